@@ -1,0 +1,185 @@
+package fsm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/looplab/fsm"
+)
+
+// Definition is a checked table, ready to make machines. It never changes.
+type Definition struct {
+	table    Table
+	states   []State
+	rows     []Row // with wildcards expanded
+	compiled map[edge]*compiledRow
+	leaving  map[State][]Trigger
+	events   []fsm.EventDesc
+}
+
+// edge is what looplab/fsm tells transitions apart by.
+type edge struct {
+	from    State
+	trigger Trigger
+}
+
+type compiledRow struct {
+	Row
+	events []eventSpec
+	sets   []assignment
+}
+
+// assignment writes one metadata field: a fixed value, or the fact of that name.
+type assignment struct {
+	field string
+	value any
+	fact  bool
+}
+
+// Compile checks a table and makes it ready to run. It refuses what looplab/fsm
+// would take in silence: two rows for the same state and trigger, a row from a
+// state to itself, unknown events, states that cannot be reached or left.
+func Compile(t Table) (*Definition, error) {
+	d := &Definition{table: t, compiled: make(map[edge]*compiledRow), leaving: make(map[State][]Trigger)}
+	d.states = statesOf(t)
+	for _, row := range t.Rows {
+		for _, from := range d.expand(row.From) {
+			row.From = from
+			if err := d.add(row); err != nil {
+				return nil, fmt.Errorf("%s table, row %s (%s, %s): %w", t.Name, row.Spec, row.From, row.Trigger, err)
+			}
+		}
+	}
+	if err := d.checkReach(); err != nil {
+		return nil, fmt.Errorf("%s table: %w", t.Name, err)
+	}
+	return d, nil
+}
+
+// MustCompile is Compile for the tables that are part of the program.
+func MustCompile(t Table) *Definition {
+	d, err := Compile(t)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// Name is the table's name.
+func (d *Definition) Name() string { return d.table.Name }
+
+// Initial is the state every machine starts in.
+func (d *Definition) Initial() State { return d.table.Initial }
+
+// Table is the table as written, wildcards and all.
+func (d *Definition) Table() Table { return d.table }
+
+// Rows lists the transitions in the table's order, wildcards expanded.
+func (d *Definition) Rows() []Row { return slices.Clone(d.rows) }
+
+// States lists the states in the order of their first mention.
+func (d *Definition) States() []State { return slices.Clone(d.states) }
+
+// Terminal says whether nothing leads out of a state.
+func (d *Definition) Terminal(s State) bool { return slices.Contains(d.table.Terminal, s) }
+
+// Leaving lists the triggers that lead out of a state, in the table's order.
+func (d *Definition) Leaving(s State) []Trigger { return d.leaving[s] }
+
+// Row finds the transition a trigger takes from a state.
+func (d *Definition) Row(from State, trigger Trigger) (Row, bool) {
+	r, ok := d.compiled[edge{from, trigger}]
+	if !ok {
+		return Row{}, false
+	}
+	return r.Row, true
+}
+
+func statesOf(t Table) []State {
+	states := []State{t.Initial}
+	add := func(s State) {
+		if !isWildcard(s) && !slices.Contains(states, s) {
+			states = append(states, s)
+		}
+	}
+	for _, r := range t.Rows {
+		add(r.From)
+		add(r.To)
+	}
+	for _, s := range t.Terminal {
+		add(s)
+	}
+	return states
+}
+
+func isWildcard(s State) bool { return strings.HasSuffix(string(s), ":*") }
+
+func (d *Definition) expand(from State) []State {
+	if !isWildcard(from) {
+		return []State{from}
+	}
+	return slices.DeleteFunc(slices.Clone(d.states), d.Terminal)
+}
+
+func (d *Definition) add(row Row) error {
+	key := edge{row.From, row.Trigger}
+	switch {
+	case d.compiled[key] != nil:
+		return fmt.Errorf("the state has that trigger already (row %s)", d.compiled[key].Spec)
+	case row.From == row.To:
+		return fmt.Errorf("a row may not lead back to its own state")
+	case d.Terminal(row.From):
+		return fmt.Errorf("nothing may lead out of a terminal state")
+	}
+	c := &compiledRow{Row: row, sets: parseSets(row.Sets)}
+	for _, name := range strings.Fields(row.Events) {
+		spec, ok := eventSpecs[name]
+		if !ok {
+			return fmt.Errorf("unknown event %q", name)
+		}
+		c.events = append(c.events, spec)
+	}
+	d.compiled[key] = c
+	d.rows = append(d.rows, row)
+	d.leaving[row.From] = append(d.leaving[row.From], row.Trigger)
+	d.events = append(d.events, fsm.EventDesc{Name: string(row.Trigger), Src: []string{string(row.From)}, Dst: string(row.To)})
+	return nil
+}
+
+func parseSets(s string) []assignment {
+	var sets []assignment
+	for _, word := range strings.Fields(s) {
+		field, value, fixed := strings.Cut(word, "=")
+		a := assignment{field: field, fact: !fixed}
+		switch value {
+		case "true", "false":
+			a.value = value == "true"
+		default:
+			a.value = value
+		}
+		sets = append(sets, a)
+	}
+	return sets
+}
+
+func (d *Definition) checkReach() error {
+	reached := map[State]bool{d.table.Initial: true}
+	for grew := true; grew; {
+		grew = false
+		for _, r := range d.rows {
+			if reached[r.From] && !reached[r.To] {
+				reached[r.To], grew = true, true
+			}
+		}
+	}
+	for _, s := range d.states {
+		if !reached[s] {
+			return fmt.Errorf("state %s cannot be reached", s)
+		}
+		if !d.Terminal(s) && len(d.leaving[s]) == 0 {
+			return fmt.Errorf("state %s is not terminal and cannot be left", s)
+		}
+	}
+	return nil
+}

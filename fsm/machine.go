@@ -1,0 +1,147 @@
+package fsm
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/looplab/fsm"
+)
+
+// Hooks are what a machine's callbacks reach. Nil hooks are skipped; a hook that
+// panics is skipped too: neither a log nor the metadata may wedge a request.
+type Hooks struct {
+	Emit func(Event)                      // takes an event of the row just taken
+	Set  func(field string, value any)    // takes a metadata field of the row just taken
+	Now  func() time.Time                 // nil: time.Now
+	Lost func(what string, recovered any) // told when a hook panicked
+}
+
+// Step is one transition a machine took.
+type Step struct {
+	From    State
+	Trigger Trigger
+	To      State
+	Spec    string        // the design's rows
+	At      time.Duration // since the machine was made
+	Events  []Event
+}
+
+// Machine is one request or one run: its own looplab/fsm instance, the steps it
+// took, and the time they took. It belongs to one goroutine at a time.
+type Machine struct {
+	id      string
+	def     *Definition
+	looplab *fsm.FSM
+	hooks   Hooks
+	started time.Time
+	steps   []Step
+}
+
+// New makes a machine in the table's initial state. The id becomes the
+// request_id of its events.
+func (d *Definition) New(id string, hooks Hooks) *Machine {
+	if hooks.Now == nil {
+		hooks.Now = time.Now
+	}
+	m := &Machine{id: id, def: d, hooks: hooks, started: hooks.Now(), steps: make([]Step, 0, 8)}
+	m.looplab = fsm.NewFSM(string(d.table.Initial), d.events, fsm.Callbacks{
+		"enter_state": m.entered,
+		"after_event": m.emit,
+	})
+	return m
+}
+
+// ID is the machine's id.
+func (m *Machine) ID() string { return m.id }
+
+// Definition is what the machine was made from.
+func (m *Machine) Definition() *Definition { return m.def }
+
+// State is the state the machine is in.
+func (m *Machine) State() State { return State(m.looplab.Current()) }
+
+// Done says whether the machine reached a terminal state.
+func (m *Machine) Done() bool { return m.def.Terminal(m.State()) }
+
+// Started is when the machine was made.
+func (m *Machine) Started() time.Time { return m.started }
+
+// Steps lists the transitions taken so far.
+func (m *Machine) Steps() []Step { return m.steps }
+
+// Fire takes the row that the current state has for the trigger. Without such a
+// row it fails and the machine stays where it is.
+//
+// looplab/fsm wedges an instance for good when it is fired with a context that
+// has already ended, so the machine never sees the request's cancellation.
+func (m *Machine) Fire(ctx context.Context, trigger Trigger, facts Facts) error {
+	if err := m.looplab.Event(context.WithoutCancel(ctx), string(trigger), facts); err != nil {
+		return fmt.Errorf("%s machine: %w", m.def.Name(), err)
+	}
+	return nil
+}
+
+// entered records the step and fills the metadata.
+func (m *Machine) entered(_ context.Context, e *fsm.Event) {
+	row := m.def.compiled[edge{State(e.Src), Trigger(e.Event)}]
+	m.steps = append(m.steps, Step{
+		From: row.From, Trigger: row.Trigger, To: row.To, Spec: row.Spec,
+		At: m.hooks.Now().Sub(m.started),
+	})
+	facts := factsOf(e)
+	for _, a := range row.sets {
+		m.set(a, facts)
+	}
+}
+
+// emit logs the events of the row, in the row's order.
+func (m *Machine) emit(_ context.Context, e *fsm.Event) {
+	row := m.def.compiled[edge{State(e.Src), Trigger(e.Event)}]
+	step := &m.steps[len(m.steps)-1]
+	facts := factsOf(e)
+	for _, spec := range row.events {
+		event := spec.event(m.id, facts)
+		step.Events = append(step.Events, event)
+		m.log(event)
+	}
+}
+
+func (m *Machine) set(a assignment, facts Facts) {
+	value := a.value
+	if a.fact {
+		value = facts[a.field]
+	}
+	if m.hooks.Set == nil || value == nil {
+		return
+	}
+	defer m.survive("metadata field " + a.field)
+	m.hooks.Set(a.field, value)
+}
+
+func (m *Machine) log(event Event) {
+	if m.hooks.Emit == nil {
+		return
+	}
+	defer m.survive("event " + event.Name)
+	m.hooks.Emit(event)
+}
+
+// survive keeps a panic in a hook from unwinding through looplab/fsm, which
+// would leave its locks held.
+func (m *Machine) survive(what string) {
+	r := recover()
+	if r == nil || m.hooks.Lost == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	m.hooks.Lost(what, r)
+}
+
+func factsOf(e *fsm.Event) Facts {
+	if len(e.Args) == 0 {
+		return nil
+	}
+	facts, _ := e.Args[0].(Facts)
+	return facts
+}

@@ -1,0 +1,132 @@
+// Package tools holds what an agent can call: read, bash and grep. Each tool
+// keeps its name, description, schema, checks and code together in one file.
+//
+// The package knows nothing of MCP, of the request machine or of pruning: a
+// tool takes arguments, says what is wrong with them, and turns a checked call
+// into an [Output] or an [Error].
+package tools
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Tool is one entry of tools/list together with the code behind it.
+type Tool struct {
+	Name        string
+	Description string // under 1,000 characters
+	InputSchema json.RawMessage
+	ReadOnly    bool // changes nothing: clients may run it unasked and in parallel
+	Destructive bool // may change anything
+
+	// Check looks at the arguments as text only, without touching the file
+	// system, and returns either a call that can run or every violation found.
+	// Paths of the issues are relative to the arguments object ("file_path").
+	Check func(args map[string]any) (Call, []Issue)
+}
+
+// Issue is one violation in a call's arguments. Code is one of zod v3's issue
+// codes; Path is dot-joined and relative to the arguments ("" is the object).
+type Issue struct {
+	Path string
+	Code string
+}
+
+// Call is one checked call.
+type Call interface {
+	// FocusQuestion is the trimmed context_focus_question, "" when not asked.
+	FocusQuestion() string
+	// Run does the work. It obeys ctx (cancelled means: kill, drop, return) and
+	// the call's own timeout. The error, when not nil, is an *Error or, when ctx
+	// ended, ctx's error.
+	Run(ctx context.Context) (Output, error)
+}
+
+// Repeater is a Call that can tell whether it asks again for what an earlier
+// call of the same tool was given: the same call, or an overlapping range.
+type Repeater interface {
+	Repeats(earlier Call) bool
+}
+
+// Output is what a tool produced, after truncation and before or after pruning.
+type Output interface {
+	// Code is the text a pruner gets; its bytes are pruning.raw_bytes.
+	Code() string
+	// Source says what the code is, to help a pruner: a file name or a command.
+	Source() Source
+	// Prune returns the output with code replaced by what the pruner returned. It
+	// fails when the tool cannot read the pruned text back (grep).
+	Prune(pruned string) (Output, error)
+	// Text is content[0].text: what a client that shows text shows.
+	Text() string
+	// Structured is the document's structuredContent with the given metadata
+	// under "pruning", ready to be marshalled.
+	Structured(pruning any) any
+}
+
+// Source describes where an output came from. At most one field is set, and
+// none for grep's match list when Grep is true.
+type Source struct {
+	File    string // read: file_path as given
+	Command string // bash: the command line
+	Grep    bool   // grep: lines of path:line:column:text
+}
+
+// Error is a tool error: the call was valid and the work failed.
+type Error struct {
+	Code      string // not_found, timeout, nonzero_exit, ...
+	Message   string
+	ExitCode  *int    // of the subprocess, where one ended
+	Stdout    *string // bash: what was printed before it failed
+	Stderr    *string
+	TimeoutMS int // > 0 when the call ran into its timeout
+}
+
+func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+// Text is content[0].text of a failed call: the error line first, because some
+// clients show a model no other sign of an error, then what was printed.
+func (e *Error) Text() string {
+	text := "Error (" + e.Code + "): " + e.Message
+	if e.Stdout == nil && e.Stderr == nil {
+		return text
+	}
+	return text + "\n" + joinStreams(deref(e.Stdout), deref(e.Stderr))
+}
+
+// Structured is the document's structuredContent of a failed call.
+func (e *Error) Structured(tool string, pruning any) any {
+	type detail struct {
+		Code     string `json:"code"`
+		Message  string `json:"message"`
+		ExitCode *int   `json:"exit_code,omitempty"`
+	}
+	return struct {
+		Tool    string  `json:"tool"`
+		Error   detail  `json:"error"`
+		Stdout  *string `json:"stdout,omitempty"`
+		Stderr  *string `json:"stderr,omitempty"`
+		Pruning any     `json:"pruning"`
+	}{tool, detail{e.Code, e.Message, e.ExitCode}, e.Stdout, e.Stderr, pruning}
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// joinStreams puts stderr below stdout under a line that says so; a stream that
+// is empty leaves no trace.
+func joinStreams(stdout, stderr string) string {
+	switch {
+	case stderr == "":
+		return stdout
+	case stdout == "":
+		return "[stderr]\n" + stderr
+	case stdout[len(stdout)-1] != '\n':
+		stdout += "\n"
+	}
+	return stdout + "[stderr]\n" + stderr
+}
