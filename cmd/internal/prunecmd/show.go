@@ -1,0 +1,95 @@
+package prunecmd
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"mcp-pruner/pruneclient/lineprune"
+)
+
+// show prints a result in the form asked for.
+func show(s settings, text string, res lineprune.Result, stdout, stderr io.Writer) error {
+	switch {
+	case s.json:
+		return showJSON(res, stdout)
+	case s.why:
+		return showWhy(text, res, stdout)
+	}
+	render := lineprune.RenderOptions{Marker: lineprune.ShortMarker}
+	if res.Kind == lineprune.Grep {
+		render.Marker = nil
+	}
+	if _, err := io.WriteString(stdout, lineprune.Render(text, res, render)); err != nil {
+		return err
+	}
+	fmt.Fprintln(stderr, summary(res))
+	return nil
+}
+
+func summary(res lineprune.Result) string {
+	if res.Whole() {
+		return fmt.Sprintf("[%s: all %d lines kept%s]", res.Kind, res.Total, because(res.Warnings))
+	}
+	return fmt.Sprintf("[%s: %d of %d lines kept]", res.Kind, len(res.Kept), res.Total)
+}
+
+func because(warnings []string) string {
+	if len(warnings) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(warnings, ", ") + ")"
+}
+
+// metadata is a result as --json and --batch print it.
+type metadata struct {
+	Kind       lineprune.Kind `json:"kind"`
+	Total      int            `json:"total_lines"`
+	Kept       []int          `json:"kept"`
+	Blocks     []block        `json:"omitted"`
+	Confidence float64        `json:"confidence"`
+	Warnings   []string       `json:"warnings"`
+}
+
+type block struct {
+	Start  int    `json:"start_line"`
+	End    int    `json:"end_line"`
+	Reason string `json:"reason"`
+}
+
+func metadataOf(res lineprune.Result) metadata {
+	m := metadata{Kind: res.Kind, Total: res.Total, Kept: res.Kept, Confidence: res.Confidence, Warnings: res.Warnings, Blocks: []block{}}
+	if m.Kept == nil {
+		m.Kept = []int{}
+	}
+	if m.Warnings == nil {
+		m.Warnings = []string{}
+	}
+	for _, b := range res.Blocks {
+		m.Blocks = append(m.Blocks, block{b.Start, b.End, b.Reason})
+	}
+	return m
+}
+
+func showJSON(res lineprune.Result, stdout io.Writer) error {
+	enc := json.NewEncoder(stdout)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(metadataOf(res))
+}
+
+// showWhy prints a line per line: kept or not, number, score, reason, text.
+func showWhy(text string, res lineprune.Result, stdout io.Writer) error {
+	w := bufio.NewWriter(stdout)
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i, l := range res.Lines {
+		mark := ' '
+		if l.Kept {
+			mark = '+'
+		}
+		fmt.Fprintf(w, "%c%6d %6.2f  %-32s │ %s\n", mark, i+1, l.Score, l.Why, lines[i])
+	}
+	fmt.Fprintf(w, "confidence %.2f, %s\n", res.Confidence, summary(res))
+	return w.Flush()
+}

@@ -1,0 +1,86 @@
+package pruneclient
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"mcp-pruner/pruneclient/lineprune"
+)
+
+// EmbeddedEndpoint names the in-process pruner in settings and events.
+const EmbeddedEndpoint = "embedded"
+
+// Embedded prunes in this process, with lineprune.
+type Embedded struct {
+	timeout time.Duration
+}
+
+// NewEmbedded returns the in-process pruner. A timeout of 0 means DefaultTimeout.
+func NewEmbedded(timeout time.Duration) *Embedded {
+	return &Embedded{timeout: orDefault(timeout, DefaultTimeout)}
+}
+
+// Endpoint is "embedded".
+func (e *Embedded) Endpoint() string { return EmbeddedEndpoint }
+
+// Prune keeps the lines of req.Code that answer req.Query. A text the pruner is
+// not sure about, or that would not get shorter, comes back byte for byte.
+func (e *Embedded) Prune(ctx context.Context, req Request) (Result, error) {
+	call, cancel := context.WithTimeout(ctx, e.timeout)
+	defer cancel()
+	kind, opts := lineprune.Auto, lineprune.Options{File: req.File, Command: req.Command}
+	render := lineprune.RenderOptions{}
+	if req.Grep {
+		kind = lineprune.Grep
+	} else {
+		render.Marker = markerFor(req)
+		opts.Marker = render.Marker
+	}
+	res, err := lineprune.Prune(call, req.Code, req.Query, kind, opts)
+	if err != nil {
+		return Result{}, e.failure(ctx)
+	}
+	if !req.Grep {
+		render.Header = header(req, res)
+	}
+	if text := lineprune.Render(req.Code, res, render); len(text) < len(req.Code) {
+		return Result{Text: text}, nil
+	}
+	return Result{Text: req.Code}, nil
+}
+
+// failure tells the caller's giving up from our own timeout.
+func (e *Embedded) failure(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &Error{Code: Timeout, Message: fmt.Sprintf("the embedded pruner took longer than %v", e.timeout)}
+}
+
+// markerFor renders what stands for an omitted range: the canonical marker when
+// the original can be recovered, else a short one.
+func markerFor(req Request) func(lineprune.Block) string {
+	if req.RecoveryID == "" {
+		return lineprune.ShortMarker
+	}
+	return func(b lineprune.Block) string { return lineprune.Marker(req.RecoveryID, b) }
+}
+
+// header is the first line of a pruned text: how much was kept of what, and how to
+// get the rest.
+func header(req Request, res lineprune.Result) string {
+	return lineprune.Header(len(res.Kept), res.Total, howToGetTheRest(req))
+}
+
+func howToGetTheRest(req Request) string {
+	switch {
+	case req.RecoveryID != "":
+		return fmt.Sprintf("recover_text gives any of them back (prune_id %s)", req.RecoveryID)
+	case req.File != "":
+		return "read again with start_line and end_line to see one"
+	case req.Command != "":
+		return "run it again without context_focus_question to see all"
+	}
+	return "ask again without context_focus_question to see all"
+}

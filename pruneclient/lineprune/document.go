@@ -1,0 +1,69 @@
+package lineprune
+
+import "strings"
+
+// scoredPrefix bounds how much of one line is matched against the question: a
+// minified file is one line, and its first page says what it is.
+const scoredPrefix = 4096
+
+// hit is one occurrence of a question's term.
+type hit struct {
+	line   int32
+	group  int16
+	weight float32 // 1 for the word itself, less for a synonym
+}
+
+// document is a text cut into lines, with what one pass over its bytes found.
+type document struct {
+	lines  []string
+	tokens []int32 // per line, its newline included
+	indent []int16 // columns of leading white space, -1 on a blank line
+	total  int     // tokens of the whole text
+	hits   []hit   // in line order
+}
+
+// splitLines cuts on "\n" only, so numbers equal those of grep -n and editors; a
+// final newline opens no line.
+func splitLines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	text = strings.TrimSuffix(text, "\n")
+	lines := make([]string, 0, strings.Count(text, "\n")+1)
+	for {
+		line, rest, more := strings.Cut(text, "\n")
+		lines = append(lines, line)
+		if !more {
+			return lines
+		}
+		text = rest
+	}
+}
+
+// indentOf counts columns, a tab being one more than any depth of spaces needs.
+func indentOf(line string) int16 {
+	col := int16(0)
+	for i := 0; i < len(line) && col < 400; i++ {
+		switch line[i] {
+		case ' ':
+			col++
+		case '\t':
+			col += 4
+		case '\r', '\f', '\v':
+		default:
+			return col
+		}
+	}
+	return -1
+}
+
+func (d *document) blank(i int) bool { return d.indent[i] < 0 }
+
+// tokensOf sums the tokens of lines a..b-1.
+func (d *document) tokensOf(a, b int) int {
+	sum := 0
+	for _, t := range d.tokens[a:b] {
+		sum += int(t)
+	}
+	return sum
+}

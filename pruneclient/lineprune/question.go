@@ -1,0 +1,240 @@
+package lineprune
+
+import (
+	_ "embed"
+	"sort"
+	"strings"
+)
+
+// maxQuestion bounds how much of a question is read, maxGroups how many of its
+// ideas count.
+const (
+	maxQuestion = 4000
+	maxGroups   = 24
+)
+
+//go:embed synonyms.txt
+var synonymTable string
+
+// synonyms maps a stem to the stems that mean about the same.
+var synonyms = parseSynonyms(synonymTable)
+
+func parseSynonyms(table string) map[string][]string {
+	out := map[string][]string{}
+	for line := range strings.Lines(table) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		words := strings.Fields(line)
+		for _, a := range words {
+			for _, b := range words {
+				if stemOf(a) != stemOf(b) {
+					out[stemOf(a)] = append(out[stemOf(a)], stemOf(b))
+				}
+			}
+		}
+	}
+	return out
+}
+
+func stemOf(w string) string { return string(stem([]byte(strings.ToLower(w)))) }
+
+// group is one idea of the question: a word, its forms and its synonyms.
+type group struct {
+	name   string
+	weight float64
+}
+
+// ref says which group a word of the text stands for, and how well.
+type ref struct {
+	group  int16
+	weight float32
+}
+
+// question is what was asked, ready to be matched.
+type question struct {
+	text     string
+	groups   []group
+	stems    map[string][]ref // stem of an identifier's part
+	wholes   map[string][]ref // identifier without underscores, lower case
+	literals []literal        // text to be found as it stands
+	filter   [1024 / 64]uint64
+	unicode  bool // some word has letters outside ASCII
+	failure  bool // asks for what went wrong
+	warning  bool // asks for warnings
+}
+
+// literal is a piece of the question that is no plain word: a path, a version, a
+// quoted phrase.
+type literal struct {
+	text  string
+	group int16
+}
+
+func newQuestion(text string) *question {
+	if len(text) > maxQuestion {
+		text = strings.ToValidUTF8(text[:maxQuestion], "")
+	}
+	q := &question{text: text, stems: map[string][]ref{}, wholes: map[string][]ref{}}
+	for _, tok := range strings.Fields(text) {
+		q.addToken(tok)
+	}
+	eachRuneWord(text, func(w string) { q.unicode = true; q.addStem(w, 1) })
+	q.addSynonyms()
+	lowered := strings.ToLower(text)
+	q.failure = asksFor(lowered, failureWords)
+	q.warning = strings.Contains(lowered, "warn")
+	return q
+}
+
+var failureWords = []string{"fail", "error", "crash", "panic", "wrong", "exception", "assert", "why", "not compile", "reject", "traceback",
+	"complain", "conflict", "refused", "die", "abort", "problem", "broke", "missing", "could not", "can't"}
+
+func asksFor(lowered string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(lowered, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// addToken reads one white-space separated piece of the question.
+func (q *question) addToken(tok string) {
+	quoted := strings.ContainsAny(tok, "`\"'") && strings.ContainsAny(tok[:1], "`\"'([")
+	tok = strings.Trim(tok, "`\"'.,;:?!()[]{}<>…")
+	if tok == "" {
+		return
+	}
+	if strings.ContainsAny(tok, "/.:-") && !plainHyphen(tok) && len(tok) > 3 {
+		q.literals = append(q.literals, literal{tok, q.newGroup(tok, 1.5)})
+	}
+	for _, id := range identifiers(tok) {
+		q.addIdentifier(id, quoted)
+	}
+}
+
+// plainHyphen says whether tok is a hyphenated word rather than a name.
+func plainHyphen(tok string) bool {
+	return !strings.ContainsAny(tok, "/.:0123456789") && strings.Count(tok, "-") < 2 && strings.ToLower(tok) == tok
+}
+
+func identifiers(tok string) []string {
+	return strings.FieldsFunc(tok, func(r rune) bool { return r > 127 || !wordClass(class[r]) })
+}
+
+// addIdentifier adds an identifier's parts, and the identifier as a whole when it
+// is shaped like one.
+func (q *question) addIdentifier(id string, quoted bool) {
+	shaped := quoted || strings.Contains(id, "_") || mixedCase(id)
+	var parts []string
+	eachPart(id, func(p string) { parts = append(parts, p) })
+	boost := 1.0
+	if shaped {
+		boost = 1.3
+	}
+	for _, p := range parts {
+		q.addWord(strings.ToLower(p), boost)
+	}
+	if whole := joined(id); shaped && len(whole) > 2 {
+		g := q.newGroup(id, 1.3)
+		q.wholes[whole] = append(q.wholes[whole], ref{g, 1})
+		q.mark(whole)
+	}
+}
+
+func joined(id string) string { return strings.ToLower(strings.ReplaceAll(id, "_", "")) }
+
+// mixedCase is true of camelCase, PascalCase with two humps, and CAPS.
+func mixedCase(id string) bool {
+	if len(id) < 2 {
+		return false
+	}
+	return strings.ToLower(id[1:]) != id[1:] || strings.ContainsAny(id, "0123456789")
+}
+
+func (q *question) addWord(w string, boost float64) {
+	if len(w) < 2 {
+		return
+	}
+	weight, known := wordWeight[w]
+	if !known {
+		weight = 1
+	}
+	if weight == 0 {
+		return
+	}
+	q.addStem(stemOf(w), weight*boost)
+}
+
+func (q *question) addStem(s string, weight float64) {
+	for _, r := range q.stems[s] {
+		g := &q.groups[r.group]
+		g.weight = max(g.weight, weight)
+		return
+	}
+	q.stems[s] = append(q.stems[s], ref{q.newGroup(s, weight), 1})
+	q.mark(s)
+}
+
+func (q *question) newGroup(name string, weight float64) int16 {
+	q.groups = append(q.groups, group{name, weight})
+	return int16(len(q.groups) - 1)
+}
+
+// addSynonyms lets other words stand for the question's, at a discount. Stems are
+// visited in order so that the result does not depend on a map's.
+func (q *question) addSynonyms() {
+	own := make([]string, 0, len(q.stems))
+	for s := range q.stems {
+		own = append(own, s)
+	}
+	sort.Strings(own)
+	for _, s := range own {
+		r := q.stems[s][0]
+		for _, syn := range synonyms[s] {
+			q.stems[syn] = append(q.stems[syn], ref{r.group, float32(tune.Synonym)})
+			q.mark(syn)
+		}
+	}
+}
+
+// mark lets words that begin like w through the scanner's first filter.
+func (q *question) mark(w string) {
+	if len(w) >= 2 {
+		k := filterKey(w)
+		q.filter[k>>6] |= 1 << (k & 63)
+	}
+}
+
+func filterKey(w string) uint { return uint(w[0]&31)<<5 | uint(w[1]&31) }
+
+func (q *question) passes(w string) bool {
+	k := filterKey(w)
+	return q.filter[k>>6]>>(k&63)&1 != 0
+}
+
+// wordWeight lowers what questions say whatever they ask about. 0 drops a word.
+var wordWeight = weightTable(map[float64]string{
+	0: `a an the is are was were be been being am do does did done of in on at to from for with without by as and or not no nor
+		it its this that these those there here which what where when who whom whose why how would should could can may might must
+		will shall i we you he she they them my our your their me us his her if then than so too very also just only
+		about into onto over under between during before after out up off own same such both each any some all most more other
+		one get gets got has have had having go goes get need needs want like used uses using use via per vs etc`,
+	0.3: `code file part function method class line lines find show relevant change changes changed concerned implemented
+		implementation implement implements handle handles handled handling add adds added adding fix fixes fixed make makes
+		made making update updates updated allow allows allowed support supports supported improve set sets new given
+		thing something way place section text documentation say says document does work works working bug issue
+		return returns returned value values test tests run runs called call calls instead case cases happens
+		first last two correct correctly ensure provide name names`,
+})
+
+func weightTable(lists map[float64]string) map[string]float64 {
+	out := map[string]float64{}
+	for weight, words := range lists {
+		for _, w := range strings.Fields(words) {
+			out[w] = weight
+		}
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+package lineprune
+
+import "strings"
+
+// unit is a stretch of lines that belongs together: a definition with its body and
+// comment, a section of a page, a block of a log.
+type unit struct {
+	start, end int // lines, 0-based, end excluded; nested units lie within their parent
+	head       int // the defining line, or -1
+	parent     int // index of the enclosing unit, or -1
+}
+
+// outline is the units of a text and the innermost one of every line.
+type outline struct {
+	units []unit
+	of    []int32 // per line, -1 for none
+}
+
+// codeOutline finds definitions by keyword and shape and lets each reach to the
+// next line that is not indented deeper, closing bracket included.
+func codeOutline(d *document) outline {
+	o := outline{of: make([]int32, len(d.lines))}
+	var open []int // indices of the open units, outermost first
+	comment := -1  // first line of the comment run just above
+	for i, line := range d.lines {
+		text := strings.TrimSpace(line)
+		if d.blank(i) {
+			o.of[i] = top(open)
+			comment = -1
+			continue
+		}
+		closes := strings.IndexByte("})]", text[0]) >= 0 || text == "end" || strings.HasPrefix(text, "end ")
+		label := text[0] == '#' && text != "#" // preprocessor lines ignore indentation
+		for len(open) > 0 && !label {
+			u := &o.units[open[len(open)-1]]
+			depth := d.indent[u.head]
+			if d.indent[i] > depth || d.indent[i] == depth && (text[0] == '{' || text[0] == ')') {
+				break
+			}
+			if closes && d.indent[i] == depth {
+				u.end = i + 1
+				o.of[i] = int32(open[len(open)-1])
+				open = open[:len(open)-1]
+				goto next
+			}
+			u.end = i
+			if comment >= 0 && comment < i {
+				u.end = comment
+			}
+			open = open[:len(open)-1]
+		}
+		if isComment(text) {
+			if comment < 0 {
+				comment = i
+			}
+			o.of[i] = top(open)
+			continue
+		}
+		if isDefinition(text, d.next(i)) {
+			start := i
+			if comment >= 0 {
+				start = comment
+			}
+			o.units = append(o.units, unit{start, len(d.lines), i, int(top(open))})
+			open = append(open, len(o.units)-1)
+			for j := start; j < i; j++ {
+				o.of[j] = int32(len(o.units) - 1)
+			}
+		}
+		o.of[i] = top(open)
+	next:
+		comment = -1
+	}
+	return o
+}
+
+func (d *document) next(i int) string {
+	if i+1 < len(d.lines) {
+		return d.lines[i+1]
+	}
+	return ""
+}
+
+func top(open []int) int32 {
+	if len(open) == 0 {
+		return -1
+	}
+	return int32(open[len(open)-1])
+}
+
+// docsOutline makes a unit of every heading with what follows it.
+func docsOutline(d *document) outline {
+	o := outline{of: make([]int32, len(d.lines))}
+	current, fence := int32(-1), ""
+	for i, line := range d.lines {
+		fence = fenceAfter(fence, line)
+		if fence == "" && isHeading(line, d.next(i)) {
+			if current >= 0 {
+				o.units[current].end = i
+			}
+			o.units = append(o.units, unit{i, len(d.lines), i, -1})
+			current = int32(len(o.units) - 1)
+		}
+		o.of[i] = current
+	}
+	return o
+}
+
+// fenceAfter is the open fence after line, given the one open before it.
+func fenceAfter(open, line string) string {
+	t := strings.TrimLeft(line, " \t>")
+	for _, f := range []string{"```", "~~~"} {
+		if strings.HasPrefix(t, f) {
+			if open == "" {
+				return f
+			}
+			if open == f {
+				return ""
+			}
+		}
+	}
+	return open
+}
+
+// isHeading knows Markdown, AsciiDoc and underlined headings, and man pages' capitals.
+func isHeading(line, next string) bool {
+	if line == "" {
+		return false
+	}
+	switch line[0] {
+	case '#', '=':
+		t := strings.TrimLeft(line, line[:1])
+		return len(t) < len(line) && len(line)-len(t) <= 6 && strings.HasPrefix(t, " ") && len(t) > 1
+	case ' ', '\t':
+		return false
+	case '.':
+		return strings.HasPrefix(line, ".SH") || strings.HasPrefix(line, ".SS") || strings.HasPrefix(line, ".TH")
+	}
+	if underline(next) && len(next) >= min(len(line), 3) && class[line[0]] != other {
+		return true
+	}
+	return len(line) > 2 && len(line) < 60 && line == strings.ToUpper(line) && class[line[0]] == upper && !strings.ContainsAny(line, "_=;(){}")
+}
+
+func underline(line string) bool {
+	line = strings.TrimRight(line, " \r")
+	return len(line) >= 3 && strings.IndexByte("=-~^", line[0]) >= 0 && strings.Trim(line, line[:1]) == ""
+}
+
+// flatOutline is for texts without structure.
+func flatOutline(d *document) outline {
+	of := make([]int32, len(d.lines))
+	for i := range of {
+		of[i] = -1
+	}
+	return outline{of: of}
+}
