@@ -50,6 +50,7 @@ const (
 	skipped  = "attempted=false applied=false fallback=false reason="
 	fellBack = "attempted=true applied=false fallback=true reason=pruner_error error.message pruner_duration_ms error.code="
 	applied  = "attempted=true applied=true fallback=false pruned_bytes pruner_duration_ms"
+	unpruned = "attempted=false applied=false fallback=false raw_bytes reason" // the reason depends on the call
 )
 
 // RequestTable is the life of one request over stdio. The order of the rows out
@@ -64,8 +65,8 @@ func RequestTable() Table {
 			{Received, ParseFailed, InvalidRequest, "tool.request_parse_failed", "", "E4"},
 			{Validating, ArgumentsInvalid, InvalidRequest, "tool.request_invalid", "", "T10 E5"},
 			{Validating, ArgumentsValid, ExecutingTool, "tool.exec_start", "", "T11"},
-			{ExecutingTool, ToolFailed, ToolError, "tool.exec_failed", "", "T12 E6"},
-			{ExecutingTool, ToolTimedOut, ToolError, "tool.exec_timeout tool.exec_failed", "", "T12 E7"},
+			{ExecutingTool, ToolFailed, ToolError, "tool.exec_failed", unpruned, "T12 E6"},
+			{ExecutingTool, ToolTimedOut, ToolError, "tool.exec_timeout tool.exec_failed", unpruned, "T12 E7"},
 			{ExecutingTool, ToolSucceeded, RawOutputReady, "tool.exec_ok", "", "T13"},
 			{RawOutputReady, OutputCaptured, PruneCheck, "", "raw_bytes", "T14"},
 			{PruneCheck, NoQuestion, RespondRaw, "", skipped + "no_focus_question", "T15"},

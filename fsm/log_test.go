@@ -1,0 +1,43 @@
+package fsm
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestLogWritesTheSpecifiedLine(t *testing.T) {
+	var out bytes.Buffer
+	log := NewLog(&out, Debug)
+	log(Event{"tool.exec_ok", Info, "req_1", Facts{"tool": "bash", "bytes": 3, "note": "<&>\n"}})
+	log(Event{"mcp_pruner.not_running", Warn, "", nil})
+
+	lines := bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n"))
+	require.Len(t, lines, 2)
+	var first map[string]any
+	require.NoError(t, json.Unmarshal(lines[0], &first))
+	_, err := time.Parse(time.RFC3339Nano, first["ts"].(string))
+	require.NoError(t, err)
+	assert.Regexp(t, `Z"`, string(lines[0]), "times are in UTC")
+	delete(first, "ts")
+	assert.Equal(t, map[string]any{
+		"level": "info", "event": "tool.exec_ok", "request_id": "req_1",
+		"data": map[string]any{"tool": "bash", "bytes": 3.0, "note": "<&>\n"},
+	}, first)
+	var second map[string]any
+	require.NoError(t, json.Unmarshal(lines[1], &second))
+	assert.Equal(t, "warn", second["level"])
+	assert.NotContains(t, second, "request_id")
+	assert.NotContains(t, second, "data")
+}
+
+func TestLogDropsWhatIsBelowTheLevel(t *testing.T) {
+	var out bytes.Buffer
+	log := NewLog(&out, Warn)
+	log(Event{"tool.exec_ok", Info, "req_1", nil})
+	assert.Empty(t, out.String())
+}
