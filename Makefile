@@ -1,0 +1,44 @@
+# make            what you would want before a commit
+# make demo       the server over stdio, one pruned read, before and after
+# make test       every test, with the race detector
+# make bench      speed and memory, as ratios within one run
+# make quality    how well the embedded pruner prunes (PRUNEBENCH=folder of cases)
+# make e2e        real clients against the real server (installs them from npm)
+# make fuzz       each fuzz target for a short while (FUZZTIME=10s)
+# make install    mcp-pruner into Go's bin folder
+
+GO ?= go
+FUZZTIME ?= 10s
+
+.PHONY: all build install demo fmt check-fmt vet lint test bench quality e2e fuzz docs rg
+
+all: fmt vet lint test
+
+build:
+	$(GO) build -o bin/ ./cmd/mcp-pruner
+
+install:
+	$(GO) install ./cmd/mcp-pruner
+
+demo: rg
+	$(GO) run ./cmd/mcp-pruner demo
+
+# ripgrep makes the tool grep fast. Where no package manager has it, or we may not
+# install, the tool falls back to the system's grep and nothing fails.
+rg:
+	@command -v rg >/dev/null 2>&1 || .ci/install-rg
+
+fmt:
+	$(GO) fmt ./...
+
+check-fmt:
+	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "not gofmt-ed: $$files"; exit 1; }
+
+vet:
+	$(GO) vet ./...
+
+lint:
+	$(GO) tool staticcheck ./...
+
+test: rg
+	$(GO) test -race ./...

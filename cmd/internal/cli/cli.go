@@ -1,0 +1,85 @@
+// Package cli is the command line of mcp-pruner: one verb per file, and the
+// server itself when there is none.
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/signal"
+)
+
+// Process is what a verb gets of the operating system.
+type Process struct {
+	Args   []string // without the program's name
+	Env    []string
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+}
+
+// Exit codes.
+const (
+	exitOK    = 0
+	exitFail  = 1
+	exitUsage = 2
+)
+
+// verb is one command.
+type verb struct {
+	name, help string
+	run        func(context.Context, Process) int
+}
+
+func verbs() []verb {
+	return []verb{
+		{"doctor", "say what the server would find: shell, rg, pruner, root, settings", doctor},
+		{"version", "print the version", version},
+	}
+}
+
+// Run runs the verb that the arguments name and returns the exit code.
+func Run(p Process) int {
+	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
+	defer stop()
+	surviveClosedPipes()
+	if len(p.Args) == 0 {
+		return serve(ctx, p)
+	}
+	name := p.Args[0]
+	p.Args = p.Args[1:]
+	switch name {
+	case "-h", "--help", "help":
+		fmt.Fprint(p.Stdout, help())
+		return exitOK
+	case "-v", "--version":
+		return version(ctx, p)
+	}
+	for _, v := range verbs() {
+		if v.name == name {
+			return v.run(ctx, p)
+		}
+	}
+	fmt.Fprintf(p.Stderr, "mcp-pruner: there is no command %q; \"mcp-pruner --help\" lists them\n", name)
+	return exitUsage
+}
+
+func help() string {
+	text := `mcp-pruner serves MCP over standard input and output: read, bash and grep, whose
+output is pruned to the question an agent asks with the call.
+
+usage:
+  mcp-pruner                 serve (settings come from the environment)
+`
+	for _, v := range verbs() {
+		text += fmt.Sprintf("  mcp-pruner %-15s %s\n", v.name, v.help)
+	}
+	return text + `
+examples:
+  claude mcp add pruner -e PRUNER_URL=embedded -- mcp-pruner
+  codex mcp add pruner --env PRUNER_URL=embedded -- mcp-pruner
+  go test ./... 2>&1 | mcp-pruner prune -q "which test failed and why"
+
+Settings are listed by "mcp-pruner doctor" and described in docs/CONFIG.md.
+`
+}

@@ -1,0 +1,71 @@
+package mcpserver
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"mcp-pruner/states"
+)
+
+// schemaVersion is the version of our additions to MCP's messages.
+type schemaVersion struct {
+	SchemaVersion int `json:"schemaVersion"`
+}
+
+var jeeves = schemaVersion{1}
+
+// rpcError is the error object of a response.
+type rpcError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+// invalidParams is the data of a -32602 error.
+type invalidParams struct {
+	Jeeves schemaVersion  `json:"jeeves"`
+	Method string         `json:"method"`
+	Tool   string         `json:"tool,omitempty"`
+	Issues []states.Issue `json:"issues"`
+}
+
+var messages = map[int]string{
+	codeParseError:     "Parse error",
+	codeInvalidRequest: "Invalid Request",
+	codeMethodNotFound: "Method not found",
+	codeInvalidParams:  "Invalid params",
+	codeInternalError:  "Internal error",
+}
+
+// encodeResult makes a response line, newline included. The id is copied byte
+// for byte, and nothing is escaped for HTML.
+func encodeResult(id json.RawMessage, result any) ([]byte, error) {
+	return encode(id, "result", result)
+}
+
+func encodeError(id json.RawMessage, code int, data any) []byte {
+	line, err := encode(id, "error", rpcError{code, messages[code], data})
+	if err != nil { // an error object always marshals; its data is ours
+		panic(err)
+	}
+	return line
+}
+
+func encode(id json.RawMessage, key string, value any) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(`{"jsonrpc":"2.0","id":`)
+	if id == nil {
+		b.WriteString("null")
+	} else {
+		b.Write(id)
+	}
+	b.WriteString(`,"` + key + `":`)
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		return nil, err
+	}
+	b.Truncate(b.Len() - 1) // the encoder ends with a newline; the message goes on
+	b.WriteString("}\n")
+	return b.Bytes(), nil
+}

@@ -1,0 +1,113 @@
+// Package mcpserver speaks MCP over any transport: it reads messages, answers
+// them, and runs every tools/call through a request machine. What carries the
+// bytes (standard streams, HTTP) is a thin mount over it.
+package mcpserver
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// MaxMessageBytes is the largest message read; a larger one is refused.
+const MaxMessageBytes = 32 << 20
+
+// JSON-RPC error codes.
+const (
+	codeParseError     = -32700
+	codeInvalidRequest = -32600
+	codeMethodNotFound = -32601
+	codeInvalidParams  = -32602
+	codeInternalError  = -32603
+)
+
+// Message is one JSON-RPC message as it was received.
+type Message struct {
+	Method string
+	ID     json.RawMessage // as the client spelled it; nil: a notification
+	Params json.RawMessage // nil: absent
+
+	fault  int    // a JSON-RPC error code when the message is no request
+	reason string // why, for the log
+	stray  bool   // a response nobody asked for
+}
+
+// IsCall says whether answering may take long: the message is a tools/call, or
+// a line whose machine has to run.
+func (m Message) IsCall() bool { return m.fault == 0 && m.ID != nil && m.Method == "tools/call" }
+
+// Parse reads one message. It never fails: what is wrong with the line is in the
+// message and becomes its answer.
+func Parse(line []byte) Message {
+	line = bytes.TrimSpace(line)
+	if !json.Valid(line) {
+		return Message{fault: codeParseError, reason: "not valid JSON"}
+	}
+	if line[0] != '{' {
+		return Message{fault: codeInvalidRequest, reason: "not a JSON object (batches are not supported)"}
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(line, &fields); err != nil {
+		return Message{fault: codeParseError, reason: "not valid JSON"}
+	}
+	return fromFields(fields)
+}
+
+// TooLong is the message that stands for a line over MaxMessageBytes.
+func TooLong() Message {
+	return Message{fault: codeInvalidRequest, reason: "the message is larger than 32 MiB"}
+}
+
+func fromFields(fields map[string]json.RawMessage) Message {
+	m := Message{ID: fields["id"], Params: fields["params"]}
+	method, hasMethod := fields["method"]
+	_, hasResult := fields["result"]
+	_, hasError := fields["error"]
+	switch {
+	case m.ID != nil && !isID(m.ID):
+		m.ID = nil
+		return m.refuse("the id is neither a string nor a number")
+	case string(fields["jsonrpc"]) != `"2.0"`:
+		return m.refuse(`"jsonrpc" is not "2.0"`)
+	case !hasMethod && (hasResult || hasError):
+		m.stray = true
+		return m
+	case !hasMethod:
+		return m.refuse("there is no method")
+	case json.Unmarshal(method, &m.Method) != nil || method[0] != '"':
+		return m.refuse("the method is not a string")
+	}
+	return m
+}
+
+func (m Message) refuse(reason string) Message {
+	m.fault, m.reason = codeInvalidRequest, reason
+	return m
+}
+
+func isID(raw json.RawMessage) bool {
+	return raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9'
+}
+
+// idKey is an id in the form requests and cancellations are matched by: strings
+// by their value, numbers by their spelling.
+func idKey(raw json.RawMessage) string {
+	var s string
+	if raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
+		return "s" + s
+	}
+	return "n" + string(raw)
+}
+
+// decode reads JSON with numbers kept as they are spelled; nil stays nil.
+func decode(raw json.RawMessage) any {
+	if raw == nil {
+		return nil
+	}
+	var v any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}

@@ -1,0 +1,126 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"mcp-pruner/states"
+)
+
+// progressEvery is how often a long call says that it is still at work.
+const progressEvery = 5 * time.Second
+
+// Session is what the server knows of one client.
+type Session struct {
+	// Notify sends a notification line to the client; nil: there is no way to.
+	Notify func(line []byte)
+
+	repeats states.Session
+
+	mu     sync.Mutex
+	name   string // clientInfo.name
+	flying map[string]*flight
+}
+
+// flight is a call under way.
+type flight struct{ cancel context.CancelFunc }
+
+// introduce remembers what initialize said of the client.
+func (s *Session) introduce(params map[string]any) {
+	name, ok := at(params, "clientInfo", "name").(string)
+	if !ok {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.name = name
+}
+
+// client is the name of the client that sent these params: newer clients say it
+// with every request, older ones once.
+func (s *Session) client(params any) string {
+	if name, ok := at(params, "_meta", clientInfoKey, "name").(string); ok {
+		return name
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.name
+}
+
+// Start makes the context of a call so that a later notifications/cancelled can
+// end it. It is called where messages are read, in their order, so that a cancel
+// right behind its call finds it. Of two calls with one id the later is found.
+func (s *Session) Start(ctx context.Context, m Message) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	f, key := &flight{cancel}, idKey(m.ID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.flying == nil {
+		s.flying = make(map[string]*flight)
+	}
+	s.flying[key] = f
+	return ctx, func() {
+		cancel()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.flying[key] == f {
+			delete(s.flying, key)
+		}
+	}
+}
+
+// notified takes a notification; all but cancellations are of no interest.
+func (s *Session) notified(m Message) {
+	if m.Method != "notifications/cancelled" {
+		return
+	}
+	var params map[string]json.RawMessage
+	if json.Unmarshal(m.Params, &params) != nil || len(params["requestId"]) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.flying[idKey(params["requestId"])]; f != nil {
+		f.cancel()
+	}
+}
+
+// progress tells the client every few seconds that a call is still at work, if
+// it gave a token to say so with. The returned func ends it and waits.
+func (s *Session) progress(token any) (stop func()) {
+	if token == nil || s.Notify == nil {
+		return func() {}
+	}
+	ended, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		ticker := time.NewTicker(progressEvery)
+		defer ticker.Stop()
+		for seconds := 5; ; seconds += 5 {
+			select {
+			case <-ended:
+				return
+			case <-ticker.C:
+				s.Notify(progressLine(token, seconds))
+			}
+		}
+	}()
+	return func() {
+		close(ended)
+		<-gone
+	}
+}
+
+func progressLine(token any, seconds int) []byte {
+	line, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0",
+		"method":  "notifications/progress",
+		"params":  map[string]any{"progressToken": token, "progress": seconds},
+	})
+	if err != nil { // a token that came as JSON goes out as JSON
+		return nil
+	}
+	return append(line, '\n')
+}

@@ -1,0 +1,262 @@
+// Package settings reads the server's settings from the environment, checks
+// them, and can say of each what is in force and where it came from.
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Embedded is the value of PRUNER_URL that prunes in-process.
+const Embedded = "embedded"
+
+// Settings of the server. The zero value is not useful: use Load.
+type Settings struct {
+	PrunerURL         string        // where to prune; Embedded, or "" for off
+	PrunerTimeout     time.Duration // for one whole pruner call
+	PrunerMaxInflight int           // pruner calls at once
+	PrunerThreshold   *float64      // sent along when set
+
+	Root            string // absolute; what paths are relative to and may not leave
+	Result          string // auto, full or text
+	NonzeroAsOutput bool   // a failing command is a result and may be pruned
+	PassEnv         []string
+	AlwaysLoad      bool
+	RepeatRaw       bool
+	Toolsets        []string
+	Tools           []string // of the core toolset; nil: all
+
+	MaxCalls int // tool calls at work at once
+
+	Trace         string // file; "" for none
+	TraceFull     bool   // also question, path and command
+	TraceMaxBytes int64  // rotate above; 0: never
+
+	RecoveryTTL      time.Duration
+	RecoveryMaxBytes int64
+	RecoveryStore    string // file; "" keeps originals in memory
+
+	LogLevel string
+}
+
+// Entry is one setting as it is in force.
+type Entry struct {
+	Name   string
+	Value  string
+	Source string // "environment" or "default"
+	Help   string
+}
+
+// definition is one setting: its name, what it is when unset, what is allowed
+// in words, and how a value is taken over.
+type definition struct {
+	name, fallback, allowed, help string
+	take                          func(*Settings, string) bool
+}
+
+// Lookup finds a variable, as os.LookupEnv does.
+type Lookup func(name string) (string, bool)
+
+// FromEnv makes a Lookup of "NAME=value" strings; later ones win.
+func FromEnv(env []string) Lookup {
+	values := make(map[string]string, len(env))
+	for _, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		values[name] = value
+	}
+	return func(name string) (string, bool) {
+		v, ok := values[name]
+		return v, ok
+	}
+}
+
+// Load reads and checks every setting. The error names each bad variable, its
+// value and what is allowed.
+func Load(lookup Lookup) (Settings, []Entry, error) {
+	var s Settings
+	var entries []Entry
+	var problems []error
+	for _, d := range definitions() {
+		entry := d.entry(lookup)
+		if !d.take(&s, entry.Value) {
+			problems = append(problems, fmt.Errorf("%s=%q: want %s", d.name, shown(entry.Value), d.allowed))
+		}
+		entry.Value = shown(entry.Value)
+		entries = append(entries, entry)
+	}
+	return s, entries, errors.Join(problems...)
+}
+
+// entry finds a setting's value. An empty variable counts as unset, but for
+// PRUNER_URL, where it means off.
+func (d definition) entry(lookup Lookup) Entry {
+	value, set := lookup(d.name)
+	if !set || value == "" && d.name != "PRUNER_URL" {
+		return Entry{Name: d.name, Value: d.fallback, Source: "default", Help: d.help}
+	}
+	return Entry{Name: d.name, Value: value, Source: "environment", Help: d.help}
+}
+
+// shown hides a password in a URL.
+func shown(value string) string {
+	if u, err := url.Parse(value); err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	return value
+}
+
+func definitions() []definition {
+	return []definition{
+		{"PRUNER_URL", "http://localhost:8000/prune", `an http or https URL, "embedded", or empty to turn pruning off`,
+			"where output is pruned", takePrunerURL},
+		{"PRUNER_TIMEOUT_MS", "30000", "an integer from 100 to 300000",
+			"longest time for one pruner call, waiting for its turn included", func(s *Settings, v string) bool {
+				ms, ok := integer(v, 100, 300_000)
+				s.PrunerTimeout = time.Duration(ms) * time.Millisecond
+				return ok
+			}},
+		{"PRUNER_MAX_INFLIGHT", "2", "an integer from 1 to 256",
+			"pruner calls under way at once", func(s *Settings, v string) (ok bool) {
+				s.PrunerMaxInflight, ok = integer(v, 1, 256)
+				return ok
+			}},
+		{"PRUNER_THRESHOLD", "", "a number from 0 to 1", "threshold sent to the pruner service; unset sends none", takeThreshold},
+		{"MCP_PRUNER_CWD", ".", "an existing directory", "root: paths are relative to it and may not leave it", takeRoot},
+		{"MCP_PRUNER_RESULT", "auto", "auto, full or text",
+			"shape of results: content and structuredContent (full), content only (text), or by client (auto)", func(s *Settings, v string) bool {
+				s.Result = v
+				return slices.Contains([]string{"auto", "full", "text"}, v)
+			}},
+		{"MCP_PRUNER_NONZERO_EXIT", "error", "error or output",
+			"whether a failing bash command is a tool error or output that can be pruned", func(s *Settings, v string) bool {
+				s.NonzeroAsOutput = v == "output"
+				return v == "output" || v == "error"
+			}},
+		{"MCP_PRUNER_PASS_ENV", "", "names separated by commas",
+			"variables passed on to bash although they are withheld by default", func(s *Settings, v string) bool {
+				s.PassEnv = list(v)
+				return true
+			}},
+		{"MCP_PRUNER_TOOLSETS", "core", "names out of core, text separated by commas",
+			"tools offered: core (read, bash, grep), text (prune_text, recover_text)", func(s *Settings, v string) bool {
+				s.Toolsets = list(v)
+				return within(s.Toolsets, "core", "text")
+			}},
+		{"MCP_PRUNER_TOOLS", "", "names out of read, bash, grep separated by commas",
+			"narrows the core tools; unset offers all three", func(s *Settings, v string) bool {
+				s.Tools = list(v)
+				return within(s.Tools, "read", "bash", "grep")
+			}},
+		{"MCP_PRUNER_ALWAYS_LOAD", "true", "true or false",
+			"asks Claude to show the tools to the model up front", boolean(func(s *Settings) *bool { return &s.AlwaysLoad })},
+		{"MCP_PRUNER_REPEAT_RAW", "false", "true or false",
+			"a call that asks again for what was pruned gets it whole", boolean(func(s *Settings) *bool { return &s.RepeatRaw })},
+		{"MCP_PRUNER_MAX_CALLS", "64", "an integer from 16 to 4096",
+			"tool calls at work at once; further ones wait", func(s *Settings, v string) (ok bool) {
+				s.MaxCalls, ok = integer(v, 16, 4096)
+				return ok
+			}},
+		{"MCP_PRUNER_RECOVERY_TTL_S", "600", "an integer from 1 to 86400",
+			"seconds for which the original of pruned output can be had again", func(s *Settings, v string) bool {
+				sec, ok := integer(v, 1, 86400)
+				s.RecoveryTTL = time.Duration(sec) * time.Second
+				return ok
+			}},
+		{"MCP_PRUNER_RECOVERY_MAX_BYTES", "67108864", "an integer from 1048576 to 4294967296",
+			"bytes of originals kept; the oldest go first", func(s *Settings, v string) bool {
+				n, ok := integer(v, 1<<20, 1<<32)
+				s.RecoveryMaxBytes = int64(n)
+				return ok
+			}},
+		{"MCP_PRUNER_RECOVERY_STORE", "", "a file path", "keeps originals in a file, across restarts", func(s *Settings, v string) bool {
+			s.RecoveryStore = v
+			return true
+		}},
+		{"MCP_PRUNER_TRACE", "", "a file path", "appends one JSON line per finished request", func(s *Settings, v string) bool {
+			s.Trace = v
+			return true
+		}},
+		{"MCP_PRUNER_TRACE_DETAIL", "metadata", "metadata or full",
+			"full also records question, path and command", func(s *Settings, v string) bool {
+				s.TraceFull = v == "full"
+				return v == "metadata" || v == "full"
+			}},
+		{"MCP_PRUNER_TRACE_MAX_BYTES", "0", "an integer from 0 to 1099511627776",
+			"starts a new trace file above this size; 0 never does", func(s *Settings, v string) bool {
+				n, ok := integer(v, 0, 1<<40)
+				s.TraceMaxBytes = int64(n)
+				return ok
+			}},
+		{"MCP_PRUNER_LOG_LEVEL", "debug", "debug, info, warn or error",
+			"least level of events on standard error", func(s *Settings, v string) bool {
+				s.LogLevel = v
+				return slices.Contains([]string{"debug", "info", "warn", "error"}, v)
+			}},
+	}
+}
+
+func takePrunerURL(s *Settings, v string) bool {
+	s.PrunerURL = v
+	if v == "" || v == Embedded {
+		return true
+	}
+	u, err := url.Parse(v)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+func takeThreshold(s *Settings, v string) bool {
+	if v == "" {
+		return true
+	}
+	f, err := strconv.ParseFloat(v, 64)
+	s.PrunerThreshold = &f
+	return err == nil && f >= 0 && f <= 1
+}
+
+func takeRoot(s *Settings, v string) bool {
+	abs, err := filepath.Abs(v)
+	if err != nil {
+		return false
+	}
+	s.Root = abs
+	info, err := os.Stat(abs)
+	return err == nil && info.IsDir()
+}
+
+func boolean(field func(*Settings) *bool) func(*Settings, string) bool {
+	return func(s *Settings, v string) bool {
+		*field(s) = v == "true"
+		return v == "true" || v == "false"
+	}
+}
+
+func integer(v string, least, most int) (int, bool) {
+	n, err := strconv.Atoi(v)
+	return n, err == nil && n >= least && n <= most
+}
+
+func list(v string) []string {
+	var items []string
+	for _, item := range strings.Split(v, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+func within(items []string, allowed ...string) bool {
+	for _, item := range items {
+		if !slices.Contains(allowed, item) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,46 @@
+// Package stdio carries MCP over a pair of streams: one message a line.
+package stdio
+
+import (
+	"bufio"
+	"io"
+)
+
+// lineReader reads lines of bounded length.
+type lineReader struct {
+	r     *bufio.Reader
+	limit int
+}
+
+func newLineReader(r io.Reader, limit int) *lineReader {
+	return &lineReader{bufio.NewReaderSize(r, 64<<10), limit}
+}
+
+// next returns the next line without its newline. A line over the limit is
+// skipped to its end and reported as too long; memory stays bounded. A last line
+// without a newline counts. The error is io.EOF or the stream's own.
+func (l *lineReader) next() (line []byte, tooLong bool, err error) {
+	for {
+		chunk, err := l.r.ReadSlice('\n')
+		ended := err == nil
+		if ended {
+			chunk = chunk[:len(chunk)-1]
+		}
+		switch {
+		case tooLong:
+		case len(line)+len(chunk) > l.limit:
+			line, tooLong = nil, true
+		default:
+			line = append(line, chunk...)
+		}
+		if ended {
+			return line, tooLong, nil
+		}
+		if err != bufio.ErrBufferFull {
+			if len(line) > 0 || tooLong {
+				return line, tooLong, nil // the error comes again with the next call
+			}
+			return nil, false, err
+		}
+	}
+}

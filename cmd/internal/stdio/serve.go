@@ -1,0 +1,156 @@
+package stdio
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"mcp-pruner/cmd/internal/mcpserver"
+)
+
+// How long the end may take.
+const (
+	finishWithin = 5 * time.Second // calls received before end of input
+	endWithin    = 2 * time.Second // cancelled calls
+)
+
+// Serve answers the messages that come in until the input ends, ctx ends, or the
+// output is lost. At end of input, calls already received are finished first;
+// otherwise they are cancelled. It reports whether every call ended in time.
+func Serve(ctx context.Context, s *mcpserver.Server, in io.Reader, out io.Writer) (graceful bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c := &connection{server: s, out: out, lost: cancel, ctx: ctx}
+	c.session.Notify = c.notify
+
+	ended := make(chan struct{})
+	go func() { // ends with its stream; after a signal the process does not wait for it
+		defer close(ended)
+		c.read(in)
+	}()
+	select {
+	case <-ended:
+		if c.wait(finishWithin, ctx.Done()) {
+			return true
+		}
+	case <-ctx.Done():
+	}
+	cancel()
+	return c.wait(endWithin, nil)
+}
+
+// connection is one client.
+type connection struct {
+	server  *mcpserver.Server
+	session mcpserver.Session
+	ctx     context.Context // of the connection: ends every call
+	lost    func()          // called when the output is gone
+	out     io.Writer
+
+	writing sync.Mutex
+	mu      sync.Mutex
+	flying  int
+	idle    chan struct{} // closed when the last call ends; nil: nobody waits
+}
+
+// read answers line after line. Tool calls go their own way, so that a long one
+// delays nobody; everything else is answered at once and in order.
+func (c *connection) read(in io.Reader) {
+	lines := newLineReader(in, mcpserver.MaxMessageBytes)
+	for c.ctx.Err() == nil {
+		line, tooLong, err := lines.next()
+		if err != nil {
+			return
+		}
+		if tooLong {
+			c.answer(c.ctx, mcpserver.TooLong())
+			continue
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		m := mcpserver.Parse(line)
+		if !m.IsCall() {
+			c.answer(c.ctx, m)
+			continue
+		}
+		ctx, end := c.session.Start(c.ctx, m)
+		c.started()
+		go func() {
+			defer c.ended()
+			defer end()
+			c.answer(ctx, m)
+		}()
+	}
+}
+
+// answer answers one message, with one write.
+func (c *connection) answer(ctx context.Context, m mcpserver.Message) {
+	reply := c.server.Answer(ctx, &c.session, m)
+	body, err := reply.Begin(ctx)
+	if err != nil {
+		c.lost()
+	}
+	if body == nil {
+		return
+	}
+	if err := c.write(body); err != nil {
+		reply.Failed(ctx, err)
+		c.lost()
+		return
+	}
+	reply.Written(ctx)
+}
+
+func (c *connection) write(line []byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_, err := c.out.Write(line)
+	return err
+}
+
+func (c *connection) notify(line []byte) {
+	if err := c.write(line); err != nil {
+		c.lost()
+	}
+}
+
+func (c *connection) started() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.flying++
+}
+
+func (c *connection) ended() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.flying--
+	if c.flying == 0 && c.idle != nil {
+		close(c.idle)
+		c.idle = nil
+	}
+}
+
+// wait waits until no call is under way, for at most the given time or until
+// stop. It reports whether none is left.
+func (c *connection) wait(patience time.Duration, stop <-chan struct{}) bool {
+	c.mu.Lock()
+	idle := make(chan struct{})
+	if c.flying == 0 {
+		close(idle)
+	} else {
+		c.idle = idle
+	}
+	c.mu.Unlock()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-idle:
+		return true
+	case <-stop:
+	case <-timer.C:
+	}
+	return false
+}

@@ -1,0 +1,19 @@
+// Command mcp-pruner is an MCP server whose read, bash and grep are pruned to
+// the question an agent asks with the call. "mcp-pruner --help" lists the rest.
+package main
+
+import (
+	"os"
+
+	"mcp-pruner/cmd/internal/cli"
+)
+
+func main() {
+	os.Exit(cli.Run(cli.Process{
+		Args:   os.Args[1:],
+		Env:    os.Environ(),
+		Stdin:  os.Stdin,
+		Stdout: os.Stdout,
+		Stderr: os.Stderr,
+	}))
+}

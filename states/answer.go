@@ -1,0 +1,48 @@
+package states
+
+import "mcp-pruner/fsm"
+
+// AnswerKind says which of the wire's shapes a call is answered with.
+type AnswerKind int
+
+// The kinds of answers.
+const (
+	NoAnswer      AnswerKind = iota // cancelled: nothing is written
+	Malformed                       // the line was no request
+	InvalidParams                   // Issues say why
+	Failed                          // an internal error; nothing of it is shown
+	Result                          // a tool's result, which may be a tool error
+)
+
+// Answer is what a transport writes for a call.
+type Answer struct {
+	Kind   AnswerKind
+	Issues []Issue
+
+	Text       string // content[0].text
+	Structured any    // structuredContent, with the metadata in it
+	IsError    bool
+	Pruning    PruningMetadata
+	PruneID    string // names the stored original; "" when nothing was cut
+	Repeat     bool   // returned whole because it was asked for again
+}
+
+// Answer is what the client is to be told, by the state the machine is in.
+func (c *Call) Answer() Answer {
+	switch state := c.machine.State(); {
+	case c.dropped:
+		return Answer{Kind: NoAnswer}
+	case state == fsm.InvalidRequest && c.request.Malformed != "":
+		return Answer{Kind: Malformed}
+	case state == fsm.InvalidRequest:
+		return Answer{Kind: InvalidParams, Issues: c.issues}
+	case state == fsm.ToolError:
+		return Answer{Kind: Result, IsError: true, Pruning: c.pruning,
+			Text: c.failure.Text(), Structured: c.failure.Structured(c.toolName, c.pruning)}
+	case state == fsm.RespondRaw || state == fsm.RespondPruned:
+		return Answer{Kind: Result, Pruning: c.pruning, PruneID: c.pruneID, Repeat: c.repeat,
+			Text: c.output.Text(), Structured: c.output.Structured(c.pruning)}
+	default:
+		return Answer{Kind: Failed}
+	}
+}

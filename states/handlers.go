@@ -1,0 +1,190 @@
+package states
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mcp-pruner/fsm"
+	"mcp-pruner/pruneclient"
+	"mcp-pruner/tools"
+)
+
+// handler does one state's work and returns the trigger that leaves the state.
+// An error is a bug, or the request's context having ended.
+type handler func(context.Context, *Call) (fsm.Trigger, fsm.Facts, error)
+
+// handlers are in the order a request meets them. The states that are missing
+// are the terminal ones, and req:respond_*, which wait for the transport.
+var handlers = map[fsm.State]handler{
+	fsm.Received:            receive,
+	fsm.Validating:          validate,
+	fsm.ExecutingTool:       execute,
+	fsm.RawOutputReady:      capture,
+	fsm.PruneCheck:          checkPrune,
+	fsm.CallingPruner:       callPruner,
+	fsm.PrunerErrorFallback: fallBack,
+}
+
+func receive(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
+	if c.request.Malformed != "" {
+		return fsm.ParseFailed, fsm.Facts{"message": c.request.Malformed}, nil
+	}
+	if params, ok := c.request.Params.(map[string]any); ok {
+		c.toolName, _ = params["name"].(string)
+	}
+	return fsm.Accept, nil, nil
+}
+
+func validate(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
+	c.tool, c.call, c.issues = checkParams(c.pipeline.Tools, c.request.Params)
+	c.request.Params = nil
+	if len(c.issues) > 0 {
+		return fsm.ArgumentsInvalid, fsm.Facts{
+			"message":           describe(c.issues),
+			"validation_errors": c.issues,
+		}, nil
+	}
+	return fsm.ArgumentsValid, nil, nil
+}
+
+func execute(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
+	start := c.now()
+	output, err := c.call.Run(ctx)
+	duration := c.elapsed(start)
+	if err == nil {
+		c.output = output
+		return fsm.ToolSucceeded, fsm.Facts{"duration_ms": duration, "bytes": len(output.Code())}, nil
+	}
+	if !errors.As(err, &c.failure) {
+		return "", nil, err
+	}
+	facts := fsm.Facts{
+		"code": c.failure.Code, "message": c.failure.Message, "duration_ms": duration,
+		"raw_bytes": 0, "reason": c.unprunedReason(),
+	}
+	if c.failure.ExitCode != nil {
+		facts["exit_code"] = *c.failure.ExitCode
+	}
+	if c.failure.TimeoutMS > 0 {
+		facts["timeout_ms"] = c.failure.TimeoutMS
+		return fsm.ToolTimedOut, facts, nil
+	}
+	return fsm.ToolFailed, facts, nil
+}
+
+func capture(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
+	return fsm.OutputCaptured, fsm.Facts{"raw_bytes": len(c.output.Code())}, nil
+}
+
+// conditions say when a row out of req:prune_check holds. The table decides
+// which rows there are and in which order they are tried.
+var conditions = map[fsm.Trigger]func(*Call) bool{
+	fsm.NoQuestion:  func(c *Call) bool { return c.call.FocusQuestion() == "" },
+	fsm.RepeatRead:  (*Call).repeatsPruned,
+	fsm.PruningOff:  func(c *Call) bool { return c.pipeline.Pruner == nil },
+	fsm.TooLarge:    (*Call).tooLarge,
+	fsm.OutputEmpty: func(c *Call) bool { return c.output.Code() == "" },
+	fsm.Eligible:    func(*Call) bool { return true },
+}
+
+func checkPrune(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
+	for _, trigger := range c.machine.Definition().Leaving(fsm.PruneCheck) {
+		holds := conditions[trigger]
+		if holds == nil || !holds(c) {
+			continue
+		}
+		c.repeat = trigger == fsm.RepeatRead
+		facts := fsm.Facts{"input_bytes": len(c.output.Code())}
+		if c.pipeline.Pruner != nil {
+			facts["endpoint"] = c.pipeline.Pruner.Endpoint()
+		}
+		return trigger, facts, nil
+	}
+	return "", nil, errors.New("no row out of req:prune_check holds")
+}
+
+func callPruner(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
+	start := c.now()
+	output, err := c.prune(ctx)
+	facts := fsm.Facts{"pruner_duration_ms": c.elapsed(start)}
+	if err == nil {
+		c.output = output
+		facts["pruned_bytes"] = len(output.Code())
+		c.request.Session.prunedOnce(c.call)
+		return fsm.Pruned, facts, nil
+	}
+	failed := &pruneclient.Error{Code: pruneclient.HTTPError, Message: err.Error()}
+	if ctx.Err() != nil {
+		return "", nil, ctx.Err()
+	}
+	errors.As(err, &failed)
+	facts["reason"], facts["error.code"] = string(failed.Code), string(failed.Code)
+	facts["message"], facts["error.message"] = failed.Message, failed.Message
+	return pruneFailures[failed.Code], facts, nil
+}
+
+// pruneFailures turns a pruner's failure into the trigger of its row.
+var pruneFailures = map[pruneclient.ErrorCode]fsm.Trigger{
+	pruneclient.Timeout:         fsm.PrunerTimedOut,
+	pruneclient.HTTPError:       fsm.PrunerHTTPFailed,
+	pruneclient.InvalidResponse: fsm.PrunerInvalid,
+}
+
+// prune asks the pruner and puts its answer in the place of the code. The
+// original is stored first: what cannot be had again is not pruned.
+func (c *Call) prune(ctx context.Context) (tools.Output, error) {
+	code, source := c.output.Code(), c.output.Source()
+	id, err := c.keep(code)
+	if err != nil {
+		return nil, &pruneclient.Error{Code: pruneclient.InvalidResponse,
+			Message: "the original could not be stored, so it was not pruned: " + err.Error()}
+	}
+	result, err := c.pipeline.Pruner.Prune(ctx, pruneclient.Request{
+		Code: code, Query: c.call.FocusQuestion(), RecoveryID: id,
+		File: source.File, Command: source.Command, Grep: source.Grep,
+	})
+	if err != nil {
+		return nil, err
+	}
+	output, err := c.output.Prune(result.Text)
+	if err != nil {
+		return nil, &pruneclient.Error{Code: pruneclient.InvalidResponse,
+			Message: fmt.Sprintf("the pruned text cannot be read back: %v", err)}
+	}
+	if result.Text != code {
+		c.pruneID = id
+	}
+	return output, nil
+}
+
+func (c *Call) keep(text string) (string, error) {
+	if c.pipeline.Keep == nil {
+		return "", nil
+	}
+	return c.pipeline.Keep(text)
+}
+
+func fallBack(context.Context, *Call) (fsm.Trigger, fsm.Facts, error) {
+	return fsm.FallBack, nil, nil
+}
+
+func (c *Call) tooLarge() bool {
+	return c.pipeline.MaxPruneBytes > 0 && len(c.output.Code()) > c.pipeline.MaxPruneBytes
+}
+
+func (c *Call) repeatsPruned() bool {
+	return c.pipeline.RepeatRaw && c.request.Session.repeats(c.call)
+}
+
+// unprunedReason is pruning.reason of a tool error: the first that holds.
+func (c *Call) unprunedReason() string {
+	switch {
+	case c.call.FocusQuestion() == "":
+		return NoFocusQuestion
+	case c.pipeline.Pruner == nil:
+		return DisabledOrUnconfigured
+	default:
+		return OutputEmpty
+	}
+}

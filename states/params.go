@@ -1,0 +1,77 @@
+package states
+
+import (
+	"slices"
+	"strings"
+
+	"mcp-pruner/tools"
+)
+
+// Issue is one violation in a request's params, as it goes over the wire. Path is
+// dot-joined from the params object, Code is one of zod v3's issue codes and
+// Message equals Code.
+type Issue struct {
+	Path    string `json:"path"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// NewIssue makes an issue whose message is its code, as the contract wants it.
+func NewIssue(path, code string) Issue { return Issue{path, code, code} }
+
+// SortIssues puts issues in the contract's order and drops repetitions.
+func SortIssues(issues []Issue) []Issue {
+	slices.SortFunc(issues, func(a, b Issue) int {
+		if c := strings.Compare(a.Path, b.Path); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Code, b.Code)
+	})
+	return slices.Compact(issues)
+}
+
+// checkParams checks the params of a tools/call and finds its tool.
+func checkParams(offered []tools.Tool, params any) (*tools.Tool, tools.Call, []Issue) {
+	object, ok := params.(map[string]any)
+	if !ok {
+		return nil, nil, []Issue{NewIssue("", "invalid_type")}
+	}
+	var issues []Issue
+	tool, code := findTool(offered, object["name"])
+	if code != "" {
+		issues = append(issues, NewIssue("name", code))
+	}
+	args, ok := object["arguments"].(map[string]any)
+	if !ok {
+		issues = append(issues, NewIssue("arguments", "invalid_type"))
+	}
+	if tool == nil || !ok {
+		return nil, nil, SortIssues(issues)
+	}
+	call, found := tool.Check(args)
+	for _, i := range found {
+		issues = append(issues, NewIssue(strings.TrimSuffix("arguments."+i.Path, "."), i.Code))
+	}
+	return tool, call, SortIssues(issues)
+}
+
+func findTool(offered []tools.Tool, name any) (*tools.Tool, string) {
+	s, ok := name.(string)
+	if !ok {
+		return nil, "invalid_type"
+	}
+	i := slices.IndexFunc(offered, func(t tools.Tool) bool { return t.Name == s })
+	if i < 0 {
+		return nil, "invalid_enum_value"
+	}
+	return &offered[i], ""
+}
+
+// describe says in one line what is wrong, for the log.
+func describe(issues []Issue) string {
+	parts := make([]string, len(issues))
+	for i, issue := range issues {
+		parts[i] = issue.Path + ": " + issue.Code
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,45 @@
+package states
+
+import (
+	"sync"
+
+	"mcp-pruner/tools"
+)
+
+// remembered bounds how many pruned calls a session keeps in mind.
+const remembered = 256
+
+// Session is what the server remembers of one client: the calls whose output
+// was pruned, so that asking again can return what was cut.
+type Session struct {
+	mu     sync.Mutex
+	pruned []tools.Call
+}
+
+// repeats says whether the call asks again for something that was pruned.
+func (s *Session) repeats(call tools.Call) bool {
+	again, ok := call.(tools.Repeater)
+	if s == nil || !ok {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, earlier := range s.pruned {
+		if again.Repeats(earlier) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Session) prunedOnce(call tools.Call) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.pruned) == remembered {
+		s.pruned = append(s.pruned[:0], s.pruned[1:]...)
+	}
+	s.pruned = append(s.pruned, call)
+}
