@@ -1,0 +1,198 @@
+package recovery_test
+
+import (
+	"bufio"
+	"database/sql"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/recovery"
+)
+
+// childFile makes this test binary a process that stores texts for ever.
+const childFile = "RECOVERY_TEST_CHILD_FILE"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childFile); path != "" {
+		storeForEver(path)
+	}
+	os.Exit(m.Run())
+}
+
+// storeForEver prints each id once its text is acknowledged.
+func storeForEver(path string) {
+	s, err := recovery.Open(recovery.Settings{File: path})
+	for i := 0; err == nil; i++ {
+		var id string
+		if id, err = s.Put(childText(i)); err == nil {
+			_, err = fmt.Println(id)
+		}
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+func childText(i int) string { return fmt.Sprintf("text %d\n%s", i, strings.Repeat("x", i%3000)) }
+
+type child struct {
+	*exec.Cmd
+	ids *bufio.Scanner
+}
+
+func startChild(t *testing.T, path string) child {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childFile+"="+path)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return child{cmd, bufio.NewScanner(out)}
+}
+
+// next waits for the child's next id.
+func (c child) next(t *testing.T) string {
+	t.Helper()
+	require.True(t, c.ids.Scan(), "the child ended")
+	return c.ids.Text()
+}
+
+func TestFileSurvivesKill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	c := startChild(t, path)
+	var ids []string
+	for range 50 {
+		ids = append(ids, c.next(t))
+	}
+	require.NoError(t, c.Process.Kill()) // SIGKILL, in the middle of some Put
+	for c.ids.Scan() {
+		ids = append(ids, c.ids.Text())
+	}
+	_ = c.Wait()
+	s := open(t, recovery.Settings{File: path, Report: func(m string) { t.Error(m) }})
+	for i, id := range ids {
+		requireText(t, s, id, childText(i))
+	}
+}
+
+func TestFileIsSharedByProcesses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	a, b := startChild(t, path), startChild(t, path)
+	ours := open(t, recovery.Settings{File: path})
+	for i := range 30 {
+		requireText(t, ours, a.next(t), childText(i))
+		requireText(t, ours, b.next(t), childText(i))
+		requireText(t, ours, put(t, ours, "ours"), "ours")
+	}
+}
+
+func TestFileLimitsHoldForAllProcessesTogether(t *testing.T) {
+	s := recovery.Settings{File: filepath.Join(t.TempDir(), "store.db"), MaxItems: 3}
+	one, two := open(t, s), open(t, s)
+	oldest := put(t, one, "a")
+	put(t, two, "b")
+	put(t, one, "c")
+	newest := put(t, two, "d")
+	requireNotFound(t, one, oldest)
+	requireText(t, one, newest, "d")
+	assert.Equal(t, 3, stats(t, one).Items)
+}
+
+func TestFileSurvivesRestart(t *testing.T) {
+	clock := newClock()
+	s := recovery.Settings{File: filepath.Join(t.TempDir(), "store.db"), TTL: time.Minute, Now: clock.Now}
+	first := open(t, s)
+	id := put(t, first, "text")
+	require.NoError(t, first.Close())
+
+	clock.advance(59 * time.Second)
+	second := open(t, s)
+	requireText(t, second, id, "text")
+	clock.advance(time.Second)
+	requireNotFound(t, second, id)
+	require.NoError(t, second.Close())
+
+	third := open(t, s)
+	assert.Equal(t, recovery.Stats{}, stats(t, third))
+}
+
+// The TTL runs on the monotonic clock: what another process wrote with a wall
+// clock an hour ahead or behind lives its TTL from when it is first seen, and
+// not for ever.
+func TestFileIgnoresAWallClockAhead(t *testing.T) {
+	ahead, clock := newClock(), newClock()
+	ahead.advance(time.Hour)
+	s := recovery.Settings{File: filepath.Join(t.TempDir(), "store.db"), TTL: time.Minute}
+	s.Now = ahead.Now
+	id := put(t, open(t, s), "text")
+	s.Now = clock.Now
+	ours := open(t, s)
+	requireText(t, ours, id, "text")
+	clock.advance(time.Minute)
+	requireNotFound(t, ours, id)
+}
+
+func TestFileIsPrivate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	put(t, open(t, recovery.Settings{File: path}), "secret")
+	for _, suffix := range []string{"", "-wal"} {
+		info, err := os.Stat(path + suffix)
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o600), info.Mode().Perm(), suffix)
+	}
+}
+
+func TestFileDamaged(t *testing.T) {
+	whole := filepath.Join(t.TempDir(), "whole.db")
+	s := open(t, recovery.Settings{File: whole})
+	for i := range 50 {
+		put(t, s, childText(i*50))
+	}
+	require.NoError(t, s.Close())
+	good, err := os.ReadFile(whole)
+	require.NoError(t, err)
+
+	for name, content := range map[string][]byte{
+		"not a database": []byte(strings.Repeat("nonsense ", 2000)),
+		"torn tables":    append(append([]byte{}, good[:4096]...), make([]byte, len(good)-4096)...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "store.db")
+			require.NoError(t, os.WriteFile(path, content, 0o600))
+			var reports []string
+			s := open(t, recovery.Settings{File: path, Report: func(m string) { reports = append(reports, m) }})
+			requireText(t, s, put(t, s, "works again"), "works again")
+			aside, err := filepath.Glob(path + ".damaged-*")
+			require.NoError(t, err)
+			require.NotEmpty(t, aside)
+			kept, err := os.ReadFile(aside[0])
+			require.NoError(t, err)
+			assert.Equal(t, content, kept)
+			require.Len(t, reports, 1)
+			assert.Contains(t, reports[0], aside[0])
+		})
+	}
+}
+
+// A text that changed on disk is not handed out as the original.
+func TestFileNoticesADamagedText(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	var reports []string
+	s := open(t, recovery.Settings{File: path, Report: func(m string) { reports = append(reports, m) }})
+	id := put(t, s, "text")
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	_, err = db.Exec(`UPDATE texts SET body = 'tixt'`)
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	requireNotFound(t, s, id)
+	assert.Len(t, reports, 1)
+}

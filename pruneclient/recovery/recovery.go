@@ -1,0 +1,149 @@
+// Package recovery keeps the originals of pruned texts for a while, so that
+// nothing pruned is lost: a text is put before it is pruned, and its lines are
+// recovered by the id that was given out.
+package recovery
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Defaults of Settings.
+const (
+	DefaultTTL      = 10 * time.Minute
+	DefaultMaxItems = 10_000
+	DefaultMaxBytes = 256 << 20
+)
+
+// Settings bound a store. The zero value keeps texts in memory with the
+// defaults above.
+type Settings struct {
+	TTL      time.Duration // how long an id can be recovered, from Put
+	MaxItems int           // ids kept; the oldest make room
+	MaxBytes int64         // of distinct texts kept; the oldest make room
+
+	// File, when set, keeps the texts across restarts. Several processes may
+	// share it; the limits then hold for all of them together.
+	File string
+	// Report is told what a user should know about File (a damaged file was set
+	// aside). Nil means nobody is told.
+	Report func(message string)
+
+	Now func() time.Time // nil means time.Now
+}
+
+// Stats counts what a store holds.
+type Stats struct {
+	Items   int   // ids that can be recovered
+	Texts   int   // distinct texts behind them
+	Bytes   int64 // of those texts
+	Evicted int64 // ids dropped before their time because the store was full
+}
+
+// ErrTooLarge means that a text alone is larger than the whole store may be.
+var ErrTooLarge = errors.New("text larger than the recovery store")
+
+// Store gives out ids for texts. It is safe for concurrent use.
+type Store struct {
+	settings Settings
+	shelf    shelf
+}
+
+// shelf is where the texts are: memory or a file. Both drop what is older than
+// the TTL and, oldest first, what is over the limits.
+type shelf interface {
+	put(i item, text string) error
+	get(id string, now time.Time) (text string, ok bool, err error)
+	forget(id string) error
+	stats(now time.Time) (Stats, error)
+	close() error
+}
+
+// item is one id given out.
+type item struct {
+	id      string
+	hash    [sha256.Size]byte // of its text: identical texts are stored once
+	created time.Time
+}
+
+// Open returns a store. It fails on settings that make no sense and on a file
+// that can be neither used nor set aside.
+func Open(s Settings) (*Store, error) {
+	if s.TTL < 0 || s.MaxItems < 0 || s.MaxBytes < 0 {
+		return nil, errors.New("recovery limits must not be negative")
+	}
+	s = s.withDefaults()
+	if s.File == "" {
+		return &Store{settings: s, shelf: newMemory(s)}, nil
+	}
+	f, err := openFile(s)
+	if err != nil {
+		return nil, fmt.Errorf("open recovery store %s: %w", s.File, err)
+	}
+	return &Store{settings: s, shelf: f}, nil
+}
+
+// Put stores a text and returns its id, a new one on every call. When it fails
+// the text must not be pruned.
+func (s *Store) Put(text string) (string, error) {
+	if int64(len(text)) > s.settings.MaxBytes {
+		return "", ErrTooLarge
+	}
+	i := item{id: NewID(), hash: sha256.Sum256([]byte(text)), created: s.settings.Now()}
+	if err := s.shelf.put(i, text); err != nil {
+		return "", fmt.Errorf("store the original: %w", err)
+	}
+	return i.id, nil
+}
+
+// Get returns the text behind an id, or *NotFound when there is none (any more).
+func (s *Store) Get(id string) (Text, error) {
+	text, ok, err := s.shelf.get(id, s.settings.Now())
+	if err != nil {
+		return Text{}, fmt.Errorf("read the original: %w", err)
+	}
+	if !ok {
+		return Text{}, &NotFound{ID: id}
+	}
+	return NewText(text), nil
+}
+
+// Forget drops an id early: nothing was pruned after all.
+func (s *Store) Forget(id string) error { return s.shelf.forget(id) }
+
+// Stats counts what can be recovered now.
+func (s *Store) Stats() (Stats, error) { return s.shelf.stats(s.settings.Now()) }
+
+// Close releases the file, if there is one. Texts in it stay.
+func (s *Store) Close() error { return s.shelf.close() }
+
+// NewID returns a fresh id, "prn_" and 32 hexadecimal digits, that cannot be
+// guessed.
+func NewID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails: it ends the program instead
+	return "prn_" + hex.EncodeToString(b[:])
+}
+
+func (s Settings) withDefaults() Settings {
+	if s.TTL == 0 {
+		s.TTL = DefaultTTL
+	}
+	if s.MaxItems == 0 {
+		s.MaxItems = DefaultMaxItems
+	}
+	if s.MaxBytes == 0 {
+		s.MaxBytes = DefaultMaxBytes
+	}
+	if s.Report == nil {
+		s.Report = func(string) {}
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	return s
+}
