@@ -94,7 +94,7 @@ func (f *file) prepare(db *sql.DB) error {
 // one that reads first and writes later can fail half way when shared.
 func dsn(path string) string {
 	q := url.Values{
-		"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)"},
+		"_pragma": {"busy_timeout(2000)", "journal_mode(WAL)", "synchronous(NORMAL)"},
 		"_txlock": {"immediate"},
 	}
 	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + q.Encode()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"database/sql"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,20 +18,22 @@ import (
 	"mcp-pruner/pruneclient/recovery"
 )
 
-// childFile makes this test binary a process that stores texts for ever.
+// childFile makes this test binary a process that stores texts.
 const childFile = "RECOVERY_TEST_CHILD_FILE"
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(childFile); path != "" {
-		storeForEver(path)
+		storeOnDemand(path)
 	}
 	os.Exit(m.Run())
 }
 
-// storeForEver prints each id once its text is acknowledged.
-func storeForEver(path string) {
+// storeOnDemand stores one text for each line of its input and prints the id
+// once the text is acknowledged.
+func storeOnDemand(path string) {
 	s, err := recovery.Open(recovery.Settings{File: path})
-	for i := 0; err == nil; i++ {
+	demand := bufio.NewScanner(os.Stdin)
+	for i := 0; err == nil && demand.Scan(); i++ {
 		var id string
 		if id, err = s.Put(childText(i)); err == nil {
 			_, err = fmt.Println(id)
@@ -44,21 +47,31 @@ func childText(i int) string { return fmt.Sprintf("text %d\n%s", i, strings.Repe
 
 type child struct {
 	*exec.Cmd
-	ids *bufio.Scanner
+	demand io.Writer
+	ids    *bufio.Scanner
 }
 
 func startChild(t *testing.T, path string) child {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childFile+"="+path)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	return child{cmd, bufio.NewScanner(out)}
+	return child{cmd, in, bufio.NewScanner(out)}
 }
 
-// next waits for the child's next id.
+// store makes the child store texts; next waits for the id of one.
+func (c child) store(t *testing.T, texts int) {
+	t.Helper()
+	_, err := io.WriteString(c.demand, strings.Repeat("\n", texts))
+	require.NoError(t, err)
+}
+
 func (c child) next(t *testing.T) string {
 	t.Helper()
 	require.True(t, c.ids.Scan(), "the child ended")
@@ -68,6 +81,7 @@ func (c child) next(t *testing.T) string {
 func TestFileSurvivesKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	c := startChild(t, path)
+	c.store(t, 10_000) // more than it will get to
 	var ids []string
 	for range 50 {
 		ids = append(ids, c.next(t))
@@ -88,6 +102,8 @@ func TestFileIsSharedByProcesses(t *testing.T) {
 	a, b := startChild(t, path), startChild(t, path)
 	ours := open(t, recovery.Settings{File: path})
 	for i := range 30 {
+		a.store(t, 1)
+		b.store(t, 1)
 		requireText(t, ours, a.next(t), childText(i))
 		requireText(t, ours, b.next(t), childText(i))
 		requireText(t, ours, put(t, ours, "ours"), "ours")

@@ -175,19 +175,19 @@ func TestStoreStaysWithinItsBounds(t *testing.T) {
 	onEachShelf(t, func(t *testing.T, open func(recovery.Settings) *recovery.Store) {
 		clock := newClock()
 		s := open(recovery.Settings{MaxItems: maxItems, MaxBytes: maxBytes, TTL: time.Minute, Now: clock.Now})
-		texts := map[string]string{}
-		for i := range 300 {
-			text := strings.Repeat(string(rune('a'+i%5)), i*i%43)
-			texts[put(t, s, text)] = text
+		var ids, texts []string
+		for i := range 100 {
+			texts = append(texts, strings.Repeat(string(rune('a'+i%5)), i*i%43))
+			ids = append(ids, put(t, s, texts[i]))
 			clock.advance(time.Duration(i%4) * 5 * time.Second)
 			found, distinct, bytes := 0, map[string]bool{}, 0
-			for id, text := range texts {
-				if _, err := s.Get(id); err != nil {
+			for j := max(0, i-2*maxItems); j <= i; j++ {
+				if _, err := s.Get(ids[j]); err != nil {
 					continue
 				}
 				found++
-				if !distinct[text] {
-					distinct[text], bytes = true, bytes+len(text)
+				if !distinct[texts[j]] {
+					distinct[texts[j]], bytes = true, bytes+len(texts[j])
 				}
 			}
 			require.LessOrEqual(t, found, maxItems)
