@@ -21,7 +21,7 @@ install:
 	$(GO) install ./cmd/mcp-pruner
 
 demo: rg
-	$(GO) run ./cmd/mcp-pruner demo
+	$(GO) run ./cmd/mcp-pruner demo -q "how is a command killed when it runs out of time" tools/process_unix.go
 
 # ripgrep makes the tool grep fast. Where no package manager has it, or we may not
 # install, the tool falls back to the system's grep and nothing fails.
@@ -42,3 +42,16 @@ lint:
 
 test: rg
 	$(GO) test -race ./...
+
+# The server beside a bare mcp-go server, in one run.
+bench: build
+	$(GO) run ./cmd/internal/bench bin/mcp-pruner
+
+# Every fuzz target there is, one after the other.
+fuzz:
+	@for target in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
+		for name in $$(grep -h '^func Fuzz' $$target/*_test.go | sed 's/func \(Fuzz[A-Za-z0-9_]*\).*/\1/'); do \
+			echo "fuzz $$target $$name"; \
+			$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$target || exit 1; \
+		done; \
+	done

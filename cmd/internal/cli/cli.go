@@ -33,6 +33,7 @@ type verb struct {
 
 func verbs() []verb {
 	return []verb{
+		{"demo", "read a file over the real server with a question: before and after", demo},
 		{"doctor", "say what the server would find: shell, rg, pruner, root, settings", doctor},
 		{"version", "print the version", version},
 	}

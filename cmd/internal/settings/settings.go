@@ -232,8 +232,10 @@ func takeRoot(s *Settings, v string) bool {
 
 func boolean(field func(*Settings) *bool) func(*Settings, string) bool {
 	return func(s *Settings, v string) bool {
-		*field(s) = v == "true"
-		return v == "true" || v == "false"
+		on := []string{"true", "1", "yes", "on"}
+		off := []string{"false", "0", "no", "off"}
+		*field(s) = slices.Contains(on, v)
+		return *field(s) || slices.Contains(off, v)
 	}
 }
 

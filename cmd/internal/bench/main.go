@@ -1,0 +1,69 @@
+// Command bench measures the built server beside a bare mcp-go server with one
+// trivial tool, in one run and in turn, so that the ratios hold on any machine:
+//
+//	go build -o bin/ ./cmd/mcp-pruner && go run ./cmd/internal/bench bin/mcp-pruner
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+const bareArgument = "bare-mcp-go-server"
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == bareArgument {
+		serveBare()
+		return
+	}
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: bench PATH-OF-MCP-PRUNER")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// serveBare is the yardstick: mcp-go as it comes, one tool that returns a word.
+func serveBare() {
+	s := server.NewMCPServer("bare", "0")
+	s.AddTool(mcp.NewTool("read"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return mcp.NewToolResultText("hello\n"), nil
+	})
+	if err := server.ServeStdio(s); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
+func run(binary string) error {
+	binary, err := filepath.Abs(binary)
+	if err != nil {
+		return err
+	}
+	root, err := os.MkdirTemp("", "mcp-pruner-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	if err := os.WriteFile(filepath.Join(root, "small.txt"), []byte("hello\n"), 0o600); err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	defer w.Flush()
+	for _, measure := range []func(*tabwriter.Writer, string, string) error{roundTrips, startUp, pings, memory} {
+		if err := measure(w, binary, root); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+		_ = w.Flush()
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+)
+
+// roundTrips times a small read, in blocks that alternate between the servers.
+func roundTrips(w *tabwriter.Writer, binary, root string) error {
+	ours, err := start(root, nil, binary)
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	bare, err := start(root, nil, self, bareArgument)
+	if err != nil {
+		return err
+	}
+	var times [2][]time.Duration
+	const blocks, perBlock = 40, 500
+	for block := range blocks {
+		for i, c := range []*client{ours, bare} {
+			if block == 0 {
+				if _, err := c.ask(initialize); err != nil {
+					return err
+				}
+			}
+			for n := range perBlock {
+				took, err := c.call(n+1, "read", map[string]any{"file_path": "small.txt"})
+				if err != nil {
+					return err
+				}
+				if block > 0 { // the first block warms up
+					times[i] = append(times[i], took)
+				}
+			}
+		}
+	}
+	fmt.Fprintln(w, "one small read over stdio\tp50\tp99\tcalls/s\t")
+	var figures [2][3]time.Duration
+	for i, name := range []string{"mcp-pruner, machine and logs on", "bare mcp-go, one trivial tool"} {
+		var sum time.Duration
+		for _, d := range times[i] {
+			sum += d
+		}
+		figures[i] = [3]time.Duration{percentile(times[i], .5), percentile(times[i], .99), sum}
+		fmt.Fprintf(w, "%s\t%v\t%v\t%.0f\t\n", name, figures[i][0], figures[i][1], float64(len(times[i]))/sum.Seconds())
+	}
+	fmt.Fprintf(w, "ratio\t%s\t%s\t%s\t\n", ratio(figures[0][0], figures[1][0]), ratio(figures[0][1], figures[1][1]), ratio(figures[1][2], figures[0][2]))
+	if err := ours.close(); err != nil {
+		return err
+	}
+	return bare.close()
+}
+
+// startUp times from starting the process to the answer to initialize.
+func startUp(w *tabwriter.Writer, binary, root string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "process start to answer to initialize\tp50\tmax\t")
+	for _, s := range []struct {
+		name string
+		args []string
+	}{{"mcp-pruner", []string{binary}}, {"bare mcp-go", []string{self, bareArgument}}} {
+		var times []time.Duration
+		for range 40 {
+			began := time.Now()
+			c, err := start(root, nil, s.args[0], s.args[1:]...)
+			if err != nil {
+				return err
+			}
+			if _, err := c.ask(initialize); err != nil {
+				return err
+			}
+			times = append(times, time.Since(began))
+			if err := c.close(); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(w, "%s\t%v\t%v\t\n", s.name, percentile(times, .5), percentile(times, 1))
+	}
+	return nil
+}
+
+// pings times ping while 100 calls are under way.
+func pings(w *tabwriter.Writer, binary, root string) error {
+	c, err := start(root, nil, binary)
+	if err != nil {
+		return err
+	}
+	for i := range 100 {
+		if _, err := fmt.Fprintln(c.in, request(1000+i, "bash", map[string]any{"command": "sleep 2"})); err != nil {
+			return err
+		}
+	}
+	var times []time.Duration
+	for i := range 100 {
+		began := time.Now()
+		if _, err := c.ask(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, i)); err != nil {
+			return err
+		}
+		times = append(times, time.Since(began))
+	}
+	fmt.Fprintln(w, "ping while 100 calls are under way\tp50\tmax\t")
+	fmt.Fprintf(w, "mcp-pruner\t%v\t%v\t\n", percentile(times, .5), percentile(times, 1))
+	return c.close()
+}
+
+// memory shows the peak of the server's own memory for huge outputs.
+func memory(w *tabwriter.Writer, binary, root string) error {
+	big := filepath.Join(root, "big.txt")
+	f, err := os.Create(big)
+	if err != nil {
+		return err
+	}
+	block := make([]byte, 1<<20)
+	for i := range block {
+		block[i] = 'x'
+		if i%80 == 79 {
+			block[i] = '\n'
+		}
+	}
+	for range 1024 {
+		if _, err := f.Write(block); err != nil {
+			return err
+		}
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "peak memory of the server\tcap 64 KiB\tdefault cap\t")
+	for _, c := range []struct {
+		name, tool string
+		args       map[string]any
+	}{
+		{"read opens a 1 GB file", "read", map[string]any{"file_path": "big.txt"}},
+		{"bash prints 1 GB", "bash", map[string]any{"command": "cat big.txt", "timeout_ms": 120000}},
+	} {
+		c.args["max_output_bytes"] = 65536
+		small, err := peak(binary, root, c.tool, c.args)
+		if err != nil {
+			return err
+		}
+		delete(c.args, "max_output_bytes")
+		whole, err := peak(binary, root, c.tool, c.args)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\t%.0f MiB\t%.0f MiB\t\n", c.name, small, whole)
+	}
+	return nil
+}
+
+func peak(binary, root, tool string, args map[string]any) (mebibytes float64, err error) {
+	c, err := start(root, nil, binary)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := c.call(1, tool, args); err != nil {
+		return 0, err
+	}
+	if err := c.close(); err != nil {
+		return 0, err
+	}
+	return maxResident(c.cmd.ProcessState), nil
+}

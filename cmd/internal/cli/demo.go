@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// demo starts this program as a client would, reads a file twice over standard
+// streams, without and with a question, and shows what an agent gets.
+func demo(ctx context.Context, p Process) int {
+	flags := flag.NewFlagSet("mcp-pruner demo", flag.ContinueOnError)
+	flags.SetOutput(p.Stderr)
+	question := flags.String("q", "", "the `QUESTION` an agent would ask with the call")
+	if flags.Parse(p.Args) != nil {
+		return exitUsage
+	}
+	if flags.NArg() != 1 || *question == "" {
+		fmt.Fprintln(p.Stderr, `usage: mcp-pruner demo -q "how are retries configured" FILE`)
+		return exitUsage
+	}
+	if err := showDemo(ctx, p, flags.Arg(0), *question); err != nil {
+		fmt.Fprintln(p.Stderr, "mcp-pruner demo:", err)
+		return exitFail
+	}
+	return exitOK
+}
+
+func showDemo(ctx context.Context, p Process, file, question string) error {
+	before, err := demoRead(ctx, p, map[string]any{"file_path": file})
+	if err != nil {
+		return err
+	}
+	after, err := demoRead(ctx, p, map[string]any{"file_path": file, "context_focus_question": question})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.Stdout, "--- read %s: %d lines, %d bytes. It begins:\n\n%s\n", file, strings.Count(before, "\n"), len(before), head(before, 8))
+	fmt.Fprintf(p.Stdout, "--- read %s, asking %q:\n\n%s\n", file, question, strings.TrimSuffix(after, "\n"))
+	fmt.Fprintf(p.Stdout, "\n--- %d bytes became %d: %.0f %% saved\n", len(before), len(after), 100*(1-float64(len(after))/float64(max(1, len(before)))))
+	return nil
+}
+
+// demoRead runs the server for one read.
+func demoRead(ctx context.Context, p Process, arguments map[string]any) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	call, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+		"params": map[string]any{"name": "read", "arguments": arguments},
+	})
+	if err != nil {
+		return "", err
+	}
+	var logs bytes.Buffer
+	server := exec.CommandContext(ctx, self)
+	server.Env = append(p.Env, "PRUNER_URL=embedded")
+	server.Stderr = &logs
+	server.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}` + "\n" + string(call) + "\n")
+	out, err := server.Output()
+	if err != nil {
+		return "", fmt.Errorf("the server ended with %w: %s", err, logs.String())
+	}
+	return demoAnswer(out)
+}
+
+// demoAnswer finds the text of the answer to the call.
+func demoAnswer(out []byte) (string, error) {
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	lines.Buffer(nil, len(out)+1)
+	for lines.Scan() {
+		var answer struct {
+			ID     int `json:"id"`
+			Result struct {
+				IsError bool `json:"isError"`
+				Content []struct{ Text string }
+			}
+		}
+		if json.Unmarshal(lines.Bytes(), &answer) != nil || answer.ID != 2 || len(answer.Result.Content) != 1 {
+			continue
+		}
+		text := answer.Result.Content[0].Text
+		if answer.Result.IsError {
+			return "", fmt.Errorf("%s", text)
+		}
+		return text, nil
+	}
+	return "", fmt.Errorf("the server did not answer: %s", out)
+}
+
+// head is the first n lines of a text, and a sign when there are more.
+func head(text string, n int) string {
+	lines := strings.SplitAfterN(text, "\n", n+1)
+	if len(lines) <= n {
+		return text
+	}
+	return strings.Join(lines[:n], "") + "...\n"
+}

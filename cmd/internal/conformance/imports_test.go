@@ -1,0 +1,89 @@
+package conformance
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const module = "mcp-pruner/"
+
+// TestImportsAreAsDocumented compares the imports of every package with the table
+// in docs/ARCHITECTURE.md.
+func TestImportsAreAsDocumented(t *testing.T) {
+	allowed := importTable(t)
+	for _, p := range packages(t) {
+		group := topLevel(p.ImportPath)
+		require.Contains(t, allowed, group, "docs/ARCHITECTURE.md has no row for %s", group)
+		for _, i := range p.Imports {
+			switch {
+			case strings.HasPrefix(i, module) && topLevel(i) != group:
+				assert.Contains(t, allowed[group], topLevel(i), "%s imports %s", p.ImportPath, i)
+			case strings.HasPrefix(i, "github.com/mark3labs/mcp-go"):
+				assert.Equal(t, "cmd", group, "%s imports mcp-go", p.ImportPath)
+			case strings.HasPrefix(i, "github.com/looplab/fsm"):
+				assert.Equal(t, "fsm", group, "%s imports looplab/fsm", p.ImportPath)
+			}
+		}
+	}
+}
+
+func topLevel(importPath string) string {
+	top, _, _ := strings.Cut(strings.TrimPrefix(importPath, module), "/")
+	return top
+}
+
+func importTable(t *testing.T) map[string][]string {
+	t.Helper()
+	raw, err := os.ReadFile("../../../docs/ARCHITECTURE.md")
+	require.NoError(t, err)
+	_, section, found := strings.Cut(string(raw), "| package | may import |\n|---|---|\n")
+	require.True(t, found, "docs/ARCHITECTURE.md has no import table")
+	table := make(map[string][]string)
+	for _, line := range strings.Split(section, "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) != 4 {
+			break
+		}
+		names := quoted.FindAllStringSubmatch(cells[2], -1)
+		row := []string{}
+		for _, n := range names {
+			row = append(row, n[1])
+		}
+		table[strings.Trim(cells[1], " `")] = row
+	}
+	return table
+}
+
+type listedPackage struct {
+	ImportPath string
+	Imports    []string
+}
+
+func packages(t *testing.T) []listedPackage {
+	t.Helper()
+	list := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	list.Dir = "../../.."
+	out, err := list.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, list.Start())
+	var all []listedPackage
+	for d := json.NewDecoder(out); ; {
+		var p listedPackage
+		err := d.Decode(&p)
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		all = append(all, p)
+	}
+	require.NoError(t, list.Wait())
+	require.NotEmpty(t, all)
+	return all
+}

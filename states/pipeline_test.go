@@ -1,0 +1,290 @@
+package states
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/fsm"
+	"mcp-pruner/pruneclient"
+	"mcp-pruner/tools"
+)
+
+// echo is a tool that returns what it is told to.
+func echo() tools.Tool {
+	return tools.Tool{Name: "echo", Check: func(args map[string]any) (tools.Call, []tools.Issue) {
+		if args["bad"] == true {
+			return nil, []tools.Issue{{Path: "", Code: "unrecognized_keys"}, {Path: "bad", Code: "custom"}}
+		}
+		c := echoed{}
+		c.text, _ = args["text"].(string)
+		c.question, _ = args["question"].(string)
+		c.fail, _ = args["fail"].(string)
+		return c, nil
+	}}
+}
+
+type echoed struct{ text, question, fail string }
+
+func (e echoed) FocusQuestion() string { return e.question }
+
+func (e echoed) Run(ctx context.Context) (tools.Output, error) {
+	switch e.fail {
+	case "":
+		return e, nil
+	case "timeout":
+		return nil, &tools.Error{Code: "timeout", TimeoutMS: 5}
+	case "wait":
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case "panic":
+		panic("echo")
+	case "bug":
+		return nil, errors.New("a bug")
+	default:
+		return nil, &tools.Error{Code: e.fail, Message: "as told"}
+	}
+}
+
+func (e echoed) Repeats(earlier tools.Call) bool { return e == earlier }
+func (e echoed) Code() string                    { return e.text }
+func (e echoed) Source() tools.Source            { return tools.Source{} }
+func (e echoed) Text() string                    { return e.text }
+func (e echoed) Structured(pruning any) any      { return pruning }
+
+func (e echoed) Prune(s string) (tools.Output, error) {
+	if s == "unreadable" {
+		return nil, errors.New("no match in it")
+	}
+	e.text = s
+	return e, nil
+}
+
+// scripted is a pruner that answers with a func.
+type scripted func(context.Context, pruneclient.Request) (pruneclient.Result, error)
+
+func (s scripted) Prune(ctx context.Context, r pruneclient.Request) (pruneclient.Result, error) {
+	return s(ctx, r)
+}
+func (scripted) Endpoint() string { return "scripted" }
+
+func answering(text string, err error) scripted {
+	return func(context.Context, pruneclient.Request) (pruneclient.Result, error) {
+		return pruneclient.Result{Text: text}, err
+	}
+}
+
+func newPipeline(pruner pruneclient.Pruner) *Pipeline {
+	return &Pipeline{Machine: fsm.MustCompile(fsm.RequestTable()), Tools: []tools.Tool{echo()}, Pruner: pruner}
+}
+
+func echoRequest(args map[string]any) Request {
+	return Request{Params: map[string]any{"name": "echo", "arguments": args}, Session: &Session{}}
+}
+
+// way is the specs of the rows a call took.
+func way(c *Call) []string {
+	var specs []string
+	for _, s := range c.Machine().Steps() {
+		specs = append(specs, s.Spec)
+	}
+	return specs
+}
+
+// scenarios take every row of the table between them.
+func scenarios() map[string]func(*Pipeline) *Call {
+	run := func(pruner pruneclient.Pruner, args map[string]any, end func(*Call)) func(*Pipeline) *Call {
+		return func(p *Pipeline) *Call {
+			p.Pruner = pruner
+			c := p.Run(context.Background(), echoRequest(args))
+			end(c)
+			return c
+		}
+	}
+	written := func(c *Call) { c.Written(context.Background()) }
+	lost := func(c *Call) { c.WriteFailed(context.Background(), errors.New("gone")) }
+	ask := map[string]any{"text": "long", "question": "what?"}
+	fails := func(code pruneclient.ErrorCode) pruneclient.Pruner {
+		return answering("", &pruneclient.Error{Code: code, Message: "as told"})
+	}
+	return map[string]func(*Pipeline) *Call{
+		"raw":                run(answering("short", nil), map[string]any{"text": "long"}, written),
+		"raw, lost":          run(nil, map[string]any{"text": "long"}, lost),
+		"off":                run(nil, ask, written),
+		"empty":              run(answering("short", nil), map[string]any{"question": "what?"}, written),
+		"pruned":             run(answering("short", nil), ask, written),
+		"pruned, lost":       run(answering("short", nil), ask, lost),
+		"pruner late":        run(fails(pruneclient.Timeout), ask, written),
+		"pruner fails":       run(fails(pruneclient.HTTPError), ask, written),
+		"pruner talks":       run(fails(pruneclient.InvalidResponse), ask, written),
+		"unreadable":         run(answering("unreadable", nil), ask, written),
+		"tool fails":         run(nil, map[string]any{"fail": "io_error"}, written),
+		"tool late":          run(nil, map[string]any{"fail": "timeout"}, written),
+		"tool panics":        run(nil, map[string]any{"fail": "panic"}, written),
+		"arguments":          run(nil, map[string]any{"bad": true}, written),
+		"malformed":          func(p *Pipeline) *Call { return p.Run(context.Background(), Request{Malformed: "not JSON"}) },
+		"repeated":           repeated,
+		"cancelled at start": cancelledAtStart,
+	}
+}
+
+func repeated(p *Pipeline) *Call {
+	p.RepeatRaw, p.Pruner = true, answering("short", nil)
+	request := echoRequest(map[string]any{"text": "long", "question": "what?"})
+	params := request.Params
+	p.Run(context.Background(), request).Written(context.Background())
+	request.Params = params
+	c := p.Run(context.Background(), request)
+	c.Written(context.Background())
+	return c
+}
+
+func cancelledAtStart(p *Pipeline) *Call {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return p.Run(ctx, echoRequest(nil))
+}
+
+// TestTheTableDecides takes each row out of the table in turn. Then either the
+// table is refused, or the requests that took the row really go another way, and
+// none is ever stuck in the loop.
+func TestTheTableDecides(t *testing.T) {
+	ways := make(map[string][]string)
+	for name, play := range scenarios() {
+		c := play(newPipeline(nil))
+		ways[name] = way(c)
+		require.True(t, c.Machine().Done(), "%s ended in %s", name, c.Machine().State())
+	}
+	for _, row := range fsm.RequestTable().Rows {
+		definition, err := fsm.Compile(fsm.RequestTable().Without(row.Spec))
+		if err != nil {
+			continue
+		}
+		users := 0
+		for name, play := range scenarios() {
+			if !slices.Contains(ways[name], row.Spec) {
+				continue
+			}
+			users++
+			p := newPipeline(nil)
+			p.Machine = definition
+			assert.NotEqual(t, ways[name], way(play(p)), "without row %s, scenario %q", row.Spec, name)
+		}
+		assert.NotZero(t, users, "no scenario takes row %s", row.Spec)
+	}
+}
+
+// Without the row for a missing question the next rows in the table decide.
+func TestTheOrderOfTheRowsIsTheOrderOfTheConditions(t *testing.T) {
+	p := newPipeline(nil)
+	p.Machine = fsm.MustCompile(fsm.RequestTable().Without("T15"))
+	c := p.Run(t.Context(), echoRequest(map[string]any{"text": "long"}))
+	assert.Equal(t, DisabledOrUnconfigured, c.Pruning().Reason)
+
+	p = newPipeline(nil)
+	p.MaxPruneBytes = 3
+	p.Pruner = answering("short", nil)
+	c = p.Run(t.Context(), echoRequest(map[string]any{"text": "long", "question": "what?"}))
+	assert.True(t, c.Pruning().Applied, "the limit belongs to a row that only the HTTP table has")
+	p.Machine = fsm.MustCompile(fsm.HTTPRequestTable())
+	c = p.Run(t.Context(), echoRequest(map[string]any{"text": "long", "question": "what?"}))
+	assert.Equal(t, TooLarge, c.Pruning().Reason)
+}
+
+func TestCancellationReachesTheTool(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p := newPipeline(nil)
+	p.Emit = func(e fsm.Event) {
+		if e.Name == "tool.exec_start" {
+			cancel()
+		}
+	}
+	c := p.Run(ctx, echoRequest(map[string]any{"fail": "wait"}))
+	assert.Equal(t, fsm.InternalError, c.Machine().State())
+	assert.Equal(t, NoAnswer, c.Answer().Kind)
+}
+
+// A broken log must not change what happens to a request.
+func TestABrokenLogChangesNothing(t *testing.T) {
+	for name, play := range scenarios() {
+		quiet, broken := newPipeline(nil), newPipeline(nil)
+		broken.Emit = func(fsm.Event) { panic("disk full") }
+		assert.Equal(t, way(play(quiet)), way(play(broken)), name)
+	}
+}
+
+func TestMetadataOfAToolErrorGivesTheFirstReasonThatHolds(t *testing.T) {
+	cases := []struct {
+		pruner   pruneclient.Pruner
+		question string
+		want     string
+	}{
+		{answering("", nil), "", NoFocusQuestion},
+		{nil, "", NoFocusQuestion},
+		{nil, "what?", DisabledOrUnconfigured},
+		{answering("", nil), "what?", OutputEmpty},
+	}
+	for _, c := range cases {
+		call := newPipeline(c.pruner).Run(t.Context(), echoRequest(map[string]any{"fail": "io_error", "question": c.question}))
+		assert.Equal(t, PruningMetadata{Reason: c.want}, call.Pruning())
+	}
+}
+
+func TestNothingIsPrunedThatCannotBeKept(t *testing.T) {
+	p := newPipeline(answering("short", nil))
+	request := echoRequest(map[string]any{"text": "long", "question": "what?"})
+	p.Keep = func(text string) (string, error) { return "prn_1", nil }
+	assert.Equal(t, "prn_1", p.Run(t.Context(), request).Answer().PruneID)
+
+	p.Keep = func(string) (string, error) { return "", errors.New("store full") }
+	request = echoRequest(map[string]any{"text": "long", "question": "what?"})
+	answer := p.Run(t.Context(), request).Answer()
+	assert.Equal(t, "long", answer.Text)
+	assert.Contains(t, answer.Pruning.Error.Message, "store full")
+}
+
+func TestAPruneIDIsGivenOnlyForTextThatWasCut(t *testing.T) {
+	p := newPipeline(answering("long", nil))
+	p.Keep = func(string) (string, error) { return "prn_1", nil }
+	answer := p.Run(t.Context(), echoRequest(map[string]any{"text": "long", "question": "what?"})).Answer()
+	assert.True(t, answer.Pruning.Applied)
+	assert.Empty(t, answer.PruneID)
+}
+
+func TestDurationsAreMeasured(t *testing.T) {
+	now := time.Unix(0, 0)
+	p := newPipeline(scripted(func(context.Context, pruneclient.Request) (pruneclient.Result, error) {
+		now = now.Add(250 * time.Millisecond)
+		return pruneclient.Result{}, nil
+	}))
+	p.Now = func() time.Time { return now }
+	pruning := p.Run(t.Context(), echoRequest(map[string]any{"text": "long", "question": "what?"})).Pruning()
+	assert.EqualValues(t, 250, *pruning.PrunerDurationMS)
+	assert.Zero(t, *pruning.PrunedBytes, "an empty answer is an answer")
+}
+
+func TestParamsAreCheckedWhole(t *testing.T) {
+	cases := map[string]struct {
+		params any
+		want   []Issue
+	}{
+		"no params":              {nil, []Issue{NewIssue("", "invalid_type")}},
+		"a list":                 {[]any{}, []Issue{NewIssue("", "invalid_type")}},
+		"nothing in it":          {map[string]any{}, []Issue{NewIssue("arguments", "invalid_type"), NewIssue("name", "invalid_type")}},
+		"unknown tool":           {map[string]any{"name": "x", "arguments": map[string]any{}}, []Issue{NewIssue("name", "invalid_enum_value")}},
+		"arguments are null":     {map[string]any{"name": "echo", "arguments": nil}, []Issue{NewIssue("arguments", "invalid_type")}},
+		"the tool's own, sorted": {map[string]any{"name": "echo", "arguments": map[string]any{"bad": true}}, []Issue{NewIssue("arguments", "unrecognized_keys"), NewIssue("arguments.bad", "custom")}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			answer := newPipeline(nil).Run(t.Context(), Request{Params: c.params}).Answer()
+			assert.Equal(t, InvalidParams, answer.Kind)
+			assert.Equal(t, c.want, answer.Issues)
+		})
+	}
+}
