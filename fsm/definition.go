@@ -16,6 +16,7 @@ type Definition struct {
 	compiled map[edge]*compiledRow
 	leaving  map[State][]Trigger
 	events   []fsm.EventDesc
+	hash     string
 }
 
 // edge is what looplab/fsm tells transitions apart by.
@@ -26,6 +27,7 @@ type edge struct {
 
 type compiledRow struct {
 	Row
+	names  []string
 	events []eventSpec
 	sets   []assignment
 }
@@ -41,7 +43,7 @@ type assignment struct {
 // would take in silence: two rows for the same state and trigger, a row from a
 // state to itself, unknown events, states that cannot be reached or left.
 func Compile(t Table) (*Definition, error) {
-	d := &Definition{table: t, compiled: make(map[edge]*compiledRow), leaving: make(map[State][]Trigger)}
+	d := &Definition{table: t, compiled: make(map[edge]*compiledRow), leaving: make(map[State][]Trigger), hash: t.Hash()}
 	d.states = statesOf(t)
 	for _, row := range t.Rows {
 		for _, from := range d.expand(row.From) {
@@ -132,8 +134,8 @@ func (d *Definition) add(row Row) error {
 	case d.Terminal(row.From):
 		return fmt.Errorf("nothing may lead out of a terminal state")
 	}
-	c := &compiledRow{Row: row, sets: parseSets(row.Sets)}
-	for _, name := range strings.Fields(row.Events) {
+	c := &compiledRow{Row: row, names: strings.Fields(row.Events), sets: parseSets(row.Sets)}
+	for _, name := range c.names {
 		spec, ok := eventSpecs[name]
 		if !ok {
 			return fmt.Errorf("unknown event %q", name)

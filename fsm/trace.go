@@ -1,0 +1,159 @@
+package fsm
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// TraceSchema is the version of the form in which records are written.
+const TraceSchema = 1
+
+// Record is one finished machine as a trace keeps it: enough to replay it against
+// its table, and nothing of what it was about.
+type Record struct {
+	Server  string // version of the program that ran the machine
+	Machine string // the table's name
+	Table   string // its hash: what the record is to be replayed against
+
+	// The place of the line in the trace; TraceFile fills these in.
+	Writer string // one process
+	Seq    uint64 // 1, 2, 3... of that process
+	Prev   string // checksum of that process' line before; "" for its first
+	Lost   int    // records that could not be written since that line
+	Sum    string // checksum of this line
+
+	ID      string
+	Amends  bool // takes the place of the line this process wrote for the id before
+	Session string
+	Client  string
+	Tool    string
+
+	Start   time.Time // microseconds are kept
+	Steps   []TraceStep
+	Outcome string // the last state's name without its prefix
+	Pruning []Value
+	Bytes   TraceBytes
+	Tokens  TraceTokens
+	Subject string // equal for calls of a session that are about the same thing
+	Detail  *TraceDetail
+}
+
+// TraceStep is one transition of a record.
+type TraceStep struct {
+	From    State
+	Trigger Trigger
+	To      State
+	Row     string   // the design's rows
+	Events  []string // names, in the order they were logged
+	Micros  int64    // since the machine was made
+	Why     string   // the code or reason its events gave, where they gave one
+}
+
+// Value is one metadata field, named as the tables name it. It holds a bool, an
+// int64 or a string.
+type Value struct {
+	Field string
+	Value any
+}
+
+// TraceBytes says how large the output was.
+type TraceBytes struct {
+	Raw  int // the text that would have been answered had nothing been pruned
+	Sent int // the text that was answered
+	Wire int // the whole message that carried it
+}
+
+// TraceTokens is the same in tokens (o200k).
+type TraceTokens struct {
+	Raw, Sent int
+	Question  int  // what asking for the pruning cost
+	Estimated bool // not counted
+}
+
+// TraceDetail is what a record holds only when it is asked to.
+type TraceDetail struct {
+	Question, Path, Command, Pattern string
+}
+
+// NewRecord makes the record of a machine, with the last step it is expected to
+// take, if any, put behind those it took. Metadata holds the values of the fields
+// that the rows on its way set; further ones are left out.
+func NewRecord(m *Machine, metadata []Value, ahead ...TraceStep) Record {
+	r := Record{
+		Machine: m.def.Name(), Table: m.def.hash, ID: m.id, Start: m.started,
+		Steps: make([]TraceStep, 0, len(m.steps)+len(ahead)),
+	}
+	for _, s := range m.steps {
+		r.Steps = append(r.Steps, traceStep(s))
+	}
+	r.Steps = append(r.Steps, ahead...)
+	r.Pruning = m.def.setOnTheWay(r.Steps, metadata)
+	if n := len(r.Steps); n > 0 {
+		r.Outcome = r.Steps[n-1].To.short()
+	}
+	return r
+}
+
+// Ahead is the step that a trigger would take now.
+func (m *Machine) Ahead(trigger Trigger) (TraceStep, bool) {
+	row, ok := m.def.compiled[edge{m.State(), trigger}]
+	if !ok {
+		return TraceStep{}, false
+	}
+	return TraceStep{
+		From: row.From, Trigger: trigger, To: row.To, Row: row.Spec,
+		Events: row.names, Micros: m.hooks.Now().Sub(m.started).Microseconds(),
+	}, true
+}
+
+func traceStep(s Step) TraceStep {
+	t := TraceStep{From: s.From, Trigger: s.Trigger, To: s.To, Row: s.Spec, Micros: s.At.Microseconds()}
+	if len(s.Events) > 0 {
+		t.Events = make([]string, len(s.Events))
+	}
+	for i, e := range s.Events {
+		t.Events[i] = e.Name
+		if t.Why == "" {
+			t.Why = e.why()
+		}
+	}
+	return t
+}
+
+// why is the event's code or reason. What is no plain code is left out: it may
+// quote what the request was about.
+func (e Event) why() string {
+	for _, field := range []string{"code", "reason"} {
+		if s, _ := e.Data[field].(string); isCode(s) {
+			return s
+		}
+	}
+	return ""
+}
+
+func isCode(s string) bool {
+	return s != "" && len(s) <= 40 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") == ""
+}
+
+// setOnTheWay keeps the values of the fields that the rows of the steps set.
+func (d *Definition) setOnTheWay(steps []TraceStep, metadata []Value) []Value {
+	return slices.DeleteFunc(slices.Clone(metadata), func(v Value) bool {
+		for _, s := range steps {
+			row := d.compiled[edge{s.From, s.Trigger}]
+			if row != nil && slices.ContainsFunc(row.sets, func(a assignment) bool { return a.field == v.Field }) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// short is a state's name without the machine's prefix.
+func (s State) short() string {
+	_, name, found := strings.Cut(string(s), ":")
+	if !found {
+		return string(s)
+	}
+	return name
+}

@@ -1,0 +1,201 @@
+package fsm
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+)
+
+// TraceFile appends records to a file, which any number of processes may share:
+// a line is one write at the end of the file. Each process numbers its lines and
+// chains them by their checksums, so that a line that is changed or taken out
+// shows, whatever others write between.
+type TraceFile struct {
+	path   string
+	limit  int64
+	failed func(error)
+
+	mu     sync.Mutex
+	file   *os.File // nil after a failure: the next record opens it anew
+	line   []byte
+	writer string
+	seq    uint64
+	prev   string
+	lost   int
+	looked time.Time // when the file was last seen at its path
+	told   bool
+}
+
+// lookEvery is how often it is checked that the file is still at its path: log
+// rotation and people move and remove files.
+const lookEvery = time.Second
+
+// OpenTrace opens a trace for appending and makes it when there is none. Above
+// limit bytes the file is put aside and a new one started; 0 is no limit. The
+// first failure to write is told to failed; no failure reaches the machines.
+func OpenTrace(path string, limit int64, failed func(error)) (*TraceFile, error) {
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // never fails, by its documentation
+	t := &TraceFile{path: path, limit: limit, failed: failed, writer: hex.EncodeToString(id[:])}
+	if err := t.open(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Append writes one record. It never fails: a record that cannot be written is
+// counted, and the next line that can be says how many there were.
+func (t *TraceFile) Append(r Record) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	err := t.write(&r)
+	if err == nil {
+		t.seq, t.prev, t.lost = r.Seq, r.Sum, 0
+		return
+	}
+	t.lost++
+	t.drop()
+	t.tell(err)
+}
+
+func (t *TraceFile) tell(err error) {
+	if !t.told && t.failed != nil {
+		t.told = true
+		t.failed(err)
+	}
+}
+
+// Close closes the file; records that still come open it again.
+func (t *TraceFile) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.file == nil {
+		return nil
+	}
+	f := t.file
+	t.file = nil
+	return f.Close()
+}
+
+func (t *TraceFile) write(r *Record) error {
+	if err := t.ready(); err != nil {
+		return err
+	}
+	r.Writer, r.Seq, r.Prev, r.Lost = t.writer, t.seq+1, t.prev, t.lost
+	t.line = AppendRecord(t.line[:0], r)
+	n, err := t.file.Write(t.line)
+	if n > 0 && err != nil {
+		_, _ = t.file.Write([]byte("\n")) // so that what others write stands by itself
+	}
+	return err
+}
+
+// ready makes the file the one at its path, and smaller than the limit.
+func (t *TraceFile) ready() error {
+	if t.file == nil {
+		return t.open()
+	}
+	if now := time.Now(); now.Sub(t.looked) > lookEvery {
+		t.looked = now
+		if !t.inPlace() {
+			t.drop()
+			return t.open()
+		}
+	}
+	if t.limit > 0 && t.full() {
+		if err := t.rotate(); err != nil {
+			t.tell(err) // and goes on in the file there is
+		}
+	}
+	if t.file == nil {
+		return t.open()
+	}
+	return nil
+}
+
+func (t *TraceFile) full() bool {
+	info, err := t.file.Stat()
+	return err == nil && info.Size() >= t.limit && info.Mode().IsRegular()
+}
+
+// rotate puts the file aside, unless another process has just done so. Only who
+// holds the lock may; processes that still write to the file that was put aside
+// do no harm, and find out within lookEvery or at their own next rotation.
+func (t *TraceFile) rotate() error {
+	unlock, err := lockFile(t.file)
+	if err != nil {
+		return fmt.Errorf("lock %s: %w", t.path, err)
+	}
+	if t.inPlace() {
+		err = os.Rename(t.path, t.aside())
+	}
+	unlock()
+	if err == nil {
+		t.drop()
+	}
+	return err
+}
+
+// aside is a name that no other process chooses and that sorts by time.
+func (t *TraceFile) aside() string {
+	return t.path + "." + time.Now().UTC().Format("20060102T150405.000000000Z") + "-" + t.writer
+}
+
+func (t *TraceFile) inPlace() bool {
+	mine, err := t.file.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(t.path)
+	return err == nil && os.SameFile(mine, there)
+}
+
+func (t *TraceFile) drop() {
+	if t.file != nil {
+		_ = t.file.Close() // every line was written as it came; closing adds nothing
+		t.file = nil
+	}
+}
+
+var errNotAFile = errors.New("it is neither a file nor a device")
+
+func (t *TraceFile) open() error {
+	info, err := os.Stat(t.path)
+	if err == nil && info.Mode()&(fs.ModeDir|fs.ModeNamedPipe|fs.ModeSocket) != 0 {
+		return &fs.PathError{Op: "open", Path: t.path, Err: errNotAFile} // opening a pipe may wait for ever
+	}
+	f, err := os.OpenFile(t.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if breaksOff(t.path) {
+		if _, err := f.Write([]byte("\n")); err != nil {
+			_ = f.Close()
+			return err
+		}
+	}
+	t.file, t.looked = f, time.Now()
+	return nil
+}
+
+// breaksOff says whether the file's last line lacks its end: its writer was
+// killed, or the disk was full.
+func breaksOff(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return false
+	}
+	var last [1]byte
+	_, err = f.ReadAt(last[:], info.Size()-1)
+	return err == nil && last[0] != '\n'
+}

@@ -1,0 +1,73 @@
+package fsm
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "add the tables of today to trace_tables")
+
+// What is recorded today must be replayable by every later version, so the table
+// of today has to be in the archive before it is released.
+func TestEveryTableIsArchived(t *testing.T) {
+	for _, table := range Tables() {
+		file := filepath.Join("trace_tables", ArchiveName(table))
+		if *update {
+			require.NoError(t, os.WriteFile(file, EncodeTable(table), 0o644))
+		}
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err, "the %s table has changed: run make docs, which archives it", table.Name)
+		archived, err := DecodeTable(raw)
+		require.NoError(t, err)
+		assert.Equal(t, table, archived)
+	}
+}
+
+func TestTheArchiveIsWhole(t *testing.T) {
+	tables, err := ArchivedTables()
+	require.NoError(t, err)
+	for _, table := range tables {
+		assert.FileExists(t, filepath.Join("trace_tables", ArchiveName(table)))
+	}
+}
+
+func TestAnyChangeToATableIsAnotherHash(t *testing.T) {
+	hashes := map[string]string{}
+	note := func(table Table, what string) {
+		assert.Empty(t, hashes[table.Hash()], "%s has the hash of %s", what, hashes[table.Hash()])
+		hashes[table.Hash()] = what
+	}
+	for _, table := range Tables() {
+		note(table, table.Name)
+		renamed := table
+		renamed.Name += "2"
+		note(renamed, table.Name+" renamed")
+		for i := range table.Rows {
+			for what, change := range map[string]func(*Row){
+				"from":    func(r *Row) { r.From += "x" },
+				"trigger": func(r *Row) { r.Trigger += "x" },
+				"to":      func(r *Row) { r.To += "x" },
+				"events":  func(r *Row) { r.Events += " x" },
+				"sets":    func(r *Row) { r.Sets += " x" },
+				"spec":    func(r *Row) { r.Spec += "x" },
+			} {
+				changed := table
+				changed.Rows = append([]Row(nil), table.Rows...)
+				change(&changed.Rows[i])
+				note(changed, table.Name+" row "+string(table.Rows[i].Trigger)+" "+what)
+			}
+		}
+	}
+}
+
+func TestATamperedTableIsRefused(t *testing.T) {
+	_, err := DecodeTable([]byte(`{"name":"request","hash":"0000000000000000","initial":"req:received"}`))
+	require.ErrorContains(t, err, "says its hash is 0000000000000000")
+	_, err = DecodeTable([]byte(`{`))
+	require.Error(t, err)
+}
