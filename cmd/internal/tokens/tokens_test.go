@@ -1,0 +1,131 @@
+package tokens
+
+import (
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// corpus is text of many kinds: code, prose, data, and other scripts.
+func corpus(t testing.TB) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	goroot := runtime.GOROOT()
+	for _, pattern := range []string{
+		"../../../docs/*.md", "../../../testdata/*/*", "../../../fsm/*.go", "../../../tools/*.go", "../../../go.sum",
+		filepath.Join(goroot, "src/net/http/*.go"), filepath.Join(goroot, "src/unicode/utf8/*.go"),
+		filepath.Join(goroot, "src/strings/*_test.go"), filepath.Join(goroot, "lib/time/*"), filepath.Join(goroot, "*.md"),
+		filepath.Join(goroot, "src/cmd/compile/internal/ssa/_gen/*.rules"), filepath.Join(goroot, "src/**/*.s"),
+		filepath.Join(goroot, "src/*/*.bash"), filepath.Join(goroot, "misc/*/*.html"), filepath.Join(goroot, "misc/*/*.js"),
+	} {
+		files, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, f := range files {
+			if info, err := os.Stat(f); err != nil || info.Mode()&fs.ModeType != 0 || info.Size() > 1<<20 {
+				continue
+			}
+			raw, err := os.ReadFile(f)
+			require.NoError(t, err)
+			texts[f] = strings.ToValidUTF8(string(raw), "\ufffd")
+		}
+	}
+	require.Greater(t, len(texts), 100)
+	return texts
+}
+
+func TestCountIsTheLibrarys(t *testing.T) {
+	for name, text := range corpus(t) {
+		assert.Equal(t, ask(text), Count(text), name)
+	}
+	for _, text := range edges {
+		assert.Equal(t, ask(text), Count(text), "%q", text)
+	}
+}
+
+var edges = []string{
+	"", "a", " ", "\n", "  ", " a", "  a", "\ta", "\t\ta", "a\n\n  b", "a \n b", "(\n//x", " (\r\n", "x's y'LL z'r", "'", "a'", "a'é",
+	"don't WE'RE I'm'", "HTTPServer", "parseJSONValue", "1234567", "12é", "é", "naïve café", "日本語テキスト", "a日b", " é", "  é", "\u00a0a",
+	" \u00a0", "...", " ...", "...é", "== é", "\x00\x01", "\x1c\x1d", "\v\f", "🙂", "a🙂b", "\u0301a", "a\u0301", "ſ'ſ", "x'ſ", "\r\n\r\n\tx",
+	"if err != nil {\n\treturn err\n}\n", "\u2028", "a\u2028b", "\ufffd", "\xff",
+}
+
+func FuzzCount(f *testing.F) {
+	for _, text := range edges {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if want, got := ask(text), Count(text); want != got {
+			t.Errorf("%q: %d tokens, not %d", text, want, got)
+		}
+	})
+}
+
+func TestMeasureCountsUpToItsLimit(t *testing.T) {
+	_, exact := Measure(strings.Repeat("word ", ExactLimit/5))
+	assert.True(t, exact)
+	_, exact = Measure(strings.Repeat("word ", ExactLimit/5+1))
+	assert.False(t, exact)
+}
+
+func BenchmarkCount(b *testing.B) {
+	for name, file := range map[string]string{"small": "src/errors/errors.go", "large": "src/net/http/server.go"} {
+		raw, err := os.ReadFile(filepath.Join(runtime.GOROOT(), file))
+		require.NoError(b, err)
+		text := string(raw)
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				Count(text)
+			}
+		})
+		b.Run(name+"/library", func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				ask(text)
+			}
+		})
+		b.Run(name+"/estimate", func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				Estimate(text)
+			}
+		})
+	}
+}
+
+// What the comment on Estimate promises.
+func TestEstimateIsAsGoodAsItSays(t *testing.T) {
+	var errs []float64
+	var counted, estimated int
+	for _, text := range corpus(t) {
+		if len(text) < 200 {
+			continue
+		}
+		n, e := Count(text), Estimate(text)
+		counted, estimated = counted+n, estimated+e
+		errs = append(errs, math.Abs(float64(e-n))/float64(n))
+	}
+	slices.Sort(errs)
+	t.Logf("%d texts: median %.3f, p90 %.3f, sum %.4f", len(errs), errs[len(errs)/2], errs[len(errs)*9/10], float64(estimated)/float64(counted)-1)
+	assert.Less(t, errs[len(errs)/2], .05)
+	assert.Less(t, errs[len(errs)*9/10], .12)
+	assert.InDelta(t, 1, float64(estimated)/float64(counted), .05)
+}
+
+func TestEstimateStaysSane(t *testing.T) {
+	assert.Equal(t, 0, Estimate(""))
+	for _, text := range append(edges[1:], strings.Repeat("\n", 5000), strings.Repeat("=", 5000), strings.Repeat("é", 5000)) {
+		n := Estimate(text)
+		assert.Positive(t, n, "%q", text)
+		assert.LessOrEqual(t, n, len(text), "%q", text)
+	}
+}
