@@ -1,0 +1,198 @@
+package runnerfsm
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Claude is Claude Code, run as "claude -p".
+type Claude struct{}
+
+// Name is what --provider calls it.
+func (Claude) Name() string { return "claude" }
+
+// Program is the client's executable.
+func (Claude) Program() string { return "claude" }
+
+// Dir is the directory Claude works in: the one it is started in.
+func (Claude) Dir(_ []string, dir string) string { return dir }
+
+// Args asks for the event stream, whatever the user asked for: it is the only
+// output that tells what became of the server. Options that take several values
+// are given with "=", or they would swallow what follows them.
+func (Claude) Args(l Launch) []string {
+	if len(l.Servers) == 0 {
+		return withPrompt(append([]string{"-p"}, l.Options...), l.Prompt)
+	}
+	_, options := cutOption(l.Options, "--output-format")
+	args := []string{"-p", "--output-format", "stream-json", "--verbose", "--mcp-config=" + l.Servers.JSON()}
+	for _, name := range l.Servers.names() {
+		args = append(args, "--allowedTools=mcp__"+name)
+	}
+	return withPrompt(append(args, options...), l.Prompt)
+}
+
+// Env sets how long Claude waits for its servers, when the user says so. By
+// itself Claude waits 30 s, and what is set here holds for all its servers.
+func (Claude) Env(l Launch) []string {
+	if l.StartTimeout == 0 {
+		return nil
+	}
+	return []string{"MCP_TIMEOUT=" + strconv.FormatInt(l.StartTimeout.Milliseconds(), 10)}
+}
+
+// Read follows "claude -p --output-format stream-json".
+func (Claude) Read(l Launch, out Output) Reader {
+	format, _ := cutOption(l.Options, "--output-format")
+	return &claudeReader{out: out, format: format, calls: make(map[string]bool)}
+}
+
+type claudeReader struct {
+	out    Output
+	format string // what the user asked for: "", "text", "json", "stream-json"
+	ready  bool
+	calls  map[string]bool // our tool calls under way, by id
+}
+
+// claudeLine is what is read of a line of the stream.
+type claudeLine struct {
+	Type       string   `json:"type"`
+	Subtype    string   `json:"subtype"`
+	Tools      []string `json:"tools"`
+	MCPServers []struct {
+		Name   string `json:"name"`
+		Status string `json:"status"`
+	} `json:"mcp_servers"`
+	Message struct {
+		Content json.RawMessage `json:"content"` // blocks, or one string
+	} `json:"message"`
+	ToolUseResult json.RawMessage `json:"tool_use_result"`
+	Result        string          `json:"result"`
+}
+
+type claudeBlock struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	ToolUseID string          `json:"tool_use_id"`
+	IsError   bool            `json:"is_error"`
+	Content   json.RawMessage `json:"content"`
+}
+
+func (r *claudeReader) Raw() bool { return r.format == "stream-json" }
+
+func (r *claudeReader) Stderr([]byte) {}
+
+func (r *claudeReader) Stdout(line []byte) {
+	var l claudeLine
+	if err := json.Unmarshal(line, &l); err != nil || l.Type == "" {
+		r.print(line)
+		return
+	}
+	var blocks []claudeBlock
+	_ = json.Unmarshal(l.Message.Content, &blocks) // a plain string has none
+	switch l.Type {
+	case "system":
+		if l.Subtype == "init" {
+			r.initialized(l)
+		}
+	case "assistant":
+		r.called(blocks)
+	case "user":
+		r.returned(blocks, l.ToolUseResult)
+	case "result":
+		r.result(l, line)
+	}
+}
+
+// initialized reads the list of servers, which Claude prints once all of them
+// connected or took too long. One that dies after its handshake is "connected"
+// and has no tools.
+func (r *claudeReader) initialized(l claudeLine) {
+	status := "not listed"
+	for _, s := range l.MCPServers {
+		if s.Name == ServerName {
+			status = s.Status
+		}
+	}
+	ours := func(tool string) bool { return strings.HasPrefix(tool, claudeToolPrefix) }
+	connected := status == "connected" && slices.ContainsFunc(l.Tools, ours)
+	switch {
+	case connected:
+		r.ready = true
+		r.out.Report(Report{News: Ready})
+	case r.ready:
+		r.out.Report(Report{News: Failed, Reason: exited})
+	case status == "connected":
+		r.out.Report(Report{News: NotReady, Message: "claude reports it connected, but without tools"})
+	default:
+		r.out.Report(Report{News: NotReady, Message: "claude reports it " + status})
+	}
+}
+
+const claudeToolPrefix = "mcp__" + ServerName + "__"
+
+func (r *claudeReader) called(blocks []claudeBlock) {
+	for _, b := range blocks {
+		if r.ready && b.Type == "tool_use" && strings.HasPrefix(b.Name, claudeToolPrefix) {
+			r.calls[b.ID] = true
+		}
+	}
+}
+
+func (r *claudeReader) returned(blocks []claudeBlock, whole json.RawMessage) {
+	for _, b := range blocks {
+		if b.Type != "tool_result" || !r.calls[b.ToolUseID] {
+			continue
+		}
+		delete(r.calls, b.ToolUseID)
+		var result resultMeta
+		if len(blocks) == 1 {
+			_ = json.Unmarshal(whole, &result) // an error's is a string
+		}
+		r.out.Report(Report{News: CallEnded, Pruning: result.Meta.Pruning})
+		if reason := claudeFailure(b); reason != "" {
+			r.out.Report(Report{News: Failed, Reason: reason})
+		}
+	}
+}
+
+// claudeFailure tells a failed server from a failed call by Claude's own words,
+// which stand alone. The server's words begin with "Error (" or are a JSON-RPC
+// message, and none of them reads like these.
+func claudeFailure(b claudeBlock) string {
+	var text string
+	if !b.IsError || json.Unmarshal(b.Content, &text) != nil {
+		return ""
+	}
+	server := `MCP server "` + ServerName + `" `
+	switch {
+	case text == "Connection closed", text == server+"is not connected":
+		return exited
+	case strings.HasPrefix(text, server+"tool ") && strings.Contains(text, " timed out after "):
+		return unreachable
+	}
+	return ""
+}
+
+// result prints the answer the way the user asked for it.
+func (r *claudeReader) result(l claudeLine, line []byte) {
+	switch {
+	case r.format == "json":
+		r.print(line)
+	case l.Result != "":
+		r.print([]byte(l.Result))
+	case l.Subtype != "success":
+		r.print([]byte("Error: " + strings.ReplaceAll(strings.TrimPrefix(l.Subtype, "error_"), "_", " ")))
+	}
+}
+
+func (r *claudeReader) print(line []byte) {
+	if !r.Raw() {
+		fmt.Fprintf(r.out.Stdout, "%s\n", bytes.TrimSuffix(line, []byte("\n")))
+	}
+}

@@ -1,0 +1,66 @@
+// Package keeper runs a command and leaves nothing of it behind.
+//
+// A client such as Codex puts the MCP servers it starts into process groups of
+// their own and may die without ending them. So the runner does not start the
+// client itself: it starts a keeper, a small process of the same program, which
+// starts the client, adopts whatever the client's death orphans, and ends all of
+// it when the client ends, when it is told to, or when the runner disappears.
+package keeper
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// Kept is a command under a keeper.
+type Kept struct {
+	cmd  *exec.Cmd
+	life *os.File // open as long as the runner lives: the keeper sees it close
+}
+
+// Start starts cmd under a keeper. self is how this program is run as a keeper
+// ("mcp-pruner", "keep"); cmd is made over into that and must not be used again.
+func Start(self []string, cmd *exec.Cmd) (*Kept, error) {
+	if cmd.Err != nil {
+		return nil, cmd.Err
+	}
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("keeper: %w", err)
+	}
+	defer theirs.Close()
+	argv := append(append([]string{}, self...), cmd.Path)
+	cmd.Args = append(argv, cmd.Args[1:]...)
+	cmd.Path = self[0]
+	cmd.ExtraFiles = []*os.File{theirs}
+	ownGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		ours.Close()
+		return nil, fmt.Errorf("keeper: %w", err)
+	}
+	return &Kept{cmd, ours}, nil
+}
+
+// Signal passes a signal on to the command's process group. The keeper gives it
+// a while to end and then ends it; a second signal is not waited for.
+func (k *Kept) Signal(s os.Signal) { _ = k.cmd.Process.Signal(s) }
+
+// Wait waits for the command and for all it started, and returns its exit code,
+// 128 + N when signal N ended it.
+func (k *Kept) Wait() int {
+	_ = k.cmd.Wait() // what matters of it is in the state
+	k.life.Close()
+	if k.cmd.ProcessState == nil {
+		return 1
+	}
+	return exitCode(k.cmd.ProcessState)
+}
+
+func exitCode(state *os.ProcessState) int {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return state.ExitCode()
+}

@@ -1,0 +1,148 @@
+//go:build unix
+
+package keeper
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+const (
+	lifeline = 3 // the descriptor that closes when the runner is gone
+
+	graceTold = 5 * time.Second        // for a client that was asked to end
+	graceLost = 2 * time.Second        // for a client nobody waits for any more
+	graceLeft = 500 * time.Millisecond // for what a client left behind
+)
+
+// cannotStart is the shell's exit code for a command that cannot be executed.
+const cannotStart = 126
+
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+}
+
+// Main is the keeper process: it runs argv with its own standard streams and
+// returns the exit code.
+func Main(argv []string) int {
+	if len(argv) == 0 {
+		fmt.Fprintln(os.Stderr, "mcp-pruner keep: there is no command to keep")
+		return 2
+	}
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	lost := runnerLost()
+	adoptOrphans()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	ended, err := start(cmd)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mcp-pruner:", err)
+		return cannotStart
+	}
+	attend(cmd.Process.Pid, ended, signals, lost)
+	sweep(cmd.Process.Pid)
+	<-ended
+	return exitCode(cmd.ProcessState)
+}
+
+// start starts the command from a thread that lives until the command ended: the
+// kernel takes the death of the starting thread for the death of the parent.
+func start(cmd *exec.Cmd) (<-chan struct{}, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	dieWithParent(cmd.SysProcAttr)
+	started := make(chan error)
+	ended := make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait()
+			close(ended)
+		}
+	}()
+	return ended, <-started
+}
+
+// runnerLost is closed when the runner's end of the lifeline is, which happens
+// however the runner dies. The command must not inherit the other end.
+func runnerLost() <-chan struct{} {
+	syscall.CloseOnExec(lifeline)
+	lost := make(chan struct{})
+	go func() {
+		defer close(lost)
+		life := os.NewFile(lifeline, "lifeline")
+		if life != nil {
+			_, _ = io.Copy(io.Discard, life)
+		}
+	}()
+	return lost
+}
+
+// attend waits until the command ended by itself, or was asked to and had its
+// time.
+func attend(pid int, ended <-chan struct{}, signals <-chan os.Signal, lost <-chan struct{}) {
+	select {
+	case <-ended:
+		return
+	case s := <-signals:
+		_ = syscall.Kill(-pid, s.(syscall.Signal))
+		lost = nil
+	case <-lost:
+		_ = syscall.Kill(-pid, syscall.SIGTERM)
+		signals = nil
+	}
+	grace := graceTold
+	if signals == nil {
+		grace = graceLost
+	}
+	select {
+	case <-ended:
+	case <-signals:
+	case <-time.After(grace):
+	}
+	_ = syscall.Kill(-pid, syscall.SIGKILL)
+}
+
+// sweep ends everything that is left: asked first, then killed.
+func sweep(group int) {
+	_ = syscall.Kill(-group, syscall.SIGTERM)
+	left := below(os.Getpid())
+	if len(left) == 0 {
+		return
+	}
+	kill(left, syscall.SIGTERM)
+	if gone(graceLeft, 0) {
+		return
+	}
+	gone(2*time.Second, syscall.SIGKILL)
+}
+
+// gone waits until nothing is left, sending the signal again and again: what is
+// being killed may still be starting children.
+func gone(within time.Duration, s syscall.Signal) bool {
+	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		left := below(os.Getpid())
+		if len(left) == 0 {
+			return true
+		}
+		if s != 0 {
+			kill(left, s)
+		}
+	}
+	return false
+}
+
+func kill(pids []int, s syscall.Signal) {
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, s)
+	}
+}

@@ -1,0 +1,24 @@
+package keeper
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+)
+
+func ownGroup(cmd *exec.Cmd) { cmd.ExtraFiles = nil } // not to be had on Windows
+
+// Main is the keeper process. On Windows it only runs the command.
+func Main(argv []string) int {
+	if len(argv) == 0 {
+		fmt.Fprintln(os.Stderr, "mcp-pruner keep: there is no command to keep")
+		return 2
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		fmt.Fprintln(os.Stderr, "mcp-pruner:", err)
+		return 126
+	}
+	return exitCode(cmd.ProcessState)
+}

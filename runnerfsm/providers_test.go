@@ -1,0 +1,91 @@
+package runnerfsm_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/runnerfsm"
+)
+
+// TestCodexConfigIsTOML: whatever is in a path or a URL, Codex reads it back.
+func TestCodexConfigIsTOML(t *testing.T) {
+	nasty := "a \"b\" \\ 'c' \t\n\x00\x1f\x7f <&> é 😀  ${x}"
+	settings := runnerfsm.CodexConfig(runnerfsm.Launch{
+		Servers: runnerfsm.Servers{"pruner": {Command: nasty, Args: []string{nasty, "", "-x"}, Env: map[string]string{"PRUNER_URL": nasty, "B": ""}}},
+		Passed:  []string{"X"},
+	})
+	var got struct {
+		Servers map[string]struct {
+			Command  string
+			Args     []string
+			Env      map[string]string
+			EnvVars  []string `toml:"env_vars"`
+			Required bool
+		} `toml:"mcp_servers"`
+	}
+	_, err := toml.Decode(strings.Join(settings, "\n"), &got)
+	require.NoError(t, err)
+	server := got.Servers["pruner"]
+	assert.Equal(t, nasty, server.Command)
+	assert.Equal(t, []string{nasty, "", "-x"}, server.Args)
+	assert.Equal(t, map[string]string{"PRUNER_URL": nasty, "B": ""}, server.Env)
+	assert.Equal(t, []string{"X"}, server.EnvVars)
+	assert.True(t, server.Required)
+}
+
+func TestCodexDir(t *testing.T) {
+	for options, want := range map[string]string{
+		"": "/run", "-C /x": "/x", "--cd sub": "/run/sub", "--cd=/y -m gpt": "/y", "-m -C": "/run",
+	} {
+		assert.Equal(t, want, runnerfsm.Codex{}.Dir(strings.Fields(options), "/run"), options)
+	}
+}
+
+// TestOptionsStayTheUsers: what is injected wins nothing over what the user says.
+func TestOptionsStayTheUsers(t *testing.T) {
+	servers := runnerfsm.Servers{"pruner": {Command: "/s"}}
+	l := runnerfsm.Launch{Servers: servers, Prompt: "--help", Options: []string{"--allowedTools", "Bash Edit", "--output-format", "text"}}
+	args := runnerfsm.Claude{}.Args(l)
+	assert.Equal(t, []string{"--allowedTools", "Bash Edit", "--", "--help"}, args[len(args)-4:])
+	assert.NotContains(t, args, "text", "the format is ours while a server is injected")
+
+	l.Options = []string{"--json", "-c", "mcp_servers.pruner.required=false"}
+	args = runnerfsm.Codex{}.Args(l)
+	assert.Equal(t, []string{"-c", "mcp_servers.pruner.required=false", "--", "--help"}, args[len(args)-4:])
+}
+
+// FuzzReaders: a client may print anything. Whatever it is, a reader survives it,
+// and one in raw mode prints nothing itself.
+func FuzzReaders(f *testing.F) {
+	for _, line := range []string{
+		`{"type":"system","subtype":"init","tools":["mcp__pruner__read"],"mcp_servers":[{"name":"pruner","status":"connected"}]}`,
+		`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"mcp__pruner__read"}]}}`,
+		`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"a","is_error":true,"content":"Connection closed"}]},"tool_use_result":"x"}`,
+		`{"type":"result","result":null}`, `{"type":"thread.started"}`, `{"type":1}`, `[]`, `null`, `{`, ``, "\xff",
+		`{"type":"item.completed","item":{"type":"mcp_tool_call","server":"pruner","status":"failed","error":null,"result":{"_meta":null}}}`,
+		`x required MCP servers failed to initialize: pruner: y`,
+	} {
+		f.Add([]byte(line))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		for _, p := range runnerfsm.Providers() {
+			for _, options := range [][]string{nil, {"--json", "--output-format=stream-json"}} {
+				var out bytes.Buffer
+				l := runnerfsm.Launch{Servers: runnerfsm.Servers{"pruner": {}}, Options: options}
+				reader := p.Read(l, runnerfsm.Output{Stdout: &out, Stderr: &out, Report: func(runnerfsm.Report) {}})
+				for range 2 {
+					reader.Stdout(line)
+					reader.Stderr(line)
+				}
+				if reader.Raw() {
+					assert.Empty(t, out.String())
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,189 @@
+// Package runnerfsm runs a client, Codex or Claude Code, with the server
+// injected, and drives the run machine from what the client reports.
+//
+// There is one handler per state. A handler does its state's work and returns
+// the trigger that leaves the state; where that leads is the table's business.
+package runnerfsm
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"mcp-pruner/fsm"
+)
+
+// Options is one run.
+type Options struct {
+	ID              string // of the run, in its trace
+	Provider        Provider
+	ProviderOptions []string // the user's own options for the client
+	Prompt          string   // "" when the client reads it from Stdin
+	Settings        Settings
+	Dir             string        // where the client is started
+	StartTimeout    time.Duration // of the server; 0 leaves it to the provider
+	Keeper          []string      // how this program is run as a keeper
+	Signals         <-chan os.Signal
+
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer // safe for concurrent use
+	Emit           func(fsm.Event)
+}
+
+// Result is what became of a run.
+type Result struct {
+	ExitCode int // the client's; 128 + N when signal N ended a run that then exited 0
+	Machine  *fsm.Machine
+	Usage    Usage
+}
+
+// Why a server that was ready failed, as in mcp_pruner.degraded.
+const (
+	exited      = "exited"
+	unreachable = "unreachable"
+)
+
+var table = fsm.MustCompile(fsm.RunTable())
+
+type run struct {
+	Options
+	input       *input
+	phase       *phase // the latest launch; nil before the first
+	live        sync.WaitGroup
+	interrupted atomic.Int32 // the signal that ended the run, 0 when none did
+}
+
+// handler does one state's work and says what moves the machine on.
+type handler func(context.Context) (fsm.Trigger, fsm.Facts)
+
+func (r *run) handlers() map[fsm.State]handler {
+	return map[fsm.State]handler{
+		fsm.RunInit:     r.decide,
+		fsm.RunStarting: r.connect,
+		fsm.RunRunning:  r.watch,
+		fsm.RunDegraded: r.finish,
+		fsm.RunDisabled: r.finish,
+	}
+}
+
+// Run runs the client to its end. The error is about this program; what goes
+// wrong with the server or the client shows in the result.
+func Run(ctx context.Context, o Options) (Result, error) {
+	r := &run{Options: o, input: newInput(o.Stdin)}
+	// A process's own events carry no request id; the run's id is for its trace.
+	m := table.New(o.ID, fsm.Hooks{Emit: func(e fsm.Event) {
+		e.RequestID = ""
+		o.Emit(e)
+	}})
+	handlers := r.handlers()
+	for !m.Done() {
+		trigger, facts := handlers[m.State()](ctx)
+		if err := m.Fire(ctx, trigger, facts); err != nil {
+			return Result{ExitCode: 1, Machine: m}, err
+		}
+	}
+	r.live.Wait()
+	return Result{ExitCode: r.exitCode(), Machine: m, Usage: r.phase.usage}, nil
+}
+
+// decide is run:init: what do the settings say?
+func (r *run) decide(context.Context) (fsm.Trigger, fsm.Facts) {
+	if !r.Settings.Enabled() {
+		return fsm.ConfigDisabled, fsm.Facts{"reason": "config_disabled"}
+	}
+	if _, err := r.Settings.Servers(); err != nil {
+		return fsm.ConfigInvalid, fsm.Facts{"message": oneLine(err), "reason": "config_invalid"}
+	}
+	return fsm.ConfigResolved, nil
+}
+
+// connect is run:mcp_pruner_starting: the client starts with the server injected,
+// and says whether it connected.
+func (r *run) connect(ctx context.Context) (fsm.Trigger, fsm.Facts) {
+	servers, err := r.Settings.Servers()
+	if err != nil { // was there a moment ago
+		return fsm.SpawnFailed, fsm.Facts{"message": oneLine(err), "reason": "start_failed"}
+	}
+	r.phase = r.launch(ctx, servers)
+	report, more := r.phase.next()
+	switch {
+	case !more:
+		return fsm.StartFailed, fsm.Facts{"message": "phase ended before ready", "reason": "start_failed"}
+	case report.News == Ready:
+		return fsm.ServerReady, fsm.Facts{"root": r.Settings.Dir}
+	default:
+		return fsm.SpawnFailed, fsm.Facts{"message": report.Message, "reason": "start_failed"}
+	}
+}
+
+// watch is run:mcp_pruner_running: until the server fails or the phase ends.
+func (r *run) watch(context.Context) (fsm.Trigger, fsm.Facts) {
+	for {
+		report, more := r.phase.next()
+		switch {
+		case !more:
+			return fsm.PhaseEnded, nil
+		case report.News == Failed:
+			return fsm.ServerFailed, fsm.Facts{"reason": report.Reason}
+		}
+	}
+}
+
+// finish is run:mcp_pruner_disabled and run:mcp_pruner_degraded: the client does
+// its work without the server. Where it was not started yet, or ended only
+// because a server it needed was missing, it is started without one, once.
+func (r *run) finish(ctx context.Context) (fsm.Trigger, fsm.Facts) {
+	if r.phase == nil || r.gaveUp() {
+		r.phase = r.launch(ctx, nil)
+	}
+	<-r.phase.ended
+	return fsm.PhaseEnded, nil
+}
+
+// gaveUp waits for a client that said it gives up. One that succeeds all the same
+// did its work, and one that was told to end is not started again.
+func (r *run) gaveUp() bool {
+	r.phase.mu.Lock()
+	gaveUp := r.phase.gaveUp
+	r.phase.mu.Unlock()
+	if !gaveUp {
+		return false
+	}
+	<-r.phase.ended
+	return r.phase.code != 0 && r.interrupted.Load() == 0
+}
+
+// exitCode is the client's. One that calls an interrupted run a success (Claude
+// does) is corrected: a script that goes on after it would be misled.
+func (r *run) exitCode() int {
+	if s := r.interrupted.Load(); r.phase.code == 0 && s != 0 {
+		return 128 + int(s)
+	}
+	return r.phase.code
+}
+
+// Path is the states a machine went through, first to last.
+func Path(m *fsm.Machine) []fsm.State {
+	path := []fsm.State{m.Definition().Initial()}
+	for _, step := range m.Steps() {
+		path = append(path, step.To)
+	}
+	return path
+}
+
+// Summary is a run in one line for a person.
+func (r Result) Summary() string {
+	path := ""
+	for i, s := range Path(r.Machine) {
+		if i > 0 {
+			path += " > "
+		}
+		path += string(s)
+	}
+	return fmt.Sprintf("%s; calls %d, pruned %d; saved %d of %d bytes, about %d tokens; exit %d", path,
+		r.Usage.Calls, r.Usage.Pruned, r.Usage.RawBytes-r.Usage.Bytes, r.Usage.RawBytes, r.Usage.SavedTokens(), r.ExitCode)
+}

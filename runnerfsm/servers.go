@@ -1,0 +1,67 @@
+package runnerfsm
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// ServerName is the key of our entry in every client's list of servers.
+const ServerName = "pruner"
+
+// Server is one entry of the mcpServers record: a stdio server that the client
+// starts. (A server reached by URL would be another kind of entry here, and one
+// more case where a provider writes entries down.)
+type Server struct {
+	Command string            `json:"command"`
+	Args    []string          `json:"args"`
+	Env     map[string]string `json:"env"`
+}
+
+// JSON is the entry by itself.
+func (s Server) JSON() string { return marshal(s) }
+
+// EnvList is the entry's environment as NAME=VALUE, in a fixed order.
+func (s Server) EnvList() []string {
+	list := make([]string, 0, len(s.Env))
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		list = append(list, name+"="+s.Env[name])
+	}
+	return list
+}
+
+// Servers is the mcpServers record that is injected; empty injects nothing.
+type Servers map[string]Server
+
+// JSON is the record as {"mcpServers": {...}}, as Claude and the Agent SDK take
+// it. The same record is always the same bytes.
+func (s Servers) JSON() string {
+	return marshal(map[string]Servers{"mcpServers": s})
+}
+
+func marshal(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // strings, slices and maps of strings always encode
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// names lists the servers in a fixed order.
+func (s Servers) names() []string { return slices.Sorted(maps.Keys(s)) }
+
+// tomlString is a TOML basic string. JSON's escapes are all TOML's; what TOML
+// wants escaped besides is DEL.
+func tomlString(s string) string {
+	return strings.ReplaceAll(marshal(s), "\x7f", `\u007f`)
+}
+
+func tomlArray(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = tomlString(s)
+	}
+	return "[" + strings.Join(quoted, ",") + "]"
+}

@@ -1,0 +1,177 @@
+package runnerfsm
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The runner's environment.
+const (
+	envEnabled = "JEEVES_PRUNER_ENABLED"
+	envURL     = "JEEVES_PRUNER_URL"
+	envPath    = "JEEVES_MCP_PRUNER_PATH"
+)
+
+const (
+	defaultPrunerURL = "http://localhost:8000/prune"
+	embeddedPruner   = "embedded" // PRUNER_URL of the pruner inside the server
+	serverProgram    = "mcp-pruner"
+)
+
+// serverSettings are the prefixes of the variables by which a user sets up the
+// server. A client that clears the environment is told to let them through.
+var serverSettings = []string{"PRUNER_", "MCP_PRUNER_", "DEEPINFRA_"}
+
+// Settings is what the runner's environment says about the server.
+type Settings struct {
+	Env    []string
+	Dir    string // the run's working directory: the server's root
+	Beside string // the directory of the runner's own executable
+}
+
+// Enabled says whether the server is to be injected at all.
+func (s Settings) Enabled() bool {
+	switch strings.ToLower(strings.TrimSpace(s.Get(envEnabled))) {
+	case "1", "true", "yes", "on":
+		return true
+	}
+	return false
+}
+
+// Servers builds the mcpServers record, or says everything that is wrong with
+// the settings.
+func (s Settings) Servers() (Servers, error) {
+	prunerURL, urlErr := s.prunerURL()
+	path, pathErr := s.serverPath()
+	if err := errors.Join(urlErr, pathErr, s.checkTimeout()); err != nil {
+		return nil, err
+	}
+	server := Server{Command: path, Args: []string{}, Env: map[string]string{
+		"PRUNER_URL":     prunerURL,
+		"MCP_PRUNER_CWD": s.Dir,
+	}}
+	if isScript(path) {
+		server.Command, server.Args = "node", []string{path}
+	}
+	return Servers{ServerName: server}, nil
+}
+
+// Passed names the variables of the environment that are the server's own
+// settings and not part of its entry.
+func (s Settings) Passed() []string {
+	var names []string
+	for _, entry := range s.Env {
+		name, _, _ := strings.Cut(entry, "=")
+		isSetting := slices.ContainsFunc(serverSettings, func(p string) bool { return strings.HasPrefix(name, p) })
+		if isSetting && name != "PRUNER_URL" && name != "MCP_PRUNER_CWD" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// prunerURL is what the server is given as PRUNER_URL. Set but empty turns
+// pruning off and is passed on.
+func (s Settings) prunerURL() (string, error) {
+	value, set := lookup(s.Env, envURL)
+	switch {
+	case !set:
+		return defaultPrunerURL, nil
+	case value == "", value == embeddedPruner:
+		return value, nil
+	}
+	u, err := url.Parse(value)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return "", fmt.Errorf("%s=%q: not an absolute http or https URL, %q or empty", envURL, value, embeddedPruner)
+	}
+	return value, nil
+}
+
+// serverPath finds the server: where the setting says, beside the runner, on PATH.
+func (s Settings) serverPath() (string, error) {
+	if path := s.Get(envPath); path != "" {
+		return s.givenPath(path)
+	}
+	beside := filepath.Join(s.Beside, serverProgram)
+	if s.Beside != "" && isExecutable(beside) {
+		return beside, nil
+	}
+	if path := LookPath(serverProgram, s.Env); path != "" {
+		return path, nil
+	}
+	return "", fmt.Errorf("%s is not set, and %s is neither beside the runner (%s) nor on PATH", envPath, serverProgram, s.Beside)
+}
+
+func (s Settings) givenPath(given string) (string, error) {
+	path := given
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.Dir, path)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%s=%q: %w", envPath, given, errors.Unwrap(err))
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s=%q: not a file", envPath, given)
+	case !isScript(path) && !isExecutable(path):
+		return "", fmt.Errorf("%s=%q: neither executable nor a .js, .mjs or .cjs file", envPath, given)
+	}
+	return path, nil
+}
+
+// checkTimeout refuses the one server setting the design gives a range, before
+// the server would refuse it by not starting.
+func (s Settings) checkTimeout() error {
+	value := s.Get("PRUNER_TIMEOUT_MS")
+	if value == "" {
+		return nil
+	}
+	if n, err := strconv.Atoi(value); err != nil || n < 100 || n > 300000 {
+		return fmt.Errorf("PRUNER_TIMEOUT_MS=%q: not an integer from 100 to 300000", value)
+	}
+	return nil
+}
+
+// Get is the value of a variable, "" when it is not set.
+func (s Settings) Get(name string) string {
+	value, _ := lookup(s.Env, name)
+	return value
+}
+
+// lookup finds a variable; of one that is set twice the last counts.
+func lookup(env []string, name string) (string, bool) {
+	for _, entry := range slices.Backward(env) {
+		if key, value, ok := strings.Cut(entry, "="); ok && key == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+func isScript(path string) bool {
+	return slices.Contains([]string{".js", ".mjs", ".cjs"}, filepath.Ext(path))
+}
+
+func isExecutable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// LookPath is exec.LookPath for an environment that need not be this process's.
+// It finds absolute paths only, and returns "" when there is none.
+func LookPath(program string, env []string) string {
+	path, _ := lookup(env, "PATH")
+	for _, dir := range filepath.SplitList(path) {
+		if candidate := filepath.Join(dir, program); filepath.IsAbs(dir) && isExecutable(candidate) {
+			return candidate
+		}
+	}
+	return ""
+}
