@@ -8,7 +8,7 @@ import (
 	"github.com/looplab/fsm"
 )
 
-// Definition is a checked table, ready to make machines. It never changes.
+// Definition is a checked table, ready to make machines. Its rows never change.
 type Definition struct {
 	table    Table
 	states   []State
@@ -16,6 +16,7 @@ type Definition struct {
 	compiled map[edge]*compiledRow
 	leaving  map[State][]Trigger
 	events   []fsm.EventDesc
+	ready    chan *Machine // made ahead by Prepare
 	hash     string
 }
 

@@ -8,26 +8,30 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// NewLog returns a sink that writes events as JSON lines to w, in the log's schema:
+// NewLog returns a sink that writes events to w as they happen; see NewLogAt.
+func NewLog(w io.Writer, least Level) func(Event) {
+	write := NewLogAt(w, least)
+	return func(e Event) { write(time.Now(), e) }
+}
+
+// NewLogAt returns a sink that writes events as JSON lines to w, in the log's schema:
 //
 //	{"ts":..., "level":..., "event":..., "request_id":..., "data":{...}}
 //
 // request_id is left out of the process's own events, data of events that have
 // none. Events below the given level are dropped. Each line is one Write.
-func NewLog(w io.Writer, least Level) func(Event) {
+func NewLogAt(w io.Writer, least Level) func(time.Time, Event) {
 	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{
-		TimeKey:        "ts",
-		LevelKey:       "level",
-		MessageKey:     "event",
-		LineEnding:     "\n",
-		EncodeTime:     zapcore.TimeEncoderOfLayout("2006-01-02T15:04:05.000000Z07:00"),
-		EncodeLevel:    zapcore.LowercaseLevelEncoder,
-		EncodeDuration: zapcore.MillisDurationEncoder,
+		TimeKey:     "ts",
+		LevelKey:    "level",
+		MessageKey:  "event",
+		LineEnding:  "\n",
+		EncodeTime:  zapcore.TimeEncoderOfLayout("2006-01-02T15:04:05.000000Z07:00"),
+		EncodeLevel: zapcore.LowercaseLevelEncoder,
 	})
-	log := zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), zapLevel(least)),
-		zap.WithClock(utcClock{zapcore.DefaultClock}), zap.ErrorOutput(zapcore.AddSync(io.Discard)))
-	return func(e Event) {
-		entry := log.Check(zapLevel(e.Level), e.Name)
+	core := zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), zapLevel(least))
+	return func(at time.Time, e Event) {
+		entry := core.Check(zapcore.Entry{Level: zapLevel(e.Level), Time: at.UTC(), Message: e.Name}, nil)
 		if entry == nil {
 			return
 		}
@@ -38,6 +42,7 @@ func NewLog(w io.Writer, least Level) func(Event) {
 		if len(e.Data) > 0 {
 			fields = append(fields, zap.Reflect("data", e.Data))
 		}
+		entry.ErrorOutput = zapcore.AddSync(io.Discard)
 		entry.Write(fields...)
 	}
 }
@@ -54,8 +59,3 @@ func zapLevel(l Level) zapcore.Level {
 		return zapcore.InfoLevel
 	}
 }
-
-// utcClock gives the log times that read the same everywhere.
-type utcClock struct{ zapcore.Clock }
-
-func (c utcClock) Now() time.Time { return c.Clock.Now().UTC() }

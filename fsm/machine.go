@@ -44,7 +44,35 @@ func (d *Definition) New(id string, hooks Hooks) *Machine {
 	if hooks.Now == nil {
 		hooks.Now = time.Now
 	}
-	m := &Machine{id: id, def: d, hooks: hooks, started: hooks.Now(), steps: make([]Step, 0, 8)}
+	m := d.blank()
+	m.id, m.hooks, m.started = id, hooks, hooks.Now()
+	return m
+}
+
+// Prepare makes a machine ahead of time, for the next New to hand out. Making
+// looplab/fsm's maps is a good part of what a small request costs, and after an
+// answer went out there is time for it. Every machine is still used only once.
+func (d *Definition) Prepare() {
+	if len(d.ready) == cap(d.ready) {
+		return
+	}
+	select {
+	case d.ready <- d.build():
+	default:
+	}
+}
+
+func (d *Definition) blank() *Machine {
+	select {
+	case m := <-d.ready:
+		return m
+	default:
+		return d.build()
+	}
+}
+
+func (d *Definition) build() *Machine {
+	m := &Machine{def: d, steps: make([]Step, 0, 8)}
 	m.looplab = fsm.NewFSM(string(d.table.Initial), d.events, fsm.Callbacks{
 		"enter_state": m.entered,
 		"after_event": m.emit,

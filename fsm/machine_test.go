@@ -132,3 +132,19 @@ func TestEventCheckNamesTheField(t *testing.T) {
 	require.ErrorContains(t, Event{Name: "tool.exec_ok", Data: Facts{"tool": "", "duration_ms": 1, "bytes": 2, "path": "x"}}.Check(), `a field "path"`)
 	require.ErrorContains(t, Event{Name: "tool.nothing"}.Check(), "in no schema")
 }
+
+func TestAMachineMadeAheadIsLikeAnyOther(t *testing.T) {
+	d, err := Compile(RequestTable())
+	require.NoError(t, err)
+	for range 10 {
+		d.Prepare()
+	}
+	seen := make(map[*Machine]bool)
+	for range 10 {
+		m := d.New("req_2", Hooks{})
+		require.False(t, seen[m], "a machine is handed out once")
+		seen[m] = true
+		require.NoError(t, m.Fire(t.Context(), Accept, nil))
+		assert.Len(t, m.Steps(), 1)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -167,8 +168,24 @@ func peak(binary, root, tool string, args map[string]any) (mebibytes float64, er
 	if _, err := c.call(1, tool, args); err != nil {
 		return 0, err
 	}
+	resident := peakResident(c.cmd.Process.Pid)
 	if err := c.close(); err != nil {
 		return 0, err
 	}
-	return maxResident(c.cmd.ProcessState), nil
+	return resident, nil
+}
+
+// peakResident is the largest resident set of a running process in MiB, without
+// that of its children. 0 where the system does not tell.
+func peakResident(pid int) float64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	var kibibytes float64
+	if _, err := fmt.Sscan(rest, &kibibytes); err != nil {
+		return 0
+	}
+	return kibibytes / 1024
 }

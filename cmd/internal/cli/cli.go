@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
+
+	"mcp-pruner/cmd/internal/prunecmd"
 )
 
 // Process is what a verb gets of the operating system.
@@ -33,10 +35,15 @@ type verb struct {
 
 func verbs() []verb {
 	return []verb{
+		{"prune", "prune a file or standard input to a question", prune},
 		{"demo", "read a file over the real server with a question: before and after", demo},
 		{"doctor", "say what the server would find: shell, rg, pruner, root, settings", doctor},
 		{"version", "print the version", version},
 	}
+}
+
+func prune(ctx context.Context, p Process) int {
+	return prunecmd.Run(ctx, p.Args, p.Stdin, p.Stdout, p.Stderr)
 }
 
 // Run runs the verb that the arguments name and returns the exit code.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"mcp-pruner/cmd/internal/stdio"
 	"mcp-pruner/fsm"
 	"mcp-pruner/pruneclient"
+	"mcp-pruner/pruneclient/recovery"
 	"mcp-pruner/states"
 	"mcp-pruner/tools"
 )
@@ -23,11 +23,10 @@ const flushWithin = 500 * time.Millisecond
 // serve is the stdio server.
 func serve(ctx context.Context, p Process) int {
 	started := time.Now()
-	logs := eventlog.New(p.Stderr)
-	defer logs.Close(flushWithin)
-
 	config, _, err := settings.Load(settings.FromEnv(p.Env))
-	emit := fsm.NewLog(logs, fsm.Level(config.LogLevel))
+	logs := eventlog.New(p.Stderr, fsm.Level(config.LogLevel))
+	defer logs.Close(flushWithin)
+	emit := logs.Emit
 	var server *mcpserver.Server
 	if err == nil {
 		server, err = newServer(config, p.Env, emit)
@@ -57,12 +56,22 @@ func newServer(c settings.Settings, env []string, emit func(fsm.Event)) (*mcpser
 	if err != nil {
 		return nil, err
 	}
+	store, err := recovery.Open(recovery.Settings{
+		TTL: c.RecoveryTTL, MaxBytes: c.RecoveryMaxBytes, File: c.RecoveryStore,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("MCP_PRUNER_RECOVERY_STORE: %w", err)
+	}
+	pipeline := &states.Pipeline{
+		Machine: fsm.MustCompile(fsm.RequestTable()),
+		Tools:   offered, Pruner: pruner, Keep: store.Put, RepeatRaw: c.RepeatRaw, Emit: emit,
+	}
+	if err := addTrace(pipeline, c, emit); err != nil {
+		return nil, err
+	}
 	return mcpserver.New(mcpserver.Config{
-		Pipeline: &states.Pipeline{
-			Machine: fsm.MustCompile(fsm.RequestTable()),
-			Tools:   offered, Pruner: pruner, RepeatRaw: c.RepeatRaw, Emit: emit,
-		},
-		Version: buildVersion(), Result: c.Result, AlwaysLoad: c.AlwaysLoad, MaxCalls: c.MaxCalls,
+		Pipeline: pipeline,
+		Version:  buildVersion(), Result: c.Result, AlwaysLoad: c.AlwaysLoad, MaxCalls: c.MaxCalls,
 	}), nil
 }
 
@@ -72,7 +81,7 @@ func newPruner(c settings.Settings) (pruneclient.Pruner, error) {
 	case "":
 		return nil, nil
 	case settings.Embedded:
-		return nil, errors.New("not yet")
+		return pruneclient.NewEmbedded(c.PrunerTimeout), nil
 	}
 	pruner, err := pruneclient.NewHTTP(pruneclient.HTTPSettings{
 		URL: c.PrunerURL, Timeout: c.PrunerTimeout, MaxInflight: c.PrunerMaxInflight, Threshold: c.PrunerThreshold,

@@ -104,7 +104,7 @@ func play(t *testing.T, file string) *trace {
 	archive, err := txtar.ParseFile(file)
 	require.NoError(t, err)
 	root, run := t.TempDir(), &trace{archive: archive}
-	var k knobs
+	k := parseKnobs(t, "")
 	var requests, answers []string
 	for _, f := range archive.Files {
 		kind, name, _ := strings.Cut(f.Name, " ")
@@ -125,10 +125,11 @@ func play(t *testing.T, file string) *trace {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	server := newTraceServer(t, root, k, answers, cancel, run)
+	server := newTraceServer(t, root, k, answers, cancel)
 	var session mcpserver.Session
 	for _, line := range requests {
-		run.response = ask(ctx, cancel, server, &session, k, line)
+		call, response := ask(ctx, cancel, server, &session, k, line)
+		run.machine, run.pruning, run.response = call.Machine(), call.Pruning(), response
 		run.response = strings.ReplaceAll(run.response, root, "$ROOT")
 	}
 	require.NotNil(t, run.machine, "no request reached a machine")
@@ -136,7 +137,7 @@ func play(t *testing.T, file string) *trace {
 	return run
 }
 
-func newTraceServer(t *testing.T, root string, k knobs, answers []string, cancel func(), run *trace) *mcpserver.Server {
+func newTraceServer(t *testing.T, root string, k knobs, answers []string, cancel func()) *mcpserver.Server {
 	t.Helper()
 	now := func() time.Time { return time.Unix(0, 0) }
 	offered, err := tools.New(tools.Settings{Root: root, NonzeroExitAsOutput: k.nonzero, Now: now})
@@ -150,10 +151,6 @@ func newTraceServer(t *testing.T, root string, k knobs, answers []string, cancel
 				if e.Name == k.cancelAt {
 					cancel()
 				}
-			},
-			Record: func(c *states.Call) {
-				run.machine = c.Machine()
-				run.pruning = c.Pruning()
 			},
 		},
 		Result: k.result, MaxCalls: 1, Version: "0.0.0",
@@ -193,7 +190,7 @@ type named struct{ pruneclient.Pruner }
 
 func (named) Endpoint() string { return "http://pruner.test/prune" }
 
-func ask(ctx context.Context, cancel func(), s *mcpserver.Server, session *mcpserver.Session, k knobs, line string) string {
+func ask(ctx context.Context, cancel func(), s *mcpserver.Server, session *mcpserver.Session, k knobs, line string) (*states.Call, string) {
 	if k.cancelAt == "start" {
 		cancel()
 	}
@@ -204,17 +201,17 @@ func ask(ctx context.Context, cancel func(), s *mcpserver.Server, session *mcpse
 	body, err := reply.Begin(ctx)
 	switch {
 	case err != nil:
-		return "none: " + err.Error() + "\n"
+		return reply.Call(), "none: " + err.Error() + "\n"
 	case body == nil:
-		return "none\n"
+		return reply.Call(), "none\n"
 	case k.writeFails:
 		reply.Failed(ctx, errors.New("broken pipe"))
-		return "none\n"
+		return reply.Call(), "none\n"
 	}
 	reply.Written(ctx)
 	var pretty bytes.Buffer
 	_ = json.Indent(&pretty, body, "", "  ")
-	return strings.TrimSpace(pretty.String()) + "\n"
+	return reply.Call(), strings.TrimSpace(pretty.String()) + "\n"
 }
 
 // compare holds what happened against the file, or writes it there.

@@ -1,55 +1,74 @@
-// Package eventlog writes log lines without ever making a request wait: a client
-// that does not read our standard error must not be able to stop the server.
+// Package eventlog takes log events without ever making a request wait: they are
+// encoded and written by a goroutine of their own, and a client that does not read
+// our standard error cannot stop the server.
 package eventlog
 
 import (
+	"bytes"
 	"io"
 	"sync"
 	"time"
+
+	"mcp-pruner/fsm"
 )
 
-// capacity bounds the lines that wait to be written, in bytes.
-const capacity = 4 << 20
+const (
+	// capacity bounds the events that wait to be written.
+	capacity = 1 << 15
+	// gather is how long the first event of a burst waits for others: one write
+	// for all of them costs a request less than one for each.
+	gather = 2 * time.Millisecond
+)
 
-// Writer hands lines to a goroutine of its own, which writes what has gathered
-// in one piece. When the other end does not read and the buffer is full, lines
-// are dropped, and their number is told to Dropped before the next line goes out.
-type Writer struct {
-	Dropped func(lines int) []byte // makes the line that says so; nil: silence
+// Log is the event log of a process.
+type Log struct {
+	out   io.Writer
+	least fsm.Level
 
 	mu      sync.Mutex
 	filled  *sync.Cond
-	waiting []byte
+	waiting []entry
 	dropped int
 	closed  bool
+	closing chan struct{}
 	done    chan struct{}
 }
 
-// New starts a writer to w. Close ends it.
-func New(w io.Writer) *Writer {
-	l := &Writer{done: make(chan struct{})}
+// entry is an event and when it happened.
+type entry struct {
+	at    time.Time
+	event fsm.Event
+}
+
+// New starts a log that writes events of at least the given level to w. Close
+// ends it.
+func New(w io.Writer, least fsm.Level) *Log {
+	l := &Log{out: w, least: least, closing: make(chan struct{}), done: make(chan struct{})}
 	l.filled = sync.NewCond(&l.mu)
-	go l.drain(w)
+	go l.drain()
 	return l
 }
 
-// Write takes one line. It never blocks on the other end and never fails.
-func (l *Writer) Write(line []byte) (int, error) {
+// Emit takes one event. It never blocks on the other end and never fails: when
+// too many events wait, it is dropped and counted.
+func (l *Log) Emit(e fsm.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || len(l.waiting)+len(line) > capacity {
+	if l.closed || len(l.waiting) == capacity {
 		l.dropped++
-		return len(line), nil
+		return
 	}
-	l.waiting = append(l.waiting, line...)
-	l.filled.Signal()
-	return len(line), nil
+	l.waiting = append(l.waiting, entry{time.Now(), e})
+	if len(l.waiting) == 1 {
+		l.filled.Signal()
+	}
 }
 
 // Close writes what is left, for no longer than the given time.
-func (l *Writer) Close(patience time.Duration) {
+func (l *Log) Close(patience time.Duration) {
 	l.mu.Lock()
 	l.closed = true
+	close(l.closing)
 	l.filled.Signal()
 	l.mu.Unlock()
 	select {
@@ -58,31 +77,50 @@ func (l *Writer) Close(patience time.Duration) {
 	}
 }
 
-func (l *Writer) drain(w io.Writer) {
+// drain writes what has gathered in one piece, again and again.
+func (l *Log) drain() {
 	defer close(l.done)
-	var spare []byte
+	var lines bytes.Buffer
+	encode := fsm.NewLogAt(&lines, l.least)
+	var spare []entry
 	for {
 		batch, ok := l.next(spare)
 		if !ok {
 			return
 		}
-		_, _ = w.Write(batch) // nobody is left to be told
+		for i := range batch {
+			encode(batch[i].at, batch[i].event)
+			batch[i] = entry{} // lets go of what the event holds
+		}
+		_, _ = lines.WriteTo(l.out) // nobody is left to be told
+		lines.Reset()
 		spare = batch[:0]
 	}
 }
 
-// next waits for lines and takes them all, leaving spare to be filled.
-func (l *Writer) next(spare []byte) ([]byte, bool) {
+// next waits for events, lets more of them gather, and takes them all, leaving
+// spare to be filled.
+func (l *Log) next(spare []entry) ([]entry, bool) {
+	l.wait()
+	select {
+	case <-time.After(gather):
+	case <-l.closing:
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	batch := l.waiting
+	l.waiting = spare
+	if l.dropped > 0 {
+		batch = append(batch, entry{time.Now(), fsm.NewEvent("mcp_pruner.log_dropped", "", fsm.Facts{"lines": l.dropped})})
+		l.dropped = 0
+	}
+	return batch, len(batch) > 0
+}
+
+func (l *Log) wait() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for len(l.waiting) == 0 && !l.closed {
 		l.filled.Wait()
 	}
-	batch := l.waiting
-	l.waiting = spare
-	if l.dropped > 0 && l.Dropped != nil {
-		batch = append(batch, l.Dropped(l.dropped)...)
-		l.dropped = 0
-	}
-	return batch, len(batch) > 0
 }

@@ -2,7 +2,7 @@ package eventlog
 
 import (
 	"bytes"
-	"fmt"
+	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -10,45 +10,75 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/fsm"
 )
 
-func TestLinesArriveWholeAndInOrder(t *testing.T) {
+func numbered(n int) fsm.Event {
+	return fsm.NewEvent("mcp_pruner.start_failed", "", fsm.Facts{"message": n})
+}
+
+// messages are the numbers of the events that were written.
+func messages(t *testing.T, lines string) []int {
+	t.Helper()
+	var found []int
+	for _, line := range strings.Split(strings.TrimSpace(lines), "\n") {
+		var e struct {
+			Event string
+			Data  struct{ Message, Lines int }
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &e), line)
+		if e.Event == "mcp_pruner.log_dropped" {
+			found = append(found, -e.Data.Lines)
+			continue
+		}
+		found = append(found, e.Data.Message)
+	}
+	return found
+}
+
+func TestEventsArriveWholeAndInOrder(t *testing.T) {
 	var out bytes.Buffer
-	l := New(&out)
-	var want strings.Builder
+	l := New(&out, fsm.Debug)
+	var want []int
 	for i := range 1000 {
-		fmt.Fprintf(l, "line %d\n", i)
-		fmt.Fprintf(&want, "line %d\n", i)
+		l.Emit(numbered(i))
+		want = append(want, i)
 	}
 	l.Close(10 * time.Second)
-	assert.Equal(t, want.String(), out.String())
+	assert.Equal(t, want, messages(t, out.String()))
 }
 
 // A client that does not read its end must not stop us; when it reads again it
 // learns how much it missed.
 func TestAReaderThatStopsBlocksNobody(t *testing.T) {
 	r, w := io.Pipe()
-	l := New(w)
-	l.Dropped = func(n int) []byte { return fmt.Appendf(nil, "dropped %d\n", n) }
-	line := []byte(strings.Repeat("x", 1023) + "\n")
-	for range 2 * capacity / len(line) {
-		n, err := l.Write(line)
-		require.NoError(t, err)
-		require.Equal(t, len(line), n)
+	l := New(w, fsm.Debug)
+	for i := range 3 * capacity {
+		l.Emit(numbered(i))
 	}
-	go l.Close(10 * time.Second)
-	all, err := io.ReadAll(io.LimitReader(r, int64(capacity)))
+	go func() {
+		l.Close(10 * time.Second)
+		_ = w.Close()
+	}()
+	all, err := io.ReadAll(r)
 	require.NoError(t, err)
-	rest := make([]byte, 1<<20)
-	n, err := r.Read(rest)
-	require.NoError(t, err)
-	assert.Regexp(t, `dropped \d+\n`, string(all)+string(rest[:n]))
+	written, dropped := 0, 0
+	for _, n := range messages(t, string(all)) {
+		if n < 0 {
+			dropped -= n
+			continue
+		}
+		written++
+	}
+	assert.Equal(t, 3*capacity, written+dropped)
+	assert.NotZero(t, dropped)
 }
 
 func TestCloseDoesNotWaitForever(t *testing.T) {
 	_, w := io.Pipe()
-	l := New(w)
-	_, _ = l.Write([]byte("nobody reads this\n"))
+	l := New(w, fsm.Debug)
+	l.Emit(numbered(1))
 	done := make(chan struct{})
 	go func() { l.Close(time.Millisecond); close(done) }()
 	select {

@@ -43,8 +43,13 @@ func encodeResult(id json.RawMessage, result any) ([]byte, error) {
 	return encode(id, "result", result)
 }
 
+// encodeError makes an error line with the message that belongs to the code.
 func encodeError(id json.RawMessage, code int, data any) []byte {
-	line, err := encode(id, "error", rpcError{code, messages[code], data})
+	message, known := messages[code]
+	if !known {
+		message = "Server error"
+	}
+	line, err := encode(id, "error", rpcError{code, message, data})
 	if err != nil { // an error object always marshals; its data is ours
 		panic(err)
 	}

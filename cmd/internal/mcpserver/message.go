@@ -35,21 +35,24 @@ type Message struct {
 // a line whose machine has to run.
 func (m Message) IsCall() bool { return m.fault == 0 && m.ID != nil && m.Method == "tools/call" }
 
+// Fault is the JSON-RPC error code that answers a message which is no request; 0
+// when it is one.
+func (m Message) Fault() int { return m.fault }
+
+// Stray says whether the message is a response nobody asked for.
+func (m Message) Stray() bool { return m.stray }
+
 // Parse reads one message. It never fails: what is wrong with the line is in the
 // message and becomes its answer.
 func Parse(line []byte) Message {
-	line = bytes.TrimSpace(line)
-	if !json.Valid(line) {
-		return Message{fault: codeParseError, reason: "not valid JSON"}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(line, &fields); err == nil && fields != nil {
+		return fromFields(fields)
 	}
-	if line[0] != '{' {
+	if json.Valid(line) {
 		return Message{fault: codeInvalidRequest, reason: "not a JSON object (batches are not supported)"}
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(line, &fields); err != nil {
-		return Message{fault: codeParseError, reason: "not valid JSON"}
-	}
-	return fromFields(fields)
+	return Message{fault: codeParseError, reason: "not valid JSON"}
 }
 
 // TooLong is the message that stands for a line over MaxMessageBytes.

@@ -77,6 +77,9 @@ type Reply struct {
 	err  error // the answer could not be made
 }
 
+// Call is the request behind the answer; nil when it ran through no machine.
+func (r Reply) Call() *states.Call { return r.call }
+
 // Begin returns what is to be written now; nil when nothing is, as for
 // notifications and for calls that were cancelled, even at the last moment. An
 // error means that the answer could not be made: the connection has to end.
@@ -89,7 +92,7 @@ func (r Reply) Begin(ctx context.Context) ([]byte, error) {
 		r.call.Cancel(ctx)
 		body = nil
 	}
-	r.call.Answering()
+	r.call.Answering(len(body))
 	return body, r.err
 }
 
@@ -114,7 +117,7 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 	case m.stray:
 		return Reply{}
 	case m.fault != 0:
-		return s.refuse(ctx, m)
+		return s.refuse(ctx, session, m)
 	case m.ID == nil:
 		session.notified(m)
 		return Reply{}
@@ -126,8 +129,10 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 }
 
 // refuse answers a line that is no request. It is given a machine like any other.
-func (s *Server) refuse(ctx context.Context, m Message) Reply {
-	call := s.config.Pipeline.Run(ctx, states.Request{Malformed: m.reason})
+func (s *Server) refuse(ctx context.Context, session *Session, m Message) Reply {
+	call := s.config.Pipeline.Run(ctx, states.Request{
+		Malformed: m.reason, Session: &session.repeats, Client: session.client(nil),
+	})
 	return Reply{body: encodeError(m.ID, m.fault, nil), call: call}
 }
 
@@ -135,7 +140,9 @@ func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 	params := decode(m.Params)
 	release := s.acquire(ctx)
 	stop := session.progress(at(params, "_meta", "progressToken"))
-	call := s.config.Pipeline.Run(ctx, states.Request{Params: params, Session: &session.repeats})
+	call := s.config.Pipeline.Run(ctx, states.Request{
+		Params: params, Session: &session.repeats, Client: session.client(params),
+	})
 	stop()
 	release()
 	body, err := s.encodeCall(session, m, params, call)
@@ -234,7 +241,7 @@ func (s *Server) dispatch(ctx context.Context, m Message) []byte {
 	case mcp.JSONRPCResponse:
 		body, err = encodeResult(m.ID, decorated(response.Result))
 	case mcp.JSONRPCError:
-		body, err = encode(m.ID, "error", rpcError{response.Error.Code, response.Error.Message, response.Error.Data})
+		body = encodeError(m.ID, response.Error.Code, response.Error.Data)
 	default:
 		err = fmt.Errorf("mcp-go answered %s with %T", m.Method, response)
 	}
