@@ -1,0 +1,181 @@
+package runcmd
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"mcp-pruner/fsm"
+	"mcp-pruner/runnerfsm"
+)
+
+const runUsage = `usage: mcp-pruner run --provider claude|codex [options] [the client's options] -- PROMPT
+
+Runs "claude -p" or "codex exec" with the server injected, passes its streams
+through, and exits with its exit code. Without PROMPT the client reads it from
+standard input. The server is injected when JEEVES_PRUNER_ENABLED is 1, true,
+yes or on; a server that fails never fails the run.
+
+  --events FILE            append the run's events to FILE, not to standard error
+  --trace FILE             append the run's trace, and its requests', to FILE
+  --start-timeout SECONDS  give the server this long to start (codex: 10, claude: 30)
+
+What is printed is what the client prints for the options given: its answer, or
+with --output-format stream-json (claude) or --json (codex) its event stream.
+`
+
+// request is a parsed command line of run.
+type request struct {
+	provider     runnerfsm.Provider
+	options      []string // the client's own
+	prompt       string
+	events       string
+	trace        string
+	startTimeout time.Duration
+}
+
+// Run is the verb run.
+func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if isHelp(args) {
+		fmt.Fprint(stdout, runUsage)
+		return exitOK
+	}
+	req, err := parseRun(args)
+	if err != nil {
+		return usageError(stderr, err, runUsage)
+	}
+	stderr = &lockedWriter{w: stderr}
+	code, err := req.run(ctx, env, stdin, stdout, stderr)
+	if err != nil {
+		fmt.Fprintf(stderr, "mcp-pruner: %v\n", err)
+	}
+	return code
+}
+
+func parseRun(args []string) (*request, error) {
+	req := &request{}
+	others, prompt, err := takeOptions(args, []option{
+		{"--provider", req.setProvider},
+		{"--events", func(v string) error { req.events = v; return nil }},
+		{"--trace", req.setTrace},
+		{"--start-timeout", req.setStartTimeout},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if req.provider == nil {
+		return nil, errors.New("--provider is missing: " + providerNames())
+	}
+	req.options, req.prompt = others, strings.Join(prompt, " ")
+	return req, nil
+}
+
+func (r *request) setProvider(name string) error {
+	provider, ok := runnerfsm.ProviderByName(name)
+	if !ok {
+		return errors.New("not one of " + providerNames())
+	}
+	r.provider = provider
+	return nil
+}
+
+// setTrace makes the path absolute: the server opens it too, perhaps elsewhere.
+func (r *request) setTrace(path string) (err error) {
+	r.trace, err = filepath.Abs(path)
+	return err
+}
+
+func (r *request) setStartTimeout(value string) error {
+	d, err := time.ParseDuration(value + "s")
+	if err != nil || d < time.Millisecond {
+		return errors.New("not a number of seconds")
+	}
+	r.startTimeout = d
+	return nil
+}
+
+// run runs the client. An error is about this program and not about the run.
+func (r *request) run(ctx context.Context, env []string, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
+	if r.trace != "" {
+		env = append(slices.Clone(env), traceVariable+"="+r.trace)
+	}
+	options, err := r.runOptions(env)
+	if err != nil {
+		return exitFail, err
+	}
+	events, err := openEvents(r.events, stderr)
+	if err != nil {
+		return exitUsage, fmt.Errorf("--events: %w", err)
+	}
+	defer events.Close()
+	signals, stop := watchSignals(ctx)
+	defer stop()
+	options.Signals, options.Emit = signals, fsm.NewLog(events, fsm.Info)
+	options.Stdin, options.Stdout, options.Stderr = stdin, stdout, stderr
+	result, err := runnerfsm.Run(context.WithoutCancel(ctx), options)
+	if err != nil {
+		return exitFail, err
+	}
+	appendTrace(options.Settings.Get(traceVariable), r.provider.Name(), result, stderr)
+	fmt.Fprintf(stderr, "mcp-pruner: %s: %s\n", r.provider.Name(), result.Summary())
+	return result.ExitCode, nil
+}
+
+// runOptions is the run, less its streams. The server's root is where the client
+// works, which its own options can change.
+func (r *request) runOptions(env []string) (runnerfsm.Options, error) {
+	set, err := settings(env)
+	if err != nil {
+		return runnerfsm.Options{}, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return runnerfsm.Options{}, err
+	}
+	dir := set.Dir
+	set.Dir = r.provider.Dir(r.options, dir)
+	return runnerfsm.Options{
+		ID: newRunID(), Provider: r.provider, ProviderOptions: r.options, Prompt: r.prompt,
+		Settings: set, Dir: dir, StartTimeout: r.startTimeout, Keeper: []string{self, "keep"},
+	}, nil
+}
+
+func newRunID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:])
+	return "run_" + hex.EncodeToString(b[:])
+}
+
+// openEvents opens the file that events are appended to, standard error when
+// none is named.
+func openEvents(path string, stderr io.Writer) (io.WriteCloser, error) {
+	if path == "" {
+		return struct {
+			io.Writer
+			io.Closer
+		}{stderr, io.NopCloser(nil)}, nil
+	}
+	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+}
+
+// lockedWriter makes a writer safe for concurrent use: the client's standard
+// error and the run's events meet there.
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}

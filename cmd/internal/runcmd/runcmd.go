@@ -1,0 +1,94 @@
+// Package runcmd is the command line of the runner: run, config, install, and
+// keep, which run uses to start a client it can end with all it started.
+package runcmd
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcp-pruner/runnerfsm"
+)
+
+// Exit codes of this program; otherwise the exit code is the client's.
+const (
+	exitOK    = 0
+	exitFail  = 1
+	exitUsage = 2
+)
+
+// settings are the runner's settings for a run in the current directory.
+func settings(env []string) (runnerfsm.Settings, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return runnerfsm.Settings{}, fmt.Errorf("working directory: %w", err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return runnerfsm.Settings{}, fmt.Errorf("own executable: %w", err)
+	}
+	return runnerfsm.Settings{Env: env, Dir: dir, Beside: filepath.Dir(exe)}, nil
+}
+
+// option is one "--name VALUE" or "--name=VALUE" of ours.
+type option struct {
+	name string
+	set  func(value string) error
+}
+
+// takeOptions takes our options out of args, up to "--", and returns the others
+// as they were, and what follows "--".
+func takeOptions(args []string, ours []option) (others, after []string, err error) {
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return others, args[i+1:], nil
+		}
+		name, value, hasValue := strings.Cut(args[i], "=")
+		o, ok := find(ours, name)
+		if !ok {
+			others = append(others, args[i])
+			continue
+		}
+		if !hasValue {
+			if i+1 == len(args) || args[i+1] == "--" {
+				return nil, nil, fmt.Errorf("%s needs a value", name)
+			}
+			i++
+			value = args[i]
+		}
+		if err := o.set(value); err != nil {
+			return nil, nil, fmt.Errorf("%s=%s: %w", name, value, err)
+		}
+	}
+	return others, nil, nil
+}
+
+func find(ours []option, name string) (option, bool) {
+	for _, o := range ours {
+		if o.name == name {
+			return o, true
+		}
+	}
+	return option{}, false
+}
+
+// isHelp says whether help is asked for: only as the first argument, since the
+// client has options of its own.
+func isHelp(args []string) bool {
+	return len(args) > 0 && (args[0] == "-h" || args[0] == "--help")
+}
+
+func usageError(stderr io.Writer, err error, usage string) int {
+	fmt.Fprintf(stderr, "mcp-pruner: %v\n\n%s", err, usage)
+	return exitUsage
+}
+
+func providerNames() string {
+	var names []string
+	for _, p := range runnerfsm.Providers() {
+		names = append(names, p.Name())
+	}
+	return strings.Join(names, "|")
+}

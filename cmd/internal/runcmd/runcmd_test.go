@@ -1,0 +1,211 @@
+package runcmd_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/runcmd"
+	"mcp-pruner/fsm"
+)
+
+type verb func(context.Context, []string, []string, io.Reader, io.Writer, io.Writer) int
+
+// call runs a verb in this process.
+func call(v verb, env []string, args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = v(context.Background(), args, env, nil, &out, &err)
+	return code, out.String(), err.String()
+}
+
+const connects = `printf '%s\n' "$@" >"$WORK/args"; env >"$WORK/env"
+echo '{"type":"system","subtype":"init","tools":["mcp__pruner__read"],"mcp_servers":[{"name":"pruner","status":"connected"}]}'
+echo '{"type":"result","subtype":"success","result":"the answer"}'
+exit 4
+`
+
+func TestRun(t *testing.T) {
+	p := newPlace(t, map[string]string{"claude": connects})
+	p.env = append(p.env, "JEEVES_MCP_PRUNER_PATH=/bin/true")
+	code, stdout, stderr := call(runcmd.Run, p.env, "--provider", "claude", "--model", "opus", "--", "two", "words")
+	assert.Equal(t, 4, code, "the client's exit code")
+	assert.Equal(t, "the answer\n", stdout)
+	args, err := os.ReadFile(filepath.Join(p.dir, "args"))
+	require.NoError(t, err)
+	given := lines(string(args))
+	assert.Equal(t, []string{"--model", "opus", "--", "two words"}, given[len(given)-4:])
+
+	printed := lines(stderr)
+	assert.Contains(t, printed[0], `"event":"mcp_pruner.ready"`)
+	assert.NotContains(t, printed[0], "request_id")
+	assert.Equal(t, "mcp-pruner: claude: run:init > run:mcp_pruner_starting > run:mcp_pruner_running > run:shutdown; "+
+		"calls 0, pruned 0; saved 0 of 0 bytes, about 0 tokens; exit 4", printed[len(printed)-1])
+}
+
+// TestRunFiles: events and trace go where they are told to, the server is told to
+// write its trace to the same file, and a second run appends.
+func TestRunFiles(t *testing.T) {
+	p := newPlace(t, map[string]string{"claude": connects})
+	p.env = append(p.env, "JEEVES_MCP_PRUNER_PATH=/bin/true")
+	events, trace := filepath.Join(p.dir, "events"), filepath.Join(p.dir, "trace")
+	for range 2 {
+		_, _, stderr := call(runcmd.Run, p.env, "--provider=claude", "--events="+events, "--trace", trace, "--", "x")
+		assert.Len(t, lines(stderr), 1, "only the summary")
+	}
+	logged, err := os.ReadFile(events)
+	require.NoError(t, err)
+	assert.Equal(t, 2, strings.Count(string(logged), `"event":"mcp_pruner.ready"`))
+	env, err := os.ReadFile(filepath.Join(p.dir, "env"))
+	require.NoError(t, err)
+	assert.Contains(t, string(env), "MCP_PRUNER_TRACE="+trace+"\n")
+
+	written, err := os.ReadFile(trace)
+	require.NoError(t, err)
+	require.Len(t, lines(string(written)), 2)
+	for _, line := range lines(string(written)) {
+		var record struct {
+			Machine string
+			Outcome string
+			Client  string
+			Steps   []struct{ From, Trigger, To string }
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &record))
+		assert.Equal(t, fsm.RunTable().Name, record.Machine)
+		assert.Equal(t, "shutdown", record.Outcome)
+		assert.Equal(t, "claude", record.Client)
+		assert.Len(t, record.Steps, 3)
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	p := newPlace(t, map[string]string{"claude": connects})
+	for _, c := range []struct{ args, want string }{
+		{"-- x", "--provider is missing: claude|codex"},
+		{"--provider -- x", "--provider needs a value"},
+		{"--provider gemini -- x", "--provider=gemini: not one of claude|codex"},
+		{"--provider claude --start-timeout soon -- x", "--start-timeout=soon: not a number of seconds"},
+		{"--provider claude --start-timeout 0 -- x", "--start-timeout=0: not a number of seconds"},
+		{"--provider claude --events /nowhere/x -- x", "--events: open /nowhere/x: no such file or directory"},
+	} {
+		code, stdout, stderr := call(runcmd.Run, p.env, strings.Fields(c.args)...)
+		assert.Equal(t, 2, code, c.args)
+		assert.Empty(t, stdout)
+		assert.Contains(t, stderr, "mcp-pruner: "+c.want, c.args)
+	}
+	_, err := os.Stat(filepath.Join(p.dir, "args"))
+	assert.ErrorIs(t, err, os.ErrNotExist, "the client was not started")
+}
+
+func TestHelp(t *testing.T) {
+	for name, v := range map[string]verb{"run": runcmd.Run, "config": runcmd.Config, "install": runcmd.Install} {
+		code, stdout, stderr := call(v, nil, "--help")
+		assert.Zero(t, code)
+		assert.True(t, strings.HasPrefix(stdout, "usage: mcp-pruner "+name), stdout)
+		assert.Empty(t, stderr)
+	}
+}
+
+// TestConfig: what is printed is what run injects: it is read back as the client
+// would read it.
+func TestConfig(t *testing.T) {
+	p := newPlace(t, nil)
+	cwd, err := os.Getwd()
+	require.NoError(t, err)
+	env := append(p.env, "JEEVES_MCP_PRUNER_PATH=/bin/true", "JEEVES_PRUNER_URL=embedded", "PRUNER_TIMEOUT_MS=500")
+	type entry struct {
+		Command  string
+		Args     []string
+		Env      map[string]string
+		EnvVars  []string `toml:"env_vars"`
+		Approval string   `toml:"default_tools_approval_mode"`
+		Required bool
+	}
+	want := entry{Command: "/bin/true", Args: []string{}, Env: map[string]string{"PRUNER_URL": "embedded", "MCP_PRUNER_CWD": cwd}}
+	for _, form := range []string{"claude", "json"} {
+		code, stdout, stderr := call(runcmd.Config, env, "--provider", form)
+		require.Zero(t, code, stderr)
+		var record struct{ MCPServers map[string]entry }
+		require.NoError(t, json.Unmarshal([]byte(stdout), &record))
+		assert.Equal(t, map[string]entry{"pruner": want}, record.MCPServers)
+	}
+
+	code, stdout, _ := call(runcmd.Config, env, "--provider=codex")
+	require.Zero(t, code)
+	arguments, section, found := strings.Cut(stdout, "\n\n")
+	require.True(t, found)
+	assert.Contains(t, lines(arguments), `--config 'mcp_servers.pruner.command="/bin/true"'`)
+	assert.Contains(t, lines(arguments), `--config 'mcp_servers.pruner.required=true'`)
+	var file struct {
+		Servers map[string]entry `toml:"mcp_servers"`
+	}
+	_, err = toml.Decode(section, &file)
+	require.NoError(t, err)
+	want.Args, want.EnvVars, want.Approval = nil, []string{"PRUNER_TIMEOUT_MS"}, "approve"
+	assert.Equal(t, map[string]entry{"pruner": want}, file.Servers, "in a file the server is not required")
+}
+
+func TestConfigSays(t *testing.T) {
+	p := newPlace(t, nil)
+	off := []string{"PATH=" + p.dir, "JEEVES_MCP_PRUNER_PATH=/bin/true"}
+	code, stdout, stderr := call(runcmd.Config, off, "--provider", "json")
+	assert.Zero(t, code)
+	assert.NotEmpty(t, stdout, "by hand it can be wired all the same")
+	assert.Contains(t, stderr, "JEEVES_PRUNER_ENABLED")
+
+	for _, c := range []struct{ args, want string }{
+		{"", "--provider is missing"}, {"--provider x", "not one of claude, codex, json"}, {"--provider json more", `no argument "more"`},
+	} {
+		code, stdout, stderr = call(runcmd.Config, off, strings.Fields(c.args)...)
+		assert.Equal(t, 2, code)
+		assert.Empty(t, stdout)
+		assert.Contains(t, stderr, c.want)
+	}
+	code, _, stderr = call(runcmd.Config, []string{"JEEVES_MCP_PRUNER_PATH=/nowhere"}, "--provider", "json")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, `JEEVES_MCP_PRUNER_PATH="/nowhere": no such file`)
+}
+
+func TestInstall(t *testing.T) {
+	record := `printf '%s\n' "$@" >"$WORK/args"; echo "added it"`
+	p := newPlace(t, map[string]string{"claude": record, "codex": record})
+	env := append(p.env, "JEEVES_MCP_PRUNER_PATH=/bin/true", "JEEVES_PRUNER_URL=embedded")
+	given := func() []string {
+		args, err := os.ReadFile(filepath.Join(p.dir, "args"))
+		require.NoError(t, err)
+		return lines(string(args))
+	}
+	code, stdout, stderr := call(runcmd.Install, env, "claude", "--scope", "user")
+	require.Zero(t, code, stderr)
+	assert.Equal(t, []string{"mcp", "add-json", "--scope", "user", "pruner",
+		`{"command":"/bin/true","args":[],"env":{"PRUNER_URL":"embedded"}}`}, given(), "no root: it serves where the client works")
+	assert.Contains(t, stdout, "running: claude mcp add-json --scope user pruner '{")
+	assert.Contains(t, stdout, "added it\n")
+	assert.Contains(t, stdout, "claude mcp remove pruner")
+
+	code, _, _ = call(runcmd.Install, env, "codex")
+	require.Zero(t, code)
+	assert.Equal(t, []string{"mcp", "add", "--env", "PRUNER_URL=embedded", "pruner", "--", "/bin/true"}, given())
+}
+
+func TestInstallFails(t *testing.T) {
+	p := newPlace(t, map[string]string{"claude": "echo 'it is there already' >&2; exit 1"})
+	env := append(p.env, "JEEVES_MCP_PRUNER_PATH=/bin/true")
+	code, _, stderr := call(runcmd.Install, env, "claude")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "it is there already\nmcp-pruner: claude did not add the server")
+	code, _, stderr = call(runcmd.Install, []string{"PATH=" + p.dir, "JEEVES_MCP_PRUNER_PATH=/bin/true"}, "codex")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "codex did not add the server: it is not on PATH")
+	code, _, stderr = call(runcmd.Install, env, "emacs")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "install what")
+}
