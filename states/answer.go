@@ -37,11 +37,13 @@ func (c *Call) Answer() Answer {
 	case state == fsm.InvalidRequest:
 		return Answer{Kind: InvalidParams, Issues: c.issues}
 	case state == fsm.ToolError:
+		c.sent = c.failure.Text()
 		return Answer{Kind: Result, IsError: true, Pruning: c.pruning,
-			Text: c.failure.Text(), Structured: c.failure.Structured(c.toolName, c.pruning)}
+			Text: c.sent, Structured: c.failure.Structured(c.toolName, c.pruning)}
 	case state == fsm.RespondRaw || state == fsm.RespondPruned:
+		c.sent = c.output.Text()
 		return Answer{Kind: Result, Pruning: c.pruning, PruneID: c.pruneID, Repeat: c.repeat,
-			Text: c.output.Text(), Structured: c.output.Structured(c.pruning)}
+			Text: c.sent, Structured: c.output.Structured(c.pruning)}
 	default:
 		return Answer{Kind: Failed}
 	}

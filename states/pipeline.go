@@ -30,10 +30,15 @@ type Pipeline struct {
 	MaxPruneBytes int  // larger output is not sent to a pruner, where the table has a row for it; 0: no limit
 	RepeatRaw     bool // a call that asks again for what was pruned gets it whole
 
-	Emit   func(fsm.Event)  // takes every event; nil: none
-	Record func(*Call)      // takes every call just before its answer goes out; nil: none
-	Now    func() time.Time // nil: time.Now
-	NewID  func() string    // request ids; nil: random
+	Emit  func(fsm.Event)  // takes every event; nil: none
+	Now   func() time.Time // nil: time.Now
+	NewID func() string    // request ids; nil: random
+
+	// Record takes the record of every call just before its answer goes out, and
+	// one that amends it when that fails; nil: none.
+	Record       func(fsm.Record)
+	RecordDetail bool          // records also say what calls were about
+	Tokens       *TokenCounter // for records; nil leaves tokens out
 }
 
 // Request is what a transport hands over: one tools/call, or one line that is
@@ -42,6 +47,7 @@ type Request struct {
 	Malformed string   // why the line could not be read as a request
 	Params    any      // decoded params, numbers as json.Number or float64
 	Session   *Session // nil: the call stands alone
+	Client    string   // the client's name, as far as it is known
 }
 
 // Call is one request on its way through its machine.
@@ -61,6 +67,12 @@ type Call struct {
 	repeat   bool
 	stuck    bool // the table has no way out; only a mutated table can do this
 	dropped  bool // nobody waits for the answer
+
+	// For the record.
+	sent        string // the text answered
+	wire        int    // bytes of the answer
+	raw, pruned *count // the output before and after pruning
+	recorded    bool
 }
 
 // Run takes a request through its machine until it reached a terminal state or
@@ -99,20 +111,20 @@ func (c *Call) step(ctx context.Context) (trigger fsm.Trigger, facts fsm.Facts) 
 		}
 	}()
 	if ctx.Err() != nil {
-		return fsm.Abort, cancelled
+		return fsm.Abort, cancelled()
 	}
 	trigger, facts, err := handlers[c.machine.State()](ctx, c)
 	switch {
 	case err == nil:
 		return trigger, facts
 	case ctx.Err() != nil:
-		return fsm.Abort, cancelled
+		return fsm.Abort, cancelled()
 	default:
 		return fsm.Abort, fsm.Facts{"reason": "error", "message": err.Error()}
 	}
 }
 
-var cancelled = fsm.Facts{"reason": "cancelled"}
+func cancelled() fsm.Facts { return fsm.Facts{"reason": "cancelled"} }
 
 func panicFacts(r any) fsm.Facts {
 	return fsm.Facts{"reason": "panic", "message": fmt.Sprint(r), "stack": string(debug.Stack())}
@@ -120,14 +132,13 @@ func panicFacts(r any) fsm.Facts {
 
 // fire takes the row; a table without it sends the request to internal error.
 func (c *Call) fire(ctx context.Context, trigger fsm.Trigger, facts fsm.Facts) {
-	all := fsm.Facts{}
+	if facts == nil {
+		facts = make(fsm.Facts, 1)
+	}
 	if c.toolName != "" {
-		all["tool"] = c.toolName
+		facts["tool"] = c.toolName
 	}
-	for k, v := range facts {
-		all[k] = v
-	}
-	err := c.machine.Fire(ctx, trigger, all)
+	err := c.machine.Fire(ctx, trigger, facts)
 	switch {
 	case err == nil:
 		c.dropped = c.dropped || trigger == fsm.Abort && facts["reason"] == "cancelled"
@@ -142,15 +153,7 @@ func (c *Call) fire(ctx context.Context, trigger fsm.Trigger, facts fsm.Facts) {
 // any more. On a finished call it does nothing.
 func (c *Call) Cancel(ctx context.Context) {
 	if !c.machine.Done() {
-		c.fire(ctx, fsm.Abort, cancelled)
-	}
-}
-
-// Answering tells the call that its answer is about to be written. The record is
-// made here, so that no answered call is missing from it however the process ends.
-func (c *Call) Answering() {
-	if c.pipeline.Record != nil {
-		c.pipeline.Record(c)
+		c.fire(ctx, fsm.Abort, cancelled())
 	}
 }
 
@@ -164,6 +167,7 @@ func (c *Call) Written(ctx context.Context) {
 		mode = "pruned"
 	}
 	c.fire(ctx, fsm.Written, fsm.Facts{"mode": mode})
+	c.pipeline.Machine.Prepare()
 }
 
 // WriteFailed tells the call that its answer could not be made or written.
@@ -172,6 +176,9 @@ func (c *Call) WriteFailed(ctx context.Context, err error) {
 		return
 	}
 	c.fire(ctx, fsm.WriteFailed, fsm.Facts{"message": err.Error()})
+	if c.recorded {
+		c.record(true)
+	}
 }
 
 // Machine is the call's machine: its id, its state and the steps it took.

@@ -1,6 +1,8 @@
 package states
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"sync"
 
 	"mcp-pruner/tools"
@@ -14,6 +16,28 @@ const remembered = 256
 type Session struct {
 	mu     sync.Mutex
 	pruned []tools.Call
+
+	introduced sync.Once
+	id         string
+	key        [16]byte // veils subjects in records; never leaves the process
+}
+
+// ID names the session in records. It is random and means nothing elsewhere.
+func (s *Session) ID() string {
+	if s == nil {
+		return ""
+	}
+	s.introduce()
+	return s.id
+}
+
+func (s *Session) introduce() {
+	s.introduced.Do(func() {
+		var id [8]byte
+		_, _ = rand.Read(id[:]) // never fails, by its documentation
+		_, _ = rand.Read(s.key[:])
+		s.id = "ses_" + hex.EncodeToString(id[:])
+	})
 }
 
 // repeats says whether the call asks again for something that was pruned.

@@ -20,6 +20,9 @@ const ExactLimit = 256 << 10
 // milliseconds and megabytes that a process which never counts does not pay.
 var vocabulary = sync.OnceValue(codec.NewO200kBase)
 
+// Load loads the vocabulary, so that the first text does not wait for it.
+func Load() { vocabulary() }
+
 // Measure counts texts of ordinary size and estimates larger ones.
 func Measure(text string) (tokens int, exact bool) {
 	if len(text) > ExactLimit {

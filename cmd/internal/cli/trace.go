@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"mcp-pruner/cmd/internal/settings"
+	"mcp-pruner/cmd/internal/tokens"
+	"mcp-pruner/fsm"
+	"mcp-pruner/states"
+)
+
+// loadAfter is when a server that may have to count tokens loads its vocabulary:
+// when the handshake is over, and long before a model has made up its mind.
+const loadAfter = 300 * time.Millisecond
+
+// addTrace makes a pipeline record its calls where the settings ask for it.
+func addTrace(p *states.Pipeline, c settings.Settings, emit func(fsm.Event)) error {
+	if c.Trace == "" {
+		return nil
+	}
+	file, err := fsm.OpenTrace(c.Trace, c.TraceMaxBytes, func(err error) {
+		emit(fsm.NewEvent("mcp_pruner.trace_failed", "", fsm.Facts{"message": err.Error()}))
+	})
+	if err != nil {
+		return fmt.Errorf("MCP_PRUNER_TRACE: %w", err)
+	}
+	version := buildVersion()
+	p.Record = func(r fsm.Record) {
+		r.Server = version
+		file.Append(r)
+	}
+	p.RecordDetail = c.TraceFull
+	p.Tokens = &states.TokenCounter{Measure: tokens.Measure, Estimate: tokens.Estimate}
+	time.AfterFunc(loadAfter, tokens.Load)
+	return nil
+}

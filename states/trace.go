@@ -1,0 +1,179 @@
+package states
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"unicode/utf8"
+
+	"mcp-pruner/fsm"
+	"mcp-pruner/tools"
+)
+
+// TokenCounter says how many tokens a text is.
+type TokenCounter struct {
+	// Measure counts as exactly as the text's size allows in reasonable time.
+	Measure func(text string) (tokens int, exact bool)
+	// Estimate takes next to no time.
+	Estimate func(text string) int
+}
+
+// Names come from clients; a record keeps this much of one.
+const maxNameBytes = 128
+
+// Answering tells the call that its answer of so many bytes is about to be
+// written. The record is made here, so that no answered call is missing from the
+// trace however the process ends.
+func (c *Call) Answering(wire int) {
+	c.wire = wire
+	c.record(false)
+}
+
+// record hands the call's record to the pipeline. No bug in it may cost a client
+// its answer.
+func (c *Call) record(amends bool) {
+	if c.pipeline.Record == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	c.recorded = true
+	c.pipeline.Record(c.Record(amends))
+}
+
+// Record is what a trace keeps of the call. A call that waits for its answer to
+// be written has its last step ahead of it: it is recorded as taken, and a record
+// that amends it follows when the write fails.
+func (c *Call) Record(amends bool) fsm.Record {
+	c.raw.wait()
+	c.pruned.wait() // before the time of the last step is taken
+	var ahead []fsm.TraceStep
+	if step, ok := c.machine.Ahead(fsm.Written); ok {
+		ahead = append(ahead, step)
+	}
+	r := fsm.NewRecord(c.machine, c.pruning.values(c.pipeline.RecordDetail), ahead...)
+	r.Amends = amends
+	r.Session = c.request.Session.ID()
+	r.Client, r.Tool = cut(c.request.Client), cut(c.toolName)
+	if c.wire > 0 && !amends { // else nothing reached the client
+		c.addSizes(&r)
+	}
+	c.addSubject(&r)
+	return r
+}
+
+// values is the metadata in the names of the tables. The message of an error may
+// quote what the call was about.
+func (p *PruningMetadata) values(detail bool) []fsm.Value {
+	values := []fsm.Value{
+		{Field: "attempted", Value: p.Attempted}, {Field: "applied", Value: p.Applied},
+		{Field: "fallback", Value: p.Fallback}, {Field: "raw_bytes", Value: p.RawBytes},
+	}
+	if p.Reason != "" {
+		values = append(values, fsm.Value{Field: "reason", Value: p.Reason})
+	}
+	if p.PrunedBytes != nil {
+		values = append(values, fsm.Value{Field: "pruned_bytes", Value: *p.PrunedBytes})
+	}
+	if p.PrunerDurationMS != nil {
+		values = append(values, fsm.Value{Field: "pruner_duration_ms", Value: *p.PrunerDurationMS})
+	}
+	if p.Error != nil {
+		values = append(values, fsm.Value{Field: "error.code", Value: p.Error.Code})
+	}
+	if p.Error != nil && detail {
+		values = append(values, fsm.Value{Field: "error.message", Value: p.Error.Message})
+	}
+	return values
+}
+
+// count is a text's size, measured while something else goes on.
+type count struct {
+	bytes  int
+	tokens int
+	exact  bool
+	done   chan struct{}
+}
+
+// counting starts to measure a text. It is nil, which is fine, when nobody asks
+// for records.
+func (c *Call) counting(text func() string) *count {
+	counter := c.pipeline.Tokens
+	if c.pipeline.Record == nil || counter == nil {
+		return nil
+	}
+	s := text()
+	n := &count{bytes: len(s), done: make(chan struct{})}
+	go func() { // waited for by Record; its work is bounded by the counter
+		defer close(n.done)
+		n.tokens, n.exact = counter.Measure(s)
+	}()
+	return n
+}
+
+func (n *count) wait() {
+	if n != nil {
+		<-n.done
+	}
+}
+
+// addSizes says what was sent and what was saved. Where nothing was pruned
+// nothing was saved, and an estimate of the tokens is good enough.
+func (c *Call) addSizes(r *fsm.Record) {
+	r.Bytes = fsm.TraceBytes{Raw: len(c.sent), Sent: len(c.sent), Wire: c.wire}
+	counter := c.pipeline.Tokens
+	if counter == nil {
+		return
+	}
+	if c.pruned != nil {
+		r.Bytes.Raw = c.raw.bytes
+		r.Tokens = fsm.TraceTokens{Raw: c.raw.tokens, Sent: c.pruned.tokens, Estimated: !c.raw.exact || !c.pruned.exact}
+	} else if c.sent != "" {
+		n := counter.Estimate(c.sent)
+		r.Tokens = fsm.TraceTokens{Raw: n, Sent: n, Estimated: true}
+	}
+	if c.call != nil && c.call.FocusQuestion() != "" {
+		r.Tokens.Question = max(1, counter.Estimate(c.call.FocusQuestion()))
+	}
+}
+
+// addSubject says which calls of the session are about the same thing, without
+// saying what that is, unless the trace is to say it.
+func (c *Call) addSubject(r *fsm.Record) {
+	about, ok := c.call.(tools.Subjecter)
+	if !ok {
+		return
+	}
+	s := about.Subject()
+	r.Subject = c.request.Session.veil(c.toolName, s)
+	if c.pipeline.RecordDetail {
+		r.Detail = &fsm.TraceDetail{
+			Question: c.call.FocusQuestion(), Path: s.Path, Command: s.Command, Pattern: s.Pattern,
+		}
+	}
+}
+
+// veil turns a subject into a name that means something within this session and
+// to nobody else: the key never leaves the process.
+func (s *Session) veil(tool string, about tools.Subject) string {
+	if s == nil {
+		return ""
+	}
+	s.introduce()
+	mac := hmac.New(sha256.New, s.key[:])
+	for _, part := range []string{tool, about.Path, about.Dir, about.Command, about.Pattern} {
+		_, _ = mac.Write(append([]byte(part), 0))
+	}
+	return hex.EncodeToString(mac.Sum(nil)[:8])
+}
+
+// cut shortens a name that came from a client, at the end of a rune.
+func cut(name string) string {
+	if len(name) <= maxNameBytes {
+		return name
+	}
+	n := maxNameBytes
+	for !utf8.RuneStart(name[n]) {
+		n--
+	}
+	return name[:n]
+}
