@@ -164,3 +164,12 @@ func (t Text) write(out *strings.Builder, n int, numbered bool) {
 
 // number is the document's prefix of a numbered line.
 func number(n int) string { return strconv.Itoa(n) + "│ " }
+
+// CountLines is how many lines NewText would find.
+func CountLines(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}

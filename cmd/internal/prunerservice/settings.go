@@ -1,0 +1,230 @@
+package prunerservice
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"mcp-pruner/pruneclient/deepinfra"
+	"mcp-pruner/pruneclient/recovery"
+	"mcp-pruner/pruneclient/service"
+)
+
+// Settings of the service. Flags win over the environment, the environment over
+// the TOML file. The key is read from the environment alone.
+type Settings struct {
+	Host          string
+	Port          int // 0: any free one
+	MaxInputChars int
+	Recovery      recovery.Settings
+	DeepInfra     *deepinfra.Settings // nil: the heuristic alone
+	Notes         []string            // what the user should know about the settings
+}
+
+// Defaults of Settings.
+const (
+	defaultHost = "127.0.0.1"
+	defaultPort = 8006
+)
+
+// fileSettings are what the TOML file may hold, under [mcp_pruner].
+type fileSettings struct {
+	Backend         string  `toml:"backend"`
+	TimeoutMS       *int    `toml:"deepinfra_timeout_ms"`
+	MaxDocs         *int    `toml:"deepinfra_max_docs"`
+	CacheTTL        *int    `toml:"cache_ttl_s"`
+	CacheMaxEntries *int    `toml:"cache_max_entries"`
+	CacheMaxItems   *int    `toml:"cache_max_items"`
+	Key             *string `toml:"deepinfra_api_key"` // only to say that it is ignored
+}
+
+// loadSettings reads flags, environment and file. Its errors name the setting,
+// its value and what is allowed; flag.ErrHelp means that help was asked for.
+func loadSettings(args, env []string, usage io.Writer) (Settings, error) {
+	vars := &variables{values: envMap(env)}
+	s := Settings{
+		Host:          vars.text("MCP_PRUNER_HOST", defaultHost),
+		Port:          vars.integer("MCP_PRUNER_PORT", defaultPort, 0, 65535),
+		MaxInputChars: vars.integer("MCP_PRUNER_MAX_INPUT_CHARS", service.DefaultMaxInputChars, 1, 1<<30),
+		Recovery: recovery.Settings{
+			TTL:      vars.seconds("MCP_PRUNER_PRUNE_ID_TTL_S", recovery.DefaultTTL, 1),
+			MaxBytes: int64(vars.integer("MCP_PRUNER_RECOVERY_MAX_BYTES", recovery.DefaultMaxBytes, 1, 1<<40)),
+			File:     vars.text("MCP_PRUNER_RECOVERY_STORE", ""),
+		},
+	}
+	file := vars.file("MCP_PRUNER_CONFIG")
+	if file.Key != nil {
+		s.Notes = append(s.Notes, "deepinfra_api_key in the configuration file is ignored; set DEEPINFRA_API_KEY")
+	}
+	if wantsCloud(vars.text("KIMI_PRUNING_BACKEND", ""), file.Backend) {
+		s.DeepInfra = vars.deepInfra(file)
+	}
+	if err := s.flags(args, usage); err != nil {
+		return s, err
+	}
+	if !isLoopback(s.Host) {
+		vars.refuse("host", s.Host, "a loopback address (127.0.0.1, ::1 or localhost)")
+	}
+	return s, errors.Join(vars.problems...)
+}
+
+func (s *Settings) flags(args []string, usage io.Writer) error {
+	f := flag.NewFlagSet("mcp-pruner pruner", flag.ContinueOnError)
+	f.SetOutput(usage)
+	f.Usage = func() { fmt.Fprint(usage, help) }
+	f.StringVar(&s.Host, "host", s.Host, "")
+	f.IntVar(&s.Port, "port", s.Port, "")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if f.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", f.Arg(0))
+	}
+	if s.Port < 0 || s.Port > 65535 {
+		return fmt.Errorf("--port %d: want an integer from 0 to 65535", s.Port)
+	}
+	return nil
+}
+
+// wantsCloud decides the backend: an explicit word in the environment, else the
+// file. An unknown word decides nothing, and nothing decided is local.
+func wantsCloud(env, file string) bool {
+	switch strings.ToLower(strings.TrimSpace(env)) {
+	case "deepinfra", "cloud":
+		return true
+	case "heuristic":
+		return false
+	}
+	file = strings.ToLower(strings.TrimSpace(file))
+	return file == "deepinfra" || file == "cloud"
+}
+
+func (v *variables) deepInfra(file fileSettings) *deepinfra.Settings {
+	timeout := v.integer("DEEPINFRA_TIMEOUT_MS", or(file.TimeoutMS, int(deepinfra.DefaultTimeout/time.Millisecond)), 1, 3_600_000)
+	ttl := v.seconds("MCP_PRUNER_CACHE_TTL_S", time.Duration(or(file.CacheTTL, int(deepinfra.DefaultCacheTTL/time.Second)))*time.Second, 0)
+	items := or(file.CacheMaxEntries, or(file.CacheMaxItems, deepinfra.DefaultCacheMaxItems))
+	items = v.integer("MCP_PRUNER_CACHE_MAX_ENTRIES", items, 0, 1<<20)
+	items = v.integer("MCP_PRUNER_CACHE_MAX_ITEMS", items, 0, 1<<20) // the name wins over its alias
+	s := &deepinfra.Settings{
+		Endpoint: v.text("DEEPINFRA_ENDPOINT_URL", deepinfra.DefaultEndpoint),
+		Key:      v.text("DEEPINFRA_API_KEY", ""),
+		Timeout:  time.Duration(timeout) * time.Millisecond,
+		MaxDocs:  v.clamped("DEEPINFRA_MAX_DOCS", or(file.MaxDocs, deepinfra.DefaultMaxDocs), 1, deepinfra.MaxDocs),
+		CacheTTL: &ttl, CacheMaxItems: &items,
+	}
+	if !isHTTP(s.Endpoint) {
+		v.refuse("DEEPINFRA_ENDPOINT_URL", "(not shown)", "an absolute http or https URL")
+	}
+	return s
+}
+
+// variables reads the environment and collects what is wrong with it. An empty
+// variable counts as unset.
+type variables struct {
+	values   map[string]string
+	problems []error
+}
+
+func envMap(env []string) map[string]string {
+	values := make(map[string]string, len(env))
+	for _, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		values[name] = value
+	}
+	return values
+}
+
+func (v *variables) refuse(name, value, allowed string) {
+	v.problems = append(v.problems, fmt.Errorf("%s=%q: want %s", name, value, allowed))
+}
+
+func (v *variables) text(name, fallback string) string {
+	if value := v.values[name]; value != "" {
+		return value
+	}
+	return fallback
+}
+
+func (v *variables) integer(name string, fallback, least, most int) int {
+	value := v.values[name]
+	if value == "" {
+		return fallback
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(value))
+	if err != nil || n < least || n > most {
+		v.refuse(name, value, fmt.Sprintf("an integer from %d to %d", least, most))
+		return fallback
+	}
+	return n
+}
+
+// clamped takes any integer and moves it into the range.
+func (v *variables) clamped(name string, fallback, least, most int) int {
+	n := v.integer(name, fallback, -1<<62, 1<<62)
+	return min(max(n, least), most)
+}
+
+func (v *variables) seconds(name string, fallback time.Duration, least int) time.Duration {
+	return time.Duration(v.integer(name, int(fallback/time.Second), least, 30*24*3600)) * time.Second
+}
+
+// file reads the TOML file a variable names. Unknown keys belong to somebody
+// else: the file is shared with the proxy this service was made for.
+func (v *variables) file(name string) fileSettings {
+	var f struct {
+		Pruner fileSettings `toml:"mcp_pruner"`
+	}
+	path := v.values[name]
+	if path == "" {
+		return f.Pruner
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		v.refuse(name, path, "a readable TOML file")
+		return f.Pruner
+	}
+	// The parser's own message may quote the line, and with it a key.
+	if _, err := toml.Decode(string(raw), &f); err != nil {
+		v.refuse(name, path, "a TOML file whose [mcp_pruner] table has numbers where numbers belong"+where(err))
+	}
+	return f.Pruner
+}
+
+func where(err error) string {
+	var parse toml.ParseError
+	if errors.As(err, &parse) {
+		return fmt.Sprintf(" (line %d)", parse.Position.Line)
+	}
+	return ""
+}
+
+func or[T any](value *T, fallback T) T {
+	if value == nil {
+		return fallback
+	}
+	return *value
+}
+
+func isHTTP(raw string) bool {
+	u, err := url.Parse(raw)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
+}
+
+// isLoopback knows names that cannot lead anywhere else.
+func isLoopback(host string) bool {
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

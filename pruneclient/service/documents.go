@@ -1,0 +1,191 @@
+package service
+
+import (
+	"math"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// documentBytes is how much of a text goes into one document where a text has
+	// more lines than documents: a passage a reranker judges well.
+	documentBytes = 2000
+	// maxDocumentBytes cuts single lines that are longer than any passage.
+	maxDocumentBytes = 4000
+)
+
+// document is one passage to be scored: lines first to last of the text, counted
+// from 0, blank ones left out.
+type document struct {
+	first, last int
+	text        string
+}
+
+// documents cuts a text into at most limit passages, so that their scores say
+// something about every line: each line alone while that is enough; then blocks
+// of lines that together cover the text; and of a text too long for that, the
+// blocks the words of the question point at and as many spread evenly between
+// them. Where the lines differ in nothing but numbers and the question prefers
+// none, a block says no more than a line, and an even sample of lines is sent.
+func documents(lines []string, relevance []float64, limit int) []document {
+	var solid []int // the lines that are not blank
+	size := 0
+	for i, line := range lines {
+		if !blank(line) {
+			solid = append(solid, i)
+			size += len(line) + 1
+		}
+	}
+	switch {
+	case len(solid) <= limit:
+		return blocks(lines, solid, len(solid))
+	case monotonous(lines, solid, relevance):
+		return sample(lines, solid, limit)
+	case size <= limit*documentBytes:
+		return blocks(lines, solid, limit)
+	}
+	all := blocks(lines, solid, min(len(solid), size/documentBytes+1))
+	if len(all) <= limit {
+		return all
+	}
+	return pick(all, relevance, limit)
+}
+
+// blocks cuts the lines into n passages of nearly the same number of lines.
+func blocks(lines []string, solid []int, n int) []document {
+	docs := make([]document, n)
+	for k := range docs {
+		docs[k] = passage(lines, solid[k*len(solid)/n:(k+1)*len(solid)/n])
+	}
+	return docs
+}
+
+// sample takes n lines at even distances, the first and the last among them.
+func sample(lines []string, solid []int, n int) []document {
+	docs := make([]document, n)
+	for k, i := range evenly(len(solid), n) {
+		docs[k] = passage(lines, solid[i:i+1])
+	}
+	return docs
+}
+
+// evenly spreads n indices over size places, both ends included.
+func evenly(size, n int) []int {
+	at := make([]int, n)
+	for k := range at {
+		if n > 1 {
+			at[k] = int(math.RoundToEven(float64(k) * float64(size-1) / float64(n-1)))
+		}
+	}
+	return at
+}
+
+// pick keeps limit passages: half of them the most relevant by the words of the
+// question, the rest at even distances among the others.
+func pick(all []document, relevance []float64, limit int) []document {
+	order := make([]int, len(all))
+	best := make([]float64, len(all))
+	for k, d := range all {
+		order[k] = k
+		for i := d.first; i <= d.last && i < len(relevance); i++ {
+			best[k] = max(best[k], relevance[i])
+		}
+	}
+	sort.SliceStable(order, func(a, b int) bool { return best[order[a]] > best[order[b]] })
+	top := (limit + 1) / 2
+	chosen, others := order[:top:top], append([]int{}, order[top:]...)
+	sort.Ints(others)
+	for _, i := range evenly(len(others), limit-top) {
+		chosen = append(chosen, others[i])
+	}
+	sort.Ints(chosen)
+	docs := make([]document, len(chosen))
+	for k, i := range chosen {
+		docs[k] = all[i]
+	}
+	return docs
+}
+
+func passage(lines []string, members []int) document {
+	d := document{first: members[0], last: members[len(members)-1]}
+	var b strings.Builder
+	for k, i := range members {
+		if k > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(strings.TrimSuffix(lines[i], "\r"))
+		if b.Len() > maxDocumentBytes {
+			break
+		}
+	}
+	d.text = cut(b.String(), maxDocumentBytes)
+	return d
+}
+
+// cut shortens s to at most n bytes without cutting a rune.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+func monotonous(lines []string, solid []int, relevance []float64) bool {
+	for _, i := range solid {
+		if i < len(relevance) && relevance[i] != relevance[solid[0]] {
+			return false
+		}
+		if !sameShape(lines[i], lines[solid[0]]) {
+			return false
+		}
+	}
+	return true
+}
+
+// spread gives every line a score: its passage's own, or between two passages
+// that were scored, what lies between their scores. Passages without a score
+// are the worst there are.
+func spread(docs []document, scores []float64, lines int) []float64 {
+	scores = finite(scores)
+	out := make([]float64, lines)
+	for k, d := range docs {
+		for i := d.first; i <= d.last; i++ {
+			out[i] = scores[k]
+		}
+		from, width := 0, d.first
+		if k > 0 {
+			from, width = docs[k-1].last+1, d.first-docs[k-1].last
+		}
+		for i := from; i < d.first; i++ {
+			out[i] = scores[k]
+			if k > 0 {
+				out[i] = scores[k-1] + (scores[k]-scores[k-1])*float64(i-from+1)/float64(width)
+			}
+		}
+	}
+	for i := docs[len(docs)-1].last + 1; i < lines; i++ {
+		out[i] = scores[len(docs)-1]
+	}
+	return out
+}
+
+// finite replaces missing scores by one below all others.
+func finite(scores []float64) []float64 {
+	worst := math.Inf(1)
+	for _, s := range scores {
+		if !math.IsInf(s, -1) {
+			worst = min(worst, s)
+		}
+	}
+	out := make([]float64, len(scores))
+	for i, s := range scores {
+		if out[i] = s; math.IsInf(s, -1) {
+			out[i] = worst - 1
+		}
+	}
+	return out
+}

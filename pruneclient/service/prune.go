@@ -1,0 +1,170 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"unicode/utf8"
+
+	"mcp-pruner/pruneclient/lineprune"
+	"mcp-pruner/pruneclient/recovery"
+)
+
+// The warnings of a text that came back as it was because something went wrong.
+const (
+	InputTooLarge       = "input_too_large"
+	TimedOut            = "timeout"
+	RecoveryUnavailable = "recovery_unavailable" // the original could not be stored
+	InternalError       = "internal_error"
+)
+
+// PruneResult is prune_text's answer.
+type PruneResult struct {
+	PruneID     string       `json:"prune_id"`
+	PrunedText  string       `json:"pruned_text"`
+	Annotations []Annotation `json:"annotations"`
+	Stats       Stats        `json:"stats"`
+	Warnings    []string     `json:"warnings"`
+}
+
+// Annotation is one pruned block.
+type Annotation struct {
+	Kind   string `json:"kind"` // "pruned_block"
+	Start  int    `json:"original_start_line"`
+	End    int    `json:"original_end_line"`
+	Count  int    `json:"pruned_line_count"`
+	Reason string `json:"reason"`
+	Marker string `json:"marker"` // what stands in the text when markers are asked for
+}
+
+// selection is which lines stay, and what is to be said about how they were chosen.
+type selection struct {
+	lineprune.Result
+	cloud *CloudStats // nil without the cloud backend
+}
+
+// PruneText prunes one text. Whatever goes wrong, the text comes back as it was
+// and the warnings say why; the only error is ctx's, when nobody wants the answer
+// any more.
+func (s *Service) PruneText(ctx context.Context, a PruneArgs) (PruneResult, error) {
+	start := s.settings.Now()
+	s.counters.call()
+	res := s.prune(ctx, a)
+	if ctx.Err() != nil {
+		return PruneResult{}, ctx.Err()
+	}
+	res.Stats.ElapsedMS = s.settings.Now().Sub(start).Milliseconds()
+	s.counters.result(res.Stats)
+	return res, nil
+}
+
+func (s *Service) prune(ctx context.Context, a PruneArgs) PruneResult {
+	tooLarge := utf8.RuneCountInString(a.Text) > s.settings.MaxInputChars
+	// The original goes first: what cannot be recovered must not be pruned, and
+	// even a text that stays whole is promised to be recoverable.
+	id, err := s.settings.Store.Put(a.Text)
+	if err != nil {
+		return noop(recovery.NewID(), a.Text, RecoveryUnavailable)
+	}
+	if tooLarge {
+		return noop(id, a.Text, InputTooLarge)
+	}
+	limited, cancel := context.WithTimeout(ctx, a.Options.Timeout)
+	defer cancel()
+	var local selection
+	var res PruneResult
+	err = s.inSlot(limited, func() (err error) {
+		if local.Result, err = chooseLines(limited, id, a); err == nil && s.settings.Reranker == nil {
+			res = finish(id, a, local)
+		}
+		return err
+	})
+	switch {
+	case err != nil && limited.Err() != nil:
+		return noop(id, a.Text, TimedOut)
+	case err != nil:
+		return noop(id, a.Text, InternalError)
+	case s.settings.Reranker != nil:
+		// Without a slot: waiting for the cloud costs no processor.
+		return finish(id, a, s.rerank(limited, id, a, local.Result))
+	}
+	return res
+}
+
+// inSlot runs one piece of work once there is room for it, and turns a panic in
+// it into an error: a bug must not lose the text.
+func (s *Service) inSlot(ctx context.Context, work func() error) (err error) {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic while pruning: %T", p) // the value may quote the text
+		}
+	}()
+	return work()
+}
+
+// chooseLines is the local choice, by the words of the goal.
+func chooseLines(ctx context.Context, id string, a PruneArgs) (lineprune.Result, error) {
+	res, err := lineprune.Prune(ctx, a.Text, a.Goal, a.Kind, a.limits(id))
+	if err != nil || len(res.Warnings) == 0 || res.Warnings[0] != lineprune.LowConfidence {
+		return res, err
+	}
+	return foldRuns(a, res, a.limits(id)), nil
+}
+
+// limits are the caller's constraints as lineprune takes them.
+func (a PruneArgs) limits(id string) lineprune.Options {
+	opts := lineprune.Options{
+		LimitRatio:    true,
+		MaxPruneRatio: a.Options.MaxPruneRatio,
+		MinKeepLines:  a.Options.MinKeepLines,
+	}
+	if a.Options.Markers {
+		opts.Marker = func(b lineprune.Block) string { return lineprune.Marker(id, b) }
+	}
+	return opts
+}
+
+// noop is the fail-open answer: the text byte for byte, and why.
+func noop(id, text string, warnings ...string) PruneResult {
+	stats := statsOf(text, text, lineprune.Result{Total: recovery.CountLines(text)})
+	stats.UsedFallback, stats.FallbackKind = true, "noop"
+	return PruneResult{PruneID: id, PrunedText: text, Annotations: []Annotation{}, Stats: stats, Warnings: warnings}
+}
+
+// finish turns a selection into the answer.
+func finish(id string, a PruneArgs, chosen selection) PruneResult {
+	if slices.Contains(chosen.Warnings, lineprune.ConstraintsUnmet) {
+		return noop(id, a.Text, chosen.Warnings...)
+	}
+	opts := lineprune.RenderOptions{Numbers: a.Options.Numbers}
+	if a.Options.Markers {
+		opts.Marker = func(b lineprune.Block) string { return lineprune.Marker(id, b) }
+	}
+	text := lineprune.Render(a.Text, chosen.Result, opts)
+	res := PruneResult{
+		PruneID: id, PrunedText: text,
+		Annotations: annotations(id, chosen.Blocks),
+		Stats:       statsOf(a.Text, text, chosen.Result),
+		Warnings:    append([]string{}, chosen.Warnings...),
+	}
+	res.Stats.addCloud(chosen.cloud)
+	return res
+}
+
+func annotations(id string, blocks []lineprune.Block) []Annotation {
+	list := make([]Annotation, 0, len(blocks))
+	for _, b := range blocks {
+		list = append(list, Annotation{
+			Kind: "pruned_block", Start: b.Start, End: b.End, Count: b.Lines(),
+			Reason: lineprune.CleanReason(b.Reason), Marker: lineprune.Marker(id, b),
+		})
+	}
+	return list
+}
