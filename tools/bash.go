@@ -1,0 +1,252 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+const bashDescription = `Run a shell command (bash -lc, no terminal, no standard input) and return its stdout, stderr and exit code.
+
+Set context_focus_question when the output will be long and you need one thing from it, e.g. "which test failed and why": lines that do not answer it are left out and marked as omitted. Do not set it when you need the exact or complete output, or when the output is short.
+
+To see what was left out, run the command again without the question, or narrow it (tail, sed -n '10,40p', grep). A command still running after timeout_ms (default 30000) is killed with everything it started; what it printed until then is returned. Start servers in the background with their output sent to a file.`
+
+const bashSchema = `{
+  "type": "object",
+  "properties": {
+    "command": {"type": "string", "minLength": 1, "maxLength": 50000, "description": "Shell command to run."},
+    "cwd": {"type": "string", "minLength": 1, "description": "Directory to run it in, inside the root. Default: the root."},
+    "env": {"type": "object", "additionalProperties": {"type": "string", "maxLength": 4000}, "propertyNames": {"pattern": "^[A-Z_][A-Z0-9_]*$"}, "maxProperties": 200, "description": "Environment variables to set."},
+    "timeout_ms": {"type": "integer", "minimum": 100, "maximum": 300000, "default": 30000, "description": "Kill the command after this many milliseconds."},
+    "max_output_bytes": {"type": "integer", "minimum": 1024, "maximum": 10485760, "description": "Cut the output after this many bytes."},
+    "context_focus_question": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What you need from the output; lines that do not answer it are left out."}
+  },
+  "required": ["command"],
+  "additionalProperties": false
+}`
+
+func newBash(b *base) Tool {
+	return Tool{
+		Name:        "bash",
+		Description: bashDescription,
+		InputSchema: compact(bashSchema),
+		Destructive: true,
+		Check: func(args map[string]any) (Call, []Issue) {
+			return checkBash(b, args)
+		},
+	}
+}
+
+// bashCall is a checked call of bash.
+type bashCall struct {
+	base    *base
+	command string
+	cwd     string // relative to the root
+	env     map[string]string
+	timeout int // ms
+	limit   int // bytes
+	focus   string
+}
+
+const maxCommandChars = 50_000
+
+func checkBash(b *base, args map[string]any) (Call, []Issue) {
+	a := newArguments(args)
+	c := &bashCall{base: b}
+	c.command, _ = a.aliased("command", "cmd", maxCommandChars, b.Aliases)
+	c.cwd, _ = b.cwdArg(a)
+	c.env = a.env("env")
+	c.timeout = a.timeout()
+	c.limit = a.outputCap()
+	c.focus = a.focus()
+	if issues := a.done(); len(issues) > 0 {
+		return nil, issues
+	}
+	return c, nil
+}
+
+func (c *bashCall) FocusQuestion() string { return c.focus }
+
+// Repeats: the same command in the same place, whatever is asked of its output.
+func (c *bashCall) Repeats(earlier Call) bool {
+	e, ok := earlier.(*bashCall)
+	return ok && c.command == e.command && c.cwd == e.cwd && maps.Equal(c.env, e.env)
+}
+
+func (c *bashCall) Run(ctx context.Context) (Output, error) {
+	start := c.base.Now()
+	dir, err := c.base.directory(c.cwd)
+	if err != nil {
+		return nil, &Error{Code: "invalid_cwd", Message: "cwd " + c.cwd + ": " + plainReason(err)}
+	}
+	stdout, stderr := &textSink{limit: c.limit}, &textSink{limit: c.limit}
+	code, err := c.shell(ctx, process{
+		dir:     dir,
+		env:     c.environment(dir),
+		stdout:  stdout,
+		stderr:  stderr,
+		timeout: time.Duration(c.timeout) * time.Millisecond,
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	out := &bashOutput{
+		Tool: "bash", Command: c.command, Cwd: dir, ExitCode: code,
+		Duration: c.base.since(start),
+	}
+	out.Stdout, out.Stderr, out.Truncated = shareCap(stdout, stderr, c.limit)
+	if err != nil {
+		return nil, c.failed(err, out)
+	}
+	if code != 0 && !c.base.NonzeroExitAsOutput {
+		e := out.failure("nonzero_exit", fmt.Sprintf("command exited with code %d", code))
+		e.ExitCode = &code
+		return nil, e
+	}
+	return out, nil
+}
+
+// shell runs the command with bash, or with sh where there is no bash.
+func (c *bashCall) shell(ctx context.Context, p process) (int, error) {
+	var missing error
+	for _, name := range []string{"bash", "sh"} {
+		path, err := c.base.LookPath(name)
+		if err != nil {
+			missing = notInstalled(name)
+			continue
+		}
+		p.path, p.args = path, []string{"-lc", "--", c.command}
+		code, err := p.run(ctx)
+		var spawn *spawnError
+		if errors.As(err, &spawn) && isUnusable(spawn.err) {
+			missing = err
+			continue
+		}
+		return code, err
+	}
+	return 0, missing
+}
+
+func (c *bashCall) failed(err error, out *bashOutput) *Error {
+	if !errors.Is(err, errTimeout) {
+		return &Error{Code: "spawn_error", Message: "cannot start a shell: " + plainReason(err)}
+	}
+	e := out.failure("timeout", fmt.Sprintf("command was killed after %d ms", c.timeout))
+	e.TimeoutMS = c.timeout
+	return e
+}
+
+// Variables that commands do not see: the server's own settings and the
+// client's session secrets.
+var (
+	heldBackPrefixes = []string{
+		"PRUNER_", "MCP_PRUNER_", "JEEVES_", "DEEPINFRA_",
+		"ANTHROPIC_", "CLAUDE_CODE_", "CODEX_",
+	}
+	heldBack = []string{"OPENAI_API_KEY"}
+)
+
+// environment is the server's environment without what is held back, with the
+// call's own variables over it.
+func (c *bashCall) environment(dir string) []string {
+	env := slices.DeleteFunc(slices.Clone(c.base.Env()), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		if _, overridden := c.env[name]; overridden || name == "PWD" {
+			return true
+		}
+		return secret(name) && !slices.Contains(c.base.PassEnv, name)
+	})
+	if _, given := c.env["PWD"]; !given {
+		env = append(env, "PWD="+dir)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.env)) {
+		env = append(env, name+"="+c.env[name])
+	}
+	return env
+}
+
+func secret(name string) bool {
+	return slices.Contains(heldBack, name) ||
+		slices.ContainsFunc(heldBackPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+// shareCap fits both streams into one cap. Each was kept up to the whole cap, so
+// how much of each remains does not depend on who printed first: stdout has
+// three quarters, stderr one, and what one leaves the other may use.
+func shareCap(stdout, stderr *textSink, limit int) (out, errs string, truncated bool) {
+	stdout.end()
+	stderr.end()
+	room := max(limit/4, limit-len(stdout.text))
+	e := cutRune(stderr.text, room)
+	o := cutRune(stdout.text, limit-len(e))
+	truncated = stdout.truncated || stderr.truncated || len(o) < len(stdout.text) || len(e) < len(stderr.text)
+	return string(o), string(e), truncated
+}
+
+// bashOutput is what a command printed, in the document's shape.
+type bashOutput struct {
+	Tool      string `json:"tool"`
+	Command   string `json:"command"`
+	Cwd       string `json:"cwd"`
+	Stdout    string `json:"stdout"`
+	Stderr    string `json:"stderr"`
+	ExitCode  int    `json:"exit_code"`
+	TimedOut  bool   `json:"timed_out"`
+	Truncated bool   `json:"truncated"`
+	Duration  int64  `json:"duration_ms"`
+	Pruning   any    `json:"pruning"`
+}
+
+func (o *bashOutput) failure(code, message string) *Error {
+	if o.Truncated {
+		message += "; output cut"
+	}
+	return &Error{Code: code, Message: message, Stdout: &o.Stdout, Stderr: &o.Stderr}
+}
+
+func (o *bashOutput) Code() string {
+	if o.Stdout != "" {
+		return o.Stdout
+	}
+	return o.Stderr
+}
+
+func (o *bashOutput) Source() Source { return Source{Command: o.Command} }
+
+func (o *bashOutput) Prune(pruned string) (Output, error) {
+	p := *o
+	if o.Stdout != "" {
+		p.Stdout = pruned
+	} else {
+		p.Stderr = pruned
+	}
+	return &p, nil
+}
+
+func (o *bashOutput) Text() string { return joinStreams(o.Stdout, o.Stderr) }
+
+// Notice is what a client that shows only the text would miss.
+func (o *bashOutput) Notice() string {
+	var said []string
+	if o.ExitCode != 0 {
+		said = append(said, fmt.Sprintf("exit code %d", o.ExitCode))
+	}
+	if o.Truncated {
+		said = append(said, "output cut at max_output_bytes")
+	}
+	if o.Stdout == "" && o.Stderr == "" {
+		said = append(said, "no output")
+	}
+	return strings.Join(said, "; ")
+}
+
+func (o *bashOutput) Structured(pruning any) any {
+	s := *o
+	s.Pruning = pruning
+	return s
+}

@@ -1,0 +1,152 @@
+package tools
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// bracket collects a character class. POSIX gives "]", "^" and "-" their plain
+// meaning by their place alone, so they are put where it is.
+type bracket struct {
+	posix               strings.Builder
+	re2                 strings.Builder
+	close, caret, minus bool
+}
+
+var posixClass = regexp.MustCompile(`^\[:(\^?)[a-z]+:\]`)
+
+var errClass = errors.New("this character class is not understood without ripgrep")
+
+// class takes [...].
+func (t *translator) class() error {
+	t.in = t.in[1:]
+	not := ""
+	if rest, ok := strings.CutPrefix(t.in, "^"); ok {
+		t.in, not = rest, "^"
+	}
+	var b bracket
+	for first := true; ; first = false {
+		if t.in == "" {
+			return errors.New("unclosed character class")
+		}
+		if t.in[0] == ']' && !first {
+			t.in = t.in[1:]
+			break
+		}
+		if err := t.classItem(&b); err != nil {
+			return err
+		}
+	}
+	t.put("["+not+b.ordered(not != "")+"]", "["+not+b.re2.String()+"]")
+	return nil
+}
+
+// ordered is the class with its delicate characters in their places. A class of
+// "^" alone cannot begin with it; there a range says the same.
+func (b *bracket) ordered(negated bool) string {
+	s := b.posix.String()
+	if b.close {
+		s = "]" + s
+	}
+	if b.caret {
+		if s == "" && !negated && !b.minus {
+			return "[.^.]"
+		}
+		if s == "" && !negated {
+			return "-^"
+		}
+		s += "^"
+	}
+	if b.minus {
+		s += "-"
+	}
+	return s
+}
+
+// classItem takes one character, range or named class.
+func (t *translator) classItem(b *bracket) error {
+	if m := posixClass.FindStringSubmatch(t.in); m != nil {
+		if m[1] != "" {
+			return errClass
+		}
+		t.in = t.in[len(m[0]):]
+		b.posix.WriteString(m[0])
+		b.re2.WriteString(m[0])
+		return nil
+	}
+	if t.in[0] == '[' || strings.HasPrefix(t.in, "&&") || strings.HasPrefix(t.in, "--") || strings.HasPrefix(t.in, "~~") {
+		return errClass
+	}
+	if len(t.in) > 1 && t.in[0] == '\\' {
+		if class, ok := shorthands[t.in[1]]; ok {
+			t.in = t.in[2:]
+			b.posix.WriteString(class.posix)
+			b.re2.WriteString(class.unicode)
+			return nil
+		}
+	}
+	from, err := t.classChar()
+	if err != nil {
+		return err
+	}
+	if len(t.in) > 1 && t.in[0] == '-' && t.in[1] != ']' {
+		t.in = t.in[1:]
+		to, err := t.classChar()
+		if err != nil {
+			return err
+		}
+		return b.span(from, to)
+	}
+	b.char(from)
+	return nil
+}
+
+func (t *translator) classChar() (rune, error) {
+	if t.in[0] == '\\' {
+		if len(t.in) < 2 {
+			return 0, errors.New("unclosed character class")
+		}
+		return t.char()
+	}
+	r, size := utf8.DecodeRuneInString(t.in)
+	t.in = t.in[size:]
+	return r, nil
+}
+
+func (b *bracket) char(r rune) {
+	b.re2.WriteString(quoteClass(r))
+	switch r {
+	case ']':
+		b.close = true
+	case '^':
+		b.caret = true
+	case '-':
+		b.minus = true
+	default:
+		b.posix.WriteRune(r)
+	}
+}
+
+// span adds a range. Its ends must be plain in POSIX wherever they stand.
+func (b *bracket) span(from, to rune) error {
+	if from > to {
+		return errors.New("invalid character class range")
+	}
+	if strings.ContainsRune("]^-[", from) || strings.ContainsRune("]^-[", to) {
+		return errClass
+	}
+	b.posix.WriteRune(from)
+	b.posix.WriteByte('-')
+	b.posix.WriteRune(to)
+	b.re2.WriteString(quoteClass(from) + "-" + quoteClass(to))
+	return nil
+}
+
+func quoteClass(r rune) string {
+	if strings.ContainsRune(`\]^-[`, r) {
+		return `\` + string(r)
+	}
+	return string(r)
+}

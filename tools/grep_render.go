@@ -1,0 +1,294 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// grepMatch is one matching line.
+type grepMatch struct {
+	Path   string `json:"path"`
+	Line   int    `json:"line"`
+	Column *int   `json:"column"`
+	Text   string `json:"text"`
+}
+
+func (m grepMatch) String() string {
+	if m.Column == nil {
+		return fmt.Sprintf("%s:%d:%s", m.Path, m.Line, m.Text)
+	}
+	return fmt.Sprintf("%s:%d:%d:%s", m.Path, m.Line, *m.Column, m.Text)
+}
+
+// grepLine is a line near a match.
+type grepLine struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+func (l grepLine) String() string { return fmt.Sprintf("%s-%d-%s", l.Path, l.Line, l.Text) }
+
+// grepCount is how many lines of a file match.
+type grepCount struct {
+	Path  string `json:"path"`
+	Count int    `json:"count"`
+}
+
+func (c grepCount) String() string { return fmt.Sprintf("%s:%d", c.Path, c.Count) }
+
+// grepOutput is what a search found, in the document's shape. The fields behind
+// omitempty are there only for what a client asked beyond it.
+type grepOutput struct {
+	Tool       string      `json:"tool"`
+	Pattern    string      `json:"pattern"`
+	Paths      []string    `json:"paths"`
+	Matches    []grepMatch `json:"matches"`
+	MatchCount int         `json:"match_count"`
+	Context    []grepLine  `json:"context,omitempty"`
+	Files      []string    `json:"files,omitempty"`
+	Counts     []grepCount `json:"counts,omitempty"`
+	Truncated  bool        `json:"truncated"`
+	Duration   int64       `json:"duration_ms"`
+	Pruning    any         `json:"pruning"`
+
+	mode string
+	code string
+}
+
+// output runs a search and gives its results their shape.
+func (s search) output(paths []searchPath, find func(*collector) error, root *os.Root, ctx context.Context) (*grepOutput, error) {
+	asked := s.Paths
+	s.Paths = paths
+	c := newCollector(ctx, root, s)
+	if err := find(c); err != nil && !errors.Is(err, errEnough) {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	c.sorted()
+	out := &grepOutput{
+		Tool: "grep", Pattern: s.Pattern, Matches: c.matches, MatchCount: len(c.matches),
+		Context: c.context, Files: c.files, Counts: c.counts, Truncated: c.truncated, mode: s.Mode,
+	}
+	for _, p := range asked {
+		out.Paths = append(out.Paths, p.show)
+	}
+	return out.rendered(), nil
+}
+
+// rendered fills in the text of the results.
+func (o *grepOutput) rendered() *grepOutput {
+	if o.Matches == nil {
+		o.Matches = []grepMatch{}
+	}
+	var lines []string
+	for _, e := range o.entries() {
+		lines = append(lines, e.text)
+	}
+	o.code = strings.Join(lines, "\n")
+	return o
+}
+
+// entry is one rendered line together with what it stands for; the separator
+// between groups of context stands for nothing.
+type entry struct {
+	text string
+	path string
+	line int
+	put  func(*grepOutput)
+}
+
+const groupSeparator = "--"
+
+func (o *grepOutput) entries() []entry {
+	var all []entry
+	for _, m := range o.Matches {
+		all = append(all, entry{m.String(), m.Path, m.Line, func(to *grepOutput) { to.Matches = append(to.Matches, m) }})
+	}
+	for _, l := range o.Context {
+		all = append(all, entry{l.String(), l.Path, l.Line, func(to *grepOutput) { to.Context = append(to.Context, l) }})
+	}
+	for _, f := range o.Files {
+		all = append(all, entry{text: f, put: func(to *grepOutput) { to.Files = append(to.Files, f) }})
+	}
+	for _, c := range o.Counts {
+		all = append(all, entry{text: c.String(), put: func(to *grepOutput) { to.Counts = append(to.Counts, c) }})
+	}
+	if len(o.Context) == 0 {
+		return all
+	}
+	slices.SortStableFunc(all, func(x, y entry) int {
+		return cmp.Or(cmp.Compare(x.path, y.path), cmp.Compare(x.line, y.line))
+	})
+	var grouped []entry
+	for i, e := range all {
+		if i > 0 && (e.path != all[i-1].path || e.line != all[i-1].line+1) {
+			grouped = append(grouped, entry{text: groupSeparator})
+		}
+		grouped = append(grouped, e)
+	}
+	return grouped
+}
+
+func (o *grepOutput) Code() string   { return o.code }
+func (o *grepOutput) Text() string   { return o.code }
+func (o *grepOutput) Source() Source { return Source{Grep: true} }
+
+func (o *grepOutput) Structured(pruning any) any {
+	s := *o
+	s.Pruning = pruning
+	return s
+}
+
+// Notice is what a client that shows only the text would miss.
+func (o *grepOutput) Notice() string {
+	switch {
+	case o.Truncated:
+		return "more matches than max_matches or max_output_bytes let through"
+	case o.code == "":
+		return "no matches"
+	}
+	return ""
+}
+
+var filteredMarker = regexp.MustCompile(`^\s*\(filtered \d+ lines?\)\s*$`)
+
+// Prune reads the pruned text back. Its lines are the lines that were sent, with
+// some left out or marked as left out; only a line that is none of these has to
+// be taken apart, which a path with a colon in it makes uncertain.
+func (o *grepOutput) Prune(pruned string) (Output, error) {
+	p := *o
+	p.Matches, p.Context, p.Files, p.Counts = nil, nil, nil, nil
+	known := o.known()
+	for rest := strings.ReplaceAll(pruned, "\r\n", "\n"); rest != ""; {
+		line, after, _ := strings.Cut(rest, "\n")
+		if e, ok := known.at(line, rest); ok {
+			if e.put != nil {
+				e.put(&p)
+			}
+			rest = strings.TrimPrefix(rest[len(e.text):], "\n")
+			continue
+		}
+		rest = after
+		if strings.TrimSpace(line) == "" || filteredMarker.MatchString(line) {
+			continue
+		}
+		if err := p.parse(line, known); err != nil {
+			return nil, err
+		}
+	}
+	p.MatchCount = len(p.Matches)
+	pp := p.rendered()
+	pp.code = pruned
+	return pp, nil
+}
+
+// knownLines finds rendered entries by their first line: a path may contain line
+// ends, so one entry can be several lines long.
+type knownLines struct {
+	entries map[string][]entry
+	paths   map[string]bool
+}
+
+func (o *grepOutput) known() knownLines {
+	k := knownLines{map[string][]entry{}, map[string]bool{}}
+	for _, e := range o.entries() {
+		first, _, _ := strings.Cut(e.text, "\n")
+		k.entries[first] = append(k.entries[first], e)
+		k.paths[e.path] = true
+	}
+	return k
+}
+
+// at finds the entry that rest begins with; line is the first line of rest.
+func (k knownLines) at(line, rest string) (entry, bool) {
+	for _, e := range k.entries[line] {
+		after, ok := strings.CutPrefix(rest, e.text)
+		if ok && (after == "" || after[0] == '\n') {
+			return e, true
+		}
+	}
+	return entry{}, false
+}
+
+var errUnreadable = errors.New("a line is not path:line:column:text")
+
+// parse takes a line apart that was not sent like this.
+func (o *grepOutput) parse(line string, known knownLines) error {
+	switch o.mode {
+	case modeFiles:
+		return errUnreadable
+	case modeCount:
+		i := strings.LastIndexByte(line, ':')
+		n, ok := positive(line[i+1:])
+		if i <= 0 || !ok {
+			return errUnreadable
+		}
+		o.Counts = append(o.Counts, grepCount{line[:i], n})
+		return nil
+	}
+	m, ok := parseGrepLine(line, known.paths)
+	if !ok {
+		return errUnreadable
+	}
+	o.Matches = append(o.Matches, m)
+	return nil
+}
+
+// parseGrepLine reads path:line:column:text or path:line:text. The path ends
+// before the first line number, unless a longer path is known.
+func parseGrepLine(line string, paths map[string]bool) (grepMatch, bool) {
+	var found grepMatch
+	ok := false
+	for i := 0; i < len(line); i++ {
+		if line[i] != ':' || i == 0 {
+			continue
+		}
+		isKnown := paths[line[:i]]
+		if ok && !isKnown {
+			continue
+		}
+		m, parsed := parsePosition(line[:i], line[i+1:])
+		if !parsed {
+			continue
+		}
+		found, ok = m, true
+		if isKnown {
+			return found, true
+		}
+	}
+	return found, ok
+}
+
+func parsePosition(path, rest string) (grepMatch, bool) {
+	number, text, ok := strings.Cut(rest, ":")
+	line, valid := positive(number)
+	if !ok || !valid {
+		return grepMatch{}, false
+	}
+	m := grepMatch{Path: path, Line: line, Text: text}
+	if number, after, ok := strings.Cut(text, ":"); ok {
+		if column, valid := positive(number); valid {
+			m.Column, m.Text = &column, after
+		}
+	}
+	return m, true
+}
+
+// positive reads a plain decimal number above zero.
+func positive(s string) (int, bool) {
+	if s == "" || s[0] < '1' || s[0] > '9' {
+		return 0, false
+	}
+	n, err := strconv.Atoi(s)
+	return n, err == nil
+}

@@ -1,0 +1,208 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"time"
+)
+
+// stderrKept is how much of an engine's complaints is kept.
+const stderrKept = 2000
+
+// findWithRg searches with ripgrep. It sorts by path, so that a search that stops
+// early stops at the same match every time.
+func (b *base) findWithRg(ctx context.Context, dir string, s search, found *collector) error {
+	path, err := b.LookPath("rg")
+	if err != nil {
+		return notInstalled("rg")
+	}
+	args := []string{"--json", "--no-config", "--no-ignore-global", "--no-ignore-messages", "--no-mmap", "--sort", "path"}
+	if s.Fixed {
+		args = append(args, "-F")
+	}
+	if s.IgnoreCase {
+		args = append(args, "-i")
+	}
+	if s.Mode == modeFiles {
+		args = append(args, "--max-count", "1")
+	}
+	if s.Glob != "" {
+		args = append(args, "--glob="+s.Glob)
+	}
+	args = append(args, "-e", s.Pattern, "--")
+	if len(s.Paths) == 0 {
+		return nil
+	}
+	for _, p := range s.Paths {
+		args = append(args, filepath.Join(b.real, p.real))
+	}
+	return b.engine(ctx, process{path: path, args: args, dir: dir, stdout: &rgEvents{real: b.real, found: found}}, found)
+}
+
+// engine runs a search process to its end and settles what it found.
+func (b *base) engine(ctx context.Context, p process, found *collector) error {
+	stderr := &textSink{limit: stderrKept}
+	p.stderr, p.env, p.timeout = stderr, b.engineEnv(), maxTimeoutMS*time.Millisecond
+	code, err := p.run(ctx)
+	if errors.Is(err, errEnough) {
+		return errEnough
+	}
+	if err != nil {
+		return err
+	}
+	if code > 1 {
+		return &engineError{code, firstLines(stderr, "search failed")}
+	}
+	return found.settle()
+}
+
+// rgEvents reads what rg --json prints. Only where a match is gets kept: of long
+// strings the beginning, and of a long event what comes before the second match
+// in its line, so that lines of any length need little memory.
+type rgEvents struct {
+	real   string
+	found  *collector
+	event  []byte
+	quoted bool // inside a string
+	escape int  // characters of an escape sequence still to come
+	length int  // of the string so far
+}
+
+const (
+	eventString = 64 << 10
+	eventBytes  = 256 << 10
+)
+
+func (e *rgEvents) Write(p []byte) (int, error) {
+	for _, ch := range p {
+		if ch == '\n' && !e.quoted {
+			err := e.take()
+			e.event = e.event[:0]
+			if err != nil {
+				return 0, err
+			}
+			continue
+		}
+		if e.keep(ch) && len(e.event) < eventBytes {
+			e.event = append(e.event, ch)
+		}
+	}
+	return len(p), nil
+}
+
+// keep follows strings and their escapes, and drops what makes a string too long.
+func (e *rgEvents) keep(ch byte) bool {
+	if !e.quoted {
+		e.quoted, e.length = ch == '"', 0
+		return true
+	}
+	fits := e.length < eventString || e.escape > 0 && e.length < eventString+8
+	switch {
+	case e.escape > 0:
+		e.escape--
+		if ch == 'u' && e.escape == 0 && e.length > 0 && e.isEscapeStart() {
+			e.escape = 4
+		}
+	case ch == '\\':
+		e.escape = 1
+	case ch == '"':
+		e.quoted = false
+		return true
+	}
+	e.length++
+	return fits
+}
+
+// isEscapeStart says that the character before this one was the backslash.
+func (e *rgEvents) isEscapeStart() bool {
+	return len(e.event) > 0 && e.event[len(e.event)-1] == '\\'
+}
+
+var matchEvent = []byte(`{"type":"match",`)
+
+func (e *rgEvents) take() error {
+	if !bytes.HasPrefix(e.event, matchEvent) {
+		return nil
+	}
+	h, ok := parseMatch(e.event)
+	if !ok {
+		return nil
+	}
+	rel, err := filepath.Rel(e.real, h.file)
+	if err != nil || !local(rel) {
+		return nil
+	}
+	h.file = rel
+	return e.found.add(h)
+}
+
+// parseMatch reads a match event as far as its first submatch; what comes after
+// may be missing.
+func parseMatch(event []byte) (hit, bool) {
+	h := hit{start: -1}
+	dec := json.NewDecoder(bytes.NewReader(event))
+	if !seek(dec, "data") || !open(dec) {
+		return h, false
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			break
+		}
+		switch key {
+		case "path":
+			var path struct {
+				Text  string
+				Bytes []byte
+			}
+			err = dec.Decode(&path)
+			h.file = path.Text + string(path.Bytes)
+		case "line_number":
+			err = dec.Decode(&h.line)
+		case "submatches":
+			var first struct{ Start int }
+			if open(dec) && dec.More() && dec.Decode(&first) == nil {
+				h.start = first.Start
+			}
+			return h, h.file != "" && h.line > 0
+		default:
+			var other json.RawMessage
+			err = dec.Decode(&other)
+		}
+		if err != nil {
+			break
+		}
+	}
+	return h, h.file != "" && h.line > 0
+}
+
+// open enters an object or a list.
+func open(dec *json.Decoder) bool {
+	t, err := dec.Token()
+	_, ok := t.(json.Delim)
+	return err == nil && ok
+}
+
+// seek enters an object and goes to the value of a key.
+func seek(dec *json.Decoder, key string) bool {
+	if !open(dec) {
+		return false
+	}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return false
+		}
+		if t == key {
+			return true
+		}
+		var other json.RawMessage
+		if dec.Decode(&other) != nil {
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,336 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+const readDescription = `Read a text file inside the root directory.
+
+Set context_focus_question when the file is long and you need one thing from it, e.g. "how are retries configured": lines that do not answer it are left out, and what was omitted is marked with line numbers. Do not set it when you are about to edit the file, need it word for word, or it is short.
+
+To get the rest, read the omitted lines with start_line and end_line and no question. Both are 1-based and inclusive; the result says total_lines and, when it was cut, next_start_line.`
+
+const readSchema = `{
+  "type": "object",
+  "properties": {
+    "file_path": {"type": "string", "minLength": 1, "description": "File to read, relative to the root or absolute inside it."},
+    "start_line": {"type": "integer", "minimum": 1, "maximum": 2147483647, "description": "First line to return. Default: the first."},
+    "end_line": {"type": "integer", "minimum": 1, "maximum": 2147483647, "description": "Last line to return. Default: the last."},
+    "encoding": {"type": "string", "enum": ["utf-8"], "default": "utf-8", "description": "Always utf-8."},
+    "max_output_bytes": {"type": "integer", "minimum": 1024, "maximum": 10485760, "description": "Cut the content after this many bytes."},
+    "context_focus_question": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What you need from the file; lines that do not answer it are left out."}
+  },
+  "required": ["file_path"],
+  "additionalProperties": false
+}`
+
+func newRead(b *base) Tool {
+	return Tool{
+		Name:        "read",
+		Description: readDescription,
+		InputSchema: compact(readSchema),
+		ReadOnly:    true,
+		Check: func(args map[string]any) (Call, []Issue) {
+			return checkRead(b, args)
+		},
+	}
+}
+
+// readCall is a checked call of read.
+type readCall struct {
+	base  *base
+	given string // file_path as the client wrote it
+	rel   string // relative to the root
+	first int    // 1-based
+	last  int    // inclusive
+	lines bool   // a range was asked for
+	limit int    // bytes
+	focus string
+}
+
+func checkRead(b *base, args map[string]any) (Call, []Issue) {
+	a := newArguments(args)
+	c := &readCall{base: b}
+	name := "file_path"
+	if _, aliased := args["path"]; aliased && b.Aliases {
+		name = "path"
+	}
+	given, ok := a.aliased("file_path", "path", 0, b.Aliases)
+	if ok {
+		c.given, c.rel = given, b.pathArg(a, name, ".", given)
+	}
+	a.literal("encoding", "utf-8")
+	c.first = a.integer("start_line", 1, maxLineNumber, 1)
+	c.last = a.integer("end_line", 1, maxLineNumber, maxLineNumber)
+	if c.first > c.last {
+		a.bad("start_line", codeCustom)
+	}
+	c.lines = a.has("start_line") || a.has("end_line")
+	c.limit = a.outputCap()
+	c.focus = a.focus()
+	if issues := a.done(); len(issues) > 0 {
+		return nil, issues
+	}
+	return c, nil
+}
+
+func (c *readCall) FocusQuestion() string { return c.focus }
+
+// Repeats: the same file, and lines that the earlier call covered too.
+func (c *readCall) Repeats(earlier Call) bool {
+	e, ok := earlier.(*readCall)
+	return ok && c.rel == e.rel && c.first <= e.last && e.first <= c.last
+}
+
+func (c *readCall) Run(ctx context.Context) (Output, error) {
+	start := c.base.Now()
+	f, size, err := c.base.open(c.rel)
+	if err != nil {
+		return nil, c.failed(err)
+	}
+	defer f.Close()
+	out, err := c.content(ctx, f, size)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, c.failed(err)
+	}
+	out.Duration = c.base.since(start)
+	return out, nil
+}
+
+// countLimit is the size of file above which the lines behind a cut are not
+// counted: it would take seconds to tell a number nobody needs exactly.
+const countLimit = 2 << 30
+
+func (c *readCall) content(ctx context.Context, f io.Reader, size int64) (*readOutput, error) {
+	text, wide := decoded(f)
+	if head, _ := text.Peek(sniffed); bytes.IndexByte(head, 0) >= 0 {
+		return nil, &binaryError{size}
+	}
+	sink := &textSink{limit: c.limit}
+	if !wide && !c.lines {
+		sink.text = make([]byte, 0, min(size, int64(c.limit)))
+	}
+	lines := &lineRange{first: c.first, last: c.last, line: 1, to: sink}
+	count := size <= countLimit
+	for buf := make([]byte, 64<<10); ; {
+		n, err := text.Read(buf)
+		lines.add(buf[:n])
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if !count && (sink.truncated || lines.line > c.last) {
+			break
+		}
+	}
+	sink.end()
+	return c.output(sink, lines, count), nil
+}
+
+func (c *readCall) output(sink *textSink, lines *lineRange, counted bool) *readOutput {
+	out := &readOutput{
+		Tool: "read", FilePath: c.given, Encoding: "utf-8",
+		Content: string(sink.text), Truncated: sink.truncated, Bytes: len(sink.text),
+		limit: c.limit, first: c.first,
+	}
+	total := lines.total()
+	if counted && (c.lines || out.Truncated) {
+		out.TotalLines = &total
+	}
+	if out.Truncated {
+		// The line that was cut is asked for again as a whole, unless it is all
+		// there is: then going on means the line after it.
+		whole := bytes.Count(sink.text, []byte("\n"))
+		if next := c.first + max(whole, 1); !counted || next <= total {
+			out.NextStartLine = &next
+		}
+	}
+	return out
+}
+
+func (c *readCall) failed(err error) error {
+	e := &Error{Message: c.given + ": " + plainReason(err)}
+	var binary *binaryError
+	switch {
+	case errors.As(err, &binary):
+		e.Code = "io_error"
+	case errors.Is(err, fs.ErrNotExist), isAbsent(err):
+		e.Code = "not_found"
+	case errors.Is(err, fs.ErrPermission):
+		e.Code = "permission_denied"
+	case errors.Is(err, errOutside), errors.Is(err, errNotRegular), isLoop(err):
+		e.Code = "invalid_path"
+	default:
+		e.Code = "io_error"
+	}
+	return e
+}
+
+type binaryError struct{ size int64 }
+
+func (e *binaryError) Error() string {
+	return fmt.Sprintf("not UTF-8 text (binary, %d bytes)", e.size)
+}
+
+var errNotRegular = errors.New("not a regular file")
+
+// open opens a regular file below the root for reading. It never waits: what is
+// no regular file is not opened, and what takes the file's place between the
+// look and the open is found out afterwards. Whatever is swapped in, os.Root
+// does not leave the root.
+func (b *base) open(rel string) (*os.File, int64, error) {
+	root, err := os.OpenRoot(b.real)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer root.Close()
+	f, size, err := openRegular(root, rel)
+	if err == nil || errors.Is(err, errNotRegular) || errors.Is(err, fs.ErrNotExist) {
+		return f, size, err
+	}
+	// os.Root refuses absolute links even when they stay inside.
+	real, rerr := b.resolve(rel)
+	if rerr != nil {
+		return nil, 0, rerr
+	}
+	if real == rel {
+		return nil, 0, err
+	}
+	return openRegular(root, real)
+}
+
+func openRegular(root *os.Root, rel string) (*os.File, int64, error) {
+	info, err := root.Stat(rel)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, errNotRegular
+	}
+	f, err := root.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err = f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errNotRegular
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// lineRange passes on the lines first..last of what is added and counts all.
+type lineRange struct {
+	first, last int
+	line        int  // the one the next byte belongs to, 1-based
+	open        bool // the last byte was no line end
+	to          io.Writer
+}
+
+func (l *lineRange) add(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	l.open = p[len(p)-1] != '\n'
+	ends := bytes.Count(p, []byte("\n"))
+	switch {
+	case l.line > l.last, l.line+ends < l.first:
+	case l.line >= l.first && l.line+ends <= l.last:
+		_, _ = l.to.Write(p)
+	default:
+		l.addPart(p)
+	}
+	l.line += ends
+}
+
+// addPart passes on what lies within the range of a piece that crosses its bounds.
+func (l *lineRange) addPart(p []byte) {
+	line := l.line
+	for len(p) > 0 && line <= l.last {
+		end := bytes.IndexByte(p, '\n') + 1
+		if end == 0 {
+			end = len(p)
+		}
+		if line >= l.first {
+			_, _ = l.to.Write(p[:end])
+		}
+		p = p[end:]
+		line++
+	}
+}
+
+// total is the number of lines so far; a last line need not be ended.
+func (l *lineRange) total() int {
+	if l.open {
+		return l.line
+	}
+	return l.line - 1
+}
+
+// readOutput is a file's text, in the document's shape.
+type readOutput struct {
+	Tool          string `json:"tool"`
+	FilePath      string `json:"file_path"`
+	Encoding      string `json:"encoding"`
+	Content       string `json:"content"`
+	Truncated     bool   `json:"truncated"`
+	Bytes         int    `json:"bytes"`
+	Duration      int64  `json:"duration_ms"`
+	TotalLines    *int   `json:"total_lines,omitempty"`
+	NextStartLine *int   `json:"next_start_line,omitempty"`
+	Pruning       any    `json:"pruning"`
+
+	limit, first int
+}
+
+func (o *readOutput) Code() string   { return o.Content }
+func (o *readOutput) Source() Source { return Source{File: o.FilePath} }
+func (o *readOutput) Text() string   { return o.Content }
+
+func (o *readOutput) Prune(pruned string) (Output, error) {
+	p := *o
+	p.Content = pruned
+	return &p, nil
+}
+
+// Notice is what a client that shows only the text would miss.
+func (o *readOutput) Notice() string {
+	var said []string
+	if o.Truncated {
+		said = append(said, fmt.Sprintf("cut at %d bytes", o.limit))
+	}
+	if o.Bytes == 0 {
+		said = append(said, "no lines here")
+	}
+	if o.TotalLines != nil {
+		said = append(said, fmt.Sprintf("total_lines=%d", *o.TotalLines))
+	}
+	if o.NextStartLine != nil {
+		said = append(said, fmt.Sprintf("next_start_line=%d", *o.NextStartLine))
+	}
+	return strings.Join(said, "; ")
+}
+
+func (o *readOutput) Structured(pruning any) any {
+	s := *o
+	s.Pruning = pruning
+	return s
+}

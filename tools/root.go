@@ -1,0 +1,109 @@
+package tools
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// within resolves a path as text only: p, relative to dir (itself relative to
+// the root), becomes a cleaned path relative to the root. It fails when the
+// path leaves the root. Both spellings of the root count for absolute paths.
+func (b *base) within(dir, p string) (string, bool) {
+	if !filepath.IsAbs(p) {
+		rel := filepath.Join(dir, p)
+		return rel, local(rel)
+	}
+	for _, root := range []string{b.root, b.real} {
+		if rel, err := filepath.Rel(root, filepath.Clean(p)); err == nil && local(rel) {
+			return rel, true
+		}
+	}
+	return "", false
+}
+
+// local says whether a cleaned relative path stays below its directory. Unlike
+// filepath.IsLocal it looks at the text alone on every system.
+func local(rel string) bool {
+	return !filepath.IsAbs(rel) && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// pathArg checks one path and returns it relative to the root.
+func (b *base) pathArg(a *arguments, name, dir, p string) string {
+	rel, ok := b.within(dir, p)
+	if !ok {
+		a.bad(name, codeCustom)
+	}
+	return rel
+}
+
+// cwdArg is the optional cwd argument relative to the root, "." when missing.
+// It is false when there is one that cannot be used.
+func (b *base) cwdArg(a *arguments) (string, bool) {
+	if _, given := a.given["cwd"]; !given {
+		a.take("cwd")
+		return ".", true
+	}
+	p, ok := a.optional("cwd", 0)
+	if !ok {
+		return ".", false
+	}
+	rel, ok := b.within(".", p)
+	if !ok {
+		a.bad("cwd", codeCustom)
+		return ".", false
+	}
+	return rel, true
+}
+
+// errOutside says that a path leads out of the root through a symbolic link.
+var errOutside = errors.New("leads out of the root through a symbolic link")
+
+// resolve follows the symbolic links of a path below the root and returns the
+// path of what it leads to, relative to the real root.
+func (b *base) resolve(rel string) (string, error) {
+	real, err := filepath.EvalSymlinks(filepath.Join(b.real, rel))
+	if err != nil {
+		return "", err
+	}
+	out, err := filepath.Rel(b.real, real)
+	if err != nil || !local(out) {
+		return "", errOutside
+	}
+	return out, nil
+}
+
+// directory resolves a working directory to its absolute path.
+func (b *base) directory(rel string) (string, error) {
+	real, err := b.resolve(rel)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(filepath.Join(b.real, real))
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		return "", errors.New("not a directory")
+	}
+	return filepath.Join(b.root, rel), nil
+}
+
+// plainReason words a file system error without the paths and calls in it.
+func plainReason(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "no such file or directory"
+	case errors.Is(err, fs.ErrPermission):
+		return "permission denied"
+	case isLoop(err):
+		return "too many symbolic links"
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,30 @@
+package tools
+
+import "strings"
+
+// Subject is what a call is about, whatever part of it and whatever question it
+// asks: two calls with equal subjects ask for the same thing again.
+type Subject struct {
+	Path    string // read, grep: relative to the root
+	Dir     string // bash, grep: where it works, relative to the root
+	Command string // bash
+	Pattern string // grep
+}
+
+// Subjecter is a Call that can say what it is about.
+type Subjecter interface{ Subject() Subject }
+
+// Subject is the file.
+func (c *readCall) Subject() Subject { return Subject{Path: c.rel} }
+
+// Subject is the command line and where it runs.
+func (c *bashCall) Subject() Subject { return Subject{Command: c.command, Dir: c.cwd} }
+
+// Subject is the pattern and where it is looked for.
+func (c *grepCall) Subject() Subject {
+	paths := make([]string, len(c.search.Paths))
+	for i, p := range c.search.Paths {
+		paths[i] = p.rel
+	}
+	return Subject{Pattern: c.search.Pattern, Path: strings.Join(paths, " "), Dir: c.cwd}
+}

@@ -1,0 +1,107 @@
+package tools
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// newTools returns the tools over a fresh root, by name.
+func newTools(t *testing.T, s Settings) map[string]Tool {
+	t.Helper()
+	if s.Root == "" {
+		s.Root = t.TempDir()
+	}
+	list, err := New(s)
+	require.NoError(t, err)
+	byName := map[string]Tool{}
+	for _, tool := range list {
+		byName[tool.Name] = tool
+	}
+	return byName
+}
+
+// call checks and runs one call whose arguments are given as JSON.
+func call(t *testing.T, tool Tool, args string) (Output, error) {
+	t.Helper()
+	return checked(t, tool, args).Run(t.Context())
+}
+
+func checked(t *testing.T, tool Tool, args string) Call {
+	t.Helper()
+	c, issues := tool.Check(decode(t, args))
+	require.Empty(t, issues)
+	return c
+}
+
+func decode(t *testing.T, args string) map[string]any {
+	t.Helper()
+	dec := json.NewDecoder(strings.NewReader(args))
+	dec.UseNumber()
+	var m map[string]any
+	require.NoError(t, dec.Decode(&m))
+	return m
+}
+
+// structured is an output's structuredContent as a client decodes it.
+func structured(t *testing.T, out Output) map[string]any {
+	t.Helper()
+	b, err := json.Marshal(out.Structured(map[string]any{}))
+	require.NoError(t, err)
+	var m map[string]any
+	require.NoError(t, json.Unmarshal(b, &m))
+	return m
+}
+
+// failure is the tool error that err must be.
+func failure(t *testing.T, err error, code string) *Error {
+	t.Helper()
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, code, e.Code, e.Message)
+	return e
+}
+
+func write(t *testing.T, root, name, text string) {
+	t.Helper()
+	path := filepath.Join(root, name)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+}
+
+func quote(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
+}
+
+// without is a LookPath that does not find some programs.
+func without(names ...string) func(string) (string, error) {
+	return func(name string) (string, error) {
+		for _, n := range names {
+			if n == name {
+				return "", exec.ErrNotFound
+			}
+		}
+		return exec.LookPath(name)
+	}
+}
+
+func TestNewNarrowsTools(t *testing.T) {
+	list, err := New(Settings{Root: t.TempDir()})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"read", "bash", "grep"}, []string{list[0].Name, list[1].Name, list[2].Name})
+
+	list, err = New(Settings{Root: t.TempDir(), Narrow: []string{"grep", "read"}})
+	require.NoError(t, err)
+	require.Len(t, list, 2)
+	assert.Equal(t, "read", list[0].Name)
+
+	_, err = New(Settings{Root: t.TempDir(), Narrow: []string{"sed"}})
+	assert.EqualError(t, err, `unknown tool "sed", allowed: read, bash, grep`)
+}
