@@ -1,79 +1,187 @@
 package lineprune
 
-import "sort"
+import "slices"
 
-// ranking is the lines with any relevance, best first, ties in text order.
+// cause is why a line is kept.
+type cause uint8
+
+const (
+	dropped cause = iota
+	relevant
+	definition // encloses a kept line
+	imported   // names what the file needs
+	between    // a gap too small for a marker
+	guarded    // between NO_PRUNE directives, or a marker
+	alarm      // a sign of trouble in a log
+	ending     // the last lines of a log
+	required   // by the limits
+	wholeText  // nothing was pruned
+)
+
+// choose keeps what is protected, then the best lines, then what they need around
+// them, then what the limits ask for.
+func (p *pruning) choose() []cause {
+	keep := p.protect()
+	order := p.relevance.ranking()
+	f := p.newFill(keep)
+	if p.budgeted() {
+		f.take(order, 0)
+	} else {
+		f.take(order, freeFloor*p.relevance.best())
+		f.allowance = f.used + int(extraShare*float64(p.d.total))
+		f.surround()
+	}
+	f.reach(order, limitsOf(len(keep), p.opts).minKept)
+	p.bridge(keep)
+	return keep
+}
+
+// ranking is the lines, best first, ties in text order.
 func (r *relevance) ranking() []int {
 	order := make([]int, len(r.score))
 	for i := range order {
 		order[i] = i
 	}
-	sort.SliceStable(order, func(a, b int) bool { return r.score[order[a]] > r.score[order[b]] })
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case r.score[a] > r.score[b]:
+			return -1
+		case r.score[a] < r.score[b]:
+			return 1
+		}
+		return 0
+	})
 	return order
 }
 
-func (r *relevance) best() float64 {
-	best := 0.0
-	for _, s := range r.score {
-		best = max(best, s)
-	}
-	return best
+func (r *relevance) best() float64 { return slices.Max(append(r.score, 0)) }
+
+// fill keeps lines while they fit.
+type fill struct {
+	p         *pruning
+	keep      []cause
+	atoms     []span // per line, what is kept with it or not at all
+	used      int    // tokens kept
+	kept      int    // lines kept
+	allowance int    // tokens
 }
 
-// fill keeps the best lines above floor whose tokens fit the allowance.
-func (p *pruning) fill(keep []bool, order []int, allowance int, floor float64) {
-	used := 0
-	for i, k := range keep {
-		if k {
-			used += int(p.d.tokens[i])
+// span is a range of lines, the end excluded; the zero span stands for the line
+// itself.
+type span struct{ start, end int32 }
+
+func (p *pruning) newFill(keep []cause) *fill {
+	share := freeShare
+	if p.budgeted() {
+		share = p.opts.Budget
+	}
+	f := &fill{p: p, keep: keep, allowance: int(share * float64(p.d.total)), atoms: p.atoms()}
+	for i, c := range keep {
+		if c != dropped {
+			f.used += int(p.d.tokens[i])
+			f.kept++
 		}
 	}
+	return f
+}
+
+// take keeps lines in order down to a score.
+func (f *fill) take(order []int, floor float64) {
 	for _, i := range order {
-		if p.relevance.score[i] <= floor {
+		if f.p.relevance.score[i] <= floor {
 			return
 		}
-		if !keep[i] && used+int(p.d.tokens[i]) <= allowance {
-			keep[i] = true
-			used += int(p.d.tokens[i])
+		f.add(i, relevant)
+	}
+}
+
+// add keeps line i, and all that goes with it, if it fits.
+func (f *fill) add(i int, why cause) bool {
+	if f.keep[i] != dropped {
+		return true
+	}
+	at := f.atomOf(i)
+	need := 0
+	for k := at.start; k < at.end; k++ {
+		if f.keep[k] == dropped {
+			need += int(f.p.d.tokens[k])
+		}
+	}
+	if f.used+need > f.allowance {
+		return false
+	}
+	f.force(at, why)
+	return true
+}
+
+func (f *fill) atomOf(i int) span {
+	if f.atoms != nil && f.atoms[i].end > 0 {
+		return f.atoms[i]
+	}
+	return span{int32(i), int32(i + 1)}
+}
+
+func (f *fill) force(at span, why cause) {
+	for k := at.start; k < at.end; k++ {
+		if f.keep[k] == dropped {
+			f.keep[k] = why
+			f.used += int(f.p.d.tokens[k])
+			f.kept++
+		}
+	}
+}
+
+// surround keeps the definitions and headings around kept lines, then the imports.
+func (f *fill) surround() {
+	units := f.p.outline.units
+	for i, u := range f.p.outline.of {
+		if f.keep[i] == dropped {
+			continue
+		}
+		for ; u >= 0; u = int32(units[u].parent) {
+			if head := units[u].head; head >= 0 && f.p.kind != Logs {
+				f.add(head, definition)
+			}
+		}
+	}
+	if f.p.kind != Code {
+		return
+	}
+	for i, line := range f.p.d.lines {
+		if isImport(line) && !f.add(i, imported) {
+			return
 		}
 	}
 }
 
 // reach keeps further lines, best first, until at least want are kept.
-func (p *pruning) reach(keep []bool, order []int, want int) {
-	kept := 0
-	for _, k := range keep {
-		if k {
-			kept++
-		}
-	}
+func (f *fill) reach(order []int, want int) {
 	for _, i := range order {
-		if kept >= want {
+		if f.kept >= want {
 			return
 		}
-		if !keep[i] {
-			keep[i] = true
-			kept++
+		if f.keep[i] == dropped {
+			f.force(f.atomOf(i), required)
 		}
 	}
 }
 
-// bridge keeps the gaps a marker would not be shorter than.
-func (p *pruning) bridge(keep []bool) {
+// bridge keeps the gaps that are not worth their marker.
+func (p *pruning) bridge(keep []cause) {
 	for i := 0; i < len(keep); i++ {
-		if keep[i] {
+		if keep[i] != dropped {
 			continue
 		}
-		start, size := i, 0
-		for ; i < len(keep) && !keep[i]; i++ {
+		start, tokens, size := i, 0, 0
+		for ; i < len(keep) && keep[i] == dropped; i++ {
+			tokens += int(p.d.tokens[i])
 			size += len(p.d.lines[i]) + 1
 		}
-		if p.opts.Marker != nil && len(p.opts.Marker(Block{start + 1, i, offFocus}))+1 >= size {
+		small := !p.budgeted() && p.kind != Grep && tokens < bridged
+		if small || p.opts.Marker != nil && len(p.opts.Marker(Block{start + 1, i, offFocus}))+1 >= size {
 			for j := start; j < i; j++ {
-				keep[j] = true
+				keep[j] = between
 			}
 		}
 	}
 }
-
-const offFocus = "hors focus"

@@ -25,7 +25,7 @@ func wordSet(words string) map[string]bool {
 
 // isDefinition says whether a line, white space cut, opens a definition: by its
 // keyword in any language, or by the shape of a C-like signature.
-func isDefinition(line, next string) bool {
+func isDefinition(line string, next []string) bool {
 	if line == "" || !wordClass(class[line[0]]) && line[0] != '~' && line[0] != '*' {
 		return false
 	}
@@ -60,7 +60,7 @@ func firstWord(s string) (word, rest string) {
 
 // signature recognises `int f(int a) {`, `name(args) {`, `x = function (`,
 // `const f = (a) => {` and a C name whose brace stands on the next line.
-func signature(line, rest, next string) bool {
+func signature(line, rest string, next []string) bool {
 	if first, _ := firstWord(rest); notCalls[first] {
 		return false
 	}
@@ -69,7 +69,7 @@ func signature(line, rest, next string) bool {
 	if paren <= 0 {
 		return false
 	}
-	opens := strings.HasSuffix(line, "{") || strings.HasPrefix(strings.TrimSpace(next), "{")
+	opens := strings.HasSuffix(line, "{") || bodyFollows(line, next)
 	head := line[:paren]
 	if strings.ContainsAny(head, "=:") {
 		return opens && (strings.Contains(line, "=>") || strings.Contains(line, "function"))
@@ -78,6 +78,29 @@ func signature(line, rest, next string) bool {
 		return false
 	}
 	return opens && !strings.HasSuffix(line, ");")
+}
+
+// bodyFollows says whether a signature that does not end on its line reaches an
+// opening brace within the next ones.
+func bodyFollows(line string, next []string) bool {
+	if !strings.HasSuffix(line, ")") && !strings.HasSuffix(line, ",") && !strings.HasSuffix(line, "(") {
+		return false
+	}
+	for _, l := range next {
+		l = strings.TrimSpace(l)
+		if strings.HasPrefix(l, "{") || strings.HasSuffix(l, "{") && !strings.ContainsAny(l, ";=") {
+			return !controlLine(l)
+		}
+		if l == "" || strings.HasSuffix(l, ";") || strings.HasSuffix(l, "}") {
+			return false
+		}
+	}
+	return false
+}
+
+func controlLine(l string) bool {
+	first, _ := firstWord(l)
+	return notCalls[first]
 }
 
 // isImport recognises the lines that name what a file needs.
@@ -110,4 +133,28 @@ func isComment(line string) bool {
 		return strings.HasPrefix(line, ";;") || strings.HasPrefix(line, "-- ")
 	}
 	return false
+}
+
+// definedName is the identifier a definition's line defines: the one before the
+// first parenthesis, else the one after the keyword.
+func definedName(line string) string {
+	line = strings.TrimSpace(line)
+	if rest, ok := strings.CutPrefix(line, "func ("); ok { // a Go method's receiver
+		if _, after, ok := strings.Cut(rest, ")"); ok {
+			line = strings.TrimSpace(after)
+		}
+	}
+	end := strings.IndexAny(line, "(<[{:=")
+	if end < 0 {
+		end = len(line)
+	}
+	head := strings.TrimRight(line[:end], " \t*&")
+	start := len(head)
+	for start > 0 && wordClass(class[head[start-1]]) {
+		start--
+	}
+	if name := head[start:]; !defWords[name] && !modifiers[name] {
+		return name
+	}
+	return ""
 }

@@ -90,7 +90,7 @@ func kindOfText(d *document) Kind {
 		case text == "":
 		case isHeading(line, d.next(i)), strings.HasPrefix(text, "```"):
 			docs += 3
-		case isDefinition(text, d.next(i)), isImport(text):
+		case isDefinition(text, d.following(i)), isImport(text):
 			code += 3
 		case strings.IndexByte("{};", text[len(text)-1]) >= 0:
 			code++

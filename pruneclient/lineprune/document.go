@@ -20,6 +20,40 @@ type document struct {
 	indent []int16 // columns of leading white space, -1 on a blank line
 	total  int     // tokens of the whole text
 	hits   []hit   // in line order
+
+	places   []place // of a list of matches, per line
+	pathHits []hit   // in the paths, at each file's first line
+}
+
+// place is where a match was found.
+type place struct {
+	path    string
+	number  int
+	content int // byte of the line its text begins at
+}
+
+func newDocument(text string) *document {
+	lines := splitLines(text)
+	d := &document{lines: lines, tokens: make([]int32, len(lines)), indent: make([]int16, len(lines))}
+	for i, line := range lines {
+		d.indent[i] = indentOf(line)
+	}
+	return d
+}
+
+// locate reads the place of every match in a list of them.
+func (d *document) locate() {
+	d.places = make([]place, len(d.lines))
+	for i, line := range d.lines {
+		d.places[i] = grepPlace(line)
+	}
+}
+
+func (d *document) contentAt(i int) int {
+	if d.places == nil {
+		return 0
+	}
+	return d.places[i].content
 }
 
 // splitLines cuts on "\n" only, so numbers equal those of grep -n and editors; a

@@ -5,14 +5,8 @@ import "context"
 // Prune selects the lines of text that answer question. It checks ctx while
 // scoring and returns ctx's error when it ends.
 func Prune(ctx context.Context, text, question string, kind Kind, opts Options) (Result, error) {
-	q := newQuestion(question)
-	d, err := scan(ctx, text, q)
+	p, err := study(ctx, text, question, kind, opts)
 	if err != nil {
-		return Result{}, err
-	}
-	kind = detect(d, kind, opts)
-	p := &pruning{d: d, q: q, kind: kind, opts: opts, outline: outlineOf(d, kind)}
-	if p.relevance, err = score(ctx, d, q, p.outline, kind); err != nil {
 		return Result{}, err
 	}
 	return p.result(), nil
@@ -28,119 +22,71 @@ type pruning struct {
 	relevance relevance
 }
 
-func (p *pruning) result() Result {
-	res := Result{Kind: p.kind, Total: len(p.d.lines), Confidence: p.relevance.coverage}
-	if why := p.refuse(); why != "" {
-		res.Warnings = []string{why}
-		res.set(keepAll(len(p.d.lines)))
-		return res
+// study does everything short of choosing.
+func study(ctx context.Context, text, question string, kind Kind, opts Options) (*pruning, error) {
+	q, d := newQuestion(question), newDocument(text)
+	kind = detect(d, kind, opts)
+	if kind == Grep {
+		d.locate()
 	}
-	keep := p.choose()
-	res.set(keep)
-	if p.opts.Explain {
-		for i, s := range p.relevance.score {
-			res.Lines = append(res.Lines, Line{Score: s, Kept: keep[i], Why: "terms"})
-		}
+	if err := d.match(ctx, text, q); err != nil {
+		return nil, err
 	}
-	if p.opts.Budget == 0 && p.gain(keep) < minGain {
-		res.Warnings = []string{NoGain}
-		res = Result{Kind: res.Kind, Total: res.Total, Confidence: res.Confidence, Warnings: res.Warnings}
-		res.set(keepAll(len(p.d.lines)))
-	}
-	return res
-}
-
-// minGain is the share of a text's tokens that pruning has to save to be worth it.
-const minGain = 0.1
-
-// Gates of a text that is pruned without a budget.
-const (
-	minTokens   = 250 // below, a text is cheaper whole than asked for twice
-	minCoverage = 0.34
-	freeShare   = 0.5 // largest share kept
-	freeFloor   = 0.3 // of the best line's score
-)
-
-// refuse says why a text comes back whole before anything is chosen, or "".
-func (p *pruning) refuse() string {
-	switch {
-	case p.opts.MinKeepLines > len(p.d.lines):
-		return ConstraintsUnmet
-	case looksLikeDiff(p.d):
-		return IsDiff
-	case p.opts.Budget > 0:
-		return ""
-	case p.d.total < minTokens:
-		return TooShort
-	case p.relevance.coverage < minCoverage && !(p.kind == Logs && p.q.failure):
-		return LowConfidence
-	}
-	return ""
-}
-
-func (p *pruning) choose() []bool {
-	keep := protected(p.d)
-	allowance, floor := int(p.opts.Budget*float64(p.d.total)), 0.0
-	if p.opts.Budget == 0 {
-		allowance = int(freeShare * float64(p.d.total))
-		floor = freeFloor * p.relevance.best()
-	}
-	order := p.relevance.ranking()
-	p.fill(keep, order, allowance, floor)
-	if p.opts.Budget == 0 {
-		p.bridge(keep)
-	}
-	p.reach(keep, order, limitsOf(len(p.d.lines), p.opts).minKept)
-	return keep
-}
-
-// gain is the share of tokens saved, markers counted.
-func (p *pruning) gain(keep []bool) float64 {
-	used, gap := 0, false
-	for i, k := range keep {
-		switch {
-		case k:
-			used += int(p.d.tokens[i])
-		case !gap:
-			used += markerTokens
-		}
-		gap = !k
-	}
-	return 1 - float64(used)/float64(max(p.d.total, 1))
-}
-
-// markerTokens is about what one marker costs.
-const markerTokens = 16
-
-func keepAll(n int) []bool {
-	keep := make([]bool, n)
-	for i := range keep {
-		keep[i] = true
-	}
-	return keep
+	p := &pruning{d: d, q: q, kind: kind, opts: opts, outline: outlineOf(d, kind)}
+	var err error
+	p.relevance, err = score(ctx, d, q, p.outline, kind)
+	return p, err
 }
 
 func outlineOf(d *document, kind Kind) outline {
 	switch kind {
-	case Code:
-		return codeOutline(d)
 	case Docs:
 		return docsOutline(d)
+	case Logs:
+		return logsOutline(d)
+	case Grep:
+		return grepOutline(d)
 	}
-	return flatOutline(d)
+	return codeOutline(d)
 }
 
-// set fills Kept and Blocks from a mask.
-func (res *Result) set(keep []bool) {
+func (p *pruning) result() Result {
+	warnings, whole := p.judge()
+	keep := make([]cause, len(p.d.lines))
+	if !whole {
+		keep = p.choose()
+		if !p.budgeted() && !p.gains(keep) {
+			warnings, whole = append(warnings, NoGain), true
+		}
+	}
+	if whole {
+		for i := range keep {
+			keep[i] = wholeText
+		}
+	}
+	res := Result{Kind: p.kind, Total: len(keep), Confidence: p.confidence(), Warnings: warnings}
+	res.set(keep)
+	if p.opts.Explain {
+		res.Lines = p.explain(keep)
+	}
+	return res
+}
+
+func (p *pruning) budgeted() bool { return p.opts.Budget > 0 }
+
+// set fills Kept and Blocks.
+func (res *Result) set(keep []cause) {
 	for i := 0; i < len(keep); i++ {
-		if keep[i] {
+		if keep[i] != dropped {
 			res.Kept = append(res.Kept, i+1)
 			continue
 		}
 		start := i
-		for i+1 < len(keep) && !keep[i+1] {
+		for i+1 < len(keep) && keep[i+1] == dropped {
 			i++
 		}
 		res.Blocks = append(res.Blocks, Block{start + 1, i + 1, offFocus})
 	}
 }
+
+const offFocus = "hors focus"

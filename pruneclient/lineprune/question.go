@@ -62,6 +62,8 @@ type question struct {
 	unicode  bool // some word has letters outside ASCII
 	failure  bool // asks for what went wrong
 	warning  bool // asks for warnings
+	tests    bool // names tests
+	prose    bool // names documentation or configuration
 }
 
 // literal is a piece of the question that is no plain word: a path, a version, a
@@ -84,6 +86,8 @@ func newQuestion(text string) *question {
 	lowered := strings.ToLower(text)
 	q.failure = asksFor(lowered, failureWords)
 	q.warning = strings.Contains(lowered, "warn")
+	q.tests = asksFor(lowered, []string{" test", "tests", "_test"})
+	q.prose = asksFor(lowered, []string{"documentation", "docs", "readme", "changelog", "change log"})
 	return q
 }
 
@@ -193,7 +197,7 @@ func (q *question) addSynonyms() {
 	for _, s := range own {
 		r := q.stems[s][0]
 		for _, syn := range synonyms[s] {
-			q.stems[syn] = append(q.stems[syn], ref{r.group, float32(tune.Synonym)})
+			q.stems[syn] = append(q.stems[syn], ref{r.group, float32(tune.synonym)})
 			q.mark(syn)
 		}
 	}

@@ -15,29 +15,44 @@ type scanner struct {
 	q    *question
 	d    *document
 	line int32
+	hits []hit
 	buf  [64]byte
 }
 
-func scan(ctx context.Context, text string, q *question) (*document, error) {
-	lines := splitLines(text)
-	d := &document{lines: lines, tokens: make([]int32, len(lines)), indent: make([]int16, len(lines))}
+// match finds the question's words in the document and counts its tokens.
+func (d *document) match(ctx context.Context, text string, q *question) error {
 	s := &scanner{q: q, d: d}
-	for i, line := range lines {
+	for i, line := range d.lines {
 		if i%checkEvery == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 		s.line = int32(i)
-		d.indent[i] = indentOf(line)
-		n := s.scanLine(line)
+		n := s.scanLine(line, d.contentAt(i))
 		d.tokens[i] = int32(n)
 		d.total += n
 	}
 	s.findLiterals(text)
-	return d, nil
+	d.hits = s.hits
+	d.pathHits = s.matchPaths()
+	return nil
 }
 
-// scanLine counts a line's tokens and records the question's words in it.
-func (s *scanner) scanLine(line string) int {
+// matchPaths finds the question's words in the paths of a list of matches, once
+// per file, at the file's first line.
+func (s *scanner) matchPaths() []hit {
+	s.hits = nil
+	for i, p := range s.d.places {
+		if i == 0 || p.path != s.d.places[i-1].path {
+			s.line = int32(i)
+			s.scanLine(p.path, 0)
+		}
+	}
+	return s.hits
+}
+
+// scanLine counts a line's tokens and records the question's words from byte
+// content on.
+func (s *scanner) scanLine(line string, content int) int {
 	tokens, rare := 1, false
 	for i := 0; i < len(line); {
 		switch c := class[line[i]]; {
@@ -57,7 +72,7 @@ func (s *scanner) scanLine(line string) int {
 			for i++; i < len(line) && wordClass(class[line[i]]); i++ {
 			}
 			tokens++
-			if start < scoredPrefix {
+			if start >= content && start < scoredPrefix {
 				s.word(line[start:i])
 			}
 		}
@@ -86,34 +101,26 @@ func (s *scanner) part(p string) {
 	if len(p) < 2 || len(p) > len(s.buf) || !s.q.passes(p) {
 		return
 	}
-	w := s.buf[:len(p)]
-	for i := range w {
-		c := p[i]
-		if class[c] == upper {
-			c |= 0x20
-		}
-		w[i] = c
-	}
-	s.record(s.q.stems[string(stem(w))])
+	s.record(s.q.stems[string(stem(lowered(s.buf[:0], p)))])
 }
 
 func (s *scanner) unicodeWord(w string) { s.record(s.q.stems[w]) }
 
 func (s *scanner) record(refs []ref) {
 	for _, r := range refs {
-		s.d.hits = append(s.d.hits, hit{s.line, r.group, r.weight})
+		s.hits = append(s.hits, hit{s.line, r.group, r.weight})
 	}
 }
 
 // findLiterals looks for the question's paths, versions and quotes in the text as
 // a whole, then puts the hits back into line order.
 func (s *scanner) findLiterals(text string) {
-	before := len(s.d.hits)
+	before := len(s.hits)
 	for _, l := range s.q.literals[:min(len(s.q.literals), 8)] {
 		s.findLiteral(text, l)
 	}
-	if len(s.d.hits) > before {
-		sort.SliceStable(s.d.hits, func(a, b int) bool { return s.d.hits[a].line < s.d.hits[b].line })
+	if len(s.hits) > before {
+		sort.SliceStable(s.hits, func(a, b int) bool { return s.hits[a].line < s.hits[b].line })
 	}
 }
 
@@ -126,7 +133,7 @@ func (s *scanner) findLiteral(text string, l literal) {
 		}
 		line += int32(strings.Count(text[from:from+at], "\n"))
 		from += at
-		s.d.hits = append(s.d.hits, hit{line, l.group, 1})
+		s.hits = append(s.hits, hit{line, l.group, 1})
 		next := strings.IndexByte(text[from:], '\n')
 		if next < 0 {
 			return

@@ -2,15 +2,46 @@ package lineprune
 
 import (
 	"context"
+	"math"
 	"math/bits"
+	"slices"
 )
 
 // relevance is what scoring found: a score per line and how well the question is
 // covered.
 type relevance struct {
 	score    []float64
-	coverage float64 // share of the question's weight that occurs at all, 0..1
-	idf      []float64
+	rarity   []float64 // per group of the question, its rarity in this text times its weight
+	coverage float64   // how much of the question stands together somewhere, 0..1
+
+	// Of a log only.
+	signal   []float64 // per line, how much it looks like trouble, 0..1
+	entry    []float64 // per entry, the most its lines do, less where the log is full of it
+	troubled bool      // something went wrong
+	passed   bool      // something says that all went well
+}
+
+// score ranks the lines of a matched document.
+func score(ctx context.Context, d *document, q *question, o outline, kind Kind) (relevance, error) {
+	r := relevance{score: make([]float64, len(d.lines)), rarity: make([]float64, len(q.groups))}
+	r.weigh(d, q)
+	r.near(d, q, steps(d, kind), profileOf(kind))
+	if err := ctx.Err(); err != nil {
+		return r, err
+	}
+	r.units(d, q, o, kind)
+	switch kind {
+	case Logs:
+		r.trouble(d, q, o)
+	case Grep:
+		r.places(d, q)
+	case Code:
+		r.comments(d)
+	}
+	if kind == Code || kind == Docs {
+		r.close()
+	}
+	return r, ctx.Err()
 }
 
 // log2 is exact arithmetic on the leading bits, so that every machine agrees on it.
@@ -23,144 +54,147 @@ func log2(x float64) float64 {
 	return float64(e-10) + float64(n)/float64(uint64(1)<<e) - 1
 }
 
-func score(ctx context.Context, d *document, q *question, o outline, kind Kind) (relevance, error) {
-	r := relevance{score: make([]float64, len(d.lines)), idf: make([]float64, len(q.groups))}
-	if len(d.lines) == 0 {
-		return r, nil
-	}
-	r.weigh(d, q)
-	byGroup := r.near(d, q)
-	if err := ctx.Err(); err != nil {
-		return r, err
-	}
-	_ = byGroup
-	r.units(d, q, o)
-	if kind == Logs {
-		r.failures(d, q)
-	}
-	return r, nil
-}
+// idf is BM25's weight of a term that df of n documents have.
+func idf(n, df float64) float64 { return log2(1 + (n-df+0.5)/(df+0.5)) }
 
-// weigh gives every group its rarity in this text, and measures coverage.
+// weigh gives every group its rarity in this text.
 func (r *relevance) weigh(d *document, q *question) {
 	df := make([]float64, len(q.groups))
-	last := make([]int32, len(q.groups))
-	for i := range last {
-		last[i] = -1
-	}
-	best := make([]float32, len(q.groups))
+	last := make([]int32, len(q.groups)) // line of the latest hit, plus one
 	for _, h := range d.hits {
-		best[h.group] = max(best[h.group], h.weight)
-		if last[h.group] != h.line {
-			last[h.group] = h.line
+		if last[h.group] != h.line+1 {
+			last[h.group] = h.line + 1
 			df[h.group]++
 		}
 	}
-	n := float64(len(d.lines))
-	have, want := 0.0, 0.0
-	for g := range q.groups {
-		r.idf[g] = log2(1+(n-df[g]+0.5)/(df[g]+0.5)) * q.groups[g].weight
-		want += q.groups[g].weight
-		have += q.groups[g].weight * float64(best[g])
+	for g, group := range q.groups {
+		r.rarity[g] = idf(float64(len(d.lines)), df[g]) * group.weight
 	}
-	if want > 0 {
-		r.coverage = have / want
+}
+
+// step is how much of a hit's influence crosses from the line above to this one,
+// downwards, and back upwards.
+type step struct{ down, up float32 }
+
+// steps lets influence fade with every line; in a list of matches with the lines
+// between two of them, and never from file to file.
+func steps(d *document, kind Kind) []step {
+	p := profileOf(kind)
+	out := make([]step, len(d.lines))
+	for i := range out {
+		out[i] = step{float32(p.after), float32(p.before)}
+		if i == 0 || d.places == nil {
+			continue
+		}
+		here, above := d.places[i], d.places[i-1]
+		if here.path != above.path {
+			out[i] = step{}
+			continue
+		}
+		if gap := here.number - above.number; gap > 1 {
+			f := float32(1 / (1 + tune.gap*log2(float64(gap))))
+			out[i] = step{out[i].down * f, out[i].up * f}
+		}
 	}
+	return out
 }
 
 // near adds, for every term, its best occurrence near the line, decayed with
 // distance on both sides, summed over different terms.
-func (r *relevance) near(d *document, q *question) [][]hit {
-	byGroup := make([][]hit, len(q.groups))
-	for _, h := range d.hits {
-		byGroup[h.group] = append(byGroup[h.group], h)
-	}
-	n := len(d.lines)
-	reach := make([]float64, n)
-	for g, hits := range byGroup {
+func (r *relevance) near(d *document, q *question, steps []step, p profile) {
+	reach, together := make([]float32, len(d.lines)), make([]float32, len(d.lines))
+	for g, hits := range byGroup(d.hits, len(q.groups)) {
 		if len(hits) == 0 {
 			continue
 		}
-		spread(reach, hits)
+		spread(reach, hits, steps)
+		weight := float32(q.groups[g].weight)
 		for i, v := range reach {
-			r.score[i] += tune.Near * r.idf[g] * v
+			r.score[i] += r.rarity[g] * float64(v)
+			together[i] += weight * v
 		}
 		for _, h := range hits {
-			r.score[h.line] += tune.Own * r.idf[g] * float64(h.weight) / float64(8+d.tokens[h.line]) * 16
+			r.score[h.line] += p.own * r.rarity[g] * float64(h.weight) * 16 / float64(8+d.tokens[h.line])
 		}
 	}
-	return byGroup
+	r.coverage = q.coverage(slices.Max(append(together, 0)))
+}
+
+// coverage is how much of the question stands together at the best place of a text.
+// Of long questions less is asked: nobody finds all their words in one spot.
+func (q *question) coverage(together float32) float64 {
+	want := 0.0
+	for _, g := range q.groups {
+		want += g.weight
+	}
+	if want == 0 {
+		return 0
+	}
+	return min(1, float64(together)/want*math.Sqrt(math.Sqrt(want)))
+}
+
+func byGroup(hits []hit, groups int) [][]hit {
+	count := make([]int, groups)
+	for _, h := range hits {
+		count[h.group]++
+	}
+	all, out := make([]hit, len(hits)), make([][]hit, groups)
+	for g, n := range count {
+		out[g], all = all[:0:n], all[n:]
+	}
+	for _, h := range hits {
+		out[h.group] = append(out[h.group], h)
+	}
+	return out
 }
 
 // spread fills reach with the best decayed occurrence seen from each line.
-func spread(reach []float64, hits []hit) {
+func spread(reach []float32, hits []hit, steps []step) {
 	clear(reach)
 	for _, h := range hits {
-		reach[h.line] = max(reach[h.line], float64(h.weight))
+		reach[h.line] = max(reach[h.line], h.weight)
 	}
 	for i := 1; i < len(reach); i++ {
-		reach[i] = max(reach[i], reach[i-1]*tune.After)
+		reach[i] = max(reach[i], reach[i-1]*steps[i].down)
 	}
 	for i := len(reach) - 2; i >= 0; i-- {
-		reach[i] = max(reach[i], reach[i+1]*tune.Before)
+		reach[i] = max(reach[i], reach[i+1]*steps[i+1].up)
 	}
 }
 
-// units adds what the enclosing unit as a whole, and its defining line, say.
-func (r *relevance) units(d *document, q *question, o outline) {
-	if len(o.units) == 0 {
-		return
-	}
-	score := make([]float64, len(o.units))
-	tf := make([]float64, len(o.units)*len(q.groups))
-	length := make([]float64, len(o.units))
-	total, used := 0.0, 0.0
-	for i, u := range o.of {
-		if u >= 0 {
-			length[u] += float64(d.tokens[i])
+// comments lowers lines that lead to an answer rather than being one.
+func (r *relevance) comments(d *document) {
+	for i, line := range d.lines {
+		if !d.blank(i) && isComment(line[firstVisible(line):]) {
+			r.score[i] *= tune.comment
 		}
 	}
-	for _, l := range length {
-		if l > 0 {
-			total += l
-			used++
-		}
-	}
-	average := total / max(used, 1)
-	for _, h := range d.hits {
-		u := o.of[h.line]
-		if u < 0 {
-			continue
-		}
-		tf[int(u)*len(q.groups)+int(h.group)] += float64(h.weight)
-		if o.units[u].head == int(h.line) {
-			score[u] += tune.Head * r.idf[h.group] * float64(h.weight)
-		}
-	}
-	for u := range o.units {
-		k := 1.2 * (0.4 + 0.6*length[u]/average)
-		for g := range q.groups {
-			if t := tf[u*len(q.groups)+g]; t > 0 {
-				score[u] += tune.Unit * r.idf[g] * t * 2.2 / (t + k)
+}
+
+// places prefers source to tests, and both to prose.
+func (r *relevance) places(d *document, q *question) {
+	for i, p := range d.places {
+		switch {
+		case isTestPath(p.path):
+			if !q.tests {
+				r.score[i] *= tune.tests
+			}
+		case isProsePath(p.path):
+			if !q.prose {
+				r.score[i] *= tune.prose
 			}
 		}
 	}
-	for i, u := range o.of {
-		if u >= 0 {
-			r.score[i] += score[u]
-		}
-	}
 }
 
-func (r *relevance) failures(d *document, q *question) {
-	if !q.failure && !q.warning {
-		return
-	}
-	sig := make([]float64, len(d.lines))
-	for i, line := range d.lines {
-		sig[i] = signal(line)
-	}
-	for i := range sig {
-		r.score[i] += tune.Failure * sig[i]
+// close lifts a line between two relevant ones, so that selections stay whole.
+func (r *relevance) close() {
+	above := 0.0
+	for i := range r.score {
+		s := r.score[i]
+		if i > 0 && i+1 < len(r.score) {
+			r.score[i] = max(s, tune.close*min(above, r.score[i+1]))
+		}
+		above = s
 	}
 }

@@ -34,7 +34,7 @@ func codeOutline(d *document) outline {
 		for len(open) > 0 && !label {
 			u := &o.units[open[len(open)-1]]
 			depth := d.indent[u.head]
-			if d.indent[i] > depth || d.indent[i] == depth && (text[0] == '{' || text[0] == ')') {
+			if d.indent[i] > depth || d.indent[i] == depth && (text[0] == '{' || text[0] == ')' || !bodyOpen(d, u.head, i)) {
 				break
 			}
 			if closes && d.indent[i] == depth {
@@ -56,7 +56,7 @@ func codeOutline(d *document) outline {
 			o.of[i] = top(open)
 			continue
 		}
-		if isDefinition(text, d.next(i)) {
+		if isDefinition(text, d.following(i)) {
 			start := i
 			if comment >= 0 {
 				start = comment
@@ -74,11 +74,31 @@ func codeOutline(d *document) outline {
 	return o
 }
 
+// bodyOpen says whether the unit defined at head has begun its body before line i:
+// until then lines at its own depth still belong to its signature.
+func bodyOpen(d *document, head, i int) bool {
+	if i-head > 6 {
+		return true
+	}
+	for _, line := range d.lines[head:i] {
+		line = strings.TrimRight(line, " \t\r")
+		if line == "" || strings.IndexByte("{:;})", line[len(line)-1]) >= 0 || strings.Contains(line, "{") {
+			return true
+		}
+	}
+	return false
+}
+
 func (d *document) next(i int) string {
 	if i+1 < len(d.lines) {
 		return d.lines[i+1]
 	}
 	return ""
+}
+
+// following is the few lines after i, where a long signature ends.
+func (d *document) following(i int) []string {
+	return d.lines[i+1 : min(i+5, len(d.lines))]
 }
 
 func top(open []int) int32 {
@@ -92,18 +112,36 @@ func top(open []int) int32 {
 func docsOutline(d *document) outline {
 	o := outline{of: make([]int32, len(d.lines))}
 	current, fence := int32(-1), ""
+	var open, levels []int
 	for i, line := range d.lines {
 		fence = fenceAfter(fence, line)
 		if fence == "" && isHeading(line, d.next(i)) {
 			if current >= 0 {
 				o.units[current].end = i
 			}
-			o.units = append(o.units, unit{i, len(d.lines), i, -1})
+			level := headingLevel(line, d.next(i))
+			for len(open) > 0 && levels[len(levels)-1] >= level {
+				open, levels = open[:len(open)-1], levels[:len(levels)-1]
+			}
+			o.units = append(o.units, unit{i, len(d.lines), i, int(top(open))})
 			current = int32(len(o.units) - 1)
+			open, levels = append(open, int(current)), append(levels, level)
 		}
 		o.of[i] = current
 	}
 	return o
+}
+
+// headingLevel is a heading's depth, 1 being the title.
+func headingLevel(line, next string) int {
+	switch line[0] {
+	case '#', '=':
+		return len(line) - len(strings.TrimLeft(line, line[:1]))
+	}
+	if strings.HasPrefix(line, ".SS") || underline(next) && next[0] != '=' {
+		return 2
+	}
+	return 1
 }
 
 // fenceAfter is the open fence after line, given the one open before it.
@@ -145,6 +183,21 @@ func isHeading(line, next string) bool {
 func underline(line string) bool {
 	line = strings.TrimRight(line, " \r")
 	return len(line) >= 3 && strings.IndexByte("=-~^", line[0]) >= 0 && strings.Trim(line, line[:1]) == ""
+}
+
+// grepOutline makes a unit of every file in a list of matches.
+func grepOutline(d *document) outline {
+	o := outline{of: make([]int32, len(d.lines))}
+	for i, p := range d.places {
+		if i == 0 || p.path != d.places[i-1].path {
+			if n := len(o.units); n > 0 {
+				o.units[n-1].end = i
+			}
+			o.units = append(o.units, unit{i, len(d.lines), i, -1})
+		}
+		o.of[i] = int32(len(o.units) - 1)
+	}
+	return o
 }
 
 // flatOutline is for texts without structure.

@@ -87,6 +87,18 @@ func eachPart(word string, part func(string)) int {
 	return n
 }
 
+// lowered appends an ASCII word in lower case to buf.
+func lowered(buf []byte, w string) []byte {
+	for i := 0; i < len(w); i++ {
+		c := w[i]
+		if class[c] == upper {
+			c |= 0x20
+		}
+		buf = append(buf, c)
+	}
+	return buf
+}
+
 // stem takes English inflections off a lower-case word, in place. It only has to
 // send the same word's forms to one string, not to a word.
 func stem(w []byte) []byte {

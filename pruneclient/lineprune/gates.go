@@ -1,0 +1,71 @@
+package lineprune
+
+// Gates of a text that is pruned without a budget.
+const (
+	shortText     = 300  // tokens; below, a text is cheaper whole than asked for twice
+	minConfidence = 0.57 // below, nine questions in ten have no answer in the text
+	freeShare     = 0.5  // largest share of the tokens kept
+	freeFloor     = 0.36 // of the best line's score
+	bridged       = 48   // tokens; a smaller gap is not worth its marker
+	extraShare    = 0.08 // of the tokens, for definitions and imports around what is kept
+	minGain       = 0.12 // share of the tokens that has to be saved, markers counted
+	markerTokens  = 16   // about what one marker costs
+)
+
+// judge says what to warn of, and whether the text comes back whole before anything
+// is chosen.
+func (p *pruning) judge() (warnings []string, whole bool) {
+	switch {
+	case p.opts.MinKeepLines > len(p.d.lines):
+		return []string{ConstraintsUnmet}, true
+	case looksLikeDiff(p.d):
+		return []string{IsDiff}, true
+	case p.budgeted():
+		return nil, false
+	case p.d.total < shortText:
+		return []string{TooShort}, true
+	case p.confidence() < minConfidence:
+		// Lines that are all alike cannot hide an answer: a caller that set a
+		// ratio gets it.
+		return []string{LowConfidence}, !(p.opts.LimitRatio && p.alike())
+	}
+	return nil, false
+}
+
+// confidence is how sure the pruner is that the text speaks of what is asked.
+func (p *pruning) confidence() float64 {
+	c := p.relevance.coverage
+	switch {
+	case p.kind == Grep: // words of one change are spread over short lines
+		return min(1, c*1.5)
+	case p.kind == Logs && p.q.failure && (p.relevance.troubled || p.relevance.passed):
+		return max(c, 0.8)
+	}
+	return c
+}
+
+// alike is true of a text whose lines one statement printed.
+func (p *pruning) alike() bool {
+	count := map[uint64]int{}
+	most := 0
+	for _, line := range p.d.lines {
+		h := template(line)
+		count[h]++
+		most = max(most, count[h])
+	}
+	return most*10 >= len(p.d.lines)*9
+}
+
+// gains says whether what is left out is worth the markers it takes.
+func (p *pruning) gains(keep []cause) bool {
+	used := 0
+	for i, c := range keep {
+		switch {
+		case c != dropped:
+			used += int(p.d.tokens[i])
+		case i == 0 || keep[i-1] != dropped:
+			used += markerTokens
+		}
+	}
+	return float64(used) <= (1-minGain)*float64(p.d.total)
+}
