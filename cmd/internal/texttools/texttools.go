@@ -1,0 +1,169 @@
+// Package texttools makes prune_text and recover_text tools of the stdio and HTTP
+// servers (toolset "text"), where each call runs through the request machine.
+package texttools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mcp-pruner/pruneclient/recovery"
+	"mcp-pruner/pruneclient/service"
+	"mcp-pruner/tools"
+)
+
+// pageBytes is about how much recover_text returns at once: what clients show
+// without cutting the middle out.
+const pageBytes = 200_000
+
+// New returns prune_text and recover_text over a service.
+func New(s *service.Service) []tools.Tool {
+	check := map[string]func(map[string]any) (tools.Call, []tools.Issue){
+		"prune_text": func(args map[string]any) (tools.Call, []tools.Issue) {
+			a, issues := service.ParsePrune(args)
+			return orIssues(pruneCall{service: s, args: a}, issues)
+		},
+		"recover_text": func(args map[string]any) (tools.Call, []tools.Issue) {
+			a, issues := service.ParseRecover(args)
+			return orIssues(recoverCall{service: s, args: a}, issues)
+		},
+	}
+	var list []tools.Tool
+	for _, t := range service.Tools() {
+		if check[t.Name] == nil {
+			continue // health is for whoever runs the HTTP service
+		}
+		list = append(list, tools.Tool{
+			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema,
+			ReadOnly: true, Check: check[t.Name],
+		})
+	}
+	return list
+}
+
+func orIssues(call tools.Call, found []service.Issue) (tools.Call, []tools.Issue) {
+	if len(found) == 0 {
+		return call, nil
+	}
+	issues := make([]tools.Issue, len(found))
+	for i, f := range found {
+		issues[i] = tools.Issue{Path: f.Path, Code: f.Code}
+	}
+	return nil, issues
+}
+
+// neverPruned is the focus question of both tools: what one has pruned already
+// and what the other gives back is not pruned again.
+type neverPruned struct{}
+
+func (neverPruned) FocusQuestion() string { return "" }
+
+type pruneCall struct {
+	neverPruned
+	service *service.Service
+	args    service.PruneArgs
+}
+
+func (c pruneCall) Run(ctx context.Context) (tools.Output, error) {
+	res, err := c.service.PruneText(ctx, c.args)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false) // a model reads this
+	if err := enc.Encode(res); err != nil {
+		return nil, &tools.Error{Code: "io_error", Message: "the answer cannot be encoded"}
+	}
+	return pruneOutput{output{strings.TrimSuffix(text.String(), "\n")}, res}, nil
+}
+
+type recoverCall struct {
+	neverPruned
+	service *service.Service
+	args    service.RecoverArgs
+}
+
+func (c recoverCall) Run(context.Context) (tools.Output, error) {
+	res, err := c.service.RecoverText(c.args, pageBytes)
+	if err != nil {
+		return nil, recoverError(err)
+	}
+	return recoverOutput{output{note(res.Metadata) + res.RawText}, res}, nil
+}
+
+func recoverError(err error) *tools.Error {
+	var missing *recovery.NotFound
+	var bad *recovery.BadRange
+	switch {
+	case errors.As(err, &missing):
+		return &tools.Error{Code: "prune_id_not_found", Message: "this prune_id is unknown or too old; run the original call again"}
+	case errors.As(err, &bad) && bad.MaxLine != nil:
+		return &tools.Error{Code: "invalid_range", Message: fmt.Sprintf("start_line %d is past the end: the text has %d lines", bad.Range.Start, *bad.MaxLine)}
+	case errors.As(err, &bad):
+		return &tools.Error{Code: "invalid_range", Message: fmt.Sprintf("lines %d-%d: want 1 <= start_line <= end_line", bad.Range.Start, bad.Range.End)}
+	}
+	return &tools.Error{Code: "recovery_unavailable", Message: "the recovery store cannot be read"}
+}
+
+// note says, above a cut answer, how to go on.
+func note(m service.RecoverMetadata) string {
+	if len(m.NextRanges) == 0 {
+		return ""
+	}
+	next, more := m.NextRanges[0], ""
+	if len(m.NextRanges) > 1 {
+		more = fmt.Sprintf(", then the other %d ranges", len(m.NextRanges)-1)
+	}
+	return fmt.Sprintf("[cut: ask next for start_line %d, end_line %d%s]\n", next.Start, next.End, more)
+}
+
+// output is what both outputs share: a text that is not pruned.
+type output struct{ text string }
+
+func (o output) Code() string         { return o.text }
+func (o output) Text() string         { return o.text }
+func (o output) Source() tools.Source { return tools.Source{} }
+
+// Prune is never called: nobody can ask these tools a focus question.
+func (o output) Prune(string) (tools.Output, error) {
+	return nil, errors.New("the output of this tool is not pruned")
+}
+
+type pruneOutput struct {
+	output
+	res service.PruneResult
+}
+
+func (o pruneOutput) Structured(pruning any) any {
+	return struct {
+		Tool string `json:"tool"`
+		service.PruneResult
+		Pruning any `json:"pruning"`
+	}{"prune_text", o.res, pruning}
+}
+
+type recoverOutput struct {
+	output
+	res service.RecoverResult
+}
+
+func (o recoverOutput) Structured(pruning any) any {
+	return struct {
+		Tool string `json:"tool"`
+		service.RecoverResult
+		NextStartLine int `json:"next_start_line,omitempty"`
+		Pruning       any `json:"pruning"`
+	}{"recover_text", o.res, o.nextStartLine(), pruning}
+}
+
+// nextStartLine is where the rest begins, 0 when there is none.
+func (o recoverOutput) nextStartLine() int {
+	if next := o.res.Metadata.NextRanges; len(next) > 0 {
+		return next[0].Start
+	}
+	return 0
+}
