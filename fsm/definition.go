@@ -31,6 +31,8 @@ type compiledRow struct {
 	names  []string
 	events []eventSpec
 	sets   []assignment
+	traced string // a trace's step up to its time, which is the same every time
+	gives  bool   // an event of it has a code or reason
 }
 
 // assignment writes one metadata field: a fixed value, or the fact of that name.
@@ -142,7 +144,9 @@ func (d *Definition) add(row Row) error {
 			return fmt.Errorf("unknown event %q", name)
 		}
 		c.events = append(c.events, spec)
+		c.gives = c.gives || slices.Contains(spec.fields, "code") || slices.Contains(spec.fields, "reason")
 	}
+	c.traced = traceHead(row, c.names)
 	d.compiled[key] = c
 	d.rows = append(d.rows, row)
 	d.leaving[row.From] = append(d.leaving[row.From], row.Trigger)

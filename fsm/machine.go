@@ -25,6 +25,8 @@ type Step struct {
 	Spec    string        // the design's rows
 	At      time.Duration // since the machine was made
 	Events  []Event
+
+	row *compiledRow
 }
 
 // Machine is one request or one run: its own looplab/fsm instance, the steps it
@@ -115,7 +117,7 @@ func (m *Machine) entered(_ context.Context, e *fsm.Event) {
 	row := m.def.compiled[edge{State(e.Src), Trigger(e.Event)}]
 	m.steps = append(m.steps, Step{
 		From: row.From, Trigger: row.Trigger, To: row.To, Spec: row.Spec,
-		At: m.hooks.Now().Sub(m.started),
+		At: m.hooks.Now().Sub(m.started), row: row,
 	})
 	facts := factsOf(e)
 	for _, a := range row.sets {

@@ -48,6 +48,8 @@ type TraceStep struct {
 	Events  []string // names, in the order they were logged
 	Micros  int64    // since the machine was made
 	Why     string   // the code or reason its events gave, where they gave one
+
+	head string // how it is written up to its time, where that is known
 }
 
 // Value is one metadata field, named as the tables name it. It holds a bool, an
@@ -78,17 +80,17 @@ type TraceDetail struct {
 
 // NewRecord makes the record of a machine, with the last step it is expected to
 // take, if any, put behind those it took. Metadata holds the values of the fields
-// that the rows on its way set; further ones are left out.
+// that the rows on its way set; further ones are left out. The record keeps it.
 func NewRecord(m *Machine, metadata []Value, ahead ...TraceStep) Record {
 	r := Record{
 		Machine: m.def.Name(), Table: m.def.hash, ID: m.id, Start: m.started,
 		Steps: make([]TraceStep, 0, len(m.steps)+len(ahead)),
 	}
-	for _, s := range m.steps {
-		r.Steps = append(r.Steps, traceStep(s))
+	for i := range m.steps {
+		r.Steps = append(r.Steps, m.steps[i].traced())
 	}
 	r.Steps = append(r.Steps, ahead...)
-	r.Pruning = m.def.setOnTheWay(r.Steps, metadata)
+	r.Pruning = slices.DeleteFunc(metadata, func(v Value) bool { return !m.hasSet(v.Field) })
 	if n := len(r.Steps); n > 0 {
 		r.Outcome = r.Steps[n-1].To.short()
 	}
@@ -101,22 +103,18 @@ func (m *Machine) Ahead(trigger Trigger) (TraceStep, bool) {
 	if !ok {
 		return TraceStep{}, false
 	}
-	return TraceStep{
-		From: row.From, Trigger: trigger, To: row.To, Row: row.Spec,
-		Events: row.names, Micros: m.hooks.Now().Sub(m.started).Microseconds(),
-	}, true
+	s := Step{At: m.hooks.Now().Sub(m.started), row: row}
+	return s.traced(), true
 }
 
-func traceStep(s Step) TraceStep {
-	t := TraceStep{From: s.From, Trigger: s.Trigger, To: s.To, Row: s.Spec, Micros: s.At.Microseconds()}
-	if len(s.Events) > 0 {
-		t.Events = make([]string, len(s.Events))
+func (s *Step) traced() TraceStep {
+	row := s.row
+	t := TraceStep{
+		From: row.From, Trigger: row.Trigger, To: row.To, Row: row.Spec, Events: row.names,
+		Micros: s.At.Microseconds(), head: row.traced,
 	}
-	for i, e := range s.Events {
-		t.Events[i] = e.Name
-		if t.Why == "" {
-			t.Why = e.why()
-		}
+	for i := 0; row.gives && i < len(s.Events) && t.Why == ""; i++ {
+		t.Why = s.Events[i].why()
 	}
 	return t
 }
@@ -136,17 +134,16 @@ func isCode(s string) bool {
 	return s != "" && len(s) <= 40 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 }
 
-// setOnTheWay keeps the values of the fields that the rows of the steps set.
-func (d *Definition) setOnTheWay(steps []TraceStep, metadata []Value) []Value {
-	return slices.DeleteFunc(slices.Clone(metadata), func(v Value) bool {
-		for _, s := range steps {
-			row := d.compiled[edge{s.From, s.Trigger}]
-			if row != nil && slices.ContainsFunc(row.sets, func(a assignment) bool { return a.field == v.Field }) {
-				return false
+// hasSet says whether a row on the machine's way sets a metadata field.
+func (m *Machine) hasSet(field string) bool {
+	for i := range m.steps {
+		for _, a := range m.steps[i].row.sets {
+			if a.field == field {
+				return true
 			}
 		}
-		return true
-	})
+	}
+	return false
 }
 
 // short is a state's name without the machine's prefix.

@@ -77,6 +77,22 @@ func (r *Record) appendIDs(b []byte) []byte {
 }
 
 func (s *TraceStep) append(b []byte) []byte {
+	if s.head != "" {
+		b = append(b, s.head...)
+	} else {
+		b = s.appendHead(b)
+	}
+	b = strconv.AppendInt(b, s.Micros, 10)
+	b = appendText(b, `,"why":`, s.Why)
+	return append(b, '}')
+}
+
+func traceHead(row Row, events []string) string {
+	s := TraceStep{From: row.From, Trigger: row.Trigger, To: row.To, Row: row.Spec, Events: events}
+	return string(s.appendHead(nil))
+}
+
+func (s *TraceStep) appendHead(b []byte) []byte {
 	b = append(b, `{"from":`...)
 	b = appendString(b, string(s.From))
 	b = append(b, `,"trigger":`...)
@@ -92,10 +108,7 @@ func (s *TraceStep) append(b []byte) []byte {
 		}
 		b = appendString(b, name)
 	}
-	b = append(b, `],"us":`...)
-	b = strconv.AppendInt(b, s.Micros, 10)
-	b = appendText(b, `,"why":`, s.Why)
-	return append(b, '}')
+	return append(b, `],"us":`...)
 }
 
 // appendValues writes the metadata as the object that clients get: the fields

@@ -10,8 +10,9 @@ import (
 	"mcp-pruner/states"
 )
 
-// loadAfter is when a server that may have to count tokens loads its vocabulary:
-// when the handshake is over, and long before a model has made up its mind.
+// loadAfter is when a server that may have to count tokens loads its vocabulary,
+// which takes a processor for some 15 ms: when the handshake is over, and before a
+// model has made up its mind. Tokens of earlier calls are estimated.
 const loadAfter = 300 * time.Millisecond
 
 // addTrace makes a pipeline record its calls where the settings ask for it.

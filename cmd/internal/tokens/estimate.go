@@ -3,7 +3,7 @@ package tokens
 // What Estimate looks at of a large text: some windows, evenly spread.
 const (
 	windows     = 8
-	windowBytes = 256
+	windowBytes = 128
 )
 
 // Estimate is about the number of tokens. Its cost does not grow with the text.

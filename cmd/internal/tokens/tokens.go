@@ -8,6 +8,7 @@ package tokens
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/tiktoken-go/tokenizer/codec"
 )
@@ -20,12 +21,18 @@ const ExactLimit = 256 << 10
 // milliseconds and megabytes that a process which never counts does not pay.
 var vocabulary = sync.OnceValue(codec.NewO200kBase)
 
-// Load loads the vocabulary, so that the first text does not wait for it.
-func Load() { vocabulary() }
+var loaded atomic.Bool
 
-// Measure counts texts of ordinary size and estimates larger ones.
+// Load loads the vocabulary.
+func Load() {
+	vocabulary()
+	loaded.Store(true)
+}
+
+// Measure counts texts of ordinary size and estimates larger ones. It does not
+// wait for the vocabulary: until Load is through it estimates.
 func Measure(text string) (tokens int, exact bool) {
-	if len(text) > ExactLimit {
+	if len(text) > ExactLimit || !loaded.Load() {
 		return Estimate(text), false
 	}
 	return Count(text), true

@@ -69,7 +69,14 @@ func FuzzCount(f *testing.F) {
 }
 
 func TestMeasureCountsUpToItsLimit(t *testing.T) {
-	_, exact := Measure(strings.Repeat("word ", ExactLimit/5))
+	loaded.Store(false)
+	_, exact := Measure("word")
+	assert.False(t, exact, "it does not wait for the vocabulary")
+	Load()
+	n, exact := Measure("word")
+	assert.True(t, exact)
+	assert.Equal(t, 1, n)
+	_, exact = Measure(strings.Repeat("word ", ExactLimit/5))
 	assert.True(t, exact)
 	_, exact = Measure(strings.Repeat("word ", ExactLimit/5+1))
 	assert.False(t, exact)

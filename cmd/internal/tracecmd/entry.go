@@ -1,0 +1,139 @@
+package tracecmd
+
+import (
+	"bytes"
+	"errors"
+	"time"
+
+	"mcp-pruner/fsm"
+)
+
+// entry is what is kept of a line.
+type entry struct {
+	err  error // why it is no record, or one that no table allows
+	torn int   // bytes of a record that breaks off: all of the line, or its beginning
+	last bool  // nothing ends the line: it is the last of its file
+	ok   bool  // there is a record
+
+	server, writer, prev, sum string
+	seq                       uint64
+	lost                      int
+
+	machine, table, id, session, client, tool, subject string
+
+	amends  bool
+	start   time.Time
+	path    *path
+	micros  []int64 // when each step of the path was taken
+	outcome string
+	why     string // the last code that a step gave
+
+	attempted, applied bool
+	reason, pruneError string
+	bytes              fsm.TraceBytes
+	tokens             fsm.TraceTokens
+}
+
+// path is a way through a machine; equal ways have equal keys.
+type path struct {
+	key      string
+	machine  string
+	table    string
+	steps    []fsm.TraceStep // without times
+	terminal fsm.State
+}
+
+// took is the time from the first state to the last.
+func (e *entry) took() time.Duration {
+	if len(e.micros) == 0 {
+		return 0
+	}
+	return time.Duration(e.micros[len(e.micros)-1]) * time.Microsecond
+}
+
+// reader turns lines into entries. Each worker has its own.
+type reader struct {
+	decoder  *fsm.Decoder
+	replayer *fsm.Replayer // nil: records are taken as they are
+	paths    map[string]*path
+	record   *fsm.Record
+	key      *[]byte
+}
+
+func newReader(p *fsm.Replayer) reader {
+	return reader{fsm.NewDecoder(), p, make(map[string]*path), new(fsm.Record), new([]byte)}
+}
+
+var opening = []byte(`{"v":`)
+
+func (r reader) read(text []byte, e *entry) {
+	err := r.decoder.Decode(text, r.record)
+	if err != nil {
+		// A process that was killed in the middle of a line leaves a piece, and the
+		// next process may write right behind it.
+		if at := bytes.LastIndex(text, opening); at > 0 && r.decoder.Decode(text[at:], r.record) == nil {
+			e.torn, err = at, nil
+		}
+	}
+	switch {
+	case errors.Is(err, fsm.ErrTorn):
+		e.torn = len(text)
+		return
+	case err != nil:
+		e.err = err
+		return
+	}
+	e.ok = true
+	r.keep(e)
+	if r.replayer != nil {
+		e.err = r.replayer.Replay(r.record)
+	}
+}
+
+func (r reader) keep(e *entry) {
+	rec := r.record
+	e.server, e.writer, e.prev, e.sum, e.seq, e.lost = rec.Server, rec.Writer, rec.Prev, rec.Sum, rec.Seq, rec.Lost
+	e.machine, e.table, e.id, e.session, e.client = rec.Machine, rec.Table, rec.ID, rec.Session, rec.Client
+	e.tool, e.subject, e.amends, e.start, e.outcome = rec.Tool, rec.Subject, rec.Amends, rec.Start, rec.Outcome
+	e.bytes, e.tokens = rec.Bytes, rec.Tokens
+	e.path = r.path(rec)
+	e.micros = make([]int64, len(rec.Steps))
+	for i := range rec.Steps {
+		e.micros[i] = rec.Steps[i].Micros
+		if rec.Steps[i].Why != "" {
+			e.why = rec.Steps[i].Why
+		}
+	}
+	for _, v := range rec.Pruning {
+		switch v.Field {
+		case "attempted":
+			e.attempted = v.Value == true
+		case "applied":
+			e.applied = v.Value == true
+		case "reason":
+			e.reason, _ = v.Value.(string)
+		case "error.code":
+			e.pruneError, _ = v.Value.(string)
+		}
+	}
+}
+
+// path finds the record's path among those met before.
+func (r reader) path(rec *fsm.Record) *path {
+	key := append((*r.key)[:0], rec.Table...)
+	for i := range rec.Steps {
+		key = append(append(key, ' '), rec.Steps[i].From...)
+		key = append(append(key, '>'), rec.Steps[i].Trigger...)
+	}
+	*r.key = key
+	if p, ok := r.paths[string(key)]; ok {
+		return p
+	}
+	p := &path{key: string(key), machine: rec.Machine, table: rec.Table, steps: make([]fsm.TraceStep, len(rec.Steps))}
+	for i, s := range rec.Steps {
+		p.steps[i] = fsm.TraceStep{From: s.From, Trigger: s.Trigger, To: s.To, Row: s.Row}
+		p.terminal = s.To
+	}
+	r.paths[p.key] = p
+	return p
+}

@@ -1,0 +1,77 @@
+package tracecmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// filter says which records count.
+type filter struct {
+	since   time.Time
+	session string
+}
+
+// from reads --since: a duration back from now, a day or a time.
+func (f *filter) from(since string) error {
+	if since == "" {
+		return nil
+	}
+	if d, err := time.ParseDuration(since); err == nil && d >= 0 {
+		f.since = time.Now().Add(-d)
+		return nil
+	}
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if t, err := time.Parse(layout, since); err == nil {
+			f.since = t
+			return nil
+		}
+	}
+	return fmt.Errorf("--since %q is neither a duration (24h) nor a day (2026-11-21) nor a time (2026-11-21T04:00:00Z)", since)
+}
+
+func (f filter) takes(e *entry) bool {
+	return !e.start.Before(f.since) && (f.session == "" || f.session == e.session)
+}
+
+// loaded is what a trace holds, records that were amended left out.
+type loaded struct {
+	entries    []*entry
+	writers    map[string]bool
+	unreadable int
+}
+
+// load reads the records that a filter takes. Nothing is verified but checksums:
+// a line that is no record is counted and left out.
+func load(s settings, stdin io.Reader) (loaded, error) {
+	all := loaded{writers: make(map[string]bool)}
+	at := make(map[string]int) // where the record of an id stands
+	err := with(s.files, stdin, func(sources []source) error {
+		return scan(sources, func() reader { return newReader(nil) }, func(l *line) error {
+			switch {
+			case !l.ok:
+				all.unreadable++
+				return nil
+			case !s.filter.takes(&l.entry):
+				return nil
+			}
+			e := l.entry
+			all.writers[e.writer] = true
+			if i, ok := at[e.id]; ok && e.amends {
+				all.entries[i] = &e
+				return nil
+			}
+			at[e.id] = len(all.entries)
+			all.entries = append(all.entries, &e)
+			return nil
+		})
+	})
+	if err == nil && len(all.entries) == 0 {
+		err = errors.New("there is no such record")
+		if s.filter == (filter{}) {
+			err = errors.New("there is no record in it")
+		}
+	}
+	return all, err
+}

@@ -1,0 +1,91 @@
+package tracecmd
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// binary is the real program, built once and only by the tests that need it.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "mcp-pruner-trace")
+	if err != nil {
+		return "", err
+	}
+	removeLater(dir)
+	out := filepath.Join(dir, "mcp-pruner")
+	build := exec.Command("go", "build", "-o", out, "mcp-pruner/cmd/mcp-pruner")
+	if text, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, text)
+	}
+	return out, nil
+})
+
+var (
+	leftovers []string
+	leaving   sync.Mutex
+)
+
+func removeLater(dir string) {
+	leaving.Lock()
+	defer leaving.Unlock()
+	leftovers = append(leftovers, dir)
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, dir := range leftovers {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// server is a running mcp-pruner.
+type server struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func startServer(t testing.TB, root string, env ...string) *server {
+	t.Helper()
+	path, err := binary()
+	require.NoError(t, err)
+	s := &server{cmd: exec.Command(path)}
+	s.cmd.Env = append(append(os.Environ(), "MCP_PRUNER_CWD="+root, "MCP_PRUNER_LOG_LEVEL=warn"), env...)
+	s.in, err = s.cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := s.cmd.StdoutPipe()
+	require.NoError(t, err)
+	s.out = bufio.NewReaderSize(out, 1<<20)
+	require.NoError(t, s.cmd.Start())
+	return s
+}
+
+// call sends one tools/call.
+func (s *server) call(id int, tool string, args map[string]any) error {
+	line, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = s.in.Write(append(line, '\n'))
+	return err
+}
+
+// close ends the server by the end of its input.
+func (s *server) close(t testing.TB) {
+	t.Helper()
+	require.NoError(t, s.in.Close())
+	_, _ = io.Copy(io.Discard, s.out)
+	require.NoError(t, s.cmd.Wait())
+}

@@ -1,0 +1,147 @@
+package tracecmd
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+)
+
+// chunkBytes is how much of a file one worker takes at a time.
+const chunkBytes = 1 << 20
+
+// maxLineBytes bounds a line: no record comes near it, a hostile file might.
+const maxLineBytes = 16 << 20
+
+// line is a line of a trace, as a worker left it.
+type line struct {
+	file   string
+	number int
+	entry
+}
+
+func (l *line) String() string { return fmt.Sprintf("%s: line %d", l.file, l.number) }
+
+// source is one file of a trace.
+type source struct {
+	name string
+	in   io.Reader
+}
+
+// errStop ends a scan early, and is no failure.
+var errStop = errors.New("stop")
+
+// chunk is a run of whole lines, and what a worker made of them.
+type chunk struct {
+	file   string
+	number int // of its first line
+	text   []byte
+	lines  []line
+	err    error // reading ended here
+	done   chan struct{}
+}
+
+// scan reads lines on all processors and hands them to take, in order. Blank
+// lines are no lines. It ends with the first error that take returns.
+func scan(sources []source, newReader func() reader, take func(*line) error) error {
+	workers := runtime.GOMAXPROCS(0)
+	work, order := make(chan *chunk, workers), make(chan *chunk, 2*workers)
+	stop := make(chan struct{})
+	defer close(stop)
+	for range workers {
+		go func() { // ends when the file does, or with the scan
+			read := newReader()
+			for c := range work {
+				c.read(read)
+				close(c.done)
+			}
+		}()
+	}
+	go func() {
+		defer close(order)
+		defer close(work)
+		for _, s := range sources {
+			if !split(s, work, order, stop) {
+				return
+			}
+		}
+	}()
+	for c := range order {
+		<-c.done
+		for i := range c.lines {
+			if err := take(&c.lines[i]); err != nil {
+				return err
+			}
+		}
+		if c.err != nil {
+			return fmt.Errorf("read %s: %w", c.file, c.err)
+		}
+	}
+	return nil
+}
+
+// split cuts a file into chunks. It is false when the scan is over.
+func split(s source, work, order chan<- *chunk, stop <-chan struct{}) bool {
+	in := bufio.NewReaderSize(s.in, 64<<10)
+	number := 1
+	for {
+		text, err := nextChunk(in)
+		c := &chunk{file: s.name, number: number, text: text, done: make(chan struct{})}
+		if err != nil && err != io.EOF {
+			c.err = err
+		}
+		number += bytes.Count(text, []byte("\n"))
+		select {
+		case order <- c:
+		case <-stop:
+			return false
+		}
+		work <- c
+		if err != nil {
+			return c.err == nil
+		}
+	}
+}
+
+func nextChunk(in *bufio.Reader) ([]byte, error) {
+	text := make([]byte, chunkBytes, chunkBytes+8<<10)
+	n, err := io.ReadFull(in, text)
+	text = text[:n]
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF
+	}
+	for err == nil && text[len(text)-1] != '\n' {
+		var rest []byte
+		rest, err = in.ReadSlice('\n')
+		text = append(text, rest...)
+		if err == bufio.ErrBufferFull {
+			err = nil
+		}
+		if len(text) > chunkBytes+maxLineBytes {
+			return text, fmt.Errorf("a line is longer than %d MiB: this is no trace", maxLineBytes>>20)
+		}
+	}
+	return text, err
+}
+
+func (c *chunk) read(read reader) {
+	c.lines = make([]line, 0, len(c.text)/1000)
+	number := c.number
+	for rest := c.text; len(rest) > 0; number++ {
+		end := bytes.IndexByte(rest, '\n')
+		ended := end >= 0
+		if !ended {
+			end = len(rest)
+		}
+		if text := rest[:end]; len(bytes.TrimSpace(text)) > 0 {
+			c.lines = append(c.lines, line{file: c.file, number: number})
+			l := &c.lines[len(c.lines)-1]
+			read.read(text, &l.entry)
+			l.last = !ended
+		}
+		rest = rest[min(end+1, len(rest)):]
+	}
+	c.text = nil
+}

@@ -1,0 +1,155 @@
+package tracecmd
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// show prints the stats for people.
+func (s Stats) show(out io.Writer) error {
+	var text bytes.Buffer
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	s.showHead(w)
+	s.showSaved(w)
+	s.showTools(w)
+	s.showOutcomes(w)
+	s.showPruner(w)
+	s.showPaths(w)
+	s.showStates(w)
+	_ = w.Flush() // to memory
+	_, err := out.Write(text.Bytes())
+	return err
+}
+
+func (s Stats) showHead(w io.Writer) {
+	fmt.Fprintf(w, "%s requests and %s runs in %s sessions of %s processes, %s to %s\n",
+		count(s.Requests), count(s.Runs), count(s.Sessions), count(s.Processes), s.From.Format(time.RFC3339), s.To.Format(time.RFC3339))
+	if s.Unreadable > 0 {
+		fmt.Fprintf(w, "%s lines are no records; \"mcp-pruner trace verify\" says why\n", count(s.Unreadable))
+	}
+}
+
+func (s Stats) showSaved(w io.Writer) {
+	fmt.Fprintf(w, "\nTOKENS (o200k)\n")
+	fmt.Fprintf(w, "from tools\t%s\t(%s bytes)\n", count(s.Tokens.Raw), count(s.Bytes.Raw))
+	fmt.Fprintf(w, "sent\t%s\t(%s bytes)\n", count(s.Tokens.Sent), count(s.Bytes.Sent))
+	fmt.Fprintf(w, "pruned away\t%s\tmarkers and notes are counted as sent\n", count(s.Saved.Gross))
+	fmt.Fprintf(w, "not shown\t%s\tthe client would have cut these anyway\n", count(-s.Saved.NotShown))
+	fmt.Fprintf(w, "questions\t%s\twhat asking cost the model\n", count(-s.Saved.Questions))
+	fmt.Fprintf(w, "read again\t%s\t%s requests about what had been pruned, and what was pruned of those\n",
+		count(-s.Saved.Rereads-s.Saved.OfRereads), count(s.Saved.RereadsOf))
+	fmt.Fprintf(w, "net saved\t%s\t%s of the %s a model would have read without pruning\n",
+		count(s.Saved.Net), percent(s.Saved.NetShare), count(s.Saved.Without))
+	if s.Tokens.Estimated > 0 {
+		fmt.Fprintf(w, "\t\tof %s requests, nearly all unpruned, the tokens are estimated\n", count(s.Tokens.Estimated))
+	}
+}
+
+func (s Stats) showTools(w io.Writer) {
+	fmt.Fprintf(w, "\nTOOL\trequests\tfailed\ttokens in\tsent\tnet saved\tp50\tp95\tp99\tmax\n")
+	for _, t := range s.Tools {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", toolName(t.Tool), count(t.Count), count(t.Failed), count(t.Raw), count(t.Sent), count(t.Net), t.Latency)
+	}
+	fmt.Fprintf(w, "all\t%s\t\t%s\t%s\t%s\t%s\n", count(s.Requests), count(s.Tokens.Raw), count(s.Tokens.Sent), count(s.Saved.Net), s.Latency)
+}
+
+func (s Stats) showOutcomes(w io.Writer) {
+	fmt.Fprintf(w, "\nOUTCOME\twhy\ttool\tmachine\tcount\n")
+	for _, o := range s.Outcomes {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", o.Outcome, orDash(o.Why), toolName(o.Tool), o.Machine, count(o.Count))
+	}
+}
+
+func (s Stats) showPruner(w io.Writer) {
+	p := s.Pruner
+	fmt.Fprintf(w, "\nPRUNER\tcalled %s\tapplied %s\tfailed %s\t%s\n", count(p.Called), count(p.Applied), count(p.Failed), p.Latency)
+	for _, reason := range slices.Sorted(maps.Keys(p.Failures)) {
+		fmt.Fprintf(w, "failed\t%s\t%s\n", reason, count(p.Failures[reason]))
+	}
+	for _, reason := range slices.Sorted(maps.Keys(p.Skipped)) {
+		fmt.Fprintf(w, "not called\t%s\t%s\n", reason, count(p.Skipped[reason]))
+	}
+}
+
+func (s Stats) showPaths(w io.Writer) {
+	fmt.Fprintf(w, "\nWAY\tshare\n")
+	for _, p := range s.Paths {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", count(p.Count), percent(p.Share), strings.Join(p.States, " > "))
+	}
+}
+
+func (s Stats) showStates(w io.Writer) {
+	fmt.Fprintf(w, "\nTIME IN STATE\ttimes\tp50\tp95\tp99\tmax\n")
+	for _, st := range s.States {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", st.State, count(st.Count), st.Latency)
+	}
+}
+
+// String is the four figures as columns.
+func (l Latency) String() string {
+	return span(l.P50) + "\t" + span(l.P95) + "\t" + span(l.P99) + "\t" + span(l.Max)
+}
+
+// span words a time in microseconds with three digits at most.
+func span(us int64) string {
+	switch {
+	case us < 1000:
+		return strconv.FormatInt(us, 10) + "µs"
+	case us < 1_000_000:
+		return digits(float64(us)/1e3) + "ms"
+	default:
+		return digits(float64(us)/1e6) + "s"
+	}
+}
+
+func digits(f float64) string {
+	switch {
+	case f < 10:
+		return strconv.FormatFloat(f, 'f', 2, 64)
+	case f < 100:
+		return strconv.FormatFloat(f, 'f', 1, 64)
+	default:
+		return strconv.FormatFloat(f, 'f', 0, 64)
+	}
+}
+
+func percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) + "%" }
+
+// count is a number with its thousands set apart.
+func count(n int) string {
+	s := strconv.Itoa(n)
+	first := 1
+	if n < 0 {
+		first = 2
+	}
+	for i := len(s) - 3; i >= first; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// toolName is a tool's name safe for a terminal: a client may call a tool anything.
+func toolName(name string) string {
+	switch quoted := strconv.QuoteToGraphic(name); {
+	case name == "":
+		return "-"
+	case quoted == `"`+name+`"`:
+		return name
+	default:
+		return quoted
+	}
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

@@ -1,0 +1,58 @@
+package fsm
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func benchRecord(b *testing.B) (*Machine, []Value) {
+	b.Helper()
+	m := MustCompile(RequestTable()).New("req_0123456789abcdef", Hooks{})
+	for _, trigger := range []Trigger{Accept, ArgumentsValid, ToolSucceeded, OutputCaptured, NoQuestion} {
+		require.NoError(b, m.Fire(b.Context(), trigger, Facts{"raw_bytes": 1000, "tool": "read"}))
+	}
+	return m, []Value{{"attempted", false}, {"applied", false}, {"fallback", false}, {"raw_bytes", 1000}, {"reason", "no_focus_question"}}
+}
+
+// BenchmarkTrace is what a record costs its request: making it, writing it.
+func BenchmarkTrace(b *testing.B) {
+	m, values := benchRecord(b)
+	ahead, _ := m.Ahead(Written)
+	b.Run("make", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			NewRecord(m, values, ahead)
+		}
+	})
+	b.Run("encode", func(b *testing.B) {
+		r, line := NewRecord(m, values, ahead), []byte(nil)
+		b.ReportAllocs()
+		for b.Loop() {
+			line = AppendRecord(line[:0], &r)
+		}
+		b.SetBytes(int64(len(line)))
+	})
+	b.Run("write", func(b *testing.B) {
+		file, err := OpenTrace(filepath.Join(b.TempDir(), "trace.jsonl"), 0, nil)
+		require.NoError(b, err)
+		r := NewRecord(m, values, ahead)
+		b.ReportAllocs()
+		for b.Loop() {
+			file.Append(r)
+		}
+	})
+	b.Run("read", func(b *testing.B) {
+		r := NewRecord(m, values, ahead)
+		line := AppendRecord(nil, &r)
+		line = line[:len(line)-1]
+		b.SetBytes(int64(len(line)))
+		d, replayer := NewDecoder(), ReplayerOf(Tables()...)
+		b.ReportAllocs()
+		for b.Loop() {
+			require.NoError(b, d.Decode(line, &r))
+			require.NoError(b, replayer.Replay(&r))
+		}
+	})
+}
