@@ -144,11 +144,9 @@ func (c *bashCall) failed(err error, out *bashOutput) *Error {
 // Variables that commands do not see: the server's own settings and the
 // client's session secrets.
 var (
-	heldBackPrefixes = []string{
-		"PRUNER_", "MCP_PRUNER_", "JEEVES_", "DEEPINFRA_",
-		"ANTHROPIC_", "CLAUDE_CODE_", "CODEX_",
-	}
-	heldBack = []string{"OPENAI_API_KEY"}
+	ownPrefixes    = []string{"PRUNER_", "MCP_PRUNER_", "JEEVES_", "DEEPINFRA_"}
+	clientPrefixes = []string{"ANTHROPIC_", "CLAUDE_CODE_", "CODEX_"}
+	clientSecrets  = []string{"OPENAI_API_KEY"}
 )
 
 // environment is the server's environment without what is held back, with the
@@ -170,9 +168,16 @@ func (c *bashCall) environment(dir string) []string {
 	return env
 }
 
-func secret(name string) bool {
-	return slices.Contains(heldBack, name) ||
-		slices.ContainsFunc(heldBackPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+func secret(name string) bool { return hasPrefix(name, ownPrefixes) || ClientSecret(name) }
+
+// ClientSecret says whether a variable is one of the client's session secrets,
+// which the server has no use for.
+func ClientSecret(name string) bool {
+	return slices.Contains(clientSecrets, name) || hasPrefix(name, clientPrefixes)
+}
+
+func hasPrefix(name string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 // shareCap fits both streams into one cap. Each was kept up to the whole cap, so

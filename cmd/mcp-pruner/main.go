@@ -9,6 +9,9 @@ import (
 )
 
 func main() {
+	if len(os.Args) == 1 {
+		cli.ShedSecrets(os.Args, os.Environ())
+	}
 	os.Exit(cli.Run(cli.Process{
 		Args:   os.Args[1:],
 		Env:    os.Environ(),

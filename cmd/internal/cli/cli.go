@@ -9,6 +9,8 @@ import (
 	"os/signal"
 
 	"mcp-pruner/cmd/internal/prunecmd"
+	"mcp-pruner/cmd/internal/runcmd"
+	"mcp-pruner/cmd/internal/tracecmd"
 )
 
 // Process is what a verb gets of the operating system.
@@ -37,9 +39,17 @@ func verbs() []verb {
 	return []verb{
 		{"prune", "prune a file or standard input to a question", prune},
 		{"demo", "read a file over the real server with a question: before and after", demo},
+		{"run", "run claude or codex with the server injected", run},
+		{"config", "print what run would inject, to wire it by hand", config},
+		{"install", "add the server to claude's or codex's own configuration", install},
 		{"doctor", "say what the server would find: shell, rg, pruner, root, settings", doctor},
+		{"trace", "verify, sum up or draw what MCP_PRUNER_TRACE recorded", trace},
 		{"version", "print the version", version},
 	}
+}
+
+func trace(ctx context.Context, p Process) int {
+	return tracecmd.Run(ctx, p.Args, p.Stdin, p.Stdout, p.Stderr)
 }
 
 func prune(ctx context.Context, p Process) int {
@@ -62,6 +72,8 @@ func Run(p Process) int {
 		return exitOK
 	case "-v", "--version":
 		return version(ctx, p)
+	case "keep": // between run and the client; not for people
+		return runcmd.Keep(ctx, p.Args, p.Env, p.Stdin, p.Stdout, p.Stderr)
 	}
 	for _, v := range verbs() {
 		if v.name == name {

@@ -16,7 +16,7 @@ import (
 func TestMain(m *testing.M) {
 	verbs := map[string]func(context.Context, []string) int{
 		"run": func(ctx context.Context, args []string) int {
-			return runcmd.Run(ctx, args, os.Environ(), os.Stdin, os.Stdout, os.Stderr)
+			return runcmd.Program{Version: "1.2.3"}.Run(ctx, args, os.Environ(), os.Stdin, os.Stdout, os.Stderr)
 		},
 		"keep": func(ctx context.Context, args []string) int {
 			return runcmd.Keep(ctx, args, nil, nil, nil, nil)

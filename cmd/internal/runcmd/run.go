@@ -43,8 +43,13 @@ type request struct {
 	startTimeout time.Duration
 }
 
+// Program is the program that the verb run is part of.
+type Program struct {
+	Version string // named in traces
+}
+
 // Run is the verb run.
-func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func (p Program) Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if isHelp(args) {
 		fmt.Fprint(stdout, runUsage)
 		return exitOK
@@ -54,7 +59,7 @@ func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		return usageError(stderr, err, runUsage)
 	}
 	stderr = &lockedWriter{w: stderr}
-	code, err := req.run(ctx, env, stdin, stdout, stderr)
+	code, err := req.run(ctx, p, env, stdin, stdout, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "mcp-pruner: %v\n", err)
 	}
@@ -104,7 +109,7 @@ func (r *request) setStartTimeout(value string) error {
 }
 
 // run runs the client. An error is about this program and not about the run.
-func (r *request) run(ctx context.Context, env []string, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
+func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 	if r.trace != "" {
 		env = append(slices.Clone(env), traceVariable+"="+r.trace)
 	}
@@ -125,7 +130,11 @@ func (r *request) run(ctx context.Context, env []string, stdin io.Reader, stdout
 	if err != nil {
 		return exitFail, err
 	}
-	appendTrace(options.Settings.Get(traceVariable), r.provider.Name(), result, stderr)
+	if path := options.Settings.Get(traceVariable); path != "" {
+		record := fsm.NewRecord(result.Machine, nil)
+		record.Server, record.Client = p.Version, r.provider.Name()
+		appendTrace(path, record, stderr)
+	}
 	fmt.Fprintf(stderr, "mcp-pruner: %s: %s\n", r.provider.Name(), result.Summary())
 	return result.ExitCode, nil
 }

@@ -130,7 +130,7 @@ func TestCancelledContext(t *testing.T) {
 	code := make(chan int)
 	var stderr bytes.Buffer
 	go func() {
-		code <- runcmd.Run(ctx, []string{"--provider", "claude"}, p.env, nil, &bytes.Buffer{}, &stderr)
+		code <- runcmd.Program{Version: "1.2.3"}.Run(ctx, []string{"--provider", "claude"}, p.env, nil, &bytes.Buffer{}, &stderr)
 	}()
 	require.Eventually(t, func() bool {
 		_, err := os.Stat(filepath.Join(p.dir, "ready"))

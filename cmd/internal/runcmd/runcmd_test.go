@@ -36,7 +36,7 @@ exit 4
 func TestRun(t *testing.T) {
 	p := newPlace(t, map[string]string{"claude": connects})
 	p.env = append(p.env, "JEEVES_MCP_PRUNER_PATH=/bin/true")
-	code, stdout, stderr := call(runcmd.Run, p.env, "--provider", "claude", "--model", "opus", "--", "two", "words")
+	code, stdout, stderr := call(runcmd.Program{Version: "1.2.3"}.Run, p.env, "--provider", "claude", "--model", "opus", "--", "two", "words")
 	assert.Equal(t, 4, code, "the client's exit code")
 	assert.Equal(t, "the answer\n", stdout)
 	args, err := os.ReadFile(filepath.Join(p.dir, "args"))
@@ -58,7 +58,7 @@ func TestRunFiles(t *testing.T) {
 	p.env = append(p.env, "JEEVES_MCP_PRUNER_PATH=/bin/true")
 	events, trace := filepath.Join(p.dir, "events"), filepath.Join(p.dir, "trace")
 	for range 2 {
-		_, _, stderr := call(runcmd.Run, p.env, "--provider=claude", "--events="+events, "--trace", trace, "--", "x")
+		_, _, stderr := call(runcmd.Program{Version: "1.2.3"}.Run, p.env, "--provider=claude", "--events="+events, "--trace", trace, "--", "x")
 		assert.Len(t, lines(stderr), 1, "only the summary")
 	}
 	logged, err := os.ReadFile(events)
@@ -76,12 +76,14 @@ func TestRunFiles(t *testing.T) {
 			Machine string
 			Outcome string
 			Client  string
+			Server  string
 			Steps   []struct{ From, Trigger, To string }
 		}
 		require.NoError(t, json.Unmarshal([]byte(line), &record))
 		assert.Equal(t, fsm.RunTable().Name, record.Machine)
 		assert.Equal(t, "shutdown", record.Outcome)
 		assert.Equal(t, "claude", record.Client)
+		assert.Equal(t, "1.2.3", record.Server)
 		assert.Len(t, record.Steps, 3)
 	}
 }
@@ -96,7 +98,7 @@ func TestRunRefuses(t *testing.T) {
 		{"--provider claude --start-timeout 0 -- x", "--start-timeout=0: not a number of seconds"},
 		{"--provider claude --events /nowhere/x -- x", "--events: open /nowhere/x: no such file or directory"},
 	} {
-		code, stdout, stderr := call(runcmd.Run, p.env, strings.Fields(c.args)...)
+		code, stdout, stderr := call(runcmd.Program{Version: "1.2.3"}.Run, p.env, strings.Fields(c.args)...)
 		assert.Equal(t, 2, code, c.args)
 		assert.Empty(t, stdout)
 		assert.Contains(t, stderr, "mcp-pruner: "+c.want, c.args)
@@ -106,7 +108,7 @@ func TestRunRefuses(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for name, v := range map[string]verb{"run": runcmd.Run, "config": runcmd.Config, "install": runcmd.Install} {
+	for name, v := range map[string]verb{"run": runcmd.Program{Version: "1.2.3"}.Run, "config": runcmd.Config, "install": runcmd.Install} {
 		code, stdout, stderr := call(v, nil, "--help")
 		assert.Zero(t, code)
 		assert.True(t, strings.HasPrefix(stdout, "usage: mcp-pruner "+name), stdout)
