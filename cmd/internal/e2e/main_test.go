@@ -1,0 +1,145 @@
+//go:build e2e
+
+// Package e2e runs the real clients, pinned, against the real program and a mock
+// model API: "make e2e".
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write the transcripts of testdata/runner/real")
+
+// clients is where the clients are installed, pruner the program under test.
+var clients, pruner string
+
+// TestMain installs the clients and builds the program. Where npm cannot be
+// reached nothing is tested, and that is said so that nobody overlooks it.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "fake-server" {
+		fakeServer(os.Args[2])
+	}
+	flag.Parse()
+	if err := install(); err != nil {
+		skipLoudly(err)
+	}
+	bin, err := os.MkdirTemp("", "e2e")
+	if err == nil {
+		pruner = filepath.Join(bin, "mcp-pruner")
+		err = command(10*time.Minute, "..", "go", "build", "-o", pruner, "mcp-pruner/cmd/mcp-pruner")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(bin)
+	os.Exit(code)
+}
+
+// skipLoudly ends the tests without a failure, unless E2E_REQUIRED asks for one.
+func skipLoudly(why error) {
+	line := strings.Repeat("!", 78)
+	fmt.Printf("%s\n!! END-TO-END TESTS SKIPPED: no real client was run.\n!! %v\n%s\n", line,
+		strings.ReplaceAll(why.Error(), "\n", "\n!! "), line)
+	if os.Getenv("E2E_REQUIRED") != "" {
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// install installs what clients/package.json pins into a cache, unless it is
+// there already.
+func install() error {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		return fmt.Errorf("the clients are pinned for linux/amd64, this is %s/%s", runtime.GOOS, runtime.GOARCH)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
+	clients = filepath.Join(cache, "mcp-pruner-e2e")
+	pinned, err := os.ReadFile("clients/package.json")
+	if err != nil {
+		return err
+	}
+	done := filepath.Join(clients, "installed.json")
+	if there, err := os.ReadFile(done); err == nil && bytes.Equal(there, pinned) {
+		return nil
+	}
+	if err := os.MkdirAll(clients, 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(clients, "package.json"), pinned, 0o644); err != nil {
+		return err
+	}
+	err = command(10*time.Minute, clients, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock")
+	if err != nil {
+		return fmt.Errorf("npm could not install the clients: %w", err)
+	}
+	return os.WriteFile(done, pinned, 0o644)
+}
+
+func command(limit time.Duration, dir, name string, args ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+func installed(path string) string { return filepath.Join(clients, "node_modules", path) }
+
+// fakeServer is an MCP server that never gets ready.
+func fakeServer(how string) {
+	switch how {
+	case "exit":
+		os.Exit(3)
+	case "die": // right after the handshake
+		fakeHandshake()
+		os.Exit(3)
+	case "hang": // also deaf to the end of its input
+		for {
+			time.Sleep(time.Hour)
+		}
+	}
+	os.Exit(64)
+}
+
+// fakeHandshake answers initialize, refuses what comes before, and returns when
+// anything comes after.
+func fakeHandshake() {
+	for in := json.NewDecoder(os.Stdin); ; {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Params struct{ ProtocolVersion string }
+		}
+		if in.Decode(&m) != nil {
+			return
+		}
+		switch {
+		case m.Method == "initialize":
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"fake","version":"1"}}}`+"\n",
+				m.ID, m.Params.ProtocolVersion)
+		case m.Method == "server/discover":
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`+"\n", m.ID)
+		case m.ID != nil:
+			return
+		}
+	}
+}

