@@ -1,6 +1,9 @@
 package lineprune
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // cause is why a line is kept.
 type cause uint8
@@ -22,35 +25,36 @@ const (
 // them, then what the limits ask for.
 func (p *pruning) choose() []cause {
 	keep := p.protect()
-	order := p.relevance.ranking()
 	f := p.newFill(keep)
 	if p.budgeted() {
-		f.take(order, 0)
+		f.take(p.relevance.ranking(0))
 	} else {
-		f.take(order, freeFloor*p.relevance.best())
+		f.take(p.relevance.ranking(freeFloor * p.relevance.best()))
 		f.allowance = f.used + int(extraShare*float64(p.d.total))
 		f.surround()
 	}
-	f.reach(order, limitsOf(len(keep), p.opts).minKept)
+	if want := limitsOf(len(keep), p.opts).minKept; f.kept < want {
+		f.reach(p.relevance.ranking(-1), want)
+	}
 	p.bridge(keep)
 	return keep
 }
 
-// ranking is the lines, best first, ties in text order.
-func (r *relevance) ranking() []int {
-	order := make([]int, len(r.score))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case r.score[a] > r.score[b]:
-			return -1
-		case r.score[a] < r.score[b]:
-			return 1
+// ranking is the lines scored above floor, best first, ties in text order. Scores are compared with
+// the precision of a float32, which forgives the last bits to machines that differ
+// in them.
+func (r *relevance) ranking(floor float64) []int {
+	var keys []uint64
+	for i, s := range r.score {
+		if s > floor {
+			keys = append(keys, uint64(math.Float32bits(float32(s)))<<32|uint64(^uint32(i)))
 		}
-		return 0
-	})
+	}
+	slices.Sort(keys)
+	order := make([]int, len(keys))
+	for i, k := range keys {
+		order[len(keys)-1-i] = int(^uint32(k))
+	}
 	return order
 }
 
@@ -85,12 +89,9 @@ func (p *pruning) newFill(keep []cause) *fill {
 	return f
 }
 
-// take keeps lines in order down to a score.
-func (f *fill) take(order []int, floor float64) {
+// take keeps lines in order.
+func (f *fill) take(order []int) {
 	for _, i := range order {
-		if f.p.relevance.score[i] <= floor {
-			return
-		}
 		f.add(i, relevant)
 	}
 }

@@ -1,69 +1,9 @@
 package lineprune
 
-import "strings"
-
-// signals are the words that mark a line of a log as trouble, with their weight.
-var signals = []struct {
-	word   string
-	weight float64
-}{
-	{"panic:", 1}, {"traceback", 1}, {"fatal", 1}, {"--- fail", 1}, {"critical", 1}, {"exception", 1}, {"segfault", 1}, {"not ok", 1},
-	{"out of memory", 1}, {"segmentation fault", 1}, {"fail:", 1}, {"assertion", 1}, {"error", 0.9}, {"failed", 0.8}, {"undefined", 0.6},
-	{"refused", 0.7}, {"denied", 0.7}, {"no such", 0.7}, {"not found", 0.7}, {"cannot", 0.6}, {"failing", 0.7}, {"failure", 0.7},
-	{"expected", 0.6}, {"killed", 0.7}, {"aborted", 0.7}, {"conflict", 0.6}, {"unresolved", 0.6}, {"rejected", 0.7}, {"timed out", 0.7},
-	{"invalid", 0.5}, {"mismatch", 0.6}, {"warning", warningSignal}, {"want", 0.3}, {"actual", 0.3},
-}
-
-const warningSignal = 0.4
-
-// signal says how much a line of a log looks like trouble, 0..1.
-func signal(line string) float64 {
-	if len(line) > 400 {
-		line = line[:400]
-	}
-	line = strings.ToLower(line)
-	best := 0.0
-	for _, s := range signals {
-		if s.weight > best && strings.Contains(line, s.word) {
-			best = s.weight
-		}
-	}
-	if best < 0.95 && diagnostic(line) {
-		best = 0.95
-	}
-	if best > 0.5 && verdict(line) {
-		best = 0.5
-	}
-	if best > 0 && (strings.Contains(line, " 0 fail") || strings.Contains(line, "0 error") || strings.HasPrefix(line, "ok ") ||
-		strings.HasSuffix(line, "... ok") || strings.Contains(line, "--- pass")) {
-		return 0
-	}
-	return best
-}
-
-// diagnostic is true of a compiler's message: path:line: or path(line, at the
-// start of the line.
-func diagnostic(line string) bool {
-	i := 0
-	for i < len(line) && i < 200 && (wordClass(class[line[i]]) || strings.IndexByte("./-+@\\", line[i]) >= 0) {
-		i++
-	}
-	if i < 3 || i+2 >= len(line) || line[i] != ':' && line[i] != '(' || class[line[i+1]] != digit {
-		return false
-	}
-	dot := strings.LastIndexByte(line[:i], '.')
-	return dot > 0 && dot < i-1 && class[line[dot+1]] == lower
-}
-
-// verdict is true of lines that say that something failed and not what.
-func verdict(line string) bool {
-	for _, v := range []string{"fail\t", "failed (", "make: ***", "make[", "error: could not compile", "warning: build failed", "error: aborting due"} {
-		if strings.HasPrefix(line, v) {
-			return true
-		}
-	}
-	return false
-}
+import (
+	"math/bits"
+	"strings"
+)
 
 // logsOutline makes a unit of every entry with what continues it: a traceback with
 // its frames and message, a test's run with its output and verdict, a compiler's
@@ -237,26 +177,33 @@ func (r *relevance) trouble(d *document, q *question, o outline) {
 	}
 }
 
-// successLine is true of the verdict of a run where nothing failed.
-func successLine(line string) bool {
-	return line == "PASS" || line == "OK" || strings.HasPrefix(line, "ok  \t") || strings.HasPrefix(line, "test result: ok") ||
-		strings.HasPrefix(line, "# fail 0") || strings.Contains(line, " passed") || strings.Contains(line, " passing") ||
-		strings.Contains(line, "0 vulnerabilities") || strings.HasPrefix(line, "Ran ") || strings.Contains(line, "BUILD SUCCESS")
-}
-
 // templateRarity is how few lines a line's statement printed: 1 for one of its own
 // in a long log, 0 for one that fills it.
 func templateRarity(d *document) []float64 {
-	hash := make([]uint64, len(d.lines))
-	count := make(map[uint64]int32)
-	for i, line := range d.lines {
-		hash[i] = template(line)
-		count[hash[i]]++
-	}
+	slots, counts := countTemplates(d)
 	span := max(log2(float64(len(d.lines))), 1)
 	rare := make([]float64, len(d.lines))
-	for i, h := range hash {
-		rare[i] = 1 - log2(float64(count[h]))/span
+	for i, s := range slots {
+		rare[i] = 1 - log2(float64(counts[s]))/span
 	}
 	return rare
+}
+
+// countTemplates gives every line the slot of its template, and every slot its
+// number of lines. The table is open-addressed: a map costs more than the hashing.
+func countTemplates(d *document) (slots, counts []int32) {
+	size := 1 << bits.Len(uint(2*len(d.lines)+1))
+	hashes, counts := make([]uint64, size), make([]int32, size)
+	slots = make([]int32, len(d.lines))
+	for i, line := range d.lines {
+		h := template(line) | 1 // 0 marks a free slot
+		at := h >> 1 & uint64(size-1)
+		for hashes[at] != 0 && hashes[at] != h {
+			at = (at + 1) & uint64(size-1)
+		}
+		hashes[at] = h
+		counts[at]++
+		slots[i] = int32(at)
+	}
+	return slots, counts
 }

@@ -58,12 +58,12 @@ type question struct {
 	stems    map[string][]ref // stem of an identifier's part
 	wholes   map[string][]ref // identifier without underscores, lower case
 	literals []literal        // text to be found as it stands
-	filter   [1024 / 64]uint64
-	unicode  bool // some word has letters outside ASCII
-	failure  bool // asks for what went wrong
-	warning  bool // asks for warnings
-	tests    bool // names tests
-	prose    bool // names documentation or configuration
+	filter   filter           // of stems and wholes
+	unicode  bool             // some word has letters outside ASCII
+	failure  bool             // asks for what went wrong
+	warning  bool             // asks for warnings
+	tests    bool             // names tests
+	prose    bool             // names documentation or configuration
 }
 
 // literal is a piece of the question that is no plain word: a path, a version, a
@@ -143,7 +143,7 @@ func (q *question) addIdentifier(id string, quoted bool) {
 	if whole := joined(id); shaped && len(whole) > 2 {
 		g := q.newGroup(id, 1.3)
 		q.wholes[whole] = append(q.wholes[whole], ref{g, 1})
-		q.mark(whole)
+		q.filter.add(whole)
 	}
 }
 
@@ -178,7 +178,7 @@ func (q *question) addStem(s string, weight float64) {
 		return
 	}
 	q.stems[s] = append(q.stems[s], ref{q.newGroup(s, weight), 1})
-	q.mark(s)
+	q.filter.add(s)
 }
 
 func (q *question) newGroup(name string, weight float64) int16 {
@@ -198,24 +198,9 @@ func (q *question) addSynonyms() {
 		r := q.stems[s][0]
 		for _, syn := range synonyms[s] {
 			q.stems[syn] = append(q.stems[syn], ref{r.group, float32(tune.synonym)})
-			q.mark(syn)
+			q.filter.add(syn)
 		}
 	}
-}
-
-// mark lets words that begin like w through the scanner's first filter.
-func (q *question) mark(w string) {
-	if len(w) >= 2 {
-		k := filterKey(w)
-		q.filter[k>>6] |= 1 << (k & 63)
-	}
-}
-
-func filterKey(w string) uint { return uint(w[0]&31)<<5 | uint(w[1]&31) }
-
-func (q *question) passes(w string) bool {
-	k := filterKey(w)
-	return q.filter[k>>6]>>(k&63)&1 != 0
 }
 
 // wordWeight lowers what questions say whatever they ask about. 0 drops a word.

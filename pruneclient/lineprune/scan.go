@@ -21,7 +21,7 @@ type scanner struct {
 
 // match finds the question's words in the document and counts its tokens.
 func (d *document) match(ctx context.Context, text string, q *question) error {
-	s := &scanner{q: q, d: d}
+	s := &scanner{q: q, d: d, hits: make([]hit, 0, len(d.lines))}
 	for i, line := range d.lines {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -68,12 +68,13 @@ func (s *scanner) scanLine(line string, content int) int {
 			}
 			i++
 		default:
-			start := i
-			for i++; i < len(line) && wordClass(class[line[i]]); i++ {
+			start, seen := i, byte(0)
+			for ; i < len(line) && wordClass(class[line[i]]); i++ {
+				seen |= 1 << class[line[i]]
 			}
 			tokens++
 			if start >= content && start < scoredPrefix {
-				s.word(line[start:i])
+				s.word(line[start:i], seen)
 			}
 		}
 	}
@@ -83,22 +84,25 @@ func (s *scanner) scanLine(line string, content int) int {
 	return tokens
 }
 
-func (s *scanner) word(w string) {
+// word matches an identifier: its parts, and all of it. seen has a bit for every
+// class of its bytes; most words are of one, and one part.
+func (s *scanner) word(w string, seen byte) {
 	if len(w) < 2 || len(w) > 200 {
 		return
 	}
-	if eachPart(w, s.part) > 1 && len(s.q.wholes) > 0 && s.q.passes(w) {
-		s.record(s.q.wholes[joined(w)])
-		return
+	if seen&(seen-1) == 0 && seen != 1<<underscore {
+		s.part(w)
+	} else {
+		eachPart(w, s.part)
 	}
-	if len(s.q.wholes) > 0 && s.q.passes(w) {
-		s.record(s.q.wholes[strings.ToLower(w)])
+	if len(s.q.wholes) > 0 && s.q.filter.passes(w) {
+		s.record(s.q.wholes[joined(w)])
 	}
 }
 
 // part looks one part of an identifier up by its stem.
 func (s *scanner) part(p string) {
-	if len(p) < 2 || len(p) > len(s.buf) || !s.q.passes(p) {
+	if len(p) < 2 || len(p) > len(s.buf) || !s.q.filter.passes(p) {
 		return
 	}
 	s.record(s.q.stems[string(stem(lowered(s.buf[:0], p)))])

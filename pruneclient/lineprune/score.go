@@ -55,7 +55,7 @@ func log2(x float64) float64 {
 }
 
 // idf is BM25's weight of a term that df of n documents have.
-func idf(n, df float64) float64 { return log2(1 + (n-df+0.5)/(df+0.5)) }
+func idf(n, df float64) float64 { return log2(1 + (max(n-df, 0)+0.5)/(df+0.5)) }
 
 // weigh gives every group its rarity in this text.
 func (r *relevance) weigh(d *document, q *question) {
@@ -108,9 +108,9 @@ func (r *relevance) near(d *document, q *question, steps []step, p profile) {
 			continue
 		}
 		spread(reach, hits, steps)
-		weight := float32(q.groups[g].weight)
+		weight, rarity := float32(q.groups[g].weight), r.rarity[g]
 		for i, v := range reach {
-			r.score[i] += r.rarity[g] * float64(v)
+			r.score[i] += rarity * float64(v)
 			together[i] += weight * v
 		}
 		for _, h := range hits {
@@ -173,18 +173,24 @@ func (r *relevance) comments(d *document) {
 
 // places prefers source to tests, and both to prose.
 func (r *relevance) places(d *document, q *question) {
+	share := 1.0
 	for i, p := range d.places {
-		switch {
-		case isTestPath(p.path):
-			if !q.tests {
-				r.score[i] *= tune.tests
-			}
-		case isProsePath(p.path):
-			if !q.prose {
-				r.score[i] *= tune.prose
-			}
+		if i == 0 || p.path != d.places[i-1].path {
+			share = q.shareOf(p.path)
 		}
+		r.score[i] *= share
 	}
+}
+
+// shareOf is what a match in path keeps of its score.
+func (q *question) shareOf(path string) float64 {
+	switch {
+	case !q.tests && isTestPath(path):
+		return tune.tests
+	case !q.prose && isProsePath(path):
+		return tune.prose
+	}
+	return 1
 }
 
 // close lifts a line between two relevant ones, so that selections stay whole.

@@ -48,9 +48,9 @@ var tune = parameters{
 	code: profile{before: 0.85, after: 0.89, own: 0.35, unit: 0.2, head: 1.4, parent: 0.4},
 	docs: profile{before: 0.91, after: 0.87, own: 0.15, unit: 0.2, head: 1.1, parent: 0.7},
 	logs: profile{before: 0.95, after: 0.88, own: 0.33, unit: 0.05, head: 0.27},
-	grep: profile{before: 0.78, after: 0.9, own: 0.33, unit: 0.5, head: 2.5},
+	grep: profile{before: 0.78, after: 0.9, own: 0.33, unit: 0.5, head: 3},
 
 	synonym: 0.5, name: 0.9, comment: 0.55, close: 0.9,
-	gap: 0.14, tests: 0.12, prose: 0.1,
+	gap: 0.14, tests: 0.08, prose: 0.1,
 	trouble: 1, troubleEntry: 11, calm: 0.03, rare: 4,
 }

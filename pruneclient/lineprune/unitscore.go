@@ -100,7 +100,7 @@ func (r *relevance) names(d *document, q *question, o outline, score []float64) 
 // bestOf is the weight of the best group a word stands for, or 0.
 func (r *relevance) bestOf(q *question, buf []byte, word string) float64 {
 	best := 0.0
-	if len(word) < 2 || len(word) > 64 || !q.passes(word) {
+	if len(word) < 2 || len(word) > 64 || !q.filter.passes(word) {
 		return best
 	}
 	for _, ref := range q.stems[string(stem(lowered(buf, word)))] {
@@ -109,14 +109,22 @@ func (r *relevance) bestOf(q *question, buf []byte, word string) float64 {
 	return best
 }
 
-// files adds what the paths of a list of matches say.
+// files adds what the paths of a list of matches say, each of the question's ideas
+// once per file.
 func (r *relevance) files(d *document, q *question, o outline, score []float64) {
 	df := make([]float64, len(q.groups))
+	best := map[[2]int]float64{}
 	for _, h := range d.pathHits {
-		df[h.group]++
+		key := [2]int{int(o.of[h.line]), int(h.group)}
+		if best[key] == 0 {
+			df[h.group]++
+		}
+		best[key] = max(best[key], float64(h.weight))
 	}
 	for _, h := range d.pathHits {
+		key := [2]int{int(o.of[h.line]), int(h.group)}
 		rarity := idf(float64(len(o.units)), df[h.group]) * q.groups[h.group].weight
-		score[o.of[h.line]] += tune.grep.head * rarity * float64(h.weight)
+		score[key[0]] += tune.grep.head * rarity * best[key]
+		delete(best, key) // its other hits add nothing
 	}
 }

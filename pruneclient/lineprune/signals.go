@@ -1,0 +1,161 @@
+package lineprune
+
+import "strings"
+
+// warningSignal is what a warning counts for when nobody asks for warnings.
+const warningSignal = 0.4
+
+// signalWords mark a line of a log as trouble, each with its weight. Words that
+// need others after them are in signalPhrases.
+var signalWords = weightTable(map[float64]string{
+	1:             `panic traceback fatal critical exception segfault segmentation assertion sigsegv sigabrt sigbus oom`,
+	0.9:           `error errors`,
+	0.8:           `failed`,
+	0.7:           `refused denied failing failure failures killed aborted rejected crashed crash unreachable`,
+	0.6:           `fail fails undefined cannot expected conflict conflicts unresolved mismatch mismatched undeclared err`,
+	0.5:           `invalid unable missing`,
+	warningSignal: `warning warnings warn`,
+	0.3:           `want actual`,
+})
+
+// signalPhrases are told from harmless uses of their first word by what follows.
+var signalPhrases = map[string]map[string]float64{
+	"not":   {" ok": 1, " found": 0.7, " permitted": 0.7},
+	"no":    {" such ": 0.7, " space left": 0.9, " rule to make": 0.9},
+	"out":   {" of memory": 1},
+	"timed": {" out": 0.7},
+}
+
+// signalFilter lets a word through that begins like one of the above.
+var signalFilter = func() (f filter) {
+	for w := range signalWords {
+		f.add(w)
+	}
+	for w := range signalPhrases {
+		f.add(w)
+	}
+	return f
+}()
+
+// signalPrefix bounds how much of a line is searched for signs of trouble.
+const signalPrefix = 400
+
+// signal says how much a line of a log looks like trouble, 0..1.
+func signal(line string) float64 {
+	if len(line) > signalPrefix {
+		line = line[:signalPrefix]
+	}
+	if harmless(line) {
+		return 0
+	}
+	best := 0.0
+	if diagnostic(line) {
+		best = 0.95
+	}
+	for i := 0; i+1 < len(line); {
+		if !letter(line[i]) {
+			i++
+			continue
+		}
+		end := partEnd(line, i)
+		if end-i >= 2 && signalFilter.passes(line[i:end]) {
+			best = max(best, wordSignal(line, i, end))
+		}
+		i = end
+	}
+	if best > 0.5 && verdict(line) {
+		return 0.5
+	}
+	return best
+}
+
+func letter(c byte) bool { return class[c] == lower || class[c] == upper }
+
+// partEnd is where the part of an identifier that begins at i ends: AssertionError
+// is two words, ERROR is one.
+func partEnd(line string, i int) int {
+	end := i + 1
+	for end < len(line) && letter(line[end]) && (class[line[end]] == lower || class[line[end-1]] == upper) {
+		end++
+	}
+	return end
+}
+
+// wordSignal is the weight of the word line[start:end] where it stands.
+func wordSignal(line string, start, end int) float64 {
+	var buf [24]byte
+	if end-start > len(buf) || end-start < 2 {
+		return 0
+	}
+	word := lowered(buf[:0], line[start:end])
+	if weight, ok := signalWords[string(word)]; ok {
+		switch {
+		case countsNothing(line, start, end):
+			return 0
+		case weight == 0.6 && line[start] == 'F': // go test, unittest and others shout it
+			return 1
+		}
+		return weight
+	}
+	for after, weight := range signalPhrases[string(word)] {
+		if strings.HasPrefix(line[end:], after) {
+			return weight
+		}
+	}
+	return 0
+}
+
+// countsNothing is true of "0 errors", "failures=0" and "errors: 0".
+func countsNothing(line string, start, end int) bool {
+	before := line[:start]
+	if strings.HasSuffix(before, "0 ") && (len(before) == 2 || class[before[len(before)-3]] != digit) {
+		return true
+	}
+	after := strings.TrimLeft(line[end:], ":= ")
+	return after != line[end:] && (after == "0" || strings.HasPrefix(after, "0,") || strings.HasPrefix(after, "0 "))
+}
+
+// harmless is true of lines that name a test or say that it passed.
+func harmless(line string) bool {
+	if strings.HasSuffix(line, "... ok") {
+		return true
+	}
+	t := strings.TrimLeft(line, " \t")
+	for _, p := range []string{"=== ", "--- PASS", "--- SKIP", "ok ", "ok\t", "# Subtest", "✔", "✓", "PASS"} {
+		if strings.HasPrefix(t, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// diagnostic is true of a compiler's message: path:line: or path(line, at the
+// start of the line.
+func diagnostic(line string) bool {
+	i := 0
+	for i < len(line) && i < 200 && (wordClass(class[line[i]]) || strings.IndexByte("./-+@\\", line[i]) >= 0) {
+		i++
+	}
+	if i < 3 || i+2 >= len(line) || line[i] != ':' && line[i] != '(' || class[line[i+1]] != digit {
+		return false
+	}
+	dot := strings.LastIndexByte(line[:i], '.')
+	return dot > 0 && dot < i-1 && class[line[dot+1]] == lower
+}
+
+// verdict is true of lines that say that something failed and not what.
+func verdict(line string) bool {
+	for _, v := range []string{"FAIL\t", "FAILED (", "make: ***", "make[", "error: could not compile", "warning: build failed", "error: aborting due"} {
+		if strings.HasPrefix(line, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// successLine is true of the verdict of a run where nothing failed.
+func successLine(line string) bool {
+	return line == "PASS" || line == "OK" || strings.HasPrefix(line, "ok  \t") || strings.HasPrefix(line, "test result: ok") ||
+		strings.HasPrefix(line, "# fail 0") || strings.Contains(line, " passed") || strings.Contains(line, " passing") ||
+		strings.Contains(line, "0 vulnerabilities") || strings.HasPrefix(line, "Ran ") || strings.Contains(line, "BUILD SUCCESS")
+}
