@@ -74,13 +74,19 @@ func header(req Request, res lineprune.Result) string {
 }
 
 func howToGetTheRest(req Request) string {
+	way := "ask again without context_focus_question to see all"
 	switch {
-	case req.RecoveryID != "":
-		return fmt.Sprintf("recover_text gives any of them back (prune_id %s)", req.RecoveryID)
+	case req.RecoverTool && req.RecoveryID != "":
+		way = "recover_text gives any of them back"
+	case req.File != "" && req.FirstLine > 1:
+		way = fmt.Sprintf("read again with start_line and end_line and no question to see one (line 1 here is line %d of the file)", req.FirstLine)
 	case req.File != "":
-		return "read again with start_line and end_line to see one"
+		way = "read again with start_line and end_line and no question to see one"
 	case req.Command != "":
-		return "run it again without context_focus_question to see all"
+		way = "run it again without context_focus_question to see all"
 	}
-	return "ask again without context_focus_question to see all"
+	if req.RecoveryID != "" {
+		way += "; prune_id " + req.RecoveryID
+	}
+	return way
 }

@@ -14,7 +14,10 @@ type Request struct {
 	Command string // the command that printed it
 	Grep    bool   // lines of path:line:column:text; markers must be left out
 
-	RecoveryID string // names the stored original in headers and markers; "" when none is kept
+	FirstLine int // number of the code's first line in File; 0 and 1 are the same
+
+	RecoveryID  string // names the stored original in headers and markers; "" when none is kept
+	RecoverTool bool   // whoever reads the result can call recover_text
 }
 
 // Result is what a pruner made of a Request.

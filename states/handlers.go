@@ -143,7 +143,8 @@ func (c *Call) prune(ctx context.Context) (tools.Output, error) {
 	}
 	result, err := c.pipeline.Pruner.Prune(ctx, pruneclient.Request{
 		Code: code, Query: c.call.FocusQuestion(), RecoveryID: id,
-		File: source.File, Command: source.Command, Grep: source.Grep,
+		File: source.File, FirstLine: source.FirstLine, Command: source.Command, Grep: source.Grep,
+		RecoverTool: c.pipeline.offers("recover_text"),
 	})
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"mcp-pruner/fsm"
@@ -85,6 +86,11 @@ func (p *Pipeline) Run(ctx context.Context, req Request) *Call {
 		c.fire(ctx, trigger, facts)
 	}
 	return c
+}
+
+// offers says whether a tool is there to be called.
+func (p *Pipeline) offers(name string) bool {
+	return slices.ContainsFunc(p.Tools, func(t tools.Tool) bool { return t.Name == name })
 }
 
 func (p *Pipeline) newCall(req Request) *Call {

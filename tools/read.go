@@ -302,7 +302,7 @@ type readOutput struct {
 }
 
 func (o *readOutput) Code() string   { return o.Content }
-func (o *readOutput) Source() Source { return Source{File: o.FilePath} }
+func (o *readOutput) Source() Source { return Source{File: o.FilePath, FirstLine: o.first} }
 func (o *readOutput) Text() string   { return o.Content }
 
 func (o *readOutput) Prune(pruned string) (Output, error) {

@@ -64,12 +64,13 @@ type Output interface {
 	Structured(pruning any) any
 }
 
-// Source describes where an output came from. At most one field is set, and
-// none for grep's match list when Grep is true.
+// Source describes where an output came from: a file, a command, or matches.
 type Source struct {
 	File    string // read: file_path as given
 	Command string // bash: the command line
 	Grep    bool   // grep: lines of path:line:column:text
+
+	FirstLine int // read: number of the code's first line in the file; 0 and 1 are the same
 }
 
 // Error is a tool error: the call was valid and the work failed.

@@ -37,7 +37,7 @@ func command(t *testing.T, env ...string) (*exec.Cmd, string) {
 	require.NoError(t, err)
 	root := t.TempDir()
 	cmd := exec.Command(path)
-	cmd.Env = append(append(os.Environ(), "PRUNER_URL=", "MCP_PRUNER_CWD="+root), env...)
+	cmd.Env = append(append(os.Environ(), "PRUNER_URL=", "MCP_PRUNER_CWD="+root, "HOME="+root), env...)
 	return cmd, root
 }
 

@@ -140,7 +140,10 @@ func play(t *testing.T, file string) *trace {
 func newTraceServer(t *testing.T, root string, k knobs, answers []string, cancel func()) *mcpserver.Server {
 	t.Helper()
 	now := func() time.Time { return time.Unix(0, 0) }
-	offered, err := tools.New(tools.Settings{Root: root, NonzeroExitAsOutput: k.nonzero, Now: now})
+	offered, err := tools.New(tools.Settings{
+		Root: root, NonzeroExitAsOutput: k.nonzero, Now: now,
+		Env: func() []string { return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root} }, // no profile that takes its time
+	})
 	require.NoError(t, err)
 	return mcpserver.New(mcpserver.Config{
 		Pipeline: &states.Pipeline{

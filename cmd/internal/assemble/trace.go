@@ -1,10 +1,9 @@
-package cli
+package assemble
 
 import (
 	"fmt"
 	"time"
 
-	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/cmd/internal/tokens"
 	"mcp-pruner/fsm"
 	"mcp-pruner/states"
@@ -16,19 +15,19 @@ import (
 const loadAfter = 300 * time.Millisecond
 
 // addTrace makes a pipeline record its calls where the settings ask for it.
-func addTrace(p *states.Pipeline, c settings.Settings, emit func(fsm.Event)) error {
+func addTrace(p *states.Pipeline, o Options) error {
+	c := o.Settings
 	if c.Trace == "" {
 		return nil
 	}
 	file, err := fsm.OpenTrace(c.Trace, c.TraceMaxBytes, func(err error) {
-		emit(fsm.NewEvent("mcp_pruner.trace_failed", "", fsm.Facts{"message": err.Error()}))
+		o.Emit(fsm.NewEvent("mcp_pruner.trace_failed", "", fsm.Facts{"message": err.Error()}))
 	})
 	if err != nil {
 		return fmt.Errorf("MCP_PRUNER_TRACE: %w", err)
 	}
-	version := buildVersion()
 	p.Record = func(r fsm.Record) {
-		r.Server = version
+		r.Server = o.Version
 		file.Append(r)
 	}
 	p.RecordDetail = c.TraceFull

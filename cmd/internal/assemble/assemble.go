@@ -1,0 +1,100 @@
+// Package assemble puts a server together from its settings, whatever transport
+// it is for.
+package assemble
+
+import (
+	"fmt"
+	"slices"
+
+	"mcp-pruner/cmd/internal/mcpserver"
+	"mcp-pruner/cmd/internal/settings"
+	"mcp-pruner/cmd/internal/texttools"
+	"mcp-pruner/fsm"
+	"mcp-pruner/pruneclient"
+	"mcp-pruner/pruneclient/recovery"
+	"mcp-pruner/pruneclient/service"
+	"mcp-pruner/states"
+	"mcp-pruner/tools"
+)
+
+// Options is what a server is made of.
+type Options struct {
+	Settings settings.Settings
+	Env      []string // of the process; commands see it, less what is withheld
+	Version  string
+	Emit     func(fsm.Event)
+
+	Table         fsm.Table // of its requests
+	Aliases       bool      // accepts the argument names of the HTTP document too
+	MaxPruneBytes int       // larger output is not pruned, where the table has a row for it
+}
+
+// Server makes the server.
+func Server(o Options) (*mcpserver.Server, error) {
+	store, err := recovery.Open(recovery.Settings{
+		TTL: o.Settings.RecoveryTTL, MaxBytes: o.Settings.RecoveryMaxBytes, File: o.Settings.RecoveryStore,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("MCP_PRUNER_RECOVERY_STORE: %w", err)
+	}
+	offered, err := toolsOf(o, store)
+	if err != nil {
+		return nil, err
+	}
+	pruner, err := prunerOf(o.Settings)
+	if err != nil {
+		return nil, err
+	}
+	machine, err := fsm.Compile(o.Table)
+	if err != nil {
+		return nil, err
+	}
+	pipeline := &states.Pipeline{
+		Machine: machine, Tools: offered, Pruner: pruner, Keep: store.Put,
+		RepeatRaw: o.Settings.RepeatRaw, MaxPruneBytes: o.MaxPruneBytes, Emit: o.Emit,
+	}
+	if err := addTrace(pipeline, o); err != nil {
+		return nil, err
+	}
+	return mcpserver.New(mcpserver.Config{
+		Pipeline: pipeline, Version: o.Version, Result: o.Settings.Result,
+		AlwaysLoad: o.Settings.AlwaysLoad, MaxCalls: o.Settings.MaxCalls,
+	}), nil
+}
+
+// toolsOf lists the tools of the toolsets that are on.
+func toolsOf(o Options, store *recovery.Store) ([]tools.Tool, error) {
+	var offered []tools.Tool
+	if slices.Contains(o.Settings.Toolsets, "core") {
+		core, err := tools.New(tools.Settings{
+			Root: o.Settings.Root, PassEnv: o.Settings.PassEnv, Narrow: o.Settings.Tools,
+			NonzeroExitAsOutput: o.Settings.NonzeroAsOutput, Aliases: o.Aliases,
+			Env: func() []string { return o.Env },
+		})
+		if err != nil {
+			return nil, err
+		}
+		offered = core
+	}
+	if slices.Contains(o.Settings.Toolsets, "text") {
+		offered = append(offered, texttools.New(service.New(service.Settings{Store: store, Version: o.Version}))...)
+	}
+	return offered, nil
+}
+
+// prunerOf is where PRUNER_URL says to prune; nil when it is off.
+func prunerOf(c settings.Settings) (pruneclient.Pruner, error) {
+	switch c.PrunerURL {
+	case "":
+		return nil, nil
+	case settings.Embedded:
+		return pruneclient.NewEmbedded(c.PrunerTimeout), nil
+	}
+	pruner, err := pruneclient.NewHTTP(pruneclient.HTTPSettings{
+		URL: c.PrunerURL, Timeout: c.PrunerTimeout, MaxInflight: c.PrunerMaxInflight, Threshold: c.PrunerThreshold,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("PRUNER_URL: %w", err)
+	}
+	return pruner, nil
+}
