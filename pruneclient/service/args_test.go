@@ -1,0 +1,154 @@
+package service_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/recovery"
+	"mcp-pruner/pruneclient/service"
+)
+
+// both decodes JSON the two ways transports do: numbers as spelled, and as float64.
+func both(t *testing.T, raw string) []map[string]any {
+	t.Helper()
+	var spelled, floats map[string]any
+	dec := json.NewDecoder(strings.NewReader(raw))
+	dec.UseNumber()
+	require.NoError(t, dec.Decode(&spelled))
+	if json.Unmarshal([]byte(raw), &floats) != nil {
+		return []map[string]any{spelled} // a number no float64 can hold
+	}
+	return []map[string]any{spelled, floats}
+}
+
+const goodPrune = `{"text":"a","goal_hint":"","source_type":"logs","options":{"max_prune_ratio":0.5,"min_keep_lines":2,"timeout_ms":1500,"annotate_lines":true,"include_markers":false}}`
+
+func TestParsePrune(t *testing.T) {
+	for _, args := range both(t, goodPrune) {
+		a, issues := service.ParsePrune(args)
+		require.Empty(t, issues)
+		assert.Equal(t, service.PruneArgs{Text: "a", Kind: "logs", Options: service.PruneOptions{
+			MaxPruneRatio: 0.5, MinKeepLines: 2, Timeout: 1500 * time.Millisecond, Numbers: true,
+		}}, a)
+	}
+}
+
+func TestParsePruneIssues(t *testing.T) {
+	type issues = []service.Issue
+	for name, tc := range map[string]struct {
+		from, to string // replaced in goodPrune
+		want     issues
+	}{
+		"integer ratio":          {`0.5`, `1`, nil},
+		"integers with a point":  {`1500`, `1.5e3`, nil},
+		"huge integers":          {`1500`, `1e300`, nil},
+		"tiny ratio":             {`0.5`, `1e-400`, nil},
+		"text missing":           {`"text":"a",`, ``, issues{{"text", "invalid_type"}}},
+		"text null":              {`"text":"a"`, `"text":null`, issues{{"text", "invalid_type"}}},
+		"unknown source":         {`"logs"`, `"grep"`, issues{{"source_type", "invalid_enum_value"}}},
+		"source of another type": {`"logs"`, `7`, issues{{"source_type", "invalid_type"}}},
+		"ratio above 1":          {`0.5`, `1.0000001`, issues{{"options.max_prune_ratio", "too_big"}}},
+		"ratio below 0":          {`0.5`, `-0.1`, issues{{"options.max_prune_ratio", "too_small"}}},
+		"ratio beyond float64":   {`0.5`, `1e999`, issues{{"options.max_prune_ratio", "too_big"}}},
+		"ratio a string":         {`0.5`, `"0.5"`, issues{{"options.max_prune_ratio", "invalid_type"}}},
+		"fraction of a line":     {`"min_keep_lines":2`, `"min_keep_lines":1.5`, issues{{"options.min_keep_lines", "invalid_type"}}},
+		"negative minimum":       {`"min_keep_lines":2`, `"min_keep_lines":-1`, issues{{"options.min_keep_lines", "too_small"}}},
+		"no time":                {`1500`, `0`, issues{{"options.timeout_ms", "too_small"}}},
+		"number for a boolean":   {`true`, `1`, issues{{"options.annotate_lines", "invalid_type"}}},
+		"unknown argument":       {`"text"`, `"more":1,"text"`, issues{{"", "unrecognized_keys"}}},
+		"unknown option":         {`"timeout_ms"`, `"foo":1,"timeout_ms"`, issues{{"options", "unrecognized_keys"}}},
+		"several, sorted": {`"text":"a","goal_hint":""`, `"text":1`,
+			issues{{"goal_hint", "invalid_type"}, {"text", "invalid_type"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, args := range both(t, strings.Replace(goodPrune, tc.from, tc.to, 1)) {
+				_, got := service.ParsePrune(args)
+				assert.Equal(t, tc.want, got)
+			}
+		})
+	}
+	for _, raw := range []string{`{}`, `{"options":[]}`} {
+		for _, args := range both(t, raw) {
+			_, got := service.ParsePrune(args)
+			assert.Equal(t, issues{{"goal_hint", "invalid_type"}, {"options", "invalid_type"}, {"source_type", "invalid_type"}, {"text", "invalid_type"}}, got)
+		}
+	}
+}
+
+func TestParseRecover(t *testing.T) {
+	type issues = []service.Issue
+	const big = 1<<63 - 1
+	for name, tc := range map[string]struct {
+		raw  string
+		want issues
+		ends []recovery.Range
+	}{
+		"plain":           {`{"prune_id":"p","ranges":[{"start_line":1,"end_line":2}],"include_line_numbers":false}`, nil, []recovery.Range{{Start: 1, End: 2}}},
+		"no ranges":       {`{"prune_id":"p","ranges":[],"include_line_numbers":false}`, nil, []recovery.Range{}},
+		"senseless range": {`{"prune_id":"p","ranges":[{"start_line":0,"end_line":-5}],"include_line_numbers":false}`, nil, []recovery.Range{{Start: 0, End: -5}}},
+		"huge range":      {`{"prune_id":"p","ranges":[{"start_line":1,"end_line":99999999999999999999}],"include_line_numbers":false}`, nil, []recovery.Range{{Start: 1, End: big}}},
+		"range a number":  {`{"prune_id":"p","ranges":[3],"include_line_numbers":false}`, issues{{"ranges.0", "invalid_type"}}, nil},
+		"line a fraction": {`{"prune_id":"p","ranges":[{"start_line":1.5,"end_line":2}],"include_line_numbers":false}`, issues{{"ranges.0.start_line", "invalid_type"}}, nil},
+		"line missing":    {`{"prune_id":"p","ranges":[{"start_line":1}],"include_line_numbers":false}`, issues{{"ranges.0.end_line", "invalid_type"}}, nil},
+		"range with more": {`{"prune_id":"p","ranges":[{"start_line":1,"end_line":2,"x":3}],"include_line_numbers":false}`, issues{{"ranges.0", "unrecognized_keys"}}, nil},
+		"nothing":         {`{}`, issues{{"include_line_numbers", "invalid_type"}, {"prune_id", "invalid_type"}, {"ranges", "invalid_type"}}, nil},
+		"bad expression":  {`{"prune_id":"p","ranges":[],"include_line_numbers":false,"pattern":"(","regex":true}`, issues{{"pattern", "custom"}}, nil},
+		"bracket literal": {`{"prune_id":"p","ranges":[],"include_line_numbers":false,"pattern":"("}`, nil, []recovery.Range{}},
+		"empty pattern":   {`{"prune_id":"p","ranges":[],"include_line_numbers":false,"pattern":""}`, issues{{"pattern", "too_small"}}, nil},
+		"long pattern":    {`{"prune_id":"p","ranges":[],"include_line_numbers":false,"pattern":"` + strings.Repeat("é", 1001) + `"}`, issues{{"pattern", "too_big"}}, nil},
+		"pattern null":    {`{"prune_id":"p","ranges":[],"include_line_numbers":false,"pattern":null}`, issues{{"pattern", "invalid_type"}}, nil},
+		"regex a string":  {`{"prune_id":"p","ranges":[],"include_line_numbers":false,"regex":"yes"}`, issues{{"regex", "invalid_type"}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, args := range both(t, tc.raw) {
+				a, got := service.ParseRecover(args)
+				assert.Equal(t, tc.want, got)
+				if tc.want == nil {
+					assert.Equal(t, tc.ends, a.Ranges)
+				}
+			}
+		})
+	}
+}
+
+func TestParseCode(t *testing.T) {
+	for _, args := range both(t, `{"query":"q","code":"c","threshold":0.7,"always_keep_first_frags":true,"chunk_overlap_tokens":50}`) {
+		a, bad := service.ParseCode(args)
+		require.Empty(t, bad)
+		threshold := 0.7
+		assert.Equal(t, service.CodeArgs{Query: "q", Code: "c", Threshold: &threshold, KeepFirst: true}, a)
+	}
+	_, bad := service.ParseCode(map[string]any{"code": 1, "threshold": "x", "always_keep_first_frags": "x"})
+	assert.Equal(t, []service.Detail{
+		{Type: "missing", Loc: []string{"body", "query"}, Msg: "Field required"},
+		{Type: "string_type", Loc: []string{"body", "code"}, Msg: "Input should be a valid string"},
+		{Type: "float_parsing", Loc: []string{"body", "threshold"}, Msg: "Input should be a valid number"},
+		{Type: "bool_parsing", Loc: []string{"body", "always_keep_first_frags"}, Msg: "Input should be a valid boolean"},
+	}, bad)
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(goodPrune)
+	f.Add(`{"prune_id":"p","ranges":[{"start_line":1e30,"end_line":-1}],"include_line_numbers":false,"pattern":"a"}`)
+	f.Fuzz(func(t *testing.T, raw string) {
+		var args map[string]any
+		dec := json.NewDecoder(strings.NewReader(raw))
+		dec.UseNumber()
+		if dec.Decode(&args) != nil {
+			return
+		}
+		a, issues := service.ParsePrune(args)
+		if issues == nil {
+			require.True(t, a.Options.MaxPruneRatio >= 0 && a.Options.MaxPruneRatio <= 1)
+			require.Positive(t, a.Options.Timeout)
+			require.GreaterOrEqual(t, a.Options.MinKeepLines, 0)
+		}
+		service.ParseRecover(args)
+		service.ParseCode(args)
+	})
+}

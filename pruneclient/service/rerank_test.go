@@ -1,0 +1,300 @@
+package service_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/deepinfra"
+	"mcp-pruner/pruneclient/service"
+)
+
+// newReranker is a client of a fake model that scores document i of n.
+func newReranker(t *testing.T, score func(doc string, i, n int) float64, maxDocs int) *deepinfra.Client {
+	t.Helper()
+	return rerankerAt(t, maxDocs, func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ Documents []string }
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		scores := make([]float64, len(body.Documents))
+		for i, d := range body.Documents {
+			scores[i] = score(d, i, len(body.Documents))
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"scores": scores})
+	})
+}
+
+func rerankerAt(t *testing.T, maxDocs int, answer http.HandlerFunc) *deepinfra.Client {
+	t.Helper()
+	srv := httptest.NewServer(answer)
+	t.Cleanup(srv.Close)
+	c, err := deepinfra.New(deepinfra.Settings{Endpoint: srv.URL, Key: "key", MaxDocs: maxDocs, Timeout: 10 * time.Second})
+	require.NoError(t, err)
+	return c
+}
+
+func hashScores(doc string, _, _ int) float64 {
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, doc)
+	return float64(h.Sum32()%1000) - 500
+}
+
+func ascending(_ string, i, n int) float64  { return float64(i) / float64(n) }
+func descending(_ string, i, n int) float64 { return -float64(i) / float64(n) }
+
+func kept(res service.PruneResult) []int {
+	var lines []int
+	n := 1
+	for _, a := range append(res.Annotations, service.Annotation{Start: res.Stats.OriginalLines + 1}) {
+		for ; n < a.Start; n++ {
+			lines = append(lines, n)
+		}
+		n = a.End + 1
+	}
+	return lines
+}
+
+func TestRerankKeepsTheBestLines(t *testing.T) {
+	var lines []string
+	for i := range 10 {
+		lines = append(lines, fmt.Sprintf("%d: %s %s %s and a good many words more", i, word(i), word(i+3), word(i+5)))
+	}
+	scores := map[string]float64{"2": 9, "4": 8, "6": 7, "8": 6}
+	s := newService(t, service.Settings{Reranker: newReranker(t, func(doc string, _, _ int) float64 {
+		return scores[doc[:1]]
+	}, 64)})
+	a := ask(strings.Join(lines, "\n"), "goal")
+	a.Options.MaxPruneRatio, a.Options.MinKeepLines = 0.6, 3
+	res := prune(t, s, a)
+	assert.Equal(t, []int{3, 5, 7, 9}, kept(res))
+	assert.Empty(t, res.Warnings)
+	require.NotNil(t, res.Stats.CloudStats)
+	assert.Equal(t, "deepinfra", res.Stats.Backend)
+	assert.False(t, res.Stats.UsedFallback)
+	assert.Equal(t, 10, res.Stats.DocsScored)
+	assert.Equal(t, 10, res.Stats.DocsTotal)
+	assert.Equal(t, 200, res.Stats.HTTPStatus)
+	assert.False(t, res.Stats.Cached)
+
+	again := prune(t, s, a)
+	assert.Equal(t, []string{"cache_hit"}, again.Warnings)
+	assert.True(t, again.Stats.Cached)
+	assert.Zero(t, again.Stats.LatencyMS)
+	assert.Equal(t, kept(res), kept(again))
+}
+
+// However long the text, the scores decide which end of it stays.
+func TestRerankScoresMatterAtEverySize(t *testing.T) {
+	for _, n := range []int{10, 16, 17, 100, 1000, 20_000} {
+		for name, text := range map[string]string{"varied": haystack(n), "uniform": strings.Repeat("the same line, again and again\n", n)} {
+			t.Run(fmt.Sprint(name, n), func(t *testing.T) {
+				a := ask(text, "nothing of it")
+				a.Options.MaxPruneRatio, a.Options.Markers = 0.7, false
+				total := strings.Count(text, "\n")
+				up := prune(t, newService(t, service.Settings{Reranker: newReranker(t, ascending, 16)}), a)
+				down := prune(t, newService(t, service.Settings{Reranker: newReranker(t, descending, 16)}), a)
+				want := total - total*7/10
+				require.Len(t, kept(up), want)
+				require.Len(t, kept(down), want)
+				assert.Equal(t, total, kept(up)[want-1], "the last line is the best one")
+				assert.Greater(t, kept(up)[0], total/3)
+				assert.Equal(t, 1, kept(down)[0], "the first line is the best one")
+				assert.Less(t, kept(down)[want-1], total*2/3)
+			})
+		}
+	}
+}
+
+func TestRerankSkipsBlankLines(t *testing.T) {
+	var sent []string
+	s := newService(t, service.Settings{Reranker: newReranker(t, func(doc string, i, n int) float64 {
+		sent = append(sent, doc)
+		return ascending(doc, i, n)
+	}, 64)})
+	a := ask("one\n\n  \t\ntwo\r\n\nthree\n", "goal")
+	a.Options.MaxPruneRatio = 0.5
+	res := prune(t, s, a)
+	assert.Equal(t, []string{"one", "two", "three"}, sent)
+	assert.Equal(t, []int{1, 4, 6}, kept(res))
+	assert.Equal(t, 3, res.Stats.DocsTotal)
+	assert.NotContains(t, res.Warnings, "deepinfra_docs_truncated")
+}
+
+func TestRerankProtects(t *testing.T) {
+	text := strings.Repeat("plain line of text\n", 50) + "⟦NO_PRUNE_BEGIN⟧\nkeep this\n⟦NO_PRUNE_END⟧\n" + strings.Repeat("another line of text\n", 50)
+	s := newService(t, service.Settings{Reranker: newReranker(t, descending, 16)})
+	a := ask(text, "goal")
+	a.Options.MaxPruneRatio = 0.9
+	assert.Subset(t, kept(prune(t, s, a)), []int{51, 52, 53})
+}
+
+func TestRerankAsksOnlyWhereItMatters(t *testing.T) {
+	var calls atomic.Int32
+	s := newService(t, service.Settings{Reranker: rerankerAt(t, 16, func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		_, _ = io.WriteString(w, `{"scores":[1]}`)
+	})})
+	nothing := ask(haystack(50), "goal")
+	nothing.Options.MaxPruneRatio = 0
+	greedy := ask(haystack(50), "goal")
+	greedy.Options.MinKeepLines = 99
+	patch := ask("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,40 +1,40 @@\n"+strings.Repeat("-old line of the file\n+new line of the file\n", 40), "goal")
+	for name, a := range map[string]service.PruneArgs{
+		"empty": ask("", "goal"), "blank": ask("\n \n\n", "goal"), "ratio 0": nothing, "impossible": greedy, "a patch": patch,
+	} {
+		res := prune(t, s, a)
+		assert.Equal(t, a.Text, res.PrunedText, name)
+	}
+	assert.Zero(t, calls.Load())
+}
+
+func TestRerankFallsBack(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answer   http.HandlerFunc
+		warnings []string
+		status   int
+	}{
+		"rate limited": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(429) },
+			[]string{"deepinfra_error", "deepinfra_http_error"}, 429},
+		"nonsense": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
+			[]string{"deepinfra_error", "deepinfra_parse_error"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := ask(haystack(400), needleGoal)
+			local := prune(t, newService(t, service.Settings{}), a)
+			s := newService(t, service.Settings{Reranker: rerankerAt(t, 16, tc.answer)})
+			res := prune(t, s, a)
+			assert.Equal(t, kept(local), kept(res))
+			assert.Equal(t, tc.warnings, res.Warnings)
+			assert.True(t, res.Stats.UsedFallback)
+			assert.Equal(t, "heuristic", res.Stats.FallbackKind)
+			assert.Equal(t, tc.status, res.Stats.HTTPStatus)
+			assert.Equal(t, service.Metrics{CallsTotal: 1, CallsDeepInfra: 1, FallbacksDeepInfra: 1, FallbackRateDeepInfra: 1}, s.Health().Metrics)
+		})
+	}
+}
+
+// The caller's own time limit ends the wait for the cloud; the local choice is
+// ready by then.
+func TestRerankObeysTheCallersTime(t *testing.T) {
+	s := newService(t, service.Settings{Reranker: rerankerAt(t, 16, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	})})
+	a := ask(haystack(400), needleGoal)
+	a.Options.Timeout = 200 * time.Millisecond
+	start := time.Now()
+	res := prune(t, s, a)
+	assert.Less(t, time.Since(start), 5*time.Second)
+	assert.Equal(t, []string{"deepinfra_error", "deepinfra_http_error"}, res.Warnings)
+	assert.Equal(t, "heuristic", res.Stats.FallbackKind)
+	assert.NotEmpty(t, res.Annotations)
+}
+
+// Waiting for the cloud holds no slot: others are pruned meanwhile.
+func TestRerankWaitsWithoutASlot(t *testing.T) {
+	arrived := make(chan struct{})
+	cloud := newService(t, service.Settings{Concurrency: 1, Reranker: rerankerAt(t, 16, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		close(arrived)
+		<-r.Context().Done()
+	})})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := cloud.PruneText(ctx, ask(haystack(400), needleGoal))
+		ended <- err
+	}()
+	<-arrived
+	_, err := cloud.PruneCode(t.Context(), service.CodeArgs{Code: "a", Query: "b"})
+	require.NoError(t, err)
+	cancel()
+	require.ErrorIs(t, <-ended, context.Canceled)
+}
+
+func TestRerankCost(t *testing.T) {
+	s := newService(t, service.Settings{Reranker: newReranker(t, ascending, 16)})
+	a := ask(haystack(400), needleGoal)
+	a.Options.MaxPruneRatio = 0.9
+	res := prune(t, s, a)
+	saved := res.Stats.TokensEstBefore - res.Stats.TokensEstAfter
+	require.Positive(t, saved)
+	assert.Equal(t, saved, res.Stats.TokensSavedEst)
+	assert.InDelta(t, float64(saved)*0.01/1e6, res.Stats.CostEstimatedUSD, 1e-8)
+	assert.InDelta(t, res.Stats.CostEstimatedUSD, s.Health().Metrics.CostEstimatedTotalUSD, 1e-12)
+	raw, err := json.Marshal(res.Stats)
+	require.NoError(t, err)
+	assert.Contains(t, string(raw), `"tokens_saved_est"`)
+	plain, err := json.Marshal(prune(t, newService(t, service.Settings{}), a).Stats)
+	require.NoError(t, err)
+	assert.NotContains(t, string(plain), "deepinfra_")
+}
+
+func TestDocuments(t *testing.T) {
+	varied := func(n int) []string { return linesOf(haystack(n - 1)) }
+	uniform := func(n int) (lines []string) {
+		for i := range n {
+			lines = append(lines, fmt.Sprintf("line %d", i+1))
+		}
+		return lines
+	}
+	t.Run("a line each", func(t *testing.T) {
+		_, spans := service.Documents(varied(8), nil, 8)
+		assert.Equal(t, [2]int{1, 1}, spans[0])
+		assert.Len(t, spans, 8)
+	})
+	t.Run("an even sample of lines that are all alike", func(t *testing.T) {
+		texts, _ := service.Documents(uniform(50), make([]float64, 50), 7)
+		assert.Equal(t, []string{"line 1", "line 9", "line 17", "line 25", "line 34", "line 42", "line 50"}, texts)
+	})
+	t.Run("but not when the question prefers one", func(t *testing.T) {
+		relevance := make([]float64, 50)
+		relevance[20] = 1
+		_, spans := service.Documents(uniform(50), relevance, 7)
+		assert.Equal(t, 50, covered(spans))
+	})
+	t.Run("blocks that cover the text", func(t *testing.T) {
+		_, spans := service.Documents(varied(100), nil, 7)
+		assert.Len(t, spans, 7)
+		assert.Equal(t, 100, covered(spans))
+	})
+	t.Run("of a long text what the question points at, and some of the rest", func(t *testing.T) {
+		lines := varied(20_000)
+		relevance := make([]float64, len(lines))
+		for _, i := range []int{777, 5432, 15_000} {
+			relevance[i] = 1
+		}
+		texts, spans := service.Documents(lines, relevance, 16)
+		assert.Len(t, spans, 16)
+		for _, i := range []int{777, 5432, 15_000} {
+			assert.True(t, slices.ContainsFunc(spans, func(s [2]int) bool { return s[0] <= i+1 && i+1 <= s[1] }), i)
+		}
+		assert.Greater(t, spans[15][1], 19_000, "the end is sampled")
+		for _, text := range texts {
+			assert.LessOrEqual(t, len(text), 4000)
+		}
+	})
+	t.Run("a huge line is cut at a rune", func(t *testing.T) {
+		texts, _ := service.Documents([]string{strings.Repeat("é", 100_000)}, nil, 4)
+		assert.Equal(t, strings.Repeat("é", 2000), texts[0])
+	})
+}
+
+func covered(spans [][2]int) int {
+	n := 0
+	for _, s := range spans {
+		n += s[1] - s[0] + 1
+	}
+	return n
+}

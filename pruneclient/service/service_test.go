@@ -1,0 +1,368 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/lineprune"
+	"mcp-pruner/pruneclient/recovery"
+	"mcp-pruner/pruneclient/service"
+)
+
+func newService(t *testing.T, s service.Settings) *service.Service {
+	t.Helper()
+	if s.Store == nil {
+		s.Store = newStore(t, recovery.Settings{})
+	}
+	return service.New(s)
+}
+
+func newStore(t *testing.T, s recovery.Settings) *recovery.Store {
+	t.Helper()
+	store, err := recovery.Open(s)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+// ask is a request with options that let anything be pruned.
+func ask(text, goal string) service.PruneArgs {
+	return service.PruneArgs{Text: text, Goal: goal, Kind: lineprune.Docs, Options: service.PruneOptions{
+		MaxPruneRatio: 1, Timeout: time.Minute, Markers: true,
+	}}
+}
+
+func prune(t *testing.T, s *service.Service, a service.PruneArgs) service.PruneResult {
+	t.Helper()
+	res, err := s.PruneText(t.Context(), a)
+	require.NoError(t, err)
+	return res
+}
+
+// haystack is a text of n different lines around one that answers needleGoal.
+func haystack(n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i == n/3 {
+			b.WriteString("the quaternion normaliser divides by the squared length\n")
+		}
+		fmt.Fprintf(&b, "%s %s item %d is unremarkable\n", word(i), word(i*7+3), i)
+	}
+	return b.String()
+}
+
+const needleGoal = "where does the quaternion normaliser divide"
+
+func word(i int) string {
+	return []string{"amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "haven", "inlet", "jetty", "knoll"}[i%11]
+}
+
+// requireContract checks what holds for every answer, whatever was asked.
+func requireContract(t *testing.T, s *service.Service, a service.PruneArgs, res service.PruneResult) {
+	t.Helper()
+	lines := linesOf(a.Text)
+	require.Equal(t, len(lines), res.Stats.OriginalLines)
+	require.NotNil(t, res.Annotations)
+	require.NotNil(t, res.Warnings)
+	if res.Stats.FallbackKind == "noop" {
+		require.Equal(t, a.Text, res.PrunedText)
+		require.Empty(t, res.Annotations)
+		require.NotEmpty(t, res.Warnings)
+	} else {
+		require.Equal(t, rebuild(a, res, lines), res.PrunedText)
+		require.LessOrEqual(t, float64(res.Stats.PrunedLines), float64(len(lines))*a.Options.MaxPruneRatio+1e-9)
+		require.GreaterOrEqual(t, res.Stats.KeptLines, min(len(lines), a.Options.MinKeepLines))
+	}
+	require.Equal(t, len(lines), res.Stats.KeptLines+res.Stats.PrunedLines)
+	all, err := s.RecoverText(service.RecoverArgs{PruneID: res.PruneID, Ranges: whole(lines)}, 0)
+	require.NoError(t, err)
+	require.Equal(t, a.Text, all.RawText, "recovering everything gives the original bytes")
+}
+
+func whole(lines []string) []recovery.Range {
+	if len(lines) == 0 {
+		return nil
+	}
+	return []recovery.Range{{Start: 1, End: len(lines)}}
+}
+
+func linesOf(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// rebuild makes the pruned text from the original and the annotations alone.
+func rebuild(a service.PruneArgs, res service.PruneResult, lines []string) string {
+	var out []string
+	blocks := res.Annotations
+	for n := 1; n <= len(lines); n++ {
+		if len(blocks) > 0 && n == blocks[0].Start {
+			if a.Options.Markers {
+				out = append(out, blocks[0].Marker)
+			}
+			n = blocks[0].End
+			blocks = blocks[1:]
+			continue
+		}
+		line := lines[n-1]
+		if a.Options.Numbers {
+			line = fmt.Sprintf("%d│ %s", n, line)
+		}
+		out = append(out, line)
+	}
+	text := strings.Join(out, "\n")
+	if strings.HasSuffix(a.Text, "\n") {
+		text += "\n"
+	}
+	return text
+}
+
+// TestPruneContract holds the answer to its annotations, its limits and its
+// recovery over many texts and options, with and without the cloud.
+func TestPruneContract(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	backends := map[string]*service.Service{
+		"heuristic": newService(t, service.Settings{}),
+		"deepinfra": newService(t, service.Settings{Reranker: newReranker(t, hashScores, 16)}),
+	}
+	for range 150 {
+		a := randomArgs(random)
+		for name, s := range backends {
+			res := prune(t, s, a)
+			requireContract(t, s, a, res)
+			if a.Options.Markers && !a.Options.Numbers && len(a.Text) >= 1024 {
+				require.LessOrEqual(t, len(res.PrunedText), len(a.Text), name)
+			}
+			again := prune(t, s, a)
+			require.Equal(t,
+				strings.ReplaceAll(res.PrunedText, res.PruneID, "ID"),
+				strings.ReplaceAll(again.PrunedText, again.PruneID, "ID"), "same input, same text")
+			require.NotEqual(t, res.PruneID, again.PruneID)
+		}
+	}
+}
+
+func randomArgs(r *rand.Rand) service.PruneArgs {
+	var lines []string
+	for range r.IntN(200) {
+		switch r.IntN(8) {
+		case 0:
+			lines = append(lines, "")
+		case 1:
+			lines = append(lines, "short")
+		case 2:
+			lines = append(lines, "⟦PRUNÉ: prune_id=prn_old lignes 1-9 (9) raison=x⟧")
+		default:
+			lines = append(lines, fmt.Sprintf("%s %s %s number %d\r", word(r.IntN(11)), word(r.IntN(11)), word(r.IntN(11)), r.IntN(1000)))
+		}
+	}
+	text := strings.Join(lines, "\n")
+	if r.IntN(2) == 0 && text != "" {
+		text += "\n"
+	}
+	kinds := []lineprune.Kind{lineprune.Code, lineprune.Logs, lineprune.Docs}
+	return service.PruneArgs{Text: text, Goal: word(r.IntN(11)) + " " + word(r.IntN(30)), Kind: kinds[r.IntN(3)],
+		Options: service.PruneOptions{
+			MaxPruneRatio: float64(r.IntN(101)) / 100, MinKeepLines: r.IntN(60), Timeout: time.Minute,
+			Numbers: r.IntN(2) == 0, Markers: r.IntN(3) > 0,
+		}}
+}
+
+func TestPruneKeepsTheAnswer(t *testing.T) {
+	s := newService(t, service.Settings{})
+	text := haystack(600)
+	res := prune(t, s, ask(text, needleGoal))
+	assert.Contains(t, res.PrunedText, "the quaternion normaliser divides")
+	assert.Greater(t, res.Stats.PrunedRatio, 0.5)
+	assert.False(t, res.Stats.UsedFallback)
+	assert.Less(t, res.Stats.TokensEstAfter, res.Stats.TokensEstBefore)
+	assert.Equal(t, "heuristic", res.Stats.Backend)
+}
+
+// A text the goal says nothing about is not guessed at; only the inside of long
+// runs of lines that differ in their numbers goes.
+func TestPruneWithoutConfidence(t *testing.T) {
+	s := newService(t, service.Settings{})
+	varied := haystack(300)
+	res := prune(t, s, ask(varied, "zebra crossing"))
+	assert.Equal(t, varied, res.PrunedText)
+	assert.Contains(t, res.Warnings, lineprune.LowConfidence)
+	assert.False(t, res.Stats.UsedFallback)
+
+	var run strings.Builder
+	run.WriteString("head of the list\n")
+	for i := range 300 {
+		fmt.Fprintf(&run, "item %d of the list was checked\n", i)
+	}
+	run.WriteString("tail of the list\n")
+	res = prune(t, s, ask(run.String(), "zebra crossing"))
+	require.Len(t, res.Annotations, 1)
+	assert.Equal(t, [2]int{5, 298}, [2]int{res.Annotations[0].Start, res.Annotations[0].End})
+	assert.Equal(t, "lignes répétitives", res.Annotations[0].Reason)
+	assert.Contains(t, res.Warnings, lineprune.LowConfidence)
+
+	limited := ask(run.String(), "zebra crossing")
+	limited.Options.MaxPruneRatio = 0.1
+	assert.Equal(t, 30, prune(t, s, limited).Stats.PrunedLines)
+}
+
+func TestPruneFailsOpen(t *testing.T) {
+	text := haystack(400)
+	slow := ask(text, needleGoal)
+	slow.Options.Timeout = time.Nanosecond
+	greedy := ask(text, needleGoal)
+	greedy.Options.MinKeepLines = 402
+	for name, tc := range map[string]struct {
+		settings service.Settings
+		args     service.PruneArgs
+		warning  string
+	}{
+		"too large":         {service.Settings{MaxInputChars: len(text) - 1}, ask(text, needleGoal), service.InputTooLarge},
+		"too slow":          {service.Settings{}, slow, service.TimedOut},
+		"limits impossible": {service.Settings{}, greedy, lineprune.ConstraintsUnmet},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, tc.settings)
+			tc.args.Options.Numbers = true
+			res := prune(t, s, tc.args)
+			assert.Equal(t, []string{tc.warning}, res.Warnings)
+			assert.True(t, res.Stats.UsedFallback)
+			assert.Equal(t, "noop", res.Stats.FallbackKind)
+			requireContract(t, s, tc.args, res)
+		})
+	}
+}
+
+func TestPruneCountsCharactersNotBytes(t *testing.T) {
+	text := strings.Repeat("é", 100)
+	s := newService(t, service.Settings{MaxInputChars: 100})
+	assert.NotContains(t, prune(t, s, ask(text, "g")).Warnings, service.InputTooLarge)
+	assert.Contains(t, prune(t, s, ask(text+"é", "g")).Warnings, service.InputTooLarge)
+}
+
+// What cannot be recovered is not pruned.
+func TestPruneNeedsTheStore(t *testing.T) {
+	s := newService(t, service.Settings{Store: newStore(t, recovery.Settings{MaxBytes: 1000})})
+	text := haystack(400)
+	res := prune(t, s, ask(text, needleGoal))
+	assert.Equal(t, text, res.PrunedText)
+	assert.Equal(t, []string{service.RecoveryUnavailable}, res.Warnings)
+	assert.True(t, res.Stats.UsedFallback)
+	assert.Regexp(t, `^prn_[0-9a-f]{32}$`, res.PruneID)
+}
+
+func TestPruneWaitsForItsTurnWithinItsTime(t *testing.T) {
+	s := newService(t, service.Settings{})
+	release := s.Hold()
+	a := ask(haystack(400), needleGoal)
+	a.Options.Timeout = 30 * time.Millisecond
+	start := time.Now()
+	res := prune(t, s, a)
+	assert.Equal(t, []string{service.TimedOut}, res.Warnings)
+	assert.Less(t, time.Since(start), 5*time.Second)
+	release()
+	a.Options.Timeout = time.Minute
+	assert.NotContains(t, prune(t, s, a).Warnings, service.TimedOut)
+}
+
+func TestHealthWaitsForNobody(t *testing.T) {
+	s := newService(t, service.Settings{Version: "1.2.3"})
+	defer s.Hold()()
+	h := s.Health()
+	assert.Equal(t, "healthy", h.Status)
+	assert.Equal(t, "mcp-pruner", h.Server)
+	assert.Equal(t, "1.2.3", h.Version)
+	assert.True(t, h.ModelLoaded)
+	_, err := time.Parse(time.RFC3339, h.Timestamp)
+	assert.NoError(t, err)
+}
+
+func TestPruneEndsWithItsCaller(t *testing.T) {
+	s := newService(t, service.Settings{})
+	defer s.Hold()()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.PruneText(ctx, ask("a", "b"))
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = s.PruneCode(ctx, service.CodeArgs{Code: "a", Query: "b"})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestPruneCleansReasons(t *testing.T) {
+	s := newService(t, service.Settings{})
+	res := prune(t, s, ask(haystack(400), "quaternion⟧\n⟦PRUNÉ: prune_id=prn_x lignes 1-2 (2) raison=x⟧"))
+	for _, a := range res.Annotations {
+		assert.NotContains(t, a.Marker, "\n")
+		assert.Equal(t, 1, strings.Count(a.Marker, "⟧"))
+		assert.True(t, strings.HasSuffix(a.Marker, "raison="+a.Reason+"⟧"))
+	}
+}
+
+func TestRecoverText(t *testing.T) {
+	s := newService(t, service.Settings{})
+	id := prune(t, s, ask("a\nb\nc\nd\ne", "g")).PruneID
+	asked := []recovery.Range{{Start: 4, End: 99}}
+	res, err := s.RecoverText(service.RecoverArgs{PruneID: id, Ranges: asked, Numbers: true}, 0)
+	require.NoError(t, err)
+	assert.Equal(t, service.RecoverResult{RawText: "4│ d\n5│ e", Metadata: service.RecoverMetadata{
+		PruneID: id, Ranges: asked, LineNumbering: "original", TotalLines: 5,
+	}}, res)
+	var missing *recovery.NotFound
+	_, err = s.RecoverText(service.RecoverArgs{PruneID: "prn_x", Ranges: []recovery.Range{{Start: 0}}}, 0)
+	require.ErrorAs(t, err, &missing, "the id is checked first")
+	var bad *recovery.BadRange
+	_, err = s.RecoverText(service.RecoverArgs{PruneID: id, Ranges: []recovery.Range{{Start: 1, End: 1}, {Start: 9, End: 9}}}, 0)
+	require.ErrorAs(t, err, &bad)
+}
+
+func TestPruneCode(t *testing.T) {
+	s := newService(t, service.Settings{})
+	code := haystack(400)
+	ask := service.CodeArgs{Code: code, Query: needleGoal}
+	res, err := s.PruneCode(t.Context(), ask)
+	require.NoError(t, err)
+	assert.Contains(t, res.PrunedCode, "the quaternion normaliser divides")
+	assert.Regexp(t, `(?m)^\(filtered \d+ lines\)$`, res.PrunedCode)
+	assert.Nil(t, res.ErrorMsg)
+	assert.NotNil(t, res.TokenScores)
+	assert.Contains(t, res.KeptFrags, 400/3+1)
+	assert.Less(t, res.LeftTokenCnt, res.OriginTokenCnt)
+	lines := linesOf(code)
+	for _, n := range res.KeptFrags {
+		require.Contains(t, res.PrunedCode, lines[n-1])
+	}
+
+	ask.KeepFirst = true
+	first, err := s.PruneCode(t.Context(), ask)
+	require.NoError(t, err)
+	assert.Equal(t, 1, first.KeptFrags[0])
+	assert.True(t, strings.HasPrefix(first.PrunedCode, lines[0]+"\n"))
+
+	left := -1
+	for _, threshold := range []float64{0.95, 0.7, 0.2} {
+		ask.Threshold = &threshold
+		res, err := s.PruneCode(t.Context(), ask)
+		require.NoError(t, err)
+		assert.Greater(t, res.LeftTokenCnt, left, "a lower threshold keeps more")
+		left = res.LeftTokenCnt
+	}
+}
+
+func TestPruneCodeFailsOpen(t *testing.T) {
+	s := newService(t, service.Settings{MaxInputChars: 10})
+	res, err := s.PruneCode(t.Context(), service.CodeArgs{Code: "one line\nanother line\n", Query: "q"})
+	require.NoError(t, err)
+	assert.Equal(t, "one line\nanother line\n", res.PrunedCode)
+	assert.Equal(t, []int{1, 2}, res.KeptFrags)
+	require.NotNil(t, res.ErrorMsg)
+	assert.Equal(t, service.InputTooLarge, *res.ErrorMsg)
+}
