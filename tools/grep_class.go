@@ -39,7 +39,11 @@ func (t *translator) class() error {
 			return err
 		}
 	}
-	t.put("["+not+b.ordered(not != "")+"]", "["+not+b.re2.String()+"]")
+	re2 := "[" + b.re2.String() + "]"
+	if not != "" {
+		re2 = "[^" + b.re2.String() + badByte + "]"
+	}
+	t.put("["+not+b.ordered(not != "")+"]", re2)
 	return nil
 }
 
@@ -91,6 +95,9 @@ func (t *translator) classItem(b *bracket) error {
 	if err != nil {
 		return err
 	}
+	if strings.HasPrefix(t.in, "--") {
+		return errClass
+	}
 	if len(t.in) > 1 && t.in[0] == '-' && t.in[1] != ']' {
 		t.in = t.in[1:]
 		to, err := t.classChar()
@@ -129,13 +136,23 @@ func (b *bracket) char(r rune) {
 	}
 }
 
-// span adds a range. Its ends must be plain in POSIX wherever they stand.
+// maxSpelt is how long a range may be that has to be spelt out.
+const maxSpelt = 2048
+
+// span adds a range. Where an end would mean something else to POSIX, or lies
+// beyond ASCII, where some locales know no order, each character is named.
 func (b *bracket) span(from, to rune) error {
 	if from > to {
 		return errors.New("invalid character class range")
 	}
-	if strings.ContainsRune("]^-[", from) || strings.ContainsRune("]^-[", to) {
-		return errClass
+	if strings.ContainsRune("]^-[", from) || strings.ContainsRune("]^-[", to) || to >= utf8.RuneSelf {
+		if to-from > maxSpelt {
+			return errClass
+		}
+		for r := from; r <= to; r++ {
+			b.char(r)
+		}
+		return nil
 	}
 	b.posix.WriteRune(from)
 	b.posix.WriteByte('-')

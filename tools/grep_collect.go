@@ -222,7 +222,7 @@ const (
 	leadChars  = 200
 )
 
-// fileLine is one line of a file without its end.
+// fileLine is one line of a file without its line feed.
 type fileLine struct {
 	n    int
 	raw  []byte // its first maxLine bytes
@@ -329,14 +329,14 @@ func (s *lineScanner) scan(keep int) (fileLine, bool) {
 	}
 	s.n++
 	line.end = s.at
-	line.raw = bytes.TrimSuffix(bytes.TrimSuffix(line.raw, []byte("\n")), []byte("\r"))
+	line.raw = bytes.TrimSuffix(line.raw, []byte("\n"))
 	return line, true
 }
 
 // shorten is a line's text, or of a long line the characters around start and
 // marks that say so.
 func shorten(line fileLine, start int) string {
-	raw := line.raw
+	raw := bytes.TrimSuffix(line.raw, []byte("\r"))
 	if line.size <= maxLine && utf8.RuneCount(raw) <= shownChars {
 		return validText(raw)
 	}

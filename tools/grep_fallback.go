@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // findWithGrep searches with the system's grep. Which files to search is decided
@@ -21,12 +22,9 @@ func (b *base) findWithGrep(ctx context.Context, root *os.Root, dir string, s se
 	if err != nil {
 		return notInstalled("grep")
 	}
-	pattern, err := translate(s.Pattern, s.Fixed)
+	pattern, err := s.translate()
 	if err != nil {
 		return &engineError{2, "regular expression: " + err.Error()}
-	}
-	if s.IgnoreCase {
-		pattern.ignoreCase = true
 	}
 	found.locate = locator(pattern)
 	run := &grepRun{base: b, ctx: ctx, root: root, found: found, dir: dir, path: path, args: grepArgs(s, pattern)}
@@ -48,6 +46,15 @@ func (b *base) findWithGrep(ctx context.Context, root *os.Root, dir string, s se
 	return found.settle()
 }
 
+// translate says the pattern in the words of grep and of Go's regexp.
+func (s search) translate() (*translated, error) {
+	t, err := translate(s.Pattern, s.Fixed)
+	if err == nil && s.IgnoreCase {
+		t.ignoreCase = true
+	}
+	return t, err
+}
+
 func grepArgs(s search, p *translated) []string {
 	// -a: what is text is decided here, and bytes that are no UTF-8 are no reason
 	// to skip a file. --null ends a name with NUL, the one byte no name contains.
@@ -66,17 +73,25 @@ func grepArgs(s search, p *translated) []string {
 	return append(args, "-e", p.ere)
 }
 
-// locator finds the column, which grep does not tell.
+// locator finds where a line matches, which grep does not tell.
 func locator(p *translated) func([]byte) int {
 	expr := p.re2
 	if p.ignoreCase {
 		expr = "(?i)" + expr
 	}
-	re, err := regexp.Compile(expr)
+	text, err := regexp.Compile(strings.ReplaceAll(expr, badByte, ""))
+	if err != nil {
+		return nil
+	}
+	broken, err := regexp.Compile(strings.ReplaceAll(expr, badByte, `\x{FFFD}`))
 	if err != nil {
 		return nil
 	}
 	return func(line []byte) int {
+		re := text
+		if !utf8.Valid(line) {
+			re = broken
+		}
 		if at := re.FindIndex(line); at != nil {
 			return at[0]
 		}

@@ -34,11 +34,16 @@ func translate(pattern string, fixed bool) (*translated, error) {
 	if err := t.run(); err != nil {
 		return nil, err
 	}
-	if _, err := regexp.Compile(t.re2.String()); err != nil {
+	if _, err := regexp.Compile(strings.ReplaceAll(t.re2.String(), badByte, "")); err != nil {
 		return nil, err
 	}
 	return &translated{t.ere.String(), t.re2.String(), t.ignoreCase}, nil
 }
+
+// badByte stands in a translated re2 where the byte of an invalid sequence must
+// not match: no engine takes it for a character, but Go's regexp takes it for
+// U+FFFD.
+const badByte = "\x00"
 
 // translator reads a pattern from left to right.
 type translator struct {
@@ -67,6 +72,9 @@ func (t *translator) run() error {
 			err = t.count()
 		case '*', '+', '?':
 			t.repeat(string(ch))
+		case '.':
+			t.in = t.in[1:]
+			t.put(".", `[^\n`+badByte+"]")
 		default:
 			t.in = t.in[1:]
 			t.put(string([]byte{ch}), string([]byte{ch}))
@@ -130,11 +138,11 @@ func (t *translator) escape() error {
 	lower := ch | 0x20
 	if class, ok := shorthands[lower]; ok {
 		t.in = t.in[2:]
-		not := ""
-		if ch != lower {
-			not = "^"
+		if ch == lower {
+			t.put("["+class.posix+"]", "["+class.unicode+"]")
+		} else {
+			t.put("[^"+class.posix+"]", "[^"+class.unicode+badByte+"]")
 		}
-		t.put("["+not+class.posix+"]", "["+not+class.unicode+"]")
 		return nil
 	}
 	switch ch {
@@ -165,25 +173,27 @@ func quoteERE(r rune) string {
 	return string(r)
 }
 
-var properties = map[string]string{
-	"L": "[:alpha:]", "Letter": "[:alpha:]", "Alphabetic": "[:alpha:]",
-	"Lu": "[:upper:]", "Uppercase": "[:upper:]", "Ll": "[:lower:]", "Lowercase": "[:lower:]",
-	"N": "[:digit:]", "Nd": "[:digit:]", "P": "[:punct:]",
+var properties = map[string]shorthand{
+	"L": {"[:alpha:]", `\p{L}`}, "Letter": {"[:alpha:]", `\p{L}`}, "Alphabetic": {"[:alpha:]", `\p{L}`},
+	"Lu": {"[:upper:]", `\p{Lu}`}, "Uppercase": {"[:upper:]", `\p{Lu}`},
+	"Ll": {"[:lower:]", `\p{Ll}`}, "Lowercase": {"[:lower:]", `\p{Ll}`},
+	"N": {"[:digit:]", `\p{N}`}, "Nd": {"[:digit:]", `\p{Nd}`}, "P": {"[:punct:]", `\p{P}`},
 }
 
 var property = regexp.MustCompile(`^\\([pP])(?:\{([A-Za-z]+)\}|([A-Z]))`)
 
 func (t *translator) property() error {
 	m := property.FindStringSubmatch(t.in)
-	if m == nil || properties[m[2]+m[3]] == "" {
+	if m == nil || properties[m[2]+m[3]].posix == "" {
 		return errors.New(`this \p class is not understood without ripgrep`)
 	}
 	t.in = t.in[len(m[0]):]
-	not := ""
+	class := properties[m[2]+m[3]]
 	if m[1] == "P" {
-		not = "^"
+		t.put("[^"+class.posix+"]", "[^"+class.unicode+badByte+"]")
+	} else {
+		t.put("["+class.posix+"]", "["+class.unicode+"]")
 	}
-	t.put("["+not+properties[m[2]+m[3]]+"]", `\`+m[1]+`{`+(m[2] + m[3])[:min(2, len(m[2]+m[3]))]+`}`)
 	return nil
 }
 

@@ -19,6 +19,10 @@ func (b *base) findWithRg(ctx context.Context, dir string, s search, found *coll
 	if err != nil {
 		return notInstalled("rg")
 	}
+	// rg names no position for an empty match at the very end of a file.
+	if p, err := s.translate(); err == nil {
+		found.locate = locator(p)
+	}
 	args := []string{"--json", "--no-config", "--no-ignore-global", "--no-ignore-messages", "--no-mmap", "--sort", "path"}
 	if s.Fixed {
 		args = append(args, "-F")

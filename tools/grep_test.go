@@ -1,0 +1,147 @@
+package tools
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// engines runs a test with rg and with grep. A machine without rg says so in a
+// way nobody overlooks.
+func engines(t *testing.T, test func(t *testing.T, s Settings)) {
+	t.Helper()
+	t.Run("rg", func(t *testing.T) {
+		if _, err := exec.LookPath("rg"); err != nil {
+			t.Skip("RG IS NOT INSTALLED: HALF OF THE GREP TESTS DID NOT RUN")
+		}
+		test(t, Settings{})
+	})
+	t.Run("grep", func(t *testing.T) {
+		test(t, Settings{LookPath: without("rg")})
+	})
+}
+
+// TestGrepCases runs every file of testdata/grep with both engines. Its sections:
+// call, then text or error, perhaps truncated and paths, and the files of tree/.
+func TestGrepCases(t *testing.T) {
+	files, err := filepath.Glob("testdata/grep/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			engines(t, func(t *testing.T, s Settings) { grepCase(t, s, file) })
+		})
+	}
+}
+
+func grepCase(t *testing.T, s Settings, file string) {
+	archive, err := txtar.ParseFile(file)
+	require.NoError(t, err)
+	s.Root = t.TempDir()
+	sections := map[string]string{}
+	for _, f := range archive.Files {
+		if name, ok := strings.CutPrefix(f.Name, "tree/"); ok {
+			write(t, s.Root, name, string(f.Data))
+			continue
+		}
+		require.Contains(t, []string{"call", "text", "error", "truncated", "paths"}, f.Name, "unknown section")
+		sections[f.Name] = string(f.Data)
+	}
+	out, err := call(t, newTools(t, s)["grep"], sections["call"])
+	if want, ok := sections["error"]; ok {
+		code, exit, _ := strings.Cut(strings.TrimSpace(want), " ")
+		e := failure(t, err, code)
+		if exit != "" {
+			require.NotNil(t, e.ExitCode)
+			assert.Equal(t, exit, fmt.Sprint(*e.ExitCode))
+		}
+		assert.NotContains(t, e.Message, s.Root, "the message names a path of this machine")
+		return
+	}
+	require.NoError(t, err)
+	assert.Equal(t, strings.TrimSuffix(sections["text"], "\n"), out.Text())
+	found := structured(t, out)
+	_, truncated := sections["truncated"]
+	assert.Equal(t, truncated, found["truncated"])
+	assert.Len(t, found["matches"], int(found["match_count"].(float64)))
+	if want, ok := sections["paths"]; ok {
+		assert.Equal(t, strings.Fields(want), strings.Fields(fmt.Sprint(found["paths"])[1:len(fmt.Sprint(found["paths"]))-1]))
+	}
+	roundTrip(t, out)
+}
+
+// roundTrip: what a pruner sends back unchanged is the same result.
+func roundTrip(t *testing.T, out Output) {
+	t.Helper()
+	again, err := out.Prune(out.Code())
+	require.NoError(t, err)
+	assert.Equal(t, structured(t, out), structured(t, again))
+	assert.Equal(t, out.Text(), again.Text())
+}
+
+// TestEnginesAgree compares the engines on patterns over one awkward tree.
+func TestEnginesAgree(t *testing.T) {
+	if _, err := exec.LookPath("rg"); err != nil {
+		t.Skip("RG IS NOT INSTALLED: THE ENGINES WERE NOT COMPARED")
+	}
+	root := t.TempDir()
+	awkwardTree(t, root)
+	rg := newTools(t, Settings{Root: root})["grep"]
+	grep := newTools(t, Settings{Root: root, LookPath: without("rg")})["grep"]
+	patterns := []string{
+		"a", "word", `\bword\b`, `\w+`, `^\s*$`, "^", "$", `^$`, "x*", `[^a-z]`, `[\w-]+\d`, `[]a]`, `[\]a]`, `[a\-z]`,
+		`[^\d\s]`, `\d{2,3}`, `(?:foo|bar)+`, `(?P<n>foo)`, `(?i)WORD`, `.*?o`, `o+?`, `\.`, `\$`, `\t`, `a|^b`, `\x41`, `\x{e9}`,
+		`[[:upper:]]{2}`, `\p{Lu}`, `é`, `[é-ü]`, `ß`, `.{3}`, `\(\)`, `\-`, `[^]]`, `[-a]`, `[a-]`, `[\^]`, `[\^\-]`, `word$`, `\s$`,
+		`\S+\s+\S+`, `(a)(b)?`, `a{0}`, `\Bord`, `{`, `*a`, `(`, `[`, `[z-a]`, `\q`, `+`, `a|`, `|`, `()`, `\\`, `"`, `#`, `[.]`, `[[]`,
+		`\pL`, `[a&&b]`, `\D`, `\W\W`, `\S`, `^(word|foo)`, `[a-c-e]`, `\z`, `\A.`, `~`, `\~`, "\t", `\h`, `x{2`, `x{,2}`, `}`, `]`, `\<w`,
+	}
+	for _, pattern := range patterns {
+		for _, more := range []string{"", `,"case_sensitive":false`, `,"output_mode":"count"`, `,"context_lines":2,"max_matches":3`, `,"fixed_string":true`} {
+			args := `{"pattern":` + quote(pattern) + more + `}`
+			want, wantErr := call(t, rg, args)
+			got, gotErr := call(t, grep, args)
+			if wantErr != nil {
+				require.Error(t, gotErr, args)
+				failure(t, gotErr, failure(t, wantErr, "rg_error").Code)
+				continue
+			}
+			if !assert.NoError(t, gotErr, args) {
+				continue
+			}
+			assert.Equal(t, want.Text(), got.Text(), args)
+			roundTrip(t, got)
+		}
+	}
+}
+
+// awkwardTree has what the engines could take differently.
+func awkwardTree(t *testing.T, root string) {
+	t.Helper()
+	write(t, root, "text.txt", "word\nfoo bar\n\n  \nA-1 b_22 c333\nÉté é größe Ü ß\n\tTab\nend without newline")
+	write(t, root, "crlf.txt", "word\r\n\r\nfoo word\r\n")
+	write(t, root, "latin1.txt", "caf\xe9 word\nok \xff\xfe x\n\xe9\n")
+	write(t, root, "punct.go", "func main() { }\na/b [x] {y} $1 ^ ~ - ] }\nx.y \"q\" # \\ | + *\n")
+	write(t, root, "bom.txt", "\xef\xbb\xbfword first\nsecond\n")
+	write(t, root, "utf16.txt", "\xff\xfew\x00o\x00r\x00d\x00\n\x00\xe9\x00\n\x00")
+	write(t, root, "utf16be.txt", "\xfe\xff\x00w\x00o\x00r\x00d\x00\n")
+	write(t, root, "binary", "word\x00word\nword\n")
+	write(t, root, "late-nul.log", strings.Repeat(strings.Repeat("- .", 3_333)+"word\n", 20)+"\x00word\nword\n")
+	write(t, root, "empty", "")
+	write(t, root, "newlines", "\n\n\n")
+	write(t, root, "name:12:x/a:3:b", "word\nfoo\n")
+	write(t, root, "line\nend", "word\nbar\n")
+	write(t, root, "-dash", "word\n")
+	write(t, root, "bad\xffname", "word\n")
+	write(t, root, "a b/c d", "foo  word\n")
+	write(t, root, ".hidden", "word\n")
+	require.NoError(t, os.Symlink("text.txt", filepath.Join(root, "link")))
+	require.NoError(t, os.Symlink("/etc", filepath.Join(root, "etc")))
+	require.NoError(t, os.Symlink("nowhere", filepath.Join(root, "dangling")))
+}
