@@ -1,0 +1,193 @@
+package fsm
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func record(n int) Record {
+	return Record{Machine: "request", ID: fmt.Sprintf("req_%d", n), Steps: []TraceStep{{From: "a", Trigger: "b", To: "c"}}, Outcome: "c"}
+}
+
+// readTrace reads every record of files.
+func readTrace(t *testing.T, files ...string) []Record {
+	t.Helper()
+	var records []Record
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, line := range bytes.Split(raw, []byte("\n")) {
+			var r Record
+			if len(line) > 0 && NewDecoder().Decode(line, &r) == nil {
+				records = append(records, r)
+			}
+		}
+	}
+	return records
+}
+
+func TestLinesOfAProcessAreChained(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	trace, err := OpenTrace(path, 0, nil)
+	require.NoError(t, err)
+	for i := range 3 {
+		trace.Append(record(i))
+	}
+	require.NoError(t, trace.Close())
+	records := readTrace(t, path)
+	require.Len(t, records, 3)
+	prev := ""
+	for i, r := range records {
+		assert.Equal(t, uint64(i+1), r.Seq)
+		assert.Equal(t, prev, r.Prev)
+		assert.Len(t, r.Writer, 16)
+		prev = r.Sum
+	}
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	if runtime.GOOS != "windows" {
+		assert.Equal(t, os.FileMode(0o600), info.Mode().Perm(), "what tools were called is nobody else's business")
+	}
+}
+
+func TestATornLineDoesNotSwallowTheNext(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(`{"v":1,"server":"0.`), 0o600))
+	trace, err := OpenTrace(path, 0, nil)
+	require.NoError(t, err)
+	trace.Append(record(1))
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.True(t, strings.HasPrefix(string(raw), "{\"v\":1,\"server\":\"0.\n{\"v\":1,"), "%s", raw)
+}
+
+func TestAFullDiskIsToldOnceAndCounted(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("there is no /dev/full here")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "trace.jsonl")
+	require.NoError(t, os.Symlink("/dev/full", path))
+	var told []error
+	trace, err := OpenTrace(path, 0, func(err error) { told = append(told, err) })
+	require.NoError(t, err)
+	for i := range 5 {
+		trace.Append(record(i))
+	}
+	require.Len(t, told, 1)
+	assert.ErrorContains(t, told[0], "no space left on device")
+
+	// There is room again.
+	require.NoError(t, os.Remove(path))
+	trace.Append(record(5))
+	records := readTrace(t, path)
+	require.Len(t, records, 1)
+	assert.Equal(t, 5, records[0].Lost)
+	assert.Equal(t, uint64(1), records[0].Seq)
+}
+
+func TestAClosedFileIsOpenedAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	failures := 0
+	trace, err := OpenTrace(path, 0, func(error) { failures++ })
+	require.NoError(t, err)
+	trace.Append(record(1))
+	require.NoError(t, trace.file.Close()) // as if someone else had closed the descriptor
+	trace.Append(record(2))
+	trace.Append(record(3))
+	assert.Equal(t, 1, failures)
+	records := readTrace(t, path)
+	require.Len(t, records, 2)
+	assert.Equal(t, 1, records[1].Lost)
+	assert.Equal(t, records[0].Sum, records[1].Prev)
+}
+
+func TestATraceThatWasMovedAwayIsStartedAnew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	trace, err := OpenTrace(path, 0, nil)
+	require.NoError(t, err)
+	trace.Append(record(1))
+	require.NoError(t, os.Rename(path, path+".old"))
+	trace.looked = trace.looked.Add(-2 * lookEvery)
+	trace.Append(record(2))
+	assert.Len(t, readTrace(t, path), 1)
+	assert.Len(t, readTrace(t, path+".old"), 1)
+}
+
+func TestWhatCannotBeATraceIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{dir, filepath.Join(dir, "no", "such", "folder"), ""} {
+		_, err := OpenTrace(path, 0, nil)
+		require.Error(t, err, path)
+	}
+	if _, err := exec.LookPath("mkfifo"); err == nil {
+		pipe := filepath.Join(dir, "pipe")
+		require.NoError(t, exec.Command("mkfifo", pipe).Run())
+		_, err := OpenTrace(pipe, 0, nil)
+		require.ErrorContains(t, err, "neither a file nor a device", "and not waited for a reader")
+	}
+}
+
+// Several processes, each with several goroutines, write to one trace that is
+// rotated all the time: no line is lost, broken or out of its chain.
+func TestProcessesShareAndRotateOneTrace(t *testing.T) {
+	path := os.Getenv("TRACE_TEST_PATH")
+	const processes, goroutines, each = 4, 4, 250
+	if path != "" { // we are one of the processes
+		trace, err := OpenTrace(path, 20_000, func(err error) { panic(err) })
+		require.NoError(t, err)
+		var all sync.WaitGroup
+		for g := range goroutines {
+			all.Go(func() {
+				for i := range each {
+					trace.Append(record(g*each + i))
+				}
+			})
+		}
+		all.Wait()
+		return
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be renamed there")
+	}
+	path = filepath.Join(t.TempDir(), "trace.jsonl")
+	var running []*exec.Cmd
+	for range processes {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestProcessesShareAndRotateOneTrace$")
+		cmd.Env = append(os.Environ(), "TRACE_TEST_PATH="+path)
+		require.NoError(t, cmd.Start())
+		running = append(running, cmd)
+	}
+	for _, cmd := range running {
+		require.NoError(t, cmd.Wait())
+	}
+	files, err := filepath.Glob(path + ".*") // in the order of their times
+	require.NoError(t, err)
+	assert.Greater(t, len(files), 3)
+	last := map[string]Record{}
+	total := 0
+	for _, r := range readTrace(t, append(files, path)...) {
+		require.Equal(t, last[r.Writer].Seq+1, r.Seq)
+		require.Equal(t, last[r.Writer].Sum, r.Prev)
+		last[r.Writer] = r
+		total++
+	}
+	assert.Equal(t, processes*goroutines*each, total)
+	assert.Len(t, last, processes)
+	for _, file := range files {
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		assert.Less(t, info.Size(), int64(60_000), "%s: %s", filepath.Base(file), strconv.Itoa(int(info.Size())))
+	}
+}
