@@ -112,7 +112,8 @@ func (c *readCall) Run(ctx context.Context) (Output, error) {
 const countLimit = 2 << 30
 
 func (c *readCall) content(ctx context.Context, f io.Reader, size int64) (*readOutput, error) {
-	text, wide := decoded(f)
+	buffer := bufferFor(size)
+	text, wide := decodedWith(f, buffer)
 	if head, _ := text.Peek(sniffed); bytes.IndexByte(head, 0) >= 0 {
 		return nil, &binaryError{size}
 	}
@@ -122,7 +123,7 @@ func (c *readCall) content(ctx context.Context, f io.Reader, size int64) (*readO
 	}
 	lines := &lineRange{first: c.first, last: c.last, line: 1, to: sink}
 	count := size <= countLimit
-	for buf := make([]byte, 64<<10); ; {
+	for buf := make([]byte, buffer); ; {
 		n, err := text.Read(buf)
 		lines.add(buf[:n])
 		if err == io.EOF {

@@ -104,17 +104,31 @@ func validText(p []byte) string {
 // sniffed is how much of a file decides whether it is text.
 const sniffed = 8000
 
+// maxBuffer is how much of a file is read at once.
+const maxBuffer = 64 << 10
+
+// bufferFor is a buffer that takes a small file whole. Files of the kernel's
+// making have no size.
+func bufferFor(size int64) int {
+	if size == 0 {
+		return sniffed
+	}
+	return int(min(size+1, maxBuffer))
+}
+
 // decoded drops a byte order mark and turns UTF-16 into UTF-8. What has none is
 // passed on byte by byte. wide says that the file was UTF-16.
-func decoded(r io.Reader) (text *bufio.Reader, wide bool) {
-	raw := bufio.NewReaderSize(r, 64<<10)
+func decoded(r io.Reader) (text *bufio.Reader, wide bool) { return decodedWith(r, maxBuffer) }
+
+func decodedWith(r io.Reader, buffer int) (text *bufio.Reader, wide bool) {
+	raw := bufio.NewReaderSize(r, buffer)
 	mark, _ := raw.Peek(3)
 	switch {
 	case bytes.HasPrefix(mark, []byte("\xef\xbb\xbf")):
 		_, _ = raw.Discard(3)
 	case bytes.HasPrefix(mark, []byte("\xff\xfe")), bytes.HasPrefix(mark, []byte("\xfe\xff")):
 		utf16 := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()
-		return bufio.NewReaderSize(transform.NewReader(raw, utf16), 64<<10), true
+		return bufio.NewReaderSize(transform.NewReader(raw, utf16), buffer), true
 	}
 	return raw, false
 }
