@@ -150,8 +150,8 @@ func (d *dialogue) play(t *testing.T) runnerfsm.Result {
 	signals := make(chan os.Signal, 1)
 	result, err := runnerfsm.Run(context.Background(), runnerfsm.Options{
 		ID: "run_1", Provider: provider, ProviderOptions: strings.Fields(d.keys["options"]), Prompt: d.keys["prompt"],
-		Settings: runnerfsm.Settings{Env: d.env, Dir: d.work, Beside: d.in("bin")},
-		Dir:      d.work, StartTimeout: timeout, Keeper: []string{self, "keep"}, Signals: signals,
+		Settings:     runnerfsm.Settings{Env: d.env, Dir: d.work, Root: d.work, Beside: d.in("bin")},
+		StartTimeout: timeout, Keeper: []string{self, "keep"}, Signals: signals,
 		Stdin: strings.NewReader(d.stdin), Stdout: &interrupter{&d.stdout, d.keys["interrupt"], signals}, Stderr: &d.stderr,
 		Emit: func(e fsm.Event) { assert.Empty(t, e.RequestID, "a run's events are the process's own") },
 	})

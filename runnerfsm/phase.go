@@ -68,7 +68,7 @@ func (r *run) start(p *phase, servers Servers) (kept *keeper.Kept, flush func(),
 		return nil, nil, fmt.Errorf("%s is not on PATH", r.Provider.Program())
 	}
 	cmd := exec.Command(program, r.Provider.Args(launch)...)
-	cmd.Dir, cmd.Env = r.Dir, slices.Clone(r.Settings.Env)
+	cmd.Dir, cmd.Env = r.Settings.Dir, slices.Clone(r.Settings.Env)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.input.launch(len(servers) == 0), r.Stdout, r.Stderr
 	cmd.WaitDelay = stdinGrace
 	flush = func() {}

@@ -21,10 +21,9 @@ import (
 type Options struct {
 	ID              string // of the run, in its trace
 	Provider        Provider
-	ProviderOptions []string // the user's own options for the client
-	Prompt          string   // "" when the client reads it from Stdin
-	Settings        Settings
-	Dir             string        // where the client is started
+	ProviderOptions []string      // the user's own options for the client
+	Prompt          string        // "" when the client reads it from Stdin
+	Settings        Settings      // the client is started in their Dir, with their Env
 	StartTimeout    time.Duration // of the server; 0 leaves it to the provider
 	Keeper          []string      // how this program is run as a keeper
 	Signals         <-chan os.Signal
@@ -114,7 +113,7 @@ func (r *run) connect(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	case !more:
 		return fsm.StartFailed, fsm.Facts{"message": "phase ended before ready", "reason": "start_failed"}
 	case report.News == Ready:
-		return fsm.ServerReady, fsm.Facts{"root": r.Settings.Dir}
+		return fsm.ServerReady, fsm.Facts{"root": r.Settings.Root}
 	default:
 		return fsm.SpawnFailed, fsm.Facts{"message": report.Message, "reason": "start_failed"}
 	}

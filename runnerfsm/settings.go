@@ -31,7 +31,8 @@ var serverSettings = []string{"PRUNER_", "MCP_PRUNER_", "DEEPINFRA_"}
 // Settings is what the runner's environment says about the server.
 type Settings struct {
 	Env    []string
-	Dir    string // the run's working directory: the server's root
+	Dir    string // the runner's working directory: relative paths start there
+	Root   string // the directory the client works in: the server's root
 	Beside string // the directory of the runner's own executable
 }
 
@@ -54,7 +55,7 @@ func (s Settings) Servers() (Servers, error) {
 	}
 	server := Server{Command: path, Args: []string{}, Env: map[string]string{
 		"PRUNER_URL":     prunerURL,
-		"MCP_PRUNER_CWD": s.Dir,
+		"MCP_PRUNER_CWD": s.Root,
 	}}
 	if isScript(path) {
 		server.Command, server.Args = "node", []string{path}

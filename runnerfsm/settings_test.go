@@ -76,7 +76,7 @@ func TestServers(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			servers, err := runnerfsm.Settings{Env: c.env, Dir: given, Beside: c.beside}.Servers()
+			servers, err := runnerfsm.Settings{Env: c.env, Dir: given, Root: "/root", Beside: c.beside}.Servers()
 			if c.err != "" {
 				assert.ErrorContains(t, err, c.err)
 				assert.Empty(t, servers)
@@ -84,7 +84,7 @@ func TestServers(t *testing.T) {
 			}
 			require.NoError(t, err)
 			want := runnerfsm.Server{Command: c.command, Args: append([]string{}, c.args...), Env: map[string]string{
-				"PRUNER_URL": c.url, "MCP_PRUNER_CWD": given,
+				"PRUNER_URL": c.url, "MCP_PRUNER_CWD": "/root",
 			}}
 			assert.Equal(t, runnerfsm.Servers{"pruner": want}, servers)
 		})

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 // family starts processes of every kind that gets away from its parent, each
 // deaf to SIGTERM: in the group, in a group and session of its own, orphaned.
 const family = `
-deaf='trap "" TERM INT HUP; touch "$WORK/$1"; while :; do sleep 1; done'
+deaf='trap "" TERM INT HUP; echo $$ >>"$WORK/pids"; touch "$WORK/$1"; while :; do sleep 1; done'
 sh -c "$deaf" deaf child &
 setsid sh -c "$deaf" deaf session &
 (setsid sh -c "$deaf" deaf orphan &) &
@@ -92,6 +93,14 @@ func TestNothingIsLeft(t *testing.T) {
 	k := keep(t, family+"exit 3")
 	assert.Equal(t, 3, k.Wait())
 	assert.Empty(t, k.alive())
+	pids, err := os.ReadFile(filepath.Join(k.work, "pids"))
+	require.NoError(t, err)
+	require.Len(t, strings.Fields(string(pids)), 3)
+	for _, field := range strings.Fields(string(pids)) {
+		pid, err := strconv.Atoi(field)
+		require.NoError(t, err)
+		assert.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH, "not even a dead process is left")
+	}
 }
 
 // TestAskedToEnd: the command gets the signal that the keeper got, and its exit

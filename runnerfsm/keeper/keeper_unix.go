@@ -49,6 +49,7 @@ func Main(argv []string) int {
 	attend(cmd.Process.Pid, ended, signals, lost)
 	sweep(cmd.Process.Pid)
 	<-ended
+	reap()
 	return exitCode(cmd.ProcessState)
 }
 
@@ -139,6 +140,21 @@ func gone(within time.Duration, s syscall.Signal) bool {
 		}
 	}
 	return false
+}
+
+// reap collects the dead among what was adopted. In a container there may be no
+// init that would, and process groups would seem to live on. The command itself
+// was collected before: who waits for it must not find it gone.
+func reap() {
+	for {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil || pid <= 0 {
+			return
+		}
+	}
 }
 
 func kill(pids []int, s syscall.Signal) {

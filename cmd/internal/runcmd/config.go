@@ -41,6 +41,7 @@ func Config(_ context.Context, args, env []string, _ io.Reader, stdout, stderr i
 	}
 	f.print(stdout, runnerfsm.Launch{Servers: servers, Passed: set.Passed()})
 	fmt.Fprintf(stderr, "for: %s\n", f.hint)
+	fmt.Fprintln(stderr, "note: without MCP_PRUNER_CWD the server serves the directory it is started in")
 	if !set.Enabled() {
 		fmt.Fprintln(stderr, "note: \"mcp-pruner run\" injects nothing: JEEVES_PRUNER_ENABLED is not 1, true, yes or on")
 	}

@@ -150,11 +150,10 @@ func (r *request) runOptions(env []string) (runnerfsm.Options, error) {
 	if err != nil {
 		return runnerfsm.Options{}, err
 	}
-	dir := set.Dir
-	set.Dir = r.provider.Dir(r.options, dir)
+	set.Root = r.provider.Dir(r.options, set.Dir)
 	return runnerfsm.Options{
 		ID: newRunID(), Provider: r.provider, ProviderOptions: r.options, Prompt: r.prompt,
-		Settings: set, Dir: dir, StartTimeout: r.startTimeout, Keeper: []string{self, "keep"},
+		Settings: set, StartTimeout: r.startTimeout, Keeper: []string{self, "keep"},
 	}, nil
 }
 

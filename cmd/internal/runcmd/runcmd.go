@@ -29,7 +29,7 @@ func settings(env []string) (runnerfsm.Settings, error) {
 	if err != nil {
 		return runnerfsm.Settings{}, fmt.Errorf("own executable: %w", err)
 	}
-	return runnerfsm.Settings{Env: env, Dir: dir, Beside: filepath.Dir(exe)}, nil
+	return runnerfsm.Settings{Env: env, Dir: dir, Root: dir, Beside: filepath.Dir(exe)}, nil
 }
 
 // option is one "--name VALUE" or "--name=VALUE" of ours.
