@@ -1,0 +1,105 @@
+package fsmcmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/fsm"
+)
+
+func run(t *testing.T, want int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	require.Equal(t, want, Run(t.Context(), args, nil, &out, &err), "%s", err.String())
+	return out.String(), err.String()
+}
+
+func TestStatesPageIsUpToDate(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/STATES.md")
+	require.NoError(t, err)
+	made, _ := run(t, exitOK, "--format", "docs")
+	assert.True(t, made == string(page), "docs/STATES.md is stale: run make docs")
+}
+
+// GitHub draws a state diagram only when no id holds a colon, and every id that a
+// transition names has to be declared, or its label is lost.
+func TestMermaidIdsAreDeclaredAndPlain(t *testing.T) {
+	for _, table := range fsm.Tables() {
+		out, _ := run(t, exitOK, "--machine", table.Name, "--format", "mermaid")
+		declared := map[string]bool{"[*]": true}
+		for _, m := range regexp.MustCompile(`(?m)^    state "([^"]+)" as (\w+)$`).FindAllStringSubmatch(out, -1) {
+			assert.False(t, declared[m[2]], "%s twice", m[2])
+			declared[m[2]] = true
+		}
+		edges := regexp.MustCompile(`(?m)^    (\S+) --> (\S+)(?: : (\w+) \(([A-Z0-9 ]+)\))?$`).FindAllStringSubmatch(out, -1)
+		for _, m := range edges {
+			assert.True(t, declared[m[1]] && declared[m[2]], "%s", m[0])
+		}
+		assert.Len(t, edges, len(table.Rows)+1+len(table.Terminal))
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		assert.Len(t, lines, 1+len(declared)-1+len(edges), "there is a line of another form")
+		for _, s := range fsm.MustCompile(table).States() {
+			assert.Contains(t, out, `"`+string(s)+`"`)
+		}
+	}
+}
+
+func TestDotIsReadByGraphviz(t *testing.T) {
+	out, _ := run(t, exitOK, "--format", "dot")
+	for _, table := range fsm.Tables() {
+		for _, r := range table.Rows {
+			assert.Contains(t, out, `"`+string(r.From)+`" -> "`+string(r.To)+`" [label="`+string(r.Trigger)+`\n`+r.Spec+`"]`)
+		}
+	}
+	dot, err := exec.LookPath("dot")
+	if err != nil {
+		t.Log("dot is not installed: its reading of the graph was not checked")
+		return
+	}
+	cmd := exec.Command(dot, "-Tsvg")
+	cmd.Stdin = strings.NewReader(out)
+	svg, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", svg)
+}
+
+func TestJSONIsTheTable(t *testing.T) {
+	for _, table := range fsm.Tables() {
+		out, _ := run(t, exitOK, "--format", "json", "--machine", table.Name)
+		back, err := fsm.DecodeTable([]byte(out))
+		require.NoError(t, err)
+		assert.Equal(t, table, back)
+	}
+	out, _ := run(t, exitOK, "--format", "json")
+	var all []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out), &all))
+	assert.Len(t, all, len(fsm.Tables()))
+}
+
+func TestTheTableNamesEveryRow(t *testing.T) {
+	out, _ := run(t, exitOK)
+	for _, table := range fsm.Tables() {
+		assert.Contains(t, out, table.Name+" (hash "+table.Hash()+")")
+		for _, r := range table.Rows {
+			assert.Regexp(t, `(?m)^`+r.Spec+` +`+regexp.QuoteMeta(string(r.From))+` +`+string(r.Trigger)+` +`+string(r.To), out)
+		}
+	}
+}
+
+func TestWrongUseIsSaid(t *testing.T) {
+	_, err := run(t, exitUsage, "--machine", "tea")
+	assert.Contains(t, err, `there is no machine "tea" (request, request-http, run)`)
+	_, err = run(t, exitUsage, "--format", "xml")
+	assert.Contains(t, err, `there is no format "xml" (table, mermaid, dot, json or docs)`)
+	_, err = run(t, exitUsage, "request")
+	assert.Contains(t, err, `"request" is too much`)
+	out, _ := run(t, exitOK, "--help")
+	assert.Contains(t, out, "one of request, request-http, run (default: all)")
+}
