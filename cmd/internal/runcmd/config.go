@@ -29,15 +29,9 @@ func Config(_ context.Context, args, env []string, _ io.Reader, stdout, stderr i
 	if err != nil {
 		return usageError(stderr, err, configUsage)
 	}
-	set, err := settings(env)
-	if err != nil {
-		fmt.Fprintf(stderr, "mcp-pruner: %v\n", err)
-		return exitFail
-	}
-	servers, err := set.Servers()
-	if err != nil {
-		fmt.Fprintf(stderr, "mcp-pruner: %v\n", err)
-		return exitUsage
+	set, servers, code := injection(env, stderr)
+	if code != exitOK {
+		return code
 	}
 	f.print(stdout, runnerfsm.Launch{Servers: servers, Passed: set.Passed()})
 	fmt.Fprintf(stderr, "for: %s\n", f.hint)

@@ -29,15 +29,9 @@ func Install(ctx context.Context, args, env []string, stdin io.Reader, stdout, s
 	if !ok {
 		return usageError(stderr, errors.New("install what: claude or codex?"), installUsage)
 	}
-	set, err := settings(env)
-	if err != nil {
-		fmt.Fprintf(stderr, "mcp-pruner: %v\n", err)
-		return exitFail
-	}
-	servers, err := set.Servers()
-	if err != nil {
-		fmt.Fprintf(stderr, "mcp-pruner: %v\n", err)
-		return exitUsage
+	_, servers, code := injection(env, stderr)
+	if code != exitOK {
+		return code
 	}
 	command := installer.command(lasting(servers[runnerfsm.ServerName]), args[1:])
 	fmt.Fprintf(stdout, "running: %s\n", shellLine(command))

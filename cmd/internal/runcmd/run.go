@@ -93,10 +93,24 @@ func (r *request) setProvider(name string) error {
 	return nil
 }
 
-// setTrace makes the path absolute: the server opens it too, perhaps elsewhere.
 func (r *request) setTrace(path string) (err error) {
 	r.trace, err = filepath.Abs(path)
 	return err
+}
+
+// withTrace makes the environment name the trace, which may be the environment's
+// own, by its absolute path: the server opens it too, and not always here.
+func (r *request) withTrace(env []string) ([]string, error) {
+	path := runnerfsm.Settings{Env: env}.Get(traceVariable)
+	if r.trace == "" && path != "" {
+		if err := r.setTrace(path); err != nil {
+			return nil, err
+		}
+	}
+	if r.trace == "" {
+		return env, nil
+	}
+	return append(slices.Clone(env), traceVariable+"="+r.trace), nil
 }
 
 func (r *request) setStartTimeout(value string) error {
@@ -110,9 +124,6 @@ func (r *request) setStartTimeout(value string) error {
 
 // run runs the client. An error is about this program and not about the run.
 func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
-	if r.trace != "" {
-		env = append(slices.Clone(env), traceVariable+"="+r.trace)
-	}
 	options, err := r.runOptions(env)
 	if err != nil {
 		return exitFail, err
@@ -130,10 +141,10 @@ func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Rea
 	if err != nil {
 		return exitFail, err
 	}
-	if path := options.Settings.Get(traceVariable); path != "" {
+	if r.trace != "" {
 		record := fsm.NewRecord(result.Machine, nil)
 		record.Server, record.Client = p.Version, r.provider.Name()
-		appendTrace(path, record, stderr)
+		appendTrace(r.trace, record, stderr)
 	}
 	fmt.Fprintf(stderr, "mcp-pruner: %s: %s\n", r.provider.Name(), result.Summary())
 	return result.ExitCode, nil
@@ -142,6 +153,10 @@ func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Rea
 // runOptions is the run, less its streams. The server's root is where the client
 // works, which its own options can change.
 func (r *request) runOptions(env []string) (runnerfsm.Options, error) {
+	env, err := r.withTrace(env)
+	if err != nil {
+		return runnerfsm.Options{}, err
+	}
 	set, err := settings(env)
 	if err != nil {
 		return runnerfsm.Options{}, err

@@ -32,6 +32,22 @@ func settings(env []string) (runnerfsm.Settings, error) {
 	return runnerfsm.Settings{Env: env, Dir: dir, Root: dir, Beside: filepath.Dir(exe)}, nil
 }
 
+// injection is what config and install are about: the settings, and the servers
+// that would be injected. Where there are none it says why, and code is not 0.
+func injection(env []string, stderr io.Writer) (set runnerfsm.Settings, servers runnerfsm.Servers, code int) {
+	set, err := settings(env)
+	if err != nil {
+		fmt.Fprintf(stderr, "mcp-pruner: %v\n", err)
+		return set, nil, exitFail
+	}
+	servers, err = set.Servers()
+	if err != nil {
+		fmt.Fprintf(stderr, "mcp-pruner: %v\n", err)
+		return set, nil, exitUsage
+	}
+	return set, servers, exitOK
+}
+
 // option is one "--name VALUE" or "--name=VALUE" of ours.
 type option struct {
 	name string

@@ -68,9 +68,16 @@ func TestRunFiles(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(env), "MCP_PRUNER_TRACE="+trace+"\n")
 
+	relative, err := filepath.Rel(mustGetwd(t), trace)
+	require.NoError(t, err)
+	call(runcmd.Program{Version: "1.2.3"}.Run, append(p.env, "MCP_PRUNER_TRACE="+relative), "--provider=claude", "--", "x")
+	env, err = os.ReadFile(filepath.Join(p.dir, "env"))
+	require.NoError(t, err)
+	assert.Contains(t, string(env), "MCP_PRUNER_TRACE="+trace+"\n", "the environment's own, made absolute")
+
 	written, err := os.ReadFile(trace)
 	require.NoError(t, err)
-	require.Len(t, lines(string(written)), 2)
+	require.Len(t, lines(string(written)), 3)
 	for _, line := range lines(string(written)) {
 		var record struct {
 			Machine string
@@ -120,8 +127,7 @@ func TestHelp(t *testing.T) {
 // would read it.
 func TestConfig(t *testing.T) {
 	p := newPlace(t, nil)
-	cwd, err := os.Getwd()
-	require.NoError(t, err)
+	cwd := mustGetwd(t)
 	env := append(p.env, "JEEVES_MCP_PRUNER_PATH=/bin/true", "JEEVES_PRUNER_URL=embedded", "PRUNER_TIMEOUT_MS=500")
 	type entry struct {
 		Command  string
@@ -149,7 +155,7 @@ func TestConfig(t *testing.T) {
 	var file struct {
 		Servers map[string]entry `toml:"mcp_servers"`
 	}
-	_, err = toml.Decode(section, &file)
+	_, err := toml.Decode(section, &file)
 	require.NoError(t, err)
 	want.Args, want.EnvVars, want.Approval = nil, []string{"PRUNER_TIMEOUT_MS"}, "approve"
 	assert.Equal(t, map[string]entry{"pruner": want}, file.Servers, "in a file the server is not required")
@@ -210,4 +216,11 @@ func TestInstallFails(t *testing.T) {
 	code, _, stderr = call(runcmd.Install, env, "emacs")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, "install what")
+}
+
+func mustGetwd(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	return dir
 }
