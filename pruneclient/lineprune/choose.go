@@ -26,10 +26,8 @@ const (
 func (p *pruning) choose() []cause {
 	keep := p.protect()
 	f := p.newFill(keep)
-	if p.budgeted() {
-		f.take(p.relevance.ranking(0))
-	} else {
-		f.take(p.relevance.ranking(freeFloor * p.relevance.best()))
+	f.take(p.relevance.ranking(p.floor()))
+	if !p.budgeted() {
 		f.allowance = f.used + int(extraShare*float64(p.d.total))
 		f.surround()
 	}
@@ -38,6 +36,17 @@ func (p *pruning) choose() []cause {
 	}
 	p.bridge(keep)
 	return keep
+}
+
+// floor is the score a line has to pass to be kept for itself.
+func (p *pruning) floor() float64 {
+	switch {
+	case !p.budgeted():
+		return freeFloor * p.relevance.best()
+	case p.kind == Logs:
+		return logFloor * p.relevance.best()
+	}
+	return 0
 }
 
 // ranking is the lines scored above floor, best first, ties in text order. Scores are compared with

@@ -1,23 +1,98 @@
 package lineprune
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 // looksLikeDiff says whether a text is a diff or a patch. Those are never pruned:
 // every line of one counts.
 func looksLikeDiff(d *document) bool {
-	files, hunks := 0, 0
+	files, hunks := false, false
 	for _, line := range d.lines {
+		if line == "" || line[0] != '@' && line[0] != 'd' && line[0] != '+' && line[0] != 'I' {
+			continue
+		}
 		switch {
 		case strings.HasPrefix(line, "@@ -") && strings.Contains(line[4:], " @@"):
-			hunks++
+			hunks = true
 		case strings.HasPrefix(line, "diff --git "), strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "Index: "):
-			files++
+			files = true
 		}
 	}
-	return hunks > 0 && files > 0
+	return hunks && files
 }
 
-// grepLine cuts path:line:text or path-line-text, as grep and rg print them.
+// detect chooses the kind from the hints, then from the text. A kind given stands,
+// except that a list of matches is one even where the caller says code.
+func detect(d *document, kind Kind, opts Options) Kind {
+	if kind == Code && looksLikeGrep(d) {
+		return Grep
+	}
+	if kind != Auto {
+		return kind
+	}
+	if k := kindOfFile(opts.File); k != Auto {
+		return k
+	}
+	if opts.Command != "" {
+		return kindOfOutput(d, opts.Command)
+	}
+	if looksLikeGrep(d) {
+		return Grep
+	}
+	return kindOfText(d)
+}
+
+// kindOfOutput is the kind of what a command printed: a file's when it only shows
+// one, a list of matches from the searching tools, else most likely a log.
+func kindOfOutput(d *document, command string) Kind {
+	words := strings.Fields(command)
+	if len(words) == 0 {
+		return kindOfText(d)
+	}
+	switch tool := path.Base(words[0]); tool {
+	case "cat", "head", "tail", "sed", "less", "more", "bat", "nl", "awk":
+		if k := kindOfFile(strings.Trim(words[len(words)-1], `"'`)); k != Auto {
+			return k
+		}
+		return kindOfText(d)
+	case "grep", "rg", "ag", "ack", "egrep":
+		if looksLikeGrep(d) {
+			return Grep
+		}
+	case "man", "info":
+		return Docs
+	case "git":
+		if len(words) > 1 && words[1] == "grep" && looksLikeGrep(d) {
+			return Grep
+		}
+		if len(words) > 1 && words[1] == "show" && strings.Contains(words[len(words)-1], ":") {
+			return kindOfFile(words[len(words)-1])
+		}
+	}
+	return Logs
+}
+
+// kindOfFile goes by the extension; Auto when there is none.
+func kindOfFile(name string) Kind {
+	switch ext := strings.ToLower(path.Ext(path.Base(name))); ext {
+	case "", ".":
+		return Auto
+	case ".md", ".mdx", ".markdown", ".rst", ".adoc", ".html", ".htm", ".tex", ".org", ".1", ".3", ".5", ".8":
+		return Docs
+	case ".log", ".out", ".trace", ".err":
+		return Logs
+	case ".go", ".py", ".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".java", ".kt", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".rs",
+		".rb", ".php", ".swift", ".scala", ".sh", ".bash", ".pl", ".lua", ".ex", ".exs", ".erl", ".hs", ".ml", ".clj", ".sql", ".vue",
+		".svelte", ".zig", ".dart", ".r", ".m", ".mm", ".css", ".scss", ".proto", ".tf", ".json", ".yaml", ".yml", ".toml", ".xml":
+		return Code
+	}
+	return Auto
+}
+
+// grepLine cuts path:line:text, or path-line-text of a context line, as grep and
+// rg print them.
 func grepLine(line string) (path, rest string, ok bool) {
 	for from := 0; ; {
 		at := strings.IndexAny(line[from:], ":-")
@@ -29,30 +104,15 @@ func grepLine(line string) (path, rest string, ok bool) {
 		for end < len(line) && class[line[end]] == digit {
 			end++
 		}
-		if at > 0 && end > at+1 && end < len(line) && line[end] == line[at] && !strings.ContainsAny(line[:at], " \t") {
-			return line[:at], line[end+1:], true
+		if at > 0 && end > at+1 && end < len(line) && line[end] == line[at] {
+			path := line[:at]
+			return path, line[end+1:], !strings.ContainsAny(path, " \t[(") && strings.ContainsAny(path, "./abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 		}
 		from = at + 1
 	}
 }
 
-// detect chooses the kind from the hints, then from the text.
-func detect(d *document, kind Kind, opts Options) Kind {
-	if kind == Grep || (kind == Auto || kind == Code) && looksLikeGrep(d) {
-		return Grep
-	}
-	if kind != Auto {
-		return kind
-	}
-	if k := kindOfFile(opts.File); k != Auto {
-		return k
-	}
-	if opts.Command != "" {
-		return Logs
-	}
-	return kindOfText(d)
-}
-
+// looksLikeGrep is true when nearly all lines name a place, and more than one does.
 func looksLikeGrep(d *document) bool {
 	seen, match := 0, 0
 	for _, line := range d.lines[:min(len(d.lines), 200)] {
@@ -67,44 +127,114 @@ func looksLikeGrep(d *document) bool {
 	return seen > 2 && match*10 >= seen*9
 }
 
-func kindOfFile(name string) Kind {
-	dot := strings.LastIndexByte(name, '.')
-	if dot < 0 {
-		return Auto
+// votes are what the lines of a text look like.
+type votes struct {
+	code, docs, logs int
+	lines, defs      int // lines that voted, and definitions and imports among them
+}
+
+// kindOfText counts what the lines of the text's beginning, middle and end look like.
+func kindOfText(d *document) Kind {
+	const sample = 200
+	var v votes
+	n, fence := len(d.lines), ""
+	for i := 0; i < n; i++ {
+		if n > 3*sample && i == sample {
+			i = n/2 - sample/2
+		}
+		if n > 3*sample && i == n/2+sample/2 {
+			i = n - sample
+		}
+		if d.blank(i) {
+			continue
+		}
+		inside := fence
+		fence = fenceAfter(fence, d.lines[i])
+		if inside == "" { // what a page quotes does not say what it is
+			v.add(d, i, d.lines[i][firstVisible(d.lines[i]):])
+		}
 	}
-	switch strings.ToLower(name[dot+1:]) {
-	case "md", "mdx", "rst", "txt", "adoc", "html", "htm", "tex", "org":
-		return Docs
-	case "log", "out", "trace":
+	switch {
+	case v.logs > v.code && v.logs >= v.docs:
 		return Logs
+	case v.docs > v.code && v.defs*12 < v.lines: // long comments do not make a page of a program
+		return Docs
 	}
 	return Code
 }
 
-// kindOfText counts what the lines look like.
-func kindOfText(d *document) Kind {
-	code, docs, logs := 0, 0, 0
-	for i, line := range d.lines[:min(len(d.lines), 400)] {
-		text := strings.TrimSpace(line)
-		switch {
-		case text == "":
-		case isHeading(line, d.next(i)), strings.HasPrefix(text, "```"):
-			docs += 3
-		case isDefinition(text, d.following(i)), isImport(text):
-			code += 3
-		case strings.IndexByte("{};", text[len(text)-1]) >= 0:
-			code++
-		case class[text[0]] == digit, signal(text) > 0, text[0] == '[':
-			logs++
-		case strings.HasSuffix(text, "."), strings.HasSuffix(text, ","):
-			docs++
+func (v *votes) add(d *document, i int, text string) {
+	v.lines++
+	switch {
+	case logShape(text):
+		v.logs += 4
+	case isDefinition(text, d.following(i)), isImport(text):
+		v.code += 4
+		v.defs++
+	case strings.HasPrefix(text, "```"):
+		v.docs += 8
+	case markdownHeading(text), underline(d.next(i)) && d.indent[i] == 0, strings.HasPrefix(text, "- "), strings.HasPrefix(text, "* ") && d.indent[i] == 0:
+		v.docs += 4
+	case strings.IndexByte("{}();,=:", lastVisible(text)) >= 0 || statement(text) || isComment(text) && text[0] != '#':
+		v.code += 2
+	case signal(text) >= 0.7:
+		v.logs += 2
+	case prose(text):
+		v.docs += 2
+	}
+}
+
+// statement is true of assignments, and of lines that begin as code does.
+func statement(text string) bool {
+	first, rest := firstWord(text)
+	return notCalls[first] && !strings.HasSuffix(text, ".") || strings.Contains(text, " = ") || strings.Contains(text, " := ") ||
+		first != "" && (strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, ".")) && strings.IndexByte(text, ' ') != len(first)
+}
+
+func lastVisible(text string) byte {
+	text = strings.TrimRight(text, " \t\r")
+	return text[len(text)-1]
+}
+
+func markdownHeading(text string) bool {
+	t := strings.TrimLeft(text, "#")
+	return len(t) < len(text) && len(text)-len(t) <= 6 && len(t) > 2 && t[0] == ' ' && class[t[1]] == upper
+}
+
+// prose is true of a line of several words that are not punctuated like code.
+func prose(text string) bool {
+	words := strings.Count(text, " ") + 1
+	return words >= 6 && !strings.ContainsAny(text, "{};=") && len(text) < words*12
+}
+
+// logShape is true of lines that programs print about what they do: with a time,
+// a level, a test's name or verdict, a place in a file.
+func logShape(text string) bool {
+	if timestamped(text) || harmless(text) && !strings.HasPrefix(text, "=== ") || verdict(text) || diagnostic(text) {
+		return true
+	}
+	for _, p := range []string{"=== RUN", "=== CONT", "--- FAIL", "FAIL", "Traceback (", "npm ", "make", "gcc ", "cc ", "not ok ", "goroutine ",
+		"[INFO]", "[ERROR]", "[WARN", "[DEBUG]", "INFO ", "WARN ", "ERROR ", "DEBUG ", "at ", "File \"", "Compiling ", "Downloading "} {
+		if strings.HasPrefix(text, p) {
+			return true
 		}
 	}
-	switch {
-	case code >= docs && code > logs:
-		return Code
-	case docs > logs:
-		return Docs
+	return strings.Contains(text, ") = ") && !strings.HasSuffix(text, "{") && !strings.HasSuffix(text, ";") || // a traced system call
+		strings.HasPrefix(text, "commit ") && len(text) >= 47 ||
+		strings.HasSuffix(text, "... FAIL") || strings.HasSuffix(text, "... ERROR")
+}
+
+// timestamped is true when a line's first bytes hold a date or a time of day.
+func timestamped(text string) bool {
+	text = text[:min(len(text), 40)]
+	for i := 0; i+4 < len(text); i++ {
+		if class[text[i]] != digit || class[text[i+1]] != digit {
+			continue
+		}
+		sep := text[i+2]
+		if (sep == ':' || sep == '-' || sep == '/') && class[text[i+3]] == digit && class[text[i+4]] == digit {
+			return true
+		}
 	}
-	return Logs
+	return false
 }

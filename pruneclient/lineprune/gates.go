@@ -6,6 +6,7 @@ const (
 	minConfidence = 0.57 // below, nine questions in ten have no answer in the text
 	freeShare     = 0.5  // largest share of the tokens kept
 	freeFloor     = 0.36 // of the best line's score
+	logFloor      = 0.2  // of the best line's score, for a log with a budget: routine is no answer
 	bridged       = 48   // tokens; a smaller gap is not worth its marker
 	extraShare    = 0.08 // of the tokens, for definitions and imports around what is kept
 	minGain       = 0.12 // share of the tokens that has to be saved, markers counted

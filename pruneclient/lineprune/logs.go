@@ -2,6 +2,7 @@ package lineprune
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -161,12 +162,16 @@ func (r *relevance) trouble(d *document, q *question, o outline) {
 		r.signal[i] = s
 		s *= 0.5 + 0.5*rare[i]
 		r.entry[o.of[i]] = max(r.entry[o.of[i]], s)
-		r.troubled = r.troubled || s > warningSignal
 		r.score[i] += tune.rare * rare[i]
 	}
+	r.verdicts(d, o)
+	r.troubled = slices.Max(append(r.entry, 0)) > warningSignal
 	share := 1.0
 	if !q.failure && !q.warning {
 		share = tune.calm
+	}
+	if q.failure && !r.troubled {
+		r.success(d)
 	}
 	for i, u := range o.of {
 		s := share * (tune.trouble*r.signal[i]*(0.5+0.5*rare[i]) + tune.troubleEntry*r.entry[u])
@@ -174,6 +179,54 @@ func (r *relevance) trouble(d *document, q *question, o outline) {
 			s /= 2
 		}
 		r.score[i] += s
+	}
+}
+
+// verdicts carries what go test says of a test at the end to the lines it printed
+// while it ran: a passed test's talk of errors is no trouble.
+func (r *relevance) verdicts(d *document, o outline) {
+	runs := map[string]int32{}
+	for i, line := range d.lines {
+		if name, ok := strings.CutPrefix(line, "=== RUN   "); ok {
+			runs[strings.TrimSpace(name)] = o.of[i]
+			continue
+		}
+		verdict, rest, ok := strings.Cut(strings.TrimLeft(line, " "), ": ")
+		if !ok || !strings.HasPrefix(verdict, "--- ") {
+			continue
+		}
+		name, _, _ := strings.Cut(rest, " (")
+		u, known := runs[name]
+		if !known {
+			continue
+		}
+		if verdict == "--- FAIL" {
+			r.entry[u] = 1
+		} else {
+			r.acquit(o, u)
+		}
+	}
+}
+
+// acquit takes the signs of trouble off an entry.
+func (r *relevance) acquit(o outline, u int32) {
+	r.entry[u] = 0
+	for i := o.units[u].start; i < o.units[u].end; i++ {
+		r.signal[i] = 0
+		r.score[i] *= passedShare
+	}
+}
+
+// passedShare is what the output of a passed test keeps of its score.
+const passedShare = 0.3
+
+// success lifts the lines that say that all went well, where something else was
+// feared.
+func (r *relevance) success(d *document) {
+	for i, line := range d.lines {
+		if successLine(line) {
+			r.score[i] += tune.troubleEntry
+		}
 	}
 }
 

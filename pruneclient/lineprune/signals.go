@@ -49,7 +49,7 @@ func signal(line string) float64 {
 		return 0
 	}
 	best := 0.0
-	if diagnostic(line) {
+	if diagnostic(line) && !strings.Contains(line, "warning:") && !strings.Contains(line, "note:") {
 		best = 0.95
 	}
 	for i := 0; i+1 < len(line); {

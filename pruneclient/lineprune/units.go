@@ -148,7 +148,7 @@ func headingLevel(line, next string) int {
 func fenceAfter(open, line string) string {
 	t := strings.TrimLeft(line, " \t>")
 	for _, f := range []string{"```", "~~~"} {
-		if strings.HasPrefix(t, f) {
+		if strings.HasPrefix(t, f) && !strings.HasPrefix(t, "~~~~") { // a longer row underlines a heading
 			if open == "" {
 				return f
 			}
