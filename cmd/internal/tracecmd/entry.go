@@ -38,7 +38,6 @@ type entry struct {
 type path struct {
 	key      string
 	machine  string
-	table    string
 	steps    []fsm.TraceStep // without times
 	terminal fsm.State
 }
@@ -120,7 +119,7 @@ func (r reader) keep(e *entry) {
 
 // path finds the record's path among those met before.
 func (r reader) path(rec *fsm.Record) *path {
-	key := append((*r.key)[:0], rec.Table...)
+	key := append((*r.key)[:0], rec.Machine...)
 	for i := range rec.Steps {
 		key = append(append(key, ' '), rec.Steps[i].From...)
 		key = append(append(key, '>'), rec.Steps[i].Trigger...)
@@ -129,7 +128,7 @@ func (r reader) path(rec *fsm.Record) *path {
 	if p, ok := r.paths[string(key)]; ok {
 		return p
 	}
-	p := &path{key: string(key), machine: rec.Machine, table: rec.Table, steps: make([]fsm.TraceStep, len(rec.Steps))}
+	p := &path{key: string(key), machine: rec.Machine, steps: make([]fsm.TraceStep, len(rec.Steps))}
 	for i, s := range rec.Steps {
 		p.steps[i] = fsm.TraceStep{From: s.From, Trigger: s.Trigger, To: s.To, Row: s.Row}
 		p.terminal = s.To

@@ -79,9 +79,9 @@ func (s Stats) showPruner(w io.Writer) {
 }
 
 func (s Stats) showPaths(w io.Writer) {
-	fmt.Fprintf(w, "\nWAY\tshare\n")
+	fmt.Fprintf(w, "\nWAY\tshare\tends in\ttriggers\n")
 	for _, p := range s.Paths {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", count(p.Count), percent(p.Share), strings.Join(p.States, " > "))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", count(p.Count), percent(p.Share), p.States[len(p.States)-1], strings.Join(p.Triggers, " "))
 	}
 }
 

@@ -134,7 +134,7 @@ func (v *verifier) chain(l *line) string {
 	case l.seq <= w.seq:
 		return fmt.Sprintf("number %d of process %s stands behind its number %d: a line was copied or moved", l.seq, l.writer, w.seq)
 	case l.seq > w.seq+1:
-		return fmt.Sprintf("%s of process %s missing between this and %s line %d", missing(l.seq-w.seq-1), l.writer, w.file, w.number)
+		return fmt.Sprintf("between this and %s line %d %s missing that process %s wrote", w.file, w.number, missing(l.seq-w.seq-1), l.writer)
 	case l.prev != w.sum:
 		return fmt.Sprintf("it does not follow %s line %d, which was changed after it was written, or this was", w.file, w.number)
 	}

@@ -1,0 +1,293 @@
+package tracecmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/fsm"
+)
+
+func verifyText(t testing.TB, texts ...[]byte) verdict {
+	t.Helper()
+	var sources []source
+	for i, text := range texts {
+		sources = append(sources, source{fmt.Sprintf("trace%d", i+1), bytes.NewReader(text)})
+	}
+	v, err := verify(sources, true)
+	require.NoError(t, err)
+	return v
+}
+
+func split0(text []byte) [][]byte {
+	return bytes.SplitAfter(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
+}
+
+func TestAGoodTraceVerifies(t *testing.T) {
+	text := newGenerator(t).trace(5000)
+	v := verifyText(t, text)
+	require.Empty(t, v.Problems)
+	assert.Empty(t, v.Notes)
+	assert.True(t, v.OK)
+	assert.Equal(t, 5000, v.Records)
+	assert.Greater(t, v.Machines["run"], 10)
+	assert.Equal(t, 5000, v.Machines["run"]+v.Machines["request"])
+
+	// In two files, and in the other order of arguments.
+	half := bytes.IndexByte(text[len(text)/2:], '\n') + len(text)/2 + 1
+	assert.Empty(t, verifyText(t, text[:half], text[half:]).Problems)
+	assert.NotEmpty(t, verifyText(t, text[half:], text[:half]).Problems)
+	only := verifyText(t, text[half:])
+	assert.Empty(t, only.Problems, "a file whose beginning was put aside is in order by itself")
+	assert.Contains(t, strings.Join(only.Notes, "\n"), "the first lines of process")
+}
+
+// parsed is a line and its record, to be changed.
+func parsed(t testing.TB, line []byte) *fsm.Record {
+	t.Helper()
+	r := new(fsm.Record)
+	require.NoError(t, fsm.NewDecoder().Decode(bytes.TrimSuffix(line, []byte("\n")), r))
+	return r
+}
+
+func seal(r *fsm.Record) []byte { return append(fsm.Reseal(r), '\n') }
+
+// What is done to a trace as a whole, by someone who makes every checksum fit.
+func TestATraceThatWasTamperedWithIsFound(t *testing.T) {
+	original := split0(newGenerator(t).trace(600))
+	line := 300 // of a process that goes on behind it
+	for name, c := range map[string]struct {
+		do   func(lines [][]byte) [][]byte
+		want string
+	}{
+		"a line changed": {func(l [][]byte) [][]byte {
+			r := parsed(t, l[line])
+			r.Tool = "other"
+			l[line] = seal(r)
+			return l
+		}, "which was changed after it was written"},
+		"a line taken out": {func(l [][]byte) [][]byte { return slices.Delete(l, line, line+1) }, "1 line is missing"},
+		"a line copied":    {func(l [][]byte) [][]byte { return slices.Insert(l, line, l[line]) }, "a line was copied or moved"},
+		"a line moved up": {func(l [][]byte) [][]byte {
+			moved := l[line]
+			return slices.Insert(slices.Delete(l, line, line+1), 100, moved)
+		}, "is missing that process"},
+		"a line moved, with numbers that fit": {func(l [][]byte) [][]byte {
+			r := parsed(t, l[line])
+			for i := line + 1; i < len(l); i++ {
+				if next := parsed(t, l[i]); next.Writer == r.Writer {
+					r.Seq, next.Seq = next.Seq, r.Seq
+					r.Prev, next.Prev = next.Prev, r.Prev
+					l[line], l[i] = seal(next), seal(r)
+					break
+				}
+			}
+			return l
+		}, "does not follow"},
+		"a line put in": {func(l [][]byte) [][]byte {
+			r := parsed(t, l[line])
+			r.ID, r.Seq, r.Prev = "req_new", r.Seq+1, r.Sum
+			return slices.Insert(l, line+1, seal(r))
+		}, "a line was copied or moved"},
+		"an id twice": {func(l [][]byte) [][]byte {
+			r := parsed(t, l[line])
+			first := parsed(t, l[len(l)-1])
+			r.Writer, r.Seq, r.Prev = first.Writer, first.Seq+1, first.Sum
+			r.ID = first.ID
+			return append(append(l[:len(l)-1], append(l[len(l)-1], '\n')), seal(r))
+		}, "there is a record of"},
+		"a record that amends nothing": {func(l [][]byte) [][]byte {
+			r := parsed(t, l[0])
+			r.Writer, r.Seq, r.Prev, r.Amends = "feedfeedfeedfeed", 1, "", true
+			return append([][]byte{seal(r)}, l...)
+		}, "it amends the record of"},
+		"another table": {func(l [][]byte) [][]byte {
+			r := parsed(t, l[0])
+			r.Table = "0000000000000000"
+			return [][]byte{seal(r)}
+		}, "not known to this program: use the version that wrote it (0.1.0)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := verifyText(t, bytes.Join(c.do(slices.Clone(original)), nil))
+			require.False(t, v.OK)
+			assert.Contains(t, strings.Join(v.Problems, "\n"), c.want)
+		})
+	}
+}
+
+// A changed byte in any line, its checksum left as it was.
+func TestAnyChangeToAnyLineIsNamed(t *testing.T) {
+	lines := split0(newGenerator(t).trace(200))
+	random := rand.New(rand.NewPCG(9, 10))
+	for i := range lines {
+		changed := slices.Clone(lines)
+		line := bytes.Clone(lines[i])
+		at := random.IntN(len(line) - 1)
+		line[at] = "0aZ{}\",: "[random.IntN(9)]
+		if bytes.Equal(line, lines[i]) {
+			continue
+		}
+		changed[i] = line
+		v := verifyText(t, bytes.Join(changed, nil))
+		require.False(t, v.OK, "%s", line)
+		// A line whose end was changed looks torn: it is named so, and then missed.
+		said := strings.Join(append(v.Notes, v.Problems...), "\n")
+		assert.Contains(t, said, fmt.Sprintf("trace1: line %d: ", i+1))
+	}
+}
+
+func TestTornLinesAreNotTampering(t *testing.T) {
+	lines := split0(newGenerator(t).trace(100))
+	text := bytes.Join(lines, nil)
+	torn := []byte(`{"v":1,"server":"0.1.0","machine":"requ`)
+
+	v := verifyText(t, append(slices.Clone(text), append([]byte("\n"), torn...)...))
+	assert.True(t, v.OK, v.Problems)
+	assert.Contains(t, v.Notes[0], "line 101: torn: it is the last and breaks off after 39 bytes")
+
+	middle := slices.Insert(slices.Clone(lines), 50, append(slices.Clone(torn), '\n'))
+	v = verifyText(t, bytes.Join(middle, nil))
+	assert.True(t, v.OK, v.Problems)
+	assert.Contains(t, v.Notes[0], "line 51: torn: it breaks off after 39 bytes")
+
+	glued := slices.Clone(lines)
+	glued[50] = append(slices.Clone(torn), glued[50]...)
+	v = verifyText(t, bytes.Join(glued, nil))
+	assert.True(t, v.OK, v.Problems)
+	assert.Equal(t, 100, v.Records)
+	assert.Contains(t, v.Notes[0], "line 51: 39 bytes of a torn record stand in front of a whole one")
+
+	// A whole line that is cut short is tampering: what follows it is missing it.
+	cut := slices.Clone(lines)
+	cut[10] = append(slices.Clone(cut[10][:200]), '\n')
+	v = verifyText(t, bytes.Join(cut, nil))
+	assert.False(t, v.OK)
+}
+
+func TestAWriteThatFailedIsAmended(t *testing.T) {
+	lines := split0(newGenerator(t).trace(50))
+	var responded *fsm.Record
+	for _, l := range lines {
+		if r := parsed(t, l); r.Outcome == "responded" {
+			responded = r
+		}
+	}
+	// As written: the record of an answer, and right behind it the one that says
+	// that it never arrived.
+	responded.Writer, responded.Seq, responded.Prev = "feedfeedfeedfeed", 1, ""
+	first := seal(responded)
+	amended := parsed(t, first)
+	amended.Seq, amended.Prev, amended.Amends = 2, amended.Sum, true
+	last := &amended.Steps[len(amended.Steps)-1]
+	last.Trigger, last.To, last.Row, last.Events = fsm.WriteFailed, fsm.InternalError, "E11", []string{"tool.respond_failed"}
+	amended.Outcome = "internal_error"
+	second := seal(amended)
+	v := verifyText(t, append(slices.Clone(first), second...))
+	require.Empty(t, v.Problems)
+	assert.Equal(t, 1, v.Amended)
+
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	require.NoError(t, os.WriteFile(path, append(first, second...), 0o600))
+	l, err := load(settings{files: []string{path}}, nil)
+	require.NoError(t, err)
+	require.Len(t, l.entries, 1)
+	assert.Equal(t, "internal_error", l.entries[0].outcome)
+
+	assert.Contains(t, verifyText(t, append(slices.Clone(first), append(second, second...)...)).Problems[0], "copied or moved")
+}
+
+// The samples were written by real servers; what they hold replays for ever.
+func TestSamplesVerify(t *testing.T) {
+	samples, err := filepath.Glob("../../../testdata/audit/*.jsonl")
+	require.NoError(t, err)
+	require.NotEmpty(t, samples)
+	for _, file := range samples {
+		stdout, stderr, code := command(t, "verify", file)
+		assert.Equal(t, exitOK, code, "%s%s", stdout, stderr)
+		assert.Regexp(t, `^ok: \d+ records \((request|run)`, stdout)
+	}
+}
+
+func command(t testing.TB, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = Run(t.Context(), args, strings.NewReader(""), &out, &err)
+	return out.String(), err.String(), code
+}
+
+func TestVerifyTellsWhereAndWhy(t *testing.T) {
+	r := parsed(t, split0(newGenerator(t).trace(1))[0])
+	r.Steps = r.Steps[:len(r.Steps)-1]
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	require.NoError(t, os.WriteFile(path, seal(r), 0o600))
+	stdout, _, code := command(t, "verify", path)
+	assert.Equal(t, exitBad, code)
+	assert.Regexp(t, `(?m)^BAD: .*trace\.jsonl: line 1: it ends in req:\w+, which is not a terminal state$`, stdout)
+	stdout, _, code = command(t, "verify", "--json", path)
+	assert.Equal(t, exitBad, code)
+	var v verdict
+	require.NoError(t, json.Unmarshal([]byte(stdout), &v))
+	assert.False(t, v.OK)
+	assert.Len(t, v.Problems, 1)
+}
+
+func TestWrongUseIsSaid(t *testing.T) {
+	t.Setenv("MCP_PRUNER_TRACE", "")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "verify, stats or report?"},
+		{[]string{"eat"}, `there is no "eat"`},
+		{[]string{"verify"}, "which FILE?"},
+		{[]string{"verify", "--since", "24h", "x"}, "flag provided but not defined: -since"},
+		{[]string{"stats", "--since", "soon", "x"}, `--since "soon" is neither a duration`},
+		{[]string{"stats", "--limit", "-1", "x"}, "--limit is a number of bytes, not -1"},
+	} {
+		_, stderr, code := command(t, c.args...)
+		assert.Equal(t, exitUsage, code, c.args)
+		assert.Contains(t, stderr, c.want)
+	}
+	stdout, _, code := command(t, "--help")
+	assert.Equal(t, exitOK, code)
+	assert.Contains(t, stdout, "usage: mcp-pruner trace verify")
+	_, stderr, code := command(t, "verify", "no such file")
+	assert.Equal(t, exitBad, code)
+	assert.Contains(t, stderr, "no such file")
+}
+
+func TestFilesAreReadInTheOrderOfTheirTimes(t *testing.T) {
+	old, older := "t.jsonl.20261121T050000.000000000Z-0123456789abcdef", "t.jsonl.20261120T050000.000000000Z-0123456789abcdef"
+	assert.Equal(t, []string{older, old, "t.jsonl", "b", "a"}, inOrder([]string{"t.jsonl", old, "b", older, "a"}))
+}
+
+// The variable names the trace when no argument does.
+func TestTheVariableNamesTheTrace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	require.NoError(t, os.WriteFile(path, newGenerator(t).trace(3), 0o600))
+	t.Setenv("MCP_PRUNER_TRACE", path)
+	stdout, _, code := command(t, "verify")
+	assert.Equal(t, exitOK, code)
+	assert.Contains(t, stdout, "ok: 3 records")
+}
+
+// BenchmarkVerify is a million lines when it runs with -benchtime=1x.
+func BenchmarkVerify(b *testing.B) {
+	text := newGenerator(b).trace(1_000_000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		v := verifyText(b, text)
+		require.Empty(b, v.Problems)
+		require.Equal(b, 1_000_000, v.Records)
+	}
+	b.ReportMetric(float64(len(text))/1e6, "MB")
+}
