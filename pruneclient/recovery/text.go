@@ -68,6 +68,15 @@ func (t Text) Line(n int) string {
 	return t.text[start:t.ends[n-1]]
 }
 
+// All returns every line.
+func (t Text) All() []string {
+	lines := make([]string, t.Len())
+	for i := range lines {
+		lines[i] = t.Line(i + 1)
+	}
+	return lines
+}
+
 // Lines returns the lines of the ranges in the order of the ranges, joined by
 // "\n", each behind its number ("12│ ") when numbered. Lines asked for twice
 // come twice. One unnumbered range over everything is the original to its last

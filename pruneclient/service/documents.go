@@ -29,14 +29,7 @@ type document struct {
 // them. Where the lines differ in nothing but numbers and the question prefers
 // none, a block says no more than a line, and an even sample of lines is sent.
 func documents(lines []string, relevance []float64, limit int) []document {
-	var solid []int // the lines that are not blank
-	size := 0
-	for i, line := range lines {
-		if !blank(line) {
-			solid = append(solid, i)
-			size += len(line) + 1
-		}
-	}
+	solid, size := solidLines(lines)
 	switch {
 	case len(solid) <= limit:
 		return blocks(lines, solid, len(solid))
@@ -46,10 +39,18 @@ func documents(lines []string, relevance []float64, limit int) []document {
 		return blocks(lines, solid, limit)
 	}
 	all := blocks(lines, solid, min(len(solid), size/documentBytes+1))
-	if len(all) <= limit {
-		return all
-	}
 	return pick(all, relevance, limit)
+}
+
+// solidLines are the lines that are not blank, and how many bytes they have.
+func solidLines(lines []string) (solid []int, size int) {
+	for i, line := range lines {
+		if !blank(line) {
+			solid = append(solid, i)
+			size += len(line) + 1
+		}
+	}
+	return solid, size
 }
 
 // blocks cuts the lines into n passages of nearly the same number of lines.
@@ -84,6 +85,9 @@ func evenly(size, n int) []int {
 // pick keeps limit passages: half of them the most relevant by the words of the
 // question, the rest at even distances among the others.
 func pick(all []document, relevance []float64, limit int) []document {
+	if len(all) <= limit {
+		return all
+	}
 	order := make([]int, len(all))
 	best := make([]float64, len(all))
 	for k, d := range all {
@@ -188,4 +192,35 @@ func finite(scores []float64) []float64 {
 		}
 	}
 	return out
+}
+
+func blank(line string) bool { return strings.TrimSpace(line) == "" }
+
+// sameShape says whether two lines differ in nothing but their numbers.
+func sameShape(a, b string) bool {
+	for i, j := 0, 0; ; {
+		aDigits, bDigits := digits(a[i:]), digits(b[j:])
+		if (aDigits > 0) != (bDigits > 0) {
+			return false
+		}
+		i, j = i+aDigits, j+bDigits
+		if i == len(a) || j == len(b) {
+			return i == len(a) && j == len(b)
+		}
+		if aDigits == 0 {
+			if a[i] != b[j] {
+				return false
+			}
+			i, j = i+1, j+1
+		}
+	}
+}
+
+// digits is the length of the number at the start of s.
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
 }

@@ -75,7 +75,7 @@ func (s *Service) prune(ctx context.Context, a PruneArgs) PruneResult {
 	var local selection
 	var res PruneResult
 	err = s.inSlot(limited, func() (err error) {
-		if local.Result, err = chooseLines(limited, id, a); err == nil && s.settings.Reranker == nil {
+		if local.Result, err = lineprune.Prune(limited, a.Text, a.Goal, a.Kind, a.limits(id)); err == nil && s.settings.Reranker == nil {
 			res = finish(id, a, local)
 		}
 		return err
@@ -107,15 +107,6 @@ func (s *Service) inSlot(ctx context.Context, work func() error) (err error) {
 		}
 	}()
 	return work()
-}
-
-// chooseLines is the local choice, by the words of the goal.
-func chooseLines(ctx context.Context, id string, a PruneArgs) (lineprune.Result, error) {
-	res, err := lineprune.Prune(ctx, a.Text, a.Goal, a.Kind, a.limits(id))
-	if err != nil || len(res.Warnings) == 0 || res.Warnings[0] != lineprune.LowConfidence {
-		return res, err
-	}
-	return foldRuns(a, res, a.limits(id)), nil
 }
 
 // limits are the caller's constraints as lineprune takes them.

@@ -1,11 +1,14 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"mcp-pruner/pruneclient/deepinfra"
 	"mcp-pruner/pruneclient/lineprune"
+	"mcp-pruner/pruneclient/recovery"
 )
 
 const (
@@ -31,18 +34,19 @@ func (s *Service) rerank(ctx context.Context, id string, a PruneArgs, local line
 	if !worthAsking(a, local) {
 		return fallback
 	}
-	survey, err := s.survey(ctx, a)
+	survey, err := s.survey(ctx, id, a)
 	if err != nil {
 		cloud.failed = true
 		fallback.Warnings = append(fallback.Warnings, TimedOut)
 		return fallback
 	}
-	c := newChoice(a.Text, survey.Protected)
-	cloud.DocsTotal = c.solid()
-	docs := documents(c.lines, survey.Score, s.settings.Reranker.MaxDocs())
+	lines := recovery.NewText(a.Text).All()
+	docs := documents(lines, survey.Score, s.settings.Reranker.MaxDocs())
 	if len(docs) == 0 {
 		return fallback
 	}
+	solid, _ := solidLines(lines)
+	cloud.DocsTotal = len(solid)
 	scores, err := s.settings.Reranker.Score(ctx, a.Goal, texts(docs))
 	if err != nil {
 		cloud.failed = true
@@ -51,7 +55,7 @@ func (s *Service) rerank(ctx context.Context, id string, a PruneArgs, local line
 	}
 	cloud.DocsScored, cloud.HTTPStatus = len(docs), 200
 	cloud.Cached, cloud.LatencyMS = scores.Cached, scores.Latency.Milliseconds()
-	chosen := selection{Result: chooseBy(a, id, c, survey, docs, scores.Of), cloud: cloud}
+	chosen := selection{Result: a.chooseBy(id, survey, ranking(lines, survey.Score, docs, scores.Of)), cloud: cloud}
 	if cloud.Cached {
 		chosen.Warnings = append(chosen.Warnings, cacheHit)
 	}
@@ -69,42 +73,63 @@ func worthAsking(a PruneArgs, local lineprune.Result) bool {
 			return false
 		}
 	}
-	return a.minKept(local.Total) < local.Total
+	n := local.Total
+	return a.Options.MinKeepLines < n && lineprune.MaxPruned(n, a.Options.MaxPruneRatio) > 0
 }
 
-func (s *Service) survey(ctx context.Context, a PruneArgs) (survey lineprune.Survey, err error) {
+// survey looks at the text once more, now for its own sake. A text so small that
+// markers would decide everything is chosen from as if there were none.
+func (s *Service) survey(ctx context.Context, id string, a PruneArgs) (survey lineprune.Survey, err error) {
+	opts := a.limits(id)
+	if len(a.Text) < markersDecide {
+		opts.Marker = nil
+	}
 	err = s.inSlot(ctx, func() (err error) {
-		survey, err = lineprune.Look(ctx, a.Text, a.Goal, a.Kind, lineprune.Options{})
+		survey, err = lineprune.Look(ctx, a.Text, a.Goal, a.Kind, opts)
 		return err
 	})
 	return survey, err
 }
 
-// chooseBy keeps what is protected and then the best lines, exactly as many as
-// the caller's limits demand. Lines of one passage are told apart by the words of
-// the question, equals by their order in the text.
-func chooseBy(a PruneArgs, id string, c *choice, survey lineprune.Survey, docs []document, scores []float64) lineprune.Result {
-	score := spread(docs, scores, len(c.lines))
-	perLine := len(docs) == c.solid()
-	c.fill(func(i, j int) bool {
-		if bi, bj := blank(c.lines[i]), blank(c.lines[j]); bi != bj {
-			return bj
-		}
-		if score[i] != score[j] || perLine {
-			return score[i] > score[j]
-		}
-		return survey.Score[i] > survey.Score[j]
-	}, a.minKept(len(c.lines)))
-	limits := a.limits(id)
-	if limits.Marker == nil || len(a.Text) < markersDecide {
-		return c.result(survey.Kind, lowScore)
+// ranking orders the lines, best first: by the score of their passage; within a
+// passage of several lines by the words of the question; equals as in the text.
+// Blank lines come last.
+func ranking(lines []string, relevance []float64, docs []document, scores []float64) []int {
+	solid, _ := solidLines(lines)
+	score := spread(docs, scores, len(lines))
+	order := make([]int, 0, len(lines))
+	isSolid := make([]bool, len(lines))
+	for _, i := range solid {
+		order = append(order, i)
+		isSolid[i] = true
 	}
-	c.bridge(limits.Marker)
-	res := c.result(survey.Kind, lowScore)
-	if text := lineprune.Render(a.Text, res, lineprune.RenderOptions{Marker: limits.Marker}); len(text) > len(a.Text) {
-		res = lineprune.Result{Kind: survey.Kind, Total: len(c.lines), Warnings: []string{lineprune.NoGain}}
+	slices.SortStableFunc(order, func(i, j int) int {
+		if c := cmp.Compare(score[j], score[i]); c != 0 || len(docs) == len(solid) {
+			return c
+		}
+		return cmp.Compare(relevance[j], relevance[i])
+	})
+	for i := range lines {
+		if !isSolid[i] {
+			order = append(order, i)
+		}
 	}
-	return res
+	return order
+}
+
+// chooseBy keeps the best lines, exactly as many as the limits demand but for
+// what is protected. Where markers would make the text longer it stays whole.
+func (a PruneArgs) chooseBy(id string, survey lineprune.Survey, order []int) lineprune.Result {
+	res := survey.Keep(order)
+	for i := range res.Blocks {
+		res.Blocks[i].Reason = lowScore
+	}
+	marker := a.limits(id).Marker
+	if marker == nil || len(a.Text) < markersDecide ||
+		len(lineprune.Render(a.Text, res, lineprune.RenderOptions{Marker: marker})) <= len(a.Text) {
+		return res
+	}
+	return lineprune.Result{Kind: res.Kind, Total: res.Total, Warnings: []string{lineprune.NoGain}}
 }
 
 func cloudWarnings(err error, cloud *CloudStats) []string {

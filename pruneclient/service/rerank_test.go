@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/pruneclient/deepinfra"
+	"mcp-pruner/pruneclient/lineprune"
 	"mcp-pruner/pruneclient/service"
 )
 
@@ -297,4 +298,40 @@ func covered(spans [][2]int) int {
 		n += s[1] - s[0] + 1
 	}
 	return n
+}
+
+// The reranker scores lines; what they stand in comes along.
+func TestRerankKeepsStructure(t *testing.T) {
+	var code strings.Builder
+	code.WriteString("package billing\n\nimport \"errors\"\n\n")
+	for i := range 12 {
+		fmt.Fprintf(&code, "func %sHandler(amount int) error {\n", word(i)+fmt.Sprint(i))
+		for k := range 20 {
+			fmt.Fprintf(&code, "\tstep%d := %s(amount, %d)\n", k, word(k*3+i), k*i)
+		}
+		fmt.Fprintf(&code, "\treturn check%d(amount)\n}\n\n", i)
+	}
+	s := newService(t, service.Settings{Reranker: newReranker(t, func(doc string, _, _ int) float64 {
+		if strings.Contains(doc, "return check7") {
+			return 1
+		}
+		return 0
+	}, 512)})
+	a := ask(code.String(), "overdraft")
+	a.Kind, a.Options.MaxPruneRatio = lineprune.Code, 0.98
+	res := prune(t, s, a)
+	assert.Contains(t, res.PrunedText, "return check7(amount)")
+	assert.Contains(t, res.PrunedText, "func haven7Handler(amount int) error {")
+	assert.NotContains(t, res.PrunedText, "func inlet8Handler")
+
+	text := strings.Repeat("a paragraph that says nothing much\n", 60) + "```sh\n" + strings.Repeat("run the thing\n", 5) + "```\n" + strings.Repeat("another paragraph of that sort\n", 60)
+	s = newService(t, service.Settings{Reranker: newReranker(t, func(doc string, _, _ int) float64 {
+		if strings.Contains(doc, "run the thing") {
+			return 1
+		}
+		return 0
+	}, 512)})
+	a = ask(text, "overdraft")
+	a.Options.MaxPruneRatio = 0.98
+	assert.Subset(t, kept(prune(t, s, a)), []int{61, 62, 63, 64, 65, 66, 67})
 }

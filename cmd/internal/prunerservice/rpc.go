@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -51,10 +53,7 @@ func (s *server) answerRPC(ctx context.Context, body []byte) (answer []byte, err
 	var m mcpserver.Message
 	var params map[string]any
 	var badParams error
-	s.reading.do(ctx, len(body), func() {
-		m = mcpserver.Parse(body)
-		params, badParams = decodeParams(m.Params)
-	})
+	s.reading.do(ctx, len(body), func() { m, params, badParams = read(body) })
 	switch {
 	case m.Fault() != 0:
 		return encodeRPC(m.ID, nil, standard(m.Fault())), nil
@@ -170,21 +169,19 @@ func (s *server) tool(ctx context.Context, method, name, at string, args map[str
 // toolResult wraps a tool's answer as the document's servers do: JSON in a text.
 type toolResult struct{ answer any }
 
-// MarshalJSON is called when the whole answer is encoded, which is when large
-// ones have their turn.
-func (r toolResult) MarshalJSON() ([]byte, error) {
-	text, err := encode(r.answer)
+// render writes the wrapping by hand: left to encoding/json, a large answer would
+// be gone through five times instead of two.
+func (r toolResult) render() (json.RawMessage, error) {
+	answer, err := encode(r.answer)
 	if err != nil {
 		return nil, err
 	}
-	type content struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
+	text, err := encode(string(answer))
+	if err != nil {
+		return nil, err
 	}
-	return encode(struct {
-		Content []content `json:"content"`
-		IsError bool      `json:"isError"`
-	}{[]content{{"text", string(text)}}, false})
+	const head, tail = `{"content":[{"type":"text","text":`, `}],"isError":false}`
+	return slices.Concat([]byte(head), text, []byte(tail)), nil
 }
 
 func recoverError(err error) error {
@@ -235,6 +232,55 @@ func below(at string, issues []service.Issue) []service.Issue {
 	return moved
 }
 
+// read takes a message apart. The usual request is gone through once; whatever is
+// unusual about a message makes it go through the product's common parser, which
+// knows what it is to be answered with.
+func read(body []byte) (m mcpserver.Message, params map[string]any, badParams error) {
+	if m, params, ok := readRequest(body); ok {
+		return m, params, nil
+	}
+	m = mcpserver.Parse(body)
+	params, badParams = decodeParams(m.Params)
+	return m, params, badParams
+}
+
+// readRequest reads a flawless request with an object for params.
+func readRequest(body []byte) (m mcpserver.Message, params map[string]any, ok bool) {
+	var version string
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return m, nil, false
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return m, nil, false
+		}
+		switch key {
+		case "jsonrpc":
+			err = dec.Decode(&version)
+		case "method":
+			err = dec.Decode(&m.Method)
+		case "id":
+			err = dec.Decode(&m.ID)
+		case "params":
+			params = nil // of two the last one counts; they are not merged
+			err = dec.Decode(&params)
+		default:
+			return m, nil, false
+		}
+		if err != nil {
+			return m, nil, false
+		}
+	}
+	_, closed := dec.Token()
+	_, end := dec.Token()
+	ok = closed == nil && errors.Is(end, io.EOF) && version == "2.0" && m.Method != "" && params != nil &&
+		len(m.ID) > 0 && (m.ID[0] == '"' || m.ID[0] >= '0' && m.ID[0] <= '9')
+	return m, params, ok
+}
+
 // decodeParams reads params, absent ones as empty. Numbers stay as spelled.
 func decodeParams(raw json.RawMessage) (map[string]any, error) {
 	if raw == nil {
@@ -258,17 +304,22 @@ func encodeRPC(id json.RawMessage, result any, failed *rpcError) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	type answer struct {
-		JSONRPC string          `json:"jsonrpc"`
-		ID      json.RawMessage `json:"id"`
-		Result  any             `json:"result,omitempty"`
-		Error   *rpcError       `json:"error,omitempty"`
+	member, body, err := "result", json.RawMessage(nil), error(nil)
+	if tool, ok := result.(toolResult); ok {
+		body, err = tool.render()
+	} else if failed == nil {
+		body, err = encode(result)
 	}
-	out, err := encode(answer{"2.0", id, result, failed})
 	if err != nil {
-		out, _ = encode(answer{"2.0", id, nil, standard(codeInternalError)})
+		failed = standard(codeInternalError)
 	}
-	return out
+	if failed != nil {
+		member = "error"
+		if body, err = encode(failed); err != nil {
+			body, _ = encode(standard(codeInternalError))
+		}
+	}
+	return slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"`+member+`":`), body, []byte("}"))
 }
 
 func encode(v any) ([]byte, error) {
