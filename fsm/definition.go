@@ -46,7 +46,7 @@ type assignment struct {
 // would take in silence: two rows for the same state and trigger, a row from a
 // state to itself, unknown events, states that cannot be reached or left.
 func Compile(t Table) (*Definition, error) {
-	d := &Definition{table: t, compiled: make(map[edge]*compiledRow), leaving: make(map[State][]Trigger), hash: t.Hash()}
+	d := &Definition{table: t, compiled: make(map[edge]*compiledRow), leaving: make(map[State][]Trigger), ready: make(chan *Machine, 4), hash: t.Hash()}
 	d.states = statesOf(t)
 	for _, row := range t.Rows {
 		for _, from := range d.expand(row.From) {

@@ -139,6 +139,7 @@ func TestAMachineMadeAheadIsLikeAnyOther(t *testing.T) {
 	for range 10 {
 		d.Prepare()
 	}
+	assert.Len(t, d.ready, cap(d.ready))
 	seen := make(map[*Machine]bool)
 	for range 10 {
 		m := d.New("req_2", Hooks{})
@@ -147,4 +148,6 @@ func TestAMachineMadeAheadIsLikeAnyOther(t *testing.T) {
 		require.NoError(t, m.Fire(t.Context(), Accept, nil))
 		assert.Len(t, m.Steps(), 1)
 	}
+	assert.Empty(t, d.ready, "those made ahead are used first")
+	assert.NotZero(t, cap(d.ready))
 }
