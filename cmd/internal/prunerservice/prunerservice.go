@@ -9,8 +9,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
@@ -87,10 +89,19 @@ func serve(ctx context.Context, s Settings, log func(string, map[string]any)) er
 	if err != nil {
 		return err
 	}
+	boundMemory(s.Recovery.MaxBytes)
 	log("pruner_service.ready", map[string]any{"address": "http://" + listener.Addr().String(), "backend": backend(s)})
 	err = listenUntil(ctx, listener, newServer(service.New(config), version, log).handler())
 	log("pruner_service.stopped", map[string]any{"graceful": err == nil})
 	return nil
+}
+
+// boundMemory keeps the collector from letting the heap grow to twice a full
+// store: originals, the requests being worked on, and as much again for those.
+func boundMemory(store int64) {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // unless GOMEMLIMIT says otherwise
+		debug.SetMemoryLimit(store + 2*bodyBudget)
+	}
 }
 
 // listenUntil serves until ctx ends. The error is that some call did not end in

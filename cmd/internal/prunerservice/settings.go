@@ -57,7 +57,7 @@ func loadSettings(args, env []string, usage io.Writer) (Settings, error) {
 		MaxInputChars: vars.integer("MCP_PRUNER_MAX_INPUT_CHARS", service.DefaultMaxInputChars, 1, 1<<30),
 		Recovery: recovery.Settings{
 			TTL:      vars.seconds("MCP_PRUNER_PRUNE_ID_TTL_S", recovery.DefaultTTL, 1),
-			MaxBytes: int64(vars.integer("MCP_PRUNER_RECOVERY_MAX_BYTES", recovery.DefaultMaxBytes, 1, 1<<40)),
+			MaxBytes: int64(vars.integer("MCP_PRUNER_RECOVERY_MAX_BYTES", recovery.DefaultMaxBytes, 1<<20, 1<<32)),
 			File:     vars.text("MCP_PRUNER_RECOVERY_STORE", ""),
 		},
 	}
