@@ -89,7 +89,7 @@ func (r *claudeReader) Stderr([]byte) {}
 
 func (r *claudeReader) Stdout(line []byte) {
 	var l claudeLine
-	if err := json.Unmarshal(line, &l); err != nil || l.Type == "" {
+	if !decode(line, &l) || l.Type == "" {
 		r.print(line)
 		return
 	}

@@ -1,7 +1,6 @@
 package runnerfsm
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -139,7 +138,7 @@ func (r *codexReader) Raw() bool { return r.raw }
 
 func (r *codexReader) Stdout(line []byte) {
 	var l codexLine
-	if err := json.Unmarshal(line, &l); err != nil || l.Type == "" {
+	if !decode(line, &l) || l.Type == "" {
 		r.show("%s", line)
 		return
 	}

@@ -2,6 +2,8 @@ package runnerfsm
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"strings"
 )
 
@@ -51,6 +53,15 @@ func (l *lines) flush() {
 	if len(l.partial) > 0 {
 		l.end(nil)
 	}
+}
+
+// decode reads one event, and says whether the line is JSON at all. A field of
+// another type than expected is left out: clients change, and what can still be
+// read of them should be.
+func decode(line []byte, event any) bool {
+	err := json.Unmarshal(line, event)
+	var mismatch *json.UnmarshalTypeError
+	return err == nil || errors.As(err, &mismatch)
 }
 
 // oneLine puts joined errors on one line.

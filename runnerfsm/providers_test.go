@@ -59,6 +59,22 @@ func TestOptionsStayTheUsers(t *testing.T) {
 	assert.Equal(t, []string{"-c", "mcp_servers.pruner.required=false", "--", "--help"}, args[len(args)-4:])
 }
 
+// TestNewShapes: a field that a later version of a client spells differently does
+// not hide the rest of its event.
+func TestNewShapes(t *testing.T) {
+	var out bytes.Buffer
+	read := func(p runnerfsm.Provider, line string) string {
+		out.Reset()
+		l := runnerfsm.Launch{Servers: runnerfsm.Servers{"pruner": {}}}
+		reader := p.Read(l, runnerfsm.Output{Stdout: &out, Stderr: &out, Report: func(runnerfsm.Report) {}})
+		reader.Stdout([]byte(line))
+		reader.Stdout([]byte(`{"type":"turn.completed"}`))
+		return out.String()
+	}
+	assert.Equal(t, "x\n", read(runnerfsm.Claude{}, `{"type":"result","subtype":"success","tools":{},"result":"x"}`))
+	assert.Equal(t, "x\n", read(runnerfsm.Codex{}, `{"type":"item.completed","item":{"type":"agent_message","text":"x","server":7}}`))
+}
+
 // FuzzReaders: a client may print anything. Whatever it is, a reader survives it,
 // and one in raw mode prints nothing itself.
 func FuzzReaders(f *testing.F) {

@@ -24,15 +24,19 @@ var update = flag.Bool("update", false, "write the transcripts of testdata/runne
 // clients is where the clients are installed, pruner the program under test.
 var clients, pruner string
 
+// missing says why there are no clients to test with.
+var missing error
+
 // TestMain installs the clients and builds the program. Where npm cannot be
-// reached nothing is tested, and that is said so that nobody overlooks it.
+// reached every test is skipped, and that is said so that nobody overlooks it.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "fake-server" {
 		fakeServer(os.Args[2])
 	}
 	flag.Parse()
-	if err := install(); err != nil {
-		skipLoudly(err)
+	if missing = install(); missing != nil {
+		skipLoudly()
+		os.Exit(m.Run())
 	}
 	bin, err := os.MkdirTemp("", "e2e")
 	if err == nil {
@@ -48,15 +52,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// skipLoudly ends the tests without a failure, unless E2E_REQUIRED asks for one.
-func skipLoudly(why error) {
+// skipLoudly says that nothing will be tested. E2E_REQUIRED makes it a failure.
+func skipLoudly() {
 	line := strings.Repeat("!", 78)
-	fmt.Printf("%s\n!! END-TO-END TESTS SKIPPED: no real client was run.\n!! %v\n%s\n", line,
-		strings.ReplaceAll(why.Error(), "\n", "\n!! "), line)
+	fmt.Printf("%s\n!! END-TO-END TESTS SKIPPED: no real client is run.\n!! %v\n%s\n", line,
+		strings.ReplaceAll(missing.Error(), "\n", "\n!! "), line)
 	if os.Getenv("E2E_REQUIRED") != "" {
 		os.Exit(1)
 	}
-	os.Exit(0)
 }
 
 // install installs what clients/package.json pins into a cache, unless it is
@@ -84,7 +87,8 @@ func install() error {
 	if err := os.WriteFile(filepath.Join(clients, "package.json"), pinned, 0o644); err != nil {
 		return err
 	}
-	err = command(10*time.Minute, clients, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock")
+	err = command(10*time.Minute, clients, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock",
+		"--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=2000")
 	if err != nil {
 		return fmt.Errorf("npm could not install the clients: %w", err)
 	}
