@@ -249,11 +249,15 @@ func (o *grepOutput) parse(line string, known knownLines) error {
 func parseGrepLine(line string, paths map[string]bool) (grepMatch, bool) {
 	var found grepMatch
 	ok := false
-	for i := 0; i < len(line); i++ {
-		if line[i] != ':' || i == 0 {
+	longest := 0 // so that a long line of colons costs no more than it is worth
+	for path := range paths {
+		longest = max(longest, len(path))
+	}
+	for i := 1; i < len(line) && (i <= longest || !ok); i++ {
+		if line[i] != ':' {
 			continue
 		}
-		isKnown := paths[line[:i]]
+		isKnown := i <= longest && paths[line[:i]]
 		if ok && !isKnown {
 			continue
 		}

@@ -81,7 +81,14 @@ const (
 )
 
 func (e *rgEvents) Write(p []byte) (int, error) {
-	for _, ch := range p {
+	written := len(p)
+	for len(p) > 0 {
+		if n := e.plain(p); n > 0 {
+			p = p[n:]
+			continue
+		}
+		ch := p[0]
+		p = p[1:]
 		if ch == '\n' && !e.quoted {
 			err := e.take()
 			e.event = e.event[:0]
@@ -94,7 +101,25 @@ func (e *rgEvents) Write(p []byte) (int, error) {
 			e.event = append(e.event, ch)
 		}
 	}
-	return len(p), nil
+	return written, nil
+}
+
+// plain takes what a string holds before its next quote or backslash.
+func (e *rgEvents) plain(p []byte) int {
+	if !e.quoted || e.escape > 0 {
+		return 0
+	}
+	n := bytes.IndexByte(p, '"')
+	if n < 0 {
+		n = len(p)
+	}
+	if i := bytes.IndexByte(p[:n], '\\'); i >= 0 {
+		n = i
+	}
+	room := max(0, min(n, eventString-e.length, eventBytes-len(e.event)))
+	e.event = append(e.event, p[:room]...)
+	e.length += n
+	return n
 }
 
 // keep follows strings and their escapes, and drops what makes a string too long.
@@ -143,9 +168,39 @@ func (e *rgEvents) take() error {
 	return e.found.add(h)
 }
 
-// parseMatch reads a match event as far as its first submatch; what comes after
-// may be missing.
+// rgPath is a path as rg prints it: as text, or as bytes when it is no UTF-8.
+type rgPath struct {
+	Text  string
+	Bytes []byte
+}
+
+func (p rgPath) String() string { return p.Text + string(p.Bytes) }
+
+// parseMatch reads a match event.
 func parseMatch(event []byte) (hit, bool) {
+	if len(event) >= eventBytes {
+		return parseCutMatch(event)
+	}
+	var match struct {
+		Data struct {
+			Path       rgPath
+			Line       int `json:"line_number"`
+			Submatches []struct{ Start int }
+		}
+	}
+	if json.Unmarshal(event, &match) != nil {
+		return hit{}, false
+	}
+	h := hit{file: match.Data.Path.String(), line: match.Data.Line, start: -1}
+	if len(match.Data.Submatches) > 0 {
+		h.start = match.Data.Submatches[0].Start
+	}
+	return h, h.file != "" && h.line > 0
+}
+
+// parseCutMatch reads a match event as far as its first submatch; what comes
+// after is missing.
+func parseCutMatch(event []byte) (hit, bool) {
 	h := hit{start: -1}
 	dec := json.NewDecoder(bytes.NewReader(event))
 	if !seek(dec, "data") || !open(dec) {
@@ -158,12 +213,9 @@ func parseMatch(event []byte) (hit, bool) {
 		}
 		switch key {
 		case "path":
-			var path struct {
-				Text  string
-				Bytes []byte
-			}
+			var path rgPath
 			err = dec.Decode(&path)
-			h.file = path.Text + string(path.Bytes)
+			h.file = path.String()
 		case "line_number":
 			err = dec.Decode(&h.line)
 		case "submatches":

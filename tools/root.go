@@ -64,8 +64,13 @@ var errOutside = errors.New("leads out of the root through a symbolic link")
 // resolve follows the symbolic links of a path below the root and returns the
 // path of what it leads to, relative to the real root.
 func (b *base) resolve(rel string) (string, error) {
-	real, err := filepath.EvalSymlinks(filepath.Join(b.real, rel))
+	path := filepath.Join(b.real, rel)
+	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
+		// The system's own error says more: that of a loop can be recognised.
+		if _, serr := os.Stat(path); serr != nil {
+			return "", serr
+		}
 		return "", err
 	}
 	out, err := filepath.Rel(b.real, real)

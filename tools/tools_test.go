@@ -75,10 +75,7 @@ func write(t *testing.T, root, name, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
-func quote(s string) string {
-	b, _ := json.Marshal(s)
-	return string(b)
-}
+func quote(s string) string { return jsonText(s) }
 
 // without is a LookPath that does not find some programs.
 func without(names ...string) func(string) (string, error) {
@@ -104,4 +101,9 @@ func TestNewNarrowsTools(t *testing.T) {
 
 	_, err = New(Settings{Root: t.TempDir(), Narrow: []string{"sed"}})
 	assert.EqualError(t, err, `unknown tool "sed", allowed: read, bash, grep`)
+}
+
+func jsonText(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
 }

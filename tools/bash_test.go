@@ -1,0 +1,291 @@
+//go:build unix
+
+package tools
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// bashTool runs commands in a shell that reads no profile of the machine's.
+func bashTool(t *testing.T, s Settings) (Tool, string) {
+	t.Helper()
+	if s.Root == "" {
+		s.Root = t.TempDir()
+	}
+	if s.Env == nil {
+		env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+		s.Env = func() []string { return env }
+	}
+	return newTools(t, s)["bash"], s.Root
+}
+
+func command(line string, more ...string) string {
+	return `{"command":` + quote(line) + strings.Join(more, "") + `}`
+}
+
+func TestBashResult(t *testing.T) {
+	bash, root := bashTool(t, Settings{})
+	require.NoError(t, os.Mkdir(filepath.Join(root, "sub"), 0o755))
+	out, err := call(t, bash, command("pwd; echo oops >&2; echo $X; read line || echo no input", `,"cwd":"sub","env":{"X":"ü"}`))
+	require.NoError(t, err)
+	got := structured(t, out)
+	delete(got, "duration_ms")
+	assert.Equal(t, map[string]any{
+		"tool": "bash", "command": got["command"], "cwd": filepath.Join(root, "sub"),
+		"stdout": filepath.Join(root, "sub") + "\nü\nno input\n", "stderr": "oops\n",
+		"exit_code": 0., "timed_out": false, "truncated": false, "pruning": map[string]any{},
+	}, got)
+	assert.Equal(t, got["stdout"].(string)+"[stderr]\noops\n", out.Text())
+	assert.Equal(t, got["stdout"], out.Code())
+}
+
+func TestBashPrunesOneStream(t *testing.T) {
+	bash, _ := bashTool(t, Settings{})
+	for _, c := range []struct{ command, code, text string }{
+		{"echo out; echo err >&2", "out\n", "less\n[stderr]\nerr\n"},
+		{"echo err >&2", "err\n", "[stderr]\nless"},
+		{"true", "", "[stderr]\nless"},
+	} {
+		out, err := call(t, bash, command(c.command))
+		require.NoError(t, err)
+		assert.Equal(t, c.code, out.Code())
+		pruned, err := out.Prune("less")
+		require.NoError(t, err)
+		assert.Equal(t, c.text, pruned.Text())
+	}
+}
+
+func TestBashFailures(t *testing.T) {
+	bash, root := bashTool(t, Settings{})
+	write(t, root, "file", "")
+	require.NoError(t, os.Symlink("/", filepath.Join(root, "out")))
+	_, err := call(t, bash, command("echo out; echo err >&2; exit 3"))
+	e := failure(t, err, "nonzero_exit")
+	assert.Equal(t, 3, *e.ExitCode)
+	assert.Equal(t, "Error (nonzero_exit): command exited with code 3\nout\n[stderr]\nerr\n", e.Text())
+	_, err = call(t, bash, command("exec kill -9 $$"))
+	assert.Equal(t, 137, *failure(t, err, "nonzero_exit").ExitCode)
+	_, err = call(t, bash, command("-x"))
+	assert.Equal(t, 127, *failure(t, err, "nonzero_exit").ExitCode)
+	for _, cwd := range []string{"missing", "file", "out", "file/x"} {
+		_, err = call(t, bash, command("true", `,"cwd":"`+cwd+`"`))
+		failure(t, err, "invalid_cwd")
+	}
+}
+
+func TestBashNonzeroExitAsOutput(t *testing.T) {
+	bash, _ := bashTool(t, Settings{NonzeroExitAsOutput: true})
+	out, err := call(t, bash, command("echo out; exit 3"))
+	require.NoError(t, err)
+	assert.EqualValues(t, 3, structured(t, out)["exit_code"])
+	assert.Equal(t, "exit code 3", out.(interface{ Notice() string }).Notice())
+}
+
+func TestBashFallsBackToSh(t *testing.T) {
+	bash, _ := bashTool(t, Settings{LookPath: without("bash")})
+	out, err := call(t, bash, command(`echo "[$BASH_VERSION] -x"`))
+	require.NoError(t, err)
+	if sh, _ := filepath.EvalSymlinks("/bin/sh"); !strings.Contains(sh, "bash") {
+		assert.Equal(t, "[] -x\n", out.Code())
+	}
+	bash, _ = bashTool(t, Settings{LookPath: without("bash", "sh")})
+	_, err = call(t, bash, command("true"))
+	failure(t, err, "spawn_error")
+
+	// A bash that is there and cannot be run is no bash either.
+	dir := t.TempDir()
+	broken := filepath.Join(dir, "bash")
+	require.NoError(t, os.WriteFile(broken, []byte("#!/no/such/interpreter\n"), 0o755))
+	bash, _ = bashTool(t, Settings{LookPath: func(name string) (string, error) {
+		if name == "bash" {
+			return broken, nil
+		}
+		return exec.LookPath(name)
+	}})
+	out, err = call(t, bash, command("echo fine"))
+	require.NoError(t, err)
+	assert.Equal(t, "fine\n", out.Code())
+}
+
+func TestBashEnvironment(t *testing.T) {
+	secrets := []string{
+		"PRUNER_URL", "MCP_PRUNER_CWD", "JEEVES_X", "DEEPINFRA_API_KEY", "ANTHROPIC_API_KEY",
+		"CLAUDE_CODE_TOKEN", "CODEX_HOME", "OPENAI_API_KEY",
+	}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=/nowhere", "OPENAI_BASE=seen", "CLAUDE_PROJECT_DIR=seen", "LET=seen"}
+	for _, name := range append(secrets, "CODEX_LET") {
+		env = append(env, name+"=secret")
+	}
+	bash, _ := bashTool(t, Settings{Env: func() []string { return env }, PassEnv: []string{"CODEX_LET"}})
+	out, err := call(t, bash, command("env", `,"env":{"LET":"mine","PRUNER_URL":"given"}`))
+	require.NoError(t, err)
+	seen := strings.Split(out.Code(), "\n")
+	for _, name := range secrets {
+		assert.NotContains(t, seen, name+"=secret")
+	}
+	for _, want := range []string{"OPENAI_BASE=seen", "CLAUDE_PROJECT_DIR=seen", "CODEX_LET=secret", "LET=mine", "PRUNER_URL=given"} {
+		assert.Contains(t, seen, want)
+	}
+}
+
+func TestBashSharesTheCap(t *testing.T) {
+	bash, _ := bashTool(t, Settings{})
+	for _, c := range []struct {
+		command        string
+		stdout, stderr int
+		truncated      bool
+	}{
+		{"printf %1024d 0", 1024, 0, false},
+		{"printf %1025d 0", 1024, 0, true},
+		{"printf %2000d 0; printf %2000d 0 >&2", 768, 256, true},
+		{"printf %2000d 0; printf %100d 0 >&2", 924, 100, true},
+		{"printf %100d 0; printf %2000d 0 >&2", 100, 924, true},
+		{"printf %1023d 0; printf é", 1023, 0, true},
+		{"printf '\\377\\376'", 6, 0, false},
+	} {
+		out, err := call(t, bash, command(c.command, `,"max_output_bytes":1024`))
+		require.NoError(t, err)
+		got := structured(t, out)
+		assert.Len(t, got["stdout"], c.stdout, c.command)
+		assert.Len(t, got["stderr"], c.stderr, c.command)
+		assert.Equal(t, c.truncated, got["truncated"], c.command)
+	}
+}
+
+// TestBashOutputIsBounded: a command that prints without end is neither kept in
+// memory nor blocked or killed by it.
+func TestBashOutputIsBounded(t *testing.T) {
+	bash, _ := bashTool(t, Settings{})
+	peak := peakHeap(t, func() {
+		out, err := call(t, bash, command("head -c 300000000 /dev/zero | tr '\\0' x && echo done >&2", `,"max_output_bytes":65536`))
+		require.NoError(t, err)
+		got := structured(t, out)
+		assert.Equal(t, "done\n", got["stderr"])
+		assert.Len(t, got["stdout"], 65536-len("done\n"))
+	})
+	assert.Less(t, peak>>20, uint64(8))
+}
+
+func TestBashTimeout(t *testing.T) {
+	bash, root := bashTool(t, Settings{})
+	for about, line := range map[string]string{
+		"plain":            "echo before; sleep 600",
+		"pipeline":         "echo before; sleep 600 | cat",
+		"background":       "echo before; sleep 600 & wait",
+		"ignores SIGTERM":  "trap '' TERM; echo before; while :; do sleep 600; done",
+		"stopped":          "echo before; kill -STOP $$",
+		"output closed":    "echo before; exec >&- 2>&-; sleep 600",
+		"prints for ever":  "echo before; yes",
+		"orphans ignoring": "echo before; (trap '' TERM; echo $BASHPID >orphan; while :; do sleep 600; done) & sleep 600",
+	} {
+		t.Run(about, func(t *testing.T) {
+			start := time.Now()
+			_, err := call(t, bash, command("echo $$ >group; "+line, `,"timeout_ms":400,"max_output_bytes":1024`))
+			e := failure(t, err, "timeout")
+			assert.Equal(t, 400, e.TimeoutMS)
+			assert.True(t, strings.HasPrefix(*e.Stdout, "before\n"), *e.Stdout)
+			assert.Less(t, time.Since(start), 5*time.Second)
+			group := pidIn(t, filepath.Join(root, "group"))
+			require.Eventually(t, func() bool { return !running(-group) }, 5*time.Second, 10*time.Millisecond)
+		})
+	}
+}
+
+func TestBashCancelKillsTheGroup(t *testing.T) {
+	bash, root := bashTool(t, Settings{})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(filepath.Join(root, "ready")); err == nil {
+				cancel()
+			}
+		}
+	}()
+	_, err := checked(t, bash, command("echo $$ >group; sleep 600 & touch ready; wait")).Run(ctx)
+	require.True(t, errors.Is(err, context.Canceled), "%v", err)
+	group := pidIn(t, filepath.Join(root, "group"))
+	require.Eventually(t, func() bool { return !running(-group) }, 5*time.Second, 10*time.Millisecond)
+}
+
+// TestBashLeavesDaemonsAlone: what a command starts in the background cannot
+// hold up the call, keeps running, and survives printing to the call's pipe.
+func TestBashLeavesDaemonsAlone(t *testing.T) {
+	setsid := "setsid "
+	if _, err := exec.LookPath("setsid"); err != nil {
+		setsid = ""
+	}
+	for _, start := range []string{"", setsid, "nohup "} {
+		bash, root := bashTool(t, Settings{})
+		begin := time.Now()
+		daemon := `bash -c 'echo $$ >daemon; while [ ! -e go ]; do sleep 0.02; done; echo a; echo b; echo c; touch survived; exec sleep 600'`
+		out, err := call(t, bash, command(start+daemon+" & until [ -s daemon ]; do sleep 0.01; done; echo started"))
+		require.NoError(t, err)
+		assert.Contains(t, out.Code(), "started\n")
+		assert.Less(t, time.Since(begin), 10*time.Second)
+		pid := pidIn(t, filepath.Join(root, "daemon"))
+		t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+		write(t, root, "go", "")
+		require.Eventually(t, func() bool {
+			_, err := os.Stat(filepath.Join(root, "survived"))
+			return err == nil
+		}, 10*time.Second, 10*time.Millisecond)
+		assert.True(t, running(pid))
+	}
+}
+
+// TestBashKeepsWhatWasPrintedBeforeTheEnd: with a pipe that stays open, the last
+// output still arrives whole.
+func TestBashKeepsWhatWasPrintedBeforeTheEnd(t *testing.T) {
+	bash, _ := bashTool(t, Settings{})
+	for range 10 {
+		out, err := call(t, bash, command("sleep 3 & head -c 60000 /dev/zero | tr '\\0' x"))
+		require.NoError(t, err)
+		require.Len(t, out.Code(), 60000)
+	}
+}
+
+func TestBashLongCommandLine(t *testing.T) {
+	bash, _ := bashTool(t, Settings{})
+	out, err := call(t, bash, command(": "+strings.Repeat("x", 49_900)+"; echo fine"))
+	require.NoError(t, err)
+	assert.Equal(t, "fine\n", out.Code())
+}
+
+func pidIn(t *testing.T, file string) int {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	return pid
+}
+
+// running says whether a process, or any of a group, is more than a zombie.
+func running(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	flag := "-p"
+	if pid < 0 {
+		flag, pid = "-g", -pid
+	}
+	states, _ := exec.Command("ps", "-o", "stat=", flag, strconv.Itoa(pid)).Output()
+	for _, state := range strings.Fields(string(states)) {
+		if state[0] != 'Z' {
+			return true
+		}
+	}
+	return false
+}

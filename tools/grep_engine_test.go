@@ -1,0 +1,174 @@
+//go:build unix
+
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// fakeProgram is a script that stands in for rg or grep.
+func fakeProgram(t *testing.T, script string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "fake")
+	require.NoError(t, os.WriteFile(path, []byte(script), 0o755))
+	return path
+}
+
+// programs is a LookPath that knows only these; an empty path means not there.
+func programs(known map[string]string) func(string) (string, error) {
+	return func(name string) (string, error) {
+		if path, ok := known[name]; ok && path != "" {
+			return path, nil
+		}
+		if _, ok := known[name]; ok {
+			return "", exec.ErrNotFound
+		}
+		return exec.LookPath(name)
+	}
+}
+
+func TestGrepChoosesItsEngine(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "a", "word\n")
+	for about, rg := range map[string]string{
+		"missing":        "",
+		"not executable": filepath.Join(root, "a"),
+		"no interpreter": fakeProgram(t, "#!/no/such/program\n"),
+		"no program":     fakeProgram(t, "\x7fELF nonsense"),
+	} {
+		out, err := call(t, newTools(t, Settings{Root: root, LookPath: programs(map[string]string{"rg": rg})})["grep"], `{"pattern":"word"}`)
+		require.NoError(t, err, about)
+		assert.Equal(t, "a:1:1:word", out.Text(), about)
+	}
+	none := newTools(t, Settings{Root: root, LookPath: programs(map[string]string{"rg": "", "grep": ""})})["grep"]
+	_, err := call(t, none, `{"pattern":"word"}`)
+	failure(t, err, "spawn_error")
+}
+
+// TestGrepCommandLines holds the commands against the document's.
+func TestGrepCommandLines(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "a", "word\n")
+	args := filepath.Join(t.TempDir(), "args")
+	fake := fakeProgram(t, fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$@\" >%s\n", args))
+	real, err := filepath.EvalSymlinks(root)
+	require.NoError(t, err)
+	for _, c := range []struct{ engine, args, begin, end string }{
+		{"rg", `{"pattern":"-x"}`, "--json", "-e -x -- " + real},
+		{"rg", `{"pattern":"x","fixed_string":true,"case_sensitive":false,"glob":"-*"}`, "--json", "-F -i --glob=-* -e x -- " + real},
+		{"grep", `{"pattern":"-x"}`, "-R -n -H", "-E -e -x -D skip -- " + real + "/a"},
+		{"grep", `{"pattern":"x","fixed_string":true,"case_sensitive":false}`, "-R -n -H", "-F -i -e x -D skip -- " + real + "/a"},
+	} {
+		known := map[string]string{"rg": "", "grep": ""}
+		known[c.engine] = fake
+		_, err := call(t, newTools(t, Settings{Root: root, LookPath: programs(known)})["grep"], c.args)
+		require.NoError(t, err)
+		line, err := os.ReadFile(args)
+		require.NoError(t, err)
+		got := strings.Join(strings.Split(strings.TrimSpace(string(line)), "\n"), " ")
+		assert.True(t, strings.HasPrefix(got, c.begin+" "), got)
+		assert.True(t, strings.HasSuffix(got, c.end), got)
+	}
+}
+
+func TestGrepEngineFails(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "a", "word\n")
+	found := fmt.Sprintf(`{"type":"match","data":{"path":{"text":"%s/a"},"lines":{"text":"word\n"},"line_number":1,"absolute_offset":0,"submatches":[]}}`, root)
+	rg := fakeProgram(t, "#!/bin/sh\ncat <<'END'\n"+found+"\nEND\necho 'cannot read b' >&2\nexit 2\n")
+	grep := fakeProgram(t, fmt.Sprintf("#!/bin/sh\nprintf '%%s\\0%%s\\n' %s/a 1:word\necho 'cannot read b' >&2\nexit 2\n", root))
+	for _, known := range []map[string]string{{"rg": rg}, {"rg": "", "grep": grep}} {
+		_, err := call(t, newTools(t, Settings{Root: root, LookPath: programs(known)})["grep"], `{"pattern":"word"}`)
+		e := failure(t, err, "rg_error")
+		assert.Equal(t, 2, *e.ExitCode)
+		assert.Equal(t, "cannot read b", e.Message)
+	}
+}
+
+func TestGrepTimeoutAndCancel(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "a", "word\n")
+	group := filepath.Join(t.TempDir(), "group")
+	slow := fakeProgram(t, "#!/bin/sh\nsleep 600 &\necho $$ >"+group+".new; mv "+group+".new "+group+"\nwait\n")
+	for _, known := range []map[string]string{{"rg": slow}, {"rg": "", "grep": slow}} {
+		grep := newTools(t, Settings{Root: root, LookPath: programs(known)})["grep"]
+		gone := func() bool { return !running(-pidIn(t, group)) }
+
+		_ = os.Remove(group)
+		_, err := call(t, grep, `{"pattern":"word","timeout_ms":700}`)
+		assert.Equal(t, 700, failure(t, err, "timeout").TimeoutMS)
+		require.Eventually(t, gone, 5*time.Second, 10*time.Millisecond)
+
+		_ = os.Remove(group)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			for ctx.Err() == nil {
+				if _, err := os.Stat(group); err == nil {
+					cancel()
+				}
+			}
+		}()
+		_, err = checked(t, grep, `{"pattern":"word"}`).Run(ctx)
+		require.True(t, errors.Is(err, context.Canceled), "%v", err)
+		require.Eventually(t, gone, 5*time.Second, 10*time.Millisecond)
+	}
+}
+
+// TestGrepStopsEarly: an engine that would go on for ever is ended when there is
+// enough.
+func TestGrepStopsEarly(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "a", strings.Repeat("word\n", 100_000))
+	engines(t, func(t *testing.T, s Settings) {
+		s.Root = root
+		out, err := call(t, newTools(t, s)["grep"], `{"pattern":"word","max_matches":3}`)
+		require.NoError(t, err)
+		got := structured(t, out)
+		assert.Equal(t, []any{3., true}, []any{got["match_count"], got["truncated"]})
+		out, err = call(t, newTools(t, s)["grep"], `{"pattern":"word","max_matches":5000,"max_output_bytes":1024}`)
+		require.NoError(t, err)
+		got = structured(t, out)
+		assert.Equal(t, []any{256., true}, []any{got["match_count"], got["truncated"]})
+	})
+}
+
+// TestGrepCapShowsTheFirstMatch: a cap smaller than the first line cuts it.
+func TestGrepCapShowsTheFirstMatch(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "a", strings.Repeat("😀", 400)+"\n")
+	engines(t, func(t *testing.T, s Settings) {
+		s.Root = root
+		out, err := call(t, newTools(t, s)["grep"], `{"pattern":"😀","max_output_bytes":1025}`)
+		require.NoError(t, err)
+		assert.Equal(t, "a:1:1:"+strings.Repeat("😀", 256), out.Text())
+		assert.Equal(t, true, structured(t, out)["truncated"])
+	})
+}
+
+// TestGrepReadsOnlyWhatIsInside: even an engine that reports matches from outside
+// gets none of their text out.
+func TestGrepReadsOnlyWhatIsInside(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	write(t, outside, "secret", "word\n")
+	write(t, root, "a", "word\n")
+	require.NoError(t, os.Symlink(outside, filepath.Join(root, "out")))
+	var events strings.Builder
+	for _, path := range []string{outside + "/secret", root + "/out/secret", root + "/../secret", root + "/a"} {
+		fmt.Fprintf(&events, `{"type":"match","data":{"path":{"text":%q},"lines":{"text":"secret"},"line_number":1,"absolute_offset":0,"submatches":[]}}`+"\n", path)
+	}
+	rg := fakeProgram(t, "#!/bin/sh\ncat <<'END'\n"+events.String()+"END\n")
+	out, err := call(t, newTools(t, Settings{Root: root, LookPath: programs(map[string]string{"rg": rg})})["grep"], `{"pattern":"word"}`)
+	require.NoError(t, err)
+	assert.Equal(t, "a:1:1:word", out.Text())
+}

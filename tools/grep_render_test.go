@@ -1,0 +1,96 @@
+package tools
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func column(n int) *int { return &n }
+
+func TestGrepPrune(t *testing.T) {
+	raw := (&grepOutput{
+		Tool: "grep", mode: modeContent,
+		Matches: []grepMatch{
+			{"a.go", 3, column(2), "12:34: x"},
+			{"a.go", 5, nil, "7:text"},
+			{"b:1:c", 9, column(1), "y"},
+		},
+		Context: []grepLine{{"a.go", 4, "between"}},
+	}).rendered()
+	assert.Equal(t, "a.go:3:2:12:34: x\na.go-4-between\na.go:5:7:text\n--\nb:1:c:9:1:y", raw.Code())
+	for _, c := range []struct {
+		about, pruned string
+		matches       []grepMatch
+		context       int
+	}{
+		{"all", raw.Code(), raw.Matches, 1},
+		{"ended and CRLF", strings.ReplaceAll(raw.Code(), "\n", "\r\n") + "\r\n", raw.Matches, 1},
+		{"some", "(filtered 2 lines)\na.go:5:7:text\n\n  (filtered 1 line) \n", raw.Matches[1:2], 0},
+		{"markers only", "(filtered 4 lines)", []grepMatch{}, 0},
+		{"nothing", "", []grepMatch{}, 0},
+		{"blank", " \n\n", []grepMatch{}, 0},
+		{"another line of a known path", "b:1:c:8:2:z", []grepMatch{{"b:1:c", 8, column(2), "z"}}, 0},
+		{"an unknown path", "new.go:8:z", []grepMatch{{"new.go", 8, nil, "z"}}, 0},
+		{"no text", "new.go:8:", []grepMatch{{"new.go", 8, nil, ""}}, 0},
+	} {
+		out, err := raw.Prune(c.pruned)
+		require.NoError(t, err, c.about)
+		got := out.(*grepOutput)
+		assert.Equal(t, c.matches, got.Matches, c.about)
+		assert.Len(t, got.Context, c.context, c.about)
+		assert.Equal(t, len(c.matches), got.MatchCount, c.about)
+		assert.Equal(t, c.pruned, out.Text(), "the text is exactly what the pruner returned")
+	}
+	for _, bad := range []string{"hello", "a.go", "a.go:x:y", ":3:y", "a.go:0:y", "a.go-9-unknown context", "a.go:99999999999999999999:x", "a.go:5:7:text\n...", "(filtered lines)"} {
+		_, err := raw.Prune(bad)
+		assert.Error(t, err, bad)
+		if err != nil {
+			assert.NotContains(t, err.Error(), bad)
+		}
+	}
+}
+
+func TestGrepPruneOfNamesAndCounts(t *testing.T) {
+	files := (&grepOutput{mode: modeFiles, Files: []string{"a", "b:1", "c\nd"}}).rendered()
+	out, err := files.Prune("(filtered 1 line)\nc\nd")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"c\nd"}, out.(*grepOutput).Files)
+	_, err = files.Prune("unknown")
+	assert.Error(t, err)
+
+	counts := (&grepOutput{mode: modeCount, Counts: []grepCount{{"a", 1}, {"b:1", 2}}}).rendered()
+	out, err = counts.Prune("b:1:2\n")
+	require.NoError(t, err)
+	assert.Equal(t, []grepCount{{"b:1", 2}}, out.(*grepOutput).Counts)
+	_, err = counts.Prune("b")
+	assert.Error(t, err)
+}
+
+// FuzzGrepRoundTrip: what was rendered is read back the same, whatever paths and
+// texts are, and no answer of a pruner breaks the reader.
+func FuzzGrepRoundTrip(f *testing.F) {
+	f.Add("a.go", 3, 2, "text", "b:1:c", "1:2:3", "a.go:3:x")
+	f.Add("x\ny:1:", 1, 0, "", "x", "y:1::1:", "(filtered 3 lines)")
+	f.Add("--", 1, 1, "--", "--", "", "--\n")
+	f.Fuzz(func(t *testing.T, path string, line, col int, text, path2, text2, answer string) {
+		if path == "" || path2 == "" || line < 1 || strings.ContainsAny(text+text2, "\r\n") || strings.Contains(path+path2, "\r") {
+			t.Skip()
+		}
+		var at *int
+		if col > 0 {
+			at = &col
+		}
+		out := (&grepOutput{mode: modeContent, Matches: []grepMatch{{path, line, at, text}, {path2, line, nil, text2}}}).rendered()
+		again, err := out.Prune(out.Code())
+		require.NoError(t, err)
+		if out.Matches[0].String() != out.Matches[1].String() {
+			require.Equal(t, out.Matches, again.(*grepOutput).Matches)
+		}
+		if pruned, err := out.Prune(answer); err == nil {
+			require.LessOrEqual(t, len(pruned.(*grepOutput).Matches), strings.Count(answer, "\n")+1)
+		}
+	})
+}

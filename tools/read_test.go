@@ -1,0 +1,179 @@
+package tools
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestReadContent(t *testing.T) {
+	for _, c := range []struct{ about, file, args, content string }{
+		{"as it is", "a\r\n\tb\u2028\n", ``, "a\r\n\tb\u2028\n"},
+		{"empty", "", ``, ""},
+		{"one replacement per bad byte", "a\xff\xfe\xc3(\xe2\x82", ``, "a\ufffd\ufffd\ufffd(\ufffd\ufffd"},
+		{"UTF-8 mark", "\xef\xbb\xbfé", ``, "é"},
+		{"UTF-16LE", "\xff\xfea\x00\xe9\x00=\xd8\x00\xde", ``, "aé😀"},
+		{"UTF-16BE", "\xfe\xff\x00a\xd8\x3d\xde\x00", ``, "a😀"},
+		{"half a surrogate pair", "\xff\xfe=\xd8a\x00", ``, "\ufffda"},
+		{"lines", "1\n2\n3\n4", `,"start_line":2,"end_line":3`, "2\n3\n"},
+		{"last line open", "1\n2\n3\n4", `,"start_line":4`, "4"},
+		{"to the end", "1\n2\n", `,"end_line":9`, "1\n2\n"},
+		{"beyond the end", "1\n2\n", `,"start_line":3`, ""},
+		{"NUL late", strings.Repeat("x", 8000) + "\x00", ``, strings.Repeat("x", 8000) + "\x00"},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			root := t.TempDir()
+			write(t, root, "f", c.file)
+			out, err := call(t, newTools(t, Settings{Root: root})["read"], `{"file_path":"./f"`+c.args+`}`)
+			require.NoError(t, err)
+			assert.Equal(t, c.content, out.Code())
+			assert.Equal(t, c.content, out.Text())
+			got := structured(t, out)
+			assert.Equal(t, "./f", got["file_path"])
+			assert.EqualValues(t, len(c.content), got["bytes"])
+			assert.Equal(t, false, got["truncated"])
+			if c.args != "" {
+				assert.EqualValues(t, strings.Count(c.file, "\n")+len(strings.TrimSuffix(c.file[len(c.file)-1:], "\n")), got["total_lines"])
+			} else {
+				assert.NotContains(t, got, "total_lines")
+			}
+		})
+	}
+}
+
+func TestReadIsCutBetweenRunes(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "long", strings.Repeat("é", 600)) // 1200 bytes
+	write(t, root, "lines", strings.Repeat("12345678\n", 300))
+	write(t, root, "bad", strings.Repeat("\xff", 1024))
+	write(t, root, "exact", strings.Repeat("x", 1024))
+	read := newTools(t, Settings{Root: root})["read"]
+	for _, c := range []struct {
+		file  string
+		bytes int
+		cut   bool
+		next  any
+	}{
+		{"long", 1024, true, nil}, // a single line: there is nothing behind it
+		{"lines", 1024, true, 114.},
+		{"bad", 1023, true, nil},
+		{"exact", 1024, false, nil},
+	} {
+		out, err := call(t, read, `{"file_path":"`+c.file+`","max_output_bytes":1024}`)
+		require.NoError(t, err)
+		got := structured(t, out)
+		assert.EqualValues(t, c.bytes, got["bytes"], c.file)
+		assert.Len(t, out.Code(), c.bytes)
+		assert.Equal(t, c.cut, got["truncated"], c.file)
+		assert.Equal(t, c.next, got["next_start_line"], c.file)
+	}
+}
+
+// TestReadOnFromTheCut follows next_start_line through a file: every line is read.
+func TestReadOnFromTheCut(t *testing.T) {
+	root := t.TempDir()
+	var text strings.Builder
+	for i := range 500 {
+		text.WriteString(strings.Repeat("x", i%97) + "\n")
+	}
+	write(t, root, "f", text.String())
+	read := newTools(t, Settings{Root: root})["read"]
+	var lines []string
+	for next := 1.0; next > 0; {
+		out, err := call(t, read, `{"file_path":"f","max_output_bytes":1024,"start_line":`+jsonText(next)+`}`)
+		require.NoError(t, err)
+		got := structured(t, out)
+		part := strings.SplitAfter(out.Code(), "\n")
+		next, _ = got["next_start_line"].(float64)
+		if next > 0 {
+			part = part[:len(part)-1] // the line that was cut
+		}
+		lines = append(lines, part...)
+	}
+	assert.Equal(t, text.String(), strings.Join(lines, ""))
+}
+
+func TestReadRefuses(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	write(t, root, "dir/file", "inside")
+	write(t, outside, "secret", "outside")
+	write(t, root, "binary", "a\x00b")
+	link := func(to, name string) { require.NoError(t, os.Symlink(to, filepath.Join(root, name))) }
+	link(filepath.Join(outside, "secret"), "out")
+	link("../../../../../../../../etc/passwd", "climb")
+	link(outside, "outdir")
+	link("loop2", "loop1")
+	link("loop1", "loop2")
+	link("nowhere", "dangling")
+	link(filepath.Join(root, "dir/file"), "absolute")
+	link("dir/../dir/file", "relative")
+	read := newTools(t, Settings{Root: root})["read"]
+	for path, code := range map[string]string{
+		"missing": "not_found", "dir/file/x": "not_found", strings.Repeat("n", 300): "not_found", "dangling": "not_found",
+		"dir": "invalid_path", ".": "invalid_path", "out": "invalid_path", "climb": "invalid_path",
+		"outdir/secret": "invalid_path", "loop1": "invalid_path",
+	} {
+		_, err := call(t, read, `{"file_path":`+quote(path)+`}`)
+		e := failure(t, err, code)
+		assert.NotContains(t, e.Message, outside)
+		assert.True(t, strings.HasPrefix(e.Text(), "Error ("+code+"): "+path), e.Text())
+	}
+	_, err := call(t, read, `{"file_path":"binary"}`)
+	assert.Equal(t, "binary: not UTF-8 text (binary, 3 bytes)", failure(t, err, "io_error").Message)
+	for _, path := range []string{"absolute", "relative", filepath.Join(root, "dir/file")} {
+		out, err := call(t, read, `{"file_path":`+quote(path)+`}`)
+		require.NoError(t, err, path)
+		assert.Equal(t, "inside", out.Code())
+	}
+}
+
+func TestReadCancelled(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "f", "x")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := checked(t, newTools(t, Settings{Root: root})["read"], `{"file_path":"f"}`).Run(ctx)
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+func TestReadPrune(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "f", "one\ntwo\n")
+	out, err := call(t, newTools(t, Settings{Root: root})["read"], `{"file_path":"f"}`)
+	require.NoError(t, err)
+	assert.Equal(t, Source{File: "f", FirstLine: 1}, out.Source())
+	pruned, err := out.Prune("")
+	require.NoError(t, err)
+	assert.Empty(t, pruned.Text())
+	assert.EqualValues(t, 8, structured(t, pruned)["bytes"], "bytes are of the raw output")
+	assert.Equal(t, "one\ntwo\n", out.Text(), "the raw output stays")
+}
+
+func TestRepeats(t *testing.T) {
+	tools := newTools(t, Settings{})
+	for _, c := range []struct {
+		tool, earlier, later string
+		repeats              bool
+	}{
+		{"read", `{"file_path":"a"}`, `{"file_path":"./a","context_focus_question":"q"}`, true},
+		{"read", `{"file_path":"a"}`, `{"file_path":"a","start_line":7,"end_line":8}`, true},
+		{"read", `{"file_path":"a","end_line":6}`, `{"file_path":"a","start_line":7}`, false},
+		{"read", `{"file_path":"a","end_line":7}`, `{"file_path":"a","start_line":7}`, true},
+		{"read", `{"file_path":"a"}`, `{"file_path":"b"}`, false},
+		{"bash", `{"command":"ls","timeout_ms":500}`, `{"command":"ls","cwd":"."}`, true},
+		{"bash", `{"command":"ls"}`, `{"command":"ls","env":{"A":"1"}}`, false},
+		{"bash", `{"command":"ls"}`, `{"command":"ls","cwd":"sub"}`, false},
+		{"grep", `{"pattern":"a"}`, `{"pattern":"a","path":".","max_matches":9}`, true},
+		{"grep", `{"pattern":"a"}`, `{"pattern":"a","case_sensitive":false}`, false},
+		{"grep", `{"pattern":"a"}`, `{"pattern":"a","path":"b"}`, false},
+	} {
+		earlier, later := checked(t, tools[c.tool], c.earlier), checked(t, tools[c.tool], c.later)
+		assert.Equal(t, c.repeats, later.(Repeater).Repeats(earlier), "%s then %s", c.earlier, c.later)
+	}
+	assert.False(t, checked(t, tools["bash"], `{"command":"a"}`).(Repeater).Repeats(checked(t, tools["read"], `{"file_path":"a"}`)))
+}
