@@ -43,12 +43,16 @@ type EventSchema struct {
 func EventSchemas() []EventSchema {
 	return []EventSchema{
 		{Name: "mcp_pruner.disabled", Level: Info, Fields: "reason"},
-		{Name: "mcp_pruner.ready", Level: Info, Fields: "root"},
+		{Name: "mcp_pruner.ready", Level: Info, Fields: "host? port? root"},
 		{Name: "mcp_pruner.start_failed", Level: Error, Fields: "message"},
 		{Name: "mcp_pruner.degraded", Level: Warn, Fields: "reason exit_code? signal?"},
 		{Name: "mcp_pruner.stopped", Level: Info, Fields: "graceful duration_ms"},
 		{Name: "mcp_pruner.config_invalid", Level: Error, Fields: "message"},
 		{Name: "mcp_pruner.spawn_error", Level: Error, Fields: "message"},
+		{Name: "mcp_pruner.start_timeout", Level: Error, Fields: "timeout_ms"},
+		{Name: "mcp_pruner.exited", Level: Warn, Fields: "exit_code? signal?"},
+		{Name: "mcp_pruner.unreachable", Level: Warn, Fields: "failures message"},
+		{Name: "mcp_pruner.kill_escalated", Level: Warn, Fields: "timeout_ms"},
 		{Name: "mcp_pruner.not_running", Level: Info, Fields: ""},
 		{Name: "mcp_pruner.shutdown_after_degraded", Level: Info, Fields: ""},
 		{Name: "mcp_pruner.log_dropped", Level: Warn, Fields: "lines"},

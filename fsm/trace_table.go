@@ -29,7 +29,7 @@ func (d *Definition) Hash() string { return d.hash }
 
 // Tables lists every table of this program.
 func Tables() []Table {
-	return []Table{RequestTable(), HTTPRequestTable(), RunTable()}
+	return []Table{RequestTable(), HTTPRequestTable(), RunTable(), HTTPRunTable()}
 }
 
 // tableFile is a table as it is kept in trace_tables, and as tools are given it.

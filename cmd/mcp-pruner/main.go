@@ -9,7 +9,7 @@ import (
 )
 
 func main() {
-	if len(os.Args) == 1 {
+	if len(os.Args) == 1 || os.Args[1] == "serve" {
 		cli.ShedSecrets(os.Args, os.Environ())
 	}
 	os.Exit(cli.Run(cli.Process{

@@ -27,6 +27,7 @@ type Options struct {
 	Table         fsm.Table // of its requests
 	Aliases       bool      // accepts the argument names of the HTTP document too
 	MaxPruneBytes int       // larger output is not pruned, where the table has a row for it
+	FieldErrors   bool      // -32602 says what is wrong in the HTTP document's form too
 }
 
 // Server makes the server.
@@ -58,7 +59,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 	}
 	return mcpserver.New(mcpserver.Config{
 		Pipeline: pipeline, Version: o.Version, Result: o.Settings.Result,
-		AlwaysLoad: o.Settings.AlwaysLoad, MaxCalls: o.Settings.MaxCalls,
+		AlwaysLoad: o.Settings.AlwaysLoad, MaxCalls: o.Settings.MaxCalls, FieldErrors: o.FieldErrors,
 	}), nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os/signal"
 
+	"mcp-pruner/cmd/internal/fsmcmd"
 	"mcp-pruner/cmd/internal/prunecmd"
 	"mcp-pruner/cmd/internal/runcmd"
 	"mcp-pruner/cmd/internal/tracecmd"
@@ -37,6 +38,7 @@ type verb struct {
 
 func verbs() []verb {
 	return []verb{
+		{"serve", "serve over HTTP on this machine, to any number of clients", serveHTTP},
 		{"prune", "prune a file or standard input to a question", prune},
 		{"demo", "read a file over the real server with a question: before and after", demo},
 		{"run", "run claude or codex with the server injected", run},
@@ -44,8 +46,13 @@ func verbs() []verb {
 		{"install", "add the server to claude's or codex's own configuration", install},
 		{"doctor", "say what the server would find: shell, rg, pruner, root, settings", doctor},
 		{"trace", "verify, sum up or draw what MCP_PRUNER_TRACE recorded", trace},
+		{"fsm", "print the state machines: table, diagram or JSON", machines},
 		{"version", "print the version", version},
 	}
+}
+
+func machines(ctx context.Context, p Process) int {
+	return fsmcmd.Run(ctx, p.Args, p.Stdin, p.Stdout, p.Stderr)
 }
 
 func trace(ctx context.Context, p Process) int {
@@ -89,7 +96,7 @@ func help() string {
 output is pruned to the question an agent asks with the call.
 
 usage:
-  mcp-pruner                 serve (settings come from the environment)
+  mcp-pruner                 serve over standard input and output (settings come from the environment)
 `
 	for _, v := range verbs() {
 		text += fmt.Sprintf("  mcp-pruner %-15s %s\n", v.name, v.help)

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"os/signal"
 	"slices"
 	"time"
 
+	"mcp-pruner/cmd/internal/assemble"
 	"mcp-pruner/cmd/internal/eventlog"
 	"mcp-pruner/cmd/internal/httpserver"
 	"mcp-pruner/cmd/internal/settings"
@@ -89,7 +91,7 @@ func serveHTTP(ctx context.Context, p Process) int {
 // of the log.
 func parseServe(args []string) (given map[string]string, format eventlog.Format, err error) {
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
-	flags.SetOutput(noOutput{}) // what is wrong is said once, with the usage
+	flags.SetOutput(io.Discard) // what is wrong is said once, with the usage
 	for _, name := range []string{"host", "port", "root"} {
 		flags.String(name, "", "")
 	}
@@ -109,14 +111,13 @@ func parseServe(args []string) (given map[string]string, format eventlog.Format,
 	return given, eventlog.Format(*form), nil
 }
 
-type noOutput struct{}
-
-func (noOutput) Write(p []byte) (int, error) { return len(p), nil }
-
 // newHTTPHandler puts the parts together: what standard streams get too, with what
 // the HTTP design adds.
 func newHTTPHandler(c settings.HTTP, env []string, emit func(fsm.Event)) (*httpserver.Handler, error) {
-	server, err := newServer(c.Settings, env, emit, overHTTP{c.MaxPruneBytes})
+	server, err := assemble.Server(assemble.Options{
+		Settings: c.Settings, Env: env, Version: buildVersion(), Emit: emit, Table: fsm.HTTPRequestTable(),
+		Aliases: true, MaxPruneBytes: c.MaxPruneBytes, FieldErrors: true,
+	})
 	if err != nil {
 		return nil, err
 	}

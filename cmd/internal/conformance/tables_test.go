@@ -40,6 +40,7 @@ func machines(t *testing.T) map[string]struct {
 		"request":      {fsm.RequestTable(), request},
 		"request-http": {fsm.HTTPRequestTable(), overHTTP},
 		"run":          {fsm.RunTable(), run},
+		"run-http":     {fsm.HTTPRunTable(), readMachine(t, "run-http.md")},
 	}
 }
 
@@ -178,10 +179,21 @@ func TestEventsEqualTheDesign(t *testing.T) {
 	assert.ElementsMatch(t, want, have)
 }
 
+// The HTTP document numbers its own run rows: T1..T8, and E1..E5; E6 is an event
+// and no row.
+func TestEveryRunRowOverHTTPIsTranscribed(t *testing.T) {
+	var ids []string
+	for _, r := range readMachine(t, "run-http.md").rows {
+		ids = append(ids, strings.Fields(r["row"])...)
+	}
+	slices.Sort(ids)
+	assert.Equal(t, []string{"E1", "E2", "E3", "E4", "E5", "T1", "T2", "T3", "T4", "T5", "T6", "T7", "T8"}, slices.Compact(ids))
+}
+
 // No event is in the schemas that nothing emits: rows emit the tool, pruner and
 // run events; the process emits the few that are listed here.
 func TestEveryEventIsEmittedSomewhere(t *testing.T) {
-	emitted := []string{"mcp_pruner.stopped", "mcp_pruner.log_dropped", "mcp_pruner.trace_failed"}
+	emitted := []string{"mcp_pruner.stopped", "mcp_pruner.kill_escalated", "mcp_pruner.log_dropped", "mcp_pruner.trace_failed"}
 	for _, m := range machines(t) {
 		for _, r := range m.code.Rows {
 			emitted = append(emitted, strings.Fields(r.Events)...)

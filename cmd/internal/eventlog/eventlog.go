@@ -20,10 +20,20 @@ const (
 	gather = 2 * time.Millisecond
 )
 
+// Format is how events are written down.
+type Format string
+
+// The formats.
+const (
+	JSON Format = "json" // the log's schema
+	Text Format = "text" // for people
+)
+
 // Log is the event log of a process.
 type Log struct {
-	out   io.Writer
-	least fsm.Level
+	out    io.Writer
+	least  fsm.Level
+	format Format
 
 	mu      sync.Mutex
 	filled  *sync.Cond
@@ -40,10 +50,13 @@ type entry struct {
 	event fsm.Event
 }
 
-// New starts a log that writes events of at least the given level to w. Close
-// ends it.
-func New(w io.Writer, least fsm.Level) *Log {
-	l := &Log{out: w, least: least, closing: make(chan struct{}), done: make(chan struct{})}
+// New starts a log that writes events of at least the given level to w as JSON.
+// Close ends it.
+func New(w io.Writer, least fsm.Level) *Log { return NewAs(JSON, w, least) }
+
+// NewAs is New in another format.
+func NewAs(format Format, w io.Writer, least fsm.Level) *Log {
+	l := &Log{out: w, least: least, format: format, closing: make(chan struct{}), done: make(chan struct{})}
 	l.filled = sync.NewCond(&l.mu)
 	go l.drain()
 	return l
@@ -82,6 +95,9 @@ func (l *Log) drain() {
 	defer close(l.done)
 	var lines bytes.Buffer
 	encode := fsm.NewLogAt(&lines, l.least)
+	if l.format == Text {
+		encode = fsm.NewTextLogAt(&lines, l.least)
+	}
 	var spare []entry
 	for {
 		batch, ok := l.next(spare)

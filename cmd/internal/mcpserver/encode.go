@@ -27,6 +27,22 @@ type invalidParams struct {
 	Method string         `json:"method"`
 	Tool   string         `json:"tool,omitempty"`
 	Issues []states.Issue `json:"issues"`
+
+	FieldErrors []fieldError `json:"field_errors,omitempty"` // HTTP only
+}
+
+// fieldError is an issue as the HTTP design spells it.
+type fieldError struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+func fieldErrors(issues []states.Issue) []fieldError {
+	list := make([]fieldError, len(issues))
+	for i, issue := range issues {
+		list[i] = fieldError{issue.Path, issue.Message}
+	}
+	return list
 }
 
 var messages = map[int]string{

@@ -26,6 +26,10 @@ type Message struct {
 	ID     json.RawMessage // as the client spelled it; nil: a notification
 	Params json.RawMessage // nil: absent
 
+	// Notify sends a notification line that belongs to this message, where a
+	// transport has a way of its own for it; nil: the session's Notify is used.
+	Notify func(line []byte)
+
 	fault  int    // a JSON-RPC error code when the message is no request
 	reason string // why, for the log
 	stray  bool   // a response nobody asked for

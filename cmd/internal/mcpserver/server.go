@@ -23,6 +23,8 @@ type Config struct {
 	Result     string // auto, full or text
 	AlwaysLoad bool   // asks Claude to show the tools up front
 	MaxCalls   int    // tool calls at work at once
+
+	FieldErrors bool // -32602 says what is wrong in the HTTP design's form too
 }
 
 // Server answers messages. One server serves any number of sessions.
@@ -139,7 +141,7 @@ func (s *Server) refuse(ctx context.Context, session *Session, m Message) Reply 
 func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 	params := decode(m.Params)
 	release := s.acquire(ctx)
-	stop := session.progress(at(params, "_meta", "progressToken"))
+	stop := session.progress(m.Notify, at(params, "_meta", "progressToken"))
 	call := s.config.Pipeline.Run(ctx, states.Request{
 		Params: params, Session: &session.repeats, Client: session.client(params),
 	})
@@ -174,7 +176,7 @@ func (s *Server) encodeCall(session *Session, m Message, params any, call *state
 	case states.NoAnswer:
 		return nil, nil
 	case states.InvalidParams:
-		return encodeError(m.ID, codeInvalidParams, invalidParams{jeeves, m.Method, call.Tool(), answer.Issues}), nil
+		return s.encodeIssues(m, call.Tool(), answer.Issues), nil
 	case states.Failed:
 		return encodeError(m.ID, codeInternalError, nil), nil
 	}
@@ -186,6 +188,15 @@ func (s *Server) encodeCall(session *Session, m Message, params any, call *state
 	return encodeResult(m.ID, result)
 }
 
+// encodeIssues says what is wrong with a request's params.
+func (s *Server) encodeIssues(m Message, tool string, issues []states.Issue) []byte {
+	data := invalidParams{Jeeves: jeeves, Method: m.Method, Tool: tool, Issues: issues}
+	if s.config.FieldErrors {
+		data.FieldErrors = fieldErrors(issues)
+	}
+	return encodeError(m.ID, codeInvalidParams, data)
+}
+
 // answerProtocol answers everything but tools/call.
 func (s *Server) answerProtocol(ctx context.Context, session *Session, m Message) (body []byte) {
 	defer func() {
@@ -195,12 +206,11 @@ func (s *Server) answerProtocol(ctx context.Context, session *Session, m Message
 	}()
 	params := decode(m.Params)
 	var issues []states.Issue
+	var introduction map[string]any
 	switch m.Method {
 	case "initialize":
-		var object map[string]any
-		object, issues = checkInitialize(params)
-		session.introduce(object)
-		m.Params = reduced(object)
+		introduction, issues = checkInitialize(params)
+		m.Params = reduced(introduction)
 	case "tools/list":
 		issues = checkList(params)
 	case "ping", "server/discover":
@@ -208,7 +218,10 @@ func (s *Server) answerProtocol(ctx context.Context, session *Session, m Message
 		return encodeError(m.ID, codeMethodNotFound, nil)
 	}
 	if len(issues) > 0 {
-		return encodeError(m.ID, codeInvalidParams, invalidParams{Jeeves: jeeves, Method: m.Method, Issues: issues})
+		return s.encodeIssues(m, "", issues)
+	}
+	if introduction != nil {
+		session.introduce(introduction)
 	}
 	return s.dispatch(ctx, m)
 }

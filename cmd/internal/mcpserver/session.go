@@ -21,21 +21,35 @@ type Session struct {
 
 	mu     sync.Mutex
 	name   string // clientInfo.name
+	opened bool   // by an initialize that was in order
 	flying map[string]*flight
 }
 
 // flight is a call under way.
 type flight struct{ cancel context.CancelFunc }
 
+// NewSession makes the session of a client that gave its name elsewhere; "" when
+// it gave none.
+func NewSession(client string) *Session { return &Session{name: client} }
+
+// Client is the name the client gave itself.
+func (s *Session) Client() string { return s.client(nil) }
+
 // introduce remembers what initialize said of the client.
 func (s *Session) introduce(params map[string]any) {
-	name, ok := at(params, "clientInfo", "name").(string)
-	if !ok {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.name = name
+	s.opened = true
+	if name, ok := at(params, "clientInfo", "name").(string); ok {
+		s.name = name
+	}
+}
+
+// Opened says whether the client initialized the session.
+func (s *Session) Opened() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.opened
 }
 
 // client is the name of the client that sent these params: newer clients say it
@@ -89,8 +103,11 @@ func (s *Session) notified(m Message) {
 
 // progress tells the client every few seconds that a call is still at work, if
 // it gave a token to say so with. The returned func ends it and waits.
-func (s *Session) progress(token any) (stop func()) {
-	if token == nil || s.Notify == nil {
+func (s *Session) progress(notify func(line []byte), token any) (stop func()) {
+	if notify == nil {
+		notify = s.Notify
+	}
+	if token == nil || notify == nil {
 		return func() {}
 	}
 	ended, gone := make(chan struct{}), make(chan struct{})
@@ -103,7 +120,7 @@ func (s *Session) progress(token any) (stop func()) {
 			case <-ended:
 				return
 			case <-ticker.C:
-				s.Notify(progressLine(token, seconds))
+				notify(progressLine(token, seconds))
 			}
 		}
 	}()

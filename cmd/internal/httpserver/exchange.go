@@ -1,0 +1,86 @@
+package httpserver
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"time"
+)
+
+// exchange is one POST and what is written in return: a JSON body, or, when a
+// call takes so long that it reports progress on the way, a stream of events whose
+// last is the answer.
+type exchange struct {
+	w      http.ResponseWriter
+	r      *http.Request
+	within time.Duration // for one write
+
+	streaming bool
+	lost      error // the stream cannot be written to any more
+}
+
+// notifier is the way for notifications of a call; nil when the client does not
+// take a stream.
+func (x *exchange) notifier() func(line []byte) {
+	if !accepts(x.r.Header.Values("Accept"), "text/event-stream") {
+		return nil
+	}
+	return x.notify
+}
+
+// notify begins the stream, if it has not begun, and writes a notification.
+func (x *exchange) notify(line []byte) {
+	if x.lost != nil {
+		return
+	}
+	if !x.streaming {
+		h := x.w.Header()
+		h.Set("Content-Type", "text/event-stream")
+		h.Set("Cache-Control", "no-cache, no-transform")
+		h.Set("X-Content-Type-Options", "nosniff")
+		x.streaming = true
+	}
+	x.lost = x.write(event(line))
+}
+
+// accept answers a message that has no answer.
+func (x *exchange) accept() {
+	if !x.streaming {
+		x.w.WriteHeader(http.StatusAccepted)
+	}
+}
+
+// answer writes the answer. When it returns without error the bytes are on their
+// way and no longer in this process.
+func (x *exchange) answer(body []byte) error {
+	if x.streaming {
+		return errors.Join(x.lost, x.write(event(body)))
+	}
+	setJSON(x.w.Header(), len(body))
+	return x.write(body)
+}
+
+// write writes and flushes within the time for it: a client that does not read
+// must not keep its answer in memory for ever.
+func (x *exchange) write(p []byte) error {
+	control := http.NewResponseController(x.w)
+	_ = control.SetWriteDeadline(time.Now().Add(x.within)) // no connection, no deadline
+	if _, err := x.w.Write(p); err != nil {
+		return err
+	}
+	if err := control.Flush(); err != nil {
+		return err
+	}
+	_ = control.SetWriteDeadline(time.Time{})
+	return nil
+}
+
+// event is a JSON line as an event of a stream.
+func event(line []byte) []byte {
+	var b bytes.Buffer
+	b.Grow(len(line) + 32)
+	b.WriteString("event: message\ndata: ")
+	b.Write(bytes.TrimSuffix(line, []byte("\n")))
+	b.WriteString("\n\n")
+	return b.Bytes()
+}

@@ -1,0 +1,43 @@
+package httpserver
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// foreign says why a request is not one from this machine's own programs; "" when
+// it may be. Anybody who reaches the server has a shell, and a browser lets every
+// page on the web send requests to this machine. A page's requests carry its
+// origin; a page whose name was made to point here (DNS rebinding) carries that
+// name in Host.
+func foreign(r *http.Request) string {
+	if !isLoopback(hostOf(r.Host)) {
+		return "Host is not a loopback address"
+	}
+	for _, origin := range r.Header.Values("Origin") {
+		u, err := url.Parse(origin)
+		if err != nil || !isLoopback(u.Hostname()) { // "null" has no host
+			return "Origin is not a loopback address"
+		}
+	}
+	return ""
+}
+
+// hostOf takes the port off, and the brackets of IPv6.
+func hostOf(hostport string) string {
+	if host, _, err := net.SplitHostPort(hostport); err == nil {
+		return host
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
+}
+
+// isLoopback knows only names that cannot lead anywhere else.
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,134 @@
+// Package httpserver carries MCP over HTTP: POST /mcp with plain JSON answers, and
+// GET /healthz. It is a mount over the same server that standard streams use.
+package httpserver
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcp-pruner/cmd/internal/mcpserver"
+)
+
+// Config is what a handler is made of.
+type Config struct {
+	Server  *mcpserver.Server
+	Version string
+
+	BodyWithin  time.Duration // a request's body has to be here by then; 0: 30 s
+	WriteWithin time.Duration // and its answer has to be gone; 0: 60 s
+}
+
+// Handler answers HTTP requests.
+type Handler struct {
+	config    Config
+	started   time.Time
+	sessions  *sessions
+	endpoints map[string]endpoint
+}
+
+// endpoint is one path.
+type endpoint struct {
+	allow []string // methods
+	serve http.HandlerFunc
+}
+
+// NewHandler makes a handler.
+func NewHandler(c Config) *Handler {
+	if c.BodyWithin == 0 {
+		c.BodyWithin = 30 * time.Second
+	}
+	if c.WriteWithin == 0 {
+		c.WriteWithin = time.Minute
+	}
+	h := &Handler{config: c, started: time.Now(), sessions: newSessions()}
+	h.endpoints = map[string]endpoint{
+		"/healthz": {[]string{http.MethodGet, http.MethodHead}, h.health},
+		"/mcp":     {[]string{http.MethodPost}, h.mcp},
+	}
+	return h
+}
+
+// ServeHTTP finds the endpoint. Paths are compared as they are: the usual mux
+// would answer an odd one with a redirect.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer internalError(w)
+	if why := foreign(r); why != "" {
+		refuse(w, http.StatusForbidden, "forbidden", why)
+		return
+	}
+	e, ok := h.endpoints[r.URL.Path]
+	switch {
+	case !ok:
+		refuse(w, http.StatusNotFound, "not_found", "there is /mcp and /healthz")
+	case !slices.Contains(e.allow, r.Method):
+		allow := strings.Join(e.allow, ", ")
+		w.Header().Set("Allow", allow)
+		refuse(w, http.StatusMethodNotAllowed, "method_not_allowed", "want "+allow)
+	default:
+		e.serve(w, r)
+	}
+}
+
+// internalError answers for a panic, of which nothing is shown. The one that ends
+// a connection goes on.
+func internalError(w http.ResponseWriter) {
+	switch v := recover(); v {
+	case nil:
+	case http.ErrAbortHandler:
+		panic(v)
+	default:
+		refuse(w, http.StatusInternalServerError, "internal_error", "Internal error")
+	}
+}
+
+// health says that the server is there.
+func (h *Handler) health(w http.ResponseWriter, _ *http.Request) {
+	type server struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}
+	type clock struct {
+		StartedAt string `json:"started_at"`
+		UptimeMS  int64  `json:"uptime_ms"`
+	}
+	writeJSON(w, http.StatusOK, struct {
+		OK     bool   `json:"ok"`
+		Status string `json:"status"`
+		Server server `json:"server"`
+		Time   clock  `json:"time"`
+	}{true, "ok", server{mcpserver.Name, h.config.Version}, clock{
+		h.started.UTC().Format("2006-01-02T15:04:05.000Z07:00"), time.Since(h.started).Milliseconds(),
+	}})
+}
+
+// refuse answers with an error in the form of every endpoint but JSON-RPC's own.
+func refuse(w http.ResponseWriter, status int, code, message string) {
+	type problem struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	}
+	writeJSON(w, status, struct {
+		OK    bool    `json:"ok"`
+		Error problem `json:"error"`
+	}{false, problem{code, message}})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil { // strings and numbers marshal
+		panic(err)
+	}
+	setJSON(w.Header(), len(body))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // who asked may be gone
+}
+
+func setJSON(h http.Header, length int) {
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(length))
+	h.Set("X-Content-Type-Options", "nosniff")
+}

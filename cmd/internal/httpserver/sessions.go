@@ -1,0 +1,98 @@
+package httpserver
+
+import (
+	"container/list"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+	"sync"
+	"time"
+
+	"mcp-pruner/cmd/internal/mcpserver"
+)
+
+const (
+	maxSessions  = 1024
+	maxIdle      = time.Hour
+	keyBytes     = 16
+	maxNameBytes = 128 // of a client's name, in an id
+)
+
+// sessions is what the server remembers of its clients. It is bounded and may be
+// forgotten at any time, a restart included, without a client noticing: an id holds
+// the one thing that later answers depend on, the client's name, and a session
+// that is no longer known begins anew under its old id. What is lost is which of
+// its calls were under way, and which were pruned.
+type sessions struct {
+	mu    sync.Mutex
+	byID  map[string]*list.Element
+	order *list.List // of remembered, the last used in front
+	now   func() time.Time
+}
+
+type remembered struct {
+	id      string
+	session *mcpserver.Session
+	used    time.Time
+}
+
+func newSessions() *sessions {
+	return &sessions{byID: make(map[string]*list.Element), order: list.New(), now: time.Now}
+}
+
+// add remembers a session and returns its id.
+func (s *sessions) add(session *mcpserver.Session) string {
+	var key [keyBytes]byte
+	_, _ = rand.Read(key[:]) // never fails, by its documentation
+	name := session.Client()
+	id := hex.EncodeToString(key[:]) + "." + base64.RawURLEncoding.EncodeToString([]byte(name[:min(len(name), maxNameBytes)]))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keep(id, session)
+	return id
+}
+
+// find returns the session of an id. It fails for an id that cannot be ours.
+func (s *sessions) find(id string) (*mcpserver.Session, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := s.byID[id]; ok {
+		known := e.Value.(*remembered)
+		known.used = s.now()
+		s.order.MoveToFront(e)
+		return known.session, true
+	}
+	name, ok := clientOf(id)
+	if !ok {
+		return nil, false
+	}
+	session := mcpserver.NewSession(name)
+	s.keep(id, session)
+	return session, true
+}
+
+// keep takes a session up and drops those that were idle for too long, or are too
+// many.
+func (s *sessions) keep(id string, session *mcpserver.Session) {
+	now := s.now()
+	s.byID[id] = s.order.PushFront(&remembered{id, session, now})
+	for oldest := s.order.Back(); oldest != nil; oldest = s.order.Back() {
+		old := oldest.Value.(*remembered)
+		if s.order.Len() <= maxSessions && now.Sub(old.used) < maxIdle {
+			return
+		}
+		s.order.Remove(oldest)
+		delete(s.byID, old.id)
+	}
+}
+
+// clientOf reads the client's name out of an id.
+func clientOf(id string) (name string, ok bool) {
+	key, encoded, found := strings.Cut(id, ".")
+	if raw, err := hex.DecodeString(key); !found || err != nil || len(raw) != keyBytes {
+		return "", false
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(encoded)
+	return string(raw), err == nil && len(raw) <= maxNameBytes
+}

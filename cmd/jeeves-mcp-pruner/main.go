@@ -1,0 +1,20 @@
+// Command jeeves-mcp-pruner is "mcp-pruner serve" under the name that its design
+// gives it: MCP over HTTP on this machine.
+package main
+
+import (
+	"os"
+
+	"mcp-pruner/cmd/internal/cli"
+)
+
+func main() {
+	cli.ShedSecrets(os.Args, os.Environ())
+	os.Exit(cli.RunHTTP(cli.Process{
+		Args:   os.Args[1:],
+		Env:    os.Environ(),
+		Stdin:  os.Stdin,
+		Stdout: os.Stdout,
+		Stderr: os.Stderr,
+	}))
+}
