@@ -139,6 +139,12 @@ func finish(id string, a PruneArgs, chosen selection) PruneResult {
 		opts.Marker = func(b lineprune.Block) string { return lineprune.Marker(id, b) }
 	}
 	text := lineprune.Render(a.Text, chosen.Result, opts)
+	if chosen.cloud == nil && !a.Options.Numbers && utf8.RuneCountInString(text) > utf8.RuneCountInString(a.Text) {
+		// In bytes it was shorter: few characters went, of a script that takes three
+		// bytes each. Readers count characters.
+		chosen.Result = lineprune.Result{Kind: chosen.Kind, Total: chosen.Total, Warnings: []string{lineprune.NoGain}}
+		text = a.Text
+	}
 	res := PruneResult{
 		PruneID: id, PrunedText: text,
 		Annotations: annotations(id, chosen.Blocks),

@@ -348,3 +348,25 @@ func TestPruneCodeFailsOpen(t *testing.T) {
 	require.NotNil(t, res.ErrorMsg)
 	assert.Equal(t, service.InputTooLarge, *res.ErrorMsg)
 }
+
+// Shorter counts in characters as well as in bytes.
+func TestPruneNeverLengthens(t *testing.T) {
+	s := newService(t, service.Settings{})
+	shortened := 0
+	for gap := 1; gap < 40; gap++ { // lines between two that answer
+		var b strings.Builder
+		for i := range 30 {
+			b.WriteString("修复 空指针 异常 的 位置\n")
+			for k := range gap {
+				fmt.Fprintf(&b, "第%d行%d\n", i, k)
+			}
+		}
+		res := prune(t, s, ask(b.String(), "空指针 异常"))
+		require.LessOrEqual(t, len([]rune(res.PrunedText)), len([]rune(b.String())), "gap %d", gap)
+		require.LessOrEqual(t, len(res.PrunedText), b.Len(), "gap %d", gap)
+		if len(res.Annotations) > 0 {
+			shortened++
+		}
+	}
+	assert.Positive(t, shortened)
+}

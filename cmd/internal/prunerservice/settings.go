@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/url"
 	"os"
@@ -63,11 +64,12 @@ func loadSettings(args, env []string, usage io.Writer) (Settings, error) {
 	}
 	file := vars.file("MCP_PRUNER_CONFIG")
 	if file.Key != nil {
-		s.Notes = append(s.Notes, "deepinfra_api_key in the configuration file is ignored; set DEEPINFRA_API_KEY")
+		vars.note("deepinfra_api_key in the configuration file is ignored; set DEEPINFRA_API_KEY")
 	}
 	if wantsCloud(vars.text("KIMI_PRUNING_BACKEND", ""), file.Backend) {
 		s.DeepInfra = vars.deepInfra(file)
 	}
+	s.Notes = vars.notes
 	if err := s.flags(args, usage); err != nil {
 		return s, err
 	}
@@ -108,17 +110,23 @@ func wantsCloud(env, file string) bool {
 	return file == "deepinfra" || file == "cloud"
 }
 
+// deepInfra reads the cloud's settings. They fail open as the cloud itself does: a
+// number that makes no sense is pointed out, and the next best one is used.
 func (v *variables) deepInfra(file fileSettings) *deepinfra.Settings {
-	timeout := v.integer("DEEPINFRA_TIMEOUT_MS", or(file.TimeoutMS, int(deepinfra.DefaultTimeout/time.Millisecond)), 1, 3_600_000)
-	ttl := v.seconds("MCP_PRUNER_CACHE_TTL_S", time.Duration(or(file.CacheTTL, int(deepinfra.DefaultCacheTTL/time.Second)))*time.Second, 0)
-	items := or(file.CacheMaxEntries, or(file.CacheMaxItems, deepinfra.DefaultCacheMaxItems))
-	items = v.integer("MCP_PRUNER_CACHE_MAX_ENTRIES", items, 0, 1<<20)
-	items = v.integer("MCP_PRUNER_CACHE_MAX_ITEMS", items, 0, 1<<20) // the name wins over its alias
+	timeout := v.lenient("DEEPINFRA_TIMEOUT_MS", file.TimeoutMS, int(deepinfra.DefaultTimeout/time.Millisecond), 1, 3_600_000)
+	ttl := time.Duration(v.lenient("MCP_PRUNER_CACHE_TTL_S", file.CacheTTL, int(deepinfra.DefaultCacheTTL/time.Second), 0, 30*24*3600)) * time.Second
+	inFile := file.CacheMaxEntries
+	if inFile == nil {
+		inFile = file.CacheMaxItems
+	}
+	items := v.lenient("MCP_PRUNER_CACHE_MAX_ENTRIES", inFile, deepinfra.DefaultCacheMaxItems, 0, 1<<20)
+	items = v.lenient("MCP_PRUNER_CACHE_MAX_ITEMS", nil, items, 0, 1<<20) // the name wins over its alias
+	docs := v.lenient("DEEPINFRA_MAX_DOCS", file.MaxDocs, deepinfra.DefaultMaxDocs, math.MinInt, math.MaxInt)
 	s := &deepinfra.Settings{
 		Endpoint: v.text("DEEPINFRA_ENDPOINT_URL", deepinfra.DefaultEndpoint),
 		Key:      v.text("DEEPINFRA_API_KEY", ""),
 		Timeout:  time.Duration(timeout) * time.Millisecond,
-		MaxDocs:  v.clamped("DEEPINFRA_MAX_DOCS", or(file.MaxDocs, deepinfra.DefaultMaxDocs), 1, deepinfra.MaxDocs),
+		MaxDocs:  min(max(docs, 1), deepinfra.MaxDocs),
 		CacheTTL: &ttl, CacheMaxItems: &items,
 	}
 	if !isHTTP(s.Endpoint) {
@@ -132,6 +140,7 @@ func (v *variables) deepInfra(file fileSettings) *deepinfra.Settings {
 type variables struct {
 	values   map[string]string
 	problems []error
+	notes    []string
 }
 
 func envMap(env []string) map[string]string {
@@ -145,6 +154,10 @@ func envMap(env []string) map[string]string {
 
 func (v *variables) refuse(name, value, allowed string) {
 	v.problems = append(v.problems, fmt.Errorf("%s=%q: want %s", name, value, allowed))
+}
+
+func (v *variables) note(format string, args ...any) {
+	v.notes = append(v.notes, fmt.Sprintf(format, args...))
 }
 
 func (v *variables) text(name, fallback string) string {
@@ -167,10 +180,25 @@ func (v *variables) integer(name string, fallback, least, most int) int {
 	return n
 }
 
-// clamped takes any integer and moves it into the range.
-func (v *variables) clamped(name string, fallback, least, most int) int {
-	n := v.integer(name, fallback, -1<<62, 1<<62)
-	return min(max(n, least), most)
+// lenient reads a number from the environment, else takes the file's, else the
+// fallback, and notes what it could not use.
+func (v *variables) lenient(name string, inFile *int, fallback, least, most int) int {
+	allowed := fmt.Sprintf("an integer from %d to %d", least, most)
+	if inFile != nil && *inFile >= least && *inFile <= most {
+		fallback = *inFile
+	} else if inFile != nil {
+		v.note("the configuration file's value for %s is ignored: want %s", name, allowed)
+	}
+	value := v.values[name]
+	if value == "" {
+		return fallback
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(value))
+	if err != nil || n < least || n > most {
+		v.note("%s=%q is ignored: want %s", name, value, allowed)
+		return fallback
+	}
+	return n
 }
 
 func (v *variables) seconds(name string, fallback time.Duration, least int) time.Duration {
@@ -192,9 +220,11 @@ func (v *variables) file(name string) fileSettings {
 		v.refuse(name, path, "a readable TOML file")
 		return f.Pruner
 	}
-	// The parser's own message may quote the line, and with it a key.
+	// The file is somebody else's, too: broken, it is set aside and not fatal. The
+	// parser's own message may quote the line, and with it a key.
 	if _, err := toml.Decode(string(raw), &f); err != nil {
-		v.refuse(name, path, "a TOML file whose [mcp_pruner] table has numbers where numbers belong"+where(err))
+		v.note("%s=%q is ignored: it is no TOML, or [mcp_pruner] has a value of the wrong type%s", name, path, where(err))
+		return fileSettings{}
 	}
 	return f.Pruner
 }
@@ -205,13 +235,6 @@ func where(err error) string {
 		return fmt.Sprintf(" (line %d)", parse.Position.Line)
 	}
 	return ""
-}
-
-func or[T any](value *T, fallback T) T {
-	if value == nil {
-		return fallback
-	}
-	return *value
 }
 
 func isHTTP(raw string) bool {

@@ -109,13 +109,28 @@ x = "y"
 	}
 }
 
-func TestBadFile(t *testing.T) {
+// What concerns the cloud fails open: it is pointed out, and the rest is served.
+func TestBadCloudSettingsAreNoted(t *testing.T) {
+	s, err := load(t, "[mcp_pruner]\ndeepinfra_timeout_ms = 0\ncache_ttl_s = 7\n",
+		"KIMI_PRUNING_BACKEND=deepinfra", "DEEPINFRA_MAX_DOCS=many", "MCP_PRUNER_CACHE_TTL_S=-1")
+	require.NoError(t, err)
+	assert.Equal(t, deepinfra.DefaultTimeout, s.DeepInfra.Timeout)
+	assert.Equal(t, deepinfra.DefaultMaxDocs, s.DeepInfra.MaxDocs)
+	assert.Equal(t, 7*time.Second, *s.DeepInfra.CacheTTL)
+	assert.Len(t, s.Notes, 3)
+	assert.Contains(t, s.Notes[1], `MCP_PRUNER_CACHE_TTL_S="-1" is ignored: want an integer from 0 to`)
+}
+
+func TestBadFileIsNoted(t *testing.T) {
 	for name, file := range map[string]string{
 		"not TOML":   "[mcp_pruner\nkey = \"SECRET\"",
-		"wrong type": "[mcp_pruner]\ndeepinfra_max_docs = \"SECRET\"\n",
+		"wrong type": "[mcp_pruner]\nbackend = \"deepinfra\"\ndeepinfra_max_docs = \"SECRET\"\n",
 	} {
-		_, err := load(t, file)
-		require.ErrorContains(t, err, "MCP_PRUNER_CONFIG", name)
-		assert.NotContains(t, err.Error(), "SECRET", name)
+		s, err := load(t, file)
+		require.NoError(t, err, name)
+		assert.Nil(t, s.DeepInfra, "nothing of a broken file counts")
+		require.Len(t, s.Notes, 1, name)
+		assert.Contains(t, s.Notes[0], "MCP_PRUNER_CONFIG", name)
+		assert.NotContains(t, s.Notes[0], "SECRET", name)
 	}
 }
