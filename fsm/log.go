@@ -26,7 +26,7 @@ func NewLogAt(w io.Writer, least Level) func(time.Time, Event) {
 		LevelKey:    "level",
 		MessageKey:  "event",
 		LineEnding:  "\n",
-		EncodeTime:  zapcore.TimeEncoderOfLayout("2006-01-02T15:04:05.000000Z07:00"),
+		EncodeTime:  zapcore.TimeEncoderOfLayout(timeLayout),
 		EncodeLevel: zapcore.LowercaseLevelEncoder,
 	})
 	core := zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), zapLevel(least))
@@ -40,11 +40,40 @@ func NewLogAt(w io.Writer, least Level) func(time.Time, Event) {
 			fields = append(fields, zap.String("request_id", e.RequestID))
 		}
 		if len(e.Data) > 0 {
-			fields = append(fields, zap.Reflect("data", e.Data))
+			fields = append(fields, zap.Object("data", payload(e)))
 		}
 		entry.ErrorOutput = zapcore.AddSync(io.Discard)
 		entry.Write(fields...)
 	}
+}
+
+// payload encodes an event's data in the order of its schema, without reflection
+// for the plain values that nearly all of it is.
+type payload Event
+
+// MarshalLogObject implements zapcore.ObjectMarshaler.
+func (p payload) MarshalLogObject(to zapcore.ObjectEncoder) error {
+	for _, field := range eventSpecs[p.Name].fields {
+		value, ok := p.Data[field]
+		if !ok {
+			continue
+		}
+		switch v := value.(type) {
+		case string:
+			to.AddString(field, v)
+		case int:
+			to.AddInt(field, v)
+		case int64:
+			to.AddInt64(field, v)
+		case bool:
+			to.AddBool(field, v)
+		default:
+			if err := to.AddReflected(field, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func zapLevel(l Level) zapcore.Level {

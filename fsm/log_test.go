@@ -13,7 +13,7 @@ import (
 func TestLogWritesTheSpecifiedLine(t *testing.T) {
 	var out bytes.Buffer
 	log, at := NewLogAt(&out, Debug), time.Date(2026, 1, 2, 3, 4, 5, 6000, time.FixedZone("", 3600))
-	log(at, Event{"tool.exec_ok", Info, "req_1", Facts{"tool": "bash", "bytes": 3, "note": "<&>\n"}})
+	log(at, Event{"tool.exec_ok", Info, "req_1", Facts{"tool": "<&>\n", "bytes": 3, "duration_ms": int64(4)}})
 	log(at, Event{"mcp_pruner.not_running", Warn, "", nil})
 
 	lines := bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n"))
@@ -22,7 +22,7 @@ func TestLogWritesTheSpecifiedLine(t *testing.T) {
 	require.NoError(t, json.Unmarshal(lines[0], &first))
 	assert.Equal(t, map[string]any{
 		"ts": "2026-01-02T02:04:05.000006Z", "level": "info", "event": "tool.exec_ok", "request_id": "req_1",
-		"data": map[string]any{"tool": "bash", "bytes": 3.0, "note": "<&>\n"},
+		"data": map[string]any{"tool": "<&>\n", "bytes": 3.0, "duration_ms": 4.0},
 	}, first)
 	var second map[string]any
 	require.NoError(t, json.Unmarshal(lines[1], &second))

@@ -92,7 +92,7 @@ func NewRecord(m *Machine, metadata []Value, ahead ...TraceStep) Record {
 	r.Steps = append(r.Steps, ahead...)
 	r.Pruning = slices.DeleteFunc(metadata, func(v Value) bool { return !m.hasSet(v.Field) })
 	if n := len(r.Steps); n > 0 {
-		r.Outcome = r.Steps[n-1].To.short()
+		r.Outcome = r.Steps[n-1].To.Short()
 	}
 	return r
 }
@@ -146,8 +146,8 @@ func (m *Machine) hasSet(field string) bool {
 	return false
 }
 
-// short is a state's name without the machine's prefix.
-func (s State) short() string {
+// Short is a state's name without the machine's prefix.
+func (s State) Short() string {
 	_, name, found := strings.Cut(string(s), ":")
 	if !found {
 		return string(s)

@@ -112,7 +112,7 @@ func (p *replayTable) walk(r *Record) error {
 	switch {
 	case !p.terminal[state]:
 		return fmt.Errorf("it ends in %s, which is not a terminal state", state)
-	case r.Outcome != state.short():
+	case r.Outcome != state.Short():
 		return fmt.Errorf("it ends in %s, but its outcome is %q", state, r.Outcome)
 	}
 	return nil

@@ -236,7 +236,7 @@ var changes = []change{
 	{"cut short", func(r *Record, _ *rand.Rand) bool {
 		r.Steps = r.Steps[:len(r.Steps)-1]
 		if n := len(r.Steps); n > 0 {
-			r.Outcome = r.Steps[n-1].To.short()
+			r.Outcome = r.Steps[n-1].To.Short()
 		}
 		return true
 	}},

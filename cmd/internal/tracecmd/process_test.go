@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// binary is the real program, built once and only by the tests that need it.
-var binary = sync.OnceValues(func() (string, error) {
+// program is the real program, built once and only by the tests that need it.
+var program = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "mcp-pruner-trace")
 	if err != nil {
 		return "", err
@@ -57,7 +57,7 @@ type server struct {
 
 func startServer(t testing.TB, root string, env ...string) *server {
 	t.Helper()
-	path, err := binary()
+	path, err := program()
 	require.NoError(t, err)
 	s := &server{cmd: exec.Command(path)}
 	s.cmd.Env = append(append(os.Environ(), "MCP_PRUNER_CWD="+root, "MCP_PRUNER_LOG_LEVEL=warn"), env...)

@@ -15,6 +15,9 @@ type saving struct {
 	question int // what asking cost the model
 	reread   int // what was sent of something that had been pruned before
 	without  int // what the client would have shown without any pruning
+
+	again   bool // it is about something that had been pruned before
+	limited bool // the client does not show all of it
 }
 
 func (s saving) net() int { return s.shown - s.question - s.reread }
@@ -35,8 +38,9 @@ func savings(entries []*entry, limit int) []saving {
 			s.gross = e.tokens.Raw - e.tokens.Sent
 		}
 		sent := shown(e.tokens.Sent, e.bytes.Sent, e.limit(limit))
+		s.limited = e.limit(limit) > 0 && max(e.bytes.Raw, e.bytes.Sent) > e.limit(limit)
 		if e.subject != "" && pruned[subject] {
-			s.reread = sent
+			s.reread, s.again = sent, true
 			if !cut && e.outcome == "responded" {
 				delete(pruned, subject)
 			}

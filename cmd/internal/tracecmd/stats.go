@@ -260,7 +260,7 @@ func (c *collector) addSizes(e *entry, saved saving) {
 	s.Saved.Without += saved.without
 	s.Saved.Net += saved.net()
 	switch {
-	case saved.reread == 0:
+	case !saved.again:
 		s.Saved.NotShown += saved.gross - saved.shown
 	default:
 		s.Saved.RereadsOf++

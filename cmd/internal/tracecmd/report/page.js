@@ -1,0 +1,415 @@
+'use strict';
+// Everything on the page is computed here from the records, so that filters apply
+// to all of it. Text from the trace goes into the page as text only.
+(async function () {
+  const began = performance.now();
+  const data = JSON.parse(document.getElementById('data').textContent);
+  const $ = (id) => document.getElementById(id);
+
+  // --- records -----------------------------------------------------------
+
+  const FLAG = { estimated: 1, reread: 2, cut: 4, limited: 8 };
+
+  async function unpack(text) {
+    const raw = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+    const bytes = Uint8Array.from(raw, (c) => c.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  }
+
+  // column reads the variable-length numbers of one column, one by one.
+  function column(bytes, from) {
+    let at = from;
+    const unsigned = () => {
+      let n = 0, scale = 1, b;
+      do {
+        b = bytes[at++];
+        n += (b & 127) * scale;
+        scale *= 128;
+      } while (b > 127);
+      return n;
+    };
+    const signed = () => {
+      const n = unsigned();
+      return n % 2 ? -(n + 1) / 2 : n / 2;
+    };
+    const text = () => {
+      const n = unsigned();
+      at += n;
+      return String.fromCharCode(...bytes.subarray(at - n, at));
+    };
+    return { unsigned, signed, text };
+  }
+
+  function records(bytes) {
+    const columns = [];
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    for (let at = 0; at < bytes.length;) {
+      columns.push(column(bytes, at + 4));
+      at += 4 + view.getUint32(at, true);
+    }
+    const list = new Array(data.count);
+    let start = data.base;
+    for (let i = 0; i < data.count; i++) {
+      const n = (c) => columns[c].unsigned();
+      const r = { path: n(0), tool: n(1), session: n(2), client: n(3), end: n(4), pruning: n(5) };
+      start += columns[6].signed();
+      r.start = start;
+      r.flags = n(7);
+      r.raw = n(8); r.sent = n(9); r.question = n(10); r.rawBytes = n(11); r.sentBytes = n(12);
+      const more = columns[13];
+      const gross = r.flags & FLAG.cut ? r.raw - r.sent : 0;
+      const again = r.flags & FLAG.reread;
+      r.gross = gross;
+      if (r.flags & FLAG.limited) {
+        r.shown = more.signed(); r.reread = more.signed(); r.without = more.signed();
+      } else {
+        r.shown = again ? 0 : gross;
+        r.reread = again ? r.sent : 0;
+        r.without = again ? 0 : r.raw;
+      }
+      r.net = r.shown - r.question - r.reread;
+      const steps = data.paths[r.path].edges.length;
+      r.steps = new Int32Array(steps);
+      r.took = 0;
+      for (let s = 0; s < steps; s++) r.took += r.steps[s] = more.signed();
+      r.id = more.text();
+      list[i] = r;
+    }
+    return list;
+  }
+
+  const machineOf = (r) => data.machines[data.paths[r.path].machine];
+  const isRequest = (r) => machineOf(r).request;
+  const ending = (r) => data.ends[r.end];
+  const failed = (r) => isRequest(r) && ending(r)[0] !== 'responded' && ending(r)[1] !== 'cancelled';
+
+  // --- figures, as trace stats computes them -----------------------------
+
+  const at = (sorted, share) => sorted.length ? sorted[Math.min(Math.floor(share * sorted.length), sorted.length - 1)] : 0;
+  const latency = (times) => {
+    const sorted = Float64Array.from(times).sort();
+    return { n: sorted.length, p50: at(sorted, .5), p95: at(sorted, .95), p99: at(sorted, .99), max: sorted.length ? sorted[sorted.length - 1] : 0 };
+  };
+  const push = (map, key, value) => { const list = map.get(key); if (list) list.push(value); else map.set(key, [value]); };
+
+  function summarize(list) {
+    const s = {
+      records: list.length, requests: 0, runs: 0, failed: 0, called: 0, applied: 0, prunerFailed: 0, estimated: 0, raw: 0, sent: 0, rawBytes: 0, sentBytes: 0,
+      gross: 0, notShown: 0, questions: 0, rereads: 0, rereadsOf: 0, ofRereads: 0, without: 0, net: 0, sessions: new Set(),
+      tools: new Map(), states: new Map(), edges: new Map(), paths: new Map(), took: [],
+    };
+    for (const r of list) {
+      const path = data.paths[r.path];
+      s.paths.set(r.path, (s.paths.get(r.path) || 0) + 1);
+      if (data.sessions[r.session]) s.sessions.add(r.session);
+      for (let i = 0; i < r.steps.length; i++) {
+        const key = path.machine * 4096 + path.edges[i];
+        push(s.edges, key, r.steps[i]);
+        push(s.states, data.machines[path.machine].name + ' ' + data.machines[path.machine].edges[path.edges[i]].from, r.steps[i]);
+      }
+      if (!data.machines[path.machine].request) { s.runs++; continue; }
+      s.requests++;
+      s.took.push(r.took);
+      const how = data.pruning[r.pruning][0];
+      if (how === 'applied') { s.called++; s.applied++; }
+      if (how === 'failed') { s.called++; s.prunerFailed++; }
+      const bad = failed(r);
+      if (bad) s.failed++;
+      if (r.flags & FLAG.estimated) s.estimated++;
+      s.raw += r.raw; s.sent += r.sent; s.rawBytes += r.rawBytes; s.sentBytes += r.sentBytes;
+      s.gross += r.gross; s.questions += r.question; s.rereads += r.reread; s.without += r.without; s.net += r.net;
+      if (r.flags & FLAG.reread) { s.rereadsOf++; s.ofRereads += r.gross; } else s.notShown += r.gross - r.shown;
+      let t = s.tools.get(r.tool);
+      if (!t) s.tools.set(r.tool, t = { count: 0, failed: 0, raw: 0, sent: 0, gross: 0, net: 0, took: [] });
+      t.count++; t.raw += r.raw; t.sent += r.sent; t.gross += r.gross; t.net += r.net; t.took.push(r.took);
+      if (bad) t.failed++;
+    }
+    s.latency = latency(s.took);
+    return s;
+  }
+
+  // --- words -------------------------------------------------------------
+
+  const count = (n) => n.toLocaleString('en-US');
+  const short = (n) => {
+    for (const [unit, size] of [['G', 1e9], ['M', 1e6], ['k', 1e3]]) if (Math.abs(n) >= size) return +(n / size).toPrecision(3) + unit;
+    return String(n);
+  };
+  const span = (us) => us < 1000 ? us + ' µs' : us < 1e6 ? +(us / 1e3).toPrecision(3) + ' ms' : us < 6e8 ? +(us / 1e6).toPrecision(3) + ' s' : Math.round(us / 6e7) + ' min';
+  const percent = (share) => (100 * share).toFixed(1) + '%';
+  const when = (ms) => new Date(ms).toISOString().replace('T', ' ').slice(0, 19);
+  const toolName = (i) => data.tools[i] || 'no tool';
+  const plain = (state) => state.replace(/^[a-z]+:/, '');
+
+  // el makes an element; children are elements or text.
+  function el(name, attributes, ...children) {
+    const e = document.createElement(name);
+    for (const [k, v] of Object.entries(attributes || {})) if (v !== undefined) e.setAttribute(k, v);
+    e.append(...children.filter((c) => c !== undefined));
+    return e;
+  }
+  function svg(name, attributes, ...children) {
+    const e = document.createElementNS('http://www.w3.org/2000/svg', name);
+    for (const [k, v] of Object.entries(attributes || {})) e.setAttribute(k, v);
+    e.append(...children);
+    return e;
+  }
+  const cell = (text, kind) => el('td', { class: kind }, text);
+  function table(id, heads, lines) {
+    $(id).replaceChildren(
+      el('thead', {}, el('tr', {}, ...heads.map((h) => el('th', { class: h.startsWith('#') ? 'num' : undefined, scope: 'col' }, h.replace('#', ''))))),
+      el('tbody', {}, ...lines.map((cells) => el('tr', {}, ...cells))));
+  }
+
+  // --- parts of the page -------------------------------------------------
+
+  function figures(s) {
+    const figure = (name, value, shown, says) => el('div', {}, el('b', { 'data-stat': name, 'data-value': value }, shown), el('span', {}, says));
+    $('figures').replaceChildren(
+      figure('requests', s.requests, count(s.requests), s.runs ? `requests, and ${count(s.runs)} runs` : 'requests'),
+      figure('failed', s.failed, count(s.failed), `failed (${percent(s.requests ? s.failed / s.requests : 0)})`),
+      figure('net', s.net, short(s.net), 'tokens saved, net'),
+      figure('share', s.without ? s.net / s.without : 0, percent(s.without ? s.net / s.without : 0), `of ${short(s.without)} without pruning`),
+      figure('p50', s.latency.p50, span(s.latency.p50), 'median request'),
+      figure('p95', s.latency.p95, span(s.latency.p95), `95 of 100; worst ${span(s.latency.max)}`),
+      figure('applied', s.applied, count(s.applied), `pruned; the pruner failed ${count(s.prunerFailed)} times`),
+      figure('sessions', s.sessions.size, count(s.sessions.size), 'sessions'));
+  }
+
+  function balance(s) {
+    const most = Math.max(s.gross, Math.abs(s.net), s.questions, s.rereads + s.ofRereads, 1);
+    const lines = [
+      ['pruned away', 'gross', s.gross, 'var(--cut)', 'markers and notes are counted as sent'],
+      ['not shown', 'notShown', -s.notShown, 'var(--soft)', 'the client would have cut it anyway'],
+      ['read again', 'rereads', -s.rereads - s.ofRereads, 'var(--s1)', `${count(s.rereadsOf)} requests about what had been pruned`],
+      ['questions', 'questions', -s.questions, 'var(--s2)', 'what asking cost the model'],
+      ['net saved', 'balance', s.net, s.net < 0 ? 'var(--bad)' : 'var(--good)', `of ${count(s.without)} without pruning`],
+    ];
+    $('balance').replaceChildren(el('div', { class: 'rows' }, ...lines.flatMap(([name, stat, n, colour, says]) => [
+      el('span', { class: 'name' }, name),
+      el('span', { class: 'bar', title: says }, el('i', { style: `width:${100 * Math.abs(n) / most}%;background:${colour}` })),
+      el('b', { class: 'num', 'data-stat': stat, 'data-value': n }, count(n)),
+    ])), el('p', { class: 'sub' }, `From tools ${count(s.raw)} tokens, sent ${count(s.sent)} (${count(s.rawBytes)} and ${count(s.sentBytes)} bytes). ` +
+      (s.estimated ? `Of ${count(s.estimated)} requests, nearly all unpruned, the tokens are estimated.` : '')));
+  }
+
+  function overTime(list) {
+    const requests = list.filter(isRequest);
+    if (!requests.length) return $('time').replaceChildren('nothing');
+    let first = Infinity, last = -Infinity;
+    for (const r of requests) { first = Math.min(first, r.start); last = Math.max(last, r.start); }
+    const steps = [1e3, 1e4, 6e4, 3e5, 9e5, 3.6e6, 1.08e7, 2.16e7, 8.64e7, 6.048e8, 2.592e9, 3.1536e10];
+    const size = steps.find((x) => (last - first) / x <= 60) || steps[steps.length - 1];
+    const from = Math.floor(first / size) * size, n = Math.floor((last - from) / size) + 1;
+    const sent = new Float64Array(n), cut = new Float64Array(n), calls = new Float64Array(n);
+    for (const r of requests) {
+      const b = Math.floor((r.start - from) / size);
+      sent[b] += r.sent; cut[b] += Math.max(0, r.gross); calls[b]++;
+    }
+    const W = 520, H = 190, left = 44, bottom = 20, most = Math.max(1, ...sent.map((v, i) => v + cut[i]));
+    const y = (v) => (H - bottom) * (1 - v / most), w = (W - left) / n;
+    const chart = svg('svg', { class: 'chart', viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': 'tokens over time' });
+    for (const share of [0, .5, 1]) {
+      const v = y(most * share * .98);
+      chart.append(svg('line', { x1: left, x2: W, y1: v, y2: v }), svg('text', { x: left - 6, y: v + 4 + (share === 1 ? 6 : 0), 'text-anchor': 'end' }, short(Math.round(most * share))));
+    }
+    for (let i = 0; i < n; i++) {
+      if (!calls[i]) continue;
+      const g = svg('g', {}, svg('title', {}, `${when(from + i * size)}\n${count(calls[i])} requests\nsent ${count(sent[i])}\npruned away ${count(cut[i])}`));
+      const x = left + i * w + w * .1;
+      g.append(svg('rect', { class: 'sent', x, width: w * .8, y: y(sent[i]), height: Math.max(0, H - bottom - y(sent[i])) }),
+        svg('rect', { class: 'cut', x, width: w * .8, y: y(sent[i] + cut[i]), height: Math.max(0, y(sent[i]) - y(sent[i] + cut[i])) }));
+      chart.append(g);
+    }
+    const day = size >= 8.64e7 ? 10 : 16;
+    chart.append(svg('text', { x: left, y: H - 5 }, when(from).slice(0, day)), svg('text', { x: W, y: H - 5, 'text-anchor': 'end' }, when(last).slice(0, day)));
+    $('time').replaceChildren(chart);
+  }
+
+  function byTool(s) {
+    const tools = [...s.tools].sort((a, b) => b[1].raw - a[1].raw || b[1].count - a[1].count);
+    const most = Math.max(1, ...tools.map(([, t]) => Math.max(t.raw, t.sent)));
+    $('tools').replaceChildren(el('div', { class: 'rows' }, ...tools.slice(0, 12).flatMap(([i, t]) => [
+      el('span', { class: 'name', title: toolName(i) }, toolName(i)),
+      el('span', { class: 'bar', title: `sent ${count(t.sent)}, pruned away ${count(t.gross)}` },
+        el('i', { style: `width:${100 * t.sent / most}%;background:var(--sent)` }), el('i', { style: `width:${100 * Math.max(0, t.gross) / most}%;background:var(--cut)` })),
+      el('span', { class: 'num', 'data-tool': data.tools[i], 'data-count': t.count, 'data-net': t.net }, `${short(t.net)} net`),
+    ])), el('p', { class: 'sub' }, tools.slice(0, 12).map(([i, t]) => `${toolName(i)}: ${count(t.count)} requests, ${count(t.failed)} failed, median ${span(latency(t.took).p50)}`).join('; ')));
+  }
+
+  const choice = { machine: 0, list: 'slowest', edges: null, state: null, says: '' };
+
+  function machines(s) {
+    document.querySelectorAll('.drawing').forEach((d) => {
+      const m = data.machines.findIndex((x) => x.name === d.dataset.machine), machine = data.machines[m];
+      d.hidden = m !== choice.machine;
+      if (d.hidden) return;
+      const times = (rows) => latency(rows.flatMap((e) => s.edges.get(m * 4096 + e) || []));
+      let most = 1;
+      for (const [key, list] of s.edges) if (Math.floor(key / 4096) === m) most = Math.max(most, list.length);
+      d.querySelectorAll('.arrow').forEach((g) => {
+        const rows = g.dataset.rows.split(' ').map(Number), t = times(rows);
+        g.classList.toggle('never', !t.n);
+        g.classList.toggle('chosen', choice.edges !== null && choice.edges.machine === m && rows.every((e) => choice.edges.rows.includes(e)));
+        g.dataset.count = t.n;
+        g.querySelector('.n').textContent = t.n ? count(t.n) : '';
+        g.querySelector('.t').textContent = t.n ? span(t.p50) : '';
+        g.querySelector('.line').style.strokeWidth = t.n ? 1 + 5 * Math.sqrt(t.n / most) : 1;
+        g.querySelector('title').textContent = rows.map((e) => {
+          const r = machine.edges[e], one = times([e]);
+          return `${r.row}: ${r.from} --${r.trigger}--> ${r.to}\n    ${count(one.n)} times, p50 ${span(one.p50)}, p95 ${span(one.p95)}, max ${span(one.max)}`;
+        }).join('\n');
+      });
+      d.querySelectorAll('.state').forEach((g) => {
+        const left = s.states.get(machine.name + ' ' + g.dataset.state) || [];
+        const into = machine.edges.reduce((sum, e, i) => sum + (e.to === g.dataset.state ? (s.edges.get(m * 4096 + i) || []).length : 0), 0);
+        const t = latency(left);
+        g.classList.toggle('never', g.dataset.state !== 'any state' && !left.length && !into);
+        g.classList.toggle('chosen', choice.state === g.dataset.state);
+        g.querySelector('title').textContent = `${g.dataset.state}\nentered ${count(into)} times` + (t.n ? `, left after p50 ${span(t.p50)}, p95 ${span(t.p95)}, max ${span(t.max)}` : '');
+      });
+    });
+  }
+
+  function states(s) {
+    const lines = [...s.states].map(([key, list]) => [key.slice(key.indexOf(' ') + 1), latency(list)]).sort((a, b) => b[1].p50 - a[1].p50);
+    const times = (t) => [t.p50, t.p95, t.p99, t.max].map((us) => cell(span(us), 'num'));
+    table('states', ['state', '#times', '#p50', '#p95', '#p99', '#max'], lines.map(([name, t]) => [
+      el('td', { 'data-state-row': name, 'data-count': t.n, 'data-p50': t.p50, 'data-p95': t.p95, 'data-p99': t.p99, 'data-max': t.max }, name), cell(count(t.n), 'num'), ...times(t)]));
+  }
+
+  const way = (p) => {
+    const path = data.paths[p], edges = data.machines[path.machine].edges;
+    return { triggers: path.edges.map((e) => edges[e].trigger).join(' '), end: edges[path.edges[path.edges.length - 1]].to };
+  };
+  function paths(s) {
+    const lines = [...s.paths].sort((a, b) => b[1] - a[1]).slice(0, 40);
+    table('paths', ['#times', '#share', 'ends in', 'triggers'], lines.map(([p, n]) => [
+      el('td', { class: 'num', 'data-way': way(p).triggers, 'data-count': n }, count(n)), cell(percent(n / s.records), 'num'), cell(way(p).end), el('td', { class: 'wide' }, el('code', {}, way(p).triggers))]));
+  }
+
+  const colour = (() => { // states in the order of the machine, in turns
+    const seen = new Map();
+    return (state) => { if (!seen.has(state)) seen.set(state, seen.size % 7); return `var(--s${seen.get(state)})`; };
+  })();
+  function spans(r) {
+    const path = data.paths[r.path], edges = data.machines[path.machine].edges, bar = el('span', { class: 'spans' });
+    path.edges.forEach((e, i) => bar.append(el('i', { style: `flex:${Math.max(r.steps[i], r.took / 200)} 0 0;background:${colour(edges[e].from)}`, title: `${edges[e].from} ${span(r.steps[i])}` })));
+    return bar;
+  }
+
+  const lists = {
+    slowest: (l) => [...l].sort((a, b) => b.took - a.took),
+    failed: (l) => l.filter(failed).sort((a, b) => b.start - a.start),
+    latest: (l) => [...l].sort((a, b) => b.start - a.start),
+    'most saved': (l) => [...l].sort((a, b) => b.net - a.net),
+    'least saved': (l) => [...l].sort((a, b) => a.net - b.net),
+  };
+  function requests(list) {
+    const rows = lists[choice.list](list.filter(isRequest)).slice(0, 50);
+    table('requests', ['id', 'started (UTC)', 'tool', 'ended', '#took', '#tokens in', '#sent', '#net', 'path'], rows.map((r) => {
+      const [outcome, why] = ending(r), [how, reason] = data.pruning[r.pruning];
+      return [el('td', {}, el('code', {}, r.id)), cell(when(r.start)), cell(toolName(r.tool)),
+        el('td', { class: failed(r) ? 'bad' : undefined }, why ? `${outcome}: ${why}` : outcome), cell(span(r.took), 'num'), cell(count(r.raw), 'num'), cell(count(r.sent), 'num'), cell(count(r.net), 'num'),
+        el('td', { class: 'wide' }, el('code', {}, way(r.path).triggers), how === 'failed' ? el('span', { class: 'bad' }, ` pruner: ${reason}`) : undefined, spans(r))];
+    }));
+    if (!rows.length) $('requests').replaceChildren(el('tbody', {}, el('tr', {}, cell('none'))));
+  }
+
+  // --- filters -----------------------------------------------------------
+
+  const form = $('filters').elements;
+
+  function options(select, values) {
+    select.append(el('option', { value: '' }, 'all'), ...values.map(([value, text]) => el('option', { value }, text)));
+  }
+
+  function prepare(all) {
+    const counts = (key) => { const m = new Map(); for (const r of all) m.set(r[key], (m.get(r[key]) || 0) + 1); return m; };
+    const fill = (name, texts) => {
+      const n = counts(name);
+      const list = texts.map((t, i) => [i, t]).filter(([i]) => n.get(i)).sort((a, b) => n.get(b[0]) - n.get(a[0])).slice(0, 400);
+      options(form[name], list.map(([i, t]) => [i, `${t} (${count(n.get(i))})`]));
+    };
+    fill('tool', data.tools.map((t) => t || 'no tool'));
+    fill('end', data.ends.map(([o, w]) => w ? `${o}: ${w}` : o));
+    fill('pruning', data.pruning.map(([h, r]) => h ? (r ? `${h}: ${r}` : h) : 'none'));
+    fill('client', data.clients.map((c) => c || 'unknown'));
+    fill('session', data.sessions.map((x) => x || 'none'));
+  }
+
+  function chosen(all) {
+    const want = ['tool', 'end', 'pruning', 'client', 'session'].filter((k) => form[k].value !== '').map((k) => [k, +form[k].value]);
+    const slower = parseFloat(form.slower.value) * 1000 || 0, id = form.id.value.trim().replace(/^req_/, '');
+    return all.filter((r) => want.every(([k, v]) => r[k] === v) && r.took >= slower && (!id || r.id.startsWith(id.slice(0, 8))) && passes(r));
+  }
+
+  function passes(r) {
+    const path = data.paths[r.path], edges = data.machines[path.machine].edges;
+    if (choice.edges) return path.machine === choice.edges.machine && path.edges.some((e) => choice.edges.rows.includes(e));
+    if (choice.state) return path.edges.some((e) => edges[e].from === choice.state || edges[e].to === choice.state);
+    return true;
+  }
+
+  function tabs(id, names, current, pick) {
+    $(id).replaceChildren(...names.map((name) => {
+      const b = el('button', { type: 'button', 'aria-pressed': name === current() }, name);
+      b.addEventListener('click', () => { pick(name); tabs(id, names, current, pick); });
+      return b;
+    }));
+  }
+
+  // --- together ----------------------------------------------------------
+
+  const all = records(await unpack(data.rows));
+
+  function show() {
+    const list = chosen(all), s = summarize(list);
+    figures(s); balance(s); overTime(list); byTool(s); machines(s); states(s); paths(s); requests(list);
+    $('through').hidden = !choice.says;
+    $('through').textContent = choice.says && `only what took ${choice.says}; choose it again for all`;
+  }
+
+  function pickable(g, pick) {
+    g.addEventListener('click', pick);
+    g.addEventListener('keydown', (e) => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); pick(); } });
+  }
+
+  prepare(all);
+  document.querySelectorAll('.drawing').forEach((d) => {
+    const m = data.machines.findIndex((x) => x.name === d.dataset.machine);
+    d.querySelectorAll('.arrow').forEach((g) => pickable(g, () => {
+      const rows = g.dataset.rows.split(' ').map(Number), again = g.classList.contains('chosen');
+      choice.state = null;
+      choice.edges = again ? null : { machine: m, rows };
+      choice.says = again ? '' : rows.map((e) => data.machines[m].edges[e].trigger).filter((t, i, l) => l.indexOf(t) === i).join(' or ');
+      show();
+    }));
+    d.querySelectorAll('.state:not(.any)').forEach((g) => pickable(g, () => {
+      const again = choice.state === g.dataset.state;
+      choice.edges = null;
+      choice.state = again ? null : g.dataset.state;
+      choice.says = again ? '' : g.dataset.state;
+      show();
+    }));
+  });
+  if (data.machines.length > 1) tabs('tabs', data.machines.map((m) => m.name), () => data.machines[choice.machine].name, (name) => { choice.machine = data.machines.findIndex((m) => m.name === name); show(); });
+  tabs('lists', Object.keys(lists), () => choice.list, (name) => { choice.list = name; show(); });
+  $('filters').addEventListener('input', show);
+  $('filters').addEventListener('reset', () => { choice.edges = choice.state = null; choice.says = ''; setTimeout(show); });
+  $('filters').addEventListener('submit', (e) => e.preventDefault());
+
+  let first = Infinity, last = -Infinity;
+  for (const r of all) { first = Math.min(first, r.start); last = Math.max(last, r.start); }
+  $('range').textContent = `${when(first)} to ${when(last)} UTC`;
+  $('notes').textContent = [
+    data.left ? `The last ${count(data.count)} records; ${count(data.left)} older ones are left out (--since chooses).` : '',
+    data.unreadable ? `${count(data.unreadable)} lines are no records: mcp-pruner trace verify says why.` : '',
+  ].join(' ');
+  show();
+  document.documentElement.dataset.ready = Math.round(performance.now() - began);
+}()).catch((e) => {
+  document.documentElement.dataset.error = String(e);
+  throw e;
+});
