@@ -46,7 +46,7 @@ func (p *pruning) troubledEntries() []span {
 		return atoms
 	}
 	for u, unit := range p.outline.units {
-		if p.relevance.entry[u] >= alarmSignal {
+		if p.relevance.alarmed[u] {
 			p.bind(atoms, unit.start, unit.end)
 		}
 	}

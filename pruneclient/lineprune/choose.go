@@ -85,8 +85,11 @@ type span struct{ start, end int32 }
 
 func (p *pruning) newFill(keep []cause) *fill {
 	share := freeShare
-	if p.budgeted() {
+	switch {
+	case p.budgeted():
 		share = p.opts.Budget
+	case p.kind == Logs:
+		share = freeLogShare
 	}
 	f := &fill{p: p, keep: keep, allowance: int(share * float64(p.d.total)), atoms: p.atoms()}
 	for i, c := range keep {
@@ -98,10 +101,18 @@ func (p *pruning) newFill(keep []cause) *fill {
 	return f
 }
 
-// take keeps lines in order.
+// take keeps lines in order, then the blank lines between two of them: a blank line
+// is worth nothing by itself.
 func (f *fill) take(order []int) {
 	for _, i := range order {
-		f.add(i, relevant)
+		if !f.p.d.blank(i) {
+			f.add(i, relevant)
+		}
+	}
+	for i := 1; i+1 < len(f.keep); i++ {
+		if f.p.d.blank(i) && f.keep[i-1] != dropped && f.keep[i+1] != dropped {
+			f.add(i, between)
+		}
 	}
 }
 

@@ -34,7 +34,7 @@ func isDefinition(line string, next []string) bool {
 		w, after := firstWord(rest)
 		switch {
 		case w == "":
-			return false
+			return signature(line, rest, next)
 		case defWords[w]:
 			return len(after) > 0 && after[0] != '=' && after[0] != '.' && after[0] != ',' && after[0] != ':'
 		case !modifiers[w]:
@@ -135,16 +135,33 @@ func isComment(line string) bool {
 	return false
 }
 
-// definedName is the identifier a definition's line defines: the one before the
-// first parenthesis, else the one after the keyword.
+// definedName is the identifier a definition's line defines: the one after the
+// keyword, else the one before the first parenthesis.
 func definedName(line string) string {
 	line = strings.TrimSpace(line)
-	if rest, ok := strings.CutPrefix(line, "func ("); ok { // a Go method's receiver
-		if _, after, ok := strings.Cut(rest, ")"); ok {
-			line = strings.TrimSpace(after)
+	for rest := line; ; {
+		word, after := firstWord(rest)
+		if defWords[word] {
+			if receiver, ok := strings.CutPrefix(after, "("); ok && word == "func" {
+				_, after, _ = strings.Cut(receiver, ")")
+			}
+			name, _ := firstWord(strings.TrimLeft(after, " \t!*&"))
+			return name
 		}
+		if !modifiers[word] {
+			return nameBeforeParenthesis(line)
+		}
+		if after, ok := strings.CutPrefix(after, "("); ok { // pub(crate)
+			_, rest, _ = strings.Cut(after, ")")
+			rest = strings.TrimLeft(rest, " \t")
+			continue
+		}
+		rest = after
 	}
-	end := strings.IndexAny(line, "(<[{:=")
+}
+
+func nameBeforeParenthesis(line string) string {
+	end := strings.IndexAny(line, "([{:=")
 	if end < 0 {
 		end = len(line)
 	}
@@ -153,8 +170,5 @@ func definedName(line string) string {
 	for start > 0 && wordClass(class[head[start-1]]) {
 		start--
 	}
-	if name := head[start:]; !defWords[name] && !modifiers[name] {
-		return name
-	}
-	return ""
+	return head[start:]
 }

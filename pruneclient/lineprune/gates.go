@@ -5,7 +5,8 @@ const (
 	shortText     = 300  // tokens; below, a text is cheaper whole than asked for twice
 	minConfidence = 0.57 // below, nine questions in ten have no answer in the text
 	freeShare     = 0.5  // largest share of the tokens kept
-	freeFloor     = 0.36 // of the best line's score
+	freeLogShare  = 0.75 // of a log: a short one can be mostly its failure
+	freeFloor     = 0.38 // of the best line's score
 	logFloor      = 0.2  // of the best line's score, for a log with a budget: routine is no answer
 	bridged       = 48   // tokens; a smaller gap is not worth its marker
 	extraShare    = 0.08 // of the tokens, for definitions and imports around what is kept
@@ -29,8 +30,21 @@ func (p *pruning) judge() (warnings []string, whole bool) {
 		// Lines that are all alike cannot hide an answer: a caller that set a
 		// ratio gets it.
 		return []string{LowConfidence}, !(p.opts.LimitRatio && p.alike())
+	case p.wanted() > (1-minGain)*float64(p.d.total): // nearly all of it answers
+		return []string{NoGain}, true
 	}
 	return nil, false
+}
+
+// wanted is the tokens of the lines that would be kept for themselves.
+func (p *pruning) wanted() float64 {
+	sum, floor := 0, p.floor()
+	for i, s := range p.relevance.score {
+		if s > floor {
+			sum += int(p.d.tokens[i])
+		}
+	}
+	return float64(sum)
 }
 
 // confidence is how sure the pruner is that the text speaks of what is asked.

@@ -1,15 +1,15 @@
 package lineprune
 
-import "math"
+import (
+	"math/big"
+	"strconv"
+)
 
 // limits are a result's bounds in whole lines.
 type limits struct {
 	minKept int // kept >= minKept
 }
 
-// limitsOf turns ratio and minimum into a number of lines. The ratio is taken as
-// the decimal it was written as (0.29 of 100 is 29), in integers, so that no
-// rounding of a product decides.
 func limitsOf(n int, opts Options) limits {
 	kept := min(n, max(opts.MinKeepLines, 0))
 	if opts.LimitRatio || opts.MaxPruneRatio > 0 {
@@ -18,14 +18,14 @@ func limitsOf(n int, opts Options) limits {
 	return limits{minKept: kept}
 }
 
-// MaxPruned is floor(n*ratio) for a ratio within 0..1.
+// MaxPruned is floor(n*ratio) for a ratio within 0..1, taken as the decimal it is
+// written as: 0.29 of 100 lines is 29, although the nearest float is a little less.
 func MaxPruned(n int, ratio float64) int {
-	const unit = 1_000_000_000
-	parts := int64(math.Round(min(max(ratio, 0), 1) * unit))
-	if float64(parts)/unit > ratio { // never above what was asked for
-		if float64(n)*ratio+1e-9 < float64(int64(n)*parts/unit) {
-			parts--
-		}
+	ratio = min(max(ratio, 0), 1)
+	product, ok := new(big.Rat).SetString(strconv.FormatFloat(ratio, 'f', -1, 64))
+	if !ok { // not a number
+		return 0
 	}
-	return int(int64(n) * parts / unit)
+	product.Mul(product, big.NewRat(int64(n), 1))
+	return int(new(big.Int).Quo(product.Num(), product.Denom()).Int64())
 }

@@ -149,6 +149,7 @@ func template(line string) uint64 {
 // trouble on the line and in its entry.
 func (r *relevance) trouble(d *document, q *question, o outline) {
 	r.signal, r.entry = make([]float64, len(d.lines)), make([]float64, len(o.units))
+	r.alarmed = make([]bool, len(o.units))
 	rare := templateRarity(d)
 	for i, text := range d.lines {
 		if d.blank(i) {
@@ -160,6 +161,7 @@ func (r *relevance) trouble(d *document, q *question, o outline) {
 			s = 1
 		}
 		r.signal[i] = s
+		r.alarmed[o.of[i]] = r.alarmed[o.of[i]] || s >= alarmSignal
 		s *= 0.5 + 0.5*rare[i]
 		r.entry[o.of[i]] = max(r.entry[o.of[i]], s)
 		r.score[i] += tune.rare * rare[i]
@@ -201,17 +203,22 @@ func (r *relevance) verdicts(d *document, o outline) {
 			continue
 		}
 		if verdict == "--- FAIL" {
-			r.entry[u] = 1
+			r.entry[u], r.alarmed[u] = 1, true
 		} else {
-			r.acquit(o, u)
+			r.acquit(d, o, u)
 		}
 	}
 }
 
-// acquit takes the signs of trouble off an entry.
-func (r *relevance) acquit(o outline, u int32) {
-	r.entry[u] = 0
+// acquit takes the signs of trouble off an entry, but for the verdicts on others
+// that follow the last test's output.
+func (r *relevance) acquit(d *document, o outline, u int32) {
+	r.entry[u], r.alarmed[u] = 0, false
 	for i := o.units[u].start; i < o.units[u].end; i++ {
+		if strings.HasPrefix(d.lines[i], "--- FAIL") {
+			r.score[i] += tune.troubleEntry
+			continue
+		}
 		r.signal[i] = 0
 		r.score[i] *= passedShare
 	}

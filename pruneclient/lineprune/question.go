@@ -2,6 +2,7 @@ package lineprune
 
 import (
 	_ "embed"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -55,15 +56,16 @@ type ref struct {
 type question struct {
 	text     string
 	groups   []group
-	stems    map[string][]ref // stem of an identifier's part
-	wholes   map[string][]ref // identifier without underscores, lower case
-	literals []literal        // text to be found as it stands
-	filter   filter           // of stems and wholes
-	unicode  bool             // some word has letters outside ASCII
-	failure  bool             // asks for what went wrong
-	warning  bool             // asks for warnings
-	tests    bool             // names tests
-	prose    bool             // names documentation or configuration
+	stems    map[string][]ref   // stem of an identifier's part
+	begins   map[uint][]stemRef // stems by their first three letters
+	wholes   map[string][]ref   // identifier without underscores, lower case
+	literals []literal          // text to be found as it stands
+	filter   filter             // of stems and wholes
+	unicode  bool               // some word has letters outside ASCII
+	failure  bool               // asks for what went wrong
+	warning  bool               // asks for warnings
+	tests    bool               // names tests
+	prose    bool               // names documentation or configuration
 }
 
 // literal is a piece of the question that is no plain word: a path, a version, a
@@ -81,7 +83,8 @@ func newQuestion(text string) *question {
 	for _, tok := range strings.Fields(text) {
 		q.addToken(tok)
 	}
-	eachRuneWord(text, func(w string) { q.unicode = true; q.addStem(w, 1) })
+	eachRuneWord(text, func(w string) { q.unicode = true; q.addStem(w, w, 1) })
+	q.addPrefixes()
 	q.addSynonyms()
 	lowered := strings.ToLower(text)
 	q.failure = asksFor(lowered, failureWords)
@@ -168,22 +171,60 @@ func (q *question) addWord(w string, boost float64) {
 	if weight == 0 {
 		return
 	}
-	q.addStem(stemOf(w), weight*boost)
+	q.addStem(stemOf(w), w, weight*boost)
 }
 
-func (q *question) addStem(s string, weight float64) {
+// addStem adds a stem under the name of the word it came from.
+func (q *question) addStem(s, name string, weight float64) {
 	for _, r := range q.stems[s] {
 		g := &q.groups[r.group]
 		g.weight = max(g.weight, weight)
 		return
 	}
-	q.stems[s] = append(q.stems[s], ref{q.newGroup(s, weight), 1})
+	q.stems[s] = append(q.stems[s], ref{q.newGroup(name, weight), 1})
 	q.filter.add(s)
 }
 
 func (q *question) newGroup(name string, weight float64) int16 {
 	q.groups = append(q.groups, group{name, weight})
 	return int16(len(q.groups) - 1)
+}
+
+// stemRef is a stem and what it stands for.
+type stemRef struct {
+	stem string
+	ref  ref
+}
+
+// minPrefix is the shortest stem that may stand for a longer word that begins with it.
+const minPrefix = 4
+
+// addPrefixes lets a word stand for longer ones that begin with it (heap for
+// heappop), and for its abbreviations (param for parameter).
+func (q *question) addPrefixes() {
+	q.begins = map[uint][]stemRef{}
+	for s, refs := range q.stems {
+		if len(s) >= minPrefix {
+			k := filterKey(s)
+			q.begins[k] = append(q.begins[k], stemRef{s, ref{refs[0].group, float32(tune.prefix)}})
+		}
+	}
+	for _, list := range q.begins {
+		slices.SortFunc(list, func(a, b stemRef) int { return strings.Compare(a.stem, b.stem) })
+	}
+}
+
+// like finds what a stem of the text, unknown itself, begins with or abbreviates.
+func (q *question) like(stem []byte) (ref, bool) {
+	if len(stem) < minPrefix {
+		return ref{}, false
+	}
+	for _, s := range q.begins[filterKey(string(stem))] {
+		if strings.HasPrefix(s.stem, string(stem)) || strings.HasPrefix(string(stem), s.stem) {
+			return s.ref, true
+		}
+	}
+	return ref{}, false
 }
 
 // addSynonyms lets other words stand for the question's, at a discount. Stems are

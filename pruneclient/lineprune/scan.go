@@ -105,7 +105,12 @@ func (s *scanner) part(p string) {
 	if len(p) < 2 || len(p) > len(s.buf) || !s.q.filter.passes(p) {
 		return
 	}
-	s.record(s.q.stems[string(stem(lowered(s.buf[:0], p)))])
+	w := stem(lowered(s.buf[:0], p))
+	if refs, known := s.q.stems[string(w)]; known {
+		s.record(refs)
+	} else if r, ok := s.q.like(w); ok {
+		s.hits = append(s.hits, hit{s.line, r.group, r.weight})
+	}
 }
 
 func (s *scanner) unicodeWord(w string) { s.record(s.q.stems[w]) }

@@ -17,6 +17,7 @@ type relevance struct {
 	// Of a log only.
 	signal   []float64 // per line, how much it looks like trouble, 0..1
 	entry    []float64 // per entry, the most its lines do, less where the log is full of it
+	alarmed  []bool    // per entry, whether one of its lines is a clear sign
 	troubled bool      // something went wrong
 	passed   bool      // something says that all went well
 }

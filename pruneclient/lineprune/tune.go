@@ -30,6 +30,7 @@ type parameters struct {
 	code, docs, logs, grep profile
 
 	synonym float64 // weight of a synonym, the word itself being 1
+	prefix  float64 // weight of a longer or shorter form of the word
 	name    float64 // for the parts of a definition's name, by the share of them that match
 	comment float64 // what a comment keeps of its score: it leads to code
 	close   float64 // what a line between two relevant ones has of the lesser
@@ -50,7 +51,7 @@ var tune = parameters{
 	logs: profile{before: 0.95, after: 0.88, own: 0.33, unit: 0.05, head: 0.27},
 	grep: profile{before: 0.78, after: 0.9, own: 0.33, unit: 0.5, head: 3},
 
-	synonym: 0.5, name: 0.9, comment: 0.55, close: 0.9,
+	synonym: 0.5, prefix: 0.5, name: 0.9, comment: 0.55, close: 0.9,
 	gap: 0.14, tests: 0.08, prose: 0.1,
 	trouble: 1, troubleEntry: 11, calm: 0.03, rare: 4,
 }

@@ -2,6 +2,7 @@ package prunecmd
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,7 +33,7 @@ func batch(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("read a request: %w", err)
 		}
-		if len(line) > 0 {
+		if len(bytes.TrimSpace(line)) > 0 {
 			if err := enc.Encode(answer(ctx, line)); err != nil {
 				return fmt.Errorf("write an answer: %w", err)
 			}

@@ -1,0 +1,143 @@
+package prunecmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// output is what one run of the verb left.
+type output struct {
+	status         int
+	stdout, stderr string
+}
+
+func runVerb(t *testing.T, stdin string, args ...string) output {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	status := Run(context.Background(), args, strings.NewReader(stdin), &stdout, &stderr)
+	return output{status, stdout.String(), stderr.String()}
+}
+
+// failedRun is the output of a test run with one failure among many passes.
+func failedRun() string {
+	var b strings.Builder
+	for i := range 80 {
+		fmt.Fprintf(&b, "=== RUN   TestStep%d\n", i)
+		if i == 40 {
+			b.WriteString("    step_test.go:12: got 3, want 4\n--- FAIL: TestStep40 (0.00s)\n")
+			continue
+		}
+		fmt.Fprintf(&b, "--- PASS: TestStep%d (0.00s)\n", i)
+	}
+	return b.String() + "FAIL\nexit status 1\nFAIL\texample.com/step\t0.01s\n"
+}
+
+const testQuestion = "which test failed and why"
+
+func TestPruneOfAPipe(t *testing.T) {
+	out := runVerb(t, failedRun(), "-q", testQuestion)
+	require.Zero(t, out.status)
+	require.Contains(t, out.stdout, "    step_test.go:12: got 3, want 4\n--- FAIL: TestStep40 (0.00s)\n")
+	require.Contains(t, out.stdout, "⟦PRUNÉ: lignes 1-")
+	require.Less(t, len(out.stdout), len(failedRun())/4)
+	require.Regexp(t, `^\[logs: \d+ of 164 lines kept\]\n$`, out.stderr)
+}
+
+func TestPruneOfAFileWithFlagsAfterIt(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "run.log")
+	require.NoError(t, os.WriteFile(file, []byte(failedRun()), 0o600))
+	out := runVerb(t, "", file, "--question", testQuestion, "--budget", "0.1", "--kind=logs", "--json")
+	require.Zero(t, out.status, out.stderr)
+	var m metadata
+	require.NoError(t, json.Unmarshal([]byte(out.stdout), &m))
+	require.Equal(t, 164, m.Total)
+	require.Contains(t, m.Kept, 82)
+	require.NotEmpty(t, m.Blocks)
+	require.NotNil(t, m.Warnings)
+}
+
+func TestWhyShowsEveryLine(t *testing.T) {
+	out := runVerb(t, failedRun(), "-q", testQuestion, "--why")
+	require.Zero(t, out.status)
+	require.Len(t, strings.Split(strings.TrimSuffix(out.stdout, "\n"), "\n"), 165, "the lines and a summary")
+	require.Regexp(t, `(?m)^\+    82 +\d+\.\d\d  terms: test +│     step_test.go:12: got 3, want 4$`, out.stdout)
+	require.Regexp(t, `(?m)^\+    83 +\d+\.\d\d  protected: sign of trouble +│ --- FAIL`, out.stdout)
+	require.Regexp(t, `(?m)^      1 +\d+\.\d\d  below the cut: test +│ === RUN`, out.stdout)
+}
+
+func TestWholeTextsAreUntouched(t *testing.T) {
+	out := runVerb(t, "one\r\ntwo", "-q", "three", "-")
+	require.Equal(t, output{0, "one\r\ntwo", "[code: all 2 lines kept (too_short)]\n"}, out)
+}
+
+func TestWrongUsageSaysWhat(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, `a question is needed: -q "what you want to know"`},
+		{[]string{"-q", "x", "--budget", "2"}, "a budget is a share above 0 and up to 1, not 2"},
+		{[]string{"-q", "x", "--budget", "NaN"}, "a budget is a share above 0 and up to 1, not NaN"},
+		{[]string{"-q", "x", "-k", "poem"}, `unknown kind "poem" (code, logs, docs or grep)`},
+		{[]string{"-q", "x", "a", "b"}, "one file at a time, not 2"},
+		{[]string{"-q", "x", "--json", "--why"}, "--json and --why are two forms of output; choose one"},
+		{[]string{"--batch", "-q", "x"}, "--batch takes everything from its requests"},
+		{[]string{"--frobnicate"}, "-frobnicate"},
+	} {
+		out := runVerb(t, "", c.args...)
+		require.Equal(t, exitUsage, out.status, c.args)
+		require.Contains(t, out.stderr, c.want)
+		require.Contains(t, out.stderr, "Try 'mcp-pruner prune --help'.")
+		require.Empty(t, out.stdout)
+	}
+}
+
+func TestMissingFileIsAnError(t *testing.T) {
+	out := runVerb(t, "", "-q", "x", filepath.Join(t.TempDir(), "none.go"))
+	require.Equal(t, exitError, out.status)
+	require.Contains(t, out.stderr, "none.go")
+}
+
+func TestHelpIsOnStandardOutput(t *testing.T) {
+	out := runVerb(t, "", "--help")
+	require.Zero(t, out.status)
+	require.Contains(t, out.stdout, "examples:")
+	require.Empty(t, out.stderr)
+}
+
+func TestBatchAnswersEveryLine(t *testing.T) {
+	text, err := json.Marshal(failedRun())
+	require.NoError(t, err)
+	out := runVerb(t, `{"question":"`+testQuestion+`","text":`+string(text)+`,"source_type":"logs","budget":0.1}
+not json
+{"question":"x","text":"a\nb","budget":7}
+
+{"question":"x","text":"a\nb","source_type":"code"}`, "--batch")
+	require.Zero(t, out.status, out.stderr)
+	answers := strings.Split(strings.TrimSuffix(out.stdout, "\n"), "\n")
+	require.Len(t, answers, 4, "a blank line is no request; a last line needs no newline")
+	require.Contains(t, answers[0], `"total_lines":164`)
+	require.Contains(t, answers[1], `"error":"not a JSON request`)
+	require.Contains(t, answers[2], `"error":"a budget is a share`)
+	require.JSONEq(t, `{"kind":"code","total_lines":2,"kept":[1,2],"omitted":[],"confidence":0,"warnings":["too_short"]}`, answers[3])
+}
+
+// brokenPipe is a standard output that went away.
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+func TestAClosedOutputIsAnError(t *testing.T) {
+	var stderr bytes.Buffer
+	require.Equal(t, exitError, Run(context.Background(), []string{"-q", "x"}, strings.NewReader("a\n"), brokenPipe{}, &stderr))
+	require.Contains(t, stderr.String(), "broken pipe")
+}

@@ -1,0 +1,102 @@
+package pruneclient_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient"
+)
+
+// ledger is a long file with one function about refunds in it.
+func ledger() string {
+	var b strings.Builder
+	for i := range 120 {
+		fmt.Fprintf(&b, "func step%d(n int) int {\n\tn += %d\n\tlog(n)\n\treturn n\n}\n\n", i, i)
+		if i == 60 {
+			b.WriteString("// refund gives the customer the deposit back.\nfunc refund(customer string) error {\n\treturn bank.Return(customer, deposit)\n}\n\n")
+		}
+	}
+	return b.String()
+}
+
+const refundQuestion = "where does the customer get a refund of the deposit?"
+
+func embed(t *testing.T, req pruneclient.Request) string {
+	t.Helper()
+	res, err := pruneclient.NewEmbedded(0).Prune(context.Background(), req)
+	require.NoError(t, err)
+	return res.Text
+}
+
+func TestEmbeddedBeginsWithWhatWasKept(t *testing.T) {
+	for name, c := range map[string]struct {
+		req  pruneclient.Request
+		rest string
+		mark string
+	}{
+		"file":      {pruneclient.Request{File: "ledger.go"}, "read again with start_line and end_line", "⟦PRUNÉ: lignes 1-"},
+		"command":   {pruneclient.Request{Command: "cat ledger.go"}, "run it again without context_focus_question", "⟦PRUNÉ: lignes 1-"},
+		"recovery":  {pruneclient.Request{File: "ledger.go", RecoveryID: "prn_7", RecoverTool: true}, "recover_text gives any of them back; prune_id prn_7", "⟦PRUNÉ: prune_id=prn_7 lignes 1-"},
+		"part":      {pruneclient.Request{File: "ledger.go", FirstLine: 40}, "line 1 here is line 40 of the file", "⟦PRUNÉ: lignes 1-"},
+		"text only": {pruneclient.Request{}, "ask again without context_focus_question", "⟦PRUNÉ: lignes 1-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.req.Code, c.req.Query = ledger(), refundQuestion
+			got := embed(t, c.req)
+			first, body, _ := strings.Cut(got, "\n")
+			require.Regexp(t, `^\[pruned: \d+ of 725 lines kept, omitted ranges are marked; `, first)
+			require.Contains(t, first, c.rest)
+			require.True(t, strings.HasPrefix(body, c.mark), body)
+			require.Contains(t, body, "func refund(customer string) error {\n\treturn bank.Return(customer, deposit)\n}")
+			require.Less(t, len(got), len(c.req.Code)/4)
+		})
+	}
+}
+
+// What comes back whole is the very text: no header, no marker.
+func TestEmbeddedReturnsWholeTextsUntouched(t *testing.T) {
+	for name, req := range map[string]pruneclient.Request{
+		"no answer": {Code: ledger(), Query: "how are northern lights photographed?", File: "ledger.go"},
+		"short":     {Code: "a\r\nb\n\n", Query: "b"},
+		"empty":     {Query: "anything"},
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, req.Code, embed(t, req)) })
+	}
+}
+
+// Matches come back bare, so that they parse again.
+func TestEmbeddedKeepsOnlyMatchesOfGrep(t *testing.T) {
+	var b strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&b, "pkg/a%d.go:%d:5:\tcustomer := load%d()\n", i/10, i+1, i)
+	}
+	b.WriteString("pkg/refund.go:12:2:\treturn bank.Refund(customer, deposit)\n")
+	got := embed(t, pruneclient.Request{Code: b.String(), Query: refundQuestion, Grep: true, RecoveryID: "prn_7"})
+	require.Less(t, len(got), b.Len()/2)
+	require.Contains(t, got, "pkg/refund.go:12:2:")
+	for line := range strings.Lines(got) {
+		require.Contains(t, b.String(), line)
+	}
+}
+
+func TestEmbeddedTellsItsTimeoutFromItsCaller(t *testing.T) {
+	req := pruneclient.Request{Code: ledger(), Query: refundQuestion}
+	_, err := pruneclient.NewEmbedded(time.Nanosecond).Prune(context.Background(), req)
+	var failed *pruneclient.Error
+	require.ErrorAs(t, err, &failed)
+	require.Equal(t, pruneclient.Timeout, failed.Code)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = pruneclient.NewEmbedded(0).Prune(ctx, req)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestEmbeddedNamesItself(t *testing.T) {
+	require.Equal(t, "embedded", pruneclient.NewEmbedded(0).Endpoint())
+}

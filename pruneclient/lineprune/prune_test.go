@@ -1,0 +1,226 @@
+package lineprune
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func prune(t *testing.T, text, question string, kind Kind, opts Options) Result {
+	t.Helper()
+	res, err := Prune(context.Background(), text, question, kind, opts)
+	require.NoError(t, err)
+	return res
+}
+
+// filler is n lines that say nothing, around what a test is about.
+func filler(n int) string { return strings.Repeat("the quick brown fox jumps over it\n", n) }
+
+const patch = `diff --git a/retry.go b/retry.go
+--- a/retry.go
++++ b/retry.go
+@@ -1,3 +1,3 @@ package retry
+-const attempts = 3
++const attempts = 5
+`
+
+func TestWhyATextComesBackWhole(t *testing.T) {
+	for name, c := range map[string]struct {
+		text, question string
+		opts           Options
+		want           []string
+	}{
+		"short":               {"one retry\ntwo\nthree", "retry", Options{}, []string{TooShort}},
+		"no answer":           {sampleCode(300), "which constellations rise in winter", Options{}, []string{LowConfidence}},
+		"all of it":           {strings.Repeat("retry the request until its deadline\n", 80), "retry request deadline", Options{}, []string{NoGain}},
+		"patch":               {patch + strings.Repeat(" context of the retry\n", 200), "attempts of the retry", Options{}, []string{IsDiff}},
+		"patch with a budget": {patch + strings.Repeat(" context of the retry\n", 200), "attempts", Options{Budget: 0.2}, []string{IsDiff}},
+		"minimum beyond it":   {sampleCode(50), "retry", Options{MinKeepLines: 51}, []string{ConstraintsUnmet}},
+		"empty":               {"", "retry", Options{}, []string{TooShort}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			res := prune(t, c.text, c.question, Code, c.opts)
+			require.True(t, res.Whole())
+			require.Equal(t, c.want, res.Warnings)
+			require.Equal(t, c.text, Render(c.text, res, RenderOptions{Header: "unused", Marker: ShortMarker}))
+		})
+	}
+}
+
+// A caller that sets a ratio gets it where lines are all alike: nothing can be lost.
+func TestAlikeLinesArePrunedToTheRatio(t *testing.T) {
+	res := prune(t, strings.Repeat("line 1234\n", 300), "hello world", Docs, Options{LimitRatio: true, MaxPruneRatio: 0.8})
+	require.Len(t, res.Kept, 60)
+	require.Equal(t, []string{LowConfidence}, res.Warnings)
+}
+
+func TestDirectivesProtectWhatTheyEnclose(t *testing.T) {
+	for name, c := range map[string]struct {
+		block string
+		kept  string // a line of it that must survive
+	}{
+		"closed":   {noPruneBegin + "\nsecret A\n" + noPruneEnd + "\n", "secret A"},
+		"indented": {"   " + noPruneBegin + "  \nsecret A\n\t" + noPruneEnd + "\n", "secret A"},
+		"unclosed": {noPruneBegin + "\n" + filler(5) + "secret A\n", "secret A"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := sampleDocs(100) + c.block + filler(10)
+			res := prune(t, text, "the timeout of paragraph 26", Docs, Options{Budget: 0.1})
+			requireKept(t, text, res, c.kept, noPruneBegin)
+			require.False(t, res.Whole())
+		})
+	}
+}
+
+func TestDirectivesStandAlone(t *testing.T) {
+	text := sampleDocs(100) + "see " + noPruneBegin + " in the manual\nnothing here\n" + noPruneEnd + "\nnothing there\n"
+	require.NotContains(t, protected(newDocument(text)), true, "a line that mentions a directive, and a stray end, protect nothing")
+}
+
+func requireKept(t *testing.T, text string, res Result, lines ...string) {
+	t.Helper()
+	kept := map[string]bool{}
+	all := splitLines(text)
+	for _, k := range res.Kept {
+		kept[strings.TrimSpace(all[k-1])] = true
+	}
+	for _, line := range lines {
+		require.True(t, kept[line], "lost %q", line)
+	}
+}
+
+func TestFencesAreKeptWholeOrNotAtAll(t *testing.T) {
+	text := filler(40) + "```sh\n" + strings.Repeat("kettle start\n", 30) + "```\n" + filler(60)
+	for _, opts := range []Options{{}, {LimitRatio: true, MaxPruneRatio: 0.7}, {LimitRatio: true, MaxPruneRatio: 0.95}} {
+		res := prune(t, text, "kettle start", Docs, opts)
+		inside := 0
+		for _, k := range res.Kept {
+			if k > 40 && k <= 72 {
+				inside++
+			}
+		}
+		require.Contains(t, []int{0, 32}, inside)
+	}
+}
+
+// SPEC C, Protected: errors stay in a log, whatever is asked.
+func TestErrorsStayInALog(t *testing.T) {
+	text := sampleLog(200) + "ERROR disk\njava.lang.Exception: x\nsome unit failed to start\nOut of memory: Killed process 1\n" + sampleLog(200)
+	res := prune(t, text, "how was request 131 served", Logs, Options{})
+	require.False(t, res.Whole())
+	requireKept(t, text, res, "ERROR disk", "java.lang.Exception: x", "some unit failed to start", "Out of memory: Killed process 1")
+}
+
+func TestEnclosingDefinitionIsKept(t *testing.T) {
+	text := sampleCode(200) + "class Ledger:\n    def settle(self):\n" + strings.Repeat("        total += 1\n", 40) +
+		"        self.notify_auditor(balance)\n" + strings.Repeat("        total -= 1\n", 40)
+	res := prune(t, text, "who calls notify_auditor with the balance", Code, Options{})
+	requireKept(t, text, res, "self.notify_auditor(balance)", "def settle(self):", "class Ledger:")
+}
+
+func TestWordsOfOtherScriptsAreFound(t *testing.T) {
+	for _, c := range []struct{ question, line string }{
+		{"dépôt", "le dépôt est vide"},
+		{"空指针", "修复 空指针 异常"},
+		{"DÉPÔT", "un dépôt local"},
+		{"alpha bravo charlie delta echoo foxtrot golff hotel quaternion", "the quaternion line"},
+	} {
+		text := filler(100) + c.line + "\n" + filler(100)
+		requireKept(t, text, prune(t, text, c.question, Docs, Options{Budget: 0.1}), c.line)
+	}
+}
+
+func TestExplainSaysWhy(t *testing.T) {
+	text := sampleCode(200) + noPruneBegin + "\nkeep me\n" + noPruneEnd + "\n"
+	res := prune(t, text, "where is a request retried until its deadline", Code, Options{Budget: 0.3, Explain: true})
+	require.Equal(t, "protected: directive or marker", res.Lines[201].Why)
+	require.Contains(t, res.Lines[0].Why, "terms: request, until, deadline")
+	for i, line := range res.Lines {
+		require.NotEmpty(t, line.Why, "line %d", i+1)
+	}
+}
+
+func TestPruneObeysItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := Prune(ctx, sampleCode(10), "retry", Code, Options{})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestKindOfAText(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		opts Options
+		want Kind
+	}{
+		"code":            {sampleCode(50), Options{}, Code},
+		"logs":            {sampleLog(50), Options{}, Logs},
+		"docs":            {sampleDocs(50), Options{}, Docs},
+		"grep":            {sampleGrep(50), Options{}, Grep},
+		"file name":       {sampleDocs(50), Options{File: "a/notes.log"}, Logs},
+		"unknown name":    {sampleLog(50), Options{File: "notes.txt"}, Logs},
+		"command":         {"anything\nat all\n", Options{Command: "make test"}, Logs},
+		"shown file":      {sampleDocs(50), Options{Command: "cat main.go"}, Code},
+		"search":          {sampleGrep(50), Options{Command: "rg -n retry"}, Grep},
+		"dates, no paths": {strings.Repeat("2026-01-02 10:00 INFO x\n", 50), Options{}, Logs},
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, detect(newDocument(c.text), Auto, c.opts)) })
+	}
+}
+
+func TestDefinitionsOfManyLanguages(t *testing.T) {
+	for line, name := range map[string]string{
+		"func (c *Client) Do(ctx context.Context) error {": "Do",
+		"def parse(line):":                                   "parse",
+		"    async def fetch(self, url):":                    "fetch",
+		"pub(crate) fn read_all<R: Read>(r: R) -> usize {":   "read_all",
+		"export default class NoteStore extends Base {":      "NoteStore",
+		"public static <T> List<T> of(T... items) {":         "of",
+		"static int ring_push(struct ring *r, char c) {":     "ring_push",
+		"const open = (path) => {":                           "open",
+		"interface Reader {":                                 "Reader",
+		"CJSON_PUBLIC(cJSON *) cJSON_Parse(const char *v) {": "CJSON_PUBLIC",
+	} {
+		require.True(t, isDefinition(strings.TrimSpace(line), nil), line)
+		require.Equal(t, name, definedName(line), line)
+	}
+	for _, line := range []string{"if (a) {", "return parse(x)", "x = call(a)", "} else {", "for (;;) {", "type = 3", "import os", "foo(bar);"} {
+		require.False(t, isDefinition(line, nil), line)
+	}
+}
+
+func TestStemsBringFormsTogether(t *testing.T) {
+	for _, forms := range []string{"prune pruned prunes pruning pruner", "retry retries retried", "allocate allocation allocating",
+		"connect connection connected", "match matches matching", "validate validation"} {
+		want := ""
+		for _, w := range strings.Fields(forms) {
+			if want == "" {
+				want = stemOf(w)
+			}
+			if w != "retried" { // retry and retried stay apart, and share a prefix
+				require.Equal(t, want, stemOf(w), w)
+			}
+		}
+	}
+}
+
+func TestMarkersAreOneSafeLine(t *testing.T) {
+	m := Marker("prn_1", Block{Start: 3, End: 9, Reason: "evil⟧\n⟦x\r"})
+	require.Equal(t, "⟦PRUNÉ: prune_id=prn_1 lignes 3-9 (7) raison=evil   x ⟧", m)
+	require.True(t, isMarker(m))
+	require.True(t, isMarker(ShortMarker(Block{Start: 1, End: 2})))
+}
+
+func TestRenderNumbersLinesAndNeverMarkers(t *testing.T) {
+	res := Result{Total: 4, Kept: []int{1, 4}, Blocks: []Block{{Start: 2, End: 3}}}
+	got := Render("a\nb\nc\nd\n", res, RenderOptions{Header: "[h]", Marker: ShortMarker, Numbers: true})
+	require.Equal(t, "[h]\n1│ a\n⟦PRUNÉ: lignes 2-3 (2)⟧\n4│ d\n", got)
+}
+
+func TestCountTokensIsTheBenchmarksProxy(t *testing.T) {
+	for line, want := range map[string]int{"": 1, "a_b1 c": 3, "x += 1;": 6, "été": 4, "空指": 3, "  ": 1} {
+		require.Equal(t, want, CountTokens(line), line)
+	}
+}
