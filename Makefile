@@ -21,7 +21,7 @@ install:
 	$(GO) install ./cmd/mcp-pruner
 
 demo: rg
-	$(GO) run ./cmd/mcp-pruner demo -q "how is a command killed when it runs out of time" tools/process_unix.go
+	$(GO) run ./cmd/mcp-pruner demo -q "what happens when a handler panics" states/pipeline.go
 
 # ripgrep makes the tool grep fast. Where no package manager has it, or we may not
 # install, the tool falls back to the system's grep and nothing fails.
@@ -55,3 +55,18 @@ fuzz:
 			$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$target || exit 1; \
 		done; \
 	done
+
+# Real clients (Claude Code, Codex, the Agent SDK, the MCP Inspector) against the
+# real program; installs them from npm once. -v because go test hides what a
+# passing package prints, and with it that everything was skipped.
+e2e:
+	$(GO) test -tags e2e -count=1 -timeout 20m -v ./cmd/internal/e2e/...
+
+# docs/STATES.md and the archive of tables are made from the tables in fsm/.
+docs:
+	$(GO) run ./cmd/mcp-pruner fsm --format docs > docs/STATES.md.new && mv docs/STATES.md.new docs/STATES.md
+	$(GO) test ./fsm -run TestEveryTableIsArchived -update
+
+# How well the embedded pruner prunes: PRUNEBENCH is a folder of cases.
+quality:
+	$(GO) run ./pruneclient/lineprune/quality -data "$(PRUNEBENCH)"
