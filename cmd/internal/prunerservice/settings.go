@@ -82,7 +82,7 @@ func loadSettings(args, env []string, usage io.Writer) (Settings, error) {
 func (s *Settings) flags(args []string, usage io.Writer) error {
 	f := flag.NewFlagSet("mcp-pruner pruner", flag.ContinueOnError)
 	f.SetOutput(usage)
-	f.Usage = func() { fmt.Fprint(usage, help) }
+	f.Usage = func() { _, _ = fmt.Fprint(usage, help) }
 	f.StringVar(&s.Host, "host", s.Host, "")
 	f.IntVar(&s.Port, "port", s.Port, "")
 	if err := f.Parse(args); err != nil {
