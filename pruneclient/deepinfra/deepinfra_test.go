@@ -107,10 +107,12 @@ func TestScoreFails(t *testing.T) {
 		answer http.HandlerFunc
 		status int
 	}{
-		"401":      {answers(401, `{"detail":"`+secret+`"}`), 401},
-		"429":      {answers(429, ``), 429},
-		"500":      {answers(500, ``), 500},
-		"redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect) }, 307},
+		"401": {answers(401, `{"detail":"`+secret+`"}`), 401},
+		"429": {answers(429, ``), 429},
+		"500": {answers(500, ``), 500},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		}, 307},
 		"cut": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "999")
 			_, _ = io.WriteString(w, `{"scores":[1]}`)
