@@ -210,9 +210,14 @@ func (c *grepCall) run(ctx context.Context) (*grepOutput, error) {
 		return nil, &Error{Code: "invalid_path", Message: plainReason(err)}
 	}
 	defer root.Close()
-	return c.search.output(s.Paths, func(found *collector) error {
-		return c.base.find(ctx, root, dir, s, found)
-	}, root, ctx)
+	found := newCollector(ctx, root, s)
+	if err := c.base.find(ctx, root, dir, s, found); err != nil && !errors.Is(err, errEnough) {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return found.output(c.search.Paths), nil
 }
 
 // existing follows the links of every path and leaves out what is neither file

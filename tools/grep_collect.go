@@ -1,16 +1,13 @@
 package tools
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
-	"io"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -35,7 +32,7 @@ type collector struct {
 	file    string // the one hits come from at the moment
 	skip    bool   // it was reported before, by way of another path
 	pending []hit
-	lines   int // modeCount: how many lines of the file are text
+	lines   int // how many lines of the file are text, as far as is known
 	count   int // modeCount
 	seen    map[string]bool
 
@@ -64,12 +61,10 @@ func (c *collector) add(h hit) error {
 	switch {
 	case c.full:
 		return errEnough
-	case c.skip:
+	case c.skip, h.line > c.lines:
 		return nil
 	case c.search.Mode == modeCount:
-		if h.line <= c.lines {
-			c.count++
-		}
+		c.count++
 		return nil
 	case c.search.Mode == modeFiles && len(c.pending) > 0:
 		return nil
@@ -82,7 +77,7 @@ func (c *collector) add(h hit) error {
 }
 
 func (c *collector) begin(file string) {
-	c.file, c.skip, c.count = file, c.seen[file], 0
+	c.file, c.skip, c.count, c.lines = file, c.seen[file], 0, math.MaxInt
 	c.seen[file] = true
 	if c.search.Mode == modeCount && !c.skip {
 		c.lines = c.textLines()
@@ -198,8 +193,21 @@ func (c *collector) show(file string) string {
 	return filepath.ToSlash(file)
 }
 
-// sorted brings the results into their order: by path, then by line.
-func (c *collector) sorted() {
+// output is everything found, by path and line; asked are the search paths as the
+// call named them.
+func (c *collector) output(asked []searchPath) *grepOutput {
+	c.sort()
+	out := &grepOutput{
+		Tool: "grep", Pattern: c.search.Pattern, Matches: c.matches, MatchCount: len(c.matches),
+		Context: c.context, Files: c.files, Counts: c.counts, Truncated: c.truncated, mode: c.search.Mode,
+	}
+	for _, p := range asked {
+		out.Paths = append(out.Paths, p.show)
+	}
+	return out.rendered()
+}
+
+func (c *collector) sort() {
 	slices.SortStableFunc(c.matches, func(x, y grepMatch) int {
 		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Line, y.Line))
 	})
@@ -208,168 +216,4 @@ func (c *collector) sorted() {
 	})
 	slices.Sort(c.files)
 	slices.SortFunc(c.counts, func(x, y grepCount) int { return cmp.Compare(x.Path, y.Path) })
-}
-
-const (
-	// nulMargin is how far before a NUL byte a file stops counting as text. rg
-	// reads in pieces of this size and drops the piece with the NUL in it.
-	nulMargin = 64 << 10
-	// maxLine is how much of one line is looked at.
-	maxLine = 16 << 20
-	// shownChars is how much of a long line is shown, leadChars of it before
-	// the match.
-	shownChars = 500
-	leadChars  = 200
-)
-
-// fileLine is one line of a file without its line feed.
-type fileLine struct {
-	n    int
-	raw  []byte // its first maxLine bytes
-	size int    // all of its bytes
-	end  int64  // offset of the byte behind it
-}
-
-// read returns the lines of hits in the current file and the lines around them.
-// Lines in the binary part of a file are left out; so is everything when the
-// file cannot be opened any more.
-func (c *collector) read(hits []hit) []fileLine {
-	f, _, err := openRegular(c.root, c.file)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	text, _ := decoded(f)
-	s := &lineScanner{r: text, ctx: c.ctx, nul: -1}
-	around := c.search.Context
-	if c.search.Mode != modeContent {
-		around = 0
-	}
-	var lines []fileLine
-	for _, h := range hits {
-		for s.n < h.line-around-1 && s.skip() {
-		}
-		for s.n < h.line+around {
-			line, ok := s.next()
-			if !ok {
-				break
-			}
-			lines = append(lines, line)
-		}
-	}
-	for read := s.at; s.nul < 0 && s.at < read+nulMargin && s.skip(); {
-	}
-	if s.nul < 0 {
-		return lines
-	}
-	return slices.DeleteFunc(lines, func(l fileLine) bool { return l.end > s.nul-nulMargin })
-}
-
-// textLines is the number of lines of the current file before its binary part.
-func (c *collector) textLines() int {
-	f, _, err := openRegular(c.root, c.file)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	text, _ := decoded(f)
-	s := &lineScanner{r: text, ctx: c.ctx, nul: -1}
-	var ends []int64 // of the lines that a NUL further on may still take back
-	for s.nul < 0 && s.skip() {
-		ends = append(ends, s.at)
-		for len(ends) > 0 && ends[0] <= s.at-nulMargin {
-			ends = ends[1:]
-		}
-	}
-	if s.nul < 0 {
-		return s.n
-	}
-	late := slices.IndexFunc(ends, func(end int64) bool { return end > s.nul-nulMargin })
-	if late < 0 {
-		return s.n
-	}
-	return s.n - (len(ends) - late)
-}
-
-// lineScanner reads a file line by line and notes the first NUL byte.
-type lineScanner struct {
-	r   *bufio.Reader
-	ctx context.Context
-	n   int   // lines read
-	at  int64 // bytes read
-	nul int64 // offset of the first NUL byte, -1 before one was seen
-}
-
-func (s *lineScanner) skip() bool {
-	_, ok := s.scan(0)
-	return ok
-}
-
-func (s *lineScanner) next() (fileLine, bool) { return s.scan(maxLine) }
-
-func (s *lineScanner) scan(keep int) (fileLine, bool) {
-	line := fileLine{n: s.n + 1}
-	for {
-		part, err := s.r.ReadSlice('\n')
-		if i := bytes.IndexByte(part, 0); i >= 0 && s.nul < 0 {
-			s.nul = s.at + int64(i)
-		}
-		s.at += int64(len(part))
-		line.size += len(part)
-		if room := keep - len(line.raw); room > 0 {
-			line.raw = append(line.raw, part[:min(room, len(part))]...)
-		}
-		if err == bufio.ErrBufferFull && s.ctx.Err() == nil {
-			continue
-		}
-		if err != nil && err != io.EOF || line.size == 0 || s.ctx.Err() != nil {
-			return line, false
-		}
-		break
-	}
-	s.n++
-	line.end = s.at
-	line.raw = bytes.TrimSuffix(line.raw, []byte("\n"))
-	return line, true
-}
-
-// shorten is a line's text, or of a long line the characters around start and
-// marks that say so.
-func shorten(line fileLine, start int) string {
-	raw := bytes.TrimSuffix(line.raw, []byte("\r"))
-	if line.size <= maxLine && utf8.RuneCount(raw) <= shownChars {
-		return validText(raw)
-	}
-	start = min(start, len(raw))
-	begin := back(raw, start, leadChars)
-	end := forward(raw, begin, shownChars)
-	if end == len(raw) {
-		begin = back(raw, end, shownChars)
-	}
-	text := validText(raw[begin:end])
-	if begin > 0 {
-		text = "…" + text
-	}
-	if end < line.size {
-		text += "…"
-	}
-	return text + " [line of " + strconv.Itoa(line.size) + " bytes]"
-}
-
-// back is the offset n characters before at.
-func back(raw []byte, at, n int) int {
-	for ; n > 0 && at > 0; n-- {
-		_, size := utf8.DecodeLastRune(raw[:at])
-		at -= size
-	}
-	return at
-}
-
-// forward is the offset n characters behind at.
-func forward(raw []byte, at, n int) int {
-	for ; n > 0 && at < len(raw); n-- {
-		_, size := utf8.DecodeRune(raw[at:])
-		at += size
-	}
-	return at
 }

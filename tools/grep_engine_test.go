@@ -172,3 +172,15 @@ func TestGrepReadsOnlyWhatIsInside(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "a:1:1:word", out.Text())
 }
+
+// TestGrepThatKnowsNoOption: a grep that refuses an option with exit code 1 has
+// not searched in vain.
+func TestGrepThatKnowsNoOption(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "a", "word\n")
+	grep := fakeProgram(t, "#!/bin/sh\necho 'grep: unrecognized option: null' >&2\nexit 1\n")
+	_, err := call(t, newTools(t, Settings{Root: root, LookPath: programs(map[string]string{"rg": "", "grep": grep})})["grep"], `{"pattern":"word"}`)
+	e := failure(t, err, "rg_error")
+	assert.Equal(t, 2, *e.ExitCode)
+	assert.Contains(t, e.Message, "unrecognized option")
+}

@@ -180,11 +180,15 @@ func (r *grepRun) flush() error {
 
 func (r *grepRun) run(p process) error {
 	p.path, p.dir = r.path, r.dir
-	err := r.base.engine(r.ctx, p, r.found)
+	said, err := r.base.engine(r.ctx, p, r.found)
 	var engine *engineError
 	if errors.As(err, &engine) && engine.code == 2 {
 		r.complain(err)
 		return nil
+	}
+	if said != "" {
+		// Some greps report an option they do not know like a search in vain.
+		r.complain(errors.New(said))
 	}
 	return err
 }

@@ -2,10 +2,8 @@ package tools
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -61,28 +59,6 @@ type grepOutput struct {
 
 	mode string
 	code string
-}
-
-// output runs a search and gives its results their shape.
-func (s search) output(paths []searchPath, find func(*collector) error, root *os.Root, ctx context.Context) (*grepOutput, error) {
-	asked := s.Paths
-	s.Paths = paths
-	c := newCollector(ctx, root, s)
-	if err := find(c); err != nil && !errors.Is(err, errEnough) {
-		return nil, err
-	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	c.sorted()
-	out := &grepOutput{
-		Tool: "grep", Pattern: s.Pattern, Matches: c.matches, MatchCount: len(c.matches),
-		Context: c.context, Files: c.files, Counts: c.counts, Truncated: c.truncated, mode: s.Mode,
-	}
-	for _, p := range asked {
-		out.Paths = append(out.Paths, p.show)
-	}
-	return out.rendered(), nil
 }
 
 // rendered fills in the text of the results.

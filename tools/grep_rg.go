@@ -43,24 +43,26 @@ func (b *base) findWithRg(ctx context.Context, dir string, s search, found *coll
 	for _, p := range s.Paths {
 		args = append(args, filepath.Join(b.real, p.real))
 	}
-	return b.engine(ctx, process{path: path, args: args, dir: dir, stdout: &rgEvents{real: b.real, found: found}}, found)
+	_, err = b.engine(ctx, process{path: path, args: args, dir: dir, stdout: &rgEvents{real: b.real, found: found}}, found)
+	return err
 }
 
-// engine runs a search process to its end and settles what it found.
-func (b *base) engine(ctx context.Context, p process, found *collector) error {
+// engine runs a search process to its end and settles what it found. It returns
+// what the process said on standard error although nothing failed.
+func (b *base) engine(ctx context.Context, p process, found *collector) (string, error) {
 	stderr := &textSink{limit: stderrKept}
 	p.stderr, p.env, p.timeout = stderr, b.engineEnv(), maxTimeoutMS*time.Millisecond
 	code, err := p.run(ctx)
 	if errors.Is(err, errEnough) {
-		return errEnough
+		return "", errEnough
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	if code > 1 {
-		return &engineError{code, firstLines(stderr, "search failed")}
+		return "", &engineError{code, firstLines(stderr, "search failed")}
 	}
-	return found.settle()
+	return firstLines(stderr, ""), found.settle()
 }
 
 // rgEvents reads what rg --json prints. Only where a match is gets kept: of long

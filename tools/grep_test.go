@@ -102,8 +102,9 @@ func TestEnginesAgree(t *testing.T) {
 		`\S+\s+\S+`, `(a)(b)?`, `a{0}`, `\Bord`, `{`, `*a`, `(`, `[`, `[z-a]`, `\q`, `+`, `a|`, `|`, `()`, `\\`, `"`, `#`, `[.]`, `[[]`,
 		`\pL`, `[a&&b]`, `\D`, `\W\W`, `\S`, `^(word|foo)`, `[a-c-e]`, `\z`, `\A.`, `~`, `\~`, "\t", `\h`, `x{2`, `x{,2}`, `}`, `]`, `\<w`,
 	}
-	for _, pattern := range patterns {
-		for _, more := range []string{"", `,"case_sensitive":false`, `,"output_mode":"count"`, `,"context_lines":2,"max_matches":3`, `,"fixed_string":true`} {
+	more := []string{`,"case_sensitive":false`, `,"output_mode":"count"`, `,"context_lines":2,"max_matches":3`, `,"fixed_string":true`}
+	for i, pattern := range patterns {
+		for _, more := range []string{"", more[i%len(more)]} {
 			args := `{"pattern":` + quote(pattern) + more + `}`
 			want, wantErr := call(t, rg, args)
 			got, gotErr := call(t, grep, args)
@@ -132,7 +133,7 @@ func awkwardTree(t *testing.T, root string) {
 	write(t, root, "utf16.txt", "\xff\xfew\x00o\x00r\x00d\x00\n\x00\xe9\x00\n\x00")
 	write(t, root, "utf16be.txt", "\xfe\xff\x00w\x00o\x00r\x00d\x00\n")
 	write(t, root, "binary", "word\x00word\nword\n")
-	write(t, root, "late-nul.log", strings.Repeat(strings.Repeat("- .", 3_333)+"word\n", 20)+"\x00word\nword\n")
+	write(t, root, "late-nul.log", strings.Repeat(strings.Repeat("- .", 33)+"word\n", 1_400)+"\x00word\nword\n")
 	write(t, root, "empty", "")
 	write(t, root, "newlines", "\n\n\n")
 	write(t, root, "name:12:x/a:3:b", "word\nfoo\n")

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 )
 
@@ -186,56 +185,6 @@ type binaryError struct{ size int64 }
 
 func (e *binaryError) Error() string {
 	return fmt.Sprintf("not UTF-8 text (binary, %d bytes)", e.size)
-}
-
-var errNotRegular = errors.New("not a regular file")
-
-// open opens a regular file below the root for reading. It never waits: what is
-// no regular file is not opened, and what takes the file's place between the
-// look and the open is found out afterwards. Whatever is swapped in, os.Root
-// does not leave the root.
-func (b *base) open(rel string) (*os.File, int64, error) {
-	root, err := os.OpenRoot(b.real)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer root.Close()
-	f, size, err := openRegular(root, rel)
-	if err == nil || errors.Is(err, errNotRegular) || errors.Is(err, fs.ErrNotExist) {
-		return f, size, err
-	}
-	// os.Root refuses absolute links even when they stay inside.
-	real, rerr := b.resolve(rel)
-	if rerr != nil {
-		return nil, 0, rerr
-	}
-	if real == rel {
-		return nil, 0, err
-	}
-	return openRegular(root, real)
-}
-
-func openRegular(root *os.Root, rel string) (*os.File, int64, error) {
-	info, err := root.Stat(rel)
-	if err != nil {
-		return nil, 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, errNotRegular
-	}
-	f, err := root.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err = f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errNotRegular
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, 0, err
-	}
-	return f, info.Size(), nil
 }
 
 // lineRange passes on the lines first..last of what is added and counts all.
