@@ -181,9 +181,9 @@
     const most = Math.max(s.gross, Math.abs(s.net), s.questions, s.rereads + s.ofRereads, 1);
     const lines = [
       ['pruned away', 'gross', s.gross, 'var(--cut)', 'markers and notes are counted as sent'],
-      ['not shown', 'notShown', -s.notShown, 'var(--soft)', 'the client would have cut it anyway'],
-      ['read again', 'rereads', -s.rereads - s.ofRereads, 'var(--s1)', `${count(s.rereadsOf)} requests about what had been pruned`],
-      ['questions', 'questions', -s.questions, 'var(--s2)', 'what asking cost the model'],
+      ['not shown', 'notShown', 0 - s.notShown, 'var(--soft)', 'the client would have cut it anyway'],
+      ['read again', 'rereads', 0 - s.rereads - s.ofRereads, 'var(--s1)', `${count(s.rereadsOf)} requests about what had been pruned`],
+      ['questions', 'questions', 0 - s.questions, 'var(--s2)', 'what asking cost the model'],
       ['net saved', 'balance', s.net, s.net < 0 ? 'var(--bad)' : 'var(--good)', `of ${count(s.without)} without pruning`],
     ];
     $('balance').replaceChildren(el('div', { class: 'rows' }, ...lines.flatMap(([name, stat, n, colour, says]) => [
@@ -207,7 +207,7 @@
       const b = Math.floor((r.start - from) / size);
       sent[b] += r.sent; cut[b] += Math.max(0, r.gross); calls[b]++;
     }
-    const W = 520, H = 190, left = 44, bottom = 20, most = Math.max(1, ...sent.map((v, i) => v + cut[i]));
+    const W = Math.max(280, $('time').clientWidth || 520), H = 190, left = 44, bottom = 20, most = Math.max(1, ...sent.map((v, i) => v + cut[i]));
     const y = (v) => (H - bottom) * (1 - v / most), w = (W - left) / n;
     const chart = svg('svg', { class: 'chart', viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': 'tokens over time' });
     for (const share of [0, .5, 1]) {
@@ -243,8 +243,10 @@
   function machines(s) {
     document.querySelectorAll('.drawing').forEach((d) => {
       const m = data.machines.findIndex((x) => x.name === d.dataset.machine), machine = data.machines[m];
+      const appears = d.hidden && m === choice.machine;
       d.hidden = m !== choice.machine;
       if (d.hidden) return;
+      if (appears) d.scrollLeft = (d.scrollWidth - d.clientWidth) / 2; // on a narrow screen
       const times = (rows) => latency(rows.flatMap((e) => s.edges.get(m * 4096 + e) || []));
       let most = 1;
       for (const [key, list] of s.edges) if (Math.floor(key / 4096) === m) most = Math.max(most, list.length);
@@ -307,12 +309,12 @@
     'least saved': (l) => [...l].sort((a, b) => a.net - b.net),
   };
   function requests(list) {
-    const rows = lists[choice.list](list.filter(isRequest)).slice(0, 50);
-    table('requests', ['id', 'started (UTC)', 'tool', 'ended', '#took', '#tokens in', '#sent', '#net', 'path'], rows.map((r) => {
+    const rows = lists[choice.list](list.filter(isRequest)).slice(0, 30);
+    table('requests', ['id', 'started (UTC)', 'tool', 'ended', '#took', '#tokens in', '#sent', '#net', 'time in states', 'way'], rows.map((r) => {
       const [outcome, why] = ending(r), [how, reason] = data.pruning[r.pruning];
       return [el('td', {}, el('code', {}, r.id)), cell(when(r.start)), cell(toolName(r.tool)),
         el('td', { class: failed(r) ? 'bad' : undefined }, why ? `${outcome}: ${why}` : outcome), cell(span(r.took), 'num'), cell(count(r.raw), 'num'), cell(count(r.sent), 'num'), cell(count(r.net), 'num'),
-        el('td', { class: 'wide' }, el('code', {}, way(r.path).triggers), how === 'failed' ? el('span', { class: 'bad' }, ` pruner: ${reason}`) : undefined, spans(r))];
+        el('td', {}, spans(r)), el('td', {}, el('code', {}, way(r.path).triggers), how === 'failed' ? el('span', { class: 'bad' }, ` pruner: ${reason}`) : undefined)];
     }));
     if (!rows.length) $('requests').replaceChildren(el('tbody', {}, el('tr', {}, cell('none'))));
   }

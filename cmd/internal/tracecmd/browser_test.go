@@ -1,0 +1,345 @@
+package tracecmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/fsm"
+)
+
+// browser is a page in a real headless Chromium, with everything it complained of
+// and everything it asked the network for.
+type browser struct {
+	context.Context
+	t        *testing.T
+	mu       sync.Mutex
+	problems []string
+	fetched  []string
+}
+
+func startBrowser(t *testing.T) *browser {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("NO CHROMIUM HERE: the report was not checked in a browser (apt-get install chromium)")
+	}
+	ctx, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU)...)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	ctx, stop = context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(stop)
+	b := &browser{Context: ctx, t: t}
+	require.NoError(t, chromedp.Listen(ctx, b.note))
+	cdpCall(b, network.Enable, network.EnableParams{})
+	cdpCall(b, log.Enable, cdp.Empty{})
+	return b
+}
+
+func cdpCall[P, R any](b *browser, command cdp.Command[P, R], params P) {
+	b.t.Helper()
+	_, err := chromedp.Call(b, command, params)
+	require.NoError(b.t, err)
+}
+
+func (b *browser) note(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		b.problems = append(b.problems, e.ExceptionDetails.Text)
+	case *runtime.EventConsoleAPICalled:
+		b.problems = append(b.problems, fmt.Sprint("console: ", e.Type))
+	case *log.EventEntryAdded:
+		b.problems = append(b.problems, e.Entry.Text)
+	case *network.EventRequestWillBeSent:
+		if !strings.HasPrefix(e.Request.URL, "data:") {
+			b.fetched = append(b.fetched, e.Request.URL)
+		}
+	}
+}
+
+// open loads a page and returns how long it took until all was drawn.
+func (b *browser) open(file string) time.Duration {
+	b.t.Helper()
+	began := time.Now()
+	require.NoError(b.t, chromedp.Do(b, chromedp.Navigate("file://"+file), chromedp.WaitReady("html[data-ready], html[data-error]")))
+	return time.Since(began)
+}
+
+// eval runs JavaScript and returns what it comes to.
+func eval[T any](b *browser, script string) T {
+	b.t.Helper()
+	got, err := chromedp.Run(b, chromedp.Evaluate[T](script))
+	require.NoError(b.t, err, script)
+	return got
+}
+
+// calm checks that the page complained of nothing and fetched nothing but itself.
+func (b *browser) calm() {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	assert.Empty(b.t, b.problems)
+	for _, url := range b.fetched {
+		assert.True(b.t, strings.HasPrefix(url, "file://") && strings.HasSuffix(url, "report.html"), url)
+	}
+}
+
+// report makes the report of a trace, and its stats.
+func report(t *testing.T, trace []byte) (file string, s Stats) {
+	t.Helper()
+	dir := t.TempDir()
+	path, file := filepath.Join(dir, "trace.jsonl"), filepath.Join(dir, "report.html")
+	require.NoError(t, os.WriteFile(path, trace, 0o600))
+	_, stderr, code := command(t, "report", "-o", file, path)
+	require.Equal(t, exitOK, code, stderr)
+	stdout, stderr, code := command(t, "stats", "--json", path)
+	require.Equal(t, exitOK, code, stderr)
+	require.NoError(t, json.Unmarshal([]byte(stdout), &s))
+	return file, s
+}
+
+func (b *browser) figure(name string) float64 {
+	b.t.Helper()
+	return eval[float64](b, fmt.Sprintf(`Number(document.querySelector('[data-stat=%q]').dataset.value)`, name))
+}
+
+// A hundred thousand requests: the page is small, opens fast and says what trace
+// stats says.
+func TestReportInABrowser(t *testing.T) {
+	b := startBrowser(t)
+	file, s := report(t, newGenerator(t).trace(maxRows))
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	assert.Less(t, info.Size(), int64(5_000_000))
+	fastest := time.Hour
+	for range 3 { // whatever else the machine is doing
+		fastest = min(fastest, b.open(file))
+	}
+	t.Logf("%d bytes, open and drawn in %v", info.Size(), fastest)
+	assert.Less(t, fastest, 2*time.Second)
+	b.sameAs(s)
+	b.calm()
+}
+
+// sameAs compares every figure on the page with the stats.
+func (b *browser) sameAs(s Stats) {
+	t := b.t
+	t.Helper()
+	for name, want := range map[string]int{
+		"requests": s.Requests, "sessions": s.Sessions, "applied": s.Pruner.Applied, "net": s.Saved.Net, "balance": s.Saved.Net,
+		"gross": s.Saved.Gross, "notShown": -s.Saved.NotShown, "questions": -s.Saved.Questions, "rereads": -s.Saved.Rereads - s.Saved.OfRereads,
+		"p50": int(s.Latency.P50), "p95": int(s.Latency.P95),
+	} {
+		assert.InDelta(t, want, b.figure(name), 0, name)
+	}
+	assert.InDelta(t, s.Saved.NetShare, b.figure("share"), 1e-9)
+	failed := 0
+	for _, tool := range s.Tools {
+		failed += tool.Failed
+		row := eval[map[string]string](b, fmt.Sprintf(`({...[...document.querySelectorAll('[data-tool]')].find(e => e.dataset.tool === %s).dataset})`, quote(tool.Tool)))
+		assert.Equal(t, fmt.Sprint(tool.Count), row["count"], tool.Tool)
+		assert.Equal(t, fmt.Sprint(tool.Net), row["net"], tool.Tool)
+	}
+	assert.InDelta(t, failed, b.figure("failed"), 0)
+	for _, state := range s.States {
+		row := eval[map[string]string](b, fmt.Sprintf(`({...document.querySelector('[data-state-row="%s"]').dataset})`, state.State))
+		assert.Equal(t, map[string]string{
+			"stateRow": state.State, "count": fmt.Sprint(state.Count), "p50": fmt.Sprint(state.P50), "p95": fmt.Sprint(state.P95),
+			"p99": fmt.Sprint(state.P99), "max": fmt.Sprint(state.Max),
+		}, row)
+	}
+	for _, p := range s.Paths {
+		way := strings.Join(p.Triggers, " ")
+		assert.Equal(t, fmt.Sprint(p.Count), eval[string](b, fmt.Sprintf(`document.querySelector('[data-way="%s"]').dataset.count`, way)), way)
+	}
+}
+
+func quote(s string) string {
+	raw, _ := json.Marshal(s) // strings always marshal
+	return string(raw)
+}
+
+// Filters apply to all of the page; arrows and states filter too.
+func TestReportFilters(t *testing.T) {
+	b := startBrowser(t)
+	file, s := report(t, newGenerator(t).trace(3000))
+	b.open(file)
+	choose := func(name, begins string) {
+		eval[bool](b, fmt.Sprintf(`(() => { const f = document.getElementById('filters'), s = f.elements[%q];
+			s.value = [...s.options].find(o => o.textContent.startsWith(%q)).value; f.dispatchEvent(new Event('input', {bubbles: true})); return true })()`, name, begins))
+	}
+	var bash Tool
+	for _, tool := range s.Tools {
+		if tool.Tool == "bash" {
+			bash = tool
+		}
+	}
+	choose("tool", "bash")
+	assert.InDelta(t, bash.Count, b.figure("requests"), 0)
+	assert.InDelta(t, bash.Net, b.figure("net"), 0)
+	assert.InDelta(t, bash.Latency.P95, b.figure("p95"), 0)
+	choose("end", "tool_error: timeout")
+	timeouts := 0
+	for _, o := range s.Outcomes {
+		if o.Why == "timeout" && o.Outcome == "tool_error" {
+			timeouts += o.Count
+		}
+	}
+	assert.InDelta(t, timeouts, b.figure("requests"), 0)
+	choose("tool", "all")
+	choose("end", "all")
+	assert.InDelta(t, s.Requests, b.figure("requests"), 0)
+
+	clicked := eval[float64](b, `(() => { const g = [...document.querySelectorAll('.drawing:not([hidden]) .arrow')].find(g => g.querySelector('title').textContent.includes('--pruned-->'));
+		const n = Number(g.dataset.count); g.dispatchEvent(new Event('click')); return n })()`)
+	assert.InDelta(t, s.Pruner.Applied, clicked, 0)
+	assert.InDelta(t, clicked, b.figure("requests"), 0)
+	assert.Contains(t, eval[string](b, `document.getElementById('through').textContent`), "pruned")
+	eval[bool](b, `document.querySelector('[data-state="req:tool_error"]').dispatchEvent(new Event('click'))`)
+	assert.InDelta(t, b.figure("failed"), b.figure("requests"), 0)
+
+	// The runs have a drawing of their own.
+	require.NoError(t, chromedp.Do(b, chromedp.Click(`#tabs button:nth-child(2)`), chromedp.Click(`button[type=reset]`)))
+	require.Eventually(t, func() bool { return b.figure("requests") == float64(s.Requests) }, 5*time.Second, 10*time.Millisecond)
+	assert.Equal(t, "run", eval[string](b, `document.querySelector('.drawing:not([hidden])').dataset.machine`))
+	b.calm()
+}
+
+// Light and dark, wide and narrow: all text can be read, and nothing sticks out.
+func TestReportLooks(t *testing.T) {
+	b := startBrowser(t)
+	file, _ := report(t, newGenerator(t).trace(2000))
+	backgrounds := map[string]bool{}
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{1280, 390} {
+			cdpCall(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+			})
+			cdpCall(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+				Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 500,
+			})
+			b.open(file)
+			assert.LessOrEqual(t, eval[int64](b, `document.documentElement.scrollWidth`), width, "%s at %d: the page is wider than the window", scheme, width)
+			assert.GreaterOrEqual(t, eval[float64](b, contrast), 4.5, "%s at %d: text does not stand out", scheme, width)
+			assert.Empty(t, eval[[]string](b, smallText), "%s at %d: text is too small", scheme, width)
+			backgrounds[eval[string](b, `getComputedStyle(document.body).backgroundColor`)] = true
+			b.screenshot(fmt.Sprintf("%s-%d.png", scheme, width))
+		}
+	}
+	assert.Len(t, backgrounds, 2, "light and dark look the same")
+	b.calm()
+}
+
+// contrast is the least contrast of text with the card it stands on, by WCAG.
+const contrast = `(() => {
+	const light = (c) => { const [r, g, b] = c.match(/[\d.]+/g).map(Number).map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b };
+	const ratio = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + .05) / (y + .05) };
+	const card = getComputedStyle(document.querySelector('.card')).backgroundColor;
+	return Math.min(...[...document.querySelectorAll('td, th, h2, .sub, .figures b, .figures span, .num')].map(e => ratio(getComputedStyle(e).color, card)));
+})()`
+
+// smallText names elements whose text is drawn under 9 pixels high, the drawing
+// scaled as it is.
+const smallText = `[...document.querySelectorAll('td, th, p, span, b, label, svg text')].filter(e => e.textContent.trim() && e.getClientRects().length && e.getBoundingClientRect().height < 9).map(e => e.outerHTML.slice(0, 80))`
+
+// screenshot keeps a picture in the folder that TRACE_SCREENSHOTS names.
+func (b *browser) screenshot(name string) {
+	dir := os.Getenv("TRACE_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	picture, err := chromedp.Run(b, chromedp.FullScreenshot(100))
+	require.NoError(b.t, err)
+	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name), picture, 0o600))
+}
+
+// Names come from clients: none may become markup or script.
+func TestReportIsSafeFromHostileNames(t *testing.T) {
+	b := startBrowser(t)
+	hostile := `</script><img src=x onerror="document.title='owned'">{{.}}` + "\u2028'\"`${1}"
+	r := parsed(t, split0(newGenerator(t).trace(1))[0])
+	r.Tool, r.Client, r.Session, r.ID, r.Steps[0].Why = hostile, hostile, hostile, hostile, "x"
+	file, s := report(t, seal(r))
+	b.open(file)
+	assert.Contains(t, eval[string](b, `document.title`), "Trace report")
+	assert.Zero(t, eval[int](b, `document.querySelectorAll('img, iframe').length`))
+	require.Len(t, s.Tools, 1)
+	assert.Equal(t, hostile, s.Tools[0].Tool)
+	assert.Contains(t, eval[string](b, `document.getElementById('requests').textContent`), hostile)
+	b.calm()
+	stdout, _, _ := command(t, "stats", filepath.Join(filepath.Dir(file), "trace.jsonl"))
+	assert.NotContains(t, stdout, "\u2028", "a terminal gets no control characters")
+}
+
+// What is left out of a large report is said on it.
+func TestReportSaysWhatItLeavesOut(t *testing.T) {
+	b := startBrowser(t)
+	l := loaded{writers: map[string]bool{}}
+	g := newGenerator(t)
+	read := newReader(nil)
+	for range maxRows + 1 {
+		e := new(entry)
+		*read.record = *g.next()
+		read.keep(e)
+		l.entries = append(l.entries, e)
+	}
+	file := filepath.Join(t.TempDir(), "report.html")
+	out, err := os.Create(file)
+	require.NoError(t, err)
+	require.NoError(t, writeReport(out, l, settings{files: []string{"x"}}))
+	require.NoError(t, out.Close())
+	b.open(file)
+	assert.Equal(t, "The last 100,000 records; 1 older ones are left out (--since chooses).", strings.TrimSpace(eval[string](b, `document.getElementById('notes').textContent`)))
+	b.calm()
+}
+
+// Every table of today can be drawn: boxes do not overlap, arrows end at boxes.
+func TestEveryMachineIsDrawn(t *testing.T) {
+	for _, table := range fsm.Tables() {
+		tables := newTables()
+		n := tables.machine(table.Name)
+		d := draw(tables.machines[n])
+		boxes := len(fsm.MustCompile(table).States())
+		if strings.HasPrefix(table.Name, "request") {
+			boxes++ // the one that stands for any state
+		}
+		assert.Len(t, d.Boxes, boxes, table.Name)
+		for i, a := range d.Boxes {
+			assert.True(t, a.X-a.W/2 >= 0 && a.X+a.W/2 <= d.Width && a.Y+a.H/2 <= d.Height, "%s: %s sticks out", table.Name, a.State)
+			for _, b := range d.Boxes[i+1:] {
+				apart := a.X+a.W/2 <= b.X-b.W/2 || b.X+b.W/2 <= a.X-a.W/2 || a.Y+a.H/2 <= b.Y-b.H/2 || b.Y+b.H/2 <= a.Y-a.H/2
+				assert.True(t, apart, "%s: %s and %s overlap", table.Name, a.State, b.State)
+			}
+		}
+		rows := 0
+		for _, a := range d.Arrows {
+			rows += len(a.Rows)
+		}
+		assert.Len(t, fsm.MustCompile(table).Rows(), rows, "%s: every transition has an arrow", table.Name)
+	}
+}
