@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"mcp-pruner/pruneclient/lineprune"
+)
+
+// benchCase is one question about one text, with the lines that answer it.
+type benchCase struct {
+	ID         string         `json:"id"`
+	Task       string         `json:"task"`
+	SourceType lineprune.Kind `json:"source_type"`
+	Repo       string         `json:"repo"`
+	Question   string         `json:"question"`
+	Text       string         `json:"text"`
+	Gold       []int          `json:"gold"` // 1-based
+	Meta       struct {
+		Lang string `json:"lang"`
+	} `json:"meta"`
+
+	lines  []string
+	tokens []int // per line
+	total  int
+}
+
+// load reads every .jsonl and .jsonl.gz of a directory, in name order.
+func load(dir string) ([]benchCase, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.jsonl*"))
+	if err != nil {
+		return nil, err
+	}
+	sort.Strings(names)
+	var cases []benchCase
+	for _, name := range names {
+		more, err := loadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		cases = append(cases, more...)
+	}
+	if len(cases) == 0 {
+		return nil, fmt.Errorf("no cases (*.jsonl, *.jsonl.gz) in %s", dir)
+	}
+	return cases, nil
+}
+
+func loadFile(name string) ([]benchCase, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if strings.HasSuffix(name, ".gz") {
+		if r, err = gzip.NewReader(f); err != nil {
+			return nil, err
+		}
+	}
+	return decode(bufio.NewReader(r))
+}
+
+func decode(r io.Reader) ([]benchCase, error) {
+	var cases []benchCase
+	dec := json.NewDecoder(r)
+	for {
+		var c benchCase
+		err := dec.Decode(&c)
+		if errors.Is(err, io.EOF) {
+			return cases, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		c.measure()
+		cases = append(cases, c)
+	}
+}
+
+// measure counts the tokens of every line, as lineprune does.
+func (c *benchCase) measure() {
+	c.lines = strings.Split(c.Text, "\n")
+	c.tokens = make([]int, len(c.lines))
+	c.total = 0
+	for i, line := range c.lines {
+		c.tokens[i] = lineprune.CountTokens(line)
+		c.total += c.tokens[i]
+	}
+}

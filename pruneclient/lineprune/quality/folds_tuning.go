@@ -1,0 +1,103 @@
+//go:build tuning
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"mcp-pruner/pruneclient/lineprune"
+)
+
+const (
+	folds     = 5
+	foldGain  = 0.002 // smaller gains are noise, and not taken
+	foldShare = 0.2   // the budget the search looks at
+)
+
+// reportFolds searches better parameters on four fifths of the repositories and
+// tries them on the last. Were the parameters fitted to the cases, or far from an
+// optimum, the searched ones would do better on repositories they have not seen.
+func reportFolds(w io.Writer, cases []benchCase) {
+	fmt.Fprintf(w, `## Cross-validation
+
+For every fold the parameters are searched anew (each halved or doubled, one after the other, kept when the recall at
+%.0f %% of the tokens grows) on the other folds' repositories, then tried on its own.
+
+| fold | repositories | searched on: as shipped | searched | tried on: as shipped | searched |
+|---|---|---|---|---|---|
+`, 100*foldShare)
+	repos := distinct(cases, func(c *benchCase) string { return c.Repo })
+	var before, after []float64
+	for f := range folds {
+		mine := map[string]bool{}
+		for i, repo := range repos {
+			mine[repo] = i%folds == f
+		}
+		train, held := split(cases, mine)
+		trainBefore, heldBefore := recallAt(train), recallAt(held)
+		undo := search(train)
+		trainAfter, heldAfter := recallAt(train), recallAt(held)
+		undo()
+		fmt.Fprintf(w, "| %d | %d | %.1f | %.1f | %.1f | %.1f |\n", f+1, len(distinct(held, func(c *benchCase) string { return c.Repo })),
+			100*trainBefore, 100*trainAfter, 100*heldBefore, 100*heldAfter)
+		before, after = append(before, heldBefore), append(after, heldAfter)
+	}
+	fmt.Fprintf(w, "| mean | | | | %.1f | %.1f |\n", 100*mean(before), 100*mean(after))
+}
+
+func split(cases []benchCase, mine map[string]bool) (train, held []benchCase) {
+	for _, c := range cases {
+		if mine[c.Repo] {
+			held = append(held, c)
+		} else {
+			train = append(train, c)
+		}
+	}
+	return train, held
+}
+
+func recallAt(cases []benchCase) float64 {
+	sum := 0.0
+	for i := range cases {
+		sum += cases[i].score(ours(&cases[i], foldShare)).recall
+	}
+	return sum / float64(max(len(cases), 1))
+}
+
+// search changes one parameter after the other where it helps, and returns how to
+// put them back.
+func search(cases []benchCase) (undo func()) {
+	params := lineprune.Parameters()
+	saved := map[string]float64{}
+	best := recallAt(cases)
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		p := params[name]
+		saved[name] = *p
+		for _, factor := range []float64{0.5, 2} {
+			was := *p
+			*p = vary(name, saved[name], factor)
+			if r := recallAt(cases); r > best+foldGain {
+				best = r
+			} else {
+				*p = was
+			}
+		}
+	}
+	return func() {
+		for name, v := range saved {
+			*params[name] = v
+		}
+	}
+}
+
+// vary halves or doubles a parameter; of a decay, what it takes away.
+func vary(name string, value, factor float64) float64 {
+	switch name[len(name)-min(len(name), 5):] {
+	case "efore", "after", "close":
+		return 1 - (1-value)*factor
+	}
+	return value * factor
+}

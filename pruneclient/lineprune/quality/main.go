@@ -1,0 +1,47 @@
+// Quality measures the line pruner against its baselines on a benchmark and writes
+// what it found as Markdown.
+//
+// A benchmark is a directory of *.jsonl or *.jsonl.gz files, one case a line:
+// {"id","task","source_type","repo","question","text","gold":[lines],"meta":{"lang"}}.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+var errNoData = errors.New("where is the benchmark? give -data DIR, or set PRUNEBENCH to the directory of its *.jsonl.gz files")
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "quality:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, stdout io.Writer) error {
+	fs := flag.NewFlagSet("quality", flag.ContinueOnError)
+	data := fs.String("data", os.Getenv("PRUNEBENCH"), "directory of the benchmark")
+	out := fs.String("o", "", "file to write instead of the standard output, e.g. docs/QUALITY.md")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if *data == "" {
+		return errNoData
+	}
+	cases, err := load(*data)
+	if err != nil {
+		return err
+	}
+	var page bytes.Buffer
+	report(&page, cases)
+	if *out == "" {
+		_, err = page.WriteTo(stdout)
+		return err
+	}
+	return os.WriteFile(*out, page.Bytes(), 0o644)
+}

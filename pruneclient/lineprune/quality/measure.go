@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"math/rand"
+	"slices"
+
+	"mcp-pruner/pruneclient/lineprune"
+)
+
+// budgets are the shares of a text's tokens that may be kept.
+var budgets = []float64{0.1, 0.2, 0.3, 0.5}
+
+// markerTokens is what one marker costs, by the same proxy as all tokens.
+var markerTokens = lineprune.CountTokens(lineprune.ShortMarker(lineprune.Block{Start: 100, End: 200}))
+
+// score is what one method made of one case.
+type score struct {
+	recall float64 // share of the gold lines kept
+	all    float64 // 1 when every one was
+	share  float64 // kept tokens
+	paid   float64 // kept tokens and markers
+	whole  float64 // 1 when the text came back whole
+}
+
+func (c *benchCase) score(kept []int) score {
+	have := make(map[int]bool, len(kept))
+	used, gaps, last := 0, 0, 0
+	for _, k := range kept {
+		have[k] = true
+		used += c.tokens[k-1]
+		if k > last+1 {
+			gaps++
+		}
+		last = k
+	}
+	if last < len(c.lines) {
+		gaps++
+	}
+	found := 0
+	for _, g := range c.Gold {
+		if have[g] {
+			found++
+		}
+	}
+	s := score{recall: float64(found) / float64(len(c.Gold)), share: float64(used) / float64(c.total)}
+	s.paid = float64(used+gaps*markerTokens) / float64(c.total)
+	if found == len(c.Gold) {
+		s.all = 1
+	}
+	if gaps == 0 {
+		s.whole = 1
+	}
+	return s
+}
+
+// kept is what the pruner keeps of a case, asked some question.
+func (c *benchCase) kept(question string, opts lineprune.Options) []int {
+	res, err := lineprune.Prune(context.Background(), c.Text, question, c.SourceType, opts)
+	if err != nil {
+		panic(err) // nothing cancels the background
+	}
+	return res.Kept
+}
+
+func ours(c *benchCase, budget float64) []int {
+	return c.kept(c.Question, lineprune.Options{Budget: budget})
+}
+
+// strangers gives every case the question of a case of the same task about another
+// repository.
+func strangers(cases []benchCase) []string {
+	out := make([]string, len(cases))
+	for i := range cases {
+		out[i] = cases[i].Question
+		for step := 1; step < len(cases); step++ {
+			other := &cases[(i+step*37)%len(cases)]
+			if other.Task == cases[i].Task && other.Repo != cases[i].Repo {
+				out[i] = other.Question
+				break
+			}
+		}
+	}
+	return out
+}
+
+// interval is a mean with its 95 % bootstrap interval.
+type interval struct{ mean, low, high float64 }
+
+// estimate resamples whole repositories: cases of one are not independent.
+func estimate(values []float64, repos []string) interval {
+	groups := map[string][2]float64{}
+	for i, v := range values {
+		g := groups[repos[i]]
+		groups[repos[i]] = [2]float64{g[0] + v, g[1] + 1}
+	}
+	names := make([]string, 0, len(groups))
+	total := 0.0
+	for name, g := range groups {
+		names = append(names, name)
+		total += g[0]
+	}
+	slices.Sort(names)
+	const rounds = 1000
+	r, means := rand.New(rand.NewSource(7)), make([]float64, rounds)
+	for i := range means {
+		sum, n := 0.0, 0.0
+		for range names {
+			g := groups[names[r.Intn(len(names))]]
+			sum, n = sum+g[0], n+g[1]
+		}
+		means[i] = sum / n
+	}
+	slices.Sort(means)
+	return interval{mean(values), means[rounds*25/1000], means[rounds*975/1000]}
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(max(len(values), 1))
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mcp-pruner/pruneclient/lineprune"
+)
+
+const all = "all"
+
+// table is the scores of one method, one per case.
+type table []score
+
+func evaluate(cases []benchCase, keep func(i int) []int) table {
+	out := make(table, len(cases))
+	for i := range cases {
+		out[i] = cases[i].score(keep(i))
+	}
+	return out
+}
+
+// report writes the page.
+func report(w io.Writer, cases []benchCase) {
+	repos := map[string]bool{}
+	for _, c := range cases {
+		repos[c.Repo] = true
+	}
+	fmt.Fprintf(w, `# How well the line pruner keeps answers
+
+Written by %s; do not edit. %d cases of %d repositories: a question, a text, and the lines that answer it.
+Tokens are counted by a proxy (runs of ASCII letters, digits and underscores, every other character, newlines).
+Brackets are 95 %% bootstrap intervals over repositories.
+
+`, "`make quality`", len(cases), len(repos))
+	reportBudgets(w, cases)
+	reportGates(w, cases)
+	reportStrangers(w, cases)
+	reportFolds(w, cases)
+}
+
+// reportBudgets compares the pruner with every baseline at every budget.
+func reportBudgets(w io.Writer, cases []benchCase) {
+	methods := append(slices.Clone(baselines), method{"**ours**", ours})
+	results := make([][]table, len(methods))
+	for m, method := range methods {
+		for _, b := range budgets {
+			results[m] = append(results[m], evaluate(cases, func(i int) []int { return method.keep(&cases[i], b) }))
+		}
+	}
+	fmt.Fprint(w, "## Share of the answers' lines kept, by budget\n\nThe budget is the largest share of the text's tokens that may be kept.\n\n")
+	for _, task := range tasks(cases) {
+		fmt.Fprintf(w, "### %s (%d cases)\n\n| method | 10 %% | 20 %% | 30 %% | 50 %% |\n|---|---|---|---|---|\n", task, count(cases, task))
+		for m, method := range methods {
+			fmt.Fprintf(w, "| %s |", method.name)
+			for b := range budgets {
+				fmt.Fprintf(w, " %s |", results[m][b].estimate(cases, task, recallOf))
+			}
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w)
+	}
+	reportLanguages(w, cases, results[len(methods)-1])
+}
+
+func reportLanguages(w io.Writer, cases []benchCase, mine []table) {
+	fmt.Fprint(w, "### Ours, by language\n\n| language | cases | 10 % | 20 % | 30 % | 50 % | every line kept at 20 % |\n|---|---|---|---|---|---|---|\n")
+	for _, lang := range languages(cases) {
+		pick := func(c *benchCase) bool { return c.Meta.Lang == lang }
+		fmt.Fprintf(w, "| %s | %d |", lang, len(choose(cases, mine[0], pick, recallOf)))
+		for _, t := range mine {
+			fmt.Fprintf(w, " %.1f |", 100*mean(choose(cases, t, pick, recallOf)))
+		}
+		fmt.Fprintf(w, " %.1f |\n", 100*mean(choose(cases, mine[1], pick, func(s score) float64 { return s.all })))
+	}
+	fmt.Fprintln(w)
+}
+
+// reportGates shows what is kept when nobody sets a budget.
+func reportGates(w io.Writer, cases []benchCase) {
+	t := evaluate(cases, func(i int) []int { return cases[i].kept(cases[i].Question, lineprune.Options{}) })
+	fmt.Fprint(w, "## Default gates\n\n| task | answers' lines kept | every line kept | tokens kept | with markers | came back whole |\n|---|---|---|---|---|---|\n")
+	for _, task := range tasks(cases) {
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", task, t.estimate(cases, task, recallOf),
+			t.estimate(cases, task, func(s score) float64 { return s.all }), t.estimate(cases, task, func(s score) float64 { return s.share }),
+			t.estimate(cases, task, func(s score) float64 { return s.paid }), t.estimate(cases, task, func(s score) float64 { return s.whole }))
+	}
+	fmt.Fprintln(w)
+}
+
+// reportStrangers asks every text a question about another repository. A text that
+// cannot answer should come back whole; of a log, whose failures many questions ask
+// for, a low share of its answers found at a budget shows focus.
+func reportStrangers(w io.Writer, cases []benchCase) {
+	wrong := strangers(cases)
+	gates := evaluate(cases, func(i int) []int { return cases[i].kept(wrong[i], lineprune.Options{}) })
+	tight := evaluate(cases, func(i int) []int { return cases[i].kept(wrong[i], lineprune.Options{Budget: 0.2}) })
+	fmt.Fprint(w, `## Another repository's question
+
+With the question of another repository's case (same task) most texts have no answer and should come back whole. Many
+questions about logs fit any log ("why did it fail?"), so there a wrong question often is a right one.
+
+| task | came back whole | right answers' lines found at 20 % by luck |
+|---|---|---|
+`)
+	for _, task := range tasks(cases) {
+		fmt.Fprintf(w, "| %s | %s | %s |\n", task, gates.estimate(cases, task, func(s score) float64 { return s.whole }), tight.estimate(cases, task, recallOf))
+	}
+	fmt.Fprintln(w)
+}
+
+func recallOf(s score) float64 { return s.recall }
+
+// choose picks one figure of the cases that pass.
+func choose(cases []benchCase, t table, pick func(*benchCase) bool, figure func(score) float64) []float64 {
+	var out []float64
+	for i := range cases {
+		if pick(&cases[i]) {
+			out = append(out, figure(t[i]))
+		}
+	}
+	return out
+}
+
+func (t table) estimate(cases []benchCase, task string, figure func(score) float64) string {
+	pick := func(c *benchCase) bool { return task == all || c.Task == task }
+	var repos []string
+	for i := range cases {
+		if pick(&cases[i]) {
+			repos = append(repos, cases[i].Repo)
+		}
+	}
+	e := estimate(choose(cases, t, pick, figure), repos)
+	return fmt.Sprintf("%.1f [%.0f, %.0f]", 100*e.mean, 100*e.low, 100*e.high)
+}
+
+func tasks(cases []benchCase) []string {
+	return append(distinct(cases, func(c *benchCase) string { return c.Task }), all)
+}
+
+func languages(cases []benchCase) []string {
+	return distinct(cases, func(c *benchCase) string { return c.Meta.Lang })
+}
+
+func distinct(cases []benchCase, key func(*benchCase) string) []string {
+	var out []string
+	for i := range cases {
+		if k := key(&cases[i]); k != "" && !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	slices.SortFunc(out, strings.Compare)
+	return out
+}
+
+func count(cases []benchCase, task string) int {
+	n := 0
+	for _, c := range cases {
+		if task == all || c.Task == task {
+			n++
+		}
+	}
+	return n
+}
