@@ -10,6 +10,7 @@ import (
 
 	"mcp-pruner/cmd/internal/fsmcmd"
 	"mcp-pruner/cmd/internal/prunecmd"
+	"mcp-pruner/cmd/internal/prunerservice"
 	"mcp-pruner/cmd/internal/runcmd"
 	"mcp-pruner/cmd/internal/tracecmd"
 )
@@ -44,6 +45,7 @@ func verbs() []verb {
 		{"run", "run claude or codex with the server injected", run},
 		{"config", "print what run would inject, to wire it by hand", config},
 		{"install", "add the server to claude's or codex's own configuration", install},
+		{"pruner", "serve prune_text, recover_text and POST /prune over HTTP on this machine", prunerHTTP},
 		{"doctor", "say what the server would find: shell, rg, pruner, root, settings", doctor},
 		{"trace", "verify, sum up or draw what MCP_PRUNER_TRACE recorded", trace},
 		{"fsm", "print the state machines: table, diagram or JSON", machines},
@@ -57,6 +59,10 @@ func machines(ctx context.Context, p Process) int {
 
 func trace(ctx context.Context, p Process) int {
 	return tracecmd.Run(ctx, p.Args, p.Stdin, p.Stdout, p.Stderr)
+}
+
+func prunerHTTP(ctx context.Context, p Process) int {
+	return prunerservice.Run(ctx, p.Args, p.Env, p.Stdout, p.Stderr)
 }
 
 func prune(ctx context.Context, p Process) int {
