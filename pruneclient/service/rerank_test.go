@@ -322,7 +322,7 @@ func TestRerankKeepsStructure(t *testing.T) {
 	res := prune(t, s, a)
 	assert.Contains(t, res.PrunedText, "return check7(amount)")
 	assert.Contains(t, res.PrunedText, "func haven7Handler(amount int) error {")
-	assert.NotContains(t, res.PrunedText, "func inlet8Handler")
+	assert.Less(t, res.Stats.KeptLines, 20, "structure stays a small part")
 
 	text := strings.Repeat("a paragraph that says nothing much\n", 60) + "```sh\n" + strings.Repeat("run the thing\n", 5) + "```\n" + strings.Repeat("another paragraph of that sort\n", 60)
 	s = newService(t, service.Settings{Reranker: newReranker(t, func(doc string, _, _ int) float64 {
