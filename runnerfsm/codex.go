@@ -56,13 +56,18 @@ func (Codex) Args(l Launch) []string {
 	return withPrompt(append(args, options...), l.Prompt)
 }
 
-// CodexConfig is the servers as arguments of --config. The server is required:
-// only then does Codex say whether it started. Its tools are approved, and
-// nothing else is.
+// CodexConfig is the servers as arguments of --config. A server that Codex starts
+// is required: only then does Codex say whether it started. Its tools are approved,
+// and nothing else is.
 func CodexConfig(l Launch) []string {
 	var settings []string
 	for _, name := range l.Servers.names() {
 		server, key := l.Servers[name], "mcp_servers."+name+"."
+		if server.URL != "" {
+			settings = append(settings, key+"url="+tomlString(server.URL))
+			settings = append(settings, codexLimits(key, l)...)
+			continue
+		}
 		settings = append(settings, key+"command="+tomlString(server.Command))
 		if len(server.Args) > 0 {
 			settings = append(settings, key+"args="+tomlArray(server.Args))
@@ -73,13 +78,19 @@ func CodexConfig(l Launch) []string {
 		if len(l.Passed) > 0 {
 			settings = append(settings, key+"env_vars="+tomlArray(l.Passed))
 		}
-		settings = append(settings,
-			key+"required=true",
-			key+"startup_timeout_sec="+seconds(l.StartTimeout, codexStartTimeout),
-			key+"tool_timeout_sec="+seconds(0, codexToolTimeout),
-			key+`default_tools_approval_mode="approve"`)
+		settings = append(settings, key+"required=true")
+		settings = append(settings, codexLimits(key, l)...)
 	}
 	return settings
+}
+
+// codexLimits is what every kind of server gets.
+func codexLimits(key string, l Launch) []string {
+	return []string{
+		key + "startup_timeout_sec=" + seconds(l.StartTimeout, codexStartTimeout),
+		key + "tool_timeout_sec=" + seconds(0, codexToolTimeout),
+		key + `default_tools_approval_mode="approve"`,
+	}
 }
 
 func seconds(d, otherwise time.Duration) string {

@@ -32,6 +32,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "keep" {
 		os.Exit(keeper.Main(os.Args[2:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == "fake-server" {
+		fakeServer()
+	}
 	os.Exit(m.Run())
 }
 
@@ -48,11 +51,11 @@ func TestDialogues(t *testing.T) {
 				t.Parallel()
 				d := readDialogue(t, file)
 				result := d.play(t)
-				d.compare(t, result)
+				d.compare(t, d.shown(t, result))
 				mu.Lock()
 				defer mu.Unlock()
 				for _, s := range result.Machine.Steps() {
-					checkStep(t, s)
+					checkStep(t, fsm.RunTable(), s)
 					taken[s.Spec+" "+string(s.Trigger)] = true
 				}
 			})
@@ -65,13 +68,13 @@ func TestDialogues(t *testing.T) {
 
 // checkStep holds a step against its row and its events against their schemas,
 // which -update must not be able to bless otherwise.
-func checkStep(t *testing.T, s fsm.Step) {
+func checkStep(t *testing.T, table fsm.Table, s fsm.Step) {
 	var names []string
 	for _, e := range s.Events {
 		assert.NoError(t, e.Check())
 		names = append(names, e.Name)
 	}
-	for _, row := range fsm.RunTable().Rows {
+	for _, row := range table.Rows {
 		if row.From == s.From && row.Trigger == s.Trigger {
 			assert.Equal(t, row.To, s.To)
 			assert.Equal(t, strings.Fields(row.Events), append([]string{}, names...), "events of row %s", row.Spec)
@@ -117,14 +120,16 @@ func (d *dialogue) section(t *testing.T, name, text, asWritten string) {
 	case "run":
 		for _, line := range nonEmptyLines(text) {
 			key, value, _ := strings.Cut(line, ":")
-			require.Contains(t, []string{"provider", "options", "prompt", "interrupt", "start-timeout"}, key, "unknown key")
+			require.Contains(t, []string{"provider", "options", "prompt", "interrupt", "start-timeout", "shutdown-timeout"}, key, "unknown key")
 			d.keys[key] = strings.TrimSpace(value)
 		}
 	case "client":
 		d.program(t, d.keys["provider"], asWritten)
+	case "server":
+		d.program(t, "mcp-pruner", asWritten)
 	case "stdin":
 		d.stdin = text
-	case "steps", "result", "stdout", "stderr", "args":
+	case "steps", "events", "result", "stdout", "stderr", "args":
 	default:
 		t.Fatalf("unknown section %q", name)
 	}
@@ -132,9 +137,13 @@ func (d *dialogue) section(t *testing.T, name, text, asWritten string) {
 
 func (d *dialogue) in(name string) string { return filepath.Join(d.work, name) }
 
+// program makes a script that records how it is called. One that names its own
+// interpreter is left as it is.
 func (d *dialogue) program(t *testing.T, name, script string) {
-	record := `printf '%s\n' "$@" "--" >>"$WORK/args"` + "\n"
-	require.NoError(t, os.WriteFile(d.in("bin/"+name), []byte("#!/bin/sh\n"+record+script), 0o755))
+	if !strings.HasPrefix(script, "#!") {
+		script = "#!/bin/sh\n" + `printf '%s\n' "$@" "--" >>"$WORK/args"` + "\n" + script
+	}
+	require.NoError(t, os.WriteFile(d.in("bin/"+name), []byte(script), 0o755))
 }
 
 func (d *dialogue) play(t *testing.T) runnerfsm.Result {
@@ -142,16 +151,11 @@ func (d *dialogue) play(t *testing.T) runnerfsm.Result {
 	require.True(t, ok, "provider: %q", d.keys["provider"])
 	self, err := os.Executable()
 	require.NoError(t, err)
-	var timeout time.Duration
-	if text := d.keys["start-timeout"]; text != "" {
-		timeout, err = time.ParseDuration(text)
-		require.NoError(t, err)
-	}
 	signals := make(chan os.Signal, 1)
 	result, err := runnerfsm.Run(context.Background(), runnerfsm.Options{
 		ID: "run_1", Provider: provider, ProviderOptions: strings.Fields(d.keys["options"]), Prompt: d.keys["prompt"],
 		Settings:     runnerfsm.Settings{Env: d.env, Dir: d.work, Root: d.work, Beside: d.in("bin")},
-		StartTimeout: timeout, Keeper: []string{self, "keep"}, Signals: signals,
+		StartTimeout: d.duration(t, "start-timeout"), Keeper: []string{self, "keep"}, Signals: signals,
 		Stdin: strings.NewReader(d.stdin), Stdout: &interrupter{&d.stdout, d.keys["interrupt"], signals}, Stderr: &d.stderr,
 		Emit: func(e fsm.Event) { assert.Empty(t, e.RequestID, "a run's events are the process's own") },
 	})
@@ -159,12 +163,26 @@ func (d *dialogue) play(t *testing.T) runnerfsm.Result {
 	return result
 }
 
-func (d *dialogue) compare(t *testing.T, result runnerfsm.Result) {
+// duration is a key's value, 0 when it is not given.
+func (d *dialogue) duration(t *testing.T, key string) time.Duration {
+	if d.keys[key] == "" {
+		return 0
+	}
+	value, err := time.ParseDuration(d.keys[key])
+	require.NoError(t, err)
+	return value
+}
+
+// shown is what the sections of a file may show.
+func (d *dialogue) shown(t *testing.T, result runnerfsm.Result) map[string]string {
 	args, _ := os.ReadFile(d.in("args"))
-	got := map[string]string{
+	return map[string]string{
 		"steps": steps(t, result.Machine), "result": result.Summary() + "\n",
 		"stdout": d.stdout.String(), "stderr": d.stderr.String(), "args": string(args),
 	}
+}
+
+func (d *dialogue) compare(t *testing.T, got map[string]string) {
 	for i, f := range d.archive.Files {
 		want, ok := got[f.Name]
 		if !ok {

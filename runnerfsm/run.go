@@ -73,12 +73,16 @@ func (r *run) handlers() map[fsm.State]handler {
 // wrong with the server or the client shows in the result.
 func Run(ctx context.Context, o Options) (Result, error) {
 	r := &run{Options: o, input: newInput(o.Stdin)}
+	return r.drive(ctx, table, r.handlers())
+}
+
+// drive takes a run through its machine.
+func (r *run) drive(ctx context.Context, table *fsm.Definition, handlers map[fsm.State]handler) (Result, error) {
 	// A process's own events carry no request id; the run's id is for its trace.
-	m := table.New(o.ID, fsm.Hooks{Emit: func(e fsm.Event) {
+	m := table.New(r.ID, fsm.Hooks{Emit: func(e fsm.Event) {
 		e.RequestID = ""
-		o.Emit(e)
+		r.Emit(e)
 	}})
-	handlers := r.handlers()
 	for !m.Done() {
 		trigger, facts := handlers[m.State()](ctx)
 		if err := m.Fire(ctx, trigger, facts); err != nil {

@@ -12,12 +12,25 @@ import (
 const ServerName = "pruner"
 
 // Server is one entry of the mcpServers record: a stdio server that the client
-// starts. (A server reached by URL would be another kind of entry here, and one
-// more case where a provider writes entries down.)
+// starts, or one over HTTP that is there already.
 type Server struct {
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
 	Env     map[string]string `json:"env"`
+
+	URL string `json:"-"` // over HTTP; the rest is empty then
+}
+
+// MarshalJSON writes the kind of entry it is.
+func (s Server) MarshalJSON() ([]byte, error) {
+	if s.URL == "" {
+		type stdio Server
+		return []byte(marshal(stdio(s))), nil
+	}
+	return []byte(marshal(struct {
+		Type string `json:"type"`
+		URL  string `json:"url"`
+	}{"http", s.URL})), nil
 }
 
 // JSON is the entry by itself.

@@ -11,7 +11,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
+	"time"
 )
 
 // Kept is a command under a keeper.
@@ -47,6 +49,13 @@ func Start(self []string, cmd *exec.Cmd) (*Kept, error) {
 // a while to end and then ends it; a second signal is not waited for.
 func (k *Kept) Signal(s os.Signal) { _ = k.cmd.Process.Signal(s) }
 
+// Kill ends the command and all it started at once.
+func (k *Kept) Kill() {
+	// Two different ones: of two equal signals that arrive together one is lost.
+	k.Signal(syscall.SIGTERM)
+	k.Signal(syscall.SIGINT)
+}
+
 // Wait waits for the command and for all it started, and returns its exit code,
 // 128 + N when signal N ended it.
 func (k *Kept) Wait() int {
@@ -56,6 +65,24 @@ func (k *Kept) Wait() int {
 		return 1
 	}
 	return exitCode(k.cmd.ProcessState)
+}
+
+// Grace is the argument that makes a keeper wait as long for a command that was
+// asked to end; it stands in front of the command.
+func Grace(d time.Duration) string { return graceFlag + d.String() }
+
+const graceFlag = "--grace="
+
+// takeGrace takes that argument off.
+func takeGrace(argv []string, otherwise time.Duration) (time.Duration, []string) {
+	if len(argv) == 0 || !strings.HasPrefix(argv[0], graceFlag) {
+		return otherwise, argv
+	}
+	d, err := time.ParseDuration(strings.TrimPrefix(argv[0], graceFlag))
+	if err != nil {
+		return otherwise, argv[1:]
+	}
+	return d, argv[1:]
 }
 
 func exitCode(state *os.ProcessState) int {

@@ -44,10 +44,16 @@ func keep(t *testing.T, script string) kept {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
+	return keepBy(t, []string{self, "keep"}, script)
+}
+
+// keepBy keeps a script by a keeper with options.
+func keepBy(t *testing.T, keeper []string, script string) kept {
+	t.Helper()
 	work := t.TempDir()
 	cmd := exec.Command("/bin/sh", "-c", script)
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "WORK=" + work, "GORACE=atexit_sleep_ms=0"}
-	k, err := Start([]string{self, "keep"}, cmd)
+	k, err := Start(keeper, cmd)
 	require.NoError(t, err)
 	return kept{k, work}
 }
@@ -122,6 +128,29 @@ func TestSecondSignal(t *testing.T) {
 	k.Signal(syscall.SIGTERM)
 	assert.Equal(t, 128+9, k.Wait())
 	assert.Less(t, time.Since(started), graceTold, "the second signal cut the wait short")
+	assert.Empty(t, k.alive())
+}
+
+// TestGrace: a keeper can be told how long a command may take to end.
+func TestGrace(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	k := keepBy(t, []string{self, "keep", Grace(10 * time.Millisecond)}, `trap '' TERM`+family+"while :; do sleep 1; done")
+	k.waitReady(t)
+	started := time.Now()
+	k.Signal(syscall.SIGTERM)
+	assert.Equal(t, 128+9, k.Wait())
+	assert.Less(t, time.Since(started), graceTold)
+}
+
+// TestKill: nothing is asked first.
+func TestKill(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	k := keepBy(t, []string{self, "keep", Grace(time.Hour)}, `trap '' TERM INT`+family+"while :; do sleep 1; done")
+	k.waitReady(t)
+	k.Kill()
+	assert.Equal(t, 128+9, k.Wait())
 	assert.Empty(t, k.alive())
 }
 

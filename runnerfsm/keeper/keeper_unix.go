@@ -31,6 +31,7 @@ func ownGroup(cmd *exec.Cmd) {
 // Main is the keeper process: it runs argv with its own standard streams and
 // returns the exit code.
 func Main(argv []string) int {
+	told, argv := takeGrace(argv, graceTold)
 	if len(argv) == 0 {
 		fmt.Fprintln(os.Stderr, "mcp-pruner keep: there is no command to keep")
 		return 2
@@ -46,7 +47,7 @@ func Main(argv []string) int {
 		fmt.Fprintln(os.Stderr, "mcp-pruner:", err)
 		return cannotStart
 	}
-	attend(cmd.Process.Pid, ended, signals, lost)
+	attend(cmd.Process.Pid, told, ended, signals, lost)
 	sweep(cmd.Process.Pid)
 	<-ended
 	reap()
@@ -90,7 +91,7 @@ func runnerLost() <-chan struct{} {
 
 // attend waits until the command ended by itself, or was asked to and had its
 // time.
-func attend(pid int, ended <-chan struct{}, signals <-chan os.Signal, lost <-chan struct{}) {
+func attend(pid int, grace time.Duration, ended <-chan struct{}, signals <-chan os.Signal, lost <-chan struct{}) {
 	select {
 	case <-ended:
 		return
@@ -101,7 +102,6 @@ func attend(pid int, ended <-chan struct{}, signals <-chan os.Signal, lost <-cha
 		_ = syscall.Kill(-pid, syscall.SIGTERM)
 		signals = nil
 	}
-	grace := graceTold
 	if signals == nil {
 		grace = graceLost
 	}

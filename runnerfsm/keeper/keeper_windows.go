@@ -10,6 +10,7 @@ func ownGroup(cmd *exec.Cmd) { cmd.ExtraFiles = nil } // not to be had on Window
 
 // Main is the keeper process. On Windows it only runs the command.
 func Main(argv []string) int {
+	_, argv = takeGrace(argv, 0)
 	if len(argv) == 0 {
 		fmt.Fprintln(os.Stderr, "mcp-pruner keep: there is no command to keep")
 		return 2

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	server "mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm"
 	"mcp-pruner/runnerfsm"
 )
@@ -25,9 +26,13 @@ through, and exits with its exit code. Without PROMPT the client reads it from
 standard input. The server is injected when JEEVES_PRUNER_ENABLED is 1, true,
 yes or on; a server that fails never fails the run.
 
+  --transport stdio|http   stdio: the client starts the server. http: this program
+                           does, gives the client its URL, and ends it (docs/HTTP.md)
   --events FILE            append the run's events to FILE, not to standard error
   --trace FILE             append the run's trace, and its requests', to FILE
-  --start-timeout SECONDS  give the server this long to start (codex: 10, claude: 30)
+  --start-timeout SECONDS  give the server this long to start (codex, http: 10, claude: 30)
+  --shutdown-timeout SECONDS
+                           http: give the server this long to end, then kill it (8)
 
 What is printed is what the client prints for the options given: its answer, or
 with --output-format stream-json (claude) or --json (codex) its event stream.
@@ -41,6 +46,9 @@ type request struct {
 	events       string
 	trace        string
 	startTimeout time.Duration
+
+	http        bool // the server is this program's, over HTTP
+	stopTimeout time.Duration
 }
 
 // Program is the program that the verb run is part of.
@@ -72,7 +80,9 @@ func parseRun(args []string) (*request, error) {
 		{"--provider", req.setProvider},
 		{"--events", func(v string) error { req.events = v; return nil }},
 		{"--trace", req.setTrace},
-		{"--start-timeout", req.setStartTimeout},
+		{"--start-timeout", seconds(&req.startTimeout)},
+		{"--transport", req.setTransport},
+		{"--shutdown-timeout", seconds(&req.stopTimeout)},
 	})
 	if err != nil {
 		return nil, err
@@ -113,13 +123,24 @@ func (r *request) withTrace(env []string) ([]string, error) {
 	return append(slices.Clone(env), traceVariable+"="+r.trace), nil
 }
 
-func (r *request) setStartTimeout(value string) error {
-	d, err := time.ParseDuration(value + "s")
-	if err != nil || d < time.Millisecond {
-		return errors.New("not a number of seconds")
+func (r *request) setTransport(name string) error {
+	if name != "stdio" && name != "http" {
+		return errors.New("not one of stdio|http")
 	}
-	r.startTimeout = d
+	r.http = name == "http"
 	return nil
+}
+
+// seconds takes a number of seconds.
+func seconds(to *time.Duration) func(string) error {
+	return func(value string) error {
+		d, err := time.ParseDuration(value + "s")
+		if err != nil || d < time.Millisecond {
+			return errors.New("not a number of seconds")
+		}
+		*to = d
+		return nil
+	}
 }
 
 // run runs the client. An error is about this program and not about the run.
@@ -137,7 +158,7 @@ func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Rea
 	defer stop()
 	options.Signals, options.Emit = signals, fsm.NewLog(events, fsm.Info)
 	options.Stdin, options.Stdout, options.Stderr = stdin, stdout, stderr
-	result, err := runnerfsm.Run(context.WithoutCancel(ctx), options)
+	result, err := r.launch(context.WithoutCancel(ctx), options, events)
 	if err != nil {
 		return exitFail, err
 	}
@@ -148,6 +169,22 @@ func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Rea
 	}
 	fmt.Fprintf(stderr, "mcp-pruner: %s: %s\n", r.provider.Name(), result.Summary())
 	return result.ExitCode, nil
+}
+
+// launch runs the client under the machine of its transport. A server of our own
+// has its events beside the run's when those go to a file.
+func (r *request) launch(ctx context.Context, o runnerfsm.Options, events io.Writer) (runnerfsm.Result, error) {
+	if !r.http {
+		return runnerfsm.Run(ctx, o)
+	}
+	owned := runnerfsm.HTTPOptions{Options: o, ShutdownTimeout: r.stopTimeout, Check: func(env []string) error {
+		_, _, err := server.LoadHTTP(map[string]string{"root": o.Settings.Root}, server.FromEnv(env))
+		return err
+	}}
+	if r.events != "" {
+		owned.ServerLog = events
+	}
+	return runnerfsm.RunHTTP(ctx, owned)
 }
 
 // runOptions is the run, less its streams. The server's root is where the client

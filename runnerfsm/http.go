@@ -1,0 +1,241 @@
+package runnerfsm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"mcp-pruner/fsm"
+)
+
+// HTTPOptions is a run that owns the process of its server.
+type HTTPOptions struct {
+	Options
+	Check           func(env []string) error // of the server's settings; nil: none
+	ShutdownTimeout time.Duration            // until SIGKILL; 0: 8 s
+	HealthEvery     time.Duration            // while the client works; 0: 1 s
+	MaxFailures     int                      // in a row, until it is unreachable; 0: 3
+	ServerLog       io.Writer                // what the server prints, line by line; nil: nobody
+}
+
+const (
+	ownedStartTimeout = 10 * time.Second
+	ownedStopTimeout  = 8 * time.Second // a server finishes and cancels its calls within 7 s
+	healthEvery       = time.Second
+	maxFailures       = 3
+	startingEvery     = 20 * time.Millisecond // health checks of a server that starts
+)
+
+var httpTable = fsm.MustCompile(fsm.HTTPRunTable())
+
+// owned is a run that owns the process of its server.
+type owned struct {
+	*run
+	options HTTPOptions
+	server  *server // nil until it was started
+}
+
+// RunHTTP starts a server, runs the client with its URL, and ends the server. Like
+// Run it fails only for reasons of this program.
+func RunHTTP(ctx context.Context, o HTTPOptions) (Result, error) {
+	if o.StartTimeout == 0 {
+		o.StartTimeout = ownedStartTimeout
+	}
+	if o.ShutdownTimeout == 0 {
+		o.ShutdownTimeout = ownedStopTimeout
+	}
+	if o.HealthEvery == 0 {
+		o.HealthEvery = healthEvery
+	}
+	if o.MaxFailures == 0 {
+		o.MaxFailures = maxFailures
+	}
+	h := &owned{run: &run{Options: o.Options, input: newInput(o.Stdin)}, options: o}
+	return h.drive(ctx, httpTable, map[fsm.State]handler{
+		fsm.RunInit:     h.decide,
+		fsm.RunStarting: h.start,
+		fsm.RunRunning:  h.watch,
+		fsm.RunDegraded: h.finish,
+		fsm.RunDisabled: h.finish,
+	})
+}
+
+// decide is run:init: what do the settings say?
+func (h *owned) decide(context.Context) (fsm.Trigger, fsm.Facts) {
+	enabled, err := h.Settings.httpEnabled()
+	if err == nil && !enabled {
+		return fsm.ConfigDisabled, fsm.Facts{"reason": "config_disabled"}
+	}
+	if err == nil {
+		err = h.check()
+	}
+	if err != nil {
+		return fsm.ConfigInvalid, fsm.Facts{"message": oneLine(err), "reason": "config_invalid"}
+	}
+	return fsm.ConfigResolved, nil
+}
+
+func (h *owned) check() error {
+	_, pathErr := h.Settings.httpCommand()
+	env, urlErr := h.Settings.httpEnv()
+	var settingsErr error
+	if h.options.Check != nil {
+		settingsErr = h.options.Check(env)
+	}
+	return errors.Join(pathErr, urlErr, settingsErr)
+}
+
+// start is run:mcp_pruner_starting: the server starts and becomes healthy.
+func (h *owned) start(ctx context.Context) (fsm.Trigger, fsm.Facts) {
+	failed := func(message string) fsm.Facts {
+		return fsm.Facts{"message": message, "reason": "start_failed"}
+	}
+	if err := h.spawn(); err != nil {
+		return fsm.SpawnFailed, failed(oneLine(err))
+	}
+	trigger, facts := h.await(ctx, failed)
+	if trigger != fsm.ServerReady {
+		h.server.kill()
+	}
+	return trigger, facts
+}
+
+func (h *owned) spawn() error {
+	command, pathErr := h.Settings.httpCommand()
+	env, urlErr := h.Settings.httpEnv()
+	if err := errors.Join(pathErr, urlErr); err != nil { // was in order a moment ago
+		return err
+	}
+	if program := LookPath(command[0], env); program != "" {
+		command[0] = program
+	}
+	server, err := startServer(h.Keeper, command, env, h.Settings.Root, h.options.ServerLog)
+	if err != nil {
+		return err
+	}
+	h.server = server
+	return nil
+}
+
+// cannotStart is the exit code of a keeper whose command cannot be executed.
+const cannotStart = 126
+
+// await waits until the server is healthy, or what keeps it from that.
+func (h *owned) await(ctx context.Context, failed func(string) fsm.Facts) (fsm.Trigger, fsm.Facts) {
+	timeout := time.NewTimer(h.options.StartTimeout)
+	defer timeout.Stop()
+	ticker := time.NewTicker(startingEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-h.server.exited:
+			return h.neverReady(failed)
+		case <-timeout.C:
+			facts := failed(fmt.Sprintf("not healthy within %v", h.options.StartTimeout))
+			facts["timeout_ms"] = h.options.StartTimeout.Milliseconds()
+			return fsm.StartTimedOut, facts
+		case s := <-h.Signals:
+			return h.interrupt(s, failed)
+		case <-ctx.Done():
+			return h.interrupt(syscall.SIGTERM, failed)
+		case <-ticker.C:
+			if h.server.health(ctx) != nil || h.server.gone() {
+				continue
+			}
+			host, port := h.server.address()
+			return fsm.ServerReady, fsm.Facts{"host": host, "port": port, "root": h.Settings.Root}
+		}
+	}
+}
+
+// interrupt ends a run whose client has not been started, and now will not be.
+func (h *owned) interrupt(s os.Signal, failed func(string) fsm.Facts) (fsm.Trigger, fsm.Facts) {
+	h.interrupted.Store(signalNumber(s))
+	h.phase = noPhase()
+	return fsm.StartFailed, failed("phase ended before ready")
+}
+
+// neverReady tells a server that could not be executed from one that ended.
+func (h *owned) neverReady(failed func(string) fsm.Facts) (fsm.Trigger, fsm.Facts) {
+	if h.server.code == cannotStart {
+		return fsm.SpawnFailed, failed(h.server.lastWords())
+	}
+	message := fmt.Sprintf("exited with code %d before it was ready", h.server.code)
+	if words := h.server.lastWords(); words != "" {
+		message += ": " + words
+	}
+	return fsm.StartFailed, failed(message)
+}
+
+// watch is run:mcp_pruner_running: the client works, until it has ended or the
+// server is lost.
+func (h *owned) watch(ctx context.Context) (fsm.Trigger, fsm.Facts) {
+	host, port := h.server.address()
+	h.phase = h.launch(ctx, Servers{ServerName: {URL: serverURL(host, port) + "/mcp"}})
+	ticker := time.NewTicker(h.options.HealthEvery)
+	defer ticker.Stop()
+	probed := make(chan error, 1)
+	probing, failures := false, 0
+	for {
+		select {
+		case <-h.phase.ended:
+			return fsm.PhaseEnded, h.stop()
+		case <-h.server.exited:
+			return fsm.ServerExited, h.exitFacts()
+		case <-ticker.C:
+			if !probing {
+				probing = true
+				go func() { probed <- h.server.health(ctx) }() // ends within probeWithin
+			}
+		case err := <-probed:
+			probing = false
+			failures++
+			if err == nil {
+				failures = 0
+			}
+			if failures == h.options.MaxFailures {
+				return fsm.ServerUnreachable, fsm.Facts{"failures": failures, "message": err.Error(), "reason": unreachable}
+			}
+		}
+	}
+}
+
+// finish is run:mcp_pruner_disabled and run:mcp_pruner_degraded: the client does its
+// work, and whatever is left of the server ends after it.
+func (h *owned) finish(ctx context.Context) (fsm.Trigger, fsm.Facts) {
+	trigger, facts := h.run.finish(ctx)
+	if h.server != nil {
+		h.stop()
+	}
+	return trigger, facts
+}
+
+// stop ends the server and says how that went.
+func (h *owned) stop() fsm.Facts {
+	began := time.Now()
+	graceful := h.server.stop(h.options.ShutdownTimeout, func() {
+		h.Emit(fsm.NewEvent("mcp_pruner.kill_escalated", "", fsm.Facts{"timeout_ms": h.options.ShutdownTimeout.Milliseconds()}))
+	})
+	return fsm.Facts{"graceful": graceful, "duration_ms": time.Since(began).Milliseconds()}
+}
+
+func (h *owned) exitFacts() fsm.Facts {
+	facts := fsm.Facts{"reason": exited}
+	if signal, code := h.server.ending(); signal != "" {
+		facts["signal"] = signal
+	} else {
+		facts["exit_code"] = code
+	}
+	return facts
+}
+
+// noPhase stands for a client that is not to be started any more.
+func noPhase() *phase {
+	p := &phase{ended: make(chan struct{})}
+	close(p.ended)
+	return p
+}

@@ -1,0 +1,149 @@
+package runnerfsm_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/fsm"
+	"mcp-pruner/runnerfsm"
+)
+
+// fakeServer is a server over HTTP as a script of a dialogue asks for one: it says
+// where it listens, is healthy unless UNHEALTHY is set, and ends when it is told to
+// unless STUBBORN is set. Its process id is in $WORK/server.
+func fakeServer() {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	if err := os.WriteFile(os.Getenv("WORK")+"/server", fmt.Append(nil, os.Getpid()), 0o600); err != nil {
+		panic(err)
+	}
+	fmt.Fprintf(os.Stderr, `{"event":"mcp_pruner.ready","data":{"host":"127.0.0.1","port":%d}}`+"\n", listener.Addr().(*net.TCPAddr).Port)
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM)
+	go func() {
+		for range end {
+			if os.Getenv("STUBBORN") == "" {
+				os.Exit(0)
+			}
+		}
+	}()
+	panic(http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if os.Getenv("UNHEALTHY") != "" {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+		_, _ = w.Write([]byte(`{"ok":true}`))
+	})))
+}
+
+// TestHTTPDialogues plays every file of testdata/runner-http: a server and a client,
+// both real processes running the file's scripts, and what the runner makes of them.
+func TestHTTPDialogues(t *testing.T) {
+	files, err := filepath.Glob("../testdata/runner-http/*.txtar")
+	require.NoError(t, err)
+	var mu sync.Mutex
+	taken := make(map[string]bool)
+	t.Run("play", func(t *testing.T) {
+		for _, file := range files {
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+				t.Parallel()
+				d := httpDialogue{dialogue: readDialogue(t, file)}
+				result := d.play(t)
+				d.check(t, result)
+				mu.Lock()
+				defer mu.Unlock()
+				for _, s := range result.Machine.Steps() {
+					checkStep(t, fsm.HTTPRunTable(), s)
+					taken[s.Spec+" "+string(s.Trigger)] = true
+				}
+			})
+		}
+	})
+	for _, row := range fsm.HTTPRunTable().Rows {
+		assert.True(t, taken[row.Spec+" "+string(row.Trigger)], "no dialogue takes row %s (%s, %s)", row.Spec, row.From, row.Trigger)
+	}
+}
+
+// httpDialogue is one file. Its scripts find the events so far in $WORK/events.
+type httpDialogue struct {
+	*dialogue
+	events safeBuffer
+}
+
+func (d *httpDialogue) play(t *testing.T) runnerfsm.Result {
+	t.Helper()
+	provider, ok := runnerfsm.ProviderByName(d.keys["provider"])
+	require.True(t, ok, "provider: %q", d.keys["provider"])
+	self, err := os.Executable()
+	require.NoError(t, err)
+	d.env = append(d.env, "FAKE="+self)
+	signals := make(chan os.Signal, 1)
+	log := &interrupter{new(safeBuffer), d.keys["interrupt"], signals}
+	result, err := runnerfsm.RunHTTP(context.Background(), runnerfsm.HTTPOptions{
+		Options: runnerfsm.Options{
+			ID: "run_1", Provider: provider, ProviderOptions: strings.Fields(d.keys["options"]), Prompt: d.keys["prompt"],
+			Settings:     runnerfsm.Settings{Env: d.env, Dir: d.work, Root: d.work, Beside: d.in("bin")},
+			StartTimeout: d.duration(t, "start-timeout"), Keeper: []string{self, "keep"}, Signals: signals,
+			Stdin: strings.NewReader(d.stdin), Stdout: &interrupter{&d.stdout, d.keys["interrupt"], signals}, Stderr: &d.stderr,
+			Emit: func(e fsm.Event) { d.log(t, e) },
+		},
+		ShutdownTimeout: d.duration(t, "shutdown-timeout"), HealthEvery: 50 * time.Millisecond, ServerLog: log,
+		Check: func(env []string) error {
+			for _, entry := range env {
+				if entry == "JEEVES_MCP_PRUNER_PORT=x" {
+					return fmt.Errorf("invalid_port")
+				}
+			}
+			return nil
+		},
+	})
+	require.NoError(t, err)
+	return result
+}
+
+func (d *httpDialogue) log(t *testing.T, e fsm.Event) {
+	assert.NoError(t, e.Check())
+	assert.Empty(t, e.RequestID, "a run's events are the process's own")
+	fmt.Fprintln(&d.events, e.Name)
+	assert.NoError(t, os.WriteFile(d.in("events"), []byte(d.events.String()), 0o600))
+}
+
+var (
+	port     = regexp.MustCompile(`(127\.0\.0\.1:|"port":)\d+`)
+	duration = regexp.MustCompile(`("duration_ms":)\d+`)
+)
+
+// check compares what the file shows, less what differs from run to run, and that
+// nothing is left of the server.
+func (d *httpDialogue) check(t *testing.T, result runnerfsm.Result) {
+	t.Helper()
+	got := d.shown(t, result)
+	got["events"] = d.events.String()
+	for name, text := range got {
+		got[name] = duration.ReplaceAllString(port.ReplaceAllString(text, "${1}PORT"), "${1}MS")
+	}
+	d.compare(t, got)
+	raw, err := os.ReadFile(d.in("server"))
+	if err != nil {
+		return // there was none
+	}
+	var pid int
+	_, err = fmt.Sscan(string(raw), &pid)
+	require.NoError(t, err)
+	assert.Equal(t, syscall.ESRCH, syscall.Kill(pid, 0), "the server lives on")
+}

@@ -1,0 +1,181 @@
+package runnerfsm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"mcp-pruner/runnerfsm/keeper"
+)
+
+// probeWithin is how long one health check may take.
+const probeWithin = time.Second
+
+// server is the process of a server over HTTP that this run owns.
+type server struct {
+	kept   *keeper.Kept
+	output *lines
+	log    io.Writer     // takes what the server prints; nil: nobody
+	exited chan struct{} // closed when it and all it started are gone
+	code   int           // its exit code, once exited
+	probe  http.Client
+
+	mu   sync.Mutex
+	host string // where it listens, once it said so
+	port int
+	last string // the last line it printed
+}
+
+// startServer starts the server under a keeper that leaves it to us how long it
+// may take to end.
+func startServer(self, command, env []string, dir string, log io.Writer) (*server, error) {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env, cmd.Dir = env, dir
+	cmd.WaitDelay = stdinGrace
+	s := &server{log: log, exited: make(chan struct{})}
+	s.probe.Transport = &http.Transport{DisableKeepAlives: true} // and no proxy
+	s.output = &lines{take: s.read}
+	cmd.Stdout, cmd.Stderr = s.output, s.output
+	kept, err := keeper.Start(append(append([]string{}, self...), keeper.Grace(24*time.Hour)), cmd)
+	if err != nil {
+		return nil, err
+	}
+	s.kept = kept
+	go func() { // ends with the process, which stop sees to
+		s.code = kept.Wait()
+		s.output.flush()
+		close(s.exited)
+	}()
+	return s, nil
+}
+
+// read reads a line of what the server prints: one of them says where it listens.
+func (s *server) read(line []byte) {
+	if s.log != nil {
+		_, _ = s.log.Write(append(append([]byte{}, line...), '\n')) // a log that is gone is no reason to stop
+	}
+	var event struct {
+		Event string `json:"event"`
+		Data  struct {
+			Host    string `json:"host"`
+			Port    int    `json:"port"`
+			Message string `json:"message"`
+		} `json:"data"`
+	}
+	_ = json.Unmarshal(line, &event) // other lines are no events
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = string(line)
+	if event.Data.Message != "" {
+		s.last = event.Data.Message
+	}
+	if event.Event == "mcp_pruner.ready" && event.Data.Port != 0 {
+		s.host, s.port = event.Data.Host, event.Data.Port
+	}
+}
+
+// address is where the server listens; port 0 until it said so.
+func (s *server) address() (host string, port int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.host, s.port
+}
+
+// health asks the server how it is.
+func (s *server) health(ctx context.Context) error {
+	host, port := s.address()
+	if port == 0 {
+		return fmt.Errorf("it did not say where it listens")
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeWithin)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, serverURL(host, port)+"/healthz", nil)
+	if err != nil {
+		return err
+	}
+	response, err := s.probe.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	var health struct {
+		OK bool `json:"ok"`
+	}
+	err = json.NewDecoder(io.LimitReader(response.Body, 64<<10)).Decode(&health)
+	if response.StatusCode != http.StatusOK || err != nil || !health.OK {
+		return fmt.Errorf("/healthz answers %s", response.Status)
+	}
+	return nil
+}
+
+// gone says whether the server ended.
+func (s *server) gone() bool {
+	select {
+	case <-s.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// stop asks the server to end, and tells escalate before it ends it by force. It
+// reports whether that was not needed.
+func (s *server) stop(within time.Duration, escalate func()) (graceful bool) {
+	if s.gone() {
+		return true
+	}
+	s.kept.Signal(syscall.SIGTERM)
+	select {
+	case <-s.exited:
+		return true
+	case <-time.After(within):
+	}
+	escalate()
+	s.kill()
+	return false
+}
+
+// kill ends the server with all it started.
+func (s *server) kill() {
+	if !s.gone() {
+		s.kept.Kill()
+	}
+	<-s.exited
+}
+
+// ending says how the server ended: by which signal, or else with which code.
+func (s *server) ending() (signal string, code int) {
+	n := s.code - 128
+	if n <= 0 {
+		return "", s.code
+	}
+	if name, known := signalNames[syscall.Signal(n)]; known {
+		return name, s.code
+	}
+	return fmt.Sprintf("signal %d", n), s.code
+}
+
+var signalNames = map[syscall.Signal]string{
+	syscall.SIGHUP: "SIGHUP", syscall.SIGINT: "SIGINT", syscall.SIGABRT: "SIGABRT",
+	syscall.SIGKILL: "SIGKILL", syscall.SIGSEGV: "SIGSEGV", syscall.SIGTERM: "SIGTERM",
+}
+
+// serverURL is the server's address without a path.
+func serverURL(host string, port int) string {
+	return "http://" + net.JoinHostPort(host, strconv.Itoa(port))
+}
+
+// lastWords is the last line the server printed.
+func (s *server) lastWords() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}
