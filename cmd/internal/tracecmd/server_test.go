@@ -1,0 +1,190 @@
+package tracecmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// converse runs a server with the lines as its whole input.
+func converse(t *testing.T, root string, env []string, lines ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	path, err := program()
+	require.NoError(t, err)
+	cmd := exec.Command(path)
+	cmd.Env = append(append(os.Environ(), "MCP_PRUNER_CWD="+root, "PRUNER_URL=embedded"), env...)
+	cmd.Stdin = strings.NewReader(strings.Join(lines, "\n"))
+	var out, log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &log
+	_ = cmd.Run() // the exit code says it all
+	return out.String(), log.String(), cmd.ProcessState.ExitCode()
+}
+
+func ask(id int, tool string, args map[string]any) string {
+	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args}})
+	if err != nil {
+		panic(err)
+	}
+	return string(line)
+}
+
+// secretCalls put the word "secret" into everything a call can hold.
+func secretCalls(t *testing.T) (root string, lines []string) {
+	root = t.TempDir()
+	text := strings.Repeat("func secretContent() {\n\treturn other()\n}\n\nvar filler = 1\n\n", 200)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "secretpath.go"), []byte(text), 0o600))
+	focus := "what is the secretquestion about filler"
+	return root, []string{
+		ask(1, "read", map[string]any{"file_path": "secretpath.go", "context_focus_question": focus}),
+		ask(2, "read", map[string]any{"file_path": "secretmissing.go"}),
+		ask(3, "bash", map[string]any{"command": "echo secretcommand; cat secretpath.go; exit 0", "context_focus_question": focus}),
+		ask(4, "bash", map[string]any{"command": "echo secretcommand >&2; exit 3"}),
+		ask(5, "bash", map[string]any{"command": "true", "cwd": "secretcwd"}),
+		ask(6, "grep", map[string]any{"pattern": "secretC", "path": "secretpath.go", "context_focus_question": focus}),
+		ask(7, "grep", map[string]any{"pattern": "secretpattern["}),
+		ask(8, "read", map[string]any{"secretargument": "secretvalue"}),
+		`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"read","arguments":"secret"}}`,
+		`{"secret`,
+	}
+}
+
+func TestATraceSaysNothingOfWhatCallsWereAbout(t *testing.T) {
+	root, lines := secretCalls(t)
+	trace := filepath.Join(t.TempDir(), "trace.jsonl")
+	stdout, _, _ := converse(t, root, []string{"MCP_PRUNER_TRACE=" + trace}, lines...)
+	require.Equal(t, len(lines), strings.Count(stdout, "\n"))
+	raw, err := os.ReadFile(trace)
+	require.NoError(t, err)
+	require.Equal(t, len(lines), bytes.Count(raw, []byte("\n")))
+	assert.NotContains(t, strings.ToLower(string(raw)), "secret")
+	assert.NotContains(t, string(raw), root)
+	require.Empty(t, verifyText(t, raw).Problems)
+}
+
+func TestDetailIsRecordedOnlyWhenAskedFor(t *testing.T) {
+	root, lines := secretCalls(t)
+	trace := filepath.Join(t.TempDir(), "trace.jsonl")
+	converse(t, root, []string{"MCP_PRUNER_TRACE=" + trace, "MCP_PRUNER_TRACE_DETAIL=full"}, lines...)
+	raw, err := os.ReadFile(trace)
+	require.NoError(t, err)
+	for _, want := range []string{`"path":"secretpath.go"`, `"question":"what is the secretquestion about filler"`, `"command":"echo secretcommand; cat secretpath.go; exit 0"`, `"pattern":"secretC"`} {
+		assert.Contains(t, string(raw), want)
+	}
+	assert.NotContains(t, string(raw), "secretContent", "never what a tool returned")
+	assert.NotContains(t, string(raw), "secretvalue")
+	require.Empty(t, verifyText(t, raw).Problems)
+}
+
+// Calls about the same thing share a subject within a session, and only there.
+func TestSubjectsAreVeiled(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(root, "a"), []byte("x"), 0o600))
+	trace := filepath.Join(t.TempDir(), "trace.jsonl")
+	for range 2 {
+		converse(t, root, []string{"MCP_PRUNER_TRACE=" + trace},
+			ask(1, "read", map[string]any{"file_path": "a"}), ask(2, "read", map[string]any{"file_path": "./a", "start_line": 1}), ask(3, "bash", map[string]any{"command": "a"}))
+	}
+	raw, err := os.ReadFile(trace)
+	require.NoError(t, err)
+	subjects := map[string]map[string]int{} // by session
+	for _, line := range split0(raw) {
+		r := parsed(t, line)
+		if subjects[r.Session] == nil {
+			subjects[r.Session] = map[string]int{}
+		}
+		subjects[r.Session][r.Subject]++
+	}
+	require.Len(t, subjects, 2)
+	seen := map[string]bool{}
+	for _, of := range subjects {
+		assert.Len(t, of, 2, "the file twice, the command once")
+		for subject := range of {
+			assert.Regexp(t, `^[0-9a-f]{16}$`, subject)
+			assert.False(t, seen[subject], "the same in both sessions")
+			seen[subject] = true
+		}
+	}
+}
+
+func TestAFullDiskDisturbsNoRequest(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("there is no /dev/full here")
+	}
+	root, lines := secretCalls(t)
+	stdout, stderr, code := converse(t, root, []string{"MCP_PRUNER_TRACE=/dev/full"}, lines...)
+	assert.Equal(t, 0, code)
+	assert.Equal(t, len(lines), strings.Count(stdout, "\n"))
+	assert.Equal(t, 1, strings.Count(stderr, `"event":"mcp_pruner.trace_failed"`), "told once")
+	assert.Contains(t, stderr, `no space left on device`)
+}
+
+func TestATraceThatCannotBeOpenedIsAStartError(t *testing.T) {
+	for _, path := range []string{t.TempDir(), filepath.Join(t.TempDir(), "no/such/folder")} {
+		stdout, stderr, code := converse(t, t.TempDir(), []string{"MCP_PRUNER_TRACE=" + path}, ask(1, "read", nil))
+		assert.Equal(t, 2, code)
+		assert.Empty(t, stdout)
+		assert.Contains(t, stderr, `"event":"mcp_pruner.start_failed"`)
+		assert.Contains(t, stderr, "MCP_PRUNER_TRACE: ")
+	}
+}
+
+// The client is gone when the answer is to be written: the record that was made
+// ahead of it is amended.
+func TestAnAnswerThatNeverArrivedIsAmended(t *testing.T) {
+	root := t.TempDir()
+	trace := filepath.Join(t.TempDir(), "trace.jsonl")
+	path, err := program()
+	require.NoError(t, err)
+	cmd := exec.Command(path)
+	cmd.Env = append(os.Environ(), "MCP_PRUNER_CWD="+root, "PRUNER_URL=", "MCP_PRUNER_TRACE="+trace)
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	_, err = io.WriteString(in, ask(1, "bash", map[string]any{"command": "until [ -e gone ]; do sleep 0.01; done; echo done"})+"\n")
+	require.NoError(t, err)
+	require.NoError(t, out.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(root, "gone"), nil, 0o600))
+	_ = cmd.Wait()
+
+	raw, err := os.ReadFile(trace)
+	require.NoError(t, err)
+	lines := split0(raw)
+	require.Len(t, lines, 2)
+	first, second := parsed(t, lines[0]), parsed(t, lines[1])
+	assert.Equal(t, "responded", first.Outcome)
+	assert.Equal(t, "internal_error", second.Outcome)
+	assert.True(t, second.Amends)
+	assert.Equal(t, first.ID, second.ID)
+	assert.Equal(t, "E11", second.Steps[len(second.Steps)-1].Row)
+	assert.Zero(t, second.Bytes.Sent)
+	v := verifyText(t, raw)
+	require.Empty(t, v.Problems)
+	assert.Equal(t, 1, v.Amended)
+}
+
+// A trace is rotated while it is written, and its parts are one trace.
+func TestARotatedTraceIsOneTrace(t *testing.T) {
+	root, lines := secretCalls(t)
+	dir := t.TempDir()
+	trace := filepath.Join(dir, "trace.jsonl")
+	for range 3 {
+		converse(t, root, []string{"MCP_PRUNER_TRACE=" + trace, "MCP_PRUNER_TRACE_MAX_BYTES=4000"}, lines...)
+	}
+	files, err := filepath.Glob(trace + "*")
+	require.NoError(t, err)
+	require.Greater(t, len(files), 3)
+	stdout, stderr, code := command(t, append([]string{"verify"}, files...)...)
+	require.Equal(t, exitOK, code, stdout+stderr)
+	assert.Contains(t, stdout, "ok: 30 records (request 30) of 3 processes")
+	assert.NotContains(t, stdout, "note:")
+}

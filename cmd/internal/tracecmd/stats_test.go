@@ -1,0 +1,166 @@
+package tracecmd
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/fsm"
+)
+
+// made is a trace of requests that are told apart by what matters here.
+type made struct {
+	client, session, subject string
+	raw, sent                int // tokens; bytes are four times as many
+	question                 int
+	failed                   bool
+}
+
+func (m made) record(t *testing.T, g *generator, n int) *fsm.Record {
+	t.Helper()
+	way := readRaw
+	switch {
+	case m.failed:
+		way = "accept arguments_valid tool_failed"
+	case m.raw != m.sent:
+		way = readPruned
+	}
+	r := g.template(t, kind{table: fsm.RequestTable(), way: way, tool: "read", facts: fsm.Facts{
+		"raw_bytes": 4 * m.raw, "pruned_bytes": 4 * m.sent, "code": "not_found", "reason": "no_focus_question",
+	}})
+	for i := range r.Steps {
+		r.Steps[i].Micros = int64(1000 * (i + 1))
+	}
+	r.ID, r.Writer, r.Seq = "req_"+string(rune('a'+n)), "feedfeedfeedfeed", uint64(n+1)
+	r.Client, r.Session, r.Subject = m.client, m.session, m.subject
+	r.Start = time.Date(2026, 11, 21, n, 0, 0, 0, time.UTC)
+	r.Bytes = fsm.TraceBytes{Raw: 4 * m.raw, Sent: 4 * m.sent, Wire: 4*m.sent + 100}
+	r.Tokens = fsm.TraceTokens{Raw: m.raw, Sent: m.sent, Question: m.question}
+	return &r
+}
+
+func traceOf(t *testing.T, requests ...made) string {
+	t.Helper()
+	g := newGenerator(t)
+	var text []byte
+	prev := ""
+	for n, m := range requests {
+		r := m.record(t, g, n)
+		r.Prev = prev
+		text = fsm.AppendRecord(text, r)
+		prev = r.Sum
+	}
+	require.Empty(t, verifyText(t, text).Problems)
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	return path
+}
+
+func statsOf(t *testing.T, args ...string) Stats {
+	t.Helper()
+	stdout, stderr, code := command(t, append([]string{"stats", "--json"}, args...)...)
+	require.Equal(t, exitOK, code, stderr)
+	var s Stats
+	require.NoError(t, json.Unmarshal([]byte(stdout), &s))
+	return s
+}
+
+func TestNetIsWhatIsLeftOfTheSaving(t *testing.T) {
+	pruned := made{client: "x", session: "s", subject: "f", raw: 1000, sent: 200, question: 10}
+	whole := made{client: "x", session: "s", subject: "f", raw: 1000, sent: 1000}
+	with := func(m made, change func(*made)) made { change(&m); return m }
+	for name, c := range map[string]struct {
+		requests []made
+		want     Saved
+	}{
+		"pruned and left at that": {[]made{pruned},
+			Saved{Gross: 800, Questions: 10, Without: 1000, Net: 790, NetShare: .79}},
+		"nothing pruned": {[]made{whole, whole},
+			Saved{Without: 2000}},
+		"a question in vain": {[]made{with(whole, func(m *made) { m.question = 10 })},
+			Saved{Questions: 10, Without: 1000, Net: -10, NetShare: -.01}},
+		"the whole of it afterwards": {[]made{pruned, whole},
+			Saved{Gross: 800, Questions: 10, Rereads: 1000, RereadsOf: 1, Without: 1000, Net: -210, NetShare: -.21}},
+		"and again, which would have happened anyway": {[]made{pruned, whole, whole},
+			Saved{Gross: 800, Questions: 10, Rereads: 1000, RereadsOf: 1, Without: 2000, Net: -210, NetShare: -.105}},
+		"another question about it": {[]made{pruned, pruned},
+			Saved{Gross: 1600, Questions: 20, Rereads: 200, RereadsOf: 1, OfRereads: 800, Without: 1000, Net: 580, NetShare: .58}},
+		"something else": {[]made{pruned, with(whole, func(m *made) { m.subject = "g" })},
+			Saved{Gross: 800, Questions: 10, Without: 2000, Net: 790, NetShare: .395}},
+		"in another session": {[]made{pruned, with(whole, func(m *made) { m.session = "z" })},
+			Saved{Gross: 800, Questions: 10, Without: 2000, Net: 790, NetShare: .395}},
+		"a failed try is no re-read of all": {[]made{pruned, with(whole, func(m *made) { m.failed = true; m.raw, m.sent = 5, 5 }), whole},
+			Saved{Gross: 800, Questions: 10, Rereads: 1005, RereadsOf: 2, Without: 1000, Net: -215, NetShare: -.215}},
+		"more than Codex shows": {[]made{{client: "codex-mcp-client", session: "s", subject: "f", raw: 24_000, sent: 2000}},
+			Saved{Gross: 22_000, NotShown: 12_000, Without: 12_000, Net: 10_000, NetShare: 10. / 12}},
+		"more than Claude shows": {[]made{{client: "claude-code", session: "s", subject: "f", raw: 250_000, sent: 25_000}},
+			Saved{Gross: 225_000, NotShown: 125_000, Without: 125_000, Net: 100_000, NetShare: .8}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := statsOf(t, traceOf(t, c.requests...)).Saved
+			assert.InDelta(t, c.want.NetShare, s.NetShare, 1e-9)
+			s.NetShare = c.want.NetShare
+			assert.Equal(t, c.want, s)
+			assert.Equal(t, s.Gross-s.NotShown-s.OfRereads-s.Questions-s.Rereads, s.Net, "the balance adds up")
+		})
+	}
+}
+
+func TestStatsCanBeNarrowed(t *testing.T) {
+	path := traceOf(t, made{session: "a", raw: 1, sent: 1}, made{session: "b", raw: 2, sent: 2}, made{session: "a", raw: 4, sent: 4})
+	assert.Equal(t, 3, statsOf(t, path).Requests)
+	assert.Equal(t, 5, statsOf(t, "--session", "a", path).Tokens.Raw)
+	assert.Equal(t, 6, statsOf(t, path, "--since", "2026-11-21T01:00:00Z").Tokens.Raw)
+	assert.Equal(t, 3, statsOf(t, "--since", "2026-11-21", path).Requests)
+	assert.Equal(t, 1+2+2, statsOf(t, "--limit", "8", path).Saved.Without, "eight bytes are two tokens of the last")
+	_, stderr, code := command(t, "stats", "--session", "nobody", path)
+	assert.Equal(t, exitBad, code)
+	assert.Contains(t, stderr, "there is no such record")
+}
+
+func TestStatsOfTheSample(t *testing.T) {
+	s := statsOf(t, "../../../testdata/audit/requests.jsonl")
+	assert.Equal(t, 24, s.Requests)
+	assert.Equal(t, 4, s.Sessions)
+	assert.Equal(t, Pruner{
+		Called: 8, Applied: 5, Failed: 3, Failures: map[string]int{"http_error": 3},
+		Skipped: map[string]int{"disabled_or_unconfigured": 3, "no_focus_question": 8, "output_empty": 1}, Latency: s.Pruner.Latency,
+	}, s.Pruner)
+	assert.Contains(t, s.Outcomes, Outcome{Machine: "request", Tool: "bash", Outcome: "tool_error", Why: "nonzero_exit", Count: 1})
+	assert.Contains(t, s.Outcomes, Outcome{Machine: "request", Tool: "bash", Outcome: "internal_error", Why: "cancelled", Count: 1})
+	assert.Contains(t, s.Outcomes, Outcome{Machine: "request", Outcome: "invalid_request", Count: 1})
+	shares := 0.0
+	for _, p := range s.Paths {
+		shares += p.Share
+	}
+	assert.InDelta(t, 1, shares, 1e-9)
+
+	stdout, _, code := command(t, "stats", "../../../testdata/audit/requests.jsonl")
+	assert.Equal(t, exitOK, code)
+	for _, want := range []string{"24 requests and 0 runs in 4 sessions", "net saved", "http_error", "nonzero_exit", "req:executing_tool",
+		"accept arguments_valid tool_succeeded output_captured eligible pruned written"} {
+		assert.Contains(t, stdout, want)
+	}
+}
+
+func TestLatencyIsTheNearestRank(t *testing.T) {
+	var d durations
+	for us := range 1000 {
+		d.add(int64(us + 1))
+	}
+	assert.Equal(t, Latency{P50: 501, P95: 951, P99: 991, Max: 1000}, d.latency())
+	assert.Equal(t, Latency{7, 7, 7, 7}, durations{7}.latency())
+	assert.Equal(t, Latency{}, durations{}.latency())
+}
+
+func TestNumbersAreWordedForPeople(t *testing.T) {
+	assert.Equal(t, "999 -1,000 1,234,567", strings.Join([]string{count(999), count(-1000), count(1234567)}, " "))
+	assert.Equal(t, "999µs 1.00ms 12.3ms 123ms 1.23s 120s", strings.Join([]string{span(999), span(1000), span(12345), span(123456), span(1234567), span(120_000_000)}, " "))
+	assert.Equal(t, `- read "a\nb" "\u202e"`, strings.Join([]string{toolName(""), toolName("read"), toolName("a\nb"), toolName("\u202e")}, " "))
+}
