@@ -1,6 +1,9 @@
 package states
 
-import "mcp-pruner/fsm"
+import (
+	"mcp-pruner/fsm"
+	"mcp-pruner/tools"
+)
 
 // AnswerKind says which of the wire's shapes a call is answered with.
 type AnswerKind int
@@ -20,6 +23,7 @@ type Answer struct {
 	Issues []Issue
 
 	Text       string // content[0].text
+	Notice     string // what the text alone does not say: cut, exit code, nothing found
 	Structured any    // structuredContent, with the metadata in it
 	IsError    bool
 	Pruning    PruningMetadata
@@ -42,9 +46,16 @@ func (c *Call) Answer() Answer {
 			Text: c.sent, Structured: c.failure.Structured(c.toolName, c.pruning)}
 	case state == fsm.RespondRaw || state == fsm.RespondPruned:
 		c.sent = c.output.Text()
-		return Answer{Kind: Result, Pruning: c.pruning, PruneID: c.pruneID, Repeat: c.repeat,
+		return Answer{Kind: Result, Notice: noticeOf(c.output), Pruning: c.pruning, PruneID: c.pruneID, Repeat: c.repeat,
 			Text: c.sent, Structured: c.output.Structured(c.pruning)}
 	default:
 		return Answer{Kind: Failed}
 	}
+}
+
+func noticeOf(o tools.Output) string {
+	if n, ok := o.(tools.Noticer); ok {
+		return n.Notice()
+	}
+	return ""
 }

@@ -64,6 +64,10 @@ type Output interface {
 	Structured(pruning any) any
 }
 
+// Noticer is an Output with something to say that its text does not: that it was
+// cut and where to go on, an exit code, that nothing was found. "" says nothing.
+type Noticer interface{ Notice() string }
+
 // Source describes where an output came from: a file, a command, or matches.
 type Source struct {
 	File    string // read: file_path as given

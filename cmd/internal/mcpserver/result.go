@@ -34,6 +34,9 @@ func newToolResult(a states.Answer, textOnly bool) toolResult {
 		IsError: a.IsError,
 		Meta:    map[string]any{"jeeves/pruning": a.Pruning},
 	}
+	if a.Notice != "" { // a block of its own: the text stays exactly the output
+		r.Content = append(r.Content, textContent{"text", "[" + a.Notice + "]"})
+	}
 	if !textOnly {
 		r.StructuredContent = a.Structured
 	}
