@@ -86,7 +86,7 @@ func runReport(s settings, stdin io.Reader, stdout io.Writer) (int, error) {
 		return exitBad, err
 	}
 	var html bytes.Buffer
-	if err := writeReport(&html, l, s); err != nil {
+	if err := writeReport(&html, l, s, maxRows); err != nil {
 		return exitBad, err
 	}
 	if s.output == "-" {
@@ -100,9 +100,10 @@ func runReport(s settings, stdin io.Reader, stdout io.Writer) (int, error) {
 	return exitOK, nil
 }
 
-func writeReport(out io.Writer, l loaded, s settings) error {
+// writeReport writes the page of the last records, most of them at most.
+func writeReport(out io.Writer, l loaded, s settings, most int) error {
 	saved := savings(l.entries, s.limit)
-	left := max(0, len(l.entries)-maxRows)
+	left := max(0, len(l.entries)-most)
 	t := newTables()
 	rows := newRows()
 	for i, e := range l.entries[left:] {
