@@ -10,7 +10,7 @@ import (
 // its frames and message, a test's run with its output and verdict, a compiler's
 // message with its excerpt.
 func logsOutline(d *document) outline {
-	o := outline{of: make([]int32, len(d.lines))}
+	o := outline{of: make([]int32, len(d.lines)), units: make([]unit, 0, len(d.lines))}
 	var state entry
 	for i, line := range d.lines {
 		if i == 0 || !state.continues(d, i, line) {
@@ -46,24 +46,41 @@ type entry struct {
 }
 
 func entryKind(line string) int {
-	t := strings.TrimSpace(line)
-	switch {
-	case strings.HasPrefix(line, "=== RUN"), strings.HasPrefix(line, "=== CONT"), strings.HasPrefix(line, "=== NAME"):
-		return goRun
-	case strings.HasPrefix(line, "panic:"), strings.HasPrefix(line, "fatal error:"), strings.HasPrefix(line, "goroutine "):
-		return panicEntry
-	case strings.HasPrefix(t, "Traceback (most recent call last)"):
-		return traceback
-	case len(line) >= 20 && strings.HasPrefix(line, "====="):
-		return framed
-	case numbered(t):
-		return numberedEntry
-	case t == "":
+	t := strings.TrimLeft(line, " \t\r")
+	if t == "" {
 		return blankEntry
-	case strings.HasPrefix(line, "error[") || strings.HasPrefix(line, "error:") || strings.HasPrefix(line, "warning:"):
-		return paragraph
+	}
+	switch t[0] { // most lines are told by their first byte
+	case '=':
+		return equalsEntry(line)
+	case 'p', 'f', 'g':
+		return startsEntry(line, panicEntry, "panic:", "fatal error:", "goroutine ")
+	case 'T':
+		return startsEntry(t, traceback, "Traceback (most recent call last)")
+	case 'e', 'w':
+		return startsEntry(line, paragraph, "error[", "error:", "warning:")
+	}
+	if class[t[0]] == digit && numbered(t) {
+		return numberedEntry
 	}
 	return plainEntry
+}
+
+// startsEntry is kind when the line begins with one of the prefixes.
+func startsEntry(line string, kind int, prefixes ...string) int {
+	for _, p := range prefixes {
+		if strings.HasPrefix(line, p) {
+			return kind
+		}
+	}
+	return plainEntry
+}
+
+func equalsEntry(line string) int {
+	if len(line) >= 20 && strings.HasPrefix(line, "=====") {
+		return framed
+	}
+	return startsEntry(line, goRun, "=== RUN", "=== CONT", "=== NAME")
 }
 
 // numbered is true of "3) name", as test runners number failures.
@@ -120,26 +137,20 @@ func continuation(d *document, i int, line string) bool {
 // template is a hash of a line with digits, hex and quoted text masked: lines a
 // program printed with the same statement share it.
 func template(line string) uint64 {
-	h := uint64(14695981039346656037)
-	mix := func(c byte) { h = (h ^ uint64(c)) * 1099511628211 }
-	for i, words := 0, 0; i < len(line) && i < 300 && words < 40; {
-		c := class[line[i]]
-		if !wordClass(c) {
-			mix(line[i])
-			i++
-			continue
-		}
-		start, digits := i, false
+	const offset, prime, prefix = 14695981039346656037, 1099511628211, 300
+	line = line[:min(len(line), prefix)]
+	h := uint64(offset)
+	for i := 0; i < len(line); {
+		before, digits := h, false
 		for ; i < len(line) && wordClass(class[line[i]]); i++ {
 			digits = digits || class[line[i]] == digit
+			h = (h ^ uint64(line[i])) * prime
 		}
-		words++
 		if digits {
-			mix('0')
-			continue
+			h = (before ^ '0') * prime
 		}
-		for _, b := range []byte(line[start:i]) {
-			mix(b)
+		for ; i < len(line) && !wordClass(class[line[i]]); i++ {
+			h = (h ^ uint64(line[i])) * prime
 		}
 	}
 	return h
@@ -155,7 +166,7 @@ func (r *relevance) trouble(d *document, q *question, o outline) {
 		if d.blank(i) {
 			continue
 		}
-		r.passed = r.passed || successLine(text)
+		r.passed = r.passed || q.failure && successLine(text)
 		s := signal(text)
 		if s == warningSignal && q.warning && !q.failure {
 			s = 1
@@ -167,7 +178,7 @@ func (r *relevance) trouble(d *document, q *question, o outline) {
 		r.score[i] += tune.rare * rare[i]
 	}
 	r.verdicts(d, o)
-	r.troubled = slices.Max(append(r.entry, 0)) > warningSignal
+	r.troubled = len(r.entry) > 0 && slices.Max(r.entry) > warningSignal
 	share := 1.0
 	if !q.failure && !q.warning {
 		share = tune.calm

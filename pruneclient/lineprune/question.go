@@ -263,7 +263,7 @@ func weightTable(lists map[float64]string) map[string]float64 {
 	out := map[string]float64{}
 	for weight, words := range lists {
 		for _, w := range strings.Fields(words) {
-			out[w] = weight
+			out[w] = max(out[w], weight) // whatever the order of the lists
 		}
 	}
 	return out

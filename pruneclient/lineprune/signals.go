@@ -120,11 +120,23 @@ func harmless(line string) bool {
 	if strings.HasSuffix(line, "... ok") {
 		return true
 	}
-	t := strings.TrimLeft(line, " \t")
-	for _, p := range []string{"=== ", "--- PASS", "--- SKIP", "ok ", "ok\t", "# Subtest", "✔", "✓", "PASS"} {
-		if strings.HasPrefix(t, p) {
-			return true
-		}
+	at := firstVisible(line)
+	if at == len(line) {
+		return true
+	}
+	switch t := line[at:]; t[0] { // most lines are told by their first byte
+	case '=':
+		return strings.HasPrefix(t, "=== ")
+	case '-':
+		return strings.HasPrefix(t, "--- PASS") || strings.HasPrefix(t, "--- SKIP")
+	case 'o':
+		return strings.HasPrefix(t, "ok ") || strings.HasPrefix(t, "ok\t")
+	case 'P':
+		return strings.HasPrefix(t, "PASS")
+	case '#':
+		return strings.HasPrefix(t, "# Subtest")
+	case 0xe2:
+		return strings.HasPrefix(t, "✔") || strings.HasPrefix(t, "✓")
 	}
 	return false
 }
@@ -132,6 +144,9 @@ func harmless(line string) bool {
 // diagnostic is true of a compiler's message: path:line: or path(line, at the
 // start of the line.
 func diagnostic(line string) bool {
+	if line == "" || class[line[0]] == digit { // a time, not a path
+		return false
+	}
 	i := 0
 	for i < len(line) && i < 200 && (wordClass(class[line[i]]) || strings.IndexByte("./-+@\\", line[i]) >= 0) {
 		i++

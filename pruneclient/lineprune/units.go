@@ -16,79 +16,6 @@ type outline struct {
 	of    []int32 // per line, -1 for none
 }
 
-// codeOutline finds definitions by keyword and shape and lets each reach to the
-// next line that is not indented deeper, closing bracket included.
-func codeOutline(d *document) outline {
-	o := outline{of: make([]int32, len(d.lines))}
-	var open []int // indices of the open units, outermost first
-	comment := -1  // first line of the comment run just above
-	for i, line := range d.lines {
-		text := strings.TrimSpace(line)
-		if d.blank(i) {
-			o.of[i] = top(open)
-			comment = -1
-			continue
-		}
-		closes := strings.IndexByte("})]", text[0]) >= 0 || text == "end" || strings.HasPrefix(text, "end ")
-		label := text[0] == '#' && text != "#" // preprocessor lines ignore indentation
-		for len(open) > 0 && !label {
-			u := &o.units[open[len(open)-1]]
-			depth := d.indent[u.head]
-			if d.indent[i] > depth || d.indent[i] == depth && (text[0] == '{' || text[0] == ')' || !bodyOpen(d, u.head, i)) {
-				break
-			}
-			if closes && d.indent[i] == depth {
-				u.end = i + 1
-				o.of[i] = int32(open[len(open)-1])
-				open = open[:len(open)-1]
-				goto next
-			}
-			u.end = i
-			if comment >= 0 && comment < i {
-				u.end = comment
-			}
-			open = open[:len(open)-1]
-		}
-		if isComment(text) {
-			if comment < 0 {
-				comment = i
-			}
-			o.of[i] = top(open)
-			continue
-		}
-		if isDefinition(text, d.following(i)) {
-			start := i
-			if comment >= 0 {
-				start = comment
-			}
-			o.units = append(o.units, unit{start, len(d.lines), i, int(top(open))})
-			open = append(open, len(o.units)-1)
-			for j := start; j < i; j++ {
-				o.of[j] = int32(len(o.units) - 1)
-			}
-		}
-		o.of[i] = top(open)
-	next:
-		comment = -1
-	}
-	return o
-}
-
-// bodyOpen says whether the unit defined at head has begun its body before line i:
-// until then lines at its own depth still belong to its signature.
-func bodyOpen(d *document, head, i int) bool {
-	if i-head > 6 {
-		return true
-	}
-	for _, line := range d.lines[head:i] {
-		line = strings.TrimRight(line, " \t\r")
-		if line == "" || strings.IndexByte("{:;})", line[len(line)-1]) >= 0 || strings.Contains(line, "{") {
-			return true
-		}
-	}
-	return false
-}
-
 func (d *document) next(i int) string {
 	if i+1 < len(d.lines) {
 		return d.lines[i+1]
@@ -99,13 +26,6 @@ func (d *document) next(i int) string {
 // following is the few lines after i, where a long signature ends.
 func (d *document) following(i int) []string {
 	return d.lines[i+1 : min(i+5, len(d.lines))]
-}
-
-func top(open []int) int32 {
-	if len(open) == 0 {
-		return -1
-	}
-	return int32(open[len(open)-1])
 }
 
 // docsOutline makes a unit of every heading with what follows it.
@@ -198,13 +118,4 @@ func grepOutline(d *document) outline {
 		o.of[i] = int32(len(o.units) - 1)
 	}
 	return o
-}
-
-// flatOutline is for texts without structure.
-func flatOutline(d *document) outline {
-	of := make([]int32, len(d.lines))
-	for i := range of {
-		of[i] = -1
-	}
-	return outline{of: of}
 }
