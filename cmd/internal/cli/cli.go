@@ -62,7 +62,7 @@ func trace(ctx context.Context, p Process) int {
 }
 
 func prunerHTTP(ctx context.Context, p Process) int {
-	return prunerservice.Run(ctx, p.Args, p.Env, p.Stdout, p.Stderr)
+	return prunerservice.Run(ctx, buildVersion(), p.Args, p.Env, p.Stdout, p.Stderr)
 }
 
 func prune(ctx context.Context, p Process) int {

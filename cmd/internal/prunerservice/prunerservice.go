@@ -22,8 +22,6 @@ import (
 	"mcp-pruner/pruneclient/service"
 )
 
-const version = "0.1.0"
-
 const (
 	exitOK    = 0
 	exitFail  = 1
@@ -50,7 +48,7 @@ Settings come from the environment; docs/LINE-PRUNER.md describes them.
 `
 
 // Run serves until ctx ends and returns the exit code. args come without the verb.
-func Run(ctx context.Context, args, env []string, stdout, stderr io.Writer) int {
+func Run(ctx context.Context, version string, args, env []string, stdout, stderr io.Writer) int {
 	log := newLog(stderr)
 	settings, err := loadSettings(args, env, stdout)
 	switch {
@@ -63,7 +61,7 @@ func Run(ctx context.Context, args, env []string, stdout, stderr io.Writer) int 
 	for _, note := range settings.Notes {
 		log("pruner_service.warning", map[string]any{"message": note})
 	}
-	if err := serve(ctx, settings, log); err != nil {
+	if err := serve(ctx, version, settings, log); err != nil {
 		log("pruner_service.start_failed", map[string]any{"message": err.Error()})
 		return exitFail
 	}
@@ -72,7 +70,7 @@ func Run(ctx context.Context, args, env []string, stdout, stderr io.Writer) int 
 
 // serve builds the service, listens, and returns when ctx has ended and calls
 // under way have had their time to.
-func serve(ctx context.Context, s Settings, log func(string, map[string]any)) error {
+func serve(ctx context.Context, version string, s Settings, log func(string, map[string]any)) error {
 	s.Recovery.Report = func(m string) { log("pruner_service.warning", map[string]any{"message": m}) }
 	store, err := recovery.Open(s.Recovery)
 	if err != nil {

@@ -21,6 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+const version = "1.2.3"
+
 // running is the service as a user starts it.
 type running struct {
 	url    string
@@ -60,7 +62,7 @@ func start(t *testing.T, env ...string) *running {
 	out := newLines()
 	code := make(chan int, 1)
 	go func() {
-		code <- Run(ctx, []string{"--port", "0"}, env, io.Discard, out)
+		code <- Run(ctx, version, []string{"--port", "0"}, env, io.Discard, out)
 		_ = out.w.Close()
 	}()
 	r := &running{stderr: out, stop: sync.OnceValue(func() int {
@@ -355,7 +357,7 @@ func TestRunRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			assert.Equal(t, tc.code, Run(t.Context(), tc.args, tc.env, &stdout, &stderr))
+			assert.Equal(t, tc.code, Run(t.Context(), version, tc.args, tc.env, &stdout, &stderr))
 			assert.Contains(t, stderr.String(), `"event":"pruner_service.start_failed"`)
 			assert.Contains(t, stderr.String(), tc.says)
 			assert.Empty(t, stdout.String())
@@ -365,7 +367,7 @@ func TestRunRefuses(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	assert.Zero(t, Run(t.Context(), []string{"--help"}, nil, &stdout, &stderr))
+	assert.Zero(t, Run(t.Context(), version, []string{"--help"}, nil, &stdout, &stderr))
 	assert.Contains(t, stdout.String(), "mcp-pruner pruner")
 	assert.Empty(t, stderr.String())
 }

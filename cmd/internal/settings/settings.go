@@ -163,7 +163,7 @@ func definitions() []definition {
 				s.MaxCalls, ok = integer(v, 16, 4096)
 				return ok
 			}},
-		{"MCP_PRUNER_RECOVERY_TTL_S", "600", "an integer from 1 to 86400",
+		{"MCP_PRUNER_PRUNE_ID_TTL_S", "600", "an integer from 1 to 86400",
 			"seconds for which the original of pruned output can be had again", func(s *Settings, v string) bool {
 				sec, ok := integer(v, 1, 86400)
 				s.RecoveryTTL = time.Duration(sec) * time.Second
