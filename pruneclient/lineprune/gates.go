@@ -53,6 +53,8 @@ func (p *pruning) confidence() float64 {
 	switch {
 	case p.kind == Grep: // words of one change are spread over short lines
 		return min(1, c*1.5)
+	case p.kind == Docs: // and prose has words for everything
+		return c * 0.9
 	case p.kind == Logs && p.q.failure && (p.relevance.troubled || p.relevance.passed):
 		return max(c, 0.8)
 	}

@@ -159,24 +159,8 @@ func template(line string) uint64 {
 // trouble adds what only a log has: rarity of a line's template, and signs of
 // trouble on the line and in its entry.
 func (r *relevance) trouble(d *document, q *question, o outline) {
-	r.signal, r.entry = make([]float64, len(d.lines)), make([]float64, len(o.units))
-	r.alarmed = make([]bool, len(o.units))
 	rare := templateRarity(d)
-	for i, text := range d.lines {
-		if d.blank(i) {
-			continue
-		}
-		r.passed = r.passed || q.failure && successLine(text)
-		s := signal(text)
-		if s == warningSignal && q.warning && !q.failure {
-			s = 1
-		}
-		r.signal[i] = s
-		r.alarmed[o.of[i]] = r.alarmed[o.of[i]] || s >= alarmSignal
-		s *= 0.5 + 0.5*rare[i]
-		r.entry[o.of[i]] = max(r.entry[o.of[i]], s)
-		r.score[i] += tune.rare * rare[i]
-	}
+	r.readSignals(d, q, o, rare)
 	r.verdicts(d, o)
 	r.troubled = len(r.entry) > 0 && slices.Max(r.entry) > warningSignal
 	share := 1.0
@@ -187,13 +171,36 @@ func (r *relevance) trouble(d *document, q *question, o outline) {
 		r.success(d)
 	}
 	for i, u := range o.of {
-		s := share * (tune.trouble*r.signal[i]*(0.5+0.5*rare[i]) + tune.troubleEntry*r.entry[u])
+		s := share * (tune.trouble*lessWhereCommon(r.signal[i], rare[i]) + tune.troubleEntry*r.entry[u])
 		if d.blank(i) {
 			s /= 2
 		}
 		r.score[i] += s
 	}
 }
+
+// readSignals finds the signs of trouble, and adds rarity to the score.
+func (r *relevance) readSignals(d *document, q *question, o outline, rare []float64) {
+	r.signal, r.entry, r.alarmed = make([]float64, len(d.lines)), make([]float64, len(o.units)), make([]bool, len(o.units))
+	for i, text := range d.lines {
+		if d.blank(i) {
+			continue
+		}
+		s := signal(text)
+		if s == warningSignal && q.warning && !q.failure {
+			s = 1
+		}
+		u := o.of[i]
+		r.signal[i] = s
+		r.entry[u] = max(r.entry[u], lessWhereCommon(s, rare[i]))
+		r.alarmed[u] = r.alarmed[u] || s >= alarmSignal
+		r.passed = r.passed || q.failure && successLine(text)
+		r.score[i] += tune.rare * rare[i]
+	}
+}
+
+// lessWhereCommon halves a sign of trouble the log is full of.
+func lessWhereCommon(signal, rare float64) float64 { return signal * (0.5 + 0.5*rare) }
 
 // verdicts carries what go test says of a test at the end to the lines it printed
 // while it ran: a passed test's talk of errors is no trouble.

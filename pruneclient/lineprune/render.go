@@ -33,17 +33,15 @@ func Render(text string, res Result, opts RenderOptions) string {
 	}
 	blocks := res.Blocks
 	for i, line := range splitLines(text) {
-		if len(blocks) == 0 || i+1 < blocks[0].Start {
-			if opts.Numbers {
-				line = strconv.Itoa(i+1) + "│ " + line
-			}
-			w.line(line)
+		number := i + 1
+		switch {
+		case len(blocks) == 0 || number < blocks[0].Start:
+			w.kept(number, line, opts.Numbers)
 			continue
-		}
-		if i+1 == blocks[0].Start && opts.Marker != nil {
+		case number == blocks[0].Start && opts.Marker != nil:
 			w.line(opts.Marker(blocks[0]))
 		}
-		if i+1 == blocks[0].End {
+		if number == blocks[0].End {
 			blocks = blocks[1:]
 		}
 	}
@@ -57,6 +55,13 @@ func Render(text string, res Result, opts RenderOptions) string {
 type writer struct {
 	b       *strings.Builder
 	started bool
+}
+
+func (w *writer) kept(number int, line string, numbered bool) {
+	if numbered {
+		line = strconv.Itoa(number) + "│ " + line
+	}
+	w.line(line)
 }
 
 func (w *writer) line(s string) {
