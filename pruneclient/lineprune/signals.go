@@ -168,9 +168,27 @@ func verdict(line string) bool {
 	return false
 }
 
+// longestVerdict is how long a line that sums up a run gets.
+const longestVerdict = 120
+
 // successLine is true of the verdict of a run where nothing failed.
 func successLine(line string) bool {
-	return line == "PASS" || line == "OK" || strings.HasPrefix(line, "ok  \t") || strings.HasPrefix(line, "test result: ok") ||
-		strings.HasPrefix(line, "# fail 0") || strings.Contains(line, " passed") || strings.Contains(line, " passing") ||
-		strings.Contains(line, "0 vulnerabilities") || strings.HasPrefix(line, "Ran ") || strings.Contains(line, "BUILD SUCCESS")
+	if len(line) < 2 || len(line) > longestVerdict {
+		return false
+	}
+	switch line[0] {
+	case 'P', 'O':
+		return line == "PASS" || line == "OK"
+	case 'o':
+		return strings.HasPrefix(line, "ok  \t")
+	case 't':
+		return strings.HasPrefix(line, "test result: ok")
+	case '#':
+		return strings.HasPrefix(line, "# fail 0")
+	case 'R':
+		return strings.HasPrefix(line, "Ran ")
+	case 'f':
+		return strings.HasPrefix(line, "found 0 vulnerabilities")
+	}
+	return strings.Contains(line, " passed") || strings.Contains(line, " passing") || strings.HasSuffix(line, "BUILD SUCCESS")
 }

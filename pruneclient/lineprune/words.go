@@ -58,31 +58,25 @@ func CountTokens(line string) int {
 // parseHTTPBody_v2 gives parse, HTTP, Body, v, 2. It returns how many there were.
 func eachPart(word string, part func(string)) int {
 	n, start := 0, 0
-	cut := func(end int) {
-		if end > start {
-			part(word[start:end])
-			n++
-		}
-	}
 	for k := 1; k < len(word); k++ {
 		a, b := class[word[k-1]], class[word[k]]
+		end := k
 		switch {
 		case a == underscore:
 			start = k
-		case b == underscore:
-			cut(k)
-			start = k
+			continue
 		case a == b || a == upper && b == lower && k-1 == start:
+			continue
 		case a == upper && b == lower: // the S of HTTPServer opens a part
-			cut(k - 1)
-			start = k - 1
-		case a != b:
-			cut(k)
-			start = k
+			end = k - 1
 		}
+		part(word[start:end])
+		n++
+		start = end
 	}
-	if len(word) > 0 && class[word[len(word)-1]] != underscore {
-		cut(len(word))
+	if word != "" && class[word[len(word)-1]] != underscore {
+		part(word[start:])
+		n++
 	}
 	return n
 }
