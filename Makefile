@@ -52,7 +52,7 @@ fuzz:
 	@for target in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
 		for name in $$(grep -h '^func Fuzz' $$target/*_test.go | sed 's/func \(Fuzz[A-Za-z0-9_]*\).*/\1/'); do \
 			echo "fuzz $$target $$name"; \
-			$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$target || exit 1; \
+			$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$target || exit 1; \
 		done; \
 	done
 
@@ -69,4 +69,4 @@ docs:
 
 # How well the embedded pruner prunes: PRUNEBENCH is a folder of cases.
 quality:
-	$(GO) run ./pruneclient/lineprune/quality -data "$(PRUNEBENCH)"
+	$(GO) run -tags tuning ./pruneclient/lineprune/quality -data "$(PRUNEBENCH)" -o docs/QUALITY.md

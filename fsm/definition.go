@@ -150,8 +150,20 @@ func (d *Definition) add(row Row) error {
 	d.compiled[key] = c
 	d.rows = append(d.rows, row)
 	d.leaving[row.From] = append(d.leaving[row.From], row.Trigger)
-	d.events = append(d.events, fsm.EventDesc{Name: string(row.Trigger), Src: []string{string(row.From)}, Dst: string(row.To)})
+	d.describe(row)
 	return nil
+}
+
+// describe adds a row to looplab's own description, where rows that differ only in
+// their source are one entry.
+func (d *Definition) describe(row Row) {
+	for i, e := range d.events {
+		if e.Name == string(row.Trigger) && e.Dst == string(row.To) {
+			d.events[i].Src = append(e.Src, string(row.From))
+			return
+		}
+	}
+	d.events = append(d.events, fsm.EventDesc{Name: string(row.Trigger), Src: []string{string(row.From)}, Dst: string(row.To)})
 }
 
 func parseSets(s string) []assignment {

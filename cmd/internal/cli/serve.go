@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -16,9 +17,27 @@ import (
 // flushWithin is how long the log may take to be read at the end.
 const flushWithin = 500 * time.Millisecond
 
+// Small requests live on garbage that is soon gone, so the collector may wait for
+// some more of it; huge outputs must not let the heap grow to a multiple of them.
+const (
+	gcPercent   = 300
+	memoryLimit = 80 << 20
+)
+
+// boundMemory sets the collector, unless the user did.
+func boundMemory(env settings.Lookup) {
+	if _, set := env("GOGC"); !set {
+		debug.SetGCPercent(gcPercent)
+	}
+	if _, set := env("GOMEMLIMIT"); !set {
+		debug.SetMemoryLimit(memoryLimit)
+	}
+}
+
 // serve is the stdio server.
 func serve(ctx context.Context, p Process) int {
 	started := time.Now()
+	boundMemory(settings.FromEnv(p.Env))
 	config, _, err := settings.Load(settings.FromEnv(p.Env))
 	logs := eventlog.New(p.Stderr, fsm.Level(config.LogLevel))
 	defer logs.Close(flushWithin)
