@@ -22,6 +22,10 @@ func main() {
 		serveBare()
 		return
 	}
+	if len(os.Args) == 2 && os.Args[1] == bareHTTPArgument {
+		serveBareHTTP()
+		return
+	}
 	if len(os.Args) != 2 {
 		fmt.Fprintln(os.Stderr, "usage: bench PATH-OF-MCP-PRUNER")
 		os.Exit(2)
@@ -32,13 +36,17 @@ func main() {
 	}
 }
 
-// serveBare is the yardstick: mcp-go as it comes, one tool that returns a word.
-func serveBare() {
+// bare is the yardstick: mcp-go as it comes, one tool that returns a word.
+func bare() *server.MCPServer {
 	s := server.NewMCPServer("bare", "0")
 	s.AddTool(mcp.NewTool("read"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultText("hello\n"), nil
 	})
-	if err := server.ServeStdio(s); err != nil {
+	return s
+}
+
+func serveBare() {
+	if err := server.ServeStdio(bare()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 }
@@ -58,7 +66,7 @@ func run(binary string) error {
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	defer w.Flush()
-	for _, measure := range []func(*tabwriter.Writer, string, string) error{roundTrips, startUp, pings, memory} {
+	for _, measure := range []func(*tabwriter.Writer, string, string) error{roundTrips, startUp, pings, memory, requests, crowd} {
 		if err := measure(w, binary, root); err != nil {
 			return err
 		}
