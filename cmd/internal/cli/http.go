@@ -46,9 +46,13 @@ func RunHTTP(p Process) int {
 	return serveHTTP(ctx, p)
 }
 
+// sharedMemoryLimit is memoryLimit for many clients' outputs at once.
+const sharedMemoryLimit = 512 << 20
+
 // serveHTTP is the verb serve.
 func serveHTTP(ctx context.Context, p Process) int {
 	started := time.Now()
+	boundMemory(settings.FromEnv(p.Env), sharedMemoryLimit)
 	flags, format, err := parseServe(p.Args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(p.Stdout, httpUsage)
@@ -74,9 +78,7 @@ func serveHTTP(ctx context.Context, p Process) int {
 		emit(fsm.NewEvent("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
 		return exitUsage
 	}
-	emit(fsm.NewEvent("mcp_pruner.ready", "", fsm.Facts{
-		"host": config.Host, "port": listener.Addr().(*net.TCPAddr).Port, "root": config.Root,
-	}))
+	announce(format, p.Stderr, config, listener)
 	graceful, err := httpserver.Serve(ctx, listener, handler)
 	emit(fsm.NewEvent("mcp_pruner.stopped", "", fsm.Facts{
 		"graceful": graceful, "duration_ms": time.Since(started).Milliseconds(),
@@ -85,6 +87,16 @@ func serveHTTP(ctx context.Context, p Process) int {
 		return exitFail
 	}
 	return exitOK
+}
+
+// announce says where the server listens. It does so whatever the level of the log:
+// with port 0 nobody could find the server otherwise.
+func announce(format eventlog.Format, w io.Writer, c settings.HTTP, l net.Listener) {
+	logs := eventlog.NewAs(format, w, fsm.Debug)
+	logs.Emit(fsm.NewEvent("mcp_pruner.ready", "", fsm.Facts{
+		"host": c.Host, "port": l.Addr().(*net.TCPAddr).Port, "root": c.Root,
+	}))
+	logs.Close(flushWithin)
 }
 
 // parseServe returns the settings that are given as flags, by name, and the form

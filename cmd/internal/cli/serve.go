@@ -25,19 +25,19 @@ const (
 )
 
 // boundMemory sets the collector, unless the user did.
-func boundMemory(env settings.Lookup) {
+func boundMemory(env settings.Lookup, limit int64) {
 	if _, set := env("GOGC"); !set {
 		debug.SetGCPercent(gcPercent)
 	}
 	if _, set := env("GOMEMLIMIT"); !set {
-		debug.SetMemoryLimit(memoryLimit)
+		debug.SetMemoryLimit(limit)
 	}
 }
 
 // serve is the stdio server.
 func serve(ctx context.Context, p Process) int {
 	started := time.Now()
-	boundMemory(settings.FromEnv(p.Env))
+	boundMemory(settings.FromEnv(p.Env), memoryLimit)
 	config, _, err := settings.Load(settings.FromEnv(p.Env))
 	logs := eventlog.New(p.Stderr, fsm.Level(config.LogLevel))
 	defer logs.Close(flushWithin)
