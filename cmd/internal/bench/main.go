@@ -36,17 +36,13 @@ func main() {
 	}
 }
 
-// bare is the yardstick: mcp-go as it comes, one tool that returns a word.
-func bare() *server.MCPServer {
+// serveBare is the yardstick: mcp-go as it comes, one tool that returns a word.
+func serveBare() {
 	s := server.NewMCPServer("bare", "0")
 	s.AddTool(mcp.NewTool("read"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultText("hello\n"), nil
 	})
-	return s
-}
-
-func serveBare() {
-	if err := server.ServeStdio(bare()); err != nil {
+	if err := server.ServeStdio(s); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 }
