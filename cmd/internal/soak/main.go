@@ -1,0 +1,130 @@
+// Command soak puts the built server over HTTP under mixed load with faults for a
+// while, and then looks for what was left behind: goroutines, file descriptors,
+// processes, memory, and traces that no table allows.
+//
+//	go build -o bin/ ./cmd/mcp-pruner && go run ./cmd/internal/soak -for 10m bin/mcp-pruner
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+func main() {
+	length := flag.Duration("for", 10*time.Minute, "how long the load lasts")
+	clients := flag.Int("clients", 16, "clients at once")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: soak [-for 10m] [-clients 16] PATH-OF-MCP-PRUNER")
+		os.Exit(2)
+	}
+	if err := soak(flag.Arg(0), *length, *clients); err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		os.Exit(1)
+	}
+	fmt.Println("soak: nothing was left behind")
+}
+
+func soak(binary string, length time.Duration, clients int) error {
+	binary, err := filepath.Abs(binary)
+	if err != nil {
+		return err
+	}
+	root, err := os.MkdirTemp("", "mcp-pruner-soak")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	if err := os.WriteFile(filepath.Join(root, "small.txt"), []byte("one\ntwo\nthree\n"), 0o600); err != nil {
+		return err
+	}
+	pruner := newMoody()
+	defer pruner.close()
+	trace := filepath.Join(root, "trace.jsonl")
+
+	idle, err := startServer(binary, root, pruner.url, trace+".idle")
+	if err != nil {
+		return err
+	}
+	normal, err := idle.goroutines() // of a server that has nothing to do; it ends by this
+	if err != nil {
+		return err
+	}
+	s, err := startServer(binary, root, pruner.url, trace)
+	if err != nil {
+		return err
+	}
+	defer s.kill()
+	before := s.sample()
+	tally, samples := load(s, length, clients)
+	tally.print()
+	if err := errors.Join(tally.problem(), s.settled(before), steady(samples)); err != nil {
+		return err
+	}
+	busy, err := s.goroutines()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("goroutines: %d, of an idle server %d\n", busy, normal)
+	if busy > normal+2 {
+		return fmt.Errorf("%d goroutines are left, an idle server has %d", busy, normal)
+	}
+	verify := exec.Command(binary, "trace", "verify", trace)
+	verify.Stdout, verify.Stderr = os.Stdout, os.Stderr
+	return verify.Run()
+}
+
+// load lets the clients loose for a while and samples the server meanwhile.
+func load(s *server, length time.Duration, clients int) (*tally, []sample) {
+	end := time.Now().Add(length)
+	t := newTally()
+	var all sync.WaitGroup
+	for i := range clients {
+		all.Go(func() { newClient(s, uint64(i), t).run(end) })
+	}
+	var samples []sample
+	done := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(done)
+	}()
+	every := max(length/60, time.Second)
+	for {
+		select {
+		case <-done:
+			return t, samples
+		case <-time.After(every):
+			samples = append(samples, s.sample())
+			fmt.Printf("%8s  %v\n", time.Until(end).Round(time.Second), samples[len(samples)-1])
+		}
+	}
+}
+
+// steady compares the memory of the last third with that of the third before it: a
+// leak goes on growing, a cache does not.
+func steady(samples []sample) error {
+	third := len(samples) / 3
+	if third == 0 {
+		return nil
+	}
+	middle, last := meanMemory(samples[third:2*third]), meanMemory(samples[2*third:])
+	fmt.Printf("memory: %.0f MiB in the middle, %.0f MiB at the end\n", middle, last)
+	if last > 1.3*middle+16 {
+		return fmt.Errorf("memory grows: %.0f MiB in the middle, %.0f MiB at the end", middle, last)
+	}
+	return nil
+}
+
+func meanMemory(samples []sample) float64 {
+	var sum float64
+	for _, s := range samples {
+		sum += s.memory
+	}
+	return sum / float64(len(samples))
+}

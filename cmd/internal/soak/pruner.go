@@ -1,0 +1,51 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"time"
+)
+
+// moody is a pruning service whose mood changes every two seconds: it works, fails,
+// hangs, talks nonsense, and cuts connections.
+type moody struct {
+	url    string
+	server *httptest.Server
+	mood   atomic.Int32
+	ticker *time.Ticker
+}
+
+func newMoody() *moody {
+	m := &moody{ticker: time.NewTicker(2 * time.Second)}
+	moods := []http.HandlerFunc{
+		func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			_, _ = io.WriteString(w, `{"pruned_code":"kept\n"}`)
+		},
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+		func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // or the end of the connection is not seen
+			<-r.Context().Done()
+		},
+		func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
+		func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	}
+	m.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		moods[int(m.mood.Load())%len(moods)](w, r)
+	}))
+	m.url = m.server.URL + "/prune"
+	go func() { // lives as long as the program
+		for range m.ticker.C {
+			m.mood.Add(1)
+		}
+	}()
+	return m
+}
+
+func (m *moody) close() {
+	m.ticker.Stop()
+	m.server.CloseClientConnections()
+	m.server.Close()
+}

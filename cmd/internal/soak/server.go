@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// server is a server under load.
+type server struct {
+	cmd  *exec.Cmd
+	url  string
+	logs chan []byte // what it printed after it said where it listens, when it ended
+}
+
+func startServer(binary, root, pruner, trace string) (*server, error) {
+	cmd := exec.Command(binary, "serve", "--root", root)
+	cmd.Env = append(os.Environ(), "JEEVES_PRUNER_ENDPOINT="+pruner, "JEEVES_PRUNER_TIMEOUT_MS=300",
+		"MCP_PRUNER_LOG_LEVEL=error", "MCP_PRUNER_TRACE="+trace, "GOTRACEBACK=all")
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewReader(out)
+	first, err := lines.ReadBytes('\n')
+	if err != nil {
+		return nil, fmt.Errorf("the server did not start: %w", err)
+	}
+	var ready struct{ Data struct{ Port int } }
+	if json.Unmarshal(first, &ready) != nil || ready.Data.Port == 0 {
+		return nil, fmt.Errorf("the server said %s", first)
+	}
+	s := &server{cmd: cmd, url: fmt.Sprintf("http://127.0.0.1:%d", ready.Data.Port), logs: make(chan []byte, 1)}
+	go func() {
+		rest, _ := io.ReadAll(lines)
+		s.logs <- rest
+	}()
+	return s, nil
+}
+
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+}
+
+// goroutines ends the server in the way that makes it print every goroutine, and
+// counts them.
+func (s *server) goroutines() (int, error) {
+	if err := s.cmd.Process.Signal(syscall.SIGQUIT); err != nil {
+		return 0, err
+	}
+	select {
+	case dump := <-s.logs:
+		_ = s.cmd.Wait()
+		n := bytes.Count(dump, []byte("\ngoroutine "))
+		if n == 0 {
+			return 0, fmt.Errorf("no goroutines in %s", dump)
+		}
+		return n, nil
+	case <-time.After(10 * time.Second):
+		return 0, fmt.Errorf("the server does not answer SIGQUIT")
+	}
+}
+
+// sample is what the system says of the server.
+type sample struct {
+	descriptors, children int
+	memory                float64 // MiB resident
+}
+
+func (s sample) String() string {
+	return fmt.Sprintf("%d descriptors, %d processes, %.0f MiB", s.descriptors, s.children, s.memory)
+}
+
+func (s *server) sample() sample {
+	pid := s.cmd.Process.Pid
+	fds, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	return sample{len(fds), len(below(pid)), resident(pid)}
+}
+
+// settled waits until the server is as it was before the load.
+func (s *server) settled(before sample) error {
+	var now sample
+	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		now = s.sample()
+		if now.children == 0 && now.descriptors <= before.descriptors+2 { // the trace, and a timer
+			fmt.Printf("afterwards: %v; before: %v\n", now, before)
+			return nil
+		}
+	}
+	return fmt.Errorf("left behind: %v; before there were %v", now, before)
+}
+
+func resident(pid int) float64 {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	var kibibytes float64
+	_, _ = fmt.Sscan(rest, &kibibytes)
+	return kibibytes / 1024
+}
+
+// below lists the living descendants of a process.
+func below(root int) (found []int) {
+	children := make(map[int][]int)
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		stat, _ := os.ReadFile(path)
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(fields) < 2 || fields[0] == "Z" {
+			continue
+		}
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		parent, _ := strconv.Atoi(fields[1])
+		children[parent] = append(children[parent], pid)
+	}
+	for queue := children[root]; len(queue) > 0; queue = queue[1:] {
+		found = append(found, queue[0])
+		queue = append(queue, children[queue[0]]...)
+	}
+	return found
+}
