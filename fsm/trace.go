@@ -37,6 +37,8 @@ type Record struct {
 	Tokens  TraceTokens
 	Subject string // equal for calls of a session that are about the same thing
 	Detail  *TraceDetail
+
+	live *Machine // whose steps stand in front of Steps
 }
 
 // TraceStep is one transition of a record.
@@ -82,19 +84,30 @@ type TraceDetail struct {
 // take, if any, put behind those it took. Metadata holds the values of the fields
 // that the rows on its way set; further ones are left out. The record keeps it.
 func NewRecord(m *Machine, metadata []Value, ahead ...TraceStep) Record {
-	r := Record{
-		Machine: m.def.Name(), Table: m.def.hash, ID: m.id, Start: m.started,
-		Steps: make([]TraceStep, 0, len(m.steps)+len(ahead)),
-	}
+	var r Record
+	r.Take(m, metadata)
+	r.live = nil
 	for i := range m.steps {
 		r.Steps = append(r.Steps, m.steps[i].traced())
 	}
 	r.Steps = append(r.Steps, ahead...)
-	r.Pruning = slices.DeleteFunc(metadata, func(v Value) bool { return !m.hasSet(v.Field) })
 	if n := len(r.Steps); n > 0 {
 		r.Outcome = r.Steps[n-1].To.Short()
 	}
 	return r
+}
+
+// Take makes r what NewRecord makes, but leaves the machine's steps where they
+// are, for AppendRecord to write them from there: r.Steps holds those ahead.
+func (r *Record) Take(m *Machine, metadata []Value, ahead ...TraceStep) {
+	*r = Record{Machine: m.def.Name(), Table: m.def.hash, ID: m.id, Start: m.started, live: m, Steps: append(r.Steps[:0], ahead...)}
+	r.Pruning = slices.DeleteFunc(metadata, func(v Value) bool { return !m.hasSet(v.Field) })
+	switch {
+	case len(ahead) > 0:
+		r.Outcome = ahead[len(ahead)-1].To.Short()
+	case len(m.steps) > 0:
+		r.Outcome = m.steps[len(m.steps)-1].To.Short()
+	}
 }
 
 // Ahead is the step that a trigger would take now.
@@ -108,11 +121,14 @@ func (m *Machine) Ahead(trigger Trigger) (TraceStep, bool) {
 }
 
 func (s *Step) traced() TraceStep {
-	row := s.row
-	t := TraceStep{
-		From: row.From, Trigger: row.Trigger, To: row.To, Row: row.Spec, Events: row.names,
-		Micros: s.At.Microseconds(), head: row.traced,
-	}
+	row, t := s.row, s.written()
+	t.From, t.Trigger, t.To, t.Row, t.Events = row.From, row.Trigger, row.To, row.Spec, row.names
+	return t
+}
+
+// written is as much of the step as is needed to write it.
+func (s *Step) written() TraceStep {
+	row, t := s.row, TraceStep{Micros: s.At.Microseconds(), head: s.row.traced}
 	for i := 0; row.gives && i < len(s.Events) && t.Why == ""; i++ {
 		t.Why = s.Events[i].why()
 	}

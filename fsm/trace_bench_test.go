@@ -21,9 +21,12 @@ func BenchmarkTrace(b *testing.B) {
 	m, values := benchRecord(b)
 	ahead, _ := m.Ahead(Written)
 	b.Run("make", func(b *testing.B) {
+		var r Record
+		own := make([]Value, len(values))
 		b.ReportAllocs()
 		for b.Loop() {
-			NewRecord(m, values, ahead)
+			copy(own, values)
+			r.Take(m, own, ahead)
 		}
 	})
 	b.Run("encode", func(b *testing.B) {

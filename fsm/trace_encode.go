@@ -24,14 +24,9 @@ func AppendRecord(b []byte, r *Record) []byte {
 	b = r.appendPlace(b)
 	b = r.appendIDs(b)
 	b = append(b, `,"start":"`...)
-	b = r.Start.UTC().AppendFormat(b, startLayout)
+	b = appendTime(b, r.Start)
 	b = append(b, `","steps":[`...)
-	for i := range r.Steps {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = r.Steps[i].append(b)
-	}
+	b = r.appendSteps(b)
 	b = append(b, `],"outcome":`...)
 	b = appendString(b, r.Outcome)
 	b = appendValues(b, r.Pruning)
@@ -76,6 +71,27 @@ func (r *Record) appendIDs(b []byte) []byte {
 	return appendText(b, `,"tool":`, r.Tool)
 }
 
+func (r *Record) appendSteps(b []byte) []byte {
+	first := true
+	add := func(s *TraceStep) {
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = s.append(b)
+	}
+	if r.live != nil {
+		for i := range r.live.steps {
+			s := r.live.steps[i].written()
+			add(&s)
+		}
+	}
+	for i := range r.Steps {
+		add(&r.Steps[i])
+	}
+	return b
+}
+
 func (s *TraceStep) append(b []byte) []byte {
 	if s.head != "" {
 		b = append(b, s.head...)
@@ -117,7 +133,7 @@ func appendValues(b []byte, values []Value) []byte {
 	if len(values) == 0 {
 		return b
 	}
-	slices.SortFunc(values, func(x, y Value) int { return strings.Compare(sortKey(x.Field), sortKey(y.Field)) })
+	slices.SortFunc(values, compareFields)
 	b = append(b, `,"pruning":{`...)
 	group := ""
 	for i, v := range values {
@@ -143,12 +159,16 @@ func appendValues(b []byte, values []Value) []byte {
 	return append(b, '}')
 }
 
-// sortKey puts nested fields last.
-func sortKey(field string) string {
-	if strings.Contains(field, ".") {
-		return "~" + field
+// compareFields puts fields in the order of their names, nested ones last.
+func compareFields(x, y Value) int {
+	nestedX, nestedY := strings.IndexByte(x.Field, '.') >= 0, strings.IndexByte(y.Field, '.') >= 0
+	switch {
+	case nestedX == nestedY:
+		return strings.Compare(x.Field, y.Field)
+	case nestedX:
+		return 1
 	}
-	return field
+	return -1
 }
 
 func appendValue(b []byte, v any) []byte {
@@ -226,8 +246,11 @@ const hexDigits = "0123456789abcdef"
 // appendString writes a JSON string: quotes, backslashes and control characters
 // are escaped, bytes that are not UTF-8 become U+FFFD, and all else stays.
 func appendString(b []byte, s string) []byte {
+	if isPlain(s) {
+		return append(append(append(b, '"'), s...), '"')
+	}
 	b = append(b, '"')
-	plain := 0
+	done := 0
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
@@ -239,7 +262,7 @@ func appendString(b []byte, s string) []byte {
 			i += size
 			continue
 		}
-		b = append(b, s[plain:i]...)
+		b = append(b, s[done:i]...)
 		switch {
 		case c >= utf8.RuneSelf:
 			b = append(b, "\ufffd"...)
@@ -249,9 +272,48 @@ func appendString(b []byte, s string) []byte {
 			b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 		}
 		i += size
-		plain = i
+		done = i
 	}
-	return append(append(b, s[plain:]...), '"')
+	return append(append(b, s[done:]...), '"')
+}
+
+// plain are the bytes that go into a JSON string as they are.
+var plain = func() (of [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		of[c] = c != '"' && c != '\\'
+	}
+	return of
+}()
+
+func isPlain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !plain[s[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+// appendTime writes a time in startLayout; Format takes six times as long.
+func appendTime(b []byte, t time.Time) []byte {
+	t = t.UTC()
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	if year < 1000 || year > 9999 {
+		return t.AppendFormat(b, startLayout)
+	}
+	b = strconv.AppendInt(b, int64(year), 10)
+	for _, part := range [...]struct {
+		before byte
+		n      int
+	}{{'-', int(month)}, {'-', day}, {'T', hour}, {':', minute}, {':', second}} {
+		b = append(b, part.before, byte('0'+part.n/10), byte('0'+part.n%10))
+	}
+	b = append(b, '.')
+	for micros, unit := t.Nanosecond()/1000, 100_000; unit > 0; unit /= 10 {
+		b = append(b, byte('0'+micros/unit%10))
+	}
+	return append(b, 'Z')
 }
 
 // parseStart reads a time as AppendRecord spells it.

@@ -405,3 +405,13 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func TestTimesAreWrittenAsTheirLayoutSays(t *testing.T) {
+	zone := time.FixedZone("", -7*3600)
+	for _, at := range []time.Time{
+		{}, time.Unix(0, 0), time.Date(2026, 1, 2, 3, 4, 5, 6_007_999, time.UTC), time.Date(2026, 12, 31, 23, 59, 59, 999_999_999, zone),
+		time.Date(999, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC),
+	} {
+		assert.Equal(t, at.UTC().Format(startLayout), string(appendTime(nil, at)))
+	}
+}

@@ -36,7 +36,7 @@ type Pipeline struct {
 	NewID func() string    // request ids; nil: random
 
 	// Record takes the record of every call just before its answer goes out, and
-	// one that amends it when that fails; nil: none.
+	// one that amends it when that fails; nil: none. It must not keep its slices.
 	Record       func(fsm.Record)
 	RecordDetail bool          // records also say what calls were about
 	Tokens       *TokenCounter // for records; nil leaves tokens out

@@ -3,6 +3,7 @@ package states
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"sync"
 	"unicode/utf8"
 
 	"mcp-pruner/fsm"
@@ -28,59 +29,65 @@ func (c *Call) Answering(wire int) {
 	c.record(false)
 }
 
-// record hands the call's record to the pipeline. No bug in it may cost a client
-// its answer.
+// scratch holds records whose memory can be used again.
+var scratch = sync.Pool{New: func() any { return new(fsm.Record) }}
+
+// record hands the call's record to the pipeline. A call that waits for its answer
+// to be written has its last step ahead of it: it is recorded as taken, and a
+// record that amends it follows when the write fails. No bug in here may cost a
+// client its answer.
 func (c *Call) record(amends bool) {
 	if c.pipeline.Record == nil {
 		return
 	}
 	defer func() { _ = recover() }()
 	c.recorded = true
-	c.pipeline.Record(c.Record(amends))
+	r := scratch.Get().(*fsm.Record)
+	c.fill(r, amends)
+	c.pipeline.Record(*r)
+	scratch.Put(r)
 }
 
-// Record is what a trace keeps of the call. A call that waits for its answer to
-// be written has its last step ahead of it: it is recorded as taken, and a record
-// that amends it follows when the write fails.
-func (c *Call) Record(amends bool) fsm.Record {
+func (c *Call) fill(r *fsm.Record, amends bool) {
 	c.raw.wait()
 	c.pruned.wait() // before the time of the last step is taken
-	var ahead []fsm.TraceStep
+	metadata := c.pruning.appendTo(r.Pruning[:0], c.pipeline.RecordDetail)
 	if step, ok := c.machine.Ahead(fsm.Written); ok {
-		ahead = append(ahead, step)
+		r.Take(c.machine, metadata, step)
+	} else {
+		r.Take(c.machine, metadata)
 	}
-	r := fsm.NewRecord(c.machine, c.pruning.values(c.pipeline.RecordDetail), ahead...)
 	r.Amends = amends
 	r.Session = c.request.Session.ID()
 	r.Client, r.Tool = cut(c.request.Client), cut(c.toolName)
 	if c.wire > 0 && !amends { // else nothing reached the client
-		c.addSizes(&r)
+		c.addSizes(r)
 	}
-	c.addSubject(&r)
-	return r
+	c.addSubject(r)
 }
 
-// values is the metadata in the names of the tables. The message of an error may
-// quote what the call was about.
-func (p *PruningMetadata) values(detail bool) []fsm.Value {
-	values := []fsm.Value{
-		{Field: "attempted", Value: p.Attempted}, {Field: "applied", Value: p.Applied},
-		{Field: "fallback", Value: p.Fallback}, {Field: "raw_bytes", Value: p.RawBytes},
-	}
+// appendTo appends the metadata in the names of the tables. The message of an
+// error may quote what the call was about.
+func (p *PruningMetadata) appendTo(values []fsm.Value, detail bool) []fsm.Value {
+	add := func(field string, value any) { values = append(values, fsm.Value{Field: field, Value: value}) }
+	add("attempted", p.Attempted)
+	add("applied", p.Applied)
+	add("fallback", p.Fallback)
+	add("raw_bytes", p.RawBytes)
 	if p.Reason != "" {
-		values = append(values, fsm.Value{Field: "reason", Value: p.Reason})
+		add("reason", p.Reason)
 	}
 	if p.PrunedBytes != nil {
-		values = append(values, fsm.Value{Field: "pruned_bytes", Value: *p.PrunedBytes})
+		add("pruned_bytes", *p.PrunedBytes)
 	}
 	if p.PrunerDurationMS != nil {
-		values = append(values, fsm.Value{Field: "pruner_duration_ms", Value: *p.PrunerDurationMS})
+		add("pruner_duration_ms", *p.PrunerDurationMS)
 	}
 	if p.Error != nil {
-		values = append(values, fsm.Value{Field: "error.code", Value: p.Error.Code})
+		add("error.code", p.Error.Code)
 	}
 	if p.Error != nil && detail {
-		values = append(values, fsm.Value{Field: "error.message", Value: p.Error.Message})
+		add("error.message", p.Error.Message)
 	}
 	return values
 }
@@ -102,7 +109,7 @@ func (c *Call) counting(text func() string) *count {
 	}
 	s := text()
 	n := &count{bytes: len(s), done: make(chan struct{})}
-	go func() { // waited for by Record; its work is bounded by the counter
+	go func() { // waited for by fill; its work is bounded by the counter
 		defer close(n.done)
 		n.tokens, n.exact = counter.Measure(s)
 	}()

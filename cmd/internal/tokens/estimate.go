@@ -3,12 +3,12 @@ package tokens
 // What Estimate looks at of a large text: some windows, evenly spread.
 const (
 	windows     = 8
-	windowBytes = 128
+	windowBytes = 64
 )
 
 // Estimate is about the number of tokens. Its cost does not grow with the text.
-// On code, prose, data and logs half of all texts come out within 5 %, nine of
-// ten within 12 %, and sums over many texts within 5 %.
+// On code, prose, data and logs half of all texts come out within 7 %, nine of
+// ten within 16 %, and sums over many texts within 5 %.
 func Estimate(text string) int {
 	if text == "" {
 		return 0

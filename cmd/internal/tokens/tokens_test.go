@@ -123,8 +123,8 @@ func TestEstimateIsAsGoodAsItSays(t *testing.T) {
 	}
 	slices.Sort(errs)
 	t.Logf("%d texts: median %.3f, p90 %.3f, sum %.4f", len(errs), errs[len(errs)/2], errs[len(errs)*9/10], float64(estimated)/float64(counted)-1)
-	assert.Less(t, errs[len(errs)/2], .05)
-	assert.Less(t, errs[len(errs)*9/10], .12)
+	assert.Less(t, errs[len(errs)/2], .07)
+	assert.Less(t, errs[len(errs)*9/10], .16)
 	assert.InDelta(t, 1, float64(estimated)/float64(counted), .05)
 }
 
