@@ -53,7 +53,7 @@ func command(t *testing.T, env []string, args ...string) *exec.Cmd {
 	path, err := exec.LookPath("jeeves-mcp-pruner")
 	require.NoError(t, err)
 	cmd := exec.Command(path, args...)
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Env = append(append(os.Environ(), "HOME=/"), env...) // a login shell's profile is not ours to test
 	return cmd
 }
 

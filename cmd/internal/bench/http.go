@@ -54,7 +54,7 @@ type web struct {
 func serveWeb(root, command string, args ...string) (*web, error) {
 	cmd := exec.Command(command, args...)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "PRUNER_URL=")
+	cmd.Env = withoutProfile(root)
 	logs, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, err
@@ -78,6 +78,10 @@ func serveWeb(root, command string, args ...string) (*web, error) {
 		}
 	}
 }
+
+// withoutProfile is an environment in which a login shell runs nobody's profile:
+// what that takes would be measured too.
+func withoutProfile(root string) []string { return append(os.Environ(), "PRUNER_URL=", "HOME="+root) }
 
 func (w *web) close() error {
 	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -221,7 +225,11 @@ func timeReads(callers []*caller, n int) ([]time.Duration, error) {
 // many shells started here at once, and times /healthz meanwhile.
 func crowd(w *tabwriter.Writer, binary, root string) error {
 	const clients = 64
-	alone, err := together(clients, func(int) error { return exec.Command("bash", "-lc", "--", "sleep 1").Run() })
+	alone, err := together(clients, func(int) error {
+		shell := exec.Command("bash", "-lc", "--", "sleep 1")
+		shell.Env = withoutProfile(root)
+		return shell.Run()
+	})
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,8 @@ func newPlaceWith(t *testing.T, env []string, change func(*Config)) *place {
 	config, _, err := settings.LoadHTTP(map[string]string{"root": p.root}, settings.FromEnv(env))
 	require.NoError(t, err)
 	p.server, err = assemble.Server(assemble.Options{
-		Settings: config.Settings, Env: os.Environ(), Version: "1.2.3", Emit: p.emit,
+		Settings: config.Settings, Env: append(os.Environ(), "HOME=/"), // a login shell's profile is not ours to test
+		Version: "1.2.3", Emit: p.emit,
 		Table: fsm.HTTPRequestTable(), Aliases: true, MaxPruneBytes: config.MaxPruneBytes, FieldErrors: true,
 	})
 	require.NoError(t, err)

@@ -24,7 +24,7 @@ type server struct {
 
 func startServer(binary, root, pruner, trace string) (*server, error) {
 	cmd := exec.Command(binary, "serve", "--root", root)
-	cmd.Env = append(os.Environ(), "JEEVES_PRUNER_ENDPOINT="+pruner, "JEEVES_PRUNER_TIMEOUT_MS=300",
+	cmd.Env = append(os.Environ(), "HOME="+root, "JEEVES_PRUNER_ENDPOINT="+pruner, "JEEVES_PRUNER_TIMEOUT_MS=300",
 		"MCP_PRUNER_LOG_LEVEL=error", "MCP_PRUNER_TRACE="+trace, "GOTRACEBACK=all")
 	out, err := cmd.StderrPipe()
 	if err != nil {
