@@ -2,17 +2,11 @@ package assemble
 
 import (
 	"fmt"
-	"time"
 
 	"mcp-pruner/cmd/internal/tokens"
 	"mcp-pruner/fsm"
 	"mcp-pruner/states"
 )
-
-// loadAfter is when a server that may have to count tokens loads its vocabulary,
-// which takes a processor for some 15 ms: when the handshake is over, and before a
-// model has made up its mind. Tokens of earlier calls are estimated.
-const loadAfter = 300 * time.Millisecond
 
 // addTrace makes a pipeline record its calls where the settings ask for it.
 func addTrace(p *states.Pipeline, o Options) error {
@@ -32,6 +26,5 @@ func addTrace(p *states.Pipeline, o Options) error {
 	}
 	p.RecordDetail = c.TraceFull
 	p.Tokens = &states.TokenCounter{Measure: tokens.Measure, Estimate: tokens.Estimate}
-	time.AfterFunc(loadAfter, tokens.Load)
 	return nil
 }
