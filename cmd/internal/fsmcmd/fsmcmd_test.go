@@ -95,11 +95,12 @@ func TestTheTableNamesEveryRow(t *testing.T) {
 
 func TestWrongUseIsSaid(t *testing.T) {
 	_, err := run(t, exitUsage, "--machine", "tea")
-	assert.Contains(t, err, `there is no machine "tea" (request, request-http, run)`)
+	known := strings.Join(names(fsm.Tables()), ", ")
+	assert.Contains(t, err, `there is no machine "tea" (`+known+`)`)
 	_, err = run(t, exitUsage, "--format", "xml")
 	assert.Contains(t, err, `there is no format "xml" (table, mermaid, dot, json or docs)`)
 	_, err = run(t, exitUsage, "request")
 	assert.Contains(t, err, `"request" is too much`)
 	out, _ := run(t, exitOK, "--help")
-	assert.Contains(t, out, "one of request, request-http, run (default: all)")
+	assert.Contains(t, out, "one of "+known+" (default: all)")
 }
