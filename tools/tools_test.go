@@ -18,6 +18,10 @@ func newTools(t *testing.T, s Settings) map[string]Tool {
 	if s.Root == "" {
 		s.Root = t.TempDir()
 	}
+	if s.Env == nil { // a login shell's profile is not ours to run, nor to kill half way
+		home := t.TempDir()
+		s.Env = func() []string { return append(os.Environ(), "HOME="+home) }
+	}
 	list, err := New(s)
 	require.NoError(t, err)
 	byName := map[string]Tool{}

@@ -21,7 +21,7 @@ type client struct {
 
 func start(root string, env []string, command string, args ...string) (*client, error) {
 	cmd := exec.Command(command, args...)
-	cmd.Env = append(append(os.Environ(), "MCP_PRUNER_CWD="+root, "PRUNER_URL="), env...)
+	cmd.Env = append(append(os.Environ(), "HOME="+root, "MCP_PRUNER_CWD="+root, "PRUNER_URL="), env...) // HOME: no profile of the user runs
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err

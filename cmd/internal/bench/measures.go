@@ -54,10 +54,14 @@ func roundTrips(w *tabwriter.Writer, binary, root string) error {
 		fmt.Fprintf(w, "%s\t%v\t%v\t%.0f\t\n", name, figures[i][0], figures[i][1], float64(len(times[i]))/sum.Seconds())
 	}
 	fmt.Fprintf(w, "ratio\t%s\t%s\t%s\t\n", ratio(figures[0][0], figures[1][0]), ratio(figures[0][1], figures[1][1]), ratio(figures[1][2], figures[0][2]))
-	if err := ours.close(); err != nil {
-		return err
+	for i, c := range []*client{ours, bare} {
+		if err := c.close(); err != nil {
+			return err
+		}
+		used := c.cmd.ProcessState.UserTime() + c.cmd.ProcessState.SystemTime()
+		fmt.Fprintf(w, "processor time a call, server %d\t%v\t\t\t\n", i+1, (used / (blocks * perBlock)).Round(100*time.Nanosecond))
 	}
-	return bare.close()
+	return nil
 }
 
 // startUp times from starting the process to the answer to initialize.

@@ -60,7 +60,7 @@ func startServer(t testing.TB, root string, env ...string) *server {
 	path, err := program()
 	require.NoError(t, err)
 	s := &server{cmd: exec.Command(path)}
-	s.cmd.Env = append(append(os.Environ(), "MCP_PRUNER_CWD="+root), env...)
+	s.cmd.Env = append(append(os.Environ(), "HOME="+root, "MCP_PRUNER_CWD="+root), env...)
 	s.in, err = s.cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := s.cmd.StdoutPipe()

@@ -20,7 +20,7 @@ func converse(t *testing.T, root string, env []string, lines ...string) (stdout,
 	path, err := program()
 	require.NoError(t, err)
 	cmd := exec.Command(path)
-	cmd.Env = append(append(os.Environ(), "MCP_PRUNER_CWD="+root, "PRUNER_URL=embedded"), env...)
+	cmd.Env = append(append(os.Environ(), "HOME="+root, "MCP_PRUNER_CWD="+root, "PRUNER_URL=embedded"), env...)
 	cmd.Stdin = strings.NewReader(strings.Join(lines, "\n"))
 	var out, log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &log
@@ -144,7 +144,7 @@ func TestAnAnswerThatNeverArrivedIsAmended(t *testing.T) {
 	path, err := program()
 	require.NoError(t, err)
 	cmd := exec.Command(path)
-	cmd.Env = append(os.Environ(), "MCP_PRUNER_CWD="+root, "PRUNER_URL=", "MCP_PRUNER_TRACE="+trace)
+	cmd.Env = append(os.Environ(), "HOME="+root, "MCP_PRUNER_CWD="+root, "PRUNER_URL=", "MCP_PRUNER_TRACE="+trace)
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
