@@ -36,7 +36,7 @@ const traceDir = "../../../testdata/traces"
 // events and the metadata are held against the transcribed row as well, so that
 // -update cannot bless what the design does not allow.
 func TestTraces(t *testing.T) {
-	spec := readMachine(t, "request.md")
+	spec, specHTTP := readMachine(t, "request.md"), machines(t)["request-http"].spec
 	files, err := filepath.Glob(traceDir + "/*.txtar")
 	require.NoError(t, err)
 	taken := make(map[string]bool)
@@ -44,13 +44,17 @@ func TestTraces(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			run := play(t, file)
 			run.compare(t, file)
-			run.checkAgainst(t, spec)
+			if run.machine.Definition().Name() == fsm.HTTPRequestTable().Name {
+				run.checkAgainst(t, specHTTP)
+			} else {
+				run.checkAgainst(t, spec)
+			}
 			for _, s := range run.machine.Steps() {
 				taken[string(s.From)+" "+string(s.Trigger)] = true
 			}
 		})
 	}
-	for _, row := range fsm.MustCompile(fsm.RequestTable()).Rows() {
+	for _, row := range fsm.MustCompile(fsm.HTTPRequestTable()).Rows() { // those of both transports
 		assert.True(t, taken[string(row.From)+" "+string(row.Trigger)], "no trace takes row %s", rowText(row))
 	}
 }
@@ -71,6 +75,7 @@ type knobs struct {
 	writeFails bool
 	result     string
 	nonzero    bool
+	limit      int // over HTTP: larger output is not pruned
 }
 
 func parseKnobs(t *testing.T, text string) knobs {
@@ -89,6 +94,9 @@ func parseKnobs(t *testing.T, text string) knobs {
 			k.writeFails = value == "fails"
 		case "result":
 			k.result = value
+		case "limit":
+			_, err := fmt.Sscan(value, &k.limit)
+			require.NoError(t, err, line)
 		case "nonzero":
 			k.nonzero = value == "output"
 		default:
@@ -141,14 +149,18 @@ func newTraceServer(t *testing.T, root string, k knobs, answers []string, cancel
 	t.Helper()
 	now := func() time.Time { return time.Unix(0, 0) }
 	offered, err := tools.New(tools.Settings{
-		Root: root, NonzeroExitAsOutput: k.nonzero, Now: now,
+		Root: root, NonzeroExitAsOutput: k.nonzero, Now: now, Aliases: k.limit > 0,
 		Env: func() []string { return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root} }, // no profile that takes its time
 	})
 	require.NoError(t, err)
+	table := fsm.RequestTable()
+	if k.limit > 0 {
+		table = fsm.HTTPRequestTable()
+	}
 	return mcpserver.New(mcpserver.Config{
 		Pipeline: &states.Pipeline{
-			Machine: fsm.MustCompile(fsm.RequestTable()), Tools: append(offered, faultTool()),
-			Pruner: newTracePruner(t, k, answers), RepeatRaw: k.repeat,
+			Machine: fsm.MustCompile(table), Tools: append(offered, faultTool()),
+			Pruner: newTracePruner(t, k, answers), RepeatRaw: k.repeat, MaxPruneBytes: k.limit,
 			Now: now, NewID: func() string { return "req_1" },
 			Emit: func(e fsm.Event) {
 				if e.Name == k.cancelAt {
@@ -156,7 +168,7 @@ func newTraceServer(t *testing.T, root string, k knobs, answers []string, cancel
 				}
 			},
 		},
-		Result: k.result, MaxCalls: 1, Version: "0.0.0",
+		Result: k.result, MaxCalls: 1, Version: "0.0.0", FieldErrors: k.limit > 0,
 	})
 }
 
