@@ -106,11 +106,11 @@ func checkPrune(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 
 func callPruner(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	start := c.now()
-	c.raw = c.counting(c.output.Text)
 	output, err := c.prune(ctx)
 	facts := fsm.Facts{"pruner_duration_ms": c.elapsed(start)}
 	if err == nil {
-		c.output, c.pruned = output, c.counting(output.Text)
+		c.keepRaw()
+		c.output = output
 		facts["pruned_bytes"] = len(output.Code())
 		c.request.Session.prunedOnce(c.call)
 		return fsm.Pruned, facts, nil

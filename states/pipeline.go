@@ -70,10 +70,10 @@ type Call struct {
 	dropped  bool // nobody waits for the answer
 
 	// For the record.
-	sent        string // the text answered
-	wire        int    // bytes of the answer
-	raw, pruned *count // the output before and after pruning
-	recorded    bool
+	sent     string       // the text answered
+	wire     int          // bytes of the answer
+	raw      tools.Output // as it was before pruning; nil: it still is
+	recorded bool
 }
 
 // Run takes a request through its machine until it reached a terminal state or

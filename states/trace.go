@@ -10,12 +10,10 @@ import (
 	"mcp-pruner/tools"
 )
 
-// TokenCounter says how many tokens a text is.
+// TokenCounter says about how many tokens a text is.
 type TokenCounter struct {
-	// Measure counts as exactly as the text's size allows in reasonable time.
-	Measure func(text string) (tokens int, exact bool)
-	// Estimate takes next to no time.
-	Estimate func(text string) int
+	Quick func(text string) int // takes next to no time
+	Well  func(text string) int // takes microseconds, where something was saved
 }
 
 // Names come from clients; a record keeps this much of one.
@@ -49,8 +47,6 @@ func (c *Call) record(amends bool) {
 }
 
 func (c *Call) fill(r *fsm.Record, amends bool) {
-	c.raw.wait()
-	c.pruned.wait() // before the time of the last step is taken
 	metadata := c.pruning.appendTo(r.Pruning[:0], c.pipeline.RecordDetail)
 	if step, ok := c.machine.Ahead(fsm.Written); ok {
 		r.Take(c.machine, metadata, step)
@@ -92,53 +88,32 @@ func (p *PruningMetadata) appendTo(values []fsm.Value, detail bool) []fsm.Value 
 	return values
 }
 
-// count is a text's size, measured while something else goes on.
-type count struct {
-	bytes  int
-	tokens int
-	exact  bool
-	done   chan struct{}
-}
-
-// counting starts to measure a text. It is nil, which is fine, when nobody asks
-// for records.
-func (c *Call) counting(text func() string) *count {
-	counter := c.pipeline.Tokens
-	if c.pipeline.Record == nil || counter == nil {
-		return nil
-	}
-	s := text()
-	n := &count{bytes: len(s), done: make(chan struct{})}
-	go func() { // waited for by fill; its work is bounded by the counter
-		defer close(n.done)
-		n.tokens, n.exact = counter.Measure(s)
-	}()
-	return n
-}
-
-func (n *count) wait() {
-	if n != nil {
-		<-n.done
+// keepRaw remembers the output as it is before pruning, if there will be a record.
+func (c *Call) keepRaw() {
+	if c.pipeline.Record != nil {
+		c.raw = c.output
 	}
 }
 
-// addSizes says what was sent and what was saved. Where nothing was pruned
-// nothing was saved, and an estimate of the tokens is good enough.
+// addSizes says what was sent and what was saved.
 func (c *Call) addSizes(r *fsm.Record) {
-	r.Bytes = fsm.TraceBytes{Raw: len(c.sent), Sent: len(c.sent), Wire: c.wire}
-	counter := c.pipeline.Tokens
-	if counter == nil {
-		return
+	raw := c.sent
+	if c.raw != nil {
+		raw = c.raw.Text()
 	}
-	if c.pruned != nil {
-		r.Bytes.Raw = c.raw.bytes
-		r.Tokens = fsm.TraceTokens{Raw: c.raw.tokens, Sent: c.pruned.tokens, Estimated: !c.raw.exact || !c.pruned.exact}
-	} else if c.sent != "" {
-		n := counter.Estimate(c.sent)
+	r.Bytes = fsm.TraceBytes{Raw: len(raw), Sent: len(c.sent), Wire: c.wire}
+	counter := c.pipeline.Tokens
+	switch {
+	case counter == nil:
+		return
+	case c.raw != nil:
+		r.Tokens = fsm.TraceTokens{Raw: counter.Well(raw), Sent: counter.Well(c.sent), Estimated: true}
+	case c.sent != "":
+		n := counter.Quick(c.sent)
 		r.Tokens = fsm.TraceTokens{Raw: n, Sent: n, Estimated: true}
 	}
 	if c.call != nil && c.call.FocusQuestion() != "" {
-		r.Tokens.Question = max(1, counter.Estimate(c.call.FocusQuestion()))
+		r.Tokens.Question = max(1, counter.Quick(c.call.FocusQuestion()))
 	}
 }
 

@@ -25,6 +25,6 @@ func addTrace(p *states.Pipeline, o Options) error {
 		file.Append(r)
 	}
 	p.RecordDetail = c.TraceFull
-	p.Tokens = &states.TokenCounter{Measure: tokens.Measure, Estimate: tokens.Estimate}
+	p.Tokens = &states.TokenCounter{Quick: tokens.Estimate, Well: tokens.EstimateWell}
 	return nil
 }

@@ -8,40 +8,15 @@ package tokens
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"github.com/tiktoken-go/tokenizer/codec"
 )
 
-// ExactLimit is the size of text, in bytes, up to which Measure counts. It takes
-// some milliseconds to count that much.
-const ExactLimit = 256 << 10
-
-// vocabulary is loaded when it is first needed. That takes a processor for some 15
-// ms, and afterwards the garbage collector has another six megabytes to look
-// through: a process that counts nothing pays neither.
+// vocabulary is loaded when the first text is counted. That takes a processor for
+// some 15 ms, and afterwards the garbage collector has six megabytes more to look
+// through: a process that counts nothing pays neither. A server that answers
+// within a tenth of a millisecond does not count, it estimates.
 var vocabulary = sync.OnceValue(codec.NewO200kBase)
-
-var loading, loaded atomic.Bool
-
-// Load loads the vocabulary.
-func Load() {
-	vocabulary()
-	loaded.Store(true)
-}
-
-// Measure counts texts of ordinary size and estimates larger ones. It does not
-// wait for the vocabulary: the first call sees to it that it is loaded, and until
-// it is there is an estimate.
-func Measure(text string) (tokens int, exact bool) {
-	if loaded.Load() && len(text) <= ExactLimit {
-		return Count(text), true
-	}
-	if !loading.Swap(true) {
-		go Load() // it ends by itself
-	}
-	return Estimate(text), false
-}
 
 // Count is the number of tokens. It cuts the text into the pieces that the
 // vocabulary's rules cut it into, and looks each up among those met before: the

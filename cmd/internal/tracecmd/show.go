@@ -48,7 +48,7 @@ func (s Stats) showSaved(w io.Writer) {
 	fmt.Fprintf(w, "net saved\t%s\t%s of the %s a model would have read without pruning\n",
 		count(s.Saved.Net), percent(s.Saved.NetShare), count(s.Saved.Without))
 	if s.Tokens.Estimated > 0 {
-		fmt.Fprintf(w, "\t\tof %s requests, nearly all unpruned, the tokens are estimated\n", count(s.Tokens.Estimated))
+		fmt.Fprintf(w, "\t\tof %s requests the tokens are estimated, within some per cent\n", count(s.Tokens.Estimated))
 	}
 }
 

@@ -191,7 +191,7 @@
       el('span', { class: 'bar', title: says }, el('i', { style: `width:${100 * Math.abs(n) / most}%;background:${colour}` })),
       el('b', { class: 'num', 'data-stat': stat, 'data-value': n }, count(n)),
     ])), el('p', { class: 'sub' }, `From tools ${count(s.raw)} tokens, sent ${count(s.sent)} (${count(s.rawBytes)} and ${count(s.sentBytes)} bytes). ` +
-      (s.estimated ? `Of ${count(s.estimated)} requests, nearly all unpruned, the tokens are estimated.` : '')));
+      (s.estimated ? `Of ${count(s.estimated)} requests the tokens are estimated, within some per cent.` : '')));
   }
 
   function overTime(list) {
