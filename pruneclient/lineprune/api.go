@@ -46,7 +46,7 @@ type Result struct {
 }
 
 // Whole says whether every line was kept.
-func (r Result) Whole() bool { return len(r.Blocks) == 0 }
+func (res Result) Whole() bool { return len(res.Blocks) == 0 }
 
 // Block is an omitted range of lines, both ends included.
 type Block struct {

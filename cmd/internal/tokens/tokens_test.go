@@ -4,8 +4,8 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +18,7 @@ import (
 func corpus(t testing.TB) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
-	goroot := runtime.GOROOT()
+	goroot := goRoot(t)
 	for _, pattern := range []string{
 		"../../../docs/*.md", "../../../testdata/*/*", "../../../fsm/*.go", "../../../tools/*.go", "../../../go.sum",
 		filepath.Join(goroot, "src/net/http/*.go"), filepath.Join(goroot, "src/unicode/utf8/*.go"),
@@ -68,9 +68,17 @@ func FuzzCount(f *testing.F) {
 	})
 }
 
+// goRoot is where the toolchain's own sources are.
+func goRoot(t testing.TB) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(out))
+}
+
 func BenchmarkCount(b *testing.B) {
 	for name, file := range map[string]string{"small": "src/errors/errors.go", "large": "src/net/http/server.go"} {
-		raw, err := os.ReadFile(filepath.Join(runtime.GOROOT(), file))
+		raw, err := os.ReadFile(filepath.Join(goRoot(b), file))
 		require.NoError(b, err)
 		text := string(raw)
 		b.Run(name, func(b *testing.B) {
