@@ -28,6 +28,7 @@ const (
 	healthEvery       = time.Second
 	maxFailures       = 3
 	startingEvery     = 20 * time.Millisecond // health checks of a server that starts
+	exitGrace         = time.Second           // for news of an exit, which may come after the connections failed
 )
 
 var httpTable = fsm.MustCompile(fsm.HTTPRunTable())
@@ -198,6 +199,9 @@ func (h *owned) watch(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 				failures = 0
 			}
 			if failures == h.options.MaxFailures {
+				if h.server.goneWithin(exitGrace) {
+					return fsm.ServerExited, h.exitFacts()
+				}
 				return fsm.ServerUnreachable, fsm.Facts{"failures": failures, "message": err.Error(), "reason": unreachable}
 			}
 		}

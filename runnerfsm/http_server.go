@@ -117,11 +117,22 @@ func (s *server) health(ctx context.Context) error {
 }
 
 // gone says whether the server ended.
-func (s *server) gone() bool {
+func (s *server) gone() bool { return s.goneWithin(0) }
+
+// goneWithin waits for the server to end.
+func (s *server) goneWithin(d time.Duration) bool {
 	select {
 	case <-s.exited:
 		return true
 	default:
+	}
+	if d == 0 {
+		return false
+	}
+	select {
+	case <-s.exited:
+		return true
+	case <-time.After(d):
 		return false
 	}
 }
@@ -133,10 +144,8 @@ func (s *server) stop(within time.Duration, escalate func()) (graceful bool) {
 		return true
 	}
 	s.kept.Signal(syscall.SIGTERM)
-	select {
-	case <-s.exited:
+	if s.goneWithin(within) {
 		return true
-	case <-time.After(within):
 	}
 	escalate()
 	s.kill()
