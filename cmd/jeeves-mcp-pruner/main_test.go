@@ -169,6 +169,15 @@ func TestTheEndDoesNotWaitForEver(t *testing.T) {
 	assert.Equal(t, true, s.logged("mcp_pruner.stopped").Data["graceful"])
 }
 
+// With port 0 nobody could find a server that keeps quiet about where it listens.
+func TestAQuietServerSaysWhereItListens(t *testing.T) {
+	t.Parallel()
+	s := start(t, "MCP_PRUNER_LOG_LEVEL=error")
+	require.NoError(t, s.Process.Signal(syscall.SIGTERM))
+	assert.Equal(t, 0, s.end())
+	assert.Empty(t, s.logged("mcp_pruner.stopped"))
+}
+
 // What cannot be is refused before anything is served, with the design's name.
 func TestBadSettings(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
