@@ -106,12 +106,12 @@ func checkPrune(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 
 func callPruner(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	start := c.now()
-	output, err := c.prune(ctx)
+	output, bytes, err := c.prune(ctx)
 	facts := fsm.Facts{"pruner_duration_ms": c.elapsed(start)}
 	if err == nil {
 		c.keepRaw()
 		c.output = output
-		facts["pruned_bytes"] = len(output.Code())
+		facts["pruned_bytes"] = bytes
 		c.request.Session.prunedOnce(c.call)
 		return fsm.Pruned, facts, nil
 	}
@@ -133,12 +133,13 @@ var pruneFailures = map[pruneclient.ErrorCode]fsm.Trigger{
 }
 
 // prune asks the pruner and puts its answer in the place of the code. The
-// original is stored first: what cannot be had again is not pruned.
-func (c *Call) prune(ctx context.Context) (tools.Output, error) {
+// original is stored first: what cannot be had again is not pruned. bytes is the
+// size of what the pruner returned.
+func (c *Call) prune(ctx context.Context) (output tools.Output, bytes int, err error) {
 	code, source := c.output.Code(), c.output.Source()
 	id, err := c.keep(code)
 	if err != nil {
-		return nil, &pruneclient.Error{Code: pruneclient.InvalidResponse,
+		return nil, 0, &pruneclient.Error{Code: pruneclient.InvalidResponse,
 			Message: "the original could not be stored, so it was not pruned: " + err.Error()}
 	}
 	result, err := c.pipeline.Pruner.Prune(ctx, pruneclient.Request{
@@ -147,17 +148,17 @@ func (c *Call) prune(ctx context.Context) (tools.Output, error) {
 		RecoverTool: c.pipeline.offers("recover_text"),
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	output, err := c.output.Prune(result.Text)
+	output, err = c.output.Prune(result.Text)
 	if err != nil {
-		return nil, &pruneclient.Error{Code: pruneclient.InvalidResponse,
+		return nil, 0, &pruneclient.Error{Code: pruneclient.InvalidResponse,
 			Message: fmt.Sprintf("the pruned text cannot be read back: %v", err)}
 	}
 	if result.Text != code {
 		c.pruneID = id
 	}
-	return output, nil
+	return output, len(result.Text), nil
 }
 
 func (c *Call) keep(text string) (string, error) {

@@ -25,11 +25,12 @@ func echo() tools.Tool {
 		c.text, _ = args["text"].(string)
 		c.question, _ = args["question"].(string)
 		c.fail, _ = args["fail"].(string)
+		c.fallback, _ = args["fallback"].(string)
 		return c, nil
 	}}
 }
 
-type echoed struct{ text, question, fail string }
+type echoed struct{ text, question, fail, fallback string }
 
 func (e echoed) FocusQuestion() string { return e.question }
 
@@ -52,10 +53,15 @@ func (e echoed) Run(ctx context.Context) (tools.Output, error) {
 }
 
 func (e echoed) Repeats(earlier tools.Call) bool { return e == earlier }
-func (e echoed) Code() string                    { return e.text }
-func (e echoed) Source() tools.Source            { return tools.Source{} }
-func (e echoed) Text() string                    { return e.text }
-func (e echoed) Structured(pruning any) any      { return pruning }
+func (e echoed) Code() string {
+	if e.text == "" && e.fallback != "" { // as bash does with its two streams
+		return e.fallback
+	}
+	return e.text
+}
+func (e echoed) Source() tools.Source       { return tools.Source{} }
+func (e echoed) Text() string               { return e.text }
+func (e echoed) Structured(pruning any) any { return pruning }
 
 func (e echoed) Prune(s string) (tools.Output, error) {
 	if s == "unreadable" {
@@ -254,6 +260,13 @@ func TestAPruneIDIsGivenOnlyForTextThatWasCut(t *testing.T) {
 	answer := p.Run(t.Context(), echoRequest(map[string]any{"text": "long", "question": "what?"})).Answer()
 	assert.True(t, answer.Pruning.Applied)
 	assert.Empty(t, answer.PruneID)
+}
+
+// What is measured is what the pruner returned, whatever a tool makes of it.
+func TestPrunedBytesOfAnEmptyAnswer(t *testing.T) {
+	p := newPipeline(answering("", nil))
+	call := p.Run(t.Context(), echoRequest(map[string]any{"text": "long", "fallback": "other stream", "question": "what?"}))
+	assert.Zero(t, *call.Pruning().PrunedBytes)
 }
 
 func TestDurationsAreMeasured(t *testing.T) {

@@ -59,7 +59,10 @@ func TestEverySettingIsDocumented(t *testing.T) {
 }
 
 func TestABadSettingShowsNoPassword(t *testing.T) {
-	err := load(map[string]string{"PRUNER_URL": "ftp://user:hunter2@host/"})
-	require.Error(t, err)
-	assert.NotContains(t, err.Error(), "hunter2")
+	for _, value := range []string{"ftp://user:hunter2@host/", "http://u:hunter2@h:bad/", "u:hunter2@h"} {
+		err := load(map[string]string{"PRUNER_URL": value})
+		require.Error(t, err)
+		assert.NotContains(t, err.Error(), "hunter2")
+		assert.Contains(t, err.Error(), "xxxxx@h")
+	}
 }

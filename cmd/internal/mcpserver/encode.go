@@ -25,7 +25,7 @@ type rpcError struct {
 type invalidParams struct {
 	Jeeves schemaVersion  `json:"jeeves"`
 	Method string         `json:"method"`
-	Tool   string         `json:"tool,omitempty"`
+	Tool   *string        `json:"tool,omitempty"` // when the request names one, "" included
 	Issues []states.Issue `json:"issues"`
 
 	FieldErrors []fieldError `json:"field_errors,omitempty"` // HTTP only

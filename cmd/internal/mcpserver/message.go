@@ -6,6 +6,7 @@ package mcpserver
 import (
 	"bytes"
 	"encoding/json"
+	"unicode/utf8"
 )
 
 // MaxMessageBytes is the largest message read; a larger one is refused.
@@ -49,6 +50,9 @@ func (m Message) Stray() bool { return m.stray }
 // Parse reads one message. It never fails: what is wrong with the line is in the
 // message and becomes its answer.
 func Parse(line []byte) Message {
+	if !utf8.Valid(line) { // JSON is UTF-8, and a repaired argument would be another one
+		return Message{fault: codeParseError, reason: "not valid UTF-8"}
+	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(line, &fields); err == nil && fields != nil {
 		return fromFields(fields)

@@ -1,6 +1,10 @@
 package mcpserver
 
-import "mcp-pruner/states"
+import (
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"mcp-pruner/states"
+)
 
 // clientInfoKey is where a request of protocol 2026-07-28 or later carries what
 // older clients say once in initialize.
@@ -8,6 +12,7 @@ const (
 	clientInfoKey      = "io.modelcontextprotocol/clientInfo"
 	protocolVersionKey = "io.modelcontextprotocol/protocolVersion"
 	serverInfoKey      = "io.modelcontextprotocol/serverInfo"
+	capabilitiesKey    = "io.modelcontextprotocol/clientCapabilities"
 )
 
 // checkInitialize checks the params of initialize.
@@ -33,36 +38,45 @@ func checkInitialize(params any) (object map[string]any, issues []states.Issue) 
 		if ok {
 			_, ok = info["name"].(string)
 			want(ok, "clientInfo.name")
-			_, ok = info["version"].(string)
-			want(ok || info["version"] == nil, "clientInfo.version")
+			version, has := info["version"]
+			_, ok = version.(string)
+			want(ok || !has, "clientInfo.version")
 		}
 	}
-	want(isMeta(object), "_meta")
-	return object, states.SortIssues(issues)
+	return object, states.SortIssues(append(issues, checkMeta(object)...))
 }
 
-// isMeta says whether _meta, if there is one, is an object.
-func isMeta(params map[string]any) bool {
+// checkPlain checks the params of a request that needs none.
+func checkPlain(params any) []states.Issue {
+	if params == nil {
+		return nil
+	}
+	object, ok := params.(map[string]any)
+	if !ok {
+		return []states.Issue{states.NewIssue("", "invalid_type")}
+	}
+	return checkMeta(object)
+}
+
+// checkMeta checks what protocol 2026-07-28 and later wants in _meta.
+func checkMeta(params map[string]any) []states.Issue {
 	meta, has := params["_meta"]
-	_, ok := meta.(map[string]any)
-	return ok || !has
+	object, ok := meta.(map[string]any)
+	if !ok && has {
+		return []states.Issue{states.NewIssue("_meta", "invalid_type")}
+	}
+	version, _ := object[protocolVersionKey].(string)
+	if _, ok := object[capabilitiesKey].(map[string]any); mcp.IsModernProtocol(version) && !ok {
+		return []states.Issue{states.NewIssue("_meta."+capabilitiesKey, "invalid_type")}
+	}
+	return nil
 }
 
 // checkList checks the params of tools/list. There is one page, so no cursor of
 // ours exists for a client to send.
 func checkList(params any) []states.Issue {
-	object, ok := params.(map[string]any)
-	if !ok {
-		if params == nil {
-			return nil
-		}
-		return []states.Issue{states.NewIssue("", "invalid_type")}
-	}
-	var issues []states.Issue
-	if !isMeta(object) {
-		issues = append(issues, states.NewIssue("_meta", "invalid_type"))
-	}
-	if cursor, has := object["cursor"]; has {
+	issues := checkPlain(params)
+	if cursor, has := asObject(params)["cursor"]; has {
 		code := "invalid_type"
 		if _, ok := cursor.(string); ok {
 			code = "custom"
@@ -70,6 +84,11 @@ func checkList(params any) []states.Issue {
 		issues = append(issues, states.NewIssue("cursor", code))
 	}
 	return states.SortIssues(issues)
+}
+
+func asObject(v any) map[string]any {
+	object, _ := v.(map[string]any)
+	return object
 }
 
 // at walks nested objects; it is nil where one is missing.

@@ -176,7 +176,7 @@ func (s *Server) encodeCall(session *Session, m Message, params any, call *state
 	case states.NoAnswer:
 		return nil, nil
 	case states.InvalidParams:
-		return s.encodeIssues(m, call.Tool(), answer.Issues), nil
+		return s.encodeIssues(m, params, answer.Issues), nil
 	case states.Failed:
 		return encodeError(m.ID, codeInternalError, nil), nil
 	}
@@ -189,8 +189,11 @@ func (s *Server) encodeCall(session *Session, m Message, params any, call *state
 }
 
 // encodeIssues says what is wrong with a request's params.
-func (s *Server) encodeIssues(m Message, tool string, issues []states.Issue) []byte {
-	data := invalidParams{Jeeves: jeeves, Method: m.Method, Tool: tool, Issues: issues}
+func (s *Server) encodeIssues(m Message, params any, issues []states.Issue) []byte {
+	data := invalidParams{Jeeves: jeeves, Method: m.Method, Issues: issues}
+	if name, ok := at(params, "name").(string); ok && m.Method == "tools/call" {
+		data.Tool = &name
+	}
 	if s.config.FieldErrors {
 		data.FieldErrors = fieldErrors(issues)
 	}
@@ -214,11 +217,12 @@ func (s *Server) answerProtocol(ctx context.Context, session *Session, m Message
 	case "tools/list":
 		issues = checkList(params)
 	case "ping", "server/discover":
+		issues = checkPlain(params)
 	default:
 		return encodeError(m.ID, codeMethodNotFound, nil)
 	}
 	if len(issues) > 0 {
-		return s.encodeIssues(m, "", issues)
+		return s.encodeIssues(m, params, issues)
 	}
 	if introduction != nil {
 		session.introduce(introduction)

@@ -3,11 +3,13 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,13 +106,12 @@ func (d definition) entry(lookup Lookup) Entry {
 	return Entry{Name: d.name, Value: value, Source: "environment", Help: d.help}
 }
 
-// shown hides a password in a URL.
-func shown(value string) string {
-	if u, err := url.Parse(value); err == nil && u.User != nil {
-		return u.Redacted()
-	}
-	return value
-}
+// credentials is what may stand before the host of a URL, however broken the
+// rest of it is.
+var credentials = regexp.MustCompile(`[^/@\s]*:[^@]*@`)
+
+// shown hides a password in a value.
+func shown(value string) string { return credentials.ReplaceAllString(value, "xxxxx@") }
 
 func definitions() []definition {
 	return []definition{
@@ -152,7 +153,7 @@ func definitions() []definition {
 		{"MCP_PRUNER_TOOLS", "", "names out of read, bash, grep separated by commas",
 			"narrows the core tools; unset offers all three", func(s *Settings, v string) bool {
 				s.Tools = list(v)
-				return within(s.Tools, "read", "bash", "grep")
+				return v == "" || within(s.Tools, "read", "bash", "grep")
 			}},
 		{"MCP_PRUNER_ALWAYS_LOAD", "true", "true or false",
 			"asks Claude to show the tools to the model up front", boolean(func(s *Settings) *bool { return &s.AlwaysLoad })},
@@ -208,7 +209,11 @@ func takePrunerURL(s *Settings, v string) bool {
 		return true
 	}
 	u, err := url.Parse(v)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return false
+	}
+	_, ok := integer(cmp.Or(u.Port(), "80"), 1, 65535)
+	return ok
 }
 
 func takeThreshold(s *Settings, v string) bool {
@@ -254,7 +259,11 @@ func list(v string) []string {
 	return items
 }
 
+// within says whether every item is allowed, and that there is one.
 func within(items []string, allowed ...string) bool {
+	if len(items) == 0 {
+		return false
+	}
 	for _, item := range items {
 		if !slices.Contains(allowed, item) {
 			return false
