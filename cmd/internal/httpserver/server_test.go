@@ -186,7 +186,9 @@ func call(tool string, args map[string]any) string {
 	return message("tools/call", map[string]any{"name": tool, "arguments": args})
 }
 
-func bash(command string) string { return call("bash", map[string]any{"command": command}) }
+func bash(command string) string {
+	return call("bash", map[string]any{"command": command, "timeout_ms": 300_000}) // a busy machine is no failure
+}
 
 func hello(client string) string {
 	return message("initialize", map[string]any{"protocolVersion": "2025-06-18", "clientInfo": map[string]any{"name": client, "version": "1"}})
