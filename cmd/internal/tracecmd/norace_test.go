@@ -1,0 +1,5 @@
+//go:build !race
+
+package tracecmd
+
+const raceDetector = false
