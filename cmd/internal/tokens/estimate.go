@@ -8,10 +8,10 @@ const windowBytes = 64
 // out within 7 %, nine of ten within 16 %, and sums over many texts within 5 %.
 func Estimate(text string) int { return estimate(text, 8) }
 
-// EstimateWell looks at sixteen kilobytes and takes up to twenty microseconds.
+// EstimateWell looks at four kilobytes and takes up to five microseconds.
 // Half of all texts come out within 5 %, nine of ten within 12 %. The errors of a
 // text and of a part of it are alike, so what was left out is known better still.
-func EstimateWell(text string) int { return estimate(text, 256) }
+func EstimateWell(text string) int { return estimate(text, 64) }
 
 func estimate(text string, windows int) int {
 	if text == "" {
