@@ -184,3 +184,19 @@ func TestGrepThatKnowsNoOption(t *testing.T) {
 	assert.Equal(t, 2, *e.ExitCode)
 	assert.Contains(t, e.Message, "unrecognized option")
 }
+
+// TestGrepNeverDropsAMatch: a match event that makes no sense fails the search.
+func TestGrepNeverDropsAMatch(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "a", "word\n")
+	for _, event := range []string{
+		`{"type":"match","data":{"path":{"text":"a"x"}}}\n`,
+		`{"type":"match","data":{"path":{"text":"a"x""}}}\n{"type":"end"}\n`,
+		`{"type":"match","data":{"path":{"text":"a"}}}\n`,
+		`{"type":"match","data":{"path":{"te`,
+	} {
+		rg := fakeProgram(t, "#!/bin/sh\nprintf '"+event+"'\n")
+		_, err := call(t, newTools(t, Settings{Root: root, LookPath: programs(map[string]string{"rg": rg})})["grep"], `{"pattern":"word"}`)
+		assert.Contains(t, failure(t, err, "rg_error").Message, "cannot be read", event)
+	}
+}

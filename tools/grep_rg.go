@@ -43,7 +43,12 @@ func (b *base) findWithRg(ctx context.Context, dir string, s search, found *coll
 	for _, p := range s.Paths {
 		args = append(args, filepath.Join(b.real, p.real))
 	}
-	_, err = b.engine(ctx, process{path: path, args: args, dir: dir, stdout: &rgEvents{real: b.real, found: found}}, found)
+	events := &rgEvents{real: b.real, found: found}
+	_, err = b.engine(ctx, process{path: path, args: args, dir: dir, stdout: events}, found)
+	unended := err == nil && len(events.event) > 0
+	if unended || events.unread && (err == nil || errors.Is(err, errEnough)) {
+		return &engineError{2, "rg printed a match that cannot be read"}
+	}
 	return err
 }
 
@@ -74,7 +79,9 @@ type rgEvents struct {
 	event  []byte
 	quoted bool // inside a string
 	escape int  // characters of an escape sequence still to come
+	whole  bool // that sequence is kept, not dropped
 	length int  // of the string so far
+	unread bool // there was a match that made no sense
 }
 
 const (
@@ -91,9 +98,9 @@ func (e *rgEvents) Write(p []byte) (int, error) {
 		}
 		ch := p[0]
 		p = p[1:]
-		if ch == '\n' && !e.quoted {
+		if ch == '\n' {
 			err := e.take()
-			e.event = e.event[:0]
+			e.event, e.quoted, e.escape = e.event[:0], false, 0
 			if err != nil {
 				return 0, err
 			}
@@ -106,7 +113,8 @@ func (e *rgEvents) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// plain takes what a string holds before its next quote or backslash.
+// plain takes what a string holds before its next quote, backslash or line end,
+// which is the end of an event wherever it is.
 func (e *rgEvents) plain(p []byte) int {
 	if !e.quoted || e.escape > 0 {
 		return 0
@@ -115,8 +123,10 @@ func (e *rgEvents) plain(p []byte) int {
 	if n < 0 {
 		n = len(p)
 	}
-	if i := bytes.IndexByte(p[:n], '\\'); i >= 0 {
-		n = i
+	for _, end := range []byte(`\` + "\n") {
+		if i := bytes.IndexByte(p[:n], end); i >= 0 {
+			n = i
+		}
 	}
 	room := max(0, min(n, eventString-e.length, eventBytes-len(e.event)))
 	e.event = append(e.event, p[:room]...)
@@ -130,15 +140,17 @@ func (e *rgEvents) keep(ch byte) bool {
 		e.quoted, e.length = ch == '"', 0
 		return true
 	}
-	fits := e.length < eventString || e.escape > 0 && e.length < eventString+8
+	fits := e.length < eventString
 	switch {
 	case e.escape > 0:
+		// Half an escape would take the quote behind it along.
+		fits = e.whole
 		e.escape--
-		if ch == 'u' && e.escape == 0 && e.length > 0 && e.isEscapeStart() {
+		if ch == 'u' { // no hexadecimal digit, so it can only be the first
 			e.escape = 4
 		}
 	case ch == '\\':
-		e.escape = 1
+		e.escape, e.whole = 1, fits
 	case ch == '"':
 		e.quoted = false
 		return true
@@ -147,20 +159,18 @@ func (e *rgEvents) keep(ch byte) bool {
 	return fits
 }
 
-// isEscapeStart says that the character before this one was the backslash.
-func (e *rgEvents) isEscapeStart() bool {
-	return len(e.event) > 0 && e.event[len(e.event)-1] == '\\'
-}
-
 var matchEvent = []byte(`{"type":"match",`)
 
+// take passes on a match. One that cannot be read ends the search: without it the
+// result would look complete.
 func (e *rgEvents) take() error {
 	if !bytes.HasPrefix(e.event, matchEvent) {
 		return nil
 	}
 	h, ok := parseMatch(e.event)
 	if !ok {
-		return nil
+		e.unread = true
+		return errEnough
 	}
 	rel, err := filepath.Rel(e.real, h.file)
 	if err != nil || !local(rel) {

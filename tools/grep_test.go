@@ -146,3 +146,24 @@ func awkwardTree(t *testing.T, root string) {
 	require.NoError(t, os.Symlink("/etc", filepath.Join(root, "etc")))
 	require.NoError(t, os.Symlink("nowhere", filepath.Join(root, "dangling")))
 }
+
+// TestGrepLongLinesOfQuotes: lines around the length that an event is cut at.
+func TestGrepLongLinesOfQuotes(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "csv", strings.Repeat(`"a",`, 17_500)+"NEEDLE")
+	write(t, root, "first", "NEEDLE"+strings.Repeat(`"`, 40_000))
+	write(t, root, "odd", "NEEDLE"+strings.Repeat(`"`, 70_001))
+	write(t, root, "tabs", strings.Repeat("\t\x01\\", 30_000)+"NEEDLE")
+	want := map[string]float64{"csv": 70_001, "first": 1, "odd": 1, "tabs": 90_001}
+	engines(t, func(t *testing.T, s Settings) {
+		s.Root = root
+		out, err := call(t, newTools(t, s)["grep"], `{"pattern":"NEEDLE"}`)
+		require.NoError(t, err)
+		columns := map[string]float64{}
+		for _, m := range structured(t, out)["matches"].([]any) {
+			m := m.(map[string]any)
+			columns[m["path"].(string)] = m["column"].(float64)
+		}
+		assert.Equal(t, want, columns)
+	})
+}
