@@ -9,8 +9,8 @@ const windowBytes = 64
 func Estimate(text string) int { return estimate(text, 8) }
 
 // EstimateWell looks at four kilobytes and takes up to five microseconds.
-// Half of all texts come out within 5 %, nine of ten within 12 %. The errors of a
-// text and of a part of it are alike, so what was left out is known better still.
+// Half of all texts come out within 5 %, nine of ten within 12 %; what leaving out
+// a part of a text saves, within 7 % and 14 %.
 func EstimateWell(text string) int { return estimate(text, 64) }
 
 func estimate(text string, windows int) int {

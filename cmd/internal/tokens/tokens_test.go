@@ -140,7 +140,7 @@ func TestEstimatesAreAsGoodAsTheySay(t *testing.T) {
 	}
 }
 
-// What leaving out two of three lines saves is known within 5 % for half of all
+// What leaving out two of three lines saves is known within 7 % for half of all
 // texts.
 func TestSavingsAreKnownWell(t *testing.T) {
 	var errs []float64
@@ -155,8 +155,8 @@ func TestSavingsAreKnownWell(t *testing.T) {
 	}
 	slices.Sort(errs)
 	t.Logf("%d texts: median %.3f, p90 %.3f", len(errs), errs[len(errs)/2], errs[len(errs)*9/10])
-	assert.Less(t, errs[len(errs)/2], .05)
-	assert.Less(t, errs[len(errs)*9/10], .12)
+	assert.Less(t, errs[len(errs)/2], .07)
+	assert.Less(t, errs[len(errs)*9/10], .14)
 }
 
 func TestEstimateStaysSane(t *testing.T) {
