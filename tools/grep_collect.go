@@ -30,6 +30,7 @@ type collector struct {
 	locate func(line []byte) int
 
 	file    string // the one hits come from at the moment
+	last    int    // the line of the latest hit in it
 	skip    bool   // it was reported before, by way of another path
 	pending []hit
 	lines   int // how many lines of the file are text, as far as is known
@@ -58,6 +59,9 @@ func (c *collector) add(h hit) error {
 		}
 		c.begin(h.file)
 	}
+	// Two paths that lead to a file one after the other show only in its lines.
+	c.skip = c.skip || h.line <= c.last
+	c.last = max(c.last, h.line)
 	switch {
 	case c.full:
 		return errEnough
@@ -77,7 +81,7 @@ func (c *collector) add(h hit) error {
 }
 
 func (c *collector) begin(file string) {
-	c.file, c.skip, c.count, c.lines = file, c.seen[file], 0, math.MaxInt
+	c.file, c.last, c.skip, c.count, c.lines = file, 0, c.seen[file], 0, math.MaxInt
 	c.seen[file] = true
 	if c.search.Mode == modeCount && !c.skip {
 		c.lines = c.textLines()
