@@ -110,11 +110,20 @@ func TestReadRefuses(t *testing.T) {
 	link("loop2", "loop1")
 	link("loop1", "loop2")
 	link("nowhere", "dangling")
+	link(filepath.Join(root, "nowhere"), "danglingabs")
+	link(filepath.Join(outside, "nowhere"), "outdangling")
+	link("../../../../../../../../etc/nowhere/x", "climbdangling")
+	link("outdir/../nowhere", "behind") // cleaned it would be inside
+	link(filepath.Join(outside, "secret/x"), "outfile")
+	link("outdangling", "hop")
 	link(filepath.Join(root, "dir/file"), "absolute")
 	link("dir/../dir/file", "relative")
 	read := newTools(t, Settings{Root: root})["read"]
 	for path, code := range map[string]string{
 		"missing": "not_found", "dir/file/x": "not_found", strings.Repeat("n", 300): "not_found", "dangling": "not_found",
+		"danglingabs": "not_found", "dangling/x": "not_found", "absolute/x": "not_found", "outdir/missing": "invalid_path",
+		"outdangling": "invalid_path", "climbdangling": "invalid_path", "behind": "invalid_path", "hop": "invalid_path",
+		"outfile": "invalid_path", "outdangling/x": "invalid_path",
 		"dir": "invalid_path", ".": "invalid_path", "out": "invalid_path", "climb": "invalid_path",
 		"outdir/secret": "invalid_path", "loop1": "invalid_path",
 	} {
@@ -176,4 +185,54 @@ func TestRepeats(t *testing.T) {
 		assert.Equal(t, c.repeats, later.(Repeater).Repeats(earlier), "%s then %s", c.earlier, c.later)
 	}
 	assert.False(t, checked(t, tools["bash"], `{"command":"a"}`).(Repeater).Repeats(checked(t, tools["read"], `{"file_path":"a"}`)))
+}
+
+// TestMissingOutsideIsOutside: of what is outside the root, no call tells whether
+// it is there.
+func TestMissingOutsideIsOutside(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(outside, "there"), 0o700))
+	for _, name := range []string{"there", "missing"} {
+		require.NoError(t, os.Symlink(filepath.Join(outside, name), filepath.Join(root, name)))
+	}
+	tools := newTools(t, Settings{Root: root})
+	for tool, args := range map[string]string{
+		"read": `{"file_path":"NAME"}`, "grep": `{"pattern":"x","path":"NAME"}`, "bash": `{"command":"true","cwd":"NAME"}`,
+	} {
+		var said []string
+		for _, name := range []string{"there", "missing"} {
+			_, err := call(t, tools[tool], strings.ReplaceAll(args, "NAME", name))
+			require.Error(t, err)
+			said = append(said, strings.ReplaceAll(err.Error(), name, "NAME"))
+		}
+		assert.Equal(t, said[0], said[1], tool)
+	}
+}
+
+// TestPathsThatComeBack: only where a path ends up counts.
+func TestPathsThatComeBack(t *testing.T) {
+	real := t.TempDir()
+	write(t, real, "sub/a.txt", "word\n")
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(real, link))
+	for _, root := range []string{real, link} {
+		tools := newTools(t, Settings{Root: root})
+		back := "../" + filepath.Base(root)
+		out, err := call(t, tools["read"], `{"file_path":"sub/../`+back+`/sub/a.txt"}`)
+		require.NoError(t, err)
+		assert.Equal(t, "word\n", out.Code())
+		for _, args := range []string{`"path":"` + back + `"`, `"cwd":"` + back + `/sub","path":"../` + back + `/sub"`, `"cwd":"sub","path":"../` + back + `"`} {
+			out, err = call(t, tools["grep"], `{"pattern":"word",`+args+`}`)
+			require.NoError(t, err, args)
+			assert.Equal(t, "sub/a.txt:1:1:word", out.Text(), args)
+		}
+		for _, path := range []string{"../x", back + "x/sub/a.txt", back + "/../x", "../" + back} {
+			_, issues := tools["read"].Check(map[string]any{"file_path": path})
+			assert.Equal(t, []Issue{{"file_path", codeCustom}}, issues, path)
+		}
+	}
+	name := filepath.Join(real, "sub/a.txt")
+	out, err := call(t, newTools(t, Settings{Root: "/"})["read"], `{"file_path":`+quote("../.."+name)+`}`)
+	require.NoError(t, err)
+	assert.Equal(t, "word\n", out.Code())
 }

@@ -6,19 +6,23 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 // within resolves a path as text only: p, relative to dir (itself relative to
 // the root), becomes a cleaned path relative to the root. It fails when the
-// path leaves the root. Both spellings of the root count for absolute paths.
+// cleaned path is not below the root, in either of the root's spellings; on its
+// way there it may leave the root and come back.
 func (b *base) within(dir, p string) (string, bool) {
-	if !filepath.IsAbs(p) {
-		rel := filepath.Join(dir, p)
-		return rel, local(rel)
-	}
-	for _, root := range []string{b.root, b.real} {
-		if rel, err := filepath.Rel(root, filepath.Clean(p)); err == nil && local(rel) {
-			return rel, true
+	for _, from := range []string{b.root, b.real} {
+		path := filepath.Clean(p)
+		if !filepath.IsAbs(p) {
+			path = filepath.Join(from, dir, p)
+		}
+		for _, root := range []string{b.root, b.real} {
+			if rel, err := filepath.Rel(root, path); err == nil && local(rel) {
+				return rel, true
+			}
 		}
 	}
 	return "", false
@@ -66,6 +70,9 @@ var errOutside = errors.New("leads out of the root through a symbolic link")
 func (b *base) resolve(rel string) (string, error) {
 	path := filepath.Join(b.real, rel)
 	real, err := filepath.EvalSymlinks(path)
+	if err != nil && b.endsOutside(rel) {
+		return "", errOutside
+	}
 	if err != nil {
 		// The system's own error says more: that of a loop can be recognised.
 		if _, serr := os.Stat(path); serr != nil {
@@ -78,6 +85,47 @@ func (b *base) resolve(rel string) (string, error) {
 		return "", errOutside
 	}
 	return out, nil
+}
+
+// maxLinks is how many symbolic links a path may lead through.
+const maxLinks = 255
+
+// endsOutside says whether a path that cannot be followed to its end leads out of
+// the root as far as it goes. What is there, or is not, is then no concern of the
+// caller's.
+func (b *base) endsOutside(rel string) bool {
+	at, rest := b.real, parts(rel)
+	for links := 0; len(rest) > 0 && links < maxLinks; {
+		next := filepath.Join(at, rest[0]) // also where it is ".."
+		rest = rest[1:]
+		info, err := os.Lstat(next)
+		if err != nil {
+			at = next
+			break
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			at = next
+			continue
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
+			break
+		}
+		if filepath.IsAbs(target) {
+			at = filepath.VolumeName(target) + string(filepath.Separator)
+			target = target[len(filepath.VolumeName(target)):]
+		}
+		rest = append(parts(target), rest...)
+		links++
+	}
+	out, err := filepath.Rel(b.real, at)
+	return err != nil || !local(out)
+}
+
+// parts are the names in a path as it stands, not cleaned: a ".." behind a link
+// leads to where the link's target is.
+func parts(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) })
 }
 
 // directory resolves a working directory to its absolute path.
