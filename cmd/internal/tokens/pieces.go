@@ -144,13 +144,13 @@ const (
 	digit
 	space
 	lineEnd
-	wide // part of a character that is not ASCII
+	wide // part of a character that is left to the library
 )
 
 var classes = func() (of [256]class) {
 	for c := range of {
 		switch {
-		case c >= utf8.RuneSelf:
+		case c >= utf8.RuneSelf || c == 0x7f: // DEL is missing from the library's vocabulary
 			of[c] = wide
 		case c >= 'A' && c <= 'Z':
 			of[c] = upper

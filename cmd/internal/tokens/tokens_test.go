@@ -57,7 +57,7 @@ var edges = []string{
 	"", "a", " ", "\n", "  ", " a", "  a", "\ta", "\t\ta", "a\n\n  b", "a \n b", "(\n//x", " (\r\n", "x's y'LL z'r", "'", "a'", "a'é",
 	"don't WE'RE I'm'", "HTTPServer", "parseJSONValue", "1234567", "12é", "é", "naïve café", "日本語テキスト", "a日b", " é", "  é", "\u00a0a",
 	" \u00a0", "...", " ...", "...é", "== é", "\x00\x01", "\x1c\x1d", "\v\f", "🙂", "a🙂b", "\u0301a", "a\u0301", "ſ'ſ", "x'ſ", "\r\n\r\n\tx",
-	"if err != nil {\n\treturn err\n}\n", "\u2028", "a\u2028b", "\ufffd", "\xff",
+	"if err != nil {\n\treturn err\n}\n", "\u2028", "a\u2028b", "\ufffd", "\xff", "\x7f'A", "a\x7f b",
 }
 
 func FuzzCount(f *testing.F) {
