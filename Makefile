@@ -5,20 +5,23 @@
 # make quality    how well the embedded pruner prunes (PRUNEBENCH=folder of cases)
 # make e2e        real clients against the real server (installs them from npm)
 # make fuzz       each fuzz target for a short while (FUZZTIME=10s)
+# make soak       the HTTP server under mixed load with faults (SOAK=10m)
+# make docs       what is generated from the tables
 # make install    mcp-pruner into Go's bin folder
 
 GO ?= go
 FUZZTIME ?= 10s
+SOAK ?= 10m
 
-.PHONY: all build install demo fmt check-fmt vet lint test bench quality e2e fuzz docs rg
+.PHONY: all build install demo fmt check-fmt vet lint test bench quality e2e soak fuzz docs rg
 
 all: fmt vet lint test
 
 build:
-	$(GO) build -o bin/ ./cmd/mcp-pruner
+	$(GO) build -o bin/ ./cmd/mcp-pruner ./cmd/jeeves-mcp-pruner
 
 install:
-	$(GO) install ./cmd/mcp-pruner
+	$(GO) install ./cmd/mcp-pruner ./cmd/jeeves-mcp-pruner
 
 demo: rg
 	$(GO) run ./cmd/mcp-pruner demo -q "what happens when a handler panics" states/pipeline.go
@@ -70,3 +73,7 @@ docs:
 # How well the embedded pruner prunes: PRUNEBENCH is a folder of cases.
 quality:
 	$(GO) run -tags tuning ./pruneclient/lineprune/quality -data "$(PRUNEBENCH)" -o docs/QUALITY.md
+
+# The HTTP server under mixed load with faults, and what that leaves behind.
+soak: build
+	$(GO) run ./cmd/internal/soak -for $(SOAK) bin/mcp-pruner
