@@ -94,8 +94,7 @@ func (c *readCall) Run(ctx context.Context) (Output, error) {
 	if err != nil {
 		return nil, c.failed(err)
 	}
-	defer f.Close()
-	out, err := c.content(ctx, f, size)
+	out, err := c.contentOrEnd(ctx, f, size)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -104,6 +103,27 @@ func (c *readCall) Run(ctx context.Context) (Output, error) {
 	}
 	out.Duration = c.base.since(start)
 	return out, nil
+}
+
+// contentOrEnd reads and closes a file, but does not outlast ctx: a read from a
+// file of the kernel's making, or from a dead file server, may never return. What
+// goes on reading is woken by the close, or ends when the kernel lets go of it.
+func (c *readCall) contentOrEnd(ctx context.Context, f io.ReadCloser, size int64) (*readOutput, error) {
+	var out *readOutput
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		out, err = c.content(ctx, f, size)
+	}()
+	select {
+	case <-done:
+		_ = f.Close()
+		return out, err
+	case <-ctx.Done():
+		go f.Close() // it may wait for the read
+		return nil, ctx.Err()
+	}
 }
 
 // countLimit is the size of file above which the lines behind a cut are not

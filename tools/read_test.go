@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -236,3 +237,33 @@ func TestPathsThatComeBack(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "word\n", out.Code())
 }
+
+// TestReadThatNeverReturns: a call ends with its context though its read does
+// not, and whatever can wake that read is done.
+func TestReadThatNeverReturns(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "f", "x")
+	c := checked(t, newTools(t, Settings{Root: root})["read"], `{"file_path":"f"}`).(*readCall)
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer w.Close()
+	closed, reading := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	f := stuckFile{
+		read:  func(p []byte) (int, error) { once.Do(func() { close(reading) }); return r.Read(p) },
+		close: func() error { defer close(closed); return r.Close() },
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-reading; cancel() }()
+	_, err = c.contentOrEnd(ctx, f, 0)
+	require.ErrorIs(t, err, context.Canceled)
+	<-closed
+}
+
+type stuckFile struct {
+	read  func([]byte) (int, error)
+	close func() error
+}
+
+func (f stuckFile) Read(p []byte) (int, error) { return f.read(p) }
+func (f stuckFile) Close() error               { return f.close() }
