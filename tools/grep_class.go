@@ -17,6 +17,12 @@ type bracket struct {
 
 var posixClass = regexp.MustCompile(`^\[:(\^?)[a-z]+:\]`)
 
+// asciiClasses are the named classes that grep takes for more than ASCII, or does
+// not know. To rg they are ASCII.
+var asciiClasses = map[string]string{
+	"[:alnum:]": "0-9A-Za-z", "[:alpha:]": "A-Za-z", "[:lower:]": "a-z", "[:upper:]": "A-Z", "[:word:]": "0-9A-Za-z_",
+}
+
 var errClass = errors.New("this character class is not understood without ripgrep")
 
 // class takes [...].
@@ -76,8 +82,12 @@ func (t *translator) classItem(b *bracket) error {
 			return errClass
 		}
 		t.in = t.in[len(m[0]):]
-		b.posix.WriteString(m[0])
 		b.re2.WriteString(m[0])
+		if ranges, ok := asciiClasses[m[0]]; ok {
+			b.posix.WriteString(ranges)
+			return nil
+		}
+		b.posix.WriteString(m[0])
 		return nil
 	}
 	if t.in[0] == '[' || strings.HasPrefix(t.in, "&&") || strings.HasPrefix(t.in, "--") || strings.HasPrefix(t.in, "~~") {

@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // findWithGrep searches with the system's grep. Which files to search is decided
@@ -71,32 +69,6 @@ func grepArgs(s search, p *translated) []string {
 		args = append(args, "-m", "1")
 	}
 	return append(args, "-e", p.ere)
-}
-
-// locator finds where a line matches, which grep does not tell.
-func locator(p *translated) func([]byte) int {
-	expr := p.re2
-	if p.ignoreCase {
-		expr = "(?i)" + expr
-	}
-	text, err := regexp.Compile(strings.ReplaceAll(expr, badByte, ""))
-	if err != nil {
-		return nil
-	}
-	broken, err := regexp.Compile(strings.ReplaceAll(expr, badByte, `\x{FFFD}`))
-	if err != nil {
-		return nil
-	}
-	return func(line []byte) int {
-		re := text
-		if !utf8.Valid(line) {
-			re = broken
-		}
-		if at := re.FindIndex(line); at != nil {
-			return at[0]
-		}
-		return -1
-	}
 }
 
 // Limits of one grep process.

@@ -13,6 +13,7 @@ import (
 type translated struct {
 	ere        string
 	re2        string
+	loose      string // re2 without its word boundaries
 	ignoreCase bool
 }
 
@@ -25,7 +26,8 @@ func translate(pattern string, fixed bool) (*translated, error) {
 		return nil, errLineEnd
 	}
 	if fixed {
-		return &translated{ere: pattern, re2: regexp.QuoteMeta(pattern)}, nil
+		text := regexp.QuoteMeta(pattern)
+		return &translated{ere: pattern, re2: text, loose: text}, nil
 	}
 	t := &translator{in: pattern}
 	if rest, ok := strings.CutPrefix(pattern, "(?i)"); ok {
@@ -37,7 +39,7 @@ func translate(pattern string, fixed bool) (*translated, error) {
 	if _, err := regexp.Compile(strings.ReplaceAll(t.re2.String(), badByte, "")); err != nil {
 		return nil, err
 	}
-	return &translated{t.ere.String(), t.re2.String(), t.ignoreCase}, nil
+	return &translated{t.ere.String(), t.re2.String(), t.loose.String(), t.ignoreCase}, nil
 }
 
 // badByte stands in a translated re2 where the byte of an invalid sequence must
@@ -47,14 +49,17 @@ const badByte = "\x00"
 
 // translator reads a pattern from left to right.
 type translator struct {
-	in         string
-	ere, re2   strings.Builder
-	ignoreCase bool
+	in              string
+	ere, re2, loose strings.Builder
+	ignoreCase      bool
 }
 
-func (t *translator) put(ere, re2 string) {
+func (t *translator) put(ere, re2 string) { t.putLoose(ere, re2, re2) }
+
+func (t *translator) putLoose(ere, re2, loose string) {
 	t.ere.WriteString(ere)
 	t.re2.WriteString(re2)
+	t.loose.WriteString(loose)
 }
 
 func (t *translator) run() error {
@@ -147,8 +152,9 @@ func (t *translator) escape() error {
 	}
 	switch ch {
 	case 'b', 'B':
+		boundary := t.in[:2]
 		t.in = t.in[2:]
-		t.put(`\`+string(rune(ch)), `\`+string(rune(ch)))
+		t.putLoose(boundary, boundary, "(?:)")
 		return nil
 	case 'A', 'z':
 		t.in = t.in[2:]

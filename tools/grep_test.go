@@ -98,7 +98,7 @@ func TestEnginesAgree(t *testing.T) {
 	patterns := []string{
 		"a", "word", `\bword\b`, `\w+`, `^\s*$`, "^", "$", `^$`, "x*", `[^a-z]`, `[\w-]+\d`, `[]a]`, `[\]a]`, `[a\-z]`,
 		`[^\d\s]`, `\d{2,3}`, `(?:foo|bar)+`, `(?P<n>foo)`, `(?i)WORD`, `.*?o`, `o+?`, `\.`, `\$`, `\t`, `a|^b`, `\x41`, `\x{e9}`,
-		`[[:upper:]]{2}`, `\p{Lu}`, `é`, `[é-ü]`, `ß`, `.{3}`, `\(\)`, `\-`, `[^]]`, `[-a]`, `[a-]`, `[\^]`, `[\^\-]`, `word$`, `\s$`,
+		`[[:upper:]]{2}`, `[[:word:]]+`, `[^[:word:]]{2}`, `[[:alpha:]]`, `[[:alnum:]-]{3}`, `^[[:upper:]]`, `[^[:lower:]]$`, `\p{Lu}`, `é`, `[é-ü]`, `ß`, `.{3}`, `\(\)`, `\-`, `[^]]`, `[-a]`, `[a-]`, `[\^]`, `[\^\-]`, `word$`, `\s$`,
 		`\S+\s+\S+`, `(a)(b)?`, `a{0}`, `\Bord`, `{`, `*a`, `(`, `[`, `[z-a]`, `\q`, `+`, `a|`, `|`, `()`, `\\`, `"`, `#`, `[.]`, `[[]`,
 		`\pL`, `[a&&b]`, `\D`, `\W\W`, `\S`, `^(word|foo)`, `[a-c-e]`, `\z`, `\A.`, `~`, `\~`, "\t", `\h`, `x{2`, `x{,2}`, `}`, `]`, `\<w`,
 	}
@@ -166,4 +166,45 @@ func TestGrepLongLinesOfQuotes(t *testing.T) {
 		}
 		assert.Equal(t, want, columns)
 	})
+}
+
+// TestColumnsBesideLetters: without rg, a column that cannot be known is null, and
+// what is known agrees with rg.
+func TestColumnsBesideLetters(t *testing.T) {
+	const unknown = 0
+	for _, c := range []struct {
+		line, pattern string
+		column, grep  int
+	}{
+		{"word", `\bword\b`, 1, 1},
+		{"é word", `\bword\b`, 3, 3},
+		{"word é", `\bword\b`, 1, 1},
+		{"éword word", `\bword\b`, 7, unknown},
+		{"wordé word", `\bword\b`, 7, unknown},
+		{"x é", `\bé`, 3, unknown},
+		{"é x", `é\b`, 1, unknown},
+		{"aéb", `\Béb`, 2, unknown},
+		{"éaxa", `\Ba`, 2, unknown},
+		{"é ax", `(?i)\bA`, 3, 3},
+		{"é word", `word`, 3, 3},
+	} {
+		root := t.TempDir()
+		write(t, root, "f", c.line+"\n")
+		t.Run(c.line+" "+c.pattern, func(t *testing.T) {
+			engines(t, func(t *testing.T, s Settings) {
+				s.Root = root
+				want := c.column
+				if s.LookPath != nil {
+					want = c.grep
+				}
+				out, err := call(t, newTools(t, s)["grep"], `{"pattern":`+quote(c.pattern)+`}`)
+				require.NoError(t, err)
+				matches := structured(t, out)["matches"].([]any)
+				require.Len(t, matches, 1)
+				column, _ := matches[0].(map[string]any)["column"].(float64)
+				assert.Equal(t, want, int(column))
+				roundTrip(t, out)
+			})
+		})
+	}
 }
