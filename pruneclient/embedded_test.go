@@ -84,6 +84,17 @@ func TestEmbeddedKeepsOnlyMatchesOfGrep(t *testing.T) {
 	}
 }
 
+// A word that every match has does not make the list empty.
+func TestEmbeddedKeepsMatchesThatAllAnswer(t *testing.T) {
+	var b strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&b, "logs/access.log:%d:22:10.0.0.1 \"GET /api/orders/%d HTTP/1.1\" 200\n", i+1, i)
+	}
+	for _, question := range []string{"api", "GET"} {
+		require.Equal(t, b.String(), embed(t, pruneclient.Request{Code: b.String(), Query: question, Grep: true}))
+	}
+}
+
 func TestEmbeddedTellsItsTimeoutFromItsCaller(t *testing.T) {
 	req := pruneclient.Request{Code: ledger(), Query: refundQuestion}
 	_, err := pruneclient.NewEmbedded(time.Nanosecond).Prune(context.Background(), req)

@@ -66,7 +66,7 @@ type Line struct {
 
 // The warnings of a text that came back whole, and why it did.
 const (
-	LowConfidence    = "low_confidence"    // the question's words hardly occur
+	LowConfidence    = "low_confidence"    // the question's words hardly occur, or the best line would be lost
 	TooShort         = "too_short"         // nothing worth saving
 	NoGain           = "no_gain"           // markers would eat what pruning saves
 	IsDiff           = "diff"              // every line of a patch counts

@@ -26,7 +26,7 @@ func (p *pruning) judge() (warnings []string, whole bool) {
 		return nil, false
 	case p.d.total < shortText:
 		return []string{TooShort}, true
-	case p.confidence() < minConfidence:
+	case p.confidence() < minConfidence || p.relevance.best() <= 0:
 		// Lines that are all alike cannot hide an answer: a caller that set a
 		// ratio gets it.
 		return []string{LowConfidence}, !(p.opts.LimitRatio && p.alike())
@@ -71,6 +71,35 @@ func (p *pruning) alike() bool {
 		most = max(most, count[h])
 	}
 	return most*10 >= len(p.d.lines)*9
+}
+
+// regret is the warning of a choice that is worse than the whole text, or "". Who
+// sets a budget gets what fits in it.
+func (p *pruning) regret(keep []cause) string {
+	switch {
+	case p.budgeted():
+		return ""
+	case !p.keepsBest(keep):
+		return LowConfidence
+	case !p.gains(keep):
+		return NoGain
+	}
+	return ""
+}
+
+// keepsBest says whether a line is kept, and the best one among them: it is not
+// where it is too large a part of the text.
+func (p *pruning) keepsBest(keep []cause) bool {
+	best, kept := 0.0, -1.0
+	for i, s := range p.relevance.score {
+		if !p.d.blank(i) {
+			best = max(best, s)
+		}
+		if keep[i] != dropped {
+			kept = max(kept, s)
+		}
+	}
+	return kept >= best
 }
 
 // gains says whether what is left out is worth the markers it takes.

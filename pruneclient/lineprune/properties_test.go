@@ -77,6 +77,9 @@ func requireSound(t *testing.T, text string, opts Options, res Result) {
 	}
 	require.Empty(t, kept)
 	require.GreaterOrEqual(t, len(res.Kept), min(res.Total, opts.MinKeepLines))
+	if opts.Budget == 0 && res.Total > 0 {
+		require.NotEmpty(t, res.Kept, "nothing is left, and no budget asked for that")
+	}
 	require.GreaterOrEqual(t, res.Confidence, 0.0)
 	require.LessOrEqual(t, res.Confidence, 1.0)
 	if opts.Explain {
@@ -165,6 +168,40 @@ func TestLimitsHoldInResults(t *testing.T) {
 			require.NoError(t, err)
 			require.LessOrEqual(t, res.Total-len(res.Kept), res.Total*percent/100, fmt.Sprint(opts))
 			require.GreaterOrEqual(t, len(res.Kept), minKeep, fmt.Sprint(opts))
+		}
+	}
+}
+
+// Lines that all have the question's words all answer it, however many they are.
+func TestWordsOnEveryLineKeepThemAll(t *testing.T) {
+	formats := map[string]string{
+		"retry":    "retry_%[1]d = retry(%[1]d)\n",
+		"GET /api": "10.0.0.1 - - [02/Jan/2026] \"GET /api/orders/%d HTTP/1.1\" 200\n",
+	}
+	for question, format := range formats {
+		for _, n := range []int{100, 511, 512, 513, 3000} {
+			var b strings.Builder
+			for i := range n {
+				fmt.Fprintf(&b, format, i)
+			}
+			for _, kind := range kinds {
+				res := prune(t, b.String(), question, kind, Options{})
+				requireSound(t, b.String(), Options{}, res)
+				require.True(t, res.Whole(), "%s %d %s", question, n, kind)
+				require.Equal(t, []string{NoGain}, res.Warnings)
+
+				res = prune(t, b.String(), question, kind, Options{Budget: 0.2})
+				require.NotEmpty(t, res.Kept, "%s %d %s", question, n, kind)
+			}
+		}
+	}
+}
+
+func TestRarityFallsWithEveryLineAndStaysPositive(t *testing.T) {
+	for _, n := range []float64{1, 511, 512, 1 << 20, 1 << 31} {
+		require.Positive(t, idf(n, n), n)
+		for df := n; df > 0 && df > n-2000; df-- {
+			require.Greater(t, idf(n, df-1), idf(n, df), "%v of %v", df, n)
 		}
 	}
 }

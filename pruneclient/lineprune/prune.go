@@ -55,8 +55,8 @@ func (p *pruning) result() Result {
 	keep := make([]cause, len(p.d.lines))
 	if !whole {
 		keep = p.choose()
-		if !p.budgeted() && !p.gains(keep) {
-			warnings, whole = append(warnings, NoGain), true
+		if why := p.regret(keep); why != "" {
+			whole, warnings = true, appendOnce(warnings, why)
 		}
 	}
 	if whole {

@@ -56,6 +56,45 @@ func TestAlikeLinesArePrunedToTheRatio(t *testing.T) {
 	require.Equal(t, []string{LowConfidence}, res.Warnings)
 }
 
+// With nothing to tell lines by, and leave to prune them all, none goes.
+func TestAlikeLinesAreNotAllPruned(t *testing.T) {
+	opts := Options{LimitRatio: true, MaxPruneRatio: 1}
+	for _, text := range []string{strings.Repeat("line 1234\n", 300), strings.Repeat("\n", 400)} {
+		res := prune(t, text, "hello world", Docs, opts)
+		require.True(t, res.Whole())
+		require.Equal(t, []string{LowConfidence}, res.Warnings)
+
+		survey, err := Look(context.Background(), text, "hello world", Docs, opts)
+		require.NoError(t, err)
+		require.Equal(t, []int{8}, survey.Keep([]int{7, 3, 5}).Kept)
+	}
+}
+
+// A best line too large to be kept takes the text with it; its neighbours alone
+// would pass for the answer.
+func TestBestLineIsNeverLost(t *testing.T) {
+	text := filler(40) + "refund(customer) " + strings.Repeat("x += 1; ", 400) + "\n" + filler(40)
+	for _, kind := range kinds {
+		for _, opts := range []Options{{}, {Marker: ShortMarker}, {LimitRatio: true, MaxPruneRatio: 1}} {
+			res := prune(t, text, "refund the customer", kind, opts)
+			require.True(t, res.Whole(), kind)
+			require.Equal(t, []string{LowConfidence}, res.Warnings)
+		}
+	}
+}
+
+// Whatever the scores come to, none above another is no choice.
+func TestNoScoresBringTheTextBackWhole(t *testing.T) {
+	text := noPruneBegin + "\n" + noPruneEnd + "\n" + filler(100) + "the quaternion line\n" + filler(100)
+	p, err := study(context.Background(), text, "quaternion", Docs, Options{})
+	require.NoError(t, err)
+	require.False(t, p.result().Whole())
+	clear(p.relevance.score)
+	res := p.result()
+	require.True(t, res.Whole())
+	require.Equal(t, []string{LowConfidence}, res.Warnings)
+}
+
 func TestDirectivesProtectWhatTheyEnclose(t *testing.T) {
 	for name, c := range map[string]struct {
 		block string

@@ -3,7 +3,6 @@ package lineprune
 import (
 	"context"
 	"math"
-	"math/bits"
 	"slices"
 )
 
@@ -45,17 +44,19 @@ func score(ctx context.Context, d *document, q *question, o outline, kind Kind) 
 	return r, ctx.Err()
 }
 
-// log2 is exact arithmetic on the leading bits, so that every machine agrees on it.
+// log2 is the logarithm at powers of two and straight between them: exact
+// arithmetic, so that every machine agrees on it. It is 0 up to 1 and grows with
+// every bit of x above it.
 func log2(x float64) float64 {
-	n := uint64(x * 1024)
-	if n == 0 {
+	if x <= 1 {
 		return 0
 	}
-	e := bits.Len64(n) - 1
-	return float64(e-10) + float64(n)/float64(uint64(1)<<e) - 1
+	half, e := math.Frexp(x) // x = half * 2^e, half in [0.5, 1)
+	return float64(e-1) + (2*half - 1)
 }
 
-// idf is BM25's weight of a term that df of n documents have.
+// idf is BM25's weight of a term that df of n documents have. It is positive even
+// of a term that all have: lines with it are worth more than lines without any.
 func idf(n, df float64) float64 { return log2(1 + (max(n-df, 0)+0.5)/(df+0.5)) }
 
 // weigh gives every group its rarity in this text.

@@ -21,7 +21,7 @@ func Look(ctx context.Context, text, question string, kind Kind, opts Options) (
 }
 
 // Keep chooses lines in the given order (0 is the first line) until the limits
-// of the survey's options are met, with the protections of Prune: what must stay
+// of the survey's options are met, but one at least, with the protections of Prune: what must stay
 // stays, what belongs together stays together, and definitions, headings and
 // imports come along, as far as they are a small part of the text. With a Marker,
 // gaps that are no longer than theirs are kept.
@@ -29,7 +29,7 @@ func (s Survey) Keep(order []int) Result {
 	p := *s.p
 	keep := p.protect()
 	f := p.newFill(keep)
-	f.reach(order, limitsOf(len(keep), p.opts).minKept)
+	f.reach(order, max(limitsOf(len(keep), p.opts).minKept, 1))
 	f.allowance = f.used + int(extraShare*float64(p.d.total))
 	f.surround()
 	f.skeleton()
