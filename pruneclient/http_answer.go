@@ -11,9 +11,8 @@ import (
 
 const (
 	maxAnswerBytes = 16 << 20
-	// maxAnswerDepth is far above what a service sends (3 levels) and far below
-	// what would cost us memory.
-	maxAnswerDepth = 64
+	// maxAnswerDepth is what encoding/json decodes; its tokens alone know no limit.
+	maxAnswerDepth = 10000
 )
 
 // answerFields are where services put the pruned text, best first.
@@ -71,12 +70,11 @@ func decodeAnswer(body io.Reader) (string, error) {
 }
 
 // decodeObject returns those answer fields of the top-level object that are
-// strings.
+// strings. Of a field that comes twice the last counts, as to most readers of JSON.
 func decodeObject(dec *json.Decoder) (map[string]string, error) {
 	texts := map[string]string{}
-	seen := map[string]bool{}
 	for dec.More() {
-		key, err := nextKey(dec, seen)
+		key, err := nextKey(dec)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +82,11 @@ func decodeObject(dec *json.Decoder) (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if text, ok := value.(string); ok && isAnswerField(key) {
+		if !isAnswerField(key) {
+			continue
+		}
+		delete(texts, key)
+		if text, ok := value.(string); ok {
 			texts[key] = text
 		}
 	}
@@ -95,22 +97,17 @@ func decodeObject(dec *json.Decoder) (map[string]string, error) {
 }
 
 var (
-	errNotJSON      = errors.New("the answer is not valid JSON")
-	errDuplicateKey = errors.New("the answer has a key twice in one object")
-	errTooDeep      = fmt.Errorf("the answer is nested deeper than %d levels", maxAnswerDepth)
-	errTooLarge     = errors.New("answer too large")
+	errNotJSON  = errors.New("the answer is not valid JSON")
+	errTooDeep  = fmt.Errorf("the answer is nested deeper than %d levels", maxAnswerDepth)
+	errTooLarge = errors.New("answer too large")
 )
 
-func nextKey(dec *json.Decoder, seen map[string]bool) (string, error) {
+func nextKey(dec *json.Decoder) (string, error) {
 	t, err := dec.Token()
 	key, ok := t.(string)
 	if err != nil || !ok {
 		return "", errNotJSON
 	}
-	if seen[key] {
-		return "", errDuplicateKey
-	}
-	seen[key] = true
 	return key, nil
 }
 
@@ -121,44 +118,28 @@ func nextValue(dec *json.Decoder) (any, error) {
 	if err != nil {
 		return nil, errNotJSON
 	}
-	if open, ok := t.(json.Delim); ok {
-		return nil, skip(dec, open)
+	if _, open := t.(json.Delim); open {
+		return nil, skip(dec)
 	}
 	return t, nil
 }
 
-// skip reads to the end of the array or object just opened. It keeps one set of
-// keys per open object and nothing per element.
-func skip(dec *json.Decoder, open json.Delim) error {
-	stack := []map[string]bool{keySet(open)}
-	for len(stack) > 0 {
-		top := stack[len(stack)-1]
-		if top != nil && dec.More() {
-			if _, err := nextKey(dec, top); err != nil {
-				return err
-			}
-		}
+// skip reads to the end of the array or object just opened in the top-level one.
+func skip(dec *json.Decoder) error {
+	for depth := 2; depth > 1; {
 		t, err := dec.Token()
 		if err != nil {
 			return errNotJSON
 		}
 		switch t {
 		case json.Delim('{'), json.Delim('['):
-			if len(stack) >= maxAnswerDepth {
-				return errTooDeep
-			}
-			stack = append(stack, keySet(t.(json.Delim)))
+			depth++
 		case json.Delim('}'), json.Delim(']'):
-			stack = stack[:len(stack)-1]
+			depth--
 		}
-	}
-	return nil
-}
-
-// keySet is what must not come twice: keys in an object, nothing in an array.
-func keySet(open json.Delim) map[string]bool {
-	if open == '{' {
-		return map[string]bool{}
+		if depth > maxAnswerDepth {
+			return errTooDeep
+		}
 	}
 	return nil
 }
