@@ -127,7 +127,7 @@ func TestNobodyWaitsForAnother(t *testing.T) {
 	for range clients {
 		all.Go(func() {
 			session := p.open("test")
-			assert.Equal(t, "met\n", p.ask(bash("touch in/$$; cat gate; echo met"), session).text())
+			assert.Equal(t, "met\n", p.ask(bash("touch in/$$; read -r < gate; echo met"), session).text())
 		})
 	}
 	require.Eventually(t, func() bool {
@@ -137,9 +137,11 @@ func TestNobodyWaitsForAnother(t *testing.T) {
 		require.NoError(t, err)
 		return len(in) == clients
 	}, 60*time.Second, 10*time.Millisecond)
-	gate, err := os.OpenFile(p.root+"/gate", os.O_WRONLY, 0)
+	gate, err := os.OpenFile(p.root+"/gate", os.O_RDWR, 0) // open until all are through: none can come too late
 	require.NoError(t, err)
-	require.NoError(t, gate.Close())
+	defer gate.Close()
+	_, err = gate.WriteString(strings.Repeat("\n", clients))
+	require.NoError(t, err)
 	all.Wait()
 }
 
