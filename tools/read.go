@@ -109,6 +109,10 @@ func (c *readCall) Run(ctx context.Context) (Output, error) {
 // file of the kernel's making, or from a dead file server, may never return. What
 // goes on reading is woken by the close, or ends when the kernel lets go of it.
 func (c *readCall) contentOrEnd(ctx context.Context, f io.ReadCloser, size int64) (*readOutput, error) {
+	if size > 0 { // only what the kernel makes up as it is read has none, and may wait
+		defer f.Close()
+		return c.content(ctx, f, size)
+	}
 	var out *readOutput
 	var err error
 	done := make(chan struct{})

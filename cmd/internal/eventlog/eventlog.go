@@ -17,7 +17,7 @@ const (
 	capacity = 1 << 15
 	// gather is how long the first event of a burst waits for others: one write
 	// for all of them costs a request less than one for each.
-	gather = 2 * time.Millisecond
+	gather = 20 * time.Millisecond
 )
 
 // Format is how events are written down.
