@@ -4,7 +4,7 @@
 # make bench      speed and memory, as ratios within one run
 # make quality    how well the embedded pruner prunes (PRUNEBENCH=folder of cases)
 # make e2e        real clients against the real server (installs them from npm)
-# make fuzz       each fuzz target for a short while (FUZZTIME=10s)
+# make fuzz       each fuzz target for a while (FUZZTIME=10s, or a number of runs: 5000x)
 # make soak       the HTTP server under mixed load with faults (SOAK=10m)
 # make docs       what is generated from the tables
 # make install    mcp-pruner into Go's bin folder
