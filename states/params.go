@@ -30,11 +30,11 @@ func SortIssues(issues []Issue) []Issue {
 	return slices.Compact(issues)
 }
 
-// checkParams checks the params of a tools/call and finds its tool.
-func checkParams(offered []tools.Tool, params any) (*tools.Tool, tools.Call, []Issue) {
+// checkParams checks the params of a tools/call, its tool's arguments included.
+func checkParams(offered []tools.Tool, params any) (tools.Call, []Issue) {
 	object, ok := params.(map[string]any)
 	if !ok {
-		return nil, nil, []Issue{NewIssue("", "invalid_type")}
+		return nil, []Issue{NewIssue("", "invalid_type")}
 	}
 	var issues []Issue
 	tool, code := findTool(offered, object["name"])
@@ -46,13 +46,13 @@ func checkParams(offered []tools.Tool, params any) (*tools.Tool, tools.Call, []I
 		issues = append(issues, NewIssue("arguments", "invalid_type"))
 	}
 	if tool == nil || !ok {
-		return nil, nil, SortIssues(issues)
+		return nil, SortIssues(issues)
 	}
 	call, found := tool.Check(args)
 	for _, i := range found {
 		issues = append(issues, NewIssue(strings.TrimSuffix("arguments."+i.Path, "."), i.Code))
 	}
-	return tool, call, SortIssues(issues)
+	return call, SortIssues(issues)
 }
 
 func findTool(offered []tools.Tool, name any) (*tools.Tool, string) {

@@ -58,7 +58,6 @@ type Call struct {
 	request  Request
 
 	toolName string // "" until params.name proved to be a string
-	tool     *tools.Tool
 	call     tools.Call
 	issues   []Issue
 	output   tools.Output // raw, then pruned

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -87,13 +86,5 @@ func TestAShadowedSettingIsNotChecked(t *testing.T) {
 }
 
 func TestEveryHTTPSettingIsDocumented(t *testing.T) {
-	raw, err := os.ReadFile("../../../docs/HTTP.md")
-	require.NoError(t, err)
-	for _, row := range readSpec(t, "settings-http.md").rows {
-		want := "`" + row["default"] + "`"
-		if row["default"] == "" {
-			want = "unset"
-		}
-		assert.Contains(t, string(raw), "| `"+row["setting"]+"` | "+want+" |")
-	}
+	requireDocumented(t, "settings-http.md", "HTTP.md")
 }
