@@ -3,7 +3,7 @@ package lineprune
 // Gates of a text that is pruned without a budget.
 const (
 	shortText     = 300  // tokens; below, a text is cheaper whole than asked for twice
-	minConfidence = 0.57 // below, nine questions in ten have no answer in the text
+	minConfidence = 0.5  // below, nineteen questions in twenty have no answer in the text
 	freeShare     = 0.5  // largest share of the tokens kept
 	freeLogShare  = 0.75 // of a log: a short one can be mostly its failure
 	freeFloor     = 0.38 // of the best line's score
@@ -49,16 +49,38 @@ func (p *pruning) wanted() float64 {
 
 // confidence is how sure the pruner is that the text speaks of what is asked.
 func (p *pruning) confidence() float64 {
-	c := p.relevance.coverage
-	switch {
-	case p.kind == Grep: // words of one change are spread over short lines
-		return min(1, c*1.5)
-	case p.kind == Docs: // and prose has words for everything
-		return c * 0.9
-	case p.kind == Logs && p.q.failure && (p.relevance.troubled || p.relevance.passed):
-		return max(c, 0.8)
+	c := p.relevance.evidence / (1 + p.relevance.evidence)
+	if p.kind == Logs && p.q.failure && (p.relevance.troubled || p.relevance.passed) && p.mentioned() >= mentionShare {
+		return max(c, failureConfidence)
 	}
 	return c
+}
+
+// What went wrong stands in a log in other words than the question's. How sure the
+// pruner is of it, when at least mentionShare of what else is asked for occurs.
+const (
+	failureConfidence = 0.8
+	mentionShare      = 0.4
+)
+
+// mentioned is how much of what the question names occurs anywhere in the text, 1
+// when it asks for a failure and names nothing.
+func (p *pruning) mentioned() float64 {
+	best := make([]float32, len(p.q.groups))
+	for _, h := range p.d.hits {
+		best[h.group] = max(best[h.group], h.weight)
+	}
+	named, found := 0.0, 0.0
+	for g, group := range p.q.groups {
+		if group.weight >= 1 && !failureTalk[stemOf(group.name)] {
+			named += group.weight
+			found += float64(group.weight * float64(best[g]))
+		}
+	}
+	if named == 0 {
+		return 1
+	}
+	return found / named
 }
 
 // alike is true of a text whose lines one statement printed.

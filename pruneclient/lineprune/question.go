@@ -7,12 +7,8 @@ import (
 	"strings"
 )
 
-// maxQuestion bounds how much of a question is read, maxGroups how many of its
-// ideas count.
-const (
-	maxQuestion = 4000
-	maxGroups   = 24
-)
+// maxQuestion bounds how much of a question is read.
+const maxQuestion = 4000
 
 //go:embed synonyms.txt
 var synonymTable string
@@ -44,6 +40,7 @@ func stemOf(w string) string { return string(stem([]byte(strings.ToLower(w)))) }
 type group struct {
 	name   string
 	weight float64
+	bits   float64 // how much it says that a text has it
 }
 
 // ref says which group a word of the text stands for, and how well.
@@ -96,6 +93,19 @@ func newQuestion(text string) *question {
 
 var failureWords = []string{"fail", "error", "crash", "panic", "wrong", "exception", "assert", "why", "not compile", "reject", "traceback",
 	"complain", "conflict", "refused", "die", "abort", "problem", "broke", "missing", "could not", "can't"}
+
+// failureTalk are the stems of words that ask for a failure, not for some thing.
+var failureTalk = stemSet(`fail failure error crash wrong exception problem broke broken die died abort message build built compile
+	compiler complain complaint assertion happen reason cause command process job step detail stack trace traceback log come raise
+	raised made`)
+
+func stemSet(words string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		out[stemOf(w)] = true
+	}
+	return out
+}
 
 func asksFor(lowered string, words []string) bool {
 	for _, w := range words {
@@ -186,7 +196,7 @@ func (q *question) addStem(s, name string, weight float64) {
 }
 
 func (q *question) newGroup(name string, weight float64) int16 {
-	q.groups = append(q.groups, group{name, weight})
+	q.groups = append(q.groups, group{name, weight, 1 + bitsOf(name)})
 	return int16(len(q.groups) - 1)
 }
 
@@ -250,11 +260,11 @@ var wordWeight = weightTable(map[float64]string{
 		it its this that these those there here which what where when who whom whose why how would should could can may might must
 		will shall i we you he she they them my our your their me us his her if then than so too very also just only
 		about into onto over under between during before after out up off own same such both each any some all most more other
-		one get gets got has have had having go goes get need needs want like used uses using use via per vs etc`,
+		one get gets got explain has have had having go goes get need needs want like used uses using use via per vs etc`,
 	0.3: `code file part function method class line lines find show relevant change changes changed concerned implemented
 		implementation implement implements handle handles handled handling add adds added adding fix fixes fixed make makes
 		made making update updates updated allow allows allowed support supports supported improve set sets new given
-		thing something way place section text documentation say says document does work works working bug issue
+		thing something way place section text documentation instructions say says document work works working bug issue
 		return returns returned value values test tests run runs called call calls instead case cases happens
 		first last two correct correctly ensure provide name names`,
 })

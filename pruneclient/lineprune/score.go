@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// relevance is what scoring found: a score per line and how well the question is
-// covered.
+// relevance is what scoring found: a score per line and how far the text speaks of
+// what is asked.
 type relevance struct {
 	score    []float64
 	rarity   []float64 // per group of the question, its rarity in this text times its weight
-	coverage float64   // how much of the question stands together somewhere, 0..1
+	evidence float64   // that an answer stands in the text; 1 and more is a good sign
 
 	// Of a log only.
 	signal   []float64 // per line, how much it looks like trouble, 0..1
@@ -21,7 +21,9 @@ type relevance struct {
 	passed   bool      // something says that all went well
 }
 
-// score ranks the lines of a matched document.
+// score ranks the lines of a matched document. Wherever a product is added to
+// something it is converted first, which rounds it: some processors multiply and add
+// in one step, and the last digits would depend on the machine.
 func score(ctx context.Context, d *document, q *question, o outline, kind Kind) (relevance, error) {
 	r := relevance{score: make([]float64, len(d.lines)), rarity: make([]float64, len(q.groups))}
 	r.weigh(d, q)
@@ -94,7 +96,7 @@ func steps(d *document, kind Kind) []step {
 			continue
 		}
 		if gap := here.number - above.number; gap > 1 {
-			f := float32(1 / (1 + tune.gap*log2(float64(gap))))
+			f := float32(1 / (1 + float64(tune.gap*log2(float64(gap)))))
 			out[i] = step{out[i].down * f, out[i].up * f}
 		}
 	}
@@ -110,29 +112,34 @@ func (r *relevance) near(d *document, q *question, steps []step, p profile) {
 			continue
 		}
 		spread(reach, hits, steps)
-		weight, rarity := float32(q.groups[g].weight), r.rarity[g]
+		bits, rarity := float32(q.groups[g].weight*q.groups[g].bits), r.rarity[g]
 		for i, v := range reach {
-			r.score[i] += rarity * float64(v)
-			together[i] += weight * v
+			r.score[i] += float64(rarity * float64(v))
+			together[i] += float32(bits * v)
 		}
 		for _, h := range hits {
 			r.score[h.line] += p.own * r.rarity[g] * float64(h.weight) * 16 / float64(8+d.tokens[h.line])
 		}
 	}
-	r.coverage = q.coverage(slices.Max(append(together, 0)))
+	r.evidence = q.evidence(slices.Max(append(together, 0)), len(d.lines))
 }
 
-// coverage is how much of the question stands together at the best place of a text.
-// Of long questions less is asked: nobody finds all their words in one spot.
-func (q *question) coverage(together float32) float64 {
-	want := 0.0
+// chance is what a text's size takes off the evidence: of n lines, some have the
+// question's words together by luck.
+const chance = 0.125 // per doubling of the lines
+
+// evidence says how far found, the bits of the question that stand together at the
+// text's best place, go beyond luck. Of long questions less is asked: nobody finds
+// all their words in one spot.
+func (q *question) evidence(found float32, lines int) float64 {
+	asked := 0.0
 	for _, g := range q.groups {
-		want += g.weight
+		asked += float64(g.weight * g.bits)
 	}
-	if want == 0 {
+	if found == 0 {
 		return 0
 	}
-	return min(1, float64(together)/want*math.Sqrt(math.Sqrt(want)))
+	return max(0, float64(found)/math.Sqrt(asked)-float64(chance*log2(float64(lines))))
 }
 
 func byGroup(hits []hit, groups int) [][]hit {

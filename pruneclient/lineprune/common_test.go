@@ -1,0 +1,114 @@
+package lineprune
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var sources = flag.String("sources", "", "count common.txt anew over these folders, separated by colons")
+
+func TestCommonWords(t *testing.T) {
+	if *sources != "" {
+		var c counting
+		for _, root := range filepath.SplitList(*sources) {
+			require.NoError(t, c.count(root))
+		}
+		require.NoError(t, os.WriteFile("common.txt", []byte(c.table()), 0o644))
+		return
+	}
+	assert.Zero(t, bitsOf("the"))
+	assert.Less(t, bitsOf("errors"), bitsOf("retries"))
+	assert.InDelta(t, rareBits, bitsOf("websocket"), 0)
+	for stem, bits := range common {
+		assert.True(t, bits >= 0 && bits <= rareBits, "%s: %v", stem, bits)
+	}
+}
+
+// counting is in how many files every stem occurs, and every word.
+type counting struct {
+	files        float64
+	stems, words map[string]float64
+}
+
+const (
+	mostOfAFolder = 6 // files, so that no library counts for too much
+	rareShare     = 160.0 / 8510
+)
+
+func (c *counting) count(root string) error {
+	taken := map[string]int{}
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		dir, ext := filepath.Split(path)
+		source := slices.Contains([]string{".go", ".py", ".js", ".ts", ".h", ".pm", ".md"}, filepath.Ext(ext))
+		if err != nil || entry.IsDir() || !source || taken[dir] == mostOfAFolder {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if err == nil && len(raw) > 1000 && len(raw) < 200_000 {
+			taken[dir]++
+			c.add(string(raw))
+		}
+		return err
+	})
+}
+
+func (c *counting) add(text string) {
+	if c.stems == nil {
+		c.stems, c.words = map[string]float64{}, map[string]float64{}
+	}
+	c.files++
+	stems, words := map[string]bool{}, map[string]bool{}
+	for _, id := range identifiers(text) {
+		eachPart(id, func(part string) {
+			if part = strings.ToLower(part); len(part) > 1 && class[part[0]] == lower {
+				stems[stemOf(part)], words[part] = true, true
+			}
+		})
+	}
+	for s := range stems {
+		c.stems[s]++
+	}
+	for w := range words {
+		c.words[w]++
+	}
+}
+
+// table writes each common stem as its commonest word.
+func (c *counting) table() string {
+	best := map[string]string{}
+	for _, w := range slices.Sorted(maps.Keys(c.words)) {
+		if s := stemOf(w); c.words[w] > c.words[best[s]] {
+			best[s] = w
+		}
+	}
+	byBits := map[int][]string{}
+	for s, n := range c.stems {
+		if n >= rareShare*c.files {
+			bits := int(math.Round(math.Log2(c.files / n)))
+			byBits[bits] = append(byBits[bits], best[s])
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# How common words are in source code: log2(files/files with the word's stem), rounded.\n")
+	fmt.Fprintf(&b, "# Counted over %.0f files of the standard libraries of Go, Python, Perl and C, and of npm;\n", c.files)
+	fmt.Fprintf(&b, "# TestCommonWords counts anew.\n")
+	for _, bits := range slices.SortedFunc(maps.Keys(byBits), cmp.Compare) {
+		slices.Sort(byBits[bits])
+		for row := range slices.Chunk(byBits[bits], 16) {
+			fmt.Fprintln(&b, bits, strings.Join(row, " "))
+		}
+	}
+	return b.String()
+}
