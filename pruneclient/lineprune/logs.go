@@ -171,7 +171,7 @@ func (r *relevance) trouble(d *document, q *question, o outline) {
 		r.success(d)
 	}
 	for i, u := range o.of {
-		s := share * (tune.trouble*lessWhereCommon(r.signal[i], rare[i]) + tune.troubleEntry*r.entry[u])
+		s := float64(share * (float64(tune.trouble*lessWhereCommon(r.signal[i], rare[i])) + float64(tune.troubleEntry*r.entry[u])))
 		if d.blank(i) {
 			s /= 2
 		}
@@ -195,12 +195,12 @@ func (r *relevance) readSignals(d *document, q *question, o outline, rare []floa
 		r.entry[u] = max(r.entry[u], lessWhereCommon(s, rare[i]))
 		r.alarmed[u] = r.alarmed[u] || s >= alarmSignal
 		r.passed = r.passed || q.failure && successLine(text)
-		r.score[i] += tune.rare * rare[i]
+		r.score[i] += float64(tune.rare * rare[i])
 	}
 }
 
 // lessWhereCommon halves a sign of trouble the log is full of.
-func lessWhereCommon(signal, rare float64) float64 { return signal * (0.5 + 0.5*rare) }
+func lessWhereCommon(signal, rare float64) float64 { return signal * (0.5 + float64(0.5*rare)) }
 
 // verdicts carries what go test says of a test at the end to the lines it printed
 // while it ran: a passed test's talk of errors is no trouble.

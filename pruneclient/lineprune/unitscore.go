@@ -17,7 +17,7 @@ func (r *relevance) units(d *document, q *question, o outline, kind Kind) {
 	own := append([]float64(nil), score...)
 	for u, unit := range o.units {
 		if unit.parent >= 0 {
-			score[u] += p.parent * own[unit.parent]
+			score[u] += float64(p.parent * own[unit.parent])
 		}
 	}
 	for i, u := range o.of {
@@ -44,10 +44,10 @@ func (r *relevance) bm25(d *document, q *question, o outline, p profile) []float
 			for _, h := range d.hits[from:to] {
 				tf[h.group] += h.weight
 				if o.units[u].head == int(h.line) {
-					score[u] += p.head * r.rarity[h.group] * float64(h.weight)
+					score[u] += float64(p.head * r.rarity[h.group] * float64(h.weight))
 				}
 			}
-			k := k1 * (1 - b + b*length[u]/average)
+			k := float64(k1 * (1 - b + float64(b*length[u]/average)))
 			for g, t := range tf {
 				if t > 0 {
 					score[u] += p.unit * r.rarity[g] * float64(t) * (k1 + 1) / (float64(t) + k)
@@ -124,7 +124,7 @@ func (r *relevance) files(d *document, q *question, o outline, score []float64) 
 	for _, h := range d.pathHits {
 		key := [2]int{int(o.of[h.line]), int(h.group)}
 		rarity := idf(float64(len(o.units)), df[h.group]) * q.groups[h.group].weight
-		score[key[0]] += tune.grep.head * rarity * best[key]
+		score[key[0]] += float64(tune.grep.head * rarity * best[key])
 		delete(best, key) // its other hits add nothing
 	}
 }
