@@ -31,7 +31,11 @@ func (p *pruning) choose() []cause {
 		f.allowance = f.used + int(extraShare*float64(p.d.total))
 		f.surround()
 	}
-	if want := limitsOf(len(keep), p.opts).minKept; f.kept < want {
+	want := limitsOf(len(keep), p.opts).minKept
+	if p.budgeted() { // a text of a few lines may have none that fits
+		want = max(want, 1)
+	}
+	if f.kept < want {
 		f.reach(p.relevance.ranking(-1), want)
 	}
 	p.bridge(keep)

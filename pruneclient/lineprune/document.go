@@ -15,11 +15,12 @@ type hit struct {
 
 // document is a text cut into lines, with what one pass over its bytes found.
 type document struct {
-	lines  []string
-	tokens []int32 // per line, its newline included
-	indent []int16 // columns of leading white space, -1 on a blank line
-	total  int     // tokens of the whole text
-	hits   []hit   // in line order
+	lines   []string // without what only a terminal sees
+	tokens  []int32  // per line, its newline included
+	indent  []int16  // columns of leading white space, -1 on a blank line
+	total   int      // tokens of the whole text
+	escapes []int32  // per line, its tokens that only a terminal sees; nil: none
+	hits    []hit    // in line order
 
 	places   []place // of a list of matches, per line
 	pathHits []hit   // in the paths, at each file's first line
@@ -35,6 +36,7 @@ type place struct {
 func newDocument(text string) *document {
 	lines := splitLines(text)
 	d := &document{lines: lines, tokens: make([]int32, len(lines)), indent: make([]int16, len(lines))}
+	d.escapes = bareLines(lines, text)
 	for i, line := range lines {
 		d.indent[i] = indentOf(line)
 	}

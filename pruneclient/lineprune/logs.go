@@ -134,26 +134,38 @@ func continuation(d *document, i int, line string) bool {
 	return strings.HasPrefix(line, "\tat ") || strings.HasPrefix(line, "Caused by:")
 }
 
-// template is a hash of a line with digits, hex and quoted text masked: lines a
-// program printed with the same statement share it.
+// template is a hash of a line with numbers and alignment masked: lines a program
+// printed with the same statement share it.
 func template(line string) uint64 {
-	const offset, prime, prefix = 14695981039346656037, 1099511628211, 300
+	const prefix = 300
 	line = line[:min(len(line), prefix)]
-	h := uint64(offset)
+	h := uint64(0)
 	for i := 0; i < len(line); {
-		before, digits := h, false
+		word, seen := uint64(0), byte(0)
 		for ; i < len(line) && wordClass(class[line[i]]); i++ {
-			digits = digits || class[line[i]] == digit
-			h = (h ^ uint64(line[i])) * prime
+			seen |= 1 << class[line[i]]
+			word = bits.RotateLeft64(word, 7) ^ uint64(line[i])
 		}
-		if digits {
-			h = (before ^ '0') * prime
+		if seen&(1<<digit) != 0 {
+			word = '0'
 		}
+		h = mix(h, word)
+		gap := uint64(0)
 		for ; i < len(line) && !wordClass(class[line[i]]); i++ {
-			h = (h ^ uint64(line[i])) * prime
+			if line[i] != ' ' {
+				gap = bits.RotateLeft64(gap, 7) ^ uint64(line[i])
+			}
 		}
+		h = mix(h, gap)
 	}
 	return h
+}
+
+// mix adds x to a hash h, as FNV does with bytes.
+func mix(h, x uint64) uint64 {
+	const prime = 1099511628211
+	h = (h ^ x) * prime
+	return h ^ h>>32
 }
 
 // trouble adds what only a log has: rarity of a line's template, and signs of
@@ -176,7 +188,21 @@ func (r *relevance) trouble(d *document, q *question, o outline) {
 			s /= 2
 		}
 		r.score[i] += s
+		if i > o.units[u].start && wordless(d.lines[i]) {
+			r.score[i] = min(r.score[i], r.score[i-1])
+		}
 	}
+}
+
+// wordless is true of the lines that point into the one above them with carets and
+// rules: without it they say nothing.
+func wordless(line string) bool {
+	for i := 0; i < len(line); i++ {
+		if letter(line[i]) || class[line[i]] == high {
+			return false
+		}
+	}
+	return true
 }
 
 // readSignals finds the signs of trouble, and adds rarity to the score.
@@ -207,6 +233,9 @@ func lessWhereCommon(signal, rare float64) float64 { return signal * (0.5 + floa
 func (r *relevance) verdicts(d *document, o outline) {
 	runs := map[string]int32{}
 	for i, line := range d.lines {
+		if line == "" || line[0] != '=' && line[0] != '-' && line[0] != ' ' {
+			continue
+		}
 		if name, ok := strings.CutPrefix(line, "=== RUN   "); ok {
 			runs[strings.TrimSpace(name)] = o.of[i]
 			continue

@@ -28,6 +28,9 @@ func (d *document) match(ctx context.Context, text string, q *question) error {
 		}
 		s.line = int32(i)
 		n := s.scanLine(line, d.contentAt(i))
+		if d.escapes != nil {
+			n += int(d.escapes[i])
+		}
 		d.tokens[i] = int32(n)
 		d.total += n
 	}

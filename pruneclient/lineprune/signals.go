@@ -105,14 +105,27 @@ func wordSignal(line string, start, end int) float64 {
 	return 0
 }
 
-// countsNothing is true of "0 errors", "failures=0" and "errors: 0".
+// countsNothing is true of "0 errors", "failures=0", "errors: 0" and "error":null.
 func countsNothing(line string, start, end int) bool {
 	before := line[:start]
 	if strings.HasSuffix(before, "0 ") && (len(before) == 2 || class[before[len(before)-3]] != digit) {
 		return true
 	}
-	after := strings.TrimLeft(line[end:], ":= ")
-	return after != line[end:] && (after == "0" || strings.HasPrefix(after, "0,") || strings.HasPrefix(after, "0 "))
+	value := strings.TrimLeft(line[end:], `:= "`)
+	between := line[end : len(line)-len(value)]
+	switch {
+	case between == "":
+		return false
+	case strings.HasSuffix(between, `""`), strings.HasPrefix(value, "[]"):
+		return true
+	}
+	for _, nothing := range []string{"0", "null", "nil", "<nil>", "none", "None", "false"} {
+		if rest, ok := strings.CutPrefix(value, nothing); ok {
+			// "error: null pointer" is one.
+			return rest == "" || strings.IndexByte(`,;)]}"`, rest[0]) >= 0 || rest[0] == ' ' && (nothing == "0" || between == "=")
+		}
+	}
+	return false
 }
 
 // harmless is true of lines that name a test or say that it passed.

@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// Byte classes of the scanner.
+// Byte classes of the scanner; those of identifiers come last.
 const (
 	other byte = iota
 	space
+	high // part of a rune outside ASCII
 	lower
 	upper
 	digit
 	underscore
-	high // part of a rune outside ASCII
 )
 
 var class = func() (t [256]byte) {
@@ -36,7 +36,7 @@ var class = func() (t [256]byte) {
 	return t
 }()
 
-func wordClass(c byte) bool { return c >= lower && c <= underscore }
+func wordClass(c byte) bool { return c >= lower }
 
 // CountTokens estimates the tokens of one line and its newline: a run of ASCII
 // letters, digits and underscores is one, so is every other visible character.

@@ -47,13 +47,25 @@ func batch(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	}
 }
 
+func (r *request) check() error {
+	if r.Question == "" {
+		return errors.New(`a question is needed: {"question": "what you want to know", "text": ...}`)
+	}
+	if r.Budget != 0 {
+		if err := checkBudget(r.Budget); err != nil {
+			return err
+		}
+	}
+	return checkKind(r.SourceType)
+}
+
 func answer(ctx context.Context, line []byte) any {
 	var req request
 	if err := json.Unmarshal(line, &req); err != nil {
 		return map[string]string{"error": "not a JSON request: " + err.Error()}
 	}
-	if req.Budget < 0 || req.Budget > 1 {
-		return map[string]string{"error": fmt.Sprintf("a budget is a share above 0 and up to 1, not %v", req.Budget)}
+	if err := req.check(); err != nil {
+		return map[string]string{"error": err.Error()}
 	}
 	opts := lineprune.Options{File: req.File, Command: req.Command, Budget: req.Budget}
 	res, err := lineprune.Prune(ctx, req.Text, req.Question, req.SourceType, opts)

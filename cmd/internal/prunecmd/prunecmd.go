@@ -23,8 +23,8 @@ const (
 const usage = `usage: mcp-pruner prune -q QUESTION [flags] [FILE|-]
 
 Prints the lines of FILE (or of the standard input) that answer QUESTION, and a
-marker for every range left out. A text that is short, or that the question does
-not fit, is printed whole; a note on the standard error says so.
+marker for every range left out. Without --budget a text that is short, or that
+the question does not fit, is printed whole; a note on the standard error says so.
 
   -q, --question TEXT  what you want to know
   -b, --budget SHARE   keep at most this share of the tokens, e.g. 0.3 (default: as much as seems relevant)
@@ -138,13 +138,13 @@ func parseAnywhere(fs *flag.FlagSet, args []string) ([]string, error) {
 func (s *settings) check(fs *flag.FlagSet, files []string) error {
 	given := map[string]bool{}
 	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	switch s.kind {
-	case lineprune.Auto, lineprune.Code, lineprune.Logs, lineprune.Docs, lineprune.Grep:
-	default:
-		return fmt.Errorf("unknown kind %q (code, logs, docs or grep)", s.kind)
+	if err := checkKind(s.kind); err != nil {
+		return err
 	}
-	if (given["b"] || given["budget"]) && !(s.budget > 0 && s.budget <= 1) {
-		return fmt.Errorf("a budget is a share above 0 and up to 1, not %v", s.budget)
+	if given["b"] || given["budget"] {
+		if err := checkBudget(s.budget); err != nil {
+			return err
+		}
 	}
 	if s.batch {
 		if len(files) > 0 || len(given) > 1 {
@@ -166,6 +166,21 @@ func (s *settings) check(fs *flag.FlagSet, files []string) error {
 		s.file = files[0]
 	}
 	return nil
+}
+
+func checkKind(kind lineprune.Kind) error {
+	switch kind {
+	case lineprune.Auto, lineprune.Code, lineprune.Logs, lineprune.Docs, lineprune.Grep:
+		return nil
+	}
+	return fmt.Errorf("unknown kind %q (code, logs, docs or grep)", kind)
+}
+
+func checkBudget(share float64) error {
+	if share > 0 && share <= 1 {
+		return nil
+	}
+	return fmt.Errorf("a budget is a share above 0 and up to 1, not %v", share)
 }
 
 func input(file string, stdin io.Reader) (string, error) {

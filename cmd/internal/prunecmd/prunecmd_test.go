@@ -74,6 +74,13 @@ func TestWhyShowsEveryLine(t *testing.T) {
 	require.Regexp(t, `(?m)^      1 +\d+\.\d\d  below the cut: test +│ === RUN`, out.stdout)
 }
 
+func TestWhySendsNothingToTheTerminal(t *testing.T) {
+	out := runVerb(t, "one \x1b[31mretry\x07\r\ntwo\n", "-q", "retry", "--why")
+	require.Zero(t, out.status)
+	require.Contains(t, out.stdout, "│ one ·[31mretry·\n")
+	require.NotContains(t, out.stdout, "\x1b")
+}
+
 func TestWholeTextsAreUntouched(t *testing.T) {
 	out := runVerb(t, "one\r\ntwo", "-q", "three", "-")
 	require.Equal(t, output{0, "one\r\ntwo", "[code: all 2 lines kept (too_short)]\n"}, out)
@@ -120,15 +127,19 @@ func TestBatchAnswersEveryLine(t *testing.T) {
 	out := runVerb(t, `{"question":"`+testQuestion+`","text":`+string(text)+`,"source_type":"logs","budget":0.1}
 not json
 {"question":"x","text":"a\nb","budget":7}
+{"question":"x","text":"a\nb","source_type":"poem"}
+null
 
 {"question":"x","text":"a\nb","source_type":"code"}`, "--batch")
 	require.Zero(t, out.status, out.stderr)
 	answers := strings.Split(strings.TrimSuffix(out.stdout, "\n"), "\n")
-	require.Len(t, answers, 4, "a blank line is no request; a last line needs no newline")
+	require.Len(t, answers, 6, "a blank line is no request; a last line needs no newline")
 	require.Contains(t, answers[0], `"total_lines":164`)
 	require.Contains(t, answers[1], `"error":"not a JSON request`)
 	require.Contains(t, answers[2], `"error":"a budget is a share`)
-	require.JSONEq(t, `{"kind":"code","total_lines":2,"kept":[1,2],"omitted":[],"confidence":0,"warnings":["too_short"]}`, answers[3])
+	require.JSONEq(t, `{"kind":"code","total_lines":2,"kept":[1,2],"omitted":[],"confidence":0,"warnings":["too_short"]}`, answers[5])
+	require.Contains(t, answers[3], `"error":"unknown kind`)
+	require.Contains(t, answers[4], `"error":"a question is needed`)
 }
 
 // brokenPipe is a standard output that went away.

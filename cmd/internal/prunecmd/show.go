@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"mcp-pruner/pruneclient/lineprune"
 )
@@ -79,6 +80,16 @@ func showJSON(res lineprune.Result, stdout io.Writer) error {
 	return enc.Encode(metadataOf(res))
 }
 
+// visible shows control characters instead of sending them to a terminal.
+func visible(line string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\t' {
+			return '·'
+		}
+		return r
+	}, strings.TrimSuffix(line, "\r"))
+}
+
 // showWhy prints a line per line: kept or not, number, score, reason, text.
 func showWhy(text string, res lineprune.Result, stdout io.Writer) error {
 	w := bufio.NewWriter(stdout)
@@ -88,7 +99,7 @@ func showWhy(text string, res lineprune.Result, stdout io.Writer) error {
 		if l.Kept {
 			mark = '+'
 		}
-		fmt.Fprintf(w, "%c%6d %6.2f  %-32s │ %s\n", mark, i+1, l.Score, l.Why, lines[i])
+		fmt.Fprintf(w, "%c%6d %6.2f  %-32s │ %s\n", mark, i+1, l.Score, l.Why, visible(lines[i]))
 	}
 	fmt.Fprintf(w, "confidence %.2f, %s\n", res.Confidence, summary(res))
 	return w.Flush()

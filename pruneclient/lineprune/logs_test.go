@@ -1,0 +1,81 @@
+package lineprune
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestSignsOfTrouble(t *testing.T) {
+	for _, line := range []string{
+		"ERROR upload 7 rejected", "main.go:3:5: undefined: x", "error: null pointer dereference", `{"error":"disk full"}`,
+		"10 errors", "errors=0.5", "open x: no such file or directory", "Error: none of the hosts answered", "\tfailed: 0x80070005",
+	} {
+		assert.Greater(t, signal(line), 0.5, line)
+	}
+	for _, line := range []string{
+		"0 errors", "errors: 0", "failures=0", "errors=0 status=200", `{"errors":0,"error":null}`, `{"error":"","ok":true}`, "error=<nil> error=nil x=1",
+		`"error": false}`, `"failures": []`, "errors=null", "test upload ... ok", "--- PASS: TestError (0.00s)",
+	} {
+		assert.Zero(t, signal(line), line)
+	}
+}
+
+// A log reads the same in colour, and with Windows' ends of lines.
+func TestColoursAndLineEndsChangeNothing(t *testing.T) {
+	plain := sampleLog(300) + "panic: assignment to entry in nil map\n\ngoroutine 7 [running]:\nmain.upload(0x1)\n\t/src/upload.go:7 +0x1d\n"
+	coloured := strings.ReplaceAll(plain, "ERROR", "\x1b[1;31mERROR\x1b[0m")
+	linked := strings.ReplaceAll(plain, "upload", "\x1b]8;;https://example.com/x\x1b\\upload\x1b]8;;\a")
+	for _, opts := range []Options{{}, {Budget: 0.2}} {
+		want := prune(t, plain, "why was the upload rejected", Logs, opts)
+		require.False(t, want.Whole())
+		for _, text := range []string{coloured, linked, strings.ReplaceAll(plain, "\n", "\r\n")} {
+			got := prune(t, text, "why was the upload rejected", Logs, opts)
+			require.Equal(t, want.Blocks, got.Blocks, "%v: %q", opts, text[:80])
+			requireSound(t, text, opts, got)
+		}
+	}
+}
+
+func TestEscapeSequencesEndSomewhere(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\x1b[31mb\x1b[0m":                      "ab",
+		"\x1b[":                                  "",
+		"\x1b":                                   "",
+		"a\x1b(Bb":                               "aBb",
+		"\x1b]0;title\abc":                       "bc",
+		"\x1b]8;;http://x\x1b\\c\x1b]8;;\x1b\\d": "cd",
+		"\x1b]unfinished":                        "",
+	} {
+		assert.Equal(t, want, withoutEscapes(in), "%q", in)
+	}
+}
+
+// What points into a line with carets does not stand without it.
+func TestCaretsFollowTheirLine(t *testing.T) {
+	var b strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&b, "a.c:%d:21: warning: unused variable 'v%d' [-Wunused-variable]\n%5d | int v%d;\n      | %s^~~\n", i, i, i, i, strings.Repeat(" ", i%20))
+	}
+	b.WriteString("a.c:70:3: error: expected ';' before '}' token\n   70 | return x\n      |         ^\n")
+	kept, res := keptText(t, b.String(), "what are the compile errors", Options{Budget: 0.2})
+	require.True(t, kept["a.c:70:3: error: expected ';' before '}' token"])
+	lines, have := splitLines(b.String()), map[int]bool{}
+	for _, k := range res.Kept {
+		have[k] = true
+		if wordless(lines[k-1]) {
+			assert.True(t, have[k-1], "line %d: %q", k, lines[k-1])
+		}
+	}
+}
+
+func TestABudgetKeepsOneLineAtLeast(t *testing.T) {
+	kept, res := keptText(t, "bash: gofoo: command not found\n", "why did it fail", Options{Budget: 0.2})
+	require.True(t, kept["bash: gofoo: command not found"])
+	require.Equal(t, 1, res.Total)
+	kept, _ = keptText(t, "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    load()\nKeyError: 'x'\n", "why did it fail", Options{Budget: 0.1})
+	require.True(t, kept["KeyError: 'x'"])
+}
