@@ -36,6 +36,7 @@ type Record struct {
 	Bytes   TraceBytes
 	Tokens  TraceTokens
 	Subject string // equal for calls of a session that are about the same thing
+	Part    bool   // only some of that thing was asked for
 	Detail  *TraceDetail
 
 	live *Machine // whose steps stand in front of Steps

@@ -127,6 +127,7 @@ func (d *Decoder) record(r *Record) {
 	d.pruning(r)
 	d.sizes(r)
 	r.Subject = d.commonIf(`,"subject":`)
+	r.Part = d.has(`,"part":true`)
 	d.detail(r)
 	d.want(`,"sum":`)
 	r.Sum = d.string()

@@ -32,6 +32,7 @@ func AppendRecord(b []byte, r *Record) []byte {
 	b = appendValues(b, r.Pruning)
 	b = r.appendSizes(b)
 	b = appendText(b, `,"subject":`, r.Subject)
+	b = appendFlag(b, `,"part":true`, r.Part)
 	b = r.Detail.append(b)
 	r.Sum = checksum(b[start:])
 	b = append(b, `,"sum":"`...)

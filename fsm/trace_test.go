@@ -66,6 +66,7 @@ func recordOf(t testing.TB, d *Definition, way []Trigger, n int) Record {
 	r := NewRecord(m, values)
 	r.Server, r.Writer, r.Seq, r.Prev = "0.1.0", "00112233445566ff", uint64(n+2), "ffeeddccbbaa99887766554433221100"
 	r.Session, r.Client, r.Tool, r.Subject = "ses_1", "claude-code", "read", "0123456789abcdef"
+	r.Part = n%3 == 0
 	r.Bytes, r.Tokens = TraceBytes{4000, 4000, 9000}, TraceTokens{1000, 1000, 12, true}
 	if metadata["applied"] == true {
 		r.Bytes.Sent, r.Tokens.Sent = 400, 100
@@ -108,7 +109,7 @@ func TestARecordIsSpelledAsDocumented(t *testing.T) {
 		`{"from":"req:executing_tool","trigger":"tool_failed","to":"req:tool_error","row":"T12 E6","events":["tool.exec_failed"],"us":15000,"why":"not_found"}],` +
 		`"outcome":"tool_error","pruning":{"applied":false,"attempted":false,"fallback":false,"raw_bytes":4000,"reason":"no_focus_question"},` +
 		`"bytes":{"raw":4000,"sent":4000,"wire":9000},"tokens":{"raw":1000,"sent":1000,"question":12,"estimated":true},` +
-		`"subject":"0123456789abcdef","detail":{"question":"why?","path":"a/b.go","command":"ls","pattern":"x"},"sum":"` + r.Sum + `"}` + "\n"
+		`"subject":"0123456789abcdef","part":true,"detail":{"question":"why?","path":"a/b.go","command":"ls","pattern":"x"},"sum":"` + r.Sum + `"}` + "\n"
 	assert.Equal(t, want, line)
 	assert.Len(t, r.Sum, 32)
 }

@@ -45,8 +45,8 @@ func (c *Call) Answer() Answer {
 		return Answer{Kind: Result, IsError: true, Pruning: c.pruning,
 			Text: c.sent, Structured: c.failure.Structured(c.toolName, c.pruning)}
 	case state == fsm.RespondRaw || state == fsm.RespondPruned:
-		c.sent = c.output.Text()
-		return Answer{Kind: Result, Notice: noticeOf(c.output), Pruning: c.pruning, PruneID: c.pruneID, Repeat: c.repeat,
+		c.sent, c.notice = c.output.Text(), noticeOf(c.output)
+		return Answer{Kind: Result, Notice: c.notice, Pruning: c.pruning, PruneID: c.pruneID, Repeat: c.repeat,
 			Text: c.sent, Structured: c.output.Structured(c.pruning)}
 	default:
 		return Answer{Kind: Failed}

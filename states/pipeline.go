@@ -40,6 +40,8 @@ type Pipeline struct {
 	Record       func(fsm.Record)
 	RecordDetail bool          // records also say what calls were about
 	Tokens       *TokenCounter // for records; nil leaves tokens out
+
+	alone Session // what records know of the calls that have no session
 }
 
 // Request is what a transport hands over: one tools/call, or one line that is
@@ -70,6 +72,7 @@ type Call struct {
 
 	// For the record.
 	sent     string       // the text answered
+	notice   string       // what was said beside it
 	wire     int          // bytes of the answer
 	raw      tools.Output // as it was before pruning; nil: it still is
 	recorded bool

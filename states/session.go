@@ -20,6 +20,9 @@ type Session struct {
 	introduced sync.Once
 	id         string
 	key        [16]byte // veils subjects in records; never leaves the process
+
+	originals map[string]string // subjects of pruned calls by prune id
+	ids       []string          // their keys, the oldest first
 }
 
 // ID names the session in records. It is random and means nothing elsewhere.

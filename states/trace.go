@@ -95,26 +95,38 @@ func (c *Call) keepRaw() {
 	}
 }
 
-// addSizes says what was sent and what was saved.
+// addSizes says what was sent and what was saved. A model reads the notice too, and
+// would read it without any pruning.
 func (c *Call) addSizes(r *fsm.Record) {
-	raw := c.sent
+	raw, notice := c.sent, len(c.notice)
 	if c.raw != nil {
 		raw = c.raw.Text()
 	}
-	r.Bytes = fsm.TraceBytes{Raw: len(raw), Sent: len(c.sent), Wire: c.wire}
-	counter := c.pipeline.Tokens
-	switch {
-	case counter == nil:
-		return
-	case c.raw != nil:
-		r.Tokens = fsm.TraceTokens{Raw: counter.Well(raw), Sent: counter.Well(c.sent), Estimated: true}
-	case c.sent != "":
-		n := counter.Quick(c.sent)
-		r.Tokens = fsm.TraceTokens{Raw: n, Sent: n, Estimated: true}
+	if notice > 0 {
+		notice += len("[]")
 	}
-	if c.call != nil && c.call.FocusQuestion() != "" {
-		r.Tokens.Question = max(1, counter.Quick(c.call.FocusQuestion()))
+	r.Bytes = fsm.TraceBytes{Raw: len(raw) + notice, Sent: len(c.sent) + notice, Wire: c.wire}
+	if c.pipeline.Tokens != nil {
+		r.Tokens = c.tokens(c.pipeline.Tokens, raw)
 	}
+}
+
+func (c *Call) tokens(about *TokenCounter, raw string) (t fsm.TraceTokens) {
+	if c.raw != nil {
+		t.Raw, t.Sent = about.Well(raw), about.Well(c.sent)
+	} else {
+		t.Raw = about.Quick(raw)
+		t.Sent = t.Raw
+	}
+	if c.notice != "" {
+		n := about.Quick(c.notice) + 2 // the brackets
+		t.Raw, t.Sent = t.Raw+n, t.Sent+n
+	}
+	if c.call != nil {
+		t.Question = about.Quick(c.call.FocusQuestion())
+	}
+	t.Estimated = t != fsm.TraceTokens{}
+	return t
 }
 
 // addSubject says which calls of the session are about the same thing, without
@@ -125,7 +137,7 @@ func (c *Call) addSubject(r *fsm.Record) {
 		return
 	}
 	s := about.Subject()
-	r.Subject = c.request.Session.veil(c.toolName, s)
+	r.Subject, r.Part = c.session().subject(c, s), s.Part
 	if c.pipeline.RecordDetail {
 		r.Detail = &fsm.TraceDetail{
 			Question: c.call.FocusQuestion(), Path: s.Path, Command: s.Command, Pattern: s.Pattern,
@@ -133,15 +145,52 @@ func (c *Call) addSubject(r *fsm.Record) {
 	}
 }
 
+// session is the call's; calls that stand alone share one, for their records only:
+// nobody can tell whether one of them asks for what another one's answer left out.
+func (c *Call) session() *Session {
+	if c.request.Session == nil {
+		return &c.pipeline.alone
+	}
+	return c.request.Session
+}
+
+// subject names what a call is about. To recover what was pruned is to be about
+// what the pruned call was about.
+func (s *Session) subject(c *Call, about tools.Subject) string {
+	s.mu.Lock()
+	subject, known := s.originals[about.PruneID]
+	s.mu.Unlock()
+	if known {
+		return subject
+	}
+	subject = s.veil(cut(c.request.Client), c.toolName, about)
+	if c.pruneID != "" {
+		s.keepOriginal(c.pruneID, subject)
+	}
+	return subject
+}
+
+// keepOriginal remembers what the original under a prune id is about.
+func (s *Session) keepOriginal(id, subject string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.originals == nil {
+		s.originals = make(map[string]string)
+	}
+	if len(s.ids) == remembered {
+		delete(s.originals, s.ids[0])
+		s.ids = append(s.ids[:0], s.ids[1:]...)
+	}
+	s.ids = append(s.ids, id)
+	s.originals[id] = subject
+}
+
 // veil turns a subject into a name that means something within this session and
 // to nobody else: the key never leaves the process.
-func (s *Session) veil(tool string, about tools.Subject) string {
-	if s == nil {
-		return ""
-	}
+func (s *Session) veil(client, tool string, about tools.Subject) string {
 	s.introduce()
 	text := append(make([]byte, 0, 256), s.key[:]...)
-	for _, part := range []string{tool, about.Path, about.Dir, about.Command, about.Pattern} {
+	for _, part := range []string{client, tool, about.Path, about.Dir, about.Command, about.Pattern, about.PruneID} {
 		text = append(append(text, part...), 0)
 	}
 	sum := sha256.Sum256(text)

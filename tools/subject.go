@@ -9,13 +9,17 @@ type Subject struct {
 	Dir     string // bash, grep: where it works, relative to the root
 	Command string // bash
 	Pattern string // grep
+	PruneID string // recover_text: the original, which is some earlier call's output
+
+	// Part: only some of it was asked for, and what comes back is not the whole.
+	Part bool
 }
 
 // Subjecter is a Call that can say what it is about.
 type Subjecter interface{ Subject() Subject }
 
 // Subject is the file.
-func (c *readCall) Subject() Subject { return Subject{Path: c.rel} }
+func (c *readCall) Subject() Subject { return Subject{Path: c.rel, Part: c.lines} }
 
 // Subject is the command line and where it runs.
 func (c *bashCall) Subject() Subject { return Subject{Command: c.command, Dir: c.cwd} }

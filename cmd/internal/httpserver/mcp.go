@@ -117,8 +117,8 @@ func readAll(body io.Reader, length int64) ([]byte, error) {
 // tooLarge gives a message that is not even read its machine, so that the log and
 // the trace know of it.
 func (h *Handler) tooLarge(r *http.Request) {
-	reply := h.config.Server.Answer(r.Context(), mcpserver.NewSession(""), mcpserver.TooLong())
-	_, _ = reply.Begin(r.Context()) // its text is JSON-RPC's; the status says it here
+	reply := h.config.Server.Answer(r.Context(), mcpserver.Alone(), mcpserver.TooLong())
+	reply.Call().Answering(0) // its text is JSON-RPC's, of which nothing is sent; the status says it here
 }
 
 // session finds whose message it is. initialize begins a session; a message
@@ -133,7 +133,7 @@ func (h *Handler) session(r *http.Request, m mcpserver.Message) (*mcpserver.Sess
 	}
 	id := r.Header.Get(mcp.HeaderSessionID)
 	if id == "" {
-		return mcpserver.NewSession(""), nil
+		return mcpserver.Alone(), nil
 	}
 	session, ok := h.sessions.find(id)
 	if !ok {

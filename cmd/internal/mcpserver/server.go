@@ -133,7 +133,7 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 // refuse answers a line that is no request. It is given a machine like any other.
 func (s *Server) refuse(ctx context.Context, session *Session, m Message) Reply {
 	call := s.config.Pipeline.Run(ctx, states.Request{
-		Malformed: m.reason, Session: &session.repeats, Client: session.client(nil),
+		Malformed: m.reason, Session: session.states(), Client: session.client(nil),
 	})
 	return Reply{body: encodeError(m.ID, m.fault, nil), call: call}
 }
@@ -143,7 +143,7 @@ func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 	release := s.acquire(ctx)
 	stop := session.progress(m.Notify, at(params, "_meta", "progressToken"))
 	call := s.config.Pipeline.Run(ctx, states.Request{
-		Params: params, Session: &session.repeats, Client: session.client(params),
+		Params: params, Session: session.states(), Client: session.client(params),
 	})
 	stop()
 	release()

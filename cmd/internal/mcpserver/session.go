@@ -18,6 +18,7 @@ type Session struct {
 	Notify func(line []byte)
 
 	repeats states.Session
+	alone   bool // of one message only: there is nothing to remember
 
 	mu     sync.Mutex
 	name   string // clientInfo.name
@@ -31,6 +32,17 @@ type flight struct{ cancel context.CancelFunc }
 // NewSession makes the session of a client that gave its name elsewhere; "" when
 // it gave none.
 func NewSession(client string) *Session { return &Session{name: client} }
+
+// Alone makes the session of a message that belongs to none.
+func Alone() *Session { return &Session{alone: true} }
+
+// states is what requests remember of each other; nil when they stand alone.
+func (s *Session) states() *states.Session {
+	if s.alone {
+		return nil
+	}
+	return &s.repeats
+}
 
 // Client is the name the client gave itself.
 func (s *Session) Client() string { return s.client(nil) }

@@ -87,6 +87,11 @@ type recoverCall struct {
 	args    service.RecoverArgs
 }
 
+// Subject is a part of what was pruned under the id, whichever call that was.
+func (c recoverCall) Subject() tools.Subject {
+	return tools.Subject{PruneID: c.args.PruneID, Part: true}
+}
+
 func (c recoverCall) Run(context.Context) (tools.Output, error) {
 	res, err := c.service.RecoverText(c.args, pageBytes)
 	if err != nil {

@@ -196,3 +196,12 @@ func TestPruneObeysCancellation(t *testing.T) {
 	_, err := call.Run(ctx)
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+// In a trace, what is recovered is about what was pruned, and never the whole of it.
+func TestRecoveringIsAboutTheOriginal(t *testing.T) {
+	recovering, issues := newKit(t).tools["recover_text"].Check(decode(t, `{"prune_id":"prn_1","ranges":[],"include_line_numbers":false}`))
+	require.Empty(t, issues)
+	about, ok := recovering.(tools.Subjecter)
+	require.True(t, ok)
+	assert.Equal(t, tools.Subject{PruneID: "prn_1", Part: true}, about.Subject())
+}

@@ -312,6 +312,7 @@ func TestReportSaysWhatItLeavesOut(t *testing.T) {
 		read.keep(e)
 		l.entries = append(l.entries, e)
 	}
+	l.saved = savings(l.entries, 0)
 	file := filepath.Join(t.TempDir(), "report.html")
 	out, err := os.Create(file)
 	require.NoError(t, err)

@@ -22,6 +22,7 @@ type entry struct {
 	machine, table, id, session, client, tool, subject string
 
 	amends  bool
+	part    bool // of its subject
 	start   time.Time
 	path    *path
 	micros  []int64 // when each step of the path was taken
@@ -94,7 +95,7 @@ func (r reader) keep(e *entry) {
 	e.server, e.writer, e.prev, e.sum, e.seq, e.lost = rec.Server, rec.Writer, rec.Prev, rec.Sum, rec.Seq, rec.Lost
 	e.machine, e.table, e.id, e.session, e.client = rec.Machine, rec.Table, rec.ID, rec.Session, rec.Client
 	e.tool, e.subject, e.amends, e.start, e.outcome = rec.Tool, rec.Subject, rec.Amends, rec.Start, rec.Outcome
-	e.bytes, e.tokens = rec.Bytes, rec.Tokens
+	e.bytes, e.tokens, e.part = rec.Bytes, rec.Tokens, rec.Part
 	e.path = r.path(rec)
 	e.micros = make([]int64, len(rec.Steps))
 	for i := range rec.Steps {

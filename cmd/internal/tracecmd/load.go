@@ -38,26 +38,39 @@ func (f filter) takes(e *entry) bool {
 // loaded is what a trace holds, records that were amended left out.
 type loaded struct {
 	entries    []*entry
+	saved      []saving // by each
 	writers    map[string]bool
 	unreadable int
 }
 
 // load reads the records that a filter takes. Nothing is verified but checksums:
-// a line that is no record is counted and left out.
+// a line that is no record is counted and left out. What a record saved depends on
+// those before it, so the balance is made before the filter.
 func load(s settings, stdin io.Reader) (loaded, error) {
-	all := loaded{writers: make(map[string]bool)}
+	all, err := loadAll(s.files, stdin)
+	if err != nil {
+		return all, err
+	}
+	all.saved = savings(all.entries, s.limit)
+	chosen := all.only(s.filter)
+	switch {
+	case len(all.entries) == 0:
+		return chosen, errors.New("there is no record in it")
+	case len(chosen.entries) == 0:
+		return chosen, errors.New("there is no such record")
+	}
+	return chosen, nil
+}
+
+func loadAll(files []string, stdin io.Reader) (all loaded, err error) {
 	at := make(map[string]int) // where the record of an id stands
-	err := with(s.files, stdin, func(sources []source) error {
+	err = with(files, stdin, func(sources []source) error {
 		return scan(sources, func() reader { return newReader(nil) }, func(l *line) error {
-			switch {
-			case !l.ok:
+			if !l.ok {
 				all.unreadable++
-				return nil
-			case !s.filter.takes(&l.entry):
 				return nil
 			}
 			e := l.entry
-			all.writers[e.writer] = true
 			if i, ok := at[e.id]; ok && e.amends {
 				all.entries[i] = &e
 				return nil
@@ -67,11 +80,17 @@ func load(s settings, stdin io.Reader) (loaded, error) {
 			return nil
 		})
 	})
-	if err == nil && len(all.entries) == 0 {
-		err = errors.New("there is no such record")
-		if s.filter == (filter{}) {
-			err = errors.New("there is no record in it")
+	return all, err
+}
+
+// only is the part of it that a filter takes.
+func (l loaded) only(f filter) loaded {
+	part := loaded{writers: make(map[string]bool), unreadable: l.unreadable}
+	for i, e := range l.entries {
+		if f.takes(e) {
+			part.entries, part.saved = append(part.entries, e), append(part.saved, l.saved[i])
+			part.writers[e.writer] = true
 		}
 	}
-	return all, err
+	return part
 }

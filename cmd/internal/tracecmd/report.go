@@ -102,12 +102,11 @@ func runReport(s settings, stdin io.Reader, stdout io.Writer) (int, error) {
 
 // writeReport writes the page of the last records, most of them at most.
 func writeReport(out io.Writer, l loaded, s settings, most int) error {
-	saved := savings(l.entries, s.limit)
 	left := max(0, len(l.entries)-most)
 	t := newTables()
 	rows := newRows()
 	for i, e := range l.entries[left:] {
-		rows.add(t, e, saved[left+i])
+		rows.add(t, e, l.saved[left+i])
 	}
 	blob, err := rows.pack()
 	if err != nil {

@@ -25,34 +25,61 @@ func (s saving) net() int { return s.shown - s.question - s.reread }
 // savings goes through the requests in their order. A request about something
 // that was pruned in the same session before is asked because of that: its output
 // is a cost, and what is pruned from it saves nothing, for without pruning it
-// would not have been asked. That ends when the whole of it was returned.
+// would not have been asked.
 func savings(entries []*entry, limit int) []saving {
-	type about struct{ session, subject string }
-	pruned := make(map[about]bool)
+	pruned := make(prunedBefore)
 	all := make([]saving, len(entries))
 	for i, e := range entries {
-		s, subject := &all[i], about{e.session, e.subject}
-		s.question = e.tokens.Question
-		cut := e.applied && e.tokens.Raw != e.tokens.Sent
-		if cut {
-			s.gross = e.tokens.Raw - e.tokens.Sent
-		}
-		sent := shown(e.tokens.Sent, e.bytes.Sent, e.limit(limit))
-		s.limited = e.limit(limit) > 0 && max(e.bytes.Raw, e.bytes.Sent) > e.limit(limit)
-		if e.subject != "" && pruned[subject] {
-			s.reread, s.again = sent, true
-			if !cut && e.outcome == "responded" {
-				delete(pruned, subject)
-			}
-			continue
-		}
-		s.without = shown(e.tokens.Raw, e.bytes.Raw, e.limit(limit))
-		s.shown = s.without - sent
-		if cut {
-			pruned[subject] = true
-		}
+		all[i] = e.saving(limit, pruned.has(e))
+		pruned.note(e)
 	}
 	return all
+}
+
+func (e *entry) saving(limit int, again bool) saving {
+	limit = e.limit(limit)
+	s := saving{question: e.tokens.Question, again: again, limited: limit > 0 && max(e.bytes.Raw, e.bytes.Sent) > limit}
+	if e.isCut() {
+		s.gross = e.tokens.Raw - e.tokens.Sent
+	}
+	sent := shown(e.tokens.Sent, e.bytes.Sent, limit)
+	if again {
+		s.reread = sent
+		return s
+	}
+	s.without = shown(e.tokens.Raw, e.bytes.Raw, limit)
+	s.shown = s.without - sent
+	return s
+}
+
+func (e *entry) isCut() bool { return e.applied && e.tokens.Raw != e.tokens.Sent }
+
+// prunedBefore holds what was pruned and not returned whole since, and how many
+// bytes the whole has.
+type prunedBefore map[about]int
+
+type about struct{ session, subject string }
+
+func (e *entry) about() about { return about{e.session, e.subject} }
+
+// has says whether a request is about something that was pruned before. Whatever
+// is recovered was, even when the trace does not say by which call.
+func (p prunedBefore) has(e *entry) bool {
+	_, ok := p[e.about()]
+	return ok || e.tool == "recover_text"
+}
+
+// note ends what was pruned with an answer that is the whole of it: not one that
+// was pruned itself, that is a part, or that is smaller.
+func (p prunedBefore) note(e *entry) {
+	whole, before := p[e.about()]
+	switch {
+	case e.subject == "":
+	case e.isCut():
+		p[e.about()] = max(whole, e.bytes.Raw)
+	case before && e.outcome == "responded" && !e.part && e.bytes.Sent >= whole:
+		delete(p, e.about())
+	}
 }
 
 // limit is the most the request's client shows; 0: no limit.

@@ -95,14 +95,17 @@ func TestSubjectsAreVeiled(t *testing.T) {
 	raw, err := os.ReadFile(trace)
 	require.NoError(t, err)
 	subjects := map[string]map[string]int{} // by session
+	parts := map[string]int{}
 	for _, line := range split0(raw) {
 		r := parsed(t, line)
 		if subjects[r.Session] == nil {
 			subjects[r.Session] = map[string]int{}
 		}
 		subjects[r.Session][r.Subject]++
+		parts[r.Tool] += map[bool]int{true: 1}[r.Part]
 	}
 	require.Len(t, subjects, 2)
+	assert.Equal(t, map[string]int{"read": 2, "bash": 0}, parts, "a read with line numbers, in each session")
 	seen := map[string]bool{}
 	for _, of := range subjects {
 		assert.Len(t, of, 2, "the file twice, the command once")

@@ -119,17 +119,16 @@ type Saved struct {
 }
 
 // summarize makes the stats of what was loaded.
-func summarize(l loaded, limit int) (Stats, []saving) {
-	saved := savings(l.entries, limit)
+func summarize(l loaded) Stats {
 	c := newCollector()
 	for i, e := range l.entries {
-		c.add(e, saved[i])
+		c.add(e, l.saved[i])
 	}
 	s := c.stats
 	s.Records, s.Processes, s.Unreadable = len(l.entries), len(l.writers), l.unreadable
 	s.Sessions = len(c.sessions)
 	c.finish(&s)
-	return s, saved
+	return s
 }
 
 // collector adds records up.
@@ -339,7 +338,7 @@ func runStats(s settings, stdin io.Reader, stdout io.Writer) (int, error) {
 	if err != nil {
 		return exitBad, err
 	}
-	stats, _ := summarize(l, s.limit)
+	stats := summarize(l)
 	if !s.json {
 		return exitOK, stats.show(stdout)
 	}

@@ -1,6 +1,7 @@
 package tracecmd
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -19,7 +20,8 @@ type made struct {
 	client, session, subject string
 	raw, sent                int // tokens; bytes are four times as many
 	question                 int
-	failed                   bool
+	failed, part             bool
+	tool                     string // "": read
 }
 
 func (m made) record(t *testing.T, g *generator, n int) *fsm.Record {
@@ -39,6 +41,7 @@ func (m made) record(t *testing.T, g *generator, n int) *fsm.Record {
 	}
 	r.ID, r.Writer, r.Seq = "req_"+string(rune('a'+n)), "feedfeedfeedfeed", uint64(n+1)
 	r.Client, r.Session, r.Subject = m.client, m.session, m.subject
+	r.Part, r.Tool = m.part, cmp.Or(m.tool, r.Tool)
 	r.Start = time.Date(2026, 11, 21, n, 0, 0, 0, time.UTC)
 	r.Bytes = fsm.TraceBytes{Raw: 4 * m.raw, Sent: 4 * m.sent, Wire: 4*m.sent + 100}
 	r.Tokens = fsm.TraceTokens{Raw: m.raw, Sent: m.sent, Question: m.question}
@@ -74,6 +77,7 @@ func statsOf(t *testing.T, args ...string) Stats {
 func TestNetIsWhatIsLeftOfTheSaving(t *testing.T) {
 	pruned := made{client: "x", session: "s", subject: "f", raw: 1000, sent: 200, question: 10}
 	whole := made{client: "x", session: "s", subject: "f", raw: 1000, sent: 1000}
+	part := made{client: "x", session: "s", subject: "f", raw: 400, sent: 400, part: true}
 	with := func(m made, change func(*made)) made { change(&m); return m }
 	for name, c := range map[string]struct {
 		requests []made
@@ -97,6 +101,16 @@ func TestNetIsWhatIsLeftOfTheSaving(t *testing.T) {
 			Saved{Gross: 800, Questions: 10, Without: 2000, Net: 790, NetShare: .395}},
 		"a failed try is no re-read of all": {[]made{pruned, with(whole, func(m *made) { m.failed = true; m.raw, m.sent = 5, 5 }), whole},
 			Saved{Gross: 800, Questions: 10, Rereads: 1005, RereadsOf: 2, Without: 1000, Net: -215, NetShare: -.215}},
+		"the whole of it in three ranges": {[]made{pruned, part, part, part},
+			Saved{Gross: 800, Questions: 10, Rereads: 1200, RereadsOf: 3, Without: 1000, Net: -410, NetShare: -.41}},
+		"less of it than there was": {[]made{pruned, with(whole, func(m *made) { m.raw, m.sent = 300, 300 }), whole, whole},
+			Saved{Gross: 800, Questions: 10, Rereads: 1300, RereadsOf: 2, Without: 2000, Net: -510, NetShare: -.255}},
+		"recovered, and then the whole of it": {[]made{pruned, with(part, func(m *made) { m.tool = "recover_text" }), whole},
+			Saved{Gross: 800, Questions: 10, Rereads: 1400, RereadsOf: 2, Without: 1000, Net: -610, NetShare: -.61}},
+		"recovered from who knows where": {[]made{with(part, func(m *made) { m.tool, m.subject = "recover_text", "r" }), whole},
+			Saved{Rereads: 400, RereadsOf: 1, Without: 1000, Net: -400, NetShare: -.4}},
+		"recovered in a trace that says nothing of subjects": {[]made{with(whole, func(m *made) { m.tool, m.subject = "recover_text", "" })},
+			Saved{Rereads: 1000, RereadsOf: 1, Net: -1000}},
 		"more than Codex shows": {[]made{{client: "codex-mcp-client", session: "s", subject: "f", raw: 24_000, sent: 2000}},
 			Saved{Gross: 22_000, NotShown: 12_000, Without: 12_000, Net: 10_000, NetShare: 10. / 12}},
 		"more than Claude shows": {[]made{{client: "claude-code", session: "s", subject: "f", raw: 250_000, sent: 25_000}},
@@ -119,6 +133,9 @@ func TestStatsCanBeNarrowed(t *testing.T) {
 	assert.Equal(t, 6, statsOf(t, path, "--since", "2026-11-21T01:00:00Z").Tokens.Raw)
 	assert.Equal(t, 3, statsOf(t, "--since", "2026-11-21", path).Requests)
 	assert.Equal(t, 1+2+2, statsOf(t, "--limit", "8", path).Saved.Without, "eight bytes are two tokens of the last")
+	pruned := made{session: "a", subject: "f", raw: 1000, sent: 100}
+	path2 := traceOf(t, pruned, made{session: "a", subject: "f", raw: 1000, sent: 1000})
+	assert.Equal(t, -1000, statsOf(t, "--since", "2026-11-21T01:00:00Z", path2).Saved.Net, "what was pruned before that time is known")
 	_, stderr, code := command(t, "stats", "--session", "nobody", path)
 	assert.Equal(t, exitBad, code)
 	assert.Contains(t, stderr, "there is no such record")

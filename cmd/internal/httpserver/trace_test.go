@@ -1,0 +1,56 @@
+package httpserver
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/mcpserver"
+	"mcp-pruner/fsm"
+)
+
+// traced is a server that keeps a trace, and what is in it.
+func traced(t *testing.T) (*place, func() []fsm.Record) {
+	file := filepath.Join(t.TempDir(), "trace.jsonl")
+	p := newPlaceWith(t, []string{"MCP_PRUNER_TRACE=" + file}, nil)
+	return p, func() (records []fsm.Record) {
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
+			var r fsm.Record
+			require.NoError(t, fsm.NewDecoder().Decode([]byte(line), &r))
+			records = append(records, r)
+		}
+		return records
+	}
+}
+
+// A call without a session can be seen to ask again for what another one was about.
+func TestCallsWithoutASessionHaveSubjects(t *testing.T) {
+	p, records := traced(t)
+	require.NoError(t, os.WriteFile(filepath.Join(p.root, "a"), []byte("x"), 0o600))
+	for range 2 {
+		p.ask(call("read", map[string]any{"path": "a"}))
+	}
+	all := records()
+	require.Len(t, all, 2)
+	assert.NotEmpty(t, all[0].Subject)
+	assert.Equal(t, all[0].Subject, all[1].Subject)
+	assert.Empty(t, all[0].Session)
+}
+
+// The JSON-RPC error that belongs to a body over the limit is never sent.
+func TestABodyThatIsTooLargeHasNoSize(t *testing.T) {
+	p, records := traced(t)
+	response, _ := p.post(strings.Repeat(" ", mcpserver.MaxMessageBytes+1))
+	assert.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
+	all := records()
+	require.Len(t, all, 1)
+	assert.Equal(t, "invalid_request", all[0].Outcome)
+	assert.Zero(t, all[0].Bytes)
+}

@@ -1,0 +1,124 @@
+package states
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/fsm"
+	"mcp-pruner/tools"
+)
+
+// about is a call that says what it is about, and more than its text.
+type about struct {
+	echoed
+	subject tools.Subject
+	notice  string
+}
+
+func (a about) Subject() tools.Subject { return a.subject }
+func (a about) Notice() string         { return a.notice }
+
+func (a about) Run(context.Context) (tools.Output, error) { return a, nil }
+
+func (a about) Prune(s string) (tools.Output, error) {
+	a.text = s
+	return a, nil
+}
+
+// recorder is a pipeline whose pruner leaves "short", and the records it made. A
+// byte is a token.
+type recorder struct {
+	*Pipeline
+	t    *testing.T
+	ids  int
+	last fsm.Record
+}
+
+func newRecorder(t *testing.T) *recorder {
+	r := &recorder{Pipeline: newPipeline(answering("short", nil)), t: t}
+	length := func(text string) int { return len(text) }
+	r.Tokens = &TokenCounter{Quick: length, Well: length}
+	r.Record = func(record fsm.Record) { r.last = record }
+	r.Keep = func(string) (string, error) { r.ids++; return fmt.Sprint("prn_", r.ids), nil }
+	return r
+}
+
+func (r *recorder) run(s *Session, client string, call about) fsm.Record {
+	r.t.Helper()
+	r.Pipeline.Tools = []tools.Tool{{Name: "about", Check: func(map[string]any) (tools.Call, []tools.Issue) { return call, nil }}}
+	c := r.Run(r.t.Context(), Request{Params: map[string]any{"name": "about", "arguments": map[string]any{}}, Session: s, Client: client})
+	c.Answer()
+	c.Answering(100)
+	c.Written(r.t.Context())
+	require.Equal(r.t, "responded", r.last.Outcome)
+	return r.last
+}
+
+func file(path, question string) about {
+	return about{echoed: echoed{text: "a long text", question: question}, subject: tools.Subject{Path: path}}
+}
+
+func original(id string) about {
+	return about{echoed: echoed{text: "a long text"}, subject: tools.Subject{PruneID: id, Part: true}}
+}
+
+// Who recovers what was pruned asks again for what the pruned call was about.
+func TestARecoveryIsAboutWhatThePrunedCallWasAbout(t *testing.T) {
+	r, session := newRecorder(t), new(Session)
+	pruned := r.run(session, "x", file("a", "what?"))
+	recovered := r.run(session, "x", original("prn_1"))
+	assert.Equal(t, pruned.Subject, recovered.Subject)
+	assert.True(t, recovered.Part)
+	assert.False(t, pruned.Part)
+	assert.NotEqual(t, pruned.Subject, r.run(session, "x", original("prn_0")).Subject, "that is of no call known here")
+	assert.NotEqual(t, pruned.Subject, r.run(new(Session), "x", original("prn_1")).Subject, "another session does not know it")
+}
+
+func TestWhatPrunedCallsWereAboutIsBounded(t *testing.T) {
+	r, session := newRecorder(t), new(Session)
+	for n := range remembered + 10 {
+		r.run(session, "x", file(fmt.Sprint(n), "what?"))
+	}
+	assert.Len(t, session.originals, remembered)
+	assert.Len(t, session.ids, remembered)
+	assert.Contains(t, session.originals, fmt.Sprint("prn_", remembered+10))
+	assert.NotContains(t, session.originals, "prn_10")
+}
+
+// Calls that stand alone are about the same thing when one client asks for it.
+func TestCallsThatStandAloneShareTheirSubjects(t *testing.T) {
+	r := newRecorder(t)
+	one, two := r.run(nil, "x", file("a", "what?")), r.run(nil, "x", file("a", ""))
+	assert.Equal(t, one.Subject, two.Subject)
+	assert.Equal(t, one.Subject, r.run(nil, "x", original("prn_1")).Subject)
+	assert.Empty(t, one.Session)
+	assert.NotEqual(t, one.Subject, r.run(nil, "y", file("a", "")).Subject, "another client")
+	assert.NotEqual(t, one.Subject, r.run(nil, "x", file("b", "")).Subject, "another file")
+	assert.NotEqual(t, one.Subject, r.run(new(Session), "x", file("a", "")).Subject, "a session of its own")
+	assert.NotEqual(t, one.Subject, newRecorder(t).run(nil, "x", file("a", "")).Subject, "another process has another key")
+}
+
+// What a model reads is counted, the block beside the text included.
+func TestSizesHoldTheNotice(t *testing.T) {
+	r := newRecorder(t)
+	call := file("a", "")
+	call.notice = "no matches"
+	got := r.run(nil, "x", call)
+	assert.Equal(t, fsm.TraceBytes{Raw: 11 + 12, Sent: 11 + 12, Wire: 100}, got.Bytes)
+	assert.Equal(t, fsm.TraceTokens{Raw: 11 + 12, Sent: 11 + 12, Estimated: true}, got.Tokens)
+	call.question = "what?"
+	got = r.run(nil, "x", call)
+	assert.Equal(t, fsm.TraceBytes{Raw: 11 + 12, Sent: 5 + 12, Wire: 100}, got.Bytes)
+	assert.Equal(t, fsm.TraceTokens{Raw: 11 + 12, Sent: 5 + 12, Question: 5, Estimated: true}, got.Tokens)
+}
+
+// A question about nothing costs its tokens, and they are an estimate as well.
+func TestAQuestionAboutNothingIsAnEstimate(t *testing.T) {
+	call := file("a", "what?")
+	call.text = ""
+	assert.Equal(t, fsm.TraceTokens{Question: 5, Estimated: true}, newRecorder(t).run(nil, "x", call).Tokens)
+}
