@@ -22,16 +22,15 @@ const (
 func Serve(ctx context.Context, s *mcpserver.Server, in io.Reader, out io.Writer) (graceful bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c := &connection{server: s, out: out, lost: cancel, ctx: ctx}
+	c := &connection{
+		server: s, out: out, lost: cancel, ctx: ctx,
+		lead: make(chan struct{}), followers: make(chan struct{}, maxFollowers), ended: make(chan struct{}),
+	}
 	c.session.Notify = c.notify
 
-	ended := make(chan struct{})
-	go func() { // ends with its stream; after a signal the process does not wait for it
-		defer close(ended)
-		c.read(in)
-	}()
+	go c.read(newLineReader(in, mcpserver.MaxMessageBytes)) // ends with its stream; after a signal the process does not wait for it
 	select {
-	case <-ended:
+	case <-c.ended:
 		if c.wait(finishWithin, ctx.Done()) {
 			return true
 		}
@@ -49,20 +48,28 @@ type connection struct {
 	lost    func()          // called when the output is gone
 	out     io.Writer
 
+	lead      chan struct{} // hands the reading over to a follower
+	followers chan struct{} // one element for each
+	ended     chan struct{} // closed when there is nothing more to read
+
 	writing sync.Mutex
 	mu      sync.Mutex
 	flying  int
 	idle    chan struct{} // closed when the last call ends; nil: nobody waits
 }
 
-// read answers line after line. Tool calls go their own way, so that a long one
-// delays nobody; everything else is answered at once and in order.
-func (c *connection) read(in io.Reader) {
-	lines := newLineReader(in, mcpserver.MaxMessageBytes)
+// maxFollowers bounds the goroutines kept for the next calls.
+const maxFollowers = 8
+
+// read answers line after line. A call delays nobody: the goroutine that has read
+// one makes another the leader, which reads on, answers the call itself and then
+// follows (the pattern is Leader/Followers). So no call waits for a thread to wake,
+// and most find a stack that has grown already. All else is answered in order.
+func (c *connection) read(lines *lineReader) {
 	for c.ctx.Err() == nil {
 		line, tooLong, err := lines.next()
 		if err != nil {
-			return
+			break
 		}
 		if tooLong {
 			c.answer(c.ctx, mcpserver.TooLong())
@@ -78,11 +85,40 @@ func (c *connection) read(in io.Reader) {
 		}
 		ctx, end := c.session.Start(c.ctx, m)
 		c.started()
-		go func() {
-			defer c.ended()
-			defer end()
-			c.answer(ctx, m)
-		}()
+		c.handOver(lines)
+		c.answer(ctx, m)
+		end()
+		c.finished()
+		if !c.follow() {
+			return
+		}
+	}
+	close(c.ended)
+}
+
+// handOver makes another goroutine read on.
+func (c *connection) handOver(lines *lineReader) {
+	select {
+	case c.lead <- struct{}{}:
+	default:
+		go c.read(lines)
+	}
+}
+
+// follow waits until this goroutine is to read on. It is false when there are
+// enough that wait, or there is nothing more to read.
+func (c *connection) follow() bool {
+	select {
+	case c.followers <- struct{}{}:
+		defer func() { <-c.followers }()
+	default:
+		return false
+	}
+	select {
+	case <-c.lead:
+		return true
+	case <-c.ended:
+		return false
 	}
 }
 
@@ -123,7 +159,7 @@ func (c *connection) started() {
 	c.flying++
 }
 
-func (c *connection) ended() {
+func (c *connection) finished() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.flying--
