@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -171,21 +172,48 @@ func (b *browser) sameAs(s Stats) {
 	}
 	assert.InDelta(t, failed, b.figure("failed"), 0)
 	for _, state := range s.States {
-		row := eval[map[string]string](b, fmt.Sprintf(`({...document.querySelector('[data-state-row="%s"]').dataset})`, state.State))
+		row := eval[map[string]string](b, fmt.Sprintf(`({...document.querySelector('[data-state-row="%s"][data-machine-row="%s"]').dataset})`, state.State, state.Machine))
 		assert.Equal(t, map[string]string{
-			"stateRow": state.State, "count": fmt.Sprint(state.Count), "p50": fmt.Sprint(state.P50), "p95": fmt.Sprint(state.P95),
+			"stateRow": state.State, "machineRow": state.Machine, "count": fmt.Sprint(state.Count), "p50": fmt.Sprint(state.P50), "p95": fmt.Sprint(state.P95),
 			"p99": fmt.Sprint(state.P99), "max": fmt.Sprint(state.Max),
 		}, row)
 	}
 	for _, p := range s.Paths {
 		way := strings.Join(p.Triggers, " ")
-		assert.Equal(t, fmt.Sprint(p.Count), eval[string](b, fmt.Sprintf(`document.querySelector('[data-way="%s"]').dataset.count`, way)), way)
+		row := eval[[]float64](b, fmt.Sprintf(`(d => [Number(d.count), Number(d.share)])(document.querySelector('[data-way="%s"][data-way-machine="%s"]').dataset)`, way, p.Machine))
+		assert.InDeltaSlice(t, []float64{float64(p.Count), p.Share}, row, 1e-9, way)
 	}
 }
 
 func quote(s string) string {
 	raw, _ := json.Marshal(s) // strings always marshal
 	return string(raw)
+}
+
+// A trace of both transports: the page and the stats say which machine is meant.
+func TestReportTellsMachinesApart(t *testing.T) {
+	b := startBrowser(t)
+	http := fsm.HTTPRequestTable()
+	file, s := report(t, newGenerator(t, kind{http, readRaw, "read", 30, nil}, kind{http, readPruned, "read", 20, nil}).trace(2000))
+	b.open(file)
+	b.sameAs(s)
+	stdout, _, _ := command(t, "stats", filepath.Join(filepath.Dir(file), "trace.jsonl"))
+	for _, machine := range []string{"request", "request-http", "run"} {
+		in := eval[string](b, `document.getElementById('paths').textContent + document.getElementById('states').textContent`)
+		assert.Contains(t, in, machine)
+		assert.Regexp(t, `(?m)^\d+ +[\d.]+% +`+machine+` `, stdout)
+	}
+	assert.Regexp(t, `(?m)^req:respond_raw +request-http `, stdout)
+	eval[bool](b, `(() => { [...document.querySelectorAll('#tabs button')].find(e => e.textContent === 'request-http').click();
+		document.querySelector('[data-machine="request-http"] [data-state="req:respond_pruned"]').dispatchEvent(new Event('click')); return true })()`)
+	pruned := 0
+	for _, p := range s.Paths {
+		if p.Machine == "request-http" && slices.Contains(p.States, "req:respond_pruned") {
+			pruned += p.Count
+		}
+	}
+	assert.InDelta(t, pruned, b.figure("requests"), 0, "not those of the other machine that has such a state")
+	b.calm()
 }
 
 // Filters apply to all of the page; arrows and states filter too.

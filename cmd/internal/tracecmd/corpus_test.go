@@ -44,6 +44,7 @@ func kinds() []kind {
 		{request, "accept arguments_invalid", "<script>alert(1)</script>", 1, nil},
 		{request, "parse_failed", "", 1, nil},
 		{request, "accept arguments_valid abort", "bash", 1, fsm.Facts{"reason": "cancelled"}},
+		{request, "accept arguments_valid tool_succeeded output_captured eligible abort", "read", 1, fsm.Facts{"reason": "cancelled"}},
 		{fsm.RunTable(), "config_resolved server_ready phase_ended", "", 1, nil},
 		{fsm.RunTable(), "config_resolved server_ready server_failed phase_ended", "", 1, fsm.Facts{"reason": "crashed"}},
 	}
@@ -60,8 +61,8 @@ type generator struct {
 	n         int
 }
 
-func newGenerator(t testing.TB) *generator {
-	g := &generator{random: rand.New(rand.NewPCG(7, 8)), kinds: kinds(), now: time.Date(2026, 11, 14, 8, 0, 0, 0, time.UTC)}
+func newGenerator(t testing.TB, more ...kind) *generator {
+	g := &generator{random: rand.New(rand.NewPCG(7, 8)), kinds: append(kinds(), more...), now: time.Date(2026, 11, 14, 8, 0, 0, 0, time.UTC)}
 	for _, k := range g.kinds {
 		g.templates = append(g.templates, g.template(t, k))
 	}
@@ -106,7 +107,7 @@ func (g *generator) next() *fsm.Record {
 	r.Start = g.now
 	g.now = g.now.Add(time.Duration(g.random.IntN(12_000)) * time.Millisecond)
 	g.place(&r)
-	if r.Machine == "request" {
+	if strings.HasPrefix(r.Machine, "request") {
 		g.size(&r)
 	}
 	return &r
@@ -129,7 +130,7 @@ func (g *generator) pick() int {
 func (g *generator) took(state string) int64 {
 	base := map[string]int64{
 		"req:executing_tool": 3000, "req:calling_pruner": 9000, "req:respond_raw": 150, "req:respond_pruned": 200,
-		"run:mcp_pruner_starting": 400_000, "run:mcp_pruner_running": 90_000_000,
+		"run:mcp_pruner_starting": 400_000, "run:mcp_pruner_running": 2_000_000_000, // half an hour and more: 32 bits hold 36 minutes
 	}[state]
 	return 2 + int64(float64(base)*g.random.ExpFloat64())
 }

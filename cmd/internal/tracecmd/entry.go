@@ -41,6 +41,7 @@ type path struct {
 	machine  string
 	steps    []fsm.TraceStep // without times
 	terminal fsm.State
+	prunes   bool // it leads through a call of the pruner
 }
 
 // took is the time from the first state to the last.
@@ -133,7 +134,26 @@ func (r reader) path(rec *fsm.Record) *path {
 	for i, s := range rec.Steps {
 		p.steps[i] = fsm.TraceStep{From: s.From, Trigger: s.Trigger, To: s.To, Row: s.Row}
 		p.terminal = s.To
+		p.prunes = p.prunes || s.From == fsm.CallingPruner
 	}
 	r.paths[p.key] = p
 	return p
+}
+
+// pruned says how pruning went: what it came to, and why it was not done or failed.
+// A call of the pruner that was cut short left nothing in the metadata, but a step.
+func (e *entry) pruned() [2]string {
+	switch {
+	case e.applied:
+		return [2]string{"applied", ""}
+	case e.attempted:
+		return [2]string{"failed", e.pruneError}
+	case e.path.prunes && e.why == "cancelled":
+		return [2]string{"cancelled", ""}
+	case e.path.prunes:
+		return [2]string{"failed", e.why}
+	case e.reason != "":
+		return [2]string{"skipped", e.reason}
+	}
+	return [2]string{"", ""}
 }

@@ -302,19 +302,6 @@ func (r *rows) add(t *tables, e *entry, s saving) {
 	r.columns[13] = append(r.columns[13], id...)
 }
 
-// pruned says how pruning went: what it came to, and why it was not done or failed.
-func (e *entry) pruned() [2]string {
-	switch {
-	case e.applied:
-		return [2]string{"applied", ""}
-	case e.attempted:
-		return [2]string{"failed", e.pruneError}
-	case e.reason != "":
-		return [2]string{"skipped", e.reason}
-	}
-	return [2]string{"", ""}
-}
-
 // pack compresses the columns and makes text of them that needs no escaping.
 func (r *rows) pack() (string, error) {
 	var b bytes.Buffer

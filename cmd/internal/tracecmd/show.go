@@ -69,7 +69,8 @@ func (s Stats) showOutcomes(w io.Writer) {
 
 func (s Stats) showPruner(w io.Writer) {
 	p := s.Pruner
-	fmt.Fprintf(w, "\nPRUNER\tcalled %s\tapplied %s\tfailed %s\t%s\n", count(p.Called), count(p.Applied), count(p.Failed), p.Latency)
+	fmt.Fprintf(w, "\nPRUNER\tcalled %s\tapplied %s\tfailed %s\tcancelled %s\t%s\n",
+		count(p.Called), count(p.Applied), count(p.Failed), count(p.Cancelled), p.Latency)
 	for _, reason := range slices.Sorted(maps.Keys(p.Failures)) {
 		fmt.Fprintf(w, "failed\t%s\t%s\n", reason, count(p.Failures[reason]))
 	}
@@ -79,17 +80,27 @@ func (s Stats) showPruner(w io.Writer) {
 }
 
 func (s Stats) showPaths(w io.Writer) {
-	fmt.Fprintf(w, "\nWAY\tshare\tends in\ttriggers\n")
+	fmt.Fprintf(w, "\nWAY\tshare\t%sends in\ttriggers\n", s.machine("machine"))
 	for _, p := range s.Paths {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", count(p.Count), percent(p.Share), p.States[len(p.States)-1], strings.Join(p.Triggers, " "))
+		fmt.Fprintf(w, "%s\t%s\t%s%s\t%s\n", count(p.Count), percent(p.Share), s.machine(p.Machine), p.States[len(p.States)-1], strings.Join(p.Triggers, " "))
 	}
 }
 
 func (s Stats) showStates(w io.Writer) {
-	fmt.Fprintf(w, "\nTIME IN STATE\ttimes\tp50\tp95\tp99\tmax\n")
+	fmt.Fprintf(w, "\nTIME IN STATE\t%stimes\tp50\tp95\tp99\tmax\n", s.machine("machine"))
 	for _, st := range s.States {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", st.State, count(st.Count), st.Latency)
+		fmt.Fprintf(w, "%s\t%s%s\t%s\n", st.State, s.machine(st.Machine), count(st.Count), st.Latency)
 	}
+}
+
+// machine is a column that tells machines apart, where there are several.
+func (s Stats) machine(name string) string {
+	for _, p := range s.Paths {
+		if p.Machine != s.Paths[0].Machine {
+			return name + "\t"
+		}
+	}
+	return ""
 }
 
 // String is the four figures as columns.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mcp-pruner/fsm"
 )
 
 // Stats is what a trace comes to.
@@ -87,14 +89,15 @@ type Edge struct {
 
 type edge struct{ machine, from, trigger string }
 
-// Pruner says how the pruner fared.
+// Pruner says how the pruner fared: each call was applied, failed or was cancelled.
 type Pruner struct {
-	Called   int            `json:"called"`
-	Applied  int            `json:"applied"`
-	Failed   int            `json:"failed"`
-	Failures map[string]int `json:"failures"` // by reason
-	Skipped  map[string]int `json:"skipped"`  // requests it was not called for, by reason
-	Latency  Latency        `json:"latency"`
+	Called    int            `json:"called"`
+	Applied   int            `json:"applied"`
+	Failed    int            `json:"failed"`
+	Cancelled int            `json:"cancelled"` // before the pruner had answered
+	Failures  map[string]int `json:"failures"`  // by reason
+	Skipped   map[string]int `json:"skipped"`   // requests it was not called for, by reason
+	Latency   Latency        `json:"latency"`
 }
 
 // Sizes is what came in from the tools and went out to the client.
@@ -152,7 +155,7 @@ type toolSum struct {
 
 func newCollector() *collector {
 	return &collector{
-		stats:    Stats{Pruner: Pruner{Failures: map[string]int{}, Skipped: map[string]int{}}},
+		stats:    Stats{Tools: []Tool{}, Pruner: Pruner{Failures: map[string]int{}, Skipped: map[string]int{}}},
 		sessions: map[string]bool{}, outcomes: map[Outcome]int{}, tools: map[string]*toolSum{},
 		paths: map[string]*Path{}, machines: map[string]int{},
 		states: map[[2]string]*durations{}, edges: map[edge]*durations{},
@@ -214,7 +217,7 @@ func (c *collector) addPath(e *entry) {
 		last = e.micros[i]
 		into(c.states, [2]string{e.machine, string(s.From)}).add(took)
 		into(c.edges, edge{e.machine, string(s.From), string(s.Trigger)}).add(took)
-		if s.From == "req:calling_pruner" {
+		if s.From == fsm.CallingPruner {
 			c.pruning.add(took)
 		}
 	}
@@ -231,17 +234,19 @@ func into[K comparable](of map[K]*durations, key K) *durations {
 
 func (c *collector) addPruner(e *entry) {
 	p := &c.stats.Pruner
-	switch {
-	case e.applied:
-		p.Called++
+	how := e.pruned()
+	switch how[0] {
+	case "applied":
 		p.Applied++
-	case e.attempted:
-		p.Called++
+	case "failed":
 		p.Failed++
-		p.Failures[e.pruneError]++
-	case e.reason != "":
-		p.Skipped[e.reason]++
+		p.Failures[how[1]]++
+	case "cancelled":
+		p.Cancelled++
+	case "skipped":
+		p.Skipped[how[1]]++
 	}
+	p.Called = p.Applied + p.Failed + p.Cancelled
 }
 
 func (c *collector) addSizes(e *entry, saved saving) {
@@ -323,14 +328,15 @@ type durations []int64
 
 func (d *durations) add(us int64) { *d = append(*d, us) }
 
-// latency sorts the durations and picks from them (nearest rank).
+// latency sorts the durations and picks from them by the nearest rank: the least
+// that so many per cent do not exceed.
 func (d durations) latency() Latency {
 	if len(d) == 0 {
 		return Latency{}
 	}
 	slices.Sort(d)
-	at := func(share float64) int64 { return d[min(int(share*float64(len(d))), len(d)-1)] }
-	return Latency{at(.5), at(.95), at(.99), d[len(d)-1]}
+	at := func(percent int) int64 { return d[(percent*len(d)+99)/100-1] }
+	return Latency{at(50), at(95), at(99), d[len(d)-1]}
 }
 
 func runStats(s settings, stdin io.Reader, stdout io.Writer) (int, error) {

@@ -171,8 +171,10 @@ func TestLatencyIsTheNearestRank(t *testing.T) {
 	for us := range 1000 {
 		d.add(int64(us + 1))
 	}
-	assert.Equal(t, Latency{P50: 501, P95: 951, P99: 991, Max: 1000}, d.latency())
+	assert.Equal(t, Latency{P50: 500, P95: 950, P99: 990, Max: 1000}, d.latency())
 	assert.Equal(t, Latency{7, 7, 7, 7}, durations{7}.latency())
+	assert.Equal(t, Latency{7, 9, 9, 9}, durations{9, 7}.latency(), "half of two is one")
+	assert.Equal(t, Latency{2, 3, 3, 3}, durations{3, 1, 2}.latency())
 	assert.Equal(t, Latency{}, durations{}.latency())
 }
 
@@ -180,4 +182,31 @@ func TestNumbersAreWordedForPeople(t *testing.T) {
 	assert.Equal(t, "999 -1,000 1,234,567", strings.Join([]string{count(999), count(-1000), count(1234567)}, " "))
 	assert.Equal(t, "999µs 1.00ms 12.3ms 123ms 1.23s 120s", strings.Join([]string{span(999), span(1000), span(12345), span(123456), span(1234567), span(120_000_000)}, " "))
 	assert.Equal(t, `- read "a\nb" "\u202e"`, strings.Join([]string{toolName(""), toolName("read"), toolName("a\nb"), toolName("\u202e")}, " "))
+}
+
+// A pruner call that was cancelled was a call: its way says so.
+func TestCancelledPrunerCallsAreCounted(t *testing.T) {
+	g := newGenerator(t)
+	way := "accept arguments_valid tool_succeeded output_captured eligible abort"
+	g.templates = []fsm.Record{g.template(t, kind{table: fsm.RequestTable(), way: way, tool: "read", facts: fsm.Facts{"reason": "cancelled"}})}
+	g.templates = append(g.templates, g.template(t, kind{table: fsm.RequestTable(), way: way, tool: "read", facts: fsm.Facts{"reason": "panic"}}))
+	g.kinds = []kind{{weight: 1}, {weight: 1}}
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	require.NoError(t, os.WriteFile(path, g.trace(40), 0o600))
+	p := statsOf(t, path).Pruner
+	assert.Equal(t, 40, p.Called)
+	assert.Positive(t, p.Cancelled)
+	assert.Equal(t, map[string]int{"panic": 40 - p.Cancelled}, p.Failures)
+	assert.Equal(t, 40-p.Cancelled, p.Failed)
+}
+
+func TestATraceOfRunsOnlyHasNoTools(t *testing.T) {
+	g := newGenerator(t)
+	g.templates = []fsm.Record{g.template(t, kind{table: fsm.RunTable(), way: "config_resolved server_ready phase_ended"})}
+	g.kinds = []kind{{weight: 1}}
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	require.NoError(t, os.WriteFile(path, g.trace(3), 0o600))
+	stdout, _, _ := command(t, "stats", "--json", path)
+	assert.NotContains(t, stdout, "null")
+	assert.Contains(t, stdout, `"tools": []`)
 }

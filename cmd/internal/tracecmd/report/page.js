@@ -70,7 +70,7 @@
       }
       r.net = r.shown - r.question - r.reread;
       const steps = data.paths[r.path].edges.length;
-      r.steps = new Int32Array(steps);
+      r.steps = new Float64Array(steps); // microseconds: a run of 36 minutes is more than 32 bits hold
       r.took = 0;
       for (let s = 0; s < steps; s++) r.took += r.steps[s] = more.signed();
       r.id = more.text();
@@ -86,34 +86,36 @@
 
   // --- figures, as trace stats computes them -----------------------------
 
-  const at = (sorted, share) => sorted.length ? sorted[Math.min(Math.floor(share * sorted.length), sorted.length - 1)] : 0;
+  const at = (sorted, percent) => sorted.length ? sorted[Math.ceil(percent * sorted.length / 100) - 1] : 0; // nearest rank
   const latency = (times) => {
     const sorted = Float64Array.from(times).sort();
-    return { n: sorted.length, p50: at(sorted, .5), p95: at(sorted, .95), p99: at(sorted, .99), max: sorted.length ? sorted[sorted.length - 1] : 0 };
+    return { n: sorted.length, p50: at(sorted, 50), p95: at(sorted, 95), p99: at(sorted, 99), max: sorted.length ? sorted[sorted.length - 1] : 0 };
   };
   const push = (map, key, value) => { const list = map.get(key); if (list) list.push(value); else map.set(key, [value]); };
 
   function summarize(list) {
     const s = {
-      records: list.length, requests: 0, runs: 0, failed: 0, called: 0, applied: 0, prunerFailed: 0, estimated: 0, raw: 0, sent: 0, rawBytes: 0, sentBytes: 0,
+      requests: 0, runs: 0, failed: 0, applied: 0, prunerFailed: 0, prunerCancelled: 0, estimated: 0, raw: 0, sent: 0, rawBytes: 0, sentBytes: 0,
       gross: 0, notShown: 0, questions: 0, rereads: 0, rereadsOf: 0, ofRereads: 0, without: 0, net: 0, sessions: new Set(),
-      tools: new Map(), states: new Map(), edges: new Map(), paths: new Map(), took: [],
+      tools: new Map(), machines: new Map(), states: new Map(), edges: new Map(), paths: new Map(), took: [],
     };
     for (const r of list) {
       const path = data.paths[r.path];
       s.paths.set(r.path, (s.paths.get(r.path) || 0) + 1);
+      s.machines.set(path.machine, (s.machines.get(path.machine) || 0) + 1);
       if (data.sessions[r.session]) s.sessions.add(r.session);
       for (let i = 0; i < r.steps.length; i++) {
         const key = path.machine * 4096 + path.edges[i];
         push(s.edges, key, r.steps[i]);
-        push(s.states, data.machines[path.machine].name + ' ' + data.machines[path.machine].edges[path.edges[i]].from, r.steps[i]);
+        push(s.states, data.machines[path.machine].name + ' ' + data.machines[path.machine].edges[path.edges[i]].from, r.steps[i]); // neither has a space
       }
       if (!data.machines[path.machine].request) { s.runs++; continue; }
       s.requests++;
       s.took.push(r.took);
       const how = data.pruning[r.pruning][0];
-      if (how === 'applied') { s.called++; s.applied++; }
-      if (how === 'failed') { s.called++; s.prunerFailed++; }
+      if (how === 'applied') s.applied++;
+      if (how === 'failed') s.prunerFailed++;
+      if (how === 'cancelled') s.prunerCancelled++;
       const bad = failed(r);
       if (bad) s.failed++;
       if (r.flags & FLAG.estimated) s.estimated++;
@@ -173,7 +175,7 @@
       figure('share', s.without ? s.net / s.without : 0, percent(s.without ? s.net / s.without : 0), `of ${short(s.without)} without pruning`),
       figure('p50', s.latency.p50, span(s.latency.p50), 'median request'),
       figure('p95', s.latency.p95, span(s.latency.p95), `95 of 100; worst ${span(s.latency.max)}`),
-      figure('applied', s.applied, count(s.applied), `pruned; the pruner failed ${count(s.prunerFailed)} times`),
+      figure('applied', s.applied, count(s.applied), `pruned; the pruner failed ${count(s.prunerFailed)} times` + (s.prunerCancelled ? `, ${count(s.prunerCancelled)} cancelled` : '')),
       figure('sessions', s.sessions.size, count(s.sessions.size), 'sessions'));
   }
 
@@ -268,27 +270,33 @@
         const into = machine.edges.reduce((sum, e, i) => sum + (e.to === g.dataset.state ? (s.edges.get(m * 4096 + i) || []).length : 0), 0);
         const t = latency(left);
         g.classList.toggle('never', g.dataset.state !== 'any state' && !left.length && !into);
-        g.classList.toggle('chosen', choice.state === g.dataset.state);
+        g.classList.toggle('chosen', choice.state !== null && choice.state.machine === m && choice.state.name === g.dataset.state);
         g.querySelector('title').textContent = `${g.dataset.state}\nentered ${count(into)} times` + (t.n ? `, left after p50 ${span(t.p50)}, p95 ${span(t.p95)}, max ${span(t.max)}` : '');
       });
     });
   }
 
+  const several = (column) => data.machines.length > 1 ? [column] : []; // only then machines have to be told apart
+
   function states(s) {
-    const lines = [...s.states].map(([key, list]) => [key.slice(key.indexOf(' ') + 1), latency(list)]).sort((a, b) => b[1].p50 - a[1].p50);
+    const lines = [...s.states].map(([key, list]) => [...key.split(' '), latency(list)]).sort((a, b) => b[2].p50 - a[2].p50);
     const times = (t) => [t.p50, t.p95, t.p99, t.max].map((us) => cell(span(us), 'num'));
-    table('states', ['state', '#times', '#p50', '#p95', '#p99', '#max'], lines.map(([name, t]) => [
-      el('td', { 'data-state-row': name, 'data-count': t.n, 'data-p50': t.p50, 'data-p95': t.p95, 'data-p99': t.p99, 'data-max': t.max }, name), cell(count(t.n), 'num'), ...times(t)]));
+    table('states', ['state', ...several('machine'), '#times', '#p50', '#p95', '#p99', '#max'], lines.map(([machine, name, t]) => [
+      el('td', { 'data-state-row': name, 'data-machine-row': machine, 'data-count': t.n, 'data-p50': t.p50, 'data-p95': t.p95, 'data-p99': t.p99, 'data-max': t.max }, name),
+      ...several(cell(machine)), cell(count(t.n), 'num'), ...times(t)]));
   }
 
   const way = (p) => {
     const path = data.paths[p], edges = data.machines[path.machine].edges;
-    return { triggers: path.edges.map((e) => edges[e].trigger).join(' '), end: edges[path.edges[path.edges.length - 1]].to };
+    return { machine: path.machine, triggers: path.edges.map((e) => edges[e].trigger).join(' '), end: edges[path.edges[path.edges.length - 1]].to };
   };
   function paths(s) {
-    const lines = [...s.paths].sort((a, b) => b[1] - a[1]).slice(0, 40);
-    table('paths', ['#times', '#share', 'ends in', 'triggers'], lines.map(([p, n]) => [
-      el('td', { class: 'num', 'data-way': way(p).triggers, 'data-count': n }, count(n)), cell(percent(n / s.records), 'num'), cell(way(p).end), el('td', { class: 'wide' }, el('code', {}, way(p).triggers))]));
+    const lines = [...s.paths].sort((a, b) => b[1] - a[1]).slice(0, 40).map(([p, n]) => [way(p), n]);
+    table('paths', ['#times', '#share', ...several('machine'), 'ends in', 'triggers'], lines.map(([w, n]) => {
+      const machine = data.machines[w.machine].name, share = n / s.machines.get(w.machine);
+      return [el('td', { class: 'num', 'data-way': w.triggers, 'data-way-machine': machine, 'data-count': n, 'data-share': share }, count(n)),
+        cell(percent(share), 'num'), ...several(cell(machine)), cell(w.end), el('td', { class: 'wide' }, el('code', {}, w.triggers))];
+    }));
   }
 
   const colour = (() => { // states in the order of the machine, in turns
@@ -350,7 +358,7 @@
   function passes(r) {
     const path = data.paths[r.path], edges = data.machines[path.machine].edges;
     if (choice.edges) return path.machine === choice.edges.machine && path.edges.some((e) => choice.edges.rows.includes(e));
-    if (choice.state) return path.edges.some((e) => edges[e].from === choice.state || edges[e].to === choice.state);
+    if (choice.state) return path.machine === choice.state.machine && path.edges.some((e) => edges[e].from === choice.state.name || edges[e].to === choice.state.name);
     return true;
   }
 
@@ -389,9 +397,9 @@
       show();
     }));
     d.querySelectorAll('.state:not(.any)').forEach((g) => pickable(g, () => {
-      const again = choice.state === g.dataset.state;
+      const again = g.classList.contains('chosen');
       choice.edges = null;
-      choice.state = again ? null : g.dataset.state;
+      choice.state = again ? null : { machine: m, name: g.dataset.state };
       choice.says = again ? '' : g.dataset.state;
       show();
     }));
