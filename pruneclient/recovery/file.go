@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,10 +23,17 @@ type file struct {
 	path    string
 	db      atomic.Pointer[sql.DB]
 	evicted atomic.Int64
+	clock   *clock
 
-	mu    sync.Mutex // one writer at a time here saves waiting inside SQLite
-	clock clock
+	// writing holds a token while one of us writes: waiting for it ends with the
+	// waiter's context, and it is fair where SQLite polls. seen belongs to its holder.
+	writing chan struct{}
+	seen    int64 // seq of the newest id known from the file
 }
+
+// lockPatience is the longest wait for whoever else is writing, here and in other
+// processes together.
+const lockPatience = 2 * time.Second
 
 // seq orders ids by age and is never reused, so a process can tell what others
 // have added since it last looked. The second index lets SUM(bytes) skip the
@@ -44,7 +50,7 @@ func openFile(s Settings) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{limits: s, path: path, clock: newClock(s.TTL)}
+	f := &file{limits: s, path: path, clock: newClock(s.TTL), writing: make(chan struct{}, 1)}
 	if err := f.open(); err != nil {
 		if !isDamaged(err) {
 			return nil, err
@@ -87,30 +93,44 @@ func (f *file) prepare(db *sql.DB) error {
 	if _, err := f.stats(now); err != nil {
 		return err
 	}
-	return f.write(func(tx *sql.Tx) error { return f.dropExpired(tx, now) })
+	return f.write(context.Background(), func(tx *sql.Tx) error { return f.dropExpired(tx, now) })
 }
 
 // dsn names the file to the driver. Transactions take the write lock at once:
 // one that reads first and writes later can fail half way when shared.
 func dsn(path string) string {
 	q := url.Values{
-		"_pragma": {"busy_timeout(2000)", "journal_mode(WAL)", "synchronous(NORMAL)"},
+		"_pragma": {fmt.Sprintf("busy_timeout(%d)", lockPatience.Milliseconds()), "journal_mode(WAL)", "synchronous(NORMAL)"},
 		"_txlock": {"immediate"},
 	}
 	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + q.Encode()
 }
 
-func (f *file) put(i item, text string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	insert := func() error { return f.write(func(tx *sql.Tx) error { return f.insert(tx, i, text) }) }
-	err := insert()
-	if isDamaged(err) {
-		if err = f.startOver(); err == nil {
-			err = insert()
+func (f *file) put(ctx context.Context, i item, text string) error {
+	return f.alone(ctx, func(ctx context.Context) error {
+		insert := func() error { return f.write(ctx, func(tx *sql.Tx) error { return f.insert(tx, i, text) }) }
+		err := insert()
+		if isDamaged(err) {
+			if err = f.startOver(); err == nil {
+				err = insert()
+			}
 		}
+		return err
+	})
+}
+
+// alone does work while nobody else of us writes, or fails when it is not its
+// turn in time. The work's context ends with lockPatience, too.
+func (f *file) alone(ctx context.Context, work func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	select {
+	case f.writing <- struct{}{}:
+		defer func() { <-f.writing }()
+		return work(ctx)
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return err
 }
 
 func (f *file) insert(tx *sql.Tx, i item, text string) error {
@@ -129,18 +149,23 @@ func (f *file) insert(tx *sql.Tx, i item, text string) error {
 	return f.makeRoom(tx)
 }
 
-func (f *file) get(id string, now time.Time) (string, bool, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// get takes no turn: SQLite reads while others write.
+func (f *file) get(ctx context.Context, id string, now time.Time) (string, bool, error) {
 	var created int64
 	var hash, body []byte
-	err := f.db.Load().QueryRow(`SELECT created_ms, hash, body FROM items JOIN texts USING (hash) WHERE id = ?`, id).
+	db := f.db.Load()
+	err := db.QueryRowContext(ctx, `SELECT created_ms, hash, body FROM items JOIN texts USING (hash) WHERE id = ?`, id).
 		Scan(&created, &hash, &body)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return "", false, nil
 	case isDamaged(err):
-		return "", false, f.startOver()
+		return "", false, f.alone(ctx, func(context.Context) error {
+			if f.db.Load() != db {
+				return nil // somebody was first
+			}
+			return f.startOver()
+		})
 	case err != nil:
 		return "", false, err
 	}
@@ -156,9 +181,9 @@ func (f *file) get(id string, now time.Time) (string, bool, error) {
 }
 
 func (f *file) forget(id string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.write(func(tx *sql.Tx) error { return f.remove(tx, id) })
+	return f.alone(context.Background(), func(ctx context.Context) error {
+		return f.write(ctx, func(tx *sql.Tx) error { return f.remove(tx, id) })
+	})
 }
 
 // stats takes no lock, so that a health check waits for nobody; it goes by the
@@ -173,28 +198,32 @@ func (f *file) stats(now time.Time) (Stats, error) {
 
 func (f *file) close() error { return f.db.Load().Close() }
 
-func (f *file) write(do func(tx *sql.Tx) error) error {
-	tx, err := f.db.Load().BeginTx(context.Background(), nil)
+func (f *file) write(ctx context.Context, do func(tx *sql.Tx) error) error {
+	tx, err := f.db.Load().BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	if err := do(tx); err != nil {
+	if err = do(tx); err == nil {
+		err = tx.Commit()
+	} else {
 		_ = tx.Rollback()
-		return err
 	}
-	return tx.Commit()
+	if err != nil {
+		f.seen = 0 // what the clock was told in there may not have happened: look again
+	}
+	return err
 }
 
 // dropExpired first learns what other processes have added.
 func (f *file) dropExpired(tx *sql.Tx, now time.Time) error {
-	rows, err := tx.Query(`SELECT seq, id, created_ms FROM items WHERE seq > ? ORDER BY seq`, f.clock.seen)
+	rows, err := tx.Query(`SELECT seq, id, created_ms FROM items WHERE seq > ? ORDER BY seq`, f.seen)
 	if err != nil {
 		return err
 	}
 	for rows.Next() {
 		var id string
 		var created int64
-		if err := rows.Scan(&f.clock.seen, &id, &created); err != nil {
+		if err := rows.Scan(&f.seen, &id, &created); err != nil {
 			return errors.Join(err, rows.Close())
 		}
 		f.clock.see(id, time.UnixMilli(created), now)
@@ -256,7 +285,8 @@ func (f *file) startOver() error {
 		}
 	}
 	f.limits.Report("the recovery store was damaged; it is kept as " + aside + " and a new one begins")
-	f.clock = newClock(f.limits.TTL)
+	f.clock.clear()
+	f.seen = 0
 	return f.open()
 }
 

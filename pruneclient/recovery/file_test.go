@@ -2,6 +2,7 @@ package recovery_test
 
 import (
 	"bufio"
+	"context"
 	"database/sql"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -211,4 +213,36 @@ func TestFileNoticesADamagedText(t *testing.T) {
 	require.NoError(t, db.Close())
 	requireNotFound(t, s, id)
 	assert.Len(t, reports, 1)
+}
+
+// Another process that holds the file makes nobody wait longer than they want to,
+// however many wait, and what is stored can be read meanwhile.
+func TestFileLockedByAnotherProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := open(t, recovery.Settings{File: path})
+	id := put(t, s, "stored before")
+	other, err := sql.Open("sqlite", path+"?_txlock=immediate")
+	require.NoError(t, err)
+	defer func() { _ = other.Close() }()
+	held, err := other.Begin()
+	require.NoError(t, err)
+
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	var waiting sync.WaitGroup
+	for range 5 {
+		waiting.Go(func() {
+			_, err := s.PutContext(ctx, "cannot be stored")
+			assert.Error(t, err)
+		})
+	}
+	requireText(t, s, id, "stored before")
+	assert.NoError(t, ctx.Err(), "reading waits for nobody")
+	waiting.Wait()
+	assert.Less(t, time.Since(start), time.Second)
+
+	require.NoError(t, held.Rollback())
+	requireText(t, s, put(t, s, "stored after"), "stored after")
+	assert.Equal(t, 2, stats(t, s).Items, "what failed left nothing")
 }

@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"container/list"
+	"context"
 	"crypto/sha256"
 	"strings"
 	"sync"
@@ -35,7 +36,7 @@ func newMemory(s Settings) *memory {
 	}
 }
 
-func (m *memory) put(i item, text string) error {
+func (m *memory) put(_ context.Context, i item, text string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.dropExpired(i.created)
@@ -51,7 +52,7 @@ func (m *memory) put(i item, text string) error {
 	return nil
 }
 
-func (m *memory) get(id string, now time.Time) (string, bool, error) {
+func (m *memory) get(_ context.Context, id string, now time.Time) (string, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.dropExpired(now)

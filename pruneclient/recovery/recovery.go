@@ -4,6 +4,7 @@
 package recovery
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -56,8 +57,8 @@ type Store struct {
 // shelf is where the texts are: memory or a file. Both drop what is older than
 // the TTL and, oldest first, what is over the limits.
 type shelf interface {
-	put(i item, text string) error
-	get(id string, now time.Time) (text string, ok bool, err error)
+	put(ctx context.Context, i item, text string) error
+	get(ctx context.Context, id string, now time.Time) (text string, ok bool, err error)
 	forget(id string) error
 	stats(now time.Time) (Stats, error)
 	close() error
@@ -87,22 +88,34 @@ func Open(s Settings) (*Store, error) {
 	return &Store{settings: s, shelf: f}, nil
 }
 
-// Put stores a text and returns its id, a new one on every call. When it fails
-// the text must not be pruned.
+// Put is PutContext for callers without a time limit.
 func (s *Store) Put(text string) (string, error) {
+	return s.PutContext(context.Background(), text)
+}
+
+// PutContext stores a text and returns its id, a new one on every call. When it
+// fails the text must not be pruned. A file that is locked is waited for until
+// ctx ends, and never longer than lockPatience.
+func (s *Store) PutContext(ctx context.Context, text string) (string, error) {
 	if int64(len(text)) > s.settings.MaxBytes {
 		return "", ErrTooLarge
 	}
 	i := item{id: NewID(), hash: sha256.Sum256([]byte(text)), created: s.settings.Now()}
-	if err := s.shelf.put(i, text); err != nil {
+	if err := s.shelf.put(ctx, i, text); err != nil {
 		return "", fmt.Errorf("store the original: %w", err)
 	}
 	return i.id, nil
 }
 
-// Get returns the text behind an id, or *NotFound when there is none (any more).
+// Get is GetContext for callers without a time limit.
 func (s *Store) Get(id string) (Text, error) {
-	text, ok, err := s.shelf.get(id, s.settings.Now())
+	return s.GetContext(context.Background(), id)
+}
+
+// GetContext returns the text behind an id, or *NotFound when there is none (any
+// more). It does not wait for anybody who is storing.
+func (s *Store) GetContext(ctx context.Context, id string) (Text, error) {
+	text, ok, err := s.shelf.get(ctx, id, s.settings.Now())
 	if err != nil {
 		return Text{}, fmt.Errorf("read the original: %w", err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-
+	"time"
 	"unicode/utf8"
 
 	"mcp-pruner/pruneclient/lineprune"
@@ -60,18 +60,20 @@ func (s *Service) PruneText(ctx context.Context, a PruneArgs) (PruneResult, erro
 }
 
 func (s *Service) prune(ctx context.Context, a PruneArgs) PruneResult {
+	limited, cancel := context.WithTimeout(ctx, a.Options.Timeout)
+	defer cancel()
 	tooLarge := utf8.RuneCountInString(a.Text) > s.settings.MaxInputChars
 	// The original goes first: what cannot be recovered must not be pruned, and
 	// even a text that stays whole is promised to be recoverable.
-	id, err := s.settings.Store.Put(a.Text)
-	if err != nil {
+	id, err := s.store(limited, a)
+	switch {
+	case err != nil && limited.Err() != nil:
+		return noop(recovery.NewID(), a.Text, TimedOut, RecoveryUnavailable)
+	case err != nil:
 		return noop(recovery.NewID(), a.Text, RecoveryUnavailable)
-	}
-	if tooLarge {
+	case tooLarge:
 		return noop(id, a.Text, InputTooLarge)
 	}
-	limited, cancel := context.WithTimeout(ctx, a.Options.Timeout)
-	defer cancel()
 	var local selection
 	var res PruneResult
 	err = s.inSlot(limited, func() (err error) {
@@ -90,6 +92,20 @@ func (s *Service) prune(ctx context.Context, a PruneArgs) PruneResult {
 		return finish(id, a, s.rerank(limited, id, a, local.Result))
 	}
 	return res
+}
+
+// storeGrace is how long storing an original may take when the time limit is even
+// shorter: a text that timed out is to be recoverable, too.
+const storeGrace = 25 * time.Millisecond
+
+// store keeps the original. ctx is the time limit's.
+func (s *Service) store(ctx context.Context, a PruneArgs) (id string, err error) {
+	if a.Options.Timeout < storeGrace {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), storeGrace)
+		defer cancel()
+	}
+	return s.settings.Store.PutContext(ctx, a.Text)
 }
 
 // inSlot runs one piece of work once there is room for it, and turns a panic in

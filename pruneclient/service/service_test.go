@@ -2,9 +2,12 @@ package service_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -369,4 +372,35 @@ func TestPruneNeverLengthens(t *testing.T) {
 		}
 	}
 	assert.Positive(t, shortened)
+}
+
+// A store that somebody else holds counts towards the time limit.
+func TestPruneWaitsForTheStoreWithinItsTime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := newService(t, service.Settings{Store: newStore(t, recovery.Settings{File: path})})
+	other, err := sql.Open("sqlite", path+"?_txlock=immediate")
+	require.NoError(t, err)
+	defer func() { _ = other.Close() }()
+	held, err := other.Begin()
+	require.NoError(t, err)
+
+	a := ask(haystack(400), needleGoal)
+	a.Options.Timeout = 50 * time.Millisecond
+	start := time.Now()
+	var all sync.WaitGroup
+	for range 5 {
+		all.Go(func() {
+			res, err := s.PruneText(t.Context(), a)
+			assert.NoError(t, err)
+			assert.Equal(t, a.Text, res.PrunedText)
+			assert.Equal(t, []string{service.TimedOut, service.RecoveryUnavailable}, res.Warnings)
+			assert.Equal(t, "noop", res.Stats.FallbackKind)
+		})
+	}
+	all.Wait()
+	assert.Less(t, time.Since(start), time.Second)
+
+	require.NoError(t, held.Rollback())
+	a.Options.Timeout = time.Minute
+	assert.NotEmpty(t, prune(t, s, a).Annotations)
 }
