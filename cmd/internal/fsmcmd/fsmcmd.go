@@ -27,8 +27,8 @@ Prints the state machines this program runs requests and runs by.
 
   --machine NAME   one of %s (default: all)
   --format FORMAT  table    columns for a terminal (default)
-                   mermaid  a diagram that GitHub draws
-                   dot      a diagram for Graphviz
+                   mermaid  a diagram that GitHub draws, of one machine
+                   dot      a diagram for Graphviz, of one machine
                    json     the rows and the hash that traces name the table by
                    docs     the page docs/STATES.md
 
@@ -38,7 +38,14 @@ examples:
 `
 
 var formats = map[string]func(io.Writer, []fsm.Table){
-	"table": tables, "mermaid": mermaids, "dot": dots, "json": jsons, "docs": docs,
+	"table": tables, "mermaid": of1(mermaid), "dot": of1(dot), "json": jsons, "docs": docs,
+}
+
+// diagrams are of one machine: what draws them takes one to a file.
+var diagrams = []string{"mermaid", "dot"}
+
+func of1(diagram func(io.Writer, fsm.Table)) func(io.Writer, []fsm.Table) {
+	return func(out io.Writer, chosen []fsm.Table) { diagram(out, chosen[0]) }
 }
 
 // Run is the verb; args come without it. It returns the exit status.
@@ -76,7 +83,11 @@ func parse(args []string) ([]fsm.Table, func(io.Writer, []fsm.Table), error) {
 		return nil, nil, fmt.Errorf("there is no format %q (table, mermaid, dot, json or docs)", *format)
 	}
 	all := fsm.Tables()
-	if *machine == "" {
+	switch {
+	case *machine != "":
+	case slices.Contains(diagrams, *format):
+		return nil, nil, fmt.Errorf("a diagram is of one machine: choose it with --machine (%s)", strings.Join(names(all), ", "))
+	default:
 		return all, write, nil
 	}
 	i := slices.Index(names(all), *machine)

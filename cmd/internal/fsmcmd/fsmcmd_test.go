@@ -53,21 +53,32 @@ func TestMermaidIdsAreDeclaredAndPlain(t *testing.T) {
 }
 
 func TestDotIsReadByGraphviz(t *testing.T) {
-	out, _ := run(t, exitOK, "--format", "dot")
+	program, missing := exec.LookPath("dot")
+	if missing != nil {
+		t.Log("dot is not installed: its reading of the graphs was not checked")
+	}
 	for _, table := range fsm.Tables() {
+		out, _ := run(t, exitOK, "--format", "dot", "--machine", table.Name)
 		for _, r := range table.Rows {
 			assert.Contains(t, out, `"`+string(r.From)+`" -> "`+string(r.To)+`" [label="`+string(r.Trigger)+`\n`+r.Spec+`"]`)
 		}
+		if missing != nil {
+			continue
+		}
+		cmd := exec.Command(program, "-Tsvg")
+		cmd.Stdin = strings.NewReader(out)
+		svg, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", svg)
 	}
-	dot, err := exec.LookPath("dot")
-	if err != nil {
-		t.Log("dot is not installed: its reading of the graph was not checked")
-		return
+}
+
+// No program that draws takes several diagrams in one file.
+func TestADiagramIsOfOneMachine(t *testing.T) {
+	for _, format := range []string{"mermaid", "dot"} {
+		out, err := run(t, exitUsage, "--format", format)
+		assert.Empty(t, out)
+		assert.Contains(t, err, "a diagram is of one machine: choose it with --machine ("+strings.Join(names(fsm.Tables()), ", ")+")")
 	}
-	cmd := exec.Command(dot, "-Tsvg")
-	cmd.Stdin = strings.NewReader(out)
-	svg, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", svg)
 }
 
 func TestJSONIsTheTable(t *testing.T) {

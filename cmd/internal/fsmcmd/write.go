@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -42,16 +43,6 @@ func jsons(out io.Writer, all []fsm.Table) {
 	fmt.Fprint(out, "\n]\n")
 }
 
-// mermaids writes a diagram for each machine.
-func mermaids(out io.Writer, all []fsm.Table) {
-	for i, t := range all {
-		if i > 0 {
-			fmt.Fprintln(out)
-		}
-		mermaid(out, t)
-	}
-}
-
 // mermaid writes a state diagram. A colon ends a state's id in Mermaid, so the
 // ids are names without the machine's prefix, and the states' own names are
 // their labels.
@@ -69,26 +60,20 @@ func mermaid(out io.Writer, t fsm.Table) {
 	}
 }
 
-// dots writes a graph for each machine.
-func dots(out io.Writer, all []fsm.Table) {
-	for _, t := range all {
-		fmt.Fprintf(out, "digraph %q {\n\trankdir=TB;\n\tnode [shape=box, style=rounded, fontname=\"sans-serif\"];\n\tedge [fontname=\"sans-serif\", fontsize=10];\n", t.Name)
-		terminal := map[fsm.State]bool{}
-		for _, s := range t.Terminal {
-			terminal[s] = true
+// dot writes a graph.
+func dot(out io.Writer, t fsm.Table) {
+	fmt.Fprintf(out, "digraph %q {\n\trankdir=TB;\n\tnode [shape=box, style=rounded, fontname=\"sans-serif\"];\n\tedge [fontname=\"sans-serif\", fontsize=10];\n", t.Name)
+	for _, s := range states(t) {
+		more := ""
+		if slices.Contains(t.Terminal, s) {
+			more = ", peripheries=2"
 		}
-		for _, s := range states(t) {
-			more := ""
-			if terminal[s] {
-				more = ", peripheries=2"
-			}
-			fmt.Fprintf(out, "\t%q [label=%q%s];\n", s, label(s), more)
-		}
-		for _, r := range t.Rows {
-			fmt.Fprintf(out, "\t%q -> %q [label=\"%s\\n%s\"];\n", r.From, r.To, r.Trigger, r.Spec)
-		}
-		fmt.Fprintln(out, "}")
+		fmt.Fprintf(out, "\t%q [label=%q%s];\n", s, label(s), more)
 	}
+	for _, r := range t.Rows {
+		fmt.Fprintf(out, "\t%q -> %q [label=\"%s\\n%s\"];\n", r.From, r.To, r.Trigger, r.Spec)
+	}
+	fmt.Fprintln(out, "}")
 }
 
 // docs writes docs/STATES.md.
