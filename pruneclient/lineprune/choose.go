@@ -71,7 +71,16 @@ func (r *relevance) ranking(floor float64) []int {
 	return order
 }
 
-func (r *relevance) best() float64 { return slices.Max(append(r.score, 0)) }
+func (r *relevance) best() float64 { return highest(r.score) }
+
+// highest is the largest of values that are not negative, 0 of none.
+func highest[T float32 | float64](values []T) T {
+	top := T(0)
+	for _, v := range values {
+		top = max(top, v)
+	}
+	return top
+}
 
 // fill keeps lines while they fit.
 type fill struct {

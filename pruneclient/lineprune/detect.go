@@ -94,22 +94,36 @@ func kindOfFile(name string) Kind {
 // grepLine cuts path:line:text, or path-line-text of a context line, as grep and
 // rg print them.
 func grepLine(line string) (path, rest string, ok bool) {
-	for from := 0; ; {
-		at := strings.IndexAny(line[from:], ":-")
-		if at < 0 || from+at > 300 {
-			return "", "", false
+	for at := 1; at < min(len(line), longestPath); at++ {
+		if line[at] != ':' && line[at] != '-' {
+			continue
 		}
-		at += from
 		end := at + 1
 		for end < len(line) && class[line[end]] == digit {
 			end++
 		}
-		if at > 0 && end > at+1 && end < len(line) && line[end] == line[at] {
-			path := line[:at]
-			return path, line[end+1:], !strings.ContainsAny(path, " \t[(") && strings.ContainsAny(path, "./abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+		if end > at+1 && end < len(line) && line[end] == line[at] {
+			return line[:at], line[end+1:], pathShaped(line[:at])
 		}
-		from = at + 1
 	}
+	return "", "", false
+}
+
+// longestPath is how far into a line its path may reach.
+const longestPath = 300
+
+// pathShaped is true of a word with a letter, a dot or a slash.
+func pathShaped(s string) bool {
+	named := false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == ' ' || c == '\t' || c == '[' || c == '(':
+			return false
+		case letter(c) || c == '.' || c == '/':
+			named = true
+		}
+	}
+	return named
 }
 
 // looksLikeGrep is true when nearly all lines name a place, and more than one does.

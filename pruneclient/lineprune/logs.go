@@ -2,7 +2,6 @@ package lineprune
 
 import (
 	"math/bits"
-	"slices"
 	"strings"
 )
 
@@ -174,7 +173,7 @@ func (r *relevance) trouble(d *document, q *question, o outline) {
 	rare := templateRarity(d)
 	r.readSignals(d, q, o, rare)
 	r.verdicts(d, o)
-	r.troubled = len(r.entry) > 0 && slices.Max(r.entry) > warningSignal
+	r.troubled = highest(r.entry) > warningSignal
 	share := 1.0
 	if !q.failure && !q.warning {
 		share = tune.calm

@@ -56,7 +56,7 @@ func (s *scanner) matchPaths() []hit {
 // scanLine counts a line's tokens and records the question's words from byte
 // content on.
 func (s *scanner) scanLine(line string, content int) int {
-	tokens, rare := 1, false
+	tokens, rare, filter := 1, false, &s.q.filter
 	for i := 0; i < len(line); {
 		switch c := class[line[i]]; {
 		case c == space:
@@ -76,8 +76,11 @@ func (s *scanner) scanLine(line string, content int) int {
 				seen |= 1 << class[line[i]]
 			}
 			tokens++
-			if start >= content && start < scoredPrefix {
-				s.word(line[start:i], seen)
+			if w := line[start:i]; len(w) > 1 && start >= content && start < scoredPrefix {
+				// Most words are one part, and the filter has no use for them.
+				if seen&(seen-1) != 0 || filter.passes(w) {
+					s.word(w, seen)
+				}
 			}
 		}
 	}
@@ -90,7 +93,7 @@ func (s *scanner) scanLine(line string, content int) int {
 // word matches an identifier: its parts, and all of it. seen has a bit for every
 // class of its bytes; most words are of one, and one part.
 func (s *scanner) word(w string, seen byte) {
-	if len(w) < 2 || len(w) > 200 {
+	if len(w) > 200 {
 		return
 	}
 	if seen&(seen-1) == 0 && seen != 1<<underscore {

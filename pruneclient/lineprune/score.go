@@ -3,7 +3,6 @@ package lineprune
 import (
 	"context"
 	"math"
-	"slices"
 )
 
 // relevance is what scoring found: a score per line and how far the text speaks of
@@ -121,7 +120,7 @@ func (r *relevance) near(d *document, q *question, steps []step, p profile) {
 			r.score[h.line] += p.own * r.rarity[g] * float64(h.weight) * 16 / float64(8+d.tokens[h.line])
 		}
 	}
-	r.evidence = q.evidence(slices.Max(append(together, 0)), len(d.lines))
+	r.evidence = q.evidence(highest(together), len(d.lines))
 }
 
 // chance is what a text's size takes off the evidence: of n lines, some have the
