@@ -48,6 +48,7 @@ func BenchmarkTrace(b *testing.B) {
 	})
 	b.Run("read", func(b *testing.B) {
 		r := NewRecord(m, values, ahead)
+		r.Tool, r.Bytes, r.Tokens = "read", TraceBytes{1000, 1000, 1200}, TraceTokens{300, 300, 0, true}
 		line := AppendRecord(nil, &r)
 		line = line[:len(line)-1]
 		b.SetBytes(int64(len(line)))

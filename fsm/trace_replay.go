@@ -19,12 +19,20 @@ type replayTable struct {
 	terminal map[State]bool
 	states   map[State]bool
 	rows     map[edge]*replayRow
+	reasons  map[string]evidence // why output was not pruned, and what that takes
+	answers  bool                // its machines answer requests
 }
 
 type replayRow struct {
 	Row
 	events []string
 	sets   []assignment
+	evidence
+	why   need   // a code or reason of its events
+	tool  need   // in its events
+	code  string // the only code its events can give; "" when there are several
+	open  bool   // the reason is not the row's to say
+	timed bool   // it says how long the pruner took
 }
 
 // NewReplayer makes a replayer that knows the tables of this program and those of
@@ -48,7 +56,7 @@ func ReplayerOf(tables ...Table) *Replayer {
 
 func newReplayTable(t Table) *replayTable {
 	p := &replayTable{
-		name: t.Name, initial: t.Initial,
+		name: t.Name, initial: t.Initial, reasons: make(map[string]evidence),
 		terminal: make(map[State]bool), states: make(map[State]bool), rows: make(map[edge]*replayRow),
 	}
 	for _, s := range t.Terminal {
@@ -57,10 +65,16 @@ func newReplayTable(t Table) *replayTable {
 	for _, s := range statesOf(t) {
 		p.states[s] = true
 	}
+	passed := make(map[State]evidence)
 	for _, row := range t.Rows {
+		r := replayRow{Row: row, events: strings.Fields(row.Events), sets: parseSets(row.Sets)}
+		r.learn(passed)
+		p.noteReason(&r)
+		p.answers = p.answers || row.Trigger == Written
 		for _, from := range p.expand(row.From) {
-			row.From = from
-			p.rows[edge{from, row.Trigger}] = &replayRow{row, strings.Fields(row.Events), parseSets(row.Sets)}
+			one := r
+			one.From = from
+			p.rows[edge{from, row.Trigger}] = &one
 		}
 	}
 	return p
@@ -90,65 +104,92 @@ func (p *Replayer) Replay(r *Record) error {
 	if t.name != r.Machine {
 		return fmt.Errorf("table %s is that of the machine %s, not of %s", r.Table, t.name, r.Machine)
 	}
-	if err := t.walk(r); err != nil {
+	var room [16]*replayRow
+	rows, err := t.walk(r, room[:0])
+	if err != nil {
 		return err
 	}
-	if err := t.checkMetadata(r); err != nil {
+	m, err := t.checkMetadata(r, rows)
+	if err != nil {
 		return err
 	}
-	return checkSizes(r)
+	return t.checkPossible(r, rows, m)
 }
 
-// walk takes the record's steps, one by one.
-func (p *replayTable) walk(r *Record) error {
+// walk takes the record's steps, one by one, and returns their rows.
+func (p *replayTable) walk(r *Record, rows []*replayRow) ([]*replayRow, error) {
 	state, last := p.initial, int64(0)
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		if err := p.step(state, last, s); err != nil {
-			return fmt.Errorf("step %d (%s --%s--> %s): %w", i+1, s.From, s.Trigger, s.To, err)
+		row, err := p.step(state, last, s)
+		if err != nil {
+			return nil, fmt.Errorf("step %d (%s --%s--> %s): %w", i+1, s.From, s.Trigger, s.To, err)
 		}
 		state, last = s.To, s.Micros
+		rows = append(rows, row)
 	}
 	switch {
 	case !p.terminal[state]:
-		return fmt.Errorf("it ends in %s, which is not a terminal state", state)
+		return nil, fmt.Errorf("it ends in %s, which is not a terminal state", state)
 	case r.Outcome != state.Short():
-		return fmt.Errorf("it ends in %s, but its outcome is %q", state, r.Outcome)
+		return nil, fmt.Errorf("it ends in %s, but its outcome is %q", state, r.Outcome)
 	}
-	return nil
+	return rows, nil
 }
 
-func (p *replayTable) step(state State, last int64, s *TraceStep) error {
+func (p *replayTable) step(state State, last int64, s *TraceStep) (*replayRow, error) {
 	row, ok := p.rows[edge{s.From, s.Trigger}]
 	switch {
 	case !p.states[s.From]:
-		return fmt.Errorf("the table has no state %q", s.From)
+		return nil, fmt.Errorf("the table has no state %q", s.From)
 	case !p.states[s.To]:
-		return fmt.Errorf("the table has no state %q", s.To)
+		return nil, fmt.Errorf("the table has no state %q", s.To)
 	case s.From != state:
-		return fmt.Errorf("the machine was in %s", state)
+		return nil, fmt.Errorf("the machine was in %s", state)
 	case !ok:
-		return fmt.Errorf("no row leaves %s by %q", s.From, s.Trigger)
+		return nil, fmt.Errorf("no row leaves %s by %q", s.From, s.Trigger)
 	case row.To != s.To:
-		return fmt.Errorf("row %s leads to %s", row.Spec, row.To)
+		return nil, fmt.Errorf("row %s leads to %s", row.Spec, row.To)
 	case row.Spec != s.Row:
-		return fmt.Errorf("that is row %s, not %s", row.Spec, s.Row)
+		return nil, fmt.Errorf("that is row %s, not %s", row.Spec, s.Row)
 	case !slices.Equal(row.events, s.Events):
-		return fmt.Errorf("row %s logs [%s], not [%s]", row.Spec, strings.Join(row.events, " "), strings.Join(s.Events, " "))
+		return nil, fmt.Errorf("row %s logs [%s], not [%s]", row.Spec, strings.Join(row.events, " "), strings.Join(s.Events, " "))
 	case s.Micros < last:
-		return fmt.Errorf("it was taken %d µs before the step in front of it", last-s.Micros)
-	case s.Why != "" && !isCode(s.Why):
-		return fmt.Errorf("%q is no code", s.Why)
+		return nil, fmt.Errorf("it was taken %d µs before the step in front of it", last-s.Micros)
 	}
-	return nil
+	return row, row.checkWhy(s.Why)
+}
+
+// metadata is what the checks need of a record's metadata.
+type metadata struct {
+	applied     bool
+	output      bool // the size of the output is known
+	raw, pruned int64
+	millis      int64 // of the pruner
+	reason      string
+}
+
+func (m *metadata) take(v Value) {
+	n, _ := v.Value.(int64)
+	switch v.Field {
+	case "applied":
+		m.applied = v.Value == true
+	case "raw_bytes":
+		m.raw, m.output = n, true
+	case "pruned_bytes":
+		m.pruned = n
+	case "pruner_duration_ms":
+		m.millis = n
+	case "reason":
+		m.reason, _ = v.Value.(string)
+	}
 }
 
 // checkMetadata compares the metadata with what the rows on the way set.
-func (p *replayTable) checkMetadata(r *Record) error {
+func (p *replayTable) checkMetadata(r *Record, rows []*replayRow) (m metadata, err error) {
 	var set [16]assignment
 	expected := set[:0]
-	for i := range r.Steps {
-		row := p.rows[edge{r.Steps[i].From, r.Steps[i].Trigger}]
+	for _, row := range rows {
 		for _, a := range row.sets {
 			expected = override(expected, a)
 		}
@@ -159,23 +200,25 @@ func (p *replayTable) checkMetadata(r *Record) error {
 		switch {
 		case !ok && a.fact && isQuote(a.field):
 			left++
+			continue
 		case !ok:
-			return fmt.Errorf("the metadata lacks %s, which a row on the way sets", a.field)
+			return m, fmt.Errorf("the metadata lacks %s, which a row on the way sets", a.field)
 		case a.fact && !isFact(a.field, value):
-			return fmt.Errorf("the metadata says %s=%v", a.field, value)
+			return m, fmt.Errorf("the metadata says %s=%v", a.field, value)
 		case !a.fact && value != a.value:
-			return fmt.Errorf("the metadata says %s=%v, and the rows on the way set %v", a.field, value, a.value)
+			return m, fmt.Errorf("the metadata says %s=%v, and the rows on the way set %v", a.field, value, a.value)
 		}
+		m.take(Value{a.field, value})
 	}
 	if len(r.Pruning) == len(expected)-left {
-		return nil
+		return m, nil
 	}
 	for _, v := range r.Pruning {
 		if !slices.ContainsFunc(expected, func(a assignment) bool { return a.field == v.Field }) {
-			return fmt.Errorf("the metadata has %s, which no row on the way sets", v.Field)
+			return m, fmt.Errorf("the metadata has %s, which no row on the way sets", v.Field)
 		}
 	}
-	return fmt.Errorf("the metadata has a field twice")
+	return m, fmt.Errorf("the metadata has a field twice")
 }
 
 // isQuote says whether a field may quote what the request was about: it is
@@ -210,31 +253,4 @@ func isFact(field string, value any) bool {
 	}
 	s, ok := value.(string)
 	return ok && (field != "reason" || isCode(s))
-}
-
-// checkSizes compares what was sent with what the metadata says was done, and
-// the pruner's time with the time the machine waited for it.
-func checkSizes(r *Record) error {
-	b, t := r.Bytes, r.Tokens
-	if min(b.Raw, b.Sent, b.Wire, t.Raw, t.Sent, t.Question) < 0 {
-		return fmt.Errorf("a size is negative")
-	}
-	applied, _ := find(r.Pruning, "applied")
-	if applied != true && (b.Raw != b.Sent || t.Raw != t.Sent) {
-		return fmt.Errorf("nothing was pruned, but the raw size and the size sent differ")
-	}
-	ms, ok := find(r.Pruning, "pruner_duration_ms")
-	if waited := longestStep(r.Steps); ok && ms.(int64)*1000 > waited {
-		return fmt.Errorf("the pruner took %d ms, but no step took that long", ms)
-	}
-	return nil
-}
-
-func longestStep(steps []TraceStep) int64 {
-	var longest, last int64
-	for i := range steps {
-		longest = max(longest, steps[i].Micros-last)
-		last = steps[i].Micros
-	}
-	return longest
 }

@@ -46,7 +46,7 @@ func kinds() []kind {
 		{request, "accept arguments_valid abort", "bash", 1, fsm.Facts{"reason": "cancelled"}},
 		{request, "accept arguments_valid tool_succeeded output_captured eligible abort", "read", 1, fsm.Facts{"reason": "cancelled"}},
 		{fsm.RunTable(), "config_resolved server_ready phase_ended", "", 1, nil},
-		{fsm.RunTable(), "config_resolved server_ready server_failed phase_ended", "", 1, fsm.Facts{"reason": "crashed"}},
+		{fsm.RunTable(), "config_resolved server_ready server_failed phase_ended", "", 1, fsm.Facts{"reason": "exited"}},
 	}
 }
 
@@ -143,9 +143,13 @@ func (g *generator) place(r *fsm.Record) {
 		*last = fsm.Record{Writer: fmt.Sprintf("%016x", g.random.Uint64())}
 	}
 	r.Writer, r.Seq, r.Prev = last.Writer, last.Seq+1, last.Sum
-	r.Session = "ses_" + r.Writer
 	r.Client = []string{"claude-code", "codex-mcp-client", "inspector"}[w%3]
-	r.Subject = fmt.Sprintf("%016x", g.random.IntN(200))
+	if r.Machine != "run" {
+		r.Session = "ses_" + r.Writer
+	}
+	if len(r.Steps) > 2 && r.Steps[1].To == fsm.ExecutingTool {
+		r.Subject = fmt.Sprintf("%016x", g.random.IntN(200))
+	}
 }
 
 func (g *generator) size(r *fsm.Record) {
@@ -154,7 +158,9 @@ func (g *generator) size(r *fsm.Record) {
 	for i, v := range r.Pruning {
 		switch v.Field {
 		case "raw_bytes":
-			r.Pruning[i].Value = int64(raw)
+			if r.Outcome != "tool_error" {
+				r.Pruning[i].Value = int64(raw)
+			}
 		case "pruned_bytes":
 			sent = raw/4 + 60
 			r.Pruning[i].Value = int64(sent)
@@ -163,7 +169,7 @@ func (g *generator) size(r *fsm.Record) {
 	if r.Outcome == "responded" || r.Outcome == "tool_error" {
 		r.Bytes = fsm.TraceBytes{Raw: raw, Sent: sent, Wire: sent + 300}
 		r.Tokens = fsm.TraceTokens{Raw: raw / 4, Sent: sent / 4, Estimated: raw == sent}
-		if strings.Contains(r.Steps[len(r.Steps)-1].Row, "T23") {
+		if len(r.Steps) > 4 && r.Steps[4].Trigger != fsm.NoQuestion {
 			r.Tokens.Question = 12
 		}
 	}

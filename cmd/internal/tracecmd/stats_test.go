@@ -26,15 +26,17 @@ type made struct {
 
 func (m made) record(t *testing.T, g *generator, n int) *fsm.Record {
 	t.Helper()
-	way := readRaw
+	way, output := readRaw, 4*m.raw
 	switch {
 	case m.failed:
-		way = "accept arguments_valid tool_failed"
+		way, output = "accept arguments_valid tool_failed", 0
 	case m.raw != m.sent:
 		way = readPruned
+	case m.question > 0:
+		way = strings.Replace(readRaw, "no_question", "pruning_off", 1)
 	}
 	r := g.template(t, kind{table: fsm.RequestTable(), way: way, tool: "read", facts: fsm.Facts{
-		"raw_bytes": 4 * m.raw, "pruned_bytes": 4 * m.sent, "code": "not_found", "reason": "no_focus_question",
+		"raw_bytes": output, "pruned_bytes": 4 * m.sent, "code": "not_found", "reason": "no_focus_question",
 	}})
 	for i := range r.Steps {
 		r.Steps[i].Micros = int64(1000 * (i + 1))
@@ -111,10 +113,10 @@ func TestNetIsWhatIsLeftOfTheSaving(t *testing.T) {
 			Saved{Rereads: 400, RereadsOf: 1, Without: 1000, Net: -400, NetShare: -.4}},
 		"recovered in a trace that says nothing of subjects": {[]made{with(whole, func(m *made) { m.tool, m.subject = "recover_text", "" })},
 			Saved{Rereads: 1000, RereadsOf: 1, Net: -1000}},
-		"more than Codex shows": {[]made{{client: "codex-mcp-client", session: "s", subject: "f", raw: 24_000, sent: 2000}},
-			Saved{Gross: 22_000, NotShown: 12_000, Without: 12_000, Net: 10_000, NetShare: 10. / 12}},
-		"more than Claude shows": {[]made{{client: "claude-code", session: "s", subject: "f", raw: 250_000, sent: 25_000}},
-			Saved{Gross: 225_000, NotShown: 125_000, Without: 125_000, Net: 100_000, NetShare: .8}},
+		"more than Codex shows": {[]made{{client: "codex-mcp-client", session: "s", subject: "f", raw: 24_000, sent: 2000, question: 10}},
+			Saved{Gross: 22_000, NotShown: 12_000, Questions: 10, Without: 12_000, Net: 9990, NetShare: 9.99 / 12}},
+		"more than Claude shows": {[]made{{client: "claude-code", session: "s", subject: "f", raw: 250_000, sent: 25_000, question: 10}},
+			Saved{Gross: 225_000, NotShown: 125_000, Questions: 10, Without: 125_000, Net: 99_990, NetShare: 99.99 / 125}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := statsOf(t, traceOf(t, c.requests...)).Saved
@@ -133,7 +135,7 @@ func TestStatsCanBeNarrowed(t *testing.T) {
 	assert.Equal(t, 6, statsOf(t, path, "--since", "2026-11-21T01:00:00Z").Tokens.Raw)
 	assert.Equal(t, 3, statsOf(t, "--since", "2026-11-21", path).Requests)
 	assert.Equal(t, 1+2+2, statsOf(t, "--limit", "8", path).Saved.Without, "eight bytes are two tokens of the last")
-	pruned := made{session: "a", subject: "f", raw: 1000, sent: 100}
+	pruned := made{session: "a", subject: "f", raw: 1000, sent: 100, question: 10}
 	path2 := traceOf(t, pruned, made{session: "a", subject: "f", raw: 1000, sent: 1000})
 	assert.Equal(t, -1000, statsOf(t, "--since", "2026-11-21T01:00:00Z", path2).Saved.Net, "what was pruned before that time is known")
 	_, stderr, code := command(t, "stats", "--session", "nobody", path)

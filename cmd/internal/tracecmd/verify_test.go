@@ -106,8 +106,8 @@ func TestATraceThatWasTamperedWithIsFound(t *testing.T) {
 			return append(append(l[:len(l)-1], append(l[len(l)-1], '\n')), seal(r))
 		}, "there is a record of"},
 		"a record that amends nothing": {func(l [][]byte) [][]byte {
-			r := parsed(t, l[0])
-			r.Writer, r.Seq, r.Prev, r.Amends = "feedfeedfeedfeed", 1, "", true
+			r := amendmentOf(t, responded(t, l))
+			r.Seq, r.Prev = 1, ""
 			return append([][]byte{seal(r)}, l...)
 		}, "it amends the record of"},
 		"another table": {func(l [][]byte) [][]byte {
@@ -173,24 +173,35 @@ func TestTornLinesAreNotTampering(t *testing.T) {
 	assert.False(t, v.OK)
 }
 
-func TestAWriteThatFailedIsAmended(t *testing.T) {
-	lines := split0(newGenerator(t).trace(50))
-	var responded *fsm.Record
-	for _, l := range lines {
+// responded is the last answered request of a trace, as the first line of its own
+// process.
+func responded(t testing.TB, lines [][]byte) *fsm.Record {
+	t.Helper()
+	for _, l := range slices.Backward(lines) {
 		if r := parsed(t, l); r.Outcome == "responded" {
-			responded = r
+			r.Writer, r.Seq, r.Prev = "feedfeedfeedfeed", 1, ""
+			return parsed(t, seal(r))
 		}
 	}
-	// As written: the record of an answer, and right behind it the one that says
-	// that it never arrived.
-	responded.Writer, responded.Seq, responded.Prev = "feedfeedfeedfeed", 1, ""
-	first := seal(responded)
-	amended := parsed(t, first)
-	amended.Seq, amended.Prev, amended.Amends = 2, amended.Sum, true
+	require.FailNow(t, "nothing was answered")
+	return nil
+}
+
+// amendmentOf is the record that follows right behind that of an answer and says
+// that it never arrived.
+func amendmentOf(t testing.TB, r *fsm.Record) *fsm.Record {
+	t.Helper()
+	amended := parsed(t, seal(r))
+	amended.Seq, amended.Prev, amended.Amends = r.Seq+1, amended.Sum, true
 	last := &amended.Steps[len(amended.Steps)-1]
 	last.Trigger, last.To, last.Row, last.Events = fsm.WriteFailed, fsm.InternalError, "E11", []string{"tool.respond_failed"}
-	amended.Outcome = "internal_error"
-	second := seal(amended)
+	amended.Outcome, amended.Bytes, amended.Tokens = "internal_error", fsm.TraceBytes{}, fsm.TraceTokens{}
+	return amended
+}
+
+func TestAWriteThatFailedIsAmended(t *testing.T) {
+	answer := responded(t, split0(newGenerator(t).trace(50)))
+	first, second := seal(answer), seal(amendmentOf(t, answer))
 	v := verifyText(t, append(slices.Clone(first), second...))
 	require.Empty(t, v.Problems)
 	assert.Equal(t, 1, v.Amended)
