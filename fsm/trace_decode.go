@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // What can be wrong with a line as such.
@@ -15,6 +16,8 @@ var (
 	ErrTorn = errors.New("the line breaks off in the middle of a record")
 	// ErrChecksum: something in the line was changed after it was written.
 	ErrChecksum = errors.New("the checksum does not fit the line")
+	// ErrLineEnd: something turned the lines' ends into CR LF.
+	ErrLineEnd = errors.New("the line ends in CR LF, and those of a trace end in LF: something has rewritten the file")
 	// ErrSpelling: it reads as a record, but no record is written that way.
 	ErrSpelling = errors.New("the line is not spelled as records are")
 	// ErrSchema: a version of the format that this program does not know.
@@ -29,6 +32,11 @@ type Decoder struct {
 	in    []byte
 	at    int
 	bad   bool
+
+	// For an amending record: where the parts are that it has to repeat.
+	request, last, metadata, sizes, rest, sum int
+
+	strict, cut bool // see torn
 }
 
 // NewDecoder makes a decoder.
@@ -63,37 +71,6 @@ func Reseal(r *Record) []byte {
 	return line[:len(line)-1]
 }
 
-// misread says why a line is no record.
-func misread(line []byte) error {
-	var head struct {
-		V *int `json:"v"`
-	}
-	err := json.Unmarshal(line, &head)
-	switch {
-	case err != nil && incomplete(line):
-		return ErrTorn
-	case err != nil:
-		return fmt.Errorf("broken line: %w", err)
-	case head.V == nil:
-		return fmt.Errorf("%w: there is none", ErrSchema)
-	case *head.V != TraceSchema:
-		return fmt.Errorf("%w %d: this program reads %d", ErrSchema, *head.V, TraceSchema)
-	}
-	return ErrSpelling
-}
-
-// incomplete says whether a line is the beginning of a record.
-func incomplete(line []byte) bool {
-	opening := []byte(`{"v":`)
-	n := min(len(line), len(opening))
-	if !bytes.Equal(line[:n], opening[:n]) {
-		return false
-	}
-	var syntax *json.SyntaxError
-	err := json.Unmarshal(line, new(any))
-	return errors.As(err, &syntax) && syntax.Offset >= int64(len(line)) && syntax.Error() == "unexpected end of JSON input"
-}
-
 func (d *Decoder) record(r *Record) {
 	d.want(`{"v":`)
 	if d.int() != TraceSchema {
@@ -112,11 +89,13 @@ func (d *Decoder) record(r *Record) {
 	r.Seq = uint64(d.int())
 	if d.has(`,"prev":`) {
 		r.Prev = d.string()
+		d.refuse(r.Prev == "")
 	}
 	r.Lost = int(d.intIf(`,"lost":`))
 	d.want(`,"id":`)
 	r.ID = d.string()
 	r.Amends = d.has(`,"amends":true`)
+	d.request = d.at
 	r.Session = d.commonIf(`,"session":`)
 	r.Client = d.commonIf(`,"client":`)
 	r.Tool = d.commonIf(`,"tool":`)
@@ -124,18 +103,34 @@ func (d *Decoder) record(r *Record) {
 	d.steps(r)
 	d.want(`,"outcome":`)
 	r.Outcome = d.common()
+	d.metadata = d.at
 	d.pruning(r)
-	d.sizes(r)
+	d.sizes = d.at
+	d.size(r)
+	d.rest = d.at
 	r.Subject = d.commonIf(`,"subject":`)
 	r.Part = d.has(`,"part":true`)
 	d.detail(r)
-	d.want(`,"sum":`)
-	r.Sum = d.string()
+	d.checkSum(r)
 	d.want(`}`)
+}
+
+func (d *Decoder) checkSum(r *Record) {
+	d.sum = d.at
+	d.want(`,"sum":`)
+	d.refuse(d.strict && !d.beginsSum(d.sum))
+	r.Sum = d.string()
+}
+
+// Lasting is what a record that amends the one just decoded has to say again: who
+// asked for what and when, every step but the last, the metadata, the subject.
+func (d *Decoder) Lasting() [3][]byte {
+	return [3][]byte{d.in[d.request:d.last], d.in[d.metadata:d.sizes], d.in[d.rest:d.sum]}
 }
 
 func (d *Decoder) start(r *Record) {
 	d.want(`,"start":`)
+	d.refuse(d.strict && !d.beginsTime())
 	t, err := parseStart(string(d.raw()))
 	if err != nil {
 		d.bad = true
@@ -158,6 +153,7 @@ func (d *Decoder) step(r *Record) {
 	if n := len(r.Steps); n < cap(r.Steps) { // its list of events can be used again
 		s.Events = r.Steps[:n+1][n].Events[:0]
 	}
+	d.last = d.at
 	d.want(`{"from":`)
 	s.From = State(d.common())
 	d.want(`,"trigger":`)
@@ -183,12 +179,14 @@ func (d *Decoder) step(r *Record) {
 func (d *Decoder) pruning(r *Record) {
 	if d.has(`,"pruning":{`) {
 		d.values(r, "")
+		d.refuse(len(r.Pruning) == 0)
 	}
 }
 
 // values reads the members of an object; those of an inner one are named outer.inner.
 func (d *Decoder) values(r *Record, outer string) {
 	for first := true; !d.bad && !d.has(`}`); first = false {
+		d.refuse(d.strict && !slices.IsSortedFunc(r.Pruning, compareFields))
 		if !first {
 			d.want(`,`)
 		}
@@ -212,13 +210,14 @@ func (d *Decoder) values(r *Record, outer string) {
 	}
 }
 
-func (d *Decoder) sizes(r *Record) {
+func (d *Decoder) size(r *Record) {
 	if d.has(`,"bytes":{"raw":`) {
 		r.Bytes.Raw = int(d.int())
 		d.want(`,"sent":`)
 		r.Bytes.Sent = int(d.int())
 		d.want(`,"wire":`)
 		r.Bytes.Wire = int(d.int())
+		d.refuse(r.Bytes == TraceBytes{})
 		d.want(`}`)
 	}
 	if d.has(`,"tokens":{"raw":`) {
@@ -227,6 +226,7 @@ func (d *Decoder) sizes(r *Record) {
 		r.Tokens.Sent = int(d.int())
 		r.Tokens.Question = int(d.intIf(`,"question":`))
 		r.Tokens.Estimated = d.has(`,"estimated":true`)
+		d.refuse(r.Tokens == TraceTokens{})
 		d.want(`}`)
 	}
 }
@@ -242,6 +242,7 @@ func (d *Decoder) detail(r *Record) {
 	}{{`,"path":`, &r.Detail.Path}, {`,"command":`, &r.Detail.Command}, {`,"pattern":`, &r.Detail.Pattern}} {
 		if d.has(f.key) {
 			*f.to = d.string()
+			d.refuse(*f.to == "")
 		}
 	}
 	d.want(`}`)
@@ -249,7 +250,11 @@ func (d *Decoder) detail(r *Record) {
 
 func (d *Decoder) has(text string) bool {
 	end := d.at + len(text)
-	if end > len(d.in) || string(d.in[d.at:end]) != text {
+	if end > len(d.in) {
+		d.breaksOff(d.strict && strings.HasPrefix(text, string(d.in[d.at:])))
+		return false
+	}
+	if string(d.in[d.at:end]) != text {
 		return false
 	}
 	d.at = end
@@ -267,7 +272,9 @@ func (d *Decoder) int() int64 {
 	for d.at < len(d.in) && (d.in[d.at] == '-' || d.in[d.at] >= '0' && d.in[d.at] <= '9') {
 		d.at++
 	}
+	d.breaksOff(start == len(d.in))
 	n, err := strconv.ParseInt(string(d.in[start:d.at]), 10, 64)
+	d.refuse(d.strict && string(d.in[start:d.at]) != strconv.FormatInt(n, 10))
 	if err != nil {
 		d.bad = true
 	}
@@ -278,7 +285,9 @@ func (d *Decoder) intIf(key string) int64 {
 	if !d.has(key) {
 		return 0
 	}
-	return d.int()
+	n := d.int()
+	d.refuse(n == 0)
+	return n
 }
 
 func (d *Decoder) string() string { return string(d.raw()) }
@@ -289,7 +298,9 @@ func (d *Decoder) commonIf(key string) string {
 	if !d.has(key) {
 		return ""
 	}
-	return d.common()
+	s := d.common()
+	d.refuse(s == "")
+	return s
 }
 
 // internLimit bounds what a decoder remembers of a hostile file.
@@ -309,12 +320,14 @@ func (d *Decoder) intern(raw []byte) string {
 // raw reads a JSON string. Without escapes it is a part of the line.
 func (d *Decoder) raw() []byte {
 	if d.at >= len(d.in) || d.in[d.at] != '"' {
+		d.breaksOff(d.at == len(d.in))
 		d.bad = true
 		return nil
 	}
 	rest := d.in[d.at+1:]
 	end := bytes.IndexByte(rest, '"')
 	if end >= 0 && bytes.IndexByte(rest[:end], '\\') < 0 {
+		d.refuse(d.strict && !isSpelled(rest[:end], string(rest[:end])))
 		d.at += end + 2
 		return rest[:end]
 	}
@@ -330,6 +343,7 @@ func (d *Decoder) escaped() []byte {
 		end++
 	}
 	if end >= len(d.in) {
+		d.breaksOff(d.strict && beginsString(d.in[d.at+1:]))
 		d.bad = true
 		return nil
 	}
@@ -337,6 +351,7 @@ func (d *Decoder) escaped() []byte {
 	if json.Unmarshal(d.in[d.at:end+1], &s) != nil {
 		d.bad = true
 	}
+	d.refuse(d.strict && !isSpelled(d.in[d.at+1:end], s))
 	d.at = end + 1
 	return []byte(s)
 }
