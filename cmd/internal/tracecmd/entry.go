@@ -3,6 +3,8 @@ package tracecmd
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"hash/maphash"
 	"time"
 
 	"mcp-pruner/fsm"
@@ -10,10 +12,13 @@ import (
 
 // entry is what is kept of a line.
 type entry struct {
-	err  error // why it is no record, or one that no table allows
-	torn int   // bytes of a record that breaks off: all of the line, or its beginning
-	last bool  // nothing ends the line: it is the last of its file
-	ok   bool  // there is a record
+	err   error // why it is no record, or one that no table allows
+	torn  int   // bytes of a record that breaks off
+	front bool  // another record follows in the same line
+	last  bool  // nothing ends the line: it is the last of its file
+	ok    bool  // there is a record
+
+	lasting uint64 // of what a record that amends this one has to say again
 
 	server, writer, prev, sum string
 	seq                       uint64
@@ -52,6 +57,8 @@ func (e *entry) took() time.Duration {
 	return time.Duration(e.micros[len(e.micros)-1]) * time.Microsecond
 }
 
+func (e *entry) ended() time.Time { return e.start.Add(e.took()) }
+
 // reader turns lines into entries. Each worker has its own.
 type reader struct {
 	decoder  *fsm.Decoder
@@ -67,28 +74,58 @@ func newReader(p *fsm.Replayer) reader {
 
 var opening = []byte(`{"v":`)
 
-func (r reader) read(text []byte, e *entry) {
-	err := r.decoder.Decode(text, r.record)
-	if err != nil {
-		// A process that was killed in the middle of a line leaves a piece, and the
-		// next process may write right behind it.
-		if at := bytes.LastIndex(text, opening); at > 0 && r.decoder.Decode(text[at:], r.record) == nil {
-			e.torn, err = at, nil
-		}
+// lastingSeed is the same for all readers, whose entries are compared.
+var lastingSeed = maphash.MakeSeed()
+
+// read makes an entry of a line and returns what of the line is left. There is one
+// record in a line, unless a process could not write the end of its line: then the
+// next one may write right behind it, behind a piece or a whole record.
+func (r reader) read(text []byte, e *entry) (rest []byte) {
+	if at := bytes.Index(text[1:], opening) + 1; at > 0 { // no string holds a bare quote
+		e.front = true
+		text, rest = text[:at], text[at:]
 	}
+	err := r.decode(text)
 	switch {
 	case errors.Is(err, fsm.ErrTorn):
 		e.torn = len(text)
-		return
 	case err != nil:
 		e.err = err
+	default:
+		e.ok = true
+		r.keep(e)
+		r.replay(e)
+	}
+	return rest
+}
+
+var (
+	errTooLong = fmt.Errorf("the line is longer than %d MiB, and no record is", maxLineBytes>>20)
+	errPieces  = fmt.Errorf("more than %d records stand in one line", maxPieces)
+)
+
+func (r reader) decode(text []byte) error {
+	if len(text) > maxLineBytes {
+		return errTooLong
+	}
+	return r.decoder.Decode(text, r.record)
+}
+
+func (r reader) replay(e *entry) {
+	if r.replayer == nil {
 		return
 	}
-	e.ok = true
-	r.keep(e)
-	if r.replayer != nil {
-		e.err = r.replayer.Replay(r.record)
+	e.err = r.replayer.Replay(r.record)
+	var h maphash.Hash
+	h.SetSeed(lastingSeed)
+	for _, part := range r.decoder.Lasting() {
+		_, _ = h.Write(part)
 	}
+	for _, part := range []string{e.server, e.writer, e.table, e.id} {
+		_, _ = h.WriteString(part)
+		_ = h.WriteByte(0)
+	}
+	e.lasting = h.Sum64()
 }
 
 func (r reader) keep(e *entry) {

@@ -12,7 +12,8 @@ import (
 // chunkBytes is how much of a file one worker takes at a time.
 const chunkBytes = 1 << 20
 
-// maxLineBytes bounds a line: no record comes near it, a hostile file might.
+// maxLineBytes bounds a line: no record comes near it, a hostile file might. Of a
+// longer one only as much is kept as shows that it is.
 const maxLineBytes = 16 << 20
 
 // line is a line of a trace, as a worker left it.
@@ -112,15 +113,16 @@ func nextChunk(in *bufio.Reader) ([]byte, error) {
 	if err == io.ErrUnexpectedEOF {
 		err = io.EOF
 	}
+	longest := bytes.LastIndexByte(text, '\n') + 1 + maxLineBytes + len("+\n")
 	for err == nil && text[len(text)-1] != '\n' {
 		var rest []byte
 		rest, err = in.ReadSlice('\n')
 		text = append(text, rest...)
+		if len(text) > longest { // the last byte may be the line's end
+			text = append(text[:longest-1], text[len(text)-1])
+		}
 		if err == bufio.ErrBufferFull {
 			err = nil
-		}
-		if len(text) > chunkBytes+maxLineBytes {
-			return text, fmt.Errorf("a line is longer than %d MiB: this is no trace", maxLineBytes>>20)
 		}
 	}
 	return text, err
@@ -135,13 +137,24 @@ func (c *chunk) read(read reader) {
 		if !ended {
 			end = len(rest)
 		}
-		if text := rest[:end]; len(bytes.TrimSpace(text)) > 0 {
-			c.lines = append(c.lines, line{file: c.file, number: number})
-			l := &c.lines[len(c.lines)-1]
-			read.read(text, &l.entry)
-			l.last = !ended
+		if len(bytes.TrimSpace(rest[:end])) > 0 {
+			c.readLine(read, rest[:end], line{file: c.file, number: number, entry: entry{last: !ended}})
 		}
 		rest = rest[min(end+1, len(rest)):]
 	}
 	c.text = nil
+}
+
+// maxPieces bounds the records in one line, of which more than two are a wonder.
+const maxPieces = 16
+
+func (c *chunk) readLine(read reader, text []byte, l line) {
+	for n := 1; text != nil; n++ {
+		c.lines = append(c.lines, l)
+		e := &c.lines[len(c.lines)-1].entry
+		if text = read.read(text, e); n == maxPieces && text != nil {
+			e.err = errPieces
+			return
+		}
+	}
 }

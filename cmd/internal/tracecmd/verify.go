@@ -33,8 +33,14 @@ type verifier struct {
 	verdict
 	all     bool // go on after the first problem
 	writers map[string]*writer
-	ids     map[uint64]bool // of ids seen: whether the record was amended
+	ids     map[uint64]answer // records by id, whoever wrote them
 	seed    maphash.Seed
+}
+
+// answer is what is kept of a record, for one that might amend it.
+type answer struct {
+	lasting  uint64
+	answered bool // and not amended yet
 }
 
 // writer is one process and its last line.
@@ -42,9 +48,15 @@ type writer struct {
 	seq    uint64
 	sum    string
 	whole  bool // its first line is there
+	ended  time.Time
 	number int
 	file   string
 }
+
+// maxBackwards is how much earlier than the record in front of it one may have
+// ended. Records are written when their machines end, but clocks are set, and the
+// clock that steps are timed by stands still while a computer sleeps.
+const maxBackwards = 30 * 24 * time.Hour
 
 func verify(sources []source, all bool) (verdict, error) {
 	replayer, err := fsm.NewReplayer()
@@ -53,7 +65,7 @@ func verify(sources []source, all bool) (verdict, error) {
 	}
 	v := &verifier{
 		verdict: verdict{Machines: make(map[string]int)}, all: all,
-		writers: make(map[string]*writer), ids: make(map[uint64]bool), seed: maphash.MakeSeed(),
+		writers: make(map[string]*writer), ids: make(map[uint64]answer), seed: maphash.MakeSeed(),
 	}
 	err = scan(sources, func() reader { return newReader(replayer) }, v.take)
 	if err != nil && err != errStop {
@@ -77,8 +89,8 @@ func (v *verifier) take(l *line) error {
 func (v *verifier) noteTorn(l *line) {
 	switch {
 	case l.torn == 0:
-	case l.ok:
-		v.note("%s: %d bytes of a torn record stand in front of a whole one: a process ended in the middle of a write", l, l.torn)
+	case l.front:
+		v.note("%s: %d bytes of a torn record stand in front of another one: a process ended in the middle of a write", l, l.torn)
 	case l.last:
 		v.note("%s: torn: it is the last and breaks off after %d bytes; the process ended, or the disk was full, in the middle of a write", l, l.torn)
 	default:
@@ -137,6 +149,9 @@ func (v *verifier) chain(l *line) string {
 		return fmt.Sprintf("between this and %s line %d %s missing that process %s wrote", w.file, w.number, missing(l.seq-w.seq-1), l.writer)
 	case l.prev != w.sum:
 		return fmt.Sprintf("it does not follow %s line %d, which was changed after it was written, or this was", w.file, w.number)
+	case l.ended().Before(w.ended.Add(-maxBackwards)):
+		return fmt.Sprintf("it ended at %s, long before %s line %d, which was written before it",
+			l.ended().Format(time.RFC3339), w.file, w.number)
 	}
 	return ""
 }
@@ -155,21 +170,26 @@ func missing(n uint64) string {
 	return fmt.Sprintf("%d lines are", n)
 }
 
-func (w *writer) follow(l *line) { w.seq, w.sum, w.number, w.file = l.seq, l.sum, l.number, l.file }
+func (w *writer) follow(l *line) {
+	w.seq, w.sum, w.number, w.file, w.ended = l.seq, l.sum, l.number, l.file, l.ended()
+}
 
-// once: an id has one record, and may have one that amends it.
+// once: an id has one record, and that of an answer may have one that amends it,
+// which differs in its end alone.
 func (v *verifier) once(l *line) string {
-	key := maphash.String(v.seed, l.writer+" "+l.id)
-	amended, seen := v.ids[key]
+	key := maphash.String(v.seed, l.id)
+	earlier, seen := v.ids[key]
 	switch {
 	case l.amends && !seen && v.writers[l.writer].whole:
 		return fmt.Sprintf("it amends the record of %s, and there is none", l.id)
-	case l.amends && amended, !l.amends && seen:
+	case !l.amends && seen:
 		return fmt.Sprintf("there is a record of %s already", l.id)
-	case l.amends && l.outcome == "responded":
-		return "only an answer that could not be written is amended, and this one was"
+	case l.amends && seen && !earlier.answered:
+		return fmt.Sprintf("it amends the record of %s, which is not that of an answer", l.id)
+	case l.amends && seen && l.lasting != earlier.lasting:
+		return fmt.Sprintf("it amends the record of %s, and differs from it in more than its end", l.id)
 	}
-	v.ids[key] = l.amends
+	v.ids[key] = answer{l.lasting, l.outcome == "responded" && !l.amends}
 	if l.amends {
 		v.Amended++
 	}
@@ -181,7 +201,7 @@ func (v *verifier) finish() {
 	v.Writers = len(v.writers)
 	for _, id := range slices.Sorted(maps.Keys(v.writers)) {
 		if !v.writers[id].whole {
-			v.note("the first lines of process %s are not here: they are in a file that was put aside, or were taken out", id)
+			v.note("the first lines of process %s are not here: they are in a file that was put aside, or were taken out; nothing here tells which", id)
 		}
 	}
 	if v.Lost > 0 {
@@ -206,11 +226,15 @@ func (v verdict) show(out io.Writer) {
 		text += fmt.Sprintf(" (%s) of %s processes, %s to %s", strings.Join(machines, ", "), count(v.Writers),
 			v.First.Format(time.RFC3339), v.Last.Format(time.RFC3339))
 	}
-	if v.OK {
-		fmt.Fprintf(out, "ok: %s; every one replays against its table, and no line was changed or taken out\n", text)
-		return
+	switch {
+	case v.OK && v.Records == 0:
+		fmt.Fprintln(out, "ok, but empty: there is no record in it, so nothing was verified")
+	case v.OK:
+		fmt.Fprintf(out, "ok: %s; every one replays against its table, and from the first to the last line here of each process "+
+			"none is changed or missing\n", text)
+	default:
+		fmt.Fprintf(out, "failed: read %s\n", text)
 	}
-	fmt.Fprintf(out, "failed: read %s\n", text)
 }
 
 func (v verdict) json(out io.Writer) error {

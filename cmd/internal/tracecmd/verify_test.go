@@ -164,7 +164,7 @@ func TestTornLinesAreNotTampering(t *testing.T) {
 	v = verifyText(t, bytes.Join(glued, nil))
 	assert.True(t, v.OK, v.Problems)
 	assert.Equal(t, 100, v.Records)
-	assert.Contains(t, v.Notes[0], "line 51: 39 bytes of a torn record stand in front of a whole one")
+	assert.Contains(t, v.Notes[0], "line 51: 39 bytes of a torn record stand in front of another one")
 
 	// A whole line that is cut short is tampering: what follows it is missing it.
 	cut := slices.Clone(lines)
