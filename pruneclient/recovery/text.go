@@ -1,8 +1,11 @@
 package recovery
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"regexp"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -35,46 +38,78 @@ type Range struct {
 // Text is an original and where its lines are. Lines end at "\n" and nowhere
 // else; a final "\n" opens no further line; "\r" belongs to its line.
 type Text struct {
-	text string
-	ends []int // the offset behind each line, its "\n" not included
+	text  string
+	lines int
+	marks []mark // the first line, and further ones not far from each other
 }
+
+// mark is where a line, counted from 1, begins.
+type mark struct{ line, at int }
+
+// Marks are so far apart that they are small beside the text even if all lines
+// are empty, and so near that every line is soon found.
+const (
+	markLines = 64
+	markBytes = 4096
+)
 
 // NewText finds the lines of a text.
 func NewText(text string) Text {
-	ends := make([]int, 0, strings.Count(text, "\n")+1)
-	for at := 0; at < len(text); {
-		n := strings.IndexByte(text[at:], '\n')
-		if n < 0 {
-			n = len(text) - at
+	t := Text{text: text, lines: CountLines(text)}
+	t.marks = make([]mark, 0, min(t.lines, t.lines/markLines+len(text)/markBytes+1))
+	last := mark{}
+	for n, at := 1, 0; n <= t.lines; n++ {
+		if n == 1 || n-last.line >= markLines || at-last.at >= markBytes {
+			last = mark{n, at}
+			t.marks = append(t.marks, last)
 		}
-		ends = append(ends, at+n)
-		at += n + 1
+		_, at = t.lineAt(at)
 	}
-	return Text{text: text, ends: ends}
+	return t
 }
 
 // String is the whole original, byte for byte.
 func (t Text) String() string { return t.text }
 
 // Len is the number of lines.
-func (t Text) Len() int { return len(t.ends) }
+func (t Text) Len() int { return t.lines }
 
 // Line returns line n, which must exist.
 func (t Text) Line(n int) string {
-	start := 0
-	if n > 1 {
-		start = t.ends[n-2] + 1
-	}
-	return t.text[start:t.ends[n-1]]
+	line, _ := t.lineAt(t.start(n))
+	return line
 }
 
 // All returns every line.
 func (t Text) All() []string {
-	lines := make([]string, t.Len())
+	lines := make([]string, t.lines)
+	at := 0
 	for i := range lines {
-		lines[i] = t.Line(i + 1)
+		lines[i], at = t.lineAt(at)
 	}
 	return lines
+}
+
+// start is the offset of line n; of the one behind the last, too.
+func (t Text) start(n int) int {
+	if n > t.lines {
+		return len(t.text) + 1
+	}
+	near := t.marks[sort.Search(len(t.marks), func(i int) bool { return t.marks[i].line > n })-1]
+	at := near.at
+	for range n - near.line {
+		_, at = t.lineAt(at)
+	}
+	return at
+}
+
+// lineAt returns the line at an offset, and the offset of the next one.
+func (t Text) lineAt(at int) (line string, next int) {
+	n := strings.IndexByte(t.text[at:], '\n')
+	if n < 0 {
+		n = len(t.text) - at
+	}
+	return t.text[at : at+n], at + n + 1
 }
 
 // Lines returns the lines of the ranges in the order of the ranges, joined by
@@ -87,58 +122,182 @@ func (t Text) Lines(ranges []Range, numbered bool) (string, error) {
 }
 
 // Page is Lines up to about limit bytes (0: no limit): as many whole lines as
-// fit, but at least one. rest is what to ask for next, nil at the end.
-func (t Text) Page(ranges []Range, numbered bool, limit int) (head string, rest []Range, err error) {
-	if ranges, err = t.clamp(ranges); err != nil {
+// fit, but at least one. rest is what to ask for next, nil at the end. Pages
+// joined by "\n" are what Lines gives; for the whole original to its last byte,
+// rest ends one line past the last, where the text's final "\n" leads.
+func (t Text) Page(asked []Range, numbered bool, limit int) (head string, rest []Range, err error) {
+	ranges, err := t.clamp(asked)
+	if err != nil {
 		return "", nil, err
 	}
-	if len(ranges) == 1 && ranges[0] == (Range{1, t.Len()}) && !numbered && (limit == 0 || len(t.text) <= limit) {
+	if t.whole(ranges) && !numbered && (limit == 0 || len(strings.TrimSuffix(t.text, "\n")) <= limit) {
 		return t.text, nil, nil
 	}
-	var out strings.Builder
-	first := true
+	p := page{limit: limit}
+	if !numbered && t.toTheEnd(asked) {
+		p.end = "\n"
+	}
+	if size, _ := t.Size(ranges, numbered); limit == 0 || size < limit {
+		p.out.Grow(size)
+	}
+	t.each(ranges, func(i, n int, line string) bool {
+		number := ""
+		if numbered {
+			number = numberOf(n)
+		}
+		if !p.add(number, line) {
+			rest = append([]Range{{n, ranges[i].End + len(p.end)}}, ranges[i+1:]...)
+		}
+		return rest == nil
+	})
+	if rest == nil {
+		p.out.WriteString(p.end)
+	}
+	return p.out.String(), rest, nil
+}
+
+// page collects lines up to a limit.
+type page struct {
+	out   strings.Builder
+	lines int
+	limit int    // bytes; 0: none
+	end   string // to be written behind the last line
+}
+
+// add adds a line if it fits; the first one always does.
+func (p *page) add(number, line string) bool {
+	if p.lines > 0 {
+		if p.limit > 0 && p.out.Len()+1+len(number)+len(line)+len(p.end) > p.limit {
+			return false
+		}
+		p.out.WriteByte('\n')
+	}
+	p.out.WriteString(number)
+	p.out.WriteString(line)
+	p.lines++
+	return true
+}
+
+// each visits the lines of clamped ranges, line n of the i-th, until visit returns
+// false.
+func (t Text) each(ranges []Range, visit func(i, n int, line string) bool) {
 	for i, r := range ranges {
+		line, at := "", t.start(r.Start)
 		for n := r.Start; n <= r.End; n++ {
-			if !first && limit > 0 && out.Len()+1+t.width(n, numbered) > limit {
-				return out.String(), append([]Range{{n, r.End}}, ranges[i+1:]...), nil
+			if line, at = t.lineAt(at); !visit(i, n, line) {
+				return
 			}
-			if !first {
-				out.WriteByte('\n')
-			}
-			t.write(&out, n, numbered)
-			first = false
 		}
 	}
-	return out.String(), nil, nil
 }
+
+// whole says whether clamped ranges are everything, once.
+func (t Text) whole(ranges []Range) bool {
+	return len(ranges) == 1 && ranges[0] == (Range{1, t.Len()})
+}
+
+// toTheEnd says whether a range asks for the final "\n", too: the last pages of
+// the whole original end one line past the last, and so may the first.
+func (t Text) toTheEnd(asked []Range) bool {
+	if len(asked) != 1 || !strings.HasSuffix(t.text, "\n") {
+		return false
+	}
+	past := asked[0].End - t.Len()
+	return past == 1 || past > 1 && asked[0].Start == 1
+}
+
+// CutsNewline says whether the last unnumbered page of the ranges ends with the
+// text's last line, without the "\n" behind it.
+func (t Text) CutsNewline(asked []Range) bool {
+	ranges, err := t.clamp(asked)
+	if err != nil || len(ranges) == 0 || !strings.HasSuffix(t.text, "\n") {
+		return false
+	}
+	return ranges[len(ranges)-1].End == t.Len() && !t.whole(ranges) && !t.toTheEnd(asked)
+}
+
+// Size is how many bytes Lines would return, and one more: a newline behind each
+// line. It is found without touching a line.
+func (t Text) Size(ranges []Range, numbered bool) (int, error) {
+	ranges, err := t.clamp(ranges)
+	if err != nil {
+		return 0, err
+	}
+	size := 0
+	for _, r := range ranges {
+		size += t.start(r.End+1) - t.start(r.Start)
+		if numbered {
+			size += digitsUpTo(r.End) - digitsUpTo(r.Start-1) + (r.End-r.Start+1)*len(numberMark)
+		}
+	}
+	return size, nil
+}
+
+// digitsUpTo is how many digits the numbers 1 to n have together.
+func digitsUpTo(n int) int {
+	sum := 0
+	for low := 1; low <= n; low *= 10 {
+		sum += n - low + 1
+	}
+	return sum
+}
+
+// scanStep is about how many bytes are searched between two looks at the context.
+const scanStep = 64 << 10
 
 // Matching returns the lines within the ranges (none: everywhere) that re
 // matches, each behind its number, up to about limit bytes (0: no limit). A
-// line is matched without its "\r". next is where to go on, 0 at the end.
-func (t Text) Matching(re *regexp.Regexp, ranges []Range, limit int) (lines string, count int, rest []Range, err error) {
-	if len(ranges) == 0 && t.Len() > 0 {
-		ranges = []Range{{1, t.Len()}}
-	}
-	if ranges, err = t.clamp(ranges); err != nil {
+// line is matched without its "\r". rest is where to go on, nil at the end. It
+// fails with ctx's error when ctx ends.
+func (t Text) Matching(ctx context.Context, re *regexp.Regexp, ranges []Range, limit int) (lines string, count int, rest []Range, err error) {
+	if ranges, err = t.clamp(t.orAll(ranges)); err != nil {
 		return "", 0, nil, err
 	}
-	var out strings.Builder
-	for i, r := range ranges {
-		for n := r.Start; n <= r.End; n++ {
-			if !re.MatchString(strings.TrimSuffix(t.Line(n), "\r")) {
-				continue
+	p, scanned := page{limit: limit}, 0
+	t.each(ranges, func(i, n int, line string) bool {
+		found := matches(ctx, re, strings.TrimSuffix(line, "\r"))
+		if scanned += len(line) + 1; scanned > scanStep {
+			if scanned, err = 0, ctx.Err(); err != nil {
+				return false
 			}
-			if count > 0 && limit > 0 && out.Len()+1+t.width(n, true) > limit {
-				return out.String(), count, append([]Range{{n, r.End}}, ranges[i+1:]...), nil
-			}
-			if count > 0 {
-				out.WriteByte('\n')
-			}
-			t.write(&out, n, true)
-			count++
 		}
+		if found && !p.add(numberOf(n), line) {
+			rest = append([]Range{{n, ranges[i].End}}, ranges[i+1:]...)
+		}
+		return rest == nil
+	})
+	return p.out.String(), p.lines, rest, err
+}
+
+// matches searches one line. In a long one, where it is slower for it, it gives up
+// when ctx ends.
+func matches(ctx context.Context, re *regexp.Regexp, line string) bool {
+	if len(line) <= scanStep {
+		return re.MatchString(line)
 	}
-	return out.String(), count, nil, nil
+	return re.MatchReader(&runes{Reader: strings.NewReader(line), ctx: ctx})
+}
+
+// runes are a line's characters, until ctx ends.
+type runes struct {
+	*strings.Reader
+	ctx  context.Context
+	read int
+}
+
+func (r *runes) ReadRune() (c rune, size int, err error) {
+	if r.read++; r.read%1024 == 0 && r.ctx.Err() != nil {
+		return 0, 0, io.EOF
+	}
+	return r.Reader.ReadRune()
+}
+
+// orAll is the ranges, or one over everything.
+func (t Text) orAll(ranges []Range) []Range {
+	if len(ranges) == 0 && t.Len() > 0 {
+		return []Range{{1, t.Len()}}
+	}
+	return ranges
 }
 
 // clamp checks every range and cuts it at the last line.
@@ -156,23 +315,10 @@ func (t Text) clamp(ranges []Range) ([]Range, error) {
 	return clamped, nil
 }
 
-// width is how many bytes write adds for a line.
-func (t Text) width(n int, numbered bool) int {
-	if numbered {
-		return len(number(n)) + len(t.Line(n))
-	}
-	return len(t.Line(n))
-}
+const numberMark = "│ "
 
-func (t Text) write(out *strings.Builder, n int, numbered bool) {
-	if numbered {
-		out.WriteString(number(n))
-	}
-	out.WriteString(t.Line(n))
-}
-
-// number is the document's prefix of a numbered line.
-func number(n int) string { return strconv.Itoa(n) + "│ " }
+// numberOf is the document's prefix of a numbered line.
+func numberOf(n int) string { return strconv.Itoa(n) + numberMark }
 
 // CountLines is how many lines NewText would find.
 func CountLines(text string) int {

@@ -1,9 +1,11 @@
 package recovery_test
 
 import (
+	"context"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -97,6 +99,88 @@ func TestTextPages(t *testing.T) {
 	}
 }
 
+// The whole original comes back to its last byte, in however many pages.
+func TestTextPagesAreTheOriginal(t *testing.T) {
+	for _, original := range []string{"a\n\nbb\nc\n", "a\n\nbb\nc", "one\n", "\n", "\n\n", "a\r\nb\r\n"} {
+		text := recovery.NewText(original)
+		for limit := 1; limit < len(original)+2; limit++ {
+			for _, end := range []int{text.Len() + 1, 1 << 40} {
+				var pages []string
+				for rest := (ranges{{1, end}}); rest != nil; {
+					page, next, err := text.Page(rest, false, limit)
+					require.NoError(t, err)
+					if next == nil {
+						require.False(t, text.CutsNewline(rest))
+					}
+					pages, rest = append(pages, page), next
+				}
+				require.Equal(t, original, strings.Join(pages, "\n"), "limit %d", limit)
+			}
+		}
+	}
+}
+
+// Where the last newline is left out, that is said.
+func TestTextCutsNewline(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text   string
+		ranges ranges
+		want   bool
+	}{
+		"everything":       {"a\nb\n", ranges{{1, 2}}, false},
+		"the last line":    {"a\nb\n", ranges{{2, 2}}, true},
+		"and its end":      {"a\nb\n", ranges{{2, 3}}, false},
+		"another line":     {"a\nb\n", ranges{{1, 1}}, false},
+		"everything twice": {"a\nb\n", ranges{{1, 2}, {1, 2}}, true},
+		"there is none":    {"a\nb", ranges{{2, 2}}, false},
+		"nothing":          {"a\n", nil, false},
+	} {
+		assert.Equal(t, tc.want, recovery.NewText(tc.text).CutsNewline(tc.ranges), name)
+	}
+}
+
+// Size tells the size of an answer before any of it is there.
+func TestTextSize(t *testing.T) {
+	text := recovery.NewText(strings.Repeat("a\n\nbé\r\n", 40) + "end")
+	for _, asked := range []ranges{{{1, 1}}, {{1, 121}}, {{1, 999}}, {{5, 9}, {2, 120}, {2, 120}}, {{9, 11}, {99, 101}}} {
+		for _, numbered := range []bool{false, true} {
+			lines, err := text.Lines(asked, numbered)
+			require.NoError(t, err)
+			size, err := text.Size(asked, numbered)
+			require.NoError(t, err)
+			require.Equal(t, len(lines)+1, size, "%v: its lines and a newline behind each", asked)
+		}
+	}
+	_, err := text.Size(ranges{{0, 1}}, false)
+	assert.ErrorContains(t, err, "invalid_range")
+}
+
+// A search ends with its caller, also within one line.
+func TestTextMatchingEndsWithItsCaller(t *testing.T) {
+	slow := regexp.MustCompile(`(a?l?i?n?e?){50}zzz`)
+	for name, original := range map[string]string{
+		"many lines": strings.Repeat("a line of text\n", 1_000_000), "one line": strings.Repeat("a line of text ", 1_000_000),
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		start := time.Now()
+		_, _, _, err := recovery.NewText(original).Matching(ctx, slow, nil, 0)
+		cancel()
+		require.ErrorIs(t, err, context.DeadlineExceeded, name)
+		assert.Less(t, time.Since(start), 10*time.Second, name)
+	}
+}
+
+func TestTextMatchingLongLines(t *testing.T) {
+	long := strings.Repeat("é ", 100_000) + "needle\r"
+	text := recovery.NewText("hay\n" + long + "\nneedle\n")
+	for _, pattern := range []string{"needle", `n[e]+dle$`, `^(é |needle)*$`} {
+		lines, count, _, err := text.Matching(t.Context(), regexp.MustCompile(pattern), nil, 0)
+		require.NoError(t, err)
+		assert.Equal(t, 2, count, pattern)
+		assert.Equal(t, "2│ "+long+"\n3│ needle", lines)
+	}
+}
+
 func TestTextMatching(t *testing.T) {
 	text := recovery.NewText("one fish\r\ntwo fish\nred [fish]\nblue\n")
 	for name, tc := range map[string]struct {
@@ -112,7 +196,7 @@ func TestTextMatching(t *testing.T) {
 		"no match":          {"green", nil, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, count, rest, err := text.Matching(regexp.MustCompile(tc.pattern), tc.ranges, 0)
+			got, count, rest, err := text.Matching(t.Context(), regexp.MustCompile(tc.pattern), tc.ranges, 0)
 			require.NoError(t, err)
 			assert.Equal(t, tc.want, got)
 			assert.Equal(t, tc.count, count)
@@ -120,16 +204,31 @@ func TestTextMatching(t *testing.T) {
 		})
 	}
 
-	page, count, rest, err := text.Matching(regexp.MustCompile("fish"), nil, 15)
+	page, count, rest, err := text.Matching(t.Context(), regexp.MustCompile("fish"), nil, 15)
 	require.NoError(t, err)
 	assert.Equal(t, "1│ one fish\r", page)
 	assert.Equal(t, 1, count)
 	assert.Equal(t, ranges{{2, 4}}, rest)
-	_, _, _, err = text.Matching(regexp.MustCompile("x"), ranges{{9, 9}}, 0)
+	_, _, _, err = text.Matching(t.Context(), regexp.MustCompile("x"), ranges{{9, 9}}, 0)
 	assert.ErrorContains(t, err, "invalid_range")
-	empty, _, _, err := recovery.NewText("").Matching(regexp.MustCompile(""), nil, 0)
+	empty, _, _, err := recovery.NewText("").Matching(t.Context(), regexp.MustCompile(""), nil, 0)
 	require.NoError(t, err)
 	assert.Empty(t, empty)
+}
+
+// Every line is found at once, wherever it is and whatever its neighbours are.
+func TestTextFindsEveryLine(t *testing.T) {
+	var lines []string
+	for i := range 2000 {
+		lines = append(lines, strings.Repeat("x", i%7*i%997), "", strings.Repeat("é\r", i%13*i))
+	}
+	text := recovery.NewText(strings.Join(lines, "\n"))
+	require.Equal(t, lines, text.All())
+	for i, line := range lines {
+		if got := text.Line(i + 1); got != line {
+			require.Equal(t, line, got, "line %d", i+1)
+		}
+	}
 }
 
 func FuzzTextIsItsLines(f *testing.F) {
