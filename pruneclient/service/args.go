@@ -89,6 +89,13 @@ func ParseRecover(args map[string]any) (RecoverArgs, []Issue) {
 	return a, c.sorted()
 }
 
+// ParseHealth refuses whatever is given: health has no arguments.
+func ParseHealth(args map[string]any) []Issue {
+	c := &checker{}
+	c.closed("", args)
+	return c.issues
+}
+
 func milliseconds(n int) time.Duration {
 	return time.Duration(min(n, int(maxTimeout/time.Millisecond))) * time.Millisecond
 }

@@ -3,8 +3,6 @@ package prunerservice
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -16,10 +14,6 @@ import (
 )
 
 const (
-	maxBodyBytes = 32 << 20
-	// bodyBudget is how many bytes of requests are held at once; more wait. It is
-	// what keeps memory bounded when many large texts arrive together.
-	bodyBudget = 128 << 20
 	// largeBody is the size from which reading and writing JSON takes turns.
 	largeBody = 16 << 10
 	// patience is how long a large answer that is ready waits for its turn: a
@@ -48,14 +42,24 @@ func (l lane) do(ctx context.Context, size int, work func()) {
 type server struct {
 	service *service.Service
 	version string
-	budget  *semaphore.Weighted
-	reading lane
-	writing lane
-	log     func(event string, data map[string]any)
+	methods map[string]method
+	bodies  *bodies
+	answers *semaphore.Weighted // of answerBudget
+
+	fetching chan struct{} // a token per original being fetched
+	reading  lane
+	writing  lane
+	log      func(event string, data map[string]any)
 }
 
 func newServer(s *service.Service, version string, log func(string, map[string]any)) *server {
-	return &server{service: s, version: version, budget: semaphore.NewWeighted(bodyBudget), reading: make(lane, 1), writing: make(lane, 1), log: log}
+	srv := &server{
+		service: s, version: version, log: log,
+		bodies: newBodies(), answers: semaphore.NewWeighted(answerBudget),
+		fetching: make(chan struct{}, lookups), reading: make(lane, 1), writing: make(lane, 1),
+	}
+	srv.methods = srv.allMethods()
+	return srv
 }
 
 func (s *server) handler() http.Handler {
@@ -109,15 +113,17 @@ func (s *server) serveHealth(w http.ResponseWriter, _ *http.Request) {
 func (s *server) serveRPC(w http.ResponseWriter, r *http.Request) {
 	s.withBody(w, r, func(body []byte) {
 		answer, err := s.answerRPC(r.Context(), body)
+		defer s.answers.Release(answer.weight)
 		switch {
 		case err != nil: // the caller is gone
-		case answer == nil:
+		case answer.before == nil:
 			w.WriteHeader(http.StatusAccepted)
 		default:
-			write(w, http.StatusOK, answer)
+			s.send(r.Context(), w, answer)
 		}
-	}, func() {
-		write(w, http.StatusRequestEntityTooLarge, encodeRPC(nil, nil, standard(codeInvalidRequest)))
+	}, func(status int) {
+		refused := answerOf(nil, nil, standard(codeInvalidRequest))
+		write(w, status, append(refused.before, refused.after...))
 	})
 }
 
@@ -137,9 +143,18 @@ func (s *server) servePrune(w http.ResponseWriter, r *http.Request) {
 		if res, err := s.service.PruneCode(r.Context(), args); err == nil {
 			writeJSON(w, http.StatusOK, res)
 		}
-	}, func() {
-		refuse(http.StatusRequestEntityTooLarge, service.Detail{Type: "too_large", Loc: []string{"body"}, Msg: "Body larger than 32 MiB"})
-	})
+	}, func(status int) { refuse(status, unread(status)) })
+}
+
+// unread says why a body was not read to its end.
+func unread(status int) service.Detail {
+	switch status {
+	case http.StatusRequestEntityTooLarge:
+		return service.Detail{Type: "too_large", Loc: []string{"body"}, Msg: "Body larger than 32 MiB"}
+	case http.StatusRequestTimeout:
+		return service.Detail{Type: "timeout", Loc: []string{"body"}, Msg: "Body was not sent in time"}
+	}
+	return service.Detail{Type: "incomplete", Loc: []string{"body"}, Msg: "Body ended early"}
 }
 
 func parseCode(body []byte) (service.CodeArgs, []service.Detail) {
@@ -153,40 +168,6 @@ func parseCode(body []byte) (service.CodeArgs, []service.Detail) {
 	return service.ParseCode(request)
 }
 
-// withBody reads the body within the budget of all requests and hands it on.
-func (s *server) withBody(w http.ResponseWriter, r *http.Request, use func(body []byte), tooLarge func()) {
-	if r.ContentLength > maxBodyBytes {
-		tooLarge()
-		return
-	}
-	weight := r.ContentLength
-	if weight < 0 {
-		weight = maxBodyBytes
-	}
-	if s.budget.Acquire(r.Context(), weight) != nil {
-		return
-	}
-	defer s.budget.Release(weight)
-	body, err := readBody(http.MaxBytesReader(w, r.Body, maxBodyBytes), r.ContentLength)
-	var over *http.MaxBytesError
-	switch {
-	case errors.As(err, &over):
-		tooLarge()
-	case err == nil:
-		use(body)
-	}
-}
-
-// readBody reads a body into one piece of memory where its size is known.
-func readBody(from io.Reader, size int64) ([]byte, error) {
-	if size < 0 {
-		return io.ReadAll(from)
-	}
-	body := make([]byte, size)
-	_, err := io.ReadFull(from, body)
-	return body, err
-}
-
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	body, err := encode(v)
 	if err != nil {
@@ -196,8 +177,12 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 }
 
 func write(w http.ResponseWriter, status int, body []byte) {
+	header(w, status)
+	_, _ = w.Write(body)
+}
+
+func header(w http.ResponseWriter, status int) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = w.Write(body)
 }

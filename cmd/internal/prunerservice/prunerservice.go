@@ -95,10 +95,11 @@ func serve(ctx context.Context, version string, s Settings, log func(string, map
 }
 
 // boundMemory keeps the collector from letting the heap grow to twice a full
-// store: originals, the requests being worked on, and as much again for those.
+// store: originals, the requests being worked on, as much again for those, and
+// what is recovered.
 func boundMemory(store int64) {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // unless GOMEMLIMIT says otherwise
-		debug.SetMemoryLimit(store + 2*bodyBudget)
+		debug.SetMemoryLimit(store + 2*bodyBudget + answerBudget)
 	}
 }
 

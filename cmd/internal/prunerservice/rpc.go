@@ -7,12 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"mcp-pruner/cmd/internal/mcpserver"
-	"mcp-pruner/pruneclient/recovery"
 	"mcp-pruner/pruneclient/service"
 )
 
@@ -47,69 +45,76 @@ func standard(code int) *rpcError {
 	return &rpcError{Code: code, Message: messages[code]}
 }
 
-// answerRPC answers one message. A nil answer means that none is due: the message
-// was a notification or a stray response. The error is ctx's.
-func (s *server) answerRPC(ctx context.Context, body []byte) (answer []byte, err error) {
+// answerRPC answers one message. The zero answer means that none is due: the
+// message was a notification or a stray response. The error is ctx's.
+func (s *server) answerRPC(ctx context.Context, body []byte) (answer, error) {
 	var m mcpserver.Message
 	var params map[string]any
 	var badParams error
 	s.reading.do(ctx, len(body), func() { m, params, badParams = read(body) })
+	method, known := s.methods[m.Method]
 	switch {
 	case m.Fault() != 0:
-		return encodeRPC(m.ID, nil, standard(m.Fault())), nil
+		return answerOf(m.ID, nil, standard(m.Fault())), nil
 	case m.Stray() || m.ID == nil:
-		return nil, nil
+		return answer{}, nil
+	case !known:
+		return answerOf(m.ID, nil, standard(codeMethodNotFound)), nil
 	case badParams != nil:
 		issues := []service.Issue{{Path: "", Code: "invalid_type"}}
-		return encodeRPC(m.ID, nil, invalidParams(m.Method, "", issues)), nil
+		return answerOf(m.ID, nil, invalidParams(m.Method, "", issues)), nil
 	}
-	result, err := s.call(ctx, m.Method, params)
+	result, err := s.call(ctx, m.Method, method, params)
 	if err != nil && ctx.Err() != nil {
-		return nil, ctx.Err()
+		return answer{}, ctx.Err()
 	}
 	var failed *rpcError
 	if err != nil && !errors.As(err, &failed) {
 		failed = standard(codeInternalError)
 	}
-	soon, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	s.writing.do(soon, len(body), func() { answer = encodeRPC(m.ID, result, failed) })
-	return answer, nil
+	return answerOf(m.ID, result, failed), nil
 }
 
-// call runs one method. Errors that are no *rpcError are internal ones; so is a
-// panic, of which nothing is told: its value may quote a text.
-func (s *server) call(ctx context.Context, method string, params map[string]any) (result any, err error) {
+// method runs one JSON-RPC method. Errors that are no *rpcError are internal ones.
+type method func(ctx context.Context, params map[string]any) (any, error)
+
+func (s *server) allMethods() map[string]method {
+	always := func(result any) method {
+		return func(context.Context, map[string]any) (any, error) { return result, nil }
+	}
+	direct := func(tool string) method { // as older clients call them
+		return func(ctx context.Context, params map[string]any) (any, error) {
+			return s.tool(ctx, tool, tool, "", params)
+		}
+	}
+	return map[string]method{
+		"initialize":                s.initialize,
+		"ping":                      always(struct{}{}),
+		"notifications/initialized": always(struct{}{}),
+		"tools/list":                s.toolsList,
+		"resources/list":            always(map[string]any{"resources": []any{}}),
+		"resources/templates/list":  always(map[string]any{"resourceTemplates": []any{}}),
+		"prompts/list":              always(map[string]any{"prompts": []any{}}),
+		"tools/call":                s.toolsCall,
+		"health":                    s.health,
+		"prune_text":                direct("prune_text"),
+		"recover_text":              direct("recover_text"),
+		"recover_range":             direct("recover_range"),
+	}
+}
+
+// call runs a method. Of a panic nothing is told: its value may quote a text.
+func (s *server) call(ctx context.Context, name string, run method, params map[string]any) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.log("pruner_service.panic", map[string]any{"method": method, "kind": fmt.Sprintf("%T", p)})
+			s.log("pruner_service.panic", map[string]any{"method": name, "kind": fmt.Sprintf("%T", p)})
 			result, err = nil, standard(codeInternalError)
 		}
 	}()
-	switch method {
-	case "initialize":
-		return s.initialize(params)
-	case "ping", "notifications/initialized":
-		return struct{}{}, nil
-	case "tools/list":
-		return map[string]any{"tools": service.Tools()}, nil
-	case "resources/list":
-		return map[string]any{"resources": []any{}}, nil
-	case "resources/templates/list":
-		return map[string]any{"resourceTemplates": []any{}}, nil
-	case "prompts/list":
-		return map[string]any{"prompts": []any{}}, nil
-	case "tools/call":
-		return s.toolsCall(ctx, params)
-	case "health":
-		return s.service.Health(), nil
-	case "prune_text", "recover_text", "recover_range": // called directly, as older clients do
-		return s.tool(ctx, method, method, "", params)
-	}
-	return nil, standard(codeMethodNotFound)
+	return run(ctx, params)
 }
 
-func (s *server) initialize(params map[string]any) (any, error) {
+func (s *server) initialize(_ context.Context, params map[string]any) (any, error) {
 	wanted, given := params["protocolVersion"]
 	version, ok := wanted.(string)
 	if given && !ok {
@@ -120,6 +125,27 @@ func (s *server) initialize(params map[string]any) (any, error) {
 		"capabilities":    map[string]any{"tools": map[string]any{"listChanged": false}},
 		"serverInfo":      map[string]any{"name": "mcp-pruner", "version": s.version},
 	}, nil
+}
+
+// toolsList lists the tools. There is one page, so no cursor of ours exists for a
+// client to send.
+func (s *server) toolsList(_ context.Context, params map[string]any) (any, error) {
+	if cursor, given := params["cursor"]; given {
+		code := "invalid_type"
+		if _, ok := cursor.(string); ok {
+			code = "custom"
+		}
+		return nil, invalidParams("tools/list", "", []service.Issue{{Path: "cursor", Code: code}})
+	}
+	return map[string]any{"tools": service.Tools()}, nil
+}
+
+// health is the method of that name; its answer is not wrapped as the tool's is.
+func (s *server) health(_ context.Context, params map[string]any) (any, error) {
+	if issues := service.ParseHealth(params); len(issues) > 0 {
+		return nil, invalidParams("health", "health", issues)
+	}
+	return s.service.Health(), nil
 }
 
 func (s *server) toolsCall(ctx context.Context, params map[string]any) (any, error) {
@@ -139,65 +165,37 @@ func (s *server) toolsCall(ctx context.Context, params map[string]any) (any, err
 
 // tool runs a tool by its name or alias. at is where in params its arguments are.
 func (s *server) tool(ctx context.Context, method, name, at string, args map[string]any) (any, error) {
+	var issues []service.Issue
+	var run func() (any, error)
 	switch name {
 	case "health":
-		return toolResult{s.service.Health()}, nil
+		issues = service.ParseHealth(args)
+		run = func() (any, error) { return toolResult{answer: s.service.Health()}, nil }
 	case "prune_text":
-		a, issues := service.ParsePrune(args)
-		if len(issues) > 0 {
-			return nil, invalidParams(method, name, below(at, issues))
-		}
-		res, err := s.service.PruneText(ctx, a)
-		if err != nil {
-			return nil, err
-		}
-		return toolResult{res}, nil
+		var a service.PruneArgs
+		a, issues = service.ParsePrune(args)
+		run = func() (any, error) { return s.prune(ctx, a) }
 	case "recover_text", "recover_range":
-		a, issues := service.ParseRecover(args)
-		if len(issues) > 0 {
-			return nil, invalidParams(method, name, below(at, issues))
-		}
-		res, err := s.service.RecoverText(a, 0)
-		if err != nil {
-			return nil, recoverError(err)
-		}
-		return toolResult{res}, nil
+		var a service.RecoverArgs
+		a, issues = service.ParseRecover(args)
+		run = func() (any, error) { return s.recover(ctx, a) }
+	default:
+		return nil, invalidParams(method, name, []service.Issue{{Path: "name", Code: "invalid_enum_value"}})
 	}
-	return nil, invalidParams(method, name, []service.Issue{{Path: "name", Code: "invalid_enum_value"}})
+	if len(issues) > 0 {
+		return nil, invalidParams(method, name, below(at, issues))
+	}
+	return run()
 }
 
-// toolResult wraps a tool's answer as the document's servers do: JSON in a text.
-type toolResult struct{ answer any }
-
-// render writes the wrapping by hand: left to encoding/json, a large answer would
-// be gone through five times instead of two.
-func (r toolResult) render() (json.RawMessage, error) {
-	answer, err := encode(r.answer)
+func (s *server) prune(ctx context.Context, a service.PruneArgs) (any, error) {
+	res, err := s.service.PruneText(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	text, err := encode(string(answer))
-	if err != nil {
-		return nil, err
-	}
-	const head, tail = `{"content":[{"type":"text","text":`, `}],"isError":false}`
-	return slices.Concat([]byte(head), text, []byte(tail)), nil
-}
-
-func recoverError(err error) error {
-	var missing *recovery.NotFound
-	var bad *recovery.BadRange
-	switch {
-	case errors.As(err, &missing):
-		return &rpcError{codeIDNotFound, "prune_id_not_found", map[string]any{"code": "prune_id_not_found", "prune_id": missing.ID}}
-	case errors.As(err, &bad):
-		data := map[string]any{"code": "invalid_range", "range": bad.Range}
-		if bad.MaxLine != nil {
-			data["max_line"] = *bad.MaxLine
-		}
-		return &rpcError{codeBadRange, "invalid_range", data}
-	}
-	return &rpcError{codeInternalError, "Internal error", map[string]any{"code": service.RecoveryUnavailable}}
+	text := res.PrunedText
+	res.PrunedText = ""
+	return toolResult{answer: res, field: "pruned_text", text: text}, nil
 }
 
 // invalidParams is the -32602 of the whole product.
@@ -297,37 +295,4 @@ func decodeParams(raw json.RawMessage) (map[string]any, error) {
 		return nil, errors.New("params is not an object")
 	}
 	return params, nil
-}
-
-// encodeRPC renders an answer; one that cannot be rendered is an internal error.
-func encodeRPC(id json.RawMessage, result any, failed *rpcError) []byte {
-	if id == nil {
-		id = json.RawMessage("null")
-	}
-	member, body, err := "result", json.RawMessage(nil), error(nil)
-	if tool, ok := result.(toolResult); ok {
-		body, err = tool.render()
-	} else if failed == nil {
-		body, err = encode(result)
-	}
-	if err != nil {
-		failed = standard(codeInternalError)
-	}
-	if failed != nil {
-		member = "error"
-		if body, err = encode(failed); err != nil {
-			body, _ = encode(standard(codeInternalError))
-		}
-	}
-	return slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"`+member+`":`), body, []byte("}"))
-}
-
-func encode(v any) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
