@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -89,8 +90,14 @@ func (t *TraceFile) write(r *Record) error {
 	r.Writer, r.Seq, r.Prev, r.Lost = t.writer, t.seq+1, t.prev, t.lost
 	t.line = AppendRecord(t.line[:0], r)
 	n, err := t.file.Write(t.line)
-	if n > 0 && err != nil {
-		_, _ = t.file.Write([]byte("\n")) // so that what others write stands by itself
+	if n == 0 || err == nil {
+		return err
+	}
+	_, _ = t.file.Write([]byte("\n")) // so that what others write stands by itself
+	if n == len(t.line)-1 {           // the record is there, only its end of line was missing
+		t.drop()
+		t.tell(err)
+		return nil
 	}
 	return err
 }
@@ -123,11 +130,18 @@ func (t *TraceFile) full() bool {
 	return err == nil && info.Size() >= t.limit && info.Mode().IsRegular()
 }
 
+// errLocked: somebody else holds the lock.
+var errLocked = errors.New("the file is locked")
+
 // rotate puts the file aside, unless another process has just done so. Only who
-// holds the lock may; processes that still write to the file that was put aside
-// do no harm, and find out within lookEvery or at their own next rotation.
+// holds the lock may, and nobody waits for it: the next record tries again.
+// Processes that still write to the file that was put aside do no harm, and find
+// out within lookEvery or at their own next rotation.
 func (t *TraceFile) rotate() error {
 	unlock, err := lockFile(t.file)
+	if errors.Is(err, errLocked) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("lock %s: %w", t.path, err)
 	}
@@ -162,11 +176,25 @@ func (t *TraceFile) drop() {
 	}
 }
 
-var errNotAFile = errors.New("it is neither a file nor a device")
+// A pipe or a terminal that nobody reads lets its writer wait.
+var errNotAFile = errors.New("it is neither a file nor a device like /dev/null that no writer waits for")
+
+// harmless are the devices that never let a writer wait.
+var harmless = []string{os.DevNull, "/dev/null", "/dev/zero", "/dev/full"}
+
+func isHarmless(info fs.FileInfo) bool {
+	if info.Mode().IsRegular() {
+		return true
+	}
+	return info.Mode()&fs.ModeCharDevice != 0 && slices.ContainsFunc(harmless, func(device string) bool {
+		known, err := os.Stat(device)
+		return err == nil && os.SameFile(info, known)
+	})
+}
 
 func (t *TraceFile) open() error {
 	info, err := os.Stat(t.path)
-	if err == nil && info.Mode()&(fs.ModeDir|fs.ModeNamedPipe|fs.ModeSocket) != 0 {
+	if err == nil && !isHarmless(info) {
 		return &fs.PathError{Op: "open", Path: t.path, Err: errNotAFile} // opening a pipe may wait for ever
 	}
 	f, err := os.OpenFile(t.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)

@@ -137,6 +137,18 @@ func TestWhatCannotBeATraceIsRefused(t *testing.T) {
 		_, err := OpenTrace(pipe, 0, nil)
 		require.ErrorContains(t, err, "neither a file nor a device", "and not waited for a reader")
 	}
+	for _, terminal := range []string{"/dev/ptmx", "/dev/tty"} {
+		if _, err := os.Stat(terminal); err == nil {
+			_, err := OpenTrace(terminal, 0, nil)
+			require.ErrorContains(t, err, "neither a file nor a device", terminal)
+		}
+	}
+	for _, device := range []string{"/dev/null", "/dev/full"} {
+		if _, err := os.Stat(device); err == nil {
+			_, err := OpenTrace(device, 0, nil)
+			require.NoError(t, err, device)
+		}
+	}
 }
 
 // Several processes, each with several goroutines, write to one trace that is

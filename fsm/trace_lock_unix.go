@@ -3,14 +3,19 @@
 package fsm
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
 
-// lockFile waits for the lock on a file. It ends with the process, too.
+// lockFile locks a file, or says at once that somebody else has. The lock ends with
+// the process, too.
 func lockFile(f *os.File) (unlock func(), err error) {
 	fd := int(f.Fd())
-	if err := syscall.Flock(fd, syscall.LOCK_EX); err != nil {
+	switch err := syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB); {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return nil, errLocked
+	case err != nil:
 		return nil, err
 	}
 	return func() { _ = syscall.Flock(fd, syscall.LOCK_UN) }, nil

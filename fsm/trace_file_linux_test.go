@@ -1,0 +1,79 @@
+package fsm
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Somebody who holds the lock of a file that is to be put aside keeps no request
+// waiting; once it is free the file is put aside.
+func TestNobodyWaitsForALock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	trace, err := OpenTrace(path, 100, func(err error) { t.Error(err) })
+	require.NoError(t, err)
+	trace.Append(record(1))
+	other, err := os.Open(path)
+	require.NoError(t, err)
+	defer other.Close()
+	require.NoError(t, syscall.Flock(int(other.Fd()), syscall.LOCK_EX))
+	done := make(chan struct{})
+	go func() {
+		trace.Append(record(2))
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		require.FailNow(t, "it waits for the lock")
+	}
+	assert.Len(t, readTrace(t, path), 2)
+	require.NoError(t, syscall.Flock(int(other.Fd()), syscall.LOCK_UN))
+	trace.Append(record(3))
+	assert.Len(t, readTrace(t, path), 1)
+}
+
+// The disk takes all of a line but its end: the record is there, and is not written
+// or numbered again.
+func TestOnlyTheEndOfALineIsMissing(t *testing.T) {
+	const limit = 4096
+	path := os.Getenv("TRACE_TEST_FULL")
+	if path != "" { // we are the process whose files are bounded
+		signal.Ignore(syscall.SIGXFSZ)
+		var unbounded syscall.Rlimit
+		require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &unbounded))
+		told := 0
+		trace, err := OpenTrace(path, 0, func(error) { told++ })
+		require.NoError(t, err)
+		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: unbounded.Max}))
+		trace.Append(record(1))
+		trace.Append(record(2))
+		assert.Equal(t, 1, told)
+		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &unbounded))
+		trace.Append(record(3))
+		return
+	}
+	path = filepath.Join(t.TempDir(), "trace.jsonl")
+	r := record(1)
+	r.Writer, r.Seq = "0123456789abcdef", 1
+	before := bytes.Repeat([]byte("\n"), limit-len(Reseal(&r)))
+	require.NoError(t, os.WriteFile(path, before, 0o600))
+	cmd := exec.Command(os.Args[0], "-test.run=^TestOnlyTheEndOfALineIsMissing$")
+	cmd.Env = append(os.Environ(), "TRACE_TEST_FULL="+path)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	records := readTrace(t, path)
+	require.Len(t, records, 2)
+	assert.Equal(t, []string{"req_1", "req_3"}, []string{records[0].ID, records[1].ID})
+	assert.Equal(t, uint64(2), records[1].Seq)
+	assert.Equal(t, 1, records[1].Lost)
+	assert.Equal(t, records[0].Sum, records[1].Prev)
+}
