@@ -252,6 +252,8 @@ func TestReportFilters(t *testing.T) {
 	assert.InDelta(t, s.Pruner.Applied, clicked, 0)
 	assert.InDelta(t, clicked, b.figure("requests"), 0)
 	assert.Contains(t, eval[string](b, `document.getElementById('through').textContent`), "pruned")
+	told := eval[string](b, `document.getElementById('told').textContent`)
+	assert.Regexp(t, fmt.Sprintf(`^T19: req:calling_pruner --pruned--> req:respond_pruned\n +%s times, p50 .* p95 `, count(s.Pruner.Applied)), told)
 	eval[bool](b, `document.querySelector('[data-state="req:tool_error"]').dispatchEvent(new Event('click'))`)
 	assert.InDelta(t, b.figure("failed"), b.figure("requests"), 0)
 
@@ -279,6 +281,8 @@ func TestReportLooks(t *testing.T) {
 			assert.LessOrEqual(t, eval[int64](b, `document.documentElement.scrollWidth`), width, "%s at %d: the page is wider than the window", scheme, width)
 			assert.GreaterOrEqual(t, eval[float64](b, contrast), 4.5, "%s at %d: text does not stand out", scheme, width)
 			assert.Empty(t, eval[[]string](b, smallText), "%s at %d: text is too small", scheme, width)
+			assert.True(t, eval[bool](b, firstInView), "%s at %d: the picture does not show where it begins", scheme, width)
+			assert.Empty(t, eval[[]string](b, hiddenCells), "%s at %d: a request is off the screen", scheme, width)
 			backgrounds[eval[string](b, `getComputedStyle(document.body).backgroundColor`)] = true
 			b.screenshot(fmt.Sprintf("%s-%d.png", scheme, width))
 		}
@@ -294,6 +298,16 @@ const contrast = `(() => {
 	const card = getComputedStyle(document.querySelector('.card')).backgroundColor;
 	return Math.min(...[...document.querySelectorAll('td, th, h2, .sub, .figures b, .figures span, .num')].map(e => ratio(getComputedStyle(e).color, card)));
 })()`
+
+// firstInView says whether the state that a machine begins in is within its frame.
+const firstInView = `(() => {
+	const d = document.querySelector('.drawing:not([hidden])'), frame = d.getBoundingClientRect(), box = d.querySelector('.state').getBoundingClientRect();
+	return box.left >= frame.left && box.right <= frame.right;
+})()`
+
+// hiddenCells names cells of the list of requests that are beside the window; wide
+// windows scroll the last column, which is as long as a way.
+const hiddenCells = `[...document.querySelectorAll('#requests td')].filter(e => innerWidth < 500 && e.getBoundingClientRect().right > innerWidth).map(e => e.textContent)`
 
 // smallText names elements whose text is drawn under 9 pixels high, the drawing
 // scaled as it is.

@@ -159,6 +159,9 @@
   }
   const cell = (text, kind) => el('td', { class: kind }, text);
   function table(id, heads, lines) {
+    if ($(id).classList.contains('cards')) { // where there is no room for columns
+      for (const cells of lines) cells.forEach((c, i) => { c.dataset.head = heads[i].replace('#', ''); });
+    }
     $(id).replaceChildren(
       el('thead', {}, el('tr', {}, ...heads.map((h) => el('th', { class: h.startsWith('#') ? 'num' : undefined, scope: 'col' }, h.replace('#', ''))))),
       el('tbody', {}, ...lines.map((cells) => el('tr', {}, ...cells))));
@@ -242,36 +245,52 @@
 
   const choice = { machine: 0, list: 'slowest', edges: null, state: null, says: '' };
 
+  // tell says what there is to an arrow or a state: where the mouse is, and below the
+  // picture when it is chosen, for a finger points at nothing without touching it.
+  function tell(g, chosen, text) {
+    g.querySelector('title').textContent = text;
+    if (chosen) $('told').textContent = text;
+  }
+
+  // showFirst scrolls a picture that is wider than the screen to its middle, or as far
+  // from there as it takes to show where it begins.
+  function showFirst(d, machine) {
+    d.scrollLeft = (d.scrollWidth - d.clientWidth) / 2;
+    const frame = d.getBoundingClientRect(), box = d.querySelector(`[data-state="${machine.initial}"]`).getBoundingClientRect();
+    d.scrollLeft += Math.max(0, box.right + 8 - frame.right) + Math.min(0, box.left - 8 - frame.left);
+  }
+
   function machines(s) {
+    $('told').textContent = 'Nothing is chosen.';
     document.querySelectorAll('.drawing').forEach((d) => {
       const m = data.machines.findIndex((x) => x.name === d.dataset.machine), machine = data.machines[m];
       const appears = d.hidden && m === choice.machine;
       d.hidden = m !== choice.machine;
       if (d.hidden) return;
-      if (appears) d.scrollLeft = (d.scrollWidth - d.clientWidth) / 2; // on a narrow screen
+      if (appears) showFirst(d, machine);
       const times = (rows) => latency(rows.flatMap((e) => s.edges.get(m * 4096 + e) || []));
       let most = 1;
       for (const [key, list] of s.edges) if (Math.floor(key / 4096) === m) most = Math.max(most, list.length);
       d.querySelectorAll('.arrow').forEach((g) => {
         const rows = g.dataset.rows.split(' ').map(Number), t = times(rows);
         g.classList.toggle('never', !t.n);
-        g.classList.toggle('chosen', choice.edges !== null && choice.edges.machine === m && rows.every((e) => choice.edges.rows.includes(e)));
+        const chosen = g.classList.toggle('chosen', choice.edges !== null && choice.edges.machine === m && rows.every((e) => choice.edges.rows.includes(e)));
         g.dataset.count = t.n;
         g.querySelector('.n').textContent = t.n ? count(t.n) : '';
         g.querySelector('.t').textContent = t.n ? span(t.p50) : '';
         g.querySelector('.line').style.strokeWidth = t.n ? 1 + 5 * Math.sqrt(t.n / most) : 1;
-        g.querySelector('title').textContent = rows.map((e) => {
+        tell(g, chosen, rows.map((e) => {
           const r = machine.edges[e], one = times([e]);
           return `${r.row}: ${r.from} --${r.trigger}--> ${r.to}\n    ${count(one.n)} times, p50 ${span(one.p50)}, p95 ${span(one.p95)}, max ${span(one.max)}`;
-        }).join('\n');
+        }).join('\n'));
       });
       d.querySelectorAll('.state').forEach((g) => {
         const left = s.states.get(machine.name + ' ' + g.dataset.state) || [];
         const into = machine.edges.reduce((sum, e, i) => sum + (e.to === g.dataset.state ? (s.edges.get(m * 4096 + i) || []).length : 0), 0);
         const t = latency(left);
         g.classList.toggle('never', g.dataset.state !== 'any state' && !left.length && !into);
-        g.classList.toggle('chosen', choice.state !== null && choice.state.machine === m && choice.state.name === g.dataset.state);
-        g.querySelector('title').textContent = `${g.dataset.state}\nentered ${count(into)} times` + (t.n ? `, left after p50 ${span(t.p50)}, p95 ${span(t.p95)}, max ${span(t.max)}` : '');
+        const chosen = g.classList.toggle('chosen', choice.state !== null && choice.state.machine === m && choice.state.name === g.dataset.state);
+        tell(g, chosen, `${g.dataset.state}\n    entered ${count(into)} times` + (t.n ? `, left after p50 ${span(t.p50)}, p95 ${span(t.p95)}, max ${span(t.max)}` : ''));
       });
     });
   }
