@@ -16,8 +16,12 @@ type TokenCounter struct {
 	Well  func(text string) int // takes microseconds, where something was saved
 }
 
-// Names come from clients; a record keeps this much of one.
-const maxNameBytes = 128
+// What comes from clients can be of any size; a record keeps this much of it. The
+// longest command that is allowed is kept whole unless it is not ASCII.
+const (
+	maxNameBytes   = 128
+	maxDetailBytes = 64 << 10
+)
 
 // Answering tells the call that its answer of so many bytes is about to be
 // written. The record is made here, so that no answered call is missing from the
@@ -55,7 +59,7 @@ func (c *Call) fill(r *fsm.Record, amends bool) {
 	}
 	r.Amends = amends
 	r.Session = c.request.Session.ID()
-	r.Client, r.Tool = cut(c.request.Client), cut(c.toolName)
+	r.Client, r.Tool = cut(c.request.Client, maxNameBytes), cut(c.toolName, maxNameBytes)
 	if c.wire > 0 && !amends { // else nothing reached the client
 		c.addSizes(r)
 	}
@@ -83,7 +87,7 @@ func (p *PruningMetadata) appendTo(values []fsm.Value, detail bool) []fsm.Value 
 		add("error.code", p.Error.Code)
 	}
 	if p.Error != nil && detail {
-		add("error.message", p.Error.Message)
+		add("error.message", cut(p.Error.Message, maxDetailBytes))
 	}
 	return values
 }
@@ -140,7 +144,8 @@ func (c *Call) addSubject(r *fsm.Record) {
 	r.Subject, r.Part = c.session().subject(c, s), s.Part
 	if c.pipeline.RecordDetail {
 		r.Detail = &fsm.TraceDetail{
-			Question: c.call.FocusQuestion(), Path: s.Path, Command: s.Command, Pattern: s.Pattern,
+			Question: cut(c.call.FocusQuestion(), maxDetailBytes), Path: cut(s.Path, maxDetailBytes),
+			Command: cut(s.Command, maxDetailBytes), Pattern: cut(s.Pattern, maxDetailBytes),
 		}
 	}
 }
@@ -163,7 +168,7 @@ func (s *Session) subject(c *Call, about tools.Subject) string {
 	if known {
 		return subject
 	}
-	subject = s.veil(cut(c.request.Client), c.toolName, about)
+	subject = s.veil(cut(c.request.Client, maxNameBytes), c.toolName, about)
 	if c.pruneID != "" {
 		s.keepOriginal(c.pruneID, subject)
 	}
@@ -197,14 +202,13 @@ func (s *Session) veil(client, tool string, about tools.Subject) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// cut shortens a name that came from a client, at the end of a rune.
-func cut(name string) string {
-	if len(name) <= maxNameBytes {
-		return name
+// cut shortens a text that came from a client, at the end of a rune.
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
 	}
-	n := maxNameBytes
-	for !utf8.RuneStart(name[n]) {
-		n--
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
 	}
-	return name[:n]
+	return text[:limit]
 }

@@ -3,6 +3,7 @@ package states
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -121,4 +122,19 @@ func TestAQuestionAboutNothingIsAnEstimate(t *testing.T) {
 	call := file("a", "what?")
 	call.text = ""
 	assert.Equal(t, fsm.TraceTokens{Question: 5, Estimated: true}, newRecorder(t).run(nil, "x", call).Tokens)
+}
+
+// A client can ask for a path of any length; the record stays one that can be read.
+func TestDetailIsCut(t *testing.T) {
+	r := newRecorder(t)
+	r.RecordDetail = true
+	long := strings.Repeat("é", maxDetailBytes)
+	call := file("a"+long, "what"+long)
+	call.subject.Command, call.subject.Pattern = long, "short"
+	d := r.run(nil, "x", call).Detail
+	assert.Equal(t, "a"+long[:maxDetailBytes-2], d.Path, "at the end of a rune")
+	assert.Equal(t, "what"+long[:maxDetailBytes-4], d.Question)
+	assert.Equal(t, long[:maxDetailBytes], d.Command)
+	assert.Equal(t, "short", d.Pattern)
+	assert.Empty(t, cut(strings.Repeat("\x80", 9), 8))
 }
