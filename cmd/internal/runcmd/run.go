@@ -165,7 +165,7 @@ func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Rea
 	if r.trace != "" {
 		record := fsm.NewRecord(result.Machine, nil)
 		record.Server, record.Client = p.Version, r.provider.Name()
-		appendTrace(r.trace, record, stderr)
+		appendTrace(r.trace, traceLimit(env), record, stderr)
 	}
 	fmt.Fprintf(stderr, "mcp-pruner: %s: %s\n", r.provider.Name(), result.Summary())
 	return result.ExitCode, nil

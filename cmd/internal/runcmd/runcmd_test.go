@@ -95,6 +95,23 @@ func TestRunFiles(t *testing.T) {
 	}
 }
 
+// TestRunRotatesItsTrace: the limit is that of the server's trace; a limit that the
+// server refuses is none.
+func TestRunRotatesItsTrace(t *testing.T) {
+	p := newPlace(t, map[string]string{"claude": connects})
+	trace := filepath.Join(p.dir, "trace")
+	for _, limit := range []string{"100", "100", "100", "soon", "-1", ""} {
+		env := append(p.env, "JEEVES_MCP_PRUNER_PATH=/bin/true", "MCP_PRUNER_TRACE_MAX_BYTES="+limit)
+		call(runcmd.Program{Version: "1.2.3"}.Run, env, "--provider=claude", "--trace", trace, "--", "x")
+	}
+	aside, err := filepath.Glob(trace + ".*")
+	require.NoError(t, err)
+	assert.Len(t, aside, 2)
+	written, err := os.ReadFile(trace)
+	require.NoError(t, err)
+	assert.Len(t, lines(string(written)), 4)
+}
+
 func TestRunRefuses(t *testing.T) {
 	p := newPlace(t, map[string]string{"claude": connects})
 	for _, c := range []struct{ args, want string }{
