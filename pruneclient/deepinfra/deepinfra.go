@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
 )
 
 // Defaults of Settings.
@@ -34,7 +35,7 @@ const (
 // Settings say where the model is and who calls it.
 type Settings struct {
 	Endpoint string        // absolute http or https URL; "" means DefaultEndpoint
-	Key      string        // sent as a bearer token and nowhere else; "" makes every call a ConfigError
+	Key      string        // sent, trimmed, as a bearer token and nowhere else; none makes every call a ConfigError
 	Timeout  time.Duration // of one call, both forms of the request together; 0 means DefaultTimeout
 	MaxDocs  int           // documents per call; 0 means DefaultMaxDocs; cut to 1..MaxDocs
 
@@ -67,7 +68,7 @@ type ErrorKind string
 const (
 	HTTPError   ErrorKind = "deepinfra_http_error"   // no answer, or not a success
 	ParseError  ErrorKind = "deepinfra_parse_error"  // an answer without usable scores
-	ConfigError ErrorKind = "deepinfra_config_error" // nothing was sent: there is no key
+	ConfigError ErrorKind = "deepinfra_config_error" // nothing was sent: there is no key, or one that cannot be
 )
 
 // Error is a failed call. It quotes neither the key nor what was sent or received.
@@ -92,6 +93,7 @@ func New(s Settings) (*Client, error) {
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
 		return nil, errors.New("the DeepInfra endpoint must be an absolute http or https URL")
 	}
+	s.Key = strings.TrimSpace(s.Key)
 	if s.Timeout == 0 {
 		s.Timeout = DefaultTimeout
 	}
@@ -117,7 +119,7 @@ func (c *Client) MaxDocs() int { return c.settings.MaxDocs }
 // the call that is under way. It fails with an *Error, or with ctx's error when
 // the caller gave up.
 func (c *Client) Score(ctx context.Context, question string, documents []string) (Scores, error) {
-	if c.settings.Key == "" {
+	if c.settings.Key == "" || strings.ContainsFunc(c.settings.Key, unicode.IsControl) {
 		return Scores{}, &Error{Kind: ConfigError}
 	}
 	key := cacheKey(c.settings.Endpoint, c.settings.MaxDocs, question, documents)

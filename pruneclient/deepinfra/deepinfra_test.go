@@ -86,7 +86,33 @@ func TestScoreReadsAnswers(t *testing.T) {
 		"infinite":              {`{"scores":[1e999,1,2]}`, nil},
 		"strings":               {`{"scores":["1","2","3"]}`, nil},
 		"results without index": {`{"results":[{"score":1}]}`, nil},
-		"array":                 {`[1,2,3]`, nil},
+		"bare numbers":          {`[1,2,3]`, []float64{1, 2, 3}},
+		"bare results":          {` [{"index":2,"score":9},{"index":0,"score":1}]`, []float64{1, worst, 9}},
+		"scores are results":    {`{"scores":[{"index":1,"score":9}]}`, []float64{worst, 9, worst}},
+		"results are numbers":   {`{"results":[3,2,1]}`, []float64{3, 2, 1}},
+		"result":                {`{"result":[3,2,1]}`, []float64{3, 2, 1}},
+		"output":                {`{"output":[{"index":0,"score":5}]}`, []float64{5, worst, worst}},
+		"data":                  {`{"object":"list","data":[{"index":0,"relevance_score":5}],"usage":{"total_tokens":3}}`, []float64{5, worst, worst}},
+		"nested scores":         {`{"output":{"scores":[3,2,1]}}`, []float64{3, 2, 1}},
+		"nested results":        {`{"result":{"results":[{"index":1,"score":2}]}}`, []float64{worst, 2, worst}},
+		"one list per question": {`{"scores":[[3,2,1]]}`, []float64{3, 2, 1}},
+		"bare list of one":      {`[[{"index":1,"score":2}]]`, []float64{worst, 2, worst}},
+		"one document":          {`{"scores":[7]}`, []float64{7, worst, worst}},
+		"index 1.0":             {`{"results":[{"index":1.0,"score":9}]}`, []float64{worst, 9, worst}},
+		"empty, then another":   {`{"scores":[],"results":[{"index":1,"score":9}]}`, []float64{worst, 9, worst}},
+		"scores first":          {`{"results":[9,9,9],"scores":[1,2,3]}`, []float64{1, 2, 3}},
+		"null, then another":    {`{"scores":null,"data":[1,2,3]}`, []float64{1, 2, 3}},
+		"mixed":                 {`[1,{"index":1,"score":2},3]`, nil},
+		"lists of several":      {`{"scores":[[1,2,3],[4,5,6]]}`, nil},
+		"too deep":              {`{"data":{"output":{"result":{"scores":[1,2,3]}}}}`, nil},
+		"another field":         {`{"embeddings":[1,2,3]}`, nil},
+		"index a string":        {`{"results":[{"index":"0","score":1}]}`, nil},
+		"half an index":         {`{"results":[{"index":0.5,"score":1}]}`, nil},
+		"infinite in results":   {`[{"index":0,"score":1e999},{"index":1,"score":1}]`, nil},
+		"booleans":              {`[true,1,2]`, nil},
+		"a number":              {`1`, nil},
+		"null":                  {`null`, nil},
+		"two values":            {`[1,2,3] [4]`, nil},
 		"empty":                 {``, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,12 +158,23 @@ func TestScoreFails(t *testing.T) {
 }
 
 func TestScoreWithoutAKeySendsNothing(t *testing.T) {
-	m := newModel(t, answers(200, `{"scores":[1]}`))
-	c, err := deepinfra.New(deepinfra.Settings{Endpoint: m.URL})
+	for _, key := range []string{"", " \n", "sk-one\nsk-two", "sk\x00"} {
+		m := newModel(t, answers(200, `{"scores":[1]}`))
+		c, err := deepinfra.New(deepinfra.Settings{Endpoint: m.URL, Key: key})
+		require.NoError(t, err)
+		_, err = c.Score(t.Context(), "q", []string{"a"})
+		requireError(t, err, deepinfra.ConfigError, 0)
+		assert.Zero(t, m.calls.Load())
+	}
+}
+
+func TestScoreTrimsTheKey(t *testing.T) {
+	m := newModel(t, func(w http.ResponseWriter, r *http.Request) {
+		assert.Equal(t, "Bearer "+secret, r.Header.Get("Authorization"))
+		answers(200, `{"scores":[1]}`)(w, r)
+	})
+	_, err := newClient(t, deepinfra.Settings{Endpoint: m.URL, Key: " " + secret + "\r\n"}).Score(t.Context(), "q", []string{"a"})
 	require.NoError(t, err)
-	_, err = c.Score(t.Context(), "q", []string{"a"})
-	requireError(t, err, deepinfra.ConfigError, 0)
-	assert.Zero(t, m.calls.Load())
 }
 
 // Endpoints disagree on the request. The one that fits is found, and found once.
