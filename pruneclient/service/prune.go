@@ -150,16 +150,16 @@ func finish(id string, a PruneArgs, chosen selection) PruneResult {
 	if slices.Contains(chosen.Warnings, lineprune.ConstraintsUnmet) {
 		return noop(id, a.Text, chosen.Warnings...)
 	}
-	opts := lineprune.RenderOptions{Numbers: a.Options.Numbers}
-	if a.Options.Markers {
-		opts.Marker = func(b lineprune.Block) string { return lineprune.Marker(id, b) }
-	}
-	text := lineprune.Render(a.Text, chosen.Result, opts)
-	if chosen.cloud == nil && !a.Options.Numbers && utf8.RuneCountInString(text) > utf8.RuneCountInString(a.Text) {
+	text := a.render(id, chosen.Result, false)
+	if chosen.cloud == nil && utf8.RuneCountInString(text) > utf8.RuneCountInString(a.Text) {
 		// In bytes it was shorter: few characters went, of a script that takes three
-		// bytes each. Readers count characters.
+		// bytes each. Readers count characters. Numbers do not count: the wish for
+		// them changes nothing about which lines stay.
 		chosen.Result = lineprune.Result{Kind: chosen.Kind, Total: chosen.Total, Warnings: []string{lineprune.NoGain}}
 		text = a.Text
+	}
+	if a.Options.Numbers {
+		text = a.render(id, chosen.Result, true)
 	}
 	res := PruneResult{
 		PruneID: id, PrunedText: text,
@@ -169,6 +169,14 @@ func finish(id string, a PruneArgs, chosen selection) PruneResult {
 	}
 	res.Stats.addCloud(chosen.cloud)
 	return res
+}
+
+func (a PruneArgs) render(id string, res lineprune.Result, numbers bool) string {
+	opts := lineprune.RenderOptions{Numbers: numbers}
+	if a.Options.Markers {
+		opts.Marker = func(b lineprune.Block) string { return lineprune.Marker(id, b) }
+	}
+	return lineprune.Render(a.Text, res, opts)
 }
 
 func annotations(id string, blocks []lineprune.Block) []Annotation {

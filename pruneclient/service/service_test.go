@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -150,7 +151,29 @@ func TestPruneContract(t *testing.T) {
 				strings.ReplaceAll(res.PrunedText, res.PruneID, "ID"),
 				strings.ReplaceAll(again.PrunedText, again.PruneID, "ID"), "same input, same text")
 			require.NotEqual(t, res.PruneID, again.PruneID)
+			requireNumbersChangeNothing(t, s, a, res)
 		}
+	}
+}
+
+// requireNumbersChangeNothing checks that the same lines go with and without
+// numbers, and that numbered lines are no more than the text numbered whole.
+func requireNumbersChangeNothing(t *testing.T, s *service.Service, a service.PruneArgs, res service.PruneResult) {
+	t.Helper()
+	a.Options.Numbers = !a.Options.Numbers
+	other := prune(t, s, a)
+	require.Equal(t, kept(res), kept(other))
+	plain, numbered := len([]rune(res.PrunedText)), len([]rune(other.PrunedText))
+	if !a.Options.Numbers {
+		plain, numbered = numbered, plain
+	}
+	if res.Stats.CloudStats == nil && res.Stats.FallbackKind == "" {
+		digits := 0
+		for n := range linesOf(a.Text) {
+			digits += len(strconv.Itoa(n+1)) + 2
+		}
+		require.LessOrEqual(t, plain, len([]rune(a.Text)))
+		require.LessOrEqual(t, numbered, len([]rune(a.Text))+digits)
 	}
 }
 
@@ -364,7 +387,10 @@ func TestPruneNeverLengthens(t *testing.T) {
 				fmt.Fprintf(&b, "第%d行%d\n", i, k)
 			}
 		}
+		numbered := ask(b.String(), "空指针 异常")
+		numbered.Options.Numbers = true
 		res := prune(t, s, ask(b.String(), "空指针 异常"))
+		require.Equal(t, kept(res), kept(prune(t, s, numbered)), "gap %d", gap)
 		require.LessOrEqual(t, len([]rune(res.PrunedText)), len([]rune(b.String())), "gap %d", gap)
 		require.LessOrEqual(t, len(res.PrunedText), b.Len(), "gap %d", gap)
 		if len(res.Annotations) > 0 {
