@@ -89,6 +89,8 @@ func (r reader) read(text []byte, e *entry) (rest []byte) {
 	switch {
 	case errors.Is(err, fsm.ErrTorn):
 		e.torn = len(text)
+	case err != nil && e.front:
+		e.err = fmt.Errorf("what stands in front of a record is neither one nor the beginning of one: %w", err)
 	case err != nil:
 		e.err = err
 	default:

@@ -88,6 +88,8 @@ func (v *verifier) take(l *line) error {
 
 func (v *verifier) noteTorn(l *line) {
 	switch {
+	case l.front && l.ok:
+		v.note("%s: another record stands right behind this one: the line end between them is missing", l)
 	case l.torn == 0:
 	case l.front:
 		v.note("%s: %d bytes of a torn record stand in front of another one: a process ended in the middle of a write", l, l.torn)
