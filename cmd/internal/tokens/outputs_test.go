@@ -18,29 +18,27 @@ import (
 // outputs is what tools print: made here, of this repository's files and of numbers.
 func outputs(t testing.TB) map[string]string {
 	t.Helper()
-	random := rand.New(rand.NewPCG(3, 4))
 	files := sources(t)
+	dice := func() *rand.Rand { return rand.New(rand.NewPCG(3, 4)) } // one for each: none depends on another
 	return map[string]string{
-		"numbers":       lines(1000, func(n int) string { return fmt.Sprint(n + 1) }),
-		"large numbers": lines(400, func(n int) string { return fmt.Sprint(100_000 + 377*n) }),
-		"decimals":      lines(300, func(n int) string { return fmt.Sprintf("%d\t%.3f\t%x", n, random.Float64()*100, random.IntN(1<<20)) }),
-		"csv": lines(300, func(n int) string {
-			return fmt.Sprintf("%d,%.2f,%s,%d", n, random.Float64()*90, "red green blue"[n%3*4:n%3*4+3], random.IntN(1e6))
-		}),
-		"ls -l":          listing(files, random),
+		"numbers":        lines(1000, func(n int) string { return fmt.Sprint(n + 1) }),
+		"large numbers":  lines(400, func(n int) string { return fmt.Sprint(100_000 + 377*n) }),
+		"decimals":       lines(300, decimals(dice())),
+		"csv":            lines(300, row(dice())),
+		"ls -l":          listing(files, dice()),
 		"find":           lines(len(files), func(n int) string { return files[n].path }),
-		"git log --stat": history(files, random),
+		"git log --stat": history(files, dice()),
 		"rg -n":          matches(files, regexp.MustCompile(`err|func `)),
 		"diff":           difference(files[0].text + files[1].text),
 		"sha256sum":      lines(len(files), func(n int) string { return fmt.Sprintf("%x  %s", sha256.Sum256([]byte(files[n].text)), files[n].path) }),
 		"xxd":            hex.Dump([]byte(files[0].text)),
-		"base64":         base64.StdEncoding.EncodeToString(noise(random, 6000)),
+		"base64":         base64.StdEncoding.EncodeToString(noise(dice(), 6000)),
 		"go test -v": lines(200, func(n int) string {
 			return fmt.Sprintf("=== RUN   TestThing%d/case_%d\n--- PASS: TestThing%d/case_%d (0.%02ds)", n, n%7, n, n%7, n%90)
 		}),
-		"access log":     lines(200, func(n int) string { return access(n, random) }),
-		"structured log": lines(200, func(n int) string { return structured(n, random) }),
-		"ps":             lines(100, func(n int) string { return process(n, random) }),
+		"access log":     lines(200, access(dice())),
+		"structured log": lines(200, structured(dice())),
+		"ps":             lines(100, process(dice())),
 		"cat -n":         numbered(files[2].text),
 		"rules":          lines(100, func(n int) string { return rule(n, files[n%50].path) }),
 	}
@@ -116,18 +114,35 @@ func numbered(text string) string {
 	return lines(len(all), func(n int) string { return fmt.Sprintf("%6d\t%s", n+1, all[n]) })
 }
 
-func access(n int, random *rand.Rand) string {
-	return fmt.Sprintf(`10.0.%d.%d - - [21/Nov/2026:10:%02d:%02d +0000] "GET /api/items/%d?page=%d HTTP/1.1" %d %d "-" "curl/8.5.0"`,
-		n%250, random.IntN(250), n/60%60, n%60, random.IntN(9999), n%9, 200+n%3*102, random.IntN(50_000))
+func decimals(random *rand.Rand) func(int) string {
+	return func(n int) string { return fmt.Sprintf("%d\t%.3f\t%x", n, random.Float64()*100, random.IntN(1<<20)) }
 }
 
-func structured(n int, random *rand.Rand) string {
-	return fmt.Sprintf(`{"time":"2026-11-21T10:%02d:%02d.%06dZ","level":"info","msg":"request done","id":"req_%x","status":%d,"duration_ms":%.2f}`,
-		n/60%60, n%60, random.IntN(1e6), noise(random, 8), 200+n%3*102, random.Float64()*50)
+func row(random *rand.Rand) func(int) string {
+	colours := []string{"red", "green", "blue"}
+	return func(n int) string {
+		return fmt.Sprintf("%d,%.2f,%s,%d", n, random.Float64()*90, colours[n%3], random.IntN(1e6))
+	}
 }
 
-func process(n int, random *rand.Rand) string {
-	return fmt.Sprintf("root %9d  0.%d  1.%d %6d %5d ?        Ssl  10:%02d   0:0%d /usr/bin/worker --config /etc/worker/%d.conf", 100+n*7, n%9, n%7, random.IntN(900_000), random.IntN(90_000), n%60, n%9, n)
+func access(random *rand.Rand) func(int) string {
+	return func(n int) string {
+		return fmt.Sprintf(`10.0.%d.%d - - [21/Nov/2026:10:%02d:%02d +0000] "GET /api/items/%d?page=%d HTTP/1.1" %d %d "-" "curl/8.5.0"`,
+			n%250, random.IntN(250), n/60%60, n%60, random.IntN(9999), n%9, 200+n%3*102, random.IntN(50_000))
+	}
+}
+
+func structured(random *rand.Rand) func(int) string {
+	return func(n int) string {
+		return fmt.Sprintf(`{"time":"2026-11-21T10:%02d:%02d.%06dZ","level":"info","msg":"request done","id":"req_%x","status":%d,"duration_ms":%.2f}`,
+			n/60%60, n%60, random.IntN(1e6), noise(random, 8), 200+n%3*102, random.Float64()*50)
+	}
+}
+
+func process(random *rand.Rand) func(int) string {
+	return func(n int) string {
+		return fmt.Sprintf("root %9d  0.%d  1.%d %6d %5d ?        Ssl  10:%02d   0:0%d /usr/bin/worker --config /etc/worker/%d.conf", 100+n*7, n%9, n%7, random.IntN(900_000), random.IntN(90_000), n%60, n%9, n)
+	}
 }
 
 // rule is a heading between long runs of one character, and a line below it.

@@ -176,8 +176,8 @@ func TestEstimatesOfToolOutput(t *testing.T) {
 		estimate      func(string) int
 		each, scripts float64
 	}{
-		"quick": {Estimate, .18, .20},
-		"well":  {EstimateWell, .15, .20},
+		"quick": {Estimate, .25, .20},
+		"well":  {EstimateWell, .17, .20},
 	} {
 		var counted, estimated int
 		check := func(kind, text string, most float64) {
