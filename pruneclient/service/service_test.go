@@ -354,14 +354,35 @@ func TestPruneCode(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, first.KeptFrags[0])
 	assert.True(t, strings.HasPrefix(first.PrunedCode, lines[0]+"\n"))
+}
 
-	left := -1
-	for _, threshold := range []float64{0.95, 0.7, 0.2} {
-		ask.Threshold = &threshold
-		res, err := s.PruneCode(t.Context(), ask)
-		require.NoError(t, err)
-		assert.Greater(t, res.LeftTokenCnt, left, "a lower threshold keeps more")
-		left = res.LeftTokenCnt
+// The higher the threshold, the less is kept, whatever the gates think of it.
+func TestPruneCodeThreshold(t *testing.T) {
+	s := newService(t, service.Settings{})
+	var log strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&log, "2024-01-01 12:00:%02d INFO worker %d did thing %d\n", i%60, i%5, i)
+	}
+	for name, ask := range map[string]service.CodeArgs{
+		"answered":     {Code: haystack(400), Query: needleGoal},
+		"not answered": {Code: haystack(400), Query: "zebra crossing"},
+		"first kept":   {Code: haystack(400), Query: needleGoal, KeepFirst: true},
+		"log":          {Code: log.String() + "ERROR upload failed: timeout\n", Query: "which upload failed"},
+		"one line":     {Code: "ERROR: disk full on /dev/sda1 while writing upload of the file", Query: "disk"},
+	} {
+		lines, left := len(linesOf(ask.Code)), 1<<30
+		for _, threshold := range []float64{-1, 0, 0.05, 0.1, 0.2, 0.35, 0.4, 0.49, 0.5, 0.51, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1, 9} {
+			ask.Threshold = &threshold
+			res, err := s.PruneCode(t.Context(), ask)
+			require.NoError(t, err)
+			require.NotNil(t, res.KeptFrags)
+			require.LessOrEqual(t, len(res.KeptFrags), lines, "%s, %g", name, threshold)
+			require.LessOrEqual(t, res.LeftTokenCnt, left, "%s, %g", name, threshold)
+			lines, left = len(res.KeptFrags), res.LeftTokenCnt
+		}
+		if name == "answered" {
+			assert.Less(t, lines, 20)
+		}
 	}
 }
 

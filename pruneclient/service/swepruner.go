@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -40,11 +41,8 @@ func (s *Service) PruneCode(ctx context.Context, a CodeArgs) (CodeResult, error)
 		return wholeCode(a.Code, InputTooLarge), nil
 	}
 	var out CodeResult
-	err := s.inSlot(ctx, func() error {
-		res, err := lineprune.Prune(ctx, a.Code, a.Query, lineprune.Auto, a.limits())
-		if err == nil {
-			out = a.finish(res)
-		}
+	err := s.inSlot(ctx, func() (err error) {
+		out, err = a.prune(ctx)
 		return err
 	})
 	switch {
@@ -56,27 +54,63 @@ func (s *Service) PruneCode(ctx context.Context, a CodeArgs) (CodeResult, error)
 	return out, nil
 }
 
-func (a CodeArgs) finish(res lineprune.Result) CodeResult {
+// prune maps the service's threshold, a score a line must reach, to what we have:
+// 0.5 is what the gates decide, and from there shares of the tokens go down or up
+// by steps until the threshold is passed. A step that would keep more lines or
+// tokens than a lower threshold, or fewer than a higher one, is left out.
+func (a CodeArgs) prune(ctx context.Context) (CodeResult, error) {
+	out, err := a.within(ctx, 0)
+	if err != nil {
+		return CodeResult{}, err
+	}
+	for _, step := range a.steps() {
+		next, err := a.within(ctx, 1-step)
+		if err != nil {
+			return CodeResult{}, err
+		}
+		less, more := next, out
+		if step < sweDefaultThreshold {
+			less, more = out, next
+		}
+		if less.LeftTokenCnt <= more.LeftTokenCnt && len(less.KeptFrags) <= len(more.KeptFrags) {
+			out = next
+		}
+	}
+	return out, nil
+}
+
+// steps are the thresholds from the default to the one asked for.
+func (a CodeArgs) steps() []float64 {
+	if a.Threshold == nil || *a.Threshold == sweDefaultThreshold {
+		return nil
+	}
+	steps := []float64{0.6, 0.7, 0.8, 0.9, 0.95, 0.99}
+	passed := func(step float64) bool { return step >= *a.Threshold }
+	if *a.Threshold < sweDefaultThreshold {
+		steps = []float64{0.4, 0.3, 0.2, 0.1, 0}
+		passed = func(step float64) bool { return step <= *a.Threshold }
+	}
+	if i := slices.IndexFunc(steps, passed); i >= 0 {
+		steps = steps[:i+1]
+	}
+	return steps
+}
+
+// within prunes to a share of the tokens; 0 leaves it to the gates.
+func (a CodeArgs) within(ctx context.Context, share float64) (CodeResult, error) {
+	res, err := lineprune.Prune(ctx, a.Code, a.Query, lineprune.Auto, lineprune.Options{Marker: filtered, Budget: share})
+	if err != nil {
+		return CodeResult{}, err
+	}
 	if a.KeepFirst {
 		keepFirst(&res)
 	}
 	text := lineprune.Render(a.Code, res, lineprune.RenderOptions{Marker: filtered})
 	before := tokens(a.Code)
 	return CodeResult{
-		Score: round(res.Confidence, 4), PrunedCode: text, TokenScores: []any{}, KeptFrags: res.Kept,
+		Score: round(res.Confidence, 4), PrunedCode: text, TokenScores: []any{}, KeptFrags: append([]int{}, res.Kept...),
 		OriginTokenCnt: before, LeftTokenCnt: tokens(text), ModelInputTokenCnt: before,
-	}
-}
-
-// limits maps the service's threshold, a score a line must reach, to what we
-// have: a share of the tokens, smaller the higher the threshold is.
-func (a CodeArgs) limits() lineprune.Options {
-	opts := lineprune.Options{Marker: filtered}
-	if a.Threshold == nil || *a.Threshold == sweDefaultThreshold {
-		return opts
-	}
-	opts.Budget = min(max(1-*a.Threshold, 0.01), 1)
-	return opts
+	}, nil
 }
 
 // filtered is the service's marker.

@@ -282,6 +282,8 @@ func TestPruneContract(t *testing.T) {
 	assert.Equal(t, []any{1.0, 2.0}, res["kept_frags"])
 	assert.Equal(t, []any{}, res["token_scores"])
 	assert.Contains(t, res, "error_msg")
+	_, got = r.post(t, "/prune", `{"query":"q","code":""}`)
+	assert.Contains(t, got, `"kept_frags":[]`)
 	for name, tc := range map[string]struct{ body, want string }{
 		"missing":    {`{"code":"a"}`, `{"detail":[{"type":"missing","loc":["body","query"],"msg":"Field required"}]}`},
 		"not JSON":   {`{`, `{"detail":[{"type":"json_invalid","loc":["body"],"msg":"JSON decode error"}]}`},
