@@ -16,10 +16,11 @@ const (
 )
 
 // document is one passage to be scored: lines first to last of the text, counted
-// from 0, blank ones left out.
+// from 0, blank and sealed ones left out.
 type document struct {
 	first, last int
 	text        string
+	lines       int // that are in text to their last byte
 }
 
 // documents cuts a text into at most limit passages, so that their scores say
@@ -29,7 +30,7 @@ type document struct {
 // them. Where the lines differ in nothing but numbers and the question prefers
 // none, a block says no more than a line, and an even sample of lines is sent.
 func documents(lines []string, relevance []float64, limit int) []document {
-	solid, size := solidLines(lines)
+	solid, size := askable(lines)
 	switch {
 	case len(solid) <= limit:
 		return blocks(lines, solid, len(solid))
@@ -42,15 +43,43 @@ func documents(lines []string, relevance []float64, limit int) []document {
 	return pick(all, relevance, limit)
 }
 
-// solidLines are the lines that are not blank, and how many bytes they have.
-func solidLines(lines []string) (solid []int, size int) {
+// askable are the lines that are worth a score, neither blank nor sealed, and how
+// many bytes they have.
+func askable(lines []string) (solid []int, size int) {
+	isSealed := sealed(lines)
 	for i, line := range lines {
-		if !blank(line) {
+		if !blank(line) && !isSealed[i] {
 			solid = append(solid, i)
 			size += len(line) + 1
 		}
 	}
 	return solid, size
+}
+
+// sealed marks what lineprune keeps whatever its scores, so that nobody is asked
+// about it and it does not leave the machine: NO_PRUNE directives with what they
+// enclose, and the markers of an earlier prune.
+func sealed(lines []string) []bool {
+	keep := make([]bool, len(lines))
+	inside := false
+	for i, line := range lines {
+		keep[i] = inside
+		switch text := strings.TrimSpace(line); {
+		case text == "⟦NO_PRUNE_BEGIN⟧":
+			inside, keep[i] = true, true
+		case text == "⟦NO_PRUNE_END⟧":
+			inside = false
+		case isMarker(text):
+			keep[i] = true
+		}
+	}
+	return keep
+}
+
+func isMarker(text string) bool {
+	return strings.HasPrefix(text, "⟦PRUNÉ: ") && strings.HasSuffix(text, "⟧") ||
+		strings.HasPrefix(text, "(filtered ") && strings.HasSuffix(text, " lines)") ||
+		strings.HasPrefix(text, "[pruned: ")
 }
 
 // blocks cuts the lines into n passages of nearly the same number of lines.
@@ -122,6 +151,7 @@ func passage(lines []string, members []int) document {
 		if b.Len() > maxDocumentBytes {
 			break
 		}
+		d.lines++
 	}
 	d.text = cut(b.String(), maxDocumentBytes)
 	return d
@@ -167,7 +197,7 @@ func spread(docs []document, scores []float64, lines int) []float64 {
 		for i := from; i < d.first; i++ {
 			out[i] = scores[k]
 			if k > 0 {
-				out[i] = scores[k-1] + (scores[k]-scores[k-1])*float64(i-from+1)/float64(width)
+				out[i] = between(scores[k-1], scores[k], float64(i-from+1)/float64(width))
 			}
 		}
 	}
@@ -177,7 +207,17 @@ func spread(docs []document, scores []float64, lines int) []float64 {
 	return out
 }
 
-// finite replaces missing scores by one below all others.
+// between is share of the way from a to b, exact where they are equal and safe
+// where their distance is no float64.
+func between(a, b, share float64) float64 {
+	if a == b {
+		return a
+	}
+	return a*(1-share) + b*share
+}
+
+// finite replaces missing scores by one below all others. Below the lowest finite
+// number there is still -Inf.
 func finite(scores []float64) []float64 {
 	worst := math.Inf(1)
 	for _, s := range scores {
@@ -185,10 +225,11 @@ func finite(scores []float64) []float64 {
 			worst = min(worst, s)
 		}
 	}
+	missing := min(worst-1, math.Nextafter(worst, math.Inf(-1)))
 	out := make([]float64, len(scores))
 	for i, s := range scores {
 		if out[i] = s; math.IsInf(s, -1) {
-			out[i] = worst - 1
+			out[i] = missing
 		}
 	}
 	return out

@@ -45,8 +45,7 @@ func (s *Service) rerank(ctx context.Context, id string, a PruneArgs, local line
 	if len(docs) == 0 {
 		return fallback
 	}
-	solid, _ := solidLines(lines)
-	cloud.DocsTotal = len(solid)
+	cloud.DocsTotal = len(lines)
 	scores, err := s.settings.Reranker.Score(ctx, a.Goal, texts(docs))
 	if err != nil {
 		cloud.failed = true
@@ -59,10 +58,20 @@ func (s *Service) rerank(ctx context.Context, id string, a PruneArgs, local line
 	if cloud.Cached {
 		chosen.Warnings = append(chosen.Warnings, cacheHit)
 	}
-	if cloud.DocsScored < cloud.DocsTotal {
+	if !covers(docs, lines) {
 		chosen.Warnings = append(chosen.Warnings, docsTruncated)
 	}
 	return chosen
+}
+
+// covers says whether every line that can be asked about was sent.
+func covers(docs []document, lines []string) bool {
+	solid, _ := askable(lines)
+	sent := 0
+	for _, d := range docs {
+		sent += d.lines
+	}
+	return sent == len(solid)
 }
 
 // worthAsking is false where the answer could change nothing: no lines, nothing
@@ -93,9 +102,9 @@ func (s *Service) survey(ctx context.Context, id string, a PruneArgs) (survey li
 
 // ranking orders the lines, best first: by the score of their passage; within a
 // passage of several lines by the words of the question; equals as in the text.
-// Blank lines come last.
+// Blank and sealed lines come last.
 func ranking(lines []string, relevance []float64, docs []document, scores []float64) []int {
-	solid, _ := solidLines(lines)
+	solid, _ := askable(lines)
 	score := spread(docs, scores, len(lines))
 	order := make([]int, 0, len(lines))
 	isSolid := make([]bool, len(lines))

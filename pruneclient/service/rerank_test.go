@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -128,8 +129,114 @@ func TestRerankSkipsBlankLines(t *testing.T) {
 	res := prune(t, s, a)
 	assert.Equal(t, []string{"one", "two", "three"}, sent)
 	assert.Equal(t, []int{1, 4, 6}, kept(res))
-	assert.Equal(t, 3, res.Stats.DocsTotal)
+	assert.Equal(t, 6, res.Stats.DocsTotal, "all lines count")
 	assert.NotContains(t, res.Warnings, "deepinfra_docs_truncated")
+}
+
+// What may not be pruned is nobody's business.
+func TestRerankSendsNothingProtected(t *testing.T) {
+	var sent []string
+	s := newService(t, service.Settings{Reranker: newReranker(t, func(doc string, i, n int) float64 {
+		sent = append(sent, doc)
+		return ascending(doc, i, n)
+	}, 7)})
+	secret := "⟦NO_PRUNE_BEGIN⟧\nthe password is SECRET\n ⟦NO_PRUNE_END⟧\n"
+	for _, text := range []string{secret, "⟦NO_PRUNE_BEGIN⟧\n" + haystack(9)} {
+		a := ask(text, "the password")
+		a.Options.MaxPruneRatio = 0.9
+		assert.Equal(t, text, prune(t, s, a).PrunedText)
+		assert.Empty(t, sent, "nothing is asked")
+	}
+	earlier := "⟦PRUNÉ: prune_id=prn_old lignes 1-9 (9) raison=SECRET⟧\n(filtered 3 SECRET lines)\n[pruned: SECRET\n"
+	for _, n := range []int{3, 20, 5000} {
+		a := ask(haystack(n)+secret+earlier+haystack(n), "the password")
+		a.Options.MaxPruneRatio = 0.9
+		res := prune(t, s, a)
+		assert.Contains(t, res.PrunedText, secret)
+		assert.Contains(t, res.PrunedText, earlier)
+		assert.NotEmpty(t, sent)
+		for _, doc := range sent {
+			require.NotRegexp(t, "SECRET|NO_PRUNE", doc)
+		}
+	}
+}
+
+// Nothing that may be pruned goes unasked, and the other way round.
+func TestRerankAsksAboutAllThatMayGo(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	special := []string{"⟦NO_PRUNE_BEGIN⟧", "\t⟦NO_PRUNE_END⟧ ", "x ⟦NO_PRUNE_BEGIN⟧", "⟦NO_PRUNE_END⟧", "⟦PRUNÉ: a⟧", "⟦PRUNÉ: a", "(filtered 3 lines)", "[pruned: x", " ", "(filtered 3 lines) "}
+	for range 300 {
+		var lines []string
+		for i := range 1 + random.IntN(30) {
+			lines = append(lines, fmt.Sprint(word(random.IntN(11)), i, "\r"))
+			if random.IntN(4) == 0 {
+				lines = append(lines, special[random.IntN(len(special))])
+			}
+		}
+		look, err := lineprune.Look(t.Context(), strings.Join(lines, "\n"), "", lineprune.Docs, lineprune.Options{})
+		require.NoError(t, err)
+		_, spans := service.Documents(lines, nil, 512)
+		asked := map[int]bool{}
+		for _, s := range spans {
+			asked[s[0]] = true
+		}
+		for _, block := range look.Keep(nil).Blocks { // all that may go
+			for n := block.Start; n <= block.End; n++ {
+				require.Equal(t, strings.TrimSpace(lines[n-1]) != "", asked[n], "%q of %q", lines[n-1], lines)
+				delete(asked, n)
+			}
+		}
+		require.Empty(t, asked, "%q", lines)
+	}
+}
+
+// Only what was not sent is called left out.
+func TestRerankSaysWhatItLeftOut(t *testing.T) {
+	s := newService(t, service.Settings{Reranker: newReranker(t, ascending, 4)})
+	for name, tc := range map[string]struct {
+		text string
+		cut  bool
+	}{
+		"a line each":        {"one\n\ntwo\n\n\nthree\n", false},
+		"blocks":             {haystack(60), false},
+		"a sample":           {strings.Repeat("all the same\n", 60), true},
+		"some of the blocks": {haystack(4000), true},
+		"a long line":        {"a\nb\n" + strings.Repeat("x", 5000) + "\nc\n", true},
+	} {
+		a := ask(tc.text, "goal")
+		a.Options.MaxPruneRatio = 0.5
+		res := prune(t, s, a)
+		assert.Equal(t, len(linesOf(tc.text)), res.Stats.DocsTotal, name)
+		assert.Equal(t, tc.cut, slices.Contains(res.Warnings, "deepinfra_docs_truncated"), name)
+	}
+}
+
+// Scores of any size order the lines; one without a score is worse than any.
+func TestRerankTakesAnyScore(t *testing.T) {
+	text := haystack(9)
+	for name, tc := range map[string]struct {
+		scores string
+		gone   int
+	}{
+		"beyond 2^53": {`[null,-1e17,5,5,5,5,5,5,5,5]`, 1},
+		"the lowest":  {`[5,5,null,-1.7976931348623157e308,5,5,5,5,5,5]`, 3},
+		"the highest": {`[5,null,5,5,5,5,1.7976931348623157e308,5,5,5]`, 2},
+	} {
+		s := newService(t, service.Settings{Reranker: rerankerAt(t, 64, func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, tc.scores)
+		})})
+		a := ask(text, "goal")
+		a.Options.MaxPruneRatio = 0.1
+		res := prune(t, s, a)
+		require.Len(t, res.Annotations, 1, name)
+		assert.Equal(t, tc.gone, res.Annotations[0].Start, name)
+	}
+	// The last passage is the best, and between it and the one before it gets better.
+	extremes := func(_ string, i, _ int) float64 { return []float64{-1e308, -1e308, -1.5e308, 1.5e308}[i%4] }
+	a := ask(haystack(4000), "goal")
+	a.Options.MaxPruneRatio = 0.75
+	res := prune(t, newService(t, service.Settings{Reranker: newReranker(t, extremes, 4)}), a)
+	assert.Greater(t, kept(res)[0], 2900)
 }
 
 func TestRerankProtects(t *testing.T) {

@@ -27,7 +27,7 @@ type Stats struct {
 type CloudStats struct {
 	LatencyMS  int64 `json:"deepinfra_latency_ms"`
 	DocsScored int   `json:"deepinfra_docs_scored"`
-	DocsTotal  int   `json:"deepinfra_docs_total"` // lines that are not blank
+	DocsTotal  int   `json:"deepinfra_docs_total"` // lines of the text
 	HTTPStatus int   `json:"deepinfra_http_status,omitempty"`
 	Cached     bool  `json:"deepinfra_cached"`
 
