@@ -105,6 +105,8 @@ func TestNetIsWhatIsLeftOfTheSaving(t *testing.T) {
 			Saved{Gross: 800, Questions: 10, Rereads: 1005, RereadsOf: 2, Without: 1000, Net: -215, NetShare: -.215}},
 		"the whole of it in three ranges": {[]made{pruned, part, part, part},
 			Saved{Gross: 800, Questions: 10, Rereads: 1200, RereadsOf: 3, Without: 1000, Net: -410, NetShare: -.41}},
+		"other lines, and more of them, than were pruned": {[]made{pruned, with(part, func(m *made) { m.raw, m.sent = 2000, 2000 }), whole},
+			Saved{Gross: 800, Questions: 10, Rereads: 3000, RereadsOf: 2, Without: 1000, Net: -2210, NetShare: -2.21}},
 		"less of it than there was": {[]made{pruned, with(whole, func(m *made) { m.raw, m.sent = 300, 300 }), whole, whole},
 			Saved{Gross: 800, Questions: 10, Rereads: 1300, RereadsOf: 2, Without: 2000, Net: -510, NetShare: -.255}},
 		"recovered, and then the whole of it": {[]made{pruned, with(part, func(m *made) { m.tool = "recover_text" }), whole},
