@@ -1,0 +1,169 @@
+package prunerservice
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+const (
+	maxBodyBytes = 32 << 20
+	// bodyBudget is how many bytes of requests are held at once; more wait. It is
+	// what keeps memory bounded when many large texts arrive together.
+	bodyBudget = 128 << 20
+	// freeBody is what every request may hold without asking: small calls wait for
+	// no large one.
+	freeBody = 64 << 10
+	// stall is how long a client may send, or take, nothing.
+	stall = 10 * time.Second
+	// bodyTime is how long a whole body may take.
+	bodyTime = time.Minute
+)
+
+// bodies shares the budget out as bytes come: what a client only announces costs
+// nobody anything.
+type bodies struct {
+	budget *semaphore.Weighted
+	// over is held by the one request that may go on beyond the budget, so that
+	// requests which all wait for more get done one after the other.
+	over chan struct{}
+
+	stall time.Duration
+}
+
+func newBodies() *bodies {
+	return &bodies{budget: semaphore.NewWeighted(bodyBudget), over: make(chan struct{}, 1), stall: stall}
+}
+
+// share is what one request holds of the budget.
+type share struct {
+	*bodies
+	bytes  int64
+	beyond bool // holds over; bytes are not counted
+}
+
+// grow asks for n bytes more.
+func (s *share) grow(ctx context.Context, n int64) error {
+	s.bytes += n
+	if s.beyond || s.budget.TryAcquire(n) {
+		return nil
+	}
+	select {
+	case s.over <- struct{}{}:
+		s.budget.Release(s.bytes - n)
+		s.beyond = true
+		s.settle()
+		return nil
+	case <-ctx.Done():
+		s.bytes -= n
+		return ctx.Err()
+	}
+}
+
+// settle moves back into the budget if there is room by now.
+func (s *share) settle() {
+	if s.beyond && s.budget.TryAcquire(s.bytes) {
+		s.beyond = false
+		<-s.over
+	}
+}
+
+func (s *share) release() {
+	if s.beyond {
+		<-s.over
+		return
+	}
+	s.budget.Release(s.bytes)
+}
+
+// withBody reads the body within the budget of all requests and hands it on, or
+// says with which status it is refused.
+func (s *server) withBody(w http.ResponseWriter, r *http.Request, use func(body []byte), refuse func(status int)) {
+	held := &share{bodies: s.bodies}
+	defer held.release()
+	body, err := held.read(w, r)
+	var over *http.MaxBytesError
+	switch {
+	case err == nil:
+		use(body)
+		return
+	case errors.As(err, &over):
+		refuse(http.StatusRequestEntityTooLarge)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		refuse(http.StatusRequestTimeout)
+	default:
+		refuse(http.StatusBadRequest)
+	}
+}
+
+// read reads a body into memory that grows with it.
+func (s *share) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	size := r.ContentLength
+	switch {
+	case size > maxBodyBytes:
+		return nil, &http.MaxBytesError{Limit: maxBodyBytes}
+	case size < 0:
+		size = maxBodyBytes + 1 // room to see the end of the largest
+	}
+	w.Header().Set("Connection", "close") // unless all goes well
+	from := &patientReader{http.MaxBytesReader(w, r.Body, maxBodyBytes), http.NewResponseController(w), s.stall, time.Now().Add(bodyTime)}
+	body := make([]byte, 0, min(size, freeBody))
+	for int64(len(body)) < size {
+		if len(body) == cap(body) {
+			start := time.Now()
+			next := grown(int64(len(body)), size)
+			if err := s.grow(r.Context(), next-freeBody-s.bytes); err != nil {
+				return nil, err
+			}
+			from.until = from.until.Add(time.Since(start)) // we kept the client waiting
+			body = append(make([]byte, 0, next), body...)
+		}
+		n, err := from.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if int64(len(body)) < r.ContentLength {
+		return nil, io.ErrUnexpectedEOF
+	}
+	w.Header().Del("Connection")
+	s.settle()
+	return body, from.control.SetReadDeadline(time.Time{}) // a long call is no client that hung up
+}
+
+// grown is the next size of a full buffer: twice as much, or all of a body that
+// has shown that it is on its way.
+func grown(have, size int64) int64 {
+	if have >= size/4 {
+		return size
+	}
+	return 2 * have
+}
+
+// patientReader gives every read a deadline, and all of them together one.
+type patientReader struct {
+	io.Reader
+	control *http.ResponseController
+	stall   time.Duration
+	until   time.Time
+}
+
+func (r *patientReader) Read(p []byte) (int, error) {
+	deadline := time.Now().Add(r.stall)
+	if r.until.Before(deadline) {
+		deadline = r.until
+	}
+	if err := r.control.SetReadDeadline(deadline); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}

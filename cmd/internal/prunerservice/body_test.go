@@ -1,0 +1,146 @@
+package prunerservice
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/semaphore"
+
+	"mcp-pruner/pruneclient/recovery"
+	"mcp-pruner/pruneclient/service"
+)
+
+// serving is the handler alone, for tests that look inside.
+func serving(t *testing.T, tune func(*server)) (*server, *running) {
+	t.Helper()
+	store, err := recovery.Open(recovery.Settings{})
+	require.NoError(t, err)
+	s := newServer(service.New(service.Settings{Store: store}), version, func(string, map[string]any) {})
+	if tune != nil {
+		tune(s)
+	}
+	web := httptest.NewServer(s.handler())
+	t.Cleanup(web.Close)
+	return s, &running{url: web.URL}
+}
+
+// requireIdle checks that nothing is held when nobody is served.
+func requireIdle(t *testing.T, s *server, budget int64) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		if !s.bodies.budget.TryAcquire(budget) {
+			return false
+		}
+		s.bodies.budget.Release(budget)
+		if !s.answers.TryAcquire(answerBudget) {
+			return false
+		}
+		s.answers.Release(answerBudget)
+		return len(s.bodies.over) == 0 && len(s.fetching) == 0
+	}, 5*time.Second, time.Millisecond)
+}
+
+// begin sends the head of a request and some of its body.
+func begin(t *testing.T, r *running, path, length, body string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	_, err = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n\r\n%s", path, length, body)
+	require.NoError(t, err)
+	return c
+}
+
+const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+
+// Bodies that are announced and do not come cost the others nothing, and are told
+// so in the end.
+func TestAnnouncedBodiesHoldNobodyUp(t *testing.T) {
+	s, r := serving(t, func(s *server) { s.bodies.stall = 300 * time.Millisecond })
+	var stalled []net.Conn
+	for range 8 {
+		stalled = append(stalled,
+			begin(t, r, "/rpc", "Content-Length: 33554432", strings.Repeat(" ", 200_000)),
+			begin(t, r, "/prune", "Transfer-Encoding: chunked", "5\r\n{    \r\n"))
+	}
+	args := pruneArgs(strings.Repeat("a line that is one of many\n", 50_000), "many")
+	start := time.Now()
+	assert.Contains(t, r.tool(t, "prune_text", args), "stats")
+	status, _ := r.post(t, "/rpc", ping)
+	assert.Equal(t, 200, status)
+	assert.Less(t, time.Since(start), 10*time.Second)
+	for i, c := range stalled {
+		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+		require.NoError(t, err)
+		answer, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusRequestTimeout, resp.StatusCode)
+		assert.True(t, resp.Close)
+		if i%2 == 0 {
+			assert.JSONEq(t, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}`, string(answer))
+		} else {
+			assert.JSONEq(t, `{"detail":[{"type":"timeout","loc":["body"],"msg":"Body was not sent in time"}]}`, string(answer))
+		}
+	}
+	requireIdle(t, s, bodyBudget)
+}
+
+func TestCutBodyIsRefused(t *testing.T) {
+	s, r := serving(t, nil)
+	c := begin(t, r, "/rpc", "Content-Length: 100", ping)
+	require.NoError(t, c.(*net.TCPConn).CloseWrite())
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusBadRequest, resp.StatusCode)
+	requireIdle(t, s, bodyBudget)
+}
+
+// Requests that together are more than the budget are done one after the other,
+// whatever each of them holds already.
+func TestBodiesBeyondTheBudget(t *testing.T) {
+	const budget = 256 << 10
+	s, r := serving(t, func(s *server) { s.bodies.budget = semaphore.NewWeighted(budget) })
+	body := ping + strings.Repeat(" ", 500_000)
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			var from io.Reader = strings.NewReader(body)
+			if i%2 == 0 {
+				from = io.MultiReader(from) // of unknown size
+			}
+			resp, err := http.Post(r.url+"/rpc", "application/json", from)
+			if assert.NoError(t, err) {
+				_ = resp.Body.Close()
+				assert.Equal(t, 200, resp.StatusCode)
+			}
+		})
+	}
+	all.Wait()
+	requireIdle(t, s, budget)
+}
+
+// A connection goes on after a body of any size.
+func TestConnectionsAreKept(t *testing.T) {
+	_, r := serving(t, nil)
+	c := begin(t, r, "/rpc", "Content-Length: 300040", ping+strings.Repeat(" ", 300_000))
+	in := bufio.NewReader(c)
+	for range 3 {
+		resp, err := http.ReadResponse(in, nil)
+		require.NoError(t, err)
+		answer, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		assert.JSONEq(t, `{"jsonrpc":"2.0","id":1,"result":{}}`, string(answer))
+		_, err = fmt.Fprintf(c, "POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(ping), ping)
+		require.NoError(t, err)
+	}
+}
