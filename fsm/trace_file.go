@@ -140,6 +140,9 @@ var errLocked = errors.New("the file is locked")
 func (t *TraceFile) rotate() error {
 	unlock, err := lockFile(t.file)
 	if errors.Is(err, errLocked) {
+		if !t.inPlace() { // and has put it aside
+			t.drop()
+		}
 		return nil
 	}
 	if err != nil {
