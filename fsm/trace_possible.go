@@ -150,17 +150,8 @@ func (p *replayTable) checkPossible(r *Record, rows []*replayRow, m metadata) er
 			tool = row.tool
 		}
 	}
-	switch {
-	case r.ID == "":
-		return errors.New("it has no id")
-	case r.Lost < 0:
-		return fmt.Errorf("%d lost records are none", r.Lost)
-	case r.Start.Unix() < 0 || r.Start.Unix() >= lastSecond:
-		return fmt.Errorf("no clock shows the year %d", r.Start.Year())
-	case r.Amends && (end.Trigger != WriteFailed && end.Trigger != Abort || p.rows[edge{end.From, Written}] == nil):
-		return errors.New("only an answer that could not be written is amended")
-	case !p.answers && (r.Session != "" || r.Bytes != TraceBytes{} || r.Tokens != TraceTokens{}):
-		return fmt.Errorf("the machine %s answers nobody, and the record has a session or sizes", p.name)
+	if err := p.checkRecord(r, end); err != nil {
+		return err
 	}
 	shown, err := p.checkReason(shown, end, m)
 	if err != nil {
@@ -173,6 +164,24 @@ func (p *replayTable) checkPossible(r *Record, rows []*replayRow, m metadata) er
 		return err
 	}
 	return checkSizes(r, end, shown, m)
+}
+
+// checkRecord checks what every record says.
+func (p *replayTable) checkRecord(r *Record, end *replayRow) error {
+	unanswered := end.Trigger == WriteFailed || end.Trigger == Abort
+	switch {
+	case r.ID == "":
+		return errors.New("it has no id")
+	case r.Lost < 0:
+		return fmt.Errorf("%d lost records are none", r.Lost)
+	case r.Start.Unix() < 0 || r.Start.Unix() >= lastSecond:
+		return fmt.Errorf("no clock shows the year %d", r.Start.Year())
+	case r.Amends && (!unanswered || p.rows[edge{end.From, Written}] == nil):
+		return errors.New("only an answer that could not be written is amended")
+	case !p.answers && (r.Session != "" || r.Bytes != TraceBytes{} || r.Tokens != TraceTokens{}):
+		return fmt.Errorf("the machine %s answers nobody, and the record has a session or sizes", p.name)
+	}
+	return nil
 }
 
 // checkReason: a reason that the row leaves open is one that the table knows of
