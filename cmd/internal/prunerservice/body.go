@@ -116,12 +116,11 @@ func (s *share) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	for int64(len(body)) < size {
 		if len(body) == cap(body) {
 			start := time.Now()
-			next := grown(int64(len(body)), size)
-			if err := s.grow(r.Context(), next-freeBody-s.bytes); err != nil {
+			var err error
+			if body, err = s.enlarge(r.Context(), body, size); err != nil {
 				return nil, err
 			}
 			from.until = from.until.Add(time.Since(start)) // we kept the client waiting
-			body = append(make([]byte, 0, next), body...)
 		}
 		n, err := from.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -140,13 +139,17 @@ func (s *share) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, from.control.SetReadDeadline(time.Time{}) // a long call is no client that hung up
 }
 
-// grown is the next size of a full buffer: twice as much, or all of a body that
-// has shown that it is on its way.
-func grown(have, size int64) int64 {
-	if have >= size/4 {
-		return size
+// enlarge makes room in a full buffer: twice as much, or all of a body that has
+// shown that it is on its way.
+func (s *share) enlarge(ctx context.Context, body []byte, size int64) ([]byte, error) {
+	next := 2 * int64(len(body))
+	if next >= size/2 {
+		next = size
 	}
-	return 2 * have
+	if err := s.grow(ctx, next-freeBody-s.bytes); err != nil {
+		return nil, err
+	}
+	return append(make([]byte, 0, next), body...), nil
 }
 
 // patientReader gives every read a deadline, and all of them together one.
