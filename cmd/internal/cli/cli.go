@@ -97,6 +97,20 @@ func Run(p Process) int {
 	return exitUsage
 }
 
+// noArguments serves the help of a verb without arguments and refuses all else.
+func noArguments(p Process, name, does string) (code int, done bool) {
+	usage := "usage: mcp-pruner " + name + "\n\nIt " + does + ".\n"
+	switch {
+	case len(p.Args) == 0:
+		return exitOK, false
+	case p.Args[0] == "-h" || p.Args[0] == "--help":
+		fmt.Fprint(p.Stdout, usage)
+		return exitOK, true
+	}
+	fmt.Fprintf(p.Stderr, "mcp-pruner %s: there is no argument %q\n%s", name, p.Args[0], usage)
+	return exitUsage, true
+}
+
 func help() string {
 	text := `mcp-pruner serves MCP over standard input and output: read, bash and grep, whose
 output is pruned to the question an agent asks with the call.

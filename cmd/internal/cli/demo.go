@@ -5,24 +5,40 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
 )
 
+const demoUsage = `usage: mcp-pruner demo -q QUESTION FILE
+
+Reads FILE twice through the real server, as an agent would: without a question,
+and with one.
+
+example:
+  mcp-pruner demo -q "how are retries configured" client.go
+`
+
 // demo starts this program as a client would, reads a file twice over standard
 // streams, without and with a question, and shows what an agent gets.
 func demo(ctx context.Context, p Process) int {
 	flags := flag.NewFlagSet("mcp-pruner demo", flag.ContinueOnError)
-	flags.SetOutput(p.Stderr)
-	question := flags.String("q", "", "the `QUESTION` an agent would ask with the call")
-	if flags.Parse(p.Args) != nil {
+	flags.SetOutput(io.Discard)
+	question := flags.String("q", "", "")
+	err := flags.Parse(p.Args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(p.Stdout, demoUsage)
+		return exitOK
+	case err != nil:
+		fmt.Fprintf(p.Stderr, "mcp-pruner demo: %v\n%s", err, demoUsage)
 		return exitUsage
-	}
-	if flags.NArg() != 1 || *question == "" {
-		fmt.Fprintln(p.Stderr, `usage: mcp-pruner demo -q "how are retries configured" FILE`)
+	case flags.NArg() != 1 || *question == "":
+		fmt.Fprint(p.Stderr, demoUsage)
 		return exitUsage
 	}
 	if err := showDemo(ctx, p, flags.Arg(0), *question); err != nil {
@@ -83,8 +99,18 @@ func demoAnswer(out []byte) (string, error) {
 				IsError bool `json:"isError"`
 				Content []struct{ Text string }
 			}
+			Error *struct {
+				Message string
+				Data    json.RawMessage
+			}
 		}
-		if json.Unmarshal(lines.Bytes(), &answer) != nil || answer.ID != 2 || len(answer.Result.Content) != 1 {
+		if json.Unmarshal(lines.Bytes(), &answer) != nil || answer.ID != 2 {
+			continue
+		}
+		if answer.Error != nil {
+			return "", fmt.Errorf("the server does not take this file; does it lie in the directory that is served? %s: %s", answer.Error.Message, answer.Error.Data)
+		}
+		if len(answer.Result.Content) == 0 {
 			continue
 		}
 		text := answer.Result.Content[0].Text

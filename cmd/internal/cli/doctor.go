@@ -2,15 +2,15 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net"
-	"net/url"
+	"io/fs"
+	"os"
 	"os/exec"
-	"strings"
 	"text/tabwriter"
-	"time"
 
 	"mcp-pruner/cmd/internal/settings"
+	"mcp-pruner/pruneclient"
 )
 
 // finding is one line of the doctor's report.
@@ -22,13 +22,18 @@ type finding struct {
 // doctor says what the server would find here. Exit code 1 when something is
 // wrong that a user would want to know before an agent does.
 func doctor(ctx context.Context, p Process) int {
+	if code, done := noArguments(p, "doctor", "says what the server would find here: shell, rg, pruner, root, files and settings"); done {
+		return code
+	}
 	config, entries, err := settings.Load(settings.FromEnv(p.Env))
 	findings := []finding{
 		{what: "version", found: buildVersion()},
 		shell(),
 		searcher(),
 		pruner(ctx, config),
-		{what: "root", found: config.Root},
+		root(config.Root),
+		appendable("trace", config.Trace),
+		appendable("recovery store", config.RecoveryStore),
 	}
 	if err != nil {
 		findings = append(findings, finding{"settings", oneLine(err), true})
@@ -36,6 +41,9 @@ func doctor(ctx context.Context, p Process) int {
 	code := exitOK
 	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	for _, f := range findings {
+		if f.what == "" {
+			continue
+		}
 		mark := "ok"
 		if f.bad {
 			mark, code = "BAD", exitFail
@@ -48,6 +56,42 @@ func doctor(ctx context.Context, p Process) int {
 	}
 	_ = w.Flush()
 	return code
+}
+
+func root(path string) finding {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return finding{"root", path + " is no directory", true}
+	}
+	return finding{what: "root", found: path}
+}
+
+// appendable says whether a file can be written to, or made and written to.
+// Nothing is left of the try.
+func appendable(what, path string) finding {
+	if path == "" {
+		return finding{}
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case err == nil:
+		defer func() { _ = os.Remove(path) }()
+	case errors.Is(err, fs.ErrExist):
+		if f, err = openExisting(path); err != nil {
+			return finding{what, err.Error(), true}
+		}
+	default:
+		return finding{what, err.Error(), true}
+	}
+	_ = f.Close()
+	return finding{what: what, found: path}
+}
+
+// openExisting opens no pipe: that could wait for ever.
+func openExisting(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeDevice == 0 {
+		return nil, fmt.Errorf("%s is no file", path)
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 }
 
 func shell() finding {
@@ -77,28 +121,12 @@ func pruner(ctx context.Context, c settings.Settings) finding {
 	case settings.Embedded:
 		return finding{what: "pruner", found: "embedded, in this process"}
 	}
-	u, err := url.Parse(c.PrunerURL)
-	if err != nil || u.Host == "" {
-		return finding{"pruner", "PRUNER_URL is no URL", true}
-	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	dialer := net.Dialer{Timeout: time.Second}
-	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
-	if err != nil {
-		return finding{"pruner", u.Redacted() + " does not answer (" + reason(err) +
+	shown := settings.Shown(c.PrunerURL)
+	if err := pruneclient.Reach(ctx, c.PrunerURL); err != nil {
+		return finding{"pruner", shown + " does not answer (" + err.Error() +
 			"): output will be returned whole; PRUNER_URL=embedded needs no service", true}
 	}
-	_ = conn.Close()
-	return finding{what: "pruner", found: u.Redacted() + " answers"}
-}
-
-// reason is the last part of a network error, which is what a person wants.
-func reason(err error) string {
-	parts := strings.Split(err.Error(), ": ")
-	return parts[len(parts)-1]
+	return finding{what: "pruner", found: shown + " answers"}
 }
 
 func orDash(s string) string {

@@ -24,6 +24,12 @@ func buildVersion() string {
 }
 
 func version(_ context.Context, p Process) int {
-	fmt.Fprintln(p.Stdout, "mcp-pruner "+buildVersion())
+	if code, done := noArguments(p, "version", "prints the version"); done {
+		return code
+	}
+	if _, err := fmt.Fprintln(p.Stdout, "mcp-pruner "+buildVersion()); err != nil {
+		fmt.Fprintln(p.Stderr, "mcp-pruner version:", err)
+		return exitFail
+	}
 	return exitOK
 }

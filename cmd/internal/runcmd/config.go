@@ -1,6 +1,7 @@
 package runcmd
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ What else the client needs is said on standard error.
 `
 
 // Config is the verb config.
-func Config(_ context.Context, args, env []string, _ io.Reader, stdout, stderr io.Writer) int {
+func Config(ctx context.Context, args, env []string, _ io.Reader, stdout, stderr io.Writer) int {
 	if isHelp(args) {
 		fmt.Fprint(stdout, configUsage)
 		return exitOK
@@ -33,9 +34,15 @@ func Config(_ context.Context, args, env []string, _ io.Reader, stdout, stderr i
 	if code != exitOK {
 		return code
 	}
-	f.print(stdout, runnerfsm.Launch{Servers: servers, Passed: set.Passed()})
+	out := bufio.NewWriter(stdout)
+	f.print(out, runnerfsm.Launch{Servers: servers, Passed: set.Passed()})
+	if err := out.Flush(); err != nil {
+		fmt.Fprintln(stderr, "mcp-pruner config:", err)
+		return exitFail
+	}
 	fmt.Fprintf(stderr, "for: %s\n", f.hint)
-	fmt.Fprintln(stderr, "note: without MCP_PRUNER_CWD the server serves the directory it is started in")
+	fmt.Fprintln(stderr, "note: MCP_PRUNER_CWD is this directory; leave it out where other projects read it too: the server then serves the one it is started in")
+	notePruner(ctx, servers, stderr)
 	if !set.Enabled() {
 		fmt.Fprintln(stderr, "note: \"mcp-pruner run\" injects nothing: JEEVES_PRUNER_ENABLED is not 1, true, yes or on")
 	}
@@ -80,16 +87,16 @@ func configForms() map[string]form {
 
 func jsonConfig(w io.Writer, l runnerfsm.Launch) { fmt.Fprintln(w, l.Servers.JSON()) }
 
-// codexConfig leaves out of the file what only a run can afford: a required
-// server that is missing ends every session.
+// codexConfig leaves out of the file, which all sessions share, what only a run can
+// afford: a required server that is missing ends every session, and the directory.
 func codexConfig(w io.Writer, l runnerfsm.Launch) {
-	settings := runnerfsm.CodexConfig(l)
-	for _, s := range settings {
+	for _, s := range runnerfsm.CodexConfig(l) {
 		fmt.Fprintf(w, "--config %s\n", shellQuote(s))
 	}
 	section := "mcp_servers." + runnerfsm.ServerName
 	fmt.Fprintf(w, "\n[%s]\n", section)
-	for _, s := range settings {
+	l.Servers = runnerfsm.Servers{runnerfsm.ServerName: lasting(l.Servers[runnerfsm.ServerName])}
+	for _, s := range runnerfsm.CodexConfig(l) {
 		key, value, _ := strings.Cut(strings.TrimPrefix(s, section+"."), "=")
 		if key != "required" {
 			fmt.Fprintf(w, "%s = %s\n", key, value)

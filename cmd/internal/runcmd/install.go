@@ -17,11 +17,14 @@ Adds the server to the client's own configuration, with the client's own command
 ("claude mcp add-json", "codex mcp add"), and says what it did. The server then
 serves the directory the client works in. Options go to that command: for claude,
 --scope user adds it for every project.
+
+JEEVES_PRUNER_URL=embedded in the environment makes it prune by itself; without
+it output goes to a service at http://localhost:8000/prune.
 `
 
 // Install is the verb install.
 func Install(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if isHelp(args) {
+	if isHelp(args) || len(args) > 1 && isHelp(args[1:]) {
 		fmt.Fprint(stdout, installUsage)
 		return exitOK
 	}
@@ -33,6 +36,7 @@ func Install(ctx context.Context, args, env []string, stdin io.Reader, stdout, s
 	if code != exitOK {
 		return code
 	}
+	notePruner(ctx, servers, stderr)
 	command := installer.command(lasting(servers[runnerfsm.ServerName]), args[1:])
 	fmt.Fprintf(stdout, "running: %s\n", shellLine(command))
 	if err := runClient(ctx, command, env, stdin, stdout, stderr); err != nil {

@@ -3,12 +3,14 @@
 package runcmd
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"mcp-pruner/pruneclient"
 	"mcp-pruner/runnerfsm"
 )
 
@@ -46,6 +48,17 @@ func injection(env []string, stderr io.Writer) (set runnerfsm.Settings, servers 
 		return set, nil, exitUsage
 	}
 	return set, servers, exitOK
+}
+
+// notePruner says when nothing prunes where the server would send its output.
+func notePruner(ctx context.Context, servers runnerfsm.Servers, stderr io.Writer) {
+	url := servers[runnerfsm.ServerName].Env["PRUNER_URL"]
+	if url == "" || url == "embedded" {
+		return
+	}
+	if err := pruneclient.Reach(ctx, url); err != nil {
+		fmt.Fprintf(stderr, "note: nothing is pruned while no service answers at PRUNER_URL (%v); with JEEVES_PRUNER_URL=embedded the server prunes by itself\n", err)
+	}
 }
 
 // option is one "--name VALUE" or "--name=VALUE" of ours.

@@ -169,13 +169,15 @@ func TestConfig(t *testing.T) {
 	require.True(t, found)
 	assert.Contains(t, lines(arguments), `--config 'mcp_servers.pruner.command="/bin/true"'`)
 	assert.Contains(t, lines(arguments), `--config 'mcp_servers.pruner.required=true'`)
+	assert.Contains(t, arguments, cwd)
 	var file struct {
 		Servers map[string]entry `toml:"mcp_servers"`
 	}
 	_, err := toml.Decode(section, &file)
 	require.NoError(t, err)
 	want.Args, want.EnvVars, want.Approval = nil, []string{"PRUNER_TIMEOUT_MS"}, "approve"
-	assert.Equal(t, map[string]entry{"pruner": want}, file.Servers, "in a file the server is not required")
+	want.Env = map[string]string{"PRUNER_URL": "embedded"}
+	assert.Equal(t, map[string]entry{"pruner": want}, file.Servers, "in a file, which other projects share, the server is not required and has no directory")
 }
 
 func TestConfigSays(t *testing.T) {
@@ -185,6 +187,11 @@ func TestConfigSays(t *testing.T) {
 	assert.Zero(t, code)
 	assert.NotEmpty(t, stdout, "by hand it can be wired all the same")
 	assert.Contains(t, stderr, "JEEVES_PRUNER_ENABLED")
+
+	_, _, stderr = call(runcmd.Config, append(off, "JEEVES_PRUNER_URL=http://127.0.0.1:1/prune"), "--provider", "json")
+	assert.Contains(t, stderr, "with JEEVES_PRUNER_URL=embedded the server prunes by itself")
+	_, _, stderr = call(runcmd.Config, append(off, "JEEVES_PRUNER_URL=embedded"), "--provider", "json")
+	assert.NotContains(t, stderr, "prunes by itself")
 
 	for _, c := range []struct{ args, want string }{
 		{"", "--provider is missing"}, {"--provider x", "not one of claude, codex, json"}, {"--provider json more", `no argument "more"`},

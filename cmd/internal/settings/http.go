@@ -62,11 +62,11 @@ func LoadHTTP(flags map[string]string, lookup Lookup) (HTTP, []Entry, error) {
 			continue
 		}
 		if e.Source != "default" && !d.ok(e.Value) {
-			problems = append(problems, fmt.Errorf("%s: %s=%q: want %s", d.code, spelled, shown(e.Value), d.allowed))
+			problems = append(problems, fmt.Errorf("%s: %s=%q: want %s", d.code, spelled, Shown(e.Value), d.allowed))
 			e.Value = d.fallback
 		}
 		own[d.name], shared[d.shared] = e.Value, e.Value
-		e.Value = shown(e.Value)
+		e.Value = Shown(e.Value)
 		entries = append(entries, *e)
 	}
 	common, others, err := Load(overlay(shared, lookup))

@@ -88,9 +88,9 @@ func Load(lookup Lookup) (Settings, []Entry, error) {
 	for _, d := range definitions() {
 		entry := d.entry(lookup)
 		if !d.take(&s, entry.Value) {
-			problems = append(problems, fmt.Errorf("%s=%q: want %s", d.name, shown(entry.Value), d.allowed))
+			problems = append(problems, fmt.Errorf("%s=%q: want %s", d.name, Shown(entry.Value), d.allowed))
 		}
-		entry.Value = shown(entry.Value)
+		entry.Value = Shown(entry.Value)
 		entries = append(entries, entry)
 	}
 	return s, entries, errors.Join(problems...)
@@ -108,10 +108,10 @@ func (d definition) entry(lookup Lookup) Entry {
 
 // credentials is what may stand before the host of a URL, however broken the
 // rest of it is.
-var credentials = regexp.MustCompile(`[^/@\s]*:[^@]*@`)
+var credentials = regexp.MustCompile(`(^[a-zA-Z][a-zA-Z0-9+.-]*://)?[^/@\s]*:[^@]*@`)
 
-// shown hides a password in a value.
-func shown(value string) string { return credentials.ReplaceAllString(value, "xxxxx@") }
+// Shown hides a password in a value.
+func Shown(value string) string { return credentials.ReplaceAllString(value, "${1}xxxxx@") }
 
 func definitions() []definition {
 	return []definition{
