@@ -11,7 +11,7 @@ const (
 // protect keeps the lines that stay whatever the question.
 func (p *pruning) protect() []cause {
 	keep := make([]cause, len(p.d.lines))
-	for i, yes := range protected(p.d) {
+	for i, yes := range Sealed(p.d.lines) {
 		if yes {
 			keep[i] = guarded
 		}
@@ -23,14 +23,17 @@ func (p *pruning) protect() []cause {
 	return keep
 }
 
-// protected marks directives and what they enclose, and the markers an earlier
-// prune left.
-func protected(d *document) []bool {
-	keep := make([]bool, len(d.lines))
+// Sealed says of every line whether it stays whatever the question: directives with
+// what they enclose, and the markers an earlier prune left.
+func Sealed(lines []string) []bool {
+	keep := make([]bool, len(lines))
 	inside := false
-	for i, line := range d.lines {
+	for i, line := range lines {
 		keep[i] = inside
-		if d.blank(i) || !mayMark(line[firstVisible(line)]) {
+		if strings.IndexByte(line, escape) >= 0 {
+			line = withoutEscapes(line)
+		}
+		if line == "" || !mayMark(line[firstVisible(line)]) {
 			continue
 		}
 		switch text := strings.TrimSpace(line); {

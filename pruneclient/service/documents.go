@@ -5,6 +5,8 @@ import (
 	"sort"
 	"strings"
 	"unicode/utf8"
+
+	"mcp-pruner/pruneclient/lineprune"
 )
 
 const (
@@ -43,43 +45,18 @@ func documents(lines []string, relevance []float64, limit int) []document {
 	return pick(all, relevance, limit)
 }
 
-// askable are the lines that are worth a score, neither blank nor sealed, and how
-// many bytes they have.
+// askable are the lines that are worth a score, and how many bytes they have: not
+// the blank ones, and not what stays whatever its score, which need not leave the
+// machine.
 func askable(lines []string) (solid []int, size int) {
-	isSealed := sealed(lines)
+	sealed := lineprune.Sealed(lines)
 	for i, line := range lines {
-		if !blank(line) && !isSealed[i] {
+		if !blank(line) && !sealed[i] {
 			solid = append(solid, i)
 			size += len(line) + 1
 		}
 	}
 	return solid, size
-}
-
-// sealed marks what lineprune keeps whatever its scores, so that nobody is asked
-// about it and it does not leave the machine: NO_PRUNE directives with what they
-// enclose, and the markers of an earlier prune.
-func sealed(lines []string) []bool {
-	keep := make([]bool, len(lines))
-	inside := false
-	for i, line := range lines {
-		keep[i] = inside
-		switch text := strings.TrimSpace(line); {
-		case text == "⟦NO_PRUNE_BEGIN⟧":
-			inside, keep[i] = true, true
-		case text == "⟦NO_PRUNE_END⟧":
-			inside = false
-		case isMarker(text):
-			keep[i] = true
-		}
-	}
-	return keep
-}
-
-func isMarker(text string) bool {
-	return strings.HasPrefix(text, "⟦PRUNÉ: ") && strings.HasSuffix(text, "⟧") ||
-		strings.HasPrefix(text, "(filtered ") && strings.HasSuffix(text, " lines)") ||
-		strings.HasPrefix(text, "[pruned: ")
 }
 
 // blocks cuts the lines into n passages of nearly the same number of lines.

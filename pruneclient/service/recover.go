@@ -108,12 +108,3 @@ func (r Recovery) Page(ctx context.Context, limit int) (RecoverResult, error) {
 	}
 	return res, err
 }
-
-// RecoverText is Recover and Page in one, for callers without a time limit.
-func (s *Service) RecoverText(a RecoverArgs, pageBytes int) (RecoverResult, error) {
-	r, err := s.Recover(context.Background(), a, 0)
-	if err != nil {
-		return RecoverResult{}, err
-	}
-	return r.Page(context.Background(), pageBytes)
-}

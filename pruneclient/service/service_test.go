@@ -85,7 +85,7 @@ func requireContract(t *testing.T, s *service.Service, a service.PruneArgs, res 
 		require.GreaterOrEqual(t, res.Stats.KeptLines, min(len(lines), a.Options.MinKeepLines))
 	}
 	require.Equal(t, len(lines), res.Stats.KeptLines+res.Stats.PrunedLines)
-	all, err := s.RecoverText(service.RecoverArgs{PruneID: res.PruneID, Ranges: whole(lines)}, 0)
+	all, err := recoverText(t, s, service.RecoverArgs{PruneID: res.PruneID, Ranges: whole(lines)}, 0)
 	require.NoError(t, err)
 	require.Equal(t, a.Text, all.RawText, "recovering everything gives the original bytes")
 }
@@ -315,20 +315,29 @@ func TestPruneCleansReasons(t *testing.T) {
 	}
 }
 
+func recoverText(t *testing.T, s *service.Service, a service.RecoverArgs, limit int) (service.RecoverResult, error) {
+	t.Helper()
+	found, err := s.Recover(t.Context(), a, 0)
+	if err != nil {
+		return service.RecoverResult{}, err
+	}
+	return found.Page(t.Context(), limit)
+}
+
 func TestRecoverText(t *testing.T) {
 	s := newService(t, service.Settings{})
 	id := prune(t, s, ask("a\nb\nc\nd\ne", "g")).PruneID
 	asked := []recovery.Range{{Start: 4, End: 99}}
-	res, err := s.RecoverText(service.RecoverArgs{PruneID: id, Ranges: asked, Numbers: true}, 0)
+	res, err := recoverText(t, s, service.RecoverArgs{PruneID: id, Ranges: asked, Numbers: true}, 0)
 	require.NoError(t, err)
 	assert.Equal(t, service.RecoverResult{RawText: "4│ d\n5│ e", Metadata: service.RecoverMetadata{
 		PruneID: id, Ranges: asked, LineNumbering: "original", TotalLines: 5,
 	}}, res)
 	var missing *recovery.NotFound
-	_, err = s.RecoverText(service.RecoverArgs{PruneID: "prn_x", Ranges: []recovery.Range{{Start: 0}}}, 0)
+	_, err = recoverText(t, s, service.RecoverArgs{PruneID: "prn_x", Ranges: []recovery.Range{{Start: 0}}}, 0)
 	require.ErrorAs(t, err, &missing, "the id is checked first")
 	var bad *recovery.BadRange
-	_, err = s.RecoverText(service.RecoverArgs{PruneID: id, Ranges: []recovery.Range{{Start: 1, End: 1}, {Start: 9, End: 9}}}, 0)
+	_, err = recoverText(t, s, service.RecoverArgs{PruneID: id, Ranges: []recovery.Range{{Start: 1, End: 1}, {Start: 9, End: 9}}}, 0)
 	require.ErrorAs(t, err, &bad)
 }
 

@@ -92,8 +92,12 @@ func (c recoverCall) Subject() tools.Subject {
 	return tools.Subject{PruneID: c.args.PruneID, Part: true}
 }
 
-func (c recoverCall) Run(context.Context) (tools.Output, error) {
-	res, err := c.service.RecoverText(c.args, pageBytes)
+func (c recoverCall) Run(ctx context.Context) (tools.Output, error) {
+	found, err := c.service.Recover(ctx, c.args, 0)
+	if err != nil {
+		return nil, recoverError(err)
+	}
+	res, err := found.Page(ctx, pageBytes)
 	if err != nil {
 		return nil, recoverError(err)
 	}
@@ -110,6 +114,9 @@ func recoverError(err error) *tools.Error {
 		return &tools.Error{Code: "invalid_range", Message: fmt.Sprintf("start_line %d is past the end: the text has %d lines", bad.Range.Start, *bad.MaxLine)}
 	case errors.As(err, &bad):
 		return &tools.Error{Code: "invalid_range", Message: fmt.Sprintf("lines %d-%d: want 1 <= start_line <= end_line", bad.Range.Start, bad.Range.End)}
+	}
+	if errors.Is(err, service.ErrSearchTooSlow) {
+		return &tools.Error{Code: "search_too_slow", Message: "the pattern takes too long on this text; search fewer lines, or for something simpler"}
 	}
 	return &tools.Error{Code: "recovery_unavailable", Message: "the recovery store cannot be read"}
 }
