@@ -144,7 +144,7 @@ func (c *Call) fire(ctx context.Context, trigger fsm.Trigger, facts fsm.Facts) {
 		facts = make(fsm.Facts, 1)
 	}
 	if c.toolName != "" {
-		facts["tool"] = c.toolName
+		facts["tool"] = cut(c.toolName, maxNameBytes)
 	}
 	err := c.machine.Fire(ctx, trigger, facts)
 	switch {

@@ -28,6 +28,7 @@ type Options struct {
 	Aliases       bool      // accepts the argument names of the HTTP document too
 	MaxPruneBytes int       // larger output is not pruned, where the table has a row for it
 	FieldErrors   bool      // -32602 says what is wrong in the HTTP document's form too
+	MaxEach       int       // tool calls at work of one session; 0: as many as of all
 }
 
 // Server makes the server.
@@ -59,7 +60,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 	}
 	return mcpserver.New(mcpserver.Config{
 		Pipeline: pipeline, Version: o.Version, Result: o.Settings.Result,
-		AlwaysLoad: o.Settings.AlwaysLoad, MaxCalls: o.Settings.MaxCalls, FieldErrors: o.FieldErrors,
+		AlwaysLoad: o.Settings.AlwaysLoad, MaxCalls: o.Settings.MaxCalls, MaxEach: o.MaxEach, FieldErrors: o.FieldErrors,
 	}), nil
 }
 

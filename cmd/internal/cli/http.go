@@ -128,7 +128,7 @@ func parseServe(args []string) (given map[string]string, format eventlog.Format,
 func newHTTPHandler(c settings.HTTP, env []string, emit func(fsm.Event)) (*httpserver.Handler, error) {
 	server, err := assemble.Server(assemble.Options{
 		Settings: c.Settings, Env: env, Version: buildVersion(), Emit: emit, Table: fsm.HTTPRequestTable(),
-		Aliases: true, MaxPruneBytes: c.MaxPruneBytes, FieldErrors: true,
+		Aliases: true, MaxPruneBytes: c.MaxPruneBytes, FieldErrors: true, MaxEach: c.MaxCalls / 4,
 	})
 	if err != nil {
 		return nil, err

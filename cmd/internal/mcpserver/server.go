@@ -23,6 +23,7 @@ type Config struct {
 	Result     string // auto, full or text
 	AlwaysLoad bool   // asks Claude to show the tools up front
 	MaxCalls   int    // tool calls at work at once
+	MaxEach    int    // and those of one session; 0: all
 
 	FieldErrors bool // -32602 says what is wrong in the HTTP design's form too
 }
@@ -140,7 +141,7 @@ func (s *Server) refuse(ctx context.Context, session *Session, m Message) Reply 
 
 func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 	params := decode(m.Params)
-	release := s.acquire(ctx)
+	release := s.acquire(ctx, session)
 	stop := session.progress(m.Notify, at(params, "_meta", "progressToken"))
 	call := s.config.Pipeline.Run(ctx, states.Request{
 		Params: params, Session: session.states(), Client: session.client(params),
@@ -154,12 +155,25 @@ func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 	return Reply{body, call, err}
 }
 
-// acquire waits for a free slot. A call that is cancelled while it waits goes on
-// without one: its machine ends it at once.
-func (s *Server) acquire(ctx context.Context) (release func()) {
+// acquire waits for a free slot, first among those of the session. A call that is
+// cancelled while it waits goes on without one: its machine ends it at once.
+func (s *Server) acquire(ctx context.Context, session *Session) (release func()) {
+	own := take(ctx, session.slots(s.config.MaxEach))
+	all := take(ctx, s.slots)
+	return func() {
+		all()
+		own()
+	}
+}
+
+// take takes a slot; where there are none to be taken, or ctx ends, nothing.
+func take(ctx context.Context, slots chan struct{}) (release func()) {
+	if slots == nil {
+		return func() {}
+	}
 	select {
-	case s.slots <- struct{}{}:
-		return func() { <-s.slots }
+	case slots <- struct{}{}:
+		return func() { <-slots }
 	case <-ctx.Done():
 		return func() {}
 	}

@@ -145,6 +145,25 @@ func TestProgress(t *testing.T) {
 	})
 }
 
+// However many calls one client sends, others find room.
+func TestOneSessionLeavesRoomForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTestServer(Config{Result: "full", MaxEach: 4}) // of 16
+		greedy, other := NewSession("greedy"), NewSession("other")
+		long := strings.Replace(napCall, `"arguments":{}`, `"arguments":{"seconds":10}`, 1)
+		began := time.Now()
+		for range 40 {
+			go answer(t, s, greedy, long)
+		}
+		synctest.Wait()
+		answer(t, s, other, napCall)
+		assert.Zero(t, time.Since(began), "the other client did not wait")
+		time.Sleep(101 * time.Second) // ten rounds of four
+		answer(t, s, greedy, napCall)
+		assert.Equal(t, 101*time.Second, time.Since(began))
+	})
+}
+
 // Of two calls with one id in flight the later can be cancelled.
 func TestTheSameIDTwice(t *testing.T) {
 	var session Session

@@ -24,6 +24,7 @@ type Session struct {
 	name   string // clientInfo.name
 	opened bool   // by an initialize that was in order
 	flying map[string]*flight
+	share  chan struct{} // a slot for each of its calls at work
 }
 
 // flight is a call under way.
@@ -46,6 +47,19 @@ func (s *Session) states() *states.Session {
 
 // Client is the name the client gave itself.
 func (s *Session) Client() string { return s.client(nil) }
+
+// slots are those of the session's own calls, nil when there is no limit to them.
+func (s *Session) slots(limit int) chan struct{} {
+	if limit == 0 || s.alone {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.share == nil {
+		s.share = make(chan struct{}, limit)
+	}
+	return s.share
+}
 
 // introduce remembers what initialize said of the client.
 func (s *Session) introduce(params map[string]any) {

@@ -108,7 +108,7 @@ func (d definition) entry(lookup Lookup) Entry {
 
 // credentials is what may stand before the host of a URL, however broken the
 // rest of it is.
-var credentials = regexp.MustCompile(`(^[a-zA-Z][a-zA-Z0-9+.-]*://)?[^/@\s]*:[^@]*@`)
+var credentials = regexp.MustCompile(`(^[a-zA-Z][a-zA-Z0-9+.-]*://)?[^/@\s]*:[^@\s]*(@[^@/\s]*)*@`)
 
 // Shown hides a password in a value.
 func Shown(value string) string { return credentials.ReplaceAllString(value, "${1}xxxxx@") }
