@@ -8,22 +8,34 @@
 package keeper
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
 
+// graceTold is how long a command that was asked to end may take, and then its
+// output to be taken.
+const graceTold = 5 * time.Second
+
 // Kept is a command under a keeper.
 type Kept struct {
-	cmd  *exec.Cmd
-	life *os.File // open as long as the runner lives: the keeper sees it close
+	cmd     *exec.Cmd
+	life    *os.File // open as long as the runner lives: the keeper sees it close
+	outputs []*output
+	ended   chan struct{}   // closed when the keeper is gone, and all it kept
+	told    atomic.Bool     // it was signalled
+	wanted  context.Context // done when nobody wants the output any more
+	drop    context.CancelFunc
 }
 
 // Start starts cmd under a keeper. self is how this program is run as a keeper
-// ("mcp-pruner", "keep"); cmd is made over into that and must not be used again.
+// ("mcp-pruner", "keep"); cmd is made over into that and must not be used again. A
+// writer for its output may be an Ender.
 func Start(self []string, cmd *exec.Cmd) (*Kept, error) {
 	if cmd.Err != nil {
 		return nil, cmd.Err
@@ -38,29 +50,54 @@ func Start(self []string, cmd *exec.Cmd) (*Kept, error) {
 	cmd.Path = self[0]
 	cmd.ExtraFiles = []*os.File{theirs}
 	ownGroup(cmd)
-	if err := cmd.Start(); err != nil {
+	var streams pipes
+	err = streams.connect(cmd)
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
 		ours.Close()
+		streams.close()
 		return nil, fmt.Errorf("keeper: %w", err)
 	}
-	return &Kept{cmd, ours}, nil
+	streams.run()
+	k := &Kept{cmd: cmd, life: ours, outputs: streams.outputs, ended: make(chan struct{})}
+	k.wanted, k.drop = context.WithCancel(context.Background())
+	return k, nil
 }
 
 // Signal passes a signal on to the command's process group. The keeper gives it
-// a while to end and then ends it; a second signal is not waited for.
-func (k *Kept) Signal(s os.Signal) { _ = k.cmd.Process.Signal(s) }
-
-// Kill ends the command and all it started at once.
-func (k *Kept) Kill() {
-	// Two different ones: of two equal signals that arrive together one is lost.
-	k.Signal(syscall.SIGTERM)
-	k.Signal(syscall.SIGINT)
+// a while to end and then ends it; a second signal is not waited for. When the
+// command has ended, output that is still to be taken is dropped.
+func (k *Kept) Signal(s os.Signal) {
+	k.told.Store(true)
+	select {
+	case <-k.ended:
+		k.drop()
+	default:
+		_ = k.cmd.Process.Signal(s)
+	}
 }
 
-// Wait waits for the command and for all it started, and returns its exit code,
-// 128 + N when signal N ended it.
+// Kill ends the command and all it started at once.
+func (k *Kept) Kill() { k.Signal(killNow) }
+
+// Wait waits for the command and for all it started, and until what they printed is
+// taken, and returns the exit code, 128 + N when signal N ended the command.
 func (k *Kept) Wait() int {
 	_ = k.cmd.Wait() // what matters of it is in the state
+	close(k.ended)
 	k.life.Close()
+	defer k.drop()
+	wanted := k.wanted
+	if k.told.Load() {
+		limited, cancel := context.WithTimeout(wanted, graceTold)
+		defer cancel()
+		wanted = limited
+	}
+	for _, o := range k.outputs {
+		o.drain(wanted)
+	}
 	if k.cmd.ProcessState == nil {
 		return 1
 	}

@@ -9,14 +9,17 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 )
 
+// killNow asks a keeper to end its command by force. Nobody else sends it.
+const killNow = syscall.SIGUSR1
+
 const (
 	lifeline = 3 // the descriptor that closes when the runner is gone
 
-	graceTold = 5 * time.Second        // for a client that was asked to end
 	graceLost = 2 * time.Second        // for a client nobody waits for any more
 	graceLeft = 500 * time.Millisecond // for what a client left behind
 )
@@ -37,7 +40,7 @@ func Main(argv []string) int {
 		return 2
 	}
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, append(EndSignals(), killNow)...)
 	lost := runnerLost()
 	adoptOrphans()
 	cmd := exec.Command(argv[0], argv[1:]...)
@@ -52,6 +55,16 @@ func Main(argv []string) int {
 	<-ended
 	reap()
 	return exitCode(cmd.ProcessState)
+}
+
+// EndSignals are the signals that ask a process of ours to end, less those that it
+// was started to ignore: by nohup, or by a shell that puts it into the background.
+func EndSignals() []os.Signal {
+	if signal.Ignored(syscall.SIGINT) {
+		signal.Ignore(syscall.SIGQUIT) // shells ignore both, and Go notices the one
+	}
+	end := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
+	return slices.DeleteFunc(end, signal.Ignored)
 }
 
 // start starts the command from a thread that lives until the command ended: the
@@ -96,8 +109,11 @@ func attend(pid int, grace time.Duration, ended <-chan struct{}, signals <-chan 
 	case <-ended:
 		return
 	case s := <-signals:
+		if s == killNow {
+			_ = syscall.Kill(-pid, syscall.SIGKILL)
+			return
+		}
 		_ = syscall.Kill(-pid, s.(syscall.Signal))
-		lost = nil
 	case <-lost:
 		_ = syscall.Kill(-pid, syscall.SIGTERM)
 		signals = nil

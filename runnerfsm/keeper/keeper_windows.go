@@ -4,7 +4,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"syscall"
 )
+
+// killNow ends the keeper, which is all that can be done here.
+var killNow = os.Kill
+
+// EndSignals are the signals that ask a process of ours to end.
+func EndSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
 func ownGroup(cmd *exec.Cmd) { cmd.ExtraFiles = nil } // not to be had on Windows
 
