@@ -69,7 +69,8 @@ func checkText(r *Record, end *replayRow, m metadata) error {
 }
 
 // checkPruned: what stands beside the pruned text was not pruned. A line end between
-// the two comes and goes, and with nothing left of a stream its mark goes too.
+// the two comes and goes, and where nothing was left of a stream that stood alone,
+// earlier versions had a mark that went with it.
 func checkPruned(b TraceBytes, m metadata, beside int64) error {
 	least, left := beside-1, int64(b.Sent)-m.pruned
 	if m.pruned == 0 {

@@ -205,6 +205,8 @@ type bashOutput struct {
 	Truncated bool   `json:"truncated"`
 	Duration  int64  `json:"duration_ms"`
 	Pruning   any    `json:"pruning"`
+
+	emptied string // the stream of which a pruner kept nothing
 }
 
 func (o *bashOutput) failure(code, message string) *Error {
@@ -225,15 +227,23 @@ func (o *bashOutput) Source() Source { return Source{Command: o.Command} }
 
 func (o *bashOutput) Prune(pruned string) (Output, error) {
 	p := *o
-	if o.Stdout != "" {
-		p.Stdout = pruned
-	} else {
-		p.Stderr = pruned
+	name, stream := "stdout", &p.Stdout
+	if o.Stdout == "" {
+		name, stream = "stderr", &p.Stderr
+	}
+	*stream = pruned
+	if blank(pruned) {
+		p.emptied = name
 	}
 	return &p, nil
 }
 
-func (o *bashOutput) Text() string { return joinStreams(o.Stdout, o.Stderr) }
+func (o *bashOutput) Text() string {
+	if o.Stdout == "" && o.emptied == "stdout" && o.Stderr != "" {
+		return stderrMark + o.Stderr // both were there
+	}
+	return joinStreams(o.Stdout, o.Stderr)
+}
 
 // Notice is what a client that shows only the text would miss.
 func (o *bashOutput) Notice() string {
@@ -244,7 +254,10 @@ func (o *bashOutput) Notice() string {
 	if o.Truncated {
 		said = append(said, "output cut at max_output_bytes")
 	}
-	if o.Stdout == "" && o.Stderr == "" {
+	switch {
+	case o.emptied != "":
+		said = append(said, keptNone(o.emptied))
+	case o.Stdout == "" && o.Stderr == "":
 		said = append(said, "no output")
 	}
 	return strings.Join(said, "; ")

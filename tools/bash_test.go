@@ -55,8 +55,7 @@ func TestBashPrunesOneStream(t *testing.T) {
 	bash, _ := bashTool(t, Settings{})
 	for _, c := range []struct{ command, code, text string }{
 		{"echo out; echo err >&2", "out\n", "less\n[stderr]\nerr\n"},
-		{"echo err >&2", "err\n", "[stderr]\nless"},
-		{"true", "", "[stderr]\nless"},
+		{"echo err >&2", "err\n", "less"},
 	} {
 		out, err := call(t, bash, command(c.command))
 		require.NoError(t, err)
@@ -65,6 +64,39 @@ func TestBashPrunesOneStream(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, c.text, pruned.Text())
 	}
+}
+
+// TestBashStderrAlone: the mark tells two streams apart; one needs none.
+func TestBashStderrAlone(t *testing.T) {
+	bash, _ := bashTool(t, Settings{})
+	out, err := call(t, bash, command("echo err >&2"))
+	require.NoError(t, err)
+	assert.Equal(t, "err\n", out.Text())
+	_, err = call(t, bash, command("echo err >&2; exit 3"))
+	assert.Equal(t, "Error (nonzero_exit): command exited with code 3\nerr\n", failure(t, err, "nonzero_exit").Text())
+}
+
+// TestBashPrunedToNothing: that a pruner kept nothing is not that nothing was
+// printed, and a stream that stays is still marked as what it is.
+func TestBashPrunedToNothing(t *testing.T) {
+	bash, _ := bashTool(t, Settings{})
+	for _, c := range []struct{ command, pruned, text, notice string }{
+		{"echo out", "", "", "the pruner kept none of stdout; "},
+		{"echo out", " \n", " \n", "the pruner kept none of stdout; "},
+		{"echo err >&2", "", "", "the pruner kept none of stderr; "},
+		{"echo out; echo err >&2", "", "[stderr]\nerr\n", "the pruner kept none of stdout; "},
+	} {
+		out, err := call(t, bash, command(c.command))
+		require.NoError(t, err)
+		pruned, err := out.Prune(c.pruned)
+		require.NoError(t, err)
+		assert.Equal(t, c.text, pruned.Text(), c.command)
+		notice := pruned.(Noticer).Notice()
+		assert.True(t, strings.HasPrefix(notice, c.notice), notice)
+	}
+	out, err := call(t, bash, command("true"))
+	require.NoError(t, err)
+	assert.Equal(t, "no output", out.(Noticer).Notice())
 }
 
 func TestBashFailures(t *testing.T) {

@@ -57,8 +57,9 @@ type grepOutput struct {
 	Duration   int64       `json:"duration_ms"`
 	Pruning    any         `json:"pruning"`
 
-	mode string
-	code string
+	mode    string
+	code    string
+	emptied string // what it found and of which a pruner kept nothing
 }
 
 // rendered fills in the text of the results.
@@ -127,13 +128,32 @@ func (o *grepOutput) Structured(pruning any) any {
 
 // Notice is what a client that shows only the text would miss.
 func (o *grepOutput) Notice() string {
-	switch {
-	case o.Truncated:
-		return "more matches than max_matches or max_output_bytes let through"
-	case o.code == "":
-		return "no matches"
+	var said []string
+	if o.Truncated {
+		said = append(said, "more matches than max_matches or max_output_bytes let through")
 	}
-	return ""
+	switch {
+	case o.emptied != "":
+		said = append(said, keptNone(o.emptied))
+	case o.code == "" && !o.Truncated:
+		said = append(said, "no matches")
+	}
+	return strings.Join(said, "; ")
+}
+
+// size says how much was found.
+func (o *grepOutput) size() string {
+	if o.mode == modeContent {
+		return plural(len(o.Matches), "match", "matches")
+	}
+	return plural(len(o.Files)+len(o.Counts), "file", "files")
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "the one " + one
+	}
+	return fmt.Sprintf("the %d %s", n, many)
 }
 
 var filteredMarker = regexp.MustCompile(`^\s*\(filtered \d+ lines?\)\s*$`)
@@ -144,6 +164,9 @@ var filteredMarker = regexp.MustCompile(`^\s*\(filtered \d+ lines?\)\s*$`)
 func (o *grepOutput) Prune(pruned string) (Output, error) {
 	p := *o
 	p.Matches, p.Context, p.Files, p.Counts = nil, nil, nil, nil
+	if blank(pruned) {
+		p.emptied = o.size()
+	}
 	known := o.known()
 	for rest := strings.ReplaceAll(pruned, "\r\n", "\n"); rest != ""; {
 		line, after, _ := strings.Cut(rest, "\n")

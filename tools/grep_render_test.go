@@ -69,6 +69,29 @@ func TestGrepPruneOfNamesAndCounts(t *testing.T) {
 	assert.Error(t, err)
 }
 
+// TestGrepPrunedToNothing: that a pruner kept nothing is not that nothing matched.
+func TestGrepPrunedToNothing(t *testing.T) {
+	matches := []grepMatch{{"a", 1, nil, "x"}, {"a", 2, nil, "x"}}
+	const again = "; call again without context_focus_question for all of it"
+	for _, c := range []struct {
+		raw            grepOutput
+		pruned, notice string
+	}{
+		{grepOutput{mode: modeContent, Matches: matches}, "", "the pruner kept none of the 2 matches" + again},
+		{grepOutput{mode: modeContent, Matches: matches[:1]}, "\n", "the pruner kept none of the one match" + again},
+		{grepOutput{mode: modeFiles, Files: []string{"a", "b"}}, "", "the pruner kept none of the 2 files" + again},
+		{grepOutput{mode: modeCount, Counts: []grepCount{{"a", 1}}}, "", "the pruner kept none of the one file" + again},
+		{grepOutput{mode: modeContent, Matches: matches}, "(filtered 2 lines)", ""},
+		{grepOutput{mode: modeContent, Matches: matches, Truncated: true}, "", "more matches than max_matches or max_output_bytes let through; the pruner kept none of the 2 matches" + again},
+	} {
+		out, err := c.raw.rendered().Prune(c.pruned)
+		require.NoError(t, err)
+		assert.Equal(t, c.notice, out.(Noticer).Notice())
+		assert.Equal(t, c.pruned, out.Text())
+	}
+	assert.Equal(t, "no matches", (&grepOutput{mode: modeContent}).rendered().Notice())
+}
+
 // FuzzGrepRoundTrip: what was rendered is read back the same, whatever paths and
 // texts are, and no answer of a pruner breaks the reader.
 func FuzzGrepRoundTrip(f *testing.F) {

@@ -273,6 +273,7 @@ type readOutput struct {
 	Pruning       any    `json:"pruning"`
 
 	limit, first int
+	emptied      bool // a pruner kept nothing
 }
 
 func (o *readOutput) Code() string   { return o.Content }
@@ -281,7 +282,7 @@ func (o *readOutput) Text() string   { return o.Content }
 
 func (o *readOutput) Prune(pruned string) (Output, error) {
 	p := *o
-	p.Content = pruned
+	p.Content, p.emptied = pruned, blank(pruned)
 	return &p, nil
 }
 
@@ -291,8 +292,11 @@ func (o *readOutput) Notice() string {
 	if o.Truncated {
 		said = append(said, fmt.Sprintf("cut at %d bytes", o.limit))
 	}
-	if o.Bytes == 0 {
+	switch {
+	case o.Bytes == 0:
 		said = append(said, "no lines here")
+	case o.emptied:
+		said = append(said, keptNone("the text"))
 	}
 	if o.TotalLines != nil {
 		said = append(said, fmt.Sprintf("total_lines=%d", *o.TotalLines))

@@ -164,6 +164,23 @@ func TestReadPrune(t *testing.T) {
 	assert.Equal(t, "one\ntwo\n", out.Text(), "the raw output stays")
 }
 
+// TestReadPrunedToNothing: that a pruner kept nothing is not that the file is empty.
+func TestReadPrunedToNothing(t *testing.T) {
+	s := Settings{Root: t.TempDir()}
+	write(t, s.Root, "a", "text\n")
+	write(t, s.Root, "empty", "")
+	out, err := call(t, newTools(t, s)["read"], `{"file_path":"a"}`)
+	require.NoError(t, err)
+	assert.Empty(t, out.(Noticer).Notice())
+	pruned, err := out.Prune("")
+	require.NoError(t, err)
+	assert.Empty(t, pruned.Text())
+	assert.Equal(t, "the pruner kept none of the text; call again without context_focus_question for all of it", pruned.(Noticer).Notice())
+	out, err = call(t, newTools(t, s)["read"], `{"file_path":"empty"}`)
+	require.NoError(t, err)
+	assert.Equal(t, "no lines here", out.(Noticer).Notice())
+}
+
 func TestRepeats(t *testing.T) {
 	tools := newTools(t, Settings{})
 	for _, c := range []struct {

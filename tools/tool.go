@@ -9,6 +9,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"strings"
 )
 
 // Tool is one entry of tools/list together with the code behind it.
@@ -68,6 +69,15 @@ type Output interface {
 // cut and where to go on, an exit code, that nothing was found. "" says nothing.
 type Noticer interface{ Notice() string }
 
+// keptNone is the notice on a text of which a pruner kept nothing: without it, an
+// empty text would say that there was nothing.
+func keptNone(what string) string {
+	return "the pruner kept none of " + what + "; call again without context_focus_question for all of it"
+}
+
+// blank says that a pruned text shows nothing.
+func blank(pruned string) bool { return strings.TrimSpace(pruned) == "" }
+
 // Source describes where an output came from: a file, a command, or matches.
 type Source struct {
 	File    string // read: file_path as given
@@ -122,16 +132,18 @@ func deref(s *string) string {
 	return *s
 }
 
-// joinStreams puts stderr below stdout under a line that says so; a stream that
-// is empty leaves no trace.
+const stderrMark = "[stderr]\n"
+
+// joinStreams puts stderr below stdout under a line that says so when both are
+// there; one that is alone stands as it is.
 func joinStreams(stdout, stderr string) string {
 	switch {
 	case stderr == "":
 		return stdout
 	case stdout == "":
-		return "[stderr]\n" + stderr
+		return stderr
 	case stdout[len(stdout)-1] != '\n':
 		stdout += "\n"
 	}
-	return stdout + "[stderr]\n" + stderr
+	return stdout + stderrMark + stderr
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,6 +69,33 @@ func TestATraceSaysNothingOfWhatCallsWereAbout(t *testing.T) {
 	assert.NotContains(t, strings.ToLower(string(raw)), "secret")
 	assert.NotContains(t, string(raw), root)
 	require.Empty(t, verifyText(t, raw).Problems)
+}
+
+// What stands beside a pruned text, and beside nothing, is in order.
+func TestTracesOfAnyPrunedTextAreInOrder(t *testing.T) {
+	for _, pruned := range []string{"", " ", "x", "(filtered 3 lines)\n"} {
+		service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_ = json.NewEncoder(w).Encode(map[string]string{"pruned_code": pruned})
+		}))
+		defer service.Close()
+		root := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(root, "a"), []byte("line\nline"), 0o600))
+		trace := filepath.Join(t.TempDir(), "trace.jsonl")
+		lines := []string{
+			ask(1, "read", map[string]any{"file_path": "a", "context_focus_question": "q"}),
+			ask(2, "grep", map[string]any{"pattern": "line", "context_focus_question": "q"}),
+			ask(3, "grep", map[string]any{"pattern": "line", "max_matches": 1, "context_focus_question": "q"}),
+		}
+		for i, line := range []string{"cat a", "cat a >&2", "cat a; cat a >&2", "echo out; cat a >&2", "true"} {
+			lines = append(lines, ask(4+i, "bash", map[string]any{"command": line, "context_focus_question": "q"}))
+		}
+		converse(t, root, []string{"MCP_PRUNER_TRACE=" + trace, "PRUNER_URL=" + service.URL}, lines...)
+		raw, err := os.ReadFile(trace)
+		require.NoError(t, err)
+		require.Equal(t, len(lines), bytes.Count(raw, []byte("\n")))
+		assert.GreaterOrEqual(t, bytes.Count(raw, []byte(`"pruned_bytes"`)), 5, string(raw))
+		assert.Empty(t, verifyText(t, raw).Problems, "%q", pruned)
+	}
 }
 
 func TestDetailIsRecordedOnlyWhenAskedFor(t *testing.T) {
