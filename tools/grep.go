@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -273,14 +272,4 @@ func (b *base) find(ctx context.Context, root *os.Root, dir string, s search, fo
 		return b.findWithGrep(ctx, root, dir, s, found)
 	}
 	return err
-}
-
-// firstLines is the beginning of an engine's complaints, on a few lines.
-func firstLines(stderr *textSink, missing string) string {
-	stderr.end()
-	text := strings.TrimSpace(string(stderr.text))
-	if text == "" {
-		return missing
-	}
-	return text
 }

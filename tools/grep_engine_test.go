@@ -96,6 +96,44 @@ func TestGrepEngineFails(t *testing.T) {
 	}
 }
 
+// TestGrepAndBadIgnoreFiles: what rg says of lines in ignore files is no failure,
+// however much it is, and hides none.
+func TestGrepAndBadIgnoreFiles(t *testing.T) {
+	const bad = "/r/.gitignore: line 1: error parsing glob '[a': unclosed character class; missing ']'"
+	root := t.TempDir()
+	write(t, root, "a", "word\n")
+	real, err := filepath.EvalSymlinks(root)
+	require.NoError(t, err)
+	found := fmt.Sprintf(`{"type":"match","data":{"path":{"text":"%s/a"},"lines":{"text":"word\n"},"line_number":1,"absolute_offset":0,"submatches":[]}}`, real)
+	for _, c := range []struct {
+		said, exit, message string
+	}{
+		{bad, "2", ""},
+		{"rg: " + bad, "2", ""},
+		{"/r/.git/../../info/exclude: line 12: error parsing glob '\\': dangling '\\'", "2", ""},
+		{strings.Repeat(bad+"\n", 100) + bad, "2", ""},
+		{"/r/.ignore: line 1: error parsing glob '" + strings.Repeat("{", 100_000) + "': no", "2", ""},
+		{strings.Repeat(bad+"\n", 100) + "b: cannot read", "2", "b: cannot read"},
+		{"b: cannot read\n" + bad, "2", "b: cannot read"},
+		{bad + ": Permission denied (os error 13)", "2", bad + ": Permission denied (os error 13)"},
+		{"error parsing glob '[': unclosed", "2", "error parsing glob '[': unclosed"},
+		{"/r/a: line 1: error parsing glob '[': unclosed", "2", "/r/a: line 1: error parsing glob '[': unclosed"},
+		{bad, "137", "search failed"},
+		{"", "2", "search failed"},
+	} {
+		rg := fakeProgram(t, "#!/bin/sh\ncat <<'END'\n"+found+"\nEND\ncat >&2 <<'END'\n"+c.said+"\nEND\nexit "+c.exit+"\n")
+		out, err := call(t, newTools(t, Settings{Root: root, LookPath: programs(map[string]string{"rg": rg})})["grep"], `{"pattern":"word"}`)
+		if c.message == "" {
+			require.NoError(t, err, "%.200s", c.said)
+			assert.Equal(t, "a:1:1:word", out.Text())
+			continue
+		}
+		e := failure(t, err, "rg_error")
+		assert.Equal(t, c.message, e.Message)
+		assert.Equal(t, c.exit, fmt.Sprint(*e.ExitCode))
+	}
+}
+
 func TestGrepTimeoutAndCancel(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "a", "word\n")

@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// stderrKept is how much of an engine's complaints is kept.
-const stderrKept = 2000
-
 // findWithRg searches with ripgrep. It sorts by path, so that a search that stops
 // early stops at the same match every time.
 func (b *base) findWithRg(ctx context.Context, dir string, s search, found *collector) error {
@@ -55,8 +52,8 @@ func (b *base) findWithRg(ctx context.Context, dir string, s search, found *coll
 // engine runs a search process to its end and settles what it found. It returns
 // what the process said on standard error although nothing failed.
 func (b *base) engine(ctx context.Context, p process, found *collector) (string, error) {
-	stderr := &textSink{limit: stderrKept}
-	p.stderr, p.env, p.timeout = stderr, b.engineEnv(), maxTimeoutMS*time.Millisecond
+	said := newComplaints()
+	p.stderr, p.env, p.timeout = said, b.engineEnv(), maxTimeoutMS*time.Millisecond
 	code, err := p.run(ctx)
 	if errors.Is(err, errEnough) {
 		return "", errEnough
@@ -64,10 +61,10 @@ func (b *base) engine(ctx context.Context, p process, found *collector) (string,
 	if err != nil {
 		return "", err
 	}
-	if code > 1 {
-		return "", &engineError{code, firstLines(stderr, "search failed")}
+	if code > 1 && !(code == 2 && said.harmless()) {
+		return "", &engineError{code, said.text("search failed")}
 	}
-	return firstLines(stderr, ""), found.settle()
+	return said.text(""), found.settle()
 }
 
 // rgEvents reads what rg --json prints. Only where a match is gets kept: of long
