@@ -55,7 +55,7 @@ func RunHTTP(ctx context.Context, o HTTPOptions) (Result, error) {
 	if o.MaxFailures == 0 {
 		o.MaxFailures = maxFailures
 	}
-	h := &owned{run: &run{Options: o.Options, input: newInput(o.Stdin)}, options: o}
+	h := &owned{run: newRun(o.Options), options: o}
 	return h.drive(ctx, httpTable, map[fsm.State]handler{
 		fsm.RunInit:     h.decide,
 		fsm.RunStarting: h.start,

@@ -39,7 +39,6 @@ type server struct {
 func startServer(self, command, env []string, dir string, log io.Writer) (*server, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env, cmd.Dir = env, dir
-	cmd.WaitDelay = stdinGrace
 	s := &server{log: log, exited: make(chan struct{})}
 	s.probe.Transport = &http.Transport{DisableKeepAlives: true} // and no proxy
 	s.output = &lines{take: s.read}
@@ -51,7 +50,6 @@ func startServer(self, command, env []string, dir string, log io.Writer) (*serve
 	s.kept = kept
 	go func() { // ends with the process, which stop sees to
 		s.code = kept.Wait()
-		s.output.flush()
 		close(s.exited)
 	}()
 	return s, nil

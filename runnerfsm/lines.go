@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
+	"sync"
 )
 
 // maxLine is the longest line that is read. Clients put whole results on one
@@ -26,7 +28,7 @@ func (l *lines) Write(p []byte) (int, error) {
 			l.keep(p)
 			return n, nil
 		}
-		l.end(line)
+		l.complete(line)
 		p = rest
 	}
 }
@@ -40,7 +42,7 @@ func (l *lines) keep(p []byte) {
 	l.partial = append(l.partial, p...)
 }
 
-func (l *lines) end(line []byte) {
+func (l *lines) complete(line []byte) {
 	l.keep(line)
 	if !l.skip {
 		l.take(l.partial)
@@ -48,11 +50,55 @@ func (l *lines) end(line []byte) {
 	l.partial, l.skip = l.partial[:0], false
 }
 
-// flush hands on a last line without newline.
-func (l *lines) flush() {
+// End hands on a last line without newline.
+func (l *lines) End() {
 	if len(l.partial) > 0 {
-		l.end(nil)
+		l.complete(nil)
 	}
+}
+
+// tap reads the lines of what is passed through it.
+type tap struct {
+	lines
+	through io.Writer    // nil: nothing is passed on as it is
+	failed  func() error // why to take no more; nil: nothing is a reason
+}
+
+func (t *tap) Write(p []byte) (int, error) {
+	if t.through != nil {
+		_, _ = t.through.Write(p)
+	}
+	n, err := t.lines.Write(p)
+	if t.failed != nil {
+		err = t.failed()
+	}
+	return n, err
+}
+
+// output is a writer that remembers that it failed, for those who cannot say so.
+// After that nothing is written: a gap would be worse than an end.
+type output struct {
+	w io.Writer
+
+	mu  sync.Mutex
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	if err := o.failed(); err != nil {
+		return 0, err
+	}
+	n, err := o.w.Write(p)
+	o.mu.Lock() // not while it writes, which may last
+	defer o.mu.Unlock()
+	o.err = err
+	return n, err
+}
+
+func (o *output) failed() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
 }
 
 // decode reads one event, and says whether the line is JSON at all. A field of

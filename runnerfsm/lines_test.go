@@ -24,7 +24,7 @@ func TestLines(t *testing.T) {
 		l := &lines{take: func(line []byte) { got = append(got, string(line)) }}
 		_, err := io.Copy(l, chunked)
 		require.NoError(t, err)
-		l.flush()
+		l.End()
 		assert.Equal(t, want, got, name)
 	}
 }
@@ -52,9 +52,9 @@ func TestInputAgain(t *testing.T) {
 	require.NoError(t, err)
 	for name, source := range map[string]io.Reader{"file": file, "stream": strings.NewReader("one two")} {
 		in := newInput(source)
-		_, err := io.CopyN(io.Discard, in.launch(false), 3)
+		_, err := io.CopyN(io.Discard, in.open(false), 3)
 		require.NoError(t, err)
-		all, err := io.ReadAll(in.launch(true))
+		all, err := io.ReadAll(in.open(true))
 		require.NoError(t, err)
 		assert.Equal(t, "one two", string(all), name)
 		assert.Empty(t, in.kept, "nothing is kept of the last launch's input")
@@ -63,10 +63,10 @@ func TestInputAgain(t *testing.T) {
 
 func TestInputForgets(t *testing.T) {
 	in := newInput(strings.NewReader("one two"))
-	_, _ = io.CopyN(io.Discard, in.launch(false), 3)
+	_, _ = io.CopyN(io.Discard, in.open(false), 3)
 	in.forget()
-	assert.Empty(t, in.kept)
-	rest, _ := io.ReadAll(in.launch(false))
+	assert.Equal(t, " two", string(in.kept))
+	rest, _ := io.ReadAll(in.open(false))
 	assert.Equal(t, " two", string(rest))
 	assert.Empty(t, in.kept)
 }
@@ -77,9 +77,9 @@ func TestInputNotRead(t *testing.T) {
 	null, err := os.Open(os.DevNull)
 	require.NoError(t, err)
 	defer null.Close()
-	assert.Nil(t, newInput(null).launch(true))
-	assert.Nil(t, newInput(nil).launch(true))
+	assert.Nil(t, newInput(null).open(true))
+	assert.Nil(t, newInput(nil).open(true))
 	newInput(nil).forget()
-	_, err = io.ReadAll(newInput(iotest.ErrReader(errors.New("broken"))).launch(false))
+	_, err = io.ReadAll(newInput(iotest.ErrReader(errors.New("broken"))).open(false))
 	assert.EqualError(t, err, "broken")
 }

@@ -3,23 +3,17 @@ package runnerfsm
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"sync"
 	"syscall"
-	"time"
 
 	"mcp-pruner/runnerfsm/keeper"
 )
 
 // notFound is the shell's exit code for a command that does not exist.
 const notFound = 127
-
-// stdinGrace is how long a client's end waits for a standard input that nobody
-// writes to or closes.
-const stdinGrace = 100 * time.Millisecond
 
 // phase is one launch of the client.
 type phase struct {
@@ -36,9 +30,9 @@ type phase struct {
 // launch starts the client with the given servers injected.
 func (r *run) launch(ctx context.Context, servers Servers) *phase {
 	p := &phase{news: make(chan Report, len(phase{}.told)), ended: make(chan struct{})}
-	kept, flush, err := r.start(p, servers)
+	kept, err := r.start(p, servers)
 	if err != nil {
-		fmt.Fprintf(r.Stderr, "mcp-pruner: %s: %v\n", r.Provider.Name(), err)
+		fmt.Fprintf(r.Notes, "mcp-pruner: %s: %v\n", r.Provider.Name(), err)
 		p.code = notFound
 		close(p.ended)
 		return p
@@ -50,47 +44,43 @@ func (r *run) launch(ctx context.Context, servers Servers) *phase {
 	}()
 	go func() {
 		p.code = kept.Wait()
-		flush()
+		r.input.end()
 		close(p.ended)
 	}()
 	return p
 }
 
-// start starts the client's process. What it prints is read to the end by flush,
-// after the process ended.
-func (r *run) start(p *phase, servers Servers) (kept *keeper.Kept, flush func(), err error) {
+// start starts the client's process. Where servers are injected, what it prints is
+// read.
+func (r *run) start(p *phase, servers Servers) (*keeper.Kept, error) {
 	launch := Launch{
 		Servers: servers, Passed: r.Settings.Passed(),
 		Options: r.ProviderOptions, Prompt: r.Prompt, StartTimeout: r.StartTimeout,
 	}
 	program := LookPath(r.Provider.Program(), r.Settings.Env)
 	if program == "" {
-		return nil, nil, fmt.Errorf("%s is not on PATH", r.Provider.Program())
+		return nil, fmt.Errorf("%s is not on PATH", r.Provider.Program())
 	}
 	cmd := exec.Command(program, r.Provider.Args(launch)...)
 	cmd.Dir, cmd.Env = r.Settings.Dir, slices.Clone(r.Settings.Env)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.input.launch(len(servers) == 0), r.Stdout, r.Stderr
-	cmd.WaitDelay = stdinGrace
-	flush = func() {}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.input.open(len(servers) == 0), r.Stdout, r.Stderr
 	if len(servers) > 0 {
 		cmd.Env = append(cmd.Env, r.Provider.Env(launch)...)
-		flush = r.read(cmd, r.Provider.Read(launch, Output{Stdout: r.Stdout, Stderr: r.Stderr, Report: r.reportTo(p)}))
+		r.read(cmd, r.Provider.Read(launch, Output{Stdout: &r.answer, Stderr: r.Notes, Report: r.reportTo(p)}))
 	}
-	kept, err = keeper.Start(r.Keeper, cmd)
-	return kept, flush, err
+	return keeper.Start(r.Keeper, cmd)
 }
 
-// read puts a reader behind what the client prints.
-func (r *run) read(cmd *exec.Cmd, reader Reader) (flush func()) {
-	stdout, stderr := &lines{take: reader.Stdout}, &lines{take: reader.Stderr}
-	cmd.Stdout, cmd.Stderr = stdout, io.MultiWriter(r.Stderr, stderr)
+// read puts a reader behind what the client prints. A client whose output cannot
+// be passed on finds it closed, as it would without us; messages that cannot be
+// passed on are read all the same.
+func (r *run) read(cmd *exec.Cmd, reader Reader) {
+	stdout := &tap{lines: lines{take: reader.Stdout}, failed: r.answer.failed}
 	if reader.Raw() {
-		cmd.Stdout = io.MultiWriter(r.Stdout, stdout)
+		stdout.through = &r.answer
 	}
-	return func() {
-		stdout.flush()
-		stderr.flush()
-	}
+	stderr := &tap{lines: lines{take: reader.Stderr}, through: r.Stderr}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
 }
 
 // passSignals passes on what the runner is told, for as long as the phase lasts.
@@ -136,6 +126,13 @@ func (r *run) reportTo(p *phase) func(Report) {
 		}
 		p.news <- report
 	}
+}
+
+// counted is the calls so far. Output that was given up may still come.
+func (p *phase) counted() Usage {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.usage
 }
 
 // next waits for the next piece of news, or the end. What was reported before the

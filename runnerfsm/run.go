@@ -29,7 +29,8 @@ type Options struct {
 	Signals         <-chan os.Signal
 
 	Stdin          io.Reader
-	Stdout, Stderr io.Writer // safe for concurrent use
+	Stdout, Stderr io.Writer // of the client; safe for concurrent use
+	Notes          io.Writer // takes whole lines for a person, of this program's own; nil: Stderr
 	Emit           func(fsm.Event)
 }
 
@@ -51,6 +52,7 @@ var table = fsm.MustCompile(fsm.RunTable())
 type run struct {
 	Options
 	input       *input
+	answer      output // Stdout, as it is left to a reader
 	phase       *phase // the latest launch; nil before the first
 	live        sync.WaitGroup
 	interrupted atomic.Int32 // the signal that ended the run, 0 when none did
@@ -72,8 +74,15 @@ func (r *run) handlers() map[fsm.State]handler {
 // Run runs the client to its end. The error is about this program; what goes
 // wrong with the server or the client shows in the result.
 func Run(ctx context.Context, o Options) (Result, error) {
-	r := &run{Options: o, input: newInput(o.Stdin)}
+	r := newRun(o)
 	return r.drive(ctx, table, r.handlers())
+}
+
+func newRun(o Options) *run {
+	if o.Notes == nil {
+		o.Notes = o.Stderr
+	}
+	return &run{Options: o, input: newInput(o.Stdin), answer: output{w: o.Stdout}}
 }
 
 // drive takes a run through its machine.
@@ -90,7 +99,10 @@ func (r *run) drive(ctx context.Context, table *fsm.Definition, handlers map[fsm
 		}
 	}
 	r.live.Wait()
-	return Result{ExitCode: r.exitCode(), Machine: m, Usage: r.phase.usage}, nil
+	if err := r.answer.failed(); err != nil {
+		fmt.Fprintf(r.Notes, "mcp-pruner: %s: output is lost: %v\n", r.Provider.Name(), err)
+	}
+	return Result{ExitCode: r.exitCode(), Machine: m, Usage: r.phase.counted()}, nil
 }
 
 // decide is run:init: what do the settings say?
@@ -161,12 +173,18 @@ func (r *run) gaveUp() bool {
 }
 
 // exitCode is the client's. One that calls an interrupted run a success (Claude
-// does) is corrected: a script that goes on after it would be misled.
+// does) is corrected, and one whose answer was lost: a script that goes on after it
+// would be misled.
 func (r *run) exitCode() int {
-	if s := r.interrupted.Load(); r.phase.code == 0 && s != 0 {
+	switch s := r.interrupted.Load(); {
+	case r.phase.code != 0:
+		return r.phase.code
+	case s != 0:
 		return 128 + int(s)
+	case r.answer.failed() != nil:
+		return 1
 	}
-	return r.phase.code
+	return 0
 }
 
 // Path is the states a machine went through, first to last.

@@ -1,23 +1,28 @@
 package runnerfsm
 
 import (
-	"bytes"
 	"io"
 	"os"
-	"slices"
 	"sync"
 )
 
 // input is the run's standard input. A client that is started a second time gets
-// again what the first launch read.
+// again what was read for the first launch. The source is read only when a launch
+// asks for more, and by a goroutine that nobody waits for: reading a pipe that
+// nobody writes to or closes never ends.
 type input struct {
 	source io.Reader
 	file   *os.File // set when source is a file that can be read again
 	start  int64    // where its reading begins
 
-	mu   sync.Mutex
-	kept []byte // what was read of any other source
-	keep bool
+	mu      sync.Mutex
+	changed sync.Cond
+	kept    []byte // what was read of any other source, from the beginning while keep holds
+	at      int    // how much of kept the present launch has taken
+	keep    bool
+	reading bool // of the source
+	err     error
+	launch  int // the number of the present launch
 }
 
 // newInput returns nil for an input that is not to be read: there is none, or it
@@ -25,6 +30,7 @@ type input struct {
 // process group in the background must not touch.
 func newInput(source io.Reader) *input {
 	in := &input{source: source, keep: true}
+	in.changed.L = &in.mu
 	file, ok := source.(*os.File)
 	if !ok {
 		if source == nil {
@@ -43,8 +49,9 @@ func newInput(source io.Reader) *input {
 	return in
 }
 
-// launch is the input of one launch of the client, from its beginning.
-func (in *input) launch(last bool) io.Reader {
+// open is the input of one launch of the client, from its beginning. It ends when
+// the next one is opened.
+func (in *input) open(last bool) io.Reader {
 	switch {
 	case in == nil:
 		return nil
@@ -52,23 +59,23 @@ func (in *input) launch(last bool) io.Reader {
 		_, _ = in.file.Seek(in.start, io.SeekStart)
 		return in.file
 	}
+	in.end()
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	again := bytes.NewReader(slices.Clone(in.kept))
-	if last {
-		in.kept, in.keep = nil, false
-	}
-	return io.MultiReader(again, io.TeeReader(in.source, in))
+	in.at = 0
+	in.keep = in.keep && !last
+	return launchInput{in, in.launch}
 }
 
-// Write keeps what a launch read, until forget.
-func (in *input) Write(p []byte) (int, error) {
+// end ends the present launch's input, even for a read that is under way.
+func (in *input) end() {
+	if in == nil {
+		return
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.keep {
-		in.kept = append(in.kept, p...)
-	}
-	return len(p), nil
+	in.launch++
+	in.changed.Broadcast()
 }
 
 // forget stops keeping: there will be no second launch.
@@ -78,5 +85,51 @@ func (in *input) forget() {
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.kept, in.keep = nil, false
+	in.keep = false
+	in.trim()
+}
+
+// trim drops what was taken, once it is not kept any more.
+func (in *input) trim() {
+	if !in.keep {
+		in.kept, in.at = in.kept[in.at:], 0
+	}
+}
+
+// fill reads the source once.
+func (in *input) fill() {
+	buffer := make([]byte, 32<<10)
+	n, err := in.source.Read(buffer)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.kept = append(in.kept, buffer[:n]...)
+	in.reading, in.err = false, err
+	in.changed.Broadcast()
+}
+
+// launchInput is the input as one launch reads it.
+type launchInput struct {
+	*input
+	number int
+}
+
+func (l launchInput) Read(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.number == l.launch {
+		switch {
+		case l.at < len(l.kept):
+			n := copy(p, l.kept[l.at:])
+			l.at += n
+			l.trim()
+			return n, nil
+		case l.err != nil:
+			return 0, l.err
+		case !l.reading:
+			l.reading = true
+			go l.fill()
+		}
+		l.changed.Wait()
+	}
+	return 0, io.EOF
 }

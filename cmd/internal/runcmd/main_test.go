@@ -3,8 +3,10 @@ package runcmd_test
 import (
 	"context"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,6 +24,7 @@ func TestMain(m *testing.M) {
 			return runcmd.Keep(ctx, args, nil, nil, nil, nil)
 		},
 	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // as the program does
 	if len(os.Args) > 1 && verbs[os.Args[1]] != nil {
 		os.Exit(verbs[os.Args[1]](context.Background(), os.Args[2:]))
 	}

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	server "mcp-pruner/cmd/internal/settings"
@@ -66,10 +65,10 @@ func (p Program) Run(ctx context.Context, args, env []string, stdin io.Reader, s
 	if err != nil {
 		return usageError(stderr, err, runUsage)
 	}
-	stderr = &lockedWriter{w: stderr}
-	code, err := req.run(ctx, p, env, stdin, stdout, stderr)
+	said := &messages{w: stderr}
+	code, err := req.run(ctx, p, env, stdin, stdout, said)
 	if err != nil {
-		fmt.Fprintf(stderr, "mcp-pruner: %v\n", err)
+		fmt.Fprintf(said.own(), "mcp-pruner: %v\n", err)
 	}
 	return code
 }
@@ -144,12 +143,12 @@ func seconds(to *time.Duration) func(string) error {
 }
 
 // run runs the client. An error is about this program and not about the run.
-func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
+func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Reader, stdout io.Writer, stderr *messages) (int, error) {
 	options, err := r.runOptions(env)
 	if err != nil {
 		return exitFail, err
 	}
-	events, err := openEvents(r.events, stderr)
+	events, err := openEvents(r.events, stderr.own())
 	if err != nil {
 		return exitUsage, fmt.Errorf("--events: %w", err)
 	}
@@ -157,7 +156,7 @@ func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Rea
 	signals, stop := watchSignals(ctx)
 	defer stop()
 	options.Signals, options.Emit = signals, fsm.NewLog(events, fsm.Info)
-	options.Stdin, options.Stdout, options.Stderr = stdin, stdout, stderr
+	options.Stdin, options.Stdout, options.Stderr, options.Notes = stdin, stdout, stderr, stderr.own()
 	result, err := r.launch(context.WithoutCancel(ctx), options, events)
 	if err != nil {
 		return exitFail, err
@@ -165,9 +164,9 @@ func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Rea
 	if r.trace != "" {
 		record := fsm.NewRecord(result.Machine, nil)
 		record.Server, record.Client = p.Version, r.provider.Name()
-		appendTrace(r.trace, traceLimit(env), record, stderr)
+		appendTrace(r.trace, traceLimit(env), record, stderr.own())
 	}
-	fmt.Fprintf(stderr, "mcp-pruner: %s: %s\n", r.provider.Name(), result.Summary())
+	fmt.Fprintf(stderr.own(), "mcp-pruner: %s: %s\n", r.provider.Name(), result.Summary())
 	return result.ExitCode, nil
 }
 
@@ -225,17 +224,4 @@ func openEvents(path string, stderr io.Writer) (io.WriteCloser, error) {
 		}{stderr, io.NopCloser(nil)}, nil
 	}
 	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-}
-
-// lockedWriter makes a writer safe for concurrent use: the client's standard
-// error and the run's events meet there.
-type lockedWriter struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (l *lockedWriter) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(p)
 }

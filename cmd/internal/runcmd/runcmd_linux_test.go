@@ -33,6 +33,15 @@ func (p place) run(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	return cmd, &stderr
 }
 
+// await waits until a script made a file.
+func (p place) await(t *testing.T, file string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(filepath.Join(p.dir, file))
+		return err == nil
+	}, 10*time.Second, 5*time.Millisecond)
+}
+
 // groups lists the living process groups of a place, by the mark in their
 // environment: of how many processes each still consists.
 func (p place) groups() map[int]int {
@@ -107,10 +116,7 @@ touch "$WORK/ready"; while :; do sleep 0.02; done`
 	}{syscall.SIGINT: {"INT\n", 130}, syscall.SIGTERM: {"TERM\n", 9}} {
 		p := newPlace(t, map[string]string{"codex": script, "mcp-pruner": ""})
 		cmd, stderr := p.run(t, "--provider=codex", "--", "x")
-		require.Eventually(t, func() bool {
-			_, err := os.Stat(filepath.Join(p.dir, "ready"))
-			return err == nil
-		}, 10*time.Second, 5*time.Millisecond)
+		p.await(t, "ready")
 		require.NoError(t, cmd.Process.Signal(signal))
 		_ = cmd.Wait()
 		got, _ := os.ReadFile(filepath.Join(p.dir, "got"))
@@ -132,10 +138,7 @@ func TestCancelledContext(t *testing.T) {
 	go func() {
 		code <- runcmd.Program{Version: "1.2.3"}.Run(ctx, []string{"--provider", "claude"}, p.env, nil, &bytes.Buffer{}, &stderr)
 	}()
-	require.Eventually(t, func() bool {
-		_, err := os.Stat(filepath.Join(p.dir, "ready"))
-		return err == nil
-	}, 10*time.Second, 5*time.Millisecond)
+	p.await(t, "ready")
 	cancel()
 	assert.Equal(t, 128+15, <-code)
 }

@@ -1,0 +1,42 @@
+package runcmd
+
+import (
+	"io"
+	"sync"
+)
+
+// messages is standard error, where what the client prints and lines of this
+// program's own meet. It is safe for concurrent use.
+type messages struct {
+	mu      sync.Mutex
+	w       io.Writer
+	midLine bool // the client has not ended its line yet
+}
+
+// Write writes what the client prints, as it is.
+func (m *messages) Write(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.write(p)
+}
+
+func (m *messages) write(p []byte) (int, error) {
+	if len(p) > 0 {
+		m.midLine = p[len(p)-1] != '\n'
+	}
+	return m.w.Write(p)
+}
+
+// own is for whole lines of this program's own: none is glued to the client's text.
+func (m *messages) own() io.Writer { return ownLines{m} }
+
+type ownLines struct{ *messages }
+
+func (o ownLines) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.midLine {
+		_, _ = o.write([]byte("\n"))
+	}
+	return o.write(p)
+}
