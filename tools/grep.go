@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -220,7 +219,7 @@ func (c *grepCall) run(ctx context.Context) (*grepOutput, error) {
 }
 
 // existing follows the links of every path and leaves out what is neither file
-// nor directory, and what is named twice.
+// nor directory, and what is named twice. The paths are in the order of results.
 func (b *base) existing(paths []searchPath) ([]searchPath, error) {
 	var found []searchPath
 	for _, p := range paths {
@@ -238,8 +237,16 @@ func (b *base) existing(paths []searchPath) ([]searchPath, error) {
 			found = append(found, p)
 		}
 	}
-	slices.SortFunc(found, func(x, y searchPath) int { return cmp.Compare(x.real, y.real) })
+	slices.SortFunc(found, func(x, y searchPath) int { return byName(x.prefix(), y.prefix()) })
 	return found, nil
+}
+
+// prefix is what the paths of all results below begin with.
+func (p searchPath) prefix() string {
+	if p.show == "." {
+		return ""
+	}
+	return p.show
 }
 
 // engineError is what rg or grep complained of.

@@ -36,6 +36,7 @@ type collector struct {
 	lines   int // how many lines of the file are text, as far as is known
 	count   int // modeCount
 	seen    map[string]bool
+	raw     map[string]string // a path as results show it: as it is on disk
 
 	matches   []grepMatch
 	context   []grepLine
@@ -47,7 +48,7 @@ type collector struct {
 }
 
 func newCollector(ctx context.Context, root *os.Root, s search) *collector {
-	return &collector{ctx: ctx, root: root, search: s, seen: map[string]bool{}}
+	return &collector{ctx: ctx, root: root, search: s, seen: map[string]bool{}, raw: map[string]string{}}
 }
 
 // add takes the next hit; hits come file by file, line by line. It returns
@@ -191,7 +192,10 @@ func (c *collector) fits(text *string, first bool) bool {
 func (c *collector) show(file string) string {
 	for _, p := range c.search.Paths {
 		if rel, err := filepath.Rel(p.real, file); err == nil && local(rel) {
-			return strings.ToValidUTF8(path.Join(p.show, filepath.ToSlash(rel)), string(utf8.RuneError))
+			raw := path.Join(p.show, filepath.ToSlash(rel))
+			shown := strings.ToValidUTF8(raw, string(utf8.RuneError))
+			c.raw[shown] = raw
+			return shown
 		}
 	}
 	return filepath.ToSlash(file)
@@ -211,13 +215,35 @@ func (c *collector) output(asked []searchPath) *grepOutput {
 	return out.rendered()
 }
 
+// sort puts results in the order in which files are searched, which search paths
+// within each other disturb.
 func (c *collector) sort() {
 	slices.SortStableFunc(c.matches, func(x, y grepMatch) int {
-		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Line, y.Line))
+		return cmp.Or(c.byName(x.Path, y.Path), cmp.Compare(x.Line, y.Line))
 	})
 	slices.SortStableFunc(c.context, func(x, y grepLine) int {
-		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Line, y.Line))
+		return cmp.Or(c.byName(x.Path, y.Path), cmp.Compare(x.Line, y.Line))
 	})
-	slices.Sort(c.files)
-	slices.SortFunc(c.counts, func(x, y grepCount) int { return cmp.Compare(x.Path, y.Path) })
+	slices.SortFunc(c.files, c.byName)
+	slices.SortFunc(c.counts, func(x, y grepCount) int { return c.byName(x.Path, y.Path) })
+}
+
+func (c *collector) byName(x, y string) int { return byName(c.raw[x], c.raw[y]) }
+
+// byName compares paths name by name, as both engines walk a tree: what is in a
+// comes before a.txt.
+func byName(x, y string) int {
+	i := 0
+	for i < min(len(x), len(y)) && x[i] == y[i] {
+		i++
+	}
+	switch {
+	case i == len(x) || i == len(y):
+		return cmp.Compare(len(x), len(y))
+	case x[i] == '/':
+		return -1
+	case y[i] == '/':
+		return 1
+	}
+	return cmp.Compare(x[i], y[i])
 }

@@ -181,6 +181,44 @@ func TestGrepStopsEarly(t *testing.T) {
 	})
 }
 
+// TestGrepStopsAtTheFirst: a search that stops early has the beginning of what the
+// whole search finds, in one order with both engines.
+func TestGrepStopsAtTheFirst(t *testing.T) {
+	root := t.TempDir()
+	names := []string{"-x/f", "A/z", "a/b/y", "a/b-", "a/x.txt", "a b/c", "a-b.txt", "a.txt", "a\nb", "a\xff", "a😀", "b"}
+	for _, name := range names {
+		write(t, root, name, "before\nfoo\n")
+	}
+	require.NoError(t, os.Symlink("a", filepath.Join(root, "z")))
+	require.NoError(t, os.Symlink("A", filepath.Join(root, "a0")))
+	for _, c := range []struct{ args, files string }{
+		{``, "-x/f A/z a/b/y a/b- a/x.txt a␤b a␠b/c a-b.txt a.txt a😀 a\ufffd b"},
+		{`,"paths":["b","z","a.txt","a0"]`, "a.txt a0/z b z/b/y z/b- z/x.txt"},
+		{`,"paths":[".","-x","a/b"]`, "-x/f A/z a/b/y a/b- a/x.txt a␤b a␠b/c a-b.txt a.txt a😀 a\ufffd b"},
+	} {
+		engines(t, func(t *testing.T, s Settings) {
+			s.Root = root
+			grep := newTools(t, s)["grep"]
+			for _, more := range []string{`,"output_mode":"files"`, `,"output_mode":"count"`, "", `,"context_lines":1`} {
+				args := `{"pattern":"foo"` + c.args + more
+				all, err := call(t, grep, args+"}")
+				require.NoError(t, err)
+				total := len(strings.Fields(c.files))
+				for n := 1; n <= total; n++ {
+					some, err := call(t, grep, fmt.Sprintf(`%s,"max_matches":%d}`, args, n))
+					require.NoError(t, err)
+					assert.True(t, strings.HasPrefix(all.Text(), some.Text()), "%s %d: %s", args, n, some.Text())
+					assert.Equal(t, n < total, structured(t, some)["truncated"])
+				}
+			}
+			files, err := call(t, grep, `{"pattern":"foo","output_mode":"files"`+c.args+`}`)
+			require.NoError(t, err)
+			want := strings.NewReplacer(" ", "\n", "␠", " ", "␤", "\n").Replace(c.files)
+			assert.Equal(t, want, files.Text())
+		})
+	}
+}
+
 // TestGrepCapShowsTheFirstMatch: a cap smaller than the first line cuts it.
 func TestGrepCapShowsTheFirstMatch(t *testing.T) {
 	root := t.TempDir()

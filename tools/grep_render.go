@@ -103,8 +103,14 @@ func (o *grepOutput) entries() []entry {
 	if len(o.Context) == 0 {
 		return all
 	}
+	rank := map[string]int{} // the matches are in order, and come first
+	for _, e := range all {
+		if _, known := rank[e.path]; !known {
+			rank[e.path] = len(rank)
+		}
+	}
 	slices.SortStableFunc(all, func(x, y entry) int {
-		return cmp.Or(cmp.Compare(x.path, y.path), cmp.Compare(x.line, y.line))
+		return cmp.Or(cmp.Compare(rank[x.path], rank[y.path]), cmp.Compare(x.line, y.line))
 	})
 	var grouped []entry
 	for i, e := range all {
