@@ -5,12 +5,16 @@ package cli
 import (
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 )
 
 // endSignals ask the process to end. Claude sends SIGINT at the end of a run,
-// others SIGTERM; a closing terminal sends SIGHUP.
-func endSignals() []os.Signal { return []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} }
+// others SIGTERM; a closing terminal sends SIGHUP. What the process was started to
+// ignore, by nohup or by a script's "&", stays ignored.
+func endSignals() []os.Signal {
+	return slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
+}
 
 // surviveClosedPipes makes a write to a closed pipe return EPIPE instead of
 // killing the process, so that a lost client is noticed and accounted for.
