@@ -221,10 +221,30 @@ func (h *owned) finish(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 // stop ends the server and says how that went.
 func (h *owned) stop() fsm.Facts {
 	began := time.Now()
-	graceful := h.server.stop(h.options.ShutdownTimeout, func() {
-		h.Emit(fsm.NewEvent("mcp_pruner.kill_escalated", "", fsm.Facts{"timeout_ms": h.options.ShutdownTimeout.Milliseconds()}))
-	})
+	graceful := h.ends()
+	if !graceful {
+		waited := min(time.Since(began), h.options.ShutdownTimeout)
+		h.Emit(fsm.NewEvent("mcp_pruner.kill_escalated", "", fsm.Facts{"timeout_ms": waited.Milliseconds()}))
+		h.server.kill()
+	}
 	return fsm.Facts{"graceful": graceful, "duration_ms": time.Since(began).Milliseconds()}
+}
+
+// ends asks the server to end and says whether it did, before its time was over or
+// the run was told to end, once more if it was told before.
+func (h *owned) ends() bool {
+	h.live.Wait() // from now on signals are for us
+	h.server.askToEnd()
+	timeout := time.NewTimer(h.options.ShutdownTimeout)
+	defer timeout.Stop()
+	select {
+	case <-h.server.exited:
+		return true
+	case s := <-h.Signals:
+		h.interrupted.Store(signalNumber(s))
+	case <-timeout.C:
+	}
+	return false
 }
 
 func (h *owned) exitFacts() fsm.Facts {

@@ -24,7 +24,7 @@ import (
 
 // fakeServer is a server over HTTP as a script of a dialogue asks for one: it says
 // where it listens, is healthy unless UNHEALTHY is set, and ends when it is told to
-// unless STUBBORN is set. Its process id is in $WORK/server.
+// unless STUBBORN is set: then it only says so. Its process id is in $WORK/server.
 func fakeServer() {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -41,6 +41,7 @@ func fakeServer() {
 			if os.Getenv("STUBBORN") == "" {
 				os.Exit(0)
 			}
+			fmt.Fprintln(os.Stderr, "told to end")
 		}
 	}()
 	panic(http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

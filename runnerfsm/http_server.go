@@ -135,19 +135,11 @@ func (s *server) goneWithin(d time.Duration) bool {
 	}
 }
 
-// stop asks the server to end, and tells escalate before it ends it by force. It
-// reports whether that was not needed.
-func (s *server) stop(within time.Duration, escalate func()) (graceful bool) {
-	if s.gone() {
-		return true
+// askToEnd asks the server to end.
+func (s *server) askToEnd() {
+	if !s.gone() {
+		s.kept.Signal(syscall.SIGTERM)
 	}
-	s.kept.Signal(syscall.SIGTERM)
-	if s.goneWithin(within) {
-		return true
-	}
-	escalate()
-	s.kill()
-	return false
 }
 
 // kill ends the server with all it started.

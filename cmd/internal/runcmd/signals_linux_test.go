@@ -1,0 +1,52 @@
+package runcmd_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// waits is a client that works until it is told that it is done.
+const waits = `touch "$WORK/ready"; until [ -e "$WORK/done" ]; do sleep 0.02; done; exit 4`
+
+// TestIgnoredSignals: a run under nohup, or in a script's background, is not ended
+// by the signals it was started to ignore.
+func TestIgnoredSignals(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	p := newPlace(t, map[string]string{"claude": waits, "mcp-pruner": ""})
+	cmd := exec.Command("/bin/sh", "-c", `trap '' HUP INT QUIT; exec "$@"`, "sh", self, "run", "--provider", "claude", "--", "x")
+	cmd.Dir, cmd.Env = p.dir, p.env
+	require.NoError(t, cmd.Start())
+	p.await(t, "ready")
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
+		require.NoError(t, cmd.Process.Signal(s))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "done"), nil, 0o600))
+	assert.Equal(t, 4, code(t, cmd), "the client's own")
+}
+
+// TestThirdSignal: whatever a run waits for, here for a standard error that nobody
+// takes, the third signal ends it, and nothing of it is left.
+func TestThirdSignal(t *testing.T) {
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	p := newPlace(t, map[string]string{"claude": `touch "$WORK/ready"; while :; do echo "a line that nobody reads" >&2; done`, "mcp-pruner": ""})
+	cmd := p.start(t, func(cmd *exec.Cmd) { cmd.Stderr = w }, "--provider", "claude", "--", "x")
+	w.Close()
+	p.await(t, "ready")
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	require.Eventually(t, func() bool {
+		_ = cmd.Process.Signal(os.Interrupt)
+		return len(ended) == 1
+	}, 20*time.Second, 200*time.Millisecond)
+	assert.Eventually(t, func() bool { return len(p.groups()) == 0 }, 15*time.Second, 20*time.Millisecond)
+}
