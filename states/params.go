@@ -50,9 +50,18 @@ func checkParams(offered []tools.Tool, params any) (tools.Call, []Issue) {
 	}
 	call, found := tool.Check(args)
 	for _, i := range found {
-		issues = append(issues, NewIssue(strings.TrimSuffix("arguments."+i.Path, "."), i.Code))
+		issues = append(issues, NewIssue(argumentPath(i.Path), i.Code))
 	}
 	return call, SortIssues(issues)
+}
+
+// argumentPath is a path from the params object; "" is the arguments themselves.
+// A name may be empty or end in a dot.
+func argumentPath(path string) string {
+	if path == "" {
+		return "arguments"
+	}
+	return "arguments." + path
 }
 
 func findTool(offered []tools.Tool, name any) (*tools.Tool, string) {

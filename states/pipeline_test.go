@@ -281,6 +281,18 @@ func TestDurationsAreMeasured(t *testing.T) {
 	assert.Zero(t, *pruning.PrunedBytes, "an empty answer is an answer")
 }
 
+// TestNamesInPathsStayWhole: a name may be empty, or end in what joins names.
+func TestNamesInPathsStayWhole(t *testing.T) {
+	for path, want := range map[string]string{"": "arguments", "a": "arguments.a", "env.A.": "arguments.env.A.", "env.": "arguments.env."} {
+		p := newPipeline(nil)
+		p.Tools = []tools.Tool{{Name: "x", Check: func(map[string]any) (tools.Call, []tools.Issue) {
+			return nil, []tools.Issue{{Path: path, Code: "custom"}}
+		}}}
+		answer := p.Run(t.Context(), Request{Params: map[string]any{"name": "x", "arguments": map[string]any{}}}).Answer()
+		assert.Equal(t, []Issue{NewIssue(want, "custom")}, answer.Issues)
+	}
+}
+
 func TestParamsAreCheckedWhole(t *testing.T) {
 	cases := map[string]struct {
 		params any
