@@ -82,7 +82,7 @@ func (c *bashCall) Run(ctx context.Context) (Output, error) {
 	start := c.base.Now()
 	dir, err := c.base.directory(c.cwd)
 	if err != nil {
-		return nil, &Error{Code: "invalid_cwd", Message: "cwd " + c.cwd + ": " + plainReason(err)}
+		return nil, &Error{Code: "invalid_cwd", Message: "cwd " + quoted(c.cwd) + ": " + plainReason(err)}
 	}
 	stdout, stderr := &textSink{limit: c.limit}, &textSink{limit: c.limit}
 	code, err := c.shell(ctx, process{

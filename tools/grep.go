@@ -197,7 +197,7 @@ func (c *grepCall) Run(parent context.Context) (Output, error) {
 func (c *grepCall) run(ctx context.Context) (*grepOutput, error) {
 	dir, err := c.base.directory(c.cwd)
 	if err != nil {
-		return nil, &Error{Code: "invalid_path", Message: "cwd " + c.cwd + ": " + plainReason(err)}
+		return nil, &Error{Code: "invalid_path", Message: "cwd " + quoted(c.cwd) + ": " + plainReason(err)}
 	}
 	s := c.search
 	if s.Paths, err = c.base.existing(s.Paths); err != nil {
@@ -229,7 +229,7 @@ func (b *base) existing(paths []searchPath) ([]searchPath, error) {
 			info, err = os.Stat(filepath.Join(b.real, real))
 		}
 		if err != nil {
-			return nil, &Error{Code: "invalid_path", Message: p.show + ": " + plainReason(err)}
+			return nil, &Error{Code: "invalid_path", Message: quoted(p.show) + ": " + plainReason(err)}
 		}
 		p.real, p.dir = real, info.IsDir()
 		twice := slices.ContainsFunc(found, func(f searchPath) bool { return f.real == real })

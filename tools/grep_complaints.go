@@ -3,14 +3,16 @@ package tools
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // How much is kept of what an engine says on standard error, and of one line
-// while it is looked at: more than the longest path.
+// while it is looked at: more than the longest path, twice.
 const (
 	complaintsKept = 2000
-	complaintBytes = 8 << 10
+	complaintBytes = 16 << 10
 )
 
 // complaints takes what a search process says on standard error. A pattern that rg
@@ -47,9 +49,22 @@ func (c *complaints) take() {
 	if badIgnoreLine.Match(c.line) && !systemError.Match(c.line) {
 		c.ignored = true
 	} else {
-		_, _ = c.kept.Write(append(c.line, '\n'))
+		_, _ = c.kept.Write(append(shortLine(c.line), '\n'))
 	}
 	c.line = c.line[:0]
+}
+
+// shortLine leaves out the middle of a long line: what it quotes stands before the
+// reason, which is at the end.
+func shortLine(line []byte) []byte {
+	if len(line) <= 2*quotedBytes {
+		return line
+	}
+	from := len(line) - quotedBytes
+	for from < len(line) && !utf8.RuneStart(line[from]) {
+		from++
+	}
+	return slices.Concat(cutRune(line, quotedBytes), []byte("…"), line[from:])
 }
 
 // text is the beginning of what was said, or else the words for nothing.

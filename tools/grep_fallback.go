@@ -22,7 +22,7 @@ func (b *base) findWithGrep(ctx context.Context, root *os.Root, dir string, s se
 	}
 	pattern, err := s.translate()
 	if err != nil {
-		return &engineError{2, "regular expression: " + err.Error()}
+		return &engineError{2, "regular expression: " + quoted(err.Error())}
 	}
 	found.locate = locator(pattern)
 	run := &grepRun{base: b, ctx: ctx, root: root, found: found, dir: dir, path: path, args: grepArgs(s, pattern)}
@@ -100,7 +100,7 @@ func (r *grepRun) add(file string) error {
 	}
 	f, _, err := openRegular(r.root, rel)
 	if err != nil {
-		r.complain(fmt.Errorf("%s: %s", filepath.ToSlash(rel), plainReason(err)))
+		r.complain(fmt.Errorf("%s: %s", quoted(filepath.ToSlash(rel)), plainReason(err)))
 		return nil
 	}
 	defer f.Close()

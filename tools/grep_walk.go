@@ -29,7 +29,7 @@ func newWalk(root, dir, glob string) (*walk, error) {
 	}
 	w.glob = parseIgnore(glob)
 	if w.glob == nil || !doublestar.ValidatePattern(w.glob.pattern) {
-		return nil, fmt.Errorf("glob %q cannot be understood", glob)
+		return nil, fmt.Errorf("glob %q cannot be understood", quoted(glob))
 	}
 	return w, nil
 }
@@ -38,7 +38,9 @@ func (w *walk) complaint() error {
 	if len(w.failed) == 0 {
 		return nil
 	}
-	return errors.New(strings.Join(w.failed, "\n"))
+	said := newComplaints()
+	_, _ = said.Write([]byte(strings.Join(w.failed, "\n")))
+	return errors.New(said.text(""))
 }
 
 // search hands over the files below one search path. A file that is named is

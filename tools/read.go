@@ -188,7 +188,7 @@ func (c *readCall) output(sink *textSink, lines *lineRange, counted bool) *readO
 }
 
 func (c *readCall) failed(err error) error {
-	e := &Error{Message: c.given + ": " + plainReason(err)}
+	e := &Error{Message: quoted(c.given) + ": " + plainReason(err)}
 	var binary *binaryError
 	switch {
 	case errors.As(err, &binary):

@@ -83,6 +83,18 @@ func cutRune(p []byte, n int) []byte {
 	return p[:n]
 }
 
+// quotedBytes is how much of what a client wrote is repeated in a message, which
+// is logged and reaches the model twice.
+const quotedBytes = 256
+
+// quoted is a path or pattern as a message repeats it.
+func quoted(s string) string {
+	if len(s) <= quotedBytes {
+		return s
+	}
+	return string(cutRune([]byte(s[:quotedBytes+1]), quotedBytes)) + "…"
+}
+
 // appendValid appends p with one U+FFFD for each byte that is not UTF-8.
 func appendValid(to, p []byte) []byte {
 	for len(p) > 0 {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -105,6 +106,34 @@ func TestNewNarrowsTools(t *testing.T) {
 
 	_, err = New(Settings{Root: t.TempDir(), Narrow: []string{"sed"}})
 	assert.EqualError(t, err, `unknown tool "sed", allowed: read, bash, grep`)
+}
+
+// TestMessagesQuoteLittle: what a client wrote can be of any size, a message about
+// it keeps the reason and the beginning.
+func TestMessagesQuoteLittle(t *testing.T) {
+	long := quote(strings.Repeat("é", 1<<20))
+	pattern := quote(strings.Repeat("é", 9_999) + "(")
+	glob := quote(strings.Repeat("é", 999) + "[")
+	engines(t, func(t *testing.T, s Settings) {
+		tools := newTools(t, s)
+		for _, c := range []struct{ tool, args, reason string }{
+			{"read", `{"file_path":` + long + `}`, "…: "},
+			{"bash", `{"command":"true","cwd":` + long + `}`, "…: "},
+			{"grep", `{"pattern":"x","cwd":` + long + `}`, "…: "},
+			{"grep", `{"pattern":"x","path":` + long + `}`, "…: "},
+			{"grep", `{"pattern":` + pattern + `}`, map[bool]string{true: "unclosed group", false: "missing closing )"}[s.LookPath == nil]},
+			{"grep", `{"pattern":"x","glob":` + glob + `}`, ""},
+		} {
+			_, err := call(t, tools[c.tool], c.args)
+			var e *Error
+			require.ErrorAs(t, err, &e, "%.50s", c.args)
+			assert.Less(t, len(e.Message), 1200, "%.50s", c.args)
+			assert.True(t, utf8.ValidString(e.Message))
+			assert.Contains(t, e.Message, c.reason)
+		}
+	})
+	assert.Equal(t, strings.Repeat("x", 256), quoted(strings.Repeat("x", 256)))
+	assert.Equal(t, "x"+strings.Repeat("é", 127)+"…", quoted("x"+strings.Repeat("é", 128)))
 }
 
 func jsonText(v any) string {
