@@ -28,13 +28,15 @@ func (Claude) Args(l Launch) []string {
 	if len(l.Servers) == 0 {
 		return withPrompt(append([]string{"-p"}, l.Options...), l.Prompt)
 	}
-	_, options := cutOption(l.Options, "--output-format")
-	args := []string{"-p", "--output-format", "stream-json", "--verbose", "--mcp-config=" + l.Servers.JSON()}
+	_, options := cutOption(l.Options, formatOption)
+	args := []string{"-p", formatOption, "stream-json", "--verbose", "--mcp-config=" + l.Servers.JSON()}
 	for _, name := range l.Servers.names() {
 		args = append(args, "--allowedTools=mcp__"+name)
 	}
 	return withPrompt(append(args, options...), l.Prompt)
 }
+
+const formatOption = "--output-format"
 
 // Env sets how long Claude waits for its servers, when the user says so. By
 // itself Claude waits 30 s, and what is set here holds for all its servers.
@@ -47,8 +49,8 @@ func (Claude) Env(l Launch) []string {
 
 // Read follows "claude -p --output-format stream-json".
 func (Claude) Read(l Launch, out Output) Reader {
-	format, _ := cutOption(l.Options, "--output-format")
-	return &claudeReader{out: out, format: format, calls: make(map[string]bool)}
+	formats, _ := cutOption(l.Options, formatOption)
+	return &claudeReader{out: out, format: last(formats), calls: make(map[string]bool)}
 }
 
 type claudeReader struct {

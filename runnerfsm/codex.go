@@ -2,21 +2,8 @@ package runnerfsm
 
 import (
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
-)
-
-const (
-	// codexStartTimeout is how long Codex may wait for the server when the user
-	// sets nothing: a server that hangs delays the run by this.
-	codexStartTimeout = 10 * time.Second
-	// codexToolTimeout is above the server's own limits (300 s for a command and
-	// 300 s for the pruner), so that it is the server that answers.
-	codexToolTimeout = 660 * time.Second
 )
 
 // Codex is the Codex CLI, run as "codex exec".
@@ -30,15 +17,15 @@ func (Codex) Program() string { return "codex" }
 
 // Dir is the directory Codex works in, which its options can change.
 func (Codex) Dir(options []string, dir string) string {
-	for _, name := range []string{"-C", "--cd"} {
-		if value, _ := cutOption(options, name); value != "" {
-			if filepath.IsAbs(value) {
-				return value
-			}
-			return filepath.Join(dir, value)
-		}
+	values, _ := cutOption(options, "--cd", "-C")
+	switch value := last(values); {
+	case value == "":
+		return dir
+	case filepath.IsAbs(value):
+		return value
+	default:
+		return filepath.Join(dir, value)
 	}
-	return dir
 }
 
 // Args asks for the event stream, whatever the user asked for: it is the only
@@ -46,7 +33,11 @@ func (Codex) Dir(options []string, dir string) string {
 // that the user's own --config wins.
 func (Codex) Args(l Launch) []string {
 	if len(l.Servers) == 0 {
-		return withPrompt(append([]string{"exec"}, l.Options...), l.Prompt)
+		options := l.Options
+		if l.Lost {
+			options = codexWithout(options, ServerName)
+		}
+		return withPrompt(append([]string{"exec"}, options...), l.Prompt)
 	}
 	args := []string{"exec", "--json"}
 	for _, setting := range CodexConfig(l) {
@@ -56,64 +47,22 @@ func (Codex) Args(l Launch) []string {
 	return withPrompt(append(args, options...), l.Prompt)
 }
 
-// CodexConfig is the servers as arguments of --config. A server that Codex starts
-// is required: only then does Codex say whether it started. Its tools are approved,
-// and nothing else is.
-func CodexConfig(l Launch) []string {
-	var settings []string
-	for _, name := range l.Servers.names() {
-		server, key := l.Servers[name], "mcp_servers."+name+"."
-		if server.URL != "" {
-			settings = append(settings, key+"url="+tomlString(server.URL))
-			settings = append(settings, codexLimits(key, l)...)
-			continue
-		}
-		settings = append(settings, key+"command="+tomlString(server.Command))
-		if len(server.Args) > 0 {
-			settings = append(settings, key+"args="+tomlArray(server.Args))
-		}
-		for _, k := range slices.Sorted(maps.Keys(server.Env)) {
-			settings = append(settings, key+"env."+k+"="+tomlString(server.Env[k]))
-		}
-		if len(l.Passed) > 0 {
-			settings = append(settings, key+"env_vars="+tomlArray(l.Passed))
-		}
-		settings = append(settings, key+"required=true")
-		settings = append(settings, codexLimits(key, l)...)
-	}
-	return settings
-}
-
-// codexLimits is what every kind of server gets.
-func codexLimits(key string, l Launch) []string {
-	return []string{
-		key + "startup_timeout_sec=" + seconds(l.StartTimeout, codexStartTimeout),
-		key + "tool_timeout_sec=" + seconds(0, codexToolTimeout),
-		key + `default_tools_approval_mode="approve"`,
-	}
-}
-
-func seconds(d, otherwise time.Duration) string {
-	if d == 0 {
-		d = otherwise
-	}
-	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64)
-}
-
 // Env is nothing: what the server is to see is named in its entry.
 func (Codex) Env(Launch) []string { return nil }
 
 // Read follows "codex exec --json".
 func (Codex) Read(l Launch, out Output) Reader {
 	raw, _ := cutFlag(l.Options, "--json")
-	return &codexReader{out: out, raw: raw}
+	return &codexReader{out: out, raw: raw, silent: codexSilent(l.Options)}
 }
 
 type codexReader struct {
 	out    Output
 	raw    bool // the user asked for the event stream
+	silent bool // Codex would not say that the server is not there
 	ready  bool
 	answer string // the agent's latest message: the last one is the result
+	refuse string // why Codex cannot read its configuration, until it says where
 }
 
 // codexLine is what is read of a line of the stream.
@@ -155,8 +104,9 @@ func (r *codexReader) Stdout(line []byte) {
 	}
 	switch l.Type {
 	case "thread.started": // comes only after every required server is ready
-		r.ready = true
-		r.out.Report(Report{News: Ready})
+		if !r.silent {
+			r.isReady()
+		}
 	case "item.completed":
 		r.completed(l.Item)
 	case "turn.completed":
@@ -169,22 +119,38 @@ func (r *codexReader) Stdout(line []byte) {
 	}
 }
 
-// Stderr looks for the one line in which Codex says that it ends because a
-// required server is not there.
+// Stderr looks for the lines in which Codex says that it ends because of our
+// server: a required one is not there, or our entry does not go with one of the
+// same name in Codex' own configuration.
 func (r *codexReader) Stderr(line []byte) {
-	_, failures, found := strings.Cut(string(line), "required MCP servers failed to initialize: ")
-	if !found || r.ready {
-		return
+	text := string(line)
+	if _, why, found := strings.Cut(text, "Error loading config.toml: "); found {
+		r.refuse = why
 	}
+	if r.refuse != "" && strings.HasPrefix(text, "in `"+codexServers+"."+ServerName) {
+		r.gaveUp(r.refuse + " " + text)
+	}
+	_, failures, _ := strings.Cut(text, "required MCP servers failed to initialize: ")
 	if _, why, ours := strings.Cut(" "+failures, " "+ServerName+": "); ours {
+		r.gaveUp(why)
+	}
+}
+
+func (r *codexReader) gaveUp(why string) {
+	if !r.ready {
 		r.out.Report(Report{News: GaveUp, Message: why})
 	}
+}
+
+func (r *codexReader) isReady() {
+	r.ready = true
+	r.out.Report(Report{News: Ready})
 }
 
 func (r *codexReader) completed(item codexItem) {
 	switch item.Type {
 	case "mcp_tool_call":
-		if item.Server == ServerName && r.ready {
+		if item.Server == ServerName {
 			r.returned(item)
 		}
 		r.progress("mcp: %s/%s (%s)", item.Server, item.Tool, item.Status)
@@ -205,6 +171,12 @@ func (r *codexReader) completed(item codexItem) {
 }
 
 func (r *codexReader) returned(item codexItem) {
+	if r.silent && !r.ready && item.Status == "completed" {
+		r.isReady() // no other word of it comes
+	}
+	if !r.ready {
+		return
+	}
 	r.out.Report(Report{News: CallEnded, Pruning: item.Result.Meta.Pruning})
 	// What the server itself says of a call follows "Mcp error:"; these two come
 	// from the connection.

@@ -71,6 +71,7 @@ func (h *owned) decide(context.Context) (fsm.Trigger, fsm.Facts) {
 	if err == nil && !enabled {
 		return fsm.ConfigDisabled, fsm.Facts{"reason": "config_disabled"}
 	}
+	h.wanted = true
 	if err == nil {
 		err = h.check()
 	}
@@ -184,6 +185,9 @@ func (h *owned) watch(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	for {
 		select {
 		case <-h.phase.ended:
+			if why, gaveUp := h.gaveUp(); gaveUp { // the server is there, but not for this client
+				return fsm.ServerUnreachable, unreachableFacts(failures, why)
+			}
 			return fsm.PhaseEnded, h.stop()
 		case <-h.server.exited:
 			return fsm.ServerExited, h.exitFacts()
@@ -202,10 +206,14 @@ func (h *owned) watch(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 				if h.server.goneWithin(exitGrace) {
 					return fsm.ServerExited, h.exitFacts()
 				}
-				return fsm.ServerUnreachable, fsm.Facts{"failures": failures, "message": err.Error(), "reason": unreachable}
+				return fsm.ServerUnreachable, unreachableFacts(failures, err.Error())
 			}
 		}
 	}
+}
+
+func unreachableFacts(failures int, message string) fsm.Facts {
+	return fsm.Facts{"failures": failures, "message": message, "reason": unreachable}
 }
 
 // finish is run:mcp_pruner_disabled and run:mcp_pruner_degraded: the client does its

@@ -5,22 +5,45 @@ import (
 	"strings"
 )
 
-// cutOption finds an option that takes a value, given as "--name value" or
-// "--name=value", and returns its last value and the options without it.
-func cutOption(options []string, name string) (value string, rest []string) {
+// cutOption finds an option that takes a value, by all its names, and returns its
+// values and the options without it. A value may stand by itself or behind "=",
+// and right behind a name of one letter.
+func cutOption(options []string, names ...string) (values, rest []string) {
 	for i := 0; i < len(options); i++ {
-		given, hasValue := strings.CutPrefix(options[i], name+"=")
-		switch {
-		case hasValue:
-			value = given
-		case options[i] == name && i+1 < len(options):
+		switch value, attached, found := match(options[i], names); {
+		case attached:
+			values = append(values, value)
+		case found && i+1 < len(options):
 			i++
-			value = options[i]
+			values = append(values, options[i])
 		default:
 			rest = append(rest, options[i])
 		}
 	}
-	return value, rest
+	return values, rest
+}
+
+// match compares an argument with the names of an option.
+func match(arg string, names []string) (value string, attached, found bool) {
+	for _, name := range names {
+		rest, is := strings.CutPrefix(arg, name)
+		short := !strings.HasPrefix(name, "--")
+		switch {
+		case is && rest == "":
+			return "", false, true
+		case is && (rest[0] == '=' || short):
+			return strings.TrimPrefix(rest, "="), true, true
+		}
+	}
+	return "", false, false
+}
+
+// last is the value that counts, "" when there is none.
+func last(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[len(values)-1]
 }
 
 // cutFlag says whether a flag is given and returns the options without it.

@@ -25,6 +25,7 @@ type phase struct {
 	usage  Usage
 	told   [CallEnded]bool // every kind of news but calls is told once
 	gaveUp bool
+	why    string
 }
 
 // launch starts the client with the given servers injected.
@@ -54,7 +55,7 @@ func (r *run) launch(ctx context.Context, servers Servers) *phase {
 // read.
 func (r *run) start(p *phase, servers Servers) (*keeper.Kept, error) {
 	launch := Launch{
-		Servers: servers, Passed: r.Settings.Passed(),
+		Servers: servers, Lost: r.wanted && len(servers) == 0, Passed: r.Settings.Passed(),
 		Options: r.ProviderOptions, Prompt: r.Prompt, StartTimeout: r.StartTimeout,
 	}
 	program := LookPath(r.Provider.Program(), r.Settings.Env)
@@ -120,7 +121,9 @@ func (r *run) reportTo(p *phase) func(Report) {
 			return
 		}
 		p.told[report.News] = true
-		p.gaveUp = p.gaveUp || report.News == GaveUp
+		if report.News == GaveUp {
+			p.gaveUp, p.why = true, report.Message
+		}
 		if !p.gaveUp {
 			r.input.forget()
 		}

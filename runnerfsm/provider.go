@@ -27,6 +27,7 @@ type Provider interface {
 // Launch is one start of a client.
 type Launch struct {
 	Servers      Servers  // what to inject; empty runs the client as it is
+	Lost         bool     // they were to be injected, and could not be
 	Passed       []string // variables the servers are to see, by name
 	Options      []string // the user's own options for the client
 	Prompt       string   // "" when the client reads it from standard input

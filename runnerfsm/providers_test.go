@@ -2,6 +2,7 @@ package runnerfsm_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,9 +39,38 @@ func TestCodexConfigIsTOML(t *testing.T) {
 	assert.True(t, server.Required)
 }
 
+// TestCodexConfigHidesTheUsersEntry: what a user's own entry of that name has, and
+// ours has not, is laid over all the same.
+func TestCodexConfigHidesTheUsersEntry(t *testing.T) {
+	for name, server := range map[string]runnerfsm.Server{"started": {Command: "/s"}, "over HTTP": {URL: "http://localhost:1/mcp"}} {
+		settings := runnerfsm.CodexConfig(runnerfsm.Launch{Servers: runnerfsm.Servers{"pruner": server}})
+		assert.Contains(t, settings, "mcp_servers.pruner.enabled=true", name)
+		assert.Equal(t, server.URL == "", slices.Contains(settings, "mcp_servers.pruner.args=[]"), name)
+	}
+}
+
+// TestCodexSaysNothing: where the user's own options turn the server off or do not
+// require it, a thread that starts does not mean that the server is there.
+func TestCodexSaysNothing(t *testing.T) {
+	for options, ready := range map[string]bool{
+		"": true, "-c mcp_servers.pruner.tool_timeout_sec=1": true, "-c mcp_servers.other.enabled=false": true,
+		"-c mcp_servers.pruner.enabled=true": true, "-c mcp_servers.pruner.enabled": true, "-c mcp_servers.pruner={}": true,
+		"-c mcp_servers.pruner.enabled=false -c mcp_servers.pruner.enabled=true": true,
+		"-c mcp_servers.pruner.enabled=false":                                    false, "-cmcp_servers.pruner.required=false": false,
+		"--config mcp_servers.pruner={required=false}": false, "--config=mcp_servers={pruner={enabled=false}}": false,
+	} {
+		var told []runnerfsm.News
+		l := runnerfsm.Launch{Servers: runnerfsm.Servers{"pruner": {}}, Options: strings.Fields(options)}
+		reader := runnerfsm.Codex{}.Read(l, runnerfsm.Output{Report: func(r runnerfsm.Report) { told = append(told, r.News) }})
+		reader.Stdout([]byte(`{"type":"thread.started"}`))
+		assert.Equal(t, ready, len(told) == 1, options)
+	}
+}
+
 func TestCodexDir(t *testing.T) {
 	for options, want := range map[string]string{
 		"": "/run", "-C /x": "/x", "--cd sub": "/run/sub", "--cd=/y -m gpt": "/y", "-m -C": "/run",
+		"-Csub": "/run/sub", "-C/x -m gpt": "/x", "-C=sub": "/run/sub", "-C a --cd b": "/run/b", "--color never": "/run",
 	} {
 		assert.Equal(t, want, runnerfsm.Codex{}.Dir(strings.Fields(options), "/run"), options)
 	}

@@ -53,6 +53,7 @@ type run struct {
 	Options
 	input       *input
 	answer      output // Stdout, as it is left to a reader
+	wanted      bool   // servers were to be injected
 	phase       *phase // the latest launch; nil before the first
 	live        sync.WaitGroup
 	interrupted atomic.Int32 // the signal that ended the run, 0 when none did
@@ -110,6 +111,7 @@ func (r *run) decide(context.Context) (fsm.Trigger, fsm.Facts) {
 	if !r.Settings.Enabled() {
 		return fsm.ConfigDisabled, fsm.Facts{"reason": "config_disabled"}
 	}
+	r.wanted = true
 	if _, err := r.Settings.Servers(); err != nil {
 		return fsm.ConfigInvalid, fsm.Facts{"message": oneLine(err), "reason": "config_invalid"}
 	}
@@ -152,24 +154,28 @@ func (r *run) watch(context.Context) (fsm.Trigger, fsm.Facts) {
 // its work without the server. Where it was not started yet, or ended only
 // because a server it needed was missing, it is started without one, once.
 func (r *run) finish(ctx context.Context) (fsm.Trigger, fsm.Facts) {
-	if r.phase == nil || r.gaveUp() {
+	again := r.phase == nil
+	if !again {
+		_, again = r.gaveUp()
+	}
+	if again {
 		r.phase = r.launch(ctx, nil)
 	}
 	<-r.phase.ended
 	return fsm.PhaseEnded, nil
 }
 
-// gaveUp waits for a client that said it gives up. One that succeeds all the same
-// did its work, and one that was told to end is not started again.
-func (r *run) gaveUp() bool {
+// gaveUp waits for a client that said why it gives up. One that succeeds all the
+// same did its work, and one that was told to end is not started again.
+func (r *run) gaveUp() (why string, gaveUp bool) {
 	r.phase.mu.Lock()
-	gaveUp := r.phase.gaveUp
+	why, gaveUp = r.phase.why, r.phase.gaveUp
 	r.phase.mu.Unlock()
 	if !gaveUp {
-		return false
+		return "", false
 	}
 	<-r.phase.ended
-	return r.phase.code != 0 && r.interrupted.Load() == 0
+	return why, r.phase.code != 0 && r.interrupted.Load() == 0
 }
 
 // exitCode is the client's. One that calls an interrupted run a success (Claude

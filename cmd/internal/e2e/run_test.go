@@ -264,3 +264,32 @@ func TestInterrupted(t *testing.T) {
 		})
 	}
 }
+
+// TestCodexOwnEntry: an entry of the same name in Codex' own configuration, which
+// our docs tell people to add, fails no run. One of the same kind is laid over, one of
+// the other kind is used as it is.
+func TestCodexOwnEntry(t *testing.T) {
+	for _, c := range []struct {
+		name, entry string
+		args        []string
+		path        string
+	}{
+		{"url", `url = "http://127.0.0.1:9/mcp"`, nil, "run:mcp_pruner_starting > run:mcp_pruner_disabled > run:shutdown"},
+		{"command", `command = "PRUNER"`, []string{"--transport", "http"}, "run:mcp_pruner_running > run:mcp_pruner_degraded > run:shutdown"},
+		{"turned off", "command = \"/nowhere\"\nargs = [\"x\"]\nenabled = false", nil, "run:mcp_pruner_running > run:shutdown"},
+		{"turned off by an option", `command = "/nowhere"`, []string{"-c", "mcp_servers.pruner.enabled=false"},
+			"run:mcp_pruner_starting > run:mcp_pruner_disabled > run:shutdown"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, both()[1], done)
+			config := filepath.Join(w.home, "config.toml")
+			text, err := os.ReadFile(config)
+			require.NoError(t, err)
+			w.write(config, string(text)+"[mcp_servers.pruner]\n"+strings.ReplaceAll(c.entry, "PRUNER", pruner)+"\n", 0o600)
+			o := w.run(c.args...)
+			assert.Zero(t, o.code, o.stderr)
+			assert.Equal(t, "three times\n", o.stdout)
+			assert.Contains(t, o.summary, c.path)
+		})
+	}
+}

@@ -88,7 +88,7 @@ func configForms() map[string]form {
 func jsonConfig(w io.Writer, l runnerfsm.Launch) { fmt.Fprintln(w, l.Servers.JSON()) }
 
 // codexConfig leaves out of the file, which all sessions share, what only a run can
-// afford: a required server that is missing ends every session, and the directory.
+// afford or needs: a required server that is missing ends every session.
 func codexConfig(w io.Writer, l runnerfsm.Launch) {
 	for _, s := range runnerfsm.CodexConfig(l) {
 		fmt.Fprintf(w, "--config %s\n", shellQuote(s))
@@ -98,7 +98,7 @@ func codexConfig(w io.Writer, l runnerfsm.Launch) {
 	l.Servers = runnerfsm.Servers{runnerfsm.ServerName: lasting(l.Servers[runnerfsm.ServerName])}
 	for _, s := range runnerfsm.CodexConfig(l) {
 		key, value, _ := strings.Cut(strings.TrimPrefix(s, section+"."), "=")
-		if key != "required" {
+		if key != "required" && key != "enabled" {
 			fmt.Fprintf(w, "%s = %s\n", key, value)
 		}
 	}

@@ -175,7 +175,7 @@ func TestConfig(t *testing.T) {
 	}
 	_, err := toml.Decode(section, &file)
 	require.NoError(t, err)
-	want.Args, want.EnvVars, want.Approval = nil, []string{"PRUNER_TIMEOUT_MS"}, "approve"
+	want.EnvVars, want.Approval = []string{"PRUNER_TIMEOUT_MS"}, "approve"
 	want.Env = map[string]string{"PRUNER_URL": "embedded"}
 	assert.Equal(t, map[string]entry{"pruner": want}, file.Servers, "in a file, which other projects share, the server is not required and has no directory")
 }

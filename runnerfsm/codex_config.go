@@ -1,0 +1,123 @@
+package runnerfsm
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+)
+
+const (
+	// codexStartTimeout is how long Codex may wait for the server when the user
+	// sets nothing: a server that hangs delays the run by this.
+	codexStartTimeout = 10 * time.Second
+	// codexToolTimeout is above the server's own limits (300 s for a command and
+	// 300 s for the pruner), so that it is the server that answers.
+	codexToolTimeout = 660 * time.Second
+)
+
+// CodexConfig is the servers as arguments of --config, which Codex lays over an
+// entry of the same name in its own configuration: what must not shine through is
+// said even where it is nothing. A server that Codex starts is required: only then
+// does Codex say whether it started. Its tools are approved, and nothing else is.
+func CodexConfig(l Launch) []string {
+	var settings []string
+	for _, name := range l.Servers.names() {
+		server, key := l.Servers[name], codexServers+"."+name+"."
+		if server.URL != "" {
+			settings = append(settings, key+"url="+tomlString(server.URL))
+		} else {
+			settings = append(settings, codexCommand(key, server, l.Passed)...)
+		}
+		settings = append(settings,
+			key+"enabled=true",
+			key+"startup_timeout_sec="+seconds(l.StartTimeout, codexStartTimeout),
+			key+"tool_timeout_sec="+seconds(0, codexToolTimeout),
+			key+`default_tools_approval_mode="approve"`)
+	}
+	return settings
+}
+
+const codexServers = "mcp_servers"
+
+// codexCommand is what a server that Codex starts gets.
+func codexCommand(key string, server Server, passed []string) []string {
+	settings := []string{key + "command=" + tomlString(server.Command), key + "args=" + tomlArray(server.Args)}
+	for _, k := range slices.Sorted(maps.Keys(server.Env)) {
+		settings = append(settings, key+"env."+k+"="+tomlString(server.Env[k]))
+	}
+	if len(passed) > 0 {
+		settings = append(settings, key+"env_vars="+tomlArray(passed))
+	}
+	return append(settings, key+"required=true")
+}
+
+func seconds(d, otherwise time.Duration) string {
+	if d == 0 {
+		d = otherwise
+	}
+	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64)
+}
+
+// codexNames are the names of the option that sets configuration.
+var codexNames = []string{"--config", "-c"}
+
+// codexSilent says whether the user's own options make Codex say nothing of a
+// server that is not there: it is turned off, or not required.
+func codexSilent(options []string) bool {
+	values, _ := cutOption(options, codexNames...)
+	silent := make(map[string]bool)
+	for _, value := range values {
+		for _, key := range []string{"enabled", "required"} {
+			if set, found := codexSetting(value, codexServers, ServerName, key); found {
+				silent[key] = set == false
+			}
+		}
+	}
+	return silent["enabled"] || silent["required"]
+}
+
+// codexSetting is what "key.key=VALUE" sets at a path, as Codex reads it: names are
+// split at every dot, and the value is TOML, a table perhaps.
+func codexSetting(setting string, path ...string) (value any, found bool) {
+	name, text, _ := strings.Cut(setting, "=")
+	for _, key := range strings.Split(strings.TrimSpace(name), ".") {
+		if len(path) == 0 || key != path[0] {
+			return nil, false
+		}
+		path = path[1:]
+	}
+	var read struct{ X any }
+	if _, err := toml.Decode("x = "+text, &read); err != nil {
+		read.X = text
+	}
+	value = read.X
+	for _, key := range path {
+		table, _ := value.(map[string]any)
+		if value, found = table[key]; !found {
+			return nil, false
+		}
+	}
+	return value, true
+}
+
+// codexWithout takes out what the options say of a server that is not there: by
+// itself that is no entry, and Codex would refuse to start.
+func codexWithout(options []string, server string) []string {
+	var rest []string
+	for i := 0; i < len(options); i++ {
+		value, attached, found := match(options[i], codexNames)
+		length := 1
+		if found && !attached && i+1 < len(options) {
+			value, length = options[i+1], 2
+		}
+		if !found || !strings.HasPrefix(strings.TrimSpace(value), codexServers+"."+server+".") {
+			rest = append(rest, options[i:i+length]...)
+		}
+		i += length - 1
+	}
+	return rest
+}
