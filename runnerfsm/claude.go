@@ -28,7 +28,10 @@ func (Claude) Args(l Launch) []string {
 	if len(l.Servers) == 0 {
 		return withPrompt(append([]string{"-p"}, l.Options...), l.Prompt)
 	}
-	_, options := cutOption(l.Options, formatOption)
+	formats, options := cutOption(l.Options, formatOption)
+	if !slices.Contains(claudeFormats, last(formats)) {
+		options = l.Options // for Claude to refuse
+	}
 	args := []string{"-p", formatOption, "stream-json", "--verbose", "--mcp-config=" + l.Servers.JSON()}
 	for _, name := range l.Servers.names() {
 		args = append(args, "--allowedTools=mcp__"+name)
@@ -37,6 +40,9 @@ func (Claude) Args(l Launch) []string {
 }
 
 const formatOption = "--output-format"
+
+// claudeFormats are what Claude knows of it; without it, text.
+var claudeFormats = []string{"", "text", "json", "stream-json"}
 
 // Env sets how long Claude waits for its servers, when the user says so. By
 // itself Claude waits 30 s, and what is set here holds for all its servers.
@@ -50,12 +56,18 @@ func (Claude) Env(l Launch) []string {
 // Read follows "claude -p --output-format stream-json".
 func (Claude) Read(l Launch, out Output) Reader {
 	formats, _ := cutOption(l.Options, formatOption)
-	return &claudeReader{out: out, format: last(formats), calls: make(map[string]bool)}
+	verbose, _ := cutFlag(l.Options, "--verbose")
+	r := &claudeReader{out: out, format: last(formats), calls: make(map[string]bool)}
+	r.listed = r.format == "json" && verbose
+	return r
 }
 
 type claudeReader struct {
 	out    Output
 	format string // what the user asked for: "", "text", "json", "stream-json"
+	listed bool   // as a list of all events
+	events [][]byte
+	done   bool // a result came
 	ready  bool
 	calls  map[string]bool // our tool calls under way, by id
 }
@@ -94,6 +106,9 @@ func (r *claudeReader) Stdout(line []byte) {
 	if !decode(line, &l) || l.Type == "" {
 		r.print(line)
 		return
+	}
+	if r.listed {
+		r.events = append(r.events, bytes.Clone(line))
 	}
 	var blocks []claudeBlock
 	_ = json.Unmarshal(l.Message.Content, &blocks) // a plain string has none
@@ -183,13 +198,22 @@ func claudeFailure(b claudeBlock) string {
 
 // result prints the answer the way the user asked for it.
 func (r *claudeReader) result(l claudeLine, line []byte) {
+	r.done = true
 	switch {
+	case r.listed: // at the end
 	case r.format == "json":
 		r.print(line)
 	case l.Result != "":
 		r.print([]byte(l.Result))
 	case l.Subtype != "success":
 		r.print([]byte("Error: " + strings.ReplaceAll(strings.TrimPrefix(l.Subtype, "error_"), "_", " ")))
+	}
+}
+
+// End prints the list, which Claude does not before all of it is there.
+func (r *claudeReader) End() {
+	if r.listed && r.done {
+		r.print(slices.Concat([]byte("["), bytes.Join(r.events, []byte(",")), []byte("]")))
 	}
 }
 

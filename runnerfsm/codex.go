@@ -147,6 +147,9 @@ func (r *codexReader) isReady() {
 	r.out.Report(Report{News: Ready})
 }
 
+// End has nothing to do: a turn that ends says so.
+func (r *codexReader) End() {}
+
 func (r *codexReader) completed(item codexItem) {
 	switch item.Type {
 	case "mcp_tool_call":

@@ -62,6 +62,14 @@ type tap struct {
 	lines
 	through io.Writer    // nil: nothing is passed on as it is
 	failed  func() error // why to take no more; nil: nothing is a reason
+	ended   func()       // nil: nobody asks
+}
+
+func (t *tap) End() {
+	t.lines.End()
+	if t.ended != nil {
+		t.ended()
+	}
 }
 
 func (t *tap) Write(p []byte) (int, error) {

@@ -76,7 +76,7 @@ func (r *run) start(p *phase, servers Servers) (*keeper.Kept, error) {
 // be passed on finds it closed, as it would without us; messages that cannot be
 // passed on are read all the same.
 func (r *run) read(cmd *exec.Cmd, reader Reader) {
-	stdout := &tap{lines: lines{take: reader.Stdout}, failed: r.answer.failed}
+	stdout := &tap{lines: lines{take: reader.Stdout}, failed: r.answer.failed, ended: reader.End}
 	if reader.Raw() {
 		stdout.through = &r.answer
 	}

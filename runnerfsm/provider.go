@@ -44,6 +44,8 @@ type Output struct {
 type Reader interface {
 	Stdout(line []byte)
 	Stderr(line []byte)
+	// End is the end of standard output.
+	End()
 	// Raw says that standard output is passed through as it is. Otherwise the
 	// reader prints what the client would have printed for the user's options.
 	Raw() bool
