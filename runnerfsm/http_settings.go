@@ -2,6 +2,7 @@ package runnerfsm
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,6 +36,9 @@ func (s Settings) httpEnabled() (bool, error) {
 // one is asked for.
 func (s Settings) httpCommand() ([]string, error) {
 	path, err := s.serverPath()
+	if err != nil && s.Get(envPath) == "" && s.Self != "" {
+		path, err = s.Self, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -49,10 +53,24 @@ func (s Settings) httpCommand() ([]string, error) {
 	switch {
 	case isScript(path):
 		return append([]string{"node", path}, flags...), nil
-	case strings.TrimSuffix(filepath.Base(path), ".exe") == serverProgram: // serves streams without a verb
+	case s.isOurs(path): // serves streams without a verb
 		return append([]string{path, "serve"}, flags...), nil
 	}
 	return append([]string{path}, flags...), nil
+}
+
+// isOurs says whether a server is this program, under whatever name a release or a
+// user gave it, and not one that only serves HTTP.
+func (s Settings) isOurs(path string) bool {
+	if strings.HasPrefix(filepath.Base(path), serverProgram) {
+		return true
+	}
+	server, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	self, err := os.Stat(s.Self)
+	return err == nil && os.SameFile(server, self)
 }
 
 // httpEnv is the environment of the server. Output is pruned where a server that a

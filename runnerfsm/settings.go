@@ -34,6 +34,7 @@ type Settings struct {
 	Dir    string // the runner's working directory: relative paths start there
 	Root   string // the directory the client works in: the server's root
 	Beside string // the directory of the runner's own executable
+	Self   string // that executable, which is a server too
 }
 
 // Enabled says whether the server is to be injected at all.

@@ -31,7 +31,7 @@ func settings(env []string) (runnerfsm.Settings, error) {
 	if err != nil {
 		return runnerfsm.Settings{}, fmt.Errorf("own executable: %w", err)
 	}
-	return runnerfsm.Settings{Env: env, Dir: dir, Root: dir, Beside: filepath.Dir(exe)}, nil
+	return runnerfsm.Settings{Env: env, Dir: dir, Root: dir, Beside: filepath.Dir(exe), Self: exe}, nil
 }
 
 // injection is what config and install are about: the settings, and the servers
