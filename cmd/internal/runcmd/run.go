@@ -44,6 +44,7 @@ type request struct {
 	prompt       string
 	events       string
 	trace        string
+	traceGiven   bool // by an option
 	startTimeout time.Duration
 
 	http        bool // the server is this program's, over HTTP
@@ -77,7 +78,7 @@ func parseRun(args []string) (*request, error) {
 	req := &request{}
 	others, prompt, err := takeOptions(args, []option{
 		{"--provider", req.setProvider},
-		{"--events", func(v string) error { req.events = v; return nil }},
+		{"--events", req.setEvents},
 		{"--trace", req.setTrace},
 		{"--start-timeout", seconds(&req.startTimeout)},
 		{"--transport", req.setTransport},
@@ -102,7 +103,22 @@ func (r *request) setProvider(name string) error {
 	return nil
 }
 
+func (r *request) setEvents(path string) error {
+	if path == "" {
+		return errNoFile
+	}
+	r.events = path
+	return nil
+}
+
+// errNoFile refuses a file without a name, which a variable that is not set leaves.
+var errNoFile = errors.New("no file is named")
+
 func (r *request) setTrace(path string) (err error) {
+	if path == "" {
+		return errNoFile
+	}
+	r.traceGiven = true
 	r.trace, err = filepath.Abs(path)
 	return err
 }
@@ -112,9 +128,11 @@ func (r *request) setTrace(path string) (err error) {
 func (r *request) withTrace(env []string) ([]string, error) {
 	path := runnerfsm.Settings{Env: env}.Get(traceVariable)
 	if r.trace == "" && path != "" {
-		if err := r.setTrace(path); err != nil {
+		absolute, err := filepath.Abs(path)
+		if err != nil {
 			return nil, err
 		}
+		r.trace = absolute
 	}
 	if r.trace == "" {
 		return env, nil
@@ -130,11 +148,11 @@ func (r *request) setTransport(name string) error {
 	return nil
 }
 
-// seconds takes a number of seconds.
+// seconds takes a number of seconds, as a plain decimal.
 func seconds(to *time.Duration) func(string) error {
 	return func(value string) error {
 		d, err := time.ParseDuration(value + "s")
-		if err != nil || d < time.Millisecond {
+		if err != nil || strings.Trim(value, "0123456789.") != "" || d < time.Millisecond {
 			return errors.New("not a number of seconds")
 		}
 		*to = d
@@ -153,6 +171,9 @@ func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Rea
 		return exitUsage, fmt.Errorf("--events: %w", err)
 	}
 	defer events.Close()
+	if err := r.checkTrace(); err != nil {
+		return exitUsage, fmt.Errorf("--trace: %w", err)
+	}
 	signals, stop := watchSignals(ctx)
 	defer stop()
 	options.Signals, options.Emit = signals, fsm.NewLog(events, fsm.Info)
@@ -206,6 +227,19 @@ func (r *request) runOptions(env []string) (runnerfsm.Options, error) {
 		ID: newRunID(), Provider: r.provider, ProviderOptions: r.options, Prompt: r.prompt,
 		Settings: set, StartTimeout: r.startTimeout, Keeper: []string{self, "keep"},
 	}, nil
+}
+
+// checkTrace refuses a file that was asked for and cannot be written before anything
+// is done. With one that the environment names it is the server that does not start.
+func (r *request) checkTrace() error {
+	if !r.traceGiven {
+		return nil
+	}
+	trace, err := fsm.OpenTrace(r.trace, 0, nil)
+	if err != nil {
+		return err
+	}
+	return trace.Close()
 }
 
 func newRunID() string {

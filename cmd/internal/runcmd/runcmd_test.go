@@ -120,6 +120,12 @@ func TestRunRefuses(t *testing.T) {
 		{"--provider gemini -- x", "--provider=gemini: not one of claude|codex"},
 		{"--provider claude --start-timeout soon -- x", "--start-timeout=soon: not a number of seconds"},
 		{"--provider claude --start-timeout 0 -- x", "--start-timeout=0: not a number of seconds"},
+		{"--provider claude --start-timeout 5m -- x", "--start-timeout=5m: not a number of seconds"},
+		{"--provider claude --shutdown-timeout 1m30 -- x", "--shutdown-timeout=1m30: not a number of seconds"},
+		{"--provider claude --start-timeout -5 -- x", "--start-timeout=-5: not a number of seconds"},
+		{"--provider claude --trace /nowhere/x -- x", "--trace: open /nowhere/x: no such file or directory"},
+		{"--provider claude --trace= -- x", "--trace=: no file is named"},
+		{"--provider claude --events= -- x", "--events=: no file is named"},
 		{"--provider claude --events /nowhere/x -- x", "--events: open /nowhere/x: no such file or directory"},
 	} {
 		code, stdout, stderr := call(runcmd.Program{Version: "1.2.3"}.Run, p.env, strings.Fields(c.args)...)
