@@ -38,11 +38,9 @@ func (r *run) launch(ctx context.Context, servers Servers) *phase {
 		close(p.ended)
 		return p
 	}
-	r.live.Add(1)
-	go func() {
-		defer r.live.Done()
-		r.passSignals(ctx, kept, p.ended)
-	}()
+	r.live.Go(func() { r.passSignals(ctx, kept, p.ended) })
+	stops := watchStops()
+	r.live.Go(func() { passStops(stops, kept, p.ended) })
 	go func() {
 		p.code = kept.Wait()
 		r.input.end()

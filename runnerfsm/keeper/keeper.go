@@ -79,6 +79,9 @@ func (k *Kept) Signal(s os.Signal) {
 	}
 }
 
+// Relay passes on a signal that asks for no end.
+func (k *Kept) Relay(s os.Signal) { _ = k.cmd.Process.Signal(s) }
+
 // Kill ends the command and all it started at once.
 func (k *Kept) Kill() { k.Signal(killNow) }
 

@@ -41,6 +41,8 @@ func Main(argv []string) int {
 	}
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, append(EndSignals(), killNow)...)
+	stops := make(chan os.Signal, 2)
+	signal.Notify(stops, syscall.SIGTSTP, syscall.SIGCONT)
 	lost := runnerLost()
 	adoptOrphans()
 	cmd := exec.Command(argv[0], argv[1:]...)
@@ -50,6 +52,7 @@ func Main(argv []string) int {
 		fmt.Fprintln(os.Stderr, "mcp-pruner:", err)
 		return cannotStart
 	}
+	go relay(stops, cmd.Process.Pid) // until this process ends
 	attend(cmd.Process.Pid, told, ended, signals, lost)
 	sweep(cmd.Process.Pid)
 	<-ended
@@ -65,6 +68,13 @@ func EndSignals() []os.Signal {
 	}
 	end := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 	return slices.DeleteFunc(end, signal.Ignored)
+}
+
+// relay passes on what stops the command and lets it go on.
+func relay(signals <-chan os.Signal, group int) {
+	for s := range signals {
+		_ = syscall.Kill(-group, s.(syscall.Signal))
+	}
 }
 
 // start starts the command from a thread that lives until the command ended: the

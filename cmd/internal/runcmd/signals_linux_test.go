@@ -1,9 +1,12 @@
 package runcmd_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -30,6 +33,33 @@ func TestIgnoredSignals(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "done"), nil, 0o600))
 	assert.Equal(t, 4, code(t, cmd), "the client's own")
+}
+
+// TestStop: Ctrl-Z stops the client too, and it goes on with the run.
+func TestStop(t *testing.T) {
+	p := newPlace(t, map[string]string{"claude": `echo $$ >"$WORK/pid"; ` + waits, "mcp-pruner": ""})
+	cmd := p.start(t, func(*exec.Cmd) {}, "--provider", "claude", "--", "x")
+	p.await(t, "ready")
+	text, err := os.ReadFile(filepath.Join(p.dir, "pid"))
+	require.NoError(t, err)
+	client, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTSTP))
+	for _, pid := range []int{client, cmd.Process.Pid} {
+		require.Eventually(t, func() bool { return state(t, pid) == "T" }, 10*time.Second, 5*time.Millisecond)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "done"), nil, 0o600))
+	require.NoError(t, cmd.Process.Signal(syscall.SIGCONT))
+	assert.Equal(t, 4, code(t, cmd))
+}
+
+// state is the letter that /proc has for what a process does.
+func state(t *testing.T, pid int) string {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return rest[:1]
 }
 
 // TestThirdSignal: whatever a run waits for, here for a standard error that nobody
