@@ -1,0 +1,78 @@
+package stdio
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/mcpserver"
+	"mcp-pruner/fsm"
+	"mcp-pruner/states"
+	"mcp-pruner/tools"
+)
+
+// gate is a tool whose calls wait until it is opened.
+type gate chan struct{}
+
+func (g gate) tool() tools.Tool {
+	return tools.Tool{
+		Name: "gate", InputSchema: json.RawMessage(`{"type":"object"}`),
+		Check: func(map[string]any) (tools.Call, []tools.Issue) { return g, nil },
+	}
+}
+
+func (gate) FocusQuestion() string { return "" }
+
+func (g gate) Run(context.Context) (tools.Output, error) {
+	<-g
+	return g, nil
+}
+
+func (gate) Code() string                         { return "open" }
+func (gate) Text() string                         { return "open" }
+func (gate) Source() tools.Source                 { return tools.Source{} }
+func (g gate) Prune(string) (tools.Output, error) { return g, nil }
+func (gate) Structured(any) any                   { return nil }
+
+// Whatever number of calls wait, the next line is read; when they are done, no more
+// than a few goroutines are kept for the calls to come, and at the end none is.
+func TestCallsDelayNobodyAndLeaveFewGoroutines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const calls = 50
+		wait := make(gate)
+		s := mcpserver.New(mcpserver.Config{Version: "0", Result: "text", MaxCalls: 2 * calls, Pipeline: &states.Pipeline{
+			Machine: fsm.MustCompile(fsm.RequestTable()), Tools: []tools.Tool{wait.tool()},
+		}})
+		in, feed := io.Pipe()
+		answers, out := io.Pipe()
+		lines := bufio.NewScanner(answers)
+		before := runtime.NumGoroutine()
+		ended := make(chan bool)
+		go func() { ended <- Serve(t.Context(), s, in, out) }()
+
+		for i := range calls {
+			fmt.Fprintf(feed, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"gate","arguments":{}}}`+"\n", i)
+		}
+		fmt.Fprintln(feed, `{"jsonrpc":"2.0","id":"p","method":"ping"}`)
+		require.True(t, lines.Scan())
+		assert.Contains(t, lines.Text(), `"id":"p"`)
+
+		close(wait)
+		for range calls {
+			require.True(t, lines.Scan())
+		}
+		synctest.Wait()
+		assert.Less(t, runtime.NumGoroutine()-before, calls/2, "Serve, its leader, the followers, and what is just ending")
+
+		require.NoError(t, feed.Close())
+		assert.True(t, <-ended)
+	}) // which fails when a goroutine is left
+}
