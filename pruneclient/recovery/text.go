@@ -123,8 +123,7 @@ func (t Text) Lines(ranges []Range, numbered bool) (string, error) {
 
 // Page is Lines up to about limit bytes (0: no limit): as many whole lines as
 // fit, but at least one. rest is what to ask for next, nil at the end. Pages
-// joined by "\n" are what Lines gives; for the whole original to its last byte,
-// rest ends one line past the last, where the text's final "\n" leads.
+// joined by "\n" are what Lines gives, but for a final "\n": see CutsNewline.
 func (t Text) Page(asked []Range, numbered bool, limit int) (head string, rest []Range, err error) {
 	ranges, err := t.clamp(asked)
 	if err != nil {
@@ -134,9 +133,6 @@ func (t Text) Page(asked []Range, numbered bool, limit int) (head string, rest [
 		return t.text, nil, nil
 	}
 	p := page{limit: limit}
-	if !numbered && t.toTheEnd(asked) {
-		p.end = "\n"
-	}
 	if size, _ := t.Size(ranges, numbered); limit == 0 || size < limit {
 		p.out.Grow(size)
 	}
@@ -146,12 +142,12 @@ func (t Text) Page(asked []Range, numbered bool, limit int) (head string, rest [
 			number = numberOf(n)
 		}
 		if !p.add(number, line) {
-			rest = append([]Range{{n, ranges[i].End + len(p.end)}}, ranges[i+1:]...)
+			rest = append([]Range{{n, ranges[i].End}}, ranges[i+1:]...)
 		}
 		return rest == nil
 	})
-	if rest == nil {
-		p.out.WriteString(p.end)
+	if rest == nil && t.whole(ranges) && !numbered { // one long line
+		return t.text, nil, nil
 	}
 	return p.out.String(), rest, nil
 }
@@ -160,14 +156,13 @@ func (t Text) Page(asked []Range, numbered bool, limit int) (head string, rest [
 type page struct {
 	out   strings.Builder
 	lines int
-	limit int    // bytes; 0: none
-	end   string // to be written behind the last line
+	limit int // bytes; 0: none
 }
 
 // add adds a line if it fits; the first one always does.
 func (p *page) add(number, line string) bool {
 	if p.lines > 0 {
-		if p.limit > 0 && p.out.Len()+1+len(number)+len(line)+len(p.end) > p.limit {
+		if p.limit > 0 && p.out.Len()+1+len(number)+len(line) > p.limit {
 			return false
 		}
 		p.out.WriteByte('\n')
@@ -196,16 +191,6 @@ func (t Text) whole(ranges []Range) bool {
 	return len(ranges) == 1 && ranges[0] == (Range{1, t.Len()})
 }
 
-// toTheEnd says whether a range asks for the final "\n", too: the last pages of
-// the whole original end one line past the last, and so may the first.
-func (t Text) toTheEnd(asked []Range) bool {
-	if len(asked) != 1 || !strings.HasSuffix(t.text, "\n") {
-		return false
-	}
-	past := asked[0].End - t.Len()
-	return past == 1 || past > 1 && asked[0].Start == 1
-}
-
 // CutsNewline says whether the last unnumbered page of the ranges ends with the
 // text's last line, without the "\n" behind it.
 func (t Text) CutsNewline(asked []Range) bool {
@@ -213,7 +198,7 @@ func (t Text) CutsNewline(asked []Range) bool {
 	if err != nil || len(ranges) == 0 || !strings.HasSuffix(t.text, "\n") {
 		return false
 	}
-	return ranges[len(ranges)-1].End == t.Len() && !t.whole(ranges) && !t.toTheEnd(asked)
+	return ranges[len(ranges)-1].End == t.Len() && !t.whole(ranges)
 }
 
 // Size is how many bytes Lines would return, and one more: a newline behind each

@@ -22,7 +22,6 @@ const (
 type document struct {
 	first, last int
 	text        string
-	lines       int // that are in text to their last byte
 }
 
 // documents cuts a text into at most limit passages, so that their scores say
@@ -128,7 +127,6 @@ func passage(lines []string, members []int) document {
 		if b.Len() > maxDocumentBytes {
 			break
 		}
-		d.lines++
 	}
 	d.text = cut(b.String(), maxDocumentBytes)
 	return d

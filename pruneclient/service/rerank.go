@@ -58,20 +58,10 @@ func (s *Service) rerank(ctx context.Context, id string, a PruneArgs, local line
 	if cloud.Cached {
 		chosen.Warnings = append(chosen.Warnings, cacheHit)
 	}
-	if !covers(docs, lines) {
+	if solid, _ := askable(lines); len(docs) < len(solid) {
 		chosen.Warnings = append(chosen.Warnings, docsTruncated)
 	}
 	return chosen
-}
-
-// covers says whether every line that can be asked about was sent.
-func covers(docs []document, lines []string) bool {
-	solid, _ := askable(lines)
-	sent := 0
-	for _, d := range docs {
-		sent += d.lines
-	}
-	return sent == len(solid)
 }
 
 // worthAsking is false where the answer could change nothing: no lines, nothing

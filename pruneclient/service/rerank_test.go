@@ -190,7 +190,7 @@ func TestRerankAsksAboutAllThatMayGo(t *testing.T) {
 	}
 }
 
-// Only what was not sent is called left out.
+// Lines that were not scored each for itself are said to be left out; blank ones are not.
 func TestRerankSaysWhatItLeftOut(t *testing.T) {
 	s := newService(t, service.Settings{Reranker: newReranker(t, ascending, 4)})
 	for name, tc := range map[string]struct {
@@ -198,10 +198,10 @@ func TestRerankSaysWhatItLeftOut(t *testing.T) {
 		cut  bool
 	}{
 		"a line each":        {"one\n\ntwo\n\n\nthree\n", false},
-		"blocks":             {haystack(60), false},
+		"blocks":             {haystack(60), true},
 		"a sample":           {strings.Repeat("all the same\n", 60), true},
 		"some of the blocks": {haystack(4000), true},
-		"a long line":        {"a\nb\n" + strings.Repeat("x", 5000) + "\nc\n", true},
+		"a long line":        {"a\nb\n" + strings.Repeat("x", 5000) + "\nc\n", false},
 	} {
 		a := ask(tc.text, "goal")
 		a.Options.MaxPruneRatio = 0.5

@@ -47,22 +47,34 @@ type share struct {
 	beyond bool // holds over; bytes are not counted
 }
 
-// grow asks for n bytes more.
+// grow asks for n bytes more: there is room, or will be, or it is this request's
+// turn to go on without.
 func (s *share) grow(ctx context.Context, n int64) error {
 	s.bytes += n
 	if s.beyond || s.budget.TryAcquire(n) {
 		return nil
 	}
+	waiting, stop := context.WithCancel(ctx)
+	room := make(chan error, 1)
+	go func() { room <- s.budget.Acquire(waiting, n) }() // ends with waiting
 	select {
+	case err := <-room:
+		stop()
+		if err != nil {
+			s.bytes -= n
+		}
+		return err
 	case s.over <- struct{}{}:
-		s.budget.Release(s.bytes - n)
-		s.beyond = true
-		s.settle()
-		return nil
-	case <-ctx.Done():
-		s.bytes -= n
-		return ctx.Err()
 	}
+	stop()
+	if <-room == nil {
+		<-s.over
+		return nil
+	}
+	s.budget.Release(s.bytes - n)
+	s.beyond = true
+	s.settle()
+	return nil
 }
 
 // settle moves back into the budget if there is room by now.

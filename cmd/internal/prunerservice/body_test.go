@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -143,4 +144,26 @@ func TestConnectionsAreKept(t *testing.T) {
 		_, err = fmt.Fprintf(c, "POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(ping), ping)
 		require.NoError(t, err)
 	}
+}
+
+// Who waits for its turn beyond the budget goes on as soon as there is room in it.
+func TestAWaitingBodyTakesTheRoomThatIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := &bodies{budget: semaphore.NewWeighted(10), over: make(chan struct{}, 1)}
+		holder, beyond, waiting := &share{bodies: all}, &share{bodies: all}, &share{bodies: all}
+		require.NoError(t, holder.grow(t.Context(), 10))
+		require.NoError(t, beyond.grow(t.Context(), 20))
+		went := make(chan error, 1)
+		go func() { went <- waiting.grow(t.Context(), 5) }()
+		synctest.Wait()
+		require.Empty(t, went)
+		holder.release()
+		synctest.Wait()
+		require.NoError(t, <-went)
+
+		waiting.release()
+		beyond.release()
+		assert.True(t, all.budget.TryAcquire(10), "nothing is held")
+		assert.Empty(t, all.over)
+	})
 }
