@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"text/tabwriter"
 
 	"mcp-pruner/cmd/internal/settings"
+	"mcp-pruner/fsm"
 	"mcp-pruner/pruneclient"
+	"mcp-pruner/pruneclient/recovery"
 )
 
 // finding is one line of the doctor's report.
@@ -32,8 +36,12 @@ func doctor(ctx context.Context, p Process) int {
 		searcher(),
 		pruner(ctx, config),
 		root(config.Root),
-		appendable("trace", config.Trace),
-		appendable("recovery store", config.RecoveryStore),
+		file("trace", config.Trace, func() (io.Closer, error) { return fsm.OpenTrace(config.Trace, 0, nil) }),
+		file("recovery store", config.RecoveryStore, func() (io.Closer, error) {
+			return recovery.Open(recovery.Settings{
+				TTL: config.RecoveryTTL, MaxBytes: config.RecoveryMaxBytes, File: config.RecoveryStore,
+			})
+		}),
 	}
 	if err != nil {
 		findings = append(findings, finding{"settings", oneLine(err), true})
@@ -65,33 +73,36 @@ func root(path string) finding {
 	return finding{what: "root", found: path}
 }
 
-// appendable says whether a file can be written to, or made and written to.
-// Nothing is left of the try.
-func appendable(what, path string) finding {
+// file says whether the server could use a file: where it is there by opening it
+// as the server does, else by whether one can be made beside it. Nothing is left.
+func file(what, path string, open func() (io.Closer, error)) finding {
 	if path == "" {
 		return finding{}
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
-	switch {
-	case err == nil:
-		defer func() { _ = os.Remove(path) }()
-	case errors.Is(err, fs.ErrExist):
-		if f, err = openExisting(path); err != nil {
-			return finding{what, err.Error(), true}
-		}
-	default:
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return folder(what, path)
+	}
+	f, err := open()
+	if err != nil {
 		return finding{what, err.Error(), true}
 	}
 	_ = f.Close()
 	return finding{what: what, found: path}
 }
 
-// openExisting opens no pipe: that could wait for ever.
-func openExisting(path string) (*os.File, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeDevice == 0 {
-		return nil, fmt.Errorf("%s is no file", path)
+func folder(what, path string) finding {
+	if target, err := os.Readlink(path); err == nil && filepath.IsAbs(target) {
+		path = target
+	} else if err == nil {
+		path = filepath.Join(filepath.Dir(path), target)
 	}
-	return os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	f, err := os.CreateTemp(filepath.Dir(path), ".mcp-pruner-doctor-*")
+	if err != nil {
+		return finding{what, err.Error(), true}
+	}
+	_ = f.Close()
+	_ = os.Remove(f.Name())
+	return finding{what: what, found: path + " (not there yet)"}
 }
 
 func shell() finding {
