@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 )
 
 // Codex is the Codex CLI, run as "codex exec".
@@ -58,11 +59,11 @@ func (Codex) Read(l Launch, out Output) Reader {
 
 type codexReader struct {
 	out    Output
-	raw    bool // the user asked for the event stream
-	silent bool // Codex would not say that the server is not there
-	ready  bool
-	answer string // the agent's latest message: the last one is the result
-	refuse string // why Codex cannot read its configuration, until it says where
+	raw    bool        // the user asked for the event stream
+	silent bool        // Codex would not say that the server is not there
+	ready  atomic.Bool // standard error asks for it too, and has a goroutine of its own
+	answer string      // the agent's latest message: the last one is the result
+	refuse string      // why Codex cannot read its configuration, until it says where
 }
 
 // codexLine is what is read of a line of the stream.
@@ -127,7 +128,7 @@ func (r *codexReader) Stderr(line []byte) {
 	if _, why, found := strings.Cut(text, "Error loading config.toml: "); found {
 		r.refuse = why
 	}
-	if r.refuse != "" && strings.HasPrefix(text, "in `"+codexServers+"."+ServerName) {
+	if r.refuse != "" && isOurEntry(text) {
 		r.gaveUp(r.refuse + " " + text)
 	}
 	_, failures, _ := strings.Cut(text, "required MCP servers failed to initialize: ")
@@ -136,14 +137,20 @@ func (r *codexReader) Stderr(line []byte) {
 	}
 }
 
+// isOurEntry says whether the line names our entry or a key of it.
+func isOurEntry(line string) bool {
+	rest, found := strings.CutPrefix(line, "in `"+codexServers+"."+ServerName)
+	return found && strings.IndexAny(rest, ".`") == 0
+}
+
 func (r *codexReader) gaveUp(why string) {
-	if !r.ready {
+	if !r.ready.Load() {
 		r.out.Report(Report{News: GaveUp, Message: why})
 	}
 }
 
 func (r *codexReader) isReady() {
-	r.ready = true
+	r.ready.Store(true)
 	r.out.Report(Report{News: Ready})
 }
 
@@ -174,10 +181,10 @@ func (r *codexReader) completed(item codexItem) {
 }
 
 func (r *codexReader) returned(item codexItem) {
-	if r.silent && !r.ready && item.Status == "completed" {
+	if r.silent && !r.ready.Load() && item.Status == "completed" {
 		r.isReady() // no other word of it comes
 	}
-	if !r.ready {
+	if !r.ready.Load() {
 		return
 	}
 	r.out.Report(Report{News: CallEnded, Pruning: item.Result.Meta.Pruning})

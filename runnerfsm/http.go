@@ -242,17 +242,19 @@ func (h *owned) stop() fsm.Facts {
 // the run was told to end, once more if it was told before.
 func (h *owned) ends() bool {
 	h.live.Wait() // from now on signals are for us
+	if h.server.gone() {
+		return true // whatever else there is to hear
+	}
 	h.server.askToEnd()
 	timeout := time.NewTimer(h.options.ShutdownTimeout)
 	defer timeout.Stop()
 	select {
 	case <-h.server.exited:
-		return true
 	case s := <-h.Signals:
 		h.interrupted.Store(signalNumber(s))
 	case <-timeout.C:
 	}
-	return false
+	return h.server.gone() // it may have ended in the same moment
 }
 
 func (h *owned) exitFacts() fsm.Facts {

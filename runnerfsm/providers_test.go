@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/BurntSushi/toml"
@@ -64,6 +65,32 @@ func TestCodexSaysNothing(t *testing.T) {
 		reader := runnerfsm.Codex{}.Read(l, runnerfsm.Output{Report: func(r runnerfsm.Report) { told = append(told, r.News) }})
 		reader.Stdout([]byte(`{"type":"thread.started"}`))
 		assert.Equal(t, ready, len(told) == 1, options)
+	}
+}
+
+// TestReadersReadBothStreams: each stream is read in a goroutine of its own.
+func TestReadersReadBothStreams(t *testing.T) {
+	for _, p := range runnerfsm.Providers() {
+		var out safeBuffer
+		l := runnerfsm.Launch{Servers: runnerfsm.Servers{"pruner": {}}}
+		reader := p.Read(l, runnerfsm.Output{Stdout: &out, Stderr: &out, Report: func(runnerfsm.Report) {}})
+		var both sync.WaitGroup
+		both.Go(func() { reader.Stdout([]byte(`{"type":"thread.started"}`)) })
+		both.Go(func() { reader.Stderr([]byte("required MCP servers failed to initialize: pruner: no")) })
+		both.Wait()
+	}
+}
+
+// TestCodexRefusesOurEntry: of what Codex cannot read, only our own entry is ours.
+func TestCodexRefusesOurEntry(t *testing.T) {
+	for entry, ours := range map[string]bool{
+		"pruner": true, "pruner.command": true, "pruner2": false, "pruner-x": false, "pruner2.command": false, "other": false,
+	} {
+		told := 0
+		reader := runnerfsm.Codex{}.Read(runnerfsm.Launch{}, runnerfsm.Output{Report: func(runnerfsm.Report) { told++ }})
+		reader.Stderr([]byte("Error loading config.toml: url is not supported for stdio"))
+		reader.Stderr([]byte("in `mcp_servers." + entry + "`"))
+		assert.Equal(t, ours, told == 1, entry)
 	}
 }
 

@@ -36,7 +36,9 @@ type Options struct {
 
 // Result is what became of a run.
 type Result struct {
-	ExitCode int // the client's; 128 + N when signal N ended a run that then exited 0
+	// ExitCode is the client's. Where that is 0 it may be 128 + N, when signal N ended
+	// the run, or 1, when the answer could not be written.
+	ExitCode int
 	Machine  *fsm.Machine
 	Usage    Usage
 }

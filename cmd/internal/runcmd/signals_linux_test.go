@@ -38,7 +38,8 @@ func TestIgnoredSignals(t *testing.T) {
 // TestStop: Ctrl-Z stops the client too, and it goes on with the run.
 func TestStop(t *testing.T) {
 	p := newPlace(t, map[string]string{"claude": `echo $$ >"$WORK/pid"; ` + waits, "mcp-pruner": ""})
-	cmd := p.start(t, func(*exec.Cmd) {}, "--provider", "claude", "--", "x")
+	group := func(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} } // a job of ours
+	cmd := p.start(t, group, "--provider", "claude", "--", "x")
 	p.await(t, "ready")
 	text, err := os.ReadFile(filepath.Join(p.dir, "pid"))
 	require.NoError(t, err)
@@ -50,6 +51,18 @@ func TestStop(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "done"), nil, 0o600))
 	require.NoError(t, cmd.Process.Signal(syscall.SIGCONT))
+	assert.Equal(t, 4, code(t, cmd))
+}
+
+// TestStopNobodyWouldEnd: where there is no shell that could continue it, a run is
+// not stopped, and the client not for long.
+func TestStopNobodyWouldEnd(t *testing.T) {
+	p := newPlace(t, map[string]string{"claude": waits, "mcp-pruner": ""})
+	session := func(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+	cmd := p.start(t, session, "--provider", "claude", "--", "x")
+	p.await(t, "ready")
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTSTP))
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "done"), nil, 0o600))
 	assert.Equal(t, 4, code(t, cmd))
 }
 
