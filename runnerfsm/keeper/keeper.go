@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -123,6 +125,12 @@ func takeGrace(argv []string, otherwise time.Duration) (time.Duration, []string)
 		return otherwise, argv[1:]
 	}
 	return d, argv[1:]
+}
+
+// NotIgnored leaves out the signals that this process ignores because it was started
+// to: by nohup, or by a shell that puts it into the background.
+func NotIgnored(signals ...os.Signal) []os.Signal {
+	return slices.DeleteFunc(signals, signal.Ignored)
 }
 
 func exitCode(state *os.ProcessState) int {

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
-	"slices"
 	"syscall"
 	"time"
 )
@@ -39,6 +38,7 @@ func Main(argv []string) int {
 		fmt.Fprintln(os.Stderr, "mcp-pruner keep: there is no command to keep")
 		return 2
 	}
+	IgnoreQuit()
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, append(EndSignals(), killNow)...)
 	stops := make(chan os.Signal, 2)
@@ -60,14 +60,17 @@ func Main(argv []string) int {
 	return exitCode(cmd.ProcessState)
 }
 
-// EndSignals are the signals that ask a process of ours to end, less those that it
-// was started to ignore: by nohup, or by a shell that puts it into the background.
-func EndSignals() []os.Signal {
+// IgnoreQuit ignores SIGQUIT where SIGINT is ignored, before signals are caught:
+// shells ignore both, and Go notices the one.
+func IgnoreQuit() {
 	if signal.Ignored(syscall.SIGINT) {
-		signal.Ignore(syscall.SIGQUIT) // shells ignore both, and Go notices the one
+		signal.Ignore(syscall.SIGQUIT)
 	}
-	end := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
-	return slices.DeleteFunc(end, signal.Ignored)
+}
+
+// EndSignals are the signals that ask a run or its keeper to end.
+func EndSignals() []os.Signal {
+	return NotIgnored(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 }
 
 // relay passes on what stops the command and lets it go on.

@@ -10,7 +10,10 @@ import (
 // killNow ends the keeper, which is all that can be done here.
 var killNow = os.Kill
 
-// EndSignals are the signals that ask a process of ours to end.
+// IgnoreQuit has nothing to do here: there is no SIGQUIT.
+func IgnoreQuit() {}
+
+// EndSignals are the signals that ask a run to end.
 func EndSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
 func ownGroup(cmd *exec.Cmd) { cmd.ExtraFiles = nil } // not to be had on Windows

@@ -5,15 +5,15 @@ package cli
 import (
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
+
+	"mcp-pruner/runnerfsm/keeper"
 )
 
 // endSignals ask the process to end. Claude sends SIGINT at the end of a run,
-// others SIGTERM; a closing terminal sends SIGHUP. What the process was started to
-// ignore, by nohup or by a script's "&", stays ignored.
+// others SIGTERM; a closing terminal sends SIGHUP. What is ignored stays ignored.
 func endSignals() []os.Signal {
-	return slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
+	return keeper.NotIgnored(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 }
 
 // surviveClosedPipes makes a write to a closed pipe return EPIPE instead of

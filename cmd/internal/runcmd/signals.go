@@ -19,6 +19,7 @@ const signalGrace = 100 * time.Millisecond
 // caught any more: the next ends this process, whatever it may be waiting for, and
 // the keeper sees to the rest.
 func watchSignals(ctx context.Context) (signals <-chan os.Signal, stop func()) {
+	keeper.IgnoreQuit()
 	notify, passed := make(chan os.Signal, 4), make(chan os.Signal, 4)
 	caught := keeper.EndSignals()
 	signal.Notify(notify, caught...)
