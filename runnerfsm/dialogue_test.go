@@ -21,6 +21,7 @@ import (
 	"mcp-pruner/fsm"
 	"mcp-pruner/runnerfsm"
 	"mcp-pruner/runnerfsm/keeper"
+	"mcp-pruner/runnerfsm/keeper/signaltest"
 )
 
 var update = flag.Bool("update", false, "write what the dialogues show into their files")
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "fake-server" {
 		fakeServer()
 	}
-	os.Exit(m.Run())
+	os.Exit(signaltest.Tests{M: m}.Run())
 }
 
 // TestDialogues plays every file of testdata/runner/dialogues: a client, which is

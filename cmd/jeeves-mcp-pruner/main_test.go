@@ -23,10 +23,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/runnerfsm/keeper/signaltest"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"jeeves-mcp-pruner": main})
+	testscript.Main(signaltest.Tests{M: m}, map[string]func(){"jeeves-mcp-pruner": main})
 }
 
 // event is a line of the log.

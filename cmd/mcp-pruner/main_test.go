@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"mcp-pruner/runnerfsm/keeper/signaltest"
 )
 
 var update = flag.Bool("update", false, "write what the commands print into the scripts")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"mcp-pruner": main})
+	testscript.Main(signaltest.Tests{M: m}, map[string]func(){"mcp-pruner": main})
 }
 
 // TestScripts runs the program as a user does; testdata/scripts has the commands.

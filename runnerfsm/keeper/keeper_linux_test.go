@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/runnerfsm/keeper/signaltest"
 )
 
 // TestMain lets the test binary be the keeper.
@@ -20,7 +22,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "keep" {
 		os.Exit(Main(os.Args[2:]))
 	}
-	os.Exit(m.Run())
+	os.Exit(signaltest.Tests{M: m}.Run())
 }
 
 // family starts processes of every kind that gets away from its parent, each

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mcp-pruner/runnerfsm/keeper/signaltest"
 )
 
 var update = flag.Bool("update", false, "write the transcripts of testdata/runner/real")
@@ -47,7 +49,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	code := m.Run()
+	code := signaltest.Tests{M: m}.Run()
 	_ = os.RemoveAll(bin)
 	os.Exit(code)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/cmd/internal/runcmd"
+	"mcp-pruner/runnerfsm/keeper/signaltest"
 )
 
 // TestMain lets the test binary be mcp-pruner: a signal needs a process of its own.
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && verbs[os.Args[1]] != nil {
 		os.Exit(verbs[os.Args[1]](context.Background(), os.Args[2:]))
 	}
-	os.Exit(m.Run())
+	os.Exit(signaltest.Tests{M: m}.Run())
 }
 
 // place is a directory with fake programs on PATH.
