@@ -3,7 +3,7 @@ package lineprune
 // Gates of a text that is pruned without a budget.
 const (
 	shortText     = 300  // tokens; below, a text is cheaper whole than asked for twice
-	minConfidence = 0.5  // below, nineteen questions in twenty have no answer in the text
+	minConfidence = 0.5  // most questions without an answer stay below, and one in five with one
 	freeShare     = 0.5  // largest share of the tokens kept
 	freeLogShare  = 0.75 // of a log: a short one can be mostly its failure
 	freeFloor     = 0.38 // of the best line's score
