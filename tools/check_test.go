@@ -167,8 +167,8 @@ func TestSchemasSayWhatChecksDo(t *testing.T) {
 			case "integer":
 				assert.Empty(t, try(float64(*p.Minimum)), about)
 				assert.Empty(t, try(float64(*p.Maximum)), about)
-				assert.Equal(t, []Issue{{arg, "too_small"}}, try(float64(*p.Minimum-1)), about)
-				assert.Equal(t, []Issue{{arg, "too_big"}}, try(float64(*p.Maximum+1)), about)
+				assert.Equal(t, []Issue{{arg, "too_small"}}, try(float64(*p.Minimum)-1), about)
+				assert.Equal(t, []Issue{{arg, "too_big"}}, try(float64(*p.Maximum)+1), about)
 			case "string":
 				if p.Enum != nil {
 					for _, v := range p.Enum {

@@ -2,6 +2,7 @@ package recovery_test
 
 import (
 	"context"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -105,7 +106,7 @@ func TestTextPagesAreTheOriginal(t *testing.T) {
 	for _, original := range []string{"a\n\nbb\nc\n", "a\n\nbb\nc", "one\n", "\n", "\n\n", "a\r\nb\r\n"} {
 		text := recovery.NewText(original)
 		for limit := 1; limit < len(original)+2; limit++ {
-			for _, end := range []int{text.Len(), text.Len() + 1, 1 << 40} {
+			for _, end := range []int{text.Len(), text.Len() + 1, math.MaxInt} {
 				var pages []string
 				cut := ""
 				for rest := (ranges{{1, end}}); rest != nil; {

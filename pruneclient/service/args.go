@@ -2,6 +2,7 @@ package service
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"regexp"
 	"sort"
@@ -250,18 +251,18 @@ func float(v any) (float64, bool) {
 // not fit an int becomes the nearest one that does.
 func integer(v any) (int, bool) {
 	if n, ok := v.(json.Number); ok && !strings.ContainsAny(n.String(), ".eE") {
-		i, err := strconv.ParseInt(n.String(), 10, 64)
-		return int(i), err == nil || i == math.MaxInt64 || i == math.MinInt64
+		i, err := strconv.ParseInt(n.String(), 10, strconv.IntSize)
+		return int(i), err == nil || errors.Is(err, strconv.ErrRange)
 	}
 	f, ok := float(v)
 	if !ok || f != math.Trunc(f) {
 		return 0, false
 	}
 	switch {
-	case f >= math.MaxInt64:
-		return math.MaxInt64, true
-	case f <= math.MinInt64:
-		return math.MinInt64, true
+	case f >= math.MaxInt:
+		return math.MaxInt, true
+	case f <= math.MinInt:
+		return math.MinInt, true
 	}
 	return int(f), true
 }

@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -82,7 +83,6 @@ func TestParsePruneIssues(t *testing.T) {
 
 func TestParseRecover(t *testing.T) {
 	type issues = []service.Issue
-	const big = 1<<63 - 1
 	for name, tc := range map[string]struct {
 		raw  string
 		want issues
@@ -91,7 +91,7 @@ func TestParseRecover(t *testing.T) {
 		"plain":           {`{"prune_id":"p","ranges":[{"start_line":1,"end_line":2}],"include_line_numbers":false}`, nil, []recovery.Range{{Start: 1, End: 2}}},
 		"no ranges":       {`{"prune_id":"p","ranges":[],"include_line_numbers":false}`, nil, []recovery.Range{}},
 		"senseless range": {`{"prune_id":"p","ranges":[{"start_line":0,"end_line":-5}],"include_line_numbers":false}`, nil, []recovery.Range{{Start: 0, End: -5}}},
-		"huge range":      {`{"prune_id":"p","ranges":[{"start_line":1,"end_line":99999999999999999999}],"include_line_numbers":false}`, nil, []recovery.Range{{Start: 1, End: big}}},
+		"huge range":      {`{"prune_id":"p","ranges":[{"start_line":1,"end_line":99999999999999999999}],"include_line_numbers":false}`, nil, []recovery.Range{{Start: 1, End: math.MaxInt}}},
 		"range a number":  {`{"prune_id":"p","ranges":[3],"include_line_numbers":false}`, issues{{"ranges.0", "invalid_type"}}, nil},
 		"line a fraction": {`{"prune_id":"p","ranges":[{"start_line":1.5,"end_line":2}],"include_line_numbers":false}`, issues{{"ranges.0.start_line", "invalid_type"}}, nil},
 		"line missing":    {`{"prune_id":"p","ranges":[{"start_line":1}],"include_line_numbers":false}`, issues{{"ranges.0.end_line", "invalid_type"}}, nil},

@@ -58,7 +58,7 @@ func loadSettings(args, env []string, usage io.Writer) (Settings, error) {
 		MaxInputChars: vars.integer("MCP_PRUNER_MAX_INPUT_CHARS", service.DefaultMaxInputChars, 1, 1<<30),
 		Recovery: recovery.Settings{
 			TTL:      vars.seconds("MCP_PRUNER_PRUNE_ID_TTL_S", recovery.DefaultTTL, 1),
-			MaxBytes: int64(vars.integer("MCP_PRUNER_RECOVERY_MAX_BYTES", recovery.DefaultMaxBytes, 1<<20, 1<<32)),
+			MaxBytes: vars.bytes("MCP_PRUNER_RECOVERY_MAX_BYTES", recovery.DefaultMaxBytes, 1<<20, 1<<32),
 			File:     vars.text("MCP_PRUNER_RECOVERY_STORE", ""),
 		},
 	}
@@ -168,11 +168,16 @@ func (v *variables) text(name, fallback string) string {
 }
 
 func (v *variables) integer(name string, fallback, least, most int) int {
+	return int(v.bytes(name, int64(fallback), int64(least), int64(most)))
+}
+
+// bytes is an integer that may be more than an int holds.
+func (v *variables) bytes(name string, fallback, least, most int64) int64 {
 	value := v.values[name]
 	if value == "" {
 		return fallback
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(value))
+	n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 	if err != nil || n < least || n > most {
 		v.refuse(name, value, fmt.Sprintf("an integer from %d to %d", least, most))
 		return fallback

@@ -171,9 +171,8 @@ func definitions() []definition {
 				return ok
 			}},
 		{"MCP_PRUNER_RECOVERY_MAX_BYTES", "67108864", "an integer from 1048576 to 4294967296",
-			"bytes of originals kept; the oldest go first", func(s *Settings, v string) bool {
-				n, ok := integer(v, 1<<20, 1<<32)
-				s.RecoveryMaxBytes = int64(n)
+			"bytes of originals kept; the oldest go first", func(s *Settings, v string) (ok bool) {
+				s.RecoveryMaxBytes, ok = integer[int64](v, 1<<20, 1<<32)
 				return ok
 			}},
 		{"MCP_PRUNER_RECOVERY_STORE", "", "a file path", "keeps originals in a file, across restarts", func(s *Settings, v string) bool {
@@ -190,9 +189,8 @@ func definitions() []definition {
 				return v == "metadata" || v == "full"
 			}},
 		{"MCP_PRUNER_TRACE_MAX_BYTES", "0", "an integer from 0 to 1099511627776",
-			"starts a new trace file above this size; 0 never does", func(s *Settings, v string) bool {
-				n, ok := integer(v, 0, 1<<40)
-				s.TraceMaxBytes = int64(n)
+			"starts a new trace file above this size; 0 never does", func(s *Settings, v string) (ok bool) {
+				s.TraceMaxBytes, ok = integer[int64](v, 0, 1<<40)
 				return ok
 			}},
 		{"MCP_PRUNER_LOG_LEVEL", "debug", "debug, info, warn or error",
@@ -244,9 +242,9 @@ func boolean(field func(*Settings) *bool) func(*Settings, string) bool {
 	}
 }
 
-func integer(v string, least, most int) (int, bool) {
-	n, err := strconv.Atoi(v)
-	return n, err == nil && n >= least && n <= most
+func integer[N int | int64](v string, least, most N) (N, bool) {
+	n, err := strconv.ParseInt(v, 10, 64)
+	return N(n), err == nil && n >= int64(least) && n <= int64(most)
 }
 
 func list(v string) []string {
