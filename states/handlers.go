@@ -137,7 +137,7 @@ var pruneFailures = map[pruneclient.ErrorCode]fsm.Trigger{
 // size of what the pruner returned.
 func (c *Call) prune(ctx context.Context) (output tools.Output, bytes int, err error) {
 	code, source := c.output.Code(), c.output.Source()
-	id, err := c.keep(code)
+	id, err := c.keep(ctx, code)
 	if err != nil {
 		return nil, 0, &pruneclient.Error{Code: pruneclient.InvalidResponse,
 			Message: "the original could not be stored, so it was not pruned: " + err.Error()}
@@ -161,11 +161,11 @@ func (c *Call) prune(ctx context.Context) (output tools.Output, bytes int, err e
 	return output, len(result.Text), nil
 }
 
-func (c *Call) keep(text string) (string, error) {
+func (c *Call) keep(ctx context.Context, text string) (string, error) {
 	if c.pipeline.Keep == nil {
 		return "", nil
 	}
-	return c.pipeline.Keep(text)
+	return c.pipeline.Keep(ctx, text)
 }
 
 func fallBack(context.Context, *Call) (fsm.Trigger, fsm.Facts, error) {

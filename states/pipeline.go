@@ -26,7 +26,7 @@ type Pipeline struct {
 
 	// Keep stores an original before it is pruned and returns the id under which
 	// it can be had again. Nil keeps nothing. Where it fails nothing is pruned.
-	Keep func(text string) (id string, err error)
+	Keep func(ctx context.Context, text string) (id string, err error)
 
 	MaxPruneBytes int  // larger output is not sent to a pruner, where the table has a row for it; 0: no limit
 	RepeatRaw     bool // a call that asks again for what was pruned gets it whole

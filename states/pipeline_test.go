@@ -244,19 +244,32 @@ func TestMetadataOfAToolErrorGivesTheFirstReasonThatHolds(t *testing.T) {
 func TestNothingIsPrunedThatCannotBeKept(t *testing.T) {
 	p := newPipeline(answering("short", nil))
 	request := echoRequest(map[string]any{"text": "long", "question": "what?"})
-	p.Keep = func(text string) (string, error) { return "prn_1", nil }
+	p.Keep = func(context.Context, string) (string, error) { return "prn_1", nil }
 	assert.Equal(t, "prn_1", p.Run(t.Context(), request).Answer().PruneID)
 
-	p.Keep = func(string) (string, error) { return "", errors.New("store full") }
+	p.Keep = func(context.Context, string) (string, error) { return "", errors.New("store full") }
 	request = echoRequest(map[string]any{"text": "long", "question": "what?"})
 	answer := p.Run(t.Context(), request).Answer()
 	assert.Equal(t, "long", answer.Text)
 	assert.Contains(t, answer.Pruning.Error.Message, "store full")
 }
 
+// Storing an original ends with its call.
+func TestACancelledCallWaitsForNoStore(t *testing.T) {
+	p := newPipeline(answering("short", nil))
+	ctx, cancel := context.WithCancel(t.Context())
+	p.Keep = func(ctx context.Context, _ string) (string, error) {
+		cancel()
+		<-ctx.Done()
+		return "", ctx.Err()
+	}
+	call := p.Run(ctx, echoRequest(map[string]any{"text": "long", "question": "what?"}))
+	assert.Equal(t, fsm.InternalError, call.Machine().State())
+}
+
 func TestAPruneIDIsGivenOnlyForTextThatWasCut(t *testing.T) {
 	p := newPipeline(answering("long", nil))
-	p.Keep = func(string) (string, error) { return "prn_1", nil }
+	p.Keep = func(context.Context, string) (string, error) { return "prn_1", nil }
 	answer := p.Run(t.Context(), echoRequest(map[string]any{"text": "long", "question": "what?"})).Answer()
 	assert.True(t, answer.Pruning.Applied)
 	assert.Empty(t, answer.PruneID)

@@ -44,7 +44,7 @@ func newRecorder(t *testing.T) *recorder {
 	length := func(text string) int { return len(text) }
 	r.Tokens = &TokenCounter{Quick: length, Well: length}
 	r.Record = func(record fsm.Record) { r.last = record }
-	r.Keep = func(string) (string, error) { r.ids++; return fmt.Sprint("prn_", r.ids), nil }
+	r.Keep = func(context.Context, string) (string, error) { r.ids++; return fmt.Sprint("prn_", r.ids), nil }
 	return r
 }
 

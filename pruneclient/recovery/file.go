@@ -180,12 +180,6 @@ func (f *file) get(ctx context.Context, id string, now time.Time) (string, bool,
 	return string(body), true, nil
 }
 
-func (f *file) forget(id string) error {
-	return f.alone(context.Background(), func(ctx context.Context) error {
-		return f.write(ctx, func(tx *sql.Tx) error { return f.remove(tx, id) })
-	})
-}
-
 // stats takes no lock, so that a health check waits for nobody; it goes by the
 // wall clock, which is near enough for counting.
 func (f *file) stats(now time.Time) (Stats, error) {

@@ -37,7 +37,7 @@ func storeOnDemand(path string) {
 	demand := bufio.NewScanner(os.Stdin)
 	for i := 0; err == nil && demand.Scan(); i++ {
 		var id string
-		if id, err = s.Put(childText(i)); err == nil {
+		if id, err = s.Put(context.Background(), childText(i)); err == nil {
 			_, err = fmt.Println(id)
 		}
 	}
@@ -233,7 +233,7 @@ func TestFileLockedByAnotherProcess(t *testing.T) {
 	var waiting sync.WaitGroup
 	for range 5 {
 		waiting.Go(func() {
-			_, err := s.PutContext(ctx, "cannot be stored")
+			_, err := s.Put(ctx, "cannot be stored")
 			assert.Error(t, err)
 		})
 	}

@@ -63,15 +63,6 @@ func (m *memory) get(_ context.Context, id string, now time.Time) (string, bool,
 	return m.texts[e.Value.(*item).hash].text, true, nil
 }
 
-func (m *memory) forget(id string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e, ok := m.byID[id]; ok {
-		m.drop(e)
-	}
-	return nil
-}
-
 func (m *memory) stats(now time.Time) (Stats, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

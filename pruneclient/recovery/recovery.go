@@ -59,7 +59,6 @@ type Store struct {
 type shelf interface {
 	put(ctx context.Context, i item, text string) error
 	get(ctx context.Context, id string, now time.Time) (text string, ok bool, err error)
-	forget(id string) error
 	stats(now time.Time) (Stats, error)
 	close() error
 }
@@ -88,15 +87,10 @@ func Open(s Settings) (*Store, error) {
 	return &Store{settings: s, shelf: f}, nil
 }
 
-// Put is PutContext for callers without a time limit.
-func (s *Store) Put(text string) (string, error) {
-	return s.PutContext(context.Background(), text)
-}
-
-// PutContext stores a text and returns its id, a new one on every call. When it
+// Put stores a text and returns its id, a new one on every call. When it
 // fails the text must not be pruned. A file that is locked is waited for until
 // ctx ends, and never longer than lockPatience.
-func (s *Store) PutContext(ctx context.Context, text string) (string, error) {
+func (s *Store) Put(ctx context.Context, text string) (string, error) {
 	if int64(len(text)) > s.settings.MaxBytes {
 		return "", ErrTooLarge
 	}
@@ -107,14 +101,9 @@ func (s *Store) PutContext(ctx context.Context, text string) (string, error) {
 	return i.id, nil
 }
 
-// Get is GetContext for callers without a time limit.
-func (s *Store) Get(id string) (Text, error) {
-	return s.GetContext(context.Background(), id)
-}
-
-// GetContext returns the text behind an id, or *NotFound when there is none (any
+// Get returns the text behind an id, or *NotFound when there is none (any
 // more). It does not wait for anybody who is storing.
-func (s *Store) GetContext(ctx context.Context, id string) (Text, error) {
+func (s *Store) Get(ctx context.Context, id string) (Text, error) {
 	text, ok, err := s.shelf.get(ctx, id, s.settings.Now())
 	if err != nil {
 		return Text{}, fmt.Errorf("read the original: %w", err)
@@ -124,9 +113,6 @@ func (s *Store) GetContext(ctx context.Context, id string) (Text, error) {
 	}
 	return NewText(text), nil
 }
-
-// Forget drops an id early: nothing was pruned after all.
-func (s *Store) Forget(id string) error { return s.shelf.forget(id) }
 
 // Stats counts what can be recovered now.
 func (s *Store) Stats() (Stats, error) { return s.shelf.stats(s.settings.Now()) }

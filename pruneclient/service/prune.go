@@ -105,7 +105,7 @@ func (s *Service) store(ctx context.Context, a PruneArgs) (id string, err error)
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), storeGrace)
 		defer cancel()
 	}
-	return s.settings.Store.PutContext(ctx, a.Text)
+	return s.settings.Store.Put(ctx, a.Text)
 }
 
 // inSlot runs one piece of work once there is room for it, and turns a panic in

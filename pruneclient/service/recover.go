@@ -55,7 +55,7 @@ type Recovery struct {
 // or *AnswerTooLarge, in this order, or because the store cannot be read. An
 // answer may be up to most bytes (0: no limit), or as many as the original has.
 func (s *Service) Recover(ctx context.Context, a RecoverArgs, most int) (Recovery, error) {
-	original, err := s.settings.Store.GetContext(ctx, a.PruneID)
+	original, err := s.settings.Store.Get(ctx, a.PruneID)
 	if err != nil {
 		return Recovery{}, err
 	}

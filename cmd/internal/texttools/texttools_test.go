@@ -119,7 +119,7 @@ func TestPruneThenRecover(t *testing.T) {
 func TestRecoverPages(t *testing.T) {
 	k := newKit(t)
 	original := strings.Repeat(strings.Repeat("x", 99)+"\n", 5000)
-	id, err := k.store.Put(original)
+	id, err := k.store.Put(t.Context(), original)
 	require.NoError(t, err)
 	start, pages := 1, []string{}
 	for start > 0 {
@@ -140,7 +140,7 @@ func TestRecoverPages(t *testing.T) {
 
 func TestRecoverByPattern(t *testing.T) {
 	k := newKit(t)
-	id, err := k.store.Put("a.b\nacb\nb")
+	id, err := k.store.Put(t.Context(), "a.b\nacb\nb")
 	require.NoError(t, err)
 	for args, want := range map[string]string{
 		`"pattern":"a.b"`:                "1│ a.b",
@@ -158,7 +158,7 @@ func TestRecoverByPattern(t *testing.T) {
 
 func TestToolErrors(t *testing.T) {
 	k := newKit(t)
-	id, err := k.store.Put("a\nb")
+	id, err := k.store.Put(t.Context(), "a\nb")
 	require.NoError(t, err)
 	for name, tc := range map[string]struct{ id, ranges, code, message string }{
 		"unknown id":         {"prn_x", `[{"start_line":0,"end_line":0}]`, "prune_id_not_found", "this prune_id is unknown or too old; run the original call again"},
