@@ -3,7 +3,7 @@ package lineprune
 // Gates of a text that is pruned without a budget.
 const (
 	shortText     = 300  // tokens; below, a text is cheaper whole than asked for twice
-	minConfidence = 0.5  // most questions without an answer stay below, and one in five with one
+	minConfidence = 0.5  // most questions without an answer stay below, and three of ten with one
 	freeShare     = 0.5  // largest share of the tokens kept
 	freeLogShare  = 0.75 // of a log: a short one can be mostly its failure
 	freeFloor     = 0.38 // of the best line's score
@@ -60,7 +60,7 @@ func (p *pruning) confidence() float64 {
 // pruner is of it, when at least mentionShare of what else is asked for occurs.
 const (
 	failureConfidence = 0.8
-	mentionShare      = 0.4
+	mentionShare      = 0.6
 )
 
 // mentioned is how much of what the question names occurs anywhere in the text, 1

@@ -197,6 +197,25 @@ func TestWordsOnEveryLineKeepThemAll(t *testing.T) {
 	}
 }
 
+// A rare word in a large text is found, and its lack is noticed.
+func TestOneWordIsEnoughInALargeText(t *testing.T) {
+	var b strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&b, "2026-01-02T03:04:%02d worker %d took a parcel from shelf %d\n", i%60, i%7, i)
+		if i == 12_345 {
+			b.WriteString("2026-01-02T03:04:05 the conveyor belt stopped\n")
+		}
+	}
+	for _, kind := range []Kind{Auto, Logs, Code, Docs} {
+		res := prune(t, b.String(), "conveyor", kind, Options{})
+		require.Contains(t, res.Kept, 12_347, kind)
+		require.Less(t, len(res.Kept), 1000, kind)
+		res = prune(t, b.String(), "submarine", kind, Options{})
+		require.True(t, res.Whole(), kind)
+		require.Contains(t, res.Warnings, LowConfidence, kind)
+	}
+}
+
 func TestRarityFallsWithEveryLineAndStaysPositive(t *testing.T) {
 	for _, n := range []float64{1, 511, 512, 1 << 20, 1 << 31} {
 		require.Positive(t, idf(n, n), n)

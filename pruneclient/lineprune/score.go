@@ -123,13 +123,13 @@ func (r *relevance) near(d *document, q *question, steps []step, p profile) {
 	r.evidence = q.evidence(highest(together), len(d.lines))
 }
 
-// chance is what a text's size takes off the evidence: of n lines, some have the
-// question's words together by luck.
-const chance = 0.125 // per doubling of the lines
+// chance is what a text's size takes off the evidence of a question none of which is
+// found: in many lines, some have a few of its words together by luck.
+const chance = 0.3 // per doubling of the lines
 
 // evidence says how far found, the bits of the question that stand together at the
 // text's best place, go beyond luck. Of long questions less is asked: nobody finds
-// all their words in one spot.
+// all their words in one spot. Where they are found in one spot, it is no luck.
 func (q *question) evidence(found float32, lines int) float64 {
 	asked := 0.0
 	for _, g := range q.groups {
@@ -138,7 +138,8 @@ func (q *question) evidence(found float32, lines int) float64 {
 	if found == 0 {
 		return 0
 	}
-	return max(0, float64(found)/math.Sqrt(asked)-float64(chance*log2(float64(lines))))
+	missing := max(0, 1-float64(found)/asked)
+	return max(0, float64(found)/math.Sqrt(asked)-float64(chance*log2(float64(lines))*missing))
 }
 
 func byGroup(hits []hit, groups int) [][]hit {

@@ -68,14 +68,23 @@ func ours(c *benchCase, budget float64) []int {
 }
 
 // strangers gives every case the question of a case of the same task about another
-// repository.
+// repository. What is asked of several repositories in the same words ("Why does the
+// build fail?") is about none of them and is not asked.
 func strangers(cases []benchCase) []string {
+	about := map[string]map[string]bool{} // repositories, by question
+	for i := range cases {
+		q := cases[i].Question
+		if about[q] == nil {
+			about[q] = map[string]bool{}
+		}
+		about[q][cases[i].Repo] = true
+	}
 	out := make([]string, len(cases))
 	for i := range cases {
 		out[i] = cases[i].Question
 		for step := 1; step < len(cases); step++ {
 			other := &cases[(i+step*37)%len(cases)]
-			if other.Task == cases[i].Task && other.Repo != cases[i].Repo {
+			if other.Task == cases[i].Task && other.Repo != cases[i].Repo && len(about[other.Question]) == 1 {
 				out[i] = other.Question
 				break
 			}

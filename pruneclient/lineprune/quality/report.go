@@ -91,16 +91,17 @@ func reportGates(w io.Writer, cases []benchCase) {
 }
 
 // reportStrangers asks every text a question about another repository. A text that
-// cannot answer should come back whole; of a log, whose failures many questions ask
-// for, a low share of its answers found at a budget shows focus.
+// cannot answer should come back whole; a low share of its answers found at a budget
+// shows focus.
 func reportStrangers(w io.Writer, cases []benchCase) {
 	wrong := strangers(cases)
 	gates := evaluate(cases, func(i int) []int { return cases[i].kept(wrong[i], lineprune.Options{}) })
 	tight := evaluate(cases, func(i int) []int { return cases[i].kept(wrong[i], lineprune.Options{Budget: 0.2}) })
 	fmt.Fprint(w, `## Another repository's question
 
-With the question of another repository's case (same task) most texts have no answer and should come back whole. Many
-questions about logs fit any log ("why did it fail?"), so there a wrong question often is a right one.
+Every text is asked the question of another repository's case (same task), of those asked about one repository only:
+"Why does the build fail?" is about none. Most texts have no answer then and should come back whole; some do have one
+("building with CMake", "which test failed and why?").
 
 | task | came back whole | right answers' lines found at 20 % by luck |
 |---|---|---|
