@@ -3,7 +3,7 @@ package lineprune
 import "context"
 
 // Survey is what Prune sees in a text before it chooses, for whoever wants to
-// choose by other scores.
+// choose by other scores, or more than once.
 type Survey struct {
 	Kind  Kind
 	Score []float64 // per line, how relevant it is to the question
@@ -19,6 +19,18 @@ func Look(ctx context.Context, text, question string, kind Kind, opts Options) (
 	}
 	return Survey{Kind: p.kind, Score: p.relevance.score, p: p}, nil
 }
+
+// With is the same survey under other options. Those that tell what the text is
+// change nothing any more.
+func (s Survey) With(opts Options) Survey {
+	p := *s.p
+	p.opts = opts
+	s.p = &p
+	return s
+}
+
+// Choose is what Prune returns.
+func (s Survey) Choose() Result { return s.p.result() }
 
 // Keep chooses lines in the given order (0 is the first line) until the limits
 // of the survey's options are met, but one at least, with the protections of Prune: what must stay

@@ -24,14 +24,17 @@ type document struct {
 	text        string
 }
 
-// documents cuts a text into at most limit passages, so that their scores say
-// something about every line: each line alone while that is enough; then blocks
-// of lines that together cover the text; and of a text too long for that, the
-// blocks the words of the question point at and as many spread evenly between
-// them. Where the lines differ in nothing but numbers and the question prefers
+// documents cuts a text's solid lines into at most limit passages, so that their
+// scores say something about every line: each line alone while that is enough;
+// then blocks of lines that together cover the text; and of a text too long for
+// that, the blocks the words of the question point at and as many spread evenly
+// between them. Where the lines differ in nothing but numbers and the question prefers
 // none, a block says no more than a line, and an even sample of lines is sent.
-func documents(lines []string, relevance []float64, limit int) []document {
-	solid, size := askable(lines)
+func documents(lines []string, solid []int, relevance []float64, limit int) []document {
+	size := 0
+	for _, i := range solid {
+		size += len(lines[i]) + 1
+	}
 	switch {
 	case len(solid) <= limit:
 		return blocks(lines, solid, len(solid))
@@ -44,18 +47,16 @@ func documents(lines []string, relevance []float64, limit int) []document {
 	return pick(all, relevance, limit)
 }
 
-// askable are the lines that are worth a score, and how many bytes they have: not
-// the blank ones, and not what stays whatever its score, which need not leave the
-// machine.
-func askable(lines []string) (solid []int, size int) {
+// askable are the lines that are worth a score, the solid ones: not the blank
+// ones, and not what stays whatever its score, which need not leave the machine.
+func askable(lines []string) (solid []int) {
 	sealed := lineprune.Sealed(lines)
 	for i, line := range lines {
 		if !blank(line) && !sealed[i] {
 			solid = append(solid, i)
-			size += len(line) + 1
 		}
 	}
-	return solid, size
+	return solid
 }
 
 // blocks cuts the lines into n passages of nearly the same number of lines.

@@ -74,13 +74,18 @@ func (s *Service) prune(ctx context.Context, a PruneArgs) PruneResult {
 	case tooLarge:
 		return noop(id, a.Text, InputTooLarge)
 	}
+	var survey lineprune.Survey
 	var local selection
 	var res PruneResult
 	err = s.inSlot(limited, func() (err error) {
-		if local.Result, err = lineprune.Prune(limited, a.Text, a.Goal, a.Kind, a.limits(id)); err == nil && s.settings.Reranker == nil {
+		if survey, err = lineprune.Look(limited, a.Text, a.Goal, a.Kind, a.limits(id)); err != nil {
+			return err
+		}
+		local.Result = survey.Choose()
+		if s.settings.Reranker == nil {
 			res = finish(id, a, local)
 		}
-		return err
+		return nil
 	})
 	switch {
 	case err != nil && limited.Err() != nil:
@@ -89,7 +94,7 @@ func (s *Service) prune(ctx context.Context, a PruneArgs) PruneResult {
 		return noop(id, a.Text, InternalError)
 	case s.settings.Reranker != nil:
 		// Without a slot: waiting for the cloud costs no processor.
-		return finish(id, a, s.rerank(limited, id, a, local.Result))
+		return finish(id, a, s.rerank(limited, id, a, survey, local.Result))
 	}
 	return res
 }

@@ -28,24 +28,18 @@ const (
 
 // rerank chooses by the cloud's scores. When they cannot be had the local choice
 // stands, and the warnings say why.
-func (s *Service) rerank(ctx context.Context, id string, a PruneArgs, local lineprune.Result) selection {
-	cloud := &CloudStats{}
+func (s *Service) rerank(ctx context.Context, id string, a PruneArgs, survey lineprune.Survey, local lineprune.Result) selection {
+	cloud := &CloudStats{DocsTotal: local.Total}
 	fallback := selection{Result: local, cloud: cloud}
 	if !worthAsking(a, local) {
 		return fallback
 	}
-	survey, err := s.survey(ctx, id, a)
-	if err != nil {
-		cloud.failed = true
-		fallback.Warnings = append(fallback.Warnings, TimedOut)
-		return fallback
-	}
 	lines := recovery.NewText(a.Text).All()
-	docs := documents(lines, survey.Score, s.settings.Reranker.MaxDocs())
+	solid := askable(lines)
+	docs := documents(lines, solid, survey.Score, s.settings.Reranker.MaxDocs())
 	if len(docs) == 0 {
 		return fallback
 	}
-	cloud.DocsTotal = len(lines)
 	scores, err := s.settings.Reranker.Score(ctx, a.Goal, texts(docs))
 	if err != nil {
 		cloud.failed = true
@@ -54,11 +48,11 @@ func (s *Service) rerank(ctx context.Context, id string, a PruneArgs, local line
 	}
 	cloud.DocsScored, cloud.HTTPStatus = len(docs), 200
 	cloud.Cached, cloud.LatencyMS = scores.Cached, scores.Latency.Milliseconds()
-	chosen := selection{Result: a.chooseBy(id, survey, ranking(lines, survey.Score, docs, scores.Of)), cloud: cloud}
+	chosen := selection{Result: a.chooseBy(id, survey, ranking(len(lines), solid, survey.Score, docs, scores.Of)), cloud: cloud}
 	if cloud.Cached {
 		chosen.Warnings = append(chosen.Warnings, cacheHit)
 	}
-	if solid, _ := askable(lines); len(docs) < len(solid) {
+	if len(docs) < len(solid) {
 		chosen.Warnings = append(chosen.Warnings, docsTruncated)
 	}
 	return chosen
@@ -76,28 +70,13 @@ func worthAsking(a PruneArgs, local lineprune.Result) bool {
 	return a.Options.MinKeepLines < n && lineprune.MaxPruned(n, a.Options.MaxPruneRatio) > 0
 }
 
-// survey looks at the text once more, now for its own sake. A text so small that
-// markers would decide everything is chosen from as if there were none.
-func (s *Service) survey(ctx context.Context, id string, a PruneArgs) (survey lineprune.Survey, err error) {
-	opts := a.limits(id)
-	if len(a.Text) < markersDecide {
-		opts.Marker = nil
-	}
-	err = s.inSlot(ctx, func() (err error) {
-		survey, err = lineprune.Look(ctx, a.Text, a.Goal, a.Kind, opts)
-		return err
-	})
-	return survey, err
-}
-
-// ranking orders the lines, best first: by the score of their passage; within a
+// ranking orders n lines, best first: by the score of their passage; within a
 // passage of several lines by the words of the question; equals as in the text.
-// Blank and sealed lines come last.
-func ranking(lines []string, relevance []float64, docs []document, scores []float64) []int {
-	solid, _ := askable(lines)
-	score := spread(docs, scores, len(lines))
-	order := make([]int, 0, len(lines))
-	isSolid := make([]bool, len(lines))
+// Lines that are not solid come last.
+func ranking(n int, solid []int, relevance []float64, docs []document, scores []float64) []int {
+	score := spread(docs, scores, n)
+	order := make([]int, 0, n)
+	isSolid := make([]bool, n)
 	for _, i := range solid {
 		order = append(order, i)
 		isSolid[i] = true
@@ -108,7 +87,7 @@ func ranking(lines []string, relevance []float64, docs []document, scores []floa
 		}
 		return cmp.Compare(relevance[j], relevance[i])
 	})
-	for i := range lines {
+	for i := range n {
 		if !isSolid[i] {
 			order = append(order, i)
 		}
@@ -117,15 +96,19 @@ func ranking(lines []string, relevance []float64, docs []document, scores []floa
 }
 
 // chooseBy keeps the best lines, exactly as many as the limits demand but for
-// what is protected. Where markers would make the text longer it stays whole.
+// what is protected. Where markers would make the text longer it stays whole; a
+// text so small that they would decide everything is chosen from as if there
+// were none.
 func (a PruneArgs) chooseBy(id string, survey lineprune.Survey, order []int) lineprune.Result {
-	res := survey.Keep(order)
+	opts := a.limits(id)
+	if len(a.Text) < markersDecide {
+		opts.Marker = nil
+	}
+	res := survey.With(opts).Keep(order)
 	for i := range res.Blocks {
 		res.Blocks[i].Reason = lowScore
 	}
-	marker := a.limits(id).Marker
-	if marker == nil || len(a.Text) < markersDecide ||
-		len(lineprune.Render(a.Text, res, lineprune.RenderOptions{Marker: marker})) <= len(a.Text) {
+	if opts.Marker == nil || len(lineprune.Render(a.Text, res, lineprune.RenderOptions{Marker: opts.Marker})) <= len(a.Text) {
 		return res
 	}
 	return lineprune.Result{Kind: res.Kind, Total: res.Total, Warnings: []string{lineprune.NoGain}}

@@ -263,6 +263,9 @@ func TestRerankAsksOnlyWhereItMatters(t *testing.T) {
 	} {
 		res := prune(t, s, a)
 		assert.Equal(t, a.Text, res.PrunedText, name)
+		if res.Stats.FallbackKind != "noop" {
+			assert.Equal(t, len(linesOf(a.Text)), res.Stats.DocsTotal, name)
+		}
 	}
 	assert.Zero(t, calls.Load())
 }

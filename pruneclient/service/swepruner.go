@@ -59,15 +59,16 @@ func (s *Service) PruneCode(ctx context.Context, a CodeArgs) (CodeResult, error)
 // by steps until the threshold is passed. A step that would keep more lines or
 // tokens than a lower threshold, or fewer than a higher one, is left out.
 func (a CodeArgs) prune(ctx context.Context) (CodeResult, error) {
-	out, err := a.within(ctx, 0)
+	survey, err := lineprune.Look(ctx, a.Code, a.Query, lineprune.Auto, lineprune.Options{})
 	if err != nil {
 		return CodeResult{}, err
 	}
+	out := a.within(survey, 0)
 	for _, step := range a.steps() {
-		next, err := a.within(ctx, 1-step)
-		if err != nil {
-			return CodeResult{}, err
+		if ctx.Err() != nil {
+			return CodeResult{}, ctx.Err()
 		}
+		next := a.within(survey, 1-step)
 		less, more := next, out
 		if step < sweDefaultThreshold {
 			less, more = out, next
@@ -97,11 +98,8 @@ func (a CodeArgs) steps() []float64 {
 }
 
 // within prunes to a share of the tokens; 0 leaves it to the gates.
-func (a CodeArgs) within(ctx context.Context, share float64) (CodeResult, error) {
-	res, err := lineprune.Prune(ctx, a.Code, a.Query, lineprune.Auto, lineprune.Options{Marker: filtered, Budget: share})
-	if err != nil {
-		return CodeResult{}, err
-	}
+func (a CodeArgs) within(survey lineprune.Survey, share float64) CodeResult {
+	res := survey.With(lineprune.Options{Marker: filtered, Budget: share}).Choose()
 	if a.KeepFirst {
 		keepFirst(&res)
 	}
@@ -110,7 +108,7 @@ func (a CodeArgs) within(ctx context.Context, share float64) (CodeResult, error)
 	return CodeResult{
 		Score: round(res.Confidence, 4), PrunedCode: text, TokenScores: []any{}, KeptFrags: append([]int{}, res.Kept...),
 		OriginTokenCnt: before, LeftTokenCnt: tokens(text), ModelInputTokenCnt: before,
-	}, nil
+	}
 }
 
 // filtered is the service's marker.
