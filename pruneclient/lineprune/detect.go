@@ -112,12 +112,13 @@ func grepLine(line string) (path, rest string, ok bool) {
 // longestPath is how far into a line its path may reach.
 const longestPath = 300
 
-// pathShaped is true of a word with a letter, a dot or a slash.
+// pathShaped is true of a word with a letter, a dot or a slash, and with nothing that
+// stands before a date in JSON or in pairs of names and values.
 func pathShaped(s string) bool {
 	named := false
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
-		case c == ' ' || c == '\t' || c == '[' || c == '(':
+		case strings.IndexByte(" \t[({=\"", c) >= 0 || c == ':' && i != 1: // C:\x is a path
 			return false
 		case letter(c) || c == '.' || c == '/':
 			named = true
@@ -127,18 +128,22 @@ func pathShaped(s string) bool {
 }
 
 // looksLikeGrep is true when nearly all lines name a place, and more than one does.
+// Only context lines have dashes for colons, and what has dashes may be a date.
 func looksLikeGrep(d *document) bool {
-	seen, match := 0, 0
+	seen, match, colons := 0, 0, 0
 	for _, line := range d.lines[:min(len(d.lines), 200)] {
 		if line == "" || line == "--" {
 			continue
 		}
 		seen++
-		if _, _, ok := grepLine(line); ok {
+		if path, _, ok := grepLine(line); ok {
 			match++
+			if line[len(path)] == ':' {
+				colons++
+			}
 		}
 	}
-	return seen > 2 && match*10 >= seen*9
+	return seen > 2 && colons > 0 && match*10 >= seen*9
 }
 
 // votes are what the lines of a text look like.

@@ -204,6 +204,12 @@ func TestKindOfAText(t *testing.T) {
 		"shown file":      {sampleDocs(50), Options{Command: "cat main.go"}, Code},
 		"search":          {sampleGrep(50), Options{Command: "rg -n retry"}, Grep},
 		"dates, no paths": {strings.Repeat("2026-01-02 10:00 INFO x\n", 50), Options{}, Logs},
+		"logfmt":          {strings.Repeat("time=\"2026-01-02T10:00:00Z\" level=info msg=x\n", 50), Options{}, Logs},
+		"JSON lines":      {strings.Repeat("{\"time\":\"2026-01-02T10:00:00Z\",\"msg\":\"x\"}\n", 50), Options{}, Logs},
+		"key and date":    {strings.Repeat("ts:2026-01-02T10:00:00Z x\n", 50), Options{}, Logs},
+		"dated names":     {strings.Repeat("db-2026-01-02.tar.gz\n", 50), Options{}, Logs},
+		"context lines":   {strings.Repeat("a/b.go-7-x := 1\na/b.go:8:retry(x)\na/b.go-9-}\n--\n", 50), Options{}, Grep},
+		"Windows paths":   {strings.Repeat("C:\\a\\b.go:8:retry(x)\n", 50), Options{}, Grep},
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, detect(newDocument(c.text), Auto, c.opts)) })
 	}
