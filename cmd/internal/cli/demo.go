@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -57,9 +58,11 @@ func showDemo(ctx context.Context, p Process, file, question string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.Stdout, "--- read %s: %d lines, %d bytes. It begins:\n\n%s\n", file, strings.Count(before, "\n"), len(before), head(before, 8))
+	lines := slices.Collect(strings.Lines(before))
+	fmt.Fprintf(p.Stdout, "--- read %s: %d lines, %d bytes. It begins:\n\n%s\n", file, len(lines), len(before), head(lines, 8))
 	fmt.Fprintf(p.Stdout, "--- read %s, asking %q:\n\n%s\n", file, question, strings.TrimSuffix(after, "\n"))
-	fmt.Fprintf(p.Stdout, "\n--- %d bytes became %d: %.0f %% saved\n", len(before), len(after), 100*(1-float64(len(after))/float64(max(1, len(before)))))
+	saved := float64(len(before)-len(after)) / float64(max(1, len(before)))
+	fmt.Fprintf(p.Stdout, "\n--- %d bytes became %d: %.0f %% saved\n", len(before), len(after), 100*saved)
 	return nil
 }
 
@@ -123,10 +126,9 @@ func demoAnswer(out []byte) (string, error) {
 }
 
 // head is the first n lines of a text, and a sign when there are more.
-func head(text string, n int) string {
-	lines := strings.SplitAfterN(text, "\n", n+1)
+func head(lines []string, n int) string {
 	if len(lines) <= n {
-		return text
+		return strings.Join(lines, "")
 	}
 	return strings.Join(lines[:n], "") + "...\n"
 }
