@@ -47,7 +47,7 @@ func detect(d *document, kind Kind, opts Options) Kind {
 // kindOfOutput is the kind of what a command printed: a file's when it only shows
 // one, a list of matches from the searching tools, else most likely a log.
 func kindOfOutput(d *document, command string) Kind {
-	words := strings.Fields(command)
+	words := withoutSetting(strings.Fields(command))
 	if len(words) == 0 {
 		return kindOfText(d)
 	}
@@ -68,14 +68,41 @@ func kindOfOutput(d *document, command string) Kind {
 			return Grep
 		}
 		if len(words) > 1 && words[1] == "show" && strings.Contains(words[len(words)-1], ":") {
-			return kindOfFile(words[len(words)-1])
+			if k := kindOfFile(words[len(words)-1]); k != Auto {
+				return k
+			}
+			return kindOfText(d)
 		}
 	}
 	return Logs
 }
 
-// kindOfFile goes by the extension; Auto when there is none.
+// withoutSetting cuts what only prepares a command: "cd dir &&" and assignments.
+func withoutSetting(words []string) []string {
+	for len(words) > 0 {
+		name, _, assigned := strings.Cut(words[0], "=")
+		switch {
+		case words[0] == "cd":
+			for len(words) > 0 && words[0] != "&&" && !strings.HasSuffix(words[0], ";") {
+				words = words[1:]
+			}
+			words = words[min(1, len(words)):]
+		case assigned && !strings.ContainsAny(name, "/-"):
+			words = words[1:]
+		default:
+			return words
+		}
+	}
+	return words
+}
+
+// kindOfFile goes by the extension, or by the name of a file that has none by
+// custom; Auto when neither says.
 func kindOfFile(name string) Kind {
+	switch path.Base(name) {
+	case "Dockerfile", "Containerfile", "Makefile", "GNUmakefile", "Jenkinsfile", "Vagrantfile", "Gemfile", "Rakefile", "BUILD", "CMakeLists.txt":
+		return Code
+	}
 	switch ext := strings.ToLower(path.Ext(path.Base(name))); ext {
 	case "", ".":
 		return Auto
@@ -85,7 +112,9 @@ func kindOfFile(name string) Kind {
 		return Logs
 	case ".go", ".py", ".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".java", ".kt", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".rs",
 		".rb", ".php", ".swift", ".scala", ".sh", ".bash", ".pl", ".lua", ".ex", ".exs", ".erl", ".hs", ".ml", ".clj", ".sql", ".vue",
-		".svelte", ".zig", ".dart", ".r", ".m", ".mm", ".css", ".scss", ".proto", ".tf", ".json", ".yaml", ".yml", ".toml", ".xml":
+		".svelte", ".zig", ".dart", ".r", ".m", ".mm", ".css", ".scss", ".proto", ".tf", ".json", ".yaml", ".yml", ".toml", ".xml",
+		".cxx", ".hh", ".hxx", ".kts", ".gradle", ".groovy", ".pyi", ".mts", ".cts", ".jl", ".fs", ".ps1", ".mk", ".cmake", ".hcl",
+		".graphql", ".sass", ".less", ".ini", ".cfg", ".conf", ".properties":
 		return Code
 	}
 	return Auto
