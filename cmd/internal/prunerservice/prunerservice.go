@@ -61,7 +61,14 @@ func Run(ctx context.Context, version string, args, env []string, stdout, stderr
 	for _, note := range settings.Notes {
 		log("pruner_service.warning", map[string]any{"message": note})
 	}
-	if err := serve(ctx, version, settings, log); err != nil {
+	settings.Recovery.Report = func(m string) { log("pruner_service.warning", map[string]any{"message": m}) }
+	store, err := recovery.Open(settings.Recovery)
+	if err != nil {
+		log("pruner_service.start_failed", map[string]any{"message": "MCP_PRUNER_RECOVERY_STORE: " + err.Error()})
+		return exitUsage
+	}
+	defer func() { _ = store.Close() }()
+	if err := serve(ctx, version, settings, store, log); err != nil {
 		log("pruner_service.start_failed", map[string]any{"message": err.Error()})
 		return exitFail
 	}
@@ -70,15 +77,10 @@ func Run(ctx context.Context, version string, args, env []string, stdout, stderr
 
 // serve builds the service, listens, and returns when ctx has ended and calls
 // under way have had their time to.
-func serve(ctx context.Context, version string, s Settings, log func(string, map[string]any)) error {
-	s.Recovery.Report = func(m string) { log("pruner_service.warning", map[string]any{"message": m}) }
-	store, err := recovery.Open(s.Recovery)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }()
+func serve(ctx context.Context, version string, s Settings, store *recovery.Store, log func(string, map[string]any)) error {
 	config := service.Settings{Store: store, MaxInputChars: s.MaxInputChars, Version: version}
 	if s.DeepInfra != nil {
+		var err error
 		if config.Reranker, err = deepinfra.New(*s.DeepInfra); err != nil {
 			return err
 		}

@@ -352,14 +352,17 @@ func TestRunRefuses(t *testing.T) {
 		code int
 		says string
 	}{
-		"public host":       {[]string{"--host", "0.0.0.0"}, nil, 2, `host=\"0.0.0.0\": want a loopback address`},
-		"public host, env":  {nil, []string{"MCP_PRUNER_HOST=192.168.1.2"}, 2, "want a loopback address"},
-		"port out of range": {[]string{"--port", "70000"}, nil, 2, "--port 70000: want an integer from 0 to 65535"},
+		"public host":       {[]string{"--host", "0.0.0.0"}, nil, 2, `--host=\"0.0.0.0\": want a loopback address`},
+		"public host, env":  {nil, []string{"MCP_PRUNER_HOST=192.168.1.2"}, 2, `MCP_PRUNER_HOST=\"192.168.1.2\": want a loopback address`},
+		"port out of range": {[]string{"--port", "70000"}, nil, 2, `invalid value \"70000\" for flag -port: want an integer from 0 to 65535`},
+		"no port":           {[]string{"--port", "http"}, nil, 2, `invalid value \"http\" for flag -port: want an integer from 0 to 65535`},
+		"unknown flag":      {[]string{"--bogus"}, nil, 2, "-bogus"},
 		"port in env":       {nil, []string{"MCP_PRUNER_PORT=http"}, 2, `MCP_PRUNER_PORT=\"http\": want an integer from 0 to 65535`},
 		"several at once":   {nil, []string{"MCP_PRUNER_PORT=x", "MCP_PRUNER_PRUNE_ID_TTL_S=0"}, 2, "MCP_PRUNER_PRUNE_ID_TTL_S"},
 		"stray argument":    {[]string{"now"}, nil, 2, `unexpected argument \"now\"`},
 		"missing file":      {nil, []string{"MCP_PRUNER_CONFIG=/no/such/file"}, 2, "a readable TOML file"},
 		"bad endpoint":      {nil, []string{"KIMI_PRUNING_BACKEND=cloud", "DEEPINFRA_ENDPOINT_URL=nowhere"}, 2, "DEEPINFRA_ENDPOINT_URL"},
+		"no store":          {nil, []string{"MCP_PRUNER_RECOVERY_STORE=/no/such/folder/f"}, 2, "MCP_PRUNER_RECOVERY_STORE: open recovery store"},
 		"port taken":        {[]string{"--port", port}, nil, 1, "address already in use"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,15 +37,16 @@ const (
 	defaultPort = 8006
 )
 
-// fileSettings are what the TOML file may hold, under [mcp_pruner].
+// fileSettings are what the TOML file may hold, under [mcp_pruner]: a value of the
+// wrong type costs nothing but itself.
 type fileSettings struct {
-	Backend         string  `toml:"backend"`
-	TimeoutMS       *int    `toml:"deepinfra_timeout_ms"`
-	MaxDocs         *int    `toml:"deepinfra_max_docs"`
-	CacheTTL        *int    `toml:"cache_ttl_s"`
-	CacheMaxEntries *int    `toml:"cache_max_entries"`
-	CacheMaxItems   *int    `toml:"cache_max_items"`
-	Key             *string `toml:"deepinfra_api_key"` // only to say that it is ignored
+	Backend         any `toml:"backend"`
+	TimeoutMS       any `toml:"deepinfra_timeout_ms"`
+	MaxDocs         any `toml:"deepinfra_max_docs"`
+	CacheTTL        any `toml:"cache_ttl_s"`
+	CacheMaxEntries any `toml:"cache_max_entries"`
+	CacheMaxItems   any `toml:"cache_max_items"`
+	Key             any `toml:"deepinfra_api_key"` // only to say that it is ignored
 }
 
 // loadSettings reads flags, environment and file. Its errors name the setting,
@@ -66,7 +67,11 @@ func loadSettings(args, env []string, usage io.Writer) (Settings, error) {
 	if file.Key != nil {
 		vars.note("deepinfra_api_key in the configuration file is ignored; set DEEPINFRA_API_KEY")
 	}
-	if wantsCloud(vars.text("KIMI_PRUNING_BACKEND", ""), file.Backend) {
+	backend, ok := file.Backend.(string)
+	if file.Backend != nil && !ok {
+		vars.note("the configuration file's backend is ignored: want heuristic, deepinfra or cloud")
+	}
+	if wantsCloud(vars.text("KIMI_PRUNING_BACKEND", ""), backend) {
 		s.DeepInfra = vars.deepInfra(file)
 	}
 	s.Notes = vars.notes
@@ -74,27 +79,33 @@ func loadSettings(args, env []string, usage io.Writer) (Settings, error) {
 		return s, err
 	}
 	if !isLoopback(s.Host) {
-		vars.refuse("host", s.Host, "a loopback address (127.0.0.1, ::1 or localhost)")
+		name := "--host"
+		if s.Host == vars.values["MCP_PRUNER_HOST"] {
+			name = "MCP_PRUNER_HOST"
+		}
+		vars.refuse(name, s.Host, "a loopback address (127.0.0.1, ::1 or localhost)")
 	}
 	return s, errors.Join(vars.problems...)
 }
 
 func (s *Settings) flags(args []string, usage io.Writer) error {
 	f := flag.NewFlagSet("mcp-pruner pruner", flag.ContinueOnError)
-	f.SetOutput(usage)
-	f.Usage = func() { _, _ = fmt.Fprint(usage, help) }
+	f.SetOutput(io.Discard)
 	f.StringVar(&s.Host, "host", s.Host, "")
-	f.IntVar(&s.Port, "port", s.Port, "")
-	if err := f.Parse(args); err != nil {
-		return err
+	f.Func("port", "", func(value string) (err error) {
+		if s.Port, err = strconv.Atoi(value); err != nil || s.Port < 0 || s.Port > 65535 {
+			return errors.New("want an integer from 0 to 65535")
+		}
+		return nil
+	})
+	err := f.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		_, _ = fmt.Fprint(usage, help)
+	case err == nil && f.NArg() > 0:
+		err = fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
-	if f.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q", f.Arg(0))
-	}
-	if s.Port < 0 || s.Port > 65535 {
-		return fmt.Errorf("--port %d: want an integer from 0 to 65535", s.Port)
-	}
-	return nil
+	return err
 }
 
 // wantsCloud decides the backend: an explicit word in the environment, else the
@@ -187,10 +198,11 @@ func (v *variables) bytes(name string, fallback, least, most int64) int64 {
 
 // lenient reads a number from the environment, else takes the file's, else the
 // fallback, and notes what it could not use.
-func (v *variables) lenient(name string, inFile *int, fallback, least, most int) int {
+func (v *variables) lenient(name string, inFile any, fallback, least, most int) int {
 	allowed := fmt.Sprintf("an integer from %d to %d", least, most)
-	if inFile != nil && *inFile >= least && *inFile <= most {
-		fallback = *inFile
+	n, ok := inFile.(int64)
+	if ok && n >= int64(least) && n <= int64(most) {
+		fallback = int(n)
 	} else if inFile != nil {
 		v.note("the configuration file's value for %s is ignored: want %s", name, allowed)
 	}
@@ -198,12 +210,12 @@ func (v *variables) lenient(name string, inFile *int, fallback, least, most int)
 	if value == "" {
 		return fallback
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(value))
-	if err != nil || n < least || n > most {
+	given, err := strconv.Atoi(strings.TrimSpace(value))
+	if err != nil || given < least || given > most {
 		v.note("%s=%q is ignored: want %s", name, value, allowed)
 		return fallback
 	}
-	return n
+	return given
 }
 
 func (v *variables) seconds(name string, fallback time.Duration, least int) time.Duration {
@@ -228,7 +240,7 @@ func (v *variables) file(name string) fileSettings {
 	// The file is somebody else's, too: broken, it is set aside and not fatal. The
 	// parser's own message may quote the line, and with it a key.
 	if _, err := toml.Decode(string(raw), &f); err != nil {
-		v.note("%s=%q is ignored: it is no TOML, or [mcp_pruner] has a value of the wrong type%s", name, path, where(err))
+		v.note("%s=%q is ignored: it is no TOML, or its mcp_pruner is no table%s", name, path, where(err))
 		return fileSettings{}
 	}
 	return f.Pruner

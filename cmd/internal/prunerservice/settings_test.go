@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,6 +110,31 @@ x = "y"
 	}
 }
 
+// A value of the wrong type costs nothing but itself.
+func TestWrongTypesInTheFile(t *testing.T) {
+	s, err := load(t, `[mcp_pruner]
+backend = "deepinfra"
+deepinfra_timeout_ms = "SECRET"
+deepinfra_max_docs = 5
+cache_ttl_s = 1.5
+cache_max_entries = [1]
+deepinfra_api_key = 5
+`)
+	require.NoError(t, err)
+	require.NotNil(t, s.DeepInfra)
+	assert.Equal(t, deepinfra.DefaultTimeout, s.DeepInfra.Timeout)
+	assert.Equal(t, 5, s.DeepInfra.MaxDocs)
+	assert.Equal(t, deepinfra.DefaultCacheTTL, *s.DeepInfra.CacheTTL)
+	assert.Equal(t, deepinfra.DefaultCacheMaxItems, *s.DeepInfra.CacheMaxItems)
+	assert.Len(t, s.Notes, 4)
+	assert.NotContains(t, strings.Join(s.Notes, " "), "SECRET")
+
+	s, err = load(t, "[mcp_pruner]\nbackend = 5\n")
+	require.NoError(t, err)
+	assert.Nil(t, s.DeepInfra)
+	assert.Equal(t, []string{"the configuration file's backend is ignored: want heuristic, deepinfra or cloud"}, s.Notes)
+}
+
 // What concerns the cloud fails open: it is pointed out, and the rest is served.
 func TestBadCloudSettingsAreNoted(t *testing.T) {
 	s, err := load(t, "[mcp_pruner]\ndeepinfra_timeout_ms = 0\ncache_ttl_s = 7\n",
@@ -123,8 +149,8 @@ func TestBadCloudSettingsAreNoted(t *testing.T) {
 
 func TestBadFileIsNoted(t *testing.T) {
 	for name, file := range map[string]string{
-		"not TOML":   "[mcp_pruner\nkey = \"SECRET\"",
-		"wrong type": "[mcp_pruner]\nbackend = \"deepinfra\"\ndeepinfra_max_docs = \"SECRET\"\n",
+		"not TOML": "[mcp_pruner\nkey = \"SECRET\"",
+		"no table": "mcp_pruner = \"SECRET\"\n",
 	} {
 		s, err := load(t, file)
 		require.NoError(t, err, name)
