@@ -172,6 +172,18 @@ func (o recoverOutput) Structured(pruning any) any {
 	}{"recover_text", o.res, o.nextStartLine(), pruning}
 }
 
+// Notice is what a client that shows only the text would miss: why there is none.
+func (o recoverOutput) Notice() string {
+	m := o.res.Metadata
+	switch {
+	case m.MatchCount != nil && *m.MatchCount == 0:
+		return "no matches"
+	case m.MatchCount == nil && len(m.Ranges) == 0:
+		return fmt.Sprintf("no lines were asked for; the text has %d", m.TotalLines)
+	}
+	return ""
+}
+
 // nextStartLine is where the rest begins, 0 when there is none.
 func (o recoverOutput) nextStartLine() int {
 	if next := o.res.Metadata.NextRanges; len(next) > 0 {

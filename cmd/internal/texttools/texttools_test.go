@@ -153,6 +153,23 @@ func TestRecoverByPattern(t *testing.T) {
 		out, err := k.call(t, "recover_text", fmt.Sprintf(`{"prune_id":%q,"ranges":[],"include_line_numbers":false,%s}`, id, args))
 		require.NoError(t, err)
 		assert.Equal(t, want, out.Text(), args)
+		assert.Equal(t, want == "", out.(tools.Noticer).Notice() == "no matches", args)
+	}
+}
+
+// Where the text is empty a reader is told why.
+func TestRecoverNothing(t *testing.T) {
+	k := newKit(t)
+	id, err := k.store.Put(t.Context(), "a\n\nb")
+	require.NoError(t, err)
+	for ranges, want := range map[string]string{
+		``:                              "no lines were asked for; the text has 3",
+		`{"start_line":2,"end_line":2}`: "",
+	} {
+		out, err := k.call(t, "recover_text", fmt.Sprintf(`{"prune_id":%q,"ranges":[%s],"include_line_numbers":false}`, id, ranges))
+		require.NoError(t, err)
+		assert.Empty(t, out.Text())
+		assert.Equal(t, want, out.(tools.Noticer).Notice())
 	}
 }
 
