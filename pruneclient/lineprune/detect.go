@@ -3,6 +3,8 @@ package lineprune
 import (
 	"path"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // looksLikeDiff says whether a text is a diff or a patch. Those are never pruned:
@@ -183,7 +185,7 @@ type votes struct {
 
 // kindOfText counts what the lines of the text's beginning, middle and end look like.
 func kindOfText(d *document) Kind {
-	const sample = 200
+	const sample, fewLines = 200, 20
 	var v votes
 	n, fence := len(d.lines), ""
 	for i := 0; i < n; i++ {
@@ -207,6 +209,8 @@ func kindOfText(d *document) Kind {
 		return Logs
 	case v.docs > v.code && v.defs*12 < v.lines: // long comments do not make a page of a program
 		return Docs
+	case v.lines >= fewLines && v.code*5 < v.lines: // nothing says what it is: records of some kind
+		return Logs
 	}
 	return Code
 }
@@ -223,7 +227,7 @@ func (v *votes) add(d *document, i int, text string) {
 		v.docs += 8
 	case markdownHeading(text), underline(d.next(i)) && d.indent[i] == 0, strings.HasPrefix(text, "- "), strings.HasPrefix(text, "* ") && d.indent[i] == 0:
 		v.docs += 4
-	case strings.IndexByte("{}();,=:", lastVisible(text)) >= 0 || statement(text) || isComment(text) && text[0] != '#':
+	case strings.IndexByte("{}();,=:", lastVisible(text)) >= 0 || statement(text) || isComment(text) && text[0] != '#' || text[0] == '<':
 		v.code += 2
 	case signal(text) >= 0.7:
 		v.logs += 2
@@ -246,30 +250,62 @@ func lastVisible(text string) byte {
 
 func markdownHeading(text string) bool {
 	t := strings.TrimLeft(text, "#")
-	return len(t) < len(text) && len(text)-len(t) <= 6 && len(t) > 2 && t[0] == ' ' && class[t[1]] == upper
+	if len(t) == len(text) || len(text)-len(t) > 6 || len(t) <= 2 || t[0] != ' ' {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(t[1:])
+	return unicode.IsLetter(first) && !unicode.IsLower(first)
 }
 
-// prose is true of a line of several words that are not punctuated like code.
+// prose is true of a line of several words that are not punctuated like code, or of
+// many characters of a script without spaces.
 func prose(text string) bool {
-	words := strings.Count(text, " ") + 1
-	return words >= 6 && !strings.ContainsAny(text, "{};=") && len(text) < words*12
+	const sentence = 12
+	if strings.ContainsAny(text, "{};=") {
+		return false
+	}
+	if words := strings.Count(text, " ") + 1; words >= 6 && len(text) < words*12 {
+		return true
+	}
+	n := 0
+	for _, r := range text {
+		if r >= utf8.RuneSelf && unspaced(r) {
+			n++
+		}
+	}
+	return n >= sentence
 }
 
 // logShape is true of lines that programs print about what they do: with a time,
 // a level, a test's name or verdict, a place in a file.
 func logShape(text string) bool {
-	if timestamped(text) || harmless(text) && !strings.HasPrefix(text, "=== ") || verdict(text) || diagnostic(text) {
+	if timestamped(text) || harmless(text) && !strings.HasPrefix(text, "=== ") || verdict(text) || diagnostic(text) || titledRule(text) {
 		return true
 	}
 	for _, p := range []string{"=== RUN", "=== CONT", "--- FAIL", "FAIL", "Traceback (", "npm ", "make", "gcc ", "cc ", "not ok ", "goroutine ",
-		"[INFO]", "[ERROR]", "[WARN", "[DEBUG]", "INFO ", "WARN ", "ERROR ", "DEBUG ", "at ", "File \"", "Compiling ", "Downloading "} {
+		"[INFO]", "[ERROR]", "[WARN", "[DEBUG]", "INFO ", "WARN ", "ERROR ", "DEBUG ", "at ", "File \"", "Compiling ", "Downloading ", "error[", "error:", "warning:", "> Task :",
+		"TASK [", "PLAY [", "ok: [", "changed: [", "fatal: ["} {
 		if strings.HasPrefix(text, p) {
 			return true
 		}
 	}
 	return strings.Contains(text, ") = ") && !strings.HasSuffix(text, "{") && !strings.HasSuffix(text, ";") || // a traced system call
 		strings.HasPrefix(text, "commit ") && len(text) >= 47 ||
-		strings.HasSuffix(text, "... FAIL") || strings.HasSuffix(text, "... ERROR")
+		strings.HasSuffix(text, "... FAIL") || strings.HasSuffix(text, "... ERROR") || strings.HasSuffix(text, "%]") ||
+		strings.Contains(text, ") ... ") || buildStep(text)
+}
+
+// buildStep is true of "#8 2.1 what was done", as docker build prints.
+func buildStep(text string) bool {
+	number, rest, _ := strings.Cut(text, " ")
+	return len(number) > 1 && number[0] == '#' && strings.Trim(number[1:], "0123456789") == "" && rest != ""
+}
+
+// titledRule is true of "===== FAILURES =====".
+func titledRule(text string) bool {
+	const rule = "====="
+	text = strings.TrimRight(text, " \r")
+	return strings.HasPrefix(text, rule) && strings.HasSuffix(text, rule) && strings.Trim(text, "=") != ""
 }
 
 // timestamped is true when a line's first bytes hold a date or a time of day.
