@@ -77,9 +77,6 @@ func (d *Definition) Name() string { return d.table.Name }
 // Initial is the state every machine starts in.
 func (d *Definition) Initial() State { return d.table.Initial }
 
-// Table is the table as written, wildcards and all.
-func (d *Definition) Table() Table { return d.table }
-
 // Rows lists the transitions in the table's order, wildcards expanded.
 func (d *Definition) Rows() []Row { return slices.Clone(d.rows) }
 

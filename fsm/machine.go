@@ -11,10 +11,9 @@ import (
 // Hooks are what a machine's callbacks reach. Nil hooks are skipped; a hook that
 // panics is skipped too: neither a log nor the metadata may wedge a request.
 type Hooks struct {
-	Emit func(Event)                      // takes an event of the row just taken
-	Set  func(field string, value any)    // takes a metadata field of the row just taken
-	Now  func() time.Time                 // nil: time.Now
-	Lost func(what string, recovered any) // told when a hook panicked
+	Emit func(Event)                   // takes an event of the row just taken
+	Set  func(field string, value any) // takes a metadata field of the row just taken
+	Now  func() time.Time              // nil: time.Now
 }
 
 // Step is one transition a machine took.
@@ -94,9 +93,6 @@ func (m *Machine) State() State { return State(m.looplab.Current()) }
 // Done says whether the machine reached a terminal state.
 func (m *Machine) Done() bool { return m.def.Terminal(m.State()) }
 
-// Started is when the machine was made.
-func (m *Machine) Started() time.Time { return m.started }
-
 // Steps lists the transitions taken so far.
 func (m *Machine) Steps() []Step { return m.steps }
 
@@ -145,7 +141,7 @@ func (m *Machine) set(a assignment, facts Facts) {
 	if m.hooks.Set == nil || value == nil {
 		return
 	}
-	defer m.survive("metadata field " + a.field)
+	defer survive()
 	m.hooks.Set(a.field, value)
 }
 
@@ -153,20 +149,13 @@ func (m *Machine) log(event Event) {
 	if m.hooks.Emit == nil {
 		return
 	}
-	defer m.survive("event " + event.Name)
+	defer survive()
 	m.hooks.Emit(event)
 }
 
 // survive keeps a panic in a hook from unwinding through looplab/fsm, which
 // would leave its locks held.
-func (m *Machine) survive(what string) {
-	r := recover()
-	if r == nil || m.hooks.Lost == nil {
-		return
-	}
-	defer func() { _ = recover() }()
-	m.hooks.Lost(what, r)
-}
+func survive() { _ = recover() }
 
 func factsOf(e *fsm.Event) Facts {
 	if len(e.Args) == 0 {

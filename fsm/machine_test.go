@@ -105,18 +105,14 @@ func TestCancelledContextDoesNotWedge(t *testing.T) {
 }
 
 func TestPanickingHooksDoNotWedge(t *testing.T) {
-	var lost []string
 	m := newRequest(t, Hooks{
 		Emit: func(Event) { panic("the log is broken") },
 		Set:  func(string, any) { panic("so is the metadata") },
-		Lost: func(what string, _ any) { lost = append(lost, what); panic("and the alarm") },
 	})
 	for _, trigger := range []Trigger{Accept, ArgumentsValid, ToolSucceeded, OutputCaptured, NoQuestion, Written} {
 		require.NoError(t, m.Fire(t.Context(), trigger, Facts{"raw_bytes": 1}))
 	}
 	assert.Equal(t, Responded, m.State())
-	assert.Contains(t, lost, "event tool.respond_ok")
-	assert.Contains(t, lost, "metadata field raw_bytes")
 }
 
 func TestACancelledRequestIsAnOrdinaryEnd(t *testing.T) {

@@ -1,12 +1,11 @@
 package states
 
-// Reasons why output was not pruned.
+// Reasons why the output of a failed tool was not pruned; those of results are in
+// the tables.
 const (
 	NoFocusQuestion        = "no_focus_question"
 	DisabledOrUnconfigured = "disabled_or_unconfigured"
-	TooLarge               = "too_large"
 	OutputEmpty            = "output_empty"
-	PrunerError            = "pruner_error"
 )
 
 // PruningMetadata says what happened to a request's output. The request machine

@@ -192,9 +192,6 @@ func (c *Call) WriteFailed(ctx context.Context, err error) {
 // Machine is the call's machine: its id, its state and the steps it took.
 func (c *Call) Machine() *fsm.Machine { return c.machine }
 
-// Tool is the name of the tool asked for, "" when the request names none.
-func (c *Call) Tool() string { return c.toolName }
-
 // Pruning is the call's metadata as far as the machine has filled it.
 func (c *Call) Pruning() PruningMetadata { return c.pruning }
 

@@ -199,7 +199,7 @@ func TestTheOrderOfTheRowsIsTheOrderOfTheConditions(t *testing.T) {
 	assert.True(t, c.Pruning().Applied, "the limit belongs to a row that only the HTTP table has")
 	p.Machine = fsm.MustCompile(fsm.HTTPRequestTable())
 	c = p.Run(t.Context(), echoRequest(map[string]any{"text": "long", "question": "what?"}))
-	assert.Equal(t, TooLarge, c.Pruning().Reason)
+	assert.Equal(t, "too_large", c.Pruning().Reason)
 }
 
 func TestCancellationReachesTheTool(t *testing.T) {

@@ -24,28 +24,27 @@ type httpDefinition struct {
 	fallback string
 	code     string // the design's name for a bad value
 	allowed  string
-	help     string
 	ok       func(string) bool
 }
 
 func httpDefinitions() []httpDefinition {
 	return []httpDefinition{
 		{"JEEVES_MCP_PRUNER_HOST", "host", "", "127.0.0.1",
-			"invalid_host", "a loopback address, 127.0.0.1 or ::1", "address to listen on", isLoopbackIP},
+			"invalid_host", "a loopback address, 127.0.0.1 or ::1", isLoopbackIP},
 		{"JEEVES_MCP_PRUNER_PORT", "port", "", "0",
-			"invalid_port", "an integer from 0 to 65535", "port to listen on; 0 takes any free one", inRange(0, 65535)},
+			"invalid_port", "an integer from 0 to 65535", inRange(0, 65535)},
 		{"JEEVES_MCP_PRUNER_ROOT_DIR", "root", "MCP_PRUNER_CWD", ".",
-			"invalid_root_dir", "an existing directory", "root: paths are relative to it and may not leave it",
+			"invalid_root_dir", "an existing directory",
 			func(v string) bool { return takeRoot(new(Settings), v) }},
 		{"JEEVES_PRUNER_ENDPOINT", "", "PRUNER_URL", "",
-			"invalid_pruner_endpoint", `an http or https URL, or "embedded"`, "where output is pruned; unset turns pruning off",
+			"invalid_pruner_endpoint", `an http or https URL, or "embedded"`,
 			func(v string) bool { return takePrunerURL(new(Settings), v) }},
 		{"JEEVES_PRUNER_TIMEOUT_MS", "", "PRUNER_TIMEOUT_MS", "2000",
-			"invalid_timeout_ms", "an integer from 100 to 30000", "longest time for one pruner call", inRange(100, 30000)},
+			"invalid_timeout_ms", "an integer from 100 to 30000", inRange(100, 30000)},
 		{"JEEVES_MCP_PRUNER_MAX_PRUNE_INPUT_BYTES", "", "", "262144",
-			"invalid_max_prune_input_bytes", "an integer from 1024 to 2097152", "larger output is not pruned", inRange(1024, 2<<20)},
+			"invalid_max_prune_input_bytes", "an integer from 1024 to 2097152", inRange(1024, 2<<20)},
 		{"MCP_PRUNER_MAX_CALLS", "", "MCP_PRUNER_MAX_CALLS", "256",
-			"invalid_max_calls", "an integer from 16 to 4096", "tool calls at work at once; further ones wait", inRange(16, 4096)},
+			"invalid_max_calls", "an integer from 16 to 4096", inRange(16, 4096)},
 	}
 }
 
@@ -88,15 +87,15 @@ func LoadHTTP(flags map[string]string, lookup Lookup) (HTTP, []Entry, error) {
 // shared name is set: then the rules of that one hold.
 func (d httpDefinition) entry(flags map[string]string, lookup Lookup) (e *Entry, spelled string) {
 	if v, given := flags[d.flag]; given {
-		return &Entry{d.name, v, "flag", d.help}, "--" + d.flag
+		return &Entry{d.name, v, "flag"}, "--" + d.flag
 	}
 	if v, _ := lookup(d.name); v != "" {
-		return &Entry{d.name, v, "environment", d.help}, d.name
+		return &Entry{d.name, v, "environment"}, d.name
 	}
 	if v, _ := lookup(d.shared); v != "" {
 		return nil, ""
 	}
-	return &Entry{d.name, d.fallback, "default", d.help}, d.name
+	return &Entry{d.name, d.fallback, "default"}, d.name
 }
 
 // overlay puts values in front of a lookup.

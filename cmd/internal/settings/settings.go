@@ -26,13 +26,13 @@ type Settings struct {
 	PrunerMaxInflight int           // pruner calls at once
 	PrunerThreshold   *float64      // sent along when set
 
-	Root            string // absolute; what paths are relative to and may not leave
-	Result          string // auto, full or text
-	NonzeroAsOutput bool   // a failing command is a result and may be pruned
-	PassEnv         []string
-	AlwaysLoad      bool
-	RepeatRaw       bool
-	Toolsets        []string
+	Root            string   // absolute; what paths are relative to and may not leave
+	Result          string   // auto, full or text
+	NonzeroAsOutput bool     // a failing command is a result and may be pruned
+	PassEnv         []string // variables that bash passes on although they are withheld
+	AlwaysLoad      bool     // asks Claude to show the tools to its model up front
+	RepeatRaw       bool     // what was pruned comes whole when it is asked for again
+	Toolsets        []string // core, text
 	Tools           []string // of the core toolset; nil: all
 
 	MaxCalls int // tool calls at work at once
@@ -41,11 +41,11 @@ type Settings struct {
 	TraceFull     bool   // also question, path and command
 	TraceMaxBytes int64  // rotate above; 0: never
 
-	RecoveryTTL      time.Duration
-	RecoveryMaxBytes int64
-	RecoveryStore    string // file; "" keeps originals in memory
+	RecoveryTTL      time.Duration // for which the original of pruned output can be had again
+	RecoveryMaxBytes int64         // of originals; the oldest go first
+	RecoveryStore    string        // file; "" keeps originals in memory
 
-	LogLevel string
+	LogLevel string // the least on standard error
 }
 
 // Entry is one setting as it is in force.
@@ -53,14 +53,13 @@ type Entry struct {
 	Name   string
 	Value  string
 	Source string // "environment" or "default"
-	Help   string
 }
 
 // definition is one setting: its name, what it is when unset, what is allowed
 // in words, and how a value is taken over.
 type definition struct {
-	name, fallback, allowed, help string
-	take                          func(*Settings, string) bool
+	name, fallback, allowed string
+	take                    func(*Settings, string) bool
 }
 
 // Lookup finds a variable, as os.LookupEnv does.
@@ -101,9 +100,9 @@ func Load(lookup Lookup) (Settings, []Entry, error) {
 func (d definition) entry(lookup Lookup) Entry {
 	value, set := lookup(d.name)
 	if !set || value == "" && d.name != "PRUNER_URL" {
-		return Entry{Name: d.name, Value: d.fallback, Source: "default", Help: d.help}
+		return Entry{Name: d.name, Value: d.fallback, Source: "default"}
 	}
-	return Entry{Name: d.name, Value: value, Source: "environment", Help: d.help}
+	return Entry{Name: d.name, Value: value, Source: "environment"}
 }
 
 // credentials is what may stand before the host of a URL, however broken the
@@ -115,89 +114,73 @@ func Shown(value string) string { return credentials.ReplaceAllString(value, "${
 
 func definitions() []definition {
 	return []definition{
-		{"PRUNER_URL", "http://localhost:8000/prune", `an http or https URL, "embedded", or empty to turn pruning off`,
-			"where output is pruned", takePrunerURL},
-		{"PRUNER_TIMEOUT_MS", "30000", "an integer from 100 to 300000",
-			"longest time for one pruner call, waiting for its turn included", func(s *Settings, v string) bool {
-				ms, ok := integer(v, 100, 300_000)
-				s.PrunerTimeout = time.Duration(ms) * time.Millisecond
-				return ok
-			}},
-		{"PRUNER_MAX_INFLIGHT", "2", "an integer from 1 to 256",
-			"pruner calls under way at once", func(s *Settings, v string) (ok bool) {
-				s.PrunerMaxInflight, ok = integer(v, 1, 256)
-				return ok
-			}},
-		{"PRUNER_THRESHOLD", "", "a number from 0 to 1", "threshold sent to the pruner service; unset sends none", takeThreshold},
-		{"MCP_PRUNER_CWD", ".", "an existing directory", "root: paths are relative to it and may not leave it", takeRoot},
-		{"MCP_PRUNER_RESULT", "auto", "auto, full or text",
-			"shape of results: content and structuredContent (full), content only (text), or by client (auto)", func(s *Settings, v string) bool {
-				s.Result = v
-				return slices.Contains([]string{"auto", "full", "text"}, v)
-			}},
-		{"MCP_PRUNER_NONZERO_EXIT", "error", "error or output",
-			"whether a failing bash command is a tool error or output that can be pruned", func(s *Settings, v string) bool {
-				s.NonzeroAsOutput = v == "output"
-				return v == "output" || v == "error"
-			}},
-		{"MCP_PRUNER_PASS_ENV", "", "names separated by commas",
-			"variables passed on to bash although they are withheld by default", func(s *Settings, v string) bool {
-				s.PassEnv = list(v)
-				return true
-			}},
-		{"MCP_PRUNER_TOOLSETS", "core", "names out of core, text separated by commas",
-			"tools offered: core (read, bash, grep), text (prune_text, recover_text)", func(s *Settings, v string) bool {
-				s.Toolsets = list(v)
-				return within(s.Toolsets, "core", "text")
-			}},
-		{"MCP_PRUNER_TOOLS", "", "names out of read, bash, grep separated by commas",
-			"narrows the core tools; unset offers all three", func(s *Settings, v string) bool {
-				s.Tools = list(v)
-				return v == "" || within(s.Tools, "read", "bash", "grep")
-			}},
-		{"MCP_PRUNER_ALWAYS_LOAD", "true", "true or false",
-			"asks Claude to show the tools to the model up front", boolean(func(s *Settings) *bool { return &s.AlwaysLoad })},
-		{"MCP_PRUNER_REPEAT_RAW", "false", "true or false",
-			"a call that asks again for what was pruned gets it whole", boolean(func(s *Settings) *bool { return &s.RepeatRaw })},
-		{"MCP_PRUNER_MAX_CALLS", "64", "an integer from 16 to 4096",
-			"tool calls at work at once; further ones wait", func(s *Settings, v string) (ok bool) {
-				s.MaxCalls, ok = integer(v, 16, 4096)
-				return ok
-			}},
-		{"MCP_PRUNER_PRUNE_ID_TTL_S", "600", "an integer from 1 to 86400",
-			"seconds for which the original of pruned output can be had again", func(s *Settings, v string) bool {
-				sec, ok := integer(v, 1, 86400)
-				s.RecoveryTTL = time.Duration(sec) * time.Second
-				return ok
-			}},
-		{"MCP_PRUNER_RECOVERY_MAX_BYTES", "67108864", "an integer from 1048576 to 4294967296",
-			"bytes of originals kept; the oldest go first", func(s *Settings, v string) (ok bool) {
-				s.RecoveryMaxBytes, ok = integer[int64](v, 1<<20, 1<<32)
-				return ok
-			}},
-		{"MCP_PRUNER_RECOVERY_STORE", "", "a file path", "keeps originals in a file, across restarts", func(s *Settings, v string) bool {
+		{"PRUNER_URL", "http://localhost:8000/prune", `an http or https URL, "embedded", or empty to turn pruning off`, takePrunerURL},
+		{"PRUNER_TIMEOUT_MS", "30000", "an integer from 100 to 300000", func(s *Settings, v string) bool {
+			ms, ok := integer(v, 100, 300_000)
+			s.PrunerTimeout = time.Duration(ms) * time.Millisecond
+			return ok
+		}},
+		{"PRUNER_MAX_INFLIGHT", "2", "an integer from 1 to 256", func(s *Settings, v string) (ok bool) {
+			s.PrunerMaxInflight, ok = integer(v, 1, 256)
+			return ok
+		}},
+		{"PRUNER_THRESHOLD", "", "a number from 0 to 1", takeThreshold},
+		{"MCP_PRUNER_CWD", ".", "an existing directory", takeRoot},
+		{"MCP_PRUNER_RESULT", "auto", "auto, full or text", func(s *Settings, v string) bool {
+			s.Result = v
+			return slices.Contains([]string{"auto", "full", "text"}, v)
+		}},
+		{"MCP_PRUNER_NONZERO_EXIT", "error", "error or output", func(s *Settings, v string) bool {
+			s.NonzeroAsOutput = v == "output"
+			return v == "output" || v == "error"
+		}},
+		{"MCP_PRUNER_PASS_ENV", "", "names separated by commas", func(s *Settings, v string) bool {
+			s.PassEnv = list(v)
+			return true
+		}},
+		{"MCP_PRUNER_TOOLSETS", "core", "names out of core, text separated by commas", func(s *Settings, v string) bool {
+			s.Toolsets = list(v)
+			return within(s.Toolsets, "core", "text")
+		}},
+		{"MCP_PRUNER_TOOLS", "", "names out of read, bash, grep separated by commas", func(s *Settings, v string) bool {
+			s.Tools = list(v)
+			return v == "" || within(s.Tools, "read", "bash", "grep")
+		}},
+		{"MCP_PRUNER_ALWAYS_LOAD", "true", "true or false", boolean(func(s *Settings) *bool { return &s.AlwaysLoad })},
+		{"MCP_PRUNER_REPEAT_RAW", "false", "true or false", boolean(func(s *Settings) *bool { return &s.RepeatRaw })},
+		{"MCP_PRUNER_MAX_CALLS", "64", "an integer from 16 to 4096", func(s *Settings, v string) (ok bool) {
+			s.MaxCalls, ok = integer(v, 16, 4096)
+			return ok
+		}},
+		{"MCP_PRUNER_PRUNE_ID_TTL_S", "600", "an integer from 1 to 86400", func(s *Settings, v string) bool {
+			sec, ok := integer(v, 1, 86400)
+			s.RecoveryTTL = time.Duration(sec) * time.Second
+			return ok
+		}},
+		{"MCP_PRUNER_RECOVERY_MAX_BYTES", "67108864", "an integer from 1048576 to 4294967296", func(s *Settings, v string) (ok bool) {
+			s.RecoveryMaxBytes, ok = integer[int64](v, 1<<20, 1<<32)
+			return ok
+		}},
+		{"MCP_PRUNER_RECOVERY_STORE", "", "a file path", func(s *Settings, v string) bool {
 			s.RecoveryStore = v
 			return true
 		}},
-		{"MCP_PRUNER_TRACE", "", "a file path", "appends one JSON line per finished request", func(s *Settings, v string) bool {
+		{"MCP_PRUNER_TRACE", "", "a file path", func(s *Settings, v string) bool {
 			s.Trace = v
 			return true
 		}},
-		{"MCP_PRUNER_TRACE_DETAIL", "metadata", "metadata or full",
-			"full also records question, path and command", func(s *Settings, v string) bool {
-				s.TraceFull = v == "full"
-				return v == "metadata" || v == "full"
-			}},
-		{"MCP_PRUNER_TRACE_MAX_BYTES", "0", "an integer from 0 to 1099511627776",
-			"starts a new trace file above this size; 0 never does", func(s *Settings, v string) (ok bool) {
-				s.TraceMaxBytes, ok = integer[int64](v, 0, 1<<40)
-				return ok
-			}},
-		{"MCP_PRUNER_LOG_LEVEL", "debug", "debug, info, warn or error",
-			"least level of events on standard error", func(s *Settings, v string) bool {
-				s.LogLevel = v
-				return slices.Contains([]string{"debug", "info", "warn", "error"}, v)
-			}},
+		{"MCP_PRUNER_TRACE_DETAIL", "metadata", "metadata or full", func(s *Settings, v string) bool {
+			s.TraceFull = v == "full"
+			return v == "metadata" || v == "full"
+		}},
+		{"MCP_PRUNER_TRACE_MAX_BYTES", "0", "an integer from 0 to 1099511627776", func(s *Settings, v string) (ok bool) {
+			s.TraceMaxBytes, ok = integer[int64](v, 0, 1<<40)
+			return ok
+		}},
+		{"MCP_PRUNER_LOG_LEVEL", "debug", "debug, info, warn or error", func(s *Settings, v string) bool {
+			s.LogLevel = v
+			return slices.Contains([]string{"debug", "info", "warn", "error"}, v)
+		}},
 	}
 }
 
