@@ -343,6 +343,28 @@ func TestReportIsSafeFromHostileNames(t *testing.T) {
 }
 
 // What is left out of a large report is said on it.
+// A later version may have machines that this one has no table of, and whoever writes
+// a record names its states as they like.
+func TestReportDrawsMachinesItHasNoTableOf(t *testing.T) {
+	b := startBrowser(t)
+	for name, record := range map[string]fsm.Record{
+		"another machine": {Machine: "gateway", Steps: []fsm.TraceStep{{From: "gate:open", Trigger: "pass", To: "gate:shut"}}},
+		"odd names":       {Machine: "request a\"b", Steps: []fsm.TraceStep{{From: `req:"] x`, Trigger: "go on", To: "req:<b>"}}},
+	} {
+		record.Writer, record.Seq, record.ID, record.Start = "0123456789abcdef", 1, "req_1", time.UnixMilli(1e12)
+		record.Steps[0].Micros = 2500
+		file, s := report(t, fsm.AppendRecord(nil, &record))
+		b.open(file)
+		require.Empty(t, eval[string](b, `document.documentElement.dataset.error || ''`), name)
+		state := s.States[0]
+		require.Equal(t, string(record.Steps[0].From), state.State)
+		require.Equal(t, []string{state.State, state.Machine, "2500"}, eval[[]string](b,
+			`(({stateRow, machineRow, p50}) => [stateRow, machineRow, p50])(document.querySelector('[data-state-row]').dataset)`), name)
+		require.Len(t, eval[[]string](b, `Array.from(document.querySelectorAll('.drawing:not([hidden]) .state'), (g) => g.dataset.state)`), 2, name)
+	}
+	b.calm()
+}
+
 func TestReportSaysWhatItLeavesOut(t *testing.T) {
 	b := startBrowser(t)
 	l := loaded{writers: map[string]bool{}}
@@ -369,7 +391,7 @@ func TestReportSaysWhatItLeavesOut(t *testing.T) {
 func TestEveryMachineIsDrawn(t *testing.T) {
 	for _, table := range fsm.Tables() {
 		tables := newTables()
-		n := tables.machine(table.Name)
+		n := tables.machine(&path{machine: table.Name, steps: []fsm.TraceStep{{From: table.Initial}}})
 		d := draw(tables.machines[n])
 		boxes := len(fsm.MustCompile(table).States())
 		if strings.HasPrefix(table.Name, "request") {

@@ -44,7 +44,7 @@ type loaded struct {
 }
 
 // load reads the records that a filter takes. Nothing is verified but checksums:
-// a line that is no record is counted and left out. What a record saved depends on
+// a line that is no record, or one of no steps, is counted and left out. What a record saved depends on
 // those before it, so the balance is made before the filter.
 func load(s settings, stdin io.Reader) (loaded, error) {
 	all, err := loadAll(s.files, stdin)
@@ -66,7 +66,7 @@ func loadAll(files []string, stdin io.Reader) (all loaded, err error) {
 	at := make(map[string]int) // where the record of an id stands
 	err = with(files, stdin, func(sources []source) error {
 		return scan(sources, func() reader { return newReader(nil) }, func(l *line) error {
-			if !l.ok {
+			if !l.ok || len(l.micros) == 0 {
 				all.unreadable++
 				return nil
 			}

@@ -178,7 +178,7 @@ func (t *tables) path(p *path) int {
 	if i, ok := t.pathAt[p.key]; ok {
 		return i
 	}
-	m := t.machine(p.machine)
+	m := t.machine(p)
 	d := dataPath{Machine: m, Edges: []int{}}
 	for _, s := range p.steps {
 		d.Edges = append(d.Edges, t.machines[m].edge(dataEdge{string(s.From), string(s.Trigger), string(s.To), s.Row}))
@@ -188,16 +188,18 @@ func (t *tables) path(p *path) int {
 	return len(t.paths) - 1
 }
 
-// machine finds a machine; its table is that of today, with whatever older tables
-// had besides added as it comes.
-func (t *tables) machine(name string) int {
-	i := slices.IndexFunc(t.machines, func(m machine) bool { return m.Name == name })
+// machine finds the machine of a path; its table is that of today, with whatever
+// older tables had besides added as it comes. Of a machine that has no table today
+// only what its records say is known.
+func (t *tables) machine(p *path) int {
+	i := slices.IndexFunc(t.machines, func(m machine) bool { return m.Name == p.machine })
 	if i >= 0 {
 		return i
 	}
-	m := machine{Name: name, Request: strings.HasPrefix(name, "request"), Terminal: []string{}, Edges: []dataEdge{}}
+	m := machine{Name: p.machine, Request: strings.HasPrefix(p.machine, "request"), Initial: string(p.steps[0].From),
+		Terminal: []string{}, Edges: []dataEdge{}}
 	for _, table := range fsm.Tables() {
-		if table.Name == name {
+		if table.Name == p.machine {
 			m.take(table)
 		}
 	}

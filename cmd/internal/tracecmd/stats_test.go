@@ -214,3 +214,18 @@ func TestATraceOfRunsOnlyHasNoTools(t *testing.T) {
 	assert.NotContains(t, stdout, "null")
 	assert.Contains(t, stdout, `"tools": []`)
 }
+
+// No machine ends where it began: whatever wrote such a record, it is none.
+func TestRecordsOfNoStepsAreLeftOut(t *testing.T) {
+	g := newGenerator(t)
+	trace := g.trace(3)
+	empty := g.next()
+	empty.Steps = nil
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	require.NoError(t, os.WriteFile(path, fsm.AppendRecord(trace, empty), 0o600))
+	s := statsOf(t, path)
+	assert.Equal(t, []int{3, 1}, []int{s.Records, s.Unreadable})
+	stdout, stderr, code := command(t, "stats", path)
+	assert.Equal(t, exitOK, code, stderr)
+	assert.Contains(t, stdout, "1 lines are no records")
+}

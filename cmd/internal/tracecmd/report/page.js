@@ -107,7 +107,7 @@
       for (let i = 0; i < r.steps.length; i++) {
         const key = path.machine * 4096 + path.edges[i];
         push(s.edges, key, r.steps[i]);
-        push(s.states, data.machines[path.machine].name + ' ' + data.machines[path.machine].edges[path.edges[i]].from, r.steps[i]); // neither has a space
+        push(s.states, path.machine + ' ' + data.machines[path.machine].edges[path.edges[i]].from, r.steps[i]);
       }
       if (!data.machines[path.machine].request) { s.runs++; continue; }
       s.requests++;
@@ -256,7 +256,7 @@
   // from there as it takes to show where it begins.
   function showFirst(d, machine) {
     d.scrollLeft = (d.scrollWidth - d.clientWidth) / 2;
-    const frame = d.getBoundingClientRect(), box = d.querySelector(`[data-state="${machine.initial}"]`).getBoundingClientRect();
+    const frame = d.getBoundingClientRect(), box = d.querySelector(`[data-state="${CSS.escape(machine.initial)}"]`).getBoundingClientRect();
     d.scrollLeft += Math.max(0, box.right + 8 - frame.right) + Math.min(0, box.left - 8 - frame.left);
   }
 
@@ -285,7 +285,7 @@
         }).join('\n'));
       });
       d.querySelectorAll('.state').forEach((g) => {
-        const left = s.states.get(machine.name + ' ' + g.dataset.state) || [];
+        const left = s.states.get(m + ' ' + g.dataset.state) || [];
         const into = machine.edges.reduce((sum, e, i) => sum + (e.to === g.dataset.state ? (s.edges.get(m * 4096 + i) || []).length : 0), 0);
         const t = latency(left);
         g.classList.toggle('never', g.dataset.state !== 'any state' && !left.length && !into);
@@ -298,7 +298,10 @@
   const several = (column) => data.machines.length > 1 ? [column] : []; // only then machines have to be told apart
 
   function states(s) {
-    const lines = [...s.states].map(([key, list]) => [...key.split(' '), latency(list)]).sort((a, b) => b[2].p50 - a[2].p50);
+    const lines = [...s.states].map(([key, list]) => {
+      const space = key.indexOf(' ');
+      return [data.machines[key.slice(0, space)].name, key.slice(space + 1), latency(list)];
+    }).sort((a, b) => b[2].p50 - a[2].p50);
     const times = (t) => [t.p50, t.p95, t.p99, t.max].map((us) => cell(span(us), 'num'));
     table('states', ['state', ...several('machine'), '#times', '#p50', '#p95', '#p99', '#max'], lines.map(([machine, name, t]) => [
       el('td', { 'data-state-row': name, 'data-machine-row': machine, 'data-count': t.n, 'data-p50': t.p50, 'data-p95': t.p95, 'data-p99': t.p99, 'data-max': t.max }, name),
