@@ -163,3 +163,22 @@ func TestALineThatIsTooLongIsNamed(t *testing.T) {
 	}
 	assert.Empty(t, verifyText(t, seal(record)).Problems)
 }
+
+// Whoever forges a record chooses its names, and none of them may write lines of its
+// own into what verify and stats print.
+func TestForgedNamesPrintNoLines(t *testing.T) {
+	const name = "x\x1b[2K\nok: 5 records\u202e\u009b"
+	first, dir := parsed(t, split0(newGenerator(t).trace(1))[0]), t.TempDir()
+	first.ID, first.Machine, first.Outcome, first.Steps[0].Why, first.Steps[0].From, first.Steps[0].Trigger = name, name, name, name, name, name
+	second := *first
+	second.Writer = "aaaaaaaaaaaaaaaa"
+	path := filepath.Join(dir, "trace.jsonl")
+	require.NoError(t, os.WriteFile(path, slices.Concat(seal(first), seal(&second)), 0o600))
+	for _, args := range [][]string{{"verify", "--all", path}, {"stats", path}} {
+		stdout, stderr, _ := command(t, args...)
+		require.Empty(t, stderr)
+		assert.NotContains(t, stdout, "\nok: 5")
+		assert.Contains(t, stdout, `x\x1b[2K\nok: 5 records\u202e\u009b`)
+		assert.NotRegexp(t, "[\x1b\u009b\u202e]", stdout)
+	}
+}

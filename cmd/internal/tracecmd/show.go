@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 )
 
 // show prints the stats for people.
@@ -63,7 +64,7 @@ func (s Stats) showTools(w io.Writer) {
 func (s Stats) showOutcomes(w io.Writer) {
 	fmt.Fprintf(w, "\nOUTCOME\twhy\ttool\tmachine\tcount\n")
 	for _, o := range s.Outcomes {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", o.Outcome, orDash(o.Why), toolName(o.Tool), o.Machine, count(o.Count))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", printable(o.Outcome), orDash(printable(o.Why)), toolName(o.Tool), printable(o.Machine), count(o.Count))
 	}
 }
 
@@ -72,24 +73,25 @@ func (s Stats) showPruner(w io.Writer) {
 	fmt.Fprintf(w, "\nPRUNER\tcalled %s\tapplied %s\tfailed %s\tcancelled %s\t%s\n",
 		count(p.Called), count(p.Applied), count(p.Failed), count(p.Cancelled), p.Latency)
 	for _, reason := range slices.Sorted(maps.Keys(p.Failures)) {
-		fmt.Fprintf(w, "failed\t%s\t%s\n", reason, count(p.Failures[reason]))
+		fmt.Fprintf(w, "failed\t%s\t%s\n", printable(reason), count(p.Failures[reason]))
 	}
 	for _, reason := range slices.Sorted(maps.Keys(p.Skipped)) {
-		fmt.Fprintf(w, "not called\t%s\t%s\n", reason, count(p.Skipped[reason]))
+		fmt.Fprintf(w, "not called\t%s\t%s\n", printable(reason), count(p.Skipped[reason]))
 	}
 }
 
 func (s Stats) showPaths(w io.Writer) {
 	fmt.Fprintf(w, "\nWAY\tshare\t%sends in\ttriggers\n", s.machine("machine"))
 	for _, p := range s.Paths {
-		fmt.Fprintf(w, "%s\t%s\t%s%s\t%s\n", count(p.Count), percent(p.Share), s.machine(p.Machine), p.States[len(p.States)-1], strings.Join(p.Triggers, " "))
+		fmt.Fprintf(w, "%s\t%s\t%s%s\t%s\n", count(p.Count), percent(p.Share), s.machine(p.Machine),
+			printable(p.States[len(p.States)-1]), printable(strings.Join(p.Triggers, " ")))
 	}
 }
 
 func (s Stats) showStates(w io.Writer) {
 	fmt.Fprintf(w, "\nTIME IN STATE\t%stimes\tp50\tp95\tp99\tmax\n", s.machine("machine"))
 	for _, st := range s.States {
-		fmt.Fprintf(w, "%s\t%s%s\t%s\n", st.State, s.machine(st.Machine), count(st.Count), st.Latency)
+		fmt.Fprintf(w, "%s\t%s%s\t%s\n", printable(st.State), s.machine(st.Machine), count(st.Count), st.Latency)
 	}
 }
 
@@ -97,7 +99,7 @@ func (s Stats) showStates(w io.Writer) {
 func (s Stats) machine(name string) string {
 	for _, p := range s.Paths {
 		if p.Machine != s.Paths[0].Machine {
-			return name + "\t"
+			return printable(name) + "\t"
 		}
 	}
 	return ""
@@ -144,6 +146,20 @@ func count(n int) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// printable is text of a trace safe for a terminal: what would not show there as
+// itself, but end a line or move about on the screen, is escaped.
+func printable(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsGraphic(r) {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+	}
+	return b.String()
 }
 
 // toolName is a tool's name safe for a terminal: a client may call a tool anything.

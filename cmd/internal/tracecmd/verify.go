@@ -214,14 +214,14 @@ func (v *verifier) finish() {
 // show prints a verdict for people.
 func (v verdict) show(out io.Writer) {
 	for _, n := range v.Notes {
-		fmt.Fprintln(out, "note: "+n)
+		fmt.Fprintln(out, "note: "+printable(n))
 	}
 	for _, p := range v.Problems {
-		fmt.Fprintln(out, "BAD: "+p)
+		fmt.Fprintln(out, "BAD: "+printable(p))
 	}
 	var machines []string
 	for _, name := range slices.Sorted(maps.Keys(v.Machines)) {
-		machines = append(machines, fmt.Sprintf("%s %s", name, count(v.Machines[name])))
+		machines = append(machines, fmt.Sprintf("%s %s", printable(name), count(v.Machines[name])))
 	}
 	text := count(v.Records) + " records"
 	if v.Records > 0 {
