@@ -279,6 +279,8 @@ var further = []change{
 		r.Bytes, r.Tokens.Raw, r.Tokens.Sent = TraceBytes{5000, 5000, 9000}, 9, 9
 	})},
 	{"a question nobody asked", with(func(r *Record) bool { return answered(r) && (took(r, NoQuestion) || !ran(r)) }, func(r *Record) { r.Tokens.Question = 999 })},
+	{"tokens saved without pruning", with(func(r *Record) bool { return hasText(r) && r.Bytes.Raw == r.Bytes.Sent }, func(r *Record) { r.Tokens.Sent-- })},
+	{"a question longer than any", with(func(r *Record) bool { return r.Tokens.Question > 0 }, func(r *Record) { r.Tokens.Question = 1_000_000 })},
 	{"a question dropped", with(func(r *Record) bool {
 		return answered(r) && took(r, Eligible, PruningOff, RepeatRead, OutputEmpty, TooLarge)
 	}, func(r *Record) { r.Tokens.Question = 0 })},

@@ -11,6 +11,7 @@ const (
 	noteBytes     = 512      // a note in brackets
 	streamBytes   = 16 << 20 // a second stream: no tool returns more than 10 MiB
 	streamMark    = len("[stderr]\n")
+	questionBytes = 4000                            // 1000 characters
 	envelopeBytes = len(`{"jsonrpc":"2.0","id":1}`) // every message has more than that
 )
 
@@ -39,7 +40,7 @@ func checkSizes(r *Record, end *replayRow, shown evidence, m metadata) error {
 	if err := checkText(r, end, m); err != nil {
 		return err
 	}
-	return checkTokens(b, t, shown)
+	return checkTokens(b, t, shown, m)
 }
 
 // checkText compares the text with the output it was made of.
@@ -82,13 +83,16 @@ func checkPruned(b TraceBytes, m metadata, beside int64) error {
 	return nil
 }
 
-// checkTokens: a text has at least one token and at most as many as bytes.
-func checkTokens(b TraceBytes, t TraceTokens, shown evidence) error {
+// checkTokens: a text has at least one token and at most as many as bytes, and the
+// same text has as many as before.
+func checkTokens(b TraceBytes, t TraceTokens, shown evidence, m metadata) error {
 	fits := func(tokens, bytes int) bool { return tokens <= bytes && (tokens > 0) == (bytes > 0) }
 	switch {
 	case !fits(t.Raw, b.Raw) || !fits(t.Sent, b.Sent):
 		return fmt.Errorf("texts of %d and %d bytes are said to have %d and %d tokens", b.Raw, b.Sent, t.Raw, t.Sent)
-	case !shown.question.allows(t.Question > 0):
+	case !m.applied && t.Raw != t.Sent:
+		return errors.New("nothing was pruned, but the tokens without pruning and those sent differ")
+	case !shown.question.allows(t.Question > 0) || t.Question > questionBytes:
 		return fmt.Errorf("the way contradicts a question of %d tokens", t.Question)
 	}
 	return nil
