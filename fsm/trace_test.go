@@ -299,3 +299,22 @@ func TestTimesAreWrittenAsTheirLayoutSays(t *testing.T) {
 		assert.Equal(t, at.UTC().Format(startLayout), string(appendTime(nil, at)))
 	}
 }
+
+// The note on a text of which nothing was kept is there only because it was pruned.
+func TestANoteThatNothingWasKeptIsSentOnly(t *testing.T) {
+	p := replayer(t)
+	for _, r := range everyRecord(t) {
+		if !took(&r, Pruned) || !took(&r, Written) {
+			continue
+		}
+		_ = set("pruned_bytes", int64(0))(&r, nil)
+		for sizes, fits := range map[[2]int]bool{{4000, 90}: true, {4000, 50}: false, {4000, 200}: false, {4090, 90}: true, {4000, 0}: true} {
+			r.Bytes.Raw, r.Bytes.Sent = sizes[0], sizes[1]
+			r.Tokens.Raw, r.Tokens.Sent = 1000, sizes[1]/3
+			var back Record
+			require.NoError(t, NewDecoder().Decode(Reseal(&r), &back))
+			err := p.Replay(&back)
+			require.Equal(t, fits, err == nil, "%v: %v", sizes, err)
+		}
+	}
+}

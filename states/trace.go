@@ -99,32 +99,42 @@ func (c *Call) keepRaw() {
 	}
 }
 
-// addSizes says what was sent and what was saved. A model reads the notice too, and
-// would read it without any pruning.
+// addSizes says what was sent and what was saved. A model reads the notice too; the
+// one it would have read without any pruning may be another.
 func (c *Call) addSizes(r *fsm.Record) {
-	raw, notice := c.sent, len(c.notice)
+	raw, notice := c.sent, c.notice
 	if c.raw != nil {
-		raw = c.raw.Text()
+		raw, notice = c.raw.Text(), noticeOf(c.raw)
 	}
-	if notice > 0 {
-		notice += len("[]")
-	}
-	r.Bytes = fsm.TraceBytes{Raw: len(raw) + notice, Sent: len(c.sent) + notice, Wire: c.wire}
+	r.Bytes = fsm.TraceBytes{Raw: shownBytes(raw, notice), Sent: shownBytes(c.sent, c.notice), Wire: c.wire}
 	if c.pipeline.Tokens != nil {
-		r.Tokens = c.tokens(c.pipeline.Tokens, raw)
+		r.Tokens = c.tokens(c.pipeline.Tokens, raw, notice)
 	}
 }
 
-func (c *Call) tokens(about *TokenCounter, raw string) (t fsm.TraceTokens) {
-	if c.raw != nil {
-		t.Raw, t.Sent = about.Well(raw), about.Well(c.sent)
-	} else {
-		t.Raw = about.Quick(raw)
-		t.Sent = t.Raw
+// brackets stand around a notice.
+const brackets = len("[]")
+
+func shownBytes(text, notice string) int {
+	if notice == "" {
+		return len(text)
 	}
-	if c.notice != "" {
-		n := about.Quick(c.notice) + 2 // the brackets
-		t.Raw, t.Sent = t.Raw+n, t.Sent+n
+	return len(text) + len(notice) + brackets
+}
+
+func (c *Call) tokens(about *TokenCounter, raw, rawNotice string) (t fsm.TraceTokens) {
+	shown := func(count func(string) int, text, notice string) int {
+		n := count(text)
+		if notice != "" {
+			n += about.Quick(notice) + brackets
+		}
+		return n
+	}
+	if c.raw != nil {
+		t.Raw, t.Sent = shown(about.Well, raw, rawNotice), shown(about.Well, c.sent, c.notice)
+	} else {
+		t.Raw = shown(about.Quick, raw, rawNotice)
+		t.Sent = t.Raw
 	}
 	if c.call != nil {
 		t.Question = about.Quick(c.call.FocusQuestion())

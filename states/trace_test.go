@@ -18,6 +18,7 @@ type about struct {
 	echoed
 	subject tools.Subject
 	notice  string
+	kept    string // the notice once it is pruned
 }
 
 func (a about) Subject() tools.Subject { return a.subject }
@@ -26,7 +27,7 @@ func (a about) Notice() string         { return a.notice }
 func (a about) Run(context.Context) (tools.Output, error) { return a, nil }
 
 func (a about) Prune(s string) (tools.Output, error) {
-	a.text = s
+	a.text, a.notice = s, a.kept
 	return a, nil
 }
 
@@ -111,10 +112,13 @@ func TestSizesHoldTheNotice(t *testing.T) {
 	got := r.run(nil, "x", call)
 	assert.Equal(t, fsm.TraceBytes{Raw: 11 + 12, Sent: 11 + 12, Wire: 100}, got.Bytes)
 	assert.Equal(t, fsm.TraceTokens{Raw: 11 + 12, Sent: 11 + 12, Estimated: true}, got.Tokens)
-	call.question = "what?"
+	call.question, call.kept = "what?", "nothing was kept"
 	got = r.run(nil, "x", call)
-	assert.Equal(t, fsm.TraceBytes{Raw: 11 + 12, Sent: 5 + 12, Wire: 100}, got.Bytes)
-	assert.Equal(t, fsm.TraceTokens{Raw: 11 + 12, Sent: 5 + 12, Question: 5, Estimated: true}, got.Tokens)
+	assert.Equal(t, fsm.TraceBytes{Raw: 11 + 12, Sent: 5 + 18, Wire: 100}, got.Bytes)
+	assert.Equal(t, fsm.TraceTokens{Raw: 11 + 12, Sent: 5 + 18, Question: 5, Estimated: true}, got.Tokens)
+	call.notice = ""
+	got = r.run(nil, "x", call)
+	assert.Equal(t, fsm.TraceBytes{Raw: 11, Sent: 5 + 18, Wire: 100}, got.Bytes)
 }
 
 // A question about nothing costs its tokens, and they are an estimate as well.
