@@ -72,10 +72,17 @@ func signal(line string) float64 {
 func letter(c byte) bool { return class[c] == lower || class[c] == upper }
 
 // partEnd is where the part of an identifier that begins at i ends: AssertionError
-// is two words, ERROR is one.
+// and IOException are two words, ERROR is one.
 func partEnd(line string, i int) int {
 	end := i + 1
-	for end < len(line) && letter(line[end]) && (class[line[end]] == lower || class[line[end-1]] == upper) {
+	for end < len(line) && letter(line[end]) {
+		here, before := class[line[end]], class[line[end-1]]
+		if here == upper && before == lower {
+			return end
+		}
+		if here == lower && before == upper && end-i > 1 {
+			return end - 1
+		}
 		end++
 	}
 	return end
