@@ -142,7 +142,7 @@ const lastSecond = 1 << 33
 
 // checkPossible compares what the record says of the request with what its way
 // shows, and its sizes and times with each other.
-func (p *replayTable) checkPossible(r *Record, rows []*replayRow, m metadata) error {
+func (p *replayTable) checkPossible(r *Record, rows []*replayRow, m metadata, oneText bool) error {
 	shown, tool, end := evidence{}, never, rows[len(rows)-1]
 	for _, row := range rows {
 		shown = shown.and(row.evidence)
@@ -163,7 +163,7 @@ func (p *replayTable) checkPossible(r *Record, rows []*replayRow, m metadata) er
 	if err := checkPrunerTime(r, rows, m); err != nil {
 		return err
 	}
-	return checkSizes(r, end, shown, m)
+	return checkSizes(r, end, shown, m, oneText)
 }
 
 // checkRecord checks what every record says.

@@ -8,6 +8,10 @@ import (
 
 // Replayer holds tables to replay records against, by their hash.
 type Replayer struct {
+	// OneText names the tools that return one text and nothing beside it, so that
+	// of the sizes in their records more is known.
+	OneText []string
+
 	tables map[string]*replayTable
 }
 
@@ -113,7 +117,7 @@ func (p *Replayer) Replay(r *Record) error {
 	if err != nil {
 		return err
 	}
-	return t.checkPossible(r, rows, m)
+	return t.checkPossible(r, rows, m, slices.Contains(p.OneText, r.Tool))
 }
 
 // walk takes the record's steps, one by one, and returns their rows.

@@ -3,7 +3,6 @@ package fsm
 import (
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // Bounds of what an answer has beside the output that a pruner is given.
@@ -17,11 +16,8 @@ const (
 	keptNoneLeast, keptNoneMost = 80, 128 // a note that a pruner kept nothing
 )
 
-// plainTools return one text and nothing beside it.
-var plainTools = []string{"read", "grep", "prune_text", "recover_text"}
-
 // checkSizes compares the sizes with each other, with the metadata and with the way.
-func checkSizes(r *Record, end *replayRow, shown evidence, m metadata) error {
+func checkSizes(r *Record, end *replayRow, shown evidence, m metadata, oneText bool) error {
 	b, t := r.Bytes, r.Tokens
 	why := r.Steps[len(r.Steps)-1].Why
 	silent := end.Trigger == WriteFailed || end.Trigger == Abort && why == "cancelled"
@@ -39,14 +35,14 @@ func checkSizes(r *Record, end *replayRow, shown evidence, m metadata) error {
 	case b.Sent+envelopeBytes >= b.Wire:
 		return fmt.Errorf("a message of %d bytes cannot hold a text of %d", b.Wire, b.Sent)
 	}
-	if err := checkText(r, end, m); err != nil {
+	if err := checkText(r, end, m, oneText); err != nil {
 		return err
 	}
 	return checkTokens(b, t, shown, m)
 }
 
 // checkText compares the text with the output it was made of.
-func checkText(r *Record, end *replayRow, m metadata) error {
+func checkText(r *Record, end *replayRow, m metadata, oneText bool) error {
 	b := r.Bytes
 	if !m.output || end.Trigger == Abort {
 		if b.Raw != 0 || b.Sent != 0 {
@@ -62,7 +58,7 @@ func checkText(r *Record, end *replayRow, m metadata) error {
 	}
 	beside := int64(b.Raw) - m.raw
 	limit := int64(streamBytes)
-	if m.raw == 0 || slices.Contains(plainTools, r.Tool) {
+	if m.raw == 0 || oneText {
 		limit = noteBytes
 	}
 	if beside < 0 || beside > limit {

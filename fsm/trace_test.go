@@ -138,6 +138,7 @@ func replayer(t testing.TB) *Replayer {
 	t.Helper()
 	p, err := NewReplayer()
 	require.NoError(t, err)
+	p.OneText = []string{"read"}
 	return p
 }
 

@@ -164,6 +164,21 @@ func TestALineThatIsTooLongIsNamed(t *testing.T) {
 	assert.Empty(t, verifyText(t, seal(record)).Problems)
 }
 
+// A text that stands beside what a pruner is given can be large only where the tool
+// has one.
+func TestToolsOfOneTextHaveNothingBesideIt(t *testing.T) {
+	for tool, problems := range map[string]int{"bash": 0, "read": 1, "grep": 1, "recover_text": 1} {
+		var r *fsm.Record
+		for _, line := range split0(newGenerator(t).trace(50)) {
+			if r = parsed(t, line); slices.ContainsFunc(r.Steps, func(s fsm.TraceStep) bool { return s.Trigger == fsm.NoQuestion }) {
+				break
+			}
+		}
+		r.Tool, r.Bytes = tool, fsm.TraceBytes{Raw: r.Bytes.Raw + 5000, Sent: r.Bytes.Sent + 5000, Wire: r.Bytes.Wire + 9000}
+		assert.Len(t, verifyText(t, seal(r)).Problems, problems, tool)
+	}
+}
+
 // Whoever forges a record chooses its names, and none of them may write lines of its
 // own into what verify and stats print.
 func TestForgedNamesPrintNoLines(t *testing.T) {
