@@ -93,8 +93,7 @@ func (s *Service) prune(ctx context.Context, a PruneArgs) PruneResult {
 	case err != nil:
 		return noop(id, a.Text, InternalError)
 	case s.settings.Reranker != nil:
-		// Without a slot: waiting for the cloud costs no processor.
-		return finish(id, a, s.rerank(limited, id, a, survey, local.Result))
+		return s.rerank(limited, id, a, survey, local)
 	}
 	return res
 }

@@ -26,36 +26,51 @@ const (
 	cloudError    = "deepinfra_error"
 )
 
-// rerank chooses by the cloud's scores. When they cannot be had the local choice
-// stands, and the warnings say why.
-func (s *Service) rerank(ctx context.Context, id string, a PruneArgs, survey lineprune.Survey, local lineprune.Result) selection {
+// rerank chooses by the cloud's scores. When they cannot be had, or come too late,
+// the local choice stands, and the warnings say why. It waits for the cloud
+// without a slot: that costs no processor.
+func (s *Service) rerank(ctx context.Context, id string, a PruneArgs, survey lineprune.Survey, local selection) PruneResult {
 	cloud := &CloudStats{DocsTotal: local.Total}
-	fallback := selection{Result: local, cloud: cloud}
-	if !worthAsking(a, local) {
-		return fallback
+	local.cloud = cloud
+	instead := func(why ...string) PruneResult {
+		cloud.failed = len(why) > 0
+		local.Warnings = append(local.Warnings, why...)
+		return finish(id, a, local)
+	}
+	if !worthAsking(a, local.Result) {
+		return instead()
 	}
 	lines := recovery.NewText(a.Text).All()
 	solid := askable(lines)
 	docs := documents(lines, solid, survey.Score, s.settings.Reranker.MaxDocs())
 	if len(docs) == 0 {
-		return fallback
+		return instead()
 	}
 	scores, err := s.settings.Reranker.Score(ctx, a.Goal, texts(docs))
 	if err != nil {
-		cloud.failed = true
-		fallback.Warnings = append(fallback.Warnings, cloudWarnings(err, cloud)...)
-		return fallback
+		return instead(cloudWarnings(err, cloud)...)
 	}
 	cloud.DocsScored, cloud.HTTPStatus = len(docs), 200
 	cloud.Cached, cloud.LatencyMS = scores.Cached, scores.Latency.Milliseconds()
-	chosen := selection{Result: a.chooseBy(id, survey, ranking(len(lines), solid, survey.Score, docs, scores.Of)), cloud: cloud}
-	if cloud.Cached {
-		chosen.Warnings = append(chosen.Warnings, cacheHit)
+	var res PruneResult
+	err = s.inSlot(ctx, func() error {
+		chosen := selection{Result: a.chooseBy(id, survey, ranking(len(lines), solid, survey.Score, docs, scores.Of)), cloud: cloud}
+		if cloud.Cached {
+			chosen.Warnings = append(chosen.Warnings, cacheHit)
+		}
+		if len(docs) < len(solid) {
+			chosen.Warnings = append(chosen.Warnings, docsTruncated)
+		}
+		res = finish(id, a, chosen)
+		return nil
+	})
+	switch {
+	case err == nil:
+		return res
+	case ctx.Err() != nil:
+		return instead(TimedOut)
 	}
-	if len(docs) < len(solid) {
-		chosen.Warnings = append(chosen.Warnings, docsTruncated)
-	}
-	return chosen
+	return instead(InternalError)
 }
 
 // worthAsking is false where the answer could change nothing: no lines, nothing

@@ -334,6 +334,27 @@ func TestRerankWaitsWithoutASlot(t *testing.T) {
 	require.ErrorIs(t, <-ended, context.Canceled)
 }
 
+// Choosing by the scores takes a slot again: answers that come all at once leave a
+// processor to others. Where there is none in time, the local choice stands.
+func TestRerankChoosesInASlot(t *testing.T) {
+	var s *service.Service
+	var release func()
+	s = newService(t, service.Settings{Concurrency: 1, Reranker: rerankerAt(t, 512, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		release = s.Hold()
+		_, _ = io.WriteString(w, `{"scores":[1]}`)
+	})})
+	a := ask(haystack(400), needleGoal)
+	a.Options.Timeout = 300 * time.Millisecond
+	res := prune(t, s, a)
+	assert.Equal(t, []string{service.TimedOut}, res.Warnings)
+	assert.Equal(t, "heuristic", res.Stats.FallbackKind)
+	assert.Contains(t, res.PrunedText, "the quaternion normaliser divides")
+	release()
+	a.Options.Timeout = time.Minute
+	assert.Equal(t, []string{"cache_hit"}, prune(t, s, a).Warnings)
+}
+
 func TestRerankCost(t *testing.T) {
 	s := newService(t, service.Settings{Reranker: newReranker(t, ascending, 16)})
 	a := ask(haystack(400), needleGoal)
