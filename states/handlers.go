@@ -40,10 +40,8 @@ func validate(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	c.call, c.issues = checkParams(c.pipeline.Tools, c.request.Params)
 	c.request.Params = nil
 	if len(c.issues) > 0 {
-		return fsm.ArgumentsInvalid, fsm.Facts{
-			"message":           describe(c.issues),
-			"validation_errors": c.issues,
-		}, nil
+		logged := forLog(c.issues)
+		return fsm.ArgumentsInvalid, fsm.Facts{"message": describe(logged), "validation_errors": logged}, nil
 	}
 	return fsm.ArgumentsValid, nil, nil
 }

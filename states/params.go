@@ -76,6 +76,19 @@ func findTool(offered []tools.Tool, name any) (*tools.Tool, string) {
 	return &offered[i], ""
 }
 
+// maxLogged bounds how many issues the log lists.
+const maxLogged = 100
+
+// forLog is the issues as the log has them. A path holds names that a client chose,
+// and lines of the log may wait for long.
+func forLog(issues []Issue) []Issue {
+	logged := slices.Clone(issues[:min(len(issues), maxLogged)])
+	for i := range logged {
+		logged[i].Path = strings.Clone(cut(logged[i].Path, maxNameBytes))
+	}
+	return logged
+}
+
 // describe says in one line what is wrong, for the log.
 func describe(issues []Issue) string {
 	parts := make([]string, len(issues))

@@ -3,7 +3,9 @@ package states
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -304,6 +306,26 @@ func TestNamesInPathsStayWhole(t *testing.T) {
 		answer := p.Run(t.Context(), Request{Params: map[string]any{"name": "x", "arguments": map[string]any{}}}).Answer()
 		assert.Equal(t, []Issue{NewIssue(want, "custom")}, answer.Issues)
 	}
+}
+
+func TestTheLogCutsWhatAClientSent(t *testing.T) {
+	long := strings.Repeat("é", 1000)
+	p, logged := newPipeline(nil), fsm.Event{}
+	p.Tools[0].Check = func(map[string]any) (tools.Call, []tools.Issue) {
+		var issues []tools.Issue
+		for i := range 1000 {
+			issues = append(issues, tools.Issue{Path: fmt.Sprintf("%05d%s", i, long), Code: "custom"})
+		}
+		return nil, issues
+	}
+	p.Emit = func(e fsm.Event) { logged = e }
+	call := p.Run(t.Context(), echoRequest(nil))
+	assert.Len(t, call.Answer().Issues, 1000, "the answer has all of them")
+	require.Equal(t, "tool.request_invalid", logged.Name)
+	require.NoError(t, logged.Check())
+	assert.Less(t, len(logged.Data["message"].(string)), 20_000)
+	assert.Len(t, logged.Data["validation_errors"], 100)
+	assert.Less(t, len(fmt.Sprint(logged.Data["validation_errors"])), 20_000)
 }
 
 func TestParamsAreCheckedWhole(t *testing.T) {
