@@ -204,6 +204,5 @@ func runVerify(s settings, stdin io.Reader, stdout io.Writer) (int, error) {
 	if s.json {
 		return code, v.json(stdout)
 	}
-	v.show(stdout)
-	return code, nil
+	return code, v.show(stdout)
 }

@@ -1,6 +1,7 @@
 package tracecmd
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
@@ -216,12 +217,13 @@ func (v *verifier) finish() {
 }
 
 // show prints a verdict for people.
-func (v verdict) show(out io.Writer) {
+func (v verdict) show(out io.Writer) error {
+	var page bytes.Buffer
 	for _, n := range v.Notes {
-		fmt.Fprintln(out, "note: "+printable(n))
+		fmt.Fprintln(&page, "note: "+printable(n))
 	}
 	for _, p := range v.Problems {
-		fmt.Fprintln(out, "BAD: "+printable(p))
+		fmt.Fprintln(&page, "BAD: "+printable(p))
 	}
 	var machines []string
 	for _, name := range slices.Sorted(maps.Keys(v.Machines)) {
@@ -234,13 +236,15 @@ func (v verdict) show(out io.Writer) {
 	}
 	switch {
 	case v.OK && v.Records == 0:
-		fmt.Fprintln(out, "ok, but empty: there is no record in it, so nothing was verified")
+		fmt.Fprintln(&page, "ok, but empty: there is no record in it, so nothing was verified")
 	case v.OK:
-		fmt.Fprintf(out, "ok: %s; every one replays against its table, and from the first to the last line here of each process "+
+		fmt.Fprintf(&page, "ok: %s; every one replays against its table, and from the first to the last line here of each process "+
 			"none is changed or missing\n", text)
 	default:
-		fmt.Fprintf(out, "failed: read %s\n", text)
+		fmt.Fprintf(&page, "failed: read %s\n", text)
 	}
+	_, err := out.Write(page.Bytes())
+	return err
 }
 
 func (v verdict) json(out io.Writer) error {

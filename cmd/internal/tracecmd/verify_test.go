@@ -3,6 +3,7 @@ package tracecmd
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -301,4 +302,19 @@ func BenchmarkVerify(b *testing.B) {
 		require.Equal(b, 1_000_000, v.Records)
 	}
 	b.ReportMetric(float64(len(text))/1e6, "MB")
+}
+
+// full is a disk that takes nothing.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func TestAVerdictThatCannotBeWrittenIsNone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	require.NoError(t, os.WriteFile(path, newGenerator(t).trace(3), 0o600))
+	for _, args := range [][]string{{"verify", path}, {"verify", "--json", path}, {"stats", path}, {"report", "-o", "-", path}} {
+		var stderr bytes.Buffer
+		assert.Equal(t, exitBad, Run(t.Context(), args, strings.NewReader(""), full{}, &stderr), args)
+		assert.Contains(t, stderr.String(), "no space left on device", args)
+	}
 }
