@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/runnerfsm/keeper"
 )
 
 // HTTPOptions is a run that owns the process of its server.
@@ -123,9 +124,6 @@ func (h *owned) spawn() error {
 	return nil
 }
 
-// cannotStart is the exit code of a keeper whose command cannot be executed.
-const cannotStart = 126
-
 // await waits until the server is healthy, or what keeps it from that.
 func (h *owned) await(ctx context.Context, failed func(string) fsm.Facts) (fsm.Trigger, fsm.Facts) {
 	timeout := time.NewTimer(h.options.StartTimeout)
@@ -163,7 +161,7 @@ func (h *owned) interrupt(s os.Signal, failed func(string) fsm.Facts) (fsm.Trigg
 
 // neverReady tells a server that could not be executed from one that ended.
 func (h *owned) neverReady(failed func(string) fsm.Facts) (fsm.Trigger, fsm.Facts) {
-	if h.server.code == cannotStart {
+	if h.server.code == keeper.CannotStart {
 		return fsm.SpawnFailed, failed(h.server.lastWords())
 	}
 	message := fmt.Sprintf("exited with code %d before it was ready", h.server.code)

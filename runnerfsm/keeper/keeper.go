@@ -24,6 +24,10 @@ import (
 // output to be taken.
 const graceTold = 5 * time.Second
 
+// CannotStart is the exit code of a keeper whose command cannot be executed, which is
+// the shell's.
+const CannotStart = 126
+
 // Kept is a command under a keeper.
 type Kept struct {
 	cmd     *exec.Cmd

@@ -91,7 +91,7 @@ func TestExitCode(t *testing.T) {
 	require.NoError(t, err)
 	k, err := Start([]string{self, "keep"}, exec.Command("/dev/null"))
 	require.NoError(t, err)
-	assert.Equal(t, cannotStart, k.Wait())
+	assert.Equal(t, CannotStart, k.Wait())
 	_, err = Start([]string{self, "keep"}, exec.Command("no-such-program"))
 	assert.ErrorIs(t, err, exec.ErrNotFound)
 }

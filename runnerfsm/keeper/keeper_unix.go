@@ -23,9 +23,6 @@ const (
 	graceLeft = 500 * time.Millisecond // for what a client left behind
 )
 
-// cannotStart is the shell's exit code for a command that cannot be executed.
-const cannotStart = 126
-
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
@@ -50,7 +47,7 @@ func Main(argv []string) int {
 	ended, err := start(cmd)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mcp-pruner:", err)
-		return cannotStart
+		return CannotStart
 	}
 	go relay(stops, cmd.Process.Pid) // until this process ends
 	attend(cmd.Process.Pid, told, ended, signals, lost)

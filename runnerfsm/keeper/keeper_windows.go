@@ -29,7 +29,7 @@ func Main(argv []string) int {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := cmd.Run(); cmd.ProcessState == nil {
 		fmt.Fprintln(os.Stderr, "mcp-pruner:", err)
-		return 126
+		return CannotStart
 	}
 	return exitCode(cmd.ProcessState)
 }
