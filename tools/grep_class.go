@@ -13,6 +13,7 @@ type bracket struct {
 	posix               strings.Builder
 	re2                 strings.Builder
 	close, caret, minus bool
+	negated             []shorthand // \D, \S and \W, for which POSIX has no words inside brackets
 }
 
 var posixClass = regexp.MustCompile(`^\[:(\^?)[a-z]+:\]`)
@@ -45,11 +46,36 @@ func (t *translator) class() error {
 			return err
 		}
 	}
+	if len(b.negated) > 0 {
+		return t.union(&b, not != "")
+	}
 	re2 := "[" + b.re2.String() + "]"
 	if not != "" {
 		re2 = "[^" + b.re2.String() + badByte + "]"
 	}
 	t.put("["+not+b.ordered(not != "")+"]", re2)
+	return nil
+}
+
+// union says a class that has negated shorthands in it, such as [\s\S], as a choice
+// of classes. What is in none of several has no such form.
+func (t *translator) union(b *bracket, not bool) error {
+	plain := b.ordered(false)
+	if not && (plain != "" || len(b.negated) > 1) {
+		return errClass
+	}
+	if not {
+		t.put("["+b.negated[0].posix+"]", "["+b.negated[0].unicode+"]")
+		return nil
+	}
+	var posix, re2 []string
+	if plain != "" {
+		posix, re2 = append(posix, "["+plain+"]"), append(re2, "["+b.re2.String()+"]")
+	}
+	for _, class := range b.negated {
+		posix, re2 = append(posix, "[^"+class.posix+"]"), append(re2, "[^"+class.unicode+badByte+"]")
+	}
+	t.put("("+strings.Join(posix, "|")+")", "(?:"+strings.Join(re2, "|")+")")
 	return nil
 }
 
@@ -98,6 +124,11 @@ func (t *translator) classItem(b *bracket) error {
 			t.in = t.in[2:]
 			b.posix.WriteString(class.posix)
 			b.re2.WriteString(class.unicode)
+			return nil
+		}
+		if class, ok := shorthands[t.in[1]|0x20]; ok {
+			t.in = t.in[2:]
+			b.negated = append(b.negated, class)
 			return nil
 		}
 	}

@@ -100,7 +100,7 @@ func TestEnginesAgree(t *testing.T) {
 		`[^\d\s]`, `\d{2,3}`, `(?:foo|bar)+`, `(?P<n>foo)`, `(?i)WORD`, `.*?o`, `o+?`, `\.`, `\$`, `\t`, `a|^b`, `\x41`, `\x{e9}`,
 		`[[:upper:]]{2}`, `[[:word:]]+`, `[^[:word:]]{2}`, `[[:alpha:]]`, `[[:alnum:]-]{3}`, `^[[:upper:]]`, `[^[:lower:]]$`, `\p{Lu}`, `é`, `[é-ü]`, `ß`, `.{3}`, `\(\)`, `\-`, `[^]]`, `[-a]`, `[a-]`, `[\^]`, `[\^\-]`, `word$`, `\s$`,
 		`\S+\s+\S+`, `(a)(b)?`, `a{0}`, `\Bord`, `{`, `*a`, `(`, `[`, `[z-a]`, `\q`, `+`, `a|`, `|`, `()`, `\\`, `"`, `#`, `[.]`, `[[]`,
-		`\pL`, `[a&&b]`, `\D`, `\W\W`, `\S`, `^(word|foo)`, `[a-c-e]`, `\z`, `\A.`, `~`, `\~`, "\t", `\h`, `x{2`, `x{,2}`, `}`, `]`, `\<w`,
+		`\pL`, `[a&&b]`, `\D`, `\W\W`, `\S`, `^(word|foo)`, `[a-c-e]`, `\z`, `\A.`, `~`, `\~`, "\t", `\h`, `[\s\S]`, `foo[\s\S]*r`, `[\w\W]{3}$`, `^[A-F\D]`, `[^\S]`, `x{2`, `x{,2}`, `}`, `]`, `\<w`,
 	}
 	more := []string{`,"case_sensitive":false`, `,"output_mode":"count"`, `,"context_lines":2,"max_matches":3`, `,"fixed_string":true`}
 	for i, pattern := range patterns {
