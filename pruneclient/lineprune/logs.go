@@ -30,9 +30,10 @@ const (
 	goRun                // === RUN, ends after its --- line
 	panicEntry           // ends where the goroutines' frames do
 	traceback            // ends after the exception's message
-	framed               // between two rules of ====
+	framed               // ends at the next rule of ==== or ____
 	paragraph            // ends at a blank line
-	numberedEntry        // "  1) name", ends at the next one
+	numberedEntry        // "  1) name", ends at the next one, whatever the indentation
+	bulletEntry          // "  ● name", ends at the next line that is not indented deeper, whatever is blank
 	blankEntry           // a blank line between entries
 )
 
@@ -52,15 +53,23 @@ func entryKind(line string) int {
 	switch t[0] { // most lines are told by their first byte
 	case '=':
 		return equalsEntry(line)
+	case '_':
+		return startsEntry(line, framed, "_____")
 	case 'p', 'f', 'g':
 		return startsEntry(line, panicEntry, "panic:", "fatal error:", "goroutine ")
 	case 'T':
+		if strings.HasPrefix(line, "TASK [") {
+			return paragraph
+		}
 		return startsEntry(t, traceback, "Traceback (most recent call last)")
 	case 'e', 'w':
 		return startsEntry(line, paragraph, "error[", "error:", "warning:")
 	}
-	if class[t[0]] == digit && numbered(t) {
+	switch {
+	case class[t[0]] == digit && numbered(t):
 		return numberedEntry
+	case class[t[0]] == high && strings.HasPrefix(t, "● "):
+		return bulletEntry
 	}
 	return plainEntry
 }
@@ -75,8 +84,13 @@ func startsEntry(line string, kind int, prefixes ...string) int {
 	return plainEntry
 }
 
+// equalsEntry tells a rule above one failure from pytest's "==== FAILURES ====",
+// which is the heading of all that follows.
 func equalsEntry(line string) int {
 	if len(line) >= 20 && strings.HasPrefix(line, "=====") {
+		if titledRule(line) {
+			return plainEntry
+		}
 		return framed
 	}
 	return startsEntry(line, goRun, "=== RUN", "=== CONT", "=== NAME")
@@ -117,11 +131,13 @@ func (e *entry) continues(d *document, i int, line string) bool {
 		e.done = d.indent[i] <= e.indent && !strings.HasPrefix(d.next(i), " ")
 		return true
 	case framed:
-		return !strings.HasPrefix(line, "=====") && !strings.HasPrefix(line, "Ran ")
+		return !strings.HasPrefix(line, "=====") && !strings.HasPrefix(line, "_____") && !strings.HasPrefix(line, "Ran ")
 	case paragraph:
 		return !d.blank(i)
 	case numberedEntry:
-		return !numbered(strings.TrimSpace(line))
+		return !numbered(strings.TrimSpace(line)) && !strings.HasPrefix(line, "Finished in ")
+	case bulletEntry:
+		return d.blank(i) || d.indent[i] > e.indent
 	case blankEntry:
 		return d.blank(i)
 	}

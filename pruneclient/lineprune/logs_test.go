@@ -79,3 +79,13 @@ func TestABudgetKeepsOneLineAtLeast(t *testing.T) {
 	kept, _ = keptText(t, "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    load()\nKeyError: 'x'\n", "why did it fail", Options{Budget: 0.1})
 	require.True(t, kept["KeyError: 'x'"])
 }
+
+// A heading of pytest opens no entry: the run would be one, kept whole or not at all.
+func TestFailuresOfOneRunAreSeveralEntries(t *testing.T) {
+	text := "========== test session starts ==========\n" + strings.Repeat("tests/test_a.py::test_it FAILED\n", 2) + strings.Repeat("tests/test_a.py::test_it PASSED\n", 60) +
+		"========== FAILURES ==========\n_____ test_a _____\nE   assert 1 == 2\n\n_____ test_b _____\n\nE   assert 3 == 4\n" +
+		"========== short test summary info ==========\nFAILED test_a\nFAILED test_b\n"
+	_, res := keptText(t, text, "which tests failed", Options{})
+	require.False(t, res.Whole())
+	require.Less(t, len(res.Kept), 20)
+}
