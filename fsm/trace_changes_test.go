@@ -311,6 +311,8 @@ var further = []change{
 	},
 		func(r *Record) { r.Amends = true })},
 	{"the year 1", with(any0, func(r *Record) { r.Start = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC) })},
+	{"a machine that outlasts every clock", with(any0, func(r *Record) { r.Steps[len(r.Steps)-1].Micros = 1 << 60 })},
+	{"a machine that outlasts what counts nanoseconds", with(any0, func(r *Record) { r.Steps[len(r.Steps)-1].Micros = 1<<63 - 1 })},
 	{"the year 9999", with(any0, func(r *Record) { r.Start = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) })},
 }
 

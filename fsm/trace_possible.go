@@ -169,6 +169,7 @@ func (p *replayTable) checkPossible(r *Record, rows []*replayRow, m metadata, on
 // checkRecord checks what every record says.
 func (p *replayTable) checkRecord(r *Record, end *replayRow) error {
 	unanswered := end.Trigger == WriteFailed || end.Trigger == Abort
+	took := r.Steps[len(r.Steps)-1].Micros / 1e6
 	switch {
 	case r.ID == "":
 		return errors.New("it has no id")
@@ -176,6 +177,8 @@ func (p *replayTable) checkRecord(r *Record, end *replayRow) error {
 		return fmt.Errorf("%d lost records are none", r.Lost)
 	case r.Start.Unix() < 0 || r.Start.Unix() >= lastSecond:
 		return fmt.Errorf("no clock shows the year %d", r.Start.Year())
+	case r.Start.Unix()+took >= lastSecond:
+		return fmt.Errorf("it took %d seconds, to a year that no clock shows", took)
 	case r.Amends && (!unanswered || p.rows[edge{end.From, Written}] == nil):
 		return errors.New("only an answer that could not be written is amended")
 	case !p.answers && (r.Session != "" || r.Bytes != TraceBytes{} || r.Tokens != TraceTokens{}):
