@@ -74,14 +74,15 @@ func header(req Request, res lineprune.Result) string {
 }
 
 func howToGetTheRest(req Request) string {
-	way := "ask again without context_focus_question to see all"
+	way, where := "ask again without context_focus_question to see all", ""
+	if req.File != "" && req.FirstLine > 1 {
+		where = fmt.Sprintf(" (line 1 here is line %d of the file)", req.FirstLine)
+	}
 	switch {
 	case req.RecoverTool && req.RecoveryID != "":
-		way = "recover_text gives any of them back"
-	case req.File != "" && req.FirstLine > 1:
-		way = fmt.Sprintf("read again with start_line and end_line and no question to see one (line 1 here is line %d of the file)", req.FirstLine)
+		way = "recover_text gives any of them back" + where
 	case req.File != "":
-		way = "read again with start_line and end_line and no question to see one"
+		way = "read again with start_line and end_line and no question to see one" + where
 	case req.Command != "":
 		way = "run it again without context_focus_question to see all"
 	}

@@ -39,10 +39,12 @@ func TestEmbeddedBeginsWithWhatWasKept(t *testing.T) {
 		rest string
 		mark string
 	}{
-		"file":      {pruneclient.Request{File: "ledger.go"}, "read again with start_line and end_line", "⟦PRUNÉ: lignes 1-"},
-		"command":   {pruneclient.Request{Command: "cat ledger.go"}, "run it again without context_focus_question", "⟦PRUNÉ: lignes 1-"},
-		"recovery":  {pruneclient.Request{File: "ledger.go", RecoveryID: "prn_7", RecoverTool: true}, "recover_text gives any of them back; prune_id prn_7", "⟦PRUNÉ: prune_id=prn_7 lignes 1-"},
-		"part":      {pruneclient.Request{File: "ledger.go", FirstLine: 40}, "line 1 here is line 40 of the file", "⟦PRUNÉ: lignes 1-"},
+		"file":     {pruneclient.Request{File: "ledger.go"}, "read again with start_line and end_line", "⟦PRUNÉ: lignes 1-"},
+		"command":  {pruneclient.Request{Command: "cat ledger.go"}, "run it again without context_focus_question", "⟦PRUNÉ: lignes 1-"},
+		"recovery": {pruneclient.Request{File: "ledger.go", RecoveryID: "prn_7", RecoverTool: true}, "recover_text gives any of them back; prune_id prn_7", "⟦PRUNÉ: prune_id=prn_7 lignes 1-"},
+		"part":     {pruneclient.Request{File: "ledger.go", FirstLine: 40}, "to see one (line 1 here is line 40 of the file)", "⟦PRUNÉ: lignes 1-"},
+		"part, recovery": {pruneclient.Request{File: "ledger.go", FirstLine: 40, RecoveryID: "prn_7", RecoverTool: true},
+			"recover_text gives any of them back (line 1 here is line 40 of the file); prune_id prn_7", "⟦PRUNÉ: prune_id=prn_7 lignes 1-"},
 		"text only": {pruneclient.Request{}, "ask again without context_focus_question", "⟦PRUNÉ: lignes 1-"},
 	} {
 		t.Run(name, func(t *testing.T) {
