@@ -75,7 +75,7 @@ func Run(p Process) int {
 	defer stop()
 	surviveClosedPipes()
 	if len(p.Args) == 0 {
-		return serve(ctx, p)
+		return serveStdio(ctx, p)
 	}
 	name := p.Args[0]
 	p.Args = p.Args[1:]

@@ -36,8 +36,8 @@ type Message struct {
 	stray  bool   // a response nobody asked for
 }
 
-// IsCall says whether answering may take long: the message is a tools/call, or
-// a line whose machine has to run.
+// IsCall says whether the message is a tools/call that wants an answer: it may take
+// long.
 func (m Message) IsCall() bool { return m.fault == 0 && m.ID != nil && m.Method == "tools/call" }
 
 // Fault is the JSON-RPC error code that answers a message which is no request; 0

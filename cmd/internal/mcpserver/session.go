@@ -141,12 +141,12 @@ func (s *Session) progress(notify func(line []byte), token any) (stop func()) {
 		defer close(gone)
 		ticker := time.NewTicker(progressEvery)
 		defer ticker.Stop()
-		for seconds := 5; ; seconds += 5 {
+		for passed := progressEvery; ; passed += progressEvery {
 			select {
 			case <-ended:
 				return
 			case <-ticker.C:
-				notify(progressLine(token, seconds))
+				notify(progressLine(token, passed))
 			}
 		}
 	}()
@@ -156,11 +156,12 @@ func (s *Session) progress(notify func(line []byte), token any) (stop func()) {
 	}
 }
 
-func progressLine(token any, seconds int) []byte {
+// progressLine counts progress in seconds.
+func progressLine(token any, passed time.Duration) []byte {
 	line, err := json.Marshal(map[string]any{
 		"jsonrpc": "2.0",
 		"method":  "notifications/progress",
-		"params":  map[string]any{"progressToken": token, "progress": seconds},
+		"params":  map[string]any{"progressToken": token, "progress": int(passed.Seconds())},
 	})
 	if err != nil { // a token that came as JSON goes out as JSON
 		return nil

@@ -34,8 +34,8 @@ func boundMemory(env settings.Lookup, limit int64) {
 	}
 }
 
-// serve is the stdio server.
-func serve(ctx context.Context, p Process) int {
+// serveStdio serves over standard input and output: the program without a verb.
+func serveStdio(ctx context.Context, p Process) int {
 	started := time.Now()
 	boundMemory(settings.FromEnv(p.Env), memoryLimit)
 	config, _, err := settings.Load(settings.FromEnv(p.Env))
