@@ -2,6 +2,7 @@ package lineprune
 
 import (
 	"math/bits"
+	"strconv"
 	"strings"
 )
 
@@ -43,6 +44,7 @@ type entry struct {
 	indent int16
 	done   bool // the next line opens another entry
 	lines  int
+	frames int // numbered frames seen, as "#0 main()"
 }
 
 func entryKind(line string) int {
@@ -141,12 +143,25 @@ func (e *entry) continues(d *document, i int, line string) bool {
 	case blankEntry:
 		return d.blank(i)
 	}
-	return !d.blank(i) && d.indent[i] > e.indent || continuation(d, i, line)
+	return !d.blank(i) && d.indent[i] > e.indent || e.frame(line) || continuation(line)
 }
 
 // continuation is true of the excerpts and frames tools print flush left.
-func continuation(d *document, i int, line string) bool {
-	return strings.HasPrefix(line, "\tat ") || strings.HasPrefix(line, "Caused by:")
+func continuation(line string) bool {
+	return strings.HasPrefix(line, "\tat ") || strings.HasPrefix(line, "Caused by:") || strings.HasPrefix(line, "Stack trace:")
+}
+
+// frame is true of the entry's next numbered frame, as PHP and gdb print them.
+func (e *entry) frame(line string) bool {
+	if line == "" || line[0] != '#' {
+		return false
+	}
+	number, _, _ := strings.Cut(line[1:], " ")
+	if number != strconv.Itoa(e.frames) {
+		return false
+	}
+	e.frames++
+	return true
 }
 
 // template is a hash of a line with numbers and alignment masked: lines a program

@@ -40,6 +40,18 @@ func TestColoursAndLineEndsChangeNothing(t *testing.T) {
 	}
 }
 
+// PHP and gdb print their frames flush left, one number after the other.
+func TestNumberedFramesFollowTheirMessage(t *testing.T) {
+	trace := []string{"PHP Fatal error:  Uncaught TypeError: wrong", "Stack trace:", "#0 /srv/cart.php(41): Cart->add()", "#1 {main}", "  thrown in /srv/Cart.php on line 17"}
+	kept, res := keptText(t, sampleLog(100)+strings.Join(trace, "\n")+"\n"+sampleLog(100), "why did it crash", Options{})
+	require.False(t, res.Whole())
+	for _, line := range trace {
+		require.True(t, kept[line], line)
+	}
+	o := logsOutline(newDocument("#1 [internal] load\n#1 done\n#2 [1/6] FROM\n#2 done\n"))
+	require.Equal(t, []int32{0, 1, 2, 3}, o.of, "steps are no frames")
+}
+
 func TestEscapeSequencesEndSomewhere(t *testing.T) {
 	for in, want := range map[string]string{
 		"a\x1b[31mb\x1b[0m":                      "ab",
