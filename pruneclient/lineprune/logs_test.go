@@ -40,6 +40,17 @@ func TestColoursAndLineEndsChangeNothing(t *testing.T) {
 	}
 }
 
+func TestVerdictsOfRunsWithoutAFailure(t *testing.T) {
+	for _, line := range []string{"PASS", "OK", "OK (1200 tests, 3400 assertions)", "ok  \ta/b\t0.1s", "test result: ok. 3 passed", "BUILD SUCCESSFUL in 9s",
+		"[INFO] BUILD SUCCESS", "Build succeeded.", "120 examples, 0 failures", "added 57 packages in 3s", "    Finished `dev` profile in 0.5s",
+		"Success: no issues found in 3 source files", "all tests passed", "webpack 5.90.0 compiled successfully in 123 ms", "✓ built in 4.21s", "ℹ fail 0"} {
+		assert.True(t, successLine(line), line)
+	}
+	for _, line := range []string{"120 examples, 10 failures", "added a retry", "Build failed.", "webpack 5.90.0 compiled with 1 error in 9 ms"} {
+		assert.False(t, successLine(line), line)
+	}
+}
+
 // PHP and gdb print their frames flush left, one number after the other.
 func TestNumberedFramesFollowTheirMessage(t *testing.T) {
 	trace := []string{"PHP Fatal error:  Uncaught TypeError: wrong", "Stack trace:", "#0 /srv/cart.php(41): Cart->add()", "#1 {main}", "  thrown in /srv/Cart.php on line 17"}

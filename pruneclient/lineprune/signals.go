@@ -196,9 +196,17 @@ func successLine(line string) bool {
 	if len(line) < 2 || len(line) > longestVerdict {
 		return false
 	}
-	switch line[0] {
-	case 'P', 'O':
-		return line == "PASS" || line == "OK"
+	return successStart(line) || strings.Contains(line, " passed") || strings.Contains(line, " passing") ||
+		strings.HasSuffix(line, "BUILD SUCCESS") || strings.HasSuffix(line, ", 0 failures")
+}
+
+// successStart is true of the verdicts that are told by how they begin.
+func successStart(line string) bool {
+	switch line[0] { // most lines are told by their first byte
+	case 'P':
+		return line == "PASS"
+	case 'O':
+		return line == "OK" || strings.HasPrefix(line, "OK (")
 	case 'o':
 		return strings.HasPrefix(line, "ok  \t")
 	case 't':
@@ -209,6 +217,18 @@ func successLine(line string) bool {
 		return strings.HasPrefix(line, "Ran ")
 	case 'f':
 		return strings.HasPrefix(line, "found 0 vulnerabilities")
+	case 'a':
+		return strings.HasPrefix(line, "added ") && strings.Contains(line, " package")
+	case 'B':
+		return strings.HasPrefix(line, "BUILD SUCCESSFUL") || strings.HasPrefix(line, "Build succeeded")
+	case 'S':
+		return strings.HasPrefix(line, "Success: no issues") || strings.HasPrefix(line, "Successfully ")
+	case 'w':
+		return strings.HasPrefix(line, "webpack ") && strings.Contains(line, " compiled successfully")
+	case ' ':
+		return strings.HasPrefix(line, "    Finished ") // cargo
+	case 0xe2:
+		return strings.HasPrefix(line, "✓ built in ") || strings.HasPrefix(line, "ℹ fail 0")
 	}
-	return strings.Contains(line, " passed") || strings.Contains(line, " passing") || strings.HasSuffix(line, "BUILD SUCCESS")
+	return false
 }
