@@ -218,8 +218,12 @@ func (r *relevance) trouble(d *document, q *question, o outline) {
 			s /= 2
 		}
 		r.score[i] += s
-		if i > o.units[u].start && wordless(d.lines[i]) {
+		switch {
+		case i == o.units[u].start:
+		case wordless(d.lines[i]):
 			r.score[i] = min(r.score[i], r.score[i-1])
+		case d.indent[i] > 0 && pointsAt(d.lines[i]):
+			r.score[i] = max(r.score[i], r.score[i-1])
 		}
 	}
 }
@@ -234,6 +238,10 @@ func wordless(line string) bool {
 	}
 	return true
 }
+
+// pointsAt is true of the line that says where the message above it belongs, as rustc
+// prints it.
+func pointsAt(line string) bool { return strings.HasPrefix(line[firstVisible(line):], "--> ") }
 
 // readSignals finds the signs of trouble, and adds rarity to the score.
 func (r *relevance) readSignals(d *document, q *question, o outline, rare []float64) {

@@ -112,3 +112,16 @@ func TestFailuresOfOneRunAreSeveralEntries(t *testing.T) {
 	require.False(t, res.Whole())
 	require.Less(t, len(res.Kept), 20)
 }
+
+// Where a message belongs is worth as much as the message.
+func TestLocationsFollowTheirMessage(t *testing.T) {
+	var b strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&b, "warning: unused variable: `v%d`\n --> src/lib.rs:%d:9\n  |\n%d | let v%d = compute(%d);\n  |     ^^ help: prefix it with an underscore\n\n", i, i, i, i, i)
+	}
+	b.WriteString("error[E0382]: use of moved value: `b`\n  --> src/take.rs:3:48\n   |\n 3 | take(b) + take(b)\n   |      -         ^ value used here after move\n   |\n\n")
+	b.WriteString("error: could not compile `demo` (lib) due to 1 previous error; 20 warnings emitted\n")
+	kept, _ := keptText(t, b.String(), "what is the compile error", Options{Budget: 0.06})
+	require.True(t, kept["error[E0382]: use of moved value: `b`"])
+	require.True(t, kept["  --> src/take.rs:3:48"])
+}
