@@ -144,6 +144,7 @@ func TestRPC(t *testing.T) {
 		"stray response":        {`{"jsonrpc":"2.0","id":1,"result":{}}`, 202, ``},
 		"not JSON":              {`{"jsonrpc":`, 200, fault("null", -32700, "Parse error")},
 		"NaN":                   {`{"jsonrpc":"2.0","id":1,"method":"ping","params":NaN}`, 200, fault("null", -32700, "Parse error")},
+		"id not UTF-8":          {`{"jsonrpc":"2.0","id":"` + "\xff" + `","method":"ping","params":{}}`, 200, fault("null", -32700, "Parse error")},
 		"empty body":            {``, 200, fault("null", -32700, "Parse error")},
 		"batch":                 {`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, 200, fault("null", -32600, "Invalid Request")},
 		"wrong version":         {`{"jsonrpc":"1.0","id":7,"method":"ping"}`, 200, fault("7", -32600, "Invalid Request")},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -242,7 +243,8 @@ func read(body []byte) (m mcpserver.Message, params map[string]any, badParams er
 	return m, params, badParams
 }
 
-// readRequest reads a flawless request with an object for params.
+// readRequest reads a flawless request with an object for params. What is not UTF-8
+// in those becomes U+FFFD; an id, which is sent back as it came, must be.
 func readRequest(body []byte) (m mcpserver.Message, params map[string]any, ok bool) {
 	var version string
 	dec := json.NewDecoder(bytes.NewReader(body))
@@ -275,7 +277,7 @@ func readRequest(body []byte) (m mcpserver.Message, params map[string]any, ok bo
 	_, closed := dec.Token()
 	_, end := dec.Token()
 	ok = closed == nil && errors.Is(end, io.EOF) && version == "2.0" && m.Method != "" && params != nil &&
-		len(m.ID) > 0 && (m.ID[0] == '"' || m.ID[0] >= '0' && m.ID[0] <= '9')
+		len(m.ID) > 0 && utf8.Valid(m.ID) && (m.ID[0] == '"' || m.ID[0] >= '0' && m.ID[0] <= '9')
 	return m, params, ok
 }
 
