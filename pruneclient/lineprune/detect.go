@@ -231,6 +231,8 @@ func (v *votes) add(d *document, i int, text string) {
 		v.code += 2
 	case signal(text) >= 0.7:
 		v.logs += 2
+	case i > 0 && lastVisible(text) != '.' && template(d.lines[i]) == template(d.lines[i-1]): // one statement printed both
+		v.logs += 2
 	case prose(text):
 		v.docs += 2
 	}
