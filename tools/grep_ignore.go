@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -123,24 +124,23 @@ func readIgnore(path string) []*ignoreRule {
 	}
 	var rules []*ignoreRule
 	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
-		line = strings.TrimRight(line, "\r\n")
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		if r := parseIgnore(trimSpaces(line)); r != nil && doublestar.ValidatePattern(r.pattern) {
+		if r := parseIgnore(ignoreLine(strings.TrimRight(line, "\r\n"))); r != nil && doublestar.ValidatePattern(r.pattern) {
 			rules = append(rules, r)
 		}
 	}
 	return rules
 }
 
-// trimSpaces drops spaces at the end unless a backslash keeps them.
-func trimSpaces(line string) string {
-	trimmed := strings.TrimRight(line, " ")
-	if strings.HasSuffix(trimmed, `\`) && trimmed != line {
-		trimmed += " "
+// ignoreLine is what a line says: nothing when it is a comment, and no white space
+// at its end, unless a backslash keeps it.
+func ignoreLine(line string) string {
+	switch {
+	case strings.HasPrefix(line, "#"):
+		return ""
+	case strings.HasSuffix(line, `\ `):
+		return line
 	}
-	return trimmed
+	return strings.TrimRightFunc(line, unicode.IsSpace)
 }
 
 // parseIgnore reads one pattern; nil when there is none.

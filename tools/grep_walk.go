@@ -24,10 +24,11 @@ func newWalk(root, dir, glob string) (*walk, error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		w.dir = real
 	}
-	if glob == "" {
+	said := ignoreLine(glob) // to rg a glob is a line of an ignore file
+	if said == "" {
 		return w, nil
 	}
-	w.glob = parseIgnore(glob)
+	w.glob = parseIgnore(said)
 	if w.glob == nil || !doublestar.ValidatePattern(w.glob.pattern) {
 		return nil, fmt.Errorf("glob %q cannot be understood", quoted(glob))
 	}
