@@ -125,3 +125,14 @@ func TestLocationsFollowTheirMessage(t *testing.T) {
 	require.True(t, kept["error[E0382]: use of moved value: `b`"])
 	require.True(t, kept["  --> src/take.rs:3:48"])
 }
+
+// Whether it went well asks for the verdict, whichever it is.
+func TestQuestionsForTheVerdict(t *testing.T) {
+	for _, q := range []string{"did all tests pass?", "did the build succeed", "what is the root cause"} {
+		for _, verdict := range []string{"1 failed, 99 passed in 3.2s", "100 passed in 3.2s"} {
+			kept, res := keptText(t, strings.Repeat("tests/test_a.py::test_it PASSED\n", 100)+verdict+"\n", q, Options{})
+			require.False(t, res.Whole(), q)
+			require.True(t, kept[verdict], q)
+		}
+	}
+}

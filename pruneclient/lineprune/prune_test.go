@@ -211,7 +211,7 @@ func TestKindOfAText(t *testing.T) {
 		"pytest":           {"===== test session starts =====\n" + strings.Repeat("tests/test_a.py::test_of_it[1] PASSED      [ 10%]\n", 30), Options{}, Logs},
 		"image build":      {strings.Repeat("#8 2.1 npm http fetch GET 200 https://example.com/a 12ms\n", 30), Options{}, Logs},
 		"ansible":          {strings.Repeat("TASK [install packages of the role] ****\nok: [web-0]\nok: [web-1]\n\n", 30), Options{}, Logs},
-		"prose records":   {strings.Repeat("job 007 queued at slot 3 of 8\n", 50) + "  + Exception Group Traceback (most recent call last):\n", Options{}, Logs},
+		"prose records":    {strings.Repeat("job 007 queued at slot 3 of 8\n", 50) + "  + Exception Group Traceback (most recent call last):\n", Options{}, Logs},
 		"records":          {strings.Repeat("apples 3 kg\n", 50), Options{}, Logs},
 		"Japanese page":    {strings.Repeat("# ガイド\n\n四半期に一度これを実行してください。\n\n", 20), Options{}, Docs},
 		"accented page":    {strings.Repeat("## État\n\nvoir là-bas\n\n", 20), Options{}, Docs},

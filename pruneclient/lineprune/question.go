@@ -92,12 +92,13 @@ func newQuestion(text string) *question {
 }
 
 var failureWords = []string{"fail", "error", "crash", "panic", "wrong", "exception", "assert", "why", "not compile", "reject", "traceback",
-	"complain", "conflict", "refused", "die", "abort", "problem", "broke", "missing", "could not", "can't"}
+	"complain", "conflict", "refused", "die", "abort", "problem", "broke", "missing", "could not", "can't", "tests pass", "succeed",
+	"root cause"}
 
 // failureTalk are the stems of words that ask for a failure, not for some thing.
 var failureTalk = stemSet(`fail failure error crash wrong exception problem broke broken die died abort message build built compile
 	compiler complain complaint assertion happen reason cause command process job step detail stack trace traceback log come raise
-	raised made`)
+	raised made pass succeed root`)
 
 func stemSet(words string) map[string]bool {
 	out := map[string]bool{}
