@@ -54,14 +54,9 @@ func (s *Service) rerank(ctx context.Context, id string, a PruneArgs, survey lin
 	cloud.Cached, cloud.LatencyMS = scores.Cached, scores.Latency.Milliseconds()
 	var res PruneResult
 	err = s.inSlot(ctx, func() error {
-		chosen := selection{Result: a.chooseBy(id, survey, ranking(len(lines), solid, survey.Score, docs, scores.Of)), cloud: cloud}
-		if cloud.Cached {
-			chosen.Warnings = append(chosen.Warnings, cacheHit)
-		}
-		if len(docs) < len(solid) {
-			chosen.Warnings = append(chosen.Warnings, docsTruncated)
-		}
-		res = finish(id, a, chosen)
+		chosen := a.chooseBy(id, survey, ranking(solid, survey.Score, docs, scores.Of))
+		chosen.Warnings = append(chosen.Warnings, cloud.warnings(len(solid))...)
+		res = finish(id, a, selection{chosen, cloud})
 		return nil
 	})
 	switch {
@@ -85,10 +80,22 @@ func worthAsking(a PruneArgs, local lineprune.Result) bool {
 	return a.Options.MinKeepLines < n && lineprune.MaxPruned(n, a.Options.MaxPruneRatio) > 0
 }
 
-// ranking orders n lines, best first: by the score of their passage; within a
+// warnings are those of scores that were had, asked about so many lines.
+func (c *CloudStats) warnings(lines int) (list []string) {
+	if c.Cached {
+		list = append(list, cacheHit)
+	}
+	if c.DocsScored < lines {
+		list = append(list, docsTruncated)
+	}
+	return list
+}
+
+// ranking orders the lines, best first: by the score of their passage; within a
 // passage of several lines by the words of the question; equals as in the text.
 // Lines that are not solid come last.
-func ranking(n int, solid []int, relevance []float64, docs []document, scores []float64) []int {
+func ranking(solid []int, relevance []float64, docs []document, scores []float64) []int {
+	n := len(relevance)
 	score := spread(docs, scores, n)
 	order := make([]int, 0, n)
 	isSolid := make([]bool, n)
