@@ -11,56 +11,73 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkTracing is the round trip of one call over stdio without a trace and
-// with one, in blocks that alternate between two servers, and what the trace adds
-// to the median.
+type toolCall struct {
+	tool string
+	args map[string]any
+}
+
+// BenchmarkTracing is the round trip of calls over stdio without a trace and with
+// one, in blocks that alternate between two servers, and what the trace adds to the
+// median. A session is as many commands as searches as reads.
 func BenchmarkTracing(b *testing.B) {
 	root := b.TempDir()
 	text := strings.Repeat("func handle(w http.ResponseWriter, r *http.Request) error {\n\treturn serve(w, r)\n}\n\n", 100)
-	require.NoError(b, os.WriteFile(filepath.Join(root, "small.go"), []byte(text[:800]), 0o600))
-	require.NoError(b, os.WriteFile(filepath.Join(root, "large.go"), []byte(strings.Repeat(text, 8)), 0o600))
-	for name, args := range map[string]map[string]any{
-		"small":  {"file_path": "small.go"},
-		"large":  {"file_path": "large.go"},
-		"pruned": {"file_path": "large.go", "context_focus_question": "how is a request handled"},
+	for name, size := range map[string]int{"small.go": 800, "file.go": 8 << 10, "large.go": 64 << 10} {
+		require.NoError(b, os.WriteFile(filepath.Join(root, name), []byte(strings.Repeat(text, 8)[:size]), 0o600))
+	}
+	const question = "how is a request handled"
+	small := toolCall{"read", map[string]any{"file_path": "small.go"}}
+	file := toolCall{"read", map[string]any{"file_path": "file.go"}}
+	large := toolCall{"read", map[string]any{"file_path": "large.go"}}
+	pruned := toolCall{"read", map[string]any{"file_path": "large.go", "context_focus_question": question}}
+	search := toolCall{"grep", map[string]any{"pattern": "Request", "path": "small.go"}}
+	command := toolCall{"bash", map[string]any{"command": "cat file.go", "context_focus_question": question}}
+	for _, bench := range []struct {
+		name  string
+		calls []toolCall
+	}{
+		{"session", []toolCall{small, search, command, file, search, command, large, search, command, pruned, search, command}},
+		{"small", []toolCall{small}},
+		{"file", []toolCall{file}},
+		{"large", []toolCall{large}},
+		{"pruned", []toolCall{pruned}},
+		{"search", []toolCall{search}},
+		{"command", []toolCall{command}},
 	} {
-		b.Run(name, func(b *testing.B) { compare(b, root, args) })
+		b.Run(bench.name, func(b *testing.B) { compare(b, root, bench.calls) })
 	}
 }
 
-func compare(b *testing.B, root string, args map[string]any) {
+// compare makes ten or more calls a block.
+func compare(b *testing.B, root string, calls []toolCall) {
 	off := startServer(b, root, "PRUNER_URL=embedded")
 	on := startServer(b, root, "PRUNER_URL=embedded", "MCP_PRUNER_TRACE="+filepath.Join(b.TempDir(), "trace.jsonl"))
-	servers, times := []*server{off, on}, make([][]time.Duration, 2)
-	const block = 10
+	servers, times := []*server{off, on}, map[*server][]time.Duration{}
+	block := slices.Repeat(calls, (9+len(calls))/len(calls))
 	for warm := true; b.Loop(); warm = false {
-		for i, s := range servers {
-			for n := range block {
+		for _, s := range servers {
+			for n, call := range block {
 				began := time.Now()
-				require.NoError(b, s.call(n, "read", args))
+				require.NoError(b, s.call(n, call.tool, call.args))
 				_, err := s.out.ReadSlice('\n')
 				require.NoError(b, err)
 				if !warm {
-					times[i] = append(times[i], time.Since(began))
+					times[s] = append(times[s], time.Since(began))
 				}
 			}
 		}
 		slices.Reverse(servers)
-		slices.Reverse(times)
 	}
 	off.close(b)
 	on.close(b)
-	if len(times[0]) == 0 {
+	if len(times[off]) == 0 {
 		return
-	}
-	if servers[0] != off {
-		slices.Reverse(times)
 	}
 	median := func(d []time.Duration) float64 {
 		slices.Sort(d)
 		return float64(d[len(d)/2].Nanoseconds()) / 1000
 	}
-	without, with := median(times[0]), median(times[1])
+	without, with := median(times[off]), median(times[on])
 	b.ReportMetric(without, "p50-off-µs")
 	b.ReportMetric(with, "p50-on-µs")
 	b.ReportMetric((with/without-1)*100, "added-%")
