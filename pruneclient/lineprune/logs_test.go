@@ -12,7 +12,7 @@ import (
 func TestSignsOfTrouble(t *testing.T) {
 	for _, line := range []string{
 		"ERROR upload 7 rejected", "main.go:3:5: undefined: x", "error: null pointer dereference", `{"error":"disk full"}`,
-		"java.io.IOException: x", "OSError: [Errno 5] x", "Reason: OOMKilled", "10 errors", "errors=0.5", "open x: no such file or directory", "Error: none of the hosts answered", "\tfailed: 0x80070005",
+		"java.io.IOException: x", "OSError: [Errno 5] x", "Reason: OOMKilled", "thread 'main' (7) panicked at src/main.rs:4:5:", "10 errors", "errors=0.5", "open x: no such file or directory", "Error: none of the hosts answered", "\tfailed: 0x80070005",
 	} {
 		assert.Greater(t, signal(line), 0.5, line)
 	}

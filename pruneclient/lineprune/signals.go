@@ -8,7 +8,7 @@ const warningSignal = 0.4
 // signalWords mark a line of a log as trouble, each with its weight. Words that
 // need others after them are in signalPhrases.
 var signalWords = weightTable(map[float64]string{
-	1:             `panic traceback fatal critical exception segfault segmentation assertion sigsegv sigabrt sigbus oom`,
+	1:             `panic panicked traceback fatal critical exception segfault segmentation assertion sigsegv sigabrt sigbus oom`,
 	0.9:           `error errors`,
 	0.8:           `failed`,
 	0.7:           `refused denied failing failure failures killed aborted rejected crashed crash unreachable`,
