@@ -136,3 +136,15 @@ func TestQuestionsForTheVerdict(t *testing.T) {
 		}
 	}
 }
+
+// g++ names the user's line among many of the library's.
+func TestTheUsersLineOfATemplateError(t *testing.T) {
+	var b strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&b, "/usr/include/c++/12/bits/stl_algo.h:%d:20:   required from 'void std::__step%d(_Iter, _Iter, _Compare) [with _Iter = K*]'\n", 1600+i, i)
+	}
+	b.WriteString("main.cpp:6:80:   required from here\n/usr/include/c++/12/bits/predefined_ops.h:98:22: error: no match for 'operator<'\n")
+	kept, _ := keptText(t, b.String(), "what is the compile error", Options{Budget: 0.06})
+	require.True(t, kept["main.cpp:6:80:   required from here"])
+	require.True(t, kept["/usr/include/c++/12/bits/predefined_ops.h:98:22: error: no match for 'operator<'"])
+}

@@ -49,7 +49,7 @@ func signal(line string) float64 {
 		return 0
 	}
 	best := 0.0
-	if diagnostic(line) && !strings.Contains(line, "warning:") && !strings.Contains(line, "note:") {
+	if diagnostic(line) && !strings.Contains(line, "warning:") && !strings.Contains(line, "note:") && !passingBy(line) {
 		best = 0.95
 	}
 	for i := 0; i+1 < len(line); {
@@ -176,6 +176,13 @@ func diagnostic(line string) bool {
 	}
 	dot := strings.LastIndexByte(line[:i], '.')
 	return dot > 0 && dot < i-1 && class[line[dot+1]] == lower
+}
+
+// passingBy is true of the places g++ went through on its way to an error, but not of
+// the one it came from: that is where the user's code is.
+func passingBy(line string) bool {
+	_, how, ok := strings.Cut(line, "   required ")
+	return ok && !strings.HasSuffix(how, "here")
 }
 
 // verdict is true of lines that say that something failed and not what.
