@@ -1,6 +1,7 @@
 package runnerfsm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -89,11 +90,29 @@ func (s Settings) prunerURL() (string, error) {
 	case value == "", value == embeddedPruner:
 		return value, nil
 	}
-	u, err := url.Parse(value)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return "", fmt.Errorf("%s=%q: not an absolute http or https URL, %q or empty", envURL, value, embeddedPruner)
+	if !isHTTP(value) {
+		return "", fmt.Errorf("%s=%q: not an absolute http or https URL, %q or empty", envURL, withoutPassword(value), embeddedPruner)
 	}
 	return value, nil
+}
+
+// isHTTP says whether the server takes a URL: one that it would refuse by not
+// starting is refused before.
+func isHTTP(value string) bool {
+	u, err := url.Parse(value)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return false
+	}
+	port, err := strconv.ParseUint(cmp.Or(u.Port(), "80"), 10, 16)
+	return err == nil && port > 0
+}
+
+// withoutPassword is a value, URL or not, without what stands before its host.
+func withoutPassword(value string) string {
+	if i := strings.LastIndexByte(value, '@'); i >= 0 {
+		return "xxxxx" + value[i:]
+	}
+	return value
 }
 
 // serverPath finds the server: where the setting says, beside the runner, on PATH.

@@ -71,6 +71,10 @@ func TestServers(t *testing.T) {
 		{name: "url of another kind", beside: beside, env: []string{"JEEVES_PRUNER_URL=ftp://p.test/"}, err: "JEEVES_PRUNER_URL"},
 		{name: "url relative", beside: beside, env: []string{"JEEVES_PRUNER_URL=/prune"}, err: "JEEVES_PRUNER_URL"},
 		{name: "url without host", beside: beside, env: []string{"JEEVES_PRUNER_URL=http:///prune"}, err: "JEEVES_PRUNER_URL"},
+		{name: "url with a port alone", beside: beside, env: []string{"JEEVES_PRUNER_URL=http://:80/prune"}, err: "JEEVES_PRUNER_URL"},
+		{name: "url with no port there is", beside: beside, env: []string{"JEEVES_PRUNER_URL=http://p.test:65536/"}, err: "JEEVES_PRUNER_URL"},
+		{name: "url with port 0", beside: beside, env: []string{"JEEVES_PRUNER_URL=http://p.test:0/"}, err: "JEEVES_PRUNER_URL"},
+		{name: "a password is not shown", beside: beside, env: []string{"JEEVES_PRUNER_URL=ftp://u:p@ss@p.test/"}, err: `JEEVES_PRUNER_URL="xxxxx@p.test/"`},
 		{name: "timeout below", beside: beside, env: []string{"PRUNER_TIMEOUT_MS=99"}, err: "PRUNER_TIMEOUT_MS"},
 		{name: "timeout above", beside: beside, env: []string{"PRUNER_TIMEOUT_MS=300001"}, err: "PRUNER_TIMEOUT_MS"},
 	}
