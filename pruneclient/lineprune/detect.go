@@ -159,22 +159,35 @@ func pathShaped(s string) bool {
 }
 
 // looksLikeGrep is true when nearly all lines name a place, and more than one does.
-// Only context lines have dashes for colons, and what has dashes may be a date.
+// Only context lines have dashes for colons, and what has dashes may be a date. A
+// compiler names places too, but has messages there.
 func looksLikeGrep(d *document) bool {
-	seen, match, colons := 0, 0, 0
+	seen, match, colons, messages := 0, 0, 0, 0
 	for _, line := range d.lines[:min(len(d.lines), 200)] {
 		if line == "" || line == "--" {
 			continue
 		}
 		seen++
-		if path, _, ok := grepLine(line); ok {
+		if path, rest, ok := grepLine(line); ok {
 			match++
 			if line[len(path)] == ':' {
 				colons++
 			}
+			if isMessage(rest) {
+				messages++
+			}
 		}
 	}
-	return seen > 2 && colons > 0 && match*10 >= seen*9
+	return seen > 2 && colons > 0 && messages*2 <= match && match*10 >= seen*9
+}
+
+// isMessage is true of what follows a place in a compiler's line: a column perhaps,
+// one space, a word. What a search found keeps its own indentation.
+func isMessage(rest string) bool {
+	if after := strings.TrimLeft(rest, "0123456789"); after != rest {
+		rest = strings.TrimPrefix(after, ":")
+	}
+	return len(rest) > 1 && rest[0] == ' ' && letter(rest[1])
 }
 
 // votes are what the lines of a text look like.

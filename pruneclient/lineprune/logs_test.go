@@ -144,7 +144,7 @@ func TestTheUsersLineOfATemplateError(t *testing.T) {
 		fmt.Fprintf(&b, "/usr/include/c++/12/bits/stl_algo.h:%d:20:   required from 'void std::__step%d(_Iter, _Iter, _Compare) [with _Iter = K*]'\n", 1600+i, i)
 	}
 	b.WriteString("main.cpp:6:80:   required from here\n/usr/include/c++/12/bits/predefined_ops.h:98:22: error: no match for 'operator<'\n")
-	kept, _ := keptText(t, b.String(), "what is the compile error", Options{Budget: 0.06})
+	kept, _ := keptText(t, b.String(), "what is the compile error", Options{Budget: 0.1, Command: "make"})
 	require.True(t, kept["main.cpp:6:80:   required from here"])
 	require.True(t, kept["/usr/include/c++/12/bits/predefined_ops.h:98:22: error: no match for 'operator<'"])
 }

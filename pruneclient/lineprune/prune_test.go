@@ -212,6 +212,8 @@ func TestKindOfAText(t *testing.T) {
 		"image build":      {strings.Repeat("#8 2.1 npm http fetch GET 200 https://example.com/a 12ms\n", 30), Options{}, Logs},
 		"ansible":          {strings.Repeat("TASK [install packages of the role] ****\nok: [web-0]\nok: [web-1]\n\n", 30), Options{}, Logs},
 		"prose records":    {strings.Repeat("job 007 queued at slot 3 of 8\n", 50) + "  + Exception Group Traceback (most recent call last):\n", Options{}, Logs},
+		"only messages":    {strings.Repeat("a/b.go:8:12: undefined: retry\na/b.py:9: error: Incompatible types\n", 30), Options{}, Logs},
+		"columns":          {strings.Repeat("a/b.go:8:12:retry(x)\na/b.go:9:3:  retry(x)\na/b.js:7:4: * retries it\n", 30), Options{}, Grep},
 		"records":          {strings.Repeat("apples 3 kg\n", 50), Options{}, Logs},
 		"Japanese page":    {strings.Repeat("# ガイド\n\n四半期に一度これを実行してください。\n\n", 20), Options{}, Docs},
 		"accented page":    {strings.Repeat("## État\n\nvoir là-bas\n\n", 20), Options{}, Docs},
