@@ -25,12 +25,6 @@ type line struct {
 
 func (l *line) String() string { return fmt.Sprintf("%s: line %d", l.file, l.number) }
 
-// source is one file of a trace.
-type source struct {
-	name string
-	in   io.Reader
-}
-
 // errStop ends a scan early, and is no failure.
 var errStop = errors.New("stop")
 

@@ -3,14 +3,12 @@
 package tracecmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -27,8 +25,9 @@ const usage = `usage: mcp-pruner trace verify [--all] [--json] [FILE...]
        mcp-pruner trace report [-o report.html] [--since T] [--session ID] [--limit BYTES] [FILE...]
 
 Reads traces as MCP_PRUNER_TRACE makes them. Without FILE it is the file that
-variable names; "-" is the standard input. Files that a trace was rotated into are
-read in the order of their times, whatever the order of the arguments.
+variable names; "-" is the standard input. Files that a trace was rotated into, by
+the server or by others, are read from the oldest on, whatever the order of the
+arguments; with a pipe among them, as they are given.
 
   verify   replay every record against the table of the version that wrote it, and
            check that no line was changed, taken out or put in
@@ -138,54 +137,7 @@ func (s *settings) complete(since string) error {
 		}
 		s.files = []string{file}
 	}
-	s.files = inOrder(s.files)
 	return s.filter.from(since)
-}
-
-var rotated = regexp.MustCompile(`^(.*)\.(\d{8}T\d{6}\.\d{9}Z-[0-9a-f]{16})$`)
-
-// inOrder puts the files that a trace was rotated into in front of it, the oldest
-// first.
-func inOrder(files []string) []string {
-	type place struct {
-		trace int // which trace it belongs to, by first mention
-		part  string
-	}
-	traces, places := make(map[string]int), make(map[string]place)
-	for _, file := range files {
-		trace, part := file, "~" // behind every time
-		if m := rotated.FindStringSubmatch(file); m != nil {
-			trace, part = m[1], m[2]
-		}
-		if _, ok := traces[trace]; !ok {
-			traces[trace] = len(traces)
-		}
-		places[file] = place{traces[trace], part}
-	}
-	files = slices.Clone(files)
-	slices.SortStableFunc(files, func(a, b string) int {
-		x, y := places[a], places[b]
-		return cmp.Or(x.trace-y.trace, strings.Compare(x.part, y.part))
-	})
-	return files
-}
-
-// with opens the files, and closes them when use is through with them.
-func with(files []string, stdin io.Reader, use func([]source) error) error {
-	var sources []source
-	for _, name := range files {
-		if name == "-" {
-			sources = append(sources, source{"standard input", stdin})
-			continue
-		}
-		f, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		sources = append(sources, source{name, f})
-	}
-	return use(sources)
 }
 
 func runVerify(s settings, stdin io.Reader, stdout io.Writer) (int, error) {

@@ -277,9 +277,34 @@ func TestWrongUseIsSaid(t *testing.T) {
 	assert.Contains(t, stderr, "no such file")
 }
 
+// A trace is cut where its server, log rotation or a person cut it, and the parts lie
+// about under any names.
 func TestFilesAreReadInTheOrderOfTheirTimes(t *testing.T) {
-	old, older := "t.jsonl.20261121T050000.000000000Z-0123456789abcdef", "t.jsonl.20261120T050000.000000000Z-0123456789abcdef"
-	assert.Equal(t, []string{older, old, "t.jsonl", "b", "a"}, inOrder([]string{"t.jsonl", old, "b", older, "a"}))
+	lines, dir := split0(newGenerator(t).trace(400)), t.TempDir()
+	part := func(name string, from, to int) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, append(bytes.Join(lines[from:to], []byte("\n")), '\n'), 0o600))
+		return path
+	}
+	files := []string{
+		part("t.jsonl", 300, 400), part("t.jsonl.1", 200, 300),
+		part("t.jsonl.20261121T050000.000000000Z-0123456789abcdef", 100, 200),
+		part("z/t.jsonl.20261120T050000.000000000Z-0123456789abcdef", 0, 100),
+	}
+	require.NoError(t, os.WriteFile(files[0]+".empty", nil, 0o600))
+	stdout, stderr, code := command(t, append([]string{"verify", files[0] + ".empty"}, files...)...)
+	assert.Equal(t, exitOK, code, stdout+stderr)
+	assert.Contains(t, stdout, "ok: 400 records")
+	assert.NotContains(t, stdout, "note:")
+
+	in, out, err := os.Pipe()
+	require.NoError(t, err)
+	require.NoError(t, out.Close())
+	defer in.Close()
+	given := []source{{"-", in}, {"b", strings.NewReader(string(lines[1]))}, {"a", strings.NewReader(string(lines[0]))}}
+	assert.Equal(t, slices.Clone(given), inOrder(given), "a pipe is read where it stands, and so are all others")
+	assert.Equal(t, "a", inOrder(given[1:])[0].name)
 }
 
 // The variable names the trace when no argument does.
