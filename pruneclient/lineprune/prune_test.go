@@ -295,3 +295,16 @@ func TestCountTokensIsTheBenchmarksProxy(t *testing.T) {
 		require.Equal(t, want, CountTokens(line), line)
 	}
 }
+
+// The heading of a far section comes along, whatever the page is written in.
+func TestHeadingsOfManyMarkups(t *testing.T) {
+	body := strings.Repeat("The importer creates records when a file arrives in the folder.\n", 40)
+	for _, heading := range []string{"## %", "== %", "%\n-----------", "<h2>%</h2>", "    <h3 id=\"b\">%</h3>", "\\section{%}", "\\subsection*{%}", ".SH %"} {
+		named := func(name string) string { return strings.Replace(heading, "%", name, 1) + "\n" }
+		text := named("Importing") + body + named("Rotating") + body + "Old ones stay valid for a websocket client.\n" + body + named("Appendix") + body
+		res := prune(t, text, "how long do old ones stay valid for a websocket client", Docs, Options{})
+		require.False(t, res.Whole(), heading)
+		first, _, _ := strings.Cut(named("Rotating"), "\n")
+		requireKept(t, text, res, strings.TrimSpace(first), "Old ones stay valid for a websocket client.")
+	}	require.False(t, isHeading("<h3>"+strings.Repeat("a table on one line ", 20)+"</h3>", ""))
+}

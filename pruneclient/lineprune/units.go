@@ -57,6 +57,10 @@ func headingLevel(line, next string) int {
 	switch line[0] {
 	case '#', '=':
 		return len(line) - len(strings.TrimLeft(line, line[:1]))
+	case '<', ' ', '\t':
+		return tagLevel(line)
+	case '\\':
+		return texLevel(line)
 	}
 	if strings.HasPrefix(line, ".SS") || underline(next) && next[0] != '=' {
 		return 2
@@ -80,7 +84,29 @@ func fenceAfter(open, line string) string {
 	return open
 }
 
-// isHeading knows Markdown, AsciiDoc and underlined headings, and man pages' capitals.
+// tagLevel is the depth of the HTML heading a line begins with, or 0. A long line is
+// more than a heading.
+func tagLevel(line string) int {
+	const longest = 200
+	t := line[firstVisible(line):]
+	if len(t) > 3 && len(t) <= longest && t[0] == '<' && t[1]|0x20 == 'h' && t[2] >= '1' && t[2] <= '6' && (t[3] == '>' || t[3] == ' ') {
+		return int(t[2] - '0')
+	}
+	return 0
+}
+
+// texLevel is the depth of the LaTeX heading a line begins with, or 0.
+func texLevel(line string) int {
+	for level, command := range []string{"\\part", "\\chapter", "\\section", "\\subsection", "\\subsubsection"} {
+		if rest, ok := strings.CutPrefix(line, command); ok && (strings.HasPrefix(rest, "{") || strings.HasPrefix(rest, "*{")) {
+			return level + 1
+		}
+	}
+	return 0
+}
+
+// isHeading knows Markdown, AsciiDoc, HTML, LaTeX and underlined headings, and man
+// pages' capitals.
 func isHeading(line, next string) bool {
 	if line == "" {
 		return false
@@ -89,8 +115,10 @@ func isHeading(line, next string) bool {
 	case '#', '=':
 		t := strings.TrimLeft(line, line[:1])
 		return len(t) < len(line) && len(line)-len(t) <= 6 && strings.HasPrefix(t, " ") && len(t) > 1
-	case ' ', '\t':
-		return false
+	case ' ', '\t', '<':
+		return tagLevel(line) > 0
+	case '\\':
+		return texLevel(line) > 0
 	case '.':
 		return strings.HasPrefix(line, ".SH") || strings.HasPrefix(line, ".SS") || strings.HasPrefix(line, ".TH")
 	}
