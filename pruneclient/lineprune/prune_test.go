@@ -306,5 +306,6 @@ func TestHeadingsOfManyMarkups(t *testing.T) {
 		require.False(t, res.Whole(), heading)
 		first, _, _ := strings.Cut(named("Rotating"), "\n")
 		requireKept(t, text, res, strings.TrimSpace(first), "Old ones stay valid for a websocket client.")
-	}	require.False(t, isHeading("<h3>"+strings.Repeat("a table on one line ", 20)+"</h3>", ""))
+	}
+	require.False(t, isHeading("<h3>"+strings.Repeat("a table on one line ", 20)+"</h3>", ""))
 }
