@@ -316,11 +316,15 @@ func buildStep(text string) bool {
 	return len(number) > 1 && number[0] == '#' && strings.Trim(number[1:], "0123456789") == "" && rest != ""
 }
 
-// titledRule is true of "===== FAILURES =====".
+// titledRule is true of "===== FAILURES =====" and "_____ test_total _____".
 func titledRule(text string) bool {
-	const rule = "====="
 	text = strings.TrimRight(text, " \r")
-	return strings.HasPrefix(text, rule) && strings.HasSuffix(text, rule) && strings.Trim(text, "=") != ""
+	for _, rule := range []string{"=====", "_____"} {
+		if strings.HasPrefix(text, rule) && strings.HasSuffix(text, rule[:3]) {
+			return strings.ContainsFunc(text, unicode.IsLetter)
+		}
+	}
+	return false
 }
 
 // timestamped is true when a line's first bytes hold a date or a time of day.

@@ -18,7 +18,7 @@ func logsOutline(d *document) outline {
 				o.units[n-1].end = i
 			}
 			o.units = append(o.units, unit{i, len(d.lines), i, -1})
-			state = entry{kind: entryKind(line), indent: d.indent[i]}
+			state = entry{kind: entryKind(line, d.next(i)), indent: d.indent[i]}
 		}
 		o.of[i] = int32(len(o.units) - 1)
 	}
@@ -47,16 +47,18 @@ type entry struct {
 	frames int // numbered frames seen, as "#0 main()"
 }
 
-func entryKind(line string) int {
+func entryKind(line, next string) int {
 	t := strings.TrimLeft(line, " \t\r")
 	if t == "" {
 		return blankEntry
 	}
 	switch t[0] { // most lines are told by their first byte
 	case '=':
-		return equalsEntry(line)
+		return equalsEntry(line, next)
 	case '_':
-		return startsEntry(line, framed, "_____")
+		if titledRule(line) {
+			return framed
+		}
 	case 'p', 'f', 'g':
 		return startsEntry(line, panicEntry, "panic:", "fatal error:", "goroutine ")
 	case 'T':
@@ -86,11 +88,11 @@ func startsEntry(line string, kind int, prefixes ...string) int {
 	return plainEntry
 }
 
-// equalsEntry tells a rule above one failure from pytest's "==== FAILURES ====",
-// which is the heading of all that follows.
-func equalsEntry(line string) int {
+// equalsEntry tells a rule above one failure from one that only decorates, and from
+// pytest's "==== FAILURES ====", which is the heading of all that follows.
+func equalsEntry(line, next string) int {
 	if len(line) >= 20 && strings.HasPrefix(line, "=====") {
-		if titledRule(line) {
+		if titledRule(line) || signal(next) <= warningSignal {
 			return plainEntry
 		}
 		return framed
@@ -133,7 +135,7 @@ func (e *entry) continues(d *document, i int, line string) bool {
 		e.done = d.indent[i] <= e.indent && !strings.HasPrefix(d.next(i), " ")
 		return true
 	case framed:
-		return !strings.HasPrefix(line, "=====") && !strings.HasPrefix(line, "_____") && !strings.HasPrefix(line, "Ran ")
+		return !strings.HasPrefix(line, "=====") && !(strings.HasPrefix(line, "_____") && titledRule(line)) && !strings.HasPrefix(line, "Ran ")
 	case paragraph:
 		return !d.blank(i)
 	case numberedEntry:

@@ -152,3 +152,14 @@ func TestTheUsersLineOfATemplateError(t *testing.T) {
 		require.True(t, kept[fmt.Sprintf("/usr/include/c++/12/bits/ops.h:%d:22: error: no match for 'operator<'", 40+i)])
 	}
 }
+
+// A rule that only decorates opens no entry, or the log would be one.
+func TestRulesDecorate(t *testing.T) {
+	for _, rule := range []string{strings.Repeat("=", 40), strings.Repeat("_", 65), strings.Repeat("_", 30) + " " + strings.Repeat("_", 20)} {
+		text := "Model: net\n" + rule + "\nparams: 7\n" + strings.Repeat("step 7 of the training done\n", 200) + "ERROR loss is nan, giving up\n" +
+			strings.Repeat("cleanup 7 done\n", 100)
+		kept, res := keptText(t, text, "why did it fail", Options{Command: "train"})
+		require.Less(t, len(res.Kept), 20, rule)
+		require.True(t, kept["ERROR loss is nan, giving up"])
+	}
+}
