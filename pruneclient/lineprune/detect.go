@@ -7,22 +7,33 @@ import (
 	"unicode/utf8"
 )
 
-// looksLikeDiff says whether a text is a diff or a patch. Those are never pruned:
-// every line of one counts.
+// diffShare is how much of a text is a diff, at least, when it is one and not a log
+// that has come by one.
+const diffShare = 0.25
+
+// looksLikeDiff says whether a text is a diff or a patch, commit messages and all.
+// Those are never pruned: every line of one counts.
 func looksLikeDiff(d *document) bool {
-	files, hunks := false, false
+	files, hunks, inside, lines := false, false, false, 0
 	for _, line := range d.lines {
-		if line == "" || line[0] != '@' && line[0] != 'd' && line[0] != '+' && line[0] != 'I' {
-			continue
+		first := byte(' ') // a blank line of context may have lost its space
+		if line != "" {
+			first = line[0]
 		}
 		switch {
-		case strings.HasPrefix(line, "@@ -") && strings.Contains(line[4:], " @@"):
-			hunks = true
-		case strings.HasPrefix(line, "diff --git "), strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "Index: "):
-			files = true
+		case first == '@' && strings.HasPrefix(line, "@@ -") && strings.Contains(line[4:], " @@"):
+			hunks, inside = true, true
+		case first == 'd' && strings.HasPrefix(line, "diff --git "), first == '+' && strings.HasPrefix(line, "+++ "),
+			first == 'I' && strings.HasPrefix(line, "Index: "):
+			files, inside = true, true
+		case inside:
+			inside = strings.IndexByte(` +-\`, first) >= 0
+		}
+		if inside {
+			lines++
 		}
 	}
-	return hunks && files
+	return hunks && files && float64(lines) >= diffShare*float64(len(d.lines))
 }
 
 // detect chooses the kind from the hints, then from the text. A kind given stands,

@@ -248,8 +248,13 @@ func pointsAt(line string) bool { return strings.HasPrefix(line[firstVisible(lin
 // readSignals finds the signs of trouble, and adds rarity to the score.
 func (r *relevance) readSignals(d *document, q *question, o outline, rare []float64) {
 	r.signal, r.entry, r.alarmed = make([]float64, len(d.lines)), make([]float64, len(o.units)), make([]bool, len(o.units))
+	told := isHistory(d)
 	for i, text := range d.lines {
 		if d.blank(i) {
+			continue
+		}
+		if told {
+			r.score[i] += float64(tune.rare * rare[i])
 			continue
 		}
 		s := signal(text)
@@ -263,6 +268,27 @@ func (r *relevance) readSignals(d *document, q *question, o outline, rare []floa
 		r.passed = r.passed || q.failure && successLine(text)
 		r.score[i] += float64(tune.rare * rare[i])
 	}
+}
+
+// isHistory is true of what git log prints. Commits tell of failures, and none of
+// them happened here.
+func isHistory(d *document) bool {
+	commits, lines := 0, 0
+	for i, line := range d.lines {
+		if d.blank(i) {
+			continue
+		}
+		lines++
+		name, long := strings.CutPrefix(line, "commit ")
+		hash, _, _ := strings.Cut(name, " ")
+		if len(hash) >= 7 && len(hash) <= 64 && strings.Trim(hash, "0123456789abcdef") == "" {
+			if long && i+1 < len(d.lines) && (strings.HasPrefix(d.lines[i+1], "Author: ") || strings.HasPrefix(d.lines[i+1], "Merge: ")) {
+				return true
+			}
+			commits++
+		}
+	}
+	return commits > 2 && commits*10 >= lines*9
 }
 
 // lessWhereCommon halves a sign of trouble the log is full of.

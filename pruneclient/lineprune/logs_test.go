@@ -163,3 +163,24 @@ func TestRulesDecorate(t *testing.T) {
 		require.True(t, kept["ERROR loss is nan, giving up"])
 	}
 }
+
+// What git log tells of failures did not happen in this log.
+func TestAHistoryHasNoFailures(t *testing.T) {
+	var long, short strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&long, "commit %040x\nAuthor: A <a@example.com>\nDate:   Fri Jan 2 03:04:%02d 2026\n\n    upload %d: fix the error of shelf %d\n\n", i+1, i%60, i, i%7)
+		fmt.Fprintf(&short, "%07x upload %d: fix the error of shelf %d\n", i+1, i, i%7)
+	}
+	for _, text := range []string{long.String(), short.String()} {
+		res := prune(t, text, "Why did the process die?", Logs, Options{})
+		require.True(t, res.Whole())
+		require.Contains(t, res.Warnings, LowConfidence)
+	}
+}
+
+// A build's log is pruned although one step printed a diff.
+func TestADiffInALogIsPartOfIt(t *testing.T) {
+	kept, res := keptText(t, sampleLog(200)+patch+" three\n"+sampleLog(200)+"FAIL: the files are not formatted\n", "why did the build fail", Options{Budget: 0.2})
+	require.False(t, res.Whole())
+	require.True(t, kept["FAIL: the files are not formatted"])
+}
