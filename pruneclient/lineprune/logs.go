@@ -270,25 +270,35 @@ func (r *relevance) readSignals(d *document, q *question, o outline, rare []floa
 	}
 }
 
-// isHistory is true of what git log prints. Commits tell of failures, and none of
-// them happened here.
+// isHistory is true of what git log prints: commits from the first line on. They
+// tell of failures, and none of them happened here.
 func isHistory(d *document) bool {
 	commits, lines := 0, 0
 	for i, line := range d.lines {
 		if d.blank(i) {
 			continue
 		}
-		lines++
 		name, long := strings.CutPrefix(line, "commit ")
-		hash, _, _ := strings.Cut(name, " ")
-		if len(hash) >= 7 && len(hash) <= 64 && strings.Trim(hash, "0123456789abcdef") == "" {
-			if long && i+1 < len(d.lines) && (strings.HasPrefix(d.lines[i+1], "Author: ") || strings.HasPrefix(d.lines[i+1], "Merge: ")) {
-				return true
-			}
+		switch hash, _, _ := strings.Cut(name, " "); {
+		case isHash(hash) && long:
+			return i+1 < len(d.lines) && (strings.HasPrefix(d.lines[i+1], "Author: ") || strings.HasPrefix(d.lines[i+1], "Merge: "))
+		case isHash(hash):
 			commits++
+		case lines == 0:
+			return false
 		}
+		lines++
 	}
 	return commits > 2 && commits*10 >= lines*9
+}
+
+func isHash(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(s) >= 7 && len(s) <= 64
 }
 
 // lessWhereCommon halves a sign of trouble the log is full of.
