@@ -31,11 +31,12 @@ error names it.
   --log-format FORM  of the events on standard error: json or text
 
 examples:
-  mcp-pruner serve --port 8005
+  PRUNER_URL=embedded mcp-pruner serve --port 8005
   claude mcp add --transport http pruner http://127.0.0.1:8005/mcp
   codex mcp add pruner --url http://127.0.0.1:8005/mcp
 
-Settings come from the environment; docs/HTTP.md lists them.
+Settings come from the environment; docs/HTTP.md lists them. Without PRUNER_URL
+nothing is pruned.
 `
 
 // RunHTTP is the HTTP server as a program of its own, and returns the exit code.
