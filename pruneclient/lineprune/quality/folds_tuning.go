@@ -12,7 +12,6 @@ import (
 )
 
 const (
-	folds     = 5
 	foldGain  = 0.002 // smaller gains are noise, and not taken
 	foldShare = 0.2   // the budget the search looks at
 )
@@ -29,14 +28,10 @@ For every fold the parameters are searched anew (each halved or doubled, one aft
 | fold | repositories | searched on: as shipped | searched | tried on: as shipped | searched |
 |---|---|---|---|---|---|
 `, 100*foldShare)
-	repos := distinct(cases, func(c *benchCase) string { return c.Repo })
+	of := foldOf(cases)
 	var before, after []float64
 	for f := range folds {
-		mine := map[string]bool{}
-		for i, repo := range repos {
-			mine[repo] = i%folds == f
-		}
-		train, held := split(cases, mine)
+		train, held := split(cases, func(c *benchCase) bool { return of[c.Repo] == f })
 		trainBefore, heldBefore := recallAt(train), recallAt(held)
 		undo := search(train)
 		trainAfter, heldAfter := recallAt(train), recallAt(held)
@@ -48,12 +43,12 @@ For every fold the parameters are searched anew (each halved or doubled, one aft
 	fmt.Fprintf(w, "| mean | | | | %.1f | %.1f |\n", 100*mean(before), 100*mean(after))
 }
 
-func split(cases []benchCase, mine map[string]bool) (train, held []benchCase) {
-	for _, c := range cases {
-		if mine[c.Repo] {
-			held = append(held, c)
+func split(cases []benchCase, mine func(*benchCase) bool) (train, held []benchCase) {
+	for i := range cases {
+		if mine(&cases[i]) {
+			held = append(held, cases[i])
 		} else {
-			train = append(train, c)
+			train = append(train, cases[i])
 		}
 	}
 	return train, held

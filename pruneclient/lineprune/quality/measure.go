@@ -56,11 +56,15 @@ func (c *benchCase) score(kept []int) score {
 
 // kept is what the pruner keeps of a case, asked some question.
 func (c *benchCase) kept(question string, opts lineprune.Options) []int {
+	return c.pruned(question, opts).Kept
+}
+
+func (c *benchCase) pruned(question string, opts lineprune.Options) lineprune.Result {
 	res, err := lineprune.Prune(context.Background(), c.Text, question, c.SourceType, opts)
 	if err != nil {
 		panic(err) // nothing cancels the background
 	}
-	return res.Kept
+	return res
 }
 
 func ours(c *benchCase, budget float64) []int {

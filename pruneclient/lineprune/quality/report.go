@@ -38,6 +38,7 @@ Brackets are 95 %% bootstrap intervals over repositories.
 	reportBudgets(w, cases)
 	reportGates(w, cases)
 	reportStrangers(w, cases)
+	reportGate(w, cases)
 	reportFolds(w, cases)
 }
 
