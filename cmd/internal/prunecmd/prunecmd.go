@@ -82,7 +82,7 @@ func run(ctx context.Context, s settings, stdin io.Reader, stdout, stderr io.Wri
 		return err
 	}
 	opts := lineprune.Options{File: s.file, Budget: s.budget, Explain: s.why}
-	if !s.json && !s.why && s.kind != lineprune.Grep {
+	if !s.json && s.kind != lineprune.Grep {
 		opts.Marker = lineprune.ShortMarker
 	}
 	res, err := lineprune.Prune(ctx, text, s.question, s.kind, opts)

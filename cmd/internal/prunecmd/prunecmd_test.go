@@ -74,6 +74,15 @@ func TestWhyShowsEveryLine(t *testing.T) {
 	require.Regexp(t, `(?m)^      1 +\d+\.\d\d  below the cut: test +│ === RUN`, out.stdout)
 }
 
+// What is kept for being shorter than its marker is kept for --why, too.
+func TestWhyShowsWhatIsPrinted(t *testing.T) {
+	text := "retry one\n\nretry two\n\nretry three\n" + strings.Repeat("something else entirely\n", 40)
+	printed := runVerb(t, text, "-q", "retry", "-b", "0.1")
+	why := runVerb(t, text, "-q", "retry", "-b", "0.1", "--why")
+	require.Contains(t, printed.stdout, "retry one\n\nretry two\n")
+	require.True(t, strings.HasSuffix(why.stdout, ", "+printed.stderr), "%s", why.stdout)
+}
+
 func TestWhySendsNothingToTheTerminal(t *testing.T) {
 	out := runVerb(t, "one \x1b[31mretry\x07\r\ntwo\n", "-q", "retry", "--why")
 	require.Zero(t, out.status)
