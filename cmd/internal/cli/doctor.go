@@ -96,13 +96,22 @@ func folder(what, path string) finding {
 	} else if err == nil {
 		path = filepath.Join(filepath.Dir(path), target)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".mcp-pruner-doctor-*")
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, ".mcp-pruner-doctor-*")
 	if err != nil {
-		return finding{what, err.Error(), true}
+		return finding{what, path + " cannot be made in " + dir + ": " + reason(err), true}
 	}
 	_ = f.Close()
 	_ = os.Remove(f.Name())
 	return finding{what: what, found: path + " (not there yet)"}
+}
+
+// reason is an error of the file system without the name it was met at.
+func reason(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
 }
 
 func shell() finding {
