@@ -242,7 +242,7 @@ func TestInstallFails(t *testing.T) {
 	assert.Contains(t, stderr, "it is there already\nmcp-pruner: claude did not add the server")
 	code, _, stderr = call(runcmd.Install, []string{"PATH=" + p.dir, "JEEVES_MCP_PRUNER_PATH=/bin/true"}, "codex")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, stderr, "codex did not add the server: it is not on PATH")
+	assert.Contains(t, stderr, "codex did not add the server: codex is not on PATH")
 	code, _, stderr = call(runcmd.Install, env, "emacs")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, "install what")
