@@ -67,11 +67,7 @@ func loadSettings(args, env []string, usage io.Writer) (Settings, error) {
 	if file.Key != nil {
 		vars.note("deepinfra_api_key in the configuration file is ignored; set DEEPINFRA_API_KEY")
 	}
-	backend, ok := file.Backend.(string)
-	if file.Backend != nil && !ok {
-		vars.note("the configuration file's backend is ignored: want heuristic, deepinfra or cloud")
-	}
-	if wantsCloud(vars.text("KIMI_PRUNING_BACKEND", ""), backend) {
+	if vars.wantsCloud(file.Backend) {
 		s.DeepInfra = vars.deepInfra(file)
 	}
 	s.Notes = vars.notes
@@ -110,15 +106,32 @@ func (s *Settings) flags(args []string, usage io.Writer) error {
 
 // wantsCloud decides the backend: an explicit word in the environment, else the
 // file. An unknown word decides nothing, and nothing decided is local.
-func wantsCloud(env, file string) bool {
-	switch strings.ToLower(strings.TrimSpace(env)) {
-	case "deepinfra", "cloud":
-		return true
-	case "heuristic":
-		return false
+func (v *variables) wantsCloud(inFile any) bool {
+	const allowed = "heuristic, deepinfra or cloud"
+	word, _ := inFile.(string)
+	cloud, known := namesCloud(word)
+	if inFile != nil && !known {
+		v.note("the configuration file's backend is ignored: want %s", allowed)
 	}
-	file = strings.ToLower(strings.TrimSpace(file))
-	return file == "deepinfra" || file == "cloud"
+	value := v.text("KIMI_PRUNING_BACKEND", "")
+	if value == "" {
+		return cloud
+	}
+	if asked, known := namesCloud(value); known {
+		return asked
+	}
+	v.note("KIMI_PRUNING_BACKEND=%q is ignored: want %s", value, allowed)
+	return cloud
+}
+
+func namesCloud(word string) (cloud, known bool) {
+	switch strings.ToLower(strings.TrimSpace(word)) {
+	case "deepinfra", "cloud":
+		return true, true
+	case "heuristic":
+		return false, true
+	}
+	return false, false
 }
 
 // deepInfra reads the cloud's settings. They fail open as the cloud itself does: a
@@ -199,7 +212,10 @@ func (v *variables) bytes(name string, fallback, least, most int64) int64 {
 // lenient reads a number from the environment, else takes the file's, else the
 // fallback, and notes what it could not use.
 func (v *variables) lenient(name string, inFile any, fallback, least, most int) int {
-	allowed := fmt.Sprintf("an integer from %d to %d", least, most)
+	allowed := "an integer"
+	if least > math.MinInt {
+		allowed = fmt.Sprintf("an integer from %d to %d", least, most)
+	}
 	n, ok := inFile.(int64)
 	if ok && n >= int64(least) && n <= int64(most) {
 		fallback = int(n)

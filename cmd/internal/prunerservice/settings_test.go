@@ -144,7 +144,19 @@ func TestBadCloudSettingsAreNoted(t *testing.T) {
 	assert.Equal(t, deepinfra.DefaultMaxDocs, s.DeepInfra.MaxDocs)
 	assert.Equal(t, 7*time.Second, *s.DeepInfra.CacheTTL)
 	assert.Len(t, s.Notes, 3)
+	assert.Contains(t, s.Notes, `DEEPINFRA_MAX_DOCS="many" is ignored: want an integer`)
 	assert.Contains(t, s.Notes[1], `MCP_PRUNER_CACHE_TTL_S="-1" is ignored: want an integer from 0 to`)
+}
+
+// A misspelled backend is pointed out, wherever it stands.
+func TestUnknownBackendsAreNoted(t *testing.T) {
+	s, err := load(t, "[mcp_pruner]\nbackend = \"deepinfr\"\n", "KIMI_PRUNING_BACKEND=clod")
+	require.NoError(t, err)
+	assert.Nil(t, s.DeepInfra)
+	assert.Equal(t, []string{
+		"the configuration file's backend is ignored: want heuristic, deepinfra or cloud",
+		`KIMI_PRUNING_BACKEND="clod" is ignored: want heuristic, deepinfra or cloud`,
+	}, s.Notes)
 }
 
 func TestBadFileIsNoted(t *testing.T) {
