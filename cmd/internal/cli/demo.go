@@ -63,6 +63,9 @@ func showDemo(ctx context.Context, p Process, file, question string) error {
 	fmt.Fprintf(p.Stdout, "--- read %s, asking %q:\n\n%s\n", file, question, strings.TrimSuffix(after, "\n"))
 	saved := float64(len(before)-len(after)) / float64(max(1, len(before)))
 	fmt.Fprintf(p.Stdout, "\n--- %d bytes became %d: %.0f %% saved\n", len(before), len(after), 100*saved)
+	if after == before {
+		fmt.Fprintln(p.Stdout, "    A text that is short, or that the question does not fit, comes back whole; \"mcp-pruner prune\" says which.")
+	}
 	return nil
 }
 
