@@ -30,8 +30,9 @@ func (s Stats) show(out io.Writer) error {
 }
 
 func (s Stats) showHead(w io.Writer) {
-	fmt.Fprintf(w, "%s requests and %s runs in %s sessions of %s processes, %s to %s\n",
-		count(s.Requests), count(s.Runs), count(s.Sessions), count(s.Processes), s.From.Format(time.RFC3339), s.To.Format(time.RFC3339))
+	fmt.Fprintf(w, "%s and %s in %s of %s, %s to %s\n",
+		counted(s.Requests, "request"), counted(s.Runs, "run"), counted(s.Sessions, "session"), counted(s.Processes, "process"),
+		s.From.Format(time.RFC3339), s.To.Format(time.RFC3339))
 	if s.Unreadable > 0 {
 		fmt.Fprintf(w, "%s lines are no records; \"mcp-pruner trace verify\" says why\n", count(s.Unreadable))
 	}
@@ -44,12 +45,12 @@ func (s Stats) showSaved(w io.Writer) {
 	fmt.Fprintf(w, "pruned away\t%s\tmarkers and notes are counted as sent\n", count(s.Saved.Gross))
 	fmt.Fprintf(w, "not shown\t%s\tthe client would have cut these anyway\n", count(-s.Saved.NotShown))
 	fmt.Fprintf(w, "questions\t%s\twhat asking cost the model\n", count(-s.Saved.Questions))
-	fmt.Fprintf(w, "read again\t%s\t%s requests about what had been pruned, and what was pruned of those\n",
-		count(-s.Saved.Rereads-s.Saved.OfRereads), count(s.Saved.RereadsOf))
+	fmt.Fprintf(w, "read again\t%s\t%s about what had been pruned, and what was pruned of those\n",
+		count(-s.Saved.Rereads-s.Saved.OfRereads), counted(s.Saved.RereadsOf, "request"))
 	fmt.Fprintf(w, "net saved\t%s\t%s of the %s a model would have read without pruning\n",
 		count(s.Saved.Net), percent(s.Saved.NetShare), count(s.Saved.Without))
 	if s.Tokens.Estimated > 0 {
-		fmt.Fprintf(w, "\t\tof %s requests the tokens are estimated, within some per cent\n", count(s.Tokens.Estimated))
+		fmt.Fprintf(w, "\t\tof %s the tokens are estimated, within some per cent\n", counted(s.Tokens.Estimated, "request"))
 	}
 }
 
@@ -134,6 +135,18 @@ func digits(f float64) string {
 }
 
 func percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) + "%" }
+
+// counted is a number of things.
+func counted(n int, thing string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(thing, "s"):
+		thing += "es"
+	default:
+		thing += "s"
+	}
+	return count(n) + " " + thing
+}
 
 // count is a number with its thousands set apart.
 func count(n int) string {

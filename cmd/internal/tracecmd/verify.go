@@ -229,7 +229,7 @@ func (v verdict) show(out io.Writer) error {
 	for _, name := range slices.Sorted(maps.Keys(v.Machines)) {
 		machines = append(machines, fmt.Sprintf("%s %s", printable(name), count(v.Machines[name])))
 	}
-	text := count(v.Records) + " records"
+	text := counted(v.Records, "record")
 	if v.Records > 0 {
 		text += fmt.Sprintf(" (%s) of %s processes, %s to %s", strings.Join(machines, ", "), count(v.Writers),
 			v.First.Format(time.RFC3339), v.Last.Format(time.RFC3339))
