@@ -159,11 +159,17 @@ const longestPath = 300
 func pathShaped(s string) bool {
 	named := false
 	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case strings.IndexByte(" \t[({=\"", c) >= 0 || c == ':' && i != 1: // C:\x is a path
+		switch c := s[i]; c {
+		case ' ', '\t', '[', '(', '{', '=', '"':
 			return false
-		case letter(c) || c == '.' || c == '/':
+		case ':':
+			if i != 1 { // C:\x is a path
+				return false
+			}
+		case '.', '/':
 			named = true
+		default:
+			named = named || letter(c)
 		}
 	}
 	return named

@@ -26,7 +26,7 @@ func (p *pruning) judge() (warnings []string, whole bool) {
 		return nil, false
 	case p.d.total < shortText:
 		return []string{TooShort}, true
-	case p.confidence() < minConfidence || p.relevance.best() <= 0:
+	case p.confidence < minConfidence || p.relevance.best() <= 0:
 		// Lines that are all alike cannot hide an answer: a caller that set a
 		// ratio gets it.
 		return []string{LowConfidence}, !(p.opts.LimitRatio && p.alike())
@@ -47,8 +47,8 @@ func (p *pruning) wanted() float64 {
 	return float64(sum)
 }
 
-// confidence is how sure the pruner is that the text speaks of what is asked.
-func (p *pruning) confidence() float64 {
+// trust is how sure the pruner is that the text speaks of what is asked.
+func (p *pruning) trust() float64 {
 	c := p.relevance.evidence / (1 + p.relevance.evidence)
 	if p.kind == Logs && p.q.failure && (p.relevance.troubled || p.relevance.passed) && p.mentioned() >= mentionShare {
 		return max(c, failureConfidence)

@@ -48,8 +48,8 @@ type entry struct {
 }
 
 func entryKind(line, next string) int {
-	t := strings.TrimLeft(line, " \t\r")
-	if t == "" {
+	t := line[firstVisible(line):]
+	if t == "" || class[t[0]] == space {
 		return blankEntry
 	}
 	switch t[0] { // most lines are told by their first byte

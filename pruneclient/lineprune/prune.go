@@ -20,6 +20,8 @@ type pruning struct {
 	opts      Options
 	outline   outline
 	relevance relevance
+
+	confidence float64
 }
 
 // study does everything short of choosing.
@@ -35,6 +37,7 @@ func study(ctx context.Context, text, question string, kind Kind, opts Options) 
 	p := &pruning{d: d, q: q, kind: kind, opts: opts, outline: outlineOf(d, kind)}
 	var err error
 	p.relevance, err = score(ctx, d, q, p.outline, kind)
+	p.confidence = p.trust()
 	return p, err
 }
 
@@ -64,7 +67,7 @@ func (p *pruning) result() Result {
 			keep[i] = wholeText
 		}
 	}
-	res := Result{Kind: p.kind, Total: len(keep), Confidence: p.confidence(), Warnings: warnings}
+	res := Result{Kind: p.kind, Total: len(keep), Confidence: p.confidence, Warnings: warnings}
 	res.set(keep)
 	if p.opts.Explain {
 		res.Lines = p.explain(keep)

@@ -74,15 +74,17 @@ func letter(c byte) bool { return class[c] == lower || class[c] == upper }
 // partEnd is where the part of an identifier that begins at i ends: AssertionError
 // and IOException are two words, ERROR is one.
 func partEnd(line string, i int) int {
-	end := i + 1
-	for end < len(line) && letter(line[end]) {
-		here, before := class[line[end]], class[line[end-1]]
-		if here == upper && before == lower {
-			return end
+	end := i
+	for end < len(line) && class[line[end]] == upper {
+		end++
+	}
+	if end-i > 1 {
+		if end < len(line) && class[line[end]] == lower {
+			end-- // the last capital opens the next word
 		}
-		if here == lower && before == upper && end-i > 1 {
-			return end - 1
-		}
+		return end
+	}
+	for end < len(line) && class[line[end]] == lower {
 		end++
 	}
 	return end
@@ -203,7 +205,8 @@ func successLine(line string) bool {
 	if len(line) < 2 || len(line) > longestVerdict {
 		return false
 	}
-	return successStart(line) || strings.Contains(line, " passed") || strings.Contains(line, " passing") ||
+	_, end, passes := strings.Cut(line, " pass")
+	return passes && (strings.HasPrefix(end, "ed") || strings.HasPrefix(end, "ing")) || successStart(line) ||
 		strings.HasSuffix(line, "BUILD SUCCESS") || strings.HasSuffix(line, ", 0 failures")
 }
 

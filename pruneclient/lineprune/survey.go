@@ -50,7 +50,7 @@ func (s Survey) Keep(order []int) Result {
 		p.opts.Budget = 1
 		p.bridge(keep)
 	}
-	res := Result{Kind: p.kind, Total: len(keep), Confidence: p.confidence()}
+	res := Result{Kind: p.kind, Total: len(keep), Confidence: p.confidence}
 	res.set(keep)
 	return res
 }
