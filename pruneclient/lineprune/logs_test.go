@@ -184,3 +184,21 @@ func TestADiffInALogIsPartOfIt(t *testing.T) {
 	require.False(t, res.Whole())
 	require.True(t, kept["FAIL: the files are not formatted"])
 }
+
+// However one asks what went wrong, a log that has it is pruned to it; a thing that is
+// named must be there.
+func TestQuestionsThatNameNothingFindTheFailure(t *testing.T) {
+	text := strings.Repeat("10:04:05 INFO one more parcel left the hall\n", 400) + "10:04:06 FATAL giving up: the database is gone\n"
+	for _, question := range []string{
+		"What went wrong?", "Which errors occurred?", "List all failures", "summarize the errors", "Show me the errors and warnings",
+		"analyze the error output", "errors encountered during the run", "identify the root cause of the crash", "Did anything fail?",
+		"What is the exact error message?", "why did it exit with status 1",
+	} {
+		kept, res := keptText(t, text, question, Options{})
+		require.False(t, res.Whole(), question)
+		require.True(t, kept["10:04:06 FATAL giving up: the database is gone"], question)
+	}
+	for _, question := range []string{"why is the websocket handshake failing", "Which certificate expired and caused errors?"} {
+		require.True(t, prune(t, text, question, Logs, Options{}).Whole(), question)
+	}
+}

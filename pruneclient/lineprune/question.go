@@ -95,10 +95,16 @@ var failureWords = []string{"fail", "error", "crash", "panic", "wrong", "excepti
 	"complain", "conflict", "refused", "die", "abort", "problem", "broke", "missing", "could not", "can't", "tests pass", "succeed",
 	"root cause"}
 
-// failureTalk are the stems of words that ask for a failure, not for some thing.
-var failureTalk = stemSet(`fail failure error crash wrong exception problem broke broken die died abort message build built compile
-	compiler complain complaint assertion happen reason cause command process job step detail stack trace traceback log come raise
-	raised made pass succeed root`)
+// failureTalk are the stems of words that ask for a failure, not for some thing: words
+// for failures, for what runs and fails, for what is printed of it, and for what a
+// reader does with that.
+var failureTalk = stemSet(`fail failure error crash wrong exception problem broke broken die died abort warning warn unexpected abnormal
+	assertion complain complaint happen occur went cause reason root raise raised made come encounter encountered lead led
+	build built compile compiler command process program job step stage phase task suite exit exited status ended stop stopped pass succeed success
+	message detail stack trace traceback log output print printed result summary overview report cause location exact exactly
+	full whole complete actual main final key important relevant related serious anything everything nothing else
+	list tell see seen look check inspect identify detect describe diagnose debug investigate analyze analyse analysis understand
+	determine extract summarize summarise please`)
 
 func stemSet(words string) map[string]bool {
 	out := map[string]bool{}
