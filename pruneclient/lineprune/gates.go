@@ -72,7 +72,7 @@ func (p *pruning) mentioned() float64 {
 	}
 	named, found := 0.0, 0.0
 	for g, group := range p.q.groups {
-		if group.weight >= 1 && !failureTalk[stemOf(group.name)] {
+		if group.weight >= 1 && group.bits > 0 && !failureTalk[stemOf(group.name)] {
 			named += group.weight
 			found += float64(group.weight * float64(best[g]))
 		}

@@ -2,6 +2,7 @@ package lineprune
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -308,4 +309,22 @@ func TestHeadingsOfManyMarkups(t *testing.T) {
 		requireKept(t, text, res, strings.TrimSpace(first), "Old ones stay valid for a websocket client.")
 	}
 	require.False(t, isHeading("<h3>"+strings.Repeat("a table on one line ", 20)+"</h3>", ""))
+}
+
+// What a question says around what it asks for is neither found nor missed.
+func TestPolitenessCostsNothing(t *testing.T) {
+	text := sampleCode(400) + "func (q *Queue) drainConveyor(limit int) error {\n\treturn q.stopWhenFull(limit)\n}\n\n" + sampleCode(400)
+	for asked, whole := range map[string]bool{"drain the conveyor when its queue is full": false, "compose a sonnet about submarines": true} {
+		plain := prune(t, text, asked, Code, Options{})
+		require.Equal(t, whole, plain.Whole(), asked)
+		for _, polite := range []string{
+			"Please explain in detail: %s", "I'm trying to understand the following, show me the exact logic responsible: %s",
+			"Looking for the relevant snippet and its definition. %s", "Could you tell me what's happening here and describe the overall approach? %s",
+			"I'm investigating a bug and want to figure out which portion of this matters. %s Include the surrounding context and any related helpers.",
+		} {
+			res := prune(t, text, fmt.Sprintf(polite, asked), Code, Options{})
+			require.InDelta(t, plain.Confidence, res.Confidence, 0.1, polite)
+			require.Equal(t, whole, res.Whole(), polite)
+		}
+	}
 }

@@ -98,13 +98,11 @@ var failureWords = []string{"fail", "error", "crash", "panic", "wrong", "excepti
 // failureTalk are the stems of words that ask for a failure, not for some thing: words
 // for failures, for what runs and fails, for what is printed of it, and for what a
 // reader does with that.
-var failureTalk = stemSet(`fail failure error crash wrong exception problem broke broken die died abort warning warn unexpected abnormal
-	assertion complain complaint happen occur went cause reason root raise raised made come encounter encountered lead led
-	build built compile compiler command process program job step stage phase task suite exit exited status ended stop stopped pass succeed success
-	message detail stack trace traceback log output print printed result summary overview report cause location exact exactly
-	full whole complete actual main final key important relevant related serious anything everything nothing else
-	list tell see seen look check inspect identify detect describe diagnose debug investigate analyze analyse analysis understand
-	determine extract summarize summarise please`)
+var failureTalk = stemSet(`fail failure error crash wrong exception broke broken die died abort warning warn unexpected abnormal
+	assertion complain complaint went cause reason root raise raised made come encounter encountered lead led build built compile
+	compiler command process program job step stage phase task suite exit exited status ended stop stopped pass succeed success
+	message stack trace traceback log output print printed result report complete main final key serious else list check
+	inspect identify detect diagnose debug analyze analyse analysis extract please`)
 
 func stemSet(words string) map[string]bool {
 	out := map[string]bool{}
@@ -203,7 +201,11 @@ func (q *question) addStem(s, name string, weight float64) {
 }
 
 func (q *question) newGroup(name string, weight float64) int16 {
-	q.groups = append(q.groups, group{name, weight, 1 + bitsOf(name)})
+	bits := 1 + bitsOf(name)
+	if questionTalk[stemOf(name)] {
+		bits = 0
+	}
+	q.groups = append(q.groups, group{name, weight, bits})
 	return int16(len(q.groups) - 1)
 }
 
@@ -263,11 +265,13 @@ func (q *question) addSynonyms() {
 
 // wordWeight lowers what questions say whatever they ask about. 0 drops a word.
 var wordWeight = weightTable(map[float64]string{
-	0: `a an the is are was were be been being am do does did done of in on at to from for with without by as and or not no nor
+	0: `a an the is are was were be been being am do does did done doing of in on at to from for with without by as and or not no nor
 		it its this that these those there here which what where when who whom whose why how would should could can may might must
 		will shall i we you he she they them my our your their me us his her if then than so too very also just only
 		about into onto over under between during before after out up off own same such both each any some all most more other
-		one get gets got explain has have had having go goes get need needs want like used uses using use via per vs etc`,
+		one get got gets getting explain has have had having go goes going get need needs want wants like used uses used using use via per vs etc
+		don doesn didn isn aren wasn weren won wouldn couldn shouldn haven hasn hadn ll ve lets please thanks thank hello
+		wondering trying exactly basically really simply regarding concerning whether myself yourself itself`,
 	0.3: `code file part function method class line lines find show relevant change changes changed concerned implemented
 		implementation implement implements handle handles handled handling add adds added adding fix fixes fixed make makes
 		made making update updates updated allow allows allowed support supports supported improve set sets new given
@@ -275,6 +279,17 @@ var wordWeight = weightTable(map[float64]string{
 		return returns returned value values test tests run runs called call calls instead case cases happens
 		first last two correct correctly ensure provide name names`,
 })
+
+// questionTalk are words that questions have whatever they ask about. A text is
+// searched for them, but to have them says nothing about it, and to lack them neither.
+var questionTalk = stemSet(`describe tell understand understanding know knowing wonder interested curious look looks looking matter
+	matters figure investigate investigating try tries see sees give gives take takes taken happen happening occur occurs
+	determine determines determined decide decides involved involves actually currently specifically particular particularly
+	according following related relevant surrounding corresponding several because while still let anything everything nothing
+	someone somebody much many actual exact specific whole entire full important logic snippet snippets portion portions piece
+	pieces definition definitions defined define defines declared declaration located locate location locations responsible
+	behaviour behavior behave behaves mechanism approach detail details overview summary summarize purpose include includes
+	including inside codebase context bug bugs helper helpers problem issue issues`)
 
 func weightTable(lists map[float64]string) map[string]float64 {
 	out := map[string]float64{}

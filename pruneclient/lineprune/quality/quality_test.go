@@ -25,7 +25,7 @@ func TestReportCoversMethodsTasksAndLanguages(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "c.jsonl"), []byte(twoCases), 0o600))
 	var page bytes.Buffer
 	require.NoError(t, run([]string{"-data", dir}, &page))
-	for _, want := range []string{"2 cases of 2 repositories", "### code (2 cases)", "| grep ±2 |", "| **ours** |", "| go | 1 |", "## Default gates", "## Another repository's question", "### The gate on confidence", "## Cross-validation"} {
+	for _, want := range []string{"2 cases of 2 repositories", "### code (2 cases)", "| grep ±2 |", "| **ours** |", "| go | 1 |", "## Default gates", "## Another repository's question", "### The gate on confidence", "## The same questions in more words", "## Cross-validation"} {
 		require.Contains(t, page.String(), want)
 	}
 }

@@ -39,6 +39,7 @@ Brackets are 95 %% bootstrap intervals over repositories.
 	reportGates(w, cases)
 	reportStrangers(w, cases)
 	reportGate(w, cases)
+	reportPhrasings(w, cases)
 	reportFolds(w, cases)
 }
 

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"mcp-pruner/pruneclient/lineprune"
+)
+
+// phrasings are ways of asking the same. None names anything.
+var phrasings = []string{
+	"%s",
+	"Please explain in detail: %s",
+	"Looking for the relevant snippet and its definition. %s",
+	"I am trying to understand the following, show me the exact logic responsible: %s",
+	"I'm investigating a bug and want to figure out which portion of this matters. %s Include the surrounding context and any related helpers.",
+}
+
+// reportPhrasings asks every question in many words. What stands around a question
+// should change little.
+func reportPhrasings(w io.Writer, cases []benchCase) {
+	fmt.Fprint(w, `## The same questions in more words
+
+Default gates; the last column is of another repository's questions.
+
+| question | answers' lines kept | tokens kept | came back whole | wrong ones whole |
+|---|---|---|---|---|
+`)
+	wrong := strangers(cases)
+	for _, phrasing := range phrasings {
+		ask := func(question string) string { return fmt.Sprintf(phrasing, strings.TrimSpace(question)) }
+		right := evaluate(cases, func(i int) []int { return cases[i].kept(ask(cases[i].Question), lineprune.Options{}) })
+		strange := evaluate(cases, func(i int) []int { return cases[i].kept(ask(wrong[i]), lineprune.Options{}) })
+		whole := func(s score) float64 { return s.whole }
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", ask("…"), right.estimate(cases, all, recallOf),
+			right.estimate(cases, all, func(s score) float64 { return s.share }), right.estimate(cases, all, whole), strange.estimate(cases, all, whole))
+	}
+	fmt.Fprintln(w)
+}
