@@ -34,7 +34,7 @@ then tried on its own, beside the gate as shipped. Right questions below it come
 | fold | gate | wrong questions below | right ones below | as shipped: wrong | right |
 |---|---|---|---|---|---|
 `, 100*gated)
-	wrong, of := strangers(cases), foldOf(cases)
+	wrong, of := strangers(cases, true), foldOf(cases)
 	asked := make([][2]lineprune.Result, len(cases))
 	for i := range cases {
 		asked[i] = [2]lineprune.Result{cases[i].pruned(cases[i].Question, lineprune.Options{}), cases[i].pruned(wrong[i], lineprune.Options{})}

@@ -73,8 +73,8 @@ func ours(c *benchCase, budget float64) []int {
 
 // strangers gives every case the question of a case of the same task about another
 // repository. What is asked of several repositories in the same words ("Why does the
-// build fail?") is about none of them and is not asked.
-func strangers(cases []benchCase) []string {
+// build fail?") is about none of them; named leaves it out.
+func strangers(cases []benchCase, named bool) []string {
 	about := map[string]map[string]bool{} // repositories, by question
 	for i := range cases {
 		q := cases[i].Question
@@ -88,7 +88,7 @@ func strangers(cases []benchCase) []string {
 		out[i] = cases[i].Question
 		for step := 1; step < len(cases); step++ {
 			other := &cases[(i+step*37)%len(cases)]
-			if other.Task == cases[i].Task && other.Repo != cases[i].Repo && len(about[other.Question]) == 1 {
+			if other.Task == cases[i].Task && other.Repo != cases[i].Repo && (!named || len(about[other.Question]) == 1) {
 				out[i] = other.Question
 				break
 			}

@@ -27,14 +27,13 @@ Default gates; the last column is of another repository's questions.
 | question | answers' lines kept | tokens kept | came back whole | wrong ones whole |
 |---|---|---|---|---|
 `)
-	wrong := strangers(cases)
+	wrong := strangers(cases, true)
 	for _, phrasing := range phrasings {
 		ask := func(question string) string { return fmt.Sprintf(phrasing, strings.TrimSpace(question)) }
 		right := evaluate(cases, func(i int) []int { return cases[i].kept(ask(cases[i].Question), lineprune.Options{}) })
 		strange := evaluate(cases, func(i int) []int { return cases[i].kept(ask(wrong[i]), lineprune.Options{}) })
-		whole := func(s score) float64 { return s.whole }
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", ask("…"), right.estimate(cases, all, recallOf),
-			right.estimate(cases, all, func(s score) float64 { return s.share }), right.estimate(cases, all, whole), strange.estimate(cases, all, whole))
+			right.estimate(cases, all, func(s score) float64 { return s.share }), right.estimate(cases, all, wholeOf), strange.estimate(cases, all, wholeOf))
 	}
 	fmt.Fprintln(w)
 }
