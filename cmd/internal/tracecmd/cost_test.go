@@ -18,7 +18,8 @@ type toolCall struct {
 
 // BenchmarkTracing is the round trip of calls over stdio without a trace and with
 // one, in blocks that alternate between two servers, and what the trace adds to the
-// median. A session is as many commands as searches as reads.
+// median. A session is as many commands as searches as reads, so its median is a
+// search's: what tracing costs a read is told by the others.
 func BenchmarkTracing(b *testing.B) {
 	root := b.TempDir()
 	text := strings.Repeat("func handle(w http.ResponseWriter, r *http.Request) error {\n\treturn serve(w, r)\n}\n\n", 100)
