@@ -10,6 +10,7 @@ const scoredPrefix = 4096
 type hit struct {
 	line   int32
 	group  int16
+	at     uint16  // byte of the line its word begins at
 	weight float32 // 1 for the word itself, less for a synonym
 }
 

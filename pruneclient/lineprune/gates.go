@@ -47,42 +47,6 @@ func (p *pruning) wanted() float64 {
 	return float64(sum)
 }
 
-// trust is how sure the pruner is that the text speaks of what is asked.
-func (p *pruning) trust() float64 {
-	c := p.relevance.evidence / (1 + p.relevance.evidence)
-	if p.kind == Logs && p.q.failure && (p.relevance.troubled || p.relevance.passed) && p.mentioned() >= mentionShare {
-		return max(c, failureConfidence)
-	}
-	return c
-}
-
-// What went wrong stands in a log in other words than the question's. How sure the
-// pruner is of it, when at least mentionShare of what else is asked for occurs.
-const (
-	failureConfidence = 0.8
-	mentionShare      = 0.6
-)
-
-// mentioned is how much of what the question names occurs anywhere in the text, 1
-// when it asks for a failure and names nothing.
-func (p *pruning) mentioned() float64 {
-	best := make([]float32, len(p.q.groups))
-	for _, h := range p.d.hits {
-		best[h.group] = max(best[h.group], h.weight)
-	}
-	named, found := 0.0, 0.0
-	for g, group := range p.q.groups {
-		if group.weight >= 1 && group.bits > 0 && !failureTalk[stemOf(group.name)] {
-			named += group.weight
-			found += float64(group.weight * float64(best[g]))
-		}
-	}
-	if named == 0 {
-		return 1
-	}
-	return found / named
-}
-
 // alike is true of a text whose lines one statement printed.
 func (p *pruning) alike() bool {
 	count := map[uint64]int{}

@@ -53,6 +53,8 @@ type ref struct {
 type question struct {
 	text     string
 	groups   []group
+	next     [][]int16          // per group, those whose word follows its own in the question
+	last     int16              // group of the word read last, or -1
 	stems    map[string][]ref   // stem of an identifier's part
 	begins   map[uint][]stemRef // stems by their first three letters
 	wholes   map[string][]ref   // identifier without underscores, lower case
@@ -76,7 +78,7 @@ func newQuestion(text string) *question {
 	if len(text) > maxQuestion {
 		text = strings.ToValidUTF8(text[:maxQuestion], "")
 	}
-	q := &question{text: text, stems: map[string][]ref{}, wholes: map[string][]ref{}}
+	q := &question{text: text, stems: map[string][]ref{}, wholes: map[string][]ref{}, last: -1}
 	for _, tok := range strings.Fields(text) {
 		q.addToken(tok)
 	}
@@ -194,10 +196,21 @@ func (q *question) addStem(s, name string, weight float64) {
 	for _, r := range q.stems[s] {
 		g := &q.groups[r.group]
 		g.weight = max(g.weight, weight)
+		q.follow(r.group)
 		return
 	}
-	q.stems[s] = append(q.stems[s], ref{q.newGroup(name, weight), 1})
+	g := q.newGroup(name, weight)
+	q.stems[s] = append(q.stems[s], ref{g, 1})
 	q.filter.add(s)
+	q.follow(g)
+}
+
+// follow remembers that a group's word comes next in the question.
+func (q *question) follow(g int16) {
+	if q.last >= 0 && q.last != g {
+		q.next[q.last] = append(q.next[q.last], g)
+	}
+	q.last = g
 }
 
 func (q *question) newGroup(name string, weight float64) int16 {
@@ -206,6 +219,7 @@ func (q *question) newGroup(name string, weight float64) int16 {
 		bits = 0
 	}
 	q.groups = append(q.groups, group{name, weight, bits})
+	q.next = append(q.next, nil)
 	return int16(len(q.groups) - 1)
 }
 

@@ -15,6 +15,7 @@ type scanner struct {
 	q    *question
 	d    *document
 	line int32
+	at   uint16
 	hits []hit
 	buf  [64]byte
 }
@@ -77,6 +78,7 @@ func (s *scanner) scanLine(line string, content int) int {
 			}
 			tokens++
 			if w := line[start:i]; len(w) > 1 && start >= content && start < scoredPrefix {
+				s.at = uint16(start)
 				// Most words are one part, and the filter has no use for them.
 				if seen&(seen-1) != 0 || filter.passes(w) {
 					s.word(w, seen)
@@ -85,6 +87,7 @@ func (s *scanner) scanLine(line string, content int) int {
 		}
 	}
 	if rare && s.q.unicode {
+		s.at = 0
 		eachRuneWord(line[:min(len(line), scoredPrefix)], s.unicodeWord)
 	}
 	return tokens
@@ -115,7 +118,7 @@ func (s *scanner) part(p string) {
 	if refs, known := s.q.stems[string(w)]; known {
 		s.record(refs)
 	} else if r, ok := s.q.like(w); ok {
-		s.hits = append(s.hits, hit{s.line, r.group, r.weight})
+		s.hits = append(s.hits, hit{s.line, r.group, s.at, r.weight})
 	}
 }
 
@@ -123,7 +126,7 @@ func (s *scanner) unicodeWord(w string) { s.record(s.q.stems[w]) }
 
 func (s *scanner) record(refs []ref) {
 	for _, r := range refs {
-		s.hits = append(s.hits, hit{s.line, r.group, r.weight})
+		s.hits = append(s.hits, hit{s.line, r.group, s.at, r.weight})
 	}
 }
 
@@ -148,7 +151,7 @@ func (s *scanner) findLiteral(text string, l literal) {
 		}
 		line += int32(strings.Count(text[from:from+at], "\n"))
 		from += at
-		s.hits = append(s.hits, hit{line, l.group, 1})
+		s.hits = append(s.hits, hit{line, l.group, 0, 1})
 		next := strings.IndexByte(text[from:], '\n')
 		if next < 0 {
 			return

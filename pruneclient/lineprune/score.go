@@ -8,9 +8,9 @@ import (
 // relevance is what scoring found: a score per line and how far the text speaks of
 // what is asked.
 type relevance struct {
-	score    []float64
-	rarity   []float64 // per group of the question, its rarity in this text times its weight
-	evidence float64   // that an answer stands in the text; 1 and more is a good sign
+	score  []float64
+	rarity []float64 // per group of the question, its rarity in this text times its weight
+	found  float64   // bits of the question that stand together at the best place
 
 	// Of a log only.
 	signal   []float64 // per line, how much it looks like trouble, 0..1
@@ -120,26 +120,7 @@ func (r *relevance) near(d *document, q *question, steps []step, p profile) {
 			r.score[h.line] += p.own * r.rarity[g] * float64(h.weight) * 16 / float64(8+d.tokens[h.line])
 		}
 	}
-	r.evidence = q.evidence(highest(together), len(d.lines))
-}
-
-// chance is what a text's size takes off the evidence of a question none of which is
-// found: in many lines, some have a few of its words together by luck.
-const chance = 0.3 // per doubling of the lines
-
-// evidence says how far found, the bits of the question that stand together at the
-// text's best place, go beyond luck. Of long questions less is asked: nobody finds
-// all their words in one spot. Where they are found in one spot, it is no luck.
-func (q *question) evidence(found float32, lines int) float64 {
-	asked := 0.0
-	for _, g := range q.groups {
-		asked += float64(g.weight * g.bits)
-	}
-	if found == 0 {
-		return 0
-	}
-	missing := max(0, 1-float64(found)/asked)
-	return max(0, float64(found)/math.Sqrt(asked)-float64(chance*log2(float64(lines))*missing))
+	r.found = float64(highest(together))
 }
 
 func byGroup(hits []hit, groups int) [][]hit {

@@ -34,17 +34,13 @@ then tried on its own, beside the gate as shipped. Right questions below it come
 | fold | gate | wrong questions below | right ones below | as shipped: wrong | right |
 |---|---|---|---|---|---|
 `, 100*gated)
-	wrong, of := strangers(cases, true), foldOf(cases)
-	asked := make([][2]lineprune.Result, len(cases))
-	for i := range cases {
-		asked[i] = [2]lineprune.Result{cases[i].pruned(cases[i].Question, lineprune.Options{}), cases[i].pruned(wrong[i], lineprune.Options{})}
-	}
+	of := foldOf(cases)
+	right, wrong := verdicts(cases), verdicts(strangers(cases, true))
 	for f := range folds {
 		var elsewhere []float64
-		var below, shipped [2][]float64
-		for i := range cases {
-			if of[cases[i].Repo] != f && asked[i][1].Kind != lineprune.Logs {
-				elsewhere = append(elsewhere, asked[i][1].Confidence)
+		for _, v := range wrong {
+			if of[v.repo] != f {
+				elsewhere = append(elsewhere, v.confidence)
 			}
 		}
 		slices.Sort(elsewhere)
@@ -52,19 +48,39 @@ then tried on its own, beside the gate as shipped. Right questions below it come
 		if n := len(elsewhere); n > 0 {
 			gate = elsewhere[min(n-1, int(gated*float64(n)))]
 		}
-		for i := range cases {
-			if of[cases[i].Repo] != f || asked[i][1].Kind == lineprune.Logs {
-				continue
+		below := func(vs []verdict) (chosen, shipped []float64) {
+			for _, v := range vs {
+				if of[v.repo] == f {
+					chosen, shipped = append(chosen, oneIf(v.confidence < gate)), append(shipped, oneIf(v.low))
+				}
 			}
-			for k, res := range asked[i] {
-				below[k] = append(below[k], oneIf(res.Confidence < gate))
-				shipped[k] = append(shipped[k], oneIf(slices.Contains(res.Warnings, lineprune.LowConfidence)))
-			}
+			return chosen, shipped
 		}
+		wrongBelow, wrongShipped := below(wrong)
+		rightBelow, rightShipped := below(right)
 		fmt.Fprintf(w, "| %d | %.2f | %.1f | %.1f | %.1f | %.1f |\n", f+1, gate,
-			100*mean(below[1]), 100*mean(below[0]), 100*mean(shipped[1]), 100*mean(shipped[0]))
+			100*mean(wrongBelow), 100*mean(rightBelow), 100*mean(wrongShipped), 100*mean(rightShipped))
 	}
 	fmt.Fprintln(w)
+}
+
+// verdict is what the gate made of one question.
+type verdict struct {
+	repo       string
+	confidence float64
+	low        bool // the gate stopped it
+}
+
+// verdicts leaves logs out.
+func verdicts(cases []benchCase) []verdict {
+	var out []verdict
+	for i := range cases {
+		res := cases[i].pruned(cases[i].Question, lineprune.Options{})
+		if res.Kind != lineprune.Logs {
+			out = append(out, verdict{cases[i].Repo, res.Confidence, slices.Contains(res.Warnings, lineprune.LowConfidence)})
+		}
+	}
+	return out
 }
 
 func oneIf(is bool) float64 {

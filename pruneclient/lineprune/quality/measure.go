@@ -71,10 +71,13 @@ func ours(c *benchCase, budget float64) []int {
 	return c.kept(c.Question, lineprune.Options{Budget: budget})
 }
 
-// strangers gives every case the question of a case of the same task about another
-// repository. What is asked of several repositories in the same words ("Why does the
-// build fail?") is about none of them; named leaves it out.
-func strangers(cases []benchCase, named bool) []string {
+// strange is how many of another repository's questions every text is asked.
+const strange = 8
+
+// strangers asks every text the questions of other repositories' cases of the same
+// task. What is asked of several repositories in the same words ("Why does the build
+// fail?") is about none of them; named leaves it out.
+func strangers(cases []benchCase, named bool) []benchCase {
 	about := map[string]map[string]bool{} // repositories, by question
 	for i := range cases {
 		q := cases[i].Question
@@ -83,14 +86,14 @@ func strangers(cases []benchCase, named bool) []string {
 		}
 		about[q][cases[i].Repo] = true
 	}
-	out := make([]string, len(cases))
-	for i := range cases {
-		out[i] = cases[i].Question
-		for step := 1; step < len(cases); step++ {
+	var out []benchCase
+	for i, c := range cases {
+		for step, n := 1, 0; step < len(cases) && n < strange; step++ {
 			other := &cases[(i+step*37)%len(cases)]
-			if other.Task == cases[i].Task && other.Repo != cases[i].Repo && (!named || len(about[other.Question]) == 1) {
-				out[i] = other.Question
-				break
+			if other.Task == c.Task && other.Repo != c.Repo && (!named || len(about[other.Question]) == 1) {
+				c.Question = other.Question
+				out = append(out, c)
+				n++
 			}
 		}
 	}

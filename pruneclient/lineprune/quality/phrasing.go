@@ -31,9 +31,9 @@ Default gates; the last column is of another repository's questions.
 	for _, phrasing := range phrasings {
 		ask := func(question string) string { return fmt.Sprintf(phrasing, strings.TrimSpace(question)) }
 		right := evaluate(cases, func(i int) []int { return cases[i].kept(ask(cases[i].Question), lineprune.Options{}) })
-		strange := evaluate(cases, func(i int) []int { return cases[i].kept(ask(wrong[i]), lineprune.Options{}) })
+		strange := evaluate(wrong, func(i int) []int { return wrong[i].kept(ask(wrong[i].Question), lineprune.Options{}) })
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", ask("…"), right.estimate(cases, all, recallOf),
-			right.estimate(cases, all, func(s score) float64 { return s.share }), right.estimate(cases, all, wholeOf), strange.estimate(cases, all, wholeOf))
+			right.estimate(cases, all, func(s score) float64 { return s.share }), right.estimate(cases, all, wholeOf), strange.estimate(wrong, all, wholeOf))
 	}
 	fmt.Fprintln(w)
 }

@@ -97,12 +97,13 @@ func reportGates(w io.Writer, cases []benchCase) {
 // shows focus.
 func reportStrangers(w io.Writer, cases []benchCase) {
 	wrong, every := strangers(cases, true), strangers(cases, false)
-	gates := evaluate(cases, func(i int) []int { return cases[i].kept(wrong[i], lineprune.Options{}) })
-	everyGates := evaluate(cases, func(i int) []int { return cases[i].kept(every[i], lineprune.Options{}) })
-	tight := evaluate(cases, func(i int) []int { return cases[i].kept(wrong[i], lineprune.Options{Budget: 0.2}) })
+	ask := func(cases []benchCase, opts lineprune.Options) table {
+		return evaluate(cases, func(i int) []int { return cases[i].kept(cases[i].Question, opts) })
+	}
+	gates, everyGates, tight := ask(wrong, lineprune.Options{}), ask(every, lineprune.Options{}), ask(wrong, lineprune.Options{Budget: 0.2})
 	fmt.Fprint(w, `## Another repository's question
 
-Every text is asked the question of another repository's case (same task). Most texts have no answer then and should come
+Every text is asked eight questions of other repositories' cases (same task). Most texts have no answer then and should come
 back whole; some do have one ("building with CMake"). What is asked of several repositories in the same words ("Why does the
 build fail?", half of the questions about logs) is about none of them: the first column leaves such questions out.
 
@@ -110,7 +111,7 @@ build fail?", half of the questions about logs) is about none of them: the first
 |---|---|---|---|
 `)
 	for _, task := range tasks(cases) {
-		fmt.Fprintf(w, "| %s | %s | %s | %s |\n", task, gates.estimate(cases, task, wholeOf), everyGates.estimate(cases, task, wholeOf), tight.estimate(cases, task, recallOf))
+		fmt.Fprintf(w, "| %s | %s | %s | %s |\n", task, gates.estimate(wrong, task, wholeOf), everyGates.estimate(every, task, wholeOf), tight.estimate(wrong, task, recallOf))
 	}
 	fmt.Fprintln(w)
 }
