@@ -9,12 +9,15 @@ import (
 	"time"
 )
 
+// ErrNoURL is Reach's answer to what can be no service's address.
+var ErrNoURL = errors.New("it is no URL")
+
 // Reach says why nothing can be sent to a service, as shortly as a person wants
 // it, or nil when something listens at its URL. It waits for a second at most.
 func Reach(ctx context.Context, service string) error {
 	u, err := url.Parse(service)
 	if err != nil || u.Host == "" {
-		return errors.New("it is no URL")
+		return ErrNoURL
 	}
 	port := u.Port()
 	if port == "" {

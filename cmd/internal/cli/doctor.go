@@ -142,7 +142,10 @@ func pruner(ctx context.Context, c settings.Settings) finding {
 		return finding{what: "pruner", found: "embedded, in this process"}
 	}
 	shown := settings.Shown(c.PrunerURL)
-	if err := pruneclient.Reach(ctx, c.PrunerURL); err != nil {
+	switch err := pruneclient.Reach(ctx, c.PrunerURL); {
+	case errors.Is(err, pruneclient.ErrNoURL): // and the server will not start
+		return finding{"pruner", shown + " is no URL; PRUNER_URL=embedded needs no service", true}
+	case err != nil:
 		return finding{"pruner", shown + " does not answer (" + err.Error() +
 			"): output will be returned whole; PRUNER_URL=embedded needs no service", true}
 	}
