@@ -164,6 +164,32 @@ func TestRulesDecorate(t *testing.T) {
 	}
 }
 
+// A program that tried all night failed for one reason: what it said again and again
+// is kept a few times, what it said once stays.
+func TestAFloodOfOneErrorIsCutToIt(t *testing.T) {
+	const once = "10:00:00 ERROR disk 3: no space left on device"
+	for name, flood := range map[string]string{
+		"same":      "10:00:%02d ERROR connect to the db: connection refused\n",
+		"numbered":  "10:00:%02d ERROR attempt %[1]d: connect to the db: connection refused\n",
+		"in turns":  "10:00:%02d ERROR connect to the db: connection refused\n10:00:%[1]d INFO next attempt in 1s\n",
+		"traceback": "Traceback (most recent call last):\n  File \"/srv/w.py\", line 4, in run\n    raise JobError(job)\nJobError: job %d has no owner\n",
+	} {
+		var b strings.Builder
+		for i := range 2000 {
+			if i == 1000 {
+				b.WriteString(once + "\n")
+			}
+			fmt.Fprintf(&b, flood, i%60)
+		}
+		kept, res := keptText(t, b.String(), "why does it fail?", Options{})
+		require.NotEmpty(t, res.Kept, name)
+		require.Less(t, len(res.Kept), 40, name)
+		require.True(t, kept[once], name)
+		first, _, _ := strings.Cut(fmt.Sprintf(flood, 0), "\n")
+		require.True(t, kept[first], name)
+	}
+}
+
 // What git log tells of failures did not happen in this log.
 func TestAHistoryHasNoFailures(t *testing.T) {
 	var long, short strings.Builder

@@ -1,6 +1,9 @@
 package lineprune
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Prune selects the lines of text that answer question. It checks ctx while
 // scoring and returns ctx's error when it ends.
@@ -54,8 +57,23 @@ func outlineOf(d *document, kind Kind) outline {
 }
 
 func (p *pruning) result() Result {
+	keep, warnings := p.decide()
+	if slices.Contains(warnings, NoGain) {
+		p = p.thinned()
+		keep, warnings = p.decide()
+	}
+	res := Result{Kind: p.kind, Total: len(keep), Confidence: p.confidence, Warnings: warnings}
+	res.set(keep)
+	if p.opts.Explain {
+		res.Lines = p.explain(keep)
+	}
+	return res
+}
+
+// decide says of every line why it is kept, and what to warn of.
+func (p *pruning) decide() (keep []cause, warnings []string) {
 	warnings, whole := p.judge()
-	keep := make([]cause, len(p.d.lines))
+	keep = make([]cause, len(p.d.lines))
 	if !whole {
 		keep = p.choose()
 		if why := p.regret(keep); why != "" {
@@ -67,12 +85,7 @@ func (p *pruning) result() Result {
 			keep[i] = wholeText
 		}
 	}
-	res := Result{Kind: p.kind, Total: len(keep), Confidence: p.confidence, Warnings: warnings}
-	res.set(keep)
-	if p.opts.Explain {
-		res.Lines = p.explain(keep)
-	}
-	return res
+	return keep, warnings
 }
 
 func (p *pruning) budgeted() bool { return p.opts.Budget > 0 }
