@@ -40,12 +40,20 @@ const (
 	mentionShare      = 0.6
 )
 
+// compileStem is of what compilers print without saying that they compile.
+var compileStem = stemOf("compile")
+
 // mentioned is how much of what the question names occurs anywhere in the text, 1
 // when it asks for a failure and names nothing.
 func (p *pruning) mentioned() float64 {
 	best := make([]float32, len(p.q.groups))
 	for _, h := range p.d.hits {
 		best[h.group] = max(best[h.group], h.weight)
+	}
+	for _, r := range p.q.stems[compileStem] {
+		if best[r.group] < r.weight && slices.ContainsFunc(p.d.lines, fromCompiler) {
+			best[r.group] = r.weight
+		}
 	}
 	named, found := 0.0, 0.0
 	for g, group := range p.q.groups {

@@ -164,6 +164,28 @@ func TestRulesDecorate(t *testing.T) {
 	}
 }
 
+// A compiler seldom says that it compiles. Tests name lines, too.
+func TestWhatACompilerSays(t *testing.T) {
+	for _, line := range []string{
+		"main.c:12:5: error: 'x' undeclared", "./main.go:12:5: undefined: x", "src/a.ts(3,5): error TS2304: Cannot find name 'x'.",
+		"src/a.ts:3:5 - error TS2304: Cannot find name 'x'.", "error[E0308]: mismatched types", "Main.java:12: error: incompatible types",
+		"[ERROR] /home/u/Main.java:[12,5] cannot find symbol",
+	} {
+		require.True(t, fromCompiler(line), line)
+		log := strings.Repeat("10:04:05 INFO one more parcel left the hall\n", 400) + line + "\n"
+		kept, res := keptText(t, log, "What is the first compiler error?", Options{})
+		require.False(t, res.Whole(), line)
+		require.True(t, kept[line], line)
+	}
+	for _, line := range []string{
+		"tests/test_a.py:12: AssertionError", "    a_test.go:12: got 3, want 4", "12:04:05 ERROR no route", "[ERROR] Failed to execute goal", "main.c:", "main.c:12",
+	} {
+		require.False(t, fromCompiler(line), line)
+		log := strings.Repeat("10:04:05 INFO one more parcel left the hall\n", 400) + line + "\n"
+		require.True(t, prune(t, log, "What is the first compiler error?", Logs, Options{}).Whole(), line)
+	}
+}
+
 // A program that tried all night failed for one reason: what it said again and again
 // is kept a few times, what it said once stays.
 func TestAFloodOfOneErrorIsCutToIt(t *testing.T) {

@@ -101,8 +101,8 @@ var failureWords = []string{"fail", "error", "crash", "panic", "wrong", "excepti
 // for failures, for what runs and fails, for what is printed of it, and for what a
 // reader does with that.
 var failureTalk = stemSet(`fail failure error crash wrong exception broke broken die died abort warning warn unexpected abnormal
-	assertion complain complaint went cause reason root raise raised made come encounter encountered lead led build built compile
-	compiler command process program job step stage phase task suite exit exited status ended stop stopped pass succeed success
+	assertion complain complaint went cause reason root raise raised made come encounter encountered lead led build built
+	command process program job step stage phase task suite exit exited status ended stop stopped pass succeed success
 	message stack trace traceback log output print printed result report complete main final key serious else list check
 	inspect identify detect diagnose debug analyze analyse analysis extract please`)
 

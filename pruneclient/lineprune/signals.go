@@ -166,18 +166,35 @@ func harmless(line string) bool {
 // diagnostic is true of a compiler's message: path:line: or path(line, at the
 // start of the line.
 func diagnostic(line string) bool {
+	_, ok := afterPath(line)
+	return ok
+}
+
+// afterPath is what follows the path that a line begins with, from the line number on.
+func afterPath(line string) (rest string, ok bool) {
 	if line == "" || class[line[0]] == digit { // a time, not a path
-		return false
+		return "", false
 	}
 	i := 0
 	for i < len(line) && i < 200 && (wordClass(class[line[i]]) || strings.IndexByte("./-+@\\", line[i]) >= 0) {
 		i++
 	}
 	if i < 3 || i+2 >= len(line) || line[i] != ':' && line[i] != '(' || class[line[i+1]] != digit {
-		return false
+		return "", false
 	}
 	dot := strings.LastIndexByte(line[:i], '.')
-	return dot > 0 && dot < i-1 && class[line[dot+1]] == lower
+	return line[i+1:], dot > 0 && dot < i-1 && class[line[dot+1]] == lower
+}
+
+// fromCompiler is true of a compiler's message, not of a test's, which names a line
+// too: compilers know the column, or say that it is an error.
+func fromCompiler(line string) bool {
+	rest, ok := afterPath(line)
+	if !ok {
+		return strings.HasPrefix(line, "error[E") || strings.HasPrefix(line, "[ERROR] ") && strings.Contains(line, ".java:[")
+	}
+	rest = strings.TrimLeft(rest, "0123456789")
+	return len(rest) > 1 && (rest[0] == ':' || rest[0] == ',') && class[rest[1]] == digit || strings.HasPrefix(rest, ": error:")
 }
 
 // passingBy is true of the places g++ went through on its way to an error, but not of
