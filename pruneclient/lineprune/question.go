@@ -205,9 +205,13 @@ func (q *question) addStem(s, name string, weight float64) {
 	q.follow(g)
 }
 
+// maxFollowers bounds the phrases that begin with one word: a question may say it
+// hundreds of times.
+const maxFollowers = 8
+
 // follow remembers that a group's word comes next in the question.
 func (q *question) follow(g int16) {
-	if q.last >= 0 && q.last != g {
+	if q.last >= 0 && q.last != g && len(q.next[q.last]) < maxFollowers {
 		q.next[q.last] = append(q.next[q.last], g)
 	}
 	q.last = g
