@@ -307,7 +307,9 @@ var questionTalk = stemSet(`describe tell understand understanding know knowing 
 	someone somebody much many actual exact specific whole entire full important logic snippet snippets portion portions piece
 	pieces definition definitions defined define defines declared declaration located locate location locations responsible
 	behaviour behavior behave behaves mechanism approach detail details overview summary summarize purpose include includes
-	including inside codebase context bug bugs helper helpers problem issue issues`)
+	including inside codebase context bug bugs helper helpers problem issue issues against across among around behind beside
+	besides beyond despite toward towards throughout through upon within whenever wherever ever never always sometimes often
+	again already though although however therefore thus rather quite either neither unless until`)
 
 func weightTable(lists map[float64]string) map[string]float64 {
 	out := map[string]float64{}
