@@ -31,7 +31,7 @@ type Options struct {
 	// result would be no shorter.
 	Marker func(Block) string
 
-	Explain bool // fill Result.Lines
+	Explain bool // fill Result.Lines and Result.Terms
 }
 
 // Result says what was kept and why.
@@ -43,6 +43,7 @@ type Result struct {
 	Confidence float64 // 0..1
 	Warnings   []string
 	Lines      []Line // one per line when Options.Explain
+	Terms      []Term // the question's words that count, in its order, when Options.Explain
 }
 
 // Whole says whether every line was kept.
@@ -62,6 +63,12 @@ type Line struct {
 	Score float64
 	Kept  bool
 	Why   string // "terms: retry, backoff", "definition", "context", "protected: ...", "not relevant"
+}
+
+// Term is one of the question's words.
+type Term struct {
+	Name  string
+	Lines int // how many lines have it, a form of it or a synonym; a path counts once
 }
 
 // The warnings of a text that came back whole, and why it did.

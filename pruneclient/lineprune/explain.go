@@ -26,6 +26,33 @@ func (p *pruning) termsByLine() []string {
 	return terms
 }
 
+// terms says of each of the question's words where it was found.
+func (p *pruning) terms() []Term {
+	on := make([]map[int32]bool, len(p.q.groups))
+	for _, hits := range [][]hit{p.d.hits, p.d.pathHits} {
+		for _, h := range hits {
+			if on[h.group] == nil {
+				on[h.group] = map[int32]bool{}
+			}
+			on[h.group][h.line] = true
+		}
+	}
+	var terms []Term
+	at := map[string]int{} // a name in quotes is there as a word and as a name
+	for g, group := range p.q.groups {
+		i, again := at[group.name]
+		switch {
+		case group.bits == 0:
+		case again:
+			terms[i].Lines = max(terms[i].Lines, len(on[g]))
+		default:
+			at[group.name] = len(terms)
+			terms = append(terms, Term{group.name, len(on[g])})
+		}
+	}
+	return terms
+}
+
 func appendOnce(list []string, s string) []string {
 	for _, have := range list {
 		if have == s {

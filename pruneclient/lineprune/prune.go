@@ -65,7 +65,7 @@ func (p *pruning) result() Result {
 	res := Result{Kind: p.kind, Total: len(keep), Confidence: p.confidence, Warnings: warnings}
 	res.set(keep)
 	if p.opts.Explain {
-		res.Lines = p.explain(keep)
+		res.Lines, res.Terms = p.explain(keep), p.terms()
 	}
 	return res
 }

@@ -68,10 +68,19 @@ func TestPruneOfAFileWithFlagsAfterIt(t *testing.T) {
 func TestWhyShowsEveryLine(t *testing.T) {
 	out := runVerb(t, failedRun(), "-q", testQuestion, "--why")
 	require.Zero(t, out.status)
-	require.Len(t, strings.Split(strings.TrimSuffix(out.stdout, "\n"), "\n"), 165, "the lines and a summary")
+	require.Len(t, strings.Split(strings.TrimSuffix(out.stdout, "\n"), "\n"), 166, "the lines, the words and a summary")
 	require.Regexp(t, `(?m)^\+    82 +\d+\.\d\d  terms: test +│     step_test.go:12: got 3, want 4$`, out.stdout)
 	require.Regexp(t, `(?m)^\+    83 +\d+\.\d\d  protected: sign of trouble +│ --- FAIL`, out.stdout)
 	require.Regexp(t, `(?m)^      1 +\d+\.\d\d  below the cut: test +│ === RUN`, out.stdout)
+}
+
+func TestWhySaysWhichWordsWereFound(t *testing.T) {
+	text := "func retry() {\n\tretries++\n}\n" + strings.Repeat("something else entirely\n", 40)
+	out := runVerb(t, text, "-q", "where does `retry` count against the quota in limit.go?", "--why")
+	require.Contains(t, out.stdout, "\nlines that have a word: retry 2, count 0, quota 0, limit.go 0, limit 0\n")
+	list := "src/retry.go:3:\tx++\nsrc/retry.go:9:\ty++\n"
+	require.Contains(t, runVerb(t, list, "-q", "retry", "--why", "-k", "grep").stdout, "\nlines that have a word: retry 1\n")
+	require.NotContains(t, runVerb(t, text, "-q", "explain the exact logic", "--why").stdout, "have a word")
 }
 
 // What is kept for being shorter than its marker is kept for --why, too.

@@ -90,7 +90,8 @@ func visible(line string) string {
 	}, strings.TrimSuffix(line, "\r"))
 }
 
-// showWhy prints a line per line: kept or not, number, score, reason, text.
+// showWhy prints a line per line: kept or not, number, score, reason, text; then how
+// often each word of the question was found, and what the confidence came to.
 func showWhy(text string, res lineprune.Result, stdout io.Writer) error {
 	w := bufio.NewWriter(stdout)
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -101,6 +102,18 @@ func showWhy(text string, res lineprune.Result, stdout io.Writer) error {
 		}
 		fmt.Fprintf(w, "%c%6d %6.2f  %-32s │ %s\n", mark, i+1, l.Score, l.Why, visible(lines[i]))
 	}
+	if len(res.Terms) > 0 {
+		fmt.Fprintf(w, "lines that have a word: %s\n", visible(found(res.Terms)))
+	}
 	fmt.Fprintf(w, "confidence %.2f, %s\n", res.Confidence, summary(res))
 	return w.Flush()
+}
+
+// found lists the question's words with the number of lines that have them.
+func found(terms []lineprune.Term) string {
+	var list []string
+	for _, t := range terms {
+		list = append(list, fmt.Sprintf("%s %d", t.Name, t.Lines))
+	}
+	return strings.Join(list, ", ")
 }
