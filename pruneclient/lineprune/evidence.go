@@ -17,7 +17,7 @@ func (p *pruning) trust() float64 {
 
 // complete is the share of a question that, standing together, is its answer: of a
 // question of one word there is no more to find.
-const complete = 0.9
+const complete = 0.8
 
 // evidence is how much speaks for an answer in the text.
 func (p *pruning) evidence() float64 {

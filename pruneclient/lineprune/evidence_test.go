@@ -60,7 +60,7 @@ func TestPathOfMatchesIsEvidence(t *testing.T) {
 // Of a question of one word there is no more to find than that word.
 func TestWholeQuestionFoundIsAnAnswer(t *testing.T) {
 	text := strings.Repeat(program(), 40) + program("// about the websocket")
-	for _, question := range []string{"websocket", "about the websocket?"} {
+	for _, question := range []string{"websocket", "about the websocket?", "what does websocket mean", "websocket example", "how websocket works in detail"} {
 		_, res := keptText(t, text, question, Options{})
 		require.GreaterOrEqual(t, res.Confidence, minConfidence, question)
 		require.False(t, res.Whole(), question)

@@ -128,7 +128,8 @@ func TestLocationsFollowTheirMessage(t *testing.T) {
 
 // Whether it went well asks for the verdict, whichever it is.
 func TestQuestionsForTheVerdict(t *testing.T) {
-	for _, q := range []string{"did all tests pass?", "did the build succeed", "what is the root cause"} {
+	for _, q := range []string{"did all tests pass?", "did the build succeed", "what is the root cause",
+		"did it pass", "are the tests green?", "test results summary", "what was the outcome of the test run?", "how many tests ran"} {
 		for _, verdict := range []string{"1 failed, 99 passed in 3.2s", "100 passed in 3.2s"} {
 			kept, res := keptText(t, strings.Repeat("tests/test_a.py::test_it PASSED\n", 100)+verdict+"\n", q, Options{})
 			require.False(t, res.Whole(), q)
@@ -240,7 +241,8 @@ func TestQuestionsThatNameNothingFindTheFailure(t *testing.T) {
 	for _, question := range []string{
 		"What went wrong?", "Which errors occurred?", "List all failures", "summarize the errors", "Show me the errors and warnings",
 		"analyze the error output", "errors encountered during the run", "identify the root cause of the crash", "Did anything fail?",
-		"What is the exact error message?", "why did it exit with status 1",
+		"What is the exact error message?", "why did it exit with status 1", "why did CI fail?", "Why did the workflow run fail?",
+		"why does the app crash", "why did the server go down with an unhandled exception", "what is the stack trace?", "why did pytest fail",
 	} {
 		kept, res := keptText(t, text, question, Options{})
 		require.False(t, res.Whole(), question)

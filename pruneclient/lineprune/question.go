@@ -95,7 +95,7 @@ func newQuestion(text string) *question {
 
 var failureWords = []string{"fail", "error", "crash", "panic", "wrong", "exception", "assert", "why", "not compile", "reject", "traceback",
 	"complain", "conflict", "refused", "die", "abort", "problem", "broke", "missing", "could not", "can't", "tests pass", "succeed",
-	"root cause"}
+	"root cause", "stack trace", "unhandled", "outcome", "green", "did it pass", "test result", "test summary", "results of the test", "how many tests"}
 
 // failureTalk are the stems of words that ask for a failure, not for some thing: words
 // for failures, for what runs and fails, for what is printed of it, and for what a
@@ -104,7 +104,10 @@ var failureTalk = stemSet(`fail failure error crash wrong exception broke broken
 	assertion complain complaint went cause reason root raise raised made come encounter encountered lead led build built
 	command process program job step stage phase task suite exit exited status ended stop stopped pass succeed success
 	message stack trace traceback log output print printed result report complete main final key serious else list check
-	inspect identify detect diagnose debug analyze analyse analysis extract please`)
+	inspect identify detect diagnose debug analyze analyse analysis extract please outcome green verify summary status
+	unhandled uncaught ci pipeline workflow run app application server service script deployment deploy container image worker
+	package unit pytest unittest jest mocha vitest docker npm yarn pnpm pip cargo rustc gcc clang make cmake gradle maven tsc eslint
+	webpack down`)
 
 func stemSet(words string) map[string]bool {
 	out := map[string]bool{}
@@ -309,7 +312,8 @@ var questionTalk = stemSet(`describe tell understand understanding know knowing 
 	behaviour behavior behave behaves mechanism approach detail details overview summary summarize purpose include includes
 	including inside codebase context bug bugs helper helpers problem issue issues against across among around behind beside
 	besides beyond despite toward towards throughout through upon within whenever wherever ever never always sometimes often
-	again already though although however therefore thus rather quite either neither unless until`)
+	again already though although however therefore thus rather quite either neither unless until ran
+	mean meaning means example examples usage caveat caveats step steps refactor deeply quickly briefly`)
 
 func weightTable(lists map[float64]string) map[string]float64 {
 	out := map[string]float64{}

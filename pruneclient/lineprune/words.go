@@ -103,6 +103,9 @@ func stem(w []byte) []byte {
 	switch {
 	case has(w, "ingly", 5), has(w, "edly", 5):
 		w = w[:len(w)-4]
+	case has(w, "ied", 2):
+		w[len(w)-3] = 'y'
+		w = w[:len(w)-2]
 	case has(w, "ing", 3):
 		w = undouble(w[:len(w)-3])
 	case has(w, "ed", 3) && !has(w, "eed", 1):
