@@ -311,7 +311,7 @@ func prose(text string) bool {
 // logShape is true of lines that programs print about what they do: with a time,
 // a level, a test's name or verdict, a place in a file.
 func logShape(text string) bool {
-	if timestamped(text) || harmless(text) && !strings.HasPrefix(text, "=== ") || verdict(text) || diagnostic(text) || titledRule(text) {
+	if timestamped(text) || frontEnd(text) > 0 || harmless(text) && !strings.HasPrefix(text, "=== ") || verdict(text) || diagnostic(text) || titledRule(text) {
 		return true
 	}
 	for _, p := range []string{"=== RUN", "=== CONT", "--- FAIL", "FAIL", "Traceback (", "npm ", "make", "gcc ", "cc ", "not ok ", "goroutine ",

@@ -16,7 +16,8 @@ type hit struct {
 
 // document is a text cut into lines, with what one pass over its bytes found.
 type document struct {
-	lines   []string // without what only a terminal sees
+	lines   []string // without what only a terminal sees, a log's also without what was put in front of each
+	full    []string // with that; nil where nothing was
 	tokens  []int32  // per line, its newline included
 	indent  []int16  // columns of leading white space, -1 on a blank line
 	total   int      // tokens of the whole text

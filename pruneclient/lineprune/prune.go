@@ -34,6 +34,9 @@ func study(ctx context.Context, text, question string, kind Kind, opts Options) 
 	if kind == Grep {
 		d.locate()
 	}
+	if kind == Logs {
+		d.takeFronts()
+	}
 	if err := d.match(ctx, text, q); err != nil {
 		return nil, err
 	}

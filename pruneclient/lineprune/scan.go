@@ -23,12 +23,12 @@ type scanner struct {
 // match finds the question's words in the document and counts its tokens.
 func (d *document) match(ctx context.Context, text string, q *question) error {
 	s := &scanner{q: q, d: d, hits: make([]hit, 0, len(d.lines))}
-	for i, line := range d.lines {
+	for i := range d.lines {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		s.line = int32(i)
-		n := s.scanLine(line, d.contentAt(i))
+		n := s.scanLine(d.scanned(i), d.contentAt(i))
 		if d.escapes != nil {
 			n += int(d.escapes[i])
 		}
