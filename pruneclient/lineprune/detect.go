@@ -48,6 +48,9 @@ func detect(d *document, kind Kind, opts Options) Kind {
 	if k := kindOfFile(opts.File); k != Auto {
 		return k
 	}
+	if listsPaths(d) {
+		return Grep
+	}
 	if opts.Command != "" {
 		return kindOfOutput(d, opts.Command)
 	}
@@ -196,6 +199,36 @@ func looksLikeGrep(d *document) bool {
 		}
 	}
 	return seen > 2 && colons > 0 && messages*2 <= match && match*10 >= seen*9
+}
+
+// listsPaths is true of what find, rg -l and rg -c print. A build may list its files,
+// too, and say something else in the end.
+func listsPaths(d *document) bool {
+	const few = 2
+	paths := 0
+	for _, line := range d.lines {
+		switch {
+		case line == "":
+		case !barePath(line):
+			return false
+		default:
+			paths++
+		}
+	}
+	return paths > few
+}
+
+// barePath is true of a path with a directory or an extension, and of one with a count
+// behind it.
+func barePath(line string) bool {
+	if len(line) > longestPath {
+		return false
+	}
+	path := line
+	if colon := strings.LastIndexByte(line, ':'); colon > 0 && strings.Trim(line[colon+1:], "0123456789") == "" {
+		path = line[:colon]
+	}
+	return pathShaped(path) && strings.ContainsAny(path[1:], "./") && class[path[len(path)-1]] != other
 }
 
 // isMessage is true of what follows a place in a compiler's line: a column perhaps,

@@ -45,11 +45,17 @@ func newDocument(text string) *document {
 	return d
 }
 
-// locate reads the place of every match in a list of them.
+// locate reads the place of every match in a list of them. In a list of paths each is
+// both a place and what was found there.
 func (d *document) locate() {
 	d.places = make([]place, len(d.lines))
+	bare := listsPaths(d)
 	for i, line := range d.lines {
-		d.places[i] = grepPlace(line)
+		if bare {
+			d.places[i] = place{path: line}
+		} else {
+			d.places[i] = grepPlace(line)
+		}
 	}
 }
 

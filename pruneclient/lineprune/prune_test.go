@@ -172,6 +172,20 @@ func TestWordsOfOtherScriptsAreFound(t *testing.T) {
 	}
 }
 
+// Of a list of paths those that are asked for are kept, and not their neighbours.
+func TestListsOfPaths(t *testing.T) {
+	for _, end := range []string{"", ":12"} {
+		var b strings.Builder
+		for i := range 300 {
+			fmt.Fprintf(&b, "src/part%d/file-2026-01-02.go%s\n", i, end)
+		}
+		text := b.String() + "src/ledger/retry_policy.go" + end + "\n" + b.String()
+		kept, _ := keptText(t, text, "where is the retry policy of the ledger?", Options{Command: "rg -l x"})
+		require.Equal(t, map[string]bool{"src/ledger/retry_policy.go" + end: true}, kept)
+		require.True(t, prune(t, text, "how is the websocket throttled?", Auto, Options{}).Whole())
+	}
+}
+
 func TestExplainSaysWhy(t *testing.T) {
 	text := sampleCode(200) + noPruneBegin + "\nkeep me\n" + noPruneEnd + "\n"
 	res := prune(t, text, "where is a request retried until its deadline", Code, Options{Budget: 0.3, Explain: true})
@@ -224,7 +238,10 @@ func TestKindOfAText(t *testing.T) {
 		"logfmt":           {strings.Repeat("time=\"2026-01-02T10:00:00Z\" level=info msg=x\n", 50), Options{}, Logs},
 		"JSON lines":       {strings.Repeat("{\"time\":\"2026-01-02T10:00:00Z\",\"msg\":\"x\"}\n", 50), Options{}, Logs},
 		"key and date":     {strings.Repeat("ts:2026-01-02T10:00:00Z x\n", 50), Options{}, Logs},
-		"dated names":      {strings.Repeat("db-2026-01-02.tar.gz\n", 50), Options{}, Logs},
+		"dated names":      {strings.Repeat("db-2026-01-02.tar.gz\n", 50), Options{}, Grep},
+		"paths":            {strings.Repeat("src/a.go\nsrc/lib/b.go\n", 50), Options{Command: "find src -name '*.go'"}, Grep},
+		"counts":           {strings.Repeat("src/a.go:12\nsrc/lib/b.go:3\n", 50), Options{Command: "rg -c retry"}, Grep},
+		"paths and a fate": {strings.Repeat("/src/lib/a.d.ts\n", 500) + "src/b.ts(3,5): error TS1\n", Options{Command: "tsc --listFiles"}, Logs},
 		"context lines":    {strings.Repeat("a/b.go-7-x := 1\na/b.go:8:retry(x)\na/b.go-9-}\n--\n", 50), Options{}, Grep},
 		"Windows paths":    {strings.Repeat("C:\\a\\b.go:8:retry(x)\n", 50), Options{}, Grep},
 	} {

@@ -166,8 +166,8 @@ func harmless(line string) bool {
 // diagnostic is true of a compiler's message: path:line: or path(line, at the
 // start of the line.
 func diagnostic(line string) bool {
-	_, ok := afterPath(line)
-	return ok
+	rest, ok := afterPath(line)
+	return ok && strings.TrimLeft(rest, "0123456789") != "" // else it is a count of matches
 }
 
 // afterPath is what follows the path that a line begins with, from the line number on.
