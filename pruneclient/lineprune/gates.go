@@ -1,7 +1,5 @@
 package lineprune
 
-import "slices"
-
 // Gates of a text that is pruned without a budget.
 const (
 	shortText     = 300  // tokens; below, a text is cheaper whole than asked for twice
@@ -36,27 +34,6 @@ func (p *pruning) judge() (warnings []string, whole bool) {
 		return []string{NoGain}, true
 	}
 	return nil, false
-}
-
-// thinned is the same without the score of what a log that is asked for a failure
-// says again and again, but for the first few times and the last: a program that
-// tried all night failed for one reason.
-func (p *pruning) thinned() *pruning {
-	if p.kind != Logs || !p.q.failure {
-		return p
-	}
-	thin := *p
-	thin.relevance.score = slices.Clone(p.relevance.score)
-	slots, left := countTemplates(p.d)
-	seen := make([]int32, len(left))
-	for i, s := range slots {
-		seen[s]++
-		left[s]--
-		if seen[s] > perTemplate && left[s] > 0 {
-			thin.relevance.score[i] = 0
-		}
-	}
-	return &thin
 }
 
 // wanted is the tokens of the lines that would be kept for themselves.

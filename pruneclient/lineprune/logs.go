@@ -374,12 +374,15 @@ func templateRarity(d *document) []float64 {
 
 // countTemplates gives every line the slot of its template, and every slot its
 // number of lines. The table is open-addressed: a map costs more than the hashing.
-func countTemplates(d *document) (slots, counts []int32) {
+func countTemplates(d *document) (slots, counts []int32) { return d.count(template) }
+
+// count gives every line the slot of its hash, and every slot its number of lines.
+func (d *document) count(hash func(line string) uint64) (slots, counts []int32) {
 	size := 1 << bits.Len(uint(2*len(d.lines)+1))
 	hashes, counts := make([]uint64, size), make([]int32, size)
 	slots = make([]int32, len(d.lines))
 	for i, line := range d.lines {
-		h := template(line) | 1 // 0 marks a free slot
+		h := hash(line) | 1 // 0 marks a free slot
 		at := h >> 1 & uint64(size-1)
 		for hashes[at] != 0 && hashes[at] != h {
 			at = (at + 1) & uint64(size-1)

@@ -213,6 +213,33 @@ func TestAFloodOfOneErrorIsCutToIt(t *testing.T) {
 	}
 }
 
+// Names differ more than numbers, and whoever asks which wants all of them.
+func TestAFloodOfOneErrorAboutManyNames(t *testing.T) {
+	var b strings.Builder
+	name := func(i int) string {
+		return strings.Repeat(string(rune('a'+i%26)), 3) + string(rune('a'+i/26%26)) + string(rune('a'+i/676))
+	}
+	for i := range 2000 {
+		if i == 1000 {
+			b.WriteString("10:00:00 ERROR the spool is full\n")
+		}
+		fmt.Fprintf(&b, "10:00:%02d ERROR failed to sync the mailbox of %s: connection reset by peer\n", i%60, name(i))
+	}
+	for _, question := range []string{"why does it fail?", "errors", "why does the sync of the mailbox fail?"} {
+		kept, res := keptText(t, b.String(), question, Options{})
+		require.NotEmpty(t, res.Kept, question)
+		require.Less(t, len(res.Kept), 20, question)
+		require.True(t, kept["10:00:00 ERROR the spool is full"], question)
+	}
+	var tests strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&tests, "FAILED tests/sync.py::%s - AssertionError: not in sync\n", name(i))
+	}
+	for _, question := range []string{"which failed?", "Show me the failing tests and their error messages"} {
+		require.True(t, prune(t, tests.String(), question, Logs, Options{}).Whole(), question)
+	}
+}
+
 // What git log tells of failures did not happen in this log.
 func TestAHistoryHasNoFailures(t *testing.T) {
 	var long, short strings.Builder

@@ -86,7 +86,7 @@ func (p *pruning) keepAlarms(keep []cause) {
 	}
 	seen, last := map[uint64]int{}, map[uint64]int{}
 	for _, i := range alarms {
-		h := template(p.d.lines[i])
+		h := p.statementOf(i)
 		seen[h]++
 		last[h] = i
 		if len(alarms) <= fewAlarms || seen[h] <= perTemplate {
@@ -94,7 +94,7 @@ func (p *pruning) keepAlarms(keep []cause) {
 		}
 	}
 	for _, i := range alarms {
-		if last[template(p.d.lines[i])] == i {
+		if last[p.statementOf(i)] == i {
 			keep[i] = alarm
 		}
 	}

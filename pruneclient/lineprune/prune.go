@@ -24,6 +24,8 @@ type pruning struct {
 	outline   outline
 	relevance relevance
 
+	statements []uint64 // per line, of a log that is full of one; nil: lines differ by their templates
+
 	confidence float64
 }
 

@@ -64,6 +64,7 @@ type question struct {
 	failure  bool               // asks for what went wrong
 	warning  bool               // asks for warnings
 	tests    bool               // names tests
+	lists    bool               // asks for all there are
 	prose    bool               // names documentation or configuration
 }
 
@@ -89,6 +90,7 @@ func newQuestion(text string) *question {
 	q.failure = asksFor(lowered, failureWords)
 	q.warning = strings.Contains(lowered, "warn")
 	q.tests = asksFor(lowered, []string{" test", "tests", "_test"})
+	q.lists = asksFor(lowered, []string{"which", "list", "all ", "every", "each", "who", "names", "how many"})
 	q.prose = asksFor(lowered, []string{"documentation", "docs", "readme", "changelog", "change log"})
 	return q
 }
