@@ -1,26 +1,30 @@
 package lineprune
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // bareLines takes off the lines what only a terminal sees, so that a coloured log
-// reads as a plain one, and says how many tokens that is per line: nil for none.
-func bareLines(lines []string, text string) (tokens []int32) {
+// reads as a plain one. It returns what they were, and how many tokens were taken off
+// per line: nil for none.
+func bareLines(lines []string, text string) (raw []string, tokens []int32) {
 	if strings.IndexByte(text, '\r') >= 0 {
 		for i, line := range lines {
 			lines[i] = strings.TrimSuffix(line, "\r")
 		}
 	}
 	if strings.IndexByte(text, escape) < 0 {
-		return nil
+		return nil, nil
 	}
-	tokens = make([]int32, len(lines))
+	raw, tokens = slices.Clone(lines), make([]int32, len(lines))
 	for i, line := range lines {
 		if strings.IndexByte(line, escape) >= 0 {
 			lines[i] = withoutEscapes(line)
 			tokens[i] = int32(CountTokens(line) - CountTokens(lines[i]))
 		}
 	}
-	return tokens
+	return raw, tokens
 }
 
 const escape = 0x1b

@@ -209,7 +209,7 @@ func (p *pruning) bridge(keep []cause) {
 		start, tokens, size := i, 0, 0
 		for ; i < len(keep) && keep[i] == dropped; i++ {
 			tokens += int(p.d.tokens[i])
-			size += len(p.d.lines[i]) + 1
+			size += p.d.size(i) + 1
 		}
 		small := !p.budgeted() && p.kind != Grep && tokens < bridged
 		if small || p.opts.Marker != nil && len(p.opts.Marker(Block{start + 1, i, offFocus}))+1 >= size {

@@ -205,17 +205,19 @@ func looksLikeGrep(d *document) bool {
 // too, and say something else in the end.
 func listsPaths(d *document) bool {
 	const few = 2
-	paths := 0
+	paths, others := 0, 0 // LICENSE, Makefile and what else has neither dot nor slash
 	for _, line := range d.lines {
 		switch {
 		case line == "":
-		case !barePath(line):
+		case barePath(line):
+			paths++
+		case strings.ContainsAny(line, " \t=:{\"") || signal(line) > 0:
 			return false
 		default:
-			paths++
+			others++
 		}
 	}
-	return paths > few
+	return paths > few && others*10 <= paths
 }
 
 // barePath is true of a path with a directory or an extension, and of one with a count
@@ -228,7 +230,7 @@ func barePath(line string) bool {
 	if colon := strings.LastIndexByte(line, ':'); colon > 0 && strings.Trim(line[colon+1:], "0123456789") == "" {
 		path = line[:colon]
 	}
-	return pathShaped(path) && strings.ContainsAny(path[1:], "./") && class[path[len(path)-1]] != other
+	return pathShaped(path) && strings.ContainsAny(path, "./") && class[path[len(path)-1]] != other
 }
 
 // isMessage is true of what follows a place in a compiler's line: a column perhaps,

@@ -22,6 +22,7 @@ type document struct {
 	indent  []int16  // columns of leading white space, -1 on a blank line
 	total   int      // tokens of the whole text
 	escapes []int32  // per line, its tokens that only a terminal sees; nil: none
+	raw     []string // with those; nil: none
 	hits    []hit    // in line order
 
 	places   []place // of a list of matches, per line
@@ -38,7 +39,7 @@ type place struct {
 func newDocument(text string) *document {
 	lines := splitLines(text)
 	d := &document{lines: lines, tokens: make([]int32, len(lines)), indent: make([]int16, len(lines))}
-	d.escapes = bareLines(lines, text)
+	d.raw, d.escapes = bareLines(lines, text)
 	for i, line := range lines {
 		d.indent[i] = indentOf(line)
 	}
@@ -57,6 +58,14 @@ func (d *document) locate() {
 			d.places[i] = grepPlace(line)
 		}
 	}
+}
+
+// size is the bytes of line i as it came.
+func (d *document) size(i int) int {
+	if d.raw != nil {
+		return len(d.raw[i])
+	}
+	return len(d.scanned(i))
 }
 
 func (d *document) contentAt(i int) int {

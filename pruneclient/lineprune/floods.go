@@ -15,18 +15,46 @@ func (p *pruning) thinned() *pruning {
 	thin := *p
 	thin.statements = p.d.statements(!p.q.lists && !p.q.tests) // "which tests failed?" asks for their names
 	thin.relevance.score = slices.Clone(p.relevance.score)
-	seen, left := map[uint64]int{}, map[uint64]int{}
-	for _, s := range thin.statements {
-		left[s]++
-	}
-	for i, s := range thin.statements {
-		seen[s]++
-		left[s]--
-		if seen[s] > perTemplate && left[s] > 0 {
-			thin.relevance.score[i] = 0
+	again := repeats(thin.statements)
+	for u, unit := range p.outline.units {
+		if p.says(u, again) {
+			continue
+		}
+		for i := unit.start; i < unit.end; i++ {
+			if again[i] {
+				thin.relevance.score[i] = 0
+			}
 		}
 	}
 	return &thin
+}
+
+// repeats says of every line whether others of its statement are enough.
+func repeats(statements []uint64) []bool {
+	seen, left := map[uint64]int{}, map[uint64]int{}
+	for _, s := range statements {
+		left[s]++
+	}
+	again := make([]bool, len(statements))
+	for i, s := range statements {
+		seen[s]++
+		left[s]--
+		again[i] = seen[s] > perTemplate && left[s] > 0
+	}
+	return again
+}
+
+// says is true of an entry with a sign of trouble that is no repetition: a traceback
+// like all the others that ends in another error.
+func (p *pruning) says(u int, again []bool) bool {
+	const longest = 60 // lines; more is no entry
+	unit := p.outline.units[u]
+	for i := unit.start; i < unit.end && unit.end-unit.start <= longest; i++ {
+		if p.relevance.signal[i] >= alarmSignal && !again[i] {
+			return true
+		}
+	}
+	return false
 }
 
 // statementOf is equal for lines that one statement printed.
@@ -37,9 +65,10 @@ func (p *pruning) statementOf(i int) uint64 {
 	return template(p.d.lines[i])
 }
 
-// Lines that differ in names, not only in numbers, are one statement's where at least
-// floodLines have the same other words, and those are the most of each. A name is a
-// word that fewer than one line in nameShare has.
+// Lines that differ in names are one statement's where at least floodLines have the
+// same other words, and those are the most of each. A name is a word that fewer than
+// one line in nameShare has. So is a short number: a status that most lines have tells
+// them from the one that has another.
 const (
 	floodLines = 20
 	nameShare  = 50
@@ -48,37 +77,41 @@ const (
 // statements gives lines that one statement printed one number, though names differ
 // where despite says so.
 func (d *document) statements(despite bool) []uint64 {
-	of := make([]uint64, len(d.lines))
-	for i, line := range d.lines {
-		of[i] = template(line)
-	}
-	if !despite {
-		return of
-	}
 	var common wordCounts
 	for _, line := range d.lines {
-		eachLogWord(line, func(word uint64) { common[word%uint64(len(common))]++ })
+		eachLogWord(line, func(word uint64, _ bool) { common[word%uint64(len(common))]++ })
 	}
 	least := int32(max(len(d.lines)/nameShare, 2))
 	frame := func(line string) uint64 {
-		h, words, names := uint64(1), 0, 0
-		eachLogWord(line, func(word uint64) {
-			words++
-			if common[word%uint64(len(common))] < least {
+		if fromCompiler(line) { // each is to be mended
+			return template(line)
+		}
+		h, said, names := uint64(1), 0, 0
+		eachLogWord(line, func(word uint64, number bool) {
+			rare := word != anyNumber && common[word%uint64(len(common))] < least
+			switch {
+			case rare && number:
+				word = anyNumber
+			case rare && despite:
+				word = anyName
 				names++
-				word = '0'
+			case !number:
+				said++
 			}
 			h = mix(h, word)
 		})
-		if names == 0 || words-names < 3 || 2*names > words {
+		if said < 3 || names > said {
 			return template(line)
 		}
 		return h
 	}
 	slots, counts := d.count(frame)
+	of := make([]uint64, len(d.lines))
 	for i, s := range slots {
 		if counts[s] >= floodLines {
 			of[i] = uint64(s)
+		} else {
+			of[i] = template(d.lines[i])
 		}
 	}
 	return of
@@ -88,22 +121,35 @@ func (d *document) statements(despite bool) []uint64 {
 // they are, which only keeps more.
 type wordCounts [1 << 14]int32
 
-// eachLogWord hashes the words of a line as template does: all numbers are one.
-func eachLogWord(line string, word func(uint64)) {
+// What stands for numbers and names that differ from line to line.
+const (
+	anyNumber = '0'
+	anyName   = 'a'
+)
+
+// eachLogWord hashes the words of a line. Numbers are all anyNumber, but for those of
+// up to three digits that are no part of a time.
+func eachLogWord(line string, word func(hash uint64, number bool)) {
 	const prefix = 300
 	line = line[:min(len(line), prefix)]
 	for i := 0; i < len(line); i++ {
-		h, seen := uint64(0), byte(0)
+		h, seen, start := uint64(0), byte(0), i
 		for ; i < len(line) && wordClass(class[line[i]]); i++ {
 			seen |= 1 << class[line[i]]
 			h = bits.RotateLeft64(h, 7) ^ uint64(line[i])
 		}
+		digits := seen == 1<<digit
 		switch {
 		case seen == 0:
-		case seen&(1<<digit) != 0:
-			word('0')
+		case digits && i-start <= 3 && !inTime(line, start, i), seen&(1<<digit) == 0:
+			word(mix(mix(h, 0), 0), digits) // mixed once, its low bits are the last letters'
 		default:
-			word(mix(h, 0))
+			word(anyNumber, true)
 		}
 	}
+}
+
+// inTime is true of a number beside a colon or a dot.
+func inTime(line string, start, end int) bool {
+	return start > 0 && (line[start-1] == ':' || line[start-1] == '.') || end < len(line) && (line[end] == ':' || line[end] == '.')
 }

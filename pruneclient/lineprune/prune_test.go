@@ -241,6 +241,8 @@ func TestKindOfAText(t *testing.T) {
 		"dated names":      {strings.Repeat("db-2026-01-02.tar.gz\n", 50), Options{}, Grep},
 		"paths":            {strings.Repeat("src/a.go\nsrc/lib/b.go\n", 50), Options{Command: "find src -name '*.go'"}, Grep},
 		"counts":           {strings.Repeat("src/a.go:12\nsrc/lib/b.go:3\n", 50), Options{Command: "rg -c retry"}, Grep},
+		"git ls-files":     {".gitignore\nLICENSE\nMakefile\nsrc/[id]/a.go\n" + strings.Repeat("src/a.go\nsrc/lib/b.go\n", 50), Options{Command: "git ls-files"}, Grep},
+		"words":            {strings.Repeat("alpha\nbeta\n", 50), Options{}, Logs},
 		"paths and a fate": {strings.Repeat("/src/lib/a.d.ts\n", 500) + "src/b.ts(3,5): error TS1\n", Options{Command: "tsc --listFiles"}, Logs},
 		"context lines":    {strings.Repeat("a/b.go-7-x := 1\na/b.go:8:retry(x)\na/b.go-9-}\n--\n", 50), Options{}, Grep},
 		"Windows paths":    {strings.Repeat("C:\\a\\b.go:8:retry(x)\n", 50), Options{}, Grep},

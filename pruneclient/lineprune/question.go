@@ -2,6 +2,7 @@ package lineprune
 
 import (
 	_ "embed"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -90,13 +91,13 @@ func newQuestion(text string) *question {
 	q.failure = asksFor(lowered, failureWords)
 	q.warning = strings.Contains(lowered, "warn")
 	q.tests = asksFor(lowered, []string{" test", "tests", "_test"})
-	q.lists = asksFor(lowered, []string{"which", "list", "all ", "every", "each", "who", "names", "how many"})
+	q.lists = wantsAll.MatchString(lowered)
 	q.prose = asksFor(lowered, []string{"documentation", "docs", "readme", "changelog", "change log"})
 	return q
 }
 
 var failureWords = []string{"fail", "error", "crash", "panic", "wrong", "exception", "assert", "why", "not compile", "reject", "traceback",
-	"complain", "conflict", "refused", "die", "abort", "problem", "broke", "missing", "could not", "can't", "tests pass", "succeed",
+	"complain", "conflict", "refused", " die", "abort", "problem", "broke", "missing", "could not", "can't", "tests pass", "succeed",
 	"root cause", "stack trace", "unhandled", "outcome", "green", "did it pass", "test result", "test summary", "results of the test", "how many tests"}
 
 // failureTalk are the stems of words that ask for a failure, not for some thing: words
@@ -118,6 +119,9 @@ func stemSet(words string) map[string]bool {
 	}
 	return out
 }
+
+// wantsAll is the words of who asks for all there are.
+var wantsAll = regexp.MustCompile(`\b(which|who|lists?|all|every|each|names|how many)\b`)
 
 func asksFor(lowered string, words []string) bool {
 	for _, w := range words {
@@ -167,6 +171,7 @@ func (q *question) addIdentifier(id string, quoted bool) {
 	}
 	if whole := joined(id); shaped && len(whole) > 2 {
 		g := q.newGroup(id, 1.3)
+		q.groups[g].bits = 1 + bitsOf(id) // a name counts, whatever it says elsewhere
 		q.wholes[whole] = append(q.wholes[whole], ref{g, 1})
 		q.filter.add(whole)
 	}

@@ -1,0 +1,69 @@
+package lineprune
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What is one of many, and does not repeat them, stays.
+func TestAFloodKeepsWhatIsDifferent(t *testing.T) {
+	var statuses, traces, errors strings.Builder
+	for i := range 300 {
+		status := 502
+		if i == 150 {
+			status = 401
+		}
+		fmt.Fprintf(&statuses, "10:00:%02d ERROR payment %d failed: the bank answered status %d\n", i%60, 48000+i, status)
+		message := "KeyError: 'resize'"
+		if i == 150 {
+			message = "PermissionError: [Errno 13] cannot open spool"
+		}
+		fmt.Fprintf(&traces, "Traceback (most recent call last):\n  File \"/srv/w.py\", line 4, in run\n    step(job)\n  File \"/srv/w.py\", line 9, in step\n    raise\n%s\n", message)
+		fmt.Fprintf(&errors, "./main.go:%d:2: undefined: %s\n", i+1, strings.Repeat(string(rune('a'+i%26)), 2+i/26))
+	}
+	kept, res := keptText(t, statuses.String(), "why do the payments fail?", Options{})
+	require.Less(t, len(res.Kept), 20)
+	require.True(t, kept["10:00:30 ERROR payment 48150 failed: the bank answered status 401"])
+
+	_, res = keptText(t, traces.String(), "why do the workers crash?", Options{})
+	require.Less(t, len(res.Kept), 60)
+	require.Subset(t, res.Kept, []int{901, 902, 903, 904, 905, 906}, "the traceback that is another, whole")
+
+	require.True(t, prune(t, errors.String(), "why does the build fail?", Logs, Options{}).Whole(), "each is to be mended")
+}
+
+// Whole words say that all are asked for.
+func TestWhoAsksForAll(t *testing.T) {
+	for question, want := range map[string]bool{
+		"which jobs failed?": true, "list the errors": true, "all errors": true, "who failed": true,
+		"why does the whole call to the listener fail to reach the firewall?": false, "errors": false,
+	} {
+		require.Equal(t, want, newQuestion(question).lists, question)
+	}
+}
+
+// A budget counts what stands in front of a line, and colours.
+func TestGapsAreMeasuredAsTheyCame(t *testing.T) {
+	for name, front := range map[string]string{"front": "job\tStep\t2026-01-02T03:04:05.1234567Z ", "colours": "\x1b[38;2;10;20;30m\x1b[48;2;10;20;30m\x1b[0m"} {
+		var b strings.Builder
+		for i := range 60 {
+			fmt.Fprintf(&b, "%sthe parser read part %d\n%s", front, i, strings.Repeat(front+"\n", 12))
+		}
+		text := b.String() + front + "ERROR the parser failed\n"
+		opts := Options{Budget: 0.1, Marker: ShortMarker}
+		res := prune(t, text, "why does the parser fail?", Logs, opts)
+		require.LessOrEqual(t, len(res.Kept), len(splitLines(text))/8, name)
+	}
+}
+
+// A name in quotes is meant, though questions say the word whatever they ask about.
+func TestQuotedWordsCount(t *testing.T) {
+	text := program("def location(self):", "\treturn gamma")
+	for _, question := range []string{"what does `location()` do?", `where is "location" defined?`} {
+		require.False(t, prune(t, text, question, Code, Options{}).Whole(), question)
+	}
+	require.True(t, prune(t, text, "what is the exact location?", Code, Options{}).Whole())
+}
