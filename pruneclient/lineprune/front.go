@@ -125,12 +125,13 @@ func instantEnd(text string) int {
 	return 0
 }
 
+// bracketEnd reads "[2026-01-02T03:04:05.678Z] " and "[pod/api-7d4/main] ".
 func bracketEnd(line string) int {
-	close := strings.IndexByte(line, ']')
-	if close < 0 || !strings.HasPrefix(line, "[pod/") && instantEnd(line[1:]) != close-1 {
+	end := strings.IndexByte(line, ']')
+	if end < 2 || !strings.HasPrefix(line, "[pod/") && instantEnd(line[1:]) != end-1 {
 		return 0
 	}
-	return afterSpace(line, close+1)
+	return afterSpace(line, end+1)
 }
 
 // syslogEnd reads "Jan  2 03:04:05 host prog[1]: ".

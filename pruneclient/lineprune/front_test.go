@@ -75,7 +75,7 @@ func TestFrontEnd(t *testing.T) {
 	}
 	for _, line := range []string{
 		"2026-01-02T03:04:05 local", "2026-01-02", "a | b", "case A  | B", "[INFO] text", "[2026-01-02T03:04:05Z]text", "[pod/x", "Jan  2 2026 at noon and later",
-		"May be 03:04:05 is a time", "Jan  2 03:04:05 host", "a\tb\tc", "a\tb", "a\tb\t2026-01-02T03:04:05", "-", "[",
+		"May be 03:04:05 is a time", "Jan  2 03:04:05 host", "a\tb\tc", "a\tb", "a\tb\t2026-01-02T03:04:05", "-", "[", "[] text", "[]",
 	} {
 		require.Zero(t, frontEnd(line), line)
 	}

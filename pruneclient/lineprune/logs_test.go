@@ -185,6 +185,8 @@ func TestWhatACompilerSays(t *testing.T) {
 		log := strings.Repeat("10:04:05 INFO one more parcel left the hall\n", 400) + line + "\n"
 		require.True(t, prune(t, log, "What is the first compiler error?", Logs, Options{}).Whole(), line)
 	}
+	require.True(t, diagnostic("src/a.go:12: x"))
+	require.False(t, diagnostic("src/a.go:12"), "a count of matches")
 }
 
 // A program that tried all night failed for one reason: what it said again and again
