@@ -17,6 +17,7 @@ type Definition struct {
 	leaving  map[State][]Trigger
 	events   []fsm.EventDesc
 	ready    chan *Machine // made ahead by Prepare
+	fields   []string      // of the metadata that rows set, in the order in which they are written
 	hash     string
 }
 
@@ -30,7 +31,7 @@ type compiledRow struct {
 	Row
 	names  []string
 	events []eventSpec
-	sets   []assignment
+	sets   []setting
 	traced string // a trace's step up to its time, which is the same every time
 	gives  bool   // an event of it has a code or reason
 }
@@ -40,6 +41,12 @@ type assignment struct {
 	field string
 	value any
 	fact  bool
+}
+
+// setting is an assignment and the place of its field in the definition's list.
+type setting struct {
+	assignment
+	at int
 }
 
 // Compile checks a table and makes it ready to run. It refuses what looplab/fsm
@@ -56,6 +63,7 @@ func Compile(t Table) (*Definition, error) {
 			}
 		}
 	}
+	d.listFields()
 	if err := d.checkReach(); err != nil {
 		return nil, fmt.Errorf("%s table: %w", t.Name, err)
 	}
@@ -134,7 +142,10 @@ func (d *Definition) add(row Row) error {
 	case d.Terminal(row.From):
 		return fmt.Errorf("nothing may lead out of a terminal state")
 	}
-	c := &compiledRow{Row: row, names: strings.Fields(row.Events), sets: parseSets(row.Sets)}
+	c := &compiledRow{Row: row, names: strings.Fields(row.Events)}
+	for _, a := range parseSets(row.Sets) {
+		c.sets = append(c.sets, setting{assignment: a})
+	}
 	for _, name := range c.names {
 		spec, ok := eventSpecs[name]
 		if !ok {
@@ -149,6 +160,23 @@ func (d *Definition) add(row Row) error {
 	d.leaving[row.From] = append(d.leaving[row.From], row.Trigger)
 	d.describe(row)
 	return nil
+}
+
+// listFields gives every metadata field its place.
+func (d *Definition) listFields() {
+	for _, row := range d.compiled {
+		for _, s := range row.sets {
+			if !slices.Contains(d.fields, s.field) {
+				d.fields = append(d.fields, s.field)
+			}
+		}
+	}
+	slices.SortFunc(d.fields, compareFields)
+	for _, row := range d.compiled {
+		for i := range row.sets {
+			row.sets[i].at = slices.Index(d.fields, row.sets[i].field)
+		}
+	}
 }
 
 // describe adds a row to looplab's own description, where rows that differ only in

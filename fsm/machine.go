@@ -37,6 +37,7 @@ type Machine struct {
 	hooks   Hooks
 	started time.Time
 	steps   []Step
+	values  []any // of the definition's metadata fields, as far as rows set them
 }
 
 // New makes a machine in the table's initial state. The id becomes the
@@ -73,7 +74,7 @@ func (d *Definition) blank() *Machine {
 }
 
 func (d *Definition) build() *Machine {
-	m := &Machine{def: d, steps: make([]Step, 0, 8)}
+	m := &Machine{def: d, steps: make([]Step, 0, 8), values: make([]any, len(d.fields))}
 	m.looplab = fsm.NewFSM(string(d.table.Initial), d.events, fsm.Callbacks{
 		"enter_state": m.entered,
 		"after_event": m.emit,
@@ -133,16 +134,20 @@ func (m *Machine) emit(_ context.Context, e *fsm.Event) {
 	}
 }
 
-func (m *Machine) set(a assignment, facts Facts) {
-	value := a.value
-	if a.fact {
-		value = facts[a.field]
+func (m *Machine) set(to setting, facts Facts) {
+	value := to.value
+	if to.fact {
+		value = facts[to.field]
 	}
-	if m.hooks.Set == nil || value == nil {
+	if value == nil {
+		return
+	}
+	m.values[to.at] = value
+	if m.hooks.Set == nil {
 		return
 	}
 	defer survive()
-	m.hooks.Set(a.field, value)
+	m.hooks.Set(to.field, value)
 }
 
 func (m *Machine) log(event Event) {

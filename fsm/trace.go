@@ -1,17 +1,18 @@
 package fsm
 
 import (
-	"slices"
 	"strings"
 	"time"
 )
 
-// TraceSchema is the version of the form in which records are written.
-const TraceSchema = 1
+// TraceSchema is the version of the form in which records are written. Lines of
+// version 1, whose sum was the first 128 bits of their SHA-256, are read as well.
+const TraceSchema = 2
 
 // Record is one finished machine as a trace keeps it: enough to replay it against
 // its table, and nothing of what it was about.
 type Record struct {
+	Schema  int    // version of the line's form; 0 is that of today
 	Server  string // version of the program that ran the machine
 	Machine string // the table's name
 	Table   string // its hash: what the record is to be replayed against
@@ -19,9 +20,11 @@ type Record struct {
 	// The place of the line in the trace; TraceFile fills these in.
 	Writer string // one process
 	Seq    uint64 // 1, 2, 3... of that process
-	Prev   string // checksum of that process' line before; "" for its first
+	Prev   string // Link of that process' line before; "" for its first
 	Lost   int    // records that could not be written since that line
-	Sum    string // checksum of this line
+
+	Sum  string // checksum of this line
+	Link string // what the next line has as Prev; not part of this one
 
 	ID      string
 	Amends  bool // takes the place of the line this process wrote for the id before
@@ -39,7 +42,8 @@ type Record struct {
 	Part    bool   // only some of that thing was asked for
 	Detail  *TraceDetail
 
-	live *Machine // whose steps stand in front of Steps
+	live   *Machine // whose steps stand in front of Steps, and whose metadata is the record's
+	quotes bool     // metadata that may quote what the request was about is part of it
 }
 
 // TraceStep is one transition of a record.
@@ -82,32 +86,46 @@ type TraceDetail struct {
 }
 
 // NewRecord makes the record of a machine, with the last step it is expected to
-// take, if any, put behind those it took. Metadata holds the values of the fields
-// that the rows on its way set; further ones are left out. The record keeps it.
-func NewRecord(m *Machine, metadata []Value, ahead ...TraceStep) Record {
+// take, if any, put behind those it took. Metadata that may quote what the request
+// was about is left out.
+func NewRecord(m *Machine, ahead ...TraceStep) Record {
 	var r Record
-	r.Take(m, metadata)
-	r.live = nil
+	r.Take(m, false, ahead...)
+	r.Steps = nil
 	for i := range m.steps {
 		r.Steps = append(r.Steps, m.steps[i].traced())
 	}
 	r.Steps = append(r.Steps, ahead...)
-	if n := len(r.Steps); n > 0 {
-		r.Outcome = r.Steps[n-1].To.Short()
-	}
+	r.eachValue(func(field string, value any) { r.Pruning = append(r.Pruning, Value{field, value}) })
+	r.live = nil
 	return r
 }
 
-// Take makes r what NewRecord makes, but leaves the machine's steps where they
-// are, for AppendRecord to write them from there: r.Steps holds those ahead.
-func (r *Record) Take(m *Machine, metadata []Value, ahead ...TraceStep) {
-	*r = Record{Machine: m.def.Name(), Table: m.def.hash, ID: m.id, Start: m.started, live: m, Steps: append(r.Steps[:0], ahead...)}
-	r.Pruning = slices.DeleteFunc(metadata, func(v Value) bool { return !m.hasSet(v.Field) })
+// Take makes r what NewRecord makes, but leaves the machine's steps and metadata
+// where they are, for TraceFile to write them from there: r.Steps holds those
+// ahead. With quotes nothing of the metadata is left out.
+func (r *Record) Take(m *Machine, quotes bool, ahead ...TraceStep) {
+	*r = Record{Machine: m.def.Name(), Table: m.def.hash, ID: m.id, Start: m.started, live: m, quotes: quotes, Steps: append(r.Steps[:0], ahead...)}
 	switch {
 	case len(ahead) > 0:
 		r.Outcome = ahead[len(ahead)-1].To.Short()
 	case len(m.steps) > 0:
 		r.Outcome = m.steps[len(m.steps)-1].To.Short()
+	}
+}
+
+// eachValue goes through the record's metadata in the order in which it is written.
+func (r *Record) eachValue(do func(field string, value any)) {
+	if r.live == nil {
+		for _, v := range r.Pruning {
+			do(v.Field, v.Value)
+		}
+		return
+	}
+	for i, value := range r.live.values {
+		if field := r.live.def.fields[i]; value != nil && (r.quotes || !isQuote(field)) {
+			do(field, value)
+		}
 	}
 }
 
@@ -122,18 +140,24 @@ func (m *Machine) Ahead(trigger Trigger) (TraceStep, bool) {
 }
 
 func (s *Step) traced() TraceStep {
-	row, t := s.row, s.written()
-	t.From, t.Trigger, t.To, t.Row, t.Events = row.From, row.Trigger, row.To, row.Spec, row.names
-	return t
+	row := s.row
+	return TraceStep{
+		From: row.From, Trigger: row.Trigger, To: row.To, Row: row.Spec, Events: row.names,
+		Micros: s.At.Microseconds(), Why: s.why(), head: row.traced,
+	}
 }
 
-// written is as much of the step as is needed to write it.
-func (s *Step) written() TraceStep {
-	row, t := s.row, TraceStep{Micros: s.At.Microseconds(), head: s.row.traced}
-	for i := 0; row.gives && i < len(s.Events) && t.Why == ""; i++ {
-		t.Why = s.Events[i].why()
+// why is the code or reason that the step's events gave, where they gave one.
+func (s *Step) why() string {
+	if !s.row.gives {
+		return ""
 	}
-	return t
+	for _, e := range s.Events {
+		if why := e.why(); why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
 // why is the event's code or reason. What is no plain code is left out: it may
@@ -149,18 +173,6 @@ func (e Event) why() string {
 
 func isCode(s string) bool {
 	return s != "" && len(s) <= 40 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") == ""
-}
-
-// hasSet says whether a row on the machine's way sets a metadata field.
-func (m *Machine) hasSet(field string) bool {
-	for i := range m.steps {
-		for _, a := range m.steps[i].row.sets {
-			if a.field == field {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // Short is a state's name without the machine's prefix.

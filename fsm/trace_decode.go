@@ -54,7 +54,7 @@ func (d *Decoder) Decode(line []byte, r *Record) error {
 	sum := r.Sum
 	d.again = AppendRecord(d.again[:0], r)
 	written := d.again[:len(d.again)-1]
-	if bytes.Equal(written, line) {
+	if bytes.Equal(written, line) && slices.IsSortedFunc(r.Pruning, compareValues) {
 		return nil
 	}
 	// Equal but for the checksum itself: then that is what is wrong.
@@ -67,13 +67,15 @@ func (d *Decoder) Decode(line []byte, r *Record) error {
 // Reseal gives a record that was changed the checksum that fits it. It is for
 // tests that show what checksums alone do not prove.
 func Reseal(r *Record) []byte {
+	slices.SortFunc(r.Pruning, compareValues)
 	line := AppendRecord(nil, r)
 	return line[:len(line)-1]
 }
 
 func (d *Decoder) record(r *Record) {
 	d.want(`{"v":`)
-	if d.int() != TraceSchema {
+	r.Schema = int(d.int())
+	if r.Schema < 1 || r.Schema > TraceSchema {
 		d.bad = true
 		return
 	}
@@ -118,7 +120,7 @@ func (d *Decoder) record(r *Record) {
 func (d *Decoder) checkSum(r *Record) {
 	d.sum = d.at
 	d.want(`,"sum":`)
-	d.refuse(d.strict && !d.beginsSum(d.sum))
+	d.refuse(d.strict && !d.beginsSum(d.sum, r.Schema))
 	r.Sum = d.string()
 }
 
@@ -186,7 +188,7 @@ func (d *Decoder) pruning(r *Record) {
 // values reads the members of an object; those of an inner one are named outer.inner.
 func (d *Decoder) values(r *Record, outer string) {
 	for first := true; !d.bad && !d.has(`}`); first = false {
-		d.refuse(d.strict && !slices.IsSortedFunc(r.Pruning, compareFields))
+		d.refuse(d.strict && !slices.IsSortedFunc(r.Pruning, compareValues))
 		if !first {
 			d.want(`,`)
 		}

@@ -3,7 +3,7 @@ package fsm
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
+	"hash/crc32"
 	"strconv"
 	"strings"
 	"time"
@@ -13,15 +13,55 @@ import (
 // startLayout is how a record spells its time: UTC, microseconds.
 const startLayout = "2006-01-02T15:04:05.000000Z"
 
-// sumBytes is how much of the SHA-256 of a line is its checksum.
-const sumBytes = 16
+// linkBytes is how much of the SHA-256 of a line the next one holds.
+const linkBytes = 16
 
 // AppendRecord appends the one way to write a record, newline included, and puts
-// its checksum into r.Sum. There being one way only, a line that reads as a
-// record and is written differently was not written by this package.
+// its checksum into r.Sum and what the next line says of it into r.Link. There
+// being one way only, a line that reads as a record and is written differently was
+// not written by this package.
 func AppendRecord(b []byte, r *Record) []byte {
 	start := len(b)
-	b = r.appendPlace(b)
+	b = r.appendRest(r.appendPlace(b), start)
+	line := b[start : len(b)-1]
+	r.Sum = string(line[len(line)-len(`"}`)-sumLength(r.Schema) : len(line)-len(`"}`)])
+	r.Link = r.Sum
+	if r.Schema != 1 {
+		r.Link = link(line)
+	}
+	return b
+}
+
+// link is what the next line of the same process says of a line, which is given
+// without its end: the beginning of its SHA-256, in hex.
+func link(line []byte) string {
+	sum := sha256.Sum256(line)
+	return hex.EncodeToString(sum[:linkBytes])
+}
+
+// appendSum appends the checksum of a line, given up to where it stands: its CRC-32
+// in hex. It finds what was changed by accident or without care. Against care the
+// next line has the link, which can be made when the answer is out.
+func appendSum(b, line []byte, schema int) []byte {
+	if schema == 1 {
+		return append(b, link(line)...)
+	}
+	sum := crc32.ChecksumIEEE(line)
+	for shift := 28; shift >= 0; shift -= 4 {
+		b = append(b, hexDigits[sum>>shift&15])
+	}
+	return b
+}
+
+func sumLength(schema int) int {
+	if schema == 1 {
+		return 2 * linkBytes
+	}
+	return 2 * crc32.Size
+}
+
+// appendRest appends all of a line that begins at start but its place.
+func (r *Record) appendRest(b []byte, start int) []byte {
 	b = r.appendIDs(b)
 	b = append(b, `,"start":"`...)
 	b = appendTime(b, r.Start)
@@ -29,26 +69,24 @@ func AppendRecord(b []byte, r *Record) []byte {
 	b = r.appendSteps(b)
 	b = append(b, `],"outcome":`...)
 	b = appendString(b, r.Outcome)
-	b = appendValues(b, r.Pruning)
+	b = r.appendMetadata(b)
 	b = r.appendSizes(b)
 	b = appendText(b, `,"subject":`, r.Subject)
 	b = appendFlag(b, `,"part":true`, r.Part)
 	b = r.Detail.append(b)
-	r.Sum = checksum(b[start:])
+	line := b[start:]
 	b = append(b, `,"sum":"`...)
-	b = append(b, r.Sum...)
+	b = appendSum(b, line, r.Schema)
 	return append(b, "\"}\n"...)
 }
 
-// checksum is over everything in the line before it.
-func checksum(line []byte) string {
-	sum := sha256.Sum256(line)
-	return hex.EncodeToString(sum[:sumBytes])
-}
-
 func (r *Record) appendPlace(b []byte) []byte {
+	schema := r.Schema
+	if schema == 0 {
+		schema = TraceSchema
+	}
 	b = append(b, `{"v":`...)
-	b = strconv.AppendInt(b, TraceSchema, 10)
+	b = strconv.AppendInt(b, int64(schema), 10)
 	b = append(b, `,"server":`...)
 	b = appendString(b, r.Server)
 	b = append(b, `,"machine":`...)
@@ -73,34 +111,34 @@ func (r *Record) appendIDs(b []byte) []byte {
 }
 
 func (r *Record) appendSteps(b []byte) []byte {
-	first := true
-	add := func(s *TraceStep) {
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = s.append(b)
-	}
+	start := len(b)
 	if r.live != nil {
 		for i := range r.live.steps {
-			s := r.live.steps[i].written()
-			add(&s)
+			s := &r.live.steps[i]
+			b = append(between(b, start), s.row.traced...)
+			b = appendTaken(b, s.At.Microseconds(), s.why())
 		}
 	}
 	for i := range r.Steps {
-		add(&r.Steps[i])
+		s := &r.Steps[i]
+		b = s.appendHead(between(b, start))
+		b = appendTaken(b, s.Micros, s.Why)
 	}
 	return b
 }
 
-func (s *TraceStep) append(b []byte) []byte {
-	if s.head != "" {
-		b = append(b, s.head...)
-	} else {
-		b = s.appendHead(b)
+// between appends what stands between two members of a list that begins at start.
+func between(b []byte, start int) []byte {
+	if len(b) == start {
+		return b
 	}
-	b = strconv.AppendInt(b, s.Micros, 10)
-	b = appendText(b, `,"why":`, s.Why)
+	return append(b, ',')
+}
+
+// appendTaken appends the rest of a step.
+func appendTaken(b []byte, micros int64, why string) []byte {
+	b = strconv.AppendInt(b, micros, 10)
+	b = appendText(b, `,"why":`, why)
 	return append(b, '}')
 }
 
@@ -109,7 +147,11 @@ func traceHead(row Row, events []string) string {
 	return string(s.appendHead(nil))
 }
 
+// appendHead appends a step up to its time.
 func (s *TraceStep) appendHead(b []byte) []byte {
+	if s.head != "" {
+		return append(b, s.head...)
+	}
 	b = append(b, `{"from":`...)
 	b = appendString(b, string(s.From))
 	b = append(b, `,"trigger":`...)
@@ -128,18 +170,16 @@ func (s *TraceStep) appendHead(b []byte) []byte {
 	return append(b, `],"us":`...)
 }
 
-// appendValues writes the metadata as the object that clients get: the fields
+// appendMetadata writes the metadata as the object that clients get: the fields
 // error.code and error.message become an object "error" behind the others.
-func appendValues(b []byte, values []Value) []byte {
-	if len(values) == 0 {
-		return b
-	}
-	slices.SortFunc(values, compareFields)
-	b = append(b, `,"pruning":{`...)
-	group := ""
-	for i, v := range values {
-		outer, name, nested := strings.Cut(v.Field, ".")
-		if i > 0 && (outer != group || !nested) {
+func (r *Record) appendMetadata(b []byte) []byte {
+	start, group := len(b), ""
+	r.eachValue(func(field string, value any) {
+		outer, name, nested := strings.Cut(field, ".")
+		switch {
+		case len(b) == start:
+			b = append(b, `,"pruning":{`...)
+		case outer != group || !nested:
 			b = append(b, ',')
 		}
 		switch {
@@ -152,25 +192,30 @@ func appendValues(b []byte, values []Value) []byte {
 			b = append(b, ',')
 		}
 		b = append(appendString(b, name), ':')
-		b = appendValue(b, v.Value)
-	}
+		b = appendValue(b, value)
+	})
 	if group != "" {
 		b = append(b, '}')
 	}
-	return append(b, '}')
+	if len(b) > start {
+		b = append(b, '}')
+	}
+	return b
 }
 
 // compareFields puts fields in the order of their names, nested ones last.
-func compareFields(x, y Value) int {
-	nestedX, nestedY := strings.IndexByte(x.Field, '.') >= 0, strings.IndexByte(y.Field, '.') >= 0
+func compareFields(x, y string) int {
+	nestedX, nestedY := strings.IndexByte(x, '.') >= 0, strings.IndexByte(y, '.') >= 0
 	switch {
 	case nestedX == nestedY:
-		return strings.Compare(x.Field, y.Field)
+		return strings.Compare(x, y)
 	case nestedX:
 		return 1
 	}
 	return -1
 }
+
+func compareValues(x, y Value) int { return compareFields(x.Field, y.Field) }
 
 func appendValue(b []byte, v any) []byte {
 	switch v := v.(type) {

@@ -23,14 +23,21 @@ type TraceFile struct {
 
 	mu     sync.Mutex
 	file   *os.File // nil after a failure: the next record opens it anew
-	line   []byte
 	writer string
-	seq    uint64
-	prev   string
+	seq    uint64 // of the line written last
+	prev   string // its link, once there was time to make it
 	lost   int
 	looked time.Time // when the file was last seen at its path
 	told   bool
+
+	line    []byte // the line written last, and later the beginning of the next
+	written bool   // it is a line, of which there is no link yet
+	begun   int    // how much of it begins the next; 0: nothing
+	of      origin // whose records begin like that
 }
+
+// origin is what records of one program and machine have in common.
+type origin struct{ server, machine, table string }
 
 // lookEvery is how often it is checked that the file is still at its path: log
 // rotation and people move and remove files.
@@ -51,17 +58,28 @@ func OpenTrace(path string, limit int64, failed func(error)) (*TraceFile, error)
 
 // Append writes one record. It never fails: a record that cannot be written is
 // counted, and the next line that can be says how many there were.
-func (t *TraceFile) Append(r Record) {
+func (t *TraceFile) Append(r *Record) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	err := t.write(&r)
+	err := t.write(r)
+	t.begun = 0
 	if err == nil {
-		t.seq, t.prev, t.lost = r.Seq, r.Sum, 0
+		t.seq, t.lost, t.written = t.seq+1, 0, true
 		return
 	}
 	t.lost++
 	t.drop()
 	t.tell(err)
+}
+
+// Settle does what the next record would otherwise have to wait for. It is to be
+// called when the answer is out, and it may be left out.
+func (t *TraceFile) Settle() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.written && t.ready() == nil { // else the next record meets the error
+		t.begin()
+	}
 }
 
 func (t *TraceFile) tell(err error) {
@@ -84,11 +102,15 @@ func (t *TraceFile) Close() error {
 }
 
 func (t *TraceFile) write(r *Record) error {
-	if err := t.ready(); err != nil {
-		return err
+	of := origin{r.Server, r.Machine, r.Table}
+	if t.file == nil || t.begun == 0 || of != t.of || time.Since(t.looked) > lookEvery {
+		if err := t.ready(); err != nil {
+			return err
+		}
+		t.of = of
+		t.begin()
 	}
-	r.Writer, r.Seq, r.Prev, r.Lost = t.writer, t.seq+1, t.prev, t.lost
-	t.line = AppendRecord(t.line[:0], r)
+	t.line = r.appendRest(t.line[:t.begun], 0)
 	n, err := t.file.Write(t.line)
 	if n == 0 || err == nil {
 		return err
@@ -100,6 +122,19 @@ func (t *TraceFile) write(r *Record) error {
 		return nil
 	}
 	return err
+}
+
+// begin links the line written last and begins the next.
+func (t *TraceFile) begin() {
+	if t.written {
+		t.prev, t.written = link(t.line[:len(t.line)-1]), false
+	}
+	next := Record{
+		Server: t.of.server, Machine: t.of.machine, Table: t.of.table,
+		Writer: t.writer, Seq: t.seq + 1, Prev: t.prev, Lost: t.lost,
+	}
+	t.line = next.appendPlace(t.line[:0])
+	t.begun = len(t.line)
 }
 
 // ready makes the file the one at its path, and smaller than the limit.

@@ -64,7 +64,7 @@ func TestOnlyTheEndOfALineIsMissing(t *testing.T) {
 	path = filepath.Join(t.TempDir(), "trace.jsonl")
 	r := record(1)
 	r.Writer, r.Seq = "0123456789abcdef", 1
-	before := bytes.Repeat([]byte("\n"), limit-len(Reseal(&r)))
+	before := bytes.Repeat([]byte("\n"), limit-len(Reseal(r)))
 	require.NoError(t, os.WriteFile(path, before, 0o600))
 	cmd := exec.Command(os.Args[0], "-test.run=^TestOnlyTheEndOfALineIsMissing$")
 	cmd.Env = append(os.Environ(), "TRACE_TEST_FULL="+path)
@@ -75,5 +75,5 @@ func TestOnlyTheEndOfALineIsMissing(t *testing.T) {
 	assert.Equal(t, []string{"req_1", "req_3"}, []string{records[0].ID, records[1].ID})
 	assert.Equal(t, uint64(2), records[1].Seq)
 	assert.Equal(t, 1, records[1].Lost)
-	assert.Equal(t, records[0].Sum, records[1].Prev)
+	assert.Equal(t, records[0].Link, records[1].Prev)
 }

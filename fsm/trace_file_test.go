@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func record(n int) Record {
-	return Record{Machine: "request", ID: fmt.Sprintf("req_%d", n), Steps: []TraceStep{{From: "a", Trigger: "b", To: "c"}}, Outcome: "c"}
+func record(n int) *Record {
+	return &Record{Machine: "request", ID: fmt.Sprintf("req_%d", n), Steps: []TraceStep{{From: "a", Trigger: "b", To: "c"}}, Outcome: "c"}
 }
 
 // readTrace reads every record of files.
@@ -51,13 +51,52 @@ func TestLinesOfAProcessAreChained(t *testing.T) {
 		assert.Equal(t, uint64(i+1), r.Seq)
 		assert.Equal(t, prev, r.Prev)
 		assert.Len(t, r.Writer, 16)
-		prev = r.Sum
+		prev = r.Link
 	}
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	if runtime.GOOS != "windows" {
 		assert.Equal(t, os.FileMode(0o600), info.Mode().Perm(), "what tools were called is nobody else's business")
 	}
+}
+
+// Whether there was time between two records or not, whether the file was rotated,
+// closed or gone meanwhile: the lines are the same chain.
+func TestTimeBetweenRecordsChangesNoLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	trace, err := OpenTrace(path, 1500, nil)
+	require.NoError(t, err)
+	trace.Settle() // nothing was written yet
+	of := []string{"request", "run", "run"}
+	for i := range 40 {
+		r := record(i)
+		r.Machine = of[i%len(of)]
+		trace.Append(r)
+		if i%2 == 0 {
+			trace.Settle()
+		}
+		if i%4 == 0 {
+			trace.Settle()
+		}
+		switch {
+		case i == 20:
+			require.NoError(t, trace.Close())
+		case i == 30:
+			require.NoError(t, trace.file.Close()) // the next record is lost, and is told
+		}
+	}
+	files, err := filepath.Glob(path + ".*")
+	require.NoError(t, err)
+	require.Greater(t, len(files), 3)
+	prev, lost := Record{}, 0
+	for _, r := range readTrace(t, append(files, path)...) {
+		require.Equal(t, prev.Seq+1, r.Seq)
+		require.Equal(t, prev.Link, r.Prev)
+		require.Equal(t, of[(int(r.Seq)-1+lost+r.Lost)%len(of)], r.Machine)
+		prev, lost = r, lost+r.Lost
+	}
+	assert.Equal(t, uint64(39), prev.Seq)
+	assert.Equal(t, 1, lost)
 }
 
 func TestATornLineDoesNotSwallowTheNext(t *testing.T) {
@@ -68,7 +107,7 @@ func TestATornLineDoesNotSwallowTheNext(t *testing.T) {
 	trace.Append(record(1))
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
-	assert.True(t, strings.HasPrefix(string(raw), "{\"v\":1,\"server\":\"0.\n{\"v\":1,"), "%s", raw)
+	assert.True(t, strings.HasPrefix(string(raw), "{\"v\":1,\"server\":\"0.\n{\"v\":2,"), "%s", raw)
 }
 
 func TestAFullDiskIsToldOnceAndCounted(t *testing.T) {
@@ -109,7 +148,7 @@ func TestAClosedFileIsOpenedAgain(t *testing.T) {
 	records := readTrace(t, path)
 	require.Len(t, records, 2)
 	assert.Equal(t, 1, records[1].Lost)
-	assert.Equal(t, records[0].Sum, records[1].Prev)
+	assert.Equal(t, records[0].Link, records[1].Prev)
 }
 
 func TestATraceThatWasMovedAwayIsStartedAnew(t *testing.T) {
@@ -190,7 +229,7 @@ func TestProcessesShareAndRotateOneTrace(t *testing.T) {
 	total := 0
 	for _, r := range readTrace(t, append(files, path)...) {
 		require.Equal(t, last[r.Writer].Seq+1, r.Seq)
-		require.Equal(t, last[r.Writer].Sum, r.Prev)
+		require.Equal(t, last[r.Writer].Link, r.Prev)
 		last[r.Writer] = r
 		total++
 	}

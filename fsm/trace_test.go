@@ -2,9 +2,10 @@ package fsm
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
+	"hash/crc32"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -48,19 +49,13 @@ func ways(d *Definition, from State, so []Trigger) [][]Trigger {
 func recordOf(t testing.TB, d *Definition, way []Trigger, n int) Record {
 	t.Helper()
 	now := time.Date(2026, 11, 21, 4, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Second)
-	metadata := map[string]any{}
 	m := d.New(fmt.Sprintf("req_%04d", n), Hooks{
 		Now: func() time.Time { now = now.Add(5 * time.Millisecond); return now },
-		Set: func(field string, value any) { metadata[field] = value },
 	})
 	for _, trigger := range way {
 		require.NoError(t, m.Fire(t.Context(), trigger, factsFor(trigger, way, n)))
 	}
-	var values []Value
-	for _, field := range slices.Sorted(maps.Keys(metadata)) {
-		values = append(values, Value{field, metadata[field]})
-	}
-	r := NewRecord(m, values)
+	r := NewRecord(m)
 	r.Server, r.Writer, r.Seq, r.Prev = "0.1.0", "00112233445566ff", uint64(n+2), "ffeeddccbbaa99887766554433221100"
 	r.Client = "claude-code"
 	if strings.HasPrefix(d.Name(), "request") {
@@ -163,7 +158,7 @@ func TestARecordIsSpelledAsDocumented(t *testing.T) {
 	r.Tool = "a\"b\\\n\u2028\xff"
 	r.Detail = &TraceDetail{Question: "why?", Path: "a/b.go", Command: "ls", Pattern: "x"}
 	line := string(AppendRecord(nil, &r))
-	want := `{"v":1,"server":"0.1.0","machine":"request","table":"` + d.Hash() + `","writer":"00112233445566ff","seq":1,"lost":2,` +
+	want := `{"v":2,"server":"0.1.0","machine":"request","table":"` + d.Hash() + `","writer":"00112233445566ff","seq":1,"lost":2,` +
 		`"id":"req_0000","amends":true,"session":"ses_1","client":"claude-code","tool":"a\"b\\\u000a` + "\u2028\ufffd" + `","start":"2026-11-21T04:00:00.005000Z","steps":[` +
 		`{"from":"req:received","trigger":"accept","to":"req:validating","row":"T9","events":["tool.request_received"],"us":5000},` +
 		`{"from":"req:validating","trigger":"arguments_valid","to":"req:executing_tool","row":"T11","events":["tool.exec_start"],"us":10000},` +
@@ -172,7 +167,7 @@ func TestARecordIsSpelledAsDocumented(t *testing.T) {
 		`"bytes":{"raw":4000,"sent":4000,"wire":9000},"tokens":{"raw":1000,"sent":1000,"question":12,"estimated":true},` +
 		`"subject":"0123456789abcdef","part":true,"detail":{"question":"why?","path":"a/b.go","command":"ls","pattern":"x"},"sum":"` + r.Sum + `"}` + "\n"
 	assert.Equal(t, want, line)
-	assert.Len(t, r.Sum, 32)
+	assert.Len(t, r.Sum, 8)
 }
 
 func TestStringsSurviveWriting(t *testing.T) {
@@ -187,7 +182,8 @@ func TestStringsSurviveWriting(t *testing.T) {
 func TestAnyChangedByteIsFound(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	decoder := NewDecoder()
-	for _, r := range everyRecord(t) {
+	for i, r := range everyRecord(t) {
+		r.Schema = 1 + i%2
 		line := AppendRecord(nil, &r)
 		line = line[:len(line)-1]
 		for range 200 {
@@ -217,7 +213,7 @@ func TestWhatIsWrongWithALineIsSaid(t *testing.T) {
 		"torn":           {line[:len(line)/2], ErrTorn},
 		"torn early":     {`{"v`, ErrTorn},
 		"torn in a word": {line[:strings.Index(line, "req:rec")+3], ErrTorn},
-		"a new version":  {strings.Replace(line, `{"v":1`, `{"v":2`, 1), ErrSchema},
+		"a new version":  {strings.Replace(line, `{"v":2`, `{"v":3`, 1), ErrSchema},
 		"no version":     {`{"a":1}`, ErrSchema},
 		"a number first": {"0" + line, nil},
 		"no JSON":        {"hello", nil},
@@ -261,6 +257,55 @@ func TestOldTablesStayReplayable(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, ReplayerOf(archived, RequestTable()).Replay(&back))
 }
+
+// Lines of the first version hold their own SHA-256, and the next line of the same
+// process holds that again.
+func TestLinesOfTheFirstVersionAreRead(t *testing.T) {
+	r := everyRecord(t)[0]
+	r.Schema = 1
+	line := AppendRecord(nil, &r)
+	line = line[:len(line)-1]
+	before, _, _ := bytes.Cut(line, []byte(`,"sum":`))
+	assert.Equal(t, fmt.Sprintf(`,"sum":"%x"}`, sha256.Sum256(before))[:len(`,"sum":"`)+32]+`"}`, string(line[len(before):]))
+	var back Record
+	require.NoError(t, NewDecoder().Decode(line, &back))
+	assert.Equal(t, 1, back.Schema)
+	assert.Equal(t, back.Sum, back.Link)
+	require.NoError(t, replayer(t).Replay(&back))
+	today := bytes.Replace(line, []byte(`{"v":1`), []byte(`{"v":2`), 1)
+	require.ErrorIs(t, NewDecoder().Decode(today, &back), ErrChecksum, "each version has its own checksum")
+}
+
+// What a line says of itself and of the one before it can be made with common tools.
+func TestChecksumAndLinkAreThoseOfOtherTools(t *testing.T) {
+	r := everyRecord(t)[0]
+	line := AppendRecord(nil, &r)
+	line = line[:len(line)-1]
+	before, _, _ := bytes.Cut(line, []byte(`,"sum":`))
+	assert.Equal(t, fmt.Sprintf("%08x", crc32.ChecksumIEEE(before)), r.Sum)
+	assert.Equal(t, fmt.Sprintf("%x", sha256.Sum256(line))[:32], r.Link)
+}
+
+// A record written from a live machine is the one that was made of it.
+func TestALiveRecordIsWrittenAsAMadeOne(t *testing.T) {
+	for _, table := range Tables() {
+		d := MustCompile(table)
+		for n, way := range ways(d, d.Initial(), nil) {
+			m := d.New("x", Hooks{})
+			for _, trigger := range way {
+				require.NoError(t, m.Fire(t.Context(), trigger, factsFor(trigger, way, n)))
+			}
+			made, live := NewRecord(m), Record{}
+			live.Take(m, false)
+			require.Equal(t, string(AppendRecord(nil, &made)), string(AppendRecord(nil, &live)))
+			live.Take(m, true)
+			text := string(AppendRecord(nil, &live))
+			require.Equal(t, len(m.values) > 0 && slices.ContainsFunc(made.Pruning, isErrorCode), strings.Contains(text, `"message":"it said no"`), text)
+		}
+	}
+}
+
+func isErrorCode(v Value) bool { return v.Field == "error.code" }
 
 func TestAStepAheadIsTheStepTaken(t *testing.T) {
 	d := MustCompile(RequestTable())

@@ -23,8 +23,8 @@ func misread(line []byte) error {
 		return fmt.Errorf("broken line: %w", err)
 	case head.V == nil:
 		return fmt.Errorf("%w: there is none", ErrSchema)
-	case *head.V != TraceSchema:
-		return fmt.Errorf("%w %d: this program reads %d", ErrSchema, *head.V, TraceSchema)
+	case *head.V < 1 || *head.V > TraceSchema:
+		return fmt.Errorf("%w %d: this program reads 1 to %d", ErrSchema, *head.V, TraceSchema)
 	}
 	return ErrSpelling
 }
@@ -100,7 +100,7 @@ func (d *Decoder) beginsTime() bool {
 
 // beginsSum says whether what comes next is the checksum of the line up to end, or
 // what is left of it.
-func (d *Decoder) beginsSum(end int) bool {
+func (d *Decoder) beginsSum(end, schema int) bool {
 	rest := string(d.in[min(d.at, len(d.in)):])
-	return strings.HasPrefix(`"`+checksum(d.in[:end])+`"}`, rest)
+	return strings.HasPrefix(`"`+string(appendSum(nil, d.in[:end], schema))+`"}`, rest)
 }

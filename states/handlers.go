@@ -119,7 +119,7 @@ func callPruner(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	}
 	errors.As(err, &failed)
 	facts["reason"], facts["error.code"] = string(failed.Code), string(failed.Code)
-	facts["message"], facts["error.message"] = failed.Message, failed.Message
+	facts["message"], facts["error.message"] = failed.Message, cut(failed.Message, maxDetailBytes)
 	return pruneFailures[failed.Code], facts, nil
 }
 

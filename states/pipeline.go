@@ -35,11 +35,9 @@ type Pipeline struct {
 	Now   func() time.Time // nil: time.Now
 	NewID func() string    // request ids; nil: random
 
-	// Record takes the record of every call just before its answer goes out, and
-	// one that amends it when that fails; nil: none. It must not keep its slices.
-	Record       func(fsm.Record)
-	RecordDetail bool          // records also say what calls were about
-	Tokens       *TokenCounter // for records; nil leaves tokens out
+	Trace       Trace         // takes the record of every call; nil: none
+	TraceDetail bool          // records also say what calls were about
+	Tokens      *TokenCounter // for records; nil leaves tokens out
 
 	alone Session // what records know of the calls that have no session
 }
@@ -165,17 +163,20 @@ func (c *Call) Cancel(ctx context.Context) {
 	}
 }
 
-// Written tells the call that its answer went out whole.
+// Written tells the call that its answer went out whole. Now there is time to
+// prepare for the next one.
 func (c *Call) Written(ctx context.Context) {
-	if c.machine.Done() || c.stuck {
-		return
+	if !c.machine.Done() && !c.stuck {
+		mode := "raw"
+		if c.machine.State() == fsm.RespondPruned {
+			mode = "pruned"
+		}
+		c.fire(ctx, fsm.Written, fsm.Facts{"mode": mode})
 	}
-	mode := "raw"
-	if c.machine.State() == fsm.RespondPruned {
-		mode = "pruned"
-	}
-	c.fire(ctx, fsm.Written, fsm.Facts{"mode": mode})
 	c.pipeline.Machine.Prepare()
+	if c.pipeline.Trace != nil {
+		c.pipeline.Trace.Settle()
+	}
 }
 
 // WriteFailed tells the call that its answer could not be made or written.

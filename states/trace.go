@@ -10,6 +10,13 @@ import (
 	"mcp-pruner/tools"
 )
 
+// Trace takes records, each just before the answer it is of goes out, and one that
+// amends it when that fails. It must not keep them.
+type Trace interface {
+	Append(*fsm.Record)
+	Settle() // the answer is out, and there is time
+}
+
 // TokenCounter says about how many tokens a text is.
 type TokenCounter struct {
 	Quick func(text string) int // takes next to no time
@@ -34,28 +41,27 @@ func (c *Call) Answering(wire int) {
 // scratch holds records whose memory can be used again.
 var scratch = sync.Pool{New: func() any { return new(fsm.Record) }}
 
-// record hands the call's record to the pipeline. A call that waits for its answer
+// record hands the call's record to the trace. A call that waits for its answer
 // to be written has its last step ahead of it: it is recorded as taken, and a
 // record that amends it follows when the write fails. No bug in here may cost a
 // client its answer.
 func (c *Call) record(amends bool) {
-	if c.pipeline.Record == nil {
+	if c.pipeline.Trace == nil {
 		return
 	}
 	defer func() { _ = recover() }()
 	c.recorded = true
 	r := scratch.Get().(*fsm.Record)
 	c.fill(r, amends)
-	c.pipeline.Record(*r)
+	c.pipeline.Trace.Append(r)
 	scratch.Put(r)
 }
 
 func (c *Call) fill(r *fsm.Record, amends bool) {
-	metadata := c.pruning.appendTo(r.Pruning[:0], c.pipeline.RecordDetail)
 	if step, ok := c.machine.Ahead(fsm.Written); ok {
-		r.Take(c.machine, metadata, step)
+		r.Take(c.machine, c.pipeline.TraceDetail, step)
 	} else {
-		r.Take(c.machine, metadata)
+		r.Take(c.machine, c.pipeline.TraceDetail)
 	}
 	r.Amends = amends
 	r.Session = c.request.Session.ID()
@@ -66,35 +72,9 @@ func (c *Call) fill(r *fsm.Record, amends bool) {
 	c.addSubject(r)
 }
 
-// appendTo appends the metadata in the names of the tables. The message of an
-// error may quote what the call was about.
-func (p *PruningMetadata) appendTo(values []fsm.Value, detail bool) []fsm.Value {
-	add := func(field string, value any) { values = append(values, fsm.Value{Field: field, Value: value}) }
-	add("attempted", p.Attempted)
-	add("applied", p.Applied)
-	add("fallback", p.Fallback)
-	add("raw_bytes", p.RawBytes)
-	if p.Reason != "" {
-		add("reason", p.Reason)
-	}
-	if p.PrunedBytes != nil {
-		add("pruned_bytes", *p.PrunedBytes)
-	}
-	if p.PrunerDurationMS != nil {
-		add("pruner_duration_ms", *p.PrunerDurationMS)
-	}
-	if p.Error != nil {
-		add("error.code", p.Error.Code)
-	}
-	if p.Error != nil && detail {
-		add("error.message", cut(p.Error.Message, maxDetailBytes))
-	}
-	return values
-}
-
 // keepRaw remembers the output as it is before pruning, if there will be a record.
 func (c *Call) keepRaw() {
-	if c.pipeline.Record != nil {
+	if c.pipeline.Trace != nil {
 		c.raw = c.output
 	}
 }
@@ -152,7 +132,7 @@ func (c *Call) addSubject(r *fsm.Record) {
 	}
 	s := about.Subject()
 	r.Subject, r.Part = c.session().subject(c, s), s.Part
-	if c.pipeline.RecordDetail {
+	if c.pipeline.TraceDetail {
 		r.Detail = &fsm.TraceDetail{
 			Question: cut(c.call.FocusQuestion(), maxDetailBytes), Path: cut(s.Path, maxDetailBytes),
 			Command: cut(s.Command, maxDetailBytes), Pattern: cut(s.Pattern, maxDetailBytes),

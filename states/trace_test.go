@@ -44,10 +44,14 @@ func newRecorder(t *testing.T) *recorder {
 	r := &recorder{Pipeline: newPipeline(answering("short", nil)), t: t}
 	length := func(text string) int { return len(text) }
 	r.Tokens = &TokenCounter{Quick: length, Well: length}
-	r.Record = func(record fsm.Record) { r.last = record }
+	r.Trace = r
 	r.Keep = func(context.Context, string) (string, error) { r.ids++; return fmt.Sprint("prn_", r.ids), nil }
 	return r
 }
+
+func (r *recorder) Append(record *fsm.Record) { r.last = *record }
+
+func (r *recorder) Settle() {}
 
 func (r *recorder) run(s *Session, client string, call about) fsm.Record {
 	r.t.Helper()
@@ -131,7 +135,7 @@ func TestAQuestionAboutNothingIsAnEstimate(t *testing.T) {
 // A client can ask for a path of any length; the record stays one that can be read.
 func TestDetailIsCut(t *testing.T) {
 	r := newRecorder(t)
-	r.RecordDetail = true
+	r.TraceDetail = true
 	long := strings.Repeat("é", maxDetailBytes)
 	call := file("a"+long, "what"+long)
 	call.subject.Command, call.subject.Pattern = long, "short"

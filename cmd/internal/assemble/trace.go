@@ -8,6 +8,18 @@ import (
 	"mcp-pruner/states"
 )
 
+// trace is a trace file whose records are those of one version of the program.
+type trace struct {
+	*fsm.TraceFile
+	version string
+}
+
+// Append implements states.Trace.
+func (t trace) Append(r *fsm.Record) {
+	r.Server = t.version
+	t.TraceFile.Append(r)
+}
+
 // addTrace makes a pipeline record its calls where the settings ask for it.
 func addTrace(p *states.Pipeline, o Options) error {
 	c := o.Settings
@@ -20,11 +32,7 @@ func addTrace(p *states.Pipeline, o Options) error {
 	if err != nil {
 		return fmt.Errorf("MCP_PRUNER_TRACE: %w", err)
 	}
-	p.Record = func(r fsm.Record) {
-		r.Server = o.Version
-		file.Append(r)
-	}
-	p.RecordDetail = c.TraceFull
+	p.Trace, p.TraceDetail = trace{file, o.Version}, c.TraceFull
 	p.Tokens = &states.TokenCounter{Quick: tokens.Estimate, Well: tokens.EstimateWell}
 	return nil
 }

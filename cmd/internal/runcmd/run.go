@@ -183,7 +183,7 @@ func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Rea
 		return exitFail, err
 	}
 	if r.trace != "" {
-		record := fsm.NewRecord(result.Machine, nil)
+		record := fsm.NewRecord(result.Machine)
 		record.Server, record.Client = p.Version, r.provider.Name()
 		appendTrace(r.trace, traceLimit(env), record, stderr.own())
 	}

@@ -25,7 +25,7 @@ func appendTrace(path string, limit int64, record fsm.Record, stderr io.Writer) 
 		return
 	}
 	defer trace.Close()
-	trace.Append(record)
+	trace.Append(&record)
 }
 
 // traceLimit is the size above which the trace is put aside, as the server reads

@@ -15,46 +15,81 @@ func Estimate(text string) int { return estimate(text, 8) }
 func EstimateWell(text string) int { return estimate(text, 64) }
 
 func estimate(text string, windows int) int {
-	if text == "" {
-		return 0
-	}
-	if len(text) <= windows*windowBytes {
-		return clamp(weigh(text, 0, len(text)), len(text))
+	size := windows * windowBytes
+	if len(text) <= size {
+		return clamp(weighAll(text), len(text))
 	}
 	sum := 0
-	for i := range windows {
-		at := len(text)*(2*i+1)/(2*windows) - windowBytes/2
-		sum += weigh(text, at, at+windowBytes)
+	for i := 0; i < windows; i += lanes {
+		var in [lanes]stretch
+		for lane := range in {
+			at := len(text)*(2*(i+lane)+1)/(2*windows) - windowBytes/2
+			in[lane] = stretch{text[at : at+windowBytes], after(text[max(0, at-1):at])}
+		}
+		sum += weighLanes(in, windowBytes)
 	}
-	return clamp(int(float64(sum)*float64(len(text))/float64(windows*windowBytes)), len(text))
+	return clamp(int(float64(sum)*float64(len(text))/float64(size)), len(text))
 }
 
 func clamp(weight, bytes int) int { return min(max(weight>>weightBits, bytes/16, 1), bytes) }
 
-// weigh adds up, byte by byte, what each adds to the tokens given its kind, that
-// of the byte before it, and how many of its kind stand right before it.
-func weigh(text string, from, to int) int {
-	before := kindLineEnd
-	if from > 0 {
-		before = kinds[text[from-1]]
+// weighAll weighs a whole text.
+func weighAll(text string) int {
+	n := len(text) / lanes
+	var in [lanes]stretch
+	for lane := range in {
+		in[lane] = stretch{text[n*lane : n*(lane+1)], after(text[:n*lane])}
 	}
-	sum, run, table := int32(0), kind(0), &weights // run has a bit for each of its kind
-	for _, c := range []byte(text[from:to]) {
-		k := kinds[c]
-		run = (2*run + 1) & (((before ^ k) - 1) >> 28) // four bits or none, without a branch
-		sum += int32(table[(before<<4|k|run)&(1<<12-1)])
-		before = k
+	return weighLanes(in, n) + weigh(stretch{text[n*lanes:], after(text[:n*lanes])})
+}
+
+// stretch is some of a text, and the move that the byte before it was.
+type stretch struct {
+	text string
+	move move
+}
+
+// lanes is how many stretches are weighed side by side: what a byte weighs has to
+// wait for the byte before it, but not for those of another stretch.
+const lanes = 4
+
+// weighLanes adds up what each byte of stretches of one size adds to the tokens.
+func weighLanes(in [lanes]stretch, size int) int {
+	a, b, c, d := in[0].text[:size], in[1].text[:size], in[2].text[:size], in[3].text[:size]
+	moveA, moveB, moveC, moveD := in[0].move, in[1].move, in[2].move, in[3].move
+	sum := int32(0)
+	for i := range size {
+		moveA, moveB, moveC, moveD = moveA.next(a[i]), moveB.next(b[i]), moveC.next(c[i]), moveD.next(d[i])
+		sum += moveA.weight() + moveB.weight() + moveC.weight() + moveD.weight()
 	}
 	return int(sum)
 }
 
-// kind is what an estimate tells bytes apart by. Kinds are sixteen apart, so that
-// one goes into an index beside the other.
-type kind uint32
+func weigh(in stretch) int {
+	sum := int32(0)
+	for i := range len(in.text) {
+		in.move = in.move.next(in.text[i])
+		sum += in.move.weight()
+	}
+	return int(sum)
+}
+
+// after is the move that the last byte of a text was. Before the first there was
+// the end of a line.
+func after(text string) move {
+	m := moveTo(kindLineEnd, 0)
+	for _, c := range []byte(text[max(0, len(text)-maxRun-1):]) {
+		m = m.next(c)
+	}
+	return m
+}
+
+// kind is what an estimate tells bytes apart by.
+type kind uint8
 
 const (
-	kindPunct kind = iota << 4 // and control characters
-	kindJoint                  // joins words to names
+	kindPunct kind = iota // and control characters
+	kindJoint             // joins words to names
 	kindUpper
 	kindLower
 	kindDigit

@@ -3,15 +3,36 @@ package tokens
 // weightBits is the number of bits behind the binary point of a weight.
 const weightBits = 12
 
-// weights puts pairs and runs into one table, so that a byte is looked up once: by
-// the kind before, the kind, and a bit for each of its kind right before it.
-var weights = func() (of [1 << 12]int16) {
+// move is what a byte makes of what stands before it: its weight in the upper half,
+// and in the lower where it leads, which is its kind and how many of that kind stand
+// right before it. One look finds both.
+type move uint32
+
+// maxRun is how many bytes of a kind are told apart from more.
+const maxRun = 3
+
+const (
+	moveBits   = 10 // kind, run, and room for the next byte's kind
+	weightFrom = 16
+)
+
+func moveTo(k kind, run int) move { return move(k)<<6 | move(run)<<4 }
+
+func (m move) next(c byte) move { return moves[(m|move(kinds[c]))&(1<<moveBits-1)] }
+
+func (m move) weight() int32 { return int32(m) >> weightFrom }
+
+// moves are pairs and runs in one table.
+var moves = func() (of [1 << moveBits]move) {
 	for before := range pairs {
-		for k, weight := range pairs[before] {
-			of[before<<8|k<<4] = weight
-		}
-		for n, weight := range runs[before] {
-			of[before<<8|before<<4|(2<<n-1)] = weight
+		for run := range maxRun + 1 {
+			for k, weight := range pairs[before] {
+				to := moveTo(kind(k), 0)
+				if k == before {
+					to, weight = moveTo(kind(k), min(run+1, maxRun)), runs[before][run]
+				}
+				of[moveTo(kind(before), run)|move(k)] = move(uint16(weight))<<weightFrom | to
+			}
 		}
 	}
 	return of

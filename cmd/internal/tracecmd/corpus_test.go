@@ -73,8 +73,7 @@ func newGenerator(t testing.TB, more ...kind) *generator {
 }
 
 func (g *generator) template(t testing.TB, k kind) fsm.Record {
-	metadata := map[string]any{}
-	m := fsm.MustCompile(k.table).New("", fsm.Hooks{Set: func(f string, v any) { metadata[f] = v }})
+	m := fsm.MustCompile(k.table).New("", fsm.Hooks{})
 	facts := fsm.Facts{"raw_bytes": 0, "pruned_bytes": 0, "pruner_duration_ms": int64(0), "reason": "no_focus_question", "tool": k.tool}
 	for f, v := range k.facts {
 		facts[f] = v
@@ -82,11 +81,7 @@ func (g *generator) template(t testing.TB, k kind) fsm.Record {
 	for _, trigger := range strings.Fields(k.way) {
 		require.NoError(t, m.Fire(t.Context(), fsm.Trigger(trigger), facts))
 	}
-	var values []fsm.Value
-	for f, v := range metadata {
-		values = append(values, fsm.Value{Field: f, Value: v})
-	}
-	r := fsm.NewRecord(m, values)
+	r := fsm.NewRecord(m)
 	r.Server, r.Tool = "0.1.0", k.tool
 	return r
 }
@@ -142,7 +137,7 @@ func (g *generator) place(r *fsm.Record) {
 	if last.Seq > 400 { // the process ended, and another one began
 		*last = fsm.Record{Writer: fmt.Sprintf("%016x", g.random.Uint64())}
 	}
-	r.Writer, r.Seq, r.Prev = last.Writer, last.Seq+1, last.Sum
+	r.Writer, r.Seq, r.Prev = last.Writer, last.Seq+1, last.Link
 	r.Client = []string{"claude-code", "codex-mcp-client", "inspector"}[w%3]
 	if r.Machine != "run" {
 		r.Session = "ses_" + r.Writer

@@ -20,9 +20,9 @@ type entry struct {
 
 	lasting uint64 // of what a record that amends this one has to say again
 
-	server, writer, prev, sum string
-	seq                       uint64
-	lost                      int
+	server, writer, prev, link string
+	seq                        uint64
+	lost                       int
 
 	machine, table, id, session, client, tool, subject string
 
@@ -132,7 +132,7 @@ func (r reader) replay(e *entry) {
 
 func (r reader) keep(e *entry) {
 	rec := r.record
-	e.server, e.writer, e.prev, e.sum, e.seq, e.lost = rec.Server, rec.Writer, rec.Prev, rec.Sum, rec.Seq, rec.Lost
+	e.server, e.writer, e.prev, e.link, e.seq, e.lost = rec.Server, rec.Writer, rec.Prev, rec.Link, rec.Seq, rec.Lost
 	e.machine, e.table, e.id, e.session, e.client = rec.Machine, rec.Table, rec.ID, rec.Session, rec.Client
 	e.tool, e.subject, e.amends, e.start, e.outcome = rec.Tool, rec.Subject, rec.Amends, rec.Start, rec.Outcome
 	e.bytes, e.tokens, e.part = rec.Bytes, rec.Tokens, rec.Part

@@ -59,7 +59,7 @@ func TestAnAmendingRecordDiffersInItsEndAlone(t *testing.T) {
 	first, second := parsed(t, seal(amendmentOf(t, answer))), amendmentOf(t, answer)
 	first.Amends, first.Seq, first.Prev = false, 1, ""
 	sealed := seal(first)
-	second.Prev = first.Sum
+	second.Prev = first.Link
 	assert.Contains(t, verifyText(t, sealed, seal(second)).Problems[0], "which is not that of an answer")
 }
 
@@ -114,7 +114,7 @@ func TestTimesWithinAProcess(t *testing.T) {
 	answer := responded(t, split0(newGenerator(t).trace(50)))
 	for back, problems := range map[time.Duration]int{0: 0, time.Hour: 0, 29 * 24 * time.Hour: 0, 31 * 24 * time.Hour: 1, 27 * 365 * 24 * time.Hour: 1} {
 		first, second := answer, parsed(t, seal(answer))
-		second.ID, second.Seq, second.Prev, second.Start = "req_later", 2, first.Sum, first.Start.Add(-back)
+		second.ID, second.Seq, second.Prev, second.Start = "req_later", 2, first.Link, first.Start.Add(-back)
 		v := verifyText(t, seal(first), seal(second))
 		require.Len(t, v.Problems, problems, back)
 		if problems > 0 {

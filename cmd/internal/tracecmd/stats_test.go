@@ -59,7 +59,7 @@ func traceOf(t *testing.T, requests ...made) string {
 		r := m.record(t, g, n)
 		r.Prev = prev
 		text = fsm.AppendRecord(text, r)
-		prev = r.Sum
+		prev = r.Link
 	}
 	require.Empty(t, verifyText(t, text).Problems)
 	path := filepath.Join(t.TempDir(), "trace.jsonl")

@@ -47,7 +47,7 @@ type answer struct {
 // writer is one process and its last line.
 type writer struct {
 	seq    uint64
-	sum    string
+	link   string
 	whole  bool // its first line is there
 	ended  time.Time
 	number int
@@ -154,7 +154,7 @@ func (v *verifier) chain(l *line) string {
 		return fmt.Sprintf("number %d of process %s stands behind its number %d: a line was copied or moved", l.seq, l.writer, w.seq)
 	case l.seq > w.seq+1:
 		return fmt.Sprintf("between this and %s line %d %s missing that process %s wrote", w.file, w.number, missing(l.seq-w.seq-1), l.writer)
-	case l.prev != w.sum:
+	case l.prev != w.link:
 		return fmt.Sprintf("it does not follow %s line %d, which was changed after it was written, or this was", w.file, w.number)
 	case l.ended().Before(w.ended.Add(-maxBackwards)):
 		return fmt.Sprintf("it ended at %s, long before %s line %d, which was written before it",
@@ -178,7 +178,7 @@ func missing(n uint64) string {
 }
 
 func (w *writer) follow(l *line) {
-	w.seq, w.sum, w.number, w.file, w.ended = l.seq, l.sum, l.number, l.file, l.ended()
+	w.seq, w.link, w.number, w.file, w.ended = l.seq, l.link, l.number, l.file, l.ended()
 }
 
 // once: an id has one record, and that of an answer may have one that amends it,

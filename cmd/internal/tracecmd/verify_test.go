@@ -96,13 +96,13 @@ func TestATraceThatWasTamperedWithIsFound(t *testing.T) {
 		}, "does not follow"},
 		"a line put in": {func(l [][]byte) [][]byte {
 			r := parsed(t, l[line])
-			r.ID, r.Seq, r.Prev = "req_new", r.Seq+1, r.Sum
+			r.ID, r.Seq, r.Prev = "req_new", r.Seq+1, r.Link
 			return slices.Insert(l, line+1, seal(r))
 		}, "a line was copied or moved"},
 		"an id twice": {func(l [][]byte) [][]byte {
 			r := parsed(t, l[line])
 			first := parsed(t, l[len(l)-1])
-			r.Writer, r.Seq, r.Prev = first.Writer, first.Seq+1, first.Sum
+			r.Writer, r.Seq, r.Prev = first.Writer, first.Seq+1, first.Link
 			r.ID = first.ID
 			return append(append(l[:len(l)-1], append(l[len(l)-1], '\n')), seal(r))
 		}, "there is a record of"},
@@ -193,7 +193,7 @@ func responded(t testing.TB, lines [][]byte) *fsm.Record {
 func amendmentOf(t testing.TB, r *fsm.Record) *fsm.Record {
 	t.Helper()
 	amended := parsed(t, seal(r))
-	amended.Seq, amended.Prev, amended.Amends = r.Seq+1, amended.Sum, true
+	amended.Seq, amended.Prev, amended.Amends = r.Seq+1, amended.Link, true
 	last := &amended.Steps[len(amended.Steps)-1]
 	last.Trigger, last.To, last.Row, last.Events = fsm.WriteFailed, fsm.InternalError, "E11", []string{"tool.respond_failed"}
 	amended.Outcome, amended.Bytes, amended.Tokens = "internal_error", fsm.TraceBytes{}, fsm.TraceTokens{}
