@@ -43,12 +43,15 @@ const (
 // compileStem is of what compilers print without saying that they compile.
 var compileStem = stemOf("compile")
 
-// mentioned is how much of what the question names occurs anywhere in the text, 1
-// when it asks for a failure and names nothing.
+// mentioned is how much of what the question names occurs where something went
+// wrong, anywhere in a log of what went well, and 1 when it asks for a failure and
+// names nothing.
 func (p *pruning) mentioned() float64 {
-	best := make([]float32, len(p.q.groups))
+	best, counts := make([]float32, len(p.q.groups)), p.nearTrouble()
 	for _, h := range p.d.hits {
-		best[h.group] = max(best[h.group], h.weight)
+		if counts == nil || counts[h.line] {
+			best[h.group] = max(best[h.group], h.weight)
+		}
 	}
 	for _, r := range p.q.stems[compileStem] {
 		if best[r.group] < r.weight && slices.ContainsFunc(p.d.lines, fromCompiler) {
@@ -66,6 +69,29 @@ func (p *pruning) mentioned() float64 {
 		return 1
 	}
 	return found / named
+}
+
+// troubleReach is how many lines from an alarm something is still told of it.
+const troubleReach = 3
+
+// nearTrouble says of every line whether it is in an entry that has an alarm, or not
+// far from one. It is nil where nothing went wrong.
+func (p *pruning) nearTrouble() []bool {
+	r := &p.relevance
+	if !r.troubled {
+		return nil
+	}
+	near := make([]bool, len(p.d.lines))
+	for i, signal := range r.signal {
+		near[i] = near[i] || r.alarmed[p.outline.of[i]]
+		if signal < alarmSignal {
+			continue
+		}
+		for j := max(0, i-troubleReach); j <= min(len(near)-1, i+troubleReach); j++ {
+			near[j] = true
+		}
+	}
+	return near
 }
 
 // chance is what a text's size takes off the evidence of a question none of which is

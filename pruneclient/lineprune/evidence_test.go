@@ -68,3 +68,33 @@ func TestWholeQuestionFoundIsAnAnswer(t *testing.T) {
 	_, res := keptText(t, text, "websocket throttled by tenant?", Options{})
 	require.True(t, res.Whole(), "most of it is missing in a long text")
 }
+
+// What a question about a failure names has to stand where something failed: the
+// names of tests that passed say nothing of it.
+func TestAFailureIsOfWhatStandsBesideIt(t *testing.T) {
+	run := func(first, last, failed string) string {
+		var b strings.Builder
+		for i := range 200 {
+			name := "Alpha"
+			switch i {
+			case 50:
+				name = first
+			case 150:
+				name = last
+			}
+			b.WriteString("=== RUN   Test" + name + "\n--- PASS: Test" + name + " (0.00s)\n")
+		}
+		return b.String() + "=== RUN   TestOmega\n    omega_test.go:7: " + failed + "\n--- FAIL: TestOmega (0.00s)\nFAIL\nexit status 1\n"
+	}
+	const question = "Why did the handler fail with a lease of the tenant?"
+	for name, c := range map[string]struct {
+		log   string
+		whole bool
+	}{
+		"where it failed": {run("Alpha", "Alpha", "the handler lost its lease"), false},
+		"where it passed": {run("Handler", "Lease", "the socket was closed"), true},
+		"nowhere":         {run("Alpha", "Alpha", "the socket was closed"), true},
+	} {
+		require.Equal(t, c.whole, prune(t, c.log, question, Logs, Options{}).Whole(), name)
+	}
+}
