@@ -3,6 +3,7 @@ package lineprune
 import (
 	"math"
 	"slices"
+	"strings"
 )
 
 // trust is how sure the pruner is that the text speaks of what is asked.
@@ -22,7 +23,7 @@ const complete = 0.8
 // evidence is how much speaks for an answer in the text.
 func (p *pruning) evidence() float64 {
 	e := p.signs()
-	if found := p.relevance.found; found > 0 && found >= complete*p.q.asked() {
+	if found := p.relevance.found; found > 0 && found >= complete*p.q.asked() && !p.lacksTests() {
 		return max(e, profileOf(p.kind).sure)
 	}
 	return e
@@ -65,11 +66,40 @@ func (p *pruning) mentioned() float64 {
 			found += float64(group.weight * float64(best[g]))
 		}
 	}
+	if p.lacksTests() {
+		named++
+	}
 	if named == 0 {
 		return 1
 	}
 	return found / named
 }
+
+// testStem and assertStem are of what is asked of tests.
+var testStem, assertStem = stemOf("test"), stemOf("assert")
+
+// lacksTests is true of a log of some failure, but not of a test's or an assertion's,
+// which is asked for.
+func (p *pruning) lacksTests() bool {
+	asked := p.q.tests || len(p.q.stems[assertStem]) > 0
+	if p.kind != Logs || !asked || !p.q.failure || !p.relevance.troubled {
+		return false
+	}
+	for _, r := range p.q.stems[testStem] {
+		if slices.ContainsFunc(p.d.hits, func(h hit) bool { return h.group == r.group }) {
+			return false
+		}
+	}
+	for i, signal := range p.relevance.signal {
+		if signal > 0 && slices.ContainsFunc(testTalk, func(s string) bool { return strings.Contains(p.d.lines[i], s) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// testTalk stands on lines about tests and assertions that went wrong.
+var testTalk = []string{"test", "Test", "FAIL", "ssert", "failing", "not ok", "spec"}
 
 // troubleReach is how many lines from an alarm something is still told of it.
 const troubleReach = 3

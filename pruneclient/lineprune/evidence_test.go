@@ -98,3 +98,22 @@ func TestAFailureIsOfWhatStandsBesideIt(t *testing.T) {
 		require.Equal(t, c.whole, prune(t, c.log, question, Logs, Options{}).Whole(), name)
 	}
 }
+
+// Who asks for failing tests is not answered by a build without any.
+func TestALogWithoutTestsHasNoFailingOnes(t *testing.T) {
+	steps := strings.Repeat("gcc -O2 -c -o alpha.o alpha.c\n", 200)
+	for name, c := range map[string]struct {
+		end   string
+		whole bool
+	}{
+		"a compiler's error":       {"alpha.c:7:3: error: 'beta' undeclared\nmake: *** [Makefile:9: alpha.o] Error 1\n", true},
+		"a test's name":            {"FAIL: test_alpha\nmake: *** [Makefile:9: check] Error 1\n", false},
+		"words of a test runner's": {"1) parses json: AssertionError: 3 != 4\nmake: *** [Makefile:9: check] Error 1\n", false},
+		"a plan's verdict":         {"not ok 7 - parses json\nmake: *** [Makefile:9: check] Error 1\n", false},
+	} {
+		for _, question := range []string{"test failures", "What assertion failed, and with which values?", "Show me the failing tests and their error messages"} {
+			require.Equal(t, c.whole, prune(t, steps+c.end, question, Logs, Options{}).Whole(), "%s: %s", name, question)
+		}
+		require.False(t, prune(t, steps+c.end, "Why does the build fail?", Logs, Options{}).Whole(), name)
+	}
+}

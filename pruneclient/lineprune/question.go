@@ -90,7 +90,7 @@ func newQuestion(text string) *question {
 	lowered := strings.ToLower(text)
 	q.failure = asksFor(lowered, failureWords)
 	q.warning = strings.Contains(lowered, "warn")
-	q.tests = asksFor(lowered, []string{" test", "tests", "_test"})
+	q.tests = asksFor(" "+lowered, []string{" test", "tests", "_test"})
 	q.lists = wantsAll.MatchString(lowered)
 	q.prose = asksFor(lowered, []string{"documentation", "docs", "readme", "changelog", "change log"})
 	return q
