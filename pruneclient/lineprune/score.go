@@ -138,17 +138,28 @@ func byGroup(hits []hit, groups int) [][]hit {
 	return out
 }
 
-// spread fills reach with the best decayed occurrence seen from each line.
+// spread fills reach with the best decayed occurrence seen from each line. What
+// comes from the line above is in a variable and compared by hand: each line waits
+// for that, and max would first ask whether it is a number.
 func spread(reach []float32, hits []hit, steps []step) {
 	clear(reach)
 	for _, h := range hits {
 		reach[h.line] = max(reach[h.line], h.weight)
 	}
-	for i := 1; i < len(reach); i++ {
-		reach[i] = max(reach[i], reach[i-1]*steps[i].down)
+	carried := float32(0)
+	for i, own := range reach {
+		carried *= steps[i].down
+		if own > carried {
+			carried = own
+		}
+		reach[i] = carried
 	}
 	for i := len(reach) - 2; i >= 0; i-- {
-		reach[i] = max(reach[i], reach[i+1]*steps[i+1].up)
+		carried *= steps[i+1].up
+		if own := reach[i]; own > carried {
+			carried = own
+		}
+		reach[i] = carried
 	}
 }
 
