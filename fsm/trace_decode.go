@@ -54,7 +54,10 @@ func (d *Decoder) Decode(line []byte, r *Record) error {
 	sum := r.Sum
 	d.again = AppendRecord(d.again[:0], r)
 	written := d.again[:len(d.again)-1]
-	if bytes.Equal(written, line) && slices.IsSortedFunc(r.Pruning, compareValues) {
+	if !slices.IsSortedFunc(r.Pruning, compareValues) {
+		return ErrSpelling
+	}
+	if bytes.Equal(written, line) {
 		return nil
 	}
 	// Equal but for the checksum itself: then that is what is wrong.

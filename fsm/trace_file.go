@@ -14,7 +14,7 @@ import (
 
 // TraceFile appends records to a file, which any number of processes may share:
 // a line is one write at the end of the file. Each process numbers its lines and
-// chains them by their checksums, so that a line that is changed or taken out
+// chains them by their hashes, so that a line that is changed or taken out
 // shows, whatever others write between.
 type TraceFile struct {
 	path   string

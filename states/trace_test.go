@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/pruneclient"
 	"mcp-pruner/tools"
 )
 
@@ -38,6 +39,8 @@ type recorder struct {
 	t    *testing.T
 	ids  int
 	last fsm.Record
+
+	open bool // nothing was said of time since the last record
 }
 
 func newRecorder(t *testing.T) *recorder {
@@ -49,9 +52,9 @@ func newRecorder(t *testing.T) *recorder {
 	return r
 }
 
-func (r *recorder) Append(record *fsm.Record) { r.last = *record }
+func (r *recorder) Append(record *fsm.Record) { r.last, r.open = *record, true }
 
-func (r *recorder) Settle() {}
+func (r *recorder) Settle() { r.open = false }
 
 func (r *recorder) run(s *Session, client string, call about) fsm.Record {
 	r.t.Helper()
@@ -61,6 +64,7 @@ func (r *recorder) run(s *Session, client string, call about) fsm.Record {
 	c.Answering(100)
 	c.Written(r.t.Context())
 	require.Equal(r.t, "responded", r.last.Outcome)
+	require.False(r.t, r.open, "there is time once the answer is out")
 	return r.last
 }
 
@@ -145,4 +149,13 @@ func TestDetailIsCut(t *testing.T) {
 	assert.Equal(t, long[:maxDetailBytes], d.Command)
 	assert.Equal(t, "short", d.Pattern)
 	assert.Empty(t, cut(strings.Repeat("\x80", 9), 8))
+}
+
+// A record says no more than 64 KiB of why a pruner failed.
+func TestWhyAPrunerFailedIsCut(t *testing.T) {
+	long := strings.Repeat("x", maxDetailBytes+1)
+	p := newPipeline(answering("", &pruneclient.Error{Code: pruneclient.HTTPError, Message: long}))
+	c := p.Run(t.Context(), echoRequest(map[string]any{"text": "long", "question": "what?"}))
+	require.NotNil(t, c.Pruning().Error)
+	assert.Equal(t, long[:maxDetailBytes], c.Pruning().Error.Message)
 }

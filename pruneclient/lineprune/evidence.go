@@ -23,7 +23,7 @@ const complete = 0.8
 // evidence is how much speaks for an answer in the text.
 func (p *pruning) evidence() float64 {
 	e := p.signs()
-	if found := p.relevance.found; found > 0 && found >= complete*p.q.asked() && !p.lacksTests() {
+	if found := p.relevance.found; found > 0 && found >= complete*p.q.asked() {
 		return max(e, profileOf(p.kind).sure)
 	}
 	return e

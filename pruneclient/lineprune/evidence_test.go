@@ -92,6 +92,7 @@ func TestAFailureIsOfWhatStandsBesideIt(t *testing.T) {
 		whole bool
 	}{
 		"where it failed": {run("Alpha", "Alpha", "the handler lost its lease"), false},
+		"in its output":   {run("Alpha", "Alpha", "the handler lost its lease"+strings.Repeat("\n    omega_test.go:9: waiting", 9)), false},
 		"where it passed": {run("Handler", "Lease", "the socket was closed"), true},
 		"nowhere":         {run("Alpha", "Alpha", "the socket was closed"), true},
 	} {

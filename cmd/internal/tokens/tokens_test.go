@@ -198,3 +198,14 @@ func TestEstimatesOfToolOutput(t *testing.T) {
 		assert.InDelta(t, 0, off, .03, name)
 	}
 }
+
+// A text that is weighed in parts side by side weighs what it does from end to end.
+func TestPartsWeighWhatTheWholeDoes(t *testing.T) {
+	text := "func  main() {\n\n\n\n\t\t\t\tfmt.Println(12345678, \"äöü ====== \")\n}\n"
+	for from := range text {
+		for to := from; to <= len(text); to++ {
+			part := text[from:to]
+			require.Equal(t, weigh(stretch{part, after("")}), weighAll(part), "%q", part)
+		}
+	}
+}
