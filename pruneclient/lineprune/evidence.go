@@ -104,8 +104,19 @@ var testTalk = []string{"test", "Test", "FAIL", "ssert", "failing", "not ok", "s
 // troubleReach is how many lines from an alarm something is still told of it.
 const troubleReach = 3
 
+// headLines is how many lines of a log say what it is of.
+const headLines = 3
+
+// tellsRun is true of a line that shells, builds and CI put in front of what a
+// command or a step prints: the command or the step.
+func tellsRun(line string) bool {
+	return slices.ContainsFunc(runMarks, func(mark string) bool { return strings.HasPrefix(line, mark) }) || strings.Contains(line, "] RUN ")
+}
+
+var runMarks = []string{"$ ", "+ ", "> ", "Run ", "##[group]Run ", "[INFO] --- "}
+
 // nearTrouble says of every line whether it is in an entry that has an alarm, or not
-// far from one. It is nil where nothing went wrong.
+// far from one, or says what was run. It is nil where nothing went wrong.
 func (p *pruning) nearTrouble() []bool {
 	r := &p.relevance
 	if !r.troubled {
@@ -113,7 +124,7 @@ func (p *pruning) nearTrouble() []bool {
 	}
 	near := make([]bool, len(p.d.lines))
 	for i, signal := range r.signal {
-		near[i] = near[i] || r.alarmed[p.outline.of[i]]
+		near[i] = near[i] || i < headLines || r.alarmed[p.outline.of[i]] || tellsRun(p.d.lines[i])
 		if signal < alarmSignal {
 			continue
 		}

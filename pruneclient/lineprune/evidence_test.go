@@ -118,3 +118,18 @@ func TestALogWithoutTestsHasNoFailingOnes(t *testing.T) {
 		require.False(t, prune(t, steps+c.end, "Why does the build fail?", Logs, Options{}).Whole(), name)
 	}
 }
+
+// What was run is told once, before all it prints.
+func TestAFailureIsOfWhatWasRun(t *testing.T) {
+	const question = "Why did the lint of the website for the tenant fail?"
+	passed := strings.Repeat("alpha.ts is as it should be\n", 2000)
+	whole := func(lines ...string) bool {
+		return prune(t, strings.Join(lines, "\n"+passed)+"\n"+passed+"omega.ts: error: 'beta' is never used\n1 problem\n", question, Logs, Options{}).Whole()
+	}
+	for _, mark := range []string{"> ", "$ ", "+ ", "Run ", "##[group]Run ", "#9 [4/6] RUN ", "[INFO] --- "} {
+		require.False(t, whole("", mark+"website", mark+"lint"), mark)
+	}
+	require.False(t, whole("website\nis\nlint"), "in the first lines")
+	require.True(t, whole("", "website\nis\nlint"))
+	require.True(t, whole("", "website", "lint"))
+}
