@@ -82,7 +82,7 @@ var testStem, assertStem = stemOf("test"), stemOf("assert")
 // which is asked for.
 func (p *pruning) lacksTests() bool {
 	asked := p.q.tests || len(p.q.stems[assertStem]) > 0
-	if p.kind != Logs || !asked || !p.q.failure || !p.relevance.troubled {
+	if !asked || !p.relevance.troubled {
 		return false
 	}
 	for _, r := range p.q.stems[testStem] {
