@@ -1,6 +1,9 @@
 package tracecmd
 
 import (
+	"bytes"
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +12,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/assemble"
+	"mcp-pruner/cmd/internal/eventlog"
+	config "mcp-pruner/cmd/internal/settings"
+	"mcp-pruner/cmd/internal/stdio"
+	"mcp-pruner/fsm"
 )
 
 type toolCall struct {
@@ -45,14 +54,68 @@ func BenchmarkTracing(b *testing.B) {
 		{"search", []toolCall{search}},
 		{"command", []toolCall{command}},
 	} {
-		b.Run(bench.name, func(b *testing.B) { compare(b, root, bench.calls) })
+		b.Run(bench.name, func(b *testing.B) {
+			off := startServer(b, root, "PRUNER_URL=embedded")
+			on := startServer(b, root, "PRUNER_URL=embedded", "MCP_PRUNER_TRACE="+filepath.Join(b.TempDir(), "trace.jsonl"))
+			compare(b, off, on, bench.calls)
+		})
 	}
+	b.Run("least", func(b *testing.B) { compareReady(b, root, []toolCall{small}) })
+}
+
+// readyFile names the file to which a server appends ready bytes before each answer.
+const readyFile = "TRACECMD_READY"
+
+// readyBytes is the length of the record of a small read.
+const readyBytes = 1257
+
+// compareReady is the least that any trace can cost: the same server without a
+// trace, and with an append of ready bytes before each answer.
+func compareReady(b *testing.B, root string, calls []toolCall) {
+	self, err := os.Executable()
+	require.NoError(b, err)
+	off := startProgram(b, self, root, readyFile+"=none")
+	on := startProgram(b, self, root, readyFile+"="+filepath.Join(b.TempDir(), "ready"))
+	compare(b, off, on, calls)
+}
+
+// serveReady is that server: this test program, started again.
+func serveReady() {
+	c, _, err := config.Load(config.FromEnv(os.Environ()))
+	if err != nil {
+		panic(err)
+	}
+	logs := eventlog.New(os.Stderr, fsm.Level(c.LogLevel))
+	defer logs.Close(time.Second)
+	server, err := assemble.Server(assemble.Options{Settings: c, Env: os.Environ(), Emit: logs.Emit, Table: fsm.RequestTable()})
+	if err != nil {
+		panic(err)
+	}
+	out := io.Writer(os.Stdout)
+	if path := os.Getenv(readyFile); path != "none" {
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		if err != nil {
+			panic(err)
+		}
+		out = readyFirst{file, out, bytes.Repeat([]byte("."), readyBytes)}
+	}
+	stdio.Serve(context.Background(), server, os.Stdin, out)
+}
+
+type readyFirst struct {
+	file, out io.Writer
+	ready     []byte
+}
+
+func (w readyFirst) Write(answer []byte) (int, error) {
+	if _, err := w.file.Write(w.ready); err != nil {
+		return 0, err
+	}
+	return w.out.Write(answer)
 }
 
 // compare makes ten or more calls a block.
-func compare(b *testing.B, root string, calls []toolCall) {
-	off := startServer(b, root, "PRUNER_URL=embedded")
-	on := startServer(b, root, "PRUNER_URL=embedded", "MCP_PRUNER_TRACE="+filepath.Join(b.TempDir(), "trace.jsonl"))
+func compare(b *testing.B, off, on *server, calls []toolCall) {
 	servers, times := []*server{off, on}, map[*server][]time.Duration{}
 	block := slices.Repeat(calls, (9+len(calls))/len(calls))
 	for warm := true; b.Loop(); warm = false {

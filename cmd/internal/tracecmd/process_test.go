@@ -41,6 +41,10 @@ func removeLater(dir string) {
 }
 
 func TestMain(m *testing.M) {
+	if os.Getenv(readyFile) != "" {
+		serveReady()
+		return
+	}
 	code := m.Run()
 	for _, dir := range leftovers {
 		_ = os.RemoveAll(dir)
@@ -59,8 +63,14 @@ func startServer(t testing.TB, root string, env ...string) *server {
 	t.Helper()
 	path, err := program()
 	require.NoError(t, err)
+	return startProgram(t, path, root, env...)
+}
+
+func startProgram(t testing.TB, path, root string, env ...string) *server {
+	t.Helper()
 	s := &server{cmd: exec.Command(path)}
 	s.cmd.Env = append(append(os.Environ(), "HOME="+root, "MCP_PRUNER_CWD="+root), env...)
+	var err error
 	s.in, err = s.cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := s.cmd.StdoutPipe()
