@@ -3,14 +3,16 @@ package lineprune
 import (
 	"math"
 	"slices"
-	"strings"
 )
 
 // trust is how sure the pruner is that the text speaks of what is asked.
 func (p *pruning) trust() float64 {
-	e := p.evidence()
-	c := e / (profileOf(p.kind).sure + e)
-	if p.kind == Logs && p.q.failure && (p.relevance.troubled || p.relevance.passed) && p.mentioned() >= mentionShare {
+	e, sure := p.evidence(), profileOf(p.kind).sure
+	if p.kind != Logs || !p.q.failure {
+		return e / (sure + e)
+	}
+	c := e / (elsewhere*sure + e)
+	if p.holdsFailure() {
 		return max(c, failureConfidence)
 	}
 	return c
@@ -32,107 +34,6 @@ func (p *pruning) evidence() float64 {
 // signs sums the evidence of different sources.
 func (p *pruning) signs() float64 {
 	return p.q.together(p.relevance.found, len(p.d.lines)) + p.q.phrases(p.d) + p.q.heads(p.d, p.outline)
-}
-
-// What went wrong stands in a log in other words than the question's. How sure the
-// pruner is of it, when at least mentionShare of what else is asked for occurs.
-const (
-	failureConfidence = 0.8
-	mentionShare      = 0.6
-)
-
-// compileStem is of what compilers print without saying that they compile.
-var compileStem = stemOf("compile")
-
-// mentioned is how much of what the question names occurs where something went
-// wrong, anywhere in a log of what went well, and 1 when it asks for a failure and
-// names nothing.
-func (p *pruning) mentioned() float64 {
-	best, counts := make([]float32, len(p.q.groups)), p.nearTrouble()
-	for _, h := range p.d.hits {
-		if counts == nil || counts[h.line] {
-			best[h.group] = max(best[h.group], h.weight)
-		}
-	}
-	for _, r := range p.q.stems[compileStem] {
-		if best[r.group] < r.weight && slices.ContainsFunc(p.d.lines, fromCompiler) {
-			best[r.group] = r.weight
-		}
-	}
-	named, found := 0.0, 0.0
-	for g, group := range p.q.groups {
-		if group.weight >= 1 && group.bits > 0 && !failureTalk[stemOf(group.name)] {
-			named += group.weight
-			found += float64(group.weight * float64(best[g]))
-		}
-	}
-	if p.lacksTests() {
-		named++
-	}
-	if named == 0 {
-		return 1
-	}
-	return found / named
-}
-
-// testStem and assertStem are of what is asked of tests.
-var testStem, assertStem = stemOf("test"), stemOf("assert")
-
-// lacksTests is true of a log of some failure, but not of a test's or an assertion's,
-// which is asked for.
-func (p *pruning) lacksTests() bool {
-	asked := p.q.tests || len(p.q.stems[assertStem]) > 0
-	if !asked || !p.relevance.troubled {
-		return false
-	}
-	for _, r := range p.q.stems[testStem] {
-		if slices.ContainsFunc(p.d.hits, func(h hit) bool { return h.group == r.group }) {
-			return false
-		}
-	}
-	for i, signal := range p.relevance.signal {
-		if signal > 0 && slices.ContainsFunc(testTalk, func(s string) bool { return strings.Contains(p.d.lines[i], s) }) {
-			return false
-		}
-	}
-	return true
-}
-
-// testTalk stands on lines about tests and assertions that went wrong.
-var testTalk = []string{"test", "Test", "FAIL", "ssert", "failing", "not ok", "spec"}
-
-// troubleReach is how many lines from an alarm something is still told of it.
-const troubleReach = 3
-
-// headLines is how many lines of a log say what it is of.
-const headLines = 3
-
-// tellsRun is true of a line that shells, builds and CI put in front of what a
-// command or a step prints: the command or the step.
-func tellsRun(line string) bool {
-	return slices.ContainsFunc(runMarks, func(mark string) bool { return strings.HasPrefix(line, mark) }) || strings.Contains(line, "] RUN ")
-}
-
-var runMarks = []string{"$ ", "+ ", "> ", "Run ", "##[group]Run ", "[INFO] --- "}
-
-// nearTrouble says of every line whether it is in an entry that has an alarm, or not
-// far from one, or says what was run. It is nil where nothing went wrong.
-func (p *pruning) nearTrouble() []bool {
-	r := &p.relevance
-	if !r.troubled {
-		return nil
-	}
-	near := make([]bool, len(p.d.lines))
-	for i, signal := range r.signal {
-		near[i] = near[i] || i < headLines || r.alarmed[p.outline.of[i]] || tellsRun(p.d.lines[i])
-		if signal < alarmSignal {
-			continue
-		}
-		for j := max(0, i-troubleReach); j <= min(len(near)-1, i+troubleReach); j++ {
-			near[j] = true
-		}
-	}
-	return near
 }
 
 // chance is what a text's size takes off the evidence of a question none of which is

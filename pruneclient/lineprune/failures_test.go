@@ -1,0 +1,104 @@
+package lineprune
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What a question about a failure names has to stand where something failed: the
+// names of tests that passed say nothing of it.
+func TestAFailureIsOfWhatStandsBesideIt(t *testing.T) {
+	run := func(first, last, failed string) string {
+		var b strings.Builder
+		for i := range 200 {
+			name := "Alpha"
+			switch i {
+			case 50:
+				name = first
+			case 150:
+				name = last
+			}
+			b.WriteString("=== RUN   Test" + name + "\n--- PASS: Test" + name + " (0.00s)\n")
+		}
+		return b.String() + "=== RUN   TestOmega\n    omega_test.go:7: " + failed + "\n--- FAIL: TestOmega (0.00s)\nFAIL\nexit status 1\n"
+	}
+	const question = "Why did the handler fail with a lease of the tenant?"
+	for name, c := range map[string]struct {
+		log   string
+		whole bool
+	}{
+		"where it failed": {run("Alpha", "Alpha", "the handler lost its lease"), false},
+		"in its output":   {run("Alpha", "Alpha", "the handler lost its lease"+strings.Repeat("\n    omega_test.go:9: waiting", 9)), false},
+		"where it passed": {run("Handler", "Lease", "the socket was closed"), true},
+		"nowhere":         {run("Alpha", "Alpha", "the socket was closed"), true},
+	} {
+		require.Equal(t, c.whole, prune(t, c.log, question, Logs, Options{}).Whole(), name)
+	}
+}
+
+// Who asks for failing tests is not answered by a build without any.
+func TestALogWithoutTestsHasNoFailingOnes(t *testing.T) {
+	steps := strings.Repeat("gcc -O2 -c -o alpha.o alpha.c\n", 200)
+	for name, c := range map[string]struct {
+		end   string
+		whole bool
+	}{
+		"a compiler's error":       {"alpha.c:7:3: error: 'beta' undeclared\nmake: *** [Makefile:9: alpha.o] Error 1\n", true},
+		"a test's name":            {"FAIL: test_alpha\nmake: *** [Makefile:9: check] Error 1\n", false},
+		"words of a test runner's": {"1) parses json: AssertionError: 3 != 4\nmake: *** [Makefile:9: check] Error 1\n", false},
+		"a plan's verdict":         {"not ok 7 - parses json\nmake: *** [Makefile:9: check] Error 1\n", false},
+	} {
+		for _, question := range []string{"test failures", "What assertion failed, and with which values?", "Show me the failing tests and their error messages"} {
+			require.Equal(t, c.whole, prune(t, steps+c.end, question, Logs, Options{}).Whole(), "%s: %s", name, question)
+		}
+		require.False(t, prune(t, steps+c.end, "Why does the build fail?", Logs, Options{}).Whole(), name)
+	}
+}
+
+// What was run is told once, before all it prints.
+func TestAFailureIsOfWhatWasRun(t *testing.T) {
+	const question = "Why did the lint of the website for the tenant fail?"
+	passed := strings.Repeat("alpha.ts is as it should be\n", 2000)
+	whole := func(lines ...string) bool {
+		return prune(t, strings.Join(lines, "\n"+passed)+"\n"+passed+"omega.ts: error: 'beta' is never used\n1 problem\n", question, Logs, Options{}).Whole()
+	}
+	for _, mark := range []string{"> ", "$ ", "+ ", "Run ", "##[group]Run ", "#9 [4/6] RUN ", "[INFO] --- "} {
+		require.False(t, whole("", mark+"website", mark+"lint"), mark)
+	}
+	require.False(t, whole("website\nis\nlint"), "in the first lines")
+	require.True(t, whole("", "website\nis\nlint"))
+	require.True(t, whole("", "website", "lint"))
+}
+
+// A compiler's error or a failed test is not what a program died of.
+func TestALogOfTestsHoldsNoDeath(t *testing.T) {
+	steps := strings.Repeat("gcc -O2 -c -o alpha.o alpha.c\n", 200)
+	for name, c := range map[string]struct {
+		end   string
+		whole bool
+	}{
+		"a compiler's error":          {"alpha.c:7:3: error: 'beta' undeclared\nmake: *** [Makefile:9: alpha.o] Error 1\n", true},
+		"a failed test":               {"FAIL: test_alpha: 3 != 4\nmake: *** [Makefile:9: check] Error 1\n", true},
+		"a test that panicked":        {"FAIL: test_alpha\npanic: index out of range\n", false},
+		"a test that was killed":      {"FAIL: test_alpha\nerror: signal 9\n", false},
+		"a failed test, and a crash":  {"FAIL: test_alpha\nthe worker crashed\n", false},
+		"trouble of neither kind":     {"ERROR listen tcp :80: address already in use\n", false},
+		"a death without any failure": {"ERROR alpha died of beta\n", false},
+	} {
+		for _, question := range []string{"Why did the process die?", "What crashed?", "Why did the job abort?"} {
+			require.Equal(t, c.whole, prune(t, steps+c.end, question, Logs, Options{}).Whole(), "%s: %s", name, question)
+		}
+		require.False(t, prune(t, steps+c.end, "What went wrong?", Logs, Options{}).Whole(), name)
+	}
+}
+
+// Where a log does not tell of the failure, its words say half as much as those of
+// another question.
+func TestWordsOfAFailureThatIsNotThereSayLess(t *testing.T) {
+	log := strings.Repeat("alpha beta gamma\n", 300) + "the tenant has a lease\n" + strings.Repeat("alpha beta gamma\n", 300)
+	asked := confidenceIn(t, log, "Does the tenant have a lease?")
+	feared := confidenceIn(t, log, "Why does the tenant have a lease?")
+	require.InDelta(t, asked/(1-asked)/elsewhere, feared/(1-feared), 1e-9)
+}
