@@ -99,7 +99,7 @@ func wordSignal(line string, start, end int) float64 {
 	word := lowered(buf[:0], line[start:end])
 	if weight, ok := signalWords[string(word)]; ok {
 		switch {
-		case countsNothing(line, start, end):
+		case countsNothing(line, start, end), inFileName(line, end):
 			return 0
 		case weight == 0.6 && line[start] == 'F': // go test, unittest and others shout it
 			return 1
@@ -112,6 +112,16 @@ func wordSignal(line string, start, end int) float64 {
 		}
 	}
 	return 0
+}
+
+// inFileName is true of a word that ends at end, in a path up to an extension:
+// mp_error_to_string.o is no error.
+func inFileName(line string, end int) bool {
+	for end < len(line) && (wordClass(class[line[end]]) || line[end] == '-' || line[end] == '/') {
+		end++
+	}
+	rest := line[end:]
+	return len(rest) > 1 && rest[0] == '.' && class[rest[1]] == lower
 }
 
 // countsNothing is true of "0 errors", "failures=0", "errors: 0" and "error":null.
