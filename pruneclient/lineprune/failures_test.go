@@ -94,6 +94,21 @@ func TestALogOfTestsHoldsNoDeath(t *testing.T) {
 	}
 }
 
+// A word of the question's needs no sign of trouble beside it.
+func TestADeathIsToldInTheWordsOfTheQuestion(t *testing.T) {
+	log := strings.Repeat("gcc -O2 -c -o alpha.o alpha.c\n", 200) + "FAIL: test_alpha\n"
+	require.True(t, prune(t, log, "Why did the process die?", Logs, Options{}).Whole())
+	require.False(t, prune(t, log+"and with that it died\n", "Why did the process die?", Logs, Options{}).Whole())
+}
+
+// Where all went well, that is the answer to any fear.
+func TestNoFailureOfAnyKindInALogOfSuccess(t *testing.T) {
+	log := strings.Repeat("alpha.c:7:3: warning: beta is never used\ngcc -O2 -c -o alpha.o alpha.c\n", 200) + "BUILD SUCCESS\n"
+	for _, question := range []string{"Why did the process die?", "What assertion failed?"} {
+		require.False(t, prune(t, log, question, Logs, Options{}).Whole(), question)
+	}
+}
+
 // Where a log does not tell of the failure, its words say half as much as those of
 // another question.
 func TestWordsOfAFailureThatIsNotThereSayLess(t *testing.T) {
