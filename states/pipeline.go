@@ -174,9 +174,7 @@ func (c *Call) Written(ctx context.Context) {
 		c.fire(ctx, fsm.Written, fsm.Facts{"mode": mode})
 	}
 	c.pipeline.Machine.Prepare()
-	if c.pipeline.Trace != nil {
-		c.pipeline.Trace.Settle()
-	}
+	c.settleTrace()
 }
 
 // WriteFailed tells the call that its answer could not be made or written.

@@ -57,6 +57,16 @@ func (c *Call) record(amends bool) {
 	scratch.Put(r)
 }
 
+// settleTrace lets the trace prepare for the next record. No bug in there may cost
+// the server its life.
+func (c *Call) settleTrace() {
+	if c.pipeline.Trace == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	c.pipeline.Trace.Settle()
+}
+
 func (c *Call) fill(r *fsm.Record, amends bool) {
 	if step, ok := c.machine.Ahead(fsm.Written); ok {
 		r.Take(c.machine, c.pipeline.TraceDetail, step)

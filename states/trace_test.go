@@ -77,6 +77,22 @@ func original(id string) about {
 }
 
 // Who recovers what was pruned asks again for what the pruned call was about.
+// faulty is a trace with bugs.
+type faulty struct{}
+
+func (faulty) Append(*fsm.Record) { panic("a bug") }
+func (faulty) Settle()            { panic("another") }
+
+func TestABrokenTraceCostsNoAnswer(t *testing.T) {
+	p := newPipeline(nil)
+	p.Trace = faulty{}
+	c := p.Run(context.Background(), echoRequest(map[string]any{"text": "x"}))
+	c.Answering(1)
+	c.Written(context.Background())
+	require.True(t, c.Machine().Done())
+	require.Equal(t, "x", c.output.Text())
+}
+
 func TestARecoveryIsAboutWhatThePrunedCallWasAbout(t *testing.T) {
 	r, session := newRecorder(t), new(Session)
 	pruned := r.run(session, "x", file("a", "what?"))

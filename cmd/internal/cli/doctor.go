@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"mcp-pruner/cmd/internal/settings"
@@ -46,6 +48,7 @@ func doctor(ctx context.Context, p Process) int {
 	if err != nil {
 		findings = append(findings, finding{"settings", oneLine(err), true})
 	}
+	findings = append(findings, strays(p.Env, entries)...)
 	code := exitOK
 	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	for _, f := range findings {
@@ -64,6 +67,19 @@ func doctor(ctx context.Context, p Process) int {
 	}
 	_ = w.Flush()
 	return code
+}
+
+// strays are variables that look like the server's settings and are none: they may
+// be misspelled, or meant for another program of ours.
+func strays(env []string, entries []settings.Entry) (found []finding) {
+	for _, variable := range env {
+		name, value, _ := strings.Cut(variable, "=")
+		ours := value != "" && (strings.HasPrefix(name, "MCP_PRUNER_") || strings.HasPrefix(name, "PRUNER_"))
+		if ours && !slices.ContainsFunc(entries, func(e settings.Entry) bool { return e.Name == name }) {
+			found = append(found, finding{what: "unknown", found: fmt.Sprintf("%q is set, and this server has no such setting", name)})
+		}
+	}
+	return found
 }
 
 func root(path string) finding {
