@@ -29,7 +29,7 @@ demo: rg
 # ripgrep makes the tool grep fast. Where no package manager has it, or we may not
 # install, the tool falls back to the system's grep and nothing fails.
 rg:
-	@command -v rg >/dev/null 2>&1 || .ci/install-rg
+	@.ci/install rg ripgrep "grep falls back to the system's grep"
 
 fmt:
 	$(GO) fmt ./...
