@@ -11,7 +11,7 @@ func (p *pruning) trust() float64 {
 	if p.kind != Logs || !p.q.failure {
 		return e / (sure + e)
 	}
-	c := e / (elsewhere*sure + e)
+	c := e / (float64(elsewhere*sure) + e)
 	if p.holdsFailure() {
 		return max(c, failureConfidence)
 	}

@@ -59,27 +59,63 @@ var (
 	deathStems = []string{stemOf("die"), stemOf("died"), stemOf("crash"), stemOf("killed"), stemOf("abort"), stemOf("panic")}
 )
 
+// runTalk are the stems of what is said to crash and abort by who means that it failed.
+var runTalk = stemSet(`test suite spec build compile compiler compilation job step stage phase task ci pipeline workflow deployment deploy lint
+	make cmake gradle maven cargo rustc gcc clang tsc eslint webpack npm yarn pnpm pip docker pytest unittest jest mocha vitest`)
+
 // What stands on lines about tests and assertions that went wrong, and about
 // programs that ended before their time.
 var (
 	testTalk  = []string{"test", "Test", "FAIL", "ssert", "failing", "not ok", "spec"}
-	deathTalk = []string{"panic", "atal", "FATAL", "illed", "KILLED", "signal", "SIG", "egmentation", "segfault", "dumped", "Traceback",
-		"xception", "bort", "rash", "memory", "exited", "exit code", "died"}
+	deathTalk = []string{"panic", "atal", "FATAL", "illed", "KILLED", "signal", "SIG", "egmentation", "segfault", "SEGFAULT", "dumped",
+		"Traceback", "xception", "bort", "ABORT", "rash", "CRASH", "memory", "OutOf", "verflow", "exited", "exit code", "died", "erminat",
+		"ancel", "ANCEL", "imed out", "imeout", "TIMEOUT", "victed", "internal compiler error"}
 )
 
 // lacksTests is true of a log of some failure, but not of a test's or an assertion's,
 // which is asked for.
 func (p *pruning) lacksTests() bool {
 	asked := p.q.tests || p.q.asks(testStems[1])
-	return asked && p.relevance.troubled && !p.has(testStems[0]) && !p.isTold(testTalk)
+	return asked && p.relevance.troubled && !p.has(testStems[0]) && !p.isTold(testTalk, 0)
 }
 
-// lacksDeath is true of a log of tests or a compiler's errors that no program died of,
-// when that is asked for. Any other trouble may be what it died of.
+// lastWords is how many lines at the end of a log tell of a death without any sign of
+// trouble: "exited with code 137".
+const lastWords = 20
+
+// lacksDeath is true of a log of nothing but tests' and compilers' failures, when it is
+// asked what some program died of.
 func (p *pruning) lacksDeath() bool {
-	return slices.ContainsFunc(deathStems, p.q.asks) && p.relevance.troubled && !slices.ContainsFunc(deathStems, p.has) &&
-		!p.isTold(deathTalk) && (p.isTold(testTalk) || slices.ContainsFunc(p.d.lines, fromCompiler))
+	return p.q.fearsDeath() && p.relevance.troubled && !slices.ContainsFunc(deathStems, p.has) && !p.isTold(deathTalk, lastWords) &&
+		p.onlyOfRuns()
 }
+
+// fearsDeath says whether the question is what a program died of.
+func (q *question) fearsDeath() bool {
+	return slices.ContainsFunc(deathStems, q.asks) && !slices.ContainsFunc(q.groups, func(g group) bool { return runTalk[stemOf(g.name)] })
+}
+
+// onlyOfRuns says whether every entry that has an alarm is of a test or a compiler.
+func (p *pruning) onlyOfRuns() bool {
+	for u, alarmed := range p.relevance.alarmed {
+		unit := p.outline.units[u]
+		if alarmed && !slices.ContainsFunc(p.d.lines[unit.start:unit.end], tellsOfRun) {
+			return false
+		}
+	}
+	return true
+}
+
+// tellsOfRun is true of what compilers and test runners say of a failure.
+func tellsOfRun(line string) bool {
+	if fromCompiler(line) || verdict(line) {
+		return true
+	}
+	line = strings.TrimLeft(line, " \t")
+	return numbered(line) || strings.HasSuffix(line, " failing") || strings.Contains(line, "ERR_ASSERTION") || slices.ContainsFunc(runVerdicts, func(v string) bool { return strings.HasPrefix(line, v) })
+}
+
+var runVerdicts = []string{"FAIL", "--- FAIL", "=== RUN", "not ok ", "make: ", "E   ", "AssertionError", "✗ ", "✕ ", "● "}
 
 // asks says whether the question has a word with the stem.
 func (q *question) asks(stem string) bool { return len(q.stems[stem]) > 0 }
@@ -91,10 +127,11 @@ func (p *pruning) has(stem string) bool {
 	})
 }
 
-// isTold says whether a line with a sign of trouble has one of the words.
-func (p *pruning) isTold(words []string) bool {
+// isTold says whether a line with a sign of trouble, or one of the last, has one of
+// the words.
+func (p *pruning) isTold(words []string, last int) bool {
 	for i, signal := range p.relevance.signal {
-		if signal > 0 && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(p.d.lines[i], w) }) {
+		if (signal > 0 || i+last >= len(p.d.lines)) && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(p.d.lines[i], w) }) {
 			return true
 		}
 	}

@@ -87,7 +87,7 @@ func TestALogOfTestsHoldsNoDeath(t *testing.T) {
 		"trouble of neither kind":     {"ERROR listen tcp :80: address already in use\n", false},
 		"a death without any failure": {"ERROR alpha died of beta\n", false},
 	} {
-		for _, question := range []string{"Why did the process die?", "What crashed?", "Why did the job abort?"} {
+		for _, question := range []string{"Why did the process die?", "What crashed?", "Why did the server abort?"} {
 			require.Equal(t, c.whole, prune(t, steps+c.end, question, Logs, Options{}).Whole(), "%s: %s", name, question)
 		}
 		require.False(t, prune(t, steps+c.end, "What went wrong?", Logs, Options{}).Whole(), name)

@@ -14,13 +14,15 @@ func TestSignsOfTrouble(t *testing.T) {
 		"ERROR upload 7 rejected", "main.go:3:5: undefined: x", "error: null pointer dereference", `{"error":"disk full"}`,
 		"java.io.IOException: x", "OSError: [Errno 5] x", "Reason: OOMKilled", "thread 'main' (7) panicked at src/main.rs:4:5:", "10 errors", "errors=0.5", "open x: no such file or directory", "Error: none of the hosts answered", "\tfailed: 0x80070005",
 		"Error.", "thrown by java.lang.Exception.", "src/error.rs:7: it failed",
+		`{"message":"checkout","error.type":"Declined"}`, `msg="upload done" error.kind=quota`, `{"msg":"x","error.class":"Declined"}`, "auth failed.check credentials",
+		"ERROR/app.worker x", "ERROR-com.shop.Mail: x", "failed-1.5 x", "FAILED.",
 	} {
 		assert.Greater(t, signal(line), 0.5, line)
 	}
 	for _, line := range []string{
 		"0 errors", "errors: 0", "failures=0", "errors=0 status=200", `{"errors":0,"error":null}`, `{"error":"","ok":true}`, "error=<nil> error=nil x=1",
 		`"error": false}`, `"failures": []`, "errors=null", "test upload ... ok", "--- PASS: TestError (0.00s)",
-		"a - mp_error_to_string.o", "/app/node_modules/assertion-error/index.d.ts", "[parsing started src/UncheckedException.java]",
+		"a - mp_error_to_string.o", "/app/node_modules/assertion-error/index.d.ts", "[parsing started src/UncheckedException.java]", "/app/src/expected-failures.test.ts",
 	} {
 		assert.Zero(t, signal(line), line)
 	}

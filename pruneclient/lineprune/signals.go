@@ -1,6 +1,10 @@
 package lineprune
 
-import "strings"
+import (
+	"path"
+	"slices"
+	"strings"
+)
 
 // warningSignal is what a warning counts for when nobody asks for warnings.
 const warningSignal = 0.4
@@ -99,7 +103,7 @@ func wordSignal(line string, start, end int) float64 {
 	word := lowered(buf[:0], line[start:end])
 	if weight, ok := signalWords[string(word)]; ok {
 		switch {
-		case countsNothing(line, start, end), inFileName(line, end):
+		case countsNothing(line, start, end), inFileName(line, start, end):
 			return 0
 		case weight == 0.6 && line[start] == 'F': // go test, unittest and others shout it
 			return 1
@@ -114,15 +118,26 @@ func wordSignal(line string, start, end int) float64 {
 	return 0
 }
 
-// inFileName is true of a word that ends at end, in a path up to an extension:
-// mp_error_to_string.o is no error.
-func inFileName(line string, end int) bool {
-	for end < len(line) && (wordClass(class[line[end]]) || line[end] == '-' || line[end] == '/') {
+// longestName is how far a file's name may go on behind a word.
+const longestName = 100
+
+// inFileName is true of the word line[start:end] in a path up to its extension:
+// mp_error_to_string.o is no error, but error.message="..." tells of one.
+func inFileName(line string, start, end int) bool {
+	line = line[:min(len(line), end+longestName)]
+	for end < len(line) && (wordClass(class[line[end]]) || strings.IndexByte("-./", line[end]) >= 0) {
 		end++
 	}
-	rest := line[end:]
-	return len(rest) > 1 && rest[0] == '.' && class[rest[1]] == lower
+	name, rest := strings.TrimRight(line[start:end], "."), line[end:]
+	if strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, `":`) {
+		return false
+	}
+	ext := path.Ext(name)
+	return len(ext) > 1 && class[ext[1]] == lower && (kindOfFile(name) != Auto || slices.Contains(madeOfCode, ext))
 }
+
+// madeOfCode are the extensions of what compilers make, and of declarations.
+var madeOfCode = []string{".o", ".lo", ".a", ".so", ".d", ".class", ".pyc"}
 
 // countsNothing is true of "0 errors", "failures=0", "errors: 0" and "error":null.
 func countsNothing(line string, start, end int) bool {
