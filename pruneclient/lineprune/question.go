@@ -110,7 +110,7 @@ var failureTalk = stemSet(`fail failure error crash wrong exception broke broken
 	inspect identify detect diagnose debug analyze analyse analysis extract please outcome green verify summary status
 	unhandled uncaught ci pipeline workflow run app application server service script deployment deploy container image worker
 	package unit pytest unittest jest mocha vitest docker npm yarn pnpm pip cargo rustc gcc clang make cmake gradle maven tsc eslint
-	webpack down`)
+	webpack down kill killed startup boot start missing`)
 
 func stemSet(words string) map[string]bool {
 	out := map[string]bool{}
