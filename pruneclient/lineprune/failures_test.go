@@ -74,31 +74,54 @@ func TestAFailureIsOfWhatWasRun(t *testing.T) {
 
 // A compiler's error or a failed test is not what a program died of.
 func TestALogOfTestsHoldsNoDeath(t *testing.T) {
+	const compile, test = "alpha.c:7:3: error: 'beta' undeclared\nmake: *** [Makefile:9: alpha.o] Error 1\n", "FAIL: test_alpha: 3 != 4\n"
 	steps := strings.Repeat("gcc -O2 -c -o alpha.o alpha.c\n", 200)
 	for name, c := range map[string]struct {
 		end   string
 		whole bool
 	}{
-		"a compiler's error":          {"alpha.c:7:3: error: 'beta' undeclared\nmake: *** [Makefile:9: alpha.o] Error 1\n", true},
-		"a failed test":               {"FAIL: test_alpha: 3 != 4\nmake: *** [Makefile:9: check] Error 1\n", true},
-		"a test that panicked":        {"FAIL: test_alpha\npanic: index out of range\n", false},
-		"a test that was killed":      {"FAIL: test_alpha\nerror: signal 9\n", false},
-		"a failed test, and a crash":  {"FAIL: test_alpha\nthe worker crashed\n", false},
-		"trouble of neither kind":     {"ERROR listen tcp :80: address already in use\n", false},
-		"a death without any failure": {"ERROR alpha died of beta\n", false},
+		"a compiler's error":        {compile, true},
+		"a failed test":             {test, true},
+		"go test":                   {"=== RUN   TestAlpha\n    a_test.go:7: it failed\n--- FAIL: TestAlpha (0.00s)\nFAIL\n", true},
+		"node":                      {"not ok 7 - parses json\n  code: 'ERR_ASSERTION'\n", true},
+		"mocha":                     {"  1 failing\n\n  1) parses json:\n     AssertionError: 3 != 4\n", true},
+		"a test that panicked":      {test + "panic: index out of range\n", false},
+		"a test that was killed":    {test + "error: signal 9\n", false},
+		"a crash behind it":         {test + "the worker crashed\n", false},
+		"an exit at the end":        {test + "web-1 exited with code 137\n", false},
+		"an exit long before it":    {"web-1 exited with code 137\n" + steps + test, true},
+		"other trouble behind it":   {compile + "ERROR listen tcp :80: address already in use\n", false},
+		"other trouble only":        {"ERROR listen tcp :80: address already in use\n", false},
+		"the latest of other kinds": {"ERROR export of latest ledger failed: 3 != 4\n", false},
 	} {
 		for _, question := range []string{"Why did the process die?", "What crashed?", "Why did the server abort?"} {
 			require.Equal(t, c.whole, prune(t, steps+c.end, question, Logs, Options{}).Whole(), "%s: %s", name, question)
 		}
-		require.False(t, prune(t, steps+c.end, "What went wrong?", Logs, Options{}).Whole(), name)
+		for _, question := range []string{"What went wrong?", "Why does the build abort?", "why did the job crash"} {
+			require.False(t, prune(t, steps+c.end, question, Logs, Options{}).Whole(), "%s: %s", name, question)
+		}
+	}
+}
+
+func TestWhatCompilersAndTestRunnersSayOfAFailure(t *testing.T) {
+	for _, line := range []string{
+		"alpha.c:7:3: error: x", "error: could not compile `alpha`", "FAIL: test_alpha", "    --- FAIL: TestAlpha/beta (0.00s)", "not ok 7 - alpha",
+		"=== RUN   TestAlpha", "make: Target 'all' not remade because of errors.", "E   assert 3 == 4", "AssertionError: 3 != 4", "✗ alpha", "✕ alpha",
+		"  ● alpha", "  3 failing", "  2) alpha", "  code: 'ERR_ASSERTION'",
+	} {
+		require.True(t, tellsOfRun(line), line)
+	}
+	for _, line := range []string{"ERROR alpha failed", "nginx: configuration file test failed", "could not connect to test_db", "error: must be specified"} {
+		require.False(t, tellsOfRun(line), line)
 	}
 }
 
 // A word of the question's needs no sign of trouble beside it.
 func TestADeathIsToldInTheWordsOfTheQuestion(t *testing.T) {
-	log := strings.Repeat("gcc -O2 -c -o alpha.o alpha.c\n", 200) + "FAIL: test_alpha\n"
+	steps := strings.Repeat("gcc -O2 -c -o alpha.o alpha.c\n", 200)
+	log := steps + "FAIL: test_alpha\n"
 	require.True(t, prune(t, log, "Why did the process die?", Logs, Options{}).Whole())
-	require.False(t, prune(t, log+"and with that it died\n", "Why did the process die?", Logs, Options{}).Whole())
+	require.False(t, prune(t, log+"and with that it died\n"+steps, "Why did the process die?", Logs, Options{}).Whole())
 }
 
 // Where all went well, that is the answer to any fear.

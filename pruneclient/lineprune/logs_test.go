@@ -14,7 +14,7 @@ func TestSignsOfTrouble(t *testing.T) {
 		"ERROR upload 7 rejected", "main.go:3:5: undefined: x", "error: null pointer dereference", `{"error":"disk full"}`,
 		"java.io.IOException: x", "OSError: [Errno 5] x", "Reason: OOMKilled", "thread 'main' (7) panicked at src/main.rs:4:5:", "10 errors", "errors=0.5", "open x: no such file or directory", "Error: none of the hosts answered", "\tfailed: 0x80070005",
 		"Error.", "thrown by java.lang.Exception.", "src/error.rs:7: it failed",
-		`{"message":"checkout","error.type":"Declined"}`, `msg="upload done" error.kind=quota`, `{"msg":"x","error.class":"Declined"}`, "auth failed.check credentials",
+		`{"message":"checkout","error.type":"Declined"}`, `msg="upload done" error.kind=quota`, `{"msg":"x","error.class":"Declined"}`, "msg=x error.class=Declined", "auth failed.check credentials",
 		"ERROR/app.worker x", "ERROR-com.shop.Mail: x", "failed-1.5 x", "FAILED.",
 	} {
 		assert.Greater(t, signal(line), 0.5, line)
