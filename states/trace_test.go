@@ -76,7 +76,6 @@ func original(id string) about {
 	return about{echoed: echoed{text: "a long text"}, subject: tools.Subject{PruneID: id, Part: true}}
 }
 
-// Who recovers what was pruned asks again for what the pruned call was about.
 // faulty is a trace with bugs.
 type faulty struct{}
 
@@ -93,6 +92,7 @@ func TestABrokenTraceCostsNoAnswer(t *testing.T) {
 	require.Equal(t, "x", c.output.Text())
 }
 
+// Who recovers what was pruned asks again for what the pruned call was about.
 func TestARecoveryIsAboutWhatThePrunedCallWasAbout(t *testing.T) {
 	r, session := newRecorder(t), new(Session)
 	pruned := r.run(session, "x", file("a", "what?"))
