@@ -46,9 +46,11 @@ lint:
 test: rg
 	$(GO) test -race ./...
 
-# The server beside a bare mcp-go server, in one run.
+# The server beside a bare mcp-go server, what a trace costs, and the pruner's speed.
 bench: build
 	$(GO) run ./cmd/internal/bench bin/mcp-pruner
+	$(GO) test -run '^$$' -bench 'Tracing|Verify' -benchtime 5s ./cmd/internal/tracecmd
+	$(GO) test -run '^$$' -bench . -cpu 1 ./pruneclient/lineprune
 
 # Every fuzz target there is, one after the other.
 fuzz:
