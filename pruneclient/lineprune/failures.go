@@ -147,7 +147,11 @@ const headLines = 3
 // tellsRun is true of a line that shells, builds and CI put in front of what a
 // command or a step prints: the command or the step.
 func tellsRun(line string) bool {
-	return slices.ContainsFunc(runMarks, func(mark string) bool { return strings.HasPrefix(line, mark) }) || strings.Contains(line, "] RUN ")
+	if line == "" || strings.IndexByte("$+>R#[", line[0]) < 0 { // most lines are told by their first byte
+		return false
+	}
+	return slices.ContainsFunc(runMarks, func(mark string) bool { return strings.HasPrefix(line, mark) }) ||
+		line[0] == '#' && strings.Contains(line, "] RUN ")
 }
 
 var runMarks = []string{"$ ", "+ ", "> ", "Run ", "##[group]Run ", "[INFO] --- "}
