@@ -12,6 +12,8 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"os"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"sync"
@@ -90,8 +92,10 @@ func serve(ctx context.Context, version string, s Settings, store *recovery.Stor
 		return err
 	}
 	boundMemory(s.Recovery.MaxBytes)
+	handler := newServer(service.New(config), version, log).handler()
+	defer spareThreads()()
 	log("pruner_service.ready", map[string]any{"address": "http://" + listener.Addr().String(), "backend": backend(s)})
-	err = listenUntil(ctx, listener, newServer(service.New(config), version, log).handler())
+	err = listenUntil(ctx, listener, handler)
 	log("pruner_service.stopped", map[string]any{"graceful": err == nil})
 	return nil
 }
@@ -103,6 +107,22 @@ func boundMemory(store int64) {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // unless GOMEMLIMIT says otherwise
 		debug.SetMemoryLimit(store + 2*bodyBudget + answerBudget)
 	}
+}
+
+// spare is how many more threads than processors run Go.
+const spare = 2
+
+// spareThreads lets more threads run Go than there are processors, unless GOMAXPROCS
+// says how many, and returns what undoes that. Go puts whoever wakes behind what is
+// ready to run; the system lets a thread that wakes run at once. So the thread that
+// answers /health does not wait for large texts.
+func spareThreads() (undo func()) {
+	if os.Getenv("GOMAXPROCS") != "" {
+		return func() {}
+	}
+	before := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(before + spare)
+	return func() { runtime.GOMAXPROCS(before) }
 }
 
 // listenUntil serves until ctx ends. The error is that some call did not end in

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -308,6 +309,19 @@ func TestHealth(t *testing.T) {
 	assert.Equal(t, true, h["model_loaded"])
 	assert.Equal(t, map[string]any{"calls_total": 1.0, "calls_deepinfra": 0.0, "fallbacks_deepinfra": 0.0, "fallback_rate_deepinfra": 0.0, "cost_estimated_total_usd": 0.0}, h["metrics"])
 	assert.Equal(t, map[string]any{"items": 1.0, "texts": 1.0, "bytes": 1.0, "evicted": 0.0}, h["recovery"])
+}
+
+// Who asks for health finds a thread, whatever is being pruned.
+func TestThreadsToSpare(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	t.Setenv("GOMAXPROCS", "")
+	r := start(t)
+	assert.Equal(t, before+spare, runtime.GOMAXPROCS(0))
+	require.Zero(t, r.stop())
+	assert.Equal(t, before, runtime.GOMAXPROCS(0))
+	t.Setenv("GOMAXPROCS", "1")
+	start(t)
+	assert.Equal(t, before, runtime.GOMAXPROCS(0), "the user has said how many")
 }
 
 // Nothing a caller sends and no key ever reaches the log, whatever happens.
