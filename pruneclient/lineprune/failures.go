@@ -55,13 +55,12 @@ func (p *pruning) mentioned() float64 {
 
 // Stems of what is asked of tests, and of a program that ended before its time.
 var (
-	testStems  = []string{stemOf("test"), stemOf("assert")}
-	deathStems = []string{stemOf("die"), stemOf("died"), stemOf("crash"), stemOf("killed"), stemOf("abort"), stemOf("panic")}
+	testStem, assertStem = stemOf("test"), stemOf("assert")
+	deathStems           = []string{stemOf("die"), stemOf("died"), stemOf("crash"), stemOf("killed"), stemOf("abort"), stemOf("panic")}
 )
 
-// runTalk are the stems of what is said to crash and abort by who means that it failed.
-var runTalk = stemSet(`test suite spec build compile compiler compilation job step stage phase task ci pipeline workflow deployment deploy lint
-	make cmake gradle maven cargo rustc gcc clang tsc eslint webpack npm yarn pnpm pip docker pytest unittest jest mocha vitest`)
+// checkTalk are the stems of what is said to crash and abort by who means that it failed.
+var checkTalk = stemSet(checkers + ` test spec compile compiler compilation lint`)
 
 // What stands on lines about tests and assertions that went wrong, and about
 // programs that ended before their time.
@@ -75,8 +74,8 @@ var (
 // lacksTests is true of a log of some failure, but not of a test's or an assertion's,
 // which is asked for.
 func (p *pruning) lacksTests() bool {
-	asked := p.q.tests || p.q.asks(testStems[1])
-	return asked && p.relevance.troubled && !p.has(testStems[0]) && !p.isTold(testTalk, 0)
+	asked := p.q.tests || p.q.asks(assertStem)
+	return asked && p.relevance.troubled && !p.has(testStem) && !p.isTold(testTalk, 0)
 }
 
 // lastWords is how many lines at the end of a log tell of a death without any sign of
@@ -87,35 +86,35 @@ const lastWords = 20
 // asked what some program died of.
 func (p *pruning) lacksDeath() bool {
 	return p.q.fearsDeath() && p.relevance.troubled && !slices.ContainsFunc(deathStems, p.has) && !p.isTold(deathTalk, lastWords) &&
-		p.onlyOfRuns()
+		p.onlyChecksFailed()
 }
 
 // fearsDeath says whether the question is what a program died of.
 func (q *question) fearsDeath() bool {
-	return slices.ContainsFunc(deathStems, q.asks) && !slices.ContainsFunc(q.groups, func(g group) bool { return runTalk[stemOf(g.name)] })
+	return slices.ContainsFunc(deathStems, q.asks) && !slices.ContainsFunc(q.groups, func(g group) bool { return checkTalk[stemOf(g.name)] })
 }
 
-// onlyOfRuns says whether every entry that has an alarm is of a test or a compiler.
-func (p *pruning) onlyOfRuns() bool {
+// onlyChecksFailed says whether every entry that has an alarm is of a test or a compiler.
+func (p *pruning) onlyChecksFailed() bool {
 	for u, alarmed := range p.relevance.alarmed {
 		unit := p.outline.units[u]
-		if alarmed && !slices.ContainsFunc(p.d.lines[unit.start:unit.end], tellsOfRun) {
+		if alarmed && !slices.ContainsFunc(p.d.lines[unit.start:unit.end], failedCheck) {
 			return false
 		}
 	}
 	return true
 }
 
-// tellsOfRun is true of what compilers and test runners say of a failure.
-func tellsOfRun(line string) bool {
-	if fromCompiler(line) || verdict(line) {
+// failedCheck is true of what compilers and test runners say of a failure.
+func failedCheck(line string) bool {
+	if fromCompiler(line) || verdict(line) || strings.Contains(line, "ERR_ASSERTION") || strings.HasSuffix(line, " failing") {
 		return true
 	}
 	line = strings.TrimLeft(line, " \t")
-	return numbered(line) || strings.HasSuffix(line, " failing") || strings.Contains(line, "ERR_ASSERTION") || slices.ContainsFunc(runVerdicts, func(v string) bool { return strings.HasPrefix(line, v) })
+	return numbered(line) || slices.ContainsFunc(failedCheckMarks, func(mark string) bool { return strings.HasPrefix(line, mark) })
 }
 
-var runVerdicts = []string{"FAIL", "--- FAIL", "=== RUN", "not ok ", "make: ", "E   ", "AssertionError", "✗ ", "✕ ", "● "}
+var failedCheckMarks = []string{"FAIL", "--- FAIL", "=== RUN", "not ok ", "make: ", "E   ", "AssertionError", "✗ ", "✕ ", "● "}
 
 // asks says whether the question has a word with the stem.
 func (q *question) asks(stem string) bool { return len(q.stems[stem]) > 0 }

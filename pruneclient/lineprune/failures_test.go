@@ -109,10 +109,10 @@ func TestWhatCompilersAndTestRunnersSayOfAFailure(t *testing.T) {
 		"=== RUN   TestAlpha", "make: Target 'all' not remade because of errors.", "E   assert 3 == 4", "AssertionError: 3 != 4", "✗ alpha", "✕ alpha",
 		"  ● alpha", "  3 failing", "  2) alpha", "  code: 'ERR_ASSERTION'",
 	} {
-		require.True(t, tellsOfRun(line), line)
+		require.True(t, failedCheck(line), line)
 	}
 	for _, line := range []string{"ERROR alpha failed", "nginx: configuration file test failed", "could not connect to test_db", "error: must be specified"} {
-		require.False(t, tellsOfRun(line), line)
+		require.False(t, failedCheck(line), line)
 	}
 }
 

@@ -100,17 +100,19 @@ var failureWords = []string{"fail", "error", "crash", "panic", "wrong", "excepti
 	"complain", "conflict", "refused", " die", "abort", "problem", "broke", "missing", "could not", "can't", "tests pass", "succeed",
 	"root cause", "stack trace", "unhandled", "outcome", "green", "did it pass", "test result", "test summary", "results of the test", "how many tests"}
 
+// checkers are words for what builds and tests, and for its parts.
+const checkers = `build job step stage phase task suite ci pipeline workflow deployment deploy make cmake gradle maven cargo rustc gcc clang tsc
+	eslint webpack npm yarn pnpm pip docker pytest unittest jest mocha vitest`
+
 // failureTalk are the stems of words that ask for a failure, not for some thing: words
 // for failures, for what runs and fails, for what is printed of it, and for what a
 // reader does with that.
-var failureTalk = stemSet(`fail failure error crash wrong exception broke broken die died abort warning warn unexpected abnormal
-	assertion complain complaint went cause reason root raise raised made come encounter encountered lead led build built
-	command process program job step stage phase task suite exit exited status ended stop stopped pass succeed success
+var failureTalk = stemSet(checkers + ` fail failure error crash wrong exception broke broken die died abort warning warn unexpected abnormal
+	assertion complain complaint went cause reason root raise raised made come encounter encountered lead led built
+	command process program exit exited status ended stop stopped pass succeed success kill killed startup boot start
 	message stack trace traceback log output print printed result report complete main final key serious else list check
 	inspect identify detect diagnose debug analyze analyse analysis extract please outcome green verify summary status
-	unhandled uncaught ci pipeline workflow run app application server service script deployment deploy container image worker
-	package unit pytest unittest jest mocha vitest docker npm yarn pnpm pip cargo rustc gcc clang make cmake gradle maven tsc eslint
-	webpack down kill killed startup boot start missing`)
+	unhandled uncaught run app application server service script container image worker package unit down missing`)
 
 func stemSet(words string) map[string]bool {
 	out := map[string]bool{}
