@@ -303,14 +303,15 @@ func TestAQueuedCallCanBeCancelled(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(s.root, "ran"))
 }
 
-// Sixteen calls run at once: each waits for all the others.
+// Sixteen calls run at once: each waits for all the others, and for a ping's answer.
 func TestSixteenCallsRunAtOnce(t *testing.T) {
 	s := start(t)
 	for id := range 16 {
-		s.send(bash(id, fmt.Sprintf("touch here%d; until [ $(ls here* | wc -l) = 16 ]; do sleep 0.02; done; echo met", id)))
+		s.send(bash(id, fmt.Sprintf("touch here%d; until [ $(ls here* | wc -l) = 16 ] && [ -e pinged ]; do sleep 0.02; done; echo met", id)))
 	}
 	s.send(ping(99))
 	assert.Equal(t, "99", string(s.next().ID), "a ping does not wait for them")
+	require.NoError(t, os.WriteFile(filepath.Join(s.root, "pinged"), nil, 0o600))
 	for range 16 {
 		assert.Equal(t, "met\n", s.next().text())
 	}
