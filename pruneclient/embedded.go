@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mcp-pruner/pruneclient/lineprune"
+	"mcp-pruner/pruneclient/lineprune/session"
 )
 
 // EmbeddedEndpoint names the in-process pruner in settings and events.
@@ -24,12 +25,12 @@ func NewEmbedded(timeout time.Duration) *Embedded {
 // Endpoint is "embedded".
 func (e *Embedded) Endpoint() string { return EmbeddedEndpoint }
 
-// Prune keeps the lines of req.Code that answer req.Query. A text the pruner is
+// Prune keeps the lines of req.Text that answer req.Question. A text the pruner is
 // not sure about, or that would not get shorter, comes back byte for byte.
 func (e *Embedded) Prune(ctx context.Context, req Request) (Result, error) {
 	call, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
-	kind, opts := lineprune.Auto, lineprune.Options{File: req.File, Command: req.Command}
+	kind, opts := req.SourceType, req.options()
 	render := lineprune.RenderOptions{}
 	if req.Grep {
 		kind = lineprune.Grep
@@ -37,17 +38,24 @@ func (e *Embedded) Prune(ctx context.Context, req Request) (Result, error) {
 		render.Marker = markerFor(req)
 		opts.Marker = render.Marker
 	}
-	res, err := lineprune.Prune(call, req.Code, req.Query, kind, opts)
+	res, err := lineprune.Prune(call, req.Text, req.Question, kind, opts)
 	if err != nil {
 		return Result{}, e.failure(ctx)
 	}
 	if !req.Grep {
 		render.Header = header(req, res)
 	}
-	if text := lineprune.Render(req.Code, res, render); len(text) < len(req.Code) {
+	if text := lineprune.Render(req.Text, res, render); len(text) < len(req.Text) {
 		return Result{Text: text}, nil
 	}
-	return Result{Text: req.Code}, nil
+	return Result{Text: req.Text}, nil
+}
+
+func (r Request) options() lineprune.Options {
+	return lineprune.Options{
+		File: r.File, Command: r.Command, Budget: r.Budget,
+		Call: session.Call{Tool: r.Tool, Args: r.Args, Context: r.Context},
+	}
 }
 
 // failure tells the caller's giving up from our own timeout.

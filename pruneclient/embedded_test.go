@@ -48,14 +48,14 @@ func TestEmbeddedBeginsWithWhatWasKept(t *testing.T) {
 		"text only": {pruneclient.Request{}, "ask again without context_focus_question", "⟦PRUNÉ: lignes 1-"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.req.Code, c.req.Query = ledger(), refundQuestion
+			c.req.Text, c.req.Question = ledger(), refundQuestion
 			got := embed(t, c.req)
 			first, body, _ := strings.Cut(got, "\n")
 			require.Regexp(t, `^\[pruned: \d+ of 725 lines kept, omitted ranges are marked; `, first)
 			require.Contains(t, first, c.rest)
 			require.True(t, strings.HasPrefix(body, c.mark), body)
 			require.Contains(t, body, "func refund(customer string) error {\n\treturn bank.Return(customer, deposit)\n}")
-			require.Less(t, len(got), len(c.req.Code)/4)
+			require.Less(t, len(got), len(c.req.Text)/4)
 		})
 	}
 }
@@ -63,11 +63,11 @@ func TestEmbeddedBeginsWithWhatWasKept(t *testing.T) {
 // What comes back whole is the very text: no header, no marker.
 func TestEmbeddedReturnsWholeTextsUntouched(t *testing.T) {
 	for name, req := range map[string]pruneclient.Request{
-		"no answer": {Code: ledger(), Query: "how are northern lights photographed?", File: "ledger.go"},
-		"short":     {Code: "a\r\nb\n\n", Query: "b"},
-		"empty":     {Query: "anything"},
+		"no answer": {Text: ledger(), Question: "how are northern lights photographed?", File: "ledger.go"},
+		"short":     {Text: "a\r\nb\n\n", Question: "b"},
+		"empty":     {Question: "anything"},
 	} {
-		t.Run(name, func(t *testing.T) { require.Equal(t, req.Code, embed(t, req)) })
+		t.Run(name, func(t *testing.T) { require.Equal(t, req.Text, embed(t, req)) })
 	}
 }
 
@@ -78,7 +78,7 @@ func TestEmbeddedKeepsOnlyMatchesOfGrep(t *testing.T) {
 		fmt.Fprintf(&b, "pkg/a%d.go:%d:5:\tcustomer := load%d()\n", i/10, i+1, i)
 	}
 	b.WriteString("pkg/refund.go:12:2:\treturn bank.Refund(customer, deposit)\n")
-	got := embed(t, pruneclient.Request{Code: b.String(), Query: refundQuestion, Grep: true, RecoveryID: "prn_7"})
+	got := embed(t, pruneclient.Request{Text: b.String(), Question: refundQuestion, Grep: true, RecoveryID: "prn_7"})
 	require.Less(t, len(got), b.Len()/2)
 	require.Contains(t, got, "pkg/refund.go:12:2:")
 	for line := range strings.Lines(got) {
@@ -93,12 +93,12 @@ func TestEmbeddedKeepsMatchesThatAllAnswer(t *testing.T) {
 		fmt.Fprintf(&b, "logs/access.log:%d:22:10.0.0.1 \"GET /api/orders/%d HTTP/1.1\" 200\n", i+1, i)
 	}
 	for _, question := range []string{"api", "GET"} {
-		require.Equal(t, b.String(), embed(t, pruneclient.Request{Code: b.String(), Query: question, Grep: true}))
+		require.Equal(t, b.String(), embed(t, pruneclient.Request{Text: b.String(), Question: question, Grep: true}))
 	}
 }
 
 func TestEmbeddedTellsItsTimeoutFromItsCaller(t *testing.T) {
-	req := pruneclient.Request{Code: ledger(), Query: refundQuestion}
+	req := pruneclient.Request{Text: ledger(), Question: refundQuestion}
 	_, err := pruneclient.NewEmbedded(time.Nanosecond).Prune(context.Background(), req)
 	var failed *pruneclient.Error
 	require.ErrorAs(t, err, &failed)

@@ -126,7 +126,7 @@ func (h *HTTP) body(req Request) ([]byte, error) {
 		Code      string   `json:"code"`
 		Query     string   `json:"query"`
 		Threshold *float64 `json:"threshold,omitempty"`
-	}{strings.ReplaceAll(req.Code, "\r\n", "\n"), req.Query, h.threshold})
+	}{strings.ReplaceAll(req.Text, "\r\n", "\n"), req.Question, h.threshold})
 	return out.Bytes(), err
 }
 

@@ -84,7 +84,7 @@ func TestHTTPSendsTheDocumentsRequest(t *testing.T) {
 				_, _ = io.WriteString(w, `{"pruned_code":"ok"}`)
 			})
 			h := newHTTP(t, pruneclient.HTTPSettings{URL: url, Threshold: tc.threshold})
-			got, err := h.Prune(t.Context(), pruneclient.Request{Code: "a <b>\r\nc\rd\r\n", Query: "why?"})
+			got, err := h.Prune(t.Context(), pruneclient.Request{Text: "a <b>\r\nc\rd\r\n", Question: "why?"})
 			require.NoError(t, err)
 			assert.Equal(t, "ok", got.Text)
 		})
@@ -149,7 +149,7 @@ func TestHTTPReadsAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHTTP(t, pruneclient.HTTPSettings{URL: service(t, answers(tc.status, tc.body))})
-			got, err := h.Prune(t.Context(), pruneclient.Request{Code: "x", Query: "q"})
+			got, err := h.Prune(t.Context(), pruneclient.Request{Text: "x", Question: "q"})
 			if tc.fails != "" {
 				requireFailure(t, err, tc.fails)
 				return

@@ -2,19 +2,34 @@
 // here, our own line pruner in lineprune, and what adapts the one to the other.
 package pruneclient
 
-import "context"
+import (
+	"context"
 
-// Request is one text and the question to prune it to.
+	"mcp-pruner/pruneclient/lineprune"
+	"mcp-pruner/pruneclient/lineprune/session"
+)
+
+// Event is one thing that was said or done earlier in the session.
+type Event = session.Event
+
+// Request is one text, the question to prune it to, and what is known about both. Only
+// Text and Question are needed; a pruner detects or does without the rest.
 type Request struct {
-	Code  string // what the tool produced
-	Query string // the trimmed focus question
+	Question string // the trimmed focus question
+	Text     string // what the tool produced
 
-	// What the code is, where known; the embedded pruner detects the rest.
-	File    string // the file it was read from
+	SourceType lineprune.Kind // what the text is; lineprune.Auto detects it
+	Budget     float64        // > 0: at most this share of the tokens is kept
+
+	Tool    string         // the tool that produced the text
+	Args    map[string]any // its arguments, as decoded from JSON
+	Context []Event        // what the session did before, most recent first
+
+	File    string // the file the text was read from
 	Command string // the command that printed it
 	Grep    bool   // lines of path:line:column:text; markers must be left out
 
-	FirstLine int // number of the code's first line in File; 0 and 1 are the same
+	FirstLine int // number of the text's first line in File; 0 and 1 are the same
 
 	RecoveryID  string // names the stored original in headers and markers; "" when none is kept
 	RecoverTool bool   // whoever reads the result can call recover_text

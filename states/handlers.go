@@ -141,7 +141,7 @@ func (c *Call) prune(ctx context.Context) (output tools.Output, bytes int, err e
 			Message: "the original could not be stored, so it was not pruned: " + err.Error()}
 	}
 	result, err := c.pipeline.Pruner.Prune(ctx, pruneclient.Request{
-		Code: code, Query: c.call.FocusQuestion(), RecoveryID: id,
+		Text: code, Question: c.call.FocusQuestion(), RecoveryID: id,
 		File: source.File, FirstLine: source.FirstLine, Command: source.Command, Grep: source.Grep,
 		RecoverTool: c.pipeline.offers("recover_text"),
 	})

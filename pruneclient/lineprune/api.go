@@ -2,6 +2,8 @@
 // decides which lines to keep. One pure function, no state, no I/O.
 package lineprune
 
+import "mcp-pruner/pruneclient/lineprune/session"
+
 // Kind is what a text is, which decides how its lines are grouped, scored and
 // protected.
 type Kind string
@@ -19,6 +21,8 @@ const (
 type Options struct {
 	File    string // file name, for detection
 	Command string // command line, for detection
+
+	Call session.Call // the tool call that produced the text, and what its session did before
 
 	Budget float64 // > 0: the largest share of the text's tokens to keep; gates and confidence are off
 

@@ -3,6 +3,7 @@ package prunecmd
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"io"
 
 	"mcp-pruner/pruneclient/lineprune"
+	"mcp-pruner/pruneclient/lineprune/session"
 )
 
 // request is one line of --batch.
@@ -20,6 +22,20 @@ type request struct {
 	Budget     float64        `json:"budget"`
 	File       string         `json:"file"`
 	Command    string         `json:"command"`
+
+	Tool    string          `json:"tool"`    // the tool that produced the text
+	Args    map[string]any  `json:"args"`    // its arguments
+	Context []session.Event `json:"context"` // what its session did before, most recent first
+}
+
+// options are the request's; the file and the command are taken from the arguments
+// where they are not given themselves.
+func (r *request) options() lineprune.Options {
+	call := session.Call{Tool: r.Tool, Args: r.Args, Context: r.Context}
+	return lineprune.Options{
+		File: cmp.Or(r.File, call.File()), Command: cmp.Or(r.Command, call.Command()),
+		Budget: r.Budget, Call: call,
+	}
 }
 
 // batch answers requests until the input ends. A request that cannot be answered
@@ -67,8 +83,7 @@ func answer(ctx context.Context, line []byte) any {
 	if err := req.check(); err != nil {
 		return map[string]string{"error": err.Error()}
 	}
-	opts := lineprune.Options{File: req.File, Command: req.Command, Budget: req.Budget}
-	res, err := lineprune.Prune(ctx, req.Text, req.Question, req.SourceType, opts)
+	res, err := lineprune.Prune(ctx, req.Text, req.Question, req.SourceType, req.options())
 	if err != nil {
 		return map[string]string{"error": err.Error()}
 	}

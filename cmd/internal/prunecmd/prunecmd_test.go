@@ -160,6 +160,26 @@ null
 	require.Contains(t, answers[4], `"error":"a question is needed`)
 }
 
+// What a tool call says about its output is used where the request does not say it.
+func TestBatchTakesTheCallAndItsSession(t *testing.T) {
+	page := strings.Repeat("Some words about nothing in particular.\n", 3)
+	request := func(rest string) string {
+		text, err := json.Marshal(page)
+		require.NoError(t, err)
+		return `{"question":"what is it about","text":` + string(text) + rest + "}\n"
+	}
+	out := runVerb(t, request(`,"tool":"read","args":{"file_path":"a.go"},"context":[{"kind":"say","text":"I will fix it","file":"a.go"}]`)+
+		request(`,"tool":"bash","args":{"command":"make"},"context":[]`)+
+		request(`,"file":"a.md","args":{"file_path":"a.go"}`)+
+		request(`,"context":"nonsense"`), "--batch")
+	require.Zero(t, out.status, out.stderr)
+	answers := strings.Split(out.stdout, "\n")
+	require.Contains(t, answers[0], `"kind":"code"`)
+	require.Contains(t, answers[1], `"kind":"logs"`)
+	require.Contains(t, answers[2], `"kind":"docs"`)
+	require.Contains(t, answers[3], `"error":"not a JSON request`)
+}
+
 // brokenPipe is a standard output that went away.
 type brokenPipe struct{}
 

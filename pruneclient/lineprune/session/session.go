@@ -1,0 +1,52 @@
+// Package session describes what is known about a tool call and about the session it
+// belongs to, beside the question: the tool, its arguments, and what the agent said and did
+// before. A pruner may use it; an empty value is always valid.
+package session
+
+// Kind is the kind of an Event.
+type Kind string
+
+// The kinds of events.
+const (
+	Say    Kind = "say"    // words of the agent or the user
+	Search Kind = "search" // a pattern that was searched for
+	Read   Kind = "read"   // a file that was read
+	Edit   Kind = "edit"   // a file that was changed; Text is what was replaced and its replacement
+	Result Kind = "result" // what a tool returned
+)
+
+// Event is one thing that was said or done earlier in the session.
+type Event struct {
+	Kind Kind   `json:"kind"`
+	Text string `json:"text,omitempty"`
+	File string `json:"file,omitempty"` // the file it is about, where there is one
+}
+
+// Call is the call whose output is pruned, and what came before it.
+type Call struct {
+	Tool    string         // name of the tool
+	Args    map[string]any // its arguments, as decoded from JSON
+	Context []Event        // most recent first
+}
+
+// File is the path of the one file the call reads, or "". A search has a path, too, but
+// prints matches, not the file.
+func (c Call) File() string {
+	if _, search := c.Args["pattern"]; search {
+		return ""
+	}
+	return c.text("file_path", "path", "filePath", "filename")
+}
+
+// Command is the shell command the call runs, or "".
+func (c Call) Command() string { return c.text("command", "cmd") }
+
+// text is the first of the named arguments that is a string and not empty.
+func (c Call) text(names ...string) string {
+	for _, name := range names {
+		if s, ok := c.Args[name].(string); ok && s != "" {
+			return s
+		}
+	}
+	return ""
+}
