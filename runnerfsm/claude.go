@@ -34,10 +34,25 @@ func (Claude) Args(l Launch) []string {
 	}
 	args := []string{"-p", formatOption, "stream-json", "--verbose", "--mcp-config=" + l.Servers.JSON()}
 	for _, name := range l.Servers.names() {
-		args = append(args, "--allowedTools=mcp__"+name)
+		args = append(args, ClaudeTools(name, l.Tools)...)
 	}
 	return withPrompt(append(args, options...), l.Prompt)
 }
+
+// ClaudeTools lets Claude use exactly the given tools of a server without asking.
+// Without bash among them it is taken away: a user's own rules could allow it.
+func ClaudeTools(server string, tools []string) []string {
+	var args []string
+	for _, tool := range tools {
+		args = append(args, "--allowedTools="+claudeTool(server, tool))
+	}
+	if !slices.Contains(tools, shellTool) {
+		args = append(args, "--disallowedTools="+claudeTool(server, shellTool))
+	}
+	return args
+}
+
+func claudeTool(server, tool string) string { return "mcp__" + server + "__" + tool }
 
 const formatOption = "--output-format"
 

@@ -34,6 +34,7 @@ func CodexConfig(l Launch) []string {
 		}
 		settings = append(settings,
 			key+"enabled=true",
+			key+"enabled_tools="+tomlArray(l.Tools),
 			key+"startup_timeout_sec="+seconds(l.StartTimeout, codexStartTimeout),
 			key+"tool_timeout_sec="+seconds(0, codexToolTimeout),
 			key+`default_tools_approval_mode="approve"`)

@@ -68,13 +68,13 @@ func RunHTTP(ctx context.Context, o HTTPOptions) (Result, error) {
 
 // decide is run:init: what do the settings say?
 func (h *owned) decide(context.Context) (fsm.Trigger, fsm.Facts) {
-	enabled, err := h.Settings.httpEnabled()
+	enabled, err := h.Settings.HTTPEnabled()
 	if err == nil && !enabled {
 		return fsm.ConfigDisabled, fsm.Facts{"reason": "config_disabled"}
 	}
 	h.wanted = true
 	if err == nil {
-		err = h.check()
+		err = errors.Join(h.check(), h.checkTools())
 	}
 	if err != nil {
 		return fsm.ConfigInvalid, fsm.Facts{"message": oneLine(err), "reason": "config_invalid"}

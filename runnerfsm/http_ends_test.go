@@ -17,7 +17,7 @@ func TestEndedServerEnded(t *testing.T) {
 	for range 50 {
 		signals := make(chan os.Signal, 1)
 		signals <- syscall.SIGINT
-		h := &owned{run: newRun(Options{Signals: signals}), server: &server{exited: exited}}
+		h := &owned{run: newRun(Options{Provider: Claude{}, Signals: signals}), server: &server{exited: exited}}
 		h.options.ShutdownTimeout = time.Minute
 		assert.True(t, h.ends())
 	}

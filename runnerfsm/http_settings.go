@@ -16,10 +16,10 @@ const (
 	envEndpoint    = "JEEVES_PRUNER_ENDPOINT"
 )
 
-// httpEnabled says whether a server is to be started. A value that is neither on
+// HTTPEnabled says whether a server is to be started. A value that is neither on
 // nor off is wrong. Where only the variable of the other transport is set, that
 // one decides.
-func (s Settings) httpEnabled() (bool, error) {
+func (s Settings) HTTPEnabled() (bool, error) {
 	value := s.Get(envHTTPEnabled)
 	switch strings.ToLower(strings.TrimSpace(value)) {
 	case "1", "true", "yes", "on":

@@ -53,7 +53,7 @@ func (r *run) launch(ctx context.Context, servers Servers) *phase {
 // read.
 func (r *run) start(p *phase, servers Servers) (*keeper.Kept, error) {
 	launch := Launch{
-		Servers: servers, Lost: r.wanted && len(servers) == 0, Passed: r.Settings.Passed(),
+		Servers: servers, Lost: r.wanted && len(servers) == 0, Passed: r.Settings.Passed(), Tools: r.Settings.Tools(r.shell),
 		Options: r.ProviderOptions, Prompt: r.Prompt, StartTimeout: r.StartTimeout,
 	}
 	program := LookPath(r.Provider.Program(), r.Settings.Env)

@@ -17,6 +17,9 @@ type Provider interface {
 	Args(Launch) []string
 	// Env is what the client's environment gets on top when servers are injected.
 	Env(Launch) []string
+	// GrantsShell says whether the user's own options already give the client a shell
+	// without sandbox and approval. Only then is bash offered without being asked for.
+	GrantsShell(options []string, s Settings) bool
 	// Dir is the directory the client will work in, given its own options.
 	Dir(options []string, dir string) string
 	// Read starts reading what one launch with servers prints. Without servers
@@ -29,6 +32,7 @@ type Launch struct {
 	Servers      Servers  // what to inject; empty runs the client as it is
 	Lost         bool     // they were to be injected, and could not be
 	Passed       []string // variables the servers are to see, by name
+	Tools        []string // of the servers: offered, and used without asking; no others are
 	Options      []string // the user's own options for the client
 	Prompt       string   // "" when the client reads it from standard input
 	StartTimeout time.Duration

@@ -7,6 +7,7 @@ package runnerfsm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,6 +26,7 @@ type Options struct {
 	Prompt          string        // "" when the client reads it from Stdin
 	Settings        Settings      // the client is started in their Dir, with their Env
 	StartTimeout    time.Duration // of the server; 0 leaves it to the provider
+	AllowBash       bool          // offer the server's bash even where the client has no such shell
 	Keeper          []string      // how this program is run as a keeper
 	Signals         <-chan os.Signal
 
@@ -56,6 +58,7 @@ type run struct {
 	input       *input
 	answer      output // Stdout, as it is left to a reader
 	wanted      bool   // servers were to be injected
+	shell       bool   // the server's bash is offered
 	phase       *phase // the latest launch; nil before the first
 	live        sync.WaitGroup
 	interrupted atomic.Int32 // the signal that ended the run, 0 when none did
@@ -85,7 +88,11 @@ func newRun(o Options) *run {
 	if o.Notes == nil {
 		o.Notes = o.Stderr
 	}
-	return &run{Options: o, input: newInput(o.Stdin), answer: output{w: o.Stdout}}
+	shell := o.AllowBash || o.Provider.GrantsShell(o.ProviderOptions, o.Settings)
+	if !shell {
+		o.Settings = o.Settings.withoutShell()
+	}
+	return &run{Options: o, shell: shell, input: newInput(o.Stdin), answer: output{w: o.Stdout}}
 }
 
 // drive takes a run through its machine.
@@ -114,10 +121,19 @@ func (r *run) decide(context.Context) (fsm.Trigger, fsm.Facts) {
 		return fsm.ConfigDisabled, fsm.Facts{"reason": "config_disabled"}
 	}
 	r.wanted = true
-	if _, err := r.Settings.Servers(); err != nil {
+	_, err := r.Settings.Servers()
+	if err = errors.Join(err, r.checkTools()); err != nil {
 		return fsm.ConfigInvalid, fsm.Facts{"message": oneLine(err), "reason": "config_invalid"}
 	}
 	return fsm.ConfigResolved, nil
+}
+
+// checkTools refuses settings that leave the server without a tool.
+func (r *run) checkTools() error {
+	if len(r.Settings.Tools(r.shell)) > 0 {
+		return nil
+	}
+	return fmt.Errorf("%s=%q leaves no tool: bash is not offered without --allow-bash", envTools, r.Settings.Get(envTools))
 }
 
 // connect is run:mcp_pruner_starting: the client starts with the server injected,

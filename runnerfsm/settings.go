@@ -17,6 +17,8 @@ const (
 	envEnabled = "JEEVES_PRUNER_ENABLED"
 	envURL     = "JEEVES_PRUNER_URL"
 	envPath    = "JEEVES_MCP_PRUNER_PATH"
+
+	envServerURL = "PRUNER_URL" // the server's own name for envURL
 )
 
 const (
@@ -80,10 +82,15 @@ func (s Settings) Passed() []string {
 	return slices.Compact(names)
 }
 
-// prunerURL is what the server is given as PRUNER_URL. Set but empty turns
-// pruning off and is passed on.
+// prunerURL is what the server is given as PRUNER_URL: the runner's own variable, or
+// else the server's. Set but empty turns pruning off and is passed on.
 func (s Settings) prunerURL() (string, error) {
-	value, set := lookup(s.Env, envURL)
+	name := envURL
+	value, set := lookup(s.Env, name)
+	if !set {
+		name = envServerURL
+		value, set = lookup(s.Env, name)
+	}
 	switch {
 	case !set:
 		return defaultPrunerURL, nil
@@ -91,7 +98,7 @@ func (s Settings) prunerURL() (string, error) {
 		return value, nil
 	}
 	if !isHTTP(value) {
-		return "", fmt.Errorf("%s=%q: not an absolute http or https URL, %q or empty", envURL, withoutPassword(value), embeddedPruner)
+		return "", fmt.Errorf("%s=%q: not an absolute http or https URL, %q or empty", name, withoutPassword(value), embeddedPruner)
 	}
 	return value, nil
 }

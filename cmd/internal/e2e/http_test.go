@@ -69,7 +69,7 @@ func TestOwnedServer(t *testing.T) {
 func TestOwnedServerDies(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		w := newWorld(t, c, call("bash", map[string]any{"command": "kill -9 $PPID"}), done)
-		o := w.run("--transport", "http")
+		o := w.run("--transport", "http", "--allow-bash")
 		require.Zero(t, o.code, o.stderr)
 		assert.Equal(t, "three times\n", o.stdout)
 		assert.Contains(t, strings.Join(o.events, "\n"), `mcp_pruner.degraded {"reason":"exited","signal":"SIGKILL"}`)

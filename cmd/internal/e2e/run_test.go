@@ -38,9 +38,12 @@ type path struct {
 	fails bool // the client itself fails
 }
 
+// allowBash makes the runner offer bash, which it does not by itself.
+var allowBash = []string{"--allow-bash"}
+
 func paths() []path {
 	return []path{
-		{name: "running", about: "the real server: a pruned read, a failed read, a command", turns: []mockmodel.Turn{
+		{name: "running", about: "the real server: a pruned read, a failed read, a command", args: allowBash, turns: []mockmodel.Turn{
 			readFocused(), call("read", map[string]any{"file_path": "missing.go"}), call("bash", map[string]any{"command": "echo hi"}), done,
 		}},
 		{name: "off", about: "JEEVES_PRUNER_ENABLED is not set", world: func(w *world) {
@@ -62,12 +65,12 @@ func paths() []path {
 		{name: "refuses-setting", about: "the real server refuses one of its settings and exits", world: func(w *world) {
 			w.env = append(w.env, "MCP_PRUNER_RESULT=poem")
 		}},
-		{name: "crash", about: "the real server is killed in a call, and the run goes on", turns: []mockmodel.Turn{
+		{name: "crash", about: "the real server is killed in a call, and the run goes on", args: allowBash, turns: []mockmodel.Turn{
 			readFocused(), call("bash", map[string]any{"command": "kill -9 $PPID; sleep 5"}), done,
 		}},
 		{name: "dies", about: "the server exits right after the handshake", world: func(w *world) { w.serverFake("die") }},
 		{name: "ends-early", about: "the client ends before it starts a server", args: []string{"--no-such-option"}, fails: true},
-		{name: "call-timeout", about: "a call runs into the client's own timeout", turns: []mockmodel.Turn{
+		{name: "call-timeout", about: "a call runs into the client's own timeout", args: allowBash, turns: []mockmodel.Turn{
 			call("bash", map[string]any{"command": "sleep 20"}), done,
 		}, world: func(w *world) {
 			w.env = append(w.env, "MCP_TOOL_TIMEOUT=1000") // claude
@@ -161,7 +164,7 @@ func TestWhatTheModelSees(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		w := newWorld(t, c, readFocused(), call("read", map[string]any{"file_path": "missing.go"}),
 			call("bash", map[string]any{"command": "echo hi; exit 3"}), call("grep", map[string]any{"pattern": "attempts"}), done)
-		o := w.run()
+		o := w.run(allowBash...)
 		require.Zero(t, o.code, o.stderr)
 
 		first := string(w.model.Requests()[0].Body)
@@ -253,7 +256,7 @@ func TestInterrupted(t *testing.T) {
 			each(t, func(t *testing.T, c client) {
 				sleep := call("bash", map[string]any{"command": "touch started; sleep 60"})
 				w := newWorld(t, c, sleep, done)
-				cmd := w.command()
+				cmd := w.command(allowBash...)
 				require.NoError(t, cmd.Start())
 				require.Eventually(t, func() bool {
 					_, err := os.Stat(filepath.Join(w.dir, "started"))

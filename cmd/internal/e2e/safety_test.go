@@ -27,7 +27,7 @@ func TestNoSecrets(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		w := newWorld(t, c, call("bash", map[string]any{"command": showEnvironment}), done)
 		w.env = append(w.env, "DEEPINFRA_API_KEY=sk-secret-deepinfra", "PRUNER_TIMEOUT_MS=5000", "CODEX_API_KEY=sk-secret-codex")
-		o := w.run()
+		o := w.run(allowBash...)
 		require.Zero(t, o.code, o.stderr)
 		require.Len(t, w.results(), 1)
 		_, text, found := strings.Cut(w.results()[0].text, "SERVER\n")
@@ -82,7 +82,7 @@ func TestNoOrphans(t *testing.T) {
 			group.Go(func() {
 				atOnce <- struct{}{}
 				defer func() { <-atOnce }()
-				cmd := w.command()
+				cmd := w.command(allowBash...)
 				if !assert.NoError(t, cmd.Start()) {
 					return
 				}

@@ -11,13 +11,15 @@ import (
 	"mcp-pruner/runnerfsm"
 )
 
-const configUsage = `usage: mcp-pruner config --provider claude|codex|json
+const configUsage = `usage: mcp-pruner config --provider claude|codex|json [--allow-bash]
 
 Prints what "mcp-pruner run" would inject here, to be wired by hand:
   claude  the argument of --mcp-config
   codex   --config arguments for codex exec, and the section of config.toml
   json    the mcpServers record, for the Agent SDK and other clients
-What else the client needs is said on standard error.
+What else the client needs is said on standard error. The client may use read and
+grep without asking; --allow-bash adds the server's bash, for which the client's
+sandbox does not hold.
 `
 
 // Config is the verb config.
@@ -26,7 +28,7 @@ func Config(ctx context.Context, args, env []string, _ io.Reader, stdout, stderr
 		fmt.Fprint(stdout, configUsage)
 		return exitOK
 	}
-	f, err := parseConfig(args)
+	f, allowBash, err := parseConfig(args)
 	if err != nil {
 		return usageError(stderr, err, configUsage)
 	}
@@ -35,22 +37,22 @@ func Config(ctx context.Context, args, env []string, _ io.Reader, stdout, stderr
 		return code
 	}
 	out := bufio.NewWriter(stdout)
-	f.print(out, runnerfsm.Launch{Servers: servers, Passed: set.Passed()})
+	launch := runnerfsm.Launch{Servers: servers, Passed: set.Passed(), Tools: set.Tools(allowBash)}
+	f.print(out, launch)
 	if err := out.Flush(); err != nil {
 		fmt.Fprintln(stderr, "mcp-pruner config:", err)
 		return exitFail
 	}
-	fmt.Fprintf(stderr, "for: %s\n", f.hint)
+	fmt.Fprintf(stderr, "for: %s\n", f.hint(launch))
 	fmt.Fprintln(stderr, "note: MCP_PRUNER_CWD is this directory; leave it out where other projects read it too: the server then serves the one it is started in")
 	notePruner(ctx, servers, stderr)
 	if !set.Enabled() {
-		fmt.Fprintln(stderr, "note: \"mcp-pruner run\" injects nothing: JEEVES_PRUNER_ENABLED is not 1, true, yes or on")
+		fmt.Fprintln(stderr, "note: \"mcp-pruner run\" injects nothing: add --pruner embedded there, or set JEEVES_PRUNER_ENABLED=true")
 	}
 	return exitOK
 }
 
-func parseConfig(args []string) (form, error) {
-	var f form
+func parseConfig(args []string) (f form, allowBash bool, err error) {
 	chosen := func(name string) error {
 		var ok bool
 		if f, ok = configForms()[name]; !ok {
@@ -58,30 +60,35 @@ func parseConfig(args []string) (form, error) {
 		}
 		return nil
 	}
-	others, after, err := takeOptions(args, []option{{"--provider", chosen}})
+	others, after, err := takeOptions(args, []option{{name: "--provider", set: chosen}, {name: "--allow-bash", flag: &allowBash}})
 	switch extra := append(others, after...); {
 	case err != nil:
-		return form{}, err
+		return form{}, false, err
 	case len(extra) > 0:
-		return form{}, fmt.Errorf("there is no argument %q", extra[0])
+		return form{}, false, fmt.Errorf("there is no argument %q", extra[0])
 	case f.print == nil:
-		return form{}, errors.New("--provider is missing: claude, codex or json")
+		return form{}, false, errors.New("--provider is missing: claude, codex or json")
 	}
-	return f, nil
+	return f, allowBash, nil
 }
 
 // form prints servers for one client; hint says what else that client needs.
 type form struct {
 	print func(io.Writer, runnerfsm.Launch)
-	hint  string
+	hint  func(runnerfsm.Launch) string
 }
 
 // configForms are the forms that --provider chooses from.
 func configForms() map[string]form {
+	always := func(hint string) func(runnerfsm.Launch) string {
+		return func(runnerfsm.Launch) string { return hint }
+	}
 	return map[string]form{
-		"claude": {jsonConfig, "claude -p --mcp-config=JSON; its tools are allowed with --allowedTools=mcp__" + runnerfsm.ServerName},
-		"codex":  {codexConfig, "codex exec with the first part, or ~/.codex/config.toml with the second"},
-		"json":   {jsonConfig, "every client that reads an mcpServers record"},
+		"claude": {jsonConfig, func(l runnerfsm.Launch) string {
+			return "claude -p --mcp-config=JSON; these let it use the tools without asking: " + shellLine(runnerfsm.ClaudeTools(runnerfsm.ServerName, l.Tools))
+		}},
+		"codex": {codexConfig, always("codex exec with the first part, or ~/.codex/config.toml with the second")},
+		"json":  {jsonConfig, always("every client that reads an mcpServers record")},
 	}
 }
 

@@ -22,9 +22,15 @@ const runUsage = `usage: mcp-pruner run --provider claude|codex [options] [the c
 
 Runs "claude -p" or "codex exec" with the server injected, passes its streams
 through, and exits with its exit code. Without PROMPT the client reads it from
-standard input. The server is injected when JEEVES_PRUNER_ENABLED is 1, true,
-yes or on; a server that fails never fails the run.
+standard input. The server is injected with --pruner, or when
+JEEVES_PRUNER_ENABLED is 1, true, yes or on; a server that fails never fails the
+run. The client may use the server's read and grep without asking. Its bash, for
+which the client's sandbox does not hold, is offered only with --allow-bash or
+where the client's own options give it a shell without sandbox and approval.
 
+  --pruner WHERE           inject the server, and prune there: embedded (in the server
+                           itself), the URL of a service, or off
+  --allow-bash             offer the server's bash as well
   --transport stdio|http   stdio: the client starts the server. http: this program
                            does, gives the client its URL, and ends it (docs/HTTP.md)
   --events FILE            append the run's events to FILE, not to standard error
@@ -40,6 +46,8 @@ with --output-format stream-json (claude) or --json (codex) its event stream.
 // request is a parsed command line of run.
 type request struct {
 	provider     runnerfsm.Provider
+	pruner       *string // given by an option
+	allowBash    bool
 	options      []string // the client's own
 	prompt       string
 	events       string
@@ -77,12 +85,14 @@ func (p Program) Run(ctx context.Context, args, env []string, stdin io.Reader, s
 func parseRun(args []string) (*request, error) {
 	req := &request{}
 	others, prompt, err := takeOptions(args, []option{
-		{"--provider", req.setProvider},
-		{"--events", req.setEvents},
-		{"--trace", req.setTrace},
-		{"--start-timeout", seconds(&req.startTimeout)},
-		{"--transport", req.setTransport},
-		{"--shutdown-timeout", seconds(&req.stopTimeout)},
+		{name: "--provider", set: req.setProvider},
+		{name: "--pruner", set: req.setPruner},
+		{name: "--allow-bash", flag: &req.allowBash},
+		{name: "--events", set: req.setEvents},
+		{name: "--trace", set: req.setTrace},
+		{name: "--start-timeout", set: seconds(&req.startTimeout)},
+		{name: "--transport", set: req.setTransport},
+		{name: "--shutdown-timeout", set: seconds(&req.stopTimeout)},
 	})
 	if err != nil {
 		return nil, err
@@ -101,6 +111,28 @@ func (r *request) setProvider(name string) error {
 	}
 	r.provider = provider
 	return nil
+}
+
+// setPruner takes where to prune; "off" is an empty URL.
+func (r *request) setPruner(where string) error {
+	switch {
+	case where == "":
+		return errors.New("want embedded, the URL of a service, or off")
+	case where == "off":
+		where = ""
+	}
+	r.pruner = &where
+	return nil
+}
+
+// withPruner makes the environment enable the server and say where it prunes, under
+// every name that could say otherwise.
+func (r *request) withPruner(env []string) []string {
+	if r.pruner == nil {
+		return env
+	}
+	return append(slices.Clone(env), "JEEVES_PRUNER_ENABLED=true", "JEEVES_MCP_PRUNER_ENABLED=true",
+		"JEEVES_PRUNER_URL="+*r.pruner, "JEEVES_PRUNER_ENDPOINT=", "PRUNER_URL="+*r.pruner)
 }
 
 func (r *request) setEvents(path string) error {
@@ -178,6 +210,7 @@ func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Rea
 	defer stop()
 	options.Signals, options.Emit = signals, fsm.NewLog(events, fsm.Info)
 	options.Stdin, options.Stdout, options.Stderr, options.Notes = stdin, stdout, stderr, stderr.own()
+	r.noteDisabled(options.Settings, stderr.own())
 	result, err := r.launch(context.WithoutCancel(ctx), options, events)
 	if err != nil {
 		return exitFail, err
@@ -189,6 +222,18 @@ func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Rea
 	}
 	fmt.Fprintf(stderr.own(), "mcp-pruner: %s: %s\n", r.provider.Name(), result.Summary())
 	return result.ExitCode, nil
+}
+
+// noteDisabled says how a run that injects nothing could inject the server.
+func (r *request) noteDisabled(set runnerfsm.Settings, stderr io.Writer) {
+	enabled := set.Enabled()
+	if r.http {
+		on, err := set.HTTPEnabled()
+		enabled = on || err != nil // a bad value is reported by the run itself
+	}
+	if !enabled {
+		fmt.Fprintf(stderr, "mcp-pruner: %s runs without the server: add --pruner embedded, or set JEEVES_PRUNER_ENABLED=true\n", r.provider.Name())
+	}
 }
 
 // launch runs the client under the machine of its transport. A server of our own
@@ -210,7 +255,7 @@ func (r *request) launch(ctx context.Context, o runnerfsm.Options, events io.Wri
 // runOptions is the run, less its streams. The server's root is where the client
 // works, which its own options can change.
 func (r *request) runOptions(env []string) (runnerfsm.Options, error) {
-	env, err := r.withTrace(env)
+	env, err := r.withTrace(r.withPruner(env))
 	if err != nil {
 		return runnerfsm.Options{}, err
 	}
@@ -225,7 +270,7 @@ func (r *request) runOptions(env []string) (runnerfsm.Options, error) {
 	set.Root = r.provider.Dir(r.options, set.Dir)
 	return runnerfsm.Options{
 		ID: newRunID(), Provider: r.provider, ProviderOptions: r.options, Prompt: r.prompt,
-		Settings: set, StartTimeout: r.startTimeout, Keeper: []string{self, "keep"},
+		Settings: set, StartTimeout: r.startTimeout, AllowBash: r.allowBash, Keeper: []string{self, "keep"},
 	}, nil
 }
 

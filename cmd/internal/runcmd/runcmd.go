@@ -61,10 +61,11 @@ func notePruner(ctx context.Context, servers runnerfsm.Servers, stderr io.Writer
 	}
 }
 
-// option is one "--name VALUE" or "--name=VALUE" of ours.
+// option is one "--name VALUE" or "--name=VALUE" of ours, or a bare "--name".
 type option struct {
 	name string
 	set  func(value string) error
+	flag *bool // of a bare one; set is nil then
 }
 
 // takeOptions takes our options out of args, up to "--", and returns the others
@@ -78,6 +79,13 @@ func takeOptions(args []string, ours []option) (others, after []string, err erro
 		o, ok := find(ours, name)
 		if !ok {
 			others = append(others, args[i])
+			continue
+		}
+		if o.flag != nil {
+			if hasValue {
+				return nil, nil, fmt.Errorf("%s takes no value", name)
+			}
+			*o.flag = true
 			continue
 		}
 		if !hasValue {

@@ -158,6 +158,7 @@ func TestConfig(t *testing.T) {
 		Env      map[string]string
 		EnvVars  []string `toml:"env_vars"`
 		Approval string   `toml:"default_tools_approval_mode"`
+		Tools    []string `toml:"enabled_tools"`
 		Required bool
 	}
 	want := entry{Command: "/bin/true", Args: []string{}, Env: map[string]string{"PRUNER_URL": "embedded", "MCP_PRUNER_CWD": cwd}}
@@ -181,9 +182,48 @@ func TestConfig(t *testing.T) {
 	}
 	_, err := toml.Decode(section, &file)
 	require.NoError(t, err)
-	want.EnvVars, want.Approval = []string{"PRUNER_TIMEOUT_MS"}, "approve"
+	want.EnvVars, want.Approval, want.Tools = []string{"PRUNER_TIMEOUT_MS"}, "approve", []string{"read", "grep"}
 	want.Env = map[string]string{"PRUNER_URL": "embedded"}
 	assert.Equal(t, map[string]entry{"pruner": want}, file.Servers, "in a file, which other projects share, the server is not required and has no directory")
+}
+
+// TestRunSaysThatNothingIsInjected: and how to change that; --pruner does.
+func TestRunSaysThatNothingIsInjected(t *testing.T) {
+	p := newPlace(t, map[string]string{"claude": `env >"$WORK/env"; printf '%s\n' "$@" >"$WORK/args"; echo done`})
+	env := []string{"JEEVES_MCP_PRUNER_PATH=/bin/true"}
+	for _, entry := range p.env {
+		if !strings.HasPrefix(entry, "JEEVES_PRUNER_ENABLED=") {
+			env = append(env, entry)
+		}
+	}
+	run := runcmd.Program{Version: "1.2.3"}.Run
+	for _, transport := range []string{"stdio", "http"} {
+		code, _, stderr := call(run, env, "--provider", "claude", "--transport", transport, "--", "x")
+		assert.Zero(t, code)
+		assert.Contains(t, stderr, "mcp-pruner: claude runs without the server: add --pruner embedded")
+	}
+	code, _, stderr := call(run, append(env, "PRUNER_URL=http://127.0.0.1:1/"), "--provider", "claude", "--pruner", "embedded", "--", "x")
+	assert.Zero(t, code)
+	assert.NotContains(t, stderr, "without the server")
+	args, err := os.ReadFile(filepath.Join(p.dir, "args"))
+	require.NoError(t, err)
+	assert.Contains(t, string(args), `"PRUNER_URL":"embedded"`)
+	code, _, stderr = call(run, env, "--provider", "claude", "--pruner=", "--", "x")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "--pruner=: want embedded, the URL of a service, or off")
+}
+
+// TestPrunerURLCounts: the server's own name for the setting counts where the
+// runner's is not set.
+func TestPrunerURLCounts(t *testing.T) {
+	env := []string{"PATH=/bin", "JEEVES_MCP_PRUNER_PATH=/bin/true", "PRUNER_URL=embedded"}
+	_, stdout, _ := call(runcmd.Config, env, "--provider", "json")
+	assert.Contains(t, stdout, `"PRUNER_URL":"embedded"`)
+	_, stdout, _ = call(runcmd.Config, append(env, "JEEVES_PRUNER_URL="), "--provider", "json")
+	assert.Contains(t, stdout, `"PRUNER_URL":""`)
+	code, _, stderr := call(runcmd.Config, append(env, "PRUNER_URL=nowhere"), "--provider", "json")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, `PRUNER_URL="nowhere": not an absolute`)
 }
 
 func TestConfigSays(t *testing.T) {
@@ -192,7 +232,7 @@ func TestConfigSays(t *testing.T) {
 	code, stdout, stderr := call(runcmd.Config, off, "--provider", "json")
 	assert.Zero(t, code)
 	assert.NotEmpty(t, stdout, "by hand it can be wired all the same")
-	assert.Contains(t, stderr, "JEEVES_PRUNER_ENABLED")
+	assert.Contains(t, stderr, `"mcp-pruner run" injects nothing: add --pruner embedded there`)
 
 	_, _, stderr = call(runcmd.Config, append(off, "JEEVES_PRUNER_URL=http://127.0.0.1:1/prune"), "--provider", "json")
 	assert.Contains(t, stderr, "with JEEVES_PRUNER_URL=embedded the server prunes by itself")
