@@ -29,6 +29,8 @@ type Answer struct {
 	Pruning    PruningMetadata
 	PruneID    string // names the stored original; "" when nothing was cut
 	Repeat     bool   // returned whole because it was asked for again
+
+	Opaque *tools.Opaque // what is answered instead of Text and Structured; nil: those
 }
 
 // Answer is what the client is to be told, by the state the machine is in.
@@ -42,12 +44,12 @@ func (c *Call) Answer() Answer {
 		return Answer{Kind: InvalidParams, Issues: c.issues}
 	case state == fsm.ToolError:
 		c.sent = c.failure.Text()
-		return Answer{Kind: Result, IsError: true, Pruning: c.pruning,
+		return Answer{Kind: Result, IsError: true, Pruning: c.pruning, Opaque: c.failure.Opaque,
 			Text: c.sent, Structured: c.failure.Structured(c.toolName, c.pruning)}
 	case state == fsm.RespondRaw || state == fsm.RespondPruned:
 		c.sent, c.notice = c.output.Text(), noticeOf(c.output)
 		return Answer{Kind: Result, Notice: c.notice, Pruning: c.pruning, PruneID: c.pruneID, Repeat: c.repeat,
-			Text: c.sent, Structured: c.output.Structured(c.pruning)}
+			Opaque: opaqueOf(c.output), Text: c.sent, Structured: c.output.Structured(c.pruning)}
 	default:
 		return Answer{Kind: Failed}
 	}
@@ -58,4 +60,11 @@ func noticeOf(o tools.Output) string {
 		return n.Notice()
 	}
 	return ""
+}
+
+func opaqueOf(o tools.Output) *tools.Opaque {
+	if p, ok := o.(tools.Opaquer); ok {
+		return p.Opaque()
+	}
+	return nil
 }

@@ -107,7 +107,7 @@ func callPruner(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	output, bytes, err := c.prune(ctx)
 	facts := fsm.Facts{"pruner_duration_ms": c.elapsed(start)}
 	if err == nil {
-		c.keepRaw()
+		c.raw = c.output
 		c.output = output
 		facts["pruned_bytes"] = bytes
 		c.request.Session.prunedOnce(c.call)

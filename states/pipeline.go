@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"mcp-pruner/fsm"
@@ -35,11 +36,10 @@ type Pipeline struct {
 	Now   func() time.Time // nil: time.Now
 	NewID func() string    // request ids; nil: random
 
-	Trace       Trace         // takes the record of every call; nil: none
-	TraceDetail bool          // records also say what calls were about
-	Tokens      *TokenCounter // for records; nil leaves tokens out
+	Observers []Observer // learn of every call; none cost nothing
 
-	alone Session // what records know of the calls that have no session
+	unwritten unwritten
+	alone     Session // what records know of the calls that have no session
 }
 
 // Request is what a transport hands over: one tools/call, or one line that is
@@ -68,12 +68,13 @@ type Call struct {
 	stuck    bool // the table has no way out; only a mutated table can do this
 	dropped  bool // nobody waits for the answer
 
-	// For the record.
+	// For the observers.
 	sent     string       // the text answered
 	notice   string       // what was said beside it
-	wire     int          // bytes of the answer
 	raw      tools.Output // as it was before pruning; nil: it still is
-	recorded bool
+	delivery *Delivery
+	ending   sync.Mutex
+	ended    bool
 }
 
 // Run takes a request through its machine until it reached a terminal state or
@@ -158,34 +159,36 @@ func (c *Call) fire(ctx context.Context, trigger fsm.Trigger, facts fsm.Facts) {
 // Cancel ends a call that waits for its answer to be written: nobody wants it
 // any more. On a finished call it does nothing.
 func (c *Call) Cancel(ctx context.Context) {
-	if !c.machine.Done() {
-		c.fire(ctx, fsm.Abort, cancelled())
-	}
+	c.end(nil, func() {
+		if !c.machine.Done() {
+			c.fire(ctx, fsm.Abort, cancelled())
+		}
+	})
 }
 
 // Written tells the call that its answer went out whole. Now there is time to
 // prepare for the next one.
 func (c *Call) Written(ctx context.Context) {
-	if !c.machine.Done() && !c.stuck {
+	c.end(nil, func() {
+		if c.machine.Done() || c.stuck {
+			return
+		}
 		mode := "raw"
 		if c.machine.State() == fsm.RespondPruned {
 			mode = "pruned"
 		}
 		c.fire(ctx, fsm.Written, fsm.Facts{"mode": mode})
-	}
+	})
 	c.pipeline.Machine.Prepare()
-	c.settleTrace()
 }
 
 // WriteFailed tells the call that its answer could not be made or written.
 func (c *Call) WriteFailed(ctx context.Context, err error) {
-	if c.machine.Done() || c.stuck {
-		return
-	}
-	c.fire(ctx, fsm.WriteFailed, fsm.Facts{"message": err.Error()})
-	if c.recorded {
-		c.record(true)
-	}
+	c.end(err, func() {
+		if !c.machine.Done() && !c.stuck {
+			c.fire(ctx, fsm.WriteFailed, fsm.Facts{"message": err.Error()})
+		}
+	})
 }
 
 // Machine is the call's machine: its id, its state and the steps it took.

@@ -12,6 +12,7 @@ import (
 	"mcp-pruner/fsm"
 	"mcp-pruner/pruneclient"
 	"mcp-pruner/tools"
+	"mcp-pruner/tools/tokens"
 )
 
 // about is a call that says what it is about, and more than its text.
@@ -32,8 +33,7 @@ func (a about) Prune(s string) (tools.Output, error) {
 	return a, nil
 }
 
-// recorder is a pipeline whose pruner leaves "short", and the records it made. A
-// byte is a token.
+// recorder is a pipeline whose pruner leaves "short", and the records it made.
 type recorder struct {
 	*Pipeline
 	t    *testing.T
@@ -43,11 +43,11 @@ type recorder struct {
 	open bool // nothing was said of time since the last record
 }
 
-func newRecorder(t *testing.T) *recorder {
+func newRecorder(t *testing.T) *recorder { return recorderWith(t, false) }
+
+func recorderWith(t *testing.T, detail bool) *recorder {
 	r := &recorder{Pipeline: newPipeline(answering("short", nil)), t: t}
-	length := func(text string) int { return len(text) }
-	r.Tokens = &TokenCounter{Quick: length, Well: length}
-	r.Trace = r
+	r.Observers = []Observer{Tracer{Trace: r, Detail: detail}}
 	r.Keep = func(context.Context, string) (string, error) { r.ids++; return fmt.Sprint("prn_", r.ids), nil }
 	return r
 }
@@ -76,15 +76,15 @@ func original(id string) about {
 	return about{echoed: echoed{text: "a long text"}, subject: tools.Subject{PruneID: id, Part: true}}
 }
 
-// faulty is a trace with bugs.
+// faulty is an observer with bugs.
 type faulty struct{}
 
-func (faulty) Append(*fsm.Record) { panic("a bug") }
-func (faulty) Settle()            { panic("another") }
+func (faulty) Answering(*Delivery) { panic("a bug") }
+func (faulty) Ended(*Delivery)     { panic("another") }
 
-func TestABrokenTraceCostsNoAnswer(t *testing.T) {
+func TestABrokenObserverCostsNoAnswer(t *testing.T) {
 	p := newPipeline(nil)
-	p.Trace = faulty{}
+	p.Observers = []Observer{faulty{}}
 	c := p.Run(context.Background(), echoRequest(map[string]any{"text": "x"}))
 	c.Answering(1)
 	c.Written(context.Background())
@@ -135,11 +135,13 @@ func TestSizesHoldTheNotice(t *testing.T) {
 	call.notice = "no matches"
 	got := r.run(nil, "x", call)
 	assert.Equal(t, fsm.TraceBytes{Raw: 11 + 12, Sent: 11 + 12, Wire: 100}, got.Bytes)
-	assert.Equal(t, fsm.TraceTokens{Raw: 11 + 12, Sent: 11 + 12, Estimated: true}, got.Tokens)
+	whole := tokens.Estimate(call.text) + tokens.Estimate(call.notice) + 2
+	assert.Equal(t, fsm.TraceTokens{Raw: whole, Sent: whole, Estimated: true}, got.Tokens)
 	call.question, call.kept = "what?", "nothing was kept"
 	got = r.run(nil, "x", call)
 	assert.Equal(t, fsm.TraceBytes{Raw: 11 + 12, Sent: 5 + 18, Wire: 100}, got.Bytes)
-	assert.Equal(t, fsm.TraceTokens{Raw: 11 + 12, Sent: 5 + 18, Question: 5, Estimated: true}, got.Tokens)
+	left := tokens.Estimate("short") + tokens.Estimate(call.kept) + 2
+	assert.Equal(t, fsm.TraceTokens{Raw: whole, Sent: left, Question: tokens.Estimate("what?"), Estimated: true}, got.Tokens)
 	call.notice = ""
 	got = r.run(nil, "x", call)
 	assert.Equal(t, fsm.TraceBytes{Raw: 11, Sent: 5 + 18, Wire: 100}, got.Bytes)
@@ -149,13 +151,12 @@ func TestSizesHoldTheNotice(t *testing.T) {
 func TestAQuestionAboutNothingIsAnEstimate(t *testing.T) {
 	call := file("a", "what?")
 	call.text = ""
-	assert.Equal(t, fsm.TraceTokens{Question: 5, Estimated: true}, newRecorder(t).run(nil, "x", call).Tokens)
+	assert.Equal(t, fsm.TraceTokens{Question: tokens.Estimate("what?"), Estimated: true}, newRecorder(t).run(nil, "x", call).Tokens)
 }
 
 // A client can ask for a path of any length; the record stays one that can be read.
 func TestDetailIsCut(t *testing.T) {
-	r := newRecorder(t)
-	r.TraceDetail = true
+	r := recorderWith(t, true)
 	long := strings.Repeat("é", maxDetailBytes)
 	call := file("a"+long, "what"+long)
 	call.subject.Command, call.subject.Pattern = long, "short"

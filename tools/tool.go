@@ -65,6 +65,29 @@ type Output interface {
 	Structured(pruning any) any
 }
 
+// Opaque is an answer that passes through as another MCP server gave it. An [Output]
+// or an [Error] that carries one is answered with it; the text view beside it is what
+// pruners, traces and ledgers look at.
+type Opaque struct {
+	Content    []json.RawMessage          // content blocks; nil: one text block of the text view
+	Structured json.RawMessage            // structuredContent; nil: none
+	Meta       map[string]json.RawMessage // _meta; keys that start with "jeeves/" are added to it
+	IsError    bool
+
+	// RPC, when set, is the JSON-RPC error that answers the call; nothing above counts.
+	RPC *RPCError
+}
+
+// RPCError is a JSON-RPC error as another server gave it.
+type RPCError struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// Opaquer is an Output that may carry an opaque answer; nil: its text is the answer.
+type Opaquer interface{ Opaque() *Opaque }
+
 // Noticer is an Output with something to say that its text does not: that it was
 // cut and where to go on, an exit code, that nothing was found. "" says nothing.
 type Noticer interface{ Notice() string }
@@ -95,6 +118,8 @@ type Error struct {
 	Stdout    *string // bash: what was printed before it failed
 	Stderr    *string
 	TimeoutMS int // > 0 when the call ran into its timeout
+
+	Opaque *Opaque // the answer as another server gave it; nil: the text of this error
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }

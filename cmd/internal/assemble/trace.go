@@ -3,7 +3,6 @@ package assemble
 import (
 	"fmt"
 
-	"mcp-pruner/cmd/internal/tokens"
 	"mcp-pruner/fsm"
 	"mcp-pruner/states"
 )
@@ -32,7 +31,6 @@ func addTrace(p *states.Pipeline, o Options) error {
 	if err != nil {
 		return fmt.Errorf("MCP_PRUNER_TRACE: %w", err)
 	}
-	p.Trace, p.TraceDetail = trace{file, o.Version}, c.TraceFull
-	p.Tokens = &states.TokenCounter{Quick: tokens.Estimate, Well: tokens.EstimateWell}
+	p.Observers = append(p.Observers, states.Tracer{Trace: trace{file, o.Version}, Detail: c.TraceFull})
 	return nil
 }

@@ -2,13 +2,14 @@ package mcpserver
 
 import (
 	"mcp-pruner/states"
+	"mcp-pruner/tools"
 )
 
 // toolResult is the result of tools/call. It is our own type and not mcp-go's,
 // whose marshalling escapes for HTML and copies a large text several times.
 type toolResult struct {
 	ResultType        string         `json:"resultType,omitempty"` // protocol 2026-07-28 and later
-	Content           []textContent  `json:"content"`
+	Content           []any          `json:"content"`
 	StructuredContent any            `json:"structuredContent,omitempty"`
 	IsError           bool           `json:"isError,omitempty"`
 	Meta              map[string]any `json:"_meta"`
@@ -30,7 +31,7 @@ func textOnly(shape, client string) bool {
 
 func newToolResult(a states.Answer, textOnly bool) toolResult {
 	r := toolResult{
-		Content: []textContent{{"text", a.Text}},
+		Content: []any{textContent{"text", a.Text}},
 		IsError: a.IsError,
 		Meta:    map[string]any{"jeeves/pruning": a.Pruning},
 	}
@@ -40,6 +41,9 @@ func newToolResult(a states.Answer, textOnly bool) toolResult {
 	if !textOnly {
 		r.StructuredContent = a.Structured
 	}
+	if a.Opaque != nil {
+		r.pass(a.Opaque)
+	}
 	if a.PruneID != "" {
 		r.Meta["jeeves/prune_id"] = a.PruneID
 	}
@@ -47,4 +51,24 @@ func newToolResult(a states.Answer, textOnly bool) toolResult {
 		r.Meta["jeeves/repeat_read"] = true
 	}
 	return r
+}
+
+// pass puts another server's answer in the place of ours.
+func (r *toolResult) pass(o *tools.Opaque) {
+	r.IsError = o.IsError
+	if o.Content != nil {
+		r.Content = make([]any, len(o.Content))
+		for i, block := range o.Content {
+			r.Content[i] = block
+		}
+	}
+	r.StructuredContent = nil
+	if o.Structured != nil {
+		r.StructuredContent = o.Structured
+	}
+	for key, value := range o.Meta {
+		if _, ours := r.Meta[key]; !ours {
+			r.Meta[key] = value
+		}
+	}
 }

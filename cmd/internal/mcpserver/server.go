@@ -113,6 +113,10 @@ func (r Reply) Failed(ctx context.Context, err error) {
 	}
 }
 
+// Abandon ends the calls whose answers have not gone out completely. It is called when
+// the process is about to end.
+func (s *Server) Abandon(ctx context.Context) { s.config.Pipeline.Abandon(ctx) }
+
 // Answer answers one message. For a tools/call it takes as long as the call; a
 // context that ends cancels it, and then there is nothing to write.
 func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply {
@@ -193,6 +197,9 @@ func (s *Server) encodeCall(session *Session, m Message, params any, call *state
 		return s.encodeIssues(m, params, answer.Issues), nil
 	case states.Failed:
 		return encodeError(m.ID, codeInternalError, nil), nil
+	}
+	if o := answer.Opaque; o != nil && o.RPC != nil {
+		return encode(m.ID, "error", o.RPC)
 	}
 	result := newToolResult(answer, textOnly(s.config.Result, session.client(params)))
 	if version, _ := at(params, "_meta", protocolVersionKey).(string); mcp.IsModernProtocol(version) {

@@ -27,6 +27,7 @@ func Serve(ctx context.Context, s *mcpserver.Server, in io.Reader, out io.Writer
 		lead: make(chan struct{}), followers: make(chan struct{}, maxFollowers), ended: make(chan struct{}),
 	}
 	c.session.Notify = c.notify
+	defer s.Abandon(context.WithoutCancel(ctx)) // a client that reads nothing has not been answered
 
 	go c.read(newLineReader(in, mcpserver.MaxMessageBytes)) // ends with its stream; after a signal the process does not wait for it
 	select {

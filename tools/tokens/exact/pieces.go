@@ -1,4 +1,4 @@
-package tokens
+package exact
 
 import "unicode/utf8"
 

@@ -48,13 +48,13 @@ type source struct{ path, text string }
 
 func sources(t testing.TB) (files []source) {
 	t.Helper()
-	for _, pattern := range []string{"../../../fsm/*.go", "../../../states/*.go", "../../../tools/*.go", "../../../docs/*.md", "../../../cmd/internal/*/*.go"} {
+	for _, pattern := range []string{"../../fsm/*.go", "../../states/*.go", "../../tools/*.go", "../../docs/*.md", "../../cmd/internal/*/*.go"} {
 		paths, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, path := range paths {
 			raw, err := os.ReadFile(path)
 			require.NoError(t, err)
-			files = append(files, source{strings.TrimPrefix(path, "../../../"), string(raw)})
+			files = append(files, source{strings.TrimPrefix(path, "../../"), string(raw)})
 		}
 	}
 	require.Greater(t, len(files), 50)
