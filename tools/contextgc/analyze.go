@@ -1,0 +1,77 @@
+package contextgc
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Candidate is a segment that may be pruned, with the reason in words.
+type Candidate struct {
+	ID       string  `json:"segment_id"`
+	Score    float64 `json:"score"`
+	Tokens   int     `json:"tokens"`
+	Reason   string  `json:"reason"`
+	Type     Type    `json:"segment_type"`
+	AgeHours float64 `json:"age_hours"`
+
+	touched time.Time
+}
+
+// Analyze returns the segments that may be pruned, the most likely first: those
+// that are neither pinned nor reachable from the roots.
+func Analyze(segments []Segment, roots []string, now time.Time) []Candidate {
+	keep := make(map[string]bool)
+	if len(roots) > 0 {
+		for _, id := range reachable(segments, roots) {
+			keep[id] = true
+		}
+	}
+	candidates := make([]Candidate, 0, len(segments))
+	for _, s := range segments {
+		if s.Pinned || keep[s.ID] {
+			continue
+		}
+		candidates = append(candidates, Candidate{
+			ID: s.ID, Score: Score(s, now), Tokens: s.Tokens, Reason: Reason(s, now),
+			Type: s.Type, AgeHours: AgeHours(s, now), touched: s.Touched,
+		})
+	}
+	slices.SortFunc(candidates, moreLikely)
+	return candidates
+}
+
+// moreLikely orders candidates by score; ties go by tokens (more first), last use
+// (older first) and id.
+func moreLikely(a, b Candidate) int {
+	return cmp.Or(
+		cmp.Compare(b.Score, a.Score),
+		cmp.Compare(b.Tokens, a.Tokens),
+		a.touched.Compare(b.touched),
+		cmp.Compare(a.ID, b.ID),
+	)
+}
+
+// reachable is Reachable over References without the pairs within each topic, of
+// which there are too many in a large one: whoever has the topic leads to a node
+// that stands for it.
+func reachable(segments []Segment, roots []string) []string {
+	const topicNode = "\x00topic:" // no id begins like this
+	var bare []Segment
+	topics := make(map[string][]string)
+	for _, s := range segments {
+		if s.Topic != "" {
+			topics[s.Topic] = append(topics[s.Topic], s.ID)
+		}
+		s.Topic = ""
+		bare = append(bare, s)
+	}
+	refs := References(bare)
+	for topic, ids := range topics {
+		refs[topicNode+topic] = ids
+		for _, id := range ids {
+			refs[id] = append(refs[id], topicNode+topic)
+		}
+	}
+	return Reachable(roots, refs)
+}

@@ -1,0 +1,87 @@
+package contextgc
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// ErrNotFound means that there is no segment with an id.
+var ErrNotFound = errors.New("segment not found")
+
+const columns = `s.id, s.project, s.task, s.session, s.type, s.tool, s.path, s.first_line, s.last_line, s.tokens, s.bytes,
+	s.created, s.touched, s.pinned, s.tier, COALESCE(p.collections, 0) - s.born, s.refs, s.tags, s.topic, s.hash, s.superseded`
+
+const fromSegments = ` FROM segments s LEFT JOIN projects p ON p.project = s.project `
+
+func scan(row interface{ Scan(...any) error }, more ...any) (Segment, error) {
+	var s Segment
+	var created, touched int64
+	var survived int
+	var tags string
+	var hash []byte
+	dest := append([]any{&s.ID, &s.Project, &s.Task, &s.Session, &s.Type, &s.Tool, &s.Path, &s.FirstLine, &s.LastLine, &s.Tokens,
+		&s.Bytes, &created, &touched, &s.Pinned, &s.Tier, &survived, &s.References, &tags, &s.Topic, &hash, &s.SupersededBy}, more...)
+	if err := row.Scan(dest...); err != nil {
+		return s, err
+	}
+	s.Created, s.Touched, s.Old = fromMicro(created), fromMicro(touched), survived >= oldAfter
+	copy(s.Hash[:], hash)
+	if tags != "null" && tags != "[]" {
+		if err := json.Unmarshal([]byte(tags), &s.Tags); err != nil {
+			return s, fmt.Errorf("tags of %s: %w", s.ID, err)
+		}
+	}
+	return s, nil
+}
+
+// Segments returns the segments of a project in one tier, without their texts, in
+// the order they came. An empty task means all of them.
+func (s *Store) Segments(ctx context.Context, project, task string, tier Tier) ([]Segment, error) {
+	rows, err := s.db.Load().QueryContext(ctx, `SELECT `+columns+fromSegments+
+		`WHERE s.project = ?1 AND s.tier = ?2 AND (?3 = '' OR s.task = ?3) ORDER BY s.seq`, project, tier, task)
+	if err != nil {
+		return nil, fmt.Errorf("list segments: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []Segment
+	for rows.Next() {
+		segment, err := scan(rows)
+		if err != nil {
+			return nil, fmt.Errorf("list segments: %w", err)
+		}
+		all = append(all, segment)
+	}
+	return all, rows.Err()
+}
+
+// Get returns a segment and its exact text. An empty project finds the id in any;
+// should several have it, the latest. It counts as a use of the segment.
+func (s *Store) Get(ctx context.Context, project, id string) (Segment, string, error) {
+	var body []byte
+	segment, err := scan(s.db.Load().QueryRowContext(ctx, `SELECT `+columns+`, t.body`+fromSegments+
+		`JOIN texts t ON t.hash = s.hash WHERE s.id = ?1 AND (?2 = '' OR s.project = ?2) ORDER BY s.seq DESC LIMIT 1`,
+		id, project), &body)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return Segment{}, "", ErrNotFound
+	case err != nil:
+		return Segment{}, "", fmt.Errorf("read segment %s: %w", id, err)
+	}
+	return segment, string(body), nil
+}
+
+// Touch notes that segments were used: they are younger and referred to once more.
+func (s *Store) Touch(ctx context.Context, project string, ids ...string) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		for _, id := range ids {
+			if _, err := tx.Exec(`UPDATE segments SET touched = ?, refs = refs + 1 WHERE project = ? AND id = ?`,
+				s.settings.Now().UnixMicro(), project, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,87 @@
+package contextgc
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// recentDecision is how long a decision is a root.
+const recentDecision = time.Hour
+
+// Descriptors say what the agent is working on. The ids of the segments that
+// follow from it are the roots of a collection.
+type Descriptors struct {
+	CurrentFile string
+	TaskID      string
+}
+
+// Roots returns the ids that a collection must keep: segments of the current file,
+// messages of the current task and decisions of the last hour. Without descriptors
+// there are none.
+func Roots(segments []Segment, d *Descriptors, now time.Time) []string {
+	if d == nil {
+		return nil
+	}
+	var roots []string
+	for _, s := range segments {
+		file := d.CurrentFile != "" && s.Path == d.CurrentFile
+		message := d.TaskID != "" && s.Type == Message && s.Task == d.TaskID
+		decision := s.Type == Decision && now.Sub(s.Touched) < recentDecision
+		if file || message || decision {
+			roots = append(roots, s.ID)
+		}
+	}
+	return roots
+}
+
+// referenceTag marks a tag that refers to another segment.
+const referenceTag = "ref:"
+
+// References returns, for each segment that refers to others, their ids: those its
+// tags name and those that share its topic.
+func References(segments []Segment) map[string][]string {
+	known := make(map[string]bool, len(segments))
+	topics := make(map[string][]string)
+	for _, s := range segments {
+		known[s.ID] = true
+		if s.Topic != "" {
+			topics[s.Topic] = append(topics[s.Topic], s.ID)
+		}
+	}
+	refs := make(map[string][]string)
+	add := func(from, to string) {
+		if !slices.Contains(refs[from], to) {
+			refs[from] = append(refs[from], to)
+		}
+	}
+	for _, s := range segments {
+		for _, tag := range s.Tags {
+			if to, ok := strings.CutPrefix(tag, referenceTag); ok && known[to] {
+				add(s.ID, to)
+			}
+		}
+		for _, to := range topics[s.Topic] {
+			if to != s.ID {
+				add(s.ID, to)
+			}
+		}
+	}
+	return refs
+}
+
+// Reachable returns, sorted, the roots and everything they refer to, directly or not.
+func Reachable(roots []string, refs map[string][]string) []string {
+	seen := make(map[string]bool)
+	queue := slices.Clone(roots)
+	for len(queue) > 0 {
+		id := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		if !seen[id] {
+			seen[id] = true
+			queue = append(queue, refs[id]...)
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}

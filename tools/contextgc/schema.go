@@ -1,0 +1,67 @@
+package contextgc
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// property is one argument of a tool.
+type property struct {
+	Type        string               `json:"type"`
+	Description string               `json:"description,omitempty"`
+	Enum        []string             `json:"enum,omitempty"`
+	Pattern     string               `json:"pattern,omitempty"`
+	Minimum     *int                 `json:"minimum,omitempty"`
+	Maximum     *int                 `json:"maximum,omitempty"`
+	MinItems    int                  `json:"minItems,omitempty"`
+	Items       *property            `json:"items,omitempty"`
+	Properties  map[string]*property `json:"properties,omitempty"`
+}
+
+// object is a closed schema with the given properties; encoding/json sorts them.
+func object(required []string, properties map[string]*property) json.RawMessage {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(struct {
+		Type       string               `json:"type"`
+		Properties map[string]*property `json:"properties"`
+		Required   []string             `json:"required,omitempty"`
+		Additional bool                 `json:"additionalProperties"`
+	}{"object", properties, required, false})
+	if err != nil {
+		panic("contextgc: schema: " + err.Error()) // strings and numbers always encode
+	}
+	return bytes.TrimSpace(out.Bytes())
+}
+
+func text(description string) *property { return &property{Type: "string", Description: description} }
+
+func id(description string) *property {
+	return &property{Type: "string", Description: description, Pattern: idPattern.String()}
+}
+
+func ids(description string) *property {
+	return &property{Type: "array", Description: description, MinItems: 1, Items: &property{Type: "string"}}
+}
+
+func number(description string, least, most int) *property {
+	return &property{Type: "integer", Description: description, Minimum: &least, Maximum: &most}
+}
+
+func flag(description string) *property { return &property{Type: "boolean", Description: description} }
+
+func choice(description string, allowed ...string) *property {
+	return &property{Type: "string", Description: description, Enum: allowed}
+}
+
+// descriptorsSchema lists what of the descriptors counts; they may hold more.
+func descriptorsSchema() *property {
+	return &property{
+		Type: "object", Description: "What you are working on; it and all it refers to is kept.",
+		Properties: map[string]*property{
+			"current_file": {Type: "object", Properties: map[string]*property{"path": {Type: "string"}}},
+			"task_info":    {Type: "object", Properties: map[string]*property{"task_id": {Type: "string"}}},
+		},
+	}
+}

@@ -1,0 +1,75 @@
+package contextgc
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// Weights of the score's four parts. Age counts per day.
+const (
+	ageWeight        = 0.4
+	typeWeight       = 0.3
+	referenceWeight  = 0.2
+	generationWeight = 0.1
+)
+
+// worth of each type: the higher, the sooner it goes.
+var worth = map[Type]float64{Log: 1, Note: .8, Code: .5, Message: .3, Summary: .2, Decision: .1}
+
+// AgeHours is the time since a segment was last used, never negative.
+func AgeHours(s Segment, now time.Time) float64 {
+	return max(0, now.Sub(s.Touched).Hours())
+}
+
+// Score rates a segment: the higher, the more likely it is to be pruned.
+func Score(s Segment, now time.Time) float64 {
+	w, known := worth[s.Type]
+	if !known {
+		w = .5
+	}
+	generation := .3
+	if s.Old {
+		generation = 1
+	}
+	return ageWeight*(AgeHours(s, now)/24) + typeWeight*w +
+		referenceWeight*(1/float64(s.References+1)) + generationWeight*generation
+}
+
+// Reason explains a segment's score in words.
+func Reason(s Segment, now time.Time) string {
+	var parts []string
+	switch age := AgeHours(s, now); {
+	case age > 24:
+		parts = append(parts, fmt.Sprintf("old (%.1fh)", age))
+	case age > 1:
+		parts = append(parts, fmt.Sprintf("recent (%.1fh)", age))
+	}
+	if s.Type == Log || s.Type == Note {
+		parts = append(parts, fmt.Sprintf("low-value type (%s)", s.Type))
+	}
+	switch {
+	case s.References == 0:
+		parts = append(parts, "no references")
+	case s.References < 3:
+		parts = append(parts, fmt.Sprintf("low refcount (%d)", s.References))
+	}
+	if s.Old {
+		parts = append(parts, "old generation")
+	}
+	if len(parts) == 0 {
+		return fmt.Sprintf("score %.2f", Score(s, now))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Explain gives the score as a sum of its parts.
+func Explain(s Segment, now time.Time) string {
+	age := ageWeight * AgeHours(s, now) / 24
+	kind := Score(Segment{Type: s.Type, References: math.MaxInt32, Touched: now}, now) - generationWeight*.3
+	refs := referenceWeight / float64(s.References+1)
+	return fmt.Sprintf("%s scores %.2f = age %.2f (%.1f h) + type %.2f (%s) + references %.2f (%d) + generation %.2f",
+		s.ID, Score(s, now), age, AgeHours(s, now), kind, s.Type, refs, s.References,
+		Score(s, now)-age-kind-refs)
+}

@@ -1,0 +1,185 @@
+package contextgc
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// childFile names, in the environment of a copy of this test's process, the store it
+// writes to until it is killed.
+const childFile = "CONTEXTGC_TEST_STORE"
+
+func TestMain(m *testing.M) {
+	if file := os.Getenv(childFile); file != "" {
+		writeUntilKilled(file)
+	}
+	os.Exit(m.Run())
+}
+
+// writeUntilKilled prints the id and the text of each segment once it is stored.
+func writeUntilKilled(file string) {
+	store, err := Open(StoreSettings{File: file})
+	if err != nil {
+		panic(err)
+	}
+	for i := 0; ; i++ {
+		text := fmt.Sprintf("process %d, segment %d", os.Getpid(), i)
+		ids, err := store.Put(context.Background(), Entry{Text: text, Segment: Segment{Project: "p"}})
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(ids[0] + "\t" + text)
+	}
+}
+
+// Two processes write to one store; each is killed at any moment and replaced.
+func TestKilledProcessesLoseNothing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ledger.db")
+	var mu sync.Mutex
+	acknowledged := make(map[string]string)
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for range 4 {
+				for id, text := range runAndKill(t, file, 20+rand.IntN(60)) {
+					mu.Lock()
+					assert.NotContains(t, acknowledged, id, "an id twice")
+					acknowledged[id] = text
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	store, err := Open(StoreSettings{File: file, Report: func(m string) { t.Error(m) }})
+	require.NoError(t, err)
+	defer func() { _ = store.Close() }()
+	for id, text := range acknowledged {
+		_, got, err := store.Get(context.Background(), "p", id)
+		require.NoError(t, err, id)
+		assert.Equal(t, text, got)
+	}
+	_, total, err := store.Search(context.Background(), Query{Project: "p", Text: "process segment"})
+	require.NoError(t, err)
+	assert.GreaterOrEqual(t, total, len(acknowledged), "the index has them, too")
+}
+
+// runAndKill starts a writer, kills it after so many acknowledgements, and returns
+// every one that came.
+func runAndKill(t *testing.T, file string, after int) map[string]string {
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), childFile+"="+file)
+	out, err := child.StdoutPipe()
+	if !assert.NoError(t, err) || !assert.NoError(t, child.Start()) {
+		return nil
+	}
+	seen := make(map[string]string)
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if id, text, ok := strings.Cut(lines.Text(), "\t"); ok {
+			seen[id] = text
+		}
+		if len(seen) == after {
+			_ = child.Process.Kill()
+		}
+	}
+	_ = child.Wait()
+	return seen
+}
+
+func TestDamagedFileIsKeptAside(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ledger.db")
+	require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("this is no database ", 500)), 0o600))
+	var reports []string
+	store, err := Open(StoreSettings{File: file, Report: func(m string) { reports = append(reports, m) }})
+	require.NoError(t, err)
+	defer func() { _ = store.Close() }()
+	_, err = store.Put(context.Background(), Entry{Text: "x", Segment: Segment{Project: "p"}})
+	require.NoError(t, err)
+	require.Len(t, reports, 1)
+	aside, err := filepath.Glob(file + ".damaged-*")
+	require.NoError(t, err)
+	require.Len(t, aside, 1)
+	assert.Contains(t, reports[0], aside[0])
+	kept, err := os.ReadFile(aside[0])
+	require.NoError(t, err)
+	assert.Contains(t, string(kept), "this is no database")
+}
+
+func TestEqualKeysAreOneSegment(t *testing.T) {
+	store := newStore(t)
+	e := Entry{Text: "x", Key: []byte("k"), Segment: Segment{Project: "p"}}
+	first, err := store.Put(context.Background(), e)
+	require.NoError(t, err)
+	again, err := store.Put(context.Background(), e)
+	require.NoError(t, err)
+	assert.Equal(t, first, again)
+}
+
+// A text of any bytes comes back as it was.
+func TestTextsAreExact(t *testing.T) {
+	store := newStore(t)
+	for _, text := range []string{"", "\x00\xff\r\n", strings.Repeat("long ", 1<<18), "ünï\u2028"} {
+		ids, err := store.Put(context.Background(), Entry{Text: text, Segment: Segment{Project: "p"}})
+		require.NoError(t, err)
+		_, got, err := store.Get(context.Background(), "", ids[0])
+		require.NoError(t, err)
+		assert.Equal(t, text, got)
+	}
+}
+
+// fill stores n segments as a tool set would have made them.
+func fill(b *testing.B, n int) Toolset {
+	b.Helper()
+	store, err := Open(StoreSettings{File: filepath.Join(b.TempDir(), "ledger.db")})
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = store.Close() })
+	words := strings.Fields("request answer handler state table row trigger event server client session error file path line token")
+	r := rand.New(rand.NewPCG(1, 2))
+	for from := 0; from < n; from += 500 {
+		var batch []Entry
+		for i := range 500 {
+			var text strings.Builder
+			for range 120 {
+				fmt.Fprintf(&text, "%s_%d %s\n", words[r.IntN(len(words))], r.IntN(5000), words[r.IntN(len(words))])
+			}
+			batch = append(batch, Entry{Text: text.String(), Segment: Segment{Project: "p", Type: Code, Tokens: 900,
+				Path: fmt.Sprintf("file%d.go", r.IntN(700)), Created: time.Now().Add(-time.Duration(n-from-i) * time.Second)}})
+		}
+		_, err := store.Put(context.Background(), batch...)
+		require.NoError(b, err)
+	}
+	return Toolset{Store: store}
+}
+
+func benchmarkSize(b *testing.B, n int) {
+	set := fill(b, n)
+	b.Run("analyze", func(b *testing.B) {
+		for b.Loop() {
+			_, err := set.Analyze(context.Background(), AnalyzeArgs{Project: "p", Descriptors: &Descriptors{CurrentFile: "file3.go"}})
+			require.NoError(b, err)
+		}
+	})
+	for name, query := range map[string]string{"common": "server client", "rare": "trigger_77"} {
+		b.Run("search/"+name, func(b *testing.B) {
+			for b.Loop() {
+				_, _, err := set.Store.Search(context.Background(), Query{Project: "p", Text: query})
+				require.NoError(b, err)
+			}
+		})
+	}
+}
+
+func BenchmarkStore10k(b *testing.B)  { benchmarkSize(b, 10_000) }
+func BenchmarkStore100k(b *testing.B) { benchmarkSize(b, 100_000) }

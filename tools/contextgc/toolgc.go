@@ -1,0 +1,212 @@
+package contextgc
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"mcp-pruner/tools"
+)
+
+// maxListed is how many candidates an answer lists unless the call says otherwise.
+const maxListed = 100
+
+// AnalyzeArgs are the arguments of context_gc_analyze.
+type AnalyzeArgs struct {
+	Project     string
+	Descriptors *Descriptors
+	Target      *int // nil: no plan
+	AllowDelete bool
+	Limit       int // of the candidates listed; 0: 100
+	Why         bool
+}
+
+// Analysis is the result of context_gc_analyze.
+type Analysis struct {
+	Candidates  []Candidate `json:"pruning_candidates"`
+	Total       int         `json:"total_candidates"`
+	Freed       int         `json:"estimated_tokens_freed"`
+	Plan        *Plan       `json:"pruning_plan,omitempty"`
+	Message     string      `json:"message,omitempty"`
+	Warnings    []string    `json:"warnings,omitempty"`
+	Explanation []string    `json:"explanation,omitempty"`
+}
+
+func analyzeSchema(t Toolset) json.RawMessage {
+	return object([]string{"project_id"}, map[string]*property{
+		"context_descriptors": descriptorsSchema(),
+		"project_id":          t.project(),
+		"task_id":             id("The current task: its messages are kept."),
+		"target_tokens":       number("Plan to free this many tokens.", 0, math.MaxInt32),
+		"allow_delete":        flag("The plan may delete; without it, it only stashes."),
+		"limit":               number("List at most this many candidates (default 100).", 1, maxIDs),
+		"why":                 flag("Explain the scores and the plan."),
+	})
+}
+
+func (t Toolset) checkAnalyze(given map[string]any) (tools.Call, []tools.Issue) {
+	a := newArguments(given)
+	args := AnalyzeArgs{Project: a.id("project_id", true), Descriptors: a.descriptors("context_descriptors")}
+	if task := a.id("task_id", false); task != "" {
+		if args.Descriptors == nil {
+			args.Descriptors = &Descriptors{}
+		}
+		args.Descriptors.TaskID = task
+	}
+	if target, ok := a.number("target_tokens", 0, math.MaxInt32); ok {
+		args.Target = &target
+	}
+	args.AllowDelete, args.Why = a.flag("allow_delete"), a.flag("why")
+	args.Limit, _ = a.number("limit", 1, maxIDs)
+	return a.check(call{tool: "context_gc_analyze", run: func(ctx context.Context) (output, error) {
+		result, err := t.Analyze(ctx, args)
+		return output{fields: result}, err
+	}})
+}
+
+// Analyze finds what of a project's context can go and plans for a target.
+func (t Toolset) Analyze(ctx context.Context, a AnalyzeArgs) (Analysis, error) {
+	segments, err := t.Store.Segments(ctx, a.Project, "", Working)
+	if err != nil {
+		return Analysis{}, err
+	}
+	if len(segments) > 0 && allPinned(segments) {
+		return Analysis{}, &tools.Error{Code: "all_pinned", Message: fmt.Sprintf(
+			"all %d segments of project %s are pinned; unpin some with context_gc_unpin first", len(segments), a.Project)}
+	}
+	now := t.now()
+	candidates := Analyze(segments, Roots(segments, a.Descriptors, now), now)
+	result := Analysis{Candidates: candidates, Total: len(candidates)}
+	for _, c := range candidates {
+		result.Freed += c.Tokens
+	}
+	if len(candidates) == 0 {
+		result.Message = "no candidates"
+	}
+	if a.Target != nil {
+		result.plan(*a.Target, a.AllowDelete)
+	}
+	if a.Why {
+		result.explain(segments, now)
+	}
+	result.list(a.Limit)
+	return result, nil
+}
+
+func allPinned(segments []Segment) bool {
+	for _, s := range segments {
+		if !s.Pinned {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *Analysis) plan(target int, allowDelete bool) {
+	plan := MakePlan(r.Candidates, target, allowDelete)
+	r.Plan = &plan
+	switch {
+	case target > r.Freed:
+		r.Warnings = append(r.Warnings, fmt.Sprintf("target_tokens %d exceeds the %d prunable tokens", target, r.Freed))
+	case target > plan.Freed:
+		r.Warnings = append(r.Warnings, fmt.Sprintf("target_tokens %d cannot be met: %d tokens score high enough to go", target, plan.Freed))
+	}
+}
+
+// list shortens what is listed, and says so.
+func (r *Analysis) list(limit int) {
+	if limit == 0 {
+		limit = maxListed
+	}
+	if len(r.Candidates) <= limit {
+		return
+	}
+	r.Message = fmt.Sprintf("the first %d of %d candidates are listed", limit, len(r.Candidates))
+	r.Candidates = r.Candidates[:limit]
+	if r.Plan != nil {
+		r.Plan.Candidates = r.Plan.Candidates[:limit]
+	}
+}
+
+// PruneArgs are the arguments of context_gc_prune.
+type PruneArgs struct {
+	Project string
+	IDs     []string
+	Action  Action
+	Confirm bool
+}
+
+func pruneSchema(t Toolset) json.RawMessage {
+	return object([]string{"project_id", "segment_ids", "action"}, map[string]*property{
+		"project_id":  t.project(),
+		"segment_ids": ids("Segments to prune."),
+		"action":      choice("stash keeps the text to be read again; delete does not.", string(Stash), string(Delete)),
+		"confirm":     flag("Must be true to delete."),
+	})
+}
+
+func (t Toolset) checkPrune(given map[string]any) (tools.Call, []tools.Issue) {
+	a := newArguments(given)
+	args := PruneArgs{
+		Project: a.id("project_id", true), IDs: a.ids("segment_ids"),
+		Action: Action(a.choice("action", true, string(Stash), string(Delete))), Confirm: a.flag("confirm"),
+	}
+	return a.check(call{tool: "context_gc_prune", run: func(ctx context.Context) (output, error) {
+		result, err := t.Prune(ctx, args)
+		return output{fields: result}, err
+	}})
+}
+
+// Prune stashes or deletes segments.
+func (t Toolset) Prune(ctx context.Context, a PruneArgs) (Pruned, error) {
+	if a.Action == Delete && !a.Confirm {
+		return Pruned{}, &tools.Error{Code: "confirmation_required", Message: "deleting is for good: call again with confirm true, or stash"}
+	}
+	result, err := t.Store.Prune(ctx, a.Project, a.IDs, a.Action)
+	if err == nil && len(result.Segments) == 0 && result.Pinned > 0 && result.Pinned == len(result.Errors) {
+		return result, &tools.Error{Code: "all_pinned", Message: result.Errors[0] + "; nothing was pruned. Unpin with context_gc_unpin first"}
+	}
+	return result, err
+}
+
+// PinResult is the result of context_gc_pin and context_gc_unpin, under the name of
+// what was done.
+type PinResult struct {
+	Pinned   []string `json:"pinned_segments,omitzero"`
+	Unpinned []string `json:"unpinned_segments,omitzero"`
+	Errors   []string `json:"errors"`
+}
+
+func pinSchema(t Toolset) json.RawMessage {
+	return object([]string{"project_id", "segment_ids"}, map[string]*property{
+		"project_id": t.project(), "segment_ids": ids("Segments, such as s12."),
+	})
+}
+
+func (t Toolset) checkPin(pin bool) func(map[string]any) (tools.Call, []tools.Issue) {
+	name := "context_gc_unpin"
+	if pin {
+		name = "context_gc_pin"
+	}
+	return func(given map[string]any) (tools.Call, []tools.Issue) {
+		a := newArguments(given)
+		project, list := a.id("project_id", true), a.ids("segment_ids")
+		return a.check(call{tool: name, run: func(ctx context.Context) (output, error) {
+			result, err := t.Pin(ctx, project, list, pin)
+			return output{fields: result}, err
+		}})
+	}
+}
+
+// Pin protects segments, or lifts their protection.
+func (t Toolset) Pin(ctx context.Context, project string, list []string, pin bool) (PinResult, error) {
+	done, problems, err := t.Store.Pin(ctx, project, list, pin)
+	result := PinResult{Errors: problems}
+	if pin {
+		result.Pinned = done
+	} else {
+		result.Unpinned = done
+	}
+	return result, err
+}

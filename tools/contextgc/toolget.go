@@ -1,0 +1,209 @@
+package contextgc
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"time"
+
+	"mcp-pruner/tools"
+)
+
+// GetArgs are the arguments of context_get.
+type GetArgs struct {
+	Project   string // "": any
+	ID        string
+	FirstLine int // 0: from the start
+	LastLine  int // 0: to the end
+	Pattern   *regexp.Regexp
+}
+
+func getSchema(t Toolset) json.RawMessage {
+	return object([]string{"segment_id"}, map[string]*property{
+		"project_id": id("Which project's segment; any by default."),
+		"segment_id": id("The segment, such as s12."),
+		"start_line": number("First line, from 1.", 1, math.MaxInt32),
+		"end_line":   number("Last line.", 1, math.MaxInt32),
+		"pattern":    text("Only lines that match this regular expression (RE2), with their numbers."),
+	})
+}
+
+func (t Toolset) checkGet(given map[string]any) (tools.Call, []tools.Issue) {
+	a := newArguments(given)
+	args := GetArgs{Project: a.id("project_id", false), ID: a.id("segment_id", true)}
+	args.FirstLine, _ = a.number("start_line", 1, math.MaxInt32)
+	args.LastLine, _ = a.number("end_line", 1, math.MaxInt32)
+	if args.LastLine > 0 && args.FirstLine > args.LastLine {
+		a.bad("start_line", "custom")
+	}
+	if pattern := a.text("pattern", false, 1000); pattern != "" {
+		var err error
+		if args.Pattern, err = regexp.Compile(pattern); err != nil {
+			a.bad("pattern", "invalid_string")
+		}
+	}
+	about := tools.Subject{PruneID: args.ID, Part: args.FirstLine > 0 || args.LastLine > 0 || args.Pattern != nil}
+	return a.check(call{tool: "context_get", about: about, run: func(ctx context.Context) (output, error) {
+		return t.Get(ctx, args)
+	}})
+}
+
+// Got is the result of context_get, beside the text.
+type Got struct {
+	SegmentInfo
+	Text       string `json:"text"`
+	TotalLines int    `json:"total_lines"`
+	Matches    *int   `json:"match_count,omitempty"`
+}
+
+// Get returns a segment, some of its lines, or those that match.
+func (t Toolset) Get(ctx context.Context, a GetArgs) (output, error) {
+	segment, body, err := t.Store.Get(ctx, a.Project, a.ID)
+	if err != nil {
+		return output{}, err
+	}
+	if err := t.Store.Touch(ctx, segment.Project, segment.ID); err != nil {
+		return output{}, err
+	}
+	got := Got{SegmentInfo: info(segment)}
+	if got.Text, got.TotalLines, got.Matches = Select(body, a.FirstLine, a.LastLine, a.Pattern); got.Text == "" {
+		return output{fields: got, isText: true, notice: got.emptiness()}, nil
+	}
+	return output{fields: got, text: got.Text, isText: true}, nil
+}
+
+func (g Got) emptiness() string {
+	if g.Matches != nil {
+		return "no line matches"
+	}
+	return fmt.Sprintf("nothing there: the segment has %d lines", g.TotalLines)
+}
+
+// Select returns lines first to last of a text byte for byte, and how many lines it
+// has. With a pattern it returns the lines that match, each after its number and a
+// colon.
+func Select(body string, first, last int, pattern *regexp.Regexp) (part string, total int, matches *int) {
+	if first == 0 && last == 0 && pattern == nil {
+		return body, countLines(body), nil
+	}
+	last = cmp.Or(last, math.MaxInt)
+	var out strings.Builder
+	found := 0
+	for line := range strings.Lines(body) {
+		total++
+		if total < first || total > last {
+			continue
+		}
+		if pattern == nil {
+			out.WriteString(line)
+		} else if pattern.MatchString(strings.TrimSuffix(line, "\n")) {
+			found++
+			fmt.Fprintf(&out, "%d:%s", total, line)
+		}
+	}
+	if pattern != nil {
+		matches = &found
+	}
+	return out.String(), total, matches
+}
+
+func countLines(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
+
+// SegmentInfo is a segment as results show it.
+type SegmentInfo struct {
+	ID           string `json:"segment_id"`
+	Project      string `json:"project_id"`
+	Task         string `json:"task_id,omitempty"`
+	Type         Type   `json:"segment_type"`
+	Tool         string `json:"source_tool,omitempty"`
+	Path         string `json:"path,omitempty"`
+	FirstLine    int    `json:"start_line,omitempty"`
+	LastLine     int    `json:"end_line,omitempty"`
+	Tokens       int    `json:"tokens"`
+	Bytes        int    `json:"bytes"`
+	Created      string `json:"created_at"`
+	Pinned       bool   `json:"pinned"`
+	Tier         Tier   `json:"tier"`
+	SupersededBy string `json:"superseded_by,omitempty"`
+}
+
+func info(s Segment) SegmentInfo {
+	return SegmentInfo{
+		ID: s.ID, Project: s.Project, Task: s.Task, Type: s.Type, Tool: s.Tool, Path: s.Path, FirstLine: s.FirstLine,
+		LastLine: s.LastLine, Tokens: s.Tokens, Bytes: s.Bytes, Created: s.Created.UTC().Format(time.RFC3339), Pinned: s.Pinned,
+		Tier: s.Tier, SupersededBy: s.SupersededBy,
+	}
+}
+
+func searchSchema(t Toolset) json.RawMessage {
+	kinds := make([]string, 0, len(Types()))
+	for _, kind := range Types() {
+		kinds = append(kinds, string(kind))
+	}
+	return object([]string{"project_id"}, map[string]*property{
+		"project_id": t.project(),
+		"query":      text("Words that must all occur."),
+		"task_id":    id("Only of this task."),
+		"type":       choice("Only of this type.", kinds...),
+		"tier":       choice("Only in this tier.", string(Working), string(Stashed)),
+		"path":       text("Only of this file."),
+		"tags":       ids("Only with all of these tags."),
+		"limit":      number("At most this many (default 20).", 1, 1000),
+	})
+}
+
+func (t Toolset) checkSearch(given map[string]any) (tools.Call, []tools.Issue) {
+	a := newArguments(given)
+	kinds := make([]string, 0, len(Types()))
+	for _, kind := range Types() {
+		kinds = append(kinds, string(kind))
+	}
+	q := Query{
+		Project: a.id("project_id", true), Text: a.text("query", false, 1000), Task: a.id("task_id", false),
+		Type: Type(a.choice("type", false, kinds...)), Tier: Tier(a.choice("tier", false, string(Working), string(Stashed))),
+		Path: a.text("path", false, 4096), Tags: a.tags("tags"),
+	}
+	q.Limit, _ = a.number("limit", 1, 1000)
+	return a.check(call{tool: "context_search", run: func(ctx context.Context) (output, error) {
+		result, err := t.Search(ctx, q)
+		return output{fields: result}, err
+	}})
+}
+
+// Found is the result of context_search.
+type Found struct {
+	Segments []FoundSegment `json:"segments"`
+	Total    int            `json:"total_matches"`
+	Query    string         `json:"query"`
+	Message  string         `json:"message,omitempty"`
+}
+
+// FoundSegment is one segment found.
+type FoundSegment struct {
+	SegmentInfo
+	Line    int    `json:"line"` // of the excerpt
+	Excerpt string `json:"excerpt"`
+}
+
+// Search finds segments by their words.
+func (t Toolset) Search(ctx context.Context, q Query) (Found, error) {
+	hits, total, err := t.Store.Search(ctx, q)
+	result := Found{Segments: []FoundSegment{}, Total: total, Query: q.Text}
+	for _, h := range hits {
+		result.Segments = append(result.Segments, FoundSegment{info(h.Segment), h.Line, h.Excerpt})
+	}
+	if total == 0 {
+		result.Message = "no segments match"
+	}
+	return result, err
+}

@@ -1,0 +1,155 @@
+package contextgc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"mcp-pruner/tools"
+)
+
+// Toolset is the tools over a store.
+type Toolset struct {
+	Store   *Store
+	Project string           // the one whose deliveries this server records; descriptions name it
+	Now     func() time.Time // nil: time.Now
+}
+
+// Tools returns context_gc_analyze, _prune, _pin, _unpin, context_get and
+// context_search.
+func (t Toolset) Tools() []tools.Tool {
+	return []tools.Tool{
+		{
+			Name: "context_gc_analyze", ReadOnly: true, Check: t.checkAnalyze, InputSchema: analyzeSchema(t),
+			Description: "Lists what of the recorded context can go, the least useful first, with a reason for each. With target_tokens it also plans " +
+				"what to stash. Pinned segments, the current file, the task's messages and recent decisions are kept.",
+		},
+		{
+			Name: "context_gc_prune", Destructive: true, Check: t.checkPrune, InputSchema: pruneSchema(t),
+			Description: "Stashes segments (context_get still returns them) or deletes them for good, which needs confirm. Pinned segments are refused.",
+		},
+		{
+			Name: "context_gc_pin", Check: t.checkPin(true), InputSchema: pinSchema(t),
+			Description: "Protects segments from pruning.",
+		},
+		{
+			Name: "context_gc_unpin", Check: t.checkPin(false), InputSchema: pinSchema(t),
+			Description: "Allows segments to be pruned again.",
+		},
+		{
+			Name: "context_get", ReadOnly: true, Check: t.checkGet, InputSchema: getSchema(t),
+			Description: "Returns the exact text of a segment, such as s12 named in a [cleared ...] note: all of it, a range of lines, or the lines " +
+				"that match a pattern.",
+		},
+		{
+			Name: "context_search", ReadOnly: true, Check: t.checkSearch, InputSchema: searchSchema(t),
+			Description: "Finds recorded outputs, stashed ones too, in which all the words occur. The newest come first.",
+		},
+	}
+}
+
+func (t Toolset) now() time.Time {
+	if t.Now == nil {
+		return time.Now()
+	}
+	return t.Now()
+}
+
+func (t Toolset) project() *property {
+	if t.Project == "" {
+		return id("Which project's segments.")
+	}
+	return id("Which project's segments; this server records under " + strconv.Quote(t.Project) + ".")
+}
+
+// call is a checked call of any of the tools. None of them is pruned: they are asked
+// for exactly what they return.
+type call struct {
+	tool  string
+	about tools.Subject
+	run   func(context.Context) (output, error)
+}
+
+// FocusQuestion implements tools.Call.
+func (call) FocusQuestion() string { return "" }
+
+// Subject implements tools.Subjecter.
+func (c call) Subject() tools.Subject { return c.about }
+
+// Run implements tools.Call.
+func (c call) Run(ctx context.Context) (tools.Output, error) {
+	out, err := c.run(ctx)
+	if err == nil {
+		out.tool = c.tool
+		return out, nil
+	}
+	var known *tools.Error
+	switch {
+	case errors.As(err, &known):
+		return nil, known
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, ErrNotFound):
+		return nil, &tools.Error{Code: "not_found", Message: "there is no such segment; context_search finds those there are"}
+	}
+	return nil, &tools.Error{Code: "store_error", Message: err.Error()}
+}
+
+// output is a result: fields for programs, and a text for the model, which is the
+// fields as JSON unless it is given.
+type output struct {
+	tool   string
+	fields any
+	text   string
+	isText bool
+	notice string
+}
+
+// Code implements tools.Output.
+func (o output) Code() string { return o.Text() }
+
+// Source implements tools.Output.
+func (o output) Source() tools.Source { return tools.Source{} }
+
+// Notice implements tools.Noticer.
+func (o output) Notice() string { return o.notice }
+
+// Prune implements tools.Output. It is never called: nobody can ask these tools a
+// focus question.
+func (o output) Prune(string) (tools.Output, error) {
+	return nil, errors.New("the output of this tool is not pruned")
+}
+
+// Text implements tools.Output.
+func (o output) Text() string {
+	if o.isText {
+		return o.text
+	}
+	return string(encode(o.fields))
+}
+
+// Structured implements tools.Output.
+func (o output) Structured(pruning any) any {
+	body := encode(o.fields)
+	head := append([]byte(`{"tool":`), encode(o.tool)...)
+	if len(body) > len("{}") {
+		head = append(append(head, ','), body[1:len(body)-1]...)
+	}
+	return json.RawMessage(append(append(append(head, `,"pruning":`...), encode(pruning)...), '}'))
+}
+
+// encode is JSON as a model reads it best: < and & stay what they are.
+func encode(v any) []byte {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic("contextgc: encode: " + err.Error()) // our own types always encode
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,51 @@
+package contextgc
+
+import (
+	"fmt"
+	"time"
+)
+
+// maxExplained is how many candidates an explanation goes into.
+const maxExplained = 20
+
+// explain says in words how the candidates were chosen and scored, and what a plan
+// would cost and bring at the prices of a prompt cache.
+func (r *Analysis) explain(segments []Segment, now time.Time) {
+	say := func(format string, args ...any) {
+		r.Explanation = append(r.Explanation, fmt.Sprintf(format, args...))
+	}
+	byID := make(map[string]Segment, len(segments))
+	pinned, tokens := 0, 0
+	for _, s := range segments {
+		byID[s.ID] = s
+		tokens += s.Tokens
+		if s.Pinned {
+			pinned++
+		}
+	}
+	say("%d segments with %d tokens are in the context; %d are pinned, %d more are kept because the work in hand refers to them.",
+		len(segments), tokens, pinned, len(segments)-pinned-len(r.Candidates))
+	for _, c := range r.Candidates[:min(len(r.Candidates), maxExplained)] {
+		say("%s", Explain(byID[c.ID], now))
+	}
+	if r.Plan == nil || r.Plan.Freed == 0 {
+		return
+	}
+	chosen := make(map[string]bool)
+	for _, id := range append(append([]string{}, r.Plan.Stash...), r.Plan.Delete...) {
+		chosen[id] = true
+	}
+	after, started := 0, false
+	for _, s := range segments { // in the order in which they stand in the window
+		switch {
+		case chosen[s.ID]:
+			started = true
+		case started:
+			after += s.Tokens
+		}
+	}
+	b := DefaultPrices().BreakEven(r.Plan.Freed, after)
+	say("The plan: %s. It frees %d tokens.", r.Plan.Reason, r.Plan.Freed)
+	say("Clearing them writes the %d recorded tokens behind the first of them to the prompt cache again, which costs as much as %.0f fresh tokens; "+
+		"each later call then costs %.0f less. It pays after %s.", after, b.Cost, b.SavedPerCall, b.calls())
+}
