@@ -1,4 +1,6 @@
-package tools
+// Package process runs the commands of tools and sees to it that they end: one
+// supervisor for all of them.
+package process
 
 import (
 	"context"
@@ -20,64 +22,65 @@ const (
 )
 
 var (
-	errTimeout = errors.New("timed out")
-	// errEnough is what a writer of process output returns to end the process.
-	errEnough = errors.New("enough")
+	// ErrTimeout is why a process that took too long was ended.
+	ErrTimeout = errors.New("timed out")
+	// ErrEnough is what a writer of process output returns to end the process.
+	ErrEnough = errors.New("enough")
 )
 
-// spawnError says that the child never ran.
-type spawnError struct{ err error }
+// SpawnError says that the child never ran.
+type SpawnError struct{ Err error }
 
-func (e *spawnError) Error() string { return e.err.Error() }
-func (e *spawnError) Unwrap() error { return e.err }
+func (e *SpawnError) Error() string { return e.Err.Error() }
+func (e *SpawnError) Unwrap() error { return e.Err }
 
-// notInstalled is the spawnError of a program that was not found, wherever the
+// NotInstalled is the SpawnError of a program that was not found, wherever the
 // search for it failed.
-func notInstalled(name string) error {
-	return &spawnError{fmt.Errorf("%s: %w", name, syscall.ENOENT)}
+func NotInstalled(name string) error {
+	return &SpawnError{fmt.Errorf("%s: %w", name, syscall.ENOENT)}
 }
 
-// process is one child to run. It has no terminal, its standard input is
-// stdin or the null device, and its output goes to the writers chunk by chunk.
-type process struct {
-	path           string
-	args, env      []string
-	dir            string
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	timeout        time.Duration
+// Process is one child to run. It has no terminal, its standard input is
+// Stdin or the null device, and its output goes to the writers chunk by chunk.
+type Process struct {
+	Path           string
+	Args, Env      []string
+	Dir            string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Timeout        time.Duration
 }
 
-// run waits for the child to end and returns its exit code. Otherwise the error
-// is a *spawnError, errTimeout, errEnough, or ctx's own; the child and its
+// Run waits for the child to end and returns its exit code. Otherwise the error
+// is a *SpawnError, ErrTimeout, ErrEnough, or ctx's own; the child and its
 // process group are then dead. What the child left running in the background
 // can neither hold up the call nor write to the writers after it.
-func (p process) run(parent context.Context) (int, error) {
+func (p Process) Run(parent context.Context) (int, error) {
 	if err := parent.Err(); err != nil {
 		return 0, err
 	}
 	ctx, stop := context.WithCancelCause(parent)
 	defer stop(nil)
-	ctx, cancel := context.WithTimeoutCause(ctx, p.timeout, errTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, ErrTimeout)
 	defer cancel()
 
-	cmd := exec.Command(p.path, p.args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = p.dir, p.env, p.stdin
+	cmd := exec.Command(p.Path, p.Args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = p.Dir, p.Env, p.Stdin
 	ownGroup(cmd)
-	out, err := newPump(p.stdout)
+	out, err := newPump(p.Stdout)
 	if err != nil {
-		return 0, &spawnError{err}
+		return 0, &SpawnError{err}
 	}
-	errs, err := newPump(p.stderr)
+	errs, err := newPump(p.Stderr)
 	if err != nil {
 		out.abandon()
-		return 0, &spawnError{err}
+		return 0, &SpawnError{err}
 	}
 	cmd.Stdout, cmd.Stderr = out.write, errs.write
 	if err := cmd.Start(); err != nil {
 		out.abandon()
 		errs.abandon()
-		return 0, &spawnError{err}
+		return 0, &SpawnError{err}
 	}
 	go out.run(stop)
 	go errs.run(stop)
@@ -100,8 +103,8 @@ func (p process) run(parent context.Context) (int, error) {
 		return 0, parent.Err()
 	case cause != nil:
 		return 0, cause
-	case errors.Is(context.Cause(ctx), errEnough):
-		return 0, errEnough
+	case errors.Is(context.Cause(ctx), ErrEnough):
+		return 0, ErrEnough
 	}
 	return exitCode(cmd.ProcessState), nil
 }

@@ -1,4 +1,4 @@
-package tools
+package files
 
 import (
 	"bufio"
@@ -10,18 +10,18 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// textSink keeps the beginning of a byte stream as valid UTF-8: each byte that
+// Sink keeps the beginning of a byte stream as valid UTF-8: each byte that
 // is none becomes U+FFFD, and the text ends before the rune that would exceed
 // the limit. It takes everything that is written and never keeps more than limit.
-type textSink struct {
-	limit     int
-	text      []byte
+type Sink struct {
+	Limit     int
+	Text      []byte
+	Truncated bool
 	carry     []byte // the beginning of a rune whose end has not come yet
-	truncated bool
 }
 
-func (s *textSink) Write(p []byte) (int, error) {
-	if s.truncated {
+func (s *Sink) Write(p []byte) (int, error) {
+	if s.Truncated {
 		return len(p), nil
 	}
 	n := len(p)
@@ -35,27 +35,27 @@ func (s *textSink) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// end flushes a rune that never was completed.
-func (s *textSink) end() {
+// End flushes a rune that never was completed.
+func (s *Sink) End() {
 	carry := s.carry
 	s.carry = nil
-	if !s.truncated {
+	if !s.Truncated {
 		s.add(carry)
 	}
 }
 
 // add takes bytes that do not end within a rune.
-func (s *textSink) add(p []byte) {
+func (s *Sink) add(p []byte) {
 	if !utf8.Valid(p) {
 		// No need to replace what cannot fit: replacing never shortens.
-		p = appendValid(nil, cutRune(p, s.limit-len(s.text)+utf8.UTFMax))
+		p = AppendValid(nil, CutRune(p, s.Limit-len(s.Text)+utf8.UTFMax))
 	}
-	room := s.limit - len(s.text)
+	room := s.Limit - len(s.Text)
 	if len(p) > room {
-		p = cutRune(p, room)
-		s.truncated = true
+		p = CutRune(p, room)
+		s.Truncated = true
 	}
-	s.text = append(s.text, p...)
+	s.Text = append(s.Text, p...)
 }
 
 // openRune is the length of the incomplete rune at the end of p, 0 if none.
@@ -72,8 +72,8 @@ func openRune(p []byte) int {
 	return 0
 }
 
-// cutRune shortens p to at most n bytes without cutting a rune.
-func cutRune(p []byte, n int) []byte {
+// CutRune shortens p to at most n bytes without cutting a rune.
+func CutRune(p []byte, n int) []byte {
 	if len(p) <= n {
 		return p
 	}
@@ -83,20 +83,20 @@ func cutRune(p []byte, n int) []byte {
 	return p[:n]
 }
 
-// quotedBytes is how much of what a client wrote is repeated in a message, which
+// QuotedBytes is how much of what a client wrote is repeated in a message, which
 // is logged and reaches the model twice.
-const quotedBytes = 256
+const QuotedBytes = 256
 
-// quoted is a path or pattern as a message repeats it.
-func quoted(s string) string {
-	if len(s) <= quotedBytes {
+// Quoted is a path or pattern as a message repeats it.
+func Quoted(s string) string {
+	if len(s) <= QuotedBytes {
 		return s
 	}
-	return string(cutRune([]byte(s[:quotedBytes+1]), quotedBytes)) + "…"
+	return string(CutRune([]byte(s[:QuotedBytes+1]), QuotedBytes)) + "…"
 }
 
-// appendValid appends p with one U+FFFD for each byte that is not UTF-8.
-func appendValid(to, p []byte) []byte {
+// AppendValid appends p with one U+FFFD for each byte that is not UTF-8.
+func AppendValid(to, p []byte) []byte {
 	for len(p) > 0 {
 		r, n := utf8.DecodeRune(p)
 		to = utf8.AppendRune(to, r)
@@ -105,34 +105,34 @@ func appendValid(to, p []byte) []byte {
 	return to
 }
 
-// validText is p as a string with one U+FFFD for each byte that is not UTF-8.
-func validText(p []byte) string {
+// ValidText is p as a string with one U+FFFD for each byte that is not UTF-8.
+func ValidText(p []byte) string {
 	if utf8.Valid(p) {
 		return string(p)
 	}
-	return string(appendValid(nil, p))
+	return string(AppendValid(nil, p))
 }
 
-// sniffed is how much of a file decides whether it is text.
-const sniffed = 8000
+// Sniffed is how much of a file decides whether it is text.
+const Sniffed = 8000
 
 // maxBuffer is how much of a file is read at once.
 const maxBuffer = 64 << 10
 
-// bufferFor is a buffer that takes a small file whole. Files of the kernel's
+// BufferFor is a buffer that takes a small file whole. Files of the kernel's
 // making have no size.
-func bufferFor(size int64) int {
+func BufferFor(size int64) int {
 	if size == 0 {
-		return sniffed
+		return Sniffed
 	}
 	return int(min(size+1, maxBuffer))
 }
 
-// decoded drops a byte order mark and turns UTF-16 into UTF-8. What has none is
+// Decoded drops a byte order mark and turns UTF-16 into UTF-8. What has none is
 // passed on byte by byte. wide says that the file was UTF-16.
-func decoded(r io.Reader) (text *bufio.Reader, wide bool) { return decodedWith(r, maxBuffer) }
+func Decoded(r io.Reader) (text *bufio.Reader, wide bool) { return DecodedWith(r, maxBuffer) }
 
-func decodedWith(r io.Reader, buffer int) (text *bufio.Reader, wide bool) {
+func DecodedWith(r io.Reader, buffer int) (text *bufio.Reader, wide bool) {
 	raw := bufio.NewReaderSize(r, buffer)
 	mark, _ := raw.Peek(3)
 	switch {

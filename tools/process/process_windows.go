@@ -1,4 +1,4 @@
-package tools
+package process
 
 import (
 	"errors"
@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"syscall"
 )
-
-const openNonblock = 0
 
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
@@ -28,10 +26,7 @@ func exitCode(state *os.ProcessState) int { return state.ExitCode() }
 
 func readNow(*os.File, []byte) int { return 0 }
 
-func isLoop(error) bool { return false }
-
-func isAbsent(error) bool { return false }
-
-func isUnusable(err error) bool {
+// IsUnusable says that a program was found but cannot be run here at all.
+func IsUnusable(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 }

@@ -1,27 +1,32 @@
-package tools
+package grep
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/tools/files"
 )
 
 // TestRgEventsOfAnyLength feeds events that do not fit, in pieces of every size:
 // where the match is comes through, and little is held.
 func TestRgEventsOfAnyLength(t *testing.T) {
 	real := t.TempDir()
-	write(t, real, "f", strings.Repeat("x", 600)+"\n")
+	require.NoError(t, os.WriteFile(filepath.Join(real, "f"), []byte(strings.Repeat("x", 600)+"\n"), 0o600))
+	tree, err := files.NewRoot(real)
+	require.NoError(t, err)
 	root, err := os.OpenRoot(real)
 	require.NoError(t, err)
 	defer root.Close()
 	event := func(text, submatches string) string {
 		return fmt.Sprintf(`{"type":"match","data":{"path":{"text":%s},"lines":{"text":%s},"line_number":1,"absolute_offset":0,"submatches":[%s]}}`+"\n",
-			quote(filepath.Join(real, "f")), text, submatches)
+			strconv.Quote(filepath.Join(real, "f")), text, submatches)
 	}
 	sub := `{"match":{"text":"x"},"start":3,"end":4}`
 	for about, text := range map[string]string{
@@ -35,8 +40,8 @@ func TestRgEventsOfAnyLength(t *testing.T) {
 		"many submatches": event(`"x"`, strings.Repeat(sub+",", 20<<10)+sub),
 	} {
 		for _, piece := range []int{7, 4096, len(text)} {
-			c := newCollector(t.Context(), root, search{Mode: modeContent, MaxMatches: 9, MaxBytes: 1 << 20, Paths: []searchPath{{show: ".", real: "."}}})
-			e := &rgEvents{real: real, found: c}
+			c := newCollector(t.Context(), root, Search{Mode: Content, MaxMatches: 9, MaxBytes: 1 << 20, Paths: []Path{{Show: ".", real: ".", dir: true}}})
+			e := &rgEvents{run: &rgRun{engine: &Engine{Root: tree}, found: c}}
 			for rest := text; rest != ""; {
 				n := min(piece, len(rest))
 				_, err := e.Write([]byte(rest[:n]))
@@ -44,9 +49,9 @@ func TestRgEventsOfAnyLength(t *testing.T) {
 				rest = rest[n:]
 				require.LessOrEqual(t, len(e.event), eventBytes)
 			}
-			require.NoError(t, c.settle())
-			require.Len(t, c.matches, 1, "%s in pieces of %d", about, piece)
-			assert.Equal(t, 4, *c.matches[0].Column)
+			got := c.result(nil)
+			require.Len(t, got.Matches, 1, "%s in pieces of %d", about, piece)
+			assert.Equal(t, 4, *got.Matches[0].Column)
 		}
 	}
 }

@@ -1,7 +1,10 @@
-package tools
+// Package files is what reading below one directory takes: paths that cannot
+// leave it, and bytes of any encoding that become UTF-8 of bounded length.
+package files
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,18 +12,47 @@ import (
 	"unicode/utf8"
 )
 
-// within resolves a path as text only: p, relative to dir (itself relative to
+// Root is a directory no path may lead out of, in the two spellings a client may
+// use for it.
+type Root struct {
+	given string // absolute, as given
+	real  string // absolute, symbolic links resolved
+}
+
+// NewRoot checks that a directory is there.
+func NewRoot(dir string) (*Root, error) {
+	given, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("root %q: %w", dir, err)
+	}
+	real, err := filepath.EvalSymlinks(given)
+	if err != nil {
+		return nil, fmt.Errorf("root: %w", err)
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("root %s is not a directory", given)
+	}
+	return &Root{given, real}, nil
+}
+
+// Given is the root as it was given, absolute.
+func (r *Root) Given() string { return r.given }
+
+// Real is the root with symbolic links resolved.
+func (r *Root) Real() string { return r.real }
+
+// Within resolves a path as text only: p, relative to dir (itself relative to
 // the root), becomes a cleaned path relative to the root. It fails when the
 // cleaned path is not below the root, in either of the root's spellings; on its
 // way there it may leave the root and come back.
-func (b *base) within(dir, p string) (string, bool) {
-	for _, from := range []string{b.root, b.real} {
+func (r *Root) Within(dir, p string) (string, bool) {
+	for _, from := range []string{r.given, r.real} {
 		path := filepath.Clean(p)
 		if !filepath.IsAbs(p) {
 			path = filepath.Join(from, dir, p)
 		}
-		for _, root := range []string{b.root, b.real} {
-			if rel, err := filepath.Rel(root, path); err == nil && local(rel) {
+		for _, root := range []string{r.given, r.real} {
+			if rel, err := filepath.Rel(root, path); err == nil && Local(rel) {
 				return rel, true
 			}
 		}
@@ -28,50 +60,22 @@ func (b *base) within(dir, p string) (string, bool) {
 	return "", false
 }
 
-// local says whether a cleaned relative path stays below its directory. Unlike
+// Local says whether a cleaned relative path stays below its directory. Unlike
 // filepath.IsLocal it looks at the text alone on every system.
-func local(rel string) bool {
+func Local(rel string) bool {
 	return !filepath.IsAbs(rel) && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// pathArg checks one path and returns it relative to the root.
-func (b *base) pathArg(a *arguments, name, dir, p string) string {
-	rel, ok := b.within(dir, p)
-	if !ok {
-		a.bad(name, codeCustom)
-	}
-	return rel
-}
+// ErrOutside says that a path leads out of the root through a symbolic link.
+var ErrOutside = errors.New("leads out of the root through a symbolic link")
 
-// cwdArg is the optional cwd argument relative to the root, "." when missing.
-// It is false when there is one that cannot be used.
-func (b *base) cwdArg(a *arguments) (string, bool) {
-	if _, given := a.given["cwd"]; !given {
-		a.take("cwd")
-		return ".", true
-	}
-	p, ok := a.optional("cwd", 0)
-	if !ok {
-		return ".", false
-	}
-	rel, ok := b.within(".", p)
-	if !ok {
-		a.bad("cwd", codeCustom)
-		return ".", false
-	}
-	return rel, true
-}
-
-// errOutside says that a path leads out of the root through a symbolic link.
-var errOutside = errors.New("leads out of the root through a symbolic link")
-
-// resolve follows the symbolic links of a path below the root and returns the
+// Resolve follows the symbolic links of a path below the root and returns the
 // path of what it leads to, relative to the real root.
-func (b *base) resolve(rel string) (string, error) {
-	path := filepath.Join(b.real, rel)
+func (r *Root) Resolve(rel string) (string, error) {
+	path := filepath.Join(r.real, rel)
 	real, err := filepath.EvalSymlinks(path)
-	if err != nil && b.endsOutside(rel) {
-		return "", errOutside
+	if err != nil && r.endsOutside(rel) {
+		return "", ErrOutside
 	}
 	if err != nil {
 		// The system's own error says more: that of a loop can be recognised.
@@ -80,9 +84,9 @@ func (b *base) resolve(rel string) (string, error) {
 		}
 		return "", err
 	}
-	out, err := filepath.Rel(b.real, real)
-	if err != nil || !local(out) {
-		return "", errOutside
+	out, err := filepath.Rel(r.real, real)
+	if err != nil || !Local(out) {
+		return "", ErrOutside
 	}
 	return out, nil
 }
@@ -93,8 +97,8 @@ const maxLinks = 255
 // endsOutside says whether a path that cannot be followed to its end leads out of
 // the root as far as it goes. What is there, or is not, is then no concern of the
 // caller's.
-func (b *base) endsOutside(rel string) bool {
-	at, rest := b.real, parts(rel)
+func (r *Root) endsOutside(rel string) bool {
+	at, rest := r.real, parts(rel)
 	for links := 0; len(rest) > 0 && links < maxLinks; {
 		next := filepath.Join(at, rest[0]) // also where it is ".."
 		rest = rest[1:]
@@ -118,8 +122,8 @@ func (b *base) endsOutside(rel string) bool {
 		rest = append(parts(target), rest...)
 		links++
 	}
-	out, err := filepath.Rel(b.real, at)
-	return err != nil || !local(out)
+	out, err := filepath.Rel(r.real, at)
+	return err != nil || !Local(out)
 }
 
 // parts are the names in a path as it stands, not cleaned: a ".." behind a link
@@ -128,30 +132,30 @@ func parts(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) })
 }
 
-// directory resolves a working directory to its absolute path.
-func (b *base) directory(rel string) (string, error) {
-	real, err := b.resolve(rel)
+// Directory resolves a working directory to its absolute path.
+func (r *Root) Directory(rel string) (string, error) {
+	real, err := r.Resolve(rel)
 	if err != nil {
 		return "", err
 	}
-	info, err := os.Stat(filepath.Join(b.real, real))
+	info, err := os.Stat(filepath.Join(r.real, real))
 	if err != nil {
 		return "", err
 	}
 	if !info.IsDir() {
 		return "", errors.New("not a directory")
 	}
-	return filepath.Join(b.root, rel), nil
+	return filepath.Join(r.given, rel), nil
 }
 
-// plainReason words a file system error without the paths and calls in it.
-func plainReason(err error) string {
+// PlainReason words a file system error without the paths and calls in it.
+func PlainReason(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "no such file or directory"
 	case errors.Is(err, fs.ErrPermission):
 		return "permission denied"
-	case isLoop(err):
+	case IsLoop(err):
 		return "too many symbolic links"
 	}
 	var path *fs.PathError
@@ -161,40 +165,43 @@ func plainReason(err error) string {
 	return err.Error()
 }
 
-var errNotRegular = errors.New("not a regular file")
+// ErrNotRegular says that a path names a directory, a device or the like.
+var ErrNotRegular = errors.New("not a regular file")
 
-// open opens a regular file below the root for reading. It never waits: what is
+// Open opens a regular file below the root for reading. It never waits: what is
 // no regular file is not opened, and what takes the file's place between the
 // look and the open is found out afterwards. Whatever is swapped in, os.Root
 // does not leave the root.
-func (b *base) open(rel string) (*os.File, int64, error) {
-	root, err := os.OpenRoot(b.real)
+func (r *Root) Open(rel string) (*os.File, int64, error) {
+	root, err := os.OpenRoot(r.real)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer root.Close()
-	f, size, err := openRegular(root, rel)
-	if err == nil || errors.Is(err, errNotRegular) || errors.Is(err, fs.ErrNotExist) {
+	f, size, err := OpenRegular(root, rel)
+	if err == nil || errors.Is(err, ErrNotRegular) || errors.Is(err, fs.ErrNotExist) {
 		return f, size, err
 	}
 	// os.Root refuses absolute links even when they stay inside.
-	real, rerr := b.resolve(rel)
+	real, rerr := r.Resolve(rel)
 	if rerr != nil {
 		return nil, 0, rerr
 	}
 	if real == rel {
 		return nil, 0, err
 	}
-	return openRegular(root, real)
+	return OpenRegular(root, real)
 }
 
-func openRegular(root *os.Root, rel string) (*os.File, int64, error) {
+// OpenRegular opens a regular file below an open root without ever waiting for it,
+// and returns its size.
+func OpenRegular(root *os.Root, rel string) (*os.File, int64, error) {
 	info, err := root.Stat(rel)
 	if err != nil {
 		return nil, 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, errNotRegular
+		return nil, 0, ErrNotRegular
 	}
 	f, err := root.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
 	if err != nil {
@@ -202,7 +209,7 @@ func openRegular(root *os.Root, rel string) (*os.File, int64, error) {
 	}
 	info, err = f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errNotRegular
+		err = ErrNotRegular
 	}
 	if err != nil {
 		_ = f.Close()

@@ -1,4 +1,4 @@
-package tools
+package grep
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"mcp-pruner/tools/files"
 )
 
 // How much is kept of what an engine says on standard error, and of one line
@@ -20,12 +22,12 @@ const (
 // searches on; but it says so whatever it is told, and ends with the exit code of
 // a failed search.
 type complaints struct {
-	kept    textSink
+	kept    files.Sink
 	line    []byte
 	ignored bool // there was a line about an ignore file
 }
 
-func newComplaints() *complaints { return &complaints{kept: textSink{limit: complaintsKept}} }
+func newComplaints() *complaints { return &complaints{kept: files.Sink{Limit: complaintsKept}} }
 
 func (c *complaints) Write(p []byte) (int, error) {
 	n := len(p)
@@ -57,14 +59,14 @@ func (c *complaints) take() {
 // shortLine leaves out the middle of a long line: what it quotes stands before the
 // reason, which is at the end.
 func shortLine(line []byte) []byte {
-	if len(line) <= 2*quotedBytes {
+	if len(line) <= 2*files.QuotedBytes {
 		return line
 	}
-	from := len(line) - quotedBytes
+	from := len(line) - files.QuotedBytes
 	for from < len(line) && !utf8.RuneStart(line[from]) {
 		from++
 	}
-	return slices.Concat(cutRune(line, quotedBytes), []byte("…"), line[from:])
+	return slices.Concat(files.CutRune(line, files.QuotedBytes), []byte("…"), line[from:])
 }
 
 // text is the beginning of what was said, or else the words for nothing.
@@ -72,8 +74,8 @@ func (c *complaints) text(nothing string) string {
 	if len(c.line) > 0 {
 		c.take()
 	}
-	c.kept.end()
-	if text := strings.TrimSpace(string(c.kept.text)); text != "" {
+	c.kept.End()
+	if text := strings.TrimSpace(string(c.kept.Text)); text != "" {
 		return text
 	}
 	return nothing

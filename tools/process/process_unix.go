@@ -1,6 +1,6 @@
 //go:build unix
 
-package tools
+package process
 
 import (
 	"errors"
@@ -8,10 +8,6 @@ import (
 	"os/exec"
 	"syscall"
 )
-
-// openNonblock keeps an open from waiting for the other end of a FIFO that took
-// the file's place after it was looked at.
-const openNonblock = syscall.O_NONBLOCK
 
 // ownGroup makes the child the leader of a session, and so of a process group,
 // of its own: one signal reaches all it starts, and a program that asks for a
@@ -46,14 +42,7 @@ func readNow(f *os.File, buf []byte) int {
 	return max(n, 0)
 }
 
-func isLoop(err error) bool { return errors.Is(err, syscall.ELOOP) }
-
-// isAbsent covers what cannot exist: below a file, or with too long a name.
-func isAbsent(err error) bool {
-	return errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
-}
-
-// isUnusable says that a program was found but cannot be run here at all.
-func isUnusable(err error) bool {
+// IsUnusable says that a program was found but cannot be run here at all.
+func IsUnusable(err error) bool {
 	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.ENOEXEC)
 }

@@ -1,38 +1,21 @@
-package tools
+package grep
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
+	"mcp-pruner/tools/files"
 )
 
-// walk finds the files a search looks at, in the order and by the rules of rg:
-// no hidden files, nothing that ignore files name, no symbolic links.
+// walk finds the files a search looks at by the rules of rg: no hidden files,
+// nothing that ignore files name, no symbolic links.
 type walk struct {
 	dir    string // where the glob starts from
-	glob   *ignoreRule
+	glob   *globFilter
 	failed []string // directories that could not be read
-}
-
-func newWalk(root, dir, glob string) (*walk, error) {
-	w := &walk{dir: dir}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		w.dir = real
-	}
-	said := ignoreLine(glob) // to rg a glob is a line of an ignore file
-	if said == "" {
-		return w, nil
-	}
-	w.glob = parseIgnore(said)
-	if w.glob == nil || !doublestar.ValidatePattern(w.glob.pattern) {
-		return nil, fmt.Errorf("glob %q cannot be understood", quoted(glob))
-	}
-	return w, nil
 }
 
 func (w *walk) complaint() error {
@@ -59,7 +42,7 @@ func (w *walk) below(ctx context.Context, dir string, above *ignoreLevel, add fu
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		w.failed = append(w.failed, filepath.Base(dir)+": "+plainReason(err))
+		w.failed = append(w.failed, filepath.Base(dir)+": "+files.PlainReason(err))
 	}
 	level := newIgnoreLevel(dir, above, entries)
 	for _, e := range entries {
@@ -79,22 +62,19 @@ func (w *walk) below(ctx context.Context, dir string, above *ignoreLevel, add fu
 	return nil
 }
 
-// wanted applies the glob, which beats everything, then the ignore files, then
-// the rule that hidden files stay hidden unless an ignore file brings them back.
+// wanted applies the ignore files, then the rule that hidden files stay hidden
+// unless an ignore file brings them back or the glob names them, then the glob.
 func (w *walk) wanted(level *ignoreLevel, path string, dir bool) bool {
-	if w.glob != nil {
-		if w.glob.matches(w.dir, path, dir) {
-			return !w.glob.negated
-		}
-		if !w.glob.negated && !dir {
-			return false
-		}
+	if w.glob != nil && w.glob.rule.negated && w.glob.rule.matches(w.dir, path, dir) {
+		return false
 	}
 	switch level.verdict(path, dir) {
 	case ignored:
 		return false
-	case allowed:
-		return true
+	case undecided:
+		if strings.HasPrefix(filepath.Base(path), ".") && !w.glob.unhides(w.dir, path, dir) {
+			return false
+		}
 	}
-	return !strings.HasPrefix(filepath.Base(path), ".")
+	return dir || w.glob.wants(w.dir, path)
 }

@@ -1,4 +1,4 @@
-package tools
+package grep
 
 import (
 	"os"
@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"mcp-pruner/tools/files"
 )
 
 // The ignore files of a directory, the strongest first. .gitignore and git's
@@ -172,7 +174,7 @@ func (r *ignoreRule) matches(base, path string, dir bool) bool {
 		return false
 	}
 	rel, err := filepath.Rel(base, path)
-	if err != nil || !local(rel) {
+	if err != nil || !files.Local(rel) {
 		rel = filepath.Base(path)
 	}
 	ok, _ := doublestar.Match(r.pattern, filepath.ToSlash(rel))

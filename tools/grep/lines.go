@@ -1,13 +1,16 @@
-package tools
+package grep
 
 import (
 	"bufio"
 	"bytes"
 	"context"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"mcp-pruner/tools/files"
 )
 
 const (
@@ -30,23 +33,23 @@ type fileLine struct {
 	end  int64  // offset of the byte behind it
 }
 
-// read returns the lines of hits in the current file and the lines around them.
-// Lines in the binary part of a file are left out; so is everything when the
-// file cannot be opened any more.
-func (c *collector) read(hits []hit) []fileLine {
-	f, _, err := openRegular(c.root, c.file)
-	if err != nil {
-		return nil
+// read returns the lines of a file's hits and the lines around them, and how many
+// of the file's lines are text as far as was looked. Lines in the binary part of a
+// file are left out; so is everything when the file cannot be opened any more.
+func (c *collector) read(f *found) (lines []fileLine, text int) {
+	if len(f.hits) == 0 {
+		return nil, math.MaxInt
 	}
-	defer f.Close()
-	text, _ := decoded(f)
-	s := &lineScanner{r: text, ctx: c.ctx, nul: -1}
+	s, done := c.scanner(f.file)
+	if s == nil {
+		return nil, math.MaxInt
+	}
+	defer done()
 	around := c.search.Context
-	if c.search.Mode != modeContent {
+	if c.search.Mode != Content {
 		around = 0
 	}
-	var lines []fileLine
-	for _, h := range hits {
+	for _, h := range f.hits {
 		for s.n < h.line-around-1 && s.skip() {
 		}
 		for s.n < h.line+around {
@@ -60,26 +63,70 @@ func (c *collector) read(hits []hit) []fileLine {
 	for read := s.at; s.nul < 0 && s.at < read+nulMargin && s.skip(); {
 	}
 	if s.nul < 0 {
-		return lines
+		return lines, math.MaxInt
 	}
 	for i, l := range lines {
 		if l.end > s.nul-nulMargin {
-			c.lines = l.n - 1
-			return lines[:i]
+			return lines[:i], l.n - 1
 		}
 	}
-	return lines
+	return lines, math.MaxInt
 }
 
-// textLines is the number of lines of the current file before its binary part.
-func (c *collector) textLines() int {
-	f, _, err := openRegular(c.root, c.file)
+// scanner opens a file below the root; nil when that cannot be done.
+func (c *collector) scanner(file string) (s *lineScanner, done func()) {
+	f, _, err := files.OpenRegular(c.root, file)
 	if err != nil {
+		return nil, nil
+	}
+	text, _ := files.Decoded(f)
+	return &lineScanner{r: text, ctx: c.ctx, nul: -1}, func() { _ = f.Close() }
+}
+
+// named says whether a file was itself a search path.
+func (c *collector) named(file string) bool {
+	return slices.ContainsFunc(c.search.Paths, func(p Path) bool { return !p.dir && p.real == file })
+}
+
+// countable is how many of a file's first lines are counted. A file with a NUL byte
+// anywhere is binary and has none, as with rg -c, unless the call names it: then its
+// lines before the binary part count.
+func (c *collector) countable(file string) int {
+	switch {
+	case !c.binary(file):
+		return math.MaxInt
+	case c.named(file):
+		return c.textLines(file)
+	}
+	return 0
+}
+
+// binary says whether there is a NUL byte in a file, decoded.
+func (c *collector) binary(file string) bool {
+	s, done := c.scanner(file)
+	if s == nil {
+		return false
+	}
+	defer done()
+	for buf := make([]byte, nulMargin); c.ctx.Err() == nil; {
+		n, err := s.r.Read(buf)
+		if bytes.IndexByte(buf[:n], 0) >= 0 {
+			return true
+		}
+		if err != nil {
+			break
+		}
+	}
+	return false
+}
+
+// textLines is the number of lines of a file before its binary part.
+func (c *collector) textLines(file string) int {
+	s, done := c.scanner(file)
+	if s == nil {
 		return 0
 	}
-	defer f.Close()
-	text, _ := decoded(f)
-	s := &lineScanner{r: text, ctx: c.ctx, nul: -1}
+	defer done()
 	var ends []int64 // of the lines that a NUL further on may still take back
 	for s.nul < 0 && s.skip() {
 		ends = append(ends, s.at)
@@ -144,7 +191,7 @@ func (s *lineScanner) scan(keep int) (fileLine, bool) {
 func shorten(line fileLine, start int) string {
 	raw := bytes.TrimSuffix(line.raw, []byte("\r"))
 	if line.size <= maxLine && utf8.RuneCount(raw) <= shownChars {
-		return validText(raw)
+		return files.ValidText(raw)
 	}
 	start = min(start, len(raw))
 	begin := back(raw, start, leadChars)
@@ -152,7 +199,7 @@ func shorten(line fileLine, start int) string {
 	if end == len(raw) {
 		begin = back(raw, end, shownChars)
 	}
-	text := validText(raw[begin:end])
+	text := files.ValidText(raw[begin:end])
 	if begin > 0 {
 		text = "…" + text
 	}

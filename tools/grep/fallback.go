@@ -1,4 +1,4 @@
-package tools
+package grep
 
 import (
 	"bytes"
@@ -7,31 +7,33 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
+	"regexp"
 	"slices"
 	"strconv"
-	"strings"
+
+	"mcp-pruner/tools/files"
+	"mcp-pruner/tools/process"
 )
 
 // findWithGrep searches with the system's grep. Which files to search is decided
 // here, by rg's rules: grep knows nothing of .gitignore and would follow links.
-func (b *base) findWithGrep(ctx context.Context, root *os.Root, dir string, s search, found *collector) error {
-	path, err := b.LookPath("grep")
+func (e *Engine) findWithGrep(ctx context.Context, dir string, s Search, found *collector) error {
+	path, err := e.LookPath("grep")
 	if err != nil {
-		return notInstalled("grep")
+		return process.NotInstalled("grep")
 	}
 	pattern, err := s.translate()
 	if err != nil {
-		return &engineError{2, "regular expression: " + quoted(err.Error())}
+		return &Failure{2, "regular expression: " + files.Quoted(err.Error())}
 	}
 	found.locate = locator(pattern)
-	run := &grepRun{base: b, ctx: ctx, root: root, found: found, dir: dir, path: path, args: grepArgs(s, pattern)}
-	w, err := newWalk(b.real, dir, s.Glob)
-	if err != nil {
-		return &engineError{2, err.Error()}
+	w := &walk{dir: realPath(dir), glob: newGlobFilter(s.Glob)}
+	if err := w.glob.check(s.Glob); err != nil {
+		return &Failure{2, err.Error()}
 	}
+	run := &grepRun{engine: e, ctx: ctx, found: found, dir: dir, path: path, args: grepArgs(s, pattern)}
 	for _, p := range s.Paths {
-		if err := w.search(ctx, filepath.Join(b.real, p.real), p.dir, run.add); err != nil {
+		if err := w.search(ctx, filepath.Join(e.Root.Real(), p.real), p.dir, run.add); err != nil {
 			return err
 		}
 	}
@@ -39,13 +41,21 @@ func (b *base) findWithGrep(ctx context.Context, root *os.Root, dir string, s se
 		return err
 	}
 	if err := errors.Join(run.complaint, w.complaint()); err != nil {
-		return &engineError{2, err.Error()}
+		return &Failure{2, err.Error()}
 	}
-	return found.settle()
+	return nil
+}
+
+// realPath is a path with its links followed, as far as it can be.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
 
 // translate says the pattern in the words of grep and of Go's regexp.
-func (s search) translate() (*translated, error) {
+func (s Search) translate() (*translated, error) {
 	t, err := translate(s.Pattern, s.Fixed)
 	if err == nil && s.IgnoreCase {
 		t.ignoreCase = true
@@ -53,7 +63,7 @@ func (s search) translate() (*translated, error) {
 	return t, err
 }
 
-func grepArgs(s search, p *translated) []string {
+func grepArgs(s Search, p *translated) []string {
 	// -a: what is text is decided here, and bytes that are no UTF-8 are no reason
 	// to skip a file. --null ends a name with NUL, the one byte no name contains.
 	args := []string{"-R", "-n", "-H", "-a", "--null"}
@@ -65,7 +75,7 @@ func grepArgs(s search, p *translated) []string {
 	if p.ignoreCase {
 		args = append(args, "-i")
 	}
-	if s.Mode == modeFiles {
+	if s.Mode == Files {
 		args = append(args, "-m", "1")
 	}
 	return append(args, "-e", p.ere)
@@ -79,14 +89,13 @@ const (
 
 // grepRun runs grep over files in batches, in the order they are added.
 type grepRun struct {
-	base      *base
+	engine    *Engine
 	ctx       context.Context
-	root      *os.Root
 	found     *collector
 	dir, path string
 	args      []string
 
-	files     []string
+	batch     []string
 	bytes     int
 	complaint error // what grep could not read; the rest is searched first
 }
@@ -94,13 +103,13 @@ type grepRun struct {
 // add takes the next file. Binary files are left out, and those with a byte order
 // mark are decoded and handed to grep on its standard input.
 func (r *grepRun) add(file string) error {
-	rel, err := filepath.Rel(r.base.real, file)
+	rel, err := filepath.Rel(r.engine.Root.Real(), file)
 	if err != nil {
 		return nil
 	}
-	f, _, err := openRegular(r.root, rel)
+	f, _, err := files.OpenRegular(r.found.root, rel)
 	if err != nil {
-		r.complain(fmt.Errorf("%s: %s", quoted(filepath.ToSlash(rel)), plainReason(err)))
+		r.complain(fmt.Errorf("%s: %s", files.Quoted(filepath.ToSlash(rel)), files.PlainReason(err)))
 		return nil
 	}
 	defer f.Close()
@@ -113,9 +122,9 @@ func (r *grepRun) add(file string) error {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return nil
 	}
-	r.files = append(r.files, file)
+	r.batch = append(r.batch, file)
 	r.bytes += len(file) + 1
-	if len(r.files) < batchFiles && r.bytes < batchBytes {
+	if len(r.batch) < batchFiles && r.bytes < batchBytes {
 		return nil
 	}
 	return r.flush()
@@ -132,38 +141,42 @@ func (r *grepRun) decode(f *os.File, rel string) error {
 	if err := r.flush(); err != nil {
 		return err
 	}
-	text, _ := decoded(f)
+	text, _ := files.Decoded(f)
 	if head, _ := text.Peek(nulMargin); bytes.IndexByte(head, 0) >= 0 {
 		return nil
 	}
 	args := append(slices.Clone(r.args), "--", "-")
-	return r.run(process{args: args, stdin: text, stdout: &grepLines{base: r.base, found: r.found, file: rel}})
+	return r.run(process.Process{Args: args, Stdin: text, Stdout: &grepLines{engine: r.engine, found: r.found, file: rel}})
 }
 
 // flush searches the files collected so far.
 func (r *grepRun) flush() error {
-	if len(r.files) == 0 {
+	if len(r.batch) == 0 {
 		return nil
 	}
-	args := append(append(slices.Clone(r.args), "-D", "skip", "--"), r.files...)
-	r.files, r.bytes = nil, 0
-	return r.run(process{args: args, stdout: &grepLines{base: r.base, found: r.found}})
+	args := append(append(slices.Clone(r.args), "-D", "skip", "--"), r.batch...)
+	r.batch, r.bytes = nil, 0
+	return r.run(process.Process{Args: args, Stdout: &grepLines{engine: r.engine, found: r.found}})
 }
 
-func (r *grepRun) run(p process) error {
-	p.path, p.dir = r.path, r.dir
-	said, err := r.base.engine(r.ctx, p, r.found)
-	var engine *engineError
-	if errors.As(err, &engine) && engine.code == 2 {
+func (r *grepRun) run(p process.Process) error {
+	p.Path, p.Dir = r.path, r.dir
+	said, err := r.engine.run(r.ctx, p)
+	var failed *Failure
+	if errors.As(err, &failed) && failed.ExitCode == 2 {
 		r.complain(err)
 		return nil
 	}
-	if said != "" {
-		// Some greps report an option they do not know like a search in vain.
+	if optionRefused.MatchString(said) { // some greps then end like a search in vain
 		r.complain(errors.New(said))
 	}
 	return err
 }
+
+// optionRefused is what greps say of an option they do not know. Whatever else
+// stands on standard error of a search that ended well, such as a warning of the
+// dynamic linker, is no failure.
+var optionRefused = regexp.MustCompile(`(?i)\b(unrecognized|invalid|unknown|illegal|unsupported) option|^usage:`)
 
 func (r *grepRun) complain(err error) {
 	if r.complaint == nil {
@@ -174,9 +187,9 @@ func (r *grepRun) complain(err error) {
 // grepLines reads what grep -n --null prints: name NUL line ":" text. The text
 // is read from the file later, so it is skipped here.
 type grepLines struct {
-	base  *base
-	found *collector
-	file  string // relative to the root, when grep reads its standard input
+	engine *Engine
+	found  *collector
+	file   string // relative to the root, when grep reads its standard input
 
 	state  int // of the line: in its name, its number, its text
 	name   []byte
@@ -225,26 +238,11 @@ func (g *grepLines) take() error {
 		return nil
 	}
 	if g.file != "" {
-		return g.found.add(hit{g.file, line, -1})
+		return g.found.add(g.file, hit{line, -1})
 	}
-	rel, err := filepath.Rel(g.base.real, name)
+	rel, err := filepath.Rel(g.engine.Root.Real(), name)
 	if err != nil {
 		return nil
 	}
-	return g.found.add(hit{rel, line, -1})
-}
-
-// engineEnv is the environment rg and grep run in: without what would change
-// their output, and with a locale in which characters are UTF-8.
-func (b *base) engineEnv() []string {
-	env := slices.DeleteFunc(slices.Clone(b.Env()), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return secret(name) || strings.HasPrefix(name, "GREP_") || strings.HasPrefix(name, "LC_") ||
-			name == "RIPGREP_CONFIG_PATH" || name == "LANG"
-	})
-	locale := "C.UTF-8"
-	if runtime.GOOS == "darwin" {
-		locale = "en_US.UTF-8"
-	}
-	return append(env, "LC_ALL="+locale)
+	return g.found.add(rel, hit{line, -1})
 }
