@@ -1,0 +1,152 @@
+package sessions
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// codexEntry is one line of a Codex rollout file.
+type codexEntry struct {
+	Type    string          `json:"type"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// codexItem is a response item or an event message.
+type codexItem struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	Role      string          `json:"role"`
+	Name      string          `json:"name"`
+	Namespace string          `json:"namespace"`
+	CallID    string          `json:"call_id"`
+	Arguments string          `json:"arguments"`
+	Input     string          `json:"input"`
+	Content   any             `json:"content"`
+	Summary   any             `json:"summary"`
+	Output    json.RawMessage `json:"output"`
+	Action    struct {
+		Command []any `json:"command"`
+	} `json:"action"`
+	Info *struct {
+		Last struct {
+			Input  int `json:"input_tokens"`
+			Cached int `json:"cached_input_tokens"`
+			Output int `json:"output_tokens"`
+		} `json:"last_token_usage"`
+	} `json:"info"`
+}
+
+// codexReader turns the lines of a Codex rollout file into steps. A model call
+// begins with the first item of an answer and ends with the token count, or with
+// the first result.
+type codexReader struct {
+	session Session
+	open    int // index of the call under way plus one; 0: none
+	uses    map[string]Step
+}
+
+func (r *codexReader) line(line []byte) {
+	var e codexEntry
+	var item codexItem
+	if json.Unmarshal(line, &e) != nil || len(e.Payload) == 0 || json.Unmarshal(e.Payload, &item) != nil {
+		return
+	}
+	switch e.Type {
+	case "session_meta":
+		if r.session.ID == "" {
+			r.session.ID = item.ID
+		}
+	case "compacted":
+		r.add(Step{Kind: Compact})
+		r.open = 0
+	case "response_item":
+		r.item(item)
+	case "event_msg":
+		r.event(item)
+	}
+}
+
+func (r *codexReader) add(s Step) { r.session.Steps = append(r.session.Steps, s) }
+
+func (r *codexReader) event(item codexItem) {
+	if item.Type != "token_count" || item.Info == nil || r.open == 0 {
+		return
+	}
+	last := item.Info.Last
+	r.session.Steps[r.open-1].Usage = &Usage{Input: max(last.Input-last.Cached, 0), CacheRead: last.Cached, Output: last.Output}
+}
+
+func (r *codexReader) item(item codexItem) {
+	switch item.Type {
+	case "message":
+		r.message(item)
+	case "reasoning":
+		r.answer(Step{Kind: Say, Think: plainText(item.Summary)})
+	case "function_call", "custom_tool_call", "local_shell_call":
+		r.use(item)
+	case "function_call_output", "custom_tool_call_output":
+		use := r.uses[item.CallID]
+		r.open = 0
+		r.add(Step{Kind: Result, ID: item.CallID, Tool: use.Tool, Args: use.Args, Out: codexOutput(item.Output)})
+	}
+}
+
+func (r *codexReader) message(item codexItem) {
+	text := plainText(item.Content)
+	switch {
+	case item.Role == "assistant":
+		r.answer(Step{Kind: Say, Text: text})
+	case item.Role == "user" && !strings.HasPrefix(text, "<environment_context>") && !strings.HasPrefix(text, "# AGENTS.md"):
+		r.open = 0
+		r.add(Step{Kind: User, Text: text})
+	}
+}
+
+// answer adds what the model answered, and the call before its first item.
+func (r *codexReader) answer(s Step) {
+	if r.open == 0 {
+		r.add(Step{Kind: Call})
+		r.open = len(r.session.Steps)
+	}
+	r.add(s)
+}
+
+func (r *codexReader) use(item codexItem) {
+	args := map[string]any{}
+	switch {
+	case item.Type == "local_shell_call":
+		item.Name, args["command"] = "local_shell", item.Action.Command
+	case item.Arguments != "":
+		if json.Unmarshal([]byte(item.Arguments), &args) != nil {
+			args = map[string]any{"input": item.Arguments}
+		}
+	default:
+		args["input"] = item.Input
+	}
+	if item.Namespace != "" && !strings.HasPrefix(item.Name, item.Namespace) {
+		item.Name = strings.TrimSuffix(item.Namespace, "__") + "__" + item.Name
+	}
+	step := Step{Kind: Use, ID: item.CallID, Tool: item.Name, Args: args}
+	if r.uses == nil {
+		r.uses = map[string]Step{}
+	}
+	r.uses[item.CallID] = step
+	r.answer(step)
+}
+
+// codexOutput is a result: a string, a list of content blocks, or either of them
+// within an object.
+func codexOutput(raw json.RawMessage) string {
+	var out any
+	if json.Unmarshal(raw, &out) != nil {
+		return ""
+	}
+	if object, ok := out.(map[string]any); ok {
+		for _, name := range []string{"content", "output", "body"} {
+			if text := plainText(object[name]); text != "" {
+				return text
+			}
+		}
+	}
+	return plainText(out)
+}

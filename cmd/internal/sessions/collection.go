@@ -1,0 +1,75 @@
+package sessions
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// collected is one session of a collection: a JSON object on one line.
+type collected struct {
+	ID     string `json:"id"`
+	Source string `json:"src"`
+	Steps  []struct {
+		Kind  Kind            `json:"k"`
+		Text  string          `json:"text"`
+		Think string          `json:"think"`
+		Usage *apiUsage       `json:"usage"`
+		ID    string          `json:"id"`
+		Tool  string          `json:"tool"`
+		Args  json.RawMessage `json:"args"`
+		Out   string          `json:"out"`
+		Err   bool            `json:"err"`
+	} `json:"steps"`
+}
+
+// apiUsage is usage as the Anthropic API spells it.
+type apiUsage struct {
+	Input      int `json:"input_tokens"`
+	CacheWrite int `json:"cache_creation_input_tokens"`
+	CacheRead  int `json:"cache_read_input_tokens"`
+	Output     int `json:"output_tokens"`
+}
+
+func (u *apiUsage) usage() *Usage {
+	if u == nil {
+		return nil
+	}
+	return &Usage{u.Input, u.CacheWrite, u.CacheRead, u.Output}
+}
+
+// parseCollected reads one line of a collection.
+func parseCollected(line []byte) (Session, error) {
+	var c collected
+	if err := json.Unmarshal(line, &c); err != nil {
+		return Session{}, err
+	}
+	if c.ID == "" || c.Steps == nil {
+		return Session{}, fmt.Errorf("a session has an id and steps")
+	}
+	s := Session{ID: c.ID, Source: c.Source, Steps: make([]Step, 0, len(c.Steps))}
+	for _, in := range c.Steps {
+		step := Step{Kind: in.Kind, Text: in.Text, Think: in.Think, Usage: in.Usage.usage(), ID: in.ID, Tool: in.Tool, Out: in.Out, Err: in.Err}
+		step.Args = arguments(in.Args)
+		s.Steps = append(s.Steps, step)
+	}
+	return s, nil
+}
+
+// arguments are an object, or an object as text.
+func arguments(raw json.RawMessage) map[string]any {
+	var args map[string]any
+	if len(raw) == 0 {
+		return nil
+	}
+	if raw[0] == '"' {
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			return nil
+		}
+		raw = json.RawMessage(text)
+	}
+	if json.Unmarshal(raw, &args) != nil {
+		return nil
+	}
+	return args
+}

@@ -1,0 +1,182 @@
+package sessions
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Defaults are the folders where the clients on this machine keep their
+// transcripts, as far as they exist.
+func Defaults(home string, lookup func(string) (string, bool)) []string {
+	folder := func(variable, fallback, below string) string {
+		if v, ok := lookup(variable); ok && v != "" {
+			return filepath.Join(v, below)
+		}
+		return filepath.Join(home, fallback, below)
+	}
+	var found []string
+	for _, dir := range []string{folder("CLAUDE_CONFIG_DIR", ".claude", "projects"), folder("CODEX_HOME", ".codex", "sessions")} {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			found = append(found, dir)
+		}
+	}
+	return found
+}
+
+// Files lists the transcripts that paths name: files as they are, folders with all
+// *.jsonl and *.jsonl.gz below them, in order.
+func Files(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && (strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".jsonl.gz")) {
+				files = append(files, name)
+			}
+			return nil // a folder that cannot be read is left out
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// maxLine is the longest line that is read; a longer one is an error.
+const maxLine = 256 << 20
+
+// ReadFile reads a file of any of the formats, told by its first lines, and hands
+// each session with at least one model call to yield. It ends early with the
+// error that yield returns.
+func ReadFile(ctx context.Context, path string, yield func(Session) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var in io.Reader = f
+	if strings.HasSuffix(path, ".gz") {
+		if in, err = gzip.NewReader(f); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	r := fileReader{path: path, yield: func(s Session) error {
+		s.Path = path
+		if !slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Kind == Call }) {
+			return nil
+		}
+		return yield(s)
+	}}
+	if err := eachLine(ctx, in, r.line); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return r.end()
+}
+
+func eachLine(ctx context.Context, in io.Reader, take func([]byte) error) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 0, 1<<20), maxLine)
+	for lines.Scan() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if line := bytes.TrimSpace(lines.Bytes()); len(line) > 0 {
+			if err := take(line); err != nil {
+				return err
+			}
+		}
+	}
+	return lines.Err()
+}
+
+// fileReader tells the format by the lines and collects what belongs to one
+// session.
+type fileReader struct {
+	path   string
+	yield  func(Session) error
+	claude *ClaudeReader
+	codex  *codexReader
+	n      int
+}
+
+// errFormat names what a line should have been.
+var errFormat = errors.New("neither a Claude Code or Codex transcript nor sessions as JSON lines")
+
+func (r *fileReader) line(line []byte) error {
+	r.n++
+	switch {
+	case r.claude != nil:
+		r.claude.Line(line)
+		return nil
+	case r.codex != nil:
+		r.codex.line(line)
+		return nil
+	}
+	var head struct {
+		Type      string          `json:"type"`
+		Payload   json.RawMessage `json:"payload"`
+		Steps     json.RawMessage `json:"steps"`
+		SessionID string          `json:"sessionId"`
+		AgentID   string          `json:"agentId"`
+		Sidechain bool            `json:"isSidechain"`
+	}
+	if err := json.Unmarshal(line, &head); err != nil {
+		return fmt.Errorf("line %d: %w", r.n, errFormat)
+	}
+	switch {
+	case head.Steps != nil:
+		s, err := parseCollected(line)
+		if err != nil {
+			return fmt.Errorf("line %d: %w", r.n, err)
+		}
+		return r.yield(s)
+	case head.Payload != nil:
+		r.codex = &codexReader{session: Session{Source: "codex"}}
+		return r.line(line)
+	case head.Type != "":
+		r.claude = &ClaudeReader{Session: Session{Source: "claude"}}
+		if head.Sidechain {
+			r.claude.Agent = cmp.Or(head.AgentID, "agent")
+		}
+		return r.line(line)
+	}
+	return fmt.Errorf("line %d: %w", r.n, errFormat)
+}
+
+// end hands out the session of a transcript.
+func (r *fileReader) end() error {
+	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(r.path), ".gz"), ".jsonl")
+	var s Session
+	switch {
+	case r.claude != nil:
+		s = r.claude.Session
+	case r.codex != nil:
+		s = r.codex.session
+	default:
+		return nil
+	}
+	if s.ID == "" {
+		s.ID = name
+	}
+	return r.yield(s)
+}

@@ -1,0 +1,101 @@
+package sessions
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const claudeTranscript = `{"type":"summary","summary":"x"}
+{"type":"user","sessionId":"abc","message":{"role":"user","content":"find the bug"}}
+{"type":"assistant","sessionId":"abc","message":{"id":"m1","role":"assistant","usage":{"input_tokens":5,"cache_creation_input_tokens":100,"cache_read_input_tokens":0,"output_tokens":1},"content":[{"type":"text","text":"I look."}]}}
+{"type":"assistant","sessionId":"abc","message":{"id":"m1","role":"assistant","usage":{"input_tokens":5,"cache_creation_input_tokens":100,"cache_read_input_tokens":0,"output_tokens":9},"content":[{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"/a.go"}}]}}
+{"type":"user","sessionId":"abc","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"1\tpackage a"}]}]}}
+{"type":"assistant","isSidechain":true,"agentId":"x","sessionId":"abc","message":{"id":"m9","content":[{"type":"text","text":"aside"}]}}
+{"type":"system","subtype":"compact_boundary","sessionId":"abc"}
+{"type":"user","isCompactSummary":true,"message":{"role":"user","content":"summary of all"}}
+{"type":"assistant","sessionId":"abc","message":{"id":"m2","usage":{"input_tokens":7},"content":"done"}}
+{"type":"assis`
+
+const codexRollout = `{"type":"session_meta","payload":{"id":"cdx"}}
+{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>x</environment_context>"}]}}
+{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"run it"}]}}
+{"type":"response_item","payload":{"type":"reasoning","summary":[{"type":"summary_text","text":"thinking"}]}}
+{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"go test\"}","call_id":"c1"}}
+{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":1000,"cached_input_tokens":600,"output_tokens":30}}}}
+{"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"ok"}}
+{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"passed"}]}}
+`
+
+func read(t *testing.T, name, content string) []Session {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
+	var got []Session
+	require.NoError(t, ReadFile(context.Background(), file, func(s Session) error {
+		got = append(got, s)
+		return nil
+	}))
+	return got
+}
+
+func kinds(s Session) []Kind {
+	var out []Kind
+	for _, step := range s.Steps {
+		out = append(out, step.Kind)
+	}
+	return out
+}
+
+func TestClaudeTranscript(t *testing.T) {
+	got := read(t, "abc.jsonl", claudeTranscript)
+	require.Len(t, got, 1)
+	s := got[0]
+	require.Equal(t, "abc", s.ID)
+	require.Equal(t, []Kind{User, Call, Say, Use, Result, Compact, Call, Say}, kinds(s))
+	require.Equal(t, &Usage{Input: 5, CacheWrite: 100, Output: 9}, s.Steps[1].Usage, "the last line of an answer has its final count")
+	require.Equal(t, "Read", s.Steps[4].Tool)
+	require.Equal(t, "/a.go", s.Steps[4].Args["file_path"])
+	require.Equal(t, "1\tpackage a", s.Steps[4].Out)
+	require.True(t, s.Measured())
+}
+
+func TestCodexRollout(t *testing.T) {
+	got := read(t, "rollout.jsonl", codexRollout)
+	require.Len(t, got, 1)
+	s := got[0]
+	require.Equal(t, "cdx", s.ID)
+	require.Equal(t, []Kind{User, Call, Say, Use, Result, Call, Say}, kinds(s))
+	require.Equal(t, &Usage{Input: 400, CacheRead: 600, Output: 30}, s.Steps[1].Usage)
+	require.Equal(t, "ok", s.Steps[4].Out)
+	require.False(t, s.Measured(), "the last call has no count")
+}
+
+func TestCollectionArgumentsMayBeText(t *testing.T) {
+	got := read(t, "c.jsonl", `{"id":"x","src":"t","steps":[{"k":"call"},{"k":"use","tool":"bash","args":"{\"command\":\"ls\"}"}]}`+"\n")
+	require.Equal(t, "ls", got[0].Steps[1].Args["command"])
+}
+
+func TestNoSessionIsAnError(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.jsonl")
+	require.NoError(t, os.WriteFile(file, []byte("not json\n"), 0o600))
+	require.Error(t, ReadFile(context.Background(), file, func(Session) error { return nil }))
+}
+
+func TestFilesAndDefaults(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, ".claude", "projects", "p")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	for _, name := range []string{"b.jsonl", "a.jsonl.gz", "c.txt"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	none := func(string) (string, bool) { return "", false }
+	paths := Defaults(home, none)
+	require.Equal(t, []string{filepath.Join(home, ".claude", "projects")}, paths)
+	files, err := Files(paths)
+	require.NoError(t, err)
+	require.Equal(t, []string{filepath.Join(dir, "a.jsonl.gz"), filepath.Join(dir, "b.jsonl")}, files)
+}

@@ -1,0 +1,205 @@
+// Package history turns what an agent said and did into what a pruner should know:
+// the question behind a tool call and the events before it. Transcripts, hooks, the
+// proxy and an MCP session all feed the same [Log].
+package history
+
+import (
+	"encoding/json"
+	"math"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Kind is what a tool does, whatever its client calls it.
+type Kind string
+
+// The kinds of tools. A tool of another kind is [Other].
+const (
+	Read  Kind = "read"
+	Bash  Kind = "bash"
+	Grep  Kind = "grep"
+	Glob  Kind = "glob"
+	Edit  Kind = "edit"
+	Write Kind = "write"
+	Other Kind = "other"
+)
+
+// Call is one tool call in terms that do not depend on the client.
+type Call struct {
+	Kind Kind
+	Tool string // the client's own name of the tool
+
+	File    string // read, edit, write
+	Offset  int    // read: first line asked for, 1-based; 0: from the start
+	Limit   int    // read: lines asked for; 0: all
+	Command string // bash
+	About   string // bash: the description given with the command
+	Pattern string // grep, glob
+	Path    string // grep, glob: where to look
+	Replace []Replacement
+}
+
+// Replacement is one change that an edit makes, or a whole text written.
+type Replacement struct{ Old, New string }
+
+// kinds maps the tools of the clients and benchmarks we know.
+var kinds = map[string]Kind{
+	"read": Read, "read_file": Read, "read_text_file": Read, "view": Read, "notebookread": Read,
+	"bash": Bash, "bash_execute": Bash, "shell": Bash, "exec_command": Bash, "run_shell_command": Bash, "local_shell": Bash, "powershell": Bash,
+	"grep": Grep, "grep_search": Grep, "search_file_content": Grep,
+	"glob": Glob, "search_files": Glob, "list": Glob, "ls": Glob, "list_directory": Glob, "find_files": Glob,
+	"edit": Edit, "multiedit": Edit, "edit_file": Edit, "replace": Edit, "str_replace": Edit, "apply_patch": Edit, "notebookedit": Edit,
+	"write": Write, "write_file": Write, "create_file": Write,
+}
+
+// KindOf says what kind of tool a name stands for. Tools of MCP servers are
+// judged by the name behind the server's only where the server is ours.
+func KindOf(tool string) Kind {
+	name := strings.ToLower(tool)
+	if strings.HasPrefix(name, "mcp__") {
+		server, rest, _ := strings.Cut(strings.TrimPrefix(name, "mcp__"), "__")
+		if !strings.Contains(server, "pruner") {
+			return Other
+		}
+		name = rest
+	}
+	if kind, ok := kinds[name]; ok {
+		return kind
+	}
+	return Other
+}
+
+// ParseCall reads a call's arguments. It never fails: what it does not find stays
+// empty.
+func ParseCall(tool string, args map[string]any) Call {
+	c := Call{Kind: KindOf(tool), Tool: tool}
+	text := func(names ...string) string { return firstText(args, names...) }
+	switch c.Kind {
+	case Read:
+		c.File = text("file_path", "filePath", "path", "notebook_path", "absolute_path")
+		c.Offset, c.Limit = number(args, "offset", "start_line"), number(args, "limit")
+		if end := number(args, "end_line"); end > 0 && c.Limit == 0 {
+			c.Limit = max(end-max(c.Offset, 1)+1, 1)
+		}
+	case Bash:
+		c.Command, c.About = command(args), text("description", "justification")
+	case Grep, Glob:
+		c.Pattern, c.Path = text("pattern", "query", "glob"), text("path", "dirPath", "dir_path")
+	case Edit:
+		c.File, c.Replace = text("file_path", "filePath", "path"), replacements(args)
+	case Write:
+		c.File = text("file_path", "filePath", "path")
+		c.Replace = []Replacement{{New: text("content", "contents")}}
+	}
+	return c
+}
+
+// command is a shell command: a string, or an argument vector of which the last
+// item of "bash -lc COMMAND" counts.
+func command(args map[string]any) string {
+	if s := firstText(args, "command", "cmd", "input"); s != "" {
+		return s
+	}
+	list, _ := args["command"].([]any)
+	words := make([]string, 0, len(list))
+	for _, item := range list {
+		word, _ := item.(string)
+		words = append(words, word)
+	}
+	if len(words) == 3 && strings.HasPrefix(words[1], "-") {
+		return words[2]
+	}
+	return strings.Join(words, " ")
+}
+
+func replacements(args map[string]any) []Replacement {
+	var out []Replacement
+	add := func(m map[string]any) {
+		r := Replacement{firstText(m, "old_string", "oldString", "old_str"), firstText(m, "new_string", "newString", "new_str")}
+		if r != (Replacement{}) {
+			out = append(out, r)
+		}
+	}
+	add(args)
+	list, _ := args["edits"].([]any)
+	for _, item := range list {
+		if m, ok := item.(map[string]any); ok {
+			add(m)
+		}
+	}
+	return out
+}
+
+// Narrow says whether a read asked for a range of its own choice, up to lines.
+func (c Call) Narrow(lines int) bool { return c.Kind == Read && c.Limit > 0 && c.Limit <= lines }
+
+// Same says whether two paths mean the same file, one of them perhaps relative.
+func Same(a, b string) bool {
+	if a == "" || b == "" {
+		return false
+	}
+	a, b = clean(a), clean(b)
+	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
+}
+
+func clean(p string) string { return path.Clean(strings.ReplaceAll(p, `\`, "/")) }
+
+// sedRange matches a command that prints one range of lines of a file.
+var sedRange = regexp.MustCompile(`\bsed\s+-n\s+['"]?(\d+),(\d+)p['"]?\s+['"]?([^\s'"|;&]+)`)
+
+// printed matches a command that prints a whole file or its beginning or end.
+var printed = regexp.MustCompile(`^\s*(?:cd\s+\S+\s*&&\s*)?(?:cat|head|tail|nl|less|bat)(?:\s+-[-\w=]+(?:\s+\d+)?)*\s+['"]?([^\s'"|;&<>]+)['"]?\s*(?:\|\s*head[^|;&]*)?$`)
+
+// FileRead is the file and range of lines that a call shows, where it shows one
+// file: a read, or a shell command that only prints it. to is 0 when all is shown.
+func (c Call) FileRead() (file string, from, to int) {
+	switch {
+	case c.Kind == Read && c.Limit > 0:
+		from = max(c.Offset, 1)
+		return c.File, from, from + c.Limit - 1
+	case c.Kind == Read:
+		return c.File, max(c.Offset, 1), 0
+	case c.Kind != Bash:
+		return "", 0, 0
+	}
+	if m := sedRange.FindStringSubmatch(c.Command); m != nil {
+		from, _ = strconv.Atoi(m[1])
+		to, _ = strconv.Atoi(m[2])
+		return m[3], from, to
+	}
+	if m := printed.FindStringSubmatch(c.Command); m != nil {
+		return m[1], 1, 0
+	}
+	return "", 0, 0
+}
+
+func firstText(args map[string]any, names ...string) string {
+	for _, name := range names {
+		if s, ok := args[name].(string); ok && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func number(args map[string]any, names ...string) int {
+	for _, name := range names {
+		switch n := args[name].(type) {
+		case float64:
+			if n > 0 && n < math.MaxInt32 {
+				return int(n)
+			}
+		case json.Number:
+			if i, err := strconv.Atoi(n.String()); err == nil && i > 0 {
+				return i
+			}
+		case string:
+			if i, err := strconv.Atoi(n); err == nil && i > 0 {
+				return i
+			}
+		}
+	}
+	return 0
+}

@@ -1,0 +1,66 @@
+package history
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+// When a result is pruned at all. The numbers are where replay nets most on the dev
+// halves; docs/BILL.md has the curve.
+const (
+	MinTokens   = 1000 // smaller results are not worth a header and a possible second call
+	NarrowLines = 250  // a read of so few lines of its own choice is what the agent wants
+	editMemory  = 40   // turns for which an edited file counts as being worked on
+)
+
+// Decision says whether a result may be pruned, and if not why, in words for a log.
+type Decision struct {
+	Prune bool
+	Why   string
+}
+
+// Decide says whether a result of so many tokens may be pruned, before a pruner is
+// asked.
+func (l *Log) Decide(c Call, tokens int) Decision {
+	switch {
+	case tokens < MinTokens:
+		return Decision{Why: "small"}
+	case c.Kind == Edit, c.Kind == Write, c.Kind == Glob:
+		return Decision{Why: "not a kind that is pruned"}
+	}
+	file, _, _ := c.FileRead()
+	if file == "" {
+		return Decision{Prune: true}
+	}
+	return l.decideFile(c, file)
+}
+
+// decideFile keeps whole what the agent works on.
+func (l *Log) decideFile(c Call, file string) Decision {
+	if c.Narrow(NarrowLines) {
+		return Decision{Why: "a narrow range"}
+	}
+	if turns, ok := l.Edited(file); ok && turns <= editMemory {
+		return Decision{Why: "edited before"}
+	}
+	if l.toBeChanged(c, file) {
+		return Decision{Why: "named to be changed"}
+	}
+	return Decision{Prune: true}
+}
+
+// change matches words for a change that the agent is about to make.
+var change = regexp.MustCompile(`(?i)\b(?:updat|modif|chang|edit|fix|add|insert|remov|delet|renam|refactor|rewrit|replac|implement|mov(?:e|ing)|extract|extend|correct|creat|writ(?:e|ing)|simplif|migrat|convert)\w*`)
+
+// toBeChanged says whether the words before the call name the file together with a
+// change.
+func (l *Log) toBeChanged(c Call, file string) bool {
+	question := l.Question(c)
+	if !change.MatchString(question) {
+		return false
+	}
+	base := path.Base(strings.ReplaceAll(file, `\`, "/"))
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	return len(stem) > 2 && strings.Contains(strings.ToLower(question), strings.ToLower(stem))
+}

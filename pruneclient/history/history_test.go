@@ -1,0 +1,62 @@
+package history
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient"
+	"mcp-pruner/pruneclient/lineprune/session"
+)
+
+func TestParseCall(t *testing.T) {
+	require.Equal(t, Call{Kind: Read, Tool: "Read", File: "a.go", Offset: 10, Limit: 5}, ParseCall("Read", map[string]any{"file_path": "a.go", "offset": 10.0, "limit": 5.0}))
+	require.Equal(t, "ls -l", ParseCall("shell", map[string]any{"command": []any{"bash", "-lc", "ls -l"}}).Command)
+	require.Equal(t, Other, ParseCall("mcp__github__read", nil).Kind, "another server's tool")
+	require.Equal(t, Read, ParseCall("mcp__pruner__read", nil).Kind)
+	file, from, to := ParseCall("Bash", map[string]any{"command": "cd /r && sed -n '10,20p' a/b.go"}).FileRead()
+	require.Equal(t, []any{"a/b.go", 10, 20}, []any{file, from, to})
+	file, _, _ = ParseCall("Bash", map[string]any{"command": "go test ./..."}).FileRead()
+	require.Empty(t, file)
+	require.True(t, Same("/repo/a/b.go", "a/b.go"))
+	require.False(t, Same("/repo/xa/b.go", "a/b.go"))
+}
+
+func TestQuestionIsTheAgentsLastWords(t *testing.T) {
+	var l Log
+	l.User("please fix the upload")
+	read := ParseCall("Read", map[string]any{"file_path": "upload.go"})
+	require.Equal(t, "please fix the upload", l.Question(read))
+	l.Turn()
+	l.Think("maybe the retry counter overflows")
+	require.Equal(t, "maybe the retry counter overflows", l.Question(read))
+	l.Say("Great! Let me look where retries are counted.")
+	require.Equal(t, "look where retries are counted.", l.Question(read))
+	require.Equal(t, "Run tests", l.Question(ParseCall("Bash", map[string]any{"command": "go test", "description": "Run tests"})))
+	require.Contains(t, l.Question(ParseCall("Grep", map[string]any{"pattern": "maxRetries"})), "maxRetries")
+}
+
+func TestContextIsMostRecentFirst(t *testing.T) {
+	var l Log
+	l.User("one")
+	l.Use(ParseCall("Grep", map[string]any{"pattern": "two", "path": "src"}))
+	l.Use(ParseCall("Edit", map[string]any{"file_path": "f.go", "old_string": "a", "new_string": "b"}))
+	require.Equal(t, []pruneclient.Event{
+		{Kind: session.Edit, Text: "a\nb", File: "f.go"}, {Kind: session.Search, Text: "two", File: "src"}, {Kind: session.Say, Text: "one"},
+	}, l.Context())
+}
+
+func TestDecide(t *testing.T) {
+	read := ParseCall("Read", map[string]any{"file_path": "/r/upload.go"})
+	var l Log
+	l.Say("look where retries are counted")
+	require.True(t, l.Decide(read, 5000).Prune)
+	require.Equal(t, "small", l.Decide(read, MinTokens-1).Why)
+	require.Equal(t, "a narrow range", l.Decide(ParseCall("Read", map[string]any{"file_path": "x", "offset": 1.0, "limit": 20.0}), 5000).Why)
+	l.Use(ParseCall("Edit", map[string]any{"file_path": "upload.go", "old_string": "a", "new_string": "b"}))
+	require.Equal(t, "edited before", l.Decide(read, 5000).Why)
+
+	var m Log
+	m.Say("Now I update upload.go to count retries")
+	require.Equal(t, "named to be changed", m.Decide(read, 5000).Why)
+}

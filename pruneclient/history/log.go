@@ -1,0 +1,216 @@
+package history
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"mcp-pruner/pruneclient"
+	"mcp-pruner/pruneclient/lineprune/session"
+)
+
+// How much of a session a pruner is told.
+const (
+	maxEvents    = 60   // the most recent ones
+	maxEventText = 4000 // bytes of one event: its end of words, its beginning of anything else
+	maxQuestion  = 1000
+)
+
+// Log is what an agent said and did in the current context. The zero value is an
+// empty session. It is not safe for concurrent use.
+type Log struct {
+	events []pruneclient.Event // in order
+
+	turn    int // counts the agent's answers
+	said    []saying
+	prompt  string         // the user's last words
+	edited  map[string]int // by cleaned path: the turn of the last edit
+	created map[string]bool
+}
+
+// saying is one utterance of the agent.
+type saying struct {
+	turn    int
+	text    string
+	thought bool
+}
+
+// Turn begins a new answer of the model.
+func (l *Log) Turn() { l.turn++ }
+
+// User takes the user's words.
+func (l *Log) User(text string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	l.prompt = text
+	l.add(session.Say, clip(text, maxEventText), "")
+}
+
+// Say takes the agent's words.
+func (l *Log) Say(text string) { l.speak(text, false) }
+
+// Think takes the agent's thoughts.
+func (l *Log) Think(text string) { l.speak(text, true) }
+
+func (l *Log) speak(text string, thought bool) {
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	l.said = append(l.said, saying{l.turn, text, thought})
+	if len(l.said) > maxEvents {
+		l.said = slices.Delete(l.said, 0, len(l.said)-maxEvents)
+	}
+	l.add(session.Say, tail(text, maxEventText), "")
+}
+
+// Use takes a tool call as soon as the agent makes it. Reads and searches count from
+// then on; ask Question and Context before if the call is the one to be pruned.
+func (l *Log) Use(c Call) {
+	switch c.Kind {
+	case Edit, Write:
+		l.edit(c)
+	case Grep, Glob:
+		l.add(session.Search, clip(c.Pattern, maxEventText), c.Path)
+	case Bash:
+		if file, _, _ := c.FileRead(); file != "" {
+			l.add(session.Read, "", file)
+			return
+		}
+		l.add(session.Search, clip(c.Command, maxEventText), "")
+	case Read:
+		l.add(session.Read, "", c.File)
+	}
+}
+
+func (l *Log) edit(c Call) {
+	if l.edited == nil {
+		l.edited, l.created = map[string]int{}, map[string]bool{}
+	}
+	l.edited[clean(c.File)] = l.turn
+	if c.Kind == Write {
+		l.created[clean(c.File)] = true
+	}
+	var text []string
+	for _, r := range c.Replace {
+		text = append(text, r.Old, r.New)
+	}
+	l.add(session.Edit, clip(strings.Join(text, "\n"), maxEventText), c.File)
+}
+
+// Result takes what a call returned, as the agent was shown it.
+func (l *Log) Result(c Call, text string) {
+	if c.Kind == Edit || c.Kind == Write || text == "" {
+		return
+	}
+	file, _, _ := c.FileRead()
+	l.add(session.Result, clip(text, maxEventText), file)
+}
+
+// Compact forgets the context: the client summarized it. The user's last words and
+// what was edited stay known.
+func (l *Log) Compact() { l.events, l.said = nil, nil }
+
+func (l *Log) add(kind session.Kind, text, file string) {
+	l.events = append(l.events, pruneclient.Event{Kind: kind, Text: text, File: file})
+	if len(l.events) > 2*maxEvents {
+		l.events = slices.Delete(l.events, 0, len(l.events)-maxEvents)
+	}
+}
+
+// Context is what came before, most recent first.
+func (l *Log) Context() []pruneclient.Event {
+	events := slices.Clone(l.events[max(0, len(l.events)-maxEvents):])
+	slices.Reverse(events)
+	return events
+}
+
+// Edited says how many turns ago a file was edited; ok is false when it was not.
+func (l *Log) Edited(file string) (turns int, ok bool) {
+	last := -1
+	for name, turn := range l.edited {
+		if Same(name, file) {
+			last = max(last, turn)
+		}
+	}
+	return l.turn - last, last >= 0
+}
+
+// Question is what the agent wants to know from a call: the description it gave, else
+// what it said in the same answer, else the end of its thoughts in it, else what it
+// said up to two answers before, else the user's last words. The call's own pattern
+// and names follow.
+func (l *Log) Question(c Call) string {
+	question := c.About
+	if question == "" {
+		question = l.words()
+	}
+	if question == "" {
+		question = tail(stripped(l.prompt), maxQuestion/2)
+	}
+	if c.Kind == Grep && c.Pattern != "" && !strings.Contains(question, c.Pattern) {
+		question = strings.TrimSpace(question + " " + clip(c.Pattern, 200))
+	}
+	return clip(question, maxQuestion)
+}
+
+func (l *Log) words() string {
+	for back := 0; back <= 2; back++ {
+		var spoken, thought string
+		for _, s := range l.said {
+			switch {
+			case s.turn != l.turn-back:
+			case s.thought:
+				thought = s.text
+			default:
+				spoken = s.text
+			}
+		}
+		if text := stripped(spoken); content(text) >= 2 {
+			return tail(text, maxQuestion)
+		}
+		if text := tail(stripped(thought), maxQuestion/2); content(text) >= 2 {
+			return text
+		}
+	}
+	return ""
+}
+
+var (
+	fences  = regexp.MustCompile("(?s)```.*?```")
+	tags    = regexp.MustCompile(`(?s)<(system-reminder|command-\w+|local-command-\w+)>.*?</[\w-]+>`)
+	opening = regexp.MustCompile(`(?i)^(?:(?:great|good|perfect|excellent|ok|okay|now|sure|right|thanks|alright|thought)\b[,.!:]?\s*)*(?:(?:i'll|i will|let me|let's|i need to|i should)\s+(?:now\s+|first\s+|also\s+)*)?`)
+	words   = regexp.MustCompile(`[\p{L}\d_]{4,}`)
+)
+
+// stripped takes off what says nothing: code blocks, tags, "Great! Let me now".
+func stripped(text string) string {
+	text = tags.ReplaceAllString(fences.ReplaceAllString(text, " "), " ")
+	text = strings.TrimSpace(text)
+	if bare := strings.TrimSpace(text[len(opening.FindString(text)):]); bare != "" {
+		return bare
+	}
+	return text
+}
+
+func content(text string) int { return len(words.FindAllString(text, 3)) }
+
+// clip keeps the beginning of a text, whole runes of it.
+func clip(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:bytes], "")
+}
+
+// tail keeps the end of a text, from a word's beginning on.
+func tail(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	text = strings.ToValidUTF8(text[len(text)-bytes:], "")
+	if _, rest, ok := strings.Cut(text, " "); ok {
+		return rest
+	}
+	return text
+}
