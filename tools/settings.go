@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-
-	"mcp-pruner/tools/files"
 )
 
 // Settings is what the tools need to know of the server. The zero value of
@@ -53,11 +52,12 @@ func New(s Settings) ([]Tool, error) {
 	return slices.DeleteFunc(all, func(t Tool) bool { return !slices.Contains(s.Narrow, t.Name) }), nil
 }
 
-// base is what the three tools share: the root, and settings with their defaults
-// filled in.
+// base is what the three tools share: settings with their defaults filled in,
+// and the root in the two spellings a client may use for it.
 type base struct {
 	Settings
-	root *files.Root
+	root string // absolute, as given
+	real string // absolute, symbolic links resolved
 }
 
 func newBase(s Settings) (*base, error) {
@@ -70,11 +70,18 @@ func newBase(s Settings) (*base, error) {
 	if s.Now == nil {
 		s.Now = time.Now
 	}
-	root, err := files.NewRoot(s.Root)
+	root, err := filepath.Abs(s.Root)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("root %q: %w", s.Root, err)
 	}
-	return &base{Settings: s, root: root}, nil
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return nil, fmt.Errorf("root: %w", err)
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("root %s is not a directory", root)
+	}
+	return &base{Settings: s, root: root, real: real}, nil
 }
 
 // since is the time from start to now in whole milliseconds.

@@ -6,12 +6,11 @@ import (
 	"os"
 
 	"mcp-pruner/cmd/internal/cli"
-	"mcp-pruner/cmd/internal/command"
 )
 
 func main() {
 	cli.ShedSecrets(os.Args, os.Environ())
-	os.Exit(cli.RunHTTP(command.Process{
+	os.Exit(cli.RunHTTP(cli.Process{
 		Args:   os.Args[1:],
 		Env:    os.Environ(),
 		Stdin:  os.Stdin,

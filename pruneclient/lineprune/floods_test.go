@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"mcp-pruner/pruneclient/lineprune/query"
 )
 
 // What is one of many, and does not repeat them, stays.
@@ -43,7 +41,7 @@ func TestWhoAsksForAll(t *testing.T) {
 		"which jobs failed?": true, "list the errors": true, "all errors": true, "who failed": true,
 		"why does the whole call to the listener fail to reach the firewall?": false, "errors": false,
 	} {
-		require.Equal(t, want, query.Parse(question).Lists, question)
+		require.Equal(t, want, newQuestion(question).lists, question)
 	}
 }
 

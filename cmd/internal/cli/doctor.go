@@ -9,11 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
-	"github.com/spf13/cobra"
-
-	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm"
 	"mcp-pruner/pruneclient"
@@ -26,27 +25,19 @@ type finding struct {
 	bad         bool // the server would not start, or would not prune
 }
 
-func doctorCommand(p command.Process) *cobra.Command {
-	return &cobra.Command{
-		Use:   "doctor",
-		Short: "Say what the server would find: shell, rg, pruner, root, settings",
-		Long: `Says what the server would find here: shell, rg, pruner, root, files and settings.
-The exit status is 1 when something is wrong that you would want to know before an
-agent does.`,
-		Args: command.NoArguments,
-		RunE: func(c *cobra.Command, _ []string) error { return command.Exit(doctor(c.Context(), p)) },
+// doctor says what the server would find here. Exit code 1 when something is
+// wrong that a user would want to know before an agent does.
+func doctor(ctx context.Context, p Process) int {
+	if code, done := noArguments(p, "doctor", "says what the server would find here: shell, rg, pruner, root, files and settings"); done {
+		return code
 	}
-}
-
-// doctor prints the report and returns the exit code.
-func doctor(ctx context.Context, p command.Process) int {
-	config, entries, err := settings.Load(settings.Stdio, nil, settings.FromEnv(p.Env))
+	config, entries, err := settings.Load(settings.FromEnv(p.Env))
 	findings := []finding{
 		{what: "version", found: buildVersion()},
 		shell(),
 		searcher(),
 		pruner(ctx, config),
-		rootFinding(config.Root),
+		root(config.Root),
 		file("trace", config.Trace, func() (io.Closer, error) { return fsm.OpenTrace(config.Trace, 0, nil) }),
 		file("recovery store", config.RecoveryStore, func() (io.Closer, error) {
 			return recovery.Open(recovery.Settings{
@@ -57,8 +48,8 @@ func doctor(ctx context.Context, p command.Process) int {
 	if err != nil {
 		findings = append(findings, finding{"settings", oneLine(err), true})
 	}
-	findings = append(findings, strays(p.Env)...)
-	code := command.OK
+	findings = append(findings, strays(p.Env, entries)...)
+	code := exitOK
 	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	for _, f := range findings {
 		if f.what == "" {
@@ -66,7 +57,7 @@ func doctor(ctx context.Context, p command.Process) int {
 		}
 		mark := "ok"
 		if f.bad {
-			mark, code = "BAD", command.Fail
+			mark, code = "BAD", exitFail
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", mark, f.what, f.found)
 	}
@@ -78,20 +69,20 @@ func doctor(ctx context.Context, p command.Process) int {
 	return code
 }
 
-// strays are variables that look like settings and are not: most likely they are
-// misspelled, and what they were meant to set has its default.
-func strays(env []string) (found []finding) {
-	for _, stray := range settings.Unknown(env) {
-		message := fmt.Sprintf("%s is set, and there is no such setting", stray.Name)
-		if stray.Intended != "" {
-			message += "; did you mean " + stray.Intended + "?"
+// strays are variables that look like the server's settings and are none: they may
+// be misspelled, or meant for another program of ours.
+func strays(env []string, entries []settings.Entry) (found []finding) {
+	for _, variable := range env {
+		name, value, _ := strings.Cut(variable, "=")
+		ours := value != "" && (strings.HasPrefix(name, "MCP_PRUNER_") || strings.HasPrefix(name, "PRUNER_"))
+		if ours && !slices.ContainsFunc(entries, func(e settings.Entry) bool { return e.Name == name }) {
+			found = append(found, finding{what: "unknown", found: fmt.Sprintf("%q is set, and this server has no such setting", name)})
 		}
-		found = append(found, finding{"unknown", message, true})
 	}
 	return found
 }
 
-func rootFinding(path string) finding {
+func root(path string) finding {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return finding{"root", path + " is no directory", true}
 	}

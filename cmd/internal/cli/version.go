@@ -1,12 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
-
-	"github.com/spf13/cobra"
-
-	"mcp-pruner/cmd/internal/command"
 )
 
 // release is the version of this source tree.
@@ -26,14 +23,13 @@ func buildVersion() string {
 	return release
 }
 
-func versionCommand(p command.Process) *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: command.NoArguments,
-		RunE: func(*cobra.Command, []string) error { return printVersion(p) },
+func version(_ context.Context, p Process) int {
+	if code, done := noArguments(p, "version", "prints the version"); done {
+		return code
 	}
-}
-
-func printVersion(p command.Process) error {
-	_, err := fmt.Fprintln(p.Stdout, command.Program+" "+buildVersion())
-	return err
+	if _, err := fmt.Fprintln(p.Stdout, "mcp-pruner "+buildVersion()); err != nil {
+		fmt.Fprintln(p.Stderr, "mcp-pruner version:", err)
+		return exitFail
+	}
+	return exitOK
 }

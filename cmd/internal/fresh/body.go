@@ -1,0 +1,80 @@
+// Package fresh prunes a result that a client's own tool just produced: the hooks, the
+// proxy and replay share it, so that replay measures what the others send.
+package fresh
+
+import (
+	"strconv"
+	"strings"
+
+	"mcp-pruner/pruneclient/history"
+)
+
+// Body is a tool's output without the line numbers that a client put before its
+// lines.
+type Body struct {
+	Lines    []string
+	First    int    // number of the first line in its file
+	Mark     string // what stands between a number and its line; "" when there are none
+	Pad      int    // width of the numbers; 0 when they are not aligned
+	Tail     string // what the client said after the numbered lines
+	Trailing bool   // the output ended with a newline
+}
+
+// NewBody splits an output into lines and takes a client's line numbers off a read.
+func NewBody(kind history.Kind, out string) Body {
+	if kind == history.Read {
+		if t, ok := unnumbered(out); ok {
+			return t
+		}
+	}
+	return Body{Lines: strings.Split(strings.TrimSuffix(out, "\n"), "\n"), First: 1, Trailing: strings.HasSuffix(out, "\n")}
+}
+
+// unnumbered takes off numbers as Claude Code writes them: "   12→code" or
+// "12<tab>code", consecutive. What follows the last numbered line is the tail.
+func unnumbered(out string) (Body, bool) {
+	var t Body
+	rest := out
+	for rest != "" {
+		line, after, _ := strings.Cut(rest, "\n")
+		n, mark, code, ok := numberedLine(line)
+		switch {
+		case !ok && t.Lines == nil:
+			return Body{}, false
+		case !ok || t.Lines != nil && n != t.First+len(t.Lines):
+			t.Tail = rest
+			return t, len(t.Lines) > 0
+		case t.Lines == nil:
+			t.First, t.Mark, t.Pad = n, mark, padding(line)
+		}
+		t.Lines = append(t.Lines, code)
+		rest = after
+	}
+	return t, len(t.Lines) > 0
+}
+
+func numberedLine(line string) (n int, mark, code string, ok bool) {
+	trimmed := strings.TrimLeft(line, " ")
+	end := strings.IndexFunc(trimmed, func(r rune) bool { return r < '0' || r > '9' })
+	if end < 1 || end > 9 {
+		return 0, "", "", false
+	}
+	n, _ = strconv.Atoi(trimmed[:end])
+	for _, mark := range []string{"→", "\t", ": "} { // Claude Code then and now, opencode
+		if code, ok := strings.CutPrefix(trimmed[end:], mark); ok {
+			return n, mark, code, true
+		}
+	}
+	return 0, "", "", false
+}
+
+// padding is the width of an aligned number.
+func padding(line string) int {
+	if line[0] != ' ' {
+		return 0
+	}
+	return strings.IndexFunc(line, func(r rune) bool { return r != ' ' && (r < '0' || r > '9') })
+}
+
+// Code is the text without numbers.
+func (b Body) Code() string { return strings.Join(b.Lines, "\n") }

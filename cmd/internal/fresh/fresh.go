@@ -1,0 +1,194 @@
+package fresh
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"mcp-pruner/pruneclient"
+	"mcp-pruner/pruneclient/history"
+	"mcp-pruner/pruneclient/lineprune"
+	"mcp-pruner/pruneclient/lineprune/session"
+)
+
+// Result is one result and what is known about it.
+type Result struct {
+	Call     history.Call
+	Args     map[string]any
+	Body     Body
+	Question string
+	Context  []pruneclient.Event // most recent first
+}
+
+// Cut is what a pruner decided about a result.
+type Cut struct {
+	Kind  lineprune.Kind
+	Kept  []int // 1-based lines of the body
+	Total int
+}
+
+// Whole says whether nothing was cut.
+func (c Cut) Whole() bool { return len(c.Kept) >= c.Total }
+
+// Prune selects the lines to keep.
+func Prune(ctx context.Context, r Result) (Cut, error) {
+	kind := lineprune.Auto
+	opts := lineprune.Options{
+		Call:   session.Call{Tool: string(r.Call.Kind), Args: r.Args, Context: r.Context},
+		Marker: func(lineprune.Block) string { return gapMark },
+	}
+	if file, _, _ := r.Call.FileRead(); file != "" {
+		opts.File = file
+	}
+	switch r.Call.Kind {
+	case history.Grep:
+		kind, opts.Marker = lineprune.Grep, nil
+	case history.Bash:
+		opts.Command = r.Call.Command
+	}
+	res, err := lineprune.Prune(ctx, r.Body.Code(), r.Question, kind, opts)
+	if err != nil {
+		return Cut{}, err
+	}
+	cut := Cut{res.Kind, res.Kept, res.Total}
+	if r.Call.Kind == history.Bash && wholeCommands(cut) {
+		cut.Kept = nil
+		for n := range cut.Total {
+			cut.Kept = append(cut.Kept, n+1)
+		}
+	}
+	return cut, nil
+}
+
+// gapMark has the length of a typical marker; gaps shorter than it are kept.
+const gapMark = "... 120-154"
+
+// wholeCommands says whether a command's output of that kind stays whole: everything
+// but a log of a build, a test or a program, and match lists.
+func wholeCommands(c Cut) bool { return c.Kind != lineprune.Logs && c.Kind != lineprune.Grep }
+
+// Recover is the command that brings back what was cut.
+func Recover(id string) string { return "mcp-pruner recover " + id }
+
+// Header is the first line of a pruned text: how much of what was kept, and the way
+// back.
+func Header(c Cut, id string) string {
+	if c.Kind == lineprune.Grep {
+		return fmt.Sprintf("[%d of %d lines; all: `%s`]", len(c.Kept), c.Total, Recover(id))
+	}
+	return fmt.Sprintf("[%d of %d lines; rest: `%s --lines A-B`]", len(c.Kept), c.Total, Recover(id))
+}
+
+// Text is a pruned text for clients that show it as it is: the header, the kept
+// lines, and a short marker for each gap. Matches need no markers, and numbered lines
+// show their gaps by their numbers.
+func Text(b Body, c Cut, id string) string {
+	var out strings.Builder
+	out.WriteString(Header(c, id))
+	next := 1
+	for _, n := range c.Kept {
+		if n > next {
+			out.WriteString(gap(b, c, next, n-1))
+		}
+		out.WriteString("\n")
+		out.WriteString(b.Line(n))
+		next = n + 1
+	}
+	if next <= c.Total {
+		out.WriteString(gap(b, c, next, c.Total))
+	}
+	if b.Trailing {
+		out.WriteString("\n")
+	}
+	if b.Tail != "" {
+		out.WriteString("\n" + b.Tail)
+	}
+	return out.String()
+}
+
+func gap(b Body, c Cut, from, to int) string {
+	switch {
+	case c.Kind == lineprune.Grep:
+		return ""
+	case b.Mark != "":
+		return "\n..."
+	case from == to:
+		return fmt.Sprintf("\n... %d", from)
+	}
+	return fmt.Sprintf("\n... %d-%d", from, to)
+}
+
+// Line is line n as the client shows it, with its number in the file where it does.
+func (b Body) Line(n int) string {
+	if b.Mark == "" {
+		return b.Lines[n-1]
+	}
+	return fmt.Sprintf("%*d%s%s", b.Pad, b.First+n-1, b.Mark, b.Lines[n-1])
+}
+
+// Shown is some of the lines as the client shows them.
+func (b Body) Shown(lines []int) string {
+	var out strings.Builder
+	for i, n := range lines {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		out.WriteString(b.Line(n))
+	}
+	return out.String()
+}
+
+// Window is a range of kept lines, both ends included.
+type Window struct{ From, To int }
+
+// Windows lists the ranges of kept lines.
+func (c Cut) Windows() []Window {
+	var out []Window
+	for _, n := range c.Kept {
+		if len(out) > 0 && out[len(out)-1].To == n-1 {
+			out[len(out)-1].To = n
+			continue
+		}
+		out = append(out, Window{n, n})
+	}
+	return out
+}
+
+// Split is a pruned read for a client that numbers one range of lines by itself
+// (Claude Code): the longest window, which it numbers, and everything else as a note
+// with our own numbers, so that each number the model sees is true.
+func Split(b Body, c Cut, id string) (main Window, note string) {
+	windows := c.Windows()
+	for _, w := range windows {
+		if w.To-w.From > main.To-main.From || main.From == 0 {
+			main = w
+		}
+	}
+	var out strings.Builder
+	out.WriteString(Header(c, id))
+	for _, w := range windows {
+		if w == main {
+			continue
+		}
+		for n := w.From; n <= w.To; n++ {
+			fmt.Fprintf(&out, "\n%d\t%s", b.First+n-1, b.Lines[n-1])
+		}
+		out.WriteString("\n...")
+	}
+	return main, out.String()
+}
+
+// NoteFrame is what Claude Code puts around additional context of a hook.
+func NoteFrame(tool, note string) string {
+	return "<system-reminder>\nPostToolUse:" + tool + " hook additional context: " + note + "\n</system-reminder>"
+}
+
+// ClaudeRead is what Claude's model is sent of a split read.
+func ClaudeRead(b Body, c Cut, id string) string {
+	main, note := Split(b, c, id)
+	lines := make([]string, 0, main.To-main.From+1)
+	for n := main.From; n <= main.To && n > 0; n++ {
+		lines = append(lines, b.Line(n))
+	}
+	return strings.Join(lines, "\n") + "\n" + NoteFrame("Read", note) + b.Tail
+}

@@ -1,0 +1,50 @@
+package replay
+
+import (
+	"context"
+
+	"mcp-pruner/cmd/internal/fresh"
+	"mcp-pruner/cmd/internal/sessions"
+	"mcp-pruner/pruneclient"
+	"mcp-pruner/pruneclient/history"
+)
+
+// Case is one result of a session as training data: what was known when the call was
+// made, and the lines that were used later.
+type Case struct {
+	Step      int
+	Call      history.Call
+	Args      map[string]any
+	Question  string
+	Context   []pruneclient.Event // most recent first
+	Text      string              // without line numbers
+	FirstLine int                 // number of the text's first line in its file
+	Tokens    int
+	Weight    float64 // what one of its tokens cost in the session
+	Decision  history.Decision
+	Gold      []int // 1-based; empty: nothing was demonstrably used
+}
+
+// Cases hands out every read, bash and grep result of 60 lines or 4,000 bytes and
+// more. Lines that the context had shown before are not gold.
+func Cases(ctx context.Context, s sessions.Session, each func(Case) error) error {
+	b := newBill(s, DefaultPrices)
+	needs := b.gold()
+	return b.walk(func(index int, step sessions.Step, a asked) error {
+		r := b.results[index]
+		body := fresh.NewBody(r.kind, step.Out)
+		if r.kind == history.Other || !prunable(r.kind) || len(body.Lines) < 60 && len(step.Out) < 4000 {
+			return ctx.Err()
+		}
+		c := Case{
+			Step: r.step, Call: r.parsed, Args: step.Args, Question: a.question, Context: a.context, Text: body.Code(),
+			FirstLine: body.First, Tokens: r.tokens, Weight: r.weight, Decision: a.decision,
+		}
+		for _, n := range needs[index] {
+			if len(n.earlier) == 0 {
+				c.Gold = append(c.Gold, n.line+1)
+			}
+		}
+		return each(c)
+	})
+}

@@ -1,0 +1,126 @@
+package replay
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"mcp-pruner/cmd/internal/sessions"
+	"mcp-pruner/pruneclient/history"
+)
+
+// explain writes out one session so that every figure can be checked by hand.
+func explain(w io.Writer, f *figures, policies []Policy) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "session %s (%s, %s)\n\n", f.session.ID, f.session.Source, measuredBy(f.measured))
+	f.explainBill(&b)
+	f.explainResults(&b)
+	for _, p := range policies {
+		if p == GC {
+			fmt.Fprintf(&b, "\npolicy gc: prompts cost %.0f, clearing changes that by %+.0f, of which re-reads %.0f\n", f.cleared.input, f.cleared.change, f.cleared.reread)
+			continue
+		}
+		f.explainPolicy(&b, p)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// measuredBy says where a bill's usage is from.
+func measuredBy(measured bool) string {
+	if measured {
+		return "usage as the API counted it"
+	}
+	return "usage modelled from the texts"
+}
+
+func (f *figures) explainBill(b *strings.Builder) {
+	var u sessions.Usage
+	contexts := 1
+	for i, c := range f.calls {
+		u.Input += c.usage.Input
+		u.CacheWrite += c.usage.CacheWrite
+		u.CacheRead += c.usage.CacheRead
+		u.Output += c.usage.Output
+		if i > 0 && c.context != f.calls[i-1].context {
+			contexts++
+		}
+	}
+	p := f.prices
+	fmt.Fprintf(b, "%d model calls in %d contexts. Bill = %d x %g + %d x %g + %d x %g + %d x %g = %.1f\n",
+		len(f.calls), contexts, u.Input, p.Input, u.CacheWrite, p.CacheWrite, u.CacheRead, p.CacheRead, u.Output, p.Output, f.total)
+	b.WriteString("            (input, cache write, cache read, output tokens, each times its price)\n\n")
+}
+
+// explainResults lists the results that count and what carrying one token of each
+// cost: weight = one cache write + cache reads + further cache writes.
+func (f *figures) explainResults(b *strings.Builder) {
+	b.WriteString("Results of 500 tokens and more. price = tokens x weight; weight = writes x " + fmt.Sprintf("%g + reads x %g", f.prices.CacheWrite, f.prices.CacheRead) + "\n")
+	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "step\ttool\tfirst in call\twrites\treads\tweight\ttokens\tprice\tdecision\tabout")
+	for i, r := range f.results {
+		if r.tokens < history.MinTokens/2 {
+			continue
+		}
+		writes, reads := f.countWeight(r.call)
+		fmt.Fprintf(w, "%d\t%s\t%d\t%d\t%d\t%.2f\t%d\t%.1f\t%s\t%s\n", r.step, f.toolOf(r), r.call+1, writes, reads, r.weight, r.tokens, float64(r.tokens)*r.weight, f.decided(i), about(r.parsed))
+	}
+	_ = w.Flush() // into memory
+}
+
+func (f *figures) countWeight(from int) (writes, reads int) {
+	if from >= len(f.calls) {
+		return 0, 0
+	}
+	writes = 1
+	for j := from + 1; j < len(f.calls) && f.calls[j].context == f.calls[from].context; j++ {
+		if f.cached(from, j) {
+			reads++
+		} else {
+			writes++
+		}
+	}
+	return writes, reads
+}
+
+// decided says in words what became of a result.
+func (f *figures) decided(i int) string {
+	a, ok := f.attempts[i]
+	switch {
+	case !ok:
+		return "not looked at"
+	case a.err != nil:
+		return "pruner: " + a.err.Error()
+	case !a.decision.Prune:
+		return a.decision.Why
+	case a.cut.Whole():
+		return "the pruner kept all"
+	}
+	return fmt.Sprintf("cut to %d of %d lines", len(a.cut.Kept), a.cut.Total)
+}
+
+func about(c history.Call) string {
+	text := strings.Join(strings.Fields(strings.Join([]string{c.File, c.Command, c.Pattern}, " ")), " ")
+	if runes := []rune(text); len(runes) > 60 {
+		return string(runes[:57]) + "..."
+	}
+	return text
+}
+
+func (f *figures) explainPolicy(b *strings.Builder, p Policy) {
+	o := f.outcomes[p]
+	fmt.Fprintf(b, "\npolicy %s: gross = (tokens - kept) x weight, markers = header x weight, miss = context x %g + %d x %g + again x weight then\n", p, f.prices.CacheRead, turnTokens, f.prices.Output)
+	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "step\ttokens\tkept\theader\tgross\tmarkers\tmiss\tneeded at step\trule\tagain")
+	for _, r := range o.rows {
+		at, why, again := "", "", ""
+		if r.ok {
+			at, why, again = fmt.Sprint(r.need.step), fmt.Sprintf("%s line %d", r.need.rule, r.a.body.First+r.need.line), fmt.Sprint(r.again)
+		}
+		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%.1f\t%.1f\t%.1f\t%s\t%s\t%s\n", r.r.step, r.r.tokens, r.a.kept, r.a.header, r.saved, r.added, r.miss, at, why, again)
+	}
+	_ = w.Flush() // into memory
+	fmt.Fprintf(b, "gross %.1f - markers %.1f - questions %.1f - definitions %.1f - misses %.1f = net %.1f, %.2f %% of the bill (misses twice %.2f %%, three times %.2f %%)\n",
+		o.Gross, o.Markers, o.Questions, o.Definitions, o.Misses, o.Net(1), 100*o.Net(1)/f.total, 100*o.Net(2)/f.total, 100*o.Net(3)/f.total)
+}

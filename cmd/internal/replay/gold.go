@@ -1,0 +1,230 @@
+package replay
+
+import (
+	"regexp"
+	"strings"
+
+	"mcp-pruner/cmd/internal/fresh"
+	"mcp-pruner/cmd/internal/sessions"
+	"mcp-pruner/pruneclient/history"
+)
+
+// need is a line that the agent demonstrably used later.
+type need struct {
+	line int // 0-based, in the result's body
+	step int // of the session, where it was first used
+	rule rule
+
+	// earlier is where the same context had shown the line before: the use is a
+	// miss only if the line was cut there, too.
+	earlier []place
+}
+
+// place is a line of a result.
+type place struct{ result, line int }
+
+// rule says how a use shows. docs/BILL.md describes them.
+type rule string
+
+const (
+	ruleEdit      rule = "edit"
+	ruleQuoteSay  rule = "quote-say"
+	ruleQuoteCode rule = "quote-code"
+	ruleQuoteCmd  rule = "quote-cmd"
+	ruleCite      rule = "cite"
+	ruleIdent     rule = "ident"
+	ruleOpen      rule = "open"
+	ruleFileLine  rule = "fileline"
+	rulePath      rule = "path"
+)
+
+// How many model calls later a use still counts, and how much of a line it takes.
+const (
+	quoteCalls = 40
+	nameCalls  = 4
+	lookCalls  = 6
+
+	quoteChars     = 20 // of a line quoted in words, without blanks
+	quoteCodeChars = 30 // of a line copied into an edit; two adjacent ones may be shorter
+	minLine        = 4  // shorter lines, such as a brace, tell nothing
+	maxEditLines   = 60
+	maxLookLines   = 250
+	maxLookHits    = 3
+)
+
+// shownText is one result on its way through the session.
+type shownText struct {
+	result int // index in the bill
+	text   fresh.Body
+	call   int
+	file   string // read: what was read
+	needs  map[int]need
+	before map[int]place // of lines that were shown earlier, where last
+	known  map[int]bool  // lines that the agent or the user had written before
+}
+
+// lineAt is a line of a shown text.
+type lineAt struct {
+	text *shownText
+	line int
+	seen bool // it was known before this text showed it
+}
+
+// gold finds the lines of each result that the session used later in the same
+// context. The answer is parallel to the bill's results.
+func (b *bill) gold() [][]need {
+	g := &goldFinder{bill: b, found: make([][]need, len(b.results))}
+	g.reset()
+	next := 0
+	for i, step := range b.session.Steps {
+		g.step = i
+		switch step.Kind {
+		case sessions.Call:
+			g.call++
+		case sessions.Compact:
+			g.reset()
+		case sessions.User:
+			g.know(step.Text)
+		case sessions.Say:
+			g.said(step.Text + "\n" + step.Think)
+		case sessions.Use:
+			g.used(history.ParseCall(step.Tool, step.Args))
+		case sessions.Result:
+			g.shown(next, step)
+			next++
+		}
+	}
+	g.reset()
+	return g.found
+}
+
+// goldFinder walks a session and remembers what the current context shows.
+type goldFinder struct {
+	bill  *bill
+	found [][]need
+	step  int
+	call  int
+
+	texts  []*shownText
+	lines  map[string]lineAt // by trimmed line: where it is shown last
+	idents map[string]*ident
+	known  map[string]bool // lines that the agent or the user wrote
+
+	byResult map[int]*shownText
+}
+
+// ident is an identifier first seen in a result.
+type ident struct {
+	text  *shownText // nil: first seen elsewhere
+	lines []int
+}
+
+// reset forgets the context and files what it found.
+func (g *goldFinder) reset() {
+	for _, t := range g.texts {
+		needs := g.found[t.result]
+		for _, n := range t.needs {
+			needs = append(needs, n)
+		}
+		g.found[t.result] = needs
+	}
+	g.texts = nil
+	g.lines, g.idents, g.known = map[string]lineAt{}, map[string]*ident{}, map[string]bool{}
+	g.byResult = map[int]*shownText{}
+}
+
+// mark notes that a line was used. The first use counts.
+func (g *goldFinder) mark(t *shownText, line int, why rule) {
+	if _, ok := t.needs[line]; ok || line < 0 || line >= len(t.text.Lines) || t.known[line] || len(strings.TrimSpace(t.text.Lines[line])) < minLine {
+		return
+	}
+	t.needs[line] = need{line, g.step, why, g.chain(t, line)}
+}
+
+// chain lists where a line had been shown before, the latest first.
+func (g *goldFinder) chain(t *shownText, line int) []place {
+	var chain []place
+	for len(chain) < 4 {
+		at, ok := t.before[line]
+		if !ok {
+			return chain
+		}
+		chain = append(chain, at)
+		t, line = g.byResult[at.result], at.line
+	}
+	return chain
+}
+
+// know notes what someone wrote: it is not news when a result shows it later.
+func (g *goldFinder) know(text string) {
+	for _, line := range strings.Split(text, "\n") {
+		if line = strings.TrimSpace(line); len(line) >= 8 {
+			g.known[line] = true
+		}
+	}
+	for _, name := range identifiers(text) {
+		if g.idents[name] == nil {
+			g.idents[name] = &ident{}
+		}
+	}
+}
+
+// shown takes a result into the context.
+func (g *goldFinder) shown(index int, step sessions.Step) {
+	r := g.bill.results[index]
+	t := &shownText{result: index, text: fresh.NewBody(r.kind, step.Out), call: g.call, needs: map[int]need{}, before: map[int]place{}, known: map[int]bool{}}
+	t.file, _, _ = r.parsed.FileRead()
+	g.texts = append(g.texts, t)
+	g.byResult[index] = t
+	for i, line := range t.text.Lines {
+		key := strings.TrimSpace(line)
+		if len(key) < minLine {
+			continue
+		}
+		if g.known[key] {
+			t.known[i] = true
+		}
+		before, had := g.lines[key]
+		if had && before.text == t {
+			before.line = -1 // not unique in this text
+			g.lines[key] = before
+			continue
+		}
+		if had && before.line >= 0 {
+			t.before[i] = place{before.text.result, before.line}
+		}
+		g.lines[key] = lineAt{t, i, had || g.known[key]}
+		if len(key) < 2000 {
+			g.nameIdents(t, i, line)
+		}
+	}
+}
+
+func (g *goldFinder) nameIdents(t *shownText, i int, line string) {
+	for _, name := range identifiers(line) {
+		id := g.idents[name]
+		if id == nil {
+			id = &ident{text: t}
+			g.idents[name] = id
+		}
+		if id.text == t && len(id.lines) < 3 && (len(id.lines) == 0 || id.lines[len(id.lines)-1] != i) {
+			id.lines = append(id.lines, i)
+		}
+	}
+}
+
+// word matches what may be an identifier of ten characters and more.
+var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]{9,79}`)
+
+// identifiers lists the compound names of a text: with an underscore or a capital
+// inside.
+func identifiers(s string) []string {
+	var names []string
+	for _, name := range word.FindAllString(s, -1) {
+		inner := strings.Trim(name, "_")
+		if strings.Contains(inner, "_") || strings.ContainsAny(inner[min(1, len(inner)):], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && inner != strings.ToUpper(inner) {
+			names = append(names, name)
+		}
+	}
+	return names
+}

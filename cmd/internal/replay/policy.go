@@ -1,0 +1,165 @@
+package replay
+
+import (
+	"mcp-pruner/cmd/internal/fresh"
+	"mcp-pruner/pruneclient/history"
+)
+
+// Policy is a way in which the pruner could have been between tool and model.
+type Policy string
+
+// The policies.
+const (
+	Hook  Policy = "hook"  // the client's own tools, pruned by its hook
+	MCP   Policy = "mcp"   // our read, bash and grep beside the client's own
+	Proxy Policy = "proxy" // between client and model: any tool, failing commands too
+	GC    Policy = "gc"    // old results cleared by the planner
+)
+
+// Tokens of what the policies add.
+const (
+	definitionTokens = 760 // the model-visible tool list and instructions of our server
+	askTokens        = 8   // the name and quotes of context_focus_question
+	maxAskTokens     = 40  // a question that a model writes is short
+	turnTokens       = 150 // output of one more turn
+)
+
+// Outcome is what a policy would have changed in one session, in fresh input tokens.
+type Outcome struct {
+	Gross       float64 // price of the tokens cut
+	Markers     float64 // price of headers and markers
+	Questions   float64
+	Definitions float64
+	Misses      float64 // price of all misses, counted once
+
+	Pruned, Missed int
+	rows           []row
+}
+
+// row is one pruned result of an outcome.
+type row struct {
+	a     attempt
+	r     result
+	saved float64
+	added float64
+	miss  float64
+	need  need
+	again int // tokens fetched again
+	ok    bool
+}
+
+// Net is what remains when every miss counts so many times.
+func (o Outcome) Net(times float64) float64 {
+	return o.Gross - o.Markers - o.Questions - o.Definitions - times*o.Misses
+}
+
+// judge computes a policy's outcome.
+func (t *trial) judge(p Policy) Outcome {
+	var o Outcome
+	chosen := map[int]map[int]bool{} // the kept lines of each pruned result
+	for i, a := range t.attempts {
+		if t.prunes(p, a) {
+			chosen[i] = lineSet(a.cut)
+		}
+	}
+	cut := func(result, line int) bool {
+		kept, pruned := chosen[result]
+		return pruned && !kept[line]
+	}
+	for i := range t.results {
+		if chosen[i] != nil {
+			o.add(t.row(t.attempts[i], cut))
+		}
+	}
+	if p == MCP {
+		t.chargeServer(&o)
+	}
+	return o
+}
+
+// prunes says whether a policy would have pruned a result.
+func (t *trial) prunes(p Policy, a attempt) bool {
+	r := t.results[a.result]
+	step := t.session.Steps[r.step]
+	switch {
+	case a.err != nil || !a.decision.Prune || a.cut.Whole() || a.kept+a.header >= r.tokens:
+		return false
+	case p == Proxy:
+		return true
+	}
+	return r.kind != history.Other && !step.Err
+}
+
+func lineSet(c fresh.Cut) map[int]bool {
+	set := make(map[int]bool, len(c.Kept))
+	for _, n := range c.Kept {
+		set[n-1] = true
+	}
+	return set
+}
+
+func (t *trial) row(a attempt, cut func(result, line int) bool) row {
+	r := t.results[a.result]
+	out := row{a: a, r: r, saved: float64(r.tokens-a.kept) * r.weight, added: float64(a.header) * r.weight}
+	out.need, out.again, out.ok = t.missed(a, cut)
+	if out.ok {
+		out.miss = t.missCost(out.need.step, out.again)
+	}
+	return out
+}
+
+// missCost is one more turn before the step that needed the lines: the whole context
+// read from the cache once more, a short answer, and the lines from then on.
+func (t *trial) missCost(step, tokens int) float64 {
+	at := 0
+	for at < len(t.calls)-1 && t.calls[at+1].step <= step {
+		at++
+	}
+	turn := float64(t.calls[at].prompt)*t.prices.CacheRead + turnTokens*t.prices.Output
+	return turn + float64(tokens)*t.weightFrom(at)
+}
+
+func (o *Outcome) add(r row) {
+	o.rows = append(o.rows, r)
+	o.Pruned++
+	o.Gross += r.saved
+	o.Markers += r.added
+	if r.ok {
+		o.Missed++
+		o.Misses += r.miss
+	}
+}
+
+// chargeServer adds what tools of an MCP server cost: their definitions in every
+// prompt, and a question with every call that may be worth one. A model does not ask
+// where it opens a narrow range or is about to edit the file.
+func (t *trial) chargeServer(o *Outcome) {
+	first := true
+	for i, call := range t.calls {
+		if first || t.calls[i-1].context != call.context {
+			o.Definitions += definitionTokens * t.weightFrom(i)
+			first = false
+		}
+	}
+	for i, r := range t.results {
+		if r.kind != history.Read && r.kind != history.Grep && r.kind != history.Bash {
+			continue
+		}
+		if r.parsed.Narrow(history.NarrowLines) {
+			continue
+		}
+		n := float64(askTokens + min(maxAskTokens, t.questionTokens(i)))
+		o.Questions += n * (t.prices.Output + r.weight)
+	}
+}
+
+// questionTokens is the length of the question a model would have written.
+func (t *trial) questionTokens(result int) int {
+	if a, ok := t.attempts[result]; ok {
+		return countTokens(a.question)
+	}
+	return maxAskTokens / 2
+}
+
+// toolOf is a result's tool as the transcript names it.
+func (t *trial) toolOf(r result) string { return t.session.Steps[r.step].Tool }

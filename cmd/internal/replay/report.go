@@ -1,0 +1,252 @@
+package replay
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"mcp-pruner/pruneclient/history"
+)
+
+// Report is what replay says about all sessions. Its JSON is a contract (SPEC part
+// J); savings are positive and in percent of the bill.
+type Report struct {
+	Sessions int                `json:"sessions"`
+	Bill     float64            `json:"bill"` // in fresh input tokens
+	Share    map[string]float64 `json:"share_pct"`
+	Limit    Limit              `json:"limit_pct"`
+	Policies map[Policy]any     `json:"policies"`
+
+	Measured int               `json:"sessions_with_usage"`
+	Prices   string            `json:"prices"`
+	Details  map[Policy]Detail `json:"details,omitempty"`
+	Skipped  []string          `json:"skipped,omitempty"`
+	input    float64
+	sizes    map[string]float64
+}
+
+// Limit is what a perfect pruner saves that keeps so much of every result of
+// MinTokens and more of read, bash and grep.
+type Limit struct {
+	Keep10 float64 `json:"keep10"`
+	Keep20 float64 `json:"keep20"`
+	Keep30 float64 `json:"keep30"`
+}
+
+// Pruning sums up a policy that prunes.
+type Pruning struct {
+	Gross   float64 `json:"gross_pct"`
+	Net     float64 `json:"net_pct"`
+	Misses2 float64 `json:"net_pct_misses2"`
+	Misses3 float64 `json:"net_pct_misses3"`
+	Median  float64 `json:"median_pct"`
+	P10     float64 `json:"p10_pct"`
+	P90     float64 `json:"p90_pct"`
+	Losing  float64 `json:"losing_pct"`
+}
+
+// Clearing sums up the policy gc.
+type Clearing struct {
+	Input  float64 `json:"input_pct"` // change of modelled input; negative is good
+	Reread float64 `json:"reread_pct"`
+	Worst  float64 `json:"worst_session_pct"`
+}
+
+// Detail is what stands behind a Pruning.
+type Detail struct {
+	Markers     float64          `json:"markers_pct"`
+	Questions   float64          `json:"questions_pct"`
+	Definitions float64          `json:"definitions_pct"`
+	Misses      float64          `json:"misses_pct"`
+	Pruned      int              `json:"pruned"`
+	Missed      int              `json:"missed"`
+	Tools       map[string]Group `json:"tools"`
+	Sizes       map[string]Group `json:"sizes"`
+	PerSession  []float64        `json:"-"` // net in percent of each session's bill, sorted
+}
+
+// Group is a part of the pruned results.
+type Group struct {
+	Pruned int     `json:"pruned"`
+	Missed int     `json:"missed"`
+	Gross  float64 `json:"gross_pct"`
+	Net    float64 `json:"net_pct"`
+}
+
+// losing is the net, in percent of a session's bill, below which it counts as lost.
+const losing = -0.05
+
+// sizeClasses are the sizes of results, in tokens.
+var sizeClasses = []struct {
+	name string
+	from int
+}{{"20k+", 20000}, {"5k-20k", 5000}, {"2k-5k", 2000}, {"1k-2k", 1000}, {"under 1k", 0}}
+
+func sizeClass(tokens int) string {
+	for _, c := range sizeClasses {
+		if tokens >= c.from {
+			return c.name
+		}
+	}
+	return ""
+}
+
+// collector adds sessions up.
+type collector struct {
+	report   Report
+	share    map[string]float64
+	sizes    map[string]float64
+	limit    [3]float64
+	policies map[Policy]*sum
+	clearing *clearing
+}
+
+// sum is a policy over all sessions.
+type sum struct {
+	Outcome
+	per   []float64
+	tools map[string]Group
+	sizes map[string]Group
+}
+
+func newCollector(policies []Policy, prices Prices) *collector {
+	c := &collector{share: map[string]float64{}, sizes: map[string]float64{}, policies: map[Policy]*sum{}}
+	c.report.Prices = prices.String()
+	for _, p := range policies {
+		if p == GC {
+			c.clearing = &clearing{}
+			continue
+		}
+		c.policies[p] = &sum{tools: map[string]Group{}, sizes: map[string]Group{}}
+	}
+	return c
+}
+
+// add takes one session's figures.
+func (c *collector) add(f *figures) {
+	c.report.Sessions++
+	c.report.Bill += f.total
+	c.report.input += f.input
+	if f.measured {
+		c.report.Measured++
+	}
+	for _, r := range f.results {
+		price := float64(r.tokens) * r.weight
+		c.share[f.toolOf(r)] += price
+		c.sizes[sizeClass(r.tokens)] += price
+		if r.tokens >= history.MinTokens && (r.kind == history.Read || r.kind == history.Bash || r.kind == history.Grep) {
+			for i, kept := range []float64{.1, .2, .3} {
+				c.limit[i] += price * (1 - kept)
+			}
+		}
+	}
+	for p, s := range c.policies {
+		s.add(f.trial, f.outcomes[p])
+	}
+	if c.clearing != nil {
+		c.clearing.add(f.cleared)
+	}
+}
+
+func (s *sum) add(t *trial, o Outcome) {
+	s.Gross += o.Gross
+	s.Markers += o.Markers
+	s.Questions += o.Questions
+	s.Definitions += o.Definitions
+	s.Misses += o.Misses
+	s.Pruned += o.Pruned
+	s.Missed += o.Missed
+	if t.total > 0 {
+		s.per = append(s.per, 100*o.Net(1)/t.total)
+	}
+	for _, r := range o.rows {
+		for groups, name := range map[*map[string]Group]string{&s.tools: t.toolOf(r.r), &s.sizes: sizeClass(r.r.tokens)} {
+			g := (*groups)[name]
+			g.Pruned++
+			g.Gross += r.saved
+			g.Net += r.saved - r.added - r.miss
+			if r.ok {
+				g.Missed++
+			}
+			(*groups)[name] = g
+		}
+	}
+}
+
+// finish turns sums into percent.
+func (c *collector) finish() Report {
+	r := c.report
+	pct := func(x float64) float64 { return percent(x, r.Bill) }
+	r.Share, r.sizes = scaled(c.share, r.Bill), scaled(c.sizes, r.Bill)
+	r.Limit = Limit{pct(c.limit[0]), pct(c.limit[1]), pct(c.limit[2])}
+	r.Policies, r.Details = map[Policy]any{}, map[Policy]Detail{}
+	for p, s := range c.policies {
+		slices.Sort(s.per)
+		r.Policies[p] = Pruning{
+			pct(s.Gross), pct(s.Net(1)), pct(s.Net(2)), pct(s.Net(3)),
+			round(quantile(s.per, .5)), round(quantile(s.per, .1)), round(quantile(s.per, .9)), lost(s.per),
+		}
+		r.Details[p] = Detail{
+			pct(s.Markers), pct(s.Questions), pct(s.Definitions), pct(s.Misses), s.Pruned, s.Missed,
+			groups(s.tools, r.Bill), groups(s.sizes, r.Bill), s.per,
+		}
+	}
+	if c.clearing != nil {
+		r.Policies[GC] = c.clearing.finish()
+	}
+	return r
+}
+
+func groups(in map[string]Group, bill float64) map[string]Group {
+	for name, g := range in {
+		g.Gross, g.Net = percent(g.Gross, bill), percent(g.Net, bill)
+		in[name] = g
+	}
+	return in
+}
+
+func scaled(in map[string]float64, bill float64) map[string]float64 {
+	out := map[string]float64{}
+	for name, x := range in {
+		out[name] = percent(x, bill)
+	}
+	return out
+}
+
+func percent(x, of float64) float64 {
+	if of == 0 {
+		return 0
+	}
+	return round(100 * x / of)
+}
+
+func round(x float64) float64 { return math.Round(x*100) / 100 }
+
+// quantile of a sorted list: the value at that share of its length.
+func quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	at := q * float64(len(sorted)-1)
+	low := int(at)
+	high := min(low+1, len(sorted)-1)
+	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+}
+
+func lost(per []float64) float64 {
+	n := 0
+	for _, net := range per {
+		if net < losing {
+			n++
+		}
+	}
+	return percent(float64(n), float64(len(per)))
+}
+
+// byValue lists names, the largest value first.
+func byValue(m map[string]float64) []string {
+	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(a, b))
+	})
+}

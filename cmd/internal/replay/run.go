@@ -1,0 +1,137 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"mcp-pruner/cmd/internal/sessions"
+)
+
+// Settings of a replay.
+type Settings struct {
+	Files    []string
+	Policies []Policy
+	Prices   Prices
+	Explain  string            // the session to explain: its id or the beginning of it
+	Progress func(done string) // is told about each session; nil: nobody is
+}
+
+// figures is one session, computed.
+type figures struct {
+	*trial
+	outcomes map[Policy]Outcome
+	cleared  cleared
+}
+
+// Replay computes the report, and the explained session where one is asked for.
+func Replay(ctx context.Context, s Settings) (Report, *figures, error) {
+	c := newCollector(s.Policies, s.Prices)
+	var explained *figures
+	var mu sync.Mutex
+	seen := map[string]bool{}
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	var order []*figures // in the order they were read, so that sums are the same on every run
+	for _, file := range s.Files {
+		err := sessions.ReadFile(ctx, file, func(one sessions.Session) error {
+			if seen[one.Source+" "+one.ID] || s.Explain != "" && !strings.HasPrefix(one.ID, s.Explain) {
+				return nil
+			}
+			seen[one.Source+" "+one.ID] = true
+			slot := &figures{}
+			order = append(order, slot)
+			work.Go(func() error {
+				f, err := compute(ctx, one, s)
+				if err != nil {
+					return err
+				}
+				f.slim(s.Explain != "")
+				mu.Lock()
+				defer mu.Unlock()
+				*slot = *f
+				if s.Progress != nil {
+					s.Progress(one.ID)
+				}
+				return nil
+			})
+			return nil
+		})
+		if err != nil && ctx.Err() == nil {
+			c.report.Skipped = append(c.report.Skipped, err.Error())
+		}
+	}
+	if err := work.Wait(); err != nil {
+		return Report{}, nil, err
+	}
+	for _, f := range order {
+		c.add(f)
+		explained = f
+	}
+	if s.Explain == "" {
+		explained = nil
+	}
+	if c.report.Sessions == 0 {
+		return Report{}, nil, noSessions(s, c.report.Skipped)
+	}
+	return c.finish(), explained, nil
+}
+
+func noSessions(s Settings, skipped []string) error {
+	switch {
+	case s.Explain != "":
+		return errors.New("no session whose id begins with " + s.Explain)
+	case len(skipped) > 0:
+		return errors.New("no session could be read: " + strings.Join(skipped, "; "))
+	}
+	return errors.New("no session with a model call found")
+}
+
+// compute bills one session and judges the policies.
+func compute(ctx context.Context, one sessions.Session, s Settings) (*figures, error) {
+	b := newBill(one, s.Prices)
+	f := &figures{trial: &trial{bill: b}, outcomes: map[Policy]Outcome{}}
+	prunes := slices.ContainsFunc(s.Policies, func(p Policy) bool { return p != GC })
+	if prunes {
+		t, err := try(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		f.trial = t
+	}
+	for _, p := range s.Policies {
+		if p == GC {
+			f.cleared = f.clear()
+			continue
+		}
+		f.outcomes[p] = f.judge(p)
+	}
+	return f, nil
+}
+
+// slim drops the texts of a session that nobody is going to read: a large history
+// would not fit into memory.
+func (f *figures) slim(keep bool) {
+	if keep {
+		return
+	}
+	for i := range f.session.Steps {
+		step := &f.session.Steps[i]
+		step.Text, step.Think, step.Out, step.Args = "", "", "", nil
+	}
+	f.attempts, f.needs = nil, nil
+	for i := range f.results {
+		f.results[i].parsed.Command, f.results[i].parsed.Replace = "", nil
+	}
+	for _, o := range f.outcomes {
+		for i := range o.rows {
+			o.rows[i].a.body.Lines, o.rows[i].a.cut.Kept = nil, nil
+			o.rows[i].r.parsed.Replace = nil
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package replay
+
+import (
+	"context"
+
+	"mcp-pruner/cmd/internal/fresh"
+	"mcp-pruner/cmd/internal/sessions"
+	"mcp-pruner/pruneclient"
+	"mcp-pruner/pruneclient/history"
+)
+
+// asked is what a session knew when it made a call.
+type asked struct {
+	question string
+	context  []pruneclient.Event
+	decision history.Decision
+}
+
+// attempt is one result that the pruner was shown.
+type attempt struct {
+	result   int
+	question string
+	decision history.Decision
+	cut      fresh.Cut
+	body     fresh.Body
+	kept     int // tokens of the kept lines as the client shows them
+	header   int // tokens of header and markers
+	err      error
+}
+
+// trial is a session with what the pruner would have cut of each result that one of
+// the policies looks at.
+type trial struct {
+	*bill
+	needs    [][]need
+	attempts map[int]attempt // by result
+}
+
+// exampleID has the length of a real one.
+const exampleID = "prn_3ddf8b97"
+
+// walk hands out every result with what the session knew when the call was made.
+func (b *bill) walk(each func(index int, step sessions.Step, a asked) error) error {
+	var log history.Log
+	open := map[string]asked{}
+	next := 0
+	ask := func(call history.Call) asked {
+		return asked{question: log.Question(call), context: log.Context(), decision: log.Decide(call, history.MinTokens)}
+	}
+	for _, step := range b.session.Steps {
+		switch step.Kind {
+		case sessions.Call:
+			log.Turn()
+		case sessions.User:
+			log.User(step.Text)
+		case sessions.Say:
+			log.Think(step.Think)
+			log.Say(step.Text)
+		case sessions.Compact:
+			log.Compact()
+		case sessions.Use:
+			call := history.ParseCall(step.Tool, step.Args)
+			open[step.ID] = ask(call)
+			log.Use(call)
+		case sessions.Result:
+			r := &b.results[next]
+			a, ok := open[step.ID]
+			if !ok { // flattened from a sub-agent
+				a = ask(r.parsed)
+			}
+			if r.tokens < history.MinTokens {
+				a.decision = history.Decision{Why: "small"}
+			}
+			if err := each(next, step, a); err != nil {
+				return err
+			}
+			log.Result(r.parsed, step.Out)
+			next++
+		}
+	}
+	return nil
+}
+
+// try runs the pruner over a session, as the hook would have when it happened.
+func try(ctx context.Context, b *bill) (*trial, error) {
+	t := &trial{bill: b, needs: b.gold(), attempts: map[int]attempt{}}
+	err := b.walk(func(index int, step sessions.Step, a asked) error { return t.result(ctx, index, step, a) })
+	return t, err
+}
+
+func (t *trial) result(ctx context.Context, index int, step sessions.Step, a asked) error {
+	r := &t.results[index]
+	if r.tokens < history.MinTokens/2 || r.weight == 0 || !prunable(r.kind) {
+		return nil
+	}
+	got := attempt{result: index, question: a.question, decision: a.decision, body: fresh.NewBody(r.kind, step.Out)}
+	if a.decision.Prune {
+		got.cut, got.err = fresh.Prune(ctx, fresh.Result{Call: r.parsed, Args: step.Args, Body: got.body, Question: a.question, Context: a.context})
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if got.err == nil && !got.cut.Whole() {
+		got.count(r)
+	}
+	t.attempts[index] = got
+	return nil
+}
+
+func prunable(kind history.Kind) bool {
+	return kind == history.Read || kind == history.Grep || kind == history.Bash || kind == history.Other
+}
+
+// count counts what a cut result would have sent.
+func (a *attempt) count(r *result) {
+	a.kept = countTokens(a.body.Shown(a.cut.Kept))
+	sent := fresh.Text(a.body, a.cut, exampleID)
+	if r.kind == history.Read && a.body.Mark != "" {
+		sent = fresh.ClaudeRead(a.body, a.cut, exampleID)
+	}
+	a.header = max(countTokens(sent)-a.kept, 0)
+}
+
+// missed is the first need that a cut leaves unanswered, with the tokens of the
+// gaps that hold any.
+func (t *trial) missed(a attempt, cutHere func(result, line int) bool) (first need, tokens int, ok bool) {
+	gaps := map[int]bool{}
+	for _, n := range t.needs[a.result] {
+		if !cutHere(a.result, n.line) || !allCut(n.earlier, cutHere) {
+			continue
+		}
+		gaps[t.gapOf(a, n.line)] = true
+		if !ok || n.step < first.step {
+			first, ok = n, true
+		}
+	}
+	for start := range gaps {
+		tokens += t.gapTokens(a, start)
+	}
+	return first, min(tokens, t.results[a.result].tokens), ok
+}
+
+func allCut(places []place, cut func(result, line int) bool) bool {
+	for _, p := range places {
+		if !cut(p.result, p.line) {
+			return false
+		}
+	}
+	return true
+}
+
+// gapOf is the first line (0-based) of the gap that a line is in.
+func (t *trial) gapOf(a attempt, line int) int {
+	start := 0
+	for _, n := range a.cut.Kept {
+		if n-1 > line {
+			break
+		}
+		start = n
+	}
+	return start
+}
+
+func (t *trial) gapTokens(a attempt, start int) int {
+	end := len(a.body.Lines)
+	for _, n := range a.cut.Kept {
+		if n-1 >= start {
+			end = n - 1
+			break
+		}
+	}
+	gap := make([]int, 0, end-start)
+	for n := start + 1; n <= end; n++ {
+		gap = append(gap, n)
+	}
+	return countTokens(a.body.Shown(gap))
+}

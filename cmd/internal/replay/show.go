@@ -1,0 +1,88 @@
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// writeJSON writes the report as one JSON value.
+func writeJSON(w io.Writer, r Report) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}
+
+// writeText writes the report for a terminal.
+func writeText(w io.Writer, r Report) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d sessions, %d of them with the API's own usage, the others modelled. Bill: %.0f fresh input tokens.\n", r.Sessions, r.Measured, r.Bill)
+	fmt.Fprintf(&b, "Prices: %s. All figures are percent of the whole bill.\n\n", r.Prices)
+	writeShares(&b, r)
+	fmt.Fprintf(&b, "\nA perfect pruner of results of 1,000 tokens and more (read, bash, grep) that keeps 10, 20, 30 %%: %.1f, %.1f, %.1f\n\n", r.Limit.Keep10, r.Limit.Keep20, r.Limit.Keep30)
+	writePolicies(&b, r)
+	for _, p := range []Policy{Hook, MCP, Proxy} {
+		if d, ok := r.Details[p]; ok {
+			writeDetail(&b, p, d)
+		}
+	}
+	if gc, ok := r.Policies[GC].(Clearing); ok {
+		fmt.Fprintf(&b, "\ngc: modelled input %+.1f %%, re-reads in it %.1f, worst session %+.1f\n", gc.Input, gc.Reread, gc.Worst)
+	}
+	for _, s := range r.Skipped {
+		fmt.Fprintf(&b, "skipped: %s\n", s)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func writeShares(b *strings.Builder, r Report) {
+	b.WriteString("Share of the bill that tool results are:\n")
+	for i, name := range byValue(r.Share) {
+		if i >= 10 || r.Share[name] < 0.05 {
+			break
+		}
+		fmt.Fprintf(b, "  %-24s %5.1f\n", name, r.Share[name])
+	}
+	b.WriteString("by size of the result in tokens:\n")
+	for _, c := range sizeClasses {
+		fmt.Fprintf(b, "  %-24s %5.1f\n", c.name, r.sizes[c.name])
+	}
+}
+
+func writePolicies(b *strings.Builder, r Report) {
+	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "policy\tgross\tmarkers\tquestions\tdefinitions\tmisses\tnet\ttwice\tthree times\tmedian\tp10\tp90\tlosing\t")
+	for _, p := range []Policy{Hook, MCP, Proxy} {
+		s, ok := r.Policies[p].(Pruning)
+		if !ok {
+			continue
+		}
+		d := r.Details[p]
+		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%+.1f\t%+.1f\t%+.1f\t%+.1f\t%+.1f\t%+.1f\t%.0f %%\t\n",
+			p, s.Gross, d.Markers, d.Questions, d.Definitions, d.Misses, s.Net, s.Misses2, s.Misses3, s.Median, s.P10, s.P90, s.Losing)
+	}
+	_ = w.Flush() // into memory
+}
+
+func writeDetail(b *strings.Builder, p Policy, d Detail) {
+	fmt.Fprintf(b, "\n%s: %d results pruned, %d with a line that was needed later\n", p, d.Pruned, d.Missed)
+	values := map[string]float64{}
+	for name, g := range d.Tools {
+		values[name] = g.Gross
+	}
+	for _, name := range byValue(values) {
+		writeGroup(b, name, d.Tools[name])
+	}
+	for _, c := range sizeClasses {
+		if g, ok := d.Sizes[c.name]; ok {
+			writeGroup(b, c.name, g)
+		}
+	}
+}
+
+func writeGroup(b *strings.Builder, name string, g Group) {
+	fmt.Fprintf(b, "  %-24s pruned %5d  missed %4d  gross %5.2f  net %+5.2f\n", name, g.Pruned, g.Missed, g.Gross, g.Net)
+}
