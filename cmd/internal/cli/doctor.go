@@ -23,12 +23,23 @@ import (
 type finding struct {
 	what, found string
 	bad         bool // the server would not start, or would not prune
+	note        bool // worth knowing, and nothing is wrong
+}
+
+func (f finding) mark() string {
+	switch {
+	case f.bad:
+		return "BAD"
+	case f.note:
+		return "note"
+	}
+	return "ok"
 }
 
 // doctor says what the server would find here. Exit code 1 when something is
 // wrong that a user would want to know before an agent does.
 func doctor(ctx context.Context, p Process) int {
-	if code, done := noArguments(p, "doctor", "says what the server would find here: shell, rg, pruner, root, files and settings"); done {
+	if code, done := noArguments(p, "doctor", "says what the server would find here: shell, rg, pruner, clients, root, files and settings"); done {
 		return code
 	}
 	config, entries, err := settings.Load(settings.FromEnv(p.Env))
@@ -36,7 +47,7 @@ func doctor(ctx context.Context, p Process) int {
 		{what: "version", found: buildVersion()},
 		shell(),
 		searcher(),
-		pruner(ctx, config),
+		pruner(ctx, config, prunerIsSet(p.Env)),
 		root(config.Root),
 		file("trace", config.Trace, func() (io.Closer, error) { return fsm.OpenTrace(config.Trace, 0, nil) }),
 		file("recovery store", config.RecoveryStore, func() (io.Closer, error) {
@@ -46,8 +57,9 @@ func doctor(ctx context.Context, p Process) int {
 		}),
 	}
 	if err != nil {
-		findings = append(findings, finding{"settings", oneLine(err), true})
+		findings = append(findings, finding{what: "settings", found: oneLine(err), bad: true})
 	}
+	findings = append(findings, clients(ctx, p.Env)...)
 	findings = append(findings, strays(p.Env, entries)...)
 	code := exitOK
 	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
@@ -55,11 +67,10 @@ func doctor(ctx context.Context, p Process) int {
 		if f.what == "" {
 			continue
 		}
-		mark := "ok"
 		if f.bad {
-			mark, code = "BAD", exitFail
+			code = exitFail
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", mark, f.what, f.found)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.mark(), f.what, f.found)
 	}
 	fmt.Fprintln(w, "\nsetting\tvalue\tfrom")
 	for _, e := range entries {
@@ -76,7 +87,7 @@ func strays(env []string, entries []settings.Entry) (found []finding) {
 		name, value, _ := strings.Cut(variable, "=")
 		ours := value != "" && (strings.HasPrefix(name, "MCP_PRUNER_") || strings.HasPrefix(name, "PRUNER_"))
 		if ours && !slices.ContainsFunc(entries, func(e settings.Entry) bool { return e.Name == name }) {
-			found = append(found, finding{what: "unknown", found: fmt.Sprintf("%q is set, and this server has no such setting", name)})
+			found = append(found, finding{what: "unknown", note: true, found: fmt.Sprintf("%q is set, and this server has no such setting", name)})
 		}
 	}
 	return found
@@ -84,7 +95,7 @@ func strays(env []string, entries []settings.Entry) (found []finding) {
 
 func root(path string) finding {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return finding{"root", path + " is no directory", true}
+		return finding{what: "root", found: path + " is no directory", bad: true}
 	}
 	return finding{what: "root", found: path}
 }
@@ -100,7 +111,7 @@ func file(what, path string, open func() (io.Closer, error)) finding {
 	}
 	f, err := open()
 	if err != nil {
-		return finding{what, err.Error(), true}
+		return finding{what: what, found: err.Error(), bad: true}
 	}
 	_ = f.Close()
 	return finding{what: what, found: path}
@@ -115,7 +126,7 @@ func folder(what, path string) finding {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, ".mcp-pruner-doctor-*")
 	if err != nil {
-		return finding{what, path + " cannot be made in " + dir + ": " + reason(err), true}
+		return finding{what: what, found: path + " cannot be made in " + dir + ": " + reason(err), bad: true}
 	}
 	_ = f.Close()
 	_ = os.Remove(f.Name())
@@ -136,7 +147,7 @@ func shell() finding {
 			return finding{what: "shell", found: path}
 		}
 	}
-	return finding{"shell", "neither bash nor sh is on PATH: the tool bash will fail", true}
+	return finding{what: "shell", found: "neither bash nor sh is on PATH: the tool bash will fail", bad: true}
 }
 
 func searcher() finding {
@@ -146,26 +157,44 @@ func searcher() finding {
 	if path, err := exec.LookPath("grep"); err == nil {
 		return finding{what: "search", found: path + " (rg is not on PATH; it would be faster)"}
 	}
-	return finding{"search", "neither rg nor grep is on PATH: the tool grep will fail", true}
+	return finding{what: "search", found: "neither rg nor grep is on PATH: the tool grep will fail", bad: true}
 }
 
-// pruner says whether something listens where output would be sent.
-func pruner(ctx context.Context, c settings.Settings) finding {
-	switch c.PrunerURL {
+// prunerIsSet says whether the environment itself says where to prune. What clients
+// start has the environment of its own entry.
+func prunerIsSet(env []string) bool {
+	_, set := settings.FromEnv(env)("PRUNER_URL")
+	return set
+}
+
+// pruner says whether something listens where output would be sent. Nobody asked for
+// the default service, so that it is no fault when there is none.
+func pruner(ctx context.Context, c settings.Settings, set bool) finding {
+	f := reach(ctx, "pruner", c.PrunerURL)
+	if f.bad && !set {
+		return finding{what: "pruner", note: true, found: "PRUNER_URL is not set here, and no service answers at " + settings.Shown(c.PrunerURL) +
+			": output would come back whole; PRUNER_URL=embedded prunes without a service"}
+	}
+	return f
+}
+
+// reach says whether a pruner answers.
+func reach(ctx context.Context, what, url string) finding {
+	switch url {
 	case "":
-		return finding{what: "pruner", found: "off (PRUNER_URL is empty)"}
+		return finding{what: what, found: "off (PRUNER_URL is empty)"}
 	case settings.Embedded:
-		return finding{what: "pruner", found: "embedded, in this process"}
+		return finding{what: what, found: "embedded, in the server itself"}
 	}
-	shown := settings.Shown(c.PrunerURL)
-	switch err := pruneclient.Reach(ctx, c.PrunerURL); {
+	shown := settings.Shown(url)
+	switch err := pruneclient.Reach(ctx, url); {
 	case errors.Is(err, pruneclient.ErrNoURL): // and the server will not start
-		return finding{"pruner", shown + " is no URL; PRUNER_URL=embedded needs no service", true}
+		return finding{what: what, found: shown + " is no URL; PRUNER_URL=embedded needs no service", bad: true}
 	case err != nil:
-		return finding{"pruner", shown + " does not answer (" + err.Error() +
-			"): output will be returned whole; PRUNER_URL=embedded needs no service", true}
+		return finding{what: what, found: shown + " does not answer (" + err.Error() +
+			"): output will be returned whole; PRUNER_URL=embedded needs no service", bad: true}
 	}
-	return finding{what: "pruner", found: shown + " answers"}
+	return finding{what: what, found: shown + " answers"}
 }
 
 func orDash(s string) string {

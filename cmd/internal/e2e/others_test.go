@@ -127,5 +127,19 @@ func TestInstall(t *testing.T) {
 		if c.name == "claude" {
 			assert.Contains(t, string(listed), "Connected")
 		}
+		w.env = append(w.env, "JEEVES_PRUNER_URL=embedded") // as nothing at all says for install
+		for _, want := range []string{"running: " + c.name + " mcp add", "the server is there already"} {
+			out, stderr, err = w.verb("install", c.name)
+			require.NoError(t, err, out+stderr)
+			assert.Contains(t, out, want)
+		}
+		out, stderr, err = w.verb("doctor")
+		assert.NoError(t, err, out+stderr)
+		assert.Regexp(t, "ok +"+c.name+" +pruner in .*: embedded", out)
+		for _, want := range []string{"running: " + c.name + " mcp remove", "there is nothing to take out"} {
+			out, stderr, err = w.verb("install", c.name, "--uninstall")
+			require.NoError(t, err, out+stderr)
+			assert.Contains(t, out, want)
+		}
 	})
 }

@@ -5,21 +5,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 
+	serversettings "mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/runnerfsm"
 )
 
-const installUsage = `usage: mcp-pruner install claude|codex [the client's options]
+const installUsage = `usage: mcp-pruner install claude|codex [--show|--uninstall] [the client's options]
 
 Adds the server to the client's own configuration, with the client's own command
 ("claude mcp add-json", "codex mcp add"), and says what it did. The server then
-serves the directory the client works in. Options go to that command: for claude,
---scope user adds it for every project.
+serves the directory the client works in and prunes by itself; JEEVES_PRUNER_URL
+or PRUNER_URL in the environment names a service instead. Running it again changes
+nothing. Options go to that command: for claude, --scope user adds the server for
+every project.
 
-JEEVES_PRUNER_URL=embedded in the environment makes it prune by itself; without
-it output goes to a service at http://localhost:8000/prune.
+  --show       say what the client's configuration has, and change nothing
+  --uninstall  take the entry out again
 `
 
 // Install is the verb install.
@@ -32,40 +39,199 @@ func Install(ctx context.Context, args, env []string, stdin io.Reader, stdout, s
 	if !ok {
 		return usageError(stderr, errors.New("install what: claude or codex?"), installUsage)
 	}
-	_, servers, code := injection(env, stderr)
+	var show, uninstall bool
+	options, after, err := takeOptions(args[1:], []option{{name: "--show", flag: &show}, {name: "--uninstall", flag: &uninstall}})
+	if err == nil && show && uninstall {
+		err = errors.New("--show or --uninstall, not both")
+	}
+	if err != nil {
+		return usageError(stderr, err, installUsage)
+	}
+	// The server prunes by itself where nothing else is said.
+	set, servers, code := injection(append([]string{"PRUNER_URL=embedded"}, env...), stderr)
 	if code != exitOK {
 		return code
 	}
+	i := installation{
+		installer: installer, client: args[0], options: append(options, after...), env: env,
+		server: published(lasting(servers[runnerfsm.ServerName])),
+		found:  entriesOf(args[0], env, set.Dir),
+		run: func(command []string) error {
+			fmt.Fprintf(stdout, "running: %s\n", serversettings.Shown(shellLine(command)))
+			return runClient(ctx, command, env, stdin, stdout, stderr)
+		},
+		stdout: stdout,
+	}
 	notePruner(ctx, servers, stderr)
-	command := installer.command(lasting(servers[runnerfsm.ServerName]), args[1:])
-	fmt.Fprintf(stdout, "running: %s\n", shellLine(command))
-	if err := runClient(ctx, command, env, stdin, stdout, stderr); err != nil {
-		fmt.Fprintf(stderr, "mcp-pruner: %s did not add the server: %v\n", command[0], err)
+	do := i.install
+	switch {
+	case show:
+		do = i.show
+	case uninstall:
+		do = i.uninstall
+	}
+	if err := do(); err != nil {
+		fmt.Fprintf(stderr, "mcp-pruner: %v\n", err)
 		return exitFail
 	}
-	fmt.Fprint(stdout, installer.after)
 	return exitOK
+}
+
+// installation is one call of the verb.
+type installation struct {
+	installer
+	client  string
+	options []string // the client's own
+	env     []string
+	server  runnerfsm.Server
+	found   []Entry // in the client's configuration
+	run     func(command []string) error
+	stdout  io.Writer
+}
+
+// show prints the entries.
+func (i installation) show() error {
+	for _, e := range i.found {
+		if e.Err != nil {
+			return e.Err
+		}
+		what := e.URL
+		if e.Command != "" {
+			what = shellLine(append([]string{e.Command}, e.Args...))
+		}
+		fmt.Fprintf(i.stdout, "%s: %s in %s: %s\n", i.client, e.Name, e, what)
+		for _, name := range slices.Sorted(maps.Keys(e.Env)) {
+			fmt.Fprintf(i.stdout, "  %s=%s\n", name, serversettings.Shown(e.Env[name]))
+		}
+	}
+	if len(i.found) == 0 {
+		fmt.Fprintf(i.stdout, "%s: there is no entry; \"mcp-pruner install %s\" adds one\n", i.client, i.client)
+	}
+	return nil
+}
+
+// install adds the entry, in place of an older one of ours.
+func (i installation) install() error {
+	for _, e := range i.inScope(i.scope()) {
+		switch {
+		case e.Err != nil:
+			return e.Err
+		case e.Same(i.server):
+			fmt.Fprintf(i.stdout, "%s: the server is there already, in %s\n", i.client, e)
+			return nil
+		case !e.Ours() && e.Command != i.server.Command:
+			return fmt.Errorf("%s has another server named %s, in %s: take it out first", i.client, e.Name, e)
+		}
+		if err := i.run(i.remove(e.Scope)); err != nil {
+			return fmt.Errorf("%s did not take the older entry out: %w", i.client, err)
+		}
+	}
+	if err := i.run(i.command(i.server, i.options)); err != nil {
+		return fmt.Errorf("%s did not add the server: %w", i.client, err)
+	}
+	fmt.Fprint(i.stdout, i.after)
+	return nil
+}
+
+// uninstall takes out every entry of ours that a user has by themselves, or the one
+// of the scope that is named.
+func (i installation) uninstall() error {
+	entries := i.inScope(i.scope())
+	if len(scopeOf(i.options)) == 0 {
+		entries = append(entries, i.inScope("user")...)
+	}
+	removed := 0
+	for _, e := range entries {
+		switch {
+		case e.Err != nil:
+			return e.Err
+		case !e.Ours() && e.Command != i.server.Command:
+			fmt.Fprintf(i.stdout, "%s: %s in %s is another server and stays\n", i.client, e.Name, e)
+			continue
+		}
+		if err := i.run(i.remove(e.Scope)); err != nil {
+			return fmt.Errorf("%s did not take the server out: %w", i.client, err)
+		}
+		removed++
+	}
+	if removed == 0 {
+		fmt.Fprintf(i.stdout, "%s: there is nothing to take out\n", i.client)
+	}
+	return nil
+}
+
+// inScope lists the entries of one scope that have our name.
+func (i installation) inScope(scope string) []Entry {
+	return slices.DeleteFunc(slices.Clone(i.found), func(e Entry) bool {
+		return e.Err == nil && (e.Scope != scope || e.Name != runnerfsm.ServerName)
+	})
+}
+
+// scope is the one that the client's command will write to.
+func (i installation) scope() string {
+	if i.client != "claude" {
+		return ""
+	}
+	if given := scopeOf(i.options); len(given) > 0 {
+		return given[len(given)-1]
+	}
+	return "local"
+}
+
+// scopeOf are the values of claude's --scope.
+func scopeOf(options []string) (values []string) {
+	for n, o := range options {
+		name, value, attached := strings.Cut(o, "=")
+		switch {
+		case name != "--scope" && name != "-s":
+		case attached:
+			values = append(values, value)
+		case n+1 < len(options):
+			values = append(values, options[n+1])
+		}
+	}
+	return values
+}
+
+// published is the entry of a program that npx keeps in its cache: the command that
+// finds it again there, or gets it anew.
+func published(s runnerfsm.Server) runnerfsm.Server {
+	if !strings.Contains(filepath.ToSlash(s.Command), "/_npx/") {
+		return s
+	}
+	s.Command, s.Args = "npx", []string{"-y", "mcp-pruner"}
+	if runtime.GOOS == "windows" { // npx is a script there
+		s.Command, s.Args = "cmd", []string{"/c", "npx", "-y", "mcp-pruner"}
+	}
+	return s
 }
 
 // installer is how one client adds a server.
 type installer struct {
 	command func(s runnerfsm.Server, options []string) []string
+	remove  func(scope string) []string
 	after   string // what a user may want to do next
 }
 
 func installers() map[string]installer {
 	return map[string]installer{
-		"claude": {claudeInstall, `check:  claude mcp list
-allow its tools without asking:  claude --allowedTools mcp__pruner
-remove: claude mcp remove pruner
+		"claude": {claudeInstall, claudeRemove, `check:  claude mcp list
+use read and grep without being asked:  claude --allowedTools mcp__pruner__read,mcp__pruner__grep
+remove: mcp-pruner install claude --uninstall
 `},
-		"codex": {codexInstall, `check:  codex mcp list
-allow its tools without asking, in ~/.codex/config.toml under [mcp_servers.pruner]:
-  default_tools_approval_mode = "approve"
-remove: codex mcp remove pruner
+		"codex": {codexInstall, codexRemove, `check:  codex mcp list
+"codex exec" refuses tools that change things; to let it use read and grep alone, in ~/.codex/config.toml under [mcp_servers.pruner]:
+  enabled_tools = ["read", "grep"]
+remove: mcp-pruner install codex --uninstall
 `},
 	}
 }
+
+func claudeRemove(scope string) []string {
+	return []string{"claude", "mcp", "remove", "--scope", scope, runnerfsm.ServerName}
+}
+
+func codexRemove(string) []string { return []string{"codex", "mcp", "remove", runnerfsm.ServerName} }
 
 func claudeInstall(s runnerfsm.Server, options []string) []string {
 	command := append([]string{"claude", "mcp", "add-json"}, options...)

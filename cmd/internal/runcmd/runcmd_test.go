@@ -252,42 +252,6 @@ func TestConfigSays(t *testing.T) {
 	assert.Contains(t, stderr, `JEEVES_MCP_PRUNER_PATH="/nowhere": no such file`)
 }
 
-func TestInstall(t *testing.T) {
-	record := `printf '%s\n' "$@" >"$WORK/args"; echo "added it"`
-	p := newPlace(t, map[string]string{"claude": record, "codex": record})
-	env := append(p.env, "JEEVES_MCP_PRUNER_PATH=/bin/true", "JEEVES_PRUNER_URL=embedded")
-	given := func() []string {
-		args, err := os.ReadFile(filepath.Join(p.dir, "args"))
-		require.NoError(t, err)
-		return lines(string(args))
-	}
-	code, stdout, stderr := call(runcmd.Install, env, "claude", "--scope", "user")
-	require.Zero(t, code, stderr)
-	assert.Equal(t, []string{"mcp", "add-json", "--scope", "user", "pruner",
-		`{"command":"/bin/true","args":[],"env":{"PRUNER_URL":"embedded"}}`}, given(), "no root: it serves where the client works")
-	assert.Contains(t, stdout, "running: claude mcp add-json --scope user pruner '{")
-	assert.Contains(t, stdout, "added it\n")
-	assert.Contains(t, stdout, "claude mcp remove pruner")
-
-	code, _, _ = call(runcmd.Install, env, "codex")
-	require.Zero(t, code)
-	assert.Equal(t, []string{"mcp", "add", "--env", "PRUNER_URL=embedded", "pruner", "--", "/bin/true"}, given())
-}
-
-func TestInstallFails(t *testing.T) {
-	p := newPlace(t, map[string]string{"claude": "echo 'it is there already' >&2; exit 1"})
-	env := append(p.env, "JEEVES_MCP_PRUNER_PATH=/bin/true")
-	code, _, stderr := call(runcmd.Install, env, "claude")
-	assert.Equal(t, 1, code)
-	assert.Contains(t, stderr, "it is there already\nmcp-pruner: claude did not add the server")
-	code, _, stderr = call(runcmd.Install, []string{"PATH=" + p.dir, "JEEVES_MCP_PRUNER_PATH=/bin/true"}, "codex")
-	assert.Equal(t, 1, code)
-	assert.Contains(t, stderr, "codex did not add the server: codex is not on PATH")
-	code, _, stderr = call(runcmd.Install, env, "emacs")
-	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "install what")
-}
-
 func mustGetwd(t *testing.T) string {
 	t.Helper()
 	dir, err := os.Getwd()

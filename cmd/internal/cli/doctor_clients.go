@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"mcp-pruner/cmd/internal/runcmd"
+	"mcp-pruner/cmd/internal/settings"
+	"mcp-pruner/runnerfsm"
+)
+
+// defaultPruner is where a server prunes whose entry says nothing of it.
+const defaultPruner = "http://localhost:8000/prune"
+
+// clients says what the clients' own configurations say of this server, and whether
+// it would work.
+func clients(ctx context.Context, env []string) (found []finding) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil // the root is reported elsewhere
+	}
+	for _, e := range runcmd.Entries(env, dir) {
+		found = append(found, client(ctx, env, e))
+	}
+	if len(found) == 0 {
+		return []finding{{what: "clients", note: true, found: `no client's configuration has this server: "mcp-pruner install claude" (or codex) adds it`}}
+	}
+	return found
+}
+
+// client is one entry.
+func client(ctx context.Context, env []string, e runcmd.Entry) finding {
+	f := finding{what: e.Client}
+	switch {
+	case e.Err != nil:
+		f.found, f.bad = e.Err.Error(), true
+		return f
+	case e.URL != "":
+		return served(e)
+	case !runs(e.Command, env):
+		f.found, f.bad = fmt.Sprintf("%s in %s: %q cannot be started; %s", e.Name, e, e.Command, mend(e)), true
+		return f
+	}
+	where, set := e.Env["PRUNER_URL"]
+	if !set {
+		where = defaultPruner
+	}
+	f = reach(ctx, e.Client, where)
+	f.found = fmt.Sprintf("%s in %s: %s", e.Name, e, f.found)
+	return f
+}
+
+// served is an entry for a server over HTTP, which need not run now.
+func served(e runcmd.Entry) finding {
+	address, err := url.Parse(e.URL)
+	if err != nil || address.Host == "" {
+		return finding{what: e.Client, found: fmt.Sprintf("%s in %s: %q is no URL", e.Name, e, settings.Shown(e.URL)), bad: true}
+	}
+	return finding{what: e.Client, found: fmt.Sprintf("%s in %s: over HTTP at %s", e.Name, e, address.Host)}
+}
+
+// mend is how an entry is put right.
+func mend(e runcmd.Entry) string {
+	if e.Client == "claude" || e.Client == "codex" {
+		return fmt.Sprintf("\"mcp-pruner install %s\" puts it right", e.Client)
+	}
+	return "name the program by its whole path there"
+}
+
+// runs says whether a command can be started with this PATH.
+func runs(command string, env []string) bool {
+	if filepath.IsAbs(command) {
+		info, err := os.Stat(command)
+		return err == nil && info.Mode().IsRegular()
+	}
+	return runnerfsm.LookPath(command, env) != ""
+}
