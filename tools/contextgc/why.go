@@ -3,6 +3,8 @@ package contextgc
 import (
 	"fmt"
 	"time"
+
+	"mcp-pruner/tools/contextgc/planner"
 )
 
 // maxExplained is how many candidates an explanation goes into.
@@ -44,8 +46,8 @@ func (r *Analysis) explain(segments []Segment, now time.Time) {
 			after += s.Tokens
 		}
 	}
-	b := DefaultPrices().BreakEven(r.Plan.Freed, after)
+	b := planner.DefaultPrices().BreakEven(r.Plan.Freed, after)
 	say("The plan: %s. It frees %d tokens.", r.Plan.Reason, r.Plan.Freed)
 	say("Clearing them writes the %d recorded tokens behind the first of them to the prompt cache again, which costs as much as %.0f fresh tokens; "+
-		"each later call then costs %.0f less. It pays after %s.", after, b.Cost, b.SavedPerCall, b.calls())
+		"each later call then costs %.0f less. It pays after %d calls.", after, b.Cost, b.SavedPerCall, b.Calls)
 }

@@ -1,9 +1,6 @@
-package contextgc
+package planner
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // Prices are relative to one fresh input token.
 type Prices struct {
@@ -31,11 +28,4 @@ func (p Prices) BreakEven(freed, after int) BreakEven {
 		b.Calls = int(math.Ceil(b.Cost / b.SavedPerCall))
 	}
 	return b
-}
-
-func (b BreakEven) calls() string {
-	if b.Calls == 1 {
-		return "1 call"
-	}
-	return fmt.Sprintf("%d calls", b.Calls)
 }
