@@ -57,6 +57,7 @@ func EventSchemas() []EventSchema {
 		{Name: "mcp_pruner.shutdown_after_degraded", Level: Info, Fields: ""},
 		{Name: "mcp_pruner.log_dropped", Level: Warn, Fields: "lines"},
 		{Name: "mcp_pruner.trace_failed", Level: Warn, Fields: "message"},
+		{Name: "mcp_pruner.setting_unknown", Level: Warn, Fields: "name intended?"},
 		{Name: "tool.request_received", Level: Debug, Fields: "tool?"},
 		{Name: "tool.request_parse_failed", Level: Warn, Fields: "message"},
 		{Name: "tool.request_invalid", Level: Warn, Fields: "tool? message validation_errors"},

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mcp-pruner/tools/files"
+	"mcp-pruner/tools/process"
 )
 
 const bashDescription = `Run a shell command (bash -lc, no terminal, no standard input) and return its stdout, stderr and exit code.
@@ -80,17 +83,17 @@ func (c *bashCall) Repeats(earlier Call) bool {
 
 func (c *bashCall) Run(ctx context.Context) (Output, error) {
 	start := c.base.Now()
-	dir, err := c.base.directory(c.cwd)
+	dir, err := c.base.root.Directory(c.cwd)
 	if err != nil {
-		return nil, &Error{Code: "invalid_cwd", Message: "cwd " + quoted(c.cwd) + ": " + plainReason(err)}
+		return nil, &Error{Code: "invalid_cwd", Message: "cwd " + files.Quoted(c.cwd) + ": " + files.PlainReason(err)}
 	}
-	stdout, stderr := &textSink{limit: c.limit}, &textSink{limit: c.limit}
-	code, err := c.shell(ctx, process{
-		dir:     dir,
-		env:     c.environment(dir),
-		stdout:  stdout,
-		stderr:  stderr,
-		timeout: time.Duration(c.timeout) * time.Millisecond,
+	stdout, stderr := &files.Sink{Limit: c.limit}, &files.Sink{Limit: c.limit}
+	code, err := c.shell(ctx, process.Process{
+		Dir:     dir,
+		Env:     c.environment(dir),
+		Stdout:  stdout,
+		Stderr:  stderr,
+		Timeout: time.Duration(c.timeout) * time.Millisecond,
 	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -112,18 +115,18 @@ func (c *bashCall) Run(ctx context.Context) (Output, error) {
 }
 
 // shell runs the command with bash, or with sh where there is no bash.
-func (c *bashCall) shell(ctx context.Context, p process) (int, error) {
+func (c *bashCall) shell(ctx context.Context, p process.Process) (int, error) {
 	var missing error
 	for _, name := range []string{"bash", "sh"} {
 		path, err := c.base.LookPath(name)
 		if err != nil {
-			missing = notInstalled(name)
+			missing = process.NotInstalled(name)
 			continue
 		}
-		p.path, p.args = path, []string{"-lc", "--", c.command}
-		code, err := p.run(ctx)
-		var spawn *spawnError
-		if errors.As(err, &spawn) && isUnusable(spawn.err) {
+		p.Path, p.Args = path, []string{"-lc", "--", c.command}
+		code, err := p.Run(ctx)
+		var spawn *process.SpawnError
+		if errors.As(err, &spawn) && process.IsUnusable(spawn.Err) {
 			missing = err
 			continue
 		}
@@ -133,8 +136,8 @@ func (c *bashCall) shell(ctx context.Context, p process) (int, error) {
 }
 
 func (c *bashCall) failed(err error, out *bashOutput) *Error {
-	if !errors.Is(err, errTimeout) {
-		return &Error{Code: "spawn_error", Message: "cannot start a shell: " + plainReason(err)}
+	if !errors.Is(err, process.ErrTimeout) {
+		return &Error{Code: "spawn_error", Message: "cannot start a shell: " + files.PlainReason(err)}
 	}
 	e := out.failure("timeout", fmt.Sprintf("command was killed after %d ms", c.timeout))
 	e.TimeoutMS = c.timeout
@@ -183,13 +186,13 @@ func hasPrefix(name string, prefixes []string) bool {
 // shareCap fits both streams into one cap. Each was kept up to the whole cap, so
 // how much of each remains does not depend on who printed first: stdout has
 // three quarters, stderr one, and what one leaves the other may use.
-func shareCap(stdout, stderr *textSink, limit int) (out, errs string, truncated bool) {
-	stdout.end()
-	stderr.end()
-	room := max(limit/4, limit-len(stdout.text))
-	e := cutRune(stderr.text, room)
-	o := cutRune(stdout.text, limit-len(e))
-	truncated = stdout.truncated || stderr.truncated || len(o) < len(stdout.text) || len(e) < len(stderr.text)
+func shareCap(stdout, stderr *files.Sink, limit int) (out, errs string, truncated bool) {
+	stdout.End()
+	stderr.End()
+	room := max(limit/4, limit-len(stdout.Text))
+	e := files.CutRune(stderr.Text, room)
+	o := files.CutRune(stdout.Text, limit-len(e))
+	truncated = stdout.Truncated || stderr.Truncated || len(o) < len(stdout.Text) || len(e) < len(stderr.Text)
 	return string(o), string(e), truncated
 }
 

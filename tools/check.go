@@ -246,6 +246,34 @@ func (a *arguments) literal(name, only string) {
 	}
 }
 
+// pathArg checks one path and returns it relative to the root.
+func (b *base) pathArg(a *arguments, name, dir, p string) string {
+	rel, ok := b.root.Within(dir, p)
+	if !ok {
+		a.bad(name, codeCustom)
+	}
+	return rel
+}
+
+// cwdArg is the optional cwd argument relative to the root, "." when missing.
+// It is false when there is one that cannot be used.
+func (b *base) cwdArg(a *arguments) (string, bool) {
+	if _, given := a.given["cwd"]; !given {
+		a.take("cwd")
+		return ".", true
+	}
+	p, ok := a.optional("cwd", 0)
+	if !ok {
+		return ".", false
+	}
+	rel, ok := b.root.Within(".", p)
+	if !ok {
+		a.bad("cwd", codeCustom)
+		return ".", false
+	}
+	return rel, true
+}
+
 const (
 	maxEnvEntries = 200
 	maxEnvChars   = 4000

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"mcp-pruner/tools/files"
+	"mcp-pruner/tools/grep"
+	"mcp-pruner/tools/process"
 )
 
 const grepDescription = `Search files for a regular expression (ripgrep syntax) and return matching lines as path:line:column:text. Hidden files, binaries and what .gitignore names are skipped.
@@ -39,12 +43,6 @@ const grepSchema = `{
   "additionalProperties": false
 }`
 
-const (
-	modeContent = "content"
-	modeFiles   = "files"
-	modeCount   = "count"
-)
-
 func newGrep(b *base) Tool {
 	return Tool{
 		Name:        "grep",
@@ -60,31 +58,10 @@ func newGrep(b *base) Tool {
 // grepCall is a checked call of grep.
 type grepCall struct {
 	base    *base
-	search  search
+	search  grep.Search
 	cwd     string // relative to the root
 	timeout int    // ms
 	focus   string
-}
-
-// search is what to look for and how much of it to keep.
-type search struct {
-	Pattern    string
-	Fixed      bool
-	IgnoreCase bool
-	Glob       string
-	Mode       string
-	Context    int // lines around a match
-	MaxMatches int
-	MaxBytes   int
-	Paths      []searchPath
-}
-
-// searchPath is one file or directory to search.
-type searchPath struct {
-	rel  string // relative to the root, cleaned
-	show string // the same as results spell it
-	real string // relative to the real root, links followed
-	dir  bool
 }
 
 const (
@@ -105,7 +82,7 @@ func checkGrep(b *base, args map[string]any) (Call, []Issue) {
 	s.Glob, _ = a.optional("glob", maxGlobChars)
 	s.Fixed = a.boolean("fixed_string", false)
 	s.IgnoreCase = !a.boolean("case_sensitive", true)
-	s.Mode = a.oneOf("output_mode", modeContent, modeFiles, modeCount)
+	s.Mode = a.oneOf("output_mode", grep.Content, grep.Files, grep.Counts)
 	s.Context = a.integer("context_lines", 0, maxContextLines, 0)
 	s.MaxMatches = a.integer("max_matches", 1, maxMaxMatches, defaultMatches)
 	s.MaxBytes = a.outputCap()
@@ -119,8 +96,8 @@ func checkGrep(b *base, args map[string]any) (Call, []Issue) {
 
 // searchPaths checks path and paths. Without a usable cwd it cannot be said
 // where a relative path leads, so only the other rules apply.
-func (b *base) searchPaths(a *arguments, cwd string, cwdOK bool) []searchPath {
-	resolve := func(name string, v any) []searchPath {
+func (b *base) searchPaths(a *arguments, cwd string, cwdOK bool) []grep.Path {
+	resolve := func(name string, v any) []grep.Path {
 		p, ok := a.text(name, v, 0)
 		if !ok || !cwdOK && !filepath.IsAbs(p) {
 			return nil
@@ -130,7 +107,7 @@ func (b *base) searchPaths(a *arguments, cwd string, cwdOK bool) []searchPath {
 		if filepath.IsAbs(p) {
 			show = filepath.ToSlash(filepath.Clean(p))
 		}
-		return []searchPath{{rel: rel, show: show}}
+		return []grep.Path{{Rel: rel, Show: show}}
 	}
 	one, single := a.take("path")
 	many, several := a.take("paths")
@@ -157,7 +134,7 @@ func (b *base) searchPaths(a *arguments, cwd string, cwdOK bool) []searchPath {
 	case n > maxPaths:
 		a.bad("paths", codeBig)
 	}
-	var found []searchPath
+	var found []grep.Path
 	for i, v := range list {
 		found = append(found, resolve("paths."+strconv.Itoa(i), v)...)
 	}
@@ -181,7 +158,7 @@ func (c *grepCall) Repeats(earlier Call) bool {
 func (c *grepCall) Run(parent context.Context) (Output, error) {
 	start := c.base.Now()
 	limit := time.Duration(c.timeout) * time.Millisecond
-	ctx, cancel := context.WithTimeoutCause(parent, limit, errTimeout)
+	ctx, cancel := context.WithTimeoutCause(parent, limit, process.ErrTimeout)
 	defer cancel()
 	out, err := c.run(ctx)
 	if parent.Err() != nil {
@@ -195,88 +172,46 @@ func (c *grepCall) Run(parent context.Context) (Output, error) {
 }
 
 func (c *grepCall) run(ctx context.Context) (*grepOutput, error) {
-	dir, err := c.base.directory(c.cwd)
+	dir, err := c.base.root.Directory(c.cwd)
 	if err != nil {
-		return nil, &Error{Code: "invalid_path", Message: "cwd " + quoted(c.cwd) + ": " + plainReason(err)}
+		return nil, &Error{Code: "invalid_path", Message: "cwd " + files.Quoted(c.cwd) + ": " + files.PlainReason(err)}
 	}
-	s := c.search
-	if s.Paths, err = c.base.existing(s.Paths); err != nil {
+	engine := grep.Engine{Root: c.base.root, LookPath: c.base.LookPath, Env: c.base.engineEnv}
+	found, err := engine.Run(ctx, dir, c.search)
+	if err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(c.base.real)
-	if err != nil {
-		return nil, &Error{Code: "invalid_path", Message: plainReason(err)}
-	}
-	defer root.Close()
-	found := newCollector(ctx, root, s)
-	if err := c.base.find(ctx, root, dir, s, found); err != nil && !errors.Is(err, errEnough) {
-		return nil, err
-	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	return found.output(c.search.Paths), nil
+	return newGrepOutput(c.search, found), nil
 }
-
-// existing follows the links of every path and leaves out what is neither file
-// nor directory, and what is named twice. The paths are in the order of results.
-func (b *base) existing(paths []searchPath) ([]searchPath, error) {
-	var found []searchPath
-	for _, p := range paths {
-		real, err := b.resolve(p.rel)
-		var info fs.FileInfo
-		if err == nil {
-			info, err = os.Stat(filepath.Join(b.real, real))
-		}
-		if err != nil {
-			return nil, &Error{Code: "invalid_path", Message: quoted(p.show) + ": " + plainReason(err)}
-		}
-		p.real, p.dir = real, info.IsDir()
-		twice := slices.ContainsFunc(found, func(f searchPath) bool { return f.real == real })
-		if !twice && (p.dir || info.Mode().IsRegular()) {
-			found = append(found, p)
-		}
-	}
-	slices.SortFunc(found, func(x, y searchPath) int { return byName(x.prefix(), y.prefix()) })
-	return found, nil
-}
-
-// prefix is what the paths of all results below begin with.
-func (p searchPath) prefix() string {
-	if p.show == "." {
-		return ""
-	}
-	return p.show
-}
-
-// engineError is what rg or grep complained of.
-type engineError struct {
-	code    int
-	message string
-}
-
-func (e *engineError) Error() string { return e.message }
 
 func (c *grepCall) failed(ctx context.Context, err error) error {
 	var tool *Error
-	var engine *engineError
+	var path *grep.InvalidPath
+	var engine *grep.Failure
 	switch {
 	case errors.As(err, &tool):
 		return tool
-	case errors.Is(context.Cause(ctx), errTimeout):
+	case errors.Is(context.Cause(ctx), process.ErrTimeout):
 		return &Error{Code: "timeout", Message: fmt.Sprintf("search was stopped after %d ms", c.timeout), TimeoutMS: c.timeout}
+	case errors.As(err, &path):
+		return &Error{Code: "invalid_path", Message: path.Error()}
 	case errors.As(err, &engine):
-		return &Error{Code: "rg_error", Message: engine.message, ExitCode: &engine.code}
+		return &Error{Code: "rg_error", Message: engine.Message, ExitCode: &engine.ExitCode}
 	}
-	return &Error{Code: "spawn_error", Message: "cannot start rg or grep: " + plainReason(err)}
+	return &Error{Code: "spawn_error", Message: "cannot start rg or grep: " + files.PlainReason(err)}
 }
 
-// find runs the search with rg, or with the system's grep where there is no rg.
-func (b *base) find(ctx context.Context, root *os.Root, dir string, s search, found *collector) error {
-	err := b.findWithRg(ctx, dir, s, found)
-	var spawn *spawnError
-	if errors.As(err, &spawn) && isUnusable(spawn.err) {
-		return b.findWithGrep(ctx, root, dir, s, found)
+// engineEnv is the environment rg and grep run in: without what would change
+// their output, and with a locale in which characters are UTF-8.
+func (b *base) engineEnv() []string {
+	env := slices.DeleteFunc(slices.Clone(b.Env()), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return secret(name) || strings.HasPrefix(name, "GREP_") || strings.HasPrefix(name, "LC_") ||
+			name == "RIPGREP_CONFIG_PATH" || name == "LANG"
+	})
+	locale := "C.UTF-8"
+	if runtime.GOOS == "darwin" {
+		locale = "en_US.UTF-8"
 	}
-	return err
+	return append(env, "LC_ALL="+locale)
 }

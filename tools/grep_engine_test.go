@@ -66,7 +66,10 @@ func TestGrepCommandLines(t *testing.T) {
 	require.NoError(t, err)
 	for _, c := range []struct{ engine, args, begin, end string }{
 		{"rg", `{"pattern":"-x"}`, "--json", "-e -x -- " + real},
-		{"rg", `{"pattern":"x","fixed_string":true,"case_sensitive":false,"glob":"-*"}`, "--json", "-F -i --glob=-* -e x -- " + real},
+		{"rg", `{"pattern":"x","fixed_string":true,"case_sensitive":false,"glob":"-*"}`, "--json", "-F -i --pre-glob=-* --ignore-file=/dev/stdin -e x -- " + real},
+		{"rg", `{"pattern":"x","glob":"!*.md"}`, "--json", "--glob=!*.md -e x -- " + real},
+		{"rg", `{"pattern":"x","output_mode":"count"}`, "-c -H --null", "-e x -- " + real},
+		{"rg", `{"pattern":"x","output_mode":"files"}`, "-l --null", "-e x -- " + real},
 		{"grep", `{"pattern":"-x"}`, "-R -n -H", "-E -e -x -D skip -- " + real + "/a"},
 		{"grep", `{"pattern":"x","fixed_string":true,"case_sensitive":false}`, "-R -n -H", "-F -i -e x -D skip -- " + real + "/a"},
 	} {

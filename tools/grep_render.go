@@ -8,64 +8,43 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mcp-pruner/tools/grep"
 )
-
-// grepMatch is one matching line.
-type grepMatch struct {
-	Path   string `json:"path"`
-	Line   int    `json:"line"`
-	Column *int   `json:"column"`
-	Text   string `json:"text"`
-}
-
-func (m grepMatch) String() string {
-	if m.Column == nil {
-		return fmt.Sprintf("%s:%d:%s", m.Path, m.Line, m.Text)
-	}
-	return fmt.Sprintf("%s:%d:%d:%s", m.Path, m.Line, *m.Column, m.Text)
-}
-
-// grepLine is a line near a match.
-type grepLine struct {
-	Path string `json:"path"`
-	Line int    `json:"line"`
-	Text string `json:"text"`
-}
-
-func (l grepLine) String() string { return fmt.Sprintf("%s-%d-%s", l.Path, l.Line, l.Text) }
-
-// grepCount is how many lines of a file match.
-type grepCount struct {
-	Path  string `json:"path"`
-	Count int    `json:"count"`
-}
-
-func (c grepCount) String() string { return fmt.Sprintf("%s:%d", c.Path, c.Count) }
 
 // grepOutput is what a search found, in the document's shape. The fields behind
 // omitempty are there only for what a client asked beyond it.
 type grepOutput struct {
-	Tool       string      `json:"tool"`
-	Pattern    string      `json:"pattern"`
-	Paths      []string    `json:"paths"`
-	Matches    []grepMatch `json:"matches"`
-	MatchCount int         `json:"match_count"`
-	Context    []grepLine  `json:"context,omitempty"`
-	Files      []string    `json:"files,omitempty"`
-	Counts     []grepCount `json:"counts,omitempty"`
-	Truncated  bool        `json:"truncated"`
-	Duration   int64       `json:"duration_ms"`
-	Pruning    any         `json:"pruning"`
+	Tool       string       `json:"tool"`
+	Pattern    string       `json:"pattern"`
+	Paths      []string     `json:"paths"`
+	Matches    []grep.Match `json:"matches"`
+	MatchCount int          `json:"match_count"`
+	Context    []grep.Line  `json:"context,omitempty"`
+	Files      []string     `json:"files,omitempty"`
+	Counts     []grep.Count `json:"counts,omitempty"`
+	Truncated  bool         `json:"truncated"`
+	Duration   int64        `json:"duration_ms"`
+	Pruning    any          `json:"pruning"`
 
 	mode    string
 	code    string
 	emptied string // what it found and of which a pruner kept nothing
 }
 
+// newGrepOutput is a result in the document's shape.
+func newGrepOutput(s grep.Search, r *grep.Result) *grepOutput {
+	out := &grepOutput{
+		Tool: "grep", Pattern: s.Pattern, Paths: r.Paths, Matches: r.Matches, MatchCount: len(r.Matches),
+		Context: r.Context, Files: r.Files, Counts: r.Counts, Truncated: r.Truncated, mode: s.Mode,
+	}
+	return out.rendered()
+}
+
 // rendered fills in the text of the results.
 func (o *grepOutput) rendered() *grepOutput {
 	if o.Matches == nil {
-		o.Matches = []grepMatch{}
+		o.Matches = []grep.Match{}
 	}
 	var lines []string
 	for _, e := range o.entries() {
@@ -149,7 +128,7 @@ func (o *grepOutput) Notice() string {
 
 // size says how much was found.
 func (o *grepOutput) size() string {
-	if o.mode == modeContent {
+	if o.mode == grep.Content {
 		return plural(len(o.Matches), "match", "matches")
 	}
 	return plural(len(o.Files)+len(o.Counts), "file", "files")
@@ -230,15 +209,15 @@ var errUnreadable = errors.New("a line is not path:line:column:text")
 // parse takes a line apart that was not sent like this.
 func (o *grepOutput) parse(line string, known knownLines) error {
 	switch o.mode {
-	case modeFiles:
+	case grep.Files:
 		return errUnreadable
-	case modeCount:
+	case grep.Counts:
 		i := strings.LastIndexByte(line, ':')
 		n, ok := positive(line[i+1:])
 		if i <= 0 || !ok {
 			return errUnreadable
 		}
-		o.Counts = append(o.Counts, grepCount{line[:i], n})
+		o.Counts = append(o.Counts, grep.Count{Path: line[:i], Count: n})
 		return nil
 	}
 	m, ok := parseGrepLine(line, known.paths)
@@ -251,8 +230,8 @@ func (o *grepOutput) parse(line string, known knownLines) error {
 
 // parseGrepLine reads path:line:column:text or path:line:text. The path ends
 // before the first line number, unless a longer path is known.
-func parseGrepLine(line string, paths map[string]bool) (grepMatch, bool) {
-	var found grepMatch
+func parseGrepLine(line string, paths map[string]bool) (grep.Match, bool) {
+	var found grep.Match
 	ok := false
 	longest := 0 // so that a long line of colons costs no more than it is worth
 	for path := range paths {
@@ -278,13 +257,13 @@ func parseGrepLine(line string, paths map[string]bool) (grepMatch, bool) {
 	return found, ok
 }
 
-func parsePosition(path, rest string) (grepMatch, bool) {
+func parsePosition(path, rest string) (grep.Match, bool) {
 	number, text, ok := strings.Cut(rest, ":")
 	line, valid := positive(number)
 	if !ok || !valid {
-		return grepMatch{}, false
+		return grep.Match{}, false
 	}
-	m := grepMatch{Path: path, Line: line, Text: text}
+	m := grep.Match{Path: path, Line: line, Text: text}
 	if number, after, ok := strings.Cut(text, ":"); ok {
 		if column, valid := positive(number); valid {
 			m.Column, m.Text = &column, after

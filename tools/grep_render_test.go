@@ -6,35 +6,41 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/tools/grep"
 )
 
 func column(n int) *int { return &n }
 
+func match(path string, line int, column *int, text string) grep.Match {
+	return grep.Match{Path: path, Line: line, Column: column, Text: text}
+}
+
 func TestGrepPrune(t *testing.T) {
 	raw := (&grepOutput{
-		Tool: "grep", mode: modeContent,
-		Matches: []grepMatch{
-			{"a.go", 3, column(2), "12:34: x"},
-			{"a.go", 5, nil, "7:text"},
-			{"b:1:c", 9, column(1), "y"},
+		Tool: "grep", mode: grep.Content,
+		Matches: []grep.Match{
+			match("a.go", 3, column(2), "12:34: x"),
+			match("a.go", 5, nil, "7:text"),
+			match("b:1:c", 9, column(1), "y"),
 		},
-		Context: []grepLine{{"a.go", 4, "between"}},
+		Context: []grep.Line{{Path: "a.go", Line: 4, Text: "between"}},
 	}).rendered()
 	assert.Equal(t, "a.go:3:2:12:34: x\na.go-4-between\na.go:5:7:text\n--\nb:1:c:9:1:y", raw.Code())
 	for _, c := range []struct {
 		about, pruned string
-		matches       []grepMatch
+		matches       []grep.Match
 		context       int
 	}{
 		{"all", raw.Code(), raw.Matches, 1},
 		{"ended and CRLF", strings.ReplaceAll(raw.Code(), "\n", "\r\n") + "\r\n", raw.Matches, 1},
 		{"some", "(filtered 2 lines)\na.go:5:7:text\n\n  (filtered 1 line) \n", raw.Matches[1:2], 0},
-		{"markers only", "(filtered 4 lines)", []grepMatch{}, 0},
-		{"nothing", "", []grepMatch{}, 0},
-		{"blank", " \n\n", []grepMatch{}, 0},
-		{"another line of a known path", "b:1:c:8:2:z", []grepMatch{{"b:1:c", 8, column(2), "z"}}, 0},
-		{"an unknown path", "new.go:8:z", []grepMatch{{"new.go", 8, nil, "z"}}, 0},
-		{"no text", "new.go:8:", []grepMatch{{"new.go", 8, nil, ""}}, 0},
+		{"markers only", "(filtered 4 lines)", []grep.Match{}, 0},
+		{"nothing", "", []grep.Match{}, 0},
+		{"blank", " \n\n", []grep.Match{}, 0},
+		{"another line of a known path", "b:1:c:8:2:z", []grep.Match{match("b:1:c", 8, column(2), "z")}, 0},
+		{"an unknown path", "new.go:8:z", []grep.Match{match("new.go", 8, nil, "z")}, 0},
+		{"no text", "new.go:8:", []grep.Match{match("new.go", 8, nil, "")}, 0},
 	} {
 		out, err := raw.Prune(c.pruned)
 		require.NoError(t, err, c.about)
@@ -54,42 +60,42 @@ func TestGrepPrune(t *testing.T) {
 }
 
 func TestGrepPruneOfNamesAndCounts(t *testing.T) {
-	files := (&grepOutput{mode: modeFiles, Files: []string{"a", "b:1", "c\nd"}}).rendered()
+	files := (&grepOutput{mode: grep.Files, Files: []string{"a", "b:1", "c\nd"}}).rendered()
 	out, err := files.Prune("(filtered 1 line)\nc\nd")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"c\nd"}, out.(*grepOutput).Files)
 	_, err = files.Prune("unknown")
 	assert.Error(t, err)
 
-	counts := (&grepOutput{mode: modeCount, Counts: []grepCount{{"a", 1}, {"b:1", 2}}}).rendered()
+	counts := (&grepOutput{mode: grep.Counts, Counts: []grep.Count{{Path: "a", Count: 1}, {Path: "b:1", Count: 2}}}).rendered()
 	out, err = counts.Prune("b:1:2\n")
 	require.NoError(t, err)
-	assert.Equal(t, []grepCount{{"b:1", 2}}, out.(*grepOutput).Counts)
+	assert.Equal(t, []grep.Count{{Path: "b:1", Count: 2}}, out.(*grepOutput).Counts)
 	_, err = counts.Prune("b")
 	assert.Error(t, err)
 }
 
 // TestGrepPrunedToNothing: that a pruner kept nothing is not that nothing matched.
 func TestGrepPrunedToNothing(t *testing.T) {
-	matches := []grepMatch{{"a", 1, nil, "x"}, {"a", 2, nil, "x"}}
+	matches := []grep.Match{match("a", 1, nil, "x"), match("a", 2, nil, "x")}
 	const again = "; call again without context_focus_question for all of it"
 	for _, c := range []struct {
 		raw            grepOutput
 		pruned, notice string
 	}{
-		{grepOutput{mode: modeContent, Matches: matches}, "", "the pruner kept none of the 2 matches" + again},
-		{grepOutput{mode: modeContent, Matches: matches[:1]}, "\n", "the pruner kept none of the one match" + again},
-		{grepOutput{mode: modeFiles, Files: []string{"a", "b"}}, "", "the pruner kept none of the 2 files" + again},
-		{grepOutput{mode: modeCount, Counts: []grepCount{{"a", 1}}}, "", "the pruner kept none of the one file" + again},
-		{grepOutput{mode: modeContent, Matches: matches}, "(filtered 2 lines)", ""},
-		{grepOutput{mode: modeContent, Matches: matches, Truncated: true}, "", "more matches than max_matches or max_output_bytes let through; the pruner kept none of the 2 matches" + again},
+		{grepOutput{mode: grep.Content, Matches: matches}, "", "the pruner kept none of the 2 matches" + again},
+		{grepOutput{mode: grep.Content, Matches: matches[:1]}, "\n", "the pruner kept none of the one match" + again},
+		{grepOutput{mode: grep.Files, Files: []string{"a", "b"}}, "", "the pruner kept none of the 2 files" + again},
+		{grepOutput{mode: grep.Counts, Counts: []grep.Count{{Path: "a", Count: 1}}}, "", "the pruner kept none of the one file" + again},
+		{grepOutput{mode: grep.Content, Matches: matches}, "(filtered 2 lines)", ""},
+		{grepOutput{mode: grep.Content, Matches: matches, Truncated: true}, "", "more matches than max_matches or max_output_bytes let through; the pruner kept none of the 2 matches" + again},
 	} {
 		out, err := c.raw.rendered().Prune(c.pruned)
 		require.NoError(t, err)
 		assert.Equal(t, c.notice, out.(Noticer).Notice())
 		assert.Equal(t, c.pruned, out.Text())
 	}
-	assert.Equal(t, "no matches", (&grepOutput{mode: modeContent}).rendered().Notice())
+	assert.Equal(t, "no matches", (&grepOutput{mode: grep.Content}).rendered().Notice())
 }
 
 // FuzzGrepRoundTrip: what was rendered is read back the same, whatever paths and
@@ -106,7 +112,7 @@ func FuzzGrepRoundTrip(f *testing.F) {
 		if col > 0 {
 			at = &col
 		}
-		out := (&grepOutput{mode: modeContent, Matches: []grepMatch{{path, line, at, text}, {path2, line, nil, text2}}}).rendered()
+		out := (&grepOutput{mode: grep.Content, Matches: []grep.Match{match(path, line, at, text), match(path2, line, nil, text2)}}).rendered()
 		again, err := out.Prune(out.Code())
 		require.NoError(t, err)
 		if out.Matches[0].String() != out.Matches[1].String() {

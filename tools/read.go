@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+
+	"mcp-pruner/tools/files"
 )
 
 const readDescription = `Read a text file inside the root directory.
@@ -90,7 +92,7 @@ func (c *readCall) Repeats(earlier Call) bool {
 
 func (c *readCall) Run(ctx context.Context) (Output, error) {
 	start := c.base.Now()
-	f, size, err := c.base.open(c.rel)
+	f, size, err := c.base.root.Open(c.rel)
 	if err != nil {
 		return nil, c.failed(err)
 	}
@@ -135,14 +137,14 @@ func (c *readCall) contentOrEnd(ctx context.Context, f io.ReadCloser, size int64
 const countLimit = 2 << 30
 
 func (c *readCall) content(ctx context.Context, f io.Reader, size int64) (*readOutput, error) {
-	buffer := bufferFor(size)
-	text, wide := decodedWith(f, buffer)
-	if head, _ := text.Peek(sniffed); bytes.IndexByte(head, 0) >= 0 {
+	buffer := files.BufferFor(size)
+	text, wide := files.DecodedWith(f, buffer)
+	if head, _ := text.Peek(files.Sniffed); bytes.IndexByte(head, 0) >= 0 {
 		return nil, &binaryError{size}
 	}
-	sink := &textSink{limit: c.limit}
+	sink := &files.Sink{Limit: c.limit}
 	if !wide && !c.lines {
-		sink.text = make([]byte, 0, min(size, int64(c.limit)))
+		sink.Text = make([]byte, 0, min(size, int64(c.limit)))
 	}
 	lines := &lineRange{first: c.first, last: c.last, line: 1, to: sink}
 	count := size <= countLimit
@@ -158,18 +160,18 @@ func (c *readCall) content(ctx context.Context, f io.Reader, size int64) (*readO
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if !count && (sink.truncated || lines.line > c.last) {
+		if !count && (sink.Truncated || lines.line > c.last) {
 			break
 		}
 	}
-	sink.end()
+	sink.End()
 	return c.output(sink, lines, count), nil
 }
 
-func (c *readCall) output(sink *textSink, lines *lineRange, counted bool) *readOutput {
+func (c *readCall) output(sink *files.Sink, lines *lineRange, counted bool) *readOutput {
 	out := &readOutput{
 		Tool: "read", FilePath: c.given, Encoding: "utf-8",
-		Content: string(sink.text), Truncated: sink.truncated, Bytes: len(sink.text),
+		Content: string(sink.Text), Truncated: sink.Truncated, Bytes: len(sink.Text),
 		limit: c.limit, first: c.first,
 	}
 	total := lines.total()
@@ -179,7 +181,7 @@ func (c *readCall) output(sink *textSink, lines *lineRange, counted bool) *readO
 	if out.Truncated {
 		// The line that was cut is asked for again as a whole, unless it is all
 		// there is: then going on means the line after it.
-		whole := bytes.Count(sink.text, []byte("\n"))
+		whole := bytes.Count(sink.Text, []byte("\n"))
 		if next := c.first + max(whole, 1); !counted || next <= total {
 			out.NextStartLine = &next
 		}
@@ -188,16 +190,16 @@ func (c *readCall) output(sink *textSink, lines *lineRange, counted bool) *readO
 }
 
 func (c *readCall) failed(err error) error {
-	e := &Error{Message: quoted(c.given) + ": " + plainReason(err)}
+	e := &Error{Message: files.Quoted(c.given) + ": " + files.PlainReason(err)}
 	var binary *binaryError
 	switch {
 	case errors.As(err, &binary):
 		e.Code = "io_error"
-	case errors.Is(err, fs.ErrNotExist), isAbsent(err):
+	case errors.Is(err, fs.ErrNotExist), files.IsAbsent(err):
 		e.Code = "not_found"
 	case errors.Is(err, fs.ErrPermission):
 		e.Code = "permission_denied"
-	case errors.Is(err, errOutside), errors.Is(err, errNotRegular), isLoop(err):
+	case errors.Is(err, files.ErrOutside), errors.Is(err, files.ErrNotRegular), files.IsLoop(err):
 		e.Code = "invalid_path"
 	default:
 		e.Code = "io_error"

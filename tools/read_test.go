@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/tools/files"
 )
 
 func TestReadContent(t *testing.T) {
@@ -131,7 +133,7 @@ func TestReadRefuses(t *testing.T) {
 		_, err := call(t, read, `{"file_path":`+quote(path)+`}`)
 		e := failure(t, err, code)
 		assert.NotContains(t, e.Message, outside)
-		assert.True(t, strings.HasPrefix(e.Text(), "Error ("+code+"): "+quoted(path)), e.Text())
+		assert.True(t, strings.HasPrefix(e.Text(), "Error ("+code+"): "+files.Quoted(path)), e.Text())
 	}
 	_, err := call(t, read, `{"file_path":"binary"}`)
 	assert.Equal(t, "binary: not UTF-8 text (binary, 3 bytes)", failure(t, err, "io_error").Message)

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"mcp-pruner/tools/files"
 )
 
 // Settings is what the tools need to know of the server. The zero value of
@@ -52,12 +53,11 @@ func New(s Settings) ([]Tool, error) {
 	return slices.DeleteFunc(all, func(t Tool) bool { return !slices.Contains(s.Narrow, t.Name) }), nil
 }
 
-// base is what the three tools share: settings with their defaults filled in,
-// and the root in the two spellings a client may use for it.
+// base is what the three tools share: the root, and settings with their defaults
+// filled in.
 type base struct {
 	Settings
-	root string // absolute, as given
-	real string // absolute, symbolic links resolved
+	root *files.Root
 }
 
 func newBase(s Settings) (*base, error) {
@@ -70,18 +70,11 @@ func newBase(s Settings) (*base, error) {
 	if s.Now == nil {
 		s.Now = time.Now
 	}
-	root, err := filepath.Abs(s.Root)
+	root, err := files.NewRoot(s.Root)
 	if err != nil {
-		return nil, fmt.Errorf("root %q: %w", s.Root, err)
+		return nil, err
 	}
-	real, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return nil, fmt.Errorf("root: %w", err)
-	}
-	if info, err := os.Stat(real); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("root %s is not a directory", root)
-	}
-	return &base{Settings: s, root: root, real: real}, nil
+	return &base{Settings: s, root: root}, nil
 }
 
 // since is the time from start to now in whole milliseconds.

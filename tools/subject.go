@@ -28,7 +28,7 @@ func (c *bashCall) Subject() Subject { return Subject{Command: c.command, Dir: c
 func (c *grepCall) Subject() Subject {
 	paths := make([]string, len(c.search.Paths))
 	for i, p := range c.search.Paths {
-		paths[i] = p.rel
+		paths[i] = p.Rel
 	}
 	return Subject{Pattern: c.search.Pattern, Path: strings.Join(paths, " "), Dir: c.cwd}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/tools/files"
 )
 
 // newTools returns the tools over a fresh root, by name.
@@ -132,8 +134,8 @@ func TestMessagesQuoteLittle(t *testing.T) {
 			assert.Contains(t, e.Message, c.reason)
 		}
 	})
-	assert.Equal(t, strings.Repeat("x", 256), quoted(strings.Repeat("x", 256)))
-	assert.Equal(t, "x"+strings.Repeat("é", 127)+"…", quoted("x"+strings.Repeat("é", 128)))
+	assert.Equal(t, strings.Repeat("x", 256), files.Quoted(strings.Repeat("x", 256)))
+	assert.Equal(t, "x"+strings.Repeat("é", 127)+"…", files.Quoted("x"+strings.Repeat("é", 128)))
 }
 
 func jsonText(v any) string {

@@ -6,11 +6,12 @@ import (
 	"os"
 
 	"mcp-pruner/cmd/internal/cli"
+	"mcp-pruner/cmd/internal/command"
 )
 
 func main() {
 	cli.ShedSecrets(os.Args, os.Environ())
-	os.Exit(cli.RunHTTP(cli.Process{
+	os.Exit(cli.RunHTTP(command.Process{
 		Args:   os.Args[1:],
 		Env:    os.Environ(),
 		Stdin:  os.Stdin,

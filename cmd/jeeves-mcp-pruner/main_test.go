@@ -50,7 +50,7 @@ type server struct {
 	events  []event
 }
 
-func command(t *testing.T, env []string, args ...string) *exec.Cmd {
+func program(t *testing.T, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	path, err := exec.LookPath("jeeves-mcp-pruner")
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func command(t *testing.T, env []string, args ...string) *exec.Cmd {
 func start(t *testing.T, env ...string) *server {
 	t.Helper()
 	s := &server{t: t, root: t.TempDir()}
-	s.Cmd = command(t, env, "--root", s.root)
+	s.Cmd = program(t, env, "--root", s.root)
 	s.Stdout = &s.stdout
 	logs, err := s.StderrPipe()
 	require.NoError(t, err)
@@ -198,7 +198,7 @@ func TestBadSettings(t *testing.T) {
 		{nil, []string{"--root=/no/such/dir"}, "invalid_root_dir: --root="},
 		{nil, []string{"--port", port}, "address already in use"},
 	} {
-		cmd := command(t, c.env, c.args...)
+		cmd := program(t, c.env, c.args...)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		_ = cmd.Run()
@@ -216,12 +216,12 @@ func TestUsage(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		"--help":           {0, "usage: mcp-pruner serve", ""},
-		"--log-format=xml": {2, "", `--log-format="xml": want json or text`},
-		"--no-such":        {2, "", "-no-such"},
+		"--help":           {0, "  jeeves-mcp-pruner [flags]", ""},
+		"--log-format=xml": {2, "", `invalid argument "xml" for "--log-format" flag: want json or text`},
+		"--no-such":        {2, "", "unknown flag: --no-such"},
 		"extra":            {2, "", `there is no argument "extra"`},
 	} {
-		cmd := command(t, nil, args)
+		cmd := program(t, nil, args)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		_ = cmd.Run()
@@ -233,7 +233,7 @@ func TestUsage(t *testing.T) {
 }
 
 func TestLogsForPeople(t *testing.T) {
-	cmd := command(t, nil, "--log-format", "text", "--root", "/no/such/dir")
+	cmd := program(t, nil, "--log-format", "text", "--root", "/no/such/dir")
 	out, _ := cmd.CombinedOutput()
 	line := strings.TrimSpace(string(out))
 	assert.Regexp(t, `^\S+Z ERROR mcp_pruner.start_failed message="invalid_root_dir: --root=\\"/no/such/dir\\": want an existing directory"$`, line)

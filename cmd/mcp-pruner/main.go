@@ -6,13 +6,14 @@ import (
 	"os"
 
 	"mcp-pruner/cmd/internal/cli"
+	"mcp-pruner/cmd/internal/command"
 )
 
 func main() {
 	if len(os.Args) == 1 || os.Args[1] == "serve" {
 		cli.ShedSecrets(os.Args, os.Environ())
 	}
-	os.Exit(cli.Run(cli.Process{
+	os.Exit(cli.Run(command.Process{
 		Args:   os.Args[1:],
 		Env:    os.Environ(),
 		Stdin:  os.Stdin,

@@ -31,7 +31,7 @@ type server struct {
 	logs *bytes.Buffer
 }
 
-func command(t *testing.T, env ...string) (*exec.Cmd, string) {
+func program(t *testing.T, env ...string) (*exec.Cmd, string) {
 	t.Helper()
 	path, err := exec.LookPath("mcp-pruner")
 	require.NoError(t, err)
@@ -43,7 +43,7 @@ func command(t *testing.T, env ...string) (*exec.Cmd, string) {
 
 func start(t *testing.T, env ...string) *server {
 	t.Helper()
-	cmd, root := command(t, env...)
+	cmd, root := program(t, env...)
 	s := &server{Cmd: cmd, t: t, root: root, logs: new(bytes.Buffer)}
 	var err error
 	s.in, err = cmd.StdinPipe()
@@ -177,10 +177,10 @@ func TestOneShotPipes(t *testing.T) {
 		runs = 20
 	}
 	const calls = 20
-	program := built(t)
+	binary := built(t)
 	for range runs {
-		cmd, root := command(t)
-		cmd.Path = program
+		cmd, root := program(t)
+		cmd.Path = binary
 		require.NoError(t, os.WriteFile(filepath.Join(root, "a.txt"), []byte("hello\n"), 0o600))
 		var in strings.Builder
 		for id := range calls {
@@ -235,7 +235,7 @@ func TestSignalsEndTheServerAndItsCommands(t *testing.T) {
 
 // When nobody reads our answers any more, the work stops and so do we.
 func TestLosingStandardOutputEndsTheServer(t *testing.T) {
-	cmd, root := command(t)
+	cmd, root := program(t)
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	var logs bytes.Buffer
@@ -328,7 +328,7 @@ func TestALineOver32MiBIsRefusedAndTheNextOneServed(t *testing.T) {
 
 // A client that never reads our standard error cannot stop us.
 func TestNobodyReadsStandardError(t *testing.T) {
-	cmd, _ := command(t)
+	cmd, _ := program(t)
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
 	defer r.Close()

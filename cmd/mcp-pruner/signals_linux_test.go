@@ -15,7 +15,7 @@ import (
 func TestIgnoredSignalsStayIgnored(t *testing.T) {
 	for _, verb := range []string{"", "serve", "pruner"} {
 		t.Run("verb "+verb, func(t *testing.T) {
-			cmd, _ := command(t, "MCP_PRUNER_PORT=0")
+			cmd, _ := program(t, "MCP_PRUNER_PORT=0")
 			cmd.Args = []string{"/bin/sh", "-c", `trap '' HUP INT; exec "$0" $VERB`, cmd.Path}
 			cmd.Path, cmd.Env = "/bin/sh", append(cmd.Env, "VERB="+verb)
 			_, err := cmd.StdinPipe() // stays open: the server serves

@@ -10,6 +10,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
 )
 
 // caseFile is a file of testdata/prune: a text, and questions with the lines that
@@ -88,7 +90,7 @@ func keptText(t *testing.T, text, question string, opts Options) (map[string]boo
 	t.Helper()
 	res, err := Prune(context.Background(), text, question, Auto, opts)
 	require.NoError(t, err)
-	lines, kept := splitLines(text), map[string]bool{}
+	lines, kept := doc.Lines(text), map[string]bool{}
 	for _, k := range res.Kept {
 		kept[lines[k-1]] = true
 	}
@@ -161,7 +163,7 @@ func TestPassedRunIsCutToItsSummary(t *testing.T) {
 }
 
 func shareOf(text string, res Result) float64 {
-	lines, used, total := splitLines(text), 0, 0
+	lines, used, total := doc.Lines(text), 0, 0
 	for _, line := range lines {
 		total += CountTokens(line)
 	}

@@ -15,9 +15,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/lineprune/query"
+	"mcp-pruner/pruneclient/lineprune/tuning"
+	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-var sources = flag.String("sources", "", "count common.txt anew over these folders, separated by colons")
+var sources = flag.String("sources", "", "count lists/common.txt anew over these folders, separated by colons")
 
 func TestCommonWords(t *testing.T) {
 	if *sources != "" {
@@ -25,14 +29,14 @@ func TestCommonWords(t *testing.T) {
 		for _, root := range filepath.SplitList(*sources) {
 			require.NoError(t, c.count(root))
 		}
-		require.NoError(t, os.WriteFile("common.txt", []byte(c.table()), 0o644))
+		require.NoError(t, os.WriteFile("tuning/lists/common.txt", []byte(c.table()), 0o644))
 		return
 	}
-	assert.Zero(t, bitsOf("the"))
-	assert.Less(t, bitsOf("errors"), bitsOf("retries"))
-	assert.InDelta(t, rareBits, bitsOf("websocket"), 0)
-	for stem, bits := range common {
-		assert.True(t, bits >= 0 && bits <= rareBits, "%s: %v", stem, bits)
+	assert.Zero(t, words.BitsOf("the"))
+	assert.Less(t, words.BitsOf("errors"), words.BitsOf("retries"))
+	assert.InDelta(t, tuning.RareBits, words.BitsOf("websocket"), 0)
+	for stem, bits := range words.Common {
+		assert.True(t, bits >= 0 && bits <= tuning.RareBits, "%s: %v", stem, bits)
 	}
 }
 
@@ -69,18 +73,18 @@ func (c *counting) add(text string) {
 		c.stems, c.words = map[string]float64{}, map[string]float64{}
 	}
 	c.files++
-	stems, words := map[string]bool{}, map[string]bool{}
-	for _, id := range identifiers(text) {
-		eachPart(id, func(part string) {
-			if part = strings.ToLower(part); len(part) > 1 && class[part[0]] == lower {
-				stems[stemOf(part)], words[part] = true, true
+	stems, seen := map[string]bool{}, map[string]bool{}
+	for _, id := range query.Identifiers(text) {
+		words.EachPart(id, func(part string) {
+			if part = strings.ToLower(part); len(part) > 1 && words.Class[part[0]] == words.Lower {
+				stems[words.StemOf(part)], seen[part] = true, true
 			}
 		})
 	}
 	for s := range stems {
 		c.stems[s]++
 	}
-	for w := range words {
+	for w := range seen {
 		c.words[w]++
 	}
 }
@@ -89,7 +93,7 @@ func (c *counting) add(text string) {
 func (c *counting) table() string {
 	best := map[string]string{}
 	for _, w := range slices.Sorted(maps.Keys(c.words)) {
-		if s := stemOf(w); c.words[w] > c.words[best[s]] {
+		if s := words.StemOf(w); c.words[w] > c.words[best[s]] {
 			best[s] = w
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // program is 60 functions about nothing, with some lines put into the middle.
@@ -62,7 +64,7 @@ func TestWholeQuestionFoundIsAnAnswer(t *testing.T) {
 	text := strings.Repeat(program(), 40) + program("// about the websocket")
 	for _, question := range []string{"websocket", "about the websocket?", "what does websocket mean", "websocket example", "how websocket works in detail"} {
 		_, res := keptText(t, text, question, Options{})
-		require.GreaterOrEqual(t, res.Confidence, minConfidence, question)
+		require.GreaterOrEqual(t, res.Confidence, tuning.MinConfidence, question)
 		require.False(t, res.Whole(), question)
 	}
 	_, res := keptText(t, text, "websocket throttled by tenant?", Options{})

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/lineprune/rank"
+	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // What a question about a failure names has to stand where something failed: the
@@ -109,10 +112,10 @@ func TestWhatCompilersAndTestRunnersSayOfAFailure(t *testing.T) {
 		"=== RUN   TestAlpha", "make: Target 'all' not remade because of errors.", "E   assert 3 == 4", "AssertionError: 3 != 4", "✗ alpha", "✕ alpha",
 		"  ● alpha", "  3 failing", "  2) alpha", "  code: 'ERR_ASSERTION'",
 	} {
-		require.True(t, failedCheck(line), line)
+		require.True(t, rank.FailedCheck(line), line)
 	}
 	for _, line := range []string{"ERROR alpha failed", "nginx: configuration file test failed", "could not connect to test_db", "error: must be specified"} {
-		require.False(t, failedCheck(line), line)
+		require.False(t, rank.FailedCheck(line), line)
 	}
 }
 
@@ -138,5 +141,5 @@ func TestWordsOfAFailureThatIsNotThereSayLess(t *testing.T) {
 	log := strings.Repeat("alpha beta gamma\n", 300) + "the tenant has a lease\n" + strings.Repeat("alpha beta gamma\n", 300)
 	asked := confidenceIn(t, log, "Does the tenant have a lease?")
 	feared := confidenceIn(t, log, "Why does the tenant have a lease?")
-	require.InDelta(t, asked/(1-asked)/elsewhere, feared/(1-feared), 1e-9)
+	require.InDelta(t, asked/(1-asked)/tuning.Elsewhere, feared/(1-feared), 1e-9)
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/lineprune/query"
 )
 
 // What is one of many, and does not repeat them, stays.
@@ -41,7 +43,7 @@ func TestWhoAsksForAll(t *testing.T) {
 		"which jobs failed?": true, "list the errors": true, "all errors": true, "who failed": true,
 		"why does the whole call to the listener fail to reach the firewall?": false, "errors": false,
 	} {
-		require.Equal(t, want, newQuestion(question).lists, question)
+		require.Equal(t, want, query.Parse(question).Lists, question)
 	}
 }
 

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/logs"
 )
 
 // fronts are what is put in front of a log's lines when something else passes it on.
@@ -29,7 +32,7 @@ func TestALogIsReadBehindWhatStandsInFront(t *testing.T) {
 		data, err := os.ReadFile("../../testdata/prune/" + name + ".txtar")
 		require.NoError(t, err)
 		f := parseCase(t, name, data)
-		lines := splitLines(f.text)
+		lines := doc.Lines(f.text)
 		plain := prune(t, f.text, f.questions[0].question, Logs, Options{})
 		for front, of := range fronts {
 			var b strings.Builder
@@ -67,16 +70,16 @@ func TestFrontEnd(t *testing.T) {
 	for name, of := range fronts {
 		for _, text := range []string{"text", "", "  indented"} {
 			line := of(7) + text
-			require.Equal(t, len(of(7)), frontEnd(line), "%s: %q", name, line)
+			require.Equal(t, len(of(7)), logs.FrontEnd(line), "%s: %q", name, line)
 		}
 		if front := of(7); front != "" {
-			require.Equal(t, len(front)-1, frontEnd(front[:len(front)-1]), "%s, its space trimmed", name)
+			require.Equal(t, len(front)-1, logs.FrontEnd(front[:len(front)-1]), "%s, its space trimmed", name)
 		}
 	}
 	for _, line := range []string{
 		"2026-01-02T03:04:05 local", "2026-01-02", "a | b", "case A  | B", "[INFO] text", "[2026-01-02T03:04:05Z]text", "[pod/x", "Jan  2 2026 at noon and later",
 		"May be 03:04:05 is a time", "Jan  2 03:04:05 host", "a\tb\tc", "a\tb", "a\tb\t2026-01-02T03:04:05", "-", "[", "[] text", "[]",
 	} {
-		require.Zero(t, frontEnd(line), line)
+		require.Zero(t, logs.FrontEnd(line), line)
 	}
 }

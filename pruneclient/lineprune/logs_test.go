@@ -7,6 +7,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/logs"
 )
 
 func TestSignsOfTrouble(t *testing.T) {
@@ -17,14 +20,14 @@ func TestSignsOfTrouble(t *testing.T) {
 		`{"message":"checkout","error.type":"Declined"}`, `msg="upload done" error.kind=quota`, `{"msg":"x","error.class":"Declined"}`, "msg=x error.class=Declined", "auth failed.check credentials",
 		"ERROR/app.worker x", "ERROR-com.shop.Mail: x", "failed-1.5 x", "FAILED.",
 	} {
-		assert.Greater(t, signal(line), 0.5, line)
+		assert.Greater(t, logs.Signal(line), 0.5, line)
 	}
 	for _, line := range []string{
 		"0 errors", "errors: 0", "failures=0", "errors=0 status=200", `{"errors":0,"error":null}`, `{"error":"","ok":true}`, "error=<nil> error=nil x=1",
 		`"error": false}`, `"failures": []`, "errors=null", "test upload ... ok", "--- PASS: TestError (0.00s)",
 		"a - mp_error_to_string.o", "/app/node_modules/assertion-error/index.d.ts", "[parsing started src/UncheckedException.java]", "/app/src/expected-failures.test.ts",
 	} {
-		assert.Zero(t, signal(line), line)
+		assert.Zero(t, logs.Signal(line), line)
 	}
 }
 
@@ -48,10 +51,10 @@ func TestVerdictsOfRunsWithoutAFailure(t *testing.T) {
 	for _, line := range []string{"PASS", "OK", "OK (1200 tests, 3400 assertions)", "ok  \ta/b\t0.1s", "test result: ok. 3 passed", "BUILD SUCCESSFUL in 9s",
 		"[INFO] BUILD SUCCESS", "Build succeeded.", "120 examples, 0 failures", "added 57 packages in 3s", "    Finished `dev` profile in 0.5s",
 		"Success: no issues found in 3 source files", "all tests passed", "webpack 5.90.0 compiled successfully in 123 ms", "✓ built in 4.21s", "ℹ fail 0"} {
-		assert.True(t, successLine(line), line)
+		assert.True(t, logs.SuccessLine(line), line)
 	}
 	for _, line := range []string{"120 examples, 10 failures", "added a retry", "Build failed.", "webpack 5.90.0 compiled with 1 error in 9 ms"} {
-		assert.False(t, successLine(line), line)
+		assert.False(t, logs.SuccessLine(line), line)
 	}
 }
 
@@ -63,8 +66,8 @@ func TestNumberedFramesFollowTheirMessage(t *testing.T) {
 	for _, line := range trace {
 		require.True(t, kept[line], line)
 	}
-	o := logsOutline(newDocument("#1 [internal] load\n#1 done\n#2 [1/6] FROM\n#2 done\n"))
-	require.Equal(t, []int32{0, 1, 2, 3}, o.of, "steps are no frames")
+	o := logs.Outline(doc.New("#1 [internal] load\n#1 done\n#2 [1/6] FROM\n#2 done\n"))
+	require.Equal(t, []int32{0, 1, 2, 3}, o.Of, "steps are no frames")
 }
 
 func TestEscapeSequencesEndSomewhere(t *testing.T) {
@@ -77,7 +80,7 @@ func TestEscapeSequencesEndSomewhere(t *testing.T) {
 		"\x1b]8;;http://x\x1b\\c\x1b]8;;\x1b\\d": "cd",
 		"\x1b]unfinished":                        "",
 	} {
-		assert.Equal(t, want, withoutEscapes(in), "%q", in)
+		assert.Equal(t, want, doc.WithoutEscapes(in), "%q", in)
 	}
 }
 
@@ -90,10 +93,10 @@ func TestCaretsFollowTheirLine(t *testing.T) {
 	b.WriteString("a.c:70:3: error: expected ';' before '}' token\n   70 | return x\n      |         ^\n")
 	kept, res := keptText(t, b.String(), "what are the compile errors", Options{Budget: 0.2})
 	require.True(t, kept["a.c:70:3: error: expected ';' before '}' token"])
-	lines, have := splitLines(b.String()), map[int]bool{}
+	lines, have := doc.Lines(b.String()), map[int]bool{}
 	for _, k := range res.Kept {
 		have[k] = true
-		if wordless(lines[k-1]) {
+		if logs.Wordless(lines[k-1]) {
 			assert.True(t, have[k-1], "line %d: %q", k, lines[k-1])
 		}
 	}
@@ -176,7 +179,7 @@ func TestWhatACompilerSays(t *testing.T) {
 		"src/a.ts:3:5 - error TS2304: Cannot find name 'x'.", "error[E0308]: mismatched types", "Main.java:12: error: incompatible types",
 		"[ERROR] /home/u/Main.java:[12,5] cannot find symbol",
 	} {
-		require.True(t, fromCompiler(line), line)
+		require.True(t, logs.FromCompiler(line), line)
 		log := strings.Repeat("10:04:05 INFO one more parcel left the hall\n", 400) + line + "\n"
 		kept, res := keptText(t, log, "What is the first compiler error?", Options{})
 		require.False(t, res.Whole(), line)
@@ -185,12 +188,12 @@ func TestWhatACompilerSays(t *testing.T) {
 	for _, line := range []string{
 		"tests/test_a.py:12: AssertionError", "    a_test.go:12: got 3, want 4", "12:04:05 ERROR no route", "[ERROR] Failed to execute goal", "main.c:", "main.c:12",
 	} {
-		require.False(t, fromCompiler(line), line)
+		require.False(t, logs.FromCompiler(line), line)
 		log := strings.Repeat("10:04:05 INFO one more parcel left the hall\n", 400) + line + "\n"
 		require.True(t, prune(t, log, "What is the first compiler error?", Logs, Options{}).Whole(), line)
 	}
-	require.True(t, diagnostic("src/a.go:12: x"))
-	require.False(t, diagnostic("src/a.go:12"), "a count of matches")
+	require.True(t, logs.Diagnostic("src/a.go:12: x"))
+	require.False(t, logs.Diagnostic("src/a.go:12"), "a count of matches")
 }
 
 // A program that tried all night failed for one reason: what it said again and again

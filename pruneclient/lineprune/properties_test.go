@@ -9,13 +9,17 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/rank"
+	"mcp-pruner/pruneclient/lineprune/render"
 )
 
 // vocabulary makes lines of every kind, blank ones, fences, directives and markers.
 var vocabulary = []string{"", "", "}", "func retry(n int) error {", "\treturn send(ctx)", "import os", "def parse(line):", "    return 1",
 	"# Heading", "```", "Some words about the timeout of a request.", "ERROR request failed", "2026-01-02 10:00:00 INFO served",
 	"Traceback (most recent call last):", "  File \"a.py\", line 3", "ValueError: bad", "a/b.go:12:3:\tretry()", "=== RUN   TestA",
-	"--- PASS: TestA (0.00s)", "--- FAIL: TestB (0.00s)", noPruneBegin, noPruneEnd, "⟦PRUNÉ: lignes 3-9 (7)⟧", "(filtered 3 lines)",
+	"--- PASS: TestA (0.00s)", "--- FAIL: TestB (0.00s)", render.NoPruneBegin, render.NoPruneEnd, "⟦PRUNÉ: lignes 3-9 (7)⟧", "(filtered 3 lines)",
 	"été 空指针 異常", "\r", "x\x00y", strings.Repeat("word ", 60), "\xff\xfe"}
 
 func randomText(r *rand.Rand, lines int) string {
@@ -59,7 +63,7 @@ func eachRandom(t *testing.T, check func(t *testing.T, text, question string, ki
 // requireSound checks what holds of every result.
 func requireSound(t *testing.T, text string, opts Options, res Result) {
 	t.Helper()
-	lines := splitLines(text)
+	lines := doc.Lines(text)
 	require.Equal(t, len(lines), res.Total)
 	next := 1
 	kept := res.Kept
@@ -100,7 +104,7 @@ func TestOutputIsNeverLongerThanTheInput(t *testing.T) {
 		opts.Marker = func(b Block) string { return Marker("prn_0123456789abcdef0123456789abcdef", b) }
 		res, err := Prune(context.Background(), text, question, kind, opts)
 		require.NoError(t, err)
-		out := Render(text, res, RenderOptions{Marker: opts.Marker})
+		out := Render(text, res, render.Options{Marker: opts.Marker})
 		require.LessOrEqual(t, len(out), len(text))
 		if res.Whole() {
 			require.Equal(t, text, out)
@@ -123,15 +127,15 @@ func TestMarkersSurvive(t *testing.T) {
 	eachRandom(t, func(t *testing.T, text, question string, kind Kind, opts Options) {
 		res, err := Prune(context.Background(), text, question, kind, opts)
 		require.NoError(t, err)
-		once := Render(text, res, RenderOptions{Header: Header(1, 2, "see the rest"), Marker: ShortMarker})
+		once := Render(text, res, render.Options{Header: render.Header(1, 2, "see the rest"), Marker: ShortMarker})
 		again, err := Prune(context.Background(), once, "something else entirely", kind, opts)
 		require.NoError(t, err)
-		lines, kept := splitLines(once), map[int]bool{}
+		lines, kept := doc.Lines(once), map[int]bool{}
 		for _, k := range again.Kept {
 			kept[k] = true
 		}
 		for i, line := range lines {
-			if isMarker(strings.TrimSpace(line)) {
+			if render.IsMarker(strings.TrimSpace(line)) {
 				require.True(t, kept[i+1], "lost %q", line)
 			}
 		}
@@ -218,9 +222,9 @@ func TestOneWordIsEnoughInALargeText(t *testing.T) {
 
 func TestRarityFallsWithEveryLineAndStaysPositive(t *testing.T) {
 	for _, n := range []float64{1, 511, 512, 1 << 20, 1 << 31} {
-		require.Positive(t, idf(n, n), n)
+		require.Positive(t, rank.Idf(n, n), n)
 		for df := n; df > 0 && df > n-2000; df-- {
-			require.Greater(t, idf(n, df-1), idf(n, df), "%v of %v", df, n)
+			require.Greater(t, rank.Idf(n, df-1), rank.Idf(n, df), "%v of %v", df, n)
 		}
 	}
 }
@@ -239,6 +243,6 @@ func FuzzPrune(f *testing.F) {
 		res, err := Prune(context.Background(), text, question, kinds[int(kind)%len(kinds)], opts)
 		require.NoError(t, err)
 		requireSound(t, text, opts, res)
-		require.LessOrEqual(t, len(Render(text, res, RenderOptions{Marker: ShortMarker})), len(text))
+		require.LessOrEqual(t, len(Render(text, res, render.Options{Marker: ShortMarker})), len(text))
 	})
 }

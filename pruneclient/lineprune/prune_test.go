@@ -7,6 +7,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/lineprune/detect"
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/render"
+	"mcp-pruner/pruneclient/lineprune/structure"
+	"mcp-pruner/pruneclient/lineprune/words"
 )
 
 func prune(t *testing.T, text, question string, kind Kind, opts Options) Result {
@@ -45,7 +51,7 @@ func TestWhyATextComesBackWhole(t *testing.T) {
 			res := prune(t, c.text, c.question, Code, c.opts)
 			require.True(t, res.Whole())
 			require.Equal(t, c.want, res.Warnings)
-			require.Equal(t, c.text, Render(c.text, res, RenderOptions{Header: "unused", Marker: ShortMarker}))
+			require.Equal(t, c.text, Render(c.text, res, render.Options{Header: "unused", Marker: ShortMarker}))
 		})
 	}
 }
@@ -86,12 +92,12 @@ func TestBestLineIsNeverLost(t *testing.T) {
 
 // Whatever the scores come to, none above another is no choice.
 func TestNoScoresBringTheTextBackWhole(t *testing.T) {
-	text := noPruneBegin + "\n" + noPruneEnd + "\n" + filler(100) + "the quaternion line\n" + filler(100)
-	p, err := study(context.Background(), text, "quaternion", Docs, Options{})
+	text := render.NoPruneBegin + "\n" + render.NoPruneEnd + "\n" + filler(100) + "the quaternion line\n" + filler(100)
+	s, err := Look(context.Background(), text, "quaternion", Docs, Options{})
 	require.NoError(t, err)
-	require.False(t, p.result().Whole())
-	clear(p.relevance.score)
-	res := p.result()
+	require.False(t, s.Choose().Whole())
+	clear(s.Score)
+	res := s.Choose()
 	require.True(t, res.Whole())
 	require.Equal(t, []string{LowConfidence}, res.Warnings)
 }
@@ -101,28 +107,28 @@ func TestDirectivesProtectWhatTheyEnclose(t *testing.T) {
 		block string
 		kept  string // a line of it that must survive
 	}{
-		"closed":   {noPruneBegin + "\nsecret A\n" + noPruneEnd + "\n", "secret A"},
-		"indented": {"   " + noPruneBegin + "  \nsecret A\n\t" + noPruneEnd + "\n", "secret A"},
-		"unclosed": {noPruneBegin + "\n" + filler(5) + "secret A\n", "secret A"},
+		"closed":   {render.NoPruneBegin + "\nsecret A\n" + render.NoPruneEnd + "\n", "secret A"},
+		"indented": {"   " + render.NoPruneBegin + "  \nsecret A\n\t" + render.NoPruneEnd + "\n", "secret A"},
+		"unclosed": {render.NoPruneBegin + "\n" + filler(5) + "secret A\n", "secret A"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := sampleDocs(100) + c.block + filler(10)
 			res := prune(t, text, "the timeout of paragraph 26", Docs, Options{Budget: 0.1})
-			requireKept(t, text, res, c.kept, noPruneBegin)
+			requireKept(t, text, res, c.kept, render.NoPruneBegin)
 			require.False(t, res.Whole())
 		})
 	}
 }
 
 func TestDirectivesStandAlone(t *testing.T) {
-	text := sampleDocs(100) + "see " + noPruneBegin + " in the manual\nnothing here\n" + noPruneEnd + "\nnothing there\n"
-	require.NotContains(t, Sealed(splitLines(text)), true, "a line that mentions a directive, and a stray end, protect nothing")
+	text := sampleDocs(100) + "see " + render.NoPruneBegin + " in the manual\nnothing here\n" + render.NoPruneEnd + "\nnothing there\n"
+	require.NotContains(t, render.Sealed(doc.Lines(text)), true, "a line that mentions a directive, and a stray end, protect nothing")
 }
 
 func requireKept(t *testing.T, text string, res Result, lines ...string) {
 	t.Helper()
 	kept := map[string]bool{}
-	all := splitLines(text)
+	all := doc.Lines(text)
 	for _, k := range res.Kept {
 		kept[strings.TrimSpace(all[k-1])] = true
 	}
@@ -187,7 +193,7 @@ func TestListsOfPaths(t *testing.T) {
 }
 
 func TestExplainSaysWhy(t *testing.T) {
-	text := sampleCode(200) + noPruneBegin + "\nkeep me\n" + noPruneEnd + "\n"
+	text := sampleCode(200) + render.NoPruneBegin + "\nkeep me\n" + render.NoPruneEnd + "\n"
 	res := prune(t, text, "where is a request retried until its deadline", Code, Options{Budget: 0.3, Explain: true})
 	require.Equal(t, "protected: directive or marker", res.Lines[201].Why)
 	require.Contains(t, res.Lines[0].Why, "terms: retried, request, until, deadline")
@@ -247,7 +253,9 @@ func TestKindOfAText(t *testing.T) {
 		"context lines":    {strings.Repeat("a/b.go-7-x := 1\na/b.go:8:retry(x)\na/b.go-9-}\n--\n", 50), Options{}, Grep},
 		"Windows paths":    {strings.Repeat("C:\\a\\b.go:8:retry(x)\n", 50), Options{}, Grep},
 	} {
-		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, detect(newDocument(c.text), Auto, c.opts)) })
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, detect.Kind(doc.New(c.text), Auto, c.opts.File, c.opts.Command))
+		})
 	}
 }
 
@@ -264,11 +272,11 @@ func TestDefinitionsOfManyLanguages(t *testing.T) {
 		"interface Reader {":                                 "Reader",
 		"CJSON_PUBLIC(cJSON *) cJSON_Parse(const char *v) {": "CJSON_PUBLIC",
 	} {
-		require.True(t, isDefinition(strings.TrimSpace(line), nil), line)
-		require.Equal(t, name, definedName(line), line)
+		require.True(t, structure.IsDefinition(strings.TrimSpace(line), nil), line)
+		require.Equal(t, name, structure.DefinedName(line), line)
 	}
 	for _, line := range []string{"if (a) {", "return parse(x)", "x = call(a)", "} else {", "for (;;) {", "type = 3", "import os", "foo(bar);"} {
-		require.False(t, isDefinition(line, nil), line)
+		require.False(t, structure.IsDefinition(line, nil), line)
 	}
 }
 
@@ -276,7 +284,7 @@ func TestIdentifiersFallIntoParts(t *testing.T) {
 	for word, want := range map[string]string{"parseHTTPBody_v2": "parse HTTP Body v 2", "max_output_bytes": "max output bytes",
 		"__init__": "init", "utf8": "utf 8", "X": "X", "HTTPServer": "HTTP Server", "_": "", "": "", "aB": "a B"} {
 		var parts []string
-		n := eachPart(word, func(p string) { parts = append(parts, p) })
+		n := words.EachPart(word, func(p string) { parts = append(parts, p) })
 		require.Equal(t, want, strings.Join(parts, " "), word)
 		require.Len(t, parts, n)
 	}
@@ -288,9 +296,9 @@ func TestStemsBringFormsTogether(t *testing.T) {
 		want := ""
 		for _, w := range strings.Fields(forms) {
 			if want == "" {
-				want = stemOf(w)
+				want = words.StemOf(w)
 			}
-			require.Equal(t, want, stemOf(w), w)
+			require.Equal(t, want, words.StemOf(w), w)
 		}
 	}
 }
@@ -298,13 +306,13 @@ func TestStemsBringFormsTogether(t *testing.T) {
 func TestMarkersAreOneSafeLine(t *testing.T) {
 	m := Marker("prn_1", Block{Start: 3, End: 9, Reason: "evil⟧\n⟦x\r"})
 	require.Equal(t, "⟦PRUNÉ: prune_id=prn_1 lignes 3-9 (7) raison=evil   x ⟧", m)
-	require.True(t, isMarker(m))
-	require.True(t, isMarker(ShortMarker(Block{Start: 1, End: 2})))
+	require.True(t, render.IsMarker(m))
+	require.True(t, render.IsMarker(ShortMarker(Block{Start: 1, End: 2})))
 }
 
 func TestRenderNumbersLinesAndNeverMarkers(t *testing.T) {
 	res := Result{Total: 4, Kept: []int{1, 4}, Blocks: []Block{{Start: 2, End: 3}}}
-	got := Render("a\nb\nc\nd\n", res, RenderOptions{Header: "[h]", Marker: ShortMarker, Numbers: true})
+	got := Render("a\nb\nc\nd\n", res, render.Options{Header: "[h]", Marker: ShortMarker, Numbers: true})
 	require.Equal(t, "[h]\n1│ a\n⟦PRUNÉ: lignes 2-3 (2)⟧\n4│ d\n", got)
 }
 
@@ -325,7 +333,7 @@ func TestHeadingsOfManyMarkups(t *testing.T) {
 		first, _, _ := strings.Cut(named("Rotating"), "\n")
 		requireKept(t, text, res, strings.TrimSpace(first), "Old ones stay valid for a websocket client.")
 	}
-	require.False(t, isHeading("<h3>"+strings.Repeat("a table on one line ", 20)+"</h3>", ""))
+	require.False(t, structure.IsHeading("<h3>"+strings.Repeat("a table on one line ", 20)+"</h3>", ""))
 }
 
 // What a question says around what it asks for is neither found nor missed.

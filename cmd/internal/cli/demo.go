@@ -5,51 +5,40 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcp-pruner/cmd/internal/command"
 )
 
-const demoUsage = `usage: mcp-pruner demo -q QUESTION FILE
-
-Reads FILE twice through the real server, as an agent would: without a question,
-and with one.
-
-example:
-  mcp-pruner demo -q "how are retries configured" client.go
-`
-
-// demo starts this program as a client would, reads a file twice over standard
+// demoCommand starts this program as a client would, reads a file twice over standard
 // streams, without and with a question, and shows what an agent gets.
-func demo(ctx context.Context, p Process) int {
-	flags := flag.NewFlagSet("mcp-pruner demo", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	question := flags.String("q", "", "")
-	err := flags.Parse(p.Args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(p.Stdout, demoUsage)
-		return exitOK
-	case err != nil:
-		fmt.Fprintf(p.Stderr, "mcp-pruner demo: %v\n%s", err, demoUsage)
-		return exitUsage
-	case flags.NArg() != 1 || *question == "":
-		fmt.Fprint(p.Stderr, demoUsage)
-		return exitUsage
+func demoCommand(p command.Process) *cobra.Command {
+	var question string
+	c := &cobra.Command{
+		Use:   "demo -q QUESTION FILE",
+		Short: "Read a file over the real server with a question: before and after",
+		Long: `Reads FILE twice through the real server, as an agent would: without a question,
+and with one.`,
+		Example: `  mcp-pruner demo -q "how are retries configured" client.go`,
+		Args:    command.OneArgument("FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if question == "" {
+				return command.Usagef("a question is needed: -q \"what you want to know\"")
+			}
+			return showDemo(c.Context(), p, args[0], question)
+		},
 	}
-	if err := showDemo(ctx, p, flags.Arg(0), *question); err != nil {
-		fmt.Fprintln(p.Stderr, "mcp-pruner demo:", err)
-		return exitFail
-	}
-	return exitOK
+	c.Flags().StringVarP(&question, "question", "q", "", "what you want to know")
+	return c
 }
 
-func showDemo(ctx context.Context, p Process, file, question string) error {
+func showDemo(ctx context.Context, p command.Process, file, question string) error {
 	before, err := demoRead(ctx, p, map[string]any{"file_path": file})
 	if err != nil {
 		return err
@@ -70,7 +59,7 @@ func showDemo(ctx context.Context, p Process, file, question string) error {
 }
 
 // demoRead runs the server for one read.
-func demoRead(ctx context.Context, p Process, arguments map[string]any) (string, error) {
+func demoRead(ctx context.Context, p command.Process, arguments map[string]any) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err

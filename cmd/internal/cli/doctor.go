@@ -9,10 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 	"text/tabwriter"
 
+	"github.com/spf13/cobra"
+
+	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm"
 	"mcp-pruner/pruneclient"
@@ -36,19 +37,27 @@ func (f finding) mark() string {
 	return "ok"
 }
 
-// doctor says what the server would find here. Exit code 1 when something is
-// wrong that a user would want to know before an agent does.
-func doctor(ctx context.Context, p Process) int {
-	if code, done := noArguments(p, "doctor", "says what the server would find here: shell, rg, pruner, clients, root, files and settings"); done {
-		return code
+func doctorCommand(p command.Process) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what the server would find: shell, rg, pruner, root, settings",
+		Long: `Says what the server would find here: shell, rg, pruner, root, files and settings.
+The exit status is 1 when something is wrong that you would want to know before an
+agent does.`,
+		Args: command.NoArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return command.Exit(doctor(c.Context(), p)) },
 	}
-	config, entries, err := settings.Load(settings.FromEnv(p.Env))
+}
+
+// doctor prints the report and returns the exit code.
+func doctor(ctx context.Context, p command.Process) int {
+	config, entries, err := settings.Load(settings.Stdio, nil, settings.FromEnv(p.Env))
 	findings := []finding{
 		{what: "version", found: buildVersion()},
 		shell(),
 		searcher(),
 		pruner(ctx, config, prunerIsSet(p.Env)),
-		root(config.Root),
+		rootFinding(config.Root),
 		file("trace", config.Trace, func() (io.Closer, error) { return fsm.OpenTrace(config.Trace, 0, nil) }),
 		file("recovery store", config.RecoveryStore, func() (io.Closer, error) {
 			return recovery.Open(recovery.Settings{
@@ -59,16 +68,16 @@ func doctor(ctx context.Context, p Process) int {
 	if err != nil {
 		findings = append(findings, finding{what: "settings", found: oneLine(err), bad: true})
 	}
-	findings = append(findings, clients(ctx, p.Env)...)
-	findings = append(findings, strays(p.Env, entries)...)
-	code := exitOK
+	findings = append(findings, clientEntries(ctx, p.Env)...)
+	findings = append(findings, strays(p.Env)...)
+	code := command.OK
 	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	for _, f := range findings {
 		if f.what == "" {
 			continue
 		}
 		if f.bad {
-			code = exitFail
+			code = command.Fail
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", f.mark(), f.what, f.found)
 	}
@@ -80,20 +89,20 @@ func doctor(ctx context.Context, p Process) int {
 	return code
 }
 
-// strays are variables that look like the server's settings and are none: they may
-// be misspelled, or meant for another program of ours.
-func strays(env []string, entries []settings.Entry) (found []finding) {
-	for _, variable := range env {
-		name, value, _ := strings.Cut(variable, "=")
-		ours := value != "" && (strings.HasPrefix(name, "MCP_PRUNER_") || strings.HasPrefix(name, "PRUNER_"))
-		if ours && !slices.ContainsFunc(entries, func(e settings.Entry) bool { return e.Name == name }) {
-			found = append(found, finding{what: "unknown", note: true, found: fmt.Sprintf("%q is set, and this server has no such setting", name)})
+// strays are variables that look like settings and are not: most likely they are
+// misspelled, and what they were meant to set has its default.
+func strays(env []string) (found []finding) {
+	for _, stray := range settings.Unknown(env) {
+		message := fmt.Sprintf("%s is set, and there is no such setting", stray.Name)
+		if stray.Intended != "" {
+			message += "; did you mean " + stray.Intended + "?"
 		}
+		found = append(found, finding{what: "unknown", found: message, bad: true})
 	}
 	return found
 }
 
-func root(path string) finding {
+func rootFinding(path string) finding {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return finding{what: "root", found: path + " is no directory", bad: true}
 	}

@@ -15,9 +15,9 @@ import (
 // defaultPruner is where a server prunes whose entry says nothing of it.
 const defaultPruner = "http://localhost:8000/prune"
 
-// clients says what the clients' own configurations say of this server, and whether
+// clientEntries says what the clients' own configurations say of this server, and whether
 // it would work.
-func clients(ctx context.Context, env []string) (found []finding) {
+func clientEntries(ctx context.Context, env []string) (found []finding) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil // the root is reported elsewhere

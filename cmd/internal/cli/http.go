@@ -2,68 +2,73 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"net"
-	"os/signal"
-	"slices"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"mcp-pruner/cmd/internal/assemble"
+	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/eventlog"
 	"mcp-pruner/cmd/internal/httpserver"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm"
 )
 
-const httpUsage = `usage: mcp-pruner serve [--host 127.0.0.1] [--port 0] [--root .] [--log-format json|text]
-       jeeves-mcp-pruner  the same
-
-Serves MCP over HTTP on this machine, to any number of clients: POST /mcp, and
+// httpCommand is the verb serve.
+func httpCommand(p command.Process) *cobra.Command {
+	format := eventlog.JSON
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve over HTTP on this machine, to any number of clients",
+		Long: `Serves MCP over HTTP on this machine, to any number of clients: POST /mcp, and
 GET /healthz. Port 0 takes any free port; the event mcp_pruner.ready on standard
-error names it.
-
-  --host ADDRESS     127.0.0.1 or ::1
-  --port PORT        0 to 65535
-  --root DIR         what paths are relative to and may not leave
-  --log-format FORM  of the events on standard error: json or text
-
-examples:
-  PRUNER_URL=embedded mcp-pruner serve --port 8005
-  claude mcp add --transport http pruner http://127.0.0.1:8005/mcp
-  codex mcp add pruner --url http://127.0.0.1:8005/mcp
+error names it. jeeves-mcp-pruner is the same under the name its design gives it.
 
 Settings come from the environment; docs/HTTP.md lists them. Without PRUNER_URL
-nothing is pruned.
-`
+nothing is pruned.`,
+		Example: `  PRUNER_URL=embedded mcp-pruner serve --port 8005
+  claude mcp add --transport http pruner http://127.0.0.1:8005/mcp
+  codex mcp add pruner --url http://127.0.0.1:8005/mcp`,
+		Args: command.NoArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return command.Exit(serveHTTP(c.Context(), p, given(c, settings.HTTP), format))
+		},
+	}
+	c.Flags().Var(command.Choice(&format, eventlog.JSON, eventlog.Text), "log-format", "of the events on standard error")
+	addFlags(c, settings.HTTP)
+	return command.EndsItself(c)
+}
 
-// RunHTTP is the HTTP server as a program of its own, and returns the exit code.
-func RunHTTP(p Process) int {
-	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
-	defer stop()
-	surviveClosedPipes()
-	return serveHTTP(ctx, p)
+// addFlags gives a verb the flags of its program's settings.
+func addFlags(c *cobra.Command, program settings.Program) {
+	for _, r := range settings.Rows(program) {
+		if r.Flag != "" {
+			c.Flags().String(r.Flag, r.Default, r.Allowed)
+		}
+	}
+}
+
+// given returns the settings that are given as flags, by the flags' names.
+func given(c *cobra.Command, program settings.Program) map[string]string {
+	flags := make(map[string]string)
+	for _, r := range settings.Rows(program) {
+		if r.Flag != "" && c.Flags().Changed(r.Flag) {
+			flags[r.Flag] = c.Flags().Lookup(r.Flag).Value.String()
+		}
+	}
+	return flags
 }
 
 // sharedMemoryLimit is memoryLimit for many clients' outputs at once.
 const sharedMemoryLimit = 512 << 20
 
-// serveHTTP is the verb serve.
-func serveHTTP(ctx context.Context, p Process) int {
+// serveHTTP serves until ctx ends and returns the exit code.
+func serveHTTP(ctx context.Context, p command.Process, flags map[string]string, format eventlog.Format) int {
 	started := time.Now()
 	boundMemory(settings.FromEnv(p.Env), sharedMemoryLimit)
-	flags, format, err := parseServe(p.Args)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(p.Stdout, httpUsage)
-		return exitOK
-	}
-	if err != nil {
-		fmt.Fprintf(p.Stderr, "mcp-pruner serve: %v\n\n%s", err, httpUsage)
-		return exitUsage
-	}
-	config, _, err := settings.LoadHTTP(flags, settings.FromEnv(p.Env))
+	config, _, err := settings.Load(settings.HTTP, flags, settings.FromEnv(p.Env))
 	logs := eventlog.NewAs(format, p.Stderr, fsm.Level(config.LogLevel))
 	defer logs.Close(flushWithin)
 	emit := logs.Emit
@@ -77,22 +82,23 @@ func serveHTTP(ctx context.Context, p Process) int {
 	}
 	if err != nil {
 		emit(fsm.NewEvent("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
-		return exitUsage
+		return command.Usage
 	}
+	reportStrays(p.Env, emit)
 	announce(format, p.Stderr, config, listener)
 	graceful, err := httpserver.Serve(ctx, listener, handler)
 	emit(fsm.NewEvent("mcp_pruner.stopped", "", fsm.Facts{
 		"graceful": graceful, "duration_ms": time.Since(started).Milliseconds(),
 	}))
 	if err != nil {
-		return exitFail
+		return command.Fail
 	}
-	return exitOK
+	return command.OK
 }
 
 // announce says where the server listens. It does so whatever the level of the log:
 // with port 0 nobody could find the server otherwise.
-func announce(format eventlog.Format, w io.Writer, c settings.HTTP, l net.Listener) {
+func announce(format eventlog.Format, w io.Writer, c settings.Settings, l net.Listener) {
 	logs := eventlog.NewAs(format, w, fsm.Debug)
 	logs.Emit(fsm.NewEvent("mcp_pruner.ready", "", fsm.Facts{
 		"host": c.Host, "port": l.Addr().(*net.TCPAddr).Port, "root": c.Root,
@@ -100,35 +106,11 @@ func announce(format eventlog.Format, w io.Writer, c settings.HTTP, l net.Listen
 	logs.Close(flushWithin)
 }
 
-// parseServe returns the settings that are given as flags, by name, and the form
-// of the log.
-func parseServe(args []string) (given map[string]string, format eventlog.Format, err error) {
-	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // what is wrong is said once, with the usage
-	for _, name := range []string{"host", "port", "root"} {
-		flags.String(name, "", "")
-	}
-	form := flags.String("log-format", string(eventlog.JSON), "")
-	if err := flags.Parse(args); err != nil {
-		return nil, "", err
-	}
-	if flags.NArg() > 0 {
-		return nil, "", fmt.Errorf("there is no argument %q", flags.Arg(0))
-	}
-	if !slices.Contains([]string{"json", "text"}, *form) {
-		return nil, "", fmt.Errorf("--log-format=%q: want json or text", *form)
-	}
-	given = make(map[string]string)
-	flags.Visit(func(f *flag.Flag) { given[f.Name] = f.Value.String() })
-	delete(given, "log-format")
-	return given, eventlog.Format(*form), nil
-}
-
 // newHTTPHandler puts the parts together: what standard streams get too, with what
 // the HTTP design adds.
-func newHTTPHandler(c settings.HTTP, env []string, emit func(fsm.Event)) (*httpserver.Handler, error) {
+func newHTTPHandler(c settings.Settings, env []string, emit func(fsm.Event)) (*httpserver.Handler, error) {
 	server, err := assemble.Server(assemble.Options{
-		Settings: c.Settings, Env: env, Version: buildVersion(), Emit: emit, Table: fsm.HTTPRequestTable(),
+		Settings: c, Env: env, Version: buildVersion(), Emit: emit, Table: fsm.HTTPRequestTable(),
 		Aliases: true, MaxPruneBytes: c.MaxPruneBytes, FieldErrors: true, MaxEach: c.MaxCalls / 4,
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // (/proc/PID/environ), to the commands the server runs as well, as it is. Where
 // the program cannot be started again it goes on with what it has.
 func ShedSecrets(args, env []string) {
-	config, _, _ := settings.Load(settings.FromEnv(env)) // a bad setting is reported by the server
+	config, _, _ := settings.Load(settings.Stdio, nil, settings.FromEnv(env)) // a bad setting is reported by the server
 	kept := slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return tools.ClientSecret(name) && !slices.Contains(config.PassEnv, name)

@@ -2,11 +2,15 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"runtime/debug"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"mcp-pruner/cmd/internal/assemble"
+	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/eventlog"
 	"mcp-pruner/cmd/internal/mcpserver"
 	"mcp-pruner/cmd/internal/settings"
@@ -34,11 +38,48 @@ func boundMemory(env settings.Lookup, limit int64) {
 	}
 }
 
+// stdioCommand is the program without a verb.
+func stdioCommand(p command.Process) *cobra.Command {
+	var showVersion bool
+	c := &cobra.Command{
+		Use:   command.Program,
+		Short: "Serve read, bash and grep over MCP, pruned to an agent's question",
+		Long: `mcp-pruner serves MCP over standard input and output: read, bash and grep, whose
+output is pruned to the question an agent asks with the call. With a command it does
+one of the things below.
+
+Settings come from the environment: "mcp-pruner doctor" lists those in force, and
+docs/CONFIG.md describes them.`,
+		Example: `  claude mcp add pruner -e PRUNER_URL=embedded -- mcp-pruner
+  codex mcp add pruner --env PRUNER_URL=embedded -- mcp-pruner
+  go test ./... 2>&1 | mcp-pruner prune -q "which test failed and why"`,
+		SuggestionsMinimumDistance: 2,
+	}
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		message := fmt.Sprintf("there is no command %q", args[0])
+		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+			message += fmt.Sprintf("; did you mean %s?", command.Or(near))
+		}
+		return command.Usagef("%s", message)
+	}
+	c.Flags().BoolVarP(&showVersion, "version", "v", false, "print the version")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if showVersion {
+			return printVersion(p)
+		}
+		return command.Exit(serveStdio(c.Context(), p))
+	}
+	return command.EndsItself(c)
+}
+
 // serveStdio serves over standard input and output: the program without a verb.
-func serveStdio(ctx context.Context, p Process) int {
+func serveStdio(ctx context.Context, p command.Process) int {
 	started := time.Now()
 	boundMemory(settings.FromEnv(p.Env), memoryLimit)
-	config, _, err := settings.Load(settings.FromEnv(p.Env))
+	config, _, err := settings.Load(settings.Stdio, nil, settings.FromEnv(p.Env))
 	logs := eventlog.New(p.Stderr, fsm.Level(config.LogLevel))
 	defer logs.Close(flushWithin)
 	emit := logs.Emit
@@ -50,14 +91,26 @@ func serveStdio(ctx context.Context, p Process) int {
 	}
 	if err != nil {
 		emit(fsm.NewEvent("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
-		return exitUsage
+		return command.Usage
 	}
+	reportStrays(p.Env, emit)
 	emit(fsm.NewEvent("mcp_pruner.ready", "", fsm.Facts{"root": config.Root}))
 	graceful := stdio.Serve(ctx, server, p.Stdin, p.Stdout)
 	emit(fsm.NewEvent("mcp_pruner.stopped", "", fsm.Facts{
 		"graceful": graceful, "duration_ms": time.Since(started).Milliseconds(),
 	}))
-	return exitOK
+	return command.OK
+}
+
+// reportStrays logs every variable that looks like a setting and is not one.
+func reportStrays(env []string, emit func(fsm.Event)) {
+	for _, stray := range settings.Unknown(env) {
+		facts := fsm.Facts{"name": stray.Name}
+		if stray.Intended != "" {
+			facts["intended"] = stray.Intended
+		}
+		emit(fsm.NewEvent("mcp_pruner.setting_unknown", "", facts))
+	}
 }
 
 // oneLine puts joined errors on one line, as the log wants them.

@@ -1,9 +1,12 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"mcp-pruner/cmd/internal/command"
 )
 
 // release is the version of this source tree.
@@ -23,13 +26,14 @@ func buildVersion() string {
 	return release
 }
 
-func version(_ context.Context, p Process) int {
-	if code, done := noArguments(p, "version", "prints the version"); done {
-		return code
+func versionCommand(p command.Process) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: command.NoArguments,
+		RunE: func(*cobra.Command, []string) error { return printVersion(p) },
 	}
-	if _, err := fmt.Fprintln(p.Stdout, "mcp-pruner "+buildVersion()); err != nil {
-		fmt.Fprintln(p.Stderr, "mcp-pruner version:", err)
-		return exitFail
-	}
-	return exitOK
+}
+
+func printVersion(p command.Process) error {
+	_, err := fmt.Fprintln(p.Stdout, command.Program+" "+buildVersion())
+	return err
 }

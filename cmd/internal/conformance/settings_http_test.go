@@ -10,8 +10,8 @@ import (
 	"mcp-pruner/cmd/internal/settings"
 )
 
-func loadHTTP(flags, env map[string]string) (settings.HTTP, map[string]settings.Entry, error) {
-	s, entries, err := settings.LoadHTTP(flags, func(name string) (string, bool) {
+func loadHTTP(flags, env map[string]string) (settings.Settings, map[string]settings.Entry, error) {
+	s, entries, err := settings.Load(settings.HTTP, flags, func(name string) (string, bool) {
 		v, ok := env[name]
 		return v, ok
 	})

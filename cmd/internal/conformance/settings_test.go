@@ -12,7 +12,7 @@ import (
 )
 
 func load(env map[string]string) error {
-	_, _, err := settings.Load(func(name string) (string, bool) {
+	_, _, err := settings.Load(settings.Stdio, nil, func(name string) (string, bool) {
 		v, ok := env[name]
 		return v, ok
 	})
@@ -22,7 +22,7 @@ func load(env map[string]string) error {
 // TestSettingsEqualTheDesign compares names and defaults in both directions, and
 // tries values on either side of what is allowed.
 func TestSettingsEqualTheDesign(t *testing.T) {
-	_, entries, err := settings.Load(func(string) (string, bool) { return "", false })
+	_, entries, err := settings.Load(settings.Stdio, nil, func(string) (string, bool) { return "", false })
 	require.NoError(t, err)
 	defaults := make(map[string]string)
 	for _, e := range entries {

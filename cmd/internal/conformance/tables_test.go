@@ -193,7 +193,8 @@ func TestEveryRunRowOverHTTPIsTranscribed(t *testing.T) {
 // No event is in the schemas that nothing emits: rows emit the tool, pruner and
 // run events; the process emits the few that are listed here.
 func TestEveryEventIsEmittedSomewhere(t *testing.T) {
-	emitted := []string{"mcp_pruner.stopped", "mcp_pruner.kill_escalated", "mcp_pruner.log_dropped", "mcp_pruner.trace_failed"}
+	emitted := []string{"mcp_pruner.stopped", "mcp_pruner.kill_escalated", "mcp_pruner.log_dropped", "mcp_pruner.trace_failed",
+		"mcp_pruner.setting_unknown"}
 	for _, m := range machines(t) {
 		for _, r := range m.code.Rows {
 			emitted = append(emitted, strings.Fields(r.Events)...)

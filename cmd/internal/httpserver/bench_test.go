@@ -21,11 +21,11 @@ import (
 func BenchmarkSmallRead(b *testing.B) {
 	root := b.TempDir()
 	require.NoError(b, os.WriteFile(filepath.Join(root, "small.txt"), []byte("hello\n"), 0o600))
-	config, _, err := settings.LoadHTTP(map[string]string{"root": root}, settings.FromEnv(nil))
+	config, _, err := settings.Load(settings.HTTP, map[string]string{"root": root}, settings.FromEnv(nil))
 	require.NoError(b, err)
 	logs := eventlog.New(io.Discard, fsm.Debug)
 	server, err := assemble.Server(assemble.Options{
-		Settings: config.Settings, Emit: logs.Emit, Table: fsm.HTTPRequestTable(), Aliases: true, FieldErrors: true,
+		Settings: config, Emit: logs.Emit, Table: fsm.HTTPRequestTable(), Aliases: true, FieldErrors: true,
 	})
 	require.NoError(b, err)
 	h := NewHandler(Config{Server: server})

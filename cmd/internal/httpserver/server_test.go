@@ -41,10 +41,10 @@ func newPlace(t *testing.T, change func(*Config)) *place {
 func newPlaceWith(t *testing.T, env []string, change func(*Config)) *place {
 	t.Helper()
 	p := &place{t: t, root: t.TempDir()}
-	config, _, err := settings.LoadHTTP(map[string]string{"root": p.root}, settings.FromEnv(env))
+	config, _, err := settings.Load(settings.HTTP, map[string]string{"root": p.root}, settings.FromEnv(env))
 	require.NoError(t, err)
 	p.server, err = assemble.Server(assemble.Options{
-		Settings: config.Settings, Env: append(os.Environ(), "HOME=/"), // a login shell's profile is not ours to test
+		Settings: config, Env: append(os.Environ(), "HOME=/"), // a login shell's profile is not ours to test
 		Version: "1.2.3", Emit: p.emit,
 		Table: fsm.HTTPRequestTable(), Aliases: true, MaxPruneBytes: config.MaxPruneBytes, FieldErrors: true,
 	})

@@ -4,45 +4,17 @@ package prunecmd
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/pruneclient/lineprune"
 )
-
-// Exit codes.
-const (
-	exitOK    = 0
-	exitError = 1
-	exitUsage = 2
-)
-
-const usage = `usage: mcp-pruner prune -q QUESTION [flags] [FILE|-]
-
-Prints the lines of FILE (or of the standard input) that answer QUESTION, and a
-marker for every range left out. Without --budget a text that is short, or that
-the question does not fit, is printed whole; a note on the standard error says so.
-
-  -q, --question TEXT  what you want to know
-  -b, --budget SHARE   keep at most this share of the tokens, e.g. 0.3 (default: as much as seems relevant)
-  -k, --kind KIND      code, logs, docs or grep (default: detected)
-      --why            print every line with its score and why it was kept or dropped
-      --json           print what was kept as JSON
-      --batch          one JSON request a line in, one JSON answer a line out
-  -h, --help           this text
-
-examples:
-  mcp-pruner prune -q "where are retries counted" client.go
-  go test ./... 2>&1 | mcp-pruner prune -q "which test failed and why"
-  mcp-pruner prune -q "how do I set the timeout" --budget 0.2 README.md
-  mcp-pruner prune -q "why was the upload rejected" --why server.log | less
-  printf '%s\n' '{"question":"...","text":"...","source_type":"code","budget":0.3}' | mcp-pruner prune --batch
-
-exit status: 0 done, 1 could not read or write, 2 wrong usage
-`
 
 // settings are the command line, checked.
 type settings struct {
@@ -55,22 +27,37 @@ type settings struct {
 	file     string // "-" is the standard input
 }
 
-// Run is the verb; args come without it. It returns the exit status.
-func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s, err := parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		io.WriteString(stdout, usage) // nothing to do about a closed pipe
-		return exitOK
+// Command is the verb.
+func Command(p command.Process) *cobra.Command {
+	var s settings
+	c := &cobra.Command{
+		Use:   "prune -q QUESTION [FILE|-]",
+		Short: "Prune a file or standard input to a question",
+		Long: `Prints the lines of FILE (or of the standard input) that answer QUESTION, and a
+marker for every range left out. Without --budget a text that is short, or that
+the question does not fit, is printed whole; a note on the standard error says so.
+
+With --batch it reads one JSON request a line and writes one JSON answer a line.`,
+		Example: `  mcp-pruner prune -q "where are retries counted" client.go
+  go test ./... 2>&1 | mcp-pruner prune -q "which test failed and why"
+  mcp-pruner prune -q "how do I set the timeout" --budget 20% README.md
+  mcp-pruner prune -q "why was the upload rejected" --why server.log | less
+  printf '%s\n' '{"question":"...","text":"...","source_type":"code","budget":0.3}' | mcp-pruner prune --batch`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := s.check(c.Flags(), args); err != nil {
+				return command.Usagef("%w", err)
+			}
+			return run(c.Context(), s, p.Stdin, p.Stdout, p.Stderr)
+		},
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "mcp-pruner prune: %v\nTry 'mcp-pruner prune --help'.\n", err)
-		return exitUsage
-	}
-	if err := run(ctx, s, stdin, stdout, stderr); err != nil {
-		fmt.Fprintf(stderr, "mcp-pruner prune: %v\n", err)
-		return exitError
-	}
-	return exitOK
+	f := c.Flags()
+	f.StringVarP(&s.question, "question", "q", "", "what you want to know")
+	f.VarP(command.Share(&s.budget), "budget", "b", "keep at most this share of the tokens, e.g. 0.3 or 30% (default: as much as seems relevant)")
+	f.VarP(command.Choice(&s.kind, lineprune.Code, lineprune.Logs, lineprune.Docs, lineprune.Grep), "kind", "k", "of the text (default: detected)")
+	f.BoolVar(&s.why, "why", false, "print every line with its score and why it was kept or dropped")
+	f.BoolVar(&s.json, "json", false, "print what was kept as JSON")
+	f.BoolVar(&s.batch, "batch", false, "one JSON request a line in, one JSON answer a line out")
+	return c
 }
 
 func run(ctx context.Context, s settings, stdin io.Reader, stdout, stderr io.Writer) error {
@@ -92,62 +79,11 @@ func run(ctx context.Context, s settings, stdin io.Reader, stdout, stderr io.Wri
 	return show(s, text, res, stdout, stderr)
 }
 
-func parse(args []string) (settings, error) {
-	var s settings
-	var kind string
-	fs := flag.NewFlagSet("prune", flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	for _, name := range []string{"q", "question"} {
-		fs.StringVar(&s.question, name, "", "")
-	}
-	for _, name := range []string{"b", "budget"} {
-		fs.Float64Var(&s.budget, name, 0, "")
-	}
-	for _, name := range []string{"k", "kind"} {
-		fs.StringVar(&kind, name, "", "")
-	}
-	fs.BoolVar(&s.why, "why", false, "")
-	fs.BoolVar(&s.json, "json", false, "")
-	fs.BoolVar(&s.batch, "batch", false, "")
-	rest, err := parseAnywhere(fs, args)
-	if err != nil {
-		return s, err
-	}
-	s.kind = lineprune.Kind(kind)
-	return s, s.check(fs, rest)
-}
-
-// parseAnywhere lets flags follow the file name.
-func parseAnywhere(fs *flag.FlagSet, args []string) ([]string, error) {
-	var rest []string
-	for {
-		if err := fs.Parse(args); err != nil {
-			return nil, err
-		}
-		if fs.NArg() == 0 {
-			return rest, nil
-		}
-		if len(args) > fs.NArg() && args[len(args)-fs.NArg()-1] == "--" {
-			return append(rest, fs.Args()...), nil
-		}
-		rest = append(rest, fs.Arg(0))
-		args = fs.Args()[1:]
-	}
-}
-
-func (s *settings) check(fs *flag.FlagSet, files []string) error {
-	given := map[string]bool{}
-	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	if err := checkKind(s.kind); err != nil {
-		return err
-	}
-	if given["b"] || given["budget"] {
-		if err := checkBudget(s.budget); err != nil {
-			return err
-		}
-	}
+func (s *settings) check(flags *pflag.FlagSet, files []string) error {
+	given := 0
+	flags.Visit(func(*pflag.Flag) { given++ })
 	if s.batch {
-		if len(files) > 0 || len(given) > 1 {
+		if len(files) > 0 || given > 1 {
 			return errors.New("--batch takes everything from its requests, no other flag and no file")
 		}
 		return nil

@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/command"
 )
 
 // output is what one run of the verb left.
@@ -20,10 +23,15 @@ type output struct {
 	stdout, stderr string
 }
 
+func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	p := command.Process{Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	return command.Verb(context.Background(), Command(p), p)
+}
+
 func runVerb(t *testing.T, stdin string, args ...string) output {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	status := Run(context.Background(), args, strings.NewReader(stdin), &stdout, &stderr)
+	status := execute(args, strings.NewReader(stdin), &stdout, &stderr)
 	return output{status, stdout.String(), stderr.String()}
 }
 
@@ -110,16 +118,17 @@ func TestWrongUsageSaysWhat(t *testing.T) {
 		want string
 	}{
 		{nil, `a question is needed: -q "what you want to know"`},
-		{[]string{"-q", "x", "--budget", "2"}, "a budget is a share above 0 and up to 1, not 2"},
-		{[]string{"-q", "x", "--budget", "NaN"}, "a budget is a share above 0 and up to 1, not NaN"},
-		{[]string{"-q", "x", "-k", "poem"}, `unknown kind "poem" (code, logs, docs or grep)`},
+		{[]string{"-q", "x", "--budget", "2"}, "want a share above 0 and up to 1"},
+		{[]string{"-q", "x", "--budget", "NaN"}, "want a share above 0 and up to 1"},
+		{[]string{"-q", "x", "-b", "130%"}, "want a share above 0 and up to 1"},
+		{[]string{"-q", "x", "-k", "poem"}, `invalid argument "poem" for "-k, --kind" flag: want code, logs, docs or grep`},
 		{[]string{"-q", "x", "a", "b"}, "one file at a time, not 2"},
 		{[]string{"-q", "x", "--json", "--why"}, "--json and --why are two forms of output; choose one"},
 		{[]string{"--batch", "-q", "x"}, "--batch takes everything from its requests"},
-		{[]string{"--frobnicate"}, "-frobnicate"},
+		{[]string{"--frobnicate"}, "unknown flag: --frobnicate"},
 	} {
 		out := runVerb(t, "", c.args...)
-		require.Equal(t, exitUsage, out.status, c.args)
+		require.Equal(t, command.Usage, out.status, c.args)
 		require.Contains(t, out.stderr, c.want)
 		require.Contains(t, out.stderr, "Try 'mcp-pruner prune --help'.")
 		require.Empty(t, out.stdout)
@@ -128,14 +137,14 @@ func TestWrongUsageSaysWhat(t *testing.T) {
 
 func TestMissingFileIsAnError(t *testing.T) {
 	out := runVerb(t, "", "-q", "x", filepath.Join(t.TempDir(), "none.go"))
-	require.Equal(t, exitError, out.status)
+	require.Equal(t, command.Fail, out.status)
 	require.Contains(t, out.stderr, "none.go")
 }
 
 func TestHelpIsOnStandardOutput(t *testing.T) {
 	out := runVerb(t, "", "--help")
 	require.Zero(t, out.status)
-	require.Contains(t, out.stdout, "examples:")
+	require.Contains(t, out.stdout, "Examples:")
 	require.Empty(t, out.stderr)
 }
 
@@ -187,6 +196,6 @@ func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe
 
 func TestAClosedOutputIsAnError(t *testing.T) {
 	var stderr bytes.Buffer
-	require.Equal(t, exitError, Run(context.Background(), []string{"-q", "x"}, strings.NewReader("a\n"), brokenPipe{}, &stderr))
+	require.Equal(t, command.Fail, execute([]string{"-q", "x"}, strings.NewReader("a\n"), brokenPipe{}, &stderr))
 	require.Contains(t, stderr.String(), "broken pipe")
 }

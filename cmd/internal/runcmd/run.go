@@ -243,7 +243,7 @@ func (r *request) launch(ctx context.Context, o runnerfsm.Options, events io.Wri
 		return runnerfsm.Run(ctx, o)
 	}
 	owned := runnerfsm.HTTPOptions{Options: o, ShutdownTimeout: r.stopTimeout, Check: func(env []string) error {
-		_, _, err := server.LoadHTTP(map[string]string{"root": o.Settings.Root}, server.FromEnv(env))
+		_, _, err := server.Load(server.HTTP, map[string]string{"root": o.Settings.Root}, server.FromEnv(env))
 		return err
 	}}
 	if r.events != "" {

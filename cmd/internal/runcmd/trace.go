@@ -32,7 +32,7 @@ func appendTrace(path string, limit int64, record fsm.Record, stderr io.Writer) 
 // it. One that the server does not take is none: the server says what is wrong.
 func traceLimit(env []string) int64 {
 	given := server.FromEnv(env)
-	set, _, err := server.Load(func(name string) (string, bool) {
+	set, _, err := server.Load(server.Stdio, nil, func(name string) (string, bool) {
 		value, ok := given(name)
 		return value, ok && name == traceLimitVariable
 	})

@@ -1,17 +1,14 @@
-// Package settings reads the server's settings from the environment, checks
-// them, and can say of each what is in force and where it came from.
+// Package settings is the one table of what the programs read from their environment
+// and flags. It checks values, and can say of each setting what is in force and where
+// it came from. docs/CONFIG.md is generated from it.
 package settings
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -19,7 +16,7 @@ import (
 // Embedded is the value of PRUNER_URL that prunes in-process.
 const Embedded = "embedded"
 
-// Settings of the server. The zero value is not useful: use Load.
+// Settings of a program. The zero value is not useful: use Load.
 type Settings struct {
 	PrunerURL         string        // where to prune; Embedded, or "" for off
 	PrunerTimeout     time.Duration // for one whole pruner call
@@ -46,20 +43,50 @@ type Settings struct {
 	RecoveryStore    string        // file; "" keeps originals in memory
 
 	LogLevel string // the least on standard error
+
+	// Of the servers over HTTP.
+
+	Host          string // a loopback address
+	Port          int    // 0: any free one
+	MaxPruneBytes int    // larger output is not sent to a pruner
+}
+
+// Program is a set of programs that read settings.
+type Program uint
+
+// The programs.
+const (
+	Stdio  Program = 1 << iota // mcp-pruner
+	HTTP                       // mcp-pruner serve
+	Pruner                     // mcp-pruner pruner
+	Runner                     // mcp-pruner run, config and install
+
+	Servers = Stdio | HTTP | Pruner
+)
+
+// Row is one setting. Of a name that programs understand differently there is one
+// row for each kind of program.
+type Row struct {
+	Name    string
+	For     Program
+	Default string
+	Allowed string // in words, after "want"
+	Meaning string // for docs/CONFIG.md: one or two sentences
+
+	Flag   string // of the verb, without dashes; it wins over the variable
+	Shared string // the name that holds when neither flag nor Name is set
+	Code   string // the HTTP design's code for a bad value
+
+	// Take checks a value and puts it into the settings. Nil: the program reads the
+	// variable itself, and the row documents it.
+	Take func(*Settings, string) bool
 }
 
 // Entry is one setting as it is in force.
 type Entry struct {
 	Name   string
 	Value  string
-	Source string // "environment" or "default"
-}
-
-// definition is one setting: its name, what it is when unset, what is allowed
-// in words, and how a value is taken over.
-type definition struct {
-	name, fallback, allowed string
-	take                    func(*Settings, string) bool
+	Source string // "flag", "environment" or "default"
 }
 
 // Lookup finds a variable, as os.LookupEnv does.
@@ -78,31 +105,65 @@ func FromEnv(env []string) Lookup {
 	}
 }
 
-// Load reads and checks every setting. The error names each bad variable, its
-// value and what is allowed.
-func Load(lookup Lookup) (Settings, []Entry, error) {
+// Load reads and checks every setting of a program. Flags, by name, win over
+// variables. The error names each bad setting, its value and what is allowed.
+func Load(program Program, flags map[string]string, lookup Lookup) (Settings, []Entry, error) {
 	var s Settings
 	var entries []Entry
 	var problems []error
-	for _, d := range definitions() {
-		entry := d.entry(lookup)
-		if !d.take(&s, entry.Value) {
-			problems = append(problems, fmt.Errorf("%s=%q: want %s", d.name, Shown(entry.Value), d.allowed))
+	shadowed := make(map[string]bool)
+	for _, r := range Rows(program) {
+		entry, spelled := r.find(flags, lookup)
+		if shadowed[r.Name] || r.Take == nil || entry == nil {
+			continue
+		}
+		shadowed[r.Shared] = true
+		if !r.Take(&s, entry.Value) {
+			problems = append(problems, fmt.Errorf("%s%s=%q: want %s", r.prefix(), spelled, Shown(entry.Value), r.Allowed))
 		}
 		entry.Value = Shown(entry.Value)
-		entries = append(entries, entry)
+		entries = append(entries, *entry)
 	}
 	return s, entries, errors.Join(problems...)
 }
 
-// entry finds a setting's value. An empty variable counts as unset, but for
-// PRUNER_URL, where it means off.
-func (d definition) entry(lookup Lookup) Entry {
-	value, set := lookup(d.name)
-	if !set || value == "" && d.name != "PRUNER_URL" {
-		return Entry{Name: d.name, Value: d.fallback, Source: "default"}
+// Rows lists the settings of a program. A row that shares its meaning with another
+// name comes before the row of that name.
+func Rows(program Program) []Row {
+	rows := slices.DeleteFunc(table(), func(r Row) bool { return r.For&program == 0 })
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(order(a), order(b)) })
+	return rows
+}
+
+func order(r Row) int {
+	if r.Shared != "" || r.Flag != "" {
+		return 0
 	}
-	return Entry{Name: d.name, Value: value, Source: "environment"}
+	return 1
+}
+
+// find returns the value in force and how it is spelled. It is nil where only the
+// shared name is set: then the row of that name holds.
+func (r Row) find(flags map[string]string, lookup Lookup) (e *Entry, spelled string) {
+	if v, given := flags[r.Flag]; given && r.Flag != "" {
+		return &Entry{r.Name, v, "flag"}, "--" + r.Flag
+	}
+	if v, set := lookup(r.Name); v != "" || set && r.Name == "PRUNER_URL" { // empty means off there
+		return &Entry{r.Name, v, "environment"}, r.Name
+	}
+	if r.Shared != "" {
+		if v, _ := lookup(r.Shared); v != "" {
+			return nil, ""
+		}
+	}
+	return &Entry{r.Name, r.Default, "default"}, r.Name
+}
+
+func (r Row) prefix() string {
+	if r.Code == "" {
+		return ""
+	}
+	return r.Code + ": "
 }
 
 // credentials is what may stand before the host of a URL, however broken the
@@ -111,144 +172,3 @@ var credentials = regexp.MustCompile(`(^[a-zA-Z][a-zA-Z0-9+.-]*://)?[^/@\s]*:[^@
 
 // Shown hides a password in a value.
 func Shown(value string) string { return credentials.ReplaceAllString(value, "${1}xxxxx@") }
-
-func definitions() []definition {
-	return []definition{
-		{"PRUNER_URL", "http://localhost:8000/prune", `an http or https URL, "embedded", or empty to turn pruning off`, takePrunerURL},
-		{"PRUNER_TIMEOUT_MS", "30000", "an integer from 100 to 300000", func(s *Settings, v string) bool {
-			ms, ok := integer(v, 100, 300_000)
-			s.PrunerTimeout = time.Duration(ms) * time.Millisecond
-			return ok
-		}},
-		{"PRUNER_MAX_INFLIGHT", "2", "an integer from 1 to 256", func(s *Settings, v string) (ok bool) {
-			s.PrunerMaxInflight, ok = integer(v, 1, 256)
-			return ok
-		}},
-		{"PRUNER_THRESHOLD", "", "a number from 0 to 1", takeThreshold},
-		{"MCP_PRUNER_CWD", ".", "an existing directory", takeRoot},
-		{"MCP_PRUNER_RESULT", "auto", "auto, full or text", func(s *Settings, v string) bool {
-			s.Result = v
-			return slices.Contains([]string{"auto", "full", "text"}, v)
-		}},
-		{"MCP_PRUNER_NONZERO_EXIT", "error", "error or output", func(s *Settings, v string) bool {
-			s.NonzeroAsOutput = v == "output"
-			return v == "output" || v == "error"
-		}},
-		{"MCP_PRUNER_PASS_ENV", "", "names separated by commas", func(s *Settings, v string) bool {
-			s.PassEnv = list(v)
-			return true
-		}},
-		{"MCP_PRUNER_TOOLSETS", "core", "names out of core, text separated by commas", func(s *Settings, v string) bool {
-			s.Toolsets = list(v)
-			return within(s.Toolsets, "core", "text")
-		}},
-		{"MCP_PRUNER_TOOLS", "", "names out of read, bash, grep separated by commas", func(s *Settings, v string) bool {
-			s.Tools = list(v)
-			return v == "" || within(s.Tools, "read", "bash", "grep")
-		}},
-		{"MCP_PRUNER_ALWAYS_LOAD", "true", "true or false", boolean(func(s *Settings) *bool { return &s.AlwaysLoad })},
-		{"MCP_PRUNER_REPEAT_RAW", "false", "true or false", boolean(func(s *Settings) *bool { return &s.RepeatRaw })},
-		{"MCP_PRUNER_MAX_CALLS", "64", "an integer from 16 to 4096", func(s *Settings, v string) (ok bool) {
-			s.MaxCalls, ok = integer(v, 16, 4096)
-			return ok
-		}},
-		{"MCP_PRUNER_PRUNE_ID_TTL_S", "600", "an integer from 1 to 86400", func(s *Settings, v string) bool {
-			sec, ok := integer(v, 1, 86400)
-			s.RecoveryTTL = time.Duration(sec) * time.Second
-			return ok
-		}},
-		{"MCP_PRUNER_RECOVERY_MAX_BYTES", "67108864", "an integer from 1048576 to 4294967296", func(s *Settings, v string) (ok bool) {
-			s.RecoveryMaxBytes, ok = integer[int64](v, 1<<20, 1<<32)
-			return ok
-		}},
-		{"MCP_PRUNER_RECOVERY_STORE", "", "a file path", func(s *Settings, v string) bool {
-			s.RecoveryStore = v
-			return true
-		}},
-		{"MCP_PRUNER_TRACE", "", "a file path", func(s *Settings, v string) bool {
-			s.Trace = v
-			return true
-		}},
-		{"MCP_PRUNER_TRACE_DETAIL", "metadata", "metadata or full", func(s *Settings, v string) bool {
-			s.TraceFull = v == "full"
-			return v == "metadata" || v == "full"
-		}},
-		{"MCP_PRUNER_TRACE_MAX_BYTES", "0", "an integer from 0 to 1099511627776", func(s *Settings, v string) (ok bool) {
-			s.TraceMaxBytes, ok = integer[int64](v, 0, 1<<40)
-			return ok
-		}},
-		{"MCP_PRUNER_LOG_LEVEL", "debug", "debug, info, warn or error", func(s *Settings, v string) bool {
-			s.LogLevel = v
-			return slices.Contains([]string{"debug", "info", "warn", "error"}, v)
-		}},
-	}
-}
-
-func takePrunerURL(s *Settings, v string) bool {
-	s.PrunerURL = v
-	if v == "" || v == Embedded {
-		return true
-	}
-	u, err := url.Parse(v)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return false
-	}
-	_, ok := integer(cmp.Or(u.Port(), "80"), 1, 65535)
-	return ok
-}
-
-func takeThreshold(s *Settings, v string) bool {
-	if v == "" {
-		return true
-	}
-	f, err := strconv.ParseFloat(v, 64)
-	s.PrunerThreshold = &f
-	return err == nil && f >= 0 && f <= 1
-}
-
-func takeRoot(s *Settings, v string) bool {
-	abs, err := filepath.Abs(v)
-	if err != nil {
-		return false
-	}
-	s.Root = abs
-	info, err := os.Stat(abs)
-	return err == nil && info.IsDir()
-}
-
-func boolean(field func(*Settings) *bool) func(*Settings, string) bool {
-	return func(s *Settings, v string) bool {
-		on := []string{"true", "1", "yes", "on"}
-		off := []string{"false", "0", "no", "off"}
-		*field(s) = slices.Contains(on, v)
-		return *field(s) || slices.Contains(off, v)
-	}
-}
-
-func integer[N int | int64](v string, least, most N) (N, bool) {
-	n, err := strconv.ParseInt(v, 10, 64)
-	return N(n), err == nil && n >= int64(least) && n <= int64(most)
-}
-
-func list(v string) []string {
-	var items []string
-	for _, item := range strings.Split(v, ",") {
-		if item = strings.TrimSpace(item); item != "" {
-			items = append(items, item)
-		}
-	}
-	return items
-}
-
-// within says whether every item is allowed, and that there is one.
-func within(items []string, allowed ...string) bool {
-	if len(items) == 0 {
-		return false
-	}
-	for _, item := range items {
-		if !slices.Contains(allowed, item) {
-			return false
-		}
-	}
-	return true
-}

@@ -116,9 +116,9 @@ func report(t *testing.T, trace []byte) (file string, s Stats) {
 	dir := t.TempDir()
 	path, file := filepath.Join(dir, "trace.jsonl"), filepath.Join(dir, "report.html")
 	require.NoError(t, os.WriteFile(path, trace, 0o600))
-	_, stderr, code := command(t, "report", "-o", file, path)
+	_, stderr, code := runTrace(t, "report", "-o", file, path)
 	require.Equal(t, exitOK, code, stderr)
-	stdout, stderr, code := command(t, "stats", "--json", path)
+	stdout, stderr, code := runTrace(t, "stats", "--json", path)
 	require.Equal(t, exitOK, code, stderr)
 	require.NoError(t, json.Unmarshal([]byte(stdout), &s))
 	return file, s
@@ -197,7 +197,7 @@ func TestReportTellsMachinesApart(t *testing.T) {
 	file, s := report(t, newGenerator(t, kind{http, readRaw, "read", 30, nil}, kind{http, readPruned, "read", 20, nil}).trace(2000))
 	b.open(file)
 	b.sameAs(s)
-	stdout, _, _ := command(t, "stats", filepath.Join(filepath.Dir(file), "trace.jsonl"))
+	stdout, _, _ := runTrace(t, "stats", filepath.Join(filepath.Dir(file), "trace.jsonl"))
 	for _, machine := range []string{"request", "request-http", "run"} {
 		in := eval[string](b, `document.getElementById('paths').textContent + document.getElementById('states').textContent`)
 		assert.Contains(t, in, machine)
@@ -338,7 +338,7 @@ func TestReportIsSafeFromHostileNames(t *testing.T) {
 	assert.Equal(t, hostile, s.Tools[0].Tool)
 	assert.Contains(t, eval[string](b, `document.getElementById('requests').textContent`), hostile)
 	b.calm()
-	stdout, _, _ := command(t, "stats", filepath.Join(filepath.Dir(file), "trace.jsonl"))
+	stdout, _, _ := runTrace(t, "stats", filepath.Join(filepath.Dir(file), "trace.jsonl"))
 	assert.NotContains(t, stdout, "\u2028", "a terminal gets no control characters")
 }
 

@@ -81,7 +81,7 @@ func compareReady(b *testing.B, root string, calls []toolCall) {
 
 // serveReady is that server: this test program, started again.
 func serveReady() {
-	c, _, err := config.Load(config.FromEnv(os.Environ()))
+	c, _, err := config.Load(config.Stdio, nil, config.FromEnv(os.Environ()))
 	if err != nil {
 		panic(err)
 	}

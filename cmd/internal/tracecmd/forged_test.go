@@ -128,7 +128,7 @@ func TestVerifySaysOnlyWhatItSaw(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	write := func(text []byte) (stdout string) {
 		require.NoError(t, os.WriteFile(path, text, 0o600))
-		stdout, _, _ = command(t, "verify", path)
+		stdout, _, _ = runTrace(t, "verify", path)
 		return stdout
 	}
 	begun := write(bytes.Join(lines[10:], nil))
@@ -190,7 +190,7 @@ func TestForgedNamesPrintNoLines(t *testing.T) {
 	path := filepath.Join(dir, "trace.jsonl")
 	require.NoError(t, os.WriteFile(path, slices.Concat(seal(first), seal(&second)), 0o600))
 	for _, args := range [][]string{{"verify", "--all", path}, {"stats", path}} {
-		stdout, stderr, _ := command(t, args...)
+		stdout, stderr, _ := runTrace(t, args...)
 		require.Empty(t, stderr)
 		assert.NotContains(t, stdout, "\nok: 5")
 		assert.Contains(t, stdout, `x\x1b[2K\nok: 5 records\u202e\u009b`)

@@ -215,7 +215,7 @@ func TestARotatedTraceIsOneTrace(t *testing.T) {
 	files, err := filepath.Glob(trace + "*")
 	require.NoError(t, err)
 	require.Greater(t, len(files), 3)
-	stdout, stderr, code := command(t, append([]string{"verify"}, files...)...)
+	stdout, stderr, code := runTrace(t, append([]string{"verify"}, files...)...)
 	require.Equal(t, exitOK, code, stdout+stderr)
 	assert.Contains(t, stdout, "ok: 30 records (request 30) of 3 processes")
 	assert.NotContains(t, stdout, "note:")

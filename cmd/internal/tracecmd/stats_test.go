@@ -69,7 +69,7 @@ func traceOf(t *testing.T, requests ...made) string {
 
 func statsOf(t *testing.T, args ...string) Stats {
 	t.Helper()
-	stdout, stderr, code := command(t, append([]string{"stats", "--json"}, args...)...)
+	stdout, stderr, code := runTrace(t, append([]string{"stats", "--json"}, args...)...)
 	require.Equal(t, exitOK, code, stderr)
 	var s Stats
 	require.NoError(t, json.Unmarshal([]byte(stdout), &s))
@@ -140,7 +140,7 @@ func TestStatsCanBeNarrowed(t *testing.T) {
 	pruned := made{session: "a", subject: "f", raw: 1000, sent: 100, question: 10}
 	path2 := traceOf(t, pruned, made{session: "a", subject: "f", raw: 1000, sent: 1000})
 	assert.Equal(t, -1000, statsOf(t, "--since", "2026-11-21T01:00:00Z", path2).Saved.Net, "what was pruned before that time is known")
-	_, stderr, code := command(t, "stats", "--session", "nobody", path)
+	_, stderr, code := runTrace(t, "stats", "--session", "nobody", path)
 	assert.Equal(t, exitBad, code)
 	assert.Contains(t, stderr, "there is no such record")
 }
@@ -162,7 +162,7 @@ func TestStatsOfTheSample(t *testing.T) {
 	}
 	assert.InDelta(t, 1, shares, 1e-9)
 
-	stdout, _, code := command(t, "stats", "../../../testdata/audit/requests.jsonl")
+	stdout, _, code := runTrace(t, "stats", "../../../testdata/audit/requests.jsonl")
 	assert.Equal(t, exitOK, code)
 	for _, want := range []string{"24 requests and 0 runs in 4 sessions", "net saved", "http_error", "nonzero_exit", "req:executing_tool",
 		"accept arguments_valid tool_succeeded output_captured eligible pruned written"} {
@@ -210,7 +210,7 @@ func TestATraceOfRunsOnlyHasNoTools(t *testing.T) {
 	g.kinds = []kind{{weight: 1}}
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	require.NoError(t, os.WriteFile(path, g.trace(3), 0o600))
-	stdout, _, _ := command(t, "stats", "--json", path)
+	stdout, _, _ := runTrace(t, "stats", "--json", path)
 	assert.NotContains(t, stdout, "null")
 	assert.Contains(t, stdout, `"tools": []`)
 }
@@ -225,7 +225,7 @@ func TestRecordsOfNoStepsAreLeftOut(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, fsm.AppendRecord(trace, empty), 0o600))
 	s := statsOf(t, path)
 	assert.Equal(t, []int{3, 1}, []int{s.Records, s.Unreadable})
-	stdout, stderr, code := command(t, "stats", path)
+	stdout, stderr, code := runTrace(t, "stats", path)
 	assert.Equal(t, exitOK, code, stderr)
 	assert.Contains(t, stdout, "1 lines are no records")
 }

@@ -3,141 +3,119 @@
 package tracecmd
 
 import (
-	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"slices"
-	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcp-pruner/cmd/internal/command"
 )
 
 // Exit codes.
 const (
-	exitOK    = 0
-	exitBad   = 1 // the trace is not in order, or cannot be read
-	exitUsage = 2
+	exitOK  = command.OK
+	exitBad = command.Fail // the trace is not in order, or cannot be read
 )
-
-const usage = `usage: mcp-pruner trace verify [--all] [--json] [FILE...]
-       mcp-pruner trace stats  [--json] [--since T] [--session ID] [--limit BYTES] [FILE...]
-       mcp-pruner trace report [-o report.html] [--since T] [--session ID] [--limit BYTES] [FILE...]
-
-Reads traces as MCP_PRUNER_TRACE makes them. Without FILE it is the file that
-variable names; "-" is the standard input. Files that a trace was rotated into, by
-the server or by others, are read from the oldest on, whatever the order of the
-arguments; with a pipe among them, as they are given.
-
-  verify   replay every record against the table of the version that wrote it, and
-           check that no line was changed, taken out or put in
-  stats    requests, outcomes, ways, latency per state, bytes and tokens saved
-  report   the same as one HTML page
-
-  --all            name every problem, not only the first
-  --json           print JSON
-  --since T        only what started since T: 24h, 2026-11-21 or 2026-11-21T04:00:00Z
-  --session ID     only this session
-  --limit BYTES    what the client shows of one result (default: what is known of the client)
-  -o FILE          where the report goes; "-" is the standard output
-
-examples:
-  MCP_PRUNER_TRACE=trace.jsonl mcp-pruner        serve, and keep a trace
-  mcp-pruner trace verify trace.jsonl
-  mcp-pruner trace stats --since 24h trace.jsonl
-  mcp-pruner trace report -o report.html trace.jsonl*
-
-exit status: 0 in order, 1 not in order or cannot be read, 2 wrong usage
-`
 
 // settings are the command line, checked.
 type settings struct {
 	all    bool
 	json   bool
 	output string
+	since  string
 	filter filter
 	limit  int
 	files  []string
 }
 
-// Run is the verb; args come without it. It returns the exit status.
-func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if len(args) == 0 {
-		return wrong(stderr, errors.New("verify, stats or report?"))
+// Command is the verb and those below it.
+func Command(p command.Process) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "trace",
+		Short: "Verify and sum up what MCP_PRUNER_TRACE recorded",
+		Long: `Reads traces as MCP_PRUNER_TRACE makes them. Without FILE it is the file that
+variable names; "-" is the standard input. Files that a trace was rotated into, by
+the server or by others, are read from the oldest on, whatever the order of the
+arguments; with a pipe among them, as they are given.
+
+The exit status is 0 when the trace is in order, 1 when it is not or cannot be read,
+and 2 for a wrong command line.`,
+		Example: `  MCP_PRUNER_TRACE=trace.jsonl mcp-pruner        serve, and keep a trace
+  mcp-pruner trace verify trace.jsonl
+  mcp-pruner trace stats --since 24h trace.jsonl
+  mcp-pruner trace report -o report.html trace.jsonl*`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return command.Usagef("there is no command %q", args[0])
+			}
+			return command.Usagef("verify, stats or report?")
+		},
+		RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	verb, ok := map[string]func(settings, io.Reader, io.Writer) (int, error){
-		"verify": runVerify, "stats": runStats, "report": runReport,
-	}[args[0]]
-	if !ok && !slices.Contains([]string{"-h", "--help", "help"}, args[0]) {
-		return wrong(stderr, fmt.Errorf("there is no %q", args[0]))
-	}
-	s, err := parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		_, _ = io.WriteString(stdout, usage) // nothing to do about a closed pipe
-		return exitOK
-	}
-	if err != nil {
-		return wrong(stderr, err)
-	}
-	code, err := verb(s, stdin, stdout)
-	if err != nil {
-		fmt.Fprintf(stderr, "mcp-pruner trace %s: %v\n", args[0], err)
-		return exitBad
-	}
-	return code
+	c.AddCommand(verifyCommand(p), statsCommand(p), reportCommand(p))
+	return c
 }
 
-func wrong(stderr io.Writer, err error) int {
-	fmt.Fprintf(stderr, "mcp-pruner trace: %v\nTry 'mcp-pruner trace --help'.\n", err)
-	return exitUsage
+func verifyCommand(p command.Process) *cobra.Command {
+	var s settings
+	c := verb(p, &s, runVerify, "verify [FILE...]", "Check every record and that no line was changed, taken out or put in",
+		`Replays every record against the table of the version that wrote it, and checks that
+no line was changed, taken out or put in.`)
+	c.Flags().BoolVar(&s.all, "all", false, "name every problem, not only the first")
+	c.Flags().BoolVar(&s.json, "json", false, "print JSON")
+	return c
 }
 
-func parse(args []string) (settings, error) {
-	s := settings{output: "report.html"}
-	if args[0] == "help" || strings.HasPrefix(args[0], "-") {
-		return s, flag.ErrHelp
-	}
-	fs := flag.NewFlagSet("trace", flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	since := ""
-	switch args[0] {
-	case "verify":
-		fs.BoolVar(&s.all, "all", false, "")
-		fs.BoolVar(&s.json, "json", false, "")
-	case "stats":
-		fs.BoolVar(&s.json, "json", false, "")
-	case "report":
-		fs.StringVar(&s.output, "o", s.output, "")
-	}
-	if args[0] != "verify" {
-		fs.StringVar(&since, "since", "", "")
-		fs.StringVar(&s.filter.session, "session", "", "")
-		fs.IntVar(&s.limit, "limit", 0, "")
-	}
-	for rest := args[1:]; ; rest = fs.Args()[1:] { // flags may follow files
-		if err := fs.Parse(rest); err != nil {
-			return s, err
+func statsCommand(p command.Process) *cobra.Command {
+	var s settings
+	c := verb(p, &s, runStats, "stats [FILE...]", "Requests, outcomes, latency per state, bytes and tokens saved", "")
+	c.Flags().BoolVar(&s.json, "json", false, "print JSON")
+	return selecting(c, &s)
+}
+
+func reportCommand(p command.Process) *cobra.Command {
+	var s settings
+	c := verb(p, &s, runReport, "report [FILE...]", "The same as one HTML page", "")
+	c.Flags().StringVarP(&s.output, "output", "o", "report.html", `where the report goes; "-" is the standard output`)
+	return selecting(c, &s)
+}
+
+// verb makes one of the verbs that read traces.
+func verb(p command.Process, s *settings, run func(settings, io.Reader, io.Writer) (int, error), use, short, long string) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Long: long, RunE: func(_ *cobra.Command, files []string) error {
+		if err := s.complete(p, files); err != nil {
+			return command.Usagef("%w", err)
 		}
-		if fs.NArg() == 0 {
-			break
+		code, err := run(*s, p.Stdin, p.Stdout)
+		if err != nil {
+			return err
 		}
-		s.files = append(s.files, fs.Arg(0))
-	}
-	return s, s.complete(since)
+		return command.Exit(code)
+	}}
 }
 
-func (s *settings) complete(since string) error {
+// selecting adds the flags that choose records.
+func selecting(c *cobra.Command, s *settings) *cobra.Command {
+	c.Flags().StringVar(&s.since, "since", "", "only what started since then: 24h, 2026-11-21 or 2026-11-21T04:00:00Z")
+	c.Flags().StringVar(&s.filter.session, "session", "", "only this session")
+	c.Flags().IntVar(&s.limit, "limit", 0, "bytes the client shows of one result (default: what is known of the client)")
+	return c
+}
+
+func (s *settings) complete(p command.Process, files []string) error {
 	if s.limit < 0 {
 		return fmt.Errorf("--limit is a number of bytes, not %d", s.limit)
 	}
-	if len(s.files) == 0 {
-		file := os.Getenv("MCP_PRUNER_TRACE")
+	s.files = files
+	if len(files) == 0 {
+		file, _ := p.Lookup("MCP_PRUNER_TRACE")
 		if file == "" {
 			return errors.New("which FILE? (MCP_PRUNER_TRACE is not set either)")
 		}
 		s.files = []string{file}
 	}
-	return s.filter.from(since)
+	return s.filter.from(s.since)
 }
 
 func runVerify(s settings, stdin io.Reader, stdout io.Writer) (int, error) {

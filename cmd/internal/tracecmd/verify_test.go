@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/fsm"
 )
 
@@ -223,17 +225,22 @@ func TestSamplesVerify(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, samples)
 	for _, file := range samples {
-		stdout, stderr, code := command(t, "verify", file)
+		stdout, stderr, code := runTrace(t, "verify", file)
 		assert.Equal(t, exitOK, code, "%s%s", stdout, stderr)
 		assert.Regexp(t, `^ok: \d+ records \((request|run)`, stdout)
 	}
 }
 
-func command(t testing.TB, args ...string) (stdout, stderr string, code int) {
+func runTrace(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, err bytes.Buffer
-	code = Run(t.Context(), args, strings.NewReader(""), &out, &err)
+	code = execute(t, args, &out, &err)
 	return out.String(), err.String(), code
+}
+
+func execute(t testing.TB, args []string, stdout, stderr io.Writer) int {
+	p := command.Process{Args: args, Env: os.Environ(), Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr}
+	return command.Verb(t.Context(), Command(p), p)
 }
 
 func TestVerifyTellsWhereAndWhy(t *testing.T) {
@@ -241,10 +248,10 @@ func TestVerifyTellsWhereAndWhy(t *testing.T) {
 	r.Steps = r.Steps[:len(r.Steps)-1]
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	require.NoError(t, os.WriteFile(path, seal(r), 0o600))
-	stdout, _, code := command(t, "verify", path)
+	stdout, _, code := runTrace(t, "verify", path)
 	assert.Equal(t, exitBad, code)
 	assert.Regexp(t, `(?m)^BAD: .*trace\.jsonl: line 1: it ends in req:\w+, which is not a terminal state$`, stdout)
-	stdout, _, code = command(t, "verify", "--json", path)
+	stdout, _, code = runTrace(t, "verify", "--json", path)
 	assert.Equal(t, exitBad, code)
 	var v verdict
 	require.NoError(t, json.Unmarshal([]byte(stdout), &v))
@@ -259,20 +266,20 @@ func TestWrongUseIsSaid(t *testing.T) {
 		want string
 	}{
 		{nil, "verify, stats or report?"},
-		{[]string{"eat"}, `there is no "eat"`},
+		{[]string{"eat"}, `there is no command "eat"`},
 		{[]string{"verify"}, "which FILE?"},
-		{[]string{"verify", "--since", "24h", "x"}, "flag provided but not defined: -since"},
+		{[]string{"verify", "--since", "24h", "x"}, "unknown flag: --since"},
 		{[]string{"stats", "--since", "soon", "x"}, `--since "soon" is neither a duration`},
 		{[]string{"stats", "--limit", "-1", "x"}, "--limit is a number of bytes, not -1"},
 	} {
-		_, stderr, code := command(t, c.args...)
-		assert.Equal(t, exitUsage, code, c.args)
+		_, stderr, code := runTrace(t, c.args...)
+		assert.Equal(t, command.Usage, code, c.args)
 		assert.Contains(t, stderr, c.want)
 	}
-	stdout, _, code := command(t, "--help")
+	stdout, _, code := runTrace(t, "--help")
 	assert.Equal(t, exitOK, code)
-	assert.Contains(t, stdout, "usage: mcp-pruner trace verify")
-	_, stderr, code := command(t, "verify", "no such file")
+	assert.Contains(t, stdout, "mcp-pruner trace [command]")
+	_, stderr, code := runTrace(t, "verify", "no such file")
 	assert.Equal(t, exitBad, code)
 	assert.Contains(t, stderr, "no such file")
 }
@@ -293,7 +300,7 @@ func TestFilesAreReadInTheOrderOfTheirTimes(t *testing.T) {
 		part("z/t.jsonl.20261120T050000.000000000Z-0123456789abcdef", 0, 100),
 	}
 	require.NoError(t, os.WriteFile(files[0]+".empty", nil, 0o600))
-	stdout, stderr, code := command(t, append([]string{"verify", files[0] + ".empty"}, files...)...)
+	stdout, stderr, code := runTrace(t, append([]string{"verify", files[0] + ".empty"}, files...)...)
 	assert.Equal(t, exitOK, code, stdout+stderr)
 	assert.Contains(t, stdout, "ok: 400 records")
 	assert.NotContains(t, stdout, "note:")
@@ -312,7 +319,7 @@ func TestTheVariableNamesTheTrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	require.NoError(t, os.WriteFile(path, newGenerator(t).trace(3), 0o600))
 	t.Setenv("MCP_PRUNER_TRACE", path)
-	stdout, _, code := command(t, "verify")
+	stdout, _, code := runTrace(t, "verify")
 	assert.Equal(t, exitOK, code)
 	assert.Contains(t, stdout, "ok: 3 records")
 }
@@ -339,7 +346,7 @@ func TestAVerdictThatCannotBeWrittenIsNone(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, newGenerator(t).trace(3), 0o600))
 	for _, args := range [][]string{{"verify", path}, {"verify", "--json", path}, {"stats", path}, {"report", "-o", "-", path}} {
 		var stderr bytes.Buffer
-		assert.Equal(t, exitBad, Run(t.Context(), args, strings.NewReader(""), full{}, &stderr), args)
+		assert.Equal(t, exitBad, execute(t, args, full{}, &stderr), args)
 		assert.Contains(t, stderr.String(), "no space left on device", args)
 	}
 }

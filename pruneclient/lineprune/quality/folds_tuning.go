@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 
-	"mcp-pruner/pruneclient/lineprune"
+	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 const (
@@ -65,7 +65,7 @@ func recallAt(cases []benchCase) float64 {
 // search changes one parameter after the other where it helps, and returns how to
 // put them back.
 func search(cases []benchCase) (undo func()) {
-	params := lineprune.Parameters()
+	params := tuning.Parameters()
 	saved := map[string]float64{}
 	best := recallAt(cases)
 	for _, name := range slices.Sorted(maps.Keys(params)) {

@@ -1,0 +1,168 @@
+// Package command is what every verb of the program shares: the process it runs in,
+// its kinds of errors with their exit codes, and how it is run.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// Process is what a verb gets of the operating system.
+type Process struct {
+	Args   []string // without the program's name
+	Env    []string // NAME=value; of a name that is set twice the last counts
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+
+	// Hurry is closed by the second signal that asks the process to end: a server
+	// then no longer waits for the calls it has. Nil: there is none.
+	Hurry <-chan struct{}
+}
+
+// Lookup finds a variable of the process's environment, as os.LookupEnv does.
+func (p Process) Lookup(name string) (value string, set bool) {
+	for i := len(p.Env) - 1; i >= 0; i-- {
+		if key, value, ok := strings.Cut(p.Env[i], "="); ok && key == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// Exit codes.
+const (
+	OK    = 0
+	Fail  = 1 // the work could not be done, or found something wrong
+	Usage = 2 // the command line or a setting is wrong
+)
+
+// Program is the name that messages and help begin with.
+const Program = "mcp-pruner"
+
+// usageError is a wrong command line.
+type usageError struct{ error }
+
+// Usagef makes an error of the command line: its message is followed by where the
+// help is, and the exit code is 2.
+func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// exit ends a verb that has said everything itself.
+type exit int
+
+// Error implements error.
+func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// Exit ends the verb with an exit code and no message: what is to be said has been
+// said. Exit(0) is nil.
+func Exit(code int) error {
+	if code == OK {
+		return nil
+	}
+	return exit(code)
+}
+
+// ownEnd marks the verbs that end in their own time when they are asked to.
+const ownEnd = "ends itself"
+
+// EndsItself marks a verb that ends by its own rules once its context is done: a
+// server answers the calls it has first. Every other verb is ended for it.
+func EndsItself(c *cobra.Command) *cobra.Command {
+	if c.Annotations == nil {
+		c.Annotations = make(map[string]string)
+	}
+	c.Annotations[ownEnd] = "true"
+	return c
+}
+
+// endWithin is how long a verb that does not end itself may take to notice that it
+// should.
+const endWithin = 100 * time.Millisecond
+
+// Execute runs the command that the process's arguments name and returns the exit
+// code. Errors are printed here, all in the same form.
+func Execute(ctx context.Context, root *cobra.Command, p Process) int {
+	root.SetArgs(append([]string{}, p.Args...)) // nil would be the arguments of the process
+	root.SetIn(p.Stdin)
+	root.SetOut(p.Stdout)
+	root.SetErr(p.Stderr)
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	type ended struct {
+		verb *cobra.Command
+		err  error
+	}
+	done := make(chan ended, 1)
+	go func() {
+		verb, err := root.ExecuteContextC(ctx)
+		done <- ended{verb, err}
+	}()
+	select {
+	case e := <-done:
+		return report(p.Stderr, e.verb, e.err)
+	case <-ctx.Done():
+	}
+	wait := time.After(endWithin)
+	if verb, _, err := root.Find(p.Args); err == nil && verb.Annotations[ownEnd] != "" {
+		wait = nil
+	}
+	select {
+	case e := <-done:
+		if e.err == nil || !errors.Is(e.err, ctx.Err()) {
+			return report(p.Stderr, e.verb, e.err)
+		}
+	case <-wait: // it reads from a terminal, or from a file without an end
+	}
+	return signalCode(ctx)
+}
+
+// Verb runs one verb as if the program had no other. Tests of verbs use it.
+func Verb(ctx context.Context, verb *cobra.Command, p Process) int {
+	root := &cobra.Command{Use: Program}
+	root.AddCommand(verb)
+	p.Args = append([]string{verb.Name()}, p.Args...)
+	return Execute(ctx, root, p)
+}
+
+// report prints an error and returns the exit code.
+func report(stderr io.Writer, verb *cobra.Command, err error) int {
+	var code exit
+	var usage usageError
+	switch {
+	case err == nil, errors.Is(err, syscall.EPIPE): // the reader has read enough
+		return OK
+	case errors.As(err, &code):
+		return int(code)
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "%s: %v\nTry '%s --help'.\n", verb.CommandPath(), err, verb.CommandPath())
+		return Usage
+	}
+	fmt.Fprintf(stderr, "%s: %v\n", verb.CommandPath(), err)
+	return Fail
+}
+
+// signalCode is the exit code of a verb that a signal ended, as shells have it.
+func signalCode(ctx context.Context) int {
+	var by Signal
+	if !errors.As(context.Cause(ctx), &by) {
+		return Fail
+	}
+	if s, ok := by.Signal.(syscall.Signal); ok {
+		return 128 + int(s)
+	}
+	return Fail
+}
+
+// Signal is why the context of a process ended: it was asked to end.
+type Signal struct{ os.Signal }
+
+// Error implements error.
+func (s Signal) Error() string { return "ended by signal: " + s.String() }

@@ -1,0 +1,142 @@
+package settings
+
+import "time"
+
+// table is every setting there is. A new one is a row here, a field of Settings, and
+// a row of testdata/spec/settings.md; "go test ./cmd/internal/settings -update" then
+// writes the pages under docs/.
+func table() []Row {
+	var rows []Row
+	for _, part := range [][]Row{prunerRows(), toolRows(), recoveryRows(), traceRows(), httpRows(), runnerRows()} {
+		rows = append(rows, part...)
+	}
+	return rows
+}
+
+// both are the servers whose tools' output is pruned.
+const both = Stdio | HTTP
+
+func prunerRows() []Row {
+	return []Row{
+		{Name: "PRUNER_URL", For: both, Default: "http://localhost:8000/prune",
+			Allowed: `an http or https URL, "embedded", or empty to turn pruning off`,
+			Meaning: "Where output is pruned: the URL of a swe-pruner service, `embedded` for the pruner inside, or empty for off.",
+			Take:    takePrunerURL},
+		{Name: "PRUNER_TIMEOUT_MS", For: both, Default: "30000", Allowed: "an integer from 100 to 300000",
+			Meaning: "Longest time for one pruner call, waiting for its turn included. After that the raw output is returned.",
+			Take:    milliseconds(100, 300_000, func(s *Settings) *time.Duration { return &s.PrunerTimeout })},
+		{Name: "PRUNER_MAX_INFLIGHT", For: both, Default: "2", Allowed: "an integer from 1 to 256",
+			Meaning: "Pruner calls under way at once; the reference service handles one at a time.",
+			Take:    integer(1, 256, func(s *Settings) *int { return &s.PrunerMaxInflight })},
+		{Name: "PRUNER_THRESHOLD", For: both, Allowed: "a number from 0 to 1",
+			Meaning: "Sent to the service as `threshold`; unset sends none.", Take: takeThreshold},
+	}
+}
+
+func toolRows() []Row {
+	return []Row{
+		{Name: "MCP_PRUNER_CWD", For: both, Default: ".", Allowed: "an existing directory",
+			Meaning: "Root: relative paths start here, no path may leave it, commands run in it.", Take: takeRoot},
+		{Name: "MCP_PRUNER_TOOLSETS", For: both, Default: "core", Allowed: "names out of core, text separated by commas",
+			Meaning: "`core` is `read`, `bash` and `grep`; `text` is `prune_text` and `recover_text`.",
+			Take:    names(func(s *Settings) *[]string { return &s.Toolsets }, "core", "text")},
+		{Name: "MCP_PRUNER_TOOLS", For: both, Allowed: "names out of read, bash, grep separated by commas",
+			Meaning: "Narrows `core`, e.g. `read,grep` for a server without a shell.",
+			Take:    unlessEmpty(names(func(s *Settings) *[]string { return &s.Tools }, "read", "bash", "grep"))},
+		{Name: "MCP_PRUNER_RESULT", For: both, Default: "auto", Allowed: "auto, full or text",
+			Meaning: "`full`: `content` and `structuredContent`. `text`: `content` only. `auto`: `text` for clients that would show their model only the JSON (Claude Code, Codex), `full` for all others.",
+			Take:    word(func(s *Settings) *string { return &s.Result }, "auto", "full", "text")},
+		{Name: "MCP_PRUNER_NONZERO_EXIT", For: both, Default: "error", Allowed: "error or output",
+			Meaning: "`output` makes a failing command a normal result, so that a failing test run can be pruned.",
+			Take: func(s *Settings, v string) bool {
+				s.NonzeroAsOutput = v == "output"
+				return v == "output" || v == "error"
+			}},
+		{Name: "MCP_PRUNER_REPEAT_RAW", For: both, Default: "false", Allowed: "true or false",
+			Meaning: "`true`: a call that asks again for what was just pruned gets it whole.",
+			Take:    boolean(func(s *Settings) *bool { return &s.RepeatRaw })},
+		{Name: "MCP_PRUNER_PASS_ENV", For: both, Allowed: "names separated by commas",
+			Meaning: "Variables that `bash` passes on although they are withheld by default: the server's settings (`PRUNER_*`, `MCP_PRUNER_*`, `JEEVES_*`, `DEEPINFRA_*`) and the client's secrets (`ANTHROPIC_*`, `CLAUDE_CODE_*`, `CODEX_*`, `OPENAI_API_KEY`).",
+			Take: func(s *Settings, v string) bool {
+				s.PassEnv = list(v)
+				return true
+			}},
+		{Name: "MCP_PRUNER_ALWAYS_LOAD", For: both, Default: "true", Allowed: "true or false",
+			Meaning: "Asks Claude to show the tools to its model up front instead of by name only.",
+			Take:    boolean(func(s *Settings) *bool { return &s.AlwaysLoad })},
+		{Name: "MCP_PRUNER_MAX_CALLS", For: Stdio, Default: "64", Allowed: "an integer from 16 to 4096",
+			Meaning: "Tool calls at work at once; further ones wait.",
+			Take:    integer(16, 4096, func(s *Settings) *int { return &s.MaxCalls })},
+	}
+}
+
+func recoveryRows() []Row {
+	return []Row{
+		{Name: "MCP_PRUNER_PRUNE_ID_TTL_S", For: Servers, Default: "600", Allowed: "an integer from 1 to 86400",
+			Meaning: "Seconds for which the original of pruned output can be had again.",
+			Take:    seconds(1, 86400, func(s *Settings) *time.Duration { return &s.RecoveryTTL })},
+		{Name: "MCP_PRUNER_RECOVERY_MAX_BYTES", For: Servers, Default: "67108864", Allowed: "an integer from 1048576 to 4294967296",
+			Meaning: "Bytes of originals kept; the oldest go first.",
+			Take:    integer(1<<20, 1<<32, func(s *Settings) *int64 { return &s.RecoveryMaxBytes })},
+		{Name: "MCP_PRUNER_RECOVERY_STORE", For: Servers, Allowed: "a file path",
+			Meaning: "A file that keeps originals across restarts; unset keeps them in memory.",
+			Take:    text(func(s *Settings) *string { return &s.RecoveryStore })},
+	}
+}
+
+func traceRows() []Row {
+	return []Row{
+		{Name: "MCP_PRUNER_TRACE", For: Servers | Runner, Allowed: "a file path",
+			Meaning: "A file that gets one JSON line per finished request. See [AUDIT.md](AUDIT.md).",
+			Take:    text(func(s *Settings) *string { return &s.Trace })},
+		{Name: "MCP_PRUNER_TRACE_DETAIL", For: Servers, Default: "metadata", Allowed: "metadata or full",
+			Meaning: "`full` also records question, path and command.",
+			Take: func(s *Settings, v string) bool {
+				s.TraceFull = v == "full"
+				return v == "metadata" || v == "full"
+			}},
+		{Name: "MCP_PRUNER_TRACE_MAX_BYTES", For: Servers | Runner, Default: "0", Allowed: "an integer from 0 to 1099511627776",
+			Meaning: "Starts a new trace file above this size; 0 never does.",
+			Take:    integer(0, 1<<40, func(s *Settings) *int64 { return &s.TraceMaxBytes })},
+		{Name: "MCP_PRUNER_LOG_LEVEL", For: Servers, Default: "debug", Allowed: "debug, info, warn or error",
+			Meaning: "Least level of events on standard error.",
+			Take:    word(func(s *Settings) *string { return &s.LogLevel }, "debug", "info", "warn", "error")},
+	}
+}
+
+func httpRows() []Row {
+	return []Row{
+		{Name: "JEEVES_MCP_PRUNER_HOST", For: HTTP, Flag: "host", Default: "127.0.0.1", Code: "invalid_host",
+			Allowed: "a loopback address, 127.0.0.1 or ::1", Meaning: "The address to listen on.", Take: takeHost},
+		{Name: "JEEVES_MCP_PRUNER_PORT", For: HTTP, Flag: "port", Default: "0", Code: "invalid_port",
+			Allowed: "an integer from 0 to 65535", Meaning: "0 takes any free port; the event `mcp_pruner.ready` names it.",
+			Take: integer(0, 65535, func(s *Settings) *int { return &s.Port })},
+		{Name: "JEEVES_MCP_PRUNER_ROOT_DIR", For: HTTP, Flag: "root", Shared: "MCP_PRUNER_CWD", Default: ".", Code: "invalid_root_dir",
+			Allowed: "an existing directory", Meaning: "Root, as `MCP_PRUNER_CWD`.", Take: takeRoot},
+		{Name: "JEEVES_PRUNER_ENDPOINT", For: HTTP, Shared: "PRUNER_URL", Code: "invalid_pruner_endpoint",
+			Allowed: `an http or https URL, or "embedded"`,
+			Meaning: "Where output is pruned, as `PRUNER_URL`. When neither is set, pruning is off.", Take: takePrunerURL},
+		{Name: "JEEVES_PRUNER_TIMEOUT_MS", For: HTTP, Shared: "PRUNER_TIMEOUT_MS", Default: "2000", Code: "invalid_timeout_ms",
+			Allowed: "an integer from 100 to 30000", Meaning: "Longest time for one pruner call.",
+			Take: milliseconds(100, 30_000, func(s *Settings) *time.Duration { return &s.PrunerTimeout })},
+		{Name: "JEEVES_MCP_PRUNER_MAX_PRUNE_INPUT_BYTES", For: HTTP, Default: "262144", Code: "invalid_max_prune_input_bytes",
+			Allowed: "an integer from 1024 to 2097152", Meaning: "Larger output is returned whole, with the reason `too_large`.",
+			Take: integer(1024, 2<<20, func(s *Settings) *int { return &s.MaxPruneBytes })},
+		{Name: "MCP_PRUNER_MAX_CALLS", For: HTTP, Default: "256", Code: "invalid_max_calls", Allowed: "an integer from 16 to 4096",
+			Meaning: "Tool calls at work at once, of all clients; further ones wait.",
+			Take:    integer(16, 4096, func(s *Settings) *int { return &s.MaxCalls })},
+	}
+}
+
+// runnerRows are read by package runnerfsm.
+func runnerRows() []Row {
+	const onOff = "1, true, yes or on, 0, false, no or off"
+	return []Row{
+		{Name: "JEEVES_PRUNER_ENABLED", For: Runner, Allowed: onOff, Meaning: "Whether `run` injects the server over standard streams."},
+		{Name: "JEEVES_MCP_PRUNER_ENABLED", For: Runner, Allowed: onOff, Meaning: "Whether `run --transport http` starts a server; unset, `JEEVES_PRUNER_ENABLED` decides."},
+		{Name: "JEEVES_PRUNER_URL", For: Runner, Default: "http://localhost:8000/prune", Allowed: "as PRUNER_URL",
+			Meaning: "`PRUNER_URL` of the server that is injected."},
+		{Name: "JEEVES_MCP_PRUNER_PATH", For: Runner, Allowed: "an executable, or a .js, .mjs or .cjs file",
+			Meaning: "The server; unset, it is looked for beside this program and on `PATH`."},
+	}
+}

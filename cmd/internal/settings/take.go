@@ -1,0 +1,127 @@
+package settings
+
+import (
+	"cmp"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// take checks a value and puts it into the settings.
+type take = func(*Settings, string) bool
+
+func text(field func(*Settings) *string) take {
+	return func(s *Settings, v string) bool {
+		*field(s) = v
+		return true
+	}
+}
+
+func word(field func(*Settings) *string, allowed ...string) take {
+	return func(s *Settings, v string) bool {
+		*field(s) = v
+		return slices.Contains(allowed, v)
+	}
+}
+
+func boolean(field func(*Settings) *bool) take {
+	return func(s *Settings, v string) bool {
+		on := []string{"true", "1", "yes", "on"}
+		off := []string{"false", "0", "no", "off"}
+		*field(s) = slices.Contains(on, v)
+		return *field(s) || slices.Contains(off, v)
+	}
+}
+
+func integer[N int | int64](least, most int64, field func(*Settings) *N) take {
+	return func(s *Settings, v string) bool {
+		n, err := strconv.ParseInt(v, 10, 64)
+		*field(s) = N(n)
+		return err == nil && n >= least && n <= most
+	}
+}
+
+func milliseconds(least, most int64, field func(*Settings) *time.Duration) take {
+	return duration(time.Millisecond, least, most, field)
+}
+
+func seconds(least, most int64, field func(*Settings) *time.Duration) take {
+	return duration(time.Second, least, most, field)
+}
+
+func duration(unit time.Duration, least, most int64, field func(*Settings) *time.Duration) take {
+	return func(s *Settings, v string) bool {
+		n, err := strconv.ParseInt(v, 10, 64)
+		*field(s) = time.Duration(n) * unit
+		return err == nil && n >= least && n <= most
+	}
+}
+
+// names takes a list of which every item is allowed, and which is not empty.
+func names(field func(*Settings) *[]string, allowed ...string) take {
+	return func(s *Settings, v string) bool {
+		items := list(v)
+		*field(s) = items
+		return len(items) > 0 && !slices.ContainsFunc(items, func(item string) bool { return !slices.Contains(allowed, item) })
+	}
+}
+
+func unlessEmpty(t take) take {
+	return func(s *Settings, v string) bool { return v == "" || t(s, v) }
+}
+
+func list(v string) []string {
+	var items []string
+	for _, item := range strings.Split(v, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+func takePrunerURL(s *Settings, v string) bool {
+	s.PrunerURL = v
+	return v == "" || v == Embedded || isHTTP(v)
+}
+
+// isHTTP says whether a value is an absolute URL with a port that can be.
+func isHTTP(v string) bool {
+	u, err := url.Parse(v)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return false
+	}
+	port, err := strconv.ParseUint(cmp.Or(u.Port(), "80"), 10, 16)
+	return err == nil && port > 0
+}
+
+func takeThreshold(s *Settings, v string) bool {
+	if v == "" {
+		s.PrunerThreshold = nil
+		return true
+	}
+	f, err := strconv.ParseFloat(v, 64)
+	s.PrunerThreshold = &f
+	return err == nil && f >= 0 && f <= 1
+}
+
+func takeRoot(s *Settings, v string) bool {
+	abs, err := filepath.Abs(v)
+	if err != nil {
+		return false
+	}
+	s.Root = abs
+	info, err := os.Stat(abs)
+	return err == nil && info.IsDir()
+}
+
+func takeHost(s *Settings, v string) bool {
+	s.Host = v
+	ip := net.ParseIP(v)
+	return ip != nil && ip.IsLoopback()
+}

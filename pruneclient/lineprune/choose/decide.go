@@ -1,0 +1,70 @@
+package choose
+
+import (
+	"slices"
+
+	"mcp-pruner/pruneclient/lineprune/rank"
+	"mcp-pruner/pruneclient/lineprune/render"
+)
+
+// chooser is one choice of lines under way.
+type chooser struct {
+	*rank.Text
+	rank.Relevance
+	opts Options
+
+	statements []uint64 // per line, of a log that is full of one; nil: lines differ by their templates
+
+	confidence float64
+}
+
+func (p *chooser) result() Result {
+	keep, warnings := p.decide()
+	if slices.Contains(warnings, NoGain) {
+		p = p.thinned()
+		keep, warnings = p.decide()
+	}
+	res := Result{Kind: p.Kind, Total: len(keep), Confidence: p.confidence, Warnings: warnings}
+	res.set(keep)
+	if p.opts.Explain {
+		res.Lines, res.Terms = p.explain(keep), p.terms()
+	}
+	return res
+}
+
+// decide says of every line why it is kept, and what to warn of.
+func (p *chooser) decide() (keep []cause, warnings []string) {
+	warnings, whole := p.judge()
+	keep = make([]cause, len(p.Doc.Lines))
+	if !whole {
+		keep = p.choose()
+		if why := p.regret(keep); why != "" {
+			whole, warnings = true, appendOnce(warnings, why)
+		}
+	}
+	if whole {
+		for i := range keep {
+			keep[i] = wholeText
+		}
+	}
+	return keep, warnings
+}
+
+func (p *chooser) budgeted() bool { return p.opts.Budget > 0 }
+
+// set fills Kept and Blocks.
+func (res *Result) set(keep []cause) {
+	for i := 0; i < len(keep); i++ {
+		if keep[i] != dropped {
+			res.Kept = append(res.Kept, i+1)
+			continue
+		}
+		start := i
+		for i+1 < len(keep) && keep[i+1] == dropped {
+			i++
+		}
+		res.Blocks = append(res.Blocks, render.Block{Start: start + 1, End: i + 1, Reason: offFocus})
+	}
+}
+
+const offFocus = "hors focus"

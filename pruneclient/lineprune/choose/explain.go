@@ -1,0 +1,94 @@
+package choose
+
+import (
+	"strings"
+
+	"mcp-pruner/pruneclient/lineprune/query"
+)
+
+// explain says for every line what it scored and why it was kept or dropped.
+func (p *chooser) explain(keep []cause) []Line {
+	terms := p.termsByLine()
+	out := make([]Line, len(keep))
+	for i, c := range keep {
+		out[i] = Line{Score: p.Relevance.Score[i], Kept: c != dropped, Why: why(c, terms[i])}
+	}
+	return out
+}
+
+// termsByLine names the question's terms on every line, each once.
+func (p *chooser) termsByLine() []string {
+	terms := make([]string, len(p.Doc.Lines))
+	for from := 0; from < len(p.Matches.Hits); {
+		line := p.Matches.Hits[from].Line
+		var names []string
+		for ; from < len(p.Matches.Hits) && p.Matches.Hits[from].Line == line; from++ {
+			names = appendOnce(names, p.Question.Groups[p.Matches.Hits[from].Group].Name)
+		}
+		terms[line] = strings.Join(names, ", ")
+	}
+	return terms
+}
+
+// terms says of each of the question's words where it was found.
+func (p *chooser) terms() []Term {
+	on := make([]map[int32]bool, len(p.Question.Groups))
+	for _, hits := range [][]query.Hit{p.Matches.Hits, p.Matches.PathHits} {
+		for _, h := range hits {
+			if on[h.Group] == nil {
+				on[h.Group] = map[int32]bool{}
+			}
+			on[h.Group][h.Line] = true
+		}
+	}
+	var terms []Term
+	at := map[string]int{} // a name in quotes is there as a word and as a name
+	for g, group := range p.Question.Groups {
+		i, again := at[group.Name]
+		switch {
+		case group.Bits == 0:
+		case again:
+			terms[i].Lines = max(terms[i].Lines, len(on[g]))
+		default:
+			at[group.Name] = len(terms)
+			terms = append(terms, Term{group.Name, len(on[g])})
+		}
+	}
+	return terms
+}
+
+func appendOnce(list []string, s string) []string {
+	for _, have := range list {
+		if have == s {
+			return list
+		}
+	}
+	return append(list, s)
+}
+
+func why(c cause, terms string) string {
+	switch c {
+	case relevant:
+		if terms != "" {
+			return "terms: " + terms
+		}
+		return "near terms"
+	case dropped:
+		if terms != "" {
+			return "below the cut: " + terms
+		}
+		return "not relevant"
+	}
+	return causeNames[c]
+}
+
+var causeNames = map[cause]string{
+	definition: "definition",
+	imported:   "import",
+	between:    "context",
+	guarded:    "protected: directive or marker",
+	alarm:      "protected: sign of trouble",
+	ending:     "protected: end of the log",
+	required:   "limits",
+	wholeText:  "whole text",
+}

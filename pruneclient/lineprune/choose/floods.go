@@ -1,0 +1,68 @@
+package choose
+
+import (
+	"slices"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/logs"
+	"mcp-pruner/pruneclient/lineprune/tuning"
+)
+
+// thinned is the same without the score of what a log that is asked for a failure
+// says again and again, but for the first few times and the last: a program that
+// tried all night failed for one reason.
+func (p *chooser) thinned() *chooser {
+	if p.Kind != doc.Logs || !p.Question.Failure {
+		return p
+	}
+	thin := *p
+	thin.statements = logs.Statements(p.Doc, !p.Question.Lists && !p.Question.Tests) // "which tests failed?" asks for their names
+	thin.Relevance.Score = slices.Clone(p.Relevance.Score)
+	again := repeats(thin.statements)
+	for u, unit := range p.Outline.Units {
+		if p.says(u, again) {
+			continue
+		}
+		for i := unit.Start; i < unit.End; i++ {
+			if again[i] {
+				thin.Relevance.Score[i] = 0
+			}
+		}
+	}
+	return &thin
+}
+
+// repeats says of every line whether others of its statement are enough.
+func repeats(statements []uint64) []bool {
+	seen, left := map[uint64]int{}, map[uint64]int{}
+	for _, s := range statements {
+		left[s]++
+	}
+	again := make([]bool, len(statements))
+	for i, s := range statements {
+		seen[s]++
+		left[s]--
+		again[i] = seen[s] > tuning.PerTemplate && left[s] > 0
+	}
+	return again
+}
+
+// says is true of an entry with a sign of trouble that is no repetition: a traceback
+// like all the others that ends in another error.
+func (p *chooser) says(u int, again []bool) bool {
+	unit := p.Outline.Units[u]
+	for i := unit.Start; i < unit.End && unit.End-unit.Start <= tuning.MaxEntry; i++ {
+		if p.Relevance.Signal[i] >= tuning.AlarmSignal && !again[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// statementOf is equal for lines that one statement printed.
+func (p *chooser) statementOf(i int) uint64 {
+	if p.statements != nil {
+		return p.statements[i]
+	}
+	return logs.Template(p.Doc.Lines[i])
+}

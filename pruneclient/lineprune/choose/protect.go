@@ -1,0 +1,59 @@
+package choose
+
+import (
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/render"
+	"mcp-pruner/pruneclient/lineprune/tuning"
+)
+
+// protect keeps the lines that stay whatever the question.
+func (p *chooser) protect() []cause {
+	keep := make([]cause, len(p.Doc.Lines))
+	for i, yes := range render.Sealed(p.Doc.Lines) {
+		if yes {
+			keep[i] = guarded
+		}
+	}
+	if p.Kind == doc.Logs && !p.budgeted() {
+		p.keepAlarms(keep)
+		p.keepEnding(keep)
+	}
+	return keep
+}
+
+// keepAlarms keeps a log's errors whatever the question.
+func (p *chooser) keepAlarms(keep []cause) {
+	var alarms []int
+	for i := range keep {
+		if p.Relevance.Signal[i] >= tuning.AlarmSignal {
+			alarms = append(alarms, i)
+		}
+	}
+	seen, last := map[uint64]int{}, map[uint64]int{}
+	for _, i := range alarms {
+		h := p.statementOf(i)
+		seen[h]++
+		last[h] = i
+		if len(alarms) <= tuning.FewAlarms || seen[h] <= tuning.PerTemplate {
+			keep[i] = alarm
+		}
+	}
+	for _, i := range alarms {
+		if last[p.statementOf(i)] == i {
+			keep[i] = alarm
+		}
+	}
+}
+
+// keepEnding keeps a log's last lines, where it says how it ended.
+func (p *chooser) keepEnding(keep []cause) {
+	for i, n := len(keep)-1, 0; i >= 0 && n < tuning.EndingLines; i-- {
+		if p.Doc.Blank(i) {
+			continue
+		}
+		if keep[i] == dropped {
+			keep[i] = ending
+		}
+		n++
+	}
+}

@@ -1,0 +1,32 @@
+package choose
+
+import (
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/tuning"
+)
+
+// skeleton keeps some definitions that enclose nothing kept, outer ones first:
+// lines chosen by meaning alone can lie anywhere, and an outline says where.
+func (f *fill) skeleton() {
+	if f.p.Kind != doc.Code {
+		return
+	}
+	f.allowance = f.used + int(tuning.SkeletonShare*float64(f.p.Doc.Total))
+	for _, outer := range []bool{true, false} {
+		for _, u := range f.p.Outline.Units {
+			if u.Head < 0 || (u.Parent < 0) != outer || f.keep[u.Head] != dropped {
+				continue
+			}
+			if !f.besideKept(u.Head) {
+				f.used += tuning.MarkerTokens
+			}
+			if !f.add(u.Head, definition) {
+				return
+			}
+		}
+	}
+}
+
+func (f *fill) besideKept(i int) bool {
+	return i > 0 && f.keep[i-1] != dropped || i+1 < len(f.keep) && f.keep[i+1] != dropped
+}

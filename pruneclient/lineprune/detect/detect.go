@@ -1,0 +1,278 @@
+// Package detect tells what kind of text a text is, from hints and from its lines.
+package detect
+
+import (
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/logs"
+	"mcp-pruner/pruneclient/lineprune/structure"
+	"mcp-pruner/pruneclient/lineprune/tuning"
+	"mcp-pruner/pruneclient/lineprune/words"
+)
+
+// LooksLikeDiff says whether a text is a diff or a patch, commit messages and all.
+// Those are never pruned: every line of one counts.
+func LooksLikeDiff(d *doc.Document) bool {
+	files, hunks, inside, lines := false, false, false, 0
+	for _, line := range d.Lines {
+		first := byte(' ') // a blank line of context may have lost its space
+		if line != "" {
+			first = line[0]
+		}
+		switch {
+		case first == '@' && strings.HasPrefix(line, "@@ -") && strings.Contains(line[4:], " @@"):
+			hunks, inside = true, true
+		case first == 'd' && strings.HasPrefix(line, "diff --git "), first == '+' && strings.HasPrefix(line, "+++ "),
+			first == 'I' && strings.HasPrefix(line, "Index: "):
+			files, inside = true, true
+		case inside:
+			inside = strings.IndexByte(` +-\`, first) >= 0
+		}
+		if inside {
+			lines++
+		}
+	}
+	return hunks && files && float64(lines) >= tuning.DiffShare*float64(len(d.Lines))
+}
+
+// Kind chooses the kind from the hints, then from the text. A kind given stands,
+// except that a list of matches is one even where the caller says code.
+func Kind(d *doc.Document, kind doc.Kind, file, command string) doc.Kind {
+	if kind == doc.Code && looksLikeGrep(d) {
+		return doc.Grep
+	}
+	if kind != doc.Auto {
+		return kind
+	}
+	if k := doc.KindOfFile(file); k != doc.Auto {
+		return k
+	}
+	if ListsPaths(d) {
+		return doc.Grep
+	}
+	if command != "" {
+		return kindOfOutput(d, command)
+	}
+	if looksLikeGrep(d) {
+		return doc.Grep
+	}
+	return kindOfText(d)
+}
+
+// kindOfOutput is the kind of what a command printed: a file's when it only shows
+// one, a list of matches from the searching tools, else most likely a log.
+func kindOfOutput(d *doc.Document, command string) doc.Kind {
+	words := withoutSetting(strings.Fields(command))
+	if len(words) == 0 {
+		return kindOfText(d)
+	}
+	switch tool := path.Base(words[0]); tool {
+	case "cat", "head", "tail", "sed", "less", "more", "bat", "nl", "awk":
+		if k := doc.KindOfFile(strings.Trim(words[len(words)-1], `"'`)); k != doc.Auto {
+			return k
+		}
+		return kindOfText(d)
+	case "grep", "rg", "ag", "ack", "egrep":
+		if looksLikeGrep(d) {
+			return doc.Grep
+		}
+	case "man", "info":
+		return doc.Docs
+	case "git":
+		if len(words) > 1 && words[1] == "grep" && looksLikeGrep(d) {
+			return doc.Grep
+		}
+		if len(words) > 1 && words[1] == "show" && strings.Contains(words[len(words)-1], ":") {
+			if k := doc.KindOfFile(words[len(words)-1]); k != doc.Auto {
+				return k
+			}
+			return kindOfText(d)
+		}
+	}
+	return doc.Logs
+}
+
+// withoutSetting cuts what only prepares a command: "cd dir &&" and assignments.
+func withoutSetting(words []string) []string {
+	for len(words) > 0 {
+		name, _, assigned := strings.Cut(words[0], "=")
+		switch {
+		case words[0] == "cd":
+			for len(words) > 0 && words[0] != "&&" && !strings.HasSuffix(words[0], ";") {
+				words = words[1:]
+			}
+			words = words[min(1, len(words)):]
+		case assigned && !strings.ContainsAny(name, "/-"):
+			words = words[1:]
+		default:
+			return words
+		}
+	}
+	return words
+}
+
+// looksLikeGrep is true when nearly all lines name a place, and more than one does.
+// Only context lines have dashes for colons, and what has dashes may be a date. A
+// compiler names places too, but has messages there.
+func looksLikeGrep(d *doc.Document) bool {
+	seen, match, colons, messages := 0, 0, 0, 0
+	for _, line := range d.Lines[:min(len(d.Lines), 200)] {
+		if line == "" || line == "--" {
+			continue
+		}
+		seen++
+		if path, rest, ok := doc.GrepLine(line); ok {
+			match++
+			if line[len(path)] == ':' {
+				colons++
+			}
+			if isMessage(rest) {
+				messages++
+			}
+		}
+	}
+	return seen > 2 && colons > 0 && messages*2 <= match && match*10 >= seen*9
+}
+
+// ListsPaths is true of what find, rg -l and rg -c print. A build may list its files,
+// too, and say something else in the end.
+func ListsPaths(d *doc.Document) bool {
+	paths, others := 0, 0 // LICENSE, Makefile and what else has neither dot nor slash
+	for _, line := range d.Lines {
+		switch {
+		case line == "":
+		case barePath(line):
+			paths++
+		case strings.ContainsAny(line, " \t=:{\"") || logs.Signal(line) > 0:
+			return false
+		default:
+			others++
+		}
+	}
+	return paths > tuning.FewPaths && others*10 <= paths
+}
+
+// barePath is true of a path with a directory or an extension, and of one with a count
+// behind it.
+func barePath(line string) bool {
+	if len(line) > doc.LongestPath {
+		return false
+	}
+	path := line
+	if colon := strings.LastIndexByte(line, ':'); colon > 0 && strings.Trim(line[colon+1:], "0123456789") == "" {
+		path = line[:colon]
+	}
+	return doc.PathShaped(path) && strings.ContainsAny(path, "./") && words.Class[path[len(path)-1]] != words.Other
+}
+
+// isMessage is true of what follows a place in a compiler's line: a column perhaps,
+// one space, a word. What a search found keeps its own indentation.
+func isMessage(rest string) bool {
+	if after := strings.TrimLeft(rest, "0123456789"); after != rest {
+		rest = strings.TrimPrefix(after, ":")
+	}
+	return len(rest) > 1 && rest[0] == ' ' && words.Letter(rest[1])
+}
+
+// votes are what the lines of a text look like.
+type votes struct {
+	code, docs, logs int
+	lines, defs      int // lines that voted, and definitions and imports among them
+}
+
+// kindOfText counts what the lines of the text's beginning, middle and end look like.
+func kindOfText(d *doc.Document) doc.Kind {
+	var v votes
+	n, fence := len(d.Lines), ""
+	for i := 0; i < n; i++ {
+		if n > 3*tuning.VoteSample && i == tuning.VoteSample {
+			i = n/2 - tuning.VoteSample/2
+		}
+		if n > 3*tuning.VoteSample && i == n/2+tuning.VoteSample/2 {
+			i = n - tuning.VoteSample
+		}
+		if d.Blank(i) {
+			continue
+		}
+		inside := fence
+		fence = structure.FenceAfter(fence, d.Lines[i])
+		if inside == "" { // what a page quotes does not say what it is
+			v.add(d, i, d.Lines[i][words.FirstVisible(d.Lines[i]):])
+		}
+	}
+	switch {
+	case v.logs > v.code && v.logs >= v.docs:
+		return doc.Logs
+	case v.docs > v.code && v.defs*12 < v.lines: // long comments do not make a page of a program
+		return doc.Docs
+	case v.lines >= tuning.FewLines && v.code*5 < v.lines: // nothing says what it is: records of some kind
+		return doc.Logs
+	}
+	return doc.Code
+}
+
+func (v *votes) add(d *doc.Document, i int, text string) {
+	v.lines++
+	switch {
+	case logs.LogShape(text):
+		v.logs += 4
+	case structure.IsDefinition(text, d.Following(i)), structure.IsImport(text):
+		v.code += 4
+		v.defs++
+	case strings.HasPrefix(text, "```"):
+		v.docs += 8
+	case markdownHeading(text), structure.Underline(d.Next(i)) && d.Indent[i] == 0, strings.HasPrefix(text, "- "), strings.HasPrefix(text, "* ") && d.Indent[i] == 0:
+		v.docs += 4
+	case strings.IndexByte("{}();,=:", lastVisible(text)) >= 0 || statement(text) || structure.IsComment(text) && text[0] != '#' || text[0] == '<':
+		v.code += 2
+	case logs.Signal(text) >= 0.7:
+		v.logs += 2
+	case i > 0 && lastVisible(text) != '.' && logs.Template(d.Lines[i]) == logs.Template(d.Lines[i-1]): // one statement printed both
+		v.logs += 2
+	case prose(text):
+		v.docs += 2
+	}
+}
+
+// statement is true of assignments, and of lines that begin as code does.
+func statement(text string) bool {
+	first, rest := structure.FirstWord(text)
+	return structure.NotCalls[first] && !strings.HasSuffix(text, ".") || strings.Contains(text, " = ") || strings.Contains(text, " := ") ||
+		first != "" && (strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, ".")) && strings.IndexByte(text, ' ') != len(first)
+}
+
+func lastVisible(text string) byte {
+	text = strings.TrimRight(text, " \t\r")
+	return text[len(text)-1]
+}
+
+func markdownHeading(text string) bool {
+	t := strings.TrimLeft(text, "#")
+	if len(t) == len(text) || len(text)-len(t) > 6 || len(t) <= 2 || t[0] != ' ' {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(t[1:])
+	return unicode.IsLetter(first) && !unicode.IsLower(first)
+}
+
+// prose is true of a line of several words that are not punctuated like code, or of
+// many characters of a script without spaces.
+func prose(text string) bool {
+	if strings.ContainsAny(text, "{};=") {
+		return false
+	}
+	if words := strings.Count(text, " ") + 1; words >= 6 && len(text) < words*12 {
+		return true
+	}
+	n := 0
+	for _, r := range text {
+		if r >= utf8.RuneSelf && words.Unspaced(r) {
+			n++
+		}
+	}
+	return n >= tuning.SentenceRunes
+}

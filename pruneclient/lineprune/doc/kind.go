@@ -1,0 +1,87 @@
+package doc
+
+import (
+	"path"
+	"strings"
+
+	"mcp-pruner/pruneclient/lineprune/words"
+)
+
+// Kind is what a text is, which decides how its lines are grouped, scored and
+// protected.
+type Kind string
+
+// The kinds. Auto detects one from the hints and the text.
+const (
+	Auto Kind = ""
+	Code Kind = "code"
+	Logs Kind = "logs"
+	Docs Kind = "docs"
+	Grep Kind = "grep"
+)
+
+// KindOfFile goes by the extension, or by the name of a file that has none by
+// custom; Auto when neither says.
+func KindOfFile(name string) Kind {
+	switch path.Base(name) {
+	case "Dockerfile", "Containerfile", "Makefile", "GNUmakefile", "Jenkinsfile", "Vagrantfile", "Gemfile", "Rakefile", "BUILD", "CMakeLists.txt":
+		return Code
+	}
+	switch ext := strings.ToLower(path.Ext(path.Base(name))); ext {
+	case "", ".":
+		return Auto
+	case ".md", ".mdx", ".markdown", ".rst", ".adoc", ".html", ".htm", ".tex", ".org", ".1", ".3", ".5", ".8":
+		return Docs
+	case ".log", ".out", ".trace", ".err":
+		return Logs
+	case ".go", ".py", ".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".java", ".kt", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".rs",
+		".rb", ".php", ".swift", ".scala", ".sh", ".bash", ".pl", ".lua", ".ex", ".exs", ".erl", ".hs", ".ml", ".clj", ".sql", ".vue",
+		".svelte", ".zig", ".dart", ".r", ".m", ".mm", ".css", ".scss", ".proto", ".tf", ".json", ".yaml", ".yml", ".toml", ".xml",
+		".cxx", ".hh", ".hxx", ".kts", ".gradle", ".groovy", ".pyi", ".mts", ".cts", ".jl", ".fs", ".ps1", ".mk", ".cmake", ".hcl",
+		".graphql", ".sass", ".less", ".ini", ".cfg", ".conf", ".properties":
+		return Code
+	}
+	return Auto
+}
+
+// GrepLine cuts path:line:text, or path-line-text of a context line, as grep and
+// rg print them.
+func GrepLine(line string) (path, rest string, ok bool) {
+	for at := 1; at < min(len(line), LongestPath); at++ {
+		if line[at] != ':' && line[at] != '-' {
+			continue
+		}
+		end := at + 1
+		for end < len(line) && words.Class[line[end]] == words.Digit {
+			end++
+		}
+		if end > at+1 && end < len(line) && line[end] == line[at] {
+			return line[:at], line[end+1:], PathShaped(line[:at])
+		}
+	}
+	return "", "", false
+}
+
+// LongestPath is how far into a line its path may reach.
+const LongestPath = 300
+
+// PathShaped is true of a word with a letter, a dot or a slash, and with nothing that
+// stands before a date in JSON or in pairs of names and values.
+func PathShaped(s string) bool {
+	named := false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; c {
+		case ' ', '\t', '[', '(', '{', '=', '"':
+			return false
+		case ':':
+			if i != 1 { // C:\x is a path
+				return false
+			}
+		case '.', '/':
+			named = true
+		default:
+			named = named || words.Letter(c)
+		}
+	}
+	return named
+}

@@ -1,0 +1,43 @@
+package doc
+
+import "strings"
+
+// grepPlace is the place a match names, the zero one when it names none.
+func grepPlace(line string) place {
+	path, rest, ok := GrepLine(line)
+	if !ok {
+		return place{}
+	}
+	p := place{Path: path, content: len(line) - len(rest)}
+	for _, c := range []byte(line[len(path)+1 : p.content-1]) {
+		p.Number = min(p.Number*10+int(c-'0'), 1<<30)
+	}
+	return p
+}
+
+// IsTestPath knows where the languages here keep their tests.
+func IsTestPath(path string) bool {
+	p := strings.ToLower(path)
+	for _, mark := range []string{"test/", "tests/", "testdata/", "spec/", "__tests__/", "_test.", "test_", ".test.", ".spec.", "regress", "fixtures/", "tests."} {
+		if strings.Contains(p, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsProsePath is true of documentation, change logs and data.
+func IsProsePath(path string) bool {
+	p := strings.ToLower(path)
+	for _, mark := range []string{"changelog", "readme", "docs/", "doc/", "changes", "history"} {
+		if strings.Contains(p, mark) {
+			return true
+		}
+	}
+	dot := strings.LastIndexByte(p, '.')
+	switch p[dot+1:] {
+	case "md", "mdx", "rst", "txt", "adoc", "html", "css", "1", "json", "yml", "yaml", "toml", "lock", "cfg", "ini", "svg", "po":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,128 @@
+// Package lineprune is the embedded line pruner: given a text and a question it decides
+// which lines to keep. It is a pure function without state or I/O. Its steps are packages in
+// a row, each of which knows only those before it: tuning, words, doc, structure, logs, detect,
+// query, rank, render, choose.
+package lineprune
+
+import (
+	"context"
+
+	"mcp-pruner/pruneclient/lineprune/choose"
+	"mcp-pruner/pruneclient/lineprune/detect"
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/logs"
+	"mcp-pruner/pruneclient/lineprune/query"
+	"mcp-pruner/pruneclient/lineprune/rank"
+	"mcp-pruner/pruneclient/lineprune/session"
+	"mcp-pruner/pruneclient/lineprune/structure"
+)
+
+// Options bound a result. The zero value lets the gates decide.
+type Options struct {
+	File    string // file name, for detection
+	Command string // command line, for detection
+
+	Call session.Call // the tool call that produced the text, and what its session did before
+
+	Budget float64 // > 0: the largest share of the text's tokens to keep; gates and confidence are off
+
+	MaxPruneRatio float64 // largest share of lines pruned, pruned <= floor(n*ratio); 0 means no limit unless LimitRatio
+	LimitRatio    bool    // MaxPruneRatio holds even when it is 0
+	MinKeepLines  int     // kept >= min(n, MinKeepLines)
+
+	// Marker renders what will stand in an omitted range's place. When set, a
+	// range no longer than its marker is kept, and so is the whole text when the
+	// result would be no shorter.
+	Marker func(Block) string
+
+	Explain bool // fill Result.Lines and Result.Terms
+}
+
+func (o Options) choosing() choose.Options {
+	return choose.Options{
+		Budget: o.Budget, MaxPruneRatio: o.MaxPruneRatio, LimitRatio: o.LimitRatio,
+		MinKeepLines: o.MinKeepLines, Marker: o.Marker, Explain: o.Explain,
+	}
+}
+
+// Prune selects the lines of text that answer question. It checks ctx while
+// scoring and returns ctx's error when it ends.
+func Prune(ctx context.Context, text, question string, kind Kind, opts Options) (Result, error) {
+	s, err := Look(ctx, text, question, kind, opts)
+	if err != nil {
+		return Result{}, err
+	}
+	return s.Choose(), nil
+}
+
+// read takes a text through every step short of scoring.
+func read(ctx context.Context, text, question string, kind Kind, opts Options) (*rank.Text, error) {
+	q, d := query.Parse(question), doc.New(text)
+	kind = detect.Kind(d, kind, opts.File, opts.Command)
+	switch kind {
+	case Grep:
+		d.Locate(detect.ListsPaths(d))
+	case Logs:
+		logs.TakeFronts(d)
+	}
+	m, err := query.Match(ctx, d, text, q)
+	if err != nil {
+		return nil, err
+	}
+	return &rank.Text{Doc: d, Kind: kind, Outline: outlineOf(d, kind), Question: q, Matches: m}, nil
+}
+
+func outlineOf(d *doc.Document, kind Kind) structure.Outline {
+	switch kind {
+	case Docs:
+		return structure.Docs(d)
+	case Logs:
+		return logs.Outline(d)
+	case Grep:
+		return structure.Grep(d)
+	}
+	return structure.Code(d)
+}
+
+// Survey is what Prune sees in a text before it chooses, for callers that choose by
+// other scores, or more than once.
+type Survey struct {
+	Kind  Kind
+	Score []float64 // per line, how relevant it is to the question
+
+	text       *rank.Text
+	relevance  rank.Relevance
+	confidence float64
+	opts       Options
+}
+
+// Look surveys a text. It checks ctx as Prune does.
+func Look(ctx context.Context, text, question string, kind Kind, opts Options) (Survey, error) {
+	t, err := read(ctx, text, question, kind, opts)
+	if err != nil {
+		return Survey{}, err
+	}
+	r, err := rank.Score(ctx, t)
+	if err != nil {
+		return Survey{}, err
+	}
+	return Survey{t.Kind, r.Score, t, r, rank.Confidence(t, &r), opts}, nil
+}
+
+// With is the same survey under other options. Those that say what the text is change
+// nothing any more.
+func (s Survey) With(opts Options) Survey {
+	s.opts = opts
+	return s
+}
+
+// Choose is what Prune returns.
+func (s Survey) Choose() Result {
+	return choose.Lines(s.text, s.relevance, s.confidence, s.opts.choosing())
+}
+
+// Keep chooses lines in the given order, 0 being the first line, until the limits of the
+// survey's options are met. What Prune protects is kept, too.
+func (s Survey) Keep(order []int) Result {
+	return choose.InOrder(s.text, s.relevance, s.confidence, order, s.opts.choosing())
+}

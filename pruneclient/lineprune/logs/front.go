@@ -1,0 +1,162 @@
+package logs
+
+import (
+	"strings"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/tuning"
+	"mcp-pruner/pruneclient/lineprune/words"
+)
+
+// TakeFronts takes off a log's lines what a CI service, docker, kubectl or syslog puts
+// in front of each: a log is read by how its lines begin. The question's words are
+// still looked for in all of the line.
+func TakeFronts(d *doc.Document) {
+	bare := make([]string, 0, len(d.Lines))
+	lines, have := 0, 0
+	for i, line := range d.Lines {
+		end := FrontEnd(line)
+		bare = append(bare, line[end:])
+		if !d.Blank(i) {
+			lines++
+		}
+		if end > 0 {
+			have++
+		}
+		if (i == tuning.FrontSample || i == len(d.Lines)-1) && have*100 < lines*tuning.Fronted {
+			return
+		}
+	}
+	d.Trim(bare)
+}
+
+// FrontEnd is where a line's own text begins behind what was put in front of it, 0
+// where nothing was:
+//
+//	2026-01-02T03:04:05.678Z text      CI services, docker logs -t
+//	job TAB step TAB 2026-01-0...Z text  gh run view --log
+//	[2026-01-02T03:04:05.678Z] text    Jenkins
+//	api-1  | text                      docker compose
+//	[pod/api-7d4/main] text            kubectl logs --prefix
+//	Jan  2 03:04:05 host prog[1]: text syslog, journalctl
+func FrontEnd(line string) int {
+	if line == "" {
+		return 0
+	}
+	switch c := words.Class[line[0]]; {
+	case line[0] == '[':
+		return bracketEnd(line)
+	case c == words.Digit:
+		return afterSpace(line, instantEnd(line))
+	case c == words.Upper && len(line) > 16 && line[3] == ' ' && line[6] == ' ':
+		if end := syslogEnd(line); end > 0 {
+			return end
+		}
+	}
+	if end := composeEnd(line); end > 0 {
+		return end
+	}
+	return stepEnd(line)
+}
+
+// stepEnd reads "job TAB step TAB 2026-01-02T03:04:05.678Z ".
+func stepEnd(line string) int {
+	const longest = 256
+	job := strings.IndexByte(line[:min(len(line), longest)], '\t')
+	if job < 0 {
+		return 0
+	}
+	step := strings.IndexByte(line[job+1:min(len(line), longest)], '\t')
+	if step < 0 {
+		return 0
+	}
+	at := job + 1 + step + 1
+	text := strings.TrimPrefix(line[at:], "\ufeff") // what GitHub begins a step with
+	at = len(line) - len(text)
+	if end := instantEnd(text); end > 0 {
+		return afterSpace(line, at+end)
+	}
+	return 0
+}
+
+// afterSpace is end and the one space there, 0 where there is none.
+func afterSpace(line string, end int) int {
+	switch {
+	case end == 0 || end < len(line) && line[end] != ' ':
+		return 0
+	case end == len(line): // an empty line whose space was trimmed
+		return end
+	}
+	return end + 1
+}
+
+// instantEnd is where an ISO 8601 time with a zone ends that the text begins with.
+func instantEnd(text string) int {
+	const layout = "0000-00-00T00:00:00"
+	if len(text) <= len(layout) {
+		return 0
+	}
+	for i := range len(layout) {
+		if layout[i] == '0' && words.Class[text[i]] != words.Digit || layout[i] != '0' && text[i] != layout[i] {
+			return 0
+		}
+	}
+	end := len(layout)
+	if text[end] == '.' {
+		for end++; end < len(text) && words.Class[text[end]] == words.Digit; end++ {
+		}
+	}
+	switch {
+	case end < len(text) && text[end] == 'Z':
+		return end + 1
+	case end+6 <= len(text) && (text[end] == '+' || text[end] == '-') && text[end+3] == ':':
+		return end + 6
+	}
+	return 0
+}
+
+// bracketEnd reads "[2026-01-02T03:04:05.678Z] " and "[pod/api-7d4/main] ".
+func bracketEnd(line string) int {
+	end := strings.IndexByte(line, ']')
+	if end < 2 || !strings.HasPrefix(line, "[pod/") && instantEnd(line[1:]) != end-1 {
+		return 0
+	}
+	return afterSpace(line, end+1)
+}
+
+// syslogEnd reads "Jan  2 03:04:05 host prog[1]: ".
+func syslogEnd(line string) int {
+	if line[9] != ':' || line[12] != ':' || line[15] != ' ' || words.Class[line[5]] != words.Digit || words.Class[line[14]] != words.Digit {
+		return 0
+	}
+	host := strings.IndexByte(line[16:], ' ')
+	if host <= 0 {
+		return 0
+	}
+	prog := strings.IndexByte(line[16+host+1:], ' ')
+	end := 16 + host + 1 + prog
+	if prog < 0 {
+		end = len(line)
+	}
+	if line[end-1] != ':' {
+		return 0
+	}
+	return afterSpace(line, end)
+}
+
+// composeEnd reads "api-1  | ".
+func composeEnd(line string) int {
+	const longest = 64
+	i := 0
+	for i < len(line) && i < longest && (words.InWord(words.Class[line[i]]) || line[i] == '-' || line[i] == '.') {
+		i++
+	}
+	bar := i
+	for bar < len(line) && line[bar] == ' ' {
+		bar++
+	}
+	if i == 0 || bar < i+2 || bar == len(line) || line[bar] != '|' { // one space is an expression's
+		return 0
+	}
+	return afterSpace(line, bar+1)
+}

@@ -1,0 +1,38 @@
+package logs
+
+import (
+	"strings"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
+)
+
+// IsHistory is true of what git log prints: commits from the first line on. They
+// tell of failures, and none of them happened here.
+func IsHistory(d *doc.Document) bool {
+	commits, lines := 0, 0
+	for i, line := range d.Lines {
+		if d.Blank(i) {
+			continue
+		}
+		name, long := strings.CutPrefix(line, "commit ")
+		switch hash, _, _ := strings.Cut(name, " "); {
+		case isHash(hash) && long:
+			return i+1 < len(d.Lines) && (strings.HasPrefix(d.Lines[i+1], "Author: ") || strings.HasPrefix(d.Lines[i+1], "Merge: "))
+		case isHash(hash):
+			commits++
+		case lines == 0:
+			return false
+		}
+		lines++
+	}
+	return commits > 2 && commits*10 >= lines*9
+}
+
+func isHash(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(s) >= 7 && len(s) <= 64
+}

@@ -1,0 +1,59 @@
+package logs
+
+import (
+	"strings"
+	"unicode"
+
+	"mcp-pruner/pruneclient/lineprune/words"
+)
+
+// LogShape is true of lines that programs print about what they do: with a time,
+// a level, a test's name or verdict, a place in a file.
+func LogShape(text string) bool {
+	if timestamped(text) || FrontEnd(text) > 0 || harmless(text) && !strings.HasPrefix(text, "=== ") || Verdict(text) || Diagnostic(text) || titledRule(text) {
+		return true
+	}
+	for _, p := range []string{"=== RUN", "=== CONT", "--- FAIL", "FAIL", "Traceback (", "npm ", "make", "gcc ", "cc ", "not ok ", "goroutine ",
+		"[INFO]", "[ERROR]", "[WARN", "[DEBUG]", "INFO ", "WARN ", "ERROR ", "DEBUG ", "at ", "File \"", "Compiling ", "Downloading ", "error[", "error:", "warning:", "> Task :",
+		"TASK [", "PLAY [", "ok: [", "changed: [", "fatal: ["} {
+		if strings.HasPrefix(text, p) {
+			return true
+		}
+	}
+	return strings.Contains(text, ") = ") && !strings.HasSuffix(text, "{") && !strings.HasSuffix(text, ";") || // a traced system call
+		strings.HasPrefix(text, "commit ") && len(text) >= 47 ||
+		strings.HasSuffix(text, "... FAIL") || strings.HasSuffix(text, "... ERROR") || strings.HasSuffix(text, "%]") ||
+		strings.Contains(text, ") ... ") || buildStep(text)
+}
+
+// buildStep is true of "#8 2.1 what was done", as docker build prints.
+func buildStep(text string) bool {
+	number, rest, _ := strings.Cut(text, " ")
+	return len(number) > 1 && number[0] == '#' && strings.Trim(number[1:], "0123456789") == "" && rest != ""
+}
+
+// titledRule is true of "===== FAILURES =====" and "_____ test_total _____".
+func titledRule(text string) bool {
+	text = strings.TrimRight(text, " \r")
+	for _, rule := range []string{"=====", "_____"} {
+		if strings.HasPrefix(text, rule) && strings.HasSuffix(text, rule[:3]) {
+			return strings.ContainsFunc(text, unicode.IsLetter)
+		}
+	}
+	return false
+}
+
+// timestamped is true when a line's first bytes hold a date or a time of day.
+func timestamped(text string) bool {
+	text = text[:min(len(text), 40)]
+	for i := 0; i+4 < len(text); i++ {
+		if words.Class[text[i]] != words.Digit || words.Class[text[i+1]] != words.Digit {
+			continue
+		}
+		sep := text[i+2]
+		if (sep == ':' || sep == '-' || sep == '/') && words.Class[text[i+3]] == words.Digit && words.Class[text[i+4]] == words.Digit {
+			return true
+		}
+	}
+	return false
+}

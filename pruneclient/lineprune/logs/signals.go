@@ -1,0 +1,282 @@
+package logs
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/tuning"
+	"mcp-pruner/pruneclient/lineprune/words"
+)
+
+// signalWords mark a line of a log as trouble, each with its weight. Words that
+// need others after them are in signalPhrases.
+var signalWords = func() map[string]float64 {
+	out := map[string]float64{}
+	for _, line := range tuning.Lines("logs", "signals") {
+		weight, words := tuning.Number(line)
+		for _, w := range strings.Fields(words) {
+			out[w] = weight
+		}
+	}
+	return out
+}()
+
+// signalPhrases are told from harmless uses of their first word by what follows.
+var signalPhrases = func() map[string]map[string]float64 {
+	out := map[string]map[string]float64{}
+	for _, line := range tuning.Lines("logs", "phrases") {
+		weight, rest := tuning.Number(line)
+		word, after, _ := strings.Cut(rest, " ")
+		if out[word] == nil {
+			out[word] = map[string]float64{}
+		}
+		out[word][tuning.Unquoted(after)] = weight
+	}
+	return out
+}()
+
+// signalFilter lets a word through that begins like one of the above.
+var signalFilter = func() (f words.Filter) {
+	for w := range signalWords {
+		f.Add(w)
+	}
+	for w := range signalPhrases {
+		f.Add(w)
+	}
+	return f
+}()
+
+// Signal says how much a line of a log looks like trouble, 0..1.
+func Signal(line string) float64 {
+	if len(line) > tuning.SignalPrefix {
+		line = line[:tuning.SignalPrefix]
+	}
+	if harmless(line) {
+		return 0
+	}
+	best := 0.0
+	if Diagnostic(line) && !strings.Contains(line, "warning:") && !strings.Contains(line, "note:") && !passingBy(line) {
+		best = 0.95
+	}
+	for i := 0; i+1 < len(line); {
+		if !words.Letter(line[i]) {
+			i++
+			continue
+		}
+		end := partEnd(line, i)
+		if end-i >= 2 && signalFilter.Passes(line[i:end]) {
+			best = max(best, wordSignal(line, i, end))
+		}
+		i = end
+	}
+	if best > 0.5 && Verdict(line) {
+		return 0.5
+	}
+	return best
+}
+
+// partEnd is where the part of an identifier that begins at i ends: AssertionError
+// and IOException are two words, ERROR is one.
+func partEnd(line string, i int) int {
+	end := i
+	for end < len(line) && words.Class[line[end]] == words.Upper {
+		end++
+	}
+	if end-i > 1 {
+		if end < len(line) && words.Class[line[end]] == words.Lower {
+			end-- // the last capital opens the next word
+		}
+		return end
+	}
+	for end < len(line) && words.Class[line[end]] == words.Lower {
+		end++
+	}
+	return end
+}
+
+// wordSignal is the weight of the word line[start:end] where it stands.
+func wordSignal(line string, start, end int) float64 {
+	var buf [24]byte
+	if end-start > len(buf) || end-start < 2 {
+		return 0
+	}
+	word := words.Lowered(buf[:0], line[start:end])
+	if weight, ok := signalWords[string(word)]; ok {
+		switch {
+		case countsNothing(line, start, end), inFileName(line, start, end):
+			return 0
+		case weight == 0.6 && line[start] == 'F': // go test, unittest and others shout it
+			return 1
+		}
+		return weight
+	}
+	for after, weight := range signalPhrases[string(word)] {
+		if strings.HasPrefix(line[end:], after) {
+			return weight
+		}
+	}
+	return 0
+}
+
+// inFileName is true of the word line[start:end] in a path up to its extension:
+// mp_error_to_string.o is no error, but error.message="..." tells of one.
+func inFileName(line string, start, end int) bool {
+	line = line[:min(len(line), end+tuning.LongestName)]
+	for end < len(line) && (words.InWord(words.Class[line[end]]) || strings.IndexByte("-./", line[end]) >= 0) {
+		end++
+	}
+	name, rest := strings.TrimRight(line[start:end], "."), line[end:]
+	if strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, `":`) {
+		return false
+	}
+	ext := path.Ext(name)
+	return len(ext) > 1 && words.Class[ext[1]] == words.Lower && (doc.KindOfFile(name) != doc.Auto || slices.Contains(madeOfCode, ext))
+}
+
+// madeOfCode are the extensions of what compilers make, and of declarations.
+var madeOfCode = []string{".o", ".lo", ".a", ".so", ".d", ".class", ".pyc"}
+
+// countsNothing is true of "0 errors", "failures=0", "errors: 0" and "error":null.
+func countsNothing(line string, start, end int) bool {
+	before := line[:start]
+	if strings.HasSuffix(before, "0 ") && (len(before) == 2 || words.Class[before[len(before)-3]] != words.Digit) {
+		return true
+	}
+	value := strings.TrimLeft(line[end:], `:= "`)
+	between := line[end : len(line)-len(value)]
+	switch {
+	case between == "":
+		return false
+	case strings.HasSuffix(between, `""`), strings.HasPrefix(value, "[]"):
+		return true
+	}
+	for _, nothing := range []string{"0", "null", "nil", "<nil>", "none", "None", "false"} {
+		if rest, ok := strings.CutPrefix(value, nothing); ok {
+			// "error: null pointer" is one.
+			return rest == "" || strings.IndexByte(`,;)]}"`, rest[0]) >= 0 || rest[0] == ' ' && (nothing == "0" || between == "=")
+		}
+	}
+	return false
+}
+
+// harmless is true of lines that name a test or say that it passed.
+func harmless(line string) bool {
+	if strings.HasSuffix(line, "... ok") {
+		return true
+	}
+	at := words.FirstVisible(line)
+	if at == len(line) {
+		return true
+	}
+	switch t := line[at:]; t[0] { // most lines are told by their first byte
+	case '=':
+		return strings.HasPrefix(t, "=== ")
+	case '-':
+		return strings.HasPrefix(t, "--- PASS") || strings.HasPrefix(t, "--- SKIP")
+	case 'o':
+		return strings.HasPrefix(t, "ok ") || strings.HasPrefix(t, "ok\t")
+	case 'P':
+		return strings.HasPrefix(t, "PASS")
+	case '#':
+		return strings.HasPrefix(t, "# Subtest")
+	case 0xe2:
+		return strings.HasPrefix(t, "✔") || strings.HasPrefix(t, "✓")
+	}
+	return false
+}
+
+// Diagnostic is true of a compiler's message: path:line: or path(line, at the
+// start of the line.
+func Diagnostic(line string) bool {
+	rest, ok := afterPath(line)
+	return ok && strings.TrimLeft(rest, "0123456789") != "" // else it is a count of matches
+}
+
+// afterPath is what follows the path that a line begins with, from the line number on.
+func afterPath(line string) (rest string, ok bool) {
+	if line == "" || words.Class[line[0]] == words.Digit { // a time, not a path
+		return "", false
+	}
+	i := 0
+	for i < len(line) && i < 200 && (words.InWord(words.Class[line[i]]) || strings.IndexByte("./-+@\\", line[i]) >= 0) {
+		i++
+	}
+	if i < 3 || i+2 >= len(line) || line[i] != ':' && line[i] != '(' || words.Class[line[i+1]] != words.Digit {
+		return "", false
+	}
+	dot := strings.LastIndexByte(line[:i], '.')
+	return line[i+1:], dot > 0 && dot < i-1 && words.Class[line[dot+1]] == words.Lower
+}
+
+// FromCompiler is true of a compiler's message, not of a test's, which names a line
+// too: compilers know the column, or say that it is an error.
+func FromCompiler(line string) bool {
+	rest, ok := afterPath(line)
+	if !ok {
+		return strings.HasPrefix(line, "error[E") || strings.HasPrefix(line, "[ERROR] ") && strings.Contains(line, ".java:[")
+	}
+	rest = strings.TrimLeft(rest, "0123456789")
+	return len(rest) > 1 && (rest[0] == ':' || rest[0] == ',') && words.Class[rest[1]] == words.Digit || strings.HasPrefix(rest, ": error:")
+}
+
+// passingBy is true of the places g++ went through on its way to an error, but not of
+// the one it came from: that is where the user's code is.
+func passingBy(line string) bool {
+	_, how, ok := strings.Cut(line, "   required ")
+	return ok && !strings.HasSuffix(how, "here")
+}
+
+// Verdict is true of lines that say that something failed and not what.
+func Verdict(line string) bool {
+	for _, v := range []string{"FAIL\t", "FAILED (", "make: ***", "make[", "error: could not compile", "warning: build failed", "error: aborting due"} {
+		if strings.HasPrefix(line, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// SuccessLine is true of the verdict of a run where nothing failed.
+func SuccessLine(line string) bool {
+	if len(line) < 2 || len(line) > tuning.LongestVerdict {
+		return false
+	}
+	_, end, passes := strings.Cut(line, " pass")
+	return passes && (strings.HasPrefix(end, "ed") || strings.HasPrefix(end, "ing")) || successStart(line) ||
+		strings.HasSuffix(line, "BUILD SUCCESS") || strings.HasSuffix(line, ", 0 failures")
+}
+
+// successStart is true of the verdicts that are told by how they begin.
+func successStart(line string) bool {
+	switch line[0] { // most lines are told by their first byte
+	case 'P':
+		return line == "PASS"
+	case 'O':
+		return line == "OK" || strings.HasPrefix(line, "OK (")
+	case 'o':
+		return strings.HasPrefix(line, "ok  \t")
+	case 't':
+		return strings.HasPrefix(line, "test result: ok")
+	case '#':
+		return strings.HasPrefix(line, "# fail 0")
+	case 'R':
+		return strings.HasPrefix(line, "Ran ")
+	case 'f':
+		return strings.HasPrefix(line, "found 0 vulnerabilities")
+	case 'a':
+		return strings.HasPrefix(line, "added ") && strings.Contains(line, " package")
+	case 'B':
+		return strings.HasPrefix(line, "BUILD SUCCESSFUL") || strings.HasPrefix(line, "Build succeeded")
+	case 'S':
+		return strings.HasPrefix(line, "Success: no issues") || strings.HasPrefix(line, "Successfully ")
+	case 'w':
+		return strings.HasPrefix(line, "webpack ") && strings.Contains(line, " compiled successfully")
+	case ' ':
+		return strings.HasPrefix(line, "    Finished ") // cargo
+	case 0xe2:
+		return strings.HasPrefix(line, "✓ built in ") || strings.HasPrefix(line, "ℹ fail 0")
+	}
+	return false
+}

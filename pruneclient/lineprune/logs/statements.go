@@ -1,0 +1,143 @@
+package logs
+
+import (
+	"math/bits"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/tuning"
+	"mcp-pruner/pruneclient/lineprune/words"
+)
+
+// Template is a hash of a line with numbers and alignment masked: lines a program
+// printed with the same statement share it.
+func Template(line string) uint64 {
+	line = line[:min(len(line), tuning.TemplatePrefix)]
+	h := uint64(0)
+	for i := 0; i < len(line); {
+		word, seen := uint64(0), byte(0)
+		for ; i < len(line) && words.InWord(words.Class[line[i]]); i++ {
+			seen |= 1 << words.Class[line[i]]
+			word = bits.RotateLeft64(word, 7) ^ uint64(line[i])
+		}
+		if seen&(1<<words.Digit) != 0 {
+			word = '0'
+		}
+		h = mix(h, word)
+		gap := uint64(0)
+		for ; i < len(line) && !words.InWord(words.Class[line[i]]); i++ {
+			if line[i] != ' ' {
+				gap = bits.RotateLeft64(gap, 7) ^ uint64(line[i])
+			}
+		}
+		h = mix(h, gap)
+	}
+	return h
+}
+
+// mix adds x to a hash h, as FNV does with bytes.
+func mix(h, x uint64) uint64 {
+	const prime = 1099511628211
+	h = (h ^ x) * prime
+	return h ^ h>>32
+}
+
+// CountTemplates gives every line the slot of its template, and every slot its
+// number of lines. The table is open-addressed: a map costs more than the hashing.
+func CountTemplates(d *doc.Document) (slots, counts []int32) { return count(d, Template) }
+
+// count gives every line the slot of its hash, and every slot its number of lines.
+func count(d *doc.Document, hash func(line string) uint64) (slots, counts []int32) {
+	size := 1 << bits.Len(uint(2*len(d.Lines)+1))
+	hashes, counts := make([]uint64, size), make([]int32, size)
+	slots = make([]int32, len(d.Lines))
+	for i, line := range d.Lines {
+		h := hash(line) | 1 // 0 marks a free slot
+		at := h >> 1 & uint64(size-1)
+		for hashes[at] != 0 && hashes[at] != h {
+			at = (at + 1) & uint64(size-1)
+		}
+		hashes[at] = h
+		counts[at]++
+		slots[i] = int32(at)
+	}
+	return slots, counts
+}
+
+// Statements gives lines that one statement printed one number, though names differ
+// where despite says so.
+func Statements(d *doc.Document, despite bool) []uint64 {
+	var common wordCounts
+	for _, line := range d.Lines {
+		eachLogWord(line, func(word uint64, _ bool) { common[word%uint64(len(common))]++ })
+	}
+	least := int32(max(len(d.Lines)/tuning.NameShare, 2))
+	frame := func(line string) uint64 {
+		if FromCompiler(line) { // each is to be mended
+			return Template(line)
+		}
+		h, said, names := uint64(1), 0, 0
+		eachLogWord(line, func(word uint64, number bool) {
+			rare := word != anyNumber && common[word%uint64(len(common))] < least
+			switch {
+			case rare && number:
+				word = anyNumber
+			case rare && despite:
+				word = anyName
+				names++
+			case !number:
+				said++
+			}
+			h = mix(h, word)
+		})
+		if said < 3 || names > said {
+			return Template(line)
+		}
+		return h
+	}
+	slots, counts := count(d, frame)
+	of := make([]uint64, len(d.Lines))
+	for i, s := range slots {
+		if counts[s] >= tuning.FloodLines {
+			of[i] = uint64(s)
+		} else {
+			of[i] = Template(d.Lines[i])
+		}
+	}
+	return of
+}
+
+// wordCounts counts words by their hash. Two that share a place look more common than
+// they are, which only keeps more.
+type wordCounts [1 << 14]int32
+
+// What stands for numbers and names that differ from line to line.
+const (
+	anyNumber = '0'
+	anyName   = 'a'
+)
+
+// eachLogWord hashes the words of a line. Numbers are all anyNumber, but for those of
+// up to three digits that are no part of a time.
+func eachLogWord(line string, word func(hash uint64, number bool)) {
+	line = line[:min(len(line), tuning.TemplatePrefix)]
+	for i := 0; i < len(line); i++ {
+		h, seen, start := uint64(0), byte(0), i
+		for ; i < len(line) && words.InWord(words.Class[line[i]]); i++ {
+			seen |= 1 << words.Class[line[i]]
+			h = bits.RotateLeft64(h, 7) ^ uint64(line[i])
+		}
+		digits := seen == 1<<words.Digit
+		switch {
+		case seen == 0:
+		case digits && i-start <= 3 && !inTime(line, start, i), seen&(1<<words.Digit) == 0:
+			word(mix(mix(h, 0), 0), digits) // mixed once, its low bits are the last letters'
+		default:
+			word(anyNumber, true)
+		}
+	}
+}
+
+// inTime is true of a number beside a colon or a dot.
+func inTime(line string, start, end int) bool {
+	return start > 0 && (line[start-1] == ':' || line[start-1] == '.') || end < len(line) && (line[end] == ':' || line[end] == '.')
+}

@@ -1,0 +1,283 @@
+// Package query reads a question and finds its words in a text.
+package query
+
+import (
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+
+	"mcp-pruner/pruneclient/lineprune/tuning"
+	"mcp-pruner/pruneclient/lineprune/words"
+)
+
+// synonyms maps a stem to the stems that mean about the same.
+var synonyms = parseSynonyms(tuning.File("synonyms"))
+
+func parseSynonyms(lines []string) map[string][]string {
+	out := map[string][]string{}
+	for _, line := range lines {
+		idea := strings.Fields(line)
+		for _, a := range idea {
+			for _, b := range idea {
+				if words.StemOf(a) != words.StemOf(b) {
+					out[words.StemOf(a)] = append(out[words.StemOf(a)], words.StemOf(b))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Group is one idea of the question: a word, its forms and its synonyms.
+type Group struct {
+	Name   string
+	Weight float64
+	Bits   float64 // how much it says that a text has it
+}
+
+// Ref says which group a word of the text stands for, and how well.
+type Ref struct {
+	Group  int16
+	Weight float32
+}
+
+// Question is what was asked, ready to be matched.
+type Question struct {
+	text     string
+	Groups   []Group
+	Next     [][]int16          // per group, those whose word follows its own in the question
+	last     int16              // group of the word read last, or -1
+	Stems    map[string][]Ref   // stem of an identifier's part
+	begins   map[uint][]stemRef // stems by their first three letters
+	wholes   map[string][]Ref   // identifier without underscores, lower case
+	literals []literal          // text to be found as it stands
+	Filter   words.Filter       // of stems and wholes
+	unicode  bool               // some word has letters outside ASCII
+	Failure  bool               // asks for what went wrong
+	Warning  bool               // asks for warnings
+	Tests    bool               // names tests
+	Lists    bool               // asks for all there are
+	Prose    bool               // names documentation or configuration
+}
+
+// literal is a piece of the question that is no plain word: a path, a version, a
+// quoted phrase.
+type literal struct {
+	text  string
+	group int16
+}
+
+func Parse(text string) *Question {
+	if len(text) > tuning.MaxQuestion {
+		text = strings.ToValidUTF8(text[:tuning.MaxQuestion], "")
+	}
+	q := &Question{text: text, Stems: map[string][]Ref{}, wholes: map[string][]Ref{}, last: -1}
+	for _, tok := range strings.Fields(text) {
+		q.addToken(tok)
+	}
+	words.EachRuneWord(text, func(w string) { q.unicode = true; q.addStem(w, w, 1) })
+	q.addPrefixes()
+	q.addSynonyms()
+	lowered := strings.ToLower(text)
+	q.Failure = asksFor(lowered, failureWords)
+	q.Warning = strings.Contains(lowered, "warn")
+	q.Tests = asksFor(" "+lowered, testWords)
+	q.Lists = wantsAll.MatchString(lowered)
+	q.Prose = asksFor(lowered, docWords)
+	return q
+}
+
+// FailureTalk are the stems of words that ask for a failure, not for some thing.
+var (
+	failureWords = tuning.Parts("english", "failure")
+	testWords    = tuning.Parts("english", "tests")
+	docWords     = tuning.Parts("english", "documentation")
+	FailureTalk  = words.StemSet(slices.Concat(tuning.Words("english", "checkers"), tuning.Words("english", "failure-talk")))
+)
+
+// wantsAll matches the words of a question for everything there is.
+var wantsAll = regexp.MustCompile(`\b(` + strings.ReplaceAll(strings.Join(tuning.Words("english", "all"), "|"), "-", " ") + `)\b`)
+
+func asksFor(lowered string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(lowered, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// addToken reads one white-space separated piece of the question.
+func (q *Question) addToken(tok string) {
+	quoted := strings.ContainsAny(tok, "`\"'") && strings.ContainsAny(tok[:1], "`\"'([")
+	tok = strings.Trim(tok, "`\"'.,;:?!()[]{}<>…")
+	if tok == "" {
+		return
+	}
+	if strings.ContainsAny(tok, "/.:-") && !plainHyphen(tok) && len(tok) > 3 {
+		q.literals = append(q.literals, literal{tok, q.newGroup(tok, 1.5)})
+	}
+	for _, id := range Identifiers(tok) {
+		q.addIdentifier(id, quoted)
+	}
+}
+
+// plainHyphen says whether tok is a hyphenated word rather than a name.
+func plainHyphen(tok string) bool {
+	return !strings.ContainsAny(tok, "/.:0123456789") && strings.Count(tok, "-") < 2 && strings.ToLower(tok) == tok
+}
+
+func Identifiers(tok string) []string {
+	return strings.FieldsFunc(tok, func(r rune) bool { return r > 127 || !words.InWord(words.Class[r]) })
+}
+
+// addIdentifier adds an identifier's parts, and the identifier as a whole when it
+// is shaped like one.
+func (q *Question) addIdentifier(id string, quoted bool) {
+	shaped := quoted || strings.Contains(id, "_") || mixedCase(id)
+	var parts []string
+	words.EachPart(id, func(p string) { parts = append(parts, p) })
+	boost := 1.0
+	if shaped {
+		boost = 1.3
+	}
+	for _, p := range parts {
+		q.addWord(strings.ToLower(p), boost)
+	}
+	if whole := joined(id); shaped && len(whole) > 2 {
+		g := q.newGroup(id, 1.3)
+		q.Groups[g].Bits = 1 + words.BitsOf(id) // a name counts, whatever it says elsewhere
+		q.wholes[whole] = append(q.wholes[whole], Ref{g, 1})
+		q.Filter.Add(whole)
+	}
+}
+
+func joined(id string) string { return strings.ToLower(strings.ReplaceAll(id, "_", "")) }
+
+// mixedCase is true of camelCase, PascalCase with two humps, and CAPS.
+func mixedCase(id string) bool {
+	if len(id) < 2 {
+		return false
+	}
+	return strings.ToLower(id[1:]) != id[1:] || strings.ContainsAny(id, "0123456789")
+}
+
+func (q *Question) addWord(w string, boost float64) {
+	if len(w) < 2 {
+		return
+	}
+	weight, known := wordWeight[w]
+	if !known {
+		weight = 1
+	}
+	if weight == 0 {
+		return
+	}
+	q.addStem(words.StemOf(w), w, weight*boost)
+}
+
+// addStem adds a stem under the name of the word it came from.
+func (q *Question) addStem(s, name string, weight float64) {
+	for _, r := range q.Stems[s] {
+		g := &q.Groups[r.Group]
+		g.Weight = max(g.Weight, weight)
+		q.follow(r.Group)
+		return
+	}
+	g := q.newGroup(name, weight)
+	q.Stems[s] = append(q.Stems[s], Ref{g, 1})
+	q.Filter.Add(s)
+	q.follow(g)
+}
+
+// follow remembers that a group's word comes next in the question.
+func (q *Question) follow(g int16) {
+	if q.last >= 0 && q.last != g && len(q.Next[q.last]) < tuning.MaxFollowers {
+		q.Next[q.last] = append(q.Next[q.last], g)
+	}
+	q.last = g
+}
+
+func (q *Question) newGroup(name string, weight float64) int16 {
+	bits := 1 + words.BitsOf(name)
+	if questionTalk[words.StemOf(name)] {
+		bits = 0
+	}
+	q.Groups = append(q.Groups, Group{name, weight, bits})
+	q.Next = append(q.Next, nil)
+	return int16(len(q.Groups) - 1)
+}
+
+// stemRef is a stem and what it stands for.
+type stemRef struct {
+	stem string
+	ref  Ref
+}
+
+// addPrefixes lets a word stand for longer ones that begin with it (heap for
+// heappop), and for its abbreviations (param for parameter).
+func (q *Question) addPrefixes() {
+	q.begins = map[uint][]stemRef{}
+	for s, refs := range q.Stems {
+		if len(s) >= tuning.MinPrefix {
+			k := words.FilterKey(s)
+			q.begins[k] = append(q.begins[k], stemRef{s, Ref{refs[0].Group, float32(tuning.Rank.Prefix)}})
+		}
+	}
+	for _, list := range q.begins {
+		slices.SortFunc(list, func(a, b stemRef) int { return strings.Compare(a.stem, b.stem) })
+	}
+}
+
+// like finds what a stem of the text, unknown itself, begins with or abbreviates.
+func (q *Question) like(stem []byte) (Ref, bool) {
+	if len(stem) < tuning.MinPrefix {
+		return Ref{}, false
+	}
+	for _, s := range q.begins[words.FilterKey(string(stem))] {
+		if strings.HasPrefix(s.stem, string(stem)) || strings.HasPrefix(string(stem), s.stem) {
+			return s.ref, true
+		}
+	}
+	return Ref{}, false
+}
+
+// addSynonyms lets other words stand for the question's, at a discount. Stems are
+// visited in order so that the result does not depend on a map's.
+func (q *Question) addSynonyms() {
+	own := make([]string, 0, len(q.Stems))
+	for s := range q.Stems {
+		own = append(own, s)
+	}
+	sort.Strings(own)
+	for _, s := range own {
+		r := q.Stems[s][0]
+		for _, syn := range synonyms[s] {
+			q.Stems[syn] = append(q.Stems[syn], Ref{r.Group, float32(tuning.Rank.Synonym)})
+			q.Filter.Add(syn)
+		}
+	}
+}
+
+// Asks says whether the question has a word with the stem.
+func (q *Question) Asks(stem string) bool { return len(q.Stems[stem]) > 0 }
+
+// Asked is the bits of the whole question.
+func (q *Question) Asked() float64 {
+	sum := 0.0
+	for g := range q.Groups {
+		sum += q.BitsOf(int16(g))
+	}
+	return sum
+}
+
+// BitsOf is how much it says that a text has a group's word, weighed by how much the
+// question means it.
+func (q *Question) BitsOf(g int16) float64 { return float64(q.Groups[g].Weight * q.Groups[g].Bits) }
+
+// wordWeight lowers what questions say whatever they ask about. 0 drops a word.
+var wordWeight = tuning.Weights("english", map[string]float64{"stop": 0, "weak": 0.3})
+
+// questionTalk are the stems of words that questions have whatever they ask about.
+var questionTalk = words.StemSet(tuning.Words("english", "talk"))

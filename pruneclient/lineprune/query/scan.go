@@ -1,0 +1,178 @@
+package query
+
+import (
+	"context"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/tuning"
+	"mcp-pruner/pruneclient/lineprune/words"
+)
+
+// Hit is one occurrence of a question's term.
+type Hit struct {
+	Line   int32
+	Group  int16
+	At     uint16  // byte of the line its word begins at
+	Weight float32 // 1 for the word itself, less for a synonym
+}
+
+// Matches are where a question's terms occur in a text.
+type Matches struct {
+	Hits     []Hit // in line order
+	PathHits []Hit // in the paths of a list of matches, at each file's first line
+}
+
+// scanner matches a text against a question in one pass over its bytes.
+type scanner struct {
+	q    *Question
+	d    *doc.Document
+	line int32
+	at   uint16
+	hits []Hit
+	buf  [64]byte
+}
+
+// Match finds the question's words in the document d of text. It also counts the
+// document's tokens, which takes the same pass over its bytes.
+func Match(ctx context.Context, d *doc.Document, text string, q *Question) (Matches, error) {
+	s := &scanner{q: q, d: d, hits: make([]Hit, 0, len(d.Lines))}
+	for i := range d.Lines {
+		if i%tuning.CheckEvery == 0 && ctx.Err() != nil {
+			return Matches{}, ctx.Err()
+		}
+		s.line = int32(i)
+		n := s.scanLine(d.Scanned(i), d.ContentAt(i))
+		if d.Escapes != nil {
+			n += int(d.Escapes[i])
+		}
+		d.Tokens[i] = int32(n)
+		d.Total += n
+	}
+	s.findLiterals(text)
+	m := Matches{Hits: s.hits}
+	m.PathHits = s.matchPaths()
+	return m, nil
+}
+
+// matchPaths finds the question's words in the paths of a list of matches, once
+// per file, at the file's first line.
+func (s *scanner) matchPaths() []Hit {
+	s.hits = nil
+	for i, p := range s.d.Places {
+		if i == 0 || p.Path != s.d.Places[i-1].Path {
+			s.line = int32(i)
+			s.scanLine(p.Path, 0)
+		}
+	}
+	return s.hits
+}
+
+// scanLine counts a line's tokens and records the question's words from byte
+// content on.
+func (s *scanner) scanLine(line string, content int) int {
+	tokens, rare, filter := 1, false, &s.q.Filter
+	for i := 0; i < len(line); {
+		switch c := words.Class[line[i]]; {
+		case c == words.Space:
+			i++
+		case c == words.Other:
+			i++
+			tokens++
+		case c == words.High:
+			rare = true
+			if utf8.RuneStart(line[i]) {
+				tokens++
+			}
+			i++
+		default:
+			start, seen := i, byte(0)
+			for ; i < len(line) && words.InWord(words.Class[line[i]]); i++ {
+				seen |= 1 << words.Class[line[i]]
+			}
+			tokens++
+			if w := line[start:i]; len(w) > 1 && start >= content && start < tuning.ScoredPrefix {
+				s.at = uint16(start)
+				// Most words are one part, and the filter has no use for them.
+				if seen&(seen-1) != 0 || filter.Passes(w) {
+					s.word(w, seen)
+				}
+			}
+		}
+	}
+	if rare && s.q.unicode {
+		s.at = 0
+		words.EachRuneWord(line[:min(len(line), tuning.ScoredPrefix)], s.unicodeWord)
+	}
+	return tokens
+}
+
+// word matches an identifier: its parts, and all of it. seen has a bit for every
+// class of its bytes; most words are of one, and one part.
+func (s *scanner) word(w string, seen byte) {
+	if len(w) > 200 {
+		return
+	}
+	if seen&(seen-1) == 0 && seen != 1<<words.Underscore {
+		s.part(w)
+	} else {
+		words.EachPart(w, s.part)
+	}
+	if len(s.q.wholes) > 0 && s.q.Filter.Passes(w) {
+		s.record(s.q.wholes[joined(w)])
+	}
+}
+
+// part looks one part of an identifier up by its stem.
+func (s *scanner) part(p string) {
+	if len(p) < 2 || len(p) > len(s.buf) || !s.q.Filter.Passes(p) {
+		return
+	}
+	w := words.Stem(words.Lowered(s.buf[:0], p))
+	if refs, known := s.q.Stems[string(w)]; known {
+		s.record(refs)
+	} else if r, ok := s.q.like(w); ok {
+		s.hits = append(s.hits, Hit{s.line, r.Group, s.at, r.Weight})
+	}
+}
+
+func (s *scanner) unicodeWord(w string) { s.record(s.q.Stems[w]) }
+
+func (s *scanner) record(refs []Ref) {
+	for _, r := range refs {
+		s.hits = append(s.hits, Hit{s.line, r.Group, s.at, r.Weight})
+	}
+}
+
+// findLiterals looks for the question's paths, versions and quotes in the text as
+// a whole, then puts the hits back into line order.
+func (s *scanner) findLiterals(text string) {
+	before := len(s.hits)
+	for _, l := range s.q.literals[:min(len(s.q.literals), 8)] {
+		s.findLiteral(text, l)
+	}
+	if len(s.hits) > before {
+		sort.SliceStable(s.hits, func(a, b int) bool { return s.hits[a].Line < s.hits[b].Line })
+	}
+}
+
+func (s *scanner) findLiteral(text string, l literal) {
+	line, from := int32(0), 0
+	for {
+		at := strings.Index(text[from:], l.text)
+		if at < 0 {
+			return
+		}
+		line += int32(strings.Count(text[from:from+at], "\n"))
+		from += at
+		s.hits = append(s.hits, Hit{line, l.group, 0, 1})
+		next := strings.IndexByte(text[from:], '\n')
+		if next < 0 {
+			return
+		}
+		from += next + 1
+		line++
+	}
+}

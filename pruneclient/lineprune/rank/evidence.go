@@ -1,0 +1,104 @@
+package rank
+
+import (
+	"math"
+	"slices"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/query"
+	"mcp-pruner/pruneclient/lineprune/tuning"
+)
+
+// Confidence is how sure the pruner is that the text speaks of what is asked, 0..1.
+func Confidence(t *Text, r *Relevance) float64 {
+	e, sure := t.evidence(r), profileOf(t.Kind).Sure
+	if t.Kind != doc.Logs || !t.Question.Failure {
+		return e / (sure + e)
+	}
+	c := e / (float64(tuning.Elsewhere*sure) + e)
+	if t.holdsFailure(r) {
+		return max(c, tuning.FailureConfidence)
+	}
+	return c
+}
+
+// evidence is how much speaks for an answer in the text.
+func (t *Text) evidence(r *Relevance) float64 {
+	e := t.signs(r)
+	if found := r.Found; found > 0 && found >= tuning.Complete*t.Question.Asked() {
+		return max(e, profileOf(t.Kind).Sure)
+	}
+	return e
+}
+
+// signs sums the evidence of different sources.
+func (t *Text) signs(r *Relevance) float64 {
+	return together(t.Question, r.Found, len(t.Doc.Lines)) + phrases(t.Question, t.Matches.Hits) + heads(t)
+}
+
+// together says how far found, the bits of the question that stand together at the
+// text's best place, go beyond luck. Of long questions less is asked: nobody finds
+// all their words in one spot. Where they are found in one spot, it is no luck.
+func together(q *query.Question, found float64, lines int) float64 {
+	if found == 0 {
+		return 0
+	}
+	asked := q.Asked()
+	missing := max(0, 1-found/asked)
+	return max(0, found/math.Sqrt(asked)-float64(tuning.Chance*log2(float64(lines))*missing))
+}
+
+// phrases is the evidence in words that follow each other in the text as they do in
+// the question: "rate limit" in rate_limit. Few do so by luck.
+func phrases(q *query.Question, hits []query.Hit) float64 {
+	found, bits := map[[2]int16]bool{}, 0.0
+	for i, a := range hits {
+		if a.Weight < 1 {
+			continue
+		}
+		for _, b := range hits[i+1 : min(i+1+tuning.PhraseHits, len(hits))] {
+			if b.Line != a.Line || b.At < a.At || b.At-a.At > tuning.PhraseBytes {
+				break
+			}
+			if pair := [2]int16{a.Group, b.Group}; b.Weight == 1 && slices.Contains(q.Next[a.Group], b.Group) && !found[pair] {
+				found[pair] = true
+				bits += min(q.BitsOf(a.Group), q.BitsOf(b.Group))
+			}
+		}
+	}
+	return float64(tuning.PhraseWeight * math.Sqrt(bits))
+}
+
+// heads is the evidence in the words of the one definition, heading or path that has
+// most of them.
+func heads(t *Text) float64 {
+	d, q, o := t.Doc, t.Question, t.Outline
+	if len(o.Units) == 0 {
+		return 0
+	}
+	hits, isHead := t.Matches.Hits, func(line int32) bool {
+		u := o.Of[line]
+		return u >= 0 && o.Units[u].Head == int(line)
+	}
+	if d.Places != nil {
+		hits, isHead = t.Matches.PathHits, func(int32) bool { return true }
+	}
+	best := 0.0
+	seen := make([]int32, len(q.Groups)) // line of the group's latest hit, plus one
+	for from := 0; from < len(hits); {
+		line, bits := hits[from].Line, 0.0
+		for ; from < len(hits) && hits[from].Line == line; from++ {
+			if h := hits[from]; h.Weight == 1 && seen[h.Group] != line+1 {
+				seen[h.Group] = line + 1
+				bits += q.BitsOf(h.Group)
+			}
+		}
+		if bits > best && isHead(line) {
+			best = bits
+		}
+	}
+	if best == 0 {
+		return 0
+	}
+	return float64(tuning.HeadWeight * best / math.Sqrt(q.Asked()))
+}

@@ -1,0 +1,35 @@
+package rank
+
+import (
+	"math"
+	"slices"
+)
+
+// Ranking is the lines scored above floor, best first, ties in text order. Scores are compared with
+// the precision of a float32, which forgives the last bits to machines that differ
+// in them.
+func (r *Relevance) Ranking(floor float64) []int {
+	var keys []uint64
+	for i, s := range r.Score {
+		if s > floor {
+			keys = append(keys, uint64(math.Float32bits(float32(s)))<<32|uint64(^uint32(i)))
+		}
+	}
+	slices.Sort(keys)
+	order := make([]int, len(keys))
+	for i, k := range keys {
+		order[len(keys)-1-i] = int(^uint32(k))
+	}
+	return order
+}
+
+func (r *Relevance) Best() float64 { return highest(r.Score) }
+
+// highest is the largest of values that are not negative, 0 of none.
+func highest[T float32 | float64](values []T) T {
+	top := T(0)
+	for _, v := range values {
+		top = max(top, v)
+	}
+	return top
+}

@@ -1,0 +1,239 @@
+// Package rank scores the lines of a text by their relevance to a question, and says how far the
+// text answers it at all.
+package rank
+
+import (
+	"context"
+	"math"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/query"
+	"mcp-pruner/pruneclient/lineprune/structure"
+	"mcp-pruner/pruneclient/lineprune/tuning"
+	"mcp-pruner/pruneclient/lineprune/words"
+)
+
+// Text is a text as the earlier steps leave it: cut into lines, matched against the
+// question, and grouped.
+type Text struct {
+	Doc      *doc.Document
+	Kind     doc.Kind
+	Outline  structure.Outline
+	Question *query.Question
+	Matches  query.Matches
+}
+
+// Relevance is what scoring found: a score per line and how far the text speaks of
+// what is asked.
+type Relevance struct {
+	Score  []float64
+	Rarity []float64 // per group of the question, its rarity in this text times its weight
+	Found  float64   // bits of the question that stand together at the best place
+
+	// Of a log only.
+	Signal   []float64 // per line, how much it looks like trouble, 0..1
+	entry    []float64 // per entry, the most its lines do, less where the log is full of it
+	Alarmed  []bool    // per entry, whether one of its lines is a clear sign
+	troubled bool      // something went wrong
+	passed   bool      // something says that all went well
+}
+
+// Score ranks the lines of a matched document. Wherever a product is added to
+// something it is converted first, which rounds it: some processors multiply and add
+// in one step, and the last digits would depend on the machine.
+func Score(ctx context.Context, t *Text) (Relevance, error) {
+	d, q, m, o, kind := t.Doc, t.Question, t.Matches, t.Outline, t.Kind
+	r := Relevance{Score: make([]float64, len(d.Lines)), Rarity: make([]float64, len(q.Groups))}
+	r.weigh(d, q, m.Hits)
+	r.near(d, q, m.Hits, steps(d, kind), profileOf(kind))
+	if err := ctx.Err(); err != nil {
+		return r, err
+	}
+	r.units(d, q, m, o, kind)
+	switch kind {
+	case doc.Logs:
+		r.trouble(d, q, o)
+	case doc.Grep:
+		r.places(d, q)
+	case doc.Code:
+		r.comments(d)
+	}
+	if kind == doc.Code || kind == doc.Docs {
+		r.close()
+	}
+	return r, ctx.Err()
+}
+
+// log2 is the logarithm at powers of two and straight between them: exact
+// arithmetic, so that every machine agrees on it. It is 0 up to 1 and grows with
+// every bit of x above it.
+func log2(x float64) float64 {
+	if x <= 1 {
+		return 0
+	}
+	half, e := math.Frexp(x) // x = half * 2^e, half in [0.5, 1)
+	return float64(e-1) + (2*half - 1)
+}
+
+// Idf is BM25's weight of a term that df of n documents have. It is positive even
+// of a term that all have: lines with it are worth more than lines without any.
+func Idf(n, df float64) float64 { return log2(1 + (max(n-df, 0)+0.5)/(df+0.5)) }
+
+// weigh gives every group its rarity in this text.
+func (r *Relevance) weigh(d *doc.Document, q *query.Question, hits []query.Hit) {
+	df := make([]float64, len(q.Groups))
+	last := make([]int32, len(q.Groups)) // line of the latest hit, plus one
+	for _, h := range hits {
+		if last[h.Group] != h.Line+1 {
+			last[h.Group] = h.Line + 1
+			df[h.Group]++
+		}
+	}
+	for g, group := range q.Groups {
+		r.Rarity[g] = Idf(float64(len(d.Lines)), df[g]) * group.Weight
+	}
+}
+
+// step is how much of a hit's influence crosses from the line above to this one,
+// downwards, and back upwards.
+type step struct{ down, up float32 }
+
+// steps lets influence fade with every line; in a list of matches with the lines
+// between two of them, and never from file to file.
+func steps(d *doc.Document, kind doc.Kind) []step {
+	p := profileOf(kind)
+	out := make([]step, len(d.Lines))
+	for i := range out {
+		out[i] = step{float32(p.After), float32(p.Before)}
+		if i == 0 || d.Places == nil {
+			continue
+		}
+		here, above := d.Places[i], d.Places[i-1]
+		if here.Path != above.Path {
+			out[i] = step{}
+			continue
+		}
+		if gap := here.Number - above.Number; gap > 1 {
+			f := float32(1 / (1 + float64(tuning.Rank.Gap*log2(float64(gap)))))
+			out[i] = step{out[i].down * f, out[i].up * f}
+		}
+	}
+	return out
+}
+
+// near adds, for every term, its best occurrence near the line, decayed with
+// distance on both sides, summed over different terms.
+func (r *Relevance) near(d *doc.Document, q *query.Question, found []query.Hit, steps []step, p tuning.Profile) {
+	reach, together := make([]float32, len(d.Lines)), make([]float32, len(d.Lines))
+	for g, hits := range byGroup(found, len(q.Groups)) {
+		if len(hits) == 0 {
+			continue
+		}
+		spread(reach, hits, steps)
+		bits, rarity := float32(q.Groups[g].Weight*q.Groups[g].Bits), r.Rarity[g]
+		for i, v := range reach {
+			r.Score[i] += float64(rarity * float64(v))
+			together[i] += float32(bits * v)
+		}
+		for _, h := range hits {
+			r.Score[h.Line] += p.Own * r.Rarity[g] * float64(h.Weight) * 16 / float64(8+d.Tokens[h.Line])
+		}
+	}
+	r.Found = float64(highest(together))
+}
+
+func byGroup(hits []query.Hit, groups int) [][]query.Hit {
+	count := make([]int, groups)
+	for _, h := range hits {
+		count[h.Group]++
+	}
+	all, out := make([]query.Hit, len(hits)), make([][]query.Hit, groups)
+	for g, n := range count {
+		out[g], all = all[:0:n], all[n:]
+	}
+	for _, h := range hits {
+		out[h.Group] = append(out[h.Group], h)
+	}
+	return out
+}
+
+// spread fills reach with the best decayed occurrence seen from each line. What
+// comes from the line above is in a variable and compared by hand: each line waits
+// for that, and max would first ask whether it is a number.
+func spread(reach []float32, hits []query.Hit, steps []step) {
+	clear(reach)
+	for _, h := range hits {
+		reach[h.Line] = max(reach[h.Line], h.Weight)
+	}
+	carried := float32(0)
+	for i, own := range reach {
+		carried *= steps[i].down
+		if own > carried {
+			carried = own
+		}
+		reach[i] = carried
+	}
+	for i := len(reach) - 2; i >= 0; i-- {
+		carried *= steps[i+1].up
+		if own := reach[i]; own > carried {
+			carried = own
+		}
+		reach[i] = carried
+	}
+}
+
+// comments lowers lines that lead to an answer rather than being one.
+func (r *Relevance) comments(d *doc.Document) {
+	for i, line := range d.Lines {
+		if !d.Blank(i) && structure.IsComment(line[words.FirstVisible(line):]) {
+			r.Score[i] *= tuning.Rank.Comment
+		}
+	}
+}
+
+// places prefers source to tests, and both to prose.
+func (r *Relevance) places(d *doc.Document, q *query.Question) {
+	share := 1.0
+	for i, p := range d.Places {
+		if i == 0 || p.Path != d.Places[i-1].Path {
+			share = pathShare(q, p.Path)
+		}
+		r.Score[i] *= share
+	}
+}
+
+// pathShare is what a match in path keeps of its score.
+func pathShare(q *query.Question, path string) float64 {
+	switch {
+	case !q.Tests && doc.IsTestPath(path):
+		return tuning.Rank.Tests
+	case !q.Prose && doc.IsProsePath(path):
+		return tuning.Rank.Prose
+	}
+	return 1
+}
+
+// close lifts a line between two relevant ones, so that selections stay whole.
+func (r *Relevance) close() {
+	above := 0.0
+	for i := range r.Score {
+		s := r.Score[i]
+		if i > 0 && i+1 < len(r.Score) {
+			r.Score[i] = max(s, tuning.Rank.Close*min(above, r.Score[i+1]))
+		}
+		above = s
+	}
+}
+
+// profileOf is the profile of a kind.
+func profileOf(kind doc.Kind) tuning.Profile {
+	switch kind {
+	case doc.Docs:
+		return tuning.Rank.Docs
+	case doc.Logs:
+		return tuning.Rank.Logs
+	case doc.Grep:
+		return tuning.Rank.Grep
+	}
+	return tuning.Rank.Code
+}

@@ -1,0 +1,134 @@
+package rank
+
+import (
+	"strings"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/logs"
+	"mcp-pruner/pruneclient/lineprune/query"
+	"mcp-pruner/pruneclient/lineprune/structure"
+	"mcp-pruner/pruneclient/lineprune/tuning"
+)
+
+// trouble adds what only a log has: rarity of a line's template, and signs of
+// trouble on the line and in its entry.
+func (r *Relevance) trouble(d *doc.Document, q *query.Question, o structure.Outline) {
+	rare := templateRarity(d)
+	r.readSignals(d, q, o, rare)
+	r.verdicts(d, o)
+	r.troubled = highest(r.entry) > tuning.WarningSignal
+	share := 1.0
+	if !q.Failure && !q.Warning {
+		share = tuning.Rank.Calm
+	}
+	if q.Failure && !r.troubled {
+		r.success(d)
+	}
+	for i, u := range o.Of {
+		s := float64(share * (float64(tuning.Rank.Trouble*lessWhereCommon(r.Signal[i], rare[i])) + float64(tuning.Rank.TroubleEntry*r.entry[u])))
+		if d.Blank(i) {
+			s /= 2
+		}
+		r.Score[i] += s
+		switch {
+		case i == o.Units[u].Start:
+		case logs.Wordless(d.Lines[i]):
+			r.Score[i] = min(r.Score[i], r.Score[i-1])
+		case d.Indent[i] > 0 && logs.PointsAt(d.Lines[i]):
+			r.Score[i] = max(r.Score[i], r.Score[i-1])
+		}
+	}
+}
+
+// readSignals finds the signs of trouble, and adds rarity to the score.
+func (r *Relevance) readSignals(d *doc.Document, q *query.Question, o structure.Outline, rare []float64) {
+	r.Signal, r.entry, r.Alarmed = make([]float64, len(d.Lines)), make([]float64, len(o.Units)), make([]bool, len(o.Units))
+	told := logs.IsHistory(d)
+	for i, text := range d.Lines {
+		if d.Blank(i) {
+			continue
+		}
+		if told {
+			r.Score[i] += float64(tuning.Rank.Rare * rare[i])
+			continue
+		}
+		s := logs.Signal(text)
+		if s == tuning.WarningSignal && q.Warning && !q.Failure {
+			s = 1
+		}
+		u := o.Of[i]
+		r.Signal[i] = s
+		r.entry[u] = max(r.entry[u], lessWhereCommon(s, rare[i]))
+		r.Alarmed[u] = r.Alarmed[u] || s >= tuning.AlarmSignal
+		r.passed = r.passed || q.Failure && logs.SuccessLine(text)
+		r.Score[i] += float64(tuning.Rank.Rare * rare[i])
+	}
+}
+
+// lessWhereCommon halves a sign of trouble the log is full of.
+func lessWhereCommon(signal, rare float64) float64 { return signal * (0.5 + float64(0.5*rare)) }
+
+// verdicts carries what go test says of a test at the end to the lines it printed
+// while it ran: a passed test's talk of errors is no trouble.
+func (r *Relevance) verdicts(d *doc.Document, o structure.Outline) {
+	runs := map[string]int32{}
+	for i, line := range d.Lines {
+		if line == "" || line[0] != '=' && line[0] != '-' && line[0] != ' ' {
+			continue
+		}
+		if name, ok := strings.CutPrefix(line, "=== RUN   "); ok {
+			runs[strings.TrimSpace(name)] = o.Of[i]
+			continue
+		}
+		verdict, rest, ok := strings.Cut(strings.TrimLeft(line, " "), ": ")
+		if !ok || !strings.HasPrefix(verdict, "--- ") {
+			continue
+		}
+		name, _, _ := strings.Cut(rest, " (")
+		u, known := runs[name]
+		if !known {
+			continue
+		}
+		if verdict == "--- FAIL" {
+			r.entry[u], r.Alarmed[u] = 1, true
+		} else {
+			r.acquit(d, o, u)
+		}
+	}
+}
+
+// acquit takes the signs of trouble off an entry, but for the verdicts on others
+// that follow the last test's output.
+func (r *Relevance) acquit(d *doc.Document, o structure.Outline, u int32) {
+	r.entry[u], r.Alarmed[u] = 0, false
+	for i := o.Units[u].Start; i < o.Units[u].End; i++ {
+		if strings.HasPrefix(d.Lines[i], "--- FAIL") {
+			r.Score[i] += tuning.Rank.TroubleEntry
+			continue
+		}
+		r.Signal[i] = 0
+		r.Score[i] *= tuning.PassedShare
+	}
+}
+
+// success lifts the lines that say that all went well, where something else was
+// feared.
+func (r *Relevance) success(d *doc.Document) {
+	for i, line := range d.Lines {
+		if logs.SuccessLine(line) {
+			r.Score[i] += tuning.Rank.TroubleEntry
+		}
+	}
+}
+
+// templateRarity is how few lines a line's statement printed: 1 for one of its own
+// in a long log, 0 for one that fills it.
+func templateRarity(d *doc.Document) []float64 {
+	slots, counts := logs.CountTemplates(d)
+	span := max(log2(float64(len(d.Lines))), 1)
+	rare := make([]float64, len(d.Lines))
+	for i, s := range slots {
+		rare[i] = 1 - log2(float64(counts[s]))/span
+	}
+	return rare
+}

@@ -1,0 +1,137 @@
+package rank
+
+import (
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/query"
+	"mcp-pruner/pruneclient/lineprune/structure"
+	"mcp-pruner/pruneclient/lineprune/tuning"
+	"mcp-pruner/pruneclient/lineprune/words"
+)
+
+// units adds what the enclosing unit as a whole, its defining line and the unit
+// around it say.
+func (r *Relevance) units(d *doc.Document, q *query.Question, m query.Matches, o structure.Outline, kind doc.Kind) {
+	if len(o.Units) == 0 {
+		return
+	}
+	p := profileOf(kind)
+	score := r.bm25(d, q, m.Hits, o, p)
+	switch kind {
+	case doc.Code:
+		r.names(d, q, o, score)
+	case doc.Grep:
+		r.files(d, q, m.PathHits, o, score)
+	}
+	own := append([]float64(nil), score...)
+	for u, unit := range o.Units {
+		if unit.Parent >= 0 {
+			score[u] += float64(p.Parent * own[unit.Parent])
+		}
+	}
+	for i, u := range o.Of {
+		if u >= 0 {
+			r.Score[i] += score[u]
+		}
+	}
+}
+
+// bm25 scores each unit as one document, and its defining line once more.
+func (r *Relevance) bm25(d *doc.Document, q *query.Question, found []query.Hit, o structure.Outline, p tuning.Profile) []float64 {
+	score := make([]float64, len(o.Units))
+	length, average := unitLengths(d, o)
+	tf := make([]float32, len(q.Groups))
+	for from := 0; from < len(found); {
+		u := o.Of[found[from].Line]
+		to := from + 1
+		for to < len(found) && o.Of[found[to].Line] == u {
+			to++
+		}
+		if u >= 0 {
+			clear(tf)
+			for _, h := range found[from:to] {
+				tf[h.Group] += h.Weight
+				if o.Units[u].Head == int(h.Line) {
+					score[u] += float64(p.Head * r.Rarity[h.Group] * float64(h.Weight))
+				}
+			}
+			k := float64(tuning.TermSaturation * (1 - tuning.LengthShare + float64(tuning.LengthShare*length[u]/average)))
+			for g, t := range tf {
+				if t > 0 {
+					score[u] += p.Unit * r.Rarity[g] * float64(t) * (tuning.TermSaturation + 1) / (float64(t) + k)
+				}
+			}
+		}
+		from = to
+	}
+	return score
+}
+
+// unitLengths is the tokens that belong to each unit and to none within it, and
+// their average.
+func unitLengths(d *doc.Document, o structure.Outline) (length []float64, average float64) {
+	length = make([]float64, len(o.Units))
+	total, used := 0.0, 0.0
+	for i, u := range o.Of {
+		if u >= 0 {
+			length[u] += float64(d.Tokens[i])
+		}
+	}
+	for _, l := range length {
+		if l > 0 {
+			total += l
+			used++
+		}
+	}
+	return length, total / max(used, 1)
+}
+
+// names adds what a definition's name says: the more of its parts the question
+// has, the more it is about just that.
+func (r *Relevance) names(d *doc.Document, q *query.Question, o structure.Outline, score []float64) {
+	var buf [64]byte
+	for u, unit := range o.Units {
+		parts, matched, sum := 0, 0, 0.0
+		words.EachPart(structure.DefinedName(d.Lines[unit.Head]), func(part string) {
+			parts++
+			if best := r.bestOf(q, buf[:0], part); best > 0 {
+				matched++
+				sum += best
+			}
+		})
+		if matched > 0 {
+			score[u] += tuning.Rank.Name * sum * float64(matched) / float64(parts)
+		}
+	}
+}
+
+// bestOf is the weight of the best group a word stands for, or 0.
+func (r *Relevance) bestOf(q *query.Question, buf []byte, word string) float64 {
+	best := 0.0
+	if len(word) < 2 || len(word) > 64 || !q.Filter.Passes(word) {
+		return best
+	}
+	for _, ref := range q.Stems[string(words.Stem(words.Lowered(buf, word)))] {
+		best = max(best, r.Rarity[ref.Group]*float64(ref.Weight))
+	}
+	return best
+}
+
+// files adds what the paths of a list of matches say, each of the question's ideas
+// once per file.
+func (r *Relevance) files(d *doc.Document, q *query.Question, found []query.Hit, o structure.Outline, score []float64) {
+	df := make([]float64, len(q.Groups))
+	best := map[[2]int]float64{}
+	for _, h := range found {
+		key := [2]int{int(o.Of[h.Line]), int(h.Group)}
+		if best[key] == 0 {
+			df[h.Group]++
+		}
+		best[key] = max(best[key], float64(h.Weight))
+	}
+	for _, h := range found {
+		key := [2]int{int(o.Of[h.Line]), int(h.Group)}
+		rarity := Idf(float64(len(o.Units)), df[h.Group]) * q.Groups[h.Group].Weight
+		score[key[0]] += float64(tuning.Rank.Grep.Head * rarity * best[key])
+		delete(best, key) // its other hits add nothing
+	}
+}

@@ -1,0 +1,33 @@
+package lineprune_test
+
+import (
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// row is the order of the line pruner's packages.
+var row = []string{"tuning", "words", "doc", "structure", "logs", "detect", "query", "rank", "render", "choose"}
+
+// Every package of the row imports only packages before it.
+func TestPackagesStandInARow(t *testing.T) {
+	const base = "mcp-pruner/pruneclient/lineprune/"
+	for i, name := range row {
+		files, err := filepath.Glob(name + "/*.go")
+		require.NoError(t, err)
+		require.NotEmpty(t, files, name)
+		for _, file := range files {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+			require.NoError(t, err)
+			for _, spec := range f.Imports {
+				if step, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), base); ours {
+					require.Contains(t, row[:i], step, "%s imports %s", file, step)
+				}
+			}
+		}
+	}
+}

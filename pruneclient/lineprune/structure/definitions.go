@@ -1,0 +1,164 @@
+package structure
+
+import (
+	"strings"
+
+	"mcp-pruner/pruneclient/lineprune/tuning"
+	"mcp-pruner/pruneclient/lineprune/words"
+)
+
+var (
+	modifiers = tuning.Set("code", "modifiers")   // may stand before the keyword of a definition
+	defWords  = tuning.Set("code", "definitions") // open a definition
+	NotCalls  = tuning.Set("code", "not-calls")   // stand before a parenthesis without being a definition's name
+)
+
+// IsDefinition says whether a line, white space cut, opens a definition: by its
+// keyword in any language, or by the shape of a C-like signature.
+func IsDefinition(line string, next []string) bool {
+	if line == "" || !words.InWord(words.Class[line[0]]) && line[0] != '~' && line[0] != '*' {
+		return false
+	}
+	rest := line
+	for range 6 {
+		w, after := FirstWord(rest)
+		switch {
+		case w == "":
+			return signature(line, rest, next)
+		case defWords[w]:
+			return len(after) > 0 && after[0] != '=' && after[0] != '.' && after[0] != ',' && after[0] != ':'
+		case !modifiers[w]:
+			return signature(line, rest, next)
+		}
+		rest = strings.TrimLeft(after, " \t")
+		if strings.HasPrefix(rest, "(") { // pub(crate)
+			if end := strings.IndexByte(rest, ')'); end > 0 {
+				rest = strings.TrimLeft(rest[end+1:], " \t")
+			}
+		}
+	}
+	return false
+}
+
+func FirstWord(s string) (word, rest string) {
+	i := 0
+	for i < len(s) && words.InWord(words.Class[s[i]]) {
+		i++
+	}
+	return s[:i], strings.TrimLeft(s[i:], " \t")
+}
+
+// signature recognises `int f(int a) {`, `name(args) {`, `x = function (`,
+// `const f = (a) => {` and a C name whose brace stands on the next line.
+func signature(line, rest string, next []string) bool {
+	if first, _ := FirstWord(rest); NotCalls[first] {
+		return false
+	}
+	line = strings.TrimRight(line, " \t\r")
+	paren := strings.IndexByte(line, '(')
+	if paren <= 0 {
+		return false
+	}
+	opens := strings.HasSuffix(line, "{") || bodyFollows(line, next)
+	head := line[:paren]
+	if strings.ContainsAny(head, "=:") {
+		return opens && (strings.Contains(line, "=>") || strings.Contains(line, "function"))
+	}
+	if strings.ContainsAny(head, ".\"'+-/%!?<>|&;") && !strings.ContainsAny(head, "<>:~") {
+		return false
+	}
+	return opens && !strings.HasSuffix(line, ");")
+}
+
+// bodyFollows says whether a signature that does not end on its line reaches an
+// opening brace within the next ones.
+func bodyFollows(line string, next []string) bool {
+	if !strings.HasSuffix(line, ")") && !strings.HasSuffix(line, ",") && !strings.HasSuffix(line, "(") {
+		return false
+	}
+	for _, l := range next {
+		l = strings.TrimSpace(l)
+		if strings.HasPrefix(l, "{") || strings.HasSuffix(l, "{") && !strings.ContainsAny(l, ";=") {
+			return !controlLine(l)
+		}
+		if l == "" || strings.HasSuffix(l, ";") || strings.HasSuffix(l, "}") {
+			return false
+		}
+	}
+	return false
+}
+
+func controlLine(l string) bool {
+	first, _ := FirstWord(l)
+	return NotCalls[first]
+}
+
+// IsImport recognises the lines that name what a file needs.
+func IsImport(line string) bool {
+	switch w, rest := FirstWord(line); w {
+	case "import", "package", "use", "using", "require", "include":
+		return rest != "" && !strings.ContainsAny(rest[:1], "=.")
+	case "from":
+		return strings.Contains(rest, " import ")
+	case "const", "var", "let":
+		return strings.Contains(rest, "= require(")
+	}
+	return strings.HasPrefix(line, "#include") || strings.HasPrefix(line, "#import")
+}
+
+// IsComment recognises lines that only comment or decorate what follows them.
+func IsComment(line string) bool {
+	if line == "" {
+		return false
+	}
+	switch line[0] {
+	case '#':
+		return !strings.HasPrefix(line, "#include") && !strings.HasPrefix(line, "#if") && !strings.HasPrefix(line, "#define") &&
+			!strings.HasPrefix(line, "#e")
+	case '/':
+		return strings.HasPrefix(line, "//") || strings.HasPrefix(line, "/*")
+	case '*', '@':
+		return true
+	case ';', '-':
+		return strings.HasPrefix(line, ";;") || strings.HasPrefix(line, "-- ")
+	}
+	return false
+}
+
+// DefinedName is the identifier a definition's line defines: the one after the
+// keyword, else the one before the first parenthesis.
+func DefinedName(line string) string {
+	line = strings.TrimSpace(line)
+	for rest := line; ; {
+		word, after := FirstWord(rest)
+		if defWords[word] {
+			if receiver, ok := strings.CutPrefix(after, "("); ok && word == "func" {
+				_, after, _ = strings.Cut(receiver, ")")
+			}
+			name, _ := FirstWord(strings.TrimLeft(after, " \t!*&"))
+			return name
+		}
+		if !modifiers[word] {
+			return nameBeforeParenthesis(line)
+		}
+		if after, ok := strings.CutPrefix(after, "("); ok { // pub(crate)
+			_, rest, _ = strings.Cut(after, ")")
+			rest = strings.TrimLeft(rest, " \t")
+			continue
+		}
+		rest = after
+	}
+}
+
+func nameBeforeParenthesis(line string) string {
+	end := strings.IndexAny(line, "([{:=")
+	if end < 0 {
+		end = len(line)
+	}
+	head := strings.TrimRight(line[:end], " \t*&")
+	start := len(head)
+	for start > 0 && words.InWord(words.Class[head[start-1]]) {
+		start--
+	}
+	return head[start:]
+}

@@ -1,0 +1,144 @@
+// Package structure groups lines into units: definitions with their bodies, sections of a page,
+// files of a list of matches.
+package structure
+
+import (
+	"strings"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/words"
+)
+
+// Unit is a stretch of lines that belongs together: a definition with its body and
+// comment, a section of a page, a block of a log.
+type Unit struct {
+	Start, End int // lines, 0-based, end excluded; nested units lie within their parent
+	Head       int // the defining line, or -1
+	Parent     int // index of the enclosing unit, or -1
+}
+
+// Outline is the units of a text and the innermost one of every line.
+type Outline struct {
+	Units []Unit
+	Of    []int32 // per line, -1 for none
+}
+
+// Docs makes a unit of every heading with what follows it.
+func Docs(d *doc.Document) Outline {
+	o := Outline{Of: make([]int32, len(d.Lines))}
+	current, fence := int32(-1), ""
+	var open, levels []int
+	for i, line := range d.Lines {
+		fence = FenceAfter(fence, line)
+		if fence == "" && IsHeading(line, d.Next(i)) {
+			if current >= 0 {
+				o.Units[current].End = i
+			}
+			level := headingLevel(line, d.Next(i))
+			for len(open) > 0 && levels[len(levels)-1] >= level {
+				open, levels = open[:len(open)-1], levels[:len(levels)-1]
+			}
+			o.Units = append(o.Units, Unit{i, len(d.Lines), i, int(top(open))})
+			current = int32(len(o.Units) - 1)
+			open, levels = append(open, int(current)), append(levels, level)
+		}
+		o.Of[i] = current
+	}
+	return o
+}
+
+// headingLevel is a heading's depth, 1 being the title.
+func headingLevel(line, next string) int {
+	switch line[0] {
+	case '#', '=':
+		return len(line) - len(strings.TrimLeft(line, line[:1]))
+	case '<', ' ', '\t':
+		return tagLevel(line)
+	case '\\':
+		return texLevel(line)
+	}
+	if strings.HasPrefix(line, ".SS") || Underline(next) && next[0] != '=' {
+		return 2
+	}
+	return 1
+}
+
+// FenceAfter is the open fence after line, given the one open before it.
+func FenceAfter(open, line string) string {
+	t := strings.TrimLeft(line, " \t>")
+	for _, f := range []string{"```", "~~~"} {
+		if strings.HasPrefix(t, f) && !strings.HasPrefix(t, "~~~~") { // a longer row underlines a heading
+			if open == "" {
+				return f
+			}
+			if open == f {
+				return ""
+			}
+		}
+	}
+	return open
+}
+
+// tagLevel is the depth of the HTML heading a line begins with, or 0. A long line is
+// more than a heading.
+func tagLevel(line string) int {
+	const longest = 200
+	t := line[words.FirstVisible(line):]
+	if len(t) > 3 && len(t) <= longest && t[0] == '<' && t[1]|0x20 == 'h' && t[2] >= '1' && t[2] <= '6' && (t[3] == '>' || t[3] == ' ') {
+		return int(t[2] - '0')
+	}
+	return 0
+}
+
+// texLevel is the depth of the LaTeX heading a line begins with, or 0.
+func texLevel(line string) int {
+	for level, command := range []string{"\\part", "\\chapter", "\\section", "\\subsection", "\\subsubsection"} {
+		if rest, ok := strings.CutPrefix(line, command); ok && (strings.HasPrefix(rest, "{") || strings.HasPrefix(rest, "*{")) {
+			return level + 1
+		}
+	}
+	return 0
+}
+
+// IsHeading knows Markdown, AsciiDoc, HTML, LaTeX and underlined headings, and man
+// pages' capitals.
+func IsHeading(line, next string) bool {
+	if line == "" {
+		return false
+	}
+	switch line[0] {
+	case '#', '=':
+		t := strings.TrimLeft(line, line[:1])
+		return len(t) < len(line) && len(line)-len(t) <= 6 && strings.HasPrefix(t, " ") && len(t) > 1
+	case ' ', '\t', '<':
+		return tagLevel(line) > 0
+	case '\\':
+		return texLevel(line) > 0
+	case '.':
+		return strings.HasPrefix(line, ".SH") || strings.HasPrefix(line, ".SS") || strings.HasPrefix(line, ".TH")
+	}
+	if Underline(next) && len(next) >= min(len(line), 3) && words.Class[line[0]] != words.Other {
+		return true
+	}
+	return len(line) > 2 && len(line) < 60 && line == strings.ToUpper(line) && words.Class[line[0]] == words.Upper && !strings.ContainsAny(line, "_=;(){}")
+}
+
+func Underline(line string) bool {
+	line = strings.TrimRight(line, " \r")
+	return len(line) >= 3 && strings.IndexByte("=-~^", line[0]) >= 0 && strings.Trim(line, line[:1]) == ""
+}
+
+// Grep makes a unit of every file in a list of matches.
+func Grep(d *doc.Document) Outline {
+	o := Outline{Of: make([]int32, len(d.Lines))}
+	for i, p := range d.Places {
+		if i == 0 || p.Path != d.Places[i-1].Path {
+			if n := len(o.Units); n > 0 {
+				o.Units[n-1].End = i
+			}
+			o.Units = append(o.Units, Unit{i, len(d.Lines), i, -1})
+		}
+		o.Of[i] = int32(len(o.Units) - 1)
+	}
+	return o
+}

@@ -1,0 +1,97 @@
+package tuning
+
+import (
+	"embed"
+	"strconv"
+	"strings"
+)
+
+// lists are the word lists, a file per language or subject.
+//
+//go:embed lists
+var lists embed.FS
+
+// File is a file of lists without its comments.
+func File(name string) []string {
+	data, err := lists.ReadFile("lists/" + name + ".txt")
+	if err != nil {
+		panic(err) // the lists are part of the program
+	}
+	var lines []string
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// Lines are the lines of one section of a file. It must exist.
+func Lines(file, section string) []string {
+	var lines []string
+	here := false
+	for _, line := range File(file) {
+		switch {
+		case line[0] == '[':
+			here = line == "["+section+"]"
+		case here:
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		panic("no list " + section + " in " + file)
+	}
+	return lines
+}
+
+// Words is the words of one section of a file.
+func Words(file, section string) []string {
+	return strings.Fields(strings.Join(Lines(file, section), " "))
+}
+
+// Parts is a section of parts of words, one a line, in quotes since spaces count.
+func Parts(file, section string) []string {
+	lines := Lines(file, section)
+	for i, line := range lines {
+		lines[i] = Unquoted(line)
+	}
+	return lines
+}
+
+func Unquoted(s string) string {
+	plain, err := strconv.Unquote(s)
+	if err != nil {
+		panic(err) // the lists are part of the program
+	}
+	return plain
+}
+
+// Number is a weight at the beginning of a list's line, and the rest of the line.
+func Number(line string) (weight float64, rest string) {
+	first, rest, _ := strings.Cut(line, " ")
+	weight, err := strconv.ParseFloat(first, 64)
+	if err != nil {
+		panic(err) // the lists are part of the program
+	}
+	return weight, rest
+}
+
+// Weights maps the words of sections to their weights.
+func Weights(file string, sections map[string]float64) map[string]float64 {
+	out := map[string]float64{}
+	for section, weight := range sections {
+		for _, w := range Words(file, section) {
+			out[w] = max(out[w], weight) // whatever the order of the sections
+		}
+	}
+	return out
+}
+
+// Set is the words of one section of a file, as a set.
+func Set(file, section string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range Words(file, section) {
+		out[w] = true
+	}
+	return out
+}

@@ -1,0 +1,33 @@
+package words
+
+// Filter is a first look at a word: whether any of a few words begins with the same
+// three letters. It answers for nearly every word of a text, at the price of a load.
+type Filter [1 << 15 / 64]uint64
+
+func FilterKey(w string) uint {
+	k := uint(w[0]&31)<<10 | uint(w[1]&31)<<5
+	if len(w) > 2 {
+		k |= uint(w[2] & 31)
+	}
+	return k
+}
+
+// Add lets the inflections of stem w through. Only a final y changes a letter (flies
+// is a form of fly).
+func (f *Filter) Add(w string) {
+	if len(w) < 2 {
+		return
+	}
+	f.set(FilterKey(w))
+	if len(w) == 3 && w[2] == 'y' {
+		f.set(FilterKey(w[:2] + "i"))
+	}
+}
+
+func (f *Filter) set(k uint) { f[k>>6] |= 1 << (k & 63) }
+
+// Passes takes words of two letters and more.
+func (f *Filter) Passes(w string) bool {
+	k := FilterKey(w)
+	return f[k>>6]>>(k&63)&1 != 0
+}

@@ -1,0 +1,224 @@
+// Package words cuts text into words: byte classes, parts of identifiers, stems, tokens, and
+// how much each word says.
+package words
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Byte classes of the scanner; those of identifiers come last.
+const (
+	Other byte = iota
+	Space
+	High // part of a rune outside ASCII
+	Lower
+	Upper
+	Digit
+	Underscore
+)
+
+var Class = func() (t [256]byte) {
+	for c := range t {
+		switch {
+		case c == ' ' || c >= '\t' && c <= '\r':
+			t[c] = Space
+		case c >= 'a' && c <= 'z':
+			t[c] = Lower
+		case c >= 'A' && c <= 'Z':
+			t[c] = Upper
+		case c >= '0' && c <= '9':
+			t[c] = Digit
+		case c == '_':
+			t[c] = Underscore
+		case c >= 0x80:
+			t[c] = High
+		}
+	}
+	return t
+}()
+
+func InWord(c byte) bool { return c >= Lower }
+
+// CountTokens estimates the tokens of one line and its newline: a run of ASCII
+// letters, digits and underscores is one, so is every other visible character.
+func CountTokens(line string) int {
+	n, word := 1, false
+	for i := 0; i < len(line); i++ {
+		c := Class[line[i]]
+		inWord := InWord(c)
+		switch {
+		case inWord && !word, c == Other, c == High && utf8.RuneStart(line[i]):
+			n++
+		}
+		word = inWord
+	}
+	return n
+}
+
+// EachPart cuts an ASCII identifier at underscores, case changes and digits:
+// parseHTTPBody_v2 gives parse, HTTP, Body, v, 2. It returns how many there were.
+func EachPart(word string, part func(string)) int {
+	n, start := 0, 0
+	for k := 1; k < len(word); k++ {
+		a, b := Class[word[k-1]], Class[word[k]]
+		end := k
+		switch {
+		case a == Underscore:
+			start = k
+			continue
+		case a == b || a == Upper && b == Lower && k-1 == start:
+			continue
+		case a == Upper && b == Lower: // the S of HTTPServer opens a part
+			end = k - 1
+		}
+		part(word[start:end])
+		n++
+		start = end
+	}
+	if word != "" && Class[word[len(word)-1]] != Underscore {
+		part(word[start:])
+		n++
+	}
+	return n
+}
+
+// Lowered appends an ASCII word in lower case to buf.
+func Lowered(buf []byte, w string) []byte {
+	for i := 0; i < len(w); i++ {
+		c := w[i]
+		if Class[c] == Upper {
+			c |= 0x20
+		}
+		buf = append(buf, c)
+	}
+	return buf
+}
+
+// Stem takes English inflections off a lower-case word, in place. It only has to
+// send the same word's forms to one string, not to a word.
+func Stem(w []byte) []byte {
+	if len(w) < 4 || Class[w[len(w)-1]] != Lower {
+		return w
+	}
+	w = stemPlural(w)
+	switch {
+	case has(w, "ingly", 5), has(w, "edly", 5):
+		w = w[:len(w)-4]
+	case has(w, "ied", 2):
+		w[len(w)-3] = 'y'
+		w = w[:len(w)-2]
+	case has(w, "ing", 3):
+		w = undouble(w[:len(w)-3])
+	case has(w, "ed", 3) && !has(w, "eed", 1):
+		w = undouble(w[:len(w)-2])
+	case has(w, "ment", 4), has(w, "ness", 4), has(w, "able", 4):
+		w = w[:len(w)-4]
+	case has(w, "ion", 4):
+		w = w[:len(w)-3]
+	case has(w, "er", 4), has(w, "or", 4):
+		w = undouble(w[:len(w)-2])
+	case has(w, "ly", 4):
+		w = w[:len(w)-2]
+	}
+	if has(w, "e", 3) {
+		w = w[:len(w)-1]
+	}
+	if has(w, "at", 5) {
+		w = w[:len(w)-2]
+	}
+	return w
+}
+
+func stemPlural(w []byte) []byte {
+	n := len(w)
+	switch {
+	case has(w, "ies", 2):
+		w[n-3] = 'y'
+		return w[:n-2]
+	case has(w, "sses", 1), has(w, "shes", 2), has(w, "ches", 2), has(w, "xes", 2):
+		return w[:n-2]
+	case has(w, "ss", 1), has(w, "us", 2), has(w, "is", 2), !has(w, "s", 3):
+		return w
+	}
+	return w[:n-1]
+}
+
+// has says whether w ends in suffix and keeps at least rest letters before it.
+func has(w []byte, suffix string, rest int) bool {
+	n := len(w) - len(suffix)
+	return n >= rest && string(w[n:]) == suffix
+}
+
+func undouble(w []byte) []byte {
+	n := len(w)
+	if n > 3 && w[n-1] == w[n-2] && w[n-1] != 's' && w[n-1] != 'l' {
+		return w[:n-1]
+	}
+	return w
+}
+
+// EachRuneWord yields the words of a line that hold letters outside ASCII, lower
+// case; scripts written without spaces yield their pairs of characters.
+func EachRuneWord(line string, word func(string)) {
+	var run []rune
+	flush := func() {
+		if len(run) > 0 && hasHigh(run) {
+			emitRun(run, word)
+		}
+		run = run[:0]
+	}
+	for _, r := range line {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r) {
+			run = append(run, unicode.ToLower(r))
+			continue
+		}
+		flush()
+	}
+	flush()
+}
+
+func hasHigh(run []rune) bool {
+	for _, r := range run {
+		if r >= utf8.RuneSelf {
+			return true
+		}
+	}
+	return false
+}
+
+func emitRun(run []rune, word func(string)) {
+	if !Unspaced(run[0]) || len(run) == 1 {
+		word(string(run))
+		return
+	}
+	for i := 0; i+1 < len(run); i++ {
+		word(string(run[i : i+2]))
+	}
+}
+
+func Unspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
+}
+
+func StemOf(w string) string { return string(Stem([]byte(strings.ToLower(w)))) }
+
+func StemSet(words []string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range words {
+		out[StemOf(w)] = true
+	}
+	return out
+}
+
+func FirstVisible(line string) int {
+	for i := 0; i < len(line); i++ {
+		if Class[line[i]] != Space {
+			return i
+		}
+	}
+	return 0
+}
+
+func Letter(c byte) bool { return Class[c] == Lower || Class[c] == Upper }

@@ -1,0 +1,219 @@
+// Package files is what reading below one directory takes: paths that cannot
+// leave it, and bytes of any encoding that become UTF-8 of bounded length.
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// Root is a directory no path may lead out of, in the two spellings a client may
+// use for it.
+type Root struct {
+	given string // absolute, as given
+	real  string // absolute, symbolic links resolved
+}
+
+// NewRoot checks that a directory is there.
+func NewRoot(dir string) (*Root, error) {
+	given, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("root %q: %w", dir, err)
+	}
+	real, err := filepath.EvalSymlinks(given)
+	if err != nil {
+		return nil, fmt.Errorf("root: %w", err)
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("root %s is not a directory", given)
+	}
+	return &Root{given, real}, nil
+}
+
+// Given is the root as it was given, absolute.
+func (r *Root) Given() string { return r.given }
+
+// Real is the root with symbolic links resolved.
+func (r *Root) Real() string { return r.real }
+
+// Within resolves a path as text only: p, relative to dir (itself relative to
+// the root), becomes a cleaned path relative to the root. It fails when the
+// cleaned path is not below the root, in either of the root's spellings; on its
+// way there it may leave the root and come back.
+func (r *Root) Within(dir, p string) (string, bool) {
+	for _, from := range []string{r.given, r.real} {
+		path := filepath.Clean(p)
+		if !filepath.IsAbs(p) {
+			path = filepath.Join(from, dir, p)
+		}
+		for _, root := range []string{r.given, r.real} {
+			if rel, err := filepath.Rel(root, path); err == nil && Local(rel) {
+				return rel, true
+			}
+		}
+	}
+	return "", false
+}
+
+// Local says whether a cleaned relative path stays below its directory. Unlike
+// filepath.IsLocal it looks at the text alone on every system.
+func Local(rel string) bool {
+	return !filepath.IsAbs(rel) && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// ErrOutside says that a path leads out of the root through a symbolic link.
+var ErrOutside = errors.New("leads out of the root through a symbolic link")
+
+// Resolve follows the symbolic links of a path below the root and returns the
+// path of what it leads to, relative to the real root.
+func (r *Root) Resolve(rel string) (string, error) {
+	path := filepath.Join(r.real, rel)
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil && r.endsOutside(rel) {
+		return "", ErrOutside
+	}
+	if err != nil {
+		// The system's own error says more: that of a loop can be recognised.
+		if _, serr := os.Stat(path); serr != nil {
+			return "", serr
+		}
+		return "", err
+	}
+	out, err := filepath.Rel(r.real, real)
+	if err != nil || !Local(out) {
+		return "", ErrOutside
+	}
+	return out, nil
+}
+
+// maxLinks is how many symbolic links a path may lead through.
+const maxLinks = 255
+
+// endsOutside says whether a path that cannot be followed to its end leads out of
+// the root as far as it goes. What is there, or is not, is then no concern of the
+// caller's.
+func (r *Root) endsOutside(rel string) bool {
+	at, rest := r.real, parts(rel)
+	for links := 0; len(rest) > 0 && links < maxLinks; {
+		next := filepath.Join(at, rest[0]) // also where it is ".."
+		rest = rest[1:]
+		info, err := os.Lstat(next)
+		if err != nil {
+			at = next
+			break
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			at = next
+			continue
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
+			break
+		}
+		if filepath.IsAbs(target) {
+			at = filepath.VolumeName(target) + string(filepath.Separator)
+			target = target[len(filepath.VolumeName(target)):]
+		}
+		rest = append(parts(target), rest...)
+		links++
+	}
+	out, err := filepath.Rel(r.real, at)
+	return err != nil || !Local(out)
+}
+
+// parts are the names in a path as it stands, not cleaned: a ".." behind a link
+// leads to where the link's target is.
+func parts(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) })
+}
+
+// Directory resolves a working directory to its absolute path.
+func (r *Root) Directory(rel string) (string, error) {
+	real, err := r.Resolve(rel)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(filepath.Join(r.real, real))
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		return "", errors.New("not a directory")
+	}
+	return filepath.Join(r.given, rel), nil
+}
+
+// PlainReason words a file system error without the paths and calls in it.
+func PlainReason(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "no such file or directory"
+	case errors.Is(err, fs.ErrPermission):
+		return "permission denied"
+	case IsLoop(err):
+		return "too many symbolic links"
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+// ErrNotRegular says that a path names a directory, a device or the like.
+var ErrNotRegular = errors.New("not a regular file")
+
+// Open opens a regular file below the root for reading. It never waits: what is
+// no regular file is not opened, and what takes the file's place between the
+// look and the open is found out afterwards. Whatever is swapped in, os.Root
+// does not leave the root.
+func (r *Root) Open(rel string) (*os.File, int64, error) {
+	root, err := os.OpenRoot(r.real)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer root.Close()
+	f, size, err := OpenRegular(root, rel)
+	if err == nil || errors.Is(err, ErrNotRegular) || errors.Is(err, fs.ErrNotExist) {
+		return f, size, err
+	}
+	// os.Root refuses absolute links even when they stay inside.
+	real, rerr := r.Resolve(rel)
+	if rerr != nil {
+		return nil, 0, rerr
+	}
+	if real == rel {
+		return nil, 0, err
+	}
+	return OpenRegular(root, real)
+}
+
+// OpenRegular opens a regular file below an open root without ever waiting for it,
+// and returns its size.
+func OpenRegular(root *os.Root, rel string) (*os.File, int64, error) {
+	info, err := root.Stat(rel)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, ErrNotRegular
+	}
+	f, err := root.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err = f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrNotRegular
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}

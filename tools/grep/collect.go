@@ -1,0 +1,275 @@
+package grep
+
+import (
+	"context"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"mcp-pruner/tools/files"
+	"mcp-pruner/tools/process"
+)
+
+// hit is one matching line, as an engine reports it.
+type hit struct {
+	line  int // 1-based
+	start int // byte offset of the first match in the line, -1 when not known
+}
+
+// found is what one file has.
+type found struct {
+	file  string // relative to the real root
+	shown string // as results spell it, byte for byte
+	hits  []hit  // those that may be shown, by line; nil once it is clear that none is
+	count int    // all of them
+}
+
+// How much a search that finds without end may find before it is stopped. The
+// results are then those of the files met first, whichever those were.
+const (
+	mostHits  = 2 << 20
+	mostFiles = 1 << 18
+)
+
+// collector turns hits into results. The engines only say where matches are, in
+// any order of files: the text is read here, through os.Root, so that both give
+// the same text and nothing from outside the root gets out even when a link is
+// swapped in.
+type collector struct {
+	ctx    context.Context
+	root   *os.Root
+	search Search
+	// locate finds the first match in a line when the engine does not say.
+	locate func(line []byte) int
+
+	all  map[string]*found
+	at   *found // the file hits come from at the moment
+	last int    // the line of the latest hit in it
+	skip bool   // it was reported before, by way of another path
+	text int    // how many of its lines count
+
+	kept    int // hits kept in all files
+	hits    int // hits in all files
+	stopped bool
+
+	out   Result
+	bytes int
+	full  bool // of matches
+}
+
+func newCollector(ctx context.Context, root *os.Root, s Search) *collector {
+	return &collector{ctx: ctx, root: root, search: s, all: map[string]*found{}}
+}
+
+// add takes the next hit; hits come file by file, line by line. It returns
+// process.ErrEnough when there is no need for more.
+func (c *collector) add(file string, h hit) error {
+	if c.at == nil || file != c.at.file {
+		c.begin(file)
+	}
+	// Two paths that lead to a file one after the other show only in its lines.
+	c.skip = c.skip || h.line <= c.last
+	c.last = max(c.last, h.line)
+	if c.skip || h.line > c.text {
+		return nil
+	}
+	f := c.at
+	f.count++
+	c.hits++
+	most := c.search.MaxMatches
+	if c.search.Mode == Files {
+		most = 1
+	}
+	if c.search.Mode != Counts && f.count <= most && len(f.hits) == f.count-1 {
+		f.hits = append(f.hits, h)
+		c.kept++
+		c.prune()
+	}
+	return c.enough()
+}
+
+// addCount takes how many lines of a file match.
+func (c *collector) addCount(file string, count int) error {
+	if _, known := c.all[file]; !known {
+		c.all[file] = &found{file: file, shown: c.show(file), count: count}
+		c.hits += count
+	}
+	return c.enough()
+}
+
+func (c *collector) enough() error {
+	if c.hits < mostHits && len(c.all) < mostFiles {
+		return nil
+	}
+	c.stopped = true
+	return process.ErrEnough
+}
+
+func (c *collector) begin(file string) {
+	f, known := c.all[file]
+	if !known {
+		f = &found{file: file, shown: c.show(file)}
+		c.all[file] = f
+	}
+	c.at, c.last, c.skip, c.text = f, 0, known, math.MaxInt
+	if c.search.Mode == Counts && !known {
+		c.text = c.countable(file)
+	}
+}
+
+// prune forgets hits that cannot be among those shown any more because enough
+// others come before them.
+func (c *collector) prune() {
+	if c.kept <= 4*c.search.MaxMatches+1024 {
+		return
+	}
+	c.kept = 0
+	for _, f := range c.sorted() {
+		if c.kept > c.search.MaxMatches {
+			f.hits = nil
+		}
+		c.kept += len(f.hits)
+	}
+}
+
+// sorted is all files with a match in the order of results.
+func (c *collector) sorted() []*found {
+	list := make([]*found, 0, len(c.all))
+	for _, f := range c.all {
+		if f.count > 0 {
+			list = append(list, f)
+		}
+	}
+	slices.SortFunc(list, func(x, y *found) int { return byName(x.shown, y.shown) })
+	return list
+}
+
+// result is everything found; asked are the search paths as the call named them.
+func (c *collector) result(asked []Path) *Result {
+	for _, p := range asked {
+		c.out.Paths = append(c.out.Paths, p.Show)
+	}
+	for _, f := range c.sorted() {
+		switch c.search.Mode {
+		case Counts:
+			c.addEntry(func() { c.out.Counts = append(c.out.Counts, Count{valid(f.shown), f.count}) })
+		case Files:
+			if lines, _ := c.read(f); f.hits == nil || len(lines) > 0 {
+				c.addEntry(func() { c.out.Files = append(c.out.Files, valid(f.shown)) })
+			}
+		default:
+			c.addLines(f)
+		}
+	}
+	c.out.Unbounded = c.stopped
+	c.out.Truncated = c.out.Truncated || c.stopped
+	return &c.out
+}
+
+func valid(path string) string { return strings.ToValidUTF8(path, string(utf8.RuneError)) }
+
+// addEntry adds a file or a count while there is room.
+func (c *collector) addEntry(add func()) {
+	if c.out.Total++; c.out.Total > c.search.MaxMatches {
+		c.out.Truncated = true
+		return
+	}
+	add()
+}
+
+// addLines adds the text of a file's hits and of the lines around them.
+func (c *collector) addLines(f *found) {
+	count := f.count
+	var lines []fileLine
+	if !c.full && len(f.hits) > 0 {
+		var text int
+		if lines, text = c.read(f); text < math.MaxInt {
+			count = countTo(f.hits, text)
+		}
+	}
+	starts := make(map[int]int, len(f.hits))
+	for _, h := range f.hits {
+		starts[h.line] = h.start
+	}
+	shown := valid(f.shown)
+	var kept []int
+	var around []fileLine
+	for _, line := range lines {
+		start, ok := starts[line.n]
+		if !ok {
+			around = append(around, line)
+			continue
+		}
+		m := c.match(shown, line, start)
+		if c.full = c.full || len(c.out.Matches) >= c.search.MaxMatches || !c.fits(&m.Text, len(c.out.Matches) == 0); c.full {
+			break
+		}
+		c.out.Matches = append(c.out.Matches, m)
+		kept = append(kept, line.n)
+	}
+	for _, line := range around {
+		i, _ := slices.BinarySearch(kept, line.n)
+		near := i < len(kept) && kept[i]-line.n <= c.search.Context ||
+			i > 0 && line.n-kept[i-1] <= c.search.Context
+		text := shorten(line, 0)
+		if near && c.fits(&text, false) {
+			c.out.Context = append(c.out.Context, Line{shown, line.n, text})
+		}
+	}
+	c.out.Total += count
+	if more := count - len(kept); more > 0 {
+		c.out.Truncated = true
+		c.out.Elsewhere = append(c.out.Elsewhere, Count{shown, more})
+	}
+}
+
+// countTo is how many hits are in the first lines of a file.
+func countTo(hits []hit, lines int) int {
+	n := 0
+	for n < len(hits) && hits[n].line <= lines {
+		n++
+	}
+	return n
+}
+
+// match is one line as a result. Columns count characters.
+func (c *collector) match(show string, line fileLine, start int) Match {
+	if start < 0 && c.locate != nil {
+		start = c.locate(line.raw)
+	}
+	m := Match{Path: show, Line: line.n, Text: shorten(line, max(start, 0))}
+	if start >= 0 && start <= len(line.raw) {
+		column := utf8.RuneCount(line.raw[:start]) + 1
+		m.Column = &column
+	}
+	return m
+}
+
+// fits spends the output cap. The very first text is cut to fit, so that a cap
+// never hides that there is a match.
+func (c *collector) fits(text *string, first bool) bool {
+	left := c.search.MaxBytes - c.bytes
+	if len(*text) > left {
+		c.full, c.out.Truncated = true, true
+		if !first {
+			return false
+		}
+		*text = string(files.CutRune([]byte(*text), left))
+	}
+	c.bytes += len(*text)
+	return true
+}
+
+// show spells a file the way its search path was given.
+func (c *collector) show(file string) string {
+	for _, p := range c.search.Paths {
+		if rel, err := filepath.Rel(p.real, file); err == nil && files.Local(rel) {
+			return path.Join(p.Show, filepath.ToSlash(rel))
+		}
+	}
+	return filepath.ToSlash(file)
+}

@@ -1,0 +1,248 @@
+package grep
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"mcp-pruner/tools/files"
+	"mcp-pruner/tools/process"
+)
+
+// findWithGrep searches with the system's grep. Which files to search is decided
+// here, by rg's rules: grep knows nothing of .gitignore and would follow links.
+func (e *Engine) findWithGrep(ctx context.Context, dir string, s Search, found *collector) error {
+	path, err := e.LookPath("grep")
+	if err != nil {
+		return process.NotInstalled("grep")
+	}
+	pattern, err := s.translate()
+	if err != nil {
+		return &Failure{2, "regular expression: " + files.Quoted(err.Error())}
+	}
+	found.locate = locator(pattern)
+	w := &walk{dir: realPath(dir), glob: newGlobFilter(s.Glob)}
+	if err := w.glob.check(s.Glob); err != nil {
+		return &Failure{2, err.Error()}
+	}
+	run := &grepRun{engine: e, ctx: ctx, found: found, dir: dir, path: path, args: grepArgs(s, pattern)}
+	for _, p := range s.Paths {
+		if err := w.search(ctx, filepath.Join(e.Root.Real(), p.real), p.dir, run.add); err != nil {
+			return err
+		}
+	}
+	if err := run.flush(); err != nil {
+		return err
+	}
+	if err := errors.Join(run.complaint, w.complaint()); err != nil {
+		return &Failure{2, err.Error()}
+	}
+	return nil
+}
+
+// realPath is a path with its links followed, as far as it can be.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// translate says the pattern in the words of grep and of Go's regexp.
+func (s Search) translate() (*translated, error) {
+	t, err := translate(s.Pattern, s.Fixed)
+	if err == nil && s.IgnoreCase {
+		t.ignoreCase = true
+	}
+	return t, err
+}
+
+func grepArgs(s Search, p *translated) []string {
+	// -a: what is text is decided here, and bytes that are no UTF-8 are no reason
+	// to skip a file. --null ends a name with NUL, the one byte no name contains.
+	args := []string{"-R", "-n", "-H", "-a", "--null"}
+	if s.Fixed {
+		args = append(args, "-F")
+	} else {
+		args = append(args, "-E")
+	}
+	if p.ignoreCase {
+		args = append(args, "-i")
+	}
+	if s.Mode == Files {
+		args = append(args, "-m", "1")
+	}
+	return append(args, "-e", p.ere)
+}
+
+// Limits of one grep process.
+const (
+	batchFiles = 2000
+	batchBytes = 100_000
+)
+
+// grepRun runs grep over files in batches, in the order they are added.
+type grepRun struct {
+	engine    *Engine
+	ctx       context.Context
+	found     *collector
+	dir, path string
+	args      []string
+
+	batch     []string
+	bytes     int
+	complaint error // what grep could not read; the rest is searched first
+}
+
+// add takes the next file. Binary files are left out, and those with a byte order
+// mark are decoded and handed to grep on its standard input.
+func (r *grepRun) add(file string) error {
+	rel, err := filepath.Rel(r.engine.Root.Real(), file)
+	if err != nil {
+		return nil
+	}
+	f, _, err := files.OpenRegular(r.found.root, rel)
+	if err != nil {
+		r.complain(fmt.Errorf("%s: %s", files.Quoted(filepath.ToSlash(rel)), files.PlainReason(err)))
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, nulMargin)
+	n, _ := f.ReadAt(head, 0)
+	head = head[:n]
+	if marked(head) {
+		return r.decode(f, rel)
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
+		return nil
+	}
+	r.batch = append(r.batch, file)
+	r.bytes += len(file) + 1
+	if len(r.batch) < batchFiles && r.bytes < batchBytes {
+		return nil
+	}
+	return r.flush()
+}
+
+// marked says that a file begins with a byte order mark.
+func marked(head []byte) bool {
+	return slices.ContainsFunc([]string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"}, func(mark string) bool {
+		return bytes.HasPrefix(head, []byte(mark))
+	})
+}
+
+func (r *grepRun) decode(f *os.File, rel string) error {
+	if err := r.flush(); err != nil {
+		return err
+	}
+	text, _ := files.Decoded(f)
+	if head, _ := text.Peek(nulMargin); bytes.IndexByte(head, 0) >= 0 {
+		return nil
+	}
+	args := append(slices.Clone(r.args), "--", "-")
+	return r.run(process.Process{Args: args, Stdin: text, Stdout: &grepLines{engine: r.engine, found: r.found, file: rel}})
+}
+
+// flush searches the files collected so far.
+func (r *grepRun) flush() error {
+	if len(r.batch) == 0 {
+		return nil
+	}
+	args := append(append(slices.Clone(r.args), "-D", "skip", "--"), r.batch...)
+	r.batch, r.bytes = nil, 0
+	return r.run(process.Process{Args: args, Stdout: &grepLines{engine: r.engine, found: r.found}})
+}
+
+func (r *grepRun) run(p process.Process) error {
+	p.Path, p.Dir = r.path, r.dir
+	said, err := r.engine.run(r.ctx, p)
+	var failed *Failure
+	if errors.As(err, &failed) && failed.ExitCode == 2 {
+		r.complain(err)
+		return nil
+	}
+	if optionRefused.MatchString(said) { // some greps then end like a search in vain
+		r.complain(errors.New(said))
+	}
+	return err
+}
+
+// optionRefused is what greps say of an option they do not know. Whatever else
+// stands on standard error of a search that ended well, such as a warning of the
+// dynamic linker, is no failure.
+var optionRefused = regexp.MustCompile(`(?i)\b(unrecognized|invalid|unknown|illegal|unsupported) option|^usage:`)
+
+func (r *grepRun) complain(err error) {
+	if r.complaint == nil {
+		r.complaint = err
+	}
+}
+
+// grepLines reads what grep -n --null prints: name NUL line ":" text. The text
+// is read from the file later, so it is skipped here.
+type grepLines struct {
+	engine *Engine
+	found  *collector
+	file   string // relative to the root, when grep reads its standard input
+
+	state  int // of the line: in its name, its number, its text
+	name   []byte
+	number []byte
+}
+
+const (
+	inName = iota
+	inNumber
+	inText
+)
+
+func (g *grepLines) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		end := bytes.IndexByte(p, [...]byte{0, ':', '\n'}[g.state])
+		part := p
+		if end >= 0 {
+			part = p[:end]
+		}
+		switch g.state {
+		case inName:
+			g.name = append(g.name, part...)
+		case inNumber:
+			g.number = append(g.number, part...)
+		}
+		if end < 0 {
+			return n, nil
+		}
+		p = p[end+1:]
+		if g.state == inNumber {
+			if err := g.take(); err != nil {
+				return 0, err
+			}
+		}
+		g.state = (g.state + 1) % 3
+	}
+	return n, nil
+}
+
+func (g *grepLines) take() error {
+	name, number := string(g.name), string(g.number)
+	g.name, g.number = g.name[:0], g.number[:0]
+	line, err := strconv.Atoi(number)
+	if err != nil {
+		return nil
+	}
+	if g.file != "" {
+		return g.found.add(g.file, hit{line, -1})
+	}
+	rel, err := filepath.Rel(g.engine.Root.Real(), name)
+	if err != nil {
+		return nil
+	}
+	return g.found.add(rel, hit{line, -1})
+}

@@ -1,0 +1,182 @@
+package grep
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"mcp-pruner/tools/files"
+)
+
+// The ignore files of a directory, the strongest first. .gitignore and git's
+// own exclude file count only inside a repository.
+const (
+	fromRgignore = iota
+	fromIgnore
+	fromGitignore
+	fromExclude
+	ignoreSources
+)
+
+// ignoreLevel is what one directory says about what is below it.
+type ignoreLevel struct {
+	dir   string
+	rules [ignoreSources][]*ignoreRule
+	git   bool // it is the top of a repository
+	above *ignoreLevel
+}
+
+// levelsAbove reads the ignore files of all directories above dir, up to the top
+// of the file system, as git does not care where a search begins either.
+func levelsAbove(dir string) *ignoreLevel {
+	parent := filepath.Dir(dir)
+	if parent == dir {
+		return nil
+	}
+	return newIgnoreLevel(parent, levelsAbove(parent), nil)
+}
+
+// newIgnoreLevel reads a directory's ignore files. entries, when known, saves
+// looking for what is not there.
+func newIgnoreLevel(dir string, above *ignoreLevel, entries []os.DirEntry) *ignoreLevel {
+	has := func(name string) bool {
+		return entries == nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == name })
+	}
+	l := &ignoreLevel{dir: dir, above: above}
+	for source, name := range []string{".rgignore", ".ignore", ".gitignore"} {
+		if has(name) {
+			l.rules[source] = readIgnore(filepath.Join(dir, name))
+		}
+	}
+	if has(".git") {
+		_, err := os.Stat(filepath.Join(dir, ".git"))
+		l.git = err == nil
+	}
+	if l.git {
+		l.rules[fromExclude] = readIgnore(filepath.Join(dir, ".git", "info", "exclude"))
+	}
+	return l
+}
+
+const (
+	undecided = iota
+	ignored
+	allowed
+)
+
+// verdict asks the sources in their order, and of each the nearest directory
+// that has something to say.
+func (l *ignoreLevel) verdict(path string, dir bool) int {
+	repository := false
+	for at := l; at != nil; at = at.above {
+		repository = repository || at.git
+	}
+	for source := range ignoreSources {
+		git := source >= fromGitignore
+		if git && !repository {
+			break
+		}
+		for at := l; at != nil; at = at.above {
+			if v := lastMatch(at.rules[source], at.dir, path, dir); v != undecided {
+				return v
+			}
+			if git && at.git {
+				break // what is above belongs to another repository
+			}
+		}
+	}
+	return undecided
+}
+
+// lastMatch: of the rules of one file the last that matches decides.
+func lastMatch(rules []*ignoreRule, base, path string, dir bool) int {
+	for _, r := range slices.Backward(rules) {
+		if r.matches(base, path, dir) {
+			if r.negated {
+				return allowed
+			}
+			return ignored
+		}
+	}
+	return undecided
+}
+
+// ignoreRule is one line of an ignore file.
+type ignoreRule struct {
+	pattern string // for doublestar, relative to the file's directory
+	negated bool
+	dirOnly bool
+}
+
+// maxIgnoreFile is more than any ignore file needs.
+const maxIgnoreFile = 1 << 20
+
+func readIgnore(path string) []*ignoreRule {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxIgnoreFile {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	var rules []*ignoreRule
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
+		if r := parseIgnore(ignoreLine(strings.TrimRight(line, "\r\n"))); r != nil && doublestar.ValidatePattern(r.pattern) {
+			rules = append(rules, r)
+		}
+	}
+	return rules
+}
+
+// ignoreLine is what a line says: nothing when it is a comment, and no white space
+// at its end, unless a backslash keeps it.
+func ignoreLine(line string) string {
+	switch {
+	case strings.HasPrefix(line, "#"):
+		return ""
+	case strings.HasSuffix(line, `\ `):
+		return line
+	}
+	return strings.TrimRightFunc(line, unicode.IsSpace)
+}
+
+// parseIgnore reads one pattern; nil when there is none.
+func parseIgnore(line string) *ignoreRule {
+	r := &ignoreRule{}
+	line, r.negated = strings.CutPrefix(line, "!")
+	if !r.negated && (strings.HasPrefix(line, `\!`) || strings.HasPrefix(line, `\#`)) {
+		line = line[1:]
+	}
+	line, r.dirOnly = strings.CutSuffix(line, "/")
+	if line == "" {
+		return nil
+	}
+	anchored := strings.Contains(line, "/")
+	line = strings.TrimPrefix(line, "/")
+	if !anchored && line != "**" {
+		line = "**/" + line
+	}
+	if strings.HasSuffix(line, "/**") {
+		line += "/*" // what is inside, not the directory itself
+	}
+	r.pattern = line
+	return r
+}
+
+// matches says whether the rule of a file in base names path.
+func (r *ignoreRule) matches(base, path string, dir bool) bool {
+	if r.dirOnly && !dir {
+		return false
+	}
+	rel, err := filepath.Rel(base, path)
+	if err != nil || !files.Local(rel) {
+		rel = filepath.Base(path)
+	}
+	ok, _ := doublestar.Match(r.pattern, filepath.ToSlash(rel))
+	return ok
+}

@@ -1,0 +1,228 @@
+package grep
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"mcp-pruner/tools/files"
+)
+
+const (
+	// nulMargin is how far before a NUL byte a file stops counting as text. rg
+	// reads in pieces of this size and drops the piece with the NUL in it.
+	nulMargin = 64 << 10
+	// maxLine is how much of one line is looked at.
+	maxLine = 16 << 20
+	// shownChars is how much of a long line is shown, leadChars of it before
+	// the match.
+	shownChars = 500
+	leadChars  = 200
+)
+
+// fileLine is one line of a file without its line feed.
+type fileLine struct {
+	n    int
+	raw  []byte // its first maxLine bytes
+	size int    // all of its bytes
+	end  int64  // offset of the byte behind it
+}
+
+// read returns the lines of a file's hits and the lines around them, and how many
+// of the file's lines are text as far as was looked. Lines in the binary part of a
+// file are left out; so is everything when the file cannot be opened any more.
+func (c *collector) read(f *found) (lines []fileLine, text int) {
+	if len(f.hits) == 0 {
+		return nil, math.MaxInt
+	}
+	s, done := c.scanner(f.file)
+	if s == nil {
+		return nil, math.MaxInt
+	}
+	defer done()
+	around := c.search.Context
+	if c.search.Mode != Content {
+		around = 0
+	}
+	for _, h := range f.hits {
+		for s.n < h.line-around-1 && s.skip() {
+		}
+		for s.n < h.line+around {
+			line, ok := s.next()
+			if !ok {
+				break
+			}
+			lines = append(lines, line)
+		}
+	}
+	for read := s.at; s.nul < 0 && s.at < read+nulMargin && s.skip(); {
+	}
+	if s.nul < 0 {
+		return lines, math.MaxInt
+	}
+	for i, l := range lines {
+		if l.end > s.nul-nulMargin {
+			return lines[:i], l.n - 1
+		}
+	}
+	return lines, math.MaxInt
+}
+
+// scanner opens a file below the root; nil when that cannot be done.
+func (c *collector) scanner(file string) (s *lineScanner, done func()) {
+	f, _, err := files.OpenRegular(c.root, file)
+	if err != nil {
+		return nil, nil
+	}
+	text, _ := files.Decoded(f)
+	return &lineScanner{r: text, ctx: c.ctx, nul: -1}, func() { _ = f.Close() }
+}
+
+// named says whether a file was itself a search path.
+func (c *collector) named(file string) bool {
+	return slices.ContainsFunc(c.search.Paths, func(p Path) bool { return !p.dir && p.real == file })
+}
+
+// countable is how many of a file's first lines are counted. A file with a NUL byte
+// anywhere is binary and has none, as with rg -c, unless the call names it: then its
+// lines before the binary part count.
+func (c *collector) countable(file string) int {
+	switch {
+	case !c.binary(file):
+		return math.MaxInt
+	case c.named(file):
+		return c.textLines(file)
+	}
+	return 0
+}
+
+// binary says whether there is a NUL byte in a file, decoded.
+func (c *collector) binary(file string) bool {
+	s, done := c.scanner(file)
+	if s == nil {
+		return false
+	}
+	defer done()
+	for buf := make([]byte, nulMargin); c.ctx.Err() == nil; {
+		n, err := s.r.Read(buf)
+		if bytes.IndexByte(buf[:n], 0) >= 0 {
+			return true
+		}
+		if err != nil {
+			break
+		}
+	}
+	return false
+}
+
+// textLines is the number of lines of a file before its binary part.
+func (c *collector) textLines(file string) int {
+	s, done := c.scanner(file)
+	if s == nil {
+		return 0
+	}
+	defer done()
+	var ends []int64 // of the lines that a NUL further on may still take back
+	for s.nul < 0 && s.skip() {
+		ends = append(ends, s.at)
+		for len(ends) > 0 && ends[0] <= s.at-nulMargin {
+			ends = ends[1:]
+		}
+	}
+	if s.nul < 0 {
+		return s.n
+	}
+	late := slices.IndexFunc(ends, func(end int64) bool { return end > s.nul-nulMargin })
+	if late < 0 {
+		return s.n
+	}
+	return s.n - (len(ends) - late)
+}
+
+// lineScanner reads a file line by line and notes the first NUL byte.
+type lineScanner struct {
+	r   *bufio.Reader
+	ctx context.Context
+	n   int   // lines read
+	at  int64 // bytes read
+	nul int64 // offset of the first NUL byte, -1 before one was seen
+}
+
+func (s *lineScanner) skip() bool {
+	_, ok := s.scan(0)
+	return ok
+}
+
+func (s *lineScanner) next() (fileLine, bool) { return s.scan(maxLine) }
+
+func (s *lineScanner) scan(keep int) (fileLine, bool) {
+	line := fileLine{n: s.n + 1}
+	for {
+		part, err := s.r.ReadSlice('\n')
+		if i := bytes.IndexByte(part, 0); i >= 0 && s.nul < 0 {
+			s.nul = s.at + int64(i)
+		}
+		s.at += int64(len(part))
+		line.size += len(part)
+		if room := keep - len(line.raw); room > 0 {
+			line.raw = append(line.raw, part[:min(room, len(part))]...)
+		}
+		if err == bufio.ErrBufferFull && s.ctx.Err() == nil {
+			continue
+		}
+		if err != nil && err != io.EOF || line.size == 0 || s.ctx.Err() != nil {
+			return line, false
+		}
+		break
+	}
+	s.n++
+	line.end = s.at
+	line.raw = bytes.TrimSuffix(line.raw, []byte("\n"))
+	return line, true
+}
+
+// shorten is a line's text, or of a long line the characters around start and
+// marks that say so.
+func shorten(line fileLine, start int) string {
+	raw := bytes.TrimSuffix(line.raw, []byte("\r"))
+	if line.size <= maxLine && utf8.RuneCount(raw) <= shownChars {
+		return files.ValidText(raw)
+	}
+	start = min(start, len(raw))
+	begin := back(raw, start, leadChars)
+	end := forward(raw, begin, shownChars)
+	if end == len(raw) {
+		begin = back(raw, end, shownChars)
+	}
+	text := files.ValidText(raw[begin:end])
+	if begin > 0 {
+		text = "…" + text
+	}
+	if end < line.size {
+		text += "…"
+	}
+	return text + " [line of " + strconv.Itoa(line.size) + " bytes]"
+}
+
+// back is the offset n characters before at.
+func back(raw []byte, at, n int) int {
+	for ; n > 0 && at > 0; n-- {
+		_, size := utf8.DecodeLastRune(raw[:at])
+		at -= size
+	}
+	return at
+}
+
+// forward is the offset n characters behind at.
+func forward(raw []byte, at, n int) int {
+	for ; n > 0 && at < len(raw); n-- {
+		_, size := utf8.DecodeRune(raw[at:])
+		at += size
+	}
+	return at
+}

@@ -1,0 +1,72 @@
+package grep
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// finder is one expression, for lines that are UTF-8 and for others.
+type finder struct{ text, broken *regexp.Regexp }
+
+func newFinder(expr string, ignoreCase bool) (*finder, error) {
+	if ignoreCase {
+		expr = "(?i)" + expr
+	}
+	text, err := regexp.Compile(strings.ReplaceAll(expr, badByte, ""))
+	if err != nil {
+		return nil, err
+	}
+	broken, err := regexp.Compile(strings.ReplaceAll(expr, badByte, `\x{FFFD}`))
+	return &finder{text, broken}, err
+}
+
+// find is where the first match begins and ends, nil when there is none.
+func (f *finder) find(line []byte) []int {
+	if utf8.Valid(line) {
+		return f.text.FindIndex(line)
+	}
+	return f.broken.FindIndex(line)
+}
+
+// locator finds where a line matches, which grep does not tell. It says -1 when
+// it cannot be sure.
+func locator(p *translated) func([]byte) int {
+	strict, err := newFinder(p.re2, p.ignoreCase)
+	if err != nil {
+		return nil
+	}
+	loose, err := newFinder(p.loose, p.ignoreCase)
+	if err != nil {
+		return nil
+	}
+	return func(line []byte) int {
+		at := strict.find(line)
+		if at == nil || p.loose != p.re2 && !certain(line, at, loose) {
+			return -1
+		}
+		return at[0]
+	}
+}
+
+// certain says whether a match of an expression with word boundaries is the
+// first. Go's regexp takes only ASCII for words, so beside other characters it
+// finds matches that are none and misses some. A match that touches none of them
+// is one, and none comes before it when there is none before it even without the
+// boundaries.
+func certain(line []byte, at []int, loose *finder) bool {
+	if ascii(line) {
+		return true
+	}
+	around := line[max(at[0]-1, 0):min(at[1]+1, len(line))]
+	return ascii(around) && loose.find(line)[0] == at[0]
+}
+
+func ascii(text []byte) bool {
+	for _, ch := range text {
+		if ch >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

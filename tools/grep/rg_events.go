@@ -1,0 +1,184 @@
+package grep
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"mcp-pruner/tools/process"
+)
+
+// rgEvents reads what rg --json prints. An event that arrives whole is read where
+// it is. Of one that arrives in pieces only where the match is gets kept: of long
+// strings the beginning, and of a long event what comes before the second match in
+// its line, so that lines of any length need little memory.
+type rgEvents struct {
+	run    *rgRun
+	event  []byte
+	quoted bool // inside a string
+	escape int  // characters of an escape sequence still to come
+	whole  bool // that sequence is kept, not dropped
+	length int  // of the string so far
+	unread bool // there was a match that made no sense
+
+	path []byte // of the latest match, as rg spelled it, and relative to the root
+	rel  string
+}
+
+const (
+	eventString = 64 << 10
+	eventBytes  = 256 << 10
+)
+
+func (e *rgEvents) Write(p []byte) (int, error) {
+	written := len(p)
+	for len(p) > 0 {
+		if len(e.event) == 0 {
+			if end := bytes.IndexByte(p, '\n'); end >= 0 {
+				if err := e.take(p[:end]); err != nil {
+					return 0, err
+				}
+				p = p[end+1:]
+				continue
+			}
+		}
+		if n := e.plain(p); n > 0 {
+			p = p[n:]
+			continue
+		}
+		ch := p[0]
+		p = p[1:]
+		if ch == '\n' {
+			err := e.take(e.event)
+			e.event, e.quoted, e.escape = e.event[:0], false, 0
+			if err != nil {
+				return 0, err
+			}
+			continue
+		}
+		if e.keep(ch) && len(e.event) < eventBytes {
+			e.event = append(e.event, ch)
+		}
+	}
+	return written, nil
+}
+
+// plain takes what a string holds before its next quote, backslash or line end,
+// which is the end of an event wherever it is.
+func (e *rgEvents) plain(p []byte) int {
+	if !e.quoted || e.escape > 0 {
+		return 0
+	}
+	n := bytes.IndexByte(p, '"')
+	if n < 0 {
+		n = len(p)
+	}
+	for _, end := range []byte(`\` + "\n") {
+		if i := bytes.IndexByte(p[:n], end); i >= 0 {
+			n = i
+		}
+	}
+	room := max(0, min(n, eventString-e.length, eventBytes-len(e.event)))
+	e.event = append(e.event, p[:room]...)
+	e.length += n
+	return n
+}
+
+// keep follows strings and their escapes, and drops what makes a string too long.
+func (e *rgEvents) keep(ch byte) bool {
+	if !e.quoted {
+		e.quoted, e.length = ch == '"', 0
+		return true
+	}
+	fits := e.length < eventString
+	switch {
+	case e.escape > 0:
+		// Half an escape would take the quote behind it along.
+		fits = e.whole
+		e.escape--
+		if ch == 'u' { // no hexadecimal digit, so it can only be the first
+			e.escape = 4
+		}
+	case ch == '\\':
+		e.escape, e.whole = 1, fits
+	case ch == '"':
+		e.quoted = false
+		return true
+	}
+	e.length++
+	return fits
+}
+
+var matchEvent = []byte(`{"type":"match",`)
+
+// take passes on a match. One that cannot be read ends the search: without it the
+// result would look complete.
+func (e *rgEvents) take(event []byte) error {
+	if !bytes.HasPrefix(event, matchEvent) {
+		return nil
+	}
+	path, h, ok := parseMatch(event)
+	if !ok {
+		e.unread = true
+		return process.ErrEnough
+	}
+	if !bytes.Equal(path, e.path) {
+		name, ok := decodePath(path)
+		if !ok {
+			e.unread = true
+			return process.ErrEnough
+		}
+		e.path, e.rel = append(e.path[:0], path...), e.run.inside(name)
+	}
+	if e.rel == "" {
+		return nil
+	}
+	return e.run.found.add(e.rel, h)
+}
+
+// The names that lead to what is wanted of a match event. None of them can occur
+// within a string, where a quote has a backslash before it.
+var (
+	pathKey  = []byte(`"path":`)
+	linesKey = []byte(`,"lines":`)
+	lineKey  = []byte(`,"line_number":`)
+	matches  = []byte(`"submatches":[{`)
+	startKey = []byte(`"start":`)
+)
+
+// parseMatch finds the path, as JSON, and the position in a match event. One that
+// was too long breaks off behind its first submatch.
+func parseMatch(event []byte) (path []byte, h hit, ok bool) {
+	h.start = -1
+	_, rest, ok := bytes.Cut(event, pathKey)
+	if !ok {
+		return nil, h, false
+	}
+	path, rest, ok = bytes.Cut(rest, linesKey)
+	if !ok {
+		return nil, h, false
+	}
+	_, rest, ok = bytes.Cut(rest, lineKey)
+	if !ok {
+		return nil, h, false
+	}
+	h.line = number(rest)
+	if _, rest, ok = bytes.Cut(rest, matches); ok {
+		if _, rest, ok = bytes.Cut(rest, startKey); ok {
+			h.start = number(rest)
+		}
+	}
+	return path, h, h.line > 0
+}
+
+// decodePath reads a path as rg prints it: as text, or as bytes when it is no UTF-8.
+func decodePath(raw []byte) (string, bool) {
+	var path struct {
+		Text  string
+		Bytes []byte
+	}
+	if json.Unmarshal(raw, &path) != nil {
+		return "", false
+	}
+	name := path.Text + string(path.Bytes)
+	return name, name != ""
+}

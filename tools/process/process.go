@@ -1,0 +1,223 @@
+// Package process runs the commands of tools and sees to it that they end: one
+// supervisor for all of them.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// How long to wait for what should be over at once.
+const (
+	killAfter  = 500 * time.Millisecond // between SIGTERM and SIGKILL
+	reapWithin = 2 * time.Second        // for a killed process to be gone
+	drainFor   = 100 * time.Millisecond // for output after the process ended
+	drainBytes = 1 << 20                // of what a pipe holds after that
+)
+
+var (
+	// ErrTimeout is why a process that took too long was ended.
+	ErrTimeout = errors.New("timed out")
+	// ErrEnough is what a writer of process output returns to end the process.
+	ErrEnough = errors.New("enough")
+)
+
+// SpawnError says that the child never ran.
+type SpawnError struct{ Err error }
+
+func (e *SpawnError) Error() string { return e.Err.Error() }
+func (e *SpawnError) Unwrap() error { return e.Err }
+
+// NotInstalled is the SpawnError of a program that was not found, wherever the
+// search for it failed.
+func NotInstalled(name string) error {
+	return &SpawnError{fmt.Errorf("%s: %w", name, syscall.ENOENT)}
+}
+
+// Process is one child to run. It has no terminal, its standard input is
+// Stdin or the null device, and its output goes to the writers chunk by chunk.
+type Process struct {
+	Path           string
+	Args, Env      []string
+	Dir            string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Timeout        time.Duration
+}
+
+// Run waits for the child to end and returns its exit code. Otherwise the error
+// is a *SpawnError, ErrTimeout, ErrEnough, or ctx's own; the child and its
+// process group are then dead. What the child left running in the background
+// can neither hold up the call nor write to the writers after it.
+func (p Process) Run(parent context.Context) (int, error) {
+	if err := parent.Err(); err != nil {
+		return 0, err
+	}
+	ctx, stop := context.WithCancelCause(parent)
+	defer stop(nil)
+	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, ErrTimeout)
+	defer cancel()
+
+	cmd := exec.Command(p.Path, p.Args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = p.Dir, p.Env, p.Stdin
+	ownGroup(cmd)
+	out, err := newPump(p.Stdout)
+	if err != nil {
+		return 0, &SpawnError{err}
+	}
+	errs, err := newPump(p.Stderr)
+	if err != nil {
+		out.abandon()
+		return 0, &SpawnError{err}
+	}
+	cmd.Stdout, cmd.Stderr = out.write, errs.write
+	if err := cmd.Start(); err != nil {
+		out.abandon()
+		errs.abandon()
+		return 0, &SpawnError{err}
+	}
+	go out.run(stop)
+	go errs.run(stop)
+	exited := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // its result is in cmd.ProcessState
+		close(exited)
+	}()
+
+	var cause error
+	select {
+	case <-exited:
+	case <-ctx.Done():
+		cause = context.Cause(ctx)
+		endGroup(cmd.Process.Pid, exited)
+	}
+	finish(out, errs)
+	switch {
+	case parent.Err() != nil && cause != nil:
+		return 0, parent.Err()
+	case cause != nil:
+		return 0, cause
+	case errors.Is(context.Cause(ctx), ErrEnough):
+		return 0, ErrEnough
+	}
+	return exitCode(cmd.ProcessState), nil
+}
+
+// endGroup asks the group to end, and makes it 500 ms later. It returns earlier
+// when the leader and everyone else in its group is gone.
+func endGroup(leader int, exited <-chan struct{}) {
+	terminateGroup(leader)
+	late := time.NewTimer(killAfter)
+	defer late.Stop()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case <-look.C:
+			select {
+			case <-exited:
+				if !groupAlive(leader) {
+					return
+				}
+			default:
+			}
+		case <-late.C:
+			killGroup(leader)
+			select {
+			case <-exited:
+			case <-time.After(reapWithin): // stuck in the kernel: do not wait for it
+			}
+			return
+		}
+	}
+}
+
+// pump carries one output stream of a child to a writer.
+type pump struct {
+	read, write *os.File
+	to          io.Writer
+	done        chan struct{}
+	err         error // why reading ended, valid after done
+}
+
+func newPump(to io.Writer) (*pump, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	return &pump{read: r, write: w, to: to, done: make(chan struct{})}, nil
+}
+
+func (p *pump) abandon() {
+	_ = p.read.Close()
+	_ = p.write.Close()
+}
+
+// run reads until nobody holds the pipe or finish ends it. A writer that
+// returns an error stops the child and is not written to again.
+func (p *pump) run(stop context.CancelCauseFunc) {
+	defer close(p.done)
+	_ = p.write.Close() // the child has its own
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := p.read.Read(buf)
+		p.pass(buf[:n], stop)
+		if err != nil {
+			p.err = err
+			return
+		}
+	}
+}
+
+func (p *pump) pass(chunk []byte, stop context.CancelCauseFunc) {
+	if len(chunk) == 0 {
+		return
+	}
+	if _, err := p.to.Write(chunk); err != nil {
+		p.to = io.Discard
+		stop(err)
+	}
+}
+
+// finish ends the pumps of a child that is gone. All it wrote is in the pipes
+// by now; what its own children add is waited for only a moment.
+func finish(pumps ...*pump) {
+	for _, p := range pumps {
+		_ = p.read.SetReadDeadline(time.Now().Add(drainFor))
+	}
+	for _, p := range pumps {
+		<-p.done
+		if !errors.Is(p.err, os.ErrDeadlineExceeded) {
+			_ = p.read.Close()
+			continue
+		}
+		_ = p.read.SetReadDeadline(time.Time{})
+		p.takeReady()
+		// A server left running in the background must not die of a closed pipe
+		// when it prints its next line, so someone goes on reading.
+		go func() {
+			_, _ = io.CopyBuffer(io.Discard, struct{ io.Reader }{p.read}, make([]byte, 4<<10))
+			_ = p.read.Close()
+		}()
+	}
+}
+
+// takeReady passes on what the pipe holds, which a busy machine may not have
+// got to before the deadline.
+func (p *pump) takeReady() {
+	buf := make([]byte, 32<<10)
+	for taken := 0; taken < drainBytes; {
+		n := readNow(p.read, buf)
+		if n == 0 {
+			return
+		}
+		p.pass(buf[:n], func(error) {})
+		taken += n
+	}
+}

@@ -1,0 +1,48 @@
+//go:build unix
+
+package process
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// ownGroup makes the child the leader of a session, and so of a process group,
+// of its own: one signal reaches all it starts, and a program that asks for a
+// password finds no terminal and fails instead of waiting.
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
+func terminateGroup(leader int) { _ = syscall.Kill(-leader, syscall.SIGTERM) }
+
+func killGroup(leader int) { _ = syscall.Kill(-leader, syscall.SIGKILL) }
+
+func groupAlive(leader int) bool { return syscall.Kill(-leader, 0) == nil }
+
+// exitCode is the code a shell would report: 128 + n for signal n.
+func exitCode(state *os.ProcessState) int {
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return state.ExitCode()
+}
+
+// readNow reads what a pipe holds at this moment, without waiting for more.
+func readNow(f *os.File, buf []byte) int {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	n := 0
+	_ = raw.Read(func(fd uintptr) bool {
+		n, _ = syscall.Read(int(fd), buf)
+		return true
+	})
+	return max(n, 0)
+}
+
+// IsUnusable says that a program was found but cannot be run here at all.
+func IsUnusable(err error) bool {
+	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.ENOEXEC)
+}

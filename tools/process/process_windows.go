@@ -1,0 +1,32 @@
+package process
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+)
+
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+}
+
+// terminateGroup does nothing: Windows has no signal a shell would pass on.
+func terminateGroup(int) {}
+
+func killGroup(leader int) {
+	_ = exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(leader)).Run()
+}
+
+func groupAlive(int) bool { return false }
+
+func exitCode(state *os.ProcessState) int { return state.ExitCode() }
+
+func readNow(*os.File, []byte) int { return 0 }
+
+// IsUnusable says that a program was found but cannot be run here at all.
+func IsUnusable(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
+}
