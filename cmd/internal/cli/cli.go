@@ -11,6 +11,7 @@ import (
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/fsmcmd"
 	"mcp-pruner/cmd/internal/prunecmd"
+	"mcp-pruner/cmd/internal/replay"
 	"mcp-pruner/cmd/internal/runcmd"
 	"mcp-pruner/cmd/internal/tracecmd"
 )
@@ -31,7 +32,7 @@ func Root(p command.Process) *cobra.Command {
 	)
 	group(root, servers, httpCommand(p), prunerCommand(p), prunecmd.Command(p))
 	group(root, clients, runcmd.RunCommand(p, buildVersion()), runcmd.ConfigCommand(p), runcmd.InstallCommand(p))
-	group(root, insight, demoCommand(p), doctorCommand(p), tracecmd.Command(p), fsmcmd.Command(p), versionCommand(p))
+	group(root, insight, demoCommand(p), doctorCommand(p), tracecmd.Command(p), replay.Command(p), fsmcmd.Command(p), versionCommand(p))
 	root.AddCommand(runcmd.KeepCommand(p))
 	return root
 }

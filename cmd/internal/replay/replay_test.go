@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/sessions"
 )
 
@@ -141,7 +142,7 @@ func TestJSON(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sessions.jsonl")
 	writeSession(t, file)
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, 0, Run(context.Background(), []string{"--json", file}, nil, &stdout, &stderr), stderr.String())
+	require.Equal(t, 0, verb(&stdout, &stderr, "--json", file), stderr.String())
 	var got struct {
 		Sessions int                           `json:"sessions"`
 		Bill     float64                       `json:"bill"`
@@ -169,24 +170,29 @@ func TestTextExplainAndPage(t *testing.T) {
 	writeSession(t, file)
 	page := filepath.Join(t.TempDir(), "report.html")
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, 0, Run(context.Background(), []string{file, "--policy", "hook", "--html", page}, nil, &stdout, &stderr), stderr.String())
+	require.Equal(t, 0, verb(&stdout, &stderr, file, "--policy", "hook", "--html", page), stderr.String())
 	require.Contains(t, stdout.String(), "policy")
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
 	require.Contains(t, string(html), "<svg")
 	stdout.Reset()
-	require.Equal(t, 0, Run(context.Background(), []string{"--explain", "s1", file}, nil, &stdout, &stderr))
+	require.Equal(t, 0, verb(&stdout, &stderr, "--explain", "s1", file))
 	require.Contains(t, stdout.String(), "40 x 1 + 42600 x 1.25 + 22000 x 0.1 + 80 x 5 = 55890.0")
 }
 
 func TestWrongUsage(t *testing.T) {
 	for _, args := range [][]string{{"--policy", "none"}, {"--prices", "x=1"}, {"--prices", "input=-1"}, {"--unknown"}, {"--json", "--explain", "x"}} {
 		var stdout, stderr bytes.Buffer
-		require.Equal(t, 2, Run(context.Background(), args, nil, &stdout, &stderr), args)
+		require.Equal(t, 2, verb(&stdout, &stderr, args...), args)
 		require.Empty(t, stdout.String())
 	}
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, 1, Run(context.Background(), []string{filepath.Join(t.TempDir(), "none")}, nil, &stdout, &stderr))
+	require.Equal(t, 1, verb(&stdout, &stderr, filepath.Join(t.TempDir(), "none")))
+}
+
+func verb(stdout, stderr *bytes.Buffer, args ...string) int {
+	p := command.Process{Args: args, Stdout: stdout, Stderr: stderr}
+	return command.Verb(context.Background(), Command(p), p)
 }
 
 // writeSession writes the sample as a line of a collection.
