@@ -30,25 +30,24 @@ func (e *Embedded) Endpoint() string { return EmbeddedEndpoint }
 func (e *Embedded) Prune(ctx context.Context, req Request) (Result, error) {
 	call, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
-	kind, opts := req.SourceType, req.options()
-	render := lineprune.RenderOptions{}
+	kind, opts, render := req.SourceType, req.options(), lineprune.RenderOptions{}
 	if req.Grep {
 		kind = lineprune.Grep
 	} else {
-		render.Marker = markerFor(req)
+		render.Marker = func(b lineprune.Block) string { return lineprune.Gap(b, max(req.FirstLine, 1)) }
 		opts.Marker = render.Marker
 	}
 	res, err := lineprune.Prune(call, req.Text, req.Question, kind, opts)
 	if err != nil {
 		return Result{}, e.failure(ctx)
 	}
-	if !req.Grep {
+	if !req.Grep && !res.Whole() {
 		render.Header = header(req, res)
 	}
 	if text := lineprune.Render(req.Text, res, render); len(text) < len(req.Text) {
 		return Result{Text: text}, nil
 	}
-	return Result{Text: req.Text}, nil
+	return Result{Text: req.Text, Note: res.Note}, nil
 }
 
 func (r Request) options() lineprune.Options {
@@ -66,36 +65,22 @@ func (e *Embedded) failure(ctx context.Context) error {
 	return &Error{Code: Timeout, Message: fmt.Sprintf("the embedded pruner took longer than %v", e.timeout)}
 }
 
-// markerFor renders what stands for an omitted range: the canonical marker when
-// the original can be recovered, else a short one.
-func markerFor(req Request) func(lineprune.Block) string {
-	if req.RecoveryID == "" {
-		return lineprune.ShortMarker
-	}
-	return func(b lineprune.Block) string { return lineprune.Marker(req.RecoveryID, b) }
-}
-
-// header is the first line of a pruned text: how much was kept of what, and how to
-// get the rest.
+// header is the first line of a pruned text: how much was kept of what, what the gaps
+// mean, and how to see one. Nobody is told to run a command again: it may have effects.
 func header(req Request, res lineprune.Result) string {
-	return lineprune.Header(len(res.Kept), res.Total, howToGetTheRest(req))
+	gap := lineprune.Gap(res.Blocks[0], max(req.FirstLine, 1))
+	return lineprune.Header(len(res.Kept), res.Total, fmt.Sprintf("%q = left out%s", gap, howToSeeOne(req, res.Blocks[0])))
 }
 
-func howToGetTheRest(req Request) string {
-	way, where := "ask again without context_focus_question to see all", ""
-	if req.File != "" && req.FirstLine > 1 {
-		where = fmt.Sprintf(" (line 1 here is line %d of the file)", req.FirstLine)
-	}
+// howToSeeOne is how to see the first omitted range, which stands for all of them.
+func howToSeeOne(req Request, b lineprune.Block) string {
+	part := req.FirstLine > 1 // the gaps count the file's lines, the stored text does not
+	start, end := b.Start+max(req.FirstLine, 1)-1, b.End+max(req.FirstLine, 1)-1
 	switch {
-	case req.RecoverTool && req.RecoveryID != "":
-		way = "recover_text gives any of them back" + where
+	case req.RecoveryID != "" && !part:
+		return fmt.Sprintf(": read file_path=%s start_line=%d end_line=%d", req.RecoveryID, start, end)
 	case req.File != "":
-		way = "read again with start_line and end_line and no question to see one" + where
-	case req.Command != "":
-		way = "run it again without context_focus_question to see all"
+		return fmt.Sprintf(": read start_line=%d end_line=%d", start, end)
 	}
-	if req.RecoveryID != "" {
-		way += "; prune_id " + req.RecoveryID
-	}
-	return way
+	return ""
 }

@@ -39,19 +39,18 @@ func TestEmbeddedBeginsWithWhatWasKept(t *testing.T) {
 		rest string
 		mark string
 	}{
-		"file":     {pruneclient.Request{File: "ledger.go"}, "read again with start_line and end_line", "⟦PRUNÉ: lignes 1-"},
-		"command":  {pruneclient.Request{Command: "cat ledger.go"}, "run it again without context_focus_question", "⟦PRUNÉ: lignes 1-"},
-		"recovery": {pruneclient.Request{File: "ledger.go", RecoveryID: "prn_7", RecoverTool: true}, "recover_text gives any of them back; prune_id prn_7", "⟦PRUNÉ: prune_id=prn_7 lignes 1-"},
-		"part":     {pruneclient.Request{File: "ledger.go", FirstLine: 40}, "to see one (line 1 here is line 40 of the file)", "⟦PRUNÉ: lignes 1-"},
-		"part, recovery": {pruneclient.Request{File: "ledger.go", FirstLine: 40, RecoveryID: "prn_7", RecoverTool: true},
-			"recover_text gives any of them back (line 1 here is line 40 of the file); prune_id prn_7", "⟦PRUNÉ: prune_id=prn_7 lignes 1-"},
-		"text only": {pruneclient.Request{}, "ask again without context_focus_question", "⟦PRUNÉ: lignes 1-"},
+		"file":           {pruneclient.Request{File: "ledger.go"}, `"... 1-366" = left out: read start_line=1 end_line=366]`, "... 1-366\n"},
+		"command":        {pruneclient.Request{Command: "cat ledger.go"}, `"... 1-366" = left out]`, "... 1-366\n"},
+		"recovery":       {pruneclient.Request{File: "ledger.go", RecoveryID: "prn_7"}, `: read file_path=prn_7 start_line=1 end_line=366]`, "... 1-366\n"},
+		"part":           {pruneclient.Request{File: "ledger.go", FirstLine: 40}, `"... 40-405" = left out: read start_line=40 end_line=405]`, "... 40-405\n"},
+		"part, recovery": {pruneclient.Request{File: "ledger.go", FirstLine: 40, RecoveryID: "prn_7"}, `: read start_line=40 end_line=405]`, "... 40-405\n"},
+		"text only":      {pruneclient.Request{}, `"... 1-366" = left out]`, "... 1-366\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.req.Text, c.req.Question = ledger(), refundQuestion
 			got := embed(t, c.req)
 			first, body, _ := strings.Cut(got, "\n")
-			require.Regexp(t, `^\[pruned: \d+ of 725 lines kept, omitted ranges are marked; `, first)
+			require.Regexp(t, `^\[pruned: \d+ of 725 lines; "\.\.\. \d+-\d+" = left out`, first)
 			require.Contains(t, first, c.rest)
 			require.True(t, strings.HasPrefix(body, c.mark), body)
 			require.Contains(t, body, "func refund(customer string) error {\n\treturn bank.Return(customer, deposit)\n}")
@@ -69,6 +68,20 @@ func TestEmbeddedReturnsWholeTextsUntouched(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, req.Text, embed(t, req)) })
 	}
+}
+
+func TestEmbeddedSaysWhyATextIsWhole(t *testing.T) {
+	for question, want := range map[string]string{
+		"how are northern lights photographed?": "not pruned: `northern` is nowhere in it; name what you seek as the file does",
+		"what does log(n) do":                   "not pruned: most of it may answer",
+	} {
+		res, err := pruneclient.NewEmbedded(0).Prune(context.Background(), pruneclient.Request{Text: ledger(), Question: question})
+		require.NoError(t, err)
+		require.Equal(t, want, res.Note, question)
+	}
+	res, err := pruneclient.NewEmbedded(0).Prune(context.Background(), pruneclient.Request{Text: ledger(), Question: refundQuestion})
+	require.NoError(t, err)
+	require.Empty(t, res.Note)
 }
 
 // Matches come back bare, so that they parse again.

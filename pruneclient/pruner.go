@@ -31,13 +31,13 @@ type Request struct {
 
 	FirstLine int // number of the text's first line in File; 0 and 1 are the same
 
-	RecoveryID  string // names the stored original in headers and markers; "" when none is kept
-	RecoverTool bool   // whoever reads the result can call recover_text
+	RecoveryID string // names the stored original, for read; "" when none is kept
 }
 
 // Result is what a pruner made of a Request.
 type Result struct {
 	Text string // the pruned text, exactly as it is to be shown
+	Note string // why the text came back whole, in at most 30 tokens; "" where it did not
 }
 
 // Pruner prunes one text. It obeys ctx and its own timeout, and fails only with

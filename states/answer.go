@@ -47,12 +47,20 @@ func (c *Call) Answer() Answer {
 		return Answer{Kind: Result, IsError: true, Pruning: c.pruning, Opaque: c.failure.Opaque,
 			Text: c.sent, Structured: c.failure.Structured(c.toolName, c.pruning)}
 	case state == fsm.RespondRaw || state == fsm.RespondPruned:
-		c.sent, c.notice = c.output.Text(), noticeOf(c.output)
+		c.sent, c.notice = c.output.Text(), joinNotes(noticeOf(c.output), c.unpruned)
 		return Answer{Kind: Result, Notice: c.notice, Pruning: c.pruning, PruneID: c.pruneID, Repeat: c.repeat,
 			Opaque: opaqueOf(c.output), Text: c.sent, Structured: c.output.Structured(c.pruning)}
 	default:
 		return Answer{Kind: Failed}
 	}
+}
+
+// joinNotes makes one note of two, either of which may be empty.
+func joinNotes(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
 }
 
 func noticeOf(o tools.Output) string {

@@ -143,11 +143,11 @@ func (c *Call) prune(ctx context.Context) (output tools.Output, bytes int, err e
 	result, err := c.pipeline.Pruner.Prune(ctx, pruneclient.Request{
 		Text: code, Question: c.call.FocusQuestion(), RecoveryID: id,
 		File: source.File, FirstLine: source.FirstLine, Command: source.Command, Grep: source.Grep,
-		RecoverTool: c.pipeline.offers("recover_text"),
 	})
 	if err != nil {
 		return nil, 0, err
 	}
+	c.unpruned = result.Note
 	output, err = c.output.Prune(result.Text)
 	if err != nil {
 		return nil, 0, &pruneclient.Error{Code: pruneclient.InvalidResponse,

@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 
@@ -71,6 +70,7 @@ type Call struct {
 	// For the observers.
 	sent     string       // the text answered
 	notice   string       // what was said beside it
+	unpruned string       // why the pruner left the text whole; "" where it did not
 	raw      tools.Output // as it was before pruning; nil: it still is
 	delivery *Delivery
 	ending   sync.Mutex
@@ -87,11 +87,6 @@ func (p *Pipeline) Run(ctx context.Context, req Request) *Call {
 		c.fire(ctx, trigger, facts)
 	}
 	return c
-}
-
-// offers says whether a tool is there to be called.
-func (p *Pipeline) offers(name string) bool {
-	return slices.ContainsFunc(p.Tools, func(t tools.Tool) bool { return t.Name == name })
 }
 
 func (p *Pipeline) newCall(req Request) *Call {

@@ -41,6 +41,10 @@ func Marker(id string, b Block) string { return render.Marker(id, b) }
 // ShortMarker marks a range nobody stored: its lines, nothing else.
 func ShortMarker(b Block) string { return render.ShortMarker(b) }
 
+// Gap marks an omitted range for a model that reads the rest, in at most 6 tokens. first is
+// the number of the text's first line.
+func Gap(b Block, first int) string { return render.Gap(b, first) }
+
 // Header is the first line of a pruned text: how much is left of what, and what to do
 // about the rest.
 func Header(kept, total int, rest string) string { return render.Header(kept, total, rest) }

@@ -70,7 +70,7 @@ func run(ctx context.Context, s settings, stdin io.Reader, stdout, stderr io.Wri
 	}
 	opts := lineprune.Options{File: s.file, Budget: s.budget, Explain: s.why}
 	if !s.json && s.kind != lineprune.Grep {
-		opts.Marker = lineprune.ShortMarker
+		opts.Marker = gap
 	}
 	res, err := lineprune.Prune(ctx, text, s.question, s.kind, opts)
 	if err != nil {

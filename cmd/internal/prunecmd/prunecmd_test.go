@@ -55,7 +55,7 @@ func TestPruneOfAPipe(t *testing.T) {
 	out := runVerb(t, failedRun(), "-q", testQuestion)
 	require.Zero(t, out.status)
 	require.Contains(t, out.stdout, "    step_test.go:12: got 3, want 4\n--- FAIL: TestStep40 (0.00s)\n")
-	require.Contains(t, out.stdout, "⟦PRUNÉ: lignes 1-")
+	require.Contains(t, out.stdout, "... 1-")
 	require.Less(t, len(out.stdout), len(failedRun())/4)
 	require.Regexp(t, `^\[logs: \d+ of 164 lines kept\]\n$`, out.stderr)
 }
@@ -109,7 +109,7 @@ func TestWhySendsNothingToTheTerminal(t *testing.T) {
 
 func TestWholeTextsAreUntouched(t *testing.T) {
 	out := runVerb(t, "one\r\ntwo", "-q", "three", "-")
-	require.Equal(t, output{0, "one\r\ntwo", "[code: all 2 lines kept (too_short)]\n"}, out)
+	require.Equal(t, output{0, "one\r\ntwo", "[code: all 2 lines kept; not pruned: short]\n"}, out)
 }
 
 func TestWrongUsageSaysWhat(t *testing.T) {
@@ -164,7 +164,7 @@ null
 	require.Contains(t, answers[0], `"total_lines":164`)
 	require.Contains(t, answers[1], `"error":"not a JSON request`)
 	require.Contains(t, answers[2], `"error":"a budget is a share`)
-	require.JSONEq(t, `{"kind":"code","total_lines":2,"kept":[1,2],"omitted":[],"confidence":0,"warnings":["too_short"]}`, answers[5])
+	require.JSONEq(t, `{"kind":"code","total_lines":2,"kept":[1,2],"omitted":[],"confidence":0,"warnings":["too_short"],"note":"not pruned: short"}`, answers[5])
 	require.Contains(t, answers[3], `"error":"unknown kind`)
 	require.Contains(t, answers[4], `"error":"a question is needed`)
 }

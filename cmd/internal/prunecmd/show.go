@@ -19,7 +19,7 @@ func show(s settings, text string, res lineprune.Result, stdout, stderr io.Write
 	case s.why:
 		return showWhy(text, res, stdout)
 	}
-	render := lineprune.RenderOptions{Marker: lineprune.ShortMarker}
+	render := lineprune.RenderOptions{Marker: gap}
 	if res.Kind == lineprune.Grep {
 		render.Marker = nil
 	}
@@ -30,18 +30,21 @@ func show(s settings, text string, res lineprune.Result, stdout, stderr io.Write
 	return nil
 }
 
+// gap marks an omitted range.
+func gap(b lineprune.Block) string { return lineprune.Gap(b, 1) }
+
 func summary(res lineprune.Result) string {
 	if res.Whole() {
-		return fmt.Sprintf("[%s: all %d lines kept%s]", res.Kind, res.Total, because(res.Warnings))
+		return fmt.Sprintf("[%s: all %d lines kept%s]", res.Kind, res.Total, because(res.Note))
 	}
-	return fmt.Sprintf("[%s: %d of %d lines kept]", res.Kind, len(res.Kept), res.Total)
+	return fmt.Sprintf("[%s: %d of %d lines kept%s]", res.Kind, len(res.Kept), res.Total, because(res.Note))
 }
 
-func because(warnings []string) string {
-	if len(warnings) == 0 {
+func because(note string) string {
+	if note == "" {
 		return ""
 	}
-	return " (" + strings.Join(warnings, ", ") + ")"
+	return "; " + note
 }
 
 // metadata is a result as --json and --batch print it.
@@ -52,6 +55,7 @@ type metadata struct {
 	Blocks     []block        `json:"omitted"`
 	Confidence float64        `json:"confidence"`
 	Warnings   []string       `json:"warnings"`
+	Note       string         `json:"note,omitempty"`
 }
 
 type block struct {
@@ -61,7 +65,7 @@ type block struct {
 }
 
 func metadataOf(res lineprune.Result) metadata {
-	m := metadata{Kind: res.Kind, Total: res.Total, Kept: res.Kept, Confidence: res.Confidence, Warnings: res.Warnings, Blocks: []block{}}
+	m := metadata{Kind: res.Kind, Total: res.Total, Kept: res.Kept, Confidence: res.Confidence, Warnings: res.Warnings, Note: res.Note, Blocks: []block{}}
 	if m.Kept == nil {
 		m.Kept = []int{}
 	}

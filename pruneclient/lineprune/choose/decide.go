@@ -26,6 +26,9 @@ func (p *chooser) result() Result {
 	}
 	res := Result{Kind: p.Kind, Total: len(keep), Confidence: p.confidence, Warnings: warnings}
 	res.set(keep)
+	if res.Whole() {
+		res.Note = p.note(warnings)
+	}
 	if p.opts.Explain {
 		res.Lines, res.Terms = p.explain(keep), p.terms()
 	}

@@ -39,11 +39,11 @@ func Sealed(lines []string) []bool {
 }
 
 // mayMark is true of the bytes a directive or marker can begin with.
-func mayMark(c byte) bool { return c == '(' || c == '[' || c >= 0x80 }
+func mayMark(c byte) bool { return c == '(' || c == '[' || c == '.' || c >= 0x80 }
 
 // IsMarker knows the lines pruners leave: ours and the swe-pruner service's.
 func IsMarker(text string) bool {
 	return strings.HasPrefix(text, markerOpen) && strings.HasSuffix(text, markerClose) ||
 		strings.HasPrefix(text, "(filtered ") && strings.HasSuffix(text, " lines)") ||
-		strings.HasPrefix(text, headerOpen)
+		strings.HasPrefix(text, headerOpen) || isGap(text)
 }

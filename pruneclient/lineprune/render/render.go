@@ -13,6 +13,7 @@ const (
 	markerOpen  = "⟦PRUNÉ: "
 	markerClose = "⟧"
 	headerOpen  = "[pruned: "
+	gapOpen     = "..."
 )
 
 // Options say how a result becomes text.
@@ -85,10 +86,36 @@ func ShortMarker(b Block) string {
 	return fmt.Sprintf("%slignes %d-%d (%d)%s", markerOpen, b.Start, b.End, b.Lines(), markerClose)
 }
 
+// Gap marks an omitted range for a model that reads the rest, in at most 6 tokens. first is
+// the number of the text's first line.
+func Gap(b Block, first int) string {
+	start, end := b.Start+first-1, b.End+first-1
+	switch {
+	case start == end:
+		return gapOpen + " " + strconv.Itoa(start)
+	case end >= manyLines: // a space is a token
+		return gapOpen + strconv.Itoa(start) + "-" + strconv.Itoa(end)
+	}
+	return gapOpen + " " + strconv.Itoa(start) + "-" + strconv.Itoa(end)
+}
+
+// manyLines is the first line number that is more than one token.
+const manyLines = 1000
+
+// isGap is true of what Gap writes.
+func isGap(text string) bool {
+	rest, ok := strings.CutPrefix(text, gapOpen)
+	rest = strings.TrimPrefix(rest, " ")
+	start, end, isRange := strings.Cut(rest, "-")
+	return ok && digits(start) && (!isRange || digits(end))
+}
+
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
 // Header is the first line of a pruned text: how much is left of what, and what to
 // do about the rest.
 func Header(kept, total int, rest string) string {
-	return fmt.Sprintf("%s%d of %d lines kept, omitted ranges are marked; %s]", headerOpen, kept, total, rest)
+	return fmt.Sprintf("%s%d of %d lines; %s]", headerOpen, kept, total, rest)
 }
 
 // CleanReason makes a reason safe within a marker: one line, no closing bracket.

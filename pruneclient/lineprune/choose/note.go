@@ -1,0 +1,47 @@
+package choose
+
+import (
+	"slices"
+	"strings"
+)
+
+// note says in a few words why the text came back whole, for a model that asked a
+// question about it. It is "" of a text that was pruned.
+func (p *chooser) note(warnings []string) string {
+	switch {
+	case slices.Contains(warnings, IsDiff):
+		return "not pruned: every line of a diff counts"
+	case slices.Contains(warnings, TooShort):
+		return "not pruned: short"
+	case slices.Contains(warnings, NoGain):
+		return "not pruned: most of it may answer"
+	case slices.Contains(warnings, LowConfidence):
+		if word := p.missing(); word != "" {
+			return "not pruned: `" + word + "` is nowhere in it; name what you seek as the file does"
+		}
+		return "not pruned: no part of it clearly answers; name what you seek as the file does"
+	}
+	return ""
+}
+
+// longestWord bounds the word that a note quotes, in bytes.
+const longestWord = 32
+
+// missing is the word of the question that says most and occurs nowhere, or "".
+func (p *chooser) missing() string {
+	found := make([]bool, len(p.Question.Groups))
+	for _, h := range p.Matches.Hits {
+		found[h.Group] = true
+	}
+	for _, h := range p.Matches.PathHits {
+		found[h.Group] = true
+	}
+	best, most := "", 0.0
+	for g, group := range p.Question.Groups {
+		quotable := len(group.Name) <= longestWord && !strings.ContainsAny(group.Name, "`\r\n")
+		if bits := p.Question.BitsOf(int16(g)); !found[g] && bits > most && quotable {
+			best, most = group.Name, bits
+		}
+	}
+	return best
+}
