@@ -260,6 +260,9 @@ func (q *Question) addSynonyms() {
 	}
 }
 
+// isWhole says whether a group stands for an identifier as a whole.
+func (q *Question) isWhole(name string) bool { return len(q.wholes[joined(name)]) > 0 }
+
 // Asks says whether the question has a word with the stem.
 func (q *Question) Asks(stem string) bool { return len(q.Stems[stem]) > 0 }
 

@@ -51,7 +51,12 @@ func Match(ctx context.Context, d *doc.Document, text string, q *Question) (Matc
 		d.Tokens[i] = int32(n)
 		d.Total += n
 	}
+	before := len(s.hits)
+	s.findTypos()
 	s.findLiterals(text)
+	if len(s.hits) > before { // back into line order
+		sort.SliceStable(s.hits, func(a, b int) bool { return s.hits[a].Line < s.hits[b].Line })
+	}
 	m := Matches{Hits: s.hits}
 	m.PathHits = s.matchPaths()
 	return m, nil
@@ -146,15 +151,11 @@ func (s *scanner) record(refs []Ref) {
 	}
 }
 
-// findLiterals looks for the question's paths, versions and quotes in the text as
-// a whole, then puts the hits back into line order.
+// findLiterals looks for the question's paths, versions and quotes in the text as a
+// whole.
 func (s *scanner) findLiterals(text string) {
-	before := len(s.hits)
 	for _, l := range s.q.literals[:min(len(s.q.literals), 8)] {
 		s.findLiteral(text, l)
-	}
-	if len(s.hits) > before {
-		sort.SliceStable(s.hits, func(a, b int) bool { return s.hits[a].Line < s.hits[b].Line })
 	}
 }
 

@@ -27,6 +27,10 @@ const (
 // Words. Bits are log2(files / files with the word), counted over source files
 // (lists/common.txt); lengths were set so that no pair of unrelated words was seen to match.
 const (
+	TypoWeight = 1       // of a word of the text that is one slip away from a word of the question, which is nowhere in it
+	MinTypo    = 5       // letters of the shortest word that may be misspelt; shorter words have too many neighbours
+	TypoBytes  = 1 << 20 // of a text that are searched for misspelt words, which takes a pass of its own
+
 	RareBits  = 6 // information in a word that fewer than one source file in 45 has
 	MinPrefix = 4 // letters of the shortest stem that may stand for a longer word it begins
 )
