@@ -70,7 +70,7 @@ e2e:
 # docs/STATES.md and the archive of tables are made from the tables in fsm/.
 docs:
 	$(GO) run ./cmd/mcp-pruner fsm --format docs > docs/STATES.md.new && mv docs/STATES.md.new docs/STATES.md
-	$(GO) test ./fsm -run TestEveryTableIsArchived -update
+	$(GO) test ./fsm/trace -run TestEveryTableIsArchived -update
 
 # How well the embedded pruner prunes: PRUNEBENCH is a folder of cases.
 quality:

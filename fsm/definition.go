@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/looplab/fsm"
+
+	"mcp-pruner/fsm/event"
 )
 
 // Definition is a checked table, ready to make machines. Its rows never change.
@@ -29,23 +31,21 @@ type edge struct {
 
 type compiledRow struct {
 	Row
-	names  []string
-	events []eventSpec
+	at     int // in the definition's rows
+	events []*event.Compiled
 	sets   []setting
-	traced string // a trace's step up to its time, which is the same every time
-	gives  bool   // an event of it has a code or reason
 }
 
-// assignment writes one metadata field: a fixed value, or the fact of that name.
-type assignment struct {
-	field string
-	value any
-	fact  bool
+// Assignment writes one metadata field: a fixed value, or the fact of that name.
+type Assignment struct {
+	Field string
+	Value any // nil: the fact
+	Fact  bool
 }
 
 // setting is an assignment and the place of its field in the definition's list.
 type setting struct {
-	assignment
+	Assignment
 	at int
 }
 
@@ -54,7 +54,7 @@ type setting struct {
 // state to itself, unknown events, states that cannot be reached or left.
 func Compile(t Table) (*Definition, error) {
 	d := &Definition{table: t, compiled: make(map[edge]*compiledRow), leaving: make(map[State][]Trigger), ready: make(chan *Machine, 4), hash: t.Hash()}
-	d.states = statesOf(t)
+	d.states = t.States()
 	for _, row := range t.Rows {
 		for _, from := range d.expand(row.From) {
 			row.From = from
@@ -82,6 +82,13 @@ func MustCompile(t Table) *Definition {
 // Name is the table's name.
 func (d *Definition) Name() string { return d.table.Name }
 
+// Hash names the table by what it says.
+func (d *Definition) Hash() string { return d.hash }
+
+// Fields lists the metadata fields that rows set, in the order in which they are
+// written: by name, nested ones last.
+func (d *Definition) Fields() []string { return slices.Clone(d.fields) }
+
 // Initial is the state every machine starts in.
 func (d *Definition) Initial() State { return d.table.Initial }
 
@@ -97,6 +104,15 @@ func (d *Definition) Terminal(s State) bool { return slices.Contains(d.table.Ter
 // Leaving lists the triggers that lead out of a state, in the table's order.
 func (d *Definition) Leaving(s State) []Trigger { return d.leaving[s] }
 
+// Index is the place in Rows of the transition a trigger takes from a state; -1: there
+// is none.
+func (d *Definition) Index(from State, trigger Trigger) int {
+	if r := d.compiled[edge{from, trigger}]; r != nil {
+		return r.at
+	}
+	return -1
+}
+
 // Row finds the transition a trigger takes from a state.
 func (d *Definition) Row(from State, trigger Trigger) (Row, bool) {
 	r, ok := d.compiled[edge{from, trigger}]
@@ -106,10 +122,11 @@ func (d *Definition) Row(from State, trigger Trigger) (Row, bool) {
 	return r.Row, true
 }
 
-func statesOf(t Table) []State {
+// States lists the states in the order of their first mention.
+func (t Table) States() []State {
 	states := []State{t.Initial}
 	add := func(s State) {
-		if !isWildcard(s) && !slices.Contains(states, s) {
+		if !s.Wildcard() && !slices.Contains(states, s) {
 			states = append(states, s)
 		}
 	}
@@ -123,10 +140,11 @@ func statesOf(t Table) []State {
 	return states
 }
 
-func isWildcard(s State) bool { return strings.HasSuffix(string(s), ":*") }
+// Wildcard says whether the state stands for every state that is not terminal.
+func (s State) Wildcard() bool { return strings.HasSuffix(string(s), ":*") }
 
 func (d *Definition) expand(from State) []State {
-	if !isWildcard(from) {
+	if !from.Wildcard() {
 		return []State{from}
 	}
 	return slices.DeleteFunc(slices.Clone(d.states), d.Terminal)
@@ -142,19 +160,17 @@ func (d *Definition) add(row Row) error {
 	case d.Terminal(row.From):
 		return fmt.Errorf("nothing may lead out of a terminal state")
 	}
-	c := &compiledRow{Row: row, names: strings.Fields(row.Events)}
-	for _, a := range parseSets(row.Sets) {
-		c.sets = append(c.sets, setting{assignment: a})
+	c := &compiledRow{Row: row, at: len(d.rows)}
+	for _, a := range row.Assigns() {
+		c.sets = append(c.sets, setting{Assignment: a})
 	}
-	for _, name := range c.names {
-		spec, ok := eventSpecs[name]
-		if !ok {
+	for _, name := range strings.Fields(row.Events) {
+		schema := event.Lookup(name)
+		if schema == nil {
 			return fmt.Errorf("unknown event %q", name)
 		}
-		c.events = append(c.events, spec)
-		c.gives = c.gives || slices.Contains(spec.fields, "code") || slices.Contains(spec.fields, "reason")
+		c.events = append(c.events, schema)
 	}
-	c.traced = traceHead(row, c.names)
 	d.compiled[key] = c
 	d.rows = append(d.rows, row)
 	d.leaving[row.From] = append(d.leaving[row.From], row.Trigger)
@@ -166,15 +182,15 @@ func (d *Definition) add(row Row) error {
 func (d *Definition) listFields() {
 	for _, row := range d.compiled {
 		for _, s := range row.sets {
-			if !slices.Contains(d.fields, s.field) {
-				d.fields = append(d.fields, s.field)
+			if !slices.Contains(d.fields, s.Field) {
+				d.fields = append(d.fields, s.Field)
 			}
 		}
 	}
-	slices.SortFunc(d.fields, compareFields)
+	slices.SortFunc(d.fields, CompareFields)
 	for _, row := range d.compiled {
 		for i := range row.sets {
-			row.sets[i].at = slices.Index(d.fields, row.sets[i].field)
+			row.sets[i].at = slices.Index(d.fields, row.sets[i].Field)
 		}
 	}
 }
@@ -189,22 +205,6 @@ func (d *Definition) describe(row Row) {
 		}
 	}
 	d.events = append(d.events, fsm.EventDesc{Name: string(row.Trigger), Src: []string{string(row.From)}, Dst: string(row.To)})
-}
-
-func parseSets(s string) []assignment {
-	var sets []assignment
-	for _, word := range strings.Fields(s) {
-		field, value, fixed := strings.Cut(word, "=")
-		a := assignment{field: field, fact: !fixed}
-		switch value {
-		case "true", "false":
-			a.value = value == "true"
-		default:
-			a.value = value
-		}
-		sets = append(sets, a)
-	}
-	return sets
 }
 
 func (d *Definition) checkReach() error {

@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/looplab/fsm"
+
+	"mcp-pruner/fsm/event"
 )
 
 // Hooks are what a machine's callbacks reach. Nil hooks are skipped; a hook that
 // panics is skipped too: neither a log nor the metadata may wedge a request.
 type Hooks struct {
-	Emit func(Event)                   // takes an event of the row just taken
+	Emit func(event.Event)             // takes an event of the row just taken
 	Set  func(field string, value any) // takes a metadata field of the row just taken
 	Now  func() time.Time              // nil: time.Now
 }
@@ -23,10 +25,16 @@ type Step struct {
 	To      State
 	Spec    string        // the design's rows
 	At      time.Duration // since the machine was made
-	Events  []Event
+	Events  []event.Event
 
 	row *compiledRow
 }
+
+// Row is the place of the step's row in the definition's Rows.
+func (s *Step) Row() int { return s.row.at }
+
+// Facts is what a state's work found out.
+type Facts = event.Facts
 
 // Machine is one request or one run: its own looplab/fsm instance, the steps it
 // took, and the time they took. It belongs to one goroutine at a time.
@@ -85,6 +93,22 @@ func (d *Definition) build() *Machine {
 // ID is the machine's id.
 func (m *Machine) ID() string { return m.id }
 
+// Started is when the machine was made.
+func (m *Machine) Started() time.Time { return m.started }
+
+// Elapsed is the time since then, by the machine's clock.
+func (m *Machine) Elapsed() time.Duration { return m.hooks.Now().Sub(m.started) }
+
+// Metadata goes through the metadata that rows have set so far, in the order of the
+// definition's Fields.
+func (m *Machine) Metadata(do func(field string, value any)) {
+	for i, value := range m.values {
+		if value != nil {
+			do(m.def.fields[i], value)
+		}
+	}
+}
+
 // Definition is what the machine was made from.
 func (m *Machine) Definition() *Definition { return m.def }
 
@@ -127,17 +151,17 @@ func (m *Machine) emit(_ context.Context, e *fsm.Event) {
 	row := m.def.compiled[edge{State(e.Src), Trigger(e.Event)}]
 	step := &m.steps[len(m.steps)-1]
 	facts := factsOf(e)
-	for _, spec := range row.events {
-		event := spec.event(m.id, facts)
-		step.Events = append(step.Events, event)
-		m.log(event)
+	for _, schema := range row.events {
+		made := schema.Event(m.id, facts)
+		step.Events = append(step.Events, made)
+		m.log(made)
 	}
 }
 
 func (m *Machine) set(to setting, facts Facts) {
-	value := to.value
-	if to.fact {
-		value = facts[to.field]
+	value := to.Value
+	if to.Fact {
+		value = facts[to.Field]
 	}
 	if value == nil {
 		return
@@ -147,15 +171,15 @@ func (m *Machine) set(to setting, facts Facts) {
 		return
 	}
 	defer survive()
-	m.hooks.Set(to.field, value)
+	m.hooks.Set(to.Field, value)
 }
 
-func (m *Machine) log(event Event) {
+func (m *Machine) log(e event.Event) {
 	if m.hooks.Emit == nil {
 		return
 	}
 	defer survive()
-	m.hooks.Emit(event)
+	m.hooks.Emit(e)
 }
 
 // survive keeps a panic in a hook from unwinding through looplab/fsm, which

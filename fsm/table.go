@@ -10,6 +10,12 @@
 // it an event); an event is a structured log line.
 package fsm
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
 // State is a state of a machine, spelled as the design spells it.
 type State string
 
@@ -61,4 +67,62 @@ func (t Table) Without(spec string) Table {
 	}
 	t.Rows = rows
 	return t
+}
+
+// Assigns reads the row's Sets.
+func (r Row) Assigns() []Assignment {
+	var sets []Assignment
+	for _, word := range strings.Fields(r.Sets) {
+		field, value, fixed := strings.Cut(word, "=")
+		a := Assignment{Field: field, Fact: !fixed}
+		switch {
+		case !fixed:
+		case value == "true" || value == "false":
+			a.Value = value == "true"
+		default:
+			a.Value = value
+		}
+		sets = append(sets, a)
+	}
+	return sets
+}
+
+// Short is a state's name without the machine's prefix.
+func (s State) Short() string {
+	_, name, found := strings.Cut(string(s), ":")
+	if !found {
+		return string(s)
+	}
+	return name
+}
+
+// CompareFields puts metadata fields in the order of their names, nested ones last.
+func CompareFields(x, y string) int {
+	nestedX, nestedY := strings.IndexByte(x, '.') >= 0, strings.IndexByte(y, '.') >= 0
+	switch {
+	case nestedX == nestedY:
+		return strings.Compare(x, y)
+	case nestedX:
+		return 1
+	}
+	return -1
+}
+
+// Hash names a table by what it says: any change to a row is another hash.
+func (t Table) Hash() string {
+	h := sha256.New()
+	line := func(fields ...string) { _, _ = h.Write([]byte(strings.Join(fields, "\x1f") + "\n")) }
+	line(t.Name, string(t.Initial))
+	for _, s := range t.Terminal {
+		line(string(s))
+	}
+	for _, r := range t.Rows {
+		line(string(r.From), string(r.Trigger), string(r.To), r.Events, r.Sets, r.Spec)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// Tables lists every table of this program.
+func Tables() []Table {
+	return []Table{RequestTable(), HTTPRequestTable(), RunTable(), HTTPRunTable()}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 	"mcp-pruner/runnerfsm"
 	"mcp-pruner/runnerfsm/keeper"
 	"mcp-pruner/runnerfsm/keeper/signaltest"
@@ -158,7 +159,7 @@ func (d *dialogue) play(t *testing.T) runnerfsm.Result {
 		Settings:     runnerfsm.Settings{Env: d.env, Dir: d.work, Root: d.work, Beside: d.in("bin")},
 		StartTimeout: d.duration(t, "start-timeout"), Keeper: []string{self, "keep"}, Signals: signals,
 		Stdin: strings.NewReader(d.stdin), Stdout: &interrupter{&d.stdout, d.keys["interrupt"], signals}, Stderr: &d.stderr,
-		Emit: func(e fsm.Event) { assert.Empty(t, e.RequestID, "a run's events are the process's own") },
+		Emit: func(e event.Event) { assert.Empty(t, e.RequestID, "a run's events are the process's own") },
 	})
 	require.NoError(t, err)
 	return result

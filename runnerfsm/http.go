@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 	"mcp-pruner/runnerfsm/keeper"
 )
 
@@ -230,7 +231,7 @@ func (h *owned) stop() fsm.Facts {
 	graceful := h.ends()
 	if !graceful {
 		waited := min(time.Since(began), h.options.ShutdownTimeout)
-		h.Emit(fsm.NewEvent("mcp_pruner.kill_escalated", "", fsm.Facts{"timeout_ms": waited.Milliseconds()}))
+		h.Emit(event.New("mcp_pruner.kill_escalated", "", fsm.Facts{"timeout_ms": waited.Milliseconds()}))
 		h.server.kill()
 	}
 	return fsm.Facts{"graceful": graceful, "duration_ms": time.Since(began).Milliseconds()}

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 	"mcp-pruner/runnerfsm"
 )
 
@@ -101,7 +102,7 @@ func (d *httpDialogue) play(t *testing.T) runnerfsm.Result {
 			Settings:     runnerfsm.Settings{Env: d.env, Dir: d.work, Root: d.work, Beside: d.in("bin")},
 			StartTimeout: d.duration(t, "start-timeout"), Keeper: []string{self, "keep"}, Signals: signals,
 			Stdin: strings.NewReader(d.stdin), Stdout: &interrupter{&d.stdout, d.keys["interrupt"], signals}, Stderr: &d.stderr,
-			Emit: func(e fsm.Event) { d.log(t, e) },
+			Emit: func(e event.Event) { d.log(t, e) },
 		},
 		ShutdownTimeout: d.duration(t, "shutdown-timeout"), HealthEvery: 100 * time.Millisecond, ServerLog: log,
 		Check: func(env []string) error {
@@ -117,7 +118,7 @@ func (d *httpDialogue) play(t *testing.T) runnerfsm.Result {
 	return result
 }
 
-func (d *httpDialogue) log(t *testing.T, e fsm.Event) {
+func (d *httpDialogue) log(t *testing.T, e event.Event) {
 	assert.NoError(t, e.Check())
 	assert.Empty(t, e.RequestID, "a run's events are the process's own")
 	fmt.Fprintln(&d.events, e.Name)

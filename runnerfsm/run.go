@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 )
 
 // Options is one run.
@@ -33,7 +34,7 @@ type Options struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer // of the client; safe for concurrent use
 	Notes          io.Writer // takes whole lines for a person, of this program's own; nil: Stderr
-	Emit           func(fsm.Event)
+	Emit           func(event.Event)
 }
 
 // Result is what became of a run.
@@ -98,7 +99,7 @@ func newRun(o Options) *run {
 // drive takes a run through its machine.
 func (r *run) drive(ctx context.Context, table *fsm.Definition, handlers map[fsm.State]handler) (Result, error) {
 	// A process's own events carry no request id; the run's id is for its trace.
-	m := table.New(r.ID, fsm.Hooks{Emit: func(e fsm.Event) {
+	m := table.New(r.ID, fsm.Hooks{Emit: func(e event.Event) {
 		e.RequestID = ""
 		r.Emit(e)
 	}})

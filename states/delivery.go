@@ -32,7 +32,8 @@ type Delivery struct {
 	Text    string // the text answered
 	Notice  string // the note in brackets after it; "" when there is none
 	IsError bool
-	Wire    int // bytes of the message that carries the answer; 0: nobody is answered
+	Opaque  bool // another server's answer went out; Text is its text view
+	Wire    int  // bytes of the message that carries the answer; 0: nobody is answered
 
 	// Err says why the answer did not go out whole; nil once it did. Before Ended it
 	// means nothing.
@@ -201,6 +202,7 @@ func (c *Call) newDelivery(wire int) *Delivery {
 		return d
 	}
 	d.Text, d.Notice, d.raw = c.sent, c.notice, c.raw
+	d.Opaque = c.failure != nil && c.failure.Opaque != nil || c.output != nil && opaqueOf(c.output) != nil
 	if c.output != nil {
 		d.Source = c.output.Source()
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 	"mcp-pruner/pruneclient"
 	"mcp-pruner/tools"
 )
@@ -31,9 +32,9 @@ type Pipeline struct {
 	MaxPruneBytes int  // larger output is not sent to a pruner, where the table has a row for it; 0: no limit
 	RepeatRaw     bool // a call that asks again for what was pruned gets it whole
 
-	Emit  func(fsm.Event)  // takes every event; nil: none
-	Now   func() time.Time // nil: time.Now
-	NewID func() string    // request ids; nil: random
+	Emit  func(event.Event) // takes every event; nil: none
+	Now   func() time.Time  // nil: time.Now
+	NewID func() string     // request ids; nil: random
 
 	Observers []Observer // learn of every call; none cost nothing
 

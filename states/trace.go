@@ -5,20 +5,22 @@ import (
 	"encoding/hex"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
 	"mcp-pruner/tools"
 )
 
 // Trace takes records, each just before the answer it is of goes out, and one that
 // amends it when that fails. It must not keep them.
 type Trace interface {
-	Append(*fsm.Record)
+	Append(*trace.Record)
 	Settle() // the answer is out, and there is time
 }
 
 // Tracer is the observer that keeps a trace.
 type Tracer struct {
-	Trace  Trace
-	Detail bool // records also say what calls were about
+	Trace   Trace
+	Version string // of this program
+	Detail  bool   // records also say what calls were about
 }
 
 // maxDetailBytes is how much of a detail a record keeps.
@@ -42,20 +44,20 @@ func (t Tracer) Ended(d *Delivery) {
 }
 
 func (t Tracer) append(d *Delivery, amends bool) {
-	var r fsm.Record
-	if step, ok := d.Machine.Ahead(fsm.Written); ok {
+	var r trace.Record
+	if step, ok := trace.Ahead(d.Machine, fsm.Written); ok {
 		r.Take(d.Machine, t.Detail, step)
 	} else {
 		r.Take(d.Machine, t.Detail)
 	}
-	r.Amends, r.Session, r.Client, r.Tool = amends, d.Session, d.Client, d.Tool
+	r.Server, r.Amends, r.Session, r.Client, r.Tool = t.Version, amends, d.Session, d.Client, d.Tool
 	if d.Wire > 0 && !amends { // else nothing reached the client
 		addSizes(&r, d)
 	}
 	r.Subject, r.Part = d.Key, d.Subject.Part
 	if t.Detail && d.Key != "" {
 		s := d.Subject
-		r.Detail = &fsm.TraceDetail{
+		r.Detail = &trace.Detail{
 			Question: cut(d.Question, maxDetailBytes), Path: cut(s.Path, maxDetailBytes),
 			Command: cut(s.Command, maxDetailBytes), Pattern: cut(s.Pattern, maxDetailBytes),
 		}
@@ -65,11 +67,18 @@ func (t Tracer) append(d *Delivery, amends bool) {
 
 // addSizes says what was sent and what was saved. A model reads the notice too; the
 // one it would have read without any pruning may be another.
-func addSizes(r *fsm.Record, d *Delivery) {
+func addSizes(r *trace.Record, d *Delivery) {
 	raw, notice := d.Raw()
-	r.Bytes = fsm.TraceBytes{Raw: shownBytes(raw, notice), Sent: shownBytes(d.Text, d.Notice), Wire: d.Wire}
+	r.Bytes = trace.Bytes{Raw: shownBytes(raw, notice), Sent: shownBytes(d.Text, d.Notice), Wire: d.Wire}
+	r.Opaque = d.Opaque
+	if !d.IsError {
+		r.Bytes.Beside = r.Bytes.Raw - d.Pruning.RawBytes
+		if d.Pruning.PrunedBytes != nil {
+			r.Bytes.BesideSent = r.Bytes.Sent - *d.Pruning.PrunedBytes
+		}
+	}
 	r.Tokens.Raw, r.Tokens.Sent, r.Tokens.Question = d.Tokens()
-	r.Tokens.Estimated = r.Tokens != fsm.TraceTokens{}
+	r.Tokens.Estimated = r.Tokens != trace.Tokens{}
 }
 
 // session is the call's; calls that stand alone share one, for their records only:

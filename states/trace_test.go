@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
 	"mcp-pruner/pruneclient"
 	"mcp-pruner/tools"
 	"mcp-pruner/tools/tokens"
@@ -38,7 +38,7 @@ type recorder struct {
 	*Pipeline
 	t    *testing.T
 	ids  int
-	last fsm.Record
+	last trace.Record
 
 	open bool // nothing was said of time since the last record
 }
@@ -52,11 +52,11 @@ func recorderWith(t *testing.T, detail bool) *recorder {
 	return r
 }
 
-func (r *recorder) Append(record *fsm.Record) { r.last, r.open = *record, true }
+func (r *recorder) Append(record *trace.Record) { r.last, r.open = *record, true }
 
 func (r *recorder) Settle() { r.open = false }
 
-func (r *recorder) run(s *Session, client string, call about) fsm.Record {
+func (r *recorder) run(s *Session, client string, call about) trace.Record {
 	r.t.Helper()
 	r.Pipeline.Tools = []tools.Tool{{Name: "about", Check: func(map[string]any) (tools.Call, []tools.Issue) { return call, nil }}}
 	c := r.Run(r.t.Context(), Request{Params: map[string]any{"name": "about", "arguments": map[string]any{}}, Session: s, Client: client})
@@ -134,24 +134,24 @@ func TestSizesHoldTheNotice(t *testing.T) {
 	call := file("a", "")
 	call.notice = "no matches"
 	got := r.run(nil, "x", call)
-	assert.Equal(t, fsm.TraceBytes{Raw: 11 + 12, Sent: 11 + 12, Wire: 100}, got.Bytes)
+	assert.Equal(t, trace.Bytes{Raw: 11 + 12, Sent: 11 + 12, Wire: 100, Beside: 12}, got.Bytes)
 	whole := tokens.Estimate(call.text) + tokens.Estimate(call.notice) + 2
-	assert.Equal(t, fsm.TraceTokens{Raw: whole, Sent: whole, Estimated: true}, got.Tokens)
+	assert.Equal(t, trace.Tokens{Raw: whole, Sent: whole, Estimated: true}, got.Tokens)
 	call.question, call.kept = "what?", "nothing was kept"
 	got = r.run(nil, "x", call)
-	assert.Equal(t, fsm.TraceBytes{Raw: 11 + 12, Sent: 5 + 18, Wire: 100}, got.Bytes)
+	assert.Equal(t, trace.Bytes{Raw: 11 + 12, Sent: 5 + 18, Wire: 100, Beside: 12, BesideSent: 18}, got.Bytes)
 	left := tokens.Estimate("short") + tokens.Estimate(call.kept) + 2
-	assert.Equal(t, fsm.TraceTokens{Raw: whole, Sent: left, Question: tokens.Estimate("what?"), Estimated: true}, got.Tokens)
+	assert.Equal(t, trace.Tokens{Raw: whole, Sent: left, Question: tokens.Estimate("what?"), Estimated: true}, got.Tokens)
 	call.notice = ""
 	got = r.run(nil, "x", call)
-	assert.Equal(t, fsm.TraceBytes{Raw: 11, Sent: 5 + 18, Wire: 100}, got.Bytes)
+	assert.Equal(t, trace.Bytes{Raw: 11, Sent: 5 + 18, Wire: 100, BesideSent: 18}, got.Bytes)
 }
 
 // A question about nothing costs its tokens, and they are an estimate as well.
 func TestAQuestionAboutNothingIsAnEstimate(t *testing.T) {
 	call := file("a", "what?")
 	call.text = ""
-	assert.Equal(t, fsm.TraceTokens{Question: tokens.Estimate("what?"), Estimated: true}, newRecorder(t).run(nil, "x", call).Tokens)
+	assert.Equal(t, trace.Tokens{Question: tokens.Estimate("what?"), Estimated: true}, newRecorder(t).run(nil, "x", call).Tokens)
 }
 
 // A client can ask for a path of any length; the record stays one that can be read.

@@ -10,6 +10,7 @@ import (
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/cmd/internal/texttools"
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 	"mcp-pruner/pruneclient"
 	"mcp-pruner/pruneclient/recovery"
 	"mcp-pruner/pruneclient/service"
@@ -22,7 +23,7 @@ type Options struct {
 	Settings settings.Settings
 	Env      []string // of the process; commands see it, less what is withheld
 	Version  string
-	Emit     func(fsm.Event)
+	Emit     func(event.Event)
 
 	Table         fsm.Table // of its requests
 	Aliases       bool      // accepts the argument names of the HTTP document too

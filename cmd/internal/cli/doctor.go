@@ -15,7 +15,7 @@ import (
 
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/settings"
-	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
 	"mcp-pruner/pruneclient"
 	"mcp-pruner/pruneclient/recovery"
 )
@@ -58,7 +58,7 @@ func doctor(ctx context.Context, p command.Process) int {
 		searcher(),
 		pruner(ctx, config, prunerIsSet(p.Env)),
 		rootFinding(config.Root),
-		file("trace", config.Trace, func() (io.Closer, error) { return fsm.OpenTrace(config.Trace, 0, nil) }),
+		file("trace", config.Trace, func() (io.Closer, error) { return trace.Open(config.Trace, 0, nil) }),
 		file("recovery store", config.RecoveryStore, func() (io.Closer, error) {
 			return recovery.Open(recovery.Settings{
 				TTL: config.RecoveryTTL, MaxBytes: config.RecoveryMaxBytes, File: config.RecoveryStore,

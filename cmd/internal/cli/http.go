@@ -14,6 +14,7 @@ import (
 	"mcp-pruner/cmd/internal/httpserver"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 )
 
 // httpCommand is the verb serve.
@@ -69,7 +70,7 @@ func serveHTTP(ctx context.Context, p command.Process, flags map[string]string, 
 	started := time.Now()
 	boundMemory(settings.FromEnv(p.Env), sharedMemoryLimit)
 	config, _, err := settings.Load(settings.HTTP, flags, settings.FromEnv(p.Env))
-	logs := eventlog.NewAs(format, p.Stderr, fsm.Level(config.LogLevel))
+	logs := eventlog.NewAs(format, p.Stderr, event.Level(config.LogLevel))
 	defer logs.Close(flushWithin)
 	emit := logs.Emit
 	var handler *httpserver.Handler
@@ -81,13 +82,13 @@ func serveHTTP(ctx context.Context, p command.Process, flags map[string]string, 
 		listener, err = httpserver.Listen(ctx, config.Host, config.Port)
 	}
 	if err != nil {
-		emit(fsm.NewEvent("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
+		emit(event.New("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
 		return command.Usage
 	}
 	reportStrays(p.Env, emit)
 	announce(format, p.Stderr, config, listener)
 	graceful, err := httpserver.Serve(ctx, listener, handler)
-	emit(fsm.NewEvent("mcp_pruner.stopped", "", fsm.Facts{
+	emit(event.New("mcp_pruner.stopped", "", fsm.Facts{
 		"graceful": graceful, "duration_ms": time.Since(started).Milliseconds(),
 	}))
 	if err != nil {
@@ -99,8 +100,8 @@ func serveHTTP(ctx context.Context, p command.Process, flags map[string]string, 
 // announce says where the server listens. It does so whatever the level of the log:
 // with port 0 nobody could find the server otherwise.
 func announce(format eventlog.Format, w io.Writer, c settings.Settings, l net.Listener) {
-	logs := eventlog.NewAs(format, w, fsm.Debug)
-	logs.Emit(fsm.NewEvent("mcp_pruner.ready", "", fsm.Facts{
+	logs := eventlog.NewAs(format, w, event.Debug)
+	logs.Emit(event.New("mcp_pruner.ready", "", fsm.Facts{
 		"host": c.Host, "port": l.Addr().(*net.TCPAddr).Port, "root": c.Root,
 	}))
 	logs.Close(flushWithin)
@@ -108,7 +109,7 @@ func announce(format eventlog.Format, w io.Writer, c settings.Settings, l net.Li
 
 // newHTTPHandler puts the parts together: what standard streams get too, with what
 // the HTTP design adds.
-func newHTTPHandler(c settings.Settings, env []string, emit func(fsm.Event)) (*httpserver.Handler, error) {
+func newHTTPHandler(c settings.Settings, env []string, emit func(event.Event)) (*httpserver.Handler, error) {
 	server, err := assemble.Server(assemble.Options{
 		Settings: c, Env: env, Version: buildVersion(), Emit: emit, Table: fsm.HTTPRequestTable(),
 		Aliases: true, MaxPruneBytes: c.MaxPruneBytes, FieldErrors: true, MaxEach: c.MaxCalls / 4,

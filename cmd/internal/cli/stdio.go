@@ -16,6 +16,7 @@ import (
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/cmd/internal/stdio"
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 )
 
 // flushWithin is how long the log may take to be read at the end.
@@ -80,7 +81,7 @@ func serveStdio(ctx context.Context, p command.Process) int {
 	started := time.Now()
 	boundMemory(settings.FromEnv(p.Env), memoryLimit)
 	config, _, err := settings.Load(settings.Stdio, nil, settings.FromEnv(p.Env))
-	logs := eventlog.New(p.Stderr, fsm.Level(config.LogLevel))
+	logs := eventlog.New(p.Stderr, event.Level(config.LogLevel))
 	defer logs.Close(flushWithin)
 	emit := logs.Emit
 	var server *mcpserver.Server
@@ -90,26 +91,26 @@ func serveStdio(ctx context.Context, p command.Process) int {
 		})
 	}
 	if err != nil {
-		emit(fsm.NewEvent("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
+		emit(event.New("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
 		return command.Usage
 	}
 	reportStrays(p.Env, emit)
-	emit(fsm.NewEvent("mcp_pruner.ready", "", fsm.Facts{"root": config.Root}))
+	emit(event.New("mcp_pruner.ready", "", fsm.Facts{"root": config.Root}))
 	graceful := stdio.Serve(ctx, server, p.Stdin, p.Stdout)
-	emit(fsm.NewEvent("mcp_pruner.stopped", "", fsm.Facts{
+	emit(event.New("mcp_pruner.stopped", "", fsm.Facts{
 		"graceful": graceful, "duration_ms": time.Since(started).Milliseconds(),
 	}))
 	return command.OK
 }
 
 // reportStrays logs every variable that looks like a setting and is not one.
-func reportStrays(env []string, emit func(fsm.Event)) {
+func reportStrays(env []string, emit func(event.Event)) {
 	for _, stray := range settings.Unknown(env) {
 		facts := fsm.Facts{"name": stray.Name}
 		if stray.Intended != "" {
 			facts["intended"] = stray.Intended
 		}
-		emit(fsm.NewEvent("mcp_pruner.setting_unknown", "", facts))
+		emit(event.New("mcp_pruner.setting_unknown", "", facts))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 )
 
 // machine is one machine's transcription.
@@ -170,7 +171,7 @@ func reversed(events string) string {
 
 func TestEventsEqualTheDesign(t *testing.T) {
 	var have, want []string
-	for _, s := range fsm.EventSchemas() {
+	for _, s := range event.Schemas() {
 		have = append(have, fmt.Sprintf("%s %s [%s]", s.Name, s.Level, s.Fields))
 	}
 	for _, r := range readSpec(t, "events.md").rows {
@@ -200,7 +201,7 @@ func TestEveryEventIsEmittedSomewhere(t *testing.T) {
 			emitted = append(emitted, strings.Fields(r.Events)...)
 		}
 	}
-	for _, s := range fsm.EventSchemas() {
+	for _, s := range event.Schemas() {
 		assert.Contains(t, emitted, s.Name)
 	}
 }

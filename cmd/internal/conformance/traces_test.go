@@ -22,6 +22,7 @@ import (
 
 	"mcp-pruner/cmd/internal/mcpserver"
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 	"mcp-pruner/pruneclient"
 	"mcp-pruner/states"
 	"mcp-pruner/tools"
@@ -162,7 +163,7 @@ func newTraceServer(t *testing.T, root string, k knobs, answers []string, cancel
 			Machine: fsm.MustCompile(table), Tools: append(offered, faultTool()),
 			Pruner: newTracePruner(t, k, answers), RepeatRaw: k.repeat, MaxPruneBytes: k.limit,
 			Now: now, NewID: func() string { return "req_1" },
-			Emit: func(e fsm.Event) {
+			Emit: func(e event.Event) {
 				if e.Name == k.cancelAt {
 					cancel()
 				}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 )
 
 const (
@@ -32,7 +33,7 @@ const (
 // Log is the event log of a process.
 type Log struct {
 	out    io.Writer
-	least  fsm.Level
+	least  event.Level
 	format Format
 
 	mu      sync.Mutex
@@ -47,15 +48,15 @@ type Log struct {
 // entry is an event and when it happened.
 type entry struct {
 	at    time.Time
-	event fsm.Event
+	event event.Event
 }
 
 // New starts a log that writes events of at least the given level to w as JSON.
 // Close ends it.
-func New(w io.Writer, least fsm.Level) *Log { return NewAs(JSON, w, least) }
+func New(w io.Writer, least event.Level) *Log { return NewAs(JSON, w, least) }
 
 // NewAs is New in another format.
-func NewAs(format Format, w io.Writer, least fsm.Level) *Log {
+func NewAs(format Format, w io.Writer, least event.Level) *Log {
 	l := &Log{out: w, least: least, format: format, closing: make(chan struct{}), done: make(chan struct{})}
 	l.filled = sync.NewCond(&l.mu)
 	go l.drain()
@@ -64,7 +65,7 @@ func NewAs(format Format, w io.Writer, least fsm.Level) *Log {
 
 // Emit takes one event. It never blocks on the other end and never fails: when
 // too many events wait, it is dropped and counted.
-func (l *Log) Emit(e fsm.Event) {
+func (l *Log) Emit(e event.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed || len(l.waiting) == capacity {
@@ -94,9 +95,9 @@ func (l *Log) Close(patience time.Duration) {
 func (l *Log) drain() {
 	defer close(l.done)
 	var lines bytes.Buffer
-	encode := fsm.NewLogAt(&lines, l.least)
+	encode := event.NewLogAt(&lines, l.least)
 	if l.format == Text {
-		encode = fsm.NewTextLogAt(&lines, l.least)
+		encode = event.NewTextLogAt(&lines, l.least)
 	}
 	var spare []entry
 	for {
@@ -127,7 +128,7 @@ func (l *Log) next(spare []entry) ([]entry, bool) {
 	batch := l.waiting
 	l.waiting = spare
 	if l.dropped > 0 {
-		batch = append(batch, entry{time.Now(), fsm.NewEvent("mcp_pruner.log_dropped", "", fsm.Facts{"lines": l.dropped})})
+		batch = append(batch, entry{time.Now(), event.New("mcp_pruner.log_dropped", "", fsm.Facts{"lines": l.dropped})})
 		l.dropped = 0
 	}
 	return batch, len(batch) > 0

@@ -12,10 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 )
 
-func numbered(n int) fsm.Event {
-	return fsm.NewEvent("mcp_pruner.start_failed", "", fsm.Facts{"message": n})
+func numbered(n int) event.Event {
+	return event.New("mcp_pruner.start_failed", "", fsm.Facts{"message": n})
 }
 
 // messages are the numbers of the events that were written.
@@ -39,7 +40,7 @@ func messages(t *testing.T, lines string) []int {
 
 func TestEventsArriveWholeAndInOrder(t *testing.T) {
 	var out bytes.Buffer
-	l := New(&out, fsm.Debug)
+	l := New(&out, event.Debug)
 	var want []int
 	for i := range 1000 {
 		l.Emit(numbered(i))
@@ -53,7 +54,7 @@ func TestEventsArriveWholeAndInOrder(t *testing.T) {
 // learns how much it missed.
 func TestAReaderThatStopsBlocksNobody(t *testing.T) {
 	r, w := io.Pipe()
-	l := New(w, fsm.Debug)
+	l := New(w, event.Debug)
 	for i := range 3 * capacity {
 		l.Emit(numbered(i))
 	}
@@ -77,7 +78,7 @@ func TestAReaderThatStopsBlocksNobody(t *testing.T) {
 
 func TestCloseDoesNotWaitForever(t *testing.T) {
 	_, w := io.Pipe()
-	l := New(w, fsm.Debug)
+	l := New(w, event.Debug)
 	l.Emit(numbered(1))
 	done := make(chan struct{})
 	go func() { l.Close(time.Millisecond); close(done) }()

@@ -14,6 +14,7 @@ import (
 
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
 )
 
 func run(t *testing.T, want int, args ...string) (stdout, stderr string) {
@@ -86,7 +87,7 @@ func TestADiagramIsOfOneMachine(t *testing.T) {
 func TestJSONIsTheTable(t *testing.T) {
 	for _, table := range fsm.Tables() {
 		out, _ := run(t, command.OK, "--format", "json", "--machine", table.Name)
-		back, err := fsm.DecodeTable([]byte(out))
+		back, err := trace.DecodeTable([]byte(out))
 		require.NoError(t, err)
 		assert.Equal(t, table, back)
 	}

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
 )
 
 // tables writes columns for a terminal.
@@ -30,7 +31,7 @@ func tables(out io.Writer, all []fsm.Table) {
 // jsons writes one table as an object, several as a list.
 func jsons(out io.Writer, all []fsm.Table) {
 	if len(all) == 1 {
-		_, _ = out.Write(fsm.EncodeTable(all[0]))
+		_, _ = out.Write(trace.EncodeTable(all[0]))
 		return
 	}
 	fmt.Fprint(out, "[\n")
@@ -38,7 +39,7 @@ func jsons(out io.Writer, all []fsm.Table) {
 		if i > 0 {
 			fmt.Fprint(out, ",\n")
 		}
-		_, _ = out.Write(bytes.TrimSpace(fsm.EncodeTable(t)))
+		_, _ = out.Write(bytes.TrimSpace(trace.EncodeTable(t)))
 	}
 	fmt.Fprint(out, "\n]\n")
 }

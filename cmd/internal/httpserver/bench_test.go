@@ -14,6 +14,7 @@ import (
 	"mcp-pruner/cmd/internal/eventlog"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 )
 
 // BenchmarkSmallRead is a request from the headers to the bytes of its answer, the
@@ -23,7 +24,7 @@ func BenchmarkSmallRead(b *testing.B) {
 	require.NoError(b, os.WriteFile(filepath.Join(root, "small.txt"), []byte("hello\n"), 0o600))
 	config, _, err := settings.Load(settings.HTTP, map[string]string{"root": root}, settings.FromEnv(nil))
 	require.NoError(b, err)
-	logs := eventlog.New(io.Discard, fsm.Debug)
+	logs := eventlog.New(io.Discard, event.Debug)
 	server, err := assemble.Server(assemble.Options{
 		Settings: config, Emit: logs.Emit, Table: fsm.HTTPRequestTable(), Aliases: true, FieldErrors: true,
 	})

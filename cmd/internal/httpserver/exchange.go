@@ -40,7 +40,7 @@ func (x *exchange) notify(line []byte) {
 		h.Set("X-Content-Type-Options", "nosniff")
 		x.streaming = true
 	}
-	x.lost = x.write(event(line))
+	x.lost = x.write(streamEvent(line))
 }
 
 // accept answers a message that has no answer.
@@ -54,7 +54,7 @@ func (x *exchange) accept() {
 // way and no longer in this process.
 func (x *exchange) answer(body []byte) error {
 	if x.streaming {
-		return errors.Join(x.lost, x.write(event(body)))
+		return errors.Join(x.lost, x.write(streamEvent(body)))
 	}
 	setJSON(x.w.Header(), len(body))
 	return x.write(body)
@@ -75,8 +75,8 @@ func (x *exchange) write(p []byte) error {
 	return nil
 }
 
-// event is a JSON line as an event of a stream.
-func event(line []byte) []byte {
+// streamEvent is a JSON line as an event of a stream.
+func streamEvent(line []byte) []byte {
 	var b bytes.Buffer
 	b.Grow(len(line) + 32)
 	b.WriteString("event: message\ndata: ")

@@ -20,6 +20,7 @@ import (
 	"mcp-pruner/cmd/internal/mcpserver"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 )
 
 // place is a running server with the real tools, and what it logged.
@@ -30,7 +31,7 @@ type place struct {
 	server *mcpserver.Server
 
 	mu     sync.Mutex
-	events []fsm.Event
+	events []event.Event
 }
 
 func newPlace(t *testing.T, change func(*Config)) *place {
@@ -59,18 +60,18 @@ func newPlaceWith(t *testing.T, env []string, change func(*Config)) *place {
 	return p
 }
 
-func (p *place) emit(e fsm.Event) {
+func (p *place) emit(e event.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.events = append(p.events, e)
 }
 
 // logged says whether an event with the reason was logged; "" is any reason.
-func (p *place) logged(event, reason string) bool {
+func (p *place) logged(name, reason string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.ContainsFunc(p.events, func(e fsm.Event) bool {
-		return e.Name == event && (reason == "" || e.Data["reason"] == reason)
+	return slices.ContainsFunc(p.events, func(e event.Event) bool {
+		return e.Name == name && (reason == "" || e.Data["reason"] == reason)
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"mcp-pruner/cmd/internal/mcpserver"
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 	"mcp-pruner/states"
 	"mcp-pruner/tools"
 )
@@ -77,7 +78,7 @@ func sleepOver(t *testing.T, seconds int, token any, accept string, w *recorder)
 	t.Helper()
 	h := NewHandler(Config{Server: mcpserver.New(mcpserver.Config{Result: "full", MaxCalls: 16, Pipeline: &states.Pipeline{
 		Machine: fsm.MustCompile(fsm.HTTPRequestTable()), Tools: []tools.Tool{nap()},
-		Emit: func(e fsm.Event) { w.events = append(w.events, e.Name) },
+		Emit: func(e event.Event) { w.events = append(w.events, e.Name) },
 	}})})
 	params := map[string]any{"name": "nap", "arguments": map[string]any{"seconds": seconds}}
 	if token != nil {

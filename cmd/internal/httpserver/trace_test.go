@@ -11,19 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/cmd/internal/mcpserver"
-	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
 )
 
 // traced is a server that keeps a trace, and what is in it.
-func traced(t *testing.T) (*place, func() []fsm.Record) {
+func traced(t *testing.T) (*place, func() []trace.Record) {
 	file := filepath.Join(t.TempDir(), "trace.jsonl")
 	p := newPlaceWith(t, []string{"MCP_PRUNER_TRACE=" + file}, nil)
-	return p, func() (records []fsm.Record) {
+	return p, func() (records []trace.Record) {
 		raw, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
-			var r fsm.Record
-			require.NoError(t, fsm.NewDecoder().Decode([]byte(line), &r))
+			var r trace.Record
+			require.NoError(t, trace.NewDecoder().Decode([]byte(line), &r))
 			records = append(records, r)
 		}
 		return records

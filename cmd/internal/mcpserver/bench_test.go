@@ -11,6 +11,7 @@ import (
 
 	"mcp-pruner/cmd/internal/eventlog"
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 	"mcp-pruner/states"
 	"mcp-pruner/tools"
 )
@@ -21,7 +22,7 @@ func newBenchServer(b *testing.B) (*Server, string) {
 	offered, err := tools.New(tools.Settings{Root: root})
 	require.NoError(b, err)
 	return New(Config{Version: "0", Result: "auto", MaxCalls: 64, Pipeline: &states.Pipeline{
-		Machine: fsm.MustCompile(fsm.RequestTable()), Tools: offered, Emit: eventlog.New(io.Discard, fsm.Debug).Emit,
+		Machine: fsm.MustCompile(fsm.RequestTable()), Tools: offered, Emit: eventlog.New(io.Discard, event.Debug).Emit,
 	}}), root
 }
 

@@ -14,7 +14,8 @@ import (
 	"time"
 
 	server "mcp-pruner/cmd/internal/settings"
-	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
+	"mcp-pruner/fsm/trace"
 	"mcp-pruner/runnerfsm"
 )
 
@@ -208,7 +209,7 @@ func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Rea
 	}
 	signals, stop := watchSignals(ctx)
 	defer stop()
-	options.Signals, options.Emit = signals, fsm.NewLog(events, fsm.Info)
+	options.Signals, options.Emit = signals, event.NewLog(events, event.Info)
 	options.Stdin, options.Stdout, options.Stderr, options.Notes = stdin, stdout, stderr, stderr.own()
 	r.noteDisabled(options.Settings, stderr.own())
 	result, err := r.launch(context.WithoutCancel(ctx), options, events)
@@ -216,7 +217,7 @@ func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Rea
 		return exitFail, err
 	}
 	if r.trace != "" {
-		record := fsm.NewRecord(result.Machine)
+		record := trace.NewRecord(result.Machine)
 		record.Server, record.Client = p.Version, r.provider.Name()
 		appendTrace(r.trace, traceLimit(env), record, stderr.own())
 	}
@@ -280,7 +281,7 @@ func (r *request) checkTrace() error {
 	if !r.traceGiven {
 		return nil
 	}
-	trace, err := fsm.OpenTrace(r.trace, 0, nil)
+	trace, err := trace.Open(r.trace, 0, nil)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	server "mcp-pruner/cmd/internal/settings"
-	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
 )
 
 // The variables of the file that finished machines are appended to, the server's
@@ -17,9 +17,9 @@ const (
 
 // appendTrace appends the run's record to the trace. A trace that cannot be
 // written is said, and changes nothing else.
-func appendTrace(path string, limit int64, record fsm.Record, stderr io.Writer) {
+func appendTrace(path string, limit int64, record trace.Record, stderr io.Writer) {
 	failed := func(err error) { fmt.Fprintf(stderr, "mcp-pruner: trace: %v\n", err) }
-	trace, err := fsm.OpenTrace(path, limit, failed)
+	trace, err := trace.Open(path, limit, failed)
 	if err != nil {
 		failed(err)
 		return

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
 )
 
 // browser is a page in a real headless Chromium, with everything it complained of
@@ -347,13 +348,13 @@ func TestReportIsSafeFromHostileNames(t *testing.T) {
 // a record names its states as they like.
 func TestReportDrawsMachinesItHasNoTableOf(t *testing.T) {
 	b := startBrowser(t)
-	for name, record := range map[string]fsm.Record{
-		"another machine": {Machine: "gateway", Steps: []fsm.TraceStep{{From: "gate:open", Trigger: "pass", To: "gate:shut"}}},
-		"odd names":       {Machine: "request a\"b", Steps: []fsm.TraceStep{{From: `req:"] x`, Trigger: "go on", To: "req:<b>"}}},
+	for name, record := range map[string]trace.Record{
+		"another machine": {Machine: "gateway", Steps: []trace.Step{{From: "gate:open", Trigger: "pass", To: "gate:shut"}}},
+		"odd names":       {Machine: "request a\"b", Steps: []trace.Step{{From: `req:"] x`, Trigger: "go on", To: "req:<b>"}}},
 	} {
 		record.Writer, record.Seq, record.ID, record.Start = "0123456789abcdef", 1, "req_1", time.UnixMilli(1e12)
 		record.Steps[0].Micros = 2500
-		file, s := report(t, fsm.AppendRecord(nil, &record))
+		file, s := report(t, trace.AppendRecord(nil, &record))
 		b.open(file)
 		require.Empty(t, eval[string](b, `document.documentElement.dataset.error || ''`), name)
 		state := s.States[0]
@@ -391,7 +392,7 @@ func TestReportSaysWhatItLeavesOut(t *testing.T) {
 func TestEveryMachineIsDrawn(t *testing.T) {
 	for _, table := range fsm.Tables() {
 		tables := newTables()
-		n := tables.machine(&path{machine: table.Name, steps: []fsm.TraceStep{{From: table.Initial}}})
+		n := tables.machine(&path{machine: table.Name, steps: []trace.Step{{From: table.Initial}}})
 		d := draw(tables.machines[n])
 		boxes := len(fsm.MustCompile(table).States())
 		if strings.HasPrefix(table.Name, "request") {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
 )
 
 // kind is a sort of request or run, and how often it comes.
@@ -55,8 +56,8 @@ func kinds() []kind {
 type generator struct {
 	random    *rand.Rand
 	kinds     []kind
-	templates []fsm.Record
-	writers   []fsm.Record // the last of each
+	templates []trace.Record
+	writers   []trace.Record // the last of each
 	now       time.Time
 	n         int
 }
@@ -67,12 +68,12 @@ func newGenerator(t testing.TB, more ...kind) *generator {
 		g.templates = append(g.templates, g.template(t, k))
 	}
 	for i := range 6 {
-		g.writers = append(g.writers, fsm.Record{Writer: fmt.Sprintf("%016x", i+1)})
+		g.writers = append(g.writers, trace.Record{Writer: fmt.Sprintf("%016x", i+1)})
 	}
 	return g
 }
 
-func (g *generator) template(t testing.TB, k kind) fsm.Record {
+func (g *generator) template(t testing.TB, k kind) trace.Record {
 	m := fsm.MustCompile(k.table).New("", fsm.Hooks{})
 	facts := fsm.Facts{"raw_bytes": 0, "pruned_bytes": 0, "pruner_duration_ms": int64(0), "reason": "no_focus_question", "tool": k.tool}
 	for f, v := range k.facts {
@@ -81,17 +82,17 @@ func (g *generator) template(t testing.TB, k kind) fsm.Record {
 	for _, trigger := range strings.Fields(k.way) {
 		require.NoError(t, m.Fire(t.Context(), fsm.Trigger(trigger), facts))
 	}
-	r := fsm.NewRecord(m)
+	r := trace.NewRecord(m)
 	r.Server, r.Tool = "0.1.0", k.tool
 	return r
 }
 
 // next makes one more record.
-func (g *generator) next() *fsm.Record {
+func (g *generator) next() *trace.Record {
 	i := g.pick()
 	r := g.templates[i]
-	r.Steps = append([]fsm.TraceStep(nil), r.Steps...)
-	r.Pruning = append([]fsm.Value(nil), r.Pruning...)
+	r.Steps = append([]trace.Step(nil), r.Steps...)
+	r.Pruning = append([]trace.Value(nil), r.Pruning...)
 	at := int64(0)
 	for s := range r.Steps {
 		at += g.took(string(r.Steps[s].From))
@@ -131,11 +132,11 @@ func (g *generator) took(state string) int64 {
 }
 
 // place puts the record into the chain of one of the processes.
-func (g *generator) place(r *fsm.Record) {
+func (g *generator) place(r *trace.Record) {
 	w := g.random.IntN(len(g.writers))
 	last := &g.writers[w]
 	if last.Seq > 400 { // the process ended, and another one began
-		*last = fsm.Record{Writer: fmt.Sprintf("%016x", g.random.Uint64())}
+		*last = trace.Record{Writer: fmt.Sprintf("%016x", g.random.Uint64())}
 	}
 	r.Writer, r.Seq, r.Prev = last.Writer, last.Seq+1, last.Link
 	r.Client = []string{"claude-code", "codex-mcp-client", "inspector"}[w%3]
@@ -147,7 +148,7 @@ func (g *generator) place(r *fsm.Record) {
 	}
 }
 
-func (g *generator) size(r *fsm.Record) {
+func (g *generator) size(r *trace.Record) {
 	raw := 200 + int(6000*g.random.ExpFloat64())
 	sent := raw
 	for i, v := range r.Pruning {
@@ -162,8 +163,8 @@ func (g *generator) size(r *fsm.Record) {
 		}
 	}
 	if r.Outcome == "responded" || r.Outcome == "tool_error" {
-		r.Bytes = fsm.TraceBytes{Raw: raw, Sent: sent, Wire: sent + 300}
-		r.Tokens = fsm.TraceTokens{Raw: raw / 4, Sent: sent / 4, Estimated: raw == sent}
+		r.Bytes = trace.Bytes{Raw: raw, Sent: sent, Wire: sent + 300}
+		r.Tokens = trace.Tokens{Raw: raw / 4, Sent: sent / 4, Estimated: raw == sent}
 		if len(r.Steps) > 4 && r.Steps[4].Trigger != fsm.NoQuestion {
 			r.Tokens.Question = 12
 		}
@@ -176,7 +177,7 @@ func (g *generator) trace(n int) []byte {
 	var line []byte
 	for range n {
 		r := g.next()
-		line = fsm.AppendRecord(line[:0], r)
+		line = trace.AppendRecord(line[:0], r)
 		for i := range g.writers {
 			if g.writers[i].Writer == r.Writer {
 				g.writers[i] = *r

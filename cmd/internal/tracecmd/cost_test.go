@@ -18,6 +18,7 @@ import (
 	config "mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/cmd/internal/stdio"
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 )
 
 type toolCall struct {
@@ -85,7 +86,7 @@ func serveReady() {
 	if err != nil {
 		panic(err)
 	}
-	logs := eventlog.New(os.Stderr, fsm.Level(c.LogLevel))
+	logs := eventlog.New(os.Stderr, event.Level(c.LogLevel))
 	defer logs.Close(time.Second)
 	server, err := assemble.Server(assemble.Options{Settings: c, Env: os.Environ(), Emit: logs.Emit, Table: fsm.RequestTable()})
 	if err != nil {

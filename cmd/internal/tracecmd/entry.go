@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
+	"mcp-pruner/states/audit"
 )
 
 // entry is what is kept of a line.
@@ -36,15 +38,15 @@ type entry struct {
 
 	attempted, applied bool
 	reason, pruneError string
-	bytes              fsm.TraceBytes
-	tokens             fsm.TraceTokens
+	bytes              trace.Bytes
+	tokens             trace.Tokens
 }
 
 // path is a way through a machine; equal ways have equal keys.
 type path struct {
 	key      string
 	machine  string
-	steps    []fsm.TraceStep // without times
+	steps    []trace.Step // without times
 	terminal fsm.State
 	prunes   bool // it leads through a call of the pruner
 }
@@ -61,15 +63,15 @@ func (e *entry) ended() time.Time { return e.start.Add(e.took()) }
 
 // reader turns lines into entries. Each worker has its own.
 type reader struct {
-	decoder  *fsm.Decoder
-	replayer *fsm.Replayer // nil: records are taken as they are
-	paths    map[string]*path
-	record   *fsm.Record
-	key      *[]byte
+	decoder *trace.Decoder
+	auditor *audit.Auditor // nil: records are taken as they are
+	paths   map[string]*path
+	record  *trace.Record
+	key     *[]byte
 }
 
-func newReader(p *fsm.Replayer) reader {
-	return reader{fsm.NewDecoder(), p, make(map[string]*path), new(fsm.Record), new([]byte)}
+func newReader(p *audit.Auditor) reader {
+	return reader{trace.NewDecoder(), p, make(map[string]*path), new(trace.Record), new([]byte)}
 }
 
 var opening = []byte(`{"v":`)
@@ -87,7 +89,7 @@ func (r reader) read(text []byte, e *entry) (rest []byte) {
 	}
 	err := r.decode(text)
 	switch {
-	case errors.Is(err, fsm.ErrTorn):
+	case errors.Is(err, trace.ErrTorn):
 		e.torn = len(text)
 	case err != nil && e.front:
 		e.err = fmt.Errorf("what stands in front of a record is neither one nor the beginning of one: %w", err)
@@ -114,10 +116,10 @@ func (r reader) decode(text []byte) error {
 }
 
 func (r reader) replay(e *entry) {
-	if r.replayer == nil {
+	if r.auditor == nil {
 		return
 	}
-	e.err = r.replayer.Replay(r.record)
+	e.err = r.auditor.Check(r.record)
 	var h maphash.Hash
 	h.SetSeed(lastingSeed)
 	for _, part := range r.decoder.Lasting() {
@@ -159,7 +161,7 @@ func (r reader) keep(e *entry) {
 }
 
 // path finds the record's path among those met before.
-func (r reader) path(rec *fsm.Record) *path {
+func (r reader) path(rec *trace.Record) *path {
 	key := append((*r.key)[:0], rec.Machine...)
 	for i := range rec.Steps {
 		key = append(append(key, ' '), rec.Steps[i].From...)
@@ -169,9 +171,9 @@ func (r reader) path(rec *fsm.Record) *path {
 	if p, ok := r.paths[string(key)]; ok {
 		return p
 	}
-	p := &path{key: string(key), machine: rec.Machine, steps: make([]fsm.TraceStep, len(rec.Steps))}
+	p := &path{key: string(key), machine: rec.Machine, steps: make([]trace.Step, len(rec.Steps))}
 	for i, s := range rec.Steps {
-		p.steps[i] = fsm.TraceStep{From: s.From, Trigger: s.Trigger, To: s.To, Row: s.Row}
+		p.steps[i] = trace.Step{From: s.From, Trigger: s.Trigger, To: s.To, Row: s.Row}
 		p.terminal = s.To
 		p.prunes = p.prunes || s.From == fsm.CallingPruner
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
 )
 
 // What a record that amends another one must not say, each with checksums and
@@ -20,33 +21,33 @@ import (
 func TestAnAmendingRecordDiffersInItsEndAlone(t *testing.T) {
 	answer := responded(t, split0(newGenerator(t).trace(50)))
 	for name, c := range map[string]struct {
-		do   func(*fsm.Record)
+		do   func(*trace.Record)
 		want string
 	}{
-		"another session": {func(r *fsm.Record) { r.Session = "ses_other" }, "more than its end"},
-		"another tool":    {func(r *fsm.Record) { r.Tool = "other" }, "more than its end"},
-		"another client":  {func(r *fsm.Record) { r.Client = "other" }, "more than its end"},
-		"another start":   {func(r *fsm.Record) { r.Start = r.Start.Add(-time.Second) }, "more than its end"},
-		"another time":    {func(r *fsm.Record) { r.Steps[1].Micros++ }, "more than its end"},
-		"another size": {func(r *fsm.Record) {
+		"another session": {func(r *trace.Record) { r.Session = "ses_other" }, "more than its end"},
+		"another tool":    {func(r *trace.Record) { r.Tool = "other" }, "more than its end"},
+		"another client":  {func(r *trace.Record) { r.Client = "other" }, "more than its end"},
+		"another start":   {func(r *trace.Record) { r.Start = r.Start.Add(-time.Second) }, "more than its end"},
+		"another time":    {func(r *trace.Record) { r.Steps[1].Micros++ }, "more than its end"},
+		"another size": {func(r *trace.Record) {
 			for i, v := range r.Pruning {
 				if n, ok := v.Value.(int64); ok && v.Field == "raw_bytes" {
 					r.Pruning[i].Value = n + 1
 				}
 			}
 		}, "more than its end"},
-		"another way": {func(r *fsm.Record) {
-			abort := fsm.TraceStep{From: fsm.ExecutingTool, Trigger: fsm.Abort, To: fsm.InternalError, Row: "T24 E12",
+		"another way": {func(r *trace.Record) {
+			abort := trace.Step{From: fsm.ExecutingTool, Trigger: fsm.Abort, To: fsm.InternalError, Row: "T24 E12",
 				Events: []string{"tool.internal_error"}, Micros: 1 << 40, Why: "cancelled"}
 			r.Steps, r.Pruning = append(r.Steps[:2], abort), nil
 		}, "only an answer that could not be written is amended"},
-		"the same": {func(r *fsm.Record) {
+		"the same": {func(r *trace.Record) {
 			last := &r.Steps[len(r.Steps)-1]
 			*last = answer.Steps[len(answer.Steps)-1]
 			r.Outcome = answer.Outcome
 		}, "only an answer that could not be written is amended"},
-		"another process": {func(r *fsm.Record) { r.Writer, r.Seq, r.Prev = "aaaaaaaaaaaaaaaa", 1, "" }, "more than its end"},
-		"no amendment":    {func(r *fsm.Record) { r.Amends = false }, "there is a record of"},
+		"another process": {func(r *trace.Record) { r.Writer, r.Seq, r.Prev = "aaaaaaaaaaaaaaaa", 1, "" }, "more than its end"},
+		"no amendment":    {func(r *trace.Record) { r.Amends = false }, "there is a record of"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			second := amendmentOf(t, answer)
@@ -102,7 +103,7 @@ func TestOnlyBeginningsOfRecordsAreTorn(t *testing.T) {
 		return l
 	})
 	require.NotEmpty(t, v.Problems)
-	assert.Contains(t, v.Problems[0], fsm.ErrChecksum.Error())
+	assert.Contains(t, v.Problems[0], trace.ErrChecksum.Error())
 
 	v = verifyText(t, []byte(strings.Repeat(`{"v":`, 1000)))
 	require.Len(t, v.Problems, 1)
@@ -157,26 +158,26 @@ func TestALineThatIsTooLongIsNamed(t *testing.T) {
 		assert.Equal(t, 1, l.unreadable)
 	}
 	record := responded(t, split0(newGenerator(t).trace(50)))
-	record.Detail = &fsm.TraceDetail{Path: strings.Repeat("p", maxLineBytes-4<<10)}
+	record.Detail = &trace.Detail{Path: strings.Repeat("p", maxLineBytes-4<<10)}
 	if record.Tokens.Question > 0 {
 		record.Detail.Question = "why?"
 	}
 	assert.Empty(t, verifyText(t, seal(record)).Problems)
 }
 
-// A text that stands beside what a pruner is given can be large only where the tool
-// has one.
-func TestToolsOfOneTextHaveNothingBesideIt(t *testing.T) {
-	for tool, problems := range map[string]int{"bash": 0, "read": 1, "grep": 1, "recover_text": 1} {
-		var r *fsm.Record
-		for _, line := range split0(newGenerator(t).trace(50)) {
-			if r = parsed(t, line); slices.ContainsFunc(r.Steps, func(s fsm.TraceStep) bool { return s.Trigger == fsm.NoQuestion }) {
-				break
-			}
+// Records carry the sizes of what stands beside the output: a note of any length is
+// honest when it is recorded, and another text is not.
+func TestWhatStandsBesideTheOutputIsRecorded(t *testing.T) {
+	var r *trace.Record
+	for _, line := range split0(newGenerator(t).trace(50)) {
+		if r = parsed(t, line); slices.ContainsFunc(r.Steps, func(s trace.Step) bool { return s.Trigger == fsm.NoQuestion }) {
+			break
 		}
-		r.Tool, r.Bytes = tool, fsm.TraceBytes{Raw: r.Bytes.Raw + 5000, Sent: r.Bytes.Sent + 5000, Wire: r.Bytes.Wire + 9000}
-		assert.Len(t, verifyText(t, seal(r)).Problems, problems, tool)
 	}
+	r.Bytes.Raw, r.Bytes.Sent, r.Bytes.Wire = r.Bytes.Raw+5000, r.Bytes.Sent+5000, r.Bytes.Wire+9000
+	assert.Len(t, verifyText(t, seal(r)).Problems, 1)
+	r.Bytes.Beside, r.Bytes.BesideSent = 5000, 5000
+	assert.Empty(t, verifyText(t, seal(r)).Problems)
 }
 
 // Whoever forges a record chooses its names, and none of them may write lines of its

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
 )
 
 // Ten thousand requests over eight connections to real servers that share one
@@ -88,15 +88,15 @@ func (s *server) askAndKill(t *testing.T, next, step, end int, random *rand.Rand
 	return next
 }
 
-func checkTrace(t *testing.T, trace string, answered []bool) {
-	raw, err := os.ReadFile(trace)
+func checkTrace(t *testing.T, file string, answered []bool) {
+	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
-	v, err := verify([]source{{trace, bytes.NewReader(raw)}}, true)
+	v, err := verify([]source{{file, bytes.NewReader(raw)}}, true)
 	require.NoError(t, err)
 	require.Empty(t, v.Problems)
 
 	recorded := make(map[string]int)
-	decoder, r := fsm.NewDecoder(), fsm.Record{}
+	decoder, r := trace.NewDecoder(), trace.Record{}
 	for _, line := range bytes.Split(raw, []byte("\n")) {
 		if at := bytes.LastIndex(line, opening); at > 0 {
 			line = line[at:] // behind a torn one

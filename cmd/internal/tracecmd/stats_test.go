@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
 )
 
 // made is a trace of requests that are told apart by what matters here.
@@ -24,7 +25,7 @@ type made struct {
 	tool                     string // "": read
 }
 
-func (m made) record(t *testing.T, g *generator, n int) *fsm.Record {
+func (m made) record(t *testing.T, g *generator, n int) *trace.Record {
 	t.Helper()
 	way, output := readRaw, 4*m.raw
 	switch {
@@ -45,8 +46,8 @@ func (m made) record(t *testing.T, g *generator, n int) *fsm.Record {
 	r.Client, r.Session, r.Subject = m.client, m.session, m.subject
 	r.Part, r.Tool = m.part, cmp.Or(m.tool, r.Tool)
 	r.Start = time.Date(2026, 11, 21, n, 0, 0, 0, time.UTC)
-	r.Bytes = fsm.TraceBytes{Raw: 4 * m.raw, Sent: 4 * m.sent, Wire: 4*m.sent + 100}
-	r.Tokens = fsm.TraceTokens{Raw: m.raw, Sent: m.sent, Question: m.question}
+	r.Bytes = trace.Bytes{Raw: 4 * m.raw, Sent: 4 * m.sent, Wire: 4*m.sent + 100}
+	r.Tokens = trace.Tokens{Raw: m.raw, Sent: m.sent, Question: m.question}
 	return &r
 }
 
@@ -58,7 +59,7 @@ func traceOf(t *testing.T, requests ...made) string {
 	for n, m := range requests {
 		r := m.record(t, g, n)
 		r.Prev = prev
-		text = fsm.AppendRecord(text, r)
+		text = trace.AppendRecord(text, r)
 		prev = r.Link
 	}
 	require.Empty(t, verifyText(t, text).Problems)
@@ -192,7 +193,7 @@ func TestNumbersAreWordedForPeople(t *testing.T) {
 func TestCancelledPrunerCallsAreCounted(t *testing.T) {
 	g := newGenerator(t)
 	way := "accept arguments_valid tool_succeeded output_captured eligible abort"
-	g.templates = []fsm.Record{g.template(t, kind{table: fsm.RequestTable(), way: way, tool: "read", facts: fsm.Facts{"reason": "cancelled"}})}
+	g.templates = []trace.Record{g.template(t, kind{table: fsm.RequestTable(), way: way, tool: "read", facts: fsm.Facts{"reason": "cancelled"}})}
 	g.templates = append(g.templates, g.template(t, kind{table: fsm.RequestTable(), way: way, tool: "read", facts: fsm.Facts{"reason": "panic"}}))
 	g.kinds = []kind{{weight: 1}, {weight: 1}}
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
@@ -206,7 +207,7 @@ func TestCancelledPrunerCallsAreCounted(t *testing.T) {
 
 func TestATraceOfRunsOnlyHasNoTools(t *testing.T) {
 	g := newGenerator(t)
-	g.templates = []fsm.Record{g.template(t, kind{table: fsm.RunTable(), way: "config_resolved server_ready phase_ended"})}
+	g.templates = []trace.Record{g.template(t, kind{table: fsm.RunTable(), way: "config_resolved server_ready phase_ended"})}
 	g.kinds = []kind{{weight: 1}}
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	require.NoError(t, os.WriteFile(path, g.trace(3), 0o600))
@@ -218,11 +219,11 @@ func TestATraceOfRunsOnlyHasNoTools(t *testing.T) {
 // No machine ends where it began: whatever wrote such a record, it is none.
 func TestRecordsOfNoStepsAreLeftOut(t *testing.T) {
 	g := newGenerator(t)
-	trace := g.trace(3)
+	lines := g.trace(3)
 	empty := g.next()
 	empty.Steps = nil
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	require.NoError(t, os.WriteFile(path, fsm.AppendRecord(trace, empty), 0o600))
+	require.NoError(t, os.WriteFile(path, trace.AppendRecord(lines, empty), 0o600))
 	s := statsOf(t, path)
 	assert.Equal(t, []int{3, 1}, []int{s.Records, s.Unreadable})
 	stdout, stderr, code := runTrace(t, "stats", path)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"mcp-pruner/fsm"
+	"mcp-pruner/states/audit"
 )
 
 // verdict is what verifying a trace came to.
@@ -59,20 +59,16 @@ type writer struct {
 // clock that steps are timed by stands still while a computer sleeps.
 const maxBackwards = 30 * 24 * time.Hour
 
-// oneText are the tools that return one text and nothing beside it.
-var oneText = []string{"read", "grep", "prune_text", "recover_text"}
-
 func verify(sources []source, all bool) (verdict, error) {
-	replayer, err := fsm.NewReplayer()
+	auditor, err := audit.New()
 	if err != nil {
 		return verdict{}, err
 	}
-	replayer.OneText = oneText
 	v := &verifier{
 		verdict: verdict{Machines: make(map[string]int)}, all: all,
 		writers: make(map[string]*writer), ids: make(map[uint64]answer), seed: maphash.MakeSeed(),
 	}
-	err = scan(sources, func() reader { return newReader(replayer) }, v.take)
+	err = scan(sources, func() reader { return newReader(auditor) }, v.take)
 	if err != nil && err != errStop {
 		return v.verdict, err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
 )
 
 func verifyText(t testing.TB, texts ...[]byte) verdict {
@@ -55,14 +56,14 @@ func TestAGoodTraceVerifies(t *testing.T) {
 }
 
 // parsed is a line and its record, to be changed.
-func parsed(t testing.TB, line []byte) *fsm.Record {
+func parsed(t testing.TB, line []byte) *trace.Record {
 	t.Helper()
-	r := new(fsm.Record)
-	require.NoError(t, fsm.NewDecoder().Decode(bytes.TrimSuffix(line, []byte("\n")), r))
+	r := new(trace.Record)
+	require.NoError(t, trace.NewDecoder().Decode(bytes.TrimSuffix(line, []byte("\n")), r))
 	return r
 }
 
-func seal(r *fsm.Record) []byte { return append(fsm.Reseal(r), '\n') }
+func seal(r *trace.Record) []byte { return append(trace.Reseal(r), '\n') }
 
 // What is done to a trace as a whole, by someone who makes every checksum fit.
 func TestATraceThatWasTamperedWithIsFound(t *testing.T) {
@@ -178,7 +179,7 @@ func TestTornLinesAreNotTampering(t *testing.T) {
 
 // responded is the last answered request of a trace, as the first line of its own
 // process.
-func responded(t testing.TB, lines [][]byte) *fsm.Record {
+func responded(t testing.TB, lines [][]byte) *trace.Record {
 	t.Helper()
 	for _, l := range slices.Backward(lines) {
 		if r := parsed(t, l); r.Outcome == "responded" {
@@ -192,13 +193,13 @@ func responded(t testing.TB, lines [][]byte) *fsm.Record {
 
 // amendmentOf is the record that follows right behind that of an answer and says
 // that it never arrived.
-func amendmentOf(t testing.TB, r *fsm.Record) *fsm.Record {
+func amendmentOf(t testing.TB, r *trace.Record) *trace.Record {
 	t.Helper()
 	amended := parsed(t, seal(r))
 	amended.Seq, amended.Prev, amended.Amends = r.Seq+1, amended.Link, true
 	last := &amended.Steps[len(amended.Steps)-1]
 	last.Trigger, last.To, last.Row, last.Events = fsm.WriteFailed, fsm.InternalError, "E11", []string{"tool.respond_failed"}
-	amended.Outcome, amended.Bytes, amended.Tokens = "internal_error", fsm.TraceBytes{}, fsm.TraceTokens{}
+	amended.Outcome, amended.Bytes, amended.Tokens = "internal_error", trace.Bytes{}, trace.Tokens{}
 	return amended
 }
 

@@ -1,4 +1,4 @@
-package fsm
+package trace
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mcp-pruner/fsm"
 )
 
 // What can be wrong with a line as such.
@@ -78,7 +80,7 @@ func Reseal(r *Record) []byte {
 func (d *Decoder) record(r *Record) {
 	d.want(`{"v":`)
 	r.Schema = int(d.int())
-	if r.Schema < 1 || r.Schema > TraceSchema {
+	if r.Schema < 1 || r.Schema > SchemaVersion {
 		d.bad = true
 		return
 	}
@@ -116,6 +118,10 @@ func (d *Decoder) record(r *Record) {
 	r.Subject = d.commonIf(`,"subject":`)
 	r.Part = d.has(`,"part":true`)
 	d.detail(r)
+	if r.Schema > 2 {
+		r.Opaque = d.has(`,"opaque":true`)
+		r.Unconfirmed = d.has(`,"unconfirmed":true`)
+	}
 	d.checkSum(r)
 	d.want(`}`)
 }
@@ -154,17 +160,17 @@ func (d *Decoder) steps(r *Record) {
 }
 
 func (d *Decoder) step(r *Record) {
-	var s TraceStep
+	var s Step
 	if n := len(r.Steps); n < cap(r.Steps) { // its list of events can be used again
 		s.Events = r.Steps[:n+1][n].Events[:0]
 	}
 	d.last = d.at
 	d.want(`{"from":`)
-	s.From = State(d.common())
+	s.From = fsm.State(d.common())
 	d.want(`,"trigger":`)
-	s.Trigger = Trigger(d.common())
+	s.Trigger = fsm.Trigger(d.common())
 	d.want(`,"to":`)
-	s.To = State(d.common())
+	s.To = fsm.State(d.common())
 	d.want(`,"row":`)
 	s.Row = d.common()
 	d.want(`,"events":[`)
@@ -222,7 +228,11 @@ func (d *Decoder) size(r *Record) {
 		r.Bytes.Sent = int(d.int())
 		d.want(`,"wire":`)
 		r.Bytes.Wire = int(d.int())
-		d.refuse(r.Bytes == TraceBytes{})
+		if r.Schema > 2 {
+			r.Bytes.Beside = int(d.intIf(`,"beside":`))
+			r.Bytes.BesideSent = int(d.intIf(`,"beside_sent":`))
+		}
+		d.refuse(r.Bytes == Bytes{})
 		d.want(`}`)
 	}
 	if d.has(`,"tokens":{"raw":`) {
@@ -231,7 +241,7 @@ func (d *Decoder) size(r *Record) {
 		r.Tokens.Sent = int(d.int())
 		r.Tokens.Question = int(d.intIf(`,"question":`))
 		r.Tokens.Estimated = d.has(`,"estimated":true`)
-		d.refuse(r.Tokens == TraceTokens{})
+		d.refuse(r.Tokens == Tokens{})
 		d.want(`}`)
 	}
 }
@@ -240,7 +250,7 @@ func (d *Decoder) detail(r *Record) {
 	if !d.has(`,"detail":{"question":`) {
 		return
 	}
-	r.Detail = &TraceDetail{Question: d.string()}
+	r.Detail = &Detail{Question: d.string()}
 	for _, f := range []struct {
 		key string
 		to  *string

@@ -1,4 +1,4 @@
-package fsm
+package event
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ func NewTextLogAt(w io.Writer, least Level) func(time.Time, Event) {
 		if e.RequestID != "" {
 			b.WriteString(" request_id=" + e.RequestID)
 		}
-		for _, field := range eventSpecs[e.Name].fields {
+		for _, field := range known[e.Name].Names {
 			if value, ok := e.Data[field]; ok {
 				b.WriteString(" " + field + "=" + textValue(value))
 			}

@@ -1,4 +1,4 @@
-package fsm
+package event
 
 import (
 	"io"
@@ -53,7 +53,7 @@ type payload Event
 
 // MarshalLogObject implements zapcore.ObjectMarshaler.
 func (p payload) MarshalLogObject(to zapcore.ObjectEncoder) error {
-	for _, field := range eventSpecs[p.Name].fields {
+	for _, field := range known[p.Name].Names {
 		value, ok := p.Data[field]
 		if !ok {
 			continue

@@ -1,4 +1,4 @@
-package fsm
+package trace
 
 import (
 	"crypto/rand"
@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// TraceFile appends records to a file, which any number of processes may share:
+// File appends records to a file, which any number of processes may share:
 // a line is one write at the end of the file. Each process numbers its lines and
 // chains them by their hashes, so that a line that is changed or taken out
 // shows, whatever others write between.
-type TraceFile struct {
+type File struct {
 	path   string
 	limit  int64
 	failed func(error)
@@ -43,13 +43,13 @@ type origin struct{ server, machine, table string }
 // rotation and people move and remove files.
 const lookEvery = time.Second
 
-// OpenTrace opens a trace for appending and makes it when there is none. Above
+// Open opens a trace for appending and makes it when there is none. Above
 // limit bytes the file is put aside and a new one started; 0 is no limit. The
 // first failure to write is told to failed; no failure reaches the machines.
-func OpenTrace(path string, limit int64, failed func(error)) (*TraceFile, error) {
+func Open(path string, limit int64, failed func(error)) (*File, error) {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails, by its documentation
-	t := &TraceFile{path: path, limit: limit, failed: failed, writer: hex.EncodeToString(id[:])}
+	t := &File{path: path, limit: limit, failed: failed, writer: hex.EncodeToString(id[:])}
 	if err := t.open(); err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func OpenTrace(path string, limit int64, failed func(error)) (*TraceFile, error)
 
 // Append writes one record. It never fails: a record that cannot be written is
 // counted, and the next line that can be says how many there were.
-func (t *TraceFile) Append(r *Record) {
+func (t *File) Append(r *Record) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	err := t.write(r)
@@ -74,7 +74,7 @@ func (t *TraceFile) Append(r *Record) {
 
 // Settle does what the next record would otherwise have to wait for. It is to be
 // called when the answer is out, and it may be left out.
-func (t *TraceFile) Settle() {
+func (t *File) Settle() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.written && t.ready() == nil { // else the next record meets the error
@@ -82,7 +82,7 @@ func (t *TraceFile) Settle() {
 	}
 }
 
-func (t *TraceFile) tell(err error) {
+func (t *File) tell(err error) {
 	if !t.told && t.failed != nil {
 		t.told = true
 		t.failed(err)
@@ -90,7 +90,7 @@ func (t *TraceFile) tell(err error) {
 }
 
 // Close closes the file; records that still come open it again.
-func (t *TraceFile) Close() error {
+func (t *File) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.file == nil {
@@ -101,7 +101,7 @@ func (t *TraceFile) Close() error {
 	return f.Close()
 }
 
-func (t *TraceFile) write(r *Record) error {
+func (t *File) write(r *Record) error {
 	of := origin{r.Server, r.Machine, r.Table}
 	if t.file == nil || t.begun == 0 || of != t.of || time.Since(t.looked) > lookEvery {
 		if err := t.ready(); err != nil {
@@ -125,7 +125,7 @@ func (t *TraceFile) write(r *Record) error {
 }
 
 // begin links the line written last and begins the next.
-func (t *TraceFile) begin() {
+func (t *File) begin() {
 	if t.written {
 		t.prev, t.written = link(t.line[:len(t.line)-1]), false
 	}
@@ -138,7 +138,7 @@ func (t *TraceFile) begin() {
 }
 
 // ready makes the file the one at its path, and smaller than the limit.
-func (t *TraceFile) ready() error {
+func (t *File) ready() error {
 	if t.file == nil {
 		return t.open()
 	}
@@ -160,7 +160,7 @@ func (t *TraceFile) ready() error {
 	return nil
 }
 
-func (t *TraceFile) full() bool {
+func (t *File) full() bool {
 	info, err := t.file.Stat()
 	return err == nil && info.Size() >= t.limit && info.Mode().IsRegular()
 }
@@ -172,7 +172,7 @@ var errLocked = errors.New("the file is locked")
 // holds the lock may, and nobody waits for it: the next record tries again.
 // Processes that still write to the file that was put aside do no harm, and find
 // out within lookEvery or at their own next rotation.
-func (t *TraceFile) rotate() error {
+func (t *File) rotate() error {
 	unlock, err := lockFile(t.file)
 	if errors.Is(err, errLocked) {
 		if !t.inPlace() { // and has put it aside
@@ -194,11 +194,11 @@ func (t *TraceFile) rotate() error {
 }
 
 // aside is a name that no other process chooses and that sorts by time.
-func (t *TraceFile) aside() string {
+func (t *File) aside() string {
 	return t.path + "." + time.Now().UTC().Format("20060102T150405.000000000Z") + "-" + t.writer
 }
 
-func (t *TraceFile) inPlace() bool {
+func (t *File) inPlace() bool {
 	mine, err := t.file.Stat()
 	if err != nil {
 		return false
@@ -207,7 +207,7 @@ func (t *TraceFile) inPlace() bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
-func (t *TraceFile) drop() {
+func (t *File) drop() {
 	if t.file != nil {
 		_ = t.file.Close() // every line was written as it came; closing adds nothing
 		t.file = nil
@@ -230,7 +230,7 @@ func isHarmless(info fs.FileInfo) bool {
 	})
 }
 
-func (t *TraceFile) open() error {
+func (t *File) open() error {
 	info, err := os.Stat(t.path)
 	if err == nil && !isHarmless(info) {
 		return &fs.PathError{Op: "open", Path: t.path, Err: errNotAFile} // opening a pipe may wait for ever

@@ -1,4 +1,6 @@
-package fsm
+// Package event is the event log: the schema of every event, and the writers of JSON
+// and text lines.
+package event
 
 import (
 	"fmt"
@@ -29,8 +31,8 @@ type Event struct {
 	Data      Facts
 }
 
-// EventSchema says what an event's data holds.
-type EventSchema struct {
+// Schema says what an event's data holds.
+type Schema struct {
 	Name   string
 	Level  Level
 	Fields string // separated by spaces; "?" marks a field that may be missing
@@ -39,9 +41,9 @@ type EventSchema struct {
 	Calm string
 }
 
-// EventSchemas lists every event there is, in the order of the design.
-func EventSchemas() []EventSchema {
-	return []EventSchema{
+// Schemas lists every event there is, in the order of the design.
+func Schemas() []Schema {
+	return []Schema{
 		{Name: "mcp_pruner.disabled", Level: Info, Fields: "reason"},
 		{Name: "mcp_pruner.ready", Level: Info, Fields: "host? port? root"},
 		{Name: "mcp_pruner.start_failed", Level: Error, Fields: "message"},
@@ -77,60 +79,65 @@ func EventSchemas() []EventSchema {
 	}
 }
 
-// eventSpec is a schema ready to be used.
-type eventSpec struct {
-	EventSchema
-	fields   []string
-	optional []bool
-}
-
-// eventSpecs is every schema by event name.
-var eventSpecs = func() map[string]eventSpec {
-	specs := make(map[string]eventSpec)
-	for _, s := range EventSchemas() {
-		spec := eventSpec{EventSchema: s}
+// known is every schema by event name, its fields split.
+var known = func() map[string]*Compiled {
+	all := make(map[string]*Compiled)
+	for _, s := range Schemas() {
+		c := &Compiled{Schema: s}
 		for _, f := range strings.Fields(s.Fields) {
 			name, optional := strings.CutSuffix(f, "?")
-			spec.fields = append(spec.fields, name)
-			spec.optional = append(spec.optional, optional)
+			c.Names, c.Optional = append(c.Names, name), append(c.Optional, optional)
 		}
-		specs[s.Name] = spec
+		all[s.Name] = c
 	}
-	return specs
+	return all
 }()
 
-// NewEvent makes the named event with the fields its schema lists taken from
-// facts. It is how events outside any machine (the process starts, stops) are made.
-func NewEvent(name, requestID string, facts Facts) Event {
-	return eventSpecs[name].event(requestID, facts)
+// Compiled is a schema whose fields are split, ready to make events.
+type Compiled struct {
+	Schema
+	Names    []string // of the fields
+	Optional []bool   // whether the field of that place may be missing
 }
 
-func (s eventSpec) event(requestID string, facts Facts) Event {
-	e := Event{Name: s.Name, Level: s.Level, RequestID: requestID, Data: make(Facts, len(s.fields))}
-	for _, f := range s.fields {
+// Lookup finds the schema of an event; nil when there is none.
+func Lookup(name string) *Compiled { return known[name] }
+
+// New makes the named event with the fields its schema lists taken from facts. It is
+// how events outside any machine (the process starts, stops) are made. A name that
+// no schema has is a bug and panics.
+func New(name, requestID string, facts Facts) Event {
+	return known[name].Event(requestID, facts)
+}
+
+// Event makes an event of the schema with the fields it lists taken from facts.
+func (c *Compiled) Event(requestID string, facts Facts) Event {
+	e := Event{Name: c.Name, Level: c.Level, RequestID: requestID, Data: make(Facts, len(c.Names))}
+	for _, f := range c.Names {
 		if v, ok := facts[f]; ok {
 			e.Data[f] = v
 		}
 	}
-	if s.Calm != "" && facts["reason"] == s.Calm {
+	if c.Calm != "" && facts["reason"] == c.Calm {
 		e.Level = Info
 	}
 	return e
 }
 
-// Check reports what an event's data lacks or has too much by its schema.
+// Check reports fields that the schema wants and the event lacks, and fields that the
+// schema does not list.
 func (e Event) Check() error {
-	spec, ok := eventSpecs[e.Name]
-	if !ok {
+	c := known[e.Name]
+	if c == nil {
 		return fmt.Errorf("event %q is in no schema", e.Name)
 	}
-	for i, f := range spec.fields {
-		if _, ok := e.Data[f]; !ok && !spec.optional[i] {
+	for i, f := range c.Names {
+		if _, ok := e.Data[f]; !ok && !c.Optional[i] {
 			return fmt.Errorf("event %s lacks the field %q", e.Name, f)
 		}
 	}
 	for f := range e.Data {
-		if !slices.Contains(spec.fields, f) {
+		if !slices.Contains(c.Names, f) {
 			return fmt.Errorf("event %s has a field %q that its schema does not list", e.Name, f)
 		}
 	}

@@ -1,4 +1,4 @@
-package fsm
+package trace
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 )
 
 func record(n int) *Record {
-	return &Record{Machine: "request", ID: fmt.Sprintf("req_%d", n), Steps: []TraceStep{{From: "a", Trigger: "b", To: "c"}}, Outcome: "c"}
+	return &Record{Machine: "request", ID: fmt.Sprintf("req_%d", n), Steps: []Step{{From: "a", Trigger: "b", To: "c"}}, Outcome: "c"}
 }
 
 // readTrace reads every record of files.
@@ -38,7 +38,7 @@ func readTrace(t *testing.T, files ...string) []Record {
 
 func TestLinesOfAProcessAreChained(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	trace, err := OpenTrace(path, 0, nil)
+	trace, err := Open(path, 0, nil)
 	require.NoError(t, err)
 	for i := range 3 {
 		trace.Append(record(i))
@@ -64,7 +64,7 @@ func TestLinesOfAProcessAreChained(t *testing.T) {
 // closed or gone meanwhile: the lines are the same chain.
 func TestTimeBetweenRecordsChangesNoLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	trace, err := OpenTrace(path, 1500, nil)
+	trace, err := Open(path, 1500, nil)
 	require.NoError(t, err)
 	trace.Settle() // nothing was written yet
 	of := []string{"request", "run", "run"}
@@ -102,12 +102,12 @@ func TestTimeBetweenRecordsChangesNoLine(t *testing.T) {
 func TestATornLineDoesNotSwallowTheNext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	require.NoError(t, os.WriteFile(path, []byte(`{"v":1,"server":"0.`), 0o600))
-	trace, err := OpenTrace(path, 0, nil)
+	trace, err := Open(path, 0, nil)
 	require.NoError(t, err)
 	trace.Append(record(1))
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
-	assert.True(t, strings.HasPrefix(string(raw), "{\"v\":1,\"server\":\"0.\n{\"v\":2,"), "%s", raw)
+	assert.True(t, strings.HasPrefix(string(raw), "{\"v\":1,\"server\":\"0.\n{\"v\":3,"), "%s", raw)
 }
 
 func TestAFullDiskIsToldOnceAndCounted(t *testing.T) {
@@ -118,7 +118,7 @@ func TestAFullDiskIsToldOnceAndCounted(t *testing.T) {
 	path := filepath.Join(dir, "trace.jsonl")
 	require.NoError(t, os.Symlink("/dev/full", path))
 	var told []error
-	trace, err := OpenTrace(path, 0, func(err error) { told = append(told, err) })
+	trace, err := Open(path, 0, func(err error) { told = append(told, err) })
 	require.NoError(t, err)
 	for i := range 5 {
 		trace.Append(record(i))
@@ -138,7 +138,7 @@ func TestAFullDiskIsToldOnceAndCounted(t *testing.T) {
 func TestAClosedFileIsOpenedAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	failures := 0
-	trace, err := OpenTrace(path, 0, func(error) { failures++ })
+	trace, err := Open(path, 0, func(error) { failures++ })
 	require.NoError(t, err)
 	trace.Append(record(1))
 	require.NoError(t, trace.file.Close()) // as if someone else had closed the descriptor
@@ -153,7 +153,7 @@ func TestAClosedFileIsOpenedAgain(t *testing.T) {
 
 func TestATraceThatWasMovedAwayIsStartedAnew(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	trace, err := OpenTrace(path, 0, nil)
+	trace, err := Open(path, 0, nil)
 	require.NoError(t, err)
 	trace.Append(record(1))
 	trace.Settle()
@@ -167,24 +167,24 @@ func TestATraceThatWasMovedAwayIsStartedAnew(t *testing.T) {
 func TestWhatCannotBeATraceIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{dir, filepath.Join(dir, "no", "such", "folder"), ""} {
-		_, err := OpenTrace(path, 0, nil)
+		_, err := Open(path, 0, nil)
 		require.Error(t, err, path)
 	}
 	if _, err := exec.LookPath("mkfifo"); err == nil {
 		pipe := filepath.Join(dir, "pipe")
 		require.NoError(t, exec.Command("mkfifo", pipe).Run())
-		_, err := OpenTrace(pipe, 0, nil)
+		_, err := Open(pipe, 0, nil)
 		require.ErrorContains(t, err, "neither a file nor a device", "and not waited for a reader")
 	}
 	for _, terminal := range []string{"/dev/ptmx", "/dev/tty"} {
 		if _, err := os.Stat(terminal); err == nil {
-			_, err := OpenTrace(terminal, 0, nil)
+			_, err := Open(terminal, 0, nil)
 			require.ErrorContains(t, err, "neither a file nor a device", terminal)
 		}
 	}
 	for _, device := range []string{"/dev/null", "/dev/full"} {
 		if _, err := os.Stat(device); err == nil {
-			_, err := OpenTrace(device, 0, nil)
+			_, err := Open(device, 0, nil)
 			require.NoError(t, err, device)
 		}
 	}
@@ -196,7 +196,7 @@ func TestProcessesShareAndRotateOneTrace(t *testing.T) {
 	path := os.Getenv("TRACE_TEST_PATH")
 	const processes, goroutines, each = 4, 4, 250
 	if path != "" { // we are one of the processes
-		trace, err := OpenTrace(path, 20_000, func(err error) { panic(err) })
+		trace, err := Open(path, 20_000, func(err error) { panic(err) })
 		require.NoError(t, err)
 		var all sync.WaitGroup
 		for g := range goroutines {

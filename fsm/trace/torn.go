@@ -1,4 +1,4 @@
-package fsm
+package trace
 
 import (
 	"bytes"
@@ -23,8 +23,8 @@ func misread(line []byte) error {
 		return fmt.Errorf("broken line: %w", err)
 	case head.V == nil:
 		return fmt.Errorf("%w: there is none", ErrSchema)
-	case *head.V < 1 || *head.V > TraceSchema:
-		return fmt.Errorf("%w %d: this program reads 1 to %d", ErrSchema, *head.V, TraceSchema)
+	case *head.V < 1 || *head.V > SchemaVersion:
+		return fmt.Errorf("%w %d: this program reads 1 to %d", ErrSchema, *head.V, SchemaVersion)
 	}
 	return ErrSpelling
 }

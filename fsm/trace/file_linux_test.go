@@ -1,4 +1,4 @@
-package fsm
+package trace
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 // waiting; once it is free the file is put aside.
 func TestNobodyWaitsForALock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	trace, err := OpenTrace(path, 100, func(err error) { t.Error(err) })
+	trace, err := Open(path, 100, func(err error) { t.Error(err) })
 	require.NoError(t, err)
 	trace.Append(record(1))
 	other, err := os.Open(path)
@@ -51,7 +51,7 @@ func TestOnlyTheEndOfALineIsMissing(t *testing.T) {
 		var unbounded syscall.Rlimit
 		require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &unbounded))
 		told := 0
-		trace, err := OpenTrace(path, 0, func(error) { told++ })
+		trace, err := Open(path, 0, func(error) { told++ })
 		require.NoError(t, err)
 		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: unbounded.Max}))
 		trace.Append(record(1))

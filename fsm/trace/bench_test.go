@@ -1,17 +1,19 @@
-package fsm
+package trace
 
 import (
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/fsm"
 )
 
-func benchMachine(b *testing.B) *Machine {
+func benchMachine(b *testing.B) *fsm.Machine {
 	b.Helper()
-	m := MustCompile(RequestTable()).New("req_0123456789abcdef", Hooks{})
-	for _, trigger := range []Trigger{Accept, ArgumentsValid, ToolSucceeded, OutputCaptured, NoQuestion} {
-		require.NoError(b, m.Fire(b.Context(), trigger, Facts{"raw_bytes": 1000, "tool": "read"}))
+	m := fsm.MustCompile(fsm.RequestTable()).New("req_0123456789abcdef", fsm.Hooks{})
+	for _, trigger := range []fsm.Trigger{fsm.Accept, fsm.ArgumentsValid, fsm.ToolSucceeded, fsm.OutputCaptured, fsm.NoQuestion} {
+		require.NoError(b, m.Fire(b.Context(), trigger, fsm.Facts{"raw_bytes": 1000, "tool": "read"}))
 	}
 	return m
 }
@@ -19,7 +21,7 @@ func benchMachine(b *testing.B) *Machine {
 // BenchmarkTrace is what a record costs its request: making it, writing it.
 func BenchmarkTrace(b *testing.B) {
 	m := benchMachine(b)
-	ahead, _ := m.Ahead(Written)
+	ahead, _ := Ahead(m, fsm.Written)
 	b.Run("make", func(b *testing.B) {
 		var r Record
 		b.ReportAllocs()
@@ -37,7 +39,7 @@ func BenchmarkTrace(b *testing.B) {
 		b.SetBytes(int64(len(line)))
 	})
 	b.Run("write", func(b *testing.B) {
-		file, err := OpenTrace(filepath.Join(b.TempDir(), "trace.jsonl"), 0, nil)
+		file, err := Open(filepath.Join(b.TempDir(), "trace.jsonl"), 0, nil)
 		require.NoError(b, err)
 		r := Record{}
 		r.Take(m, false, ahead)
@@ -48,15 +50,16 @@ func BenchmarkTrace(b *testing.B) {
 	})
 	b.Run("read", func(b *testing.B) {
 		r := NewRecord(m, ahead)
-		r.Tool, r.Bytes, r.Tokens = "read", TraceBytes{1000, 1000, 1200}, TraceTokens{300, 300, 0, true}
+		r.Tool, r.Bytes, r.Tokens = "read", Bytes{Raw: 1000, Sent: 1000, Wire: 1200}, Tokens{300, 300, 0, true}
 		line := AppendRecord(nil, &r)
 		line = line[:len(line)-1]
 		b.SetBytes(int64(len(line)))
-		d, replayer := NewDecoder(), ReplayerOf(Tables()...)
+		d, replayer := NewDecoder(), ReplayerOf(fsm.Tables()...)
 		b.ReportAllocs()
 		for b.Loop() {
 			require.NoError(b, d.Decode(line, &r))
-			require.NoError(b, replayer.Replay(&r))
+			_, err := replayer.Replay(&r, nil)
+			require.NoError(b, err)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package fsm
+package trace
 
 import (
 	"flag"
@@ -8,15 +8,17 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/fsm"
 )
 
-var update = flag.Bool("update", false, "add the tables of today to trace_tables")
+var update = flag.Bool("update", false, "add the tables of today to tables")
 
 // What is recorded today must be replayable by every later version, so the table
 // of today has to be in the archive before it is released.
 func TestEveryTableIsArchived(t *testing.T) {
-	for _, table := range Tables() {
-		file := filepath.Join("trace_tables", ArchiveName(table))
+	for _, table := range fsm.Tables() {
+		file := filepath.Join("tables", ArchiveName(table))
 		if *update {
 			require.NoError(t, os.WriteFile(file, EncodeTable(table), 0o644))
 		}
@@ -32,32 +34,32 @@ func TestTheArchiveIsWhole(t *testing.T) {
 	tables, err := ArchivedTables()
 	require.NoError(t, err)
 	for _, table := range tables {
-		assert.FileExists(t, filepath.Join("trace_tables", ArchiveName(table)))
+		assert.FileExists(t, filepath.Join("tables", ArchiveName(table)))
 	}
 }
 
 func TestAnyChangeToATableIsAnotherHash(t *testing.T) {
 	hashes := map[string]string{}
-	note := func(table Table, what string) {
+	note := func(table fsm.Table, what string) {
 		assert.Empty(t, hashes[table.Hash()], "%s has the hash of %s", what, hashes[table.Hash()])
 		hashes[table.Hash()] = what
 	}
-	for _, table := range Tables() {
+	for _, table := range fsm.Tables() {
 		note(table, table.Name)
 		renamed := table
 		renamed.Name += "2"
 		note(renamed, table.Name+" renamed")
 		for i := range table.Rows {
-			for what, change := range map[string]func(*Row){
-				"from":    func(r *Row) { r.From += "x" },
-				"trigger": func(r *Row) { r.Trigger += "x" },
-				"to":      func(r *Row) { r.To += "x" },
-				"events":  func(r *Row) { r.Events += " x" },
-				"sets":    func(r *Row) { r.Sets += " x" },
-				"spec":    func(r *Row) { r.Spec += "x" },
+			for what, change := range map[string]func(*fsm.Row){
+				"from":    func(r *fsm.Row) { r.From += "x" },
+				"trigger": func(r *fsm.Row) { r.Trigger += "x" },
+				"to":      func(r *fsm.Row) { r.To += "x" },
+				"events":  func(r *fsm.Row) { r.Events += " x" },
+				"sets":    func(r *fsm.Row) { r.Sets += " x" },
+				"spec":    func(r *fsm.Row) { r.Spec += "x" },
 			} {
 				changed := table
-				changed.Rows = append([]Row(nil), table.Rows...)
+				changed.Rows = append([]fsm.Row(nil), table.Rows...)
 				change(&changed.Rows[i])
 				note(changed, table.Name+" row "+string(table.Rows[i].Trigger)+" "+what)
 			}

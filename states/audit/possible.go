@@ -1,13 +1,18 @@
-package fsm
+package audit
 
 import (
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
+	"mcp-pruner/fsm/trace"
 )
 
-// need says whether the machines that took a way have something.
+// need says whether a path through the table implies a property: always, never or
+// maybe.
 type need int8
 
 const (
@@ -25,7 +30,7 @@ func (n need) and(other need) need {
 
 func (n need) allows(there bool) bool { return n == maybe || (n == always) == there }
 
-// evidence is what a way shows of a request beyond the states it went through.
+// evidence is what a path implies about a request beyond the states on it.
 type evidence struct {
 	question need
 	output   need // of the tool, in bytes
@@ -38,32 +43,69 @@ func (e evidence) and(other evidence) evidence {
 // conditions are what some triggers show by being fired. Rows out of one state are
 // tried in the table's order: to have come past such a row shows the opposite,
 // unless passing is maybe.
-var conditions = map[Trigger]struct{ fired, passed evidence }{
-	NoQuestion:  {evidence{question: never}, evidence{question: always}},
-	OutputEmpty: {evidence{output: never}, evidence{output: always}},
-	TooLarge:    {evidence{output: always}, evidence{}},
+var conditions = map[fsm.Trigger]struct{ fired, passed evidence }{
+	fsm.NoQuestion:  {evidence{question: never}, evidence{question: always}},
+	fsm.OutputEmpty: {evidence{output: never}, evidence{output: always}},
+	fsm.TooLarge:    {evidence{output: always}, evidence{}},
 }
 
 // codes are the reasons that the events of a trigger can give, where they are not
 // a tool's to choose.
-var codes = map[Trigger][]string{
-	ToolTimedOut:      {"timeout"},
-	Abort:             {"cancelled", "panic", "error", "no_transition"},
-	ConfigDisabled:    {"config_disabled"},
-	ConfigInvalid:     {"config_invalid"},
-	SpawnFailed:       {"start_failed"},
-	StartFailed:       {"start_failed"},
-	StartTimedOut:     {"start_failed"},
-	ServerFailed:      {"exited", "unreachable"},
-	ServerExited:      {"exited"},
-	ServerUnreachable: {"unreachable"},
+var codes = map[fsm.Trigger][]string{
+	fsm.ToolTimedOut:      {"timeout"},
+	fsm.Abort:             {"cancelled", "panic", "error", "no_transition"},
+	fsm.ConfigDisabled:    {"config_disabled"},
+	fsm.ConfigInvalid:     {"config_invalid"},
+	fsm.SpawnFailed:       {"start_failed"},
+	fsm.StartFailed:       {"start_failed"},
+	fsm.StartTimedOut:     {"start_failed"},
+	fsm.ServerFailed:      {"exited", "unreachable"},
+	fsm.ServerExited:      {"exited"},
+	fsm.ServerUnreachable: {"unreachable"},
 }
 
-// learn finds out what a row shows. passed is what is known of those who came past
+// learned is what a table implies.
+type learned struct {
+	name    string
+	rows    []learnedRow        // by their place in the table
+	reasons map[string]evidence // why output was not pruned, and what that implies
+	answers bool                // its machines answer requests
+	amended map[fsm.State]bool  // states that the trigger written leads out of
+}
+
+type learnedRow struct {
+	fsm.Row
+	evidence
+	sets  []fsm.Assignment
+	names []string // of its events
+	why   need     // a code or reason of its events
+	tool  need     // in its events
+	code  string   // the only code its events can give; "" when there are several
+	open  bool     // the reason is not the row's to say
+	timed bool     // it says how long the pruner took
+}
+
+// learn finds out what a table implies.
+func learn(t *trace.Table) *learned {
+	l := &learned{name: t.Name, reasons: make(map[string]evidence), amended: make(map[fsm.State]bool)}
+	passed := make(map[fsm.State]evidence)
+	for _, row := range t.Rows {
+		r := learnedRow{Row: row, sets: row.Assigns(), names: strings.Fields(row.Events)}
+		r.learn(passed)
+		l.noteReason(&r)
+		if row.Trigger == fsm.Written {
+			l.answers, l.amended[row.From] = true, true
+		}
+		l.rows = append(l.rows, r)
+	}
+	return l
+}
+
+// learn finds out what a row implies. passed is what is known of requests that passed
 // the rows above it.
-func (row *replayRow) learn(passed map[State]evidence) {
+func (row *learnedRow) learn(passed map[fsm.State]evidence) {
 	row.why, row.tool = row.gives("code", "reason"), row.gives("tool")
-	if isWildcard(row.From) {
+	if row.From.Wildcard() {
 		return
 	}
 	c := conditions[row.Trigger]
@@ -71,11 +113,11 @@ func (row *replayRow) learn(passed map[State]evidence) {
 	passed[row.From] = passed[row.From].and(c.passed)
 	for _, a := range row.sets {
 		switch {
-		case a.field == "error.code":
-			row.code, _ = a.value.(string)
-		case a.field == "pruner_duration_ms":
+		case a.Field == "error.code":
+			row.code, _ = a.Value.(string)
+		case a.Field == "pruner_duration_ms":
 			row.timed = true
-		case a.field == "reason" && a.fact: // nothing before it did: the tool failed
+		case a.Field == "reason" && a.Fact: // nothing before it did: the tool failed
 			row.open, row.output = true, never
 		}
 	}
@@ -83,17 +125,20 @@ func (row *replayRow) learn(passed map[State]evidence) {
 
 // gives says whether the row's events carry one of some fields. Of an event that
 // has no schema any more nobody knows.
-func (row *replayRow) gives(fields ...string) need {
+func (row *learnedRow) gives(fields ...string) need {
 	given := never
-	for _, name := range row.events {
-		spec, ok := eventSpecs[name]
-		if !ok && given == never {
-			given = maybe
+	for _, name := range row.names {
+		schema := event.Lookup(name)
+		if schema == nil {
+			if given == never {
+				given = maybe
+			}
+			continue
 		}
-		for i, f := range spec.fields {
+		for i, f := range schema.Names {
 			switch {
 			case !slices.Contains(fields, f):
-			case !spec.optional[i]:
+			case !schema.Optional[i]:
 				return always
 			default:
 				given = maybe
@@ -105,52 +150,34 @@ func (row *replayRow) gives(fields ...string) need {
 
 // noteReason keeps what a reason for calling no pruner takes: as much as the first
 // row shows that gives it.
-func (p *replayTable) noteReason(row *replayRow) {
-	if !slices.Contains(row.sets, assignment{field: "attempted", value: false}) {
+func (p *learned) noteReason(row *learnedRow) {
+	if !slices.Contains(row.sets, fsm.Assignment{Field: "attempted", Value: false}) {
 		return
 	}
 	for _, a := range row.sets {
-		reason, ok := a.value.(string)
-		if _, known := p.reasons[reason]; ok && !known && a.field == "reason" {
+		reason, ok := a.Value.(string)
+		if _, known := p.reasons[reason]; ok && !known && a.Field == "reason" {
 			p.reasons[reason] = row.evidence
 		}
 	}
-}
-
-func (row *replayRow) checkWhy(why string) error {
-	possible := codes[row.Trigger]
-	switch {
-	case why == "" && row.why == always:
-		return errors.New("its events give a code or a reason, and the step has none")
-	case why == "":
-		return nil
-	case row.why == never:
-		return fmt.Errorf("none of its events gives a code or a reason, and the step has %q", why)
-	case !isCode(why):
-		return fmt.Errorf("%q is no code", why)
-	case row.code != "" && why != row.code:
-		return fmt.Errorf("its events say %q, not %q", row.code, why)
-	case possible != nil && !slices.Contains(possible, why):
-		return fmt.Errorf("it has no reason %q, only %s", why, strings.Join(possible, ", "))
-	}
-	return nil
 }
 
 // The times that clocks of computers show: they count from 1970 on, and end in
 // the 23rd century.
 const lastSecond = 1 << 33
 
-// checkPossible compares what the record says of the request with what its way
-// shows, and its sizes and times with each other.
-func (p *replayTable) checkPossible(r *Record, rows []*replayRow, m metadata, oneText bool) error {
-	shown, tool, end := evidence{}, never, rows[len(rows)-1]
+// check compares what the record says of the request with what its path implies, and
+// its sizes and times with each other.
+func (p *learned) check(r *trace.Record, rows []*learnedRow) error {
+	shown, tool, end, m := evidence{}, never, rows[len(rows)-1], metadataOf(r)
+	last := r.Steps[len(rows)-1]
 	for _, row := range rows {
 		shown = shown.and(row.evidence)
 		if tool == never || row.tool == always {
 			tool = row.tool
 		}
 	}
-	if err := p.checkRecord(r, end); err != nil {
+	if err := p.checkRecord(r, end, last.From); err != nil {
 		return err
 	}
 	shown, err := p.checkReason(shown, end, m)
@@ -163,12 +190,12 @@ func (p *replayTable) checkPossible(r *Record, rows []*replayRow, m metadata, on
 	if err := checkPrunerTime(r, rows, m); err != nil {
 		return err
 	}
-	return checkSizes(r, end, shown, m, oneText)
+	return checkSizes(r, end, shown, m)
 }
 
 // checkRecord checks what every record says.
-func (p *replayTable) checkRecord(r *Record, end *replayRow) error {
-	unanswered := end.Trigger == WriteFailed || end.Trigger == Abort
+func (p *learned) checkRecord(r *trace.Record, end *learnedRow, from fsm.State) error {
+	unanswered := end.Trigger == fsm.WriteFailed || end.Trigger == fsm.Abort
 	took := r.Steps[len(r.Steps)-1].Micros / 1e6
 	switch {
 	case r.ID == "":
@@ -179,9 +206,9 @@ func (p *replayTable) checkRecord(r *Record, end *replayRow) error {
 		return fmt.Errorf("no clock shows the year %d", r.Start.Year())
 	case r.Start.Unix()+took >= lastSecond:
 		return fmt.Errorf("it took %d seconds, to a year that no clock shows", took)
-	case r.Amends && (!unanswered || p.rows[edge{end.From, Written}] == nil):
+	case r.Amends && (!unanswered || !p.amended[from]):
 		return errors.New("only an answer that could not be written is amended")
-	case !p.answers && (r.Session != "" || r.Bytes != TraceBytes{} || r.Tokens != TraceTokens{}):
+	case !p.answers && (r.Session != "" || r.Bytes != trace.Bytes{} || r.Tokens != trace.Tokens{}):
 		return fmt.Errorf("the machine %s answers nobody, and the record has a session or sizes", p.name)
 	}
 	return nil
@@ -189,9 +216,9 @@ func (p *replayTable) checkRecord(r *Record, end *replayRow) error {
 
 // checkReason: a reason that the row leaves open is one that the table knows of
 // output that no pruner was called for. It shows what that takes.
-func (p *replayTable) checkReason(shown evidence, end *replayRow, m metadata) (evidence, error) {
+func (p *learned) checkReason(shown evidence, end *learnedRow, m metadata) (evidence, error) {
 	if m.output && !shown.output.allows(m.raw > 0) {
-		return shown, fmt.Errorf("the metadata says raw_bytes=%d, and output of that size goes another way", m.raw)
+		return shown, fmt.Errorf("the metadata says raw_bytes=%d, and output of that size takes another path", m.raw)
 	}
 	if !end.open || len(p.reasons) == 0 {
 		return shown, nil
@@ -205,7 +232,7 @@ func (p *replayTable) checkReason(shown evidence, end *replayRow, m metadata) (e
 
 // checkAbout: a tool has the name that the events gave it; what a call was about is
 // known once a tool was started for it.
-func checkAbout(r *Record, tool need, shown evidence) error {
+func checkAbout(r *trace.Record, tool need, shown evidence) error {
 	about := r.Subject != "" || r.Part || r.Detail != nil || r.Tokens.Question > 0
 	switch {
 	case tool == always && r.Tool == "":
@@ -215,13 +242,13 @@ func checkAbout(r *Record, tool need, shown evidence) error {
 	case tool != always && about:
 		return errors.New("no tool was started, and the record says what the call was about")
 	case r.Detail != nil && !shown.question.allows(r.Detail.Question != ""):
-		return errors.New("the way contradicts the question in the detail")
+		return errors.New("the path contradicts the question in the detail")
 	}
 	return nil
 }
 
 // checkPrunerTime: the pruner did not take longer than the step that waited for it.
-func checkPrunerTime(r *Record, rows []*replayRow, m metadata) error {
+func checkPrunerTime(r *trace.Record, rows []*learnedRow, m metadata) error {
 	last := int64(0)
 	for i, row := range rows {
 		waited := (r.Steps[i].Micros - last) / 1000

@@ -1,4 +1,4 @@
-package fsm
+package trace
 
 import (
 	"fmt"
@@ -7,15 +7,17 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/fsm"
 )
 
 // strange is a record with everything in it that a record can hold.
 func strange(t testing.TB) Record {
-	d := MustCompile(RequestTable())
-	r := recordOf(t, d, []Trigger{Accept, ArgumentsValid, ToolSucceeded, OutputCaptured, Eligible, PrunerTimedOut, FallBack, Written}, 0)
+	d := fsm.MustCompile(fsm.RequestTable())
+	r := recordOf(t, d, []fsm.Trigger{fsm.Accept, fsm.ArgumentsValid, fsm.ToolSucceeded, fsm.OutputCaptured, fsm.Eligible, fsm.PrunerTimedOut, fsm.FallBack, fsm.Written}, 0)
 	r.Amends, r.Lost = true, 2
 	r.Tool = "a\"b\\\n\u2028\xff€𝄞é"
-	r.Detail = &TraceDetail{Question: `why \u00e9?`, Path: "\\", Command: "ls\\\\", Pattern: "\x1f"}
+	r.Detail = &Detail{Question: `why \u00e9?`, Path: "\\", Command: "ls\\\\", Pattern: "\x1f"}
 	return r
 }
 
@@ -43,7 +45,7 @@ func TestNoOtherBeginningIsTorn(t *testing.T) {
 		"garbage in front":        `hello {"v":2,"server":"0.`,
 		"a space in front":        ` {"v":2,"server":"0.`,
 		"a byte order mark":       "\ufeff" + `{"v":2,"server":"0.`,
-		"another version":         `{"v":3,"server":"0.`,
+		"another version":         `{"v":4,"server":"0.`,
 		"no number":               `{"v":2,"server":"0.1.0","machine":"request","table":"d4","writer":"00","seq":x`,
 		"a leading zero":          `{"v":2,"server":"0.1.0","machine":"request","table":"d4","writer":"00","seq":007,"prev`,
 		"an empty predecessor":    `{"v":2,"server":"0.1.0","machine":"request","table":"d4","writer":"00","seq":7,"prev":"","id`,
@@ -86,7 +88,7 @@ func TestWhatLasts(t *testing.T) {
 	for name, change := range map[string]func(*Record){
 		"session": func(r *Record) { r.Session = "ses_2" }, "tool": func(r *Record) { r.Tool = "bash" },
 		"start": func(r *Record) { r.Start = r.Start.Add(1000) }, "a step": func(r *Record) { r.Steps[2].Micros++ },
-		"a field": func(r *Record) { set("raw_bytes", int64(1))(r, nil) }, "subject": func(r *Record) { r.Subject = "f" },
+		"a field": func(r *Record) { setValue(r, "raw_bytes", int64(1)) }, "subject": func(r *Record) { r.Subject = "f" },
 		"part": func(r *Record) { r.Part = !r.Part }, "detail": func(r *Record) { r.Detail.Path = "x" },
 	} {
 		changed := strange(t)
@@ -96,7 +98,15 @@ func TestWhatLasts(t *testing.T) {
 	}
 	same := strange(t)
 	same.Amends, same.Seq, same.Lost, same.Steps[len(same.Steps)-1].Micros = false, 99, 0, 1<<20
-	same.Bytes, same.Tokens, same.Outcome = TraceBytes{}, TraceTokens{}, "x"
+	same.Bytes, same.Tokens, same.Outcome = Bytes{}, Tokens{}, "x"
 	require.NoError(t, d.Decode(Reseal(&same), &back))
 	assert.Equal(t, before, fmt.Sprintf("%s", d.Lasting()))
+}
+
+func setValue(r *Record, field string, value any) {
+	for i := range r.Pruning {
+		if r.Pruning[i].Field == field {
+			r.Pruning[i].Value = value
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package fsm
+package trace
 
 import (
 	"crypto/sha256"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"mcp-pruner/fsm"
 )
 
 // startLayout is how a record spells its time: UTC, microseconds.
@@ -74,6 +76,8 @@ func (r *Record) appendRest(b []byte, start int) []byte {
 	b = appendText(b, `,"subject":`, r.Subject)
 	b = appendFlag(b, `,"part":true`, r.Part)
 	b = r.Detail.append(b)
+	b = appendFlag(b, `,"opaque":true`, r.Opaque)
+	b = appendFlag(b, `,"unconfirmed":true`, r.Unconfirmed)
 	line := b[start:]
 	b = append(b, `,"sum":"`...)
 	b = appendSum(b, line, r.Schema)
@@ -83,7 +87,7 @@ func (r *Record) appendRest(b []byte, start int) []byte {
 func (r *Record) appendPlace(b []byte) []byte {
 	schema := r.Schema
 	if schema == 0 {
-		schema = TraceSchema
+		schema = SchemaVersion
 	}
 	b = append(b, `{"v":`...)
 	b = strconv.AppendInt(b, int64(schema), 10)
@@ -113,10 +117,11 @@ func (r *Record) appendIDs(b []byte) []byte {
 func (r *Record) appendSteps(b []byte) []byte {
 	start := len(b)
 	if r.live != nil {
-		for i := range r.live.steps {
-			s := &r.live.steps[i]
-			b = append(between(b, start), s.row.traced...)
-			b = appendTaken(b, s.At.Microseconds(), s.why())
+		known, steps := headsOf(r.live.Definition()), r.live.Steps()
+		for i := range steps {
+			h := &known[steps[i].Row()]
+			b = append(between(b, start), h.head...)
+			b = appendTaken(b, steps[i].At.Microseconds(), h.why(&steps[i]))
 		}
 	}
 	for i := range r.Steps {
@@ -142,13 +147,8 @@ func appendTaken(b []byte, micros int64, why string) []byte {
 	return append(b, '}')
 }
 
-func traceHead(row Row, events []string) string {
-	s := TraceStep{From: row.From, Trigger: row.Trigger, To: row.To, Row: row.Spec, Events: events}
-	return string(s.appendHead(nil))
-}
-
 // appendHead appends a step up to its time.
-func (s *TraceStep) appendHead(b []byte) []byte {
+func (s *Step) appendHead(b []byte) []byte {
 	if s.head != "" {
 		return append(b, s.head...)
 	}
@@ -203,19 +203,7 @@ func (r *Record) appendMetadata(b []byte) []byte {
 	return b
 }
 
-// compareFields puts fields in the order of their names, nested ones last.
-func compareFields(x, y string) int {
-	nestedX, nestedY := strings.IndexByte(x, '.') >= 0, strings.IndexByte(y, '.') >= 0
-	switch {
-	case nestedX == nestedY:
-		return strings.Compare(x, y)
-	case nestedX:
-		return 1
-	}
-	return -1
-}
-
-func compareValues(x, y Value) int { return compareFields(x.Field, y.Field) }
+func compareValues(x, y Value) int { return fsm.CompareFields(x.Field, y.Field) }
 
 func appendValue(b []byte, v any) []byte {
 	switch v := v.(type) {
@@ -232,16 +220,18 @@ func appendValue(b []byte, v any) []byte {
 }
 
 func (r *Record) appendSizes(b []byte) []byte {
-	if r.Bytes != (TraceBytes{}) {
+	if r.Bytes != (Bytes{}) {
 		b = append(b, `,"bytes":{"raw":`...)
 		b = strconv.AppendInt(b, int64(r.Bytes.Raw), 10)
 		b = append(b, `,"sent":`...)
 		b = strconv.AppendInt(b, int64(r.Bytes.Sent), 10)
 		b = append(b, `,"wire":`...)
 		b = strconv.AppendInt(b, int64(r.Bytes.Wire), 10)
+		b = appendCount(b, `,"beside":`, r.Bytes.Beside)
+		b = appendCount(b, `,"beside_sent":`, r.Bytes.BesideSent)
 		b = append(b, '}')
 	}
-	if r.Tokens == (TraceTokens{}) {
+	if r.Tokens == (Tokens{}) {
 		return b
 	}
 	b = append(b, `,"tokens":{"raw":`...)
@@ -253,7 +243,7 @@ func (r *Record) appendSizes(b []byte) []byte {
 	return append(b, '}')
 }
 
-func (d *TraceDetail) append(b []byte) []byte {
+func (d *Detail) append(b []byte) []byte {
 	if d == nil {
 		return b
 	}

@@ -1,0 +1,227 @@
+package trace
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcp-pruner/fsm"
+)
+
+// Replayer holds tables to replay records against, by their hash.
+type Replayer struct{ tables map[string]*Table }
+
+// Table is a table ready for replaying. It is not an [fsm.Definition]: an old table may
+// name events that have no schema any more.
+type Table struct {
+	fsm.Table
+	terminal map[fsm.State]bool
+	states   map[fsm.State]bool
+	rows     map[edge]*Row
+}
+
+// Row is one transition of a table, with wildcards expanded.
+type Row struct {
+	fsm.Row
+	Events []string
+	Sets   []fsm.Assignment
+	At     int // the place of the row it comes from in the table's Rows
+}
+
+type edge struct {
+	from    fsm.State
+	trigger fsm.Trigger
+}
+
+// Walk is what replaying a record found.
+type Walk struct {
+	Table *Table
+	Rows  []*Row // one for each step
+}
+
+// NewReplayer makes a replayer that knows the tables of this program and those of
+// its archive.
+func NewReplayer() (*Replayer, error) {
+	archived, err := ArchivedTables()
+	if err != nil {
+		return nil, err
+	}
+	return ReplayerOf(append(archived, fsm.Tables()...)...), nil
+}
+
+// ReplayerOf makes a replayer that knows the given tables.
+func ReplayerOf(tables ...fsm.Table) *Replayer {
+	p := &Replayer{tables: make(map[string]*Table, len(tables))}
+	for _, t := range tables {
+		p.tables[t.Hash()] = newTable(t)
+	}
+	return p
+}
+
+// Tables lists the tables by their hashes.
+func (p *Replayer) Tables() map[string]*Table { return p.tables }
+
+func newTable(t fsm.Table) *Table {
+	p := &Table{Table: t, terminal: make(map[fsm.State]bool), states: make(map[fsm.State]bool), rows: make(map[edge]*Row)}
+	for _, s := range t.Terminal {
+		p.terminal[s] = true
+	}
+	for _, s := range t.States() {
+		p.states[s] = true
+	}
+	for at, row := range t.Rows {
+		for _, from := range p.expand(row.From) {
+			one := Row{Row: row, Events: strings.Fields(row.Events), Sets: row.Assigns(), At: at}
+			one.From = from
+			p.rows[edge{from, row.Trigger}] = &one
+		}
+	}
+	return p
+}
+
+func (p *Table) expand(from fsm.State) []fsm.State {
+	if !from.Wildcard() {
+		return []fsm.State{from}
+	}
+	var states []fsm.State
+	for s := range p.states {
+		if !p.terminal[s] {
+			states = append(states, s)
+		}
+	}
+	return states
+}
+
+// Row is the transition that a trigger takes from a state; nil: there is none.
+func (p *Table) Row(from fsm.State, trigger fsm.Trigger) *Row { return p.rows[edge{from, trigger}] }
+
+// Replay takes the record's steps through its table. The error says why no machine of
+// that table can have left the record. The walk's rows are put into room.
+func (p *Replayer) Replay(r *Record, room []*Row) (Walk, error) {
+	t, ok := p.tables[r.Table]
+	if !ok {
+		return Walk{}, fmt.Errorf("the %s table %s is not known to this program: use the version that wrote it (%s) or a later one",
+			r.Machine, r.Table, r.Server)
+	}
+	if t.Name != r.Machine {
+		return Walk{}, fmt.Errorf("table %s is that of the machine %s, not of %s", r.Table, t.Name, r.Machine)
+	}
+	rows, err := t.walk(r, room)
+	if err != nil {
+		return Walk{}, err
+	}
+	return Walk{t, rows}, t.checkMetadata(r, rows)
+}
+
+// walk takes the record's steps, one by one, and returns their rows.
+func (p *Table) walk(r *Record, rows []*Row) ([]*Row, error) {
+	state, last := p.Initial, int64(0)
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		row, err := p.step(state, last, s)
+		if err != nil {
+			return nil, fmt.Errorf("step %d (%s --%s--> %s): %w", i+1, s.From, s.Trigger, s.To, err)
+		}
+		state, last = s.To, s.Micros
+		rows = append(rows, row)
+	}
+	switch {
+	case !p.terminal[state]:
+		return nil, fmt.Errorf("it ends in %s, which is not a terminal state", state)
+	case r.Outcome != state.Short():
+		return nil, fmt.Errorf("it ends in %s, but its outcome is %q", state, r.Outcome)
+	}
+	return rows, nil
+}
+
+func (p *Table) step(state fsm.State, last int64, s *Step) (*Row, error) {
+	row, ok := p.rows[edge{s.From, s.Trigger}]
+	switch {
+	case !p.states[s.From]:
+		return nil, fmt.Errorf("the table has no state %q", s.From)
+	case !p.states[s.To]:
+		return nil, fmt.Errorf("the table has no state %q", s.To)
+	case s.From != state:
+		return nil, fmt.Errorf("the machine was in %s", state)
+	case !ok:
+		return nil, fmt.Errorf("no row leaves %s by %q", s.From, s.Trigger)
+	case row.To != s.To:
+		return nil, fmt.Errorf("row %s leads to %s", row.Spec, row.To)
+	case row.Spec != s.Row:
+		return nil, fmt.Errorf("that is row %s, not %s", row.Spec, s.Row)
+	case !slices.Equal(row.Events, s.Events):
+		return nil, fmt.Errorf("row %s logs [%s], not [%s]", row.Spec, strings.Join(row.Events, " "), strings.Join(s.Events, " "))
+	case s.Micros < last:
+		return nil, fmt.Errorf("it was taken %d µs before the previous step", last-s.Micros)
+	}
+	return row, nil
+}
+
+// checkMetadata compares the metadata with what the rows on the path set.
+func (p *Table) checkMetadata(r *Record, rows []*Row) error {
+	var set [16]fsm.Assignment
+	expected := set[:0]
+	for _, row := range rows {
+		for _, a := range row.Sets {
+			expected = override(expected, a)
+		}
+	}
+	left := 0
+	for _, a := range expected {
+		value, ok := r.Metadata(a.Field)
+		switch {
+		case !ok && a.Fact && isQuote(a.Field):
+			left++
+		case !ok:
+			return fmt.Errorf("the metadata lacks %s, which a row on the path sets", a.Field)
+		case a.Fact && !isFact(a.Field, value):
+			return fmt.Errorf("the metadata says %s=%v", a.Field, value)
+		case !a.Fact && value != a.Value:
+			return fmt.Errorf("the metadata says %s=%v, and the rows on the path set %v", a.Field, value, a.Value)
+		}
+	}
+	if len(r.Pruning) == len(expected)-left {
+		return nil
+	}
+	for _, v := range r.Pruning {
+		if !slices.ContainsFunc(expected, func(a fsm.Assignment) bool { return a.Field == v.Field }) {
+			return fmt.Errorf("the metadata has %s, which no row on the path sets", v.Field)
+		}
+	}
+	return fmt.Errorf("the metadata has a field twice")
+}
+
+// isQuote says whether a field may quote what the request was about: it is
+// recorded only when the trace is to say that.
+func isQuote(field string) bool { return strings.HasSuffix(field, ".message") }
+
+func override(list []fsm.Assignment, a fsm.Assignment) []fsm.Assignment {
+	for i := range list {
+		if list[i].Field == a.Field {
+			list[i] = a
+			return list
+		}
+	}
+	return append(list, a)
+}
+
+// Metadata finds a field of the record's metadata.
+func (r *Record) Metadata(field string) (any, bool) {
+	for _, v := range r.Pruning {
+		if v.Field == field {
+			return v.Value, true
+		}
+	}
+	return nil, false
+}
+
+// isFact says whether a value can be what a state's work found out: a size and a
+// duration are not negative, all else is a word.
+func isFact(field string, value any) bool {
+	if strings.HasSuffix(field, "_bytes") || strings.HasSuffix(field, "_ms") {
+		n, ok := value.(int64)
+		return ok && n >= 0
+	}
+	s, ok := value.(string)
+	return ok && (field != "reason" || IsCode(s))
+}
