@@ -45,10 +45,11 @@ type Pipeline struct {
 // Request is what a transport hands over: one tools/call, or one line that is
 // no request at all.
 type Request struct {
-	Malformed string   // why the line could not be read as a request
-	Params    any      // decoded params, numbers as json.Number or float64
-	Session   *Session // nil: the call stands alone
-	Client    string   // the client's name, as far as it is known
+	Malformed string       // why the line could not be read as a request
+	Params    any          // decoded params, numbers as json.Number or float64
+	Tools     []tools.Tool // what its client is offered; nil: the pipeline's
+	Session   *Session     // nil: the call stands alone
+	Client    string       // the client's name, as far as it is known
 }
 
 // Call is one request on its way through its machine.
@@ -88,6 +89,14 @@ func (p *Pipeline) Run(ctx context.Context, req Request) *Call {
 		c.fire(ctx, trigger, facts)
 	}
 	return c
+}
+
+// offered are the tools that the call can be of.
+func (c *Call) offered() []tools.Tool {
+	if c.request.Tools != nil {
+		return c.request.Tools
+	}
+	return c.pipeline.Tools
 }
 
 func (p *Pipeline) newCall(req Request) *Call {

@@ -20,6 +20,10 @@ type Tool struct {
 	ReadOnly    bool // changes nothing: clients may run it unasked and in parallel
 	Destructive bool // may change anything
 
+	// Listed are further fields of the tool in tools/list, which win over those made
+	// of the fields above: of a tool that is another server's.
+	Listed map[string]json.RawMessage
+
 	// Check looks at the arguments as text only, without touching the file
 	// system, and returns either a call that can run or every violation found.
 	// Paths of the issues are relative to the arguments object ("file_path").

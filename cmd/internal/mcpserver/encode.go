@@ -45,12 +45,21 @@ func fieldErrors(issues []states.Issue) []fieldError {
 	return list
 }
 
+// unsupportedVersion is the data of a -32022 error.
+type unsupportedVersion struct {
+	Supported []string `json:"supported"`
+	Requested string   `json:"requested"`
+}
+
 var messages = map[int]string{
 	codeParseError:     "Parse error",
 	codeInvalidRequest: "Invalid Request",
 	codeMethodNotFound: "Method not found",
 	codeInvalidParams:  "Invalid params",
 	codeInternalError:  "Internal error",
+
+	codeHeaderMismatch:     "Header mismatch",
+	codeUnsupportedVersion: "Unsupported protocol version",
 }
 
 // encodeResult makes a response line, newline included. The id is copied byte
@@ -89,4 +98,15 @@ func encode(id json.RawMessage, key string, value any) ([]byte, error) {
 	b.Truncate(b.Len() - 1) // the encoder ends with a newline; the message goes on
 	b.WriteString("}\n")
 	return b.Bytes(), nil
+}
+
+// plain encodes what came as JSON or is made of strings; nothing is escaped for HTML.
+func plain(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
+		return nil
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

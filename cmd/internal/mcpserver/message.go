@@ -4,7 +4,6 @@
 package mcpserver
 
 import (
-	"bytes"
 	"encoding/json"
 	"unicode/utf8"
 )
@@ -19,6 +18,9 @@ const (
 	codeMethodNotFound = -32601
 	codeInvalidParams  = -32602
 	codeInternalError  = -32603
+
+	codeHeaderMismatch     = -32020
+	codeUnsupportedVersion = -32022
 )
 
 // Message is one JSON-RPC message as it was received.
@@ -31,9 +33,12 @@ type Message struct {
 	// transport has a way of its own for it; nil: the session's Notify is used.
 	Notify func(line []byte)
 
+	lazy   *lazyParams
 	fault  int    // a JSON-RPC error code when the message is no request
 	reason string // why, for the log
-	stray  bool   // a response nobody asked for
+
+	stray           bool // a response
+	result, problem json.RawMessage
 }
 
 // IsCall says whether the message is a tools/call that wants an answer: it may take
@@ -44,7 +49,8 @@ func (m Message) IsCall() bool { return m.fault == 0 && m.ID != nil && m.Method 
 // when it is one.
 func (m Message) Fault() int { return m.fault }
 
-// Stray says whether the message is a response nobody asked for.
+// Stray says whether the message is a response: the client's answer to a request of
+// ours, or one that nobody asked for.
 func (m Message) Stray() bool { return m.stray }
 
 // Parse reads one message. It never fails: what is wrong with the line is in the
@@ -69,7 +75,7 @@ func TooLong() Message {
 }
 
 func fromFields(fields map[string]json.RawMessage) Message {
-	m := Message{ID: fields["id"], Params: fields["params"]}
+	m := Message{ID: fields["id"], Params: fields["params"], lazy: new(lazyParams)}
 	method, hasMethod := fields["method"]
 	_, hasResult := fields["result"]
 	_, hasError := fields["error"]
@@ -80,7 +86,7 @@ func fromFields(fields map[string]json.RawMessage) Message {
 	case string(fields["jsonrpc"]) != `"2.0"`:
 		return m.refuse(`"jsonrpc" is not "2.0"`)
 	case !hasMethod && (hasResult || hasError):
-		m.stray = true
+		m.stray, m.result, m.problem = true, fields["result"], fields["error"]
 		return m
 	case !hasMethod:
 		return m.refuse("there is no method")
@@ -109,16 +115,15 @@ func idKey(raw json.RawMessage) string {
 	return "n" + string(raw)
 }
 
-// decode reads JSON with numbers kept as they are spelled; nil stays nil.
-func decode(raw json.RawMessage) any {
-	if raw == nil {
-		return nil
-	}
-	var v any
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if d.Decode(&v) != nil {
-		return nil
-	}
-	return v
+// Modern says whether the message is of protocol 2026-07-28 or later, by what it says
+// itself, and which version that is.
+func (m Message) Modern() (version string, modern bool) {
+	version = m.params().version()
+	return version, m.params().modern()
+}
+
+// ToolName is the tool that a tools/call names; "" when it names none.
+func (m Message) ToolName() string {
+	name, _ := m.params().name()
+	return name
 }

@@ -1,6 +1,10 @@
 package mcpserver
 
 import (
+	"bytes"
+	"encoding/json"
+	"sync"
+
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"mcp-pruner/states"
@@ -15,24 +19,105 @@ const (
 	capabilitiesKey    = "io.modelcontextprotocol/clientCapabilities"
 )
 
+// params are a request's params, decoded once.
+type params struct {
+	value  any            // with numbers as they are spelled; nil: absent
+	object map[string]any // nil: the value is no object
+	meta   map[string]any // its _meta; nil: none, or no object
+}
+
+// lazyParams decodes params when they are asked for first: whoever reads messages
+// does not wait for large ones.
+type lazyParams struct {
+	once    sync.Once
+	decoded params
+}
+
+// params decodes the message's params.
+func (m Message) params() params {
+	if m.lazy == nil {
+		return newParams(decode(m.Params))
+	}
+	m.lazy.once.Do(func() { m.lazy.decoded = newParams(decode(m.Params)) })
+	return m.lazy.decoded
+}
+
+func newParams(value any) params {
+	p := params{value: value}
+	p.object, _ = value.(map[string]any)
+	p.meta, _ = p.object["_meta"].(map[string]any)
+	return p
+}
+
+// decode reads JSON with numbers kept as they are spelled; nil stays nil.
+func decode(raw json.RawMessage) any {
+	if raw == nil {
+		return nil
+	}
+	var v any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}
+
+// version is the protocol version that the request itself names; "" for the older
+// ones, which name it once.
+func (p params) version() string {
+	version, _ := p.meta[protocolVersionKey].(string)
+	return version
+}
+
+// modern says whether the request is one of protocol 2026-07-28 or later.
+func (p params) modern() bool { return mcp.IsModernProtocol(p.version()) }
+
+// client is the client's name as the request itself says it.
+func (p params) client() (name string, said bool) {
+	info, _ := p.meta[clientInfoKey].(map[string]any)
+	name, said = info["name"].(string)
+	return shortName(name), said
+}
+
+// name is params.name, of a tools/call the tool's.
+func (p params) name() (string, bool) {
+	name, ok := p.object["name"].(string)
+	return name, ok
+}
+
+// maxNameBytes bounds what is kept of a client's name.
+const maxNameBytes = 256
+
+// shortName is a name, cut where a rune begins.
+func shortName(name string) string {
+	if len(name) <= maxNameBytes {
+		return name
+	}
+	end := maxNameBytes
+	for end > 0 && name[end]&0xC0 == 0x80 {
+		end--
+	}
+	return string([]byte(name[:end])) // a copy: the rest can go
+}
+
 // checkInitialize checks the params of initialize.
-func checkInitialize(params any) (object map[string]any, issues []states.Issue) {
-	object, ok := params.(map[string]any)
-	if !ok {
-		return nil, []states.Issue{states.NewIssue("", "invalid_type")}
+func checkInitialize(p params) (issues []states.Issue) {
+	if p.object == nil {
+		return []states.Issue{states.NewIssue("", "invalid_type")}
 	}
 	want := func(ok bool, path string) {
 		if !ok {
 			issues = append(issues, states.NewIssue(path, "invalid_type"))
 		}
 	}
-	_, ok = object["protocolVersion"].(string)
+	_, ok := p.object["protocolVersion"].(string)
 	want(ok, "protocolVersion")
-	if c, has := object["capabilities"]; has {
+	if c, has := p.object["capabilities"]; has {
 		_, ok = c.(map[string]any)
 		want(ok, "capabilities")
 	}
-	if c, has := object["clientInfo"]; has {
+	if c, has := p.object["clientInfo"]; has {
 		info, ok := c.(map[string]any)
 		want(ok, "clientInfo")
 		if ok {
@@ -43,30 +128,29 @@ func checkInitialize(params any) (object map[string]any, issues []states.Issue) 
 			want(ok || !has, "clientInfo.version")
 		}
 	}
-	return object, states.SortIssues(append(issues, checkMeta(object)...))
+	return states.SortIssues(append(issues, checkMeta(p)...))
 }
 
 // checkPlain checks the params of a request that needs none.
-func checkPlain(params any) []states.Issue {
-	if params == nil {
+func checkPlain(p params) []states.Issue {
+	switch {
+	case p.value == nil:
 		return nil
-	}
-	object, ok := params.(map[string]any)
-	if !ok {
+	case p.object == nil:
 		return []states.Issue{states.NewIssue("", "invalid_type")}
 	}
-	return checkMeta(object)
+	return checkMeta(p)
 }
 
 // checkMeta checks what protocol 2026-07-28 and later wants in _meta.
-func checkMeta(params map[string]any) []states.Issue {
-	meta, has := params["_meta"]
-	object, ok := meta.(map[string]any)
-	if !ok && has {
+func checkMeta(p params) []states.Issue {
+	if _, has := p.object["_meta"]; has && p.meta == nil {
 		return []states.Issue{states.NewIssue("_meta", "invalid_type")}
 	}
-	version, _ := object[protocolVersionKey].(string)
-	if _, ok := object[capabilitiesKey].(map[string]any); mcp.IsModernProtocol(version) && !ok {
+	if !p.modern() {
+		return nil
+	}
+	if _, ok := p.meta[capabilitiesKey].(map[string]any); !ok {
 		return []states.Issue{states.NewIssue("_meta."+capabilitiesKey, "invalid_type")}
 	}
 	return nil
@@ -74,9 +158,9 @@ func checkMeta(params map[string]any) []states.Issue {
 
 // checkList checks the params of tools/list. There is one page, so no cursor of
 // ours exists for a client to send.
-func checkList(params any) []states.Issue {
-	issues := checkPlain(params)
-	if cursor, has := asObject(params)["cursor"]; has {
+func checkList(p params) []states.Issue {
+	issues := checkPlain(p)
+	if cursor, has := p.object["cursor"]; has {
 		code := "invalid_type"
 		if _, ok := cursor.(string); ok {
 			code = "custom"
@@ -84,21 +168,4 @@ func checkList(params any) []states.Issue {
 		issues = append(issues, states.NewIssue("cursor", code))
 	}
 	return states.SortIssues(issues)
-}
-
-func asObject(v any) map[string]any {
-	object, _ := v.(map[string]any)
-	return object
-}
-
-// at walks nested objects; it is nil where one is missing.
-func at(v any, keys ...string) any {
-	for _, k := range keys {
-		object, ok := v.(map[string]any)
-		if !ok {
-			return nil
-		}
-		v = object[k]
-	}
-	return v
 }

@@ -3,8 +3,9 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -18,7 +19,12 @@ const Name = "@jeeves/mcp-pruner"
 
 // Config is what a server is made of.
 type Config struct {
-	Pipeline   *states.Pipeline
+	Pipeline *states.Pipeline
+
+	// List is what a client is offered, where that depends on it or changes while the
+	// server runs; nil: the pipeline's tools.
+	List func(client string) []tools.Tool
+
 	Version    string
 	Result     string // auto, full or text
 	AlwaysLoad bool   // asks Claude to show the tools up front
@@ -31,53 +37,39 @@ type Config struct {
 // Server answers messages. One server serves any number of sessions.
 type Server struct {
 	config Config
-	mcp    *server.MCPServer // negotiation, ping, tools/list, server/discover
-	slots  chan struct{}
+	mcp    *server.MCPServer // negotiation, ping, server/discover
+	quick  *slots            // of tools that only read: they wait for no command
+	slots  *slots            // of all others
+
+	mu   sync.Mutex
+	open map[*Session]bool // those that ListChanged tells
 }
 
 // New makes a server.
 func New(c Config) *Server {
-	s := &Server{config: c, slots: make(chan struct{}, c.MaxCalls)}
-	s.mcp = server.NewMCPServer(Name, c.Version, server.WithToolCapabilities(false))
-	for _, t := range c.Pipeline.Tools {
-		s.mcp.AddTool(listed(t, c.AlwaysLoad), viaMachine)
+	return &Server{
+		config: c,
+		mcp:    server.NewMCPServer(Name, c.Version, server.WithToolCapabilities(false)),
+		quick:  newSlots(c.MaxCalls, c.MaxEach), slots: newSlots(c.MaxCalls, c.MaxEach),
 	}
-	return s
 }
 
-// viaMachine stands where mcp-go wants a handler. A tools/call never gets there:
-// its checks, its unknown names and its errors belong to the request machine.
-func viaMachine(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	return nil, errors.New("tools/call is answered by the request machine")
-}
+// Versions are the protocol versions that are served, the newest first. 2025-03-26 is
+// not among them: it wants batches.
+var Versions = slices.DeleteFunc(slices.Clone(mcp.ValidProtocolVersions), func(v string) bool { return v == mcp.ProtocolVersion20250326 })
 
-// maxResultChars lifts Claude's limit on what one result may show its model.
-const maxResultChars = 500_000
-
-// listed is a tool as tools/list shows it.
-func listed(t tools.Tool, alwaysLoad bool) mcp.Tool {
-	meta := map[string]any{"anthropic/maxResultSizeChars": maxResultChars}
-	if alwaysLoad {
-		meta["anthropic/alwaysLoad"] = true
-	}
-	tool := mcp.NewToolWithRawSchema(t.Name, t.Description, t.InputSchema)
-	tool.Meta = mcp.NewMetaFromMap(meta)
-	tool.Annotations = mcp.ToolAnnotation{}
-	if t.ReadOnly {
-		tool.Annotations.ReadOnlyHint = mcp.ToBoolPtr(true)
-	}
-	if t.Destructive {
-		tool.Annotations.DestructiveHint = mcp.ToBoolPtr(true)
-	}
-	return tool
+// implementation is how the server introduces itself.
+func (s *Server) implementation() mcp.Implementation {
+	return mcp.Implementation{Name: Name, Version: s.config.Version}
 }
 
 // Reply is the answer to one message. Whoever writes it calls Begin before, and
 // Written or Failed after.
 type Reply struct {
-	body []byte
-	call *states.Call
-	err  error // the answer could not be made
+	body    []byte
+	call    *states.Call
+	err     error  // the answer could not be made
+	release func() // gives back the call's slot; nil: it has none
 }
 
 // Call is the request behind the answer; nil when it ran through no machine.
@@ -96,11 +88,22 @@ func (r Reply) Begin(ctx context.Context) ([]byte, error) {
 		body = nil
 	}
 	r.call.Answering(len(body))
+	if body == nil || r.err != nil {
+		r.done()
+	}
 	return body, r.err
+}
+
+// done gives the call's slot back: answers that wait to be written are bounded, too.
+func (r Reply) done() {
+	if r.release != nil {
+		r.release()
+	}
 }
 
 // Written tells that the body went out whole.
 func (r Reply) Written(ctx context.Context) {
+	r.done()
 	if r.call != nil {
 		r.call.Written(ctx)
 	}
@@ -108,6 +111,7 @@ func (r Reply) Written(ctx context.Context) {
 
 // Failed tells that the body could not be written.
 func (r Reply) Failed(ctx context.Context, err error) {
+	r.done()
 	if r.call != nil {
 		r.call.WriteFailed(ctx, err)
 	}
@@ -122,6 +126,7 @@ func (s *Server) Abandon(ctx context.Context) { s.config.Pipeline.Abandon(ctx) }
 func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply {
 	switch {
 	case m.stray:
+		session.answered(m)
 		return Reply{}
 	case m.fault != 0:
 		return s.refuse(ctx, session, m)
@@ -138,52 +143,62 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 // refuse answers a line that is no request. It is given a machine like any other.
 func (s *Server) refuse(ctx context.Context, session *Session, m Message) Reply {
 	call := s.config.Pipeline.Run(ctx, states.Request{
-		Malformed: m.reason, Session: session.states(), Client: session.client(nil),
+		Malformed: m.reason, Session: session.states(), Client: session.client(params{}),
 	})
 	return Reply{body: encodeError(m.ID, m.fault, nil), call: call}
 }
 
 func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
-	params := decode(m.Params)
-	release := s.acquire(ctx, session)
-	stop := session.progress(m.Notify, at(params, "_meta", "progressToken"))
+	p := m.params()
+	a := s.asked(session, m, p)
+	release := sync.OnceFunc(s.slotsOf(a).acquire(ctx, session.key(a.client)))
+	notify := m.Notify
+	if notify == nil {
+		notify = session.Notify
+	}
+	stop := progress(notify, p.meta["progressToken"])
+	ctx = withCaller(ctx, &Caller{session, notify, params{meta: p.meta}})
 	call := s.config.Pipeline.Run(ctx, states.Request{
-		Params: params, Session: session.states(), Client: session.client(params),
+		Params: p.value, Tools: a.offered, Session: session.states(), Client: a.client,
 	})
 	stop()
-	release()
-	body, err := s.encodeCall(session, m, params, call)
+	body, err := s.encodeCall(a, call)
 	if err != nil {
 		call.WriteFailed(ctx, err)
 	}
-	return Reply{body, call, err}
+	return Reply{body, call, err, release}
 }
 
-// acquire waits for a free slot, first among those of the session. A call that is
-// cancelled while it waits goes on without one: its machine ends it at once.
-func (s *Server) acquire(ctx context.Context, session *Session) (release func()) {
-	own := take(ctx, session.slots(s.config.MaxEach))
-	all := take(ctx, s.slots)
-	return func() {
-		all()
-		own()
-	}
+// asked is what an answer depends on beside the call itself. It does not hold the
+// arguments, which may be large.
+type asked struct {
+	id      json.RawMessage
+	method  string
+	client  string
+	tool    *string // the name in the request; nil: there is none
+	modern  bool
+	offered []tools.Tool
 }
 
-// take takes a slot; where there are none to be taken, or ctx ends, nothing.
-func take(ctx context.Context, slots chan struct{}) (release func()) {
-	if slots == nil {
-		return func() {}
+func (s *Server) asked(session *Session, m Message, p params) asked {
+	a := asked{id: m.ID, method: m.Method, client: session.client(p), modern: p.modern()}
+	if name, ok := p.name(); ok && m.Method == "tools/call" {
+		a.tool = &name
+		a.offered = s.tools(a.client)
 	}
-	select {
-	case slots <- struct{}{}:
-		return func() { <-slots }
-	case <-ctx.Done():
-		return func() {}
-	}
+	return a
 }
 
-func (s *Server) encodeCall(session *Session, m Message, params any, call *states.Call) (body []byte, err error) {
+// slotsOf are those of a tool's kind: what only reads waits for no command.
+func (s *Server) slotsOf(a asked) *slots {
+	i := slices.IndexFunc(a.offered, func(t tools.Tool) bool { return t.Name == *a.tool })
+	if i >= 0 && !a.offered[i].ReadOnly {
+		return s.slots
+	}
+	return s.quick
+}
+
+func (s *Server) encodeCall(a asked, call *states.Call) (body []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("making the answer: %v", r)
@@ -194,31 +209,28 @@ func (s *Server) encodeCall(session *Session, m Message, params any, call *state
 	case states.NoAnswer:
 		return nil, nil
 	case states.InvalidParams:
-		return s.encodeIssues(m, params, answer.Issues), nil
+		return s.encodeIssues(a, answer.Issues), nil
 	case states.Failed:
-		return encodeError(m.ID, codeInternalError, nil), nil
+		return encodeError(a.id, codeInternalError, nil), nil
 	}
 	if o := answer.Opaque; o != nil && o.RPC != nil {
-		return encode(m.ID, "error", o.RPC)
+		return encode(a.id, "error", o.RPC)
 	}
-	result := newToolResult(answer, textOnly(s.config.Result, session.client(params)))
-	if version, _ := at(params, "_meta", protocolVersionKey).(string); mcp.IsModernProtocol(version) {
+	result := newToolResult(answer, textOnly(s.config.Result, a.client))
+	if a.modern {
 		result.ResultType = string(mcp.ResultTypeComplete)
-		result.Meta[serverInfoKey] = mcp.Implementation{Name: Name, Version: s.config.Version}
+		result.Meta[serverInfoKey] = s.implementation()
 	}
-	return encodeResult(m.ID, result)
+	return encodeResult(a.id, result)
 }
 
 // encodeIssues says what is wrong with a request's params.
-func (s *Server) encodeIssues(m Message, params any, issues []states.Issue) []byte {
-	data := invalidParams{Jeeves: jeeves, Method: m.Method, Issues: issues}
-	if name, ok := at(params, "name").(string); ok && m.Method == "tools/call" {
-		data.Tool = &name
-	}
+func (s *Server) encodeIssues(a asked, issues []states.Issue) []byte {
+	data := invalidParams{Jeeves: jeeves, Method: a.method, Tool: a.tool, Issues: issues}
 	if s.config.FieldErrors {
 		data.FieldErrors = fieldErrors(issues)
 	}
-	return encodeError(m.ID, codeInvalidParams, data)
+	return encodeError(a.id, codeInvalidParams, data)
 }
 
 // answerProtocol answers everything but tools/call.
@@ -228,33 +240,56 @@ func (s *Server) answerProtocol(ctx context.Context, session *Session, m Message
 			body = encodeError(m.ID, codeInternalError, nil)
 		}
 	}()
-	params := decode(m.Params)
+	p := m.params()
 	var issues []states.Issue
-	var introduction map[string]any
 	switch m.Method {
 	case "initialize":
-		introduction, issues = checkInitialize(params)
-		m.Params = reduced(introduction)
+		issues = checkInitialize(p)
 	case "tools/list":
-		issues = checkList(params)
+		issues = checkList(p)
 	case "ping", "server/discover":
-		issues = checkPlain(params)
+		issues = checkPlain(p)
 	default:
 		return encodeError(m.ID, codeMethodNotFound, nil)
 	}
+	if version := p.version(); p.modern() && !slices.Contains(Versions, version) {
+		return encodeError(m.ID, codeUnsupportedVersion, unsupportedVersion{Versions, version})
+	}
+	a := s.asked(session, m, p)
 	if len(issues) > 0 {
-		return s.encodeIssues(m, params, issues)
+		return s.encodeIssues(a, issues)
 	}
-	if introduction != nil {
-		session.introduce(introduction)
+	switch m.Method {
+	case "initialize":
+		session.introduce(p)
+		m.Params = reduced(p)
+	case "tools/list":
+		list, err := s.list(a.client, p)
+		if err != nil {
+			return encodeError(m.ID, codeInternalError, nil)
+		}
+		return encodeList(m.ID, list)
 	}
-	return s.dispatch(ctx, m)
+	return s.dispatch(ctx, session, m)
+}
+
+// encodeList encodes what marshals: schemas are JSON already.
+func encodeList(id json.RawMessage, list toolList) []byte {
+	body, err := encodeResult(id, list)
+	if err != nil {
+		return encodeError(id, codeInternalError, nil)
+	}
+	return body
 }
 
 // reduced is what mcp-go needs of the params of initialize: the rest is of no
 // use here, and an unusual capability must not fail the handshake.
-func reduced(params map[string]any) json.RawMessage {
-	kept := map[string]any{"protocolVersion": params["protocolVersion"], "capabilities": struct{}{}}
+func reduced(p params) json.RawMessage {
+	version, _ := p.object["protocolVersion"].(string)
+	if !slices.Contains(Versions, version) {
+		version = mcp.LATEST_LEGACY_PROTOCOL_VERSION
+	}
+	kept := map[string]any{"protocolVersion": version, "capabilities": struct{}{}}
 	raw, err := json.Marshal(kept)
 	if err != nil { // a string marshals
 		panic(err)
@@ -264,7 +299,7 @@ func reduced(params map[string]any) json.RawMessage {
 
 // dispatch lets mcp-go answer. The id stays ours: mcp-go would round one above
 // 2^53 and spell it anew.
-func (s *Server) dispatch(ctx context.Context, m Message) []byte {
+func (s *Server) dispatch(ctx context.Context, session *Session, m Message) []byte {
 	request, err := json.Marshal(struct {
 		JSONRPC string          `json:"jsonrpc"`
 		ID      int             `json:"id"`
@@ -275,9 +310,10 @@ func (s *Server) dispatch(ctx context.Context, m Message) []byte {
 		return encodeError(m.ID, codeInternalError, nil)
 	}
 	var body []byte
+	ctx = server.WithSupportedProtocolVersions(ctx, Versions)
 	switch response := s.mcp.HandleMessage(ctx, request).(type) {
 	case mcp.JSONRPCResponse:
-		body, err = encodeResult(m.ID, decorated(response.Result))
+		body, err = encodeResult(m.ID, s.decorated(session, response.Result))
 	case mcp.JSONRPCError:
 		body = encodeError(m.ID, response.Error.Code, response.Error.Data)
 	default:
@@ -289,13 +325,20 @@ func (s *Server) dispatch(ctx context.Context, m Message) []byte {
 	return body
 }
 
-// decorated adds our schema version to the answer to initialize.
-func decorated(result any) any {
-	if r, ok := result.(mcp.InitializeResult); ok {
-		return struct {
-			mcp.InitializeResult
-			Jeeves schemaVersion `json:"jeeves"`
-		}{r, jeeves}
+// decorated adds to the answer to initialize our schema version, and whether this
+// session is told of changes of the list.
+func (s *Server) decorated(session *Session, result any) any {
+	r, ok := result.(mcp.InitializeResult)
+	if !ok {
+		return result
 	}
-	return result
+	if r.Capabilities.Tools != nil {
+		offered := *r.Capabilities.Tools
+		offered.ListChanged = s.tellsChanges(session)
+		r.Capabilities.Tools = &offered
+	}
+	return struct {
+		mcp.InitializeResult
+		Jeeves schemaVersion `json:"jeeves"`
+	}{r, jeeves}
 }

@@ -3,6 +3,8 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -14,28 +16,45 @@ const progressEvery = 5 * time.Second
 
 // Session is what the server knows of one client.
 type Session struct {
-	// Notify sends a notification line to the client; nil: there is no way to.
+	// Notify sends a line to the client; nil: there is no way to.
 	Notify func(line []byte)
 
-	repeats states.Session
-	alone   bool // of one message only: there is nothing to remember
+	repeats  states.Session
+	alone    bool // of one message only: there is nothing to remember
+	unsorted bool // messages may overtake each other: a cancel may come before its call
 
-	mu     sync.Mutex
-	name   string // clientInfo.name
-	opened bool   // by an initialize that was in order
-	flying map[string]*flight
-	share  chan struct{} // a slot for each of its calls at work
+	mu           sync.Mutex
+	name         string // clientInfo.name
+	opened       bool   // by an initialize that was in order
+	capabilities json.RawMessage
+	flying       map[string]*flight
+	over         recent // ids of calls that have ended
+	cancelled    recent // ids that were cancelled before their call came
+	asked        int
+	asking       map[string]chan<- Message // requests to the client, by id
 }
 
 // flight is a call under way.
 type flight struct{ cancel context.CancelFunc }
 
-// NewSession makes the session of a client that gave its name elsewhere; "" when
-// it gave none.
-func NewSession(client string) *Session { return &Session{name: client} }
+// NewSession makes the session of a client whose messages may overtake each other,
+// and that gave its name elsewhere; "" when it gave none.
+func NewSession(client string) *Session {
+	return &Session{name: shortName(client), unsorted: true}
+}
 
 // Alone makes the session of a message that belongs to none.
 func Alone() *Session { return &Session{alone: true} }
+
+// IsAlone says whether the session is that of one message only.
+func (s *Session) IsAlone() bool { return s.alone }
+
+// Busy says whether a call of the session is under way.
+func (s *Session) Busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.flying) > 0
+}
 
 // states is what requests remember of each other; nil when they stand alone.
 func (s *Session) states() *states.Session {
@@ -46,30 +65,35 @@ func (s *Session) states() *states.Session {
 }
 
 // Client is the name the client gave itself.
-func (s *Session) Client() string { return s.client(nil) }
+func (s *Session) Client() string { return s.client(params{}) }
 
-// slots are those of the session's own calls, nil when there is no limit to them.
-func (s *Session) slots(limit int) chan struct{} {
-	if limit == 0 || s.alone {
-		return nil
+// key is whose slots a call takes: the session's, or those of all who have none and
+// the same name.
+func (s *Session) key(client string) any {
+	if s.alone {
+		return client
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.share == nil {
-		s.share = make(chan struct{}, limit)
-	}
-	return s.share
+	return s
 }
 
 // introduce remembers what initialize said of the client.
-func (s *Session) introduce(params map[string]any) {
+func (s *Session) introduce(p params) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.opened = true
-	if name, ok := at(params, "clientInfo", "name").(string); ok {
-		s.name = name
+	info, _ := p.object["clientInfo"].(map[string]any)
+	if name, ok := info["name"].(string); ok {
+		s.name = shortName(name)
+	}
+	if said, ok := p.object["capabilities"]; ok {
+		if raw := plain(said); len(raw) <= maxCapabilities {
+			s.capabilities = raw
+		}
 	}
 }
+
+// maxCapabilities bounds what is kept of a client's capabilities, in bytes.
+const maxCapabilities = 16 << 10
 
 // Opened says whether the client initialized the session.
 func (s *Session) Opened() bool {
@@ -80,8 +104,8 @@ func (s *Session) Opened() bool {
 
 // client is the name of the client that sent these params: newer clients say it
 // with every request, older ones once.
-func (s *Session) client(params any) string {
-	if name, ok := at(params, "_meta", clientInfoKey, "name").(string); ok {
+func (s *Session) client(p params) string {
+	if name, said := p.client(); said {
 		return name
 	}
 	s.mu.Lock()
@@ -89,9 +113,9 @@ func (s *Session) client(params any) string {
 	return s.name
 }
 
-// Start makes the context of a call so that a later notifications/cancelled can
-// end it. It is called where messages are read, in their order, so that a cancel
-// right behind its call finds it. Of two calls with one id the later is found.
+// Start makes the context of a call so that a notifications/cancelled can end it: a
+// later one, or one that overtook its call. Of two calls with one id the later is
+// found.
 func (s *Session) Start(ctx context.Context, m Message) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	f, key := &flight{cancel}, idKey(m.ID)
@@ -101,12 +125,18 @@ func (s *Session) Start(ctx context.Context, m Message) (context.Context, func()
 		s.flying = make(map[string]*flight)
 	}
 	s.flying[key] = f
+	if s.unsorted && s.cancelled.take(key, time.Now()) {
+		cancel()
+	}
 	return ctx, func() {
 		cancel()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.flying[key] == f {
 			delete(s.flying, key)
+		}
+		if s.unsorted {
+			s.over.add(key, time.Now())
 		}
 	}
 }
@@ -120,19 +150,91 @@ func (s *Session) notified(m Message) {
 	if json.Unmarshal(m.Params, &params) != nil || len(params["requestId"]) == 0 {
 		return
 	}
+	key := idKey(params["requestId"])
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f := s.flying[idKey(params["requestId"])]; f != nil {
+	f := s.flying[key]
+	switch {
+	case f != nil:
 		f.cancel()
+	case s.unsorted && !s.over.has(key, time.Now()):
+		s.cancelled.add(key, time.Now())
 	}
+}
+
+// expect makes an id for a request to the client, and where its answer will come.
+func (s *Session) expect() (id string, answers <-chan Message, done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked++
+	id = "srv-" + strconv.Itoa(s.asked)
+	key, c := "s"+id, make(chan Message, 1)
+	if s.asking == nil {
+		s.asking = make(map[string]chan<- Message)
+	}
+	s.asking[key] = c
+	return id, c, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.asking, key)
+	}
+}
+
+// answered takes the client's answer to a request of ours.
+func (s *Session) answered(m Message) {
+	if m.ID == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.asking[idKey(m.ID)]; c != nil {
+		delete(s.asking, idKey(m.ID))
+		c <- m
+	}
+}
+
+// recent remembers some ids for a while.
+type recent struct{ ids []timed }
+
+type timed struct {
+	id string
+	at time.Time
+}
+
+const (
+	maxRecent     = 256
+	maxRecentID   = 256 // bytes; a longer id is not remembered
+	recentForgets = time.Minute
+)
+
+func (r *recent) add(id string, now time.Time) {
+	if len(id) > maxRecentID {
+		return
+	}
+	if len(r.ids) == maxRecent {
+		r.ids = append(r.ids[:0], r.ids[1:]...)
+	}
+	r.ids = append(r.ids, timed{id, now})
+}
+
+func (r *recent) find(id string, now time.Time) int {
+	return slices.IndexFunc(r.ids, func(t timed) bool { return t.id == id && now.Sub(t.at) < recentForgets })
+}
+
+func (r *recent) has(id string, now time.Time) bool { return r.find(id, now) >= 0 }
+
+// take forgets an id and says whether it was there.
+func (r *recent) take(id string, now time.Time) bool {
+	i := r.find(id, now)
+	if i >= 0 {
+		r.ids = slices.Delete(r.ids, i, i+1)
+	}
+	return i >= 0
 }
 
 // progress tells the client every few seconds that a call is still at work, if
 // it gave a token to say so with. The returned func ends it and waits.
-func (s *Session) progress(notify func(line []byte), token any) (stop func()) {
-	if notify == nil {
-		notify = s.Notify
-	}
+func progress(notify func(line []byte), token any) (stop func()) {
 	if token == nil || notify == nil {
 		return func() {}
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"mcp-pruner/cmd/internal/mcpserver"
 )
 
@@ -24,9 +26,10 @@ func Serve(ctx context.Context, s *mcpserver.Server, in io.Reader, out io.Writer
 	defer cancel()
 	c := &connection{
 		server: s, out: out, lost: cancel, ctx: ctx,
-		lead: make(chan struct{}), followers: make(chan struct{}, maxFollowers), ended: make(chan struct{}),
+		room: semaphore.NewWeighted(roomBytes), lead: make(chan struct{}), followers: make(chan struct{}, maxFollowers), ended: make(chan struct{}),
 	}
 	c.session.Notify = c.notify
+	defer s.Open(&c.session)()
 	defer s.Abandon(context.WithoutCancel(ctx)) // a client that reads nothing has not been answered
 
 	go c.read(newLineReader(in, mcpserver.MaxMessageBytes)) // ends with its stream; after a signal the process does not wait for it
@@ -49,15 +52,23 @@ type connection struct {
 	lost    func()          // called when the output is gone
 	out     io.Writer
 
-	lead      chan struct{} // hands the reading over to a follower
-	followers chan struct{} // one element for each
-	ended     chan struct{} // closed when there is nothing more to read
+	room      *semaphore.Weighted // for lines of calls that are not answered yet
+	lead      chan struct{}       // hands the reading over to a follower
+	followers chan struct{}       // one element for each
+	ended     chan struct{}       // closed when there is nothing more to read
 
 	writing sync.Mutex
 	mu      sync.Mutex
 	flying  int
 	idle    chan struct{} // closed when the last call ends; nil: nobody waits
 }
+
+// Calls that wait to be worked on or answered are bounded by the bytes of their lines:
+// a client that sends calls and reads no answer is read no further.
+const (
+	roomBytes = 4 * mcpserver.MaxMessageBytes
+	leastLine = 8 << 10 // what a small call costs, beside its line
+)
 
 // maxFollowers bounds the goroutines kept for the next calls.
 const maxFollowers = 8
@@ -86,9 +97,14 @@ func (c *connection) read(lines *lineReader) {
 		}
 		ctx, end := c.session.Start(c.ctx, m)
 		c.started()
+		size := int64(max(len(line), leastLine))
+		if c.room.Acquire(c.ctx, size) != nil {
+			size = 0 // the connection ends, and with it the call
+		}
 		c.handOver(lines)
 		c.answer(ctx, m)
 		end()
+		c.room.Release(size)
 		c.finished()
 		if !c.follow() {
 			return

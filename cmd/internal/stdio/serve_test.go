@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -75,4 +76,45 @@ func TestCallsDelayNobodyAndLeaveFewGoroutines(t *testing.T) {
 		require.NoError(t, feed.Close())
 		assert.True(t, <-ended)
 	}) // which fails when a goroutine is left
+}
+
+// counter is a tool whose calls are counted.
+type counter struct {
+	gate
+	ran *atomic.Int32
+}
+
+func (c counter) tool() tools.Tool {
+	t := c.gate.tool()
+	t.Check = func(map[string]any) (tools.Call, []tools.Issue) { return c, nil }
+	return t
+}
+
+func (c counter) Run(context.Context) (tools.Output, error) {
+	c.ran.Add(1)
+	return c.gate, nil
+}
+
+// A client that sends calls and reads no answer does not make answers pile up: a call
+// keeps its slot until its answer is written.
+func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
+	const most, calls = 16, 500
+	c := counter{make(gate), new(atomic.Int32)}
+	s := mcpserver.New(mcpserver.Config{Version: "0", Result: "text", MaxCalls: most, Pipeline: &states.Pipeline{
+		Machine: fsm.MustCompile(fsm.RequestTable()), Tools: []tools.Tool{c.tool()},
+	}})
+	in, feed := io.Pipe()
+	answers, out := io.Pipe()
+	ended := make(chan bool)
+	go func() { ended <- Serve(t.Context(), s, in, out) }()
+	for i := range calls { // every line is read, although no answer is
+		fmt.Fprintf(feed, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"gate","arguments":{}}}`+"\n", i)
+	}
+	lines := bufio.NewScanner(answers)
+	for read := range calls {
+		require.LessOrEqual(t, int(c.ran.Load()), read+most)
+		require.True(t, lines.Scan())
+	}
+	require.NoError(t, feed.Close())
+	assert.True(t, <-ended)
 }

@@ -1,0 +1,115 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"maps"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"mcp-pruner/tools"
+)
+
+// maxResultChars lifts Claude's limit on what one result may show its model.
+const maxResultChars = 500_000
+
+// toolList is the result of tools/list.
+type toolList struct {
+	ResultType string            `json:"resultType,omitempty"` // this and what follows the tools: protocol 2026-07-28 and later
+	Tools      []json.RawMessage `json:"tools"`
+	TTL        *int              `json:"ttlMs,omitempty"`
+	Scope      mcp.CacheScope    `json:"cacheScope,omitempty"`
+	Meta       map[string]any    `json:"_meta,omitempty"`
+}
+
+// list answers tools/list.
+func (s *Server) list(client string, p params) (toolList, error) {
+	offered := s.tools(client)
+	l := toolList{Tools: make([]json.RawMessage, len(offered))}
+	for i, t := range offered {
+		raw, err := listed(t, s.config.AlwaysLoad)
+		if err != nil {
+			return l, err
+		}
+		l.Tools[i] = raw
+	}
+	if p.modern() {
+		l.ResultType = string(mcp.ResultTypeComplete)
+		l.TTL, l.Scope = new(int), mcp.CacheScopePrivate
+		l.Meta = map[string]any{serverInfoKey: s.implementation()}
+	}
+	return l, nil
+}
+
+// tools are what a client is offered.
+func (s *Server) tools(client string) []tools.Tool {
+	if s.config.List != nil {
+		return s.config.List(client)
+	}
+	return s.config.Pipeline.Tools
+}
+
+// listed is a tool as tools/list shows it.
+func listed(t tools.Tool, alwaysLoad bool) (json.RawMessage, error) {
+	meta := map[string]any{"anthropic/maxResultSizeChars": maxResultChars}
+	if alwaysLoad {
+		meta["anthropic/alwaysLoad"] = true
+	}
+	tool := mcp.NewToolWithRawSchema(t.Name, t.Description, t.InputSchema)
+	tool.Meta = mcp.NewMetaFromMap(meta)
+	tool.Annotations = mcp.ToolAnnotation{}
+	if t.ReadOnly {
+		tool.Annotations.ReadOnlyHint = mcp.ToBoolPtr(true)
+	}
+	if t.Destructive {
+		tool.Annotations.DestructiveHint = mcp.ToBoolPtr(true)
+	}
+	raw, err := json.Marshal(tool)
+	if err != nil || len(t.Listed) == 0 {
+		return raw, err
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return nil, err
+	}
+	maps.Copy(all, t.Listed)
+	return json.Marshal(all)
+}
+
+// ListChanged tells every session that can be told that its list of tools is another
+// one now.
+func (s *Server) ListChanged() {
+	line := []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n")
+	s.mu.Lock()
+	open := make([]*Session, 0, len(s.open))
+	for session := range s.open {
+		open = append(open, session)
+	}
+	s.mu.Unlock()
+	for _, session := range open {
+		if session.Opened() {
+			session.Notify(line)
+		}
+	}
+}
+
+// Open makes a session one that ListChanged tells, until close. It must have Notify.
+func (s *Server) Open(session *Session) (close func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == nil {
+		s.open = make(map[*Session]bool)
+	}
+	s.open[session] = true
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.open, session)
+	}
+}
+
+// tellsChanges says whether a session is told when its list changes.
+func (s *Server) tellsChanges(session *Session) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.config.List != nil && s.open[session]
+}
