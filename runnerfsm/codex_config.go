@@ -22,7 +22,7 @@ const (
 // CodexConfig is the servers as arguments of --config, which Codex lays over an
 // entry of the same name in its own configuration: what must not shine through is
 // said even where it is nothing. A server that Codex starts is required: only then
-// does Codex say whether it started. Its tools are approved, and nothing else is.
+// does Codex say whether it connected. Its tools are approved, and nothing else is.
 func CodexConfig(l Launch) []string {
 	var settings []string
 	for _, name := range l.Servers.names() {
@@ -33,6 +33,7 @@ func CodexConfig(l Launch) []string {
 			settings = append(settings, codexCommand(key, server, l.Passed)...)
 		}
 		settings = append(settings,
+			key+"required=true",
 			key+"enabled=true",
 			key+"enabled_tools="+tomlArray(l.Tools),
 			key+"startup_timeout_sec="+seconds(l.StartTimeout, codexStartTimeout),
@@ -53,7 +54,7 @@ func codexCommand(key string, server Server, passed []string) []string {
 	if len(passed) > 0 {
 		settings = append(settings, key+"env_vars="+tomlArray(passed))
 	}
-	return append(settings, key+"required=true")
+	return settings
 }
 
 func seconds(d, otherwise time.Duration) string {

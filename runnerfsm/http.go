@@ -40,6 +40,10 @@ type owned struct {
 	*run
 	options HTTPOptions
 	server  *server // nil until it was started
+
+	connected bool    // the client said so
+	end       *ending // of the server; nil until it was ended
+	escalated bool    // it had to be killed
 }
 
 // RunHTTP starts a server, runs the client with its URL, and ends the server. Like
@@ -173,42 +177,76 @@ func (h *owned) neverReady(failed func(string) fsm.Facts) (fsm.Trigger, fsm.Fact
 }
 
 // watch is run:mcp_pruner_running: the client works, until it has ended or the
-// server is lost.
+// server is lost, be it to everybody or to this client alone.
 func (h *owned) watch(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	host, port := h.server.address()
 	h.phase = h.launch(ctx, Servers{ServerName: {URL: serverURL(host, port) + "/mcp"}})
-	ticker := time.NewTicker(h.options.HealthEvery)
-	defer ticker.Stop()
-	probed := make(chan error, 1)
-	probing, failures := false, 0
+	probes := newProber(h.options.HealthEvery, h.server)
+	defer probes.stop()
 	for {
 		select {
 		case <-h.phase.ended:
-			if why, gaveUp := h.gaveUp(); gaveUp { // the server is there, but not for this client
-				return fsm.ServerUnreachable, unreachableFacts(failures, why)
+			return h.ended()
+		case report := <-h.phase.news:
+			if trigger, facts := h.heard(report); trigger != "" {
+				return trigger, facts
 			}
-			return fsm.PhaseEnded, h.stop()
 		case <-h.server.exited:
 			return fsm.ServerExited, h.exitFacts()
-		case <-ticker.C:
-			if !probing {
-				probing = true
-				go func() { probed <- h.server.health(ctx) }() // ends within probeWithin
+		case <-probes.tick():
+			probes.start(ctx)
+		case err := <-probes.result:
+			if probes.counted(err) < h.options.MaxFailures {
+				continue
 			}
-		case err := <-probed:
-			probing = false
-			failures++
-			if err == nil {
-				failures = 0
+			if h.server.goneWithin(exitGrace) {
+				return fsm.ServerExited, h.exitFacts()
 			}
-			if failures == h.options.MaxFailures {
-				if h.server.goneWithin(exitGrace) {
-					return fsm.ServerExited, h.exitFacts()
-				}
-				return fsm.ServerUnreachable, unreachableFacts(failures, err.Error())
-			}
+			return fsm.ServerUnreachable, unreachableFacts(probes.failures, err.Error())
 		}
 	}
+}
+
+// heard is what the client says of the server while it works. One that gives up
+// because of it is about to end, and is heard again then.
+func (h *owned) heard(report Report) (fsm.Trigger, fsm.Facts) {
+	switch report.News {
+	case Ready:
+		h.connected = true
+	case NotReady:
+		return fsm.ServerUnreachable, unreachableFacts(0, report.Message)
+	case Failed:
+		if h.server.goneWithin(exitGrace) {
+			return fsm.ServerExited, h.exitFacts()
+		}
+		return fsm.ServerUnreachable, unreachableFacts(0, "the client reports a call as failed: "+report.Reason)
+	}
+	return "", nil
+}
+
+// ended is the end of the client. The server worked for it only if the client said
+// that it had connected, and if the server is still there to be ended.
+func (h *owned) ended() (fsm.Trigger, fsm.Facts) {
+	for {
+		report, more := h.phase.next()
+		if !more {
+			break
+		}
+		if trigger, facts := h.heard(report); trigger != "" {
+			return trigger, facts
+		}
+	}
+	if why, gaveUp := h.gaveUp(); gaveUp { // the server is there, but not for this client
+		return fsm.ServerUnreachable, unreachableFacts(0, why)
+	}
+	end := h.stop()
+	switch {
+	case end.lost:
+		return fsm.ServerExited, h.exitFacts()
+	case !h.connected:
+		return fsm.ServerUnreachable, unreachableFacts(0, "the client ended without having connected to it")
+	}
+	return fsm.PhaseEnded, fsm.Facts{"graceful": end.graceful, "duration_ms": end.took.Milliseconds()}
 }
 
 func unreachableFacts(failures int, message string) fsm.Facts {
@@ -225,22 +263,40 @@ func (h *owned) finish(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	return trigger, facts
 }
 
-// stop ends the server and says how that went.
-func (h *owned) stop() fsm.Facts {
+// ending is how the server ended.
+type ending struct {
+	graceful bool // it was asked to end, and did so by itself
+	lost     bool // it was gone before it was asked to end, or killed by somebody else
+	took     time.Duration
+}
+
+// stop ends the server, unless that was done before.
+func (h *owned) stop() ending {
+	if h.end != nil {
+		return *h.end
+	}
 	began := time.Now()
-	graceful := h.ends()
-	if !graceful {
+	h.live.Wait() // from now on signals are for us
+	before := h.server.gone()
+	killed := !h.ends()
+	if killed {
+		h.escalated = true
 		waited := min(time.Since(began), h.options.ShutdownTimeout)
 		h.Emit(event.New("mcp_pruner.kill_escalated", "", fsm.Facts{"timeout_ms": waited.Milliseconds()}))
 		h.server.kill()
 	}
-	return fsm.Facts{"graceful": graceful, "duration_ms": time.Since(began).Milliseconds()}
+	signal, code := h.server.ending()
+	h.end = &ending{
+		graceful: !before && !killed && signal == "" && code == 0,
+		lost:     before || !killed && signal != "" && signal != "SIGTERM",
+		took:     time.Since(began),
+	}
+	return *h.end
 }
 
 // ends asks the server to end and says whether it did, before its time was over or
 // the run was told to end, once more if it was told before.
 func (h *owned) ends() bool {
-	h.live.Wait() // from now on signals are for us
 	if h.server.gone() {
 		return true // whatever else there is to hear
 	}

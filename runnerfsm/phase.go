@@ -53,7 +53,7 @@ func (r *run) launch(ctx context.Context, servers Servers) *phase {
 // read.
 func (r *run) start(p *phase, servers Servers) (*keeper.Kept, error) {
 	launch := Launch{
-		Servers: servers, Lost: r.wanted && len(servers) == 0, Passed: r.Settings.Passed(), Tools: r.Settings.Tools(r.shell),
+		Servers: servers, Lost: r.wanted && len(servers) == 0, Passed: slices.Concat(r.Settings.Passed(), r.handedOver), Tools: r.Settings.Tools(r.shell),
 		Options: r.ProviderOptions, Prompt: r.Prompt, StartTimeout: r.StartTimeout,
 	}
 	program := LookPath(r.Provider.Program(), r.Settings.Env)
@@ -65,6 +65,7 @@ func (r *run) start(p *phase, servers Servers) (*keeper.Kept, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.input.open(len(servers) == 0), r.Stdout, r.Stderr
 	if len(servers) > 0 {
 		cmd.Env = append(cmd.Env, r.Provider.Env(launch)...)
+		cmd.Env = append(cmd.Env, servers.pastProxies(cmd.Env)...)
 		r.read(cmd, r.Provider.Read(launch, Output{Stdout: &r.answer, Stderr: r.Notes, Report: r.reportTo(p)}))
 	}
 	return keeper.Start(r.Keeper, cmd)

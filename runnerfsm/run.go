@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,10 +58,11 @@ var table = fsm.MustCompile(fsm.RunTable())
 type run struct {
 	Options
 	input       *input
-	answer      output // Stdout, as it is left to a reader
-	wanted      bool   // servers were to be injected
-	shell       bool   // the server's bash is offered
-	phase       *phase // the latest launch; nil before the first
+	answer      output   // Stdout, as it is left to a reader
+	wanted      bool     // servers were to be injected
+	shell       bool     // the server's bash is offered
+	handedOver  []string // variables of the server's entry that stand in the environment instead
+	phase       *phase   // the latest launch; nil before the first
 	live        sync.WaitGroup
 	interrupted atomic.Int32 // the signal that ended the run, 0 when none did
 }
@@ -144,6 +146,7 @@ func (r *run) connect(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	if err != nil { // was there a moment ago
 		return fsm.SpawnFailed, fsm.Facts{"message": oneLine(err), "reason": "start_failed"}
 	}
+	r.keepOffCommandLines(servers)
 	r.phase = r.launch(ctx, servers)
 	report, more := r.phase.next()
 	switch {
@@ -154,6 +157,18 @@ func (r *run) connect(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	default:
 		return fsm.SpawnFailed, fsm.Facts{"message": report.Message, "reason": "start_failed"}
 	}
+}
+
+// keepOffCommandLines moves a URL that may hold a password from the servers' entries,
+// which are arguments, to the client's environment, from which the server gets it.
+func (r *run) keepOffCommandLines(servers Servers) {
+	prunerURL := servers[ServerName].Env[envServerURL]
+	if !mayHoldSecret(prunerURL) {
+		return
+	}
+	delete(servers[ServerName].Env, envServerURL)
+	r.Settings.Env = append(slices.Clone(r.Settings.Env), envServerURL+"="+prunerURL)
+	r.handedOver = []string{envServerURL}
 }
 
 // watch is run:mcp_pruner_running: until the server fails or the phase ends.

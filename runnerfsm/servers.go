@@ -78,3 +78,30 @@ func tomlArray(list []string) string {
 	}
 	return "[" + strings.Join(quoted, ",") + "]"
 }
+
+// loopback are the hosts that a client must not ask through a proxy.
+var loopback = []string{"127.0.0.1", "localhost", "::1"}
+
+// pastProxies are the variables that make a client reach servers on this machine
+// itself: whoever runs the proxy would read every command and file.
+func (s Servers) pastProxies(env []string) (variables []string) {
+	overHTTP := func(name string) bool { return s[name].URL != "" }
+	if !slices.ContainsFunc(s.names(), overHTTP) {
+		return nil
+	}
+	for _, name := range []string{"NO_PROXY", "no_proxy"} {
+		value, set := lookup(env, name)
+		if !set { // the other spelling may be set, and then this one would hide it
+			other := map[string]string{"NO_PROXY": "no_proxy", "no_proxy": "NO_PROXY"}[name]
+			value, _ = lookup(env, other)
+		}
+		hosts := words(value)
+		for _, host := range loopback {
+			if !slices.Contains(hosts, host) {
+				hosts = append(hosts, host)
+			}
+		}
+		variables = append(variables, name+"="+strings.Join(hosts, ","))
+	}
+	return variables
+}

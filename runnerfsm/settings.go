@@ -114,6 +114,12 @@ func isHTTP(value string) bool {
 	return err == nil && port > 0
 }
 
+// mayHoldSecret says whether a URL has more than a place: a user or a query.
+func mayHoldSecret(value string) bool {
+	u, err := url.Parse(value)
+	return err == nil && (u.User != nil || u.RawQuery != "")
+}
+
 // withoutPassword is a value, URL or not, without what stands before its host.
 func withoutPassword(value string) string {
 	if i := strings.LastIndexByte(value, '@'); i >= 0 {

@@ -248,7 +248,7 @@ func (r *request) launch(ctx context.Context, o runnerfsm.Options, events io.Wri
 		return err
 	}}
 	if r.events != "" {
-		owned.ServerLog = events
+		owned.ServerLog = serverEvents{events}
 	}
 	return runnerfsm.RunHTTP(ctx, owned)
 }
