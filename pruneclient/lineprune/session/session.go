@@ -50,3 +50,22 @@ func (c Call) text(names ...string) string {
 	}
 	return ""
 }
+
+// Pattern is what the call searches for, or "".
+func (c Call) Pattern() string { return c.text("pattern", "query") }
+
+// FirstLine is the number of the first line the call asks for, or 0.
+func (c Call) FirstLine() int {
+	for _, name := range []string{"offset", "start_line"} {
+		switch n := c.Args[name].(type) {
+		case float64:
+			return int(max(min(n, maxLine), 0))
+		case int:
+			return max(min(n, maxLine), 0)
+		}
+	}
+	return 0
+}
+
+// maxLine is more lines than any file has.
+const maxLine = 1 << 30
