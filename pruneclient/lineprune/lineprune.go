@@ -1,7 +1,7 @@
 // Package lineprune is the embedded line pruner: given a text and a question it decides
 // which lines to keep. It is a pure function without state or I/O. Its steps are packages in
 // a row, each of which knows only those before it: tuning, words, doc, structure, logs, detect,
-// query, rank, render, choose.
+// query, rank, learned, render, choose.
 package lineprune
 
 import (
@@ -10,6 +10,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/choose"
 	"mcp-pruner/pruneclient/lineprune/detect"
 	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/learned"
 	"mcp-pruner/pruneclient/lineprune/logs"
 	"mcp-pruner/pruneclient/lineprune/query"
 	"mcp-pruner/pruneclient/lineprune/rank"
@@ -52,7 +53,10 @@ func Prune(ctx context.Context, text, question string, kind Kind, opts Options) 
 	if err != nil {
 		return Result{}, err
 	}
-	return s.Choose(), nil
+	if opts.weighs(len(s.Score)) {
+		s = s.Weighed(learned.Embedded())
+	}
+	return s.Choose(), ctx.Err()
 }
 
 // read takes a text through every step short of scoring.
@@ -94,6 +98,7 @@ type Survey struct {
 	relevance  rank.Relevance
 	confidence float64
 	opts       Options
+	ranking    *learned.Ranking // nil: the rules choose
 }
 
 // Look surveys a text. It checks ctx as Prune does.
@@ -106,7 +111,8 @@ func Look(ctx context.Context, text, question string, kind Kind, opts Options) (
 	if err != nil {
 		return Survey{}, err
 	}
-	return Survey{t.Kind, r.Score, t, r, rank.Confidence(t, &r), opts}, nil
+	s := Survey{Kind: t.Kind, Score: r.Score, text: t, relevance: r, confidence: rank.Confidence(t, &r), opts: opts}
+	return s, nil
 }
 
 // With is the same survey under other options. Those that say what the text is change
@@ -118,6 +124,9 @@ func (s Survey) With(opts Options) Survey {
 
 // Choose is what Prune returns.
 func (s Survey) Choose() Result {
+	if s.ranking != nil {
+		return choose.Ranges(s.text, s.relevance, s.confidence, *s.ranking, s.opts.choosing())
+	}
 	return choose.Lines(s.text, s.relevance, s.confidence, s.opts.choosing())
 }
 

@@ -44,7 +44,7 @@ type Ref struct {
 
 // Question is what was asked, ready to be matched.
 type Question struct {
-	text     string
+	Text     string // as it was asked, its beginning if it is long
 	Groups   []Group
 	Next     [][]int16          // per group, those whose word follows its own in the question
 	last     int16              // group of the word read last, or -1
@@ -72,7 +72,7 @@ func Parse(text string) *Question {
 	if len(text) > tuning.MaxQuestion {
 		text = strings.ToValidUTF8(text[:tuning.MaxQuestion], "")
 	}
-	q := &Question{text: text, Stems: map[string][]Ref{}, wholes: map[string][]Ref{}, last: -1}
+	q := &Question{Text: text, Stems: map[string][]Ref{}, wholes: map[string][]Ref{}, last: -1}
 	for _, tok := range strings.Fields(text) {
 		q.addToken(tok)
 	}

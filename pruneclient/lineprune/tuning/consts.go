@@ -93,3 +93,8 @@ const (
 	MinGain       = 0.12 // share of the tokens that has to be saved, markers counted
 	MarkerTokens  = 16   // about what one marker costs
 )
+
+// Learned ranking (docs/LEARNED.md has the curve).
+const (
+	RangePrice = 2048 // 4096ths: share of what is needed that one share of the tokens has to be expected to hold
+)

@@ -1,0 +1,94 @@
+package choose
+
+import (
+	"mcp-pruner/pruneclient/lineprune/detect"
+	"mcp-pruner/pruneclient/lineprune/learned"
+	"mcp-pruner/pruneclient/lineprune/rank"
+	"mcp-pruner/pruneclient/lineprune/tuning"
+)
+
+// Ranges selects the ranges of lines that a learned ranking expects to be used for what
+// they cost, markers included.
+func Ranges(t *rank.Text, r rank.Relevance, confidence float64, ranking learned.Ranking, opts Options) Result {
+	p := &chooser{Text: t, Relevance: r, opts: opts, confidence: confidence}
+	keep, warnings := p.decideRanges(ranking)
+	res := Result{Kind: p.Kind, Total: len(keep), Confidence: p.confidence, Warnings: warnings}
+	res.set(keep)
+	if opts.Explain {
+		res.Lines, res.Terms = p.explainRanges(keep, ranking), p.terms()
+	}
+	return res
+}
+
+func (p *chooser) decideRanges(ranking learned.Ranking) (keep []cause, warnings []string) {
+	switch {
+	case detect.LooksLikeDiff(p.Doc):
+		return p.everything(), []string{IsDiff}
+	case p.budgeted():
+		return p.ranges(ranking), nil
+	case p.Doc.Total < tuning.ShortText:
+		return p.everything(), []string{TooShort}
+	}
+	if keep = p.ranges(ranking); !p.gains(keep) {
+		return p.everything(), []string{NoGain}
+	}
+	return keep, nil
+}
+
+// ranges keeps what is protected and the best ranges beside it.
+func (p *chooser) ranges(ranking learned.Ranking) []cause {
+	keep := p.protect()
+	plan := ranking.Plan(tuning.MarkerTokens)
+	plan.Forced = make([]bool, len(keep))
+	for i, c := range keep {
+		plan.Forced[i] = c != dropped
+	}
+	chosen := make([]bool, len(keep))
+	if p.budgeted() {
+		chosen = plan.Within(int(p.opts.Budget * float64(p.Doc.Total)))
+	} else {
+		plan.At(tuning.RangePrice, chosen)
+	}
+	for i, yes := range chosen {
+		if yes && keep[i] == dropped {
+			keep[i] = relevant
+		}
+	}
+	p.closeGaps(keep)
+	return keep
+}
+
+// closeGaps keeps the gaps that are no longer than their marker.
+func (p *chooser) closeGaps(keep []cause) {
+	if p.opts.Marker == nil {
+		return
+	}
+	exact := *p
+	exact.opts.Budget = 1
+	exact.bridge(keep)
+}
+
+func (p *chooser) everything() []cause {
+	keep := make([]cause, len(p.Doc.Lines))
+	for i := range keep {
+		keep[i] = wholeText
+	}
+	return keep
+}
+
+// explainRanges says for every line what raised its score, and why it was kept or
+// dropped.
+func (p *chooser) explainRanges(keep []cause, ranking learned.Ranking) []Line {
+	out := make([]Line, len(keep))
+	for i, c := range keep {
+		out[i] = Line{Score: learned.Bits(ranking.Scores[i]), Kept: c != dropped, Why: ranking.Why(i)}
+		switch c {
+		case relevant:
+		case dropped:
+			out[i].Why = "below the cut: " + out[i].Why
+		default:
+			out[i].Why = causeNames[c]
+		}
+	}
+	return out
+}

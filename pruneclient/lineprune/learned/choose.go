@@ -1,0 +1,161 @@
+package learned
+
+import "mcp-pruner/pruneclient/lineprune/learned/trees"
+
+// gainOf is the expected benefit of keeping each line: its tokens times two to the power
+// of its score. Only the proportions between the lines of one text matter.
+func gainOf(in *Input, scores []int32) []int64 {
+	gain := make([]int64, len(scores))
+	for i, s := range scores {
+		gain[i] = int64(in.Tokens[i]) * power(s)
+	}
+	return gain
+}
+
+// maxBits bounds scores on both sides, so that sums over any text fit into 64 bits.
+const maxBits = 12
+
+// power is 4096 times two to the power of score, straight between whole bits.
+func power(score int32) int64 {
+	score = min(max(score, -maxBits*trees.Bit), maxBits*trees.Bit)
+	whole := int(score) >> 10
+	part := int64(score) - int64(whole)<<10
+	return ((1 << (maxBits + whole)) * (trees.Bit + part)) >> 10
+}
+
+// Plan is the lines to choose among and what keeping and omitting them costs.
+type Plan struct {
+	Gain   []int64 // per line
+	Tokens []int32 // per line
+	Marker int32   // tokens of the marker that each omitted range costs
+	Forced []bool  // lines that are kept in any case; nil: none
+}
+
+// At keeps the ranges whose gain is worth price for every token, markers included: the
+// best choice there is at that price.
+func (p *Plan) At(price int64, keep []bool) {
+	// Going down the lines, keepBest and dropBest are the most that can be earned with
+	// this line kept or omitted; from remembers how each was reached.
+	const fromKeep, fromDrop = 1, 2
+	from := make([]uint8, len(p.Gain))
+	keepBest, dropBest := int64(0), -int64(p.Marker)*price
+	for i, g := range p.Gain {
+		k, d := keepBest, dropBest
+		if d > k {
+			k, from[i] = d, fromKeep
+		}
+		if open := keepBest - int64(p.Marker)*price; i > 0 && open > dropBest {
+			d, from[i] = open, from[i]|fromDrop
+		}
+		if p.Forced != nil && p.Forced[i] {
+			d = -1 << 60
+		}
+		keepBest, dropBest = k+g-int64(p.Tokens[i])*price, d
+	}
+	kept := keepBest >= dropBest
+	for i := len(keep) - 1; i >= 0; i-- {
+		keep[i] = kept
+		if kept {
+			kept = from[i]&fromKeep == 0
+		} else {
+			kept = from[i]&fromDrop != 0
+		}
+	}
+}
+
+// Within keeps the best ranges whose tokens, markers not counted, are at most budget;
+// what is left is filled with single lines beside them.
+func (p *Plan) Within(budget int) []bool {
+	keep := p.search(func(keep []bool) bool { return p.tokensOf(keep) <= budget })
+	p.fill(keep, budget-p.tokensOf(keep))
+	return keep
+}
+
+// Holding keeps as few tokens as hold the given gain.
+func (p *Plan) Holding(gain int64) []bool {
+	keep, best := make([]bool, len(p.Gain)), make([]bool, len(p.Gain))
+	for i := range best {
+		best[i] = true
+	}
+	low, high := int64(0), p.highest()
+	for range rounds {
+		mid := (low + high) / 2
+		p.At(mid, keep)
+		if p.held(keep) >= gain {
+			low = mid
+			copy(best, keep)
+		} else {
+			high = mid
+		}
+	}
+	return best
+}
+
+// rounds is how often the price is halved.
+const rounds = 22
+
+// search returns the choice at the lowest price that fits.
+func (p *Plan) search(fits func([]bool) bool) []bool {
+	keep, best := make([]bool, len(p.Gain)), make([]bool, len(p.Gain))
+	low, high := int64(0), p.highest()
+	p.At(high, best)
+	for range rounds {
+		mid := (low + high) / 2
+		p.At(mid, keep)
+		if fits(keep) {
+			high = mid
+			copy(best, keep)
+		} else {
+			low = mid
+		}
+	}
+	return best
+}
+
+// highest is a price that no line is worth.
+func (p *Plan) highest() int64 {
+	top := int64(0)
+	for i, g := range p.Gain {
+		top = max(top, g/int64(max(p.Tokens[i], 1)))
+	}
+	return top + 1
+}
+
+func (p *Plan) tokensOf(keep []bool) int {
+	sum := 0
+	for i, k := range keep {
+		if k {
+			sum += int(p.Tokens[i])
+		}
+	}
+	return sum
+}
+
+func (p *Plan) held(keep []bool) int64 {
+	sum := int64(0)
+	for i, k := range keep {
+		if k {
+			sum += p.Gain[i]
+		}
+	}
+	return sum
+}
+
+// fill extends kept ranges, best lines first, while they fit.
+func (p *Plan) fill(keep []bool, left int) {
+	for {
+		best, at := int64(-1), -1
+		for i, k := range keep {
+			t := int64(p.Tokens[i])
+			beside := i > 0 && keep[i-1] || i+1 < len(keep) && keep[i+1]
+			if !k && beside && int(t) <= left && p.Gain[i]/t > best {
+				best, at = p.Gain[i]/t, i
+			}
+		}
+		if at < 0 {
+			return
+		}
+		keep[at] = true
+		left -= int(p.Tokens[at])
+	}
+}

@@ -1,0 +1,133 @@
+package trees
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// The text format: "#" lines say where the weights come from, "base N" gives the
+// constant, "features A|B|..." the names that nodes refer to by number, and every other line is one
+// tree, its nodes as feature>threshold ("-" where there is none), then its leaves.
+
+// Write writes a forest. names are those of all features; only the ones that are used
+// are written.
+func Write(w io.Writer, f *Forest, names []string, notes []string) error {
+	out := bufio.NewWriter(w)
+	for _, note := range notes {
+		fmt.Fprintf(out, "# %s\n", note)
+	}
+	number, used := numbering(f, names)
+	fmt.Fprintf(out, "base %d\nfeatures %s\n", f.Base, strings.Join(used, "|"))
+	for k := range f.Trees {
+		t := &f.Trees[k]
+		for _, n := range t.Nodes {
+			if n.Threshold == Never {
+				out.WriteString("- ")
+			} else {
+				fmt.Fprintf(out, "%d>%d ", number[n.Feature], n.Threshold)
+			}
+		}
+		for i, v := range t.Leaf {
+			if i > 0 {
+				out.WriteByte(' ')
+			}
+			out.WriteString(strconv.Itoa(int(v)))
+		}
+		out.WriteByte('\n')
+	}
+	return out.Flush()
+}
+
+// numbering gives the features that are used numbers in order.
+func numbering(f *Forest, names []string) (number map[int32]int, used []string) {
+	asked := map[int32]bool{}
+	for k := range f.Trees {
+		for _, n := range f.Trees[k].Nodes {
+			if n.Threshold != Never {
+				asked[n.Feature] = true
+			}
+		}
+	}
+	number = map[int32]int{}
+	for i, name := range names {
+		if asked[int32(i)] {
+			number[int32(i)] = len(used)
+			used = append(used, name)
+		}
+	}
+	return number, used
+}
+
+// Parse reads what Write wrote. names are those of all features there are now.
+func Parse(text string, names []string) (*Forest, error) {
+	index := map[string]int32{}
+	for i, name := range names {
+		index[name] = int32(i)
+	}
+	f := &Forest{}
+	var features []int32
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		word, rest, _ := strings.Cut(line, " ")
+		switch word {
+		case "#":
+		case "base":
+			base, err := strconv.ParseInt(rest, 10, 32)
+			if err != nil {
+				return nil, fmt.Errorf("weights: base: %w", err)
+			}
+			f.Base = int32(base)
+		case "features":
+			for name := range strings.SplitSeq(rest, "|") {
+				i, ok := index[name]
+				if !ok {
+					return nil, fmt.Errorf("weights: no feature is called %q: train again", name)
+				}
+				features = append(features, i)
+			}
+		default:
+			t, err := parseTree(line, features)
+			if err != nil {
+				return nil, fmt.Errorf("weights: tree %d: %w", len(f.Trees)+1, err)
+			}
+			f.Trees = append(f.Trees, t)
+		}
+	}
+	return f, nil
+}
+
+func parseTree(line string, features []int32) (t Tree, err error) {
+	fields := strings.Fields(line)
+	if len(fields) != Inner+Leaves {
+		return t, fmt.Errorf("%d fields instead of %d", len(fields), Inner+Leaves)
+	}
+	for i, field := range fields[:Inner] {
+		if t.Nodes[i], err = parseNode(field, features); err != nil {
+			return t, err
+		}
+	}
+	for i, field := range fields[Inner:] {
+		v, err := strconv.ParseInt(field, 10, 32)
+		if err != nil {
+			return t, err
+		}
+		t.Leaf[i] = int32(v)
+	}
+	return t, nil
+}
+
+func parseNode(field string, features []int32) (Node, error) {
+	if field == "-" {
+		return Node{Threshold: Never}, nil
+	}
+	feature, threshold, _ := strings.Cut(field, ">")
+	k, err := strconv.Atoi(feature)
+	if err != nil || k < 0 || k >= len(features) {
+		return Node{}, fmt.Errorf("no feature %q", feature)
+	}
+	v, err := strconv.ParseInt(threshold, 10, 32)
+	return Node{features[k], int32(v)}, err
+}

@@ -1,0 +1,91 @@
+package lineprune_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/lineprune"
+	"mcp-pruner/pruneclient/lineprune/session"
+)
+
+// widgets is a program of 40 functions.
+func widgets() string {
+	var out strings.Builder
+	out.WriteString("package widgets\n\nimport \"errors\"\n")
+	for i := range 40 {
+		fmt.Fprintf(&out, "\n// Widget%d is the one of shelf %d.\nfunc Widget%d(n int) (int, error) {\n\tif n > %d {\n\t\treturn 0, errors.New(\"too many of %d\")\n\t}\n\treturn n * %d, nil\n}\n", i, i, i, i, i, i)
+	}
+	return out.String()
+}
+
+func pruneWith(t *testing.T, call session.Call, budget float64) lineprune.Result {
+	t.Helper()
+	res, err := lineprune.Prune(t.Context(), widgets(), "look at the file", lineprune.Auto, lineprune.Options{
+		File: call.File(), Call: call, Budget: budget, Explain: true,
+	})
+	require.NoError(t, err)
+	return res
+}
+
+// TestSessionSaysWhatTheQuestionDoesNot asks with words that say nothing.
+func TestSessionSaysWhatTheQuestionDoesNot(t *testing.T) {
+	call := session.Call{Tool: "Read", Args: map[string]any{"file_path": "/src/widgets.go"}, Context: []session.Event{
+		{Kind: session.Say, Text: "Widget31 returns the wrong error, I will fix its check"},
+		{Kind: session.Search, Text: "Widget31"},
+	}}
+	res := pruneWith(t, call, 0.1)
+	lines := strings.Split(widgets(), "\n")
+	found := false
+	for _, n := range res.Kept {
+		found = found || strings.HasPrefix(lines[n-1], "func Widget31(")
+	}
+	require.True(t, found, "kept %v", res.Kept)
+	require.LessOrEqual(t, len(res.Blocks), 4, "few ranges")
+}
+
+func TestBudgetHoldsWithTheSession(t *testing.T) {
+	call := session.Call{Args: map[string]any{"file_path": "widgets.go"}}
+	total := 0
+	for _, line := range strings.Split(strings.TrimSuffix(widgets(), "\n"), "\n") {
+		total += lineprune.CountTokens(line)
+	}
+	for _, budget := range []float64{0.05, 0.3, 0.5, 0.9} {
+		used := 0
+		for _, n := range pruneWith(t, call, budget).Kept {
+			used += lineprune.CountTokens(strings.Split(widgets(), "\n")[n-1])
+		}
+		require.LessOrEqual(t, float64(used), budget*float64(total))
+		require.Positive(t, used)
+	}
+}
+
+func TestSealedLinesStayWithTheSession(t *testing.T) {
+	text := widgets() + "⟦NO_PRUNE_BEGIN⟧\nkeep me\n⟦NO_PRUNE_END⟧\n" + widgets()
+	res, err := lineprune.Prune(t.Context(), text, "Widget3", lineprune.Code, lineprune.Options{
+		Call: session.Call{Args: map[string]any{"file_path": "w.go"}}, Budget: 0.1,
+	})
+	require.NoError(t, err)
+	sealed := strings.Count(widgets(), "\n") + 2
+	require.Contains(t, res.Kept, sealed)
+}
+
+func TestEveryLineIsExplained(t *testing.T) {
+	res := pruneWith(t, session.Call{Args: map[string]any{"file_path": "widgets.go"}}, 0.3)
+	require.Len(t, res.Lines, res.Total)
+	for i, line := range res.Lines {
+		require.NotEmpty(t, line.Why, "line %d", i+1)
+	}
+}
+
+// TestWithoutACallTheRulesChoose sees that a bare question never meets the weights.
+func TestWithoutACallTheRulesChoose(t *testing.T) {
+	opts := lineprune.Options{File: "widgets.go", Budget: 0.3}
+	survey, err := lineprune.Look(t.Context(), widgets(), "Widget7", lineprune.Code, opts)
+	require.NoError(t, err)
+	res, err := lineprune.Prune(t.Context(), widgets(), "Widget7", lineprune.Code, opts)
+	require.NoError(t, err)
+	require.Equal(t, survey.Choose(), res)
+}
