@@ -3,6 +3,7 @@
 # make test       every test, with the race detector
 # make bench      speed and memory, as ratios within one run
 # make quality    how well the embedded pruner prunes (PRUNEBENCH=folder of cases)
+# make train      learn the weights of the ranking (FIXTURES=folder of cases and sessions) and write docs/LEARNED.md
 # make e2e        real clients against the real server (installs them from npm)
 # make fuzz       each fuzz target for a while (FUZZTIME=10s, or a number of runs: 5000x)
 # make soak       the HTTP server under mixed load with faults (SOAK=10m)
@@ -12,8 +13,9 @@
 GO ?= go
 FUZZTIME ?= 10s
 SOAK ?= 10m
+FIXTURES ?= ../shared/fixtures
 
-.PHONY: all build install demo fmt check-fmt vet lint test bench quality e2e soak fuzz docs rg
+.PHONY: all build install demo fmt check-fmt vet lint test bench quality train e2e soak fuzz docs rg
 
 all: fmt vet lint test
 
@@ -75,6 +77,10 @@ docs:
 # How well the embedded pruner prunes: PRUNEBENCH is a folder of cases.
 quality:
 	$(GO) run -tags tuning ./pruneclient/lineprune/quality -data "$(PRUNEBENCH)" -o docs/QUALITY.md
+
+# The learned ranking's weights, and how good they are on folds they have not seen.
+train:
+	$(GO) run ./cmd/internal/dev/train -data "$(FIXTURES)" -o pruneclient/lineprune/learned -report docs/LEARNED.md
 
 # The HTTP server under mixed load with faults, and what that leaves behind.
 soak: build

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcp-pruner/cmd/internal/replay"
+	"mcp-pruner/cmd/internal/sessions"
+	"mcp-pruner/pruneclient/lineprune"
+	"mcp-pruner/pruneclient/lineprune/session"
+)
+
+// Weights of the three kinds of examples. sessionbench is chosen with care; replay's
+// own rules find more of the same, with less; prunebench's questions were not an agent's.
+const (
+	replayWeight = 0.5
+	pruneWeight  = 0.3
+)
+
+// benchCase is a case of sessionbench or prunebench.
+type benchCase struct {
+	Question string         `json:"question"`
+	Text     string         `json:"text"`
+	Type     lineprune.Kind `json:"source_type"`
+	Task     string         `json:"task"`
+	Tool     string         `json:"tool"`
+	Args     map[string]any `json:"args"`
+	Gold     []int          `json:"gold"`
+	Source   string         `json:"source"`
+	Repo     string         `json:"repo"`
+	Session  string         `json:"session"`
+	Step     int            `json:"step"`
+	Meta     struct {
+		Path    string `json:"path"`
+		Pattern string `json:"pattern"`
+		Tool    string `json:"tool"`
+	} `json:"meta"`
+}
+
+// collections are the files of sessions that sessionbench's sources stand for.
+var collections = map[string]string{"entire": "claude-code", "vorflux": "swe-bench", "gemini3pro": "mini-swe"}
+
+// data is all examples. Those of sessionbench and prunebench are measured on, too.
+type data struct {
+	session, prune, replay []*example
+}
+
+func (d *data) all() []*example {
+	all := append(append([]*example(nil), d.session...), d.replay...)
+	return append(all, d.prune...)
+}
+
+func load(ctx context.Context, dir string) (*data, error) {
+	cases, contexts, err := loadSessions(ctx, filepath.Join(dir, "sessions"))
+	if err != nil {
+		return nil, err
+	}
+	d := &data{replay: cases}
+	if d.session, err = loadSessionBench(filepath.Join(dir, "sessionbench", "dev", "cases.jsonl.gz"), contexts); err != nil {
+		return nil, err
+	}
+	d.prune, err = loadPruneBench(filepath.Join(dir, "prunebench", "dev"))
+	return d, err
+}
+
+// readCases calls each for every case of a file.
+func readCases(name string, each func(benchCase)) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	dec := json.NewDecoder(bufio.NewReaderSize(z, 1<<20))
+	for {
+		var c benchCase
+		if err := dec.Decode(&c); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		each(c)
+	}
+}
+
+// loadSessions finds the lines that sessions used later, by replay's rules, and what
+// was known at every step: by collection, session and step.
+func loadSessions(ctx context.Context, dir string) ([]*example, map[string][]session.Event, error) {
+	var out []*example
+	contexts := map[string][]session.Event{}
+	files, err := sessions.Files([]string{dir})
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".jsonl.gz")
+		err = errors.Join(err, sessions.ReadFile(ctx, file, func(s sessions.Session) error {
+			return replay.Cases(ctx, s, func(c replay.Case) error {
+				contexts[stepKey(name, s.ID, c.Step)] = c.Context
+				if len(c.Gold) > 0 && c.Question != "" {
+					out = append(out, &example{
+						question: c.Question, text: c.Text, task: string(c.Call.Kind), gold: c.Gold, weight: replayWeight,
+						call:  session.Call{Tool: c.Call.Tool, Args: c.Args, Context: c.Context},
+						group: s.ID, repo: repoOf(name, s.ID),
+					})
+				}
+				return nil
+			})
+		}))
+	}
+	return out, contexts, err
+}
+
+func stepKey(collection, session string, step int) string {
+	return fmt.Sprintf("%s/%s/%d", collection, session, step)
+}
+
+// repoOf is the repository that a session worked on: sessions of SWE-bench are called
+// owner__name-number, those of one person's project by no such name.
+func repoOf(collection, id string) string {
+	owner, name, ok := strings.Cut(id, "__")
+	if !ok {
+		return collection
+	}
+	if cut := strings.LastIndexByte(name, '-'); cut > 0 {
+		name = name[:cut]
+	}
+	return owner + "/" + name
+}
+
+func loadSessionBench(name string, contexts map[string][]session.Event) ([]*example, error) {
+	var out []*example
+	err := readCases(name, func(c benchCase) {
+		collection := collections[c.Source]
+		out = append(out, &example{
+			question: c.Question, text: c.Text, kind: c.Type, task: c.Task, gold: c.Gold, weight: 1, test: true,
+			call:  session.Call{Tool: c.Tool, Args: c.Args, Context: contexts[stepKey(collection, c.Session, c.Step)]},
+			group: c.Session, repo: repoOf(collection, c.Session),
+		})
+	})
+	return out, err
+}
+
+// loadPruneBench reads questions that people asked of files, logs and matches. Their
+// session is one that worked on other things: it must not mislead.
+func loadPruneBench(dir string) ([]*example, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))
+	var all []benchCase
+	for _, name := range files {
+		err = errors.Join(err, readCases(name, func(c benchCase) {
+			if len(c.Gold) > 0 {
+				all = append(all, c)
+			}
+		}))
+	}
+	var out []*example
+	for i, c := range all {
+		call := session.Call{Args: argumentsOf(c)}
+		for k := 1; k <= foreignCases; k++ {
+			if other := all[(31*i+97*k)%len(all)]; other.Repo != c.Repo {
+				call.Context = append(call.Context, eventsOf(other)...)
+			}
+		}
+		out = append(out, &example{
+			question: c.Question, text: c.Text, kind: c.Type, task: c.Task, gold: c.Gold, call: call,
+			group: c.Repo, repo: c.Repo, weight: pruneWeight, test: true,
+		})
+	}
+	return out, err
+}
+
+// foreignCases is how many questions about other things were asked before.
+const foreignCases = 8
+
+func argumentsOf(c benchCase) map[string]any {
+	switch {
+	case c.Meta.Pattern != "":
+		return map[string]any{"pattern": c.Meta.Pattern}
+	case c.Meta.Tool != "":
+		return map[string]any{"command": c.Meta.Tool}
+	}
+	return map[string]any{"file_path": c.Meta.Path}
+}
+
+func eventsOf(c benchCase) []session.Event {
+	file := session.Call{Args: argumentsOf(c)}.File()
+	return []session.Event{
+		{Kind: session.Result, Text: c.Text[:min(len(c.Text), 4000)], File: file},
+		{Kind: session.Read, File: file},
+		{Kind: session.Say, Text: c.Question},
+	}
+}
