@@ -28,14 +28,28 @@ type request struct {
 	Context []session.Event `json:"context"` // what its session did before, most recent first
 }
 
-// options are the request's; the file and the command are taken from the arguments
-// where they are not given themselves.
+// options are the request's. A file or command is an argument of the call, whether it is
+// given as such or by itself.
 func (r *request) options() lineprune.Options {
 	call := session.Call{Tool: r.Tool, Args: r.Args, Context: r.Context}
+	if len(r.Args) == 0 {
+		call.Args = named(map[string]string{"file_path": r.File, "command": r.Command})
+	}
 	return lineprune.Options{
 		File: cmp.Or(r.File, call.File()), Command: cmp.Or(r.Command, call.Command()),
 		Budget: r.Budget, Call: call,
 	}
+}
+
+// named are the arguments that are given.
+func named(given map[string]string) map[string]any {
+	args := map[string]any{}
+	for name, value := range given {
+		if value != "" {
+			args[name] = value
+		}
+	}
+	return args
 }
 
 // batch answers requests until the input ends. A request that cannot be answered
