@@ -148,6 +148,9 @@ func (l *Log) Question(c Call) string {
 	if question == "" {
 		question = tail(stripped(l.prompt), maxQuestion/2)
 	}
+	if question == "" {
+		question = strings.TrimSpace(c.Command + " " + c.File)
+	}
 	if c.Kind == Grep && c.Pattern != "" && !strings.Contains(question, c.Pattern) {
 		question = strings.TrimSpace(question + " " + clip(c.Pattern, 200))
 	}

@@ -10,6 +10,8 @@ import (
 
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/fsmcmd"
+	"mcp-pruner/cmd/internal/hook"
+	"mcp-pruner/cmd/internal/initcmd"
 	"mcp-pruner/cmd/internal/prunecmd"
 	"mcp-pruner/cmd/internal/replay"
 	"mcp-pruner/cmd/internal/runcmd"
@@ -31,7 +33,7 @@ func Root(p command.Process) *cobra.Command {
 		&cobra.Group{ID: insight, Title: "Look into it:"},
 	)
 	group(root, servers, httpCommand(p), prunerCommand(p), prunecmd.Command(p))
-	group(root, clients, runcmd.RunCommand(p, buildVersion()), runcmd.ConfigCommand(p), runcmd.InstallCommand(p))
+	group(root, clients, runcmd.RunCommand(p, buildVersion()), runcmd.ConfigCommand(p), runcmd.InstallCommand(p), initcmd.Command(p), hook.Command(p), hook.RecoverCommand(p))
 	group(root, insight, demoCommand(p), doctorCommand(p), tracecmd.Command(p), replay.Command(p), fsmcmd.Command(p), versionCommand(p))
 	root.AddCommand(runcmd.KeepCommand(p))
 	return root

@@ -67,24 +67,21 @@ const gapMark = "... 120-154"
 // but a log of a build, a test or a program, and match lists.
 func wholeCommands(c Cut) bool { return c.Kind != lineprune.Logs && c.Kind != lineprune.Grep }
 
-// Recover is the command that brings back what was cut.
-func Recover(id string) string { return "mcp-pruner recover " + id }
-
 // Header is the first line of a pruned text: how much of what was kept, and the way
 // back.
-func Header(c Cut, id string) string {
+func Header(c Cut, way string) string {
 	if c.Kind == lineprune.Grep {
-		return fmt.Sprintf("[%d of %d lines; all: `%s`]", len(c.Kept), c.Total, Recover(id))
+		return fmt.Sprintf("[%d of %d lines; all: `%s`]", len(c.Kept), c.Total, way)
 	}
-	return fmt.Sprintf("[%d of %d lines; rest: `%s --lines A-B`]", len(c.Kept), c.Total, Recover(id))
+	return fmt.Sprintf("[%d of %d lines; rest: `%s --lines A-B`]", len(c.Kept), c.Total, way)
 }
 
 // Text is a pruned text for clients that show it as it is: the header, the kept
 // lines, and a short marker for each gap. Matches need no markers, and numbered lines
 // show their gaps by their numbers.
-func Text(b Body, c Cut, id string) string {
+func Text(b Body, c Cut, way string) string {
 	var out strings.Builder
-	out.WriteString(Header(c, id))
+	out.WriteString(Header(c, way))
 	next := 1
 	for _, n := range c.Kept {
 		if n > next {
@@ -157,7 +154,7 @@ func (c Cut) Windows() []Window {
 // Split is a pruned read for a client that numbers one range of lines by itself
 // (Claude Code): the longest window, which it numbers, and everything else as a note
 // with our own numbers, so that each number the model sees is true.
-func Split(b Body, c Cut, id string) (main Window, note string) {
+func Split(b Body, c Cut, way string) (main Window, note string) {
 	windows := c.Windows()
 	for _, w := range windows {
 		if w.To-w.From > main.To-main.From || main.From == 0 {
@@ -165,7 +162,7 @@ func Split(b Body, c Cut, id string) (main Window, note string) {
 		}
 	}
 	var out strings.Builder
-	out.WriteString(Header(c, id))
+	out.WriteString(Header(c, way))
 	for _, w := range windows {
 		if w == main {
 			continue
@@ -184,8 +181,8 @@ func NoteFrame(tool, note string) string {
 }
 
 // ClaudeRead is what Claude's model is sent of a split read.
-func ClaudeRead(b Body, c Cut, id string) string {
-	main, note := Split(b, c, id)
+func ClaudeRead(b Body, c Cut, way string) string {
+	main, note := Split(b, c, way)
 	lines := make([]string, 0, main.To-main.From+1)
 	for n := main.From; n <= main.To && n > 0; n++ {
 		lines = append(lines, b.Line(n))

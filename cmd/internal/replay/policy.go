@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"strings"
+
 	"mcp-pruner/cmd/internal/fresh"
 	"mcp-pruner/pruneclient/history"
 )
@@ -86,6 +88,8 @@ func (t *trial) prunes(p Policy, a attempt) bool {
 		return false
 	case p == Proxy:
 		return true
+	case p == Hook && strings.HasPrefix(step.Tool, "mcp__"):
+		return !step.Err
 	}
 	return r.kind != history.Other && !step.Err
 }

@@ -36,8 +36,8 @@ type trial struct {
 	attempts map[int]attempt // by result
 }
 
-// exampleID has the length of a real one.
-const exampleID = "prn_3ddf8b97"
+// exampleWay has the length of a real one.
+const exampleWay = fresh.DefaultBack + " prn_3ddf8b97"
 
 // walk hands out every result with what the session knew when the call was made.
 func (b *bill) walk(each func(index int, step sessions.Step, a asked) error) error {
@@ -114,9 +114,9 @@ func prunable(kind history.Kind) bool {
 // count counts what a cut result would have sent.
 func (a *attempt) count(r *result) {
 	a.kept = countTokens(a.body.Shown(a.cut.Kept))
-	sent := fresh.Text(a.body, a.cut, exampleID)
+	sent := fresh.Text(a.body, a.cut, exampleWay)
 	if r.kind == history.Read && a.body.Mark != "" {
-		sent = fresh.ClaudeRead(a.body, a.cut, exampleID)
+		sent = fresh.ClaudeRead(a.body, a.cut, exampleWay)
 	}
 	a.header = max(countTokens(sent)-a.kept, 0)
 }

@@ -1,0 +1,142 @@
+package clientconfig
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Backups stand beside a file: what it was before the first change, or that it was
+// not there.
+const (
+	backupSuffix = ".mcp-pruner-backup"
+	absentSuffix = ".mcp-pruner-new"
+)
+
+// File is a configuration file.
+type File struct{ Path string }
+
+// Read returns the file; nil when there is none.
+func (f File) Read() ([]byte, error) {
+	b, err := os.ReadFile(f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return b, err
+}
+
+// Install writes the file as edit changes it, with a backup of what it was. A file
+// that does not change is left alone. It says whether it changed.
+func (f File) Install(edit func([]byte) ([]byte, error)) (bool, error) {
+	before, err := f.Read()
+	if err != nil {
+		return false, err
+	}
+	after, err := edit(before)
+	if err != nil || bytes.Equal(before, after) {
+		return false, err
+	}
+	if err := f.backUp(before); err != nil {
+		return false, err
+	}
+	return true, f.write(after)
+}
+
+func (f File) backUp(before []byte) error {
+	if f.exists(backupSuffix) || f.exists(absentSuffix) {
+		return nil // the state before the first change is the one to go back to
+	}
+	if before == nil {
+		if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
+			return err
+		}
+		return os.WriteFile(f.Path+absentSuffix, nil, 0o600)
+	}
+	return os.WriteFile(f.Path+backupSuffix, before, 0o600)
+}
+
+func (f File) exists(suffix string) bool {
+	_, err := os.Stat(f.Path + suffix)
+	return err == nil
+}
+
+// Uninstall takes out what was put in. Where nobody changed the file since, it is
+// again what it was, byte for byte; else remove takes out our entries and leaves the
+// rest. A file of which remove leaves nil goes. install is what
+// Install was given.
+func (f File) Uninstall(install, remove func([]byte) ([]byte, error)) (bool, error) {
+	now, err := f.Read()
+	if err != nil || now == nil {
+		return false, errors.Join(err, f.dropBackups())
+	}
+	before, known := f.before()
+	if known {
+		if again, err := install(before); err == nil && bytes.Equal(again, now) {
+			if before == nil {
+				return true, errors.Join(os.Remove(f.Path), f.dropBackups())
+			}
+			return true, errors.Join(f.write(before), f.dropBackups())
+		}
+	}
+	after, err := remove(now)
+	if err != nil {
+		return false, err
+	}
+	changed := !bytes.Equal(now, after)
+	switch {
+	case after == nil:
+		err = os.Remove(f.Path)
+	case changed:
+		err = f.write(after)
+	}
+	return changed, errors.Join(err, f.dropBackups())
+}
+
+// before is the file before the first change, nil when there was none.
+func (f File) before() (text []byte, known bool) {
+	if f.exists(absentSuffix) {
+		return nil, true
+	}
+	text, err := os.ReadFile(f.Path + backupSuffix)
+	return text, err == nil
+}
+
+func (f File) dropBackups() error {
+	var failed error
+	for _, suffix := range []string{backupSuffix, absentSuffix} {
+		if err := os.Remove(f.Path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
+}
+
+// write replaces the file in one step and keeps its mode. A symbolic link stays one.
+func (f File) write(text []byte) error {
+	path, err := filepath.EvalSymlinks(f.Path)
+	if err != nil {
+		path = f.Path
+	}
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), ".mcp-pruner-*")
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(text)
+	err = errors.Join(err, temp.Close(), os.Chmod(temp.Name(), mode))
+	if err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temp.Name()))
+	}
+	return nil
+}

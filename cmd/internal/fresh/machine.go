@@ -1,0 +1,119 @@
+package fresh
+
+import (
+	"context"
+	"errors"
+
+	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
+	"mcp-pruner/pruneclient"
+	"mcp-pruner/states"
+	"mcp-pruner/tools"
+)
+
+// Machine takes results of a client's own tools through the request machine: the tool
+// is what the client ran, and its output is there already.
+type Machine struct {
+	Client    string
+	Keep      func(ctx context.Context, text string) (id string, err error)
+	Emit      func(event.Event) // nil: none
+	Observers []states.Observer // of the delivery: trace, ledger
+	Back      string            // the command that brings a text back, before the id; "" is DefaultBack
+}
+
+// DefaultBack is how an agent gets back what was cut.
+const DefaultBack = "mcp-pruner recover"
+
+// Replacement is a result that went through the machine.
+type Replacement struct {
+	Cut Cut
+	ID  string // of the original
+	Way string // the command that brings it back
+
+	call *states.Call
+}
+
+// Written tells the machine that a replacement of so many bytes is about to be
+// written, and with what success.
+func (r *Replacement) Written(ctx context.Context, bytes int, write func() error) error {
+	r.call.Answering(bytes)
+	if err := write(); err != nil {
+		r.call.WriteFailed(ctx, err)
+		return err
+	}
+	r.call.Written(ctx)
+	return nil
+}
+
+// Prune takes one result through the machine. ok is false when it stays as it is.
+func (m Machine) Prune(ctx context.Context, r Result) (replacement *Replacement, ok bool, err error) {
+	definition, err := fsm.Compile(fsm.RequestTable())
+	if err != nil {
+		return nil, false, err
+	}
+	out := &Replacement{}
+	p := &pruner{result: r, out: out, back: m.Back}
+	if p.back == "" {
+		p.back = DefaultBack
+	}
+	pipeline := &states.Pipeline{
+		Machine: definition, Pruner: p, Keep: m.Keep, Emit: m.Emit, Observers: m.Observers,
+		Tools: []tools.Tool{{Name: r.Call.Tool, Check: func(map[string]any) (tools.Call, []tools.Issue) { return given{r}, nil }}},
+	}
+	args := r.Args
+	if args == nil {
+		args = map[string]any{}
+	}
+	out.call = pipeline.Run(ctx, states.Request{Client: m.Client, Params: map[string]any{"name": r.Call.Tool, "arguments": args}})
+	applied := out.call.Pruning().Applied && !out.Cut.Whole()
+	return out, applied, errors.Join(p.err, ctx.Err())
+}
+
+// given is a call whose output is there already.
+type given struct{ r Result }
+
+func (g given) FocusQuestion() string                     { return g.r.Question }
+func (g given) Run(context.Context) (tools.Output, error) { return output{g.r, g.r.Body.Code()}, nil }
+func (g given) Subject() tools.Subject {
+	return tools.Subject{Path: g.r.Call.File, Command: g.r.Call.Command, Pattern: g.r.Call.Pattern}
+}
+
+// output is a text as the client has it.
+type output struct {
+	r    Result
+	text string
+}
+
+func (o output) Code() string { return o.text }
+func (o output) Text() string { return o.text }
+func (o output) Source() tools.Source {
+	return tools.Source{File: o.r.Call.File, Command: o.r.Call.Command, FirstLine: o.r.Body.First}
+}
+func (o output) Prune(pruned string) (tools.Output, error) { return output{o.r, pruned}, nil }
+func (o output) Structured(pruning any) any {
+	return map[string]any{"text": o.text, "pruning": pruning}
+}
+
+// pruner is the embedded pruner as the machine sees it. It notes the cut for clients
+// that want more than the text.
+type pruner struct {
+	result Result
+	out    *Replacement
+	back   string
+	err    error
+}
+
+func (p *pruner) Endpoint() string { return pruneclient.EmbeddedEndpoint }
+
+func (p *pruner) Prune(ctx context.Context, req pruneclient.Request) (pruneclient.Result, error) {
+	cut, err := Prune(ctx, p.result)
+	if err != nil {
+		p.err = err
+		return pruneclient.Result{}, &pruneclient.Error{Code: pruneclient.Timeout, Message: "the embedded pruner did not finish in time"}
+	}
+	p.out.Cut, p.out.ID, p.out.Way = cut, req.RecoveryID, p.back+" "+req.RecoveryID
+	if cut.Whole() {
+		return pruneclient.Result{Text: req.Text}, nil
+	}
+	return pruneclient.Result{Text: Text(p.result.Body, cut, p.out.Way)}, nil
+}

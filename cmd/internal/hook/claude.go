@@ -1,0 +1,164 @@
+package hook
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcp-pruner/cmd/internal/fresh"
+	"mcp-pruner/pruneclient/history"
+)
+
+// claude is Claude Code: PostToolUse with updatedToolOutput in the tool's own shape. A
+// failed command goes to PostToolUseFailure, where nothing can be replaced.
+func claude() client {
+	return client{name: "claude", read: readClaude, answer: answerClaude, other: rememberCompaction}
+}
+
+func readClaude(message []byte) (finished, bool) {
+	m := object(message)
+	if text(m, "hook_event_name") != "PostToolUse" {
+		return finished{}, false
+	}
+	f := finished{
+		session: text(m, "session_id"), transcript: text(m, "transcript_path"), agent: text(m, "agent_id"),
+		id: text(m, "tool_use_id"), tool: text(m, "tool_name"), args: child(m, "tool_input"),
+	}
+	if f.agent != "" {
+		f.transcript = agentTranscript(m, f)
+	}
+	ok := f.readOutput(m["tool_response"])
+	return f, ok
+}
+
+// agentTranscript is the transcript of a sub-agent, which lies beside the session's.
+func agentTranscript(m map[string]any, f finished) string {
+	if path := text(m, "agent_transcript_path"); path != "" {
+		return path
+	}
+	path := filepath.Join(strings.TrimSuffix(f.transcript, ".jsonl"), "subagents", "agent-"+filepath.Base(f.agent)+".jsonl")
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	return f.transcript
+}
+
+// readOutput finds the text in a tool's own output.
+func (f *finished) readOutput(response any) bool {
+	kind := history.KindOf(f.tool)
+	if strings.HasPrefix(f.tool, "mcp__") {
+		if kind != history.Other {
+			return false // our own server prunes by itself
+		}
+		f.text = mcpText(response)
+		return f.text != ""
+	}
+	r, _ := response.(map[string]any)
+	switch kind {
+	case history.Bash:
+		f.text = text(r, "stdout")
+		return text(r, "persistedOutputPath") == "" && r["isImage"] != true
+	case history.Read:
+		file := child(r, "file")
+		f.text, f.first, f.numbered = text(file, "content"), integer(file, "startLine"), true
+		return text(r, "type") == "text"
+	case history.Grep:
+		f.text = text(r, "content")
+		return text(r, "mode") == "content"
+	}
+	return false
+}
+
+// mcpText is the text of an MCP result, where text is all it has.
+func mcpText(response any) string {
+	if s, ok := response.(string); ok {
+		return s
+	}
+	if m, ok := response.(map[string]any); ok {
+		response = m["content"]
+	}
+	blocks, _ := response.([]any)
+	if len(blocks) != 1 {
+		return ""
+	}
+	block, _ := blocks[0].(map[string]any)
+	if text(block, "type") != "text" {
+		return ""
+	}
+	return text(block, "text")
+}
+
+func answerClaude(message []byte, f finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
+	response := object(message)["tool_response"]
+	output := map[string]any{"hookEventName": "PostToolUse"}
+	pruned := fresh.Text(body, r.Cut, r.Way)
+	switch shape, _ := response.(map[string]any); history.KindOf(f.tool) {
+	case history.Bash:
+		output["updatedToolOutput"] = with(shape, map[string]any{"stdout": pruned})
+	case history.Grep:
+		lines := strings.Count(pruned, "\n") + 1
+		output["updatedToolOutput"] = with(shape, map[string]any{"content": pruned, "numLines": lines})
+	case history.Read:
+		main, note := fresh.Split(body, r.Cut, r.Way)
+		if main.From == 0 {
+			return nil, nil
+		}
+		file := with(child(shape, "file"), map[string]any{
+			"content": strings.Join(body.Lines[main.From-1:main.To], "\n"), "numLines": main.To - main.From + 1, "startLine": body.First + main.From - 1,
+		})
+		output["updatedToolOutput"] = with(shape, map[string]any{"file": file})
+		output["additionalContext"] = note
+	default:
+		if _, ok := response.(string); ok {
+			output["updatedToolOutput"] = pruned
+		} else {
+			output["updatedToolOutput"] = []any{map[string]any{"type": "text", "text": pruned}}
+		}
+	}
+	return json.Marshal(map[string]any{"hookSpecificOutput": output})
+}
+
+// with is a copy of an object with some of its members replaced.
+func with(object, members map[string]any) map[string]any {
+	copied := maps.Clone(object)
+	maps.Copy(copied, members)
+	return copied
+}
+
+// rememberCompaction names, after a compaction, what can still be recovered.
+func rememberCompaction(message []byte, s state) []byte {
+	m := object(message)
+	switch {
+	case text(m, "hook_event_name") == "PreCompact":
+		s.note(entry{Client: "claude", Session: text(m, "session_id"), Transcript: text(m, "transcript_path"), Event: "compact"})
+	case text(m, "hook_event_name") == "SessionStart" && text(m, "source") == "compact":
+		return s.reminder(text(m, "session_id"))
+	}
+	return nil
+}
+
+// maxReminded is how many originals a reminder names.
+const maxReminded = 8
+
+func (s state) reminder(session string) []byte {
+	var ids []string
+	for _, e := range s.entries() {
+		if e.Session == session && e.ID != "" {
+			ids = append(ids, e.ID+" ("+strings.Join(strings.Fields(e.Tool+" "+e.About), " ")+")")
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	ids = ids[max(0, len(ids)-maxReminded):]
+	answer, err := json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{
+		"hookEventName":     "SessionStart",
+		"additionalContext": "Whole outputs from before the compaction, recoverable with `" + wayBack() + " ID`: " + strings.Join(ids, ", "),
+	}})
+	if err != nil {
+		return nil
+	}
+	return answer
+}

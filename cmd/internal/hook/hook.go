@@ -1,0 +1,263 @@
+// Package hook is `mcp-pruner hook`: a client runs it after each of its own tools, and
+// it may answer with a shorter result. Whatever goes wrong, it prints nothing and the
+// result stays as it was.
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"mcp-pruner/cmd/internal/fresh"
+	"mcp-pruner/cmd/internal/originals"
+	"mcp-pruner/cmd/internal/sessions"
+	"mcp-pruner/pruneclient/history"
+	"mcp-pruner/tools/tokens"
+)
+
+// Bounds of one run.
+const (
+	patience  = 2 * time.Second // then the result stays as it was
+	maxInput  = 64 << 20        // bytes of a client's message
+	tailBytes = 512 << 10       // of the transcript that are read, from its end
+)
+
+// finished is a client's message about a tool that has run.
+type finished struct {
+	session    string
+	transcript string
+	agent      string // the sub-agent's id; "" is the main thread
+	id         string // of the tool call
+	tool       string
+	args       map[string]any
+	text       string // what the model would be sent
+	first      int    // number of the text's first line in its file; 0 and 1 are the same
+	numbered   bool   // the client numbers the lines it shows
+
+	// Of a client without a transcript that can be read.
+	prompt string
+	said   []string // the agent's words, in order
+}
+
+// client is what the program knows about one client's hooks.
+type client struct {
+	name string
+	// read takes a message. ok is false where nothing is to be replaced.
+	read func(message []byte) (f finished, ok bool)
+	// answer is the client's JSON that puts the replacement in the result's place;
+	// nil leaves it.
+	answer func(message []byte, f finished, r *fresh.Replacement, body fresh.Body) ([]byte, error)
+	// other answers messages that are not about a finished tool.
+	other func(message []byte, s state) []byte
+}
+
+// state is what hooks remember between runs.
+type state struct {
+	dir string
+	now func() time.Time
+}
+
+// Run answers one message. It never fails: an answer is printed whole or not at all.
+func Run(ctx context.Context, c client, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { _ = recover() }() // no bug of ours costs the user a result
+		run(ctx, c, lookup, in, out)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+func run(ctx context.Context, c client, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
+	message, err := io.ReadAll(io.LimitReader(in, maxInput+1))
+	if err != nil || len(message) > maxInput {
+		return
+	}
+	dir, err := originals.StateDir(lookup)
+	if err != nil {
+		return
+	}
+	s := state{dir, time.Now}
+	f, ok := c.read(message)
+	if !ok {
+		if c.other != nil {
+			if answer := c.other(message, s); answer != nil {
+				_, _ = out.Write(answer) // the client has gone: nothing to do about it
+			}
+		}
+		return
+	}
+	s.replace(ctx, c, message, f, out)
+}
+
+// replace prunes a result and prints the answer.
+func (s state) replace(ctx context.Context, c client, message []byte, f finished, out io.Writer) {
+	size := tokens.EstimateWell(f.text)
+	if f.text == "" || size < history.MinTokens {
+		return
+	}
+	r := fresh.Result{Call: history.ParseCall(f.tool, f.args), Args: f.args}
+	r.Body = f.body(r.Call.Kind)
+	if !s.know(c, f, size, &r) {
+		return
+	}
+	records := openRecords(s.dir)
+	defer records.close()
+	m := fresh.Machine{
+		Client: c.name, Keep: originals.In(s.dir).From(r.Body.First), Emit: records.emit, Observers: records.observers, Back: wayBack(),
+	}
+	replacement, ok, err := m.Prune(ctx, r)
+	if err != nil || !ok {
+		return
+	}
+	answer, err := c.answer(message, f, replacement, r.Body)
+	if err != nil || answer == nil || ctx.Err() != nil {
+		return
+	}
+	err = replacement.Written(ctx, len(answer), func() error {
+		_, err := out.Write(answer)
+		return err
+	})
+	if err == nil {
+		s.note(entry{Client: c.name, Session: f.session, Transcript: f.transcript, Tool: f.tool, Call: f.id, ID: replacement.ID,
+			About: about(r.Call), Tokens: size, Sent: sent(f, replacement, r.Body)})
+	}
+}
+
+// sent is how many tokens the model is sent in place of the whole result.
+func sent(f finished, r *fresh.Replacement, body fresh.Body) int {
+	if f.numbered {
+		return tokens.EstimateWell(fresh.ClaudeRead(body, r.Cut, r.Way))
+	}
+	return tokens.EstimateWell(fresh.Text(body, r.Cut, r.Way))
+}
+
+func (f finished) body(kind history.Kind) fresh.Body {
+	if !f.numbered {
+		return fresh.NewBody(kind, f.text)
+	}
+	return fresh.Body{Lines: strings.Split(f.text, "\n"), First: max(f.first, 1), Mark: "\t"}
+}
+
+// know asks the session for the question and whether the result may be pruned at
+// all.
+func (s state) know(c client, f finished, size int, r *fresh.Result) bool {
+	var log history.Log
+	if f.transcript != "" {
+		if session, err := sessions.Tail(f.transcript, c.name, f.agent, tailBytes); err == nil {
+			feed(&log, session, f.id)
+		}
+	}
+	if len(f.said) > 0 || f.prompt != "" {
+		log.User(f.prompt)
+		log.Turn()
+	}
+	for _, words := range f.said {
+		log.Say(words)
+	}
+	r.Question, r.Context = log.Question(r.Call), log.Context()
+	return log.Decide(r.Call, size).Prune
+}
+
+// feed tells the log what happened before a call. Where the transcript does not have
+// the call yet, all of it came before.
+func feed(log *history.Log, session sessions.Session, id string) {
+	for _, step := range session.Steps {
+		switch step.Kind {
+		case sessions.Call:
+			log.Turn()
+		case sessions.User:
+			log.User(step.Text)
+		case sessions.Say:
+			log.Think(step.Think)
+			log.Say(step.Text)
+		case sessions.Compact:
+			log.Compact()
+		case sessions.Use:
+			if step.ID == id && id != "" {
+				return
+			}
+			log.Use(history.ParseCall(step.Tool, step.Args))
+		case sessions.Result:
+			log.Result(history.ParseCall(step.Tool, step.Args), step.Out)
+		}
+	}
+}
+
+// wayBack is the command that recovers an original: by name where the shell finds this
+// program, else by its path.
+func wayBack() string {
+	self, err := os.Executable()
+	if err != nil {
+		return fresh.DefaultBack
+	}
+	if found, err := exec.LookPath("mcp-pruner"); err == nil {
+		if a, err := os.Stat(found); err == nil {
+			if b, err := os.Stat(self); err == nil && os.SameFile(a, b) {
+				return fresh.DefaultBack
+			}
+		}
+	}
+	if strings.ContainsAny(self, " '\"") {
+		self = "'" + strings.ReplaceAll(self, "'", `'\''`) + "'"
+	}
+	return filepath.ToSlash(self) + " recover"
+}
+
+func about(c history.Call) string {
+	for _, s := range []string{c.File, c.Pattern, c.Command} {
+		if s != "" {
+			return strings.ToValidUTF8(s[:min(len(s), 200)], "")
+		}
+	}
+	return ""
+}
+
+// clients are those that can be named on the command line.
+func clients(replaceErrors bool) []client {
+	return []client{claude(), codex(), gemini(replaceErrors), opencode()}
+}
+
+func find(name string, replaceErrors bool) (client, bool) {
+	all := clients(replaceErrors)
+	i := slices.IndexFunc(all, func(c client) bool { return c.name == name })
+	if i < 0 {
+		return client{}, false
+	}
+	return all[i], true
+}
+
+// object decodes a message; nil when it is not a JSON object.
+func object(message []byte) map[string]any {
+	var m map[string]any
+	if json.Unmarshal(message, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+func text(m map[string]any, name string) string {
+	s, _ := m[name].(string)
+	return s
+}
+
+func child(m map[string]any, name string) map[string]any {
+	c, _ := m[name].(map[string]any)
+	return c
+}
+
+func integer(m map[string]any, name string) int {
+	n, _ := m[name].(float64)
+	return int(n)
+}

@@ -1,0 +1,292 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/command"
+)
+
+// world is a home with a transcript in which the agent says what it looks for.
+type world struct {
+	t          *testing.T
+	state      string
+	transcript string
+}
+
+const question = "I look where openLedger counts retries."
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, state: t.TempDir()}
+	w.transcript = filepath.Join(w.state, "session.jsonl")
+	w.say(question)
+	return w
+}
+
+func (w *world) say(words string) {
+	w.t.Helper()
+	lines := []any{
+		map[string]any{"type": "user", "sessionId": "s", "message": map[string]any{"role": "user", "content": "fix it"}},
+		map[string]any{"type": "assistant", "sessionId": "s", "message": map[string]any{"id": "m1", "content": []any{map[string]any{"type": "text", "text": words}}}},
+	}
+	var text bytes.Buffer
+	for _, line := range lines {
+		b, err := json.Marshal(line)
+		require.NoError(w.t, err)
+		text.Write(append(b, '\n'))
+	}
+	require.NoError(w.t, os.WriteFile(w.transcript, text.Bytes(), 0o600))
+}
+
+// hook runs the verb on a message and returns what it printed.
+func (w *world) hook(args []string, message any) string {
+	w.t.Helper()
+	in, ok := message.(string)
+	if !ok {
+		b, err := json.Marshal(message)
+		require.NoError(w.t, err)
+		in = string(b)
+	}
+	var stdout, stderr bytes.Buffer
+	p := command.Process{Args: args, Env: []string{"XDG_STATE_HOME=" + w.state}, Stdin: strings.NewReader(in), Stdout: &stdout, Stderr: &stderr}
+	require.Equal(w.t, 0, command.Verb(context.Background(), Command(p), p))
+	require.Empty(w.t, stderr.String())
+	return stdout.String()
+}
+
+func (w *world) message(tool string, input, response any) map[string]any {
+	return map[string]any{
+		"session_id": "s", "transcript_path": w.transcript, "hook_event_name": "PostToolUse",
+		"tool_name": tool, "tool_input": input, "tool_response": response, "tool_use_id": "t1",
+	}
+}
+
+// source is a program of which one function answers the question.
+func source() string {
+	var b strings.Builder
+	b.WriteString("package store\n\n")
+	for i := range 90 {
+		fmt.Fprintf(&b, "// handler%d answers request kind %d.\nfunc handler%d(w writer, r *request) error {\n\tif r == nil {\n\t\treturn errNoRequest\n\t}\n\treturn w.write(%d)\n}\n\n", i, i, i, i)
+		if i == 44 {
+			b.WriteString("// openLedger opens the ledger and counts retries.\nfunc openLedger(path string) (*ledger, error) {\n\tretries := 0\n\tfor retries < 3 {\n\t\tretries++\n\t}\n\treturn &ledger{retries}, nil\n}\n\n")
+		}
+	}
+	return b.String()
+}
+
+func readResponse(content string, first int) map[string]any {
+	n := strings.Count(content, "\n") + 1
+	return map[string]any{"type": "text", "file": map[string]any{"filePath": "/r/store.go", "content": content, "numLines": n, "startLine": first, "totalLines": n}}
+}
+
+func output(t *testing.T, answer string) map[string]any {
+	t.Helper()
+	var m struct {
+		Output map[string]any `json:"hookSpecificOutput"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(answer), &m), answer)
+	require.Equal(t, "PostToolUse", m.Output["hookEventName"])
+	return m.Output
+}
+
+func TestReadKeepsTrueNumbers(t *testing.T) {
+	w := newWorld(t)
+	content := source()
+	lines := strings.Split(content, "\n")
+	out := output(t, w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(content, 101))))
+	file := child(child(out, "updatedToolOutput"), "file")
+	kept := strings.Split(text(file, "content"), "\n")
+	start := integer(file, "startLine")
+	require.Equal(t, len(kept), integer(file, "numLines"))
+	require.Less(t, len(kept), len(lines)/3)
+	for i, line := range kept {
+		require.Equal(t, lines[start-101+i], line, "the number the client writes is the line's own")
+	}
+	note := text(out, "additionalContext")
+	require.Contains(t, note, "recover prn_")
+	for _, line := range strings.Split(note, "\n")[1:] {
+		var n int
+		if _, err := fmt.Sscanf(line, "%d\t", &n); err == nil {
+			require.Equal(t, lines[n-101], line[strings.IndexByte(line, '\t')+1:])
+		}
+	}
+	require.Contains(t, text(file, "content")+note, "func openLedger")
+	require.Equal(t, "/r/store.go", text(file, "filePath"))
+}
+
+func recoverVerb(t *testing.T, w *world, args ...string) (int, string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	p := command.Process{Args: args, Env: []string{"XDG_STATE_HOME=" + w.state}, Stdout: &stdout, Stderr: &stderr}
+	code := command.Verb(context.Background(), RecoverCommand(p), p)
+	return code, stdout.String()
+}
+
+func TestWhatWasCutCanBeRecovered(t *testing.T) {
+	w := newWorld(t)
+	content := source()
+	answer := w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(content, 101)))
+	id := answer[strings.Index(answer, "prn_"):][:12]
+	code, whole := recoverVerb(t, w, id)
+	require.Equal(t, 0, code)
+	require.Equal(t, content, whole)
+	lines := strings.Split(content, "\n")
+	code, some := recoverVerb(t, w, id, "--lines", "150-152")
+	require.Equal(t, 0, code)
+	require.Equal(t, strings.Join(lines[49:52], "\n")+"\n", some)
+	code, some = recoverVerb(t, w, id, "--pattern", "^func openLedger")
+	require.Equal(t, 0, code)
+	require.Regexp(t, `^\d+:func openLedger`, some)
+	for _, args := range [][]string{{"prn_00000000"}, {"../../etc/passwd"}, {id, "--lines", "1-2"}} {
+		code, _ = recoverVerb(t, w, args...)
+		require.Equal(t, 1, code, args)
+	}
+	for _, args := range [][]string{{}, {id, "--lines", "b"}, {id, "--lines", "9-3"}, {id, "--pattern", "("}} {
+		code, _ = recoverVerb(t, w, args...)
+		require.Equal(t, 2, code, args)
+	}
+}
+
+// failingTests is the log of a test run with one failure.
+func failingTests() string {
+	var b strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&b, "=== RUN   TestCase%d\n--- PASS: TestCase%d (0.00s)\n", i, i)
+		if i == 150 {
+			b.WriteString("=== RUN   TestLedger\n    ledger_test.go:42: openLedger: want 3 retries, got 4\n--- FAIL: TestLedger (0.01s)\n")
+		}
+	}
+	return b.String() + "FAIL\nFAIL\tstore\t0.210s\n"
+}
+
+func TestBashKeepsItsShape(t *testing.T) {
+	w := newWorld(t)
+	response := map[string]any{"stdout": failingTests(), "stderr": "warning: x", "interrupted": false, "isImage": false}
+	out := output(t, w.hook([]string{"claude"}, w.message("Bash", map[string]any{"command": "go test ./...", "description": "which test failed and why"}, response)))
+	shape := child(out, "updatedToolOutput")
+	require.Contains(t, text(shape, "stdout"), "want 3 retries, got 4")
+	require.Equal(t, "warning: x", shape["stderr"])
+	require.Equal(t, false, shape["interrupted"])
+	require.Contains(t, strings.SplitN(text(shape, "stdout"), "\n", 2)[0], "recover prn_")
+}
+
+// matches is what a search for retries prints.
+func matches() string {
+	var b strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&b, "internal/other/file%d.go:%d:\tlog.Printf(\"some unrelated message about retries %d\")\n", i, i+3, i)
+	}
+	return b.String() + "internal/store/ledger.go:12:func openLedger(path string) { // counts retries"
+}
+
+func TestGrepAndMCPResultsKeepTheirShape(t *testing.T) {
+	w := newWorld(t)
+	response := map[string]any{"mode": "content", "numFiles": 0, "filenames": []any{}, "content": matches(), "numLines": 201}
+	if answer := w.hook([]string{"claude"}, w.message("Grep", map[string]any{"pattern": "retries"}, response)); answer != "" {
+		shape := child(output(t, answer), "updatedToolOutput")
+		require.Contains(t, text(shape, "content"), "func openLedger")
+		require.Equal(t, strings.Count(text(shape, "content"), "\n")+1, integer(shape, "numLines"))
+	}
+	answer := w.hook([]string{"claude"}, w.message("mcp__docs__page", map[string]any{"name": "ledger"}, []any{map[string]any{"type": "text", "text": source()}}))
+	blocks, ok := output(t, answer)["updatedToolOutput"].([]any)
+	require.True(t, ok)
+	require.Contains(t, text(blocks[0].(map[string]any), "text"), "func openLedger")
+}
+
+// TestNothingIsPrinted lists what leaves a result as it was.
+func TestNothingIsPrinted(t *testing.T) {
+	w := newWorld(t)
+	read := func(input map[string]any) map[string]any { return w.message("Read", input, readResponse(source(), 1)) }
+	file := map[string]any{"file_path": "/r/store.go"}
+	for name, message := range map[string]any{
+		"broken JSON":        "{",
+		"not an object":      "[1]",
+		"empty":              "",
+		"another event":      map[string]any{"hook_event_name": "PreToolUse", "tool_name": "Read"},
+		"unknown tool":       w.message("Sing", file, map[string]any{"text": source()}),
+		"unknown shape":      w.message("Read", file, map[string]any{"type": "image"}),
+		"no response":        w.message("Read", file, nil),
+		"small":              w.message("Read", file, readResponse("package x\n", 1)),
+		"narrow range":       read(map[string]any{"file_path": "/r/store.go", "offset": 5, "limit": 40}),
+		"our own server":     w.message("mcp__pruner__read", file, source()),
+		"an image from MCP":  w.message("mcp__x__y", file, []any{map[string]any{"type": "image", "data": "x"}}),
+		"output in a file":   w.message("Bash", map[string]any{"command": "x"}, map[string]any{"stdout": failingTests(), "persistedOutputPath": "/tmp/x"}),
+		"file names only":    w.message("Grep", map[string]any{"pattern": "x"}, map[string]any{"mode": "files_with_matches", "filenames": []any{"a"}, "content": matches()}),
+		"a failed command":   map[string]any{"hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "error": "Exit code 1\n" + failingTests()},
+		"a notebook or such": w.message("NotebookEdit", file, map[string]any{"x": 1}),
+	} {
+		t.Run(name, func(t *testing.T) { require.Empty(t, w.hook([]string{"claude"}, message)) })
+	}
+}
+
+func TestWhatIsAboutToBeEditedStaysWhole(t *testing.T) {
+	w := newWorld(t)
+	w.say("Now I update store.go so that openLedger counts to five.")
+	require.Empty(t, w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(source(), 1))))
+}
+
+func TestMissingTranscriptAndStateAreNoFault(t *testing.T) {
+	w := newWorld(t)
+	m := w.message("Bash", map[string]any{"command": "go test", "description": "which test failed"}, map[string]any{"stdout": failingTests()})
+	m["transcript_path"] = filepath.Join(w.state, "none.jsonl")
+	require.NotEmpty(t, w.hook([]string{"claude"}, m), "the description is question enough")
+	blocked := filepath.Join(w.state, "file")
+	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
+	w.state = blocked // nothing can be stored below a file
+	require.Empty(t, w.hook([]string{"claude"}, m), "what cannot be stored is not cut")
+}
+
+func TestCodex(t *testing.T) {
+	w := newWorld(t)
+	m := map[string]any{
+		"session_id": "s", "transcript_path": nil, "hook_event_name": "PostToolUse", "model": "gpt-5.5", "tool_name": "Bash",
+		"tool_input": map[string]any{"command": "go test ./..."}, "tool_response": failingTests(), "tool_use_id": "c1",
+	}
+	var answer struct{ Decision, Reason string }
+	require.NoError(t, json.Unmarshal([]byte(w.hook([]string{"codex"}, m)), &answer))
+	require.Equal(t, "block", answer.Decision)
+	require.Contains(t, answer.Reason, "want 3 retries, got 4")
+	m["model"] = "gpt-5.6-codex"
+	require.Empty(t, w.hook([]string{"codex"}, m), "code mode shows it as an error")
+}
+
+func TestGeminiOnlyWhereAskedFor(t *testing.T) {
+	w := newWorld(t)
+	m := map[string]any{
+		"hook_event_name": "AfterTool", "tool_name": "run_shell_command", "tool_input": map[string]any{"command": "go test ./..."},
+		"tool_response": map[string]any{"llmContent": failingTests()},
+	}
+	require.Empty(t, w.hook([]string{"gemini"}, m))
+	require.Contains(t, w.hook([]string{"gemini", "--replace"}, m), `"decision":"deny"`)
+}
+
+func TestOpencode(t *testing.T) {
+	w := newWorld(t)
+	m := map[string]any{"tool": "bash", "callID": "c", "sessionID": "s", "args": map[string]any{"command": "go test ./..."}, "output": failingTests(), "said": []any{"which test failed and why"}}
+	require.Contains(t, w.hook([]string{"opencode"}, m), "want 3 retries, got 4")
+}
+
+func TestReminderAfterCompaction(t *testing.T) {
+	w := newWorld(t)
+	w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(source(), 1)))
+	answer := w.hook([]string{"claude"}, map[string]any{"hook_event_name": "SessionStart", "source": "compact", "session_id": "s"})
+	require.Contains(t, answer, "prn_")
+	require.Contains(t, answer, "/r/store.go")
+	require.Empty(t, w.hook([]string{"claude"}, map[string]any{"hook_event_name": "SessionStart", "source": "compact", "session_id": "other"}))
+	require.Empty(t, w.hook([]string{"claude"}, map[string]any{"hook_event_name": "PreCompact", "session_id": "s"}))
+}
+
+func TestUnknownClientIsAUsageError(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	p := command.Process{Args: []string{"emacs"}, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr}
+	require.Equal(t, 2, command.Verb(context.Background(), Command(p), p))
+}

@@ -1,0 +1,112 @@
+package hook
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+
+	"mcp-pruner/cmd/internal/fresh"
+	"mcp-pruner/pruneclient/history"
+)
+
+// codexShows is how many bytes of a hook's text Codex shows before it cuts it and
+// writes it to a file.
+const codexShows = 9_500
+
+// codex is Codex: a PostToolUse hook that "blocks" replaces the result by its reason.
+// In code mode that is an error, so models that work in it are left alone.
+func codex() client {
+	return client{name: "codex", read: readCodex, answer: func(_ []byte, _ finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
+		pruned := fresh.Text(body, r.Cut, r.Way)
+		if len(pruned) > codexShows {
+			return nil, nil
+		}
+		return json.Marshal(map[string]any{"decision": "block", "reason": pruned})
+	}}
+}
+
+func readCodex(message []byte) (finished, bool) {
+	m := object(message)
+	if text(m, "hook_event_name") != "PostToolUse" || codeMode(text(m, "model")) {
+		return finished{}, false
+	}
+	f := finished{
+		session: text(m, "session_id"), transcript: text(m, "transcript_path"),
+		id: text(m, "tool_use_id"), tool: text(m, "tool_name"), args: child(m, "tool_input"),
+	}
+	if s, ok := m["tool_response"].(string); ok {
+		f.text = s
+	} else {
+		f.text = mcpText(m["tool_response"])
+	}
+	return f, f.text != "" && (history.KindOf(f.tool) == history.Bash || history.KindOf(f.tool) == history.Other)
+}
+
+// modelVersion matches the version in a model's name, such as gpt-5.6-codex.
+var modelVersion = regexp.MustCompile(`^gpt-(\d+)(?:\.(\d+))?`)
+
+// codeMode says whether a model calls its tools from code: gpt-5.6 and later.
+func codeMode(model string) bool {
+	v := modelVersion.FindStringSubmatch(model)
+	if v == nil {
+		return false
+	}
+	major, _ := strconv.Atoi(v[1])
+	minor, _ := strconv.Atoi(v[2]) // 0 when there is none
+	return major > 5 || major == 5 && minor >= 6
+}
+
+// gemini is Gemini CLI: AfterTool with a denial replaces the result, but its model
+// sees an error. So it does so only where the user asked for it.
+func gemini(replaceErrors bool) client {
+	return client{
+		name: "gemini",
+		read: func(message []byte) (finished, bool) {
+			if !replaceErrors {
+				return finished{}, false
+			}
+			return readGemini(message)
+		},
+		answer: func(_ []byte, _ finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
+			return json.Marshal(map[string]any{"decision": "deny", "reason": fresh.Text(body, r.Cut, r.Way)})
+		},
+	}
+}
+
+func readGemini(message []byte) (finished, bool) {
+	m := object(message)
+	if text(m, "hook_event_name") != "AfterTool" {
+		return finished{}, false
+	}
+	f := finished{session: text(m, "session_id"), tool: text(m, "tool_name"), args: child(m, "tool_input")}
+	response := child(m, "tool_response")
+	if response["error"] != nil {
+		return finished{}, false
+	}
+	f.text = text(response, "llmContent")
+	return f, f.text != ""
+}
+
+// opencode is opencode: its plugin sends what it knows and puts the answer's output in
+// the result's place.
+func opencode() client {
+	return client{name: "opencode", read: readOpencode, answer: func(_ []byte, _ finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
+		return json.Marshal(map[string]any{"output": fresh.Text(body, r.Cut, r.Way)})
+	}}
+}
+
+func readOpencode(message []byte) (finished, bool) {
+	m := object(message)
+	f := finished{
+		session: text(m, "sessionID"), id: text(m, "callID"), tool: text(m, "tool"), args: child(m, "args"), text: text(m, "output"),
+	}
+	if said, ok := m["said"].([]any); ok {
+		for _, s := range said {
+			if one, ok := s.(string); ok {
+				f.said = append(f.said, one)
+			}
+		}
+	}
+	f.prompt = text(m, "prompt")
+	return f, f.text != ""
+}

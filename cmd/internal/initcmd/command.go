@@ -1,0 +1,229 @@
+// Package initcmd is `mcp-pruner init`: it puts hooks, servers and the proxy into the
+// clients' configurations, and takes out again exactly what it put in.
+package initcmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcp-pruner/cmd/internal/clientconfig"
+	"mcp-pruner/cmd/internal/command"
+)
+
+// options are the command line.
+type options struct {
+	hooks, mcp, proxy, show, uninstall bool
+}
+
+// Command is the verb.
+func Command(p command.Process) *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "init claude|codex|gemini|opencode",
+		Short: "Set a client up: hooks on its own tools, our tools, or the proxy",
+		Long: `Changes the configuration of a client. Without a flag: hooks, which prune the results
+of the tools that the client has already. Foreign entries, comments and formatting
+stay; a copy of the file before the first change is kept beside it. Running it twice
+changes nothing, and --uninstall takes out exactly what was put in.`,
+		Example: `  mcp-pruner init claude
+  mcp-pruner init claude --show
+  mcp-pruner init codex --mcp
+  mcp-pruner init claude --uninstall`,
+		Args: command.OneArgument("CLIENT"),
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(p, args[0]) },
+	}
+	f := c.Flags()
+	f.BoolVar(&o.hooks, "hooks", false, "hooks on the client's own tools (default where the client has them)")
+	f.BoolVar(&o.mcp, "mcp", false, "our read, bash and grep as an MCP server")
+	f.BoolVar(&o.proxy, "proxy", false, "send the client's API calls through mcp-pruner proxy")
+	f.BoolVar(&o.show, "show", false, "say what is there and change nothing")
+	f.BoolVar(&o.uninstall, "uninstall", false, "take out what init put in")
+	return c
+}
+
+func (o options) run(p command.Process, client string) error {
+	h, err := homeOf(p)
+	if err != nil {
+		return err
+	}
+	all, ok := h.pieces(client)
+	if !ok {
+		return command.Usagef("unknown client %q: want claude, codex, gemini or opencode", client)
+	}
+	if o.show && o.uninstall {
+		return command.Usagef("--show changes nothing and --uninstall does; choose one")
+	}
+	if o.show {
+		return show(p.Stdout, all)
+	}
+	chosen, err := o.choose(client, all)
+	if err != nil {
+		return err
+	}
+	if o.uninstall {
+		return uninstall(p.Stdout, all, chosen)
+	}
+	return install(p.Stdout, chosen)
+}
+
+// homeOf finds this program and where configurations are.
+func homeOf(p command.Process) (home, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return home{}, fmt.Errorf("find this program: %w", err)
+	}
+	if found, err := exec.LookPath("mcp-pruner"); err == nil && sameFile(found, self) {
+		if abs, err := filepath.Abs(found); err == nil { // a link that outlives an upgrade
+			self = abs
+		}
+	}
+	program := filepath.ToSlash(self)
+	if strings.ContainsAny(program, " '\"$&;()") {
+		program = "'" + strings.ReplaceAll(program, "'", `'\''`) + "'"
+	}
+	return home{lookup: p.Lookup, program: program, path: self}, nil
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// choose says which pieces the flags mean.
+func (o options) choose(client string, all []piece) ([]piece, error) {
+	wanted := map[kind]bool{hooks: o.hooks, mcp: o.mcp, proxy: o.proxy}
+	if !o.hooks && !o.mcp && !o.proxy {
+		if o.uninstall {
+			return all, nil
+		}
+		if client == "gemini" {
+			return nil, command.Usagef("gemini shows its model every result that a hook replaces as an error; choose --hooks all the same, or --mcp")
+		}
+		wanted[hooks] = true
+	}
+	var chosen []piece
+	for _, k := range []kind{hooks, mcp, proxy} {
+		i := slices.IndexFunc(all, func(p piece) bool { return p.kind == k })
+		switch {
+		case !wanted[k]:
+		case i < 0:
+			return nil, command.Usagef("init cannot set up the %s of %s; docs/HOOKS.md says how to do it by hand", k, client)
+		default:
+			chosen = append(chosen, all[i])
+		}
+	}
+	return chosen, nil
+}
+
+func install(w io.Writer, chosen []piece) error {
+	for _, p := range chosen {
+		changed, err := clientconfig.File{Path: p.file}.Install(p.install)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.file, err)
+		}
+		what := "was there already"
+		if changed {
+			what = "installed"
+		}
+		fmt.Fprintf(w, "%s: %s (%s)\n", p.kind, what, p.file)
+		if p.note != "" {
+			fmt.Fprintln(w, p.note)
+		}
+	}
+	return nil
+}
+
+// uninstall goes file by file: a file whose every piece goes can be what it was.
+func uninstall(w io.Writer, all, chosen []piece) error {
+	var failed error
+	for _, file := range filesOf(chosen) {
+		text, err := clientconfig.File{Path: file}.Read()
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		var there, going []piece
+		for _, p := range all {
+			if p.file != file || text == nil || !p.present(text) {
+				continue
+			}
+			there = append(there, p)
+			if slices.ContainsFunc(chosen, func(c piece) bool { return c.kind == p.kind }) {
+				going = append(going, p)
+			}
+		}
+		failed = errors.Join(failed, takeOut(w, file, there, going))
+	}
+	return failed
+}
+
+func takeOut(w io.Writer, file string, there, going []piece) error {
+	if len(going) == 0 {
+		fmt.Fprintf(w, "nothing of ours in %s\n", file)
+		return nil
+	}
+	f := clientconfig.File{Path: file}
+	remove := func(text []byte) ([]byte, error) {
+		return each(text, going, func(p piece) func([]byte) ([]byte, error) { return p.remove })
+	}
+	var changed bool
+	var err error
+	if len(there) == len(going) {
+		changed, err = f.Uninstall(func(text []byte) ([]byte, error) {
+			return each(text, there, func(p piece) func([]byte) ([]byte, error) { return p.install })
+		}, remove)
+	} else {
+		changed, err = f.Install(remove)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if changed {
+		fmt.Fprintf(w, "taken out of %s\n", file)
+	}
+	return nil
+}
+
+func each(text []byte, list []piece, of func(piece) func([]byte) ([]byte, error)) ([]byte, error) {
+	for _, p := range list {
+		var err error
+		if text, err = of(p)(text); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
+func filesOf(list []piece) []string {
+	var files []string
+	for _, p := range list {
+		if !slices.Contains(files, p.file) {
+			files = append(files, p.file)
+		}
+	}
+	return files
+}
+
+func show(w io.Writer, all []piece) error {
+	for _, p := range all {
+		text, err := clientconfig.File{Path: p.file}.Read()
+		if err != nil {
+			return err
+		}
+		state := "not installed"
+		if text != nil && p.present(text) {
+			state = "installed"
+		}
+		fmt.Fprintf(w, "%-6s %-14s %s\n", p.kind, state, p.file)
+	}
+	return nil
+}

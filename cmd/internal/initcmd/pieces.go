@@ -1,0 +1,311 @@
+package initcmd
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"mcp-pruner/cmd/internal/clientconfig"
+)
+
+// kind is what init can put into a client's configuration.
+type kind string
+
+// The kinds.
+const (
+	hooks kind = "hooks"
+	mcp   kind = "mcp"
+	proxy kind = "proxy"
+)
+
+// proxyURL is where `mcp-pruner proxy --port 8787` listens.
+const proxyURL = "http://127.0.0.1:8787"
+
+// piece is one thing in one file.
+type piece struct {
+	kind    kind
+	file    string
+	install func([]byte) ([]byte, error) // changes nothing where it is installed already
+	remove  func([]byte) ([]byte, error)
+	present func([]byte) bool
+	note    string // what the user has to do besides
+}
+
+// home is where the clients' configurations are.
+type home struct {
+	lookup  func(string) (string, bool)
+	program string // this program, as a shell command
+	path    string // this program's path
+}
+
+func (h home) dir(variable string, fallback ...string) string {
+	if v, ok := h.lookup(variable); ok && v != "" {
+		return v
+	}
+	base, _ := h.lookup("HOME")
+	if base == "" {
+		base, _ = os.UserHomeDir() // Windows
+	}
+	return filepath.Join(append([]string{base}, fallback...)...)
+}
+
+func (h home) config() string { return h.dir("XDG_CONFIG_HOME", ".config") }
+
+// pieces lists what init knows of a client; ok is false for an unknown one.
+func (h home) pieces(client string) (list []piece, ok bool) {
+	switch client {
+	case "claude":
+		settings := filepath.Join(h.dir("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")
+		return []piece{
+			h.hookPiece(settings, "claude", h.claudeHooks(), ""),
+			h.mcpPiece(h.claudeState(), []string{"mcpServers", "pruner"}, map[string]any{"type": "stdio", "command": h.path, "args": []any{}, "env": map[string]any{"PRUNER_URL": "embedded"}}),
+			h.memberPiece(proxy, settings, proxyURL, "env", "ANTHROPIC_BASE_URL"),
+		}, true
+	case "codex":
+		dir := h.dir("CODEX_HOME", ".codex")
+		return []piece{
+			h.hookPiece(filepath.Join(dir, "hooks.json"), "codex", h.codexHooks(), "Codex runs new hooks only after you trust them: start codex and open /hooks."),
+			h.codexMCP(filepath.Join(dir, "config.toml")),
+		}, true
+	case "gemini":
+		settings := filepath.Join(h.dir("GEMINI_CLI_HOME"), ".gemini", "settings.json")
+		return []piece{
+			h.hookPiece(settings, "gemini", h.geminiHooks(), "Gemini CLI shows its model every replaced result as an error."),
+			h.mcpPiece(settings, []string{"mcpServers", "pruner"}, map[string]any{"command": h.path, "env": map[string]any{"PRUNER_URL": "embedded"}}),
+		}, true
+	case "opencode":
+		dir := filepath.Join(h.config(), "opencode")
+		return []piece{
+			h.opencodePlugin(filepath.Join(dir, "plugins", "mcp-pruner.js")),
+			h.mcpPiece(opencodeConfig(dir), []string{"mcp", "pruner"}, map[string]any{"type": "local", "command": []any{h.path}, "environment": map[string]any{"PRUNER_URL": "embedded"}}),
+			h.memberPiece(proxy, opencodeConfig(dir), proxyURL+"/v1", "provider", "anthropic", "options", "baseURL"),
+		}, true
+	}
+	return nil, false
+}
+
+// claudeState is where Claude Code keeps the servers of a user.
+func (h home) claudeState() string {
+	if dir, ok := h.lookup("CLAUDE_CONFIG_DIR"); ok && dir != "" {
+		return filepath.Join(dir, ".claude.json")
+	}
+	return h.dir("", ".claude.json")
+}
+
+// opencodeConfig is the configuration that is there, opencode.json when none is.
+func opencodeConfig(dir string) string {
+	for _, name := range []string{"opencode.jsonc", "opencode.json", "config.json"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return filepath.Join(dir, name)
+		}
+	}
+	return filepath.Join(dir, "opencode.json")
+}
+
+// hook is one entry of a client's hooks.
+type hook struct {
+	event, matcher string
+	timeout        int // in the client's unit
+}
+
+func (h home) claudeHooks() []hook {
+	return []hook{{"PostToolUse", "Bash|Read|Grep|mcp__.*", 5}, {"PreCompact", "", 5}, {"SessionStart", "compact", 5}}
+}
+
+func (h home) codexHooks() []hook { return []hook{{"PostToolUse", "Bash|mcp__.*", 5}} }
+func (h home) geminiHooks() []hook {
+	return []hook{{"AfterTool", "read_file|run_shell_command|search_file_content|grep_search", 5000}}
+}
+
+// hookPiece adds entries to the lists under "hooks".
+func (h home) hookPiece(file, client string, entries []hook, note string) piece {
+	command := h.program + " hook " + client
+	if client == "gemini" {
+		command += " --replace"
+	}
+	p := piece{kind: hooks, file: file, note: note}
+	p.install = func(text []byte) ([]byte, error) {
+		return edit(text, func(j *clientconfig.JSON) error {
+			for _, e := range entries {
+				if h.has(j.Get("hooks", e.event), client) {
+					continue
+				}
+				entry := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command, "timeout": e.timeout}}}
+				if e.matcher != "" {
+					entry["matcher"] = e.matcher
+				}
+				if err := j.Append(entry, "hooks", e.event); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	p.remove = func(text []byte) ([]byte, error) {
+		return edit(text, func(j *clientconfig.JSON) error {
+			for _, e := range entries {
+				j.RemoveElements(func(v any) bool { return h.ours(v, client) }, "hooks", e.event)
+			}
+			return nil
+		})
+	}
+	p.present = func(text []byte) bool {
+		j, err := clientconfig.ParseJSON(text)
+		return err == nil && h.has(j.Get("hooks", entries[0].event), client)
+	}
+	return p
+}
+
+func (h home) has(list any, client string) bool {
+	entries, _ := list.([]any)
+	for _, e := range entries {
+		if h.ours(e, client) {
+			return true
+		}
+	}
+	return false
+}
+
+// ours says whether an entry of a list of hooks runs this program and nothing else.
+func (h home) ours(v any, client string) bool {
+	entry, _ := v.(map[string]any)
+	commands, _ := entry["hooks"].([]any)
+	if len(commands) != 1 {
+		return false
+	}
+	one, _ := commands[0].(map[string]any)
+	command, _ := one["command"].(string)
+	return h.names(command) && strings.Contains(command, " hook "+client)
+}
+
+// names says whether a command starts this program, under its own name or another.
+func (h home) names(command string) bool {
+	return strings.Contains(command, "mcp-pruner") || strings.Contains(command, h.path)
+}
+
+// mcpPiece adds our server under a client's servers.
+func (h home) mcpPiece(file string, path []string, entry map[string]any) piece {
+	return h.memberPiece(mcp, file, entry, path...)
+}
+
+// memberPiece adds one member. One of the same name that is not ours is an error.
+func (h home) memberPiece(k kind, file string, value any, path ...string) piece {
+	isOurs := func(v any) bool {
+		text := fmt.Sprint(v)
+		return h.names(text) || k == proxy && text == fmt.Sprint(value)
+	}
+	p := piece{kind: k, file: file}
+	p.install = func(text []byte) ([]byte, error) {
+		return edit(text, func(j *clientconfig.JSON) error {
+			switch there := j.Get(path...); {
+			case there == nil:
+				return j.Set(value, path...)
+			case isOurs(there):
+				return nil
+			}
+			return fmt.Errorf("%s is set to something else", strings.Join(path, "."))
+		})
+	}
+	p.remove = func(text []byte) ([]byte, error) {
+		return edit(text, func(j *clientconfig.JSON) error {
+			if isOurs(j.Get(path...)) {
+				j.Remove(path...)
+			}
+			return nil
+		})
+	}
+	p.present = func(text []byte) bool {
+		j, err := clientconfig.ParseJSON(text)
+		return err == nil && j.Get(path...) != nil && isOurs(j.Get(path...))
+	}
+	if k == proxy {
+		p.note = "Start the proxy before the client: mcp-pruner proxy --port 8787"
+	}
+	return p
+}
+
+// edit changes a JSON file; one that ends up as it was stays byte for byte.
+func edit(text []byte, change func(*clientconfig.JSON) error) ([]byte, error) {
+	j, err := clientconfig.ParseJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	before := j.Bytes()
+	if err := change(j); err != nil {
+		return nil, err
+	}
+	if after := j.Bytes(); !bytes.Equal(before, after) {
+		return after, nil
+	}
+	return text, nil
+}
+
+//go:embed opencode.js
+var opencodeJS string
+
+// opencodePlugin is a file of our own.
+func (h home) opencodePlugin(file string) piece {
+	text := strings.Replace(opencodeJS, `"mcp-pruner"`, strconv.Quote(h.path), 1)
+	return piece{
+		kind: hooks, file: file,
+		install: func(now []byte) ([]byte, error) { return []byte(text), nil },
+		remove:  func(now []byte) ([]byte, error) { return nil, nil },
+		present: func(now []byte) bool { return bytes.Contains(now, []byte("mcp-pruner")) },
+	}
+}
+
+// Lines around what is ours in a TOML file.
+const (
+	tomlBegin = "# mcp-pruner init: begin\n"
+	tomlEnd   = "# mcp-pruner init: end\n"
+)
+
+// codexMCP adds a table at the end of config.toml.
+func (h home) codexMCP(file string) piece {
+	block := tomlBegin + "[mcp_servers.pruner]\ncommand = " + strconv.Quote(h.path) + "\n[mcp_servers.pruner.env]\nPRUNER_URL = \"embedded\"\n" + tomlEnd
+	return piece{
+		kind: mcp, file: file,
+		install: func(text []byte) ([]byte, error) { return addTOML(text, block) },
+		remove:  removeTOML,
+		present: func(text []byte) bool { return bytes.Contains(text, []byte(tomlBegin)) },
+	}
+}
+
+func addTOML(text []byte, block string) ([]byte, error) {
+	if bytes.Contains(text, []byte(tomlBegin)) {
+		return text, nil
+	}
+	var parsed struct {
+		Servers map[string]any `toml:"mcp_servers"`
+	}
+	if _, err := toml.Decode(string(text), &parsed); err != nil {
+		return nil, err
+	}
+	if parsed.Servers["pruner"] != nil {
+		return nil, errors.New("mcp_servers.pruner is there already")
+	}
+	lead := ""
+	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
+		lead = "\n"
+	}
+	return append(bytes.Clone(text), lead+block...), nil
+}
+
+func removeTOML(text []byte) ([]byte, error) {
+	before, rest, ok := bytes.Cut(text, []byte(tomlBegin))
+	if !ok {
+		return text, nil
+	}
+	_, after, ok := bytes.Cut(rest, []byte(tomlEnd))
+	if !ok {
+		return nil, errors.New("the line \"" + strings.TrimSpace(tomlEnd) + "\" is missing; remove our table by hand")
+	}
+	return append(bytes.Clone(before), after...), nil
+}
