@@ -9,21 +9,27 @@
 # make soak       the HTTP server under mixed load with faults (SOAK=10m)
 # make docs       what is generated from the tables
 # make install    mcp-pruner into Go's bin folder
+# make dist       everything a release needs, into dist/ (SYSTEMS=linux/amd64 for one)
+# make licenses   what is linked, and under which licences
 
 GO ?= go
 FUZZTIME ?= 10s
 SOAK ?= 10m
 FIXTURES ?= ../shared/fixtures
+SYSTEMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: all build install demo fmt check-fmt vet lint test bench quality train e2e soak fuzz docs rg
+.PHONY: all build install demo fmt check-fmt vet lint test bench quality train e2e soak fuzz docs dist licenses rg
 
 all: fmt vet lint test
 
+# jeeves-mcp-pruner is the same program under another name.
 build:
-	$(GO) build -o bin/ ./cmd/mcp-pruner ./cmd/jeeves-mcp-pruner
+	$(GO) build -o bin/ ./cmd/mcp-pruner
+	ln -sf mcp-pruner bin/jeeves-mcp-pruner
 
 install:
-	$(GO) install ./cmd/mcp-pruner ./cmd/jeeves-mcp-pruner
+	$(GO) install ./cmd/mcp-pruner
+	@bin=$$($(GO) env GOBIN); ln -sf mcp-pruner "$${bin:-$$($(GO) env GOPATH)/bin}/jeeves-mcp-pruner"
 
 demo: rg
 	$(GO) run ./cmd/mcp-pruner demo -q "what happens when a handler panics" states/pipeline.go
@@ -85,3 +91,11 @@ train:
 # The HTTP server under mixed load with faults, and what that leaves behind.
 soak: build
 	$(GO) run ./cmd/internal/soak -for $(SOAK) bin/mcp-pruner
+
+# The same commit gives the same bytes: docs/RELEASE.md.
+dist:
+	rm -rf dist
+	$(GO) run ./cmd/internal/dev/dist -o dist -systems $(SYSTEMS)
+
+licenses:
+	@$(GO) run ./cmd/internal/dev/dist -licenses

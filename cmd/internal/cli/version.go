@@ -2,28 +2,36 @@ package cli
 
 import (
 	"fmt"
+	"path/filepath"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mcp-pruner/cmd/internal/command"
 )
 
-// release is the version of this source tree.
-const release = "0.1.0"
+// Release is the version of this source tree.
+const Release = "0.1.0"
+
+// The commit that a release was built from, and its date, as the linker was told
+// (make dist). Any other build knows its commit from Go.
+var commit, date string
 
 // buildVersion is the release, and the commit where the build knows it.
 func buildVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return release
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return release + "+" + s.Value[:12]
+	revision := commit
+	if info, ok := debug.ReadBuildInfo(); ok && revision == "" {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				revision = s.Value
+			}
 		}
 	}
-	return release
+	if len(revision) < 12 {
+		return Release
+	}
+	return Release + "+" + revision[:12]
 }
 
 func versionCommand(p command.Process) *cobra.Command {
@@ -34,6 +42,16 @@ func versionCommand(p command.Process) *cobra.Command {
 }
 
 func printVersion(p command.Process) error {
-	_, err := fmt.Fprintln(p.Stdout, command.Program+" "+buildVersion())
+	line := command.Program + " " + buildVersion()
+	if date != "" {
+		line += " (" + date + ")"
+	}
+	_, err := fmt.Fprintln(p.Stdout, line)
 	return err
+}
+
+// IsHTTPName says whether the program was called by the name under which it is
+// nothing but the HTTP server, whatever follows it: ".exe", or a version.
+func IsHTTPName(program string) bool {
+	return strings.HasPrefix(filepath.Base(program), "jeeves-mcp-pruner")
 }

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/cli"
+)
+
+// TestArchives: what is packed comes out again, and the same files are the same bytes.
+func TestArchives(t *testing.T) {
+	when := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+	files := []file{{name: "b", mode: 0o755, data: []byte("program")}, {name: "a/c", mode: 0o644, data: []byte("text")}}
+	assert.Equal(t, tarred(files, when), tarred(files, when))
+	assert.Equal(t, zipped(files, when), zipped(files, when))
+
+	z, err := zip.NewReader(bytes.NewReader(zipped(files, when)), int64(len(zipped(files, when))))
+	require.NoError(t, err)
+	require.Len(t, z.File, 2)
+	assert.Equal(t, os.FileMode(0o755), z.File[0].Mode())
+
+	linked := append(files, file{name: "l", link: "b"})
+	names := untar(t, tarred(linked, when))
+	assert.Equal(t, map[string]string{"b": "program", "a/c": "text", "l": "-> b"}, names)
+}
+
+func untar(t *testing.T, data []byte) map[string]string {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	require.NoError(t, err)
+	found := make(map[string]string)
+	for r := tar.NewReader(z); ; {
+		header, err := r.Next()
+		if err == io.EOF {
+			return found
+		}
+		require.NoError(t, err)
+		text, err := io.ReadAll(r)
+		require.NoError(t, err)
+		if header.Typeflag == tar.TypeSymlink {
+			text = []byte("-> " + header.Linkname)
+		}
+		found[header.Name] = string(text)
+	}
+}
+
+// TestPackages: every form of a release but the program itself, made of a program that
+// is none.
+func TestPackages(t *testing.T) {
+	out := t.TempDir()
+	t.Chdir("../../../..")
+	r := &release{out: out, version: "1.2.3", commit: strings.Repeat("a", 40), when: time.Unix(1e9, 0).UTC()}
+	var err error
+	r.extras, err = r.documents()
+	require.NoError(t, err)
+	for _, system := range allSystems {
+		require.NoError(t, r.archive(system, []byte("program")))
+		require.NoError(t, r.platformPackage(system, []byte("program")))
+		require.NoError(t, r.bundle(system, []byte("program")))
+	}
+	require.NoError(t, r.mainPackage())
+
+	read := func(name string) []byte {
+		data, err := os.ReadFile(filepath.Join(out, name))
+		require.NoError(t, err)
+		return data
+	}
+	archive := untar(t, read("mcp-pruner_1.2.3_linux_arm64.tar.gz"))
+	for _, name := range []string{"LICENSE", "README.md", "completions/mcp-pruner.bash", "completions/_mcp-pruner", "man/mcp-pruner.1", "man/mcp-pruner-run.1"} {
+		assert.NotEmpty(t, archive["mcp-pruner_1.2.3_linux_arm64/"+name], name)
+	}
+	assert.Equal(t, "-> mcp-pruner", archive["mcp-pruner_1.2.3_linux_arm64/jeeves-mcp-pruner"])
+
+	windows := read("mcp-pruner_1.2.3_windows_amd64.zip")
+	z, err := zip.NewReader(bytes.NewReader(windows), int64(len(windows)))
+	require.NoError(t, err)
+	assert.Equal(t, "mcp-pruner.exe", z.File[0].Name)
+
+	var npm struct {
+		Name, Version        string
+		OptionalDependencies map[string]string
+	}
+	require.NoError(t, json.Unmarshal([]byte(untar(t, read("mcp-pruner-1.2.3.tgz"))["package/package.json"]), &npm))
+	assert.Equal(t, "mcp-pruner 1.2.3", npm.Name+" "+npm.Version)
+	assert.Len(t, npm.OptionalDependencies, 6)
+	for name, version := range npm.OptionalDependencies {
+		assert.Equal(t, "1.2.3", version)
+		system := strings.TrimPrefix(name, "@mcp-pruner/")
+		assert.Contains(t, untar(t, read("mcp-pruner-"+system+"-1.2.3.tgz"))["package/package.json"], `"name": "`+name+`"`)
+	}
+}
+
+// TestOneVersion: what people install from names the version that the program says.
+func TestOneVersion(t *testing.T) {
+	for _, name := range []string{"npm/package.json", "plugin/mcpb/manifest.json", "plugin/claude/.claude-plugin/plugin.json", "server.json"} {
+		data, err := os.ReadFile(filepath.Join("../../../..", name))
+		require.NoError(t, err)
+		var manifest struct{ Version string }
+		require.NoError(t, json.Unmarshal(data, &manifest), name)
+		assert.Equal(t, cli.Release, manifest.Version, name)
+	}
+}
+
+func TestLicenseName(t *testing.T) {
+	for text, want := range map[string]string{
+		"  Apache License\n   Version 2.0, January 2004": "Apache-2.0",
+		"Permission is hereby granted, free of charge, to any\nperson obtaining a copy": "MIT",
+		"Redistributions in binary form must reproduce ... Neither the name of the":     "BSD-3-Clause",
+		"Redistributions in binary form must reproduce the above":                       "BSD-2-Clause",
+		"All rights reserved.": "",
+	} {
+		assert.Equal(t, want, licenseName(text), text)
+	}
+}
+
+// TestComponent: a component has its licence by its SPDX name and a package URL.
+func TestComponent(t *testing.T) {
+	text, err := json.Marshal(newComponent("library", "example.org/x", "v1.0.0", "MIT"))
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"type":"library","bom-ref":"pkg:golang/example.org/x@v1.0.0","name":"example.org/x","version":"v1.0.0",
+		"purl":"pkg:golang/example.org/x@v1.0.0","licenses":[{"license":{"id":"MIT"}}]}`, string(text))
+}

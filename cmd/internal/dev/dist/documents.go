@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"mcp-pruner/cmd/internal/cli"
+	"mcp-pruner/cmd/internal/command"
+)
+
+// documents are the licence, the README, completions and man pages.
+func (r *release) documents() ([]file, error) {
+	var files []file
+	for _, name := range []string{"LICENSE", "README.md"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{name: name, mode: 0o644, data: data})
+	}
+	root := cli.Root(command.Process{Stdin: bytes.NewReader(nil), Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}})
+	scripts, err := completions(root)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := r.manPages(root)
+	return slices.Concat(files, scripts, pages), err
+}
+
+func completions(root *cobra.Command) ([]file, error) {
+	var files []file
+	for _, shell := range []struct {
+		name string
+		make func(*bytes.Buffer) error
+	}{
+		{"completions/mcp-pruner.bash", func(b *bytes.Buffer) error { return root.GenBashCompletionV2(b, true) }},
+		{"completions/_mcp-pruner", func(b *bytes.Buffer) error { return root.GenZshCompletion(b) }},
+		{"completions/mcp-pruner.fish", func(b *bytes.Buffer) error { return root.GenFishCompletion(b, true) }},
+		{"completions/mcp-pruner.ps1", func(b *bytes.Buffer) error { return root.GenPowerShellCompletionWithDesc(b) }},
+	} {
+		var b bytes.Buffer
+		if err := shell.make(&b); err != nil {
+			return nil, fmt.Errorf("%s: %w", shell.name, err)
+		}
+		files = append(files, file{name: shell.name, mode: 0o644, data: b.Bytes()})
+	}
+	return files, nil
+}
+
+// manPages has one page for the program and one for each verb.
+func (r *release) manPages(root *cobra.Command) ([]file, error) {
+	dir, err := os.MkdirTemp("", "man")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	root.DisableAutoGenTag = true
+	header := &doc.GenManHeader{Section: "1", Source: "mcp-pruner " + r.version, Manual: "mcp-pruner", Date: &r.when}
+	if err := doc.GenManTree(root, header, dir); err != nil {
+		return nil, err
+	}
+	pages, err := filepath.Glob(filepath.Join(dir, "*.1"))
+	if err != nil {
+		return nil, err
+	}
+	var files []file
+	for _, page := range pages { // sorted by Glob
+		data, err := os.ReadFile(page)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{name: "man/" + filepath.Base(page), mode: 0o644, data: data})
+	}
+	return files, nil
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// npmNames are the systems as Node names them.
+var npmNames = map[string]struct{ os, cpu string }{
+	"linux/amd64": {"linux", "x64"}, "linux/arm64": {"linux", "arm64"},
+	"darwin/amd64": {"darwin", "x64"}, "darwin/arm64": {"darwin", "arm64"},
+	"windows/amd64": {"win32", "x64"}, "windows/arm64": {"win32", "arm64"},
+}
+
+func platformName(system string) string {
+	n := npmNames[system]
+	return "@mcp-pruner/" + n.os + "-" + n.cpu
+}
+
+// platformPackage writes the npm package of one system: the program, and nothing that
+// runs at installation.
+func (r *release) platformPackage(system string, program []byte) error {
+	n := npmNames[system]
+	manifest, err := json.MarshalIndent(struct {
+		Name        string   `json:"name"`
+		Version     string   `json:"version"`
+		Description string   `json:"description"`
+		License     string   `json:"license"`
+		OS          []string `json:"os"`
+		CPU         []string `json:"cpu"`
+	}{platformName(system), r.version, "mcp-pruner for " + n.os + " on " + n.cpu, "Apache-2.0", []string{n.os}, []string{n.cpu}}, "", "  ")
+	if err != nil {
+		return err
+	}
+	files := []file{
+		{name: "package/package.json", mode: 0o644, data: append(manifest, '\n')},
+		{name: "package/bin/mcp-pruner" + suffix(system), mode: 0o755, data: program},
+	}
+	for _, f := range r.extras {
+		if strings.HasSuffix(f.name, ".txt") || f.name == "LICENSE" {
+			f.name = "package/" + f.name
+			files = append(files, f)
+		}
+	}
+	return r.write(fmt.Sprintf("mcp-pruner-%s-%s-%s.tgz", n.os, n.cpu, r.version), tarred(files, r.when))
+}
+
+// mainPackage writes the npm package that people name: it finds the one of the system
+// it is on among its optional dependencies.
+func (r *release) mainPackage() error {
+	text, err := os.ReadFile("npm/package.json")
+	if err != nil {
+		return err
+	}
+	var manifest map[string]any
+	if err := json.Unmarshal(text, &manifest); err != nil {
+		return fmt.Errorf("npm/package.json: %w", err)
+	}
+	manifest["version"] = r.version
+	platforms := make(map[string]string)
+	for _, system := range allSystems {
+		platforms[platformName(system)] = r.version
+	}
+	manifest["optionalDependencies"] = platforms
+	text, err = json.MarshalIndent(manifest, "", "  ")
+	if err != nil {
+		return err
+	}
+	files := []file{{name: "package/package.json", mode: 0o644, data: append(text, '\n')}}
+	for _, name := range []string{"npm/mcp-pruner.js", "npm/jeeves-mcp-pruner.js", "npm/program.js", "npm/README.md", "LICENSE"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		mode := os.FileMode(0o644)
+		if strings.HasSuffix(name, "mcp-pruner.js") {
+			mode = 0o755
+		}
+		files = append(files, file{name: "package/" + strings.TrimPrefix(name, "npm/"), mode: mode, data: data})
+	}
+	return r.write(fmt.Sprintf("mcp-pruner-%s.tgz", r.version), tarred(files, r.when))
+}
