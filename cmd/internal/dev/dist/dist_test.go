@@ -115,7 +115,7 @@ func TestOneVersion(t *testing.T) {
 
 func TestLicenseName(t *testing.T) {
 	for text, want := range map[string]string{
-		"  Apache License\n   Version 2.0, January 2004": "Apache-2.0",
+		"  Apache License\n   Version 2.0, January 2004":                                "Apache-2.0",
 		"Permission is hereby granted, free of charge, to any\nperson obtaining a copy": "MIT",
 		"Redistributions in binary form must reproduce ... Neither the name of the":     "BSD-3-Clause",
 		"Redistributions in binary form must reproduce the above":                       "BSD-2-Clause",

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mcp-pruner/cmd/internal/command"
+)
+
+// healthWithin is how long a server may take to say how it is.
+const healthWithin = 2 * time.Second
+
+// healthCommand is the verb health: what a container's health check runs where there
+// is neither a shell nor curl.
+func healthCommand(command.Process) *cobra.Command {
+	var port int
+	c := &cobra.Command{
+		Use:   "health",
+		Short: "Ask a server over HTTP on this machine how it is",
+		Long: `Asks a server on this machine how it is, and exits with 0 when it is well: serve
+(GET /healthz) or pruner (GET /health).`,
+		Args: command.NoArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if port < 1 || port > 65535 {
+				return command.Usagef("--port: want an integer from 1 to 65535")
+			}
+			return health(c.Context(), port)
+		},
+	}
+	c.Flags().IntVar(&port, "port", 0, "where it listens")
+	return c
+}
+
+func health(ctx context.Context, port int) error {
+	ctx, cancel := context.WithTimeout(ctx, healthWithin)
+	defer cancel()
+	address := net.JoinHostPort("127.0.0.1", fmt.Sprint(port))
+	client := http.Client{Transport: &http.Transport{}} // and no proxy
+	var answer error
+	for _, path := range []string{"/healthz", "/health"} {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, nil)
+		if err != nil {
+			return err
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			return err
+		}
+		_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10))
+		_ = response.Body.Close()
+		if response.StatusCode == http.StatusOK {
+			return nil
+		}
+		answer = fmt.Errorf("%s%s answers %s", address, path, response.Status)
+	}
+	return answer
+}

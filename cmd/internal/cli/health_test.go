@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/command"
+)
+
+func TestHealth(t *testing.T) {
+	for path, want := range map[string]int{"/healthz": command.OK, "/health": command.OK, "/elsewhere": command.Fail} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != path {
+				http.NotFound(w, r)
+			}
+		}))
+		u, err := url.Parse(server.URL)
+		require.NoError(t, err)
+		var stderr bytes.Buffer
+		p := command.Process{Args: []string{"--port", u.Port()}, Stdout: &bytes.Buffer{}, Stderr: &stderr}
+		assert.Equal(t, want, command.Verb(t.Context(), healthCommand(p), p), "%s: %s", path, &stderr)
+		server.Close()
+	}
+	p := command.Process{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}
+	assert.Equal(t, command.Usage, command.Verb(t.Context(), healthCommand(p), p))
+}
