@@ -93,6 +93,7 @@ func (c *bashCall) Run(ctx context.Context) (Output, error) {
 		Env:     c.environment(dir),
 		Stdout:  stdout,
 		Stderr:  stderr,
+		Watched: true,
 		Timeout: time.Duration(c.timeout) * time.Millisecond,
 	})
 	if ctx.Err() != nil {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -49,11 +50,12 @@ type Process struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Timeout        time.Duration
+	Watched        bool // should this process die, all that the child started dies too
 }
 
 // Run waits for the child to end and returns its exit code. Otherwise the error
 // is a *SpawnError, ErrTimeout, ErrEnough, or ctx's own; the child and its
-// process group are then dead. What the child left running in the background
+// session are then dead. What the child left running in the background
 // can neither hold up the call nor write to the writers after it.
 func (p Process) Run(parent context.Context) (int, error) {
 	if err := parent.Err(); err != nil {
@@ -77,18 +79,17 @@ func (p Process) Run(parent context.Context) (int, error) {
 		return 0, &SpawnError{err}
 	}
 	cmd.Stdout, cmd.Stderr = out.write, errs.write
-	if err := cmd.Start(); err != nil {
+	exited, err := start(cmd)
+	if err != nil {
 		out.abandon()
 		errs.abandon()
 		return 0, &SpawnError{err}
 	}
+	if p.Watched {
+		defer watching.add(cmd.Process.Pid)()
+	}
 	go out.run(stop)
 	go errs.run(stop)
-	exited := make(chan struct{})
-	go func() {
-		_ = cmd.Wait() // its result is in cmd.ProcessState
-		close(exited)
-	}()
 
 	var cause error
 	select {
@@ -107,6 +108,24 @@ func (p Process) Run(parent context.Context) (int, error) {
 		return 0, ErrEnough
 	}
 	return exitCode(cmd.ProcessState), nil
+}
+
+// start starts a child from a thread that stays until the child ended: the kernel
+// takes the end of the starting thread for the end of the parent. The channel is
+// closed once the child's state is known.
+func start(cmd *exec.Cmd) (exited <-chan struct{}, err error) {
+	started, ended := make(chan error), make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // its result is in cmd.ProcessState
+			close(ended)
+		}
+	}()
+	return ended, <-started
 }
 
 // endGroup asks the group to end, and makes it 500 ms later. It returns earlier

@@ -12,13 +12,26 @@ import (
 // ownGroup makes the child the leader of a session, and so of a process group,
 // of its own: one signal reaches all it starts, and a program that asks for a
 // password finds no terminal and fails instead of waiting.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	dieWithUs(cmd.SysProcAttr)
+}
 
-func terminateGroup(leader int) { _ = syscall.Kill(-leader, syscall.SIGTERM) }
+func terminateGroup(leader int) { signalSession(leader, syscall.SIGTERM) }
 
-func killGroup(leader int) { _ = syscall.Kill(-leader, syscall.SIGKILL) }
+func killGroup(leader int) { signalSession(leader, syscall.SIGKILL) }
 
-func groupAlive(leader int) bool { return syscall.Kill(-leader, 0) == nil }
+// signalSession reaches the leader's group first, and then who left it.
+func signalSession(leader int, s syscall.Signal) {
+	_ = syscall.Kill(-leader, s)
+	for _, pid := range session(leader) {
+		_ = syscall.Kill(pid, s)
+	}
+}
+
+func groupAlive(leader int) bool {
+	return syscall.Kill(-leader, 0) == nil || len(session(leader)) > 0
+}
 
 // exitCode is the code a shell would report: 128 + n for signal n.
 func exitCode(state *os.ProcessState) int {

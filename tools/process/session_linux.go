@@ -1,0 +1,36 @@
+package process
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// dieWithUs has the kernel kill a child when the thread that started it ends.
+func dieWithUs(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
+
+// session lists the living processes of a session that left the process group of
+// its leader, as what timeout(1) and shells with job control start does.
+func session(leader int) (pids []int) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		stat, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		// pid (name) state parent group session ...; the name may hold anything.
+		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+		if len(fields) < 4 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
+			continue
+		}
+		group, _ := strconv.Atoi(string(fields[2]))
+		of, _ := strconv.Atoi(string(fields[3]))
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err == nil && of == leader && group != leader {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
