@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,7 +27,7 @@ const bashSchema = `{
     "command": {"type": "string", "minLength": 1, "maxLength": 50000, "description": "Shell command to run."},
     "cwd": {"type": "string", "minLength": 1, "description": "Directory to run it in, inside the root. Default: the root."},
     "env": {"type": "object", "additionalProperties": {"type": "string", "maxLength": 4000}, "propertyNames": {"pattern": "^[A-Z_][A-Z0-9_]*$"}, "maxProperties": 200, "description": "Environment variables to set."},
-    "timeout_ms": {"type": "integer", "minimum": 100, "maximum": 300000, "default": 30000, "description": "Kill the command after this many milliseconds."},
+    "timeout_ms": {"type": "integer", "minimum": 100, "maximum": MAX_TIMEOUT, "default": DEFAULT_TIMEOUT, "description": "Kill the command after this many milliseconds."},
     "max_output_bytes": {"type": "integer", "minimum": 1024, "maximum": 10485760, "description": "Cut the output after this many bytes."},
     "context_focus_question": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What you need from the output; lines that do not answer it are left out."}
   },
@@ -37,7 +39,9 @@ func newBash(b *base) Tool {
 	return Tool{
 		Name:        "bash",
 		Description: bashDescription,
-		InputSchema: compact(bashSchema),
+		InputSchema: compact(strings.NewReplacer(
+			"DEFAULT_TIMEOUT", strconv.Itoa(min(b.BashTimeout, b.BashMaxTimeout)), "MAX_TIMEOUT", strconv.Itoa(b.BashMaxTimeout),
+		).Replace(bashSchema)),
 		Destructive: true,
 		Check: func(args map[string]any) (Call, []Issue) {
 			return checkBash(b, args)
@@ -64,7 +68,7 @@ func checkBash(b *base, args map[string]any) (Call, []Issue) {
 	c.command, _ = a.aliased("command", "cmd", maxCommandChars, b.Aliases)
 	c.cwd, _ = b.cwdArg(a)
 	c.env = a.env("env")
-	c.timeout = a.timeout()
+	c.timeout = a.timeout(b.BashMaxTimeout, b.BashTimeout)
 	c.limit = a.outputCap()
 	c.focus = a.focus()
 	if issues := a.done(); len(issues) > 0 {
@@ -104,6 +108,7 @@ func (c *bashCall) Run(ctx context.Context) (Output, error) {
 		Duration: c.base.since(start),
 	}
 	out.Stdout, out.Stderr, out.Truncated = shareCap(stdout, stderr, c.limit)
+	out.Stderr = strings.ReplaceAll(out.Stderr, pathFirst, "") // a shell quotes the line it does not understand
 	if err != nil {
 		return nil, c.failed(err, out)
 	}
@@ -124,7 +129,7 @@ func (c *bashCall) shell(ctx context.Context, p process.Process) (int, error) {
 			missing = process.NotInstalled(name)
 			continue
 		}
-		p.Path, p.Args = path, []string{"-lc", "--", c.command}
+		p.Path, p.Args = path, []string{"-lc", "--", prelude(p.Env) + c.command}
 		code, err := p.Run(ctx)
 		var spawn *process.SpawnError
 		if errors.As(err, &spawn) && process.IsUnusable(spawn.Err) {
@@ -135,6 +140,22 @@ func (c *bashCall) shell(ctx context.Context, p process.Process) (int, error) {
 	}
 	return 0, missing
 }
+
+// pathFirst puts the inherited entries of PATH before what a login profile set: a
+// virtual environment, or a version of node or go, that was active when the server
+// was started is so in its commands.
+const pathFirst = `PATH=$MCP_PRUNER_PATH:$PATH; unset MCP_PRUNER_PATH; `
+
+// prelude stands before a command, on its first line, so that line numbers in a
+// shell's messages stay true.
+func prelude(env []string) string {
+	if runtime.GOOS == "windows" || !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, pathVariable) }) {
+		return ""
+	}
+	return pathFirst
+}
+
+const pathVariable = "MCP_PRUNER_PATH="
 
 func (c *bashCall) failed(err error, out *bashOutput) *Error {
 	if !errors.Is(err, process.ErrTimeout) {
@@ -168,6 +189,9 @@ func (c *bashCall) environment(dir string) []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.env)) {
 		env = append(env, name+"="+c.env[name])
+	}
+	if i := slices.IndexFunc(env, func(e string) bool { return strings.HasPrefix(e, "PATH=") && e != "PATH=" }); i >= 0 {
+		env = append(env, pathVariable+strings.TrimPrefix(env[i], "PATH="))
 	}
 	return env
 }

@@ -172,6 +172,54 @@ func TestBashEnvironment(t *testing.T) {
 	}
 }
 
+// TestBashKeepsThePath: what is first on the server's PATH is first in commands,
+// whatever the login profile sets.
+func TestBashKeepsThePath(t *testing.T) {
+	home := t.TempDir()
+	write(t, home, ".bash_profile", "export PATH=/from/profile:/usr/bin:/bin MCP_PROFILE=read\n")
+	write(t, home, "venv/python", "#!/bin/sh\necho ours\n")
+	require.NoError(t, os.Chmod(filepath.Join(home, "venv/python"), 0o755))
+	path := filepath.Join(home, "venv") + ":" + os.Getenv("PATH")
+	bash, _ := bashTool(t, Settings{Env: func() []string { return []string{"HOME=" + home, "PATH=" + path} }})
+	out, err := call(t, bash, command(`python; echo $MCP_PROFILE; echo "$PATH"; env | grep -c MCP_PRUNER_`))
+	failed := failure(t, err, "nonzero_exit") // of grep, which finds none
+	lines := strings.Split(*failed.Stdout, "\n")
+	assert.Nil(t, out)
+	assert.Equal(t, []string{"ours", "read"}, lines[:2])
+	assert.True(t, strings.HasPrefix(lines[2], path+":"), lines[2])
+	assert.Contains(t, lines[2], "/from/profile")
+	assert.Equal(t, "0", lines[3])
+
+	out, err = call(t, bash, command("python", `,"env":{"PATH":"/usr/bin:/bin:/nowhere"}`))
+	assert.Nil(t, out)
+	assert.Equal(t, 127, *failure(t, err, "nonzero_exit").ExitCode, "a call's own PATH wins")
+
+	_, err = call(t, bash, command("echo (oops"))
+	failed = failure(t, err, "nonzero_exit")
+	assert.Contains(t, *failed.Stderr, "line 1")
+	assert.NotContains(t, *failed.Stderr, "MCP_PRUNER")
+}
+
+// TestBashWithoutAPath: without PATH the shell is where it always is.
+func TestBashWithoutAPath(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv("PATH", "")
+	list, err := New(Settings{Root: root, Env: func() []string { return []string{"HOME=" + root} }})
+	require.NoError(t, err)
+	out, err := call(t, list[1], command("echo fine"))
+	require.NoError(t, err)
+	assert.Equal(t, "fine\n", out.Code())
+}
+
+func TestBashTimeoutSettings(t *testing.T) {
+	bash, _ := bashTool(t, Settings{BashTimeout: 600_000, BashMaxTimeout: 3_600_000})
+	assert.Contains(t, string(bash.InputSchema), `"maximum":3600000,"default":600000`)
+	assert.Equal(t, 600_000, checked(t, bash, command("true")).(*bashCall).timeout)
+	assert.Equal(t, 3_600_000, checked(t, bash, command("true", `,"timeout_ms":3600000`)).(*bashCall).timeout)
+	bash, _ = bashTool(t, Settings{BashMaxTimeout: 10_000})
+	assert.Equal(t, 10_000, checked(t, bash, command("true")).(*bashCall).timeout, "the most bounds the default")
+}
+
 func TestBashSharesTheCap(t *testing.T) {
 	bash, _ := bashTool(t, Settings{})
 	for _, c := range []struct {

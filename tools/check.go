@@ -170,8 +170,9 @@ func (a *arguments) outputCap() int {
 	return a.integer("max_output_bytes", minOutputBytes, maxOutputBytes, maxOutputBytes)
 }
 
-func (a *arguments) timeout() int {
-	return a.integer("timeout_ms", minTimeoutMS, maxTimeoutMS, defaultTimeout)
+// timeout is timeout_ms. What a call does not name never exceeds the most.
+func (a *arguments) timeout(most, missing int) int {
+	return a.integer("timeout_ms", minTimeoutMS, most, min(most, missing))
 }
 
 func (a *arguments) integer(name string, min, max, missing int) int {

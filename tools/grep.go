@@ -86,7 +86,7 @@ func checkGrep(b *base, args map[string]any) (Call, []Issue) {
 	s.Context = a.integer("context_lines", 0, maxContextLines, 0)
 	s.MaxMatches = a.integer("max_matches", 1, maxMaxMatches, defaultMatches)
 	s.MaxBytes = a.outputCap()
-	c.timeout = a.timeout()
+	c.timeout = a.timeout(maxTimeoutMS, defaultTimeout)
 	c.focus = a.focus()
 	if issues := a.done(); len(issues) > 0 {
 		return nil, issues

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,9 @@ type Settings struct {
 	PassEnv []string
 	// NonzeroExitAsOutput makes a failed command a result instead of an error.
 	NonzeroExitAsOutput bool
+	// BashTimeout and BashMaxTimeout bound commands, in milliseconds; 0: 30 seconds
+	// and five minutes.
+	BashTimeout, BashMaxTimeout int
 	// Aliases accepts read.path for file_path and bash.cmd for command.
 	Aliases bool
 	// Narrow names the tools to offer; empty means all of them.
@@ -65,7 +69,13 @@ func newBase(s Settings) (*base, error) {
 		s.Env = os.Environ
 	}
 	if s.LookPath == nil {
-		s.LookPath = exec.LookPath
+		s.LookPath = lookPath
+	}
+	if s.BashTimeout == 0 {
+		s.BashTimeout = defaultTimeout
+	}
+	if s.BashMaxTimeout == 0 {
+		s.BashMaxTimeout = maxTimeoutMS
 	}
 	if s.Now == nil {
 		s.Now = time.Now
@@ -75,6 +85,24 @@ func newBase(s Settings) (*base, error) {
 		return nil, err
 	}
 	return &base{Settings: s, root: root}, nil
+}
+
+// standardFolders is where programs are when PATH is not set.
+var standardFolders = []string{"/usr/local/bin", "/usr/bin", "/bin", "/opt/homebrew/bin"}
+
+// lookPath finds a program; it looks into the standard folders too when there is no
+// PATH.
+func lookPath(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err == nil || os.Getenv("PATH") != "" {
+		return path, err
+	}
+	for _, folder := range standardFolders {
+		if found, ferr := exec.LookPath(filepath.Join(folder, name)); ferr == nil {
+			return found, nil
+		}
+	}
+	return "", err
 }
 
 // since is the time from start to now in whole milliseconds.
