@@ -47,7 +47,7 @@ func (c *Call) Answer() Answer {
 		return Answer{Kind: Result, IsError: true, Pruning: c.pruning, Opaque: c.failure.Opaque,
 			Text: c.sent, Structured: c.failure.Structured(c.toolName, c.pruning)}
 	case state == fsm.RespondRaw || state == fsm.RespondPruned:
-		c.sent, c.notice = c.output.Text(), joinNotes(noticeOf(c.output), c.unpruned)
+		c.sent, c.notice = c.output.Text(), joinNotes(c.unpruned, noticeOf(c.output))
 		return Answer{Kind: Result, Notice: c.notice, Pruning: c.pruning, PruneID: c.pruneID, Repeat: c.repeat,
 			Opaque: opaqueOf(c.output), Text: c.sent, Structured: c.output.Structured(c.pruning)}
 	default:

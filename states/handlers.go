@@ -59,7 +59,7 @@ func execute(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	}
 	facts := fsm.Facts{
 		"code": c.failure.Code, "message": c.failure.Message, "duration_ms": duration,
-		"raw_bytes": 0, "reason": c.unprunedReason(),
+		"raw_bytes": c.failure.OutputBytes(), "reason": c.unprunedReason(),
 	}
 	if c.failure.ExitCode != nil {
 		facts["exit_code"] = *c.failure.ExitCode
@@ -155,6 +155,9 @@ func (c *Call) prune(ctx context.Context) (output tools.Output, bytes int, err e
 	}
 	if result.Text != code {
 		c.pruneID = id
+		if k, ok := output.(tools.Keeper); ok {
+			output = k.WithOriginal(id)
+		}
 	}
 	return output, len(result.Text), nil
 }
@@ -178,14 +181,16 @@ func (c *Call) repeatsPruned() bool {
 	return c.pipeline.RepeatRaw && c.request.Session.repeats(c.call)
 }
 
-// unprunedReason is pruning.reason of a tool error: the first that holds.
+// unprunedReason is pruning.reason of a tool error: the first that holds. There is
+// none when nothing but the error itself stood in the way.
 func (c *Call) unprunedReason() string {
 	switch {
 	case c.call.FocusQuestion() == "":
 		return NoFocusQuestion
 	case c.pipeline.Pruner == nil:
 		return DisabledOrUnconfigured
-	default:
+	case c.failure.OutputBytes() == 0:
 		return OutputEmpty
 	}
+	return ""
 }

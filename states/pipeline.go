@@ -88,6 +88,7 @@ func (p *Pipeline) Run(ctx context.Context, req Request) *Call {
 		trigger, facts := c.step(ctx)
 		c.fire(ctx, trigger, facts)
 	}
+	c.fit(ctx)
 	return c
 }
 

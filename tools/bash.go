@@ -58,6 +58,8 @@ type bashCall struct {
 	timeout int // ms
 	limit   int // bytes
 	focus   string
+
+	explicit bool // the call says how much it wants
 }
 
 const maxCommandChars = 50_000
@@ -70,6 +72,7 @@ func checkBash(b *base, args map[string]any) (Call, []Issue) {
 	c.env = a.env("env")
 	c.timeout = a.timeout(b.BashMaxTimeout, b.BashTimeout)
 	c.limit = a.outputCap()
+	c.explicit = a.has("max_output_bytes")
 	c.focus = a.focus()
 	if issues := a.done(); len(issues) > 0 {
 		return nil, issues
@@ -105,7 +108,7 @@ func (c *bashCall) Run(ctx context.Context) (Output, error) {
 	}
 	out := &bashOutput{
 		Tool: "bash", Command: c.command, Cwd: dir, ExitCode: code,
-		Duration: c.base.since(start),
+		Duration: c.base.since(start), explicit: c.explicit,
 	}
 	out.Stdout, out.Stderr, out.Truncated = shareCap(stdout, stderr, c.limit)
 	out.Stderr = strings.ReplaceAll(out.Stderr, pathFirst, "") // a shell quotes the line it does not understand
@@ -206,93 +209,4 @@ func ClientSecret(name string) bool {
 
 func hasPrefix(name string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
-}
-
-// shareCap fits both streams into one cap. Each was kept up to the whole cap, so
-// how much of each remains does not depend on who printed first: stdout has
-// three quarters, stderr one, and what one leaves the other may use.
-func shareCap(stdout, stderr *files.Sink, limit int) (out, errs string, truncated bool) {
-	stdout.End()
-	stderr.End()
-	room := max(limit/4, limit-len(stdout.Text))
-	e := files.CutRune(stderr.Text, room)
-	o := files.CutRune(stdout.Text, limit-len(e))
-	truncated = stdout.Truncated || stderr.Truncated || len(o) < len(stdout.Text) || len(e) < len(stderr.Text)
-	return string(o), string(e), truncated
-}
-
-// bashOutput is what a command printed, in the document's shape.
-type bashOutput struct {
-	Tool      string `json:"tool"`
-	Command   string `json:"command"`
-	Cwd       string `json:"cwd"`
-	Stdout    string `json:"stdout"`
-	Stderr    string `json:"stderr"`
-	ExitCode  int    `json:"exit_code"`
-	TimedOut  bool   `json:"timed_out"`
-	Truncated bool   `json:"truncated"`
-	Duration  int64  `json:"duration_ms"`
-	Pruning   any    `json:"pruning"`
-
-	emptied string // the stream of which a pruner kept nothing
-}
-
-func (o *bashOutput) failure(code, message string) *Error {
-	if o.Truncated {
-		message += "; output cut"
-	}
-	return &Error{Code: code, Message: message, Stdout: &o.Stdout, Stderr: &o.Stderr}
-}
-
-func (o *bashOutput) Code() string {
-	if o.Stdout != "" {
-		return o.Stdout
-	}
-	return o.Stderr
-}
-
-func (o *bashOutput) Source() Source { return Source{Command: o.Command} }
-
-func (o *bashOutput) Prune(pruned string) (Output, error) {
-	p := *o
-	name, stream := "stdout", &p.Stdout
-	if o.Stdout == "" {
-		name, stream = "stderr", &p.Stderr
-	}
-	*stream = pruned
-	if blank(pruned) {
-		p.emptied = name
-	}
-	return &p, nil
-}
-
-func (o *bashOutput) Text() string {
-	if o.Stdout == "" && o.emptied == "stdout" && o.Stderr != "" {
-		return stderrMark + o.Stderr // both were there
-	}
-	return joinStreams(o.Stdout, o.Stderr)
-}
-
-// Notice is what a client that shows only the text would miss.
-func (o *bashOutput) Notice() string {
-	var said []string
-	if o.ExitCode != 0 {
-		said = append(said, fmt.Sprintf("exit code %d", o.ExitCode))
-	}
-	if o.Truncated {
-		said = append(said, "output cut at max_output_bytes")
-	}
-	switch {
-	case o.emptied != "":
-		said = append(said, keptNone(o.emptied))
-	case o.Stdout == "" && o.Stderr == "":
-		said = append(said, "no output")
-	}
-	return strings.Join(said, "; ")
-}
-
-func (o *bashOutput) Structured(pruning any) any {
-	s := *o
-	s.Pruning = pruning
-	return s
 }

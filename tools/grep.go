@@ -62,6 +62,8 @@ type grepCall struct {
 	cwd     string // relative to the root
 	timeout int    // ms
 	focus   string
+
+	explicit bool // the call says how much it wants
 }
 
 const (
@@ -84,10 +86,15 @@ func checkGrep(b *base, args map[string]any) (Call, []Issue) {
 	s.IgnoreCase = !a.boolean("case_sensitive", true)
 	s.Mode = a.oneOf("output_mode", grep.Content, grep.Files, grep.Counts)
 	s.Context = a.integer("context_lines", 0, maxContextLines, 0)
-	s.MaxMatches = a.integer("max_matches", 1, maxMaxMatches, defaultMatches)
-	s.MaxBytes = a.outputCap()
-	c.timeout = a.timeout(maxTimeoutMS, defaultTimeout)
 	c.focus = a.focus()
+	matches := defaultMatches
+	if c.focus != "" { // what answers it may be anywhere
+		matches = maxMaxMatches
+	}
+	s.MaxMatches = a.integer("max_matches", 1, maxMaxMatches, matches)
+	s.MaxBytes = a.outputCap()
+	c.explicit = a.has("max_output_bytes")
+	c.timeout = a.timeout(maxTimeoutMS, defaultTimeout)
 	if issues := a.done(); len(issues) > 0 {
 		return nil, issues
 	}
@@ -181,7 +188,9 @@ func (c *grepCall) run(ctx context.Context) (*grepOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newGrepOutput(c.search, found), nil
+	out := newGrepOutput(c.search, found)
+	out.explicit = c.explicit
+	return out, nil
 }
 
 func (c *grepCall) failed(ctx context.Context, err error) error {

@@ -30,6 +30,14 @@ type grepOutput struct {
 	mode    string
 	code    string
 	emptied string // what it found and of which a pruner kept nothing
+
+	explicit  bool         // the call said how much it wants
+	total     int          // matching lines, or files, those not shown included
+	unbounded bool         // there may be more
+	elsewhere []grep.Count // matches by file that are not among Matches
+	storedAs  string       // where all that Matches was is
+	pruned    bool
+	rest      string
 }
 
 // newGrepOutput is a result in the document's shape.
@@ -37,6 +45,7 @@ func newGrepOutput(s grep.Search, r *grep.Result) *grepOutput {
 	out := &grepOutput{
 		Tool: "grep", Pattern: s.Pattern, Paths: r.Paths, Matches: r.Matches, MatchCount: len(r.Matches),
 		Context: r.Context, Files: r.Files, Counts: r.Counts, Truncated: r.Truncated, mode: s.Mode,
+		total: r.Total, unbounded: r.Unbounded, elsewhere: r.Elsewhere,
 	}
 	return out.rendered()
 }
@@ -111,19 +120,111 @@ func (o *grepOutput) Structured(pruning any) any {
 	return s
 }
 
+// listedFiles is how many files a notice names.
+const listedFiles = 20
+
 // Notice is what a client that shows only the text would miss.
 func (o *grepOutput) Notice() string {
-	var said []string
-	if o.Truncated {
-		said = append(said, "more matches than max_matches or max_output_bytes let through")
+	if o.emptied != "" {
+		return keptNone(o.emptied, o.storedAs, "call again without context_focus_question for all of it")
 	}
-	switch {
-	case o.emptied != "":
-		said = append(said, keptNone(o.emptied))
-	case o.code == "" && !o.Truncated:
-		said = append(said, "no matches")
+	shown, what := len(o.Matches), "matches"
+	if o.mode != grep.Content {
+		shown, what = len(o.Files)+len(o.Counts), "files"
 	}
-	return strings.Join(said, "; ")
+	if o.total == 0 && o.code == "" && !o.Truncated {
+		return "no matches"
+	}
+	if shown >= o.total && !o.Truncated {
+		return ""
+	}
+	total := strconv.Itoa(o.total)
+	if o.unbounded {
+		total = "over " + total
+	}
+	notice := fmt.Sprintf("%d of %s %s shown", shown, total, what)
+	if more := o.missing(); len(more) > 0 {
+		notice += "; the others: " + strings.Join(more, ", ")
+	}
+	return notice + readIt(o.storedAs, "all that were found")
+}
+
+// missing lists the files of the matches that are not shown, with how many each has.
+func (o *grepOutput) missing() (list []string) {
+	for i, c := range o.elsewhere {
+		if i == listedFiles {
+			return append(list, fmt.Sprintf("%d more files", len(o.elsewhere)-i))
+		}
+		list = append(list, fmt.Sprintf("%s (%d)", c.Path, c.Count))
+	}
+	return list
+}
+
+// without notes the matches that are in o and not in what is left of it.
+func (o *grepOutput) without(left *grepOutput) {
+	kept := map[string]int{}
+	for _, m := range left.Matches {
+		kept[m.Path]++
+	}
+	missing := map[string]int{}
+	var paths []string
+	count := func(path string, n int) {
+		if _, known := missing[path]; !known {
+			paths = append(paths, path)
+		}
+		missing[path] += n
+	}
+	for _, m := range o.Matches {
+		count(m.Path, 1)
+	}
+	for _, e := range o.elsewhere {
+		count(e.Path, e.Count)
+	}
+	left.elsewhere = nil
+	for _, path := range paths {
+		if n := missing[path] - kept[path]; n > 0 {
+			left.elsewhere = append(left.elsewhere, grep.Count{Path: path, Count: n})
+		}
+	}
+}
+
+// WithOriginal says where all matches are.
+func (o *grepOutput) WithOriginal(id string) Output {
+	p := *o
+	p.storedAs = id
+	return &p
+}
+
+// Rest is all that was found, where it is not stored yet.
+func (o *grepOutput) Rest() string { return o.rest }
+
+// WithRest says where it is.
+func (o *grepOutput) WithRest(id string) Output { return o.WithOriginal(id) }
+
+// Cut leaves the first lines that fit.
+func (o *grepOutput) Cut(limit Limit) (Output, bool) {
+	if o.explicit || limit.fits(o.code) {
+		return o, false
+	}
+	p := *o
+	p.code = strings.TrimSuffix(o.code[:limit.head(o.code)], "\n")
+	p.Matches, p.Context, p.Files, p.Counts = []grep.Match{}, nil, nil, nil
+	used := 0
+	for _, e := range o.entries() {
+		if used += len(e.text); used > len(p.code) {
+			break
+		}
+		used++
+		if e.put != nil {
+			e.put(&p)
+		}
+	}
+	p.MatchCount, p.Truncated = len(p.Matches), true
+	o.without(&p)
+	if !o.pruned {
+		p.rest = o.code
+	}
+	return &p, true
 }
 
 // size says how much was found.
@@ -172,7 +273,8 @@ func (o *grepOutput) Prune(pruned string) (Output, error) {
 	}
 	p.MatchCount = len(p.Matches)
 	pp := p.rendered()
-	pp.code = pruned
+	pp.code, pp.pruned = pruned, pruned != o.code
+	o.without(pp)
 	return pp, nil
 }
 

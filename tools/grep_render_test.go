@@ -88,7 +88,7 @@ func TestGrepPrunedToNothing(t *testing.T) {
 		{grepOutput{mode: grep.Files, Files: []string{"a", "b"}}, "", "the pruner kept none of the 2 files" + again},
 		{grepOutput{mode: grep.Counts, Counts: []grep.Count{{Path: "a", Count: 1}}}, "", "the pruner kept none of the one file" + again},
 		{grepOutput{mode: grep.Content, Matches: matches}, "(filtered 2 lines)", ""},
-		{grepOutput{mode: grep.Content, Matches: matches, Truncated: true}, "", "more matches than max_matches or max_output_bytes let through; the pruner kept none of the 2 matches" + again},
+		{grepOutput{mode: grep.Content, Matches: matches, Truncated: true}, "", "the pruner kept none of the 2 matches" + again},
 	} {
 		out, err := c.raw.rendered().Prune(c.pruned)
 		require.NoError(t, err)

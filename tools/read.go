@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
 	"strings"
 
 	"mcp-pruner/tools/files"
@@ -54,6 +55,8 @@ type readCall struct {
 	lines bool   // a range was asked for
 	limit int    // bytes
 	focus string
+
+	explicit bool // the call says how much it wants
 }
 
 func checkRead(b *base, args map[string]any) (Call, []Issue) {
@@ -75,6 +78,7 @@ func checkRead(b *base, args map[string]any) (Call, []Issue) {
 	}
 	c.lines = a.has("start_line") || a.has("end_line")
 	c.limit = a.outputCap()
+	c.explicit = a.has("end_line") || a.has("max_output_bytes")
 	c.focus = a.focus()
 	if issues := a.done(); len(issues) > 0 {
 		return nil, issues
@@ -90,8 +94,43 @@ func (c *readCall) Repeats(earlier Call) bool {
 	return ok && c.rel == e.rel && c.first <= e.last && e.first <= c.last
 }
 
+// originalID is what names an original: short where the pipeline stored it, long
+// where prune_text did.
+var originalID = regexp.MustCompile(`^prn_[0-9a-f]{8}(?:[0-9a-f]{24})?$`)
+
+// isOriginal says whether the call asks for an original rather than for a file.
+func (c *readCall) isOriginal() bool {
+	return c.base.Original != nil && originalID.MatchString(c.given)
+}
+
+// original reads the output stored under the id, as if it was a file.
+func (c *readCall) original(ctx context.Context) (*readOutput, bool, error) {
+	text, found, err := c.base.Original(ctx, c.given)
+	if err != nil || !found {
+		return nil, false, err
+	}
+	out, err := c.content(ctx, strings.NewReader(text), int64(len(text)))
+	if err != nil {
+		return nil, true, err
+	}
+	out.original = true
+	return out, true, nil
+}
+
 func (c *readCall) Run(ctx context.Context) (Output, error) {
 	start := c.base.Now()
+	if c.isOriginal() {
+		out, found, err := c.original(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			return nil, c.failed(err)
+		case found:
+			out.Duration = c.base.since(start)
+			return out, nil
+		}
+	}
 	f, size, err := c.base.root.Open(c.rel)
 	if err != nil {
 		return nil, c.failed(err)
@@ -152,6 +191,7 @@ func (c *readCall) content(ctx context.Context, f io.Reader, size int64) (*readO
 		n, err := text.Read(buf)
 		lines.add(buf[:n])
 		if err == io.EOF {
+			count = true // all of it was read anyway
 			break
 		}
 		if err != nil {
@@ -165,14 +205,16 @@ func (c *readCall) content(ctx context.Context, f io.Reader, size int64) (*readO
 		}
 	}
 	sink.End()
-	return c.output(sink, lines, count), nil
+	out := c.output(sink, lines, count)
+	out.utf16, out.replaced = wide, sink.Replaced
+	return out, nil
 }
 
 func (c *readCall) output(sink *files.Sink, lines *lineRange, counted bool) *readOutput {
 	out := &readOutput{
 		Tool: "read", FilePath: c.given, Encoding: "utf-8",
 		Content: string(sink.Text), Truncated: sink.Truncated, Bytes: len(sink.Text),
-		limit: c.limit, first: c.first,
+		limit: c.limit, first: c.first, explicit: c.explicit,
 	}
 	total := lines.total()
 	if counted && (c.lines || out.Truncated) {
@@ -197,6 +239,9 @@ func (c *readCall) failed(err error) error {
 		e.Code = "io_error"
 	case errors.Is(err, fs.ErrNotExist), files.IsAbsent(err):
 		e.Code = "not_found"
+		if c.isOriginal() {
+			e.Message = c.given + ": this output is not kept any more"
+		}
 	case errors.Is(err, fs.ErrPermission):
 		e.Code = "permission_denied"
 	case errors.Is(err, files.ErrOutside), errors.Is(err, files.ErrNotRegular), files.IsLoop(err):
@@ -259,58 +304,4 @@ func (l *lineRange) total() int {
 		return l.line
 	}
 	return l.line - 1
-}
-
-// readOutput is a file's text, in the document's shape.
-type readOutput struct {
-	Tool          string `json:"tool"`
-	FilePath      string `json:"file_path"`
-	Encoding      string `json:"encoding"`
-	Content       string `json:"content"`
-	Truncated     bool   `json:"truncated"`
-	Bytes         int    `json:"bytes"`
-	Duration      int64  `json:"duration_ms"`
-	TotalLines    *int   `json:"total_lines,omitempty"`
-	NextStartLine *int   `json:"next_start_line,omitempty"`
-	Pruning       any    `json:"pruning"`
-
-	limit, first int
-	emptied      bool // a pruner kept nothing
-}
-
-func (o *readOutput) Code() string   { return o.Content }
-func (o *readOutput) Source() Source { return Source{File: o.FilePath, FirstLine: o.first} }
-func (o *readOutput) Text() string   { return o.Content }
-
-func (o *readOutput) Prune(pruned string) (Output, error) {
-	p := *o
-	p.Content, p.emptied = pruned, blank(pruned)
-	return &p, nil
-}
-
-// Notice is what a client that shows only the text would miss.
-func (o *readOutput) Notice() string {
-	var said []string
-	if o.Truncated {
-		said = append(said, fmt.Sprintf("cut at %d bytes", o.limit))
-	}
-	switch {
-	case o.Bytes == 0:
-		said = append(said, "no lines here")
-	case o.emptied:
-		said = append(said, keptNone("the text"))
-	}
-	if o.TotalLines != nil {
-		said = append(said, fmt.Sprintf("total_lines=%d", *o.TotalLines))
-	}
-	if o.NextStartLine != nil {
-		said = append(said, fmt.Sprintf("next_start_line=%d", *o.NextStartLine))
-	}
-	return strings.Join(said, "; ")
-}
-
-func (o *readOutput) Structured(pruning any) any {
-	s := *o
-	s.Pruning = pruning
-	return s
 }

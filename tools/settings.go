@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,6 +26,9 @@ type Settings struct {
 	// BashTimeout and BashMaxTimeout bound commands, in milliseconds; 0: 30 seconds
 	// and five minutes.
 	BashTimeout, BashMaxTimeout int
+	// Original finds the output stored under an id, which read takes for a path; nil:
+	// nothing is stored.
+	Original func(ctx context.Context, id string) (text string, found bool, err error)
 	// Aliases accepts read.path for file_path and bash.cmd for command.
 	Aliases bool
 	// Narrow names the tools to offer; empty means all of them.

@@ -18,8 +18,13 @@ type Subject struct {
 // Subjecter is a Call that can say what it is about.
 type Subjecter interface{ Subject() Subject }
 
-// Subject is the file.
-func (c *readCall) Subject() Subject { return Subject{Path: c.rel, Part: c.lines} }
+// Subject is the file, or the original of an earlier output.
+func (c *readCall) Subject() Subject {
+	if c.isOriginal() {
+		return Subject{PruneID: c.given, Part: c.lines}
+	}
+	return Subject{Path: c.rel, Part: c.lines}
+}
 
 // Subject is the command line and where it runs.
 func (c *bashCall) Subject() Subject { return Subject{Command: c.command, Dir: c.cwd} }

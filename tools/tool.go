@@ -97,9 +97,21 @@ type Opaquer interface{ Opaque() *Opaque }
 type Noticer interface{ Notice() string }
 
 // keptNone is the notice on a text of which a pruner kept nothing: without it, an
-// empty text would say that there was nothing.
-func keptNone(what string) string {
-	return "the pruner kept none of " + what + "; call again without context_focus_question for all of it"
+// empty text would say that there was nothing. otherwise is how to see it where the
+// original was not stored.
+func keptNone(what, storedAs, otherwise string) string {
+	if storedAs == "" {
+		return strings.TrimSuffix("the pruner kept none of "+what+"; "+otherwise, "; ")
+	}
+	return "the pruner kept none of " + what + readIt(storedAs, "it")
+}
+
+// readIt says how to see what is stored; "" when nothing is.
+func readIt(id, what string) string {
+	if id == "" {
+		return ""
+	}
+	return "; read file_path=" + id + " shows " + what
 }
 
 // blank says that a pruned text shows nothing.
@@ -152,6 +164,15 @@ func (e *Error) Structured(tool string, pruning any) any {
 		Stderr  *string `json:"stderr,omitempty"`
 		Pruning any     `json:"pruning"`
 	}{tool, detail{e.Code, e.Message, e.ExitCode}, e.Stdout, e.Stderr, pruning}
+}
+
+// OutputBytes is the size of the stream a pruner would have got: stdout, or stderr
+// where there is no stdout.
+func (e *Error) OutputBytes() int {
+	if n := len(deref(e.Stdout)); n > 0 {
+		return n
+	}
+	return len(deref(e.Stderr))
 }
 
 func deref(s *string) string {

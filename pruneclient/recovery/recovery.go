@@ -94,7 +94,32 @@ func (s *Store) Put(ctx context.Context, text string) (string, error) {
 	if int64(len(text)) > s.settings.MaxBytes {
 		return "", ErrTooLarge
 	}
-	i := item{id: NewID(), hash: sha256.Sum256([]byte(text)), created: s.settings.Now()}
+	return s.put(ctx, NewID(), text)
+}
+
+// PutShort is Put with a short id, one that costs a model few tokens: "prn_" and
+// eight hexadecimal digits. Whoever may call this server's tools may try them all.
+func (s *Store) PutShort(ctx context.Context, text string) (string, error) {
+	if int64(len(text)) > s.settings.MaxBytes {
+		return "", ErrTooLarge
+	}
+	id := NewID()[:shortID]
+	for {
+		_, taken, err := s.shelf.get(ctx, id, s.settings.Now())
+		if err != nil {
+			return "", fmt.Errorf("store the original: %w", err)
+		}
+		if !taken {
+			return s.put(ctx, id, text)
+		}
+		id = NewID()[:shortID]
+	}
+}
+
+const shortID = len("prn_") + 8
+
+func (s *Store) put(ctx context.Context, id, text string) (string, error) {
+	i := item{id: id, hash: sha256.Sum256([]byte(text)), created: s.settings.Now()}
 	if err := s.shelf.put(ctx, i, text); err != nil {
 		return "", fmt.Errorf("store the original: %w", err)
 	}

@@ -209,7 +209,6 @@ func any0(*trace.Record) bool       { return true }
 // further make facts contradict the way or each other.
 var further = []change{
 	{"empty output of some size", after(set("raw_bytes", int64(5000)), fsm.OutputEmpty)},
-	{"a failed tool's output", after(set("raw_bytes", int64(5000)), fsm.ToolFailed, fsm.ToolTimedOut)},
 	{"a pruner called for nothing", after(set("raw_bytes", int64(0)), fsm.Eligible, fsm.TooLarge)},
 	{"raw_bytes is not the text's", after(set("raw_bytes", int64(3000)), fsm.Written)},
 	{"raw_bytes is more than the text's", after(set("raw_bytes", int64(4001)), fsm.Written)},

@@ -117,8 +117,8 @@ func (row *learnedRow) learn(passed map[fsm.State]evidence) {
 			row.code, _ = a.Value.(string)
 		case a.Field == "pruner_duration_ms":
 			row.timed = true
-		case a.Field == "reason" && a.Fact: // nothing before it did: the tool failed
-			row.open, row.output = true, never
+		case a.Field == "reason" && a.Fact: // the tool failed, and may have printed something
+			row.open = true
 		}
 	}
 }
@@ -222,6 +222,9 @@ func (p *learned) checkReason(shown evidence, end *learnedRow, m metadata) (evid
 	}
 	if !end.open || len(p.reasons) == 0 {
 		return shown, nil
+	}
+	if m.reason == "" && m.raw > 0 { // a question was asked, and there was a pruner
+		return shown.and(p.reasons["disabled_or_unconfigured"]), nil
 	}
 	takes, ok := p.reasons[m.reason]
 	if !ok || !takes.output.allows(m.raw > 0) {

@@ -17,6 +17,7 @@ type Sink struct {
 	Limit     int
 	Text      []byte
 	Truncated bool
+	Replaced  int    // bytes of Text that were no UTF-8
 	carry     []byte // the beginning of a rune whose end has not come yet
 }
 
@@ -48,7 +49,9 @@ func (s *Sink) End() {
 func (s *Sink) add(p []byte) {
 	if !utf8.Valid(p) {
 		// No need to replace what cannot fit: replacing never shortens.
-		p = AppendValid(nil, CutRune(p, s.Limit-len(s.Text)+utf8.UTFMax))
+		p = CutRune(p, s.Limit-len(s.Text)+utf8.UTFMax)
+		s.Replaced += invalid(p)
+		p = AppendValid(nil, p)
 	}
 	room := s.Limit - len(s.Text)
 	if len(p) > room {
@@ -103,6 +106,18 @@ func AppendValid(to, p []byte) []byte {
 		p = p[n:]
 	}
 	return to
+}
+
+// invalid counts the bytes that are not UTF-8.
+func invalid(p []byte) (n int) {
+	for len(p) > 0 {
+		r, size := utf8.DecodeRune(p)
+		if r == utf8.RuneError && size == 1 {
+			n++
+		}
+		p = p[size:]
+	}
+	return n
 }
 
 // ValidText is p as a string with one U+FFFD for each byte that is not UTF-8.

@@ -3,6 +3,8 @@
 package assemble
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -53,7 +55,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 		return nil, err
 	}
 	pipeline := &states.Pipeline{
-		Machine: machine, Tools: offered, Pruner: pruner, Keep: store.Put,
+		Machine: machine, Tools: offered, Pruner: pruner, Keep: store.PutShort,
 		RepeatRaw: o.Settings.RepeatRaw, MaxPruneBytes: o.MaxPruneBytes, Emit: o.Emit,
 	}
 	if err := addTrace(pipeline, o); err != nil {
@@ -71,8 +73,11 @@ func toolsOf(o Options, store *recovery.Store) ([]tools.Tool, error) {
 	if slices.Contains(o.Settings.Toolsets, "core") {
 		core, err := tools.New(tools.Settings{
 			Root: o.Settings.Root, PassEnv: o.Settings.PassEnv, Narrow: o.Settings.Tools,
-			NonzeroExitAsOutput: o.Settings.NonzeroAsOutput, Aliases: o.Aliases,
-			Env: func() []string { return o.Env },
+			NonzeroExitAsOutput: nonzeroAsOutput(o.Settings), Aliases: o.Aliases,
+			BashTimeout:    int(o.Settings.BashTimeout.Milliseconds()),
+			BashMaxTimeout: int(o.Settings.BashMaxTimeout.Milliseconds()),
+			Original:       original(store),
+			Env:            func() []string { return o.Env },
 		})
 		if err != nil {
 			return nil, err
@@ -83,6 +88,24 @@ func toolsOf(o Options, store *recovery.Store) ([]tools.Tool, error) {
 		offered = append(offered, texttools.New(service.New(service.Settings{Store: store, Version: o.Version}))...)
 	}
 	return offered, nil
+}
+
+// nonzeroAsOutput says whether a failing command is a result: with the embedded
+// pruner it is, unless the settings say otherwise.
+func nonzeroAsOutput(c settings.Settings) bool {
+	return c.NonzeroExit == "output" || c.NonzeroExit == "auto" && c.PrunerURL == settings.Embedded
+}
+
+// original finds what was stored before it was pruned or cut.
+func original(store *recovery.Store) func(context.Context, string) (string, bool, error) {
+	return func(ctx context.Context, id string) (string, bool, error) {
+		text, err := store.Get(ctx, id)
+		var missing *recovery.NotFound
+		if errors.As(err, &missing) {
+			return "", false, nil
+		}
+		return text.String(), err == nil, err
+	}
 }
 
 // prunerOf is where PRUNER_URL says to prune; nil when it is off.

@@ -23,14 +23,17 @@ type Settings struct {
 	PrunerMaxInflight int           // pruner calls at once
 	PrunerThreshold   *float64      // sent along when set
 
-	Root            string   // absolute; what paths are relative to and may not leave
-	Result          string   // auto, full or text
-	NonzeroAsOutput bool     // a failing command is a result and may be pruned
-	PassEnv         []string // variables that bash passes on although they are withheld
-	AlwaysLoad      bool     // asks Claude to show the tools to its model up front
-	RepeatRaw       bool     // what was pruned comes whole when it is asked for again
-	Toolsets        []string // core, text
-	Tools           []string // of the core toolset; nil: all
+	Root           string // absolute; what paths are relative to and may not leave
+	Result         string // auto, full or text
+	NonzeroExit    string // auto, error or output: what a failing command is
+	BashTimeout    time.Duration
+	BashMaxTimeout time.Duration
+	InvalidParams  string   // auto, protocol or tool: how a bad argument is answered
+	PassEnv        []string // variables that bash passes on although they are withheld
+	AlwaysLoad     bool     // asks Claude to show the tools to its model up front
+	RepeatRaw      bool     // what was pruned comes whole when it is asked for again
+	Toolsets       []string // core, text
+	Tools          []string // of the core toolset; nil: all
 
 	MaxCalls int // tool calls at work at once
 

@@ -1,0 +1,186 @@
+package tools
+
+import (
+	"fmt"
+	"strings"
+
+	"mcp-pruner/tools/files"
+)
+
+// shareCap fits both streams into one cap. Each was kept up to the whole cap, so
+// how much of each remains does not depend on who printed first: stdout has
+// three quarters, stderr one, and what one leaves the other may use.
+func shareCap(stdout, stderr *files.Sink, limit int) (out, errs string, truncated bool) {
+	stdout.End()
+	stderr.End()
+	room := max(limit/4, limit-len(stdout.Text))
+	e := files.CutRune(stderr.Text, room)
+	o := files.CutRune(stdout.Text, limit-len(e))
+	truncated = stdout.Truncated || stderr.Truncated || len(o) < len(stdout.Text) || len(e) < len(stderr.Text)
+	return string(o), string(e), truncated
+}
+
+// bashOutput is what a command printed, in the document's shape.
+type bashOutput struct {
+	Tool      string `json:"tool"`
+	Command   string `json:"command"`
+	Cwd       string `json:"cwd"`
+	Stdout    string `json:"stdout"`
+	Stderr    string `json:"stderr"`
+	ExitCode  int    `json:"exit_code"`
+	TimedOut  bool   `json:"timed_out"`
+	Truncated bool   `json:"truncated"`
+	Duration  int64  `json:"duration_ms"`
+	Pruning   any    `json:"pruning"`
+
+	explicit bool   // the call said how much it wants
+	emptied  string // the stream of which a pruner kept nothing
+	storedAs string // where the pruned stream is whole
+	pruned   bool   // it is the one that Code is of
+
+	gaps   []string // what a limit left out, by stream and lines
+	rest   string   // the streams that were cut, as they were
+	restAs string   // where they are
+}
+
+// WithOriginal says where the output is whole.
+func (o *bashOutput) WithOriginal(id string) Output {
+	p := *o
+	p.storedAs = id
+	return &p
+}
+
+// Rest is what was cut: running a command again may do something else.
+func (o *bashOutput) Rest() string { return o.rest }
+
+// WithRest says where it is.
+func (o *bashOutput) WithRest(id string) Output {
+	p := *o
+	p.restAs = id
+	return &p
+}
+
+// Parts of a limit, in hundredths: for the other stream where there are both, and for
+// the beginning of a stream, whose end matters most.
+const (
+	errorsShare = 25
+	headShare   = 40
+)
+
+// Cut leaves the beginning and the end of each stream.
+func (o *bashOutput) Cut(limit Limit) (Output, bool) {
+	if o.explicit || limit.fits(o.Stdout+o.Stderr) {
+		return o, false
+	}
+	p := *o
+	forOut, forErr := limit, limit
+	switch small := limit.share(errorsShare); {
+	case o.Stdout == "" || o.Stderr == "":
+	case small.fits(o.Stderr):
+		forOut = limit.share(100 - errorsShare)
+	case small.fits(o.Stdout):
+		forErr = limit.share(100 - errorsShare)
+	default:
+		forOut, forErr = limit.share(100-errorsShare), small
+	}
+	p.Stdout = p.cut("stdout", o.Stdout, forOut, o.pruned)
+	p.Stderr = p.cut("stderr", o.Stderr, forErr, o.pruned && o.Stdout == "")
+	p.Truncated = true
+	return &p, true
+}
+
+// cut leaves out the middle of a stream and notes which lines that are, in what will
+// be stored. A stream that was pruned is stored already, with other line numbers.
+func (o *bashOutput) cut(name, text string, limit Limit, pruned bool) string {
+	if limit.fits(text) {
+		return text
+	}
+	before := 0
+	if !pruned {
+		before = lineCount(o.rest)
+		if o.rest != "" && !strings.HasSuffix(o.rest, "\n") {
+			o.rest += "\n"
+		}
+		o.rest += text
+	}
+	head := limit.share(headShare).head(text)
+	tail := head + limit.share(100-headShare).tail(text[head:])
+	first := strings.Count(text[:head], "\n") + 1
+	last := lineCount(text[:tail])
+	gap := fmt.Sprintf("... %d-%d", before+first, before+last)
+	if pruned {
+		gap = "..."
+		o.gaps = append(o.gaps, fmt.Sprintf("%d more lines of the pruned %s", last-first+1, name)+readIt(o.storedAs, "all"))
+	} else {
+		o.gaps = append(o.gaps, fmt.Sprintf("%s lines %d-%d of %d", name, before+first, before+last, lineCount(text)))
+	}
+	lead := text[:head]
+	if lead != "" && !strings.HasSuffix(lead, "\n") {
+		lead += "\n"
+	}
+	return lead + gap + "\n" + text[tail:]
+}
+
+func (o *bashOutput) failure(code, message string) *Error {
+	if o.Truncated {
+		message += "; output cut"
+	}
+	return &Error{Code: code, Message: message, Stdout: &o.Stdout, Stderr: &o.Stderr}
+}
+
+func (o *bashOutput) Code() string {
+	if o.Stdout != "" {
+		return o.Stdout
+	}
+	return o.Stderr
+}
+
+func (o *bashOutput) Source() Source { return Source{Command: o.Command} }
+
+func (o *bashOutput) Prune(pruned string) (Output, error) {
+	p := *o
+	name, stream := "stdout", &p.Stdout
+	if o.Stdout == "" {
+		name, stream = "stderr", &p.Stderr
+	}
+	p.pruned = *stream != pruned
+	*stream = pruned
+	if blank(pruned) {
+		p.emptied = name
+	}
+	return &p, nil
+}
+
+func (o *bashOutput) Text() string {
+	if o.Stdout == "" && o.emptied == "stdout" && o.Stderr != "" {
+		return stderrMark + o.Stderr // both were there
+	}
+	return joinStreams(o.Stdout, o.Stderr)
+}
+
+// Notice is what a client that shows only the text would miss.
+func (o *bashOutput) Notice() string {
+	var said []string
+	if o.ExitCode != 0 {
+		said = append(said, fmt.Sprintf("exit code %d", o.ExitCode))
+	}
+	switch {
+	case len(o.gaps) > 0:
+		said = append(said, "not shown: "+strings.Join(o.gaps, ", ")+readIt(o.restAs, "them, with start_line"))
+	case o.Truncated:
+		said = append(said, "output cut at max_output_bytes")
+	}
+	switch {
+	case o.emptied != "":
+		said = append(said, keptNone(o.emptied, o.storedAs, ""))
+	case o.Stdout == "" && o.Stderr == "":
+		said = append(said, "no output")
+	}
+	return strings.Join(said, "; ")
+}
+
+func (o *bashOutput) Structured(pruning any) any {
+	s := *o
+	s.Pruning = pruning
+	return s
+}

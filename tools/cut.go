@@ -1,0 +1,143 @@
+package tools
+
+import (
+	"strings"
+
+	"mcp-pruner/tools/files"
+	"mcp-pruner/tools/tokens"
+)
+
+// Limit is how much of one output a model is shown: no more than its client's own
+// tool would show. What is 0 has no limit.
+type Limit struct {
+	Lines  int
+	Bytes  int
+	Tokens int // o200k, estimated
+}
+
+// Cutter is an Output that can be cut to a limit. Cut returns false when it fits, or
+// when the call said itself how much it wants. What is left out must be told in the
+// notice: with WithOriginal, that it can be read under an id.
+type Cutter interface {
+	Cut(Limit) (Output, bool)
+}
+
+// Keeper is an Output that says where the original of what was pruned or cut is.
+type Keeper interface {
+	WithOriginal(id string) Output
+}
+
+// Rester is a cut Output whose rest can only be had from what is stored: a file can
+// be read on, what a command printed cannot.
+type Rester interface {
+	Rest() string // what to store; "" when there is no need to
+	WithRest(id string) Output
+}
+
+// measured is a limit that is being used up.
+type measured struct {
+	left Limit
+}
+
+func (l Limit) measure() *measured { return &measured{left: l} }
+
+// take uses a line, its line end included, if there is room for it.
+func (m *measured) take(line string) bool {
+	tokens := 0
+	if m.left.Tokens != 0 {
+		tokens = lineTokens(line)
+	}
+	if exceeds(m.left.Lines, 1) || exceeds(m.left.Bytes, len(line)) || exceeds(m.left.Tokens, tokens) {
+		return false
+	}
+	use(&m.left.Lines, 1)
+	use(&m.left.Bytes, len(line))
+	use(&m.left.Tokens, tokens)
+	return true
+}
+
+// full marks a limit that is used up: 0 would mean that there is none.
+const full = -1
+
+func exceeds(left, n int) bool { return left == full && n > 0 || left > 0 && n > left }
+
+func use(left *int, n int) {
+	if *left > 0 {
+		if *left -= n; *left == 0 {
+			*left = full
+		}
+	}
+}
+
+// longLine is a line whose tokens are estimated from its beginning.
+const longLine = 4 << 10
+
+func lineTokens(line string) int {
+	if len(line) <= longLine {
+		return max(tokens.Estimate(line), 1)
+	}
+	return tokens.Estimate(string(files.CutRune([]byte(line[:longLine]), longLine-1))) * (len(line) / longLine)
+}
+
+// fits says whether a text keeps a limit, without looking at more of it than needed.
+func (l Limit) fits(text string) bool {
+	if l.Bytes > 0 && len(text) > l.Bytes {
+		return false
+	}
+	if (l.Lines == 0 || strings.Count(text, "\n") < l.Lines) && (l.Tokens == 0 || len(text) < l.Tokens) {
+		return true // a token is a byte at least
+	}
+	return l.head(text) == len(text)
+}
+
+// head is how many bytes of a text's beginning fit: whole lines, unless the first
+// line does not fit.
+func (l Limit) head(text string) int {
+	m, at := l.measure(), 0
+	for line := range strings.Lines(text) {
+		if !m.take(line) {
+			break
+		}
+		at += len(line)
+	}
+	if at == 0 && text != "" {
+		return l.part(text)
+	}
+	return at
+}
+
+// tail is the same of a text's end: where the last lines that fit begin.
+func (l Limit) tail(text string) int {
+	m, at := l.measure(), len(text)
+	for at > 0 {
+		from := strings.LastIndexByte(text[:at-1], '\n') + 1
+		if !m.take(text[from:at]) {
+			break
+		}
+		at = from
+	}
+	return at
+}
+
+// part is how much of one line fits.
+func (l Limit) part(line string) int {
+	n := len(line)
+	if l.Bytes > 0 {
+		n = min(n, l.Bytes)
+	}
+	for l.Tokens > 0 && n > 16 && lineTokens(line[:n]) > l.Tokens {
+		n = n * 3 / 4
+	}
+	return len(files.CutRune([]byte(line[:min(n+1, len(line))]), n))
+}
+
+// share is a part of a limit, in hundredths.
+func (l Limit) share(percent int) Limit {
+	of := func(n int) int {
+		if n == 0 {
+			return 0
+		}
+		return max(n*percent/100, 1)
+	}
+	return Limit{Lines: of(l.Lines), Bytes: of(l.Bytes), Tokens: of(l.Tokens)}
+}

@@ -1,0 +1,136 @@
+package tools
+
+import (
+	"fmt"
+	"strings"
+)
+
+// readOutput is a file's text, in the document's shape.
+type readOutput struct {
+	Tool          string `json:"tool"`
+	FilePath      string `json:"file_path"`
+	Encoding      string `json:"encoding"`
+	Content       string `json:"content"`
+	Truncated     bool   `json:"truncated"`
+	Bytes         int    `json:"bytes"`
+	Duration      int64  `json:"duration_ms"`
+	TotalLines    *int   `json:"total_lines,omitempty"`
+	NextStartLine *int   `json:"next_start_line,omitempty"`
+	Pruning       any    `json:"pruning"`
+
+	limit, first int
+	explicit     bool // the call said how much it wants
+	original     bool // of an earlier call's output
+	utf16        bool // the file was
+	replaced     int  // bytes that were no UTF-8
+
+	pruned   bool
+	emptied  bool     // a pruner kept nothing
+	fitted   bool     // cut to a limit
+	rest     []string // its outline
+	storedAs string   // where the original is
+}
+
+func (o *readOutput) Code() string { return o.Content }
+
+// Source is the file; what an earlier call printed is no file.
+func (o *readOutput) Source() Source {
+	if o.original {
+		return Source{FirstLine: o.first}
+	}
+	return Source{File: o.FilePath, FirstLine: o.first}
+}
+
+func (o *readOutput) Text() string { return o.Content }
+
+func (o *readOutput) Prune(pruned string) (Output, error) {
+	p := *o
+	p.Content, p.pruned, p.emptied = pruned, pruned != o.Content, blank(pruned)
+	return &p, nil
+}
+
+// WithOriginal says where the text is whole.
+func (o *readOutput) WithOriginal(id string) Output {
+	p := *o
+	p.storedAs = id
+	return &p
+}
+
+// Cut leaves the first lines that fit.
+func (o *readOutput) Cut(limit Limit) (Output, bool) {
+	if o.explicit || limit.fits(o.Content) {
+		return o, false
+	}
+	p := *o
+	at := limit.head(o.Content)
+	p.Content, p.Truncated, p.fitted = o.Content[:at], true, true
+	if o.pruned {
+		p.TotalLines, p.NextStartLine = nil, nil
+		return &p, true
+	}
+	lines := strings.Count(p.Content, "\n")
+	next := o.first + max(lines, 1)
+	p.rest = outline(o.Content[at:], next)
+	if p.TotalLines == nil && !o.Truncated {
+		total := o.first - 1 + lineCount(o.Content)
+		p.TotalLines = &total
+	}
+	p.NextStartLine = &next
+	if p.TotalLines != nil && next > *p.TotalLines {
+		p.NextStartLine = nil
+	}
+	return &p, true
+}
+
+// lineCount counts lines; the last need not be ended.
+func lineCount(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
+
+// Notice is what a client that shows only the text would miss.
+func (o *readOutput) Notice() string {
+	var said []string
+	switch {
+	case o.fitted && o.pruned:
+		said = append(said, "cut: the pruned text is longer than a result may be"+readIt(o.storedAs, "all of it"))
+	case o.fitted && o.Content != "" && !strings.HasSuffix(o.Content, "\n"):
+		said = append(said, "cut within a line longer than a result may be; max_output_bytes lifts that")
+	case o.fitted:
+		said = append(said, fmt.Sprintf("cut after line %d; read on with start_line, or ask for a range", o.first+strings.Count(o.Content, "\n")-1))
+	case o.Truncated:
+		said = append(said, fmt.Sprintf("cut at %d bytes", o.limit))
+	}
+	switch {
+	case o.Bytes == 0:
+		said = append(said, "no lines here")
+	case o.emptied:
+		said = append(said, keptNone("the text", o.storedAs, "call again without context_focus_question for all of it"))
+	}
+	if o.utf16 {
+		said = append(said, "decoded from UTF-16")
+	}
+	if o.replaced > 0 {
+		said = append(said, fmt.Sprintf("not UTF-8: %d bytes stand as U+FFFD", o.replaced))
+	}
+	if o.TotalLines != nil {
+		said = append(said, fmt.Sprintf("total_lines=%d", *o.TotalLines))
+	}
+	if o.NextStartLine != nil {
+		said = append(said, fmt.Sprintf("next_start_line=%d", *o.NextStartLine))
+	}
+	notice := strings.Join(said, "; ")
+	if len(o.rest) > 0 {
+		notice += "; further on:\n" + strings.Join(o.rest, "\n")
+	}
+	return notice
+}
+
+func (o *readOutput) Structured(pruning any) any {
+	s := *o
+	s.Pruning = pruning
+	return s
+}
