@@ -86,11 +86,17 @@ var conditions = map[fsm.Trigger]func(*Call) bool{
 	fsm.Eligible:    func(*Call) bool { return true },
 }
 
-func checkPrune(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
+func checkPrune(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	for _, trigger := range c.machine.Definition().Leaving(fsm.PruneCheck) {
 		holds := conditions[trigger]
 		if holds == nil || !holds(c) {
 			continue
+		}
+		if trigger == fsm.Eligible {
+			trigger = c.storeFirst(ctx)
+			if ctx.Err() != nil {
+				return "", nil, ctx.Err()
+			}
 		}
 		c.repeat = trigger == fsm.RepeatRead
 		facts := fsm.Facts{"input_bytes": len(c.output.Code())}
@@ -100,6 +106,18 @@ func checkPrune(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 		return trigger, facts, nil
 	}
 	return "", nil, errors.New("no row out of req:prune_check holds")
+}
+
+// storeFirst stores the original of what is about to be pruned: what cannot be had
+// again is not pruned, and no pruner is asked.
+func (c *Call) storeFirst(ctx context.Context) fsm.Trigger {
+	id, err := c.keep(ctx, c.output.Code())
+	if err != nil {
+		c.unpruned = "not pruned: the original could not be stored"
+		return fsm.PruningOff
+	}
+	c.original = id
+	return fsm.Eligible
 }
 
 func callPruner(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
@@ -130,16 +148,10 @@ var pruneFailures = map[pruneclient.ErrorCode]fsm.Trigger{
 	pruneclient.InvalidResponse: fsm.PrunerInvalid,
 }
 
-// prune asks the pruner and puts its answer in the place of the code. The
-// original is stored first: what cannot be had again is not pruned. bytes is the
+// prune asks the pruner and puts its answer in the place of the code. bytes is the
 // size of what the pruner returned.
 func (c *Call) prune(ctx context.Context) (output tools.Output, bytes int, err error) {
-	code, source := c.output.Code(), c.output.Source()
-	id, err := c.keep(ctx, code)
-	if err != nil {
-		return nil, 0, &pruneclient.Error{Code: pruneclient.InvalidResponse,
-			Message: "the original could not be stored, so it was not pruned: " + err.Error()}
-	}
+	code, source, id := c.output.Code(), c.output.Source(), c.original
 	result, err := c.pipeline.Pruner.Prune(ctx, pruneclient.Request{
 		Text: code, Question: c.call.FocusQuestion(), RecoveryID: id,
 		File: source.File, FirstLine: source.FirstLine, Command: source.Command, Grep: source.Grep,

@@ -72,6 +72,7 @@ type Call struct {
 	// For the observers.
 	sent     string       // the text answered
 	notice   string       // what was said beside it
+	original string       // names what was stored before pruning
 	unpruned string       // why the pruner left the text whole; "" where it did not
 	raw      tools.Output // as it was before pruning; nil: it still is
 	delivery *Delivery

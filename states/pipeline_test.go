@@ -254,7 +254,8 @@ func TestNothingIsPrunedThatCannotBeKept(t *testing.T) {
 	request = echoRequest(map[string]any{"text": "long", "question": "what?"})
 	answer := p.Run(t.Context(), request).Answer()
 	assert.Equal(t, "long", answer.Text)
-	assert.Contains(t, answer.Pruning.Error.Message, "store full")
+	assert.Equal(t, "not pruned: the original could not be stored", answer.Notice)
+	assert.Equal(t, PruningMetadata{Reason: DisabledOrUnconfigured, RawBytes: 4}, answer.Pruning, "no pruner was asked")
 }
 
 // Storing an original ends with its call.

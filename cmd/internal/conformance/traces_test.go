@@ -309,6 +309,9 @@ func (r *trace) checkMetadata(t *testing.T, want map[string]string) {
 		delete(have, "error")
 	}
 	for field, value := range want {
+		if field == "reason" && value == "measured" && have["raw_bytes"] != 0.0 && have["reason"] == nil {
+			continue // A9: a failed tool printed something, and only its failure kept it from a pruner
+		}
 		require.Contains(t, have, field)
 		if value != "measured" {
 			assert.Equal(t, value, fmt.Sprint(have[field]), field)
