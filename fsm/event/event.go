@@ -45,7 +45,7 @@ type Schema struct {
 func Schemas() []Schema {
 	return []Schema{
 		{Name: "mcp_pruner.disabled", Level: Info, Fields: "reason"},
-		{Name: "mcp_pruner.ready", Level: Info, Fields: "host? port? root"},
+		{Name: "mcp_pruner.ready", Level: Info, Fields: "host? port? root? url?"},
 		{Name: "mcp_pruner.start_failed", Level: Error, Fields: "message"},
 		{Name: "mcp_pruner.degraded", Level: Warn, Fields: "reason exit_code? signal?"},
 		{Name: "mcp_pruner.stopped", Level: Info, Fields: "graceful duration_ms"},
@@ -60,6 +60,8 @@ func Schemas() []Schema {
 		{Name: "mcp_pruner.log_dropped", Level: Warn, Fields: "lines"},
 		{Name: "mcp_pruner.trace_failed", Level: Warn, Fields: "message"},
 		{Name: "mcp_pruner.setting_unknown", Level: Warn, Fields: "name intended?"},
+		{Name: "mcp_pruner.accept_failed", Level: Warn, Fields: "message"},
+		{Name: "mcp_pruner.warning", Level: Warn, Fields: "message"},
 		{Name: "tool.request_received", Level: Debug, Fields: "tool?"},
 		{Name: "tool.request_parse_failed", Level: Warn, Fields: "message"},
 		{Name: "tool.request_invalid", Level: Warn, Fields: "tool? message validation_errors"},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"time"
@@ -87,7 +88,7 @@ func serveHTTP(ctx context.Context, p command.Process, flags map[string]string, 
 	}
 	reportStrays(p.Env, emit)
 	announce(format, p.Stderr, config, listener)
-	graceful, err := httpserver.Serve(ctx, listener, handler)
+	graceful, err := httpserver.Serve(ctx, p.Hurry, listener, handler)
 	emit(event.New("mcp_pruner.stopped", "", fsm.Facts{
 		"graceful": graceful, "duration_ms": time.Since(started).Milliseconds(),
 	}))
@@ -103,6 +104,7 @@ func announce(format eventlog.Format, w io.Writer, c settings.Settings, l net.Li
 	logs := eventlog.NewAs(format, w, event.Debug)
 	logs.Emit(event.New("mcp_pruner.ready", "", fsm.Facts{
 		"host": c.Host, "port": l.Addr().(*net.TCPAddr).Port, "root": c.Root,
+		"url": "http://" + l.Addr().String() + "/mcp",
 	}))
 	logs.Close(flushWithin)
 }
@@ -117,5 +119,9 @@ func newHTTPHandler(c settings.Settings, env []string, emit func(event.Event)) (
 	if err != nil {
 		return nil, err
 	}
-	return httpserver.NewHandler(httpserver.Config{Server: server, Version: buildVersion()}), nil
+	token, err := readToken(c.TokenFile)
+	if err != nil {
+		return nil, fmt.Errorf("MCP_PRUNER_TOKEN_FILE: %w", err)
+	}
+	return httpserver.NewHandler(httpserver.Config{Server: server, Version: buildVersion(), Emit: emit, Token: token}), nil
 }

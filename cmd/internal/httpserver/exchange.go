@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -15,6 +16,10 @@ type exchange struct {
 	r      *http.Request
 	within time.Duration // for one write
 
+	modern bool // of protocol 2026-07-28 or later
+	status int  // of the answer; 0: 200
+
+	mu        sync.Mutex // a call's notifications may come from anywhere
 	streaming bool
 	lost      error // the stream cannot be written to any more
 }
@@ -30,6 +35,8 @@ func (x *exchange) notifier() func(line []byte) {
 
 // notify begins the stream, if it has not begun, and writes a notification.
 func (x *exchange) notify(line []byte) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	if x.lost != nil {
 		return
 	}
@@ -45,6 +52,8 @@ func (x *exchange) notify(line []byte) {
 
 // accept answers a message that has no answer.
 func (x *exchange) accept() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	if !x.streaming {
 		x.w.WriteHeader(http.StatusAccepted)
 	}
@@ -53,10 +62,15 @@ func (x *exchange) accept() {
 // answer writes the answer. When it returns without error the bytes are on their
 // way and no longer in this process.
 func (x *exchange) answer(body []byte) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	if x.streaming {
 		return errors.Join(x.lost, x.write(streamEvent(body)))
 	}
 	setJSON(x.w.Header(), len(body))
+	if x.status != 0 {
+		x.w.WriteHeader(x.status)
+	}
 	return x.write(body)
 }
 

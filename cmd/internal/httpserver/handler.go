@@ -4,6 +4,7 @@ package httpserver
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,12 +12,15 @@ import (
 	"time"
 
 	"mcp-pruner/cmd/internal/mcpserver"
+	"mcp-pruner/fsm/event"
 )
 
 // Config is what a handler is made of.
 type Config struct {
 	Server  *mcpserver.Server
 	Version string
+	Emit    func(event.Event) // takes what is wrong with connections; nil: nothing does
+	Token   string            // a bearer token that every request but GET /healthz must carry; "": none
 
 	BodyWithin  time.Duration // a request's body has to be here by then; 0: 30 s
 	WriteWithin time.Duration // and its answer has to be gone; 0: 60 s
@@ -27,6 +31,7 @@ type Handler struct {
 	config    Config
 	started   time.Time
 	sessions  *sessions
+	bodies    *bodies
 	endpoints map[string]endpoint
 }
 
@@ -44,7 +49,7 @@ func NewHandler(c Config) *Handler {
 	if c.WriteWithin == 0 {
 		c.WriteWithin = time.Minute
 	}
-	h := &Handler{config: c, started: time.Now(), sessions: newSessions()}
+	h := &Handler{config: c, started: time.Now(), sessions: newSessions(), bodies: newBodies(c.BodyWithin)}
 	h.endpoints = map[string]endpoint{
 		"/healthz": {[]string{http.MethodGet, http.MethodHead}, h.health},
 		"/mcp":     {[]string{http.MethodPost}, h.mcp},
@@ -56,21 +61,26 @@ func NewHandler(c Config) *Handler {
 // would answer an odd one with a redirect.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer internalError(w)
-	if why := foreign(r); why != "" {
-		refuse(w, http.StatusForbidden, "forbidden", why)
+	if f := h.guard(r); f != nil {
+		h.refuse(w, r, f)
 		return
 	}
 	e, ok := h.endpoints[r.URL.Path]
 	switch {
 	case !ok:
-		refuse(w, http.StatusNotFound, "not_found", "there is /mcp and /healthz")
+		h.refuse(w, r, &fault{http.StatusNotFound, "not_found", "there is " + h.paths()})
 	case !slices.Contains(e.allow, r.Method):
 		allow := strings.Join(e.allow, ", ")
 		w.Header().Set("Allow", allow)
-		refuse(w, http.StatusMethodNotAllowed, "method_not_allowed", "want "+allow)
+		h.refuse(w, r, &fault{http.StatusMethodNotAllowed, "method_not_allowed", "want " + allow})
 	default:
 		e.serve(w, r)
 	}
+}
+
+// paths lists the endpoints there are.
+func (h *Handler) paths() string {
+	return strings.Join(slices.Sorted(maps.Keys(h.endpoints)), " and ")
 }
 
 // internalError answers for a panic, of which nothing is shown. The one that ends
@@ -81,7 +91,7 @@ func internalError(w http.ResponseWriter) {
 	case http.ErrAbortHandler:
 		panic(v)
 	default:
-		refuse(w, http.StatusInternalServerError, "internal_error", "Internal error")
+		problem(w, &fault{http.StatusInternalServerError, "internal_error", "Internal error"})
 	}
 }
 
@@ -103,18 +113,6 @@ func (h *Handler) health(w http.ResponseWriter, _ *http.Request) {
 	}{true, "ok", server{mcpserver.Name, h.config.Version}, clock{
 		h.started.UTC().Format("2006-01-02T15:04:05.000Z07:00"), time.Since(h.started).Milliseconds(),
 	}})
-}
-
-// refuse answers with an error in the form of every endpoint but JSON-RPC's own.
-func refuse(w http.ResponseWriter, status int, code, message string) {
-	type problem struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-	}
-	writeJSON(w, status, struct {
-		OK    bool    `json:"ok"`
-		Error problem `json:"error"`
-	}{false, problem{code, message}})
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

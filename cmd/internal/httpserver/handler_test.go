@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"mcp-pruner/cmd/internal/loopback"
 	"mcp-pruner/cmd/internal/mcpserver"
 )
 
@@ -38,7 +39,7 @@ func TestEndpoints(t *testing.T) {
 		{"POST", "/mcp", ping, "Accept: */*", 200, ""},
 		{"POST", "/mcp", ping, "Accept: text/event-stream", 406, "not_acceptable"},
 		{"POST", "/mcp", ping, "Accept: application/json;q=0", 406, "not_acceptable"},
-		{"POST", "/mcp", ping, "Mcp-Protocol-Version: 2025-03-26", 200, ""},
+		{"POST", "/mcp", ping, "Mcp-Protocol-Version: 2025-06-18", 200, ""},
 		{"POST", "/mcp", ping, "Mcp-Protocol-Version: 1999-01-01", 400, "unsupported_protocol_version"},
 		{"POST", "/mcp", ping, "Mcp-Session-Id: abc", 404, "session_not_found"},
 		{"POST", "/mcp", ping, "Host: evil.example.com", 403, "forbidden"},
@@ -130,7 +131,7 @@ func TestWhoMayCall(t *testing.T) {
 		if c.origin != "" {
 			r.Header.Set("Origin", c.origin)
 		}
-		assert.Equal(t, c.ok, foreign(r) == "", "Host %q, Origin %q: %s", c.host, c.origin, foreign(r))
+		assert.Equal(t, c.ok, loopback.Foreign(r) == "", "Host %q, Origin %q: %s", c.host, c.origin, loopback.Foreign(r))
 	}
 }
 
@@ -139,7 +140,7 @@ func TestEveryOriginCounts(t *testing.T) {
 	r := httptest.NewRequest("POST", "/mcp", nil)
 	r.Host = "localhost"
 	r.Header["Origin"] = []string{"http://localhost", "http://evil.example.com"}
-	assert.NotEmpty(t, foreign(r))
+	assert.NotEmpty(t, loopback.Foreign(r))
 }
 
 func TestJSONRPCAnswersAre200(t *testing.T) {

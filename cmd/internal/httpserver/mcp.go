@@ -1,45 +1,45 @@
 package httpserver
 
 import (
-	"errors"
-	"io"
+	"context"
 	"mime"
 	"net/http"
-	"os"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"mcp-pruner/cmd/internal/mcpserver"
 )
 
-// fault is a request that is turned down before JSON-RPC has a say.
-type fault struct {
-	status        int
-	code, message string
-}
-
-func (f *fault) write(w http.ResponseWriter) { refuse(w, f.status, f.code, f.message) }
-
 // mcp answers one JSON-RPC message.
 func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
 	if f := checkHeaders(r); f != nil {
-		f.write(w)
+		h.refuse(w, r, f)
 		return
 	}
-	body, f := h.body(w, r)
+	h.withBody(w, r, func(body []byte) {
+		h.message(w, r, mcpserver.Parse(body))
+	}, func(f *fault) { h.refuse(w, r, f) })
+}
+
+// message answers a message that has been read.
+func (h *Handler) message(w http.ResponseWriter, r *http.Request, m mcpserver.Message) {
+	x := &exchange{w: w, r: r, within: h.config.WriteWithin}
+	var bad *mcpserver.Refusal
+	if x.modern, bad = checkModern(r, m); bad != nil {
+		h.reply(x, h.config.Server.Refuse(r.Context(), mcpserver.Alone(), m, bad))
+		return
+	}
+	session, f := h.session(r, m, x.modern)
+	if f == nil && session.IsAlone() && m.Cancels() && !x.modern {
+		f = &fault{http.StatusBadRequest, "session_required", "a cancel without Mcp-Session-Id is nobody's"}
+	}
 	if f != nil {
-		f.write(w)
+		h.refuse(w, r, f)
 		return
 	}
-	m := mcpserver.Parse(body)
-	session, f := h.session(r, m)
-	if f != nil {
-		f.write(w)
-		return
-	}
-	h.answer(&exchange{w: w, r: r, within: h.config.WriteWithin}, session, m)
+	h.answer(x, session, m)
 }
 
 // checkHeaders wants JSON, which a form on a web page cannot send and a script
@@ -74,62 +74,18 @@ func accepts(accept []string, media string) bool {
 	return false
 }
 
-// body reads the request's body. It has its own time: a body that trickles in
-// must not hold a connection for ever. Afterwards there is no limit, or a call
-// that takes longer would look like a client that hung up.
-func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, *fault) {
-	tooLarge := &fault{http.StatusRequestEntityTooLarge, "payload_too_large", "the body is larger than 32 MiB"}
-	if r.ContentLength > mcpserver.MaxMessageBytes {
-		w.Header().Set("Connection", "close")
-		h.tooLarge(r)
-		return nil, tooLarge
-	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(h.config.BodyWithin)) // no connection, no deadline
-	body, err := readAll(http.MaxBytesReader(w, r.Body, mcpserver.MaxMessageBytes), r.ContentLength)
-	_ = control.SetReadDeadline(time.Time{})
-	var over *http.MaxBytesError
-	switch {
-	case errors.As(err, &over):
-		h.tooLarge(r)
-		return nil, tooLarge
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		w.Header().Set("Connection", "close")
-		return nil, &fault{http.StatusRequestTimeout, "request_timeout", "the body took too long"}
-	case err != nil:
-		return nil, &fault{http.StatusBadRequest, "bad_request", "the body ended early"}
-	}
-	return body, nil
-}
-
-// readAll reads a body into memory that grows with what has really arrived,
-// unless it is said to be small.
-func readAll(body io.Reader, length int64) ([]byte, error) {
-	const small = 64 << 10
-	if length < 0 || length > small {
-		return io.ReadAll(body)
-	}
-	b := make([]byte, length)
-	_, err := io.ReadFull(body, b)
-	return b, err
-}
-
-// tooLarge gives a message that is not even read its machine, so that the log and
-// the trace know of it.
-func (h *Handler) tooLarge(r *http.Request) {
-	reply := h.config.Server.Answer(r.Context(), mcpserver.Alone(), mcpserver.TooLong())
-	reply.Call().Answering(0) // its text is JSON-RPC's, of which nothing is sent; the status says it here
-}
-
 // session finds whose message it is. initialize begins a session; a message
-// without one stands alone.
-func (h *Handler) session(r *http.Request, m mcpserver.Message) (*mcpserver.Session, *fault) {
-	if m.Method == "initialize" {
+// without one stands alone, as every message of the newer protocols does.
+func (h *Handler) session(r *http.Request, m mcpserver.Message, modern bool) (*mcpserver.Session, *fault) {
+	switch {
+	case modern:
+		return mcpserver.Alone(), nil
+	case m.Method == "initialize":
 		return mcpserver.NewSession(""), nil
 	}
-	if v := r.Header.Get(mcp.HeaderProtocolVersion); v != "" && !mcp.IsValidProtocolVersion(v) {
+	if v := r.Header.Get(mcp.HeaderProtocolVersion); v != "" && !slices.Contains(mcpserver.Versions, v) {
 		return nil, &fault{http.StatusBadRequest, "unsupported_protocol_version",
-			"MCP-Protocol-Version is none of " + strings.Join(mcp.ValidProtocolVersions, ", ")}
+			"MCP-Protocol-Version is none of " + strings.Join(mcpserver.Versions, ", ")}
 	}
 	id := r.Header.Get(mcp.HeaderSessionID)
 	if id == "" {
@@ -152,6 +108,16 @@ func (h *Handler) answer(x *exchange, session *mcpserver.Session, m mcpserver.Me
 		m.Notify = x.notifier()
 	}
 	reply := h.config.Server.Answer(ctx, session, m)
+	if m.Method == "initialize" && session.Opened() {
+		x.w.Header().Set(mcp.HeaderSessionID, h.sessions.add(session))
+	}
+	h.replyIn(ctx, x, reply)
+}
+
+func (h *Handler) reply(x *exchange, reply mcpserver.Reply) { h.replyIn(x.r.Context(), x, reply) }
+
+// replyIn writes an answer, unless the call's context has ended.
+func (h *Handler) replyIn(ctx context.Context, x *exchange, reply mcpserver.Reply) {
 	body, err := reply.Begin(ctx)
 	switch {
 	case err != nil, body == nil && x.r.Context().Err() != nil: // the connection has to end, or is about to
@@ -160,8 +126,8 @@ func (h *Handler) answer(x *exchange, session *mcpserver.Session, m mcpserver.Me
 		x.accept()
 		return
 	}
-	if m.Method == "initialize" && session.Opened() {
-		x.w.Header().Set(mcp.HeaderSessionID, h.sessions.add(session))
+	if x.modern {
+		x.status = statusOf(true, reply.Code())
 	}
 	if err := x.answer(body); err != nil {
 		reply.Failed(ctx, err)

@@ -3,7 +3,6 @@ package httpserver
 import (
 	"context"
 	"errors"
-	"io"
 	"log"
 	"net"
 	"net/http"
@@ -23,32 +22,33 @@ func Listen(ctx context.Context, host string, port int) (net.Listener, error) {
 }
 
 // Serve answers what comes in at l until ctx ends. Requests that were received by
-// then are still answered; calls that take too long are cancelled. It reports
-// whether every one of them ended in time; the error is that of a listener that
-// broke.
-func Serve(ctx context.Context, l net.Listener, h http.Handler) (graceful bool, err error) {
+// then are still answered, unless hurry is closed; calls that take too long are
+// cancelled. It reports whether every one of them ended in time; the error is that of
+// a listener that broke.
+func Serve(ctx context.Context, hurry <-chan struct{}, l net.Listener, h *Handler) (graceful bool, err error) {
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	defer h.config.Server.Abandon(calls)
 	server := &http.Server{
 		Handler:           h,
 		BaseContext:       func(net.Listener) context.Context { return calls },
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          log.New(io.Discard, "", 0), // standard error is the event log's
+		ErrorLog:          log.New(complaints(h.complain), "", 0), // standard error is the event log's
 	}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
+	go func() { served <- server.Serve(listener{l, h.refusedByHTTP}) }()
 	select {
 	case err := <-served:
 		_ = server.Close()
 		return false, err
 	case <-ctx.Done():
 	}
-	graceful = shutDown(server, finishWithin)
+	graceful = shutDown(server, finishWithin, hurry)
 	if !graceful {
 		cancel()
-		graceful = shutDown(server, endWithin)
+		graceful = shutDown(server, endWithin, nil)
 	}
 	_ = server.Close() // whatever is left
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
@@ -57,9 +57,27 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) (graceful bool, 
 	return graceful, nil
 }
 
-// shutDown waits for requests under way and reports whether all of them ended.
-func shutDown(s *http.Server, within time.Duration) bool {
+// complaints takes what net/http logs: a connection that cannot be accepted, a
+// handler's panic.
+type complaints func(line string)
+
+// Write implements io.Writer.
+func (c complaints) Write(line []byte) (int, error) {
+	c(string(line))
+	return len(line), nil
+}
+
+// shutDown waits for requests under way, for some time or until hurry is closed, and
+// reports whether all of them ended.
+func shutDown(s *http.Server, within time.Duration, hurry <-chan struct{}) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
+	go func() {
+		select {
+		case <-hurry:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	return s.Shutdown(ctx) == nil
 }

@@ -73,17 +73,20 @@ func (s *sessions) find(id string) (*mcpserver.Session, bool) {
 }
 
 // keep takes a session up and drops those that were idle for too long, or are too
-// many.
+// many. One that has a call under way is in use, whatever is said of the others.
 func (s *sessions) keep(id string, session *mcpserver.Session) {
 	now := s.now()
 	s.byID[id] = s.order.PushFront(&remembered{id, session, now})
-	for oldest := s.order.Back(); oldest != nil; oldest = s.order.Back() {
-		old := oldest.Value.(*remembered)
+	for oldest := s.order.Back(); oldest != nil; {
+		old, next := oldest.Value.(*remembered), oldest.Prev()
 		if s.order.Len() <= maxSessions && now.Sub(old.used) < maxIdle {
 			return
 		}
-		s.order.Remove(oldest)
-		delete(s.byID, old.id)
+		if !old.session.Busy() {
+			s.order.Remove(oldest)
+			delete(s.byID, old.id)
+		}
+		oldest = next
 	}
 }
 

@@ -127,3 +127,8 @@ func (m Message) ToolName() string {
 	name, _ := m.params().name()
 	return name
 }
+
+// Cancels says whether the message is a cancel.
+func (m Message) Cancels() bool {
+	return m.fault == 0 && m.ID == nil && m.Method == "notifications/cancelled"
+}

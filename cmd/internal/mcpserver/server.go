@@ -117,6 +117,9 @@ func (r Reply) Failed(ctx context.Context, err error) {
 	}
 }
 
+// known are the methods beside tools/call that are answered.
+var known = map[string]bool{"initialize": true, "ping": true, "tools/list": true, "server/discover": true}
+
 // Abandon ends the calls whose answers have not gone out completely. It is called when
 // the process is about to end.
 func (s *Server) Abandon(ctx context.Context) { s.config.Pipeline.Abandon(ctx) }
@@ -135,6 +138,8 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 		return Reply{}
 	case m.Method == "tools/call":
 		return s.call(ctx, session, m)
+	case !known[m.Method]:
+		return Reply{body: encodeError(m.ID, codeMethodNotFound, nil), call: s.run(ctx, session, "there is no such method")}
 	default:
 		return Reply{body: s.answerProtocol(ctx, session, m)}
 	}
@@ -142,10 +147,7 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 
 // refuse answers a line that is no request. It is given a machine like any other.
 func (s *Server) refuse(ctx context.Context, session *Session, m Message) Reply {
-	call := s.config.Pipeline.Run(ctx, states.Request{
-		Malformed: m.reason, Session: session.states(), Client: session.client(params{}),
-	})
-	return Reply{body: encodeError(m.ID, m.fault, nil), call: call}
+	return Reply{body: encodeError(m.ID, m.fault, nil), call: s.run(ctx, session, m.reason)}
 }
 
 func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
@@ -249,8 +251,6 @@ func (s *Server) answerProtocol(ctx context.Context, session *Session, m Message
 		issues = checkList(p)
 	case "ping", "server/discover":
 		issues = checkPlain(p)
-	default:
-		return encodeError(m.ID, codeMethodNotFound, nil)
 	}
 	if version := p.version(); p.modern() && !slices.Contains(Versions, version) {
 		return encodeError(m.ID, codeUnsupportedVersion, unsupportedVersion{Versions, version})

@@ -52,6 +52,7 @@ type Settings struct {
 	Host          string // a loopback address
 	Port          int    // 0: any free one
 	MaxPruneBytes int    // larger output is not sent to a pruner
+	TokenFile     string // holds the bearer token that requests must carry; "": none
 }
 
 // Program is a set of programs that read settings.

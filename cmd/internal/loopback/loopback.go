@@ -1,4 +1,6 @@
-package httpserver
+// Package loopback says which HTTP requests may be served on this machine: those of
+// its own programs, and none that a web page could have sent.
+package loopback
 
 import (
 	"net"
@@ -7,18 +9,18 @@ import (
 	"strings"
 )
 
-// foreign says why a request is not one from this machine's own programs; "" when
+// Foreign says why a request is not one from this machine's own programs; "" when
 // it may be. Anybody who reaches the server has a shell, and a browser lets every
 // page on the web send requests to this machine. A page's requests carry its
 // origin; a page whose name was made to point here (DNS rebinding) carries that
 // name in Host.
-func foreign(r *http.Request) string {
-	if !isLoopback(hostOf(r.Host)) {
+func Foreign(r *http.Request) string {
+	if !IsName(hostOf(r.Host)) {
 		return "Host is not a loopback address"
 	}
 	for _, origin := range r.Header.Values("Origin") {
 		u, err := url.Parse(origin)
-		if err != nil || !isLoopback(u.Hostname()) { // "null" has no host
+		if err != nil || !IsName(u.Hostname()) { // "null" has no host
 			return "Origin is not a loopback address"
 		}
 	}
@@ -33,8 +35,8 @@ func hostOf(hostport string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
 }
 
-// isLoopback knows only names that cannot lead anywhere else.
-func isLoopback(host string) bool {
+// IsName knows only names that cannot lead anywhere else.
+func IsName(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}

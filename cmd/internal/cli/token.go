@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+)
+
+// maxToken bounds a token, in bytes.
+const maxToken = 4096
+
+// readToken is the first line of a file that only its owner may read; "" without one.
+func readToken(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular() || info.Size() > maxToken:
+		return "", fmt.Errorf("%s: want a file of at most %d bytes", path, maxToken)
+	case info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows":
+		return "", fmt.Errorf("%s: others may read it; chmod 600", path)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	token, _, _ := strings.Cut(string(raw), "\n")
+	if token = strings.TrimSpace(token); token == "" {
+		return "", errors.New(path + ": the first line is empty")
+	}
+	return token, nil
+}

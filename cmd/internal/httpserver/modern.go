@@ -1,0 +1,56 @@
+package httpserver
+
+import (
+	"net/http"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"mcp-pruner/cmd/internal/mcpserver"
+)
+
+// checkModern checks what protocol 2026-07-28 wants of a request over HTTP: what its
+// headers say for proxies on the way must be what its body says. modern is false for
+// the older protocols, which know no such headers.
+func checkModern(r *http.Request, m mcpserver.Message) (modern bool, bad *mcpserver.Refusal) {
+	inHeader := r.Header.Get(mcp.HeaderProtocolVersion)
+	inBody, isModern := m.Modern()
+	if !isModern && !mcp.IsModernProtocol(inHeader) {
+		return false, nil
+	}
+	switch {
+	case m.Fault() != 0 || m.Stray():
+		return true, nil
+	case r.Header.Get(mcp.HeaderLastEventID) != "":
+		return true, mcpserver.HeaderMismatch("streams cannot be resumed: send the request anew, without Last-Event-ID")
+	case inHeader == "":
+		return true, mcpserver.HeaderMismatch("the header MCP-Protocol-Version is missing")
+	case inBody == "" && m.ID == nil: // a notification need not say it again
+	case inBody == "":
+		return true, mcpserver.MissingVersion(m)
+	case inHeader != inBody:
+		return true, mcpserver.HeaderMismatch("MCP-Protocol-Version is not the version in _meta")
+	}
+	if bad := mcpserver.CheckVersion(inHeader); bad != nil {
+		return true, bad
+	}
+	if err := mcp.ValidateStandardHeaders(r.Header.Get, inHeader, mcp.MCPMethod(m.Method), m.Params); err != nil {
+		return true, mcpserver.HeaderMismatch(err.Error())
+	}
+	return true, nil
+}
+
+// statusOf is the HTTP status of an answer with a JSON-RPC error: 200 for the older
+// protocols, where the error says it all.
+func statusOf(modern bool, code int) int {
+	if !modern {
+		return http.StatusOK
+	}
+	switch code {
+	case mcp.METHOD_NOT_FOUND:
+		return http.StatusNotFound
+	case mcp.HEADER_MISMATCH, mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, mcp.UNSUPPORTED_PROTOCOL_VERSION,
+		mcp.INVALID_REQUEST, mcp.INVALID_PARAMS, mcp.PARSE_ERROR:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}

@@ -1,0 +1,77 @@
+package httpserver
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const modernVersion = "2026-07-28"
+
+// modern is a message of protocol 2026-07-28.
+func modern(method string, params map[string]any) string {
+	if params == nil {
+		params = map[string]any{}
+	}
+	params["_meta"] = map[string]any{
+		"io.modelcontextprotocol/protocolVersion":    modernVersion,
+		"io.modelcontextprotocol/clientCapabilities": map[string]any{},
+	}
+	return message(method, params)
+}
+
+// What the headers say for proxies on the way must be what the body says: a proxy
+// that lets only read through must not be passed by a body that calls bash.
+func TestHeadersMustBeThoseOfTheBody(t *testing.T) {
+	p := newPlace(t, nil)
+	p.file("a.txt", "hello\n")
+	read := modern("tools/call", map[string]any{"name": "read", "arguments": map[string]any{"file_path": "a.txt"}})
+	bash := modern("tools/call", map[string]any{"name": "bash", "arguments": map[string]any{"command": "touch ran"}})
+	version, method, name := "Mcp-Protocol-Version: "+modernVersion, "Mcp-Method: tools/call", "Mcp-Name: read"
+	for what, c := range map[string]struct {
+		body    string
+		headers []string
+		status  int
+		code    int
+	}{
+		"as it should be":    {read, []string{version, method, name}, 200, 0},
+		"another tool":       {bash, []string{version, method, name}, 400, -32020},
+		"no name":            {bash, []string{version, method}, 400, -32020},
+		"no method":          {bash, []string{version, name}, 400, -32020},
+		"another method":     {bash, []string{version, "Mcp-Method: tools/list", name}, 400, -32020},
+		"no version":         {read, []string{method, name}, 400, -32020},
+		"another version":    {read, []string{"Mcp-Protocol-Version: 2025-06-18", method, name}, 400, -32020},
+		"no version in body": {call("read", map[string]any{"file_path": "a.txt"}), []string{version, method, name}, 400, -32602},
+		"resuming":           {read, []string{version, method, name, "Last-Event-ID: 7"}, 400, -32020},
+		"unknown method":     {modern("no/such", nil), []string{version, "Mcp-Method: no/such"}, 404, -32601},
+		"no JSON":            {"{", []string{version, method, name}, 400, -32700},
+		"bad arguments":      {modern("tools/call", map[string]any{"name": "read", "arguments": map[string]any{}}), []string{version, method, name}, 400, -32602},
+		"list":               {modern("tools/list", nil), []string{version, "Mcp-Method: tools/list"}, 200, 0},
+		"discover":           {modern("server/discover", nil), []string{version, "Mcp-Method: server/discover"}, 200, 0},
+	} {
+		response, text := p.post(c.body, c.headers...)
+		assert.Equal(t, c.status, response.StatusCode, what)
+		assert.Equal(t, c.code, decodeAnswer(t, text).Error.Code, "%s: %s", what, text)
+		assert.Empty(t, response.Header.Get("Mcp-Session-Id"))
+	}
+	assert.False(t, p.has("ran"))
+}
+
+func TestAnUnknownVersionIsToldWhichAreServed(t *testing.T) {
+	p := newPlace(t, nil)
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	response, text := p.post(body, "Mcp-Protocol-Version: 2099-01-01", "Mcp-Method: tools/list")
+	assert.Equal(t, 400, response.StatusCode)
+	var a struct {
+		Error struct {
+			Code int
+			Data struct{ Supported []string }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(text), &a))
+	assert.Equal(t, -32022, a.Error.Code)
+	assert.Contains(t, a.Error.Data.Supported, modernVersion)
+	assert.NotContains(t, a.Error.Data.Supported, "2025-03-26", "it wants batches")
+}

@@ -1,0 +1,168 @@
+package httpserver
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Whatever is turned down leaves an event, and with it a record, in the server's own
+// words.
+func TestRefusalsAreLogged(t *testing.T) {
+	for what, c := range map[string]struct{ method, path, header, want string }{
+		"another host":       {"POST", "/mcp", "Host: evil.example.com", "403 forbidden: Host is not a loopback address"},
+		"another page":       {"POST", "/mcp", "Origin: https://evil.example.com", "403 forbidden: Origin is not a loopback address"},
+		"another path":       {"GET", "/secret", "", "404 not_found: there is /healthz and /mcp"},
+		"another method":     {"GET", "/mcp", "", "405 method_not_allowed: want POST"},
+		"another media type": {"POST", "/mcp", "Content-Type: text/plain", "415 unsupported_media_type: want Content-Type: application/json"},
+		"no such session":    {"POST", "/mcp", "Mcp-Session-Id: secret", "404 session_not_found: Mcp-Session-Id is none of this server's: initialize anew"},
+		"unknown method":     {"POST", "/mcp", "", "there is no such method"},
+	} {
+		p := newPlace(t, nil)
+		_, _ = p.send(c.method, c.path, message("no/such", nil), c.header)
+		var said []any
+		for _, e := range p.events {
+			if e.Name == "tool.request_parse_failed" {
+				said = append(said, e.Data["message"])
+			}
+		}
+		assert.Equal(t, []any{c.want}, said, what)
+	}
+}
+
+func TestATokenIsAskedFor(t *testing.T) {
+	p := newPlace(t, func(c *Config) { c.Token = "s3cret" })
+	ping := message("ping", nil)
+	for header, status := range map[string]int{
+		"": 401, "Authorization: Bearer wrong": 401, "Authorization: Basic s3cret": 401, "Authorization: Bearer ": 401,
+		"Authorization: Bearer s3cret": 200, "Authorization: bearer s3cret": 200,
+	} {
+		response, _ := p.post(ping, header)
+		assert.Equal(t, status, response.StatusCode, header)
+		assert.Equal(t, status == 401, response.Header.Get("WWW-Authenticate") == "Bearer", header)
+	}
+	response, _ := p.send("GET", "/healthz", "")
+	assert.Equal(t, 200, response.StatusCode, "whether it is there is no secret")
+	response, _ = p.send("GET", "/other", "")
+	assert.Equal(t, 401, response.StatusCode, "which paths there are is one")
+}
+
+// listening serves as the program does.
+func listening(t *testing.T, p *place) (address string) {
+	t.Helper()
+	l, err := Listen(t.Context(), "127.0.0.1", 0)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	hurry := make(chan struct{})
+	close(hurry)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = Serve(ctx, hurry, l, NewHandler(Config{Server: p.server}))
+	}()
+	t.Cleanup(func() { stop(); <-done })
+	return l.Addr().String()
+}
+
+// What net/http refuses before a handler sees it has the form of every other error.
+func TestErrorsOfTheTransportAreJSON(t *testing.T) {
+	p := newPlace(t, nil)
+	address := listening(t, p)
+	for request, status := range map[string]int{
+		"nonsense\r\n\r\n":                    400,
+		"GET / HTTP/1.1\r\n\r\n":              400, // no Host
+		"GET / HTTP/1.1\r\nHost: a b\r\n\r\n": 400,
+		"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 80<<10) + "\r\n\r\n": 431,
+	} {
+		c, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		go func() { _, _ = io.WriteString(c, request) }()
+		response, err := http.ReadResponse(bufio.NewReader(c), nil)
+		require.NoError(t, err)
+		assert.Equal(t, status, response.StatusCode)
+		assert.Equal(t, "application/json", response.Header.Get("Content-Type"))
+		var answer struct {
+			OK    *bool
+			Error struct{ Code, Message string }
+		}
+		assert.NoError(t, json.NewDecoder(response.Body).Decode(&answer))
+		assert.NotEmpty(t, answer.Error.Message)
+		_ = c.Close()
+	}
+	assert.True(t, p.logged("tool.request_parse_failed", ""))
+}
+
+// A cancel that is acknowledged counts, whichever of the two arrives first.
+func TestFortyOfFortyCancelsCount(t *testing.T) {
+	p := newPlace(t, nil)
+	session := p.open("test")
+	var all sync.WaitGroup
+	for id := range 40 {
+		all.Go(func() {
+			cancel := fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id)
+			response, _ := p.post(cancel, session)
+			assert.Equal(t, http.StatusAccepted, response.StatusCode)
+		})
+		all.Go(func() {
+			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"bash","arguments":{"command":"sleep 600","timeout_ms":300000}}}`, id)
+			response, _ := p.post(body, session)
+			assert.Equal(t, http.StatusAccepted, response.StatusCode, "no call goes on")
+		})
+	}
+	all.Wait()
+	response, _ := p.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	assert.Equal(t, http.StatusBadRequest, response.StatusCode, "without a session it is nobody's, and not acknowledged")
+}
+
+// A session with a call under way is found however many others were opened since.
+func TestABusySessionIsNotPushedOut(t *testing.T) {
+	p := newPlace(t, nil)
+	session := p.open("test")
+	ended := make(chan int, 1)
+	go func() {
+		response, _ := p.post(bash("touch started; sleep 600"), session)
+		ended <- response.StatusCode
+	}()
+	p.waitFor("started")
+	for range maxSessions + 1 {
+		p.open("other")
+	}
+	_, _ = p.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, session)
+	assert.Equal(t, http.StatusAccepted, <-ended)
+}
+
+// Agents with more long calls than there are slots take what they are given; the next
+// one's read and its first command wait for nobody.
+func TestTheNextAgentWaitsForNobody(t *testing.T) {
+	p := newPlaceWith(t, []string{"MCP_PRUNER_MAX_CALLS=16"}, nil)
+	p.file("a.txt", "hello\n")
+	ctx, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for n := range 8 {
+		session := p.open(fmt.Sprint("greedy", n))
+		for range 5 {
+			all.Go(func() {
+				response, err := http.DefaultClient.Do(p.request("POST", "/mcp", strings.NewReader(bash("sleep 600")), session).WithContext(ctx))
+				if err == nil {
+					_ = response.Body.Close()
+				}
+			})
+		}
+	}
+	session := p.open("the next one")
+	assert.Equal(t, "hello\n", p.ask(call("read", map[string]any{"file_path": "a.txt"}), session).text())
+	assert.Equal(t, "hi\n", p.ask(bash("echo hi"), session).text())
+	assert.Equal(t, "hello\n", p.ask(call("read", map[string]any{"file_path": "a.txt"})).text(), "without a session")
+	stop()
+	all.Wait()
+}
