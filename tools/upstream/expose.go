@@ -1,0 +1,377 @@
+package upstream
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Mode is how a server's tools are exposed.
+type Mode string
+
+// The modes. Clients that search tools themselves get Trimmed: names stay, so
+// that permission rules keep working. The others get Grouped.
+const (
+	Trimmed Mode = "trim"
+	Grouped Mode = "group"
+)
+
+// Exposed is one tool of the gateway's list.
+type Exposed struct {
+	Name        string
+	Title       string
+	Description string
+	InputSchema json.RawMessage
+	Annotations Annotations
+	Actions     []Action // one without a Name when the tool takes no action
+	Why         string   // why it looks as it does, for an operator
+}
+
+// Action is one upstream call that an exposed tool can make.
+type Action struct {
+	Name  string // value of the parameter action; "" when there is none
+	Def   *Definition
+	Route Route
+	// Rename maps exposed parameter names to the upstream's where they differ.
+	Rename map[string]string
+}
+
+// Server is what the exposed tools of one server are made from.
+type Server struct {
+	Name    string
+	Tools   []Definition
+	Mapping *Mapping // nil: grouped by noun
+}
+
+// Options are the same for all servers.
+type Options struct {
+	SplitRW bool    // puts tools that only read apart from the others
+	Target  float64 // fraction of the list's tokens that must go, 0 to 1
+	// Tokens counts a text; it decides how much prose fits the target.
+	Tokens func(text string) int
+}
+
+// level is how much prose is kept, in words.
+type level struct {
+	tool   int // of the description of a tool on its own
+	action int // of each action line
+	param  int // of each parameter
+	needs  int // names of required parameters on an action line; fewer: none
+	enum   int // values of an enum; one that has more is a plain string
+	inner  int // depth to which objects within parameters are described
+	list   int // characters of a grouped tool's description, which lists its actions
+}
+
+func (l level) detail() detail { return detail{l.param, l.enum, l.inner} }
+
+// levels go from the most prose to none. The first is what a model needs to
+// choose: more was never worth its price on every call.
+var levels = map[Mode][]level{
+	Grouped: {
+		{14, 5, 0, 4, 8, 2, 60}, {12, 4, 0, 3, 6, 2, 60}, {10, 3, 0, 3, 6, 2, 60}, {8, 3, 0, 3, 5, 2, 40}, {8, 2, 0, 3, 5, 2, 0},
+		{8, 0, 0, 3, 5, 2, 0}, {6, 0, 0, 2, 4, 2, 0}, {5, 0, 0, 1, 4, 1, 0}, {5, 0, 0, 0, 4, 1, 0}, {4, 0, 0, 0, 2, 1, 0}, {4, 0, 0, 0, 0, 1, 0},
+	},
+	Trimmed: {
+		{1000, 0, 12, 0, 20, 4, 0}, {1000, 0, 8, 0, 12, 4, 0}, {1000, 0, 4, 0, 8, 3, 0}, {1000, 0, 0, 0, 8, 2, 0},
+	},
+}
+
+// Expose makes the exposed tools of one server, sorted by name. It keeps as much
+// prose as the target allows.
+func Expose(s Server, mode Mode, o Options) []Exposed {
+	plan := planOf(s, mode, o)
+	allowed := float64(RawTokens(s.Tools, o.Tokens)) * (1 - o.Target)
+	var list []Exposed
+	for _, l := range levels[mode] {
+		list = plan.build(l)
+		if float64(ListTokens(list, o.Tokens)) <= allowed {
+			break
+		}
+	}
+	return list
+}
+
+// ListTokens is how many tokens of a list a model sees: names, descriptions and
+// input schemas.
+func ListTokens(list []Exposed, tokens func(string) int) int {
+	sum := 0
+	for _, e := range list {
+		sum += tokens(visible(e.Name, e.Description, e.InputSchema))
+	}
+	return sum
+}
+
+// visible is what a model sees of a tool.
+func visible(name, description string, schema json.RawMessage) string {
+	if len(schema) == 0 {
+		schema = json.RawMessage("{}")
+	}
+	return string(compactJSON(map[string]any{"name": name, "description": description, "input_schema": schema}))
+}
+
+// plan is which tools there will be, before their text is written.
+type plan struct{ tools []planned }
+
+type planned struct {
+	name        string
+	noun        string
+	description string // given by an operator
+	given       bool   // grouped by an operator's mapping
+	pinned      bool
+	actions     []Action
+	why         string
+}
+
+func planOf(s Server, mode Mode, o Options) plan {
+	m := Mapping{Namespace: s.Name}
+	if s.Mapping != nil {
+		m = *s.Mapping
+	}
+	var p plan
+	byName := map[string]*Definition{}
+	for i := range s.Tools {
+		byName[s.Tools[i].Name] = &s.Tools[i]
+	}
+	if mode == Grouped {
+		p.group(m, s.Tools, byName, o)
+	}
+	taken := p.routed()
+	for i := range s.Tools {
+		d := &s.Tools[i]
+		if slices.Contains(m.Hide, d.Name) || taken[d.Name] {
+			continue
+		}
+		p.alone(m, d, mode)
+	}
+	slices.SortFunc(p.tools, func(a, b planned) int { return strings.Compare(a.name, b.name) })
+	return p
+}
+
+func (p *plan) routed() map[string]bool {
+	taken := map[string]bool{}
+	for _, t := range p.tools {
+		for _, a := range t.actions {
+			taken[a.Def.Name] = true
+		}
+	}
+	return taken
+}
+
+// alone adds a tool that keeps to itself: in trim mode every one, else those that
+// are pinned, refer to themselves, or came after the grouping was frozen.
+func (p *plan) alone(m Mapping, d *Definition, mode Mode) {
+	t := planned{name: d.Name, noun: d.Name, actions: []Action{{Def: d}}, why: "on its own"}
+	switch {
+	case slices.Contains(m.Pin, d.Name):
+		t.pinned, t.why = true, "pinned: as the server lists it"
+	case d.cyclic:
+		t.pinned, t.why = true, "its schema refers to itself: as the server lists it"
+	case mode == Grouped:
+		t.name = toolName(m.Namespace, d.Name)
+	}
+	if name := m.Rename[d.Name]; name != "" {
+		t.name = name
+	}
+	if !validName(t.name, 64) || mode == Grouped && len(t.name) > maxName {
+		t.name = toolName(t.name)
+	}
+	p.tools = append(p.tools, t)
+}
+
+func (p *plan) group(m Mapping, tools []Definition, byName map[string]*Definition, o Options) {
+	given := len(m.Groups) > 0
+	if !given {
+		m.Groups = AutoGroup(m.Namespace, tools, m.routed()).Groups
+	}
+	for _, noun := range slices.Sorted(maps.Keys(m.Groups)) {
+		g := m.Groups[noun]
+		t := planned{name: toolName(m.Namespace, noun), noun: noun, description: g.Description, given: given, why: "group " + noun}
+		if d := byName[g.Tool]; d != nil {
+			t.actions, t.why = []Action{{Def: d}}, "one tool"
+			if name := m.Rename[d.Name]; name != "" {
+				t.name = name
+			}
+			p.tools = append(p.tools, t)
+			continue
+		}
+		for _, action := range slices.Sorted(maps.Keys(g.Actions)) {
+			route := g.Actions[action]
+			if d := byName[route.Tool]; d != nil {
+				t.actions = append(t.actions, Action{Name: action, Def: d, Route: route})
+			}
+		}
+		p.tools = append(p.tools, split(t, m.Namespace, o.SplitRW)...)
+	}
+}
+
+// split puts the actions that only read in a tool of their own. A tool whose
+// actions all read or all write stays one; one without actions is none.
+func split(t planned, namespace string, apart bool) []planned {
+	if len(t.actions) == 0 {
+		return nil
+	}
+	var reads, writes []Action
+	for _, a := range t.actions {
+		if reading(a) {
+			reads = append(reads, a)
+		} else {
+			writes = append(writes, a)
+		}
+	}
+	if !apart || len(reads) == 0 || len(writes) == 0 {
+		return []planned{t}
+	}
+	r, w := t, t
+	r.name, r.actions, r.why = toolName(namespace, t.noun, "read"), reads, t.why+", what reads"
+	w.name, w.actions, w.why = toolName(namespace, t.noun, "write"), writes, t.why+", what writes"
+	return []planned{r, w}
+}
+
+// reading says whether an action belongs among those that only look: the server
+// says so, or says nothing and the name does.
+func reading(a Action) bool {
+	if a.Def.Annotations.ReadOnly != nil {
+		return *a.Def.Annotations.ReadOnly
+	}
+	words := splitName(a.Name)
+	if set, ok := a.Route.Set["action"].(string); ok {
+		words = splitName(set)
+	}
+	return len(words) > 0 && readVerbs[words[0]]
+}
+
+func (p plan) build(l level) []Exposed {
+	list := make([]Exposed, 0, len(p.tools))
+	for _, t := range p.tools {
+		switch {
+		case t.pinned:
+			list = append(list, asListed(t))
+		case len(t.actions) == 1 && t.actions[0].Name == "":
+			list = append(list, single(t, l))
+		default:
+			list = append(list, grouped(t, l))
+		}
+	}
+	return list
+}
+
+// asListed is a tool that its server's own text and schema describe.
+func asListed(t planned) Exposed {
+	d := t.actions[0].Def
+	schema := d.InputSchema
+	if len(schema) == 0 {
+		schema = json.RawMessage(`{"type":"object"}`)
+	}
+	return Exposed{Name: t.name, Title: d.Title, Description: d.Description, InputSchema: schema,
+		Annotations: d.Annotations, Actions: t.actions, Why: t.why}
+}
+
+// single is a tool that stands for one upstream tool.
+func single(t planned, l level) Exposed {
+	d := t.actions[0].Def
+	properties, required := d.properties()
+	params := make([]param, 0, len(properties))
+	rename := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		exposed := name
+		if !validName(name, maxParam) {
+			exposed = paramName(name, properties)
+			rename[exposed] = name
+		}
+		params = append(params, param{exposed, shapeOf(properties[name], l.detail())})
+		for i := range required {
+			if required[i] == name {
+				required[i] = exposed
+			}
+		}
+	}
+	a := t.actions[0]
+	a.Rename = rename
+	description := t.description
+	if description == "" {
+		description = clip(orElse(d.Description, d.Title), l.tool)
+	}
+	if len(t.actions[0].Def.Description) == 0 && description == "" {
+		description = strings.Join(splitName(d.Name), " ")
+	}
+	return Exposed{Name: t.name, Description: description, InputSchema: objectSchema(params, required),
+		Annotations: d.Annotations, Actions: []Action{a}, Why: t.why}
+}
+
+func orElse(a, b string) string {
+	if strings.TrimSpace(a) != "" {
+		return a
+	}
+	return b
+}
+
+// maxDescription is the document's limit for the description of a grouped tool.
+const maxDescription = 60
+
+// listActions is the description of a grouped tool: the noun and, within limit
+// characters, its actions.
+func listActions(noun string, actions []Action, limit int) string {
+	noun = strings.TrimSpace(strings.ReplaceAll(noun, "_", " "))
+	text := noun
+	for i, a := range actions {
+		separator, end := "|", 2
+		if i == 0 {
+			separator = ": "
+		}
+		if i == len(actions)-1 {
+			end = 0
+		}
+		if utf8.RuneCountInString(text)+len(separator)+len(a.Name)+end > limit {
+			if i > 0 {
+				text += "|…"
+			}
+			return text
+		}
+		text += separator + a.Name
+	}
+	return text
+}
+
+// hints are the annotations that hold for every action. Where the actions differ
+// the more careful hint counts, and a hint that some lack is left out, which
+// clients take for the careful one.
+func hints(actions []Action) Annotations {
+	all := func(get func(Annotations) *bool) (values []*bool) {
+		for _, a := range actions {
+			values = append(values, get(a.Def.Annotations))
+		}
+		return values
+	}
+	return Annotations{
+		ReadOnly:   careful(all(func(n Annotations) *bool { return n.ReadOnly }), false),
+		Idempotent: careful(all(func(n Annotations) *bool { return n.Idempotent }), false),
+		OpenWorld:  careful(all(func(n Annotations) *bool { return n.OpenWorld }), true),
+		Destructive: careful(all(func(n Annotations) *bool {
+			if n.ReadOnly != nil && *n.ReadOnly {
+				return new(bool) // what only reads destroys nothing
+			}
+			return n.Destructive
+		}), true),
+	}
+}
+
+// careful is worst as soon as one hint says so, the opposite when all say that,
+// and nil when some say nothing.
+func careful(values []*bool, worst bool) *bool {
+	unknown := false
+	for _, v := range values {
+		switch {
+		case v == nil:
+			unknown = true
+		case *v == worst:
+			return &worst
+		}
+	}
+	if unknown || len(values) == 0 {
+		return nil
+	}
+	best := !worst
+	return &best
+}

@@ -1,0 +1,270 @@
+package upstream
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// maxTools is how many tools one server is exposed as at most; what fits in no
+// noun beyond that becomes the actions of one last tool.
+const maxTools = 12
+
+// AutoGroup groups the tools of one server by noun. The server's own order
+// does not matter: the same set of tools gives the same groups.
+func AutoGroup(namespace string, tools []Definition, leaveOut map[string]bool) Mapping {
+	m := Mapping{Namespace: namespace, Groups: map[string]Group{}}
+	names := namesOf(tools, leaveOut)
+	grouped := byNoun(names)
+	byTool := map[string]parsedName{}
+	for _, n := range names {
+		byTool[n.tool] = n
+	}
+	for _, noun := range slices.Sorted(maps.Keys(grouped)) {
+		members := grouped[noun]
+		if len(members) == 1 {
+			m.Groups[freeNoun(m.Groups, byTool[members[0]].whole())] = Group{Tool: members[0]}
+			continue
+		}
+		m.Groups[freeNoun(m.Groups, noun)] = Group{Actions: actionsOf(noun, members, byTool)}
+	}
+	return m
+}
+
+func freeNoun(groups map[string]Group, noun string) string {
+	for {
+		if _, taken := groups[noun]; !taken {
+			return noun
+		}
+		noun += "_tools"
+	}
+}
+
+// parsedName is a tool's name, split.
+type parsedName struct {
+	tool   string
+	prefix []string // words that all tools begin with
+	words  []string // the others
+	verb   string
+	nouns  []string // words without the verb, in the singular
+}
+
+func (n parsedName) whole() string { return strings.Join(n.words, "_") }
+
+func namesOf(tools []Definition, leaveOut map[string]bool) []parsedName {
+	var names []parsedName
+	for _, t := range tools {
+		if !leaveOut[t.Name] && !t.cyclic {
+			names = append(names, parsedName{tool: t.Name, words: splitName(t.Name)})
+		}
+	}
+	slices.SortFunc(names, func(a, b parsedName) int { return cmp.Compare(a.tool, b.tool) })
+	stripShared(names)
+	for i := range names {
+		n := &names[i]
+		n.verb, n.nouns = splitVerb(n.words)
+	}
+	return names
+}
+
+// stripShared takes the words off that all names begin with, as long as every
+// name keeps one. A verb shared by all is no prefix.
+func stripShared(names []parsedName) {
+	for len(names) > 1 {
+		first := ""
+		for i, n := range names {
+			if len(n.words) < 2 || i > 0 && n.words[0] != first {
+				return
+			}
+			first = n.words[0]
+		}
+		if verbs[first] {
+			return
+		}
+		for i := range names {
+			names[i].prefix = append(names[i].prefix, first)
+			names[i].words = names[i].words[1:]
+		}
+	}
+}
+
+func splitVerb(words []string) (verb string, nouns []string) {
+	rest := words
+	switch last := len(words) - 1; {
+	case last < 0:
+		return "", nil
+	case verbs[words[0]]:
+		verb, rest = words[0], words[1:]
+	case agents[words[last]] != "" && last > 0:
+		verb, rest = agents[words[last]], words[:last]
+	case verbs[words[last]] && last > 0:
+		verb, rest = words[last], words[:last]
+	}
+	for len(rest) > 2 && (rest[0] == "or" || rest[0] == "and") && verbs[rest[1]] { // create_or_update_file
+		rest = rest[2:]
+	}
+	for _, w := range rest {
+		if noise[w] {
+			break // list_directory_with_sizes, update_pull_request_by_id
+		}
+		nouns = append(nouns, singular(w))
+	}
+	if len(nouns) == 0 && verb == "" && len(words) > 0 {
+		nouns = []string{singular(words[0])}
+	}
+	return verb, nouns
+}
+
+// noise are words after which a name says how, not what.
+var noise = wordSet("with by for from to in of on via as using")
+
+// byNoun puts every tool in the group of the noun that most tools share, the
+// longer noun where as many share it. Tools that share none become the actions of
+// one last tool, and so do the smallest groups where there are too many.
+func byNoun(names []parsedName) map[string][]string {
+	groups := map[string][]string{}
+	left := names
+	for len(left) > 0 {
+		noun, members := bestNoun(left)
+		if len(members) < 2 {
+			break
+		}
+		var rest []parsedName
+		for _, n := range left {
+			if slices.Contains(members, n.tool) {
+				groups[noun] = append(groups[noun], n.tool)
+			} else {
+				rest = append(rest, n)
+			}
+		}
+		left = rest
+	}
+	var alone []string
+	for _, n := range left {
+		alone = append(alone, n.tool)
+	}
+	return limitGroups(groups, alone, names)
+}
+
+// bestNoun is the candidate with the most members, then the longest, then the
+// first in the alphabet.
+func bestNoun(names []parsedName) (noun string, members []string) {
+	support := map[string][]string{}
+	for _, n := range names {
+		for _, candidate := range candidates(n) {
+			support[candidate] = append(support[candidate], n.tool)
+		}
+	}
+	for _, candidate := range slices.Sorted(maps.Keys(support)) {
+		have := support[candidate]
+		better := len(have) > len(members) ||
+			len(have) == len(members) && strings.Count(candidate, "_") > strings.Count(noun, "_")
+		if better {
+			noun, members = candidate, have
+		}
+	}
+	return noun, members
+}
+
+// candidates are the nouns a tool may be grouped under: the beginnings of its
+// noun words, and the last word alone (search_museum_objects: object).
+func candidates(n parsedName) []string {
+	var out []string
+	for i := 1; i <= min(len(n.nouns), 3); i++ {
+		out = append(out, strings.Join(n.nouns[:i], "_"))
+	}
+	if len(n.nouns) > 1 {
+		last := n.nouns[len(n.nouns)-1]
+		if !slices.Contains(out, last) {
+			out = append(out, last)
+		}
+	}
+	return out
+}
+
+// limitGroups joins the tools that share no noun, and the smallest groups, until
+// there are maxTools. The joined tool is named after the prefix that all tools
+// share; it has no noun of its own when it is the only one.
+func limitGroups(groups map[string][]string, alone []string, names []parsedName) map[string][]string {
+	order := slices.SortedFunc(maps.Keys(groups), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(groups[a]), len(groups[b])), cmp.Compare(a, b))
+	})
+	joins := len(alone) > 0 || len(groups) > maxTools
+	for _, key := range order {
+		pair := joins && len(groups[key]) <= smallest
+		if !pair && len(groups) < maxTools {
+			continue
+		}
+		alone = append(alone, groups[key]...)
+		delete(groups, key)
+	}
+	if len(alone) == 0 {
+		return groups
+	}
+	noun := joinedNoun
+	if prefix := names[0].prefix; len(prefix) > 0 {
+		noun = prefix[len(prefix)-1]
+	}
+	if len(groups) == 0 {
+		noun = ""
+	}
+	slices.Sort(alone)
+	groups[noun] = append(alone, groups[noun]...)
+	return groups
+}
+
+// smallest is the number of tools that are not worth a tool of their own beside
+// others: its name and its action parameter cost more than they say.
+const smallest = 2
+
+// joinedNoun names the tool of everything that shares no noun.
+const joinedNoun = "more"
+
+// actionsOf names the actions of a group: the tool's name without the noun, or
+// the whole name where that leaves nothing or is taken.
+func actionsOf(noun string, members []string, names map[string]parsedName) map[string]Route {
+	short := map[string][]string{}
+	for _, tool := range members {
+		a := actionName(noun, names[tool])
+		short[a] = append(short[a], tool)
+	}
+	actions := map[string]Route{}
+	for a, tools := range short {
+		for _, tool := range tools {
+			name := a
+			if len(tools) > 1 {
+				name = names[tool].whole()
+			}
+			if _, taken := actions[name]; taken || name == "" {
+				name = tool
+			}
+			actions[name] = Route{Tool: tool}
+		}
+	}
+	return actions
+}
+
+func actionName(noun string, n parsedName) string {
+	parts := strings.Split(noun, "_")
+	words := slices.Clone(n.words)
+	for i := 0; i+len(parts) <= len(words); i++ {
+		match := true
+		for j, p := range parts {
+			if singular(words[i+j]) != p {
+				match = false
+			}
+		}
+		if match {
+			words = slices.Delete(words, i, i+len(parts))
+			break
+		}
+	}
+	if len(words) == 1 && agents[words[0]] != "" {
+		words[0] = agents[words[0]]
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return strings.Join(words, "_")
+}

@@ -1,0 +1,170 @@
+package upstream
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Mapping says how the tools of one server are grouped: written by an operator,
+// kept by --freeze, or made by [AutoGroup].
+type Mapping struct {
+	Namespace string            `json:"namespace"`
+	Groups    map[string]Group  `json:"groups,omitempty"` // by noun
+	Pin       []string          `json:"pin,omitempty"`    // tools that stay as they are, text and all
+	Hide      []string          `json:"hide,omitempty"`   // tools that are not exposed
+	Rename    map[string]string `json:"rename,omitempty"` // exposed name of a tool that stays on its own
+	PruneOver int               `json:"prune_over,omitempty"`
+}
+
+// Group is one exposed tool: either a single upstream tool without an action, or
+// several as actions.
+type Group struct {
+	Tool        string           `json:"tool,omitempty"`
+	Actions     map[string]Route `json:"actions,omitempty"`
+	Description string           `json:"description,omitempty"` // instead of the one that is made
+}
+
+// Route is what an action stands for. In JSON a string is short for its tool.
+type Route struct {
+	Tool    string         `json:"tool"`
+	Set     map[string]any `json:"set,omitempty"`     // arguments that the action fixes
+	Params  []string       `json:"params,omitempty"`  // parameters it takes; nil: all that are not set
+	Require []string       `json:"require,omitempty"` // parameters it needs beyond those the tool requires
+	listed  bool           // params was given, perhaps as an empty list
+}
+
+// UnmarshalJSON takes the short form too.
+func (r *Route) UnmarshalJSON(raw []byte) error {
+	if json.Unmarshal(raw, &r.Tool) == nil {
+		return nil
+	}
+	type plain Route
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	dec.UseNumber()
+	if err := dec.Decode((*plain)(r)); err != nil {
+		return err
+	}
+	r.listed = r.Params != nil
+	return nil
+}
+
+// MarshalJSON uses the short form where it says all.
+func (r Route) MarshalJSON() ([]byte, error) {
+	if len(r.Set) == 0 && !r.listed && len(r.Require) == 0 {
+		return json.Marshal(r.Tool)
+	}
+	type plain struct {
+		Tool    string         `json:"tool"`
+		Set     map[string]any `json:"set,omitempty"`
+		Params  *[]string      `json:"params,omitempty"`
+		Require []string       `json:"require,omitempty"`
+	}
+	out := plain{Tool: r.Tool, Set: r.Set, Require: r.Require}
+	if r.listed {
+		params := append([]string{}, r.Params...)
+		out.Params = &params
+	}
+	return json.Marshal(out)
+}
+
+// Mappings are the mappings of several servers, by the server's name.
+type Mappings map[string]Mapping
+
+// ParseMappings reads a mapping file: {"servers": {name: mapping}}, or one
+// mapping alone, which is for the server named like its namespace or, when there
+// is only one server, for that.
+func ParseMappings(raw []byte, servers []string) (Mappings, error) {
+	var file struct {
+		Servers map[string]Mapping `json:"servers"`
+		Mapping
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&file); err != nil {
+		return nil, fmt.Errorf("mapping file: %w", err)
+	}
+	if file.Servers == nil {
+		name := file.Namespace
+		if !slices.Contains(servers, name) && len(servers) == 1 {
+			name = servers[0]
+		}
+		file.Servers = map[string]Mapping{name: file.Mapping}
+	}
+	for _, name := range slices.Sorted(maps.Keys(file.Servers)) {
+		if !slices.Contains(servers, name) {
+			return nil, fmt.Errorf("mapping file: server %q is not in the configuration, which has %s", name, strings.Join(servers, ", "))
+		}
+		if err := file.Servers[name].check(); err != nil {
+			return nil, fmt.Errorf("mapping file: server %s: %w", name, err)
+		}
+	}
+	return file.Servers, nil
+}
+
+func (m Mapping) check() error {
+	for _, noun := range slices.Sorted(maps.Keys(m.Groups)) {
+		g := m.Groups[noun]
+		if (g.Tool == "") == (len(g.Actions) == 0) {
+			return fmt.Errorf("group %q: give either tool or actions", noun)
+		}
+		for _, action := range slices.Sorted(maps.Keys(g.Actions)) {
+			if g.Actions[action].Tool == "" {
+				return fmt.Errorf("group %q, action %q: no tool", noun, action)
+			}
+		}
+	}
+	return nil
+}
+
+// Unknown lists what a mapping names and a server does not have.
+func (m Mapping) Unknown(tools []Definition) []string {
+	has := map[string]bool{}
+	for _, t := range tools {
+		has[t.Name] = true
+	}
+	var unknown []string
+	add := func(where, tool string) {
+		if !has[tool] {
+			unknown = append(unknown, fmt.Sprintf("%s: no tool %q", where, tool))
+		}
+	}
+	for _, noun := range slices.Sorted(maps.Keys(m.Groups)) {
+		g := m.Groups[noun]
+		if g.Tool != "" {
+			add("group "+noun, g.Tool)
+		}
+		for _, action := range slices.Sorted(maps.Keys(g.Actions)) {
+			add("group "+noun+", action "+action, g.Actions[action].Tool)
+		}
+	}
+	for _, tool := range m.Pin {
+		add("pin", tool)
+	}
+	for _, tool := range m.Hide {
+		add("hide", tool)
+	}
+	for _, tool := range slices.Sorted(maps.Keys(m.Rename)) {
+		add("rename", tool)
+	}
+	return unknown
+}
+
+// routed are the tools that a mapping's groups, pins and hidden tools name.
+func (m Mapping) routed() map[string]bool {
+	named := map[string]bool{}
+	for _, g := range m.Groups {
+		named[g.Tool] = true
+		for _, r := range g.Actions {
+			named[r.Tool] = true
+		}
+	}
+	for _, tool := range slices.Concat(m.Pin, m.Hide) {
+		named[tool] = true
+	}
+	return named
+}

@@ -1,0 +1,123 @@
+package upstream
+
+import (
+	"reflect"
+	"slices"
+)
+
+// mergeShapes returns a shape that accepts whatever either shape accepts, when
+// there is one that says as much: the same shape; number for integer and number;
+// the union of two enums; a type with and without null; a free string for an
+// enum and a string. ok is false for a real conflict.
+func mergeShapes(a, b map[string]any) (merged map[string]any, ok bool) {
+	if reflect.DeepEqual(bare(a), bare(b)) {
+		return withText(bare(a), a, b), true
+	}
+	left, right := shapeTypes(a), shapeTypes(b)
+	core := func(types []string) []string {
+		return slices.DeleteFunc(slices.Clone(types), func(t string) bool { return t == "null" })
+	}
+	numeric := func(types []string) bool {
+		return slices.Equal(types, []string{"integer"}) || slices.Equal(types, []string{"number"})
+	}
+	cl, cr := core(left), core(right)
+	if !slices.Equal(cl, cr) && !(numeric(cl) && numeric(cr)) {
+		return nil, false
+	}
+	if !sameInside(a, b) {
+		return nil, false
+	}
+	merged = bare(a)
+	types := ordered(append(slices.Clone(left), right...))
+	merged["type"] = anyList(types)
+	if len(types) == 1 {
+		merged["type"] = types[0]
+	}
+	mergeEnums(merged, a, b, types)
+	return withText(merged, a, b), true
+}
+
+// sameInside says whether two shapes agree in items, properties and required.
+func sameInside(a, b map[string]any) bool {
+	for _, key := range []string{"items", "properties", "required"} {
+		if !reflect.DeepEqual(bareValue(a[key]), bareValue(b[key])) {
+			return false
+		}
+	}
+	return true
+}
+
+// mergeEnums sets the union of both enums in order, or none when one shape takes
+// any string.
+func mergeEnums(merged, a, b map[string]any, types []string) {
+	delete(merged, "enum")
+	first, second := listOf(a["enum"]), listOf(b["enum"])
+	if len(first) == 0 || len(second) == 0 || len(types) != 1 {
+		return
+	}
+	union := slices.Clone(first)
+	for _, v := range second {
+		if !slices.Contains(union, v) {
+			union = append(union, v)
+		}
+	}
+	merged["enum"] = union
+}
+
+// withText gives a merged shape the description of the first that has one, when
+// the other says nothing else.
+func withText(merged, a, b map[string]any) map[string]any {
+	left, right := textOf(a["description"]), textOf(b["description"])
+	switch {
+	case left != "" && (right == "" || right == left):
+		merged["description"] = left
+	case left == "" && right != "":
+		merged["description"] = right
+	case left != "":
+		merged["description"] = left
+	}
+	return merged
+}
+
+// bare is a shape without descriptions.
+func bare(shape map[string]any) map[string]any {
+	out, _ := bareValue(shape).(map[string]any)
+	if out == nil {
+		out = map[string]any{}
+	}
+	return out
+}
+
+func bareValue(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if v == nil {
+			return nil
+		}
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			if _, isText := e.(string); k == "description" && isText {
+				continue
+			}
+			out[k] = bareValue(e)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = bareValue(e)
+		}
+		return out
+	}
+	return v
+}
+
+func shapeTypes(shape map[string]any) []string {
+	switch t := shape["type"].(type) {
+	case string:
+		return []string{t}
+	case []any:
+		return stringsOf(t)
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package upstream
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// maxName is the longest name of an exposed tool. Clients add a prefix of their
+// own, and 64 characters is what model APIs accept in all.
+const maxName = 40
+
+// verbs are words that say what a tool does to its noun. A name is split at them:
+// list_pull_requests is the action list of pull_request.
+var verbs = wordSet(`accept activate add analyze apply approve archive assign authorize bootstrap browse build calculate call
+	cancel change check clear click clone close compare complete compute configure connect convert copy count create
+	deactivate debug delete deploy describe detect disable disconnect download draw drop duplicate edit emulate enable end
+	estimate evaluate execute explore export extract fetch fill filter find fork format generate geocode get handle hover
+	import init insert inspect install invite join launch link list load lock log lookup make manage mark merge migrate
+	modify monitor move navigate open parse patch pause ping plan play post press preview print process publish pull push
+	put query rank read rebase receive recommend record refresh register reject release reload remove rename render reopen
+	replace reply report request reset resize resolve restart restore resume retrieve review revoke rotate run save scan
+	schedule scrape screenshot search select send set share show shuffle split start stat stop stream submit subscribe
+	suggest summarize swap switch sync tag test toggle track transfer translate trigger type uninstall unlink unlock
+	unsubscribe update upgrade upload upsert use validate verify view wait watch whois write`)
+
+// agents are last words that name a tool by what it does: article_searcher is the
+// action search of article.
+var agents = map[string]string{
+	"searcher": "search", "getter": "get", "reader": "read", "writer": "write", "converter": "convert", "splitter": "split",
+	"merger": "merge", "formatter": "format", "cleaner": "clean", "predictor": "predict", "fetcher": "fetch", "finder": "find",
+	"creator": "create", "generator": "generate", "viewer": "view", "editor": "edit", "lister": "list", "loader": "load",
+	"checker": "check", "parser": "parse", "extractor": "extract", "analyzer": "analyze", "validator": "validate",
+}
+
+// readVerbs begin the names of tools that only look. They group tools for
+// --split-rw and never make a tool read-only in the eyes of a client.
+var readVerbs = wordSet(`analyze browse calculate check compare count describe explore fetch find get inspect list lookup ping preview query
+	rank read recommend retrieve scan search show stat suggest summarize view whois`)
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// splitName splits a tool's name into lower-case words at separators and at
+// changes of case: getStoryWithComments, get-story, HTTPGet.
+func splitName(name string) []string {
+	var words []string
+	var word []rune
+	flush := func() {
+		if len(word) > 0 {
+			words = append(words, strings.ToLower(string(word)))
+			word = nil
+		}
+	}
+	runes := []rune(name)
+	for i, r := range runes {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			flush()
+			continue
+		}
+		startsWord := unicode.IsUpper(r) && i > 0 &&
+			(unicode.IsLower(runes[i-1]) || unicode.IsDigit(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
+		if startsWord {
+			flush()
+		}
+		word = append(word, r)
+	}
+	flush()
+	return words
+}
+
+// singular is the likely singular of an English noun: entities, boxes, servers.
+func singular(word string) string {
+	switch {
+	case len(word) < 4 || strings.HasSuffix(word, "ss") || strings.HasSuffix(word, "us") || strings.HasSuffix(word, "is"):
+		return word
+	case strings.HasSuffix(word, "ies"):
+		return word[:len(word)-3] + "y"
+	case strings.HasSuffix(word, "ches"), strings.HasSuffix(word, "shes"), strings.HasSuffix(word, "xes"), strings.HasSuffix(word, "sses"):
+		return word[:len(word)-2]
+	case strings.HasSuffix(word, "s"):
+		return word[:len(word)-1]
+	}
+	return word
+}
+
+// toolName makes a name of at most maxName characters out of [a-z0-9_] words. A
+// longer one is cut and keeps a hash, so that two long names stay different.
+func toolName(parts ...string) string {
+	var words []string
+	for _, p := range parts {
+		words = append(words, splitName(p)...)
+	}
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	whole := strings.Join(words, "_")
+	name := strings.Map(func(r rune) rune {
+		if r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, whole)
+	if name == whole && name != "" && len(name) <= maxName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	mark := hex.EncodeToString(sum[:3])
+	name = strings.Trim(name, "_")
+	if len(name) > maxName-7 {
+		name = strings.TrimRight(name[:maxName-7], "_")
+	}
+	if name == "" {
+		name = "tool"
+	}
+	return name + "_" + mark
+}
+
+// validName says whether a client and a model's API take the name as it is.
+func validName(name string, longest int) bool {
+	if name == "" || len(name) > longest {
+		return false
+	}
+	for _, r := range name {
+		if !(r == '_' || r == '-' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') {
+			return false
+		}
+	}
+	return true
+}

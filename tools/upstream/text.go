@@ -1,0 +1,69 @@
+package upstream
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// runesPerWord bounds the length of a shortened text in a script without spaces.
+const runesPerWord = 7
+
+var (
+	markup   = regexp.MustCompile("[*_`#>]{2,}|`|^[-*>#]+ |\\[([^\\]]*)\\]\\([^)]*\\)")
+	sentence = regexp.MustCompile(`[.!?]["')]?\s+|[。！？]|\n\s*\n`)
+	openings = regexp.MustCompile(`(?i)^(this (tool|function|method|endpoint|action) (is used to|can be used to|lets you|allows you to|will|can)?|` +
+		`use this (tool )?(to|when|for)|allows you to|tool (to|for|that)|a tool (to|for|that)|please|used to|provides|optional[:.,]?|required[:.,]?)\s+`)
+)
+
+// shorten keeps at most words words of a description: the first sentence and,
+// while there is room, the next ones, without markup and opening phrases. Small
+// words stay: search tools that rank by words count them.
+func shorten(text string, words int) string {
+	if words <= 0 {
+		return ""
+	}
+	text = strings.TrimSpace(markup.ReplaceAllString(text, "$1"))
+	var kept []string
+	for _, part := range sentence.Split(text, -1) {
+		part = openings.ReplaceAllString(strings.Join(strings.Fields(part), " "), "")
+		fields := strings.Fields(part)
+		room := words - len(kept)
+		if len(fields) == 0 {
+			continue
+		}
+		if len(kept) > 0 && len(fields) > room {
+			break
+		}
+		if len(kept) > 0 {
+			kept[len(kept)-1] = strings.TrimRight(kept[len(kept)-1], ".,;:") + "."
+		}
+		kept = append(kept, fields[:min(room, len(fields))]...)
+		if len(kept) >= words {
+			break
+		}
+	}
+	return cutRunes(strings.TrimRight(strings.Join(kept, " "), ".,;:( "), words*runesPerWord)
+}
+
+// clip keeps a description as it is, up to words words.
+func clip(text string, words int) string {
+	text = strings.TrimSpace(text)
+	if len(strings.Fields(text)) <= words {
+		return text
+	}
+	return shorten(text, words)
+}
+
+// cutRunes cuts a text at a word when it is longer than limit characters.
+func cutRunes(text string, limit int) string {
+	if utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	runes := []rune(text)[:limit]
+	cut := string(runes)
+	if i := strings.LastIndexByte(cut, ' '); i > len(cut)/2 {
+		cut = cut[:i]
+	}
+	return strings.TrimRight(cut, ".,;:( ")
+}

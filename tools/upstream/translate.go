@@ -1,0 +1,315 @@
+package upstream
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// Call is the upstream call that an exposed call stands for.
+type Call struct {
+	Def       *Definition
+	Action    string // "" when the exposed tool has none
+	Arguments map[string]any
+}
+
+// helpAction asks for the full descriptions and schemas of a tool's actions.
+const helpAction = "help"
+
+// Translate turns the arguments of an exposed tool into an upstream call and
+// checks them against the original schema. A refusal is a text for the model: it
+// says what is wrong and shows the action's usage. Help is the text that answers
+// action=help. Exactly one of the three results is set.
+func (e *Exposed) Translate(args map[string]any) (call *Call, help, refusal string) {
+	action, refusal := e.pick(args)
+	if refusal != "" {
+		if given, ok := args["action"].(string); ok && e.isHelp(given) {
+			return nil, e.Help(given), ""
+		}
+		return nil, "", refusal
+	}
+	translated := make(map[string]any, len(args)+len(action.Route.Set))
+	for name, value := range args {
+		if name == "action" && action.Name != "" {
+			continue
+		}
+		upstream, ok := action.Rename[name]
+		switch {
+		case ok:
+			name = upstream
+		case action.Name != "" && name == "subaction" && action.undeclared("subaction"):
+			name = "action"
+		}
+		translated[name] = value
+	}
+	if refusal := action.refuseExtra(e, translated); refusal != "" {
+		return nil, "", refusal
+	}
+	maps.Copy(translated, action.Route.Set)
+	if refusal := action.check(e, translated); refusal != "" {
+		return nil, "", refusal
+	}
+	return &Call{Def: action.Def, Action: action.Name, Arguments: translated}, "", ""
+}
+
+// pick finds the action that the arguments name.
+func (e *Exposed) pick(args map[string]any) (*Action, string) {
+	if len(e.Actions) == 1 && e.Actions[0].Name == "" {
+		return &e.Actions[0], ""
+	}
+	given, isText := args["action"].(string)
+	for i := range e.Actions {
+		if isText && e.Actions[i].Name == given {
+			return &e.Actions[i], ""
+		}
+	}
+	valid := strings.Join(e.actionNames(), "|")
+	switch near := closest(given, e.actionNames()); {
+	case args["action"] == nil:
+		return nil, "action is missing. Valid: " + valid
+	case !isText:
+		return nil, "action has to be a string. Valid: " + valid
+	case near != "":
+		return nil, fmt.Sprintf("Invalid action %q: did you mean %q? Valid: %s", given, near, valid)
+	default:
+		return nil, fmt.Sprintf("Invalid action %q. Valid: %s (action=help shows all of them in full)", given, valid)
+	}
+}
+
+func (e *Exposed) actionNames() []string {
+	names := make([]string, len(e.Actions))
+	for i := range e.Actions {
+		names[i] = e.Actions[i].Name
+	}
+	return names
+}
+
+func (e *Exposed) isHelp(given string) bool {
+	first, _, _ := strings.Cut(strings.TrimSpace(given), " ")
+	return first == helpAction && !slices.Contains(e.actionNames(), helpAction)
+}
+
+// Help is the original description and input schema of every action, or of the
+// one named after help ("help install").
+func (e *Exposed) Help(given string) string {
+	_, only, _ := strings.Cut(strings.TrimSpace(given), " ")
+	var out strings.Builder
+	for _, a := range e.Actions {
+		if only != "" && a.Name != only {
+			continue
+		}
+		fmt.Fprintf(&out, "## %s\n%s\n", a.usage(), strings.TrimSpace(orElse(a.Def.Description, a.Def.Title)))
+		if len(a.Route.Set) > 0 {
+			fmt.Fprintf(&out, "Fixed: %s\n", compactJSON(a.Route.Set))
+		}
+		fmt.Fprintf(&out, "Input schema of %s: %s\n\n", a.Def.Name, a.Def.InputSchema)
+	}
+	if out.Len() == 0 {
+		return fmt.Sprintf("No action %q. Valid: %s", only, strings.Join(e.actionNames(), "|"))
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// usage shows an action with its parameters as they are exposed; optional ones
+// end in a question mark.
+func (a *Action) usage() string {
+	properties, required := a.Def.properties()
+	exposed := map[string]string{}
+	for to, from := range a.Rename {
+		exposed[from] = to
+	}
+	var needed, optional []string
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if !a.takes(name) {
+			continue
+		}
+		shown := name
+		if to := exposed[name]; to != "" {
+			shown = to
+		}
+		if slices.Contains(required, name) || slices.Contains(a.Route.Require, name) {
+			needed = append(needed, shown)
+		} else {
+			optional = append(optional, shown+"?")
+		}
+	}
+	head := a.Def.Name
+	if a.Name != "" {
+		head = "action=" + a.Name
+		if len(needed)+len(optional) > 0 {
+			head += ", "
+		}
+		return head + strings.Join(append(needed, optional...), ", ")
+	}
+	return head + "(" + strings.Join(append(needed, optional...), ", ") + ")"
+}
+
+func (a *Action) undeclared(name string) bool {
+	properties, _ := a.Def.properties()
+	return properties[name] == nil
+}
+
+// refuseExtra refuses what an operator's mapping does not let an action take, and
+// a value for what it fixes.
+func (a *Action) refuseExtra(e *Exposed, args map[string]any) string {
+	if !a.Route.listed && len(a.Route.Set) == 0 && len(a.Route.Require) == 0 {
+		return ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if _, fixed := a.Route.Set[name]; fixed || a.Route.listed && !a.takes(name) {
+			return a.teach(e, fmt.Sprintf("%s is not a parameter of this action", name))
+		}
+	}
+	for _, name := range a.Route.Require {
+		if _, given := args[name]; !given {
+			return a.teach(e, "missing "+name)
+		}
+	}
+	return ""
+}
+
+// check validates against the original schema. A schema that cannot be compiled
+// checks nothing: the server itself will say what it does not take.
+func (a *Action) check(e *Exposed, args map[string]any) string {
+	schema := a.Def.compiled()
+	if schema == nil {
+		return ""
+	}
+	err := schema.Validate(map[string]any(args))
+	if err == nil {
+		return ""
+	}
+	failed, ok := err.(*jsonschema.ValidationError)
+	if !ok {
+		return a.teach(e, err.Error())
+	}
+	return a.teach(e, strings.Join(findings(failed, a), "; "))
+}
+
+func (a *Action) teach(e *Exposed, problem string) string {
+	return fmt.Sprintf("%s: %s. Usage: %s", e.Name, problem, a.usage())
+}
+
+// findings are the leaves of a validation error in plain words, sorted.
+func findings(err *jsonschema.ValidationError, a *Action) []string {
+	printer := message.NewPrinter(language.English)
+	exposed := map[string]string{}
+	for to, from := range a.Rename {
+		exposed[from] = to
+	}
+	seen := map[string]bool{}
+	var walk func(*jsonschema.ValidationError)
+	walk = func(e *jsonschema.ValidationError) {
+		for _, cause := range e.Causes {
+			walk(cause)
+		}
+		if len(e.Causes) > 0 {
+			return
+		}
+		where := slices.Clone(e.InstanceLocation)
+		if len(where) > 0 && exposed[where[0]] != "" {
+			where[0] = exposed[where[0]]
+		}
+		text := e.ErrorKind.LocalizedString(printer)
+		if len(where) > 0 {
+			text = strings.Join(where, ".") + ": " + text
+		}
+		seen[text] = true
+	}
+	walk(err)
+	list := slices.Sorted(maps.Keys(seen))
+	return list[:min(len(list), 5)]
+}
+
+// lazySchema compiles a schema when a tool is first called: most never are.
+type lazySchema struct {
+	once   sync.Once
+	schema *jsonschema.Schema
+}
+
+func (d *Definition) compiled() *jsonschema.Schema {
+	d.lazy.once.Do(func() { d.lazy.schema = compile(d.InputSchema) })
+	return d.lazy.schema
+}
+
+func compile(raw []byte) *jsonschema.Schema {
+	v, err := decodeJSON(raw)
+	if err != nil {
+		return nil
+	}
+	if object, ok := v.(map[string]any); ok && object["$schema"] != nil {
+		if s, ok := object["$schema"].(string); !ok || !strings.Contains(s, "json-schema.org") {
+			delete(object, "$schema")
+		}
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseLoader(noLoader{})
+	if c.AddResource("mem:///tool.json", v) != nil {
+		return nil
+	}
+	schema, err := c.Compile("mem:///tool.json")
+	if err != nil {
+		return nil
+	}
+	return schema
+}
+
+// noLoader keeps a schema from making us read files or the network.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%s: a tool's schema may not refer to other documents", url)
+}
+
+// closest is the name nearest to what was given, "" when none is near.
+func closest(given string, names []string) string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	var list []candidate
+	for _, n := range names {
+		list = append(list, candidate{n, distance(strings.ToLower(given), strings.ToLower(n))})
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].distance < list[j].distance })
+	if given == "" || len(list) == 0 || list[0].distance > 1+len(given)/4 {
+		for _, n := range names {
+			if given != "" && (strings.HasPrefix(n, given) || strings.HasPrefix(given, n)) {
+				return n
+			}
+		}
+		return ""
+	}
+	return list[0].name
+}
+
+// distance is the Levenshtein distance of two short words.
+func distance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return 64
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
