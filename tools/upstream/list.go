@@ -1,6 +1,9 @@
 package upstream
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // DefaultTarget is the fraction of a list's tokens that goes unless an operator
 // says otherwise. A lower target keeps more prose.
@@ -99,4 +102,9 @@ func Frozen(s Server) Mapping {
 		m.Groups = AutoGroup(m.Namespace, s.Tools, m.routed()).Groups
 	}
 	return m
+}
+
+// Wire is the tool as tools/list sends it.
+func (e *Exposed) Wire() json.RawMessage {
+	return compactJSON(Definition{Name: e.Name, Title: e.Title, Description: e.Description, InputSchema: e.InputSchema, Annotations: e.Annotations})
 }

@@ -1,0 +1,131 @@
+// Package gateway puts other MCP servers behind this program: it connects to them,
+// exposes their tools as package upstream groups or shortens them, and passes calls,
+// results, progress and requests through.
+package gateway
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+)
+
+// ServerConfig is one entry of mcpServers: a command to run, or a URL.
+type ServerConfig struct {
+	Name    string            `json:"-"`
+	Command string            `json:"command,omitempty"`
+	Args    []string          `json:"args,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+	Cwd     string            `json:"cwd,omitempty"`
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Off     bool              `json:"disabled,omitempty"`
+}
+
+// ReadConfig reads the file that clients use: {"mcpServers": {name: {"command",
+// "args", "env"} or {"url", "headers"}}}. Servers come in the file's order. Fields
+// of other programs are ignored; ${NAME} and ${NAME:-default} stand for variables.
+func ReadConfig(raw []byte, lookup func(name string) (string, bool)) ([]ServerConfig, error) {
+	var file struct {
+		Servers orderedServers `json:"mcpServers"`
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		return nil, fmt.Errorf("the configuration is not JSON of the form {\"mcpServers\": {...}}: %w", err)
+	}
+	var out []ServerConfig
+	for _, s := range file.Servers {
+		if s.Off {
+			continue
+		}
+		if err := s.expand(lookup); err != nil {
+			return nil, fmt.Errorf("server %s: %w", s.Name, err)
+		}
+		switch {
+		case strings.TrimSpace(s.Name) == "":
+			return nil, fmt.Errorf("a server has an empty name")
+		case s.Command == "" && s.URL == "":
+			return nil, fmt.Errorf("server %s has neither command nor url", s.Name)
+		case s.Command != "" && s.URL != "":
+			return nil, fmt.Errorf("server %s has both command and url; keep one", s.Name)
+		case s.URL != "" && !strings.HasPrefix(s.URL, "http://") && !strings.HasPrefix(s.URL, "https://"):
+			return nil, fmt.Errorf("server %s: url has to begin with http:// or https://", s.Name)
+		}
+		out = append(out, s)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("the configuration has no server under mcpServers")
+	}
+	return out, nil
+}
+
+// orderedServers keeps the order of the entries: it is the order of the list.
+type orderedServers []ServerConfig
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *orderedServers) UnmarshalJSON(raw []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return fmt.Errorf("mcpServers is not an object")
+	}
+	seen := map[string]bool{}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		var s ServerConfig
+		if err := dec.Decode(&s); err != nil {
+			return fmt.Errorf("server %s: %w", key, err)
+		}
+		s.Name, _ = key.(string)
+		if seen[s.Name] {
+			return fmt.Errorf("server %s is there twice", s.Name)
+		}
+		seen[s.Name] = true
+		*o = append(*o, s)
+	}
+	return nil
+}
+
+var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
+
+// expand replaces variables. A missing one without a default is an error that names
+// it, since a server would get a wrong path or token without a word.
+func (s *ServerConfig) expand(lookup func(string) (string, bool)) error {
+	var missing string
+	replace := func(text string) string {
+		return variable.ReplaceAllStringFunc(text, func(m string) string {
+			parts := variable.FindStringSubmatch(m)
+			if value, ok := lookup(parts[1]); ok && value != "" {
+				return value
+			}
+			if parts[2] == "" {
+				missing = parts[1]
+			}
+			return parts[3]
+		})
+	}
+	s.Command, s.URL, s.Cwd = replace(s.Command), replace(s.URL), replace(s.Cwd)
+	for i := range s.Args {
+		s.Args[i] = replace(s.Args[i])
+	}
+	for _, values := range []map[string]string{s.Env, s.Headers} {
+		for key, value := range values {
+			values[key] = replace(value)
+		}
+	}
+	if missing != "" {
+		return fmt.Errorf("the variable %s is not set; set it or write ${%s:-default}", missing, missing)
+	}
+	return nil
+}
+
+func readFile(path string) ([]byte, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), nil
+}

@@ -1,0 +1,138 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"mcp-pruner/tools/upstream"
+)
+
+// Row is one server's line of the report, in one mode.
+type Row struct {
+	Server     string  `json:"server"`
+	Mode       string  `json:"mode"`
+	Tools      int     `json:"tools"`
+	Exposed    int     `json:"exposed"`
+	WireBefore int     `json:"wire_bytes_before"`
+	Wire       int     `json:"wire_bytes"`
+	Before     int     `json:"tokens_before"` // model-visible: name, description, input schema
+	After      int     `json:"tokens"`
+	SavedPct   float64 `json:"saved_pct"`
+	Problem    string  `json:"problem,omitempty"`
+}
+
+// Report compares what the servers list with what is exposed, per server and for
+// all together. tokens counts a text.
+func (g *Gateway) Report(_ context.Context, tokens func(string) int) []Row {
+	var rows []Row
+	for _, mode := range []upstream.Mode{upstream.Grouped, upstream.Trimmed} {
+		if g.options.Mode != Auto && g.options.Mode != string(mode) {
+			continue
+		}
+		rows = append(rows, g.reportMode(mode, tokens)...)
+	}
+	for _, s := range g.servers {
+		if _, known, err := s.list(); !known {
+			rows = append(rows, Row{Server: s.config.Name, Problem: fmt.Sprint(cmp.Or(err, errNotThere))})
+		}
+	}
+	return rows
+}
+
+var errNotThere = fmt.Errorf("did not answer in time")
+
+func (g *Gateway) reportMode(mode upstream.Mode, tokens func(string) int) []Row {
+	list := g.list(mode)
+	all := Row{Server: "all", Mode: string(mode)}
+	var rows []Row
+	for _, s := range g.known() {
+		row := Row{Server: s.Name, Mode: string(mode), Tools: len(s.Tools), Before: upstream.RawTokens(s.Tools, tokens)}
+		for i := range s.Tools {
+			row.WireBefore += len(wire(s.Tools[i]))
+		}
+		own := slices.DeleteFunc(slices.Clone(list.Tools), func(e upstream.Exposed) bool { return e.Server() != s.Name })
+		row.Exposed, row.After = len(own), upstream.ListTokens(own, tokens)
+		for i := range own {
+			row.Wire += len(own[i].Wire())
+		}
+		rows = append(rows, row.done())
+		all.Tools, all.Exposed = all.Tools+row.Tools, all.Exposed+row.Exposed
+		all.WireBefore, all.Wire = all.WireBefore+row.WireBefore, all.Wire+row.Wire
+		all.Before, all.After = all.Before+row.Before, all.After+row.After
+	}
+	return append(rows, all.done())
+}
+
+func (r Row) done() Row {
+	if r.Before > 0 {
+		r.SavedPct = float64(int(1000*(1-float64(r.After)/float64(r.Before))+0.5)) / 10
+	}
+	return r
+}
+
+func wire(d upstream.Definition) []byte {
+	raw, err := json.Marshal(d)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// WriteReport prints the rows as a table.
+func WriteReport(w io.Writer, rows []Row) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "server\tmode\ttools\texposed\ttokens before\tafter\tsaved\tbytes before\tafter\t")
+	for _, r := range rows {
+		if r.Problem != "" {
+			fmt.Fprintf(t, "%s\t-\t-\t-\t-\t-\t-\t-\t-\t\n", r.Server)
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%.1f %%\t%d\t%d\t\n",
+			r.Server, r.Mode, r.Tools, r.Exposed, r.Before, r.After, r.SavedPct, r.WireBefore, r.Wire)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.Problem != "" {
+			fmt.Fprintf(w, "%s is left out: %s\n", r.Server, r.Problem)
+		}
+	}
+	_, err := fmt.Fprintln(w, "Tokens are what a model sees: names, descriptions and input schemas (o200k).")
+	return err
+}
+
+// WriteList prints what is exposed in a mode, and why.
+func (g *Gateway) WriteList(w io.Writer, mode upstream.Mode) error {
+	for _, e := range g.list(mode).Tools {
+		if _, err := fmt.Fprintf(w, "%s  (%s; %s)\n    %s\n", e.Name, e.Server(), e.Why, strings.ReplaceAll(e.Description, "\n", " ")); err != nil {
+			return err
+		}
+		for _, a := range e.Actions {
+			if a.Name == "" {
+				continue
+			}
+			fmt.Fprintf(w, "    %s -> %s\n", a.Name, a.Def.Name)
+		}
+	}
+	for _, s := range g.servers {
+		tools, known, err := s.list()
+		switch m := g.options.Maps[s.config.Name]; {
+		case !known:
+			fmt.Fprintf(w, "%s: no tools: %v\n", s.config.Name, cmp.Or(err, errNotThere))
+		case err != nil:
+			fmt.Fprintf(w, "%s: not connected (%v); the list is from last time\n", s.config.Name, err)
+		case len(m.Hide) > 0:
+			fmt.Fprintf(w, "%s: hidden: %s\n", s.config.Name, strings.Join(m.Hide, ", "))
+		case len(tools) == 0:
+			fmt.Fprintf(w, "%s: has no tools\n", s.config.Name)
+		}
+	}
+	return nil
+}
