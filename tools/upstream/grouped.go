@@ -167,7 +167,7 @@ func paramName(name string, own map[string]map[string]any) string {
 }
 
 func cutName(name string) string {
-	if len(name) <= maxParam {
+	if validName(name, maxParam) {
 		return name
 	}
 	return toolName(name)

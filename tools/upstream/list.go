@@ -9,9 +9,14 @@ import (
 // says otherwise. A lower target keeps more prose.
 const DefaultTarget = 0.80
 
-// fairStep is how much more each server gives when one that cannot reach the
-// target leaves the whole list above it.
-const fairStep = 0.02
+// A server that cannot reach the target leaves the whole list above it: the large
+// ones then give fairStep more, at most fairSteps times. Beyond that tools become
+// harder to find (see TestFindability).
+const (
+	large     = 12 // tools
+	fairStep  = 0.02
+	fairSteps = 2
+)
 
 // List is everything a client is offered.
 type List struct {
@@ -28,17 +33,26 @@ func Build(servers []Server, mode Mode, o Options) *List {
 		raw += RawTokens(s.Tools, o.Tokens)
 	}
 	allowed := float64(raw) * (1 - o.Target)
-	list := buildAt(servers, mode, o)
-	for o.Target += fairStep; o.Target < 1 && float64(ListTokens(list.Tools, o.Tokens)) > allowed; o.Target += fairStep {
-		list = buildAt(servers, mode, o)
+	more := 0.0
+	list := buildAt(servers, mode, o, more)
+	for range fairSteps {
+		if float64(ListTokens(list.Tools, o.Tokens)) <= allowed {
+			break
+		}
+		more += fairStep
+		list = buildAt(servers, mode, o, more)
 	}
 	return list
 }
 
-func buildAt(servers []Server, mode Mode, o Options) *List {
+func buildAt(servers []Server, mode Mode, o Options, more float64) *List {
 	l := &List{}
 	for _, s := range servers {
-		l.Tools = append(l.Tools, Expose(s, mode, o)...)
+		own := o
+		if len(s.Tools) >= large {
+			own.Target += more
+		}
+		l.Tools = append(l.Tools, Expose(s, mode, own)...)
 	}
 	l.separate()
 	l.byName = make(map[string]int, len(l.Tools))

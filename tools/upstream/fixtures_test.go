@@ -1,0 +1,377 @@
+package upstream
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/tools/tokens"
+	"mcp-pruner/tools/tokens/exact"
+)
+
+// fixture reads a file of real tool lists, which lie beside a checkout.
+func fixture(t *testing.T, name string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "fixtures", "gateway", filepath.FromSlash(name)))
+	if os.IsNotExist(err) {
+		t.Skip("the fixtures are not here")
+	}
+	require.NoError(t, err)
+	return raw
+}
+
+func fixtureTools(t *testing.T, name string) []Definition {
+	t.Helper()
+	var answer struct{ Result json.RawMessage }
+	require.NoError(t, json.Unmarshal(fixture(t, name+".json"), &answer))
+	tools, problems, err := ParseList(name, answer.Result)
+	require.NoError(t, err)
+	require.Empty(t, problems)
+	return tools
+}
+
+var public = []string{"filesystem", "memory", "everything", "playwright", "github-npm"}
+
+func TestPublicServersShrink(t *testing.T) {
+	o := Options{Target: DefaultTarget, Tokens: exact.Count}
+	var servers []Server
+	raw := 0
+	for _, name := range public {
+		tools := fixtureTools(t, name)
+		servers = append(servers, Server{Name: name, Tools: tools})
+		raw += RawTokens(tools, exact.Count)
+		saved := 1 - float64(ListTokens(Expose(servers[len(servers)-1], Grouped, o), exact.Count))/float64(RawTokens(tools, exact.Count))
+		if len(tools) >= 12 {
+			assert.GreaterOrEqual(t, saved, .60, name)
+		}
+	}
+	list := Build(servers, Grouped, o)
+	saved := 1 - float64(ListTokens(list.Tools, exact.Count))/float64(raw)
+	assert.GreaterOrEqual(t, saved, .80, "all five together")
+}
+
+func TestTheDocumentsServer(t *testing.T) {
+	tools := fixtureTools(t, "jarvis-24")
+	for i := range tools {
+		tools[i].Server = "jarvis"
+	}
+	maps, err := ParseMappings(fixture(t, "jarvis.map.json"), []string{"jarvis"})
+	require.NoError(t, err)
+	m := maps["jarvis"]
+	require.Empty(t, m.Unknown(tools))
+	list := Build([]Server{{Name: "jarvis", Tools: tools, Mapping: &m}}, Grouped, options)
+	var names []string
+	bytes := 0
+	for i := range list.Tools {
+		e := &list.Tools[i]
+		names = append(names, e.Name)
+		bytes += len(e.Wire()) + 1
+		assert.LessOrEqual(t, len([]rune(e.Description)), maxDescription, e.Name)
+		for _, a := range e.actionNames() {
+			assert.Contains(t, e.Description, a, e.Name)
+		}
+	}
+	assert.Equal(t, []string{"jarvis_check_status", "jarvis_client", "jarvis_config", "jarvis_profile", "jarvis_project",
+		"jarvis_server", "jarvis_share", "jarvis_system"}, names)
+	assert.Less(t, bytes, 4000)
+	assert.Equal(t, []string{""}, list.Find("jarvis_check_status").actionNames())
+	assert.Equal(t, []string{"create", "edit", "info", "install", "list", "search", "uninstall", "usage"}, list.Find("jarvis_server").actionNames())
+}
+
+// TestFindability ranks the exposed tools for the queries of an annotated
+// benchmark: the tools that are needed are found at least as well as in the list
+// as it is. A mode may lose no more than rounding.
+func TestFindability(t *testing.T) {
+	var servers []struct {
+		Server string
+		Tools  json.RawMessage
+	}
+	require.NoError(t, json.Unmarshal(fixture(t, "livemcpbench/servers.json"), &servers))
+	var queries []query
+	require.NoError(t, json.Unmarshal(fixture(t, "livemcpbench/queries.json"), &queries))
+	o := Options{Target: DefaultTarget, Tokens: tokens.Estimate}
+	var all []Server
+	known := map[string]bool{}
+	for _, s := range servers {
+		tools, _, err := ParseList(s.Server, []byte(`{"tools":`+string(s.Tools)+`}`))
+		require.NoError(t, err)
+		all = append(all, Server{Name: s.Server, Tools: tools})
+	}
+	// Names that several servers have need the server's name in front anyway.
+	names := map[string]string{}
+	for _, e := range Build(all, Trimmed, o).Tools {
+		names[e.Server()+"/"+e.Actions[0].Def.Name] = e.Name
+	}
+	raw := index{}
+	for _, s := range all {
+		for _, d := range s.Tools {
+			known[d.Name] = true
+			raw.add(names[s.Name+"/"+d.Name]+" "+d.Description+" "+parameterNames(d.InputSchema, false), d.Name)
+		}
+	}
+	before := raw.recall(queries, known)
+	for _, mode := range []Mode{Grouped, Trimmed} {
+		shown := index{}
+		for _, e := range Build(all, mode, o).Tools {
+			var gold []string
+			for _, a := range e.Actions {
+				gold = append(gold, a.Def.Name)
+			}
+			shown.add(e.Name+" "+e.Description+" "+parameterNames(e.InputSchema, e.Actions[0].Name != ""), gold...)
+		}
+		after := shown.recall(queries, known)
+		t.Logf("%s: %.3f, the raw list %.3f", mode, after, before)
+		for i := range before {
+			assert.GreaterOrEqual(t, after[i], before[i]-.001, "%s, figure %d", mode, i)
+		}
+	}
+}
+
+type query struct {
+	Question string
+	Steps    []string
+	Tools    []string
+}
+
+// parameterNames are the words of a schema that a search sees: the parameters'
+// names and a grouped tool's action lines.
+func parameterNames(schema []byte, grouped bool) string {
+	var s struct {
+		Properties map[string]struct {
+			Description any
+			Enum        []any
+		}
+	}
+	if json.Unmarshal(schema, &s) != nil {
+		return ""
+	}
+	var names []string
+	for name, p := range s.Properties {
+		names = append(names, name)
+		if name == "action" && grouped {
+			names = append(names, fmt.Sprint(p.Description), fmt.Sprint(p.Enum...))
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
+// index is a BM25 index with the usual constants.
+type index struct {
+	docs []document
+	df   map[string]int
+	size int
+}
+
+type document struct {
+	count map[string]int
+	size  int
+	gold  []string
+}
+
+var (
+	camel = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	term  = regexp.MustCompile(`[a-z0-9]+|[^\x00-\x7f]`)
+)
+
+func terms(text string) []string {
+	return term.FindAllString(strings.ToLower(camel.ReplaceAllString(text, "$1 $2")), -1)
+}
+
+func (x *index) add(text string, gold ...string) {
+	if x.df == nil {
+		x.df = map[string]int{}
+	}
+	d := document{count: map[string]int{}, gold: gold}
+	for _, w := range terms(text) {
+		if d.count[w]++; d.count[w] == 1 {
+			x.df[w]++
+		}
+		d.size++
+	}
+	x.size += d.size
+	x.docs = append(x.docs, d)
+}
+
+func (x *index) rank(text string) []int {
+	mean := float64(x.size) / float64(len(x.docs))
+	scores, order := make([]float64, len(x.docs)), make([]int, len(x.docs))
+	for i, d := range x.docs {
+		order[i] = i
+		for _, w := range terms(text) {
+			f := float64(d.count[w])
+			rarity := math.Log(1 + (float64(len(x.docs))-float64(x.df[w])+.5)/(float64(x.df[w])+.5))
+			scores[i] += rarity * f * 2.2 / (f + 1.2*(.25+.75*float64(d.size)/mean))
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case scores[a] > scores[b]:
+			return -1
+		case scores[a] < scores[b]:
+			return 1
+		}
+		return 0
+	})
+	return order
+}
+
+// recall is the mean share of needed tools among the first 5, 10 and 20, by the
+// task's text and by its steps.
+func (x *index) recall(queries []query, known map[string]bool) (figures [6]float64) {
+	n := 0.0
+	number := regexp.MustCompile(`^\d+\.\s*`)
+	for _, q := range queries {
+		var gold []string
+		for _, g := range q.Tools {
+			if g = number.ReplaceAllString(strings.TrimSpace(g), ""); known[g] {
+				gold = append(gold, g)
+			}
+		}
+		if len(gold) == 0 {
+			continue
+		}
+		n++
+		for k, text := range []string{q.Question, strings.Join(q.Steps, " ")} {
+			order := x.rank(text)
+			for j, first := range []int{5, 10, 20} {
+				hits := 0
+				for _, g := range gold {
+					if slices.ContainsFunc(order[:first], func(i int) bool { return slices.Contains(x.docs[i].gold, g) }) {
+						hits++
+					}
+				}
+				figures[k*3+j] += float64(hits) / float64(len(gold))
+			}
+		}
+	}
+	for i := range figures {
+		figures[i] /= n
+	}
+	return figures
+}
+
+// TestRecordedCallsArriveAsTheyWere sends every MCP call of recorded sessions
+// through the grouped list of the tools that the sessions called: the parameters
+// are those seen, of the types seen.
+func TestRecordedCallsArriveAsTheyWere(t *testing.T) {
+	type recorded struct {
+		tool string
+		args map[string]any
+	}
+	var calls []recorded
+	schemas := map[string]map[string]map[string]any{}
+	for _, step := range sessionSteps(t) {
+		if step.K != "use" || !strings.HasPrefix(step.Tool, "mcp__") {
+			continue
+		}
+		calls = append(calls, recorded{step.Tool, step.Args})
+		parts := strings.SplitN(step.Tool, "__", 3)
+		server, tool := parts[1], parts[2]
+		if schemas[server] == nil {
+			schemas[server] = map[string]map[string]any{}
+		}
+		if schemas[server][tool] == nil {
+			schemas[server][tool] = map[string]any{}
+		}
+		for name, value := range step.Args {
+			schemas[server][tool][name] = map[string]any{"type": typeOfValue(value)}
+		}
+	}
+	require.NotEmpty(t, calls)
+	lists := map[string]map[string]*Exposed{}
+	actions := map[string]*Action{}
+	for server, tools := range schemas {
+		var defs []string
+		for name, properties := range tools {
+			defs = append(defs, tool(name, "", string(compactJSON(map[string]any{"type": "object", "properties": properties}))))
+		}
+		slices.Sort(defs)
+		list := Build([]Server{{Name: server, Tools: parse(t, server, defs...)}}, Grouped, options)
+		lists[server] = map[string]*Exposed{}
+		for i := range list.Tools {
+			for j := range list.Tools[i].Actions {
+				a := &list.Tools[i].Actions[j]
+				lists[server][a.Def.Name], actions["mcp__"+server+"__"+a.Def.Name] = &list.Tools[i], a
+			}
+		}
+	}
+	for _, c := range calls {
+		parts := strings.SplitN(c.tool, "__", 3)
+		exposed, action := lists[parts[1]][parts[2]], actions[c.tool]
+		args := map[string]any{}
+		for name, value := range c.args {
+			shown := name
+			for to, from := range action.Rename {
+				if from == name {
+					shown = to
+				}
+			}
+			args[shown] = value
+		}
+		if action.Name != "" {
+			args["action"] = action.Name
+		}
+		call, _, refusal := exposed.Translate(args)
+		if refusal != "" && mixedTypes(schemas[parts[1]][parts[2]], c.args) {
+			continue // sessions that gave one parameter values of two types
+		}
+		require.Empty(t, refusal, c.tool)
+		require.Equal(t, parts[2], call.Def.Name)
+		require.Equal(t, c.args, call.Arguments)
+	}
+}
+
+func mixedTypes(schema map[string]any, args map[string]any) bool {
+	for name, value := range args {
+		if typeOfValue(value) != asSchema(schema[name])["type"] {
+			return true
+		}
+	}
+	return false
+}
+
+type sessionStep struct {
+	K    string
+	Tool string
+	Args map[string]any
+}
+
+func sessionSteps(t *testing.T) (steps []sessionStep) {
+	t.Helper()
+	file, err := os.Open(filepath.Join("..", "..", "..", "shared", "fixtures", "sessions", "mcp-tools.jsonl.gz"))
+	if os.IsNotExist(err) {
+		t.Skip("the fixtures are not here")
+	}
+	require.NoError(t, err)
+	defer file.Close()
+	zipped, err := gzip.NewReader(file)
+	require.NoError(t, err)
+	lines := bufio.NewScanner(zipped)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		var session struct{ Steps []json.RawMessage }
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &session))
+		for _, raw := range session.Steps {
+			var step sessionStep
+			dec := json.NewDecoder(strings.NewReader(string(raw)))
+			dec.UseNumber()
+			if dec.Decode(&step) == nil {
+				steps = append(steps, step)
+			}
+		}
+	}
+	require.NoError(t, lines.Err())
+	return steps
+}

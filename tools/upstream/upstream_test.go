@@ -1,0 +1,467 @@
+package upstream
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// words counts words and marks: close enough to tokens to choose a text by.
+func words(text string) int { return len(text)/4 + 1 }
+
+var options = Options{Target: DefaultTarget, Tokens: words}
+
+// parse reads tools given as JSON objects.
+func parse(t *testing.T, server string, tools ...string) []Definition {
+	t.Helper()
+	list, problems, err := ParseList(server, json.RawMessage(`{"tools":[`+strings.Join(tools, ",")+`]}`))
+	require.NoError(t, err)
+	require.Empty(t, problems)
+	return list
+}
+
+func tool(name, description, schema string) string {
+	return fmt.Sprintf(`{"name":%q,"description":%q,"inputSchema":%s}`, name, description, schema)
+}
+
+// library is a small server of our own: nouns with several verbs, and a loner.
+func library(t *testing.T) []Definition {
+	t.Helper()
+	return parse(t, "library",
+		tool("list_books", "Lists every book in the library, newest first.", `{"type":"object","properties":{"limit":{"type":"integer","minimum":1}}}`),
+		tool("get_book", "Returns one book.", `{"type":"object","properties":{"isbn":{"type":"string","pattern":"^[0-9-]+$"}},"required":["isbn"]}`),
+		tool("add_book", "Adds a book.", `{"type":"object","properties":{"isbn":{"type":"string"},"title":{"type":"string"},"format":{"enum":["paper","ebook"]}},"required":["isbn","title"]}`),
+		tool("list_members", "Lists members.", `{"type":"object","properties":{"limit":{"type":"number"}}}`),
+		tool("remove_member", "Removes a member for good.", `{"type":"object","properties":{"id":{"type":"integer"},"action":{"type":"string"}},"required":["id"]}`),
+		tool("suspend_member", "Suspends a member.", `{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}`),
+	)
+}
+
+func find(t *testing.T, list []Exposed, name string) *Exposed {
+	t.Helper()
+	for i := range list {
+		if list[i].Name == name {
+			return &list[i]
+		}
+	}
+	require.Failf(t, "no exposed tool", "%s is not among %d", name, len(list))
+	return nil
+}
+
+func TestToolsAreGroupedByNoun(t *testing.T) {
+	list := Expose(Server{Name: "library", Tools: library(t)}, Grouped, options)
+	require.Len(t, list, 2)
+	book := find(t, list, "library_book")
+	assert.Equal(t, []string{"add", "get", "list"}, book.actionNames())
+	assert.Equal(t, []string{"list", "remove", "suspend"}, find(t, list, "library_member").actionNames())
+	var schema struct {
+		Required   []string
+		Properties map[string]map[string]any
+	}
+	require.NoError(t, json.Unmarshal(book.InputSchema, &schema))
+	assert.Equal(t, []string{"action"}, schema.Required)
+	assert.Equal(t, []any{"add", "get", "list"}, schema.Properties["action"]["enum"])
+	for name, p := range schema.Properties {
+		assert.NotEmpty(t, p["type"], name)
+	}
+}
+
+func TestTrimKeepsNamesAndDescriptions(t *testing.T) {
+	tools := library(t)
+	list := Expose(Server{Name: "library", Tools: tools}, Trimmed, options)
+	require.Len(t, list, len(tools))
+	for i := range tools {
+		assert.Equal(t, tools[i].Description, find(t, list, tools[i].Name).Description)
+	}
+	member := find(t, list, "remove_member")
+	assert.Contains(t, string(member.InputSchema), `"action":{"type":"string"}`, "a tool without actions keeps a parameter of that name")
+}
+
+func TestAParameterCalledActionBecomesSubaction(t *testing.T) {
+	list := Expose(Server{Name: "library", Tools: library(t)}, Grouped, options)
+	call, _, refusal := find(t, list, "library_member").Translate(map[string]any{
+		"action": "remove", "id": json.Number("7"), "subaction": "archive"})
+	require.Empty(t, refusal)
+	assert.Equal(t, "remove_member", call.Def.Name)
+	assert.Equal(t, map[string]any{"id": json.Number("7"), "action": "archive"}, call.Arguments)
+}
+
+func TestARefusalTeaches(t *testing.T) {
+	book := find(t, Expose(Server{Name: "library", Tools: library(t)}, Grouped, options), "library_book")
+	for _, c := range []struct {
+		args map[string]any
+		want string
+	}{
+		{map[string]any{}, "action is missing. Valid: add|get|list"},
+		{map[string]any{"action": "gett"}, `Invalid action "gett": did you mean "get"? Valid: add|get|list`},
+		{map[string]any{"action": "burn"}, `Invalid action "burn". Valid: add|get|list (action=help shows all of them in full)`},
+		{map[string]any{"action": 3}, "action has to be a string. Valid: add|get|list"},
+		{map[string]any{"action": "add", "isbn": "1"}, "library_book: missing property 'title'. Usage: action=add, isbn, title, format?"},
+		{map[string]any{"action": "get", "isbn": "abc"}, "library_book: isbn: 'abc' does not match pattern '^[0-9-]+$'. Usage: action=get, isbn"},
+	} {
+		call, help, refusal := book.Translate(c.args)
+		assert.Nil(t, call)
+		assert.Empty(t, help)
+		assert.Equal(t, c.want, refusal)
+	}
+}
+
+func TestHelpShowsTheOriginals(t *testing.T) {
+	book := find(t, Expose(Server{Name: "library", Tools: library(t)}, Grouped, options), "library_book")
+	_, help, refusal := book.Translate(map[string]any{"action": "help"})
+	assert.Empty(t, refusal)
+	assert.Contains(t, help, "Lists every book in the library, newest first.")
+	assert.Contains(t, help, `"minimum":1`)
+	_, help, _ = book.Translate(map[string]any{"action": "help get"})
+	assert.Contains(t, help, "Returns one book.")
+	assert.NotContains(t, help, "Lists every book")
+}
+
+func TestShapesMerge(t *testing.T) {
+	for _, c := range []struct {
+		name, a, b, want string // want "" is a conflict
+	}{
+		{"the same", `{"type":"string"}`, `{"type":"string","description":"of it"}`, `{"type":"string","description":"of it"}`},
+		{"integer and number", `{"type":"integer"}`, `{"type":"number"}`, `{"type":"number"}`},
+		{"two enums", `{"type":"string","enum":["a","b"]}`, `{"type":"string","enum":["b","c"]}`, `{"type":"string","enum":["a","b","c"]}`},
+		{"an enum and any string", `{"type":"string","enum":["a"]}`, `{"type":"string"}`, `{"type":"string"}`},
+		{"nullable stays nullable", `{"type":["string","null"]}`, `{"type":"string"}`, `{"type":["string","null"]}`},
+		{"a real conflict", `{"type":"string"}`, `{"type":"boolean"}`, ``},
+		{"arrays of different items", `{"type":"array","items":{"type":"string"}}`, `{"type":"array","items":{"type":"number"}}`, ``},
+	} {
+		merged, ok := mergeShapes(shapeOf(object(t, c.a), detail{words: 9, enum: 9, inner: 9}), shapeOf(object(t, c.b), detail{words: 9, enum: 9, inner: 9}))
+		if c.want == "" {
+			assert.False(t, ok, c.name)
+			continue
+		}
+		if assert.True(t, ok, c.name) {
+			assert.JSONEq(t, c.want, string(compactJSON(merged)), c.name)
+		}
+	}
+}
+
+func object(t *testing.T, text string) map[string]any {
+	t.Helper()
+	v, err := decodeJSON([]byte(text))
+	require.NoError(t, err)
+	return v.(map[string]any)
+}
+
+func TestAConflictIsExposedUnderTheActionsName(t *testing.T) {
+	tools := parse(t, "shop",
+		tool("create_order", "Creates.", `{"type":"object","properties":{"items":{"type":"array","items":{"type":"string"}}}}`),
+		tool("list_orders", "Lists.", `{"type":"object","properties":{"items":{"type":"boolean"}}}`),
+		tool("get_order", "Gets.", `{"type":"object","properties":{}}`))
+	order := &Expose(Server{Name: "shop", Tools: tools}, Grouped, options)[0]
+	call, _, refusal := order.Translate(map[string]any{"action": "list", "items_list": true})
+	require.Empty(t, refusal)
+	assert.Equal(t, map[string]any{"items": true}, call.Arguments)
+	call, _, refusal = order.Translate(map[string]any{"action": "create", "items": []any{"pen"}})
+	require.Empty(t, refusal)
+	assert.Equal(t, map[string]any{"items": []any{"pen"}}, call.Arguments)
+}
+
+func TestOddDefinitions(t *testing.T) {
+	list, problems, err := ParseList("odd", json.RawMessage(`{"tools":[
+		{"name":"loop","inputSchema":{"$defs":{"n":{"type":"object","properties":{"next":{"$ref":"#/$defs/n"}}}},"type":"object","properties":{"n":{"$ref":"#/$defs/n"}}}},
+		{"name":"broken","inputSchema":"nonsense"}, {"name":"bare"}, {"name":""}, 7,
+		{"name":"either","inputSchema":{"oneOf":[{"properties":{"id":{"type":"string"}},"required":["id"]},{"properties":{"name":{"type":"string"}},"required":["name"]}]}},
+		{"name":"point","inputSchema":{"type":"object","definitions":{"p":{"type":"object","properties":{"x":{"type":"number"}}}},"properties":{"at":{"$ref":"#/definitions/p"},"any":{},"level":{"enum":[1,2,3]},"maybe":{"anyOf":[{"type":"string"},{"type":"null"}]}}}},
+		{"name":"`+strings.Repeat("very_long_", 10)+`name","inputSchema":{"type":"object"},"annotations":"none"}]}`))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"odd: tool 4: has no name", "odd: tool 5: is not an object"}, problems)
+	for _, mode := range []Mode{Grouped, Trimmed} {
+		exposed := Expose(Server{Name: "odd", Tools: list}, mode, options)
+		reached := map[string]int{}
+		for _, e := range exposed {
+			assert.LessOrEqual(t, len(e.Name), 64)
+			if mode == Grouped {
+				assert.LessOrEqual(t, len(e.Name), maxName)
+			}
+			var schema map[string]any
+			require.NoError(t, json.Unmarshal(e.InputSchema, &schema), e.Name)
+			if e.Name != "broken" {
+				for _, key := range []string{"oneOf", "anyOf", "allOf"} {
+					assert.NotContains(t, schema, key)
+				}
+			}
+			for _, a := range e.Actions {
+				reached[a.Def.Name]++
+			}
+		}
+		assert.Len(t, reached, len(list))
+	}
+	point := find(t, Expose(Server{Name: "odd", Tools: list}, Trimmed, Options{Tokens: words}), "point")
+	assert.JSONEq(t, `{"type":"object","properties":{"any":{"type":["string","number","boolean","object","array","null"]},
+		"at":{"type":"object","properties":{"x":{"type":"number"}}},"level":{"type":"integer","description":"One of 1, 2, 3"},
+		"maybe":{"type":["string","null"]}}}`, string(point.InputSchema))
+}
+
+func TestHintsAreTheMostCarefulOnes(t *testing.T) {
+	yes, no := true, false
+	of := func(list ...Annotations) (actions []Action) {
+		for _, a := range list {
+			actions = append(actions, Action{Def: &Definition{Annotations: a}})
+		}
+		return actions
+	}
+	reads, writes, silent := Annotations{ReadOnly: &yes}, Annotations{ReadOnly: &no, Destructive: &yes}, Annotations{}
+	assert.Equal(t, Annotations{ReadOnly: &yes, Destructive: &no}, hints(of(reads, reads)))
+	assert.Equal(t, Annotations{ReadOnly: &no, Destructive: &yes}, hints(of(reads, writes)))
+	assert.Nil(t, hints(of(reads, silent)).ReadOnly, "a tool that says nothing is not read-only")
+}
+
+func TestSplitPutsReadsApart(t *testing.T) {
+	o := options
+	o.SplitRW = true
+	list := Expose(Server{Name: "library", Tools: library(t)}, Grouped, o)
+	assert.Equal(t, []string{"get", "list"}, find(t, list, "library_book_read").actionNames())
+	assert.Equal(t, []string{"add"}, find(t, list, "library_book_write").actionNames())
+	assert.Nil(t, find(t, list, "library_book_read").Annotations.ReadOnly, "a name is no promise")
+}
+
+func TestAMappingRoutes(t *testing.T) {
+	tools := parse(t, "box", tool("manage", "Manages boxes.",
+		`{"type":"object","properties":{"action":{"type":"string"},"name":{"type":"string"},"size":{"type":"integer"}},"required":["action"]}`),
+		tool("ping", "Says that it is there.", `{"type":"object"}`), tool("secret", "Hidden.", `{"type":"object"}`))
+	maps, err := ParseMappings([]byte(`{"namespace":"box","hide":["secret"],"groups":{"ping":{"tool":"ping"},"crate":{"actions":{
+		"list":{"tool":"manage","set":{"action":"ls"},"params":[]},"make":{"tool":"manage","set":{"action":"create"},"params":["name","size"],"require":["name"]}}}}}`),
+		[]string{"box"})
+	require.NoError(t, err)
+	m := maps["box"]
+	require.Empty(t, m.Unknown(tools))
+	list := Expose(Server{Name: "box", Tools: tools, Mapping: &m}, Grouped, options)
+	require.Len(t, list, 2)
+	crate := find(t, list, "box_crate")
+	assert.Equal(t, "crate: list|make", crate.Description)
+	assert.Empty(t, find(t, list, "box_ping").Actions[0].Name)
+	call, _, refusal := crate.Translate(map[string]any{"action": "make", "name": "a"})
+	require.Empty(t, refusal)
+	assert.Equal(t, map[string]any{"action": "create", "name": "a"}, call.Arguments)
+	_, _, refusal = crate.Translate(map[string]any{"action": "make"})
+	assert.Equal(t, "box_crate: missing name. Usage: action=make, name, size?", refusal)
+	_, _, refusal = crate.Translate(map[string]any{"action": "list", "name": "a"})
+	assert.Equal(t, "box_crate: name is not a parameter of this action. Usage: action=list", refusal)
+
+	m.Groups["lid"] = Group{Actions: map[string]Route{"open": {Tool: "opne"}}}
+	assert.Equal(t, []string{`group lid, action open: no tool "opne"`}, m.Unknown(tools))
+	_, err = ParseMappings([]byte(`{"servers":{"bxo":{}}}`), []string{"box"})
+	assert.EqualError(t, err, `mapping file: server "bxo" is not in the configuration, which has box`)
+	again, err := json.Marshal(m.Groups["crate"])
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"actions":{"list":{"tool":"manage","set":{"action":"ls"},"params":[]},
+		"make":{"tool":"manage","set":{"action":"create"},"params":["name","size"],"require":["name"]}}}`, string(again))
+}
+
+func TestAFrozenGroupingStays(t *testing.T) {
+	tools := library(t)
+	frozen := Frozen(Server{Name: "library", Tools: tools})
+	more := append(slices.Clone(tools), parse(t, "library", tool("renew_book", "Renews.", `{"type":"object"}`))...)
+	before := Expose(Server{Name: "library", Tools: tools, Mapping: &frozen}, Grouped, Options{Tokens: words})
+	after := Expose(Server{Name: "library", Tools: more, Mapping: &frozen}, Grouped, Options{Tokens: words})
+	require.Len(t, after, len(before)+1)
+	assert.Equal(t, find(t, before, "library_book").InputSchema, find(t, after, "library_book").InputSchema)
+	assert.Equal(t, "renew_book", find(t, after, "library_renew_book").Actions[0].Def.Name)
+}
+
+func TestNamesOfSeveralServersStayApart(t *testing.T) {
+	one := parse(t, "one", tool("search", "Searches one.", `{"type":"object"}`))
+	two := parse(t, "two", tool("search", "Searches two.", `{"type":"object"}`), tool("only", "Only here.", `{"type":"object"}`))
+	list := Build([]Server{{Name: "one", Tools: one}, {Name: "two", Tools: two}}, Trimmed, options)
+	require.NotNil(t, list.Find("one_search"))
+	require.NotNil(t, list.Find("two_search"))
+	assert.Equal(t, "two", list.Find("two_search").Server())
+	assert.NotNil(t, list.Find("only"))
+	assert.Nil(t, list.Find("search"))
+}
+
+// TestRandomLists holds the invariants of the design on random servers: every tool
+// is reached exactly once, every name and schema is one that clients take, the same
+// list gives the same bytes, and a call that is valid upstream is valid as exposed
+// and arrives as it was.
+func TestRandomLists(t *testing.T) {
+	for seed := range int64(60) {
+		r := rand.New(rand.NewSource(seed))
+		tools := parse(t, "rnd", randomTools(r)...)
+		for _, mode := range []Mode{Grouped, Trimmed} {
+			o := Options{Tokens: words, Target: []float64{0, .6, .99}[r.Intn(3)], SplitRW: r.Intn(2) == 0}
+			list := Build([]Server{{Name: "rnd", Tools: tools}}, mode, o)
+			again := slices.Clone(tools)
+			r.Shuffle(len(again), func(i, j int) { again[i], again[j] = again[j], again[i] })
+			other := Build([]Server{{Name: "rnd", Tools: again}}, mode, o)
+			reached := map[string]int{}
+			for i := range list.Tools {
+				e := &list.Tools[i]
+				require.Equal(t, string(e.Wire()), string(other.Tools[i].Wire()), "seed %d: the order of the list changes bytes", seed)
+				for j := range e.Actions {
+					reached[e.Actions[j].Def.Name]++
+					checkRoundTrip(t, r, e, &e.Actions[j], fmt.Sprintf("seed %d %s %s", seed, e.Name, e.Actions[j].Name))
+				}
+				checkForm(t, e, mode)
+			}
+			require.Len(t, reached, len(tools), "seed %d", seed)
+			for name, n := range reached {
+				require.Equal(t, 1, n, "seed %d: %s", seed, name)
+			}
+		}
+	}
+}
+
+func checkForm(t *testing.T, e *Exposed, mode Mode) {
+	t.Helper()
+	if mode == Grouped {
+		require.LessOrEqual(t, len(e.Name), maxName)
+	}
+	require.True(t, validName(e.Name, 64), e.Name)
+	var schema struct {
+		Properties map[string]map[string]any
+	}
+	require.NoError(t, json.Unmarshal(e.InputSchema, &schema))
+	for name, p := range schema.Properties {
+		require.NotEmpty(t, p["type"], name)
+		require.True(t, validName(name, maxParam), name)
+		if p["enum"] != nil {
+			require.Equal(t, "string", p["type"], name)
+		}
+	}
+}
+
+// checkRoundTrip makes up a call of the upstream tool, spells it as exposed, and
+// expects the exposed schema to take it and the translation to give it back.
+func checkRoundTrip(t *testing.T, r *rand.Rand, e *Exposed, a *Action, where string) {
+	t.Helper()
+	upstream := map[string]any{}
+	properties, required := a.Def.properties()
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if slices.Contains(required, name) || r.Intn(2) == 0 {
+			upstream[name] = randomValue(r, properties[name])
+		}
+	}
+	exposed := map[string]any{}
+	for name, value := range upstream {
+		shown := name
+		for to, from := range a.Rename {
+			if from == name {
+				shown = to
+			}
+		}
+		exposed[shown] = value
+	}
+	if a.Name != "" {
+		exposed["action"] = a.Name
+	}
+	schema := compile(e.InputSchema)
+	require.NotNil(t, schema, where)
+	if err := schema.Validate(exposed); err != nil {
+		require.Failf(t, "the exposed schema refuses a valid call", "%s: %v\n%s\n%v", where, err.(*jsonschema.ValidationError), e.InputSchema, exposed)
+	}
+	call, _, refusal := e.Translate(exposed)
+	require.Empty(t, refusal, where)
+	require.Equal(t, a.Def.Name, call.Def.Name, where)
+	require.Equal(t, upstream, call.Arguments, where)
+}
+
+func randomTools(r *rand.Rand) []string {
+	verbs := []string{"get", "list", "create", "delete", "update", "frob", "searchFor"}
+	nouns := []string{"user", "users", "file", "pull_request", "Pull-Request_file", "entity", "x", "café"}
+	names := map[string]bool{}
+	var out []string
+	for range 1 + r.Intn(30) {
+		name := verbs[r.Intn(len(verbs))] + []string{"_", "-", ""}[r.Intn(3)] + nouns[r.Intn(len(nouns))]
+		if r.Intn(9) == 0 {
+			name += strings.Repeat("_long", r.Intn(20))
+		}
+		if names[name] {
+			continue
+		}
+		names[name] = true
+		out = append(out, tool(name, strings.Repeat("Does a thing with it. ", r.Intn(8)), string(compactJSON(randomSchema(r)))))
+	}
+	return out
+}
+
+func randomSchema(r *rand.Rand) map[string]any {
+	params := []string{"id", "name", "action", "subaction", "limit", "kind", "bad name", "tags", "where", strings.Repeat("p", 70)}
+	properties, required := map[string]any{}, []any{}
+	for range r.Intn(6) {
+		name := params[r.Intn(len(params))]
+		properties[name] = randomProperty(r, 0)
+		if r.Intn(3) == 0 && !slices.Contains(required, any(name)) {
+			required = append(required, name)
+		}
+	}
+	schema := map[string]any{"type": "object", "properties": properties, "required": required}
+	if r.Intn(2) == 0 {
+		schema["additionalProperties"] = false
+	}
+	return schema
+}
+
+func randomProperty(r *rand.Rand, depth int) map[string]any {
+	if depth > 2 {
+		return map[string]any{"type": "string"}
+	}
+	switch r.Intn(11) {
+	case 0:
+		return map[string]any{"type": "string", "enum": []any{"a", "b", string(rune('a' + r.Intn(26)))}}
+	case 1:
+		return map[string]any{"type": "integer", "minimum": 0}
+	case 2:
+		return map[string]any{"type": "number", "description": "A number, whatever it is for."}
+	case 3:
+		return map[string]any{"type": "boolean", "default": true}
+	case 4:
+		return map[string]any{"type": "array", "items": randomProperty(r, depth+1)}
+	case 5:
+		return map[string]any{"type": "object", "properties": map[string]any{"in": randomProperty(r, depth+1)}}
+	case 6:
+		return map[string]any{"anyOf": []any{randomProperty(r, depth+1), map[string]any{"type": "null"}}}
+	case 7:
+		return map[string]any{"enum": []any{json.Number("1"), json.Number("2")}}
+	case 8:
+		return map[string]any{}
+	case 9:
+		return map[string]any{"type": []any{"string", "null"}}
+	}
+	return map[string]any{"type": "string", "minLength": 1}
+}
+
+func randomValue(r *rand.Rand, schema map[string]any) any {
+	if enum := listOf(schema["enum"]); len(enum) > 0 {
+		return enum[r.Intn(len(enum))]
+	}
+	if any := listOf(schema["anyOf"]); len(any) > 0 {
+		return randomValue(r, asSchema(any[r.Intn(len(any))]))
+	}
+	types := declaredTypes(schema)
+	if len(types) == 0 {
+		return []any{"text", true, json.Number("4.5")}[r.Intn(3)]
+	}
+	switch types[r.Intn(len(types))] {
+	case "integer":
+		return json.Number(fmt.Sprint(r.Intn(1000)))
+	case "number":
+		return json.Number("2.25")
+	case "boolean":
+		return r.Intn(2) == 0
+	case "array":
+		return []any{randomValue(r, asSchema(schema["items"]))}
+	case "object":
+		out := map[string]any{}
+		for name, p := range asSchema(schema["properties"]) {
+			out[name] = randomValue(r, asSchema(p))
+		}
+		return out
+	case "null":
+		return nil
+	}
+	return "text"
+}
