@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"compress/gzip"
 	"encoding/json"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -149,8 +148,8 @@ type query struct {
 func parameterNames(schema []byte, grouped bool) string {
 	var s struct {
 		Properties map[string]struct {
-			Description any
-			Enum        []any
+			Description string
+			Enum        []string
 		}
 	}
 	if json.Unmarshal(schema, &s) != nil {
@@ -160,7 +159,8 @@ func parameterNames(schema []byte, grouped bool) string {
 	for name, p := range s.Properties {
 		names = append(names, name)
 		if name == "action" && grouped {
-			names = append(names, fmt.Sprint(p.Description), fmt.Sprint(p.Enum...))
+			names = append(names, p.Description)
+			names = append(names, p.Enum...)
 		}
 	}
 	slices.Sort(names)

@@ -2,20 +2,20 @@ package upstream
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
 // DefaultTarget is the fraction of a list's tokens that goes unless an operator
 // says otherwise. A lower target keeps more prose.
-const DefaultTarget = 0.80
+const DefaultTarget = .80
 
-// A server that cannot reach the target leaves the whole list above it: the large
-// ones then give fairStep more, at most fairSteps times. Beyond that tools become
-// harder to find (see TestFindability).
+// A small server that cannot reach the target leaves the whole list above it. The
+// largest servers then give fairStep more each, at most fairRounds times, until the
+// list is there. Beyond that tools become harder to find (see TestFindability).
 const (
-	large     = 12 // tools
-	fairStep  = 0.02
-	fairSteps = 2
+	fairStep   = 0.02
+	fairRounds = 2
 )
 
 // List is everything a client is offered.
@@ -26,34 +26,36 @@ type List struct {
 }
 
 // Build makes the list of all servers. The target holds for the whole list: what
-// a small server cannot give the others do.
+// small servers cannot give the large ones do.
 func Build(servers []Server, mode Mode, o Options) *List {
-	raw := 0
-	for _, s := range servers {
-		raw += RawTokens(s.Tools, o.Tokens)
+	parts, sizes := make([][]Exposed, len(servers)), make([]int, len(servers))
+	raw, now := 0, 0
+	for i, s := range servers {
+		parts[i], sizes[i] = Expose(s, mode, o), RawTokens(s.Tools, o.Tokens)
+		raw, now = raw+sizes[i], now+ListTokens(parts[i], o.Tokens)
 	}
+	bySize := make([]int, len(servers))
+	for i := range bySize {
+		bySize[i] = i
+	}
+	slices.SortStableFunc(bySize, func(i, j int) int { return sizes[j] - sizes[i] })
 	allowed := float64(raw) * (1 - o.Target)
-	more := 0.0
-	list := buildAt(servers, mode, o, more)
-	for range fairSteps {
-		if float64(ListTokens(list.Tools, o.Tokens)) <= allowed {
-			break
+	for range fairRounds {
+		o.Target += fairStep
+		for _, i := range bySize {
+			if float64(now) <= allowed {
+				return join(parts)
+			}
+			before := ListTokens(parts[i], o.Tokens)
+			parts[i] = Expose(servers[i], mode, o)
+			now += ListTokens(parts[i], o.Tokens) - before
 		}
-		more += fairStep
-		list = buildAt(servers, mode, o, more)
 	}
-	return list
+	return join(parts)
 }
 
-func buildAt(servers []Server, mode Mode, o Options, more float64) *List {
-	l := &List{}
-	for _, s := range servers {
-		own := o
-		if len(s.Tools) >= large {
-			own.Target += more
-		}
-		l.Tools = append(l.Tools, Expose(s, mode, own)...)
-	}
+func join(parts [][]Exposed) *List {
+	l := &List{Tools: slices.Concat(parts...)}
 	l.separate()
 	l.byName = make(map[string]int, len(l.Tools))
 	for i := range l.Tools {
