@@ -1,6 +1,19 @@
 package gateway
 
-import "context"
+import (
+	"context"
+	"encoding/json"
 
-// callerOf is the client that made the call.
-func callerOf(context.Context) (Caller, map[string]any) { return nil, nil }
+	"mcp-pruner/cmd/internal/mcpserver"
+)
+
+// callerOf is the client that made the call, and the call's _meta.
+func callerOf(ctx context.Context) (Caller, map[string]any) {
+	c := mcpserver.CallerOf(ctx)
+	if c == nil {
+		return nil, nil
+	}
+	var meta map[string]any
+	_ = json.Unmarshal(c.Meta(), &meta) // came as an object
+	return c, meta
+}

@@ -13,6 +13,36 @@ import (
 	"mcp-pruner/tools/upstream"
 )
 
+// Tools is what a client of the given name is offered, as tools of a server.
+func (g *Gateway) Tools(client string) []tools.Tool {
+	list := g.List(client)
+	out := make([]tools.Tool, len(list.Tools))
+	for i := range list.Tools {
+		e := &list.Tools[i]
+		out[i] = tools.Tool{
+			Name: e.Name, Description: e.Description, InputSchema: e.InputSchema,
+			ReadOnly: e.Annotations.ReadOnly != nil && *e.Annotations.ReadOnly,
+			Listed:   listed(e),
+			Check: func(args map[string]any) (tools.Call, []tools.Issue) {
+				return call{gateway: g, exposed: e, args: args}, nil
+			},
+		}
+	}
+	return out
+}
+
+// listed are the fields of a tool beyond name, description and schema.
+func listed(e *upstream.Exposed) map[string]json.RawMessage {
+	fields := map[string]json.RawMessage{}
+	if e.Title != "" {
+		fields["title"], _ = json.Marshal(e.Title)
+	}
+	if e.Annotations != (upstream.Annotations{}) {
+		fields["annotations"], _ = json.Marshal(e.Annotations)
+	}
+	return fields
+}
+
 // call is one call of an exposed tool.
 type call struct {
 	gateway *Gateway

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"mcp-pruner/tools"
 	"mcp-pruner/tools/upstream"
 )
 
@@ -67,7 +68,7 @@ type pendingCall struct {
 // an upstream asks (sampling, elicitation, roots).
 type Caller interface {
 	Notify(method string, params any)
-	Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, *transport.JSONRPCResponse, error)
+	Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, *tools.RPCError, error)
 	ProgressToken() any
 }
 
@@ -352,8 +353,7 @@ func (c *connection) asked(ctx context.Context, r transport.JSONRPCRequest) (*tr
 	case err != nil:
 		return refuse(mcp.METHOD_NOT_FOUND, err.Error()), nil
 	case failed != nil:
-		failed.ID = r.ID
-		return failed, nil
+		return transport.NewJSONRPCErrorResponse(r.ID, failed.Code, failed.Message, failed.Data), nil
 	}
 	return transport.NewJSONRPCResultResponse(r.ID, result), nil
 }
