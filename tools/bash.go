@@ -199,6 +199,10 @@ func (c *bashCall) environment(dir string) []string {
 	return env
 }
 
+// Withheld says whether a variable is kept from every process that is started for a
+// client.
+func Withheld(name string) bool { return secret(name) }
+
 func secret(name string) bool { return hasPrefix(name, ownPrefixes) || ClientSecret(name) }
 
 // ClientSecret says whether a variable is one of the client's session secrets,

@@ -15,7 +15,7 @@ const DefaultTarget = .80
 // list is there. Beyond that tools become harder to find (see TestFindability).
 const (
 	fairStep   = 0.02
-	fairRounds = 2
+	fairRounds = 3
 )
 
 // List is everything a client is offered.

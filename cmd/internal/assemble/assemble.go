@@ -27,6 +27,9 @@ type Options struct {
 	Version  string
 	Emit     func(event.Event)
 
+	// List is what a client is offered; nil: the tools of the toolsets.
+	List func(client string) []tools.Tool
+
 	Table         fsm.Table // of its requests
 	Aliases       bool      // accepts the argument names of the HTTP document too
 	MaxPruneBytes int       // larger output is not pruned, where the table has a row for it
@@ -62,7 +65,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 		return nil, err
 	}
 	return mcpserver.New(mcpserver.Config{
-		Pipeline: pipeline, Version: o.Version, Result: o.Settings.Result,
+		Pipeline: pipeline, List: o.List, Version: o.Version, Result: o.Settings.Result,
 		AlwaysLoad: o.Settings.AlwaysLoad, MaxCalls: o.Settings.MaxCalls, MaxEach: o.MaxEach, FieldErrors: o.FieldErrors,
 	}), nil
 }

@@ -32,7 +32,7 @@ func Root(p command.Process) *cobra.Command {
 		&cobra.Group{ID: clients, Title: "Set up and run clients:"},
 		&cobra.Group{ID: insight, Title: "Look into it:"},
 	)
-	group(root, servers, httpCommand(p), prunerCommand(p), healthCommand(p), prunecmd.Command(p))
+	group(root, servers, httpCommand(p), gatewayCommand(p), prunerCommand(p), healthCommand(p), prunecmd.Command(p))
 	group(root, clients, runcmd.RunCommand(p, buildVersion()), runcmd.ConfigCommand(p), runcmd.InstallCommand(p), initcmd.Command(p), hook.Command(p), hook.RecoverCommand(p))
 	group(root, insight, demoCommand(p), doctorCommand(p), tracecmd.Command(p), replay.Command(p), fsmcmd.Command(p), versionCommand(p))
 	root.AddCommand(runcmd.KeepCommand(p))

@@ -2,16 +2,23 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"io"
 	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/cmd/internal/eventlog"
 	"mcp-pruner/cmd/internal/gateway"
+	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm/event"
+	"mcp-pruner/tools"
+	"mcp-pruner/tools/tokens"
 	"mcp-pruner/tools/upstream"
 )
 
@@ -25,7 +32,7 @@ const (
 type gatewayFlags struct {
 	mode    string
 	splitRW bool
-	target  command.Fraction
+	target  float64
 	mapFile string
 	freeze  string
 }
@@ -36,7 +43,7 @@ func (f *gatewayFlags) add(c *cobra.Command) {
 	flags.Var(command.Choice(&f.mode, gateway.Auto, gateway.Group, gateway.Trim), "mode",
 		"few tools with actions, the same tools with less text, or by client")
 	flags.BoolVar(&f.splitRW, "split-rw", false, "put what only reads in tools of its own")
-	flags.Var(&f.target, "target", "share of the list's tokens that has to go, at most; less keeps more prose")
+	flags.Var(command.Share(&f.target), "target", "share of the list's tokens that has to go, at most; less keeps more prose")
 	flags.StringVar(&f.mapFile, "map", "", "file that says how tools are grouped, pinned, hidden and renamed")
 	flags.StringVar(&f.freeze, "freeze", "", "file that keeps the grouping when servers add tools; made when missing")
 }
@@ -63,7 +70,7 @@ docs/GATEWAY.md has the forms, the mapping file, and when not to use it.`,
 			case report:
 				return f.report(c.Context(), p, args[0], asJSON)
 			case overHTTP:
-				return f.serve(c.Context(), p, args[0], given(c, httpProgram))
+				return f.serve(c.Context(), p, args[0], given(c, settings.HTTP))
 			}
 			return f.serve(c.Context(), p, args[0], nil)
 		},
@@ -72,7 +79,126 @@ docs/GATEWAY.md has the forms, the mapping file, and when not to use it.`,
 	c.Flags().BoolVar(&overHTTP, "http", false, "serve over HTTP, as the verb serve does")
 	c.Flags().BoolVar(&report, "report", false, "print bytes and tokens before and after, and end")
 	c.Flags().BoolVar(&asJSON, "json", false, "the report as JSON")
-	addFlags(c, httpProgram)
+	addFlags(c, settings.HTTP)
 	c.AddCommand(gatewayListCommand(p))
 	return command.EndsItself(c)
+}
+
+// gatewayListCommand is the verb gateway list.
+func gatewayListCommand(p command.Process) *cobra.Command {
+	var f gatewayFlags
+	c := &cobra.Command{
+		Use:   "list [flags] CONFIG",
+		Short: "Print what is exposed of each server, and why",
+		Args:  command.OneArgument("CONFIG"),
+		RunE: func(c *cobra.Command, args []string) error {
+			g, err := f.open(p, args[0], note(nil))
+			if err != nil {
+				return err
+			}
+			defer g.Close()
+			g.Wait(c.Context(), upstreamsWithin, false)
+			if err := g.Check(); err != nil {
+				return command.Usagef("%v", err)
+			}
+			return g.WriteList(p.Stdout, g.ModeFor(""))
+		},
+	}
+	f.add(c)
+	return c
+}
+
+func (f *gatewayFlags) report(ctx context.Context, p command.Process, path string, asJSON bool) error {
+	g, err := f.open(p, path, note(nil))
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	g.Wait(ctx, upstreamsWithin, false)
+	if err := g.Check(); err != nil {
+		return command.Usagef("%v", err)
+	}
+	rows := g.Report(tokens.Estimate)
+	if asJSON {
+		return json.NewEncoder(p.Stdout).Encode(map[string]any{"rows": rows})
+	}
+	return gateway.WriteReport(p.Stdout, rows)
+}
+
+// serve serves the upstreams' tools, over HTTP where flags are given.
+func (f *gatewayFlags) serve(ctx context.Context, p command.Process, path string, flags map[string]string) error {
+	open := func(emit func(event.Event)) (*offered, error) {
+		var tell atomic.Pointer[func()]
+		g, err := f.openWith(p, path, note(emit), func() {
+			if changed := tell.Load(); changed != nil {
+				(*changed)()
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		g.Wait(ctx, serveWithin, true)
+		if err := g.Check(); err != nil {
+			g.Close()
+			return nil, err
+		}
+		return &offered{list: g.Tools, tell: func(changed func()) { tell.Store(&changed) }, close: g.Close}, nil
+	}
+	if flags != nil {
+		return command.Exit(serveHTTP(ctx, p, flags, eventlog.JSON, open))
+	}
+	return command.Exit(serveStdio(ctx, p, open))
+}
+
+func (f *gatewayFlags) open(p command.Process, path string, note func(string, map[string]any)) (*gateway.Gateway, error) {
+	g, err := f.openWith(p, path, note, nil)
+	if err != nil {
+		return nil, command.Usagef("%v", err)
+	}
+	return g, nil
+}
+
+func (f *gatewayFlags) openWith(p command.Process, path string, note func(string, map[string]any), changed func()) (*gateway.Gateway, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration cannot be read: %w", err)
+	}
+	servers, err := gateway.ReadConfig(raw, p.Lookup)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	o := gateway.Options{
+		Servers: servers, Mode: f.mode, SplitRW: f.splitRW, Target: f.target, Freeze: f.freeze,
+		Version: buildVersion(), Env: upstreamEnv(p.Env), Note: note, Changed: changed,
+		Stderr: func(server, line string) {
+			note("gateway.upstream_stderr", map[string]any{"upstream": server, "message": line})
+		},
+	}
+	if f.mapFile != "" {
+		raw, err := os.ReadFile(f.mapFile)
+		if err != nil {
+			return nil, fmt.Errorf("the mapping file cannot be read: %w", err)
+		}
+		if o.Maps, err = upstream.ParseMappings(raw, o.Names()); err != nil {
+			return nil, err
+		}
+	}
+	return gateway.Open(o)
+}
+
+// note turns what happens to upstreams into events; nil drops them.
+func note(emit func(event.Event)) func(string, map[string]any) {
+	return func(name string, facts map[string]any) {
+		if emit != nil {
+			emit(event.New(name, "", facts))
+		}
+	}
+}
+
+// upstreamEnv is the environment that upstream servers get besides their own entries.
+func upstreamEnv(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return tools.Withheld(name)
+	})
 }

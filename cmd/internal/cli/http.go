@@ -13,6 +13,7 @@ import (
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/eventlog"
 	"mcp-pruner/cmd/internal/httpserver"
+	"mcp-pruner/cmd/internal/mcpserver"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm"
 	"mcp-pruner/fsm/event"
@@ -35,7 +36,7 @@ nothing is pruned.`,
   codex mcp add pruner --url http://127.0.0.1:8005/mcp`,
 		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return command.Exit(serveHTTP(c.Context(), p, given(c, settings.HTTP), format))
+			return command.Exit(serveHTTP(c.Context(), p, given(c, settings.HTTP), format, nil))
 		},
 	}
 	c.Flags().Var(command.Choice(&format, eventlog.JSON, eventlog.Text), "log-format", "of the events on standard error")
@@ -67,7 +68,7 @@ func given(c *cobra.Command, program settings.Program) map[string]string {
 const sharedMemoryLimit = 512 << 20
 
 // serveHTTP serves until ctx ends and returns the exit code.
-func serveHTTP(ctx context.Context, p command.Process, flags map[string]string, format eventlog.Format) int {
+func serveHTTP(ctx context.Context, p command.Process, flags map[string]string, format eventlog.Format, other offer) int {
 	started := time.Now()
 	boundMemory(settings.FromEnv(p.Env), sharedMemoryLimit)
 	config, _, err := settings.Load(settings.HTTP, flags, settings.FromEnv(p.Env))
@@ -76,8 +77,13 @@ func serveHTTP(ctx context.Context, p command.Process, flags map[string]string, 
 	emit := logs.Emit
 	var handler *httpserver.Handler
 	var listener net.Listener
+	var server *mcpserver.Server
+	var tools *offered
 	if err == nil {
-		handler, err = newHTTPHandler(config, p.Env, emit)
+		tools, err = openOffer(other, emit)
+	}
+	if err == nil {
+		handler, server, err = newHTTPHandler(config, p.Env, emit, tools)
 	}
 	if err == nil {
 		listener, err = httpserver.Listen(ctx, config.Host, config.Port)
@@ -88,6 +94,7 @@ func serveHTTP(ctx context.Context, p command.Process, flags map[string]string, 
 	}
 	reportStrays(p.Env, emit)
 	announce(format, p.Stderr, config, listener)
+	defer tools.servedBy(server)()
 	graceful, err := httpserver.Serve(ctx, p.Hurry, listener, handler)
 	emit(event.New("mcp_pruner.stopped", "", fsm.Facts{
 		"graceful": graceful, "duration_ms": time.Since(started).Milliseconds(),
@@ -111,17 +118,19 @@ func announce(format eventlog.Format, w io.Writer, c settings.Settings, l net.Li
 
 // newHTTPHandler puts the parts together: what standard streams get too, with what
 // the HTTP design adds.
-func newHTTPHandler(c settings.Settings, env []string, emit func(event.Event)) (*httpserver.Handler, error) {
-	server, err := assemble.Server(assemble.Options{
+func newHTTPHandler(c settings.Settings, env []string, emit func(event.Event), tools *offered) (*httpserver.Handler, *mcpserver.Server, error) {
+	options := assemble.Options{
 		Settings: c, Env: env, Version: buildVersion(), Emit: emit, Table: fsm.HTTPRequestTable(),
 		Aliases: true, MaxPruneBytes: c.MaxPruneBytes, FieldErrors: true, MaxEach: c.MaxCalls / 4,
-	})
+	}
+	tools.in(&options)
+	server, err := assemble.Server(options)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	token, err := readToken(c.TokenFile)
 	if err != nil {
-		return nil, fmt.Errorf("MCP_PRUNER_TOKEN_FILE: %w", err)
+		return nil, nil, fmt.Errorf("MCP_PRUNER_TOKEN_FILE: %w", err)
 	}
-	return httpserver.NewHandler(httpserver.Config{Server: server, Version: buildVersion(), Emit: emit, Token: token}), nil
+	return httpserver.NewHandler(httpserver.Config{Server: server, Version: buildVersion(), Emit: emit, Token: token}), server, nil
 }

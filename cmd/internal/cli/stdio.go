@@ -17,6 +17,7 @@ import (
 	"mcp-pruner/cmd/internal/stdio"
 	"mcp-pruner/fsm"
 	"mcp-pruner/fsm/event"
+	"mcp-pruner/tools"
 )
 
 // flushWithin is how long the log may take to be read at the end.
@@ -71,13 +72,49 @@ docs/CONFIG.md describes them.`,
 		if showVersion {
 			return printVersion(p)
 		}
-		return command.Exit(serveStdio(c.Context(), p))
+		return command.Exit(serveStdio(c.Context(), p, nil))
 	}
 	return command.EndsItself(c)
 }
 
-// serveStdio serves over standard input and output: the program without a verb.
-func serveStdio(ctx context.Context, p command.Process) int {
+// offer opens what a server offers instead of its own tools.
+type offer func(emit func(event.Event)) (*offered, error)
+
+// offered is a list of tools that depends on the client and may change.
+type offered struct {
+	list  func(client string) []tools.Tool
+	tell  func(changed func()) // where to send word of a change
+	close func()
+}
+
+// in puts the tools in a server that is being made.
+func (o *offered) in(options *assemble.Options) {
+	if o != nil {
+		options.List = o.list
+		options.Settings.AlwaysLoad = false // a client that defers tools goes on deferring them
+	}
+}
+
+// servedBy tells the server when the list changes, until the returned func is called.
+func (o *offered) servedBy(server *mcpserver.Server) (end func()) {
+	if o == nil {
+		return func() {}
+	}
+	o.tell(server.ListChanged)
+	return o.close
+}
+
+// openOffer opens the offer there is; nil is the program's own tools.
+func openOffer(o offer, emit func(event.Event)) (*offered, error) {
+	if o == nil {
+		return nil, nil
+	}
+	return o(emit)
+}
+
+// serveStdio serves over standard input and output: the program without a verb, and
+// a gateway's offer.
+func serveStdio(ctx context.Context, p command.Process, other offer) int {
 	started := time.Now()
 	boundMemory(settings.FromEnv(p.Env), memoryLimit)
 	config, _, err := settings.Load(settings.Stdio, nil, settings.FromEnv(p.Env))
@@ -85,10 +122,14 @@ func serveStdio(ctx context.Context, p command.Process) int {
 	defer logs.Close(flushWithin)
 	emit := logs.Emit
 	var server *mcpserver.Server
+	var tools *offered
 	if err == nil {
-		server, err = assemble.Server(assemble.Options{
-			Settings: config, Env: p.Env, Version: buildVersion(), Emit: emit, Table: fsm.RequestTable(),
-		})
+		tools, err = openOffer(other, emit)
+	}
+	if err == nil {
+		options := assemble.Options{Settings: config, Env: p.Env, Version: buildVersion(), Emit: emit, Table: fsm.RequestTable()}
+		tools.in(&options)
+		server, err = assemble.Server(options)
 	}
 	if err != nil {
 		emit(event.New("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
@@ -96,6 +137,7 @@ func serveStdio(ctx context.Context, p command.Process) int {
 	}
 	reportStrays(p.Env, emit)
 	emit(event.New("mcp_pruner.ready", "", fsm.Facts{"root": config.Root}))
+	defer tools.servedBy(server)()
 	graceful := stdio.Serve(ctx, server, p.Stdin, p.Stdout)
 	emit(event.New("mcp_pruner.stopped", "", fsm.Facts{
 		"graceful": graceful, "duration_ms": time.Since(started).Milliseconds(),

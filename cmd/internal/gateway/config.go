@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 )
@@ -31,7 +30,7 @@ func ReadConfig(raw []byte, lookup func(name string) (string, bool)) ([]ServerCo
 	var file struct {
 		Servers orderedServers `json:"mcpServers"`
 	}
-	if err := json.Unmarshal(raw, &file); err != nil {
+	if err := json.Unmarshal(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), &file); err != nil {
 		return nil, fmt.Errorf("the configuration is not JSON of the form {\"mcpServers\": {...}}: %w", err)
 	}
 	var out []ServerConfig
@@ -120,12 +119,4 @@ func (s *ServerConfig) expand(lookup func(string) (string, bool)) error {
 		return fmt.Errorf("the variable %s is not set; set it or write ${%s:-default}", missing, missing)
 	}
 	return nil
-}
-
-func readFile(path string) ([]byte, error) {
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), nil
 }

@@ -41,6 +41,15 @@ type Options struct {
 	Changed func()                                   // called when the list changed after the first one
 }
 
+// Names are the servers' names, in their order.
+func (o Options) Names() []string {
+	names := make([]string, len(o.Servers))
+	for i, s := range o.Servers {
+		names[i] = s.Name
+	}
+	return names
+}
+
 // Gateway is the upstreams and what is exposed of them.
 type Gateway struct {
 	options Options

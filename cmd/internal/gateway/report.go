@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,7 +28,7 @@ type Row struct {
 
 // Report compares what the servers list with what is exposed, per server and for
 // all together. tokens counts a text.
-func (g *Gateway) Report(_ context.Context, tokens func(string) int) []Row {
+func (g *Gateway) Report(tokens func(string) int) []Row {
 	var rows []Row
 	for _, mode := range []upstream.Mode{upstream.Grouped, upstream.Trimmed} {
 		if g.options.Mode != Auto && g.options.Mode != string(mode) {
@@ -104,7 +103,7 @@ func WriteReport(w io.Writer, rows []Row) error {
 			fmt.Fprintf(w, "%s is left out: %s\n", r.Server, r.Problem)
 		}
 	}
-	_, err := fmt.Fprintln(w, "Tokens are what a model sees: names, descriptions and input schemas (o200k).")
+	_, err := fmt.Fprintln(w, "Tokens are what a model sees: names, descriptions and input schemas (o200k, estimated).")
 	return err
 }
 

@@ -33,7 +33,7 @@ func (g *Gateway) Tools(client string) []tools.Tool {
 
 // listed are the fields of a tool beyond name, description and schema.
 func listed(e *upstream.Exposed) map[string]json.RawMessage {
-	fields := map[string]json.RawMessage{}
+	fields := map[string]json.RawMessage{"_meta": nil}
 	if e.Title != "" {
 		fields["title"], _ = json.Marshal(e.Title)
 	}

@@ -72,6 +72,7 @@ func listed(t tools.Tool, alwaysLoad bool) (json.RawMessage, error) {
 		return nil, err
 	}
 	maps.Copy(all, t.Listed)
+	maps.DeleteFunc(all, func(_ string, field json.RawMessage) bool { return field == nil })
 	return json.Marshal(all)
 }
 

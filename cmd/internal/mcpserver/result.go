@@ -12,7 +12,7 @@ type toolResult struct {
 	Content           []any          `json:"content"`
 	StructuredContent any            `json:"structuredContent,omitempty"`
 	IsError           bool           `json:"isError,omitempty"`
-	Meta              map[string]any `json:"_meta"`
+	Meta              map[string]any `json:"_meta,omitempty"`
 }
 
 type textContent struct {
@@ -42,6 +42,9 @@ func newToolResult(a states.Answer, textOnly bool) toolResult {
 		r.StructuredContent = a.Structured
 	}
 	if a.Opaque != nil {
+		if !a.Pruning.Attempted {
+			r.Meta = make(map[string]any) // untouched: nothing of ours is added
+		}
 		r.pass(a.Opaque)
 	}
 	if a.PruneID != "" {
