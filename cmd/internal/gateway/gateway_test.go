@@ -1,0 +1,306 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/tools"
+	"mcp-pruner/tools/upstream"
+)
+
+// patience is how long a test waits for what has to happen. No test waits so long
+// unless it fails.
+const patience = 30 * time.Second
+
+// world is a gateway over fake servers and what it tells.
+type world struct {
+	*Gateway
+	notes   chan string
+	changes chan struct{}
+}
+
+func fakeServer(name, kind string) ServerConfig {
+	exe, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return ServerConfig{Name: name, Command: exe, Env: map[string]string{fakeVariable: kind, "SECRET_TOKEN": "hunter2hunter2"}}
+}
+
+// open starts a gateway whose cache is empty.
+func open(t *testing.T, o Options) *world {
+	t.Helper()
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	return reopen(t, o)
+}
+
+func reopen(t *testing.T, o Options) *world {
+	t.Helper()
+	w := &world{notes: make(chan string, 1000), changes: make(chan struct{}, 100)}
+	o.Env = os.Environ()
+	o.Note = func(event string, facts map[string]any) { w.notes <- event + " " + fmt.Sprint(facts) }
+	o.Stderr = func(server, line string) { w.notes <- "stderr " + server + " " + line }
+	o.Changed = func() { w.changes <- struct{}{} }
+	if o.Mode == "" {
+		o.Mode = Group
+	}
+	g, err := Open(o)
+	require.NoError(t, err)
+	w.Gateway = g
+	t.Cleanup(g.Close)
+	return w
+}
+
+func (w *world) call(t *testing.T, ctx context.Context, tool string, args map[string]any) (tools.Output, error) {
+	t.Helper()
+	for _, offered := range w.Tools("") {
+		if offered.Name == tool {
+			c, issues := offered.Check(args)
+			require.Empty(t, issues)
+			return c.Run(ctx)
+		}
+	}
+	require.Failf(t, "no tool", "%s", tool)
+	return nil, nil
+}
+
+func (w *world) waitFor(t *testing.T, note string) {
+	t.Helper()
+	deadline := time.After(patience)
+	for {
+		select {
+		case n := <-w.notes:
+			if strings.Contains(n, note) {
+				return
+			}
+		case <-deadline:
+			require.Failf(t, "not noted", "%s", note)
+		}
+	}
+}
+
+func item(action string, id int) map[string]any { return map[string]any{"action": action, "id": id} }
+
+func TestResultsPassAsTheyAre(t *testing.T) {
+	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}})
+	w.Wait(t.Context(), patience, false)
+	out, err := w.call(t, t.Context(), "shop_item", map[string]any{"action": "list"})
+	require.NoError(t, err)
+	o := out.(answer).Opaque()
+	var want struct {
+		Content    []json.RawMessage
+		Structured json.RawMessage `json:"structuredContent"`
+		Meta       map[string]json.RawMessage
+	}
+	require.NoError(t, json.Unmarshal([]byte(everyContent), &want))
+	assert.Equal(t, want.Content, o.Content)
+	assert.Equal(t, string(want.Structured), string(o.Structured))
+	assert.Equal(t, `{"z":[1,2.0]}`, string(o.Meta["x/y"]))
+	assert.Equal(t, "a <b> & c", out.Text())
+
+	out, err = w.call(t, t.Context(), "shop_item", item("get", 1))
+	require.NoError(t, err)
+	assert.Equal(t, `get_item{"id":1}`, out.Text())
+}
+
+func TestFailuresOfAnUpstreamArrive(t *testing.T) {
+	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}})
+	w.Wait(t.Context(), patience, false)
+	_, err := w.call(t, t.Context(), "shop_item", item("get", 2))
+	var failed *tools.Error
+	require.ErrorAs(t, err, &failed)
+	assert.True(t, failed.Opaque.IsError)
+	assert.Equal(t, "no such item", failed.Message)
+
+	_, err = w.call(t, t.Context(), "shop_item", item("get", 3))
+	require.ErrorAs(t, err, &failed)
+	assert.Equal(t, &tools.RPCError{Code: -32050, Message: "out of stock", Data: json.RawMessage(`{"left":0}`)}, failed.Opaque.RPC)
+
+	_, err = w.call(t, t.Context(), "shop_item", map[string]any{"action": "get"})
+	require.ErrorAs(t, err, &failed)
+	assert.Equal(t, "invalid_arguments", failed.Code)
+	assert.Contains(t, failed.Message, "Usage: action=get, id")
+
+	out, err := w.call(t, t.Context(), "shop_item", map[string]any{"action": "help"})
+	require.NoError(t, err)
+	assert.Contains(t, out.Text(), "Deletes an item.")
+}
+
+func TestADeadUpstreamIsStartedAnew(t *testing.T) {
+	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain"), fakeServer("other", "plain")}})
+	w.Wait(t.Context(), patience, false)
+	_, err := w.call(t, t.Context(), "shop_item", item("get", 4))
+	var failed *tools.Error
+	require.ErrorAs(t, err, &failed)
+	assert.Equal(t, "upstream_unavailable", failed.Code)
+	assert.Contains(t, failed.Message, "the MCP server shop did not answer: it ended during the call")
+	out, err := w.call(t, t.Context(), "other_item", item("get", 1))
+	require.NoError(t, err)
+	assert.Equal(t, `get_item{"id":1}`, out.Text(), "the others go on")
+	w.waitFor(t, "gateway.upstream_lost")
+	out, err = w.call(t, t.Context(), "shop_item", item("get", 1))
+	require.NoError(t, err)
+	assert.Equal(t, `get_item{"id":1}`, out.Text())
+}
+
+func TestAServerThatCannotStartTakesNothingAway(t *testing.T) {
+	missing := ServerConfig{Name: "gone", Command: "no-such-command-anywhere", Env: map[string]string{"T": "hunter2hunter2"}}
+	w := open(t, Options{Servers: []ServerConfig{missing, fakeServer("shop", "plain")}})
+	w.Wait(t.Context(), patience, false)
+	require.Len(t, w.Tools(""), 1)
+	var out strings.Builder
+	require.NoError(t, w.WriteList(&out, upstream.Grouped))
+	assert.Contains(t, out.String(), "gone: no tools: the command no-such-command-anywhere is not found: install it or give its whole path")
+	assert.NotContains(t, out.String(), "hunter2")
+}
+
+// caller is a client that keeps what it is told.
+type caller struct {
+	mu    sync.Mutex
+	told  []string
+	asked string
+}
+
+func (c *caller) ProgressToken() any { return "mine" }
+func (c *caller) Notify(method string, params any) {
+	raw, _ := json.Marshal(params)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.told = append(c.told, method+" "+string(raw))
+}
+func (c *caller) Ask(_ context.Context, method string, params json.RawMessage) (json.RawMessage, *tools.RPCError, error) {
+	c.asked = method + " " + string(params)
+	return json.RawMessage(`{"role":"assistant"}`), nil, nil
+}
+
+func TestProgressAndQuestionsReachTheCaller(t *testing.T) {
+	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}})
+	w.Wait(t.Context(), patience, false)
+	c := &caller{}
+	s := w.server("shop")
+	_, err := s.call(t.Context(), "get_item", map[string]any{"id": 5}, map[string]any{"progressToken": "mine"}, c)
+	require.NoError(t, err)
+	c.mu.Lock()
+	assert.Equal(t, []string{`notifications/progress {"message":"half","progress":1,"progressToken":"mine","total":2}`}, c.told)
+	c.mu.Unlock()
+	result, err := s.call(t.Context(), "get_item", map[string]any{"id": 6}, nil, c)
+	require.NoError(t, err)
+	assert.Equal(t, `sampling/createMessage {"maxTokens":5,"messages":[]}`, c.asked)
+	assert.Contains(t, string(result.Result), `{\"role\":\"assistant\"}`)
+}
+
+func TestACancelReachesTheUpstream(t *testing.T) {
+	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}})
+	w.Wait(t.Context(), patience, false)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := w.server("shop").call(ctx, "get_item", map[string]any{"id": 8}, nil, nil)
+		ended <- err
+	}()
+	w.waitFor(t, "stderr shop at work")
+	cancel()
+	require.ErrorIs(t, <-ended, context.Canceled)
+	w.waitFor(t, "stderr shop cancelled")
+}
+
+func TestAChangedListIsTold(t *testing.T) {
+	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}})
+	w.Wait(t.Context(), patience, false)
+	require.NotContains(t, string(w.Tools("")[0].InputSchema), "rename")
+	_, err := w.call(t, t.Context(), "shop_item", item("get", 7))
+	require.NoError(t, err)
+	select {
+	case <-w.changes:
+	case <-time.After(patience):
+		require.Fail(t, "nothing told of the change")
+	}
+	assert.Contains(t, string(w.Tools("")[0].InputSchema), "rename")
+}
+
+func TestAListIsKeptForTheNextStart(t *testing.T) {
+	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}})
+	w.Wait(t.Context(), patience, false)
+	before := w.Tools("")
+	w.Close()
+	deaf := fakeServer("shop", "deaf") // the same command, which answers nothing now
+	again := reopen(t, Options{Servers: []ServerConfig{deaf}})
+	again.Wait(t.Context(), patience, true)
+	after := again.Tools("")
+	require.Len(t, after, len(before))
+	assert.Equal(t, before[0].InputSchema, after[0].InputSchema)
+}
+
+func TestClientsThatSearchToolsGetThemTrimmed(t *testing.T) {
+	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}, Mode: Auto})
+	w.Wait(t.Context(), patience, false)
+	assert.Len(t, w.Tools("claude-code"), 3)
+	assert.Len(t, w.Tools("opencode"), 1)
+}
+
+func TestAGroupingIsFrozen(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "frozen.json")
+	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}, Freeze: file})
+	w.Wait(t.Context(), patience, false)
+	before := w.Tools("")
+	_, err := w.call(t, t.Context(), before[0].Name, item("get", 7))
+	require.NoError(t, err)
+	<-w.changes
+	after := w.Tools("")
+	require.Len(t, after, len(before)+1)
+	assert.Equal(t, string(before[0].InputSchema), string(after[0].InputSchema))
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.NotContains(t, string(raw), "rename_item")
+}
+
+func TestALargeResultPasses(t *testing.T) {
+	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}})
+	w.Wait(t.Context(), patience, false)
+	out, err := w.call(t, t.Context(), "shop_item", item("get", 9))
+	require.NoError(t, err)
+	assert.Len(t, out.Text(), 30<<20)
+}
+
+func TestAMappingOfAnUnknownToolIsRefused(t *testing.T) {
+	maps := upstream.Mappings{"shop": {Namespace: "shop", Hide: []string{"sell_item"}}}
+	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}, Maps: maps})
+	w.Wait(t.Context(), patience, false)
+	assert.EqualError(t, w.Check(), `mapping of server shop: hide: no tool "sell_item"`)
+}
+
+func TestConfig(t *testing.T) {
+	lookup := func(name string) (string, bool) {
+		return map[string]string{"TOKEN": "s3cret"}[name], name == "TOKEN"
+	}
+	got, err := ReadConfig([]byte(`{"other":1,"mcpServers":{"b":{"command":"x","args":["${DIR:-/d}/y"],"type":"stdio"},
+		"a":{"url":"https://h/mcp","headers":{"Authorization":"Bearer ${TOKEN}"}},"off":{"command":"z","disabled":true}}}`), lookup)
+	require.NoError(t, err)
+	assert.Equal(t, []ServerConfig{
+		{Name: "b", Command: "x", Args: []string{"/d/y"}},
+		{Name: "a", URL: "https://h/mcp", Headers: map[string]string{"Authorization": "Bearer s3cret"}},
+	}, got)
+	for config, want := range map[string]string{
+		`[]`:                               `the configuration is not JSON of the form {"mcpServers": {...}}`,
+		`{}`:                               "the configuration has no server under mcpServers",
+		`{"mcpServers":{"a":{}}}`:          "server a has neither command nor url",
+		`{"mcpServers":{"a":{"url":"x"}}}`: "server a: url has to begin with http:// or https://",
+		`{"mcpServers":{"a":{"command":"${NOPE}"}}}`:               "server a: the variable NOPE is not set; set it or write ${NOPE:-default}",
+		`{"mcpServers":{"a":{"command":"x"},"a":{"command":"y"}}}`: "server a is there twice",
+	} {
+		_, err := ReadConfig([]byte(config), lookup)
+		require.Error(t, err, config)
+		assert.Contains(t, err.Error(), want)
+	}
+}
