@@ -108,7 +108,7 @@ func TestOnlyTheBodyHasToHurry(t *testing.T) {
 // A client that asks and does not read loses its answer, not the server its memory.
 func TestAnAnswerNobodyReads(t *testing.T) {
 	p := newPlace(t, func(c *Config) { c.WriteWithin = 100 * time.Millisecond })
-	body := bash("head -c 10000000 /dev/zero | tr '\\0' x")
+	body := call("bash", map[string]any{"command": "head -c 10000000 /dev/zero | tr '\\0' x", "max_output_bytes": 10 << 20})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
 	require.NoError(t, err)
 	defer conn.Close()
@@ -151,14 +151,14 @@ func TestAnswersAreWhole(t *testing.T) {
 	p := newPlace(t, nil)
 	text := strings.Repeat("0123456789abcdef", 100_000)
 	p.file("big.txt", text)
-	assert.Equal(t, text, p.ask(call("read", map[string]any{"file_path": "big.txt"})).text())
+	assert.Equal(t, text, p.ask(call("read", map[string]any{"file_path": "big.txt", "max_output_bytes": 10 << 20})).text())
 	p.eventually("tool.respond_ok", "")
 }
 
 // The one row that the stdio machine does not have.
 func TestOutputThatIsTooLargeToPrune(t *testing.T) {
 	const limit = 262144
-	args := map[string]any{"file_path": "big.txt", "context_focus_question": "what?"}
+	args := map[string]any{"file_path": "big.txt", "context_focus_question": "what?", "max_output_bytes": 10 << 20}
 	read := func(env string, size int) answer {
 		p := newPlaceWith(t, []string{env}, nil)
 		p.file("big.txt", strings.Repeat("x", size))
