@@ -61,7 +61,13 @@ CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
 	text, content='', contentless_delete=1, detail=none, tokenize="unicode61 remove_diacritics 0 tokenchars '_'");
 CREATE TABLE IF NOT EXISTS clearings (
 	seq INTEGER PRIMARY KEY AUTOINCREMENT, item BLOB NOT NULL, since BLOB NOT NULL, segment TEXT NOT NULL,
-	stub TEXT NOT NULL, tokens INTEGER NOT NULL, created INTEGER NOT NULL, UNIQUE (item, since));
+	stub TEXT NOT NULL, tokens INTEGER NOT NULL, free INTEGER NOT NULL, created INTEGER NOT NULL, UNIQUE (item, since));
+CREATE INDEX IF NOT EXISTS clearings_since ON clearings (since);
+CREATE INDEX IF NOT EXISTS segments_session ON segments (session) WHERE session != '';
+CREATE TABLE IF NOT EXISTS usage (
+	session TEXT PRIMARY KEY, api TEXT NOT NULL, model TEXT NOT NULL, calls INTEGER NOT NULL, input INTEGER NOT NULL,
+	read INTEGER NOT NULL, written INTEGER NOT NULL, output INTEGER NOT NULL, before REAL NOT NULL, after REAL NOT NULL,
+	cleared INTEGER NOT NULL, updated INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS marks (
 	seq INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, project TEXT NOT NULL, kind TEXT NOT NULL,
 	detail TEXT NOT NULL, created INTEGER NOT NULL);`

@@ -5,6 +5,7 @@ type cleared struct {
 	input  float64 // price of all prompts as they were
 	change float64 // of it, by clearing; negative is good
 	reread float64 // part of change: what was cleared and needed later
+	fixed  float64 // what change would be with the best fixed rule
 }
 
 // clearing adds sessions up.
@@ -18,6 +19,7 @@ func (c *clearing) add(s cleared) {
 	c.input += s.input
 	c.change += s.change
 	c.reread += s.reread
+	c.fixed += s.fixed
 	if s.input > 0 {
 		pct := 100 * s.change / s.input
 		if !c.any || pct > c.worst {
@@ -28,5 +30,5 @@ func (c *clearing) add(s cleared) {
 }
 
 func (c *clearing) finish() Clearing {
-	return Clearing{percent(c.change, c.input), percent(c.reread, c.input), round(c.worst)}
+	return Clearing{percent(c.change, c.input), percent(c.reread, c.input), round(c.worst), percent(c.fixed, c.input)}
 }

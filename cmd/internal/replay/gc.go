@@ -1,4 +1,113 @@
 package replay
 
-// clear is what the planner would have cleared.
-func (f *figures) clear() cleared { return cleared{input: f.input} }
+import (
+	"strings"
+
+	"mcp-pruner/cmd/internal/sessions"
+	"mcp-pruner/pruneclient/history"
+	"mcp-pruner/tools/contextgc/planner"
+)
+
+// decider is a policy of clearing.
+type decider interface {
+	Decide(planner.Window) planner.Decision
+}
+
+// clear is what the planner would have cleared, and what the best fixed rule would.
+func (f *figures) clear() cleared {
+	policy := planner.DefaultPolicy()
+	policy.Prices = planner.Prices{Write: f.prices.CacheWrite, Read: f.prices.CacheRead, Output: f.prices.Output}
+	bill, fixed := f.clearWith(policy, policy), f.clearWith(policy, planner.BestFixedRule())
+	return cleared{input: bill.Before, change: bill.After - bill.Before, reread: bill.Reread, fixed: fixed.After - fixed.Before}
+}
+
+// clearWith walks a session and lets a policy clear before every call of the model.
+func (f *figures) clearWith(policy planner.Policy, by decider) planner.Bill {
+	w := clearingWalk{figures: f, session: planner.NewSession(policy), by: by, begins: true, read: make(map[string]bool)}
+	for _, step := range f.session.Steps {
+		w.take(step)
+	}
+	return w.session.Bill()
+}
+
+// clearingWalk is a session on its way.
+type clearingWalk struct {
+	*figures
+	session *planner.Session
+	by      decider
+
+	call, result int  // the next ones
+	tokens       int  // of the prompt so far, by its texts
+	begins       bool // the next call is a context's first
+	read         map[string]bool
+}
+
+func (w *clearingWalk) take(step sessions.Step) {
+	switch step.Kind {
+	case sessions.User:
+		w.text(countTokens(step.Text))
+	case sessions.Say, sessions.Use:
+		w.text(outputTokens(step))
+	case sessions.Compact:
+		w.session.Compact()
+		w.tokens, w.begins = 0, true
+	case sessions.Call:
+		w.called()
+	case sessions.Result:
+		w.resulted(&w.results[w.result])
+		w.result++
+	}
+}
+
+func (w *clearingWalk) text(n int) {
+	w.tokens += n
+	w.session.Text(n)
+}
+
+// called bills a call. What of the first prompt of a context the transcript does not
+// show, such as the system prompt, is the difference to its usage.
+func (w *clearingWalk) called() {
+	this := w.calls[w.call]
+	if w.begins {
+		base := modelledSystem
+		if w.measured {
+			base = max(0, this.prompt-w.tokens)
+		}
+		w.text(base)
+	}
+	expired := false
+	if !w.begins && w.measured && w.call > 0 {
+		expired = this.usage.CacheRead < w.calls[w.call-1].prompt/2
+	}
+	w.session.Call(w.by.Decide(w.session.Window(expired)).Clear, expired)
+	w.begins = false
+	w.call++
+}
+
+func (w *clearingWalk) resulted(r *result) {
+	for _, file := range w.edits(r.parsed) {
+		w.session.Edited(file)
+	}
+	file, _, _ := r.parsed.FileRead()
+	if file != "" {
+		w.read[file] = true
+	}
+	w.tokens += r.tokens
+	w.session.Result(r.tokens, file, false)
+}
+
+// edits are the files that a call changed and that had been read before.
+func (w *clearingWalk) edits(c history.Call) []string {
+	if c.Kind == history.Edit {
+		return []string{c.File}
+	}
+	var files []string
+	if c.Kind == history.Bash && (strings.Contains(c.Command, "sed -i") || strings.Contains(c.Command, "write(")) {
+		for file := range w.read {
+			if strings.Contains(c.Command, file) {
+				files = append(files, file)
+			}
+		}
+	}
+	return files
+}

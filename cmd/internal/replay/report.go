@@ -51,6 +51,7 @@ type Clearing struct {
 	Input  float64 `json:"input_pct"` // change of modelled input; negative is good
 	Reread float64 `json:"reread_pct"`
 	Worst  float64 `json:"worst_session_pct"`
+	Fixed  float64 `json:"fixed_rule_pct"` // what input_pct would be with the best fixed rule
 }
 
 // Detail is what stands behind a Pruning.

@@ -29,7 +29,8 @@ func writeText(w io.Writer, r Report) error {
 		}
 	}
 	if gc, ok := r.Policies[GC].(Clearing); ok {
-		fmt.Fprintf(&b, "\ngc: modelled input %+.1f %%, re-reads in it %.1f, worst session %+.1f\n", gc.Input, gc.Reread, gc.Worst)
+		fmt.Fprintf(&b, "\ngc: modelled input %+.1f %%, re-reads in it %.1f, worst session %+.1f; the best fixed rule: %+.1f %%\n",
+			gc.Input, gc.Reread, gc.Worst, gc.Fixed)
 	}
 	for _, s := range r.Skipped {
 		fmt.Fprintf(&b, "skipped: %s\n", s)

@@ -69,7 +69,7 @@ type Policy struct {
 func DefaultPolicy() Policy {
 	return Policy{
 		Prices: DefaultPrices(), StubTokens: 25,
-		KeepLast: 3, YoungFor: 8, EditedFor: 10, MinTokens: 60,
+		KeepLast: 3, YoungFor: 11, EditedFor: 6, MinTokens: 40,
 		MinFreed: 3000, MinFreedFree: 1000, Horizon: 40,
 		MaxPay: 12, MaxLoss: .025, SoonPay: 3, SoonLoss: .15,
 	}

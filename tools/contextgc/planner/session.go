@@ -71,6 +71,14 @@ func (s *Session) Compact() {
 	s.window, s.whole, s.sent, s.was = 0, 0, 0, 0
 }
 
+// Work notes that the model edited a file whose results stand in the prompt as they
+// are said to: none of them is read again.
+func (s *Session) Work(path string) {
+	if path != "" {
+		s.edited[path] = s.calls
+	}
+}
+
 // Edited notes that the model edited a file. When the file's latest result was
 // cleared, it had to be read again first: one more turn, and the text once more.
 func (s *Session) Edited(path string) {

@@ -1,0 +1,120 @@
+package proxy
+
+import "strings"
+
+// parseMessages reads a request to Anthropic's Messages API, or to its count_tokens.
+func parseMessages(b []byte) (*conversation, error) {
+	c := newConversation(b)
+	top, err := whole(b)
+	if err != nil {
+		return nil, err
+	}
+	found, err := members(b, top, "messages", "system", "tools", "metadata")
+	if err != nil {
+		return nil, err
+	}
+	c.base = found[1].to - found[1].from + found[2].to - found[2].from
+	if err := items(b, found[0], c.message); err != nil {
+		return nil, err
+	}
+	c.name(c.userID(found[3]))
+	return c, nil
+}
+
+// userID is what Claude Code names its session by.
+func (c *conversation) userID(metadata span) string {
+	if metadata.to == 0 {
+		return ""
+	}
+	found, err := members(c.body, metadata, "user_id")
+	if err != nil || found[0].to == 0 {
+		return ""
+	}
+	id := found[0].text(c.body)
+	if !strings.Contains(id, "session") {
+		return "" // it names a person
+	}
+	return id
+}
+
+func (c *conversation) message(m span) error {
+	found, err := members(c.body, m, "role", "content")
+	if err != nil || found[1].to == 0 {
+		return errShape
+	}
+	content := found[1]
+	model := found[0].text(c.body) == "assistant"
+	switch {
+	case content.isString(c.body) && model:
+		c.speak(content)
+		return nil
+	case content.isString(c.body):
+		c.word(content)
+		return nil
+	case model:
+		return items(c.body, content, c.answerBlock)
+	}
+	return items(c.body, content, c.givenBlock)
+}
+
+func (c *conversation) answerBlock(block span) error {
+	found, err := members(c.body, block, "type", "text", "id", "name", "input")
+	if err != nil {
+		return err
+	}
+	switch kind := found[0].text(c.body); {
+	case kind == "text" && found[1].to > 0:
+		c.speak(found[1])
+	case kind == "tool_use" && found[4].to > 0:
+		c.called(found[2].text(c.body), found[3].text(c.body), found[4], false)
+	default: // thinking and what is to come
+		c.answered(block.to - block.from)
+	}
+	return nil
+}
+
+func (c *conversation) givenBlock(block span) error {
+	found, err := members(c.body, block, "type", "text", "tool_use_id", "content")
+	if err != nil {
+		return err
+	}
+	switch kind := found[0].text(c.body); {
+	case kind == "text" && found[1].to > 0:
+		c.word(found[1])
+	case kind == "tool_result" && found[3].to > 0:
+		r, err := c.listed(found[3], "text", "text")
+		if err != nil {
+			return err
+		}
+		c.resulted(found[2].text(c.body), r)
+	default: // images and what is to come
+		c.given(block.to - block.from)
+	}
+	return nil
+}
+
+// listed reads a result that is a string or a list of blocks. A list is replaced as
+// a whole, by a block of the given type, unless something in it has to stay.
+func (c *conversation) listed(content span, texts ...string) (*result, error) {
+	if content.isString(c.body) {
+		return &result{texts: []span{content}, at: content}, nil
+	}
+	r := &result{at: content, list: true, block: texts[0], fixed: !content.isArray(c.body)}
+	if r.fixed {
+		return r, nil
+	}
+	err := items(c.body, content, func(block span) error {
+		found, err := members(c.body, block, "type", "text", "cache_control")
+		if err != nil {
+			return err
+		}
+		kind := found[0].text(c.body)
+		if kind != texts[0] && kind != texts[1] || found[1].to == 0 || found[2].to > 0 {
+			r.fixed = true
+			return nil
+		}
+		r.texts = append(r.texts, found[1])
+		return nil
+	})
+	return r, err
+}

@@ -1,0 +1,125 @@
+package proxy
+
+// parseResponses reads a request to OpenAI's Responses API.
+func parseResponses(b []byte) (*conversation, error) {
+	c := newConversation(b)
+	top, err := whole(b)
+	if err != nil {
+		return nil, err
+	}
+	found, err := members(b, top, "input", "instructions", "tools", "prompt_cache_key")
+	if err != nil {
+		return nil, err
+	}
+	c.base = found[1].to - found[1].from + found[2].to - found[2].from
+	if found[0].to == 0 || !found[0].isArray(b) {
+		return nil, errShape // a single question has no results
+	}
+	if err := items(b, found[0], c.inputItem); err != nil {
+		return nil, err
+	}
+	c.name(found[3].text(b))
+	return c, nil
+}
+
+func (c *conversation) inputItem(item span) error {
+	found, err := members(c.body, item, "type", "role", "content", "call_id", "name", "arguments", "output", "input")
+	if err != nil {
+		return err
+	}
+	role := found[1].text(c.body)
+	switch kind := found[0].text(c.body); {
+	case kind == "function_call" && found[5].to > 0:
+		c.called(found[3].text(c.body), found[4].text(c.body), found[5], true)
+	case kind == "custom_tool_call" && found[7].to > 0:
+		c.answered(item.to - item.from)
+	case (kind == "function_call_output" || kind == "custom_tool_call_output") && found[6].to > 0:
+		r, err := c.listed(found[6], "input_text", "output_text")
+		if err != nil {
+			return err
+		}
+		c.resulted(found[3].text(c.body), r)
+	case role == "assistant":
+		return c.words(found[2], c.speak)
+	case role != "":
+		return c.words(found[2], c.word)
+	default: // reasoning, searches and what is to come are the model's
+		c.answered(item.to - item.from)
+	}
+	return nil
+}
+
+// words reads a message's content: a string, or a list of which the texts count.
+func (c *conversation) words(content span, note func(span)) error {
+	if content.to == 0 {
+		return nil
+	}
+	if !content.isArray(c.body) {
+		note(content)
+		return nil
+	}
+	return items(c.body, content, func(block span) error {
+		found, err := members(c.body, block, "text")
+		if err == nil && found[0].to > 0 {
+			note(found[0])
+		}
+		return err
+	})
+}
+
+// parseChat reads a request to OpenAI's Chat Completions API.
+func parseChat(b []byte) (*conversation, error) {
+	c := newConversation(b)
+	top, err := whole(b)
+	if err != nil {
+		return nil, err
+	}
+	found, err := members(b, top, "messages", "tools", "prompt_cache_key")
+	if err != nil {
+		return nil, err
+	}
+	c.base = found[1].to - found[1].from
+	if err := items(b, found[0], c.chatMessage); err != nil {
+		return nil, err
+	}
+	c.name(found[2].text(b))
+	return c, nil
+}
+
+func (c *conversation) chatMessage(m span) error {
+	found, err := members(c.body, m, "role", "content", "tool_calls", "tool_call_id")
+	if err != nil {
+		return err
+	}
+	switch found[0].text(c.body) {
+	case "assistant":
+		if err := c.words(found[1], c.speak); err != nil || found[2].to == 0 || !found[2].isArray(c.body) {
+			return err
+		}
+		return items(c.body, found[2], c.chatCall)
+	case "tool":
+		if found[1].to == 0 {
+			return errShape
+		}
+		r, err := c.listed(found[1], "text", "text")
+		if err != nil {
+			return err
+		}
+		c.resulted(found[3].text(c.body), r)
+		return nil
+	}
+	return c.words(found[1], c.word)
+}
+
+func (c *conversation) chatCall(call span) error {
+	found, err := members(c.body, call, "id", "function")
+	if err != nil || found[1].to == 0 || !found[1].isObject(c.body) {
+		return errShape
+	}
+	f, err := members(c.body, found[1], "name", "arguments")
+	if err != nil || f[1].to == 0 {
+		return errShape
+	}
+	c.called(found[0].text(c.body), f[0].text(c.body), f[1], true)
+	return nil
+}

@@ -1,0 +1,114 @@
+package contextgc
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// Usage is what the API said that a session used, and what clearing saved of it.
+type Usage struct {
+	Session string    `json:"session"`
+	API     string    `json:"api"`
+	Model   string    `json:"model"`
+	Calls   int       `json:"calls"`
+	Input   int       `json:"input_tokens"` // fresh: neither read from the cache nor written to it
+	Read    int       `json:"cache_read_tokens"`
+	Written int       `json:"cache_write_tokens"`
+	Output  int       `json:"output_tokens"`
+	Before  float64   `json:"modelled_before"` // bill of the input without clearing, in fresh tokens
+	After   float64   `json:"modelled_after"`
+	Cleared int       `json:"results_cleared"`
+	Updated time.Time `json:"updated"`
+}
+
+// AddUsage adds one call to its session's usage. Before, After and Cleared are of the
+// whole session.
+func (s *Store) AddUsage(ctx context.Context, u Usage) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.Exec(`INSERT INTO usage (session, api, model, calls, input, read, written, output, before, after, cleared, updated)
+			VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET
+			model = excluded.model, calls = calls + 1, input = input + excluded.input, read = read + excluded.read,
+			written = written + excluded.written, output = output + excluded.output, before = max(before, excluded.before),
+			after = CASE WHEN excluded.before >= before THEN excluded.after ELSE after END,
+			cleared = max(cleared, excluded.cleared), updated = excluded.updated`,
+			u.Session, u.API, u.Model, u.Input, u.Read, u.Written, u.Output, u.Before, u.After, u.Cleared,
+			s.settings.Now().UnixMicro())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("store usage: %w", err)
+	}
+	return nil
+}
+
+// Usages returns the usage of every session, the latest first.
+func (s *Store) Usages(ctx context.Context) ([]Usage, error) {
+	rows, err := s.db.Load().QueryContext(ctx, `SELECT session, api, model, calls, input, read, written, output, before, after,
+		cleared, updated FROM usage ORDER BY updated DESC`)
+	if err != nil {
+		return nil, fmt.Errorf("list usage: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	list := []Usage{}
+	for rows.Next() {
+		var u Usage
+		var updated int64
+		if err := rows.Scan(&u.Session, &u.API, &u.Model, &u.Calls, &u.Input, &u.Read, &u.Written, &u.Output, &u.Before, &u.After,
+			&u.Cleared, &updated); err != nil {
+			return nil, err
+		}
+		u.Updated = fromMicro(updated)
+		list = append(list, u)
+	}
+	return list, rows.Err()
+}
+
+// Mark is something that happened to a session's context outside of our hands, such
+// as a compaction.
+type Mark struct {
+	Session, Project, Kind, Detail string
+	Created                        time.Time
+}
+
+// AddMark stores a mark. Working segments of a session that was compacted are out of
+// the context; they become stashed.
+func (s *Store) AddMark(ctx context.Context, m Mark) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		if m.Kind == Compacted {
+			if _, err := tx.Exec(`UPDATE segments SET tier = 'stashed' WHERE session = ? AND tier = 'working' AND NOT pinned`, m.Session); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec(`INSERT INTO marks (session, project, kind, detail, created) VALUES (?, ?, ?, ?, ?)`,
+			m.Session, m.Project, m.Kind, m.Detail, s.settings.Now().UnixMicro())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("store a mark: %w", err)
+	}
+	return nil
+}
+
+// Compacted is the kind of mark a compaction leaves.
+const Compacted = "compacted"
+
+// Largest returns the largest segments of a session that are out of its context.
+func (s *Store) Largest(ctx context.Context, session string, n int) ([]Segment, error) {
+	rows, err := s.db.Load().QueryContext(ctx, `SELECT `+columns+fromSegments+
+		`WHERE s.session = ? AND s.tier = 'stashed' AND s.superseded = '' ORDER BY s.tokens DESC, s.seq DESC LIMIT ?`, session, n)
+	if err != nil {
+		return nil, fmt.Errorf("list segments: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var list []Segment
+	for rows.Next() {
+		segment, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, segment)
+	}
+	return list, rows.Err()
+}
