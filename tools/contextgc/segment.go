@@ -10,6 +10,8 @@ package contextgc
 
 import (
 	"crypto/sha256"
+	"fmt"
+	"path/filepath"
 	"regexp"
 	"time"
 )
@@ -86,4 +88,11 @@ func CleanID(text string) string {
 		return id[:128]
 	}
 	return id
+}
+
+// ProjectOf names the project of a root: by its last element, and a few digits that
+// tell it from others of that name.
+func ProjectOf(root string) string {
+	sum := sha256.Sum256([]byte(root))
+	return fmt.Sprintf("%.100s-%x", CleanID(filepath.Base(root)), sum[:2])
 }

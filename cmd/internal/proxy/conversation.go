@@ -15,6 +15,7 @@ type key [sha256.Size]byte
 // conversation is what a request says was said and done so far.
 type conversation struct {
 	body    []byte
+	root    string // the project, once it was looked for
 	session string // the client's own name of it, or the hash of how it begins
 	client  string
 	base    int // bytes of the system prompt and the tool definitions
@@ -176,19 +177,21 @@ func (c *conversation) anonymous(tool string) string {
 const reminder = `"<system-reminder>`
 
 // places returns, for each turn, the key of the history up to its end: what a model
-// call was sent. It is made of results where the turn has some, else of words, and of
-// how many results there were: clients rewrite other things as they go.
+// call was sent. It is made of the turn's results, or of its words and the last result
+// before, and of how many results there were: clients rewrite other things as they go.
 func (c *conversation) places() []key {
 	places := make([]key, len(c.turns))
-	count := uint64(0)
+	count, last := uint64(0), key{}
 	for i, t := range c.turns {
 		hash := sha256.New()
 		count += uint64(len(t.results))
-		hash.Write(binary.AppendUvarint([]byte(c.session+"\x00"), count))
+		hash.Write(binary.AppendUvarint(nil, count))
 		for _, r := range t.results {
 			hash.Write(r.key[:])
+			last = r.key
 		}
 		if len(t.results) == 0 {
+			hash.Write(last[:])
 			for _, w := range t.words {
 				if text := w.of(c.body); !strings.HasPrefix(string(text[:min(len(text), len(reminder))]), reminder) {
 					hash.Write(text)

@@ -1,0 +1,178 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/cmd/internal/eventlog"
+	"mcp-pruner/cmd/internal/httpserver"
+	"mcp-pruner/cmd/internal/ledger"
+	"mcp-pruner/cmd/internal/settings"
+	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
+	"mcp-pruner/fsm/trace"
+	"mcp-pruner/states"
+	"mcp-pruner/tools/contextgc"
+	"mcp-pruner/tools/contextgc/planner"
+)
+
+// policy is what the proxy does.
+type policy string
+
+const (
+	policyGC    policy = "gc"
+	policyPrune policy = "prune"
+	policyBoth  policy = "both"
+	policyOff   policy = "off"
+)
+
+// options are the command line, checked.
+type options struct {
+	port     int
+	upstream *url.URL
+	policy   policy
+	store    string
+	version  string
+}
+
+// Command is the verb.
+func Command(p command.Process, version string) *cobra.Command {
+	o := options{policy: policyGC, version: version}
+	var upstream string
+	c := &cobra.Command{
+		Use:   "proxy",
+		Short: "Clear old tool results between an agent and its model's API",
+		Long: `Serves the Anthropic Messages, OpenAI Responses and Chat Completions and Gemini APIs on
+this machine and passes every request on. Old tool results are replaced by a line with the
+command that prints them, in batches and only when it pays. The first line on standard error
+is a JSON event with the address in data.url. Keys pass through and are never stored.
+docs/GC.md explains what it does and what it saves.`,
+		Example: `  mcp-pruner proxy --port 8787
+  ANTHROPIC_BASE_URL=http://127.0.0.1:8787 claude
+  GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:8787 gemini`,
+		Args: command.NoArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if upstream != "" {
+				u, err := url.Parse(upstream)
+				if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+					return command.Usagef("--upstream %q: want an http or https URL", upstream)
+				}
+				o.upstream = u
+			}
+			if o.port < 0 || o.port > 65535 {
+				return command.Usagef("--port %d: want a number from 0 to 65535", o.port)
+			}
+			return run(c.Context(), p, o)
+		},
+	}
+	f := c.Flags()
+	f.IntVar(&o.port, "port", 0, "where to listen on 127.0.0.1; 0 takes any free port")
+	f.StringVar(&upstream, "upstream", "", "where requests go (default: each API's own address)")
+	f.Var(command.Choice(&o.policy, policyGC, policyPrune, policyBoth, policyOff), "policy",
+		"clear old results, prune fresh ones, both, or pass everything through")
+	f.StringVar(&o.store, "store", "", "the ledger's file (default: MCP_PRUNER_GC_STORE, else in the user's state directory)")
+	return command.EndsItself(c)
+}
+
+// run serves until ctx ends.
+func run(ctx context.Context, p command.Process, o options) error {
+	started := time.Now()
+	config, _, err := settings.Load(settings.Stdio, nil, p.Lookup)
+	if err != nil {
+		return command.Usagef("%w", err)
+	}
+	logs := eventlog.New(p.Stderr, event.Level(config.LogLevel))
+	defer logs.Close(time.Second)
+	l, err := httpserver.Listen(ctx, "127.0.0.1", o.port)
+	if err != nil {
+		return err
+	}
+	announce(p, l)
+	handler, end := assembleProxy(ctx, p, config, o, logs.Emit)
+	graceful, err := httpserver.Serve(ctx, l, handler)
+	end()
+	logs.Emit(event.New("mcp_pruner.stopped", "", event.Facts{"graceful": graceful, "duration_ms": time.Since(started).Milliseconds()}))
+	return err
+}
+
+// announce says where the proxy listens, whatever the level of the log.
+func announce(p command.Process, l net.Listener) {
+	logs := eventlog.New(p.Stderr, event.Debug)
+	logs.Emit(event.New("proxy.ready", "", event.Facts{"url": "http://" + l.Addr().String()}))
+	logs.Close(time.Second)
+}
+
+// assembleProxy puts the parts together. Without a store everything passes through:
+// a broken ledger stops no agent.
+func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, o options, emit func(event.Event)) (*server, func()) {
+	failed := func(err error) { emit(event.New("proxy.store_failed", "", event.Facts{"message": err.Error()})) }
+	if o.policy == policyOff {
+		return newServer(o.upstream, nil, emit), func() {}
+	}
+	store, err := openStore(p, o.store, emit)
+	if err != nil {
+		failed(err)
+		return newServer(o.upstream, nil, emit), func() {}
+	}
+	observers, closeTrace := observersOf(c, o.version, emit)
+	machine, err := fsm.Compile(fsm.RequestTable())
+	if err != nil {
+		panic(err) // the table is ours
+	}
+	q := &requests{machine: machine, emit: emit, observers: observers}
+	e := &engine{
+		store: store, policy: planner.DefaultPolicy(), clears: o.policy != policyPrune, prunes: o.policy != policyGC,
+		replace: q.replace, now: time.Now,
+	}
+	if err := e.load(ctx); err != nil {
+		failed(err)
+	}
+	s := newServer(o.upstream, e, emit)
+	book := ledger.New(store, failed)
+	s.usage = book.AddUsage
+	s.feed = func(c *conversation, client string) {
+		for _, r := range c.now().results {
+			if len(r.texts) > 0 {
+				book.Add(c.entry(r, client))
+			}
+		}
+	}
+	return s, func() {
+		book.Close(2 * time.Second)
+		closeTrace()
+		if err := store.Close(); err != nil {
+			failed(err)
+		}
+	}
+}
+
+// openStore opens the ledger that is named, or the user's.
+func openStore(p command.Process, file string, emit func(event.Event)) (*contextgc.Store, error) {
+	file, err := ledger.Find(file, p.Lookup)
+	if err != nil {
+		return nil, err
+	}
+	return contextgc.Open(contextgc.StoreSettings{File: file, Report: func(m string) {
+		emit(event.New("proxy.store_failed", "", event.Facts{"message": m}))
+	}})
+}
+
+// observersOf is the trace, where the settings ask for one.
+func observersOf(c settings.Settings, version string, emit func(event.Event)) ([]states.Observer, func()) {
+	if c.Trace == "" {
+		return nil, func() {}
+	}
+	failed := func(err error) { emit(event.New("mcp_pruner.trace_failed", "", event.Facts{"message": err.Error()})) }
+	file, err := trace.Open(c.Trace, c.TraceMaxBytes, failed)
+	if err != nil {
+		failed(fmt.Errorf("MCP_PRUNER_TRACE: %w", err))
+		return nil, func() {}
+	}
+	return []states.Observer{states.Tracer{Trace: file, Version: version, Detail: c.TraceFull}}, func() { _ = file.Close() }
+}

@@ -1,0 +1,231 @@
+// Package proxy is a reverse proxy between an agent and its model's API. It shows
+// the model a stub in the place of tool results that the planner cleared, and may
+// prune fresh ones. Everything else passes through as it is, and so does everything
+// when something goes wrong in here.
+package proxy
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcp-pruner/cmd/internal/httpserver"
+	"mcp-pruner/fsm/event"
+)
+
+// maxBody is the largest request that is looked into; larger ones pass through.
+const maxBody = 64 << 20
+
+// decideWithin is how long deciding may take. After that a request passes through
+// with what was decided before.
+const decideWithin = 2 * time.Second
+
+// server is the proxy's handler.
+type server struct {
+	upstream *url.URL // nil: each interface's own
+	engine   *engine  // nil: everything passes through
+	emit     func(event.Event)
+	usage    func(usage)
+	feed     func(c *conversation, client string)
+	proxy    *httputil.ReverseProxy
+}
+
+func newServer(upstream *url.URL, e *engine, emit func(event.Event)) *server {
+	s := &server{upstream: upstream, engine: e, emit: emit, usage: func(usage) {}, feed: func(*conversation, string) {}}
+	s.proxy = &httputil.ReverseProxy{
+		Rewrite: s.rewrite, FlushInterval: -1, // each piece of a stream goes out at once
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 128,
+			IdleConnTimeout: 90 * time.Second, DisableCompression: true, // bodies stay as they are
+		},
+		ModifyResponse: s.listen, ErrorHandler: s.unreachable,
+		ErrorLog: log.New(io.Discard, "", 0), // standard error is the event log's
+	}
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if why := httpserver.Foreign(r); why != "" {
+		http.Error(w, why, http.StatusForbidden)
+		return
+	}
+	if a := apiOf(r.URL.Path); a != nil && s.engine != nil && r.Method == http.MethodPost {
+		r = s.prepare(r, a)
+	}
+	s.proxy.ServeHTTP(w, r)
+}
+
+// rewrite addresses a request to the upstream.
+func (s *server) rewrite(r *httputil.ProxyRequest) {
+	to := s.upstream
+	if to == nil {
+		to = home(r.In.URL.Path, r.In.Header.Get)
+	}
+	r.SetURL(to)
+	r.Out.Host = to.Host
+	if _, given := r.In.Header["User-Agent"]; !given {
+		r.Out.Header["User-Agent"] = nil
+	}
+}
+
+// exchangeKey is where a request's context has its exchange.
+type exchangeKey struct{}
+
+// exchange is a request that was looked into.
+type exchange struct {
+	api     *api
+	model   string
+	outcome outcome
+}
+
+// prepare rewrites a request's body. Whatever goes wrong, the body is as it came.
+func (s *server) prepare(r *http.Request, a *api) *http.Request {
+	body, rest, err := readBody(r)
+	if err != nil || rest {
+		return r
+	}
+	plain, ok := decoded(r, body)
+	if !ok {
+		setBody(r, body, false)
+		return r
+	}
+	x := s.understand(r, a, plain)
+	if x == nil || len(x.outcome.body) == 0 || bytes.Equal(x.outcome.body, plain) {
+		setBody(r, body, false)
+	} else {
+		setBody(r, x.outcome.body, true)
+	}
+	if x == nil {
+		return r
+	}
+	return r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+}
+
+// understand decides what the request shows; nil when it is not understood. No bug
+// in here may cost a client its request.
+func (s *server) understand(r *http.Request, a *api, body []byte) (x *exchange) {
+	defer func() {
+		if p := recover(); p != nil {
+			x = nil
+			s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.name, "reason": "panic"}))
+		}
+	}()
+	c, err := a.parse(body)
+	if err != nil {
+		s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.name, "reason": "not_understood"}))
+		return nil
+	}
+	client := clientOf(r.Header.Get("User-Agent"))
+	ctx, cancel := context.WithTimeout(r.Context(), decideWithin)
+	defer cancel()
+	o, err := s.engine.rewrite(ctx, c, client, !a.counts)
+	if err != nil {
+		s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.name, "reason": "store_failed", "message": err.Error()}))
+		if o, err = s.engine.known(c); err != nil {
+			return nil
+		}
+	}
+	if o.fresh > 0 {
+		s.emit(event.New("proxy.cleared", "", event.Facts{"api": a.name, "session": o.session, "results": o.fresh, "message": o.why}))
+	}
+	if !a.counts {
+		s.feed(c, client)
+	}
+	return &exchange{api: a, outcome: o}
+}
+
+// clientOf is the client's name, as its User-Agent begins.
+func clientOf(agent string) string {
+	name, _, _ := strings.Cut(agent, "/")
+	name, _, _ = strings.Cut(name, " ")
+	if name == "" {
+		return "proxy"
+	}
+	return name[:min(len(name), 64)]
+}
+
+// readBody reads a request's body. rest says that it was too large: it is put back
+// and passes through.
+func readBody(r *http.Request) (body []byte, rest bool, err error) {
+	if r.ContentLength > maxBody {
+		return nil, true, nil
+	}
+	var buf bytes.Buffer
+	if r.ContentLength > 0 {
+		buf.Grow(int(r.ContentLength) + bytes.MinRead)
+	}
+	_, err = buf.ReadFrom(io.LimitReader(r.Body, maxBody+1))
+	if err == nil && buf.Len() <= maxBody {
+		return buf.Bytes(), false, nil
+	}
+	// What the client did not send whole, the upstream is not sent whole either.
+	tail := io.Reader(r.Body)
+	if err != nil {
+		tail = failing{err}
+	}
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(buf.Bytes()), tail), r.Body}
+	return nil, true, err
+}
+
+type failing struct{ err error }
+
+// Read implements io.Reader.
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// decoded is a body without its compression; ok is false where it has one that is
+// not known here.
+func decoded(r *http.Request, body []byte) (plain []byte, ok bool) {
+	switch strings.ToLower(r.Header.Get("Content-Encoding")) {
+	case "", "identity":
+		return body, true
+	case "gzip":
+		z, err := gzip.NewReader(bytes.NewReader(body))
+		if err != nil {
+			return nil, false
+		}
+		plain, err = io.ReadAll(io.LimitReader(z, maxBody+1))
+		return plain, err == nil && len(plain) <= maxBody
+	}
+	return nil, false
+}
+
+// setBody makes a body the request's. A new one is not compressed.
+func setBody(r *http.Request, body []byte, changed bool) {
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.ContentLength = int64(len(body))
+	r.TransferEncoding = nil
+	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	if changed {
+		r.Header.Del("Content-Encoding")
+	}
+}
+
+// unreachable answers when the upstream cannot be reached, which is no answer of its.
+func (s *server) unreachable(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() == nil {
+		s.emit(event.New("proxy.upstream_failed", "", event.Facts{"message": "the upstream cannot be reached: " + withoutURL(err)}))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadGateway)
+	_, _ = io.WriteString(w, `{"type":"error","error":{"type":"api_error","message":"mcp-pruner proxy: the upstream cannot be reached"}}`)
+}
+
+// withoutURL is an error's text without the address, which may hold a key.
+func withoutURL(err error) string {
+	if u, ok := err.(*url.Error); ok {
+		return u.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,166 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"mcp-pruner/cmd/internal/fresh"
+	"mcp-pruner/pruneclient/history"
+	"mcp-pruner/tools/contextgc"
+)
+
+// Stub is the text that stands in the place of a cleared result: at most 25 tokens
+// that say how to get it back.
+func Stub(tokens int, segment string) string {
+	return fmt.Sprintf("[cleared: %d tokens; `%s` prints them]", tokens, fresh.Recover(segment))
+}
+
+// commit keeps the originals, takes the results through the request machine and
+// stores what is shown from now on. Only then it is shown.
+func (w *walk) commit(ctx context.Context, client string, place key, changes []change, free bool) error {
+	if err := w.keep(ctx, client, changes); err != nil {
+		return err
+	}
+	for i := range changes {
+		if changes[i].text == "" {
+			changes[i].text = Stub(tokensOf(changes[i].result.bytes), changes[i].segment)
+		} else {
+			changes[i].text = strings.ReplaceAll(changes[i].text, unknownID, changes[i].segment)
+		}
+	}
+	replaced, err := w.replace(ctx, w.conversation, client, changes)
+	if err != nil {
+		return err
+	}
+	var list []contextgc.Clearing
+	for _, ch := range changes {
+		if text, ok := replaced[ch.result.index]; ok {
+			list = append(list, contextgc.Clearing{Item: ch.result.key, Segment: ch.segment, Stub: text,
+				Tokens: tokensOf(ch.result.bytes), Free: free})
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	holds, err := w.store.Clear(ctx, place, list)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.learn(holds)
+	w.fresh += len(holds)
+	return nil
+}
+
+// keep stores the originals and notes their ids.
+func (w *walk) keep(ctx context.Context, client string, changes []change) error {
+	entries := make([]contextgc.Entry, len(changes))
+	for i, ch := range changes {
+		entries[i] = w.entry(ch.result, client)
+	}
+	ids, err := w.store.Put(ctx, entries...)
+	if err != nil {
+		return err
+	}
+	for i := range changes {
+		changes[i].segment = ids[i]
+	}
+	return nil
+}
+
+// entry is a result as the ledger has it.
+func (c *conversation) entry(r *result, client string) contextgc.Entry {
+	k := r.key
+	e := contextgc.Entry{Text: r.text(c.body), Key: k[:], Segment: contextgc.Segment{
+		Project: c.project(client), Session: c.session, Tool: r.use.call.Tool, Type: contextgc.Log, Tokens: tokensOf(r.bytes),
+	}}
+	e.Path, e.FirstLine, e.LastLine = r.use.call.FileRead()
+	if e.LastLine == 0 {
+		e.FirstLine = 0
+	}
+	if e.Path != "" || r.use.call.Kind == history.Grep {
+		e.Type = contextgc.Code
+	}
+	return e
+}
+
+// project is the root that the client says it works in, or the client's name.
+func (c *conversation) project(client string) string {
+	if c.root != "" {
+		return c.root
+	}
+	c.root = contextgc.CleanID(client)
+	for _, mark := range []string{"orking directory: /", "<cwd>/"} {
+		if at := bytes.Index(c.body, []byte(mark)); at >= 0 {
+			rest := c.body[at+len(mark)-1:]
+			if end := bytes.IndexAny(rest[:min(len(rest), 4096)], "\"<\\\n"); end > 1 {
+				c.root = contextgc.ProjectOf(string(rest[:end]))
+				break
+			}
+		}
+	}
+	return c.root
+}
+
+// unknownID stands for the id of an original before it has one. It is as long.
+const unknownID = "prn_00000000"
+
+// prune prunes the results that are fresh, by what the session said and did so far.
+func (w *walk) prune(ctx context.Context) {
+	last := len(w.turns) - 1
+	if !w.prunes || w.decidedAt(w.places[last]) {
+		return
+	}
+	for _, r := range w.turns[last].results {
+		if text := w.cut(ctx, r); text != "" {
+			w.pruned = append(w.pruned, change{result: r, text: text, why: "fresh"})
+		}
+	}
+}
+
+// cut is a fresh result's text without what the agent does not look for; "" when
+// it stays whole.
+func (w *walk) cut(ctx context.Context, r *result) string {
+	if r.fixed || tokensOf(r.bytes) < history.MinTokens {
+		return ""
+	}
+	log := w.log(r.turn)
+	call := r.use.call
+	if d := log.Decide(call, tokensOf(r.bytes)); !d.Prune {
+		return ""
+	}
+	body := fresh.NewBody(call.Kind, r.text(w.body))
+	kept, err := fresh.Prune(ctx, fresh.Result{Call: call, Args: r.use.args, Body: body, Question: log.Question(call), Context: log.Context()})
+	if err != nil || kept.Whole() {
+		return ""
+	}
+	return fresh.Text(body, kept, unknownID)
+}
+
+// log is what was said and done before the results of a turn.
+func (w *walk) log(turn int) *history.Log {
+	log := &history.Log{}
+	for i, t := range w.turns[:turn] {
+		if i > 0 {
+			log.Turn()
+		}
+		for _, v := range t.words {
+			log.User(v.text(w.body))
+		}
+		for _, r := range t.results {
+			log.Say(r.use.why)
+			log.Use(r.use.call)
+			if i > turn-20 {
+				log.Result(r.use.call, r.text(w.body))
+			}
+		}
+	}
+	log.Turn()
+	for _, r := range w.turns[turn].results {
+		log.Say(r.use.why)
+	}
+	return log
+}
