@@ -55,7 +55,7 @@ func Schemas() []Schema {
 		{Name: "proxy.cleared", Level: Info, Fields: "api session results message"},
 		{Name: "proxy.passed_through", Level: Warn, Fields: "api reason message?"},
 		{Name: "proxy.upstream_failed", Level: Warn, Fields: "message"},
-		{Name: "proxy.store_failed", Level: Error, Fields: "message"},
+		{Name: "ledger.failed", Level: Error, Fields: "message"},
 		{Name: "mcp_pruner.start_timeout", Level: Error, Fields: "timeout_ms"},
 		{Name: "mcp_pruner.exited", Level: Warn, Fields: "exit_code? signal?"},
 		{Name: "mcp_pruner.unreachable", Level: Warn, Fields: "failures message"},

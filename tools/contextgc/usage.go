@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"mcp-pruner/tools/contextgc/planner"
 )
 
 // Usage is what the API said that a session used, and what clearing saved of it.
@@ -111,4 +113,19 @@ func (s *Store) Largest(ctx context.Context, session string, n int) ([]Segment, 
 		list = append(list, segment)
 	}
 	return list, rows.Err()
+}
+
+// Bill is what the session's input cost, in fresh input tokens.
+func (u Usage) Bill() float64 {
+	p := planner.DefaultPrices()
+	return float64(u.Input) + float64(u.Read)*p.Read + float64(u.Written)*p.Write
+}
+
+// Saved is the share of the input's bill that clearing saved, what it cost taken
+// off; below zero it lost.
+func (u Usage) Saved() float64 {
+	if u.Before <= 0 {
+		return 0
+	}
+	return (u.Before - u.After) / u.Before
 }

@@ -64,6 +64,9 @@ func Server(o Options) (*mcpserver.Server, error) {
 	if err := addTrace(pipeline, o); err != nil {
 		return nil, err
 	}
+	if err := addLedger(pipeline, o); err != nil {
+		return nil, err
+	}
 	return mcpserver.New(mcpserver.Config{
 		Pipeline: pipeline, List: o.List, Version: o.Version, Result: o.Settings.Result,
 		AlwaysLoad: o.Settings.AlwaysLoad, MaxCalls: o.Settings.MaxCalls, MaxEach: o.MaxEach, FieldErrors: o.FieldErrors,

@@ -10,8 +10,10 @@ import (
 
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/fsmcmd"
+	"mcp-pruner/cmd/internal/gccmd"
 	"mcp-pruner/cmd/internal/hook"
 	"mcp-pruner/cmd/internal/initcmd"
+	"mcp-pruner/cmd/internal/proxy"
 	"mcp-pruner/cmd/internal/prunecmd"
 	"mcp-pruner/cmd/internal/replay"
 	"mcp-pruner/cmd/internal/runcmd"
@@ -32,9 +34,9 @@ func Root(p command.Process) *cobra.Command {
 		&cobra.Group{ID: clients, Title: "Set up and run clients:"},
 		&cobra.Group{ID: insight, Title: "Look into it:"},
 	)
-	group(root, servers, httpCommand(p), gatewayCommand(p), prunerCommand(p), healthCommand(p), prunecmd.Command(p))
+	group(root, servers, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), prunerCommand(p), healthCommand(p), prunecmd.Command(p))
 	group(root, clients, runcmd.RunCommand(p, buildVersion()), runcmd.ConfigCommand(p), runcmd.InstallCommand(p), initcmd.Command(p), hook.Command(p), hook.RecoverCommand(p))
-	group(root, insight, demoCommand(p), doctorCommand(p), tracecmd.Command(p), replay.Command(p), fsmcmd.Command(p), versionCommand(p))
+	group(root, insight, demoCommand(p), doctorCommand(p), tracecmd.Command(p), replay.Command(p), gccmd.Command(p, buildVersion()), fsmcmd.Command(p), versionCommand(p))
 	root.AddCommand(runcmd.KeepCommand(p))
 	return root
 }

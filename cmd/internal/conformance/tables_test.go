@@ -195,7 +195,8 @@ func TestEveryRunRowOverHTTPIsTranscribed(t *testing.T) {
 // run events; the process emits the few that are listed here.
 func TestEveryEventIsEmittedSomewhere(t *testing.T) {
 	emitted := []string{"mcp_pruner.stopped", "mcp_pruner.kill_escalated", "mcp_pruner.log_dropped", "mcp_pruner.trace_failed",
-		"mcp_pruner.setting_unknown", "mcp_pruner.accept_failed", "mcp_pruner.warning"}
+		"mcp_pruner.setting_unknown", "mcp_pruner.accept_failed", "mcp_pruner.warning",
+		"proxy.ready", "proxy.cleared", "proxy.passed_through", "proxy.upstream_failed", "ledger.failed"}
 	for _, m := range machines(t) {
 		for _, r := range m.code.Rows {
 			emitted = append(emitted, strings.Fields(r.Events)...)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/cmd/internal/ledger"
 	"mcp-pruner/cmd/internal/originals"
 )
 
@@ -42,9 +43,9 @@ func RecoverCommand(p command.Process) *cobra.Command {
 	var lines, pattern string
 	c := &cobra.Command{
 		Use:   "recover ID",
-		Short: "Print what a hook cut from an output",
-		Long: `Prints the whole output that a hook cut, or some of its lines. ID is in the first line
-of the cut output. Line numbers are those that the client showed: of a file read, the
+		Short: "Print what a hook or the proxy cut from an output",
+		Long: `Prints the whole output that a hook or the proxy cut, or some of its lines. ID is in the
+first line of the cut output. Line numbers are those that the client showed: of a file read, the
 file's. Originals are kept for 7 days.`,
 		Example: `  mcp-pruner recover prn_3ddf8b97
   mcp-pruner recover prn_3ddf8b97 --lines 120-154
@@ -92,6 +93,9 @@ func lineRange(s string) (from, to int, err error) {
 }
 
 func recoverText(p command.Process, id string, from, to int, re *regexp.Regexp) error {
+	if !originals.ID.MatchString(id) {
+		return recoverSegment(p, id, from, to, re)
+	}
 	dir, err := originals.StateDir(p.Lookup)
 	if err != nil {
 		return err
@@ -101,6 +105,15 @@ func recoverText(p command.Process, id string, from, to int, re *regexp.Regexp) 
 		return fmt.Errorf("%s: %w", id, err)
 	}
 	return show(p.Stdout, whole, first, from, to, re)
+}
+
+// recoverSegment prints a segment of the ledger, such as one that the proxy cleared.
+func recoverSegment(p command.Process, id string, from, to int, re *regexp.Regexp) error {
+	segment, whole, err := ledger.Get(p.Lookup, id)
+	if err != nil {
+		return fmt.Errorf("%s: %w", id, err)
+	}
+	return show(p.Stdout, whole, max(segment.FirstLine, 1), from, to, re)
 }
 
 // show prints a range of lines; with a pattern, those that match, numbered. first is

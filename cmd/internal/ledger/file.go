@@ -1,42 +1,42 @@
 package ledger
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
+
+	"mcp-pruner/cmd/internal/originals"
+	"mcp-pruner/tools/contextgc"
 )
 
 // File is where the ledger is unless a setting says otherwise: in the user's
 // directory for state.
 func File(lookup func(string) (string, bool)) (string, error) {
-	dir := func(name string, more ...string) string {
-		if v, ok := lookup(name); ok && filepath.IsAbs(v) {
-			return filepath.Join(append([]string{v}, more...)...)
-		}
-		return ""
+	dir, err := originals.StateDir(lookup)
+	if err != nil {
+		return "", fmt.Errorf("there is no directory for the ledger (%w): name a file with --store or %s", err, Variable)
 	}
-	var base string
-	switch runtime.GOOS {
-	case "windows":
-		base = dir("LocalAppData")
-	case "darwin":
-		base = dir("HOME", "Library", "Application Support")
-	default:
-		if base = dir("XDG_STATE_HOME"); base == "" {
-			base = dir("HOME", ".local", "state")
-		}
-	}
-	if base == "" {
-		return "", errors.New("there is no home directory for the ledger: name a file with --store or MCP_PRUNER_GC_STORE")
-	}
-	return filepath.Join(base, "mcp-pruner", "ledger.db"), nil
+	return filepath.Join(dir, "ledger.db"), nil
 }
 
-// Exists says whether there is a file.
-func Exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
+// Get returns a segment of the user's ledger and its text. A ledger that is not there
+// is not made.
+func Get(lookup func(string) (string, bool), id string) (contextgc.Segment, string, error) {
+	file, err := Find("", lookup)
+	if err != nil {
+		return contextgc.Segment{}, "", err
+	}
+	if _, err := os.Stat(file); err != nil {
+		return contextgc.Segment{}, "", contextgc.ErrNotFound
+	}
+	store, err := contextgc.Open(contextgc.StoreSettings{File: file})
+	if err != nil {
+		return contextgc.Segment{}, "", err
+	}
+	segment, text, err := store.Get(context.Background(), "", id)
+	return segment, text, errors.Join(err, store.Close())
 }
 
 // Variable names the ledger's file in the environment.

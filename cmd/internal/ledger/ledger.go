@@ -107,10 +107,12 @@ func (l *Ledger) flush() {
 	}
 }
 
-// Observer turns a server's deliveries into segments of a project.
+// Observer turns a server's deliveries into segments of a project. It stores each
+// after its answer is written, so that a server that ends has lost none.
 type Observer struct {
-	Ledger  *Ledger
+	Store   *contextgc.Store
 	Project string
+	Failed  func(error)
 }
 
 // Answering implements states.Observer.
@@ -138,7 +140,9 @@ func (o Observer) Ended(d *states.Delivery) {
 		e.FirstLine = max(d.Source.FirstLine, 1)
 		e.LastLine = e.FirstLine + lines(d.Text) - 1
 	}
-	o.Ledger.Add(e)
+	if _, err := o.Store.Put(context.Background(), e); err != nil {
+		o.Failed(err)
+	}
 }
 
 // typeOf is the segment's type: files and matches are code, everything else that a

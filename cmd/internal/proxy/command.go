@@ -3,15 +3,18 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"io"
+	"log"
 	"net"
+	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/eventlog"
-	"mcp-pruner/cmd/internal/httpserver"
 	"mcp-pruner/cmd/internal/ledger"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm"
@@ -89,16 +92,40 @@ func run(ctx context.Context, p command.Process, o options) error {
 	}
 	logs := eventlog.New(p.Stderr, event.Level(config.LogLevel))
 	defer logs.Close(time.Second)
-	l, err := httpserver.Listen(ctx, "127.0.0.1", o.port)
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.port)))
 	if err != nil {
 		return err
 	}
 	announce(p, l)
 	handler, end := assembleProxy(ctx, p, config, o, logs.Emit)
-	graceful, err := httpserver.Serve(ctx, l, handler)
+	graceful, err := serve(ctx, l, handler)
 	end()
 	logs.Emit(event.New("mcp_pruner.stopped", "", event.Facts{"graceful": graceful, "duration_ms": time.Since(started).Milliseconds()}))
 	return err
+}
+
+// finishWithin is how long answers under way may take once the proxy is to end.
+const finishWithin = 3 * time.Second
+
+// serve answers until ctx ends. graceful says that every answer under way ended.
+func serve(ctx context.Context, l net.Listener, h http.Handler) (graceful bool, err error) {
+	s := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		ErrorLog: log.New(io.Discard, "", 0), // standard error is the event log's
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	select {
+	case err := <-served:
+		return false, err
+	case <-ctx.Done():
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
+	defer cancel()
+	graceful = s.Shutdown(end) == nil
+	_ = s.Close() // whatever is left
+	<-served
+	return graceful, nil
 }
 
 // announce says where the proxy listens, whatever the level of the log.
@@ -111,7 +138,7 @@ func announce(p command.Process, l net.Listener) {
 // assembleProxy puts the parts together. Without a store everything passes through:
 // a broken ledger stops no agent.
 func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, o options, emit func(event.Event)) (*server, func()) {
-	failed := func(err error) { emit(event.New("proxy.store_failed", "", event.Facts{"message": err.Error()})) }
+	failed := func(err error) { emit(event.New("ledger.failed", "", event.Facts{"message": err.Error()})) }
 	if o.policy == policyOff {
 		return newServer(o.upstream, nil, emit), func() {}
 	}
@@ -159,7 +186,7 @@ func openStore(p command.Process, file string, emit func(event.Event)) (*context
 		return nil, err
 	}
 	return contextgc.Open(contextgc.StoreSettings{File: file, Report: func(m string) {
-		emit(event.New("proxy.store_failed", "", event.Facts{"message": m}))
+		emit(event.New("ledger.failed", "", event.Facts{"message": m}))
 	}})
 }
 

@@ -17,8 +17,7 @@ type conversation struct {
 	body    []byte
 	root    string // the project, once it was looked for
 	session string // the client's own name of it, or the hash of how it begins
-	client  string
-	base    int // bytes of the system prompt and the tool definitions
+	base    int    // bytes of the system prompt and the tool definitions
 	turns   []turn
 	results []*result
 

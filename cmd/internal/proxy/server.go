@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"mcp-pruner/cmd/internal/httpserver"
+	"mcp-pruner/cmd/internal/loopback"
 	"mcp-pruner/fsm/event"
 )
 
@@ -54,7 +54,7 @@ func newServer(upstream *url.URL, e *engine, emit func(event.Event)) *server {
 
 // ServeHTTP implements http.Handler.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if why := httpserver.Foreign(r); why != "" {
+	if why := loopback.Foreign(r); why != "" {
 		http.Error(w, why, http.StatusForbidden)
 		return
 	}
@@ -83,7 +83,6 @@ type exchangeKey struct{}
 // exchange is a request that was looked into.
 type exchange struct {
 	api     *api
-	model   string
 	outcome outcome
 }
 

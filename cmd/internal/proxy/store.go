@@ -14,7 +14,7 @@ import (
 // Stub is the text that stands in the place of a cleared result: at most 25 tokens
 // that say how to get it back.
 func Stub(tokens int, segment string) string {
-	return fmt.Sprintf("[cleared: %d tokens; `%s` prints them]", tokens, fresh.Recover(segment))
+	return fmt.Sprintf("[cleared: %d tokens; `%s` prints them]", tokens, fresh.DefaultBack+" "+segment)
 }
 
 // commit keeps the originals, takes the results through the request machine and
@@ -137,7 +137,7 @@ func (w *walk) cut(ctx context.Context, r *result) string {
 	if err != nil || kept.Whole() {
 		return ""
 	}
-	return fresh.Text(body, kept, unknownID)
+	return fresh.Text(body, kept, fresh.DefaultBack+" "+unknownID)
 }
 
 // log is what was said and done before the results of a turn.

@@ -44,6 +44,7 @@ type Settings struct {
 	RecoveryTTL      time.Duration // for which the original of pruned output can be had again
 	RecoveryMaxBytes int64         // of originals; the oldest go first
 	RecoveryStore    string        // file; "" keeps originals in memory
+	GCStore          string        // the ledger's file; "" is the user's
 
 	LogLevel string // the least on standard error
 

@@ -37,9 +37,9 @@ func toolRows() []Row {
 	return []Row{
 		{Name: "MCP_PRUNER_CWD", For: both, Default: ".", Allowed: "an existing directory",
 			Meaning: "Root: relative paths start here, no path may leave it, commands run in it.", Take: takeRoot},
-		{Name: "MCP_PRUNER_TOOLSETS", For: both, Default: "core", Allowed: "names out of core, text separated by commas",
-			Meaning: "`core` is `read`, `bash` and `grep`; `text` is `prune_text` and `recover_text`.",
-			Take:    names(func(s *Settings) *[]string { return &s.Toolsets }, "core", "text")},
+		{Name: "MCP_PRUNER_TOOLSETS", For: both, Default: "core", Allowed: "names out of core, text, gc separated by commas",
+			Meaning: "`core` is `read`, `bash` and `grep`; `text` is `prune_text` and `recover_text`; `gc` is the six tools of docs/GC.md.",
+			Take:    names(func(s *Settings) *[]string { return &s.Toolsets }, "core", "text", "gc")},
 		{Name: "MCP_PRUNER_TOOLS", For: both, Allowed: "names out of read, bash, grep separated by commas",
 			Meaning: "Narrows `core`, e.g. `read,grep` for a server without a shell.",
 			Take:    unlessEmpty(names(func(s *Settings) *[]string { return &s.Tools }, "read", "bash", "grep"))},
@@ -87,6 +87,9 @@ func recoveryRows() []Row {
 		{Name: "MCP_PRUNER_RECOVERY_STORE", For: Servers, Allowed: "a file path",
 			Meaning: "A file that keeps originals across restarts; unset keeps them in memory.",
 			Take:    text(func(s *Settings) *string { return &s.RecoveryStore })},
+		{Name: "MCP_PRUNER_GC_STORE", For: both, Allowed: "a file path",
+			Meaning: "The ledger of toolset `gc`, `mcp-pruner gc` and `proxy`; unset is `ledger.db` in the user's state directory. Set, the server records its answers there without the toolset, too.",
+			Take:    text(func(s *Settings) *string { return &s.GCStore })},
 	}
 }
 

@@ -1,0 +1,152 @@
+// Package gccmd is the verb gc: the ledger's tools on the command line.
+package gccmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/cmd/internal/ledger"
+	"mcp-pruner/cmd/internal/settings"
+	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
+	"mcp-pruner/states"
+	"mcp-pruner/tools/contextgc"
+)
+
+// verb is what the verbs below gc share.
+type verb struct {
+	p       command.Process
+	version string
+	store   string
+	project string
+	json    bool
+}
+
+// Command is the verb.
+func Command(p command.Process, version string) *cobra.Command {
+	v := &verb{p: p, version: version}
+	c := &cobra.Command{
+		Use:   "gc",
+		Short: "Look into the ledger of what agents were given, and prune it",
+		Long: `The ledger has every output that this program's server, hooks and proxy saw. These verbs do what the
+tools of toolset gc do, and call them in the same way. docs/GC.md explains the ledger.`,
+	}
+	f := c.PersistentFlags()
+	f.StringVar(&v.store, "store", "", "the ledger's file (default: MCP_PRUNER_GC_STORE, else in the user's state directory)")
+	f.StringVar(&v.project, "project-id", "", "the project (default: this folder's)")
+	f.BoolVar(&v.json, "json", false, "print one JSON value")
+	c.AddCommand(v.analyze(), v.prune(), v.pin("pin", "Protect segments from pruning"), v.pin("unpin", "Allow segments to be pruned again"),
+		v.get(), v.search(), v.stats(), settingsCommand(p))
+	return c
+}
+
+// arguments of a tool's call: what was given on the command line.
+type arguments map[string]any
+
+func (a arguments) add(name string, value any, given bool) {
+	if given {
+		a[name] = value
+	}
+}
+
+// call runs a tool through the request machine and prints its result.
+func (v *verb) call(ctx context.Context, tool string, args arguments, show func(io.Writer, json.RawMessage) error) error {
+	store, err := v.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }() // nothing is pending
+	config, _, err := settings.Load(settings.Stdio, nil, v.p.Lookup)
+	if err != nil {
+		return command.Usagef("%w", err)
+	}
+	machine, err := fsm.Compile(fsm.RequestTable())
+	if err != nil {
+		return err
+	}
+	pipeline := &states.Pipeline{Machine: machine, Tools: contextgc.Toolset{Store: store}.Tools()}
+	if config.Trace != "" {
+		file, err := trace.Open(config.Trace, config.TraceMaxBytes, func(err error) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: trace: %v\n", err) })
+		if err != nil {
+			return fmt.Errorf("MCP_PRUNER_TRACE: %w", err)
+		}
+		defer func() { _ = file.Close() }()
+		pipeline.Observers = []states.Observer{states.Tracer{Trace: file, Version: v.version, Detail: config.TraceFull}}
+	}
+	call := pipeline.Run(ctx, states.Request{Params: map[string]any{"name": tool, "arguments": map[string]any(args)}, Client: "command-line"})
+	return v.answer(ctx, call, show)
+}
+
+// answer prints what a call was answered.
+func (v *verb) answer(ctx context.Context, call *states.Call, show func(io.Writer, json.RawMessage) error) error {
+	a := call.Answer()
+	switch {
+	case a.Kind == states.NoAnswer:
+		return ctx.Err()
+	case a.Kind == states.InvalidParams:
+		call.Answering(0)
+		return command.Usagef("%s", described(a.Issues))
+	case a.IsError:
+		call.Answering(len(a.Text))
+		call.Written(ctx)
+		return errors.New(strings.TrimPrefix(a.Text, "Error "))
+	case a.Kind != states.Result:
+		return errors.New("internal error")
+	}
+	structured, err := json.Marshal(a.Structured)
+	if err != nil {
+		return err
+	}
+	call.Answering(len(a.Text))
+	if v.json {
+		_, err = fmt.Fprintf(v.p.Stdout, "%s\n", structured)
+	} else {
+		err = show(v.p.Stdout, structured)
+	}
+	if err != nil {
+		call.WriteFailed(ctx, err)
+		return err
+	}
+	call.Written(ctx)
+	return nil
+}
+
+// described turns issues into flags and what is wrong with them.
+func described(issues []states.Issue) string {
+	var parts []string
+	for _, i := range issues {
+		name := strings.TrimPrefix(i.Path, "arguments.")
+		name, _, _ = strings.Cut(name, ".")
+		parts = append(parts, "--"+strings.ReplaceAll(name, "_", "-")+": "+strings.ReplaceAll(i.Code, "_", " "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (v *verb) open() (*contextgc.Store, error) {
+	file, err := ledger.Find(v.store, v.p.Lookup)
+	if err != nil {
+		return nil, err
+	}
+	return contextgc.Open(contextgc.StoreSettings{File: file, Report: func(m string) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: %s\n", m) }})
+}
+
+// with are a call's arguments with the project among them.
+func (v *verb) with(args arguments) (arguments, error) {
+	args["project_id"] = v.project
+	if v.project == "" {
+		root, err := os.Getwd()
+		if err != nil {
+			return nil, err
+		}
+		args["project_id"] = contextgc.ProjectOf(root)
+	}
+	return args, nil
+}
