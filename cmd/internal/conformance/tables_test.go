@@ -196,7 +196,9 @@ func TestEveryRunRowOverHTTPIsTranscribed(t *testing.T) {
 func TestEveryEventIsEmittedSomewhere(t *testing.T) {
 	emitted := []string{"mcp_pruner.stopped", "mcp_pruner.kill_escalated", "mcp_pruner.log_dropped", "mcp_pruner.trace_failed",
 		"mcp_pruner.setting_unknown", "mcp_pruner.accept_failed", "mcp_pruner.warning",
-		"proxy.ready", "proxy.cleared", "proxy.passed_through", "proxy.upstream_failed", "ledger.failed"}
+		"proxy.ready", "proxy.cleared", "proxy.passed_through", "proxy.upstream_failed", "ledger.failed",
+		"gateway.freeze_failed", "gateway.upstream_failed", "gateway.upstream_lost", "gateway.upstream_ready", "gateway.upstream_stderr",
+		"gateway.upstream_tool_skipped"}
 	for _, m := range machines(t) {
 		for _, r := range m.code.Rows {
 			emitted = append(emitted, strings.Fields(r.Events)...)

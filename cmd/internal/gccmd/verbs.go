@@ -238,6 +238,7 @@ func showUsage(w io.Writer, list []contextgc.Usage) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, "The bill is in fresh input tokens, from the API's own usage. Saved is the share of the bill without clearing, re-writing the cache included.")
+	_, err := fmt.Fprint(w, "The bill is in fresh input tokens, from the API's own usage. Saved is the share of the bill without\n"+
+		"clearing; what writing the cache again cost is taken off.\n")
 	return err
 }
