@@ -22,13 +22,12 @@ var allSystems = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/
 
 // release is one commit's worth of files in one folder.
 type release struct {
-	out      string
-	version  string
-	commit   string
-	when     time.Time // of the commit; every file in an archive has it
-	extras   []file    // what every archive has beside the binary
-	licenses []file
-	built    []string // the systems
+	out     string
+	version string
+	commit  string
+	when    time.Time // of the commit; every file in an archive has it
+	extras  []file    // what every archive has beside the binary
+	built   []string  // the systems
 }
 
 // file is one file of an archive.
