@@ -2,6 +2,7 @@ package runnerfsm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -32,7 +33,7 @@ func (Claude) Args(l Launch) []string {
 	if !slices.Contains(claudeFormats, last(formats)) {
 		options = l.Options // for Claude to refuse
 	}
-	args := []string{"-p", formatOption, "stream-json", "--verbose", "--mcp-config=" + l.Servers.JSON()}
+	args := []string{"-p", formatOption, "stream-json", "--verbose", "--mcp-config=" + cmp.Or(l.ConfigFile, l.Servers.JSON())}
 	for _, name := range l.Servers.names() {
 		args = append(args, ClaudeTools(name, l.Tools)...)
 	}

@@ -48,8 +48,14 @@ func (Codex) Args(l Launch) []string {
 	return withPrompt(append(args, options...), l.Prompt)
 }
 
-// Env is nothing: what the server is to see is named in its entry.
-func (Codex) Env(Launch) []string { return nil }
+// Env has the token of a server over HTTP. What a server that Codex starts is to see is
+// named in its entry.
+func (Codex) Env(l Launch) []string {
+	if token := l.Servers[ServerName].Token; token != "" {
+		return []string{tokenVariable + "=" + token}
+	}
+	return nil
+}
 
 // Read follows "codex exec --json".
 func (Codex) Read(l Launch, out Output) Reader {

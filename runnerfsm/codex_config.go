@@ -29,6 +29,9 @@ func CodexConfig(l Launch) []string {
 		server, key := l.Servers[name], codexServers+"."+name+"."
 		if server.URL != "" {
 			settings = append(settings, key+"url="+tomlString(server.URL))
+			if server.Token != "" {
+				settings = append(settings, key+"bearer_token_env_var="+tomlString(tokenVariable))
+			}
 		} else {
 			settings = append(settings, codexCommand(key, server, l.Passed)...)
 		}

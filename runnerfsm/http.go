@@ -62,6 +62,7 @@ func RunHTTP(ctx context.Context, o HTTPOptions) (Result, error) {
 		o.MaxFailures = maxFailures
 	}
 	h := &owned{run: newRun(o.Options), options: o}
+	defer func() { h.secrets.remove() }()
 	return h.drive(ctx, httpTable, map[fsm.State]handler{
 		fsm.RunInit:     h.decide,
 		fsm.RunStarting: h.start,
@@ -121,12 +122,26 @@ func (h *owned) spawn() error {
 	if program := LookPath(command[0], env); program != "" {
 		command[0] = program
 	}
+	env, err := h.guard(env)
+	if err != nil {
+		return err
+	}
 	server, err := startServer(h.Keeper, command, env, h.Settings.Root, h.options.ServerLog)
 	if err != nil {
 		return err
 	}
 	h.server = server
 	return nil
+}
+
+// guard makes the server ask for a token that only this run has: every user of the
+// machine could use its tools otherwise. A server that is not ours ignores it.
+func (h *owned) guard(env []string) ([]string, error) {
+	var err error
+	if h.secrets, err = newSecrets(); err != nil {
+		return nil, err
+	}
+	return append(env, tokenFileVariable+"="+h.secrets.tokenFile()), nil
 }
 
 // await waits until the server is healthy, or what keeps it from that.
@@ -180,7 +195,11 @@ func (h *owned) neverReady(failed func(string) fsm.Facts) (fsm.Trigger, fsm.Fact
 // server is lost, be it to everybody or to this client alone.
 func (h *owned) watch(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	host, port := h.server.address()
-	h.phase = h.launch(ctx, Servers{ServerName: {URL: serverURL(host, port) + "/mcp"}})
+	entry := Server{URL: serverURL(host, port) + "/mcp"}
+	if h.secrets != nil {
+		entry.Token = h.secrets.token
+	}
+	h.phase = h.launch(ctx, Servers{ServerName: entry})
 	probes := newProber(h.options.HealthEvery, h.server)
 	defer probes.stop()
 	for {

@@ -127,6 +127,7 @@ func (d *httpDialogue) log(t *testing.T, e event.Event) {
 
 var (
 	port     = regexp.MustCompile(`(127\.0\.0\.1:|"port":)\d+`)
+	secrets  = regexp.MustCompile(`/\S*/mcp-pruner-run-\d+`)
 	duration = regexp.MustCompile(`("duration_ms":)\d+`)
 )
 
@@ -137,6 +138,7 @@ func (d *httpDialogue) check(t *testing.T, result runnerfsm.Result) {
 	got := d.shown(t, result)
 	got["events"] = d.events.String()
 	for name, text := range got {
+		text = secrets.ReplaceAllString(text, "$$SECRETS")
 		got[name] = duration.ReplaceAllString(port.ReplaceAllString(text, "${1}PORT"), "${1}MS")
 	}
 	d.compare(t, got)

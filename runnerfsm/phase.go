@@ -56,6 +56,12 @@ func (r *run) start(p *phase, servers Servers) (*keeper.Kept, error) {
 		Servers: servers, Lost: r.wanted && len(servers) == 0, Passed: slices.Concat(r.Settings.Passed(), r.handedOver), Tools: r.Settings.Tools(r.shell),
 		Options: r.ProviderOptions, Prompt: r.Prompt, StartTimeout: r.StartTimeout,
 	}
+	if r.secrets != nil && len(servers) > 0 {
+		var err error
+		if launch.ConfigFile, err = r.secrets.config(servers); err != nil {
+			return nil, err
+		}
+	}
 	program := LookPath(r.Provider.Program(), r.Settings.Env)
 	if program == "" {
 		return nil, fmt.Errorf("%s is not on PATH", r.Provider.Program())

@@ -30,6 +30,7 @@ type Provider interface {
 // Launch is one start of a client.
 type Launch struct {
 	Servers      Servers  // what to inject; empty runs the client as it is
+	ConfigFile   string   // a file with them, for a client that takes one; "": there is no secret in them
 	Lost         bool     // they were to be injected, and could not be
 	Passed       []string // variables the servers are to see, by name
 	Tools        []string // of the servers: offered, and used without asking; no others are

@@ -61,6 +61,7 @@ type run struct {
 	answer      output   // Stdout, as it is left to a reader
 	wanted      bool     // servers were to be injected
 	shell       bool     // the server's bash is offered
+	secrets     *secrets // of a run over HTTP whose server asks for a token
 	handedOver  []string // variables of the server's entry that stand in the environment instead
 	phase       *phase   // the latest launch; nil before the first
 	live        sync.WaitGroup

@@ -18,7 +18,8 @@ type Server struct {
 	Args    []string          `json:"args"`
 	Env     map[string]string `json:"env"`
 
-	URL string `json:"-"` // over HTTP; the rest is empty then
+	URL   string `json:"-"` // over HTTP; the rest is empty then
+	Token string `json:"-"` // that a server over HTTP asks for; never on a command line
 }
 
 // MarshalJSON writes the kind of entry it is.
@@ -27,10 +28,15 @@ func (s Server) MarshalJSON() ([]byte, error) {
 		type stdio Server
 		return []byte(marshal(stdio(s))), nil
 	}
+	var headers map[string]string
+	if s.Token != "" {
+		headers = map[string]string{"Authorization": "Bearer " + s.Token}
+	}
 	return []byte(marshal(struct {
-		Type string `json:"type"`
-		URL  string `json:"url"`
-	}{"http", s.URL})), nil
+		Type    string            `json:"type"`
+		URL     string            `json:"url"`
+		Headers map[string]string `json:"headers,omitempty"`
+	}{"http", s.URL, headers})), nil
 }
 
 // JSON is the entry by itself.
