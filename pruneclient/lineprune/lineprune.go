@@ -125,7 +125,10 @@ func (s Survey) With(opts Options) Survey {
 // Choose is what Prune returns.
 func (s Survey) Choose() Result {
 	if s.ranking != nil {
-		return choose.Ranges(s.text, s.relevance, s.confidence, *s.ranking, s.opts.choosing())
+		res := choose.Ranges(s.text, s.relevance, s.confidence, *s.ranking, s.opts.choosing())
+		if s.Kind != Logs || !res.Whole() {
+			return res
+		}
 	}
 	return choose.Lines(s.text, s.relevance, s.confidence, s.opts.choosing())
 }

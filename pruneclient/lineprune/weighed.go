@@ -4,11 +4,15 @@ import (
 	"cmp"
 
 	"mcp-pruner/pruneclient/lineprune/learned"
+	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // Weighed is the same survey ranked by learned weights instead of the rules' score,
-// which is one of their features.
+// which is one of their features. A log that is asked for its failure keeps the rules.
 func (s Survey) Weighed(weights *learned.Weights) Survey {
+	if s.tellsOfFailure() {
+		return s
+	}
 	r := weights.Rank(s.Input())
 	s.ranking = &r
 	return s
@@ -33,4 +37,10 @@ var learnedKinds = map[Kind]learned.Kind{Code: learned.Code, Logs: learned.Logs,
 func (o Options) weighs(lines int) bool {
 	limited := o.LimitRatio || o.MaxPruneRatio > 0 || o.MinKeepLines > 0
 	return !limited && lines <= learned.MaxLines && len(o.Call.Args)+len(o.Call.Context) > 0
+}
+
+// tellsOfFailure says whether a log is asked for its failure and has one: the rules know
+// more of those than any session shows.
+func (s Survey) tellsOfFailure() bool {
+	return s.Kind == Logs && s.text.Question.Failure && s.confidence >= tuning.MinConfidence
 }

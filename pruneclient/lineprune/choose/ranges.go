@@ -28,6 +28,8 @@ func (p *chooser) decideRanges(ranking learned.Ranking) (keep []cause, warnings 
 		return p.ranges(ranking), nil
 	case p.Doc.Total < tuning.ShortText:
 		return p.everything(), []string{TooShort}
+	case !ranking.Informed() && p.confidence < tuning.CallConfidence:
+		return p.everything(), []string{LowConfidence}
 	}
 	if keep = p.ranges(ranking); !p.gains(keep) {
 		return p.everything(), []string{NoGain}
@@ -47,7 +49,11 @@ func (p *chooser) ranges(ranking learned.Ranking) []cause {
 	if p.budgeted() {
 		chosen = plan.Within(int(p.opts.Budget * float64(p.Doc.Total)))
 	} else {
-		plan.At(tuning.RangePrice, chosen)
+		share := int64(tuning.CallShare)
+		if ranking.Informed() {
+			share = tuning.SessionShare
+		}
+		plan.At(plan.Average()*share/100, chosen)
 	}
 	for i, yes := range chosen {
 		if yes && keep[i] == dropped {

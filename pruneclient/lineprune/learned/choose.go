@@ -31,6 +31,17 @@ type Plan struct {
 	Forced []bool  // lines that are kept in any case; nil: none
 }
 
+// Average is the gain of an average token: a price that does not depend on how sure the
+// ranking is of the text as a whole.
+func (p *Plan) Average() int64 {
+	gain, tokens := int64(0), int64(0)
+	for i, g := range p.Gain {
+		gain += g
+		tokens += int64(p.Tokens[i])
+	}
+	return gain / max(tokens, 1)
+}
+
 // At keeps the ranges whose gain is worth price for every token, markers included: the
 // best choice there is at that price.
 func (p *Plan) At(price int64, keep []bool) {

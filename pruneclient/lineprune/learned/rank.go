@@ -66,6 +66,9 @@ func (w *Weights) Rank(in *Input) Ranking {
 	return r
 }
 
+// Informed says whether the session was known.
+func (r Ranking) Informed() bool { return len(r.in.Events) > 0 }
+
 // Plan prepares a choice in which every omitted range costs a marker.
 func (r Ranking) Plan(marker int) *Plan {
 	return &Plan{Gain: gainOf(r.in, r.Scores), Tokens: r.in.Tokens, Marker: int32(marker)}

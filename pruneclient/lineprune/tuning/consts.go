@@ -94,7 +94,11 @@ const (
 	MarkerTokens  = 16   // about what one marker costs
 )
 
-// Learned ranking (docs/LEARNED.md has the curve).
+// Learned ranking, set by cross-validation over sessions (docs/LEARNED.md). A range is
+// kept if it is expected to hold, for its tokens, so many percent of what an average line
+// of the text holds.
 const (
-	RangePrice = 2048 // 4096ths: share of what is needed that one share of the tokens has to be expected to hold
+	SessionShare   = 60  // percent, within a session
+	CallShare      = 70  // percent, where only the question and the call are known
+	CallConfidence = 0.4 // evidence of an answer without which a text then comes back whole
 )

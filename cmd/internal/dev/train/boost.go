@@ -30,7 +30,7 @@ type boosting struct {
 	colShare float64 // features that each tree may ask about
 }
 
-var defaults = boosting{trees: 250, rate: 0.08, bins: 48, minChild: 1.5, ridge: 2, rowShare: 0.5, colShare: 0.3}
+var defaults = boosting{trees: 200, rate: 0.08, bins: 48, minChild: 1.5, ridge: 2, rowShare: 0.5, colShare: 0.3}
 
 // grower grows a forest on one sample.
 type grower struct {

@@ -18,12 +18,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/session"
 )
 
-// Weights of the three kinds of examples. sessionbench is chosen with care; replay's
-// own rules find more of the same, with less; prunebench's questions were not an agent's.
-const (
-	replayWeight = 0.5
-	pruneWeight  = 0.3
-)
+// pruneWeight is what a question of prunebench weighs in training, an agent's being 1.
+const pruneWeight = 0.3
 
 // benchCase is a case of sessionbench or prunebench.
 type benchCase struct {
@@ -107,7 +103,7 @@ func loadSessions(ctx context.Context, dir string) ([]*example, map[string][]ses
 				contexts[stepKey(name, s.ID, c.Step)] = c.Context
 				if len(c.Gold) > 0 && c.Question != "" {
 					out = append(out, &example{
-						question: c.Question, text: c.Text, task: string(c.Call.Kind), gold: c.Gold, weight: replayWeight,
+						question: c.Question, text: c.Text, task: string(c.Call.Kind), gold: c.Gold, weight: 1,
 						call:  session.Call{Tool: c.Call.Tool, Args: c.Args, Context: c.Context},
 						group: s.ID, repo: repoOf(name, s.ID),
 					})
