@@ -9,9 +9,9 @@ import (
 // When a result is pruned at all. The numbers are where replay nets most on the dev
 // halves; docs/BILL.md has the curve.
 const (
-	MinTokens   = 1000 // smaller results are not worth a header and a possible second call
-	NarrowLines = 250  // a read of so few lines of its own choice is what the agent wants
-	editMemory  = 40   // turns for which an edited file counts as being worked on
+	MinTokens   = 800 // smaller results are not worth a header and a possible second call
+	NarrowLines = 120  // a read of so few lines of its own choice is what the agent wants
+	editMemory  = 10   // turns for which an edited file counts as being worked on
 )
 
 // Decision says whether a result may be pruned, and if not why, in words for a log.
@@ -53,14 +53,21 @@ func (l *Log) decideFile(c Call, file string) Decision {
 // change matches words for a change that the agent is about to make.
 var change = regexp.MustCompile(`(?i)\b(?:updat|modif|chang|edit|fix|add|insert|remov|delet|renam|refactor|rewrit|replac|implement|mov(?:e|ing)|extract|extend|correct|creat|writ(?:e|ing)|simplif|migrat|convert)\w*`)
 
-// toBeChanged says whether the words before the call name the file together with a
+// toBeChanged says whether a sentence before the call names the file together with a
 // change.
 func (l *Log) toBeChanged(c Call, file string) bool {
-	question := l.Question(c)
-	if !change.MatchString(question) {
+	base := strings.ToLower(path.Base(strings.ReplaceAll(file, `\`, "/")))
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	if len(stem) <= 2 {
 		return false
 	}
-	base := path.Base(strings.ReplaceAll(file, `\`, "/"))
-	stem := strings.TrimSuffix(base, path.Ext(base))
-	return len(stem) > 2 && strings.Contains(strings.ToLower(question), strings.ToLower(stem))
+	for _, sentence := range sentences.Split(strings.ToLower(l.Question(c)), -1) {
+		if strings.Contains(sentence, stem) && change.MatchString(sentence) {
+			return true
+		}
+	}
+	return false
 }
+
+// sentences matches what ends a sentence. The point within a file's name does not.
+var sentences = regexp.MustCompile(`[.!?;:]\s+|\n+`)
