@@ -26,6 +26,9 @@ const (
 	patience  = 2 * time.Second // then the result stays as it was
 	maxInput  = 64 << 20        // bytes of a client's message
 	tailBytes = 512 << 10       // of the transcript that are read, from its end
+
+	lateBy    = 120 * time.Millisecond // how far a transcript may lag behind
+	lookAgain = 10 * time.Millisecond
 )
 
 // finished is a client's message about a tool that has run.
@@ -155,9 +158,7 @@ func (f finished) body(kind history.Kind) fresh.Body {
 func (s state) know(c client, f finished, size int, r *fresh.Result) bool {
 	var log history.Log
 	if f.transcript != "" {
-		if session, err := sessions.Tail(f.transcript, c.name, f.agent, tailBytes); err == nil {
-			feed(&log, session, f.id)
-		}
+		feed(&log, s.transcript(c, f), f.id)
 	}
 	if len(f.said) > 0 || f.prompt != "" {
 		log.User(f.prompt)
@@ -168,6 +169,18 @@ func (s state) know(c client, f finished, size int, r *fresh.Result) bool {
 	}
 	r.Question, r.Context = log.Question(r.Call), log.Context()
 	return log.Decide(r.Call, size).Prune
+}
+
+// transcript reads the session up to the call. Clients write their transcripts a
+// little later than they run hooks, so a call that is not there yet is waited for.
+func (s state) transcript(c client, f finished) sessions.Session {
+	for waited := time.Duration(0); ; waited += lookAgain {
+		session, err := sessions.Tail(f.transcript, c.name, f.agent, tailBytes)
+		if err != nil || f.id == "" || waited >= lateBy || session.Uses(f.id) {
+			return session
+		}
+		time.Sleep(lookAgain)
+	}
 }
 
 // feed tells the log what happened before a call. Where the transcript does not have

@@ -36,7 +36,9 @@ func (w *world) say(words string) {
 	w.t.Helper()
 	lines := []any{
 		map[string]any{"type": "user", "sessionId": "s", "message": map[string]any{"role": "user", "content": "fix it"}},
-		map[string]any{"type": "assistant", "sessionId": "s", "message": map[string]any{"id": "m1", "content": []any{map[string]any{"type": "text", "text": words}}}},
+		map[string]any{"type": "assistant", "sessionId": "s", "message": map[string]any{"id": "m1", "content": []any{
+			map[string]any{"type": "text", "text": words}, map[string]any{"type": "tool_use", "id": "t1", "name": "Read", "input": map[string]any{}},
+		}}},
 	}
 	var text bytes.Buffer
 	for _, line := range lines {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"mcp-pruner/cmd/internal/fresh"
 	"mcp-pruner/pruneclient/history"
@@ -38,6 +39,9 @@ func readCodex(message []byte) (finished, bool) {
 		f.text = s
 	} else {
 		f.text = mcpText(m["tool_response"])
+	}
+	if strings.Contains(f.text, "Warning: truncated output (original token count") {
+		return finished{}, false // Codex cut it before: the whole cannot be recovered
 	}
 	return f, f.text != "" && (history.KindOf(f.tool) == history.Bash || history.KindOf(f.tool) == history.Other)
 }

@@ -2,7 +2,10 @@
 // collections of sessions as JSON lines, all into the same steps.
 package sessions
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Kind is what a step of a session is.
 type Kind string
@@ -62,6 +65,11 @@ func (s Session) Measured() bool {
 		}
 	}
 	return calls > 0
+}
+
+// Uses says whether the session has a tool call of that id.
+func (s Session) Uses(id string) bool {
+	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Kind == Use && step.ID == id })
 }
 
 // plainText is what a message's content says: a string, or the text blocks of a list.

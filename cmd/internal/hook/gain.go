@@ -1,0 +1,168 @@
+package hook
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/cmd/internal/originals"
+	"mcp-pruner/cmd/internal/replay"
+)
+
+// GainCommand is the verb gain.
+func GainCommand(p command.Process) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "gain",
+		Short: "Say what the hooks have saved and lost so far",
+		Long: `Adds up what the hooks cut, from their ledger and the client's own transcripts: what
+carrying the cut tokens would have cost, what getting some of them back did cost, and
+what remains. Prices are relative to a fresh input token, as in replay.`,
+		Args: command.NoArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			dir, err := originals.StateDir(p.Lookup)
+			if err != nil {
+				return err
+			}
+			g, err := gainOf(c.Context(), state{dir, time.Now}.entries())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				enc := json.NewEncoder(p.Stdout)
+				enc.SetIndent("", "  ")
+				return enc.Encode(g)
+			}
+			return g.show(p.Stdout)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON value")
+	return c
+}
+
+// gain is what hooks saved and lost.
+type gain struct {
+	Sessions int             `json:"sessions"`
+	Unknown  int             `json:"results_without_transcript"` // counted at the price of one call
+	Total    part            `json:"total"`
+	Bill     float64         `json:"bill"` // of the sessions whose transcripts are there
+	Net      float64         `json:"net_pct"`
+	Tools    map[string]part `json:"tools"`
+	Days     map[string]part `json:"days"`
+}
+
+// part is a part of it. Prices are in fresh input tokens.
+type part struct {
+	Results int     `json:"results"`
+	Tokens  int     `json:"tokens_cut"`
+	Gross   float64 `json:"gross"`
+	Rereads float64 `json:"rereads"`
+	Net     float64 `json:"net"`
+	Again   int     `json:"recovered"` // results of which something was fetched again
+}
+
+func (a part) plus(b part) part {
+	return part{a.Results + b.Results, a.Tokens + b.Tokens, a.Gross + b.Gross, a.Rereads + b.Rereads, a.Net + b.Net, a.Again + b.Again}
+}
+
+func gainOf(ctx context.Context, entries []entry) (*gain, error) {
+	g := &gain{Tools: map[string]part{}, Days: map[string]part{}}
+	byTranscript := map[string][]entry{}
+	for _, e := range entries {
+		if e.ID != "" {
+			byTranscript[e.Transcript] = append(byTranscript[e.Transcript], e)
+		}
+	}
+	if len(byTranscript) == 0 {
+		return nil, errors.New("no hook has cut anything yet; \"mcp-pruner init CLIENT\" sets hooks up")
+	}
+	for _, path := range slices.Sorted(maps.Keys(byTranscript)) {
+		session, err := replay.Open(ctx, path)
+		if err != nil && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		g.Sessions++
+		if session != nil {
+			g.Bill += session.Bill()
+		}
+		for _, e := range byTranscript[path] {
+			g.add(e, session)
+		}
+	}
+	if g.Bill > 0 {
+		g.Net = 100 * g.Total.Net / g.Bill
+	}
+	return g, nil
+}
+
+func (g *gain) add(e entry, session *replay.Carried) {
+	cut := e.Tokens - e.Sent
+	p := part{Results: 1, Tokens: cut}
+	weight, rereads := replay.DefaultPrices.CacheWrite, 0.0
+	known := false
+	if session != nil {
+		weight, rereads, known = session.Result(e.Call, e.ID)
+	}
+	if !known {
+		g.Unknown++
+		weight = replay.DefaultPrices.CacheWrite
+	}
+	p.Gross, p.Rereads = float64(cut)*weight, rereads
+	p.Net = p.Gross - p.Rereads
+	if rereads > 0 {
+		p.Again = 1
+	}
+	g.Total = g.Total.plus(p)
+	g.Tools[e.Tool] = g.Tools[e.Tool].plus(p)
+	day := e.Time.Format(time.DateOnly)
+	g.Days[day] = g.Days[day].plus(p)
+}
+
+func (g *gain) show(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d results cut in %d sessions: %d tokens, worth %.0f fresh input tokens over the calls that carried them;\n", g.Total.Results, g.Sessions, g.Total.Tokens, g.Total.Gross)
+	fmt.Fprintf(&b, "%d were fetched again, which cost %.0f. Net %+.0f", g.Total.Again, g.Total.Rereads, g.Total.Net)
+	if g.Bill > 0 {
+		fmt.Fprintf(&b, ", %+.1f %% of these sessions' bill", g.Net)
+	}
+	b.WriteString(".\n")
+	if g.Total.Net < 0 {
+		b.WriteString("You lost: \"mcp-pruner init CLIENT --uninstall\" takes the hooks out.\n")
+	}
+	if g.Unknown > 0 {
+		fmt.Fprintf(&b, "%d results are not in a transcript that can be read; they count once, as written to the cache.\n", g.Unknown)
+	}
+	b.WriteByte('\n')
+	table(&b, "tool", g.Tools)
+	b.WriteByte('\n')
+	table(&b, "day", g.Days)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func table(b *strings.Builder, what string, parts map[string]part) {
+	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
+	fmt.Fprintf(w, "%s\tresults\ttokens cut\tgross\tre-reads\tnet\n", what)
+	names := slices.SortedFunc(maps.Keys(parts), func(a, c string) int {
+		if what == "day" {
+			return cmp.Compare(a, c)
+		}
+		return cmp.Or(cmp.Compare(parts[c].Net, parts[a].Net), cmp.Compare(a, c))
+	})
+	for _, name := range names {
+		p := parts[name]
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.0f\t%.0f\t%+.0f\n", name, p.Results, p.Tokens, p.Gross, p.Rereads, p.Net)
+	}
+	_ = w.Flush() // into memory
+}

@@ -1,0 +1,56 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/command"
+)
+
+func gainVerb(w *world, args ...string) (int, string) {
+	var stdout, stderr bytes.Buffer
+	p := command.Process{Args: args, Env: []string{"XDG_STATE_HOME=" + w.state}, Stdout: &stdout, Stderr: &stderr}
+	code := command.Verb(context.Background(), GainCommand(p), p)
+	return code, stdout.String() + stderr.String()
+}
+
+func TestGainAddsUpWhatTranscriptsSay(t *testing.T) {
+	w := newWorld(t)
+	code, out := gainVerb(w)
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "no hook has cut anything yet")
+
+	require.NotEmpty(t, w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(source(), 1))))
+	f, err := os.OpenFile(w.transcript, os.O_APPEND|os.O_WRONLY, 0o600)
+	require.NoError(t, err)
+	usage := func(read, write int) map[string]any {
+		return map[string]any{"input_tokens": 0, "cache_creation_input_tokens": write, "cache_read_input_tokens": read, "output_tokens": 0}
+	}
+	enc := json.NewEncoder(f)
+	for _, line := range []map[string]any{
+		{"type": "assistant", "sessionId": "s", "message": map[string]any{"id": "m1", "usage": usage(0, 1000), "content": []any{map[string]any{"type": "tool_use", "id": "t1", "name": "Read", "input": map[string]any{"file_path": "/r/store.go"}}}}},
+		{"type": "user", "sessionId": "s", "message": map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "t1", "content": "short"}}}},
+		{"type": "assistant", "sessionId": "s", "message": map[string]any{"id": "m2", "usage": usage(1000, 500), "content": "good"}},
+		{"type": "assistant", "sessionId": "s", "message": map[string]any{"id": "m3", "usage": usage(1500, 10), "content": "done"}},
+	} {
+		require.NoError(t, enc.Encode(line))
+	}
+	require.NoError(t, f.Close())
+
+	code, out = gainVerb(w, "--json")
+	require.Equal(t, 0, code, out)
+	var g gain
+	require.NoError(t, json.Unmarshal([]byte(out), &g))
+	require.Equal(t, 1, g.Total.Results)
+	require.Zero(t, g.Unknown)
+	require.InDelta(t, float64(g.Total.Tokens)*(1.25+0.1), g.Total.Gross, 1e-6, "written once and read once")
+	require.Equal(t, g.Total, g.Tools["Read"])
+	code, out = gainVerb(w)
+	require.Equal(t, 0, code)
+	require.Contains(t, out, "1 results cut in 1 sessions")
+}
