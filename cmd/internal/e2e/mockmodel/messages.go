@@ -43,17 +43,17 @@ func (m *Model) messages(w http.ResponseWriter, r *http.Request) {
 }
 
 func stopReason(t Turn) string {
-	if t.Text != "" {
+	if len(t.Calls) == 0 {
 		return "end_turn"
 	}
 	return "tool_use"
 }
 
 func contentBlocks(n int, t Turn) []map[string]any {
-	if t.Text != "" {
-		return []map[string]any{{"type": "text", "text": t.Text}}
-	}
 	var blocks []map[string]any
+	if t.Text != "" {
+		blocks = append(blocks, map[string]any{"type": "text", "text": t.Text})
+	}
 	for i, c := range t.Calls {
 		name := c.Tool
 		if c.Server != "" {

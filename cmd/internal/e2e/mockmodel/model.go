@@ -21,7 +21,8 @@ type Call struct {
 	Args   map[string]any
 }
 
-// Turn is one answer of the model: calls, or a final text.
+// Turn is one answer of the model: calls, with words before them or without, or a
+// final text.
 type Turn struct {
 	Calls []Call
 	Text  string
@@ -68,6 +69,9 @@ func Start(t testing.TB, turns ...Turn) *Model {
 	m.URL = server.URL
 	return m
 }
+
+// Play replaces the script, before the first request.
+func (m *Model) Play(turns ...Turn) { m.turns = turns }
 
 func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.mux.ServeHTTP(w, r) }
 

@@ -47,13 +47,13 @@ func responseEvents(id string, n int, t Turn) []map[string]any {
 }
 
 func responseItems(n int, t Turn) []map[string]any {
+	var items []map[string]any
 	if t.Text != "" {
-		return []map[string]any{{
+		items = append(items, map[string]any{
 			"type": "message", "id": fmt.Sprintf("msg_%d", n), "role": "assistant",
 			"content": []map[string]any{{"type": "output_text", "text": t.Text}},
-		}}
+		})
 	}
-	var items []map[string]any
 	for i, c := range t.Calls {
 		item := map[string]any{
 			"type": "function_call", "id": fmt.Sprintf("fc_%d_%d", n, i), "call_id": fmt.Sprintf("call_%d_%d", n, i),

@@ -1,0 +1,191 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/e2e/mockmodel"
+)
+
+// native is a turn with words and one call of one of the client's own tools.
+func native(words, tool string, args map[string]any) mockmodel.Turn {
+	return mockmodel.Turn{Text: words, Calls: []mockmodel.Call{{Tool: tool, Args: args}}}
+}
+
+// ledgerGo is a source file of which one function counts retries.
+func ledgerGo() string {
+	var b strings.Builder
+	b.WriteString("package store\n\n")
+	for i := range 120 {
+		fmt.Fprintf(&b, "// handler%d answers request kind %d.\nfunc handler%d(w writer, r *request) error {\n\tif r == nil {\n\t\treturn errNoRequest\n\t}\n\treturn w.write(%d)\n}\n\n", i, i, i, i)
+		if i == 60 {
+			b.WriteString("// openLedger opens the ledger and counts retries.\nfunc openLedger(path string) (*ledger, error) {\n\tretries := 0\n\tfor retries < 3 {\n\t\tretries++\n\t}\n\treturn &ledger{retries}, nil\n}\n\n")
+		}
+	}
+	return b.String()
+}
+
+// testLog prints a long log of tests with one failure.
+const testLog = `for i in $(seq 1 80); do echo "=== RUN   TestCase$i"; echo "--- PASS: TestCase$i (0.00s)"; done; ` +
+	`echo "=== RUN   TestLedger"; echo "    ledger_test.go:42: openLedger: want 3 retries, got 4"; echo "--- FAIL: TestLedger (0.01s)"; ` +
+	`for i in $(seq 1 80); do echo "=== RUN   TestMore$i"; echo "--- PASS: TestMore$i (0.00s)"; done; echo FAIL`
+
+// hooked is a world whose client was set up by init and by nothing else.
+func hooked(t *testing.T, c client, turns ...mockmodel.Turn) *world {
+	t.Helper()
+	w := newWorld(t, c, turns...)
+	w.env = append(w.env, "XDG_STATE_HOME="+filepath.Join(w.home, "state"))
+	w.write(filepath.Join(w.dir, "ledger.go"), ledgerGo(), 0o644)
+	w.ours("init", c.name)
+	return w
+}
+
+// ours runs a verb of the program in the world.
+func (w *world) ours(args ...string) string {
+	w.t.Helper()
+	cmd := exec.Command(pruner, args...)
+	cmd.Dir, cmd.Env = w.dir, w.env
+	out, err := cmd.CombinedOutput()
+	require.NoError(w.t, err, string(out))
+	return string(out)
+}
+
+// play runs the client itself to its end.
+func (w *world) play(args ...string) string {
+	w.t.Helper()
+	cmd := exec.Command(installed(w.client.program), args...)
+	cmd.Dir, cmd.Env = w.dir, w.env
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	require.NoError(w.t, cmd.Start())
+	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	_ = cmd.Wait()
+	return out.String()
+}
+
+func (w *world) claude(extra ...string) string {
+	return w.play(append([]string{"-p", "how often is it tried?", "--output-format", "stream-json", "--verbose", "--setting-sources", "user",
+		"--strict-mcp-config", "--allowedTools", "Read", "Edit", "Grep", "Bash"}, extra...)...)
+}
+
+func (w *world) codex() string {
+	return w.play("exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access", "--dangerously-bypass-hook-trust", "how often is it tried?")
+}
+
+var prunedID = regexp.MustCompile(`recover (prn_[0-9a-f]{8})`)
+
+func only(name string) client {
+	all := both()
+	return all[slices.IndexFunc(all, func(c client) bool { return c.name == name })]
+}
+
+// TestClaudeHook: the model reads pruned results of Claude Code's own Read and Bash
+// with true numbers, edits a line that was cut, and gets the whole back by a command.
+func TestClaudeHook(t *testing.T) {
+	read := map[string]any{"file_path": "ledger.go"}
+	w := hooked(t, only("claude"))
+	read["file_path"] = filepath.Join(w.dir, "ledger.go")
+	w.model.Play(
+		native("I look where openLedger counts retries.", "Read", read),
+		native("", "Bash", map[string]any{"command": testLog, "description": "which test failed and why"}),
+		native("", "Edit", map[string]any{"file_path": read["file_path"], "old_string": "\treturn w.write(7)\n", "new_string": "\treturn w.write(77)\n"}),
+		done)
+	out := w.claude()
+	results := w.results()
+	require.Len(t, results, 3, out)
+
+	source := strings.Split(ledgerGo(), "\n")
+	numbered := regexp.MustCompile(`(?m)^ *(\d+)[\t→](.*)$`)
+	shown := string(w.lastRequest())
+	text := results[0].text
+	assert.Less(t, len(text), len(ledgerGo())/3, "the read was cut")
+	for _, m := range numbered.FindAllStringSubmatch(text, -1) {
+		var n int
+		_, err := fmt.Sscan(m[1], &n)
+		require.NoError(t, err)
+		require.Equal(t, source[n-1], m[2], "line %d", n)
+	}
+	assert.Contains(t, shown, "func openLedger")
+	assert.Contains(t, results[1].text, "want 3 retries, got 4")
+	assert.NotContains(t, results[1].text, "TestCase50 ")
+	assert.False(t, results[2].error, results[2].text)
+	after, err := os.ReadFile(filepath.Join(w.dir, "ledger.go"))
+	require.NoError(t, err)
+	assert.Contains(t, string(after), "w.write(77)", "a line that was cut can be edited")
+
+	ids := prunedID.FindAllStringSubmatch(shown, -1)
+	require.NotEmpty(t, ids, shown)
+	assert.Equal(t, ledgerGo(), strings.TrimSuffix(w.ours("recover", ids[0][1]), "\n")+"\n")
+	assert.Contains(t, w.ours("trace", "verify", filepath.Join(w.home, "state", "mcp-pruner", "hook-trace.jsonl")), "ok")
+}
+
+// lastRequest is the latest request for a turn.
+func (w *world) lastRequest() []byte {
+	requests := w.model.Requests()
+	require.NotEmpty(w.t, requests)
+	return requests[len(requests)-1].Body
+}
+
+// TestClaudeHookLeavesRulesAlone: a deny rule still denies, a failing command and
+// what is about to be edited arrive as they are.
+func TestClaudeHookLeavesRulesAlone(t *testing.T) {
+	w := hooked(t, only("claude"))
+	file := filepath.Join(w.dir, "ledger.go")
+	w.model.Play(
+		native("", "Bash", map[string]any{"command": "cat ledger.go", "description": "forbidden"}),
+		native("", "Bash", map[string]any{"command": testLog + "; exit 3", "description": "which test failed"}),
+		native("Now I update ledger.go so that it tries five times.", "Read", map[string]any{"file_path": file}),
+		done)
+	out := w.claude("--disallowedTools", "Bash(cat:*)")
+	results := w.results()
+	require.Len(t, results, 3, out)
+	assert.True(t, results[0].error)
+	assert.NotContains(t, results[0].text, "handler1")
+	assert.Contains(t, results[1].text, "TestCase50 ", "PostToolUseFailure cannot replace")
+	assert.Contains(t, results[2].text, "handler100", "about to be edited")
+}
+
+// TestCodexHook: the model reads a pruned result of Codex' own shell.
+func TestCodexHook(t *testing.T) {
+	w := hooked(t, only("codex"))
+	w.model.Play(
+		native("I run the tests to see which one fails and why.", "exec_command", map[string]any{"cmd": testLog, "max_output_tokens": 40000}),
+		done)
+	out := w.codex()
+	results := w.results()
+	require.Len(t, results, 1, out)
+	assert.Contains(t, results[0].text, "want 3 retries, got 4", out)
+	assert.NotContains(t, results[0].text, "TestCase50 ")
+	id := prunedID.FindStringSubmatch(results[0].text)
+	require.NotNil(t, id, results[0].text)
+	assert.Contains(t, w.ours("recover", id[1], "--pattern", "TestCase50 "), "TestCase50 ")
+}
+
+// TestInitIsUndone: what init changed is again what it was after real runs.
+func TestInitIsUndone(t *testing.T) {
+	w := newWorld(t, only("claude"), done)
+	settings := filepath.Join(w.home, "settings.json")
+	w.write(settings, "{\n  // mine\n  \"model\": \"sonnet\"\n}\n", 0o600)
+	before, err := os.ReadFile(settings)
+	require.NoError(t, err)
+	w.ours("init", "claude")
+	w.claude()
+	w.ours("init", "claude", "--uninstall")
+	after, err := os.ReadFile(settings)
+	require.NoError(t, err)
+	assert.Equal(t, string(before), string(after))
+}
