@@ -4,6 +4,7 @@
 # make bench      speed and memory, as ratios within one run
 # make quality    how well the embedded pruner prunes (PRUNEBENCH=folder of cases)
 # make train      learn the weights of the ranking (FIXTURES=folder of cases and sessions) and write docs/LEARNED.md
+# make bill       what pruning saves and loses in recorded sessions (FIXTURES=folder), into docs/BILL.md
 # make e2e        real clients against the real server (installs them from npm)
 # make fuzz       each fuzz target for a while (FUZZTIME=10s, or a number of runs: 5000x)
 # make soak       the HTTP server under mixed load with faults (SOAK=10m)
@@ -18,7 +19,7 @@ SOAK ?= 10m
 FIXTURES ?= ../shared/fixtures
 SYSTEMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: all build install demo fmt check-fmt vet lint test bench quality train e2e soak fuzz docs dist licenses rg
+.PHONY: all build install demo fmt check-fmt vet lint test bench quality train bill e2e soak fuzz docs dist licenses rg
 
 all: fmt vet lint test
 

@@ -18,6 +18,8 @@ type Result struct {
 	Body     Body
 	Question string
 	Context  []pruneclient.Event // most recent first
+
+	Rules bool // rank by the rules alone, for comparison
 }
 
 // Cut is what a pruner decided about a result.
@@ -36,6 +38,9 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 	opts := lineprune.Options{
 		Call:   session.Call{Tool: string(r.Call.Kind), Args: r.Args, Context: r.Context},
 		Marker: func(lineprune.Block) string { return gapMark },
+	}
+	if r.Rules {
+		opts.Call = session.Call{}
 	}
 	if file, _, _ := r.Call.FileRead(); file != "" {
 		opts.File = file

@@ -26,8 +26,8 @@ type Report struct {
 	sizes    map[string]float64
 }
 
-// Limit is what a perfect pruner saves that keeps so much of every result of
-// MinTokens and more of read, bash and grep.
+// Limit is what a perfect pruner saves that keeps so much of every result of limitFrom
+// tokens and more of read, bash and grep.
 type Limit struct {
 	Keep10 float64 `json:"keep10"`
 	Keep20 float64 `json:"keep20"`
@@ -64,7 +64,8 @@ type Detail struct {
 	Missed      int              `json:"missed"`
 	Tools       map[string]Group `json:"tools"`
 	Sizes       map[string]Group `json:"sizes"`
-	PerSession  []float64        `json:"-"` // net in percent of each session's bill, sorted
+	Interval    [2]float64       `json:"net_pct_interval"` // 95 %, sessions drawn anew
+	PerSession  []float64        `json:"-"`                // net in percent of each session's bill, sorted
 }
 
 // Group is a part of the pruned results.
@@ -77,6 +78,9 @@ type Group struct {
 
 // losing is the net, in percent of a session's bill, below which it counts as lost.
 const losing = -0.05
+
+// limitFrom is the size from which on the limit counts a result.
+const limitFrom = 1000
 
 // sizeClasses are the sizes of results, in tokens.
 var sizeClasses = []struct {
@@ -107,6 +111,7 @@ type collector struct {
 type sum struct {
 	Outcome
 	per   []float64
+	nets  [][2]float64 // of each session: net and bill
 	tools map[string]Group
 	sizes map[string]Group
 }
@@ -136,7 +141,7 @@ func (c *collector) add(f *figures) {
 		price := float64(r.tokens) * r.weight
 		c.share[f.toolOf(r)] += price
 		c.sizes[sizeClass(r.tokens)] += price
-		if r.tokens >= history.MinTokens && (r.kind == history.Read || r.kind == history.Bash || r.kind == history.Grep) {
+		if r.tokens >= limitFrom && (r.kind == history.Read || r.kind == history.Bash || r.kind == history.Grep) {
 			for i, kept := range []float64{.1, .2, .3} {
 				c.limit[i] += price * (1 - kept)
 			}
@@ -158,6 +163,7 @@ func (s *sum) add(t *trial, o Outcome) {
 	s.Misses += o.Misses
 	s.Pruned += o.Pruned
 	s.Missed += o.Missed
+	s.nets = append(s.nets, [2]float64{o.Net(1), t.total})
 	if t.total > 0 {
 		s.per = append(s.per, 100*o.Net(1)/t.total)
 	}
@@ -190,7 +196,7 @@ func (c *collector) finish() Report {
 		}
 		r.Details[p] = Detail{
 			pct(s.Markers), pct(s.Questions), pct(s.Definitions), pct(s.Misses), s.Pruned, s.Missed,
-			groups(s.tools, r.Bill), groups(s.sizes, r.Bill), s.per,
+			groups(s.tools, r.Bill), groups(s.sizes, r.Bill), interval(s.nets), s.per,
 		}
 	}
 	if c.clearing != nil {

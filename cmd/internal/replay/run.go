@@ -18,6 +18,7 @@ type Settings struct {
 	Files    []string
 	Policies []Policy
 	Prices   Prices
+	Without  Ablation          // what the pruner has to do without; "" is nothing
 	Explain  string            // the session to explain: its id or the beginning of it
 	Progress func(done string) // is told about each session; nil: nobody is
 }
@@ -98,7 +99,7 @@ func compute(ctx context.Context, one sessions.Session, s Settings) (*figures, e
 	f := &figures{trial: &trial{bill: b}, outcomes: map[Policy]Outcome{}}
 	prunes := slices.ContainsFunc(s.Policies, func(p Policy) bool { return p != GC })
 	if prunes {
-		t, err := try(ctx, b)
+		t, err := try(ctx, b, s.Without)
 		if err != nil {
 			return nil, err
 		}

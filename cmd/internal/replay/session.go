@@ -34,6 +34,7 @@ type trial struct {
 	*bill
 	needs    [][]need
 	attempts map[int]attempt // by result
+	without  Ablation
 }
 
 // exampleWay has the length of a real one.
@@ -82,8 +83,8 @@ func (b *bill) walk(each func(index int, step sessions.Step, a asked) error) err
 }
 
 // try runs the pruner over a session, as the hook would have when it happened.
-func try(ctx context.Context, b *bill) (*trial, error) {
-	t := &trial{bill: b, needs: b.gold(), attempts: map[int]attempt{}}
+func try(ctx context.Context, b *bill, without Ablation) (*trial, error) {
+	t := &trial{bill: b, needs: b.gold(), attempts: map[int]attempt{}, without: without}
 	err := b.walk(func(index int, step sessions.Step, a asked) error { return t.result(ctx, index, step, a) })
 	return t, err
 }
@@ -94,8 +95,12 @@ func (t *trial) result(ctx context.Context, index int, step sessions.Step, a ask
 		return nil
 	}
 	got := attempt{result: index, question: a.question, decision: a.decision, body: fresh.NewBody(r.kind, step.Out)}
-	if a.decision.Prune {
-		got.cut, got.err = fresh.Prune(ctx, fresh.Result{Call: r.parsed, Args: step.Args, Body: got.body, Question: a.question, Context: a.context})
+	t.ablate(&got, &a, r)
+	if got.decision.Prune {
+		got.cut, got.err = fresh.Prune(ctx, fresh.Result{Call: r.parsed, Args: step.Args, Body: got.body, Question: a.question, Context: a.context, Rules: t.without == Learning})
+	}
+	if t.without == Relevance {
+		got.cut = shuffled(got.cut, index)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
