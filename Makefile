@@ -100,3 +100,7 @@ dist:
 
 licenses:
 	@$(GO) run ./cmd/internal/dev/dist -licenses
+
+# What pruning and clearing would have saved in the sessions of the fixtures.
+bill:
+	$(GO) run ./cmd/internal/dev/bill -data "$(FIXTURES)" -o docs/BILL.md

@@ -10,8 +10,8 @@ import (
 // halves; docs/BILL.md has the curve.
 const (
 	MinTokens   = 800 // smaller results are not worth a header and a possible second call
-	NarrowLines = 120  // a read of so few lines of its own choice is what the agent wants
-	editMemory  = 10   // turns for which an edited file counts as being worked on
+	NarrowLines = 120 // a read of so few lines of its own choice is what the agent wants
+	editMemory  = 10  // turns for which an edited file counts as being worked on
 )
 
 // Decision says whether a result may be pruned, and if not why, in words for a log.
