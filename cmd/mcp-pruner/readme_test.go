@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,17 +13,22 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/cli"
 )
 
 // TestReadmeCommands runs the commands of the README. One that is not known here
 // fails the test: it has to be added with the way it is run.
 func TestReadmeCommands(t *testing.T) {
 	ways := map[string]func(*testing.T, string){
-		"make demo":    demoShowsBeforeAndAfter,
-		"make test":    ciRuns,
-		"make install": installs,
-		"claude mcp add pruner -e PRUNER_URL=embedded -- mcp-pruner":   servesWithEmbeddedPruner,
-		"codex mcp add pruner --env PRUNER_URL=embedded -- mcp-pruner": servesWithEmbeddedPruner,
+		"make demo":                       demoShowsBeforeAndAfter,
+		"make test":                       ciRuns,
+		"make install":                    installs,
+		"npm install --global mcp-pruner": npmHasThePackage,
+		"tar xzf mcp-pruner_0.1.0_linux_amd64.tar.gz": archiveHasThisName,
+		"mcp-pruner init claude":                      setsUp,
+		"mcp-pruner install claude":                   installsInClaude,
+		"mcp-pruner doctor":                           setsUp,
 	}
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
@@ -75,19 +81,45 @@ func installs(t *testing.T, _ string) {
 	assert.Contains(t, string(out), "mcp-pruner ")
 }
 
-// servesWithEmbeddedPruner starts what the client would start, and sees it prune.
-func servesWithEmbeddedPruner(t *testing.T, command string) {
-	_, started, _ := strings.Cut(command, " -- ")
-	require.Equal(t, "mcp-pruner", started)
-	env := regexp.MustCompile(`[A-Z_]+=\S+`).FindString(command)
-	s := start(t, env)
-	s.send(bash(1, "seq 1 300; echo 'the retry limit is 3'; seq 301 900"))
-	require.NotEmpty(t, s.next().text())
-	s.send(call(2, "bash", map[string]any{
-		"command":                "seq 1 300; echo 'the retry limit is 3'; seq 301 900",
-		"context_focus_question": "what is the retry limit",
-	}))
-	text := s.next().text()
-	assert.Contains(t, text, "the retry limit is 3")
-	assert.Less(t, len(text), 1000)
+// npmHasThePackage: what npm would install is packed by make dist and run by the
+// end-to-end tests; here its name and its command are looked at.
+func npmHasThePackage(t *testing.T, command string) {
+	text, err := os.ReadFile("../../npm/package.json")
+	require.NoError(t, err)
+	var manifest struct {
+		Name string
+		Bin  map[string]string
+	}
+	require.NoError(t, json.Unmarshal(text, &manifest))
+	assert.Equal(t, command[strings.LastIndex(command, " ")+1:], manifest.Name)
+	assert.Contains(t, manifest.Bin, "mcp-pruner")
+}
+
+func archiveHasThisName(t *testing.T, command string) {
+	assert.Contains(t, command, "mcp-pruner_"+cli.Release+"_linux_amd64.tar.gz")
+}
+
+// setsUp runs a command in a home of its own, where it has to succeed.
+func setsUp(t *testing.T, command string) { inHome(t, command, t.TempDir()) }
+
+func inHome(t *testing.T, command, home string) string {
+	t.Helper()
+	words := strings.Fields(command)
+	path, err := exec.LookPath(words[0])
+	require.NoError(t, err)
+	cmd := exec.Command(path, words[1:]...)
+	cmd.Dir = home
+	cmd.Env = []string{"HOME=" + home, "PATH=" + home + ":/usr/bin:/bin"}
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return string(out)
+}
+
+// installsInClaude: a client that keeps its configuration as Claude Code does.
+func installsInClaude(t *testing.T, command string) {
+	home := t.TempDir()
+	client := "#!/bin/sh\nprintf '{\"mcpServers\":{\"pruner\":%s}}' \"$4\" >\"$HOME/.mcp.json\"\n"
+	require.NoError(t, os.WriteFile(filepath.Join(home, "claude"), []byte(client), 0o755))
+	assert.Contains(t, inHome(t, command, home), "running: claude mcp add-json pruner")
+	assert.Regexp(t, `ok +claude +pruner in .*embedded`, inHome(t, "mcp-pruner doctor", home))
 }
