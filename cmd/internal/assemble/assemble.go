@@ -39,11 +39,9 @@ type Options struct {
 
 // Server makes the server.
 func Server(o Options) (*mcpserver.Server, error) {
-	store, err := recovery.Open(recovery.Settings{
-		TTL: o.Settings.RecoveryTTL, MaxBytes: o.Settings.RecoveryMaxBytes, File: o.Settings.RecoveryStore,
-	})
+	store, err := openStore(o)
 	if err != nil {
-		return nil, fmt.Errorf("MCP_PRUNER_RECOVERY_STORE: %w", err)
+		return nil, err
 	}
 	offered, err := toolsOf(o, store)
 	if err != nil {
@@ -71,6 +69,18 @@ func Server(o Options) (*mcpserver.Server, error) {
 		Pipeline: pipeline, List: o.List, Version: o.Version, Result: o.Settings.Result,
 		AlwaysLoad: o.Settings.AlwaysLoad, MaxCalls: o.Settings.MaxCalls, MaxEach: o.MaxEach, FieldErrors: o.FieldErrors,
 	}), nil
+}
+
+// openStore opens where originals are kept.
+func openStore(o Options) (*recovery.Store, error) {
+	store, err := recovery.Open(recovery.Settings{
+		TTL: o.Settings.RecoveryTTL, MaxBytes: o.Settings.RecoveryMaxBytes, File: o.Settings.RecoveryStore,
+		Report: func(m string) { o.Emit(event.New("mcp_pruner.warning", "", event.Facts{"message": m})) },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("MCP_PRUNER_RECOVERY_STORE: %w", err)
+	}
+	return store, nil
 }
 
 // toolsOf lists the tools of the toolsets that are on.

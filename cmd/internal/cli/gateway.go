@@ -145,7 +145,7 @@ func (f *gatewayFlags) serve(ctx context.Context, p command.Process, path string
 		return &offered{list: g.Tools, tell: func(changed func()) { tell.Store(&changed) }, close: g.Close}, nil
 	}
 	if flags != nil {
-		return command.Exit(serveHTTP(ctx, p, flags, eventlog.JSON, open))
+		return command.Exit(overHTTP{tools: true, other: open}.serve(ctx, p, flags, eventlog.JSON))
 	}
 	return command.Exit(serveStdio(ctx, p, open))
 }

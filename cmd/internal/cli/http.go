@@ -13,10 +13,10 @@ import (
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/eventlog"
 	"mcp-pruner/cmd/internal/httpserver"
-	"mcp-pruner/cmd/internal/mcpserver"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm"
 	"mcp-pruner/fsm/event"
+	"mcp-pruner/pruneclient/service"
 )
 
 // httpCommand is the verb serve.
@@ -36,7 +36,7 @@ nothing is pruned.`,
   codex mcp add pruner --url http://127.0.0.1:8005/mcp`,
 		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return command.Exit(serveHTTP(c.Context(), p, given(c, settings.HTTP), format, nil))
+			return command.Exit(overHTTP{tools: true}.serve(c.Context(), p, given(c, settings.HTTP), format))
 		},
 	}
 	c.Flags().Var(command.Choice(&format, eventlog.JSON, eventlog.Text), "log-format", "of the events on standard error")
@@ -67,25 +67,33 @@ func given(c *cobra.Command, program settings.Program) map[string]string {
 // sharedMemoryLimit is memoryLimit for many clients' outputs at once.
 const sharedMemoryLimit = 512 << 20
 
-// serveHTTP serves until ctx ends and returns the exit code.
-func serveHTTP(ctx context.Context, p command.Process, flags map[string]string, format eventlog.Format, other offer) int {
+// overHTTP is one of the programs that serve over HTTP: the tools of the pipeline, or
+// the line pruner.
+type overHTTP struct {
+	tools bool
+	other offer // tools that are not ours; nil: none
+}
+
+// serve serves until ctx ends and returns the exit code.
+func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string]string, format eventlog.Format) int {
 	started := time.Now()
-	boundMemory(settings.FromEnv(p.Env), sharedMemoryLimit)
-	config, _, err := settings.Load(settings.HTTP, flags, settings.FromEnv(p.Env))
+	config, err := o.load(flags, settings.FromEnv(p.Env))
+	o.boundMemory(p, config)
 	logs := eventlog.NewAs(format, p.Stderr, event.Level(config.LogLevel))
 	defer logs.Close(flushWithin)
 	emit := logs.Emit
 	var handler *httpserver.Handler
 	var listener net.Listener
-	var server *mcpserver.Server
+	closing := func() {}
 	var tools *offered
 	if err == nil {
-		tools, err = openOffer(other, emit)
+		tools, err = openOffer(o.other, emit)
 	}
 	if err == nil {
-		handler, server, err = newHTTPHandler(config, p.Env, emit, tools)
+		handler, closing, err = o.handler(config, p.Env, emit, tools)
 	}
 	if err == nil {
+		defer closing()
 		listener, err = httpserver.Listen(ctx, config.Host, config.Port)
 	}
 	if err != nil {
@@ -93,8 +101,11 @@ func serveHTTP(ctx context.Context, p command.Process, flags map[string]string, 
 		return command.Usage
 	}
 	reportStrays(p.Env, emit)
+	for _, note := range config.Notes {
+		emit(event.New("mcp_pruner.warning", "", fsm.Facts{"message": note}))
+	}
 	announce(format, p.Stderr, config, listener)
-	defer tools.servedBy(server)()
+	defer tools.servedBy(handler.Server())()
 	graceful, err := httpserver.Serve(ctx, p.Hurry, listener, handler)
 	emit(event.New("mcp_pruner.stopped", "", fsm.Facts{
 		"graceful": graceful, "duration_ms": time.Since(started).Milliseconds(),
@@ -105,32 +116,60 @@ func serveHTTP(ctx context.Context, p command.Process, flags map[string]string, 
 	return command.OK
 }
 
-// announce says where the server listens. It does so whatever the level of the log:
-// with port 0 nobody could find the server otherwise.
-func announce(format eventlog.Format, w io.Writer, c settings.Settings, l net.Listener) {
-	logs := eventlog.NewAs(format, w, event.Debug)
-	logs.Emit(event.New("mcp_pruner.ready", "", fsm.Facts{
-		"host": c.Host, "port": l.Addr().(*net.TCPAddr).Port, "root": c.Root,
-		"url": "http://" + l.Addr().String() + "/mcp",
-	}))
-	logs.Close(flushWithin)
+func (o overHTTP) load(flags map[string]string, env settings.Lookup) (settings.Settings, error) {
+	if !o.tools {
+		return settings.LoadPruner(flags, env)
+	}
+	config, _, err := settings.Load(settings.HTTP, flags, env)
+	return config, err
 }
 
-// newHTTPHandler puts the parts together: what standard streams get too, with what
-// the HTTP design adds.
-func newHTTPHandler(c settings.Settings, env []string, emit func(event.Event), tools *offered) (*httpserver.Handler, *mcpserver.Server, error) {
-	options := assemble.Options{
-		Settings: c, Env: env, Version: buildVersion(), Emit: emit, Table: fsm.HTTPRequestTable(),
-		Aliases: true, MaxPruneBytes: c.MaxPruneBytes, FieldErrors: true, MaxEach: c.MaxCalls / 4,
+// boundMemory bounds the heap. The line pruner's holds a full store, requests being
+// worked on and as much again for those, and what is recovered.
+func (o overHTTP) boundMemory(p command.Process, c settings.Settings) {
+	limit := int64(sharedMemoryLimit)
+	if !o.tools {
+		limit += c.RecoveryMaxBytes
 	}
-	tools.in(&options)
-	server, err := assemble.Server(options)
-	if err != nil {
-		return nil, nil, err
-	}
+	boundMemory(settings.FromEnv(p.Env), limit)
+}
+
+func (o overHTTP) handler(c settings.Settings, env []string, emit func(event.Event), tools *offered) (h *httpserver.Handler, closing func(), err error) {
 	token, err := readToken(c.TokenFile)
 	if err != nil {
 		return nil, nil, fmt.Errorf("MCP_PRUNER_TOKEN_FILE: %w", err)
 	}
-	return httpserver.NewHandler(httpserver.Config{Server: server, Version: buildVersion(), Emit: emit, Token: token}), server, nil
+	options := assemble.Options{Settings: c, Env: env, Version: buildVersion(), Emit: emit}
+	web := httpserver.Config{Version: buildVersion(), Emit: emit, Token: token}
+	closing = func() {}
+	var lines *service.Service
+	if o.tools {
+		options.Table, options.Aliases, options.FieldErrors = fsm.HTTPRequestTable(), true, true
+		options.MaxPruneBytes, options.MaxEach = c.MaxPruneBytes, c.MaxCalls/4
+		tools.in(&options)
+		web.Server, err = assemble.Server(options)
+	} else {
+		web.Server, lines, closing, err = assemble.Pruner(options)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if lines != nil {
+		web.Pruner = httpserver.NewPruner(web.Server, lines)
+	}
+	return httpserver.NewHandler(web), closing, nil
+}
+
+// announce says where the server listens. It does so whatever the level of the log:
+// with port 0 nobody could find the server otherwise.
+func announce(format eventlog.Format, w io.Writer, c settings.Settings, l net.Listener) {
+	logs := eventlog.NewAs(format, w, event.Debug)
+	facts := fsm.Facts{
+		"host": c.Host, "port": l.Addr().(*net.TCPAddr).Port, "url": "http://" + l.Addr().String() + "/mcp",
+	}
+	if c.Root != "" {
+		facts["root"] = c.Root
+	}
+	logs.Emit(event.New("mcp_pruner.ready", "", facts))
+	logs.Close(flushWithin)
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"mcp-pruner/cmd/internal/mcpserver"
 )
 
 // exchange is one POST and what is written in return: a JSON body, or, when a
@@ -15,6 +17,7 @@ type exchange struct {
 	w      http.ResponseWriter
 	r      *http.Request
 	within time.Duration // for one write
+	server *mcpserver.Server
 
 	modern bool // of protocol 2026-07-28 or later
 	status int  // of the answer; 0: 200

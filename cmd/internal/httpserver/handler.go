@@ -22,6 +22,8 @@ type Config struct {
 	Emit    func(event.Event) // takes what is wrong with connections; nil: nothing does
 	Token   string            // a bearer token that every request but GET /healthz must carry; "": none
 
+	Pruner *Pruner // the line pruner's own endpoints beside /mcp; nil: none
+
 	BodyWithin  time.Duration // a request's body has to be here by then; 0: 30 s
 	WriteWithin time.Duration // and its answer has to be gone; 0: 60 s
 }
@@ -54,8 +56,14 @@ func NewHandler(c Config) *Handler {
 		"/healthz": {[]string{http.MethodGet, http.MethodHead}, h.health},
 		"/mcp":     {[]string{http.MethodPost}, h.mcp},
 	}
+	if c.Pruner != nil {
+		maps.Copy(h.endpoints, h.prunerEndpoints())
+	}
 	return h
 }
+
+// Server is the server behind POST /mcp.
+func (h *Handler) Server() *mcpserver.Server { return h.config.Server }
 
 // ServeHTTP finds the endpoint. Paths are compared as they are: the usual mux
 // would answer an odd one with a redirect.

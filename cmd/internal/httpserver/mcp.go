@@ -25,7 +25,7 @@ func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
 
 // message answers a message that has been read.
 func (h *Handler) message(w http.ResponseWriter, r *http.Request, m mcpserver.Message) {
-	x := &exchange{w: w, r: r, within: h.config.WriteWithin}
+	x := &exchange{w: w, r: r, within: h.config.WriteWithin, server: h.config.Server}
 	var bad *mcpserver.Refusal
 	if x.modern, bad = checkModern(r, m); bad != nil {
 		h.reply(x, h.config.Server.Refuse(r.Context(), mcpserver.Alone(), m, bad))
@@ -107,7 +107,7 @@ func (h *Handler) answer(x *exchange, session *mcpserver.Session, m mcpserver.Me
 		defer end()
 		m.Notify = x.notifier()
 	}
-	reply := h.config.Server.Answer(ctx, session, m)
+	reply := x.server.Answer(ctx, session, m)
 	if m.Method == "initialize" && session.Opened() {
 		x.w.Header().Set(mcp.HeaderSessionID, h.sessions.add(session))
 	}

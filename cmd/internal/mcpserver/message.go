@@ -37,6 +37,11 @@ type Message struct {
 	fault  int    // a JSON-RPC error code when the message is no request
 	reason string // why, for the log
 
+	direct string // the method that was asked for, where it stands for a tool
+	named  string // the tool's name in the request, where it is an alias
+	bare   bool   // and its answer is the tool's JSON itself
+	alone  bool   // the answer is the tool's text, without JSON-RPC
+
 	stray           bool // a response
 	result, problem json.RawMessage
 }

@@ -32,6 +32,8 @@ type Config struct {
 	MaxEach    int    // and those of one session; 0: all
 
 	FieldErrors bool // -32602 says what is wrong in the HTTP design's form too
+
+	form Form // of a mount
 }
 
 // Server answers messages. One server serves any number of sessions.
@@ -127,6 +129,7 @@ func (s *Server) Abandon(ctx context.Context) { s.config.Pipeline.Abandon(ctx) }
 // Answer answers one message. For a tools/call it takes as long as the call; a
 // context that ends cancels it, and then there is nothing to write.
 func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply {
+	m = s.config.form.direct(m)
 	switch {
 	case m.stray:
 		session.answered(m)
@@ -138,6 +141,9 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 		return Reply{}
 	case m.Method == "tools/call":
 		return s.call(ctx, session, m)
+	case s.config.form.Results[m.Method] != nil:
+		body, err := encodeResult(m.ID, s.config.form.Results[m.Method])
+		return Reply{body: body, err: err}
 	case !known[m.Method]:
 		return Reply{body: encodeError(m.ID, codeMethodNotFound, nil), call: s.run(ctx, session, "there is no such method")}
 	default:
@@ -179,11 +185,15 @@ type asked struct {
 	client  string
 	tool    *string // the name in the request; nil: there is none
 	modern  bool
+	direct  string // the method that stands for the tool; "": there is none
+	bare    bool
+	alone   bool
+	named   string // the tool as the request names it; "": by its name
 	offered []tools.Tool
 }
 
 func (s *Server) asked(session *Session, m Message, p params) asked {
-	a := asked{id: m.ID, method: m.Method, client: session.client(p), modern: p.modern()}
+	a := asked{id: m.ID, method: m.Method, client: session.client(p), modern: p.modern(), direct: m.direct, bare: m.bare, alone: m.alone, named: m.named}
 	if name, ok := p.name(); ok && m.Method == "tools/call" {
 		a.tool = &name
 		a.offered = s.tools(a.client)
@@ -218,6 +228,9 @@ func (s *Server) encodeCall(a asked, call *states.Call) (body []byte, err error)
 	if o := answer.Opaque; o != nil && o.RPC != nil {
 		return encode(a.id, "error", o.RPC)
 	}
+	if body, err := s.encodeForm(a, answer); body != nil || err != nil {
+		return body, err
+	}
 	result := newToolResult(answer, textOnly(s.config.Result, a.client))
 	if a.modern {
 		result.ResultType = string(mcp.ResultTypeComplete)
@@ -228,6 +241,12 @@ func (s *Server) encodeCall(a asked, call *states.Call) (body []byte, err error)
 
 // encodeIssues says what is wrong with a request's params.
 func (s *Server) encodeIssues(a asked, issues []states.Issue) []byte {
+	if a.direct != "" {
+		a.method, issues = a.direct, plainIssues(issues)
+	}
+	if a.named != "" {
+		a.tool = &a.named
+	}
 	data := invalidParams{Jeeves: jeeves, Method: a.method, Tool: a.tool, Issues: issues}
 	if s.config.FieldErrors {
 		data.FieldErrors = fieldErrors(issues)
@@ -331,6 +350,9 @@ func (s *Server) decorated(session *Session, result any) any {
 	r, ok := result.(mcp.InitializeResult)
 	if !ok {
 		return result
+	}
+	if name := s.config.form.Name; name != "" {
+		r.ServerInfo.Name = name
 	}
 	if r.Capabilities.Tools != nil {
 		offered := *r.Capabilities.Tools

@@ -21,6 +21,7 @@ var section = regexp.MustCompile(`(?s)<!-- settings: (\w+) -->\n.*?<!-- end of s
 var programs = map[string]func(Row) bool{
 	"stdio":  func(r Row) bool { return r.For&Stdio != 0 },
 	"http":   func(r Row) bool { return r.For&HTTP != 0 && r.For&Stdio == 0 },
+	"pruner": func(r Row) bool { return r.For&Pruner != 0 && r.For&Stdio == 0 },
 	"runner": func(r Row) bool { return r.For == Runner },
 }
 

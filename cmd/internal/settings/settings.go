@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mcp-pruner/pruneclient/deepinfra"
 )
 
 // Embedded is the value of PRUNER_URL that prunes in-process.
@@ -53,7 +55,12 @@ type Settings struct {
 	Host          string // a loopback address
 	Port          int    // 0: any free one
 	MaxPruneBytes int    // larger output is not sent to a pruner
-	TokenFile     string // holds the bearer token that requests must carry; "": none
+	MaxInputChars int    // of a text that the line pruner's service prunes
+
+	Cloud *deepinfra.Settings // of the line pruner's service; nil: none is asked
+	Notes []string            // what the user should know about those
+
+	TokenFile string // holds the bearer token that requests must carry; "": none
 }
 
 // Program is a set of programs that read settings.

@@ -7,7 +7,7 @@ import "time"
 // writes the pages under docs/.
 func table() []Row {
 	var rows []Row
-	for _, part := range [][]Row{prunerRows(), toolRows(), recoveryRows(), traceRows(), httpRows(), runnerRows()} {
+	for _, part := range [][]Row{prunerRows(), toolRows(), recoveryRows(), traceRows(), httpRows(), serviceRows(), runnerRows()} {
 		rows = append(rows, part...)
 	}
 	return rows
@@ -137,6 +137,33 @@ func httpRows() []Row {
 		{Name: "MCP_PRUNER_MAX_CALLS", For: HTTP, Default: "256", Code: "invalid_max_calls", Allowed: "an integer from 16 to 4096",
 			Meaning: "Tool calls at work at once, of all clients; further ones wait.",
 			Take:    integer(16, 4096, func(s *Settings) *int { return &s.MaxCalls })},
+	}
+}
+
+// serviceRows are those of the line pruner's service. The cloud's fail open: LoadPruner
+// reads them.
+func serviceRows() []Row {
+	return []Row{
+		{Name: "MCP_PRUNER_HOST", For: Pruner, Flag: "host", Default: "127.0.0.1", Allowed: "a loopback address (127.0.0.1, ::1 or localhost)",
+			Meaning: "The address to listen on.", Take: takeName},
+		{Name: "MCP_PRUNER_PORT", For: Pruner, Flag: "port", Default: "8006", Allowed: "an integer from 0 to 65535",
+			Meaning: "0 takes any free port; the event `mcp_pruner.ready` names it.",
+			Take:    integer(0, 65535, func(s *Settings) *int { return &s.Port })},
+		{Name: "MCP_PRUNER_MAX_INPUT_CHARS", For: Pruner, Default: "2000000", Allowed: "an integer from 1 to 1073741824",
+			Meaning: "Longest text that is pruned, in code points; a longer one comes back whole.",
+			Take:    integer(1, 1<<30, func(s *Settings) *int { return &s.MaxInputChars })},
+		{Name: "MCP_PRUNER_MAX_CALLS", For: Pruner, Default: "256", Code: "invalid_max_calls", Allowed: "an integer from 16 to 4096",
+			Meaning: "Calls at work at once, of all clients; further ones wait.",
+			Take:    integer(16, 4096, func(s *Settings) *int { return &s.MaxCalls })},
+		{Name: "MCP_PRUNER_CONFIG", For: Pruner, Allowed: "a readable TOML file", Meaning: "Its table `mcp_pruner` holds what the environment does not say of the cloud."},
+		{Name: "KIMI_PRUNING_BACKEND", For: Pruner, Default: "heuristic", Allowed: "heuristic, deepinfra or cloud", Meaning: "Who decides about lines: this program, or DeepInfra's reranker."},
+		{Name: "DEEPINFRA_API_KEY", For: Pruner, Allowed: "a key", Meaning: "From the environment alone."},
+		{Name: "DEEPINFRA_ENDPOINT_URL", For: Pruner, Allowed: "an absolute http or https URL", Meaning: "Where the reranker is; unset, DeepInfra's."},
+		{Name: "DEEPINFRA_TIMEOUT_MS", For: Pruner, Allowed: "an integer from 1 to 3600000", Meaning: "Longest time for one request to the reranker."},
+		{Name: "DEEPINFRA_MAX_DOCS", For: Pruner, Allowed: "an integer", Meaning: "Documents of one request at most."},
+		{Name: "MCP_PRUNER_CACHE_TTL_S", For: Pruner, Allowed: "an integer from 0 to 2592000", Meaning: "Seconds for which the reranker's scores are kept."},
+		{Name: "MCP_PRUNER_CACHE_MAX_ITEMS", For: Pruner, Allowed: "an integer from 0 to 1048576", Meaning: "Answers of the reranker that are kept; `MCP_PRUNER_CACHE_MAX_ENTRIES` is an alias."},
+		{Name: "MCP_PRUNER_CACHE_MAX_ENTRIES", For: Pruner, Allowed: "an integer from 0 to 1048576", Meaning: "As `MCP_PRUNER_CACHE_MAX_ITEMS`."},
 	}
 }
 

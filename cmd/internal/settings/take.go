@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"mcp-pruner/cmd/internal/loopback"
 )
 
 // take checks a value and puts it into the settings.
@@ -124,4 +126,10 @@ func takeHost(s *Settings, v string) bool {
 	s.Host = v
 	ip := net.ParseIP(v)
 	return ip != nil && ip.IsLoopback()
+}
+
+// takeName takes a loopback address by its name, too.
+func takeName(s *Settings, v string) bool {
+	s.Host = v
+	return loopback.IsName(strings.TrimSuffix(strings.TrimPrefix(v, "["), "]"))
 }

@@ -1,4 +1,4 @@
-package prunerservice
+package cli
 
 import (
 	"bufio"
@@ -20,9 +20,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-const version = "1.2.3"
+	"mcp-pruner/cmd/internal/command"
+)
 
 // running is the service as a user starts it.
 type running struct {
@@ -63,7 +63,8 @@ func start(t *testing.T, env ...string) *running {
 	out := newLines()
 	code := make(chan int, 1)
 	go func() {
-		code <- Run(ctx, version, []string{"--port", "0"}, env, io.Discard, out)
+		p := command.Process{Args: []string{"--port", "0"}, Env: env, Stdout: io.Discard, Stderr: out}
+		code <- command.Verb(ctx, prunerCommand(p), p)
 		_ = out.w.Close()
 	}()
 	r := &running{stderr: out, stop: sync.OnceValue(func() int {
@@ -74,11 +75,11 @@ func start(t *testing.T, env ...string) *running {
 	for out.in.Scan() {
 		var event struct {
 			Event string
-			Data  struct{ Address string }
+			Data  struct{ URL string }
 		}
 		require.NoError(t, json.Unmarshal(out.in.Bytes(), &event), out.in.Text())
-		if event.Event == "pruner_service.ready" {
-			r.url = event.Data.Address
+		if event.Event == "mcp_pruner.ready" {
+			r.url = strings.TrimSuffix(event.Data.URL, "/mcp")
 			go func() { // keep reading, so that the service never waits for us
 				for out.in.Scan() {
 				}
@@ -164,8 +165,8 @@ func TestRPC(t *testing.T) {
 		"bad argument":          {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recover_text","arguments":{"prune_id":1,"ranges":[],"include_line_numbers":true}}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"jeeves":{"schemaVersion":1},"method":"tools/call","tool":"recover_text","issues":[{"path":"arguments.prune_id","code":"invalid_type","message":"invalid_type"}]}}}`},
 		"bad direct argument":   {`{"jsonrpc":"2.0","id":1,"method":"recover_range","params":{"prune_id":1,"ranges":[],"include_line_numbers":true}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"jeeves":{"schemaVersion":1},"method":"recover_range","tool":"recover_range","issues":[{"path":"prune_id","code":"invalid_type","message":"invalid_type"}]}}}`},
 		"unknown id":            {`{"jsonrpc":"2.0","id":1,"method":"recover_text","params":{"prune_id":"prn_x","ranges":[{"start_line":0,"end_line":0}],"include_line_numbers":true}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32004,"message":"prune_id_not_found","data":{"code":"prune_id_not_found","prune_id":"prn_x"}}}`},
-		"initialize":            {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":false}},"serverInfo":{"name":"mcp-pruner","version":"` + version + `"}}}`},
-		"initialize, unknown":   {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"banana"}}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":false}},"serverInfo":{"name":"mcp-pruner","version":"` + version + `"}}}`},
+		"initialize":            {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"mcp-pruner","version":"` + buildVersion() + `"},"jeeves":{"schemaVersion":1}}}`},
+		"initialize, unknown":   {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"banana"}}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"mcp-pruner","version":"` + buildVersion() + `"},"jeeves":{"schemaVersion":1}}}`},
 		"initialize, no string": {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"jeeves":{"schemaVersion":1},"method":"initialize","issues":[{"path":"protocolVersion","code":"invalid_type","message":"invalid_type"}]}}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -247,7 +248,7 @@ func TestGuards(t *testing.T) {
 		"wrong method, rpc":     {"GET", "/rpc", "", "", 405, "POST"},
 		"wrong method, prune":   {"GET", "/prune", "", "", 405, "POST"},
 		"wrong method, health":  {"POST", "/health", "", "", 405, "GET, HEAD"},
-		"no such page":          {"POST", "/mcp", "", "", 404, ""},
+		"no such page":          {"POST", "/nowhere", "", "", 404, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			resp := do(tc.method, tc.path, tc.host, tc.origin)
@@ -260,8 +261,8 @@ func TestGuards(t *testing.T) {
 func TestBodyLimit(t *testing.T) {
 	r := start(t)
 	for name, body := range map[string]io.Reader{
-		"announced": strings.NewReader(strings.Repeat(" ", maxBodyBytes+1)),
-		"chunked":   io.MultiReader(strings.NewReader(strings.Repeat(" ", maxBodyBytes+1))),
+		"announced": strings.NewReader(strings.Repeat(" ", 32<<20+1)),
+		"chunked":   io.MultiReader(strings.NewReader(strings.Repeat(" ", 32<<20+1))),
 	} {
 		resp, err := http.Post(r.url+"/rpc", "application/json", body)
 		if err != nil {
@@ -297,7 +298,7 @@ func TestPruneContract(t *testing.T) {
 	}
 }
 
-func TestHealth(t *testing.T) {
+func TestPrunerHealth(t *testing.T) {
 	r := start(t)
 	r.tool(t, "prune_text", pruneArgs("a", "b"))
 	resp, err := http.Get(r.url + "/health")
@@ -314,13 +315,11 @@ func TestHealth(t *testing.T) {
 // Who asks for health finds a thread, whatever is being pruned.
 func TestThreadsToSpare(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
-	t.Setenv("GOMAXPROCS", "")
 	r := start(t)
 	assert.Equal(t, before+spare, runtime.GOMAXPROCS(0))
 	require.Zero(t, r.stop())
 	assert.Equal(t, before, runtime.GOMAXPROCS(0))
-	t.Setenv("GOMAXPROCS", "1")
-	start(t)
+	start(t, "GOMAXPROCS=1")
 	assert.Equal(t, before, runtime.GOMAXPROCS(0), "the user has said how many")
 }
 
@@ -369,21 +368,21 @@ func TestRunRefuses(t *testing.T) {
 	}{
 		"public host":       {[]string{"--host", "0.0.0.0"}, nil, 2, `--host=\"0.0.0.0\": want a loopback address`},
 		"public host, env":  {nil, []string{"MCP_PRUNER_HOST=192.168.1.2"}, 2, `MCP_PRUNER_HOST=\"192.168.1.2\": want a loopback address`},
-		"port out of range": {[]string{"--port", "70000"}, nil, 2, `invalid value \"70000\" for flag -port: want an integer from 0 to 65535`},
-		"no port":           {[]string{"--port", "http"}, nil, 2, `invalid value \"http\" for flag -port: want an integer from 0 to 65535`},
-		"unknown flag":      {[]string{"--bogus"}, nil, 2, "-bogus"},
+		"port out of range": {[]string{"--port", "70000"}, nil, 2, `--port=\"70000\": want an integer from 0 to 65535`},
+		"no port":           {[]string{"--port", "http"}, nil, 2, `--port=\"http\": want an integer from 0 to 65535`},
+		"unknown flag":      {[]string{"--bogus"}, nil, 2, "unknown flag: --bogus"},
 		"port in env":       {nil, []string{"MCP_PRUNER_PORT=http"}, 2, `MCP_PRUNER_PORT=\"http\": want an integer from 0 to 65535`},
 		"several at once":   {nil, []string{"MCP_PRUNER_PORT=x", "MCP_PRUNER_PRUNE_ID_TTL_S=0"}, 2, "MCP_PRUNER_PRUNE_ID_TTL_S"},
-		"stray argument":    {[]string{"now"}, nil, 2, `unexpected argument \"now\"`},
+		"stray argument":    {[]string{"now"}, nil, 2, `there is no argument "now"`},
 		"missing file":      {nil, []string{"MCP_PRUNER_CONFIG=/no/such/file"}, 2, "a readable TOML file"},
 		"bad endpoint":      {nil, []string{"KIMI_PRUNING_BACKEND=cloud", "DEEPINFRA_ENDPOINT_URL=nowhere"}, 2, "DEEPINFRA_ENDPOINT_URL"},
 		"no store":          {nil, []string{"MCP_PRUNER_RECOVERY_STORE=/no/such/folder/f"}, 2, "MCP_PRUNER_RECOVERY_STORE: open recovery store"},
-		"port taken":        {[]string{"--port", port}, nil, 1, "address already in use"},
+		"port taken":        {[]string{"--port", port}, nil, 2, "address already in use"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			assert.Equal(t, tc.code, Run(t.Context(), version, tc.args, tc.env, &stdout, &stderr))
-			assert.Contains(t, stderr.String(), `"event":"pruner_service.start_failed"`)
+			p := command.Process{Args: tc.args, Env: tc.env, Stdout: &stdout, Stderr: &stderr}
+			assert.Equal(t, tc.code, command.Verb(t.Context(), prunerCommand(p), p))
 			assert.Contains(t, stderr.String(), tc.says)
 			assert.Empty(t, stdout.String())
 		})
@@ -392,7 +391,8 @@ func TestRunRefuses(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	assert.Zero(t, Run(t.Context(), version, []string{"--help"}, nil, &stdout, &stderr))
+	p := command.Process{Args: []string{"--help"}, Stdout: &stdout, Stderr: &stderr}
+	assert.Zero(t, command.Verb(t.Context(), prunerCommand(p), p))
 	assert.Contains(t, stdout.String(), "mcp-pruner pruner")
 	assert.Empty(t, stderr.String())
 }

@@ -1,13 +1,9 @@
-package prunerservice
+package settings
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"math"
-	"net"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -16,25 +12,6 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"mcp-pruner/pruneclient/deepinfra"
-	"mcp-pruner/pruneclient/recovery"
-	"mcp-pruner/pruneclient/service"
-)
-
-// Settings of the service. Flags win over the environment, the environment over
-// the TOML file. The key is read from the environment alone.
-type Settings struct {
-	Host          string
-	Port          int // 0: any free one
-	MaxInputChars int
-	Recovery      recovery.Settings
-	DeepInfra     *deepinfra.Settings // nil: the heuristic alone
-	Notes         []string            // what the user should know about the settings
-}
-
-// Defaults of Settings.
-const (
-	defaultHost = "127.0.0.1"
-	defaultPort = 8006
 )
 
 // fileSettings are what the TOML file may hold, under [mcp_pruner]: a value of the
@@ -49,59 +26,21 @@ type fileSettings struct {
 	Key             any `toml:"deepinfra_api_key"` // only to say that it is ignored
 }
 
-// loadSettings reads flags, environment and file. Its errors name the setting,
-// its value and what is allowed; flag.ErrHelp means that help was asked for.
-func loadSettings(args, env []string, usage io.Writer) (Settings, error) {
-	vars := &variables{values: envMap(env)}
-	s := Settings{
-		Host:          vars.text("MCP_PRUNER_HOST", defaultHost),
-		Port:          vars.integer("MCP_PRUNER_PORT", defaultPort, 0, 65535),
-		MaxInputChars: vars.integer("MCP_PRUNER_MAX_INPUT_CHARS", service.DefaultMaxInputChars, 1, 1<<30),
-		Recovery: recovery.Settings{
-			TTL:      vars.seconds("MCP_PRUNER_PRUNE_ID_TTL_S", recovery.DefaultTTL, 1),
-			MaxBytes: vars.bytes("MCP_PRUNER_RECOVERY_MAX_BYTES", recovery.DefaultMaxBytes, 1<<20, 1<<32),
-			File:     vars.text("MCP_PRUNER_RECOVERY_STORE", ""),
-		},
-	}
-	file := vars.file("MCP_PRUNER_CONFIG")
+// LoadPruner reads the settings of the line pruner's service: the common ones, and the
+// cloud's. The environment wins over the TOML file; the key is read from the
+// environment alone.
+func LoadPruner(flags map[string]string, lookup Lookup) (s Settings, err error) {
+	s, _, err = Load(Pruner, flags, lookup)
+	v := &variables{lookup: lookup}
+	file := v.file("MCP_PRUNER_CONFIG")
 	if file.Key != nil {
-		vars.note("deepinfra_api_key in the configuration file is ignored; set DEEPINFRA_API_KEY")
+		v.note("deepinfra_api_key in the configuration file is ignored; set DEEPINFRA_API_KEY")
 	}
-	if vars.wantsCloud(file.Backend) {
-		s.DeepInfra = vars.deepInfra(file)
+	if v.wantsCloud(file.Backend) {
+		s.Cloud = v.deepInfra(file)
 	}
-	s.Notes = vars.notes
-	if err := s.flags(args, usage); err != nil {
-		return s, err
-	}
-	if !isLoopback(s.Host) {
-		name := "--host"
-		if s.Host == vars.values["MCP_PRUNER_HOST"] {
-			name = "MCP_PRUNER_HOST"
-		}
-		vars.refuse(name, s.Host, "a loopback address (127.0.0.1, ::1 or localhost)")
-	}
-	return s, errors.Join(vars.problems...)
-}
-
-func (s *Settings) flags(args []string, usage io.Writer) error {
-	f := flag.NewFlagSet("mcp-pruner pruner", flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	f.StringVar(&s.Host, "host", s.Host, "")
-	f.Func("port", "", func(value string) (err error) {
-		if s.Port, err = strconv.Atoi(value); err != nil || s.Port < 0 || s.Port > 65535 {
-			return errors.New("want an integer from 0 to 65535")
-		}
-		return nil
-	})
-	err := f.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		_, _ = fmt.Fprint(usage, help)
-	case err == nil && f.NArg() > 0:
-		err = fmt.Errorf("unexpected argument %q", f.Arg(0))
-	}
-	return err
+	s.Notes = v.notes
+	return s, errors.Join(append([]error{err}, v.problems...)...)
 }
 
 // wantsCloud decides the backend: an explicit word in the environment, else the
@@ -159,21 +98,17 @@ func (v *variables) deepInfra(file fileSettings) *deepinfra.Settings {
 	return s
 }
 
-// variables reads the environment and collects what is wrong with it. An empty
-// variable counts as unset.
+// variables reads what fails open from the environment and collects what is wrong
+// with it. An empty variable counts as unset.
 type variables struct {
-	values   map[string]string
+	lookup   Lookup
 	problems []error
 	notes    []string
 }
 
-func envMap(env []string) map[string]string {
-	values := make(map[string]string, len(env))
-	for _, e := range env {
-		name, value, _ := strings.Cut(e, "=")
-		values[name] = value
-	}
-	return values
+func (v *variables) value(name string) string {
+	value, _ := v.lookup(name)
+	return value
 }
 
 func (v *variables) refuse(name, value, allowed string) {
@@ -185,28 +120,10 @@ func (v *variables) note(format string, args ...any) {
 }
 
 func (v *variables) text(name, fallback string) string {
-	if value := v.values[name]; value != "" {
+	if value := v.value(name); value != "" {
 		return value
 	}
 	return fallback
-}
-
-func (v *variables) integer(name string, fallback, least, most int) int {
-	return int(v.bytes(name, int64(fallback), int64(least), int64(most)))
-}
-
-// bytes is an integer that may be more than an int holds.
-func (v *variables) bytes(name string, fallback, least, most int64) int64 {
-	value := v.values[name]
-	if value == "" {
-		return fallback
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
-	if err != nil || n < least || n > most {
-		v.refuse(name, value, fmt.Sprintf("an integer from %d to %d", least, most))
-		return fallback
-	}
-	return n
 }
 
 // lenient reads a number from the environment, else takes the file's, else the
@@ -222,7 +139,7 @@ func (v *variables) lenient(name string, inFile any, fallback, least, most int) 
 	} else if inFile != nil {
 		v.note("the configuration file's value for %s is ignored: want %s", name, allowed)
 	}
-	value := v.values[name]
+	value := v.value(name)
 	if value == "" {
 		return fallback
 	}
@@ -234,17 +151,13 @@ func (v *variables) lenient(name string, inFile any, fallback, least, most int) 
 	return given
 }
 
-func (v *variables) seconds(name string, fallback time.Duration, least int) time.Duration {
-	return time.Duration(v.integer(name, int(fallback/time.Second), least, 30*24*3600)) * time.Second
-}
-
 // file reads the TOML file a variable names. Unknown keys belong to somebody
 // else: the file is shared with the proxy this service was made for.
 func (v *variables) file(name string) fileSettings {
 	var f struct {
 		Pruner fileSettings `toml:"mcp_pruner"`
 	}
-	path := v.values[name]
+	path := v.value(name)
 	if path == "" {
 		return f.Pruner
 	}
@@ -268,19 +181,4 @@ func where(err error) string {
 		return fmt.Sprintf(" (line %d)", parse.Position.Line)
 	}
 	return ""
-}
-
-func isHTTP(raw string) bool {
-	u, err := url.Parse(raw)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
-}
-
-// isLoopback knows names that cannot lead anywhere else.
-func isLoopback(host string) bool {
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }

@@ -1,7 +1,6 @@
-package prunerservice
+package settings
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,28 +13,28 @@ import (
 	"mcp-pruner/pruneclient/deepinfra"
 )
 
-func load(t *testing.T, file string, env ...string) (Settings, error) {
+func loadPruner(t *testing.T, file string, env ...string) (Settings, error) {
 	t.Helper()
 	if file != "" {
 		path := filepath.Join(t.TempDir(), "config.toml")
 		require.NoError(t, os.WriteFile(path, []byte(file), 0o600))
 		env = append(env, "MCP_PRUNER_CONFIG="+path)
 	}
-	return loadSettings(nil, env, io.Discard)
+	return LoadPruner(nil, FromEnv(env))
 }
 
-func TestDefaults(t *testing.T) {
-	s, err := load(t, "")
+func TestPrunerDefaults(t *testing.T) {
+	s, err := loadPruner(t, "")
 	require.NoError(t, err)
 	assert.Equal(t, "127.0.0.1", s.Host)
 	assert.Equal(t, 8006, s.Port)
 	assert.Equal(t, 2_000_000, s.MaxInputChars)
-	assert.Equal(t, 10*time.Minute, s.Recovery.TTL)
-	assert.Nil(t, s.DeepInfra)
+	assert.Equal(t, 10*time.Minute, s.RecoveryTTL)
+	assert.Nil(t, s.Cloud)
 }
 
 func TestFlagsWin(t *testing.T) {
-	s, err := loadSettings([]string{"--port", "1", "--host", "::1"}, []string{"MCP_PRUNER_PORT=2", "MCP_PRUNER_HOST=localhost"}, io.Discard)
+	s, err := LoadPruner(map[string]string{"port": "1", "host": "::1"}, FromEnv([]string{"MCP_PRUNER_PORT=2", "MCP_PRUNER_HOST=localhost"}))
 	require.NoError(t, err)
 	assert.Equal(t, "::1", s.Host)
 	assert.Equal(t, 1, s.Port)
@@ -58,9 +57,9 @@ func TestBackendChoice(t *testing.T) {
 		"file says heuristic":     {"[mcp_pruner]\nbackend = \"heuristic\"\n", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := load(t, tc.file, "KIMI_PRUNING_BACKEND="+tc.env)
+			s, err := loadPruner(t, tc.file, "KIMI_PRUNING_BACKEND="+tc.env)
 			require.NoError(t, err)
-			assert.Equal(t, tc.cloud, s.DeepInfra != nil)
+			assert.Equal(t, tc.cloud, s.Cloud != nil)
 		})
 	}
 }
@@ -99,9 +98,9 @@ x = "y"
 		"empty counts as none": {file, []string{"DEEPINFRA_MAX_DOCS="}, values{111 * time.Millisecond, 7 * time.Second, 5, 9, ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := load(t, tc.file, append(tc.env, "KIMI_PRUNING_BACKEND=deepinfra")...)
+			s, err := loadPruner(t, tc.file, append(tc.env, "KIMI_PRUNING_BACKEND=deepinfra")...)
 			require.NoError(t, err)
-			d := s.DeepInfra
+			d := s.Cloud
 			require.NotNil(t, d)
 			assert.Equal(t, tc.want, values{d.Timeout, *d.CacheTTL, d.MaxDocs, *d.CacheMaxItems, d.Key})
 			assert.Equal(t, deepinfra.DefaultEndpoint, d.Endpoint)
@@ -112,7 +111,7 @@ x = "y"
 
 // A value of the wrong type costs nothing but itself.
 func TestWrongTypesInTheFile(t *testing.T) {
-	s, err := load(t, `[mcp_pruner]
+	s, err := loadPruner(t, `[mcp_pruner]
 backend = "deepinfra"
 deepinfra_timeout_ms = "SECRET"
 deepinfra_max_docs = 5
@@ -121,28 +120,28 @@ cache_max_entries = [1]
 deepinfra_api_key = 5
 `)
 	require.NoError(t, err)
-	require.NotNil(t, s.DeepInfra)
-	assert.Equal(t, deepinfra.DefaultTimeout, s.DeepInfra.Timeout)
-	assert.Equal(t, 5, s.DeepInfra.MaxDocs)
-	assert.Equal(t, deepinfra.DefaultCacheTTL, *s.DeepInfra.CacheTTL)
-	assert.Equal(t, deepinfra.DefaultCacheMaxItems, *s.DeepInfra.CacheMaxItems)
+	require.NotNil(t, s.Cloud)
+	assert.Equal(t, deepinfra.DefaultTimeout, s.Cloud.Timeout)
+	assert.Equal(t, 5, s.Cloud.MaxDocs)
+	assert.Equal(t, deepinfra.DefaultCacheTTL, *s.Cloud.CacheTTL)
+	assert.Equal(t, deepinfra.DefaultCacheMaxItems, *s.Cloud.CacheMaxItems)
 	assert.Len(t, s.Notes, 4)
 	assert.NotContains(t, strings.Join(s.Notes, " "), "SECRET")
 
-	s, err = load(t, "[mcp_pruner]\nbackend = 5\n")
+	s, err = loadPruner(t, "[mcp_pruner]\nbackend = 5\n")
 	require.NoError(t, err)
-	assert.Nil(t, s.DeepInfra)
+	assert.Nil(t, s.Cloud)
 	assert.Equal(t, []string{"the configuration file's backend is ignored: want heuristic, deepinfra or cloud"}, s.Notes)
 }
 
 // What concerns the cloud fails open: it is pointed out, and the rest is served.
 func TestBadCloudSettingsAreNoted(t *testing.T) {
-	s, err := load(t, "[mcp_pruner]\ndeepinfra_timeout_ms = 0\ncache_ttl_s = 7\n",
+	s, err := loadPruner(t, "[mcp_pruner]\ndeepinfra_timeout_ms = 0\ncache_ttl_s = 7\n",
 		"KIMI_PRUNING_BACKEND=deepinfra", "DEEPINFRA_MAX_DOCS=many", "MCP_PRUNER_CACHE_TTL_S=-1")
 	require.NoError(t, err)
-	assert.Equal(t, deepinfra.DefaultTimeout, s.DeepInfra.Timeout)
-	assert.Equal(t, deepinfra.DefaultMaxDocs, s.DeepInfra.MaxDocs)
-	assert.Equal(t, 7*time.Second, *s.DeepInfra.CacheTTL)
+	assert.Equal(t, deepinfra.DefaultTimeout, s.Cloud.Timeout)
+	assert.Equal(t, deepinfra.DefaultMaxDocs, s.Cloud.MaxDocs)
+	assert.Equal(t, 7*time.Second, *s.Cloud.CacheTTL)
 	assert.Len(t, s.Notes, 3)
 	assert.Contains(t, s.Notes, `DEEPINFRA_MAX_DOCS="many" is ignored: want an integer`)
 	assert.Contains(t, s.Notes[1], `MCP_PRUNER_CACHE_TTL_S="-1" is ignored: want an integer from 0 to`)
@@ -150,9 +149,9 @@ func TestBadCloudSettingsAreNoted(t *testing.T) {
 
 // A misspelled backend is pointed out, wherever it stands.
 func TestUnknownBackendsAreNoted(t *testing.T) {
-	s, err := load(t, "[mcp_pruner]\nbackend = \"deepinfr\"\n", "KIMI_PRUNING_BACKEND=clod")
+	s, err := loadPruner(t, "[mcp_pruner]\nbackend = \"deepinfr\"\n", "KIMI_PRUNING_BACKEND=clod")
 	require.NoError(t, err)
-	assert.Nil(t, s.DeepInfra)
+	assert.Nil(t, s.Cloud)
 	assert.Equal(t, []string{
 		"the configuration file's backend is ignored: want heuristic, deepinfra or cloud",
 		`KIMI_PRUNING_BACKEND="clod" is ignored: want heuristic, deepinfra or cloud`,
@@ -164,9 +163,9 @@ func TestBadFileIsNoted(t *testing.T) {
 		"not TOML": "[mcp_pruner\nkey = \"SECRET\"",
 		"no table": "mcp_pruner = \"SECRET\"\n",
 	} {
-		s, err := load(t, file)
+		s, err := loadPruner(t, file)
 		require.NoError(t, err, name)
-		assert.Nil(t, s.DeepInfra, "nothing of a broken file counts")
+		assert.Nil(t, s.Cloud, "nothing of a broken file counts")
 		require.Len(t, s.Notes, 1, name)
 		assert.Contains(t, s.Notes[0], "MCP_PRUNER_CONFIG", name)
 		assert.NotContains(t, s.Notes[0], "SECRET", name)

@@ -1,4 +1,4 @@
-package prunerservice
+package httpserver
 
 import (
 	"bufio"
@@ -17,44 +17,44 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/semaphore"
 
-	"mcp-pruner/pruneclient/recovery"
-	"mcp-pruner/pruneclient/service"
+	"mcp-pruner/cmd/internal/assemble"
+	"mcp-pruner/cmd/internal/settings"
+	"mcp-pruner/fsm/event"
 )
 
-// serving is the handler alone, for tests that look inside.
-func serving(t *testing.T, tune func(*server)) (*server, *running) {
+// serving is the line pruner's handler, for tests that look inside.
+func serving(t *testing.T, tune func(*Handler)) (h *Handler, url string) {
 	t.Helper()
-	store, err := recovery.Open(recovery.Settings{})
+	config, err := settings.LoadPruner(nil, settings.FromEnv(nil))
 	require.NoError(t, err)
-	s := newServer(service.New(service.Settings{Store: store}), version, func(string, map[string]any) {})
+	server, lines, closing, err := assemble.Pruner(assemble.Options{Settings: config, Version: "1.2.3", Emit: func(event.Event) {}})
+	require.NoError(t, err)
+	t.Cleanup(closing)
+	h = NewHandler(Config{Server: server, Pruner: NewPruner(server, lines)})
 	if tune != nil {
-		tune(s)
+		tune(h)
 	}
-	web := httptest.NewServer(s.handler())
+	web := httptest.NewServer(h)
 	t.Cleanup(web.Close)
-	return s, &running{url: web.URL}
+	return h, web.URL
 }
 
 // requireIdle checks that nothing is held when nobody is served.
-func requireIdle(t *testing.T, s *server, budget int64) {
+func requireIdle(t *testing.T, h *Handler, budget int64) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		if !s.bodies.budget.TryAcquire(budget) {
+		if !h.bodies.budget.TryAcquire(budget) {
 			return false
 		}
-		s.bodies.budget.Release(budget)
-		if !s.answers.TryAcquire(answerBudget) {
-			return false
-		}
-		s.answers.Release(answerBudget)
-		return len(s.bodies.over) == 0 && len(s.fetching) == 0
+		h.bodies.budget.Release(budget)
+		return len(h.bodies.over) == 0
 	}, 5*time.Second, time.Millisecond)
 }
 
 // begin sends the head of a request and some of its body.
-func begin(t *testing.T, r *running, path, length, body string) net.Conn {
+func begin(t *testing.T, url, path, length, body string) net.Conn {
 	t.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	_, err = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n\r\n%s", path, length, body)
@@ -62,24 +62,25 @@ func begin(t *testing.T, r *running, path, length, body string) net.Conn {
 	return c
 }
 
-const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+const pinging = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
 // Bodies that are announced and do not come cost the others nothing, and are told
 // so in the end.
 func TestAnnouncedBodiesHoldNobodyUp(t *testing.T) {
-	s, r := serving(t, func(s *server) { s.bodies.stall = 300 * time.Millisecond })
+	h, url := serving(t, func(h *Handler) { h.bodies.stall = 300 * time.Millisecond })
 	var stalled []net.Conn
 	for range 8 {
 		stalled = append(stalled,
-			begin(t, r, "/rpc", "Content-Length: 33554432", strings.Repeat(" ", 200_000)),
-			begin(t, r, "/prune", "Transfer-Encoding: chunked", "5\r\n{    \r\n"))
+			begin(t, url, "/rpc", "Content-Length: 33554432", strings.Repeat(" ", 200_000)),
+			begin(t, url, "/prune", "Transfer-Encoding: chunked", "5\r\n{    \r\n"))
 	}
-	args := pruneArgs(strings.Repeat("a line that is one of many\n", 50_000), "many")
-	start := time.Now()
-	assert.Contains(t, r.tool(t, "prune_text", args), "stats")
-	status, _ := r.post(t, "/rpc", ping)
-	assert.Equal(t, 200, status)
-	assert.Less(t, time.Since(start), 10*time.Second)
+	large := pinging + strings.Repeat(" ", 2<<20)
+	for _, body := range []string{pinging, large} {
+		resp, err := http.Post(url+"/rpc", "application/json", strings.NewReader(body))
+		require.NoError(t, err)
+		_ = resp.Body.Close()
+		assert.Equal(t, 200, resp.StatusCode)
+	}
 	for i, c := range stalled {
 		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 		require.NoError(t, err)
@@ -93,25 +94,25 @@ func TestAnnouncedBodiesHoldNobodyUp(t *testing.T) {
 			assert.JSONEq(t, `{"detail":[{"type":"timeout","loc":["body"],"msg":"Body was not sent in time"}]}`, string(answer))
 		}
 	}
-	requireIdle(t, s, bodyBudget)
+	requireIdle(t, h, bodyBudget)
 }
 
 func TestCutBodyIsRefused(t *testing.T) {
-	s, r := serving(t, nil)
-	c := begin(t, r, "/rpc", "Content-Length: 100", ping)
+	h, url := serving(t, nil)
+	c := begin(t, url, "/rpc", "Content-Length: 100", pinging)
 	require.NoError(t, c.(*net.TCPConn).CloseWrite())
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusBadRequest, resp.StatusCode)
-	requireIdle(t, s, bodyBudget)
+	requireIdle(t, h, bodyBudget)
 }
 
 // Requests that together are more than the budget are done one after the other,
 // whatever each of them holds already.
 func TestBodiesBeyondTheBudget(t *testing.T) {
 	const budget = 256 << 10
-	s, r := serving(t, func(s *server) { s.bodies.budget = semaphore.NewWeighted(budget) })
-	body := ping + strings.Repeat(" ", 500_000)
+	h, url := serving(t, func(h *Handler) { h.bodies.budget = semaphore.NewWeighted(budget) })
+	body := pinging + strings.Repeat(" ", 500_000)
 	var all sync.WaitGroup
 	for i := range 16 {
 		all.Go(func() {
@@ -119,7 +120,7 @@ func TestBodiesBeyondTheBudget(t *testing.T) {
 			if i%2 == 0 {
 				from = io.MultiReader(from) // of unknown size
 			}
-			resp, err := http.Post(r.url+"/rpc", "application/json", from)
+			resp, err := http.Post(url+"/rpc", "application/json", from)
 			if assert.NoError(t, err) {
 				_ = resp.Body.Close()
 				assert.Equal(t, 200, resp.StatusCode)
@@ -127,13 +128,13 @@ func TestBodiesBeyondTheBudget(t *testing.T) {
 		})
 	}
 	all.Wait()
-	requireIdle(t, s, budget)
+	requireIdle(t, h, budget)
 }
 
 // A connection goes on after a body of any size.
 func TestConnectionsAreKept(t *testing.T) {
-	_, r := serving(t, nil)
-	c := begin(t, r, "/rpc", "Content-Length: 300040", ping+strings.Repeat(" ", 300_000))
+	_, url := serving(t, nil)
+	c := begin(t, url, "/rpc", "Content-Length: 300040", pinging+strings.Repeat(" ", 300_000))
 	in := bufio.NewReader(c)
 	for range 3 {
 		resp, err := http.ReadResponse(in, nil)
@@ -141,7 +142,7 @@ func TestConnectionsAreKept(t *testing.T) {
 		answer, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
 		assert.JSONEq(t, `{"jsonrpc":"2.0","id":1,"result":{}}`, string(answer))
-		_, err = fmt.Fprintf(c, "POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(ping), ping)
+		_, err = fmt.Fprintf(c, "POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(pinging), pinging)
 		require.NoError(t, err)
 	}
 }

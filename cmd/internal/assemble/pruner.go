@@ -1,0 +1,38 @@
+package assemble
+
+import (
+	"mcp-pruner/cmd/internal/mcpserver"
+	"mcp-pruner/cmd/internal/texttools"
+	"mcp-pruner/fsm"
+	"mcp-pruner/pruneclient/deepinfra"
+	"mcp-pruner/pruneclient/service"
+	"mcp-pruner/states"
+)
+
+// Pruner makes the server of the toolset text, and returns the service that its tools
+// run. close closes its store.
+func Pruner(o Options) (s *mcpserver.Server, lines *service.Service, close func(), err error) {
+	store, err := openStore(o)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	config := service.Settings{Store: store, MaxInputChars: o.Settings.MaxInputChars, Version: o.Version}
+	if o.Settings.Cloud != nil {
+		if config.Reranker, err = deepinfra.New(*o.Settings.Cloud); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	lines = service.New(config)
+	machine, err := fsm.Compile(fsm.HTTPRequestTable())
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	pipeline := &states.Pipeline{Machine: machine, Tools: texttools.New(lines), Emit: o.Emit}
+	if err := addTrace(pipeline, o); err != nil {
+		return nil, nil, nil, err
+	}
+	s = mcpserver.New(mcpserver.Config{
+		Pipeline: pipeline, Version: o.Version, Result: "auto", AlwaysLoad: true, MaxCalls: o.Settings.MaxCalls,
+	})
+	return s, lines, func() { _ = store.Close() }, nil
+}

@@ -1,0 +1,138 @@
+package texttools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"mcp-pruner/pruneclient/recovery"
+	"mcp-pruner/pruneclient/service"
+	"mcp-pruner/tools"
+)
+
+// maxAnswerBytes is the longest text that recover_text returns at once over POST /rpc,
+// but for whole originals: all that a request can bring.
+const maxAnswerBytes = 32 << 20
+
+// RPC returns the tools in the form of the line pruner's own contract: the answer of
+// each is JSON in one block of text, and what cannot be recovered is a JSON-RPC error.
+// recover_range is an alias.
+func RPC(s *service.Service) []tools.Tool {
+	check := map[string]func(map[string]any) (tools.Call, []tools.Issue){
+		"prune_text": func(args map[string]any) (tools.Call, []tools.Issue) {
+			a, issues := service.ParsePrune(args)
+			return orIssues(answering(func(ctx context.Context) (any, error) { return s.PruneText(ctx, a) }), issues)
+		},
+		"recover_text": func(args map[string]any) (tools.Call, []tools.Issue) {
+			a, issues := service.ParseRecover(args)
+			return orIssues(answering(func(ctx context.Context) (any, error) { return recoverWhole(ctx, s, a) }), issues)
+		},
+		"health": func(args map[string]any) (tools.Call, []tools.Issue) {
+			return orIssues(answering(func(context.Context) (any, error) { return s.Health(), nil }), service.ParseHealth(args))
+		},
+	}
+	var list []tools.Tool
+	for _, t := range service.Tools() {
+		list = append(list, tools.Tool{
+			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, ReadOnly: true, Check: check[t.Name],
+		})
+	}
+	return list
+}
+
+// Code returns the tool behind POST /prune, the swe-pruner contract. Its arguments
+// have been checked.
+func Code(s *service.Service) tools.Tool {
+	return tools.Tool{
+		Name: "prune_code", ReadOnly: true, InputSchema: json.RawMessage(`{"type":"object"}`),
+		Check: func(args map[string]any) (tools.Call, []tools.Issue) {
+			a, bad := service.ParseCode(args)
+			if len(bad) > 0 {
+				return nil, []tools.Issue{{Path: "", Code: "custom"}}
+			}
+			return answering(func(ctx context.Context) (any, error) { return s.PruneCode(ctx, a) }), nil
+		},
+	}
+}
+
+// answering is a call whose answer is JSON.
+type answering func(ctx context.Context) (any, error)
+
+func (answering) FocusQuestion() string { return "" }
+
+func (a answering) Run(ctx context.Context) (tools.Output, error) {
+	res, err := a(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(res); err != nil {
+		return nil, &tools.Error{Code: "io_error", Message: "the answer cannot be encoded"}
+	}
+	return jsonOutput{output{string(bytes.TrimSuffix(text.Bytes(), []byte("\n")))}}, nil
+}
+
+// jsonOutput is an answer in JSON.
+type jsonOutput struct{ output }
+
+func (jsonOutput) Structured(any) any { return nil }
+
+// recoverWhole returns all that was asked for at once.
+func recoverWhole(ctx context.Context, s *service.Service, a service.RecoverArgs) (any, error) {
+	found, err := s.Recover(ctx, a, maxAnswerBytes)
+	if err != nil {
+		return nil, rpcError(ctx, err)
+	}
+	res, err := found.Whole(ctx)
+	if err != nil {
+		return nil, rpcError(ctx, err)
+	}
+	return res, nil
+}
+
+// The codes of the line pruner's contract.
+const (
+	codeIDNotFound    = -32004
+	codeBadRange      = -32005
+	codeInternalError = -32603
+)
+
+// rpcError is an error of recover_text with the JSON-RPC error that answers it.
+func rpcError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	failed := recoverError(err)
+	rpc := &tools.RPCError{Code: codeInternalError, Message: "Internal error"}
+	data := map[string]any{"code": service.RecoveryUnavailable}
+	var missing *recovery.NotFound
+	var bad *recovery.BadRange
+	var large *service.AnswerTooLarge
+	switch {
+	case errors.As(err, &missing):
+		rpc = &tools.RPCError{Code: codeIDNotFound, Message: "prune_id_not_found"}
+		data = map[string]any{"code": "prune_id_not_found", "prune_id": missing.ID}
+	case errors.As(err, &bad):
+		rpc = &tools.RPCError{Code: codeBadRange, Message: "invalid_range"}
+		data = map[string]any{"code": "invalid_range", "range": bad.Range}
+		if bad.MaxLine != nil {
+			data["max_line"] = *bad.MaxLine
+		}
+	case errors.As(err, &large):
+		rpc = &tools.RPCError{Code: codeBadRange, Message: "answer_too_large: ask for fewer or smaller ranges at once"}
+		data = map[string]any{"code": "answer_too_large", "max_bytes": large.Most}
+	case errors.Is(err, service.ErrSearchTooSlow):
+		rpc = &tools.RPCError{Code: codeBadRange, Message: "search_too_slow: ask for fewer lines or a simpler pattern"}
+		data = map[string]any{"code": "search_too_slow"}
+	}
+	raw, err := json.Marshal(data)
+	if err != nil { // strings and numbers marshal
+		return failed
+	}
+	rpc.Data = raw
+	failed.Opaque = &tools.Opaque{RPC: rpc}
+	return failed
+}
