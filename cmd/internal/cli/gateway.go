@@ -80,7 +80,7 @@ docs/GATEWAY.md has the forms, the mapping file, and when not to use it.`,
 	c.Flags().BoolVar(&report, "report", false, "print bytes and tokens before and after, and end")
 	c.Flags().BoolVar(&asJSON, "json", false, "the report as JSON")
 	addFlags(c, settings.HTTP)
-	c.AddCommand(gatewayListCommand(p))
+	c.AddCommand(gatewayListCommand(p), gatewayInitCommand(p))
 	return command.EndsItself(c)
 }
 
@@ -201,4 +201,60 @@ func upstreamEnv(env []string) []string {
 		name, _, _ := strings.Cut(entry, "=")
 		return tools.Withheld(name)
 	})
+}
+
+// gatewayInitCommand is the verb gateway init.
+func gatewayInitCommand(p command.Process) *cobra.Command {
+	var undo bool
+	c := &cobra.Command{
+		Use:   "init [--uninstall] " + strings.Join(gateway.Clients, "|"),
+		Short: "Put the servers of a client's configuration behind the gateway, or back",
+		Long: `Moves the MCP servers of a client's own configuration into a file of the gateway and
+puts the gateway in their place. --uninstall puts them back. Servers over SSE and this
+program's own entries stay where they are.`,
+		Args: command.OneArgument("CLIENT"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			self, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			t, err := gateway.TakeoverOf(args[0], self, p.Lookup)
+			if err != nil {
+				return command.Usagef("%v", err)
+			}
+			if undo {
+				return takeBack(p, t)
+			}
+			return takeOver(p, t)
+		},
+	}
+	c.Flags().BoolVar(&undo, "uninstall", false, "put the servers back")
+	return c
+}
+
+func takeOver(p command.Process, t gateway.Takeover) error {
+	moved, err := t.Install()
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", t.File, err)
+	case len(moved) == 0:
+		_, err = fmt.Fprintf(p.Stdout, "%s has no server to take over; nothing was changed.\n", t.File)
+	default:
+		_, err = fmt.Fprintf(p.Stdout, "%s now go through the gateway (%s). \"mcp-pruner gateway init --uninstall %s\" puts them back.\n",
+			strings.Join(moved, ", "), t.Config, t.Client)
+	}
+	return err
+}
+
+func takeBack(p command.Process, t gateway.Takeover) error {
+	changed, err := t.Uninstall()
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", t.File, err)
+	case !changed:
+		_, err = fmt.Fprintf(p.Stdout, "%s has no gateway of ours; nothing was changed.\n", t.File)
+	default:
+		_, err = fmt.Fprintf(p.Stdout, "%s is as it was.\n", t.File)
+	}
+	return err
 }
