@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -187,7 +188,7 @@ func (p *plan) group(m Mapping, tools []Definition, byName map[string]*Definitio
 	}
 	for _, noun := range slices.Sorted(maps.Keys(m.Groups)) {
 		g := m.Groups[noun]
-		t := planned{name: toolName(m.Namespace, noun), noun: noun, description: g.Description, given: given, why: "group " + noun}
+		t := planned{name: toolName(m.Namespace, noun), noun: cmp.Or(noun, m.Namespace), description: g.Description, given: given, why: "group " + noun}
 		if d := byName[g.Tool]; d != nil {
 			t.actions, t.why = []Action{{Def: d}}, "one tool"
 			if name := m.Rename[d.Name]; name != "" {

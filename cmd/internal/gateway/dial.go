@@ -5,12 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os/exec"
 	"strings"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/client/transport"
 )
+
+// silent drops what the transports log: standard error carries events only, and
+// what goes wrong comes back as an error.
+var silent = slog.New(slog.DiscardHandler)
 
 // dialer opens connections: processes with the environment given, their standard
 // error told line by line.
@@ -21,7 +26,7 @@ type dialer struct {
 
 func (d dialer) dial(_ context.Context, c ServerConfig) (transport.Interface, func(), error) {
 	if c.URL != "" {
-		t, err := transport.NewStreamableHTTP(c.URL, transport.WithHTTPHeaders(c.Headers))
+		t, err := transport.NewStreamableHTTP(c.URL, transport.WithHTTPHeaders(c.Headers), transport.WithHTTPLogger(silent))
 		if err != nil {
 			return nil, nil, fmt.Errorf("the url is unusable: %w", redacted(err, c))
 		}
@@ -30,7 +35,7 @@ func (d dialer) dial(_ context.Context, c ServerConfig) (transport.Interface, fu
 	started := &processGroup{}
 	lines := &lineWriter{take: func(line string) { d.stderr(c.Name, line) }}
 	t := transport.NewStdioWithOptions(c.Command, nil, c.Args,
-		transport.WithCommandStderrWriter(lines),
+		transport.WithCommandStderrWriter(lines), transport.WithCommandLogger(silent),
 		transport.WithCommandFunc(func(ctx context.Context, command string, _ []string, args []string) (*exec.Cmd, error) {
 			path, err := exec.LookPath(command)
 			if err != nil && !errors.Is(err, exec.ErrDot) {

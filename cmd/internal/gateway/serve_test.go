@@ -1,0 +1,129 @@
+package gateway_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/cli"
+	"mcp-pruner/cmd/internal/command"
+)
+
+// conversation is a client of the gateway over stdio.
+type conversation struct {
+	t   *testing.T
+	in  *io.PipeWriter
+	out *bufio.Reader
+	end chan int
+}
+
+func converse(t *testing.T, args ...string) *conversation {
+	t.Helper()
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	config := filepath.Join(t.TempDir(), "servers.json")
+	require.NoError(t, os.WriteFile(config, []byte(fmt.Sprintf(
+		`{"mcpServers":{"shop":{"command":%q,"env":{"GATEWAY_TEST_SERVER":"plain","SHOP_TOKEN":"hunter2hunter2"}}}}`, exe)), 0o600))
+	stdin, in := io.Pipe()
+	out, stdout := io.Pipe()
+	var log strings.Builder
+	p := command.Process{Args: append(append([]string{"gateway"}, args...), config), Env: os.Environ(), Stdin: stdin, Stdout: stdout, Stderr: &log}
+	c := &conversation{t: t, in: in, out: bufio.NewReaderSize(out, 64<<20), end: make(chan int, 1)}
+	go func() {
+		c.end <- command.Execute(t.Context(), cli.Root(p), p)
+		stdout.Close()
+	}()
+	t.Cleanup(func() {
+		in.Close()
+		go io.Copy(io.Discard, out) //nolint:errcheck // whatever is left
+		assert.Equal(t, 0, <-c.end)
+		assert.NotContains(t, log.String(), "hunter2")
+	})
+	return c
+}
+
+func (c *conversation) say(line string) {
+	c.t.Helper()
+	_, err := io.WriteString(c.in, line+"\n")
+	require.NoError(c.t, err)
+}
+
+func (c *conversation) hear() string {
+	c.t.Helper()
+	line, err := c.out.ReadString('\n')
+	require.NoError(c.t, err)
+	return strings.TrimSpace(line)
+}
+
+func (c *conversation) result(request string) string {
+	c.t.Helper()
+	c.say(request)
+	var answer struct{ Result, Error json.RawMessage }
+	require.NoError(c.t, json.Unmarshal([]byte(c.hear()), &answer))
+	return string(answer.Result) + string(answer.Error)
+}
+
+func hello(client, capabilities string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":%s,"clientInfo":{"name":%q,"version":"1"}}}`, capabilities, client)
+}
+
+func callOf(id int, tool, args string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, args)
+}
+
+func TestTheGatewayServes(t *testing.T) {
+	c := converse(t)
+	assert.Contains(t, c.result(hello("some-client", "{}")), `"listChanged":true`)
+	list := c.result(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	assert.Contains(t, list, `"name":"shop_item"`)
+	assert.NotContains(t, list, `"name":"get_item"`)
+	assert.Equal(t, list, c.result(`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`), "the same bytes every time")
+	for args, want := range map[string]string{
+		`{"action":"list"}`: `{"content":[{"type":"text","text":"a <b> & c"},{"type":"image","data":"iVBORw0KGgo=","mimeType":"image/png"},` +
+			`{"type":"resource","resource":{"uri":"x://y","text":"z"}},{"type":"resource_link","uri":"x://y","name":"y","annotations":{"priority":0.5}}],` +
+			`"structuredContent":{"n":12345678901234567890,"m":1.50},"_meta":{"x/y":{"z":[1,2.0]}}}`,
+		`{"action":"get","id":1}`: `{"content":[{"type":"text","text":"get_item{\"id\":1}"}]}`,
+		`{"action":"get","id":2}`: `{"content":[{"type":"text","text":"no such item"}],"isError":true}`,
+		`{"action":"get","id":3}`: `{"code":-32050,"message":"out of stock","data":{"left":0}}`,
+	} {
+		assert.Equal(t, want, c.result(callOf(4, "shop_item", args)), args)
+	}
+	assert.Contains(t, c.result(callOf(5, "shop_item", `{"action":"gett","id":1}`)), `did you mean \"get\"?`)
+}
+
+func TestAServersQuestionReachesTheClient(t *testing.T) {
+	c := converse(t)
+	c.result(hello("some-client", `{"sampling":{}}`))
+	c.say(callOf(2, "shop_item", `{"action":"get","id":6}`))
+	var question struct {
+		ID     json.RawMessage
+		Method string
+		Params json.RawMessage
+	}
+	require.NoError(t, json.Unmarshal([]byte(c.hear()), &question))
+	assert.Equal(t, "sampling/createMessage", question.Method)
+	assert.JSONEq(t, `{"messages":[],"maxTokens":5}`, string(question.Params))
+	c.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"role":"assistant","model":"m"}}`, question.ID))
+	assert.Contains(t, c.hear(), `{\"role\":\"assistant\",\"model\":\"m\"}`)
+}
+
+func TestAClientThatSearchesToolsKeepsTheirNames(t *testing.T) {
+	c := converse(t)
+	c.result(hello("claude-code", "{}"))
+	list := c.result(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	for _, name := range []string{"get_item", "list_items", "delete_item"} {
+		assert.Contains(t, list, `"name":"`+name+`"`)
+	}
+	assert.NotContains(t, list, "alwaysLoad")
+	assert.Equal(t, `{"content":[{"type":"text","text":"get_item{\"id\":1}"}]}`, c.result(callOf(3, "get_item", `{"id":1}`)))
+}
