@@ -1,0 +1,217 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/e2e/mockmodel"
+)
+
+// gcProxy is `mcp-pruner proxy` between a client and the mock model.
+type gcProxy struct {
+	w     *world
+	store string
+	addr  string
+	cmd   *exec.Cmd
+}
+
+// start starts the proxy, at the address of the one before if there was one.
+func (p *gcProxy) start() {
+	port := "0"
+	if p.addr != "" {
+		_, port, _ = net.SplitHostPort(p.addr)
+	}
+	p.cmd = exec.Command(pruner, "proxy", "--port", port, "--upstream", p.w.model.URL, "--store", p.store)
+	p.cmd.Env = p.w.env
+	stderr, err := p.cmd.StderrPipe()
+	require.NoError(p.w.t, err)
+	require.NoError(p.w.t, p.cmd.Start())
+	lines := bufio.NewScanner(stderr)
+	require.True(p.w.t, lines.Scan())
+	var ready struct{ Data struct{ URL string } }
+	require.NoError(p.w.t, json.Unmarshal(lines.Bytes(), &ready), lines.Text())
+	p.addr = strings.TrimPrefix(ready.Data.URL, "http://")
+	go func() {
+		for lines.Scan() { // nobody else reads it
+			continue
+		}
+	}()
+}
+
+func (p *gcProxy) kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+}
+
+// restartOnDemand kills the proxy and starts it anew when the client's command asks
+// for it by a file, and says by another that it is there again.
+func (p *gcProxy) restartOnDemand(ask, answer string, stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+		if _, err := os.Stat(ask); err == nil {
+			p.kill()
+			p.start()
+			p.w.write(answer, "", 0o644)
+			return
+		}
+	}
+}
+
+const gcCalls = 60
+
+// gcScript is a session of 60 calls of the client's own shell. In the middle one the
+// proxy is killed and started again.
+func gcScript(tool, argument, ask, answer string) []mockmodel.Turn {
+	var turns []mockmodel.Turn
+	for i := range gcCalls {
+		command := fmt.Sprintf(`seq -f "line %%g of the output of call %d" 1 150`, i)
+		if i == gcCalls/2 {
+			command = fmt.Sprintf(`touch %s; while [ ! -e %s ]; do sleep 0.05; done; %s`, ask, answer, command)
+		}
+		turns = append(turns, mockmodel.Turn{Calls: []mockmodel.Call{{Tool: tool, Args: map[string]any{argument: command}}}})
+	}
+	return append(turns, done)
+}
+
+// TestContextGC: a real client's session through the proxy. What the model was sent
+// begins like what it was sent before, except at few clearings; what was cleared can
+// be had back exactly.
+func TestContextGC(t *testing.T) {
+	each(t, func(t *testing.T, c client) {
+		dir := t.TempDir()
+		ask, answer := filepath.Join(dir, "ask"), filepath.Join(dir, "answer")
+		tool, argument := "Bash", "command"
+		if c.name == "codex" {
+			tool, argument = "exec_command", "cmd"
+		}
+		w := newWorld(t, c, gcScript(tool, argument, ask, answer)...)
+		p := &gcProxy{w: w, store: filepath.Join(dir, "ledger.db")}
+		p.start()
+		defer func() { p.kill() }()
+		stop := make(chan struct{})
+		defer close(stop)
+		go p.restartOnDemand(ask, answer, stop)
+		w.through(p)
+		out, err := w.own(dir).CombinedOutput()
+		require.NoError(t, err, string(out))
+		w.checkClearings(p)
+	})
+}
+
+// through makes the client ask the proxy instead of the model.
+func (w *world) through(p *gcProxy) {
+	for i, entry := range w.env {
+		w.env[i] = strings.Replace(entry, w.model.URL, "http://"+p.addr, 1)
+	}
+	if w.client.name == "codex" {
+		w.write(filepath.Join(w.home, "config.toml"), fmt.Sprintf(codexConfig, "http://"+p.addr), 0o600)
+	}
+}
+
+// own runs the client without our server.
+func (w *world) own(writable string) *exec.Cmd {
+	args := append([]string{"-p", "count the lines", "--allowedTools", "Bash"}, w.client.options...)
+	if w.client.name == "codex" {
+		args = []string{"exec", "--skip-git-repo-check", "--ephemeral", "--dangerously-bypass-approvals-and-sandbox", "count the lines"}
+	}
+	cmd := exec.Command(installed(w.client.program), args...)
+	cmd.Dir, cmd.Env = w.dir, append(w.env, "TMPDIR="+writable)
+	return cmd
+}
+
+var recoverable = regexp.MustCompile("mcp-pruner recover (s[0-9]+)")
+
+func (w *world) checkClearings(p *gcProxy) {
+	t := w.t
+	var texts [][]string // of the results, in each request
+	for _, r := range w.model.Requests() {
+		if found := resultsOf(t, r); len(found) > 0 {
+			texts = append(texts, found)
+		}
+	}
+	require.GreaterOrEqual(t, len(texts), gcCalls-1)
+	whole, breaks := map[int]string{}, 0
+	for n, results := range texts {
+		changed := false
+		for i, text := range results {
+			if !strings.Contains(text, "[cleared: ") {
+				whole[i] = text
+			}
+			changed = changed || n > 0 && i < len(texts[n-1]) && text != texts[n-1][i]
+		}
+		if changed {
+			breaks++
+		}
+	}
+	last := texts[len(texts)-1]
+	cleared := 0
+	for i, text := range last {
+		m := recoverable.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		cleared++
+		if cleared > 3 {
+			continue
+		}
+		cmd := exec.Command(pruner, "recover", m[1])
+		cmd.Env = append(w.env, "MCP_PRUNER_GC_STORE="+p.store)
+		got, err := cmd.Output()
+		require.NoError(t, err)
+		assert.Equal(t, whole[i], string(got), "the exact text of result %d", i)
+	}
+	assert.Greater(t, cleared, gcCalls/2, "results cleared at the end")
+	assert.Greater(t, breaks, 0)
+	assert.Less(t, breaks, 15, "changes of what was sent before")
+	t.Logf("%s: %d requests, %d results cleared, %d clearings", w.client.name, len(texts), cleared, breaks)
+}
+
+// resultsOf are the texts of a request's tool results.
+func resultsOf(t *testing.T, r mockmodel.Request) []string {
+	t.Helper()
+	var body struct {
+		Input []struct {
+			Type   string
+			Output json.RawMessage
+		}
+		Messages []struct{ Content json.RawMessage }
+	}
+	require.NoError(t, json.Unmarshal(r.Body, &body))
+	var texts []string
+	for _, item := range body.Input {
+		if item.Type == "function_call_output" {
+			texts = append(texts, newSeen(item.Output, false).text)
+		}
+	}
+	for _, m := range body.Messages {
+		var blocks []struct {
+			Type    string
+			Content json.RawMessage
+		}
+		_ = json.Unmarshal(m.Content, &blocks) // a string has no results
+		for _, b := range blocks {
+			if b.Type == "tool_result" {
+				texts = append(texts, newSeen(b.Content, false).text)
+			}
+		}
+	}
+	return texts
+}
