@@ -119,14 +119,29 @@ func checkBudget(share float64) error {
 	return fmt.Errorf("a budget is a share above 0 and up to 1, not %v", share)
 }
 
+// maxInputBytes is the longest text that is pruned.
+const maxInputBytes = 64 << 20
+
+// input reads a file, or the standard input, as far as it may be pruned.
 func input(file string, stdin io.Reader) (string, error) {
 	if file == "-" {
-		b, err := io.ReadAll(stdin)
-		if err != nil {
-			return "", fmt.Errorf("read the standard input: %w", err)
-		}
-		return string(b), nil
+		return limited("the standard input", stdin)
 	}
-	b, err := os.ReadFile(file)
-	return string(b), err
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return limited(file, f)
+}
+
+func limited(name string, from io.Reader) (string, error) {
+	raw, err := io.ReadAll(io.LimitReader(from, maxInputBytes+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read %s: %w", name, err)
+	case len(raw) > maxInputBytes:
+		return "", fmt.Errorf("%s is larger than 64 MiB: prune a part of it (head, tail, grep)", name)
+	}
+	return string(raw), nil
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -140,6 +141,30 @@ func TestMissingFileIsAnError(t *testing.T) {
 	require.Equal(t, command.Fail, out.status)
 	require.Contains(t, out.stderr, "none.go")
 }
+
+// endless is an input without an end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+func TestAnInputThatIsTooLargeIsRefused(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, command.Fail, execute([]string{"-q", "x"}, endless{}, &stdout, &stderr))
+	require.Contains(t, stderr.String(), "the standard input is larger than 64 MiB")
+	require.Empty(t, stdout.String())
+}
+
+// "| head" has read enough: that is no error.
+func TestAReaderThatHasEnoughIsNoError(t *testing.T) {
+	var stderr bytes.Buffer
+	require.Zero(t, execute([]string{"-q", "x"}, strings.NewReader("a\n"), enough{}, &stderr))
+	require.NotContains(t, stderr.String(), "broken pipe")
+}
+
+// enough is a pipe that nobody reads any more.
+type enough struct{}
+
+func (enough) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 
 func TestHelpIsOnStandardOutput(t *testing.T) {
 	out := runVerb(t, "", "--help")
