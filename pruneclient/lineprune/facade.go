@@ -33,6 +33,7 @@ const (
 	NoGain           = choose.NoGain
 	IsDiff           = choose.IsDiff
 	ConstraintsUnmet = choose.ConstraintsUnmet
+	NeedsAll         = choose.NeedsAll
 )
 
 // Marker is the canonical marker of an omitted range whose original is stored under id.

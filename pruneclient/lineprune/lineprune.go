@@ -12,6 +12,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/doc"
 	"mcp-pruner/pruneclient/lineprune/learned"
 	"mcp-pruner/pruneclient/lineprune/logs"
+	"mcp-pruner/pruneclient/lineprune/overview"
 	"mcp-pruner/pruneclient/lineprune/query"
 	"mcp-pruner/pruneclient/lineprune/rank"
 	"mcp-pruner/pruneclient/lineprune/session"
@@ -73,19 +74,31 @@ func read(ctx context.Context, text, question string, kind Kind, opts Options) (
 	if err != nil {
 		return nil, err
 	}
-	return &rank.Text{Doc: d, Kind: kind, Outline: outlineOf(d, kind), Question: q, Matches: m}, nil
+	t := &rank.Text{Doc: d, Kind: kind, Question: q, Matches: m, Want: overview.Of(q)}
+	if kind == Code || kind == Logs && opts.File == "" && opts.Command == "" {
+		t.Shape = structure.ShapeOf(d)
+	}
+	t.Outline = outlineOf(t)
+	if t.Shape == structure.Keys {
+		for _, p := range q.KeyPaths() {
+			t.Matches.Add(p.Group, structure.LinesAt(d, t.Outline, p.Keys))
+		}
+	}
+	return t, nil
 }
 
-func outlineOf(d *doc.Document, kind Kind) structure.Outline {
-	switch kind {
-	case Docs:
+func outlineOf(t *rank.Text) structure.Outline {
+	switch d := t.Doc; {
+	case t.Kind == Docs:
 		return structure.Docs(d)
-	case Logs:
+	case t.Kind == Logs:
 		return logs.Outline(d)
-	case Grep:
+	case t.Kind == Grep:
 		return structure.Grep(d)
+	case t.Shape == structure.Keys:
+		return structure.KeyOutline(d)
 	}
-	return structure.Code(d)
+	return structure.Code(t.Doc)
 }
 
 // Survey is what Prune sees in a text before it chooses, for callers that choose by

@@ -270,12 +270,20 @@ func TestDefinitionsOfManyLanguages(t *testing.T) {
 		"static int ring_push(struct ring *r, char c) {":     "ring_push",
 		"const open = (path) => {":                           "open",
 		"interface Reader {":                                 "Reader",
+		"void Ledger::close(int id) {":                       "close",
+		"std::vector<int> Ring::drain() const {":             "drain",
+		"fun <T> List<T>.second(): T {":                      "second",
+		"suspend fun refund(id: Long): Boolean =":            "refund",
+		"foldTree :: (a -> b) -> Tree a -> b":                "foldTree",
+		"CREATE OR REPLACE FUNCTION billing.refund(id int)":  "refund",
+		"create table if not exists orders (":                "orders",
+		"mutating func drain() -> Int {":                     "drain",
 		"CJSON_PUBLIC(cJSON *) cJSON_Parse(const char *v) {": "CJSON_PUBLIC",
 	} {
 		require.True(t, structure.IsDefinition(strings.TrimSpace(line), nil), line)
 		require.Equal(t, name, structure.DefinedName(line), line)
 	}
-	for _, line := range []string{"if (a) {", "return parse(x)", "x = call(a)", "} else {", "for (;;) {", "type = 3", "import os", "foo(bar);"} {
+	for _, line := range []string{"if (a) {", "return parse(x)", "x = call(a)", "} else {", "for (;;) {", "type = 3", "import os", "foo(bar);", "created x", "std::cout << \"x\";", "create(x);", "init();"} {
 		require.False(t, structure.IsDefinition(line, nil), line)
 	}
 }

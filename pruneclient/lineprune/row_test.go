@@ -11,7 +11,7 @@ import (
 )
 
 // row is the order of the line pruner's packages.
-var row = []string{"session", "tuning", "words", "doc", "structure", "logs", "detect", "query", "rank", "learned/trees", "learned", "render", "choose"}
+var row = []string{"session", "tuning", "words", "doc", "structure", "logs", "detect", "query", "overview", "rank", "learned/trees", "learned", "render", "choose"}
 
 // Every package of the row imports only packages before it.
 func TestPackagesStandInARow(t *testing.T) {

@@ -43,6 +43,7 @@ const (
 	NoGain           = "no_gain"           // markers would eat what pruning saves
 	IsDiff           = "diff"              // every line of a patch counts
 	ConstraintsUnmet = "constraints_unmet" // more lines must be kept than there are
+	NeedsAll         = "needs_all"         // every line counts: the question asks for a number, an extreme or a judgement
 )
 
 // Options bound a choice. The zero value lets the gates decide.

@@ -30,6 +30,7 @@ const (
 func (p *chooser) choose() []cause {
 	keep := p.protect()
 	f := p.newFill(keep)
+	p.keepHeader(f)
 	f.take(p.Relevance.Ranking(p.floor()))
 	if !p.budgeted() {
 		f.allowance = f.used + int(tuning.ExtraShare*float64(p.Doc.Total))
@@ -46,9 +47,24 @@ func (p *chooser) choose() []cause {
 	return keep
 }
 
+// keepHeader keeps a table's first line, which says what the columns are.
+func (p *chooser) keepHeader(f *fill) {
+	if p.Shape != structure.Table || structure.IsRecord(p.Doc.Lines[0]) {
+		return
+	}
+	for i := range p.Doc.Lines {
+		if !p.Doc.Blank(i) {
+			f.add(i, definition)
+			return
+		}
+	}
+}
+
 // floor is the score a line has to pass to be kept for itself.
 func (p *chooser) floor() float64 {
 	switch {
+	case !p.budgeted() && p.Kind == doc.Logs:
+		return tuning.FreeLogFloor * p.Relevance.Best()
 	case !p.budgeted():
 		return tuning.FreeFloor * p.Relevance.Best()
 	case p.Kind == doc.Logs:

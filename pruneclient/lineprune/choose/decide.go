@@ -19,6 +19,9 @@ type chooser struct {
 }
 
 func (p *chooser) result() Result {
+	if p.wantsOutline() {
+		p = p.outlined()
+	}
 	keep, warnings := p.decide()
 	if slices.Contains(warnings, NoGain) {
 		p = p.thinned()

@@ -18,6 +18,8 @@ func (p *chooser) judge() (warnings []string, whole bool) {
 		return nil, false
 	case p.Doc.Total < tuning.ShortText:
 		return []string{TooShort}, true
+	case p.needsAll():
+		return []string{NeedsAll}, true
 	case p.confidence < tuning.MinConfidence || p.Relevance.Best() <= 0:
 		// Lines that are all alike cannot hide an answer: a caller that set a
 		// ratio gets it.

@@ -1,6 +1,7 @@
 package choose
 
 import (
+	"mcp-pruner/pruneclient/lineprune/overview"
 	"slices"
 	"strings"
 )
@@ -13,6 +14,10 @@ func (p *chooser) note(warnings []string) string {
 		return "not pruned: every line of a diff counts"
 	case slices.Contains(warnings, TooShort):
 		return "not pruned: short"
+	case slices.Contains(warnings, NeedsAll) && p.Want == overview.Judged:
+		return "not pruned: it takes every line to judge it"
+	case slices.Contains(warnings, NeedsAll):
+		return "not pruned: count or compare with `awk`, `jq` or `grep -c` rather than by reading"
 	case slices.Contains(warnings, NoGain):
 		return "not pruned: most of it may answer"
 	case slices.Contains(warnings, LowConfidence):

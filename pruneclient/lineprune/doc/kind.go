@@ -38,7 +38,7 @@ func KindOfFile(name string) Kind {
 		".rb", ".php", ".swift", ".scala", ".sh", ".bash", ".pl", ".lua", ".ex", ".exs", ".erl", ".hs", ".ml", ".clj", ".sql", ".vue",
 		".svelte", ".zig", ".dart", ".r", ".m", ".mm", ".css", ".scss", ".proto", ".tf", ".json", ".yaml", ".yml", ".toml", ".xml",
 		".cxx", ".hh", ".hxx", ".kts", ".gradle", ".groovy", ".pyi", ".mts", ".cts", ".jl", ".fs", ".ps1", ".mk", ".cmake", ".hcl",
-		".graphql", ".sass", ".less", ".ini", ".cfg", ".conf", ".properties":
+		".csv", ".tsv", ".jsonl", ".ndjson", ".graphql", ".sass", ".less", ".ini", ".cfg", ".conf", ".properties":
 		return Code
 	}
 	return Auto

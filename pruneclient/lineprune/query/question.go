@@ -260,6 +260,24 @@ func (q *Question) addSynonyms() {
 	}
 }
 
+// KeyPath is a path of keys that the question names.
+type KeyPath struct {
+	Keys  []string
+	Group int16
+}
+
+// KeyPaths are the question's words that may be paths of keys: services.web.memory.
+func (q *Question) KeyPaths() []KeyPath {
+	var paths []KeyPath
+	for _, l := range q.literals {
+		keys := strings.FieldsFunc(l.text, func(r rune) bool { return r == '.' || r == '/' || r == '[' || r == ']' })
+		if len(keys) > 1 {
+			paths = append(paths, KeyPath{keys, l.group})
+		}
+	}
+	return paths
+}
+
 // isWhole says whether a group stands for an identifier as a whole.
 func (q *Question) isWhole(name string) bool { return len(q.wholes[joined(name)]) > 0 }
 

@@ -25,6 +25,14 @@ type Matches struct {
 	PathHits []Hit // in the paths of a list of matches, at each file's first line
 }
 
+// Add adds an occurrence of a group on each of some lines.
+func (m *Matches) Add(group int16, lines []int) {
+	for _, line := range lines {
+		m.Hits = append(m.Hits, Hit{Line: int32(line), Group: group, Weight: 1})
+	}
+	sort.SliceStable(m.Hits, func(a, b int) bool { return m.Hits[a].Line < m.Hits[b].Line })
+}
+
 // scanner matches a text against a question in one pass over its bytes.
 type scanner struct {
 	q    *Question

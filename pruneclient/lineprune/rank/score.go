@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/overview"
 	"mcp-pruner/pruneclient/lineprune/query"
 	"mcp-pruner/pruneclient/lineprune/structure"
 	"mcp-pruner/pruneclient/lineprune/tuning"
@@ -19,6 +20,8 @@ type Text struct {
 	Doc      *doc.Document
 	Kind     doc.Kind
 	Outline  structure.Outline
+	Shape    structure.Shape
+	Want     overview.Want
 	Question *query.Question
 	Matches  query.Matches
 }
@@ -45,9 +48,12 @@ func Score(ctx context.Context, t *Text) (Relevance, error) {
 	d, q, m, o, kind := t.Doc, t.Question, t.Matches, t.Outline, t.Kind
 	r := Relevance{Score: make([]float64, len(d.Lines)), Rarity: make([]float64, len(q.Groups))}
 	r.weigh(d, q, m.Hits)
-	r.near(d, q, m.Hits, steps(d, kind), profileOf(kind))
+	r.near(d, q, m.Hits, steps(d, kind, t.Shape), profileOf(kind))
 	if err := ctx.Err(); err != nil {
 		return r, err
+	}
+	if t.Shape == structure.Table {
+		r.addColumns(t)
 	}
 	r.units(d, q, m, o, kind)
 	switch kind {
@@ -58,7 +64,7 @@ func Score(ctx context.Context, t *Text) (Relevance, error) {
 	case doc.Code:
 		r.comments(d)
 	}
-	if kind == doc.Code || kind == doc.Docs {
+	if (kind == doc.Code || kind == doc.Docs) && t.Shape != structure.Table {
 		r.close()
 	}
 	return r, ctx.Err()
@@ -100,9 +106,12 @@ type step struct{ down, up float32 }
 
 // steps lets influence fade with every line; in a list of matches with the lines
 // between two of them, and never from file to file.
-func steps(d *doc.Document, kind doc.Kind) []step {
+func steps(d *doc.Document, kind doc.Kind, shape structure.Shape) []step {
 	p := profileOf(kind)
 	out := make([]step, len(d.Lines))
+	if shape == structure.Table { // rows have nothing to do with each other
+		return out
+	}
 	for i := range out {
 		out[i] = step{float32(p.After), float32(p.Before)}
 		if i == 0 || d.Places == nil {
@@ -140,6 +149,29 @@ func (r *Relevance) near(d *doc.Document, q *query.Question, found []query.Hit, 
 		}
 	}
 	r.Found = float64(highest(together))
+}
+
+// addColumns counts the words of a table's header as found in every row: they name what
+// stands there. Found is then the bits of the best row with those of the columns.
+func (r *Relevance) addColumns(t *Text) {
+	header := make([]bool, len(t.Question.Groups))
+	bits := 0.0
+	rows := map[int32]float64{}
+	best := 0.0
+	for _, h := range t.Matches.Hits {
+		b := float64(t.Question.BitsOf(h.Group) * float64(h.Weight))
+		if h.Line == 0 && !header[h.Group] {
+			header[h.Group] = true
+			bits += b
+		}
+		if !header[h.Group] {
+			rows[h.Line] += b
+			best = max(best, rows[h.Line])
+		}
+	}
+	if best > 0 {
+		r.Found = min(bits+best, t.Question.Asked())
+	}
 }
 
 func byGroup(hits []query.Hit, groups int) [][]query.Hit {

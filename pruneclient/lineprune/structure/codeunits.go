@@ -54,7 +54,7 @@ func (b *outliner) leave(i int, text string) bool {
 		at := b.open[len(b.open)-1]
 		u := &b.Units[at]
 		depth, here := b.d.Indent[u.Head], b.d.Indent[i]
-		if here > depth || here == depth && (text[0] == '{' || text[0] == ')' || !bodyOpen(b.d, u.Head, i)) {
+		if here > depth || here == depth && (text[0] == '{' || text[0] == ')' || !typeSignature(text) && !bodyOpen(b.d, u.Head, i)) {
 			return false
 		}
 		b.open = b.open[:len(b.open)-1]

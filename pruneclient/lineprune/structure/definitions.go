@@ -19,10 +19,15 @@ func IsDefinition(line string, next []string) bool {
 	if line == "" || !words.InWord(words.Class[line[0]]) && line[0] != '~' && line[0] != '*' {
 		return false
 	}
+	if typeSignature(line) || createStatement(line) != "" {
+		return true
+	}
 	rest := line
 	for range 6 {
 		w, after := FirstWord(rest)
 		switch {
+		case w == "init" && strings.HasPrefix(after, "("): // Swift; elsewhere it may be a call
+			return signature(line, rest, next)
 		case w == "":
 			return signature(line, rest, next)
 		case defWords[w]:
@@ -61,7 +66,7 @@ func signature(line, rest string, next []string) bool {
 	}
 	opens := strings.HasSuffix(line, "{") || bodyFollows(line, next)
 	head := line[:paren]
-	if strings.ContainsAny(head, "=:") {
+	if strings.ContainsAny(strings.ReplaceAll(head, "::", ""), "=:") { // Class::method is a name
 		return opens && (strings.Contains(line, "=>") || strings.Contains(line, "function"))
 	}
 	if strings.ContainsAny(head, ".\"'+-/%!?<>|&;") && !strings.ContainsAny(head, "<>:~") {
@@ -69,6 +74,47 @@ func signature(line, rest string, next []string) bool {
 	}
 	return opens && !strings.HasSuffix(line, ");")
 }
+
+// typeSignature is true of Haskell's "name :: Type" and of its data types.
+func typeSignature(line string) bool {
+	name, rest, found := strings.Cut(line, " :: ")
+	if found {
+		word, after := FirstWord(name)
+		return word != "" && strings.Trim(after, "'") == "" && rest != "" && !strings.HasSuffix(rest, ";")
+	}
+	word, after := FirstWord(line)
+	return (word == "data" || word == "newtype") && strings.Contains(after, " = ") || word == "instance" && strings.HasSuffix(after, " where")
+}
+
+// createStatement is the name that an SQL statement creates, or "".
+func createStatement(line string) string {
+	word, rest := FirstWord(line)
+	if !strings.EqualFold(word, "create") {
+		return ""
+	}
+	created := false
+	for range 8 {
+		word, rest = FirstWord(strings.TrimLeft(rest, "\"`["))
+		switch {
+		case word == "":
+			return ""
+		case sqlObjects[strings.ToLower(word)]:
+			created = true
+		case created && !sqlBetween[strings.ToLower(word)]:
+			for strings.HasPrefix(rest, ".") { // schema.name
+				word, rest = FirstWord(rest[1:])
+			}
+			return word
+		}
+	}
+	return ""
+}
+
+// Words of SQL's CREATE: what is created, and what may stand between that and its name.
+var (
+	sqlObjects = tuning.Set("code", "sql-objects")
+	sqlBetween = tuning.Set("code", "sql-between")
+)
 
 // bodyFollows says whether a signature that does not end on its line reaches an
 // opening brace within the next ones.
@@ -129,8 +175,18 @@ func IsComment(line string) bool {
 // keyword, else the one before the first parenthesis.
 func DefinedName(line string) string {
 	line = strings.TrimSpace(line)
+	if name := createStatement(line); name != "" {
+		return name
+	}
+	if strings.Contains(line, " :: ") && typeSignature(line) {
+		name, _ := FirstWord(line)
+		return name
+	}
 	for rest := line; ; {
 		word, after := FirstWord(rest)
+		if word == "fun" {
+			return receiverless(after)
+		}
 		if defWords[word] {
 			if receiver, ok := strings.CutPrefix(after, "("); ok && word == "func" {
 				_, after, _ = strings.Cut(receiver, ")")
@@ -150,8 +206,20 @@ func DefinedName(line string) string {
 	}
 }
 
+// receiverless is the name of a Kotlin function: "<T> List<T>.second()" defines second.
+func receiverless(rest string) string {
+	if strings.HasPrefix(rest, "<") {
+		_, rest, _ = strings.Cut(rest, "> ")
+	}
+	head, _, _ := strings.Cut(rest, "(")
+	return head[strings.LastIndexByte(head, '.')+1:]
+}
+
 func nameBeforeParenthesis(line string) string {
-	end := strings.IndexAny(line, "([{:=")
+	end := strings.IndexAny(line, "([{=")
+	if colon := strings.IndexByte(strings.ReplaceAll(line, "::", "__"), ':'); colon >= 0 && (end < 0 || colon < end) {
+		end = colon
+	}
 	if end < 0 {
 		end = len(line)
 	}

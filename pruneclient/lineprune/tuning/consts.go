@@ -21,6 +21,10 @@ const (
 	FewPaths      = 2    // a list of paths has more
 	SentenceRunes = 12   // characters of a script without spaces that make a sentence
 	Fronted       = 90   // percent of a log's lines with something put in front of them
+	TableColumns  = 2    // columns of a table, at least
+	TableRows     = 4    // lines of a table or of nested keys, at least
+	ShapeSample   = 400  // lines that tell whether a text is a table or nested keys
+	ShapeShare    = 85   // percent of them that must look so
 	FrontSample   = 200  // lines after which a log with too few of them is known to have none
 )
 
@@ -79,13 +83,24 @@ const (
 	Elsewhere         = 2   // times the evidence it takes where the log does not hold the failure
 )
 
+// Overviews: what an outline keeps. Set by reading the outlines of some thirty files.
+const (
+	OutlineShare = 0.25 // of the tokens, without a budget
+	OpeningLines = 12   // at the beginning of a text, which say what it is
+	OpeningScore = 10.0 // of the first line
+	OpeningStep  = 0.25 // less for each further one
+	HeadScore    = 9.0  // of an outermost definition, heading or key; less the deeper it lies
+	SaidShare    = 0.9  // of that, for the line that says what it is for
+)
+
 // Gates of a text that is pruned without a budget.
 const (
 	ShortText     = 300  // tokens; below, a text is cheaper whole than asked for twice
 	MinConfidence = 0.5  // most questions without an answer stay below, and three of ten with one
 	FreeShare     = 0.5  // largest share of the tokens kept
 	FreeLogShare  = 0.75 // of a log: a short one can be mostly its failure
-	FreeFloor     = 0.38 // of the best line's score
+	FreeFloor     = 0.42 // of the best line's score
+	FreeLogFloor  = 0.38 // and in a log, where the lines around a failure tell of it
 	LogFloor      = 0.2  // of the best line's score, for a log with a budget: routine is no answer
 	Bridged       = 48   // tokens; a smaller gap is not worth its marker
 	ExtraShare    = 0.08 // of the tokens, for definitions and imports around what is kept

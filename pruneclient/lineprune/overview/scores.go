@@ -1,0 +1,63 @@
+package overview
+
+import (
+	"strings"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/structure"
+	"mcp-pruner/pruneclient/lineprune/tuning"
+	"mcp-pruner/pruneclient/lineprune/words"
+)
+
+// Scores are how much each line of a text says about the text as a whole: its beginning,
+// its outline from the outside in, and the first words of every part. 0 is nothing.
+func Scores(d *doc.Document, shape structure.Shape, o structure.Outline) []float64 {
+	score := make([]float64, len(d.Lines))
+	raise := func(i int, s float64) {
+		if i >= 0 && i < len(score) && !d.Blank(i) {
+			score[i] = max(score[i], s)
+		}
+	}
+	for i := range min(tuning.OpeningLines, len(d.Lines)) {
+		raise(i, tuning.OpeningScore-float64(float64(i)*tuning.OpeningStep))
+	}
+	if shape == structure.Table {
+		return score
+	}
+	for _, u := range o.Units {
+		s := tuning.HeadScore / float64(1+2*depth(o, u))
+		raise(u.Head, s)
+		if says := firstSaid(d, u); says >= 0 {
+			raise(says, s*tuning.SaidShare)
+		}
+	}
+	return score
+}
+
+// depth is how many units are around one.
+func depth(o structure.Outline, u structure.Unit) int {
+	n := 0
+	for ; u.Parent >= 0; u = o.Units[u.Parent] {
+		n++
+	}
+	return n
+}
+
+// firstSaid is the line that says what a unit is for: the first of the comment above it, else
+// the first below it where that is a docstring, a comment or prose; -1 where there is none.
+func firstSaid(d *doc.Document, u structure.Unit) int {
+	if u.Start < u.Head {
+		return u.Start
+	}
+	for i := u.Head + 1; i < min(u.End, u.Head+4); i++ {
+		if d.Blank(i) {
+			continue
+		}
+		t := d.Lines[i][words.FirstVisible(d.Lines[i]):]
+		if structure.IsComment(t) || strings.HasPrefix(t, `"""`) || strings.HasPrefix(t, "'''") || words.InWord(words.Class[t[0]]) && strings.Count(t, " ") > 3 && !strings.ContainsAny(t, "=({;") {
+			return i
+		}
+		return -1
+	}
+	return -1
+}

@@ -1,0 +1,182 @@
+package structure
+
+import (
+	"strings"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/tuning"
+	"mcp-pruner/pruneclient/lineprune/words"
+)
+
+// Shape is how the lines of a text depend on each other, where it is not by the syntax of
+// a program or a page.
+type Shape uint8
+
+// The shapes.
+const (
+	Plain Shape = iota
+	Table       // a header, then rows that have nothing to do with each other: CSV, TSV, JSON lines
+	Keys        // keys with values, nested by indentation or brackets: JSON, YAML, TOML, XML
+)
+
+// ShapeOf tells tables and nested keys from other texts.
+func ShapeOf(d *doc.Document) Shape {
+	switch {
+	case isTable(d):
+		return Table
+	case isKeys(d):
+		return Keys
+	}
+	return Plain
+}
+
+// delimiters separate the columns of a table, the likeliest first.
+const delimiters = "\t,;|"
+
+// isTable is true where nearly all of the sampled lines have as many delimiters as the first.
+func isTable(d *doc.Document) bool {
+	first := firstLine(d)
+	if first < 0 {
+		return false
+	}
+	if IsRecord(d.Lines[first]) {
+		return agrees(d, IsRecord)
+	}
+	for _, c := range []byte(delimiters) {
+		n := columns(d.Lines[first], c)
+		if n >= tuning.TableColumns && agrees(d, func(line string) bool { return columns(line, c) == n && !prosaic(line) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsRecord is true of a line that is a JSON object.
+func IsRecord(line string) bool {
+	return strings.HasPrefix(line, `{"`) && strings.HasSuffix(strings.TrimRight(line, "\r"), "}")
+}
+
+// prosaic is true of lines with commas that are no row: sentences and code.
+func prosaic(line string) bool {
+	return strings.Contains(line, ", ") && strings.Count(line, " ") > 2*strings.Count(line, ",")+2 || strings.ContainsAny(line[len(line)-1:], "{};(")
+}
+
+// columns is how many delimiters a line has outside quotes, and one more.
+func columns(line string, delimiter byte) int {
+	n, quoted := 1, false
+	for i := 0; i < len(line); i++ {
+		switch {
+		case line[i] == '"':
+			quoted = !quoted
+		case line[i] == delimiter && !quoted:
+			n++
+		}
+	}
+	return n
+}
+
+func firstLine(d *doc.Document) int {
+	for i := range d.Lines {
+		if !d.Blank(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// agrees says whether nearly all sampled lines that are not blank pass, and at least a few.
+func agrees(d *doc.Document, pass func(line string) bool) bool {
+	seen, passed := 0, 0
+	for i := 0; i < len(d.Lines); i += 1 + len(d.Lines)/tuning.ShapeSample {
+		if d.Blank(i) {
+			continue
+		}
+		seen++
+		if pass(d.Lines[i]) {
+			passed++
+		}
+	}
+	return seen >= tuning.TableRows && passed*100 >= seen*tuning.ShapeShare
+}
+
+// isKeys is true where most of the sampled lines are a key, a value or a bracket.
+func isKeys(d *doc.Document) bool {
+	first := firstLine(d)
+	return first >= 0 && agrees(d, func(line string) bool { return keyLine(line[words.FirstVisible(line):]) })
+}
+
+// keyLine is true of lines of JSON, YAML, TOML and XML, white space cut.
+func keyLine(t string) bool {
+	switch t[0] {
+	case '"', '{', '}', '[', ']', '-', '<', '#':
+		return !strings.HasSuffix(t, ";") && !strings.HasPrefix(t, "#include") && !strings.HasPrefix(t, "##")
+	}
+	key := 0
+	for key < len(t) && (words.InWord(words.Class[t[key]]) || strings.IndexByte("-./", t[key]) >= 0) {
+		key++
+	}
+	if key == 0 || key == len(t) {
+		return false
+	}
+	rest := strings.TrimLeft(t[key:], " ")
+	return rest != "" && (rest[0] == ':' && (len(rest) == 1 || rest[1] == ' ' || rest[1] == '\r') || rest[0] == '=' && !strings.HasPrefix(rest, "==")) &&
+		!strings.HasSuffix(t, ";") && !strings.HasSuffix(t, "{") && !strings.HasSuffix(t, "(")
+}
+
+// KeyOutline makes a unit of every key with what is nested below it: by indentation, and by
+// the sections of TOML and INI files.
+func KeyOutline(d *doc.Document) Outline {
+	o := Outline{Of: make([]int32, len(d.Lines))}
+	var open []int
+	closeAt := func(i, depth int) {
+		for len(open) > 0 && depthOf(d, o.Units[open[len(open)-1]].Head) >= depth {
+			o.Units[open[len(open)-1]].End = i
+			open = open[:len(open)-1]
+		}
+	}
+	for i, line := range d.Lines {
+		if d.Blank(i) {
+			o.Of[i] = top(open)
+			continue
+		}
+		if t := line[words.FirstVisible(line):]; closes(t) || strings.HasPrefix(t, "</") { // the bracket belongs to what it ends
+			o.Of[i] = top(open)
+			if len(open) > 0 && depthOf(d, o.Units[open[len(open)-1]].Head) == depthOf(d, i) {
+				closeAt(i+1, depthOf(d, i))
+			}
+			continue
+		}
+		closeAt(i, depthOf(d, i))
+		if opensKeys(d, i) {
+			o.Units = append(o.Units, Unit{Start: i, End: len(d.Lines), Head: i, Parent: int(top(open))})
+			open = append(open, len(o.Units)-1)
+		}
+		o.Of[i] = top(open)
+	}
+	return o
+}
+
+// depthOf is the nesting of line i; a section of TOML lies above its unindented keys.
+func depthOf(d *doc.Document, i int) int {
+	depth := 2*int(d.Indent[i]) + 1
+	if isSection(d.Lines[i]) {
+		depth--
+	}
+	return depth
+}
+
+// isSection is true of "[servers.alpha]" and "[[products]]".
+func isSection(line string) bool {
+	line = strings.TrimRight(line, " \r")
+	return len(line) > 2 && line[0] == '[' && line[len(line)-1] == ']' && words.InWord(words.Class[strings.TrimLeft(line, "[")[0]])
+}
+
+// opensKeys is true of a line that the next one is nested in.
+func opensKeys(d *doc.Document, i int) bool {
+	for next := i + 1; next < len(d.Lines); next++ {
+		if !d.Blank(next) {
+			return depthOf(d, next) > depthOf(d, i)
+		}
+	}
+	return false
+}

@@ -1,0 +1,60 @@
+package lineprune
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// orders is a table of n orders.
+func orders(n int) string {
+	var b strings.Builder
+	b.WriteString("order_id,customer,country,amount\n")
+	for i := range n {
+		fmt.Fprintf(&b, "%d,customer-%d,%s,%d.50\n", 4000+i, i%97, []string{"JP", "DE", "US"}[i%3], i*7%1000)
+	}
+	return b.String()
+}
+
+// One word that many rows have is no answer to a question for a number.
+func TestNumbersAreComputedNotRead(t *testing.T) {
+	for _, question := range []string{
+		"how many orders came from JP", "which order has the highest amount", "what is the total amount of customer-12", "list all orders of customer-12",
+	} {
+		res := prune(t, orders(800), question, Auto, Options{File: "orders.csv"})
+		require.True(t, res.Whole(), question)
+		require.Equal(t, []string{NeedsAll}, res.Warnings, question)
+		require.Equal(t, "not pruned: count or compare with `awk`, `jq` or `grep -c` rather than by reading", res.Note)
+	}
+	kept, res := keptText(t, orders(800), "order_id 4711", Options{File: "orders.csv"})
+	require.False(t, res.Whole())
+	require.Less(t, len(res.Kept), 12)
+	require.True(t, kept["order_id,customer,country,amount"], "the header")
+	require.True(t, kept["4711,customer-32,JP,977.50"])
+}
+
+func TestJudgementsTakeTheWholeText(t *testing.T) {
+	for _, question := range []string{"are there any bugs?", "is this code correct", "review this file"} {
+		res := prune(t, program("func websocket() {", "\tbeta(gamma)", "}"), question, Code, Options{})
+		require.True(t, res.Whole(), question)
+		require.Equal(t, "not pruned: it takes every line to judge it", res.Note)
+	}
+}
+
+func TestAnOverviewIsTheOutline(t *testing.T) {
+	text := "// Package depot keeps parcels.\npackage depot\n\n"
+	for i := range 30 {
+		text += fmt.Sprintf("// Step%d does its part.\nfunc Step%d() {\n\tbeta(%d)\n\tgamma(%d)\n\tdelta(%d)\n\tepsilon(%d)\n\tzeta(%d)\n}\n\n", i, i, i, i, i, i, i)
+	}
+	for _, question := range []string{"give me an overview of this file", "what does this file do", "list all functions"} {
+		kept, res := keptText(t, text, question, Options{File: "depot.go"})
+		require.False(t, res.Whole(), question)
+		require.Less(t, len(res.Kept), 90, question)
+		require.True(t, kept["// Package depot keeps parcels."], question)
+		for i := range 30 {
+			require.True(t, kept[fmt.Sprintf("func Step%d() {", i)], "%s: %d", question, i)
+		}
+	}
+}
