@@ -4,6 +4,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/detect"
 	"mcp-pruner/pruneclient/lineprune/learned"
 	"mcp-pruner/pruneclient/lineprune/rank"
+	"mcp-pruner/pruneclient/lineprune/structure"
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
@@ -11,9 +12,15 @@ import (
 // they cost, markers included.
 func Ranges(t *rank.Text, r rank.Relevance, confidence float64, ranking learned.Ranking, opts Options) Result {
 	p := &chooser{Text: t, Relevance: r, opts: opts, confidence: confidence}
+	if p.ruled() {
+		return p.result()
+	}
 	keep, warnings := p.decideRanges(ranking)
 	res := Result{Kind: p.Kind, Total: len(keep), Confidence: p.confidence, Warnings: warnings}
 	res.set(keep)
+	if res.Whole() {
+		res.Note = p.note(warnings)
+	}
 	if opts.Explain {
 		res.Lines, res.Terms = p.explainRanges(keep, ranking), p.terms()
 	}
@@ -60,8 +67,18 @@ func (p *chooser) ranges(ranking learned.Ranking) []cause {
 			keep[i] = relevant
 		}
 	}
+	if p.Shape == structure.Keys {
+		p.keepKeys(keep)
+	}
 	p.closeGaps(keep)
 	return keep
+}
+
+// keepKeys keeps the keys above kept lines: without them a value says nothing.
+func (p *chooser) keepKeys(keep []cause) {
+	f := p.newFill(keep)
+	f.allowance = f.used + int(tuning.ExtraShare*float64(p.Doc.Total))
+	f.surround()
 }
 
 // closeGaps keeps the gaps that are no longer than their marker.

@@ -39,3 +39,9 @@ func (p *chooser) needsAll() bool {
 	}
 	return false
 }
+
+// ruled says whether the rules choose whatever a learned ranking says: they know tables, and
+// questions that no passage answers.
+func (p *chooser) ruled() bool {
+	return p.Shape == structure.Table || p.wantsOutline() || !p.budgeted() && p.needsAll()
+}
