@@ -23,7 +23,7 @@ var coreTools = []string{"read", shellTool, "grep"}
 // toolsets are the tools of the other toolsets that MCP_PRUNER_TOOLSETS can name.
 var toolsets = map[string][]string{
 	"text": {"prune_text", "recover_text"},
-	"gc":   {"context_gc_analyze", "context_gc_prune", "context_gc_pin", "context_gc_unpin"},
+	"gc":   {"context_gc_analyze", "context_gc_prune", "context_gc_pin", "context_gc_unpin", "context_get", "context_search"},
 }
 
 // Tools lists the tools that a client is told to offer and may use without asking:

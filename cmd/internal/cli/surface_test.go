@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/cmd/internal/settings"
+	"mcp-pruner/runnerfsm"
+)
+
+var updateSurface = flag.Bool("update-surface", false, "write testdata/surface.txt")
+
+const surfaceFile = "../../../testdata/surface.txt"
+
+// TestSurface: what scripts and configurations of others rely on does not vanish
+// unseen. testdata/surface.txt lists verbs, flags, settings, tools and exit codes; what
+// is new may stand there later, what goes has to be taken out of it on purpose.
+func TestSurface(t *testing.T) {
+	now := surface()
+	if *updateSurface {
+		require.NoError(t, os.WriteFile(surfaceFile, []byte(strings.Join(now, "\n")+"\n"), 0o644))
+	}
+	text, err := os.ReadFile(surfaceFile)
+	require.NoError(t, err)
+	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		assert.Contains(t, now, line, "gone")
+	}
+}
+
+// surface lists it, sorted.
+func surface() []string {
+	var lines []string
+	root := Root(command.Process{Stdin: &bytes.Buffer{}, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}})
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		lines = append(lines, "verb "+c.CommandPath())
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) { lines = append(lines, fmt.Sprintf("flag %s --%s", c.CommandPath(), f.Name)) })
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(root)
+	for _, program := range []settings.Program{settings.Stdio, settings.HTTP, settings.Pruner, settings.Runner} {
+		for _, row := range settings.Rows(program) {
+			lines = append(lines, "setting "+row.Name)
+		}
+	}
+	for _, tool := range (runnerfsm.Settings{}).Tools(true) {
+		lines = append(lines, "tool "+tool)
+	}
+	lines = append(lines, fmt.Sprintf("exit ok=%d fail=%d usage=%d", command.OK, command.Fail, command.Usage))
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
