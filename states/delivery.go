@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
 	"mcp-pruner/tools"
 	"mcp-pruner/tools/tokens"
 )
@@ -39,7 +40,8 @@ type Delivery struct {
 	// means nothing.
 	Err error
 
-	raw tools.Output // before pruning
+	raw  tools.Output // before pruning
+	note trace.Note   // of the trace
 }
 
 // Whole says whether the text is all of the subject: neither pruned nor asked for in
@@ -137,6 +139,9 @@ var errEnded = errors.New("the process ended before the answer was written")
 func (p *Pipeline) Abandon(ctx context.Context) {
 	for _, c := range p.unwritten.all() {
 		c.WriteFailed(ctx, errEnded)
+	}
+	for _, closing := range p.Closers {
+		_ = closing() // observers tell of their own failures
 	}
 }
 

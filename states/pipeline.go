@@ -36,7 +36,8 @@ type Pipeline struct {
 	Now   func() time.Time  // nil: time.Now
 	NewID func() string     // request ids; nil: random
 
-	Observers []Observer // learn of every call; none cost nothing
+	Observers []Observer     // learn of every call; none cost nothing
+	Closers   []func() error // called when the server ends, after the last call
 
 	unwritten unwritten
 	alone     Session // what records know of the calls that have no session

@@ -4,16 +4,16 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"mcp-pruner/fsm"
 	"mcp-pruner/fsm/trace"
 	"mcp-pruner/tools"
 )
 
-// Trace takes records, each just before the answer it is of goes out, and one that
-// amends it when that fails. It must not keep them.
+// Trace takes records. *trace.File is one.
 type Trace interface {
-	Append(*trace.Record)
-	Settle() // the answer is out, and there is time
+	// Note notes an answer that is about to be written, in no time.
+	Note(*trace.Record) trace.Note
+	// Append takes the record of a call that has ended.
+	Append(*trace.Record, trace.Note)
 }
 
 // Tracer is the observer that keeps a trace.
@@ -26,33 +26,33 @@ type Tracer struct {
 // maxDetailBytes is how much of a detail a record keeps.
 const maxDetailBytes = 64 << 10
 
-// Answering implements [Observer]. The record is made here, so that no answered call
-// is missing from the trace however the process ends: its last step is recorded as
-// taken.
-func (t Tracer) Answering(d *Delivery) { t.append(d, false) }
-
-// Ended implements [Observer]: a record follows that amends the first when the write
-// failed.
-func (t Tracer) Ended(d *Delivery) {
-	switch {
-	case d.Wire == 0:
-		t.append(d, false)
-	case d.Err != nil && d.Machine.State() == fsm.InternalError:
-		t.append(d, true)
-	}
-	t.Trace.Settle()
+// Answering implements [Observer]. The note tells what the process was about to answer,
+// should it be killed before the record is written.
+func (t Tracer) Answering(d *Delivery) {
+	r := new(trace.Record)
+	t.fill(r, d)
+	d.note = t.Trace.Note(r)
 }
 
-func (t Tracer) append(d *Delivery, amends bool) {
-	var r trace.Record
-	if step, ok := trace.Ahead(d.Machine, fsm.Written); ok {
-		r.Take(d.Machine, t.Detail, step)
-	} else {
-		r.Take(d.Machine, t.Detail)
+// Ended implements [Observer].
+func (t Tracer) Ended(d *Delivery) {
+	r := new(trace.Record)
+	t.fill(r, d)
+	switch {
+	case d.Err != nil:
+		r.Answer, r.Bytes, r.Opaque = trace.Unwritten, trace.Bytes{}, false
+	case d.Wire > 0:
+		r.Tokens.Raw, r.Tokens.Sent, r.Tokens.Question = d.Tokens()
+		r.Tokens.Estimated = r.Tokens != trace.Tokens{}
 	}
-	r.Server, r.Amends, r.Session, r.Client, r.Tool = t.Version, amends, d.Session, d.Client, d.Tool
-	if d.Wire > 0 && !amends { // else nothing reached the client
-		addSizes(&r, d)
+	t.Trace.Append(r, d.note)
+}
+
+func (t Tracer) fill(r *trace.Record, d *Delivery) {
+	r.Take(d.Machine, t.Detail)
+	r.Server, r.Session, r.Client, r.Tool = t.Version, d.Session, d.Client, d.Tool
+	if d.Wire > 0 {
+		addSizes(r, d)
 	}
 	r.Subject, r.Part = d.Key, d.Subject.Part
 	if t.Detail && d.Key != "" {
@@ -62,7 +62,6 @@ func (t Tracer) append(d *Delivery, amends bool) {
 			Command: cut(s.Command, maxDetailBytes), Pattern: cut(s.Pattern, maxDetailBytes),
 		}
 	}
-	t.Trace.Append(&r)
 }
 
 // addSizes says what was sent and what was saved. A model reads the notice too; the
@@ -77,8 +76,6 @@ func addSizes(r *trace.Record, d *Delivery) {
 			r.Bytes.BesideSent = r.Bytes.Sent - *d.Pruning.PrunedBytes
 		}
 	}
-	r.Tokens.Raw, r.Tokens.Sent, r.Tokens.Question = d.Tokens()
-	r.Tokens.Estimated = r.Tokens != trace.Tokens{}
 }
 
 // session is the call's; calls that stand alone share one, for their records only:

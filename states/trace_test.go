@@ -40,7 +40,7 @@ type recorder struct {
 	ids  int
 	last trace.Record
 
-	open bool // nothing was said of time since the last record
+	noted int
 }
 
 func newRecorder(t *testing.T) *recorder { return recorderWith(t, false) }
@@ -52,9 +52,12 @@ func recorderWith(t *testing.T, detail bool) *recorder {
 	return r
 }
 
-func (r *recorder) Append(record *trace.Record) { r.last, r.open = *record, true }
+func (r *recorder) Note(*trace.Record) trace.Note { r.noted++; return trace.Note(r.noted) }
 
-func (r *recorder) Settle() { r.open = false }
+func (r *recorder) Append(record *trace.Record, note trace.Note) {
+	r.last = *record
+	require.Equal(r.t, trace.Note(r.noted), note)
+}
 
 func (r *recorder) run(s *Session, client string, call about) trace.Record {
 	r.t.Helper()
@@ -64,7 +67,6 @@ func (r *recorder) run(s *Session, client string, call about) trace.Record {
 	c.Answering(100)
 	c.Written(r.t.Context())
 	require.Equal(r.t, "responded", r.last.Outcome)
-	require.False(r.t, r.open, "there is time once the answer is out")
 	return r.last
 }
 

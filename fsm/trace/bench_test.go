@@ -34,18 +34,18 @@ func BenchmarkTrace(b *testing.B) {
 		r.Take(m, false, ahead)
 		b.ReportAllocs()
 		for b.Loop() {
-			line = r.appendRest(r.appendPlace(line[:0]), 0)
+			line = r.appendRest(r.appendPlace(line[:0]), 0, nil)
 		}
 		b.SetBytes(int64(len(line)))
 	})
-	b.Run("write", func(b *testing.B) {
-		file, err := Open(filepath.Join(b.TempDir(), "trace.jsonl"), 0, nil)
+	b.Run("note and queue", func(b *testing.B) {
+		file, err := Open(filepath.Join(b.TempDir(), "trace.jsonl"), Options{})
 		require.NoError(b, err)
 		r := Record{}
 		r.Take(m, false, ahead)
 		b.ReportAllocs()
 		for b.Loop() {
-			file.Append(&r)
+			file.Append(&r, file.Note(&r))
 		}
 	})
 	b.Run("read", func(b *testing.B) {

@@ -99,6 +99,10 @@ func (d *Decoder) record(r *Record) {
 		d.refuse(r.Prev == "")
 	}
 	r.Lost = int(d.intIf(`,"lost":`))
+	if r.Schema > 2 {
+		d.process(r)
+		r.Recovered = d.commonIf(`,"recovered":`)
+	}
 	d.want(`,"id":`)
 	r.ID = d.string()
 	r.Amends = d.has(`,"amends":true`)
@@ -120,10 +124,61 @@ func (d *Decoder) record(r *Record) {
 	d.detail(r)
 	if r.Schema > 2 {
 		r.Opaque = d.has(`,"opaque":true`)
-		r.Unconfirmed = d.has(`,"unconfirmed":true`)
+		r.Answer = Answer(d.commonIf(`,"answer":`))
+		d.ended(r)
+		d.seal(r)
 	}
 	d.checkSum(r)
 	d.want(`}`)
+}
+
+func (d *Decoder) process(r *Record) {
+	if !d.has(`,"process":{"key":`) {
+		return
+	}
+	p := &Process{Key: d.string()}
+	d.want(`,"pid":`)
+	p.PID = int(d.int())
+	p.Run, p.Host, p.User, p.Root = d.commonIf(`,"run":`), d.commonIf(`,"host":`), d.commonIf(`,"user":`), d.commonIf(`,"root":`)
+	d.want(`}`)
+	r.Process = p
+}
+
+func (d *Decoder) ended(r *Record) {
+	if !d.has(`,"ended":{"graceful":`) {
+		return
+	}
+	r.Ended = new(Ended)
+	r.Ended.Graceful = d.bool()
+	d.want(`,"kill_escalated":`)
+	r.Ended.Escalated = d.bool()
+	d.want(`}`)
+}
+
+func (d *Decoder) bool() bool {
+	if d.has(`true`) {
+		return true
+	}
+	d.want(`false`)
+	return false
+}
+
+// seal reads the seal and verifies its signature.
+func (d *Decoder) seal(r *Record) {
+	if !d.has(`,"seal":{"by":`) {
+		return
+	}
+	s := &Seal{By: d.string()}
+	d.want(`,"next":`)
+	s.Next = d.string()
+	end := d.at
+	d.want(`,"sig":`)
+	s.Sig = d.string()
+	d.want(`}`)
+	if !d.bad && !d.strict {
+		s.verify(d.in[:end])
+	}
+	r.Seal = s
 }
 
 func (d *Decoder) checkSum(r *Record) {

@@ -24,7 +24,7 @@ const linkBytes = 16
 // not written by this package.
 func AppendRecord(b []byte, r *Record) []byte {
 	start := len(b)
-	b = r.appendRest(r.appendPlace(b), start)
+	b = r.appendRest(r.appendPlace(b), start, nil)
 	line := b[start : len(b)-1]
 	r.Sum = string(line[len(line)-len(`"}`)-sumLength(r.Schema) : len(line)-len(`"}`)])
 	r.Link = r.Sum
@@ -62,8 +62,9 @@ func sumLength(schema int) int {
 	return 2 * crc32.Size
 }
 
-// appendRest appends all of a line that begins at start but its place.
-func (r *Record) appendRest(b []byte, start int) []byte {
+// appendRest appends all of a line that begins at start but its place. With a signer
+// the line is sealed.
+func (r *Record) appendRest(b []byte, start int, sign *signer) []byte {
 	b = r.appendIDs(b)
 	b = append(b, `,"start":"`...)
 	b = appendTime(b, r.Start)
@@ -77,7 +78,13 @@ func (r *Record) appendRest(b []byte, start int) []byte {
 	b = appendFlag(b, `,"part":true`, r.Part)
 	b = r.Detail.append(b)
 	b = appendFlag(b, `,"opaque":true`, r.Opaque)
-	b = appendFlag(b, `,"unconfirmed":true`, r.Unconfirmed)
+	b = appendText(b, `,"answer":`, string(r.Answer))
+	b = r.Ended.append(b)
+	if sign != nil {
+		b = sign.appendSeal(b, start)
+	} else {
+		b = r.Seal.append(b)
+	}
 	line := b[start:]
 	b = append(b, `,"sum":"`...)
 	b = appendSum(b, line, r.Schema)
@@ -102,7 +109,32 @@ func (r *Record) appendPlace(b []byte) []byte {
 	b = append(b, `,"seq":`...)
 	b = strconv.AppendUint(b, r.Seq, 10)
 	b = appendText(b, `,"prev":`, r.Prev)
-	return appendCount(b, `,"lost":`, r.Lost)
+	b = appendCount(b, `,"lost":`, r.Lost)
+	b = r.Process.append(b)
+	return appendText(b, `,"recovered":`, r.Recovered)
+}
+
+func (p *Process) append(b []byte) []byte {
+	if p == nil {
+		return b
+	}
+	b = appendString(append(b, `,"process":{"key":`...), p.Key)
+	b = append(b, `,"pid":`...)
+	b = strconv.AppendInt(b, int64(p.PID), 10)
+	b = appendText(b, `,"run":`, p.Run)
+	b = appendText(b, `,"host":`, p.Host)
+	b = appendText(b, `,"user":`, p.User)
+	b = appendText(b, `,"root":`, p.Root)
+	return append(b, '}')
+}
+
+func (e *Ended) append(b []byte) []byte {
+	if e == nil {
+		return b
+	}
+	b = strconv.AppendBool(append(b, `,"ended":{"graceful":`...), e.Graceful)
+	b = strconv.AppendBool(append(b, `,"kill_escalated":`...), e.Escalated)
+	return append(b, '}')
 }
 
 func (r *Record) appendIDs(b []byte) []byte {

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -18,16 +19,16 @@ import (
 // waiting; once it is free the file is put aside.
 func TestNobodyWaitsForALock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	trace, err := Open(path, 100, func(err error) { t.Error(err) })
+	trace, err := Open(path, Options{MaxBytes: 100, Failed: func(err error) { t.Error(err) }})
 	require.NoError(t, err)
-	trace.Append(record(1))
+	appendNow(trace, record(1))
 	other, err := os.Open(path)
 	require.NoError(t, err)
 	defer other.Close()
 	require.NoError(t, syscall.Flock(int(other.Fd()), syscall.LOCK_EX))
 	done := make(chan struct{})
 	go func() {
-		trace.Append(record(2))
+		appendNow(trace, record(2))
 		close(done)
 	}()
 	select {
@@ -37,7 +38,7 @@ func TestNobodyWaitsForALock(t *testing.T) {
 	}
 	assert.Len(t, readTrace(t, path), 2)
 	require.NoError(t, syscall.Flock(int(other.Fd()), syscall.LOCK_UN))
-	trace.Append(record(3))
+	appendNow(trace, record(3))
 	assert.Len(t, readTrace(t, path), 1)
 }
 
@@ -51,19 +52,20 @@ func TestOnlyTheEndOfALineIsMissing(t *testing.T) {
 		var unbounded syscall.Rlimit
 		require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &unbounded))
 		told := 0
-		trace, err := Open(path, 0, func(error) { told++ })
+		trace, err := Open(path, Options{Failed: func(error) { told++ }})
 		require.NoError(t, err)
 		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: unbounded.Max}))
-		trace.Append(record(1))
-		trace.Append(record(2))
+		appendNow(trace, record(1))
+		appendNow(trace, record(2))
 		assert.Equal(t, 1, told)
 		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &unbounded))
-		trace.Append(record(3))
+		appendNow(trace, record(3))
 		return
 	}
 	path = filepath.Join(t.TempDir(), "trace.jsonl")
 	r := record(1)
 	r.Writer, r.Seq = "0123456789abcdef", 1
+	r.Process, r.Seal = &Process{Key: strings.Repeat("k", 43)}, &Seal{strings.Repeat("k", 43), strings.Repeat("k", 43), strings.Repeat("s", 86), false}
 	before := bytes.Repeat([]byte("\n"), limit-len(Reseal(r)))
 	require.NoError(t, os.WriteFile(path, before, 0o600))
 	cmd := exec.Command(os.Args[0], "-test.run=^TestOnlyTheEndOfALineIsMissing$")

@@ -52,12 +52,39 @@ type Record struct {
 	Detail  *Detail
 	Opaque  bool // the answer was another server's, and Raw and Sent are its text view's
 
-	// Unconfirmed: the process was killed while the answer was being written. Whether
-	// the client got it is not known.
-	Unconfirmed bool
+	Answer    Answer   // how the answer fared, where it did not go out whole
+	Recovered string   // the writer that was killed before it could write this record; another process did
+	Process   *Process // in a process' first line
+	Ended     *Ended   // of a run
+	Seal      *Seal    // on the last line of a batch
 
 	live   *fsm.Machine // whose steps stand in front of Steps, and whose metadata is the record's
 	quotes bool         // metadata that may quote what the request was about is part of it
+}
+
+// Answer says how an answer fared.
+type Answer string
+
+// What can become of an answer; "" means that it went out whole, or that there was none.
+const (
+	Unwritten   Answer = "unwritten"   // it was not written completely
+	Unconfirmed Answer = "unconfirmed" // the process was killed while it wrote: the client may have it
+)
+
+// Process is who writes records.
+type Process struct {
+	Key  string // public key of the first seal, base64
+	PID  int
+	Run  string // of the runner that started it; "" when it was started otherwise
+	Host string
+	User string
+	Root string
+}
+
+// Ended says how a run let go of its server.
+type Ended struct {
+	Graceful  bool // the server ended by itself when it was asked to
+	Escalated bool // it had to be killed
 }
 
 // Step is one transition of a record.

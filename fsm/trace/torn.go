@@ -10,6 +10,7 @@ import (
 
 // misread says why a line is no record.
 func misread(line []byte) error {
+	line = bytes.TrimRight(line, "\x00") // what a loss of power leaves of blocks that were not written
 	var head struct {
 		V *int `json:"v"`
 	}

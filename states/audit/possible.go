@@ -206,9 +206,19 @@ func (p *learned) checkRecord(r *trace.Record, end *learnedRow, from fsm.State) 
 		return fmt.Errorf("no clock shows the year %d", r.Start.Year())
 	case r.Start.Unix()+took >= lastSecond:
 		return fmt.Errorf("it took %d seconds, to a year that no clock shows", took)
+	case r.Amends && r.Schema > 2:
+		return errors.New("no line of this version amends another one")
 	case r.Amends && (!unanswered || !p.amended[from]):
 		return errors.New("only an answer that could not be written is amended")
-	case !p.answers && (r.Session != "" || r.Bytes != trace.Bytes{} || r.Tokens != trace.Tokens{}):
+	case r.Answer == trace.Unconfirmed && (r.Recovered == "" || r.Bytes.Wire == 0),
+		r.Answer == trace.Unwritten && end.Trigger == fsm.Written,
+		r.Answer != "" && r.Answer != trace.Unwritten && r.Answer != trace.Unconfirmed:
+		return fmt.Errorf("the path contradicts an answer that is %s", r.Answer)
+	case r.Schema > 2 && end.Trigger == fsm.WriteFailed && r.Answer != trace.Unwritten:
+		return errors.New("the write failed, and the answer is said to be out")
+	case p.answers && r.Ended != nil:
+		return errors.New("only a run lets go of a server")
+	case !p.answers && (r.Session != "" || r.Answer != "" || r.Recovered != "" || r.Bytes != trace.Bytes{} || r.Tokens != trace.Tokens{}):
 		return fmt.Errorf("the machine %s answers nobody, and the record has a session or sizes", p.name)
 	}
 	return nil

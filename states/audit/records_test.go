@@ -104,7 +104,11 @@ func describeRequest(r *trace.Record, way []fsm.Trigger, n int) {
 		r.Subject, r.Part = "0123456789abcdef", n%3 == 0
 	}
 	end := r.Steps[len(r.Steps)-1]
-	if end.Trigger == fsm.WriteFailed || end.Why == "cancelled" {
+	if end.Trigger == fsm.WriteFailed {
+		r.Answer = trace.Unwritten
+		return
+	}
+	if end.Why == "cancelled" {
 		return
 	}
 	r.Bytes.Wire = 9000
@@ -136,8 +140,10 @@ func auditor(t testing.TB) *Auditor {
 func TestEveryPathIsPossible(t *testing.T) {
 	a := auditor(t)
 	for _, r := range everyRecord(t) {
-		for _, schema := range []int{2, 3} {
-			r.Schema = schema
+		for _, schema := range []int{3, 2} {
+			if r.Schema = schema; schema == 2 {
+				r.Answer = ""
+			}
 			line := trace.AppendRecord(nil, &r)
 			var back trace.Record
 			require.NoError(t, trace.NewDecoder().Decode(line[:len(line)-1], &back))

@@ -15,7 +15,7 @@ const envelopeBytes = len(`{"jsonrpc":"2.0","id":1}`)
 func checkSizes(r *trace.Record, end *learnedRow, shown evidence, m metadata) error {
 	b, t := r.Bytes, r.Tokens
 	why := r.Steps[len(r.Steps)-1].Why
-	silent := end.Trigger == fsm.WriteFailed && r.Schema < 3 || end.Trigger == fsm.Abort && why == "cancelled"
+	silent := end.Trigger == fsm.WriteFailed || r.Answer == trace.Unwritten || end.Trigger == fsm.Abort && why == "cancelled"
 	switch {
 	case min(b.Raw, b.Sent, b.Wire, t.Raw, t.Sent, t.Question) < 0:
 		return errors.New("a size is negative")
@@ -73,7 +73,7 @@ func checkTokens(r *trace.Record, shown evidence, m metadata) error {
 	b, t := r.Bytes, r.Tokens
 	fits := func(tokens, bytes int) bool { return tokens <= bytes && (tokens > 0) == (bytes > 0) }
 	switch {
-	case r.Unconfirmed && t == trace.Tokens{}: // a note has no room for them
+	case r.Recovered != "" && t == trace.Tokens{}: // a note has no room for them
 		return nil
 	case !fits(t.Raw, b.Raw) || !fits(t.Sent, b.Sent):
 		return fmt.Errorf("texts of %d and %d bytes are said to have %d and %d tokens", b.Raw, b.Sent, t.Raw, t.Sent)

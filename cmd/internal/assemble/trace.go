@@ -2,7 +2,10 @@ package assemble
 
 import (
 	"fmt"
+	"os"
+	"os/user"
 
+	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm/event"
 	"mcp-pruner/fsm/trace"
 	"mcp-pruner/states"
@@ -14,12 +17,39 @@ func addTrace(p *states.Pipeline, o Options) error {
 	if c.Trace == "" {
 		return nil
 	}
-	file, err := trace.Open(c.Trace, c.TraceMaxBytes, func(err error) {
-		o.Emit(event.New("mcp_pruner.trace_failed", "", event.Facts{"message": err.Error()}))
-	})
+	file, err := trace.Open(c.Trace, TraceOptions(c, o.Env, o.Emit))
 	if err != nil {
 		return fmt.Errorf("MCP_PRUNER_TRACE: %w", err)
 	}
 	p.Observers = append(p.Observers, states.Tracer{Trace: file, Version: o.Version, Detail: c.TraceFull})
+	p.Closers = append(p.Closers, file.Close)
 	return nil
+}
+
+// runVariable names the run that a server belongs to; the runner sets it.
+const runVariable = "MCP_PRUNER_RUN_ID"
+
+// TraceOptions is how a process with the given settings keeps its trace.
+func TraceOptions(c settings.Settings, env []string, emit func(event.Event)) trace.Options {
+	run, _ := settings.FromEnv(env)(runVariable)
+	host, _ := os.Hostname() // unknown hosts have none
+	name := ""
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	return trace.Options{
+		MaxBytes: c.TraceMaxBytes, MaxAge: c.TraceMaxAge, Keep: c.TraceKeep,
+		Process: trace.Process{PID: os.Getpid(), Run: run, Host: host, User: name, Root: c.Root},
+		Failed: func(err error) {
+			emit(event.New("mcp_pruner.trace_failed", "", event.Facts{"message": err.Error()}))
+		},
+		Head: func(h trace.Head) {
+			emit(event.New("mcp_pruner.trace_head", "", event.Facts{
+				"writer": h.Writer, "seq": int64(h.Seq), "link": h.Link, "key": h.Key, "final": h.Final,
+			}))
+		},
+		Removed: func(file string) {
+			emit(event.New("mcp_pruner.trace_removed", "", event.Facts{"file": file}))
+		},
+	}
 }

@@ -58,7 +58,7 @@ func doctor(ctx context.Context, p command.Process) int {
 		searcher(),
 		pruner(ctx, config, prunerIsSet(p.Env)),
 		rootFinding(config.Root),
-		file("trace", config.Trace, func() (io.Closer, error) { return trace.Open(config.Trace, 0, nil) }),
+		file("trace", config.Trace, func() (io.Closer, error) { return io.NopCloser(nil), trace.Check(config.Trace) }),
 		file("recovery store", config.RecoveryStore, func() (io.Closer, error) {
 			return recovery.Open(recovery.Settings{
 				TTL: config.RecoveryTTL, MaxBytes: config.RecoveryMaxBytes, File: config.RecoveryStore,

@@ -12,10 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcp-pruner/cmd/internal/assemble"
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/ledger"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 	"mcp-pruner/fsm/trace"
 	"mcp-pruner/states"
 	"mcp-pruner/tools/contextgc"
@@ -74,7 +76,9 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 	}
 	pipeline := &states.Pipeline{Machine: machine, Tools: contextgc.Toolset{Store: store}.Tools()}
 	if config.Trace != "" {
-		file, err := trace.Open(config.Trace, config.TraceMaxBytes, func(err error) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: trace: %v\n", err) })
+		o := assemble.TraceOptions(config, v.p.Env, func(event.Event) {})
+		o.Failed = func(err error) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: trace: %v\n", err) }
+		file, err := trace.Open(config.Trace, o)
 		if err != nil {
 			return fmt.Errorf("MCP_PRUNER_TRACE: %w", err)
 		}

@@ -86,7 +86,7 @@ func openRecords(dir string) *records {
 		return r
 	}
 	r.openLog(dir)
-	if file, err := trace.Open(filepath.Join(dir, "hook-trace.jsonl"), maxLog, func(error) {}); err == nil {
+	if file, err := trace.Open(filepath.Join(dir, "hook-trace.jsonl"), trace.Options{MaxBytes: maxLog, Keep: 4, Process: trace.Process{PID: os.Getpid()}, Head: r.tellHead}); err == nil {
 		r.trace = file
 		r.observers = []states.Observer{states.Tracer{Trace: file}}
 	}
@@ -102,6 +102,13 @@ func (r *records) openLog(dir string) {
 	if err == nil {
 		r.log, r.write = f, event.NewLog(f, event.Info)
 	}
+}
+
+// tellHead puts a head of the trace into the event log.
+func (r *records) tellHead(h trace.Head) {
+	r.emit(event.New("mcp_pruner.trace_head", "", event.Facts{
+		"writer": h.Writer, "seq": int64(h.Seq), "link": h.Link, "key": h.Key, "final": h.Final,
+	}))
 }
 
 func (r *records) emit(e event.Event) {

@@ -29,6 +29,7 @@ type place struct {
 	url    string
 	root   string
 	server *mcpserver.Server
+	web    *httptest.Server
 
 	mu     sync.Mutex
 	events []event.Event
@@ -54,9 +55,9 @@ func newPlaceWith(t *testing.T, env []string, change func(*Config)) *place {
 	if change != nil {
 		change(&c)
 	}
-	web := httptest.NewServer(NewHandler(c))
-	t.Cleanup(web.Close)
-	p.url = web.URL
+	p.web = httptest.NewServer(NewHandler(c))
+	t.Cleanup(p.web.Close)
+	p.url = p.web.URL
 	return p
 }
 

@@ -19,6 +19,8 @@ func traced(t *testing.T) (*place, func() []trace.Record) {
 	file := filepath.Join(t.TempDir(), "trace.jsonl")
 	p := newPlaceWith(t, []string{"MCP_PRUNER_TRACE=" + file}, nil)
 	return p, func() (records []trace.Record) {
+		p.web.Close() // calls end when their answers are out, and the trace with the server
+		p.server.Abandon(t.Context())
 		raw, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {

@@ -8,11 +8,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"mcp-pruner/cmd/internal/assemble"
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/eventlog"
 	"mcp-pruner/cmd/internal/ledger"
@@ -195,10 +197,10 @@ func observersOf(c settings.Settings, version string, emit func(event.Event)) ([
 	if c.Trace == "" {
 		return nil, func() {}
 	}
-	failed := func(err error) { emit(event.New("mcp_pruner.trace_failed", "", event.Facts{"message": err.Error()})) }
-	file, err := trace.Open(c.Trace, c.TraceMaxBytes, failed)
+	o := assemble.TraceOptions(c, os.Environ(), emit)
+	file, err := trace.Open(c.Trace, o)
 	if err != nil {
-		failed(fmt.Errorf("MCP_PRUNER_TRACE: %w", err))
+		o.Failed(fmt.Errorf("MCP_PRUNER_TRACE: %w", err))
 		return nil, func() {}
 	}
 	return []states.Observer{states.Tracer{Trace: file, Version: version, Detail: c.TraceFull}}, func() { _ = file.Close() }

@@ -219,7 +219,7 @@ func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Rea
 	if r.trace != "" {
 		record := trace.NewRecord(result.Machine)
 		record.Server, record.Client = p.Version, r.provider.Name()
-		appendTrace(r.trace, traceLimit(env), record, stderr.own())
+		appendTrace(r.trace, env, options.Emit, record, stderr.own())
 	}
 	fmt.Fprintf(stderr.own(), "mcp-pruner: %s: %s\n", r.provider.Name(), result.Summary())
 	return result.ExitCode, nil
@@ -281,11 +281,7 @@ func (r *request) checkTrace() error {
 	if !r.traceGiven {
 		return nil
 	}
-	trace, err := trace.Open(r.trace, 0, nil)
-	if err != nil {
-		return err
-	}
-	return trace.Close()
+	return trace.Check(r.trace)
 }
 
 func newRunID() string {

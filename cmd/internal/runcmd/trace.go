@@ -3,41 +3,43 @@ package runcmd
 import (
 	"fmt"
 	"io"
+	"strings"
 
+	"mcp-pruner/cmd/internal/assemble"
 	server "mcp-pruner/cmd/internal/settings"
+	"mcp-pruner/fsm/event"
 	"mcp-pruner/fsm/trace"
 )
 
-// The variables of the file that finished machines are appended to, the server's
+// traceVariable names the file that finished machines are appended to, the server's
 // requests and the runner's runs alike.
-const (
-	traceVariable      = "MCP_PRUNER_TRACE"
-	traceLimitVariable = "MCP_PRUNER_TRACE_MAX_BYTES"
-)
+const traceVariable = "MCP_PRUNER_TRACE"
 
-// appendTrace appends the run's record to the trace. A trace that cannot be
-// written is said, and changes nothing else.
-func appendTrace(path string, limit int64, record trace.Record, stderr io.Writer) {
-	failed := func(err error) { fmt.Fprintf(stderr, "mcp-pruner: trace: %v\n", err) }
-	trace, err := trace.Open(path, limit, failed)
+// appendTrace appends the run's record to the trace; the heads of its chain go into the
+// run's event log. A trace that cannot be written is reported, and changes nothing else.
+func appendTrace(path string, env []string, emit func(event.Event), record trace.Record, stderr io.Writer) {
+	o := assemble.TraceOptions(traceSettings(env), env, emit)
+	o.Process.Run = record.ID
+	o.Failed = func(err error) { fmt.Fprintf(stderr, "mcp-pruner: trace: %v\n", err) }
+	file, err := trace.Open(path, o)
 	if err != nil {
-		failed(err)
+		o.Failed(err)
 		return
 	}
-	defer trace.Close()
-	trace.Append(&record)
+	defer file.Close()
+	file.Append(&record, 0)
 }
 
-// traceLimit is the size above which the trace is put aside, as the server reads
-// it. One that the server does not take is none: the server says what is wrong.
-func traceLimit(env []string) int64 {
+// traceSettings are the trace's settings as the server reads them. Values that the
+// server refuses are left out: the server reports them.
+func traceSettings(env []string) server.Settings {
 	given := server.FromEnv(env)
 	set, _, err := server.Load(server.Stdio, nil, func(name string) (string, bool) {
 		value, ok := given(name)
-		return value, ok && name == traceLimitVariable
+		return value, ok && strings.HasPrefix(name, traceVariable+"_")
 	})
 	if err != nil {
-		return 0
+		return server.Settings{}
 	}
-	return set.TraceMaxBytes
+	return set
 }

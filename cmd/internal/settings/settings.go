@@ -39,9 +39,11 @@ type Settings struct {
 
 	MaxCalls int // tool calls at work at once
 
-	Trace         string // file; "" for none
-	TraceFull     bool   // also question, path and command
-	TraceMaxBytes int64  // rotate above; 0: never
+	Trace         string        // file; "" for none
+	TraceFull     bool          // also question, path and command
+	TraceMaxBytes int64         // put aside above; 0: never
+	TraceMaxAge   time.Duration // and when older; 0: never
+	TraceKeep     int           // files put aside that are kept; 0: all
 
 	RecoveryTTL      time.Duration // for which the original of pruned output can be had again
 	RecoveryMaxBytes int64         // of originals; the oldest go first

@@ -104,9 +104,15 @@ func traceRows() []Row {
 				s.TraceFull = v == "full"
 				return v == "metadata" || v == "full"
 			}},
-		{Name: "MCP_PRUNER_TRACE_MAX_BYTES", For: Servers | Runner, Default: "0", Allowed: "an integer from 0 to 1099511627776",
+		{Name: "MCP_PRUNER_TRACE_MAX_BYTES", For: Servers | Runner, Default: "67108864", Allowed: "an integer from 0 to 1099511627776",
 			Meaning: "Starts a new trace file above this size; 0 never does.",
 			Take:    integer(0, 1<<40, func(s *Settings) *int64 { return &s.TraceMaxBytes })},
+		{Name: "MCP_PRUNER_TRACE_MAX_AGE_S", For: Servers | Runner, Default: "604800", Allowed: "an integer from 0 to 31536000",
+			Meaning: "Starts a new trace file when the first record is older, in seconds; 0 never does.",
+			Take:    seconds(0, 365*86400, func(s *Settings) *time.Duration { return &s.TraceMaxAge })},
+		{Name: "MCP_PRUNER_TRACE_KEEP", For: Servers | Runner, Default: "16", Allowed: "an integer from 0 to 10000",
+			Meaning: "Files of a trace that are kept after a new one was started; 0 keeps all.",
+			Take:    integer(0, 10_000, func(s *Settings) *int { return &s.TraceKeep })},
 		{Name: "MCP_PRUNER_LOG_LEVEL", For: Servers, Default: "debug", Allowed: "debug, info, warn or error",
 			Meaning: "Least level of events on standard error.",
 			Take:    word(func(s *Settings) *string { return &s.LogLevel }, "debug", "info", "warn", "error")},

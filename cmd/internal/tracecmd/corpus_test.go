@@ -138,6 +138,7 @@ func (g *generator) place(r *trace.Record) {
 	if last.Seq > 400 { // the process ended, and another one began
 		*last = trace.Record{Writer: fmt.Sprintf("%016x", g.random.Uint64())}
 	}
+	r.Schema = 2 // lines of version 3 are sealed: only servers make them
 	r.Writer, r.Seq, r.Prev = last.Writer, last.Seq+1, last.Link
 	r.Client = []string{"claude-code", "codex-mcp-client", "inspector"}[w%3]
 	if r.Machine != "run" {
@@ -177,6 +178,7 @@ func (g *generator) trace(n int) []byte {
 	var line []byte
 	for range n {
 		r := g.next()
+		introduce(r)
 		line = trace.AppendRecord(line[:0], r)
 		for i := range g.writers {
 			if g.writers[i].Writer == r.Writer {

@@ -22,6 +22,11 @@ type entry struct {
 
 	lasting uint64 // of what a record that amends this one has to say again
 
+	schema                     int
+	key                        string // of a process' first line
+	recovered                  string
+	answer                     trace.Answer
+	seal                       *trace.Seal
 	server, writer, prev, link string
 	seq                        uint64
 	lost                       int
@@ -89,7 +94,7 @@ func (r reader) read(text []byte, e *entry) (rest []byte) {
 	}
 	err := r.decode(text)
 	switch {
-	case errors.Is(err, trace.ErrTorn):
+	case errors.Is(err, trace.ErrTorn) && !(e.front && bytes.IndexByte(text, 0) >= 0): // what follows a loss of power begins a line
 		e.torn = len(text)
 	case err != nil && e.front:
 		e.err = fmt.Errorf("what stands in front of a record is neither one nor the beginning of one: %w", err)
@@ -135,6 +140,10 @@ func (r reader) replay(e *entry) {
 func (r reader) keep(e *entry) {
 	rec := r.record
 	e.server, e.writer, e.prev, e.link, e.seq, e.lost = rec.Server, rec.Writer, rec.Prev, rec.Link, rec.Seq, rec.Lost
+	e.schema, e.recovered, e.answer, e.seal = rec.Schema, rec.Recovered, rec.Answer, rec.Seal
+	if rec.Process != nil {
+		e.key = rec.Process.Key
+	}
 	e.machine, e.table, e.id, e.session, e.client = rec.Machine, rec.Table, rec.ID, rec.Session, rec.Client
 	e.tool, e.subject, e.amends, e.start, e.outcome = rec.Tool, rec.Subject, rec.Amends, rec.Start, rec.Outcome
 	e.bytes, e.tokens, e.part = rec.Bytes, rec.Tokens, rec.Part

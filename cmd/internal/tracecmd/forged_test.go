@@ -174,6 +174,7 @@ func TestWhatStandsBesideTheOutputIsRecorded(t *testing.T) {
 			break
 		}
 	}
+	r.Schema = 3
 	r.Bytes.Raw, r.Bytes.Sent, r.Bytes.Wire = r.Bytes.Raw+5000, r.Bytes.Sent+5000, r.Bytes.Wire+9000
 	assert.Len(t, verifyText(t, seal(r)).Problems, 1)
 	r.Bytes.Beside, r.Bytes.BesideSent = 5000, 5000

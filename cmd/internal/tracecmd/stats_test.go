@@ -59,6 +59,7 @@ func traceOf(t *testing.T, requests ...made) string {
 	for n, m := range requests {
 		r := m.record(t, g, n)
 		r.Prev = prev
+		introduce(r)
 		text = trace.AppendRecord(text, r)
 		prev = r.Link
 	}

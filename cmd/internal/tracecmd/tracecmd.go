@@ -22,6 +22,7 @@ const (
 type settings struct {
 	all    bool
 	json   bool
+	heads  string
 	output string
 	since  string
 	filter filter
@@ -49,11 +50,11 @@ and 2 for a wrong command line.`,
 			if len(args) > 0 {
 				return command.Usagef("there is no command %q", args[0])
 			}
-			return command.Usagef("verify, stats or report?")
+			return command.Usagef("verify, heads, stats or report?")
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	c.AddCommand(verifyCommand(p), statsCommand(p), reportCommand(p))
+	c.AddCommand(verifyCommand(p), headsCommand(p), statsCommand(p), reportCommand(p))
 	return c
 }
 
@@ -62,6 +63,7 @@ func verifyCommand(p command.Process) *cobra.Command {
 	c := verb(p, &s, runVerify, "verify [FILE...]", "Check every record and that no line was changed, taken out or put in",
 		`Replays every record against the table of the version that wrote it, and checks that
 no line was changed, taken out or put in.`)
+	c.Flags().StringVar(&s.heads, "heads", "", "an event log or the output of trace heads, kept elsewhere: shows what was cut off or invented")
 	c.Flags().BoolVar(&s.all, "all", false, "name every problem, not only the first")
 	c.Flags().BoolVar(&s.json, "json", false, "print JSON")
 	return c
@@ -119,14 +121,19 @@ func (s *settings) complete(p command.Process, files []string) error {
 }
 
 func runVerify(s settings, stdin io.Reader, stdout io.Writer) (int, error) {
-	var v verdict
-	err := with(s.files, stdin, func(sources []source) (err error) {
-		v, err = verify(sources, s.all)
+	known, err := headsFrom(s.heads)
+	if err != nil {
+		return exitBad, err
+	}
+	var verified *verifier
+	err = with(s.files, stdin, func(sources []source) (err error) {
+		verified, err = verifySources(sources, s.all, known)
 		return err
 	})
 	if err != nil {
 		return exitBad, err
 	}
+	v := verified.verdict
 	code := exitOK
 	if !v.OK {
 		code = exitBad

@@ -2,6 +2,7 @@ package tracecmd
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"mcp-pruner/fsm/trace"
 	"mcp-pruner/states/audit"
 )
 
@@ -32,10 +34,12 @@ type verdict struct {
 // or put in.
 type verifier struct {
 	verdict
-	all     bool // go on after the first problem
-	writers map[string]*writer
-	ids     map[uint64]answer // records by id, whoever wrote them
-	seed    maphash.Seed
+	all       bool // go on after the first problem
+	heads     *heads
+	recovered map[string]int
+	writers   map[string]*writer
+	ids       map[uint64]answer // records by id, whoever wrote them
+	seed      maphash.Seed
 }
 
 // answer is what is kept of a record, for one that might amend it.
@@ -52,6 +56,9 @@ type writer struct {
 	ended  time.Time
 	number int
 	file   string
+
+	key      string // of the next seal; "" when it is not known
+	unsealed int    // lines after the last seal
 }
 
 // maxBackwards is how much earlier than the record in front of it one may have
@@ -60,20 +67,43 @@ type writer struct {
 const maxBackwards = 30 * 24 * time.Hour
 
 func verify(sources []source, all bool) (verdict, error) {
-	auditor, err := audit.New()
+	v, err := verifySources(sources, all, nil)
 	if err != nil {
 		return verdict{}, err
 	}
+	return v.verdict, nil
+}
+
+func verifySources(sources []source, all bool, h *heads) (*verifier, error) {
+	auditor, err := audit.New()
+	if err != nil {
+		return nil, err
+	}
 	v := &verifier{
-		verdict: verdict{Machines: make(map[string]int)}, all: all,
+		verdict: verdict{Machines: make(map[string]int)}, all: all, heads: h, recovered: make(map[string]int),
 		writers: make(map[string]*writer), ids: make(map[uint64]answer), seed: maphash.MakeSeed(),
 	}
 	err = scan(sources, func() reader { return newReader(auditor) }, v.take)
 	if err != nil && err != errStop {
-		return v.verdict, err
+		return nil, err
 	}
+	v.noteSideFiles(sources)
 	v.finish()
-	return v.verdict, nil
+	return v, nil
+}
+
+// noteSideFiles tells of answers that are known only from the side file of a process
+// that was killed.
+func (v *verifier) noteSideFiles(sources []source) {
+	for _, s := range sources {
+		_ = trace.Leftovers(s.name, func(left trace.Left) bool { // a file that cannot be read is the next server's to report
+			if len(left.Records) > 0 {
+				v.note("%s of process %s, which was killed, are in its side file %s; the next server appends them",
+					counted(len(left.Records), "answer"), left.Writer, left.File)
+			}
+			return false
+		})
+	}
 }
 
 func (v *verifier) take(l *line) error {
@@ -112,7 +142,7 @@ func (v *verifier) check(l *line) string {
 	problem := ""
 	if l.ok {
 		v.count(l)
-		problem = v.chain(l)
+		problem = cmp.Or(v.chain(l), v.sealed(l), v.heads.checkLine(l))
 	}
 	switch {
 	case l.err != nil:
@@ -159,6 +189,35 @@ func (v *verifier) chain(l *line) string {
 	return ""
 }
 
+// sealed checks the line's seal, whose key the seal before it named.
+func (v *verifier) sealed(l *line) string {
+	w := v.writers[l.writer]
+	if l.recovered != "" {
+		v.recovered[l.recovered]++
+	}
+	switch {
+	case l.schema < 3:
+		return ""
+	case (l.seq == 1) != (l.key != ""):
+		return "the first line of a process says who writes, and no other does"
+	case l.seq == 1:
+		w.key = l.key
+	}
+	if l.seal == nil {
+		w.unsealed++
+		return ""
+	}
+	w.unsealed = 0
+	defer func() { w.key = l.seal.Next }()
+	switch {
+	case !l.seal.Valid():
+		return "its seal does not fit: the line, or one of its process before it, was changed by somebody without the key"
+	case w.key != "" && w.key != l.seal.By:
+		return "its seal was made with another key than the one announced before"
+	}
+	return ""
+}
+
 func firstOf(l *line) string {
 	if l.seq == 1 && l.prev != "" || l.seq == 0 || l.seq > 1 && l.prev == "" {
 		return "number and predecessor of the line contradict each other"
@@ -185,6 +244,8 @@ func (v *verifier) once(l *line) string {
 	switch {
 	case l.amends && !seen && v.writers[l.writer].whole:
 		return fmt.Sprintf("it amends the record of %s, and there is none", l.id)
+	case seen && l.recovered != "": // its process was killed between writing the line and freeing the note
+		return ""
 	case !l.amends && seen:
 		return fmt.Sprintf("there is a record of %s already", l.id)
 	case l.amends && seen && !earlier.answered:
@@ -200,12 +261,23 @@ func (v *verifier) once(l *line) string {
 }
 
 func (v *verifier) finish() {
+	if len(v.Problems) == 0 || v.all {
+		v.Problems = append(v.Problems, v.heads.checkEnd(v.writers)...)
+	}
 	v.OK = len(v.Problems) == 0
 	v.Writers = len(v.writers)
 	for _, id := range slices.Sorted(maps.Keys(v.writers)) {
 		if !v.writers[id].whole {
 			v.note("the first lines of process %s are not here: they are in a file that was put aside, or were taken out; nothing here tells which", id)
 		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(v.writers)) {
+		if w := v.writers[id]; w.unsealed > 0 {
+			v.note("at the end of process %s %s without a seal: it was killed in the middle of a write, or somebody else wrote there", id, areSome(w.unsealed, "line"))
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(v.recovered)) {
+		v.note("%s of process %s, which was killed, come from its side file", counted(v.recovered[id], "record"), id)
 	}
 	if v.Lost > 0 {
 		v.note("the processes say that %d records could not be written (disk full, file closed)", v.Lost)

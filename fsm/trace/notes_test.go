@@ -1,0 +1,263 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/fsm"
+)
+
+// underWay is a record of a machine that waits for its answer to be written.
+func underWay(t *testing.T, id, path string) *Record {
+	t.Helper()
+	m := fsm.MustCompile(fsm.RequestTable()).New(id, fsm.Hooks{})
+	for _, trigger := range []fsm.Trigger{fsm.Accept, fsm.ArgumentsValid, fsm.ToolSucceeded, fsm.OutputCaptured, fsm.NoQuestion} {
+		require.NoError(t, m.Fire(t.Context(), trigger, fsm.Facts{"tool": "read", "raw_bytes": 100}))
+	}
+	r := new(Record)
+	r.Take(m, false)
+	r.Server, r.Session, r.Client, r.Tool, r.Subject, r.Part = "0.1.0", "ses_1", "x", "read", "0123456789abcdef", true
+	r.Bytes = Bytes{Raw: 120, Sent: 120, Wire: 300, Beside: 20}
+	if path != "" {
+		r.Detail = &Detail{Path: path}
+	}
+	return r
+}
+
+func needsNotes(t *testing.T, f *File) {
+	t.Helper()
+	if f.notes == nil {
+		t.Skip("there is no shared memory here")
+	}
+}
+
+// killed closes a trace as the system does for a process that is killed.
+func killed(t *testing.T, f *File) {
+	t.Helper()
+	close(f.ended)
+	f.gone.Wait()
+	require.NoError(t, unmapFile(f.notes.ring))
+	require.NoError(t, f.notes.file.Close())
+	require.NoError(t, f.file.Close())
+}
+
+// What a killed process was about to answer, and what it had answered and not yet
+// written, is in the trace once the next process has opened it; once.
+func TestNotesOfAKilledProcessAreFoldedIn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	first, err := Open(path, Options{})
+	require.NoError(t, err)
+	needsNotes(t, first)
+	long := strings.Repeat("d/", 2000)
+	for i, state := range []noteState{noteAnswering, noteWritten, noteFailed, noteFree, noteWritten} {
+		r := underWay(t, fmt.Sprint("req_", i), []string{"", long}[i/4])
+		first.notes.set(first.Note(r), state)
+	}
+	written := underWay(t, "req_9", "")
+	note := first.Note(written)
+	_ = written.live.Fire(t.Context(), fsm.Written, fsm.Facts{"tool": "read", "mode": "raw"})
+	again := new(Record)
+	again.Take(written.live, false)
+	first.Append(again, note)
+	require.NoError(t, first.Flush())
+	first.notes.ring[3*slotBytes] = byte(noteAnswering) // it was killed before it could free the slot
+	killed(t, first)
+
+	second, err := Open(path, Options{})
+	require.NoError(t, err)
+	require.NoError(t, second.Close())
+	records := map[string]Record{}
+	replayer := replayer(t)
+	for _, r := range readTrace(t, path) {
+		require.NotContains(t, records, r.ID)
+		require.NoError(t, replay(replayer, &r))
+		records[r.ID] = r
+	}
+	require.Len(t, records, 5)
+	for id, want := range map[string]Answer{"req_0": Unconfirmed, "req_1": "", "req_2": Unwritten, "req_4": ""} {
+		assert.Equal(t, want, records[id].Answer, id)
+		assert.Equal(t, first.writer, records[id].Recovered, id)
+	}
+	assert.Equal(t, Bytes{Raw: 120, Sent: 120, Wire: 300, Beside: 20}, records["req_1"].Bytes)
+	assert.Equal(t, long, records["req_4"].Detail.Path)
+	assert.Empty(t, records["req_9"].Recovered)
+	left, err := filepath.Glob(path + ".*")
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+// Notes of a process that lives are its own.
+func TestNotesOfALivingProcessStay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	first, err := Open(path, Options{})
+	require.NoError(t, err)
+	needsNotes(t, first)
+	first.Note(underWay(t, "req_1", ""))
+	second, err := Open(path, Options{})
+	require.NoError(t, err)
+	require.NoError(t, second.Close())
+	assert.Empty(t, readTrace(t, path))
+	require.NoError(t, first.Close())
+}
+
+// More answers under way than there are slots go into the overflow, and it shrinks again.
+func TestNotesOverflow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	f, err := Open(path, Options{})
+	require.NoError(t, err)
+	needsNotes(t, f)
+	var all []Note
+	r := underWay(t, "req_1", "")
+	for range slots + 10 {
+		all = append(all, f.Note(r))
+	}
+	assert.Equal(t, 10, f.notes.overflow)
+	raw, err := os.ReadFile(f.notes.path)
+	require.NoError(t, err)
+	assert.Len(t, readNotes(raw), slots+10)
+	for _, note := range all {
+		f.notes.set(note, noteFree)
+	}
+	info, err := f.notes.file.Stat()
+	require.NoError(t, err)
+	assert.EqualValues(t, ringBytes, info.Size())
+	assert.Len(t, f.notes.free, slots)
+	require.NoError(t, f.Close())
+}
+
+func FuzzNotes(f *testing.F) {
+	m := fsm.MustCompile(fsm.RequestTable()).New("req_1", fsm.Hooks{})
+	_ = m.Fire(f.Context(), fsm.ParseFailed, fsm.Facts{"message": "x"})
+	r := new(Record)
+	r.Take(m, false)
+	f.Add(r.appendNote(nil))
+	f.Add([]byte{})
+	find := definitions()
+	f.Fuzz(func(_ *testing.T, in []byte) { _, _ = readNote(in, noteWritten, find) })
+}
+
+// Every batch is sealed, each seal names the key of the next, and heads are told at
+// start, every so many lines, and at the end.
+func TestSealsAndHeads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	var heads []Head
+	f, err := Open(path, Options{Process: Process{Run: "run_1", Host: "h", User: "u", Root: "/r", PID: 7}, Head: func(h Head) { heads = append(heads, h) }})
+	require.NoError(t, err)
+	for batch := range 30 {
+		for i := range 50 {
+			f.Append(record(batch*50+i), 0)
+		}
+		require.NoError(t, f.Flush())
+	}
+	require.NoError(t, f.Close())
+	records := readTrace(t, path)
+	require.Len(t, records, 1500)
+	key, sealed := records[0].Process.Key, 0
+	assert.Equal(t, Process{Key: key, Run: "run_1", Host: "h", User: "u", Root: "/r", PID: 7}, *records[0].Process)
+	for i, r := range records {
+		if r.Seal == nil {
+			continue
+		}
+		require.True(t, r.Seal.Valid(), "line %d", i+1)
+		require.Equal(t, key, r.Seal.By)
+		key, sealed = r.Seal.Next, sealed+1
+	}
+	require.NotNil(t, records[1499].Seal)
+	assert.LessOrEqual(t, sealed, 31)
+	require.Len(t, heads, 3)
+	assert.Equal(t, Head{Writer: f.writer, Key: records[0].Process.Key}, heads[0])
+	assert.EqualValues(t, 1000, heads[1].Seq)
+	assert.Equal(t, records[999].Link, heads[1].Link)
+	assert.Equal(t, Head{Writer: f.writer, Seq: 1500, Link: records[1499].Link, Key: key, Final: true}, heads[2])
+}
+
+func TestAForgedSealIsNotValid(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	f, err := Open(path, Options{})
+	require.NoError(t, err)
+	appendNow(f, record(1))
+	require.NoError(t, f.Close())
+	r := readTrace(t, path)[0]
+	require.True(t, r.Seal.Valid())
+	r.ID = "req_2"
+	var back Record
+	require.NoError(t, NewDecoder().Decode(Reseal(&r), &back))
+	require.False(t, back.Seal.Valid())
+}
+
+// What others can put in place or change is no trace.
+func TestALinkAndAFileOfOthersAreRefused(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there it is not a matter of modes")
+	}
+	dir := t.TempDir()
+	target, path := filepath.Join(dir, "target"), filepath.Join(dir, "trace.jsonl")
+	require.NoError(t, os.WriteFile(target, nil, 0o600))
+	require.NoError(t, os.Symlink(target, path))
+	_, err := Open(path, Options{})
+	require.ErrorContains(t, err, "symbolic link")
+	require.ErrorContains(t, Check(path), "symbolic link")
+	require.NoError(t, Check(target))
+	require.NoError(t, os.Chmod(target, 0o622))
+	_, err = Open(target, Options{})
+	require.ErrorIs(t, err, errOthers)
+}
+
+// Of the files put aside so many are kept.
+func TestOldFilesAreRemoved(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be renamed there")
+	}
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	var removed []string
+	f, err := Open(path, Options{MaxBytes: 1, Keep: 3, Removed: func(file string) { removed = append(removed, file) }})
+	require.NoError(t, err)
+	for i := range 6 {
+		appendNow(f, record(i))
+	}
+	require.NoError(t, f.Close())
+	files, err := f.asides()
+	require.NoError(t, err)
+	assert.Len(t, files, 3)
+	assert.Len(t, removed, 2)
+	assert.Len(t, readTrace(t, append(files, path)...), 4)
+}
+
+func TestAFileIsPutAsideWhenItIsOld(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be renamed there")
+	}
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	old := record(1)
+	old.Schema, old.Writer, old.Seq = 2, "0123456789abcdef", 1
+	old.Start = old.Start.AddDate(2020, 0, 0)
+	require.NoError(t, os.WriteFile(path, append(Reseal(old), '\n'), 0o600))
+	f, err := Open(path, Options{MaxAge: 1000})
+	require.NoError(t, err)
+	appendNow(f, record(2))
+	require.NoError(t, f.Close())
+	files, err := f.asides()
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	assert.Len(t, readTrace(t, path), 1)
+}
+
+// What a loss of power leaves of a line is a torn line.
+func TestZerosAtTheEndAreATornLine(t *testing.T) {
+	r := record(1)
+	line := Reseal(r)
+	for _, left := range []string{"\x00\x00\x00", string(line[:40]) + "\x00\x00", string(line[:1]) + "\x00"} {
+		var back Record
+		require.ErrorIs(t, NewDecoder().Decode([]byte(left), &back), ErrTorn, "%q", left)
+	}
+	var back Record
+	require.False(t, errors.Is(NewDecoder().Decode([]byte("hello\x00"), &back), ErrTorn))
+}

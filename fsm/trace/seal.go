@@ -1,0 +1,88 @@
+package trace
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+)
+
+// Seal is the signature at the end of a batch of lines. It covers its own line, which
+// holds the link of the line before, and so all that the process wrote.
+//
+// The key is forward-secure: each seal names the public key of the next, and the key
+// that made it is forgotten. Nobody who takes over the process later can write a line
+// of before again.
+type Seal struct {
+	By   string // public key, base64
+	Next string // public key of the next seal
+	Sig  string
+
+	ok bool // the decoder has verified it
+}
+
+// Valid says whether the signature fits the line and the key it names. It is known of
+// decoded records.
+func (s *Seal) Valid() bool { return s.ok }
+
+var base = base64.RawStdEncoding
+
+// signer makes seals.
+type signer struct {
+	seed [ed25519.SeedSize]byte
+	key  ed25519.PrivateKey
+	next [ed25519.SeedSize]byte // prepared by sign
+}
+
+func newSigner() *signer {
+	s := new(signer)
+	_, _ = rand.Read(s.seed[:]) // never fails, by its documentation
+	s.key = ed25519.NewKeyFromSeed(s.seed[:])
+	return s
+}
+
+// public is the key that the next seal will be made with.
+func (s *signer) public() string { return base.EncodeToString(s.key[ed25519.SeedSize:]) }
+
+// appendSeal signs the line that is in b from start on, and appends the seal.
+func (s *signer) appendSeal(b []byte, start int) []byte {
+	s.next = sha256.Sum256(append([]byte("mcp-pruner trace key"), s.seed[:]...))
+	next := ed25519.NewKeyFromSeed(s.next[:])
+	b = append(b, `,"seal":{"by":"`...)
+	b = base.AppendEncode(b, s.key[ed25519.SeedSize:])
+	b = append(b, `","next":"`...)
+	b = base.AppendEncode(b, next[ed25519.SeedSize:])
+	b = append(b, '"')
+	sig := ed25519.Sign(s.key, b[start:])
+	b = append(b, `,"sig":"`...)
+	b = base.AppendEncode(b, sig)
+	return append(b, `"}`...)
+}
+
+// advance forgets the key that the last seal was made with.
+func (s *signer) advance() {
+	clear(s.key)
+	s.seed = s.next
+	clear(s.next[:])
+	s.key = ed25519.NewKeyFromSeed(s.seed[:])
+}
+
+func (s *Seal) append(b []byte) []byte {
+	if s == nil {
+		return b
+	}
+	b = appendString(append(b, `,"seal":{"by":`...), s.By)
+	b = appendString(append(b, `,"next":`...), s.Next)
+	b = appendString(append(b, `,"sig":`...), s.Sig)
+	return append(b, '}')
+}
+
+// verify checks the signature over text, the line up to the member sig.
+func (s *Seal) verify(text []byte) {
+	key, err := base.DecodeString(s.By)
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		return
+	}
+	sig, err := base.DecodeString(s.Sig)
+	s.ok = err == nil && ed25519.Verify(key, text, sig)
+}
