@@ -37,7 +37,7 @@ func (e *Embedded) Prune(ctx context.Context, req Request) (Result, error) {
 		render.Marker = func(b lineprune.Block) string { return lineprune.Gap(b, max(req.FirstLine, 1)) }
 		opts.Marker = render.Marker
 	}
-	res, err := lineprune.Prune(call, req.Text, req.Question, kind, opts)
+	res, err := pruneInTime(call, req, kind, opts)
 	if err != nil {
 		return Result{}, e.failure(ctx)
 	}
@@ -48,6 +48,35 @@ func (e *Embedded) Prune(ctx context.Context, req Request) (Result, error) {
 		return Result{Text: text}, nil
 	}
 	return Result{Text: req.Text, Note: res.Note}, nil
+}
+
+// pruneInTime returns when ctx ends, whatever the pruner is doing: it looks at ctx between
+// its steps, and one step over megabytes of short lines takes longer than a caller waits. What
+// is left of the work ends at the next look.
+func pruneInTime(ctx context.Context, req Request, kind lineprune.Kind, opts lineprune.Options) (lineprune.Result, error) {
+	type outcome struct {
+		res      lineprune.Result
+		err      error
+		panicked any
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var out outcome
+		defer func() {
+			out.panicked = recover() // the caller's own recovery must see it, not the process end
+			done <- out
+		}()
+		out.res, out.err = lineprune.Prune(ctx, req.Text, req.Question, kind, opts)
+	}()
+	select {
+	case out := <-done:
+		if out.panicked != nil {
+			panic(out.panicked)
+		}
+		return out.res, out.err
+	case <-ctx.Done():
+		return lineprune.Result{}, ctx.Err()
+	}
 }
 
 func (r Request) options() lineprune.Options {

@@ -123,6 +123,19 @@ func TestEmbeddedTellsItsTimeoutFromItsCaller(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+// The caller gets its answer when the context ends, not when the pruner is done with
+// millions of lines: the result of a cancelled call is the context's error every time.
+func TestEmbeddedEndsWithItsCaller(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	answered := make(chan error, 1)
+	go func() {
+		_, err := pruneclient.NewEmbedded(time.Hour).Prune(ctx, pruneclient.Request{Text: strings.Repeat("a b\n", 2_000_000), Question: refundQuestion})
+		answered <- err
+	}()
+	cancel()
+	require.ErrorIs(t, <-answered, context.Canceled)
+}
+
 func TestEmbeddedNamesItself(t *testing.T) {
 	require.Equal(t, "embedded", pruneclient.NewEmbedded(0).Endpoint())
 }
