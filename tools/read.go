@@ -95,8 +95,8 @@ func (c *readCall) Repeats(earlier Call) bool {
 }
 
 // originalID is what names an original: short where the pipeline stored it, long
-// where prune_text did.
-var originalID = regexp.MustCompile(`^prn_[0-9a-f]{8}(?:[0-9a-f]{24})?$`)
+// where prune_text did, and s with a number in the ledger.
+var originalID = regexp.MustCompile(`^(?:prn_[0-9a-f]{8}(?:[0-9a-f]{24})?|s[1-9][0-9]{0,15})$`)
 
 // isOriginal says whether the call asks for an original rather than for a file.
 func (c *readCall) isOriginal() bool {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"mcp-pruner/cmd/internal/mcpserver"
 	"mcp-pruner/cmd/internal/settings"
@@ -92,7 +93,7 @@ func toolsOf(o Options, store *recovery.Store) ([]tools.Tool, error) {
 			NonzeroExitAsOutput: nonzeroAsOutput(o.Settings), Aliases: o.Aliases,
 			BashTimeout:    int(o.Settings.BashTimeout.Milliseconds()),
 			BashMaxTimeout: int(o.Settings.BashMaxTimeout.Milliseconds()),
-			Original:       original(store),
+			Original:       original(o, store),
 			Env:            func() []string { return o.Env },
 		})
 		if err != nil {
@@ -113,8 +114,11 @@ func nonzeroAsOutput(c settings.Settings) bool {
 }
 
 // original finds what was stored before it was pruned or cut.
-func original(store *recovery.Store) func(context.Context, string) (string, bool, error) {
+func original(o Options, store *recovery.Store) func(context.Context, string) (string, bool, error) {
 	return func(ctx context.Context, id string) (string, bool, error) {
+		if strings.HasPrefix(id, "s") {
+			return segment(o, id)
+		}
 		text, err := store.Get(ctx, id)
 		var missing *recovery.NotFound
 		if errors.As(err, &missing) {

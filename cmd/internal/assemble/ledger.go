@@ -1,6 +1,9 @@
 package assemble
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"mcp-pruner/cmd/internal/ledger"
@@ -32,4 +35,16 @@ func addLedger(p *states.Pipeline, o Options) error {
 	}
 	p.Observers = append(p.Observers, ledger.Observer{Store: store, Project: project, Failed: func(err error) { tell(err.Error()) }})
 	return nil
+}
+
+// segment finds a text of the ledger by its id. A file of that name comes first.
+func segment(o Options, id string) (text string, found bool, err error) {
+	if _, err := os.Lstat(filepath.Join(o.Settings.Root, id)); err == nil {
+		return "", false, nil
+	}
+	_, text, err = ledger.Get(settings.FromEnv(o.Env), id)
+	if errors.Is(err, contextgc.ErrNotFound) {
+		return "", false, nil
+	}
+	return text, err == nil, err
 }
