@@ -15,21 +15,17 @@ import (
 	"mcp-pruner/tools/process"
 )
 
-const bashDescription = `Run a shell command (bash -lc, no terminal, no standard input) and return its stdout, stderr and exit code.
-
-Set context_focus_question when the output will be long and you need one thing from it, e.g. "which test failed and why": lines that do not answer it are left out and marked as omitted. Do not set it when you need the exact or complete output, or when the output is short.
-
-To see what was left out, run the command again without the question, or narrow it (tail, sed -n '10,40p', grep). A command still running after timeout_ms (default 30000) is killed with everything it started; what it printed until then is returned. Start servers in the background with their output sent to a file.`
+const bashDescription = `Run a shell command (bash -lc, no terminal, no stdin): stdout, stderr, exit code. With context_focus_question ("which test failed and why") lines that do not answer it are left out: ask when the output may be long, not when it is needed exactly; read shows what was left out. What runs longer than timeout_ms is killed.`
 
 const bashSchema = `{
   "type": "object",
   "properties": {
-    "command": {"type": "string", "minLength": 1, "maxLength": 50000, "description": "Shell command to run."},
-    "cwd": {"type": "string", "minLength": 1, "description": "Directory to run it in, inside the root. Default: the root."},
-    "env": {"type": "object", "additionalProperties": {"type": "string", "maxLength": 4000}, "propertyNames": {"pattern": "^[A-Z_][A-Z0-9_]*$"}, "maxProperties": 200, "description": "Environment variables to set."},
-    "timeout_ms": {"type": "integer", "minimum": 100, "maximum": MAX_TIMEOUT, "default": DEFAULT_TIMEOUT, "description": "Kill the command after this many milliseconds."},
-    "max_output_bytes": {"type": "integer", "minimum": 1024, "maximum": 10485760, "description": "Cut the output after this many bytes."},
-    "context_focus_question": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What you need from the output; lines that do not answer it are left out."}
+    "command": {"type": "string"},
+    "cwd": {"type": "string", "description": "Default: the root."},
+    "env": {"type": "object", "additionalProperties": {"type": "string"}},
+    "timeout_ms": {"type": "integer", "minimum": 100, "maximum": MAX_TIMEOUT, "default": DEFAULT_TIMEOUT},
+    "max_output_bytes": {"type": "integer", "minimum": 1024},
+    "context_focus_question": {"type": "string"}
   },
   "required": ["command"],
   "additionalProperties": false

@@ -16,28 +16,24 @@ import (
 	"mcp-pruner/tools/process"
 )
 
-const grepDescription = `Search files for a regular expression (ripgrep syntax) and return matching lines as path:line:column:text. Hidden files, binaries and what .gitignore names are skipped.
-
-Set context_focus_question when a broad pattern will match a lot and you need some of it, e.g. "where is the retry limit enforced": matches that do not answer it are left out. Do not set it when you need every match, such as all callers to change.
-
-To see what was left out, search again without the question, or narrow it with path or glob. Start with output_mode "files" or "count" on a large tree. Set fixed_string for text with ( [ { . * in it. A result with truncated=true has more matches than max_matches or max_output_bytes let through.`
+const grepDescription = `Search files for a regular expression (ripgrep): lines as path:line:column:text. Skips hidden, binary and .gitignored files. With context_focus_question ("where is the retry limit enforced") matches that do not answer it are left out: ask when a broad pattern matches much, not when every match is needed.`
 
 const grepSchema = `{
   "type": "object",
   "properties": {
-    "pattern": {"type": "string", "minLength": 1, "maxLength": 10000, "description": "Regular expression, or literal text with fixed_string."},
-    "path": {"type": "string", "minLength": 1, "default": ".", "description": "File or directory to search. Not together with paths."},
-    "paths": {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1, "maxItems": 100, "description": "Several files or directories to search."},
-    "cwd": {"type": "string", "minLength": 1, "description": "Directory that relative paths start from. Default: the root."},
-    "glob": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Only files that match, e.g. *.go or src/**/*.{ts,tsx}; a leading ! excludes."},
-    "fixed_string": {"type": "boolean", "default": false, "description": "Take the pattern literally."},
-    "case_sensitive": {"type": "boolean", "default": true, "description": "Tell upper from lower case."},
-    "output_mode": {"type": "string", "enum": ["content", "files", "count"], "default": "content", "description": "Matching lines, names of files with a match, or matching lines per file."},
-    "context_lines": {"type": "integer", "minimum": 0, "maximum": 50, "default": 0, "description": "Lines to show before and after each match."},
-    "max_matches": {"type": "integer", "minimum": 1, "maximum": 5000, "default": 500, "description": "Stop after this many matches (files, when output_mode lists files)."},
-    "timeout_ms": {"type": "integer", "minimum": 100, "maximum": 300000, "default": 30000, "description": "Give up after this many milliseconds."},
-    "max_output_bytes": {"type": "integer", "minimum": 1024, "maximum": 10485760, "description": "Stop after this many bytes of matching text."},
-    "context_focus_question": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What you need from the matches; those that do not answer it are left out."}
+    "pattern": {"type": "string"},
+    "path": {"type": "string", "default": "."},
+    "paths": {"type": "array", "items": {"type": "string"}, "description": "Instead of path."},
+    "cwd": {"type": "string"},
+    "glob": {"type": "string", "description": "e.g. src/**/*.{ts,tsx}; ! excludes"},
+    "fixed_string": {"type": "boolean", "default": false},
+    "case_sensitive": {"type": "boolean", "default": true},
+    "output_mode": {"type": "string", "enum": ["content", "files", "count"]},
+    "context_lines": {"type": "integer", "minimum": 0, "maximum": 50},
+    "max_matches": {"type": "integer", "minimum": 1, "maximum": 5000, "description": "Default 500."},
+    "timeout_ms": {"type": "integer", "minimum": 100, "maximum": 300000},
+    "max_output_bytes": {"type": "integer", "minimum": 1024},
+    "context_focus_question": {"type": "string"}
   },
   "required": ["pattern"],
   "additionalProperties": false

@@ -13,21 +13,17 @@ import (
 	"mcp-pruner/tools/files"
 )
 
-const readDescription = `Read a text file inside the root directory.
-
-Set context_focus_question when the file is long and you need one thing from it, e.g. "how are retries configured": lines that do not answer it are left out, and what was omitted is marked with line numbers. Do not set it when you are about to edit the file, need it word for word, or it is short.
-
-To get the rest, read the omitted lines with start_line and end_line and no question. Both are 1-based and inclusive; the result says total_lines and, when it was cut, next_start_line.`
+const readDescription = `Read a text file, or with a prn_ id an earlier output that was pruned or cut. With context_focus_question ("how are retries configured") lines that do not answer it are left out: ask when the file is long or unknown and one thing is wanted, not before editing it or when it is short. Left-out lines and the rest of a cut file are read with start_line and end_line.`
 
 const readSchema = `{
   "type": "object",
   "properties": {
-    "file_path": {"type": "string", "minLength": 1, "description": "File to read, relative to the root or absolute inside it."},
-    "start_line": {"type": "integer", "minimum": 1, "maximum": 2147483647, "description": "First line to return. Default: the first."},
-    "end_line": {"type": "integer", "minimum": 1, "maximum": 2147483647, "description": "Last line to return. Default: the last."},
-    "encoding": {"type": "string", "enum": ["utf-8"], "default": "utf-8", "description": "Always utf-8."},
-    "max_output_bytes": {"type": "integer", "minimum": 1024, "maximum": 10485760, "description": "Cut the content after this many bytes."},
-    "context_focus_question": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What you need from the file; lines that do not answer it are left out."}
+    "file_path": {"type": "string", "description": "Path inside the root, or prn_ id."},
+    "start_line": {"type": "integer", "minimum": 1},
+    "end_line": {"type": "integer", "minimum": 1, "description": "Inclusive."},
+    "encoding": {"type": "string", "enum": ["utf-8"]},
+    "max_output_bytes": {"type": "integer", "minimum": 1024},
+    "context_focus_question": {"type": "string"}
   },
   "required": ["file_path"],
   "additionalProperties": false
