@@ -21,6 +21,7 @@ const (
 type Answer struct {
 	Kind   AnswerKind
 	Issues []Issue
+	Advice string // of Issues in words; "" when there is nothing to say beyond them
 
 	Text       string // content[0].text
 	Notice     string // what the text alone does not say: cut, exit code, nothing found
@@ -41,7 +42,7 @@ func (c *Call) Answer() Answer {
 	case state == fsm.InvalidRequest && c.request.Malformed != "":
 		return Answer{Kind: Malformed}
 	case state == fsm.InvalidRequest:
-		return Answer{Kind: InvalidParams, Issues: c.issues}
+		return Answer{Kind: InvalidParams, Issues: c.issues, Advice: c.advice}
 	case state == fsm.ToolError:
 		c.sent = c.failure.Text()
 		return Answer{Kind: Result, IsError: true, Pruning: c.pruning, Opaque: c.failure.Opaque,

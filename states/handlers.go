@@ -37,7 +37,7 @@ func receive(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 }
 
 func validate(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
-	c.call, c.issues = checkParams(c.offered(), c.request.Params)
+	c.call, c.issues, c.advice = checkParams(c.offered(), c.request.Params)
 	c.request.Params = nil
 	if len(c.issues) > 0 {
 		logged := forLog(c.issues)

@@ -30,29 +30,41 @@ func SortIssues(issues []Issue) []Issue {
 	return slices.Compact(issues)
 }
 
-// checkParams checks the params of a tools/call, its tool's arguments included.
-func checkParams(offered []tools.Tool, params any) (tools.Call, []Issue) {
+// checkParams checks the params of a tools/call, its tool's arguments included. advice
+// says in words what is wrong with them.
+func checkParams(offered []tools.Tool, params any) (call tools.Call, issues []Issue, advice string) {
 	object, ok := params.(map[string]any)
 	if !ok {
-		return nil, []Issue{NewIssue("", "invalid_type")}
+		return nil, []Issue{NewIssue("", "invalid_type")}, ""
 	}
-	var issues []Issue
 	tool, code := findTool(offered, object["name"])
 	if code != "" {
 		issues = append(issues, NewIssue("name", code))
+		advice = "there is no such tool, only " + names(offered)
 	}
 	args, ok := object["arguments"].(map[string]any)
 	if !ok {
 		issues = append(issues, NewIssue("arguments", "invalid_type"))
 	}
 	if tool == nil || !ok {
-		return nil, SortIssues(issues)
+		return nil, SortIssues(issues), advice
 	}
 	call, found := tool.Check(args)
+	if len(found) > 0 {
+		advice = tools.Explain(*tool, args, found)
+	}
 	for _, i := range found {
 		issues = append(issues, NewIssue(argumentPath(i.Path), i.Code))
 	}
-	return call, SortIssues(issues)
+	return call, SortIssues(issues), advice
+}
+
+func names(offered []tools.Tool) string {
+	list := make([]string, len(offered))
+	for i, t := range offered {
+		list[i] = t.Name
+	}
+	return strings.Join(list, ", ")
 }
 
 // argumentPath is a path from the params object; "" is the arguments themselves.

@@ -25,7 +25,7 @@ const bashSchema = `{
     "env": {"type": "object", "additionalProperties": {"type": "string"}},
     "timeout_ms": {"type": "integer", "minimum": 100, "maximum": MAX_TIMEOUT, "default": DEFAULT_TIMEOUT},
     "max_output_bytes": {"type": "integer", "minimum": 1024},
-    "context_focus_question": {"type": "string"}
+    "context_focus_question": {"type": "string", "maxLength": 1000}
   },
   "required": ["command"],
   "additionalProperties": false
@@ -34,6 +34,7 @@ const bashSchema = `{
 func newBash(b *base) Tool {
 	return Tool{
 		Name:        "bash",
+		Root:        b.root.Given(),
 		Description: bashDescription,
 		InputSchema: compact(strings.NewReplacer(
 			"DEFAULT_TIMEOUT", strconv.Itoa(min(b.BashTimeout, b.BashMaxTimeout)), "MAX_TIMEOUT", strconv.Itoa(b.BashMaxTimeout),

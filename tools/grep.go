@@ -28,12 +28,12 @@ const grepSchema = `{
     "glob": {"type": "string", "description": "e.g. src/**/*.{ts,tsx}; ! excludes"},
     "fixed_string": {"type": "boolean", "default": false},
     "case_sensitive": {"type": "boolean", "default": true},
-    "output_mode": {"type": "string", "enum": ["content", "files", "count"]},
+    "output_mode": {"type": "string", "enum": ["content", "files", "count"], "default": "content"},
     "context_lines": {"type": "integer", "minimum": 0, "maximum": 50},
-    "max_matches": {"type": "integer", "minimum": 1, "maximum": 5000, "description": "Default 500."},
-    "timeout_ms": {"type": "integer", "minimum": 100, "maximum": 300000},
+    "max_matches": {"type": "integer", "minimum": 1, "maximum": 5000, "default": 500},
+    "timeout_ms": {"type": "integer", "minimum": 100, "maximum": 300000, "default": 30000},
     "max_output_bytes": {"type": "integer", "minimum": 1024},
-    "context_focus_question": {"type": "string"}
+    "context_focus_question": {"type": "string", "maxLength": 1000}
   },
   "required": ["pattern"],
   "additionalProperties": false
@@ -42,6 +42,7 @@ const grepSchema = `{
 func newGrep(b *base) Tool {
 	return Tool{
 		Name:        "grep",
+		Root:        b.root.Given(),
 		Description: grepDescription,
 		InputSchema: compact(grepSchema),
 		ReadOnly:    true,

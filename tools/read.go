@@ -21,9 +21,9 @@ const readSchema = `{
     "file_path": {"type": "string", "description": "Path inside the root, or prn_ id."},
     "start_line": {"type": "integer", "minimum": 1},
     "end_line": {"type": "integer", "minimum": 1, "description": "Inclusive."},
-    "encoding": {"type": "string", "enum": ["utf-8"]},
+    "encoding": {"type": "string", "enum": ["utf-8"], "default": "utf-8"},
     "max_output_bytes": {"type": "integer", "minimum": 1024},
-    "context_focus_question": {"type": "string"}
+    "context_focus_question": {"type": "string", "maxLength": 1000}
   },
   "required": ["file_path"],
   "additionalProperties": false
@@ -32,6 +32,7 @@ const readSchema = `{
 func newRead(b *base) Tool {
 	return Tool{
 		Name:        "read",
+		Root:        b.root.Given(),
 		Description: readDescription,
 		InputSchema: compact(readSchema),
 		ReadOnly:    true,

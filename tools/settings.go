@@ -39,6 +39,11 @@ type Settings struct {
 	Now      func() time.Time             // nil: time.Now
 }
 
+// Instructions say to a model what the tools are for and when a question pays.
+const Instructions = `read, bash and grep leave out what does not answer context_focus_question. ` +
+	`Ask it of large or unknown output, in the words the text would use; ` +
+	`not of short output or of what you are about to edit.`
+
 // New returns read, bash and grep in that order, or those that Narrow names.
 func New(s Settings) ([]Tool, error) {
 	b, err := newBase(s)

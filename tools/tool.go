@@ -17,6 +17,7 @@ type Tool struct {
 	Name        string
 	Description string // under 1,000 characters
 	InputSchema json.RawMessage
+	Root        string // where its paths have to stay; "" when it has none
 	ReadOnly    bool // changes nothing: clients may run it unasked and in parallel
 	Destructive bool // may change anything
 

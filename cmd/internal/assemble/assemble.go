@@ -69,6 +69,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 	return mcpserver.New(mcpserver.Config{
 		Pipeline: pipeline, List: o.List, Version: o.Version, Result: o.Settings.Result,
 		AlwaysLoad: o.Settings.AlwaysLoad, MaxCalls: o.Settings.MaxCalls, MaxEach: o.MaxEach, FieldErrors: o.FieldErrors,
+		InvalidParams: o.Settings.InvalidParams, Instructions: instructions(o),
 	}), nil
 }
 
@@ -82,6 +83,14 @@ func openStore(o Options) (*recovery.Store, error) {
 		return nil, fmt.Errorf("MCP_PRUNER_RECOVERY_STORE: %w", err)
 	}
 	return store, nil
+}
+
+// instructions are those of the core tools, where they are offered.
+func instructions(o Options) string {
+	if o.List == nil && slices.Contains(o.Settings.Toolsets, "core") {
+		return tools.Instructions
+	}
+	return ""
 }
 
 // toolsOf lists the tools of the toolsets that are on.

@@ -31,6 +31,9 @@ type Config struct {
 	MaxCalls   int    // tool calls at work at once
 	MaxEach    int    // and those of one session; 0: all
 
+	InvalidParams string // auto, protocol or tool: how bad arguments are answered
+	Instructions  string // what the tools are for, for models; "" for none
+
 	FieldErrors bool // -32602 says what is wrong in the HTTP design's form too
 
 	form Form // of a mount
@@ -51,7 +54,7 @@ type Server struct {
 func New(c Config) *Server {
 	return &Server{
 		config: c,
-		mcp:    server.NewMCPServer(Name, c.Version, server.WithToolCapabilities(false)),
+		mcp:    server.NewMCPServer(Name, c.Version, server.WithToolCapabilities(false), server.WithInstructions(c.Instructions)),
 		quick:  newSlots(c.MaxCalls, c.MaxEach), slots: newSlots(c.MaxCalls, c.MaxEach),
 	}
 }
@@ -221,7 +224,10 @@ func (s *Server) encodeCall(a asked, call *states.Call) (body []byte, err error)
 	case states.NoAnswer:
 		return nil, nil
 	case states.InvalidParams:
-		return s.encodeIssues(a, answer.Issues), nil
+		if answer.Advice == "" || a.direct != "" || !teaches(s.config.InvalidParams, a.client) {
+			return s.encodeIssues(a, answer.Issues), nil
+		}
+		return encodeResult(a.id, s.introduced(a, s.refusal(a, answer)))
 	case states.Failed:
 		return encodeError(a.id, codeInternalError, nil), nil
 	}
@@ -232,15 +238,24 @@ func (s *Server) encodeCall(a asked, call *states.Call) (body []byte, err error)
 		return body, err
 	}
 	result := newToolResult(answer, textOnly(s.config.Result, a.client))
+	return encodeResult(a.id, s.introduced(a, result))
+}
+
+// introduced adds what protocol 2026-07-28 and later wants in every result.
+func (s *Server) introduced(a asked, r toolResult) toolResult {
 	if a.modern {
-		result.ResultType = string(mcp.ResultTypeComplete)
-		result.Meta[serverInfoKey] = s.implementation()
+		r.ResultType = string(mcp.ResultTypeComplete)
+		r.Meta[serverInfoKey] = s.implementation()
 	}
-	return encodeResult(a.id, result)
+	return r
 }
 
 // encodeIssues says what is wrong with a request's params.
 func (s *Server) encodeIssues(a asked, issues []states.Issue) []byte {
+	return encodeError(a.id, codeInvalidParams, s.invalid(a, issues))
+}
+
+func (s *Server) invalid(a asked, issues []states.Issue) invalidParams {
 	if a.direct != "" {
 		a.method, issues = a.direct, plainIssues(issues)
 	}
@@ -251,7 +266,7 @@ func (s *Server) encodeIssues(a asked, issues []states.Issue) []byte {
 	if s.config.FieldErrors {
 		data.FieldErrors = fieldErrors(issues)
 	}
-	return encodeError(a.id, codeInvalidParams, data)
+	return data
 }
 
 // answerProtocol answers everything but tools/call.
