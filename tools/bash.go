@@ -182,7 +182,7 @@ func (c *bashCall) environment(dir string) []string {
 		if _, overridden := c.env[name]; overridden || name == "PWD" {
 			return true
 		}
-		return secret(name) && !slices.Contains(c.base.PassEnv, name)
+		return Secret(name) && !slices.Contains(c.base.PassEnv, name)
 	})
 	if _, given := c.env["PWD"]; !given {
 		env = append(env, "PWD="+dir)
@@ -198,9 +198,11 @@ func (c *bashCall) environment(dir string) []string {
 
 // Withheld says whether a variable is kept from every process that is started for a
 // client.
-func Withheld(name string) bool { return secret(name) }
+func Withheld(name string) bool { return Secret(name) }
 
-func secret(name string) bool { return hasPrefix(name, ownPrefixes) || ClientSecret(name) }
+// Secret says whether commands do not see a variable: a setting of the server, or one
+// of its client's secrets.
+func Secret(name string) bool { return hasPrefix(name, ownPrefixes) || ClientSecret(name) }
 
 // ClientSecret says whether a variable is one of the client's session secrets,
 // which the server has no use for.

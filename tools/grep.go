@@ -212,7 +212,7 @@ func (c *grepCall) failed(ctx context.Context, err error) error {
 func (b *base) engineEnv() []string {
 	env := slices.DeleteFunc(slices.Clone(b.Env()), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		return secret(name) || strings.HasPrefix(name, "GREP_") || strings.HasPrefix(name, "LC_") ||
+		return Secret(name) || strings.HasPrefix(name, "GREP_") || strings.HasPrefix(name, "LC_") ||
 			name == "RIPGREP_CONFIG_PATH" || name == "LANG"
 	})
 	locale := "C.UTF-8"

@@ -18,8 +18,8 @@ type Tool struct {
 	Description string // under 1,000 characters
 	InputSchema json.RawMessage
 	Root        string // where its paths have to stay; "" when it has none
-	ReadOnly    bool // changes nothing: clients may run it unasked and in parallel
-	Destructive bool // may change anything
+	ReadOnly    bool   // changes nothing: clients may run it unasked and in parallel
+	Destructive bool   // may change anything
 
 	// Listed are further fields of the tool in tools/list, which win over those made
 	// of the fields above: of a tool that is another server's.

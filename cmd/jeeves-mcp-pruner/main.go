@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	cli.ShedSecrets(os.Args, os.Environ())
+	cli.ShedSecrets(os.Args, os.Environ(), true)
 	os.Exit(cli.RunHTTP(command.Process{
 		Args:   os.Args[1:],
 		Env:    os.Environ(),

@@ -15,9 +15,8 @@ func main() {
 	if cli.IsHTTPName(os.Args[0]) {
 		run = cli.RunHTTP
 	}
-	if len(os.Args) == 1 || os.Args[1] == "serve" || cli.IsHTTPName(os.Args[0]) {
-		cli.ShedSecrets(os.Args, os.Environ())
-	}
+	server := len(os.Args) == 1 || os.Args[1] == "serve" || cli.IsHTTPName(os.Args[0])
+	cli.ShedSecrets(os.Args, os.Environ(), server)
 	os.Exit(run(command.Process{
 		Args:   os.Args[1:],
 		Env:    os.Environ(),

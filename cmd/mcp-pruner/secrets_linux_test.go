@@ -13,7 +13,8 @@ import (
 )
 
 // TestServerHoldsNoClientSecrets: once the server answers, the kernel shows an
-// environment without the client's keys; everything else is still there.
+// environment without the client's keys and the server's settings; everything else is
+// still there, and the settings hold.
 func TestServerHoldsNoClientSecrets(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "mcp-pruner")
 	out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput()
@@ -38,7 +39,9 @@ func TestServerHoldsNoClientSecrets(t *testing.T) {
 	environ, err := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/environ")
 	require.NoError(t, err)
 	assert.NotContains(t, string(environ), "secret")
-	assert.Contains(t, string(environ), "DEEPINFRA_API_KEY=own\x00")
+	assert.NotContains(t, string(environ), "DEEPINFRA_API_KEY", "nor the server's own settings")
+	assert.NotContains(t, string(environ), "MCP_PRUNER_PASS_ENV")
+	assert.Contains(t, string(environ), "PATH=/usr/bin:/bin\x00")
 	assert.Contains(t, string(environ), "CODEX_PASSED=passed\x00")
 	require.NoError(t, in.Close())
 	require.NoError(t, cmd.Wait())

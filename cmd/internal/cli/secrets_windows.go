@@ -1,4 +1,4 @@
 package cli
 
 // ShedSecrets does nothing: a Windows process cannot start itself anew.
-func ShedSecrets(_, _ []string) {}
+func ShedSecrets(_, _ []string, _ bool) {}
