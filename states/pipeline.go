@@ -62,7 +62,7 @@ type Call struct {
 	toolName string // "" until params.name proved to be a string
 	call     tools.Call
 	issues   []Issue
-	advice   string // of the issues in words
+	advice   string       // of the issues in words
 	output   tools.Output // raw, then pruned
 	failure  *tools.Error
 	pruning  PruningMetadata
