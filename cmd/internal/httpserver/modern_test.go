@@ -46,6 +46,7 @@ func TestHeadersMustBeThoseOfTheBody(t *testing.T) {
 		"no version in body": {call("read", map[string]any{"file_path": "a.txt"}), []string{version, method, name}, 400, -32602},
 		"resuming":           {read, []string{version, method, name, "Last-Event-ID: 7"}, 400, -32020},
 		"unknown method":     {modern("no/such", nil), []string{version, "Mcp-Method: no/such"}, 404, -32601},
+		"no handshake":       {modern("initialize", nil), []string{version, "Mcp-Method: initialize"}, 404, -32601},
 		"no JSON":            {"{", []string{version, method, name}, 400, -32700},
 		"bad arguments":      {modern("tools/call", map[string]any{"name": "read", "arguments": map[string]any{}}), []string{version, method, name}, 400, -32602},
 		"list":               {modern("tools/list", nil), []string{version, "Mcp-Method: tools/list"}, 200, 0},

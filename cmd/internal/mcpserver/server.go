@@ -147,7 +147,7 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 	case s.config.form.Results[m.Method] != nil:
 		body, err := encodeResult(m.ID, s.config.form.Results[m.Method])
 		return Reply{body: body, err: err}
-	case !known[m.Method]:
+	case !known[m.Method], m.Method == "initialize" && m.params().modern(): // 2026-07-28 has no handshake
 		return Reply{body: encodeError(m.ID, codeMethodNotFound, nil), call: s.run(ctx, session, "there is no such method")}
 	default:
 		return Reply{body: s.answerProtocol(ctx, session, m)}
