@@ -1,0 +1,100 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestPackages: what "make dist" packs is installed into a fresh home, without Go on
+// PATH, and used by the real client: by npm, and from the archive.
+func TestPackages(t *testing.T) {
+	if missing != nil {
+		t.Skip("the clients are not installed: see the top")
+	}
+	dist := t.TempDir()
+	require.NoError(t, command(10*time.Minute, "../../..", "go", "run", "./cmd/internal/dev/dist", "-o", dist, "-systems", "linux/amd64"))
+	packed := func(pattern string) string {
+		found, err := filepath.Glob(filepath.Join(dist, pattern))
+		require.NoError(t, err)
+		require.Len(t, found, 1, pattern)
+		return found[0]
+	}
+	t.Run("npm", func(t *testing.T) {
+		w := limitsWorld(t)
+		node, npm := lookUp(t, "node"), lookUp(t, "npm")
+		w.env = append(w.env, "PATH="+filepath.Join(filepath.Dir(w.dir), "bin")+":"+filepath.Dir(node)+":"+filepath.Dir(npm)+":/usr/bin:/bin")
+		install := exec.Command(npm, "install", "--global", "--offline", "--ignore-scripts", "--no-audit", "--no-fund",
+			"--prefix", filepath.Join(w.home, "npm"), packed("mcp-pruner-[0-9]*.tgz"), packed("mcp-pruner-linux-x64-*.tgz"))
+		install.Dir, install.Env = w.home, w.env
+		out, err := install.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		w.usesServer(`{"mcpServers":{"pruner":{"command":"npx","args":["--offline","--no","mcp-pruner"],"env":{"PRUNER_URL":"embedded"}}}}`,
+			"npm_config_prefix="+filepath.Join(w.home, "npm"))
+	})
+	t.Run("archive", func(t *testing.T) {
+		w := limitsWorld(t)
+		unpack := exec.Command("tar", "-xzf", packed("mcp-pruner_*_linux_amd64.tar.gz"), "--strip-components=1", "-C", w.home)
+		out, err := unpack.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		w.usesServer(`{"mcpServers":{"pruner":{"command":"` + filepath.Join(w.home, "mcp-pruner") + `","env":{"PRUNER_URL":"embedded"}}}}`)
+		version, err := exec.Command(filepath.Join(w.home, "mcp-pruner"), "version").Output()
+		require.NoError(t, err)
+		assert.Regexp(t, `^mcp-pruner \S+\+[0-9a-f]{12} \(\d{4}-\d\d-\d\d\)\n$`, string(version))
+		assert.Error(t, exec.Command(filepath.Join(w.home, "jeeves-mcp-pruner"), "--no-such-flag").Run())
+	})
+}
+
+// limitsWorld is a world whose file the server itself can prune to the question.
+func limitsWorld(t *testing.T) *world {
+	w := newWorld(t, both()[0], call("read", map[string]any{"file_path": "limits.go", "context_focus_question": "what is the retry limit?"}), done)
+	w.write(filepath.Join(w.dir, "limits.go"), limitsText(), 0o644)
+	return w
+}
+
+func limitsText() string {
+	var b strings.Builder
+	b.WriteString("package limits\n\n")
+	for n := range 300 {
+		if n == 150 {
+			b.WriteString("// retryLimit is how often a request is sent again.\nconst retryLimit = 3\n\n")
+		}
+		fmt.Fprintf(&b, "// area%d returns the area of a field of that width.\nfunc area%d(width int) int {\n\treturn width * %d\n}\n\n", n, n, n)
+	}
+	return b.String()
+}
+
+// usesServer runs the client itself with a configuration, and sees the model get a
+// pruned answer.
+func (w *world) usesServer(config string, env ...string) {
+	w.t.Helper()
+	path := filepath.Join(w.home, "mcp.json")
+	w.write(path, config, 0o600)
+	run := exec.Command(installed(w.client.program), append([]string{"-p", "how often is it tried?", "--mcp-config=" + path,
+		"--allowedTools=mcp__pruner__read"}, w.client.options...)...)
+	run.Dir, run.Env = w.dir, append(append([]string{}, w.env...), env...)
+	out, err := run.CombinedOutput()
+	require.NoError(w.t, err, "%s", out)
+	require.Len(w.t, w.results(), 1)
+	assert.Contains(w.t, w.results()[0].text, "const retryLimit = 3")
+	assert.Less(w.t, len(w.results()[0].text), len(limitsText())/2, "it was pruned")
+	assert.Empty(w.t, w.left())
+}
+
+func lookUp(t *testing.T, program string) string {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Skipf("%s is not there", program)
+	}
+	resolved, err := filepath.EvalSymlinks(filepath.Dir(path))
+	require.NoError(t, err)
+	return filepath.Join(resolved, filepath.Base(path))
+}
