@@ -92,24 +92,23 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 // answer prints what a call was answered.
 func (v *verb) answer(ctx context.Context, call *states.Call, show func(io.Writer, json.RawMessage) error) error {
 	a := call.Answer()
+	structured, err := json.Marshal(a.Structured)
 	switch {
+	case err != nil:
+		return err
 	case a.Kind == states.NoAnswer:
 		return ctx.Err()
 	case a.Kind == states.InvalidParams:
 		call.Answering(0)
 		return command.Usagef("%s", described(a.Issues))
 	case a.IsError:
-		call.Answering(len(a.Text))
+		call.Answering(len(structured))
 		call.Written(ctx)
 		return errors.New(strings.TrimPrefix(a.Text, "Error "))
 	case a.Kind != states.Result:
 		return errors.New("internal error")
 	}
-	structured, err := json.Marshal(a.Structured)
-	if err != nil {
-		return err
-	}
-	call.Answering(len(a.Text))
+	call.Answering(len(structured))
 	if v.json {
 		_, err = fmt.Fprintf(v.p.Stdout, "%s\n", structured)
 	} else {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -90,16 +91,20 @@ func (e *engine) load(ctx context.Context) error {
 	return nil
 }
 
-// learn takes decisions over from the store.
+// learn takes decisions over from the store. A place's decisions are read without a
+// lock, so they are replaced and never changed.
 func (e *engine) learn(list []contextgc.Clearing) {
+	mine := make(map[key]map[key]decision)
 	for _, c := range list {
-		place := e.decided[c.Since]
+		place := mine[c.Since]
 		if place == nil {
 			place = make(map[key]decision)
-			e.decided[c.Since] = place
+			maps.Copy(place, e.decided[c.Since])
+			mine[c.Since] = place
 		}
 		place[c.Item] = decision{c.Stub, tokensOf(len(c.Stub)), c.Free}
 	}
+	maps.Copy(e.decided, mine)
 }
 
 func (e *engine) at(place key) map[key]decision {

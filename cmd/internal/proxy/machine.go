@@ -68,7 +68,12 @@ func (q *requests) one(ctx context.Context, c *conversation, client string, sess
 	}
 	call := pipeline.Run(ctx, states.Request{Params: map[string]any{"name": name, "arguments": args}, Session: session, Client: client})
 	answer := call.Answer()
-	call.Answering(len(answer.Text))
+	if answer.Kind != states.Result { // the request was given up
+		call.Answering(0)
+		return "", false
+	}
+	at := ch.result.at
+	call.Answering(len(c.body) - (at.to - at.from) + len(ch.result.stub(answer.Text))) // the request carries it
 	call.Written(ctx)
 	return answer.Text, call.Pruning().Applied
 }

@@ -68,13 +68,18 @@ type rig struct {
 	engine *engine
 	store  *contextgc.Store
 	now    time.Time
+	mu     sync.Mutex
 	events []string
 	seen   []*states.Delivery
 	usages []usage
 }
 
 func (r *rig) Answering(*states.Delivery) {}
-func (r *rig) Ended(d *states.Delivery)   { r.seen = append(r.seen, d) }
+func (r *rig) Ended(d *states.Delivery) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen = append(r.seen, d)
+}
 
 func newRig(t *testing.T, file string, mode policy) *rig {
 	t.Helper()
@@ -90,8 +95,17 @@ func newRig(t *testing.T, file string, mode policy) *rig {
 		replace: q.replace, now: func() time.Time { return r.now }}
 	to, err := url.Parse(r.up.URL)
 	require.NoError(t, err)
-	s := newServer(to, r.engine, func(e event.Event) { r.events = append(r.events, e.Name) })
-	s.usage = func(u usage) { r.usages = append(r.usages, u) }
+	s := newServer(to, r.engine, func(e event.Event) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.events = append(r.events, e.Name)
+	})
+	s.usage = func(u usage) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.usages = append(r.usages, u)
+	}
+	s.patience = time.Minute // however slow the machine is
 	r.proxy = httptest.NewServer(s)
 	t.Cleanup(r.proxy.Close)
 	return r

@@ -32,6 +32,7 @@ const decideWithin = 2 * time.Second
 type server struct {
 	upstream *url.URL // nil: each interface's own
 	engine   *engine  // nil: everything passes through
+	patience time.Duration
 	emit     func(event.Event)
 	usage    func(usage)
 	feed     func(c *conversation, client string)
@@ -39,7 +40,7 @@ type server struct {
 }
 
 func newServer(upstream *url.URL, e *engine, emit func(event.Event)) *server {
-	s := &server{upstream: upstream, engine: e, emit: emit, usage: func(usage) {}, feed: func(*conversation, string) {}}
+	s := &server{upstream: upstream, engine: e, patience: decideWithin, emit: emit, usage: func(usage) {}, feed: func(*conversation, string) {}}
 	s.proxy = &httputil.ReverseProxy{
 		Rewrite: s.rewrite, FlushInterval: -1, // each piece of a stream goes out at once
 		Transport: &http.Transport{
@@ -124,7 +125,7 @@ func (s *server) understand(r *http.Request, a *api, body []byte) (x *exchange) 
 		return nil
 	}
 	client := clientOf(r.Header.Get("User-Agent"))
-	ctx, cancel := context.WithTimeout(r.Context(), decideWithin)
+	ctx, cancel := context.WithTimeout(r.Context(), s.patience)
 	defer cancel()
 	o, err := s.engine.rewrite(ctx, c, client, !a.counts)
 	if err != nil {
