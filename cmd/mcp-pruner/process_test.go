@@ -211,7 +211,7 @@ func TestCallsAreFinishedAfterEndOfInput(t *testing.T) {
 
 func TestACallThatGoesOnAfterEndOfInputIsCancelled(t *testing.T) {
 	s := start(t)
-	s.send(bash(1, "echo $$ > pid; sleep 600"))
+	s.send(bash(1, "echo $$ > p; mv p pid; sleep 600"))
 	exists(t, filepath.Join(s.root, "pid"))
 	require.NoError(t, s.in.Close())
 	code, events := s.end()
@@ -223,7 +223,7 @@ func TestACallThatGoesOnAfterEndOfInputIsCancelled(t *testing.T) {
 func TestSignalsEndTheServerAndItsCommands(t *testing.T) {
 	for _, signal := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		s := start(t)
-		s.send(bash(1, "trap '' TERM; echo $$ > pid; sleep 600 & wait; sleep 600"))
+		s.send(bash(1, "trap '' TERM; echo $$ > p; mv p pid; sleep 600 & wait; sleep 600"))
 		exists(t, filepath.Join(s.root, "pid"))
 		require.NoError(t, s.Process.Signal(signal))
 		code, events := s.end()
@@ -245,7 +245,7 @@ func TestLosingStandardOutputEndsTheServer(t *testing.T) {
 	cmd.Stdout = w
 	require.NoError(t, cmd.Start())
 	require.NoError(t, w.Close())
-	_, err = io.WriteString(in, bash(1, "echo $$ > pid; sleep 600"))
+	_, err = io.WriteString(in, bash(1, "echo $$ > p; mv p pid; sleep 600"))
 	require.NoError(t, err)
 	exists(t, filepath.Join(root, "pid"))
 	require.NoError(t, r.Close())
@@ -278,7 +278,7 @@ func TestACancelRightBehindItsCall(t *testing.T) {
 
 func TestACancelKillsTheCommandAndTheConnectionStays(t *testing.T) {
 	s := start(t)
-	s.send(bash(1, "echo $$ > pid; sleep 600"))
+	s.send(bash(1, "echo $$ > p; mv p pid; sleep 600"))
 	exists(t, filepath.Join(s.root, "pid"))
 	s.send(cancel(1))
 	gone(t, filepath.Join(s.root, "pid"))
