@@ -91,9 +91,6 @@ func parseTool(server string, raw json.RawMessage) (d Definition, problem string
 	return d, ""
 }
 
-// readOnly says whether the server declared the tool to change nothing.
-func (d *Definition) readOnly() bool { return d.Annotations.ReadOnly != nil && *d.Annotations.ReadOnly }
-
 // properties are the parameters of the tool, those of top-level alternatives
 // included, and the names that every valid call has.
 func (d *Definition) properties() (properties map[string]map[string]any, required []string) {
