@@ -92,6 +92,9 @@ func TestNoOrphans(t *testing.T) {
 			atOnce <- struct{}{}
 			defer func() { <-atOnce }()
 			cmd, _ := p.run(t, "--provider", "claude", "--", "x")
+			if i%2 == 0 { // however slow the machine is, some runs are killed with a client under way
+				assert.Eventually(t, func() bool { return len(p.groups()) > 0 }, 15*time.Second, 5*time.Millisecond)
+			}
 			timer := time.AfterFunc(moment, func() {
 				most.Store(max(most.Load(), int32(len(p.groups()))))
 				_ = cmd.Process.Signal(kills[i%len(kills)])
@@ -103,7 +106,7 @@ func TestNoOrphans(t *testing.T) {
 	runs.Wait()
 	assert.Eventually(t, func() bool { return len(p.groups()) == 0 }, 15*time.Second, 20*time.Millisecond)
 	assert.Empty(t, p.groups())
-	assert.Greater(t, most.Load(), int32(10), "there was something to end")
+	assert.Positive(t, most.Load(), "there was something to end")
 }
 
 // TestInterrupt: Ctrl-C and SIGTERM reach the client as they are.
