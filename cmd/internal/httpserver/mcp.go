@@ -83,7 +83,9 @@ func (h *Handler) session(r *http.Request, m mcpserver.Message, modern bool) (*m
 	case m.Method == "initialize":
 		return mcpserver.NewSession(""), nil
 	}
-	if v := r.Header.Get(mcp.HeaderProtocolVersion); v != "" && !slices.Contains(mcpserver.Versions, v) {
+	// A missing header means 2025-03-26, so that name is taken, too: without batches,
+	// which alone that version has, a message of it is like one of the next.
+	if v := r.Header.Get(mcp.HeaderProtocolVersion); v != "" && v != mcp.ProtocolVersion20250326 && !slices.Contains(mcpserver.Versions, v) {
 		return nil, &fault{http.StatusBadRequest, "unsupported_protocol_version",
 			"MCP-Protocol-Version is none of " + strings.Join(mcpserver.Versions, ", ")}
 	}

@@ -166,3 +166,13 @@ func TestTheNextAgentWaitsForNobody(t *testing.T) {
 	stop()
 	all.Wait()
 }
+
+// A missing header means 2025-03-26: a client that says so is served like one that
+// says nothing. A version that nobody knows is refused.
+func TestTheVersionThatAMissingHeaderMeansIsTaken(t *testing.T) {
+	p := newPlace(t, nil)
+	for version, want := range map[string]int{"2025-03-26": 200, "2025-06-18": 200, "1999-01-01": 400} {
+		response, _ := p.post(message("ping", nil), "MCP-Protocol-Version: "+version)
+		assert.Equal(t, want, response.StatusCode, version)
+	}
+}
