@@ -35,8 +35,10 @@ func Root(p command.Process) *cobra.Command {
 		&cobra.Group{ID: insight, Title: "Look into it:"},
 	)
 	group(root, servers, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), prunerCommand(p), healthCommand(p), prunecmd.Command(p))
-	group(root, clients, runcmd.RunCommand(p, buildVersion()), runcmd.ConfigCommand(p), runcmd.InstallCommand(p), initcmd.Command(p), hook.Command(p), hook.RecoverCommand(p), hook.GainCommand(p))
-	group(root, insight, demoCommand(p), doctorCommand(p), tracecmd.Command(p), replay.Command(p), gccmd.Command(p, buildVersion()), fsmcmd.Command(p), versionCommand(p))
+	group(root, clients, runcmd.RunCommand(p, buildVersion()), runcmd.ConfigCommand(p), runcmd.InstallCommand(p),
+		initcmd.Command(p), hook.Command(p), hook.RecoverCommand(p), hook.GainCommand(p))
+	group(root, insight, demoCommand(p), doctorCommand(p), tracecmd.Command(p), replay.Command(p),
+		gccmd.Command(p, buildVersion()), fsmcmd.Command(p), versionCommand(p))
 	root.AddCommand(runcmd.KeepCommand(p))
 	return root
 }
