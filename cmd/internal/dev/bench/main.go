@@ -1,7 +1,7 @@
 // Command bench measures the built server beside a bare mcp-go server with one
 // trivial tool, in one run and in turn, so that the ratios hold on any machine:
 //
-//	go build -o bin/ ./cmd/mcp-pruner && go run ./cmd/internal/bench bin/mcp-pruner
+//	go build -o bin/ ./cmd/mcp-pruner && go run ./cmd/internal/dev/bench bin/mcp-pruner
 package main
 
 import (

@@ -54,7 +54,7 @@ func TestEverySettingIsDocumented(t *testing.T) {
 // page for users.
 func requireDocumented(t *testing.T, spec, page string) {
 	t.Helper()
-	raw, err := os.ReadFile("../../../docs/" + page)
+	raw, err := os.ReadFile("../../../../docs/" + page)
 	require.NoError(t, err)
 	for _, row := range readSpec(t, spec).rows {
 		want := "`" + row["default"] + "`"

@@ -21,7 +21,7 @@ func TestPackages(t *testing.T) {
 		t.Skip("the clients are not installed: see the top")
 	}
 	dist := t.TempDir()
-	require.NoError(t, command(10*time.Minute, "../../..", "go", "run", "./cmd/internal/dev/dist", "-o", dist, "-systems", "linux/amd64"))
+	require.NoError(t, command(10*time.Minute, "../../../..", "go", "run", "./cmd/internal/dev/dist", "-o", dist, "-systems", "linux/amd64"))
 	packed := func(pattern string) string {
 		found, err := filepath.Glob(filepath.Join(dist, pattern))
 		require.NoError(t, err)

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/e2e/mockmodel"
+	"mcp-pruner/cmd/internal/dev/e2e/mockmodel"
 )
 
 // native is a turn with words and one call of one of the client's own tools.

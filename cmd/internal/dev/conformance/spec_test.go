@@ -11,6 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// specDir holds the design, transcribed.
+const specDir = "../../../../testdata/spec"
+
 // specFile is a transcription: a Markdown file with lists and one table.
 type specFile struct {
 	text string
@@ -21,7 +24,7 @@ type specFile struct {
 // table has columns is fatal.
 func readSpec(t *testing.T, name string) specFile {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "spec", name))
+	raw, err := os.ReadFile(filepath.Join(specDir, name))
 	require.NoError(t, err)
 	f := specFile{text: string(raw)}
 	var columns []string

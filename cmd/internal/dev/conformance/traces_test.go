@@ -30,7 +30,7 @@ import (
 
 var update = flag.Bool("update", false, "write what the traces show into their files")
 
-const traceDir = "../../../testdata/traces"
+const traceDir = "../../../../testdata/traces"
 
 // TestTraces plays every file of testdata/traces on the real server with the real
 // tools and compares steps, events, metadata and response with what it says. The

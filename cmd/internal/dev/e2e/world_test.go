@@ -18,7 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/e2e/mockmodel"
+	"mcp-pruner/cmd/internal/dev/e2e/mockmodel"
 )
 
 // world is a directory with a file to read, a model that plays a script, a

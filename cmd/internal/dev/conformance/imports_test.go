@@ -41,7 +41,7 @@ func topLevel(importPath string) string {
 
 func importTable(t *testing.T) map[string][]string {
 	t.Helper()
-	raw, err := os.ReadFile("../../../docs/ARCHITECTURE.md")
+	raw, err := os.ReadFile("../../../../docs/ARCHITECTURE.md")
 	require.NoError(t, err)
 	_, section, found := strings.Cut(string(raw), "| package | may import |\n|---|---|\n")
 	require.True(t, found, "docs/ARCHITECTURE.md has no import table")
@@ -69,7 +69,7 @@ type listedPackage struct {
 func packages(t *testing.T) []listedPackage {
 	t.Helper()
 	list := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
-	list.Dir = "../../.."
+	list.Dir = "../../../.."
 	out, err := list.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, list.Start())

@@ -16,10 +16,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/e2e/mockmodel"
+	"mcp-pruner/cmd/internal/dev/e2e/mockmodel"
 )
 
-const realDir = "../../../testdata/runner/real"
+const realDir = "../../../../testdata/runner/real"
 
 // each runs a test for both clients.
 func each(t *testing.T, test func(t *testing.T, c client)) {

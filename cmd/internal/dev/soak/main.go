@@ -2,7 +2,7 @@
 // while, and then looks for what was left behind: goroutines, file descriptors,
 // processes, memory, and traces that no table allows.
 //
-//	go build -o bin/ ./cmd/mcp-pruner && go run ./cmd/internal/soak -for 10m bin/mcp-pruner
+//	go build -o bin/ ./cmd/mcp-pruner && go run ./cmd/internal/dev/soak -for 10m bin/mcp-pruner
 package main
 
 import (

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/e2e/mockmodel"
+	"mcp-pruner/cmd/internal/dev/e2e/mockmodel"
 )
 
 // gcProxy is `mcp-pruner proxy` between a client and the mock model.
