@@ -14,6 +14,8 @@
 # make licenses   what is linked, and under which licences
 
 GO ?= go
+# Without symbol tables the program is a third smaller; stack traces keep their names.
+STRIP := -ldflags '-s -w'
 FUZZTIME ?= 10s
 SOAK ?= 10m
 FIXTURES ?= ../shared/fixtures
@@ -25,11 +27,11 @@ all: fmt vet lint test
 
 # jeeves-mcp-pruner is the same program under another name.
 build:
-	$(GO) build -o bin/ ./cmd/mcp-pruner
+	$(GO) build $(STRIP) -o bin/ ./cmd/mcp-pruner
 	ln -sf mcp-pruner bin/jeeves-mcp-pruner
 
 install:
-	$(GO) install ./cmd/mcp-pruner
+	$(GO) install $(STRIP) ./cmd/mcp-pruner
 	@bin=$$($(GO) env GOBIN); ln -sf mcp-pruner "$${bin:-$$($(GO) env GOPATH)/bin}/jeeves-mcp-pruner"
 
 demo: rg
@@ -50,14 +52,14 @@ vet:
 	$(GO) vet ./...
 
 lint:
-	$(GO) tool staticcheck ./...
+	$(GO) tool staticcheck -checks 'all,-ST1000' ./...
 
 test: rg
 	$(GO) test -race ./...
 
 # The server beside a bare mcp-go server, what a trace costs, and the pruner's speed.
 bench: build
-	$(GO) run ./cmd/internal/bench bin/mcp-pruner
+	$(GO) run ./cmd/internal/dev/bench bin/mcp-pruner
 	$(GO) test -run '^$$' -bench 'Tracing|Verify' -benchtime 5s ./cmd/internal/tracecmd
 	$(GO) test -run '^$$' -bench . -cpu 1 ./pruneclient/lineprune
 
@@ -74,7 +76,7 @@ fuzz:
 # real program; installs them from npm once. -v because go test hides what a
 # passing package prints, and with it that everything was skipped.
 e2e:
-	$(GO) test -tags e2e -count=1 -timeout 20m -v ./cmd/internal/e2e/...
+	$(GO) test -tags e2e -count=1 -timeout 20m -v ./cmd/internal/dev/e2e/...
 
 # docs/STATES.md and the archive of tables are made from the tables in fsm/.
 docs:
@@ -83,7 +85,7 @@ docs:
 
 # How well the embedded pruner prunes: PRUNEBENCH is a folder of cases.
 quality:
-	$(GO) run -tags tuning ./pruneclient/lineprune/quality -data "$(PRUNEBENCH)" -o docs/QUALITY.md
+	$(GO) run -tags tuning ./cmd/internal/dev/quality -data "$(PRUNEBENCH)" -o docs/QUALITY.md
 
 # The learned ranking's weights, and how good they are on folds they have not seen.
 train:
@@ -91,7 +93,7 @@ train:
 
 # The HTTP server under mixed load with faults, and what that leaves behind.
 soak: build
-	$(GO) run ./cmd/internal/soak -for $(SOAK) bin/mcp-pruner
+	$(GO) run ./cmd/internal/dev/soak -for $(SOAK) bin/mcp-pruner
 
 # The same commit gives the same bytes: docs/RELEASE.md.
 dist:
