@@ -56,6 +56,30 @@ func TestGrepChoosesItsEngine(t *testing.T) {
 	failure(t, err, "spawn_error")
 }
 
+// TestAWarningIsNoFailure: the dynamic linker complains of a preload library on the
+// standard error of every program, and the search ends well.
+func TestAWarningIsNoFailure(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "a", "word\n")
+	for _, engine := range []string{"rg", "grep"} {
+		real, err := exec.LookPath(engine)
+		if err != nil {
+			continue // there is always one of the two
+		}
+		warns := fakeProgram(t, "#!/bin/sh\necho \"ERROR: ld.so: object '/no/lib.so' from LD_PRELOAD cannot be preloaded (cannot open shared object file): ignored.\" >&2\nexec "+real+" \"$@\"\n")
+		known := map[string]string{"rg": "", "grep": ""}
+		known[engine] = warns
+		grep := newTools(t, Settings{Root: root, LookPath: programs(known)})["grep"]
+		for _, mode := range []string{"content", "files", "count"} {
+			out, err := call(t, grep, `{"pattern":"word","output_mode":"`+mode+`"}`)
+			require.NoError(t, err, engine+" "+mode)
+			assert.Contains(t, out.Text(), "a", engine+" "+mode)
+			_, err = call(t, grep, `{"pattern":"nowhere","output_mode":"`+mode+`"}`)
+			require.NoError(t, err, engine+" "+mode)
+		}
+	}
+}
+
 // TestGrepCommandLines holds the commands against the document's.
 func TestGrepCommandLines(t *testing.T) {
 	root := t.TempDir()

@@ -174,12 +174,12 @@ const countLimit = 2 << 30
 
 func (c *readCall) content(ctx context.Context, f io.Reader, size int64) (*readOutput, error) {
 	buffer := files.BufferFor(size)
-	text, wide := files.DecodedWith(f, buffer)
-	if head, _ := text.Peek(files.Sniffed); bytes.IndexByte(head, 0) >= 0 {
-		return nil, &binaryError{size}
+	text, encoding, err := decoded(f, size, buffer)
+	if err != nil {
+		return nil, err
 	}
 	sink := &files.Sink{Limit: c.limit}
-	if !wide && !c.lines {
+	if encoding == "" && !c.lines {
 		sink.Text = make([]byte, 0, min(size, int64(c.limit)))
 	}
 	lines := &lineRange{first: c.first, last: c.last, line: 1, to: sink}
@@ -203,8 +203,23 @@ func (c *readCall) content(ctx context.Context, f io.Reader, size int64) (*readO
 	}
 	sink.End()
 	out := c.output(sink, lines, count)
-	out.utf16, out.replaced = wide, sink.Replaced
+	out.decoded, out.replaced = encoding, sink.Replaced
 	return out, nil
+}
+
+// decoded is a file as UTF-8, with the encoding that it had to be decoded from.
+func decoded(f io.Reader, size int64, buffer int) (text io.Reader, from string, err error) {
+	decoded, wide := files.DecodedWith(f, buffer)
+	head, _ := decoded.Peek(files.Sniffed)
+	switch {
+	case bytes.IndexByte(head, 0) >= 0:
+		return nil, "", &binaryError{size}
+	case wide:
+		return decoded, "UTF-16", nil
+	case files.IsLatin1(head):
+		return files.FromLatin1(decoded), "Latin-1", nil
+	}
+	return decoded, "", nil
 }
 
 func (c *readCall) output(sink *files.Sink, lines *lineRange, counted bool) *readOutput {

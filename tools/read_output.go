@@ -19,10 +19,10 @@ type readOutput struct {
 	Pruning       any    `json:"pruning"`
 
 	limit, first int
-	explicit     bool // the call said how much it wants
-	original     bool // of an earlier call's output
-	utf16        bool // the file was
-	replaced     int  // bytes that were no UTF-8
+	explicit     bool   // the call said how much it wants
+	original     bool   // of an earlier call's output
+	decoded      string // the encoding of the file, where it is not UTF-8
+	replaced     int    // bytes that were no UTF-8
 
 	pruned   bool
 	emptied  bool     // a pruner kept nothing
@@ -110,8 +110,8 @@ func (o *readOutput) Notice() string {
 	case o.emptied:
 		said = append(said, keptNone("the text", o.storedAs, "call again without context_focus_question for all of it"))
 	}
-	if o.utf16 {
-		said = append(said, "decoded from UTF-16")
+	if o.decoded != "" {
+		said = append(said, "decoded from "+o.decoded)
 	}
 	if o.replaced > 0 {
 		said = append(said, fmt.Sprintf("not UTF-8: %d bytes stand as U+FFFD", o.replaced))

@@ -22,6 +22,8 @@ func TestReadContent(t *testing.T) {
 		{"UTF-8 mark", "\xef\xbb\xbfé", ``, "é"},
 		{"UTF-16LE", "\xff\xfea\x00\xe9\x00=\xd8\x00\xde", ``, "aé😀"},
 		{"UTF-16BE", "\xfe\xff\x00a\xd8\x3d\xde\x00", ``, "a😀"},
+		{"Latin-1", "Gr\xf6\xdfe: 3 \xa3, \xc4pfel \x96 f\xfcnf\n", ``, "Größe: 3 £, Äpfel – fünf\n"},
+		{"another alphabet", "\xcf\xf0\xe8\xe2\xe5\xf2\n", ``, strings.Repeat("\ufffd", 6) + "\n"},
 		{"half a surrogate pair", "\xff\xfe=\xd8a\x00", ``, "\ufffda"},
 		{"lines", "1\n2\n3\n4", `,"start_line":2,"end_line":3`, "2\n3\n"},
 		{"last line open", "1\n2\n3\n4", `,"start_line":4`, "4"},
@@ -47,6 +49,34 @@ func TestReadContent(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestReadSaysWhatItDecoded: a model that edits the file has to know.
+func TestReadSaysWhatItDecoded(t *testing.T) {
+	root := t.TempDir()
+	read := newTools(t, Settings{Root: root})["read"]
+	for text, notice := range map[string]string{
+		"\xff\xfea\x00\n\x00":  "decoded from UTF-16",
+		"\xfe\xff\x00a\x00\n":  "decoded from UTF-16",
+		"Gr\xf6\xdfe, f\xfcnf": "decoded from Latin-1",
+		"caf\xe9":              "not UTF-8: 1 bytes stand as U+FFFD",
+		"Größe":                "",
+	} {
+		write(t, root, "f", text)
+		out, err := call(t, read, `{"file_path":"f"}`)
+		require.NoError(t, err)
+		assert.Equal(t, notice, out.(Noticer).Notice(), "%q", text)
+	}
+}
+
+// TestReadBeyondTheEndOfAHugeFile: how many lines there are is what a model needs
+// that asked for one too many.
+func TestReadBeyondTheEndOfAHugeFile(t *testing.T) {
+	checked, issues := newTools(t, Settings{Root: t.TempDir()})["read"].Check(map[string]any{"file_path": "huge", "start_line": 5000.0})
+	require.Empty(t, issues)
+	out, err := checked.(*readCall).content(t.Context(), strings.NewReader(strings.Repeat("line\n", 2000)), countLimit+1)
+	require.NoError(t, err)
+	assert.Equal(t, "no lines here; total_lines=2000", out.Notice())
 }
 
 func TestReadIsCutBetweenRunes(t *testing.T) {

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 )
@@ -141,6 +143,42 @@ func BufferFor(size int64) int {
 		return Sniffed
 	}
 	return int(min(size+1, maxBuffer))
+}
+
+// IsLatin1 says whether a text that begins so is Latin-1, or Windows-1252 with its
+// dashes and quotes: it has some letters beyond ASCII, no more than two of them in a
+// row as other alphabets would, and nothing that is UTF-8 or binary.
+func IsLatin1(head []byte) bool {
+	const (
+		least        = 3 // fewer bad bytes may be anything
+		windowsMarks = "\x80\x85\x91\x92\x93\x94\x95\x96\x97\x99"
+		layout       = "\t\n\f\r\x1b"
+	)
+	letters, row := 0, 0
+	for i, b := range head {
+		if b < 0x80 {
+			row = 0
+			if b < ' ' && strings.IndexByte(layout, b) < 0 {
+				return false
+			}
+			continue
+		}
+		if row++; row > 2 || b == 0xff || b < 0xa0 && strings.IndexByte(windowsMarks, b) < 0 {
+			return false
+		}
+		if r, _ := utf8.DecodeRune(head[i:]); r != utf8.RuneError {
+			return false
+		}
+		if b >= 0xc0 {
+			letters++
+		}
+	}
+	return letters >= least
+}
+
+// FromLatin1 turns Latin-1 and Windows-1252 into UTF-8.
+func FromLatin1(r io.Reader) io.Reader {
+	return transform.NewReader(r, charmap.Windows1252.NewDecoder())
 }
 
 // Decoded drops a byte order mark and turns UTF-16 into UTF-8. What has none is
