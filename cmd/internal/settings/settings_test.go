@@ -31,12 +31,12 @@ func TestTheTableIsConsistent(t *testing.T) {
 	}
 }
 
-// A setting that several programs have means the same to all of them, unless the HTTP
-// design gives it another default.
+// A setting that several programs have means the same to all of them, unless the
+// design of the HTTP server or of the line pruner gives it another default.
 func TestProgramsShareTheirDefaults(t *testing.T) {
 	defaults := make(map[string]string)
 	for _, r := range table() {
-		if r.Code != "" {
+		if r.Code != "" || r.For == Pruner {
 			continue
 		}
 		if first, again := defaults[r.Name]; again {

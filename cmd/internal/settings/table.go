@@ -78,9 +78,8 @@ func toolRows() []Row {
 
 func recoveryRows() []Row {
 	return []Row{
-		{Name: "MCP_PRUNER_PRUNE_ID_TTL_S", For: Servers, Default: "600", Allowed: "an integer from 1 to 86400",
-			Meaning: "Seconds for which the original of pruned output can be had again.",
-			Take:    seconds(1, 86400, func(s *Settings) *time.Duration { return &s.RecoveryTTL })},
+		recoveryTTL(both, "86400"), // an agent comes back hours later
+		recoveryTTL(Pruner, "600"), // the document's
 		{Name: "MCP_PRUNER_RECOVERY_MAX_BYTES", For: Servers, Default: "67108864", Allowed: "an integer from 1048576 to 4294967296",
 			Meaning: "Bytes of originals kept; the oldest go first.",
 			Take:    integer(1<<20, 1<<32, func(s *Settings) *int64 { return &s.RecoveryMaxBytes })},
@@ -91,6 +90,12 @@ func recoveryRows() []Row {
 			Meaning: "The ledger of toolset `gc`, `mcp-pruner gc` and `proxy`; unset is `ledger.db` in the user's state directory. Set, the server records its answers there without the toolset, too.",
 			Take:    text(func(s *Settings) *string { return &s.GCStore })},
 	}
+}
+
+func recoveryTTL(program Program, byDefault string) Row {
+	return Row{Name: "MCP_PRUNER_PRUNE_ID_TTL_S", For: program, Default: byDefault, Allowed: "an integer from 1 to 86400",
+		Meaning: "Seconds for which the original of pruned output can be read again.",
+		Take:    seconds(1, 86400, func(s *Settings) *time.Duration { return &s.RecoveryTTL })}
 }
 
 func traceRows() []Row {
