@@ -36,8 +36,11 @@ func (x *exchange) notifier() func(line []byte) {
 	return x.notify
 }
 
-// notify begins the stream, if it has not begun, and writes a notification.
-func (x *exchange) notify(line []byte) {
+// notify writes a notification.
+func (x *exchange) notify(line []byte) { x.send(streamEvent(line)) }
+
+// send writes to the stream, which begins with that if it has not begun.
+func (x *exchange) send(p []byte) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.lost != nil {
@@ -50,7 +53,7 @@ func (x *exchange) notify(line []byte) {
 		h.Set("X-Content-Type-Options", "nosniff")
 		x.streaming = true
 	}
-	x.lost = x.write(streamEvent(line))
+	x.lost = x.write(p)
 }
 
 // accept answers a message that has no answer.

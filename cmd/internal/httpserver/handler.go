@@ -56,6 +56,9 @@ func NewHandler(c Config) *Handler {
 		"/healthz": {[]string{http.MethodGet, http.MethodHead}, h.health},
 		"/mcp":     {[]string{http.MethodPost}, h.mcp},
 	}
+	if c.Server != nil && c.Server.Changes() {
+		h.endpoints["/mcp"] = endpoint{[]string{http.MethodGet, http.MethodPost}, h.mcpOrStream}
+	}
 	if c.Pruner != nil {
 		maps.Copy(h.endpoints, h.prunerEndpoints())
 	}

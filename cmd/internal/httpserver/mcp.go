@@ -27,7 +27,11 @@ func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) message(w http.ResponseWriter, r *http.Request, m mcpserver.Message) {
 	x := &exchange{w: w, r: r, within: h.config.WriteWithin, server: h.config.Server}
 	var bad *mcpserver.Refusal
-	if x.modern, bad = checkModern(r, m); bad != nil {
+	x.modern, bad = checkModern(r, m)
+	if bad == nil && x.modern {
+		bad = h.checkParamHeaders(r, m)
+	}
+	if bad != nil {
 		h.reply(x, h.config.Server.Refuse(r.Context(), mcpserver.Alone(), m, bad))
 		return
 	}
@@ -37,6 +41,10 @@ func (h *Handler) message(w http.ResponseWriter, r *http.Request, m mcpserver.Me
 	}
 	if f != nil {
 		h.refuse(w, r, f)
+		return
+	}
+	if m.Listens() && x.notifier() == nil {
+		h.refuse(w, r, streamNotAccepted)
 		return
 	}
 	h.answer(x, session, m)
@@ -83,6 +91,11 @@ func (h *Handler) session(r *http.Request, m mcpserver.Message, modern bool) (*m
 	case m.Method == "initialize":
 		return mcpserver.NewSession(""), nil
 	}
+	return h.sessionOf(r)
+}
+
+// sessionOf finds the session that a request's headers name.
+func (h *Handler) sessionOf(r *http.Request) (*mcpserver.Session, *fault) {
 	// A missing header means 2025-03-26, so that name is taken, too: without batches,
 	// which alone that version has, a message of it is like one of the next.
 	if v := r.Header.Get(mcp.HeaderProtocolVersion); v != "" && v != mcp.ProtocolVersion20250326 && !slices.Contains(mcpserver.Versions, v) {
@@ -103,11 +116,14 @@ func (h *Handler) session(r *http.Request, m mcpserver.Message, modern bool) (*m
 // answer answers a message and tells its machine how that went.
 func (h *Handler) answer(x *exchange, session *mcpserver.Session, m mcpserver.Message) {
 	ctx := x.r.Context()
-	if m.IsCall() {
+	if m.TakesLong() {
 		var end func()
 		ctx, end = session.Start(ctx, m)
 		defer end()
 		m.Notify = x.notifier()
+		if m.Listens() {
+			defer x.keepAlive(end)()
+		}
 	}
 	reply := x.server.Answer(ctx, session, m)
 	if m.Method == "initialize" && session.Opened() {

@@ -1,7 +1,9 @@
 package httpserver
 
 import (
+	"bytes"
 	"net/http"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -37,6 +39,23 @@ func checkModern(r *http.Request, m mcpserver.Message) (modern bool, bad *mcpser
 		return true, mcpserver.HeaderMismatch(err.Error())
 	}
 	return true, nil
+}
+
+// checkParamHeaders checks the headers that repeat arguments of a call: a tool's schema
+// says which arguments those are (x-mcp-header).
+func (h *Handler) checkParamHeaders(r *http.Request, m mcpserver.Message) *mcpserver.Refusal {
+	schema := h.config.Server.InputSchema(m)
+	if !bytes.Contains(schema, []byte(`"x-mcp-header"`)) {
+		return nil
+	}
+	lookup := func(name string) (string, bool) {
+		values := r.Header.Values(name)
+		return strings.Join(values, ", "), len(values) > 0
+	}
+	if err := mcp.ValidateParamHeadersLookup(lookup, &mcp.Tool{RawInputSchema: schema}, m.Params); err != nil {
+		return mcpserver.HeaderMismatch(err.Error())
+	}
+	return nil
 }
 
 // statusOf is the HTTP status of an answer with a JSON-RPC error: 200 for the older

@@ -37,6 +37,7 @@ func Serve(ctx context.Context, hurry <-chan struct{}, l net.Listener, h *Handle
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          log.New(complaints(h.complain), "", 0), // standard error is the event log's
 	}
+	server.RegisterOnShutdown(h.config.Server.StopListening) // streams would be waited for
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener{l, h.refusedByHTTP}) }()
 	select {

@@ -56,10 +56,11 @@ func (n napping) Structured(any) any                 { return nil }
 // recorder is a connection that keeps what it is given, or fails.
 type recorder struct {
 	bytes.Buffer
-	header http.Header
-	status int
-	fail   error
-	events []string // of the log
+	header    http.Header
+	status    int
+	fail      error
+	failAfter int      // writes; 0: never
+	events    []string // of the log
 }
 
 func (r *recorder) Header() http.Header { return r.header }
@@ -69,6 +70,11 @@ func (r *recorder) Flush()              {}
 func (r *recorder) Write(p []byte) (int, error) {
 	if r.fail != nil {
 		return 0, r.fail
+	}
+	if r.failAfter > 0 {
+		if r.failAfter--; r.failAfter == 0 {
+			r.fail = errors.New("broken pipe")
+		}
 	}
 	return r.Buffer.Write(p)
 }

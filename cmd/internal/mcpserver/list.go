@@ -76,41 +76,18 @@ func listed(t tools.Tool, alwaysLoad bool) (json.RawMessage, error) {
 	return json.Marshal(all)
 }
 
-// ListChanged tells every session that can be told that its list of tools is another
-// one now.
-func (s *Server) ListChanged() {
-	line := []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n")
-	s.mu.Lock()
-	open := make([]*Session, 0, len(s.open))
-	for session := range s.open {
-		open = append(open, session)
+// InputSchema is the schema of the tool that a tools/call names, as its client is
+// offered it; nil: there is no such tool.
+func (s *Server) InputSchema(m Message) json.RawMessage {
+	if m.fault != 0 || m.Method != "tools/call" {
+		return nil
 	}
-	s.mu.Unlock()
-	for _, session := range open {
-		if session.Opened() {
-			session.Notify(line)
+	client, _ := m.params().client()
+	name := m.ToolName()
+	for _, t := range s.tools(client) {
+		if t.Name == name {
+			return t.InputSchema
 		}
 	}
-}
-
-// Open makes a session one that ListChanged tells, until close. It must have Notify.
-func (s *Server) Open(session *Session) (close func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open == nil {
-		s.open = make(map[*Session]bool)
-	}
-	s.open[session] = true
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.open, session)
-	}
-}
-
-// tellsChanges says whether a session is told when its list changes.
-func (s *Server) tellsChanges(session *Session) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.config.List != nil && s.open[session]
+	return nil
 }

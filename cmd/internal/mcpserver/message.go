@@ -46,9 +46,15 @@ type Message struct {
 	result, problem json.RawMessage
 }
 
-// IsCall says whether the message is a tools/call that wants an answer: it may take
-// long.
-func (m Message) IsCall() bool { return m.fault == 0 && m.ID != nil && m.Method == "tools/call" }
+// TakesLong says whether the answer may take long: the message is a tools/call or opens
+// a subscription.
+func (m Message) TakesLong() bool {
+	return m.fault == 0 && m.ID != nil && (m.Method == "tools/call" || m.Method == methodListen)
+}
+
+// Listens says whether the message opens a subscription, which lasts until its client or
+// the server ends it.
+func (m Message) Listens() bool { return m.TakesLong() && m.Method == methodListen }
 
 // Fault is the JSON-RPC error code that answers a message which is no request; 0
 // when it is one.

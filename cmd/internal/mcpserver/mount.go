@@ -34,7 +34,7 @@ type Method struct {
 func (s *Server) Mount(list func(client string) []tools.Tool, form Form) *Server {
 	config := s.config
 	config.List, config.form = list, form
-	return &Server{config: config, mcp: s.mcp, quick: s.quick, slots: s.slots}
+	return &Server{config: config, mcp: s.mcp, quick: s.quick, slots: s.slots, changes: s.changes}
 }
 
 // direct makes a tools/call of a direct method, and puts in order what the contract

@@ -46,8 +46,7 @@ type Server struct {
 	quick  *slots            // of tools that only read: they wait for no command
 	slots  *slots            // of all others
 
-	mu   sync.Mutex
-	open map[*Session]bool // those that ListChanged tells
+	changes *changes
 }
 
 // New makes a server.
@@ -56,6 +55,7 @@ func New(c Config) *Server {
 		config: c,
 		mcp:    server.NewMCPServer(Name, c.Version, server.WithToolCapabilities(false), server.WithInstructions(c.Instructions)),
 		quick:  newSlots(c.MaxCalls, c.MaxEach), slots: newSlots(c.MaxCalls, c.MaxEach),
+		changes: newChanges(),
 	}
 }
 
@@ -144,6 +144,8 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 		return Reply{}
 	case m.Method == "tools/call":
 		return s.call(ctx, session, m)
+	case m.Method == methodListen && m.params().modern() && s.Changes():
+		return s.listen(ctx, session, m)
 	case s.config.form.Results[m.Method] != nil:
 		body, err := encodeResult(m.ID, s.config.form.Results[m.Method])
 		return Reply{body: body, err: err}
@@ -347,7 +349,7 @@ func (s *Server) dispatch(ctx context.Context, session *Session, m Message) []by
 	ctx = server.WithSupportedProtocolVersions(ctx, Versions)
 	switch response := s.mcp.HandleMessage(ctx, request).(type) {
 	case mcp.JSONRPCResponse:
-		body, err = encodeResult(m.ID, s.decorated(session, response.Result))
+		body, err = encodeResult(m.ID, s.decorated(response.Result))
 	case mcp.JSONRPCError:
 		body = encodeError(m.ID, response.Error.Code, response.Error.Data)
 	default:
@@ -359,23 +361,34 @@ func (s *Server) dispatch(ctx context.Context, session *Session, m Message) []by
 	return body
 }
 
-// decorated adds to the answer to initialize our schema version, and whether this
-// session is told of changes of the list.
-func (s *Server) decorated(session *Session, result any) any {
-	r, ok := result.(mcp.InitializeResult)
-	if !ok {
-		return result
+// decorated adds to what mcp-go answers: our schema version and name, and whether
+// clients can learn of changes of the list.
+func (s *Server) decorated(result any) any {
+	switch r := result.(type) {
+	case mcp.DiscoverResult:
+		r.Capabilities = s.withChanges(r.Capabilities)
+		return r
+	case *mcp.DiscoverResult:
+		r.Capabilities = s.withChanges(r.Capabilities)
+		return r
+	case mcp.InitializeResult:
+		if name := s.config.form.Name; name != "" {
+			r.ServerInfo.Name = name
+		}
+		r.Capabilities = s.withChanges(r.Capabilities)
+		return struct {
+			mcp.InitializeResult
+			Jeeves schemaVersion `json:"jeeves"`
+		}{r, jeeves}
 	}
-	if name := s.config.form.Name; name != "" {
-		r.ServerInfo.Name = name
+	return result
+}
+
+func (s *Server) withChanges(c mcp.ServerCapabilities) mcp.ServerCapabilities {
+	if c.Tools != nil {
+		offered := *c.Tools
+		offered.ListChanged = s.Changes()
+		c.Tools = &offered
 	}
-	if r.Capabilities.Tools != nil {
-		offered := *r.Capabilities.Tools
-		offered.ListChanged = s.tellsChanges(session)
-		r.Capabilities.Tools = &offered
-	}
-	return struct {
-		mcp.InitializeResult
-		Jeeves schemaVersion `json:"jeeves"`
-	}{r, jeeves}
+	return c
 }

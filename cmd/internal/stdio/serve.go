@@ -29,12 +29,15 @@ func Serve(ctx context.Context, s *mcpserver.Server, in io.Reader, out io.Writer
 		room: semaphore.NewWeighted(roomBytes), lead: make(chan struct{}), followers: make(chan struct{}, maxFollowers), ended: make(chan struct{}),
 	}
 	c.session.Notify = c.notify
-	defer s.Open(&c.session)()
 	defer s.Abandon(context.WithoutCancel(ctx)) // a client that reads nothing has not been answered
 
+	if s.Changes() {
+		go s.Tell(ctx, &c.session) // ends with ctx; a client that reads nothing may hold it up
+	}
 	go c.read(newLineReader(in, mcpserver.MaxMessageBytes)) // ends with its stream; after a signal the process does not wait for it
 	select {
 	case <-c.ended:
+		s.StopListening()
 		if c.wait(finishWithin, ctx.Done()) {
 			return true
 		}
@@ -91,7 +94,7 @@ func (c *connection) read(lines *lineReader) {
 			continue
 		}
 		m := mcpserver.Parse(line)
-		if !m.IsCall() {
+		if !m.TakesLong() {
 			c.answer(c.ctx, m)
 			continue
 		}
