@@ -105,3 +105,12 @@ func TestTheListIsTheClients(t *testing.T) {
 	assert.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}`+"\n", answer(t, s, two, list))
 	assert.Contains(t, answer(t, s, two, askCall), "invalid_enum_value")
 }
+
+// MCP makes arguments optional; what a tool of another server wants is its own to say.
+func TestACallWithoutArguments(t *testing.T) {
+	line := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}`
+	noop := asking(func(context.Context) error { return nil })
+	assert.Contains(t, answer(t, serverOf(func(string) []tools.Tool { return []tools.Tool{noop} }), new(Session), line), "slept")
+	line = strings.ReplaceAll(line, `"ask"`, `"nap"`)
+	assert.Contains(t, answer(t, newTestServer(Config{}), new(Session), line), "invalid_type")
+}

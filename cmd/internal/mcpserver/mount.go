@@ -59,9 +59,7 @@ func (f Form) direct(m Message) Message {
 			m.named = m.ToolName()
 			p.object["name"] = name
 		}
-		if _, given := p.object["arguments"]; !given {
-			p.object["arguments"] = map[string]any{}
-		}
+		p.argumentsOrNone()
 	case m.Method == "initialize" && f.Plain && p.value == nil:
 		p = newParams(map[string]any{})
 	}

@@ -86,6 +86,13 @@ func (p params) name() (string, bool) {
 	return name, ok
 }
 
+// argumentsOrNone makes a call without arguments one with an empty object of them.
+func (p params) argumentsOrNone() {
+	if _, given := p.object["arguments"]; !given && p.object != nil {
+		p.object["arguments"] = map[string]any{}
+	}
+}
+
 // maxNameBytes bounds what is kept of a client's name.
 const maxNameBytes = 256
 

@@ -125,19 +125,3 @@ func TestInspectorOverHTTP(t *testing.T) {
 	assert.Contains(t, inspect("--method", "tools/list"), `"name": "grep"`)
 	assert.Contains(t, inspect("--method", "tools/call", "--tool-name", "read", "--tool-arg", "file_path=retry.go"), "const attempts = 3")
 }
-
-// TestConformance: the official suite, with what a server that only has tools of
-// its own can pass.
-func TestConformance(t *testing.T) {
-	w := newWorld(t, both()[0], done)
-	url := w.serve()
-	for _, scenario := range []string{"server-initialize", "ping", "tools-list", "dns-rebinding-protection", "server-sse-multiple-streams"} {
-		t.Run(scenario, func(t *testing.T) {
-			results := t.TempDir()
-			cmd := w.node(installed("@modelcontextprotocol/conformance/dist/index.js"), "server", "--url", url, "--scenario", scenario, "-o", results)
-			out, err := cmd.CombinedOutput()
-			require.NoError(t, err, string(out))
-			assert.Regexp(t, `Passed: ([1-9]\d*)/\d+, 0 failed, 0 warnings`, string(out))
-		})
-	}
-}

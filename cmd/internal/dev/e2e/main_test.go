@@ -64,37 +64,43 @@ func skipLoudly() {
 	}
 }
 
-// install installs what clients/package.json pins into a cache, unless it is
-// there already.
-func install() error {
+// install installs what clients/package.json pins.
+func install() (err error) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		return fmt.Errorf("the clients are pinned for linux/amd64, this is %s/%s", runtime.GOOS, runtime.GOARCH)
 	}
+	clients, err = installFrom("clients/package.json", "mcp-pruner-e2e")
+	return err
+}
+
+// installFrom installs what a file pins into a folder of the cache, unless it is there
+// already.
+func installFrom(file, name string) (dir string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return err
+		return "", err
 	}
-	clients = filepath.Join(cache, "mcp-pruner-e2e")
-	pinned, err := os.ReadFile("clients/package.json")
+	dir = filepath.Join(cache, name)
+	pinned, err := os.ReadFile(file)
 	if err != nil {
-		return err
+		return "", err
 	}
-	done := filepath.Join(clients, "installed.json")
+	done := filepath.Join(dir, "installed.json")
 	if there, err := os.ReadFile(done); err == nil && bytes.Equal(there, pinned) {
-		return nil
+		return dir, nil
 	}
-	if err := os.MkdirAll(clients, 0o755); err != nil {
-		return err
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
 	}
-	if err := os.WriteFile(filepath.Join(clients, "package.json"), pinned, 0o644); err != nil {
-		return err
+	if err := os.WriteFile(filepath.Join(dir, "package.json"), pinned, 0o644); err != nil {
+		return "", err
 	}
-	err = command(10*time.Minute, clients, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock",
+	err = command(10*time.Minute, dir, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock",
 		"--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=2000")
 	if err != nil {
-		return fmt.Errorf("npm could not install the clients: %w", err)
+		return "", fmt.Errorf("npm could not install what %s pins: %w", file, err)
 	}
-	return os.WriteFile(done, pinned, 0o644)
+	return dir, os.WriteFile(done, pinned, 0o644)
 }
 
 func command(limit time.Duration, dir, name string, args ...string) error {

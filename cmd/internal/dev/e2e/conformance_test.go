@@ -1,0 +1,149 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// inapplicable are the checks of the official suites that a server of tools cannot
+// pass, as "scenario/check" patterns, with the reason.
+type inapplicable map[string]string
+
+// ofAny concerns every server here.
+var ofAny = inapplicable{
+	`(resources|prompts)-.*/.*`:        "there are no resources and no prompts",
+	`caching/.*(resources|prompts)-.*`: "there are no resources and no prompts",
+	`completion-complete/.*`:           "there are no prompts to complete arguments of",
+	`logging-set-level/.*`:             "log lines go to standard error, not to clients",
+	`tools-call-with-logging/.*`:       "log lines go to standard error, not to clients",
+	`input-required-result-.*/.*`:      "no tool of ours needs input from its client",
+	`sep-2164-resource-not-found/.*`:   "there are no resources",
+}
+
+// ofServe concerns the program's own three tools, beside what concerns any server.
+var ofServe = inapplicable{
+	`tools-call-.*/.*`:                        "wants a tool of the suite",
+	`json-schema-2020-12/.*`:                  "wants a tool of the suite",
+	`elicitation-.*/.*`:                       "wants a tool of the suite",
+	`http-custom-header-server-validation/.*`: "wants a tool with x-mcp-header",
+	`server-stateless/.*(undeclared-capability|missing-capability-http-400|no-independent-requests|no-log-without).*`: "wants a tool of the suite",
+	`http-header-validation/sep-2243-server-accepts-whitespace-header-value`:                                          "calls the first tool without arguments, and each of ours needs one",
+}
+
+// take says whether a check that failed is among them, and that its pattern is needed.
+func (all inapplicable) take(check string, needed map[string]bool) bool {
+	for pattern := range all {
+		if regexp.MustCompile("^" + pattern + "$").MatchString(check) {
+			needed[pattern] = true
+			return true
+		}
+	}
+	return false
+}
+
+// TestConformance: the official suites, the released one and the newest, for every
+// protocol version that is offered. What fails is named above, with the reason; nothing
+// else does. The suite's own tools are served by the same packages as the program's.
+func TestConformance(t *testing.T) {
+	w := newWorld(t, both()[0], done)
+	newest, err := installFrom("clients/conformance/package.json", "mcp-pruner-e2e-conformance")
+	if err != nil {
+		t.Skip(err)
+	}
+	suites := map[string][]string{
+		clients: {"2025-06-18", "2025-11-25"}, // knows no newer ones
+		newest:  {"2025-06-18", "2025-11-25", "2026-07-28"},
+	}
+	servers := []struct {
+		name, url string
+		not       []inapplicable
+	}{
+		{"serve", w.serve(), []inapplicable{ofAny, ofServe}},
+		{"tools of the suite", suiteServer(t), []inapplicable{ofAny}},
+	}
+	needed := make(map[string]bool)
+	for dir, versions := range suites {
+		suite := filepath.Join(dir, "node_modules/@modelcontextprotocol/conformance")
+		for _, version := range versions {
+			for _, s := range servers {
+				t.Run(strings.Join([]string{versionOf(t, suite), version, s.name}, "/"), func(t *testing.T) {
+					checks := w.conformance(filepath.Join(suite, "dist/index.js"), version, s.url)
+					passed, failed := 0, 0
+					for _, c := range checks {
+						switch {
+						case c.Status == "SUCCESS" || c.Status == "INFO" || c.Status == "SKIPPED":
+							passed++
+						case slices.ContainsFunc(s.not, func(not inapplicable) bool { return not.take(c.name, needed) }):
+							failed++
+						default:
+							t.Errorf("%s: %s %s", c.Status, c.name, c.ErrorMessage)
+						}
+					}
+					assert.Positive(t, passed)
+					t.Logf("%d checks passed, %d cannot apply", passed, failed)
+				})
+			}
+		}
+	}
+	for _, all := range []inapplicable{ofAny, ofServe} {
+		for pattern := range all {
+			assert.True(t, needed[pattern], "nothing that fails is like %s: take it off the list", pattern)
+		}
+	}
+}
+
+// check is one check of a scenario. name is "scenario/check".
+type check struct {
+	name                     string
+	ID, Status, ErrorMessage string
+}
+
+// conformance runs a suite against a server.
+func (w *world) conformance(program, version, url string) (checks []check) {
+	w.t.Helper()
+	results := w.t.TempDir()
+	out, err := w.node(program, "server", "--url", url, "--suite", "all", "--spec-version", version, "-o", results).CombinedOutput()
+	var failed *exec.ExitError
+	if err != nil {
+		require.ErrorAs(w.t, err, &failed, string(out)) // some checks fail, and that is its exit code
+	}
+	files, err := filepath.Glob(filepath.Join(results, "server-*", "checks.json"))
+	require.NoError(w.t, err)
+	require.NotEmpty(w.t, files, string(out))
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(w.t, err)
+		var some []check
+		require.NoError(w.t, json.Unmarshal(text, &some))
+		scenario := dated.FindStringSubmatch(filepath.Base(filepath.Dir(file)))
+		require.NotNil(w.t, scenario, file)
+		for _, c := range some {
+			c.name = scenario[1] + "/" + c.ID
+			checks = append(checks, c)
+		}
+	}
+	return checks
+}
+
+// dated is the name of a folder of results.
+var dated = regexp.MustCompile(`^server-(.*)-\d{4}-\d\d-\d\dT[^/]*$`)
+
+func versionOf(t *testing.T, dir string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "package.json"))
+	require.NoError(t, err)
+	var p struct{ Version string }
+	require.NoError(t, json.Unmarshal(text, &p))
+	return p.Version
+}
