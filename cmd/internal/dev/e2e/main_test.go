@@ -1,7 +1,5 @@
 //go:build e2e
 
-// Package e2e runs the real clients, pinned, against the real program and a mock
-// model API: "make e2e".
 package e2e
 
 import (

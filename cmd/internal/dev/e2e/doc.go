@@ -1,0 +1,3 @@
+// Package e2e runs the real clients, pinned, against the real program and a mock
+// model API: "make e2e". Its tests have the build tag e2e.
+package e2e
