@@ -24,6 +24,7 @@ import (
 
 	"mcp-pruner/fsm"
 	"mcp-pruner/fsm/trace"
+	"mcp-pruner/states/audit"
 )
 
 // browser is a page in a real headless Chromium, with everything it complained of
@@ -112,16 +113,17 @@ func (b *browser) calm() {
 }
 
 // report makes the report of a trace, and its stats.
-func report(t *testing.T, trace []byte) (file string, s Stats) {
+func report(t *testing.T, trace []byte) (file string, s audit.Stats) {
 	t.Helper()
 	dir := t.TempDir()
 	path, file := filepath.Join(dir, "trace.jsonl"), filepath.Join(dir, "report.html")
 	require.NoError(t, os.WriteFile(path, trace, 0o600))
 	_, stderr, code := runTrace(t, "report", "-o", file, path)
-	require.Equal(t, exitOK, code, stderr)
-	stdout, stderr, code := runTrace(t, "stats", "--json", path)
-	require.Equal(t, exitOK, code, stderr)
+	require.Empty(t, stderr)
+	stdout, stderr, same := runTrace(t, "stats", "--json", path)
+	require.Equal(t, code, same, stderr)
 	require.NoError(t, json.Unmarshal([]byte(stdout), &s))
+	require.Equal(t, s.Verdict.OK, code == exitOK)
 	return file, s
 }
 
@@ -153,7 +155,7 @@ func TestReportInABrowser(t *testing.T) {
 }
 
 // sameAs compares every figure on the page with the stats.
-func (b *browser) sameAs(s Stats) {
+func (b *browser) sameAs(s audit.Stats) {
 	t := b.t
 	t.Helper()
 	for name, want := range map[string]int{
@@ -226,7 +228,7 @@ func TestReportFilters(t *testing.T) {
 		eval[bool](b, fmt.Sprintf(`(() => { const f = document.getElementById('filters'), s = f.elements[%q];
 			s.value = [...s.options].find(o => o.textContent.startsWith(%q)).value; f.dispatchEvent(new Event('input', {bubbles: true})); return true })()`, name, begins))
 	}
-	var bash Tool
+	var bash audit.Tool
 	for _, tool := range s.Tools {
 		if tool.Tool == "bash" {
 			bash = tool
@@ -366,25 +368,26 @@ func TestReportDrawsMachinesItHasNoTableOf(t *testing.T) {
 	b.calm()
 }
 
-func TestReportSaysWhatItLeavesOut(t *testing.T) {
+func TestAReportOfManyRecordsCountsThemAll(t *testing.T) {
 	b := startBrowser(t)
-	l := loaded{writers: map[string]bool{}}
-	g := newGenerator(t)
-	read := newReader(nil)
-	for range 1001 {
-		e := new(entry)
-		*read.record = *g.next()
-		read.keep(e)
-		l.entries = append(l.entries, e)
-	}
-	l.saved = savings(l.entries, 0)
+	trace := verified(t, newGenerator(t).trace(3000))
+	last := recent{most: 1000}
+	c, err := trace.Summarize(audit.Selection{}, last.add)
+	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "report.html")
 	out, err := os.Create(file)
 	require.NoError(t, err)
-	require.NoError(t, writeReport(out, l, settings{files: []string{"x"}}, 1000))
+	require.NoError(t, writeReport(out, c, last.inOrder(), "x"))
 	require.NoError(t, out.Close())
 	b.open(file)
-	assert.Equal(t, "The last 1,000 records; 1 older ones are left out (--since chooses).", strings.TrimSpace(eval[string](b, `document.getElementById('notes').textContent`)))
+	b.sameAs(c.Stats)
+	notes := func() string {
+		return strings.TrimSpace(eval[string](b, `document.getElementById('notes').textContent`))
+	}
+	assert.Equal(t, "The figures cover all records, the list of requests and the filters only the last 1,000.", notes())
+	eval[bool](b, `(() => { const f = document.getElementById('filters'); f.elements.slower.value = '0.001'; f.dispatchEvent(new Event('input', {bubbles: true})); return true })()`)
+	assert.Equal(t, "Filtered: only the last 1,000 records; 2,000 older ones left out (--since, --until, --tool and --client choose from all).", notes())
+	assert.Less(t, b.figure("requests"), 1000.0)
 	b.calm()
 }
 
@@ -392,7 +395,7 @@ func TestReportSaysWhatItLeavesOut(t *testing.T) {
 func TestEveryMachineIsDrawn(t *testing.T) {
 	for _, table := range fsm.Tables() {
 		tables := newTables()
-		n := tables.machine(&path{machine: table.Name, steps: []trace.Step{{From: table.Initial}}})
+		n := tables.machineNamed(table.Name, string(table.Initial))
 		d := draw(tables.machines[n])
 		boxes := len(fsm.MustCompile(table).States())
 		if strings.HasPrefix(table.Name, "request") {

@@ -14,6 +14,7 @@ import (
 
 	"mcp-pruner/fsm"
 	"mcp-pruner/fsm/trace"
+	"mcp-pruner/states/audit"
 )
 
 // What a record that amends another one must not say, each with checksums and
@@ -47,7 +48,7 @@ func TestAnAmendingRecordDiffersInItsEndAlone(t *testing.T) {
 			r.Outcome = answer.Outcome
 		}, "only an answer that could not be written is amended"},
 		"another process": {func(r *trace.Record) { r.Writer, r.Seq, r.Prev = "aaaaaaaaaaaaaaaa", 1, "" }, "more than its end"},
-		"no amendment":    {func(r *trace.Record) { r.Amends = false }, "there is a record of"},
+		"no amendment":    {func(r *trace.Record) { r.Amends = false }, "there is a record of its id already"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			second := amendmentOf(t, answer)
@@ -61,7 +62,7 @@ func TestAnAmendingRecordDiffersInItsEndAlone(t *testing.T) {
 	first.Amends, first.Seq, first.Prev = false, 1, ""
 	sealed := seal(first)
 	second.Prev = first.Link
-	assert.Contains(t, verifyText(t, sealed, seal(second)).Problems[0], "which is not that of an answer")
+	assert.Contains(t, verifyText(t, sealed, seal(second)).Problems[0], "which is not an answer")
 }
 
 // An id is one request's, whoever says to have written it.
@@ -71,14 +72,14 @@ func TestAForgedProcessCannotRepeatAnID(t *testing.T) {
 	forged.Writer, forged.Seq, forged.Prev = "deadbeefdeadbeef", 1, ""
 	v := verifyText(t, bytes.Join(append(lines, append([]byte("\n"), seal(forged)...)), nil))
 	require.Len(t, v.Problems, 1)
-	assert.Contains(t, v.Problems[0], "there is a record of "+forged.ID+" already")
+	assert.Contains(t, v.Problems[0], "there is a record of its id already, in trace1 line 8")
 }
 
 // Only what can be the beginning of a record passes as torn, and a whole record
 // counts as one wherever it stands.
 func TestOnlyBeginningsOfRecordsAreTorn(t *testing.T) {
 	lines := split0(newGenerator(t).trace(100))
-	with := func(change func(l [][]byte) [][]byte) verdict {
+	with := func(change func(l [][]byte) [][]byte) audit.Verdict {
 		return verifyText(t, bytes.Join(change(slices.Clone(lines)), nil))
 	}
 	for name, front := range map[string]string{
@@ -141,6 +142,9 @@ func TestVerifySaysOnlyWhatItSaw(t *testing.T) {
 }
 
 // A line that is too long is one bad line, and does not hide the others.
+// maxLineBytes is the longest line that is read.
+const maxLineBytes = 16 << 20
+
 func TestALineThatIsTooLongIsNamed(t *testing.T) {
 	lines := split0(newGenerator(t).trace(5))
 	for _, size := range []int{maxLineBytes + 1, maxLineBytes + 2, 2 * maxLineBytes} {
@@ -150,12 +154,9 @@ func TestALineThatIsTooLongIsNamed(t *testing.T) {
 		require.Len(t, v.Problems, 1)
 		assert.Equal(t, "trace1: line 4: the line is longer than 16 MiB, and no record is", v.Problems[0])
 		assert.Equal(t, 5, v.Records)
-		path := filepath.Join(t.TempDir(), "trace.jsonl")
-		require.NoError(t, os.WriteFile(path, text, 0o600))
-		l, err := loadAll([]string{path}, nil)
+		c, err := verified(t, text).Summarize(audit.Selection{}, nil)
 		require.NoError(t, err)
-		assert.Len(t, l.entries, 5)
-		assert.Equal(t, 1, l.unreadable)
+		assert.Equal(t, []int{5, 1}, []int{c.Stats.Records, c.Stats.Unreadable})
 	}
 	record := responded(t, split0(newGenerator(t).trace(50)))
 	record.Detail = &trace.Detail{Path: strings.Repeat("p", maxLineBytes-4<<10)}

@@ -155,14 +155,3 @@ func TestHeadsArePrinted(t *testing.T) {
 	require.Equal(t, exitBad, code)
 	assert.Contains(t, stderr, "there is no head in it")
 }
-
-func TestHeadsAreReadFromATextLog(t *testing.T) {
-	h, ok := headOf(`2026-01-01T00:00:00.000000Z INFO  mcp_pruner.trace_head writer=00112233445566ff seq=0 link="" key=abc+/ final=false`)
-	require.True(t, ok)
-	assert.Equal(t, head{Writer: "00112233445566ff", Key: "abc+/"}, h)
-	h, ok = headOf(`2026-01-01T00:00:00.000000Z INFO  mcp_pruner.trace_head writer=00112233445566ff seq=7 link=0a1b key=abc final=true`)
-	require.True(t, ok)
-	assert.Equal(t, head{"00112233445566ff", 7, "0a1b", "abc", true}, h)
-	_, ok = headOf("hello")
-	require.False(t, ok)
-}

@@ -2,23 +2,20 @@ package tracecmd
 
 import (
 	"bytes"
-	"compress/gzip"
 	_ "embed"
-	"encoding/base64"
-	"encoding/binary"
 	"fmt"
 	"html/template"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
-	"mcp-pruner/fsm"
+	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/states/audit"
 )
 
-// maxRows is how many records a report holds: the last ones.
+// maxRows is how many records a report holds one by one: the last ones. Its figures are
+// those of all.
 const maxRows = 100_000
 
 //go:embed report/page.html
@@ -35,16 +32,22 @@ type page struct {
 	CSS      template.CSS
 	JS       template.JS
 	Title    string
+	Verdict  shownVerdict
 	Drawings []drawing
 	Data     data
 }
 
+// shownVerdict is the verdict as the page says it.
+type shownVerdict struct {
+	audit.Verdict
+	Line, Compared, Written string
+	More                    int // problems that are not listed
+}
+
 // data is what the page computes everything from.
 type data struct {
-	Made       string      `json:"made"`
 	Left       int         `json:"left"` // records that are older than those here
 	Unreadable int         `json:"unreadable"`
-	Processes  int         `json:"processes"`
 	Machines   []machine   `json:"machines"`
 	Paths      []dataPath  `json:"paths"`
 	Tools      []string    `json:"tools"`
@@ -55,77 +58,107 @@ type data struct {
 	Count      int         `json:"count"`
 	Base       int64       `json:"base"` // ms since 1970 of the first start
 	Rows       string      `json:"rows"`
+	From       int64       `json:"from"` // ms since 1970
+	To         int64       `json:"to"`
+	Totals     *totals     `json:"totals,omitempty"` // of all records, where not all are here
 }
 
-// machine is one that the trace has records of.
-type machine struct {
-	Name     string     `json:"name"`
-	Request  bool       `json:"request"`
-	Initial  string     `json:"initial"`
-	Terminal []string   `json:"terminal"`
-	Edges    []dataEdge `json:"edges"`
-
-	everywhere []string // triggers that leave every state
-}
-
-type dataEdge struct {
-	From    string `json:"from"`
-	Trigger string `json:"trigger"`
-	To      string `json:"to"`
-	Row     string `json:"row"`
-}
-
-type dataPath struct {
-	Machine int   `json:"machine"`
-	Edges   []int `json:"edges"`
-}
-
-func runReport(s settings, stdin io.Reader, stdout io.Writer) (int, error) {
-	l, err := load(s, stdin)
+func runReport(p command.Process, s settings) (int, error) {
+	var html bytes.Buffer
+	var c *audit.Collector
+	err := s.verified(p.Stdin, true, func(t *audit.Trace) (err error) {
+		last := recent{most: maxRows}
+		if c, err = t.Summarize(s.selection, last.add); err != nil {
+			return err
+		}
+		return writeReport(&html, c, last.inOrder(), title(s.files))
+	})
 	if err != nil {
 		return exitBad, err
 	}
-	var html bytes.Buffer
-	if err := writeReport(&html, l, s, maxRows); err != nil {
-		return exitBad, err
-	}
+	verdict := c.Stats.Verdict
 	if s.output == "-" {
-		_, err = stdout.Write(html.Bytes())
-		return exitOK, err
+		_, err = p.Stdout.Write(html.Bytes())
+		return exitFor(verdict), err
 	}
 	if err := os.WriteFile(s.output, html.Bytes(), 0o600); err != nil {
 		return exitBad, err
 	}
-	fmt.Fprintf(stdout, "%s: %s records, %s kB\n", s.output, count(min(len(l.entries), maxRows)), count(html.Len()/1000))
-	return exitOK, nil
+	return exitFor(verdict), sayWhere(p.Stdout, s.output, c.Stats, html.Len())
 }
 
-// writeReport writes the page of the last records, most of them at most.
-func writeReport(out io.Writer, l loaded, s settings, most int) error {
-	left := max(0, len(l.entries)-most)
-	t := newTables()
-	rows := newRows()
-	for i, e := range l.entries[left:] {
-		rows.add(t, e, l.saved[left+i])
+func sayWhere(out io.Writer, file string, s audit.Stats, size int) error {
+	if !s.Verdict.OK {
+		showProof(out, s.Verdict)
 	}
-	blob, err := rows.pack()
+	_, err := fmt.Fprintf(out, "%s: %s, %s kB\n", file, counted(s.Records, "record"), count(size/1000))
+	return err
+}
+
+// row is a record of the report.
+type row struct {
+	audit.Entry
+	audit.Saving
+}
+
+// recent keeps the rows that were added last.
+type recent struct {
+	most int
+	rows []row
+	next int // the oldest, once there are enough
+}
+
+func (r *recent) add(e *audit.Entry, s audit.Saving) {
+	if len(r.rows) < r.most {
+		r.rows = append(r.rows, row{*e, s})
+		return
+	}
+	r.rows[r.next] = row{*e, s}
+	r.next = (r.next + 1) % r.most
+}
+
+func (r *recent) inOrder() []row { return append(r.rows[r.next:], r.rows[:r.next]...) }
+
+// writeReport writes the page: the figures of all records, and the last ones one by one.
+func writeReport(out io.Writer, c *audit.Collector, last []row, title string) error {
+	t := newTables()
+	packed := newRows()
+	for i := range last {
+		packed.add(t, &last[i])
+	}
+	blob, err := packed.pack()
 	if err != nil {
 		return err
 	}
-	p := page{CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Title: title(s.files)}
+	p := page{CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Title: title, Verdict: shown(c.Stats.Verdict)}
+	left := c.Stats.Records - len(last)
+	var all *totals
+	if left > 0 {
+		all = totalsOf(c, t)
+	}
 	p.Data = data{
-		Made: time.Now().UTC().Format(time.RFC3339), Left: left, Unreadable: l.unreadable, Processes: len(l.writers),
-		Machines: t.machines, Paths: t.paths, Tools: t.tools.list, Sessions: t.sessions.list, Clients: t.clients.list,
-		Ends: t.ends.list, Pruning: t.pruning.list, Count: len(l.entries) - left, Base: rows.base, Rows: blob,
+		Left: left, Unreadable: c.Stats.Unreadable, Machines: t.machines, Paths: t.paths, Tools: t.tools.list, Sessions: t.sessions.list,
+		Clients: t.clients.list, Ends: t.ends.list, Pruning: t.pruning.list, Count: len(last), Base: packed.base, Rows: blob,
+		From: c.Stats.From.UnixMilli(), To: c.Stats.To.UnixMilli(), Totals: all,
 	}
 	for _, m := range t.machines {
 		p.Drawings = append(p.Drawings, draw(m))
 	}
-	tmpl, err := template.New("report").Parse(pageHTML)
+	tmpl, err := template.New("report").Funcs(template.FuncMap{"count": func(n int64) string { return count(int(n)) }}).Parse(pageHTML)
 	if err != nil {
 		return err
 	}
 	return tmpl.Execute(out, p)
+}
+
+// maxShown is how many problems a report lists.
+const maxShown = 20
+
+func shown(v audit.Verdict) shownVerdict {
+	s := shownVerdict{Verdict: v, Line: verdictLine(v), Compared: comparedText(v), Written: byKind(v.Versions)}
+	s.Problems = v.Problems[:min(len(v.Problems), maxShown)]
+	s.More = v.Found - len(s.Problems)
+	return s
 }
 
 func title(files []string) string {
@@ -139,187 +172,40 @@ func title(files []string) string {
 	return strings.Join(names, ", ")
 }
 
-// index numbers values by their first mention.
-type index[T comparable] struct {
-	list []T
-	at   map[T]int
+// totals are the figures of all records, as the page would compute them from the
+// records. Times are lists of durations and how often each was counted.
+type totals struct {
+	Stats audit.Stats `json:"stats"`
+	Tools []int       `json:"tools"` // the numbers of the tools in stats
+	Paths [][2]int    `json:"paths"` // number of the path, count
+	Edges []edgeTimes `json:"edges"`
+	Hours [][4]int64  `json:"hours"` // start in ms, requests, tokens sent, tokens pruned away
 }
 
-func newIndex[T comparable]() *index[T] { return &index[T]{list: []T{}, at: make(map[T]int)} }
-
-func (x *index[T]) of(v T) int {
-	i, ok := x.at[v]
-	if !ok {
-		i = len(x.list)
-		x.at[v] = i
-		x.list = append(x.list, v)
-	}
-	return i
+type edgeTimes struct {
+	Machine int     `json:"machine"`
+	Edge    int     `json:"edge"`
+	Max     int64   `json:"max"`
+	Times   []int64 `json:"times"`
 }
 
-// tables are what rows refer to by number.
-type tables struct {
-	tools, sessions, clients *index[string]
-	ends, pruning            *index[[2]string]
-	machines                 []machine
-	paths                    []dataPath
-	pathAt                   map[string]int
-}
-
-func newTables() *tables {
-	t := &tables{
-		tools: newIndex[string](), sessions: newIndex[string](), clients: newIndex[string](),
-		ends: newIndex[[2]string](), pruning: newIndex[[2]string](), pathAt: make(map[string]int),
+func totalsOf(c *audit.Collector, t *tables) *totals {
+	all := &totals{Stats: c.Stats, Tools: []int{}, Paths: [][2]int{}, Edges: []edgeTimes{}, Hours: [][4]int64{}}
+	all.Stats.Verdict = audit.Verdict{} // the page has it
+	for _, tool := range c.Stats.Tools {
+		all.Tools = append(all.Tools, t.tools.of(tool.Tool))
 	}
-	return t
-}
-
-func (t *tables) path(p *path) int {
-	if i, ok := t.pathAt[p.key]; ok {
-		return i
+	for _, w := range c.Stats.Paths {
+		all.Paths = append(all.Paths, [2]int{t.path(w.Path), w.Count})
 	}
-	m := t.machine(p)
-	d := dataPath{Machine: m, Edges: []int{}}
-	for _, s := range p.steps {
-		d.Edges = append(d.Edges, t.machines[m].edge(dataEdge{string(s.From), string(s.Trigger), string(s.To), s.Row}))
+	for e, d := range c.Edges {
+		m := t.machineNamed(e.Machine, e.From)
+		times := edgeTimes{Machine: m, Edge: t.machines[m].edge(dataEdge{e.From, e.Trigger, e.To, e.Row}), Max: d.Max}
+		d.Each(func(us int64, n int) { times.Times = append(times.Times, us, int64(n)) })
+		all.Edges = append(all.Edges, times)
 	}
-	t.paths = append(t.paths, d)
-	t.pathAt[p.key] = len(t.paths) - 1
-	return len(t.paths) - 1
-}
-
-// machine finds the machine of a path; its table is that of today, with whatever
-// older tables had besides added as it comes. Of a machine that has no table today
-// only what its records say is known.
-func (t *tables) machine(p *path) int {
-	i := slices.IndexFunc(t.machines, func(m machine) bool { return m.Name == p.machine })
-	if i >= 0 {
-		return i
+	for start, p := range c.Hours {
+		all.Hours = append(all.Hours, [4]int64{start.UnixMilli(), int64(p.Count), int64(p.Sent), int64(p.Gross)})
 	}
-	m := machine{Name: p.machine, Request: strings.HasPrefix(p.machine, "request"), Initial: string(p.steps[0].From),
-		Terminal: []string{}, Edges: []dataEdge{}}
-	for _, table := range fsm.Tables() {
-		if table.Name == p.machine {
-			m.take(table)
-		}
-	}
-	t.machines = append(t.machines, m)
-	return len(t.machines) - 1
-}
-
-func (m *machine) take(table fsm.Table) {
-	m.Initial = string(table.Initial)
-	for _, s := range table.Terminal {
-		m.Terminal = append(m.Terminal, string(s))
-	}
-	for _, row := range table.Rows {
-		if strings.HasSuffix(string(row.From), ":*") {
-			m.everywhere = append(m.everywhere, string(row.Trigger))
-		}
-	}
-	for _, row := range fsm.MustCompile(table).Rows() {
-		m.edge(dataEdge{string(row.From), string(row.Trigger), string(row.To), row.Spec})
-	}
-}
-
-func (m *machine) edge(e dataEdge) int {
-	if i := slices.Index(m.Edges, e); i >= 0 {
-		return i
-	}
-	m.Edges = append(m.Edges, e)
-	return len(m.Edges) - 1
-}
-
-// Flags of a row.
-const (
-	flagEstimated = 1 << iota
-	flagReread
-	flagCut
-	flagLimited // the client would not have shown all: three figures say how much
-)
-
-// rows are the records in columns of variable-length numbers.
-type rows struct {
-	columns [14][]byte
-	base    int64
-	last    int64
-}
-
-func newRows() *rows { return &rows{} }
-
-func (r *rows) put(column int, n int) {
-	r.columns[column] = binary.AppendUvarint(r.columns[column], uint64(n))
-}
-
-func (r *rows) putSigned(column int, n int64) {
-	r.columns[column] = binary.AppendVarint(r.columns[column], n)
-}
-
-func (r *rows) add(t *tables, e *entry, s saving) {
-	start := e.start.UnixMilli()
-	if r.base == 0 {
-		r.base, r.last = start, start
-	}
-	r.put(0, t.path(e.path))
-	r.put(1, t.tools.of(e.tool))
-	r.put(2, t.sessions.of(e.session))
-	r.put(3, t.clients.of(e.client))
-	why := e.why
-	if e.outcome == "responded" && e.isRequest() {
-		why = ""
-	}
-	r.put(4, t.ends.of([2]string{e.outcome, why}))
-	r.put(5, t.pruning.of(e.pruned()))
-	r.putSigned(6, start-r.last)
-	r.last = start
-	flags := 0
-	set := func(on bool, flag int) {
-		if on {
-			flags |= flag
-		}
-	}
-	set(e.tokens.Estimated, flagEstimated)
-	set(s.again, flagReread)
-	set(s.gross != 0, flagCut)
-	set(s.limited, flagLimited)
-	r.put(7, flags)
-	r.put(8, e.tokens.Raw)
-	r.put(9, e.tokens.Sent)
-	r.put(10, s.question)
-	r.put(11, e.bytes.Raw)
-	r.put(12, e.bytes.Sent)
-	if s.limited {
-		r.putSigned(13, int64(s.shown))
-		r.putSigned(13, int64(s.reread))
-		r.putSigned(13, int64(s.without))
-	}
-	last := int64(0)
-	for _, us := range e.micros {
-		r.putSigned(13, us-last)
-		last = us
-	}
-	id := strings.TrimPrefix(e.id, "req_")
-	id = id[:min(len(id), 8)]
-	r.put(13, len(id))
-	r.columns[13] = append(r.columns[13], id...)
-}
-
-// pack compresses the columns and makes text of them that needs no escaping.
-func (r *rows) pack() (string, error) {
-	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return "", err
-	}
-	for _, c := range r.columns {
-		var size [4]byte
-		binary.LittleEndian.PutUint32(size[:], uint32(len(c)))
-		if _, err := z.Write(append(size[:], c...)); err != nil {
-			return "", err
-		}
-	}
-	if err := z.Close(); err != nil {
-		return "", err
-	}
-	return base64.RawURLEncoding.EncodeToString(b.Bytes()), nil
+	return all
 }

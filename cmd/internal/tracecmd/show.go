@@ -11,11 +11,19 @@ import (
 	"text/tabwriter"
 	"time"
 	"unicode"
+
+	"mcp-pruner/states/audit"
 )
 
-// show prints the stats for people.
-func (s Stats) show(out io.Writer) error {
+// stats are shown for people.
+type stats audit.Stats
+
+// showStats prints the stats for people, what they rest on first.
+func showStats(out io.Writer, of audit.Stats) error {
+	s := stats(of)
 	var text bytes.Buffer
+	showProof(&text, s.Verdict)
+	fmt.Fprintln(&text)
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	s.showHead(w)
 	s.showSaved(w)
@@ -29,16 +37,19 @@ func (s Stats) show(out io.Writer) error {
 	return err
 }
 
-func (s Stats) showHead(w io.Writer) {
-	fmt.Fprintf(w, "%s and %s in %s of %s, %s to %s\n",
-		counted(s.Requests, "request"), counted(s.Runs, "run"), counted(s.Sessions, "session"), counted(s.Processes, "process"),
-		s.From.Format(time.RFC3339), s.To.Format(time.RFC3339))
+func (s stats) showHead(w io.Writer) {
+	fmt.Fprintf(w, "%s and %s in %s of %s", counted(s.Requests, "request"), counted(s.Runs, "run"), counted(s.Sessions, "session"),
+		counted(s.Processes, "process"))
+	if s.Records > 0 {
+		fmt.Fprintf(w, ", %s to %s", s.From.Format(time.RFC3339), s.To.Format(time.RFC3339))
+	}
+	fmt.Fprintln(w)
 	if s.Unreadable > 0 {
-		fmt.Fprintf(w, "%s lines are no records; \"mcp-pruner trace verify\" says why\n", count(s.Unreadable))
+		fmt.Fprintf(w, "not counted: %s without a record; \"mcp-pruner trace verify\" says why\n", counted(s.Unreadable, "line"))
 	}
 }
 
-func (s Stats) showSaved(w io.Writer) {
+func (s stats) showSaved(w io.Writer) {
 	fmt.Fprintf(w, "\nTOKENS (o200k)\n")
 	fmt.Fprintf(w, "from tools\t%s\t(%s bytes)\n", count(s.Tokens.Raw), count(s.Bytes.Raw))
 	fmt.Fprintf(w, "sent\t%s\t(%s bytes)\n", count(s.Tokens.Sent), count(s.Bytes.Sent))
@@ -54,25 +65,25 @@ func (s Stats) showSaved(w io.Writer) {
 	}
 }
 
-func (s Stats) showTools(w io.Writer) {
+func (s stats) showTools(w io.Writer) {
 	fmt.Fprintf(w, "\nTOOL\trequests\tfailed\ttokens in\tsent\tnet saved\tp50\tp95\tp99\tmax\n")
 	for _, t := range s.Tools {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", toolName(t.Tool), count(t.Count), count(t.Failed), count(t.Raw), count(t.Sent), count(t.Net), t.Latency)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", toolName(t.Tool), count(t.Count), count(t.Failed), count(t.Raw), count(t.Sent), count(t.Net), columns(t.Latency))
 	}
-	fmt.Fprintf(w, "all\t%s\t\t%s\t%s\t%s\t%s\n", count(s.Requests), count(s.Tokens.Raw), count(s.Tokens.Sent), count(s.Saved.Net), s.Latency)
+	fmt.Fprintf(w, "all\t%s\t\t%s\t%s\t%s\t%s\n", count(s.Requests), count(s.Tokens.Raw), count(s.Tokens.Sent), count(s.Saved.Net), columns(s.Latency))
 }
 
-func (s Stats) showOutcomes(w io.Writer) {
+func (s stats) showOutcomes(w io.Writer) {
 	fmt.Fprintf(w, "\nOUTCOME\twhy\ttool\tmachine\tcount\n")
 	for _, o := range s.Outcomes {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", printable(o.Outcome), orDash(printable(o.Why)), toolName(o.Tool), printable(o.Machine), count(o.Count))
 	}
 }
 
-func (s Stats) showPruner(w io.Writer) {
+func (s stats) showPruner(w io.Writer) {
 	p := s.Pruner
 	fmt.Fprintf(w, "\nPRUNER\tcalled %s\tapplied %s\tfailed %s\tcancelled %s\t%s\n",
-		count(p.Called), count(p.Applied), count(p.Failed), count(p.Cancelled), p.Latency)
+		count(p.Called), count(p.Applied), count(p.Failed), count(p.Cancelled), columns(p.Latency))
 	for _, reason := range slices.Sorted(maps.Keys(p.Failures)) {
 		fmt.Fprintf(w, "failed\t%s\t%s\n", printable(reason), count(p.Failures[reason]))
 	}
@@ -81,7 +92,7 @@ func (s Stats) showPruner(w io.Writer) {
 	}
 }
 
-func (s Stats) showPaths(w io.Writer) {
+func (s stats) showPaths(w io.Writer) {
 	fmt.Fprintf(w, "\nWAY\tshare\t%sends in\ttriggers\n", s.machine("machine"))
 	for _, p := range s.Paths {
 		fmt.Fprintf(w, "%s\t%s\t%s%s\t%s\n", count(p.Count), percent(p.Share), s.machine(p.Machine),
@@ -89,15 +100,15 @@ func (s Stats) showPaths(w io.Writer) {
 	}
 }
 
-func (s Stats) showStates(w io.Writer) {
+func (s stats) showStates(w io.Writer) {
 	fmt.Fprintf(w, "\nTIME IN STATE\t%stimes\tp50\tp95\tp99\tmax\n", s.machine("machine"))
 	for _, st := range s.States {
-		fmt.Fprintf(w, "%s\t%s%s\t%s\n", printable(st.State), s.machine(st.Machine), count(st.Count), st.Latency)
+		fmt.Fprintf(w, "%s\t%s%s\t%s\n", printable(st.State), s.machine(st.Machine), count(st.Count), columns(st.Latency))
 	}
 }
 
 // machine is a column that tells machines apart, where there are several.
-func (s Stats) machine(name string) string {
+func (s stats) machine(name string) string {
 	for _, p := range s.Paths {
 		if p.Machine != s.Paths[0].Machine {
 			return printable(name) + "\t"
@@ -106,8 +117,8 @@ func (s Stats) machine(name string) string {
 	return ""
 }
 
-// String is the four figures as columns.
-func (l Latency) String() string {
+// columns are the four figures of a latency.
+func columns(l audit.Latency) string {
 	return span(l.P50) + "\t" + span(l.P95) + "\t" + span(l.P99) + "\t" + span(l.Max)
 }
 

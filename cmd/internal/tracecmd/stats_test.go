@@ -14,6 +14,7 @@ import (
 
 	"mcp-pruner/fsm"
 	"mcp-pruner/fsm/trace"
+	"mcp-pruner/states/audit"
 )
 
 // made is a trace of requests that are told apart by what matters here.
@@ -69,12 +70,13 @@ func traceOf(t *testing.T, requests ...made) string {
 	return path
 }
 
-func statsOf(t *testing.T, args ...string) Stats {
+func statsOf(t *testing.T, args ...string) audit.Stats {
 	t.Helper()
 	stdout, stderr, code := runTrace(t, append([]string{"stats", "--json"}, args...)...)
-	require.Equal(t, exitOK, code, stderr)
-	var s Stats
+	require.Empty(t, stderr)
+	var s audit.Stats
 	require.NoError(t, json.Unmarshal([]byte(stdout), &s))
+	require.Equal(t, s.Verdict.OK, code == exitOK)
 	return s
 }
 
@@ -85,42 +87,42 @@ func TestNetIsWhatIsLeftOfTheSaving(t *testing.T) {
 	with := func(m made, change func(*made)) made { change(&m); return m }
 	for name, c := range map[string]struct {
 		requests []made
-		want     Saved
+		want     audit.Saved
 	}{
 		"pruned and left at that": {[]made{pruned},
-			Saved{Gross: 800, Questions: 10, Without: 1000, Net: 790, NetShare: .79}},
+			audit.Saved{Gross: 800, Questions: 10, Without: 1000, Net: 790, NetShare: .79}},
 		"nothing pruned": {[]made{whole, whole},
-			Saved{Without: 2000}},
+			audit.Saved{Without: 2000}},
 		"a question in vain": {[]made{with(whole, func(m *made) { m.question = 10 })},
-			Saved{Questions: 10, Without: 1000, Net: -10, NetShare: -.01}},
+			audit.Saved{Questions: 10, Without: 1000, Net: -10, NetShare: -.01}},
 		"the whole of it afterwards": {[]made{pruned, whole},
-			Saved{Gross: 800, Questions: 10, Rereads: 1000, RereadsOf: 1, Without: 1000, Net: -210, NetShare: -.21}},
+			audit.Saved{Gross: 800, Questions: 10, Rereads: 1000, RereadsOf: 1, Without: 1000, Net: -210, NetShare: -.21}},
 		"and again, which would have happened anyway": {[]made{pruned, whole, whole},
-			Saved{Gross: 800, Questions: 10, Rereads: 1000, RereadsOf: 1, Without: 2000, Net: -210, NetShare: -.105}},
+			audit.Saved{Gross: 800, Questions: 10, Rereads: 1000, RereadsOf: 1, Without: 2000, Net: -210, NetShare: -.105}},
 		"another question about it": {[]made{pruned, pruned},
-			Saved{Gross: 1600, Questions: 20, Rereads: 200, RereadsOf: 1, OfRereads: 800, Without: 1000, Net: 580, NetShare: .58}},
+			audit.Saved{Gross: 1600, Questions: 20, Rereads: 200, RereadsOf: 1, OfRereads: 800, Without: 1000, Net: 580, NetShare: .58}},
 		"something else": {[]made{pruned, with(whole, func(m *made) { m.subject = "g" })},
-			Saved{Gross: 800, Questions: 10, Without: 2000, Net: 790, NetShare: .395}},
+			audit.Saved{Gross: 800, Questions: 10, Without: 2000, Net: 790, NetShare: .395}},
 		"in another session": {[]made{pruned, with(whole, func(m *made) { m.session = "z" })},
-			Saved{Gross: 800, Questions: 10, Without: 2000, Net: 790, NetShare: .395}},
+			audit.Saved{Gross: 800, Questions: 10, Without: 2000, Net: 790, NetShare: .395}},
 		"a failed try is no re-read of all": {[]made{pruned, with(whole, func(m *made) { m.failed = true; m.raw, m.sent = 5, 5 }), whole},
-			Saved{Gross: 800, Questions: 10, Rereads: 1005, RereadsOf: 2, Without: 1000, Net: -215, NetShare: -.215}},
+			audit.Saved{Gross: 800, Questions: 10, Rereads: 1005, RereadsOf: 2, Without: 1000, Net: -215, NetShare: -.215}},
 		"the whole of it in three ranges": {[]made{pruned, part, part, part},
-			Saved{Gross: 800, Questions: 10, Rereads: 1200, RereadsOf: 3, Without: 1000, Net: -410, NetShare: -.41}},
+			audit.Saved{Gross: 800, Questions: 10, Rereads: 1200, RereadsOf: 3, Without: 1000, Net: -410, NetShare: -.41}},
 		"other lines, and more of them, than were pruned": {[]made{pruned, with(part, func(m *made) { m.raw, m.sent = 2000, 2000 }), whole},
-			Saved{Gross: 800, Questions: 10, Rereads: 3000, RereadsOf: 2, Without: 1000, Net: -2210, NetShare: -2.21}},
+			audit.Saved{Gross: 800, Questions: 10, Rereads: 3000, RereadsOf: 2, Without: 1000, Net: -2210, NetShare: -2.21}},
 		"less of it than there was": {[]made{pruned, with(whole, func(m *made) { m.raw, m.sent = 300, 300 }), whole, whole},
-			Saved{Gross: 800, Questions: 10, Rereads: 1300, RereadsOf: 2, Without: 2000, Net: -510, NetShare: -.255}},
+			audit.Saved{Gross: 800, Questions: 10, Rereads: 1300, RereadsOf: 2, Without: 2000, Net: -510, NetShare: -.255}},
 		"recovered, and then the whole of it": {[]made{pruned, with(part, func(m *made) { m.tool = "recover_text" }), whole},
-			Saved{Gross: 800, Questions: 10, Rereads: 1400, RereadsOf: 2, Without: 1000, Net: -610, NetShare: -.61}},
+			audit.Saved{Gross: 800, Questions: 10, Rereads: 1400, RereadsOf: 2, Without: 1000, Net: -610, NetShare: -.61}},
 		"recovered from who knows where": {[]made{with(part, func(m *made) { m.tool, m.subject = "recover_text", "r" }), whole},
-			Saved{Rereads: 400, RereadsOf: 1, Without: 1000, Net: -400, NetShare: -.4}},
+			audit.Saved{Rereads: 400, RereadsOf: 1, Without: 1000, Net: -400, NetShare: -.4}},
 		"recovered in a trace that says nothing of subjects": {[]made{with(whole, func(m *made) { m.tool, m.subject = "recover_text", "" })},
-			Saved{Rereads: 1000, RereadsOf: 1, Net: -1000}},
+			audit.Saved{Rereads: 1000, RereadsOf: 1, Net: -1000}},
 		"more than Codex shows": {[]made{{client: "codex-mcp-client", session: "s", subject: "f", raw: 24_000, sent: 2000, question: 10}},
-			Saved{Gross: 22_000, NotShown: 12_000, Questions: 10, Without: 12_000, Net: 9990, NetShare: 9.99 / 12}},
+			audit.Saved{Gross: 22_000, NotShown: 12_000, Questions: 10, Without: 12_000, Net: 9990, NetShare: 9.99 / 12}},
 		"more than Claude shows": {[]made{{client: "claude-code", session: "s", subject: "f", raw: 250_000, sent: 25_000, question: 10}},
-			Saved{Gross: 225_000, NotShown: 125_000, Questions: 10, Without: 125_000, Net: 99_990, NetShare: 99.99 / 125}},
+			audit.Saved{Gross: 225_000, NotShown: 125_000, Questions: 10, Without: 125_000, Net: 99_990, NetShare: 99.99 / 125}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := statsOf(t, traceOf(t, c.requests...)).Saved
@@ -142,22 +144,27 @@ func TestStatsCanBeNarrowed(t *testing.T) {
 	pruned := made{session: "a", subject: "f", raw: 1000, sent: 100, question: 10}
 	path2 := traceOf(t, pruned, made{session: "a", subject: "f", raw: 1000, sent: 1000})
 	assert.Equal(t, -1000, statsOf(t, "--since", "2026-11-21T01:00:00Z", path2).Saved.Net, "what was pruned before that time is known")
-	_, stderr, code := runTrace(t, "stats", "--session", "nobody", path)
-	assert.Equal(t, exitBad, code)
-	assert.Contains(t, stderr, "there is no such record")
+	assert.Equal(t, 3, statsOf(t, "--until", "2026-11-21T01:30:00Z", path).Tokens.Raw)
+	assert.Equal(t, 2, statsOf(t, "--since", "2026-11-21T00:30:00Z", "--until", "2026-11-21T02:00:00Z", path).Tokens.Raw, "until is excluded")
+	path3 := traceOf(t, made{client: "x", tool: "grep", raw: 1, sent: 1}, made{client: "y", raw: 2, sent: 2})
+	assert.Equal(t, 1, statsOf(t, "--tool", "grep", path3).Tokens.Raw)
+	assert.Equal(t, 2, statsOf(t, "--client", "y", path3).Tokens.Raw)
+	none := statsOf(t, "--session", "nobody", path)
+	assert.Zero(t, none.Records)
+	assert.Equal(t, 3, none.Verdict.Records, "the verdict is that of the whole trace")
 }
 
 func TestStatsOfTheSample(t *testing.T) {
 	s := statsOf(t, "../../../testdata/audit/requests.jsonl")
 	assert.Equal(t, 24, s.Requests)
 	assert.Equal(t, 4, s.Sessions)
-	assert.Equal(t, Pruner{
+	assert.Equal(t, audit.Pruner{
 		Called: 8, Applied: 5, Failed: 3, Failures: map[string]int{"http_error": 3},
 		Skipped: map[string]int{"disabled_or_unconfigured": 3, "no_focus_question": 8, "output_empty": 1}, Latency: s.Pruner.Latency,
 	}, s.Pruner)
-	assert.Contains(t, s.Outcomes, Outcome{Machine: "request", Tool: "bash", Outcome: "tool_error", Why: "nonzero_exit", Count: 1})
-	assert.Contains(t, s.Outcomes, Outcome{Machine: "request", Tool: "bash", Outcome: "internal_error", Why: "cancelled", Count: 1})
-	assert.Contains(t, s.Outcomes, Outcome{Machine: "request", Outcome: "invalid_request", Count: 1})
+	assert.Contains(t, s.Outcomes, audit.Outcome{Machine: "request", Tool: "bash", Outcome: "tool_error", Why: "nonzero_exit", Count: 1})
+	assert.Contains(t, s.Outcomes, audit.Outcome{Machine: "request", Tool: "bash", Outcome: "internal_error", Why: "cancelled", Count: 1})
+	assert.Contains(t, s.Outcomes, audit.Outcome{Machine: "request", Outcome: "invalid_request", Count: 1})
 	shares := 0.0
 	for _, p := range s.Paths {
 		shares += p.Share
@@ -170,18 +177,6 @@ func TestStatsOfTheSample(t *testing.T) {
 		"accept arguments_valid tool_succeeded output_captured eligible pruned written"} {
 		assert.Contains(t, stdout, want)
 	}
-}
-
-func TestLatencyIsTheNearestRank(t *testing.T) {
-	var d durations
-	for us := range 1000 {
-		d.add(int64(us + 1))
-	}
-	assert.Equal(t, Latency{P50: 500, P95: 950, P99: 990, Max: 1000}, d.latency())
-	assert.Equal(t, Latency{7, 7, 7, 7}, durations{7}.latency())
-	assert.Equal(t, Latency{7, 9, 9, 9}, durations{9, 7}.latency(), "half of two is one")
-	assert.Equal(t, Latency{2, 3, 3, 3}, durations{3, 1, 2}.latency())
-	assert.Equal(t, Latency{}, durations{}.latency())
 }
 
 func TestNumbersAreWordedForPeople(t *testing.T) {
@@ -227,7 +222,7 @@ func TestRecordsOfNoStepsAreLeftOut(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, trace.AppendRecord(lines, empty), 0o600))
 	s := statsOf(t, path)
 	assert.Equal(t, []int{3, 1}, []int{s.Records, s.Unreadable})
-	stdout, stderr, code := runTrace(t, "stats", path)
-	assert.Equal(t, exitOK, code, stderr)
-	assert.Contains(t, stdout, "1 lines are no records")
+	stdout, _, code := runTrace(t, "stats", path)
+	assert.Equal(t, exitBad, code)
+	assert.Contains(t, stdout, "not counted: 1 line without a record")
 }

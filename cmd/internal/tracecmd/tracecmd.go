@@ -1,15 +1,19 @@
-// Package tracecmd is `mcp-pruner trace`: what can be done with the trace of a
-// server or runner.
+// Package tracecmd is `mcp-pruner trace`: the verbs that verify, sum up, list and draw
+// the trace of a server or runner.
 package tracecmd
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/states/audit"
 )
 
 // Exit codes.
@@ -20,14 +24,13 @@ const (
 
 // settings are the command line, checked.
 type settings struct {
-	all    bool
-	json   bool
-	heads  string
-	output string
-	since  string
-	filter filter
-	limit  int
-	files  []string
+	all          bool
+	json, csv    bool
+	heads        string
+	output       string
+	since, until string
+	selection    audit.Selection
+	files        []string
 }
 
 // Command is the verb and those below it.
@@ -38,23 +41,24 @@ func Command(p command.Process) *cobra.Command {
 		Long: `Reads traces as MCP_PRUNER_TRACE makes them. Without FILE it is the file that
 variable names; "-" is the standard input. Files that a trace was rotated into, by
 the server or by others, are read from the oldest on, whatever the order of the
-arguments; with a pipe among them, as they are given.
+arguments.
 
 The exit status is 0 when the trace is in order, 1 when it is not or cannot be read,
 and 2 for a wrong command line.`,
 		Example: `  MCP_PRUNER_TRACE=trace.jsonl mcp-pruner        serve, and keep a trace
   mcp-pruner trace verify trace.jsonl
   mcp-pruner trace stats --since 24h trace.jsonl
+  mcp-pruner trace list --tool bash --csv trace.jsonl
   mcp-pruner trace report -o report.html trace.jsonl*`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return command.Usagef("there is no command %q", args[0])
 			}
-			return command.Usagef("verify, heads, stats or report?")
+			return command.Usagef("verify, heads, stats, list or report?")
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	c.AddCommand(verifyCommand(p), headsCommand(p), statsCommand(p), reportCommand(p))
+	c.AddCommand(verifyCommand(p), headsCommand(p), statsCommand(p), listCommand(p), reportCommand(p))
 	return c
 }
 
@@ -63,33 +67,53 @@ func verifyCommand(p command.Process) *cobra.Command {
 	c := verb(p, &s, runVerify, "verify [FILE...]", "Check every record and that no line was changed, taken out or put in",
 		`Replays every record against the table of the version that wrote it, and checks that
 no line was changed, taken out or put in.`)
-	c.Flags().StringVar(&s.heads, "heads", "", "an event log or the output of trace heads, kept elsewhere: shows what was cut off or invented")
 	c.Flags().BoolVar(&s.all, "all", false, "name every problem, not only the first")
 	c.Flags().BoolVar(&s.json, "json", false, "print JSON")
-	return c
+	return comparing(c, &s)
 }
+
+func headsCommand(p command.Process) *cobra.Command {
+	var s settings
+	return verb(p, &s, runHeads, "heads [FILE...]", "Print the state of each process' chain, to be kept elsewhere",
+		`Prints a JSON line for each process in the trace: how many lines it wrote, the hash of
+the last, and the key of the next seal. Kept where the audited agent cannot write, they
+show later that nothing was cut off or put in its place: trace verify --heads. A server
+reports its heads in its event log at start, every 1,000 lines and at its end.`)
+}
+
+const selects = `Verifies the trace first and shows the verdict; the exit status is 1 when the trace is
+not in order.`
 
 func statsCommand(p command.Process) *cobra.Command {
 	var s settings
-	c := verb(p, &s, runStats, "stats [FILE...]", "Requests, outcomes, latency per state, bytes and tokens saved", "")
+	c := verb(p, &s, runStats, "stats [FILE...]", "Requests, outcomes, latency per state, bytes and tokens saved", selects)
 	c.Flags().BoolVar(&s.json, "json", false, "print JSON")
-	return selecting(c, &s)
+	return selecting(comparing(c, &s), &s)
+}
+
+func listCommand(p command.Process) *cobra.Command {
+	var s settings
+	c := verb(p, &s, runList, "list [FILE...]", "The records, one a line: for people, or as CSV or JSON lines",
+		selects+` The verdict goes to the standard error.`)
+	c.Flags().BoolVar(&s.json, "json", false, "print a JSON object a line")
+	c.Flags().BoolVar(&s.csv, "csv", false, "print CSV, with the names of the columns first")
+	return selecting(comparing(c, &s), &s)
 }
 
 func reportCommand(p command.Process) *cobra.Command {
 	var s settings
-	c := verb(p, &s, runReport, "report [FILE...]", "The same as one HTML page", "")
+	c := verb(p, &s, runReport, "report [FILE...]", "The same as one HTML page", selects)
 	c.Flags().StringVarP(&s.output, "output", "o", "report.html", `where the report goes; "-" is the standard output`)
-	return selecting(c, &s)
+	return selecting(comparing(c, &s), &s)
 }
 
 // verb makes one of the verbs that read traces.
-func verb(p command.Process, s *settings, run func(settings, io.Reader, io.Writer) (int, error), use, short, long string) *cobra.Command {
+func verb(p command.Process, s *settings, run func(command.Process, settings) (int, error), use, short, long string) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Long: long, RunE: func(_ *cobra.Command, files []string) error {
 		if err := s.complete(p, files); err != nil {
 			return command.Usagef("%w", err)
 		}
-		code, err := run(*s, p.Stdin, p.Stdout)
+		code, err := run(p, *s)
 		if err != nil {
 			return err
 		}
@@ -97,17 +121,29 @@ func verb(p command.Process, s *settings, run func(settings, io.Reader, io.Write
 	}}
 }
 
+func comparing(c *cobra.Command, s *settings) *cobra.Command {
+	c.Flags().StringVar(&s.heads, "heads", "", "an event log or the output of trace heads, kept elsewhere: shows what was cut off or invented")
+	return c
+}
+
 // selecting adds the flags that choose records.
 func selecting(c *cobra.Command, s *settings) *cobra.Command {
-	c.Flags().StringVar(&s.since, "since", "", "only what started since then: 24h, 2026-11-21 or 2026-11-21T04:00:00Z")
-	c.Flags().StringVar(&s.filter.session, "session", "", "only this session")
-	c.Flags().IntVar(&s.limit, "limit", 0, "bytes the client shows of one result (default: what is known of the client)")
+	f := c.Flags()
+	f.StringVar(&s.since, "since", "", "only what started since then: 24h, 2026-11-21 or 2026-11-21T04:00:00Z")
+	f.StringVar(&s.until, "until", "", "only what started before then")
+	f.StringVar(&s.selection.Session, "session", "", "only this session")
+	f.StringVar(&s.selection.Tool, "tool", "", "only calls of this tool")
+	f.StringVar(&s.selection.Client, "client", "", "only what this client asked for")
+	f.IntVar(&s.selection.Limit, "limit", 0, "bytes the client shows of one result (default: what is known of the client)")
 	return c
 }
 
 func (s *settings) complete(p command.Process, files []string) error {
-	if s.limit < 0 {
-		return fmt.Errorf("--limit is a number of bytes, not %d", s.limit)
+	if s.selection.Limit < 0 {
+		return fmt.Errorf("--limit is a number of bytes, not %d", s.selection.Limit)
+	}
+	if s.json && s.csv {
+		return errors.New("--json or --csv?")
 	}
 	s.files = files
 	if len(files) == 0 {
@@ -117,29 +153,115 @@ func (s *settings) complete(p command.Process, files []string) error {
 		}
 		s.files = []string{file}
 	}
-	return s.filter.from(s.since)
+	for flag, bound := range map[string]*time.Time{"since": &s.selection.Since, "until": &s.selection.Until} {
+		text := map[string]string{"since": s.since, "until": s.until}[flag]
+		if text == "" {
+			continue
+		}
+		var err error
+		if *bound, err = audit.ParseTime(text, time.Now()); err != nil {
+			return fmt.Errorf("--%s %w", flag, err)
+		}
+	}
+	return nil
 }
 
-func runVerify(s settings, stdin io.Reader, stdout io.Writer) (int, error) {
+// verified verifies the trace and hands it to use while its files are open.
+func (s settings) verified(stdin io.Reader, all bool, use func(*audit.Trace) error) error {
 	known, err := headsFrom(s.heads)
 	if err != nil {
-		return exitBad, err
-	}
-	var verified *verifier
-	err = with(s.files, stdin, func(sources []source) (err error) {
-		verified, err = verifySources(sources, s.all, known)
 		return err
+	}
+	return audit.Open(s.files, stdin, func(sources []*audit.Source) error {
+		t, err := audit.Verify(sources, audit.Options{All: all, Heads: known})
+		if err != nil {
+			return err
+		}
+		return use(t)
+	})
+}
+
+func headsFrom(file string) (*audit.Heads, error) {
+	if file == "" {
+		return nil, nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	h, err := audit.ReadHeads(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return h, nil
+}
+
+// exitFor is the exit code for a verdict.
+func exitFor(v audit.Verdict) int {
+	if v.OK {
+		return exitOK
+	}
+	return exitBad
+}
+
+func runVerify(p command.Process, s settings) (int, error) {
+	var v audit.Verdict
+	err := s.verified(p.Stdin, s.all, func(t *audit.Trace) error {
+		v = t.Verdict()
+		return nil
+	})
+	switch {
+	case err != nil:
+		return exitBad, err
+	case s.json:
+		return exitFor(v), writeJSON(p.Stdout, v)
+	default:
+		return exitFor(v), showVerdict(p.Stdout, v)
+	}
+}
+
+func runHeads(p command.Process, s settings) (int, error) {
+	e := json.NewEncoder(p.Stdout)
+	err := s.verified(p.Stdin, true, func(t *audit.Trace) error {
+		for _, h := range t.Heads() {
+			if err := e.Encode(h); err != nil {
+				return err
+			}
+		}
+		if !t.Verdict().OK {
+			return errors.New(`the trace is not in order, "trace verify" says why`)
+		}
+		return nil
 	})
 	if err != nil {
 		return exitBad, err
 	}
-	v := verified.verdict
-	code := exitOK
-	if !v.OK {
-		code = exitBad
+	return exitOK, nil
+}
+
+func runStats(p command.Process, s settings) (int, error) {
+	var stats audit.Stats
+	err := s.verified(p.Stdin, true, func(t *audit.Trace) error {
+		c, err := t.Summarize(s.selection, nil)
+		if err == nil {
+			stats = c.Stats
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return exitBad, err
+	case s.json:
+		return exitFor(stats.Verdict), writeJSON(p.Stdout, stats)
+	default:
+		return exitFor(stats.Verdict), showStats(p.Stdout, stats)
 	}
-	if s.json {
-		return code, v.json(stdout)
-	}
-	return code, v.show(stdout)
+}
+
+func writeJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }

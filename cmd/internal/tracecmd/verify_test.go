@@ -19,15 +19,21 @@ import (
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/fsm"
 	"mcp-pruner/fsm/trace"
+	"mcp-pruner/states/audit"
 )
 
-func verifyText(t testing.TB, texts ...[]byte) verdict {
+func verifyText(t testing.TB, texts ...[]byte) audit.Verdict {
 	t.Helper()
-	var sources []source
+	return verified(t, texts...).Verdict()
+}
+
+func verified(t testing.TB, texts ...[]byte) *audit.Trace {
+	t.Helper()
+	var sources []*audit.Source
 	for i, text := range texts {
-		sources = append(sources, source{fmt.Sprintf("trace%d", i+1), bytes.NewReader(text)})
+		sources = append(sources, audit.NewSource(fmt.Sprintf("trace%d", i+1), bytes.NewReader(text)))
 	}
-	v, err := verify(sources, true)
+	v, err := audit.Verify(sources, audit.Options{All: true})
 	require.NoError(t, err)
 	return v
 }
@@ -118,7 +124,7 @@ func TestATraceThatWasTamperedWithIsFound(t *testing.T) {
 			r.Writer, r.Seq, r.Prev = first.Writer, first.Seq+1, first.Link
 			r.ID = first.ID
 			return append(append(l[:len(l)-1], append(l[len(l)-1], '\n')), seal(r))
-		}, "there is a record of"},
+		}, "there is a record of its id already, in trace1 line"},
 		"a record that amends nothing": {func(l [][]byte) [][]byte {
 			r := amendmentOf(t, responded(t, l))
 			r.Seq, r.Prev = 1, ""
@@ -221,12 +227,11 @@ func TestAWriteThatFailedIsAmended(t *testing.T) {
 	require.Empty(t, v.Problems)
 	assert.Equal(t, 1, v.Amended)
 
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	require.NoError(t, os.WriteFile(path, append(first, second...), 0o600))
-	l, err := load(settings{files: []string{path}}, nil)
+	c, err := verified(t, append(slices.Clone(first), second...)).Summarize(audit.Selection{}, nil)
 	require.NoError(t, err)
-	require.Len(t, l.entries, 1)
-	assert.Equal(t, "internal_error", l.entries[0].outcome)
+	require.Len(t, c.Stats.Outcomes, 1)
+	assert.Equal(t, "internal_error", c.Stats.Outcomes[0].Outcome)
+	assert.Equal(t, 1, c.Stats.Records)
 
 	assert.Contains(t, verifyText(t, append(slices.Clone(first), append(second, second...)...)).Problems[0], "copied or moved")
 }
@@ -265,7 +270,7 @@ func TestVerifyTellsWhereAndWhy(t *testing.T) {
 	assert.Regexp(t, `(?m)^BAD: .*trace\.jsonl: line 1: it ends in req:\w+, which is not a terminal state$`, stdout)
 	stdout, _, code = runTrace(t, "verify", "--json", path)
 	assert.Equal(t, exitBad, code)
-	var v verdict
+	var v audit.Verdict
 	require.NoError(t, json.Unmarshal([]byte(stdout), &v))
 	assert.False(t, v.OK)
 	assert.Len(t, v.Problems, 1)
@@ -277,11 +282,13 @@ func TestWrongUseIsSaid(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "verify, heads, stats or report?"},
+		{nil, "verify, heads, stats, list or report?"},
 		{[]string{"eat"}, `there is no command "eat"`},
 		{[]string{"verify"}, "which FILE?"},
 		{[]string{"verify", "--since", "24h", "x"}, "unknown flag: --since"},
 		{[]string{"stats", "--since", "soon", "x"}, `--since "soon" is neither a duration`},
+		{[]string{"list", "--until", "soon", "x"}, `--until "soon" is neither a duration`},
+		{[]string{"list", "--csv", "--json", "x"}, "--json or --csv?"},
 		{[]string{"stats", "--limit", "-1", "x"}, "--limit is a number of bytes, not -1"},
 	} {
 		_, stderr, code := runTrace(t, c.args...)
@@ -317,13 +324,11 @@ func TestFilesAreReadInTheOrderOfTheirTimes(t *testing.T) {
 	assert.Contains(t, stdout, "ok: 400 records")
 	assert.NotContains(t, stdout, "note:")
 
-	in, out, err := os.Pipe()
-	require.NoError(t, err)
-	require.NoError(t, out.Close())
-	defer in.Close()
-	given := []source{{"-", in}, {"b", strings.NewReader(string(lines[1]))}, {"a", strings.NewReader(string(lines[0]))}}
-	assert.Equal(t, slices.Clone(given), inOrder(given), "a pipe is read where it stands, and so are all others")
-	assert.Equal(t, "a", inOrder(given[1:])[0].name)
+	pipe := bytes.NewReader(bytes.Join(lines[300:], []byte("\n")))
+	var out bytes.Buffer
+	p := command.Process{Args: append([]string{"verify", "-"}, files[1:]...), Stdin: pipe, Stdout: &out, Stderr: &out}
+	assert.Equal(t, exitOK, command.Verb(t.Context(), Command(p), p), "a pipe is put in order, too")
+	assert.Contains(t, out.String(), "ok: 400 records")
 }
 
 // The variable names the trace when no argument does.
@@ -356,7 +361,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on 
 func TestAVerdictThatCannotBeWrittenIsNone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	require.NoError(t, os.WriteFile(path, newGenerator(t).trace(3), 0o600))
-	for _, args := range [][]string{{"verify", path}, {"verify", "--json", path}, {"stats", path}, {"report", "-o", "-", path}} {
+	for _, args := range [][]string{{"verify", path}, {"verify", "--json", path}, {"stats", path}, {"list", path}, {"list", "--csv", path}, {"report", "-o", "-", path}} {
 		var stderr bytes.Buffer
 		assert.Equal(t, exitBad, execute(t, args, full{}, &stderr), args)
 		assert.Contains(t, stderr.String(), "no space left on device", args)

@@ -86,32 +86,57 @@
 
   // --- figures, as trace stats computes them -----------------------------
 
-  const at = (sorted, percent) => sorted.length ? sorted[Math.ceil(percent * sorted.length / 100) - 1] : 0; // nearest rank
-  const latency = (times) => {
-    const sorted = Float64Array.from(times).sort();
-    return { n: sorted.length, p50: at(sorted, 50), p95: at(sorted, 95), p99: at(sorted, 99), max: sorted.length ? sorted[sorted.length - 1] : 0 };
+  // Times counts durations to ten significant bits.
+  class Times {
+    counts = new Map();
+    n = 0;
+    max = 0;
+    add(us, n = 1) {
+      us = Math.max(us, 0);
+      let width = 1;
+      while (us / width >= 1024) width *= 2;
+      const rounded = width > 1 ? Math.floor(us / width) * width + width / 2 : us;
+      this.counts.set(rounded, (this.counts.get(rounded) || 0) + n);
+      this.n += n;
+      this.max = Math.max(this.max, us);
+    }
+    merge(other) {
+      for (const [us, n] of other.counts) this.counts.set(us, (this.counts.get(us) || 0) + n);
+      this.n += other.n;
+      this.max = Math.max(this.max, other.max);
+    }
+  }
+  const latency = (times) => { // by the nearest rank
+    const sorted = [...times.counts].sort((a, b) => a[0] - b[0]), l = { n: times.n, p50: 0, p95: 0, p99: 0, max: times.max };
+    let seen = 0;
+    for (const [us, n] of sorted) {
+      for (const percent of [50, 95, 99]) {
+        const rank = Math.ceil(percent * times.n / 100);
+        if (seen < rank && rank <= seen + n) l['p' + percent] = Math.min(us, times.max);
+      }
+      seen += n;
+    }
+    return l;
   };
-  const push = (map, key, value) => { const list = map.get(key); if (list) list.push(value); else map.set(key, [value]); };
+  const into = (map, key) => { if (!map.has(key)) map.set(key, new Times()); return map.get(key); };
+  const edgeKey = (machine, edge) => machine * 65536 + edge;
 
   function summarize(list) {
     const s = {
       requests: 0, runs: 0, failed: 0, applied: 0, prunerFailed: 0, prunerCancelled: 0, estimated: 0, raw: 0, sent: 0, rawBytes: 0, sentBytes: 0,
-      gross: 0, notShown: 0, questions: 0, rereads: 0, rereadsOf: 0, ofRereads: 0, without: 0, net: 0, sessions: new Set(),
-      tools: new Map(), machines: new Map(), states: new Map(), edges: new Map(), paths: new Map(), took: [],
+      gross: 0, notShown: 0, questions: 0, rereads: 0, rereadsOf: 0, ofRereads: 0, without: 0, net: 0,
+      tools: new Map(), machines: new Map(), edges: new Map(), paths: new Map(),
     };
+    const sessions = new Set(), took = new Times();
     for (const r of list) {
       const path = data.paths[r.path];
       s.paths.set(r.path, (s.paths.get(r.path) || 0) + 1);
       s.machines.set(path.machine, (s.machines.get(path.machine) || 0) + 1);
-      if (data.sessions[r.session]) s.sessions.add(r.session);
-      for (let i = 0; i < r.steps.length; i++) {
-        const key = path.machine * 4096 + path.edges[i];
-        push(s.edges, key, r.steps[i]);
-        push(s.states, path.machine + ' ' + data.machines[path.machine].edges[path.edges[i]].from, r.steps[i]);
-      }
+      if (data.sessions[r.session]) sessions.add(r.session);
+      for (let i = 0; i < r.steps.length; i++) into(s.edges, edgeKey(path.machine, path.edges[i])).add(r.steps[i]);
       if (!data.machines[path.machine].request) { s.runs++; continue; }
       s.requests++;
-      s.took.push(r.took);
+      took.add(r.took);
       const how = data.pruning[r.pruning][0];
       if (how === 'applied') s.applied++;
       if (how === 'failed') s.prunerFailed++;
@@ -123,17 +148,45 @@
       s.gross += r.gross; s.questions += r.question; s.rereads += r.reread; s.without += r.without; s.net += r.net;
       if (r.flags & FLAG.reread) { s.rereadsOf++; s.ofRereads += r.gross; } else s.notShown += r.gross - r.shown;
       let t = s.tools.get(r.tool);
-      if (!t) s.tools.set(r.tool, t = { count: 0, failed: 0, raw: 0, sent: 0, gross: 0, net: 0, took: [] });
-      t.count++; t.raw += r.raw; t.sent += r.sent; t.gross += r.gross; t.net += r.net; t.took.push(r.took);
+      if (!t) s.tools.set(r.tool, t = { count: 0, failed: 0, raw: 0, sent: 0, gross: 0, net: 0, took: new Times() });
+      t.count++; t.raw += r.raw; t.sent += r.sent; t.gross += r.gross; t.net += r.net; t.took.add(r.took);
       if (bad) t.failed++;
     }
-    s.latency = latency(s.took);
+    for (const t of s.tools.values()) t.p50 = latency(t.took).p50;
+    s.latency = latency(took);
+    s.sessions = sessions.size;
+    s.points = list.filter(isRequest).map((r) => [r.start, 1, r.sent, Math.max(0, r.gross)]);
+    return s;
+  }
+
+  // totals are the figures of all records, also of those that are not here one by one.
+  function totals({ stats, tools, paths, edges, hours }) {
+    const { pruner, saved_tokens: saved, tokens, bytes } = stats;
+    const s = {
+      requests: stats.requests, runs: stats.runs, failed: stats.tools.reduce((sum, t) => sum + t.failed, 0), sessions: stats.sessions,
+      applied: pruner.applied, prunerFailed: pruner.failed, prunerCancelled: pruner.cancelled, estimated: tokens.estimated_records || 0,
+      raw: tokens.raw, sent: tokens.sent, rawBytes: bytes.raw, sentBytes: bytes.sent,
+      gross: saved.gross, notShown: saved.not_shown, questions: saved.questions, rereads: saved.rereads, rereadsOf: saved.reread_count,
+      ofRereads: saved.of_rereads, without: saved.without, net: saved.net,
+      latency: { p50: stats.latency.p50_us, p95: stats.latency.p95_us, p99: stats.latency.p99_us, max: stats.latency.max_us },
+      tools: new Map(), machines: new Map(), edges: new Map(), paths: new Map(paths), points: hours,
+    };
+    stats.tools.forEach((t, i) => s.tools.set(tools[i], {
+      count: t.count, failed: t.failed, raw: t.raw_tokens, sent: t.sent_tokens, gross: t.pruned_tokens, net: t.net_saved_tokens, p50: t.latency.p50_us,
+    }));
+    for (const [path, n] of paths) s.machines.set(data.paths[path].machine, (s.machines.get(data.paths[path].machine) || 0) + n);
+    for (const e of edges) {
+      const times = into(s.edges, edgeKey(e.machine, e.edge));
+      for (let i = 0; i < e.times.length; i += 2) times.add(e.times[i], e.times[i + 1]);
+      times.max = e.max;
+    }
     return s;
   }
 
   // --- words -------------------------------------------------------------
 
   const count = (n) => n.toLocaleString('en-US');
+  const many = (n, thing) => `${count(n)} ${thing}${n === 1 ? '' : 's'}`;
   const short = (n) => {
     for (const [unit, size] of [['G', 1e9], ['M', 1e6], ['k', 1e3]]) if (Math.abs(n) >= size) return +(n / size).toPrecision(3) + unit;
     return String(n);
@@ -172,14 +225,14 @@
   function figures(s) {
     const figure = (name, value, shown, says) => el('div', {}, el('b', { 'data-stat': name, 'data-value': value }, shown), el('span', {}, says));
     $('figures').replaceChildren(
-      figure('requests', s.requests, count(s.requests), s.runs ? `requests, and ${count(s.runs)} runs` : 'requests'),
+      figure('requests', s.requests, count(s.requests), many(s.requests, 'request').replace(/^\S+ /, '') + (s.runs ? `, and ${many(s.runs, 'run')}` : '')),
       figure('failed', s.failed, count(s.failed), `failed (${percent(s.requests ? s.failed / s.requests : 0)})`),
       figure('net', s.net, short(s.net), 'tokens saved, net'),
       figure('share', s.without ? s.net / s.without : 0, percent(s.without ? s.net / s.without : 0), `of ${short(s.without)} without pruning`),
       figure('p50', s.latency.p50, span(s.latency.p50), 'median request'),
       figure('p95', s.latency.p95, span(s.latency.p95), `95 of 100; worst ${span(s.latency.max)}`),
-      figure('applied', s.applied, count(s.applied), `pruned; the pruner failed ${count(s.prunerFailed)} times` + (s.prunerCancelled ? `, ${count(s.prunerCancelled)} cancelled` : '')),
-      figure('sessions', s.sessions.size, count(s.sessions.size), 'sessions'));
+      figure('applied', s.applied, count(s.applied), `pruned; the pruner failed ${many(s.prunerFailed, 'time')}` + (s.prunerCancelled ? `, ${count(s.prunerCancelled)} cancelled` : '')),
+      figure('sessions', s.sessions, count(s.sessions), 'sessions'));
   }
 
   function balance(s) {
@@ -187,7 +240,7 @@
     const lines = [
       ['pruned away', 'gross', s.gross, 'var(--cut)', 'markers and notes are counted as sent'],
       ['not shown', 'notShown', 0 - s.notShown, 'var(--soft)', 'the client would have cut it anyway'],
-      ['read again', 'rereads', 0 - s.rereads - s.ofRereads, 'var(--s1)', `${count(s.rereadsOf)} requests about what had been pruned`],
+      ['read again', 'rereads', 0 - s.rereads - s.ofRereads, 'var(--s1)', `${many(s.rereadsOf, 'request')} about what had been pruned`],
       ['questions', 'questions', 0 - s.questions, 'var(--s2)', 'what asking cost the model'],
       ['net saved', 'balance', s.net, s.net < 0 ? 'var(--bad)' : 'var(--good)', `of ${count(s.without)} without pruning`],
     ];
@@ -196,21 +249,21 @@
       el('span', { class: 'bar', title: says }, el('i', { style: `width:${100 * Math.abs(n) / most}%;background:${colour}` })),
       el('b', { class: 'num', 'data-stat': stat, 'data-value': n }, count(n)),
     ])), el('p', { class: 'sub' }, `From tools ${count(s.raw)} tokens, sent ${count(s.sent)} (${count(s.rawBytes)} and ${count(s.sentBytes)} bytes). ` +
-      (s.estimated ? `Of ${count(s.estimated)} requests the tokens are estimated, within some per cent.` : '')));
+      (s.estimated ? `Of ${many(s.estimated, 'request')} the tokens are estimated, within some per cent.` : '')));
   }
 
-  function overTime(list) {
-    const requests = list.filter(isRequest);
-    if (!requests.length) return $('time').replaceChildren('nothing');
+  // overTime draws points: start, number of requests, tokens sent, tokens pruned away.
+  function overTime(points) {
+    if (!points.length) return $('time').replaceChildren('nothing');
     let first = Infinity, last = -Infinity;
-    for (const r of requests) { first = Math.min(first, r.start); last = Math.max(last, r.start); }
+    for (const [start] of points) { first = Math.min(first, start); last = Math.max(last, start); }
     const steps = [1e3, 1e4, 6e4, 3e5, 9e5, 3.6e6, 1.08e7, 2.16e7, 8.64e7, 6.048e8, 2.592e9, 3.1536e10];
-    const size = steps.find((x) => (last - first) / x <= 60) || steps[steps.length - 1];
+    const size = steps.find((x) => (last - first) / x <= 60 && (points !== allPoints || x >= 3.6e6)) || steps[steps.length - 1];
     const from = Math.floor(first / size) * size, n = Math.floor((last - from) / size) + 1;
     const sent = new Float64Array(n), cut = new Float64Array(n), calls = new Float64Array(n);
-    for (const r of requests) {
-      const b = Math.floor((r.start - from) / size);
-      sent[b] += r.sent; cut[b] += Math.max(0, r.gross); calls[b]++;
+    for (const [start, n, tokens, pruned] of points) {
+      const b = Math.floor((start - from) / size);
+      sent[b] += tokens; cut[b] += pruned; calls[b] += n;
     }
     const W = Math.max(280, $('time').clientWidth || 520), H = 190, left = 44, bottom = 20, most = Math.max(1, ...sent.map((v, i) => v + cut[i]));
     const y = (v) => (H - bottom) * (1 - v / most), w = (W - left) / n;
@@ -221,7 +274,7 @@
     }
     for (let i = 0; i < n; i++) {
       if (!calls[i]) continue;
-      const g = svg('g', {}, svg('title', {}, `${when(from + i * size)}\n${count(calls[i])} requests\nsent ${count(sent[i])}\npruned away ${count(cut[i])}`));
+      const g = svg('g', {}, svg('title', {}, `${when(from + i * size)}\n${many(calls[i], 'request')}\nsent ${count(sent[i])}\npruned away ${count(cut[i])}`));
       const x = left + i * w + w * .1;
       g.append(svg('rect', { class: 'sent', x, width: w * .8, y: y(sent[i]), height: Math.max(0, H - bottom - y(sent[i])) }),
         svg('rect', { class: 'cut', x, width: w * .8, y: y(sent[i] + cut[i]), height: Math.max(0, y(sent[i]) - y(sent[i] + cut[i])) }));
@@ -240,7 +293,7 @@
       el('span', { class: 'bar', title: `sent ${count(t.sent)}, pruned away ${count(t.gross)}` },
         el('i', { style: `width:${100 * t.sent / most}%;background:var(--sent)` }), el('i', { style: `width:${100 * Math.max(0, t.gross) / most}%;background:var(--cut)` })),
       el('span', { class: 'num', 'data-tool': data.tools[i], 'data-count': t.count, 'data-net': t.net }, `${short(t.net)} net`),
-    ])), el('p', { class: 'sub' }, tools.slice(0, 12).map(([i, t]) => `${toolName(i)}: ${count(t.count)} requests, ${count(t.failed)} failed, median ${span(latency(t.took).p50)}`).join('; ')));
+    ])), el('p', { class: 'sub' }, tools.slice(0, 12).map(([i, t]) => `${toolName(i)}: ${many(t.count, 'request')}, ${count(t.failed)} failed, median ${span(t.p50)}`).join('; ')));
   }
 
   const choice = { machine: 0, list: 'slowest', edges: null, state: null, says: '' };
@@ -268,9 +321,11 @@
       d.hidden = m !== choice.machine;
       if (d.hidden) return;
       if (appears) showFirst(d, machine);
-      const times = (rows) => latency(rows.flatMap((e) => s.edges.get(m * 4096 + e) || []));
+      const timesOf = (e) => s.edges.get(edgeKey(m, e)) || new Times();
+      const together = (list) => list.reduce((sum, t) => { sum.merge(t); return sum; }, new Times());
+      const times = (rows) => latency(rows.length === 1 ? timesOf(rows[0]) : together(rows.map(timesOf)));
       let most = 1;
-      for (const [key, list] of s.edges) if (Math.floor(key / 4096) === m) most = Math.max(most, list.length);
+      for (const [key, t] of s.edges) if (Math.floor(key / 65536) === m) most = Math.max(most, t.n);
       d.querySelectorAll('.arrow').forEach((g) => {
         const rows = g.dataset.rows.split(' ').map(Number), t = times(rows);
         g.classList.toggle('never', !t.n);
@@ -281,16 +336,15 @@
         g.querySelector('.line').style.strokeWidth = t.n ? 1 + 5 * Math.sqrt(t.n / most) : 1;
         tell(g, chosen, rows.map((e) => {
           const r = machine.edges[e], one = times([e]);
-          return `${r.row}: ${r.from} --${r.trigger}--> ${r.to}\n    ${count(one.n)} times, p50 ${span(one.p50)}, p95 ${span(one.p95)}, max ${span(one.max)}`;
+          return `${r.row}: ${r.from} --${r.trigger}--> ${r.to}\n    ${many(one.n, 'time')}, p50 ${span(one.p50)}, p95 ${span(one.p95)}, max ${span(one.max)}`;
         }).join('\n'));
       });
       d.querySelectorAll('.state').forEach((g) => {
-        const left = s.states.get(m + ' ' + g.dataset.state) || [];
-        const into = machine.edges.reduce((sum, e, i) => sum + (e.to === g.dataset.state ? (s.edges.get(m * 4096 + i) || []).length : 0), 0);
-        const t = latency(left);
-        g.classList.toggle('never', g.dataset.state !== 'any state' && !left.length && !into);
+        const state = g.dataset.state, t = latency(together(machine.edges.flatMap((e, i) => e.from === state ? [timesOf(i)] : [])));
+        const entered = machine.edges.reduce((sum, e, i) => sum + (e.to === state ? timesOf(i).n : 0), 0);
+        g.classList.toggle('never', state !== 'any state' && !t.n && !entered);
         const chosen = g.classList.toggle('chosen', choice.state !== null && choice.state.machine === m && choice.state.name === g.dataset.state);
-        tell(g, chosen, `${g.dataset.state}\n    entered ${count(into)} times` + (t.n ? `, left after p50 ${span(t.p50)}, p95 ${span(t.p95)}, max ${span(t.max)}` : ''));
+        tell(g, chosen, `${state}\n    entered ${many(entered, 'time')}` + (t.n ? `, left after p50 ${span(t.p50)}, p95 ${span(t.p95)}, max ${span(t.max)}` : ''));
       });
     });
   }
@@ -298,9 +352,14 @@
   const several = (column) => data.machines.length > 1 ? [column] : []; // only then machines have to be told apart
 
   function states(s) {
-    const lines = [...s.states].map(([key, list]) => {
+    const of = new Map();
+    for (const [key, t] of s.edges) {
+      const m = Math.floor(key / 65536);
+      into(of, m + ' ' + data.machines[m].edges[key % 65536].from).merge(t);
+    }
+    const lines = [...of].map(([key, t]) => {
       const space = key.indexOf(' ');
-      return [data.machines[key.slice(0, space)].name, key.slice(space + 1), latency(list)];
+      return [data.machines[key.slice(0, space)].name, key.slice(space + 1), latency(t)];
     }).sort((a, b) => b[2].p50 - a[2].p50);
     const times = (t) => [t.p50, t.p95, t.p99, t.max].map((us) => cell(span(us), 'num'));
     table('states', ['state', ...several('machine'), '#times', '#p50', '#p95', '#p99', '#max'], lines.map(([machine, name, t]) => [
@@ -396,11 +455,41 @@
 
   const all = records(await unpack(data.rows));
 
+  const whole = data.totals && totals(data.totals), allPoints = whole && whole.points;
+  const unfiltered = () => !choice.edges && !choice.state && [...$('filters').querySelectorAll('select, input')].every((e) => !e.value);
+
   function show() {
-    const list = chosen(all), s = summarize(list);
-    figures(s); balance(s); overTime(list); byTool(s); machines(s); states(s); paths(s); requests(list);
+    const list = chosen(all), s = whole && unfiltered() ? whole : summarize(list);
+    figures(s); balance(s); overTime(s.points); byTool(s); machines(s); states(s); paths(s); requests(list);
     $('through').hidden = !choice.says;
     $('through').textContent = choice.says && `only what took ${choice.says}; choose it again for all`;
+    $('notes').textContent = [
+      !data.left ? '' : s === whole ? `The figures cover all records, the list of requests and the filters only the last ${count(data.count)}.`
+        : `Filtered: only the last ${many(data.count, 'record')}; ${many(data.left, 'older one')} left out (--since, --until, --tool and --client choose from all).`,
+      data.unreadable ? `Not counted: ${many(data.unreadable, 'line')} without a record; mcp-pruner trace verify says why.` : '',
+    ].join(' ').trim();
+  }
+
+  // --- the selection as a file -------------------------------------------
+
+  const plainRow = (r) => ({
+    start: new Date(r.start).toISOString(), machine: machineOf(r).name, id: r.id, session: data.sessions[r.session], client: data.clients[r.client],
+    tool: data.tools[r.tool], outcome: ending(r)[0], why: ending(r)[1], us: r.took, pruning: data.pruning[r.pruning][0], reason: data.pruning[r.pruning][1],
+    raw_bytes: r.rawBytes, sent_bytes: r.sentBytes, raw_tokens: r.raw, sent_tokens: r.sent, net_saved_tokens: r.net, triggers: way(r.path).triggers,
+  });
+  // A text that a spreadsheet would take for a formula begins with a quote.
+  const field = (v) => typeof v === 'number' ? String(v) : `"${(/^[=+\-@\t\r]/.test(v) ? "'" + v : v).replaceAll('"', '""')}"`;
+  const formats = {
+    csv: (rows) => [Object.keys(rows[0] || plainRow(all[0])).join(','), ...rows.map((r) => Object.values(r).map(field).join(','))].join('\r\n') + '\r\n',
+    json: (rows) => JSON.stringify(rows, null, 1) + '\n',
+  };
+  for (const [name, format] of Object.entries(formats)) {
+    $(name).disabled = !all.length;
+    $(name).addEventListener('click', () => {
+      const text = format(chosen(all).map(plainRow)), url = URL.createObjectURL(new Blob([text]));
+      el('a', { href: url, download: 'trace.' + name }).click();
+      setTimeout(() => URL.revokeObjectURL(url), 1000);
+    });
   }
 
   function pickable(g, pick) {
@@ -432,13 +521,7 @@
   $('filters').addEventListener('reset', () => { choice.edges = choice.state = null; choice.says = ''; setTimeout(show); });
   $('filters').addEventListener('submit', (e) => e.preventDefault());
 
-  let first = Infinity, last = -Infinity;
-  for (const r of all) { first = Math.min(first, r.start); last = Math.max(last, r.start); }
-  $('range').textContent = `${when(first)} to ${when(last)} UTC`;
-  $('notes').textContent = [
-    data.left ? `The last ${count(data.count)} records; ${count(data.left)} older ones are left out (--since chooses).` : '',
-    data.unreadable ? `${count(data.unreadable)} lines are no records: mcp-pruner trace verify says why.` : '',
-  ].join(' ');
+  $('range').textContent = data.count ? `${when(data.from)} to ${when(data.to)} UTC` : '';
   show();
   document.documentElement.dataset.ready = Math.round(performance.now() - began);
 }()).catch((e) => {

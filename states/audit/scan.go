@@ -1,4 +1,4 @@
-package tracecmd
+package audit
 
 import (
 	"bufio"
@@ -7,30 +7,25 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"sync"
 )
 
 // chunkBytes is how much of a file one worker takes at a time.
 const chunkBytes = 1 << 20
 
 // maxLineBytes bounds a line: no record comes near it, a hostile file might. Of a
-// longer one only as much is kept as shows that it is.
+// longer line only as much is kept as shows that it is longer.
 const maxLineBytes = 16 << 20
 
-// line is a line of a trace, as a worker left it.
-type line struct {
-	file   string
-	number int
-	entry
-}
-
-func (l *line) String() string { return fmt.Sprintf("%s: line %d", l.file, l.number) }
+// maxPieces bounds the records in one line.
+const maxPieces = 16
 
 // errStop ends a scan early, and is no failure.
 var errStop = errors.New("stop")
 
 // chunk is a run of whole lines, and what a worker made of them.
 type chunk struct {
-	file   string
+	source *Source
 	number int // of its first line
 	text   []byte
 	lines  []line
@@ -38,23 +33,27 @@ type chunk struct {
 	done   chan struct{}
 }
 
-// scan reads lines on all processors and hands them to take, in order. Blank
-// lines are no lines. It ends with the first error that take returns.
-func scan(sources []source, newReader func() reader, take func(*line) error) error {
+// scan reads lines on all processors and hands them to take, in order. Blank lines are
+// skipped. It ends with the first error that take returns.
+func scan(sources []*Source, newReader func() reader, take func(*line) error) error {
 	workers := runtime.GOMAXPROCS(0)
 	work, order := make(chan *chunk, workers), make(chan *chunk, 2*workers)
 	stop := make(chan struct{})
-	defer close(stop)
+	var running sync.WaitGroup
+	defer func() {
+		close(stop)
+		running.Wait()
+	}()
 	for range workers {
-		go func() { // ends when the file does, or with the scan
+		running.Go(func() { // ends when the files do, or with the scan
 			read := newReader()
 			for c := range work {
 				c.read(read)
 				close(c.done)
 			}
-		}()
+		})
 	}
-	go func() {
+	running.Go(func() {
 		defer close(order)
 		defer close(work)
 		for _, s := range sources {
@@ -62,7 +61,7 @@ func scan(sources []source, newReader func() reader, take func(*line) error) err
 				return
 			}
 		}
-	}()
+	})
 	for c := range order {
 		<-c.done
 		for i := range c.lines {
@@ -71,20 +70,22 @@ func scan(sources []source, newReader func() reader, take func(*line) error) err
 			}
 		}
 		if c.err != nil {
-			return fmt.Errorf("read %s: %w", c.file, c.err)
+			return fmt.Errorf("read %s: %w", c.source.Name, c.err)
 		}
 	}
 	return nil
 }
 
 // split cuts a file into chunks. It is false when the scan is over.
-func split(s source, work, order chan<- *chunk, stop <-chan struct{}) bool {
-	in := bufio.NewReaderSize(s.in, 64<<10)
+func split(s *Source, work, order chan<- *chunk, stop <-chan struct{}) bool {
+	in := bufio.NewReaderSize(s.begin(), 64<<10)
 	number := 1
 	for {
 		text, err := nextChunk(in)
-		c := &chunk{file: s.name, number: number, text: text, done: make(chan struct{})}
-		if err != nil && err != io.EOF {
+		c := &chunk{source: s, number: number, text: text, done: make(chan struct{})}
+		if err == io.EOF {
+			c.err = s.end()
+		} else {
 			c.err = err
 		}
 		number += bytes.Count(text, []byte("\n"))
@@ -132,22 +133,19 @@ func (c *chunk) read(read reader) {
 			end = len(rest)
 		}
 		if len(bytes.TrimSpace(rest[:end])) > 0 {
-			c.readLine(read, rest[:end], line{file: c.file, number: number, entry: entry{last: !ended}})
+			c.readLine(read, rest[:end], line{file: c.source.number, number: number, last: !ended})
 		}
 		rest = rest[min(end+1, len(rest)):]
 	}
 	c.text = nil
 }
 
-// maxPieces bounds the records in one line, of which more than two are a wonder.
-const maxPieces = 16
-
 func (c *chunk) readLine(read reader, text []byte, l line) {
 	for n := 1; text != nil; n++ {
 		c.lines = append(c.lines, l)
-		e := &c.lines[len(c.lines)-1].entry
-		if text = read.read(text, e); n == maxPieces && text != nil {
-			e.err = errPieces
+		one := &c.lines[len(c.lines)-1]
+		if text = read.read(text, one); n == maxPieces && text != nil {
+			one.err = errPieces
 			return
 		}
 	}

@@ -1,0 +1,243 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"strings"
+	"time"
+
+	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
+)
+
+// Entry is what statistics and lists need of a record.
+type Entry struct {
+	Server, Writer            string
+	Machine, Table            string
+	ID, Session, Client, Tool string
+	Subject                   string
+	Part                      bool // only some of the subject was asked for
+
+	Start   time.Time
+	Path    *Path
+	Micros  []int64 // when each step of the path was taken
+	Outcome string
+	Why     string // the last code that a step gave
+
+	Bytes  trace.Bytes
+	Tokens trace.Tokens
+
+	attempted, applied bool
+	reason, pruneError string
+}
+
+// Path is a way through a machine. Equal paths have equal keys.
+type Path struct {
+	Key      string
+	Machine  string
+	Steps    []trace.Step // without times
+	terminal fsm.State
+	prunes   bool // it leads through a call of the pruner
+}
+
+// Took returns the time from the first state to the last.
+func (e *Entry) Took() time.Duration {
+	if len(e.Micros) == 0 {
+		return 0
+	}
+	return time.Duration(e.Micros[len(e.Micros)-1]) * time.Microsecond
+}
+
+func (e *Entry) ended() time.Time { return e.Start.Add(e.Took()) }
+
+// IsRequest says whether the record is that of a request, not of a run.
+func (e *Entry) IsRequest() bool { return strings.HasPrefix(e.Machine, "request") }
+
+// Failed says whether the client was told of a failure, or was not answered.
+func (e *Entry) Failed() bool {
+	return e.IsRequest() && e.Outcome != "responded" && e.Why != "cancelled"
+}
+
+// What became of pruning.
+const (
+	Applied   = "applied"
+	Failed    = "failed"
+	Cancelled = "cancelled"
+	Skipped   = "skipped"
+)
+
+// Pruned says what became of pruning, and why it was skipped or failed. Both are empty
+// when the request never came that far. The call of a pruner that was cancelled left
+// nothing in the metadata, but a step.
+func (e *Entry) Pruned() (result, why string) {
+	switch {
+	case e.applied:
+		return Applied, ""
+	case e.attempted:
+		return Failed, e.pruneError
+	case e.Path.prunes && e.Why == "cancelled":
+		return Cancelled, ""
+	case e.Path.prunes:
+		return Failed, e.Why
+	case e.reason != "":
+		return Skipped, e.reason
+	}
+	return "", ""
+}
+
+// line is a line of a trace, or a piece of one that holds several records.
+type line struct {
+	Entry
+	file   int // the number of its source
+	number int
+
+	err   error // why it is no record, or one that no table allows
+	torn  int   // bytes of a record that breaks off
+	front bool  // another record follows in the same line
+	last  bool  // nothing ends the line: it is the last of its file
+	ok    bool  // there is a record
+
+	lasting uint64 // hash of what a record that amends this one has to repeat
+
+	schema     int
+	key        string // public key, on a process' first line
+	recovered  string
+	seal       *trace.Seal
+	prev, link string
+	seq        uint64
+	lost       int
+	amends     bool
+}
+
+// reader turns lines into records. Each worker has its own.
+type reader struct {
+	decoder *trace.Decoder
+	auditor *Auditor // nil: records are taken as they are
+	paths   map[string]*Path
+	record  *trace.Record
+	key     *[]byte
+}
+
+func newReader(a *Auditor) reader {
+	return reader{trace.NewDecoder(), a, make(map[string]*Path), new(trace.Record), new([]byte)}
+}
+
+var opening = []byte(`{"v":`)
+
+// lastingSeed is the same for all readers, whose hashes are compared.
+var lastingSeed = maphash.MakeSeed()
+
+// read decodes the first record of a line and returns the rest of the line. There is
+// one record in a line, unless a process could not write the end of its line: then the
+// next process may write right after it, after a part of a record or a whole one.
+func (r reader) read(text []byte, l *line) (rest []byte) {
+	if at := bytes.Index(text[1:], opening) + 1; at > 0 { // no string holds a bare quote
+		l.front = true
+		text, rest = text[:at], text[at:]
+	}
+	err := r.decode(text)
+	switch {
+	case errors.Is(err, trace.ErrTorn) && !(l.front && bytes.IndexByte(text, 0) >= 0): // after a loss of power a new line begins
+		l.torn = len(text)
+	case err != nil && l.front:
+		l.err = fmt.Errorf("what stands in front of a record is neither one nor the beginning of one: %w", err)
+	case err != nil:
+		l.err = err
+	default:
+		l.ok = true
+		r.keep(l)
+		r.replay(l)
+	}
+	return rest
+}
+
+var (
+	errTooLong = fmt.Errorf("the line is longer than %d MiB, and no record is", maxLineBytes>>20)
+	errPieces  = fmt.Errorf("more than %d records stand in one line", maxPieces)
+)
+
+func (r reader) decode(text []byte) error {
+	if len(text) > maxLineBytes {
+		return errTooLong
+	}
+	return r.decoder.Decode(text, r.record)
+}
+
+func (r reader) replay(l *line) {
+	if r.auditor == nil {
+		return
+	}
+	l.err = r.auditor.Check(r.record)
+	var h maphash.Hash
+	h.SetSeed(lastingSeed)
+	for _, part := range r.decoder.Lasting() {
+		_, _ = h.Write(part)
+	}
+	for _, part := range []string{l.Server, l.Writer, l.Table, l.ID} {
+		_, _ = h.WriteString(part)
+		_ = h.WriteByte(0)
+	}
+	l.lasting = h.Sum64()
+}
+
+// keep copies what is needed of the record, which the next line overwrites.
+func (r reader) keep(l *line) {
+	rec := r.record
+	l.prev, l.link, l.seq, l.lost, l.amends = rec.Prev, rec.Link, rec.Seq, rec.Lost, rec.Amends
+	l.schema, l.recovered, l.seal = rec.Schema, rec.Recovered, rec.Seal
+	if rec.Process != nil {
+		l.key = rec.Process.Key
+	}
+	l.Entry = Entry{
+		Server: rec.Server, Writer: rec.Writer, Machine: rec.Machine, Table: rec.Table, ID: rec.ID, Session: rec.Session,
+		Client: rec.Client, Tool: rec.Tool, Subject: rec.Subject, Part: rec.Part, Start: rec.Start, Outcome: rec.Outcome,
+		Bytes: rec.Bytes, Tokens: rec.Tokens, Path: r.path(rec), Micros: make([]int64, len(rec.Steps)),
+	}
+	for i := range rec.Steps {
+		l.Micros[i] = rec.Steps[i].Micros
+		if rec.Steps[i].Why != "" {
+			l.Why = rec.Steps[i].Why
+		}
+	}
+	for _, v := range rec.Pruning {
+		switch v.Field {
+		case "attempted":
+			l.attempted = v.Value == true
+		case "applied":
+			l.applied = v.Value == true
+		case "reason":
+			l.reason, _ = v.Value.(string)
+		case "error.code":
+			l.pruneError, _ = v.Value.(string)
+		}
+	}
+}
+
+// maxPaths bounds the paths that a reader remembers. Tables have some dozens.
+const maxPaths = 10_000
+
+// path finds the record's path among those met before.
+func (r reader) path(rec *trace.Record) *Path {
+	key := append((*r.key)[:0], rec.Machine...)
+	for i := range rec.Steps {
+		key = append(append(key, ' '), rec.Steps[i].From...)
+		key = append(append(key, '>'), rec.Steps[i].Trigger...)
+	}
+	*r.key = key
+	if p, ok := r.paths[string(key)]; ok {
+		return p
+	}
+	p := &Path{Key: string(key), Machine: rec.Machine, Steps: make([]trace.Step, len(rec.Steps))}
+	for i, s := range rec.Steps {
+		p.Steps[i] = trace.Step{From: s.From, Trigger: s.Trigger, To: s.To, Row: s.Row}
+		p.terminal = s.To
+		p.prunes = p.prunes || s.From == fsm.CallingPruner
+	}
+	if len(r.paths) == maxPaths {
+		clear(r.paths)
+	}
+	r.paths[p.Key] = p
+	return p
+}

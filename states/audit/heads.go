@@ -1,0 +1,156 @@
+package audit
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Head is the state of a process' chain, as its event log or `trace heads` reports it.
+type Head struct {
+	Writer string `json:"writer"`
+	Seq    uint64 `json:"seq"`
+	Link   string `json:"link"`
+	Key    string `json:"key"`
+	Final  bool   `json:"final"`
+}
+
+// Heads are those of each process, and whether files of the trace were removed because
+// of their age.
+type Heads struct {
+	of      map[string][]Head
+	removed bool
+}
+
+var errNoHead = errors.New(`there is no head in it: it is neither an event log with mcp_pruner.trace_head nor the output of "trace heads"`)
+
+// ReadHeads reads an event log, as JSON or as text, or the output of `trace heads`. All
+// other lines are skipped.
+func ReadHeads(in io.Reader) (*Heads, error) {
+	h := &Heads{of: make(map[string][]Head)}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxLineBytes)
+	for lines.Scan() {
+		text := lines.Text()
+		if one, ok := headOf(text); ok {
+			h.of[one.Writer] = append(h.of[one.Writer], one)
+		}
+		h.removed = h.removed || strings.Contains(text, "mcp_pruner.trace_removed")
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	if len(h.of) == 0 {
+		return nil, errNoHead
+	}
+	return h, nil
+}
+
+var textHead = regexp.MustCompile(`mcp_pruner\.trace_head writer=([0-9a-f]+) seq=(\d+) link=("?[0-9a-f]*"?) key=(\S+) final=(true|false)`)
+
+func headOf(text string) (Head, bool) {
+	if m := textHead.FindStringSubmatch(text); m != nil {
+		seq, err := strconv.ParseUint(m[2], 10, 64)
+		return Head{m[1], seq, strings.Trim(m[3], `"`), strings.Trim(m[4], `"`), m[5] == "true"}, err == nil
+	}
+	var line struct {
+		Head
+		Event string `json:"event"`
+		Data  Head   `json:"data"`
+	}
+	at := strings.IndexByte(text, '{') // clients put words of their own before a server's lines
+	if at < 0 || json.Unmarshal([]byte(text[at:]), &line) != nil {
+		return Head{}, false
+	}
+	if line.Event == "mcp_pruner.trace_head" {
+		return line.Data, line.Data.Writer != ""
+	}
+	return line.Head, line.Event == "" && line.Writer != "" && line.Key != ""
+}
+
+// checkLine compares a line with the heads of its process.
+func (h *Heads) checkLine(l *line) string {
+	if h == nil {
+		return ""
+	}
+	known, ok := h.of[l.Writer]
+	if !ok {
+		return fmt.Sprintf("process %s is in no head", l.Writer)
+	}
+	for _, one := range known {
+		switch {
+		case one.Seq == 0 && l.seq == 1 && l.key != one.Key:
+			return fmt.Sprintf("process %s started with another key", l.Writer)
+		case one.Seq == l.seq && l.link != one.Link:
+			return fmt.Sprintf("it is not the line number %d that process %s wrote", l.seq, l.Writer)
+		case one.Final && l.seq > one.Seq:
+			return fmt.Sprintf("process %s had ended after its line %d", l.Writer, one.Seq)
+		}
+	}
+	if l.recovered != "" {
+		return h.checkRecovered(l.recovered)
+	}
+	return ""
+}
+
+// checkRecovered: only a process that was killed leaves answers to others.
+func (h *Heads) checkRecovered(writer string) string {
+	known, ok := h.of[writer]
+	if !ok {
+		return fmt.Sprintf("it was recovered for process %s, which is in no head", writer)
+	}
+	if slices.ContainsFunc(known, func(one Head) bool { return one.Final }) {
+		return fmt.Sprintf("it was recovered for process %s, which ended in order", writer)
+	}
+	return ""
+}
+
+// checkEnd compares the ends of all chains with the heads.
+func (h *Heads) checkEnd(writers map[string]*writer) (problems []string) {
+	if h == nil {
+		return nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(h.of)) {
+		last := uint64(0)
+		for _, one := range h.of[id] {
+			last = max(last, one.Seq)
+		}
+		w := writers[id]
+		switch {
+		case w == nil && last > 0 && !h.removed:
+			problems = append(problems, fmt.Sprintf("process %s wrote at least %s, and none is here", id, counted(int(last), "line")))
+		case w == nil:
+		case w.seq < last:
+			problems = append(problems, fmt.Sprintf("process %s wrote at least %s, and the last here is number %d: the end was cut off",
+				id, counted(int(last), "line"), w.seq))
+		case !w.whole && !h.removed:
+			problems = append(problems, fmt.Sprintf("the first lines of process %s are not here, and no file was removed because of its age", id))
+		case w.unsealed > 0:
+			problems = append(problems, fmt.Sprintf("at the end of process %s %s without a seal", id, areSome(w.unsealed, "line")))
+		}
+	}
+	return problems
+}
+
+// areSome says that there are so many things.
+func areSome(n int, thing string) string {
+	if n == 1 {
+		return "is " + counted(n, thing)
+	}
+	return "are " + counted(n, thing)
+}
+
+// counted words a number of things.
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return strconv.Itoa(n) + " " + thing
+}

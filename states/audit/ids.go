@@ -1,0 +1,216 @@
+package audit
+
+import (
+	"bufio"
+	"cmp"
+	"container/heap"
+	"encoding/binary"
+	"io"
+	"os"
+	"slices"
+)
+
+// mark is what is kept of a record to find others that have its id.
+type mark struct {
+	id      uint64 // hash of the id
+	at      place
+	lasting uint64
+	flags   markFlags
+}
+
+type markFlags uint64
+
+const (
+	amends      markFlags = 1 << iota
+	recovered             // its process was killed, and another one wrote the record
+	wasAnswered           // and it amends nothing
+	wholeChain            // the first line of its process is there
+)
+
+// place is where a line stands: the number of its source and the line's number.
+type place uint64
+
+func placeOf(l *line) place { return place(l.file)<<48 | place(l.number)&(1<<48-1) }
+
+func (p place) file() int { return int(p >> 48) }
+func (p place) line() int { return int(p & (1<<48 - 1)) }
+
+const markBytes = 32
+
+// sortedMarks is how many marks are held in memory. More are written to temporary
+// files, so that any number of records takes the same memory.
+const sortedMarks = 1 << 19
+
+// sorter sorts marks by id and place, on disk where they are many.
+type sorter struct {
+	most int // marks in memory
+	held []mark
+	runs []*os.File // sorted
+}
+
+func newSorter() *sorter { return &sorter{most: sortedMarks} }
+
+func (s *sorter) add(m mark) error {
+	s.held = append(s.held, m)
+	if len(s.held) < s.most {
+		return nil
+	}
+	return s.spill()
+}
+
+func (s *sorter) sortHeld() {
+	slices.SortFunc(s.held, func(a, b mark) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.at, b.at)) })
+}
+
+func (s *sorter) spill() error {
+	s.sortHeld()
+	f, err := os.CreateTemp("", "mcp-pruner-trace-*")
+	if err != nil {
+		return err
+	}
+	s.runs = append(s.runs, f)
+	out := bufio.NewWriterSize(f, 1<<16)
+	var raw [markBytes]byte
+	for _, m := range s.held {
+		for i, n := range []uint64{m.id, uint64(m.at), m.lasting, uint64(m.flags)} {
+			binary.LittleEndian.PutUint64(raw[8*i:], n)
+		}
+		_, _ = out.Write(raw[:]) // Flush reports it
+	}
+	s.held = s.held[:0]
+	return out.Flush()
+}
+
+// groups hands over the marks of each id, in the order of their places.
+func (s *sorter) groups(take func([]mark)) error {
+	s.sortHeld()
+	h := runHeap{&run{held: s.held}}
+	for _, f := range s.runs {
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		h = append(h, &run{in: bufio.NewReaderSize(f, 1<<16)})
+	}
+	h = slices.DeleteFunc(h, func(r *run) bool { return !r.next() })
+	heap.Init(&h)
+	var group []mark
+	for len(h) > 0 {
+		m := h[0].first
+		if len(group) > 0 && group[0].id != m.id {
+			take(group)
+			group = group[:0]
+		}
+		group = append(group, m)
+		if h[0].next() {
+			heap.Fix(&h, 0)
+			continue
+		}
+		if err := h[0].err; err != nil {
+			return err
+		}
+		heap.Pop(&h)
+	}
+	if len(group) > 0 {
+		take(group)
+	}
+	return nil
+}
+
+func (s *sorter) close() {
+	for _, f := range s.runs {
+		_ = f.Close() // it was read
+		_ = os.Remove(f.Name())
+	}
+	s.held, s.runs = nil, nil
+}
+
+// run is a sorted list of marks, in memory or in a file.
+type run struct {
+	first mark
+	held  []mark
+	in    *bufio.Reader
+	err   error
+}
+
+// next reads the next mark. It is false at the end.
+func (r *run) next() bool {
+	if r.in == nil {
+		if len(r.held) == 0 {
+			return false
+		}
+		r.first, r.held = r.held[0], r.held[1:]
+		return true
+	}
+	var raw [markBytes]byte
+	if _, err := io.ReadFull(r.in, raw[:]); err != nil {
+		if err != io.EOF {
+			r.err = err
+		}
+		return false
+	}
+	n := func(i int) uint64 { return binary.LittleEndian.Uint64(raw[8*i:]) }
+	r.first = mark{n(0), place(n(1)), n(2), markFlags(n(3))}
+	return true
+}
+
+// runHeap orders runs by their first marks.
+type runHeap []*run
+
+func (h runHeap) Len() int      { return len(h) }
+func (h runHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h runHeap) Less(i, j int) bool {
+	a, b := h[i].first, h[j].first
+	return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.at, b.at)) < 0
+}
+func (h *runHeap) Push(r any) { *h = append(*h, r.(*run)) }
+func (h *runHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// distinct counts different names. Names that are met again soon are counted in memory.
+type distinct struct {
+	recent map[uint64]struct{}
+	sorter *sorter
+	hash   func(string) uint64
+}
+
+// recentNames is how many names are held in memory.
+const recentNames = 1 << 16
+
+func newDistinct(hash func(string) uint64) *distinct {
+	return &distinct{recent: make(map[uint64]struct{}), sorter: newSorter(), hash: hash}
+}
+
+func (d *distinct) add(name string) error {
+	d.recent[d.hash(name)] = struct{}{}
+	if len(d.recent) < recentNames {
+		return nil
+	}
+	return d.forget()
+}
+
+// forget hands the names in memory on to the sorter.
+func (d *distinct) forget() error {
+	for name := range d.recent {
+		if err := d.sorter.add(mark{id: name}); err != nil {
+			return err
+		}
+	}
+	clear(d.recent)
+	return nil
+}
+
+// count returns how many names there were, and ends the counting.
+func (d *distinct) count() (n int, err error) {
+	defer d.sorter.close()
+	if len(d.sorter.held) == 0 && len(d.sorter.runs) == 0 {
+		return len(d.recent), nil
+	}
+	if err := d.forget(); err != nil {
+		return 0, err
+	}
+	err = d.sorter.groups(func([]mark) { n++ })
+	return n, err
+}

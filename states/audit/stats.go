@@ -1,0 +1,147 @@
+package audit
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Stats sum up records.
+type Stats struct {
+	Verdict    Verdict   `json:"verdict"` // of the whole trace
+	Records    int       `json:"records"`
+	Requests   int       `json:"requests"`
+	Runs       int       `json:"runs"`
+	Sessions   int       `json:"sessions"`
+	Processes  int       `json:"processes"`
+	Unreadable int       `json:"unreadable_lines"`
+	From       time.Time `json:"from"`
+	To         time.Time `json:"to"`
+
+	Outcomes []Outcome `json:"outcomes"`
+	Tools    []Tool    `json:"tools"`
+	Paths    []Way     `json:"paths"`
+	Latency  Latency   `json:"latency"` // of whole requests
+	States   []State   `json:"states"`
+	Pruner   Pruner    `json:"pruner"`
+	Bytes    Sizes     `json:"bytes"`
+	Tokens   Sizes     `json:"tokens"` // o200k
+	Saved    Saved     `json:"saved_tokens"`
+}
+
+// Outcome counts requests, or runs, of one tool that ended one way.
+type Outcome struct {
+	Machine string `json:"machine"`
+	Tool    string `json:"tool"`
+	Outcome string `json:"outcome"`
+	Why     string `json:"why,omitempty"`
+	Count   int    `json:"count"`
+}
+
+// Tool sums up one tool.
+type Tool struct {
+	Tool    string  `json:"tool"`
+	Count   int     `json:"count"`
+	Failed  int     `json:"failed"`
+	Raw     int     `json:"raw_tokens"`
+	Sent    int     `json:"sent_tokens"`
+	Gross   int     `json:"pruned_tokens"`
+	Net     int     `json:"net_saved_tokens"`
+	Latency Latency `json:"latency"`
+}
+
+// Way counts the records that took one path through a machine.
+type Way struct {
+	Machine  string   `json:"machine"`
+	States   []string `json:"states"`
+	Triggers []string `json:"triggers"`
+	Count    int      `json:"count"`
+	Share    float64  `json:"share"` // of the machine's records
+
+	Path *Path `json:"-"`
+}
+
+// State is the time spent in a state.
+type State struct {
+	Machine string `json:"machine"`
+	State   string `json:"state"`
+	Count   int    `json:"count"`
+	Latency
+}
+
+// Pruner counts the calls of the pruner: each was applied, failed or was cancelled.
+type Pruner struct {
+	Called    int            `json:"called"`
+	Applied   int            `json:"applied"`
+	Failed    int            `json:"failed"`
+	Cancelled int            `json:"cancelled"` // before the pruner had answered
+	Failures  map[string]int `json:"failures"`  // by reason
+	Skipped   map[string]int `json:"skipped"`   // requests it was not called for, by reason
+	Latency   Latency        `json:"latency"`
+}
+
+// Sizes is what came in from the tools and went out to the client.
+type Sizes struct {
+	Raw       int `json:"raw"`
+	Sent      int `json:"sent"`
+	Estimated int `json:"estimated_records,omitempty"` // whose tokens were not counted
+}
+
+// Saved is the balance in tokens. Gross is what pruning took away, markers counted
+// against it; net is what is left of that for the model.
+type Saved struct {
+	Gross     int     `json:"gross"`
+	NotShown  int     `json:"not_shown"`    // the client would have cut it anyway
+	Questions int     `json:"questions"`    // what asking cost
+	Rereads   int     `json:"rereads"`      // output about what had been pruned before
+	RereadsOf int     `json:"reread_count"` // requests
+	OfRereads int     `json:"of_rereads"`   // what was pruned from those saves nothing
+	Without   int     `json:"without"`      // what would have been shown without any pruning
+	Net       int     `json:"net"`          // gross - not_shown - of_rereads - questions - rereads
+	NetShare  float64 `json:"net_share"`    // of without
+}
+
+// finish makes the stats of what was collected.
+func (c *Collector) finish() Stats {
+	s := c.stats
+	for _, o := range slices.SortedFunc(maps.Keys(c.outcomes), func(a, b Outcome) int {
+		return cmp.Or(c.outcomes[b]-c.outcomes[a], strings.Compare(a.Tool, b.Tool), strings.Compare(a.Outcome+a.Why, b.Outcome+b.Why))
+	}) {
+		o.Count = c.outcomes[o]
+		s.Outcomes = append(s.Outcomes, o)
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.Ways)) {
+		w := *c.Ways[key]
+		w.Share = float64(w.Count) / float64(c.machines[w.Machine])
+		s.Paths = append(s.Paths, w)
+	}
+	slices.SortStableFunc(s.Paths, func(a, b Way) int { return b.Count - a.Count })
+	for _, t := range c.tools {
+		t.Latency = t.took.Latency()
+		s.Tools = append(s.Tools, t.Tool)
+	}
+	slices.SortFunc(s.Tools, func(a, b Tool) int { return cmp.Or(b.Count-a.Count, strings.Compare(a.Tool, b.Tool)) })
+	s.States = c.statesSorted()
+	s.Latency, s.Pruner.Latency = c.whole.Latency(), c.pruning.Latency()
+	if s.Saved.Without > 0 {
+		s.Saved.NetShare = float64(s.Saved.Net) / float64(s.Saved.Without)
+	}
+	return s
+}
+
+func (c *Collector) statesSorted() []State {
+	list := []State{}
+	times := make(map[[2]string]*Durations)
+	for e, d := range c.Edges {
+		into(times, [2]string{e.Machine, e.From}).merge(d)
+	}
+	for key, d := range times {
+		list = append(list, State{key[0], key[1], d.Count, d.Latency()})
+	}
+	slices.SortFunc(list, func(a, b State) int {
+		return cmp.Or(strings.Compare(a.Machine, b.Machine), cmp.Compare(b.P50, a.P50), strings.Compare(a.State, b.State))
+	})
+	return list
+}

@@ -1,0 +1,385 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"time"
+
+	"mcp-pruner/fsm/trace"
+)
+
+// Verdict is the result of verifying a trace.
+type Verdict struct {
+	OK       bool           `json:"ok"`
+	Records  int            `json:"records"`
+	Machines map[string]int `json:"machines"`
+	Writers  int            `json:"processes"`
+	Amended  int            `json:"amended"`
+	Lost     int            `json:"lost"` // records that the processes say they could not write
+	First    *time.Time     `json:"first,omitempty"`
+	Last     *time.Time     `json:"last,omitempty"`
+	Files    []File         `json:"files,omitempty"`
+	Versions map[string]int `json:"versions"`       // records by the version of the program that wrote them
+	Heads    bool           `json:"heads"`          // it was compared with heads kept elsewhere
+	Found    int            `json:"problems_found"` // of which Problems has the first
+	Problems []string       `json:"problems,omitempty"`
+	Notes    []string       `json:"notes,omitempty"`
+}
+
+// File is a file that was verified as a whole.
+type File struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+const (
+	maxProblems = 1000 // that are listed
+	maxNotes    = 100
+	maxKinds    = 1000 // machines and versions that are told apart
+)
+
+// Options say how a trace is verified.
+type Options struct {
+	All   bool   // go on after the first problem
+	Heads *Heads // to compare with; nil: there are none
+}
+
+// Trace is a trace that is being read.
+type Trace struct {
+	sources []*Source
+	verdict Verdict
+	heads   []Head
+	skip    map[place]bool // records that others take the place of
+}
+
+// verifier checks what no line shows by itself: that no line was changed, taken out or
+// put in.
+type verifier struct {
+	*Trace
+	Options
+	problems  []problem
+	recovered map[string]int
+	writers   map[string]*writer
+	ids       *sorter
+	spilled   error // of ids
+	seed      maphash.Seed
+}
+
+type problem struct {
+	at   place
+	text string
+}
+
+// writer is one process and its last line.
+type writer struct {
+	seq   uint64
+	link  string
+	whole bool // its first line is there
+	ended time.Time
+	at    place
+
+	key      string // of the next seal; "" when it is not known
+	unsealed int    // lines after the last seal
+}
+
+// maxBackwards is how much earlier a record may end than the one before it. Records are
+// written when their machines end, but clocks are set, and the clock that times the
+// steps stands still while a computer sleeps.
+const maxBackwards = 30 * 24 * time.Hour
+
+// Verify reads a trace and checks every record and how the lines follow each other.
+func Verify(sources []*Source, o Options) (*Trace, error) {
+	auditor, err := New()
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range sources {
+		s.number = i
+	}
+	t := &Trace{sources: sources, verdict: Verdict{Machines: make(map[string]int), Versions: make(map[string]int)}, skip: make(map[place]bool)}
+	v := &verifier{
+		Trace: t, Options: o, recovered: make(map[string]int), writers: make(map[string]*writer), ids: newSorter(), seed: maphash.MakeSeed(),
+	}
+	defer v.ids.close()
+	err = scan(sources, func() reader { return newReader(auditor) }, v.take)
+	if err != nil && err != errStop {
+		return nil, err
+	}
+	v.noteSideFiles()
+	return t, v.finish()
+}
+
+// Verdict returns the result.
+func (t *Trace) Verdict() Verdict { return t.verdict }
+
+// Heads returns the state of each process' chain at the end of the trace.
+func (t *Trace) Heads() []Head { return t.heads }
+
+// noteSideFiles reports answers that are known only from the side file of a process
+// that was killed.
+func (v *verifier) noteSideFiles() {
+	for _, s := range v.sources {
+		_ = trace.Leftovers(s.Name, func(left trace.Left) bool { // a file that cannot be read is the next server's to report
+			if len(left.Records) > 0 {
+				v.note("%s of process %s, which was killed, are in its side file %s; the next server appends them",
+					counted(len(left.Records), "answer"), left.Writer, left.File)
+			}
+			return false
+		})
+	}
+}
+
+func (v *verifier) take(l *line) error {
+	v.noteTorn(l)
+	if text := v.check(l); text != "" {
+		v.found(placeOf(l), text)
+		if !v.All {
+			return errStop
+		}
+	}
+	return v.spilled
+}
+
+func (v *verifier) found(at place, text string) {
+	v.verdict.Found++
+	if len(v.problems) < maxProblems {
+		v.problems = append(v.problems, problem{at, v.where(at) + ": " + text})
+	}
+}
+
+func (v *verifier) where(at place) string {
+	return fmt.Sprintf("%s: line %d", v.sources[at.file()].Name, at.line())
+}
+
+func (v *verifier) noteTorn(l *line) {
+	where := v.where(placeOf(l))
+	switch {
+	case l.front && l.ok:
+		v.note("%s: another record stands right behind this one: the line end between them is missing", where)
+	case l.torn == 0:
+	case l.front:
+		v.note("%s: %d bytes of a torn record stand in front of another one: a process ended in the middle of a write", where, l.torn)
+	case l.last:
+		v.note("%s: torn: it is the last and breaks off after %d bytes; the process ended, or the disk was full, in the middle of a write", where, l.torn)
+	default:
+		v.note("%s: torn: it breaks off after %d bytes; the process ended, or the disk was full, in the middle of a write", where, l.torn)
+	}
+}
+
+func (v *verifier) note(format string, args ...any) {
+	if len(v.verdict.Notes) < maxNotes {
+		v.verdict.Notes = append(v.verdict.Notes, fmt.Sprintf(format, args...))
+	}
+}
+
+// check says what is wrong with a line, and counts it.
+func (v *verifier) check(l *line) string {
+	problem := ""
+	if l.ok {
+		v.count(l)
+		problem = cmp.Or(v.chain(l), v.sealed(l), v.Options.Heads.checkLine(l))
+	}
+	switch {
+	case l.err != nil:
+		return l.err.Error()
+	case l.ok && problem == "":
+		v.remember(l)
+	}
+	return problem
+}
+
+func (v *verifier) count(l *line) {
+	d := &v.verdict
+	d.Records++
+	d.Lost += l.lost
+	countKind(d.Machines, l.Machine)
+	countKind(d.Versions, l.Server)
+	if d.First == nil || l.Start.Before(*d.First) {
+		d.First = new(l.Start)
+	}
+	if d.Last == nil || l.Start.After(*d.Last) {
+		d.Last = new(l.Start)
+	}
+}
+
+// others is what things are counted as that are of too many kinds.
+const others = "(others)"
+
+func countKind(kinds map[string]int, name string) {
+	if _, known := kinds[name]; !known && len(kinds) >= maxKinds {
+		name = others
+	}
+	kinds[name]++
+}
+
+// chain compares a line with the one its process wrote before it.
+func (v *verifier) chain(l *line) string {
+	w := v.writers[l.Writer]
+	if w == nil {
+		w = &writer{whole: l.seq == 1}
+		v.writers[l.Writer] = w
+		defer w.follow(l)
+		return firstOf(l)
+	}
+	defer w.follow(l)
+	switch {
+	case l.seq <= w.seq:
+		return fmt.Sprintf("number %d of process %s stands behind its number %d: a line was copied or moved", l.seq, l.Writer, w.seq)
+	case l.seq > w.seq+1:
+		return fmt.Sprintf("between this and %s %s missing that process %s wrote", v.short(w.at), missing(l.seq-w.seq-1), l.Writer)
+	case l.prev != w.link:
+		return fmt.Sprintf("it does not follow %s, which was changed after it was written, or this was", v.short(w.at))
+	case l.ended().Before(w.ended.Add(-maxBackwards)):
+		return fmt.Sprintf("it ended at %s, long before %s, which was written before it", l.ended().Format(time.RFC3339), v.short(w.at))
+	}
+	return ""
+}
+
+// short names a line within a sentence.
+func (v *verifier) short(at place) string {
+	return fmt.Sprintf("%s line %d", v.sources[at.file()].Name, at.line())
+}
+
+// sealed checks the line's seal, whose key the seal before it named.
+func (v *verifier) sealed(l *line) string {
+	w := v.writers[l.Writer]
+	if l.recovered != "" {
+		v.recovered[l.recovered]++
+	}
+	switch {
+	case l.schema < 3:
+		return ""
+	case (l.seq == 1) != (l.key != ""):
+		return "the first line of a process says who writes, and no other does"
+	case l.seq == 1:
+		w.key = l.key
+	}
+	if l.seal == nil {
+		w.unsealed++
+		return ""
+	}
+	w.unsealed = 0
+	defer func() { w.key = l.seal.Next }()
+	switch {
+	case !l.seal.Valid():
+		return "its seal does not fit: the line, or one of its process before it, was changed by somebody without the key"
+	case w.key != "" && w.key != l.seal.By:
+		return "its seal was made with another key than the one announced before"
+	}
+	return ""
+}
+
+func firstOf(l *line) string {
+	if l.seq == 1 && l.prev != "" || l.seq == 0 || l.seq > 1 && l.prev == "" {
+		return "number and predecessor of the line contradict each other"
+	}
+	return ""
+}
+
+func missing(n uint64) string {
+	if n == 1 {
+		return "1 line is"
+	}
+	return fmt.Sprintf("%d lines are", n)
+}
+
+func (w *writer) follow(l *line) {
+	w.seq, w.link, w.at, w.ended = l.seq, l.link, placeOf(l), l.ended()
+}
+
+// remember keeps what is needed to compare the record with others of its id.
+func (v *verifier) remember(l *line) {
+	m := mark{id: maphash.String(v.seed, l.ID), at: placeOf(l), lasting: l.lasting}
+	set := func(on bool, flag markFlags) {
+		if on {
+			m.flags |= flag
+		}
+	}
+	set(l.amends, amends)
+	set(l.recovered != "", recovered)
+	set(l.Outcome == "responded" && !l.amends, wasAnswered)
+	set(v.writers[l.Writer].whole, wholeChain)
+	v.spilled = v.ids.add(m)
+}
+
+// once checks the records of one id: there is one, and that of an answer may have one
+// that amends it, which differs in its end alone.
+func (v *verifier) once(group []mark) {
+	first := group[0]
+	if first.flags&amends != 0 && first.flags&wholeChain != 0 {
+		v.found(first.at, "it amends the record of its id, and there is none")
+	}
+	earlier := first
+	for _, m := range group[1:] {
+		switch {
+		case m.flags&recovered != 0: // its process was killed between writing the line and freeing the note
+			v.skip[m.at] = true
+			continue
+		case m.flags&amends == 0:
+			v.found(m.at, fmt.Sprintf("there is a record of its id already, in %s", v.short(earlier.at)))
+			continue
+		case earlier.flags&wasAnswered == 0:
+			v.found(m.at, fmt.Sprintf("it amends %s, which is not an answer", v.short(earlier.at)))
+			continue
+		case m.lasting != earlier.lasting:
+			v.found(m.at, fmt.Sprintf("it amends %s, and differs from it in more than its end", v.short(earlier.at)))
+			continue
+		}
+		v.skip[earlier.at] = true
+		v.verdict.Amended++
+		earlier = m
+	}
+	if first.flags&amends != 0 {
+		v.verdict.Amended++
+	}
+}
+
+func (v *verifier) finish() error {
+	if err := v.ids.groups(v.once); err != nil {
+		return err
+	}
+	slices.SortStableFunc(v.problems, func(a, b problem) int { return cmp.Compare(a.at, b.at) })
+	if !v.All && len(v.problems) > 1 {
+		v.problems, v.verdict.Found = v.problems[:1], 1
+	}
+	d := &v.verdict
+	for _, p := range v.problems {
+		d.Problems = append(d.Problems, p.text)
+	}
+	if len(v.problems) == 0 || v.All {
+		ends := v.Options.Heads.checkEnd(v.writers)
+		d.Found += len(ends)
+		d.Problems = append(d.Problems, ends...)
+	}
+	d.OK, d.Writers, d.Heads = d.Found == 0, len(v.writers), v.Options.Heads != nil
+	for _, s := range v.sources {
+		if s.size >= 0 {
+			d.Files = append(d.Files, File{s.Name, s.size, s.sum})
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(v.writers)) {
+		v.finishWriter(id, v.writers[id])
+	}
+	for _, id := range slices.Sorted(maps.Keys(v.recovered)) {
+		v.note("%s of process %s, which was killed, come from its side file", counted(v.recovered[id], "record"), id)
+	}
+	if d.Lost > 0 {
+		v.note("the processes say that %s could not be written (disk full, file closed)", counted(d.Lost, "record"))
+	}
+	return nil
+}
+
+func (v *verifier) finishWriter(id string, w *writer) {
+	v.heads = append(v.heads, Head{Writer: id, Seq: w.seq, Link: w.link, Key: w.key})
+	if !w.whole {
+		v.note("the first lines of process %s are not here: they are in a file that was put aside, or were taken out; nothing here tells which", id)
+	}
+	if w.unsealed > 0 {
+		v.note("at the end of process %s %s without a seal: it was killed in the middle of a write, or somebody else wrote there",
+			id, areSome(w.unsealed, "line"))
+	}
+}
