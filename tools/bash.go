@@ -31,17 +31,34 @@ const bashSchema = `{
   "additionalProperties": false
 }`
 
+// bashLimits is what is checked beyond the schema.
+const bashLimits = `{"properties": {
+  "command": {"minLength": 1, "maxLength": 50000, "not": {"pattern": "\u0000"}},
+  "cwd": {"minLength": 1, "not": {"pattern": "\u0000"}},
+  "env": {
+    "maxProperties": 200,
+    "patternProperties": {
+      "": {"type": "string", "maxLength": 4000, "not": {"pattern": "\u0000"}},
+      "^$|^[0-9]|[^A-Z0-9_]": false
+    }
+  },
+  "max_output_bytes": {"maximum": 10485760},
+  "context_focus_question": {"minLength": 1}
+}}`
+
 func newBash(b *base) Tool {
+	listed := compact(strings.NewReplacer(
+		"DEFAULT_TIMEOUT", strconv.Itoa(b.defaultTimeout()), "MAX_TIMEOUT", strconv.Itoa(b.BashMaxTimeout),
+	).Replace(bashSchema))
+	r := newRules(listed, bashLimits)
 	return Tool{
 		Name:        "bash",
 		Root:        b.root.Given(),
 		Description: bashDescription,
-		InputSchema: compact(strings.NewReplacer(
-			"DEFAULT_TIMEOUT", strconv.Itoa(min(b.BashTimeout, b.BashMaxTimeout)), "MAX_TIMEOUT", strconv.Itoa(b.BashMaxTimeout),
-		).Replace(bashSchema)),
+		InputSchema: listed,
 		Destructive: true,
 		Check: func(args map[string]any) (Call, []Issue) {
-			return checkBash(b, args)
+			return checkBash(b, r, args)
 		},
 	}
 }
@@ -59,20 +76,24 @@ type bashCall struct {
 	explicit bool // the call says how much it wants
 }
 
-const maxCommandChars = 50_000
+// defaultTimeout is the time limit of a command that names none, in milliseconds.
+func (b *base) defaultTimeout() int { return min(b.BashTimeout, b.BashMaxTimeout) }
 
-func checkBash(b *base, args map[string]any) (Call, []Issue) {
-	a := newArguments(args)
-	c := &bashCall{base: b}
-	c.command, _ = a.aliased("command", "cmd", maxCommandChars, b.Aliases)
+func checkBash(b *base, r rules, args map[string]any) (Call, []Issue) {
+	a := r.check(args, b.alias("command", "cmd"))
+	c := &bashCall{base: b, command: a.text("command")}
 	c.cwd, _ = b.cwdArg(a)
-	c.env = a.env("env")
-	c.timeout = a.timeout(b.BashMaxTimeout, b.BashTimeout)
+	c.timeout = a.integer("timeout_ms", b.defaultTimeout())
 	c.limit = a.outputCap()
 	c.explicit = a.has("max_output_bytes")
 	c.focus = a.focus()
 	if issues := a.done(); len(issues) > 0 {
 		return nil, issues
+	}
+	env := valueOr[map[string]any](a, "env", nil)
+	c.env = make(map[string]string, len(env))
+	for name, value := range env {
+		c.env[name], _ = value.(string)
 	}
 	return c, nil
 }

@@ -3,255 +3,126 @@ package tools
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
+	"maps"
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
-)
+	"sync"
 
-// The issue codes of zod v3 that a call's arguments can earn.
-const (
-	codeType    = "invalid_type"
-	codeSmall   = "too_small"
-	codeBig     = "too_big"
-	codeString  = "invalid_string"
-	codeLiteral = "invalid_literal"
-	codeEnum    = "invalid_enum_value"
-	codeCustom  = "custom"
-	codeUnknown = "unrecognized_keys"
+	"mcp-pruner/tools/schema"
 )
 
 // Limits that several arguments share.
 const (
-	maxFocusChars   = 1000
-	minOutputBytes  = 1024
-	maxOutputBytes  = 10 << 20 // also the cap of a call that names none
-	minTimeoutMS    = 100
-	maxTimeoutMS    = 300_000
-	defaultTimeout  = 30_000
-	maxLineNumber   = math.MaxInt32
-	maxGlobChars    = 1000
-	maxContextLines = 50
+	minTimeoutMS   = 100
+	maxTimeoutMS   = 300_000
+	maxOutputBytes = 10 << 20 // also the cap of a call that names none
+	defaultTimeout = 30_000
+	maxLineNumber  = math.MaxInt32
 )
 
-// arguments checks one call's arguments. Each method asks for one argument,
-// notes what is wrong with it, and returns the default where it cannot be used,
-// so that one pass finds every violation.
+// rules is what a call's arguments are checked against: the schema that clients see and,
+// as a JSON merge patch, the limits that it leaves out for brevity.
+type rules func() *schema.Schema
+
+// newRules compiles when the first call comes: many servers end without one.
+func newRules(listed json.RawMessage, limits string) rules {
+	return sync.OnceValue(func() *schema.Schema { return schema.MustCompile(listed, limits) })
+}
+
+// alias is a second name of a required argument, which some clients make up.
+type alias struct{ name, other string }
+
+// arguments are one call's arguments with what is wrong with them. A value that cannot
+// be used reads as its default, so that one pass finds every violation.
 type arguments struct {
-	given  map[string]any
-	asked  map[string]bool
+	values map[string]any
+	alias  alias // used in this call; zero: none
 	issues []Issue
 }
 
-func newArguments(given map[string]any) *arguments {
-	return &arguments{given: given, asked: map[string]bool{}}
+// check holds arguments against the rules. The aliased argument, where there is one, may
+// come under either name.
+func (r rules) check(given map[string]any, aliased alias) *arguments {
+	a := &arguments{values: maps.Clone(given)}
+	if v, used := given[aliased.other]; used && aliased.other != "" {
+		delete(a.values, aliased.other)
+		if _, both := given[aliased.name]; both {
+			a.bad(aliased.other, schema.Custom)
+		} else {
+			a.alias = aliased
+			a.values[aliased.name] = v
+		}
+	}
+	if question, ok := a.values["context_focus_question"].(string); ok {
+		a.values["context_focus_question"] = strings.TrimSpace(question)
+	}
+	for _, f := range r().Check(a.values) {
+		a.bad(f.Path(), f.Code)
+	}
+	return a
 }
 
+// bad reports an issue under the name that the client used.
 func (a *arguments) bad(path, code string) {
+	if a.alias.name != "" && path == a.alias.name {
+		path = a.alias.other
+	}
 	a.issues = append(a.issues, Issue{Path: path, Code: code})
 }
 
-func (a *arguments) take(name string) (any, bool) {
-	a.asked[name] = true
-	v, ok := a.given[name]
-	return v, ok
-}
-
-// has says whether an argument was given at all.
-func (a *arguments) has(name string) bool {
-	_, ok := a.given[name]
-	return ok
-}
-
-// done names arguments nobody asked for and returns all issues by (path, code),
-// each once.
+// done returns all issues by (path, code), each once.
 func (a *arguments) done() []Issue {
-	for name := range a.given {
-		if !a.asked[name] {
-			a.bad("", codeUnknown)
-			break
-		}
-	}
 	slices.SortFunc(a.issues, func(x, y Issue) int {
 		return cmp.Or(strings.Compare(x.Path, y.Path), strings.Compare(x.Code, y.Code))
 	})
 	return slices.Compact(a.issues)
 }
 
-// required is the string argument of that name; max 0 means any length.
-func (a *arguments) required(name string, max int) (string, bool) {
-	v, ok := a.take(name)
-	if !ok {
-		a.bad(name, codeType)
-		return "", false
-	}
-	return a.text(name, v, max)
+// has says whether an argument was given at all.
+func (a *arguments) has(name string) bool {
+	_, ok := a.values[name]
+	return ok
 }
 
-// optional is like required, without an issue when the argument is missing.
-func (a *arguments) optional(name string, max int) (string, bool) {
-	v, ok := a.take(name)
-	if !ok {
-		return "", false
+// usable says whether nothing is wrong with an argument, so far.
+func (a *arguments) usable(name string) bool {
+	if name == a.alias.name && name != "" {
+		name = a.alias.other
 	}
-	return a.text(name, v, max)
+	return !slices.ContainsFunc(a.issues, func(i Issue) bool { return i.Path == name })
 }
 
-// aliased is required under either of two names, but not under both.
-func (a *arguments) aliased(name, alias string, max int, allowed bool) (string, bool) {
-	if !allowed {
-		return a.required(name, max)
-	}
-	_, named := a.given[name]
-	v, aliased := a.take(alias)
-	if !aliased {
-		return a.required(name, max)
-	}
-	if named {
-		a.bad(alias, codeCustom)
-		a.required(name, max)
-		return "", false
-	}
-	a.asked[name] = true
-	return a.text(alias, v, max)
-}
+// text is a string, "" when it is absent or unusable.
+func (a *arguments) text(name string) string { return valueOr(a, name, "") }
 
-// text is a non-empty string without NUL.
-func (a *arguments) text(path string, v any, max int) (string, bool) {
-	s, ok := v.(string)
-	if !ok {
-		a.bad(path, codeType)
-		return "", false
-	}
-	before := len(a.issues)
-	if s == "" {
-		a.bad(path, codeSmall)
-	}
-	a.plain(path, s, max)
-	return s, len(a.issues) == before
-}
+func (a *arguments) boolean(name string, missing bool) bool { return valueOr(a, name, missing) }
 
-// plain notes NUL characters and excess length.
-func (a *arguments) plain(path, s string, max int) {
-	if strings.ContainsRune(s, 0) {
-		a.bad(path, codeCustom)
-	}
-	if max > 0 && utf8.RuneCountInString(s) > max {
-		a.bad(path, codeBig)
-	}
-}
+func (a *arguments) focus() string { return a.text("context_focus_question") }
 
-// focus is context_focus_question without surrounding white space.
-func (a *arguments) focus() string {
-	v, ok := a.take("context_focus_question")
-	if !ok {
-		return ""
-	}
-	s, ok := v.(string)
-	if !ok {
-		a.bad("context_focus_question", codeType)
-		return ""
-	}
-	s = strings.TrimSpace(s)
-	switch n := utf8.RuneCountInString(s); {
-	case n == 0:
-		a.bad("context_focus_question", codeSmall)
-	case n > maxFocusChars:
-		a.bad("context_focus_question", codeBig)
-	}
-	return s
-}
-
-// outputCap is max_output_bytes, or the cap that always holds.
-func (a *arguments) outputCap() int {
-	return a.integer("max_output_bytes", minOutputBytes, maxOutputBytes, maxOutputBytes)
-}
-
-// timeout is timeout_ms. What a call does not name never exceeds the most.
-func (a *arguments) timeout(most, missing int) int {
-	return a.integer("timeout_ms", minTimeoutMS, most, min(most, missing))
-}
-
-func (a *arguments) integer(name string, min, max, missing int) int {
-	v, ok := a.take(name)
-	if !ok {
-		return missing
-	}
-	f, ok := number(v)
-	switch {
-	case !ok || f != math.Trunc(f):
-		a.bad(name, codeType)
-	case f < float64(min):
-		a.bad(name, codeSmall)
-	case f > float64(max):
-		a.bad(name, codeBig)
-	default:
-		return int(f)
+// valueOr is an argument of a type that needs no conversion.
+func valueOr[T any](a *arguments, name string, missing T) T {
+	if v, ok := a.values[name].(T); ok && a.usable(name) {
+		return v
 	}
 	return missing
 }
 
-// number reads what a JSON decoder makes of a number. What is too large for a
-// float64 becomes an infinity, which is an integer out of every range.
-func number(v any) (float64, bool) {
-	switch v := v.(type) {
-	case float64:
-		return v, !math.IsNaN(v)
-	case int:
-		return float64(v), true
-	case json.Number:
-		f, err := strconv.ParseFloat(v.String(), 64)
-		return f, (err == nil || errors.Is(err, strconv.ErrRange)) && !math.IsNaN(f)
-	}
-	return 0, false
-}
-
-func (a *arguments) boolean(name string, missing bool) bool {
-	v, ok := a.take(name)
-	if !ok {
+func (a *arguments) integer(name string, missing int) int {
+	if !a.has(name) || !a.usable(name) {
 		return missing
 	}
-	b, ok := v.(bool)
-	if !ok {
-		a.bad(name, codeType)
-		return missing
-	}
-	return b
+	return schema.Int(a.values[name])
 }
 
-// oneOf is a string out of a fixed choice, the first being the default.
-func (a *arguments) oneOf(name string, choice ...string) string {
-	v, ok := a.take(name)
-	if !ok {
-		return choice[0]
-	}
-	s, ok := v.(string)
-	switch {
-	case !ok:
-		a.bad(name, codeType)
-	case !slices.Contains(choice, s):
-		a.bad(name, codeEnum)
-	default:
-		return s
-	}
-	return choice[0]
-}
-
-// literal is an argument that may only say what holds anyway.
-func (a *arguments) literal(name, only string) {
-	if v, ok := a.take(name); ok && v != any(only) {
-		a.bad(name, codeLiteral)
-	}
-}
+// outputCap is max_output_bytes, or the cap that always holds.
+func (a *arguments) outputCap() int { return a.integer("max_output_bytes", maxOutputBytes) }
 
 // pathArg checks one path and returns it relative to the root.
 func (b *base) pathArg(a *arguments, name, dir, p string) string {
 	rel, ok := b.root.Within(dir, p)
 	if !ok {
-		a.bad(name, codeCustom)
+		a.bad(name, schema.Custom)
 	}
 	return rel
 }
@@ -259,56 +130,16 @@ func (b *base) pathArg(a *arguments, name, dir, p string) string {
 // cwdArg is the optional cwd argument relative to the root, "." when missing.
 // It is false when there is one that cannot be used.
 func (b *base) cwdArg(a *arguments) (string, bool) {
-	if _, given := a.given["cwd"]; !given {
-		a.take("cwd")
+	if !a.has("cwd") {
 		return ".", true
 	}
-	p, ok := a.optional("cwd", 0)
-	if !ok {
+	if !a.usable("cwd") {
 		return ".", false
 	}
-	rel, ok := b.root.Within(".", p)
+	rel, ok := b.root.Within(".", a.text("cwd"))
 	if !ok {
-		a.bad("cwd", codeCustom)
+		a.bad("cwd", schema.Custom)
 		return ".", false
 	}
 	return rel, true
-}
-
-const (
-	maxEnvEntries = 200
-	maxEnvChars   = 4000
-)
-
-var envName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
-
-// env is an object of environment variables.
-func (a *arguments) env(name string) map[string]string {
-	v, ok := a.take(name)
-	if !ok {
-		return nil
-	}
-	object, ok := v.(map[string]any)
-	if !ok {
-		a.bad(name, codeType)
-		return nil
-	}
-	if len(object) > maxEnvEntries {
-		a.bad(name, codeBig)
-	}
-	env := make(map[string]string, len(object))
-	for key, value := range object {
-		path := name + "." + key
-		if !envName.MatchString(key) {
-			a.bad(path, codeString)
-		}
-		s, ok := value.(string)
-		if !ok {
-			a.bad(path, codeType)
-			continue
-		}
-		a.plain(path, s, maxEnvChars)
-		env[key] = s
-	}
-	return env
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"mcp-pruner/tools/schema"
 	"slices"
 	"strings"
 
@@ -13,20 +14,20 @@ import (
 // Explain says in words a model can use what is wrong with a call's arguments: which
 // argument it is, and which is the right one.
 func Explain(t Tool, args map[string]any, issues []Issue) string {
-	var schema argumentSchema
-	if json.Unmarshal(t.InputSchema, &schema) != nil {
+	var listed argumentSchema
+	if json.Unmarshal(t.InputSchema, &listed) != nil {
 		return ""
 	}
 	var said []string
 	for _, i := range issues {
 		name, _, _ := strings.Cut(i.Path, ".")
 		switch {
-		case i.Code == codeUnknown && i.Path == "":
-			said = append(said, schema.unknown(t.Name, args)...)
-		case slices.Contains(schema.Required, name) && args[name] == nil:
+		case i.Code == schema.Unrecognized && i.Path == "":
+			said = append(said, listed.unknown(t.Name, args)...)
+		case slices.Contains(listed.Required, name) && args[name] == nil:
 			said = append(said, name+" is required")
 		default:
-			said = append(said, schema.Properties[name].explain(t, i, args))
+			said = append(said, listed.Properties[name].explain(t, i, args))
 		}
 	}
 	slices.Sort(said)
@@ -48,25 +49,25 @@ type property struct {
 func (p property) explain(t Tool, i Issue, args map[string]any) string {
 	text, _ := args[i.Path].(string)
 	switch {
-	case i.Code == codeType && p.Type != nil:
+	case i.Code == schema.InvalidType && p.Type != nil:
 		return fmt.Sprintf("%s wants %s %v", i.Path, article(p.Type), p.Type)
-	case i.Code == codeSmall && p.Minimum != nil:
+	case i.Code == schema.TooSmall && p.Minimum != nil:
 		return fmt.Sprintf("%s is at least %d", i.Path, *p.Minimum)
-	case i.Code == codeSmall:
+	case i.Code == schema.TooSmall:
 		return i.Path + " must not be empty"
-	case i.Code == codeBig && p.Maximum != nil:
+	case i.Code == schema.TooBig && p.Maximum != nil:
 		return fmt.Sprintf("%s is at most %d", i.Path, *p.Maximum)
-	case i.Code == codeBig:
+	case i.Code == schema.TooBig:
 		return i.Path + " is too long"
-	case (i.Code == codeEnum || i.Code == codeLiteral) && len(p.Enum) > 0:
+	case (i.Code == schema.InvalidEnum || i.Code == schema.InvalidLiteral) && len(p.Enum) > 0:
 		return fmt.Sprintf("%s is one of %v", i.Path, p.Enum)
-	case i.Code == codeCustom && strings.ContainsRune(text, 0):
+	case i.Code == schema.Custom && strings.ContainsRune(text, 0):
 		return i.Path + " must not contain NUL"
-	case i.Code == codeCustom && i.Path == "start_line":
+	case i.Code == schema.Custom && i.Path == "start_line":
 		return "start_line is after end_line"
-	case i.Code == codeCustom && i.Path == "path" && args["paths"] != nil:
+	case i.Code == schema.Custom && i.Path == "path" && args["paths"] != nil:
 		return "give path or paths, not both"
-	case i.Code == codeCustom && t.Root != "":
+	case i.Code == schema.Custom && t.Root != "":
 		return fmt.Sprintf("%s is outside the root %s: only what is below it can be reached", i.Path, t.Root)
 	}
 	return fmt.Sprintf("%s is not valid (%s)", i.Path, i.Code)

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"mcp-pruner/tools/files"
 	"mcp-pruner/tools/grep"
 	"mcp-pruner/tools/process"
+	"mcp-pruner/tools/schema"
 )
 
 const grepDescription = `Search files for a regular expression (ripgrep): lines as path:line:column:text. Skips hidden, binary and .gitignored files. With context_focus_question ("where is the retry limit enforced") matches that do not answer it are left out: ask when a broad pattern matches much, not when every match is needed.`
@@ -39,15 +41,28 @@ const grepSchema = `{
   "additionalProperties": false
 }`
 
+// grepLimits is what is checked beyond the schema.
+const grepLimits = `{"properties": {
+  "pattern": {"minLength": 1, "maxLength": 10000, "not": {"pattern": "\u0000"}},
+  "path": {"minLength": 1, "not": {"pattern": "\u0000"}},
+  "paths": {"minItems": 1, "maxItems": 100, "items": {"minLength": 1, "not": {"pattern": "\u0000"}}},
+  "cwd": {"minLength": 1, "not": {"pattern": "\u0000"}},
+  "glob": {"minLength": 1, "maxLength": 1000, "not": {"pattern": "\u0000"}},
+  "max_output_bytes": {"maximum": 10485760},
+  "context_focus_question": {"minLength": 1}
+}}`
+
 func newGrep(b *base) Tool {
+	listed := compact(grepSchema)
+	r := newRules(listed, grepLimits)
 	return Tool{
 		Name:        "grep",
 		Root:        b.root.Given(),
 		Description: grepDescription,
-		InputSchema: compact(grepSchema),
+		InputSchema: listed,
 		ReadOnly:    true,
 		Check: func(args map[string]any) (Call, []Issue) {
-			return checkGrep(b, args)
+			return checkGrep(b, r, args)
 		},
 	}
 }
@@ -64,85 +79,73 @@ type grepCall struct {
 }
 
 const (
-	maxPatternChars = 10_000
-	maxPaths        = 100
-	maxMaxMatches   = 5000
-	defaultMatches  = 500
+	maxMaxMatches  = 5000
+	defaultMatches = 500
 )
 
-func checkGrep(b *base, args map[string]any) (Call, []Issue) {
-	a := newArguments(args)
+func checkGrep(b *base, r rules, args map[string]any) (Call, []Issue) {
+	a := r.check(args, alias{})
 	c := &grepCall{base: b}
 	s := &c.search
-	s.Pattern, _ = a.required("pattern", maxPatternChars)
+	s.Pattern = a.text("pattern")
 	cwd, ok := b.cwdArg(a)
 	c.cwd = cwd
 	s.Paths = b.searchPaths(a, cwd, ok)
-	s.Glob, _ = a.optional("glob", maxGlobChars)
+	s.Glob = a.text("glob")
 	s.Fixed = a.boolean("fixed_string", false)
 	s.IgnoreCase = !a.boolean("case_sensitive", true)
-	s.Mode = a.oneOf("output_mode", grep.Content, grep.Files, grep.Counts)
-	s.Context = a.integer("context_lines", 0, maxContextLines, 0)
+	s.Mode = cmp.Or(a.text("output_mode"), grep.Content)
+	s.Context = a.integer("context_lines", 0)
 	c.focus = a.focus()
 	matches := defaultMatches
 	if c.focus != "" { // what answers it may be anywhere
 		matches = maxMaxMatches
 	}
-	s.MaxMatches = a.integer("max_matches", 1, maxMaxMatches, matches)
+	s.MaxMatches = a.integer("max_matches", matches)
 	s.MaxBytes = a.outputCap()
 	c.explicit = a.has("max_output_bytes")
-	c.timeout = a.timeout(maxTimeoutMS, defaultTimeout)
+	c.timeout = a.integer("timeout_ms", defaultTimeout)
 	if issues := a.done(); len(issues) > 0 {
 		return nil, issues
 	}
 	return c, nil
 }
 
-// searchPaths checks path and paths. Without a usable cwd it cannot be said
-// where a relative path leads, so only the other rules apply.
+// searchPaths resolves path and paths. Where cwd cannot be used it is unknown where a
+// relative path leads, so only absolute ones are checked.
 func (b *base) searchPaths(a *arguments, cwd string, cwdOK bool) []grep.Path {
-	resolve := func(name string, v any) []grep.Path {
-		p, ok := a.text(name, v, 0)
-		if !ok || !cwdOK && !filepath.IsAbs(p) {
-			return nil
-		}
-		rel := b.pathArg(a, name, cwd, p)
-		show := filepath.ToSlash(rel)
-		if filepath.IsAbs(p) {
-			show = filepath.ToSlash(filepath.Clean(p))
-		}
-		return []grep.Path{{Rel: rel, Show: show}}
+	if a.has("path") && a.has("paths") {
+		a.bad("path", schema.Custom)
 	}
-	one, single := a.take("path")
-	many, several := a.take("paths")
-	if single && several {
-		a.bad("path", codeCustom)
-	}
-	if single {
-		found := resolve("path", one)
-		if !several {
-			return found
-		}
-	}
-	if !several {
-		return resolve("path", ".")
-	}
-	list, ok := many.([]any)
-	if !ok {
-		a.bad("paths", codeType)
-		return nil
-	}
-	switch n := len(list); {
-	case n == 0:
-		a.bad("paths", codeSmall)
-	case n > maxPaths:
-		a.bad("paths", codeBig)
+	names, given := pathList(a)
+	if path := a.text("path"); path != "" || !a.has("path") && !a.has("paths") {
+		names, given = append(names, "path"), append(given, cmp.Or(path, "."))
 	}
 	var found []grep.Path
-	for i, v := range list {
-		found = append(found, resolve("paths."+strconv.Itoa(i), v)...)
+	for i, p := range given {
+		if !cwdOK && !filepath.IsAbs(p) {
+			continue
+		}
+		rel := b.pathArg(a, names[i], cwd, p)
+		show := rel
+		if filepath.IsAbs(p) {
+			show = filepath.Clean(p)
+		}
+		found = append(found, grep.Path{Rel: rel, Show: filepath.ToSlash(show)})
 	}
 	return found
+}
+
+// pathList is the usable elements of paths and where each stands.
+func pathList(a *arguments) (names, given []string) {
+	list, _ := a.values["paths"].([]any)
+	for i, v := range list {
+		name := "paths." + strconv.Itoa(i)
+		if p, ok := v.(string); ok && a.usable(name) {
+			names, given = append(names, name), append(given, p)
+		}
+	}
+	return names, given
 }
 
 func (c *grepCall) FocusQuestion() string { return c.focus }

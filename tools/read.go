@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mcp-pruner/tools/files"
+	"mcp-pruner/tools/schema"
 )
 
 const readDescription = `Read a text file, or with a prn_ id an earlier output that was pruned or cut. With context_focus_question ("how are retries configured") lines that do not answer it are left out: ask when the file is long or unknown and one thing is wanted, not before editing it or when it is short. Left-out lines and the rest of a cut file are read with start_line and end_line.`
@@ -29,15 +30,28 @@ const readSchema = `{
   "additionalProperties": false
 }`
 
+// readLimits is what is checked beyond the schema. The encoding is a literal: any other
+// value is wrong in the same way, whatever its type.
+const readLimits = `{"properties": {
+  "file_path": {"minLength": 1, "not": {"pattern": "\u0000"}},
+  "start_line": {"maximum": 2147483647},
+  "end_line": {"maximum": 2147483647},
+  "encoding": {"type": null, "enum": null, "const": "utf-8"},
+  "max_output_bytes": {"maximum": 10485760},
+  "context_focus_question": {"minLength": 1}
+}}`
+
 func newRead(b *base) Tool {
+	listed := compact(readSchema)
+	r := newRules(listed, readLimits)
 	return Tool{
 		Name:        "read",
 		Root:        b.root.Given(),
 		Description: readDescription,
-		InputSchema: compact(readSchema),
+		InputSchema: listed,
 		ReadOnly:    true,
 		Check: func(args map[string]any) (Call, []Issue) {
-			return checkRead(b, args)
+			return checkRead(b, r, args)
 		},
 	}
 }
@@ -56,22 +70,16 @@ type readCall struct {
 	explicit bool // the call says how much it wants
 }
 
-func checkRead(b *base, args map[string]any) (Call, []Issue) {
-	a := newArguments(args)
-	c := &readCall{base: b}
-	name := "file_path"
-	if _, aliased := args["path"]; aliased && b.Aliases {
-		name = "path"
+func checkRead(b *base, r rules, args map[string]any) (Call, []Issue) {
+	a := r.check(args, b.alias("file_path", "path"))
+	c := &readCall{base: b, given: a.text("file_path")}
+	if c.given != "" {
+		c.rel = b.pathArg(a, "file_path", ".", c.given)
 	}
-	given, ok := a.aliased("file_path", "path", 0, b.Aliases)
-	if ok {
-		c.given, c.rel = given, b.pathArg(a, name, ".", given)
-	}
-	a.literal("encoding", "utf-8")
-	c.first = a.integer("start_line", 1, maxLineNumber, 1)
-	c.last = a.integer("end_line", 1, maxLineNumber, maxLineNumber)
+	c.first = a.integer("start_line", 1)
+	c.last = a.integer("end_line", maxLineNumber)
 	if c.first > c.last {
-		a.bad("start_line", codeCustom)
+		a.bad("start_line", schema.Custom)
 	}
 	c.lines = a.has("start_line") || a.has("end_line")
 	c.limit = a.outputCap()

@@ -278,7 +278,7 @@ func TestPathsThatComeBack(t *testing.T) {
 		}
 		for _, path := range []string{"../x", back + "x/sub/a.txt", back + "/../x", "../" + back} {
 			_, issues := tools["read"].Check(map[string]any{"file_path": path})
-			assert.Equal(t, []Issue{{"file_path", codeCustom}}, issues, path)
+			assert.Equal(t, []Issue{{"file_path", "custom"}}, issues, path)
 		}
 	}
 	name := filepath.Join(real, "sub/a.txt")

@@ -96,6 +96,14 @@ func newBase(s Settings) (*base, error) {
 	return &base{Settings: s, root: root}, nil
 }
 
+// alias is the other name of an argument, where such names are accepted.
+func (b *base) alias(name, other string) alias {
+	if !b.Aliases {
+		return alias{}
+	}
+	return alias{name, other}
+}
+
 // standardFolders is where programs are when PATH is not set.
 var standardFolders = []string{"/usr/local/bin", "/usr/bin", "/bin", "/opt/homebrew/bin"}
 

@@ -2,7 +2,9 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -181,9 +183,16 @@ func ParseCode(body map[string]any) (CodeArgs, []Detail) {
 
 // lenientFloat takes numbers in strings, too, as the service does.
 func lenientFloat(v any) (float64, bool) {
-	if s, ok := v.(string); ok {
-		f, err := strconv.ParseFloat(s, 64)
-		return f, err == nil && f == f
+	spelled, ok := v.(string)
+	switch n := v.(type) {
+	case float64:
+		return n, !math.IsNaN(n)
+	case json.Number:
+		spelled, ok = n.String(), true
 	}
-	return float(v)
+	f, err := strconv.ParseFloat(spelled, 64)
+	if _, isNumber := v.(json.Number); isNumber && math.IsInf(f, 0) {
+		err = nil // out of range it is still a number, beyond any threshold
+	}
+	return f, ok && err == nil && !math.IsNaN(f)
 }

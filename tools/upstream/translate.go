@@ -8,9 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
+	"mcp-pruner/tools/schema"
 )
 
 // Call is the upstream call that an exposed call stands for.
@@ -178,95 +176,62 @@ func (a *Action) refuseExtra(e *Exposed, args map[string]any) string {
 // check validates against the original schema. A schema that cannot be compiled
 // checks nothing: the server itself will say what it does not take.
 func (a *Action) check(e *Exposed, args map[string]any) string {
-	schema := a.Def.compiled()
-	if schema == nil {
+	rules := a.Def.compiled()
+	if rules == nil {
 		return ""
 	}
-	err := schema.Validate(map[string]any(args))
-	if err == nil {
+	found := rules.Check(map[string]any(args))
+	if len(found) == 0 {
 		return ""
 	}
-	failed, ok := err.(*jsonschema.ValidationError)
-	if !ok {
-		return a.teach(e, err.Error())
-	}
-	return a.teach(e, strings.Join(findings(failed, a), "; "))
+	return a.teach(e, strings.Join(a.explain(found), "; "))
 }
 
 func (a *Action) teach(e *Exposed, problem string) string {
 	return fmt.Sprintf("%s: %s. Usage: %s", e.Name, problem, a.usage())
 }
 
-// findings are the leaves of a validation error in plain words, sorted.
-func findings(err *jsonschema.ValidationError, a *Action) []string {
-	printer := message.NewPrinter(language.English)
+// maxExplained bounds how many violations an error lists.
+const maxExplained = 5
+
+// explain says in plain words what is wrong, with the parameters' names as exposed.
+func (a *Action) explain(found []schema.Finding) []string {
 	exposed := map[string]string{}
 	for to, from := range a.Rename {
 		exposed[from] = to
 	}
-	seen := map[string]bool{}
-	var walk func(*jsonschema.ValidationError)
-	walk = func(e *jsonschema.ValidationError) {
-		for _, cause := range e.Causes {
-			walk(cause)
+	var list []string
+	for _, f := range found {
+		at := slices.Clone(f.At)
+		if len(at) > 0 && exposed[at[0]] != "" {
+			at[0] = exposed[at[0]]
 		}
-		if len(e.Causes) > 0 {
-			return
+		switch where := strings.Join(at, "."); {
+		case f.Missing:
+			list = append(list, "missing "+where)
+		case where == "":
+			list = append(list, f.Text)
+		default:
+			list = append(list, where+": "+f.Text)
 		}
-		where := slices.Clone(e.InstanceLocation)
-		if len(where) > 0 && exposed[where[0]] != "" {
-			where[0] = exposed[where[0]]
-		}
-		text := e.ErrorKind.LocalizedString(printer)
-		if len(where) > 0 {
-			text = strings.Join(where, ".") + ": " + text
-		}
-		seen[text] = true
 	}
-	walk(err)
-	list := slices.Sorted(maps.Keys(seen))
-	return list[:min(len(list), 5)]
+	slices.Sort(list)
+	return list[:min(len(list), maxExplained)]
 }
 
 // lazySchema compiles a schema when a tool is first called: most never are.
 type lazySchema struct {
-	once   sync.Once
-	schema *jsonschema.Schema
+	once  sync.Once
+	rules *schema.Schema // nil: it cannot be compiled
 }
 
-func (d *Definition) compiled() *jsonschema.Schema {
-	d.lazy.once.Do(func() { d.lazy.schema = compile(d.InputSchema) })
-	return d.lazy.schema
-}
-
-func compile(raw []byte) *jsonschema.Schema {
-	v, err := decodeJSON(raw)
-	if err != nil {
-		return nil
-	}
-	if object, ok := v.(map[string]any); ok && object["$schema"] != nil {
-		if s, ok := object["$schema"].(string); !ok || !strings.Contains(s, "json-schema.org") {
-			delete(object, "$schema")
+func (d *Definition) compiled() *schema.Schema {
+	d.lazy.once.Do(func() {
+		if rules, err := schema.Compile(d.InputSchema); err == nil {
+			d.lazy.rules = rules
 		}
-	}
-	c := jsonschema.NewCompiler()
-	c.DefaultDraft(jsonschema.Draft2020)
-	c.UseLoader(noLoader{})
-	if c.AddResource("mem:///tool.json", v) != nil {
-		return nil
-	}
-	schema, err := c.Compile("mem:///tool.json")
-	if err != nil {
-		return nil
-	}
-	return schema
-}
-
-// noLoader keeps a schema from making us read files or the network.
-type noLoader struct{}
-
-func (noLoader) Load(url string) (any, error) {
-	return nil, fmt.Errorf("%s: a tool's schema may not refer to other documents", url)
+	})
+	return d.lazy.rules
 }
 
 // closest is the name nearest to what was given, "" when none is near.

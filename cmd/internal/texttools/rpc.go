@@ -19,26 +19,19 @@ const maxAnswerBytes = 32 << 20
 // each is JSON in one block of text, and what cannot be recovered is a JSON-RPC error.
 // recover_range is an alias.
 func RPC(s *service.Service) []tools.Tool {
-	check := map[string]func(map[string]any) (tools.Call, []tools.Issue){
+	return list(map[string]builder{
 		"prune_text": func(args map[string]any) (tools.Call, []tools.Issue) {
-			a, issues := service.ParsePrune(args)
-			return orIssues(answering(func(ctx context.Context) (any, error) { return s.PruneText(ctx, a) }), issues)
+			a := pruneArgs(args)
+			return answering(func(ctx context.Context) (any, error) { return s.PruneText(ctx, a) }), nil
 		},
 		"recover_text": func(args map[string]any) (tools.Call, []tools.Issue) {
-			a, issues := service.ParseRecover(args)
-			return orIssues(answering(func(ctx context.Context) (any, error) { return recoverWhole(ctx, s, a) }), issues)
+			a, issues := recoverArgs(args)
+			return answering(func(ctx context.Context) (any, error) { return recoverWhole(ctx, s, a) }), issues
 		},
-		"health": func(args map[string]any) (tools.Call, []tools.Issue) {
-			return orIssues(answering(func(context.Context) (any, error) { return s.Health(), nil }), service.ParseHealth(args))
+		"health": func(map[string]any) (tools.Call, []tools.Issue) {
+			return answering(func(context.Context) (any, error) { return s.Health(), nil }), nil
 		},
-	}
-	var list []tools.Tool
-	for _, t := range service.Tools() {
-		list = append(list, tools.Tool{
-			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, ReadOnly: true, Check: check[t.Name],
-		})
-	}
-	return list
+	})
 }
 
 // Code returns the tool behind POST /prune, the swe-pruner contract. Its arguments

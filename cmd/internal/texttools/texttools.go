@@ -21,38 +21,30 @@ const pageBytes = 200_000
 
 // New returns prune_text and recover_text over a service.
 func New(s *service.Service) []tools.Tool {
-	check := map[string]func(map[string]any) (tools.Call, []tools.Issue){
+	return list(map[string]builder{
 		"prune_text": func(args map[string]any) (tools.Call, []tools.Issue) {
-			a, issues := service.ParsePrune(args)
-			return orIssues(pruneCall{service: s, args: a}, issues)
+			return pruneCall{service: s, args: pruneArgs(args)}, nil
 		},
 		"recover_text": func(args map[string]any) (tools.Call, []tools.Issue) {
-			a, issues := service.ParseRecover(args)
-			return orIssues(recoverCall{service: s, args: a}, issues)
+			a, issues := recoverArgs(args)
+			return recoverCall{service: s, args: a}, issues
 		},
-	}
-	var list []tools.Tool
-	for _, t := range service.Tools() {
-		if check[t.Name] == nil {
-			continue // health is for whoever runs the HTTP service
-		}
-		list = append(list, tools.Tool{
-			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema,
-			ReadOnly: true, Check: check[t.Name],
-		})
-	}
-	return list
+	})
 }
 
-func orIssues(call tools.Call, found []service.Issue) (tools.Call, []tools.Issue) {
-	if len(found) == 0 {
-		return call, nil
+// list returns the service's tools for which there is a builder. health is for whoever
+// runs the HTTP service.
+func list(build map[string]builder) []tools.Tool {
+	var all []tools.Tool
+	for _, t := range service.Tools() {
+		if build[t.Name] == nil {
+			continue
+		}
+		all = append(all, tools.Tool{
+			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, ReadOnly: true, Check: checker(t, build[t.Name]),
+		})
 	}
-	issues := make([]tools.Issue, len(found))
-	for i, f := range found {
-		issues[i] = tools.Issue{Path: f.Path, Code: f.Code}
-	}
-	return nil, issues
+	return all
 }
 
 // neverPruned is the focus question of both tools: what one has pruned already

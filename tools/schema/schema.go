@@ -1,0 +1,96 @@
+// Package schema validates JSON values against JSON Schemas and reports every violation
+// with the path of the value and an issue code of zod v3.
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Schema is a compiled JSON Schema. It is safe for concurrent use.
+type Schema struct{ compiled *jsonschema.Schema }
+
+// Compile compiles a schema, draft 2020-12 unless it names another one. Each patch is a
+// JSON merge patch (RFC 7396) that is applied first: a schema that clients see may leave
+// out limits that are checked all the same.
+func Compile(raw json.RawMessage, patches ...string) (*Schema, error) {
+	document, err := decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range patches {
+		patch, err := decode([]byte(p))
+		if err != nil {
+			return nil, fmt.Errorf("merge patch: %w", err)
+		}
+		document = merge(document, patch)
+	}
+	dropForeignDialect(document)
+	const address = "mem:///schema.json"
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseLoader(noLoader{})
+	if err := c.AddResource(address, document); err != nil {
+		return nil, err
+	}
+	compiled, err := c.Compile(address)
+	if err != nil {
+		return nil, err
+	}
+	return &Schema{compiled}, nil
+}
+
+// MustCompile is Compile for schemas that are constants of the program.
+func MustCompile(raw json.RawMessage, patches ...string) *Schema {
+	s, err := Compile(raw, patches...)
+	if err != nil {
+		panic("schema: " + err.Error())
+	}
+	return s
+}
+
+func decode(raw []byte) (any, error) {
+	return jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+}
+
+// merge applies a JSON merge patch: null removes a member, objects are merged member by
+// member, and any other value replaces what is there.
+func merge(into, patch any) any {
+	changes, ok := patch.(map[string]any)
+	if !ok {
+		return patch
+	}
+	object, ok := into.(map[string]any)
+	if !ok {
+		object = make(map[string]any, len(changes))
+	}
+	for name, value := range changes {
+		if value == nil {
+			delete(object, name)
+			continue
+		}
+		object[name] = merge(object[name], value)
+	}
+	return object
+}
+
+// dropForeignDialect removes a $schema that names no dialect of JSON Schema, such as the
+// address of somebody's documentation: the default dialect then applies.
+func dropForeignDialect(document any) {
+	object, _ := document.(map[string]any)
+	named, given := object["$schema"]
+	if text, _ := named.(string); given && !strings.Contains(text, "json-schema.org") {
+		delete(object, "$schema")
+	}
+}
+
+// noLoader keeps a schema from reading files or the network.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%s: a schema may not refer to other documents", url)
+}
