@@ -20,6 +20,7 @@ type Delivery struct {
 	Machine *fsm.Machine // the request's id, start, steps and metadata
 	Session string       // "" when the call stands alone
 	Client  string
+	Parent  string // the caller's span, as W3C traceparent has it; "" when it named none
 	Tool    string // as the client spelled it; "" when there was no name
 
 	Call     tools.Call    // nil when its arguments were refused
@@ -29,6 +30,8 @@ type Delivery struct {
 	Source   tools.Source  // what the output is; zero when the tool failed
 	Pruning  PruningMetadata
 	PruneID  string // of the stored original; "" when nothing was cut
+
+	Saving *tools.Saving // what the tool pruned itself; nil: it prunes nothing
 
 	Text    string // the text answered
 	Notice  string // the note in brackets after it; "" when there is none
@@ -192,7 +195,7 @@ func tell(observe func(*Delivery), d *Delivery) {
 
 func (c *Call) newDelivery(wire int) *Delivery {
 	d := &Delivery{
-		Machine: c.machine, Session: c.request.Session.ID(), Client: cut(c.request.Client, maxNameBytes),
+		Machine: c.machine, Session: c.request.Session.ID(), Client: cut(c.request.Client, maxNameBytes), Parent: c.request.Parent,
 		Tool: cut(c.toolName, maxNameBytes), Call: c.call, Pruning: c.pruning, PruneID: c.pruneID, Wire: wire,
 		IsError: c.failure != nil,
 	}
@@ -210,6 +213,10 @@ func (c *Call) newDelivery(wire int) *Delivery {
 	d.Opaque = c.failure != nil && c.failure.Opaque != nil || c.output != nil && opaqueOf(c.output) != nil
 	if c.output != nil {
 		d.Source = c.output.Source()
+		if s, ok := c.output.(tools.Saver); ok {
+			saving := s.Saved()
+			d.Saving = &saving
+		}
 	}
 	return d
 }

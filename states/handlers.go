@@ -33,6 +33,9 @@ func receive(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	if params, ok := c.request.Params.(map[string]any); ok {
 		c.toolName, _ = params["name"].(string)
 	}
+	if c.request.Parent != "" {
+		return fsm.Accept, fsm.Facts{"traceparent": c.request.Parent}, nil
+	}
 	return fsm.Accept, nil, nil
 }
 

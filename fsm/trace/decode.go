@@ -110,6 +110,10 @@ func (d *Decoder) record(r *Record) {
 	r.Session = d.commonIf(`,"session":`)
 	r.Client = d.commonIf(`,"client":`)
 	r.Tool = d.commonIf(`,"tool":`)
+	if r.Schema > 2 && d.has(`,"traceparent":`) {
+		r.Parent = d.string()
+		d.refuse(r.Parent == "")
+	}
 	d.start(r)
 	d.steps(r)
 	d.want(`,"outcome":`)

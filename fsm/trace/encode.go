@@ -143,7 +143,8 @@ func (r *Record) appendIDs(b []byte) []byte {
 	b = appendFlag(b, `,"amends":true`, r.Amends)
 	b = appendText(b, `,"session":`, r.Session)
 	b = appendText(b, `,"client":`, r.Client)
-	return appendText(b, `,"tool":`, r.Tool)
+	b = appendText(b, `,"tool":`, r.Tool)
+	return appendText(b, `,"traceparent":`, r.Parent)
 }
 
 func (r *Record) appendSteps(b []byte) []byte {

@@ -40,6 +40,7 @@ type Record struct {
 	Session string
 	Client  string
 	Tool    string
+	Parent  string // the caller's span, as W3C traceparent has it
 
 	Start   time.Time // microseconds are kept
 	Steps   []Step

@@ -106,10 +106,11 @@ func TestARecordIsSpelledAsDocumented(t *testing.T) {
 	r := recordOf(t, d, []fsm.Trigger{fsm.Accept, fsm.ArgumentsValid, fsm.ToolFailed}, 0)
 	r.Amends, r.Lost, r.Prev, r.Seq = true, 2, "", 1
 	r.Tool = "a\"b\\\n\u2028\xff"
+	r.Parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	r.Detail = &Detail{Question: "why?", Path: "a/b.go", Command: "ls", Pattern: "x"}
 	line := string(AppendRecord(nil, &r))
 	want := `{"v":3,"server":"0.1.0","machine":"request","table":"` + d.Hash() + `","writer":"00112233445566ff","seq":1,"lost":2,` +
-		`"id":"req_0000","amends":true,"session":"ses_1","client":"claude-code","tool":"a\"b\\\u000a` + "\u2028\ufffd" + `","start":"2026-11-21T04:00:00.005000Z","steps":[` +
+		`"id":"req_0000","amends":true,"session":"ses_1","client":"claude-code","tool":"a\"b\\\u000a` + "\u2028\ufffd" + `","traceparent":"` + r.Parent + `","start":"2026-11-21T04:00:00.005000Z","steps":[` +
 		`{"from":"req:received","trigger":"accept","to":"req:validating","row":"T9","events":["tool.request_received"],"us":5000},` +
 		`{"from":"req:validating","trigger":"arguments_valid","to":"req:executing_tool","row":"T11","events":["tool.exec_start"],"us":10000},` +
 		`{"from":"req:executing_tool","trigger":"tool_failed","to":"req:tool_error","row":"T12 E6","events":["tool.exec_failed"],"us":15000,"why":"not_found"}],` +

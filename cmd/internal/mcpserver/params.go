@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -78,6 +79,18 @@ func (p params) client() (name string, said bool) {
 	info, _ := p.meta[clientInfoKey].(map[string]any)
 	name, said = info["name"].(string)
 	return shortName(name), said
+}
+
+// traceparent is how W3C Trace Context spells a span.
+var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+
+// parent is the caller's span; "" when it named none, or none that can be read.
+func (p params) parent() string {
+	span, _ := p.meta["traceparent"].(string)
+	if !traceparent.MatchString(span) {
+		return ""
+	}
+	return span
 }
 
 // name is params.name, of a tools/call the tool's.

@@ -175,7 +175,7 @@ func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 	stop := progress(notify, p.meta["progressToken"])
 	ctx = withCaller(ctx, &Caller{session, notify, params{meta: p.meta}})
 	call := s.config.Pipeline.Run(ctx, states.Request{
-		Params: p.value, Tools: a.offered, Session: session.states(), Client: a.client,
+		Params: p.value, Tools: a.offered, Session: session.states(), Client: a.client, Parent: p.parent(),
 	})
 	stop()
 	body, err := s.encodeCall(a, call)

@@ -1,0 +1,50 @@
+package mcpserver
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/fsm/event"
+	"mcp-pruner/states"
+)
+
+// told is an observer that keeps the last call.
+type told struct{ last *states.Delivery }
+
+func (o *told) Answering(*states.Delivery) {}
+
+func (o *told) Ended(d *states.Delivery) { o.last = d }
+
+// The caller's span is in the log and with the observers; anything else that stands in
+// its place is in neither.
+func TestTraceContext(t *testing.T) {
+	const span = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	for meta, want := range map[string]string{
+		`{"traceparent":"` + span + `"}`:  span,
+		`{"traceparent":"` + span + ` "}`: "",
+		`{"traceparent":"rm -rf"}`:        "",
+		`{"traceparent":7}`:               "",
+		`{}`:                              "",
+	} {
+		s := newTestServer(Config{})
+		var logged []event.Event
+		observer := new(told)
+		s.config.Pipeline.Observers = []states.Observer{observer}
+		s.config.Pipeline.Emit = func(e event.Event) { logged = append(logged, e) }
+		var session Session
+		reply := s.Answer(t.Context(), &session,
+			Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nap","arguments":{},"_meta":`+meta+`}}`)))
+		_, err := reply.Begin(t.Context())
+		require.NoError(t, err)
+		reply.Written(t.Context())
+		assert.Equal(t, want, observer.last.Parent, meta)
+		require.Equal(t, "tool.request_received", logged[0].Name)
+		if want == "" {
+			assert.NotContains(t, logged[0].Data, "traceparent", meta)
+		} else {
+			assert.Equal(t, want, logged[0].Data["traceparent"])
+		}
+	}
+}
