@@ -190,7 +190,7 @@ func (c *bashCall) failed(err error, out *bashOutput) *Error {
 // Variables that commands do not see: the server's own settings and the
 // client's session secrets.
 var (
-	ownPrefixes    = []string{"PRUNER_", "MCP_PRUNER_", "JEEVES_", "DEEPINFRA_"}
+	ownPrefixes    = []string{"PRUNER_", "MCP_PRUNER_", "JEEVES_", "DEEPINFRA_", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"}
 	clientPrefixes = []string{"ANTHROPIC_", "CLAUDE_CODE_", "CODEX_"}
 	clientSecrets  = []string{"OPENAI_API_KEY"}
 )

@@ -97,6 +97,15 @@ type Opaquer interface{ Opaque() *Opaque }
 // cut and where to go on, an exit code, that nothing was found. "" says nothing.
 type Noticer interface{ Notice() string }
 
+// Saver is an Output that is a text of the caller's after pruning.
+type Saver interface{ Saved() Saving }
+
+// Saving is what pruning a text of the caller's came to, in estimated tokens.
+type Saving struct {
+	Before, After int
+	Why           string // the text came back whole; "" when it was pruned
+}
+
 // keptNone is the notice on a text of which a pruner kept nothing: without it, an
 // empty text would say that there was nothing. otherwise is how to see it where the
 // original was not stored.

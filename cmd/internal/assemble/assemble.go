@@ -28,6 +28,8 @@ type Options struct {
 	Version  string
 	Emit     func(event.Event)
 
+	Transport string // pipe or tcp, for telemetry
+
 	// List is what a client is offered; nil: the tools of the toolsets.
 	List func(client string) []tools.Tool
 
@@ -66,6 +68,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 	if err := addLedger(pipeline, o); err != nil {
 		return nil, err
 	}
+	addTelemetry(pipeline, o)
 	return mcpserver.New(mcpserver.Config{
 		Pipeline: pipeline, List: o.List, Version: o.Version, Result: o.Settings.Result,
 		AlwaysLoad: o.Settings.AlwaysLoad, MaxCalls: o.Settings.MaxCalls, MaxEach: o.MaxEach, FieldErrors: o.FieldErrors,

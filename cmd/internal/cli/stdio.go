@@ -127,7 +127,7 @@ func serveStdio(ctx context.Context, p command.Process, other offer) int {
 		tools, err = openOffer(other, emit)
 	}
 	if err == nil {
-		options := assemble.Options{Settings: config, Env: p.Env, Version: buildVersion(), Emit: emit, Table: fsm.RequestTable()}
+		options := assemble.Options{Settings: config, Env: p.Env, Version: buildVersion(), Emit: emit, Transport: "pipe", Table: fsm.RequestTable()}
 		tools.in(&options)
 		server, err = assemble.Server(options)
 	}

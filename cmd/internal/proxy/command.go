@@ -19,6 +19,7 @@ import (
 	"mcp-pruner/cmd/internal/eventlog"
 	"mcp-pruner/cmd/internal/ledger"
 	"mcp-pruner/cmd/internal/settings"
+	"mcp-pruner/cmd/internal/telemetry"
 	"mcp-pruner/fsm"
 	"mcp-pruner/fsm/event"
 	"mcp-pruner/fsm/trace"
@@ -149,7 +150,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 		failed(err)
 		return newServer(o.upstream, nil, emit), func() {}
 	}
-	observers, closeTrace := observersOf(c, o.version, emit)
+	observers, closeTrace := observersOf(p, c, o.version, emit)
 	machine, err := fsm.Compile(fsm.RequestTable())
 	if err != nil {
 		panic(err) // the table is ours
@@ -192,8 +193,20 @@ func openStore(p command.Process, file string, emit func(event.Event)) (*context
 	}})
 }
 
-// observersOf is the trace, where the settings ask for one.
-func observersOf(c settings.Settings, version string, emit func(event.Event)) ([]states.Observer, func()) {
+// observersOf are the trace and telemetry, where they are asked for.
+func observersOf(p command.Process, c settings.Settings, version string, emit func(event.Event)) ([]states.Observer, func()) {
+	told, end := telemetry.Open(telemetry.Options{Metrics: c.Metrics, Env: p.Env, Version: version, Emit: emit})
+	traced, endTrace := traceOf(c, version, emit)
+	return append(traced, told...), func() {
+		endTrace()
+		if end != nil {
+			_ = end() // nobody is left to be told
+		}
+	}
+}
+
+// traceOf is the trace, where the settings ask for one.
+func traceOf(c settings.Settings, version string, emit func(event.Event)) ([]states.Observer, func()) {
 	if c.Trace == "" {
 		return nil, func() {}
 	}

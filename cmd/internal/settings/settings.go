@@ -51,6 +51,7 @@ type Settings struct {
 	GCStore          string        // the ledger's file; "" is the user's
 
 	LogLevel string // the least on standard error
+	Metrics  string // address of GET /metrics; "" for none
 
 	// Of the servers over HTTP.
 

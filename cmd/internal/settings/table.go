@@ -62,7 +62,7 @@ func toolRows() []Row {
 			Meaning: "`true`: a call that asks again for what was just pruned gets it whole.",
 			Take:    boolean(func(s *Settings) *bool { return &s.RepeatRaw })},
 		{Name: "MCP_PRUNER_PASS_ENV", For: both, Allowed: "names separated by commas",
-			Meaning: "Variables that `bash` passes on although they are withheld by default: the server's settings (`PRUNER_*`, `MCP_PRUNER_*`, `JEEVES_*`, `DEEPINFRA_*`) and the client's secrets (`ANTHROPIC_*`, `CLAUDE_CODE_*`, `CODEX_*`, `OPENAI_API_KEY`).",
+			Meaning: "Variables that `bash` passes on although they are withheld by default: the server's settings (`PRUNER_*`, `MCP_PRUNER_*`, `JEEVES_*`, `DEEPINFRA_*`, `OTEL_EXPORTER_OTLP_HEADERS`) and the client's secrets (`ANTHROPIC_*`, `CLAUDE_CODE_*`, `CODEX_*`, `OPENAI_API_KEY`).",
 			Take: func(s *Settings, v string) bool {
 				s.PassEnv = list(v)
 				return true
@@ -121,6 +121,9 @@ func traceRows() []Row {
 		{Name: "MCP_PRUNER_LOG_LEVEL", For: Servers, Default: "debug", Allowed: "debug, info, warn or error",
 			Meaning: "Least level of events on standard error.",
 			Take:    word(func(s *Settings) *string { return &s.LogLevel }, "debug", "info", "warn", "error")},
+		{Name: "MCP_PRUNER_METRICS", For: Servers, Allowed: "a port from 0 to 65535, or HOST:PORT",
+			Meaning: "Serves `GET /metrics` for Prometheus there; a port alone is on 127.0.0.1. Also of `gateway` and `proxy`. See [METRICS.md](METRICS.md).",
+			Take:    takeMetrics},
 	}
 }
 

@@ -128,6 +128,20 @@ func takeHost(s *Settings, v string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
+// takeMetrics takes an address to listen on; a port alone is one of this machine.
+func takeMetrics(s *Settings, v string) bool {
+	if v == "" {
+		return true
+	}
+	host, port, err := net.SplitHostPort(v)
+	if err != nil {
+		host, port = "127.0.0.1", v
+	}
+	s.Metrics = net.JoinHostPort(host, port)
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil && host != ""
+}
+
 // takeName takes a loopback address by its name, too.
 func takeName(s *Settings, v string) bool {
 	s.Host = v

@@ -65,13 +65,40 @@ func (a answering) Run(ctx context.Context) (tools.Output, error) {
 	if err := enc.Encode(res); err != nil {
 		return nil, &tools.Error{Code: "io_error", Message: "the answer cannot be encoded"}
 	}
-	return jsonOutput{output{string(bytes.TrimSuffix(text.Bytes(), []byte("\n")))}}, nil
+	answer := jsonOutput{output{string(bytes.TrimSuffix(text.Bytes(), []byte("\n")))}}
+	switch res := res.(type) {
+	case service.PruneResult:
+		return savingOutput{answer, savedBy(res)}, nil
+	case service.CodeResult:
+		return savingOutput{answer, savedCode(res)}, nil
+	}
+	return answer, nil
 }
 
 // jsonOutput is an answer in JSON.
 type jsonOutput struct{ output }
 
 func (jsonOutput) Structured(any) any { return nil }
+
+// savingOutput is the answer of what prunes.
+type savingOutput struct {
+	jsonOutput
+	saving tools.Saving
+}
+
+// Saved implements [tools.Saver].
+func (o savingOutput) Saved() tools.Saving { return o.saving }
+
+func savedCode(res service.CodeResult) tools.Saving {
+	s := tools.Saving{Before: res.OriginTokenCnt, After: res.LeftTokenCnt}
+	switch {
+	case res.ErrorMsg != nil:
+		s.Why = *res.ErrorMsg
+	case res.LeftTokenCnt >= res.OriginTokenCnt:
+		s.Why = "kept_whole"
+	}
+	return s
+}
 
 // recoverWhole returns all that was asked for at once.
 func recoverWhole(ctx context.Context, s *service.Service, a service.RecoverArgs) (any, error) {

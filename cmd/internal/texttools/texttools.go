@@ -150,6 +150,22 @@ func (o pruneOutput) Structured(pruning any) any {
 	}{"prune_text", o.res, pruning}
 }
 
+// Saved implements [tools.Saver].
+func (o pruneOutput) Saved() tools.Saving { return savedBy(o.res) }
+
+// savedBy is what a prune came to.
+func savedBy(res service.PruneResult) tools.Saving {
+	s := tools.Saving{Before: res.Stats.TokensEstBefore, After: res.Stats.TokensEstAfter}
+	switch {
+	case res.Stats.PrunedLines > 0:
+	case len(res.Warnings) > 0:
+		s.Why = res.Warnings[0]
+	default:
+		s.Why = "kept_whole"
+	}
+	return s
+}
+
 type recoverOutput struct {
 	output
 	res service.RecoverResult

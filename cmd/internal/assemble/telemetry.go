@@ -1,0 +1,18 @@
+package assemble
+
+import (
+	"mcp-pruner/cmd/internal/telemetry"
+	"mcp-pruner/states"
+)
+
+// addTelemetry makes a pipeline count its calls and send spans, where the settings and
+// the environment ask for it.
+func addTelemetry(p *states.Pipeline, o Options) {
+	observers, closing := telemetry.Open(telemetry.Options{
+		Metrics: o.Settings.Metrics, Env: o.Env, Version: o.Version, Transport: o.Transport, Emit: o.Emit,
+	})
+	p.Observers = append(p.Observers, observers...)
+	if closing != nil {
+		p.Closers = append(p.Closers, closing)
+	}
+}

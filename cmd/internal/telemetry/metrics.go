@@ -1,0 +1,172 @@
+package telemetry
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"mcp-pruner/states"
+)
+
+// durations are the bounds that OpenTelemetry recommends for MCP operations, in seconds.
+var durations = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300}
+
+// metrics is the observer that counts.
+type metrics struct {
+	registry  *prometheus.Registry
+	transport string
+	names     bounded // tools
+	reasons   bounded
+	cut       cut
+
+	operations *prometheus.HistogramVec
+	pruner     prometheus.Histogram
+	requests   *prometheus.CounterVec
+	decisions  *prometheus.CounterVec
+	raw        *prometheus.CounterVec
+	sent       *prometheus.CounterVec
+	question   *prometheus.CounterVec
+	recovered  *prometheus.CounterVec
+	net        *prometheus.GaugeVec
+}
+
+func newMetrics(version, transport string) *metrics {
+	m := &metrics{registry: prometheus.NewRegistry(), transport: transport}
+	m.operations = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "mcp_server_operation_duration_seconds", Buckets: durations,
+		Help: "Duration of MCP requests, from receipt until the answer was written.",
+	}, []string{"mcp_method_name", "gen_ai_operation_name", "gen_ai_tool_name", "error_type", "network_transport"})
+	m.pruner = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "mcp_pruner_pruner_duration_seconds", Help: "Duration of calls of the pruner.",
+		Buckets: []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30},
+	})
+	m.requests = counter("mcp_pruner_requests_total", "Requests by the state in which their machine ended.", "outcome")
+	m.decisions = counter("mcp_pruner_decisions_total", "Outputs by what became of them, and why.", "tool", "decision", "reason")
+	m.raw = counter("mcp_pruner_raw_tokens_total", "Estimated tokens of the answers, had nothing been pruned.", "tool")
+	m.sent = counter("mcp_pruner_sent_tokens_total", "Estimated tokens of the answers.", "tool")
+	m.question = counter("mcp_pruner_question_tokens_total", "Estimated tokens of the questions asked with calls.", "tool")
+	m.recovered = counter("mcp_pruner_recovered_tokens_total", "Estimated tokens sent of what had been pruned before.", "tool")
+	m.net = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "mcp_pruner_net_tokens", Help: "Estimated tokens saved since the start: raw less sent, less questions, less what was recovered.",
+	}, []string{"tool"})
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "mcp_pruner_build_info", Help: "1, with the versions of the program and of Go.",
+		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
+	})
+	info.Set(1)
+	m.registry.MustRegister(info, m.pruner, m.requests, m.decisions, m.raw, m.sent, m.question, m.recovered, m.net)
+	if transport != "" {
+		m.registry.MustRegister(m.operations)
+	}
+	return m
+}
+
+func counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+// Answering implements [states.Observer].
+func (m *metrics) Answering(*states.Delivery) {}
+
+// Ended implements [states.Observer].
+func (m *metrics) Ended(d *states.Delivery) {
+	name := m.names.of(tool(d))
+	if method := method(d); method != "" {
+		m.operations.WithLabelValues(method, "execute_tool", name, failure(d), m.transport).Observe(took(d).Seconds())
+	}
+	m.requests.WithLabelValues(outcome(d)).Inc()
+	what, why := decision(d)
+	m.decisions.WithLabelValues(name, what, m.reasons.of(why)).Inc()
+	if d.Pruning.Attempted {
+		m.pruner.Observe(pruning(d).Seconds())
+	}
+	if d.Call != nil && d.Wire > 0 && d.Err == nil {
+		m.count(name, d)
+	}
+}
+
+// count counts the tokens of an answer that went out.
+func (m *metrics) count(name string, d *states.Delivery) {
+	raw, sent, question := tokens(d)
+	again := m.cut.again(d)
+	m.raw.WithLabelValues(name).Add(float64(raw))
+	m.sent.WithLabelValues(name).Add(float64(sent))
+	m.question.WithLabelValues(name).Add(float64(question))
+	net := raw - sent - question
+	if again { // without pruning it would not have been asked
+		m.recovered.WithLabelValues(name).Add(float64(sent))
+		net = -sent - question
+	}
+	m.net.WithLabelValues(name).Add(float64(net))
+}
+
+// most bounds what is remembered.
+const (
+	mostNames = 512
+	mostCuts  = 1 << 14
+)
+
+// bounded are the names that have a series of their own; any further ones share one.
+type bounded struct {
+	mu    sync.Mutex
+	known map[string]bool
+}
+
+func (b *bounded) of(name string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.known[name] {
+		return name
+	}
+	if len(b.known) == mostNames {
+		return "_other"
+	}
+	if b.known == nil {
+		b.known = make(map[string]bool)
+	}
+	b.known[name] = true
+	return name
+}
+
+// cut is what was pruned and not sent whole since: a call about the same thing is
+// there because of the pruning.
+type cut struct {
+	mu    sync.Mutex
+	known map[about]bool
+	order []about // the oldest first
+}
+
+type about struct{ session, key string }
+
+// again says whether an answer is about something that was pruned before, and
+// remembers what it leaves out itself.
+func (c *cut) again(d *states.Delivery) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	is := about{d.Session, d.Key}
+	before := c.known[is] || d.Subject.PruneID != ""
+	switch {
+	case d.Key == "":
+	case d.PruneID != "":
+		c.add(is)
+	case d.Whole() && !d.IsError:
+		delete(c.known, is)
+	}
+	return before
+}
+
+func (c *cut) add(is about) {
+	if c.known[is] {
+		return
+	}
+	if c.known == nil {
+		c.known = make(map[about]bool)
+	}
+	if len(c.order) == mostCuts {
+		delete(c.known, c.order[0])
+		c.order = append(c.order[:0], c.order[1:]...)
+	}
+	c.known[is] = true
+	c.order = append(c.order, is)
+}

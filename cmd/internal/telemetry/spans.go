@@ -1,0 +1,146 @@
+package telemetry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"mcp-pruner/cmd/internal/settings"
+	"mcp-pruner/states"
+)
+
+// endpointOf is where spans go by OpenTelemetry's variables; "" for nowhere.
+func endpointOf(env []string) (string, error) {
+	get := settings.FromEnv(env)
+	value := func(name string) string { v, _ := get(name); return v }
+	traces, base := value("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), value("OTEL_EXPORTER_OTLP_ENDPOINT")
+	if traces == "" && base != "" {
+		traces = strings.TrimSuffix(base, "/") + "/v1/traces"
+	}
+	switch {
+	case traces == "", strings.EqualFold(value("OTEL_SDK_DISABLED"), "true"), value("OTEL_TRACES_EXPORTER") == "none":
+		return "", nil
+	}
+	if protocol := cmp.Or(value("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), value("OTEL_EXPORTER_OTLP_PROTOCOL")); protocol != "" && protocol != "http/protobuf" {
+		return "", fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL=%q: want http/protobuf; no spans are sent", protocol)
+	}
+	if u, err := url.Parse(traces); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return "", fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT=%q: want an http or https URL; no spans are sent", settings.Shown(base))
+	}
+	return traces, nil
+}
+
+// headersOf are those that a collector wants, as name=value,name=value.
+func headersOf(env []string) string {
+	get := settings.FromEnv(env)
+	if headers, _ := get("OTEL_EXPORTER_OTLP_TRACES_HEADERS"); headers != "" {
+		return headers
+	}
+	headers, _ := get("OTEL_EXPORTER_OTLP_HEADERS")
+	return headers
+}
+
+// spans is the observer that makes a span of every call.
+type spans struct {
+	tracer    trace.Tracer
+	transport string
+}
+
+// openSpans starts sending spans. What fails later is told once: a collector that is
+// down would fill the log.
+func openSpans(o Options, endpoint string, warn func(error)) (*spans, func() error, error) {
+	var once sync.Once
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		once.Do(func() { warn(errors.New("spans cannot be sent: " + settings.Shown(err.Error()))) })
+	}))
+	ctx := context.Background()
+	exporter, err := otlptrace.New(ctx, newClient(endpoint, headersOf(o.Env)))
+	if err != nil {
+		return nil, nil, err
+	}
+	is, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(
+		attribute.String("service.name", "mcp-pruner"), attribute.String("service.version", o.Version)), resource.WithFromEnv())
+	if err != nil {
+		return nil, nil, err
+	}
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(is))
+	end := func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), endWithin)
+		defer cancel()
+		return provider.Shutdown(ctx)
+	}
+	return &spans{provider.Tracer("mcp-pruner"), o.Transport}, end, nil
+}
+
+// Answering implements [states.Observer].
+func (s *spans) Answering(*states.Delivery) {}
+
+// Ended implements [states.Observer].
+func (s *spans) Ended(d *states.Delivery) {
+	parent := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{"traceparent": d.Parent})
+	started := d.Machine.Started()
+	_, span := s.tracer.Start(parent, spanName(d, s.transport), trace.WithTimestamp(started),
+		trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(s.attributes(d)...))
+	for _, step := range d.Machine.Steps() {
+		span.AddEvent(string(step.Trigger), trace.WithTimestamp(started.Add(step.At)), trace.WithAttributes(
+			attribute.String("mcp_pruner.from", string(step.From)), attribute.String("mcp_pruner.to", string(step.To)),
+			attribute.String("mcp_pruner.row", step.Spec)))
+	}
+	if why := failure(d); why != "" {
+		span.SetStatus(codes.Error, why)
+	}
+	span.End(trace.WithTimestamp(started.Add(took(d))))
+}
+
+// spanName is the method and the tool, as the conventions for MCP have it.
+func spanName(d *states.Delivery, transport string) string {
+	what := method(d)
+	switch {
+	case what == "":
+		return "invalid message"
+	case transport == "":
+		what = "replace"
+	}
+	if name := tool(d); name != "" {
+		return what + " " + name
+	}
+	return what
+}
+
+// attributes say what became of a call, and nothing of what it was about.
+func (s *spans) attributes(d *states.Delivery) []attribute.KeyValue {
+	what, why := decision(d)
+	list := []attribute.KeyValue{
+		attribute.String("mcp_pruner.request_id", d.Machine.ID()), attribute.String("mcp_pruner.outcome", outcome(d)),
+		attribute.String("mcp_pruner.decision", what), attribute.String("mcp_pruner.reason", why),
+	}
+	for name, value := range map[string]string{
+		"network.transport": s.transport, "gen_ai.tool.name": tool(d), "error.type": failure(d), "mcp_pruner.client": d.Client,
+	} {
+		if value != "" {
+			list = append(list, attribute.String(name, value))
+		}
+	}
+	if s.transport != "" && method(d) != "" {
+		list = append(list, attribute.String("mcp.method.name", method(d)), attribute.String("gen_ai.operation.name", "execute_tool"))
+	}
+	if d.Wire > 0 {
+		raw, sent, question := tokens(d)
+		list = append(list, attribute.Int("mcp_pruner.tokens.raw", raw), attribute.Int("mcp_pruner.tokens.sent", sent),
+			attribute.Int("mcp_pruner.tokens.question", question), attribute.Int("mcp_pruner.bytes.wire", d.Wire))
+	}
+	return list
+}
