@@ -10,12 +10,12 @@ import (
 	"mcp-pruner/states"
 )
 
-// told is an observer that keeps the last call.
-type told struct{ last *states.Delivery }
+// spanned is an observer that keeps the last call.
+type spanned struct{ last *states.Delivery }
 
-func (o *told) Answering(*states.Delivery) {}
+func (o *spanned) Answering(*states.Delivery) {}
 
-func (o *told) Ended(d *states.Delivery) { o.last = d }
+func (o *spanned) Ended(d *states.Delivery) { o.last = d }
 
 // The caller's span is in the log and with the observers; anything else that stands in
 // its place is in neither.
@@ -30,7 +30,7 @@ func TestTraceContext(t *testing.T) {
 	} {
 		s := newTestServer(Config{})
 		var logged []event.Event
-		observer := new(told)
+		observer := new(spanned)
 		s.config.Pipeline.Observers = []states.Observer{observer}
 		s.config.Pipeline.Emit = func(e event.Event) { logged = append(logged, e) }
 		var session Session
