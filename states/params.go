@@ -91,6 +91,21 @@ func findTool(offered []tools.Tool, name any) (*tools.Tool, string) {
 // maxLogged bounds how many issues the log lists.
 const maxLogged = 100
 
+// FieldError is an issue as the HTTP design spells it.
+type FieldError struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+// FieldErrors spells issues as the HTTP design does.
+func FieldErrors(issues []Issue) []FieldError {
+	list := make([]FieldError, len(issues))
+	for i, issue := range issues {
+		list[i] = FieldError{issue.Path, issue.Message}
+	}
+	return list
+}
+
 // forLog is the issues as the log has them. A path holds names that a client chose,
 // and lines of the log may wait for long.
 func forLog(issues []Issue) []Issue {

@@ -30,6 +30,7 @@ type Pipeline struct {
 	Keep func(ctx context.Context, text string) (id string, err error)
 
 	MaxPruneBytes int  // larger output is not sent to a pruner, where the table has a row for it; 0: no limit
+	FieldErrors   bool // the event of refused arguments spells them as the HTTP design does, too
 	RepeatRaw     bool // a call that asks again for what was pruned gets it whole
 
 	Emit  func(event.Event) // takes every event; nil: none

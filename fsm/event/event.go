@@ -78,7 +78,7 @@ func Schemas() []Schema {
 		{Name: "mcp_pruner.warning", Level: Warn, Fields: "message"},
 		{Name: "tool.request_received", Level: Debug, Fields: "tool? traceparent?"},
 		{Name: "tool.request_parse_failed", Level: Warn, Fields: "message"},
-		{Name: "tool.request_invalid", Level: Warn, Fields: "tool? message validation_errors"},
+		{Name: "tool.request_invalid", Level: Warn, Fields: "tool? message validation_errors field_errors?"},
 		{Name: "tool.exec_start", Level: Debug, Fields: "tool"},
 		{Name: "tool.exec_failed", Level: Warn, Fields: "tool code message exit_code? duration_ms"},
 		{Name: "tool.exec_timeout", Level: Warn, Fields: "tool timeout_ms"},

@@ -60,7 +60,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 	}
 	pipeline := &states.Pipeline{
 		Machine: machine, Tools: offered, Pruner: pruner, Keep: store.PutShort,
-		RepeatRaw: o.Settings.RepeatRaw, MaxPruneBytes: o.MaxPruneBytes, Emit: o.Emit,
+		RepeatRaw: o.Settings.RepeatRaw, MaxPruneBytes: o.MaxPruneBytes, FieldErrors: o.FieldErrors, Emit: o.Emit,
 	}
 	if err := addTrace(pipeline, o); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 	addTelemetry(pipeline, o)
 	return mcpserver.New(mcpserver.Config{
 		Pipeline: pipeline, List: o.List, Version: o.Version, Result: o.Settings.Result,
-		AlwaysLoad: o.Settings.AlwaysLoad, MaxCalls: o.Settings.MaxCalls, MaxEach: o.MaxEach, FieldErrors: o.FieldErrors,
+		AlwaysLoad: o.Settings.AlwaysLoad, MaxCalls: o.Settings.MaxCalls, MaxEach: o.MaxEach,
 		InvalidParams: o.Settings.InvalidParams, Instructions: instructions(o),
 	}), nil
 }

@@ -28,21 +28,7 @@ type invalidParams struct {
 	Tool   *string        `json:"tool,omitempty"` // when the request names one, "" included
 	Issues []states.Issue `json:"issues"`
 
-	FieldErrors []fieldError `json:"field_errors,omitempty"` // HTTP only
-}
-
-// fieldError is an issue as the HTTP design spells it.
-type fieldError struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
-}
-
-func fieldErrors(issues []states.Issue) []fieldError {
-	list := make([]fieldError, len(issues))
-	for i, issue := range issues {
-		list[i] = fieldError{issue.Path, issue.Message}
-	}
-	return list
+	FieldErrors []states.FieldError `json:"field_errors,omitempty"` // HTTP only
 }
 
 // unsupportedVersion is the data of a -32022 error.

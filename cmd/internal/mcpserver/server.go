@@ -34,8 +34,6 @@ type Config struct {
 	InvalidParams string // auto, protocol or tool: how bad arguments are answered
 	Instructions  string // what the tools are for, for models; "" for none
 
-	FieldErrors bool // -32602 says what is wrong in the HTTP design's form too
-
 	form Form // of a mount
 }
 
@@ -268,8 +266,8 @@ func (s *Server) invalid(a asked, issues []states.Issue) invalidParams {
 		a.tool = &a.named
 	}
 	data := invalidParams{Jeeves: jeeves, Method: a.method, Tool: a.tool, Issues: issues}
-	if s.config.FieldErrors {
-		data.FieldErrors = fieldErrors(issues)
+	if s.config.Pipeline.FieldErrors {
+		data.FieldErrors = states.FieldErrors(issues)
 	}
 	return data
 }

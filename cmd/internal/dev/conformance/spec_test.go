@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -64,11 +63,4 @@ func (f specFile) list(t *testing.T, title string) []string {
 		items = append(items, m[1])
 	}
 	return items
-}
-
-// insertBefore returns rows with extra put before the first row whose column
-// has the value.
-func insertBefore(rows []map[string]string, column, value string, extra ...map[string]string) []map[string]string {
-	i := slices.IndexFunc(rows, func(r map[string]string) bool { return r[column] == value })
-	return slices.Insert(slices.Clone(rows), i, extra...)
 }

@@ -44,6 +44,7 @@ func TestTraces(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			run := play(t, file)
+			run.checkEmitted(t)
 			run.compare(t, file)
 			if run.machine.Definition().Name() == fsm.HTTPRequestTable().Name {
 				run.checkAgainst(t, specHTTP)
@@ -66,6 +67,7 @@ type trace struct {
 	machine  *fsm.Machine
 	pruning  states.PruningMetadata
 	response string
+	emitted  []event.Event // of the last request
 }
 
 // knobs are what a trace file's settings section may turn.
@@ -134,9 +136,10 @@ func play(t *testing.T, file string) *trace {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	server := newTraceServer(t, root, k, answers, cancel)
+	server := run.newServer(t, root, k, answers, cancel)
 	var session mcpserver.Session
 	for _, line := range requests {
+		run.emitted = nil
 		call, response := ask(ctx, cancel, server, &session, k, line)
 		run.machine, run.pruning, run.response = call.Machine(), call.Pruning(), response
 		run.response = strings.ReplaceAll(run.response, root, "$ROOT")
@@ -146,7 +149,7 @@ func play(t *testing.T, file string) *trace {
 	return run
 }
 
-func newTraceServer(t *testing.T, root string, k knobs, answers []string, cancel func()) *mcpserver.Server {
+func (r *trace) newServer(t *testing.T, root string, k knobs, answers []string, cancel func()) *mcpserver.Server {
 	t.Helper()
 	now := func() time.Time { return time.Unix(0, 0) }
 	offered, err := tools.New(tools.Settings{
@@ -161,15 +164,16 @@ func newTraceServer(t *testing.T, root string, k knobs, answers []string, cancel
 	return mcpserver.New(mcpserver.Config{
 		Pipeline: &states.Pipeline{
 			Machine: fsm.MustCompile(table), Tools: append(offered, faultTool()),
-			Pruner: newTracePruner(t, k, answers), RepeatRaw: k.repeat, MaxPruneBytes: k.limit,
+			Pruner: newTracePruner(t, k, answers), RepeatRaw: k.repeat, MaxPruneBytes: k.limit, FieldErrors: k.limit > 0,
 			Now: now, NewID: func() string { return "req_1" },
 			Emit: func(e event.Event) {
+				r.emitted = append(r.emitted, e)
 				if e.Name == k.cancelAt {
 					cancel()
 				}
 			},
 		},
-		Result: k.result, MaxCalls: 1, Version: "0.0.0", FieldErrors: k.limit > 0,
+		Result: k.result, MaxCalls: 1, Version: "0.0.0",
 	})
 }
 
@@ -248,6 +252,22 @@ func (r *trace) compare(t *testing.T, file string) {
 		i := slices.IndexFunc(r.archive.Files, func(f txtar.File) bool { return f.Name == name })
 		require.GreaterOrEqual(t, i, 0, "no section %q: run the test with -update and read the diff", name)
 		assert.Equal(t, string(r.archive.Files[i].Data), text, name)
+	}
+}
+
+// checkEmitted holds what went to the log against the steps: every event of every step
+// once, in their order, and a panic with the stack of the work that panicked.
+func (r *trace) checkEmitted(t *testing.T) {
+	t.Helper()
+	var want []event.Event
+	for _, s := range r.machine.Steps() {
+		want = append(want, s.Events...)
+	}
+	assert.Equal(t, want, r.emitted, "what the log got")
+	for _, e := range r.emitted {
+		if stack, _ := e.Data["stack"].(string); e.Data["reason"] == "panic" {
+			assert.Contains(t, stack, "mcp-pruner/states.", "the stack of a panic")
+		}
 	}
 }
 
