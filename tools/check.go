@@ -30,6 +30,31 @@ func newRules(listed json.RawMessage, limits string) rules {
 	return sync.OnceValue(func() *schema.Schema { return schema.MustCompile(listed, limits) })
 }
 
+// A Builder makes a call of arguments that have the right types, where they are there at
+// all, and reports what a schema cannot tell.
+type Builder func(args map[string]any) (Call, []Issue)
+
+// Checked returns a [Tool]'s Check: all violations of the listed schema and of the limits
+// merged into it, and what the builder finds in the arguments that are left.
+func Checked(listed json.RawMessage, limits string, build Builder) func(map[string]any) (Call, []Issue) {
+	r := newRules(listed, limits)
+	return func(args map[string]any) (Call, []Issue) {
+		usable := maps.Clone(args)
+		var issues []Issue
+		for _, f := range r().Check(args) {
+			issues = append(issues, Issue{Path: f.Path(), Code: f.Code})
+			if len(f.At) > 0 {
+				delete(usable, f.At[0])
+			}
+		}
+		call, more := build(usable)
+		if issues = append(issues, more...); len(issues) > 0 {
+			return nil, issues
+		}
+		return call, nil
+	}
+}
+
 // alias is a second name of a required argument, which some clients make up.
 type alias struct{ name, other string }
 

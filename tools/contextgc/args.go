@@ -2,206 +2,69 @@ package contextgc
 
 import (
 	"encoding/json"
-	"math"
+	"maps"
 	"slices"
-	"unicode/utf8"
 
 	"mcp-pruner/tools"
+	"mcp-pruner/tools/schema"
 )
-
-// arguments reads one call's arguments. Each method takes one argument and notes
-// what is wrong with it, so that one pass finds every violation.
-type arguments struct {
-	given  map[string]any
-	taken  map[string]bool
-	issues []tools.Issue
-}
-
-func newArguments(given map[string]any) *arguments {
-	return &arguments{given: given, taken: make(map[string]bool)}
-}
-
-func (a *arguments) bad(path, code string) {
-	a.issues = append(a.issues, tools.Issue{Path: path, Code: code})
-}
-
-// take returns an argument. ok is false when it is not there, which is an issue
-// where it is required.
-func (a *arguments) take(name string, required bool) (v any, ok bool) {
-	a.taken[name] = true
-	v, ok = a.given[name]
-	if !ok && required {
-		a.bad(name, "invalid_type")
-	}
-	return v, ok
-}
-
-// check turns the arguments into a call, or says everything that is wrong.
-func (a *arguments) check(call tools.Call) (tools.Call, []tools.Issue) {
-	for name := range a.given {
-		if !a.taken[name] {
-			a.bad("", "unrecognized_keys")
-			break
-		}
-	}
-	if len(a.issues) > 0 {
-		return nil, a.issues
-	}
-	return call, nil
-}
-
-func (a *arguments) text(name string, required bool, most int) string {
-	v, ok := a.take(name, required)
-	if !ok {
-		return ""
-	}
-	s, ok := v.(string)
-	switch {
-	case !ok:
-		a.bad(name, "invalid_type")
-	case s == "" && required:
-		a.bad(name, "too_small")
-	case utf8.RuneCountInString(s) > most:
-		a.bad(name, "too_big")
-	}
-	return s
-}
-
-// id is a text that names a project, task or segment.
-func (a *arguments) id(name string, required bool) string {
-	s := a.text(name, required, 128)
-	if s != "" && !ValidID(s) {
-		a.bad(name, "invalid_string")
-	}
-	return s
-}
-
-func (a *arguments) choice(name string, required bool, allowed ...string) string {
-	v, ok := a.take(name, required)
-	if !ok {
-		return ""
-	}
-	s, ok := v.(string)
-	switch {
-	case !ok:
-		a.bad(name, "invalid_type")
-	case !slices.Contains(allowed, s):
-		a.bad(name, "invalid_enum_value")
-	}
-	return s
-}
-
-// number is an integer; given is false when it is not there.
-func (a *arguments) number(name string, least, most int) (n int, given bool) {
-	v, ok := a.take(name, false)
-	if !ok {
-		return 0, false
-	}
-	f, ok := float(v)
-	switch {
-	case !ok || f != math.Trunc(f):
-		a.bad(name, "invalid_type")
-	case f < float64(least):
-		a.bad(name, "too_small")
-	case f > float64(most):
-		a.bad(name, "too_big")
-	}
-	return int(f), true
-}
-
-func float(v any) (float64, bool) {
-	switch n := v.(type) {
-	case float64:
-		return n, true
-	case json.Number:
-		f, err := n.Float64()
-		return f, err == nil
-	case int:
-		return float64(n), true
-	}
-	return 0, false
-}
-
-func (a *arguments) flag(name string) bool {
-	v, ok := a.take(name, false)
-	b, isBool := v.(bool)
-	if ok && !isBool {
-		a.bad(name, "invalid_type")
-	}
-	return b
-}
 
 const maxIDs = 10_000
 
-func (a *arguments) ids(name string) []string {
-	v, ok := a.take(name, true)
-	if !ok {
-		return nil
+// What is checked beyond the schemas that clients see. Descriptors are the client's own and
+// may hold anything.
+const (
+	analyzeLimits = `{"properties": {"context_descriptors": {"properties": null}}}`
+	idsLimits     = `{"properties": {"segment_ids": {"maxItems": 10000, "items": {"pattern": "^[A-Za-z0-9._-]{1,128}$"}}}}`
+	getLimits     = `{"properties": {"pattern": {"maxLength": 1000}}}`
+	searchLimits  = `{"properties": {"query": {"maxLength": 1000}, "path": {"maxLength": 4096}, "tags": {"minItems": null}}}`
+)
+
+// arguments are arguments of the right types, where they are there at all.
+type arguments map[string]any
+
+// builder makes a call, and reports what a schema cannot tell.
+type builder func(arguments) (tools.Call, []tools.Issue)
+
+// checked returns a tool's check. An optional argument that is an empty text counts as
+// absent: models fill in all that a schema names.
+func checked(listed json.RawMessage, limits string, build builder) func(map[string]any) (tools.Call, []tools.Issue) {
+	var shape struct{ Required []string }
+	_ = json.Unmarshal(listed, &shape) // it is ours
+	check := tools.Checked(listed, limits, func(args map[string]any) (tools.Call, []tools.Issue) { return build(args) })
+	return func(given map[string]any) (tools.Call, []tools.Issue) {
+		given = maps.Clone(given)
+		maps.DeleteFunc(given, func(name string, v any) bool { return v == "" && !slices.Contains(shape.Required, name) })
+		return check(given)
 	}
-	list, ok := v.([]any)
-	switch {
-	case !ok:
-		a.bad(name, "invalid_type")
-		return nil
-	case len(list) == 0:
-		a.bad(name, "too_small")
-	case len(list) > maxIDs:
-		a.bad(name, "too_big")
-		return nil
-	}
-	return a.strings(name, list, true)
 }
 
-func (a *arguments) strings(name string, list []any, ids bool) []string {
+func (a arguments) text(name string) string { return schema.Value[string](a, name) }
+
+func (a arguments) flag(name string) bool { return schema.Value[bool](a, name) }
+
+func (a arguments) number(name string) int { return schema.Int(a[name]) }
+
+func (a arguments) texts(name string) []string {
 	var all []string
-	for i, v := range list {
-		s, ok := v.(string)
-		path := name + "." + itoa(i)
-		switch {
-		case !ok:
-			a.bad(path, "invalid_type")
-		case ids && !ValidID(s):
-			a.bad(path, "invalid_string")
-		}
+	for _, v := range schema.Value[[]any](a, name) {
+		s, _ := v.(string)
 		all = append(all, s)
 	}
 	return all
 }
 
-func (a *arguments) tags(name string) []string {
-	v, ok := a.take(name, false)
-	if !ok {
-		return nil
-	}
-	list, ok := v.([]any)
-	if !ok {
-		a.bad(name, "invalid_type")
-		return nil
-	}
-	return a.strings(name, list, false)
-}
-
 // descriptors are the platform's own; of what they may hold, only the file and the
 // task matter here.
-func (a *arguments) descriptors(name string) *Descriptors {
-	v, ok := a.take(name, false)
-	if !ok {
+func (a arguments) descriptors(name string) *Descriptors {
+	object := schema.Value[map[string]any](a, name)
+	if object == nil {
 		return nil
 	}
-	object, ok := v.(map[string]any)
-	if !ok {
-		a.bad(name, "invalid_type")
-		return nil
+	d := &Descriptors{CurrentFile: schema.Value[string](object, "current_file")}
+	if file := schema.Value[map[string]any](object, "current_file"); file != nil {
+		d.CurrentFile = schema.Value[string](file, "path")
 	}
-	d := &Descriptors{}
-	switch file := object["current_file"].(type) {
-	case string:
-		d.CurrentFile = file
-	case map[string]any:
-		d.CurrentFile, _ = file["path"].(string)
-	}
-	if task, ok := object["task_info"].(map[string]any); ok {
-		d.TaskID, _ = task["task_id"].(string)
-	}
+	d.TaskID = schema.Value[string](schema.Value[map[string]any](object, "task_info"), "task_id")
 	return d
 }

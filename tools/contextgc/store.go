@@ -42,7 +42,7 @@ const lockPatience = 10 * time.Second
 
 // A text is stored once, whoever has it. seq orders segments by arrival and is never
 // reused. words is an index without texts of its own; its rowid is the segment's seq.
-const schema = `
+const tables = `
 CREATE TABLE IF NOT EXISTS texts (hash BLOB PRIMARY KEY, body BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS projects (project TEXT PRIMARY KEY, collections INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS segments (
@@ -124,7 +124,7 @@ func (s *Store) open() error {
 // prepare makes the tables and reads the two that everything depends on, so that
 // damage shows at once.
 func prepare(db *sql.DB) error {
-	if _, err := db.Exec(schema); err != nil {
+	if _, err := db.Exec(tables); err != nil {
 		return err
 	}
 	var n int

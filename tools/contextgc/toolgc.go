@@ -45,24 +45,25 @@ func analyzeSchema(t Toolset) json.RawMessage {
 	})
 }
 
-func (t Toolset) checkAnalyze(given map[string]any) (tools.Call, []tools.Issue) {
-	a := newArguments(given)
-	args := AnalyzeArgs{Project: a.id("project_id", true), Descriptors: a.descriptors("context_descriptors")}
-	if task := a.id("task_id", false); task != "" {
+func (t Toolset) analyzeCall(a arguments) (tools.Call, []tools.Issue) {
+	args := AnalyzeArgs{
+		Project: a.text("project_id"), Descriptors: a.descriptors("context_descriptors"),
+		AllowDelete: a.flag("allow_delete"), Why: a.flag("why"), Limit: a.number("limit"),
+	}
+	if task := a.text("task_id"); task != "" {
 		if args.Descriptors == nil {
 			args.Descriptors = &Descriptors{}
 		}
 		args.Descriptors.TaskID = task
 	}
-	if target, ok := a.number("target_tokens", 0, math.MaxInt32); ok {
+	if _, given := a["target_tokens"]; given {
+		target := a.number("target_tokens")
 		args.Target = &target
 	}
-	args.AllowDelete, args.Why = a.flag("allow_delete"), a.flag("why")
-	args.Limit, _ = a.number("limit", 1, maxIDs)
-	return a.check(call{tool: "context_gc_analyze", run: func(ctx context.Context) (output, error) {
+	return call{tool: "context_gc_analyze", run: func(ctx context.Context) (output, error) {
 		result, err := t.Analyze(ctx, args)
 		return output{fields: result}, err
-	}})
+	}}, nil
 }
 
 // Analyze finds what of a project's context can go and plans for a target.
@@ -146,16 +147,14 @@ func pruneSchema(t Toolset) json.RawMessage {
 	})
 }
 
-func (t Toolset) checkPrune(given map[string]any) (tools.Call, []tools.Issue) {
-	a := newArguments(given)
+func (t Toolset) pruneCall(a arguments) (tools.Call, []tools.Issue) {
 	args := PruneArgs{
-		Project: a.id("project_id", true), IDs: a.ids("segment_ids"),
-		Action: Action(a.choice("action", true, string(Stash), string(Delete))), Confirm: a.flag("confirm"),
+		Project: a.text("project_id"), IDs: a.texts("segment_ids"), Action: Action(a.text("action")), Confirm: a.flag("confirm"),
 	}
-	return a.check(call{tool: "context_gc_prune", run: func(ctx context.Context) (output, error) {
+	return call{tool: "context_gc_prune", run: func(ctx context.Context) (output, error) {
 		result, err := t.Prune(ctx, args)
 		return output{fields: result}, err
-	}})
+	}}, nil
 }
 
 // Prune stashes or deletes segments.
@@ -184,18 +183,17 @@ func pinSchema(t Toolset) json.RawMessage {
 	})
 }
 
-func (t Toolset) checkPin(pin bool) func(map[string]any) (tools.Call, []tools.Issue) {
+func (t Toolset) pinCall(pin bool) builder {
 	name := "context_gc_unpin"
 	if pin {
 		name = "context_gc_pin"
 	}
-	return func(given map[string]any) (tools.Call, []tools.Issue) {
-		a := newArguments(given)
-		project, list := a.id("project_id", true), a.ids("segment_ids")
-		return a.check(call{tool: name, run: func(ctx context.Context) (output, error) {
+	return func(a arguments) (tools.Call, []tools.Issue) {
+		project, list := a.text("project_id"), a.texts("segment_ids")
+		return call{tool: name, run: func(ctx context.Context) (output, error) {
 			result, err := t.Pin(ctx, project, list, pin)
 			return output{fields: result}, err
-		}})
+		}}, nil
 	}
 }
 

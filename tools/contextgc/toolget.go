@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mcp-pruner/tools"
+	"mcp-pruner/tools/schema"
 )
 
 // GetArgs are the arguments of context_get.
@@ -32,24 +33,22 @@ func getSchema(t Toolset) json.RawMessage {
 	})
 }
 
-func (t Toolset) checkGet(given map[string]any) (tools.Call, []tools.Issue) {
-	a := newArguments(given)
-	args := GetArgs{Project: a.id("project_id", false), ID: a.id("segment_id", true)}
-	args.FirstLine, _ = a.number("start_line", 1, math.MaxInt32)
-	args.LastLine, _ = a.number("end_line", 1, math.MaxInt32)
+func (t Toolset) getCall(a arguments) (tools.Call, []tools.Issue) {
+	args := GetArgs{Project: a.text("project_id"), ID: a.text("segment_id"), FirstLine: a.number("start_line"), LastLine: a.number("end_line")}
+	var issues []tools.Issue
 	if args.LastLine > 0 && args.FirstLine > args.LastLine {
-		a.bad("start_line", "custom")
+		issues = append(issues, tools.Issue{Path: "start_line", Code: schema.Custom})
 	}
-	if pattern := a.text("pattern", false, 1000); pattern != "" {
+	if pattern := a.text("pattern"); pattern != "" {
 		var err error
 		if args.Pattern, err = regexp.Compile(pattern); err != nil {
-			a.bad("pattern", "invalid_string")
+			issues = append(issues, tools.Issue{Path: "pattern", Code: schema.InvalidString})
 		}
 	}
 	about := tools.Subject{PruneID: args.ID, Part: args.FirstLine > 0 || args.LastLine > 0 || args.Pattern != nil}
-	return a.check(call{tool: "context_get", about: about, run: func(ctx context.Context) (output, error) {
+	return call{tool: "context_get", about: about, run: func(ctx context.Context) (output, error) {
 		return t.Get(ctx, args)
-	}})
+	}}, issues
 }
 
 // Got is the result of context_get, beside the text.
@@ -162,22 +161,15 @@ func searchSchema(t Toolset) json.RawMessage {
 	})
 }
 
-func (t Toolset) checkSearch(given map[string]any) (tools.Call, []tools.Issue) {
-	a := newArguments(given)
-	kinds := make([]string, 0, len(Types()))
-	for _, kind := range Types() {
-		kinds = append(kinds, string(kind))
-	}
+func (t Toolset) searchCall(a arguments) (tools.Call, []tools.Issue) {
 	q := Query{
-		Project: a.id("project_id", true), Text: a.text("query", false, 1000), Task: a.id("task_id", false),
-		Type: Type(a.choice("type", false, kinds...)), Tier: Tier(a.choice("tier", false, string(Working), string(Stashed))),
-		Path: a.text("path", false, 4096), Tags: a.tags("tags"),
+		Project: a.text("project_id"), Text: a.text("query"), Task: a.text("task_id"), Type: Type(a.text("type")),
+		Tier: Tier(a.text("tier")), Path: a.text("path"), Tags: a.texts("tags"), Limit: a.number("limit"),
 	}
-	q.Limit, _ = a.number("limit", 1, 1000)
-	return a.check(call{tool: "context_search", run: func(ctx context.Context) (output, error) {
+	return call{tool: "context_search", run: func(ctx context.Context) (output, error) {
 		result, err := t.Search(ctx, q)
 		return output{fields: result}, err
-	}})
+	}}, nil
 }
 
 // Found is the result of context_search.

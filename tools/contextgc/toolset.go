@@ -23,29 +23,29 @@ type Toolset struct {
 func (t Toolset) Tools() []tools.Tool {
 	return []tools.Tool{
 		{
-			Name: "context_gc_analyze", ReadOnly: true, Check: t.checkAnalyze, InputSchema: analyzeSchema(t),
+			Name: "context_gc_analyze", ReadOnly: true, InputSchema: analyzeSchema(t), Check: checked(analyzeSchema(t), analyzeLimits, t.analyzeCall),
 			Description: "Lists what of the recorded context can go, the least useful first, with a reason for each. With target_tokens it also plans " +
 				"what to stash. Pinned segments, the current file, the task's messages and recent decisions are kept.",
 		},
 		{
-			Name: "context_gc_prune", Destructive: true, Check: t.checkPrune, InputSchema: pruneSchema(t),
+			Name: "context_gc_prune", Destructive: true, InputSchema: pruneSchema(t), Check: checked(pruneSchema(t), idsLimits, t.pruneCall),
 			Description: "Stashes segments (context_get still returns them) or deletes them for good, which needs confirm. Pinned segments are refused.",
 		},
 		{
-			Name: "context_gc_pin", Check: t.checkPin(true), InputSchema: pinSchema(t),
+			Name: "context_gc_pin", InputSchema: pinSchema(t), Check: checked(pinSchema(t), idsLimits, t.pinCall(true)),
 			Description: "Protects segments from pruning.",
 		},
 		{
-			Name: "context_gc_unpin", Check: t.checkPin(false), InputSchema: pinSchema(t),
+			Name: "context_gc_unpin", InputSchema: pinSchema(t), Check: checked(pinSchema(t), idsLimits, t.pinCall(false)),
 			Description: "Allows segments to be pruned again.",
 		},
 		{
-			Name: "context_get", ReadOnly: true, Check: t.checkGet, InputSchema: getSchema(t),
+			Name: "context_get", ReadOnly: true, InputSchema: getSchema(t), Check: checked(getSchema(t), getLimits, t.getCall),
 			Description: "Returns the exact text of a segment, such as s12 named in a [cleared ...] note: all of it, a range of lines, or the lines " +
 				"that match a pattern.",
 		},
 		{
-			Name: "context_search", ReadOnly: true, Check: t.checkSearch, InputSchema: searchSchema(t),
+			Name: "context_search", ReadOnly: true, InputSchema: searchSchema(t), Check: checked(searchSchema(t), searchLimits, t.searchCall),
 			Description: "Finds recorded outputs, stashed ones too, in which all the words occur. The newest come first.",
 		},
 	}
@@ -151,5 +151,3 @@ func encode(v any) []byte {
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

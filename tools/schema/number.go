@@ -68,3 +68,9 @@ func Int(v any) int {
 		return int(f)
 	}
 }
+
+// Value is a member of an object, zero when it is absent or of another type.
+func Value[T any](object map[string]any, name string) T {
+	v, _ := object[name].(T)
+	return v
+}

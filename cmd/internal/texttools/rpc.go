@@ -19,7 +19,7 @@ const maxAnswerBytes = 32 << 20
 // each is JSON in one block of text, and what cannot be recovered is a JSON-RPC error.
 // recover_range is an alias.
 func RPC(s *service.Service) []tools.Tool {
-	return list(map[string]builder{
+	return list(map[string]tools.Builder{
 		"prune_text": func(args map[string]any) (tools.Call, []tools.Issue) {
 			a := pruneArgs(args)
 			return answering(func(ctx context.Context) (any, error) { return s.PruneText(ctx, a) }), nil

@@ -21,7 +21,7 @@ const pageBytes = 200_000
 
 // New returns prune_text and recover_text over a service.
 func New(s *service.Service) []tools.Tool {
-	return list(map[string]builder{
+	return list(map[string]tools.Builder{
 		"prune_text": func(args map[string]any) (tools.Call, []tools.Issue) {
 			return pruneCall{service: s, args: pruneArgs(args)}, nil
 		},
@@ -34,14 +34,18 @@ func New(s *service.Service) []tools.Tool {
 
 // list returns the service's tools for which there is a builder. health is for whoever
 // runs the HTTP service.
-func list(build map[string]builder) []tools.Tool {
+func list(build map[string]tools.Builder) []tools.Tool {
 	var all []tools.Tool
 	for _, t := range service.Tools() {
 		if build[t.Name] == nil {
 			continue
 		}
+		limits := noLimits
+		if t.Name == "recover_text" {
+			limits = anyRange
+		}
 		all = append(all, tools.Tool{
-			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, ReadOnly: true, Check: checker(t, build[t.Name]),
+			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, ReadOnly: true, Check: tools.Checked(t.InputSchema, limits, build[t.Name]),
 		})
 	}
 	return all
