@@ -5,30 +5,20 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"errors"
-	"fmt"
-	"net/url"
-	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
-	"modernc.org/sqlite" // registers the driver, too
-	sqlite3 "modernc.org/sqlite/lib"
+	"mcp-pruner/tools/sqlfile"
 )
 
-// file is the shelf that outlives the process: an SQLite database in WAL mode,
-// which survives kill -9 and may be open in several processes.
+// file is the backend that outlives the process: one SQLite file, which several processes
+// may have open.
 type file struct {
 	limits  Settings
-	path    string
-	db      atomic.Pointer[sql.DB]
+	store   *sqlfile.File
 	evicted atomic.Int64
 	clock   *clock
-
-	// writing holds a token while one of us writes: waiting for it ends with the
-	// waiter's context, and it is fair where SQLite polls. seen belongs to its holder.
-	writing chan struct{}
-	seen    int64 // seq of the newest id known from the file
+	seen    atomic.Int64 // seq of the newest id known from the file
 }
 
 // lockPatience is the longest wait for whoever else is writing, here and in other
@@ -46,41 +36,15 @@ CREATE INDEX IF NOT EXISTS items_hash ON items (hash);
 CREATE INDEX IF NOT EXISTS texts_size ON texts (hash, bytes);`
 
 func openFile(s Settings) (*file, error) {
-	path, err := filepath.Abs(s.File)
+	f := &file{limits: s, clock: newClock(s.TTL)}
+	var err error
+	f.store, err = sqlfile.Open(sqlfile.Settings{
+		Path: s.File, Patience: lockPatience, Prepare: f.prepare, Damaged: f.damaged, Now: s.Now,
+	})
 	if err != nil {
 		return nil, err
 	}
-	f := &file{limits: s, path: path, clock: newClock(s.TTL), writing: make(chan struct{}, 1)}
-	if err := f.open(); err != nil {
-		if !isDamaged(err) {
-			return nil, err
-		}
-		if err := f.startOver(); err != nil {
-			return nil, err
-		}
-	}
 	return f, nil
-}
-
-func (f *file) open() error {
-	// SQLite would create it readable for all; originals are nobody else's business.
-	created, err := os.OpenFile(f.path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := created.Close(); err != nil {
-		return err
-	}
-	db, err := sql.Open("sqlite", dsn(f.path))
-	if err != nil {
-		return err
-	}
-	f.db.Store(db)
-	if err := f.prepare(db); err != nil {
-		_ = db.Close()
-		return err
-	}
-	return nil
 }
 
 // prepare makes the tables and reads each of them once, so that a damaged file
@@ -90,47 +54,25 @@ func (f *file) prepare(db *sql.DB) error {
 		return err
 	}
 	now := f.limits.Now()
-	if _, err := f.stats(now); err != nil {
+	if _, err := f.count(db, now); err != nil {
 		return err
 	}
-	return f.write(context.Background(), func(tx *sql.Tx) error { return f.dropExpired(tx, now) })
+	return sqlfile.Transact(context.Background(), db, func(tx *sql.Tx) error { return f.dropExpired(tx, now) })
 }
 
-// dsn names the file to the driver. Transactions take the write lock at once:
-// one that reads first and writes later can fail half way when shared.
-func dsn(path string) string {
-	q := url.Values{
-		"_pragma": {fmt.Sprintf("busy_timeout(%d)", lockPatience.Milliseconds()), "journal_mode(WAL)", "synchronous(NORMAL)"},
-		"_txlock": {"immediate"},
-	}
-	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + q.Encode()
+// damaged forgets what the damaged file held.
+func (f *file) damaged(aside string) {
+	f.limits.Report("the recovery store was damaged; it is kept as " + aside + " and a new one begins")
+	f.clock.clear()
+	f.seen.Store(0)
 }
 
 func (f *file) put(ctx context.Context, i item, text string) error {
-	return f.alone(ctx, func(ctx context.Context) error {
-		insert := func() error { return f.write(ctx, func(tx *sql.Tx) error { return f.insert(tx, i, text) }) }
-		err := insert()
-		if isDamaged(err) {
-			if err = f.startOver(); err == nil {
-				err = insert()
-			}
-		}
-		return err
-	})
-}
-
-// alone does work while nobody else of us writes, or fails when it is not its
-// turn in time. The work's context ends with lockPatience, too.
-func (f *file) alone(ctx context.Context, work func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, lockPatience)
-	defer cancel()
-	select {
-	case f.writing <- struct{}{}:
-		defer func() { <-f.writing }()
-		return work(ctx)
-	case <-ctx.Done():
-		return ctx.Err()
+	err := f.store.Write(ctx, func(tx *sql.Tx) error { return f.insert(tx, i, text) })
+	if err != nil {
+		f.seen.Store(0) // what the clock was told may not have happened: look again
 	}
+	return err
 }
 
 func (f *file) insert(tx *sql.Tx, i item, text string) error {
@@ -153,21 +95,14 @@ func (f *file) insert(tx *sql.Tx, i item, text string) error {
 func (f *file) get(ctx context.Context, id string, now time.Time) (string, bool, error) {
 	var created int64
 	var hash, body []byte
-	db := f.db.Load()
+	db := f.store.DB()
 	err := db.QueryRowContext(ctx, `SELECT created_ms, hash, body FROM items JOIN texts USING (hash) WHERE id = ?`, id).
 		Scan(&created, &hash, &body)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
+	if errors.Is(err, sql.ErrNoRows) {
 		return "", false, nil
-	case isDamaged(err):
-		return "", false, f.alone(ctx, func(context.Context) error {
-			if f.db.Load() != db {
-				return nil // somebody was first
-			}
-			return f.startOver()
-		})
-	case err != nil:
-		return "", false, err
+	}
+	if err != nil {
+		return "", false, f.store.ReplaceDamaged(ctx, db, err)
 	}
 	f.clock.see(id, time.UnixMilli(created), now)
 	if f.clock.over(id, now) {
@@ -182,46 +117,35 @@ func (f *file) get(ctx context.Context, id string, now time.Time) (string, bool,
 
 // stats takes no lock, so that a health check waits for nobody; it goes by the
 // wall clock, which is near enough for counting.
-func (f *file) stats(now time.Time) (Stats, error) {
+func (f *file) stats(now time.Time) (Stats, error) { return f.count(f.store.DB(), now) }
+
+func (f *file) count(db *sql.DB, now time.Time) (Stats, error) {
 	s := Stats{Evicted: f.evicted.Load()}
-	err := f.db.Load().QueryRow(`SELECT (SELECT COUNT(*) FROM items WHERE created_ms > ?),
+	err := db.QueryRow(`SELECT (SELECT COUNT(*) FROM items WHERE created_ms > ?),
 		COUNT(*), COALESCE(SUM(bytes), 0) FROM texts`, now.Add(-f.limits.TTL).UnixMilli()).
 		Scan(&s.Items, &s.Texts, &s.Bytes)
 	return s, err
 }
 
-func (f *file) close() error { return f.db.Load().Close() }
-
-func (f *file) write(ctx context.Context, do func(tx *sql.Tx) error) error {
-	tx, err := f.db.Load().BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err = do(tx); err == nil {
-		err = tx.Commit()
-	} else {
-		_ = tx.Rollback()
-	}
-	if err != nil {
-		f.seen = 0 // what the clock was told in there may not have happened: look again
-	}
-	return err
-}
+func (f *file) close() error { return f.store.Close() }
 
 // dropExpired first learns what other processes have added.
 func (f *file) dropExpired(tx *sql.Tx, now time.Time) error {
-	rows, err := tx.Query(`SELECT seq, id, created_ms FROM items WHERE seq > ? ORDER BY seq`, f.seen)
+	seen := f.seen.Load()
+	rows, err := tx.Query(`SELECT seq, id, created_ms FROM items WHERE seq > ? ORDER BY seq`, seen)
 	if err != nil {
 		return err
 	}
+	newest := seen
 	for rows.Next() {
 		var id string
 		var created int64
-		if err := rows.Scan(&f.seen, &id, &created); err != nil {
+		if err := rows.Scan(&newest, &id, &created); err != nil {
 			return errors.Join(err, rows.Close())
 		}
 		f.clock.see(id, time.UnixMilli(created), now)
 	}
+	f.seen.CompareAndSwap(seen, newest) // a failed write in between has to be looked at again
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return err
 	}
@@ -265,30 +189,4 @@ func (f *file) remove(tx *sql.Tx, id string) error {
 	}
 	_, err = tx.Exec(`DELETE FROM texts WHERE hash = ?1 AND NOT EXISTS (SELECT 1 FROM items WHERE hash = ?1)`, hash)
 	return err
-}
-
-// startOver moves a damaged file out of the way and begins a new one.
-func (f *file) startOver() error {
-	if db := f.db.Load(); db != nil {
-		_ = db.Close()
-	}
-	aside := fmt.Sprintf("%s.damaged-%s", f.path, f.limits.Now().Format("20060102-150405.000"))
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if err := os.Rename(f.path+suffix, aside+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	f.limits.Report("the recovery store was damaged; it is kept as " + aside + " and a new one begins")
-	f.clock.clear()
-	f.seen = 0
-	return f.open()
-}
-
-func isDamaged(err error) bool {
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	primary := e.Code() & 0xff // extended codes keep the kind in the low byte
-	return primary == sqlite3.SQLITE_CORRUPT || primary == sqlite3.SQLITE_NOTADB
 }

@@ -67,7 +67,7 @@ func (s *Store) clear(tx *sql.Tx, c Clearing) (stored bool, err error) {
 // Clearings returns the decisions that were stored after the one with number after,
 // and the number of the last.
 func (s *Store) Clearings(ctx context.Context, after int64) ([]Clearing, int64, error) {
-	rows, err := s.db.Load().QueryContext(ctx, `SELECT `+clearingColumns+` FROM clearings WHERE seq > ? ORDER BY seq`, after)
+	rows, err := s.file.DB().QueryContext(ctx, `SELECT `+clearingColumns+` FROM clearings WHERE seq > ? ORDER BY seq`, after)
 	if err != nil {
 		return nil, after, fmt.Errorf("read clearings: %w", err)
 	}
@@ -94,7 +94,7 @@ func scanClearings(rows *sql.Rows) (list []Clearing, last int64, err error) {
 
 // Pinned returns the keys of the pinned segments that have one.
 func (s *Store) Pinned(ctx context.Context) (map[[32]byte]bool, error) {
-	rows, err := s.db.Load().QueryContext(ctx, `SELECT key FROM segments WHERE pinned AND length(key) = 32`)
+	rows, err := s.file.DB().QueryContext(ctx, `SELECT key FROM segments WHERE pinned AND length(key) = 32`)
 	if err != nil {
 		return nil, fmt.Errorf("list pins: %w", err)
 	}

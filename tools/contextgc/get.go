@@ -40,7 +40,7 @@ func scan(row interface{ Scan(...any) error }, more ...any) (Segment, error) {
 // Segments returns the segments of a project in one tier, without their texts, in
 // the order they came. An empty task means all of them.
 func (s *Store) Segments(ctx context.Context, project, task string, tier Tier) ([]Segment, error) {
-	rows, err := s.db.Load().QueryContext(ctx, `SELECT `+columns+fromSegments+
+	rows, err := s.file.DB().QueryContext(ctx, `SELECT `+columns+fromSegments+
 		`WHERE s.project = ?1 AND s.tier = ?2 AND (?3 = '' OR s.task = ?3) ORDER BY s.seq`, project, tier, task)
 	if err != nil {
 		return nil, fmt.Errorf("list segments: %w", err)
@@ -61,7 +61,7 @@ func (s *Store) Segments(ctx context.Context, project, task string, tier Tier) (
 // should several have it, the latest. It counts as a use of the segment.
 func (s *Store) Get(ctx context.Context, project, id string) (Segment, string, error) {
 	var body []byte
-	segment, err := scan(s.db.Load().QueryRowContext(ctx, `SELECT `+columns+`, t.body`+fromSegments+
+	segment, err := scan(s.file.DB().QueryRowContext(ctx, `SELECT `+columns+`, t.body`+fromSegments+
 		`JOIN texts t ON t.hash = s.hash WHERE s.id = ?1 AND (?2 = '' OR s.project = ?2) ORDER BY s.seq DESC LIMIT 1`,
 		id, project), &body)
 	switch {

@@ -33,7 +33,7 @@ var word = regexp.MustCompile(`[\p{L}\p{N}_]+`)
 // first, and says how many there are.
 func (s *Store) Search(ctx context.Context, q Query) (hits []Hit, total int, err error) {
 	where, args := q.where()
-	db := s.db.Load()
+	db := s.file.DB()
 	if err := db.QueryRowContext(ctx, `SELECT COUNT(*) FROM segments s WHERE `+where, args...).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("search: %w", err)
 	}

@@ -3,16 +3,12 @@ package contextgc
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
-	"modernc.org/sqlite" // registers the driver, too
-	sqlite3 "modernc.org/sqlite/lib"
+	"mcp-pruner/tools/sqlfile"
 )
 
 // StoreSettings say where a store is. Only File is needed.
@@ -29,12 +25,7 @@ type StoreSettings struct {
 // concurrent use.
 type Store struct {
 	settings StoreSettings
-	path     string
-	db       atomic.Pointer[sql.DB]
-
-	// writing holds a token while one of us writes, so that writers wait in a fair
-	// queue instead of polling SQLite's lock.
-	writing chan struct{}
+	file     *sqlfile.File
 }
 
 // lockPatience is the longest wait for other writers.
@@ -75,55 +66,31 @@ CREATE TABLE IF NOT EXISTS marks (
 // Open opens a store, or begins one. A damaged file is kept aside, reported, and a
 // new one begins.
 func Open(s StoreSettings) (*Store, error) {
-	path, err := filepath.Abs(s.File)
-	if err != nil {
-		return nil, err
-	}
 	if s.Report == nil {
 		s.Report = func(string) {}
 	}
 	if s.Now == nil {
 		s.Now = time.Now
 	}
-	st := &Store{settings: s, path: path, writing: make(chan struct{}, 1)}
-	err = st.open()
-	if isDamaged(err) {
-		err = st.startOver()
-	}
+	err := os.MkdirAll(filepath.Dir(s.File), 0o700)
 	if err != nil {
-		return nil, fmt.Errorf("open the ledger %s: %w", path, err)
+		return nil, err
 	}
-	return st, nil
+	file, err := sqlfile.Open(sqlfile.Settings{
+		Path: s.File, Patience: lockPatience, Prepare: prepare, Now: s.Now,
+		Damaged: func(aside string) {
+			s.Report("the ledger was damaged; it is kept as " + aside + " and a new one begins")
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the ledger %s: %w", s.File, err)
+	}
+	return &Store{settings: s, file: file}, nil
 }
 
-func (s *Store) open() error {
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
-		return err
-	}
-	// SQLite would create a file that everybody can read.
-	created, err := os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := created.Close(); err != nil {
-		return err
-	}
-	db, err := sql.Open("sqlite", dsn(s.path))
-	if err != nil {
-		return err
-	}
-	db.SetMaxOpenConns(8)
-	if err := prepare(db); err != nil {
-		_ = db.Close()
-		return err
-	}
-	s.db.Store(db)
-	return nil
-}
-
-// prepare makes the tables and reads the two that everything depends on, so that
-// damage shows at once.
+// prepare makes the tables and reads the two that everything depends on.
 func prepare(db *sql.DB) error {
+	db.SetMaxOpenConns(8)
 	if _, err := db.Exec(tables); err != nil {
 		return err
 	}
@@ -131,73 +98,14 @@ func prepare(db *sql.DB) error {
 	return db.QueryRow(`SELECT (SELECT COUNT(*) FROM segments WHERE seq < 1000) + (SELECT COUNT(*) FROM clearings)`).Scan(&n)
 }
 
-// dsn names the file to the driver. Transactions take the write lock at once: one
-// that reads first and writes later can fail when two processes do so.
-func dsn(path string) string {
-	q := url.Values{
-		"_pragma": {fmt.Sprintf("busy_timeout(%d)", lockPatience.Milliseconds()), "journal_mode(WAL)", "synchronous(NORMAL)"},
-		"_txlock": {"immediate"},
-	}
-	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + q.Encode()
-}
-
 // Path returns the absolute path of the store's file.
-func (s *Store) Path() string { return s.path }
+func (s *Store) Path() string { return s.file.Path() }
 
 // Close releases the file.
-func (s *Store) Close() error { return s.db.Load().Close() }
+func (s *Store) Close() error { return s.file.Close() }
 
 // write does work in one transaction while nobody else of us writes. Damage that
 // shows now sets the file aside, and the work is done in a new one.
 func (s *Store) write(ctx context.Context, work func(tx *sql.Tx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, lockPatience)
-	defer cancel()
-	select {
-	case s.writing <- struct{}{}:
-		defer func() { <-s.writing }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	err := s.transact(ctx, work)
-	if isDamaged(err) {
-		if err = s.startOver(); err == nil {
-			err = s.transact(ctx, work)
-		}
-	}
-	return err
-}
-
-func (s *Store) transact(ctx context.Context, work func(tx *sql.Tx) error) error {
-	tx, err := s.db.Load().BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := work(tx); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
-}
-
-// startOver moves a damaged file out of the way and begins a new one.
-func (s *Store) startOver() error {
-	if db := s.db.Load(); db != nil {
-		_ = db.Close()
-	}
-	aside := fmt.Sprintf("%s.damaged-%s", s.path, s.settings.Now().UTC().Format("20060102-150405.000"))
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if err := os.Rename(s.path+suffix, aside+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	s.settings.Report("the ledger was damaged; it is kept as " + aside + " and a new one begins")
-	return s.open()
-}
-
-func isDamaged(err error) bool {
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	primary := e.Code() & 0xff // extended codes keep the kind in the low byte
-	return primary == sqlite3.SQLITE_CORRUPT || primary == sqlite3.SQLITE_NOTADB
+	return s.file.Write(ctx, work)
 }

@@ -47,7 +47,7 @@ func (s *Store) AddUsage(ctx context.Context, u Usage) error {
 
 // Usages returns the usage of every session, the latest first.
 func (s *Store) Usages(ctx context.Context) ([]Usage, error) {
-	rows, err := s.db.Load().QueryContext(ctx, `SELECT session, api, model, calls, input, read, written, output, before, after,
+	rows, err := s.file.DB().QueryContext(ctx, `SELECT session, api, model, calls, input, read, written, output, before, after,
 		cleared, updated FROM usage ORDER BY updated DESC`)
 	if err != nil {
 		return nil, fmt.Errorf("list usage: %w", err)
@@ -98,7 +98,7 @@ const Compacted = "compacted"
 
 // Largest returns the largest segments of a session that are out of its context.
 func (s *Store) Largest(ctx context.Context, session string, n int) ([]Segment, error) {
-	rows, err := s.db.Load().QueryContext(ctx, `SELECT `+columns+fromSegments+
+	rows, err := s.file.DB().QueryContext(ctx, `SELECT `+columns+fromSegments+
 		`WHERE s.session = ? AND s.tier = 'stashed' AND s.superseded = '' ORDER BY s.tokens DESC, s.seq DESC LIMIT ?`, session, n)
 	if err != nil {
 		return nil, fmt.Errorf("list segments: %w", err)

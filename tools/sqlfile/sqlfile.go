@@ -1,0 +1,178 @@
+// Package sqlfile keeps data in one SQLite file in WAL mode. Several processes may have
+// it open, what was committed survives kill -9, and a damaged file is kept aside while a
+// new one begins.
+package sqlfile
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"modernc.org/sqlite" // registers the driver, too
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Settings say which file is opened and what is done with it.
+type Settings struct {
+	Path     string
+	Patience time.Duration // the longest wait for other writers, here and in other processes
+
+	// Prepare makes the tables of a file that was just opened, and reads them so that
+	// damage shows at once.
+	Prepare func(db *sql.DB) error
+	// Damaged is told where a damaged file was moved. A new one is opened next.
+	Damaged func(aside string)
+	Now     func() time.Time // nil: time.Now
+}
+
+// File is an open file. It is safe for concurrent use.
+type File struct {
+	settings Settings
+	db       atomic.Pointer[sql.DB]
+
+	// writing holds a token while this process writes: waiting for it ends with the
+	// waiter's context, and it is fair where SQLite polls.
+	writing chan struct{}
+}
+
+// Open opens a file, or begins one that only its owner can read.
+func Open(s Settings) (*File, error) {
+	path, err := filepath.Abs(s.Path)
+	if err != nil {
+		return nil, err
+	}
+	s.Path = path
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	f := &File{settings: s, writing: make(chan struct{}, 1)}
+	if err = f.open(); isDamaged(err) {
+		err = f.startOver()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *File) open() error {
+	// SQLite would create a file that everybody can read.
+	created, err := os.OpenFile(f.settings.Path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := created.Close(); err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", f.source())
+	if err != nil {
+		return err
+	}
+	f.db.Store(db)
+	if err := f.settings.Prepare(db); err != nil {
+		_ = db.Close()
+		return err
+	}
+	return nil
+}
+
+// source names the file to the driver. Transactions take the write lock at once: one
+// that reads first and writes later can fail when two processes do so.
+func (f *File) source() string {
+	q := url.Values{
+		"_pragma": {fmt.Sprintf("busy_timeout(%d)", f.settings.Patience.Milliseconds()), "journal_mode(WAL)", "synchronous(NORMAL)"},
+		"_txlock": {"immediate"},
+	}
+	return "file:" + (&url.URL{Path: filepath.ToSlash(f.settings.Path)}).EscapedPath() + "?" + q.Encode()
+}
+
+// Path returns the absolute path.
+func (f *File) Path() string { return f.settings.Path }
+
+// DB returns the database, which is another one after damage. Reading needs no turn.
+func (f *File) DB() *sql.DB { return f.db.Load() }
+
+// Close releases the file.
+func (f *File) Close() error { return f.DB().Close() }
+
+// Write does work in one transaction while nobody else in this process writes, or fails
+// when its turn does not come in time. Where the file shows damage, the work is done
+// again in a new one.
+func (f *File) Write(ctx context.Context, work func(tx *sql.Tx) error) error {
+	return f.alone(ctx, func(ctx context.Context) error {
+		err := Transact(ctx, f.DB(), work)
+		if isDamaged(err) {
+			if err = f.startOver(); err == nil {
+				err = Transact(ctx, f.DB(), work)
+			}
+		}
+		return err
+	})
+}
+
+// ReplaceDamaged begins a new file if err, met while reading db, says that db is damaged,
+// unless somebody else has done so. Any other err it returns.
+func (f *File) ReplaceDamaged(ctx context.Context, db *sql.DB, err error) error {
+	if !isDamaged(err) {
+		return err
+	}
+	return f.alone(ctx, func(context.Context) error {
+		if f.DB() != db {
+			return nil
+		}
+		return f.startOver()
+	})
+}
+
+func (f *File) alone(ctx context.Context, work func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, f.settings.Patience)
+	defer cancel()
+	select {
+	case f.writing <- struct{}{}:
+		defer func() { <-f.writing }()
+		return work(ctx)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Transact does work in one transaction.
+func Transact(ctx context.Context, db *sql.DB, work func(tx *sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := work(tx); err != nil {
+		_ = tx.Rollback()
+		return err
+	}
+	return tx.Commit()
+}
+
+// startOver moves a damaged file out of the way and begins a new one.
+func (f *File) startOver() error {
+	_ = f.DB().Close()
+	aside := fmt.Sprintf("%s.damaged-%s", f.settings.Path, f.settings.Now().UTC().Format("20060102-150405.000"))
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Rename(f.settings.Path+suffix, aside+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	f.settings.Damaged(aside)
+	return f.open()
+}
+
+func isDamaged(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	primary := e.Code() & 0xff // extended codes keep the kind in the low byte
+	return primary == sqlite3.SQLITE_CORRUPT || primary == sqlite3.SQLITE_NOTADB
+}

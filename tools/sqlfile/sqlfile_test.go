@@ -1,0 +1,72 @@
+package sqlfile_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/tools/sqlfile"
+)
+
+func open(t *testing.T, path string, damaged *[]string) *sqlfile.File {
+	t.Helper()
+	f, err := sqlfile.Open(sqlfile.Settings{
+		Path: path, Patience: time.Minute,
+		Prepare: func(db *sql.DB) error {
+			_, err := db.Exec(`CREATE TABLE IF NOT EXISTS t (n INTEGER); SELECT COUNT(*) FROM t`)
+			return err
+		},
+		Damaged: func(aside string) { *damaged = append(*damaged, aside) },
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+func insert(tx *sql.Tx) error {
+	_, err := tx.Exec(`INSERT INTO t VALUES (1)`)
+	return err
+}
+
+func count(t *testing.T, f *sqlfile.File) (n int) {
+	t.Helper()
+	require.NoError(t, f.DB().QueryRow(`SELECT COUNT(*) FROM t`).Scan(&n))
+	return n
+}
+
+func TestWorkThatFailsLeavesNothing(t *testing.T) {
+	var damaged []string
+	f := open(t, filepath.Join(t.TempDir(), "a b?.db"), &damaged)
+	require.NoError(t, f.Write(t.Context(), insert))
+	failed := errors.New("failed")
+	require.ErrorIs(t, f.Write(t.Context(), func(tx *sql.Tx) error { return errors.Join(insert(tx), failed) }), failed)
+	assert.Equal(t, 1, count(t, f))
+	assert.Empty(t, damaged)
+	if info, err := os.Stat(f.Path()); assert.NoError(t, err) && os.PathSeparator == '/' {
+		assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, f.Write(ended, insert), context.Canceled)
+}
+
+func TestADamagedFileIsKeptAside(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	require.NoError(t, os.WriteFile(path, []byte("this is no database, however long it may be"), 0o600))
+	var damaged []string
+	f := open(t, path, &damaged)
+	require.Len(t, damaged, 1)
+	kept, err := os.ReadFile(damaged[0])
+	require.NoError(t, err)
+	assert.Contains(t, string(kept), "no database")
+	require.NoError(t, f.Write(t.Context(), insert))
+	assert.Equal(t, 1, count(t, f))
+	require.ErrorIs(t, f.ReplaceDamaged(t.Context(), f.DB(), sql.ErrNoRows), sql.ErrNoRows, "not damage")
+}
