@@ -8,6 +8,8 @@
 # make e2e        real clients against the real server (installs them from npm)
 # make fuzz       each fuzz target for a while (FUZZTIME=10s, or a number of runs: 5000x)
 # make soak       the HTTP server under mixed load with faults (SOAK=10m)
+# make site       docs/ as a site in .cache/site, where hugo is here
+# make picture    the picture of the README
 # make docs       what is generated from the tables
 # make install    mcp-pruner into Go's bin folder
 # make dist       everything a release needs, into dist/ (SYSTEMS=linux/amd64 for one)
@@ -21,7 +23,7 @@ SOAK ?= 10m
 FIXTURES ?= ../shared/fixtures
 SYSTEMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: all build install demo fmt check-fmt vet lint test bench quality train bill e2e soak fuzz docs dist licenses rg
+.PHONY: all build install demo fmt check-fmt vet lint test bench quality train bill e2e soak fuzz docs site picture dist licenses rg
 
 all: fmt vet lint test
 
@@ -82,6 +84,14 @@ e2e:
 docs:
 	$(GO) run ./cmd/mcp-pruner fsm --format docs > docs/STATES.md.new && mv docs/STATES.md.new docs/STATES.md
 	$(GO) test ./fsm/trace -run TestEveryTableIsArchived -update
+
+# docs/ as a site, by Hugo 0.111 or later. Links are checked by the tests.
+site:
+	@if command -v hugo >/dev/null; then hugo --source site --destination ../.cache/site --cleanDestinationDir; \
+	else echo "hugo is not here: the site is not built"; fi
+
+picture: build
+	$(GO) run ./cmd/internal/dev/picture bin/mcp-pruner "what happens when a handler panics" states/pipeline.go
 
 # How well the embedded pruner prunes: PRUNEBENCH is a folder of cases.
 quality:

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"strings"
+)
+
+// The picture's measures, in pixels.
+const (
+	width   = 1000
+	top     = 74  // below the headings
+	left    = 28  // of the whole file
+	thin    = 250 // width of the whole file
+	right   = 330 // where the pruned text begins
+	leading = 17
+	columns = 80 // of the pruned text that are shown
+	rows    = 41
+)
+
+// style follows the reader's colours, in an image too.
+const style = `
+.back{fill:#fff}.panel{fill:#f6f8fa;stroke:#d1d9e0}.text{fill:#1f2328}.soft{fill:#59636e}.cut{fill:#d1d9e0}.kept{fill:#1a7f37}.gap{fill:#0a58ca}
+@media (prefers-color-scheme:dark){.back{fill:#0d1117}.panel{fill:#161b22;stroke:#30363d}.text{fill:#e6edf3}.soft{fill:#9198a1}.cut{fill:#30363d}.kept{fill:#3fb950}.gap{fill:#6cb0ff}}
+text{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre}.head{font:600 16px system-ui,sans-serif}.small{font:13px system-ui,sans-serif}`
+
+// draw makes the picture: every line of the file as a bar, those that were kept in
+// green, beside what the agent reads.
+func draw(file, question, before, after string) []byte {
+	lines, shown := strings.Split(before, "\n"), strings.Split(after, "\n")
+	more := len(shown) - rows
+	if more > 0 {
+		shown = shown[:rows]
+	}
+	height := top + (rows+1)*leading
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="%s"><style>%s</style><rect class="back" width="100%%" height="100%%"/>`,
+		width, height+14, escaped(fmt.Sprintf("A file of %d bytes, and the %d bytes an agent reads of it", len(before), len(after))), style)
+	text(&b, "head text", left, 30, file)
+	text(&b, "small soft", left, 52, fmt.Sprintf("%d lines, %s bytes; green: kept", len(lines), thousands(len(before))))
+	text(&b, "head text", right, 30, fmt.Sprintf("What the agent reads: %s bytes", thousands(len(after))))
+	text(&b, "small soft", right, 52, fmt.Sprintf("asked: “%s?”", question))
+	bars(&b, lines, keptLines(lines, strings.Split(after, "\n")), height)
+	fmt.Fprintf(&b, `<rect class="panel" x="%d" y="%d" width="%d" height="%d" rx="6"/>`, right-12, top-12, width-right-12, height-top+12)
+	for i, line := range shown {
+		class := "text"
+		if strings.HasPrefix(line, "... ") || strings.HasPrefix(line, "[") {
+			class = "gap"
+		}
+		text(&b, class, right, top+(i+1)*leading-6, clipped(strings.ReplaceAll(line, "\t", "    ")))
+	}
+	if more > 0 {
+		text(&b, "soft", right, top+(rows+1)*leading-6, fmt.Sprintf("and %d more lines", more))
+	}
+	b.WriteString("</svg>\n")
+	return b.Bytes()
+}
+
+// bars draws a file from far away.
+func bars(b *bytes.Buffer, lines []string, kept []bool, height int) {
+	step := float64(height-top) / float64(len(lines))
+	for i, line := range lines {
+		indent := len(line) - len(strings.TrimLeft(line, "\t"))
+		body := len(strings.TrimSpace(line))
+		if body == 0 {
+			continue
+		}
+		class := "cut"
+		if kept[i] {
+			class = "kept"
+		}
+		x := min(indent*8, thin/2)
+		fmt.Fprintf(b, `<rect class="%s" x="%d" y="%.1f" width="%d" height="%.1f"/>`, class, left+x, float64(top)+float64(i)*step, min(body*2, thin-x), step*0.75)
+	}
+}
+
+// keptLines says which lines of a file are in its pruned text, in their order.
+func keptLines(lines, pruned []string) []bool {
+	kept := make([]bool, len(lines))
+	at := 0
+	for _, p := range pruned {
+		if from, ok := gapEnd(p); ok {
+			at = max(at, from)
+			continue
+		}
+		for i := at; i < len(lines); i++ {
+			if lines[i] == p {
+				kept[i], at = true, i+1
+				break
+			}
+		}
+	}
+	return kept
+}
+
+// gapEnd is the number of the last line that a gap mark stands for.
+func gapEnd(line string) (end int, ok bool) {
+	var first int
+	if n, _ := fmt.Sscanf(line, "... %d-%d", &first, &end); n == 2 {
+		return end, true
+	}
+	n, _ := fmt.Sscanf(line, "... %d", &end)
+	return end, n == 1
+}
+
+func text(b *bytes.Buffer, class string, x, y int, s string) {
+	fmt.Fprintf(b, `<text class="%s" x="%d" y="%d">%s</text>`, class, x, y, escaped(s))
+}
+
+func escaped(s string) string {
+	var b bytes.Buffer
+	_ = xml.EscapeText(&b, []byte(s)) // a buffer takes everything
+	return b.String()
+}
+
+// clipped is the beginning of a line.
+func clipped(line string) string {
+	runes := []rune(line)
+	if len(runes) <= columns {
+		return line
+	}
+	return string(runes[:columns-1]) + "…"
+}
+
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
