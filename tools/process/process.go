@@ -49,8 +49,9 @@ type Process struct {
 	Dir            string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Timeout        time.Duration
-	Watched        bool // should this process die, all that the child started dies too
+	Timeout        time.Duration // 0: none
+	Watched        bool          // should this process die, all that the child started dies too
+	Whole          bool          // what the child started ends with it
 }
 
 // Run waits for the child to end and returns its exit code. Otherwise the error
@@ -63,8 +64,11 @@ func (p Process) Run(parent context.Context) (int, error) {
 	}
 	ctx, stop := context.WithCancelCause(parent)
 	defer stop(nil)
-	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, ErrTimeout)
-	defer cancel()
+	if p.Timeout > 0 {
+		var cancel func()
+		ctx, cancel = context.WithTimeoutCause(ctx, p.Timeout, ErrTimeout)
+		defer cancel()
+	}
 
 	cmd := exec.Command(p.Path, p.Args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = p.Dir, p.Env, p.Stdin
@@ -94,6 +98,9 @@ func (p Process) Run(parent context.Context) (int, error) {
 	var cause error
 	select {
 	case <-exited:
+		if p.Whole {
+			killGroup(cmd.Process.Pid)
+		}
 	case <-ctx.Done():
 		cause = context.Cause(ctx)
 		endGroup(cmd.Process.Pid, exited)

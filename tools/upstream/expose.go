@@ -167,10 +167,11 @@ func (p *plan) alone(m Mapping, d *Definition, mode Mode) {
 	switch {
 	case slices.Contains(m.Pin, d.Name):
 		t.pinned, t.why = true, "pinned: as the server lists it"
-	case d.cyclic:
-		t.pinned, t.why = true, "its schema refers to itself: as the server lists it"
 	case mode == Grouped:
 		t.name = toolName(m.Namespace, d.Name)
+		if d.cyclic {
+			t.why += ": its schema refers to itself"
+		}
 	}
 	if name := m.Rename[d.Name]; name != "" {
 		t.name = name
@@ -258,11 +259,12 @@ func (p plan) build(l level) []Exposed {
 	return list
 }
 
-// asListed is a tool that its server's own text and schema describe.
+// asListed is a tool that its server's own text and schema describe, as far as the
+// schema is one.
 func asListed(t planned) Exposed {
 	d := t.actions[0].Def
 	schema := d.InputSchema
-	if len(schema) == 0 {
+	if d.schema["type"] != "object" {
 		schema = json.RawMessage(`{"type":"object"}`)
 	}
 	return Exposed{Name: t.name, Title: d.Title, Description: d.Description, InputSchema: schema,

@@ -7,15 +7,16 @@ import (
 	"strings"
 )
 
-// maxDepth bounds how deep references are followed: deeper counts as cyclic.
+// maxDepth bounds how deep a schema is read: what is deeper may be anything.
 const maxDepth = 24
 
 // maxExpanded bounds how many nodes a schema may have once its references are
-// written out: a larger one counts as cyclic.
+// written out: what comes after them may be anything.
 const maxExpanded = 20_000
 
 // resolved decodes a schema and writes its local references out. A schema that
-// cannot be read is nil; one that refers to itself is nil and cyclic.
+// cannot be read is nil. In one that refers to itself, or is too large, the part that
+// would go on without end may be anything; it is reported as cyclic.
 func resolved(raw json.RawMessage) (schema map[string]any, cyclic bool) {
 	v, err := decodeJSON(raw)
 	if err != nil {
@@ -25,29 +26,26 @@ func resolved(raw json.RawMessage) (schema map[string]any, cyclic bool) {
 	if !ok {
 		return nil, false
 	}
-	r := resolver{root: root}
+	r := resolver{root: root, open: map[string]bool{"#": true}}
 	out, ok := r.resolve(root, 0).(map[string]any)
-	if r.failed || !ok {
-		return nil, true
+	if !ok {
+		return nil, false
 	}
-	delete(out, "$defs")
-	delete(out, "definitions")
-	return out, false
+	return out, r.cyclic
 }
 
 type resolver struct {
 	root   map[string]any
+	open   map[string]bool // references that are being written out
 	nodes  int
-	failed bool
+	cyclic bool
 }
 
 func (r *resolver) resolve(v any, depth int) any {
 	r.nodes++
 	if depth > maxDepth || r.nodes > maxExpanded {
-		r.failed = true
-	}
-	if r.failed {
-		return nil
+		r.cyclic = true
+		return map[string]any{}
 	}
 	switch v := v.(type) {
 	case []any:
@@ -57,37 +55,41 @@ func (r *resolver) resolve(v any, depth int) any {
 		}
 		return out
 	case map[string]any:
-		return r.resolveObject(v, depth)
+		if ref, ok := v["$ref"].(string); ok {
+			return r.follow(ref, v, depth)
+		}
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			if depth > 0 || k != "$defs" && k != "definitions" {
+				out[k] = r.resolve(e, depth+1)
+			}
+		}
+		return out
 	}
 	return v
 }
 
-func (r *resolver) resolveObject(v map[string]any, depth int) any {
-	if ref, ok := v["$ref"].(string); ok {
-		target, found := lookup(r.root, ref)
-		if !found {
-			r.failed = true
-			return nil
-		}
-		merged := map[string]any{}
-		if object, ok := target.(map[string]any); ok {
-			maps.Copy(merged, object)
-		}
-		for k, e := range v { // what stands beside the reference refines it
-			if k != "$ref" {
-				merged[k] = e
-			}
-		}
-		return r.resolve(merged, depth+1)
+// follow writes a reference out. What stands beside it refines it; one that leads
+// nowhere stands for anything.
+func (r *resolver) follow(ref string, beside map[string]any, depth int) any {
+	target, _ := lookup(r.root, ref)
+	merged := maps.Clone(asSchema(target))
+	maps.Copy(merged, beside)
+	delete(merged, "$ref")
+	if next, ok := asSchema(target)["$ref"]; ok {
+		merged["$ref"] = next
 	}
-	out := make(map[string]any, len(v))
-	for k, e := range v {
-		if depth == 0 && (k == "$defs" || k == "definitions") {
-			continue
+	if r.open[ref] {
+		r.cyclic = true
+		out := map[string]any{}
+		if types := declaredTypes(merged); len(types) > 0 {
+			out["type"] = anyList(types)
 		}
-		out[k] = r.resolve(e, depth+1)
+		return out
 	}
-	return out
+	r.open[ref] = true
+	defer delete(r.open, ref)
+	return r.resolve(merged, depth+1)
 }
 
 // lookup follows a local JSON pointer such as "#/$defs/Point".

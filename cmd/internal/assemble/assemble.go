@@ -31,7 +31,9 @@ type Options struct {
 	Transport string // pipe or tcp, for telemetry
 
 	// List is what a client is offered; nil: the tools of the toolsets.
-	List func(client string) []tools.Tool
+	List     func(client string) []tools.Tool
+	Instruct func(client string) string                    // instructions that go with List
+	Notified func(client *mcpserver.Caller, method string) // takes clients' notifications; nil: nobody does
 
 	Table         fsm.Table // of its requests
 	Aliases       bool      // accepts the argument names of the HTTP document too
@@ -73,6 +75,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 		Pipeline: pipeline, List: o.List, Version: o.Version, Result: o.Settings.Result,
 		AlwaysLoad: o.Settings.AlwaysLoad, MaxCalls: o.Settings.MaxCalls, MaxEach: o.MaxEach,
 		InvalidParams: o.Settings.InvalidParams, Instructions: instructions(o),
+		Instruct: o.Instruct, Notified: o.Notified,
 	}), nil
 }
 

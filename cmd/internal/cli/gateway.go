@@ -15,6 +15,7 @@ import (
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/eventlog"
 	"mcp-pruner/cmd/internal/gateway"
+	"mcp-pruner/cmd/internal/mcpserver"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm/event"
 	"mcp-pruner/tools"
@@ -129,7 +130,7 @@ func (f *gatewayFlags) report(ctx context.Context, p command.Process, path strin
 func (f *gatewayFlags) serve(ctx context.Context, p command.Process, path string, flags map[string]string) error {
 	open := func(emit func(event.Event)) (*offered, error) {
 		var tell atomic.Pointer[func()]
-		g, err := f.openWith(p, path, note(emit), func() {
+		g, err := f.openWith(p, path, flags == nil, note(emit), func() {
 			if changed := tell.Load(); changed != nil {
 				(*changed)()
 			}
@@ -142,7 +143,8 @@ func (f *gatewayFlags) serve(ctx context.Context, p command.Process, path string
 			g.Close()
 			return nil, err
 		}
-		return &offered{list: g.Tools, tell: func(changed func()) { tell.Store(&changed) }, close: g.Close}, nil
+		notified := func(client *mcpserver.Caller, method string) { g.Notified(client, method) }
+		return &offered{list: g.Tools, instruct: g.Instructions, notified: notified, tell: func(changed func()) { tell.Store(&changed) }, close: g.Close}, nil
 	}
 	if flags != nil {
 		return command.Exit(overHTTP{tools: true, other: open}.serve(ctx, p, flags, eventlog.JSON))
@@ -151,14 +153,14 @@ func (f *gatewayFlags) serve(ctx context.Context, p command.Process, path string
 }
 
 func (f *gatewayFlags) open(p command.Process, path string, note func(string, map[string]any)) (*gateway.Gateway, error) {
-	g, err := f.openWith(p, path, note, nil)
+	g, err := f.openWith(p, path, false, note, nil)
 	if err != nil {
 		return nil, command.Usagef("%v", err)
 	}
 	return g, nil
 }
 
-func (f *gatewayFlags) openWith(p command.Process, path string, note func(string, map[string]any), changed func()) (*gateway.Gateway, error) {
+func (f *gatewayFlags) openWith(p command.Process, path string, oneClient bool, note func(string, map[string]any), changed func()) (*gateway.Gateway, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("the configuration cannot be read: %w", err)
@@ -169,7 +171,7 @@ func (f *gatewayFlags) openWith(p command.Process, path string, note func(string
 	}
 	o := gateway.Options{
 		Servers: servers, Mode: f.mode, SplitRW: f.splitRW, Target: f.target, Freeze: f.freeze,
-		Version: buildVersion(), Env: upstreamEnv(p.Env), Note: note, Changed: changed,
+		Version: buildVersion(), OneClient: oneClient, Env: upstreamEnv(p.Env), Note: note, Changed: changed,
 		Stderr: func(server, line string) {
 			note("gateway.upstream_stderr", map[string]any{"upstream": server, "message": line})
 		},

@@ -82,15 +82,17 @@ type offer func(emit func(event.Event)) (*offered, error)
 
 // offered is a list of tools that depends on the client and may change.
 type offered struct {
-	list  func(client string) []tools.Tool
-	tell  func(changed func()) // where to send word of a change
-	close func()
+	list     func(client string) []tools.Tool
+	instruct func(client string) string
+	notified func(client *mcpserver.Caller, method string)
+	tell     func(changed func()) // where to send word of a change
+	close    func()
 }
 
 // in puts the tools in a server that is being made.
 func (o *offered) in(options *assemble.Options) {
 	if o != nil {
-		options.List = o.list
+		options.List, options.Instruct, options.Notified = o.list, o.instruct, o.notified
 		options.Settings.AlwaysLoad = false // a client that defers tools goes on deferring them
 	}
 }

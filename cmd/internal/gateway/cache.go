@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"mcp-pruner/tools/upstream"
 )
@@ -27,32 +26,35 @@ func cacheFile(c ServerConfig) string {
 	return filepath.Join(dir, "mcp-pruner", "tools", hex.EncodeToString(sum[:12])+".json")
 }
 
-// store keeps the pages of a list. That it cannot is no error: the next start asks
+// remembered is what is kept of a server between starts.
+type remembered struct {
+	Instructions string            `json:"instructions,omitempty"`
+	Pages        []json.RawMessage `json:"pages"` // results of tools/list
+}
+
+// store keeps what a server offers. That it cannot is no error: the next start asks
 // the server.
-func store(c ServerConfig, pages []json.RawMessage) {
+func store(c ServerConfig, k remembered) {
 	path := cacheFile(c)
 	if path == "" {
 		return
 	}
-	raw, err := json.Marshal(pages)
+	raw, err := json.Marshal(k)
 	if err != nil || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return
 	}
 	_ = replaceFile(path, raw)
 }
 
-// recall is the list that was kept last time.
-func recall(c ServerConfig) ([]upstream.Definition, bool) {
+// recall is what was kept last time.
+func recall(c ServerConfig) (o offer, known bool) {
 	raw, err := os.ReadFile(cacheFile(c))
-	if err != nil || !strings.HasPrefix(string(raw), "[") {
-		return nil, false
+	var k remembered
+	if err != nil || json.Unmarshal(raw, &k) != nil {
+		return offer{}, false
 	}
-	var pages []json.RawMessage
-	if json.Unmarshal(raw, &pages) != nil {
-		return nil, false
-	}
-	list, _, err := upstream.ParseList(c.Name, pages...)
-	return list, err == nil
+	list, _, err := upstream.ParseList(c.Name, k.Pages...)
+	return offer{list, k.Instructions}, err == nil
 }
 
 // replaceFile writes a file whole or not at all.

@@ -1,14 +1,13 @@
 package gateway
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"os/exec"
+	"net/http"
+	"net/url"
+	"slices"
 	"strings"
-	"sync"
 
 	"github.com/mark3labs/mcp-go/client/transport"
 )
@@ -17,6 +16,14 @@ import (
 // what goes wrong comes back as an error.
 var silent = slog.New(slog.DiscardHandler)
 
+// link is a way to a server.
+type link struct {
+	transport transport.Interface
+	ended     <-chan struct{} // closed when it is cut; nil: only a request shows that
+	why       func() error    // why it was cut
+	close     func()
+}
+
 // dialer opens connections: processes with the environment given, their standard
 // error told line by line.
 type dialer struct {
@@ -24,80 +31,63 @@ type dialer struct {
 	stderr func(server, line string)
 }
 
-func (d dialer) dial(_ context.Context, c ServerConfig) (transport.Interface, func(), error) {
-	if c.URL != "" {
-		t, err := transport.NewStreamableHTTP(c.URL, transport.WithHTTPHeaders(c.Headers), transport.WithHTTPLogger(silent))
+func (d dialer) dial(c ServerConfig) (link, error) {
+	if c.URL == "" {
+		p, err := spawn(c, d.env, func(line string) { d.stderr(c.Name, withoutSecrets(line, c)) })
 		if err != nil {
-			return nil, nil, fmt.Errorf("the url is unusable: %w", redacted(err, c))
+			return link{}, err
 		}
-		return t, func() {}, nil
+		return link{p.transport(), p.ended, func() error { return p.err }, p.close}, nil
 	}
-	started := &processGroup{}
-	lines := &lineWriter{take: func(line string) { d.stderr(c.Name, line) }}
-	t := transport.NewStdioWithOptions(c.Command, nil, c.Args,
-		transport.WithCommandStderrWriter(lines), transport.WithCommandLogger(silent),
-		transport.WithCommandFunc(func(ctx context.Context, command string, _ []string, args []string) (*exec.Cmd, error) {
-			path, err := exec.LookPath(command)
-			if err != nil && !errors.Is(err, exec.ErrDot) {
-				return nil, fmt.Errorf("the command %s is not found: install it or give its whole path", command)
-			}
-			cmd := exec.CommandContext(ctx, path, args...)
-			cmd.Dir, cmd.Env = c.Cwd, environment(d.env, c.Env)
-			started.prepare(cmd)
-			return cmd, nil
-		}))
-	return t, started.kill, nil
+	t, err := transport.NewStreamableHTTP(c.URL, transport.WithHTTPHeaders(c.Headers), transport.WithHTTPLogger(silent),
+		transport.WithContinuousListening(), transport.WithHTTPBasicClient(&http.Client{CheckRedirect: sameHost}))
+	if err != nil {
+		return link{}, fmt.Errorf("the url is unusable: %w", redacted(err, c))
+	}
+	return link{transport: t, close: func() {}}, nil
 }
 
-// environment is the inherited environment with a server's own entries.
-func environment(inherited []string, own map[string]string) []string {
-	env := append([]string{}, inherited...)
-	for name, value := range own {
-		env = append(env, name+"="+value)
+// sameHost refuses a redirect to another host, which would get the headers.
+func sameHost(next *http.Request, before []*http.Request) error {
+	if next.URL.Host != before[0].URL.Host || len(before) > 5 {
+		return fmt.Errorf("it redirects to %s; give that address", next.URL.Host)
 	}
-	return env
+	return nil
 }
 
-// redacted is an error without the values of a server's headers and environment.
+// minSecret is the length from which a value counts as a secret: shorter ones are
+// numbers and switches, and stand in many other texts.
+const minSecret = 6
+
+// withoutSecrets is a text without the values of a server's headers and environment,
+// and without what its address says after the path.
+func withoutSecrets(text string, c ServerConfig) string {
+	var secrets []string
+	for _, value := range c.Env {
+		secrets = append(secrets, value)
+	}
+	for _, value := range c.Headers {
+		_, token, _ := strings.Cut(value, " ") // Bearer TOKEN
+		secrets = append(secrets, value, token)
+	}
+	_, query, _ := strings.Cut(c.URL, "?")
+	secrets = append(secrets, query)
+	if u, err := url.Parse(c.URL); err == nil && u.User != nil {
+		secrets = append(secrets, u.User.String())
+	}
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be part of another
+	for _, secret := range secrets {
+		if len(secret) >= minSecret {
+			text = strings.ReplaceAll(text, secret, "[hidden]")
+		}
+	}
+	return text
+}
+
+// redacted is an error without a server's secrets.
 func redacted(err error, c ServerConfig) error {
-	text := err.Error()
-	for _, secrets := range []map[string]string{c.Headers, c.Env} {
-		for _, value := range secrets {
-			if len(value) > 3 {
-				text = strings.ReplaceAll(text, value, "[hidden]")
-			}
-		}
+	if text := withoutSecrets(err.Error(), c); text != err.Error() {
+		return errors.New(text)
 	}
-	if text == err.Error() {
-		return err
-	}
-	return errors.New(text)
-}
-
-// maxLine bounds what is kept of one line of an upstream's standard error.
-const maxLine = 2000
-
-// lineWriter hands on whole lines.
-type lineWriter struct {
-	take func(string)
-	mu   sync.Mutex
-	part []byte
-}
-
-var _ io.Writer = (*lineWriter)(nil)
-
-// Write implements io.Writer.
-func (w *lineWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, b := range p {
-		switch {
-		case b == '\n':
-			w.take(strings.TrimRight(string(w.part), "\r"))
-			w.part = w.part[:0]
-		case len(w.part) < maxLine:
-			w.part = append(w.part, b)
-		}
-	}
-	return len(p), nil
+	return err
 }

@@ -2,9 +2,12 @@ package gateway
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/signal"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -14,11 +17,30 @@ import (
 const fakeVariable = "GATEWAY_TEST_SERVER"
 
 func TestMain(m *testing.M) {
-	if kind := os.Getenv(fakeVariable); kind != "" {
+	if kind := os.Getenv(fakeVariable); kind == "host" {
+		host()
+	} else if kind != "" {
 		(&fake{kind: kind}).serve()
 		return
 	}
 	os.Exit(m.Run())
+}
+
+// atStart is what fake servers of a kind do first.
+var atStart = map[string]func(){}
+
+// host is a program with a gateway over one server, for tests that kill it.
+func host() {
+	g, err := Open(Options{
+		Servers: []ServerConfig{fakeServer("shop", "family")}, Mode: Group, Env: os.Environ(),
+		Note: func(string, map[string]any) {}, Stderr: func(string, string) {},
+	})
+	if err != nil {
+		panic(err)
+	}
+	g.Wait(context.Background(), patience, false)
+	fmt.Println("ready")
+	select {}
 }
 
 // fake is an MCP server that does what the tests need of one.
@@ -39,6 +61,7 @@ type fakeMessage struct {
 		} `json:"_meta"`
 		RequestID json.RawMessage `json:"requestId"`
 		Protocol  string          `json:"protocolVersion"`
+		Cursor    string          `json:"cursor"`
 	} `json:"params"`
 	Result json.RawMessage `json:"result"`
 }
@@ -47,6 +70,9 @@ func (f *fake) serve() {
 	f.in = bufio.NewScanner(os.Stdin)
 	f.in.Buffer(nil, 64<<20)
 	fmt.Fprintln(os.Stderr, "fake server of kind", f.kind)
+	if start := atStart[f.kind]; start != nil {
+		start()
+	}
 	for f.in.Scan() {
 		var m fakeMessage
 		if json.Unmarshal(f.in.Bytes(), &m) != nil || m.ID == nil {
@@ -62,8 +88,15 @@ func (f *fake) answer(m fakeMessage) {
 		if f.kind == "deaf" {
 			return
 		}
-		f.result(m.ID, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"fake","version":"1"}}`, m.Params.Protocol))
+		if f.kind == "rude" {
+			os.Exit(7)
+		}
+		f.result(m.ID, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"fake","version":"1"},"instructions":"Ask for items."}`, m.Params.Protocol))
 	case "tools/list":
+		if list := lists[f.kind]; list != nil {
+			f.result(m.ID, list(m.Params.Cursor))
+			return
+		}
 		tools := []string{
 			`{"name":"get_item","description":"Returns an item.","inputSchema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}}`,
 			`{"name":"list_items","description":"Lists items.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`,
@@ -86,6 +119,11 @@ const everyContent = `{"content":[{"type":"text","text":"a <b> & c"},{"type":"im
 	`"structuredContent":{"n":12345678901234567890,"m":1.50},"_meta":{"x/y":{"z":[1,2.0]}}}`
 
 func (f *fake) call(m fakeMessage) {
+	if lists[f.kind] != nil {
+		raw, _ := json.Marshal(m.Params.Arguments)
+		f.result(m.ID, fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, m.Params.Name+string(raw)))
+		return
+	}
 	switch id := fmt.Sprint(m.Params.Arguments["id"]); {
 	case m.Params.Name == "list_items":
 		f.result(m.ID, everyContent)
@@ -121,9 +159,54 @@ func (f *fake) call(m fakeMessage) {
 				return
 			}
 		}
+	case id == "10": // the last answer
+		f.result(m.ID, `{"content":[]}`)
+		os.Exit(0)
+	case id == "11": // much else before the answer
+		fmt.Fprint(os.Stderr, strings.Repeat("chatter\n", 20_000))
+		fmt.Print(strings.Repeat("not JSON\n", 20_000))
+		fmt.Print(strings.Repeat(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`+"\n", 20_000))
+		f.result(m.ID, `{"content":[{"type":"text","text":"after all"}]}`)
+	case id == "12": // its input is not read any more
+		fmt.Fprintln(os.Stderr, "asleep")
+		wait := make(chan os.Signal, 1)
+		signal.Notify(wait, os.Interrupt)
+		<-wait
+	case id == "13": // an error that shows a secret
+		fmt.Fprintln(os.Stderr, "the token is", os.Getenv("SECRET_TOKEN"))
+		f.result(m.ID, fmt.Sprintf(`{"content":[{"type":"text","text":"bad token %s"}],"isError":true}`, os.Getenv("SECRET_TOKEN")))
 	case id == "9": // large
 		f.result(m.ID, `{"content":[{"type":"text","text":"`+strings.Repeat("x", 30<<20)+`"}]}`)
 	}
+}
+
+// lists are the tools of kinds that only list: their calls say what they were.
+var lists = map[string]func(cursor string) string{
+	"empty": func(string) string { return `{"tools":[]}` },
+	"many": func(cursor string) string { // 700 tools, a hundred a page
+		page, _ := strconv.Atoi(cursor)
+		var tools []string
+		for n := range 100 {
+			tools = append(tools, fmt.Sprintf(`{"name":"%s_thing%d","inputSchema":{"type":"object","properties":{"id":{"type":"integer"}}}}`,
+				[]string{"get", "list", "delete", "make", "move"}[n%5], page*20+n/5))
+		}
+		next := ""
+		if page < 6 {
+			next = fmt.Sprintf(`,"nextCursor":"%d"`, page+1)
+		}
+		return `{"tools":[` + strings.Join(tools, ",") + `]` + next + `}`
+	},
+	"odd": func(string) string {
+		return strings.ReplaceAll(`{"tools":[
+		{"name":"loop","inputSchema":{"$defs":{"n":{"type":"object","properties":{"next":{"$ref":"#/$defs/n"}}}},"type":"object","properties":{"n":{"$ref":"#/$defs/n"}}}},
+		{"name":"root_loop","inputSchema":{"oneOf":[{"properties":{"x":{"$ref":"#"}}}]}},
+		{"name":"broken","inputSchema":"nonsense"}, {"name":"nothing","inputSchema":null}, {"name":"list","inputSchema":[]}, {"name":"bare"}, {"name":""}, 7,
+		{"name":"either","inputSchema":{"oneOf":[{"properties":{"id":{"type":"string"}},"required":["id"]},{"properties":{"name":{"type":"string"}},"required":["name"]}]}},
+		{"name":"typeless","inputSchema":{"properties":{"any":{},"yes":true,"bad name!":{"enum":[1,2]}}}},
+		{"name":"name with spaces/and:more","inputSchema":{"type":"object"}},
+		{"name":"`+strings.Repeat("very_long_", 10)+`one","inputSchema":{"type":"object"}},
+		{"name":"`+strings.Repeat("very_long_", 10)+`two","inputSchema":{"type":"object"}}]}`, "\n", "")
+	},
 }
 
 func (f *fake) result(id json.RawMessage, result string) {

@@ -36,6 +36,8 @@ type Options struct {
 	Version string
 	Env     []string // of upstream processes
 
+	OneClient bool // served over stdio: questions outside of a call go to the client
+
 	Note    func(event string, facts map[string]any) // takes what happens to upstreams
 	Stderr  func(server, line string)                // takes what they print on standard error
 	Changed func()                                   // called when the list changed after the first one
@@ -56,6 +58,10 @@ type Gateway struct {
 	servers []*server
 	frozen  upstream.Mappings
 
+	greeted func(Caller)  // takes the client the first time it is initialized
+	ready   chan struct{} // closed then
+	client  Caller        // the one client there is, once it is ready
+
 	mu      sync.Mutex
 	lists   map[upstream.Mode]*upstream.List
 	version int // of what is known of the upstreams
@@ -64,14 +70,17 @@ type Gateway struct {
 
 // Open starts every upstream at once and returns without waiting for them.
 func Open(o Options) (*Gateway, error) {
-	g := &Gateway{options: o, lists: map[upstream.Mode]*upstream.List{}}
+	g := &Gateway{options: o, ready: make(chan struct{}), lists: map[upstream.Mode]*upstream.List{}}
+	var once sync.Once
+	g.greeted = func(c Caller) { once.Do(func() { g.client = c; close(g.ready) }) }
 	if err := g.thaw(); err != nil {
 		return nil, err
 	}
 	d := dialer{env: o.Env, stderr: o.Stderr}
 	for _, c := range o.Servers {
-		s := &server{config: c, version: o.Version, dial: d.dial, changed: g.changed, note: o.Note}
-		s.tools, s.known = recall(c)
+		s := &server{config: c, version: o.Version, dial: d.dial, outside: g.outside, changed: g.changed, note: o.Note}
+		s.life, s.end = context.WithCancel(context.Background())
+		s.offer, s.known = recall(c)
 		g.servers = append(g.servers, s)
 	}
 	for _, s := range g.servers {
@@ -104,15 +113,65 @@ func (g *Gateway) Wait(ctx context.Context, within time.Duration, cached bool) {
 	all.Wait()
 }
 
+// Notified takes a notification of the one client that a gateway over stdio has: that
+// it is initialized, and that its roots are others.
+func (g *Gateway) Notified(client Caller, method string) {
+	switch method {
+	case "notifications/initialized":
+		g.greeted(client)
+	case "notifications/roots/list_changed":
+		for _, s := range g.servers {
+			go s.tell(s.life, method)
+		}
+	}
+}
+
+// clientWithin is how long an upstream's question waits for the client to be there.
+const clientWithin = 20 * time.Second
+
+// outside is the client for what upstreams ask outside of a call: the only one there
+// is. Of several, as over HTTP, nobody is asked.
+func (g *Gateway) outside(ctx context.Context) Caller {
+	if !g.options.OneClient {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, clientWithin)
+	defer cancel()
+	select {
+	case <-g.ready:
+		return g.client
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// aboutGroups explains the one thing about grouped tools that their schemas do not say.
+const aboutGroups = `Tools with an "action" stand for several tools of another server; action="help" describes all their actions and parameters in full, action="help NAME" one of them.`
+
+// Instructions are those for a client's model: how grouped tools are used, and what
+// the upstream servers say of themselves.
+func (g *Gateway) Instructions(client string) string {
+	var texts []string
+	if g.ModeFor(client) == upstream.Grouped {
+		texts = append(texts, aboutGroups)
+	}
+	for _, s := range g.servers {
+		if offer, _, _ := s.list(); offer.instructions != "" {
+			texts = append(texts, s.config.Name+": "+strings.TrimSpace(offer.instructions))
+		}
+	}
+	return strings.Join(texts, "\n\n")
+}
+
 // Check names the tools that a mapping names and a connected server does not have.
 func (g *Gateway) Check() error {
 	for _, s := range g.servers {
 		m, mapped := g.options.Maps[s.config.Name]
-		tools, known, _ := s.list()
+		offer, known, _ := s.list()
 		if !mapped || !known {
 			continue
 		}
-		if unknown := m.Unknown(tools); len(unknown) > 0 {
+		if unknown := m.Unknown(offer.tools); len(unknown) > 0 {
 			return fmt.Errorf("mapping of server %s: %s", s.config.Name, strings.Join(unknown, "; "))
 		}
 	}
@@ -163,20 +222,23 @@ func (g *Gateway) ModeFor(client string) upstream.Mode {
 	return upstream.Grouped
 }
 
+// list is the list of a mode, made anew when the upstreams' tools changed. Only a list
+// that is kept is returned: changed compares with those that clients saw.
 func (g *Gateway) list(mode upstream.Mode) *upstream.List {
-	g.mu.Lock()
-	list, version := g.lists[mode], g.version
-	g.mu.Unlock()
-	if list != nil {
-		return list
+	for {
+		g.mu.Lock()
+		list, version := g.lists[mode], g.version
+		g.mu.Unlock()
+		if list != nil {
+			return list
+		}
+		list = upstream.Build(g.known(), mode, g.upstreamOptions())
+		g.mu.Lock()
+		if g.version == version {
+			g.lists[mode] = list
+		}
+		g.mu.Unlock()
 	}
-	list = upstream.Build(g.known(), mode, g.upstreamOptions())
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.version == version {
-		g.lists[mode] = list
-	}
-	return list
 }
 
 func (g *Gateway) upstreamOptions() upstream.Options {
@@ -187,11 +249,11 @@ func (g *Gateway) upstreamOptions() upstream.Options {
 func (g *Gateway) known() []upstream.Server {
 	var out []upstream.Server
 	for _, s := range g.servers {
-		tools, known, _ := s.list()
-		if !known || len(tools) == 0 {
+		offer, known, _ := s.list()
+		if !known || len(offer.tools) == 0 {
 			continue
 		}
-		one := upstream.Server{Name: s.config.Name, Tools: tools}
+		one := upstream.Server{Name: s.config.Name, Tools: offer.tools}
 		if m, ok := g.options.Maps[s.config.Name]; ok {
 			one.Mapping = &m
 		}

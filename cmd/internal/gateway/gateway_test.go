@@ -144,7 +144,7 @@ func TestADeadUpstreamIsStartedAnew(t *testing.T) {
 	var failed *tools.Error
 	require.ErrorAs(t, err, &failed)
 	assert.Equal(t, "upstream_unavailable", failed.Code)
-	assert.Contains(t, failed.Message, "the MCP server shop did not answer: it ended during the call")
+	assert.Contains(t, failed.Message, "the MCP server shop did not answer: it ended with exit code 3")
 	out, err := w.call(t, t.Context(), "other_item", item("get", 1))
 	require.NoError(t, err)
 	assert.Equal(t, `get_item{"id":1}`, out.Text(), "the others go on")
@@ -172,7 +172,8 @@ type caller struct {
 	asked string
 }
 
-func (c *caller) ProgressToken() any { return "mine" }
+func (c *caller) ProgressToken() any            { return "mine" }
+func (c *caller) Capabilities() json.RawMessage { return json.RawMessage(`{"roots":{}}`) }
 func (c *caller) Notify(method string, params any) {
 	raw, _ := json.Marshal(params)
 	c.mu.Lock()

@@ -121,7 +121,7 @@ func (g *Gateway) WriteList(w io.Writer, mode upstream.Mode) error {
 		}
 	}
 	for _, s := range g.servers {
-		tools, known, err := s.list()
+		offer, known, err := s.list()
 		switch m := g.options.Maps[s.config.Name]; {
 		case !known:
 			fmt.Fprintf(w, "%s: no tools: %v\n", s.config.Name, cmp.Or(err, errNotThere))
@@ -129,7 +129,7 @@ func (g *Gateway) WriteList(w io.Writer, mode upstream.Mode) error {
 			fmt.Fprintf(w, "%s: not connected (%v); the list is from last time\n", s.config.Name, err)
 		case len(m.Hide) > 0:
 			fmt.Fprintf(w, "%s: hidden: %s\n", s.config.Name, strings.Join(m.Hide, ", "))
-		case len(tools) == 0:
+		case len(offer.tools) == 0:
 			fmt.Fprintf(w, "%s: has no tools\n", s.config.Name)
 		}
 	}

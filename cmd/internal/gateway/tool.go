@@ -82,12 +82,8 @@ func (c call) Run(ctx context.Context) (tools.Output, error) {
 // unavailable is the error of a server that is not there: it names the server and
 // says what happens next.
 func unavailable(c ServerConfig, err error) *tools.Error {
-	text := redacted(err, c).Error()
-	if errors.Is(err, transport.ErrTransportClosed) {
-		text = "it ended during the call"
-	}
 	return &tools.Error{Code: "upstream_unavailable",
-		Message: fmt.Sprintf("the MCP server %s did not answer: %s. It is started anew with the next call; the other tools work.", c.Name, text)}
+		Message: fmt.Sprintf("the MCP server %s did not answer: %s. It is started anew with the next call; the other tools work.", c.Name, redacted(err, c))}
 }
 
 // refused is a JSON-RPC error of an upstream: the client gets it as it is.
@@ -96,7 +92,7 @@ func refused(c ServerConfig, result *transport.JSONRPCResponse) *tools.Error {
 	if result.Error.Data != nil {
 		failed.Data, _ = json.Marshal(result.Error.Data) // came as JSON
 	}
-	return &tools.Error{Code: "upstream_error", Message: c.Name + ": " + failed.Message, Opaque: &tools.Opaque{RPC: failed}}
+	return &tools.Error{Code: "upstream_error", Message: withoutSecrets(c.Name+": "+failed.Message, c), Opaque: &tools.Opaque{RPC: failed}}
 }
 
 // passed is an upstream's result, which is not touched.
@@ -116,7 +112,7 @@ func passed(c ServerConfig, raw json.RawMessage) (tools.Output, error) {
 	}
 	text := textOf(result.Content)
 	if result.IsError {
-		return nil, &tools.Error{Code: "upstream_error", Message: cutText(text), Opaque: o}
+		return nil, &tools.Error{Code: "upstream_error", Message: cutText(withoutSecrets(text, c)), Opaque: o}
 	}
 	return answer{text: text, opaque: o}, nil
 }

@@ -34,6 +34,12 @@ type Config struct {
 	InvalidParams string // auto, protocol or tool: how bad arguments are answered
 	Instructions  string // what the tools are for, for models; "" for none
 
+	// Instruct are the instructions for a client, where they depend on it; nil: they do not.
+	Instruct func(client string) string
+
+	// Notified takes what clients notify beside cancellations; nil: nobody does.
+	Notified func(client *Caller, method string)
+
 	form Form // of a mount
 }
 
@@ -139,6 +145,9 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 		return s.refuse(ctx, session, m)
 	case m.ID == nil:
 		session.notified(m)
+		if s.config.Notified != nil {
+			s.config.Notified(&Caller{session, session.Notify, params{}}, m.Method)
+		}
 		return Reply{}
 	case m.Method == "tools/call":
 		return s.call(ctx, session, m)
@@ -350,7 +359,7 @@ func (s *Server) dispatch(ctx context.Context, session *Session, m Message) []by
 	ctx = server.WithSupportedProtocolVersions(ctx, Versions)
 	switch response := s.mcp.HandleMessage(ctx, request).(type) {
 	case mcp.JSONRPCResponse:
-		body, err = encodeResult(m.ID, s.decorated(response.Result))
+		body, err = encodeResult(m.ID, s.decorated(session.client(m.params()), response.Result))
 	case mcp.JSONRPCError:
 		body = encodeError(m.ID, response.Error.Code, response.Error.Data)
 	default:
@@ -362,27 +371,33 @@ func (s *Server) dispatch(ctx context.Context, session *Session, m Message) []by
 	return body
 }
 
-// decorated adds to what mcp-go answers: our schema version and name, and whether
-// clients can learn of changes of the list.
-func (s *Server) decorated(result any) any {
+// decorated adds to what mcp-go answers: our schema version and name, whether clients
+// can learn of changes of the list, and instructions that depend on the client.
+func (s *Server) decorated(client string, result any) any {
 	switch r := result.(type) {
 	case mcp.DiscoverResult:
-		r.Capabilities = s.withChanges(r.Capabilities)
-		return r
+		return s.decorated(client, &r)
 	case *mcp.DiscoverResult:
-		r.Capabilities = s.withChanges(r.Capabilities)
+		r.Capabilities, r.Instructions = s.withChanges(r.Capabilities), s.instructions(client)
 		return r
 	case mcp.InitializeResult:
 		if name := s.config.form.Name; name != "" {
 			r.ServerInfo.Name = name
 		}
-		r.Capabilities = s.withChanges(r.Capabilities)
+		r.Capabilities, r.Instructions = s.withChanges(r.Capabilities), s.instructions(client)
 		return struct {
 			mcp.InitializeResult
 			Jeeves schemaVersion `json:"jeeves"`
 		}{r, jeeves}
 	}
 	return result
+}
+
+func (s *Server) instructions(client string) string {
+	if s.config.Instruct == nil {
+		return s.config.Instructions
+	}
+	return s.config.Instruct(client)
 }
 
 func (s *Server) withChanges(c mcp.ServerCapabilities) mcp.ServerCapabilities {

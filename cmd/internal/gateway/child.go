@@ -1,0 +1,202 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+
+	"mcp-pruner/tools/process"
+)
+
+// child is an upstream server that we started: its process and the pipes to it.
+type child struct {
+	input  *outbox
+	output *io.PipeReader
+	ended  chan struct{} // closed when the process is gone, and all it started
+	err    error         // why it ended, after ended
+	kill   context.CancelFunc
+}
+
+// spawn starts the command of a server. What it prints on standard error goes to
+// stderr, line by line.
+func spawn(c ServerConfig, env []string, stderr func(line string)) (*child, error) {
+	path, err := exec.LookPath(c.Command)
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return nil, fmt.Errorf("the command %s is not found: install it or give its whole path", c.Command)
+	}
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	output, stdout := io.Pipe()
+	life, kill := context.WithCancel(context.Background())
+	p := &child{input: newOutbox(ours), output: output, ended: make(chan struct{}), kill: kill}
+	command := process.Process{
+		Path: path, Args: c.Args, Env: environment(env, c.Env), Dir: c.Cwd,
+		Stdin: theirs, Stdout: stdout, Stderr: &lineWriter{take: stderr}, Watched: true, Whole: true,
+	}
+	go func() {
+		code, err := command.Run(life)
+		if p.err = err; err == nil {
+			p.err = fmt.Errorf("it ended with exit code %d", code)
+		}
+		_ = theirs.Close()
+		_ = stdout.Close()
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+// close ends the input, which asks a server to end, and kills what is still there
+// after a while.
+func (p *child) close() {
+	_ = p.input.Close()
+	late := time.NewTimer(closeWithin)
+	defer late.Stop()
+	select {
+	case <-p.ended:
+	case <-late.C:
+	}
+	p.kill()
+	_ = p.output.CloseWithError(io.EOF)
+	<-p.ended
+}
+
+// transport speaks MCP over the pipes.
+func (p *child) transport() transport.Interface {
+	return transport.NewIO(endOnError{p.output}, p.input, nil)
+}
+
+// endOnError reports every error as the end of the stream: mcp-go logs all others to
+// standard error, which is for events only.
+type endOnError struct{ io.Reader }
+
+func (r endOnError) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	if err != nil {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// maxOutbox bounds what waits for a server that does not read its input, in bytes.
+const maxOutbox = 64 << 20
+
+var errOutboxFull = errors.New("it does not read its input")
+
+// outbox is a pipe whose writers never wait: a server that does not read must hold up
+// neither the calls to it nor their cancellation.
+type outbox struct {
+	pipe io.WriteCloser
+
+	mu      sync.Mutex
+	wake    *sync.Cond
+	waiting [][]byte
+	size    int
+	closed  bool
+}
+
+func newOutbox(pipe io.WriteCloser) *outbox {
+	o := &outbox{pipe: pipe}
+	o.wake = sync.NewCond(&o.mu)
+	go o.run()
+	return o
+}
+
+// Write implements io.Writer. It keeps a copy of b.
+func (o *outbox) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.closed:
+		return 0, os.ErrClosed
+	case o.size+len(b) > maxOutbox:
+		return 0, errOutboxFull
+	}
+	o.waiting = append(o.waiting, append([]byte(nil), b...))
+	o.size += len(b)
+	o.wake.Signal()
+	return len(b), nil
+}
+
+// Close implements io.Closer: what waits is still written.
+func (o *outbox) Close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+	o.wake.Signal()
+	return nil
+}
+
+// run writes until the outbox is closed and empty, or the pipe is broken.
+func (o *outbox) run() {
+	defer o.pipe.Close()
+	for {
+		next, ok := o.next()
+		if !ok {
+			return
+		}
+		if _, err := o.pipe.Write(next); err != nil {
+			_ = o.Close()
+			return
+		}
+	}
+}
+
+func (o *outbox) next() ([]byte, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for len(o.waiting) == 0 && !o.closed {
+		o.wake.Wait()
+	}
+	if len(o.waiting) == 0 {
+		return nil, false
+	}
+	next := o.waiting[0]
+	o.waiting = o.waiting[1:]
+	o.size -= len(next)
+	return next, true
+}
+
+// environment is the inherited environment with a server's own entries.
+func environment(inherited []string, own map[string]string) []string {
+	env := append([]string{}, inherited...)
+	for name, value := range own {
+		env = append(env, name+"="+value)
+	}
+	return env
+}
+
+// maxLine bounds what is kept of one line of an upstream's standard error.
+const maxLine = 2000
+
+// lineWriter hands on whole lines.
+type lineWriter struct {
+	take func(string)
+	mu   sync.Mutex
+	part []byte
+}
+
+// Write implements io.Writer.
+func (w *lineWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, b := range p {
+		switch {
+		case b == '\n':
+			w.take(strings.TrimRight(string(w.part), "\r"))
+			w.part = w.part[:0]
+		case len(w.part) < maxLine:
+			w.part = append(w.part, b)
+		}
+	}
+	return len(p), nil
+}
