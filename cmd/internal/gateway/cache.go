@@ -34,19 +34,15 @@ type remembered struct {
 
 // store keeps what a server offers. That it cannot is no error: the next start asks
 // the server.
-func store(c ServerConfig, k remembered) {
+func store(c ServerConfig, raw []byte) {
 	path := cacheFile(c)
-	if path == "" {
-		return
-	}
-	raw, err := json.Marshal(k)
-	if err != nil || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+	if path == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return
 	}
 	_ = replaceFile(path, raw)
 }
 
-// recall is what was kept last time.
+// recall is the offer that was kept last time.
 func recall(c ServerConfig) (o offer, known bool) {
 	raw, err := os.ReadFile(cacheFile(c))
 	var k remembered
@@ -54,7 +50,7 @@ func recall(c ServerConfig) (o offer, known bool) {
 		return offer{}, false
 	}
 	list, _, err := upstream.ParseList(c.Name, k.Pages...)
-	return offer{list, k.Instructions}, err == nil
+	return offer{list, k.Instructions, raw}, err == nil
 }
 
 // replaceFile writes a file whole or not at all.

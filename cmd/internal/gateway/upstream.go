@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,7 +32,7 @@ type server struct {
 	version string // of this program, told to the upstream
 	dial    func(ServerConfig) (link, error)
 	outside func(context.Context) Caller // who answers questions that belong to no call
-	changed func()                       // called when the tools may be others
+	changed func()                       // called when what it offers is something else
 	note    func(event string, facts map[string]any)
 
 	life context.Context // of the server: close ends it
@@ -50,6 +51,7 @@ type server struct {
 type offer struct {
 	tools        []upstream.Definition
 	instructions string
+	raw          []byte // what both were read from
 }
 
 var errEnding = errors.New("the gateway is ending")
@@ -120,7 +122,6 @@ func (s *server) attempt(done chan struct{}) {
 		s.note("gateway.upstream_ready", facts)
 		go s.watch(conn)
 	}
-	s.changed()
 }
 
 // watch notices the end of a connection, so that the next call makes a new one.
@@ -168,17 +169,31 @@ func (s *server) refresh(ctx context.Context, conn *connection) error {
 		}
 		cursor = next.Cursor
 	}
-	list, problems, err := upstream.ParseList(s.config.Name, pages...)
+	return s.take(remembered{conn.instructions, pages})
+}
+
+// take makes what a server just said what it offers, and keeps it for the next start.
+func (s *server) take(said remembered) error {
+	list, problems, err := upstream.ParseList(s.config.Name, said.Pages...)
 	if err != nil {
 		return err
+	}
+	raw, err := json.Marshal(said)
+	if err != nil {
+		return fmt.Errorf("tools/list: %w", err)
+	}
+	s.mu.Lock()
+	same := s.known && bytes.Equal(raw, s.offer.raw)
+	s.offer, s.known = offer{list, said.Instructions, raw}, true
+	s.mu.Unlock()
+	if same {
+		return nil
 	}
 	for _, p := range problems {
 		s.note("gateway.upstream_tool_skipped", map[string]any{"upstream": s.config.Name, "message": p})
 	}
-	s.mu.Lock()
-	s.offer, s.known = offer{list, conn.instructions}, true
-	s.mu.Unlock()
-	store(s.config, remembered{conn.instructions, pages})
+	store(s.config, raw)
+	s.changed()
 	return nil
 }
 
@@ -186,11 +201,7 @@ func (s *server) refresh(ctx context.Context, conn *connection) error {
 func (s *server) notified(conn *connection, n mcp.JSONRPCNotification) {
 	switch n.Method {
 	case "notifications/tools/list_changed":
-		go func() {
-			if err := s.refresh(context.Background(), conn); err == nil {
-				s.changed()
-			}
-		}()
+		go func() { _ = s.refresh(s.life, conn) }() // what it offered stays known
 	case "notifications/progress":
 		conn.progress(n.Params.AdditionalFields)
 	case "notifications/message":
