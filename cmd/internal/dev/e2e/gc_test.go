@@ -95,14 +95,10 @@ func gcScript(tool, argument, ask, answer string) []mockmodel.Turn {
 // begins like what it was sent before, except at few clearings; what was cleared can
 // be had back exactly.
 func TestContextGC(t *testing.T) {
-	each(t, func(t *testing.T, c client) {
+	every(t, func(t *testing.T, c client) {
 		dir := t.TempDir()
 		ask, answer := filepath.Join(dir, "ask"), filepath.Join(dir, "answer")
-		tool, argument := "Bash", "command"
-		if c.name == "codex" {
-			tool, argument = "exec_command", "cmd"
-		}
-		w := newWorld(t, c, gcScript(tool, argument, ask, answer)...)
+		w := newWorld(t, c, gcScript(c.shell, c.argument, ask, answer)...)
 		p := &gcProxy{w: w, store: filepath.Join(dir, "ledger.db")}
 		p.start()
 		defer func() { p.kill() }()
@@ -110,7 +106,7 @@ func TestContextGC(t *testing.T) {
 		defer close(stop)
 		go p.restartOnDemand(ask, answer, stop)
 		w.through(p)
-		out, err := w.own(dir).CombinedOutput()
+		out, err := w.own("count the lines").CombinedOutput()
 		require.NoError(t, err, string(out))
 		w.checkClearings(p)
 	})
@@ -121,20 +117,9 @@ func (w *world) through(p *gcProxy) {
 	for i, entry := range w.env {
 		w.env[i] = strings.Replace(entry, w.model.URL, "http://"+p.addr, 1)
 	}
-	if w.client.name == "codex" {
-		w.write(filepath.Join(w.home, "config.toml"), fmt.Sprintf(codexConfig, "http://"+p.addr), 0o600)
+	if w.client.config != nil {
+		w.client.config(w, "http://"+p.addr)
 	}
-}
-
-// own runs the client without our server.
-func (w *world) own(writable string) *exec.Cmd {
-	args := append([]string{"-p", "count the lines", "--allowedTools", "Bash"}, w.client.options...)
-	if w.client.name == "codex" {
-		args = []string{"exec", "--skip-git-repo-check", "--ephemeral", "--dangerously-bypass-approvals-and-sandbox", "count the lines"}
-	}
-	cmd := exec.Command(installed(w.client.program), args...)
-	cmd.Dir, cmd.Env = w.dir, append(w.env, "TMPDIR="+writable)
-	return cmd
 }
 
 var recoverable = regexp.MustCompile("mcp-pruner recover (s[0-9]+)")
@@ -143,7 +128,11 @@ func (w *world) checkClearings(p *gcProxy) {
 	t := w.t
 	var texts [][]string // of the results, in each request
 	for _, r := range w.model.Requests() {
-		if found := resultsOf(t, r); len(found) > 0 {
+		var found []string
+		for _, result := range resultsOf(t, r) {
+			found = append(found, result.text)
+		}
+		if len(found) > 0 {
 			texts = append(texts, found)
 		}
 	}
@@ -182,36 +171,4 @@ func (w *world) checkClearings(p *gcProxy) {
 	assert.Greater(t, breaks, 0)
 	assert.Less(t, breaks, 15, "changes of what was sent before")
 	t.Logf("%s: %d requests, %d results cleared, %d clearings", w.client.name, len(texts), cleared, breaks)
-}
-
-// resultsOf are the texts of a request's tool results.
-func resultsOf(t *testing.T, r mockmodel.Request) []string {
-	t.Helper()
-	var body struct {
-		Input []struct {
-			Type   string
-			Output json.RawMessage
-		}
-		Messages []struct{ Content json.RawMessage }
-	}
-	require.NoError(t, json.Unmarshal(r.Body, &body))
-	var texts []string
-	for _, item := range body.Input {
-		if item.Type == "function_call_output" {
-			texts = append(texts, newSeen(item.Output, false).text)
-		}
-	}
-	for _, m := range body.Messages {
-		var blocks []struct {
-			Type    string
-			Content json.RawMessage
-		}
-		_ = json.Unmarshal(m.Content, &blocks) // a string has no results
-		for _, b := range blocks {
-			if b.Type == "tool_result" {
-				texts = append(texts, newSeen(b.Content, false).text)
-			}
-		}
-	}
-	return texts
 }

@@ -21,11 +21,12 @@ import (
 
 var update = flag.Bool("update", false, "write the transcripts of testdata/runner/real")
 
-// clients is where the clients are installed, pruner the program under test.
-var clients, pruner string
+// clients and more are where the clients are installed, pruner the program under test.
+var clients, more, pruner string
 
-// missing says why there are no clients to test with.
-var missing error
+// missing says why there are no clients to test with, missingMore why there are none
+// of clients/more.
+var missing, missingMore error
 
 // TestMain installs the clients and builds the program. Where npm cannot be
 // reached every test is skipped, and that is said so that nobody overlooks it.
@@ -37,6 +38,9 @@ func TestMain(m *testing.M) {
 	if missing = install(); missing != nil {
 		skipLoudly()
 		os.Exit(m.Run())
+	}
+	if more, missingMore = installFrom("clients/more/package.json", "mcp-pruner-e2e-more"); missingMore != nil {
+		fmt.Println("!! without opencode and Gemini CLI:", missingMore)
 	}
 	bin, err := os.MkdirTemp("", "e2e")
 	if err == nil {
@@ -112,7 +116,18 @@ func command(limit time.Duration, dir, name string, args ...string) error {
 	return nil
 }
 
-func installed(path string) string { return filepath.Join(clients, "node_modules", path) }
+// installed is where a path below node_modules is.
+func installed(path string) string {
+	if path := filepath.Join(more, "node_modules", path); exists(path) {
+		return path
+	}
+	return filepath.Join(clients, "node_modules", path)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
 
 // fakeServer is an MCP server that never gets ready.
 func fakeServer(how string) {

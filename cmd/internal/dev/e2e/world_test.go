@@ -38,12 +38,18 @@ type client struct {
 	program string   // below node_modules
 	options []string // for a run that touches nothing but its world
 	setUp   func(w *world)
+
+	shell, argument string                     // its own shell, and how it calls the command
+	config          func(w *world, url string) // writes the API's address; nil where it is in the environment
+	direct          []string                   // a run without our server, before the prompt
+	more            bool                       // one of clients/more
 }
 
 func both() []client {
 	return []client{
 		{
-			name: "claude", program: "@anthropic-ai/claude-code-linux-x64/claude",
+			name: "claude", program: "@anthropic-ai/claude-code-linux-x64/claude", shell: "Bash", argument: "command",
+			direct:  []string{"--strict-mcp-config", "--setting-sources", "user", "--no-session-persistence", "--allowedTools=Bash", "-p"},
 			options: []string{"--strict-mcp-config", "--setting-sources", "", "--no-session-persistence"},
 			setUp: func(w *world) {
 				w.env = append(w.env, "CLAUDE_CONFIG_DIR="+w.home, "ANTHROPIC_BASE_URL="+w.model.URL,
@@ -52,14 +58,19 @@ func both() []client {
 			},
 		},
 		{
-			name: "codex", program: "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
+			name: "codex", program: "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex", shell: "exec_command", argument: "cmd",
+			direct:  []string{"exec", "--skip-git-repo-check", "--ephemeral", "--dangerously-bypass-approvals-and-sandbox"},
+			config:  configureCodex,
 			options: []string{"--skip-git-repo-check", "--ephemeral", "--sandbox", "read-only"},
 			setUp: func(w *world) {
 				w.env = append(w.env, "CODEX_HOME="+w.home, "MOCK_KEY=sk-secret-mock", "OPENAI_API_KEY=sk-secret-openai")
-				w.write(filepath.Join(w.home, "config.toml"), fmt.Sprintf(codexConfig, w.model.URL), 0o600)
 			},
 		},
 	}
+}
+
+func configureCodex(w *world, url string) {
+	w.write(filepath.Join(w.home, "config.toml"), fmt.Sprintf(codexConfig, url), 0o600)
 }
 
 // codexConfig makes Codex ask the mock, fail fast and call nobody else.
@@ -92,7 +103,7 @@ const prunedText = "(filtered 100 lines)\nconst attempts = 3 // \"quoted\" <tag>
 
 func newWorld(t *testing.T, c client, turns ...mockmodel.Turn) *world {
 	t.Helper()
-	if missing != nil {
+	if missing != nil || c.more && missingMore != nil {
 		t.Skip("the clients are not installed: see the top")
 	}
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -114,6 +125,9 @@ func newWorld(t *testing.T, c client, turns ...mockmodel.Turn) *world {
 		"JEEVES_PRUNER_ENABLED=true", "JEEVES_PRUNER_URL=" + service.URL + "/prune",
 	}
 	c.setUp(w)
+	if c.config != nil {
+		c.config(w, w.model.URL)
+	}
 	return w
 }
 
@@ -198,34 +212,7 @@ func (w *world) results() []seen {
 	w.t.Helper()
 	requests := w.model.Requests()
 	require.NotEmpty(w.t, requests, "the model was not asked")
-	var body struct {
-		Input []struct {
-			Type   string
-			Output json.RawMessage
-		}
-		Messages []struct{ Content json.RawMessage }
-	}
-	require.NoError(w.t, json.Unmarshal(requests[len(requests)-1].Body, &body))
-	var all []seen
-	for _, item := range body.Input {
-		if item.Type == "function_call_output" {
-			all = append(all, newSeen(item.Output, false))
-		}
-	}
-	for _, m := range body.Messages {
-		var blocks []struct {
-			Type    string
-			Content json.RawMessage
-			IsError bool `json:"is_error"`
-		}
-		_ = json.Unmarshal(m.Content, &blocks) // a string has no results
-		for _, b := range blocks {
-			if b.Type == "tool_result" {
-				all = append(all, newSeen(b.Content, b.IsError))
-			}
-		}
-	}
-	return all
+	return resultsOf(w.t, requests[len(requests)-1])
 }
 
 func newSeen(value json.RawMessage, isError bool) seen {

@@ -55,12 +55,8 @@ func contentBlocks(n int, t Turn) []map[string]any {
 		blocks = append(blocks, map[string]any{"type": "text", "text": t.Text})
 	}
 	for i, c := range t.Calls {
-		name := c.Tool
-		if c.Server != "" {
-			name = "mcp__" + c.Server + "__" + c.Tool
-		}
 		blocks = append(blocks, map[string]any{
-			"type": "tool_use", "id": fmt.Sprintf("toolu_%d_%d", n, i), "name": name, "input": c.Args,
+			"type": "tool_use", "id": fmt.Sprintf("toolu_%d_%d", n, i), "name": c.named("__", "mcp__"), "input": c.Args,
 		})
 	}
 	return blocks

@@ -1,6 +1,7 @@
 // Package mockmodel is a model API that answers from a script: enough of the
-// Responses API for Codex and of the Messages API for Claude to drive the real
-// clients without a model, with every request kept for the tests to look at.
+// Responses API for Codex, of the Messages API for Claude, of Chat Completions for
+// opencode and of Gemini's for its CLI to drive the real clients without a model, with
+// every request kept for the tests to look at.
 package mockmodel
 
 import (
@@ -54,6 +55,8 @@ func New(turns ...Turn) *Model {
 	m := &Model{turns: turns, mux: http.NewServeMux()}
 	m.mux.HandleFunc("POST /v1/responses", m.responses)
 	m.mux.HandleFunc("POST /v1/messages", m.messages)
+	m.mux.HandleFunc("POST /v1/chat/completions", m.chat)
+	m.mux.HandleFunc("POST /v1beta/models/", m.gemini)
 	m.mux.HandleFunc("POST /v1/messages/count_tokens", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, map[string]any{"input_tokens": 10})
 	})

@@ -1,0 +1,66 @@
+package mockmodel
+
+import (
+	"net/http"
+	"strings"
+)
+
+// gemini answers one turn of Gemini's API. Requests that offer no tools are the
+// client's own side requests.
+func (m *Model) gemini(w http.ResponseWriter, r *http.Request) {
+	if strings.HasSuffix(r.URL.Path, ":countTokens") {
+		writeJSON(w, map[string]any{"totalTokens": 10})
+		return
+	}
+	var body struct {
+		Tools []struct {
+			FunctionDeclarations []struct {
+				Name string `json:"name"`
+			} `json:"functionDeclarations"`
+		} `json:"tools"`
+		Contents []struct {
+			Role string `json:"role"`
+		} `json:"contents"`
+	}
+	offers := func() bool {
+		for _, t := range body.Tools {
+			if len(t.FunctionDeclarations) > 0 {
+				return true
+			}
+		}
+		return false
+	}
+	if !m.receive(w, r, &body, offers) {
+		return
+	}
+	turn, taken := Turn{Text: "ok"}, 0
+	if offers() {
+		for _, content := range body.Contents {
+			if content.Role == "model" {
+				taken++
+			}
+		}
+		turn = m.turn(taken)
+	}
+	answer := map[string]any{
+		"candidates":    []any{map[string]any{"index": 0, "finishReason": "STOP", "content": map[string]any{"role": "model", "parts": geminiParts(turn)}}},
+		"usageMetadata": map[string]any{"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110},
+		"modelVersion":  "mock-model",
+	}
+	if strings.HasSuffix(r.URL.Path, ":streamGenerateContent") {
+		streamData(w, answer)
+		return
+	}
+	writeJSON(w, answer)
+}
+
+func geminiParts(t Turn) []any {
+	var parts []any
+	if t.Text != "" {
+		parts = append(parts, map[string]any{"text": t.Text})
+	}
+	for _, c := range t.Calls {
+		parts = append(parts, map[string]any{"functionCall": map[string]any{"name": c.named("_", "mcp_"), "args": c.Args}})
+	}
+	return parts
+}
