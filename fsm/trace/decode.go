@@ -144,6 +144,7 @@ func (d *Decoder) process(r *Record) {
 	d.want(`,"pid":`)
 	p.PID = int(d.int())
 	p.Run, p.Host, p.User, p.Root = d.commonIf(`,"run":`), d.commonIf(`,"host":`), d.commonIf(`,"user":`), d.commonIf(`,"root":`)
+	p.Transport = d.commonIf(`,"transport":`)
 	d.want(`}`)
 	r.Process = p
 }

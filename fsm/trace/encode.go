@@ -125,6 +125,7 @@ func (p *Process) append(b []byte) []byte {
 	b = appendText(b, `,"host":`, p.Host)
 	b = appendText(b, `,"user":`, p.User)
 	b = appendText(b, `,"root":`, p.Root)
+	b = appendText(b, `,"transport":`, p.Transport)
 	return append(b, '}')
 }
 

@@ -149,7 +149,7 @@ func FuzzNotes(f *testing.F) {
 func TestSealsAndHeads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	var heads []Head
-	f, err := Open(path, Options{Process: Process{Run: "run_1", Host: "h", User: "u", Root: "/r", PID: 7}, Head: func(h Head) { heads = append(heads, h) }})
+	f, err := Open(path, Options{Process: Process{Run: "run_1", Host: "h", User: "u", Root: "/r", PID: 7, Transport: "hook"}, Head: func(h Head) { heads = append(heads, h) }})
 	require.NoError(t, err)
 	for batch := range 30 {
 		for i := range 50 {
@@ -161,7 +161,7 @@ func TestSealsAndHeads(t *testing.T) {
 	records := readTrace(t, path)
 	require.Len(t, records, 1500)
 	key, sealed := records[0].Process.Key, 0
-	assert.Equal(t, Process{Key: key, Run: "run_1", Host: "h", User: "u", Root: "/r", PID: 7}, *records[0].Process)
+	assert.Equal(t, Process{Key: key, Run: "run_1", Host: "h", User: "u", Root: "/r", PID: 7, Transport: "hook"}, *records[0].Process)
 	for i, r := range records {
 		if r.Seal == nil {
 			continue

@@ -80,6 +80,8 @@ type Process struct {
 	Host string
 	User string
 	Root string
+
+	Transport string // how its requests came: stdio, http, hook, proxy, gc, or run for a run; "" in earlier records
 }
 
 // Ended says how a run let go of its server.

@@ -28,7 +28,7 @@ type Options struct {
 	Version  string
 	Emit     func(event.Event)
 
-	Transport string // pipe or tcp, for telemetry
+	Transport string // stdio or http, in records and telemetry
 
 	// List is what a client is offered; nil: the tools of the toolsets.
 	List     func(client string) []tools.Tool

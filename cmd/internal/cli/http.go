@@ -139,7 +139,7 @@ func (o overHTTP) handler(c settings.Settings, env []string, emit func(event.Eve
 	if err != nil {
 		return nil, nil, fmt.Errorf("MCP_PRUNER_TOKEN_FILE: %w", err)
 	}
-	options := assemble.Options{Settings: c, Env: env, Version: buildVersion(), Emit: emit, Transport: "tcp"}
+	options := assemble.Options{Settings: c, Env: env, Version: buildVersion(), Emit: emit, Transport: "http"}
 	web := httpserver.Config{Version: buildVersion(), Emit: emit, Token: token}
 	closing = func() {}
 	var lines *service.Service

@@ -76,7 +76,7 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 	}
 	pipeline := &states.Pipeline{Machine: machine, Tools: contextgc.Toolset{Store: store}.Tools()}
 	if config.Trace != "" {
-		o := assemble.TraceOptions(config, v.p.Env, func(event.Event) {})
+		o := assemble.TraceOptions(config, v.p.Env, "gc", func(event.Event) {})
 		o.Failed = func(err error) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: trace: %v\n", err) }
 		file, err := trace.Open(config.Trace, o)
 		if err != nil {

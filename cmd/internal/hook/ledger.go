@@ -86,7 +86,7 @@ func openRecords(dir string) *records {
 		return r
 	}
 	r.openLog(dir)
-	if file, err := trace.Open(filepath.Join(dir, "hook-trace.jsonl"), trace.Options{MaxBytes: maxLog, Keep: 4, Process: trace.Process{PID: os.Getpid()}, Head: r.tellHead}); err == nil {
+	if file, err := trace.Open(filepath.Join(dir, "hook-trace.jsonl"), trace.Options{MaxBytes: maxLog, Keep: 4, Process: trace.Process{PID: os.Getpid(), Transport: "hook"}, Head: r.tellHead}); err == nil {
 		r.trace = file
 		r.observers = []states.Observer{states.Tracer{Trace: file}}
 	}

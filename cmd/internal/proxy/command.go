@@ -210,7 +210,7 @@ func traceOf(c settings.Settings, version string, emit func(event.Event)) ([]sta
 	if c.Trace == "" {
 		return nil, func() {}
 	}
-	o := assemble.TraceOptions(c, os.Environ(), emit)
+	o := assemble.TraceOptions(c, os.Environ(), "proxy", emit)
 	file, err := trace.Open(c.Trace, o)
 	if err != nil {
 		o.Failed(fmt.Errorf("MCP_PRUNER_TRACE: %w", err))

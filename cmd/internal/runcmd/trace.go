@@ -18,7 +18,7 @@ const traceVariable = "MCP_PRUNER_TRACE"
 // appendTrace appends the run's record to the trace; the heads of its chain go into the
 // run's event log. A trace that cannot be written is reported, and changes nothing else.
 func appendTrace(path string, env []string, emit func(event.Event), record trace.Record, stderr io.Writer) {
-	o := assemble.TraceOptions(traceSettings(env), env, emit)
+	o := assemble.TraceOptions(traceSettings(env), env, "run", emit)
 	o.Process.Run = record.ID
 	o.Failed = func(err error) { fmt.Fprintf(stderr, "mcp-pruner: trace: %v\n", err) }
 	file, err := trace.Open(path, o)
