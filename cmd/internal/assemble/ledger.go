@@ -1,6 +1,7 @@
 package assemble
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -25,7 +26,7 @@ func addLedger(p *states.Pipeline, o Options) error {
 	if err != nil {
 		return err
 	}
-	store, err := contextgc.Open(contextgc.StoreSettings{File: file, Report: tell})
+	store, err := ledger.Open(context.Background(), file, tell)
 	if err != nil {
 		return err
 	}

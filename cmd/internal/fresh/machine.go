@@ -57,7 +57,7 @@ func (m Machine) Prune(ctx context.Context, r Result) (replacement *Replacement,
 		p.back = DefaultBack
 	}
 	pipeline := &states.Pipeline{
-		Machine: definition, Pruner: p, Keep: m.Keep, Emit: m.Emit, Observers: m.Observers,
+		Machine: definition, Pruner: p, Keep: m.keep(r.Body), Emit: m.Emit, Observers: m.Observers,
 		Tools: []tools.Tool{{Name: r.Call.Tool, Check: func(map[string]any) (tools.Call, []tools.Issue) { return given{r}, nil }}},
 	}
 	args := r.Args
@@ -67,6 +67,14 @@ func (m Machine) Prune(ctx context.Context, r Result) (replacement *Replacement,
 	out.call = pipeline.Run(ctx, states.Request{Client: m.Client, Params: map[string]any{"name": r.Call.Tool, "arguments": args}})
 	applied := out.call.Pruning().Applied && !out.Cut.Whole()
 	return out, applied, errors.Join(p.err, ctx.Err())
+}
+
+// keep stores a text with the newline at its end, which the machine does without.
+func (m Machine) keep(b Body) func(context.Context, string) (string, error) {
+	if m.Keep == nil || !b.Trailing {
+		return m.Keep
+	}
+	return func(ctx context.Context, text string) (string, error) { return m.Keep(ctx, text+"\n") }
 }
 
 // given is a call whose output is there already.

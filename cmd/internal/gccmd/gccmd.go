@@ -138,7 +138,7 @@ func (v *verb) open() (*contextgc.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return contextgc.Open(contextgc.StoreSettings{File: file, Report: func(m string) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: %s\n", m) }})
+	return ledger.Open(context.Background(), file, func(m string) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: %s\n", m) })
 }
 
 // with are a call's arguments with the project among them.

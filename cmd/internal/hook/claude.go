@@ -1,14 +1,18 @@
 package hook
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"mcp-pruner/cmd/internal/fresh"
+	"mcp-pruner/cmd/internal/ledger"
 	"mcp-pruner/pruneclient/history"
+	"mcp-pruner/tools/contextgc"
 )
 
 // claude is Claude Code: PostToolUse with updatedToolOutput in the tool's own shape. A
@@ -23,7 +27,7 @@ func readClaude(message []byte) (finished, bool) {
 		return finished{}, false
 	}
 	f := finished{
-		session: text(m, "session_id"), transcript: text(m, "transcript_path"), agent: text(m, "agent_id"),
+		session: text(m, "session_id"), cwd: text(m, "cwd"), transcript: text(m, "transcript_path"), agent: text(m, "agent_id"),
 		id: text(m, "tool_use_id"), tool: text(m, "tool_name"), args: child(m, "tool_input"),
 	}
 	if f.agent != "" {
@@ -127,35 +131,50 @@ func with(object, members map[string]any) map[string]any {
 	return copied
 }
 
-// rememberCompaction names, after a compaction, what can still be recovered.
-func rememberCompaction(message []byte, s state) []byte {
-	m := object(message)
-	switch {
-	case text(m, "hook_event_name") == "PreCompact":
-		s.note(entry{Client: "claude", Session: text(m, "session_id"), Transcript: text(m, "transcript_path"), Event: "compact"})
-	case text(m, "hook_event_name") == "SessionStart" && text(m, "source") == "compact":
-		return s.reminder(text(m, "session_id"))
-	}
-	return nil
-}
-
-// maxReminded is how many originals a reminder names.
+// maxReminded is how many outputs a reminder names.
 const maxReminded = 8
 
-func (s state) reminder(session string) []byte {
-	var ids []string
-	for _, e := range s.entries() {
-		if e.Session == session && e.ID != "" {
-			ids = append(ids, e.ID+" ("+strings.Join(strings.Fields(e.Tool+" "+e.About), " ")+")")
-		}
-	}
-	if len(ids) == 0 {
+// rememberCompaction marks a compaction in the ledger and names, after it, the largest
+// outputs that went and can be had back.
+func rememberCompaction(ctx context.Context, message []byte, s state) []byte {
+	m := object(message)
+	kind := text(m, "hook_event_name")
+	if kind != "PreCompact" && (kind != "SessionStart" || text(m, "source") != "compact") {
 		return nil
 	}
-	ids = ids[max(0, len(ids)-maxReminded):]
+	store, err := ledger.Open(ctx, s.ledger, nil)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = store.Close() }() // what was stored is stored
+	session := ledger.SessionID(text(m, "session_id"))
+	if kind == "PreCompact" {
+		mark := contextgc.Mark{Session: session, Kind: contextgc.Compacted, Detail: text(m, "trigger")}
+		if cwd := text(m, "cwd"); cwd != "" {
+			mark.Project = contextgc.ProjectOf(cwd)
+		}
+		_ = store.AddMark(ctx, mark) // what cannot be marked is not
+		return nil
+	}
+	went, err := store.Largest(ctx, session, maxReminded)
+	if err != nil || len(went) == 0 {
+		return nil
+	}
+	return reminder(went)
+}
+
+func reminder(went []contextgc.Segment) []byte {
+	var named []string
+	for _, s := range went {
+		about := s.Tool + " " + s.Path
+		if s.FirstLine > 0 {
+			about += fmt.Sprintf(" %d-%d", s.FirstLine, s.LastLine)
+		}
+		named = append(named, fmt.Sprintf("%s (%s, %d tokens)", s.ID, strings.TrimSpace(about), s.Tokens))
+	}
 	answer, err := json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{
 		"hookEventName":     "SessionStart",
-		"additionalContext": "Whole outputs from before the compaction, recoverable with `" + wayBack() + " ID`: " + strings.Join(ids, ", "),
+		"additionalContext": "Whole outputs from before the compaction, recoverable with `" + wayBack() + " ID`: " + strings.Join(named, ", "),
 	}})
 	if err != nil {
 		return nil

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcp-pruner/cmd/internal/command"
-	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/cmd/internal/replay"
 )
 
@@ -31,11 +30,11 @@ carrying the cut tokens would have cost, what getting some of them back did cost
 what remains. Prices are relative to a fresh input token, as in replay.`,
 		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			dir, err := originals.StateDir(p.Lookup)
+			s, err := newState(p.Lookup)
 			if err != nil {
 				return err
 			}
-			g, err := gainOf(c.Context(), state{dir, time.Now}.entries())
+			g, err := gainOf(c.Context(), s.entries())
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ package hook
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -15,9 +16,11 @@ import (
 	"time"
 
 	"mcp-pruner/cmd/internal/fresh"
+	"mcp-pruner/cmd/internal/ledger"
 	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/cmd/internal/sessions"
 	"mcp-pruner/pruneclient/history"
+	"mcp-pruner/tools/contextgc"
 	"mcp-pruner/tools/tokens"
 )
 
@@ -34,6 +37,7 @@ const (
 // finished is a client's message about a tool that has run.
 type finished struct {
 	session    string
+	cwd        string
 	transcript string
 	agent      string // the sub-agent's id; "" is the main thread
 	id         string // of the tool call
@@ -57,13 +61,23 @@ type client struct {
 	// nil leaves it.
 	answer func(message []byte, f finished, r *fresh.Replacement, body fresh.Body) ([]byte, error)
 	// other answers messages that are not about a finished tool.
-	other func(message []byte, s state) []byte
+	other func(ctx context.Context, message []byte, s state) []byte
 }
 
 // state is what hooks remember between runs.
 type state struct {
-	dir string
-	now func() time.Time
+	dir    string
+	ledger string // its file
+	now    func() time.Time
+}
+
+func newState(lookup func(string) (string, bool)) (state, error) {
+	dir, err := originals.StateDir(lookup)
+	if err != nil {
+		return state{}, err
+	}
+	file, err := ledger.Find("", lookup)
+	return state{dir, file, time.Now}, err
 }
 
 // Run answers one message. It never fails: an answer is printed whole or not at all.
@@ -87,15 +101,14 @@ func run(ctx context.Context, c client, lookup func(string) (string, bool), in i
 	if err != nil || len(message) > maxInput {
 		return
 	}
-	dir, err := originals.StateDir(lookup)
+	s, err := newState(lookup)
 	if err != nil {
 		return
 	}
-	s := state{dir, time.Now}
 	f, ok := c.read(message)
 	if !ok {
 		if c.other != nil {
-			if answer := c.other(message, s); answer != nil {
+			if answer := c.other(ctx, message, s); answer != nil {
 				_, _ = out.Write(answer) // the client has gone: nothing to do about it
 			}
 		}
@@ -112,30 +125,55 @@ func (s state) replace(ctx context.Context, c client, message []byte, f finished
 	}
 	r := fresh.Result{Call: history.ParseCall(f.tool, f.args), Args: f.args}
 	r.Body = f.body(r.Call.Kind)
+	spool := s.spooler(c, f, r.Call)
 	if !s.know(c, f, size, &r) {
+		spool.Sent(size)
 		return
 	}
 	records := openRecords(s.dir)
 	defer records.close()
 	m := fresh.Machine{
-		Client: c.name, Keep: originals.In(s.dir).From(r.Body.First), Emit: records.emit, Observers: records.observers, Back: wayBack(),
+		Client: c.name, Keep: originals.In(s.dir).From(r.Body.First), Emit: records.emit, Observers: append(records.observers, spool), Back: wayBack(),
 	}
 	replacement, ok, err := m.Prune(ctx, r)
-	if err != nil || !ok {
+	if replacement == nil {
 		return
 	}
-	answer, err := c.answer(message, f, replacement, r.Body)
-	if err != nil || answer == nil || ctx.Err() != nil {
+	if err == nil && !ok { // the client shows the result as it is
+		_ = replacement.Written(ctx, len(f.text), func() error { return nil })
 		return
 	}
-	err = replacement.Written(ctx, len(answer), func() error {
+	var answer []byte
+	if err == nil {
+		answer, err = c.answer(message, f, replacement, r.Body)
+	}
+	err = replacement.Written(ctx, max(len(answer), 1), func() error {
+		if err != nil || answer == nil || ctx.Err() != nil {
+			return errStays
+		}
 		_, err := out.Write(answer)
 		return err
 	})
+	if errors.Is(err, errStays) {
+		spool.Sent(size)
+	}
 	if err == nil {
 		s.note(entry{Client: c.name, Session: f.session, Transcript: f.transcript, Tool: f.tool, Call: f.id, ID: replacement.ID,
 			About: about(r.Call), Tokens: size, Sent: sent(f, replacement, r.Body)})
 	}
+}
+
+// errStays ends a request whose replacement the client cannot show.
+var errStays = errors.New("the client cannot show the replacement: the result stays")
+
+// spooler hands the result over to the ledger.
+func (s state) spooler(c client, f finished, call history.Call) ledger.Spooler {
+	segment := ledger.Result(call, f.text)
+	segment.Session, segment.Project = ledger.SessionID(f.session), contextgc.CleanID(c.name)
+	if f.cwd != "" {
+		segment.Project = contextgc.ProjectOf(f.cwd)
+	}
+	return ledger.Spooler{Spool: ledger.SpoolOf(s.ledger), Segment: segment, Text: f.text}
 }
 
 // sent is how many tokens the model is sent in place of the whole result.

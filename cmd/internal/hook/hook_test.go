@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -277,14 +278,38 @@ func TestOpencode(t *testing.T) {
 	require.Contains(t, w.hook([]string{"opencode"}, m), "want 3 retries, got 4")
 }
 
+// TestReminderAfterCompaction: what hooks saw is in the ledger, cut or whole, and is
+// named after a compaction with the command that brings it back.
 func TestReminderAfterCompaction(t *testing.T) {
 	w := newWorld(t)
 	w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(source(), 1)))
-	answer := w.hook([]string{"claude"}, map[string]any{"hook_event_name": "SessionStart", "source": "compact", "session_id": "s"})
-	require.Contains(t, answer, "prn_")
-	require.Contains(t, answer, "/r/store.go")
-	require.Empty(t, w.hook([]string{"claude"}, map[string]any{"hook_event_name": "SessionStart", "source": "compact", "session_id": "other"}))
-	require.Empty(t, w.hook([]string{"claude"}, map[string]any{"hook_event_name": "PreCompact", "session_id": "s"}))
+	plain := strings.Repeat("what a command printed\n", 400)
+	require.Empty(t, w.hook([]string{"claude"}, w.message("Bash", map[string]any{"command": "cat notes"}, map[string]any{"stdout": plain})))
+	start := map[string]any{"hook_event_name": "SessionStart", "source": "compact", "session_id": "s"}
+	require.Empty(t, w.hook([]string{"claude"}, start), "nothing is out of the context")
+	require.Empty(t, w.hook([]string{"claude"}, map[string]any{"hook_event_name": "PreCompact", "session_id": "s", "trigger": "auto"}))
+	answer := w.hook([]string{"claude"}, start)
+	require.Contains(t, answer, "Read /r/store.go")
+	for name, want := range map[string]string{"Read": source(), "Bash": plain} {
+		id := regexp.MustCompile(`(s\d+) \(` + name).FindStringSubmatch(answer)
+		require.NotNil(t, id, answer)
+		code, text := recoverVerb(t, w, id[1])
+		require.Zero(t, code)
+		require.Equal(t, want, text, "the exact text")
+	}
+	start["session_id"] = "other"
+	require.Empty(t, w.hook([]string{"claude"}, start))
+}
+
+// TestRecordsSayHook: each result that went through the machine has a record that says
+// how it came, and the trace is in order.
+func TestRecordsSayHook(t *testing.T) {
+	w := newWorld(t)
+	require.NotEmpty(t, w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(source(), 1))))
+	text, err := os.ReadFile(filepath.Join(w.state, "mcp-pruner", "hook-trace.jsonl"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"transport":"hook"`)
+	require.Contains(t, string(text), `"outcome":"responded"`)
 }
 
 func TestUnknownClientIsAUsageError(t *testing.T) {

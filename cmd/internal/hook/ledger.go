@@ -12,7 +12,7 @@ import (
 	"mcp-pruner/states"
 )
 
-// entry is one line of the ledger: one replaced result, or a mark.
+// entry is one line of what hooks note: one replaced result.
 type entry struct {
 	Time       time.Time `json:"time"`
 	Client     string    `json:"client"`
@@ -24,7 +24,6 @@ type entry struct {
 	ID         string    `json:"id,omitempty"` // of the original
 	Tokens     int       `json:"tokens,omitempty"`
 	Sent       int       `json:"sent,omitempty"`
-	Event      string    `json:"event,omitempty"` // compact
 }
 
 func ledgerFile(dir string) string { return filepath.Join(dir, "hooks.jsonl") }

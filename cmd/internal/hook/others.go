@@ -32,7 +32,7 @@ func readCodex(message []byte) (finished, bool) {
 		return finished{}, false
 	}
 	f := finished{
-		session: text(m, "session_id"), transcript: text(m, "transcript_path"),
+		session: text(m, "session_id"), cwd: text(m, "cwd"), transcript: text(m, "transcript_path"),
 		id: text(m, "tool_use_id"), tool: text(m, "tool_name"), args: child(m, "tool_input"),
 	}
 	if s, ok := m["tool_response"].(string); ok {
@@ -82,7 +82,7 @@ func readGemini(message []byte) (finished, bool) {
 	if text(m, "hook_event_name") != "AfterTool" {
 		return finished{}, false
 	}
-	f := finished{session: text(m, "session_id"), tool: text(m, "tool_name"), args: child(m, "tool_input")}
+	f := finished{session: text(m, "session_id"), cwd: text(m, "cwd"), tool: text(m, "tool_name"), args: child(m, "tool_input")}
 	response := child(m, "tool_response")
 	if response["error"] != nil {
 		return finished{}, false
@@ -102,7 +102,7 @@ func opencode() client {
 func readOpencode(message []byte) (finished, bool) {
 	m := object(message)
 	f := finished{
-		session: text(m, "sessionID"), id: text(m, "callID"), tool: text(m, "tool"), args: child(m, "args"), text: text(m, "output"),
+		session: text(m, "sessionID"), cwd: text(m, "directory"), id: text(m, "callID"), tool: text(m, "tool"), args: child(m, "args"), text: text(m, "output"),
 	}
 	if said, ok := m["said"].([]any); ok {
 		for _, s := range said {

@@ -1,6 +1,6 @@
 package proxy
 
-import "strings"
+import "regexp"
 
 // parseMessages reads a request to Anthropic's Messages API, or to its count_tokens.
 func parseMessages(b []byte) (*conversation, error) {
@@ -21,7 +21,11 @@ func parseMessages(b []byte) (*conversation, error) {
 	return c, nil
 }
 
-// userID is what Claude Code names its session by.
+// sessionIn finds a session in what Claude Code says of its user: JSON in a string, and
+// in earlier versions words joined by underscores.
+var sessionIn = regexp.MustCompile(`session(?:_id"\s*:\s*"|_)([0-9A-Za-z-]{8,})`)
+
+// userID is what Claude Code names its session by; "" where it names a person.
 func (c *conversation) userID(metadata span) string {
 	if metadata.to == 0 {
 		return ""
@@ -30,11 +34,10 @@ func (c *conversation) userID(metadata span) string {
 	if err != nil || found[0].to == 0 {
 		return ""
 	}
-	id := found[0].text(c.body)
-	if !strings.Contains(id, "session") {
-		return "" // it names a person
+	if m := sessionIn.FindStringSubmatch(found[0].text(c.body)); m != nil {
+		return m[1]
 	}
-	return id
+	return ""
 }
 
 func (c *conversation) message(m span) error {

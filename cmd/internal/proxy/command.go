@@ -145,7 +145,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	if o.policy == policyOff {
 		return newServer(o.upstream, nil, emit), func() {}
 	}
-	store, err := openStore(p, o.store, emit)
+	store, err := openStore(ctx, p, o.store, emit)
 	if err != nil {
 		failed(err)
 		return newServer(o.upstream, nil, emit), func() {}
@@ -183,14 +183,14 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 }
 
 // openStore opens the ledger that is named, or the user's.
-func openStore(p command.Process, file string, emit func(event.Event)) (*contextgc.Store, error) {
+func openStore(ctx context.Context, p command.Process, file string, emit func(event.Event)) (*contextgc.Store, error) {
 	file, err := ledger.Find(file, p.Lookup)
 	if err != nil {
 		return nil, err
 	}
-	return contextgc.Open(contextgc.StoreSettings{File: file, Report: func(m string) {
+	return ledger.Open(ctx, file, func(m string) {
 		emit(event.New("ledger.failed", "", event.Facts{"message": m}))
-	}})
+	})
 }
 
 // observersOf are the trace and telemetry, where they are asked for.

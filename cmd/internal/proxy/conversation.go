@@ -3,9 +3,11 @@ package proxy
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"strings"
 
+	"mcp-pruner/cmd/internal/ledger"
 	"mcp-pruner/pruneclient/history"
 )
 
@@ -202,26 +204,23 @@ func (c *conversation) places() []key {
 	return places
 }
 
-// name gives a conversation without a name one: of the words it begins with.
+// alias names the conversation as the client does, where its request did not.
+func (c *conversation) alias(given string) {
+	if given != "" && strings.HasPrefix(c.session, "conv_") {
+		c.name(given)
+	}
+}
+
+// name gives the conversation the client's name for it, or one made of the words it
+// begins with.
 func (c *conversation) name(given string) {
 	if given == "" {
 		hash := sha256.New()
 		for _, w := range c.turns[0].words {
 			hash.Write(w.of(c.body))
 		}
-		given = string(hash.Sum(nil)[:8])
-		c.session = "conv_" + hex(given)
+		c.session = "conv_" + hex.EncodeToString(hash.Sum(nil)[:8])
 		return
 	}
-	sum := sha256.Sum256([]byte(given))
-	c.session = "sess_" + hex(string(sum[:8]))
-}
-
-func hex(b string) string {
-	const digits = "0123456789abcdef"
-	out := make([]byte, 0, 2*len(b))
-	for i := range len(b) {
-		out = append(out, digits[b[i]>>4], digits[b[i]&15])
-	}
-	return string(out)
+	c.session = ledger.SessionID(given)
 }

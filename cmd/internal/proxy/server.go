@@ -124,6 +124,7 @@ func (s *server) understand(r *http.Request, a *api, body []byte) (x *exchange) 
 		s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.name, "reason": "not_understood"}))
 		return nil
 	}
+	c.alias(r.Header.Get("X-Session-Id")) // opencode's
 	client := clientOf(r.Header.Get("User-Agent"))
 	ctx, cancel := context.WithTimeout(r.Context(), s.patience)
 	defer cancel()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcp-pruner/cmd/internal/fresh"
+	"mcp-pruner/cmd/internal/ledger"
 	"mcp-pruner/pruneclient/history"
 	"mcp-pruner/tools/contextgc"
 )
@@ -73,17 +74,9 @@ func (w *walk) keep(ctx context.Context, client string, changes []change) error 
 
 // entry is a result as the ledger has it.
 func (c *conversation) entry(r *result, client string) contextgc.Entry {
-	k := r.key
-	e := contextgc.Entry{Text: r.text(c.body), Key: k[:], Segment: contextgc.Segment{
-		Project: c.project(client), Session: c.session, Tool: r.use.call.Tool, Type: contextgc.Log, Tokens: tokensOf(r.bytes),
-	}}
-	e.Path, e.FirstLine, e.LastLine = r.use.call.FileRead()
-	if e.LastLine == 0 {
-		e.FirstLine = 0
-	}
-	if e.Path != "" || r.use.call.Kind == history.Grep {
-		e.Type = contextgc.Code
-	}
+	k, text := r.key, r.text(c.body)
+	e := contextgc.Entry{Text: text, Key: k[:], Segment: ledger.Result(r.use.call, text)}
+	e.Project, e.Session, e.Tokens = c.project(client), c.session, tokensOf(r.bytes)
 	return e
 }
 

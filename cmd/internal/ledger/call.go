@@ -1,0 +1,23 @@
+package ledger
+
+import (
+	"mcp-pruner/pruneclient/history"
+	"mcp-pruner/tools/contextgc"
+)
+
+// Result is the segment of what a client's own tool returned. The lines of a file are
+// known where the call asked for some of them.
+func Result(call history.Call, text string) contextgc.Segment {
+	s := contextgc.Segment{Tool: call.Tool, Type: contextgc.Log}
+	s.Path, s.FirstLine, s.LastLine = call.FileRead()
+	switch {
+	case s.LastLine == 0 && s.FirstLine > 1:
+		s.LastLine = s.FirstLine + lines(text) - 1
+	case s.LastLine == 0:
+		s.FirstLine = 0 // the whole file
+	}
+	if s.Path != "" || call.Kind == history.Grep {
+		s.Type = contextgc.Code
+	}
+	return s
+}

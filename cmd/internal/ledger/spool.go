@@ -1,0 +1,132 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"mcp-pruner/cmd/internal/originals"
+	"mcp-pruner/states"
+	"mcp-pruner/tools/contextgc"
+)
+
+// Spool takes entries for a ledger without opening it: a hook lives for a few
+// milliseconds, and opening a database takes longer. Each entry is a file; whoever opens
+// the ledger next stores it. What nobody stores is removed after a while, as originals are.
+type Spool struct{ Dir string }
+
+// SpoolOf is the spool of a ledger's file.
+func SpoolOf(file string) Spool { return Spool{Dir: file + ".spool"} }
+
+// spooled is an entry as its file has it.
+type spooled struct {
+	Entry contextgc.Entry
+	Time  time.Time
+}
+
+// suffix of a whole entry. Files without it are still being written.
+const suffix = ".json"
+
+// Put hands over an entry. It is there whole or not at all.
+func (s Spool) Put(e contextgc.Entry) error {
+	text, err := json.Marshal(spooled{e, time.Now()})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(s.Dir, "put-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), f.Name()+suffix)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	if strings.HasSuffix(f.Name(), "00") { // one of a hundred
+		s.Sweep()
+	}
+	return nil
+}
+
+// Sweep removes what nobody has stored for a long time.
+func (s Spool) Sweep() { originals.Store{Dir: s.Dir}.Sweep() }
+
+// batch is how many entries are read into memory at once.
+const batch = 64
+
+// Drain stores what waits and removes it. An entry that is stored twice, by two
+// processes or after a crash, is one segment: its key is the file's name. What cannot be
+// read is removed.
+func (s Spool) Drain(ctx context.Context, store *contextgc.Store) error {
+	files, err := os.ReadDir(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	files = slices.DeleteFunc(files, func(f fs.DirEntry) bool { return !strings.HasSuffix(f.Name(), suffix) })
+	for some := range slices.Chunk(files, batch) {
+		if _, err := store.Put(ctx, s.entries(some)...); err != nil {
+			return fmt.Errorf("store what hooks left: %w", err)
+		}
+		for _, f := range some {
+			_ = os.Remove(filepath.Join(s.Dir, f.Name())) // another process may have done it
+		}
+	}
+	return nil
+}
+
+func (s Spool) entries(files []fs.DirEntry) []contextgc.Entry {
+	var entries []contextgc.Entry
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(s.Dir, f.Name()))
+		var one spooled
+		if err != nil || json.Unmarshal(text, &one) != nil || !contextgc.ValidID(one.Entry.Project) {
+			continue
+		}
+		one.Entry.Key, one.Entry.Created = []byte("spool:"+f.Name()), one.Time
+		entries = append(entries, one.Entry)
+	}
+	return entries
+}
+
+// Spooler is an observer that hands the result of a client's own tool over to a ledger:
+// the text as the client had it, with the tokens that the model was sent.
+type Spooler struct {
+	Spool   Spool
+	Segment contextgc.Segment
+	Text    string
+}
+
+// Answering implements states.Observer.
+func (Spooler) Answering(*states.Delivery) {}
+
+// Ended implements states.Observer.
+func (s Spooler) Ended(d *states.Delivery) {
+	if d.Err != nil || d.Wire == 0 {
+		return
+	}
+	_, sent, _ := d.Tokens()
+	s.Sent(sent)
+}
+
+// Sent hands the result over. What cannot be handed over is lost: the ledger must never
+// cost a result.
+func (s Spooler) Sent(tokens int) {
+	e := contextgc.Entry{Segment: s.Segment, Text: s.Text}
+	e.Tokens = tokens
+	_ = s.Spool.Put(e)
+}
