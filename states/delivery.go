@@ -72,7 +72,10 @@ func (d *Delivery) Tokens() (raw, sent, question int) {
 		text, notice := d.Raw()
 		raw = shownTokens(count, text, notice)
 	}
-	return raw, sent, tokens.Estimate(d.Question)
+	if !d.Subject.Inferred {
+		question = tokens.Estimate(d.Question)
+	}
+	return raw, sent, question
 }
 
 func shownTokens(count func(string) int, text, notice string) int {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -143,19 +144,21 @@ func announce(p command.Process, l net.Listener) {
 func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, o options, emit func(event.Event)) (*server, func()) {
 	failed := func(err error) { emit(event.New("ledger.failed", "", event.Facts{"message": err.Error()})) }
 	if o.policy == policyOff {
-		return newServer(o.upstream, nil, emit), func() {}
+		return newServer(o.upstream, nil, nil, emit), func() {}
 	}
 	store, err := openStore(ctx, p, o.store, emit)
 	if err != nil {
 		failed(err)
-		return newServer(o.upstream, nil, emit), func() {}
+		return newServer(o.upstream, nil, nil, emit), func() {}
 	}
-	observers, closeTrace := observersOf(p, c, o.version, emit)
+	observers, record, closeTrace := traceOf(c, store.Path(), o.version, emit)
+	told, closeTelemetry := telemetry.Open(telemetry.Options{Metrics: c.Metrics, Env: p.Env, Version: o.version, Emit: emit})
 	machine, err := fsm.Compile(fsm.RequestTable())
 	if err != nil {
 		panic(err) // the table is ours
 	}
-	q := &requests{machine: machine, emit: emit, observers: observers}
+	sessions := newRuns(emit, record, time.Now)
+	q := &requests{machine: machine, emit: emit, observers: append(observers, told...), runs: sessions}
 	e := &engine{
 		store: store, policy: planner.DefaultPolicy(), clears: o.policy != policyPrune, prunes: o.policy != policyGC,
 		replace: q.replace, now: time.Now,
@@ -163,7 +166,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	if err := e.load(ctx); err != nil {
 		failed(err)
 	}
-	s := newServer(o.upstream, e, emit)
+	s := newServer(o.upstream, e, sessions, emit)
 	book := ledger.New(store, failed)
 	s.usage = book.AddUsage
 	s.feed = func(c *conversation, client string) {
@@ -175,7 +178,11 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	}
 	return s, func() {
 		book.Close(2 * time.Second)
+		sessions.close()
 		closeTrace()
+		if closeTelemetry != nil {
+			_ = closeTelemetry() // nobody is left to be told
+		}
 		if err := store.Close(); err != nil {
 			failed(err)
 		}
@@ -193,28 +200,22 @@ func openStore(ctx context.Context, p command.Process, file string, emit func(ev
 	})
 }
 
-// observersOf are the trace and telemetry, where they are asked for.
-func observersOf(p command.Process, c settings.Settings, version string, emit func(event.Event)) ([]states.Observer, func()) {
-	told, end := telemetry.Open(telemetry.Options{Metrics: c.Metrics, Env: p.Env, Version: version, Emit: emit})
-	traced, endTrace := traceOf(c, version, emit)
-	return append(traced, told...), func() {
-		endTrace()
-		if end != nil {
-			_ = end() // nobody is left to be told
-		}
-	}
-}
-
-// traceOf is the trace, where the settings ask for one.
-func traceOf(c settings.Settings, version string, emit func(event.Event)) ([]states.Observer, func()) {
-	if c.Trace == "" {
-		return nil, func() {}
+// traceOf is the trace that the settings name, else the one beside the ledger: what
+// observes requests, takes the records of runs, and closes it.
+func traceOf(c settings.Settings, ledger, version string, emit func(event.Event)) ([]states.Observer, func(*trace.Record), func()) {
+	path := c.Trace
+	if path == "" {
+		path = filepath.Join(filepath.Dir(ledger), "proxy-trace.jsonl")
 	}
 	o := assemble.TraceOptions(c, os.Environ(), "proxy", emit)
-	file, err := trace.Open(c.Trace, o)
+	file, err := trace.Open(path, o)
 	if err != nil {
-		o.Failed(fmt.Errorf("MCP_PRUNER_TRACE: %w", err))
-		return nil, func() {}
+		o.Failed(fmt.Errorf("%s: %w", path, err))
+		return nil, nil, func() {}
 	}
-	return []states.Observer{states.Tracer{Trace: file, Version: version, Detail: c.TraceFull}}, func() { _ = file.Close() }
+	record := func(r *trace.Record) {
+		r.Server = version
+		file.Append(r, 0)
+	}
+	return []states.Observer{states.Tracer{Trace: file, Version: version, Detail: c.TraceFull}}, record, func() { _ = file.Close() }
 }

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"sync"
 
 	"mcp-pruner/fsm"
 	"mcp-pruner/fsm/event"
@@ -17,30 +16,13 @@ type requests struct {
 	machine   *fsm.Definition
 	emit      func(event.Event)
 	observers []states.Observer
-
-	mu       sync.Mutex
-	sessions map[string]*states.Session // by the conversation's name
-}
-
-// session is what records know of a conversation.
-func (q *requests) session(name string) *states.Session {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	s := q.sessions[name]
-	if s == nil {
-		if q.sessions == nil || len(q.sessions) > maxSettled {
-			q.sessions = make(map[string]*states.Session)
-		}
-		s = &states.Session{}
-		q.sessions[name] = s
-	}
-	return s
+	runs      *runs
 }
 
 // replace implements replacer.
 func (q *requests) replace(ctx context.Context, c *conversation, client string, changes []change) (map[int]string, error) {
 	texts := make(map[int]string, len(changes))
-	session := q.session(c.session)
+	session := q.runs.session(c.session, client)
 	for _, ch := range changes {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -106,7 +88,7 @@ func (c clientCall) Run(context.Context) (tools.Output, error) { return c.out, n
 func (c clientCall) Subject() tools.Subject {
 	call := c.change.result.use.call
 	file, _, _ := call.FileRead()
-	return tools.Subject{Path: file, Command: call.Command, Pattern: call.Pattern, PruneID: c.change.segment}
+	return tools.Subject{Path: file, Command: call.Command, Pattern: call.Pattern, PruneID: c.change.segment, Inferred: true}
 }
 
 // rawOutput is a result as the client has it.

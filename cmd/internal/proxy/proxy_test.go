@@ -21,7 +21,9 @@ import (
 
 	"mcp-pruner/fsm"
 	"mcp-pruner/fsm/event"
+	"mcp-pruner/fsm/trace"
 	"mcp-pruner/states"
+	"mcp-pruner/states/audit"
 	"mcp-pruner/tools/contextgc"
 	"mcp-pruner/tools/contextgc/planner"
 )
@@ -72,6 +74,9 @@ type rig struct {
 	events []string
 	seen   []*states.Delivery
 	usages []usage
+
+	runs    *runs
+	records []trace.Record // of runs that ended
 }
 
 func (r *rig) Answering(*states.Delivery) {}
@@ -90,16 +95,18 @@ func newRig(t *testing.T, file string, mode policy) *rig {
 	t.Cleanup(func() { _ = r.store.Close() })
 	machine, err := fsm.Compile(fsm.RequestTable())
 	require.NoError(t, err)
-	q := &requests{machine: machine, observers: []states.Observer{r}}
+	emit := func(e event.Event) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.events = append(r.events, e.Name)
+	}
+	r.runs = newRuns(emit, func(one *trace.Record) { r.records = append(r.records, *one) }, func() time.Time { return r.now })
+	q := &requests{machine: machine, observers: []states.Observer{r}, runs: r.runs}
 	r.engine = &engine{store: r.store, policy: planner.DefaultPolicy(), clears: mode != policyPrune, prunes: mode != policyGC,
 		replace: q.replace, now: func() time.Time { return r.now }}
 	to, err := url.Parse(r.up.URL)
 	require.NoError(t, err)
-	s := newServer(to, r.engine, func(e event.Event) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.events = append(r.events, e.Name)
-	})
+	s := newServer(to, r.engine, r.runs, emit)
 	s.usage = func(u usage) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -403,6 +410,36 @@ func TestABrokenStoreStopsNothing(t *testing.T) {
 	assert.Contains(t, r.events, "proxy.passed_through")
 }
 
+// Each session is a run: its record is in order, and names the session that the records
+// of its requests have.
+func TestEachSessionIsARun(t *testing.T) {
+	r := newRig(t, database(t), policyGC)
+	r.post(t, "/v1/messages", claudeHistory(40))
+	other := bytes.Replace(claudeHistory(2), []byte("fix the bug"), []byte("add a test"), 1)
+	r.post(t, "/v1/messages", other)
+	require.NoError(t, r.store.Close())
+	r.now = r.now.Add(time.Minute)
+	r.post(t, "/v1/messages", claudeHistory(60))
+	r.now = r.now.Add(2 * time.Hour)
+	r.post(t, "/v1/messages", other)
+	require.Len(t, r.records, 2, "both were idle for an hour, and one came back")
+	r.runs.close()
+	require.Len(t, r.records, 3)
+	auditor, err := audit.New()
+	require.NoError(t, err)
+	degraded, ids := 0, map[string]bool{}
+	for _, record := range r.records {
+		require.NoError(t, auditor.Check(&record))
+		if strings.Contains(string(record.Steps[len(record.Steps)-1].From), "degraded") {
+			degraded++
+		}
+		ids[record.ID] = true
+	}
+	assert.True(t, ids[r.seen[0].Session], "the run and its requests name each other")
+	assert.Equal(t, 2, degraded)
+	assert.Contains(t, r.events, "mcp_pruner.degraded")
+}
+
 func TestErrorsArriveUnchanged(t *testing.T) {
 	r := newRig(t, database(t), policyGC)
 	for _, status := range []int{400, 401, 429, 529, 500} {
@@ -552,7 +589,7 @@ func BenchmarkPrepareMegabyte(b *testing.B) {
 	defer func() { _ = store.Close() }()
 	machine, err := fsm.Compile(fsm.RequestTable())
 	require.NoError(b, err)
-	e := &engine{store: store, policy: planner.DefaultPolicy(), clears: true, replace: (&requests{machine: machine}).replace, now: time.Now}
+	e := &engine{store: store, policy: planner.DefaultPolicy(), clears: true, replace: (&requests{machine: machine, runs: newRuns(nil, nil, time.Now)}).replace, now: time.Now}
 	body := claudeHistory(125)
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {

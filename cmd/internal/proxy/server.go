@@ -32,6 +32,7 @@ const decideWithin = 2 * time.Second
 type server struct {
 	upstream *url.URL // nil: each interface's own
 	engine   *engine  // nil: everything passes through
+	runs     *runs    // nil as well
 	patience time.Duration
 	emit     func(event.Event)
 	usage    func(usage)
@@ -39,8 +40,8 @@ type server struct {
 	proxy    *httputil.ReverseProxy
 }
 
-func newServer(upstream *url.URL, e *engine, emit func(event.Event)) *server {
-	s := &server{upstream: upstream, engine: e, patience: decideWithin, emit: emit, usage: func(usage) {}, feed: func(*conversation, string) {}}
+func newServer(upstream *url.URL, e *engine, r *runs, emit func(event.Event)) *server {
+	s := &server{upstream: upstream, engine: e, runs: r, patience: decideWithin, emit: emit, usage: func(usage) {}, feed: func(*conversation, string) {}}
 	s.proxy = &httputil.ReverseProxy{
 		Rewrite: s.rewrite, FlushInterval: -1, // each piece of a stream goes out at once
 		Transport: &http.Transport{
@@ -126,11 +127,13 @@ func (s *server) understand(r *http.Request, a *api, body []byte) (x *exchange) 
 	}
 	c.alias(r.Header.Get("X-Session-Id")) // opencode's
 	client := clientOf(r.Header.Get("User-Agent"))
+	s.runs.session(c.session, client)
 	ctx, cancel := context.WithTimeout(r.Context(), s.patience)
 	defer cancel()
 	o, err := s.engine.rewrite(ctx, c, client, !a.counts)
 	if err != nil {
 		s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.name, "reason": "store_failed", "message": err.Error()}))
+		s.runs.failed(c.session)
 		if o, err = s.engine.known(c); err != nil {
 			return nil
 		}
