@@ -72,10 +72,7 @@ func (d *Delivery) Tokens() (raw, sent, question int) {
 		text, notice := d.Raw()
 		raw = shownTokens(count, text, notice)
 	}
-	if !d.Subject.Inferred {
-		question = tokens.Estimate(d.Question)
-	}
-	return raw, sent, question
+	return raw, sent, tokens.Estimate(d.Question)
 }
 
 func shownTokens(count func(string) int, text, notice string) int {

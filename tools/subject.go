@@ -13,10 +13,6 @@ type Subject struct {
 
 	// Part: only some of it was asked for, and what comes back is not the whole.
 	Part bool
-
-	// Inferred: the question was read from the session. The model did not write it, so
-	// it cost no tokens.
-	Inferred bool
 }
 
 // Subjecter is a Call that can say what it is about.

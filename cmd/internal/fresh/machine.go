@@ -83,7 +83,7 @@ type given struct{ r Result }
 func (g given) FocusQuestion() string                     { return g.r.Question }
 func (g given) Run(context.Context) (tools.Output, error) { return output{g.r, g.r.Body.Code()}, nil }
 func (g given) Subject() tools.Subject {
-	return tools.Subject{Path: g.r.Call.File, Command: g.r.Call.Command, Pattern: g.r.Call.Pattern, Inferred: true}
+	return tools.Subject{Path: g.r.Call.File, Command: g.r.Call.Command, Pattern: g.r.Call.Pattern}
 }
 
 // output is a text as the client has it.

