@@ -1,7 +1,7 @@
 // Command bench measures the built server beside a bare mcp-go server with one
 // trivial tool, in one run and in turn, so that the ratios hold on any machine:
 //
-//	go build -o bin/ ./cmd/mcp-pruner && go run ./cmd/internal/dev/bench bin/mcp-pruner
+//	go build -o bin/ ./cmd/mcp-pruner && go run ./cmd/internal/dev/bench bin/mcp-pruner [MEASURE...]
 package main
 
 import (
@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -26,11 +28,11 @@ func main() {
 		serveBareHTTP()
 		return
 	}
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: bench PATH-OF-MCP-PRUNER")
+	if len(os.Args) < 2 {
+		fmt.Fprintf(os.Stderr, "usage: bench PATH-OF-MCP-PRUNER [MEASURE...]; measures: %s\n", strings.Join(names(), " "))
 		os.Exit(2)
 	}
-	if err := run(os.Args[1]); err != nil {
+	if err := run(os.Args[1], os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -47,7 +49,24 @@ func serveBare() {
 	}
 }
 
-func run(binary string) error {
+// measures are what is measured, in this order.
+var measures = []struct {
+	name string
+	run  func(w *tabwriter.Writer, binary, root string) error
+}{
+	{"stdio", roundTrips}, {"start", startUp}, {"ping", pings}, {"memory", memory}, {"http", requests}, {"crowd", crowd},
+}
+
+func names() []string {
+	var all []string
+	for _, m := range measures {
+		all = append(all, m.name)
+	}
+	return all
+}
+
+// run runs the measures that are asked for; all of them where none is.
+func run(binary string, only []string) error {
 	binary, err := filepath.Abs(binary)
 	if err != nil {
 		return err
@@ -62,8 +81,11 @@ func run(binary string) error {
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	defer w.Flush()
-	for _, measure := range []func(*tabwriter.Writer, string, string) error{roundTrips, startUp, pings, memory, requests, crowd} {
-		if err := measure(w, binary, root); err != nil {
+	for _, m := range measures {
+		if len(only) > 0 && !slices.Contains(only, m.name) {
+			continue
+		}
+		if err := m.run(w, binary, root); err != nil {
 			return err
 		}
 		fmt.Fprintln(w)
