@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -135,21 +136,22 @@ func TestEventCheckNamesTheField(t *testing.T) {
 	require.ErrorContains(t, event.Event{Name: "tool.nothing"}.Check(), "in no schema")
 }
 
-func TestAMachineMadeAheadIsLikeAnyOther(t *testing.T) {
+// Machines of one definition share looplab's maps and nothing else.
+func TestMachinesDoNotShareTheirState(t *testing.T) {
 	d, err := Compile(RequestTable())
 	require.NoError(t, err)
-	for range 10 {
-		d.Prepare()
+	var all sync.WaitGroup
+	for n := range 20 {
+		all.Go(func() {
+			m := d.New("req_2", Hooks{})
+			assert.Error(t, m.Fire(t.Context(), Eligible, nil), "not from the first state")
+			triggers := []Trigger{Accept, ArgumentsValid, ToolSucceeded}[:1+n%3]
+			for _, trigger := range triggers {
+				assert.NoError(t, m.Fire(t.Context(), trigger, nil))
+			}
+			assert.Len(t, m.Steps(), len(triggers))
+		})
 	}
-	assert.Len(t, d.ready, cap(d.ready))
-	seen := make(map[*Machine]bool)
-	for range 10 {
-		m := d.New("req_2", Hooks{})
-		require.False(t, seen[m], "a machine is handed out once")
-		seen[m] = true
-		require.NoError(t, m.Fire(t.Context(), Accept, nil))
-		assert.Len(t, m.Steps(), 1)
-	}
-	assert.Empty(t, d.ready, "those made ahead are used first")
-	assert.NotZero(t, cap(d.ready))
+	all.Wait()
+	assert.Equal(t, Received, d.New("req_3", Hooks{}).State())
 }

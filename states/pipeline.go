@@ -177,8 +177,7 @@ func (c *Call) Cancel(ctx context.Context) {
 	})
 }
 
-// Written tells the call that its answer went out whole. Now there is time to
-// prepare for the next one.
+// Written tells the call that its answer went out whole.
 func (c *Call) Written(ctx context.Context) {
 	c.end(nil, func() {
 		if c.machine.Done() || c.stuck {
@@ -190,7 +189,6 @@ func (c *Call) Written(ctx context.Context) {
 		}
 		c.fire(ctx, fsm.Written, fsm.Facts{"mode": mode})
 	})
-	c.pipeline.Machine.Prepare()
 }
 
 // WriteFailed tells the call that its answer could not be made or written.
