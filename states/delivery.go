@@ -202,9 +202,9 @@ func (c *Call) newDelivery(wire int) *Delivery {
 	if c.call != nil {
 		d.Question = c.call.FocusQuestion()
 	}
-	if about, ok := c.call.(tools.Subjecter); ok {
-		d.Subject = about.Subject()
-		d.Key = c.session().subject(c, d.Subject)
+	if about := c.asked().subject; about != (tools.Subject{}) {
+		d.Subject = about
+		d.Key = c.session().subject(c, about)
 	}
 	if wire == 0 {
 		return d

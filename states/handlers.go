@@ -135,7 +135,7 @@ func callPruner(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 		c.raw = c.output
 		c.output = output
 		facts["pruned_bytes"] = bytes
-		c.request.Session.prunedOnce(c.call)
+		c.request.Session.rememberPruned(c.asked())
 		return fsm.Pruned, facts, nil
 	}
 	failed := &pruneclient.Error{Code: pruneclient.HTTPError, Message: err.Error()}
@@ -199,7 +199,16 @@ func (c *Call) tooLarge() bool {
 // repeatsPruned says whether the call asks again for what was pruned; one that failed
 // is answered with its error.
 func (c *Call) repeatsPruned() bool {
-	return c.pipeline.RepeatRaw && c.failure == nil && c.request.Session.repeats(c.call)
+	return c.pipeline.RepeatRaw && c.failure == nil && c.request.Session.again(c.asked())
+}
+
+// asked is what the call asks for; its subject is zero when the tool does not say.
+func (c *Call) asked() asked {
+	about, _ := c.call.(tools.Subjecter)
+	if about == nil {
+		return asked{tool: c.toolName}
+	}
+	return asked{c.toolName, about.Subject()}
 }
 
 // outputBytes is the size of what the tool put out, whether it succeeded or failed.

@@ -55,7 +55,7 @@ func (e echoed) Run(ctx context.Context) (tools.Output, error) {
 	}
 }
 
-func (e echoed) Repeats(earlier tools.Call) bool { return e == earlier }
+func (e echoed) Subject() tools.Subject { return tools.Subject{Command: e.text} }
 func (e echoed) Code() string {
 	if e.text == "" && e.fallback != "" { // as bash does with its two streams
 		return e.fallback

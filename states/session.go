@@ -3,6 +3,7 @@ package states
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"slices"
 	"sync"
 
 	"mcp-pruner/tools"
@@ -15,11 +16,11 @@ const remembered = 256
 // was pruned, so that asking again can return what was cut.
 type Session struct {
 	mu     sync.Mutex
-	pruned []tools.Call
+	pruned []asked
 
 	introduced sync.Once
 	id         string
-	key        [16]byte // veils subjects in records; never leaves the process
+	key        [16]byte // makes pseudonyms of subjects in records; never leaves the process
 
 	originals map[string]string // subjects of pruned calls by prune id
 	ids       []string          // their keys, the oldest first
@@ -43,23 +44,25 @@ func (s *Session) introduce() {
 	})
 }
 
-// repeats says whether the call asks again for something that was pruned.
-func (s *Session) repeats(call tools.Call) bool {
-	again, ok := call.(tools.Repeater)
-	if s == nil || !ok {
+// asked is what one call asked for.
+type asked struct {
+	tool    string
+	subject tools.Subject
+}
+
+// again says whether the call asks for something whose output was pruned.
+func (s *Session) again(call asked) bool {
+	if s == nil {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, earlier := range s.pruned {
-		if again.Repeats(earlier) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.pruned, func(earlier asked) bool {
+		return call.tool == earlier.tool && call.subject.Again(earlier.subject)
+	})
 }
 
-func (s *Session) prunedOnce(call tools.Call) {
+func (s *Session) rememberPruned(call asked) {
 	if s == nil {
 		return
 	}

@@ -96,7 +96,7 @@ func (s *Session) subject(c *Call, about tools.Subject) string {
 	if known {
 		return subject
 	}
-	subject = s.veil(cut(c.request.Client, maxNameBytes), c.toolName, about)
+	subject = s.pseudonym(cut(c.request.Client, maxNameBytes), c.toolName, about)
 	if c.pruneID != "" {
 		s.keepOriginal(c.pruneID, subject)
 	}
@@ -118,12 +118,12 @@ func (s *Session) keepOriginal(id, subject string) {
 	s.originals[id] = subject
 }
 
-// veil turns a subject into a name that means something within this session and
-// to nobody else: the key never leaves the process.
-func (s *Session) veil(client, tool string, about tools.Subject) string {
+// pseudonym turns a subject into a name that means something within this session and to
+// nobody else: the key never leaves the process. The range does not count.
+func (s *Session) pseudonym(client, tool string, about tools.Subject) string {
 	s.introduce()
 	text := append(make([]byte, 0, 256), s.key[:]...)
-	for _, part := range []string{client, tool, about.Path, about.Dir, about.Command, about.Pattern, about.PruneID} {
+	for _, part := range []string{client, tool, about.Path, about.Dir, about.Command, about.Pattern, about.PruneID, about.Options} {
 		text = append(append(text, part...), 0)
 	}
 	sum := sha256.Sum256(text)

@@ -100,12 +100,6 @@ func checkBash(b *base, r rules, args map[string]any) (Call, []Issue) {
 
 func (c *bashCall) FocusQuestion() string { return c.focus }
 
-// Repeats: the same command in the same place, whatever is asked of its output.
-func (c *bashCall) Repeats(earlier Call) bool {
-	e, ok := earlier.(*bashCall)
-	return ok && c.command == e.command && c.cwd == e.cwd && maps.Equal(c.env, e.env)
-}
-
 func (c *bashCall) Run(ctx context.Context) (Output, error) {
 	start := c.base.Now()
 	dir, err := c.base.root.Directory(c.cwd)

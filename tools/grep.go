@@ -150,18 +150,6 @@ func pathList(a *arguments) (names, given []string) {
 
 func (c *grepCall) FocusQuestion() string { return c.focus }
 
-// Repeats: the same search in the same places, whatever is asked of the matches
-// and however many are wanted.
-func (c *grepCall) Repeats(earlier Call) bool {
-	e, ok := earlier.(*grepCall)
-	if !ok || !slices.Equal(c.search.Paths, e.search.Paths) || c.cwd != e.cwd {
-		return false
-	}
-	x, y := c.search, e.search
-	return x.Pattern == y.Pattern && x.Fixed == y.Fixed && x.IgnoreCase == y.IgnoreCase &&
-		x.Glob == y.Glob && x.Mode == y.Mode
-}
-
 func (c *grepCall) Run(parent context.Context) (Output, error) {
 	start := c.base.Now()
 	limit := time.Duration(c.timeout) * time.Millisecond

@@ -93,12 +93,6 @@ func checkRead(b *base, r rules, args map[string]any) (Call, []Issue) {
 
 func (c *readCall) FocusQuestion() string { return c.focus }
 
-// Repeats: the same file, and lines that the earlier call covered too.
-func (c *readCall) Repeats(earlier Call) bool {
-	e, ok := earlier.(*readCall)
-	return ok && c.rel == e.rel && c.first <= e.last && e.first <= c.last
-}
-
 // originalID is what names an original: short where the pipeline stored it, long
 // where prune_text did, and s with a number in the ledger.
 var originalID = regexp.MustCompile(`^(?:prn_[0-9a-f]{8}(?:[0-9a-f]{24})?|s[1-9][0-9]{0,15})$`)

@@ -213,7 +213,7 @@ func TestReadPrunedToNothing(t *testing.T) {
 	assert.Equal(t, "no lines here", out.(Noticer).Notice())
 }
 
-func TestRepeats(t *testing.T) {
+func TestTheSameThingAgain(t *testing.T) {
 	tools := newTools(t, Settings{})
 	for _, c := range []struct {
 		tool, earlier, later string
@@ -232,9 +232,9 @@ func TestRepeats(t *testing.T) {
 		{"grep", `{"pattern":"a"}`, `{"pattern":"a","path":"b"}`, false},
 	} {
 		earlier, later := checked(t, tools[c.tool], c.earlier), checked(t, tools[c.tool], c.later)
-		assert.Equal(t, c.repeats, later.(Repeater).Repeats(earlier), "%s then %s", c.earlier, c.later)
+		assert.Equal(t, c.repeats, later.(Subjecter).Subject().Again(earlier.(Subjecter).Subject()), "%s then %s", c.earlier, c.later)
 	}
-	assert.False(t, checked(t, tools["bash"], `{"command":"a"}`).(Repeater).Repeats(checked(t, tools["read"], `{"file_path":"a"}`)))
+	assert.False(t, Subject{}.Again(Subject{}), "calls that do not say what they are about")
 }
 
 // TestMissingOutsideIsOutside: of what is outside the root, no call tells whether

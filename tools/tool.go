@@ -48,12 +48,6 @@ type Call interface {
 	Run(ctx context.Context) (Output, error)
 }
 
-// Repeater is a Call that can tell whether it asks again for what an earlier
-// call of the same tool was given: the same call, or an overlapping range.
-type Repeater interface {
-	Repeats(earlier Call) bool
-}
-
 // Output is what a tool produced, after truncation and before or after pruning.
 type Output interface {
 	// Code is the text a pruner gets; its bytes are pruning.raw_bytes.
