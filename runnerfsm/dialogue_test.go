@@ -131,7 +131,7 @@ func (d *dialogue) section(t *testing.T, name, text, asWritten string) {
 		d.program(t, "mcp-pruner", asWritten)
 	case "stdin":
 		d.stdin = text
-	case "steps", "events", "result", "stdout", "stderr", "args":
+	case "steps", "events", "result", "ended", "stdout", "stderr", "args":
 	default:
 		t.Fatalf("unknown section %q", name)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"mcp-pruner/fsm"
 	"mcp-pruner/fsm/event"
+	"mcp-pruner/fsm/trace"
 	"mcp-pruner/runnerfsm/keeper"
 )
 
@@ -63,13 +64,17 @@ func RunHTTP(ctx context.Context, o HTTPOptions) (Result, error) {
 	}
 	h := &owned{run: newRun(o.Options), options: o}
 	defer func() { h.secrets.remove() }()
-	return h.drive(ctx, httpTable, map[fsm.State]handler{
+	result, err := h.drive(ctx, httpTable, map[fsm.State]handler{
 		fsm.RunInit:     h.decide,
 		fsm.RunStarting: h.start,
 		fsm.RunRunning:  h.watch,
 		fsm.RunDegraded: h.finish,
 		fsm.RunDisabled: h.finish,
 	})
+	if h.end != nil {
+		result.Server = &trace.Ended{Graceful: h.end.graceful, Escalated: h.escalated}
+	}
+	return result, err
 }
 
 // decide is run:init: what do the settings say?

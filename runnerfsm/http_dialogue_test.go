@@ -137,6 +137,9 @@ func (d *httpDialogue) check(t *testing.T, result runnerfsm.Result) {
 	t.Helper()
 	got := d.shown(t, result)
 	got["events"] = d.events.String()
+	if result.Server != nil {
+		got["ended"] = fmt.Sprintf("graceful=%t kill_escalated=%t\n", result.Server.Graceful, result.Server.Escalated)
+	}
 	for name, text := range got {
 		text = secrets.ReplaceAllString(text, "$$SECRETS")
 		got[name] = duration.ReplaceAllString(port.ReplaceAllString(text, "${1}PORT"), "${1}MS")

@@ -18,6 +18,7 @@ import (
 
 	"mcp-pruner/fsm"
 	"mcp-pruner/fsm/event"
+	"mcp-pruner/fsm/trace"
 )
 
 // Options is one run.
@@ -45,6 +46,7 @@ type Result struct {
 	ExitCode int
 	Machine  *fsm.Machine
 	Usage    Usage
+	Server   *trace.Ended // how a server of this run's own ended; nil: there was none
 }
 
 // Why a server that was ready failed, as in mcp_pruner.degraded.

@@ -28,6 +28,7 @@ type Event struct {
 	Name      string
 	Level     Level
 	RequestID string // "" for events of the process
+	RunID     string // of the run that the process belongs to; "" when it belongs to none
 	Data      Facts
 }
 

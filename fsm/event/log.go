@@ -16,10 +16,10 @@ func NewLog(w io.Writer, least Level) func(Event) {
 
 // NewLogAt returns a sink that writes events as JSON lines to w, in the log's schema:
 //
-//	{"ts":..., "level":..., "event":..., "request_id":..., "data":{...}}
+//	{"ts":..., "level":..., "event":..., "request_id":..., "run_id":..., "data":{...}}
 //
-// request_id is left out of the process's own events, data of events that have
-// none. Events below the given level are dropped. Each line is one Write.
+// request_id is left out of the process's own events, run_id outside runs, data of
+// events that have none. Events below the given level are dropped. Each line is one Write.
 func NewLogAt(w io.Writer, least Level) func(time.Time, Event) {
 	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{
 		TimeKey:     "ts",
@@ -35,9 +35,12 @@ func NewLogAt(w io.Writer, least Level) func(time.Time, Event) {
 		if entry == nil {
 			return
 		}
-		fields := make([]zap.Field, 0, 2)
+		fields := make([]zap.Field, 0, 3)
 		if e.RequestID != "" {
 			fields = append(fields, zap.String("request_id", e.RequestID))
+		}
+		if e.RunID != "" {
+			fields = append(fields, zap.String("run_id", e.RunID))
 		}
 		if len(e.Data) > 0 {
 			fields = append(fields, zap.Object("data", payload(e)))

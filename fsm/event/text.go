@@ -23,6 +23,9 @@ func NewTextLogAt(w io.Writer, least Level) func(time.Time, Event) {
 		if e.RequestID != "" {
 			b.WriteString(" request_id=" + e.RequestID)
 		}
+		if e.RunID != "" {
+			b.WriteString(" run_id=" + e.RunID)
+		}
 		for _, field := range known[e.Name].Names {
 			if value, ok := e.Data[field]; ok {
 				b.WriteString(" " + field + "=" + textValue(value))

@@ -12,12 +12,13 @@ import (
 type Selection struct {
 	Since, Until          time.Time // of their starts; zero: no bound. Until is excluded
 	Session, Tool, Client string    // "": any
+	Run                   string    // id of a run; "": any
 	Limit                 int       // bytes that clients show of one result; 0: what is known of each client
 }
 
 func (s Selection) takes(e *Entry) bool {
 	return !e.Start.Before(s.Since) && (s.Until.IsZero() || e.Start.Before(s.Until)) &&
-		(s.Session == "" || s.Session == e.Session) && (s.Tool == "" || s.Tool == e.Tool) && (s.Client == "" || s.Client == e.Client)
+		(s.Session == "" || s.Session == e.Session) && (s.Tool == "" || s.Tool == e.Tool) && (s.Client == "" || s.Client == e.Client) && (s.Run == "" || s.Run == e.Run)
 }
 
 // Records reads the trace again and hands over the records of a selection, amended
@@ -25,7 +26,7 @@ func (s Selection) takes(e *Entry) bool {
 // steps, is counted and left out. What a record saved depends on those before it, so
 // the balance is made before the selection. Who keeps an entry copies it.
 func (t *Trace) Records(s Selection, take func(*Entry, Saving) error) (unreadable int, err error) {
-	b := newBalance(s.Limit)
+	b, runs := newBalance(s.Limit), make(map[string]string)
 	err = scan(t.sources, func() reader { return newReader(nil) }, func(l *line) error {
 		switch {
 		case !l.ok || len(l.Micros) == 0:
@@ -34,6 +35,10 @@ func (t *Trace) Records(s Selection, take func(*Entry, Saving) error) (unreadabl
 		case t.skip[placeOf(l)]:
 			return nil
 		}
+		if l.run != "" {
+			runs[l.Writer] = l.run
+		}
+		l.Run = runs[l.Writer]
 		saving := b.of(&l.Entry)
 		if !s.takes(&l.Entry) {
 			return nil

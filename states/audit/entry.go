@@ -15,6 +15,7 @@ import (
 // Entry is what statistics and lists need of a record.
 type Entry struct {
 	Server, Writer            string
+	Run                       string // of the process; filled in by Records
 	Machine, Table            string
 	ID, Session, Client, Tool string
 	Subject                   string
@@ -103,6 +104,7 @@ type line struct {
 
 	schema     int
 	key        string // public key, on a process' first line
+	run        string // there, too
 	recovered  string
 	seal       *trace.Seal
 	prev, link string
@@ -188,7 +190,7 @@ func (r reader) keep(l *line) {
 	l.prev, l.link, l.seq, l.lost, l.amends = rec.Prev, rec.Link, rec.Seq, rec.Lost, rec.Amends
 	l.schema, l.recovered, l.seal = rec.Schema, rec.Recovered, rec.Seal
 	if rec.Process != nil {
-		l.key = rec.Process.Key
+		l.key, l.run = rec.Process.Key, rec.Process.Run
 	}
 	l.Entry = Entry{
 		Server: rec.Server, Writer: rec.Writer, Machine: rec.Machine, Table: rec.Table, ID: rec.ID, Session: rec.Session,

@@ -17,7 +17,7 @@ func addTrace(p *states.Pipeline, o Options) error {
 	if c.Trace == "" {
 		return nil
 	}
-	file, err := trace.Open(c.Trace, TraceOptions(c, o.Env, o.Transport, o.Emit))
+	file, err := trace.Open(c.Trace, TraceOptions(c, o.Transport, o.Emit))
 	if err != nil {
 		return fmt.Errorf("MCP_PRUNER_TRACE: %w", err)
 	}
@@ -26,13 +26,9 @@ func addTrace(p *states.Pipeline, o Options) error {
 	return nil
 }
 
-// runVariable names the run that a server belongs to; the runner sets it.
-const runVariable = "MCP_PRUNER_RUN_ID"
-
 // TraceOptions is how a process with the given settings keeps its trace. transport
 // says how its requests come.
-func TraceOptions(c settings.Settings, env []string, transport string, emit func(event.Event)) trace.Options {
-	run, _ := settings.FromEnv(env)(runVariable)
+func TraceOptions(c settings.Settings, transport string, emit func(event.Event)) trace.Options {
 	host, _ := os.Hostname() // unknown hosts have none
 	name := ""
 	if u, err := user.Current(); err == nil {
@@ -40,7 +36,7 @@ func TraceOptions(c settings.Settings, env []string, transport string, emit func
 	}
 	return trace.Options{
 		MaxBytes: c.TraceMaxBytes, MaxAge: c.TraceMaxAge, Keep: c.TraceKeep,
-		Process: trace.Process{PID: os.Getpid(), Run: run, Host: host, User: name, Root: c.Root, Transport: transport},
+		Process: trace.Process{PID: os.Getpid(), Run: c.RunID, Host: host, User: name, Root: c.Root, Transport: transport},
 		Failed: func(err error) {
 			emit(event.New("mcp_pruner.trace_failed", "", event.Facts{"message": err.Error()}))
 		},

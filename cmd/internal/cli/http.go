@@ -79,7 +79,7 @@ func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string
 	started := time.Now()
 	config, err := o.load(flags, settings.FromEnv(p.Env))
 	o.boundMemory(p, config)
-	logs := eventlog.NewAs(format, p.Stderr, event.Level(config.LogLevel))
+	logs := eventlog.NewAs(format, p.Stderr, event.Level(config.LogLevel)).InRun(config.RunID)
 	defer logs.Close(flushWithin)
 	emit := logs.Emit
 	var handler *httpserver.Handler
@@ -163,7 +163,7 @@ func (o overHTTP) handler(c settings.Settings, env []string, emit func(event.Eve
 // announce says where the server listens. It does so whatever the level of the log:
 // with port 0 nobody could find the server otherwise.
 func announce(format eventlog.Format, w io.Writer, c settings.Settings, l net.Listener) {
-	logs := eventlog.NewAs(format, w, event.Debug)
+	logs := eventlog.NewAs(format, w, event.Debug).InRun(c.RunID)
 	facts := fsm.Facts{
 		"host": c.Host, "port": l.Addr().(*net.TCPAddr).Port, "url": "http://" + l.Addr().String() + "/mcp",
 	}

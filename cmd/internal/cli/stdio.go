@@ -120,7 +120,7 @@ func serveStdio(ctx context.Context, p command.Process, other offer) int {
 	started := time.Now()
 	boundMemory(settings.FromEnv(p.Env), memoryLimit)
 	config, _, err := settings.Load(settings.Stdio, nil, settings.FromEnv(p.Env))
-	logs := eventlog.New(p.Stderr, event.Level(config.LogLevel))
+	logs := eventlog.New(p.Stderr, event.Level(config.LogLevel)).InRun(config.RunID)
 	defer logs.Close(flushWithin)
 	emit := logs.Emit
 	var server *mcpserver.Server

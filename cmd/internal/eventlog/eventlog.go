@@ -35,6 +35,7 @@ type Log struct {
 	out    io.Writer
 	least  event.Level
 	format Format
+	run    string // id of the run that the process belongs to
 
 	mu      sync.Mutex
 	filled  *sync.Cond
@@ -63,6 +64,14 @@ func NewAs(format Format, w io.Writer, least event.Level) *Log {
 	return l
 }
 
+// InRun says which run the process belongs to; its id stands in every line from now on.
+func (l *Log) InRun(id string) *Log {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.run = id
+	return l
+}
+
 // Emit takes one event. It never blocks on the other end and never fails: when
 // too many events wait, it is dropped and counted.
 func (l *Log) Emit(e event.Event) {
@@ -72,6 +81,7 @@ func (l *Log) Emit(e event.Event) {
 		l.dropped++
 		return
 	}
+	e.RunID = l.run
 	l.waiting = append(l.waiting, entry{time.Now(), e})
 	if len(l.waiting) == 1 {
 		l.filled.Signal()

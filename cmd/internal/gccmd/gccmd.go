@@ -76,7 +76,11 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 	}
 	pipeline := &states.Pipeline{Machine: machine, Tools: contextgc.Toolset{Store: store}.Tools()}
 	if config.Trace != "" {
-		o := assemble.TraceOptions(config, v.p.Env, "gc", func(event.Event) {})
+		write := event.NewLog(v.p.Stderr, event.Info) // the heads of the trace go where a server's go
+		o := assemble.TraceOptions(config, "gc", func(e event.Event) {
+			e.RunID = config.RunID
+			write(e)
+		})
 		o.Failed = func(err error) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: trace: %v\n", err) }
 		file, err := trace.Open(config.Trace, o)
 		if err != nil {

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -94,7 +93,7 @@ func run(ctx context.Context, p command.Process, o options) error {
 	if err != nil {
 		return command.Usagef("%w", err)
 	}
-	logs := eventlog.New(p.Stderr, event.Level(config.LogLevel))
+	logs := eventlog.New(p.Stderr, event.Level(config.LogLevel)).InRun(config.RunID)
 	defer logs.Close(time.Second)
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.port)))
 	if err != nil {
@@ -207,7 +206,7 @@ func traceOf(c settings.Settings, ledger, version string, emit func(event.Event)
 	if path == "" {
 		path = filepath.Join(filepath.Dir(ledger), "proxy-trace.jsonl")
 	}
-	o := assemble.TraceOptions(c, os.Environ(), "proxy", emit)
+	o := assemble.TraceOptions(c, "proxy", emit)
 	file, err := trace.Open(path, o)
 	if err != nil {
 		o.Failed(fmt.Errorf("%s: %w", path, err))

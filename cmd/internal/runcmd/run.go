@@ -209,7 +209,11 @@ func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Rea
 	}
 	signals, stop := watchSignals(ctx)
 	defer stop()
-	options.Signals, options.Emit = signals, event.NewLog(events, event.Info)
+	write := event.NewLog(events, event.Info)
+	options.Signals, options.Emit = signals, func(e event.Event) {
+		e.RunID = options.ID
+		write(e)
+	}
 	options.Stdin, options.Stdout, options.Stderr, options.Notes = stdin, stdout, stderr, stderr.own()
 	r.noteDisabled(options.Settings, stderr.own())
 	result, err := r.launch(context.WithoutCancel(ctx), options, events)
@@ -218,8 +222,8 @@ func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Rea
 	}
 	if r.trace != "" {
 		record := trace.NewRecord(result.Machine)
-		record.Server, record.Client = p.Version, r.provider.Name()
-		appendTrace(r.trace, env, options.Emit, record, stderr.own())
+		record.Server, record.Client, record.Ended = p.Version, r.provider.Name(), result.Server
+		appendTrace(r.trace, options, record, stderr.own())
 	}
 	fmt.Fprintf(stderr.own(), "mcp-pruner: %s: %s\n", r.provider.Name(), result.Summary())
 	return result.ExitCode, nil
@@ -260,6 +264,8 @@ func (r *request) runOptions(env []string) (runnerfsm.Options, error) {
 	if err != nil {
 		return runnerfsm.Options{}, err
 	}
+	id := newRunID()
+	env = append(slices.Clone(env), runVariable+"="+id)
 	set, err := settings(env)
 	if err != nil {
 		return runnerfsm.Options{}, err
@@ -270,7 +276,7 @@ func (r *request) runOptions(env []string) (runnerfsm.Options, error) {
 	}
 	set.Root = r.provider.Dir(r.options, set.Dir)
 	return runnerfsm.Options{
-		ID: newRunID(), Provider: r.provider, ProviderOptions: r.options, Prompt: r.prompt,
+		ID: id, Provider: r.provider, ProviderOptions: r.options, Prompt: r.prompt,
 		Settings: set, StartTimeout: r.startTimeout, AllowBash: r.allowBash, Keeper: []string{self, "keep"},
 	}, nil
 }

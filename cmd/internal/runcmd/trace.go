@@ -7,19 +7,22 @@ import (
 
 	"mcp-pruner/cmd/internal/assemble"
 	server "mcp-pruner/cmd/internal/settings"
-	"mcp-pruner/fsm/event"
 	"mcp-pruner/fsm/trace"
+	"mcp-pruner/runnerfsm"
 )
 
 // traceVariable names the file that finished machines are appended to, the server's
 // requests and the runner's runs alike.
 const traceVariable = "MCP_PRUNER_TRACE"
 
+// runVariable gives the server the id of the run that it belongs to.
+const runVariable = "MCP_PRUNER_RUN_ID"
+
 // appendTrace appends the run's record to the trace; the heads of its chain go into the
 // run's event log. A trace that cannot be written is reported, and changes nothing else.
-func appendTrace(path string, env []string, emit func(event.Event), record trace.Record, stderr io.Writer) {
-	o := assemble.TraceOptions(traceSettings(env), env, "run", emit)
-	o.Process.Run = record.ID
+func appendTrace(path string, run runnerfsm.Options, record trace.Record, stderr io.Writer) {
+	o := assemble.TraceOptions(traceSettings(run.Settings.Env), "run", run.Emit)
+	o.Process.Run, o.Process.Root = run.ID, run.Settings.Root
 	o.Failed = func(err error) { fmt.Fprintf(stderr, "mcp-pruner: trace: %v\n", err) }
 	file, err := trace.Open(path, o)
 	if err != nil {

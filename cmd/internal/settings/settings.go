@@ -44,6 +44,7 @@ type Settings struct {
 	TraceMaxBytes int64         // put aside above; 0: never
 	TraceMaxAge   time.Duration // and when older; 0: never
 	TraceKeep     int           // files put aside that are kept; 0: all
+	RunID         string        // of the run that started the server
 
 	RecoveryTTL      time.Duration // for which the original of pruned output can be had again
 	RecoveryMaxBytes int64         // of originals; the oldest go first

@@ -20,6 +20,7 @@ type listed struct {
 	Machine  string `json:"machine"`
 	ID       string `json:"id"`
 	Process  string `json:"process"`
+	Run      string `json:"run"`
 	Session  string `json:"session"`
 	Client   string `json:"client"`
 	Tool     string `json:"tool"`
@@ -36,7 +37,7 @@ type listed struct {
 	Steps    string `json:"triggers"`
 }
 
-var columnNames = []string{"start", "machine", "id", "process", "session", "client", "tool", "outcome", "why", "us", "pruning", "reason",
+var columnNames = []string{"start", "machine", "id", "process", "run", "session", "client", "tool", "outcome", "why", "us", "pruning", "reason",
 	"raw_bytes", "sent_bytes", "raw_tokens", "sent_tokens", "net_saved_tokens", "triggers"}
 
 func listedOf(e *audit.Entry, s audit.Saving) listed {
@@ -46,7 +47,7 @@ func listedOf(e *audit.Entry, s audit.Saving) listed {
 	}
 	pruning, reason := e.Pruned()
 	return listed{
-		Start: e.Start.Format(time.RFC3339Nano), Machine: e.Machine, ID: e.ID, Process: e.Writer, Session: e.Session, Client: e.Client, Tool: e.Tool,
+		Start: e.Start.Format(time.RFC3339Nano), Machine: e.Machine, ID: e.ID, Process: e.Writer, Run: e.Run, Session: e.Session, Client: e.Client, Tool: e.Tool,
 		Outcome: e.Outcome, Why: e.Why, Micros: e.Took().Microseconds(), Pruning: pruning, Reason: reason, RawBytes: e.Bytes.Raw, Sent: e.Bytes.Sent,
 		RawTok: e.Tokens.Raw, SentTok: e.Tokens.Sent, Net: s.Net(), Steps: strings.Join(triggers, " "),
 	}
@@ -54,7 +55,7 @@ func listedOf(e *audit.Entry, s audit.Saving) listed {
 
 func (i listed) fields() []string {
 	n := strconv.Itoa
-	return []string{i.Start, cell(i.Machine), cell(i.ID), i.Process, cell(i.Session), cell(i.Client), cell(i.Tool), i.Outcome, i.Why, strconv.FormatInt(i.Micros, 10), i.Pruning, i.Reason,
+	return []string{i.Start, cell(i.Machine), cell(i.ID), i.Process, cell(i.Run), cell(i.Session), cell(i.Client), cell(i.Tool), i.Outcome, i.Why, strconv.FormatInt(i.Micros, 10), i.Pruning, i.Reason,
 		n(i.RawBytes), n(i.Sent), n(i.RawTok), n(i.SentTok), n(i.Net), i.Steps}
 }
 
