@@ -83,6 +83,7 @@ func read(ctx context.Context, text, question string, kind Kind, opts Options) (
 		for _, p := range q.KeyPaths() {
 			t.Matches.Add(p.Group, structure.LinesAt(d, t.Outline, p.Keys))
 		}
+		findSpokenPath(t)
 	}
 	return t, nil
 }
