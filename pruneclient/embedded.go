@@ -3,6 +3,8 @@ package pruneclient
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"mcp-pruner/pruneclient/lineprune"
@@ -41,13 +43,61 @@ func (e *Embedded) Prune(ctx context.Context, req Request) (Result, error) {
 	if err != nil {
 		return Result{}, e.failure(ctx)
 	}
-	if !req.Grep && !res.Whole() {
-		render.Header = header(req, res)
+	if req.cutAnyway(res) {
+		note := strings.Replace(res.Note, "not pruned", "cut to what fits the question best", 1)
+		if text, err := req.fitting(call, kind, opts, render); err != nil {
+			return Result{}, e.failure(ctx)
+		} else if text != "" {
+			return Result{Text: text, Note: note}, nil
+		}
 	}
-	if text := lineprune.Render(req.Text, res, render); len(text) < len(req.Text) {
+	if text := req.rendered(res, render); len(text) < len(req.Text) {
 		return Result{Text: text}, nil
 	}
 	return Result{Text: req.Text, Note: res.Note}, nil
+}
+
+func (r Request) rendered(res lineprune.Result, render lineprune.RenderOptions) string {
+	if !r.Grep && !res.Whole() {
+		render.Header = header(r, res)
+	}
+	return lineprune.Render(r.Text, res, render)
+}
+
+// fitting is what fits the question best of a text, as much as is shown of it. A budget
+// does not count the markers, so that fragments may need a smaller one. It is "" where
+// even that is too long.
+func (r Request) fitting(ctx context.Context, kind lineprune.Kind, opts lineprune.Options, render lineprune.RenderOptions) (string, error) {
+	opts.Diffs = true
+	for part := ofShown; part > ofShown/8; part /= 2 {
+		opts.Budget = r.Shown * part
+		res, err := pruneInTime(ctx, r, kind, opts)
+		if err != nil {
+			return "", err
+		}
+		if text := r.rendered(res, render); float64(len(text)) <= r.Shown*float64(len(r.Text)) {
+			return text, nil
+		}
+	}
+	return "", nil
+}
+
+// A text that is longer than its client shows loses lines in any case. Rather than its
+// end it then loses what fits the question least.
+const (
+	ofShown       = 0.9  // of what is shown: markers take the rest
+	cutConfidence = 0.25 // below it the beginning says more than lines from everywhere
+)
+
+// cutAnyway says whether a text that came back whole would be cut, and the question is
+// good enough to say where.
+func (r Request) cutAnyway(res lineprune.Result) bool {
+	if !res.Whole() || r.Shown <= 0 || r.Shown >= 1 || res.Confidence < cutConfidence {
+		return false
+	}
+	return slices.ContainsFunc(res.Warnings, func(w string) bool {
+		return w == lineprune.LowConfidence || w == lineprune.NoGain || w == lineprune.IsDiff
+	})
 }
 
 // pruneInTime returns when ctx ends, whatever the pruner is doing: it looks at ctx between

@@ -139,3 +139,27 @@ func TestEmbeddedEndsWithItsCaller(t *testing.T) {
 func TestEmbeddedNamesItself(t *testing.T) {
 	require.Equal(t, "embedded", pruneclient.NewEmbedded(0).Endpoint())
 }
+
+// TestTooLongToShow: what a client would cut at its end is cut by the question.
+func TestTooLongToShow(t *testing.T) {
+	var log strings.Builder
+	for i := range 400 {
+		limit := 3 + i%2
+		if i == 300 {
+			limit = 77
+		}
+		fmt.Fprintf(&log, "commit %040d\n\n    note %d\n\ndiff --git a/f%d.go b/f%d.go\n--- a/f%d.go\n+++ b/f%d.go\n@@ -1,2 +1,2 @@\n-\tconst a%d = %d\n+\tconst b%d = %d\n", i, i, i, i, i, i, i, limit, i, limit+1)
+	}
+	ask := func(shown float64) pruneclient.Result {
+		res, err := pruneclient.NewEmbedded(0).Prune(t.Context(), pruneclient.Request{Text: log.String(), Question: "where did b300 come in", Shown: shown})
+		require.NoError(t, err)
+		return res
+	}
+	for _, all := range []float64{0, 1} {
+		require.Equal(t, pruneclient.Result{Text: log.String(), Note: "not pruned: every line of a diff counts"}, ask(all))
+	}
+	cut := ask(0.2)
+	require.Less(t, len(cut.Text), log.Len()/5)
+	require.Contains(t, cut.Text, "const b300 = 78")
+	require.Equal(t, "cut to what fits the question best: every line of a diff counts", cut.Note)
+}

@@ -20,6 +20,7 @@ type Request struct {
 
 	SourceType lineprune.Kind // what the text is; lineprune.Auto detects it
 	Budget     float64        // > 0: at most this share of the tokens is kept
+	Shown      float64        // > 0: of a text that comes back whole only this share will be shown
 
 	Tool    string         // the tool that produced the text
 	Args    map[string]any // its arguments, as decoded from JSON

@@ -62,6 +62,14 @@ func (c *Call) fit(ctx context.Context) {
 	}
 }
 
+// shown is the share of the output that its client would be shown of it as it is.
+func (c *Call) shown() float64 {
+	if cutter, ok := c.output.(tools.Cutter); ok {
+		return cutter.Shown(limitOf(c.request.Client, c.toolName))
+	}
+	return 1
+}
+
 func cutTo(o tools.Output, limit tools.Limit) (tools.Output, bool) {
 	if cutter, ok := o.(tools.Cutter); ok {
 		return cutter.Cut(limit)

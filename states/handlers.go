@@ -162,6 +162,7 @@ func (c *Call) prune(ctx context.Context) (output tools.Output, bytes int, err e
 	result, err := c.pipeline.Pruner.Prune(ctx, pruneclient.Request{
 		Text: code, Question: c.call.FocusQuestion(), RecoveryID: id,
 		File: source.File, FirstLine: source.FirstLine, Command: source.Command, Grep: source.Grep,
+		Shown: c.shown(),
 	})
 	if err != nil {
 		return nil, 0, err

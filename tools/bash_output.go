@@ -67,6 +67,14 @@ const (
 	headShare   = 40
 )
 
+// Shown is how much of what was printed Cut leaves.
+func (o *bashOutput) Shown(limit Limit) float64 {
+	if o.explicit {
+		return 1
+	}
+	return limit.fraction(o.Stdout + o.Stderr)
+}
+
 // Cut leaves the beginning and the end of each stream.
 func (o *bashOutput) Cut(limit Limit) (Output, bool) {
 	if o.explicit || limit.fits(o.Stdout+o.Stderr) {

@@ -20,6 +20,7 @@ type Limit struct {
 // notice: with WithOriginal, that it can be read under an id.
 type Cutter interface {
 	Cut(Limit) (Output, bool)
+	Shown(Limit) float64 // the fraction of the text that a cut would leave
 }
 
 // Keeper is an Output that says where the original of what was pruned or cut is.
@@ -88,6 +89,26 @@ func (l Limit) fits(text string) bool {
 		return true // a token is a byte at least
 	}
 	return l.head(text) == len(text)
+}
+
+// fraction is how much of a text fits, roughly.
+func (l Limit) fraction(text string) float64 {
+	if l.fits(text) {
+		return 1
+	}
+	part := func(limit, of int) float64 {
+		if limit == 0 || of == 0 {
+			return 1
+		}
+		return float64(limit) / float64(of)
+	}
+	beginning := text[:min(len(text), 64<<10)]
+	tokens := 0
+	for line := range strings.Lines(beginning) {
+		tokens += lineTokens(line)
+	}
+	tokens = tokens * len(text) / max(len(beginning), 1)
+	return min(1, part(l.Lines, strings.Count(text, "\n")+1), part(l.Bytes, len(text)), part(l.Tokens, tokens))
 }
 
 // head is how many bytes of a text's beginning fit: whole lines, unless the first

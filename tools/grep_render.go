@@ -201,6 +201,14 @@ func (o *grepOutput) Rest() string { return o.rest }
 // WithRest says where it is.
 func (o *grepOutput) WithRest(id string) Output { return o.WithOriginal(id) }
 
+// Shown is how much of the matches Cut leaves.
+func (o *grepOutput) Shown(limit Limit) float64 {
+	if o.explicit {
+		return 1
+	}
+	return limit.fraction(o.code)
+}
+
 // Cut leaves the first lines that fit.
 func (o *grepOutput) Cut(limit Limit) (Output, bool) {
 	if o.explicit || limit.fits(o.code) {

@@ -56,6 +56,14 @@ func (o *readOutput) WithOriginal(id string) Output {
 	return &p
 }
 
+// Shown is how much of the text Cut leaves.
+func (o *readOutput) Shown(limit Limit) float64 {
+	if o.explicit {
+		return 1
+	}
+	return limit.fraction(o.Content)
+}
+
 // Cut leaves the first lines that fit.
 func (o *readOutput) Cut(limit Limit) (Output, bool) {
 	if o.explicit || limit.fits(o.Content) {

@@ -28,6 +28,8 @@ type Options struct {
 
 	Budget float64 // > 0: the largest share of the text's tokens to keep; gates and confidence are off
 
+	Diffs bool // leave out lines of diffs, too: the text is cut anyway
+
 	MaxPruneRatio float64 // largest share of lines pruned, pruned <= floor(n*ratio); 0 means no limit unless LimitRatio
 	LimitRatio    bool    // MaxPruneRatio holds even when it is 0
 	MinKeepLines  int     // kept >= min(n, MinKeepLines)
@@ -42,7 +44,7 @@ type Options struct {
 
 func (o Options) choosing() choose.Options {
 	return choose.Options{
-		Budget: o.Budget, MaxPruneRatio: o.MaxPruneRatio, LimitRatio: o.LimitRatio,
+		Budget: o.Budget, Diffs: o.Diffs, MaxPruneRatio: o.MaxPruneRatio, LimitRatio: o.LimitRatio,
 		MinKeepLines: o.MinKeepLines, Marker: o.Marker, Explain: o.Explain,
 	}
 }

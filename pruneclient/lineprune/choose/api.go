@@ -48,6 +48,7 @@ const (
 
 // Options bound a choice. The zero value lets the gates decide.
 type Options struct {
+	Diffs  bool    // a diff is not kept whole
 	Budget float64 // > 0: the largest share of the text's tokens to keep; gates and confidence are off
 
 	MaxPruneRatio float64 // largest share of lines pruned, pruned <= floor(n*ratio); 0 means no limit unless LimitRatio

@@ -12,7 +12,7 @@ func (p *chooser) judge() (warnings []string, whole bool) {
 	switch {
 	case p.opts.MinKeepLines > len(p.Doc.Lines):
 		return []string{ConstraintsUnmet}, true
-	case detect.LooksLikeDiff(p.Doc):
+	case detect.LooksLikeDiff(p.Doc) && !p.opts.Diffs:
 		return []string{IsDiff}, true
 	case p.budgeted():
 		return nil, false

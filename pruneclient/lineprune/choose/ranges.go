@@ -29,7 +29,7 @@ func Ranges(t *rank.Text, r rank.Relevance, confidence float64, ranking learned.
 
 func (p *chooser) decideRanges(ranking learned.Ranking) (keep []cause, warnings []string) {
 	switch {
-	case detect.LooksLikeDiff(p.Doc):
+	case detect.LooksLikeDiff(p.Doc) && !p.opts.Diffs:
 		return p.everything(), []string{IsDiff}
 	case p.budgeted():
 		return p.ranges(ranking), nil
