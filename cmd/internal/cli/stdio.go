@@ -54,7 +54,7 @@ Settings come from the environment: "mcp-pruner doctor" lists those in force, an
 docs/CONFIG.md describes them.`,
 		Example: `  claude mcp add pruner -e PRUNER_URL=embedded -- mcp-pruner
   codex mcp add pruner --env PRUNER_URL=embedded -- mcp-pruner
-  go test ./... 2>&1 | mcp-pruner prune -q "which test failed and why"`,
+  set -o pipefail; go test ./... 2>&1 | mcp-pruner prune -q "which test failed and why"`,
 		SuggestionsMinimumDistance: 2,
 	}
 	c.Args = func(c *cobra.Command, args []string) error {

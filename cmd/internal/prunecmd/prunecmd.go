@@ -39,7 +39,7 @@ the question does not fit, is printed whole; a note on the standard error says s
 
 With --batch it reads one JSON request a line and writes one JSON answer a line.`,
 		Example: `  mcp-pruner prune -q "where are retries counted" client.go
-  go test ./... 2>&1 | mcp-pruner prune -q "which test failed and why"
+  set -o pipefail; go test ./... 2>&1 | mcp-pruner prune -q "which test failed and why"
   mcp-pruner prune -q "how do I set the timeout" --budget 20% README.md
   mcp-pruner prune -q "why was the upload rejected" --why server.log | less
   printf '%s\n' '{"question":"...","text":"...","source_type":"code","budget":0.3}' | mcp-pruner prune --batch`,

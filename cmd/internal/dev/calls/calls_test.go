@@ -1,0 +1,206 @@
+//go:build unix
+
+package calls
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/cli"
+	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/tools/tokens/exact"
+)
+
+var update = flag.Bool("update", false, "write docs/CALLS.md")
+
+// one is a line of testdata/calls/calls.jsonl.
+type one struct {
+	About    string         `json:"about"`
+	Tool     string         `json:"tool"`
+	Args     map[string]any `json:"args"`
+	Question string         `json:"question"`
+	Needs    []string       `json:"needs"` // what the answer has to have
+
+	before, after int // tokens
+	missing       []string
+	text          string
+}
+
+// Floors. The ranking may change what a single case costs; what all of them show has
+// to stay.
+const (
+	leastFound  = 57   // of 60
+	mostPercent = 17.0 // of the tokens
+)
+
+// TestCalls asks every question of the server, as Claude Code would.
+func TestCalls(t *testing.T) {
+	all := cases(t)
+	server := start(t)
+	var before, after int
+	var missed []string
+	for _, c := range all {
+		c.before = exact.Count(server.call(c.Tool, c.whole()))
+		c.text = server.call(c.Tool, c.asked())
+		c.after = exact.Count(c.text)
+		for _, needed := range c.Needs {
+			if !strings.Contains(c.text, needed) {
+				c.missing = append(c.missing, needed)
+			}
+		}
+		before, after = before+c.before, after+c.after
+		t.Logf("%-40s %7d %7d %q", c.About, c.before, c.after, c.missing)
+		if c.missing != nil {
+			missed = append(missed, c.About)
+		}
+		assert.LessOrEqual(t, c.after, max(c.before+60, 300), "%s: no dearer than without a question, but for a note", c.About)
+	}
+	assert.GreaterOrEqual(t, len(all)-len(missed), leastFound, "without what was needed: %q", missed)
+	assert.LessOrEqual(t, 100*float64(after)/float64(before), mostPercent, "%d of %d tokens", after, before)
+	const page = "../../../../docs/CALLS.md"
+	if *update {
+		require.NoError(t, os.WriteFile(page, []byte(document(all)), 0o644))
+	}
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	for _, c := range all {
+		assert.Contains(t, string(text), "| "+c.About+" |", "go test ./cmd/internal/dev/calls -update")
+	}
+}
+
+func cases(t *testing.T) (all []*one) {
+	file, err := os.Open("../../../../testdata/calls/calls.jsonl")
+	require.NoError(t, err)
+	defer file.Close()
+	lines := json.NewDecoder(file)
+	lines.DisallowUnknownFields()
+	for lines.More() {
+		c := new(one)
+		require.NoError(t, lines.Decode(c))
+		require.NotEmpty(t, c.Needs, c.About)
+		all = append(all, c)
+	}
+	return all
+}
+
+// whole are the arguments of the same call without a question and without a cut.
+func (c *one) whole() map[string]any {
+	args := maps.Clone(c.Args)
+	args["max_output_bytes"] = 10 << 20
+	if c.Tool == "grep" {
+		args["max_matches"] = 5000
+	}
+	return args
+}
+
+func (c *one) asked() map[string]any {
+	args := maps.Clone(c.Args)
+	args["context_focus_question"] = c.Question
+	return args
+}
+
+// client speaks to a server.
+type client struct {
+	t    *testing.T
+	to   io.Writer
+	from *bufio.Reader
+	id   int
+}
+
+// start starts the server on the inputs, with their commands on its PATH.
+func start(t *testing.T) *client {
+	root := t.TempDir()
+	require.NoError(t, Write(root))
+	in, to := io.Pipe()
+	from, out := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- cli.Run(command.Process{
+			Env: []string{"PRUNER_URL=embedded", "MCP_PRUNER_CWD=" + root, "MCP_PRUNER_LOG_LEVEL=error", "HOME=" + root, "CALLS=" + root,
+				"PATH=" + filepath.Join(root, "bin") + ":" + os.Getenv("PATH")},
+			Stdin: in, Stdout: out, Stderr: io.Discard,
+		})
+	}()
+	t.Cleanup(func() {
+		_ = to.Close()
+		assert.Equal(t, command.OK, <-ended)
+	})
+	c := &client{t: t, to: to, from: bufio.NewReader(from)}
+	c.ask("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "claude-code", "version": "1"}})
+	return c
+}
+
+// ask sends a request and returns its result.
+func (c *client) ask(method string, params any) json.RawMessage {
+	c.t.Helper()
+	c.id++
+	request, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params})
+	require.NoError(c.t, err)
+	_, err = c.to.Write(append(request, '\n'))
+	require.NoError(c.t, err)
+	for {
+		line, err := c.from.ReadBytes('\n')
+		require.NoError(c.t, err)
+		var answer struct {
+			ID            int
+			Result, Error json.RawMessage
+		}
+		require.NoError(c.t, json.Unmarshal(line, &answer), string(line))
+		if answer.ID == c.id {
+			require.Nil(c.t, answer.Error, string(line))
+			return answer.Result
+		}
+	}
+}
+
+// call calls a tool and returns what the model reads.
+func (c *client) call(tool string, args map[string]any) string {
+	c.t.Helper()
+	var result struct{ Content []struct{ Text string } }
+	require.NoError(c.t, json.Unmarshal(c.ask("tools/call", map[string]any{"name": tool, "arguments": args}), &result))
+	var texts []string
+	for _, part := range result.Content {
+		texts = append(texts, part.Text)
+	}
+	return strings.Join(texts, "\n")
+}
+
+const head = `# Realistic calls
+
+What a model gets for a question, by the cases of ` + "`testdata/calls/calls.jsonl`" + `: through the whole server, embedded pruner, as Claude Code. "Without" is
+the same call without a question and without a cut. The last column says whether what the answer needs is in the result: the lines themselves, or, where lines
+cannot answer (a count, a single line of 60 kB), how to get there. The files are made by ` + "`cmd/internal/dev/calls`" + `; its test holds floors under the sums, and
+` + "`go test ./cmd/internal/dev/calls -update`" + ` writes this table. Tokens are o200k, notes and gap marks included.
+
+| call | tool | question | tokens without | with | there |
+|---|---|---|---|---|---|
+`
+
+func document(all []*one) string {
+	var b strings.Builder
+	b.WriteString(head)
+	var before, after, found int
+	for _, c := range all {
+		there := "yes"
+		if c.missing != nil {
+			there = "**no**"
+		} else {
+			found++
+		}
+		before, after = before+c.before, after+c.after
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %d | %d | %s |\n", c.About, c.Tool, c.Question, c.before, c.after, there)
+	}
+	fmt.Fprintf(&b, "\nAll: %d tokens without, %d with (%.1f %%); what is needed is there in %d of %d calls.\n", before, after, 100*float64(after)/float64(before), found, len(all))
+	return b.String()
+}

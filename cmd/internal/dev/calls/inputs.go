@@ -1,0 +1,97 @@
+package calls
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maker makes one input. Its random numbers depend on the input's name alone.
+type maker func(r *rand.Rand) string
+
+// inputs are files of the root, by path. Those below bin are commands that print
+// a file: the test has them on its PATH.
+func inputs() map[string]maker {
+	all := map[string]maker{}
+	for _, some := range []map[string]maker{logs(), traces(), tables(), documents(), code(), repository()} {
+		for path, make := range some {
+			all[path] = make
+		}
+	}
+	return all
+}
+
+// Write makes every input below a folder.
+func Write(dir string) error {
+	for path, make := range inputs() {
+		hash := fnv.New64a()
+		_, _ = hash.Write([]byte(path))
+		file := filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		mode := os.FileMode(0o644)
+		if strings.HasPrefix(path, "bin/") {
+			mode = 0o755
+		}
+		if err := os.WriteFile(file, []byte(make(rand.New(rand.NewPCG(hash.Sum64(), 1)))), mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prints is a command that prints a file of the root and ends with a code.
+func prints(file string, code int) maker {
+	return func(*rand.Rand) string { return fmt.Sprintf("#!/bin/sh\ncat \"$CALLS/%s\"\nexit %d\n", file, code) }
+}
+
+// with makes n lines; some of them are given.
+func with(n int, given map[int]string, line func(i int) string) string {
+	var b strings.Builder
+	for i := 1; i <= n; i++ {
+		text, ok := given[i]
+		if !ok {
+			text = line(i)
+		}
+		b.WriteString(strings.TrimSuffix(text, "\n") + "\n")
+	}
+	return b.String()
+}
+
+func pick(r *rand.Rand, words ...string) string { return words[r.IntN(len(words))] }
+
+func clock(second int) string {
+	return fmt.Sprintf("%02d:%02d:%02d", second/3600%24, second/60%60, second%60)
+}
+
+func hex(r *rand.Rand, digits int) string {
+	var b strings.Builder
+	for range digits {
+		b.WriteByte("0123456789abcdef"[r.IntN(16)])
+	}
+	return b.String()
+}
+
+func base64(r *rand.Rand, n int) string {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	var b strings.Builder
+	for range n {
+		b.WriteByte(digits[r.IntN(len(digits))])
+	}
+	return b.String()
+}
+
+var (
+	nouns = []string{"order", "invoice", "customer", "basket", "shipment", "refund", "session", "token", "report", "account", "product", "price", "stock", "label", "voucher", "address"}
+	verbs = []string{"Create", "Update", "Delete", "Find", "List", "Parse", "Render", "Merge", "Split", "Check", "Load", "Store", "Sort", "Count", "Match", "Format"}
+)
+
+func noun(r *rand.Rand) string { return pick(r, nouns...) }
+
+func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+
+func name(r *rand.Rand) string { return pick(r, verbs...) + title(noun(r)) }
