@@ -189,7 +189,7 @@ func (w *world) events() []string {
 	text, err := os.ReadFile(w.eventFile())
 	require.NoError(w.t, err)
 	var events []string
-	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+	for line := range strings.Lines(string(text)) {
 		var e struct {
 			Level, Event string
 			Data         json.RawMessage
