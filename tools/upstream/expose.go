@@ -28,6 +28,8 @@ type Exposed struct {
 	Annotations Annotations
 	Actions     []Action // one without a Name when the tool takes no action
 	Why         string   // why it looks as it does, for an operator
+
+	asks bool // has the parameter FocusParam beside those of its actions
 }
 
 // Action is one upstream call that an exposed tool can make.
@@ -44,6 +46,17 @@ type Server struct {
 	Name    string
 	Tools   []Definition
 	Mapping *Mapping // nil: grouped by noun
+}
+
+// mapping is the operator's mapping or an empty one, with the server's name as the
+// namespace where it gives none.
+func (s Server) mapping() Mapping {
+	var m Mapping
+	if s.Mapping != nil {
+		m = *s.Mapping
+	}
+	m.Namespace = cmp.Or(m.Namespace, s.Name)
+	return m
 }
 
 // Options are the same for all servers.
@@ -122,14 +135,12 @@ type planned struct {
 	given       bool   // grouped by an operator's mapping
 	pinned      bool
 	actions     []Action
+	asks        bool // its results may be pruned
 	why         string
 }
 
 func planOf(s Server, mode Mode, o Options) plan {
-	m := Mapping{Namespace: s.Name}
-	if s.Mapping != nil {
-		m = *s.Mapping
-	}
+	m := s.mapping()
 	var p plan
 	byName := map[string]*Definition{}
 	for i := range s.Tools {
@@ -145,6 +156,9 @@ func planOf(s Server, mode Mode, o Options) plan {
 			continue
 		}
 		p.alone(m, d, mode)
+	}
+	for i := range p.tools {
+		p.tools[i].asks = m.PruneOver > 0
 	}
 	slices.SortFunc(p.tools, func(a, b planned) int { return strings.Compare(a.name, b.name) })
 	return p
@@ -299,8 +313,12 @@ func single(t planned, l level) Exposed {
 	if len(t.actions[0].Def.Description) == 0 && description == "" {
 		description = strings.Join(splitName(d.Name), " ")
 	}
-	return Exposed{Name: t.name, Description: description, InputSchema: objectSchema(params, required),
-		Annotations: d.Annotations, Actions: []Action{a}, Why: t.why}
+	e := Exposed{Name: t.name, Description: description, Annotations: d.Annotations, Actions: []Action{a}, Why: t.why}
+	if t.asks {
+		params, e.asks = withFocus(params)
+	}
+	e.InputSchema = objectSchema(params, required)
+	return e
 }
 
 func orElse(a, b string) string {

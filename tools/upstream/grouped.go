@@ -34,8 +34,12 @@ func grouped(t planned, l level) Exposed {
 		action["description"] = text
 	}
 	params := append([]param{{"action", action}}, g.params...)
-	return Exposed{Name: t.name, Description: description, InputSchema: objectSchema(params, g.required()),
-		Annotations: hints(t.actions), Actions: g.actions, Why: t.why}
+	e := Exposed{Name: t.name, Description: description, Annotations: hints(t.actions), Actions: g.actions, Why: t.why}
+	if t.asks {
+		params, e.asks = withFocus(params)
+	}
+	e.InputSchema = objectSchema(params, g.required())
+	return e
 }
 
 // grouping is the union of the parameters of several actions.

@@ -110,10 +110,7 @@ func RawTokens(tools []Definition, tokens func(string) int) int {
 
 // Frozen is the grouping of a server as a mapping, to be kept by --freeze.
 func Frozen(s Server) Mapping {
-	m := Mapping{Namespace: s.Name}
-	if s.Mapping != nil {
-		m = *s.Mapping
-	}
+	m := s.mapping()
 	if len(m.Groups) == 0 {
 		m.Groups = AutoGroup(m.Namespace, s.Tools, m.routed()).Groups
 	}

@@ -13,11 +13,11 @@ import (
 // kept by --freeze, or made by [AutoGroup].
 type Mapping struct {
 	Namespace string            `json:"namespace"`
-	Groups    map[string]Group  `json:"groups,omitempty"` // by noun
-	Pin       []string          `json:"pin,omitempty"`    // tools that stay as they are, text and all
-	Hide      []string          `json:"hide,omitempty"`   // tools that are not exposed
-	Rename    map[string]string `json:"rename,omitempty"` // exposed name of a tool that stays on its own
-	PruneOver int               `json:"prune_over,omitempty"`
+	Groups    map[string]Group  `json:"groups,omitempty"`     // by noun
+	Pin       []string          `json:"pin,omitempty"`        // tools that stay as they are, text and all
+	Hide      []string          `json:"hide,omitempty"`       // tools that are not exposed
+	Rename    map[string]string `json:"rename,omitempty"`     // exposed name of a tool that stays on its own
+	PruneOver int               `json:"prune_over,omitempty"` // characters from which a result's text is pruned; 0: never
 }
 
 // Group is one exposed tool: either a single upstream tool without an action, or

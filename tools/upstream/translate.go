@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +17,7 @@ type Call struct {
 	Def       *Definition
 	Action    string // "" when the exposed tool has none
 	Arguments map[string]any
+	Question  string // what the model needs of the result, for pruning it
 }
 
 // helpAction asks for the full descriptions and schemas of a tool's actions.
@@ -26,6 +28,7 @@ const helpAction = "help"
 // says what is wrong and shows the action's usage. Help is the text that answers
 // action=help. Exactly one of the three results is set.
 func (e *Exposed) Translate(args map[string]any) (call *Call, help, refusal string) {
+	question, args := e.takeFocus(args)
 	action, refusal := e.pick(args)
 	if refusal != "" {
 		if given, ok := args["action"].(string); ok && e.isHelp(given) {
@@ -54,7 +57,9 @@ func (e *Exposed) Translate(args map[string]any) (call *Call, help, refusal stri
 	if refusal := action.check(e, translated); refusal != "" {
 		return nil, "", refusal
 	}
-	return &Call{Def: action.Def, Action: action.Name, Arguments: translated}, "", ""
+	call = &Call{Def: action.Def, Action: action.Name, Arguments: translated, Question: question}
+	call.Question = cmp.Or(call.Question, call.about())
+	return call, "", ""
 }
 
 // pick finds the action that the arguments name.

@@ -259,6 +259,32 @@ func TestAMappingRoutes(t *testing.T) {
 		"make":{"tool":"manage","set":{"action":"create"},"params":["name","size"],"require":["name"]}}}`, string(again))
 }
 
+func TestAMappingWithoutANamespaceKeepsTheServersName(t *testing.T) {
+	list := Expose(Server{Name: "library", Tools: library(t), Mapping: &Mapping{Hide: []string{"add_book"}}}, Grouped, options)
+	require.Len(t, list, 2)
+	assert.NotContains(t, find(t, list, "library_book").actionNames(), "add")
+}
+
+func TestAServerWhoseResultsArePrunedIsAskedAQuestion(t *testing.T) {
+	for _, mode := range []Mode{Grouped, Trimmed} {
+		list := Build([]Server{{Name: "library", Tools: library(t), Mapping: &Mapping{PruneOver: 1000}}}, mode, options)
+		for i := range list.Tools {
+			assert.Contains(t, string(list.Tools[i].InputSchema), FocusParam)
+		}
+	}
+	book := find(t, Expose(Server{Name: "library", Tools: library(t), Mapping: &Mapping{PruneOver: 1000}}, Grouped, options), "library_book")
+	call, _, refusal := book.Translate(map[string]any{"action": "get", "isbn": "1", FocusParam: " who wrote it? "})
+	require.Empty(t, refusal)
+	assert.Equal(t, "who wrote it?", call.Question)
+	assert.Equal(t, map[string]any{"isbn": "1"}, call.Arguments)
+	call, _, _ = book.Translate(map[string]any{"action": "get", "isbn": "1"})
+	assert.Equal(t, "get book 1", call.Question)
+	own := parse(t, "own", tool("ask", "Asks.", `{"type":"object","properties":{"context_focus_question":{"type":"integer"}}}`))
+	call, _, refusal = Expose(Server{Name: "own", Tools: own, Mapping: &Mapping{PruneOver: 1}}, Trimmed, options)[0].Translate(map[string]any{FocusParam: json.Number("3")})
+	require.Empty(t, refusal)
+	assert.Equal(t, json.Number("3"), call.Arguments[FocusParam], "a parameter of the server's own stays its own")
+}
+
 func TestAFrozenGroupingStays(t *testing.T) {
 	tools := library(t)
 	frozen := Frozen(Server{Name: "library", Tools: tools})
@@ -286,7 +312,7 @@ func TestNamesOfSeveralServersStayApart(t *testing.T) {
 // list gives the same bytes, and a call that is valid upstream is valid as exposed
 // and arrives as it was.
 func TestRandomLists(t *testing.T) {
-	for seed := range int64(60) {
+	for seed := range int64(40) {
 		r := rand.New(rand.NewSource(seed))
 		tools := parse(t, "rnd", randomTools(r)...)
 		for _, mode := range []Mode{Grouped, Trimmed} {
@@ -319,6 +345,10 @@ func checkForm(t *testing.T, e *Exposed, mode Mode) {
 		require.LessOrEqual(t, len(e.Name), maxName)
 	}
 	require.True(t, validName(e.Name, 64), e.Name)
+	var top map[string]any
+	require.NoError(t, json.Unmarshal(e.InputSchema, &top))
+	require.Equal(t, "object", top["type"])
+	require.Subset(t, []string{"type", "properties", "required"}, slices.Collect(maps.Keys(top)))
 	var schema struct {
 		Properties map[string]map[string]any
 	}
@@ -397,6 +427,25 @@ func randomSchema(r *rand.Rand) map[string]any {
 	schema := map[string]any{"type": "object", "properties": properties, "required": required}
 	if r.Intn(2) == 0 {
 		schema["additionalProperties"] = false
+	}
+	return oddly(r, schema, properties)
+}
+
+// oddly writes a schema in one of the other ways that servers do.
+func oddly(r *rand.Rand, schema, properties map[string]any) map[string]any {
+	switch r.Intn(8) {
+	case 0: // a property by reference
+		schema["$defs"] = map[string]any{"shared": randomProperty(r, 1)}
+		properties["shared"] = map[string]any{"$ref": "#/$defs/shared"}
+	case 1: // one that refers to itself
+		schema["$defs"] = map[string]any{"node": map[string]any{"type": "object", "properties": map[string]any{"next": map[string]any{"$ref": "#/$defs/node"}}}}
+		properties["node"] = map[string]any{"$ref": "#/$defs/node"}
+	case 2: // alternatives at the top
+		return map[string]any{"oneOf": []any{schema}}
+	case 3:
+		return map[string]any{"type": "object", "allOf": []any{schema}}
+	case 4:
+		delete(schema, "type")
 	}
 	return schema
 }

@@ -32,6 +32,7 @@ type Options struct {
 
 	// List is what a client is offered; nil: the tools of the toolsets.
 	List     func(client string) []tools.Tool
+	Recovers bool                                          // recover_text stands beside List
 	Instruct func(client string) string                    // instructions that go with List
 	Notified func(client *mcpserver.Caller, method string) // takes clients' notifications; nil: nobody does
 
@@ -72,7 +73,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 	}
 	addTelemetry(pipeline, o)
 	return mcpserver.New(mcpserver.Config{
-		Pipeline: pipeline, List: o.List, Version: o.Version, Result: o.Settings.Result,
+		Pipeline: pipeline, List: listOf(o, store), Version: o.Version, Result: o.Settings.Result,
 		AlwaysLoad: o.Settings.AlwaysLoad, MaxCalls: o.Settings.MaxCalls, MaxEach: o.MaxEach,
 		InvalidParams: o.Settings.InvalidParams, Instructions: instructions(o),
 		Instruct: o.Instruct, Notified: o.Notified,
@@ -97,6 +98,22 @@ func instructions(o Options) string {
 		return tools.Instructions
 	}
 	return ""
+}
+
+// listOf is the list that a client is offered, with the way back to what was pruned;
+// nil where it is that of the toolsets. A tool of the list that has the name wins.
+func listOf(o Options, store *recovery.Store) func(client string) []tools.Tool {
+	if o.List == nil || !o.Recovers {
+		return o.List
+	}
+	back := texttools.Recover(service.New(service.Settings{Store: store, Version: o.Version}))
+	return func(client string) []tools.Tool {
+		list := o.List(client)
+		if slices.ContainsFunc(list, func(t tools.Tool) bool { return t.Name == back[0].Name }) {
+			return list
+		}
+		return append(list, back...)
+	}
 }
 
 // toolsOf lists the tools of the toolsets that are on.

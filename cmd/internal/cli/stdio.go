@@ -85,6 +85,7 @@ type offered struct {
 	list     func(client string) []tools.Tool
 	instruct func(client string) string
 	notified func(client *mcpserver.Caller, method string)
+	prunes   bool                 // some of its results, by the embedded pruner if no other is set
 	tell     func(changed func()) // where to send word of a change
 	close    func()
 }
@@ -94,7 +95,22 @@ func (o *offered) in(options *assemble.Options) {
 	if o != nil {
 		options.List, options.Instruct, options.Notified = o.list, o.instruct, o.notified
 		options.Settings.AlwaysLoad = false // a client that defers tools goes on deferring them
+		options.Recovers = o.prunes
+		if o.prunes && !namesPruner(options.Env) {
+			options.Settings.PrunerURL = settings.Embedded
+		}
 	}
+}
+
+// namesPruner says whether the environment says which pruner to use.
+func namesPruner(env []string) bool {
+	lookup := settings.FromEnv(env)
+	for _, name := range []string{"PRUNER_URL", "JEEVES_PRUNER_ENDPOINT"} {
+		if value, set := lookup(name); set && value != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // servedBy tells the server when the list changes, until the returned func is called.

@@ -175,6 +175,9 @@ func (f *fake) call(m fakeMessage) {
 	case id == "13": // an error that shows a secret
 		fmt.Fprintln(os.Stderr, "the token is", os.Getenv("SECRET_TOKEN"))
 		f.result(m.ID, fmt.Sprintf(`{"content":[{"type":"text","text":"bad token %s"}],"isError":true}`, os.Getenv("SECRET_TOKEN")))
+	case id == "14": // a long log
+		log := strings.Repeat("INFO request served in 3 ms\\n", 300) + "ERROR payment of order 77 was refused: card expired\\n" + strings.Repeat("INFO request served in 4 ms\\n", 300)
+		f.result(m.ID, `{"content":[{"type":"text","text":"`+log+`","annotations":{"priority":1}},{"type":"resource_link","uri":"x://y","name":"y"}],"structuredContent":{"log":"`+log+`"}}`)
 	case id == "9": // large
 		f.result(m.ID, `{"content":[{"type":"text","text":"`+strings.Repeat("x", 30<<20)+`"}]}`)
 	}

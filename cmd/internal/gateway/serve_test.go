@@ -101,6 +101,42 @@ func TestTheGatewayServes(t *testing.T) {
 	assert.Contains(t, c.result(callOf(5, "shop_item", `{"action":"gett","id":1}`)), `did you mean \"get\"?`)
 }
 
+// TestLongResultsArePruned: where the mapping asks for it, a long text is pruned to the
+// question, what is beside it stays, and recover_text brings back what was left out.
+func TestLongResultsArePruned(t *testing.T) {
+	mapping := filepath.Join(t.TempDir(), "map.json")
+	require.NoError(t, os.WriteFile(mapping, []byte(`{"servers":{"shop":{"prune_over":2000}}}`), 0o600))
+	c := converse(t, "--map", mapping)
+	c.result(hello("some-client", "{}"))
+	list := c.result(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	assert.Contains(t, list, `"context_focus_question"`)
+	assert.Contains(t, list, `"recover_text"`)
+	var result struct {
+		Content []struct {
+			Type, Text  string
+			Annotations map[string]int
+		}
+		StructuredContent any
+		Meta              map[string]json.RawMessage `json:"_meta"`
+	}
+	question := `"context_focus_question":"why was the payment of order 77 refused?"`
+	require.NoError(t, json.Unmarshal([]byte(c.result(callOf(3, "shop_item", `{"action":"get","id":14,`+question+`}`))), &result))
+	require.Len(t, result.Content, 3)
+	text := result.Content[0].Text
+	assert.Contains(t, text, "ERROR payment of order 77 was refused: card expired")
+	assert.Less(t, len(text), 4000)
+	assert.NotContains(t, text, "file_path=")
+	assert.Equal(t, 1, result.Content[0].Annotations["priority"])
+	assert.Equal(t, "resource_link", result.Content[1].Type)
+	assert.Nil(t, result.StructuredContent)
+	id := string(result.Meta["jeeves/prune_id"])
+	assert.Contains(t, result.Content[2].Text, strings.Trim(id, `"`))
+	whole := c.result(callOf(4, "recover_text", `{"prune_id":`+id+`,"ranges":[{"start_line":601,"end_line":601}],"include_line_numbers":false}`))
+	assert.Contains(t, whole, "INFO request served in 4 ms")
+	short := c.result(callOf(5, "shop_item", `{"action":"get","id":1,`+question+`}`))
+	assert.Equal(t, `{"content":[{"type":"text","text":"get_item{\"id\":1}"}]}`, short, "a short result passes as it is")
+}
+
 func TestAServersQuestionReachesTheClient(t *testing.T) {
 	c := converse(t)
 	c.result(hello("some-client", `{"sampling":{}}`))

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/client/transport"
 
@@ -24,7 +27,7 @@ func (g *Gateway) Tools(client string) []tools.Tool {
 			ReadOnly: e.Annotations.ReadOnly != nil && *e.Annotations.ReadOnly,
 			Listed:   listed(e),
 			Check: func(args map[string]any) (tools.Call, []tools.Issue) {
-				return call{gateway: g, exposed: e, args: args}, nil
+				return &call{gateway: g, exposed: e, args: args}, nil
 			},
 		}
 	}
@@ -45,16 +48,18 @@ func listed(e *upstream.Exposed) map[string]json.RawMessage {
 
 // call is one call of an exposed tool.
 type call struct {
-	gateway *Gateway
-	exposed *upstream.Exposed
-	args    map[string]any
+	gateway  *Gateway
+	exposed  *upstream.Exposed
+	args     map[string]any
+	question string // what a result that is to be pruned is asked; "" until there is one
 }
 
-// FocusQuestion implements tools.Call: results pass through as they are.
-func (c call) FocusQuestion() string { return "" }
+// FocusQuestion implements tools.Call: only results that an operator wants pruned are
+// asked anything, and which those are is known when they are there.
+func (c *call) FocusQuestion() string { return c.question }
 
 // Run makes the upstream call.
-func (c call) Run(ctx context.Context) (tools.Output, error) {
+func (c *call) Run(ctx context.Context) (tools.Output, error) {
 	target, help, refusal := c.exposed.Translate(c.args)
 	switch {
 	case help != "":
@@ -76,7 +81,11 @@ func (c call) Run(ctx context.Context) (tools.Output, error) {
 	case result.Error != nil:
 		return nil, refused(s.config, result)
 	}
-	return passed(s.config, result.Result)
+	out, err := passed(s.config, result.Result)
+	if over := c.gateway.options.Maps[s.config.Name].PruneOver; err == nil && over > 0 && out.prunable(over) {
+		c.question = target.Question
+	}
+	return out, err
 }
 
 // unavailable is the error of a server that is not there: it names the server and
@@ -96,7 +105,7 @@ func refused(c ServerConfig, result *transport.JSONRPCResponse) *tools.Error {
 }
 
 // passed is an upstream's result, which is not touched.
-func passed(c ServerConfig, raw json.RawMessage) (tools.Output, error) {
+func passed(c ServerConfig, raw json.RawMessage) (answer, error) {
 	var result struct {
 		Content    []json.RawMessage          `json:"content"`
 		Structured json.RawMessage            `json:"structuredContent"`
@@ -104,7 +113,7 @@ func passed(c ServerConfig, raw json.RawMessage) (tools.Output, error) {
 		IsError    bool                       `json:"isError"`
 	}
 	if err := json.Unmarshal(raw, &result); err != nil {
-		return nil, &tools.Error{Code: "upstream_error", Message: fmt.Sprintf("the MCP server %s sent a result that is none: %v", c.Name, err)}
+		return answer{}, &tools.Error{Code: "upstream_error", Message: fmt.Sprintf("the MCP server %s sent something that is no result: %v", c.Name, err)}
 	}
 	o := &tools.Opaque{Content: result.Content, Structured: result.Structured, Meta: result.Meta, IsError: result.IsError}
 	if o.Content == nil {
@@ -112,7 +121,7 @@ func passed(c ServerConfig, raw json.RawMessage) (tools.Output, error) {
 	}
 	text := textOf(result.Content)
 	if result.IsError {
-		return nil, &tools.Error{Code: "upstream_error", Message: cutText(withoutSecrets(text, c)), Opaque: o}
+		return answer{}, &tools.Error{Code: "upstream_error", Message: cutText(withoutSecrets(text, c)), Opaque: o}
 	}
 	return answer{text: text, opaque: o}, nil
 }
@@ -121,14 +130,17 @@ func passed(c ServerConfig, raw json.RawMessage) (tools.Output, error) {
 func textOf(blocks []json.RawMessage) string {
 	var texts []string
 	for _, raw := range blocks {
-		var block struct {
-			Type, Text string
-		}
-		if json.Unmarshal(raw, &block) == nil && block.Type == "text" {
-			texts = append(texts, block.Text)
+		if text, ok := blockText(raw); ok {
+			texts = append(texts, text)
 		}
 	}
 	return strings.Join(texts, "\n")
+}
+
+func blockText(raw json.RawMessage) (string, bool) {
+	var block struct{ Type, Text string }
+	ok := json.Unmarshal(raw, &block) == nil && block.Type == "text"
+	return block.Text, ok
 }
 
 // maxMessage bounds the error text that goes to the log and the trace.
@@ -147,9 +159,80 @@ type answer struct {
 	opaque *tools.Opaque
 }
 
-func (a answer) Code() string                       { return a.text }
-func (a answer) Source() tools.Source               { return tools.Source{} }
-func (a answer) Text() string                       { return a.text }
-func (a answer) Structured(any) any                 { return nil }
-func (a answer) Opaque() *tools.Opaque              { return a.opaque }
-func (a answer) Prune(string) (tools.Output, error) { return nil, errors.New("is not pruned") }
+func (a answer) Code() string          { return a.text }
+func (a answer) Source() tools.Source  { return tools.Source{} }
+func (a answer) Text() string          { return a.text }
+func (a answer) Structured(any) any    { return nil }
+func (a answer) Opaque() *tools.Opaque { return a.opaque }
+
+// prunable says whether a result has one text and that is longer than over characters.
+func (a answer) prunable(over int) bool {
+	return utf8.RuneCountInString(a.text) > over && a.textBlock() >= 0
+}
+
+// textBlock is the place of the only text block; -1 when there is none or several.
+func (a answer) textBlock() int {
+	at := -1
+	if a.opaque == nil {
+		return at
+	}
+	for i, raw := range a.opaque.Content {
+		if _, ok := blockText(raw); !ok {
+			continue
+		}
+		if at >= 0 {
+			return -1
+		}
+		at = i
+	}
+	return at
+}
+
+// Prune puts a pruned text in the place of the text. structuredContent, which says the
+// same once more, goes.
+func (a answer) Prune(text string) (tools.Output, error) {
+	at := a.textBlock()
+	if at < 0 {
+		return nil, errors.New("it has no single text")
+	}
+	var block map[string]any
+	if err := json.Unmarshal(a.opaque.Content[at], &block); err != nil {
+		return nil, err
+	}
+	block["text"] = text
+	changed, err := json.Marshal(block)
+	if err != nil {
+		return nil, err
+	}
+	pruned := *a.opaque
+	pruned.Content, pruned.Structured = slices.Clone(a.opaque.Content), nil
+	pruned.Content[at] = changed
+	return answer{text, &pruned}, nil
+}
+
+// readBack is how a pruned text says that its rest is read. A gateway has recover_text
+// instead of read.
+var readBack = regexp.MustCompile(`\bread file_path=(prn_\w+) start_line=(\d+) end_line=(\d+)`)
+
+// WithOriginal says how the whole text is had.
+func (a answer) WithOriginal(id string) tools.Output {
+	text := readBack.ReplaceAllString(a.text, "recover_text prune_id=$1 ranges=[{start_line:$2,end_line:$3}]")
+	told, err := a.Prune(text)
+	note, failed := json.Marshal(map[string]string{"type": "text", "text": "[recover_text prune_id=" + id + " shows what is left out]"})
+	if err != nil || failed != nil { // neither happens to what was pruned before
+		return a
+	}
+	noted := told.(answer)
+	noted.opaque.Content = append(noted.opaque.Content, note)
+	return noted
+}
+
+// Prunes says whether results of some server are pruned.
+func (g *Gateway) Prunes() bool {
+	for _, m := range g.options.Maps {
+		if m.PruneOver > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -21,10 +21,16 @@ const pageBytes = 200_000
 
 // New returns prune_text and recover_text over a service.
 func New(s *service.Service) []tools.Tool {
-	return list(map[string]tools.Builder{
+	return append(list(map[string]tools.Builder{
 		"prune_text": func(args map[string]any) (tools.Call, []tools.Issue) {
 			return pruneCall{service: s, args: pruneArgs(args)}, nil
 		},
+	}), Recover(s)...)
+}
+
+// Recover returns recover_text alone.
+func Recover(s *service.Service) []tools.Tool {
+	return list(map[string]tools.Builder{
 		"recover_text": func(args map[string]any) (tools.Call, []tools.Issue) {
 			a, issues := recoverArgs(args)
 			return recoverCall{service: s, args: a}, issues
