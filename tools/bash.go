@@ -138,7 +138,7 @@ func (c *bashCall) Run(ctx context.Context) (Output, error) {
 // shell runs the command with bash, or with sh where there is no bash.
 func (c *bashCall) shell(ctx context.Context, p process.Process) (int, error) {
 	var missing error
-	for _, name := range []string{"bash", "sh"} {
+	for _, name := range shells {
 		path, err := c.base.LookPath(name)
 		if err != nil {
 			missing = process.NotInstalled(name)
@@ -174,7 +174,7 @@ const pathVariable = "MCP_PRUNER_PATH="
 
 func (c *bashCall) failed(err error, out *bashOutput) *Error {
 	if !errors.Is(err, process.ErrTimeout) {
-		return &Error{Code: "spawn_error", Message: "cannot start a shell: " + files.PlainReason(err)}
+		return &Error{Code: "spawn_error", Message: "cannot start a shell: " + files.PlainReason(err) + shellAdvice()}
 	}
 	e := out.failure("timeout", fmt.Sprintf("command was killed after %d ms", c.timeout))
 	e.TimeoutMS = c.timeout

@@ -110,7 +110,7 @@ var standardFolders = []string{"/usr/local/bin", "/usr/bin", "/bin", "/opt/homeb
 // lookPath finds a program; it looks into the standard folders too when there is no
 // PATH.
 func lookPath(name string) (string, error) {
-	path, err := exec.LookPath(name)
+	path, err := findProgram(name)
 	if err == nil || os.Getenv("PATH") != "" {
 		return path, err
 	}

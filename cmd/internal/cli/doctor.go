@@ -18,6 +18,7 @@ import (
 	"mcp-pruner/fsm/trace"
 	"mcp-pruner/pruneclient"
 	"mcp-pruner/pruneclient/recovery"
+	"mcp-pruner/tools"
 )
 
 // finding is one line of the doctor's report.
@@ -151,10 +152,8 @@ func reason(err error) string {
 }
 
 func shell() finding {
-	for _, name := range []string{"bash", "sh"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return finding{what: "shell", found: path}
-		}
+	if path, err := tools.FindShell(); err == nil {
+		return finding{what: "shell", found: path}
 	}
 	return finding{what: "shell", found: "neither bash nor sh is on PATH: the tool bash will fail", bad: true}
 }
