@@ -34,7 +34,7 @@ func passStops(stops chan os.Signal, kept *keeper.Kept, ended <-chan struct{}) {
 		case <-ended:
 			return
 		case s := <-stops:
-			kept.Relay(s)
+			kept.Forward(s)
 			unstopped = nil
 			if s == syscall.SIGTSTP {
 				stopSelf()
@@ -42,7 +42,7 @@ func passStops(stops chan os.Signal, kept *keeper.Kept, ended <-chan struct{}) {
 			}
 		case <-unstopped:
 			unstopped = nil
-			kept.Relay(syscall.SIGCONT)
+			kept.Forward(syscall.SIGCONT)
 		}
 	}
 }

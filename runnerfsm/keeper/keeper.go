@@ -16,8 +16,9 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
+
+	"mcp-pruner/tools/process"
 )
 
 // graceTold is how long a command that was asked to end may take, and then its
@@ -72,7 +73,7 @@ func Start(self []string, cmd *exec.Cmd) (*Kept, error) {
 	return k, nil
 }
 
-// Signal passes a signal on to the command's process group. The keeper gives it
+// Signal forwards a signal to the command's process group. The keeper gives it
 // a while to end and then ends it; a second signal is not waited for. When the
 // command has ended, output that is still to be taken is dropped.
 func (k *Kept) Signal(s os.Signal) {
@@ -85,8 +86,8 @@ func (k *Kept) Signal(s os.Signal) {
 	}
 }
 
-// Relay passes on a signal that asks for no end.
-func (k *Kept) Relay(s os.Signal) { _ = k.cmd.Process.Signal(s) }
+// Forward sends a signal that does not ask the command to end, such as SIGCONT.
+func (k *Kept) Forward(s os.Signal) { _ = k.cmd.Process.Signal(s) }
 
 // Kill ends the command and all it started at once.
 func (k *Kept) Kill() { k.Signal(killNow) }
@@ -110,7 +111,7 @@ func (k *Kept) Wait() int {
 	if k.cmd.ProcessState == nil {
 		return 1
 	}
-	return exitCode(k.cmd.ProcessState)
+	return process.ExitCode(k.cmd.ProcessState)
 }
 
 // Grace is the argument that makes a keeper wait as long for a command that was
@@ -135,11 +136,4 @@ func takeGrace(argv []string, otherwise time.Duration) (time.Duration, []string)
 // to: by nohup, or by a shell that puts it into the background.
 func NotIgnored(signals ...os.Signal) []os.Signal {
 	return slices.DeleteFunc(signals, signal.Ignored)
-}
-
-func exitCode(state *os.ProcessState) int {
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return 128 + int(status.Signal())
-	}
-	return state.ExitCode()
 }

@@ -2,13 +2,9 @@
 
 package keeper
 
-import "syscall"
-
 // Without Linux' means a keeper ends the command's own process group, and what
 // left that group has to notice the end of its standard input.
 
 func adoptOrphans() {}
-
-func dieWithParent(*syscall.SysProcAttr) {}
 
 func below(int) []int { return nil }

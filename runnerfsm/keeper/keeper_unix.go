@@ -8,9 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"runtime"
 	"syscall"
 	"time"
+
+	"mcp-pruner/tools/process"
 )
 
 // killNow asks a keeper to end its command by force. Nobody else sends it.
@@ -44,17 +45,19 @@ func Main(argv []string) int {
 	adoptOrphans()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	ended, err := start(cmd)
+	ownGroup(cmd)
+	process.DieWithParent(cmd.SysProcAttr)
+	ended, err := process.Start(cmd)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mcp-pruner:", err)
 		return CannotStart
 	}
-	go relay(stops, cmd.Process.Pid) // until this process ends
+	go forward(stops, cmd.Process.Pid) // until this process ends
 	attend(cmd.Process.Pid, told, ended, signals, lost)
 	sweep(cmd.Process.Pid)
 	<-ended
 	reap()
-	return exitCode(cmd.ProcessState)
+	return process.ExitCode(cmd.ProcessState)
 }
 
 // IgnoreQuit ignores SIGQUIT where SIGINT is ignored, before signals are caught:
@@ -70,31 +73,11 @@ func EndSignals() []os.Signal {
 	return NotIgnored(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 }
 
-// relay passes on what stops the command and lets it go on.
-func relay(signals <-chan os.Signal, group int) {
+// forward sends SIGTSTP and SIGCONT on to the command's process group.
+func forward(signals <-chan os.Signal, group int) {
 	for s := range signals {
 		_ = syscall.Kill(-group, s.(syscall.Signal))
 	}
-}
-
-// start starts the command from a thread that lives until the command ended: the
-// kernel takes the death of the starting thread for the death of the parent.
-func start(cmd *exec.Cmd) (<-chan struct{}, error) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	dieWithParent(cmd.SysProcAttr)
-	started := make(chan error)
-	ended := make(chan struct{})
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			_ = cmd.Wait()
-			close(ended)
-		}
-	}()
-	return ended, <-started
 }
 
 // runnerLost is closed when the runner's end of the lifeline is, which happens

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+
+	"mcp-pruner/tools/process"
 )
 
 // killNow ends the keeper, which is all that can be done here.
@@ -31,5 +33,5 @@ func Main(argv []string) int {
 		fmt.Fprintln(os.Stderr, "mcp-pruner:", err)
 		return CannotStart
 	}
-	return exitCode(cmd.ProcessState)
+	return process.ExitCode(cmd.ProcessState)
 }

@@ -41,6 +41,9 @@ func NotInstalled(name string) error {
 	return &SpawnError{fmt.Errorf("%s: %w", name, syscall.ENOENT)}
 }
 
+// Entry is one process of the system.
+type Entry struct{ PID, Parent, Group, Session int }
+
 // Process is one child to run. It has no terminal, its standard input is
 // Stdin or the null device, and its output goes to the writers chunk by chunk.
 type Process struct {
@@ -83,7 +86,7 @@ func (p Process) Run(parent context.Context) (int, error) {
 		return 0, &SpawnError{err}
 	}
 	cmd.Stdout, cmd.Stderr = out.write, errs.write
-	exited, err := start(cmd)
+	exited, err := Start(cmd)
 	if err != nil {
 		out.abandon()
 		errs.abandon()
@@ -114,13 +117,13 @@ func (p Process) Run(parent context.Context) (int, error) {
 	case errors.Is(context.Cause(ctx), ErrEnough):
 		return 0, ErrEnough
 	}
-	return exitCode(cmd.ProcessState), nil
+	return ExitCode(cmd.ProcessState), nil
 }
 
-// start starts a child from a thread that stays until the child ended: the kernel
+// Start starts a child from a thread that stays until the child ended: the kernel
 // takes the end of the starting thread for the end of the parent. The channel is
 // closed once the child's state is known.
-func start(cmd *exec.Cmd) (exited <-chan struct{}, err error) {
+func Start(cmd *exec.Cmd) (exited <-chan struct{}, err error) {
 	started, ended := make(chan error), make(chan struct{})
 	go func() {
 		runtime.LockOSThread()

@@ -14,7 +14,7 @@ import (
 // password finds no terminal and fails instead of waiting.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	dieWithUs(cmd.SysProcAttr)
+	DieWithParent(cmd.SysProcAttr)
 }
 
 func terminateGroup(leader int) { signalSession(leader, syscall.SIGTERM) }
@@ -33,8 +33,8 @@ func groupAlive(leader int) bool {
 	return syscall.Kill(-leader, 0) == nil || len(session(leader)) > 0
 }
 
-// exitCode is the code a shell would report: 128 + n for signal n.
-func exitCode(state *os.ProcessState) int {
+// ExitCode is the code a shell would report: 128 + n for signal n.
+func ExitCode(state *os.ProcessState) int {
 	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return 128 + int(ws.Signal())
 	}

@@ -22,7 +22,8 @@ func killGroup(leader int) {
 
 func groupAlive(int) bool { return false }
 
-func exitCode(state *os.ProcessState) int { return state.ExitCode() }
+// ExitCode is the code that the process returned.
+func ExitCode(state *os.ProcessState) int { return state.ExitCode() }
 
 func readNow(*os.File, []byte) int { return 0 }
 

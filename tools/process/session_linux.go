@@ -8,12 +8,23 @@ import (
 	"syscall"
 )
 
-// dieWithUs has the kernel kill a child when the thread that started it ends.
-func dieWithUs(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
+// DieWithParent has the kernel kill a child when the thread that started it ends.
+func DieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
 // session lists the living processes of a session that left the process group of
 // its leader, as what timeout(1) and shells with job control start does.
 func session(leader int) (pids []int) {
+	for _, l := range Living() {
+		if l.Session == leader && l.Group != leader {
+			pids = append(pids, l.PID)
+		}
+	}
+	return pids
+}
+
+// Living lists the processes of the system but those that wait to be collected. It is
+// empty on systems other than Linux.
+func Living() (all []Entry) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
 		stat, err := os.ReadFile(path)
@@ -25,12 +36,14 @@ func session(leader int) (pids []int) {
 		if len(fields) < 4 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
 			continue
 		}
-		group, _ := strconv.Atoi(string(fields[2]))
-		of, _ := strconv.Atoi(string(fields[3]))
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if err == nil && of == leader && group != leader {
-			pids = append(pids, pid)
+		if err != nil {
+			continue
 		}
+		parent, _ := strconv.Atoi(string(fields[1]))
+		group, _ := strconv.Atoi(string(fields[2]))
+		session, _ := strconv.Atoi(string(fields[3]))
+		all = append(all, Entry{pid, parent, group, session})
 	}
-	return pids
+	return all
 }

@@ -4,9 +4,12 @@ package process
 
 import "syscall"
 
-// dieWithUs does nothing: only Linux tells a child that its parent died. The
+// DieWithParent does nothing: only Linux tells a child that its parent died. The
 // watcher ends what was left.
-func dieWithUs(*syscall.SysProcAttr) {}
+func DieWithParent(*syscall.SysProcAttr) {}
 
 // session is not known here.
 func session(int) []int { return nil }
+
+// Living is not known here.
+func Living() []Entry { return nil }
