@@ -41,6 +41,9 @@ func receive(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 
 func validate(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	c.call, c.issues, c.advice = checkParams(c.offered(), c.request.Params)
+	if params, ok := c.request.Params.(map[string]any); ok {
+		c.arguments, _ = params["arguments"].(map[string]any)
+	}
 	c.request.Params = nil
 	if len(c.issues) > 0 {
 		logged := forLog(c.issues)
@@ -79,6 +82,9 @@ func execute(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 }
 
 func capture(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
+	if c.pipeline.Pruner != nil {
+		c.before = c.request.Session.remember(c)
+	}
 	return fsm.OutputCaptured, fsm.Facts{"raw_bytes": len(c.output.Code())}, nil
 }
 
@@ -163,6 +169,7 @@ func (c *Call) prune(ctx context.Context) (output tools.Output, bytes int, err e
 		Text: code, Question: c.call.FocusQuestion(), RecoveryID: id,
 		File: source.File, FirstLine: source.FirstLine, Command: source.Command, Grep: source.Grep,
 		Shown: c.shown(),
+		Tool: c.toolName, Args: c.arguments, Context: c.before,
 	})
 	if err != nil {
 		return nil, 0, err

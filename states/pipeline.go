@@ -61,17 +61,20 @@ type Call struct {
 	machine  *fsm.Machine
 	request  Request
 
-	toolName string // "" until params.name proved to be a string
-	call     tools.Call
-	issues   []Issue
-	advice   string       // of the issues in words
-	output   tools.Output // raw, then pruned
-	failure  *tools.Error
-	pruning  PruningMetadata
-	pruneID  string
-	repeat   bool
-	stuck    bool // the table has no way out; only a mutated table can do this
-	dropped  bool // nobody waits for the answer
+	toolName  string // "" until params.name proved to be a string
+	arguments map[string]any
+	before    []pruneclient.Event // what the session did before, most recent first
+
+	call    tools.Call
+	issues  []Issue
+	advice  string       // of the issues in words
+	output  tools.Output // raw, then pruned
+	failure *tools.Error
+	pruning PruningMetadata
+	pruneID string
+	repeat  bool
+	stuck   bool // the table has no way out; only a mutated table can do this
+	dropped bool // nobody waits for the answer
 
 	// For the observers.
 	sent     string       // the text answered

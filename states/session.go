@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"mcp-pruner/pruneclient"
+	"mcp-pruner/pruneclient/history"
 	"mcp-pruner/tools"
 )
 
@@ -13,10 +15,12 @@ import (
 const remembered = 256
 
 // Session is what the server remembers of one client: the calls whose output
-// was pruned, so that asking again can return what was cut.
+// was pruned, so that asking again can return what was cut, and what was asked and
+// returned before, which tells a pruner what the agent is after.
 type Session struct {
 	mu     sync.Mutex
 	pruned []asked
+	log    history.Log
 
 	introduced sync.Once
 	id         string
@@ -60,6 +64,20 @@ func (s *Session) again(call asked) bool {
 	return slices.ContainsFunc(s.pruned, func(earlier asked) bool {
 		return call.tool == earlier.tool && call.subject.Again(earlier.subject)
 	})
+}
+
+// remember returns what the session did before the call, most recent first, and adds
+// the call with its result.
+func (s *Session) remember(c *Call) []pruneclient.Event {
+	if s == nil {
+		return nil
+	}
+	call, question := history.ParseCall(c.toolName, c.arguments), c.call.FocusQuestion()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.log.Context()
+	s.log.Served(call, question, c.output.Code())
+	return before
 }
 
 func (s *Session) rememberPruned(call asked) {

@@ -98,6 +98,15 @@ func (l *Log) edit(c Call) {
 	l.add(session.Edit, clip(strings.Join(text, "\n"), maxEventText), c.File)
 }
 
+// Served takes a call of which only the question is known, as a server sees it, with what
+// it returned.
+func (l *Log) Served(c Call, question, text string) {
+	l.Turn()
+	l.Say(question)
+	l.Use(c)
+	l.Result(c, text)
+}
+
 // Result takes what a call returned, as the agent was shown it.
 func (l *Log) Result(c Call, text string) {
 	if c.Kind == Edit || c.Kind == Write || text == "" {
@@ -198,12 +207,13 @@ func stripped(text string) string {
 
 func content(text string) int { return len(words.FindAllString(text, 3)) }
 
-// clip keeps the beginning of a text, whole runes of it.
+// clip keeps the beginning of a text, whole runes of it, in memory of its own: the rest
+// of an output is not kept alive.
 func clip(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
 	}
-	return strings.ToValidUTF8(text[:bytes], "")
+	return strings.Clone(strings.ToValidUTF8(text[:bytes], ""))
 }
 
 // tail keeps the end of a text, from a word's beginning on.
@@ -211,7 +221,7 @@ func tail(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
 	}
-	text = strings.ToValidUTF8(text[len(text)-bytes:], "")
+	text = strings.Clone(strings.ToValidUTF8(text[len(text)-bytes:], ""))
 	if _, rest, ok := strings.Cut(text, " "); ok {
 		return rest
 	}

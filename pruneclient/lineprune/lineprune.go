@@ -40,6 +40,8 @@ type Options struct {
 	Marker func(Block) string
 
 	Explain bool // fill Result.Lines and Result.Terms
+
+	Weights *learned.Weights // of the learned ranking; nil: those that come with the program
 }
 
 func (o Options) choosing() choose.Options {
@@ -57,7 +59,7 @@ func Prune(ctx context.Context, text, question string, kind Kind, opts Options) 
 		return Result{}, err
 	}
 	if opts.weighs(len(s.Score)) {
-		s = s.Weighed(learned.Embedded())
+		s = s.Weighed(opts.weights())
 	}
 	return s.Choose(), ctx.Err()
 }

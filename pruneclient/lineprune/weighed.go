@@ -25,7 +25,7 @@ func (s Survey) Input() *learned.Input {
 		Lines: s.text.Doc.Lines, Tokens: s.text.Doc.Tokens, Relevant: s.relevance.Score, Kind: learnedKinds[s.Kind],
 		Question: s.text.Question.Text, Tool: call.Tool,
 		File: cmp.Or(s.opts.File, call.File()), Command: cmp.Or(s.opts.Command, call.Command()),
-		Pattern: call.Pattern(), FirstLine: call.FirstLine(), Events: call.Context,
+		Pattern: call.Pattern(), FirstLine: call.FirstLine(), Events: call.Context, Asked: call.Asked,
 	}
 }
 
@@ -37,6 +37,13 @@ var learnedKinds = map[Kind]learned.Kind{Code: learned.Code, Logs: learned.Logs,
 func (o Options) weighs(lines int) bool {
 	limited := o.LimitRatio || o.MaxPruneRatio > 0 || o.MinKeepLines > 0
 	return !limited && lines <= learned.MaxLines && len(o.Call.Args)+len(o.Call.Context) > 0
+}
+
+func (o Options) weights() *learned.Weights {
+	if o.Weights != nil {
+		return o.Weights
+	}
+	return learned.Embedded()
 }
 
 // tellsOfFailure says whether a log is asked for its failure and has one: the rules know

@@ -8,6 +8,7 @@ import (
 	"mcp-pruner/pruneclient"
 	"mcp-pruner/pruneclient/history"
 	"mcp-pruner/pruneclient/lineprune"
+	"mcp-pruner/pruneclient/lineprune/learned"
 	"mcp-pruner/pruneclient/lineprune/session"
 )
 
@@ -19,7 +20,8 @@ type Result struct {
 	Question string
 	Context  []pruneclient.Event // most recent first
 
-	Rules bool // rank by the rules alone, for comparison
+	Rules   bool             // rank by the rules alone, for comparison
+	Weights *learned.Weights // of the ranking; nil: those that come with the program
 }
 
 // Cut is what a pruner decided about a result.
@@ -37,7 +39,7 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 	kind := lineprune.Auto
 	opts := lineprune.Options{
 		Call:   session.Call{Tool: string(r.Call.Kind), Args: r.Args, Context: r.Context},
-		Marker: func(lineprune.Block) string { return gapMark },
+		Marker: func(lineprune.Block) string { return gapMark }, Weights: r.Weights,
 	}
 	if r.Rules {
 		opts.Call = session.Call{}

@@ -17,6 +17,7 @@ type Case struct {
 	Args      map[string]any
 	Question  string
 	Context   []pruneclient.Event // most recent first
+	Served    []pruneclient.Event // what our own server would know: its calls and their questions, no other words and no edits
 	Text      string              // without line numbers
 	FirstLine int                 // number of the text's first line in its file
 	Tokens    int
@@ -30,14 +31,19 @@ type Case struct {
 func Cases(ctx context.Context, s sessions.Session, each func(Case) error) error {
 	b := newBill(s, DefaultPrices)
 	needs := b.gold()
+	var served history.Log
 	return b.walk(func(index int, step sessions.Step, a asked) error {
 		r := b.results[index]
+		known := served.Context()
+		if prunable(r.kind) && r.kind != history.Other {
+			served.Served(r.parsed, a.question, step.Out)
+		}
 		body := fresh.NewBody(r.kind, step.Out)
 		if r.kind == history.Other || !prunable(r.kind) || len(body.Lines) < 60 && len(step.Out) < 4000 {
 			return ctx.Err()
 		}
 		c := Case{
-			Step: r.step, Call: r.parsed, Args: step.Args, Question: a.question, Context: a.context, Text: body.Code(),
+			Step: r.step, Call: r.parsed, Args: step.Args, Question: a.question, Context: a.context, Served: known, Text: body.Code(),
 			FirstLine: body.First, Tokens: r.tokens, Weight: r.weight, Decision: a.decision,
 		}
 		for _, n := range needs[index] {

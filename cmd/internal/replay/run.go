@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mcp-pruner/cmd/internal/sessions"
+	"mcp-pruner/pruneclient/lineprune/learned"
 )
 
 // Settings of a replay.
@@ -21,6 +22,10 @@ type Settings struct {
 	Without  Ablation          // what the pruner has to do without; "" is nothing
 	Explain  string            // the session to explain: its id or the beginning of it
 	Progress func(done string) // is told about each session; nil: nobody is
+
+	// Weights of the ranking for a session, to judge it by weights that were learned
+	// without it; nil: those that come with the program.
+	Weights func(session string) *learned.Weights
 }
 
 // figures is one session, computed.
@@ -99,7 +104,7 @@ func compute(ctx context.Context, one sessions.Session, s Settings) (*figures, e
 	f := &figures{trial: &trial{bill: b}, outcomes: map[Policy]Outcome{}}
 	prunes := slices.ContainsFunc(s.Policies, func(p Policy) bool { return p != GC })
 	if prunes {
-		t, err := try(ctx, b, s.Without)
+		t, err := try(ctx, b, s)
 		if err != nil {
 			return nil, err
 		}

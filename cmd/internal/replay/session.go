@@ -7,6 +7,7 @@ import (
 	"mcp-pruner/cmd/internal/sessions"
 	"mcp-pruner/pruneclient"
 	"mcp-pruner/pruneclient/history"
+	"mcp-pruner/pruneclient/lineprune/learned"
 )
 
 // asked is what a session knew when it made a call.
@@ -35,6 +36,7 @@ type trial struct {
 	needs    [][]need
 	attempts map[int]attempt // by result
 	without  Ablation
+	weights  *learned.Weights // nil: those that come with the program
 }
 
 // exampleWay has the length of a real one.
@@ -83,8 +85,11 @@ func (b *bill) walk(each func(index int, step sessions.Step, a asked) error) err
 }
 
 // try runs the pruner over a session, as the hook would have when it happened.
-func try(ctx context.Context, b *bill, without Ablation) (*trial, error) {
-	t := &trial{bill: b, needs: b.gold(), attempts: map[int]attempt{}, without: without}
+func try(ctx context.Context, b *bill, s Settings) (*trial, error) {
+	t := &trial{bill: b, needs: b.gold(), attempts: map[int]attempt{}, without: s.Without}
+	if s.Weights != nil {
+		t.weights = s.Weights(b.session.ID)
+	}
 	err := b.walk(func(index int, step sessions.Step, a asked) error { return t.result(ctx, index, step, a) })
 	return t, err
 }
@@ -97,7 +102,10 @@ func (t *trial) result(ctx context.Context, index int, step sessions.Step, a ask
 	got := attempt{result: index, question: a.question, decision: a.decision, body: fresh.NewBody(r.kind, step.Out)}
 	t.ablate(&got, &a, r)
 	if got.decision.Prune {
-		got.cut, got.err = fresh.Prune(ctx, fresh.Result{Call: r.parsed, Args: step.Args, Body: got.body, Question: a.question, Context: a.context, Rules: t.without == Learning})
+		got.cut, got.err = fresh.Prune(ctx, fresh.Result{
+			Call: r.parsed, Args: step.Args, Body: got.body, Question: a.question, Context: a.context,
+			Rules: t.without == Learning, Weights: t.weights,
+		})
 	}
 	if t.without == Relevance {
 		got.cut = shuffled(got.cut, index)

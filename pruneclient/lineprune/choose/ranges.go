@@ -35,7 +35,7 @@ func (p *chooser) decideRanges(ranking learned.Ranking) (keep []cause, warnings 
 		return p.ranges(ranking), nil
 	case p.Doc.Total < tuning.ShortText:
 		return p.everything(), []string{TooShort}
-	case !ranking.Informed() && p.confidence < tuning.CallConfidence:
+	case (ranking.Asked() || !ranking.Informed()) && p.confidence < tuning.CallConfidence:
 		return p.everything(), []string{LowConfidence}
 	}
 	if keep = p.ranges(ranking); !p.gains(keep) {

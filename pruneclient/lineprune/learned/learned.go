@@ -19,6 +19,7 @@ type Input struct {
 	Pattern   string          // what was searched for
 	FirstLine int             // number of the first line in File; 0 and 1 are the same
 	Events    []session.Event // most recent first
+	Asked     bool            // the question was written for this text
 }
 
 // Kind is what the rules take the text for.

@@ -69,6 +69,9 @@ func (w *Weights) Rank(in *Input) Ranking {
 // Informed says whether the session was known.
 func (r Ranking) Informed() bool { return len(r.in.Events) > 0 }
 
+// Asked says whether the question was written for this text.
+func (r Ranking) Asked() bool { return r.in.Asked }
+
 // Plan prepares a choice in which every omitted range costs a marker.
 func (r Ranking) Plan(marker int) *Plan {
 	return &Plan{Gain: gainOf(r.in, r.Scores), Tokens: r.in.Tokens, Marker: int32(marker)}

@@ -3,6 +3,8 @@
 // before. A pruner may use it; an empty value is always valid.
 package session
 
+import "encoding/json"
+
 // Kind is the kind of an Event.
 type Kind string
 
@@ -27,6 +29,8 @@ type Call struct {
 	Tool    string         // name of the tool
 	Args    map[string]any // its arguments, as decoded from JSON
 	Context []Event        // most recent first
+
+	Asked bool // the question was written for this text, not taken from what the agent said
 }
 
 // File is the path of the one file the call reads, or "". A search has a path, too, but
@@ -62,6 +66,11 @@ func (c Call) FirstLine() int {
 			return int(max(min(n, maxLine), 0))
 		case int:
 			return max(min(n, maxLine), 0)
+		case json.Number:
+			line, err := n.Int64()
+			if err == nil {
+				return int(max(min(line, maxLine), 0))
+			}
 		}
 	}
 	return 0

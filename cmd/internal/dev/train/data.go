@@ -92,19 +92,19 @@ func readCases(name string, each func(benchCase)) error {
 
 // loadSessions finds the lines that sessions used later, by replay's rules, and what
 // was known at every step: by collection, session and step.
-func loadSessions(ctx context.Context, dir string) ([]*example, map[string][]session.Event, error) {
+func loadSessions(ctx context.Context, dir string) ([]*example, map[string]known, error) {
 	var out []*example
-	contexts := map[string][]session.Event{}
+	contexts := map[string]known{}
 	files, err := sessions.Files([]string{dir})
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".jsonl.gz")
 		err = errors.Join(err, sessions.ReadFile(ctx, file, func(s sessions.Session) error {
 			return replay.Cases(ctx, s, func(c replay.Case) error {
-				contexts[stepKey(name, s.ID, c.Step)] = c.Context
+				contexts[stepKey(name, s.ID, c.Step)] = known{c.Context, c.Served}
 				if len(c.Gold) > 0 && c.Question != "" {
 					out = append(out, &example{
 						question: c.Question, text: c.Text, task: string(c.Call.Kind), gold: c.Gold, weight: 1,
-						call:  session.Call{Tool: c.Call.Tool, Args: c.Args, Context: c.Context},
+						call: session.Call{Tool: c.Call.Tool, Args: c.Args, Context: c.Context}, served: c.Served,
 						group: s.ID, repo: repoOf(name, s.ID),
 					})
 				}
@@ -114,6 +114,10 @@ func loadSessions(ctx context.Context, dir string) ([]*example, map[string][]ses
 	}
 	return out, contexts, err
 }
+
+// known is what was known of a session at one step: to one who sees all of it, and to our
+// own server.
+type known struct{ all, served []session.Event }
 
 func stepKey(collection, session string, step int) string {
 	return fmt.Sprintf("%s/%s/%d", collection, session, step)
@@ -132,13 +136,14 @@ func repoOf(collection, id string) string {
 	return owner + "/" + name
 }
 
-func loadSessionBench(name string, contexts map[string][]session.Event) ([]*example, error) {
+func loadSessionBench(name string, contexts map[string]known) ([]*example, error) {
 	var out []*example
 	err := readCases(name, func(c benchCase) {
 		collection := collections[c.Source]
+		before := contexts[stepKey(collection, c.Session, c.Step)]
 		out = append(out, &example{
 			question: c.Question, text: c.Text, kind: c.Type, task: c.Task, gold: c.Gold, weight: 1, test: true,
-			call:  session.Call{Tool: c.Tool, Args: c.Args, Context: contexts[stepKey(collection, c.Session, c.Step)]},
+			call: session.Call{Tool: c.Tool, Args: c.Args, Context: before.all}, served: before.served,
 			group: c.Session, repo: repoOf(collection, c.Session),
 		})
 	})
@@ -166,7 +171,7 @@ func loadPruneBench(dir string) ([]*example, error) {
 			}
 		}
 		out = append(out, &example{
-			question: c.Question, text: c.Text, kind: c.Type, task: c.Task, gold: c.Gold, call: call,
+			question: c.Question, text: c.Text, kind: c.Type, task: c.Task, gold: c.Gold, call: call, served: call.Context,
 			group: c.Repo, repo: c.Repo, weight: pruneWeight, test: true,
 		})
 	}

@@ -15,10 +15,11 @@ import (
 type example struct {
 	question string
 	text     string
-	kind     lineprune.Kind // auto if not known
-	task     string         // read, bash, grep, or prunebench's kind of question
-	gold     []int          // 1-based
-	call     session.Call   // its Context is nil where the session is not at hand
+	kind     lineprune.Kind  // auto if not known
+	task     string          // read, bash, grep, or prunebench's kind of question
+	gold     []int           // 1-based
+	call     session.Call    // its Context is nil where the session is not at hand
+	served   []session.Event // what our own server would know of the session
 
 	group  string  // what folds keep together: a session, or a repository
 	repo   string  // of the text
@@ -32,13 +33,17 @@ type view int
 const (
 	alone    view = iota // the question and the call
 	informed             // and what the session did before
+	served               // and what our own server saw of that
 )
 
 // call is what is known under a view.
 func (e *example) known(v view) session.Call {
 	call := e.call
-	if v == alone {
+	switch v {
+	case alone:
 		call.Context = nil
+	case served:
+		call.Context = e.served
 	}
 	return call
 }

@@ -1,0 +1,56 @@
+// Package folds says which sessions of the fixtures are kept apart together, so that
+// nothing is judged by weights that have seen it. The division imitates the half that is
+// kept back: later sessions of one project, and other repositories.
+package folds
+
+import (
+	"strings"
+	"time"
+)
+
+// Count is the number of folds.
+const Count = 4
+
+// Of is the fold of a session. Sessions whose id begins with a date are divided by time,
+// those of a benchmark, called owner__name-number, by repository. Sessions whose id is a
+// UUID are later than all dated ones and are the last fold; others are spread.
+func Of(id string) int {
+	if owner, rest, ok := strings.Cut(id, "__"); ok {
+		if cut := strings.LastIndexByte(rest, '-'); cut > 0 {
+			rest = rest[:cut]
+		}
+		return spread(owner + "/" + rest)
+	}
+	if len(id) > len(time.DateOnly) {
+		if _, err := time.Parse(time.DateOnly, id[:len(time.DateOnly)]); err == nil {
+			return dated(id)
+		}
+	}
+	if len(id) >= 36 && id[8] == '-' && id[13] == '-' && id[18] == '-' {
+		return Count - 1
+	}
+	return spread(id)
+}
+
+// starts are the first days of the second and third fold: they divide the dated sessions
+// into parts of like size.
+var starts = []string{"2026-01-15", "2026-01-22"}
+
+func dated(id string) int {
+	fold := 0
+	for _, start := range starts {
+		if id >= start {
+			fold++
+		}
+	}
+	return fold
+}
+
+// spread is FNV-1a, folded to the number of folds.
+func spread(name string) int {
+	h := uint64(14695981039346656037)
+	for _, c := range []byte(name) {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return int(h >> 17 % Count)
+}
