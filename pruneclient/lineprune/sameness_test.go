@@ -60,7 +60,11 @@ func keptRanges(res Result) string {
 			ranges = append(ranges, fmt.Sprintf("%d-%d", res.Kept[from], res.Kept[i-1]))
 		}
 	}
-	return fmt.Sprintf("%s, %d of %d lines, confidence %.2f: %s", res.Kind, len(res.Kept), res.Total, res.Confidence, strings.Join(ranges, " "))
+	note := ""
+	if res.Note != "" {
+		note = "; " + res.Note
+	}
+	return fmt.Sprintf("%s, %d of %d lines, confidence %.2f: %s%s", res.Kind, len(res.Kept), res.Total, res.Confidence, strings.Join(ranges, " "), note)
 }
 
 var fused = regexp.MustCompile(`\S+\.go:\d+\)\s+FN?M(ADD|SUB)[SD]`)

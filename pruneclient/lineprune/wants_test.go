@@ -58,3 +58,24 @@ func TestAnOverviewIsTheOutline(t *testing.T) {
 		}
 	}
 }
+
+// A budget is filled although nothing matches: with what says what the text is about, and
+// with a word about it.
+func TestMatchlessQuestionUnderABudgetSaysSo(t *testing.T) {
+	text := strings.Repeat("package a\n\nfunc first() {\n\tcompute(1)\n}\n\nfunc second() {\n\tcompute(2)\n}\n", 20)
+	for question, note := range map[string]string{
+		"what matters here":            "no part of it clearly answers",
+		"which violins are tuned":      "nothing in it matches",
+		"where does the first violins": "`violins` is nowhere in it",
+	} {
+		res, err := Prune(t.Context(), text, question, Code, Options{Budget: 0.3})
+		require.NoError(t, err)
+		require.Equal(t, []string{LowConfidence}, res.Warnings, question)
+		require.Contains(t, res.Note, note, question)
+		require.Greater(t, len(res.Kept), 10, question)
+	}
+	res, err := Prune(t.Context(), text, "func second", Code, Options{Budget: 0.3})
+	require.NoError(t, err)
+	require.Empty(t, res.Warnings)
+	require.Empty(t, res.Note)
+}

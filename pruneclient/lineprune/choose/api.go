@@ -15,7 +15,7 @@ type Result struct {
 	Blocks     []render.Block // the omitted ranges, ascending and disjoint: with Kept they partition 1..Total
 	Confidence float64        // 0..1
 	Warnings   []string
-	Note       string // why the text came back whole, for a model that asked; "" when it did not
+	Note       string // why the text came back whole, or that what is kept may not answer; "" when neither
 	Lines      []Line // one per line when Options.Explain
 	Terms      []Term // the question's words that count, in its order, when Options.Explain
 }

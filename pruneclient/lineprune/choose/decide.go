@@ -19,8 +19,11 @@ type chooser struct {
 }
 
 func (p *chooser) result() Result {
-	if p.wantsOutline() {
+	switch {
+	case p.wantsOutline():
 		p = p.outlined()
+	case p.budgeted() && p.Relevance.Best() <= 0:
+		p = p.introduced()
 	}
 	keep, warnings := p.decide()
 	if slices.Contains(warnings, NoGain) {
@@ -29,9 +32,7 @@ func (p *chooser) result() Result {
 	}
 	res := Result{Kind: p.Kind, Total: len(keep), Confidence: p.confidence, Warnings: warnings}
 	res.set(keep)
-	if res.Whole() {
-		res.Note = p.note(warnings)
-	}
+	res.Note = p.note(res, warnings)
 	if p.opts.Explain {
 		res.Lines, res.Terms = p.explain(keep), p.terms()
 	}

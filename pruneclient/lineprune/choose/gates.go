@@ -15,7 +15,7 @@ func (p *chooser) judge() (warnings []string, whole bool) {
 	case detect.LooksLikeDiff(p.Doc) && !p.opts.Diffs:
 		return []string{IsDiff}, true
 	case p.budgeted():
-		return nil, false
+		return p.doubt(), false
 	case p.Doc.Total < tuning.ShortText:
 		return []string{TooShort}, true
 	case p.needsAll():
@@ -28,6 +28,15 @@ func (p *chooser) judge() (warnings []string, whole bool) {
 		return []string{NoGain}, true
 	}
 	return nil, false
+}
+
+// doubt warns where little in the text speaks for an answer and a budget prunes it all the
+// same.
+func (p *chooser) doubt() []string {
+	if p.confidence < tuning.MinConfidence {
+		return []string{LowConfidence}
+	}
+	return nil
 }
 
 // wanted is the tokens of the lines that would be kept for themselves.

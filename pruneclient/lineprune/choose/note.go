@@ -6,9 +6,12 @@ import (
 	"strings"
 )
 
-// note says in a few words why the text came back whole, for a model that asked a
-// question about it. It is "" of a text that was pruned.
-func (p *chooser) note(warnings []string) string {
+// note says in a few words why the text came back whole, or that a budget was filled although
+// little speaks for an answer, for a model that asked a question about it.
+func (p *chooser) note(res Result, warnings []string) string {
+	if !res.Whole() {
+		return p.noteOfDoubt(warnings)
+	}
 	switch {
 	case slices.Contains(warnings, IsDiff):
 		return "not pruned: every line of a diff counts"
@@ -27,6 +30,20 @@ func (p *chooser) note(warnings []string) string {
 		return "not pruned: no part of it clearly answers; name what you seek as the file does"
 	}
 	return ""
+}
+
+// noteOfDoubt is "" where nothing is in doubt.
+func (p *chooser) noteOfDoubt(warnings []string) string {
+	word := p.missing()
+	switch {
+	case !slices.Contains(warnings, LowConfidence):
+		return ""
+	case word != "" && len(p.Matches.Hits)+len(p.Matches.PathHits) == 0:
+		return "nothing in it matches the question; what is kept says what it is about"
+	case word != "":
+		return "perhaps not the answer: `" + word + "` is nowhere in it"
+	}
+	return "perhaps not the answer: no part of it clearly answers"
 }
 
 // longestWord bounds the word that a note quotes, in bytes.

@@ -18,9 +18,7 @@ func Ranges(t *rank.Text, r rank.Relevance, confidence float64, ranking learned.
 	keep, warnings := p.decideRanges(ranking)
 	res := Result{Kind: p.Kind, Total: len(keep), Confidence: p.confidence, Warnings: warnings}
 	res.set(keep)
-	if res.Whole() {
-		res.Note = p.note(warnings)
-	}
+	res.Note = p.note(res, warnings)
 	if opts.Explain {
 		res.Lines, res.Terms = p.explainRanges(keep, ranking), p.terms()
 	}
@@ -32,7 +30,7 @@ func (p *chooser) decideRanges(ranking learned.Ranking) (keep []cause, warnings 
 	case detect.LooksLikeDiff(p.Doc) && !p.opts.Diffs:
 		return p.everything(), []string{IsDiff}
 	case p.budgeted():
-		return p.ranges(ranking), nil
+		return p.ranges(ranking), p.doubt()
 	case p.Doc.Total < tuning.ShortText:
 		return p.everything(), []string{TooShort}
 	case (ranking.Asked() || !ranking.Informed()) && p.confidence < tuning.CallConfidence:

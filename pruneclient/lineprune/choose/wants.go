@@ -25,6 +25,14 @@ func (p *chooser) outlined() *chooser {
 	return &out
 }
 
+// introduced is the same with the text's beginning and outline for what is relevant: nothing
+// in it matches the question, and a budget wants some of it.
+func (p *chooser) introduced() *chooser {
+	out := *p
+	out.Relevance.Score = overview.Scores(p.Doc, p.Shape, p.Outline)
+	return &out
+}
+
 // needsAll says whether only the whole text answers: where the question wants a number or an
 // extreme of what is a record of many things, or a judgement.
 func (p *chooser) needsAll() bool {
