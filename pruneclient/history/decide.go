@@ -16,8 +16,9 @@ const (
 
 // Decision says whether a result may be pruned, and if not why, in words for a log.
 type Decision struct {
-	Prune bool
-	Why   string
+	Prune   bool
+	Careful bool // only what is hardly needed: the agent is about to work on the file, or does
+	Why     string
 }
 
 // Decide says whether a result of so many tokens may be pruned, before a pruner is
@@ -36,16 +37,16 @@ func (l *Log) Decide(c Call, tokens int) Decision {
 	return l.decideFile(c, file)
 }
 
-// decideFile keeps whole what the agent works on.
+// decideFile is careful with what the agent works on.
 func (l *Log) decideFile(c Call, file string) Decision {
 	if c.Narrow(NarrowLines) {
 		return Decision{Why: "a narrow range"}
 	}
 	if turns, ok := l.Edited(file); ok && turns <= editMemory {
-		return Decision{Why: "edited before"}
+		return Decision{Prune: true, Careful: true, Why: "edited before"}
 	}
 	if l.toBeChanged(c, file) {
-		return Decision{Why: "named to be changed"}
+		return Decision{Prune: true, Careful: true, Why: "named to be changed"}
 	}
 	return Decision{Prune: true}
 }

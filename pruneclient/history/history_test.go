@@ -54,9 +54,9 @@ func TestDecide(t *testing.T) {
 	require.Equal(t, "small", l.Decide(read, MinTokens-1).Why)
 	require.Equal(t, "a narrow range", l.Decide(ParseCall("Read", map[string]any{"file_path": "x", "offset": 1.0, "limit": 20.0}), 5000).Why)
 	l.Use(ParseCall("Edit", map[string]any{"file_path": "upload.go", "old_string": "a", "new_string": "b"}))
-	require.Equal(t, "edited before", l.Decide(read, 5000).Why)
+	require.Equal(t, Decision{Prune: true, Careful: true, Why: "edited before"}, l.Decide(read, 5000))
 
 	var m Log
 	m.Say("Now I update upload.go to count retries")
-	require.Equal(t, "named to be changed", m.Decide(read, 5000).Why)
+	require.Equal(t, Decision{Prune: true, Careful: true, Why: "named to be changed"}, m.Decide(read, 5000))
 }

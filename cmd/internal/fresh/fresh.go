@@ -19,6 +19,7 @@ type Result struct {
 	Body     Body
 	Question string
 	Context  []pruneclient.Event // most recent first
+	Careful  bool                // only what is hardly needed may go
 
 	Rules   bool             // rank by the rules alone, for comparison
 	Weights *learned.Weights // of the ranking; nil: those that come with the program
@@ -38,7 +39,7 @@ func (c Cut) Whole() bool { return len(c.Kept) >= c.Total }
 func Prune(ctx context.Context, r Result) (Cut, error) {
 	kind := lineprune.Auto
 	opts := lineprune.Options{
-		Call:   session.Call{Tool: string(r.Call.Kind), Args: r.Args, Context: r.Context},
+		Call:   session.Call{Tool: string(r.Call.Kind), Args: r.Args, Context: r.Context, Careful: r.Careful},
 		Marker: func(lineprune.Block) string { return gapMark }, Weights: r.Weights,
 	}
 	if r.Rules {

@@ -206,7 +206,9 @@ func (s state) know(c client, f finished, size int, r *fresh.Result) bool {
 		log.Say(words)
 	}
 	r.Question, r.Context = log.Question(r.Call), log.Context()
-	return log.Decide(r.Call, size).Prune
+	decision := log.Decide(r.Call, size)
+	r.Careful = decision.Careful
+	return decision.Prune
 }
 
 // transcript reads the session up to the call. Clients write their transcripts a

@@ -122,11 +122,14 @@ func (w *walk) cut(ctx context.Context, r *result) string {
 	}
 	log := w.log(r.turn)
 	call := r.use.call
-	if d := log.Decide(call, tokensOf(r.bytes)); !d.Prune {
+	decision := log.Decide(call, tokensOf(r.bytes))
+	if !decision.Prune {
 		return ""
 	}
 	body := fresh.NewBody(call.Kind, r.text(w.body))
-	kept, err := fresh.Prune(ctx, fresh.Result{Call: call, Args: r.use.args, Body: body, Question: log.Question(call), Context: log.Context()})
+	kept, err := fresh.Prune(ctx, fresh.Result{
+		Call: call, Args: r.use.args, Body: body, Question: log.Question(call), Context: log.Context(), Careful: decision.Careful,
+	})
 	if err != nil || kept.Whole() {
 		return ""
 	}

@@ -103,7 +103,7 @@ func (t *trial) result(ctx context.Context, index int, step sessions.Step, a ask
 	t.ablate(&got, &a, r)
 	if got.decision.Prune {
 		got.cut, got.err = fresh.Prune(ctx, fresh.Result{
-			Call: r.parsed, Args: step.Args, Body: got.body, Question: a.question, Context: a.context,
+			Call: r.parsed, Args: step.Args, Body: got.body, Question: a.question, Context: a.context, Careful: a.decision.Careful,
 			Rules: t.without == Learning, Weights: t.weights,
 		})
 	}

@@ -1,6 +1,8 @@
 package choose
 
 import (
+	"math"
+
 	"mcp-pruner/pruneclient/lineprune/detect"
 	"mcp-pruner/pruneclient/lineprune/learned"
 	"mcp-pruner/pruneclient/lineprune/rank"
@@ -54,11 +56,7 @@ func (p *chooser) ranges(ranking learned.Ranking) []cause {
 	if p.budgeted() {
 		chosen = plan.Within(int(p.opts.Budget * float64(p.Doc.Total)))
 	} else {
-		share := int64(tuning.CallShare)
-		if ranking.Informed() {
-			share = tuning.SessionShare
-		}
-		plan.At(plan.Average()*share/100, chosen)
+		plan.At(plan.Average()*p.share(ranking)/100, chosen)
 	}
 	for i, yes := range chosen {
 		if yes && keep[i] == dropped {
@@ -70,6 +68,24 @@ func (p *chooser) ranges(ranking learned.Ranking) []cause {
 	}
 	p.closeGaps(keep)
 	return keep
+}
+
+// share is how much of what an average token is expected to hold a token has to hold to be
+// kept, in percent. To lose a line costs a further turn however long the text is, and what is
+// saved grows with the text: so a long one is cut deeper than a short one.
+func (p *chooser) share(ranking learned.Ranking) int64 {
+	if !ranking.Informed() {
+		return tuning.CallShare
+	}
+	share := tuning.OutputShare
+	if ranking.OfFile() {
+		share = tuning.FileShare
+	}
+	if ranking.Careful() {
+		share *= tuning.CarefulShare
+	}
+	share *= math.Sqrt(float64(p.Doc.Total) / tuning.ShareTokens)
+	return int64(min(max(share, tuning.LeastShare), tuning.MostShare))
 }
 
 // keepKeys keeps the keys above kept lines: without them a value says nothing.

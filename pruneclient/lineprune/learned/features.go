@@ -300,17 +300,24 @@ func (t *table) request(in *Input) {
 	}
 }
 
-// toolOf is 1 for a read, 2 for a command, 3 for a search, 0 if unknown.
+// What produced a text.
+const (
+	unknownTool int32 = iota
+	readTool
+	commandTool
+	searchTool
+)
+
 func toolOf(in *Input) int32 {
 	switch {
 	case in.Command != "":
-		return 2
+		return commandTool
 	case in.Kind == Grep || in.Pattern != "":
-		return 3
+		return searchTool
 	case in.File != "":
-		return 1
+		return readTool
 	}
-	return 0
+	return unknownTool
 }
 
 var verbs = map[string]int32{"cat": 1, "sed": 2, "head": 2, "tail": 2, "nl": 1, "grep": 3, "rg": 3, "find": 4, "ls": 4, "git": 5,

@@ -20,6 +20,7 @@ type Input struct {
 	FirstLine int             // number of the first line in File; 0 and 1 are the same
 	Events    []session.Event // most recent first
 	Asked     bool            // the question was written for this text
+	Careful   bool            // only what is hardly needed may go
 }
 
 // Kind is what the rules take the text for.

@@ -72,6 +72,12 @@ func (r Ranking) Informed() bool { return len(r.in.Events) > 0 }
 // Asked says whether the question was written for this text.
 func (r Ranking) Asked() bool { return r.in.Asked }
 
+// Careful says whether only what is hardly needed may go.
+func (r Ranking) Careful() bool { return r.in.Careful }
+
+// OfFile says whether the text is a file's, not what a command or a search printed.
+func (r Ranking) OfFile() bool { return toolOf(r.in) == readTool }
+
 // Plan prepares a choice in which every omitted range costs a marker.
 func (r Ranking) Plan(marker int) *Plan {
 	return &Plan{Gain: gainOf(r.in, r.Scores), Tokens: r.in.Tokens, Marker: int32(marker)}

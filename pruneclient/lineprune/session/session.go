@@ -30,6 +30,8 @@ type Call struct {
 	Args    map[string]any // its arguments, as decoded from JSON
 	Context []Event        // most recent first
 
+	Careful bool // only what is hardly needed may go
+
 	Asked bool // the question was written for this text, not taken from what the agent said
 }
 

@@ -113,7 +113,12 @@ const (
 // kept if it is expected to hold, for its tokens, so many percent of what an average line
 // of the text holds.
 const (
-	SessionShare   = 60  // percent, within a session
-	CallShare      = 70  // percent, where only the question and the call are known
-	CallConfidence = 0.4 // evidence of an answer without which a text then comes back whole
+	FileShare      = 48.0   // percent, within a session, of a file of ShareTokens; it grows with the root of the tokens
+	OutputShare    = 78.0   // and of what a command or a search printed, of which less is needed later
+	ShareTokens    = 2000.0 // tokens
+	CarefulShare   = 0.5    // of these, for a file that is being worked on
+	LeastShare     = 15.0   // percent
+	MostShare      = 250.0  // percent
+	CallShare      = 70     // percent, where only the question and the call are known
+	CallConfidence = 0.4    // evidence of an answer without which a text then comes back whole
 )
