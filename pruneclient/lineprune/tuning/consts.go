@@ -113,10 +113,10 @@ const (
 // kept if it is expected to hold, for its tokens, so many percent of what an average line
 // of the text holds.
 const (
-	FileShare      = 48.0   // percent, within a session, of a file of ShareTokens; it grows with the root of the tokens
+	FileShare      = 54.0   // percent, within a session, of a file of ShareTokens; it grows with the root of the tokens
 	OutputShare    = 78.0   // and of what a command or a search printed, of which less is needed later
 	ShareTokens    = 2000.0 // tokens
-	CarefulShare   = 0.5    // of these, for a file that is being worked on
+	CarefulShare   = 0.6    // of these, for a file that is being worked on
 	LeastShare     = 15.0   // percent
 	MostShare      = 250.0  // percent
 	CallShare      = 70     // percent, where only the question and the call are known
