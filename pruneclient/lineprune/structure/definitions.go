@@ -16,6 +16,7 @@ var (
 // IsDefinition says whether a line, white space cut, opens a definition: by its
 // keyword in any language, or by the shape of a C-like signature.
 func IsDefinition(line string, next []string) bool {
+	line = undecorated(line)
 	if line == "" || !words.InWord(words.Class[line[0]]) && line[0] != '~' && line[0] != '*' {
 		return false
 	}
@@ -28,10 +29,13 @@ func IsDefinition(line string, next []string) bool {
 		switch {
 		case w == "init" && strings.HasPrefix(after, "("): // Swift; elsewhere it may be a call
 			return signature(line, rest, next)
+		case w == "deinit" || w == "init" && strings.HasPrefix(after, "?(") || w == "var" && strings.Contains(after, ": "): // Swift's destructors and computed properties
+			return strings.HasSuffix(after, "{")
 		case w == "":
 			return signature(line, rest, next)
 		case defWords[w]:
-			return len(after) > 0 && after[0] != '=' && after[0] != '.' && after[0] != ',' && after[0] != ':'
+			operator := w == "func" && strings.HasPrefix(after, "==")
+			return operator || len(after) > 0 && !strings.ContainsRune("=.,:", rune(after[0]))
 		case !modifiers[w]:
 			return signature(line, rest, next)
 		}
@@ -45,6 +49,31 @@ func IsDefinition(line string, next []string) bool {
 	return false
 }
 
+// undecorated takes an annotation or C++'s template parameters off the beginning of a line
+// that goes on after them.
+func undecorated(line string) string {
+	switch {
+	case strings.HasPrefix(line, "template <"), strings.HasPrefix(line, "template<"):
+		depth := 0
+		for i := range len(line) {
+			switch line[i] {
+			case '<':
+				depth++
+			case '>':
+				if depth--; depth == 0 && i+2 < len(line) {
+					return strings.TrimLeft(line[i+1:], " ")
+				}
+			}
+		}
+	case strings.HasPrefix(line, "@"):
+		if _, rest, ok := strings.Cut(line, " "); ok && !strings.Contains(line[:len(line)-len(rest)], "(") {
+			return strings.TrimLeft(rest, " ")
+		}
+	}
+	return line
+}
+
+// FirstWord is the word that s begins with, and what follows it after white space.
 func FirstWord(s string) (word, rest string) {
 	i := 0
 	for i < len(s) && words.InWord(words.Class[s[i]]) {
@@ -66,6 +95,9 @@ func signature(line, rest string, next []string) bool {
 	}
 	opens := strings.HasSuffix(line, "{") || bodyFollows(line, next)
 	head := line[:paren]
+	if strings.Contains(head, "operator") {
+		return opens
+	}
 	if strings.ContainsAny(strings.ReplaceAll(head, "::", ""), "=:") { // Class::method is a name
 		return opens && (strings.Contains(line, "=>") || strings.Contains(line, "function"))
 	}
@@ -77,13 +109,26 @@ func signature(line, rest string, next []string) bool {
 
 // typeSignature is true of Haskell's "name :: Type" and of its data types.
 func typeSignature(line string) bool {
+	if haskellType(line) != "" {
+		return true
+	}
 	name, rest, found := strings.Cut(line, " :: ")
 	if found {
 		word, after := FirstWord(name)
 		return word != "" && strings.Trim(after, "'") == "" && rest != "" && !strings.HasSuffix(rest, ";")
 	}
+	return false
+}
+
+// haskellType is the name of the data type that a line defines, or of the class that it
+// gives an instance of; "" where it does neither.
+func haskellType(line string) string {
 	word, after := FirstWord(line)
-	return (word == "data" || word == "newtype") && strings.Contains(after, " = ") || word == "instance" && strings.HasSuffix(after, " where")
+	if (word == "data" || word == "newtype") && strings.Contains(after, " = ") || word == "instance" && strings.HasSuffix(after, " where") {
+		name, _ := FirstWord(after)
+		return name
+	}
+	return ""
 }
 
 // createStatement is the name that an SQL statement creates, or "".
@@ -174,9 +219,11 @@ func IsComment(line string) bool {
 // DefinedName is the identifier a definition's line defines: the one after the
 // keyword, else the one before the first parenthesis.
 func DefinedName(line string) string {
-	line = strings.TrimSpace(line)
-	if name := createStatement(line); name != "" {
-		return name
+	line = undecorated(strings.TrimSpace(line))
+	for _, nameOf := range []func(string) string{createStatement, haskellType} {
+		if name := nameOf(line); name != "" {
+			return name
+		}
 	}
 	if strings.Contains(line, " :: ") && typeSignature(line) {
 		name, _ := FirstWord(line)
@@ -191,8 +238,14 @@ func DefinedName(line string) string {
 			if receiver, ok := strings.CutPrefix(after, "("); ok && word == "func" {
 				_, after, _ = strings.Cut(receiver, ")")
 			}
-			name, _ := FirstWord(strings.TrimLeft(after, " \t!*&"))
+			name, after := FirstWord(strings.TrimLeft(after, " \t!*&"))
+			if defWords[name] && !strings.HasPrefix(after, "(") { // enum class, companion object
+				name, _ = FirstWord(after)
+			}
 			return name
+		}
+		if (word == "init" || word == "deinit") && !strings.HasPrefix(after, "=") {
+			return word
 		}
 		if !modifiers[word] {
 			return nameBeforeParenthesis(line)

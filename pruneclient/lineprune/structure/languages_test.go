@@ -1,0 +1,84 @@
+package structure
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// Lines that open a definition, by language, with the name they define.
+func TestDefinitionsByLanguage(t *testing.T) {
+	for language, lines := range map[string][][2]string{
+		"C++": {
+			{"template <typename T> class RingBuffer {", "RingBuffer"},
+			{"class Parser final : public Base {", "Parser"},
+			{"struct Point {", "Point"},
+			{"namespace net::http {", "net"},
+			{"enum class Color : uint8_t {", "Color"},
+			{"std::vector<int> Parser::tokens(const std::string& s) const {", "tokens"},
+			{"Parser::~Parser() {", "Parser"},
+			{"explicit Parser(std::istream& in) : in_(in) {", "Parser"},
+			{"bool operator==(const Point& a, const Point& b) {", "operator"},
+			{"static inline int clamp(int v, int lo, int hi) {", "clamp"},
+			{"auto Parser::next() -> Token {", "next"},
+			{"constexpr int size() const noexcept {", "size"},
+			{"virtual void draw() override {", "draw"},
+		},
+		"Haskell": {
+			{"parse :: String -> Maybe Int", "parse"},
+			{"data Shape = Circle Double | Square Double", "Shape"},
+			{"newtype Parser a = Parser { run :: String -> a }", "Parser"},
+			{"instance Show Shape where", "Show"},
+			{"class Monad m => Logger m where", "Monad"},
+			{"type Name = String", "Name"},
+		},
+		"Kotlin": {
+			{"fun release(slot: Int): Boolean {", "release"},
+			{"private suspend fun <T> List<T>.second(): T = this[1]", "second"},
+			{"data class Parcel(val id: Int)", "Parcel"},
+			{"sealed interface Shape", "Shape"},
+			{"object Registry {", "Registry"},
+			{"companion object Factory {", "Factory"},
+			{"override fun toString() = \"x\"", "toString"},
+		},
+		"Swift": {
+			{"func load(from url: URL) throws -> Data {", "load"},
+			{"public final class Cache<Key: Hashable> {", "Cache"},
+			{"extension Array where Element == Int {", "Array"},
+			{"protocol Drawable: AnyObject {", "Drawable"},
+			{"enum State: String {", "State"},
+			{"init(name: String) {", "init"},
+			{"convenience init?(raw: Int) {", "init"},
+			{"@objc func tapped() {", "tapped"},
+			{"nonmutating func push(_ x: Int) {", "push"},
+			{"actor Counter {", "Counter"},
+			{"subscript(index: Int) -> Int {", "subscript"},
+			{"static func == (a: P, b: P) -> Bool {", ""},
+			{"deinit {", "deinit"},
+			{"var count: Int {", "count"},
+		},
+		"SQL": {
+			{"CREATE TABLE IF NOT EXISTS orders (", "orders"},
+			{"create or replace function shop.close_order(id int)", "close_order"},
+			{"CREATE UNIQUE INDEX idx_orders ON orders (id);", "idx_orders"},
+			{"CREATE MATERIALIZED VIEW totals AS", "totals"},
+			{"create trigger audit after update on orders", "audit"},
+			{"CREATE TYPE mood AS ENUM ('sad');", "mood"},
+			{"CREATE PROCEDURE settle()", "settle"},
+		},
+	} {
+		for _, l := range lines {
+			assert.True(t, IsDefinition(l[0], nil), "%s: %s", language, l[0])
+			assert.Equal(t, l[1], DefinedName(l[0]), "%s: %s", language, l[0])
+		}
+	}
+}
+
+func TestCallsAreNoDefinitions(t *testing.T) {
+	for _, line := range []string{
+		"actor.move(3)", "data = load()", "instance = cls()", "deinit()", "var total = 3", "@cached", "@app.route(\"/\")",
+		"print(operator)", "template <typename T>", "init = func(x)", "return parse(x) {",
+	} {
+		assert.False(t, IsDefinition(line, nil), line)
+	}
+}
