@@ -35,7 +35,7 @@ func (p *chooser) decideRanges(ranking learned.Ranking) (keep []cause, warnings 
 		return p.ranges(ranking), p.doubt()
 	case p.Doc.Total < tuning.ShortText:
 		return p.everything(), []string{TooShort}
-	case (ranking.Asked() || !ranking.Informed()) && p.confidence < tuning.CallConfidence:
+	case p.doubts(ranking):
 		return p.everything(), []string{LowConfidence}
 	}
 	if keep = p.ranges(ranking); !p.gains(keep) {
@@ -70,12 +70,27 @@ func (p *chooser) ranges(ranking learned.Ranking) []cause {
 	return keep
 }
 
+// doubts says whether too little speaks for an answer. A session knows what is needed beside
+// what the question says, where the question was not written for the text.
+func (p *chooser) doubts(ranking learned.Ranking) bool {
+	switch {
+	case ranking.Asked():
+		return p.confidence < tuning.MinConfidence
+	case ranking.Informed():
+		return false
+	}
+	return p.confidence < tuning.CallConfidence
+}
+
 // share is how much of what an average token is expected to hold a token has to hold to be
 // kept, in percent. To lose a line costs a further turn however long the text is, and what is
 // saved grows with the text: so a long one is cut deeper than a short one.
 func (p *chooser) share(ranking learned.Ranking) int64 {
-	if !ranking.Informed() {
+	switch {
+	case !ranking.Informed():
 		return tuning.CallShare
+	case ranking.Asked():
+		return tuning.AskedShare
 	}
 	share := tuning.OutputShare
 	if ranking.OfFile() {
