@@ -169,7 +169,7 @@ func (c *Call) prune(ctx context.Context) (output tools.Output, bytes int, err e
 		Text: code, Question: c.call.FocusQuestion(), RecoveryID: id,
 		File: source.File, FirstLine: source.FirstLine, Command: source.Command, Grep: source.Grep,
 		Shown: c.shown(),
-		Tool: c.toolName, Args: c.arguments, Context: c.before,
+		Tool:  c.toolName, Args: c.arguments, Context: c.before,
 	})
 	if err != nil {
 		return nil, 0, err

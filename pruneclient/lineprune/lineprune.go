@@ -142,7 +142,7 @@ func (s Survey) With(opts Options) Survey {
 
 // Choose is what Prune returns.
 func (s Survey) Choose() Result {
-	if s.ranking != nil {
+	if s.ranking != nil && !s.precise() {
 		res := choose.Ranges(s.text, s.relevance, s.confidence, *s.ranking, s.opts.choosing())
 		if s.Kind != Logs || !res.Whole() {
 			return res

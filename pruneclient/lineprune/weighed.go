@@ -46,6 +46,12 @@ func (o Options) weights() *learned.Weights {
 	return learned.Embedded()
 }
 
+// precise says whether the question was written for this text and says so well what it wants
+// that the rules need no help. They cut closer then.
+func (s Survey) precise() bool {
+	return s.opts.Call.Asked && s.opts.Budget == 0 && s.confidence >= tuning.Precise
+}
+
 // tellsOfFailure says whether a log is asked for its failure and has one: the rules know
 // more of those than any session shows.
 func (s Survey) tellsOfFailure() bool {

@@ -119,6 +119,7 @@ const (
 	CarefulShare   = 0.6    // of these, for a file that is being worked on
 	LeastShare     = 15.0   // percent
 	MostShare      = 250.0  // percent
+	Precise        = 0.6    // confidence from which the rules choose for a question that was written for the text
 	AskedShare     = 60     // percent, within a session, for a question that was written for the text
 	CallShare      = 70     // percent, where only the question and the call are known
 	CallConfidence = 0.4    // evidence of an answer without which a text then comes back whole
