@@ -16,7 +16,8 @@ type Body struct {
 	First    int    // number of the first line in its file
 	Mark     string // what stands between a number and its line; "" when there are none
 	Pad      int    // width of the numbers; 0 when they are not aligned
-	Tail     string // what the client said after the numbered lines
+	Head     string // what the client said before the numbered lines
+	Tail     string // and after them
 	Trailing bool   // the output ended with a newline
 }
 
@@ -30,11 +31,18 @@ func NewBody(kind history.Kind, out string) Body {
 	return Body{Lines: strings.Split(strings.TrimSuffix(out, "\n"), "\n"), First: 1, Trailing: strings.HasSuffix(out, "\n")}
 }
 
-// unnumbered takes off numbers as Claude Code writes them: "   12→code" or
-// "12<tab>code", consecutive. What follows the last numbered line is the tail.
+// beforeLines ends what opencode says before the lines of a file.
+const beforeLines = "<content>\n"
+
+// unnumbered takes off numbers as Claude Code writes them, "   12→code" or
+// "12<tab>code", and opencode, "12: code" below a head of its own; consecutive. What
+// follows the last numbered line is the tail.
 func unnumbered(out string) (Body, bool) {
 	var t Body
 	rest := out
+	if at := strings.Index(out[:min(len(out), 4096)], beforeLines); at >= 0 {
+		t.Head, rest = out[:at+len(beforeLines)], out[at+len(beforeLines):]
+	}
 	for rest != "" {
 		line, after, _ := strings.Cut(rest, "\n")
 		n, mark, code, ok := numberedLine(line)

@@ -90,6 +90,9 @@ func Header(c Cut, way string) string {
 func Text(b Body, c Cut, way string) string {
 	var out strings.Builder
 	out.WriteString(Header(c, way))
+	if b.Head != "" {
+		out.WriteString("\n" + strings.TrimSuffix(b.Head, "\n"))
+	}
 	next := 1
 	for _, n := range c.Kept {
 		if n > next {

@@ -189,3 +189,66 @@ func TestInitIsUndone(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, string(before), string(after))
 }
+
+func other(name string) client {
+	all := others()
+	return all[slices.IndexFunc(all, func(c client) bool { return c.name == name })]
+}
+
+// TestOpencodeHook: the model reads pruned results of opencode's own tools, with true
+// numbers, also of a failing command and from a plugin that init wrote.
+func TestOpencodeHook(t *testing.T) {
+	w := hooked(t, other("opencode"))
+	file := filepath.Join(w.dir, "ledger.go")
+	w.model.Play(
+		native("I look where openLedger counts retries.", "read", map[string]any{"filePath": file}),
+		native("I run the tests to see which one fails and why.", "bash", map[string]any{"command": testLog + "; exit 3", "description": "which test failed and why"}),
+		native("", "edit", map[string]any{"filePath": file, "oldString": "\treturn w.write(7)\n", "newString": "\treturn w.write(77)\n"}),
+		done)
+	out, err := w.own("how often is it tried?").CombinedOutput()
+	require.NoError(t, err, string(out))
+	results := w.results()
+	require.Len(t, results, 3, string(out))
+	source := strings.Split(ledgerGo(), "\n")
+	text := results[0].text
+	assert.Less(t, len(text), len(ledgerGo())/2, "the read was cut: %.600s", text)
+	assert.Contains(t, text, "func openLedger")
+	for _, m := range regexp.MustCompile(`(?m)^ *0*(\d+)(?:\||:) (.*)$`).FindAllStringSubmatch(text, -1) {
+		var n int
+		_, err := fmt.Sscan(m[1], &n)
+		require.NoError(t, err)
+		require.Equal(t, source[n-1], m[2], "line %d", n)
+	}
+	assert.Contains(t, results[1].text, "want 3 retries, got 4")
+	assert.NotContains(t, results[1].text, "TestCase50 ", "a failing command is pruned too")
+	after, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Contains(t, string(after), "w.write(77)", "a line that was cut can be edited")
+	id := prunedID.FindStringSubmatch(results[1].text)
+	require.NotNil(t, id, results[1].text)
+	assert.Contains(t, w.ours("recover", id[1], "--pattern", "TestCase50 "), "TestCase50 ")
+}
+
+// TestGeminiHook: only where the user asked for it, since its model then sees results as
+// errors.
+func TestGeminiHook(t *testing.T) {
+	script := []mockmodel.Turn{
+		native("I run the tests to see which one fails and why.", "run_shell_command", map[string]any{"command": "sh tests.sh", "description": "run the tests"}),
+		done,
+	}
+	w := newWorld(t, other("gemini"), script...)
+	w.env = append(w.env, "XDG_STATE_HOME="+filepath.Join(w.home, "state"))
+	w.write(filepath.Join(w.dir, "tests.sh"), testLog, 0o755)
+	_, stderr, err := w.verb("init", "gemini")
+	require.Error(t, err)
+	assert.Contains(t, stderr, "--hooks")
+	w.ours("init", "gemini", "--hooks")
+	out, err := w.own("how often is it tried?").CombinedOutput()
+	require.NoError(t, err, string(out))
+	results := w.results()
+	require.Len(t, results, 1, string(out))
+	assert.True(t, results[0].error, "what Gemini CLI makes of it: %.300s", results[0].text)
+	assert.Contains(t, results[0].text, "want 3 retries, got 4")
+	assert.NotContains(t, results[0].text, "TestCase50 ")
+	assert.NotNil(t, prunedID.FindStringSubmatch(results[0].text))
+}
