@@ -18,6 +18,7 @@ import (
 	"mcp-pruner/cmd/internal/fresh"
 	"mcp-pruner/cmd/internal/ledger"
 	"mcp-pruner/cmd/internal/originals"
+	"mcp-pruner/cmd/internal/replay"
 	"mcp-pruner/cmd/internal/sessions"
 	"mcp-pruner/pruneclient/history"
 	"mcp-pruner/tools/contextgc"
@@ -159,7 +160,7 @@ func (s state) replace(ctx context.Context, c client, message []byte, f finished
 	}
 	if err == nil {
 		s.note(entry{Client: c.name, Session: f.session, Transcript: f.transcript, Tool: f.tool, Call: f.id, ID: replacement.ID,
-			About: about(r.Call), Tokens: size, Sent: sent(f, replacement, r.Body)})
+			About: about(r.Call), Tokens: replay.Tokens(f.shown(r.Body)), Sent: replay.Tokens(f.sent(replacement, r.Body))})
 	}
 }
 
@@ -176,12 +177,24 @@ func (s state) spooler(c client, f finished, call history.Call) ledger.Spooler {
 	return ledger.Spooler{Spool: ledger.SpoolOf(s.ledger), Segment: segment, Text: f.text}
 }
 
-// sent is how many tokens the model is sent in place of the whole result.
-func sent(f finished, r *fresh.Replacement, body fresh.Body) int {
-	if f.numbered {
-		return tokens.EstimateWell(fresh.ClaudeRead(body, r.Cut, r.Way))
+// shown is what the client would have shown its model.
+func (f finished) shown(body fresh.Body) string {
+	if !f.numbered {
+		return f.text
 	}
-	return tokens.EstimateWell(fresh.Text(body, r.Cut, r.Way))
+	var b strings.Builder
+	for n := range body.Lines {
+		b.WriteString(body.Line(n+1) + "\n")
+	}
+	return b.String()
+}
+
+// sent is what the model is sent in place of the whole result.
+func (f finished) sent(r *fresh.Replacement, body fresh.Body) string {
+	if f.numbered {
+		return fresh.ClaudeRead(body, r.Cut, r.Way)
+	}
+	return fresh.Text(body, r.Cut, r.Way)
 }
 
 func (f finished) body(kind history.Kind) fresh.Body {

@@ -27,6 +27,10 @@ func Open(ctx context.Context, path string) (*Carried, error) {
 	return c, nil
 }
 
+// Tokens is how many tokens a result counts for: what hooks note is counted as replay
+// counts it.
+func Tokens(text string) int { return countTokens(text) }
+
 // Bill is the price of the whole session.
 func (c *Carried) Bill() float64 { return c.b.total }
 
