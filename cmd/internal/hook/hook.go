@@ -27,13 +27,16 @@ import (
 
 // Bounds of one run.
 const (
-	patience  = 2 * time.Second // then the result stays as it was
-	maxInput  = 64 << 20        // bytes of a client's message
-	tailBytes = 512 << 10       // of the transcript that are read, from its end
+	maxInput  = 64 << 20  // bytes of a client's message
+	tailBytes = 512 << 10 // of the transcript that are read, from its end
 
 	lateBy    = 120 * time.Millisecond // how far a transcript may lag behind
 	lookAgain = 10 * time.Millisecond
 )
+
+// patience is how long a run may take; then the result stays as it was. Tests have more
+// of it, however slow the machine is.
+var patience = 2 * time.Second
 
 // finished is a client's message about a tool that has run.
 type finished struct {

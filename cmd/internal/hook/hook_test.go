@@ -10,11 +10,17 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/cmd/internal/command"
 )
+
+func TestMain(m *testing.M) {
+	patience = time.Minute
+	os.Exit(m.Run())
+}
 
 // world is a home with a transcript in which the agent says what it looks for.
 type world struct {

@@ -1,0 +1,120 @@
+package hook
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/ledger"
+	"mcp-pruner/cmd/internal/originals"
+	"mcp-pruner/fsm/trace"
+)
+
+func (w *world) log(lines string) map[string]any {
+	return w.message("Bash", map[string]any{"command": "go test ./...", "description": "which test failed and why"}, map[string]any{"stdout": lines})
+}
+
+// TestHooksAtTheSameTime: each is answered, has an original of its own, a whole line in
+// the notes and a record.
+func TestHooksAtTheSameTime(t *testing.T) {
+	w := newWorld(t)
+	const n = 12
+	var all sync.WaitGroup
+	answers := make([]string, n)
+	for i := range n {
+		all.Go(func() { answers[i] = w.hook([]string{"claude"}, w.log(failingTests())) })
+	}
+	all.Wait()
+	ids := map[string]bool{}
+	s := state{dir: filepath.Join(w.state, "mcp-pruner")}
+	for _, e := range s.entries() {
+		ids[e.ID] = true
+		whole, _, err := originals.In(s.dir).Get(e.ID)
+		require.NoError(t, err)
+		assert.Equal(t, failingTests(), whole)
+	}
+	assert.Len(t, ids, n)
+	for _, answer := range answers {
+		assert.Contains(t, answer, "want 3 retries, got 4")
+	}
+	text, err := os.ReadFile(filepath.Join(s.dir, "hook-trace.jsonl"))
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	assert.Len(t, lines, n)
+	decoder := trace.NewDecoder()
+	for _, line := range lines {
+		var r trace.Record
+		require.NoError(t, decoder.Decode([]byte(line), &r), line)
+	}
+}
+
+// TestWhatAKilledHookLeft: half of an original, of an entry for the ledger, of a note and
+// of a record are in nobody's way.
+func TestWhatAKilledHookLeft(t *testing.T) {
+	w := newWorld(t)
+	require.NotEmpty(t, w.hook([]string{"claude"}, w.log(failingTests())))
+	dir := filepath.Join(w.state, "mcp-pruner")
+	spool := ledger.SpoolOf(filepath.Join(dir, "ledger.db")).Dir
+	for file, text := range map[string]string{
+		filepath.Join(dir, "originals", ".put-1"): "=== RUN", filepath.Join(spool, "put-1"): `{"Entry":{`,
+		filepath.Join(spool, "put-2.json"): `{"Entry":{"Proj`,
+	} {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	}
+	for _, name := range []string{"hooks.jsonl", "hook-trace.jsonl"} {
+		file := filepath.Join(dir, name)
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(file, append(text, text[:len(text)/2]...), 0o600))
+	}
+	require.NotEmpty(t, w.hook([]string{"claude"}, w.log(failingTests())))
+	require.Contains(t, w.hook([]string{"claude"}, w.log(failingTests())), "recover prn_")
+	code, out := gainVerb(w)
+	require.Zero(t, code, out)
+	w.hook([]string{"claude"}, map[string]any{"hook_event_name": "PreCompact", "session_id": "s"})
+	require.Contains(t, w.hook([]string{"claude"}, map[string]any{"hook_event_name": "SessionStart", "source": "compact", "session_id": "s"}), "Bash")
+	left, err := filepath.Glob(filepath.Join(spool, "*.json"))
+	require.NoError(t, err)
+	require.Empty(t, left, "what cannot be read is removed")
+}
+
+// TestTheClockJumps: originals from the future are kept, and found.
+func TestTheClockJumps(t *testing.T) {
+	w := newWorld(t)
+	require.NotEmpty(t, w.hook([]string{"claude"}, w.log(failingTests())))
+	s := state{dir: filepath.Join(w.state, "mcp-pruner")}
+	id := s.entries()[0].ID
+	later := time.Now().AddDate(3, 0, 0)
+	require.NoError(t, os.Chtimes(filepath.Join(s.dir, "originals", id), later, later))
+	require.NoError(t, os.Chtimes(w.transcript, later, later))
+	originals.In(s.dir).Sweep()
+	require.NotEmpty(t, w.hook([]string{"claude"}, w.log(failingTests())))
+	code, whole := recoverVerb(t, w, id)
+	require.Zero(t, code)
+	require.Equal(t, failingTests(), whole)
+}
+
+// TestAMegabyte: a large log is cut, and comes back exactly; of a transcript of any
+// length the end is read.
+func TestAMegabyte(t *testing.T) {
+	w := newWorld(t)
+	before, err := os.ReadFile(w.transcript)
+	require.NoError(t, err)
+	noise := strings.Repeat(`{"type":"user","sessionId":"s","message":{"role":"user","content":"something else"}}`+"\n", 40_000)
+	require.NoError(t, os.WriteFile(w.transcript, append([]byte(noise), before...), 0o600))
+	log := strings.Repeat("--- PASS: TestOther (0.00s)\n", 20_000) + failingTests() + strings.Repeat("--- PASS: TestMore (0.00s)\n", 20_000)
+	out := output(t, w.hook([]string{"claude"}, w.log(log)))
+	shown := text(child(out, "updatedToolOutput"), "stdout")
+	require.Contains(t, shown, "want 3 retries, got 4")
+	require.Less(t, len(shown), len(log)/10)
+	s := state{dir: filepath.Join(w.state, "mcp-pruner")}
+	code, whole := recoverVerb(t, w, s.entries()[0].ID)
+	require.Zero(t, code)
+	require.True(t, whole == log, "the exact bytes")
+}
