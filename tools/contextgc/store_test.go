@@ -44,7 +44,8 @@ func writeUntilKilled(file string) {
 	}
 }
 
-// Two processes write to one store; each is killed at any moment and replaced.
+// Two processes write to one store 10,000 times; each is killed at any moment and
+// replaced.
 func TestKilledProcessesLoseNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ledger.db")
 	var mu sync.Mutex
@@ -52,10 +53,12 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() {
-			for range 4 {
-				for id, text := range runAndKill(t, file, 20+rand.IntN(60)) {
+			for n := 0; n < 5000; {
+				for id, text := range runAndKill(t, file, 200+rand.IntN(600)) {
+					n++
 					mu.Lock()
-					assert.NotContains(t, acknowledged, id, "an id twice")
+					_, twice := acknowledged[id]
+					assert.False(t, twice, "%s twice", id)
 					acknowledged[id] = text
 					mu.Unlock()
 				}
@@ -66,6 +69,7 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 	store, err := Open(StoreSettings{File: file, Report: func(m string) { t.Error(m) }})
 	require.NoError(t, err)
 	defer func() { _ = store.Close() }()
+	assert.GreaterOrEqual(t, len(acknowledged), 10_000)
 	for id, text := range acknowledged {
 		_, got, err := store.Get(context.Background(), "p", id)
 		require.NoError(t, err, id)
@@ -96,6 +100,44 @@ func runAndKill(t *testing.T, file string, after int) map[string]string {
 	}
 	_ = child.Wait()
 	return seen
+}
+
+// A full disk is an error and not a loss: what was stored stays, and once there is room
+// again the store goes on.
+func TestAFullDiskIsAnError(t *testing.T) {
+	store, err := Open(StoreSettings{File: filepath.Join(t.TempDir(), "ledger.db")})
+	require.NoError(t, err)
+	defer func() { _ = store.Close() }()
+	db := store.file.DB()
+	db.SetMaxOpenConns(1) // the limit is one connection's
+	_, err = db.Exec(`PRAGMA max_page_count = 100`)
+	require.NoError(t, err)
+	kept := make(map[string]string)
+	put := func(i int) error {
+		text := fmt.Sprintf("segment %d %s", i, strings.Repeat("x", 4000))
+		ids, err := store.Put(t.Context(), Entry{Text: text, Segment: Segment{Project: "p"}})
+		if err == nil {
+			kept[ids[0]] = text
+		}
+		return err
+	}
+	for i := range 1000 {
+		if err = put(i); err != nil {
+			break
+		}
+	}
+	require.ErrorContains(t, err, "full")
+	require.NotEmpty(t, kept)
+	_, err = store.Clear(t.Context(), [32]byte{1}, []Clearing{{Item: [32]byte{2}, Segment: "s1", Stub: strings.Repeat("stub", 20_000)}})
+	require.ErrorContains(t, err, "full", "nothing is cleared that is not stored")
+	_, err = db.Exec(`PRAGMA max_page_count = 1000000`)
+	require.NoError(t, err)
+	require.NoError(t, put(2000))
+	for id, text := range kept {
+		_, got, err := store.Get(t.Context(), "p", id)
+		require.NoError(t, err)
+		assert.True(t, got == text, id)
+	}
 }
 
 func TestDamagedFileIsKeptAside(t *testing.T) {
