@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -75,6 +76,7 @@ type rig struct {
 	seen   []*states.Delivery
 	usages []usage
 
+	server  *server
 	runs    *runs
 	records []trace.Record // of runs that ended
 }
@@ -113,6 +115,7 @@ func newRig(t *testing.T, file string, mode policy) *rig {
 		r.usages = append(r.usages, u)
 	}
 	s.patience = time.Minute // however slow the machine is
+	r.server = s
 	r.proxy = httptest.NewServer(s)
 	t.Cleanup(r.proxy.Close)
 	return r
@@ -438,6 +441,43 @@ func TestEachSessionIsARun(t *testing.T) {
 	assert.True(t, ids[r.seen[0].Session], "the run and its requests name each other")
 	assert.Equal(t, 2, degraded)
 	assert.Contains(t, r.events, "mcp_pruner.degraded")
+}
+
+// A store that somebody else keeps locked holds no request up: it passes through with
+// what was decided before.
+func TestASlowStoreStopsNothing(t *testing.T) {
+	file := database(t)
+	r := newRig(t, file, policyGC)
+	sent := r.post(t, "/v1/messages", claudeHistory(40))
+	other, err := sql.Open("sqlite", "file:"+filepath.ToSlash(file))
+	require.NoError(t, err)
+	defer func() { _ = other.Close() }()
+	locked, err := other.Conn(t.Context())
+	require.NoError(t, err)
+	_, err = locked.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	require.NoError(t, err)
+	r.server.patience = 50 * time.Millisecond
+	got := string(r.post(t, "/v1/messages", claudeHistory(60)))
+	assert.Equal(t, strings.Count(string(sent), "[cleared: "), strings.Count(got, "[cleared: "), "nothing new while the store is locked")
+	assert.Contains(t, r.events, "proxy.passed_through")
+	_, err = locked.ExecContext(t.Context(), "ROLLBACK")
+	require.NoError(t, err)
+	r.server.patience = time.Minute
+	got = string(r.post(t, "/v1/messages", claudeHistory(61)))
+	assert.Greater(t, strings.Count(got, "[cleared: "), strings.Count(string(sent), "[cleared: "))
+}
+
+// A request of 20 MB is looked into like any other.
+func TestTwentyMegabytes(t *testing.T) {
+	r := newRig(t, database(t), policyGC)
+	body := claudeHistory(60)
+	image := `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + strings.Repeat("QUJD", 5<<20) + `"}}`
+	body = bytes.Replace(body, []byte(`"content":"fix the bug"`), []byte(`"content":[{"type":"text","text":"fix the bug"},`+image+`]`), 1)
+	require.Greater(t, len(body), 20<<20)
+	got := r.post(t, "/v1/messages", body)
+	assert.Less(t, len(got), len(body)-100_000)
+	assert.True(t, bytes.Contains(got, []byte(image)), "the image is what it was")
+	assert.True(t, bytes.Equal(got, r.post(t, "/v1/messages", body)))
 }
 
 func TestErrorsArriveUnchanged(t *testing.T) {
