@@ -3,10 +3,15 @@ package httpserver
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net"
+	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // listener hands out connections on which net/http's own refusals (a request line that
@@ -22,7 +27,7 @@ func (l listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: c, refused: l.refused}, nil
+	return &conn{Conn: c, refused: l.refused, past: make(chan struct{})}, nil
 }
 
 // conn is one connection.
@@ -30,6 +35,61 @@ type conn struct {
 	net.Conn
 	refused func(why string)
 	ended   atomic.Bool
+
+	mu     sync.Mutex
+	past   chan struct{} // closed while the deadline of reads is over
+	isOver bool
+}
+
+// lookEvery is how often a client that has said all it has to say is looked after.
+const lookEvery = 100 * time.Millisecond
+
+// Read implements net.Conn. While a request is at work net/http reads a single byte, to
+// learn whether the client is gone. The end of a client's input alone does not say so: it
+// may have closed its half of the connection and be waiting for the answer.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if len(p) != 1 || n > 0 || !errors.Is(err, io.EOF) {
+		return n, err
+	}
+	for listens(c.Conn) {
+		select {
+		case <-c.deadlineOver(): // the request has ended, and so does net/http's read
+			return 0, os.ErrDeadlineExceeded
+		case <-time.After(lookEvery):
+		}
+	}
+	return 0, io.EOF
+}
+
+// SetReadDeadline implements net.Conn.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	isOver := !t.IsZero() && !t.After(time.Now())
+	c.mu.Lock()
+	switch {
+	case isOver && !c.isOver:
+		close(c.past)
+	case !isOver && c.isOver:
+		c.past = make(chan struct{})
+	}
+	c.isOver = isOver
+	c.mu.Unlock()
+	return c.Conn.SetReadDeadline(t)
+}
+
+func (c *conn) deadlineOver() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.past
+}
+
+// CloseWrite lets net/http end a connection so that a client that is still sending gets
+// the answer.
+func (c *conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
 }
 
 // plainError is how net/http ends what it writes before the text of an error of its
