@@ -145,6 +145,33 @@ func TestNobodyWaitsForAnother(t *testing.T) {
 	all.Wait()
 }
 
+// Told to end, the server waits for the requests it has; told again, it waits no longer.
+func TestASecondSignalIsNotWaitedFor(t *testing.T) {
+	p := newPlace(t, nil)
+	l, err := Listen(t.Context(), "127.0.0.1", 0)
+	require.NoError(t, err)
+	ctx, end := context.WithCancel(t.Context())
+	hurry, ended := make(chan struct{}), make(chan bool)
+	go func() {
+		graceful, _ := Serve(ctx, hurry, l, NewHandler(Config{Server: p.server, FinishWithin: time.Hour}))
+		ended <- graceful
+	}()
+	p.url = "http://" + l.Addr().String()
+	pid, _ := p.waiting(t.Context())
+	end()
+	require.Eventually(t, func() bool {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	}, 10*time.Second, 5*time.Millisecond, "nothing new is accepted")
+	require.NoError(t, syscall.Kill(pid, 0), "the call goes on")
+	close(hurry)
+	assert.True(t, <-ended, "the cancelled call ended in time")
+	p.dead(pid)
+}
+
 // What the client is told last is that its request was answered: the machine ends
 // only when the bytes are gone.
 func TestAnswersAreWhole(t *testing.T) {

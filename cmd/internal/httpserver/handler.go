@@ -26,6 +26,8 @@ type Config struct {
 
 	BodyWithin  time.Duration // a request's body has to be here by then; 0: 30 s
 	WriteWithin time.Duration // and its answer has to be gone; 0: 60 s
+
+	FinishWithin time.Duration // how long requests may go on when the server is told to end; 0: 5 s
 }
 
 // Handler answers HTTP requests.
@@ -50,6 +52,9 @@ func NewHandler(c Config) *Handler {
 	}
 	if c.WriteWithin == 0 {
 		c.WriteWithin = time.Minute
+	}
+	if c.FinishWithin == 0 {
+		c.FinishWithin = finishWithin
 	}
 	h := &Handler{config: c, started: time.Now(), sessions: newSessions(), bodies: newBodies(c.BodyWithin)}
 	h.endpoints = map[string]endpoint{

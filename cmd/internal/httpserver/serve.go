@@ -12,7 +12,7 @@ import (
 
 // How long the end may take.
 const (
-	finishWithin = 5 * time.Second // requests that were received
+	finishWithin = 5 * time.Second // requests that were received, unless the configuration says otherwise
 	endWithin    = 2 * time.Second // cancelled calls
 )
 
@@ -46,7 +46,7 @@ func Serve(ctx context.Context, hurry <-chan struct{}, l net.Listener, h *Handle
 		return false, err
 	case <-ctx.Done():
 	}
-	graceful = shutDown(server, finishWithin, hurry)
+	graceful = shutDown(server, h.config.FinishWithin, hurry)
 	if !graceful {
 		cancel()
 		graceful = shutDown(server, endWithin, nil)

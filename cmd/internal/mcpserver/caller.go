@@ -13,6 +13,16 @@ type Caller struct {
 	session *Session
 	notify  func(line []byte)
 	params  params
+	atEnd   []func()
+}
+
+// AtEnd has do called when the answer has been written, or never will be.
+func (c *Caller) AtEnd(do func()) { c.atEnd = append(c.atEnd, do) }
+
+func (c *Caller) ended() {
+	for _, do := range c.atEnd {
+		do()
+	}
 }
 
 type callerKey struct{}

@@ -146,7 +146,7 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 	case m.ID == nil:
 		session.notified(m)
 		if s.config.Notified != nil {
-			s.config.Notified(&Caller{session, session.Notify, params{}}, m.Method)
+			s.config.Notified(&Caller{session: session, notify: session.Notify}, m.Method)
 		}
 		return Reply{}
 	case m.Method == "tools/call":
@@ -174,13 +174,14 @@ func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 		p.argumentsOrNone()
 	}
 	a := s.asked(session, m, p)
-	release := sync.OnceFunc(s.slotsOf(a).acquire(ctx, session.key(a.client)))
+	free := s.slotsOf(a).acquire(ctx, session.key(a.client))
 	notify := m.Notify
 	if notify == nil {
 		notify = session.Notify
 	}
 	stop := progress(notify, p.meta["progressToken"])
-	ctx = withCaller(ctx, &Caller{session, notify, params{meta: p.meta}})
+	caller := &Caller{session: session, notify: notify, params: params{meta: p.meta}}
+	ctx = withCaller(ctx, caller)
 	call := s.config.Pipeline.Run(ctx, states.Request{
 		Params: p.value, Tools: a.offered, Session: session.states(), Client: a.client, Parent: p.parent(),
 	})
@@ -189,7 +190,7 @@ func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 	if err != nil {
 		call.WriteFailed(ctx, err)
 	}
-	return Reply{body, call, err, release}
+	return Reply{body, call, err, sync.OnceFunc(func() { free(); caller.ended() })}
 }
 
 // asked is what an answer depends on beside the call itself. It does not hold the

@@ -19,6 +19,7 @@ const maxAnswerBytes = 32 << 20
 // each is JSON in one block of text, and what cannot be recovered is a JSON-RPC error.
 // recover_range is an alias.
 func RPC(s *service.Service) []tools.Tool {
+	room := newBudget(answerBudget)
 	return list(map[string]tools.Builder{
 		"prune_text": func(args map[string]any) (tools.Call, []tools.Issue) {
 			a := pruneArgs(args)
@@ -26,7 +27,7 @@ func RPC(s *service.Service) []tools.Tool {
 		},
 		"recover_text": func(args map[string]any) (tools.Call, []tools.Issue) {
 			a, issues := recoverArgs(args)
-			return answering(func(ctx context.Context) (any, error) { return recoverWhole(ctx, s, a) }), issues
+			return answering(func(ctx context.Context) (any, error) { return recoverWhole(ctx, s, a, room) }), issues
 		},
 		"health": func(map[string]any) (tools.Call, []tools.Issue) {
 			return answering(func(context.Context) (any, error) { return s.Health(), nil }), nil
@@ -100,11 +101,14 @@ func savedCode(res service.CodeResult) tools.Saving {
 	return s
 }
 
-// recoverWhole returns all that was asked for at once.
-func recoverWhole(ctx context.Context, s *service.Service, a service.RecoverArgs) (any, error) {
+// recoverWhole returns all that was asked for at once, when there is room for it.
+func recoverWhole(ctx context.Context, s *service.Service, a service.RecoverArgs, room budget) (any, error) {
 	found, err := s.Recover(ctx, a, maxAnswerBytes)
 	if err != nil {
 		return nil, rpcError(ctx, err)
+	}
+	if err := room.hold(ctx, int64(found.Size())); err != nil {
+		return nil, err
 	}
 	res, err := found.Whole(ctx)
 	if err != nil {
