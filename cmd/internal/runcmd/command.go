@@ -1,44 +1,63 @@
 package runcmd
 
 import (
-	"context"
-	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/runnerfsm/keeper"
 )
 
-// RunCommand is the verb run. Options that are not its own are the client's, so it
-// reads its arguments itself.
-func RunCommand(p command.Process, version string) *cobra.Command {
-	return command.EndsItself(raw(p, "run", "Run claude or codex with the server injected", runUsage, Program{Version: version}.Run))
+// KeepCommand is the verb keep, the process between run and the client. It takes the
+// process's own streams, and all its arguments are the client's command.
+func KeepCommand(command.Process) *cobra.Command {
+	return command.EndsItself(&cobra.Command{
+		Use: "keep", Short: "Used by run", Hidden: true, DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error { return command.Exit(keeper.Main(args)) },
+	})
 }
 
-// ConfigCommand is the verb config.
-func ConfigCommand(p command.Process) *cobra.Command {
-	return raw(p, "config", "Print what run would inject, to wire it by hand", configUsage, Config)
-}
-
-// InstallCommand is the verb install. It passes options on to the client's command.
-func InstallCommand(p command.Process) *cobra.Command {
-	return command.EndsItself(raw(p, "install", "Add the server to claude's or codex's own configuration", installUsage, Install))
-}
-
-// KeepCommand is the verb keep, which stands between run and the client.
-func KeepCommand(p command.Process) *cobra.Command {
-	c := command.EndsItself(raw(p, "keep", "Used by run", "", Keep))
-	c.Hidden = true
-	return c
-}
-
-// raw is a verb that reads its arguments itself. Its help is its usage, which man pages
-// show too.
-func raw(p command.Process, name, short, usage string, run func(context.Context, []string, []string, io.Reader, io.Writer, io.Writer) int) *cobra.Command {
-	return &cobra.Command{
-		Use: name, Short: short, Long: usage, DisableFlagParsing: true,
-		RunE: func(c *cobra.Command, args []string) error {
-			return command.Exit(run(c.Context(), args, p.Env, p.Stdin, p.Stdout, p.Stderr))
-		},
+// mixed makes c take options that it does not declare: they are the client's. work gets
+// them, and what follows "--". Help is asked for only by the first argument, because the
+// client has a help option, too.
+func mixed(c *cobra.Command, work func(client, after []string) error) *cobra.Command {
+	c.DisableFlagParsing = true
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if isHelp(args) {
+			return c.Help()
+		}
+		own, client, after := split(c.Flags(), args)
+		if err := c.Flags().Parse(own); err != nil {
+			return command.Usagef("%v", err)
+		}
+		return work(client, after)
 	}
+	return command.EndsItself(c)
+}
+
+func isHelp(args []string) bool { return len(args) > 0 && (args[0] == "-h" || args[0] == "--help") }
+
+// split tells declared options, with their values, from others, up to "--".
+func split(declared *pflag.FlagSet, args []string) (own, others, after []string) {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args, after = args[:i], args[i+1:]
+	}
+	for i := 0; i < len(args); i++ {
+		name, _, attached := strings.Cut(args[i], "=")
+		bare, long := strings.CutPrefix(name, "--")
+		f := declared.Lookup(bare)
+		if !long || f == nil || bare == "help" {
+			others = append(others, args[i])
+			continue
+		}
+		own = append(own, args[i])
+		if f.NoOptDefVal == "" && !attached && i+1 < len(args) {
+			i++
+			own = append(own, args[i])
+		}
+	}
+	return own, others, after
 }

@@ -8,68 +8,60 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/runnerfsm"
 )
 
-const configUsage = `usage: mcp-pruner config --provider claude|codex|json [--allow-bash]
-
-Prints what "mcp-pruner run" would inject here, to be wired by hand:
-  claude  the argument of --mcp-config
-  codex   --config arguments for codex exec, and the section of config.toml
-  json    the mcpServers record, for the Agent SDK and other clients
-What else the client needs is said on standard error. The client may use read and
-grep without asking; --allow-bash adds the server's bash, for which the client's
-sandbox does not hold.
-`
-
-// Config is the verb config.
-func Config(ctx context.Context, args, env []string, _ io.Reader, stdout, stderr io.Writer) int {
-	if isHelp(args) {
-		fmt.Fprint(stdout, configUsage)
-		return exitOK
+// ConfigCommand is the verb config.
+func ConfigCommand(p command.Process) *cobra.Command {
+	var f form
+	var allowBash bool
+	c := &cobra.Command{
+		Use: "config --provider claude|codex|json", Short: "Print what run would inject, to wire it by hand", Args: command.NoArguments,
+		Long: `Prints what "mcp-pruner run" would inject here, to be wired by hand. What else the
+client needs is said on standard error. The client may use read and grep without
+asking.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.print == nil {
+				return command.Usagef("--provider is missing: claude, codex or json")
+			}
+			return command.Exit(printConfig(c.Context(), p, f, allowBash))
+		},
 	}
-	f, allowBash, err := parseConfig(args)
-	if err != nil {
-		return usageError(stderr, err, configUsage)
-	}
-	set, servers, code := injection(env, stderr)
-	if code != exitOK {
-		return code
-	}
-	out := bufio.NewWriter(stdout)
-	launch := runnerfsm.Launch{Servers: servers, Passed: set.Passed(), Tools: set.Tools(allowBash)}
-	f.print(out, launch)
-	if err := out.Flush(); err != nil {
-		fmt.Fprintln(stderr, "mcp-pruner config:", err)
-		return exitFail
-	}
-	fmt.Fprintf(stderr, "for: %s\n", f.hint(launch))
-	fmt.Fprintln(stderr, "note: MCP_PRUNER_CWD is this directory; leave it out where other projects read it too: the server then serves the one it is started in")
-	notePruner(ctx, servers, stderr)
-	if !set.Enabled() {
-		fmt.Fprintln(stderr, "note: \"mcp-pruner run\" injects nothing: add --pruner embedded there, or set JEEVES_PRUNER_ENABLED=true")
-	}
-	return exitOK
-}
-
-func parseConfig(args []string) (f form, allowBash bool, err error) {
-	chosen := func(name string) error {
+	c.Flags().Func("provider", "claude: the argument of --mcp-config; codex: --config arguments for codex exec, and the section "+
+		"of config.toml; json: the mcpServers record, for the Agent SDK and other clients", func(name string) error {
 		var ok bool
 		if f, ok = configForms()[name]; !ok {
 			return errors.New("not one of claude, codex, json")
 		}
 		return nil
+	})
+	c.Flags().BoolVar(&allowBash, "allow-bash", false, allowBashUsage)
+	return c
+}
+
+// printConfig prints a form and returns the exit code.
+func printConfig(ctx context.Context, p command.Process, f form, allowBash bool) int {
+	set, servers, code := injection(p.Env, p.Stderr)
+	if code != command.OK {
+		return code
 	}
-	others, after, err := takeOptions(args, []option{{name: "--provider", set: chosen}, {name: "--allow-bash", flag: &allowBash}})
-	switch extra := append(others, after...); {
-	case err != nil:
-		return form{}, false, err
-	case len(extra) > 0:
-		return form{}, false, fmt.Errorf("there is no argument %q", extra[0])
-	case f.print == nil:
-		return form{}, false, errors.New("--provider is missing: claude, codex or json")
+	out := bufio.NewWriter(p.Stdout)
+	launch := runnerfsm.Launch{Servers: servers, Passed: set.Passed(), Tools: set.Tools(allowBash)}
+	f.print(out, launch)
+	if err := out.Flush(); err != nil {
+		fmt.Fprintln(p.Stderr, "mcp-pruner config:", err)
+		return command.Fail
 	}
-	return f, allowBash, nil
+	fmt.Fprintf(p.Stderr, "for: %s\n", f.hint(launch))
+	fmt.Fprintln(p.Stderr, "note: MCP_PRUNER_CWD is this directory; leave it out where other projects read it too: the server then serves the one it is started in")
+	notePruner(ctx, servers, p.Stderr)
+	if !set.Enabled() {
+		fmt.Fprintln(p.Stderr, "note: \"mcp-pruner run\" injects nothing: add --pruner embedded there, or set JEEVES_PRUNER_ENABLED=true")
+	}
+	return command.OK
 }
 
 // form prints servers for one client; hint says what else that client needs.

@@ -2,7 +2,6 @@ package runcmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -12,69 +11,71 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"mcp-pruner/cmd/internal/command"
 	serversettings "mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/runnerfsm"
 )
 
-const installUsage = `usage: mcp-pruner install claude|codex [--show|--uninstall] [the client's options]
+const installHelp = `Adds the server to the client's own configuration, with the client's own command
+("claude mcp add-json", "codex mcp add"), and says what it did. The server then serves the
+directory the client works in and prunes by itself; JEEVES_PRUNER_URL or PRUNER_URL in the
+environment names a service instead. Running it again changes nothing. Options that are not
+listed here go to that command: for claude, --scope user adds the server for every project.`
 
-Adds the server to the client's own configuration, with the client's own command
-("claude mcp add-json", "codex mcp add"), and says what it did. The server then
-serves the directory the client works in and prunes by itself; JEEVES_PRUNER_URL
-or PRUNER_URL in the environment names a service instead. Running it again changes
-nothing. Options go to that command: for claude, --scope user adds the server for
-every project.
-
-  --show       say what the client's configuration has, and change nothing
-  --uninstall  take the entry out again
-`
-
-// Install is the verb install.
-func Install(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if isHelp(args) || len(args) > 1 && isHelp(args[1:]) {
-		fmt.Fprint(stdout, installUsage)
-		return exitOK
-	}
-	installer, ok := installers()[first(args)]
-	if !ok {
-		return usageError(stderr, errors.New("install what: claude or codex?"), installUsage)
-	}
+// InstallCommand is the verb install.
+func InstallCommand(p command.Process) *cobra.Command {
 	var show, uninstall bool
-	options, after, err := takeOptions(args[1:], []option{{name: "--show", flag: &show}, {name: "--uninstall", flag: &uninstall}})
-	if err == nil && show && uninstall {
-		err = errors.New("--show or --uninstall, not both")
+	c := &cobra.Command{
+		Use: "install claude|codex [flags] [OPTIONS OF THE CLIENT]", DisableFlagsInUseLine: true, Short: "Add the server to claude's or codex's own configuration",
+		Long: installHelp,
 	}
-	if err != nil {
-		return usageError(stderr, err, installUsage)
-	}
-	// The server prunes by itself where nothing else is said.
-	set, servers, code := injection(append([]string{"PRUNER_URL=embedded"}, env...), stderr)
-	if code != exitOK {
-		return code
-	}
-	i := installation{
-		installer: installer, client: args[0], options: append(options, after...), env: env,
+	c.Flags().BoolVar(&show, "show", false, "say what the client's configuration has, and change nothing")
+	c.Flags().BoolVar(&uninstall, "uninstall", false, "take the entry out again")
+	return mixed(c, func(client, after []string) error {
+		switch {
+		case len(client) == 0 || installers()[client[0]].command == nil:
+			return command.Usagef("name the client first: claude or codex")
+		case isHelp(client[1:]):
+			return c.Help()
+		case show && uninstall:
+			return command.Usagef("--show or --uninstall, not both")
+		}
+		// The server prunes by itself where nothing else is said.
+		set, servers, code := injection(append([]string{"PRUNER_URL=embedded"}, p.Env...), p.Stderr)
+		if code != command.OK {
+			return command.Exit(code)
+		}
+		i := newInstallation(c.Context(), p, set, servers, client[0])
+		i.options = append(client[1:], after...)
+		notePruner(c.Context(), servers, p.Stderr)
+		do := i.install
+		switch {
+		case show:
+			do = i.show
+		case uninstall:
+			do = i.uninstall
+		}
+		if err := do(); err != nil {
+			fmt.Fprintf(p.Stderr, "mcp-pruner: %v\n", err)
+			return command.Exit(command.Fail)
+		}
+		return nil
+	})
+}
+
+func newInstallation(ctx context.Context, p command.Process, set runnerfsm.Settings, servers runnerfsm.Servers, client string) installation {
+	return installation{
+		installer: installers()[client], client: client, env: p.Env,
 		server: published(lasting(servers[runnerfsm.ServerName])),
-		found:  entriesOf(args[0], env, set.Dir),
-		run: func(command []string) error {
-			fmt.Fprintf(stdout, "running: %s\n", serversettings.Shown(shellLine(command)))
-			return runClient(ctx, command, env, stdin, stdout, stderr)
+		found:  entriesOf(client, p.Env, set.Dir),
+		run: func(line []string) error {
+			fmt.Fprintf(p.Stdout, "running: %s\n", serversettings.Shown(shellLine(line)))
+			return runClient(ctx, line, p.Env, p.Stdin, p.Stdout, p.Stderr)
 		},
-		stdout: stdout,
+		stdout: p.Stdout,
 	}
-	notePruner(ctx, servers, stderr)
-	do := i.install
-	switch {
-	case show:
-		do = i.show
-	case uninstall:
-		do = i.uninstall
-	}
-	if err := do(); err != nil {
-		fmt.Fprintf(stderr, "mcp-pruner: %v\n", err)
-		return exitFail
-	}
-	return exitOK
 }
 
 // installation is one call of the verb.
@@ -283,10 +284,3 @@ func shellLine(words []string) string {
 
 // shellPlain are the characters that need no quotes in a shell.
 const shellPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@+"
-
-func first(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	return args[0]
-}

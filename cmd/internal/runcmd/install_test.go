@@ -50,7 +50,7 @@ const ourEntry = `{"type":"stdio","command":"/bin/true","args":[],"env":{"PRUNER
 
 func TestInstall(t *testing.T) {
 	f := newFresh(t)
-	code, stdout, stderr := call(runcmd.Install, f.env, "claude", "--scope", "user")
+	code, stdout, stderr := call(t, "install", f.env, "claude", "--scope", "user")
 	require.Zero(t, code, stderr)
 	assert.Equal(t, []string{`mcp add-json --scope user pruner {"command":"/bin/true","args":[],"env":{"PRUNER_URL":"embedded"}}`}, f.calls(),
 		"it prunes by itself, and serves where the client works")
@@ -58,11 +58,11 @@ func TestInstall(t *testing.T) {
 	assert.Contains(t, stdout, "done that\n")
 	assert.Contains(t, stdout, "mcp-pruner install claude --uninstall")
 
-	code, _, _ = call(runcmd.Install, f.env, "codex")
+	code, _, _ = call(t, "install", f.env, "codex")
 	require.Zero(t, code)
 	assert.Equal(t, []string{"mcp add --env PRUNER_URL=embedded pruner -- /bin/true"}, f.calls())
 
-	code, stdout, _ = call(runcmd.Install, append(f.env, "PRUNER_URL=http://user:pass@127.0.0.1:1/prune"), "codex")
+	code, stdout, _ = call(t, "install", append(f.env, "PRUNER_URL=http://user:pass@127.0.0.1:1/prune"), "codex")
 	require.Zero(t, code)
 	assert.Equal(t, []string{"mcp add --env PRUNER_URL=http://user:pass@127.0.0.1:1/prune pruner -- /bin/true"}, f.calls())
 	assert.NotContains(t, stdout, "pass@")
@@ -74,12 +74,12 @@ func TestInstallTwice(t *testing.T) {
 	f.write(".claude.json", `{"mcpServers":{"pruner":`+ourEntry+`}}`)
 	f.write(".codex/config.toml", "[mcp_servers.pruner]\ncommand = \"/bin/true\"\n[mcp_servers.pruner.env]\nPRUNER_URL = \"embedded\"\n")
 	for client, options := range map[string][]string{"claude": {"--scope=user"}, "codex": nil} {
-		code, stdout, stderr := call(runcmd.Install, f.env, append([]string{client}, options...)...)
+		code, stdout, stderr := call(t, "install", f.env, append([]string{client}, options...)...)
 		assert.Zero(t, code, stderr)
 		assert.Contains(t, stdout, client+": the server is there already, in "+f.dir)
 		assert.Empty(t, f.calls())
 	}
-	code, _, stderr := call(runcmd.Install, append(f.env, "PRUNER_URL="), "claude", "-s", "user")
+	code, _, stderr := call(t, "install", append(f.env, "PRUNER_URL="), "claude", "-s", "user")
 	require.Zero(t, code, stderr)
 	assert.Equal(t, []string{"mcp remove --scope user pruner",
 		`mcp add-json -s user pruner {"command":"/bin/true","args":[],"env":{"PRUNER_URL":""}}`}, f.calls())
@@ -90,16 +90,16 @@ func TestInstallTwice(t *testing.T) {
 func TestInstallLeavesOthers(t *testing.T) {
 	f := newFresh(t)
 	f.write(".codex/config.toml", "[mcp_servers.pruner]\ncommand = \"/opt/garden-tools\"\n")
-	code, _, stderr := call(runcmd.Install, f.env, "codex")
+	code, _, stderr := call(t, "install", f.env, "codex")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stderr, "codex has another server named pruner")
-	code, stdout, _ := call(runcmd.Install, f.env, "codex", "--uninstall")
+	code, stdout, _ := call(t, "install", f.env, "codex", "--uninstall")
 	assert.Zero(t, code)
 	assert.Contains(t, stdout, "is another server and stays")
 	assert.Empty(t, f.calls())
 
 	f.write(".codex/config.toml", "[mcp_servers")
-	code, _, stderr = call(runcmd.Install, f.env, "codex")
+	code, _, stderr = call(t, "install", f.env, "codex")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stderr, "config.toml cannot be read")
 }
@@ -107,25 +107,25 @@ func TestInstallLeavesOthers(t *testing.T) {
 func TestUninstall(t *testing.T) {
 	f := newFresh(t)
 	f.write(".claude.json", `{"mcpServers":{"pruner":`+ourEntry+`},"projects":{"`+mustGetwd(t)+`":{"mcpServers":{"pruner":`+ourEntry+`}}}}`)
-	code, stdout, stderr := call(runcmd.Install, f.env, "claude", "--show")
+	code, stdout, stderr := call(t, "install", f.env, "claude", "--show")
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "claude: pruner in "+filepath.Join(f.dir, ".claude.json")+" (user): /bin/true\n  PRUNER_URL=embedded\n")
 	assert.Contains(t, stdout, "(local)")
 	assert.Empty(t, f.calls())
 
-	code, _, stderr = call(runcmd.Install, f.env, "claude", "--uninstall")
+	code, _, stderr = call(t, "install", f.env, "claude", "--uninstall")
 	require.Zero(t, code, stderr)
 	assert.ElementsMatch(t, []string{"mcp remove --scope local pruner", "mcp remove --scope user pruner"}, f.calls())
-	code, _, _ = call(runcmd.Install, f.env, "claude", "--uninstall", "--scope", "user")
+	code, _, _ = call(t, "install", f.env, "claude", "--uninstall", "--scope", "user")
 	require.Zero(t, code)
 	assert.Equal(t, []string{"mcp remove --scope user pruner"}, f.calls())
 
-	code, stdout, _ = call(runcmd.Install, f.env, "codex", "--uninstall")
+	code, stdout, _ = call(t, "install", f.env, "codex", "--uninstall")
 	assert.Zero(t, code)
 	assert.Contains(t, stdout, "codex: there is nothing to take out")
-	_, stdout, _ = call(runcmd.Install, f.env, "codex", "--show")
+	_, stdout, _ = call(t, "install", f.env, "codex", "--show")
 	assert.Contains(t, stdout, `there is no entry; "mcp-pruner install codex" adds one`)
-	code, _, stderr = call(runcmd.Install, f.env, "codex", "--show", "--uninstall")
+	code, _, stderr = call(t, "install", f.env, "codex", "--show", "--uninstall")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, "--show or --uninstall, not both")
 }
@@ -133,15 +133,15 @@ func TestUninstall(t *testing.T) {
 func TestInstallFails(t *testing.T) {
 	p := newPlace(t, map[string]string{"claude": "echo 'it does not like it' >&2; exit 1"})
 	env := append(p.env, "JEEVES_MCP_PRUNER_PATH=/bin/true")
-	code, _, stderr := call(runcmd.Install, env, "claude")
+	code, _, stderr := call(t, "install", env, "claude")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stderr, "it does not like it\nmcp-pruner: claude did not add the server")
-	code, _, stderr = call(runcmd.Install, []string{"PATH=" + p.dir, "JEEVES_MCP_PRUNER_PATH=/bin/true"}, "codex")
+	code, _, stderr = call(t, "install", []string{"PATH=" + p.dir, "JEEVES_MCP_PRUNER_PATH=/bin/true"}, "codex")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stderr, "codex did not add the server: codex is not on PATH")
-	code, _, stderr = call(runcmd.Install, env, "emacs")
+	code, _, stderr = call(t, "install", env, "emacs")
 	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "install what")
+	assert.Contains(t, stderr, "name the client first")
 }
 
 // TestInstallFromNpx: the program lies in a cache then, which npx may empty.
@@ -150,7 +150,7 @@ func TestInstallFromNpx(t *testing.T) {
 	f.write(".npm/_npx/1/node_modules/.bin/mcp-pruner", "#!/bin/sh\n")
 	path := filepath.Join(f.dir, ".npm/_npx/1/node_modules/.bin/mcp-pruner")
 	require.NoError(t, os.Chmod(path, 0o755))
-	code, _, stderr := call(runcmd.Install, append(f.env, "JEEVES_MCP_PRUNER_PATH="+path), "codex")
+	code, _, stderr := call(t, "install", append(f.env, "JEEVES_MCP_PRUNER_PATH="+path), "codex")
 	require.Zero(t, code, stderr)
 	assert.Equal(t, []string{"mcp add --env PRUNER_URL=embedded pruner -- npx -y mcp-pruner"}, f.calls())
 }

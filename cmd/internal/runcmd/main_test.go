@@ -9,25 +9,27 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/runcmd"
 	"mcp-pruner/runnerfsm/keeper/signaltest"
 )
 
+func verbs(p command.Process) map[string]*cobra.Command {
+	return map[string]*cobra.Command{
+		"run": runcmd.RunCommand(p, "1.2.3"), "config": runcmd.ConfigCommand(p), "install": runcmd.InstallCommand(p), "keep": runcmd.KeepCommand(p),
+	}
+}
+
 // TestMain lets the test binary be mcp-pruner: a signal needs a process of its own.
 func TestMain(m *testing.M) {
-	verbs := map[string]func(context.Context, []string) int{
-		"run": func(ctx context.Context, args []string) int {
-			return runcmd.Program{Version: "1.2.3"}.Run(ctx, args, os.Environ(), os.Stdin, os.Stdout, os.Stderr)
-		},
-		"keep": func(ctx context.Context, args []string) int {
-			return runcmd.Keep(ctx, args, nil, nil, nil, nil)
-		},
-	}
+	p := command.Process{Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // as the program does
-	if len(os.Args) > 1 && verbs[os.Args[1]] != nil {
-		os.Exit(verbs[os.Args[1]](context.Background(), os.Args[2:]))
+	if len(os.Args) > 1 && verbs(p)[os.Args[1]] != nil {
+		p.Args = os.Args[2:]
+		os.Exit(command.Verb(context.Background(), verbs(p)[os.Args[1]], p))
 	}
 	os.Exit(signaltest.Tests{M: m}.Run())
 }

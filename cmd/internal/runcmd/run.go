@@ -13,39 +13,62 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"mcp-pruner/cmd/internal/command"
 	server "mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm/event"
 	"mcp-pruner/fsm/trace"
 	"mcp-pruner/runnerfsm"
 )
 
-const runUsage = `usage: mcp-pruner run --provider claude|codex [options] [the client's options] -- PROMPT
+// allowBashUsage is the help of --allow-bash, for which the client's sandbox does not hold.
+const allowBashUsage = "offer the server's bash as well; the client's sandbox does not hold for it"
 
-Runs "claude -p" or "codex exec" with the server injected, passes its streams
-through, and exits with its exit code. Without PROMPT the client reads it from
-standard input. The server is injected with --pruner, or when
-JEEVES_PRUNER_ENABLED is 1, true, yes or on; a server that fails never fails the
-run. The client may use the server's read and grep without asking. Its bash, for
-which the client's sandbox does not hold, is offered only with --allow-bash or
-where the client's own options give it a shell without sandbox and approval.
+const runHelp = `Runs "claude -p" or "codex exec" with the server injected, passes its streams through,
+and exits with its exit code. Options that are not listed here are the client's. Without
+PROMPT the client reads it from standard input. The server is injected with --pruner, or
+when JEEVES_PRUNER_ENABLED is 1, true, yes or on; a server that fails never fails the run.
+The client may use the server's read and grep without asking. Its bash, for which the
+client's sandbox does not hold, is offered only with --allow-bash or where the client's
+own options give it a shell without sandbox and approval.
 
-  --pruner WHERE           inject the server, and prune there: embedded (in the server
-                           itself), the URL of a service, or off
-  --allow-bash             offer the server's bash as well
-  --transport stdio|http   stdio: the client starts the server. http: this program
-                           does, gives the client its URL, and ends it (docs/HTTP.md)
-  --events FILE            append the run's events to FILE, not to standard error
-  --trace FILE             append the run's trace, and its requests', to FILE
-  --start-timeout SECONDS  give the server this long to start (codex, http: 10, claude: 30)
-  --shutdown-timeout SECONDS
-                           http: give the server this long to end, then kill it (8)
+What is printed is what the client prints for the options given: its answer, or with
+--output-format stream-json (claude) or --json (codex) its event stream.`
 
-What is printed is what the client prints for the options given: its answer, or
-with --output-format stream-json (claude) or --json (codex) its event stream.
-`
+// RunCommand is the verb run; version is named in traces.
+func RunCommand(p command.Process, version string) *cobra.Command {
+	req := &request{version: version}
+	c := &cobra.Command{
+		Use: "run [flags] [OPTIONS OF THE CLIENT] -- PROMPT", DisableFlagsInUseLine: true, Short: "Run claude or codex with the server injected",
+		Long: runHelp,
+	}
+	f := c.Flags()
+	f.Func("provider", "the client: "+providerNames(), req.setProvider)
+	f.Func("pruner", "inject the server, and prune there: embedded (in the server itself), the URL of a service, or off", req.setPruner)
+	f.BoolVar(&req.allowBash, "allow-bash", false, allowBashUsage)
+	f.Func("transport", "stdio: the client starts the server; http: this program does, gives the client its URL, and ends it", req.setTransport)
+	f.Func("events", "append the run's events to this file instead of standard error", req.setEvents)
+	f.Func("trace", "append the run's trace, and its requests', to this file", req.setTrace)
+	f.Func("start-timeout", "seconds that the server may take to start (codex, http: 10, claude: 30)", seconds(&req.startTimeout))
+	f.Func("shutdown-timeout", "http: seconds that the server may take to end (8)", seconds(&req.stopTimeout))
+	return mixed(c, func(client, prompt []string) error {
+		if req.provider == nil {
+			return command.Usagef("--provider is missing: %s", providerNames())
+		}
+		req.options, req.prompt = client, strings.Join(prompt, " ")
+		said := &messages{w: p.Stderr}
+		code, err := req.run(c.Context(), p.Env, p.Stdin, p.Stdout, said)
+		if err != nil {
+			fmt.Fprintf(said.own(), "mcp-pruner: %v\n", err)
+		}
+		return command.Exit(code)
+	})
+}
 
 // request is a parsed command line of run.
 type request struct {
+	version      string // of this program
 	provider     runnerfsm.Provider
 	pruner       *string // given by an option
 	allowBash    bool
@@ -58,51 +81,6 @@ type request struct {
 
 	http        bool // the server is this program's, over HTTP
 	stopTimeout time.Duration
-}
-
-// Program is the program that the verb run is part of.
-type Program struct {
-	Version string // named in traces
-}
-
-// Run is the verb run.
-func (p Program) Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if isHelp(args) {
-		fmt.Fprint(stdout, runUsage)
-		return exitOK
-	}
-	req, err := parseRun(args)
-	if err != nil {
-		return usageError(stderr, err, runUsage)
-	}
-	said := &messages{w: stderr}
-	code, err := req.run(ctx, p, env, stdin, stdout, said)
-	if err != nil {
-		fmt.Fprintf(said.own(), "mcp-pruner: %v\n", err)
-	}
-	return code
-}
-
-func parseRun(args []string) (*request, error) {
-	req := &request{}
-	others, prompt, err := takeOptions(args, []option{
-		{name: "--provider", set: req.setProvider},
-		{name: "--pruner", set: req.setPruner},
-		{name: "--allow-bash", flag: &req.allowBash},
-		{name: "--events", set: req.setEvents},
-		{name: "--trace", set: req.setTrace},
-		{name: "--start-timeout", set: seconds(&req.startTimeout)},
-		{name: "--transport", set: req.setTransport},
-		{name: "--shutdown-timeout", set: seconds(&req.stopTimeout)},
-	})
-	if err != nil {
-		return nil, err
-	}
-	if req.provider == nil {
-		return nil, errors.New("--provider is missing: " + providerNames())
-	}
-	req.options, req.prompt = others, strings.Join(prompt, " ")
-	return req, nil
 }
 
 func (r *request) setProvider(name string) error {
@@ -194,18 +172,18 @@ func seconds(to *time.Duration) func(string) error {
 }
 
 // run runs the client. An error is about this program and not about the run.
-func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Reader, stdout io.Writer, stderr *messages) (int, error) {
+func (r *request) run(ctx context.Context, env []string, stdin io.Reader, stdout io.Writer, stderr *messages) (int, error) {
 	options, err := r.runOptions(env)
 	if err != nil {
-		return exitFail, err
+		return command.Fail, err
 	}
 	events, err := openEvents(r.events, stderr.own())
 	if err != nil {
-		return exitUsage, fmt.Errorf("--events: %w", err)
+		return command.Usage, fmt.Errorf("--events: %w", err)
 	}
 	defer events.Close()
 	if err := r.checkTrace(); err != nil {
-		return exitUsage, fmt.Errorf("--trace: %w", err)
+		return command.Usage, fmt.Errorf("--trace: %w", err)
 	}
 	signals, stop := watchSignals(ctx)
 	defer stop()
@@ -218,11 +196,11 @@ func (r *request) run(ctx context.Context, p Program, env []string, stdin io.Rea
 	r.noteDisabled(options.Settings, stderr.own())
 	result, err := r.launch(context.WithoutCancel(ctx), options, events)
 	if err != nil {
-		return exitFail, err
+		return command.Fail, err
 	}
 	if r.trace != "" {
 		record := trace.NewRecord(result.Machine)
-		record.Server, record.Client, record.Ended = p.Version, r.provider.Name(), result.Server
+		record.Server, record.Client, record.Ended = r.version, r.provider.Name(), result.Server
 		appendTrace(r.trace, options, record, stderr.own())
 	}
 	fmt.Fprintf(stderr.own(), "mcp-pruner: %s: %s\n", r.provider.Name(), result.Summary())

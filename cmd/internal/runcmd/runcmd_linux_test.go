@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/runcmd"
+	"mcp-pruner/cmd/internal/command"
 )
 
 // run starts "mcp-pruner run" as a process.
@@ -130,8 +130,7 @@ touch "$WORK/ready"; while :; do sleep 0.02; done`
 	}
 }
 
-// TestCancelledContext: who uses the verb as a function ends the run as SIGTERM
-// does.
+// TestCancelledContext: a context that ends, ends the run as SIGTERM does.
 func TestCancelledContext(t *testing.T) {
 	p := newPlace(t, map[string]string{"claude": `trap 'exit 0' TERM; touch "$WORK/ready"; while :; do sleep 0.02; done`, "mcp-pruner": ""})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -139,7 +138,8 @@ func TestCancelledContext(t *testing.T) {
 	code := make(chan int)
 	var stderr bytes.Buffer
 	go func() {
-		code <- runcmd.Program{Version: "1.2.3"}.Run(ctx, []string{"--provider", "claude"}, p.env, nil, &bytes.Buffer{}, &stderr)
+		process := command.Process{Args: []string{"--provider", "claude"}, Env: p.env, Stdout: &bytes.Buffer{}, Stderr: &stderr}
+		code <- command.Verb(ctx, verbs(process)["run"], process)
 	}()
 	p.await(t, "ready")
 	cancel()

@@ -2,9 +2,7 @@ package runcmd_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,16 +12,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/runcmd"
+	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/fsm"
 )
 
-type verb func(context.Context, []string, []string, io.Reader, io.Writer, io.Writer) int
-
 // call runs a verb in this process.
-func call(v verb, env []string, args ...string) (code int, stdout, stderr string) {
+func call(t *testing.T, name string, env []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
 	var out, err bytes.Buffer
-	code = v(context.Background(), args, env, nil, &out, &err)
+	p := command.Process{Args: args, Env: env, Stdout: &out, Stderr: &err}
+	code = command.Verb(t.Context(), verbs(p)[name], p)
 	return code, out.String(), err.String()
 }
 
@@ -36,7 +34,7 @@ exit 4
 func TestRun(t *testing.T) {
 	p := newPlace(t, map[string]string{"claude": connects})
 	p.env = append(p.env, "JEEVES_MCP_PRUNER_PATH=/bin/true")
-	code, stdout, stderr := call(runcmd.Program{Version: "1.2.3"}.Run, p.env, "--provider", "claude", "--model", "opus", "--", "two", "words")
+	code, stdout, stderr := call(t, "run", p.env, "--provider", "claude", "--model", "opus", "--", "two", "words")
 	assert.Equal(t, 4, code, "the client's exit code")
 	assert.Equal(t, "the answer\n", stdout)
 	args, err := os.ReadFile(filepath.Join(p.dir, "args"))
@@ -58,7 +56,7 @@ func TestRunFiles(t *testing.T) {
 	p.env = append(p.env, "JEEVES_MCP_PRUNER_PATH=/bin/true")
 	events, trace := filepath.Join(p.dir, "events"), filepath.Join(p.dir, "trace")
 	for range 2 {
-		_, _, stderr := call(runcmd.Program{Version: "1.2.3"}.Run, p.env, "--provider=claude", "--events="+events, "--trace", trace, "--", "x")
+		_, _, stderr := call(t, "run", p.env, "--provider=claude", "--events="+events, "--trace", trace, "--", "x")
 		assert.Len(t, lines(stderr), 1, "only the summary")
 	}
 	logged, err := os.ReadFile(events)
@@ -70,7 +68,7 @@ func TestRunFiles(t *testing.T) {
 
 	relative, err := filepath.Rel(mustGetwd(t), trace)
 	require.NoError(t, err)
-	call(runcmd.Program{Version: "1.2.3"}.Run, append(p.env, "MCP_PRUNER_TRACE="+relative), "--provider=claude", "--", "x")
+	call(t, "run", append(p.env, "MCP_PRUNER_TRACE="+relative), "--provider=claude", "--", "x")
 	env, err = os.ReadFile(filepath.Join(p.dir, "env"))
 	require.NoError(t, err)
 	assert.Contains(t, string(env), "MCP_PRUNER_TRACE="+trace+"\n", "the environment's own, made absolute")
@@ -102,7 +100,7 @@ func TestRunRotatesItsTrace(t *testing.T) {
 	trace := filepath.Join(p.dir, "trace")
 	for _, limit := range []string{"100", "100", "100", "soon", "-1", ""} {
 		env := append(p.env, "JEEVES_MCP_PRUNER_PATH=/bin/true", "MCP_PRUNER_TRACE_MAX_BYTES="+limit)
-		call(runcmd.Program{Version: "1.2.3"}.Run, env, "--provider=claude", "--trace", trace, "--", "x")
+		call(t, "run", env, "--provider=claude", "--trace", trace, "--", "x")
 	}
 	aside, err := filepath.Glob(trace + ".*")
 	require.NoError(t, err)
@@ -116,32 +114,33 @@ func TestRunRefuses(t *testing.T) {
 	p := newPlace(t, map[string]string{"claude": connects})
 	for _, c := range []struct{ args, want string }{
 		{"-- x", "--provider is missing: claude|codex"},
-		{"--provider -- x", "--provider needs a value"},
-		{"--provider gemini -- x", "--provider=gemini: not one of claude|codex"},
-		{"--provider claude --start-timeout soon -- x", "--start-timeout=soon: not a number of seconds"},
-		{"--provider claude --start-timeout 0 -- x", "--start-timeout=0: not a number of seconds"},
-		{"--provider claude --start-timeout 5m -- x", "--start-timeout=5m: not a number of seconds"},
-		{"--provider claude --shutdown-timeout 1m30 -- x", "--shutdown-timeout=1m30: not a number of seconds"},
-		{"--provider claude --start-timeout -5 -- x", "--start-timeout=-5: not a number of seconds"},
+		{"--provider -- x", "flag needs an argument: --provider"},
+		{"--provider gemini -- x", `invalid argument "gemini" for "--provider" flag: not one of claude|codex`},
+		{"--provider claude --start-timeout soon -- x", `invalid argument "soon" for "--start-timeout" flag: not a number of seconds`},
+		{"--provider claude --start-timeout 0 -- x", `invalid argument "0" for "--start-timeout" flag: not a number of seconds`},
+		{"--provider claude --start-timeout 5m -- x", `invalid argument "5m" for "--start-timeout" flag: not a number of seconds`},
+		{"--provider claude --shutdown-timeout 1m30 -- x", `invalid argument "1m30" for "--shutdown-timeout" flag: not a number of seconds`},
+		{"--provider claude --start-timeout -5 -- x", `invalid argument "-5" for "--start-timeout" flag: not a number of seconds`},
 		{"--provider claude --trace /nowhere/x -- x", "--trace: open /nowhere/x: no such file or directory"},
-		{"--provider claude --trace= -- x", "--trace=: no file is named"},
-		{"--provider claude --events= -- x", "--events=: no file is named"},
+		{"--provider claude --trace= -- x", `invalid argument "" for "--trace" flag: no file is named`},
+		{"--provider claude --events= -- x", `invalid argument "" for "--events" flag: no file is named`},
 		{"--provider claude --events /nowhere/x -- x", "--events: open /nowhere/x: no such file or directory"},
 	} {
-		code, stdout, stderr := call(runcmd.Program{Version: "1.2.3"}.Run, p.env, strings.Fields(c.args)...)
+		code, stdout, stderr := call(t, "run", p.env, strings.Fields(c.args)...)
 		assert.Equal(t, 2, code, c.args)
 		assert.Empty(t, stdout)
-		assert.Contains(t, stderr, "mcp-pruner: "+c.want, c.args)
+		assert.Contains(t, stderr, c.want, c.args)
 	}
 	_, err := os.Stat(filepath.Join(p.dir, "args"))
 	assert.ErrorIs(t, err, os.ErrNotExist, "the client was not started")
 }
 
 func TestHelp(t *testing.T) {
-	for name, v := range map[string]verb{"run": runcmd.Program{Version: "1.2.3"}.Run, "config": runcmd.Config, "install": runcmd.Install} {
-		code, stdout, stderr := call(v, nil, "--help")
+	for _, name := range []string{"run", "config", "install"} {
+		code, stdout, stderr := call(t, name, nil, "--help")
 		assert.Zero(t, code)
-		assert.True(t, strings.HasPrefix(stdout, "usage: mcp-pruner "+name), stdout)
+		assert.Contains(t, stdout, "Usage:\n  mcp-pruner "+name)
+		assert.Contains(t, stdout, "Flags:\n")
 		assert.Empty(t, stderr)
 	}
 }
@@ -163,14 +162,14 @@ func TestConfig(t *testing.T) {
 	}
 	want := entry{Command: "/bin/true", Args: []string{}, Env: map[string]string{"PRUNER_URL": "embedded", "MCP_PRUNER_CWD": cwd}}
 	for _, form := range []string{"claude", "json"} {
-		code, stdout, stderr := call(runcmd.Config, env, "--provider", form)
+		code, stdout, stderr := call(t, "config", env, "--provider", form)
 		require.Zero(t, code, stderr)
 		var record struct{ MCPServers map[string]entry }
 		require.NoError(t, json.Unmarshal([]byte(stdout), &record))
 		assert.Equal(t, map[string]entry{"pruner": want}, record.MCPServers)
 	}
 
-	code, stdout, _ := call(runcmd.Config, env, "--provider=codex")
+	code, stdout, _ := call(t, "config", env, "--provider=codex")
 	require.Zero(t, code)
 	arguments, section, found := strings.Cut(stdout, "\n\n")
 	require.True(t, found)
@@ -196,32 +195,31 @@ func TestRunSaysThatNothingIsInjected(t *testing.T) {
 			env = append(env, entry)
 		}
 	}
-	run := runcmd.Program{Version: "1.2.3"}.Run
 	for _, transport := range []string{"stdio", "http"} {
-		code, _, stderr := call(run, env, "--provider", "claude", "--transport", transport, "--", "x")
+		code, _, stderr := call(t, "run", env, "--provider", "claude", "--transport", transport, "--", "x")
 		assert.Zero(t, code)
 		assert.Contains(t, stderr, "mcp-pruner: claude runs without the server: add --pruner embedded")
 	}
-	code, _, stderr := call(run, append(env, "PRUNER_URL=http://127.0.0.1:1/"), "--provider", "claude", "--pruner", "embedded", "--", "x")
+	code, _, stderr := call(t, "run", append(env, "PRUNER_URL=http://127.0.0.1:1/"), "--provider", "claude", "--pruner", "embedded", "--", "x")
 	assert.Zero(t, code)
 	assert.NotContains(t, stderr, "without the server")
 	args, err := os.ReadFile(filepath.Join(p.dir, "args"))
 	require.NoError(t, err)
 	assert.Contains(t, string(args), `"PRUNER_URL":"embedded"`)
-	code, _, stderr = call(run, env, "--provider", "claude", "--pruner=", "--", "x")
+	code, _, stderr = call(t, "run", env, "--provider", "claude", "--pruner=", "--", "x")
 	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "--pruner=: want embedded, the URL of a service, or off")
+	assert.Contains(t, stderr, "want embedded, the URL of a service, or off")
 }
 
 // TestPrunerURLCounts: the server's own name for the setting counts where the
 // runner's is not set.
 func TestPrunerURLCounts(t *testing.T) {
 	env := []string{"PATH=/bin", "JEEVES_MCP_PRUNER_PATH=/bin/true", "PRUNER_URL=embedded"}
-	_, stdout, _ := call(runcmd.Config, env, "--provider", "json")
+	_, stdout, _ := call(t, "config", env, "--provider", "json")
 	assert.Contains(t, stdout, `"PRUNER_URL":"embedded"`)
-	_, stdout, _ = call(runcmd.Config, append(env, "JEEVES_PRUNER_URL="), "--provider", "json")
+	_, stdout, _ = call(t, "config", append(env, "JEEVES_PRUNER_URL="), "--provider", "json")
 	assert.Contains(t, stdout, `"PRUNER_URL":""`)
-	code, _, stderr := call(runcmd.Config, append(env, "PRUNER_URL=nowhere"), "--provider", "json")
+	code, _, stderr := call(t, "config", append(env, "PRUNER_URL=nowhere"), "--provider", "json")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, `PRUNER_URL="nowhere": not an absolute`)
 }
@@ -229,25 +227,25 @@ func TestPrunerURLCounts(t *testing.T) {
 func TestConfigSays(t *testing.T) {
 	p := newPlace(t, nil)
 	off := []string{"PATH=" + p.dir, "JEEVES_MCP_PRUNER_PATH=/bin/true"}
-	code, stdout, stderr := call(runcmd.Config, off, "--provider", "json")
+	code, stdout, stderr := call(t, "config", off, "--provider", "json")
 	assert.Zero(t, code)
 	assert.NotEmpty(t, stdout, "by hand it can be wired all the same")
 	assert.Contains(t, stderr, `"mcp-pruner run" injects nothing: add --pruner embedded there`)
 
-	_, _, stderr = call(runcmd.Config, append(off, "JEEVES_PRUNER_URL=http://127.0.0.1:1/prune"), "--provider", "json")
+	_, _, stderr = call(t, "config", append(off, "JEEVES_PRUNER_URL=http://127.0.0.1:1/prune"), "--provider", "json")
 	assert.Contains(t, stderr, "with JEEVES_PRUNER_URL=embedded the server prunes by itself")
-	_, _, stderr = call(runcmd.Config, append(off, "JEEVES_PRUNER_URL=embedded"), "--provider", "json")
+	_, _, stderr = call(t, "config", append(off, "JEEVES_PRUNER_URL=embedded"), "--provider", "json")
 	assert.NotContains(t, stderr, "prunes by itself")
 
 	for _, c := range []struct{ args, want string }{
 		{"", "--provider is missing"}, {"--provider x", "not one of claude, codex, json"}, {"--provider json more", `no argument "more"`},
 	} {
-		code, stdout, stderr = call(runcmd.Config, off, strings.Fields(c.args)...)
+		code, stdout, stderr = call(t, "config", off, strings.Fields(c.args)...)
 		assert.Equal(t, 2, code)
 		assert.Empty(t, stdout)
 		assert.Contains(t, stderr, c.want)
 	}
-	code, _, stderr = call(runcmd.Config, []string{"JEEVES_MCP_PRUNER_PATH=/nowhere"}, "--provider", "json")
+	code, _, stderr = call(t, "config", []string{"JEEVES_MCP_PRUNER_PATH=/nowhere"}, "--provider", "json")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, `JEEVES_MCP_PRUNER_PATH="/nowhere": no such file`)
 }
