@@ -174,3 +174,16 @@ func TestAPrunedTextIsCutToo(t *testing.T) {
 	assert.Equal(t, 2000, strings.Count(a.Text, "kept\n"))
 	assert.Contains(t, a.Notice, "read file_path="+a.PruneID+" shows all of it")
 }
+
+// TestLimitOfCodexModels: Codex shows 12,000 bytes of a result for a model that it does
+// not know, note included, and drops the note when there are more.
+func TestLimitOfCodexModels(t *testing.T) {
+	w := newWorld(t)
+	w.write("long.go", source(5000))
+	for model, most := range map[string]int{"": 40_000, "gpt-5.5": 40_000, "llama-4": 12_000} {
+		a := w.Run(t.Context(), Request{Client: codex, Model: model, Params: map[string]any{"name": "read", "arguments": map[string]any{"file_path": "long.go"}}}).Answer()
+		assert.LessOrEqual(t, len(a.Text)+len(a.Notice), most, model)
+		assert.Greater(t, len(a.Text), most/2, model)
+		assert.Contains(t, a.Notice, "next_start_line=")
+	}
+}

@@ -52,6 +52,7 @@ type Request struct {
 	Tools     []tools.Tool // what its client is offered; nil: the pipeline's
 	Session   *Session     // nil: the call stands alone
 	Client    string       // the client's name, as far as it is known
+	Model     string       // the model it calls for, where it says so
 	Parent    string       // the caller's span, as W3C traceparent has it; "" when it named none
 }
 

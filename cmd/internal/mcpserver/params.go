@@ -93,6 +93,17 @@ func (p params) parent() string {
 	return span
 }
 
+// model is the model that the client says it calls for; "" when it does not say. Codex
+// does, in an object or in its JSON.
+func (p params) model() string {
+	turn, _ := p.meta["x-codex-turn-metadata"].(map[string]any)
+	if text, ok := p.meta["x-codex-turn-metadata"].(string); ok {
+		_ = json.Unmarshal([]byte(text), &turn) // what cannot be read says nothing
+	}
+	model, _ := turn["model"].(string)
+	return model
+}
+
 // name is params.name, of a tools/call the tool's.
 func (p params) name() (string, bool) {
 	name, ok := p.object["name"].(string)

@@ -183,7 +183,7 @@ func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 	caller := &Caller{session: session, notify: notify, params: params{meta: p.meta}}
 	ctx = withCaller(ctx, caller)
 	call := s.config.Pipeline.Run(ctx, states.Request{
-		Params: p.value, Tools: a.offered, Session: session.states(), Client: a.client, Parent: p.parent(),
+		Params: p.value, Tools: a.offered, Session: session.states(), Client: a.client, Parent: p.parent(), Model: p.model(),
 	})
 	stop()
 	body, err := s.encodeCall(a, call)

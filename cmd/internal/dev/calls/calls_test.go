@@ -24,17 +24,11 @@ import (
 
 var update = flag.Bool("update", false, "write docs/CALLS.md")
 
-// one is a line of testdata/calls/calls.jsonl.
+// one is a call and what came of it.
 type one struct {
-	About    string         `json:"about"`
-	Tool     string         `json:"tool"`
-	Args     map[string]any `json:"args"`
-	Question string         `json:"question"`
-	Needs    []string       `json:"needs"` // what the answer has to have
-
+	Call
 	before, after int // tokens
 	missing       []string
-	text          string
 }
 
 // Floors. The ranking may change what a single case costs; what all of them show has
@@ -52,13 +46,8 @@ func TestCalls(t *testing.T) {
 	var missed []string
 	for _, c := range all {
 		c.before = exact.Count(server.call(c.Tool, c.whole()))
-		c.text = server.call(c.Tool, c.asked())
-		c.after = exact.Count(c.text)
-		for _, needed := range c.Needs {
-			if !strings.Contains(c.text, needed) {
-				c.missing = append(c.missing, needed)
-			}
-		}
+		text := server.call(c.Tool, c.Asked())
+		c.after, c.missing = exact.Count(text), c.Missing(text)
 		before, after = before+c.before, after+c.after
 		t.Logf("%-40s %7d %7d %q", c.About, c.before, c.after, c.missing)
 		if c.missing != nil {
@@ -70,7 +59,9 @@ func TestCalls(t *testing.T) {
 	assert.LessOrEqual(t, 100*float64(after)/float64(before), mostPercent, "%d of %d tokens", after, before)
 	const page = "../../../../docs/CALLS.md"
 	if *update {
-		require.NoError(t, os.WriteFile(page, []byte(document(all)), 0o644))
+		clients, err := os.ReadFile("../../../../testdata/calls/clients.md")
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(page, []byte(document(all)+"\n"+string(clients)), 0o644))
 	}
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
@@ -80,16 +71,11 @@ func TestCalls(t *testing.T) {
 }
 
 func cases(t *testing.T) (all []*one) {
-	file, err := os.Open("../../../../testdata/calls/calls.jsonl")
+	read, err := Read("../../../../testdata/calls/calls.jsonl")
 	require.NoError(t, err)
-	defer file.Close()
-	lines := json.NewDecoder(file)
-	lines.DisallowUnknownFields()
-	for lines.More() {
-		c := new(one)
-		require.NoError(t, lines.Decode(c))
+	for _, c := range read {
 		require.NotEmpty(t, c.Needs, c.About)
-		all = append(all, c)
+		all = append(all, &one{Call: c})
 	}
 	return all
 }
@@ -101,12 +87,6 @@ func (c *one) whole() map[string]any {
 	if c.Tool == "grep" {
 		args["max_matches"] = 5000
 	}
-	return args
-}
-
-func (c *one) asked() map[string]any {
-	args := maps.Clone(c.Args)
-	args["context_focus_question"] = c.Question
 	return args
 }
 
@@ -127,7 +107,7 @@ func start(t *testing.T) *client {
 	ended := make(chan int, 1)
 	go func() {
 		ended <- cli.Run(command.Process{
-			Env: []string{"PRUNER_URL=embedded", "MCP_PRUNER_CWD=" + root, "MCP_PRUNER_LOG_LEVEL=error", "HOME=" + root, "CALLS=" + root,
+			Env: []string{"PRUNER_URL=embedded", "MCP_PRUNER_CWD=" + root, "MCP_PRUNER_LOG_LEVEL=error", "HOME=" + root,
 				"PATH=" + filepath.Join(root, "bin") + ":" + os.Getenv("PATH")},
 			Stdin: in, Stdout: out, Stderr: io.Discard,
 		})

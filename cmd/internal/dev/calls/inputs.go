@@ -46,7 +46,9 @@ func Write(dir string) error {
 
 // prints is a command that prints a file of the root and ends with a code.
 func prints(file string, code int) maker {
-	return func(*rand.Rand) string { return fmt.Sprintf("#!/bin/sh\ncat \"$CALLS/%s\"\nexit %d\n", file, code) }
+	return func(*rand.Rand) string {
+		return fmt.Sprintf("#!/bin/sh\ncat \"${0%%/*}/../%s\"\nexit %d\n", file, code)
+	}
 }
 
 // with makes n lines; some of them are given.

@@ -33,7 +33,7 @@ diff*) file=git-diff ;;
 *--stat*) file=git-stat ;;
 *) file=git-log-p ;;
 esac
-cat "$CALLS/out/$file.txt"
+cat "${0%/*}/../out/$file.txt"
 `
 
 const retryLimit = `package retry
