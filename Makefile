@@ -115,4 +115,6 @@ licenses:
 
 # What pruning and clearing would have saved in the sessions of the fixtures.
 bill:
-	$(GO) run ./cmd/internal/dev/bill -data "$(FIXTURES)" -o docs/BILL.md
+	@folds=$$(mktemp -d) && trap 'rm -r "$$folds"' EXIT && \
+	$(GO) run ./cmd/internal/dev/train -data "$(FIXTURES)" -folds "$$folds" && \
+	$(GO) run ./cmd/internal/dev/bill -data "$(FIXTURES)" -weights "$$folds" -o docs/BILL.md

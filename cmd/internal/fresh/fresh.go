@@ -21,7 +21,11 @@ type Result struct {
 	Context  []pruneclient.Event // most recent first
 	Careful  bool                // only what is hardly needed may go
 
-	Rules   bool             // rank by the rules alone, for comparison
+	Asked bool // the question was written for this text, by one who calls our own tools
+	Rules bool // rank by the rules alone, for comparison
+
+	Boldness float64 // multiplies the price at which a line is kept; 0 is 1
+
 	Weights *learned.Weights // of the ranking; nil: those that come with the program
 }
 
@@ -39,7 +43,7 @@ func (c Cut) Whole() bool { return len(c.Kept) >= c.Total }
 func Prune(ctx context.Context, r Result) (Cut, error) {
 	kind := lineprune.Auto
 	opts := lineprune.Options{
-		Call:   session.Call{Tool: string(r.Call.Kind), Args: r.Args, Context: r.Context, Careful: r.Careful},
+		Call:   session.Call{Tool: string(r.Call.Kind), Args: r.Args, Context: r.Context, Careful: r.Careful, Asked: r.Asked, Boldness: r.Boldness},
 		Marker: func(lineprune.Block) string { return gapMark }, Weights: r.Weights,
 	}
 	if r.Rules {
@@ -59,7 +63,7 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 		return Cut{}, err
 	}
 	cut := Cut{res.Kind, res.Kept, res.Total}
-	if r.Call.Kind == history.Bash && wholeCommands(cut) {
+	if r.Call.Kind == history.Bash && !r.Asked && wholeCommands(cut) {
 		cut.Kept = nil
 		for n := range cut.Total {
 			cut.Kept = append(cut.Kept, n+1)

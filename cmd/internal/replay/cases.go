@@ -31,19 +31,14 @@ type Case struct {
 func Cases(ctx context.Context, s sessions.Session, each func(Case) error) error {
 	b := newBill(s, DefaultPrices)
 	needs := b.gold()
-	var served history.Log
 	return b.walk(func(index int, step sessions.Step, a asked) error {
 		r := b.results[index]
-		known := served.Context()
-		if prunable(r.kind) && r.kind != history.Other {
-			served.Served(r.parsed, a.question, step.Out)
-		}
 		body := fresh.NewBody(r.kind, step.Out)
 		if r.kind == history.Other || !prunable(r.kind) || len(body.Lines) < 60 && len(step.Out) < 4000 {
 			return ctx.Err()
 		}
 		c := Case{
-			Step: r.step, Call: r.parsed, Args: step.Args, Question: a.question, Context: a.context, Served: known, Text: body.Code(),
+			Step: r.step, Call: r.parsed, Args: step.Args, Question: a.question, Context: a.context, Served: a.served, Text: body.Code(),
 			FirstLine: body.First, Tokens: r.tokens, Weight: r.weight, Decision: a.decision,
 		}
 		for _, n := range needs[index] {

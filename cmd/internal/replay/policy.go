@@ -58,8 +58,12 @@ func (o Outcome) Net(times float64) float64 {
 // judge computes a policy's outcome.
 func (t *trial) judge(p Policy) Outcome {
 	var o Outcome
+	attempts := t.attempts
+	if p == MCP {
+		attempts = t.served
+	}
 	chosen := map[int]map[int]bool{} // the kept lines of each pruned result
-	for i, a := range t.attempts {
+	for i, a := range attempts {
 		if t.prunes(p, a) {
 			chosen[i] = lineSet(a.cut)
 		}
@@ -70,7 +74,7 @@ func (t *trial) judge(p Policy) Outcome {
 	}
 	for i := range t.results {
 		if chosen[i] != nil {
-			o.add(t.row(t.attempts[i], cut))
+			o.add(t.row(attempts[i], cut))
 		}
 	}
 	if p == MCP {
@@ -146,10 +150,8 @@ func (t *trial) chargeServer(o *Outcome) {
 		}
 	}
 	for i, r := range t.results {
-		if r.kind != history.Read && r.kind != history.Grep && r.kind != history.Bash {
-			continue
-		}
-		if r.parsed.Narrow(history.NarrowLines) {
+		a, pruned := t.attempts[i]
+		if !ours(r.kind) || r.parsed.Narrow(history.NarrowLines) || pruned && !t.asksOf(a) {
 			continue
 		}
 		n := float64(askTokens + min(maxAskTokens, t.questionTokens(i)))

@@ -23,6 +23,9 @@ type Settings struct {
 	Explain  string            // the session to explain: its id or the beginning of it
 	Progress func(done string) // is told about each session; nil: nobody is
 
+	// Boldness multiplies the price at which a line is kept: above 1 more is cut. 0 is 1.
+	Boldness float64
+
 	// Weights of the ranking for a session, to judge it by weights that were learned
 	// without it; nil: those that come with the program.
 	Weights func(session string) *learned.Weights
@@ -130,7 +133,7 @@ func (f *figures) slim(keep bool) {
 		step := &f.session.Steps[i]
 		step.Text, step.Think, step.Out, step.Args = "", "", "", nil
 	}
-	f.attempts, f.needs = nil, nil
+	f.attempts, f.served, f.needs = nil, nil, nil
 	for i := range f.results {
 		f.results[i].parsed.Command, f.results[i].parsed.Replace = "", nil
 	}

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"slices"
 
 	"mcp-pruner/cmd/internal/fresh"
 	"mcp-pruner/cmd/internal/sessions"
@@ -13,7 +14,8 @@ import (
 // asked is what a session knew when it made a call.
 type asked struct {
 	question string
-	context  []pruneclient.Event
+	context  []pruneclient.Event // to one who sees the whole session
+	served   []pruneclient.Event // to our own server, which sees its calls and their questions
 	decision history.Decision
 }
 
@@ -35,8 +37,10 @@ type trial struct {
 	*bill
 	needs    [][]need
 	attempts map[int]attempt // by result
+	served   map[int]attempt // the same by our own server; nil where no policy asks for them
 	without  Ablation
 	weights  *learned.Weights // nil: those that come with the program
+	boldness float64
 }
 
 // exampleWay has the length of a real one.
@@ -44,7 +48,7 @@ const exampleWay = fresh.DefaultBack + " prn_3ddf8b97"
 
 // walk hands out every result with what the session knew when the call was made.
 func (b *bill) walk(each func(index int, step sessions.Step, a asked) error) error {
-	var log history.Log
+	var log, served history.Log
 	open := map[string]asked{}
 	next := 0
 	ask := func(call history.Call) asked {
@@ -74,8 +78,12 @@ func (b *bill) walk(each func(index int, step sessions.Step, a asked) error) err
 			if r.tokens < history.MinTokens {
 				a.decision = history.Decision{Why: "small"}
 			}
+			a.served = served.Context()
 			if err := each(next, step, a); err != nil {
 				return err
+			}
+			if ours(r.kind) {
+				served.Served(r.parsed, a.question, step.Out)
 			}
 			log.Result(r.parsed, step.Out)
 			next++
@@ -86,7 +94,10 @@ func (b *bill) walk(each func(index int, step sessions.Step, a asked) error) err
 
 // try runs the pruner over a session, as the hook would have when it happened.
 func try(ctx context.Context, b *bill, s Settings) (*trial, error) {
-	t := &trial{bill: b, needs: b.gold(), attempts: map[int]attempt{}, without: s.Without}
+	t := &trial{bill: b, needs: b.gold(), attempts: map[int]attempt{}, without: s.Without, boldness: s.Boldness}
+	if slices.Contains(s.Policies, MCP) {
+		t.served = map[int]attempt{}
+	}
 	if s.Weights != nil {
 		t.weights = s.Weights(b.session.ID)
 	}
@@ -101,23 +112,43 @@ func (t *trial) result(ctx context.Context, index int, step sessions.Step, a ask
 	}
 	got := attempt{result: index, question: a.question, decision: a.decision, body: fresh.NewBody(r.kind, step.Out)}
 	t.ablate(&got, &a, r)
-	if got.decision.Prune {
-		got.cut, got.err = fresh.Prune(ctx, fresh.Result{
-			Call: r.parsed, Args: step.Args, Body: got.body, Question: a.question, Context: a.context, Careful: a.decision.Careful,
-			Rules: t.without == Learning, Weights: t.weights,
-		})
+	known := fresh.Result{
+		Call: r.parsed, Args: step.Args, Body: got.body, Question: a.question, Context: a.context, Careful: got.decision.Careful,
+		Rules: t.without == Learning, Weights: t.weights, Boldness: t.boldness,
+	}
+	t.attempts[index] = t.prune(ctx, got, known)
+	if t.served != nil && ours(r.kind) && t.asksOf(got) {
+		known.Asked, known.Careful, known.Context = true, false, a.served
+		if t.without == Context {
+			known.Context = nil
+		}
+		t.served[index] = t.prune(ctx, got, known)
+	}
+	return ctx.Err()
+}
+
+// asksOf says whether a model asks our server a question about a result: it does not where it
+// is about to edit the file.
+func (t *trial) asksOf(a attempt) bool { return !a.decision.Careful || t.without == Decision }
+
+// ours says whether our server has such a tool.
+func ours(kind history.Kind) bool {
+	return kind == history.Read || kind == history.Grep || kind == history.Bash
+}
+
+// prune prunes a result if the decision is to.
+func (t *trial) prune(ctx context.Context, a attempt, known fresh.Result) attempt {
+	r := &t.results[a.result]
+	if a.decision.Prune {
+		a.cut, a.err = fresh.Prune(ctx, known)
 	}
 	if t.without == Relevance {
-		got.cut = shuffled(got.cut, index)
+		a.cut = shuffled(a.cut, a.result)
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if a.err == nil && !a.cut.Whole() {
+		a.count(r)
 	}
-	if got.err == nil && !got.cut.Whole() {
-		got.count(r)
-	}
-	t.attempts[index] = got
-	return nil
+	return a
 }
 
 func prunable(kind history.Kind) bool {

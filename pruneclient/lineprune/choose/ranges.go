@@ -99,7 +99,7 @@ func (p *chooser) share(ranking learned.Ranking) int64 {
 	if ranking.Careful() {
 		share *= tuning.CarefulShare
 	}
-	share *= math.Sqrt(float64(p.Doc.Total) / tuning.ShareTokens)
+	share *= ranking.Boldness() * math.Sqrt(float64(p.Doc.Total)/tuning.ShareTokens)
 	return int64(min(max(share, tuning.LeastShare), tuning.MostShare))
 }
 

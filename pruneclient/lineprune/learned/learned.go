@@ -21,6 +21,7 @@ type Input struct {
 	Events    []session.Event // most recent first
 	Asked     bool            // the question was written for this text
 	Careful   bool            // only what is hardly needed may go
+	Boldness  float64         // multiplies the price at which a line is kept; 0 is 1
 }
 
 // Kind is what the rules take the text for.

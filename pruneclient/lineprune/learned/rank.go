@@ -1,6 +1,7 @@
 package learned
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -28,16 +29,22 @@ type Weights struct{ Call, Session *trees.Forest }
 // Embedded returns the weights that come with the program, parsed when they are first
 // needed. A test parses them, so that a program never fails here.
 var Embedded = sync.OnceValue(func() *Weights {
-	call, err := trees.Parse(callText, Names())
+	w, err := Parse(callText, sessionText)
 	if err != nil {
 		panic(err)
 	}
-	session, err := trees.Parse(sessionText, Names())
-	if err != nil {
-		panic(err)
-	}
-	return &Weights{call, session}
+	return w
 })
+
+// Parse reads the texts of both forests.
+func Parse(call, session string) (*Weights, error) {
+	c, err := trees.Parse(call, Names())
+	if err != nil {
+		return nil, err
+	}
+	s, err := trees.Parse(session, Names())
+	return &Weights{c, s}, err
+}
 
 // MaxLines is the longest text that is ranked. Of longer ones the rules are asked
 // alone: the trees look at every line 250 times.
@@ -74,6 +81,9 @@ func (r Ranking) Asked() bool { return r.in.Asked }
 
 // Careful says whether only what is hardly needed may go.
 func (r Ranking) Careful() bool { return r.in.Careful }
+
+// Boldness multiplies the price at which a line is kept.
+func (r Ranking) Boldness() float64 { return cmp.Or(r.in.Boldness, 1) }
 
 // OfFile says whether the text is a file's, not what a command or a search printed.
 func (r Ranking) OfFile() bool { return toolOf(r.in) == readTool }

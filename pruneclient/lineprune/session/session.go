@@ -30,7 +30,8 @@ type Call struct {
 	Args    map[string]any // its arguments, as decoded from JSON
 	Context []Event        // most recent first
 
-	Careful bool // only what is hardly needed may go
+	Careful  bool    // only what is hardly needed may go
+	Boldness float64 // multiplies the price at which a line is kept; 0 is 1
 
 	Asked bool // the question was written for this text, not taken from what the agent said
 }

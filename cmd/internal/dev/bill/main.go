@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
+	"mcp-pruner/cmd/internal/dev/folds"
 	"mcp-pruner/cmd/internal/replay"
+	"mcp-pruner/pruneclient/lineprune/learned"
 )
 
 //go:embed head.md
@@ -18,9 +21,10 @@ var head string
 
 func main() {
 	data := flag.String("data", "../shared/fixtures", "folder of the fixtures")
+	weights := flag.String("weights", "", "folder of weights per fold, as train -folds writes them")
 	out := flag.String("o", "docs/BILL.md", "file to write")
 	flag.Parse()
-	text, err := page(context.Background(), filepath.Join(*data, "sessions"))
+	text, err := page(context.Background(), filepath.Join(*data, "sessions"), *weights)
 	if err == nil {
 		err = os.WriteFile(*out, []byte(text), 0o644)
 	}
@@ -33,12 +37,17 @@ func main() {
 // sets are the collections, as the fixtures name them.
 var sets = []string{"claude-code", "swe-bench", "mini-swe", "mcp-tools"}
 
-func page(ctx context.Context, dir string) (string, error) {
+func page(ctx context.Context, dir, weights string) (string, error) {
+	unseen, err := readFolds(weights)
+	if err != nil {
+		return "", err
+	}
+	f := fixtures{dir, unseen}
 	var b strings.Builder
 	b.WriteString(head)
 	all := []replay.Policy{replay.Hook, replay.MCP, replay.Proxy, replay.GC}
 	for _, set := range sets {
-		r, err := run(ctx, dir, set, "", all)
+		r, err := f.replay(ctx, set, "", all)
 		if err != nil {
 			return "", err
 		}
@@ -47,16 +56,65 @@ func page(ctx context.Context, dir string) (string, error) {
 			writeParts(&b, r)
 		}
 	}
-	err := writeAblations(ctx, &b, dir)
+	if err := f.writeCurve(ctx, &b); err != nil {
+		return "", err
+	}
+	err = f.writeAblations(ctx, &b)
 	return b.String(), err
 }
 
-func run(ctx context.Context, dir, set string, without replay.Ablation, policies []replay.Policy) (replay.Report, error) {
-	fmt.Fprintln(os.Stderr, "bill:", set, without)
-	r, _, err := replay.Replay(ctx, replay.Settings{
-		Files: []string{filepath.Join(dir, set+".jsonl.gz")}, Policies: policies, Prices: replay.DefaultPrices, Without: without,
-	})
+// fixtures are recorded sessions, with weights that were learned without them.
+type fixtures struct {
+	dir    string
+	unseen []*learned.Weights // by fold
+}
+
+func readFolds(dir string) ([]*learned.Weights, error) {
+	var out []*learned.Weights
+	for fold := range folds.Count {
+		call, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(fold), learned.CallFile))
+		if err != nil {
+			return nil, err
+		}
+		session, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(fold), learned.SessionFile))
+		if err != nil {
+			return nil, err
+		}
+		w, err := learned.Parse(string(call), string(session))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, w)
+	}
+	return out, nil
+}
+
+func (f fixtures) replay(ctx context.Context, set string, without replay.Ablation, policies []replay.Policy) (replay.Report, error) {
+	return f.at(ctx, 1, replay.Settings{Files: []string{set}, Policies: policies, Without: without})
+}
+
+// at replays at a multiple of the usual price of a token: the higher, the more is cut.
+func (f fixtures) at(ctx context.Context, price float64, s replay.Settings) (replay.Report, error) {
+	fmt.Fprintln(os.Stderr, "bill:", s.Files[0], s.Without, price)
+	s.Files = []string{filepath.Join(f.dir, s.Files[0]+".jsonl.gz")}
+	s.Prices, s.Boldness = replay.DefaultPrices, price
+	s.Weights = func(session string) *learned.Weights { return f.unseen[folds.Of(session)] }
+	r, _, err := replay.Replay(ctx, s)
 	return r, err
+}
+
+// writeCurve says what cutting less or more comes to, by hook.
+func (f fixtures) writeCurve(ctx context.Context, b *strings.Builder) error {
+	b.WriteString("\n## How deep to cut\n\nclaude-code by hook, at multiples of the price at which a line is kept:\n\n| price | gross | net | misses twice | three times | median | losing |\n|---|---|---|---|---|---|---|\n")
+	for _, price := range []float64{0.25, 0.5, 0.75, 1, 1.5, 2, 3} {
+		r, err := f.at(ctx, price, replay.Settings{Files: []string{"claude-code"}, Policies: []replay.Policy{replay.Hook}})
+		if err != nil {
+			return err
+		}
+		s := r.Policies[replay.Hook].(replay.Pruning)
+		fmt.Fprintf(b, "| %.2f | %.1f | %+.1f | %+.1f | %+.1f | %+.1f | %.0f %% |\n", price, s.Gross, s.Net, s.Misses2, s.Misses3, s.Median, s.Losing)
+	}
+	return nil
 }
 
 func writeSet(b *strings.Builder, set string, r replay.Report) {
@@ -96,10 +154,10 @@ func writeParts(b *strings.Builder, r replay.Report) {
 }
 
 // writeAblations says what each part of the pruner is worth, by hook.
-func writeAblations(ctx context.Context, b *strings.Builder, dir string) error {
+func (f fixtures) writeAblations(ctx context.Context, b *strings.Builder) error {
 	b.WriteString("\n## What each part is worth\n\nclaude-code by hook, with one part taken away:\n\n| without | net | 95 % | misses twice | three times | losing |\n|---|---|---|---|---|---|\n")
 	for _, without := range []replay.Ablation{"", replay.Context, replay.Learning, replay.Decision, replay.Relevance} {
-		r, err := run(ctx, dir, "claude-code", without, []replay.Policy{replay.Hook})
+		r, err := f.replay(ctx, "claude-code", without, []replay.Policy{replay.Hook})
 		if err != nil {
 			return err
 		}

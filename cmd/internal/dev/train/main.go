@@ -11,8 +11,11 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"time"
 
+	"mcp-pruner/cmd/internal/dev/folds"
 	"mcp-pruner/pruneclient/lineprune/learned"
 	"mcp-pruner/pruneclient/lineprune/learned/trees"
 )
@@ -22,6 +25,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.data, "data", "", "`folder` of the cases: sessionbench, prunebench and sessions")
 	flag.StringVar(&o.weights, "o", "", "`folder` the weights are written to")
+	flag.StringVar(&o.folds, "folds", "", "`folder` that gets weights for make bill, each learned without one fold of the sessions")
 	flag.StringVar(&o.report, "report", "", "`file` the figures are written to")
 	flag.StringVar(&o.date, "date", time.Now().UTC().Format(time.DateOnly), "date in the notes of the weights")
 	o.boosting = defaults
@@ -33,7 +37,7 @@ func main() {
 }
 
 type options struct {
-	data, weights, report, date string
+	data, weights, folds, report, date string
 	boosting
 }
 
@@ -49,18 +53,22 @@ func run(ctx context.Context, o options) error {
 	}
 	log.Print("features are computed")
 	if o.weights != "" {
-		w := train(ms, o.boosting)
 		notes := []string{
 			"Weights of the learned ranking, written by make train on " + o.date + "; do not edit.",
 			fmt.Sprintf("Learned from %d cases of sessionbench, %d of prunebench and %d results of agent sessions, the halves for development.",
 				len(d.session), len(d.prune), len(d.replay)),
 			"The texts are of public projects under permissive licences; the weights hold none of them.",
 		}
-		err := errors.Join(write(o.weights, learned.CallFile, w.Call, notes), write(o.weights, learned.SessionFile, w.Session, notes))
-		if err != nil {
+		if err := writeAll(o.weights, train(ms, o.boosting), notes); err != nil {
 			return err
 		}
 		log.Print("weights are written")
+	}
+	if o.folds != "" {
+		if err := writeFolds(o.folds, ms, o.boosting); err != nil {
+			return err
+		}
+		log.Print("weights of the folds are written")
 	}
 	if o.report == "" {
 		return nil
@@ -70,6 +78,25 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	return os.WriteFile(o.report, []byte(text), 0o644)
+}
+
+// writeFolds writes weights per fold, learned from everything else.
+func writeFolds(folder string, ms []*material, b boosting) error {
+	for fold := range folds.Count {
+		known := slices.DeleteFunc(slices.Clone(ms), func(m *material) bool { return folds.Of(m.group) == fold })
+		dir := filepath.Join(folder, strconv.Itoa(fold))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		if err := writeAll(dir, train(known, b), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeAll(folder string, w *learned.Weights, notes []string) error {
+	return errors.Join(write(folder, learned.CallFile, w.Call, notes), write(folder, learned.SessionFile, w.Session, notes))
 }
 
 func write(folder, name string, f *trees.Forest, notes []string) error {

@@ -42,7 +42,8 @@ Written by ` + "`make train`" + `; do not edit. ` + "`pruneclient/lineprune/lear
 agent is to use them later. Its weights are boosted decision trees, learned offline from agents' sessions.
 
 - **Used** where the tool's arguments or the session are known: by ` + "`replay`" + `, hooks, the proxy and ` + "`prune --batch`" + `. The server's own tools, whose questions are
-  written for the purpose, ` + "`prune_text`" + ` and ` + "`POST /prune`" + ` go by the hand-written rules. So do logs asked for their failure, and texts of more than 2,000 lines.
+  written for the text, use it where the hand-written rules are not sure, and to fill a budget; ` + "`prune_text`" + ` and ` + "`POST /prune`" + ` go by the rules.
+  So do logs asked for their failure, and texts of more than 2,000 lines.
 - **Features**: words of the line, of the lines around it, of its block and its first line, that the question, the arguments or the session have
   (last words, earlier words, searches, edits, outputs), by their rarity in the text; the score of the hand-written rules; line numbers, files and lines
   that were named, edited or shown before; what kind of line it is and where; what is new to the session.
