@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -154,4 +155,33 @@ func TestMachinesDoNotShareTheirState(t *testing.T) {
 	}
 	all.Wait()
 	assert.Equal(t, Received, d.New("req_3", Hooks{}).State())
+}
+
+// Every step is one that looplab/fsm took when it was fired, and none is made beside it:
+// its Event is on the stack when the step's events are emitted.
+func TestEveryStepIsFiredThroughLooplab(t *testing.T) {
+	emitted := 0
+	m := newRequest(t, Hooks{Emit: func(event.Event) {
+		emitted++
+		assert.True(t, onStack("github.com/looplab/fsm.(*FSM).Event"), "the engine is looplab's")
+	}})
+	for _, trigger := range []Trigger{Accept, ArgumentsValid, ToolSucceeded, OutputCaptured, NoQuestion, Written} {
+		require.NoError(t, m.Fire(t.Context(), trigger, Facts{}))
+		assert.Equal(t, State(m.looplab.Current()), m.Steps()[len(m.Steps())-1].To)
+	}
+	assert.Positive(t, emitted)
+}
+
+func onStack(function string) bool {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for {
+		frame, more := frames.Next()
+		if frame.Function == function {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
 }

@@ -178,3 +178,17 @@ func TestWhyAPrunerFailedIsCut(t *testing.T) {
 	require.NotNil(t, c.Pruning().Error)
 	assert.Equal(t, long[:maxDetailBytes], c.Pruning().Error.Message)
 }
+
+// A client may call a tool anything, at any length: what the record keeps of a name is
+// bounded, and ends with a whole character.
+func TestLongNamesAreCutInRecords(t *testing.T) {
+	r := newRecorder(t)
+	name := strings.Repeat("n", maxNameBytes-1) + "ü"
+	c := r.Run(t.Context(), Request{Params: map[string]any{"name": name + "more", "arguments": map[string]any{}}, Client: name})
+	c.Answer()
+	c.Answering(100)
+	c.Written(t.Context())
+	assert.Equal(t, "invalid_request", r.last.Outcome)
+	assert.Equal(t, name[:maxNameBytes-1], r.last.Tool)
+	assert.Equal(t, name[:maxNameBytes-1], r.last.Client)
+}

@@ -118,3 +118,21 @@ func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
 	require.NoError(t, feed.Close())
 	assert.True(t, <-ended)
 }
+
+// An end in which a call would not end is none that was graceful.
+func TestAnEndThatACallOutlastsIsNotGraceful(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		wait := make(gate)
+		s := mcpserver.New(mcpserver.Config{Version: "0", Result: "text", MaxCalls: 16, Pipeline: &states.Pipeline{
+			Machine: fsm.MustCompile(fsm.RequestTable()), Tools: []tools.Tool{wait.tool()},
+		}})
+		in, feed := io.Pipe()
+		ended := make(chan bool)
+		go func() { ended <- Serve(t.Context(), s, in, io.Discard) }()
+		fmt.Fprintln(feed, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"gate","arguments":{}}}`)
+		require.NoError(t, feed.Close())
+		assert.False(t, <-ended, "after finishWithin and endWithin")
+		close(wait)
+		synctest.Wait()
+	})
+}

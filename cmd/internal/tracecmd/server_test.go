@@ -217,3 +217,13 @@ func TestARotatedTraceIsOneTrace(t *testing.T) {
 	assert.Contains(t, stdout, "ok: 30 records (request 30) of 3 processes")
 	assert.NotContains(t, stdout, "note:")
 }
+
+// A server says where it works, and how it ended.
+func TestAServerNamesItsRootAndItsEnd(t *testing.T) {
+	root := t.TempDir()
+	_, stderr, code := converse(t, root, nil, ask(1, "read", map[string]any{"file_path": "a"}))
+	require.Equal(t, 0, code)
+	resolvedRoot := resolved(t, root)
+	assert.Contains(t, stderr, `"event":"mcp_pruner.ready","data":{"root":`+quote(resolvedRoot)+`}`)
+	assert.Contains(t, stderr, `"event":"mcp_pruner.stopped","data":{"graceful":true,`)
+}
