@@ -46,6 +46,9 @@ func (t *File) open() error {
 	if err != nil {
 		return err
 	}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+		_ = f.Chmod(0o600) // what tools were called is nobody else's business; a file of another owner stays as it is
+	}
 	if breaksOff(t.path) {
 		if _, err := f.Write([]byte("\n")); err != nil {
 			_ = f.Close()

@@ -12,14 +12,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/states/audit"
 	"mcp-pruner/tools/contextgc"
 )
 
 // run runs the verb over a store with one segment.
 func run(t *testing.T, file string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
+	return runWith(t, nil, file, args...)
+}
+
+func runWith(t *testing.T, env []string, file string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
 	var out, errs bytes.Buffer
-	p := command.Process{Args: append(args, "--store", file), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs}
+	p := command.Process{Env: env, Args: append(args, "--store", file), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs}
 	code = command.Verb(context.Background(), Command(p, "test"), p)
 	return code, out.String(), errs.String()
 }
@@ -69,6 +75,28 @@ func TestVerbs(t *testing.T) {
 	code, out, _ = run(t, file, "stats", "--json")
 	assert.Zero(t, code)
 	assert.Equal(t, "[]\n", out)
+}
+
+// The heads of a verb's trace go to the standard error, as a server's do: with them the
+// trace is proved to be whole.
+func TestTheTraceOfAVerbIsInItsHeads(t *testing.T) {
+	file, path := world(t), filepath.Join(t.TempDir(), "trace.jsonl")
+	var log string
+	for range 2 {
+		code, _, errs := runWith(t, []string{"MCP_PRUNER_TRACE=" + path}, file, "get", "s1")
+		require.Zero(t, code, errs)
+		log += errs
+	}
+	heads, err := audit.ReadHeads(strings.NewReader(log))
+	require.NoError(t, err)
+	var verdict audit.Verdict
+	require.NoError(t, audit.Open([]string{path}, nil, func(sources []*audit.Source) error {
+		trace, err := audit.Verify(sources, audit.Options{All: true, Heads: heads})
+		verdict = trace.Verdict()
+		return err
+	}))
+	assert.True(t, verdict.OK, verdict.Problems)
+	assert.Equal(t, []int{2, 2}, []int{verdict.Records, verdict.Writers})
 }
 
 func TestWrongUsage(t *testing.T) {

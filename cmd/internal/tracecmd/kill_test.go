@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,10 +18,11 @@ import (
 	"mcp-pruner/fsm/trace"
 )
 
-// Ten thousand requests over eight connections to real servers that share one
-// trace and are killed all the time, in the middle of whatever they do: every
-// request that was answered is in the trace, once, and the trace is in order.
-func TestNoAnsweredRequestIsMissingAfterKills(t *testing.T) {
+// Ten thousand requests over eight connections to real servers that share one trace.
+// Clients hang up, read no answers, and kill their servers in the middle of whatever they
+// do: every request that was answered is in the trace, once, none is claimed to be
+// answered that was not, and the trace is in order.
+func TestTheTraceIsTrueAfterKillsAndHangUps(t *testing.T) {
 	requests := 10_000
 	if testing.Short() {
 		requests = 1000
@@ -28,17 +30,22 @@ func TestNoAnsweredRequestIsMissingAfterKills(t *testing.T) {
 	root := t.TempDir()
 	file := filepath.Join(t.TempDir(), "trace.jsonl")
 	for i := 0; i < requests; i += 2 { // every other file is missing
-		require.NoError(t, os.WriteFile(filepath.Join(root, fileOf(i)), []byte("text of a file\n"), 0o600))
+		text := "text of a file\n"
+		if i%4 == 0 { // a few such answers are more than a pipe holds
+			text = strings.Repeat(text, 1500)
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(root, fileOf(i)), []byte(text), 0o600))
 	}
 	const connections = 8
 	var all sync.WaitGroup
-	answered := make([]bool, requests)
+	fates := make([]fate, requests)
 	for c := range connections {
 		all.Go(func() {
 			random := rand.New(rand.NewPCG(5, uint64(c)))
 			for next := c; next < requests; {
-				s := startServer(t, root, "MCP_PRUNER_TRACE="+file, "MCP_PRUNER_TRACE_DETAIL=full")
-				next = s.askAndKill(t, next, connections, requests, random, answered)
+				client := &client{t: t, random: random, fates: fates, step: connections}
+				client.server = startServer(t, root, "MCP_PRUNER_TRACE="+file, "MCP_PRUNER_TRACE_DETAIL=full")
+				next = client.use(next)
 			}
 		})
 	}
@@ -46,83 +53,152 @@ func TestNoAnsweredRequestIsMissingAfterKills(t *testing.T) {
 	last, err := trace.Open(file, trace.Options{}) // folds in what the servers that were killed last left
 	require.NoError(t, err)
 	require.NoError(t, last.Close())
-	checkTrace(t, file, answered)
+	checkTrace(t, file, fates)
 }
 
 func fileOf(i int) string { return fmt.Sprintf("f%05d.txt", i) }
 
-// askAndKill asks the server for every step-th file and kills it after a while,
-// with answers on their way. It returns the next file to ask for.
-func (s *server) askAndKill(t *testing.T, next, step, end int, random *rand.Rand, answered []bool) int {
-	read := make(chan struct{})
-	arrived := make(chan struct{}, 1024)
+// fate is what became of a request, as its client knows it.
+type fate int
+
+const (
+	unanswered fate = iota
+	answered        // the whole answer came out of the pipe
+	unknown         // the client hung up before it read what may have been in the pipe
+)
+
+// client asks one server for every step-th file, and leaves it in one of several ways.
+type client struct {
+	*server
+	t      *testing.T
+	random *rand.Rand
+	fates  []fate
+	step   int
+}
+
+// use returns the next file to ask for.
+func (c *client) use(next int) int {
+	left := 20 + c.random.IntN(150)
+	leave := c.random.IntN(4)
+	deaf := -1 // answers that are read; all
+	if leave == 1 || leave == 2 {
+		deaf = c.random.IntN(left)
+	}
+	arrived, resume, drained := make(chan struct{}, 1024), make(chan struct{}), make(chan struct{})
+	hungUp := make(chan struct{})
 	go func() {
-		defer close(read)
-		for {
-			line, err := s.out.ReadSlice('\n')
-			if err != nil {
-				return // a last line without an end was not answered
-			}
-			var answer struct{ ID int }
-			if assert.NoError(t, json.Unmarshal(line, &answer), "%s", line) {
-				answered[answer.ID] = true
-			}
-			arrived <- struct{}{}
-		}
+		defer close(drained)
+		c.read(deaf, arrived, resume, hungUp)
 	}()
-	flying := 0
-	for left := 20 + random.IntN(150); left > 0 && next < end; left-- {
-		if s.call(next, "read", map[string]any{"file_path": fileOf(next)}) != nil {
+	first := next
+	for flying, read := 0, 0; left > 0 && next < len(c.fates); left-- {
+		if c.call(next, "read", map[string]any{"file_path": fileOf(next)}) != nil {
 			break
 		}
-		next += step
-		for flying++; flying >= 8; flying-- { // no more at once than the server has room for
+		next += c.step
+		for flying++; flying >= 8 && read != deaf; flying-- { // no more at once than the server has room for
 			select {
 			case <-arrived:
-			case <-read: // it ended by itself, which it must not
-				t.Error("the server ended before it was killed")
-				return end
+				read++
+			case <-drained: // it ended by itself, which it must not
+				c.t.Error("the server ended before it was killed")
+				return len(c.fates)
 			}
 		}
+		if flying >= 8 { // nobody reads its answers
+			break
+		}
 	}
-	require.NoError(t, s.cmd.Process.Kill())
-	<-read
-	_ = s.cmd.Wait() // it was killed
+	c.leave(leave, first, next, resume, drained, hungUp)
 	return next
 }
 
-func checkTrace(t *testing.T, file string, answered []bool) {
+// leave ends the server: it is killed, killed or told to end with its answers unread, or
+// its client hangs up.
+func (c *client) leave(how, first, next int, resume, drained, hungUp chan struct{}) {
+	switch how {
+	case 2:
+		require.NoError(c.t, c.cmd.Process.Signal(syscall.SIGTERM))
+		ended := make(chan struct{})
+		go func() { _, _ = c.cmd.Process.Wait(); close(ended) }()
+		<-ended // with its pipe full
+	case 3:
+		close(hungUp)
+		require.NoError(c.t, c.pipe.Close())
+		_ = c.in.Close() // it may be gone already
+	default:
+		require.NoError(c.t, c.cmd.Process.Kill())
+	}
+	close(resume)
+	<-drained
+	if how != 2 {
+		_ = c.cmd.Wait() // however it ended
+	}
+	if how == 3 {
+		for i := first; i < next; i += c.step {
+			if c.fates[i] == unanswered {
+				c.fates[i] = unknown
+			}
+		}
+	}
+}
+
+// read reads answers: so many, and the rest when resume is closed.
+func (c *client) read(most int, arrived chan<- struct{}, resume, hungUp <-chan struct{}) {
+	for n := 0; ; n++ {
+		if n == most {
+			<-resume
+		}
+		line, err := c.out.ReadSlice('\n')
+		if err != nil {
+			return // a last line without an end was not answered
+		}
+		var answer struct{ ID int }
+		if assert.NoError(c.t, json.Unmarshal(line, &answer), "%s", line) {
+			c.fates[answer.ID] = answered
+		}
+		select {
+		case arrived <- struct{}{}:
+		case <-hungUp:
+			return
+		}
+	}
+}
+
+func checkTrace(t *testing.T, file string, fates []fate) {
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
 	v := verifyText(t, raw)
 	require.Empty(t, v.Problems)
 
-	recorded := make(map[string]int)
+	recorded, claimed := make(map[string]int), make(map[string]bool)
 	decoder, r := trace.NewDecoder(), trace.Record{}
 	for _, line := range bytes.Split(raw, []byte("\n")) {
 		if at := bytes.LastIndex(line, []byte(`{"v":`)); at > 0 {
-			line = line[at:] // behind a torn one
+			line = line[at:] // after a torn one
 		}
-		if decoder.Decode(line, &r) == nil {
+		if decoder.Decode(line, &r) == nil && r.Detail != nil { // it got as far as its tool
 			recorded[r.Detail.Path]++
+			claimed[r.Detail.Path] = claimed[r.Detail.Path] || r.Answer == "" && r.Bytes.Wire > 0
 		}
 	}
-	missing, twice, total := 0, 0, 0
-	for i, got := range answered {
+	count := make(map[string]int)
+	for i, got := range fates {
 		n := recorded[fileOf(i)]
-		if got {
-			total++
-		}
-		if got && n == 0 {
-			missing++
-		}
-		if n > 1 {
-			twice++
+		switch {
+		case got == answered && n == 0:
+			count["answered and not recorded"]++
+		case got == unanswered && claimed[fileOf(i)]:
+			count["claimed and not answered"]++
+		case n > 1:
+			count["recorded twice"]++
+		case got == answered:
+			count["answered"]++
 		}
 	}
-	t.Logf("%d of %d requests answered by %d processes, %d recorded; notes: %s", total, len(answered), v.Writers, v.Records, strings.Join(v.Notes, "; "))
-	assert.Zero(t, missing, "answered and not recorded")
-	assert.Zero(t, twice, "recorded twice")
-	assert.Greater(t, total, len(answered)/2)
-	assert.Greater(t, v.Writers, len(answered)/200)
+	t.Logf("%v of %d requests, %d processes, %d records; notes: %s", count, len(fates), v.Writers, v.Records, strings.Join(v.Notes, "; "))
+	assert.Greater(t, count["answered"], len(fates)/2)
+	delete(count, "answered")
+	assert.Empty(t, count)
+	assert.Greater(t, v.Writers, len(fates)/200)
 }

@@ -54,9 +54,10 @@ func TestMain(m *testing.M) {
 
 // server is a running mcp-pruner.
 type server struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Reader
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+	pipe io.Closer // of out
 }
 
 func startServer(t testing.TB, root string, env ...string) *server {
@@ -75,7 +76,7 @@ func startProgram(t testing.TB, path, root string, env ...string) *server {
 	require.NoError(t, err)
 	out, err := s.cmd.StdoutPipe()
 	require.NoError(t, err)
-	s.out = bufio.NewReaderSize(out, 1<<20)
+	s.out, s.pipe = bufio.NewReaderSize(out, 1<<20), out
 	require.NoError(t, s.cmd.Start())
 	return s
 }

@@ -66,6 +66,7 @@ func newTables() *tables {
 	t := &tables{
 		tools: newIndex[string](), sessions: newIndex[string](), clients: newIndex[string](),
 		ends: newIndex[[2]string](), pruning: newIndex[[2]string](), pathAt: make(map[string]int),
+		machines: []machine{}, paths: []dataPath{},
 	}
 	return t
 }

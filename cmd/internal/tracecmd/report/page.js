@@ -93,9 +93,12 @@
     max = 0;
     add(us, n = 1) {
       us = Math.max(us, 0);
-      let width = 1;
-      while (us / width >= 1024) width *= 2;
-      const rounded = width > 1 ? Math.floor(us / width) * width + width / 2 : us;
+      let rounded = us;
+      if (us >= 1024) {
+        let width = us < 2 ** 31 ? 2 ** (22 - Math.clz32(us)) : 2 ** 22;
+        while (us / width >= 1024) width *= 2;
+        rounded = Math.floor(us / width) * width + width / 2;
+      }
       this.counts.set(rounded, (this.counts.get(rounded) || 0) + n);
       this.n += n;
       this.max = Math.max(this.max, us);
