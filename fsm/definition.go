@@ -24,7 +24,7 @@ type Definition struct {
 	hash     string
 }
 
-// edge is what looplab/fsm tells transitions apart by.
+// edge is the key of a transition in looplab/fsm.
 type edge struct {
 	from    State
 	trigger Trigger

@@ -26,12 +26,12 @@ func BenchmarkTrace(b *testing.B) {
 		var r Record
 		b.ReportAllocs()
 		for b.Loop() {
-			r.Take(m, false, ahead)
+			r.Take(m, ahead)
 		}
 	})
 	b.Run("encode", func(b *testing.B) {
 		r, line := Record{}, []byte(nil)
-		r.Take(m, false, ahead)
+		r.Take(m, ahead)
 		b.ReportAllocs()
 		for b.Loop() {
 			line = r.appendRest(r.appendPlace(line[:0]), 0, nil)
@@ -42,7 +42,7 @@ func BenchmarkTrace(b *testing.B) {
 		file, err := Open(filepath.Join(b.TempDir(), "trace.jsonl"), Options{})
 		require.NoError(b, err)
 		r := Record{}
-		r.Take(m, false, ahead)
+		r.Take(m, ahead)
 		b.ReportAllocs()
 		for b.Loop() {
 			file.Append(&r, file.Note(&r))

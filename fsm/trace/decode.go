@@ -20,7 +20,7 @@ var (
 	ErrChecksum = errors.New("the checksum does not fit the line")
 	// ErrLineEnd: something turned the lines' ends into CR LF.
 	ErrLineEnd = errors.New("the line ends in CR LF, and those of a trace end in LF: something has rewritten the file")
-	// ErrSpelling: it reads as a record, but no record is written that way.
+	// ErrSpelling: it reads as a record, but it is not encoded as records are.
 	ErrSpelling = errors.New("the line is not spelled as records are")
 	// ErrSchema: a version of the format that this program does not know.
 	ErrSchema = errors.New("unknown schema version")

@@ -18,10 +18,10 @@ const startLayout = "2006-01-02T15:04:05.000000Z"
 // linkBytes is how much of the SHA-256 of a line the next one holds.
 const linkBytes = 16
 
-// AppendRecord appends the one way to write a record, newline included, and puts
-// its checksum into r.Sum and what the next line says of it into r.Link. There
-// being one way only, a line that reads as a record and is written differently was
-// not written by this package.
+// AppendRecord appends the only encoding of a record, newline included, and puts
+// its checksum into r.Sum and what the next line says of it into r.Link. Because the
+// encoding is unique, a line that reads as a record and is spelled differently was not
+// written by this package.
 func AppendRecord(b []byte, r *Record) []byte {
 	start := len(b)
 	b = r.appendRest(r.appendPlace(b), start, nil)
@@ -205,7 +205,7 @@ func (s *Step) appendHead(b []byte) []byte {
 }
 
 // appendMetadata writes the metadata as the object that clients get: the fields
-// error.code and error.message become an object "error" behind the others.
+// error.code and error.message become an object "error" after the others.
 func (r *Record) appendMetadata(b []byte) []byte {
 	start, group := len(b), ""
 	r.eachValue(func(field string, value any) {

@@ -196,7 +196,7 @@ func (t *File) Flush() error {
 	return nil
 }
 
-// tell tells of a failure, once until it is over.
+// tell reports the first failure of an outage.
 func (t *File) tell(err error) {
 	if !t.failing && t.options.Failed != nil {
 		t.options.Failed(err)

@@ -48,7 +48,7 @@ const (
 	notesInfix = ".notes-"
 )
 
-// Note is a place in the side file; 0 is none, below 0 are slots, above 0 offsets in the
+// Note is a place in the side file; 0 means none, negative numbers are slots, positive ones offsets in the
 // overflow.
 type Note int64
 

@@ -23,7 +23,7 @@ func underWay(t *testing.T, id, path string) *Record {
 		require.NoError(t, m.Fire(t.Context(), trigger, fsm.Facts{"tool": "read", "raw_bytes": 100}))
 	}
 	r := new(Record)
-	r.Take(m, false)
+	r.Take(m)
 	r.Server, r.Session, r.Client, r.Tool, r.Subject, r.Part = "0.1.0", "ses_1", "x", "read", "0123456789abcdef", true
 	r.Bytes = Bytes{Raw: 120, Sent: 120, Wire: 300, Beside: 20}
 	if path != "" {
@@ -65,7 +65,7 @@ func TestNotesOfAKilledProcessAreFoldedIn(t *testing.T) {
 	note := first.Note(written)
 	_ = written.live.Fire(t.Context(), fsm.Written, fsm.Facts{"tool": "read", "mode": "raw"})
 	again := new(Record)
-	again.Take(written.live, false)
+	again.Take(written.live)
 	first.Append(again, note)
 	require.NoError(t, first.Flush())
 	first.notes.ring[3*slotBytes] = byte(noteAnswering) // it was killed before it could free the slot
@@ -137,7 +137,7 @@ func FuzzNotes(f *testing.F) {
 	m := fsm.MustCompile(fsm.RequestTable()).New("req_1", fsm.Hooks{})
 	_ = m.Fire(f.Context(), fsm.ParseFailed, fsm.Facts{"message": "x"})
 	r := new(Record)
-	r.Take(m, false)
+	r.Take(m)
 	f.Add(r.appendNote(nil))
 	f.Add([]byte{})
 	find := definitions()

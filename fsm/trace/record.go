@@ -59,8 +59,7 @@ type Record struct {
 	Ended     *Ended   // of a run
 	Seal      *Seal    // on the last line of a batch
 
-	live   *fsm.Machine // whose steps stand in front of Steps, and whose metadata is the record's
-	quotes bool         // metadata that may quote what the request was about is part of it
+	live *fsm.Machine // whose steps stand in front of Steps, and whose metadata is the record's
 }
 
 // Answer says how an answer fared.
@@ -133,11 +132,10 @@ type Detail struct {
 }
 
 // NewRecord makes the record of a machine, with the last step it is expected to
-// take, if any, after those it took. Metadata that may quote what the request was
-// about is left out.
+// take, if any, after those it took.
 func NewRecord(m *fsm.Machine, ahead ...Step) Record {
 	var r Record
-	r.Take(m, false, ahead...)
+	r.Take(m, ahead...)
 	r.Steps = nil
 	heads := headsOf(m.Definition())
 	for i := range m.Steps() {
@@ -150,11 +148,10 @@ func NewRecord(m *fsm.Machine, ahead ...Step) Record {
 }
 
 // Take makes r what NewRecord makes, but leaves the machine's steps and metadata
-// where they are, for File to write them from there: r.Steps holds those ahead. With
-// quotes nothing of the metadata is left out.
-func (r *Record) Take(m *fsm.Machine, quotes bool, ahead ...Step) {
+// where they are, for File to write them from there: r.Steps holds those ahead.
+func (r *Record) Take(m *fsm.Machine, ahead ...Step) {
 	d := m.Definition()
-	*r = Record{Machine: d.Name(), Table: d.Hash(), ID: m.ID(), Start: m.Started(), live: m, quotes: quotes, Steps: append(r.Steps[:0], ahead...)}
+	*r = Record{Machine: d.Name(), Table: d.Hash(), ID: m.ID(), Start: m.Started(), live: m, Steps: append(r.Steps[:0], ahead...)}
 	switch steps := m.Steps(); {
 	case len(ahead) > 0:
 		r.Outcome = ahead[len(ahead)-1].To.Short()
@@ -171,11 +168,7 @@ func (r *Record) eachValue(do func(field string, value any)) {
 		}
 		return
 	}
-	r.live.Metadata(func(field string, value any) {
-		if r.quotes || !isQuote(field) {
-			do(field, value)
-		}
-	})
+	r.live.Metadata(do)
 }
 
 // Ahead is the step that a trigger would take now.

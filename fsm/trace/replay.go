@@ -170,7 +170,7 @@ func (p *Table) checkMetadata(r *Record, rows []*Row) error {
 	for _, a := range expected {
 		value, ok := r.Metadata(a.Field)
 		switch {
-		case !ok && a.Fact && isQuote(a.Field):
+		case !ok && a.Fact && isMessage(a.Field):
 			left++
 		case !ok:
 			return fmt.Errorf("the metadata lacks %s, which a row on the path sets", a.Field)
@@ -191,9 +191,8 @@ func (p *Table) checkMetadata(r *Record, rows []*Row) error {
 	return fmt.Errorf("the metadata has a field twice")
 }
 
-// isQuote says whether a field may quote what the request was about: it is
-// recorded only when the trace is to say that.
-func isQuote(field string) bool { return strings.HasSuffix(field, ".message") }
+// isMessage says whether a field is a message, which earlier versions left out.
+func isMessage(field string) bool { return strings.HasSuffix(field, ".message") }
 
 func override(list []fsm.Assignment, a fsm.Assignment) []fsm.Assignment {
 	for i := range list {

@@ -74,7 +74,7 @@ func (t *Trace) Summarize(s Selection, each func(*Entry, Saving)) (*Collector, e
 // Collector adds records up. Its memory does not grow with their number.
 type Collector struct {
 	Stats Stats
-	Ways  map[string]*Way // by the key of the path
+	Paths map[string]*PathCount // by the key of the path
 	Edges map[Edge]*Durations
 	Hours map[time.Time]*Period
 
@@ -109,9 +109,9 @@ func newCollector() *Collector {
 	seed := maphash.MakeSeed()
 	hash := func(s string) uint64 { return maphash.String(seed, s) }
 	return &Collector{
-		stats:    Stats{Tools: []Tool{}, Paths: []Way{}, Outcomes: []Outcome{}, Pruner: Pruner{Failures: map[string]int{}, Skipped: map[string]int{}}},
+		stats:    Stats{Tools: []Tool{}, Paths: []PathCount{}, Outcomes: []Outcome{}, Pruner: Pruner{Failures: map[string]int{}, Skipped: map[string]int{}}},
 		sessions: newDistinct(hash), processes: newDistinct(hash), outcomes: map[Outcome]int{}, tools: map[string]*toolSum{},
-		Ways: map[string]*Way{}, machines: map[string]int{}, Edges: map[Edge]*Durations{}, Hours: map[time.Time]*Period{},
+		Paths: map[string]*PathCount{}, machines: map[string]int{}, Edges: map[Edge]*Durations{}, Hours: map[time.Time]*Period{},
 	}
 }
 
@@ -165,19 +165,19 @@ func (c *Collector) addOutcome(e *Entry) {
 }
 
 func (c *Collector) addPath(e *Entry) {
-	w := c.Ways[e.Path.Key]
+	w := c.Paths[e.Path.Key]
 	if w == nil {
-		if len(c.Ways) >= maxKinds { // only forged records take so many paths
+		if len(c.Paths) >= maxKinds { // only forged records take so many paths
 			return
 		}
-		w = &Way{Machine: e.Machine, Path: e.Path}
+		w = &PathCount{Machine: e.Machine, Path: e.Path}
 		for i, s := range e.Path.Steps {
 			if i == 0 {
 				w.States = append(w.States, string(s.From))
 			}
 			w.States, w.Triggers = append(w.States, string(s.To)), append(w.Triggers, string(s.Trigger))
 		}
-		c.Ways[e.Path.Key] = w
+		c.Paths[e.Path.Key] = w
 	}
 	w.Count++
 	c.machines[e.Machine]++

@@ -34,7 +34,7 @@ type Entry struct {
 	reason, pruneError string
 }
 
-// Path is a way through a machine. Equal paths have equal keys.
+// Path is a sequence of transitions through a machine. Equal paths have equal keys.
 type Path struct {
 	Key      string
 	Machine  string

@@ -201,7 +201,7 @@ func (p *learned) checkRecord(r *trace.Record, end *learnedRow, from fsm.State) 
 	case r.ID == "":
 		return errors.New("it has no id")
 	case r.Lost < 0:
-		return fmt.Errorf("%d lost records are none", r.Lost)
+		return fmt.Errorf("%d lost records: the number cannot be negative", r.Lost)
 	case r.Start.Unix() < 0 || r.Start.Unix() >= lastSecond:
 		return fmt.Errorf("no clock shows the year %d", r.Start.Year())
 	case r.Start.Unix()+took >= lastSecond:
@@ -215,7 +215,7 @@ func (p *learned) checkRecord(r *trace.Record, end *learnedRow, from fsm.State) 
 		r.Answer != "" && r.Answer != trace.Unwritten && r.Answer != trace.Unconfirmed:
 		return fmt.Errorf("the path contradicts an answer that is %s", r.Answer)
 	case r.Schema > 2 && end.Trigger == fsm.WriteFailed && r.Answer != trace.Unwritten:
-		return errors.New("the write failed, and the answer is said to be out")
+		return errors.New("the write failed, but the record says that the answer went out")
 	case p.answers && r.Ended != nil:
 		return errors.New("only a run lets go of a server")
 	case !p.answers && (r.Session != "" || r.Answer != "" || r.Recovered != "" || r.Bytes != trace.Bytes{} || r.Tokens != trace.Tokens{}):

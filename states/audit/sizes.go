@@ -42,7 +42,7 @@ func checkText(r *trace.Record, end *learnedRow, m metadata) error {
 	b := r.Bytes
 	if !m.output || end.Trigger == fsm.Abort {
 		if b.Raw != 0 || b.Sent != 0 {
-			return errors.New("there is no output on the path, and a text is said to have been sent")
+			return errors.New("there is no output on the path, but the record has the size of a text")
 		}
 		return nil
 	}
@@ -59,10 +59,10 @@ func checkText(r *trace.Record, end *learnedRow, m metadata) error {
 		return nil
 	}
 	if int64(b.Raw) != m.raw+int64(b.Beside) {
-		return fmt.Errorf("raw_bytes is %d and %d bytes stand beside it, but the text without pruning is said to have %d bytes", m.raw, b.Beside, b.Raw)
+		return fmt.Errorf("raw_bytes is %d and %d bytes stand beside it, but bytes.raw is %d", m.raw, b.Beside, b.Raw)
 	}
 	if m.applied && int64(b.Sent) != m.pruned+int64(b.BesideSent) {
-		return fmt.Errorf("pruned_bytes is %d and %d bytes stand beside it, but the text sent is said to have %d bytes", m.pruned, b.BesideSent, b.Sent)
+		return fmt.Errorf("pruned_bytes is %d and %d bytes stand beside it, but bytes.sent is %d", m.pruned, b.BesideSent, b.Sent)
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func checkTokens(r *trace.Record, shown evidence, m metadata) error {
 	case r.Recovered != "" && t == trace.Tokens{}: // a note has no room for them
 		return nil
 	case !fits(t.Raw, b.Raw) || !fits(t.Sent, b.Sent):
-		return fmt.Errorf("texts of %d and %d bytes are said to have %d and %d tokens", b.Raw, b.Sent, t.Raw, t.Sent)
+		return fmt.Errorf("texts of %d and %d bytes cannot have %d and %d tokens", b.Raw, b.Sent, t.Raw, t.Sent)
 	case !m.applied && b.Raw == b.Sent && t.Raw != t.Sent:
 		return errors.New("nothing was pruned, but the tokens without pruning and those sent differ")
 	case !shown.question.allows(t.Question > 0):

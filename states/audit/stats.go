@@ -20,18 +20,18 @@ type Stats struct {
 	From       time.Time `json:"from"`
 	To         time.Time `json:"to"`
 
-	Outcomes []Outcome `json:"outcomes"`
-	Tools    []Tool    `json:"tools"`
-	Paths    []Way     `json:"paths"`
-	Latency  Latency   `json:"latency"` // of whole requests
-	States   []State   `json:"states"`
-	Pruner   Pruner    `json:"pruner"`
-	Bytes    Sizes     `json:"bytes"`
-	Tokens   Sizes     `json:"tokens"` // o200k
-	Saved    Saved     `json:"saved_tokens"`
+	Outcomes []Outcome   `json:"outcomes"`
+	Tools    []Tool      `json:"tools"`
+	Paths    []PathCount `json:"paths"`
+	Latency  Latency     `json:"latency"` // of whole requests
+	States   []State     `json:"states"`
+	Pruner   Pruner      `json:"pruner"`
+	Bytes    Sizes       `json:"bytes"`
+	Tokens   Sizes       `json:"tokens"` // o200k
+	Saved    Saved       `json:"saved_tokens"`
 }
 
-// Outcome counts requests, or runs, of one tool that ended one way.
+// Outcome counts the requests of one tool, or the runs, that had one outcome.
 type Outcome struct {
 	Machine string `json:"machine"`
 	Tool    string `json:"tool"`
@@ -52,8 +52,8 @@ type Tool struct {
 	Latency Latency `json:"latency"`
 }
 
-// Way counts the records that took one path through a machine.
-type Way struct {
+// PathCount counts the records that took one path through a machine.
+type PathCount struct {
 	Machine  string   `json:"machine"`
 	States   []string `json:"states"`
 	Triggers []string `json:"triggers"`
@@ -112,12 +112,12 @@ func (c *Collector) finish() Stats {
 		o.Count = c.outcomes[o]
 		s.Outcomes = append(s.Outcomes, o)
 	}
-	for _, key := range slices.Sorted(maps.Keys(c.Ways)) {
-		w := *c.Ways[key]
+	for _, key := range slices.Sorted(maps.Keys(c.Paths)) {
+		w := *c.Paths[key]
 		w.Share = float64(w.Count) / float64(c.machines[w.Machine])
 		s.Paths = append(s.Paths, w)
 	}
-	slices.SortStableFunc(s.Paths, func(a, b Way) int { return b.Count - a.Count })
+	slices.SortStableFunc(s.Paths, func(a, b PathCount) int { return b.Count - a.Count })
 	for _, t := range c.tools {
 		t.Latency = t.took.Latency()
 		s.Tools = append(s.Tools, t.Tool)

@@ -159,7 +159,7 @@ func (v *verifier) noteTorn(l *line) {
 	where := v.where(placeOf(l))
 	switch {
 	case l.front && l.ok:
-		v.note("%s: another record stands right behind this one: the line end between them is missing", where)
+		v.note("%s: another record follows on the same line: the line end between them is missing", where)
 	case l.torn == 0:
 	case l.front:
 		v.note("%s: %d bytes of a torn record stand in front of another one: a process ended in the middle of a write", where, l.torn)
@@ -228,7 +228,7 @@ func (v *verifier) chain(l *line) string {
 	defer w.follow(l)
 	switch {
 	case l.seq <= w.seq:
-		return fmt.Sprintf("number %d of process %s stands behind its number %d: a line was copied or moved", l.seq, l.Writer, w.seq)
+		return fmt.Sprintf("number %d of process %s comes after its number %d: a line was copied or moved", l.seq, l.Writer, w.seq)
 	case l.seq > w.seq+1:
 		return fmt.Sprintf("between this and %s %s missing that process %s wrote", v.short(w.at), missing(l.seq-w.seq-1), l.Writer)
 	case l.prev != w.link:

@@ -26,10 +26,11 @@ type toolCall struct {
 	args map[string]any
 }
 
-// BenchmarkTracing is the round trip of calls over stdio without a trace and with
-// one, in blocks that alternate between two servers, and what the trace adds to the
-// median. A session is as many commands as searches as reads, so its median is a
-// search's: what tracing costs a read is told by the others.
+// BenchmarkTracing is the round trip of calls over stdio without a trace and with one, in
+// paired rounds that alternate between two servers, and what the trace adds to the median.
+// Calls come back to back, or with a pause before each (idle). The goal for the small read
+// is 5 % either way. A session is as many commands as searches as reads, so its median is
+// that of a search.
 func BenchmarkTracing(b *testing.B) {
 	root := b.TempDir()
 	text := strings.Repeat("func handle(w http.ResponseWriter, r *http.Request) error {\n\treturn serve(w, r)\n}\n\n", 100)
@@ -46,19 +47,22 @@ func BenchmarkTracing(b *testing.B) {
 	for _, bench := range []struct {
 		name  string
 		calls []toolCall
+		pause time.Duration
 	}{
-		{"session", []toolCall{small, search, command, file, search, command, large, search, command, pruned, search, command}},
-		{"small", []toolCall{small}},
-		{"file", []toolCall{file}},
-		{"large", []toolCall{large}},
-		{"pruned", []toolCall{pruned}},
-		{"search", []toolCall{search}},
-		{"command", []toolCall{command}},
+		{"small", []toolCall{small}, 0},
+		{"small-idle", []toolCall{small}, time.Millisecond},
+		{"file", []toolCall{file}, 0},
+		{"file-idle", []toolCall{file}, time.Millisecond},
+		{"session", []toolCall{small, search, command, file, search, command, large, search, command, pruned, search, command}, 0},
+		{"large", []toolCall{large}, 0},
+		{"pruned", []toolCall{pruned}, 0},
+		{"search", []toolCall{search}, 0},
+		{"command", []toolCall{command}, 0},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			off := startServer(b, root, "PRUNER_URL=embedded")
 			on := startServer(b, root, "PRUNER_URL=embedded", "MCP_PRUNER_TRACE="+filepath.Join(b.TempDir(), "trace.jsonl"))
-			compare(b, off, on, bench.calls)
+			compare(b, off, on, bench.calls, bench.pause)
 		})
 	}
 	b.Run("least", func(b *testing.B) { compareReady(b, root, []toolCall{small}) })
@@ -77,7 +81,7 @@ func compareReady(b *testing.B, root string, calls []toolCall) {
 	require.NoError(b, err)
 	off := startProgram(b, self, root, readyFile+"=none")
 	on := startProgram(b, self, root, readyFile+"="+filepath.Join(b.TempDir(), "ready"))
-	compare(b, off, on, calls)
+	compare(b, off, on, calls, 0)
 }
 
 // serveReady is that server: this test program, started again.
@@ -115,35 +119,57 @@ func (w readyFirst) Write(answer []byte) (int, error) {
 	return w.out.Write(answer)
 }
 
-// compare makes ten or more calls a block.
-func compare(b *testing.B, off, on *server, calls []toolCall) {
-	servers, times := []*server{off, on}, map[*server][]time.Duration{}
+// compare makes rounds of ten or more calls to each server, one right after the other,
+// and reports what the second adds: to the median of each round and to the processor time
+// of a call.
+func compare(b *testing.B, off, on *server, calls []toolCall, pause time.Duration) {
+	servers := []*server{off, on}
 	block := slices.Repeat(calls, (9+len(calls))/len(calls))
-	for warm := true; b.Loop(); warm = false {
+	var with, without, added []float64 // medians of the rounds, and their ratios
+	rounds := 0
+	for ; b.Loop(); rounds++ {
+		medians := make(map[*server]float64)
 		for _, s := range servers {
-			for n, call := range block {
-				began := time.Now()
-				require.NoError(b, s.call(n, call.tool, call.args))
-				_, err := s.out.ReadSlice('\n')
-				require.NoError(b, err)
-				if !warm {
-					times[s] = append(times[s], time.Since(began))
-				}
-			}
+			medians[s] = median(s.times(b, block, pause))
 		}
 		slices.Reverse(servers)
+		if rounds > 0 { // the first one warms up
+			with, without = append(with, medians[on]), append(without, medians[off])
+			added = append(added, (medians[on]/medians[off]-1)*100)
+		}
 	}
 	off.close(b)
 	on.close(b)
-	if len(times[off]) == 0 {
+	if len(added) == 0 {
 		return
 	}
-	median := func(d []time.Duration) float64 {
-		slices.Sort(d)
-		return float64(d[len(d)/2].Nanoseconds()) / 1000
+	processor := func(s *server) float64 {
+		used := s.cmd.ProcessState.UserTime() + s.cmd.ProcessState.SystemTime()
+		return float64(used.Microseconds()) / float64(rounds*len(block))
 	}
-	without, with := median(times[off]), median(times[on])
-	b.ReportMetric(without, "p50-off-µs")
-	b.ReportMetric(with, "p50-on-µs")
-	b.ReportMetric((with/without-1)*100, "added-%")
+	b.ReportMetric(median(without), "p50-off-µs")
+	b.ReportMetric(median(with), "p50-on-µs")
+	b.ReportMetric(median(added), "added-%")
+	b.ReportMetric((processor(on)/processor(off)-1)*100, "processor-%")
+}
+
+// times makes the calls, with a pause before each, and returns how long each took in µs.
+func (s *server) times(b *testing.B, calls []toolCall, pause time.Duration) []float64 {
+	times := make([]float64, 0, len(calls))
+	for n, call := range calls {
+		if pause > 0 {
+			<-time.After(pause)
+		}
+		began := time.Now()
+		require.NoError(b, s.call(n, call.tool, call.args))
+		_, err := s.out.ReadSlice('\n')
+		require.NoError(b, err)
+		times = append(times, float64(time.Since(began).Nanoseconds())/1000)
+	}
+	return times
+}
+
+func median(of []float64) float64 {
+	slices.Sort(of)
+	return of[len(of)/2]
 }

@@ -10,8 +10,8 @@ import (
 	"mcp-pruner/fsm"
 )
 
-// drawing is a machine as a picture: states in layers, from the initial one down,
-// and the ways between them routed past what lies between.
+// drawing is a machine as a layered graph: states in layers, from the initial one down,
+// and transitions as curves around the states between.
 type drawing struct {
 	Machine       string
 	Width, Height int
@@ -26,7 +26,7 @@ type box struct {
 	Kind       string
 }
 
-// arrow stands for every row that leads from one state to another.
+// arrow stands for all rows that lead from one state to another.
 type arrow struct {
 	From, To string
 	Rows     []int // which transitions it stands for
@@ -48,7 +48,7 @@ const (
 	relaxSteps = 40
 )
 
-// item is a state in a layer, or a place where an arrow crosses the layer.
+// item is a node of the layout: a state, or the point where an arrow crosses a layer.
 type item struct {
 	state string // "" for a crossing
 	layer int
@@ -125,11 +125,11 @@ func (m machine) kind(state string) string {
 	return ""
 }
 
-// layout puts each state as far down as the longest way to it, and crossings
-// wherever an arrow passes a layer.
+// layout assigns each state the layer of its longest path from the initial state, and
+// adds a crossing wherever an arrow passes through a layer.
 func layout(m machine, arrows []arrow) ([][]*item, [][]*item) {
 	depth := map[string]int{m.Initial: 0}
-	for range arrows { // the longest way takes that many steps at most
+	for range arrows { // no path without a cycle is longer
 		for _, a := range arrows {
 			if d, ok := depth[a.From]; ok && !a.Any && depth[a.To] < d+1 && d < len(arrows) {
 				depth[a.To] = d + 1
@@ -173,7 +173,8 @@ func layout(m machine, arrows []arrow) ([][]*item, [][]*item) {
 	return layers, routes
 }
 
-// order sorts each layer by where its neighbours are, down and up in turns.
+// order reduces crossings: it sorts each layer by the positions of its neighbours,
+// sweeping down and up in turn (the barycentre heuristic).
 func order(layers [][]*item) {
 	spread := func(layer []*item) {
 		for n, i := range layer {
@@ -190,15 +191,16 @@ func order(layers [][]*item) {
 				layer = layers[len(layers)-1-n]
 			}
 			slices.SortStableFunc(layer, func(a, b *item) int {
-				return cmp.Compare(a.wish(sweep%2 == 0), b.wish(sweep%2 == 0))
+				return cmp.Compare(a.desired(sweep%2 == 0), b.desired(sweep%2 == 0))
 			})
 			spread(layer)
 		}
 	}
 }
 
-// wish is the middle of an item's neighbours above or below, or where it is.
-func (i *item) wish(up bool) float64 {
+// desired is the mean position of an item's neighbours in the layer above or below; its
+// own position when it has none.
+func (i *item) desired(up bool) float64 {
 	near := i.down
 	if up {
 		near = i.up
@@ -217,8 +219,8 @@ func middle(items []*item, otherwise float64) float64 {
 	return sum / float64(len(items))
 }
 
-// place moves the items of each layer towards their neighbours, as far as those
-// beside them allow.
+// place moves the items of each layer towards their neighbours in other layers, without
+// letting them overlap.
 func place(layers [][]*item) {
 	for _, layer := range layers {
 		x := 0.0
@@ -240,7 +242,8 @@ func place(layers [][]*item) {
 	}
 }
 
-// apart pushes the items of a layer apart, half from the left, half from the right.
+// apart separates overlapping items of a layer: it takes the mean of packing them from
+// the left and from the right.
 func apart(layer []*item) {
 	fromLeft, fromRight := make([]float64, len(layer)), make([]float64, len(layer))
 	need := func(a, b *item) float64 { return (a.width()+b.width())/2 + sideGap }
@@ -261,7 +264,8 @@ func apart(layer []*item) {
 	}
 }
 
-// route is the curve through an arrow's crossings and the place of its label.
+// route returns an arrow's curve through its crossings as an SVG path, and the position of
+// its label.
 func route(items []*item, at func(*item) (int, int)) (path string, labelX, labelY int) {
 	var b strings.Builder
 	x0, y0 := at(items[0])

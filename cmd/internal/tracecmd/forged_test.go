@@ -97,7 +97,7 @@ func TestOnlyBeginningsOfRecordsAreTorn(t *testing.T) {
 	// The line end between two records is gone: both are read.
 	v = with(func(l [][]byte) [][]byte { l[50] = bytes.TrimSuffix(l[50], []byte("\n")); return l })
 	assert.Empty(t, v.Problems)
-	assert.Equal(t, []string{"trace1: line 51: another record stands right behind this one: the line end between them is missing"}, v.Notes)
+	assert.Equal(t, []string{"trace1: line 51: another record follows on the same line: the line end between them is missing"}, v.Notes)
 	assert.Equal(t, 100, v.Records)
 	v = with(func(l [][]byte) [][]byte {
 		l[50] = bytes.Replace(bytes.TrimSuffix(l[50], []byte("\n")), []byte(`"us":`), []byte(`"us":1`), 1)

@@ -93,7 +93,7 @@ func (s stats) showPruner(w io.Writer) {
 }
 
 func (s stats) showPaths(w io.Writer) {
-	fmt.Fprintf(w, "\nWAY\tshare\t%sends in\ttriggers\n", s.machine("machine"))
+	fmt.Fprintf(w, "\nPATH\tshare\t%sends in\ttriggers\n", s.machine("machine"))
 	for _, p := range s.Paths {
 		fmt.Fprintf(w, "%s\t%s\t%s%s\t%s\n", count(p.Count), percent(p.Share), s.machine(p.Machine),
 			printable(p.States[len(p.States)-1]), printable(strings.Join(p.Triggers, " ")))
@@ -107,7 +107,7 @@ func (s stats) showStates(w io.Writer) {
 	}
 }
 
-// machine is a column that tells machines apart, where there are several.
+// machine is a column with the machine's name; "" when all records are of one machine.
 func (s stats) machine(name string) string {
 	for _, p := range s.Paths {
 		if p.Machine != s.Paths[0].Machine {

@@ -402,7 +402,7 @@
   };
   function requests(list) {
     const rows = lists[choice.list](list.filter(isRequest)).slice(0, 30);
-    table('requests', ['id', 'started (UTC)', 'tool', 'ended', '#took', '#tokens in', '#sent', '#net', 'time in states', 'way'], rows.map((r) => {
+    table('requests', ['id', 'started (UTC)', 'tool', 'ended', '#took', '#tokens in', '#sent', '#net', 'time in states', 'path'], rows.map((r) => {
       const [outcome, why] = ending(r), [how, reason] = data.pruning[r.pruning];
       return [el('td', {}, el('code', {}, r.id)), cell(when(r.start)), cell(toolName(r.tool)),
         el('td', { class: failed(r) ? 'bad' : undefined }, why ? `${outcome}: ${why}` : outcome), cell(span(r.took), 'num'), cell(count(r.raw), 'num'), cell(count(r.sent), 'num'), cell(count(r.net), 'num'),
