@@ -17,6 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/cmd/internal/cli"
+	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/cmd/internal/settings"
 )
 
 // TestArchives: what is packed comes out again, and the same files are the same bytes.
@@ -131,4 +133,40 @@ func TestComponent(t *testing.T) {
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"type":"library","bom-ref":"pkg:golang/example.org/x@v1.0.0","name":"example.org/x","version":"v1.0.0",
 		"purl":"pkg:golang/example.org/x@v1.0.0","licenses":[{"license":{"id":"MIT"}}]}`, string(text))
+}
+
+// TestDockerfile: what the image sets and calls exists.
+func TestDockerfile(t *testing.T) {
+	text, err := os.ReadFile("../../../../Dockerfile")
+	require.NoError(t, err)
+	known := make(map[string]bool)
+	for _, r := range settings.Rows(settings.HTTP) {
+		known[r.Name] = true
+	}
+	root := cli.Root(command.Process{Stdin: bytes.NewReader(nil), Stdout: io.Discard, Stderr: io.Discard})
+	verbs := 0
+	for line := range strings.Lines(string(text)) {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch word {
+		case "ENV":
+			for _, pair := range strings.Fields(rest) {
+				name, _, _ := strings.Cut(pair, "=")
+				assert.True(t, known[name], "%s is no setting", name)
+			}
+		case "CMD", "HEALTHCHECK":
+			var args []string
+			require.NoError(t, json.Unmarshal([]byte(rest[strings.Index(rest, "["):]), &args))
+			verb := args[0]
+			if word == "HEALTHCHECK" {
+				verb = args[1]
+			}
+			c, _, err := root.Find([]string{verb})
+			require.NoError(t, err)
+			assert.Equal(t, verb, c.Name())
+			verbs++
+		}
+	}
+	assert.Equal(t, 2, verbs)
+	assert.Contains(t, string(text), "USER nonroot")
+	assert.Contains(t, string(text), "mcp-pruner/cmd/internal/cli.commit=")
 }
