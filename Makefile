@@ -13,6 +13,7 @@
 # make docs       what is generated from the tables
 # make install    mcp-pruner into Go's bin folder
 # make dist       everything a release needs, into dist/ (SYSTEMS=linux/amd64 for one)
+# make versions   builds and tests the core with the oldest and the newest Go
 # make vulns      known vulnerabilities of what is linked, where the data can be had
 # make licenses   what is linked, and under which licences
 
@@ -24,7 +25,7 @@ SOAK ?= 10m
 FIXTURES ?= ../shared/fixtures
 SYSTEMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: all build install demo fmt check-fmt vet lint test bench quality train bill e2e soak fuzz docs site picture dist licenses vulns rg
+.PHONY: all build install demo fmt check-fmt vet lint test bench quality train bill e2e soak fuzz docs site picture dist licenses versions vulns rg
 
 all: fmt vet lint test
 
@@ -116,6 +117,9 @@ licenses:
 
 vulns:
 	@.ci/vulns
+
+versions:
+	@.ci/versions
 
 # What pruning and clearing would have saved in the sessions of the fixtures.
 bill:

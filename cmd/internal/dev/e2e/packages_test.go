@@ -29,6 +29,7 @@ func TestPackages(t *testing.T) {
 		return found[0]
 	}
 	t.Run("npm", func(t *testing.T) {
+		defer timed(t, "from the packed files to a pruned answer in Claude Code")()
 		w := limitsWorld(t)
 		node, npm := lookUp(t, "node"), lookUp(t, "npm")
 		w.env = append(w.env, "PATH="+filepath.Join(filepath.Dir(w.dir), "bin")+":"+filepath.Dir(node)+":"+filepath.Dir(npm)+":/usr/bin:/bin")
@@ -41,6 +42,7 @@ func TestPackages(t *testing.T) {
 			"npm_config_prefix="+filepath.Join(w.home, "npm"))
 	})
 	t.Run("archive", func(t *testing.T) {
+		defer timed(t, "from the archive to a pruned answer in Claude Code")()
 		w := limitsWorld(t)
 		unpack := exec.Command("tar", "-xzf", packed("mcp-pruner_*_linux_amd64.tar.gz"), "--strip-components=1", "-C", w.home)
 		out, err := unpack.CombinedOutput()
@@ -51,6 +53,12 @@ func TestPackages(t *testing.T) {
 		assert.Regexp(t, `^mcp-pruner \S+\+[0-9a-f]{12} \(\d{4}-\d\d-\d\d\)\n$`, string(version))
 		assert.Error(t, exec.Command(filepath.Join(w.home, "jeeves-mcp-pruner"), "--no-such-flag").Run())
 	})
+}
+
+// timed says how long something took.
+func timed(t *testing.T, what string) func() {
+	start := time.Now()
+	return func() { t.Logf("%s: %.1f s", what, time.Since(start).Seconds()) }
 }
 
 // limitsWorld is a world whose file the server itself can prune to the question.
