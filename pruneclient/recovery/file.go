@@ -39,7 +39,7 @@ func openFile(s Settings) (*file, error) {
 	f := &file{limits: s, clock: newClock(s.TTL)}
 	var err error
 	f.store, err = sqlfile.Open(sqlfile.Settings{
-		Path: s.File, Patience: lockPatience, Prepare: f.prepare, Damaged: f.damaged, Now: s.Now,
+		Path: s.File, Name: "the recovery store", Patience: lockPatience, Prepare: f.prepare, Damaged: f.damaged, Now: s.Now,
 	})
 	if err != nil {
 		return nil, err
@@ -61,8 +61,8 @@ func (f *file) prepare(db *sql.DB) error {
 }
 
 // damaged forgets what the damaged file held.
-func (f *file) damaged(aside string) {
-	f.limits.Report("the recovery store was damaged; it is kept as " + aside + " and a new one begins")
+func (f *file) damaged(report string) {
+	f.limits.Report(report)
 	f.clock.clear()
 	f.seen.Store(0)
 }

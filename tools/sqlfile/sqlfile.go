@@ -21,13 +21,14 @@ import (
 // Settings say which file is opened and what is done with it.
 type Settings struct {
 	Path     string
+	Name     string        // in reports, such as "the ledger"
 	Patience time.Duration // the longest wait for other writers, here and in other processes
 
 	// Prepare makes the tables of a file that was just opened, and reads them so that
 	// damage shows at once.
 	Prepare func(db *sql.DB) error
-	// Damaged is told where a damaged file was moved. A new one is opened next.
-	Damaged func(aside string)
+	// Damaged gets a report when a damaged file was moved, before a new one is opened.
+	Damaged func(report string)
 	Now     func() time.Time // nil: time.Now
 }
 
@@ -164,7 +165,7 @@ func (f *File) startOver() error {
 			return err
 		}
 	}
-	f.settings.Damaged(aside)
+	f.settings.Damaged(f.settings.Name + " was damaged; it is kept as " + aside + " and a new one begins")
 	return f.open()
 }
 

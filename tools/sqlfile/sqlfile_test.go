@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,12 +19,12 @@ import (
 func open(t *testing.T, path string, damaged *[]string) *sqlfile.File {
 	t.Helper()
 	f, err := sqlfile.Open(sqlfile.Settings{
-		Path: path, Patience: time.Minute,
+		Path: path, Name: "it", Patience: time.Minute,
 		Prepare: func(db *sql.DB) error {
 			_, err := db.Exec(`CREATE TABLE IF NOT EXISTS t (n INTEGER); SELECT COUNT(*) FROM t`)
 			return err
 		},
-		Damaged: func(aside string) { *damaged = append(*damaged, aside) },
+		Damaged: func(report string) { *damaged = append(*damaged, report) },
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = f.Close() })
@@ -63,7 +64,8 @@ func TestADamagedFileIsKeptAside(t *testing.T) {
 	var damaged []string
 	f := open(t, path, &damaged)
 	require.Len(t, damaged, 1)
-	kept, err := os.ReadFile(damaged[0])
+	aside, _, _ := strings.Cut(strings.TrimPrefix(damaged[0], "it was damaged; it is kept as "), " and a new one begins")
+	kept, err := os.ReadFile(aside)
 	require.NoError(t, err)
 	assert.Contains(t, string(kept), "no database")
 	require.NoError(t, f.Write(t.Context(), insert))
