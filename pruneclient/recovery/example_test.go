@@ -1,0 +1,29 @@
+package recovery_test
+
+import (
+	"context"
+	"fmt"
+
+	"mcp-pruner/pruneclient/recovery"
+)
+
+func Example() {
+	store, err := recovery.Open(recovery.Settings{})
+	if err != nil {
+		panic(err)
+	}
+	defer store.Close()
+	id, err := store.Put(context.Background(), "one\ntwo\nthree\n")
+	if err != nil {
+		panic(err)
+	}
+	original, err := store.Get(context.Background(), id)
+	if err != nil {
+		panic(err)
+	}
+	lines, err := original.Lines([]recovery.Range{{Start: 2, End: 3}}, true)
+	fmt.Println(lines, err)
+	// Output:
+	// 2│ two
+	// 3│ three <nil>
+}

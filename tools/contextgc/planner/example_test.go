@@ -1,0 +1,21 @@
+package planner_test
+
+import (
+	"fmt"
+
+	"mcp-pruner/tools/contextgc/planner"
+)
+
+// Old results are cleared once clearing them pays.
+func ExampleSession() {
+	s := planner.NewSession(planner.DefaultPolicy())
+	cleared := 0
+	for range 40 {
+		s.Result(4000, "", false)
+		decision := planner.DefaultPolicy().Decide(s.Window(false))
+		cleared += len(decision.Clear)
+		s.Call(decision.Clear, false)
+	}
+	fmt.Println(cleared > 0)
+	// Output: true
+}

@@ -1,0 +1,12 @@
+package tokens_test
+
+import (
+	"fmt"
+
+	"mcp-pruner/tools/tokens"
+)
+
+func ExampleEstimate() {
+	fmt.Println(tokens.Estimate("func main() { fmt.Println(42) }"))
+	// Output: 10
+}
