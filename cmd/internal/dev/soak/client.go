@@ -36,14 +36,20 @@ var acts = []struct {
 	odds int
 	do   func(*client) error
 }{
-	{"read", 30, func(c *client) error { return c.wants(200, c.call("read", `{"file_path":"small.txt"}`)) }},
+	{"read", 20, func(c *client) error { return c.says(smallText, "read", `{"file_path":"small.txt"}`) }},
+	{"read one of many", 15, (*client).readOne},
 	{"read pruned", 20, func(c *client) error {
-		return c.wants(200, c.call("read", `{"file_path":"small.txt","context_focus_question":"what?"}`))
+		return c.says(smallText+"|"+keptText, "read", `{"file_path":"small.txt","context_focus_question":"what?"}`)
 	}},
-	{"grep", 5, func(c *client) error { return c.wants(200, c.call("grep", `{"pattern":"two","path":"small.txt"}`)) }},
-	{"bash", 8, func(c *client) error { return c.wants(200, c.call("bash", `{"command":"echo hi; echo no >&2"}`)) }},
+	{"grep", 5, func(c *client) error {
+		return c.says("small.txt:2:1:two", "grep", `{"pattern":"two","path":"small.txt"}`)
+	}},
+	{"bash", 8, func(c *client) error {
+		c.id++
+		return c.says(fmt.Sprintf("hi %d\n[stderr]\nno\n", c.id), "bash", fmt.Sprintf(`{"command":"echo hi %d; echo no >&2"}`, c.id))
+	}},
 	{"huge answer", 2, func(c *client) error {
-		return c.wants(200, c.call("bash", `{"command":"head -c 5000000 /dev/zero | tr '\\0' 'x'"}`))
+		return c.says(strings.Repeat("x", 5_000_000), "bash", `{"command":"head -c 5000000 /dev/zero | tr '\\0' 'x'","max_output_bytes":10485760}`)
 	}},
 	{"huge answer, not read", 2, (*client).notRead},
 	{"bad arguments", 5, func(c *client) error { return c.wants(200, c.call("read", `{"file_path":""}`)) }},
@@ -103,9 +109,16 @@ func (c *client) wants(status int, message string) error {
 }
 
 func (c *client) wantsWith(status int, message string, change func(*http.Request)) error {
+	_, err := c.take(status, message, change)
+	return err
+}
+
+// take posts a message and returns what comes, if it has the status and, where that is
+// 200, is JSON.
+func (c *client) take(status int, message string, change func(*http.Request)) ([]byte, error) {
 	response, err := c.post(context.Background(), strings.NewReader(message), change)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer response.Body.Close()
 	if id := response.Header.Get("Mcp-Session-Id"); id != "" {
@@ -114,13 +127,44 @@ func (c *client) wantsWith(status int, message string, change func(*http.Request
 	body, err := io.ReadAll(response.Body)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case response.StatusCode != status:
-		return fmt.Errorf("status %s: %.200s", response.Status, body)
+		return nil, fmt.Errorf("status %s: %.200s", response.Status, body)
 	case status == http.StatusOK && !json.Valid(body):
-		return fmt.Errorf("no JSON: %.200s", body)
+		return nil, fmt.Errorf("no JSON: %.200s", body)
+	}
+	return body, nil
+}
+
+// says calls a tool and compares its text with what it has to be; "|" stands between two
+// of which either will do.
+func (c *client) says(want, tool, arguments string) error {
+	body, err := c.take(http.StatusOK, c.call(tool, arguments), nil)
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		ID     int
+		Result struct{ Content []struct{ Text string } }
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return err
+	}
+	switch {
+	case answer.ID != c.id:
+		return fmt.Errorf("the answer is for %d, the call was %d", answer.ID, c.id)
+	case len(answer.Result.Content) == 0:
+		return fmt.Errorf("no content: %.300s", body)
+	case !slices.Contains(strings.Split(want, "|"), answer.Result.Content[0].Text):
+		return fmt.Errorf("said %.100q, wanted %.100q", answer.Result.Content[0].Text, want)
 	}
 	return nil
+}
+
+// readOne reads one of many files, each of which holds a text of its own.
+func (c *client) readOne() error {
+	n := c.random.IntN(manyFiles)
+	return c.says(textOf(n), "read", fmt.Sprintf(`{"file_path":"many/%d.txt","max_output_bytes":1048576}`, n))
 }
 
 func (c *client) open() error {

@@ -1,6 +1,6 @@
 // Command soak puts the built server over HTTP under mixed load with faults for a
-// while, and then looks for what was left behind: goroutines, file descriptors,
-// processes, memory, and traces that no table allows.
+// while, compares every answer with what it has to be, and then looks for what was left
+// behind: goroutines, file descriptors, processes, memory, and traces that no table allows.
 //
 //	go build -o bin/ ./cmd/mcp-pruner && go run ./cmd/internal/dev/soak -for 10m bin/mcp-pruner
 package main
@@ -29,7 +29,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "soak:", err)
 		os.Exit(1)
 	}
-	fmt.Println("soak: nothing was left behind")
+	fmt.Println("soak: every answer was right, and nothing was left behind")
 }
 
 func soak(binary string, length time.Duration, clients int) error {
@@ -42,13 +42,13 @@ func soak(binary string, length time.Duration, clients int) error {
 		return err
 	}
 	defer os.RemoveAll(root)
-	if err := os.WriteFile(filepath.Join(root, "small.txt"), []byte("one\ntwo\nthree\n"), 0o600); err != nil {
+	if err := writeFiles(root); err != nil {
 		return err
 	}
 	pruner := newMoody()
 	trace := filepath.Join(root, "trace.jsonl")
 
-	idle, err := startServer(binary, root, pruner.url, trace+".idle")
+	idle, err := warmServer(binary, root, pruner.url, trace+".idle")
 	if err != nil {
 		return err
 	}
@@ -56,12 +56,12 @@ func soak(binary string, length time.Duration, clients int) error {
 	if err != nil {
 		return err
 	}
-	s, err := startServer(binary, root, pruner.url, trace)
+	s, err := warmServer(binary, root, pruner.url, trace)
 	if err != nil {
 		return err
 	}
 	defer s.kill()
-	before := s.sample()
+	before := s.idle()
 	tally, samples := load(s, length, clients)
 	tally.print()
 	pruner.close() // or connections to it are kept for the next call
@@ -79,6 +79,49 @@ func soak(binary string, length time.Duration, clients int) error {
 	verify := exec.Command(binary, "trace", "verify", trace)
 	verify.Stdout, verify.Stderr = os.Stdout, os.Stderr
 	return verify.Run()
+}
+
+// warmServer starts a server and has it run a command: the first one starts the process
+// that watches over commands, which stays.
+func warmServer(binary, root, pruner, trace string) (*server, error) {
+	s, err := startServer(binary, root, pruner, trace)
+	if err != nil {
+		return nil, err
+	}
+	c := newClient(s, 0, newTally())
+	defer c.http.CloseIdleConnections()
+	if err := c.says("ready\n", "bash", `{"command":"echo ready"}`); err != nil {
+		s.kill()
+		return nil, err
+	}
+	return s, nil
+}
+
+const (
+	smallText = "one\ntwo\nthree\n"
+	keptText  = "kept\n" // what the pruning service makes of everything
+	manyFiles = 64
+)
+
+// textOf is the text of one of many files: up to some 300 KB.
+func textOf(n int) string {
+	return strings.Repeat(fmt.Sprintf("file %d has its own line\n", n), 1+n*n*3)
+}
+
+func writeFiles(root string) error {
+	if err := os.Mkdir(filepath.Join(root, "many"), 0o700); err != nil {
+		return err
+	}
+	files := map[string]string{"small.txt": smallText}
+	for n := range manyFiles {
+		files[fmt.Sprintf("many/%d.txt", n)] = textOf(n)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // load lets the clients loose for a while and samples the server meanwhile.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -22,7 +23,7 @@ func newMoody() *moody {
 	moods := []http.HandlerFunc{
 		func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
-			_, _ = io.WriteString(w, `{"pruned_code":"kept\n"}`)
+			_, _ = fmt.Fprintf(w, `{"pruned_code":%q}`, keptText)
 		},
 		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
 		func(_ http.ResponseWriter, r *http.Request) {

@@ -90,6 +90,18 @@ func (s sample) String() string {
 	return fmt.Sprintf("%d descriptors, %d processes, %.0f MiB", s.descriptors, s.children, s.memory)
 }
 
+// idle is a sample of a server without connections.
+func (s *server) idle() sample {
+	now := s.sample()
+	for range 20 {
+		time.Sleep(50 * time.Millisecond)
+		if next := s.sample(); next.descriptors < now.descriptors {
+			now = next
+		}
+	}
+	return now
+}
+
 func (s *server) sample() sample {
 	pid := s.cmd.Process.Pid
 	fds, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
@@ -101,7 +113,7 @@ func (s *server) settled(before sample) error {
 	var now sample
 	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		now = s.sample()
-		if now.children == 0 && now.descriptors <= before.descriptors {
+		if now.children <= before.children && now.descriptors <= before.descriptors {
 			fmt.Printf("afterwards: %v; before: %v\n", now, before)
 			return nil
 		}
