@@ -50,8 +50,7 @@ func (c *collector) read(f *found) (lines []fileLine, text int) {
 		around = 0
 	}
 	for _, h := range f.hits {
-		for s.n < h.line-around-1 && s.skip() {
-		}
+		s.skipTo(h.line - around - 1)
 		for s.n < h.line+around {
 			line, ok := s.next()
 			if !ok {
@@ -156,6 +155,31 @@ type lineScanner struct {
 func (s *lineScanner) skip() bool {
 	_, ok := s.scan(0)
 	return ok
+}
+
+// skipTo reads up to and including line n: as long as it is not near, whole pieces of
+// the buffer.
+func (s *lineScanner) skipTo(n int) {
+	for s.n < n {
+		buffered, _ := s.r.Peek(s.r.Buffered())
+		piece := buffered[:bytes.LastIndexByte(buffered, '\n')+1]
+		lines := bytes.Count(piece, []byte("\n"))
+		if lines == 0 || s.n+lines > n {
+			if !s.skip() { // which fills the buffer, too
+				return
+			}
+			continue
+		}
+		if i := bytes.IndexByte(piece, 0); i >= 0 && s.nul < 0 {
+			s.nul = s.at + int64(i)
+		}
+		discarded, _ := s.r.Discard(len(piece)) // it is all in the buffer
+		s.at += int64(discarded)
+		s.n += lines
+		if s.ctx.Err() != nil {
+			return
+		}
+	}
 }
 
 func (s *lineScanner) next() (fileLine, bool) { return s.scan(maxLine) }
