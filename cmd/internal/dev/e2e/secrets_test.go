@@ -3,7 +3,9 @@
 package e2e
 
 import (
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,17 +33,32 @@ echo "environment: $(env | grep -cf "$token")"`
 	})
 }
 
-// TestPasswordOfThePruner: a URL with a password is on no command line, and the server
-// has it all the same.
+// TestPasswordOfThePruner: a URL with a password and a key are on no command line, and in
+// no environment that a command can read but the client's own, which the user gave them
+// to. The server has them all the same.
 func TestPasswordOfThePruner(t *testing.T) {
-	each(t, func(t *testing.T, c client) {
-		const look = `echo "command lines: $(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' '\n' | grep -ac 'open-sesam[e]')"`
-		w := newWorld(t, c, readFocused(), call("bash", map[string]any{"command": look}), done)
-		w.env = append(w.env, "JEEVES_PRUNER_URL="+strings.Replace(prunerURL(w), "http://", "http://ali:open-sesame@", 1))
-		o := w.run(allowBash...)
-		require.Zero(t, o.code, o.stderr)
-		require.Len(t, w.results(), 2)
-		assert.Contains(t, w.results()[1].text, "command lines: 0")
-		assert.Contains(t, o.summary, "calls 2, pruned 1")
-	})
+	const look = `for p in /proc/[0-9]*; do for f in environ cmdline; do
+if { tr '\0' '\n' <$p/$f | grep -aq 'sesam[e]-MARK'; } 2>/dev/null; then echo "HOLDS $f $(tr '\0' ' ' <$p/cmdline | cut -d' ' -f1)"; fi
+done; done 2>/dev/null; echo LOOKED`
+	for _, transport := range []string{"stdio", "http"} {
+		t.Run(transport, func(t *testing.T) {
+			each(t, func(t *testing.T, c client) {
+				mark := filepath.Base(filepath.Dir(t.TempDir())) + strconv.Itoa(os.Getpid()) // other tests have secrets, too
+				w := newWorld(t, c, readFocused(), call("bash", map[string]any{"command": strings.ReplaceAll(look, "MARK", mark)}), done)
+				w.env = append(w.env, "DEEPINFRA_API_KEY=key-sesame-"+mark,
+					"JEEVES_PRUNER_URL="+strings.Replace(prunerURL(w), "http://", "http://ali:sesame-"+mark+"@", 1))
+				o := w.run("--allow-bash", "--transport", transport)
+				require.Zero(t, o.code, o.stderr)
+				require.Len(t, w.results(), 2)
+				text := w.results()[1].text
+				assert.Contains(t, text, "LOOKED")
+				for line := range strings.Lines(text) {
+					if holds, found := strings.CutPrefix(line, "HOLDS "); found {
+						assert.Equal(t, "environ "+filepath.Join(filepath.Dir(w.dir), "bin", c.name), strings.TrimSpace(holds))
+					}
+				}
+				assert.Contains(t, o.summary, "calls 2, pruned 1")
+			})
+		})
+	}
 }
