@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -107,11 +108,18 @@ func reportCommand(p command.Process) *cobra.Command {
 	return selecting(comparing(c, &s), &s)
 }
 
+// memoryLimit is what the collector keeps the verbs' memory under: a trace of any size
+// then takes less than 200 MiB.
+const memoryLimit = 150 << 20
+
 // verb makes one of the verbs that read traces.
 func verb(p command.Process, s *settings, run func(command.Process, settings) (int, error), use, short, long string) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Long: long, RunE: func(_ *cobra.Command, files []string) error {
 		if err := s.complete(p, files); err != nil {
 			return command.Usagef("%w", err)
+		}
+		if limit := debug.SetMemoryLimit(-1); limit > memoryLimit { // GOMEMLIMIT may ask for less
+			defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryLimit))
 		}
 		code, err := run(p, *s)
 		if err != nil {

@@ -1,0 +1,29 @@
+package audit_test
+
+import (
+	"fmt"
+
+	"mcp-pruner/states/audit"
+)
+
+// A trace is verified, and then summed up.
+func Example() {
+	err := audit.Open([]string{"../../testdata/audit/requests.jsonl"}, nil, func(files []*audit.Source) error {
+		trace, err := audit.Verify(files, audit.Options{})
+		if err != nil {
+			return err
+		}
+		sums, err := trace.Summarize(audit.Selection{Tool: "grep"}, nil)
+		if err != nil {
+			return err
+		}
+		fmt.Println("in order:", trace.Verdict().OK)
+		fmt.Println(sums.Stats.Requests, "calls of grep saved", sums.Stats.Saved.Net, "tokens")
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// in order: true
+	// 2 calls of grep saved 425 tokens
+	// <nil>
+}
