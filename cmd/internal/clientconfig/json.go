@@ -61,6 +61,29 @@ func (j *JSON) Get(path ...string) any {
 	return out
 }
 
+// Text is the value at a path as it is written; "" when there is none.
+func (j *JSON) Text(path ...string) string {
+	v := j.find(path)
+	if v == nil {
+		return ""
+	}
+	return string(hujson.Value{Value: v.Value}.Pack())
+}
+
+// SetText puts a value that Text returned in the place of the one at a path.
+func (j *JSON) SetText(text string, path ...string) error {
+	v := j.find(path)
+	if v == nil {
+		return fmt.Errorf("%s is not there", strings.Join(path, "."))
+	}
+	parsed, err := hujson.Parse([]byte(text))
+	if err != nil {
+		return err
+	}
+	v.Value = parsed.Value
+	return nil
+}
+
 func (j *JSON) find(path []string) *hujson.Value {
 	v := &j.root
 	for _, name := range path {

@@ -3,7 +3,9 @@ package gateway
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +16,7 @@ import (
 
 // Takeover is a client's configuration whose servers go behind a gateway.
 type Takeover struct {
-	Client  string // claude, gemini or cursor
+	Client  string // one of Clients
 	File    string // the client's configuration
 	Config  string // the gateway's, which gets the servers
 	Program string // this program
@@ -24,7 +26,7 @@ type Takeover struct {
 const entryName = "gateway"
 
 // Clients are those whose configuration can be taken over.
-var Clients = []string{"claude", "gemini", "cursor"}
+var Clients = []string{"claude", "codex", "gemini", "opencode", "cursor"}
 
 // TakeoverOf says which files a client's takeover concerns.
 func TakeoverOf(client, program string, lookup func(string) (string, bool)) (Takeover, error) {
@@ -36,43 +38,75 @@ func TakeoverOf(client, program string, lookup func(string) (string, bool)) (Tak
 	if err != nil {
 		return Takeover{}, err
 	}
+	dir := func(variable string, otherwise ...string) string {
+		if set, _ := lookup(variable); set != "" {
+			return set
+		}
+		return filepath.Join(append([]string{home}, otherwise...)...)
+	}
 	t := Takeover{Client: client, Program: program, Config: filepath.Join(config, "mcp-pruner", "gateway-"+client+".json")}
 	switch client {
 	case "claude":
-		t.File = filepath.Join(home, ".claude.json")
-		if dir, _ := lookup("CLAUDE_CONFIG_DIR"); dir != "" {
-			t.File = filepath.Join(dir, ".claude.json")
-		}
+		t.File = filepath.Join(dir("CLAUDE_CONFIG_DIR"), ".claude.json")
+	case "codex":
+		t.File = filepath.Join(dir("CODEX_HOME", ".codex"), "config.toml")
 	case "gemini":
-		t.File = filepath.Join(home, ".gemini", "settings.json")
+		t.File = filepath.Join(dir("GEMINI_CLI_HOME"), ".gemini", "settings.json")
+	case "opencode":
+		t.File = opencodeConfig(filepath.Join(dir("XDG_CONFIG_HOME", ".config"), "opencode"))
 	case "cursor":
 		t.File = filepath.Join(home, ".cursor", "mcp.json")
 	default:
-		return Takeover{}, fmt.Errorf("unknown client %q: want claude, gemini or cursor; for others put the servers in a file by hand (docs/GATEWAY.md)", client)
+		return Takeover{}, fmt.Errorf("unknown client %q: want %s; for others put the servers in a file by hand (docs/GATEWAY.md)",
+			client, strings.Join(Clients, ", "))
 	}
 	return t, nil
 }
 
-// kept is the gateway's configuration with the entries as the client had them.
-type kept struct {
-	Servers  map[string]any `json:"mcpServers"`
-	Original map[string]any `json:"original"`
+// opencodeConfig is the configuration that is there, opencode.json when none is.
+func opencodeConfig(dir string) string {
+	for _, name := range []string{"opencode.jsonc", "opencode.json", "config.json"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return filepath.Join(dir, name)
+		}
+	}
+	return filepath.Join(dir, "opencode.json")
 }
 
-// Install moves the servers behind the gateway and returns their names.
+// kept is the gateway's configuration, with what has to be put back.
+type kept struct {
+	Servers  map[string]any `json:"mcpServers"`
+	Original map[string]any `json:"original,omitempty"` // JSON: the entries as the client had them
+	Text     string         `json:"text,omitempty"`     // as they were written
+}
+
+// add adds what was moved later.
+func (k *kept) add(more kept) {
+	maps.Copy(k.Servers, more.Servers)
+	maps.Copy(k.Original, more.Original)
+	k.Text += more.Text
+}
+
+// Install moves the servers behind the gateway and returns their names. Those that
+// went before stay there.
 func (t Takeover) Install() ([]string, error) {
 	text, err := (clientconfig.File{Path: t.File}).Read()
 	if err != nil {
 		return nil, err
 	}
-	moved, k, err := t.servers(text)
+	if _, err := t.install(text); err != nil {
+		return nil, err
+	}
+	moved, err := t.moves(text)
+	if err != nil || len(moved.Servers) == 0 {
+		return nil, err
+	}
+	all, err := t.read()
 	if err != nil {
 		return nil, err
 	}
-	if len(moved) == 0 {
-		return nil, nil
-	}
-	raw, err := json.MarshalIndent(k, "", "  ")
+	all.add(moved)
+	raw, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
 		return nil, err
 	}
@@ -83,82 +117,58 @@ func (t Takeover) Install() ([]string, error) {
 		return nil, err
 	}
 	_, err = clientconfig.File{Path: t.File}.Install(t.install)
-	return moved, err
+	return slices.Sorted(maps.Keys(moved.Servers)), err
 }
 
-// servers are the entries that a gateway can take over: not its own, and none whose
-// transport it does not speak.
-func (t Takeover) servers(text []byte) (moved []string, k kept, err error) {
-	k = kept{Servers: map[string]any{}, Original: map[string]any{}}
-	file, err := clientconfig.ParseJSON(text)
+// read returns what is behind the gateway already.
+func (t Takeover) read() (kept, error) {
+	k := kept{Servers: map[string]any{}, Original: map[string]any{}}
+	raw, err := os.ReadFile(t.Config)
+	if os.IsNotExist(err) {
+		return k, nil
+	}
 	if err != nil {
-		return nil, k, err
+		return k, err
 	}
-	entries, _ := file.Get("mcpServers").(map[string]any)
-	for name, entry := range entries {
-		fields, _ := entry.(map[string]any)
-		converted := t.convert(fields)
-		if converted == nil || t.own(fields) {
-			continue
-		}
-		moved = append(moved, name)
-		k.Servers[name], k.Original[name] = converted, entry
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if err := dec.Decode(&k); err != nil {
+		return k, fmt.Errorf("%s: %w", t.Config, err)
 	}
-	slices.Sort(moved)
-	return moved, k, nil
+	return k, nil
 }
 
-// own says whether an entry is this program: the gateway, or the server itself.
-func (t Takeover) own(fields map[string]any) bool {
-	command, _ := fields["command"].(string)
-	return strings.TrimSuffix(filepath.Base(command), ".exe") == "mcp-pruner" || command == t.Program
+// own says whether a command is this program: the gateway, or the server itself.
+func (t Takeover) own(command any) bool {
+	if list, ok := command.([]any); ok && len(list) > 0 { // opencode
+		command = list[0]
+	}
+	name, _ := command.(string)
+	return strings.TrimSuffix(filepath.Base(name), ".exe") == "mcp-pruner" || name == t.Program
 }
 
-// convert is an entry as the gateway reads it; nil when it speaks another transport.
-func (t Takeover) convert(fields map[string]any) map[string]any {
-	out := map[string]any{}
-	for key, value := range fields {
-		out[key] = value
+func (t Takeover) moves(text []byte) (kept, error) {
+	if t.Client == "codex" {
+		moved, _, err := t.cutTOML(text)
+		return moved, err
 	}
-	url, kind := fields["url"], fields["type"]
-	switch {
-	case fields["command"] != nil:
-		return out
-	case fields["httpUrl"] != nil: // Gemini CLI
-		out["url"] = fields["httpUrl"]
-		delete(out, "httpUrl")
-		return out
-	case url != nil && kind == "http", url != nil && t.Client == "cursor" && kind == nil:
-		return out
-	}
-	return nil
+	return t.movesJSON(text)
 }
 
 func (t Takeover) install(text []byte) ([]byte, error) {
-	moved, _, err := t.servers(text)
-	if err != nil || len(moved) == 0 {
-		return text, err
+	if t.Client == "codex" {
+		return t.installTOML(text)
 	}
-	file, err := clientconfig.ParseJSON(text)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range moved {
-		file.Remove("mcpServers", name)
-	}
-	if file.Get("mcpServers", entryName) != nil {
-		return nil, fmt.Errorf("mcpServers.%s is there and not ours; rename it first", entryName)
-	}
-	entry := map[string]any{"command": t.Program, "args": []any{"gateway", t.Config}}
-	if err := file.Set(entry, "mcpServers", entryName); err != nil {
-		return nil, err
-	}
-	return file.Bytes(), nil
+	return t.installJSON(text)
 }
 
 // Uninstall puts the servers back and returns whether there was something to do.
 func (t Takeover) Uninstall() (bool, error) {
-	changed, err := clientconfig.File{Path: t.File}.Uninstall(t.install, t.restore)
+	restore := t.restoreJSON
+	if t.Client == "codex" {
+		restore = t.restoreTOML
+	}
+	changed, err := clientconfig.File{Path: t.File}.Uninstall(t.again, restore)
 	if err != nil || !changed {
 		return changed, err
 	}
@@ -168,39 +178,21 @@ func (t Takeover) Uninstall() (bool, error) {
 	return true, nil
 }
 
-// restore puts the entries back into a file that was changed since.
-func (t Takeover) restore(text []byte) ([]byte, error) {
-	file, err := clientconfig.ParseJSON(text)
+var errMovedLater = errors.New("more servers went behind the gateway later")
+
+// again is what install made of the file before its first change, unless servers went
+// behind the gateway since, which that file does not have.
+func (t Takeover) again(before []byte) ([]byte, error) {
+	moved, err := t.moves(before)
 	if err != nil {
 		return nil, err
 	}
-	fields, _ := file.Get("mcpServers", entryName).(map[string]any)
-	if fields == nil || !t.own(fields) {
-		return text, nil
-	}
-	raw, err := os.ReadFile(t.Config)
+	all, err := t.read()
 	if err != nil {
-		return nil, fmt.Errorf("the servers that were taken over cannot be read: %w", err)
+		return nil, err
 	}
-	var k kept
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	if err := dec.Decode(&k); err != nil {
-		return nil, fmt.Errorf("%s: %w", t.Config, err)
+	if len(all.Servers) != len(moved.Servers) {
+		return nil, errMovedLater
 	}
-	names := make([]string, 0, len(k.Original))
-	for name := range k.Original {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		if file.Get("mcpServers", name) != nil {
-			continue // there is a new one of that name
-		}
-		if err := file.Set(k.Original[name], "mcpServers", name); err != nil {
-			return nil, err
-		}
-	}
-	file.Remove("mcpServers", entryName)
-	return file.Bytes(), nil
+	return t.install(before)
 }

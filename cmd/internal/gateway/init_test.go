@@ -76,4 +76,118 @@ func TestServersGoBackIntoAFileThatChangedSince(t *testing.T) {
 		assert.Contains(t, back, there)
 	}
 	assert.NotContains(t, back, `"gateway"`)
+	_, was, _ := strings.Cut(claudeConfig, `"mcpServers"`)
+	assert.Contains(t, back, was, "the servers are written as they were")
+}
+
+const codexConfig = `model = "gpt-5" # mine
+
+# files of the house
+[mcp_servers.files]
+command = "files-server"
+args = ["/x"]
+env_vars = ["FILES_TOKEN"]
+
+[mcp_servers.files.env]
+MODE = "ro" # careful
+
+[mcp_servers.web]
+url = "https://h/mcp"
+bearer_token_env_var = "WEB_TOKEN"
+
+[features]
+plugins = false # also mine
+`
+
+const opencodeConfigText = `{
+  // opencode
+  "mcp": {
+    "files": {"type": "local", "command": ["files-server", "/x"], "environment": {"TOKEN": "s3cret"}}, // files
+    "web": {"type": "remote", "url": "https://h/mcp", "headers": {"A": "b"}},
+    "off": {"type": "local", "command": ["off"], "enabled": false}
+  },
+  "theme": "x"
+}
+`
+
+func TestEveryClientGoesBehindTheGatewayAndBack(t *testing.T) {
+	for client, text := range map[string]string{"codex": codexConfig, "opencode": opencodeConfigText} {
+		o := takeover(t, text)
+		o.Client = client
+		moved, err := o.Install()
+		require.NoError(t, err)
+		assert.Subset(t, moved, []string{"files", "web"}, client)
+		after := read(t, o.File)
+		assert.NotContains(t, after, "files-server")
+		servers, err := ReadConfig([]byte(read(t, o.Config)), func(name string) (string, bool) { return "value-of-" + name, strings.HasSuffix(name, "_TOKEN") })
+		require.NoError(t, err)
+		require.Len(t, servers, 2)
+		for _, s := range servers {
+			if s.Name == "files" {
+				assert.Equal(t, "files-server", s.Command)
+				assert.Equal(t, []string{"/x"}, s.Args)
+			}
+		}
+		again, err := o.Install()
+		require.NoError(t, err)
+		assert.Empty(t, again, client)
+		assert.Equal(t, after, read(t, o.File))
+
+		require.NoError(t, os.WriteFile(o.File, []byte(strings.Replace(after, "mine", "still mine", 1)), 0o600))
+		_, err = o.Uninstall()
+		require.NoError(t, err)
+		back := read(t, o.File)
+		assert.Contains(t, back, "files-server", client)
+		assert.NotContains(t, back, entryName+"]")
+		assert.NotContains(t, back, `"`+entryName+`"`)
+
+		require.NoError(t, os.WriteFile(o.File, []byte(text), 0o600))
+		_, err = o.Install()
+		require.NoError(t, err)
+		_, err = o.Uninstall()
+		require.NoError(t, err)
+		assert.Equal(t, text, read(t, o.File), "byte for byte")
+	}
+}
+
+func TestCodexHandsOnWhatItsServersNeed(t *testing.T) {
+	o := takeover(t, codexConfig)
+	o.Client = "codex"
+	_, err := o.Install()
+	require.NoError(t, err)
+	after := read(t, o.File)
+	assert.Contains(t, after, `env_vars = ["FILES_TOKEN", "WEB_TOKEN"]`)
+	assert.Contains(t, after, "model = \"gpt-5\" # mine\n\n[features]\nplugins = false # also mine\n# mcp-pruner gateway init: begin\n[mcp_servers.gateway]")
+	servers, err := ReadConfig([]byte(read(t, o.Config)), func(name string) (string, bool) { return "T", name == "WEB_TOKEN" })
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"FILES_TOKEN": "", "MODE": "ro"}, servers[0].Env)
+	assert.Equal(t, map[string]string{"Authorization": "Bearer T"}, servers[1].Headers)
+}
+
+// TestAServerAddedLaterJoinsTheOthers: what went behind the gateway before stays there.
+func TestAServerAddedLaterJoinsTheOthers(t *testing.T) {
+	o := takeover(t, claudeConfig)
+	_, err := o.Install()
+	require.NoError(t, err)
+	more := strings.Replace(read(t, o.File), `"mcpServers": {`, `"mcpServers": {"late": {"command": "late-server"},`, 1)
+	require.NoError(t, os.WriteFile(o.File, []byte(more), 0o600))
+	moved, err := o.Install()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"late"}, moved)
+	servers, err := ReadConfig([]byte(read(t, o.Config)), func(string) (string, bool) { return "", false })
+	require.NoError(t, err)
+	assert.Len(t, servers, 3)
+	_, err = o.Uninstall()
+	require.NoError(t, err)
+	back := read(t, o.File)
+	for _, there := range []string{"late-server", "files-server", "https://h/mcp"} {
+		assert.Contains(t, back, there)
+	}
+}
+
+func TestAForeignEntryOfOurNameIsLeftAlone(t *testing.T) {
+	o := takeover(t, `{"mcpServers": {"gateway": {"command": "other"}, "a": {"command": "b"}}}`)
+	_, err := o.Install()
+	assert.EqualError(t, err, "mcpServers.gateway is there and not ours; rename it first")
+	assert.NoFileExists(t, o.Config)
 }

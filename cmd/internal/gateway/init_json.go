@@ -1,0 +1,150 @@
+package gateway
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"mcp-pruner/cmd/internal/clientconfig"
+)
+
+// member is the object that has the servers.
+func (t Takeover) member() string {
+	if t.Client == "opencode" {
+		return "mcp"
+	}
+	return "mcpServers"
+}
+
+// movesJSON are the entries that a gateway can take over: not its own, and none whose
+// transport it does not speak.
+func (t Takeover) movesJSON(text []byte) (kept, error) {
+	k := kept{Servers: map[string]any{}, Original: map[string]any{}}
+	file, err := clientconfig.ParseJSON(text)
+	if err != nil {
+		return k, err
+	}
+	k.Text = file.Text(t.member())
+	entries, _ := file.Get(t.member()).(map[string]any)
+	for name, entry := range entries {
+		fields, _ := entry.(map[string]any)
+		converted := t.convert(fields)
+		if converted == nil || t.own(fields["command"]) {
+			continue
+		}
+		k.Servers[name], k.Original[name] = converted, entry
+	}
+	return k, nil
+}
+
+// convert is an entry as the gateway reads it; nil when it speaks another transport.
+func (t Takeover) convert(fields map[string]any) map[string]any {
+	out := maps.Clone(fields)
+	url, kind := fields["url"], fields["type"]
+	switch {
+	case t.Client == "opencode":
+		return convertOpencode(fields)
+	case fields["command"] != nil:
+		return out
+	case fields["httpUrl"] != nil: // Gemini CLI
+		out["url"] = fields["httpUrl"]
+		delete(out, "httpUrl")
+		return out
+	case url != nil && kind == "http", url != nil && t.Client == "cursor" && kind == nil:
+		return out
+	}
+	return nil
+}
+
+// convertOpencode is an entry of opencode, whose command is a list.
+func convertOpencode(fields map[string]any) map[string]any {
+	out := map[string]any{"disabled": fields["enabled"] == false}
+	if fields["type"] == "remote" {
+		out["url"], out["headers"] = fields["url"], fields["headers"]
+		return out
+	}
+	command, _ := fields["command"].([]any)
+	if len(command) == 0 {
+		return nil
+	}
+	out["command"], out["args"], out["env"] = command[0], command[1:], fields["environment"]
+	return out
+}
+
+// entry is the gateway as a server of the client.
+func (t Takeover) entry() map[string]any {
+	if t.Client == "opencode" {
+		return map[string]any{"type": "local", "command": []any{t.Program, "gateway", t.Config}}
+	}
+	return map[string]any{"command": t.Program, "args": []any{"gateway", t.Config}}
+}
+
+func (t Takeover) installJSON(text []byte) ([]byte, error) {
+	moved, err := t.movesJSON(text)
+	if err != nil || len(moved.Servers) == 0 {
+		return text, err
+	}
+	file, err := clientconfig.ParseJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	there, _ := file.Get(t.member(), entryName).(map[string]any)
+	if there == nil {
+		err = file.Set(t.entry(), t.member(), entryName)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case there != nil && (moved.Servers[entryName] != nil || !t.own(there["command"])):
+		return nil, fmt.Errorf("%s.%s is there and not ours; rename it first", t.member(), entryName)
+	}
+	for _, name := range slices.Sorted(maps.Keys(moved.Servers)) {
+		file.Remove(t.member(), name)
+	}
+	return file.Bytes(), nil
+}
+
+// restoreJSON puts the entries back into a file that was changed since. Where the
+// servers are as we left them, they are again written as they were.
+func (t Takeover) restoreJSON(text []byte) ([]byte, error) {
+	file, err := clientconfig.ParseJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	fields, _ := file.Get(t.member(), entryName).(map[string]any)
+	if fields == nil || !t.own(fields["command"]) {
+		return text, nil
+	}
+	k, err := t.read()
+	if err != nil {
+		return nil, fmt.Errorf("the servers that were taken over cannot be read: %w", err)
+	}
+	if t.untouched(file, k) {
+		err := file.SetText(k.Text, t.member())
+		return file.Bytes(), err
+	}
+	for _, name := range slices.Sorted(maps.Keys(k.Original)) {
+		if file.Get(t.member(), name) != nil {
+			continue // there is a new one of that name
+		}
+		if err := file.Set(k.Original[name], t.member(), name); err != nil {
+			return nil, err
+		}
+	}
+	file.Remove(t.member(), entryName)
+	return file.Bytes(), nil
+}
+
+// untouched says whether the servers of a file are what install made of the kept text.
+func (t Takeover) untouched(file *clientconfig.JSON, k kept) bool {
+	whole, err := clientconfig.ParseJSON(file.Bytes())
+	if err != nil || whole.SetText(k.Text, t.member()) != nil {
+		return false
+	}
+	again, err := t.installJSON(whole.Bytes())
+	if err != nil {
+		return false
+	}
+	made, err := clientconfig.ParseJSON(again)
+	return err == nil && made.Text(t.member()) == file.Text(t.member())
+}

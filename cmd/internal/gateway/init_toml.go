@@ -1,0 +1,200 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Lines around the gateway's table in Codex' configuration.
+const (
+	tomlBegin = "# mcp-pruner gateway init: begin\n"
+	tomlEnd   = "# mcp-pruner gateway init: end\n"
+)
+
+// codexServer is an entry of Codex.
+type codexServer struct {
+	Command     string            `toml:"command"`
+	Args        []string          `toml:"args"`
+	Env         map[string]string `toml:"env"`
+	Passed      []string          `toml:"env_vars"`
+	Cwd         string            `toml:"cwd"`
+	URL         string            `toml:"url"`
+	BearerFrom  string            `toml:"bearer_token_env_var"`
+	Headers     map[string]string `toml:"http_headers"`
+	HeadersFrom map[string]string `toml:"env_http_headers"`
+	Enabled     *bool             `toml:"enabled"`
+}
+
+// convert is the entry as the gateway reads it. What Codex takes from the environment
+// is a variable there, too.
+func (c codexServer) convert() map[string]any {
+	out := map[string]any{}
+	if c.Enabled != nil && !*c.Enabled {
+		out["disabled"] = true
+	}
+	if c.URL == "" {
+		env := map[string]any{}
+		for name, value := range c.Env {
+			env[name] = value
+		}
+		for _, name := range c.Passed {
+			env[name] = "${" + name + ":-}"
+		}
+		out["command"], out["args"], out["env"] = c.Command, c.Args, env
+		if c.Cwd != "" {
+			out["cwd"] = c.Cwd
+		}
+		return out
+	}
+	headers := map[string]any{}
+	for name, value := range c.Headers {
+		headers[name] = value
+	}
+	for name, variable := range c.HeadersFrom {
+		headers[name] = "${" + variable + ":-}"
+	}
+	if c.BearerFrom != "" {
+		headers["Authorization"] = "Bearer ${" + c.BearerFrom + ":-}"
+	}
+	out["url"], out["headers"] = c.URL, headers
+	return out
+}
+
+// variables are those that Codex hands to the server, or reads for it.
+func (c codexServer) variables() []string {
+	names := append(slices.Clone(c.Passed), slices.Collect(maps.Values(c.HeadersFrom))...)
+	if c.BearerFrom != "" {
+		names = append(names, c.BearerFrom)
+	}
+	return names
+}
+
+// tomlTable is the header line of a table.
+var tomlTable = regexp.MustCompile(`^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?$`)
+
+// serverOf is the server whose table a header begins: mcp_servers.NAME, or one below it.
+func serverOf(header string) string {
+	var table map[string]map[string]any
+	if _, err := toml.Decode("["+header+"]", &table); err != nil {
+		return ""
+	}
+	for name := range table["mcp_servers"] {
+		return name
+	}
+	return ""
+}
+
+// cutTOML takes the tables of the servers that a gateway can take over out of a text,
+// each with the comments right above it. Servers written in other ways stay.
+func (t Takeover) cutTOML(text []byte) (moved kept, rest []byte, err error) {
+	servers, err := codexServers(text)
+	if err != nil {
+		return kept{}, nil, err
+	}
+	moved = kept{Servers: map[string]any{}}
+	var cut, stays strings.Builder
+	out := &stays // where the table at hand goes
+	var above []string
+	flush := func() {
+		out.WriteString(strings.Join(above, ""))
+		above = nil
+	}
+	for line := range strings.Lines(string(text)) {
+		trimmed := strings.TrimSpace(line)
+		if strings.HasPrefix(trimmed, "#") && line != tomlEnd {
+			above = append(above, line)
+			continue
+		}
+		if header := tomlTable.FindStringSubmatch(strings.TrimRight(line, "\r\n")); header != nil {
+			out = &stays
+			name := serverOf(header[1])
+			if s, ok := servers[name]; ok && name != "" && (s.Command != "" || s.URL != "") && !t.own(s.Command) {
+				moved.Servers[name] = s.convert()
+				out = &cut
+			}
+		}
+		flush()
+		out.WriteString(line)
+	}
+	flush()
+	moved.Text, rest = cut.String(), []byte(stays.String())
+	there, err := codexServers([]byte(moved.Text))
+	left, failed := codexServers(rest)
+	if err != nil || failed != nil || len(there) != len(moved.Servers) || len(there)+len(left) != len(servers) {
+		return kept{}, nil, errors.New("its tables cannot be told apart; move the servers by hand (docs/GATEWAY.md)")
+	}
+	return moved, rest, nil
+}
+
+func codexServers(text []byte) (map[string]codexServer, error) {
+	var file struct {
+		Servers map[string]codexServer `toml:"mcp_servers"`
+	}
+	_, err := toml.Decode(string(text), &file)
+	return file.Servers, err
+}
+
+func (t Takeover) installTOML(text []byte) ([]byte, error) {
+	moved, rest, err := t.cutTOML(text)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(moved.Servers) == 0:
+		return text, nil
+	case moved.Servers[entryName] != nil:
+		return nil, fmt.Errorf("mcp_servers.%s is there and not ours; rename it first", entryName)
+	case bytes.Contains(rest, []byte(tomlBegin)):
+		return rest, nil
+	}
+	if len(rest) > 0 && !bytes.HasSuffix(rest, []byte("\n")) {
+		rest = append(rest, '\n')
+	}
+	table := fmt.Sprintf("[mcp_servers.%s]\ncommand = %s\nargs = [\"gateway\", %s]\nstartup_timeout_sec = 60\n",
+		entryName, strconv.Quote(t.Program), strconv.Quote(t.Config))
+	if names := variablesOf(moved.Text); len(names) > 0 { // Codex hands on no others
+		table += "env_vars = [" + strings.Join(names, ", ") + "]\n"
+	}
+	return append(rest, tomlBegin+table+tomlEnd...), nil
+}
+
+// variablesOf are the variables that the servers of a text need, quoted.
+func variablesOf(text string) []string {
+	servers, _ := codexServers([]byte(text)) // was read before
+	var names []string
+	for _, s := range servers {
+		for _, name := range s.variables() {
+			names = append(names, strconv.Quote(name))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// restoreTOML puts the tables in the place of ours, in a file that was changed since.
+func (t Takeover) restoreTOML(text []byte) ([]byte, error) {
+	before, rest, ok := bytes.Cut(text, []byte(tomlBegin))
+	if !ok {
+		return text, nil
+	}
+	_, after, ok := bytes.Cut(rest, []byte(tomlEnd))
+	if !ok {
+		return nil, errors.New("the line \"" + strings.TrimSpace(tomlEnd) + "\" is missing; put the servers back by hand from " + t.Config)
+	}
+	k, err := t.read()
+	if err != nil {
+		return nil, fmt.Errorf("the servers that were taken over cannot be read: %w", err)
+	}
+	back := k.Text
+	if back != "" && !strings.HasSuffix(back, "\n") {
+		back += "\n"
+	}
+	return bytes.Join([][]byte{before, []byte(back), after}, nil), nil
+}
