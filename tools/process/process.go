@@ -45,7 +45,8 @@ func NotInstalled(name string) error {
 type Entry struct{ PID, Parent, Group, Session int }
 
 // Process is one child to run. It has no terminal, its standard input is
-// Stdin or the null device, and its output goes to the writers chunk by chunk.
+// Stdin or the null device, and its output goes to the writers chunk by chunk, or
+// straight to a file.
 type Process struct {
 	Path           string
 	Args, Env      []string
@@ -76,27 +77,23 @@ func (p Process) Run(parent context.Context) (int, error) {
 	cmd := exec.Command(p.Path, p.Args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = p.Dir, p.Env, p.Stdin
 	ownGroup(cmd)
-	out, err := newPump(p.Stdout)
+	pumps, err := p.connect(cmd)
 	if err != nil {
 		return 0, &SpawnError{err}
 	}
-	errs, err := newPump(p.Stderr)
-	if err != nil {
-		out.abandon()
-		return 0, &SpawnError{err}
-	}
-	cmd.Stdout, cmd.Stderr = out.write, errs.write
 	exited, err := Start(cmd)
 	if err != nil {
-		out.abandon()
-		errs.abandon()
+		for _, one := range pumps {
+			one.abandon()
+		}
 		return 0, &SpawnError{err}
 	}
 	if p.Watched {
 		defer watching.add(cmd.Process.Pid)()
 	}
-	go out.run(stop)
-	go errs.run(stop)
+	for _, one := range pumps {
+		go one.run(stop)
+	}
 
 	var cause error
 	select {
@@ -108,7 +105,7 @@ func (p Process) Run(parent context.Context) (int, error) {
 		cause = context.Cause(ctx)
 		endGroup(cmd.Process.Pid, exited)
 	}
-	finish(out, errs)
+	finish(pumps...)
 	switch {
 	case parent.Err() != nil && cause != nil:
 		return 0, parent.Err()
@@ -118,6 +115,30 @@ func (p Process) Run(parent context.Context) (int, error) {
 		return 0, ErrEnough
 	}
 	return ExitCode(cmd.ProcessState), nil
+}
+
+// connect gives the child its outputs. A file it writes to itself, as it does to Stdin;
+// for any other writer there is a pump.
+func (p Process) connect(cmd *exec.Cmd) (pumps []*pump, err error) {
+	for _, output := range []struct {
+		to   io.Writer
+		take *io.Writer
+	}{{p.Stdout, &cmd.Stdout}, {p.Stderr, &cmd.Stderr}} {
+		if file, ok := output.to.(*os.File); ok {
+			*output.take = file
+			continue
+		}
+		one, err := newPump(output.to)
+		if err != nil {
+			for _, made := range pumps {
+				made.abandon()
+			}
+			return nil, err
+		}
+		*output.take = one.write
+		pumps = append(pumps, one)
+	}
+	return pumps, nil
 }
 
 // Start starts a child from a thread that stays until the child ended: the kernel

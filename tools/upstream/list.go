@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // DefaultTarget is the fraction of a list's tokens that goes unless an operator
@@ -28,11 +29,18 @@ type List struct {
 // Build makes the list of all servers. The target holds for the whole list: what
 // small servers cannot give the large ones do.
 func Build(servers []Server, mode Mode, o Options) *List {
-	parts, sizes := make([][]Exposed, len(servers)), make([]int, len(servers))
-	raw, now := 0, 0
+	parts, sizes, after := make([][]Exposed, len(servers)), make([]int, len(servers)), make([]int, len(servers))
+	var all sync.WaitGroup
 	for i, s := range servers {
-		parts[i], sizes[i] = Expose(s, mode, o), RawTokens(s.Tools, o.Tokens)
-		raw, now = raw+sizes[i], now+ListTokens(parts[i], o.Tokens)
+		all.Go(func() {
+			parts[i], sizes[i] = Expose(s, mode, o), RawTokens(s.Tools, o.Tokens)
+			after[i] = ListTokens(parts[i], o.Tokens)
+		})
+	}
+	all.Wait()
+	raw, now := 0, 0
+	for i := range servers {
+		raw, now = raw+sizes[i], now+after[i]
 	}
 	bySize := make([]int, len(servers))
 	for i := range bySize {

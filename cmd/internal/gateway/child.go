@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 // child is an upstream server that we started: its process and the pipes to it.
 type child struct {
 	input  *outbox
-	output *io.PipeReader
+	output *os.File
 	ended  chan struct{} // closed when the process is gone, and all it started
 	err    error         // why it ended, after ended
 	kill   context.CancelFunc
@@ -36,7 +37,12 @@ func spawn(c ServerConfig, env []string, stderr func(line string)) (*child, erro
 	if err != nil {
 		return nil, err
 	}
-	output, stdout := io.Pipe()
+	output, stdout, err := os.Pipe()
+	if err != nil {
+		_ = theirs.Close()
+		_ = ours.Close()
+		return nil, err
+	}
 	life, kill := context.WithCancel(context.Background())
 	p := &child{input: newOutbox(ours), output: output, ended: make(chan struct{}), kill: kill}
 	command := process.Process{
@@ -66,8 +72,8 @@ func (p *child) close() {
 	case <-late.C:
 	}
 	p.kill()
-	_ = p.output.CloseWithError(io.EOF)
 	<-p.ended
+	_ = p.output.Close()
 }
 
 // transport speaks MCP over the pipes.
@@ -95,16 +101,17 @@ var errOutboxFull = errors.New("it does not read its input")
 // outbox is a pipe whose writers never wait: a server that does not read must hold up
 // neither the calls to it nor their cancellation.
 type outbox struct {
-	pipe io.WriteCloser
+	pipe *os.File
 
 	mu      sync.Mutex
 	wake    *sync.Cond
 	waiting [][]byte
 	size    int
+	busy    bool // run is writing
 	closed  bool
 }
 
-func newOutbox(pipe io.WriteCloser) *outbox {
+func newOutbox(pipe *os.File) *outbox {
 	o := &outbox{pipe: pipe}
 	o.wake = sync.NewCond(&o.mu)
 	go o.run()
@@ -121,9 +128,15 @@ func (o *outbox) Write(b []byte) (int, error) {
 	case o.size+len(b) > maxOutbox:
 		return 0, errOutboxFull
 	}
-	o.waiting = append(o.waiting, append([]byte(nil), b...))
-	o.size += len(b)
-	o.wake.Signal()
+	rest := b
+	if !o.busy && len(o.waiting) == 0 { // mostly the pipe has room, and nobody needs to be woken
+		rest = b[writeNow(o.pipe, b):]
+	}
+	if len(rest) > 0 {
+		o.waiting = append(o.waiting, bytes.Clone(rest))
+		o.size += len(rest)
+		o.wake.Signal()
+	}
 	return len(b), nil
 }
 
@@ -154,6 +167,7 @@ func (o *outbox) run() {
 func (o *outbox) next() ([]byte, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.busy = false
 	for len(o.waiting) == 0 && !o.closed {
 		o.wake.Wait()
 	}
@@ -163,6 +177,7 @@ func (o *outbox) next() ([]byte, bool) {
 	next := o.waiting[0]
 	o.waiting = o.waiting[1:]
 	o.size -= len(next)
+	o.busy = true
 	return next, true
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"mcp-pruner/tools"
 	"mcp-pruner/tools/tokens"
 	"mcp-pruner/tools/upstream"
 )
@@ -63,14 +64,14 @@ type Gateway struct {
 	client  Caller        // the one client there is, once it is ready
 
 	mu      sync.Mutex
-	lists   map[upstream.Mode]*upstream.List
+	lists   map[upstream.Mode]*shown
 	version int // of what is known of the upstreams
 	listed  bool
 }
 
 // Open starts every upstream at once and returns without waiting for them.
 func Open(o Options) (*Gateway, error) {
-	g := &Gateway{options: o, ready: make(chan struct{}), lists: map[upstream.Mode]*upstream.List{}}
+	g := &Gateway{options: o, ready: make(chan struct{}), lists: map[upstream.Mode]*shown{}}
 	var once sync.Once
 	g.greeted = func(c Caller) { once.Do(func() { g.client = c; close(g.ready) }) }
 	if err := g.thaw(); err != nil {
@@ -182,7 +183,7 @@ func (g *Gateway) Check() error {
 func (g *Gateway) changed() {
 	g.mu.Lock()
 	before := g.lists
-	g.lists = map[upstream.Mode]*upstream.List{}
+	g.lists = map[upstream.Mode]*shown{}
 	g.version++
 	tell := g.listed && g.options.Changed != nil
 	g.mu.Unlock()
@@ -190,7 +191,7 @@ func (g *Gateway) changed() {
 		return
 	}
 	for mode, old := range before {
-		if !same(old, g.list(mode)) {
+		if !same(old.list, g.list(mode)) {
 			g.options.Changed()
 			return
 		}
@@ -204,11 +205,16 @@ func same(a, b *upstream.List) bool {
 }
 
 // List is what a client of the given name is offered.
-func (g *Gateway) List(client string) *upstream.List {
+func (g *Gateway) List(client string) *upstream.List { return g.showTo(client).list }
+
+// Tools is what a client of the given name is offered, as tools of a server.
+func (g *Gateway) Tools(client string) []tools.Tool { return slices.Clip(g.showTo(client).tools) }
+
+func (g *Gateway) showTo(client string) *shown {
 	g.mu.Lock()
 	g.listed = true
 	g.mu.Unlock()
-	return g.list(g.ModeFor(client))
+	return g.show(g.ModeFor(client))
 }
 
 // ModeFor is the mode a client gets.
@@ -222,20 +228,29 @@ func (g *Gateway) ModeFor(client string) upstream.Mode {
 	return upstream.Grouped
 }
 
-// list is the list of a mode, made anew when the upstreams' tools changed. Only a list
+// shown is the list of a mode. It is made once, as every call looks its tool up in it.
+type shown struct {
+	list  *upstream.List
+	tools []tools.Tool
+}
+
+func (g *Gateway) list(mode upstream.Mode) *upstream.List { return g.show(mode).list }
+
+// show makes the list of a mode anew when the upstreams' tools changed. Only a list
 // that is kept is returned: changed compares with those that clients saw.
-func (g *Gateway) list(mode upstream.Mode) *upstream.List {
+func (g *Gateway) show(mode upstream.Mode) *shown {
 	for {
 		g.mu.Lock()
-		list, version := g.lists[mode], g.version
+		there, version := g.lists[mode], g.version
 		g.mu.Unlock()
-		if list != nil {
-			return list
+		if there != nil {
+			return there
 		}
-		list = upstream.Build(g.known(), mode, g.upstreamOptions())
+		list := upstream.Build(g.known(), mode, g.upstreamOptions())
+		there = &shown{list, g.toolsOf(list)}
 		g.mu.Lock()
 		if g.version == version {
-			g.lists[mode] = list
+			g.lists[mode] = there
 		}
 		g.mu.Unlock()
 	}

@@ -16,9 +16,8 @@ import (
 	"mcp-pruner/tools/upstream"
 )
 
-// Tools is what a client of the given name is offered, as tools of a server.
-func (g *Gateway) Tools(client string) []tools.Tool {
-	list := g.List(client)
+// toolsOf is a list as tools of a server.
+func (g *Gateway) toolsOf(list *upstream.List) []tools.Tool {
 	out := make([]tools.Tool, len(list.Tools))
 	for i := range list.Tools {
 		e := &list.Tools[i]

@@ -55,6 +55,7 @@ var measures = []struct {
 	run  func(w *tabwriter.Writer, binary, root string) error
 }{
 	{"stdio", roundTrips}, {"start", startUp}, {"ping", pings}, {"memory", memory}, {"search", searches}, {"http", requests}, {"crowd", crowd},
+	{"gateway", gatewayCost},
 }
 
 func names() []string {
