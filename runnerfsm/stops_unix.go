@@ -18,14 +18,13 @@ func watchStops() chan os.Signal {
 	return stops
 }
 
-// stopGrace is how long the end of a stop may take to be heard of. A run that heard
-// of none by then was not stopped.
+// stopGrace is how long SIGCONT may take to arrive after a stop. A run that got none by
+// then was not stopped.
 const stopGrace = 100 * time.Millisecond
 
-// passStops stops the client when the run is stopped and lets it go on when the run
-// does: the terminal only reaches the run's own process group. Whether the run stops
-// is the kernel's to say: nothing would continue one without a shell that watches
-// over it (setsid), and then the client goes on too.
+// passStops forwards SIGTSTP and SIGCONT to the client, because the terminal only reaches
+// the run's own process group. The kernel decides whether the run itself stops: without a
+// shell that could continue it (setsid) it does not, and then the client goes on, too.
 func passStops(stops chan os.Signal, kept *keeper.Kept, ended <-chan struct{}) {
 	defer signal.Stop(stops)
 	var unstopped <-chan time.Time
@@ -47,7 +46,7 @@ func passStops(stops chan os.Signal, kept *keeper.Kept, ended <-chan struct{}) {
 	}
 }
 
-// stopSelf sends SIGTTIN, which does what SIGTSTP would if we did not catch it: it
-// stops, but not what nobody would continue. SIGTSTP itself is no longer to be had:
-// signal.Reset leaves Go's handler in place, which drops it.
+// stopSelf sends SIGTTIN. Like an uncaught SIGTSTP it stops this process unless no shell
+// could continue it. SIGTSTP itself cannot be used: after signal.Reset, Go's own handler is
+// still in place and drops the signal.
 func stopSelf() { _ = syscall.Kill(os.Getpid(), syscall.SIGTTIN) }

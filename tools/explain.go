@@ -80,7 +80,7 @@ func article(of any) string {
 	return "a"
 }
 
-// unknown names the arguments that there are none of, each with the one that was
+// unknown lists arguments that the tool does not have, each with the argument that was
 // probably meant.
 func (s argumentSchema) unknown(tool string, args map[string]any) (said []string) {
 	for _, name := range slices.Sorted(maps.Keys(args)) {

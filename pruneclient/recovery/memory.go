@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// memory is the shelf of one process.
+// memory is the backend of one process.
 type memory struct {
 	limits Settings
 

@@ -20,18 +20,18 @@ const (
 	DefaultMaxBytes = 256 << 20
 )
 
-// Settings bound a store. The zero value keeps texts in memory with the
+// Settings are the limits of a store. The zero value keeps texts in memory, with the
 // defaults above.
 type Settings struct {
 	TTL      time.Duration // how long an id can be recovered, from Put
-	MaxItems int           // ids kept; the oldest make room
-	MaxBytes int64         // of distinct texts kept; the oldest make room
+	MaxItems int           // ids kept; the oldest are dropped first
+	MaxBytes int64         // of distinct texts kept; the oldest are dropped first
 
 	// File, when set, keeps the texts across restarts. Several processes may
 	// share it; the limits then hold for all of them together.
 	File string
-	// Report is told what a user should know about File (a damaged file was set
-	// aside). Nil means nobody is told.
+	// Report gets messages about File for the user, such as that a damaged file was set
+	// aside. Nil drops them.
 	Report func(message string)
 
 	Now func() time.Time // nil means time.Now
@@ -40,7 +40,7 @@ type Settings struct {
 // Stats counts what a store holds.
 type Stats struct {
 	Items   int   // ids that can be recovered
-	Texts   int   // distinct texts behind them
+	Texts   int   // distinct texts that these ids stand for
 	Bytes   int64 // of those texts
 	Evicted int64 // ids dropped before their time because the store was full
 }
@@ -51,12 +51,12 @@ var ErrTooLarge = errors.New("text larger than the recovery store")
 // Store gives out ids for texts. It is safe for concurrent use.
 type Store struct {
 	settings Settings
-	shelf    shelf
+	backend  backend
 }
 
-// shelf is where the texts are: memory or a file. Both drop what is older than
-// the TTL and, oldest first, what is over the limits.
-type shelf interface {
+// backend stores the texts, in memory or in a file. Both drop texts that are older than
+// the TTL and, the oldest first, those beyond the limits.
+type backend interface {
 	put(ctx context.Context, i item, text string) error
 	get(ctx context.Context, id string, now time.Time) (text string, ok bool, err error)
 	stats(now time.Time) (Stats, error)
@@ -78,13 +78,13 @@ func Open(s Settings) (*Store, error) {
 	}
 	s = s.withDefaults()
 	if s.File == "" {
-		return &Store{settings: s, shelf: newMemory(s)}, nil
+		return &Store{settings: s, backend: newMemory(s)}, nil
 	}
 	f, err := openFile(s)
 	if err != nil {
 		return nil, fmt.Errorf("open recovery store %s: %w", s.File, err)
 	}
-	return &Store{settings: s, shelf: f}, nil
+	return &Store{settings: s, backend: f}, nil
 }
 
 // Put stores a text and returns its id, a new one on every call. When it
@@ -98,14 +98,14 @@ func (s *Store) Put(ctx context.Context, text string) (string, error) {
 }
 
 // PutShort is Put with a short id, one that costs a model few tokens: "prn_" and
-// eight hexadecimal digits. Whoever may call this server's tools may try them all.
+// eight hexadecimal digits. A client that may call this server's tools could try all of them.
 func (s *Store) PutShort(ctx context.Context, text string) (string, error) {
 	if int64(len(text)) > s.settings.MaxBytes {
 		return "", ErrTooLarge
 	}
 	id := NewID()[:shortID]
 	for {
-		_, taken, err := s.shelf.get(ctx, id, s.settings.Now())
+		_, taken, err := s.backend.get(ctx, id, s.settings.Now())
 		if err != nil {
 			return "", fmt.Errorf("store the original: %w", err)
 		}
@@ -120,16 +120,16 @@ const shortID = len("prn_") + 8
 
 func (s *Store) put(ctx context.Context, id, text string) (string, error) {
 	i := item{id: id, hash: sha256.Sum256([]byte(text)), created: s.settings.Now()}
-	if err := s.shelf.put(ctx, i, text); err != nil {
+	if err := s.backend.put(ctx, i, text); err != nil {
 		return "", fmt.Errorf("store the original: %w", err)
 	}
 	return i.id, nil
 }
 
-// Get returns the text behind an id, or *NotFound when there is none (any
-// more). It does not wait for anybody who is storing.
+// Get returns the text of an id, or *NotFound when the id is unknown or too old. It does
+// not wait for writers.
 func (s *Store) Get(ctx context.Context, id string) (Text, error) {
-	text, ok, err := s.shelf.get(ctx, id, s.settings.Now())
+	text, ok, err := s.backend.get(ctx, id, s.settings.Now())
 	if err != nil {
 		return Text{}, fmt.Errorf("read the original: %w", err)
 	}
@@ -140,10 +140,10 @@ func (s *Store) Get(ctx context.Context, id string) (Text, error) {
 }
 
 // Stats counts what can be recovered now.
-func (s *Store) Stats() (Stats, error) { return s.shelf.stats(s.settings.Now()) }
+func (s *Store) Stats() (Stats, error) { return s.backend.stats(s.settings.Now()) }
 
 // Close releases the file, if there is one. Texts in it stay.
-func (s *Store) Close() error { return s.shelf.close() }
+func (s *Store) Close() error { return s.backend.close() }
 
 // NewID returns a fresh id, "prn_" and 32 hexadecimal digits, that cannot be
 // guessed.

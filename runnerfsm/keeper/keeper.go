@@ -1,10 +1,11 @@
-// Package keeper runs a command and leaves nothing of it behind.
+// Package keeper runs a command under a supervisor process that ends everything the
+// command started.
 //
-// A client such as Codex puts the MCP servers it starts into process groups of
-// their own and may die without ending them. So the runner does not start the
-// client itself: it starts a keeper, a small process of the same program, which
-// starts the client, adopts whatever the client's death orphans, and ends all of
-// it when the client ends, when it is told to, or when the runner disappears.
+// A client such as Codex puts the MCP servers it starts into process groups of their own
+// and may die without ending them. So the runner does not start the client itself. It
+// starts a keeper, a small process of the same program. The keeper starts the client,
+// adopts the processes that the client's death orphans, and ends all of them when the
+// client ends, when the runner asks for it, or when the runner is gone.
 package keeper
 
 import (
@@ -21,8 +22,8 @@ import (
 	"mcp-pruner/tools/process"
 )
 
-// graceTold is how long a command that was asked to end may take, and then its
-// output to be taken.
+// graceTold is how long a command may take to end after it was asked to, and how long its
+// output may then take to be read.
 const graceTold = 5 * time.Second
 
 // CannotStart is the exit code of a keeper whose command cannot be executed, which is
@@ -35,14 +36,14 @@ type Kept struct {
 	life    *os.File // open as long as the runner lives: the keeper sees it close
 	outputs []*output
 	ended   chan struct{}   // closed when the keeper is gone, and all it kept
-	told    atomic.Bool     // it was signalled
-	wanted  context.Context // done when nobody wants the output any more
+	told    atomic.Bool     // a signal that asks it to end was sent
+	wanted  context.Context // done when the output is no longer needed
 	drop    context.CancelFunc
 }
 
 // Start starts cmd under a keeper. self is how this program is run as a keeper
-// ("mcp-pruner", "keep"); cmd is made over into that and must not be used again. A
-// writer for its output may be an Ender.
+// ("mcp-pruner", "keep"). cmd is changed into that and must not be used again. A writer for
+// its output may be an Ender.
 func Start(self []string, cmd *exec.Cmd) (*Kept, error) {
 	if cmd.Err != nil {
 		return nil, cmd.Err
@@ -74,8 +75,8 @@ func Start(self []string, cmd *exec.Cmd) (*Kept, error) {
 }
 
 // Signal forwards a signal to the command's process group. The keeper gives it
-// a while to end and then ends it; a second signal is not waited for. When the
-// command has ended, output that is still to be taken is dropped.
+// a while to end and then kills it; after a second signal it kills at once. When the
+// command has ended, output that was not read yet is dropped.
 func (k *Kept) Signal(s os.Signal) {
 	k.told.Store(true)
 	select {
@@ -92,10 +93,10 @@ func (k *Kept) Forward(s os.Signal) { _ = k.cmd.Process.Signal(s) }
 // Kill ends the command and all it started at once.
 func (k *Kept) Kill() { k.Signal(killNow) }
 
-// Wait waits for the command and for all it started, and until what they printed is
-// taken, and returns the exit code, 128 + N when signal N ended the command.
+// Wait waits until the command and everything it started have ended and their output has
+// been read. It returns the exit code, 128 + N when signal N ended the command.
 func (k *Kept) Wait() int {
-	_ = k.cmd.Wait() // what matters of it is in the state
+	_ = k.cmd.Wait() // the result is in ProcessState
 	close(k.ended)
 	k.life.Close()
 	defer k.drop()
@@ -114,13 +115,13 @@ func (k *Kept) Wait() int {
 	return process.ExitCode(k.cmd.ProcessState)
 }
 
-// Grace is the argument that makes a keeper wait as long for a command that was
-// asked to end; it stands in front of the command.
+// Grace is the argument that sets how long a keeper waits for a command that was asked to
+// end. It precedes the command.
 func Grace(d time.Duration) string { return graceFlag + d.String() }
 
 const graceFlag = "--grace="
 
-// takeGrace takes that argument off.
+// takeGrace removes that argument and returns its value.
 func takeGrace(argv []string, otherwise time.Duration) (time.Duration, []string) {
 	if len(argv) == 0 || !strings.HasPrefix(argv[0], graceFlag) {
 		return otherwise, argv
@@ -132,8 +133,8 @@ func takeGrace(argv []string, otherwise time.Duration) (time.Duration, []string)
 	return d, argv[1:]
 }
 
-// NotIgnored leaves out the signals that this process ignores because it was started
-// to: by nohup, or by a shell that puts it into the background.
+// NotIgnored leaves out the signals that this process was started to ignore, by nohup or
+// by a shell that runs it in the background.
 func NotIgnored(signals ...os.Signal) []os.Signal {
 	return slices.DeleteFunc(signals, signal.Ignored)
 }

@@ -14,14 +14,14 @@ import (
 	"mcp-pruner/tools/process"
 )
 
-// killNow asks a keeper to end its command by force. Nobody else sends it.
+// killNow asks a keeper to kill its command. Only this package sends it.
 const killNow = syscall.SIGUSR1
 
 const (
 	lifeline = 3 // the descriptor that closes when the runner is gone
 
-	graceLost = 2 * time.Second        // for a client nobody waits for any more
-	graceLeft = 500 * time.Millisecond // for what a client left behind
+	graceLost = 2 * time.Second        // for a client whose runner is gone
+	graceLeft = 500 * time.Millisecond // for processes that a client left running
 )
 
 func ownGroup(cmd *exec.Cmd) {
@@ -60,8 +60,8 @@ func Main(argv []string) int {
 	return process.ExitCode(cmd.ProcessState)
 }
 
-// IgnoreQuit ignores SIGQUIT where SIGINT is ignored, before signals are caught:
-// shells ignore both, and Go notices the one.
+// IgnoreQuit ignores SIGQUIT where SIGINT is ignored. It has to be called before signals
+// are caught. Shells ignore both for background processes, and Go preserves only an ignored SIGINT.
 func IgnoreQuit() {
 	if signal.Ignored(syscall.SIGINT) {
 		signal.Ignore(syscall.SIGQUIT)
@@ -80,8 +80,8 @@ func forward(signals <-chan os.Signal, group int) {
 	}
 }
 
-// runnerLost is closed when the runner's end of the lifeline is, which happens
-// however the runner dies. The command must not inherit the other end.
+// runnerLost returns a channel that is closed when the runner's end of the lifeline is
+// closed, however the runner ends. The command must not inherit the other end.
 func runnerLost() <-chan struct{} {
 	syscall.CloseOnExec(lifeline)
 	lost := make(chan struct{})
@@ -95,8 +95,8 @@ func runnerLost() <-chan struct{} {
 	return lost
 }
 
-// attend waits until the command ended by itself, or was asked to and had its
-// time.
+// attend waits until the command has ended by itself, or was asked to end and killed after
+// its grace period.
 func attend(pid int, grace time.Duration, ended <-chan struct{}, signals <-chan os.Signal, lost <-chan struct{}) {
 	select {
 	case <-ended:
@@ -122,7 +122,7 @@ func attend(pid int, grace time.Duration, ended <-chan struct{}, signals <-chan 
 	_ = syscall.Kill(-pid, syscall.SIGKILL)
 }
 
-// sweep ends everything that is left: asked first, then killed.
+// sweep ends all remaining processes, with SIGTERM first and then with SIGKILL.
 func sweep(group int) {
 	_ = syscall.Kill(-group, syscall.SIGTERM)
 	left := below(os.Getpid())
@@ -136,8 +136,8 @@ func sweep(group int) {
 	gone(2*time.Second, syscall.SIGKILL)
 }
 
-// gone waits until nothing is left, sending the signal again and again: what is
-// being killed may still be starting children.
+// gone waits until no process is left. It repeats the signal, because a process that is
+// being killed may still start children.
 func gone(within time.Duration, s syscall.Signal) bool {
 	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		left := below(os.Getpid())
@@ -151,9 +151,9 @@ func gone(within time.Duration, s syscall.Signal) bool {
 	return false
 }
 
-// reap collects the dead among what was adopted. In a container there may be no
-// init that would, and process groups would seem to live on. The command itself
-// was collected before: who waits for it must not find it gone.
+// reap waits for adopted processes that have ended. In a container there may be no init
+// process to do so, and their process groups would seem to live on. The command itself was
+// waited for before, so that its exit status is not lost here.
 func reap() {
 	for {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)

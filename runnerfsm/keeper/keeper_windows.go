@@ -18,7 +18,7 @@ func IgnoreQuit() {}
 // EndSignals are the signals that ask a run to end.
 func EndSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
-func ownGroup(cmd *exec.Cmd) { cmd.ExtraFiles = nil } // not to be had on Windows
+func ownGroup(cmd *exec.Cmd) { cmd.ExtraFiles = nil } // Windows cannot pass them on
 
 // Main is the keeper process. On Windows it only runs the command.
 func Main(argv []string) int {

@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// Streams that are no files go through pipes of our own. Those of os/exec wait for
-// a standard input that nobody closes, and their one limit on that wait also drops
-// output whose reader is slow.
+// Streams that are not files go through pipes of our own. os/exec would wait for a standard
+// input that is never closed, and its one limit on that wait (WaitDelay) also drops output
+// whose reader is slow.
 
 const (
-	// silence is how long a pipe that outlives the command has to be silent until
-	// it is taken to be at its end: what the command wrote is in it already.
+	// silence is how long a pipe that outlives the command must stay silent before it counts
+	// as ended: what the command wrote is in the pipe by then.
 	silence = 500 * time.Millisecond
-	// mostHeld is the most that a pipe holds. What comes of it after the command's
-	// end and beyond this, a survivor wrote.
+	// mostHeld is the largest content of a pipe, in bytes. More than that after the
+	// command's end was written by a process that survived it.
 	mostHeld = 1 << 20
 )
 
-// pipes makes the streams of a command that are no files into pipes.
+// pipes connects those streams of a command that are not files.
 type pipes struct {
 	theirs  []*os.File // the command's ends
 	ours    []*os.File
@@ -80,8 +80,8 @@ func (p *pipes) output(to io.Writer) (io.Writer, error) {
 	return theirs, nil
 }
 
-// run starts the copying. Output is waited for, see drain. Nobody waits for the
-// input: its reader may never return.
+// run starts the copying. Output is waited for, see drain. Input is not, because reading it
+// may never return.
 func (p *pipes) run() {
 	closeAll(p.theirs)
 	if p.feed != nil {
@@ -92,7 +92,7 @@ func (p *pipes) run() {
 	}
 }
 
-// close gives up pipes whose command did not start.
+// close closes pipes whose command did not start.
 func (p *pipes) close() {
 	closeAll(p.theirs)
 	closeAll(p.ours)
@@ -104,21 +104,21 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// sameWriter says whether two streams are one, which then get one pipe.
+// sameWriter says whether both streams are the same writer. They then share one pipe.
 func sameWriter(a, b io.Writer) bool {
 	return a != nil && b != nil && reflect.TypeOf(a).Comparable() && a == b
 }
 
-// Ender is a writer that is to be told the end of what is written to it.
+// Ender is a writer whose End is called after the last write.
 type Ender interface{ End() }
 
-// output is what a command prints, on its way to a writer. A writer that fails
-// closes the pipe to the command.
+// output copies what a command prints to a writer. When the writer fails, the pipe to the
+// command is closed.
 type output struct {
 	pipe    *os.File
 	to      io.Writer
 	done    chan struct{}
-	reading atomic.Int64 // when the read under way began; 0: what was read is being written
+	reading atomic.Int64 // when the current read began, in Unix nanoseconds; 0 during a write
 	late    atomic.Bool  // the command has ended
 }
 
@@ -147,9 +147,9 @@ func (o *output) copy() {
 	}
 }
 
-// drain waits, after the command's end, until all it printed is handed on, however
-// long that takes, or until it is no longer wanted. A survivor that holds the pipe
-// is not waited for once it is silent.
+// drain is called after the command's end. It waits until all output is copied, however
+// long that takes, or until the output is no longer wanted. A surviving process that holds
+// the pipe is not waited for once it is silent.
 func (o *output) drain(wanted context.Context) {
 	o.late.Store(true)
 	ended := time.Now()
@@ -160,7 +160,7 @@ func (o *output) drain(wanted context.Context) {
 		case <-o.done:
 			return
 		case <-wanted.Done():
-			o.pipe.Close() // and a write that is under way may never end
+			o.pipe.Close() // a write that has begun may never end
 			return
 		case <-tick.C:
 			if o.silentSince(ended) {

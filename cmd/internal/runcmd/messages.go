@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// messages is standard error, where what the client prints and lines of this
-// program's own meet. It is safe for concurrent use.
+// messages is standard error, which the client and this program both write to. It is safe
+// for concurrent use.
 type messages struct {
 	mu      sync.Mutex
 	w       io.Writer
@@ -27,7 +27,7 @@ func (m *messages) write(p []byte) (int, error) {
 	return m.w.Write(p)
 }
 
-// own is for whole lines of this program's own: none is glued to the client's text.
+// own returns a writer for whole lines of this program. They always start a new line.
 func (m *messages) own() io.Writer { return ownLines{m} }
 
 type ownLines struct{ *messages }

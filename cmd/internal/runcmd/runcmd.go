@@ -28,8 +28,8 @@ func settings(env []string) (runnerfsm.Settings, error) {
 	return runnerfsm.Settings{Env: env, Dir: dir, Root: dir, Beside: filepath.Dir(exe), Self: exe}, nil
 }
 
-// injection is what config and install are about: the settings, and the servers
-// that would be injected. Where there are none it says why, and code is not 0.
+// injection returns the runner's settings and the servers that it would inject. Where that
+// fails it prints the reason, and code is not 0.
 func injection(env []string, stderr io.Writer) (set runnerfsm.Settings, servers runnerfsm.Servers, code int) {
 	set, err := settings(env)
 	if err != nil {

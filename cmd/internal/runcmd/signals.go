@@ -10,14 +10,14 @@ import (
 	"mcp-pruner/runnerfsm/keeper"
 )
 
-// signalGrace is how long a signal may come after the context it cancelled: who
-// watches for signals is told in no fixed order.
+// signalGrace is how long after the end of a context its signal may arrive: the watchers of
+// a signal get it in no fixed order.
 const signalGrace = 100 * time.Millisecond
 
 // watchSignals returns the signals that ask this process to end. A context that
-// ends for another reason counts as SIGTERM. From the second one on they are not
-// caught any more: the next ends this process, whatever it may be waiting for, and
-// the keeper sees to the rest.
+// ends for another reason counts as SIGTERM. After the second signal they are no longer
+// caught: the third ends this process, whatever it is waiting for, and the keeper ends the
+// client.
 func watchSignals(ctx context.Context) (signals <-chan os.Signal, stop func()) {
 	keeper.IgnoreQuit()
 	notify, passed := make(chan os.Signal, 4), make(chan os.Signal, 4)
@@ -53,7 +53,8 @@ func watchSignals(ctx context.Context) (signals <-chan os.Signal, stop func()) {
 	}
 }
 
-// pass drops what nobody takes: the run is over, or was told often enough.
+// pass sends a signal, or drops it when the channel is full: the run has ended, or has got
+// enough of them.
 func pass(to chan<- os.Signal, s os.Signal) {
 	select {
 	case to <- s:
