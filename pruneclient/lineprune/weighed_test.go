@@ -89,3 +89,18 @@ func TestWithoutACallTheRulesChoose(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, survey.Choose(), res)
 }
+
+// TestPreciseQuestionsGoByTheRules sees that a session does not blunt a question that was
+// written for the text and names what it wants.
+func TestPreciseQuestionsGoByTheRules(t *testing.T) {
+	opts := lineprune.Options{File: "widgets.go"}
+	byRules, err := lineprune.Prune(t.Context(), widgets(), "what does the function Widget31 return", lineprune.Code, opts)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, byRules.Confidence, 0.6)
+	opts.Call = session.Call{Tool: "read", Args: map[string]any{"file_path": "widgets.go"}, Asked: true, Context: []session.Event{
+		{Kind: session.Say, Text: "how does Widget3 fail"},
+	}}
+	asked, err := lineprune.Prune(t.Context(), widgets(), "what does the function Widget31 return", lineprune.Code, opts)
+	require.NoError(t, err)
+	require.Equal(t, byRules.Kept, asked.Kept)
+}

@@ -26,6 +26,7 @@ type benchCase struct {
 	Gold       []int          `json:"gold"` // 1-based
 	Meta       struct {
 		Lang string `json:"lang"`
+		Path string `json:"path"`
 	} `json:"meta"`
 
 	lines  []string

@@ -62,17 +62,17 @@ then tried on its own, beside the gate as shipped. Right questions below it come
 			100*mean(wrongBelow), 100*mean(rightBelow), 100*mean(wrongShipped), 100*mean(rightShipped))
 	}
 	fmt.Fprintln(w)
-	reportOtherGates(w, right, wrong)
+	reportOtherGates(w, right, wrong, verdicts(neighbours(cases)))
 }
 
 // reportOtherGates shows what is had for what elsewhere on the scale.
-func reportOtherGates(w io.Writer, right, wrong []verdict) {
+func reportOtherGates(w io.Writer, right, wrong, near []verdict) {
 	fmt.Fprint(w, `### What another gate would come to
 
 Questions about code, pages and lists of matches that stay below it, in per cent. No gate tells all of one kind from all of the other.
 
-| gate | another repository's | right ones |
-|---|---|---|
+| gate | another repository's | another file's of the same repository | right ones |
+|---|---|---|---|
 `)
 	for _, gate := range []float64{0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8} {
 		below := func(vs []verdict) float64 {
@@ -82,7 +82,7 @@ Questions about code, pages and lists of matches that stay below it, in per cent
 			}
 			return 100 * mean(share)
 		}
-		fmt.Fprintf(w, "| %.2f | %.1f | %.1f |\n", gate, below(wrong), below(right))
+		fmt.Fprintf(w, "| %.2f | %.1f | %.1f | %.1f |\n", gate, below(wrong), below(near), below(right))
 	}
 	fmt.Fprintln(w)
 }

@@ -100,6 +100,27 @@ func strangers(cases []benchCase, named bool) []benchCase {
 	return out
 }
 
+// neighbours asks every text questions about other files of the same repository, of the
+// same task and in other words.
+func neighbours(cases []benchCase) []benchCase {
+	var out []benchCase
+	for i, c := range cases {
+		for step, n := 1, 0; step < len(cases) && n < near; step++ {
+			other := &cases[(i+step*37)%len(cases)]
+			sameFile := other.Text == c.Text || other.Meta.Path != "" && other.Meta.Path == cases[i].Meta.Path
+			if other.Task == c.Task && other.Repo == c.Repo && !sameFile && other.Question != cases[i].Question {
+				c.Question = other.Question
+				out = append(out, c)
+				n++
+			}
+		}
+	}
+	return out
+}
+
+// near is how many questions about other files every text is asked.
+const near = 3
+
 // interval is a mean with its 95 % bootstrap interval.
 type interval struct{ mean, low, high float64 }
 

@@ -1,0 +1,55 @@
+package choose
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/learned"
+	"mcp-pruner/pruneclient/lineprune/rank"
+	"mcp-pruner/pruneclient/lineprune/session"
+)
+
+func shareOf(tokens int, in learned.Input) int64 {
+	in.Lines, in.Tokens = []string{"x"}, []int32{2}
+	p := &chooser{Text: &rank.Text{Doc: &doc.Document{Total: tokens}}}
+	return p.share(learned.Embedded().Rank(&in))
+}
+
+// How deep a text is cut: what a token has to be expected to hold, in percent of what an
+// average one does.
+func TestHowDeepTextsAreCut(t *testing.T) {
+	before := []session.Event{{Kind: session.Say, Text: "look at the retries"}}
+	file := learned.Input{File: "a.go", Events: before}
+	require.EqualValues(t, 54, shareOf(2000, file))
+	require.EqualValues(t, 108, shareOf(8000, file), "four times as long, twice the price")
+	require.EqualValues(t, 27, shareOf(500, file))
+	require.EqualValues(t, 250, shareOf(1_000_000, file), "at most")
+	require.EqualValues(t, 15, shareOf(10, file), "at least")
+
+	careful := file
+	careful.Careful = true
+	require.EqualValues(t, 32, shareOf(2000, careful), "a file that is being worked on")
+	bold := file
+	bold.Boldness = 2
+	require.EqualValues(t, 108, shareOf(2000, bold))
+
+	require.EqualValues(t, 78, shareOf(2000, learned.Input{Command: "make", Events: before}), "what a command printed")
+	asked := learned.Input{File: "a.go", Events: before, Asked: true}
+	require.Equal(t, shareOf(500, asked), shareOf(8000, asked), "a question for the text: one price")
+	require.EqualValues(t, 70, shareOf(8000, learned.Input{File: "a.go"}), "no session")
+}
+
+func TestWhoseDoubtsBringTheTextBackWhole(t *testing.T) {
+	before := []session.Event{{Kind: session.Say, Text: "look at the retries"}}
+	doubts := func(confidence float64, in learned.Input) bool {
+		in.Lines, in.Tokens = []string{"x"}, []int32{2}
+		p := &chooser{confidence: confidence}
+		return p.doubts(learned.Embedded().Rank(&in))
+	}
+	require.True(t, doubts(0.3, learned.Input{}), "a question without a session")
+	require.False(t, doubts(0.45, learned.Input{}))
+	require.False(t, doubts(0, learned.Input{Events: before}), "words of a session need not name what is needed")
+	require.True(t, doubts(0.45, learned.Input{Events: before, Asked: true}), "a question written for the text has to")
+}
