@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -38,6 +39,9 @@ const (
 	mostPercent = 17.0 // of the tokens
 )
 
+// gaps are the marks of what was left out.
+var gaps = regexp.MustCompile(`(?m)^\.\.\. ?\d+(?:-\d+)?$`)
+
 // TestCalls asks every question of the server, as Claude Code would.
 func TestCalls(t *testing.T) {
 	all := cases(t)
@@ -48,6 +52,9 @@ func TestCalls(t *testing.T) {
 		c.before = exact.Count(server.call(c.Tool, c.whole()))
 		text := server.call(c.Tool, c.Asked())
 		c.after, c.missing = exact.Count(text), c.Missing(text)
+		for _, gap := range gaps.FindAllString(text, -1) {
+			assert.LessOrEqual(t, exact.Count(gap), 6, "%s: %q", c.About, gap)
+		}
 		before, after = before+c.before, after+c.after
 		t.Logf("%-40s %7d %7d %q", c.About, c.before, c.after, c.missing)
 		if c.missing != nil {
