@@ -2,7 +2,6 @@ package fsm
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -19,7 +18,7 @@ type Definition struct {
 	compiled map[edge]*compiledRow
 	leaving  map[State][]Trigger
 	events   []fsm.EventDesc
-	looplab  reflect.Value // an instance that is never fired
+	ready    chan *Machine // made ahead by Prepare
 	fields   []string      // of the metadata that rows set, in the order in which they are written
 	hash     string
 }
@@ -54,7 +53,7 @@ type setting struct {
 // would take in silence: two rows for the same state and trigger, a row from a
 // state to itself, unknown events, states that cannot be reached or left.
 func Compile(t Table) (*Definition, error) {
-	d := &Definition{table: t, compiled: make(map[edge]*compiledRow), leaving: make(map[State][]Trigger), hash: t.Hash()}
+	d := &Definition{table: t, compiled: make(map[edge]*compiledRow), leaving: make(map[State][]Trigger), ready: make(chan *Machine, 4), hash: t.Hash()}
 	d.states = t.States()
 	for _, row := range t.Rows {
 		for _, from := range d.expand(row.From) {
@@ -68,7 +67,6 @@ func Compile(t Table) (*Definition, error) {
 	if err := d.checkReach(); err != nil {
 		return nil, fmt.Errorf("%s table: %w", t.Name, err)
 	}
-	d.looplab = d.prototype()
 	return d, nil
 }
 

@@ -3,7 +3,6 @@ package fsm
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/looplab/fsm"
@@ -55,33 +54,41 @@ func (d *Definition) New(id string, hooks Hooks) *Machine {
 	if hooks.Now == nil {
 		hooks.Now = time.Now
 	}
-	return &Machine{
-		id: id, def: d, looplab: d.instance(), hooks: hooks, started: hooks.Now(),
-		steps: make([]Step, 0, 8), values: make([]any, len(d.fields)),
+	m := d.blank()
+	m.id, m.hooks, m.started = id, hooks, hooks.Now()
+	return m
+}
+
+// Prepare makes a machine ahead of time, for the next New to hand out. Making
+// looplab/fsm's maps is a good part of what a small request costs, and after an
+// answer went out there is time for it. Every machine is still used only once.
+func (d *Definition) Prepare() {
+	if len(d.ready) == cap(d.ready) {
+		return
+	}
+	select {
+	case d.ready <- d.build():
+	default:
 	}
 }
 
-// instance makes the looplab/fsm instance of one machine. NewFSM would fill the same maps
-// from the same rows each time, which is a fifth of what a small request costs. So it is
-// called once, and every machine gets a copy of an instance that was never fired. Copies
-// share the maps of transitions and callbacks, which looplab/fsm never writes to after
-// NewFSM, and its metadata, which we do not use.
-func (d *Definition) instance() *fsm.FSM {
-	copied := reflect.New(d.looplab.Type()) // an assignment would copy locks, as vet sees it
-	copied.Elem().Set(d.looplab)
-	return copied.Interface().(*fsm.FSM)
+func (d *Definition) blank() *Machine {
+	select {
+	case m := <-d.ready:
+		return m
+	default:
+		return d.build()
+	}
 }
 
-// prototype is what instance copies. Its callbacks find their machine in the arguments of
-// Event.
-func (d *Definition) prototype() reflect.Value {
-	return reflect.ValueOf(fsm.NewFSM(string(d.table.Initial), d.events, fsm.Callbacks{
-		"enter_state": func(_ context.Context, e *fsm.Event) { machineOf(e).entered(e) },
-		"after_event": func(_ context.Context, e *fsm.Event) { machineOf(e).emit(e) },
-	})).Elem()
+func (d *Definition) build() *Machine {
+	m := &Machine{def: d, steps: make([]Step, 0, 8), values: make([]any, len(d.fields))}
+	m.looplab = fsm.NewFSM(string(d.table.Initial), d.events, fsm.Callbacks{
+		"enter_state": m.entered,
+		"after_event": m.emit,
+	})
+	return m
 }
-
-func machineOf(e *fsm.Event) *Machine { return e.Args[0].(*Machine) }
 
 // ID is the machine's id.
 func (m *Machine) ID() string { return m.id }
@@ -120,14 +127,14 @@ func (m *Machine) Steps() []Step { return m.steps }
 // looplab/fsm wedges an instance for good when it is fired with a context that
 // has already ended, so the machine never sees the request's cancellation.
 func (m *Machine) Fire(ctx context.Context, trigger Trigger, facts Facts) error {
-	if err := m.looplab.Event(context.WithoutCancel(ctx), string(trigger), m, facts); err != nil {
+	if err := m.looplab.Event(context.WithoutCancel(ctx), string(trigger), facts); err != nil {
 		return fmt.Errorf("%s machine: %w", m.def.Name(), err)
 	}
 	return nil
 }
 
 // entered records the step and fills the metadata.
-func (m *Machine) entered(e *fsm.Event) {
+func (m *Machine) entered(_ context.Context, e *fsm.Event) {
 	row := m.def.compiled[edge{State(e.Src), Trigger(e.Event)}]
 	m.steps = append(m.steps, Step{
 		From: row.From, Trigger: row.Trigger, To: row.To, Spec: row.Spec,
@@ -140,7 +147,7 @@ func (m *Machine) entered(e *fsm.Event) {
 }
 
 // emit logs the events of the row, in the row's order.
-func (m *Machine) emit(e *fsm.Event) {
+func (m *Machine) emit(_ context.Context, e *fsm.Event) {
 	row := m.def.compiled[edge{State(e.Src), Trigger(e.Event)}]
 	step := &m.steps[len(m.steps)-1]
 	facts := factsOf(e)
@@ -180,6 +187,9 @@ func (m *Machine) log(e event.Event) {
 func survive() { _ = recover() }
 
 func factsOf(e *fsm.Event) Facts {
-	facts, _ := e.Args[1].(Facts)
+	if len(e.Args) == 0 {
+		return nil
+	}
+	facts, _ := e.Args[0].(Facts)
 	return facts
 }

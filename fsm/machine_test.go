@@ -3,7 +3,6 @@ package fsm
 import (
 	"context"
 	"runtime"
-	"sync"
 	"testing"
 	"time"
 
@@ -137,24 +136,23 @@ func TestEventCheckNamesTheField(t *testing.T) {
 	require.ErrorContains(t, event.Event{Name: "tool.nothing"}.Check(), "in no schema")
 }
 
-// Machines of one definition share looplab's maps and nothing else.
-func TestMachinesDoNotShareTheirState(t *testing.T) {
+func TestAMachineMadeAheadIsLikeAnyOther(t *testing.T) {
 	d, err := Compile(RequestTable())
 	require.NoError(t, err)
-	var all sync.WaitGroup
-	for n := range 20 {
-		all.Go(func() {
-			m := d.New("req_2", Hooks{})
-			assert.Error(t, m.Fire(t.Context(), Eligible, nil), "not from the first state")
-			triggers := []Trigger{Accept, ArgumentsValid, ToolSucceeded}[:1+n%3]
-			for _, trigger := range triggers {
-				assert.NoError(t, m.Fire(t.Context(), trigger, nil))
-			}
-			assert.Len(t, m.Steps(), len(triggers))
-		})
+	for range 10 {
+		d.Prepare()
 	}
-	all.Wait()
-	assert.Equal(t, Received, d.New("req_3", Hooks{}).State())
+	assert.Len(t, d.ready, cap(d.ready))
+	seen := make(map[*Machine]bool)
+	for range 10 {
+		m := d.New("req_2", Hooks{})
+		require.False(t, seen[m], "a machine is handed out once")
+		seen[m] = true
+		require.NoError(t, m.Fire(t.Context(), Accept, nil))
+		assert.Len(t, m.Steps(), 1)
+	}
+	assert.Empty(t, d.ready, "those made ahead are used first")
+	assert.NotZero(t, cap(d.ready))
 }
 
 // Every step is one that looplab/fsm took when it was fired, and none is made beside it:

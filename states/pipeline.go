@@ -181,7 +181,8 @@ func (c *Call) Cancel(ctx context.Context) {
 	})
 }
 
-// Written tells the call that its answer went out whole.
+// Written tells the call that its answer went out whole. Now there is time to
+// prepare for the next one.
 func (c *Call) Written(ctx context.Context) {
 	c.end(nil, func() {
 		if c.machine.Done() || c.stuck {
@@ -193,6 +194,7 @@ func (c *Call) Written(ctx context.Context) {
 		}
 		c.fire(ctx, fsm.Written, fsm.Facts{"mode": mode})
 	})
+	c.pipeline.Machine.Prepare()
 }
 
 // WriteFailed tells the call that its answer could not be made or written.
