@@ -67,7 +67,7 @@ func (h *held) await(phase string) {
 	}
 }
 
-// process finds a process of the run by its program: the client's name, or "server".
+// process finds a process of the run by its program: the client's name, "server" or "keeper".
 func (h *held) process(what string) (pid int) {
 	for _, line := range h.left() {
 		fields := strings.Fields(line)
@@ -75,8 +75,9 @@ func (h *held) process(what string) (pid int) {
 			continue
 		}
 		program, args := filepath.Base(fields[1]), fields[2:]
+		isKeeper := program == "mcp-pruner" && len(args) > 0 && args[0] == "keep" && strings.Contains(line, "/bin/"+h.client.name)
 		isServer := program == "mcp-pruner" && (len(args) == 0 || args[0] == "serve")
-		if program == what || what == "server" && isServer {
+		if program == what || what == "server" && isServer || what == "keeper" && isKeeper {
 			pid, _ = strconv.Atoi(fields[0])
 			return pid
 		}
@@ -99,6 +100,7 @@ var ends = []struct {
 	{"runner killed", func(_ *held, r *os.Process) { _ = r.Kill() }, func(code int) bool { return code == -1 }},
 	{"runner interrupted", func(_ *held, r *os.Process) { _ = r.Signal(syscall.SIGINT) }, func(code int) bool { return code > 0 }},
 	{"client killed", func(h *held, _ *os.Process) { h.kill(h.client.name) }, func(code int) bool { return code == 128+9 }},
+	{"keeper killed", func(h *held, _ *os.Process) { h.kill("keeper") }, func(code int) bool { return code == 128+9 }},
 	{"server and client killed", func(h *held, _ *os.Process) {
 		h.kill("server")
 		h.kill(h.client.name)
