@@ -56,6 +56,7 @@ var measures = []struct {
 }{
 	{"stdio", roundTrips}, {"start", startUp}, {"ping", pings}, {"memory", memory}, {"search", searches}, {"http", requests}, {"crowd", crowd},
 	{"gateway", gatewayCost},
+	{"proxy", proxied}, {"hook", hooks},
 }
 
 func names() []string {

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// proxied times a request of a megabyte to an API on this machine: straight, through a
+// proxy that looks at nothing, and through one that clears. The three take turns.
+func proxied(w *tabwriter.Writer, binary, root string) error {
+	api := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(rw, `{"usage":{"input_tokens":1,"output_tokens":1}}`)
+	}))
+	defer api.Close()
+	urls := []string{api.URL}
+	for _, policy := range []string{"off", "gc"} {
+		url, stop, err := startProxy(binary, api.URL, policy, filepath.Join(root, policy+".db"))
+		if err != nil {
+			return err
+		}
+		defer stop()
+		urls = append(urls, url)
+	}
+	body := history(130)
+	var times [3][]time.Duration
+	for round := range 120 {
+		for i, url := range urls {
+			began := time.Now()
+			res, err := http.Post(url+"/v1/messages", "application/json", bytes.NewReader(body))
+			if err != nil {
+				return err
+			}
+			_, _ = io.Copy(io.Discard, res.Body)
+			if err := res.Body.Close(); err != nil {
+				return err
+			}
+			if round >= 20 { // the first ones warm up
+				times[i] = append(times[i], time.Since(began))
+			}
+		}
+	}
+	fmt.Fprintf(w, "a request of %.1f MB to an API on this machine\tp50\tp99\tmore than straight\t\n", float64(len(body))/1e6)
+	for i, name := range []string{"straight", "mcp-pruner proxy --policy off", "mcp-pruner proxy --policy gc"} {
+		p50 := percentile(times[i], .5)
+		fmt.Fprintf(w, "%s\t%v\t%v\t%v\t\n", name, p50, percentile(times[i], .99), p50-percentile(times[0], .5))
+	}
+	return nil
+}
+
+func startProxy(binary, api, policy, store string) (url string, stop func(), err error) {
+	cmd := exec.Command(binary, "proxy", "--upstream", api, "--policy", policy, "--store", store)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", nil, err
+	}
+	stop = func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	lines := bufio.NewReader(stderr)
+	first, err := lines.ReadBytes('\n')
+	var ready struct{ Data struct{ URL string } }
+	if err == nil {
+		err = json.Unmarshal(first, &ready)
+	}
+	if err != nil {
+		stop()
+		return "", nil, err
+	}
+	go func() { _, _ = io.Copy(io.Discard, lines) }()
+	return ready.Data.URL, stop, nil
+}
+
+// history is a conversation of n calls, each with some 8 kB of output.
+func history(n int) []byte {
+	messages := []any{map[string]any{"role": "user", "content": "fix the bug"}}
+	for i := range n {
+		id := fmt.Sprintf("toolu_%d", i)
+		messages = append(messages,
+			map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "tool_use", "id": id, "name": "Bash", "input": map[string]any{"command": id}}}},
+			map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": id,
+				"content": strings.Repeat(fmt.Sprintf("line of the output of call %d, \"quoted\" and more\n", i), 160)}}})
+	}
+	body, err := json.Marshal(map[string]any{"model": "claude", "system": strings.Repeat("You are an agent. ", 2000), "messages": messages})
+	if err != nil {
+		panic(err) // its own values
+	}
+	return body
+}
+
+// hooks times a hook from start to end for results of 20 kB and of 1 MB, in turn with a
+// process of the same program that does nothing.
+func hooks(w *tabwriter.Writer, binary, root string) error {
+	transcript := filepath.Join(root, "transcript.jsonl")
+	words := `{"type":"assistant","sessionId":"s","message":{"id":"m1","content":[{"type":"text","text":"Which test fails, and why?"},{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}` + "\n"
+	if err := os.WriteFile(transcript, []byte(words), 0o600); err != nil {
+		return err
+	}
+	cases := []struct {
+		name  string
+		verb  []string
+		input []byte
+	}{
+		{"mcp-pruner version", []string{"version"}, nil},
+		{"mcp-pruner hook, 20 kB", []string{"hook", "claude"}, message(transcript, 400)},
+		{"mcp-pruner hook, 1 MB", []string{"hook", "claude"}, message(transcript, 19_000)},
+	}
+	times := make([][]time.Duration, len(cases))
+	for range 40 {
+		for i, c := range cases {
+			cmd := exec.Command(binary, c.verb...)
+			cmd.Stdin, cmd.Env = bytes.NewReader(c.input), append(os.Environ(), "XDG_STATE_HOME="+root)
+			began := time.Now()
+			out, err := cmd.Output()
+			if err != nil {
+				return err
+			}
+			if len(out) == 0 {
+				return fmt.Errorf("%s: no answer", c.name)
+			}
+			times[i] = append(times[i], time.Since(began))
+		}
+	}
+	fmt.Fprintln(w, "a hook, process start to end\tp50\tp99\tratio\t")
+	for i, c := range cases {
+		p50 := percentile(times[i], .5)
+		fmt.Fprintf(w, "%s\t%v\t%v\t%s\t\n", c.name, p50, percentile(times[i], .99), ratio(p50, percentile(times[0], .5)))
+	}
+	return nil
+}
+
+// message is what Claude Code tells a hook of a test run with so many passing tests.
+func message(transcript string, tests int) []byte {
+	var log strings.Builder
+	for i := range tests {
+		fmt.Fprintf(&log, "=== RUN   TestCase%d\n--- PASS: TestCase%d (0.00s)\n", i, i)
+	}
+	log.WriteString("    ledger_test.go:42: want 3 retries, got 4\n--- FAIL: TestLedger (0.01s)\n")
+	m, err := json.Marshal(map[string]any{
+		"session_id": "s", "transcript_path": transcript, "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "t1",
+		"tool_input":    map[string]any{"command": "go test ./...", "description": "which test failed"},
+		"tool_response": map[string]any{"stdout": log.String(), "stderr": "", "interrupted": false},
+	})
+	if err != nil {
+		panic(err) // its own values
+	}
+	return m
+}
