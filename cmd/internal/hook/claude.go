@@ -21,8 +21,7 @@ func claude() client {
 	return client{name: "claude", read: readClaude, answer: answerClaude, other: rememberCompaction}
 }
 
-func readClaude(message []byte) (finished, bool) {
-	m := object(message)
+func readClaude(m map[string]any) (finished, bool) {
 	if text(m, "hook_event_name") != "PostToolUse" {
 		return finished{}, false
 	}
@@ -94,8 +93,8 @@ func mcpText(response any) string {
 	return text(block, "text")
 }
 
-func answerClaude(message []byte, f finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
-	response := object(message)["tool_response"]
+func answerClaude(message map[string]any, f finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
+	response := message["tool_response"]
 	output := map[string]any{"hookEventName": "PostToolUse"}
 	pruned := fresh.Text(body, r.Cut, r.Way)
 	switch shape, _ := response.(map[string]any); history.KindOf(f.tool) {
@@ -136,8 +135,7 @@ const maxReminded = 8
 
 // rememberCompaction marks a compaction in the ledger and names, after it, the largest
 // outputs that went and can be had back.
-func rememberCompaction(ctx context.Context, message []byte, s state) []byte {
-	m := object(message)
+func rememberCompaction(ctx context.Context, m map[string]any, s state) []byte {
 	kind := text(m, "hook_event_name")
 	if kind != "PreCompact" && (kind != "SessionStart" || text(m, "source") != "compact") {
 		return nil

@@ -60,12 +60,12 @@ type finished struct {
 type client struct {
 	name string
 	// read takes a message. ok is false where nothing is to be replaced.
-	read func(message []byte) (f finished, ok bool)
+	read func(message map[string]any) (f finished, ok bool)
 	// answer is the client's JSON that puts the replacement in the result's place;
 	// nil leaves it.
-	answer func(message []byte, f finished, r *fresh.Replacement, body fresh.Body) ([]byte, error)
+	answer func(message map[string]any, f finished, r *fresh.Replacement, body fresh.Body) ([]byte, error)
 	// other answers messages that are not about a finished tool.
-	other func(ctx context.Context, message []byte, s state) []byte
+	other func(ctx context.Context, message map[string]any, s state) []byte
 }
 
 // state is what hooks remember between runs.
@@ -101,10 +101,11 @@ func Run(ctx context.Context, c client, lookup func(string) (string, bool), in i
 }
 
 func run(ctx context.Context, c client, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
-	message, err := io.ReadAll(io.LimitReader(in, maxInput+1))
-	if err != nil || len(message) > maxInput {
+	raw, err := io.ReadAll(io.LimitReader(in, maxInput+1))
+	if err != nil || len(raw) > maxInput {
 		return
 	}
+	message := object(raw)
 	s, err := newState(lookup)
 	if err != nil {
 		return
@@ -122,7 +123,7 @@ func run(ctx context.Context, c client, lookup func(string) (string, bool), in i
 }
 
 // replace prunes a result and prints the answer.
-func (s state) replace(ctx context.Context, c client, message []byte, f finished, out io.Writer) {
+func (s state) replace(ctx context.Context, c client, message map[string]any, f finished, out io.Writer) {
 	size := tokens.EstimateWell(f.text)
 	if f.text == "" || size < history.MinTokens {
 		return

@@ -17,7 +17,7 @@ const codexShows = 9_500
 // codex is Codex: a PostToolUse hook that "blocks" replaces the result by its reason.
 // In code mode that is an error, so models that work in it are left alone.
 func codex() client {
-	return client{name: "codex", read: readCodex, answer: func(_ []byte, _ finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
+	return client{name: "codex", read: readCodex, answer: func(_ map[string]any, _ finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
 		pruned := fresh.Text(body, r.Cut, r.Way)
 		if len(pruned) > codexShows {
 			return nil, nil
@@ -26,8 +26,7 @@ func codex() client {
 	}}
 }
 
-func readCodex(message []byte) (finished, bool) {
-	m := object(message)
+func readCodex(m map[string]any) (finished, bool) {
 	if text(m, "hook_event_name") != "PostToolUse" || codeMode(text(m, "model")) {
 		return finished{}, false
 	}
@@ -65,20 +64,19 @@ func codeMode(model string) bool {
 func gemini(replaceErrors bool) client {
 	return client{
 		name: "gemini",
-		read: func(message []byte) (finished, bool) {
+		read: func(message map[string]any) (finished, bool) {
 			if !replaceErrors {
 				return finished{}, false
 			}
 			return readGemini(message)
 		},
-		answer: func(_ []byte, _ finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
+		answer: func(_ map[string]any, _ finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
 			return json.Marshal(map[string]any{"decision": "deny", "reason": fresh.Text(body, r.Cut, r.Way)})
 		},
 	}
 }
 
-func readGemini(message []byte) (finished, bool) {
-	m := object(message)
+func readGemini(m map[string]any) (finished, bool) {
 	if text(m, "hook_event_name") != "AfterTool" {
 		return finished{}, false
 	}
@@ -94,13 +92,12 @@ func readGemini(message []byte) (finished, bool) {
 // opencode is opencode: its plugin sends what it knows and puts the answer's output in
 // the result's place.
 func opencode() client {
-	return client{name: "opencode", read: readOpencode, answer: func(_ []byte, _ finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
+	return client{name: "opencode", read: readOpencode, answer: func(_ map[string]any, _ finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
 		return json.Marshal(map[string]any{"output": fresh.Text(body, r.Cut, r.Way)})
 	}}
 }
 
-func readOpencode(message []byte) (finished, bool) {
-	m := object(message)
+func readOpencode(m map[string]any) (finished, bool) {
 	f := finished{
 		session: text(m, "sessionID"), cwd: text(m, "directory"), id: text(m, "callID"), tool: text(m, "tool"), args: child(m, "args"), text: text(m, "output"),
 	}

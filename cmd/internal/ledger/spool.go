@@ -25,10 +25,10 @@ type Spool struct{ Dir string }
 // SpoolOf is the spool of a ledger's file.
 func SpoolOf(file string) Spool { return Spool{Dir: file + ".spool"} }
 
-// spooled is an entry as its file has it.
+// spooled is the first line of an entry's file. The text follows.
 type spooled struct {
-	Entry contextgc.Entry
-	Time  time.Time
+	Segment contextgc.Segment
+	Time    time.Time
 }
 
 // suffix of a whole entry. Files without it are still being written.
@@ -36,7 +36,7 @@ const suffix = ".json"
 
 // Put hands over an entry. It is there whole or not at all.
 func (s Spool) Put(e contextgc.Entry) error {
-	text, err := json.Marshal(spooled{e, time.Now()})
+	head, err := json.Marshal(spooled{e.Segment, time.Now()})
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,10 @@ func (s Spool) Put(e contextgc.Entry) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
+	_, err = f.Write(append(head, '\n'))
+	if err == nil {
+		_, err = f.WriteString(e.Text)
+	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), f.Name()+suffix)
 	}
@@ -92,13 +95,14 @@ func (s Spool) Drain(ctx context.Context, store *contextgc.Store) error {
 func (s Spool) entries(files []fs.DirEntry) []contextgc.Entry {
 	var entries []contextgc.Entry
 	for _, f := range files {
-		text, err := os.ReadFile(filepath.Join(s.Dir, f.Name()))
+		raw, err := os.ReadFile(filepath.Join(s.Dir, f.Name()))
+		head, text, whole := strings.Cut(string(raw), "\n")
 		var one spooled
-		if err != nil || json.Unmarshal(text, &one) != nil || !contextgc.ValidID(one.Entry.Project) {
+		if err != nil || !whole || json.Unmarshal([]byte(head), &one) != nil || !contextgc.ValidID(one.Segment.Project) {
 			continue
 		}
-		one.Entry.Key, one.Entry.Created = []byte("spool:"+f.Name()), one.Time
-		entries = append(entries, one.Entry)
+		one.Segment.Created = one.Time
+		entries = append(entries, contextgc.Entry{Segment: one.Segment, Text: text, Key: []byte("spool:" + f.Name())})
 	}
 	return entries
 }
