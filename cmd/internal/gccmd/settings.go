@@ -1,7 +1,12 @@
 package gccmd
 
 import (
+	_ "embed"
 	"encoding/json"
+	"io"
+	"os"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,23 +17,44 @@ import (
 // target is what settings are printed for.
 type target string
 
-const claudeAPI target = "claude-api"
+const (
+	claudeAPI target = "claude-api"
+	opencode  target = "opencode"
+)
+
+//go:embed opencode.js
+var opencodePlugin string
 
 // settingsCommand prints what makes a provider clear results by itself.
 func settingsCommand(p command.Process) *cobra.Command {
 	what := claudeAPI
 	c := &cobra.Command{
 		Use: "settings", Short: "Print what makes an API clear old results by itself", Args: command.NoArguments,
-		Long: `Prints the context_management block of Anthropic's Messages API that comes closest to what the
-planner does. Send it with the header "anthropic-beta: context-management-2025-06-27".`,
+		Long: `For claude-api prints the context_management block of Anthropic's Messages API that comes closest
+to what the planner does. Send it with the header "anthropic-beta: context-management-2025-06-27".
+For opencode prints a plugin that does what the proxy does, without the proxy.`,
+		Example: "  mcp-pruner gc settings --for opencode > ~/.config/opencode/plugins/mcp-pruner-gc.js",
 		RunE: func(*cobra.Command, []string) error {
+			if what == opencode {
+				return printPlugin(p.Stdout)
+			}
 			enc := json.NewEncoder(p.Stdout)
 			enc.SetIndent("", "  ")
 			return enc.Encode(contextManagement(planner.DefaultPolicy()))
 		},
 	}
-	c.Flags().Var(command.Choice(&what, claudeAPI), "for", "the API")
+	c.Flags().Var(command.Choice(&what, claudeAPI, opencode), "for", "the API or the client")
 	return c
+}
+
+// printPlugin prints the plugin with the path of this program, which need not be on PATH.
+func printPlugin(w io.Writer) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, strings.Replace(opencodePlugin, `"mcp-pruner"`, strconv.Quote(self), 1))
+	return err
 }
 
 type amount struct {

@@ -1,12 +1,15 @@
 package hook
 
 import (
+	"context"
 	"encoding/json"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"mcp-pruner/cmd/internal/fresh"
+	"mcp-pruner/cmd/internal/ledger"
+	"mcp-pruner/cmd/internal/proxy"
 	"mcp-pruner/pruneclient/history"
 )
 
@@ -92,9 +95,37 @@ func readGemini(m map[string]any) (finished, bool) {
 // opencode is opencode: its plugin sends what it knows and puts the answer's output in
 // the result's place.
 func opencode() client {
-	return client{name: "opencode", read: readOpencode, answer: func(_ map[string]any, _ finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
+	return client{name: "opencode", read: readOpencode, other: clearOpencode, answer: func(_ map[string]any, _ finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
 		return json.Marshal(map[string]any{"output": fresh.Text(body, r.Cut, r.Way)})
 	}}
+}
+
+// clearOpencode answers the plugin that "mcp-pruner gc settings --for opencode" prints:
+// what is shown in the places of old results, by the ids of their calls.
+func clearOpencode(ctx context.Context, m map[string]any, s state) []byte {
+	if text(m, "event") != "messages" {
+		return nil
+	}
+	messages, err := json.Marshal(m["messages"])
+	if err != nil {
+		return nil
+	}
+	store, err := ledger.Open(ctx, s.ledger, nil)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = store.Close() }() // what was decided is stored
+	records := openRecords(s.dir)
+	defer records.close()
+	outputs, err := proxy.ClearOpencode(ctx, store, text(m, "sessionID"), messages, records.observers, records.emit)
+	if err != nil || len(outputs) == 0 {
+		return nil
+	}
+	answer, err := json.Marshal(map[string]any{"outputs": outputs})
+	if err != nil {
+		return nil
+	}
+	return answer
 }
 
 func readOpencode(m map[string]any) (finished, bool) {

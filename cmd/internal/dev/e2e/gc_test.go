@@ -186,3 +186,21 @@ func (w *world) checkClearings(p *gcProxy) {
 	assert.Less(t, breaks, 15, "changes of what was sent before")
 	t.Logf("%s: %d requests, %d results cleared, %d clearings", w.client.name, len(texts), cleared, breaks)
 }
+
+// TestOpencodePlugin: the plugin that gc settings prints does what the proxy does.
+func TestOpencodePlugin(t *testing.T) {
+	dir := t.TempDir()
+	answer := filepath.Join(dir, "answer")
+	c := other("opencode")
+	w := newWorld(t, c, gcScript(c.shell, c.argument, filepath.Join(dir, "ask"), answer)...)
+	w.write(answer, "", 0o644) // nothing is restarted
+	p := &gcProxy{w: w, store: filepath.Join(dir, "ledger.db")}
+	w.env = append(w.env, "MCP_PRUNER_GC_STORE="+p.store, "XDG_STATE_HOME="+dir)
+	plugins := filepath.Join(w.home, ".config", "opencode", "plugins")
+	require.NoError(t, os.MkdirAll(plugins, 0o755))
+	w.write(filepath.Join(plugins, "mcp-pruner-gc.js"), w.ours("gc", "settings", "--for", "opencode"), 0o644)
+	out, err := w.own("count the lines").CombinedOutput()
+	require.NoError(t, err, string(out))
+	w.checkClearings(p)
+	assert.Contains(t, w.ours("trace", "verify", filepath.Join(dir, "mcp-pruner", "hook-trace.jsonl")), "ok: ")
+}

@@ -1,0 +1,115 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
+	"mcp-pruner/states"
+	"mcp-pruner/tools/contextgc"
+	"mcp-pruner/tools/contextgc/planner"
+)
+
+// ClearOpencode does for the messages that opencode is about to send what the proxy does
+// for a request: it decides which old results go, and returns what is shown in their
+// places, by the ids of their calls. The texts go into the store first.
+func ClearOpencode(ctx context.Context, store *contextgc.Store, session string, messages []byte, observers []states.Observer, emit func(event.Event)) (map[string]string, error) {
+	c, err := parseOpencode(messages)
+	if err != nil {
+		return nil, err
+	}
+	c.alias(session)
+	q := &requests{machine: fsm.MustCompile(fsm.RequestTable()), emit: emit, observers: observers, runs: newRuns(emit, nil, time.Now)}
+	e := &engine{store: store, policy: planner.DefaultPolicy(), clears: true, replace: q.replace, now: time.Now}
+	o, err := e.rewrite(ctx, c, "opencode", true)
+	if err != nil {
+		return nil, err
+	}
+	if o.fresh > 0 {
+		emit(event.New("proxy.cleared", "", event.Facts{"api": "opencode", "session": o.session, "results": o.fresh, "message": o.why}))
+	}
+	return changedOutputs(messages, o.body)
+}
+
+// opencodeMessages are messages as opencode's plugins see them.
+type opencodeMessages []struct {
+	Parts []struct {
+		Type   string
+		CallID string
+		State  struct{ Output string }
+	}
+}
+
+// changedOutputs are the outputs that differ between two forms of the same messages.
+func changedOutputs(before, after []byte) (map[string]string, error) {
+	var was, is opencodeMessages
+	if err := json.Unmarshal(before, &was); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(after, &is); err != nil {
+		return nil, err
+	}
+	changed := make(map[string]string)
+	for i, m := range is {
+		for j, part := range m.Parts {
+			if part.Type == "tool" && part.State.Output != was[i].Parts[j].State.Output {
+				changed[part.CallID] = part.State.Output
+			}
+		}
+	}
+	return changed, nil
+}
+
+// parseOpencode reads messages: a list of {info, parts}. A call and its result are one part.
+func parseOpencode(b []byte) (*conversation, error) {
+	c := newConversation(b)
+	top, err := whole(b)
+	if err != nil {
+		return nil, err
+	}
+	err = items(b, top, func(m span) error {
+		found, err := members(b, m, "info", "parts")
+		if err != nil || found[0].to == 0 || found[1].to == 0 {
+			return errShape
+		}
+		info, err := members(b, found[0], "role")
+		if err != nil {
+			return err
+		}
+		model := info[0].text(b) == "assistant"
+		return items(b, found[1], func(part span) error { return c.opencodePart(part, model) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.name("")
+	return c, nil
+}
+
+func (c *conversation) opencodePart(part span, model bool) error {
+	found, err := members(c.body, part, "type", "text", "callID", "tool", "state")
+	if err != nil {
+		return err
+	}
+	switch kind := found[0].text(c.body); {
+	case kind == "tool" && found[4].to > 0:
+		state, err := members(c.body, found[4], "input", "output")
+		if err != nil || state[0].to == 0 {
+			return errShape
+		}
+		id := found[2].text(c.body)
+		c.called(id, found[3].text(c.body), state[0], false)
+		if state[1].to > 0 && state[1].isString(c.body) {
+			c.resulted(id, &result{texts: []span{state[1]}, at: state[1]})
+		}
+	case kind == "text" && found[1].to > 0 && model:
+		c.speak(found[1])
+	case kind == "text" && found[1].to > 0:
+		c.word(found[1])
+	case kind == "reasoning":
+		c.answered(part.to - part.from)
+	} // the others, such as step-finish, are not sent
+	return nil
+}
