@@ -115,6 +115,13 @@ func TestWrongUsage(t *testing.T) {
 	assert.Contains(t, errs, "not_found")
 }
 
+func TestSettingsForOpencode(t *testing.T) {
+	code, out, _ := run(t, filepath.Join(t.TempDir(), "x"), "settings", "--for", "opencode")
+	assert.Zero(t, code)
+	assert.Contains(t, out, "experimental.chat.messages.transform")
+	assert.NotContains(t, out, `program = "mcp-pruner"`, "the plugin has the path of the program")
+}
+
 func TestSettingsForTheAPI(t *testing.T) {
 	code, out, _ := run(t, filepath.Join(t.TempDir(), "x"), "settings", "--for", "claude-api")
 	assert.Zero(t, code)
