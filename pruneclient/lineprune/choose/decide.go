@@ -45,7 +45,7 @@ func (p *chooser) decide() (keep []cause, warnings []string) {
 	keep = make([]cause, len(p.Doc.Lines))
 	if !whole {
 		keep = p.choose()
-		if why := p.regret(keep); why != "" {
+		if why := p.objection(keep); why != "" {
 			whole, warnings = true, appendOnce(warnings, why)
 		}
 	}

@@ -62,9 +62,9 @@ func (p *chooser) alike() bool {
 	return most*10 >= len(p.Doc.Lines)*9
 }
 
-// regret is the warning of a choice that is worse than the whole text, or "". Who
-// sets a budget gets what fits in it.
-func (p *chooser) regret(keep []cause) string {
+// objection is the warning of a choice that is worse than the whole text, or "". A budget is
+// a hard limit: there is none to a choice within one.
+func (p *chooser) objection(keep []cause) string {
 	switch {
 	case p.budgeted():
 		return ""
