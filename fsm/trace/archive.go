@@ -10,7 +10,7 @@ import (
 	"mcp-pruner/fsm"
 )
 
-// tableFile is a table as it is kept in tables, and as tools are given it.
+// tableFile is the JSON form of a table, in the archive and for other tools.
 type tableFile struct {
 	Name     string      `json:"name"`
 	Hash     string      `json:"hash"`
@@ -28,7 +28,7 @@ type fileRow struct {
 	Sets    string      `json:"sets,omitempty"`
 }
 
-// EncodeTable writes a table as JSON, its hash with it.
+// EncodeTable encodes a table as JSON, with its hash.
 func EncodeTable(t fsm.Table) []byte {
 	f := tableFile{t.Name, t.Hash(), t.Initial, t.Terminal, make([]fileRow, len(t.Rows))}
 	for i, r := range t.Rows {
@@ -44,8 +44,8 @@ func EncodeTable(t fsm.Table) []byte {
 	return b.Bytes()
 }
 
-// DecodeTable reads what EncodeTable wrote. A table that its hash does not fit
-// is refused.
+// DecodeTable decodes the output of EncodeTable. It refuses a table whose hash does not
+// match.
 func DecodeTable(raw []byte) (fsm.Table, error) {
 	var f tableFile
 	if err := json.Unmarshal(raw, &f); err != nil {
@@ -61,13 +61,13 @@ func DecodeTable(raw []byte) (fsm.Table, error) {
 	return t, nil
 }
 
-// archive holds every table that a released program ran its machines by, so that
-// what it recorded can be replayed for ever.
+// archive holds every table of every released version, so that their records can always be
+// replayed.
 //
 //go:embed tables
 var archive embed.FS
 
-// ArchivedTables lists the tables of the archive.
+// ArchivedTables returns the tables of the archive.
 func ArchivedTables() ([]fsm.Table, error) {
 	files, err := archive.ReadDir("tables")
 	if err != nil {
@@ -91,5 +91,5 @@ func ArchivedTables() ([]fsm.Table, error) {
 	return tables, nil
 }
 
-// ArchiveName is the file a table is kept in.
+// ArchiveName returns the file name of a table in the archive.
 func ArchiveName(t fsm.Table) string { return t.Name + "-" + t.Hash() + ".json" }

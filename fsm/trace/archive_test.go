@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "add the tables of today to tables")
 
-// What is recorded today must be replayable by every later version, so the table
-// of today has to be in the archive before it is released.
+// Every later version must be able to replay the records of today, so the current tables
+// must be in the archive before they are released.
 func TestEveryTableIsArchived(t *testing.T) {
 	for _, table := range fsm.Tables() {
 		file := filepath.Join("tables", ArchiveName(table))

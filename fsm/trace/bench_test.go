@@ -18,7 +18,8 @@ func benchMachine(b *testing.B) *fsm.Machine {
 	return m
 }
 
-// BenchmarkTrace is what a record costs its request: making it, writing it.
+// BenchmarkTrace measures the cost of a record to its request: taking, encoding, noting and
+// queueing it.
 func BenchmarkTrace(b *testing.B) {
 	m := benchMachine(b)
 	ahead, _ := Ahead(m, fsm.Written)

@@ -8,23 +8,23 @@ import (
 	"mcp-pruner/fsm"
 )
 
-// What can be wrong with a line as such.
+// The errors of a line that is not a valid record.
 var (
-	// ErrTorn: the line ends within a record, as it does when its writer is killed
-	// or the disk is full.
+	// ErrTorn: the line ends in the middle of a record, because its writer was killed or
+	// the disk was full.
 	ErrTorn = errors.New("the line breaks off in the middle of a record")
-	// ErrChecksum: something in the line was changed after it was written.
+	// ErrChecksum: the line was changed after it was written.
 	ErrChecksum = errors.New("the checksum does not fit the line")
-	// ErrLineEnd: something turned the lines' ends into CR LF.
+	// ErrLineEnd: another program changed the line ends to CR LF.
 	ErrLineEnd = errors.New("the line ends in CR LF, and those of a trace end in LF: something has rewritten the file")
-	// ErrSpelling: it reads as a record, but it is not encoded as records are.
+	// ErrSpelling: the line decodes as a record but does not have the unique encoding.
 	ErrSpelling = errors.New("the line is not spelled as records are")
-	// ErrSchema: a version of the format that this program does not know.
+	// ErrSchema: this program does not know the line's version of the format.
 	ErrSchema = errors.New("unknown schema version")
 )
 
-// Decoder reads records. It keeps the strings that come again and again, so one
-// decoder should read many lines; it is not for several goroutines.
+// Decoder decodes records. It interns strings that occur often, so use one decoder for many
+// lines. It is not safe for concurrent use.
 type Decoder struct {
 	known map[string]string
 	again []byte
@@ -32,7 +32,7 @@ type Decoder struct {
 	at    int
 	bad   bool
 
-	// For an amending record: where the parts are that it has to repeat.
+	// Offsets of the parts that an amending record has to repeat.
 	request, last, metadata, sizes, rest, sum int
 
 	strict, cut bool // see torn
@@ -41,8 +41,8 @@ type Decoder struct {
 // NewDecoder makes a decoder.
 func NewDecoder() *Decoder { return &Decoder{known: make(map[string]string)} }
 
-// Decode reads one line, without its newline, and checks its checksum. The error
-// is one of those above or says what is no JSON.
+// Decode decodes one line, without its newline, and verifies its checksum. The error is one
+// of those above, or says why the line is not JSON.
 func (d *Decoder) Decode(line []byte, r *Record) error {
 	d.in, d.at, d.bad = line, 0, false
 	*r = Record{Steps: r.Steps[:0]}
@@ -59,15 +59,15 @@ func (d *Decoder) Decode(line []byte, r *Record) error {
 	if bytes.Equal(written, line) {
 		return nil
 	}
-	// Equal but for the checksum itself: then that is what is wrong.
+	// Only the checksum differs: report ErrChecksum.
 	if n := len(line) - len(sum) - 2; n > 0 && n <= len(written) && bytes.Equal(written[:n], line[:n]) {
 		return ErrChecksum
 	}
 	return ErrSpelling
 }
 
-// Reseal gives a record that was changed the checksum that fits it. It is for
-// tests that show what checksums alone do not prove.
+// Reseal encodes a changed record with a matching checksum. It is for tests that show what
+// checksums alone do not prove.
 func Reseal(r *Record) []byte {
 	slices.SortFunc(r.Pruning, compareValues)
 	line := AppendRecord(nil, r)
@@ -165,7 +165,7 @@ func (d *Decoder) bool() bool {
 	return false
 }
 
-// seal reads the seal and verifies its signature.
+// seal decodes the seal and verifies its signature.
 func (d *Decoder) seal(r *Record) {
 	if !d.has(`,"seal":{"by":`) {
 		return
@@ -190,8 +190,8 @@ func (d *Decoder) checkSum(r *Record) {
 	r.Sum = d.string()
 }
 
-// Lasting is what a record that amends the one just decoded has to say again: who
-// asked for what and when, every step but the last, the metadata, the subject.
+// Lasting returns the parts of the decoded line that an amending record has to repeat: the
+// request with its start, every step but the last, the metadata and the subject.
 func (d *Decoder) Lasting() [3][]byte {
 	return [3][]byte{d.in[d.request:d.last], d.in[d.metadata:d.sizes], d.in[d.rest:d.sum]}
 }
@@ -218,7 +218,7 @@ func (d *Decoder) steps(r *Record) {
 
 func (d *Decoder) step(r *Record) {
 	var s Step
-	if n := len(r.Steps); n < cap(r.Steps) { // its list of events can be used again
+	if n := len(r.Steps); n < cap(r.Steps) { // reuse the event list of a previous step
 		s.Events = r.Steps[:n+1][n].Events[:0]
 	}
 	d.last = d.at
@@ -251,7 +251,8 @@ func (d *Decoder) pruning(r *Record) {
 	}
 }
 
-// values reads the members of an object; those of an inner one are named outer.inner.
+// values decodes the members of an object. Members of an inner object are named
+// outer.inner.
 func (d *Decoder) values(r *Record, outer string) {
 	for first := true; !d.bad && !d.has(`}`); first = false {
 		d.refuse(d.strict && !slices.IsSortedFunc(r.Pruning, compareValues))

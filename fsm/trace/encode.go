@@ -12,15 +12,15 @@ import (
 	"mcp-pruner/fsm"
 )
 
-// startLayout is how a record spells its time: UTC, microseconds.
+// startLayout is the layout of a record's start time: UTC, microseconds.
 const startLayout = "2006-01-02T15:04:05.000000Z"
 
-// linkBytes is how much of the SHA-256 of a line the next one holds.
+// linkBytes is the number of bytes of a line's SHA-256 that the next line repeats.
 const linkBytes = 16
 
-// AppendRecord appends the only encoding of a record, newline included, and puts
-// its checksum into r.Sum and what the next line says of it into r.Link. Because the
-// encoding is unique, a line that reads as a record and is spelled differently was not
+// AppendRecord appends the only valid encoding of a record, with its newline. It sets r.Sum
+// to the checksum and r.Link to the link that the next line will repeat. Because the
+// encoding is unique, a line that decodes as a record but is encoded differently was not
 // written by this package.
 func AppendRecord(b []byte, r *Record) []byte {
 	start := len(b)
@@ -34,16 +34,16 @@ func AppendRecord(b []byte, r *Record) []byte {
 	return b
 }
 
-// link is what the next line of the same process says of a line, which is given
-// without its end: the beginning of its SHA-256, in hex.
+// link returns the link to a line, given without its newline: the first linkBytes bytes of
+// its SHA-256, in hex.
 func link(line []byte) string {
 	sum := sha256.Sum256(line)
 	return hex.EncodeToString(sum[:linkBytes])
 }
 
-// appendSum appends the checksum of a line, given up to where it stands: its CRC-32
-// in hex. It finds what was changed by accident or without care. Against care the
-// next line has the link, which can be made when the answer is out.
+// appendSum appends the checksum of line, which is given up to the place of the checksum:
+// its CRC-32 in hex. The checksum detects accidental and careless changes. The link in the
+// next line detects deliberate ones, and is computed after the answer has been written.
 func appendSum(b, line []byte, schema int) []byte {
 	if schema == 1 {
 		return append(b, link(line)...)
@@ -62,8 +62,8 @@ func sumLength(schema int) int {
 	return 2 * crc32.Size
 }
 
-// appendRest appends all of a line that begins at start but its place. With a signer
-// the line is sealed.
+// appendRest appends everything after the line's place in the trace. The line begins at
+// b[start]. If sign is not nil, the line is sealed.
 func (r *Record) appendRest(b []byte, start int, sign *signer) []byte {
 	b = r.appendIDs(b)
 	b = append(b, `,"start":"`...)
@@ -166,7 +166,7 @@ func (r *Record) appendSteps(b []byte) []byte {
 	return b
 }
 
-// between appends what stands between two members of a list that begins at start.
+// between appends the comma before a member, except before the first one after start.
 func between(b []byte, start int) []byte {
 	if len(b) == start {
 		return b
@@ -174,7 +174,7 @@ func between(b []byte, start int) []byte {
 	return append(b, ',')
 }
 
-// appendTaken appends the rest of a step.
+// appendTaken appends the rest of a step, from its time on.
 func appendTaken(b []byte, micros int64, why string) []byte {
 	b = strconv.AppendInt(b, micros, 10)
 	b = appendText(b, `,"why":`, why)
@@ -204,8 +204,8 @@ func (s *Step) appendHead(b []byte) []byte {
 	return append(b, `],"us":`...)
 }
 
-// appendMetadata writes the metadata as the object that clients get: the fields
-// error.code and error.message become an object "error" after the others.
+// appendMetadata appends the metadata as the object that clients get: the fields error.code
+// and error.message become an object "error" after the other fields.
 func (r *Record) appendMetadata(b []byte) []byte {
 	start, group := len(b), ""
 	r.eachValue(func(field string, value any) {
@@ -250,7 +250,7 @@ func appendValue(b []byte, v any) []byte {
 	case string:
 		return appendString(b, v)
 	}
-	return append(b, "null"...) // a bug, and found as one when the line is read
+	return append(b, "null"...) // a bug: the value is found to be invalid when the line is read
 }
 
 func (r *Record) appendSizes(b []byte) []byte {
@@ -289,7 +289,7 @@ func (d *Detail) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// appendText, appendCount and appendFlag leave out what is empty.
+// appendText, appendCount and appendFlag omit empty values.
 func appendText(b []byte, key, s string) []byte {
 	if s == "" {
 		return b
@@ -313,8 +313,8 @@ func appendFlag(b []byte, text string, on bool) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString writes a JSON string: quotes, backslashes and control characters
-// are escaped, bytes that are not UTF-8 become U+FFFD, and all else stays.
+// appendString appends a JSON string: quotes, backslashes and control characters are
+// escaped, bytes that are not UTF-8 become U+FFFD, and everything else is kept.
 func appendString(b []byte, s string) []byte {
 	if isPlain(s) {
 		return append(append(append(b, '"'), s...), '"')
@@ -347,7 +347,7 @@ func appendString(b []byte, s string) []byte {
 	return append(append(b, s[done:]...), '"')
 }
 
-// plain are the bytes that go into a JSON string as they are.
+// plain holds the bytes that need no escape in a JSON string.
 var plain = func() (of [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		of[c] = c != '"' && c != '\\'
@@ -364,7 +364,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// appendTime writes a time in startLayout; Format takes six times as long.
+// appendTime appends a time in startLayout. time.Format takes six times as long.
 func appendTime(b []byte, t time.Time) []byte {
 	t = t.UTC()
 	year, month, day := t.Date()
@@ -386,5 +386,5 @@ func appendTime(b []byte, t time.Time) []byte {
 	return append(b, 'Z')
 }
 
-// parseStart reads a time as AppendRecord spells it.
+// parseStart parses a time that AppendRecord wrote.
 func parseStart(s string) (time.Time, error) { return time.Parse(startLayout, s) }

@@ -10,8 +10,7 @@ import (
 	"mcp-pruner/fsm/trace"
 )
 
-// The record of a machine that ended is appended, read back and replayed against its
-// table.
+// The record of an ended machine is appended, read back and replayed against its table.
 func Example() {
 	dir, err := os.MkdirTemp("", "trace")
 	if err != nil {
@@ -31,7 +30,7 @@ func Example() {
 	}
 	record := trace.NewRecord(m)
 	file.Append(&record, 0)
-	if err := file.Close(); err != nil { // writes what waits
+	if err := file.Close(); err != nil { // writes the queued records
 		panic(err)
 	}
 

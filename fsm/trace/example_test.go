@@ -7,7 +7,7 @@ import (
 	"mcp-pruner/fsm/trace"
 )
 
-// A trace names the table of each record, and tables are archived beside the program.
+// Each record names its table by hash, and the program contains an archive of all tables.
 func ExampleArchiveName() {
 	table, err := trace.DecodeTable(trace.EncodeTable(fsm.RequestTable()))
 	if err != nil {

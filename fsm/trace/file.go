@@ -9,73 +9,75 @@ import (
 	"time"
 )
 
-// File appends records to a file, which any number of processes may share: lines are
-// made and appended in batches, each batch with one write at the end of the file. Each
-// process numbers its lines and chains them by their hashes, and seals every batch.
+// File appends records to a file that any number of processes may share. Lines are built
+// and appended in batches, each with a single write at the end of the file. Each process
+// numbers its lines, chains them by their hashes and seals every batch.
 //
-// Until its line is in the file, an answer is known from a note in a side file, which
-// the next process that opens the trace folds in when this one was killed.
+// Until the line of an answer is in the file, a note in a side file records the answer. If
+// this process is killed, the next process that opens the trace adds those answers to it.
 type File struct {
 	path    string
 	options Options
 	writer  string
-	notes   *notes // nil: there is no shared memory
+	notes   *notes // nil: shared memory is not available
 	ended   chan struct{}
 	gone    sync.WaitGroup
 
 	mu      sync.Mutex
 	queue   []queued
 	filled  chan struct{}
-	dropped int // records that found the queue full
+	dropped int // records dropped because the queue was full
 	closed  bool
 
-	io      sync.Mutex // of what follows
-	file    *os.File   // nil after a failure: the next batch opens it anew
+	io      sync.Mutex // guards the fields below
+	file    *os.File   // nil after a failure: the next batch opens the file again
 	sign    *signer
-	seq     uint64 // of the line written last
-	prev    string // its link
+	seq     uint64 // of the last line written
+	prev    string // link of that line
 	lost    int
-	headed  uint64    // seq of the head told last
+	headed  uint64    // seq of the last head reported
 	looked  time.Time // when the file was last seen at its path
 	began   time.Time // when the first record of the file was made
-	failing bool      // the last batch failed, and that was told
+	failing bool      // the last batch failed and the failure was reported
 	lines   []byte
 }
 
-// Options are how a trace is kept.
+// Options say how a trace is rotated and what is reported about it. The zero value keeps
+// one file without limit.
 type Options struct {
-	MaxBytes int64         // a larger file is put aside; 0: no limit
-	MaxAge   time.Duration // so is one whose first line is older; 0: no limit
-	Keep     int           // files put aside that are kept, the oldest is removed first; 0: all
+	MaxBytes int64         // a larger file is rotated; 0: no limit
+	MaxAge   time.Duration // a file whose first record is older is rotated; 0: no limit
+	Keep     int           // number of rotated files to keep, the oldest is removed first; 0: all
 
-	Process Process // of the first line; its key is filled in
+	Process Process // written in the first line of this process; its key is filled in
 
-	Failed  func(error)       // takes every first failure; nil: nobody is told
-	Head    func(Head)        // takes the heads of the chain; nil: nobody is told
-	Removed func(file string) // takes the names of files that are kept no longer
+	Failed  func(error)       // called with the first error of each outage; nil: errors are not reported
+	Head    func(Head)        // called with each head of the chain; nil: heads are not reported
+	Removed func(file string) // called with the name of each rotated file that was removed
 }
 
-// Head is the state of a process' chain. Kept where the audited agent cannot write, it
-// proves that nothing before it was cut off, changed or put in its place.
+// Head is the state of the chain of one process. If it is kept where the audited agent
+// cannot write, it proves that no earlier line was removed, changed or replaced.
 type Head struct {
 	Writer string
-	Seq    uint64 // lines written
-	Link   string // of the last of them; "" at start
+	Seq    uint64 // number of lines written
+	Link   string // link of the last line; "" before the first
 	Key    string // public key of the next seal
-	Final  bool   // the process writes no more
+	Final  bool   // the process will write no more lines
 }
 
-// headEvery is the number of lines after which a head is told.
+// headEvery is the number of lines between two reports of the head.
 const headEvery = 1000
 
-// gather is how long a record waits for others, so that they share a write and a seal.
+// gather is how long a batch waits for more records, so that they share one write and one
+// seal.
 const gather = 50 * time.Millisecond
 
-// maxQueued bounds what waits while a file system hangs.
+// maxQueued bounds the records that wait while the file system hangs.
 const maxQueued = 1 << 16
 
-// lookEvery is how often it is checked that the file is still at its path: log
-// rotation and people move and remove files.
+// lookEvery is how often File checks that the file is still at its path: log rotation and
+// users move and remove files.
 const lookEvery = time.Second
 
 type queued struct {
@@ -83,11 +85,11 @@ type queued struct {
 	note   Note
 }
 
-// Open opens a trace for appending and makes it when there is none. No failure later on
-// reaches the machines.
+// Open opens a trace for appending, and creates it if there is none. Later write errors go
+// to Options.Failed and never reach the machines.
 func Open(path string, o Options) (*File, error) {
 	var id [8]byte
-	_, _ = rand.Read(id[:]) // never fails, by its documentation
+	_, _ = rand.Read(id[:]) // documented never to fail
 	t := &File{
 		path: path, options: o, writer: hex.EncodeToString(id[:]), sign: newSigner(),
 		ended: make(chan struct{}), filled: make(chan struct{}, 1),
@@ -97,14 +99,14 @@ func Open(path string, o Options) (*File, error) {
 	}
 	if info, err := t.file.Stat(); err == nil && info.Mode().IsRegular() {
 		t.foldIn()
-		t.notes, _ = newNotes(path + notesInfix + t.writer) // without them the last batch is lost when the process is killed
+		t.notes, _ = newNotes(path + notesInfix + t.writer) // else a kill loses the last batch
 	}
 	t.tellHead(false)
 	t.gone.Go(t.work)
 	return t, nil
 }
 
-// Check says why a trace could not be opened at a path.
+// Check returns the error that Open would give for the path.
 func Check(path string) error {
 	t := &File{path: path}
 	if err := t.open(); err != nil {
@@ -113,8 +115,8 @@ func Check(path string) error {
 	return t.file.Close()
 }
 
-// Note notes an answer that is about to be written, from a record taken of its machine.
-// It takes some hundred nanoseconds and no system call.
+// Note records an answer that is about to be written. r was taken from its machine. It
+// takes a few hundred nanoseconds and no system call.
 func (t *File) Note(r *Record) Note {
 	if t.notes == nil {
 		return 0
@@ -122,10 +124,9 @@ func (t *File) Note(r *Record) Note {
 	return t.notes.put(r)
 }
 
-// Append takes the record of a machine that has ended, whose answer had the given note;
-// 0 when there is none. The record must not be changed afterwards. It is written soon;
-// when that fails it is counted, and the next line that can be written says how many
-// there were.
+// Append queues the record of a machine that has ended. note is the note of its answer, 0
+// if there is none. The record must not be changed afterwards. A record that cannot be
+// written is counted, and the next line that can be written holds the count.
 func (t *File) Append(r *Record, note Note) {
 	if t.notes != nil && note != 0 {
 		state := noteWritten
@@ -166,11 +167,11 @@ func (t *File) work() {
 			timer.Stop()
 			return
 		}
-		_ = t.Flush() // told, and counted
+		_ = t.Flush() // Flush reports and counts the failure
 	}
 }
 
-// Flush writes what waits.
+// Flush writes the queued records.
 func (t *File) Flush() error {
 	t.io.Lock()
 	defer t.io.Unlock()
@@ -196,7 +197,7 @@ func (t *File) Flush() error {
 	return nil
 }
 
-// tell reports the first failure of an outage.
+// tell reports the first error of an outage.
 func (t *File) tell(err error) {
 	if !t.failing && t.options.Failed != nil {
 		t.options.Failed(err)
@@ -211,7 +212,7 @@ func (t *File) tellHead(final bool) {
 	}
 }
 
-// Close writes what waits and closes the file. A record that still comes is lost.
+// Close writes the queued records and closes the file. Records appended later are lost.
 func (t *File) Close() error {
 	t.mu.Lock()
 	if t.closed {
@@ -236,8 +237,8 @@ func (t *File) Close() error {
 	return err
 }
 
-// write makes the lines of a batch and appends them. Of a batch that was written in
-// part, the whole lines count.
+// write builds the lines of a batch and appends them. If the write is incomplete, the
+// complete lines count as written.
 func (t *File) write(batch []queued) error {
 	if err := t.ready(); err != nil {
 		t.lost += len(batch)
@@ -254,10 +255,10 @@ func (t *File) write(batch []queued) error {
 	}
 	n, err := t.file.Write(t.lines)
 	if err != nil && n > 0 {
-		_, _ = t.file.Write([]byte("\n")) // so that what others write stands by itself
+		_, _ = t.file.Write([]byte("\n")) // lets the next writer start a new line
 	}
 	whole := 0
-	for whole < len(made) && n >= made[whole].end-1 { // only the end of its line may be missing
+	for whole < len(made) && n >= made[whole].end-1 { // a line that lacks only its newline counts
 		whole++
 	}
 	if whole > 0 {
@@ -274,13 +275,13 @@ func (t *File) write(batch []queued) error {
 	return err
 }
 
-// place is where a process' chain stands.
+// place is the current end of a process's chain.
 type place struct {
 	seq  uint64
 	prev string
 }
 
-// placed is the place after a line, and where the line ends in its batch.
+// placed is the place after a line, and the offset in the batch where that line ends.
 type placed struct {
 	place
 	end int

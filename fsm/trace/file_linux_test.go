@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Somebody who holds the lock of a file that is to be put aside keeps no request
-// waiting; once it is free the file is put aside.
+// A process that holds the lock of a file due for rotation delays no request. The file is
+// rotated once the lock is free.
 func TestNobodyWaitsForALock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	trace, err := Open(path, Options{MaxBytes: 100, Failed: func(err error) { t.Error(err) }})
@@ -42,12 +42,12 @@ func TestNobodyWaitsForALock(t *testing.T) {
 	assert.Len(t, readTrace(t, path), 1)
 }
 
-// The disk takes all of a line but its end: the record is there, and is not written
-// or numbered again.
+// The disk accepts a whole line except its newline: the record counts as written, and is
+// neither written nor numbered again.
 func TestOnlyTheEndOfALineIsMissing(t *testing.T) {
 	const limit = 4096
 	path := os.Getenv("TRACE_TEST_FULL")
-	if path != "" { // we are the process whose files are bounded
+	if path != "" { // this is the child process whose file size is limited
 		signal.Ignore(syscall.SIGXFSZ)
 		var unbounded syscall.Rlimit
 		require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &unbounded))

@@ -22,10 +22,10 @@ func record(n int) *Record {
 // appendNow appends a record and waits until its line is written.
 func appendNow(t *File, r *Record) {
 	t.Append(r, 0)
-	_ = t.Flush() // some tests make it fail
+	_ = t.Flush() // some tests expect this to fail
 }
 
-// readTrace reads every record of files.
+// readTrace returns every record of the files.
 func readTrace(t *testing.T, files ...string) []Record {
 	t.Helper()
 	var records []Record
@@ -66,8 +66,8 @@ func TestLinesOfAProcessAreChained(t *testing.T) {
 	}
 }
 
-// Whether there was time between two records or not, whether the file was rotated,
-// closed or gone meanwhile: the lines are the same chain.
+// The lines form the same chain, no matter how much time passes between two records or
+// whether the file was rotated, closed or removed in the meantime.
 func TestTimeBetweenRecordsChangesNoLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	trace, err := Open(path, Options{MaxBytes: 1500})
@@ -78,7 +78,7 @@ func TestTimeBetweenRecordsChangesNoLine(t *testing.T) {
 		r.Machine = of[i%len(of)]
 		appendNow(trace, r)
 		if i == 30 {
-			require.NoError(t, trace.file.Close()) // the next record is lost, and is told
+			require.NoError(t, trace.file.Close()) // the next record is lost, and the failure is reported
 		}
 	}
 	files, err := filepath.Glob(path + ".*")
@@ -121,7 +121,7 @@ func TestAFullDiskIsToldOnceAndCounted(t *testing.T) {
 	require.Len(t, told, 1)
 	assert.ErrorContains(t, told[0], "no space left on device")
 
-	// There is room again.
+	// The disk has space again.
 	trace.path = path
 	appendNow(trace, record(5))
 	records := readTrace(t, path)
@@ -136,7 +136,7 @@ func TestAClosedFileIsOpenedAgain(t *testing.T) {
 	trace, err := Open(path, Options{Failed: func(error) { failures++ }})
 	require.NoError(t, err)
 	appendNow(trace, record(1))
-	require.NoError(t, trace.file.Close()) // as if someone else had closed the descriptor
+	require.NoError(t, trace.file.Close()) // simulates a descriptor that other code has closed
 	appendNow(trace, record(2))
 	appendNow(trace, record(3))
 	assert.Equal(t, 1, failures)
@@ -184,12 +184,12 @@ func TestWhatCannotBeATraceIsRefused(t *testing.T) {
 	}
 }
 
-// Several processes, each with several goroutines, write to one trace that is
-// rotated all the time: no line is lost, broken or out of its chain.
+// Several processes, each with several goroutines, write to one trace that is rotated all
+// the time: no line is lost, damaged or out of its chain.
 func TestProcessesShareAndRotateOneTrace(t *testing.T) {
 	path := os.Getenv("TRACE_TEST_PATH")
 	const processes, goroutines, each = 4, 4, 250
-	if path != "" { // we are one of the processes
+	if path != "" { // this is one of the child processes
 		trace, err := Open(path, Options{MaxBytes: 20_000, Failed: func(err error) { panic(err) }})
 		require.NoError(t, err)
 		var all sync.WaitGroup
@@ -218,7 +218,7 @@ func TestProcessesShareAndRotateOneTrace(t *testing.T) {
 	for _, cmd := range running {
 		require.NoError(t, cmd.Wait())
 	}
-	files, err := filepath.Glob(path + ".*") // in the order of their times
+	files, err := filepath.Glob(path + ".*") // sorted by time
 	require.NoError(t, err)
 	assert.NotEmpty(t, files)
 	last := map[string]Record{}
@@ -231,7 +231,7 @@ func TestProcessesShareAndRotateOneTrace(t *testing.T) {
 	}
 	assert.Equal(t, processes*goroutines*each, total)
 	assert.Len(t, last, processes)
-	for _, file := range files { // how much larger is a matter of how fast the others write meanwhile
+	for _, file := range files { // how far a file exceeds the limit depends on the speed of the other writers
 		info, err := os.Stat(file)
 		require.NoError(t, err)
 		assert.GreaterOrEqual(t, info.Size(), int64(20_000), filepath.Base(file))

@@ -62,7 +62,7 @@ func (d *Decoder) commonIf(key string) string {
 	return s
 }
 
-// internLimit bounds what a decoder remembers of a hostile file.
+// internLimit bounds how many strings a decoder keeps, in case a file is hostile.
 const internLimit = 1 << 14
 
 func (d *Decoder) intern(raw []byte) string {
@@ -76,7 +76,7 @@ func (d *Decoder) intern(raw []byte) string {
 	return s
 }
 
-// raw reads a JSON string. Without escapes it is a part of the line.
+// raw reads a JSON string. A string without escapes is returned as a slice of the line.
 func (d *Decoder) raw() []byte {
 	if d.at >= len(d.in) || d.in[d.at] != '"' {
 		d.breaksOff(d.at == len(d.in))

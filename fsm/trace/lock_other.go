@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// lockFile fails where files have no locks: then a trace is not rotated.
+// lockFile always fails: this system has no file locks, so a trace is not rotated.
 func lockFile(*os.File) (unlock func(), err error) { return nil, errors.ErrUnsupported }

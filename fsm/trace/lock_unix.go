@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lockFile locks a file, or says at once that somebody else has. The lock ends with
-// the process, too.
+// lockFile locks a file, or fails at once if another process holds the lock. The lock is
+// released when the process ends.
 func lockFile(f *os.File) (unlock func(), err error) {
 	fd := int(f.Fd())
 	switch err := syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB); {

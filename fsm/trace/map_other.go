@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// mapFile: without shared memory there are no notes, and the lines of a killed process'
-// last batch are lost.
+// mapFile always fails: without shared memory there are no notes, and if the process is
+// killed, the lines of its last batch are lost.
 func mapFile(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 func unmapFile([]byte) error { return nil }

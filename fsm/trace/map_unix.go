@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// mapFile maps the beginning of a file into memory. What is stored there is the
-// system's at once and outlives the process.
+// mapFile maps the first size bytes of a file into shared memory. Bytes stored there belong
+// to the kernel at once, and so survive the process.
 func mapFile(f *os.File, size int) ([]byte, error) {
 	return syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 }

@@ -10,32 +10,31 @@ import (
 	"mcp-pruner/fsm"
 )
 
-// A note is what a killed process leaves of an answer under way: short, in a file whose
-// pages are shared with the system, so that it survives the process without a system
-// call. It is made before the answer is written and freed when the record's line is in
-// the trace.
+// notes holds a short note for each answer in progress. The notes are in a file mapped into
+// shared memory, so they survive the process without a system call. A note is made before
+// its answer is written, and freed once the line of its record is in the trace.
 //
-// The side file is a ring of slots. A note that is too long for a slot, or finds none
-// free, goes into the overflow after the ring, with a write of its own.
+// The side file is a ring of slots. A note that is too long for a slot, or finds no free
+// slot, is written to the overflow area after the ring with a system call of its own.
 type notes struct {
 	mu   sync.Mutex
 	file *os.File
 	path string
-	ring []byte // the mapped slots
-	free []int  // slots
+	ring []byte // the memory-mapped slots
+	free []int  // free slots
 
-	overflow int // notes that stand there
+	overflow int // number of notes in the overflow
 	end      int64
 	scratch  []byte
 }
 
-// noteState says how far an answer had come.
+// noteState is the progress of an answer.
 type noteState byte
 
 const (
 	noteFree      noteState = iota
-	noteAnswering           // it is being written
-	noteWritten             // it is out
+	noteAnswering           // the answer is being written
+	noteWritten             // it was written completely
 	noteFailed              // it could not be written
 )
 
@@ -48,15 +47,15 @@ const (
 	notesInfix = ".notes-"
 )
 
-// Note is a place in the side file; 0 means none, negative numbers are slots, positive ones offsets in the
-// overflow.
+// Note identifies a note in the side file: 0 is none, a negative number is a slot, and a
+// positive number is an offset in the overflow.
 type Note int64
 
-// newNotes makes the side file and takes its lock, which the system releases when the
-// process ends, however it does.
+// newNotes creates the side file and locks it. The system releases the lock when the
+// process ends, however it ends.
 func newNotes(path string) (*notes, error) {
-	// Under its own name the file is locked from the beginning: another process that
-	// found it without a lock would take it for that of a killed one.
+	// The file is locked before it gets its final name: another process that found it
+	// unlocked would take it for the side file of a killed process.
 	making := path + ".new"
 	f, err := os.OpenFile(making, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -64,7 +63,7 @@ func newNotes(path string) (*notes, error) {
 	}
 	n := &notes{file: f, path: path, end: ringBytes}
 	if _, err = lockFile(f); err == nil {
-		if _, err = f.Write(make([]byte, ringBytes)); err == nil { // a full disk shows here, and not as a signal
+		if _, err = f.Write(make([]byte, ringBytes)); err == nil { // a full disk fails here, not with SIGBUS later
 			if n.ring, err = mapFile(f, ringBytes); err == nil {
 				err = os.Rename(making, path)
 			}
@@ -79,7 +78,7 @@ func newNotes(path string) (*notes, error) {
 	return n, nil
 }
 
-// put notes an answer that is about to be written.
+// put stores a note for an answer that is about to be written.
 func (n *notes) put(r *Record) Note {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -92,7 +91,7 @@ func (n *notes) put(r *Record) Note {
 	at := n.ring[slot*slotBytes:]
 	binary.LittleEndian.PutUint16(at[1:], uint16(len(n.scratch)))
 	copy(at[slotHead:], n.scratch)
-	at[0] = byte(noteAnswering) // last: before it the slot is free
+	at[0] = byte(noteAnswering) // set last: until then the slot counts as free
 	return Note(-1 - slot)
 }
 
@@ -107,7 +106,7 @@ func (n *notes) putLong() Note {
 	return Note(at)
 }
 
-// set says how far the answer has come; noteFree gives its place back.
+// set records the progress of the answer; noteFree frees its place.
 func (n *notes) set(note Note, state noteState) {
 	if note == 0 {
 		return
@@ -122,7 +121,7 @@ func (n *notes) set(note Note, state noteState) {
 		}
 		return
 	}
-	_, _ = n.file.WriteAt([]byte{byte(state)}, int64(note)) // the line will say it
+	_, _ = n.file.WriteAt([]byte{byte(state)}, int64(note)) // on an error the line still has it
 	if state == noteFree {
 		if n.overflow--; n.overflow == 0 && n.file.Truncate(ringBytes) == nil {
 			n.end = ringBytes
@@ -134,10 +133,10 @@ func (n *notes) set(note Note, state noteState) {
 func (n *notes) close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return errors.Join(os.Remove(n.path), unmapFile(n.ring), n.file.Close()) // removed while it is locked
+	return errors.Join(os.Remove(n.path), unmapFile(n.ring), n.file.Close()) // remove it while locked
 }
 
-// appendNote appends what the record's line is made of, in the order of its members.
+// appendNote appends the data of the record's line, in the order of its members.
 func (r *Record) appendNote(b []byte) []byte {
 	d := r.live.Definition()
 	for _, s := range []string{r.Server, d.Hash(), r.ID, r.Session, r.Client, r.Tool, r.Subject} {
@@ -184,7 +183,7 @@ func appendBytes(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// appendField appends a metadata value with its kind.
+// appendField appends a metadata value, preceded by its kind.
 func appendField(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case bool:
@@ -199,7 +198,7 @@ func appendField(b []byte, v any) []byte {
 	return appendBytes(append(b, 's'), "")
 }
 
-// noteReader reads what appendNote wrote.
+// noteReader reads the encoding of appendNote.
 type noteReader struct {
 	in  []byte
 	bad bool
@@ -248,8 +247,8 @@ func (n *noteReader) string() string {
 
 var errNote = errors.New("it is no note of an answer")
 
-// readNote makes the record that the process would have written. definition finds a
-// table by its hash.
+// readNote returns the record that the process would have written. definition finds a table
+// by its hash.
 func readNote(in []byte, state noteState, definition func(hash string) *fsm.Definition) (Record, error) {
 	n := &noteReader{in: in}
 	var r Record
@@ -300,7 +299,7 @@ func (n *noteReader) metadata(r *Record, fields []string) {
 	}
 }
 
-// finish adds the last step, of whose time nothing is known.
+// finish adds the last step. Its time is unknown.
 func (r *Record) finish(d *fsm.Definition, state noteState) {
 	last := r.Steps[len(r.Steps)-1]
 	trigger := fsm.Written

@@ -15,7 +15,7 @@ import (
 	"mcp-pruner/fsm"
 )
 
-// underWay is a record of a machine that waits for its answer to be written.
+// underWay returns a record of a machine that waits for its answer to be written.
 func underWay(t *testing.T, id, path string) *Record {
 	t.Helper()
 	m := fsm.MustCompile(fsm.RequestTable()).New(id, fsm.Hooks{})
@@ -39,7 +39,7 @@ func needsNotes(t *testing.T, f *File) {
 	}
 }
 
-// killed closes a trace as the system does for a process that is killed.
+// killed closes a trace's files as the system does when it kills a process.
 func killed(t *testing.T, f *File) {
 	t.Helper()
 	close(f.ended)
@@ -49,8 +49,8 @@ func killed(t *testing.T, f *File) {
 	require.NoError(t, f.file.Close())
 }
 
-// What a killed process was about to answer, and what it had answered and not yet
-// written, is in the trace once the next process has opened it; once.
+// The answers that a killed process was writing, and those it had written but not yet
+// recorded, are added to the trace exactly once: by the next process that opens it.
 func TestNotesOfAKilledProcessAreFoldedIn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	first, err := Open(path, Options{})
@@ -68,7 +68,7 @@ func TestNotesOfAKilledProcessAreFoldedIn(t *testing.T) {
 	again.Take(written.live)
 	first.Append(again, note)
 	require.NoError(t, first.Flush())
-	first.notes.ring[3*slotBytes] = byte(noteAnswering) // it was killed before it could free the slot
+	first.notes.ring[3*slotBytes] = byte(noteAnswering) // killed before it could free the slot
 	killed(t, first)
 
 	second, err := Open(path, Options{})
@@ -94,7 +94,7 @@ func TestNotesOfAKilledProcessAreFoldedIn(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// Notes of a process that lives are its own.
+// The notes of a live process are left alone.
 func TestNotesOfALivingProcessStay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	first, err := Open(path, Options{})
@@ -108,7 +108,8 @@ func TestNotesOfALivingProcessStay(t *testing.T) {
 	require.NoError(t, first.Close())
 }
 
-// More answers under way than there are slots go into the overflow, and it shrinks again.
+// When there are more answers in progress than slots, notes go into the overflow, which
+// shrinks again.
 func TestNotesOverflow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	f, err := Open(path, Options{})
@@ -144,8 +145,8 @@ func FuzzNotes(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, in []byte) { _, _ = readNote(in, noteWritten, find) })
 }
 
-// Every batch is sealed, each seal names the key of the next, and heads are told at
-// start, every so many lines, and at the end.
+// Every batch is sealed, each seal names the key of the next, and heads are reported at the
+// start, after every headEvery lines, and at the end.
 func TestSealsAndHeads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	var heads []Head
@@ -193,7 +194,7 @@ func TestAForgedSealIsNotValid(t *testing.T) {
 	require.False(t, back.Seal.Valid())
 }
 
-// What others can put in place or change is no trace.
+// A symbolic link and a file that other users may write to are refused.
 func TestALinkAndAFileOfOthersAreRefused(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there it is not a matter of modes")
@@ -216,7 +217,7 @@ func TestALinkAndAFileOfOthersAreRefused(t *testing.T) {
 	require.ErrorIs(t, err, errOthers)
 }
 
-// Of the files put aside so many are kept.
+// At most Keep rotated files are kept.
 func TestOldFilesAreRemoved(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be renamed there")
@@ -255,7 +256,7 @@ func TestAFileIsPutAsideWhenItIsOld(t *testing.T) {
 	assert.Len(t, readTrace(t, path), 1)
 }
 
-// What a loss of power leaves of a line is a torn line.
+// The zeros that a loss of power leaves in a line make it a torn line.
 func TestZerosAtTheEndAreATornLine(t *testing.T) {
 	r := record(1)
 	line := Reseal(r)

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// A pipe or a terminal that nobody reads lets its writer wait.
+// Writing to a pipe or a terminal blocks while nothing reads from it.
 var errNotAFile = errors.New("it is neither a file nor a device like /dev/null that no writer waits for")
 
-// harmless are the devices that never let a writer wait.
+// harmless lists the devices to which a write never blocks.
 var harmless = []string{os.DevNull, "/dev/null", "/dev/zero", "/dev/full"}
 
 func isHarmless(info fs.FileInfo) bool {
@@ -25,11 +25,11 @@ func isHarmless(info fs.FileInfo) bool {
 	})
 }
 
-// errOthers: whoever may write to the file can change it.
+// errOthers: anyone with write permission could change the records.
 var errOthers = errors.New("others than its owner may write to it: chmod go-w")
 
-// open opens the file at the path. A symlink there is refused: whoever placed it chooses
-// what is written to.
+// open opens the file at the path. It refuses a symbolic link, because whoever created the
+// link decides which file is written.
 func (t *File) open() error {
 	info, err := os.Lstat(t.path)
 	refuse := func(why error) error { return &fs.PathError{Op: "open", Path: t.path, Err: why} }
@@ -37,7 +37,7 @@ func (t *File) open() error {
 	case err != nil:
 	case info.Mode()&fs.ModeSymlink != 0:
 		return refuse(errors.New("it is a symbolic link: give the file itself"))
-	case !isHarmless(info): // opening a pipe may wait for ever
+	case !isHarmless(info): // opening a pipe may block for ever
 		return refuse(errNotAFile)
 	case othersMayWrite(info):
 		return refuse(errOthers)
@@ -47,7 +47,7 @@ func (t *File) open() error {
 		return err
 	}
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
-		_ = f.Chmod(0o600) // what tools were called is nobody else's business; a file of another owner stays as it is
+		_ = f.Chmod(0o600) // tool names are private; another owner's file keeps its mode
 	}
 	if breaksOff(t.path) {
 		if _, err := f.Write([]byte("\n")); err != nil {
@@ -59,7 +59,8 @@ func (t *File) open() error {
 	return nil
 }
 
-// began is when a file's first record was made; now for a file that has none.
+// began returns the time of a file's first record, or the current time if the file has
+// none.
 func began(path string) time.Time {
 	f, err := os.Open(path)
 	if err != nil {
@@ -81,8 +82,8 @@ func began(path string) time.Time {
 	return start
 }
 
-// breaksOff says whether the file's last line lacks its end: its writer was
-// killed, or the disk was full.
+// breaksOff reports whether the file's last line lacks its newline: its writer was killed,
+// or the disk was full.
 func breaksOff(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

@@ -6,5 +6,5 @@ import "io/fs"
 
 const noFollow = 0
 
-// othersMayWrite: who may write is not in the mode of a file here.
+// othersMayWrite returns false: on this system the file mode does not say who may write.
 func othersMayWrite(fs.FileInfo) bool { return false }

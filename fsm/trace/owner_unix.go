@@ -10,7 +10,7 @@ import (
 // noFollow makes opening a symbolic link fail.
 const noFollow = syscall.O_NOFOLLOW
 
-// othersMayWrite says whether a file can be changed by others than its owner.
+// othersMayWrite reports whether users other than the file's owner may write to it.
 func othersMayWrite(info fs.FileInfo) bool {
 	return info.Mode().IsRegular() && info.Mode().Perm()&0o022 != 0
 }

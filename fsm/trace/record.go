@@ -1,6 +1,5 @@
-// Package trace keeps records of machines that ended: how one is spelled, read and
-// replayed against the table that its machine was made from, and the file that
-// records are appended to.
+// Package trace keeps records of finished machines: the encoding of a record, its decoding,
+// its replay against the table of its machine, and the file to which records are appended.
 package trace
 
 import (
@@ -13,79 +12,80 @@ import (
 	"mcp-pruner/fsm/event"
 )
 
-// SchemaVersion is the version of the form in which records are written. Earlier ones
-// are read as well: version 2, which had no seals and a record that amended another,
-// and version 1, whose sum was the first 128 bits of the line's SHA-256.
+// SchemaVersion is the version of the record format that this package writes. It also reads
+// version 2, which had no seals and no amending records, and version 1, whose checksum was
+// the first 128 bits of the line's SHA-256.
 const SchemaVersion = 3
 
-// Record is one finished machine as a trace keeps it: enough to replay it against
-// its table, and nothing of what it was about.
+// Record is one finished machine as it is stored in a trace: enough to replay it against
+// its table, but none of the content of the call.
 type Record struct {
-	Schema  int    // version of the line's form; 0 is that of today
+	Schema  int    // version of the record format; 0: the current one
 	Server  string // version of the program that ran the machine
 	Machine string // the table's name
-	Table   string // its hash: what the record is to be replayed against
+	Table   string // hash of the table against which the record is replayed
 
 	// The place of the line in the trace; File fills these in.
-	Writer string // one process
-	Seq    uint64 // 1, 2, 3... of that process
-	Prev   string // Link of that process' line before; "" for its first
-	Lost   int    // records that could not be written since that line
+	Writer string // id of the process
+	Seq    uint64 // number of the line within the process, from 1
+	Prev   string // Link of the process's previous line; "" in its first line
+	Lost   int    // records since the previous line that could not be written
 
 	Sum  string // checksum of this line
-	Link string // what the next line has as Prev; not part of this one
+	Link string // the value of Prev in the next line; not part of this line
 
 	ID      string
-	Amends  bool // takes the place of the line this process wrote for the id before
+	Amends  bool // replaces the process's earlier line with the same id
 	Session string
 	Client  string
 	Tool    string
-	Parent  string // the caller's span, as W3C traceparent has it
+	Parent  string // the caller's span, in W3C traceparent form
 
-	Start   time.Time // microseconds are kept
+	Start   time.Time // kept to the microsecond
 	Steps   []Step
-	Outcome string // the last state's name without its prefix
+	Outcome string // name of the last state without its prefix
 	Pruning []Value
 	Bytes   Bytes
 	Tokens  Tokens
-	Subject string // equal for calls of a session that are about the same thing
-	Part    bool   // only some of that thing was asked for
+	Subject string // equal for calls of one session that have the same subject
+	Part    bool   // the call asked for a part of the subject only
 	Detail  *Detail
-	Opaque  bool // the answer was another server's, and Raw and Sent are its text view's
+	Opaque  bool // the answer came from another server; Raw and Sent measure its text
 
-	Answer    Answer   // how the answer fared, where it did not go out whole
-	Recovered string   // the writer that was killed before it could write this record; another process did
-	Process   *Process // in a process' first line
-	Ended     *Ended   // of a run
-	Seal      *Seal    // on the last line of a batch
+	Answer    Answer   // why the answer was not delivered whole; "" if it was
+	Recovered string   // writer that was killed before it wrote this record, so that another process wrote it
+	Process   *Process // only in the first line of a process
+	Ended     *Ended   // only in the record of a run
+	Seal      *Seal    // only in the last line of a batch
 
-	live *fsm.Machine // whose steps stand in front of Steps, and whose metadata is the record's
+	live *fsm.Machine // its steps precede Steps, and its metadata is the record's
 }
 
-// Answer says how an answer fared.
+// Answer is the fate of an answer that was not delivered whole.
 type Answer string
 
-// What can become of an answer; "" means that it went out whole, or that there was none.
+// The values of Answer. "" means that the answer was delivered whole, or that there was
+// none.
 const (
-	Unwritten   Answer = "unwritten"   // it was not written completely
-	Unconfirmed Answer = "unconfirmed" // the process was killed while it wrote: the client may have it
+	Unwritten   Answer = "unwritten"   // not written completely
+	Unconfirmed Answer = "unconfirmed" // killed while writing: the client may have it
 )
 
-// Process is who writes records.
+// Process describes the process that writes records.
 type Process struct {
 	Key  string // public key of the first seal, base64
 	PID  int
-	Run  string // of the runner that started it; "" when it was started otherwise
+	Run  string // id of the run that started the process; "" if there is none
 	Host string
 	User string
 	Root string
 
-	Transport string // how its requests came: stdio, http, hook, proxy, gc, or run for a run; "" in earlier records
+	Transport string // of its requests: stdio, http, hook, proxy, gc; run for a run; "" in old records
 }
 
-// Ended says how a run let go of its server.
+// Ended says how the server of a run ended.
 type Ended struct {
-	Graceful  bool // the server ended by itself when it was asked to
+	Graceful  bool // the server exited by itself when asked to
 	Escalated bool // it had to be killed
 }
 
@@ -94,45 +94,44 @@ type Step struct {
 	From    fsm.State
 	Trigger fsm.Trigger
 	To      fsm.State
-	Row     string   // the design's rows
-	Events  []string // names, in the order they were logged
-	Micros  int64    // since the machine was made
-	Why     string   // the code or reason its events gave, where they gave one
+	Row     string   // rows of the design that it implements
+	Events  []string // names, in the order in which they were logged
+	Micros  int64    // microseconds since the machine was made
+	Why     string   // code or reason given by its events; "" if they gave none
 
-	head string // how it is written up to its time, where that is known
+	head string // its encoding up to the time, if already known
 }
 
-// Value is one metadata field, named as the tables name it. It holds a bool, an
-// int64 or a string.
+// Value is one metadata field, named as in the tables: a bool, an int64 or a string.
 type Value struct {
 	Field string
 	Value any
 }
 
-// Bytes says how large the output was.
+// Bytes are the sizes of the output, in bytes.
 type Bytes struct {
-	Raw  int // the text that would have been answered had nothing been pruned
-	Sent int // the text that was answered
-	Wire int // the whole message that carried it
+	Raw  int // text of the answer if nothing had been pruned
+	Sent int // text of the actual answer
+	Wire int // whole message that carried the answer
 
-	Beside     int // bytes of Raw that are not the output a pruner is given; from version 3 on
-	BesideSent int // and of Sent
+	Beside     int // part of Raw that is not given to a pruner; since version 3
+	BesideSent int // the same part of Sent
 }
 
-// Tokens is the same in tokens (o200k).
+// Tokens are the sizes of the output in tokens (o200k).
 type Tokens struct {
 	Raw, Sent int
-	Question  int  // what asking for the pruning cost
-	Estimated bool // not counted
+	Question  int  // tokens the model spent to ask for the pruning
+	Estimated bool // the numbers are estimates
 }
 
-// Detail is what a record holds only when it is asked to.
+// Detail holds the fields that a record has only if the trace is configured to keep them.
 type Detail struct {
 	Question, Path, Command, Pattern string
 }
 
-// NewRecord makes the record of a machine, with the last step it is expected to
-// take, if any, after those it took.
+// NewRecord makes the record of a machine from its steps, followed by ahead: the last step
+// it is expected to take, if any.
 func NewRecord(m *fsm.Machine, ahead ...Step) Record {
 	var r Record
 	r.Take(m, ahead...)
@@ -147,8 +146,8 @@ func NewRecord(m *fsm.Machine, ahead ...Step) Record {
 	return r
 }
 
-// Take makes r what NewRecord makes, but leaves the machine's steps and metadata
-// where they are, for File to write them from there: r.Steps holds those ahead.
+// Take fills r as NewRecord does, but does not copy the machine's steps and metadata: File
+// encodes them from the machine, and r.Steps holds only the steps ahead.
 func (r *Record) Take(m *fsm.Machine, ahead ...Step) {
 	d := m.Definition()
 	*r = Record{Machine: d.Name(), Table: d.Hash(), ID: m.ID(), Start: m.Started(), live: m, Steps: append(r.Steps[:0], ahead...)}
@@ -160,7 +159,7 @@ func (r *Record) Take(m *fsm.Machine, ahead ...Step) {
 	}
 }
 
-// eachValue goes through the record's metadata in the order in which it is written.
+// eachValue calls do for each metadata field of the record, in the order of the encoding.
 func (r *Record) eachValue(do func(field string, value any)) {
 	if r.live == nil {
 		for _, v := range r.Pruning {
@@ -171,7 +170,7 @@ func (r *Record) eachValue(do func(field string, value any)) {
 	r.live.Metadata(do)
 }
 
-// Ahead is the step that a trigger would take now.
+// Ahead returns the step that a trigger would take now, and whether there is a row for it.
 func Ahead(m *fsm.Machine, trigger fsm.Trigger) (Step, bool) {
 	d := m.Definition()
 	at := d.Index(m.State(), trigger)
@@ -183,13 +182,13 @@ func Ahead(m *fsm.Machine, trigger fsm.Trigger) (Step, bool) {
 	return s, true
 }
 
-// head is what every step by one row has in common.
+// head is the part that all steps by one row have in common.
 type head struct {
 	Step
-	gives bool // an event of the row has a code or reason
+	gives bool // an event of the row has a code or a reason
 }
 
-// heads are those of each definition, by the place of the row.
+// heads caches the heads of each definition, indexed by row.
 var heads sync.Map
 
 func headsOf(d *fsm.Definition) []head {
@@ -216,7 +215,7 @@ func (h *head) step(s *fsm.Step) Step {
 	return made
 }
 
-// why is the code or reason that the step's events gave, where they gave one.
+// why returns the code or reason that the step's events gave, or "".
 func (h *head) why(s *fsm.Step) string {
 	if !h.gives {
 		return ""
@@ -229,8 +228,8 @@ func (h *head) why(s *fsm.Step) string {
 	return ""
 }
 
-// whyOf is the event's code or reason. What is no plain code is left out: it may
-// quote what the request was about.
+// whyOf returns the code or reason of an event. A value that is not a plain code is
+// omitted, because it may quote the content of the request.
 func whyOf(e event.Event) string {
 	for _, field := range []string{"code", "reason"} {
 		if s, _ := e.Data[field].(string); IsCode(s) {
@@ -240,7 +239,7 @@ func whyOf(e event.Event) string {
 	return ""
 }
 
-// IsCode says whether a word is a plain code, like timeout or not_found.
+// IsCode reports whether a word is a plain code, such as timeout or not_found.
 func IsCode(s string) bool {
 	return s != "" && len(s) <= 40 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 }

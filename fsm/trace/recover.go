@@ -13,15 +13,15 @@ import (
 	"mcp-pruner/fsm"
 )
 
-// Left is what a process that was killed left in its side file.
+// Left is the content of the side file of a process that was killed.
 type Left struct {
 	File    string
 	Writer  string
-	Records []Record // each with Recovered set
+	Records []Record // Recovered is set in each
 }
 
-// Leftovers reads the side files of a trace whose processes are gone, and hands each to
-// take while nobody else can. With take's consent the file is removed.
+// Leftovers finds the side files of a trace whose processes have ended and passes each to
+// take while holding its lock. A file is removed if take returns true.
 func Leftovers(path string, take func(Left) bool) error {
 	files, err := filepath.Glob(globEscape(path) + notesInfix + "*")
 	if err != nil {
@@ -29,7 +29,7 @@ func Leftovers(path string, take func(Left) bool) error {
 	}
 	slices.Sort(files)
 	for _, file := range files {
-		if strings.HasSuffix(file, ".new") { // its process is about to lock it, or left nothing in it
+		if strings.HasSuffix(file, ".new") { // not locked yet, or abandoned while empty
 			continue
 		}
 		err = errors.Join(err, leftover(path, file, take))
@@ -37,7 +37,7 @@ func Leftovers(path string, take func(Left) bool) error {
 	return err
 }
 
-// globEscape makes a path that Glob takes by its letters.
+// globEscape escapes a path so that Glob takes it literally.
 func globEscape(path string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
@@ -45,7 +45,7 @@ func globEscape(path string) string {
 func leftover(path, file string, take func(Left) bool) error {
 	info, err := os.Lstat(file)
 	if err != nil || !info.Mode().IsRegular() {
-		return nil // removed meanwhile, or nothing of ours
+		return nil // removed in the meantime, or not a side file
 	}
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {
@@ -53,12 +53,12 @@ func leftover(path, file string, take func(Left) bool) error {
 	}
 	defer f.Close()
 	unlock, err := lockFile(f)
-	if err != nil { // its process lives, or another one reads it now
+	if err != nil { // its process is alive, or another process is reading it
 		return nil
 	}
 	defer unlock()
 	if now, err := os.Lstat(file); err != nil || !os.SameFile(info, now) {
-		return nil // somebody else was through with it just now
+		return nil // another process has just handled it
 	}
 	raw, err := io.ReadAll(f)
 	if err != nil {
@@ -75,7 +75,7 @@ func leftover(path, file string, take func(Left) bool) error {
 	return nil
 }
 
-// readNotes reads a side file, the earliest answer first.
+// readNotes reads a side file. The records are ordered by time, earliest first.
 func readNotes(raw []byte) (records []Record) {
 	definition := definitions()
 	add := func(state noteState, body []byte) {
@@ -104,10 +104,11 @@ func readNotes(raw []byte) (records []Record) {
 	return records
 }
 
-// definitions finds the tables of this program and its archive by their hashes.
+// definitions returns a lookup of tables by hash, over the tables of this program and of
+// its archive.
 func definitions() func(hash string) *fsm.Definition {
 	known := make(map[string]*fsm.Definition)
-	archived, _ := ArchivedTables() // those of today are there without it
+	archived, _ := ArchivedTables() // the current tables are available without the archive
 	for _, t := range append(archived, fsm.Tables()...) {
 		if d, err := fsm.Compile(t); err == nil {
 			known[t.Hash()] = d
@@ -116,11 +117,11 @@ func definitions() func(hash string) *fsm.Definition {
 	return func(hash string) *fsm.Definition { return known[hash] }
 }
 
-// tailBytes is how much of a trace is searched for what a killed process may have
-// written before it could free its notes.
+// tailBytes is how much of the end of a trace is searched for records that a killed process
+// wrote before it could free their notes.
 const tailBytes = 16 << 20
 
-// foldIn appends what killed processes were about to answer.
+// foldIn appends the records of answers that killed processes left in their side files.
 func (t *File) foldIn() {
 	err := Leftovers(t.path, func(left Left) bool {
 		if len(left.Records) == 0 {
@@ -139,7 +140,7 @@ func (t *File) foldIn() {
 	}
 }
 
-// idsIn lists the ids of the records in a piece of a trace.
+// idsIn returns the ids of the records in a part of a trace.
 func idsIn(tail []byte) map[string]bool {
 	ids, member := make(map[string]bool), []byte(`,"id":"`)
 	for {
@@ -154,7 +155,7 @@ func idsIn(tail []byte) map[string]bool {
 	}
 }
 
-// tail reads the end of the trace and of the file put aside last.
+// tail reads the end of the trace and of the most recently rotated file.
 func (t *File) tail() []byte {
 	files, _ := t.asides()
 	if len(files) > 1 {
@@ -167,7 +168,7 @@ func (t *File) tail() []byte {
 			continue
 		}
 		if info, err := f.Stat(); err == nil && info.Size() > tailBytes {
-			_, _ = f.Seek(-tailBytes, io.SeekEnd) // a regular file seeks
+			_, _ = f.Seek(-tailBytes, io.SeekEnd) // seeking in a regular file does not fail
 		}
 		part, _ := io.ReadAll(f)
 		_ = f.Close()

@@ -8,11 +8,11 @@ import (
 	"mcp-pruner/fsm"
 )
 
-// Replayer holds tables to replay records against, by their hash.
+// Replayer holds the tables to replay records against, by hash.
 type Replayer struct{ tables map[string]*Table }
 
-// Table is a table ready for replaying. It is not an [fsm.Definition]: an old table may
-// name events that have no schema any more.
+// Table is a table ready for replaying. It is not an [fsm.Definition]: the events of an old
+// table may no longer have a schema.
 type Table struct {
 	fsm.Table
 	terminal map[fsm.State]bool
@@ -25,7 +25,7 @@ type Row struct {
 	fsm.Row
 	Events []string
 	Sets   []fsm.Assignment
-	At     int // the place of the row it comes from in the table's Rows
+	At     int // index in the table's Rows of the row it was expanded from
 }
 
 type edge struct {
@@ -33,14 +33,13 @@ type edge struct {
 	trigger fsm.Trigger
 }
 
-// Walk is what replaying a record found.
+// Walk is the result of replaying a record.
 type Walk struct {
 	Table *Table
 	Rows  []*Row // one for each step
 }
 
-// NewReplayer makes a replayer that knows the tables of this program and those of
-// its archive.
+// NewReplayer returns a replayer for the tables of this program and of its archive.
 func NewReplayer() (*Replayer, error) {
 	archived, err := ArchivedTables()
 	if err != nil {
@@ -49,7 +48,7 @@ func NewReplayer() (*Replayer, error) {
 	return ReplayerOf(append(archived, fsm.Tables()...)...), nil
 }
 
-// ReplayerOf makes a replayer that knows the given tables.
+// ReplayerOf returns a replayer for the given tables.
 func ReplayerOf(tables ...fsm.Table) *Replayer {
 	p := &Replayer{tables: make(map[string]*Table, len(tables))}
 	for _, t := range tables {
@@ -58,7 +57,7 @@ func ReplayerOf(tables ...fsm.Table) *Replayer {
 	return p
 }
 
-// Tables lists the tables by their hashes.
+// Tables returns the tables by hash.
 func (p *Replayer) Tables() map[string]*Table { return p.tables }
 
 func newTable(t fsm.Table) *Table {
@@ -92,11 +91,11 @@ func (p *Table) expand(from fsm.State) []fsm.State {
 	return states
 }
 
-// Row is the transition that a trigger takes from a state; nil: there is none.
+// Row returns the transition from a state by a trigger, or nil if there is none.
 func (p *Table) Row(from fsm.State, trigger fsm.Trigger) *Row { return p.rows[edge{from, trigger}] }
 
-// Replay takes the record's steps through its table. The error says why no machine of
-// that table can have left the record. The walk's rows are put into room.
+// Replay takes the record's steps through its table. The error says why no machine with
+// that table can have produced the record. The rows of the walk are stored in room.
 func (p *Replayer) Replay(r *Record, room []*Row) (Walk, error) {
 	t, ok := p.tables[r.Table]
 	if !ok {
@@ -113,7 +112,7 @@ func (p *Replayer) Replay(r *Record, room []*Row) (Walk, error) {
 	return Walk{t, rows}, t.checkMetadata(r, rows)
 }
 
-// walk takes the record's steps, one by one, and returns their rows.
+// walk takes the record's steps one by one and returns their rows.
 func (p *Table) walk(r *Record, rows []*Row) ([]*Row, error) {
 	state, last := p.Initial, int64(0)
 	for i := range r.Steps {
@@ -191,7 +190,7 @@ func (p *Table) checkMetadata(r *Record, rows []*Row) error {
 	return fmt.Errorf("the metadata has a field twice")
 }
 
-// isMessage says whether a field is a message, which earlier versions left out.
+// isMessage reports whether a field is a message, which earlier versions left out.
 func isMessage(field string) bool { return strings.HasSuffix(field, ".message") }
 
 func override(list []fsm.Assignment, a fsm.Assignment) []fsm.Assignment {
@@ -204,7 +203,7 @@ func override(list []fsm.Assignment, a fsm.Assignment) []fsm.Assignment {
 	return append(list, a)
 }
 
-// Metadata finds a field of the record's metadata.
+// Metadata returns a field of the record's metadata, and whether it is there.
 func (r *Record) Metadata(field string) (any, bool) {
 	for _, v := range r.Pruning {
 		if v.Field == field {
@@ -214,8 +213,8 @@ func (r *Record) Metadata(field string) (any, bool) {
 	return nil, false
 }
 
-// isFact says whether a value can be what a state's work found out: a size and a
-// duration are not negative, all else is a word.
+// isFact reports whether a value can come from a state's work: sizes and durations are not
+// negative, all other values are words.
 func isFact(field string, value any) bool {
 	if strings.HasSuffix(field, "_bytes") || strings.HasSuffix(field, "_ms") {
 		n, ok := value.(int64)

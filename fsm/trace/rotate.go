@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// ready makes the file the one at its path, and neither larger nor older than it may be.
+// ready makes sure that t.file is open and is the file at its path. It rotates a file that
+// is too large or too old.
 func (t *File) ready() error {
 	if t.file == nil {
 		return t.open()
@@ -23,7 +24,7 @@ func (t *File) ready() error {
 	}
 	if t.full() || t.old() {
 		if err := t.rotate(); err != nil {
-			t.tell(err) // and goes on in the file there is
+			t.tell(err) // and continue with the file that is already open
 		}
 	}
 	if t.file == nil {
@@ -36,14 +37,14 @@ func (t *File) old() bool {
 	return t.options.MaxAge > 0 && !t.began.IsZero() && time.Since(t.began) > t.options.MaxAge
 }
 
-// asides lists the files that were put aside, the oldest first.
+// asides lists the rotated files, oldest first.
 func (t *File) asides() ([]string, error) {
 	files, err := filepath.Glob(globEscape(t.path) + ".[0-9]*Z-*")
 	slices.Sort(files)
 	return files, err
 }
 
-// forget removes the files that are not to be kept any longer.
+// forget removes the rotated files that exceed Options.Keep.
 func (t *File) forget() error {
 	if t.options.Keep <= 0 {
 		return nil
@@ -66,17 +67,17 @@ func (t *File) full() bool {
 	return err == nil && info.Size() >= t.options.MaxBytes && info.Mode().IsRegular()
 }
 
-// errLocked: somebody else holds the lock.
+// errLocked means that another process holds the lock.
 var errLocked = errors.New("the file is locked")
 
-// rotate puts the file aside, unless another process has just done so. Only who
-// holds the lock may, and nobody waits for it: the next record tries again.
-// Processes that still write to the file that was put aside do no harm, and find
-// out within lookEvery or at their own next rotation.
+// rotate renames the file, unless another process has just done so. Only the holder of the
+// lock may rename. A process that does not get the lock does not wait: it tries again with
+// the next record. Processes that still write to the renamed file do no harm, and notice
+// within lookEvery or at their own next rotation.
 func (t *File) rotate() error {
 	unlock, err := lockFile(t.file)
 	if errors.Is(err, errLocked) {
-		if !t.inPlace() { // and has put it aside
+		if !t.inPlace() { // another process has rotated it
 			t.drop()
 		}
 		return nil
@@ -95,7 +96,8 @@ func (t *File) rotate() error {
 	return err
 }
 
-// aside is a name that no other process chooses and that sorts by time.
+// aside returns the name for a rotated file. It is unique to this process and sorts by
+// time.
 func (t *File) aside() string {
 	return t.path + "." + time.Now().UTC().Format("20060102T150405.000000000Z") + "-" + t.writer
 }
@@ -111,7 +113,7 @@ func (t *File) inPlace() bool {
 
 func (t *File) drop() {
 	if t.file != nil {
-		_ = t.file.Close() // every line was written as it came; closing adds nothing
+		_ = t.file.Close() // there is no buffer, so a failed close loses nothing
 		t.file = nil
 	}
 }

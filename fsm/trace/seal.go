@@ -8,43 +8,43 @@ import (
 )
 
 // Seal is the signature at the end of a batch of lines. It covers its own line, which
-// holds the link of the line before, and so all that the process wrote.
+// contains the link to the line before, and so everything the process has written.
 //
-// The key is forward-secure: each seal names the public key of the next, and the key
-// that made it is forgotten. Nobody who takes over the process later can write a line
-// of before again.
+// The scheme is forward-secure: each seal names the public key of the next one, and the key
+// that signed it is then erased. An attacker who takes over the process later cannot forge
+// earlier lines.
 type Seal struct {
 	By   string // public key, base64
 	Next string // public key of the next seal
 	Sig  string
 
-	ok bool // the decoder has verified it
+	ok bool // set by the decoder when the signature verifies
 }
 
-// Valid says whether the signature fits the line and the key it names. It is known of
-// decoded records.
+// Valid reports whether the signature matches the line and its public key. Only decoded
+// records have it set.
 func (s *Seal) Valid() bool { return s.ok }
 
 var base = base64.RawStdEncoding
 
-// signer makes seals.
+// signer makes seals and replaces its key after each one.
 type signer struct {
 	seed [ed25519.SeedSize]byte
 	key  ed25519.PrivateKey
-	next [ed25519.SeedSize]byte // prepared by sign
+	next [ed25519.SeedSize]byte // seed of the next key, prepared by sign
 }
 
 func newSigner() *signer {
 	s := new(signer)
-	_, _ = rand.Read(s.seed[:]) // never fails, by its documentation
+	_, _ = rand.Read(s.seed[:]) // documented never to fail
 	s.key = ed25519.NewKeyFromSeed(s.seed[:])
 	return s
 }
 
-// public is the key that the next seal will be made with.
+// public is the public key that will verify the next seal.
 func (s *signer) public() string { return base.EncodeToString(s.key[ed25519.SeedSize:]) }
 
-// appendSeal signs the line that is in b from start on, and appends the seal.
+// appendSeal signs the line that starts at b[start] and appends the seal.
 func (s *signer) appendSeal(b []byte, start int) []byte {
 	s.next = sha256.Sum256(append([]byte("mcp-pruner trace key"), s.seed[:]...))
 	next := ed25519.NewKeyFromSeed(s.next[:])
@@ -59,7 +59,7 @@ func (s *signer) appendSeal(b []byte, start int) []byte {
 	return append(b, `"}`...)
 }
 
-// advance forgets the key that the last seal was made with.
+// advance erases the key of the last seal and takes the next one.
 func (s *signer) advance() {
 	clear(s.key)
 	s.seed = s.next
@@ -77,7 +77,7 @@ func (s *Seal) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// verify checks the signature over text, the line up to the member sig.
+// verify checks the signature over text, which is the line up to the member "sig".
 func (s *Seal) verify(text []byte) {
 	key, err := base.DecodeString(s.By)
 	if err != nil || len(key) != ed25519.PublicKeySize {

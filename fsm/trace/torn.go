@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// misread says why a line is no record.
+// misread returns the reason why a line is not a record.
 func misread(line []byte) error {
-	line = bytes.TrimRight(line, "\x00") // what a loss of power leaves of blocks that were not written
+	line = bytes.TrimRight(line, "\x00") // after a loss of power, blocks that were not written read as zeros
 	var head struct {
 		V *int `json:"v"`
 	}
@@ -30,9 +30,9 @@ func misread(line []byte) error {
 	return ErrSpelling
 }
 
-// torn says whether a line is the beginning of a record. It is read once more, by
-// a decoder that is strict: one that refuses at once what no record is spelled
-// like, and notes whether the line ended within what would have been in order.
+// torn reports whether a line is the beginning of a record. It decodes the line again in
+// strict mode: the decoder refuses the first byte that no record can have there, and notes
+// whether the line ended before it found one.
 func torn(line []byte) bool {
 	d := NewDecoder()
 	d.in, d.strict = line, true
@@ -40,28 +40,28 @@ func torn(line []byte) bool {
 	return d.cut
 }
 
-// refuse ends the reading of a strict decoder.
+// refuse stops a strict decoder if wrong is true.
 func (d *Decoder) refuse(wrong bool) {
 	if d.strict && wrong {
 		d.bad = true
 	}
 }
 
-// breaksOff notes that the line ends here, and in order.
+// breaksOff notes that the line ends here without an error so far.
 func (d *Decoder) breaksOff(inOrder bool) {
 	if d.strict && inOrder && !d.bad {
 		d.cut = true
 	}
 }
 
-// isSpelled says whether a string, without its quotes, is written as s is.
+// isSpelled reports whether text, a string without its quotes, is the encoding of s.
 func isSpelled(text []byte, s string) bool {
 	again := appendString(nil, s)
 	return bytes.Equal(again[1:len(again)-1], text)
 }
 
-// beginsString says whether a string that has no end begins as strings are spelled.
-// It may break off within an escape or a character.
+// beginsString reports whether text, a string without its closing quote, is the beginning
+// of an encoded string. It may end within an escape or a character.
 func beginsString(text []byte) bool {
 	text = text[:len(text)-brokenEscape(text)]
 	for i := max(0, len(text)-utf8.UTFMax); i < len(text); i++ {
@@ -73,7 +73,7 @@ func beginsString(text []byte) bool {
 	return json.Unmarshal([]byte(`"`+string(text)+`"`), &s) == nil && isSpelled(text, s)
 }
 
-// brokenEscape is the length of an escape at the end of text that breaks off.
+// brokenEscape returns the length of an incomplete escape at the end of text.
 func brokenEscape(text []byte) int {
 	at := bytes.LastIndexByte(text, '\\')
 	if at < 0 {
@@ -87,7 +87,8 @@ func brokenEscape(text []byte) int {
 	return len(last)
 }
 
-// beginsTime says whether what comes next is a time, or what is left of one.
+// beginsTime reports whether the rest of the line starts with a time or is the beginning of
+// one.
 func (d *Decoder) beginsTime() bool {
 	rest := d.in[min(d.at, len(d.in)):]
 	digit := func(c byte) bool { return c >= '0' && c <= '9' }
@@ -99,8 +100,8 @@ func (d *Decoder) beginsTime() bool {
 	return true
 }
 
-// beginsSum says whether what comes next is the checksum of the line up to end, or
-// what is left of it.
+// beginsSum reports whether the rest of the line is the checksum of the line up to end, or
+// the beginning of that checksum.
 func (d *Decoder) beginsSum(end, schema int) bool {
 	rest := string(d.in[min(d.at, len(d.in)):])
 	return strings.HasPrefix(`"`+string(appendSum(nil, d.in[:end], schema))+`"}`, rest)

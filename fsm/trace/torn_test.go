@@ -11,7 +11,7 @@ import (
 	"mcp-pruner/fsm"
 )
 
-// strange is a record with everything in it that a record can hold.
+// strange returns a record in which every optional part is present.
 func strange(t testing.TB) Record {
 	d := fsm.MustCompile(fsm.RequestTable())
 	r := recordOf(t, d, []fsm.Trigger{fsm.Accept, fsm.ArgumentsValid, fsm.ToolSucceeded, fsm.OutputCaptured, fsm.Eligible, fsm.PrunerTimedOut, fsm.FallBack, fsm.Written}, 0)
@@ -21,7 +21,7 @@ func strange(t testing.TB) Record {
 	return r
 }
 
-// A line that breaks off anywhere is known as one that does.
+// A line cut off at any byte is recognised as torn.
 func TestEveryBeginningOfARecordIsTorn(t *testing.T) {
 	records := append(everyRecord(t), strange(t))
 	for n := range records {
@@ -35,7 +35,7 @@ func TestEveryBeginningOfARecordIsTorn(t *testing.T) {
 	}
 }
 
-// What breaks off and is not the beginning of a record was never written by us.
+// A cut line that is not a prefix of a valid record was not written by this package.
 func TestNoOtherBeginningIsTorn(t *testing.T) {
 	r := strange(t)
 	line := string(Reseal(&r))
@@ -78,7 +78,7 @@ func TestALineThatEndsInCRIsSaidToDoSo(t *testing.T) {
 	require.ErrorIs(t, NewDecoder().Decode(append(Reseal(&r), '\r'), &back), ErrLineEnd)
 }
 
-// Where a record amends another one they have to agree in all but their end.
+// An amending record must agree with the record it amends in everything but its end.
 func TestWhatLasts(t *testing.T) {
 	r := strange(t)
 	line := Reseal(&r)

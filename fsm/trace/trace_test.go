@@ -19,7 +19,7 @@ import (
 	"mcp-pruner/fsm"
 )
 
-// everyRecord is a record of every way through every machine, and of every way
+// everyRecord returns a record for every path through every machine, and for every path
 // that an abort cuts short.
 func everyRecord(t testing.TB) []Record {
 	t.Helper()
@@ -46,8 +46,8 @@ func ways(d *fsm.Definition, from fsm.State, so []fsm.Trigger) [][]fsm.Trigger {
 	return all
 }
 
-// recordOf runs a machine by a clock that moves 5 ms with every look, and says of
-// it what a server would.
+// recordOf runs a machine with a clock that advances 5 ms at every reading, and adds to the
+// record what a server would.
 func recordOf(t testing.TB, d *fsm.Definition, way []fsm.Trigger, n int) Record {
 	t.Helper()
 	now := time.Date(2026, 11, 21, 4, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Second)
@@ -67,7 +67,7 @@ func recordOf(t testing.TB, d *fsm.Definition, way []fsm.Trigger, n int) Record 
 	return r
 }
 
-// factsFor is what a state's work would have found out.
+// factsFor returns the facts that the work of a state would produce.
 func factsFor(fsm.Trigger, []fsm.Trigger, int) fsm.Facts {
 	return fsm.Facts{
 		"tool": "read", "raw_bytes": 4000, "pruned_bytes": 400, "pruner_duration_ms": int64(4), "code": "not_found", "reason": "timeout",
@@ -100,7 +100,7 @@ func TestEveryWayOfEveryMachineReplays(t *testing.T) {
 	}
 }
 
-// The spelling of one line, as documented.
+// A line is encoded exactly as documented.
 func TestARecordIsSpelledAsDocumented(t *testing.T) {
 	d := fsm.MustCompile(fsm.RequestTable())
 	r := recordOf(t, d, []fsm.Trigger{fsm.Accept, fsm.ArgumentsValid, fsm.ToolFailed}, 0)
@@ -123,13 +123,13 @@ func TestARecordIsSpelledAsDocumented(t *testing.T) {
 
 func TestStringsSurviveWriting(t *testing.T) {
 	require.NoError(t, quick.Check(func(s string) bool {
-		valid := strings.ToValidUTF8(s, "\ufffd") // quick makes valid strings only; bytes are tested above
+		valid := strings.ToValidUTF8(s, "\ufffd") // quick makes valid strings only; see above for others
 		var back string
 		return json.Unmarshal(appendString(nil, s), &back) == nil && back == valid
 	}, nil))
 }
 
-// Whatever byte of a line is changed, the line is refused.
+// A line in which any single byte was changed is refused.
 func TestAnyChangedByteIsFound(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	decoder := NewDecoder()
@@ -186,7 +186,7 @@ func TestWhatIsWrongWithALineIsSaid(t *testing.T) {
 func TestMetadataInAnotherOrderIsNoRecord(t *testing.T) {
 	r := recordOf(t, fsm.MustCompile(fsm.RequestTable()), []fsm.Trigger{fsm.Accept, fsm.ArgumentsValid, fsm.ToolFailed}, 0)
 	slices.Reverse(r.Pruning)
-	line := AppendRecord(nil, &r) // and with a checksum that fits
+	line := AppendRecord(nil, &r) // and with a matching checksum
 	var back Record
 	require.ErrorIs(t, NewDecoder().Decode(line[:len(line)-1], &back), ErrSpelling)
 }
@@ -201,8 +201,8 @@ func TestReplayNamesTheStep(t *testing.T) {
 	require.ErrorContains(t, replay(replayer(t), &r), "not known to this program: use the version that wrote it (0.1.0) or a later one")
 }
 
-// What an old version wrote is replayed against the old table, though the table
-// of today is another one and knows other events.
+// A record of an old version is replayed against its old table, although the current table
+// differs and has other events.
 func TestOldTablesStayReplayable(t *testing.T) {
 	old := fsm.RequestTable().Without("T15 A3")
 	require.NotEqual(t, old.Hash(), fsm.RequestTable().Hash())
@@ -217,8 +217,8 @@ func TestOldTablesStayReplayable(t *testing.T) {
 	require.NoError(t, replay(ReplayerOf(archived, fsm.RequestTable()), &back))
 }
 
-// Lines of the first version hold their own SHA-256, and the next line of the same
-// process holds that again.
+// A line of schema version 1 holds its own SHA-256, which the next line of the same process
+// repeats.
 func TestLinesOfTheFirstVersionAreRead(t *testing.T) {
 	r := everyRecord(t)[0]
 	r.Schema = 1
@@ -235,7 +235,7 @@ func TestLinesOfTheFirstVersionAreRead(t *testing.T) {
 	require.ErrorIs(t, NewDecoder().Decode(today, &back), ErrChecksum, "each version has its own checksum")
 }
 
-// What a line says of itself and of the one before it can be made with common tools.
+// The checksum of a line and the link to the line before can be computed with common tools.
 func TestChecksumAndLinkAreThoseOfOtherTools(t *testing.T) {
 	r := everyRecord(t)[0]
 	line := AppendRecord(nil, &r)
@@ -245,7 +245,7 @@ func TestChecksumAndLinkAreThoseOfOtherTools(t *testing.T) {
 	assert.Equal(t, fmt.Sprintf("%x", sha256.Sum256(line))[:32], r.Link)
 }
 
-// A record written from a live machine is the one that was made of it.
+// A record written from a live machine equals the record made from it.
 func TestALiveRecordIsWrittenAsAMadeOne(t *testing.T) {
 	for _, table := range fsm.Tables() {
 		d := fsm.MustCompile(table)
