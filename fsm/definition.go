@@ -10,7 +10,7 @@ import (
 	"mcp-pruner/fsm/event"
 )
 
-// Definition is a checked table, ready to make machines. Its rows never change.
+// Definition is a checked table that can make machines. It is immutable.
 type Definition struct {
 	table    Table
 	states   []State
@@ -18,12 +18,12 @@ type Definition struct {
 	compiled map[edge]*compiledRow
 	leaving  map[State][]Trigger
 	events   []fsm.EventDesc
-	ready    chan *Machine // made ahead by Prepare
-	fields   []string      // of the metadata that rows set, in the order in which they are written
+	ready    chan *Machine // made in advance by Prepare
+	fields   []string      // metadata fields that rows set, in the order of the encoding
 	hash     string
 }
 
-// edge is the key of a transition in looplab/fsm.
+// edge identifies a transition in looplab/fsm.
 type edge struct {
 	from    State
 	trigger Trigger
@@ -31,27 +31,27 @@ type edge struct {
 
 type compiledRow struct {
 	Row
-	at     int // in the definition's rows
+	at     int // index in the definition's rows
 	events []*event.Compiled
 	sets   []setting
 }
 
-// Assignment writes one metadata field: a fixed value, or the fact of that name.
+// Assignment sets one metadata field to a fixed value or to the fact of the same name.
 type Assignment struct {
 	Field string
 	Value any // nil: the fact
 	Fact  bool
 }
 
-// setting is an assignment and the place of its field in the definition's list.
+// setting is an assignment with the index of its field in the definition's list.
 type setting struct {
 	Assignment
 	at int
 }
 
-// Compile checks a table and makes it ready to run. It refuses what looplab/fsm
-// would take in silence: two rows for the same state and trigger, a row from a
-// state to itself, unknown events, states that cannot be reached or left.
+// Compile checks a table and makes it ready to run. It refuses tables that looplab/fsm
+// would accept silently: two rows for the same state and trigger, a row from a state to
+// itself, unknown events, and states that cannot be reached or left.
 func Compile(t Table) (*Definition, error) {
 	d := &Definition{table: t, compiled: make(map[edge]*compiledRow), leaving: make(map[State][]Trigger), ready: make(chan *Machine, 4), hash: t.Hash()}
 	d.states = t.States()
@@ -70,7 +70,7 @@ func Compile(t Table) (*Definition, error) {
 	return d, nil
 }
 
-// MustCompile is Compile for the tables that are part of the program.
+// MustCompile is Compile for the tables of the program itself; it panics on an error.
 func MustCompile(t Table) *Definition {
 	d, err := Compile(t)
 	if err != nil {
@@ -79,33 +79,33 @@ func MustCompile(t Table) *Definition {
 	return d
 }
 
-// Name is the table's name.
+// Name returns the table's name.
 func (d *Definition) Name() string { return d.table.Name }
 
-// Hash names the table by what it says.
+// Hash returns the table's hash.
 func (d *Definition) Hash() string { return d.hash }
 
-// Fields lists the metadata fields that rows set, in the order in which they are
-// written: by name, nested ones last.
+// Fields returns the metadata fields that rows set, in the order of the encoding: by name,
+// nested ones last.
 func (d *Definition) Fields() []string { return slices.Clone(d.fields) }
 
-// Initial is the state every machine starts in.
+// Initial returns the state in which every machine starts.
 func (d *Definition) Initial() State { return d.table.Initial }
 
-// Rows lists the transitions in the table's order, wildcards expanded.
+// Rows returns the transitions in the table's order, with wildcards expanded.
 func (d *Definition) Rows() []Row { return slices.Clone(d.rows) }
 
-// States lists the states in the order of their first mention.
+// States returns the states in the order of their first appearance.
 func (d *Definition) States() []State { return slices.Clone(d.states) }
 
-// Terminal says whether nothing leads out of a state.
+// Terminal reports whether a state is terminal.
 func (d *Definition) Terminal(s State) bool { return slices.Contains(d.table.Terminal, s) }
 
-// Leaving lists the triggers that lead out of a state, in the table's order.
+// Leaving returns the triggers that lead out of a state, in the table's order.
 func (d *Definition) Leaving(s State) []Trigger { return d.leaving[s] }
 
-// Index is the place in Rows of the transition a trigger takes from a state; -1: there
-// is none.
+// Index returns the index in Rows of the transition from a state by a trigger, or -1 if
+// there is none.
 func (d *Definition) Index(from State, trigger Trigger) int {
 	if r := d.compiled[edge{from, trigger}]; r != nil {
 		return r.at
@@ -113,7 +113,7 @@ func (d *Definition) Index(from State, trigger Trigger) int {
 	return -1
 }
 
-// Row finds the transition a trigger takes from a state.
+// Row returns the transition from a state by a trigger, and whether there is one.
 func (d *Definition) Row(from State, trigger Trigger) (Row, bool) {
 	r, ok := d.compiled[edge{from, trigger}]
 	if !ok {
@@ -122,7 +122,7 @@ func (d *Definition) Row(from State, trigger Trigger) (Row, bool) {
 	return r.Row, true
 }
 
-// States lists the states in the order of their first mention.
+// States returns the states in the order of their first appearance.
 func (t Table) States() []State {
 	states := []State{t.Initial}
 	add := func(s State) {
@@ -140,7 +140,7 @@ func (t Table) States() []State {
 	return states
 }
 
-// Wildcard says whether the state stands for every state that is not terminal.
+// Wildcard reports whether the state stands for every state that is not terminal.
 func (s State) Wildcard() bool { return strings.HasSuffix(string(s), ":*") }
 
 func (d *Definition) expand(from State) []State {
@@ -178,7 +178,7 @@ func (d *Definition) add(row Row) error {
 	return nil
 }
 
-// listFields gives every metadata field its place.
+// listFields collects the metadata fields and gives each its index.
 func (d *Definition) listFields() {
 	for _, row := range d.compiled {
 		for _, s := range row.sets {
@@ -195,8 +195,8 @@ func (d *Definition) listFields() {
 	}
 }
 
-// describe adds a row to looplab's own description, where rows that differ only in
-// their source are one entry.
+// describe adds a row to looplab's description, in which rows that differ only in their
+// source state are one entry.
 func (d *Definition) describe(row Row) {
 	for i, e := range d.events {
 		if e.Name == string(row.Trigger) && e.Dst == string(row.To) {

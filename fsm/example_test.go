@@ -7,7 +7,7 @@ import (
 	"mcp-pruner/fsm"
 )
 
-// A request whose arguments are refused takes two rows of the table.
+// A request with invalid arguments takes two rows of the table.
 func Example() {
 	m := fsm.MustCompile(fsm.RequestTable()).New("req_1", fsm.Hooks{})
 	for _, trigger := range []fsm.Trigger{fsm.Accept, fsm.ArgumentsInvalid} {

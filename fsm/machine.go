@@ -10,34 +10,34 @@ import (
 	"mcp-pruner/fsm/event"
 )
 
-// Hooks are what a machine's callbacks reach. Nil hooks are skipped; a hook that
-// panics is skipped too: neither a log nor the metadata may wedge a request.
+// Hooks are called by a machine's callbacks. A nil hook is skipped. A panic in a hook is
+// recovered: neither a log nor the metadata may block a request.
 type Hooks struct {
-	Emit func(event.Event)             // takes an event of the row just taken
-	Set  func(field string, value any) // takes a metadata field of the row just taken
+	Emit func(event.Event)             // called with each event of the row just taken
+	Set  func(field string, value any) // called with each metadata field that the row sets
 	Now  func() time.Time              // nil: time.Now
 }
 
-// Step is one transition a machine took.
+// Step is one transition that a machine took.
 type Step struct {
 	From    State
 	Trigger Trigger
 	To      State
-	Spec    string        // the design's rows
+	Spec    string        // rows of the design
 	At      time.Duration // since the machine was made
 	Events  []event.Event
 
 	row *compiledRow
 }
 
-// Row is the place of the step's row in the definition's Rows.
+// Row returns the index of the step's row in the definition's Rows.
 func (s *Step) Row() int { return s.row.at }
 
-// Facts is what a state's work found out.
+// Facts are the data that the work of a state produced.
 type Facts = event.Facts
 
-// Machine is one request or one run: its own looplab/fsm instance, the steps it
-// took, and the time they took. It belongs to one goroutine at a time.
+// Machine is one request or one run: its own looplab/fsm instance, and the steps it took
+// with their times. Only one goroutine at a time may use it.
 type Machine struct {
 	id      string
 	def     *Definition
@@ -45,11 +45,11 @@ type Machine struct {
 	hooks   Hooks
 	started time.Time
 	steps   []Step
-	values  []any // of the definition's metadata fields, as far as rows set them
+	values  []any // values of the definition's metadata fields; nil where no row has set one
 }
 
-// New makes a machine in the table's initial state. The id becomes the
-// request_id of its events.
+// New makes a machine in the table's initial state. id becomes the request_id of its
+// events.
 func (d *Definition) New(id string, hooks Hooks) *Machine {
 	if hooks.Now == nil {
 		hooks.Now = time.Now
@@ -59,9 +59,9 @@ func (d *Definition) New(id string, hooks Hooks) *Machine {
 	return m
 }
 
-// Prepare makes a machine ahead of time, for the next New to hand out. Making
-// looplab/fsm's maps is a good part of what a small request costs, and after an
-// answer went out there is time for it. Every machine is still used only once.
+// Prepare makes a machine in advance for the next call of New. Creating looplab/fsm's maps
+// is a large part of the cost of a small request, and after an answer was sent there is
+// time for it. Every machine is still used only once.
 func (d *Definition) Prepare() {
 	if len(d.ready) == cap(d.ready) {
 		return
@@ -90,16 +90,16 @@ func (d *Definition) build() *Machine {
 	return m
 }
 
-// ID is the machine's id.
+// ID returns the machine's id.
 func (m *Machine) ID() string { return m.id }
 
-// Started is when the machine was made.
+// Started returns the time at which the machine was made.
 func (m *Machine) Started() time.Time { return m.started }
 
-// Elapsed is the time since then, by the machine's clock.
+// Elapsed returns the time since Started, by the machine's clock.
 func (m *Machine) Elapsed() time.Duration { return m.hooks.Now().Sub(m.started) }
 
-// Metadata goes through the metadata that rows have set so far, in the order of the
+// Metadata calls do for each metadata field that rows have set so far, in the order of the
 // definition's Fields.
 func (m *Machine) Metadata(do func(field string, value any)) {
 	for i, value := range m.values {
@@ -109,23 +109,23 @@ func (m *Machine) Metadata(do func(field string, value any)) {
 	}
 }
 
-// Definition is what the machine was made from.
+// Definition returns the definition that the machine was made from.
 func (m *Machine) Definition() *Definition { return m.def }
 
-// State is the state the machine is in.
+// State returns the current state.
 func (m *Machine) State() State { return State(m.looplab.Current()) }
 
-// Done says whether the machine reached a terminal state.
+// Done reports whether the machine is in a terminal state.
 func (m *Machine) Done() bool { return m.def.Terminal(m.State()) }
 
-// Steps lists the transitions taken so far.
+// Steps returns the transitions taken so far.
 func (m *Machine) Steps() []Step { return m.steps }
 
-// Fire takes the row that the current state has for the trigger. Without such a
-// row it fails and the machine stays where it is.
+// Fire takes the row of the current state for the trigger. If there is no such row, Fire
+// returns an error and the machine stays in its state.
 //
-// looplab/fsm wedges an instance for good when it is fired with a context that
-// has already ended, so the machine never sees the request's cancellation.
+// A looplab/fsm instance that is fired with a context that has already ended stays blocked
+// for good, so the machine is never given the request's cancellation.
 func (m *Machine) Fire(ctx context.Context, trigger Trigger, facts Facts) error {
 	if err := m.looplab.Event(context.WithoutCancel(ctx), string(trigger), facts); err != nil {
 		return fmt.Errorf("%s machine: %w", m.def.Name(), err)
@@ -133,7 +133,7 @@ func (m *Machine) Fire(ctx context.Context, trigger Trigger, facts Facts) error 
 	return nil
 }
 
-// entered records the step and fills the metadata.
+// entered records the step and sets the metadata.
 func (m *Machine) entered(_ context.Context, e *fsm.Event) {
 	row := m.def.compiled[edge{State(e.Src), Trigger(e.Event)}]
 	m.steps = append(m.steps, Step{
@@ -146,7 +146,7 @@ func (m *Machine) entered(_ context.Context, e *fsm.Event) {
 	}
 }
 
-// emit logs the events of the row, in the row's order.
+// emit logs the events of the row, in order.
 func (m *Machine) emit(_ context.Context, e *fsm.Event) {
 	row := m.def.compiled[edge{State(e.Src), Trigger(e.Event)}]
 	step := &m.steps[len(m.steps)-1]
@@ -182,8 +182,7 @@ func (m *Machine) log(e event.Event) {
 	m.hooks.Emit(e)
 }
 
-// survive keeps a panic in a hook from unwinding through looplab/fsm, which
-// would leave its locks held.
+// survive recovers a panic in a hook, which would otherwise leave looplab/fsm's locks held.
 func survive() { _ = recover() }
 
 func factsOf(e *fsm.Event) Facts {

@@ -54,7 +54,7 @@ func TestHTTPTableIsTheStdioTablePlusARow(t *testing.T) {
 	assert.Len(t, http.Rows, len(RequestTable().Rows)+1)
 	http.Name = "request"
 	rows := http.Without("T17").Rows
-	for i := range rows { // but for the numbers
+	for i := range rows { // the rows are equal except for the numbers
 		rows[i].Spec = RequestTable().Rows[i].Spec
 	}
 	assert.Equal(t, RequestTable().Rows, rows)
@@ -155,8 +155,8 @@ func TestAMachineMadeAheadIsLikeAnyOther(t *testing.T) {
 	assert.NotZero(t, cap(d.ready))
 }
 
-// Every step is one that looplab/fsm took when it was fired, and none is made beside it:
-// its Event is on the stack when the step's events are emitted.
+// Every step is taken by looplab/fsm when it is fired, and by nothing else: looplab's Event
+// is on the stack when the step's events are emitted.
 func TestEveryStepIsFiredThroughLooplab(t *testing.T) {
 	emitted := 0
 	m := newRequest(t, Hooks{Emit: func(event.Event) {

@@ -42,10 +42,10 @@ const (
 	FallBack         Trigger = "fall_back"
 	Written          Trigger = "written"
 	WriteFailed      Trigger = "write_failed"
-	Abort            Trigger = "abort" // a panic, a bug, or nobody waits for the answer any more
+	Abort            Trigger = "abort" // a panic, a bug, or no client waits for the answer any more
 )
 
-// Whatever a row leaves out of the metadata keeps the value it had.
+// A metadata field that a row does not set keeps its value.
 const (
 	skipped  = "attempted=false applied=false fallback=false reason="
 	fellBack = "attempted=true applied=false fallback=true reason=pruner_error error.message pruner_duration_ms error.code="
@@ -88,9 +88,9 @@ func RequestTable() Table {
 	}
 }
 
-// HTTPRequestTable is the life of one request over HTTP: the stdio table plus the
-// one row by which output larger than a limit is never sent to a pruner. The rows cite
-// the numbers of the HTTP design.
+// HTTPRequestTable is the life of one request over HTTP: the stdio table plus one row,
+// which keeps output larger than a limit from being sent to a pruner. Spec cites the
+// numbers of the HTTP design.
 func HTTPRequestTable() Table {
 	t := RequestTable().With(
 		Row{PruneCheck, TooLarge, RespondRaw, "", skipped + "too_large", "B1"}, OutputEmpty)
@@ -103,8 +103,9 @@ func HTTPRequestTable() Table {
 	return t
 }
 
-// overHTTP are the rows that have another number in the HTTP design. It has none for
-// empty output: the order of the contract's part A2 does.
+// overHTTP maps rows to their numbers in the HTTP design, where those differ. The HTTP
+// design has no number for empty output: that row cites part A2 of the contract, which sets
+// the order.
 var overHTTP = map[string]string{
 	"E4": "E7", "T10 E5": "T10 E8", "T12 E6": "T12 E9", "T12 E7": "T12 E10", "B1": "T17", "T17": "A2",
 	"T20 E8": "T20 E11", "T20 E9": "T20 E12", "T20 E10": "T20 E13", "E11": "E14", "T24 E12": "T24 E15",

@@ -16,14 +16,14 @@ const (
 	ConfigInvalid  Trigger = "config_invalid"
 	ConfigResolved Trigger = "config_resolved"
 	ServerReady    Trigger = "server_ready"
-	SpawnFailed    Trigger = "spawn_failed" // the provider could not spawn or connect the server
-	StartFailed    Trigger = "start_failed" // it never became ready for another reason: the phase ended first
+	SpawnFailed    Trigger = "spawn_failed" // the provider could not start the server or connect to it
+	StartFailed    Trigger = "start_failed" // it did not become ready for another reason
 	ServerFailed   Trigger = "server_failed"
 	PhaseEnded     Trigger = "phase_ended"
 )
 
-// RunTable is the life of one run whose provider owns the server's process. Every
-// row into run:mcp_pruner_disabled ends with mcp_pruner.disabled and its reason.
+// RunTable is the life of one run whose provider owns the server's process. Every row into
+// run:mcp_pruner_disabled emits mcp_pruner.disabled, with its reason, as its last event.
 func RunTable() Table {
 	return Table{
 		Name:     "run",

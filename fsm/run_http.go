@@ -1,16 +1,17 @@
 package fsm
 
-// Triggers of a run that owns its server's process, beside those of every run.
+// Triggers of a run that owns its server's process. They are in addition to those of every
+// run.
 const (
 	StartTimedOut     Trigger = "start_timed_out"
 	ServerExited      Trigger = "server_exited"
 	ServerUnreachable Trigger = "server_unreachable"
 )
 
-// HTTPRunTable is the life of one run that owns the process of a server over HTTP.
-// The rows are numbered as in the HTTP design, whose errors are other ones. Its E6,
-// a server that refuses to exit, is no row: the event mcp_pruner.kill_escalated
-// comes before the one of the row into run:shutdown.
+// HTTPRunTable is the life of one run that owns the process of an HTTP server. Spec cites
+// the row numbers of the HTTP design, whose error rows differ from those of stdio. Its E6,
+// a server that refuses to exit, has no row of its own: the event mcp_pruner.kill_escalated
+// precedes the event of the row into run:shutdown.
 func HTTPRunTable() Table {
 	return Table{
 		Name:     "run-http",

@@ -1,13 +1,13 @@
 // Package fsm holds the product's state machines as data, and the small engine
 // that runs them on looplab/fsm.
 //
-// A [Table] is what a person reads: one [Row] per transition, each naming the
-// rows of the design it implements. [Compile] checks a table and turns it into a
-// [Definition]; every request and every run is a [Machine] made from one, with a
-// looplab/fsm instance of its own.
+// A [Table] is the readable form: one [Row] per transition, which cites the rows of the
+// design that it implements. [Compile] checks a table and turns it into a [Definition].
+// Every request and every run is a [Machine] made from a definition, with a looplab/fsm
+// instance of its own.
 //
-// Two words that are easily mixed up: a trigger moves a machine (looplab calls
-// it an event); an event is a structured log line.
+// Two similar terms: a trigger moves a machine (looplab calls it an event); an event is a
+// structured log line.
 package fsm
 
 import (
@@ -16,10 +16,10 @@ import (
 	"strings"
 )
 
-// State is a state of a machine, spelled as the design spells it.
+// State is a state of a machine, named as in the design.
 type State string
 
-// Trigger is what moves a machine from one state to the next.
+// Trigger moves a machine from one state to the next.
 type Trigger string
 
 // Row is one transition.
@@ -27,12 +27,12 @@ type Row struct {
 	From    State // "req:*" stands for every non-terminal state
 	Trigger Trigger
 	To      State
-	Events  string // log events it emits, in order, separated by spaces
-	Sets    string // what it writes into the metadata: "field=value", or "field" for a fact of that name
-	Spec    string // the design's rows it implements: T is Transitions, E is Error Handling, A3 the contract's addition
+	Events  string // log events that it emits, in order, separated by spaces
+	Sets    string // metadata that it writes: "field=value", or "field" to take the fact of that name
+	Spec    string // rows of the design: T is Transitions, E Error Handling, A3 the contract's addition
 }
 
-// Table is a machine as a person reads it.
+// Table is the readable form of a machine.
 type Table struct {
 	Name     string // "request", "run"
 	Initial  State
@@ -40,8 +40,8 @@ type Table struct {
 	Rows     []Row
 }
 
-// With returns the table with row put before the first row that has the given
-// trigger: a machine that visibly is another one plus a row.
+// With returns the table with row inserted before the first row that has the trigger
+// before. It derives a machine that visibly is another one plus a row.
 func (t Table) With(row Row, before Trigger) Table {
 	rows := make([]Row, 0, len(t.Rows)+1)
 	placed := false
@@ -56,8 +56,7 @@ func (t Table) With(row Row, before Trigger) Table {
 	return t
 }
 
-// Without returns the table with the rows that implement the given row of the
-// design taken out.
+// Without returns the table without the rows that implement the given row of the design.
 func (t Table) Without(spec string) Table {
 	rows := make([]Row, 0, len(t.Rows))
 	for _, r := range t.Rows {
@@ -69,7 +68,7 @@ func (t Table) Without(spec string) Table {
 	return t
 }
 
-// Assigns reads the row's Sets.
+// Assigns parses the row's Sets.
 func (r Row) Assigns() []Assignment {
 	var sets []Assignment
 	for _, word := range strings.Fields(r.Sets) {
@@ -87,7 +86,7 @@ func (r Row) Assigns() []Assignment {
 	return sets
 }
 
-// Short is a state's name without the machine's prefix.
+// Short returns the state's name without the machine's prefix.
 func (s State) Short() string {
 	_, name, found := strings.Cut(string(s), ":")
 	if !found {
@@ -96,7 +95,7 @@ func (s State) Short() string {
 	return name
 }
 
-// CompareFields puts metadata fields in the order of their names, nested ones last.
+// CompareFields orders metadata fields by name, nested ones last.
 func CompareFields(x, y string) int {
 	nestedX, nestedY := strings.IndexByte(x, '.') >= 0, strings.IndexByte(y, '.') >= 0
 	switch {
@@ -108,7 +107,7 @@ func CompareFields(x, y string) int {
 	return -1
 }
 
-// Hash names a table by what it says: any change to a row is another hash.
+// Hash returns a hash over the rows: any change to a row changes it.
 func (t Table) Hash() string {
 	h := sha256.New()
 	line := func(fields ...string) { _, _ = h.Write([]byte(strings.Join(fields, "\x1f") + "\n")) }
@@ -122,7 +121,7 @@ func (t Table) Hash() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Tables lists every table of this program.
+// Tables returns every table of this program.
 func Tables() []Table {
 	return []Table{RequestTable(), HTTPRequestTable(), RunTable(), HTTPRunTable()}
 }

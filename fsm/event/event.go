@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Level is how much an event matters.
+// Level is the severity of an event.
 type Level string
 
 // The levels of the event log.
@@ -19,30 +19,30 @@ const (
 	Error Level = "error"
 )
 
-// Facts is what a state's work found out. Each event of a row takes from it the
-// fields its schema lists, and so does the metadata.
+// Facts are the data that the work of a state produced. Each event of a row, and the
+// metadata, take from them the fields that their schema lists.
 type Facts map[string]any
 
 // Event is one line of the event log.
 type Event struct {
 	Name      string
 	Level     Level
-	RequestID string // "" for events of the process
-	RunID     string // of the run that the process belongs to; "" when it belongs to none
+	RequestID string // "" for events of the process itself
+	RunID     string // id of the run that the process belongs to; "" if there is none
 	Data      Facts
 }
 
-// Schema says what an event's data holds.
+// Schema describes the data of an event.
 type Schema struct {
 	Name   string
 	Level  Level
-	Fields string // separated by spaces; "?" marks a field that may be missing
-	// Calm is the value of the field "reason" with which the event is an ordinary
-	// end and not a failure: it is then logged at level info.
+	Fields string // separated by spaces; "?" marks an optional field
+	// Calm is the value of the field "reason" for which the event is an ordinary end rather
+	// than a failure. The event is then logged at level info.
 	Calm string
 }
 
-// Schemas lists every event there is, in the order of the design.
+// Schemas returns the schema of every event, in the order of the design.
 func Schemas() []Schema {
 	return []Schema{
 		{Name: "mcp_pruner.disabled", Level: Info, Fields: "reason"},
@@ -96,7 +96,7 @@ func Schemas() []Schema {
 	}
 }
 
-// known is every schema by event name, its fields split.
+// known maps event names to their compiled schemas.
 var known = func() map[string]*Compiled {
 	all := make(map[string]*Compiled)
 	for _, s := range Schemas() {
@@ -110,24 +110,24 @@ var known = func() map[string]*Compiled {
 	return all
 }()
 
-// Compiled is a schema whose fields are split, ready to make events.
+// Compiled is a schema with its fields split, ready to make events.
 type Compiled struct {
 	Schema
-	Names    []string // of the fields
-	Optional []bool   // whether the field of that place may be missing
+	Names    []string // field names
+	Optional []bool   // Optional[i]: Names[i] may be missing
 }
 
-// Lookup finds the schema of an event; nil when there is none.
+// Lookup returns the schema of an event, or nil if there is none.
 func Lookup(name string) *Compiled { return known[name] }
 
-// New makes the named event with the fields its schema lists taken from facts. It is
-// how events outside any machine (the process starts, stops) are made. A name that
-// no schema has is a bug and panics.
+// New makes the named event and takes the fields of its schema from facts. It is for events
+// outside any machine, such as the start and stop of the process. An unknown name is a bug
+// and panics.
 func New(name, requestID string, facts Facts) Event {
 	return known[name].Event(requestID, facts)
 }
 
-// Event makes an event of the schema with the fields it lists taken from facts.
+// Event makes an event and takes the fields of the schema from facts.
 func (c *Compiled) Event(requestID string, facts Facts) Event {
 	e := Event{Name: c.Name, Level: c.Level, RequestID: requestID, Data: make(Facts, len(c.Names))}
 	for _, f := range c.Names {
@@ -141,8 +141,8 @@ func (c *Compiled) Event(requestID string, facts Facts) Event {
 	return e
 }
 
-// Check reports fields that the schema wants and the event lacks, and fields that the
-// schema does not list.
+// Check reports required fields that the event lacks, and fields that its schema does not
+// list.
 func (e Event) Check() error {
 	c := known[e.Name]
 	if c == nil {

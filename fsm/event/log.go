@@ -18,8 +18,8 @@ func NewLog(w io.Writer, least Level) func(Event) {
 //
 //	{"ts":..., "level":..., "event":..., "request_id":..., "run_id":..., "data":{...}}
 //
-// request_id is left out of the process's own events, run_id outside runs, data of
-// events that have none. Events below the given level are dropped. Each line is one Write.
+// request_id is omitted for events of the process itself, run_id outside runs, and data for
+// events without fields. Events below the level least are dropped. Each line is one Write.
 func NewLogAt(w io.Writer, least Level) func(time.Time, Event) {
 	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{
 		TimeKey:     "ts",
@@ -50,8 +50,8 @@ func NewLogAt(w io.Writer, least Level) func(time.Time, Event) {
 	}
 }
 
-// payload encodes an event's data in the order of its schema, without reflection
-// for the plain values that nearly all of it is.
+// payload encodes an event's data in the order of its schema. It avoids reflection for
+// plain values, which are the great majority.
 type payload Event
 
 // MarshalLogObject implements zapcore.ObjectMarshaler.

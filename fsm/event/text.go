@@ -11,7 +11,7 @@ import (
 
 const timeLayout = "2006-01-02T15:04:05.000000Z07:00"
 
-// NewTextLogAt is NewLogAt for people: a line is the time, the level, the event and
+// NewTextLogAt is NewLogAt for human readers: a line is the time, the level, the event and
 // its fields as name=value, in the order of the schema.
 func NewTextLogAt(w io.Writer, least Level) func(time.Time, Event) {
 	return func(at time.Time, e Event) {
@@ -32,11 +32,11 @@ func NewTextLogAt(w io.Writer, least Level) func(time.Time, Event) {
 			}
 		}
 		b.WriteByte('\n')
-		_, _ = w.Write(b.Bytes()) // nobody is left to be told
+		_, _ = w.Write(b.Bytes()) // there is nowhere to report a failed log write
 	}
 }
 
-// textValue is a plain word as it is, and JSON where that would mislead.
+// textValue returns a plain word as it is, and any other value as JSON.
 func textValue(v any) string {
 	plain := func(r rune) bool { return r > ' ' && r <= '~' && r != '"' && r != '=' }
 	if s, ok := v.(string); ok && s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
