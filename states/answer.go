@@ -5,36 +5,36 @@ import (
 	"mcp-pruner/tools"
 )
 
-// AnswerKind says which of the wire's shapes a call is answered with.
+// AnswerKind is the form of an answer on the wire.
 type AnswerKind int
 
 // The kinds of answers.
 const (
-	NoAnswer      AnswerKind = iota // cancelled: nothing is written
-	Malformed                       // the line was no request
-	InvalidParams                   // Issues say why
-	Failed                          // an internal error; nothing of it is shown
-	Result                          // a tool's result, which may be a tool error
+	NoAnswer      AnswerKind = iota // cancelled: no answer is written
+	Malformed                       // the line was not a request
+	InvalidParams                   // Issues has the violations
+	Failed                          // an internal error; the answer gives no details
+	Result                          // the result of a tool, which may be a tool error
 )
 
-// Answer is what a transport writes for a call.
+// Answer is the answer that a transport writes for a call.
 type Answer struct {
 	Kind   AnswerKind
 	Issues []Issue
-	Advice string // of Issues in words; "" when there is nothing to say beyond them
+	Advice string // Issues in words; "" when the words would add nothing
 
 	Text       string // content[0].text
-	Notice     string // what the text alone does not say: cut, exit code, nothing found
+	Notice     string // facts missing from the text: that it was cut, an exit code
 	Structured any    // structuredContent, with the metadata in it
 	IsError    bool
 	Pruning    PruningMetadata
-	PruneID    string // names the stored original; "" when nothing was cut
-	Repeat     bool   // returned whole because it was asked for again
+	PruneID    string // id of the stored original; "" when nothing was cut
+	Repeat     bool   // returned whole because the call repeats one whose output was pruned
 
-	Opaque *tools.Opaque // what is answered instead of Text and Structured; nil: those
+	Opaque *tools.Opaque // answered instead of Text and Structured; nil: those are answered
 }
 
-// Answer is what the client is to be told, by the state the machine is in.
+// Answer returns the answer for the client, according to the machine's state.
 func (c *Call) Answer() Answer {
 	switch state := c.machine.State(); {
 	case c.dropped:
@@ -56,7 +56,7 @@ func (c *Call) Answer() Answer {
 	}
 }
 
-// joinNotes makes one note of two, either of which may be empty.
+// joinNotes joins two notes into one. Either may be empty.
 func joinNotes(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

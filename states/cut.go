@@ -8,10 +8,10 @@ import (
 	"mcp-pruner/tools"
 )
 
-// limits say how much of one result a client's own tool shows its model, less what our
-// note takes: Codex and opencode measure both together and drop what comes last. Ours
-// shows no more, pruned or not, unless a call asks for more. docs/SPEC-NOTES.md has the
-// sources.
+// limits are the sizes at which a client's own tools cut one result for the model, minus
+// the size of our notice: Codex and opencode count both together and drop the end. Our
+// tools return no more than that, pruned or not, unless a call asks for more. For the
+// sources see docs/SPEC-NOTES.md.
 var limits = map[string]map[string]tools.Limit{
 	"claude-code": {
 		"read": {Lines: 2000, Tokens: 25_000, Bytes: 200_000},
@@ -25,17 +25,17 @@ var limits = map[string]map[string]tools.Limit{
 	},
 }
 
-// codex is the name that Codex gives itself.
+// codex is the client name that Codex sends.
 const codex = "codex-mcp-client"
 
-// anyTool stands for the tools that a client's row does not name.
+// anyTool is the key for tools without an entry of their own in a client's limits.
 const anyTool = ""
 
-// unknownClient is the limit of clients that have no row.
+// unknownClient is the limit for clients without an entry.
 var unknownClient = tools.Limit{Tokens: 20_000, Bytes: 200_000}
 
-// unknownToCodex is the limit of Codex for models that it does not know, as those of
-// other providers: it shows 12,000 bytes, and our note has to be among them.
+// unknownToCodex is the limit for Codex with a model that it does not know, such as one of
+// another provider: Codex then shows 12,000 bytes, our notice included.
 var unknownToCodex = tools.Limit{Bytes: 8_000}
 
 func (r Request) limitOf(tool string) tools.Limit {
@@ -52,8 +52,8 @@ func (r Request) limitOf(tool string) tools.Limit {
 	return unknownClient
 }
 
-// fit cuts what is about to be answered to what the client's own tool would show.
-// What cannot be read again is stored first, and left whole where that fails.
+// fit cuts the answer to the size that the client's own tool would show. Output that cannot
+// be read again is stored first; if that fails, it is not cut.
 func (c *Call) fit(ctx context.Context) {
 	if state := c.machine.State(); state != fsm.RespondRaw && state != fsm.RespondPruned {
 		return
@@ -74,12 +74,12 @@ func (c *Call) fit(ctx context.Context) {
 		}
 	}
 	c.output = output
-	if c.raw != nil { // without pruning it would have been cut as well
+	if c.raw != nil { // the unpruned output would have been cut as well
 		c.raw, _ = cutTo(c.raw, limit)
 	}
 }
 
-// shown is the share of the output that its client would be shown of it as it is.
+// shown returns the fraction of the unpruned output, 0 to 1, that fits the client's limit.
 func (c *Call) shown() float64 {
 	if cutter, ok := c.output.(tools.Cutter); ok {
 		return cutter.Shown(c.request.limitOf(c.toolName))

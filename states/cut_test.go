@@ -16,7 +16,7 @@ import (
 	"mcp-pruner/tools"
 )
 
-// world is a pipeline over real tools and files, without a pruner.
+// world is a pipeline with real tools and files, without a pruner.
 type world struct {
 	*Pipeline
 	t      *testing.T
@@ -55,7 +55,7 @@ func (w *world) call(client, tool string, args map[string]any) Answer {
 	return w.Run(w.t.Context(), Request{Client: client, Params: map[string]any{"name": tool, "arguments": args}}).Answer()
 }
 
-// source is a file of numbered lines with a function every hundred.
+// source returns a file of numbered lines with a function at every hundredth line.
 func source(lines int) string {
 	var b strings.Builder
 	for n := 1; n <= lines; n++ {
@@ -68,8 +68,8 @@ func source(lines int) string {
 	return b.String()
 }
 
-// TestAFileIsCutWhereTheClientsOwnToolWould: no more lines, with an outline of the
-// rest and the line to go on at.
+// TestAFileIsCutWhereTheClientsOwnToolWould: the output has as many lines as the client
+// would show, an outline of the rest, and the line at which to continue.
 func TestAFileIsCutWhereTheClientsOwnToolWould(t *testing.T) {
 	w := newWorld(t)
 	text := source(5000)
@@ -96,7 +96,7 @@ func TestAFileIsCutWhereTheClientsOwnToolWould(t *testing.T) {
 	assert.NotContains(t, short.Notice, "cut")
 }
 
-// TestTokensBoundWhatUnknownClientsGet, whatever the text is made of.
+// TestTokensBoundWhatUnknownClientsGet: the limit holds for any kind of text.
 func TestTokensBoundWhatUnknownClientsGet(t *testing.T) {
 	w := newWorld(t)
 	for name, text := range map[string]string{
@@ -119,8 +119,8 @@ func TestTokensBoundWhatUnknownClientsGet(t *testing.T) {
 	assert.Contains(t, a.Notice, "cut within a line")
 }
 
-// TestTheMiddleOfACommandsOutputIsStored: beginning and end are shown, and the rest
-// is read by its id.
+// TestTheMiddleOfACommandsOutputIsStored: the beginning and the end are shown, and the rest
+// can be read by its id.
 func TestTheMiddleOfACommandsOutputIsStored(t *testing.T) {
 	w := newWorld(t)
 	a := w.call("claude-code", "bash", map[string]any{"command": "seq 1 100000; echo oops >&2; exit 3"})
@@ -143,7 +143,7 @@ func TestTheMiddleOfACommandsOutputIsStored(t *testing.T) {
 	assert.Contains(t, gone.Text, "not kept any more")
 }
 
-// TestWhatCannotBeStoredIsLeftWhole: cut, a command's output would be lost.
+// TestWhatCannotBeStoredIsLeftWhole: a command's output would be lost if it were cut.
 func TestWhatCannotBeStoredIsLeftWhole(t *testing.T) {
 	w := newWorld(t)
 	w.Keep = nil
@@ -151,7 +151,8 @@ func TestWhatCannotBeStoredIsLeftWhole(t *testing.T) {
 	assert.Len(t, strings.Split(a.Text, "\n"), 100001)
 }
 
-// TestMatchesOfOtherFilesAreNamed: a search tells how many it found and where.
+// TestMatchesOfOtherFilesAreNamed: a search reports how many matches it found, and in which
+// files.
 func TestMatchesOfOtherFilesAreNamed(t *testing.T) {
 	w := newWorld(t)
 	for n := range 30 {
@@ -165,7 +166,7 @@ func TestMatchesOfOtherFilesAreNamed(t *testing.T) {
 	assert.Contains(t, few.Notice, "8 more files")
 }
 
-// TestAPrunedTextIsCutToo, and says where it is whole.
+// TestAPrunedTextIsCutToo: and the notice says where the whole text is stored.
 func TestAPrunedTextIsCutToo(t *testing.T) {
 	w := newWorld(t)
 	w.Pruner = answering(strings.Repeat("kept\n", 30_000), nil)
@@ -175,8 +176,8 @@ func TestAPrunedTextIsCutToo(t *testing.T) {
 	assert.Contains(t, a.Notice, "read file_path="+a.PruneID+" shows all of it")
 }
 
-// TestLimitOfCodexModels: Codex shows 12,000 bytes of a result for a model that it does
-// not know, note included, and drops the note when there are more.
+// TestLimitOfCodexModels: for a model that Codex does not know, it shows 12,000 bytes of a
+// result, notice included, and drops the notice of a larger one.
 func TestLimitOfCodexModels(t *testing.T) {
 	w := newWorld(t)
 	w.write("long.go", source(5000))

@@ -13,45 +13,45 @@ import (
 	"mcp-pruner/tools/tokens"
 )
 
-// Delivery is what observers learn of one call: what it asked for and what it was
-// answered. It does not change any more when Ended is called, and may be kept; its
-// texts keep their memory, and so does Machine.
+// Delivery holds the facts about one call and its answer, for observers. It no longer
+// changes once Ended is called, and may be kept. A kept delivery keeps its texts and
+// Machine in memory.
 type Delivery struct {
 	Machine *fsm.Machine // the request's id, start, steps and metadata
-	Session string       // "" when the call stands alone
+	Session string       // "" when the call has no session
 	Client  string
-	Parent  string // the caller's span, as W3C traceparent has it; "" when it named none
-	Tool    string // as the client spelled it; "" when there was no name
+	Parent  string // caller's span, in W3C traceparent form; "" when it gave none
+	Tool    string // as spelled by the client; "" when it gave no name
 
-	Call     tools.Call    // nil when its arguments were refused
-	Question string        // why the agent asked; "" when it did not say
-	Subject  tools.Subject // what the call is about; zero when the tool does not say
-	Key      string        // names the subject within the session and to nobody else; "" without subject
-	Source   tools.Source  // what the output is; zero when the tool failed
+	Call     tools.Call    // nil when the arguments were invalid
+	Question string        // focus question; "" when there was none
+	Subject  tools.Subject // subject of the call; zero when the tool names none
+	Key      string        // pseudonym of the subject within the session; "" without subject
+	Source   tools.Source  // origin of the output; zero when the tool failed
 	Pruning  PruningMetadata
-	PruneID  string // of the stored original; "" when nothing was cut
+	PruneID  string // id of the stored original; "" when nothing was cut
 
-	Saving *tools.Saving // what the tool pruned itself; nil: it prunes nothing
+	Saving *tools.Saving // saving by the tool's own pruning; nil: it has none
 
 	Text    string // the text answered
-	Notice  string // the note in brackets after it; "" when there is none
+	Notice  string // notice in brackets after the text; "" when there is none
 	IsError bool
-	Opaque  bool // another server's answer went out; Text is its text view
-	Wire    int  // bytes of the message that carries the answer; 0: nobody is answered
+	Opaque  bool // the answer of another server was sent; Text is its text
+	Wire    int  // bytes of the message that carries the answer; 0: there is no answer
 
-	// Err says why the answer did not go out whole; nil once it did. Before Ended it
-	// means nothing.
+	// Err says why the answer was not delivered whole; nil if it was. It is only valid in
+	// Ended.
 	Err error
 
-	raw  tools.Output // before pruning
-	note trace.Note   // of the trace
+	raw  tools.Output // output before pruning
+	note trace.Note   // note of the answer in the trace
 }
 
-// Whole says whether the text is all of the subject: neither pruned nor asked for in
-// part.
+// Whole reports whether the text is all of the subject: it was not pruned, and the call did
+// not ask for a part only.
 func (d *Delivery) Whole() bool { return d.PruneID == "" && !d.Pruning.Applied && !d.Subject.Part }
 
-// Raw returns what would have been answered without pruning.
+// Raw returns the text and notice that would have been answered without pruning.
 func (d *Delivery) Raw() (text, notice string) {
 	if d.raw == nil {
 		return d.Text, d.Notice
@@ -59,11 +59,11 @@ func (d *Delivery) Raw() (text, notice string) {
 	return d.raw.Text(), noticeOf(d.raw)
 }
 
-// Tokens estimates what a model reads: the text with its notice as it would have been
-// without pruning, as it was sent, and the question.
+// Tokens estimates the tokens that a model reads: text and notice without pruning, text and
+// notice as sent, and the question.
 func (d *Delivery) Tokens() (raw, sent, question int) {
 	count := tokens.Estimate
-	if d.raw != nil { // a difference of two estimates wants better ones
+	if d.raw != nil { // the difference of two estimates needs more accurate ones
 		count = tokens.EstimateWell
 	}
 	sent = shownTokens(count, d.Text, d.Notice)
@@ -82,10 +82,10 @@ func shownTokens(count func(string) int, text, notice string) int {
 	return count(text) + tokens.Estimate(notice) + brackets
 }
 
-// brackets stand around a notice.
+// brackets is the size of the brackets around a notice.
 const brackets = len("[]")
 
-// shownBytes is the size of a text and of its notice.
+// shownBytes returns the size of a text together with its notice.
 func shownBytes(text, notice string) int {
 	if notice == "" {
 		return len(text)
@@ -93,17 +93,17 @@ func shownBytes(text, notice string) int {
 	return len(text) + len(notice) + brackets
 }
 
-// Observer learns what was delivered. A panic in an observer costs no answer.
+// Observer is notified of deliveries. A panic in an observer does not affect the answer.
 type Observer interface {
-	// Answering is called before the first byte of the answer is written, and delays
-	// it. It is not called for a call that is not answered.
+	// Answering is called before the first byte of the answer is written, and delays the
+	// answer. It is not called for a call without an answer.
 	Answering(*Delivery)
-	// Ended is called once for every call, when its answer is written, could not be
-	// written, or is not wanted any more.
+	// Ended is called once for every call: when its answer was written, could not be
+	// written, or is no longer wanted.
 	Ended(*Delivery)
 }
 
-// unwritten are the calls whose answers are on their way.
+// unwritten holds the calls whose answers are being written.
 type unwritten struct {
 	mu    sync.Mutex
 	calls map[*Call]struct{}
@@ -134,22 +134,22 @@ func (u *unwritten) all() []*Call {
 	return list
 }
 
-// errEnded: the process ends and the client has not read all of its answer.
+// errEnded: the process ended before the client had read all of its answer.
 var errEnded = errors.New("the process ended before the answer was written")
 
-// Abandon ends the calls whose answers have not been written completely. It is called
-// when the process is about to end, and nothing is written after it.
+// Abandon ends the calls whose answers were not written completely. Call it just before the
+// process exits, when nothing more will be written.
 func (p *Pipeline) Abandon(ctx context.Context) {
 	for _, c := range p.unwritten.all() {
 		c.WriteFailed(ctx, errEnded)
 	}
 	for _, closing := range p.Closers {
-		_ = closing() // observers tell of their own failures
+		_ = closing() // observers report their own errors
 	}
 }
 
-// Answering tells the call that its answer of so many bytes is about to be written; 0
-// means that there is none, and ends the call.
+// Answering reports to the call that its answer of wire bytes is about to be written. With
+// 0 there is no answer, and the call ends.
 func (c *Call) Answering(wire int) {
 	if wire == 0 {
 		c.end(nil, func() {})
@@ -165,7 +165,8 @@ func (c *Call) Answering(wire int) {
 	}
 }
 
-// end takes the call's last step and tells the observers. Only the first end counts.
+// end takes the call's last step and notifies the observers. Only the first call has an
+// effect.
 func (c *Call) end(err error, last func()) {
 	c.ending.Lock()
 	defer c.ending.Unlock()
@@ -187,7 +188,8 @@ func (c *Call) end(err error, last func()) {
 	}
 }
 
-// tell calls an observer. No bug in one may cost a client its answer.
+// tell calls an observer and recovers a panic, so that a bug in one never costs a client
+// its answer.
 func tell(observe func(*Delivery), d *Delivery) {
 	defer func() { _ = recover() }()
 	observe(d)
@@ -221,10 +223,11 @@ func (c *Call) newDelivery(wire int) *Delivery {
 	return d
 }
 
-// What comes from clients can be of any size; observers see this much of a name.
+// maxNameBytes is the length to which observers see a name, because clients choose names of
+// any size.
 const maxNameBytes = 128
 
-// cut shortens a text that came from a client, at the end of a rune.
+// cut shortens a client's text to at most limit bytes, at the end of a rune.
 func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text

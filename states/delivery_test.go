@@ -14,7 +14,7 @@ import (
 	"mcp-pruner/tools"
 )
 
-// watcher notes what it is told.
+// watcher records the calls it receives.
 type watcher struct {
 	mu        sync.Mutex
 	answering []*Delivery
@@ -78,7 +78,7 @@ func TestACallEndsOnce(t *testing.T) {
 	assert.Equal(t, fsm.InternalError, c.Machine().State())
 }
 
-// An answer that the client has not read when the process ends has not been given.
+// An answer that the client has not read when the process ends does not count as delivered.
 func TestAbandonEndsWhatIsNotWritten(t *testing.T) {
 	p, w := watched("")
 	for range 3 {
@@ -98,7 +98,7 @@ func TestAbandonEndsWhatIsNotWritten(t *testing.T) {
 	}
 }
 
-// A call that nobody waits for ends without an answer.
+// A call for which no client waits ends without an answer.
 func TestACancelledCallIsNotAnswered(t *testing.T) {
 	p, w := watched("")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -111,7 +111,7 @@ func TestACancelledCallIsNotAnswered(t *testing.T) {
 	assert.Empty(t, w.ended[0].Text)
 }
 
-// passed is an output that another server answered.
+// passed is an output that was answered by another server.
 type passed struct{ echoed }
 
 func (passed) Opaque() *tools.Opaque {

@@ -10,12 +10,12 @@ import (
 	"mcp-pruner/tools"
 )
 
-// handler does one state's work and returns the trigger that leaves the state.
-// An error is a bug, or the request's context having ended.
+// handler does the work of one state and returns the trigger that leaves the state. An
+// error means a bug, or that the request's context has ended.
 type handler func(context.Context, *Call) (fsm.Trigger, fsm.Facts, error)
 
-// handlers are in the order a request meets them. The states that are missing
-// are the terminal ones, and req:respond_*, which wait for the transport.
+// handlers are in the order in which a request reaches their states. Terminal states have
+// no handler, nor have the states req:respond_*, which wait for the transport.
 var handlers = map[fsm.State]handler{
 	fsm.Received:            receive,
 	fsm.Validating:          validate,
@@ -88,8 +88,8 @@ func capture(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	return fsm.OutputCaptured, fsm.Facts{"raw_bytes": len(c.output.Code())}, nil
 }
 
-// conditions say when a row out of req:prune_check holds. The table decides
-// which rows there are and in which order they are tried.
+// conditions say whether a row out of req:prune_check applies. The table decides which rows
+// there are, and in which order they are tried.
 var conditions = map[fsm.Trigger]func(*Call) bool{
 	fsm.NoQuestion:  func(c *Call) bool { return c.call.FocusQuestion() == "" },
 	fsm.RepeatRead:  (*Call).repeatsPruned,
@@ -121,8 +121,8 @@ func checkPrune(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	return "", nil, errors.New("no row out of req:prune_check holds")
 }
 
-// storeFirst stores the original of what is about to be pruned: what cannot be had
-// again is not pruned, and no pruner is asked.
+// storeFirst stores the original before pruning. If that fails, the pruner is not called,
+// because the output could not be recovered.
 func (c *Call) storeFirst(ctx context.Context) fsm.Trigger {
 	id, err := c.keep(ctx, c.output.Code())
 	if err != nil {
@@ -154,15 +154,15 @@ func callPruner(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	return pruneFailures[failed.Code], facts, nil
 }
 
-// pruneFailures turns a pruner's failure into the trigger of its row.
+// pruneFailures maps a pruner's error code to the trigger of its row.
 var pruneFailures = map[pruneclient.ErrorCode]fsm.Trigger{
 	pruneclient.Timeout:         fsm.PrunerTimedOut,
 	pruneclient.HTTPError:       fsm.PrunerHTTPFailed,
 	pruneclient.InvalidResponse: fsm.PrunerInvalid,
 }
 
-// prune asks the pruner and puts its answer in the place of the code. bytes is the
-// size of what the pruner returned.
+// prune calls the pruner and puts its answer into the output. bytes is the size of the
+// pruner's answer.
 func (c *Call) prune(ctx context.Context) (output tools.Output, bytes int, err error) {
 	code, source, id := c.output.Code(), c.output.Source(), c.original
 	result, err := c.pipeline.Pruner.Prune(ctx, pruneclient.Request{
@@ -204,13 +204,14 @@ func (c *Call) tooLarge() bool {
 	return c.pipeline.MaxPruneBytes > 0 && c.outputBytes() > c.pipeline.MaxPruneBytes
 }
 
-// repeatsPruned says whether the call asks again for what was pruned; one that failed
-// is answered with its error.
+// repeatsPruned reports whether the call asks again for output that was pruned. It is false
+// for a failed call, which is answered with its error.
 func (c *Call) repeatsPruned() bool {
 	return c.pipeline.RepeatRaw && c.failure == nil && c.request.Session.again(c.asked())
 }
 
-// asked is what the call asks for; its subject is zero when the tool does not say.
+// asked returns the tool and the subject of the call; the subject is zero if the tool names
+// none.
 func (c *Call) asked() asked {
 	about, _ := c.call.(tools.Subjecter)
 	if about == nil {
@@ -219,7 +220,7 @@ func (c *Call) asked() asked {
 	return asked{c.toolName, about.Subject()}
 }
 
-// outputBytes is the size of what the tool put out, whether it succeeded or failed.
+// outputBytes returns the size of the tool's output, whether the tool succeeded or failed.
 func (c *Call) outputBytes() int {
 	if c.failure != nil {
 		return c.failure.OutputBytes()
@@ -227,9 +228,9 @@ func (c *Call) outputBytes() int {
 	return len(c.output.Code())
 }
 
-// unprunedReason is pruning.reason of a tool error: that of the first row out of
-// req:prune_check that would hold, as for a result. There is none when nothing but the
-// error itself stood in the way.
+// unprunedReason returns pruning.reason for a tool error: the reason of the first row out
+// of req:prune_check whose condition holds, as for a result. It is "" if only the error
+// itself prevented pruning.
 func (c *Call) unprunedReason() string {
 	d := c.machine.Definition()
 	for _, trigger := range d.Leaving(fsm.PruneCheck) {

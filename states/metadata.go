@@ -1,23 +1,23 @@
 package states
 
-// Reasons why the output of a failed tool was not pruned; those of results are in
-// the tables.
+// Reasons why the output of a failed tool was not pruned. The tables have those for
+// results.
 const (
 	NoFocusQuestion        = "no_focus_question"
 	DisabledOrUnconfigured = "disabled_or_unconfigured"
 	OutputEmpty            = "output_empty"
 )
 
-// PruningMetadata says what happened to a request's output. The request machine
-// fills it, field by field, as the rows it takes say.
+// PruningMetadata reports what pruning did to a request's output. The request machine sets
+// the fields as its rows say.
 type PruningMetadata struct {
-	Attempted        bool        `json:"attempted"` // a pruner was called
-	Applied          bool        `json:"applied"`   // its answer is what is returned
-	Fallback         bool        `json:"fallback"`  // it was called and the raw output is returned
+	Attempted        bool        `json:"attempted"` // the pruner was called
+	Applied          bool        `json:"applied"`   // the pruner's answer was returned
+	Fallback         bool        `json:"fallback"`  // the pruner was called, but the raw output was returned
 	Reason           string      `json:"reason,omitempty"`
 	RawBytes         int         `json:"raw_bytes"`
 	PrunedBytes      *int        `json:"pruned_bytes,omitempty"`       // only when applied
-	PrunerDurationMS *int64      `json:"pruner_duration_ms,omitempty"` // whenever a pruner was called
+	PrunerDurationMS *int64      `json:"pruner_duration_ms,omitempty"` // whenever the pruner was called
 	Error            *PruneError `json:"error,omitempty"`              // only with reason pruner_error
 }
 
@@ -27,8 +27,8 @@ type PruneError struct {
 	Message string `json:"message"`
 }
 
-// set writes one field by the name the tables use. Names and types come from
-// the tables and handlers of this program; a wrong one is a bug and panics.
+// set sets one field by its name in the tables. Names and types come from the tables and
+// handlers of this program, so an unknown name or wrong type is a bug and panics.
 func (p *PruningMetadata) set(field string, value any) {
 	switch field {
 	case "attempted":

@@ -7,19 +7,19 @@ import (
 	"mcp-pruner/tools"
 )
 
-// Issue is one violation in a request's params, as it goes over the wire. Path is
-// dot-joined from the params object, Code is one of zod v3's issue codes and
-// Message equals Code.
+// Issue is one violation in a request's params, in the form sent to the client. Path is
+// dot-joined from the params object, Code is one of zod v3's issue codes, and Message
+// equals Code.
 type Issue struct {
 	Path    string `json:"path"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// NewIssue makes an issue whose message is its code, as the contract wants it.
+// NewIssue returns an issue whose message is its code, as the contract requires.
 func NewIssue(path, code string) Issue { return Issue{path, code, code} }
 
-// SortIssues puts issues in the contract's order and drops repetitions.
+// SortIssues returns the issues in the contract's order, without duplicates.
 func SortIssues(issues []Issue) []Issue {
 	slices.SortFunc(issues, func(a, b Issue) int {
 		if c := strings.Compare(a.Path, b.Path); c != 0 {
@@ -30,8 +30,8 @@ func SortIssues(issues []Issue) []Issue {
 	return slices.Compact(issues)
 }
 
-// checkParams checks the params of a tools/call, its tool's arguments included. advice
-// says in words what is wrong with them.
+// checkParams checks the params of a tools/call, including the arguments of its tool.
+// advice describes the violations in words.
 func checkParams(offered []tools.Tool, params any) (call tools.Call, issues []Issue, advice string) {
 	object, ok := params.(map[string]any)
 	if !ok {
@@ -67,8 +67,8 @@ func names(offered []tools.Tool) string {
 	return strings.Join(list, ", ")
 }
 
-// argumentPath is a path from the params object; "" is the arguments themselves.
-// A name may be empty or end in a dot.
+// argumentPath returns the path of an argument from the params object; "" is the arguments
+// object itself. A name may be empty or end in a dot.
 func argumentPath(path string) string {
 	if path == "" {
 		return "arguments"
@@ -88,16 +88,16 @@ func findTool(offered []tools.Tool, name any) (*tools.Tool, string) {
 	return &offered[i], ""
 }
 
-// maxLogged bounds how many issues the log lists.
+// maxLogged bounds the number of issues in one log event.
 const maxLogged = 100
 
-// FieldError is an issue as the HTTP design spells it.
+// FieldError is an issue in the form of the HTTP design.
 type FieldError struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
 }
 
-// FieldErrors spells issues as the HTTP design does.
+// FieldErrors converts issues to the form of the HTTP design.
 func FieldErrors(issues []Issue) []FieldError {
 	list := make([]FieldError, len(issues))
 	for i, issue := range issues {
@@ -106,8 +106,8 @@ func FieldErrors(issues []Issue) []FieldError {
 	return list
 }
 
-// forLog is the issues as the log has them. A path holds names that a client chose,
-// and lines of the log may wait for long.
+// forLog returns the issues for the log. Their paths are shortened: they contain names
+// chosen by a client, and log lines may be kept in memory for a long time.
 func forLog(issues []Issue) []Issue {
 	logged := slices.Clone(issues[:min(len(issues), maxLogged)])
 	for i := range logged {
@@ -116,7 +116,7 @@ func forLog(issues []Issue) []Issue {
 	return logged
 }
 
-// describe says in one line what is wrong, for the log.
+// describe returns the violations as one line for the log.
 func describe(issues []Issue) string {
 	parts := make([]string, len(issues))
 	for i, issue := range issues {

@@ -1,7 +1,7 @@
-// Package states is what happens in each state of a request. A handler does one
-// state's work and returns the trigger that leaves it, with what it found out; the
-// table in package fsm decides where that leads, and the machine's callbacks emit
-// the events and fill the metadata.
+// Package states does the work of each state of a request. A handler does one state's work
+// and returns the trigger that leaves the state, with the facts it found. The table in
+// package fsm decides which state follows, and the machine's callbacks emit the events and
+// set the metadata.
 package states
 
 import (
@@ -19,78 +19,78 @@ import (
 	"mcp-pruner/tools"
 )
 
-// Pipeline is what every request of a server shares.
+// Pipeline holds everything that the requests of a server share.
 type Pipeline struct {
 	Machine *fsm.Definition
 	Tools   []tools.Tool
 	Pruner  pruneclient.Pruner // nil: pruning is off
 
-	// Keep stores an original before it is pruned and returns the id under which
-	// it can be had again. Nil keeps nothing. Where it fails nothing is pruned.
+	// Keep stores an original before it is pruned and returns the id under which it can be
+	// read again. If it fails, the output is not pruned. Nil stores nothing.
 	Keep func(ctx context.Context, text string) (id string, err error)
 
-	MaxPruneBytes int  // larger output is not sent to a pruner, where the table has a row for it; 0: no limit
-	FieldErrors   bool // the event of refused arguments spells them as the HTTP design does, too
-	RepeatRaw     bool // a call that asks again for what was pruned gets it whole
+	MaxPruneBytes int  // larger output is not sent to a pruner, if the table has a row for that; 0: no limit
+	FieldErrors   bool // the event of invalid arguments also has them in the form of the HTTP design
+	RepeatRaw     bool // a call that asks again for pruned output gets it whole
 
-	Emit  func(event.Event) // takes every event; nil: none
+	Emit  func(event.Event) // called with every event; nil: events are dropped
 	Now   func() time.Time  // nil: time.Now
 	NewID func() string     // request ids; nil: random
 
-	Observers []Observer     // learn of every call; none cost nothing
+	Observers []Observer     // notified of every call
 	Closers   []func() error // called when the server ends, after the last call
 
 	unwritten unwritten
-	alone     Session // what records know of the calls that have no session
+	alone     Session // session in records for calls that have no session
 }
 
-// Request is what a transport hands over: one tools/call, or one line that is
-// no request at all.
+// Request is the input from a transport: one tools/call, or one line that is not a request
+// at all.
 type Request struct {
 	Malformed string       // why the line could not be read as a request
 	Params    any          // decoded params, numbers as json.Number or float64
-	Tools     []tools.Tool // what its client is offered; nil: the pipeline's
-	Session   *Session     // nil: the call stands alone
-	Client    string       // the client's name, as far as it is known
-	Model     string       // the model it calls for, where it says so
-	Parent    string       // the caller's span, as W3C traceparent has it; "" when it named none
+	Tools     []tools.Tool // tools offered to its client; nil: those of the pipeline
+	Session   *Session     // nil: the call belongs to no session
+	Client    string       // client's name; "" when it is not known
+	Model     string       // model that makes the call; "" when it is not known
+	Parent    string       // caller's span, in W3C traceparent form; "" when it gave none
 }
 
-// Call is one request on its way through its machine.
+// Call is one request with its machine.
 type Call struct {
 	pipeline *Pipeline
 	machine  *fsm.Machine
 	request  Request
 
-	toolName  string // "" until params.name proved to be a string
+	toolName  string // "" until params.name is known to be a string
 	arguments map[string]any
-	before    []pruneclient.Event // what the session did before, most recent first
+	before    []pruneclient.Event // earlier calls of the session, most recent first
 
 	call    tools.Call
 	issues  []Issue
-	advice  string       // of the issues in words
+	advice  string       // the issues in words
 	output  tools.Output // raw, then pruned
 	failure *tools.Error
 	pruning PruningMetadata
 	pruneID string
 	repeat  bool
-	stuck   bool // the table has no way out; only a mutated table can do this
-	dropped bool // nobody waits for the answer
+	stuck   bool // no row leads out of the state; only a mutated table can cause this
+	dropped bool // no client waits for the answer
 
 	// For the observers.
 	sent     string       // the text answered
-	notice   string       // what was said beside it
-	original string       // names what was stored before pruning
-	unpruned string       // why the pruner left the text whole; "" where it did not
-	raw      tools.Output // as it was before pruning; nil: it still is
+	notice   string       // notice sent beside it
+	original string       // id of the original stored before pruning
+	unpruned string       // why the pruner left the text whole; "" when it did not
+	raw      tools.Output // output before pruning; nil: output was not pruned
 	delivery *Delivery
 	ending   sync.Mutex
 	ended    bool
 }
 
-// Run takes a request through its machine until it reached a terminal state or
-// waits in req:respond_* for the transport to write the answer. It never fails
-// and never panics: whatever happens is in the call.
+// Run takes a request through its machine until it reaches a terminal state, or waits in
+// req:respond_* for the transport to write the answer. It never fails and never panics:
+// errors are recorded in the call.
 func (p *Pipeline) Run(ctx context.Context, req Request) *Call {
 	c := p.newCall(req)
 	for !c.settled() {
@@ -101,7 +101,7 @@ func (p *Pipeline) Run(ctx context.Context, req Request) *Call {
 	return c
 }
 
-// offered are the tools that the call can be of.
+// offered returns the tools that the call may name.
 func (c *Call) offered() []tools.Tool {
 	if c.request.Tools != nil {
 		return c.request.Tools
@@ -119,13 +119,13 @@ func (p *Pipeline) newCall(req Request) *Call {
 	return c
 }
 
-// settled says whether the call has come as far as it can by itself.
+// settled reports whether the call can go no further without the transport.
 func (c *Call) settled() bool {
 	return c.stuck || c.machine.Done() || handlers[c.machine.State()] == nil
 }
 
-// step runs the handler of the current state. A cancelled request and a panic
-// both leave by the abort row.
+// step runs the handler of the current state. A cancelled request and a panic both leave
+// the state by the abort row.
 func (c *Call) step(ctx context.Context) (trigger fsm.Trigger, facts fsm.Facts) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -152,7 +152,7 @@ func panicFacts(r any) fsm.Facts {
 	return fsm.Facts{"reason": "panic", "message": fmt.Sprint(r), "stack": string(debug.Stack())}
 }
 
-// fire takes the row; a table without it sends the request to internal error.
+// fire takes the row. If the table has no such row, the request ends in internal error.
 func (c *Call) fire(ctx context.Context, trigger fsm.Trigger, facts fsm.Facts) {
 	if facts == nil {
 		facts = make(fsm.Facts, 1)
@@ -171,8 +171,8 @@ func (c *Call) fire(ctx context.Context, trigger fsm.Trigger, facts fsm.Facts) {
 	}
 }
 
-// Cancel ends a call that waits for its answer to be written: nobody wants it
-// any more. On a finished call it does nothing.
+// Cancel ends a call that waits for its answer to be written, because the client no longer
+// wants the answer. It does nothing to a finished call.
 func (c *Call) Cancel(ctx context.Context) {
 	c.end(nil, func() {
 		if !c.machine.Done() {
@@ -181,8 +181,8 @@ func (c *Call) Cancel(ctx context.Context) {
 	})
 }
 
-// Written tells the call that its answer went out whole. Now there is time to
-// prepare for the next one.
+// Written reports to the call that its whole answer was sent. There is then time to prepare
+// a machine for the next call.
 func (c *Call) Written(ctx context.Context) {
 	c.end(nil, func() {
 		if c.machine.Done() || c.stuck {
@@ -197,7 +197,7 @@ func (c *Call) Written(ctx context.Context) {
 	c.pipeline.Machine.Prepare()
 }
 
-// WriteFailed tells the call that its answer could not be made or written.
+// WriteFailed reports to the call that its answer could not be encoded or written.
 func (c *Call) WriteFailed(ctx context.Context, err error) {
 	c.end(err, func() {
 		if !c.machine.Done() && !c.stuck {
@@ -206,13 +206,13 @@ func (c *Call) WriteFailed(ctx context.Context, err error) {
 	})
 }
 
-// Machine is the call's machine: its id, its state and the steps it took.
+// Machine returns the call's machine, with its id, its state and the steps it took.
 func (c *Call) Machine() *fsm.Machine { return c.machine }
 
-// Pruning is the call's metadata as far as the machine has filled it.
+// Pruning returns the call's metadata as far as the machine has set it.
 func (c *Call) Pruning() PruningMetadata { return c.pruning }
 
-// elapsed measures in milliseconds by the pipeline's clock.
+// elapsed returns the milliseconds since a time, by the pipeline's clock.
 func (c *Call) elapsed(since time.Time) int64 { return c.now().Sub(since).Milliseconds() }
 
 func (c *Call) now() time.Time {
@@ -224,6 +224,6 @@ func (c *Call) now() time.Time {
 
 func randomID() string {
 	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails, by its documentation
+	_, _ = rand.Read(b[:]) // documented never to fail
 	return "req_" + hex.EncodeToString(b[:])
 }

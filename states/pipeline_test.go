@@ -18,7 +18,7 @@ import (
 	"mcp-pruner/tools"
 )
 
-// echo is a tool that returns what it is told to.
+// echo is a tool that returns the text of its argument.
 func echo() tools.Tool {
 	return tools.Tool{Name: "echo", Check: func(args map[string]any) (tools.Call, []tools.Issue) {
 		if args["bad"] == true {
@@ -57,7 +57,7 @@ func (e echoed) Run(ctx context.Context) (tools.Output, error) {
 
 func (e echoed) Subject() tools.Subject { return tools.Subject{Command: e.text} }
 func (e echoed) Code() string {
-	if e.text == "" && e.fallback != "" { // as bash does with its two streams
+	if e.text == "" && e.fallback != "" { // as bash does with stdout and stderr
 		return e.fallback
 	}
 	return e.text
@@ -74,7 +74,7 @@ func (e echoed) Prune(s string) (tools.Output, error) {
 	return e, nil
 }
 
-// scripted is a pruner that answers with a func.
+// scripted is a pruner implemented by a func.
 type scripted func(context.Context, pruneclient.Request) (pruneclient.Result, error)
 
 func (s scripted) Prune(ctx context.Context, r pruneclient.Request) (pruneclient.Result, error) {
@@ -96,7 +96,7 @@ func echoRequest(args map[string]any) Request {
 	return Request{Params: map[string]any{"name": "echo", "arguments": args}, Session: &Session{}}
 }
 
-// way is the specs of the rows a call took.
+// way returns the Spec of each row that a call took.
 func way(c *Call) []string {
 	var specs []string
 	for _, s := range c.Machine().Steps() {
@@ -105,7 +105,7 @@ func way(c *Call) []string {
 	return specs
 }
 
-// scenarios take every row of the table between them.
+// scenarios together take every row of the table.
 func scenarios() map[string]func(*Pipeline) *Call {
 	run := func(pruner pruneclient.Pruner, args map[string]any, end func(*Call)) func(*Pipeline) *Call {
 		return func(p *Pipeline) *Call {
@@ -159,9 +159,8 @@ func cancelledAtStart(p *Pipeline) *Call {
 	return p.Run(ctx, echoRequest(nil))
 }
 
-// TestTheTableDecides takes each row out of the table in turn. Then either the
-// table is refused, or the requests that took the row really go another way, and
-// none is ever stuck in the loop.
+// TestTheTableDecides removes each row of the table in turn. Then either the table is
+// refused, or the requests that took the row take another path, and none loops for ever.
 func TestTheTableDecides(t *testing.T) {
 	ways := make(map[string][]string)
 	for name, play := range scenarios() {
@@ -188,7 +187,7 @@ func TestTheTableDecides(t *testing.T) {
 	}
 }
 
-// Without the row for a missing question the next rows in the table decide.
+// Without the row for a missing question, the next rows of the table decide.
 func TestTheOrderOfTheRowsIsTheOrderOfTheConditions(t *testing.T) {
 	p := newPipeline(nil)
 	p.Machine = fsm.MustCompile(fsm.RequestTable().Without("T15"))
@@ -218,7 +217,7 @@ func TestCancellationReachesTheTool(t *testing.T) {
 	assert.Equal(t, NoAnswer, c.Answer().Kind)
 }
 
-// A broken log must not change what happens to a request.
+// A panic in the log must not change the path of a request.
 func TestABrokenLogChangesNothing(t *testing.T) {
 	for name, play := range scenarios() {
 		quiet, broken := newPipeline(nil), newPipeline(nil)
@@ -258,7 +257,7 @@ func TestNothingIsPrunedThatCannotBeKept(t *testing.T) {
 	assert.Equal(t, PruningMetadata{Reason: DisabledOrUnconfigured, RawBytes: 4}, answer.Pruning, "no pruner was asked")
 }
 
-// Storing an original ends with its call.
+// Storing an original is cancelled together with its call.
 func TestACancelledCallWaitsForNoStore(t *testing.T) {
 	p := newPipeline(answering("short", nil))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -279,7 +278,7 @@ func TestAPruneIDIsGivenOnlyForTextThatWasCut(t *testing.T) {
 	assert.Empty(t, answer.PruneID)
 }
 
-// What is measured is what the pruner returned, whatever a tool makes of it.
+// pruned_bytes measures the pruner's answer, whatever a tool makes of it.
 func TestPrunedBytesOfAnEmptyAnswer(t *testing.T) {
 	p := newPipeline(answering("", nil))
 	call := p.Run(t.Context(), echoRequest(map[string]any{"text": "long", "fallback": "other stream", "question": "what?"}))
@@ -298,7 +297,7 @@ func TestDurationsAreMeasured(t *testing.T) {
 	assert.Zero(t, *pruning.PrunedBytes, "an empty answer is an answer")
 }
 
-// TestNamesInPathsStayWhole: a name may be empty, or end in what joins names.
+// TestNamesInPathsStayWhole: a name may be empty, or end in the separator of names.
 func TestNamesInPathsStayWhole(t *testing.T) {
 	for path, want := range map[string]string{"": "arguments", "a": "arguments.a", "env.A.": "arguments.env.A.", "env.": "arguments.env."} {
 		p := newPipeline(nil)

@@ -11,12 +11,12 @@ import (
 	"mcp-pruner/tools"
 )
 
-// remembered bounds how many pruned calls a session keeps in mind.
+// remembered bounds the number of pruned calls that a session remembers.
 const remembered = 256
 
-// Session is what the server remembers of one client: the calls whose output
-// was pruned, so that asking again can return what was cut, and what was asked and
-// returned before, which tells a pruner what the agent is after.
+// Session is what the server remembers about one client: the calls whose output was pruned,
+// so that a repeated call can return the whole output, and recent questions and results,
+// which tell a pruner what the agent is looking for.
 type Session struct {
 	mu     sync.Mutex
 	pruned []asked
@@ -24,13 +24,13 @@ type Session struct {
 
 	introduced sync.Once
 	id         string
-	key        [16]byte // makes pseudonyms of subjects in records; never leaves the process
+	key        [16]byte // key for the pseudonyms of subjects in records; it never leaves the process
 
-	originals map[string]string // subjects of pruned calls by prune id
-	ids       []string          // their keys, the oldest first
+	originals map[string]string // subjects of pruned calls, by prune id
+	ids       []string          // prune ids, oldest first
 }
 
-// ID names the session in records. It is random and means nothing elsewhere.
+// ID returns the session's id for records. It is random and has no meaning elsewhere.
 func (s *Session) ID() string {
 	if s == nil {
 		return ""
@@ -42,19 +42,19 @@ func (s *Session) ID() string {
 func (s *Session) introduce() {
 	s.introduced.Do(func() {
 		var id [8]byte
-		_, _ = rand.Read(id[:]) // never fails, by its documentation
+		_, _ = rand.Read(id[:]) // documented never to fail
 		_, _ = rand.Read(s.key[:])
 		s.id = "ses_" + hex.EncodeToString(id[:])
 	})
 }
 
-// asked is what one call asked for.
+// asked is the tool and the subject of a call.
 type asked struct {
 	tool    string
 	subject tools.Subject
 }
 
-// again says whether the call asks for something whose output was pruned.
+// again reports whether the call asks for something whose output was pruned before.
 func (s *Session) again(call asked) bool {
 	if s == nil {
 		return false
@@ -66,8 +66,8 @@ func (s *Session) again(call asked) bool {
 	})
 }
 
-// remember returns what the session did before the call, most recent first, and adds
-// the call with its result.
+// remember returns the earlier calls of the session, most recent first, and adds the call
+// with its result.
 func (s *Session) remember(c *Call) []pruneclient.Event {
 	if s == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"mcp-pruner/tools"
 )
 
-// listening is a pruner that keeps what it is asked and prunes nothing.
+// listening is a pruner that records its requests and prunes nothing.
 type listening struct{ asked []pruneclient.Request }
 
 func (l *listening) Endpoint() string { return "listening" }
@@ -24,7 +24,7 @@ func (l *listening) Prune(_ context.Context, req pruneclient.Request) (pruneclie
 	return pruneclient.Result{Text: req.Text}, nil
 }
 
-// reader is echo under the name of a tool that reads files.
+// reader is the echo tool under the name of a tool that reads files.
 func reader() tools.Tool {
 	t := echo()
 	t.Name = "read"
@@ -41,7 +41,7 @@ func TestThePrunerIsToldOfTheSession(t *testing.T) {
 	pruner := &listening{}
 	p := &Pipeline{Machine: compiled(t), Tools: []tools.Tool{reader()}, Pruner: pruner}
 	var s Session
-	ask(t, p, &s, map[string]any{"file_path": "a.go", "text": "func retry() {}"}) // asks nothing, and counts all the same
+	ask(t, p, &s, map[string]any{"file_path": "a.go", "text": "func retry() {}"}) // no question, but remembered
 	ask(t, p, &s, map[string]any{"file_path": "b.go", "text": "var limit = 3", "question": "where is the limit"})
 	ask(t, p, &s, map[string]any{"file_path": "c.go", "text": "package c", "question": "who calls retry"})
 	require.Len(t, pruner.asked, 2)

@@ -8,26 +8,26 @@ import (
 	"mcp-pruner/tools"
 )
 
-// Trace takes records. *trace.File is one.
+// Trace stores records. *trace.File implements it.
 type Trace interface {
-	// Note notes an answer that is about to be written, in no time.
+	// Note notes an answer that is about to be written. It must not block.
 	Note(*trace.Record) trace.Note
-	// Append takes the record of a call that has ended.
+	// Append queues the record of a call that has ended.
 	Append(*trace.Record, trace.Note)
 }
 
-// Tracer is the observer that keeps a trace.
+// Tracer is the observer that writes a trace.
 type Tracer struct {
 	Trace   Trace
 	Version string // of this program
-	Detail  bool   // records also say what calls were about
+	Detail  bool   // records also have the question, path, command and pattern of the call
 }
 
-// maxDetailBytes is how much of a detail a record keeps.
+// maxDetailBytes bounds each text in a record's detail.
 const maxDetailBytes = 64 << 10
 
-// Answering implements [Observer]. The note tells what the process was about to answer,
-// should it be killed before the record is written.
+// Answering implements [Observer]. The note preserves the answer's record if the process is
+// killed before the record is written.
 func (t Tracer) Answering(d *Delivery) {
 	r := new(trace.Record)
 	t.fill(r, d)
@@ -64,8 +64,8 @@ func (t Tracer) fill(r *trace.Record, d *Delivery) {
 	}
 }
 
-// addSizes says what was sent and what was saved. A model reads the notice too; the
-// one it would have read without any pruning may be another.
+// addSizes sets the sizes of the raw and the sent answer. A model reads the notice too, and
+// without pruning the notice may have been different.
 func addSizes(r *trace.Record, d *Delivery) {
 	raw, notice := d.Raw()
 	r.Bytes = trace.Bytes{Raw: shownBytes(raw, notice), Sent: shownBytes(d.Text, d.Notice), Wire: d.Wire}
@@ -78,8 +78,8 @@ func addSizes(r *trace.Record, d *Delivery) {
 	}
 }
 
-// session is the call's; calls that stand alone share one, for their records only:
-// nobody can tell whether one of them asks for what another one's answer left out.
+// session returns the call's session. All calls without one share one for their records:
+// whether such a call asks again for pruned output cannot be known otherwise.
 func (c *Call) session() *Session {
 	if c.request.Session == nil {
 		return &c.pipeline.alone
@@ -87,8 +87,8 @@ func (c *Call) session() *Session {
 	return c.request.Session
 }
 
-// subject names what a call is about. To recover what was pruned is to be about
-// what the pruned call was about.
+// subject returns the pseudonym of the call's subject. A call that recovers pruned output
+// has the subject of the pruned call.
 func (s *Session) subject(c *Call, about tools.Subject) string {
 	s.mu.Lock()
 	subject, known := s.originals[about.PruneID]
@@ -103,7 +103,7 @@ func (s *Session) subject(c *Call, about tools.Subject) string {
 	return subject
 }
 
-// keepOriginal remembers what the original under a prune id is about.
+// keepOriginal remembers the subject of the original with a prune id.
 func (s *Session) keepOriginal(id, subject string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,8 +118,8 @@ func (s *Session) keepOriginal(id, subject string) {
 	s.originals[id] = subject
 }
 
-// pseudonym turns a subject into a name that means something within this session and to
-// nobody else: the key never leaves the process. The range does not count.
+// pseudonym returns a name for a subject that means something within this session only,
+// because the key never leaves the process. The range of the subject is ignored.
 func (s *Session) pseudonym(client, tool string, about tools.Subject) string {
 	s.introduce()
 	text := append(make([]byte, 0, 256), s.key[:]...)

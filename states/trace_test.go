@@ -15,12 +15,12 @@ import (
 	"mcp-pruner/tools/tokens"
 )
 
-// about is a call that says what it is about, and more than its text.
+// about is a call that has a subject and whose output has more than its text.
 type about struct {
 	echoed
 	subject tools.Subject
 	notice  string
-	kept    string // the notice once it is pruned
+	kept    string // notice of the pruned output
 }
 
 func (a about) Subject() tools.Subject { return a.subject }
@@ -33,7 +33,7 @@ func (a about) Prune(s string) (tools.Output, error) {
 	return a, nil
 }
 
-// recorder is a pipeline whose pruner leaves "short", and the records it made.
+// recorder is a pipeline whose pruner always returns "short", with the records it made.
 type recorder struct {
 	*Pipeline
 	t    *testing.T
@@ -78,7 +78,7 @@ func original(id string) about {
 	return about{echoed: echoed{text: "a long text"}, subject: tools.Subject{PruneID: id, Part: true}}
 }
 
-// faulty is an observer with bugs.
+// faulty is an observer whose methods panic.
 type faulty struct{}
 
 func (faulty) Answering(*Delivery) { panic("a bug") }
@@ -94,7 +94,7 @@ func TestABrokenObserverCostsNoAnswer(t *testing.T) {
 	require.Equal(t, "x", c.output.Text())
 }
 
-// Who recovers what was pruned asks again for what the pruned call was about.
+// A call that recovers pruned output has the subject of the pruned call.
 func TestARecoveryIsAboutWhatThePrunedCallWasAbout(t *testing.T) {
 	r, session := newRecorder(t), new(Session)
 	pruned := r.run(session, "x", file("a", "what?"))
@@ -117,7 +117,7 @@ func TestWhatPrunedCallsWereAboutIsBounded(t *testing.T) {
 	assert.NotContains(t, session.originals, "prn_10")
 }
 
-// Calls that stand alone are about the same thing when one client asks for it.
+// Calls without a session have the same subject if one client asks for the same thing.
 func TestCallsThatStandAloneShareTheirSubjects(t *testing.T) {
 	r := newRecorder(t)
 	one, two := r.run(nil, "x", file("a", "what?")), r.run(nil, "x", file("a", ""))
@@ -130,7 +130,7 @@ func TestCallsThatStandAloneShareTheirSubjects(t *testing.T) {
 	assert.NotEqual(t, one.Subject, newRecorder(t).run(nil, "x", file("a", "")).Subject, "another process has another key")
 }
 
-// What a model reads is counted, the block beside the text included.
+// Everything that a model reads is counted, including the notice beside the text.
 func TestSizesHoldTheNotice(t *testing.T) {
 	r := newRecorder(t)
 	call := file("a", "")
@@ -149,14 +149,14 @@ func TestSizesHoldTheNotice(t *testing.T) {
 	assert.Equal(t, trace.Bytes{Raw: 11, Sent: 5 + 18, Wire: 100, BesideSent: 18}, got.Bytes)
 }
 
-// A question about nothing costs its tokens, and they are an estimate as well.
+// A question without output costs tokens too, and they are an estimate.
 func TestAQuestionAboutNothingIsAnEstimate(t *testing.T) {
 	call := file("a", "what?")
 	call.text = ""
 	assert.Equal(t, trace.Tokens{Question: tokens.Estimate("what?"), Estimated: true}, newRecorder(t).run(nil, "x", call).Tokens)
 }
 
-// A client can ask for a path of any length; the record stays one that can be read.
+// A client can ask for a path of any length; the record is cut and stays readable.
 func TestDetailIsCut(t *testing.T) {
 	r := recorderWith(t, true)
 	long := strings.Repeat("é", maxDetailBytes)
@@ -170,7 +170,7 @@ func TestDetailIsCut(t *testing.T) {
 	assert.Empty(t, cut(strings.Repeat("\x80", 9), 8))
 }
 
-// A record says no more than 64 KiB of why a pruner failed.
+// A record keeps at most 64 KiB of a pruner's error message.
 func TestWhyAPrunerFailedIsCut(t *testing.T) {
 	long := strings.Repeat("x", maxDetailBytes+1)
 	p := newPipeline(answering("", &pruneclient.Error{Code: pruneclient.HTTPError, Message: long}))
@@ -179,8 +179,8 @@ func TestWhyAPrunerFailedIsCut(t *testing.T) {
 	assert.Equal(t, long[:maxDetailBytes], c.Pruning().Error.Message)
 }
 
-// A client may call a tool anything, at any length: what the record keeps of a name is
-// bounded, and ends with a whole character.
+// A client may send a tool name of any length. The record keeps a bounded part of it, which
+// ends with a whole character.
 func TestLongNamesAreCutInRecords(t *testing.T) {
 	r := newRecorder(t)
 	name := strings.Repeat("n", maxNameBytes-1) + "ü"
