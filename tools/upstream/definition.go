@@ -1,10 +1,10 @@
-// Package upstream re-exposes the tools of other MCP servers as fewer, smaller
-// ones. It knows tool definitions and arguments as JSON and nothing of how a
-// server is reached: the gateway in cmd connects, this package decides what a
-// client sees and which upstream call an exposed call stands for.
+// Package upstream exposes the tools of other MCP servers again, as fewer and smaller ones.
+// It knows tool definitions and arguments as JSON, but not how a server is reached: the
+// gateway in cmd connects to servers, and this package decides what a client sees and which
+// upstream call a call of an exposed tool becomes.
 //
-// Everything here is a pure function of its input, so the same upstream list
-// gives the same bytes, which prompt caches need.
+// Every function depends on its input only, so the same upstream list gives the same bytes,
+// as prompt caches require.
 package upstream
 
 import (
@@ -16,20 +16,20 @@ import (
 
 // Definition is one tool as its server lists it.
 type Definition struct {
-	Server      string          `json:"-"` // the server's name in the configuration
+	Server      string          `json:"-"` // server's name in the configuration
 	Name        string          `json:"name"`
 	Title       string          `json:"title,omitempty"`
 	Description string          `json:"description,omitempty"`
 	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
 	Annotations Annotations     `json:"annotations,omitzero"`
 
-	schema map[string]any // InputSchema without local references; nil when it is unusable
+	schema map[string]any // InputSchema with local references expanded; nil when it is unusable
 	cyclic bool           // InputSchema refers to itself
-	lazy   *lazySchema    // InputSchema compiled
+	lazy   *lazySchema    // compiles InputSchema
 }
 
-// Annotations are the hints of a tool that decide what a client may run unasked.
-// A nil hint was not given.
+// Annotations are the hints by which a client decides whether to run a tool without asking
+// the user. nil means that the server gave no hint.
 type Annotations struct {
 	ReadOnly    *bool `json:"readOnlyHint,omitempty"`
 	Destructive *bool `json:"destructiveHint,omitempty"`
@@ -37,9 +37,9 @@ type Annotations struct {
 	OpenWorld   *bool `json:"openWorldHint,omitempty"`
 }
 
-// ParseList reads the tools of one or more tools/list results of a server. An
-// entry without a name, or that is no object, is left out and named in problems;
-// the others are not affected.
+// ParseList parses the tools in one or more tools/list results of a server. An entry that
+// is not an object or has no name is skipped and reported in problems; the others are not
+// affected.
 func ParseList(server string, results ...json.RawMessage) (list []Definition, problems []string, err error) {
 	seen := map[string]bool{}
 	for _, result := range results {
@@ -66,7 +66,8 @@ func ParseList(server string, results ...json.RawMessage) (list []Definition, pr
 }
 
 func parseTool(server string, raw json.RawMessage) (d Definition, problem string) {
-	// A hint of the wrong type must not take the tool away: it is read apart.
+	// Annotations are decoded separately, so that a hint of the wrong type does not drop
+	// the tool.
 	var entry struct {
 		Name        any             `json:"name"`
 		Title       any             `json:"title"`
@@ -82,7 +83,7 @@ func parseTool(server string, raw json.RawMessage) (d Definition, problem string
 	d.Title, _ = entry.Title.(string)
 	d.Description, _ = entry.Description.(string)
 	d.InputSchema = entry.InputSchema
-	_ = json.Unmarshal(entry.Annotations, &d.Annotations) // hints only
+	_ = json.Unmarshal(entry.Annotations, &d.Annotations) // on an error there are no hints
 	if strings.TrimSpace(d.Name) == "" {
 		return d, "has no name"
 	}
@@ -91,18 +92,18 @@ func parseTool(server string, raw json.RawMessage) (d Definition, problem string
 	return d, ""
 }
 
-// properties are the parameters of the tool, those of top-level alternatives
-// included, and the names that every valid call has.
+// properties returns the parameters of the tool, including those of top-level alternatives,
+// and the names that every valid call must have.
 func (d *Definition) properties() (properties map[string]map[string]any, required []string) {
 	return propertiesOf(d.schema)
 }
 
-// compactJSON is the smallest JSON of v, without escapes for HTML.
+// compactJSON returns the shortest JSON of v, without escapes for HTML.
 func compactJSON(v any) json.RawMessage {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil { // what was decoded from JSON can be encoded
+	if err := enc.Encode(v); err != nil { // values decoded from JSON can be encoded
 		return json.RawMessage("{}")
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))

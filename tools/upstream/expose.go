@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// Mode is how a server's tools are exposed.
+// Mode says how a server's tools are exposed.
 type Mode string
 
-// The modes. Clients that search tools themselves get Trimmed: names stay, so
-// that permission rules keep working. The others get Grouped.
+// The modes. Clients that search tools themselves get Trimmed, which keeps the names so
+// that permission rules still work. All others get Grouped.
 const (
 	Trimmed Mode = "trim"
 	Grouped Mode = "group"
@@ -26,10 +26,10 @@ type Exposed struct {
 	Description string
 	InputSchema json.RawMessage
 	Annotations Annotations
-	Actions     []Action // one without a Name when the tool takes no action
-	Why         string   // why it looks as it does, for an operator
+	Actions     []Action // a single one without a Name when the tool takes no action
+	Why         string   // reason for this form, for an operator
 
-	asks bool // has the parameter FocusParam beside those of its actions
+	asks bool // has the parameter FocusParam besides those of its actions
 }
 
 // Action is one upstream call that an exposed tool can make.
@@ -37,19 +37,19 @@ type Action struct {
 	Name  string // value of the parameter action; "" when there is none
 	Def   *Definition
 	Route Route
-	// Rename maps exposed parameter names to the upstream's where they differ.
+	// Rename maps exposed parameter names to upstream names, where they differ.
 	Rename map[string]string
 }
 
-// Server is what the exposed tools of one server are made from.
+// Server is the input for the exposed tools of one server.
 type Server struct {
 	Name    string
 	Tools   []Definition
-	Mapping *Mapping // nil: grouped by noun
+	Mapping *Mapping // nil: group by noun
 }
 
-// mapping is the operator's mapping or an empty one, with the server's name as the
-// namespace where it gives none.
+// mapping returns the operator's mapping or an empty one. The namespace defaults to the
+// server's name.
 func (s Server) mapping() Mapping {
 	var m Mapping
 	if s.Mapping != nil {
@@ -59,29 +59,29 @@ func (s Server) mapping() Mapping {
 	return m
 }
 
-// Options are the same for all servers.
+// Options apply to all servers.
 type Options struct {
-	SplitRW bool    // puts tools that only read apart from the others
-	Target  float64 // fraction of the list's tokens that must go, 0 to 1
-	// Tokens counts a text; it decides how much prose fits the target.
+	SplitRW bool    // separates tools that only read from the others
+	Target  float64 // fraction of the list's tokens to remove, 0 to 1
+	// Tokens counts the tokens of a text; it decides how much prose fits the target.
 	Tokens func(text string) int
 }
 
-// level is how much prose is kept, in words.
+// level is the amount of prose to keep, in words unless stated otherwise.
 type level struct {
-	tool   int // of the description of a tool on its own
-	action int // of each action line
-	param  int // of each parameter
-	needs  int // names of required parameters on an action line; fewer: none
-	enum   int // values of an enum; one that has more is a plain string
-	inner  int // depth to which objects within parameters are described
-	list   int // characters of a grouped tool's description, which lists its actions
+	tool   int // description of a tool that is not grouped
+	action int // each action line
+	param  int // description of each parameter
+	needs  int // maximum required parameters named on an action line; the rest become "…"
+	enum   int // maximum values of an enum; a longer one becomes a plain string
+	inner  int // depth to which nested objects are described
+	list   int // characters for a grouped tool's description, which lists its actions
 }
 
 func (l level) detail() detail { return detail{l.param, l.enum, l.inner} }
 
-// levels go from the most prose to none. The first is what a model needs to
-// choose: more was never worth its price on every call.
+// levels are ordered from the most prose to none. The first is enough for a model to choose
+// a tool: more prose was never worth its cost on every call.
 var levels = map[Mode][]level{
 	Grouped: {
 		{14, 5, 0, 4, 8, 2, 60}, {12, 4, 0, 3, 6, 2, 60}, {10, 3, 0, 3, 6, 2, 60}, {8, 3, 0, 3, 5, 2, 40}, {8, 2, 0, 3, 5, 2, 0},
@@ -92,8 +92,8 @@ var levels = map[Mode][]level{
 	},
 }
 
-// Expose makes the exposed tools of one server, sorted by name. It keeps as much
-// prose as the target allows.
+// Expose returns the exposed tools of one server, sorted by name, with as much prose as the
+// target allows.
 func Expose(s Server, mode Mode, o Options) []Exposed {
 	plan := planOf(s, mode, o)
 	allowed := float64(RawTokens(s.Tools, o.Tokens)) * (1 - o.Target)
@@ -107,8 +107,8 @@ func Expose(s Server, mode Mode, o Options) []Exposed {
 	return list
 }
 
-// ListTokens is how many tokens of a list a model sees: names, descriptions and
-// input schemas.
+// ListTokens returns the number of tokens of a list that a model sees: names, descriptions
+// and input schemas.
 func ListTokens(list []Exposed, tokens func(string) int) int {
 	sum := 0
 	for _, e := range list {
@@ -117,7 +117,7 @@ func ListTokens(list []Exposed, tokens func(string) int) int {
 	return sum
 }
 
-// visible is what a model sees of a tool.
+// visible returns the text that a model sees of a tool.
 func visible(name, description string, schema json.RawMessage) string {
 	if len(schema) == 0 {
 		schema = json.RawMessage("{}")
@@ -125,17 +125,17 @@ func visible(name, description string, schema json.RawMessage) string {
 	return string(compactJSON(map[string]any{"name": name, "description": description, "input_schema": schema}))
 }
 
-// plan is which tools there will be, before their text is written.
+// plan holds the tools to expose, before their texts are written.
 type plan struct{ tools []planned }
 
 type planned struct {
 	name        string
 	noun        string
-	description string // given by an operator
-	given       bool   // grouped by an operator's mapping
+	description string // from the operator's mapping
+	given       bool   // grouped by the operator's mapping
 	pinned      bool
 	actions     []Action
-	asks        bool // its results may be pruned
+	asks        bool // results may be pruned
 	why         string
 }
 
@@ -174,8 +174,8 @@ func (p *plan) routed() map[string]bool {
 	return taken
 }
 
-// alone adds a tool that keeps to itself: in trim mode every one, else those that
-// are pinned, refer to themselves, or came after the grouping was frozen.
+// alone adds a tool that is not grouped: in trim mode every tool, otherwise those that are
+// pinned, have a schema that refers to itself, or were added after the grouping was frozen.
 func (p *plan) alone(m Mapping, d *Definition, mode Mode) {
 	t := planned{name: d.Name, noun: d.Name, actions: []Action{{Def: d}}, why: "on its own"}
 	switch {
@@ -222,8 +222,8 @@ func (p *plan) group(m Mapping, tools []Definition, byName map[string]*Definitio
 	}
 }
 
-// split puts the actions that only read in a tool of their own. A tool whose
-// actions all read or all write stays one; one without actions is none.
+// split moves the actions that only read into a tool of their own. A tool whose actions all
+// read or all write is not split, nor is one without actions.
 func split(t planned, namespace string, apart bool) []planned {
 	if len(t.actions) == 0 {
 		return nil
@@ -245,8 +245,8 @@ func split(t planned, namespace string, apart bool) []planned {
 	return []planned{r, w}
 }
 
-// reading says whether an action belongs among those that only look: the server
-// says so, or says nothing and the name does.
+// reading reports whether an action only reads: by the server's hint or, without one, by
+// the action's name.
 func reading(a Action) bool {
 	if a.Def.Annotations.ReadOnly != nil {
 		return *a.Def.Annotations.ReadOnly
@@ -273,8 +273,8 @@ func (p plan) build(l level) []Exposed {
 	return list
 }
 
-// asListed is a tool that its server's own text and schema describe, as far as the
-// schema is one.
+// asListed returns a tool with its server's own description and schema, as far as the
+// schema is valid.
 func asListed(t planned) Exposed {
 	d := t.actions[0].Def
 	schema := d.InputSchema
@@ -285,7 +285,7 @@ func asListed(t planned) Exposed {
 		Annotations: d.Annotations, Actions: t.actions, Why: t.why}
 }
 
-// single is a tool that stands for one upstream tool.
+// single returns a tool for one upstream tool.
 func single(t planned, l level) Exposed {
 	d := t.actions[0].Def
 	properties, required := d.properties()
@@ -328,10 +328,10 @@ func orElse(a, b string) string {
 	return b
 }
 
-// maxDescription is the document's limit for the description of a grouped tool.
+// maxDescription is the design's limit for the description of a grouped tool.
 const maxDescription = 60
 
-// listActions is the description of a grouped tool: the noun and, within limit
+// listActions returns the description of a grouped tool: the noun and, within limit
 // characters, its actions.
 func listActions(noun string, actions []Action, limit int) string {
 	noun = strings.TrimSpace(strings.ReplaceAll(noun, "_", " "))
@@ -355,9 +355,9 @@ func listActions(noun string, actions []Action, limit int) string {
 	return text
 }
 
-// hints are the annotations that hold for every action. Where the actions differ
-// the more careful hint counts, and a hint that some lack is left out, which
-// clients take for the careful one.
+// hints returns annotations that hold for every action. If the actions differ, the more
+// cautious hint is used. A hint that some actions lack is omitted, which makes clients
+// assume the cautious value.
 func hints(actions []Action) Annotations {
 	all := func(get func(Annotations) *bool) (values []*bool) {
 		for _, a := range actions {
@@ -371,15 +371,15 @@ func hints(actions []Action) Annotations {
 		OpenWorld:  careful(all(func(n Annotations) *bool { return n.OpenWorld }), true),
 		Destructive: careful(all(func(n Annotations) *bool {
 			if n.ReadOnly != nil && *n.ReadOnly {
-				return new(bool) // what only reads destroys nothing
+				return new(bool) // a tool that only reads destroys nothing
 			}
 			return n.Destructive
 		}), true),
 	}
 }
 
-// careful is worst as soon as one hint says so, the opposite when all say that,
-// and nil when some say nothing.
+// careful returns worst if any hint has that value, the opposite if all hints have that,
+// and nil if some hints are missing.
 func careful(values []*bool, worst bool) *bool {
 	unknown := false
 	for _, v := range values {

@@ -19,7 +19,7 @@ import (
 	"mcp-pruner/tools/tokens/exact"
 )
 
-// fixture reads a file of real tool lists, which lie beside a checkout.
+// fixture reads a file of real tool lists, which are stored beside the checkout.
 func fixture(t *testing.T, name string) []byte {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "fixtures", "gateway", filepath.FromSlash(name)))
@@ -43,7 +43,7 @@ func fixtureTools(t *testing.T, name string) []Definition {
 var public = []string{"filesystem", "memory", "everything", "playwright", "github-npm"}
 
 func TestPublicServersShrink(t *testing.T) {
-	o := Options{Target: DefaultTarget, Tokens: tokens.Estimate} // as the gateway chooses; measured exactly
+	o := Options{Target: DefaultTarget, Tokens: tokens.Estimate} // as the gateway does; measured exactly
 	var servers []Server
 	raw := 0
 	for _, name := range public {
@@ -88,9 +88,9 @@ func TestTheDocumentsServer(t *testing.T) {
 	assert.Equal(t, []string{"create", "edit", "info", "install", "list", "search", "uninstall", "usage"}, list.Find("jarvis_server").actionNames())
 }
 
-// TestFindability ranks the exposed tools for the queries of an annotated
-// benchmark: the tools that are needed are found at least as well as in the list
-// as it is. A mode may lose no more than rounding.
+// TestFindability ranks the exposed tools for the queries of an annotated benchmark. The
+// needed tools must be found at least as well as in the servers' own list. A mode may lose
+// no more than a rounding error.
 func TestFindability(t *testing.T) {
 	var servers []struct {
 		Server string
@@ -107,7 +107,8 @@ func TestFindability(t *testing.T) {
 		require.NoError(t, err)
 		all = append(all, Server{Name: s.Server, Tools: tools})
 	}
-	// Names that several servers have need the server's name in front anyway.
+	// Tools of several servers with the same name need the server's name as a prefix in any
+	// case.
 	names := map[string]string{}
 	for _, e := range Build(all, Trimmed, o).Tools {
 		names[e.Server()+"/"+e.Actions[0].Def.Name] = e.Name
@@ -143,8 +144,8 @@ type query struct {
 	Tools    []string
 }
 
-// parameterNames are the words of a schema that a search sees: the parameters'
-// names and a grouped tool's action lines.
+// parameterNames returns the words of a schema that a search indexes: parameter names, and
+// the action lines of a grouped tool.
 func parameterNames(schema []byte, grouped bool) string {
 	var s struct {
 		Properties map[string]struct {
@@ -227,8 +228,8 @@ func (x *index) rank(text string) []int {
 	return order
 }
 
-// recall is the mean share of needed tools among the first 5, 10 and 20, by the
-// task's text and by its steps.
+// recall returns the mean fraction of needed tools among the first 5, 10 and 20 results,
+// first for searches by the task's text, then by its steps.
 func (x *index) recall(queries []query, known map[string]bool) (figures [6]float64) {
 	n := 0.0
 	number := regexp.MustCompile(`^\d+\.\s*`)
@@ -262,9 +263,9 @@ func (x *index) recall(queries []query, known map[string]bool) (figures [6]float
 	return figures
 }
 
-// TestRecordedCallsArriveAsTheyWere sends every MCP call of recorded sessions
-// through the grouped list of the tools that the sessions called: the parameters
-// are those seen, of the types seen.
+// TestRecordedCallsArriveAsTheyWere sends every MCP call of recorded sessions through the
+// grouped list of the tools that the sessions called. The schemas contain the parameters
+// and types that occurred in those calls.
 func TestRecordedCallsArriveAsTheyWere(t *testing.T) {
 	type recorded struct {
 		tool string
@@ -325,7 +326,7 @@ func TestRecordedCallsArriveAsTheyWere(t *testing.T) {
 		}
 		call, _, refusal := exposed.Translate(args)
 		if refusal != "" && mixedTypes(schemas[parts[1]][parts[2]], c.args) {
-			continue // sessions that gave one parameter values of two types
+			continue // sessions in which one parameter had values of two types
 		}
 		require.Empty(t, refusal, c.tool)
 		require.Equal(t, parts[2], call.Def.Name)

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// FocusParam is the parameter in which a model says what it needs of a result that may
-// be pruned. Tools of a server whose results may be have it beside their own.
+// FocusParam is the parameter in which a model says what it needs from a result that may be
+// pruned. The gateway adds it to the tools of servers whose results may be pruned.
 const FocusParam = "context_focus_question"
 
-// withFocus adds the parameter, unless the tool has one of that name.
+// withFocus adds the parameter, unless the tool already has one with that name.
 func withFocus(params []param) (all []param, asks bool) {
 	if slices.ContainsFunc(params, func(p param) bool { return p.name == FocusParam }) {
 		return params, false
@@ -18,7 +18,7 @@ func withFocus(params []param) (all []param, asks bool) {
 	return append(params, param{FocusParam, map[string]any{"type": "string", "description": "What you need of a long result"}}), true
 }
 
-// takeFocus takes the question out of a call's arguments.
+// takeFocus removes the question from a call's arguments and returns both.
 func (e *Exposed) takeFocus(args map[string]any) (question string, rest map[string]any) {
 	if _, given := args[FocusParam]; !e.asks || !given {
 		return "", args
@@ -29,11 +29,11 @@ func (e *Exposed) takeFocus(args map[string]any) (question string, rest map[stri
 	return strings.TrimSpace(question), rest
 }
 
-// maxQuoted is the length to which an argument says what a call is about.
+// maxQuoted bounds the length of an argument in a default question.
 const maxQuoted = 200
 
-// about is what a call asks where the model did not say it: the tool's name and the
-// texts among its arguments.
+// about returns the default question when the model gave none: the tool's name and its text
+// arguments.
 func (c *Call) about() string {
 	parts := splitName(c.Def.Name)
 	for _, name := range slices.Sorted(maps.Keys(c.Arguments)) {

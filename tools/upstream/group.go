@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// maxTools is how many tools one server is exposed as at most; what fits in no
-// noun beyond that becomes the actions of one last tool.
+// maxTools is the maximum number of tools per server. Further tools become the actions of
+// one last tool.
 const maxTools = 12
 
-// AutoGroup groups the tools of one server by noun. The server's own order
-// does not matter: the same set of tools gives the same groups.
+// AutoGroup groups the tools of one server by noun. The result depends on the set of tools
+// only, not on their order.
 func AutoGroup(namespace string, tools []Definition, leaveOut map[string]bool) Mapping {
 	m := Mapping{Namespace: namespace, Groups: map[string]Group{}}
 	names := namesOf(tools, leaveOut)
@@ -41,11 +41,11 @@ func freeNoun(groups map[string]Group, noun string) string {
 	}
 }
 
-// parsedName is a tool's name, split.
+// parsedName is a tool's name, split into words.
 type parsedName struct {
 	tool   string
-	prefix []string // words that all tools begin with
-	words  []string // the others
+	prefix []string // words with which all names begin
+	words  []string // the remaining words
 	verb   string
 	nouns  []string // words without the verb, in the singular
 }
@@ -68,8 +68,8 @@ func namesOf(tools []Definition, leaveOut map[string]bool) []parsedName {
 	return names
 }
 
-// stripShared takes the words off that all names begin with, as long as every
-// name keeps one. A verb shared by all is no prefix.
+// stripShared removes the words with which all names begin, as long as every name keeps at
+// least one word. A verb shared by all names is kept.
 func stripShared(names []parsedName) {
 	for len(names) > 1 {
 		first := ""
@@ -116,12 +116,12 @@ func splitVerb(words []string) (verb string, nouns []string) {
 	return verb, nouns
 }
 
-// noise are words after which a name says how, not what.
+// noise are words after which a name says how the tool works, not on what.
 var noise = wordSet("with by for from to in of on via as using")
 
-// byNoun puts every tool in the group of the noun that most tools share, the
-// longer noun where as many share it. Tools that share none become the actions of
-// one last tool, and so do the smallest groups where there are too many.
+// byNoun puts every tool into the group of the noun that most tools share, and of the
+// longer noun in a tie. Tools without a shared noun become the actions of one last tool, as
+// do the smallest groups when there are too many.
 func byNoun(names []parsedName) map[string][]string {
 	groups := map[string][]string{}
 	left := names
@@ -147,7 +147,7 @@ func byNoun(names []parsedName) map[string][]string {
 	return limitGroups(groups, alone, names)
 }
 
-// bestNoun is the candidate with the most members, then the longest, then the
+// bestNoun returns the candidate with the most members; ties go to the longest, then to the
 // first in the alphabet.
 func bestNoun(names []parsedName) (noun string, members []string) {
 	support := map[string][]string{}
@@ -167,8 +167,8 @@ func bestNoun(names []parsedName) (noun string, members []string) {
 	return noun, members
 }
 
-// candidates are the nouns a tool may be grouped under: the beginnings of its
-// noun words, and the last word alone (search_museum_objects: object).
+// candidates returns the nouns under which a tool may be grouped: each prefix of its noun
+// words, and the last word alone (search_museum_objects: object).
 func candidates(n parsedName) []string {
 	var out []string
 	for i := 1; i <= min(len(n.nouns), 3); i++ {
@@ -183,9 +183,9 @@ func candidates(n parsedName) []string {
 	return out
 }
 
-// limitGroups joins the tools that share no noun, and the smallest groups, until
-// there are maxTools. The joined tool is named after the prefix that all tools
-// share; it has no noun of its own when it is the only one.
+// limitGroups joins the tools without a shared noun, and then the smallest groups, until at
+// most maxTools are left. The joined tool is named after the prefix of all tools. If it is
+// the only tool, it has no noun of its own.
 func limitGroups(groups map[string][]string, alone []string, names []parsedName) map[string][]string {
 	order := slices.SortedFunc(maps.Keys(groups), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(groups[a]), len(groups[b])), cmp.Compare(a, b))
@@ -214,15 +214,15 @@ func limitGroups(groups map[string][]string, alone []string, names []parsedName)
 	return groups
 }
 
-// smallest is the number of tools that are not worth a tool of their own beside
-// others: its name and its action parameter cost more than they say.
+// smallest is the number of tools in a group that is not worth a tool of its own beside
+// others: its name and action parameter would cost more tokens than they are worth.
 const smallest = 2
 
-// joinedNoun names the tool of everything that shares no noun.
+// joinedNoun is the noun of the tool for everything without a shared noun.
 const joinedNoun = "more"
 
-// actionsOf names the actions of a group: the tool's name without the noun, or
-// the whole name where that leaves nothing or is taken.
+// actionsOf names the actions of a group: the tool's name without the noun, or the whole
+// name if nothing would be left or the short name is taken.
 func actionsOf(noun string, members []string, names map[string]parsedName) map[string]Route {
 	short := map[string][]string{}
 	for _, tool := range members {

@@ -13,8 +13,8 @@ type param struct {
 	shape map[string]any
 }
 
-// grouped is a tool with an action parameter. The parameters of all actions stand
-// beside it, each once where the actions agree.
+// grouped returns a tool with an action parameter and the parameters of all actions.
+// Actions whose parameters agree share them.
 func grouped(t planned, l level) Exposed {
 	g := newGrouping(t.actions, l)
 	description := t.description
@@ -46,7 +46,7 @@ func grouped(t planned, l level) Exposed {
 type grouping struct {
 	actions []Action
 	params  []param
-	needs   map[string][]string // by action: exposed names of the parameters it requires
+	needs   map[string][]string // by action: exposed names of its required parameters
 }
 
 func newGrouping(actions []Action, l level) *grouping {
@@ -71,7 +71,7 @@ func newGrouping(actions []Action, l level) *grouping {
 	return g
 }
 
-// takes says whether the action offers an upstream parameter.
+// takes reports whether the action accepts an upstream parameter.
 func (a Action) takes(name string) bool {
 	if _, fixed := a.Route.Set[name]; fixed {
 		return false
@@ -79,9 +79,8 @@ func (a Action) takes(name string) bool {
 	return !a.Route.listed || slices.Contains(a.Route.Params, name)
 }
 
-// add adds a parameter of an action and returns the name it is exposed under: its
-// own where that is free or means the same there, else one that ends in the
-// action's name.
+// add adds a parameter of an action and returns its exposed name: its own name if that is
+// free or has the same meaning there, otherwise a name that ends in the action's name.
 func (g *grouping) add(a Action, name string, shape map[string]any, own map[string]map[string]any) string {
 	exposed := paramName(name, own)
 	if i := g.find(exposed); i < 0 {
@@ -109,7 +108,7 @@ func (g *grouping) find(name string) int {
 	return slices.IndexFunc(g.params, func(p param) bool { return p.name == name })
 }
 
-// required are the parameters that every action needs.
+// required returns the parameters that every action requires.
 func (g *grouping) required() []string {
 	needed := []string{"action"}
 	for _, p := range g.params {
@@ -124,8 +123,8 @@ func (g *grouping) required() []string {
 	return needed
 }
 
-// line says what an action does and needs: "info(name): Detailed information
-// about server". Parameters that every action needs are not repeated.
+// line describes an action and its required parameters: "info(name): Detailed information
+// about server". Parameters that every action requires are not repeated.
 func (g *grouping) line(a Action, l level) string {
 	var args []string
 	common := g.required()
@@ -148,14 +147,14 @@ func (g *grouping) line(a Action, l level) string {
 	case head != a.Name:
 		return head
 	}
-	return "" // the enum says as much
+	return "" // the enum already lists it
 }
 
-// maxParam is the longest parameter name that model APIs accept.
+// maxParam is the maximum length of a parameter name that model APIs accept.
 const maxParam = 64
 
-// paramName is the name a parameter is exposed under: its own, unless that is
-// action or one that model APIs refuse.
+// paramName returns the exposed name of a parameter: its own, unless that is "action" or a
+// name that model APIs refuse.
 func paramName(name string, own map[string]map[string]any) string {
 	exposed := name
 	if name == "action" {
@@ -177,7 +176,7 @@ func cutName(name string) string {
 	return toolName(name)
 }
 
-// objectSchema writes an input schema with the parameters in the given order.
+// objectSchema encodes an input schema with the parameters in the given order.
 func objectSchema(params []param, required []string) json.RawMessage {
 	var out strings.Builder
 	out.WriteString(`{"type":"object","properties":{`)

@@ -7,27 +7,27 @@ import (
 	"sync"
 )
 
-// DefaultTarget is the fraction of a list's tokens that goes unless an operator
-// says otherwise. A lower target keeps more prose.
+// DefaultTarget is the default fraction of a list's tokens to remove. A lower target keeps
+// more prose.
 const DefaultTarget = .80
 
-// A small server that cannot reach the target leaves the whole list above it. The
-// largest servers then give fairStep more each, at most fairRounds times, until the
-// list is there. Beyond that tools become harder to find (see TestFindability).
+// When a small server cannot reach the target, the whole list stays above it. The largest
+// servers then remove fairStep more each, at most fairRounds times, until the list reaches
+// the target. With more rounds, tools become harder to find (see TestFindability).
 const (
 	fairStep   = 0.02
 	fairRounds = 3
 )
 
-// List is everything a client is offered.
+// List is the complete list of tools that a client is offered.
 type List struct {
 	Tools []Exposed // sorted within a server, servers in the order given
 
 	byName map[string]int
 }
 
-// Build makes the list of all servers. The target holds for the whole list: what
-// small servers cannot give the large ones do.
+// Build builds the list of all servers. The target applies to the whole list: large servers
+// make up for small ones that cannot reach it.
 func Build(servers []Server, mode Mode, o Options) *List {
 	parts, sizes, after := make([][]Exposed, len(servers)), make([]int, len(servers)), make([]int, len(servers))
 	var all sync.WaitGroup
@@ -72,8 +72,8 @@ func join(parts [][]Exposed) *List {
 	return l
 }
 
-// separate gives tools of several servers that have one name the server's name as
-// a prefix, all of them, so that none changes with the order of the servers.
+// separate adds the server's name as a prefix to every tool whose name occurs on several
+// servers. All of them get it, so that no name depends on the order of the servers.
 func (l *List) separate() {
 	count := map[string]int{}
 	for i := range l.Tools {
@@ -88,7 +88,7 @@ func (l *List) separate() {
 		t.Name = toolName(t.Server(), t.Name)
 	}
 	seen := map[string]bool{}
-	for i := range l.Tools { // two long names cut to the same one, or a rename to a name that is taken
+	for i := range l.Tools { // two long names cut to the same name, or a rename to a name in use
 		for t := &l.Tools[i]; seen[t.Name]; {
 			t.Name = toolName(t.Name, "again", strings.Repeat("n", i))
 		}
@@ -96,7 +96,7 @@ func (l *List) separate() {
 	}
 }
 
-// Find is the exposed tool of a name, nil when there is none.
+// Find returns the exposed tool with a name, or nil if there is none.
 func (l *List) Find(name string) *Exposed {
 	if i, ok := l.byName[name]; ok {
 		return &l.Tools[i]
@@ -104,10 +104,10 @@ func (l *List) Find(name string) *Exposed {
 	return nil
 }
 
-// Server is the server that the tool's calls go to.
+// Server returns the name of the server that receives the tool's calls.
 func (e *Exposed) Server() string { return e.Actions[0].Def.Server }
 
-// RawTokens is how many tokens of a server's own list a model would see.
+// RawTokens returns the number of tokens of a server's own list as a model would see it.
 func RawTokens(tools []Definition, tokens func(string) int) int {
 	sum := 0
 	for i := range tools {
@@ -116,7 +116,7 @@ func RawTokens(tools []Definition, tokens func(string) int) int {
 	return sum
 }
 
-// Frozen is the grouping of a server as a mapping, to be kept by --freeze.
+// Frozen returns the grouping of a server as a mapping, for --freeze to save.
 func Frozen(s Server) Mapping {
 	m := s.mapping()
 	if len(m.Groups) == 0 {
@@ -125,7 +125,7 @@ func Frozen(s Server) Mapping {
 	return m
 }
 
-// Wire is the tool as tools/list sends it.
+// Wire returns the tool as sent in tools/list.
 func (e *Exposed) Wire() json.RawMessage {
 	return compactJSON(Definition{Name: e.Name, Title: e.Title, Description: e.Description, InputSchema: e.InputSchema, Annotations: e.Annotations})
 }

@@ -9,31 +9,32 @@ import (
 	"strings"
 )
 
-// Mapping says how the tools of one server are grouped: written by an operator,
-// kept by --freeze, or made by [AutoGroup].
+// Mapping says how the tools of one server are grouped. An operator writes it, --freeze
+// saves it, or [AutoGroup] computes it.
 type Mapping struct {
 	Namespace string            `json:"namespace"`
 	Groups    map[string]Group  `json:"groups,omitempty"`     // by noun
-	Pin       []string          `json:"pin,omitempty"`        // tools that stay as they are, text and all
+	Pin       []string          `json:"pin,omitempty"`        // tools exposed unchanged
 	Hide      []string          `json:"hide,omitempty"`       // tools that are not exposed
-	Rename    map[string]string `json:"rename,omitempty"`     // exposed name of a tool that stays on its own
-	PruneOver int               `json:"prune_over,omitempty"` // characters from which a result's text is pruned; 0: never
+	Rename    map[string]string `json:"rename,omitempty"`     // exposed names of tools that are not grouped
+	PruneOver int               `json:"prune_over,omitempty"` // prunes longer results, in characters; 0: never
 }
 
-// Group is one exposed tool: either a single upstream tool without an action, or
-// several as actions.
+// Group is one exposed tool: a single upstream tool without an action, or several as
+// actions.
 type Group struct {
 	Tool        string           `json:"tool,omitempty"`
 	Actions     map[string]Route `json:"actions,omitempty"`
-	Description string           `json:"description,omitempty"` // instead of the one that is made
+	Description string           `json:"description,omitempty"` // replaces the generated description
 }
 
-// Route is what an action stands for. In JSON a string is short for its tool.
+// Route is the upstream call of an action. In JSON, a string stands for a route with only a
+// tool.
 type Route struct {
 	Tool    string         `json:"tool"`
-	Set     map[string]any `json:"set,omitempty"`     // arguments that the action fixes
-	Params  []string       `json:"params,omitempty"`  // parameters it takes; nil: all that are not set
-	Require []string       `json:"require,omitempty"` // parameters it needs beyond those the tool requires
+	Set     map[string]any `json:"set,omitempty"`     // arguments with values fixed by the action
+	Params  []string       `json:"params,omitempty"`  // accepted parameters; nil: all but those of Set
+	Require []string       `json:"require,omitempty"` // required parameters besides those of the tool
 	listed  bool           // params was given, perhaps as an empty list
 }
 
@@ -72,12 +73,12 @@ func (r Route) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// Mappings are the mappings of several servers, by the server's name.
+// Mappings maps server names to mappings.
 type Mappings map[string]Mapping
 
-// ParseMappings reads a mapping file: {"servers": {name: mapping}}, or one
-// mapping alone, which is for the server named like its namespace or, when there
-// is only one server, for that.
+// ParseMappings parses a mapping file: {"servers": {name: mapping}}, or a single mapping. A
+// single mapping is for the server named by its namespace or, if there is only one server,
+// for that server.
 func ParseMappings(raw []byte, servers []string) (Mappings, error) {
 	var file struct {
 		Servers map[string]Mapping `json:"servers"`
@@ -121,7 +122,7 @@ func (m Mapping) check() error {
 	return nil
 }
 
-// Unknown lists what a mapping names and a server does not have.
+// Unknown returns one message for each tool that a mapping names and the server does not have.
 func (m Mapping) Unknown(tools []Definition) []string {
 	has := map[string]bool{}
 	for _, t := range tools {
@@ -154,7 +155,7 @@ func (m Mapping) Unknown(tools []Definition) []string {
 	return unknown
 }
 
-// routed are the tools that a mapping's groups, pins and hidden tools name.
+// routed returns the tools that a mapping groups, pins or hides.
 func (m Mapping) routed() map[string]bool {
 	named := map[string]bool{}
 	for _, g := range m.Groups {

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// mergeShapes returns a shape that accepts whatever either shape accepts, when
-// there is one that says as much: the same shape; number for integer and number;
-// the union of two enums; a type with and without null; a free string for an
-// enum and a string. ok is false for a real conflict.
+// mergeShapes returns a shape that accepts the values of either shape, if one exists that
+// loses no information: the same shape; number for integer and number; the union of two
+// enums; a type with and without null; a free string for an enum and a string. Otherwise ok
+// is false.
 func mergeShapes(a, b map[string]any) (merged map[string]any, ok bool) {
 	if reflect.DeepEqual(bare(a), bare(b)) {
 		return withText(bare(a), a, b), true
@@ -37,7 +37,7 @@ func mergeShapes(a, b map[string]any) (merged map[string]any, ok bool) {
 	return withText(merged, a, b), true
 }
 
-// sameInside says whether two shapes agree in items, properties and required.
+// sameInside reports whether two shapes have equal items, properties and required.
 func sameInside(a, b map[string]any) bool {
 	for _, key := range []string{"items", "properties", "required"} {
 		if !reflect.DeepEqual(bareValue(a[key]), bareValue(b[key])) {
@@ -47,8 +47,8 @@ func sameInside(a, b map[string]any) bool {
 	return true
 }
 
-// mergeEnums sets the union of both enums in order, or none when one shape takes
-// any string.
+// mergeEnums sets the union of both enums, in order, or no enum if one shape accepts any
+// string.
 func mergeEnums(merged, a, b map[string]any, types []string) {
 	delete(merged, "enum")
 	first, second := listOf(a["enum"]), listOf(b["enum"])
@@ -64,8 +64,7 @@ func mergeEnums(merged, a, b map[string]any, types []string) {
 	merged["enum"] = union
 }
 
-// withText gives a merged shape the description of the first that has one, when
-// the other says nothing else.
+// withText gives a merged shape the description of the first shape that has one.
 func withText(merged, a, b map[string]any) map[string]any {
 	left, right := textOf(a["description"]), textOf(b["description"])
 	switch {
@@ -79,7 +78,7 @@ func withText(merged, a, b map[string]any) map[string]any {
 	return merged
 }
 
-// bare is a shape without descriptions.
+// bare returns a shape without descriptions.
 func bare(shape map[string]any) map[string]any {
 	out, _ := bareValue(shape).(map[string]any)
 	if out == nil {

@@ -8,12 +8,12 @@ import (
 	"unicode"
 )
 
-// maxName is the longest name of an exposed tool. Clients add a prefix of their
-// own, and 64 characters is what model APIs accept in all.
+// maxName is the maximum length of an exposed tool's name. Model APIs accept 64 characters,
+// and clients add a prefix of their own.
 const maxName = 40
 
-// verbs are words that say what a tool does to its noun. A name is split at them:
-// list_pull_requests is the action list of pull_request.
+// verbs are the words that say what a tool does to its noun. Names are split at them:
+// list_pull_requests becomes the action list of pull_request.
 var verbs = wordSet(`accept activate add analyze apply approve archive assign authorize bootstrap browse build calculate call
 	cancel change check clear click clone close compare complete compute configure connect convert copy count create
 	deactivate debug delete deploy describe detect disable disconnect download draw drop duplicate edit emulate enable end
@@ -26,7 +26,7 @@ var verbs = wordSet(`accept activate add analyze apply approve archive assign au
 	suggest summarize swap switch sync tag test toggle track transfer translate trigger type uninstall unlink unlock
 	unsubscribe update upgrade upload upsert use validate verify view wait watch whois write`)
 
-// agents are last words that name a tool by what it does: article_searcher is the
+// agents are last words that name the doer of an action: article_searcher becomes the
 // action search of article.
 var agents = map[string]string{
 	"searcher": "search", "getter": "get", "reader": "read", "writer": "write", "converter": "convert", "splitter": "split",
@@ -35,8 +35,8 @@ var agents = map[string]string{
 	"checker": "check", "parser": "parse", "extractor": "extract", "analyzer": "analyze", "validator": "validate",
 }
 
-// readVerbs begin the names of tools that only look. They group tools for
-// --split-rw and never make a tool read-only in the eyes of a client.
+// readVerbs are the first words of names of tools that only read. They group tools for
+// --split-rw, but never make a client treat a tool as read-only.
 var readVerbs = wordSet(`analyze browse calculate check compare count describe explore fetch find get inspect list lookup ping preview query
 	rank read recommend retrieve scan search show stat suggest summarize view whois`)
 
@@ -48,8 +48,8 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// splitName splits a tool's name into lower-case words at separators and at
-// changes of case: getStoryWithComments, get-story, HTTPGet.
+// splitName splits a tool's name into lower-case words at separators and changes of case,
+// as in getStoryWithComments, get-story and HTTPGet.
 func splitName(name string) []string {
 	var words []string
 	var word []rune
@@ -76,7 +76,7 @@ func splitName(name string) []string {
 	return words
 }
 
-// singular is the likely singular of an English noun: entities, boxes, servers.
+// singular guesses the singular of an English noun: entities, boxes, servers.
 func singular(word string) string {
 	switch {
 	case len(word) < 4 || strings.HasSuffix(word, "ss") || strings.HasSuffix(word, "us") || strings.HasSuffix(word, "is"):
@@ -91,8 +91,8 @@ func singular(word string) string {
 	return word
 }
 
-// toolName makes a name of at most maxName characters out of [a-z0-9_] words. A
-// longer one is cut and keeps a hash, so that two long names stay different.
+// toolName builds a name of at most maxName characters from [a-z0-9_] words. A longer name
+// is cut and gets a hash, so that two long names stay different.
 func toolName(parts ...string) string {
 	var words []string
 	for _, p := range parts {
@@ -121,7 +121,7 @@ func toolName(parts ...string) string {
 	return name + "_" + mark
 }
 
-// validName says whether a client and a model's API take the name as it is.
+// validName reports whether clients and model APIs accept the name unchanged.
 func validName(name string, longest int) bool {
 	if name == "" || len(name) > longest {
 		return false

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// maxDepth bounds how deep a schema is read: what is deeper may be anything.
+// maxDepth bounds the depth to which a schema is read. Anything deeper accepts any value.
 const maxDepth = 24
 
-// maxExpanded bounds how many nodes a schema may have once its references are
-// written out: what comes after them may be anything.
+// maxExpanded bounds the number of nodes of a schema once its references are expanded.
+// Anything beyond that accepts any value.
 const maxExpanded = 20_000
 
-// resolved decodes a schema and writes its local references out. A schema that
-// cannot be read is nil. In one that refers to itself, or is too large, the part that
-// would go on without end may be anything; it is reported as cyclic.
+// resolved decodes a schema and expands its local references. It returns nil if the schema
+// cannot be decoded. If the schema refers to itself or is too large, the parts not expanded
+// accept any value, and cyclic is true.
 func resolved(raw json.RawMessage) (schema map[string]any, cyclic bool) {
 	v, err := decodeJSON(raw)
 	if err != nil {
@@ -36,7 +36,7 @@ func resolved(raw json.RawMessage) (schema map[string]any, cyclic bool) {
 
 type resolver struct {
 	root   map[string]any
-	open   map[string]bool // references that are being written out
+	open   map[string]bool // references that are being expanded
 	nodes  int
 	cyclic bool
 }
@@ -69,8 +69,8 @@ func (r *resolver) resolve(v any, depth int) any {
 	return v
 }
 
-// follow writes a reference out. What stands beside it refines it; one that leads
-// nowhere stands for anything.
+// follow expands a reference. Keywords beside it refine the result. A reference without a
+// target accepts any value.
 func (r *resolver) follow(ref string, beside map[string]any, depth int) any {
 	target, _ := lookup(r.root, ref)
 	merged := maps.Clone(asSchema(target))
@@ -92,7 +92,7 @@ func (r *resolver) follow(ref string, beside map[string]any, depth int) any {
 	return r.resolve(merged, depth+1)
 }
 
-// lookup follows a local JSON pointer such as "#/$defs/Point".
+// lookup returns the target of a local JSON pointer such as "#/$defs/Point".
 func lookup(root map[string]any, ref string) (any, bool) {
 	pointer, ok := strings.CutPrefix(ref, "#")
 	if !ok {
@@ -115,9 +115,9 @@ func lookup(root map[string]any, ref string) (any, bool) {
 	return at, true
 }
 
-// propertiesOf collects the properties of an object schema, of its allOf parts
-// and of the alternatives of anyOf and oneOf. Only what every alternative
-// requires is required.
+// propertiesOf returns the properties of an object schema, of its allOf parts, and of the
+// alternatives of anyOf and oneOf. A property is required only if every alternative
+// requires it.
 func propertiesOf(schema map[string]any) (properties map[string]map[string]any, required []string) {
 	properties = map[string]map[string]any{}
 	own, _ := schema["properties"].(map[string]any)
@@ -147,8 +147,8 @@ func propertiesOf(schema map[string]any) (properties map[string]map[string]any, 
 	return properties, slices.DeleteFunc(required, func(n string) bool { return properties[n] == nil })
 }
 
-// addMissing adds the properties of another part of a schema. A property that two
-// parts describe differently becomes one that takes either.
+// addMissing adds the properties of another part of a schema. A property with different
+// schemas in two parts accepts the values of either.
 func addMissing(to, from map[string]map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(from)) {
 		have, ok := to[name]
@@ -165,22 +165,21 @@ func addMissing(to, from map[string]map[string]any) {
 	}
 }
 
-// detail is how much of a parameter's schema is shown.
+// detail says how much of a parameter's schema is shown.
 type detail struct {
-	words int // of its description; half of that one level further in
-	enum  int // values of an enum; one that has more is a plain string
-	inner int // depth to which the properties of objects are listed
+	words int // of its description; half as many for each level of nesting
+	enum  int // maximum values of an enum; a longer one becomes a plain string
+	inner int // depth to which properties of objects are listed
 }
 
-// everything shows a shape whole, without descriptions.
+// everything shows a complete shape, without descriptions.
 var everything = detail{enum: maxExpanded, inner: maxDepth}
 
 func (d detail) within() detail { return detail{d.words / 2, d.enum, d.inner - 1} }
 
-// shapeOf reduces the schema of a parameter to what a model needs to fill it in:
-// its type, values, and the properties of objects. Formats, limits and defaults
-// go: the original schema is what a call is checked against. Every shape has a
-// type.
+// shapeOf reduces the schema of a parameter to what a model needs to fill it in: its type,
+// its values, and the properties of objects. Formats, limits and defaults are removed,
+// since calls are checked against the original schema. Every shape has a type.
 func shapeOf(schema map[string]any, d detail) map[string]any {
 	types, values := typesOf(schema, 0)
 	shape := map[string]any{}
@@ -222,8 +221,8 @@ func addObject(shape, schema map[string]any, d detail) {
 	}
 }
 
-// objectOf is the part of a schema that describes its objects: the schema itself,
-// or the one alternative that is an object.
+// objectOf returns the part of a schema that describes its objects: the schema itself, or
+// the only alternative that is an object.
 func objectOf(schema map[string]any) map[string]any {
 	if schema["properties"] != nil || schema["allOf"] != nil {
 		return schema
@@ -239,7 +238,7 @@ func objectOf(schema map[string]any) map[string]any {
 	if len(found) == 1 {
 		return found[0]
 	}
-	return map[string]any{} // several kinds of objects: any object
+	return map[string]any{} // several kinds of objects: accept any object
 }
 
 func itemsOf(schema map[string]any) map[string]any {
@@ -260,11 +259,11 @@ func itemsOf(schema map[string]any) map[string]any {
 	return nil
 }
 
-// allTypes stand for a schema that says nothing of its type.
+// allTypes are the types of a schema that does not specify any.
 var allTypes = []string{"string", "number", "boolean", "object", "array", "null"}
 
-// typesOf are the types a schema allows, in a fixed order, and its values where
-// it lists them (enum or const, also spread over alternatives).
+// typesOf returns the types that a schema allows, in a fixed order, and its values if it
+// lists them (enum or const, also spread over alternatives).
 func typesOf(schema map[string]any, depth int) (types []string, values []any) {
 	if enum := listOf(schema["enum"]); len(enum) > 0 {
 		values = enum
@@ -286,8 +285,8 @@ func typesOf(schema map[string]any, depth int) (types []string, values []any) {
 	return ordered(types), values
 }
 
-// typesOfParts reads the alternatives of a schema without a type of its own. The
-// values count only when every alternative but null lists them.
+// typesOfParts reads the alternatives of a schema without a type of its own. It returns
+// values only if every alternative except null lists them.
 func typesOfParts(schema map[string]any, depth int) (types []string, values []any) {
 	listed := true
 	for _, key := range []string{"anyOf", "oneOf"} {
@@ -303,7 +302,7 @@ func typesOfParts(schema map[string]any, depth int) (types []string, values []an
 	if !listed {
 		values = nil
 	}
-	for _, part := range listOf(schema["allOf"]) { // every part holds: the first that says a type
+	for _, part := range listOf(schema["allOf"]) { // all parts apply: use the first that has a type
 		if t := declaredTypes(asSchema(part)); len(types) == 0 && len(t) > 0 {
 			types, values = typesOf(asSchema(part), depth+1)
 		}
@@ -354,7 +353,7 @@ func typeOfValue(v any) string {
 	return "object"
 }
 
-// ordered drops repeated types, and integer where number is there.
+// ordered removes duplicate types, and integer if number is present.
 func ordered(types []string) []string {
 	var out []string
 	for _, t := range append([]string{"integer"}, allTypes...) {
@@ -365,8 +364,8 @@ func ordered(types []string) []string {
 	return out
 }
 
-// onlyStrings says whether values may stand as an enum: clients accept enums of
-// strings only.
+// onlyStrings reports whether the values can become an enum: clients accept only enums of
+// strings.
 func onlyStrings(types []string, values []any) bool {
 	if !slices.Equal(types, []string{"string"}) {
 		return false
@@ -374,8 +373,8 @@ func onlyStrings(types []string, values []any) bool {
 	return !slices.ContainsFunc(values, func(v any) bool { _, ok := v.(string); return !ok })
 }
 
-// describe is what a parameter's description keeps. Values that cannot be an enum
-// are named in it.
+// describe returns the shortened description of a parameter. It lists values that cannot
+// become an enum.
 func describe(schema map[string]any, values []any, types []string, d detail) string {
 	text := shorten(textOf(schema["description"]), d.words)
 	if len(values) == 0 || len(values) > d.enum || onlyStrings(types, values) {
@@ -383,7 +382,7 @@ func describe(schema map[string]any, values []any, types []string, d detail) str
 	}
 	var named []string
 	for _, v := range values {
-		if v != nil { // null stands in the type
+		if v != nil { // null is part of the type
 			named = append(named, string(compactJSON(v)))
 		}
 	}
@@ -394,7 +393,7 @@ func asSchema(v any) map[string]any {
 	if m, ok := v.(map[string]any); ok {
 		return m
 	}
-	return map[string]any{} // true, or something that is no schema: anything goes
+	return map[string]any{} // true, or not a schema: accept anything
 }
 
 func listOf(v any) []any {

@@ -13,7 +13,7 @@ import (
 	"mcp-pruner/tools/tokens"
 )
 
-// crowd is 70 servers with 527 tools in all, as many as the annotated benchmark has.
+// crowd returns 70 servers with 527 tools in total, as many as in the annotated benchmark.
 func crowd(t testing.TB) []Server {
 	t.Helper()
 	verbs := []string{"list", "get", "create", "update", "delete", "search", "archive", "export"}
@@ -45,8 +45,8 @@ func crowd(t testing.TB) []Server {
 
 var crowdOptions = Options{Target: DefaultTarget, Tokens: tokens.Estimate}
 
-// TestALargeListIsMadeQuickly is generous: BenchmarkBuild has the figure. It fails when
-// making the list takes a multiple of what it should.
+// TestALargeListIsMadeQuickly fails when building the list takes several times as long as
+// it should. The limit is generous: BenchmarkBuild measures the time.
 func TestALargeListIsMadeQuickly(t *testing.T) {
 	servers := crowd(t)
 	tools := 0

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// runesPerWord bounds the length of a shortened text in a script without spaces.
+// runesPerWord converts a limit in words to characters, for scripts without spaces.
 const runesPerWord = 7
 
 var (
@@ -16,9 +16,9 @@ var (
 		`use this (tool )?(to|when|for)|allows you to|tool (to|for|that)|a tool (to|for|that)|please|used to|provides|optional[:.,]?|required[:.,]?)\s+`)
 )
 
-// shorten keeps at most words words of a description: the first sentence and,
-// while there is room, the next ones, without markup and opening phrases. Small
-// words stay: search tools that rank by words count them.
+// shorten keeps at most words words of a description: the first sentence, and more
+// sentences while there is room, without markup and opening phrases. It keeps function
+// words, because tool searches that rank by word counts use them.
 func shorten(text string, words int) string {
 	if words <= 0 {
 		return ""
@@ -46,7 +46,7 @@ func shorten(text string, words int) string {
 	return cutRunes(strings.TrimRight(strings.Join(kept, " "), ".,;:( "), words*runesPerWord)
 }
 
-// clip keeps a description as it is, up to words words.
+// clip cuts a description to at most words words and changes nothing else.
 func clip(text string, words int) string {
 	text = strings.TrimSpace(text)
 	if len(strings.Fields(text)) <= words {
@@ -55,7 +55,7 @@ func clip(text string, words int) string {
 	return shorten(text, words)
 }
 
-// cutRunes cuts a text at a word when it is longer than limit characters.
+// cutRunes cuts a text that is longer than limit characters, at a word boundary.
 func cutRunes(text string, limit int) string {
 	if utf8.RuneCountInString(text) <= limit {
 		return text

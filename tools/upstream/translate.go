@@ -12,21 +12,22 @@ import (
 	"mcp-pruner/tools/schema"
 )
 
-// Call is the upstream call that an exposed call stands for.
+// Call is the upstream call for a call of an exposed tool.
 type Call struct {
 	Def       *Definition
 	Action    string // "" when the exposed tool has none
 	Arguments map[string]any
-	Question  string // what the model needs of the result, for pruning it
+	Question  string // focus question for pruning the result
 }
 
-// helpAction asks for the full descriptions and schemas of a tool's actions.
+// helpAction is the action that returns the full descriptions and schemas of a tool's
+// actions.
 const helpAction = "help"
 
-// Translate turns the arguments of an exposed tool into an upstream call and
-// checks them against the original schema. A refusal is a text for the model: it
-// says what is wrong and shows the action's usage. Help is the text that answers
-// action=help. Exactly one of the three results is set.
+// Translate converts the arguments of an exposed tool to an upstream call and checks them
+// against the original schema. refusal is a text for the model: the violations and the
+// action's usage. help is the answer to action=help. Exactly one of the three results is
+// set.
 func (e *Exposed) Translate(args map[string]any) (call *Call, help, refusal string) {
 	question, args := e.takeFocus(args)
 	action, refusal := e.pick(args)
@@ -62,7 +63,7 @@ func (e *Exposed) Translate(args map[string]any) (call *Call, help, refusal stri
 	return call, "", ""
 }
 
-// pick finds the action that the arguments name.
+// pick returns the action that the arguments name.
 func (e *Exposed) pick(args map[string]any) (*Action, string) {
 	if len(e.Actions) == 1 && e.Actions[0].Name == "" {
 		return &e.Actions[0], ""
@@ -99,8 +100,8 @@ func (e *Exposed) isHelp(given string) bool {
 	return first == helpAction && !slices.Contains(e.actionNames(), helpAction)
 }
 
-// Help is the original description and input schema of every action, or of the
-// one named after help ("help install").
+// Help returns the original description and input schema of every action, or only of the
+// action named after help ("help install").
 func (e *Exposed) Help(given string) string {
 	_, only, _ := strings.Cut(strings.TrimSpace(given), " ")
 	var out strings.Builder
@@ -120,8 +121,8 @@ func (e *Exposed) Help(given string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// usage shows an action with its parameters as they are exposed; optional ones
-// end in a question mark.
+// usage describes an action with its exposed parameters. Optional ones end in a question
+// mark.
 func (a *Action) usage() string {
 	properties, required := a.Def.properties()
 	exposed := map[string]string{}
@@ -159,8 +160,8 @@ func (a *Action) undeclared(name string) bool {
 	return properties[name] == nil
 }
 
-// refuseExtra refuses what an operator's mapping does not let an action take, and
-// a value for what it fixes.
+// refuseExtra refuses a parameter that the operator's mapping does not allow for an action,
+// and a value for a parameter that the mapping fixes.
 func (a *Action) refuseExtra(e *Exposed, args map[string]any) string {
 	if !a.Route.listed && len(a.Route.Set) == 0 && len(a.Route.Require) == 0 {
 		return ""
@@ -178,8 +179,8 @@ func (a *Action) refuseExtra(e *Exposed, args map[string]any) string {
 	return ""
 }
 
-// check validates against the original schema. A schema that cannot be compiled
-// checks nothing: the server itself will say what it does not take.
+// check validates arguments against the original schema. If the schema cannot be compiled,
+// it accepts everything and leaves the checks to the server.
 func (a *Action) check(e *Exposed, args map[string]any) string {
 	rules := a.Def.compiled()
 	if rules == nil {
@@ -196,10 +197,10 @@ func (a *Action) teach(e *Exposed, problem string) string {
 	return fmt.Sprintf("%s: %s. Usage: %s", e.Name, problem, a.usage())
 }
 
-// maxExplained bounds how many violations an error lists.
+// maxExplained bounds the number of violations in an error text.
 const maxExplained = 5
 
-// explain says in plain words what is wrong, with the parameters' names as exposed.
+// explain describes violations in plain words, with the exposed names of the parameters.
 func (a *Action) explain(found []schema.Finding) []string {
 	exposed := map[string]string{}
 	for to, from := range a.Rename {
@@ -224,7 +225,7 @@ func (a *Action) explain(found []schema.Finding) []string {
 	return list[:min(len(list), maxExplained)]
 }
 
-// lazySchema compiles a schema when a tool is first called: most never are.
+// lazySchema compiles a schema when its tool is first called: most tools are never called.
 type lazySchema struct {
 	once  sync.Once
 	rules *schema.Schema // nil: it cannot be compiled
@@ -239,7 +240,7 @@ func (d *Definition) compiled() *schema.Schema {
 	return d.lazy.rules
 }
 
-// closest is the name nearest to what was given, "" when none is near.
+// closest returns the name most similar to the given one, or "" if none is similar.
 func closest(given string, names []string) string {
 	type candidate struct {
 		name     string
@@ -261,7 +262,7 @@ func closest(given string, names []string) string {
 	return list[0].name
 }
 
-// distance is the Levenshtein distance of two short words.
+// distance returns the Levenshtein distance of two short words.
 func distance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return 64

@@ -14,12 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// words counts words and marks: close enough to tokens to choose a text by.
+// words approximates the number of tokens, well enough to choose how much text to keep.
 func words(text string) int { return len(text)/4 + 1 }
 
 var options = Options{Target: DefaultTarget, Tokens: words}
 
-// parse reads tools given as JSON objects.
+// parse parses tools given as JSON objects.
 func parse(t *testing.T, server string, tools ...string) []Definition {
 	t.Helper()
 	list, problems, err := ParseList(server, json.RawMessage(`{"tools":[`+strings.Join(tools, ",")+`]}`))
@@ -32,7 +32,8 @@ func tool(name, description, schema string) string {
 	return fmt.Sprintf(`{"name":%q,"description":%q,"inputSchema":%s}`, name, description, schema)
 }
 
-// library is a small server of our own: nouns with several verbs, and a loner.
+// library returns a small invented server: nouns with several verbs each, and one tool that
+// fits no group.
 func library(t *testing.T) []Definition {
 	t.Helper()
 	return parse(t, "library",
@@ -127,7 +128,7 @@ func TestHelpShowsTheOriginals(t *testing.T) {
 
 func TestShapesMerge(t *testing.T) {
 	for _, c := range []struct {
-		name, a, b, want string // want "" is a conflict
+		name, a, b, want string // want "" means a conflict
 	}{
 		{"the same", `{"type":"string"}`, `{"type":"string","description":"of it"}`, `{"type":"string","description":"of it"}`},
 		{"integer and number", `{"type":"integer"}`, `{"type":"number"}`, `{"type":"number"}`},
@@ -307,10 +308,10 @@ func TestNamesOfSeveralServersStayApart(t *testing.T) {
 	assert.Nil(t, list.Find("search"))
 }
 
-// TestRandomLists holds the invariants of the design on random servers: every tool
-// is reached exactly once, every name and schema is one that clients take, the same
-// list gives the same bytes, and a call that is valid upstream is valid as exposed
-// and arrives as it was.
+// TestRandomLists checks the invariants of the design on random servers: every tool is
+// reachable exactly once, clients accept every name and schema, the same list gives the
+// same bytes, and a call that is valid upstream is valid as exposed and is translated back
+// unchanged.
 func TestRandomLists(t *testing.T) {
 	for seed := range int64(40) {
 		r := rand.New(rand.NewSource(seed))
@@ -362,8 +363,8 @@ func checkForm(t *testing.T, e *Exposed, mode Mode) {
 	}
 }
 
-// checkRoundTrip makes up a call of the upstream tool, spells it as exposed, and
-// expects the exposed schema to take it and the translation to give it back.
+// checkRoundTrip invents a call of the upstream tool and converts it to the exposed form.
+// The exposed schema must accept it, and the translation must return the original call.
 func checkRoundTrip(t *testing.T, r *rand.Rand, e *Exposed, a *Action, where string) {
 	t.Helper()
 	upstream := map[string]any{}
@@ -431,16 +432,16 @@ func randomSchema(r *rand.Rand) map[string]any {
 	return oddly(r, schema, properties)
 }
 
-// oddly writes a schema in one of the other ways that servers do.
+// oddly rewrites a schema in one of the unusual forms that real servers use.
 func oddly(r *rand.Rand, schema, properties map[string]any) map[string]any {
 	switch r.Intn(8) {
 	case 0: // a property by reference
 		schema["$defs"] = map[string]any{"shared": randomProperty(r, 1)}
 		properties["shared"] = map[string]any{"$ref": "#/$defs/shared"}
-	case 1: // one that refers to itself
+	case 1: // a property that refers to itself
 		schema["$defs"] = map[string]any{"node": map[string]any{"type": "object", "properties": map[string]any{"next": map[string]any{"$ref": "#/$defs/node"}}}}
 		properties["node"] = map[string]any{"$ref": "#/$defs/node"}
-	case 2: // alternatives at the top
+	case 2: // alternatives at the top level
 		return map[string]any{"oneOf": []any{schema}}
 	case 3:
 		return map[string]any{"type": "object", "allOf": []any{schema}}
