@@ -18,8 +18,8 @@ type Candidate struct {
 	touched time.Time
 }
 
-// Analyze returns the segments that may be pruned, the most likely first: those
-// that are neither pinned nor reachable from the roots.
+// Analyze returns the segments that may be pruned, most likely first: those that are
+// neither pinned nor reachable from the roots.
 func Analyze(segments []Segment, roots []string, now time.Time) []Candidate {
 	keep := make(map[string]bool)
 	if len(roots) > 0 {
@@ -41,8 +41,8 @@ func Analyze(segments []Segment, roots []string, now time.Time) []Candidate {
 	return candidates
 }
 
-// moreLikely orders candidates by score; ties go by tokens (more first), last use
-// (older first) and id.
+// moreLikely orders candidates by score, highest first. Ties go by tokens (more first),
+// last use (older first) and id.
 func moreLikely(a, b Candidate) int {
 	return cmp.Or(
 		cmp.Compare(b.Score, a.Score),
@@ -52,11 +52,11 @@ func moreLikely(a, b Candidate) int {
 	)
 }
 
-// reachable is Reachable over References without the pairs within each topic, of
-// which there are too many in a large one: whoever has the topic leads to a node
-// that stands for it.
+// reachable is Reachable over References, but without a reference for each pair of segments
+// of a topic, which would be too many for a large topic. Instead, each segment refers to a
+// node for its topic.
 func reachable(segments []Segment, roots []string) []string {
-	const topicNode = "\x00topic:" // no id begins like this
+	const topicNode = "\x00topic:" // no id can begin like this
 	var bare []Segment
 	topics := make(map[string][]string)
 	for _, s := range segments {

@@ -11,8 +11,8 @@ import (
 
 const maxIDs = 10_000
 
-// What is checked beyond the schemas that clients see. Descriptors are the client's own and
-// may hold anything.
+// Limits that are checked in addition to the schemas that clients see. Descriptors belong
+// to the client and may have any fields.
 const (
 	analyzeLimits = `{"properties": {"context_descriptors": {"properties": null}}}`
 	idsLimits     = `{"properties": {"segment_ids": {"maxItems": 10000, "items": {"pattern": "^[A-Za-z0-9._-]{1,128}$"}}}}`
@@ -20,17 +20,17 @@ const (
 	searchLimits  = `{"properties": {"query": {"maxLength": 1000}, "path": {"maxLength": 4096}, "tags": {"minItems": null}}}`
 )
 
-// arguments are arguments of the right types, where they are there at all.
+// arguments holds arguments of valid types. Optional ones may be missing.
 type arguments map[string]any
 
-// builder makes a call, and reports what a schema cannot tell.
+// builder makes a call and reports violations that a schema cannot express.
 type builder func(arguments) (tools.Call, []tools.Issue)
 
-// checked returns a tool's check. An optional argument that is an empty text counts as
-// absent: models fill in all that a schema names.
+// checked returns a tool's check. An optional argument with an empty string counts as
+// absent, because models fill in every argument of a schema.
 func checked(listed json.RawMessage, limits string, build builder) func(map[string]any) (tools.Call, []tools.Issue) {
 	var shape struct{ Required []string }
-	_ = json.Unmarshal(listed, &shape) // it is ours
+	_ = json.Unmarshal(listed, &shape) // our own schema is valid
 	check := tools.Checked(listed, limits, func(args map[string]any) (tools.Call, []tools.Issue) { return build(args) })
 	return func(given map[string]any) (tools.Call, []tools.Issue) {
 		given = maps.Clone(given)
@@ -54,8 +54,7 @@ func (a arguments) texts(name string) []string {
 	return all
 }
 
-// descriptors are the platform's own; of what they may hold, only the file and the
-// task matter here.
+// descriptors returns the client's descriptors. Only the file and the task are used.
 func (a arguments) descriptors(name string) *Descriptors {
 	object := schema.Value[map[string]any](a, name)
 	if object == nil {

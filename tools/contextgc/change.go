@@ -8,26 +8,26 @@ import (
 	"slices"
 )
 
-// Action is what pruning does with a segment.
+// Action says what pruning does to a segment.
 type Action string
 
 // The actions.
 const (
-	Stash  Action = "stash"  // out of the context, still to be found and read
-	Delete Action = "delete" // for good
+	Stash  Action = "stash"  // removed from the context, but can still be found and read
+	Delete Action = "delete" // removed for good
 )
 
-// Pruned is what Prune did.
+// Pruned is the result of Prune.
 type Pruned struct {
 	Segments []string `json:"pruned_segments"`
 	Freed    int      `json:"tokens_freed"`
-	Action   string   `json:"action"` // stashed or deleted
+	Action   string   `json:"action"` // "stashed" or "deleted"
 	Errors   []string `json:"errors"`
-	Pinned   int      `json:"-"` // how many were refused for being pinned
+	Pinned   int      `json:"-"` // number of segments refused because they are pinned
 }
 
-// Prune stashes or deletes segments. Those that are pinned or missing come back in
-// Errors; the others are pruned.
+// Prune stashes or deletes segments. Pinned and missing segments are reported in Errors;
+// all others are pruned.
 func (s *Store) Prune(ctx context.Context, project string, ids []string, action Action) (Pruned, error) {
 	done := map[Action]string{Stash: "stashed", Delete: "deleted"}[action]
 	if done == "" {
@@ -87,7 +87,7 @@ func (r *Pruned) prune(tx *sql.Tx, project, id string, action Action) error {
 	return remove(tx, seq, hash)
 }
 
-// remove deletes a segment, and its text when no other segment has it.
+// remove deletes a segment, and its text unless another segment has the same text.
 func remove(tx *sql.Tx, seq int64, hash []byte) error {
 	for _, q := range []string{`DELETE FROM segments WHERE seq = ?`, `DELETE FROM words WHERE rowid = ?`} {
 		if _, err := tx.Exec(q, seq); err != nil {
@@ -98,8 +98,8 @@ func remove(tx *sql.Tx, seq int64, hash []byte) error {
 	return err
 }
 
-// Pin protects segments from pruning, or lifts that protection. It returns the ids
-// of those that are there and an error text for each of the others.
+// Pin protects segments from pruning, or removes that protection. It returns the ids of the
+// existing segments, and an error text for each of the others.
 func (s *Store) Pin(ctx context.Context, project string, ids []string, pinned bool) (done, problems []string, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		done, problems = []string{}, []string{}
@@ -126,7 +126,7 @@ func (s *Store) Pin(ctx context.Context, project string, ids []string, pinned bo
 	return done, problems, nil
 }
 
-// distinct drops repetitions and keeps the order.
+// distinct removes duplicates and keeps the order.
 func distinct(ids []string) []string {
 	var once []string
 	for _, id := range ids {

@@ -6,21 +6,21 @@ import (
 	"fmt"
 )
 
-// Clearing is the decision to show a stub in the place of a result: in every history
-// that holds the result and goes on past the place at which it was decided. Both are
-// named by hashes. Decisions are never changed, so that the same history is always
-// sent as the same bytes.
+// Clearing is the decision to show a stub instead of a result, in every history that
+// contains the result and continues past the position of the decision. Hashes identify
+// both. Decisions never change, so the same history is always sent as the same bytes.
 type Clearing struct {
 	Item    [32]byte // the result
-	Since   [32]byte // the place in the history
-	Segment string   // where its text is
+	Since   [32]byte // position in the history
+	Segment string   // id of the segment with the result's text
 	Stub    string
 	Tokens  int
-	Free    bool // the provider's cache had expired, so that clearing cost nothing
+	Free    bool // the provider's cache had expired, so clearing cost nothing
 }
 
-// Clear stores what was decided at one place and returns what holds there. When
-// something was decided there already, that holds. Pinned segments stay.
+// Clear stores the decisions made at one position and returns those in force there. If
+// decisions for the position exist already, these stay in force. Pinned segments are not
+// cleared.
 func (s *Store) Clear(ctx context.Context, since [32]byte, list []Clearing) ([]Clearing, error) {
 	var holds []Clearing
 	err := s.write(ctx, func(tx *sql.Tx) error {
@@ -64,8 +64,8 @@ func (s *Store) clear(tx *sql.Tx, c Clearing) (stored bool, err error) {
 	return true, err
 }
 
-// Clearings returns the decisions that were stored after the one with number after,
-// and the number of the last.
+// Clearings returns the decisions stored after the one with number after, and the number of
+// the last one.
 func (s *Store) Clearings(ctx context.Context, after int64) ([]Clearing, int64, error) {
 	rows, err := s.file.DB().QueryContext(ctx, `SELECT `+clearingColumns+` FROM clearings WHERE seq > ? ORDER BY seq`, after)
 	if err != nil {
@@ -92,7 +92,7 @@ func scanClearings(rows *sql.Rows) (list []Clearing, last int64, err error) {
 	return list, last, rows.Err()
 }
 
-// Pinned returns the keys of the pinned segments that have one.
+// Pinned returns the keys of pinned segments that have a key.
 func (s *Store) Pinned(ctx context.Context) (map[[32]byte]bool, error) {
 	rows, err := s.file.DB().QueryContext(ctx, `SELECT key FROM segments WHERE pinned AND length(key) = 32`)
 	if err != nil {

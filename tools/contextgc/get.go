@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// ErrNotFound means that there is no segment with an id.
+// ErrNotFound means that no segment has the given id.
 var ErrNotFound = errors.New("segment not found")
 
 const columns = `s.id, s.project, s.task, s.session, s.type, s.tool, s.path, s.first_line, s.last_line, s.tokens, s.bytes,
@@ -37,8 +37,8 @@ func scan(row interface{ Scan(...any) error }, more ...any) (Segment, error) {
 	return s, nil
 }
 
-// Segments returns the segments of a project in one tier, without their texts, in
-// the order they came. An empty task means all of them.
+// Segments returns the segments of a project in one tier, without their texts, in the order
+// in which they were stored. An empty task selects all tasks.
 func (s *Store) Segments(ctx context.Context, project, task string, tier Tier) ([]Segment, error) {
 	rows, err := s.file.DB().QueryContext(ctx, `SELECT `+columns+fromSegments+
 		`WHERE s.project = ?1 AND s.tier = ?2 AND (?3 = '' OR s.task = ?3) ORDER BY s.seq`, project, tier, task)
@@ -57,8 +57,8 @@ func (s *Store) Segments(ctx context.Context, project, task string, tier Tier) (
 	return all, rows.Err()
 }
 
-// Get returns a segment and its exact text. An empty project finds the id in any;
-// should several have it, the latest. It counts as a use of the segment.
+// Get returns a segment and its exact text, and counts as a use of the segment. An empty
+// project searches all projects; if several have the id, the latest segment is returned.
 func (s *Store) Get(ctx context.Context, project, id string) (Segment, string, error) {
 	var body []byte
 	segment, err := scan(s.file.DB().QueryRowContext(ctx, `SELECT `+columns+`, t.body`+fromSegments+
@@ -73,7 +73,8 @@ func (s *Store) Get(ctx context.Context, project, id string) (Segment, string, e
 	return segment, string(body), nil
 }
 
-// Touch notes that segments were used: they are younger and referred to once more.
+// Touch records a use of segments: it updates their last use and increments their reference
+// count.
 func (s *Store) Touch(ctx context.Context, project string, ids ...string) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
 		for _, id := range ids {

@@ -2,16 +2,16 @@ package contextgc
 
 import "fmt"
 
-// A candidate above deleteScore can be deleted where deleting is allowed; one above
-// stashScore is worth stashing; what scores less stays.
+// A candidate above deleteScore may be deleted if deleting is allowed. One above stashScore
+// is worth stashing. All others are kept.
 const (
 	deleteScore = 0.7 + rounding
 	stashScore  = 0.4 + rounding
 
-	rounding = 1e-9 // of a sum of four products
+	rounding = 1e-9 // tolerance for a sum of four products
 )
 
-// Plan says which candidates to take out to free a number of tokens.
+// Plan lists the candidates to remove to free a number of tokens.
 type Plan struct {
 	Candidates []Candidate `json:"candidates"`
 	Freed      int         `json:"total_tokens_freed"`
@@ -20,16 +20,15 @@ type Plan struct {
 	Reason     string      `json:"reason"`
 }
 
-// MakePlan selects candidates, the most likely first, until target tokens are
-// freed. Everything selected is stashed, unless deleting is allowed: then the
-// candidates with the highest scores are deleted.
+// MakePlan selects candidates, highest score first, until target tokens are freed. All are
+// stashed; if deleting is allowed, those with the highest scores are deleted instead.
 func MakePlan(candidates []Candidate, target int, allowDelete bool) Plan {
 	p := Plan{Candidates: candidates, Stash: []string{}, Delete: []string{}}
 	if len(candidates) == 0 {
 		p.Candidates, p.Reason = []Candidate{}, "no candidates available"
 		return p
 	}
-	for _, c := range candidates { // sorted: those that could be deleted come first
+	for _, c := range candidates { // sorted by score, so those that may be deleted come first
 		if p.Freed >= target || c.Score <= stashScore {
 			break
 		}

@@ -16,14 +16,12 @@ type Entry struct {
 	Segment
 	Text string
 
-	// Key, when set, is the same for the same delivery: an entry whose key is known
-	// already is not stored again.
+	// Key, if set, identifies a delivery: an entry with a known key is not stored again.
 	Key []byte
 }
 
-// Put stores entries in one transaction and returns their ids. Once it returned,
-// they are there whatever happens to the process. Zero times mean now, an empty id a
-// new one.
+// Put stores entries in one transaction and returns their ids. Once it has returned, the
+// entries survive the end of the process. A zero time means now, an empty id a new id.
 func (s *Store) Put(ctx context.Context, entries ...Entry) ([]string, error) {
 	ids := make([]string, len(entries))
 	err := s.write(ctx, func(tx *sql.Tx) error {
@@ -68,7 +66,7 @@ func (s *Store) put(tx *sql.Tx, e Entry) (string, error) {
 	return e.ID, err
 }
 
-// known returns the id of the segment with a key, "" when there is none.
+// known returns the id of the segment with a key, or "" if there is none.
 func known(tx *sql.Tx, key []byte) (id string, err error) {
 	if key == nil {
 		return "", nil
@@ -80,7 +78,7 @@ func known(tx *sql.Tx, key []byte) (id string, err error) {
 	return id, err
 }
 
-// complete fills in what an entry leaves out.
+// complete fills in the missing fields of an entry.
 func (s *Store) complete(e *Entry) error {
 	if !ValidID(e.Project) || e.ID != "" && !ValidID(e.ID) {
 		return fmt.Errorf("bad project or segment id %q %q", e.Project, e.ID)
@@ -118,8 +116,7 @@ func insert(tx *sql.Tx, e Entry) (seq int64, err error) {
 	return seq, err
 }
 
-// nameSegment gives a segment the id s<seq>, or the next free one should somebody
-// have chosen that for another.
+// nameSegment returns the id s<seq>, or the next free one if that id is taken.
 func nameSegment(tx *sql.Tx, project string, seq int64) (string, error) {
 	for id := fmt.Sprintf("s%d", seq); ; id += "x" {
 		res, err := tx.Exec(`UPDATE OR IGNORE segments SET id = ? WHERE seq = ?`, id, seq)
@@ -132,8 +129,8 @@ func nameSegment(tx *sql.Tx, project string, seq int64) (string, error) {
 	}
 }
 
-// supersede marks earlier segments of the same lines of the same file: they show
-// what may no longer be so.
+// supersede marks earlier segments with the same lines of the same file, because they may
+// be out of date.
 func supersede(tx *sql.Tx, e Entry) error {
 	if e.Path == "" || e.Type != Code {
 		return nil
@@ -145,7 +142,7 @@ func supersede(tx *sql.Tx, e Entry) error {
 	return err
 }
 
-// maxIndexed bounds what of a text can be searched for.
+// maxIndexed bounds the part of a text that is searchable, in bytes.
 const maxIndexed = 1 << 20
 
 func indexed(e Entry) string {
@@ -156,10 +153,10 @@ func indexed(e Entry) string {
 	return text
 }
 
-// oldAfter is how many collections of its project make a segment old.
+// oldAfter is the number of collections of its project after which a segment is old.
 const oldAfter = 3
 
-// collections counts how often a project was pruned.
+// collections returns the number of times a project was pruned.
 func collections(tx *sql.Tx, project string) (n int, err error) {
 	err = tx.QueryRow(`SELECT collections FROM projects WHERE project = ?`, project).Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -7,19 +7,18 @@ import (
 	"time"
 )
 
-// recentDecision is how long a decision is a root.
+// recentDecision is the age up to which a decision is a root.
 const recentDecision = time.Hour
 
-// Descriptors say what the agent is working on. The ids of the segments that
-// follow from it are the roots of a collection.
+// Descriptors say what the agent is working on. They determine the roots of a collection.
 type Descriptors struct {
 	CurrentFile string
 	TaskID      string
 }
 
-// Roots returns the ids that a collection must keep: segments of the current file,
-// messages of the current task and decisions of the last hour. Without descriptors
-// there are none.
+// Roots returns the ids of the segments that a collection must keep: segments of the
+// current file, messages of the current task, and decisions of the last hour. Without
+// descriptors there are none.
 func Roots(segments []Segment, d *Descriptors, now time.Time) []string {
 	if d == nil {
 		return nil
@@ -36,11 +35,11 @@ func Roots(segments []Segment, d *Descriptors, now time.Time) []string {
 	return roots
 }
 
-// referenceTag marks a tag that refers to another segment.
+// referenceTag is the prefix of a tag that refers to another segment.
 const referenceTag = "ref:"
 
-// References returns, for each segment that refers to others, their ids: those its
-// tags name and those that share its topic.
+// References maps each segment's id to the ids it refers to: those named by its tags, and
+// those of segments with the same topic.
 func References(segments []Segment) map[string][]string {
 	known := make(map[string]bool, len(segments))
 	topics := make(map[string][]string)
@@ -71,7 +70,8 @@ func References(segments []Segment) map[string][]string {
 	return refs
 }
 
-// Reachable returns, sorted, the roots and everything they refer to, directly or not.
+// Reachable returns, sorted, the roots and all segments to which they refer directly or
+// indirectly.
 func Reachable(roots []string, refs map[string][]string) []string {
 	seen := make(map[string]bool)
 	queue := slices.Clone(roots)

@@ -18,7 +18,7 @@ type property struct {
 	Properties  map[string]*property `json:"properties,omitempty"`
 }
 
-// object is a closed schema with the given properties; encoding/json sorts them.
+// object returns a closed schema with the given properties; encoding/json sorts them.
 func object(required []string, properties map[string]*property) json.RawMessage {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -55,7 +55,7 @@ func choice(description string, allowed ...string) *property {
 	return &property{Type: "string", Description: description, Enum: allowed}
 }
 
-// descriptorsSchema lists what of the descriptors counts; they may hold more.
+// descriptorsSchema lists the fields of the descriptors that are used; others are allowed.
 func descriptorsSchema() *property {
 	return &property{
 		Type: "object", Description: "What you are working on; it and all it refers to is kept.",

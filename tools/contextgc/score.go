@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Weights of the score's four parts. Age counts per day.
+// Weights of the score's four parts. Age is measured in days.
 const (
 	ageWeight        = 0.4
 	typeWeight       = 0.3
@@ -15,15 +15,15 @@ const (
 	generationWeight = 0.1
 )
 
-// worth of each type: the higher, the sooner it goes.
+// worth is the pruning weight of each type: a higher value is pruned sooner.
 var worth = map[Type]float64{Log: 1, Note: .8, Code: .5, Message: .3, Summary: .2, Decision: .1}
 
-// AgeHours is the time since a segment was last used, never negative.
+// AgeHours returns the hours since a segment was last used, at least 0.
 func AgeHours(s Segment, now time.Time) float64 {
 	return max(0, now.Sub(s.Touched).Hours())
 }
 
-// Score rates a segment: the higher, the more likely it is to be pruned.
+// Score rates a segment: a higher score is more likely to be pruned.
 func Score(s Segment, now time.Time) float64 {
 	w, known := worth[s.Type]
 	if !known {
@@ -64,7 +64,7 @@ func Reason(s Segment, now time.Time) string {
 	return strings.Join(parts, ", ")
 }
 
-// Explain gives the score as a sum of its parts.
+// Explain returns the score as a sum of its parts.
 func Explain(s Segment, now time.Time) string {
 	age := ageWeight * AgeHours(s, now) / 24
 	kind := Score(Segment{Type: s.Type, References: math.MaxInt32, Touched: now}, now) - generationWeight*.3

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// Query is what to search for. Empty fields mean anything.
+// Query holds the conditions of a search. Empty fields match anything.
 type Query struct {
 	Project string
-	Text    string // words that must all occur
+	Text    string // words, all of which must occur
 	Task    string
 	Type    Type
 	Tier    Tier
 	Path    string
 	Tags    []string
-	Limit   int // 0: 20
+	Limit   int // maximum number of hits; 0: 20
 }
 
-// Hit is a segment that was found, with the first line that has one of the words.
+// Hit is a segment found by a search, with the first line that contains one of the words.
 type Hit struct {
 	Segment
 	Line    int
@@ -29,8 +29,8 @@ type Hit struct {
 
 var word = regexp.MustCompile(`[\p{L}\p{N}_]+`)
 
-// Search finds the segments in which every word of the query occurs, the newest
-// first, and says how many there are.
+// Search finds the segments that contain every word of the query, newest first. total is
+// their number, regardless of the limit.
 func (s *Store) Search(ctx context.Context, q Query) (hits []Hit, total int, err error) {
 	where, args := q.where()
 	db := s.file.DB()
@@ -88,11 +88,11 @@ func (q Query) where() (string, []any) {
 	return strings.Join(clauses, " AND "), args
 }
 
-// maxExcerpt is how much of a line a hit shows, in bytes.
+// maxExcerpt bounds the part of a line that a hit shows, in bytes.
 const maxExcerpt = 160
 
-// excerpt returns the first line with one of the words, and its number; the first
-// line of all when there are none.
+// excerpt returns the number and text of the first line that contains one of the words, or
+// of the first line if none does.
 func excerpt(text string, words []string) (int, string) {
 	n := 0
 	for line := range strings.Lines(text) {
@@ -108,7 +108,7 @@ func excerpt(text string, words []string) (int, string) {
 	return 1, around(first, 0)
 }
 
-// around cuts a long line to the part that begins shortly before at.
+// around cuts a long line to the part that begins shortly before offset at.
 func around(line string, at int) string {
 	line = strings.TrimRight(line, "\r\n")
 	if len(line) <= maxExcerpt {

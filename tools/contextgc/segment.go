@@ -1,11 +1,10 @@
-// Package contextgc keeps a ledger of everything an agent was given, scores what
-// of it is worth keeping, and plans what to take out of the context and when.
+// Package contextgc keeps a ledger of everything an agent was shown, scores which parts are
+// worth keeping, and plans what to remove from the context, and when.
 //
-// A [Segment] is one result of a tool, or one message. The [Store] keeps segments
-// with their texts in one SQLite file that several processes may share. [Analyze]
-// and [MakePlan] are the design's garbage collection over such segments. [Planner]
-// decides when clearing old results from a conversation pays, at the prices of a
-// prompt cache.
+// A [Segment] is one tool result or one message. The [Store] keeps segments with their
+// texts in one SQLite file, which several processes may share. [Analyze] and [MakePlan]
+// implement the design's garbage collection of segments. [Planner] decides when clearing
+// old results from a conversation pays off, at the prices of a prompt cache.
 package contextgc
 
 import (
@@ -16,7 +15,7 @@ import (
 	"time"
 )
 
-// Type says what kind of text a segment is.
+// Type is the kind of text in a segment.
 type Type string
 
 // The types of segments.
@@ -29,10 +28,10 @@ const (
 	Summary  Type = "summary"
 )
 
-// Types lists every type of segment.
+// Types returns every type of segment.
 func Types() []Type { return []Type{Message, Code, Log, Note, Decision, Summary} }
 
-// Tier says where a segment stands: in the agent's context or out of it.
+// Tier says whether a segment is in the agent's context.
 type Tier string
 
 // The tiers.
@@ -41,17 +40,17 @@ const (
 	Stashed Tier = "stashed"
 )
 
-// Segment is one entry of the ledger. Its text is kept apart, by its hash.
+// Segment is one entry of the ledger. Its text is stored separately, under its hash.
 type Segment struct {
-	ID      string // short and unique, such as s12
+	ID      string // short and unique within a project, such as s12
 	Project string
 	Task    string
 	Session string
 
 	Type      Type
-	Tool      string // that produced it
-	Path      string // of the file it shows, where known
-	FirstLine int    // of that file; 0: the whole file or not known
+	Tool      string // tool that produced the text
+	Path      string // file that the text shows, if known
+	FirstLine int    // first line of the file shown; 0: the whole file, or unknown
 	LastLine  int
 
 	Tokens int
@@ -62,23 +61,23 @@ type Segment struct {
 
 	Pinned     bool
 	Tier       Tier
-	Old        bool // it survived several collections
-	References int  // how often it was referred to
+	Old        bool // it has been kept by several collections
+	References int  // number of uses
 	Tags       []string
 	Topic      string
 
 	Hash         [sha256.Size]byte // of the text
-	SupersededBy string            // a later segment that shows the same lines of the same file
+	SupersededBy string            // id of a later segment that shows the same lines of the same file
 }
 
 var idPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// ValidID reports whether a text can be the id of a segment, project or task.
+// ValidID reports whether a text is a valid id of a segment, project or task.
 func ValidID(id string) bool { return idPattern.MatchString(id) }
 
 var notInID = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// CleanID turns any text into a valid id.
+// CleanID converts any text to a valid id.
 func CleanID(text string) string {
 	id := notInID.ReplaceAllString(text, "-")
 	switch {
@@ -90,8 +89,8 @@ func CleanID(text string) string {
 	return id
 }
 
-// ProjectOf names the project of a root: by its last element, and a few digits that
-// tell it from others of that name.
+// ProjectOf returns the project name of a root directory: its last path element, and a few
+// hex digits that distinguish it from other roots with that name.
 func ProjectOf(root string) string {
 	sum := sha256.Sum256([]byte(root))
 	return fmt.Sprintf("%.100s-%x", CleanID(filepath.Base(root)), sum[:2])

@@ -11,28 +11,27 @@ import (
 	"mcp-pruner/tools/sqlfile"
 )
 
-// StoreSettings say where a store is. Only File is needed.
+// StoreSettings configure a store. Only File is required.
 type StoreSettings struct {
 	File string
-	// Report is told that a damaged file was set aside. Nil means nobody is told.
+	// Report is called with a message if a damaged file was renamed. Nil: no report.
 	Report func(message string)
 	Now    func() time.Time // nil means time.Now
 }
 
-// Store is the ledger: segments, their texts, a full-text index, and what the
-// planner decided. It is one SQLite file in WAL mode that several processes may
-// have open. Whatever a method acknowledged survives kill -9. It is safe for
-// concurrent use.
+// Store is the ledger: segments, their texts, a full-text index, and the planner's
+// decisions. It is one SQLite file in WAL mode, which several processes may have open. Once
+// a method has returned, its changes survive kill -9. It is safe for concurrent use.
 type Store struct {
 	settings StoreSettings
 	file     *sqlfile.File
 }
 
-// lockPatience is the longest wait for other writers.
+// lockPatience is the maximum wait for other writers.
 const lockPatience = 10 * time.Second
 
-// A text is stored once, whoever has it. seq orders segments by arrival and is never
-// reused. words is an index without texts of its own; its rowid is the segment's seq.
+// Equal texts are stored once. seq numbers segments in the order of arrival and is never
+// reused. words is an index that stores no texts; its rowid is the segment's seq.
 const tables = `
 CREATE TABLE IF NOT EXISTS texts (hash BLOB PRIMARY KEY, body BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS projects (project TEXT PRIMARY KEY, collections INTEGER NOT NULL);
@@ -63,8 +62,8 @@ CREATE TABLE IF NOT EXISTS marks (
 	seq INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, project TEXT NOT NULL, kind TEXT NOT NULL,
 	detail TEXT NOT NULL, created INTEGER NOT NULL);`
 
-// Open opens a store, or begins one. A damaged file is kept aside, reported, and a
-// new one begins.
+// Open opens a store, or creates it. A damaged file is renamed and reported, and a new
+// store is created in its place.
 func Open(s StoreSettings) (*Store, error) {
 	if s.Report == nil {
 		s.Report = func(string) {}
@@ -88,7 +87,7 @@ func Open(s StoreSettings) (*Store, error) {
 	return &Store{settings: s, file: file}, nil
 }
 
-// prepare makes the tables and reads the two that everything depends on.
+// prepare creates the tables and reads the two most important ones, which reveals damage.
 func prepare(db *sql.DB) error {
 	db.SetMaxOpenConns(8)
 	if _, err := db.Exec(tables); err != nil {
@@ -104,8 +103,8 @@ func (s *Store) Path() string { return s.file.Path() }
 // Close releases the file.
 func (s *Store) Close() error { return s.file.Close() }
 
-// write does work in one transaction while nobody else of us writes. Damage that
-// shows now sets the file aside, and the work is done in a new one.
+// write runs work in one transaction, one at a time within this process. If the file turns
+// out to be damaged, it is renamed and work runs again in a new file.
 func (s *Store) write(ctx context.Context, work func(tx *sql.Tx) error) error {
 	return s.file.Write(ctx, work)
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// childFile names, in the environment of a copy of this test's process, the store it
-// writes to until it is killed.
+// childFile is the environment variable that gives a child process the store to write to
+// until it is killed.
 const childFile = "CONTEXTGC_TEST_STORE"
 
 func TestMain(m *testing.M) {
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writeUntilKilled prints the id and the text of each segment once it is stored.
+// writeUntilKilled prints the id and the text of each segment after it was stored.
 func writeUntilKilled(file string) {
 	store, err := Open(StoreSettings{File: file})
 	if err != nil {
@@ -44,8 +44,8 @@ func writeUntilKilled(file string) {
 	}
 }
 
-// Two processes write to one store 10,000 times; each is killed at any moment and
-// replaced.
+// Two processes write to one store 10,000 times in total. Each is killed at random moments
+// and started again.
 func TestKilledProcessesLoseNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ledger.db")
 	var mu sync.Mutex
@@ -80,8 +80,8 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 	assert.GreaterOrEqual(t, total, len(acknowledged), "the index has them, too")
 }
 
-// runAndKill starts a writer, kills it after so many acknowledgements, and returns
-// every one that came.
+// runAndKill starts a writer, kills it after the given number of acknowledgements, and
+// returns all acknowledged segments.
 func runAndKill(t *testing.T, file string, after int) map[string]string {
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), childFile+"="+file)
@@ -102,14 +102,14 @@ func runAndKill(t *testing.T, file string, after int) map[string]string {
 	return seen
 }
 
-// A full disk is an error and not a loss: what was stored stays, and once there is room
-// again the store goes on.
+// A full disk causes an error but no loss: stored segments stay, and the store works again
+// once there is space.
 func TestAFullDiskIsAnError(t *testing.T) {
 	store, err := Open(StoreSettings{File: filepath.Join(t.TempDir(), "ledger.db")})
 	require.NoError(t, err)
 	defer func() { _ = store.Close() }()
 	db := store.file.DB()
-	db.SetMaxOpenConns(1) // the limit is one connection's
+	db.SetMaxOpenConns(1) // the limit applies to one connection
 	_, err = db.Exec(`PRAGMA max_page_count = 100`)
 	require.NoError(t, err)
 	kept := make(map[string]string)
@@ -169,7 +169,7 @@ func TestEqualKeysAreOneSegment(t *testing.T) {
 	assert.Equal(t, first, again)
 }
 
-// A text of any bytes comes back as it was.
+// A text of arbitrary bytes is returned unchanged.
 func TestTextsAreExact(t *testing.T) {
 	store := newStore(t)
 	for _, text := range []string{"", "\x00\xff\r\n", strings.Repeat("long ", 1<<18), "ünï\u2028"} {
@@ -181,7 +181,7 @@ func TestTextsAreExact(t *testing.T) {
 	}
 }
 
-// fill stores n segments as a tool set would have made them.
+// fill stores n segments like those of a toolset.
 func fill(b *testing.B, n int) Toolset {
 	b.Helper()
 	store, err := Open(StoreSettings{File: filepath.Join(b.TempDir(), "ledger.db")})

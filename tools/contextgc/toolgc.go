@@ -9,16 +9,16 @@ import (
 	"mcp-pruner/tools"
 )
 
-// maxListed is how many candidates an answer lists unless the call says otherwise.
+// maxListed is the default number of candidates in a result.
 const maxListed = 100
 
 // AnalyzeArgs are the arguments of context_gc_analyze.
 type AnalyzeArgs struct {
 	Project     string
 	Descriptors *Descriptors
-	Target      *int // nil: no plan
+	Target      *int // tokens to free; nil: no plan
 	AllowDelete bool
-	Limit       int // of the candidates listed; 0: 100
+	Limit       int // maximum number of candidates in the result; 0: 100
 	Why         bool
 }
 
@@ -66,7 +66,8 @@ func (t Toolset) analyzeCall(a arguments) (tools.Call, []tools.Issue) {
 	}}, nil
 }
 
-// Analyze finds what of a project's context can go and plans for a target.
+// Analyze finds the segments of a project that may be pruned, and makes a plan for the
+// target.
 func (t Toolset) Analyze(ctx context.Context, a AnalyzeArgs) (Analysis, error) {
 	segments, err := t.Store.Segments(ctx, a.Project, "", Working)
 	if err != nil {
@@ -115,7 +116,7 @@ func (r *Analysis) plan(target int, allowDelete bool) {
 	}
 }
 
-// list shortens what is listed, and says so.
+// list shortens the list of candidates and reports how many it left out.
 func (r *Analysis) list(limit int) {
 	if limit == 0 {
 		limit = maxListed
@@ -169,8 +170,8 @@ func (t Toolset) Prune(ctx context.Context, a PruneArgs) (Pruned, error) {
 	return result, err
 }
 
-// PinResult is the result of context_gc_pin and context_gc_unpin, under the name of
-// what was done.
+// PinResult is the result of context_gc_pin and context_gc_unpin. One of the two fields is
+// named after the action.
 type PinResult struct {
 	Pinned   []string `json:"pinned_segments,omitzero"`
 	Unpinned []string `json:"unpinned_segments,omitzero"`
@@ -197,7 +198,7 @@ func (t Toolset) pinCall(pin bool) builder {
 	}
 }
 
-// Pin protects segments, or lifts their protection.
+// Pin protects segments from pruning, or removes their protection.
 func (t Toolset) Pin(ctx context.Context, project string, list []string, pin bool) (PinResult, error) {
 	done, problems, err := t.Store.Pin(ctx, project, list, pin)
 	result := PinResult{Errors: problems}

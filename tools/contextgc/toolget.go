@@ -51,7 +51,7 @@ func (t Toolset) getCall(a arguments) (tools.Call, []tools.Issue) {
 	}}, issues
 }
 
-// Got is the result of context_get, beside the text.
+// Got is the result of context_get without the text.
 type Got struct {
 	SegmentInfo
 	Text       string `json:"text"`
@@ -59,7 +59,7 @@ type Got struct {
 	Matches    *int   `json:"match_count,omitempty"`
 }
 
-// Get returns a segment, some of its lines, or those that match.
+// Get returns a segment's text, a range of its lines, or the lines that match.
 func (t Toolset) Get(ctx context.Context, a GetArgs) (output, error) {
 	segment, body, err := t.Store.Get(ctx, a.Project, a.ID)
 	if err != nil {
@@ -82,9 +82,9 @@ func (g Got) emptiness() string {
 	return fmt.Sprintf("nothing there: the segment has %d lines", g.TotalLines)
 }
 
-// Select returns lines first to last of a text byte for byte, and how many lines it
-// has. With a pattern it returns the lines that match, each after its number and a
-// colon.
+// Select returns lines first to last of a text byte for byte, and the number of lines of
+// the whole text. With a pattern it returns the matching lines, each after its number and a
+// colon, and their number.
 func Select(body string, first, last int, pattern *regexp.Regexp) (part string, total int, matches *int) {
 	if first == 0 && last == 0 && pattern == nil {
 		return body, countLines(body), nil
@@ -118,7 +118,7 @@ func countLines(text string) int {
 	return n
 }
 
-// SegmentInfo is a segment as results show it.
+// SegmentInfo is the form of a segment in results.
 type SegmentInfo struct {
 	ID           string `json:"segment_id"`
 	Project      string `json:"project_id"`
@@ -180,14 +180,14 @@ type Found struct {
 	Message  string         `json:"message,omitempty"`
 }
 
-// FoundSegment is one segment found.
+// FoundSegment is one segment in the result of context_search.
 type FoundSegment struct {
 	SegmentInfo
-	Line    int    `json:"line"` // of the excerpt
+	Line    int    `json:"line"` // line number of the excerpt
 	Excerpt string `json:"excerpt"`
 }
 
-// Search finds segments by their words.
+// Search finds segments by the words of their texts.
 func (t Toolset) Search(ctx context.Context, q Query) (Found, error) {
 	hits, total, err := t.Store.Search(ctx, q)
 	result := Found{Segments: []FoundSegment{}, Total: total, Query: q.Text}

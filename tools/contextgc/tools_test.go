@@ -32,8 +32,8 @@ func sorted(candidates []Candidate) []Candidate {
 	return candidates
 }
 
-// callTool calls a tool as a client does. refused says that it failed or that its
-// arguments were no good.
+// callTool calls a tool as a client does. refused is true if the call failed or its
+// arguments were invalid.
 func callTool(t *testing.T, set Toolset, name string, args map[string]any) (result map[string]any, refused bool) {
 	t.Helper()
 	out, err := runTool(t, set, name, args)
@@ -57,7 +57,7 @@ func runTool(t *testing.T, set Toolset, name string, args map[string]any) (tools
 	return call.Run(context.Background())
 }
 
-// world is a project with a log, a message, old code, a decision and a pinned note.
+// world returns a project with a log, a message, old code, a decision and a pinned note.
 func world(t *testing.T) Toolset {
 	t.Helper()
 	store := newStore(t)
@@ -75,10 +75,10 @@ func world(t *testing.T) Toolset {
 	return Toolset{Store: store, Project: "p", Now: func() time.Time { return noon }}
 }
 
-// list is a JSON array.
+// list returns a JSON array.
 func list(items ...any) []any { return items }
 
-// The document's eight scenarios, by number.
+// The eight scenarios of the design, by number.
 
 func TestAnalyzeNamesCandidates(t *testing.T) { // 1
 	got, _ := callTool(t, world(t), "context_gc_analyze", map[string]any{"project_id": "p"})
@@ -238,7 +238,7 @@ func TestSearch(t *testing.T) {
 	assert.EqualValues(t, 0, got["total_matches"], "or is a word like any other")
 }
 
-// Three collections of its project make a segment old.
+// A segment becomes old after three collections of its project.
 func TestGenerations(t *testing.T) {
 	set := world(t)
 	for range oldAfter {

@@ -11,10 +11,10 @@ import (
 	"mcp-pruner/tools"
 )
 
-// Toolset is the tools over a store.
+// Toolset makes the tools for one store.
 type Toolset struct {
 	Store   *Store
-	Project string           // the one whose deliveries this server records; descriptions name it
+	Project string           // project of this server's deliveries; descriptions name it
 	Now     func() time.Time // nil: time.Now
 }
 
@@ -65,8 +65,8 @@ func (t Toolset) project() *property {
 	return id("Which project's segments; this server records under " + strconv.Quote(t.Project) + ".")
 }
 
-// call is a checked call of any of the tools. None of them is pruned: they are asked
-// for exactly what they return.
+// call is a checked call of any of these tools. Their results are never pruned, because the
+// caller asked for exactly those texts.
 type call struct {
 	tool  string
 	about tools.Subject
@@ -98,8 +98,8 @@ func (c call) Run(ctx context.Context) (tools.Output, error) {
 	return nil, &tools.Error{Code: "store_error", Message: err.Error()}
 }
 
-// output is a result: fields for programs, and a text for the model, which is the
-// fields as JSON unless it is given.
+// output is a result: fields for programs and a text for the model. The default text is the
+// fields as JSON.
 type output struct {
 	tool   string
 	fields any
@@ -117,8 +117,8 @@ func (o output) Source() tools.Source { return tools.Source{} }
 // Notice implements tools.Noticer.
 func (o output) Notice() string { return o.notice }
 
-// Prune implements tools.Output. It is never called: nobody can ask these tools a
-// focus question.
+// Prune implements tools.Output. It is never called, because these tools take no focus
+// question.
 func (o output) Prune(string) (tools.Output, error) {
 	return nil, errors.New("the output of this tool is not pruned")
 }
@@ -141,13 +141,13 @@ func (o output) Structured(pruning any) any {
 	return json.RawMessage(append(append(append(head, `,"pruning":`...), encode(pruning)...), '}'))
 }
 
-// encode is JSON as a model reads it best: < and & stay what they are.
+// encode returns JSON without HTML escapes, which models read best.
 func encode(v any) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		panic("contextgc: encode: " + err.Error()) // our own types always encode
+		panic("contextgc: encode: " + err.Error()) // types of this package always encode
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }

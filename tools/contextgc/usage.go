@@ -9,24 +9,25 @@ import (
 	"mcp-pruner/tools/contextgc/planner"
 )
 
-// Usage is what the API said that a session used, and what clearing saved of it.
+// Usage is a session's token usage as reported by the API, with the modelled saving by
+// clearing.
 type Usage struct {
 	Session string    `json:"session"`
 	API     string    `json:"api"`
 	Model   string    `json:"model"`
 	Calls   int       `json:"calls"`
-	Input   int       `json:"input_tokens"` // fresh: neither read from the cache nor written to it
+	Input   int       `json:"input_tokens"` // fresh input: neither read from nor written to the cache
 	Read    int       `json:"cache_read_tokens"`
 	Written int       `json:"cache_write_tokens"`
 	Output  int       `json:"output_tokens"`
-	Before  float64   `json:"modelled_before"` // bill of the input without clearing, in fresh tokens
+	Before  float64   `json:"modelled_before"` // cost of the input without clearing, in fresh tokens
 	After   float64   `json:"modelled_after"`
 	Cleared int       `json:"results_cleared"`
 	Updated time.Time `json:"updated"`
 }
 
-// AddUsage adds one call to its session's usage. Before, After and Cleared are of the
-// whole session.
+// AddUsage adds one call to its session's usage. Before, After and Cleared are totals of
+// the session and are not added up.
 func (s *Store) AddUsage(ctx context.Context, u Usage) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.Exec(`INSERT INTO usage (session, api, model, calls, input, read, written, output, before, after, cleared, updated)
@@ -45,7 +46,7 @@ func (s *Store) AddUsage(ctx context.Context, u Usage) error {
 	return nil
 }
 
-// Usages returns the usage of every session, the latest first.
+// Usages returns the usage of every session, latest first.
 func (s *Store) Usages(ctx context.Context) ([]Usage, error) {
 	rows, err := s.file.DB().QueryContext(ctx, `SELECT session, api, model, calls, input, read, written, output, before, after,
 		cleared, updated FROM usage ORDER BY updated DESC`)
@@ -67,15 +68,15 @@ func (s *Store) Usages(ctx context.Context) ([]Usage, error) {
 	return list, rows.Err()
 }
 
-// Mark is something that happened to a session's context outside of our hands, such
-// as a compaction.
+// Mark is a change to a session's context that was made by the client, such as a
+// compaction.
 type Mark struct {
 	Session, Project, Kind, Detail string
 	Created                        time.Time
 }
 
-// AddMark stores a mark. Working segments of a session that was compacted are out of
-// the context; they become stashed.
+// AddMark stores a mark. If a session was compacted, its working segments become stashed,
+// because they are no longer in the context.
 func (s *Store) AddMark(ctx context.Context, m Mark) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		if m.Kind == Compacted {
@@ -93,10 +94,10 @@ func (s *Store) AddMark(ctx context.Context, m Mark) error {
 	return nil
 }
 
-// Compacted is the kind of mark a compaction leaves.
+// Compacted is the kind of mark for a compaction.
 const Compacted = "compacted"
 
-// Largest returns the largest segments of a session that are out of its context.
+// Largest returns the n largest segments of a session that are no longer in its context.
 func (s *Store) Largest(ctx context.Context, session string, n int) ([]Segment, error) {
 	rows, err := s.file.DB().QueryContext(ctx, `SELECT `+columns+fromSegments+
 		`WHERE s.session = ? AND s.tier = 'stashed' AND s.superseded = '' ORDER BY s.tokens DESC, s.seq DESC LIMIT ?`, session, n)
@@ -115,14 +116,14 @@ func (s *Store) Largest(ctx context.Context, session string, n int) ([]Segment, 
 	return list, rows.Err()
 }
 
-// Bill is what the session's input cost, in fresh input tokens.
+// Bill returns the cost of the session's input, in fresh input tokens.
 func (u Usage) Bill() float64 {
 	p := planner.DefaultPrices()
 	return float64(u.Input) + float64(u.Read)*p.Read + float64(u.Written)*p.Write
 }
 
-// Saved is the share of the input's bill that clearing saved, what it cost taken
-// off; below zero it lost.
+// Saved returns the fraction of the input's cost that clearing saved, net of its own cost;
+// negative means a loss.
 func (u Usage) Saved() float64 {
 	if u.Before <= 0 {
 		return 0

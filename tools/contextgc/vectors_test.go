@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// vectorSegment is a segment as the design's first implementation wrote it.
+// vectorSegment is a segment in the format of the design's first implementation.
 type vectorSegment struct {
 	ID      string   `json:"segment_id"`
 	Text    string   `json:"text"`
@@ -129,7 +129,7 @@ type handlerCase struct {
 	} `json:"after"`
 }
 
-// loadVectors reads values that the design's first implementation computed. They lie
+// loadVectors reads values that the design's first implementation computed. They are stored
 // beside the repository.
 func loadVectors(t *testing.T) vectors {
 	t.Helper()
@@ -147,7 +147,7 @@ func TestVectorsOfScores(t *testing.T) {
 	now := at(t, v.Meta.Now)
 	for _, c := range v.Score {
 		if c.Note != "" {
-			continue // ages below zero are clamped here
+			continue // this implementation treats negative ages as 0
 		}
 		s := Segment{Type: c.Type, References: c.Refs, Old: c.Gen == "old", Touched: now.Add(-time.Duration(c.Age * float64(time.Hour)))}
 		got := Score(s, now)
@@ -238,7 +238,7 @@ func (c handlerCase) run(t *testing.T, now time.Time) {
 		}
 	}
 	if c.Name == "target too high" {
-		c.Args["allow_delete"] = true // which the first implementation did not ask for
+		c.Args["allow_delete"] = true // the first implementation did not require it
 	}
 	got, refused := callTool(t, Toolset{Store: store, Now: func() time.Time { return now }}, name, c.Args)
 	if c.wantsError() {
@@ -273,7 +273,7 @@ func (c handlerCase) compare(t *testing.T, got map[string]any) {
 		delete(want, "errors")
 		delete(want, "tokens_freed")
 	}
-	if found, ok := got["segments"].([]any); ok { // the vectors show the ids only
+	if found, ok := got["segments"].([]any); ok { // the vectors have only the ids
 		ids := []any{}
 		for _, f := range found {
 			ids = append(ids, f.(map[string]any)["segment_id"])
@@ -285,7 +285,7 @@ func (c handlerCase) compare(t *testing.T, got map[string]any) {
 	}
 }
 
-// same compares JSON values, numbers to six places.
+// same compares JSON values, and numbers to six decimal places.
 func same(t *testing.T, want, got any, path string) {
 	t.Helper()
 	switch w := want.(type) {

@@ -7,11 +7,11 @@ import (
 	"mcp-pruner/tools/contextgc/planner"
 )
 
-// maxExplained is how many candidates an explanation goes into.
+// maxExplained bounds the number of candidates that an explanation describes.
 const maxExplained = 20
 
-// explain says in words how the candidates were chosen and scored, and what a plan
-// would cost and bring at the prices of a prompt cache.
+// explain says how the candidates were chosen and scored, and what a plan would cost and
+// save at the prices of a prompt cache.
 func (r *Analysis) explain(segments []Segment, now time.Time) {
 	say := func(format string, args ...any) {
 		r.Explanation = append(r.Explanation, fmt.Sprintf(format, args...))
@@ -38,7 +38,7 @@ func (r *Analysis) explain(segments []Segment, now time.Time) {
 		chosen[id] = true
 	}
 	after, started := 0, false
-	for _, s := range segments { // in the order in which they stand in the window
+	for _, s := range segments { // in the order of the context window
 		switch {
 		case chosen[s.ID]:
 			started = true

@@ -6,7 +6,7 @@ import (
 	"mcp-pruner/tools/contextgc/planner"
 )
 
-// Old results are cleared once clearing them pays.
+// Old results are cleared once that pays off.
 func ExampleSession() {
 	s := planner.NewSession(planner.DefaultPolicy())
 	cleared := 0

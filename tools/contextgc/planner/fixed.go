@@ -1,17 +1,17 @@
 package planner
 
-// FixedRule clears everything but the last results as soon as a prompt is large and
-// enough can go. The planner is compared with it.
+// FixedRule clears all but the latest results once a prompt is large and enough can be
+// freed. It is the baseline for the planner.
 type FixedRule struct {
-	Above int // tokens of the prompt
-	Keep  int // last results
-	Free  int // least tokens to free
+	Above int // minimum tokens of the prompt
+	Keep  int // number of latest results to keep
+	Free  int // minimum tokens to free
 }
 
-// BestFixedRule is the rule that did best on recorded sessions.
+// BestFixedRule returns the rule with the best result on recorded sessions.
 func BestFixedRule() FixedRule { return FixedRule{Above: 40_000, Keep: 5, Free: 20_000} }
 
-// Decide implements what Policy.Decide does.
+// Decide returns the rule's decision for one prompt, in the form of Policy.Decide.
 func (f FixedRule) Decide(w Window) Decision {
 	var d Decision
 	if w.Tokens <= f.Above {

@@ -1,71 +1,70 @@
-// Package planner decides which old tool results to take out of a conversation, and
-// when. Taking something out makes the provider's prompt cache useless from there
-// on, so it is done in batches, and only when it pays soon. The package knows
-// nothing of any API or store: the proxy, the plugins and the replay of recorded
-// sessions all decide with it.
+// Package planner decides which old tool results to clear from a conversation, and when.
+// Clearing a result invalidates the provider's prompt cache from that point on, so results
+// are cleared in batches, and only if that soon pays off. The package knows no API and no
+// store: the proxy, the plugins and the replay of recorded sessions share it.
 package planner
 
 import "fmt"
 
-// Item is one tool result that stands in a conversation.
+// Item is one tool result in a conversation.
 type Item struct {
 	Tokens  int
-	At      int    // tokens of the prompt that stand before it
-	Call    int    // number of the first model call that was sent it
-	Path    string // of the file it shows, "" when it shows none
+	At      int    // tokens of the prompt before it
+	Call    int    // number of the first model call that included it
+	Path    string // file it shows, "" if none
 	Pinned  bool
-	Cleared bool // its stub stands there
+	Cleared bool // it is already replaced by its stub
 }
 
-// Window is a conversation as it is about to be sent.
+// Window is a conversation just before it is sent.
 type Window struct {
 	Items  []Item
 	Tokens int // of the whole prompt
 	Call   int // number of this model call in the session, from 1
 
-	Edited map[string]int // for each edited file, the last call that edited it
-	Bill   float64        // what the session's input would have cost so far without clearing
-	Lost   float64        // what clearing has cost so far and not yet saved
+	Edited map[string]int // number of the last call that edited each file
+	Bill   float64        // cost of the session's input so far without clearing, in fresh tokens
+	Lost   float64        // cost of clearing so far that has not been saved yet
 
-	// Expired says that the provider's cache has expired. The whole prompt will be
-	// written to it again, whatever is taken out.
+	// Expired says that the provider's cache has expired, so that the whole prompt will be
+	// written to it again whether or not anything is cleared.
 	Expired bool
 }
 
-// Decision says what to clear, and why.
+// Decision lists the items to clear, with the reason.
 type Decision struct {
-	Clear  []int // indices of items, in order
+	Clear  []int // indices of items, ascending
 	Freed  int   // tokens
-	Behind int   // tokens behind the first cleared item, which are written to the cache again
+	Behind int   // tokens after the first cleared item, which must be written to the cache again
 	BreakEven
 	Why string
 }
 
-// Policy holds the numbers of the planner. They were chosen on recorded sessions;
-// docs/GC.md has what they save there.
+// Policy holds the parameters of the planner. They were chosen on recorded sessions;
+// docs/GC.md says what they save there.
 type Policy struct {
 	Prices     Prices
-	StubTokens int // that stand in the place of a result
+	StubTokens int // size of a stub
 
-	KeepLast  int // results that always stay
-	YoungFor  int // calls for which a file stays after it was read: it may be edited
-	EditedFor int // calls for which a file stays after it was edited
-	MinTokens int // smaller results are not worth a stub
+	KeepLast  int // number of latest results that are never cleared
+	YoungFor  int // calls during which a file is kept after it was read, since it may be edited
+	EditedFor int // calls during which a file is kept after it was edited
+	MinTokens int // smaller results are never cleared
 
-	MinFreed     int // the least that a clearing frees
+	MinFreed     int // minimum tokens freed by a clearing
 	MinFreedFree int // the same when the cache has expired and clearing costs nothing
-	Horizon      int // calls for which a clearing is expected to save
+	Horizon      int // calls over which the saving of a clearing is estimated
 
-	// A clearing must pay within MaxPay calls. Should the session end right after it,
-	// at most MaxLoss of its bill is lost. Where a clearing pays within SoonPay calls,
-	// SoonLoss may be.
+	// A clearing must pay off within MaxPay calls. If the session ends right after it, the
+	// loss may be at most MaxLoss of the session's bill, or SoonLoss if the clearing pays
+	// off within SoonPay calls.
 	MaxPay   int
 	MaxLoss  float64
 	SoonPay  int
 	SoonLoss float64
 }
 
-// DefaultPolicy is the planner's.
+// DefaultPolicy returns the policy of the product.
 func DefaultPolicy() Policy {
 	return Policy{
 		Prices: DefaultPrices(), StubTokens: 25,
@@ -75,11 +74,11 @@ func DefaultPolicy() Policy {
 	}
 }
 
-// Decide plans for one prompt. It is a function of its argument alone.
+// Decide plans for one prompt. Its result depends on its argument and the policy only.
 //
-// Whatever is cleared, everything behind it is written to the cache again; so once
-// an item goes, every later one that may go does, too. Decide tries each item as the
-// first and takes the best of those that are safe.
+// Everything after a cleared item is written to the cache again. So once an item is
+// cleared, every later item that may be cleared is cleared too. Decide tries each item as
+// the first one and returns the best of the safe decisions.
 func (p Policy) Decide(w Window) Decision {
 	may := p.may(w)
 	var best Decision
@@ -97,9 +96,9 @@ func (p Policy) Decide(w Window) Decision {
 	return best
 }
 
-// may returns the indices of the items that may go.
+// may returns the indices of the items that may be cleared.
 func (p Policy) may(w Window) []int {
-	latest := make(map[string]int) // result of each file
+	latest := make(map[string]int) // latest result of each file
 	for i, item := range w.Items {
 		latest[item.Path] = i
 	}
@@ -118,7 +117,7 @@ func (p Policy) may(w Window) []int {
 	return all
 }
 
-// net is what a decision is expected to bring.
+// net returns the expected gain of a decision, in fresh tokens.
 func (p Policy) net(w Window, d Decision) float64 {
 	saved := d.SavedPerCall * float64(p.Horizon)
 	if w.Expired {
@@ -127,8 +126,8 @@ func (p Policy) net(w Window, d Decision) float64 {
 	return saved - d.Cost
 }
 
-// safe says whether a decision frees enough, pays soon, and does little harm should
-// the session end at once.
+// safe reports whether a decision frees enough, soon pays off, and loses little if the
+// session ends at once.
 func (p Policy) safe(w Window, d Decision) bool {
 	if w.Expired {
 		return d.Freed >= p.MinFreedFree

@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// talk is a session of n calls after a base prompt; result says what each brings.
+// talk returns a session of n calls after a base prompt; result returns the tool result of
+// each call.
 func talk(n int, result func(call int) (tokens int, path string)) *Session {
 	s := NewSession(DefaultPolicy())
 	s.Text(20_000)
@@ -84,7 +85,8 @@ func TestWhatStays(t *testing.T) {
 	assert.True(t, clears(pinned, 1))
 }
 
-// Clearing costs writing again what stands behind, and saves reading what is gone.
+// Clearing costs the rewriting of everything after it, and saves the reading of the cleared
+// tokens.
 func TestBills(t *testing.T) {
 	run := func(clear bool) Bill {
 		s := NewSession(DefaultPolicy())

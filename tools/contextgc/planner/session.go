@@ -1,15 +1,15 @@
 package planner
 
-// Bill is what a session's input costs, in fresh input tokens: as it was, and as it
-// is with clearing.
+// Bill is the cost of a session's input, in fresh input tokens: without clearing (Before)
+// and with clearing (After).
 type Bill struct {
 	Before, After float64
-	Reread        float64 // part of After: reading again what was cleared too early
+	Reread        float64 // part of After: the cost of reading again what was cleared too early
 	Clearings     int
-	Cleared       int // results
+	Cleared       int // number of results
 }
 
-// Change is by how much of itself the bill changes; below zero it falls.
+// Change returns the relative change of the bill by clearing; negative means a saving.
 func (b Bill) Change() float64 {
 	if b.Before == 0 {
 		return 0
@@ -17,32 +17,32 @@ func (b Bill) Change() float64 {
 	return (b.After - b.Before) / b.Before
 }
 
-// replyTokens is what the model writes to ask for a result again.
+// replyTokens is the output with which a model asks for a result again.
 const replyTokens = 150
 
-// Session follows a conversation step by step and bills it.
+// Session follows a conversation step by step and computes its bill.
 type Session struct {
 	prices Prices
 	stub   int
 	bill   Bill
 
 	parts  []part // of the prompt, in order
-	items  []int  // indices of the parts that are results
-	window int    // tokens as they are
-	whole  int    // tokens without clearing
-	sent   int    // tokens of the last call that are in the cache
+	items  []int  // indices of the parts that are tool results
+	window int    // tokens of the prompt, with clearing
+	whole  int    // tokens of the prompt, without clearing
+	sent   int    // tokens of the last call's prompt that are in the cache
 	was    int    // the same, without clearing
 	calls  int
 	edited map[string]int
 }
 
-// part is a piece of the prompt.
+// part is one part of the prompt.
 type part struct {
 	tokens int
-	item   Item // of a result
+	item   Item // of a tool result
 }
 
-// NewSession begins a session.
+// NewSession returns a session without any parts.
 func NewSession(p Policy) *Session {
 	return &Session{prices: p.Prices, stub: p.StubTokens, edited: make(map[string]int)}
 }
@@ -50,10 +50,10 @@ func NewSession(p Policy) *Session {
 // Bill returns the bill so far.
 func (s *Session) Bill() Bill { return s.bill }
 
-// Text adds something to the prompt that always stays: words, calls, definitions.
+// Text adds a part that is never cleared: text, tool calls, tool definitions.
 func (s *Session) Text(tokens int) { s.add(part{tokens: tokens}) }
 
-// Result adds a tool's result. path is the file it shows, "" when it shows none.
+// Result adds a tool result. path is the file it shows, "" if none.
 func (s *Session) Result(tokens int, path string, pinned bool) {
 	s.items = append(s.items, len(s.parts))
 	s.add(part{tokens: tokens, item: Item{Tokens: tokens, Path: path, Call: s.calls + 1, Pinned: pinned}})
@@ -71,16 +71,16 @@ func (s *Session) Compact() {
 	s.window, s.whole, s.sent, s.was = 0, 0, 0, 0
 }
 
-// Work notes that the model edited a file whose results stand in the prompt as they
-// are said to: none of them is read again.
+// Work records that the model edited a file whose results are in the prompt as given, so
+// that no result is read again.
 func (s *Session) Work(path string) {
 	if path != "" {
 		s.edited[path] = s.calls
 	}
 }
 
-// Edited notes that the model edited a file. When the file's latest result was
-// cleared, it had to be read again first: one more turn, and the text once more.
+// Edited records that the model edited a file. If the file's latest result was cleared, the
+// model had to read it again first: the cost is one more turn and the result's text again.
 func (s *Session) Edited(path string) {
 	if path == "" {
 		return
@@ -98,14 +98,14 @@ func (s *Session) Edited(path string) {
 
 func (s *Session) readAgain(item Item) {
 	turn := float64(s.window)*s.prices.Read + replyTokens*s.prices.Output
-	s.bill.After += turn // the next call bills the text
+	s.bill.After += turn // the next call pays for the text
 	s.bill.Reread += turn + float64(item.Tokens)*s.prices.Write
 	whole := s.whole
 	s.Result(item.Tokens, item.Path, item.Pinned)
 	s.whole = whole
 }
 
-// Window is the prompt of the next call.
+// Window returns the prompt of the next call.
 func (s *Session) Window(expired bool) Window {
 	w := Window{
 		Items: make([]Item, 0, len(s.items)), Tokens: s.window, Call: s.calls + 1, Edited: s.edited,
@@ -123,8 +123,7 @@ func (s *Session) Window(expired bool) Window {
 	return w
 }
 
-// Call bills a call of the model, before which the items with the given indices were
-// cleared.
+// Call bills one model call. The items with the given indices were cleared before it.
 func (s *Session) Call(clear []int, expired bool) {
 	s.calls++
 	s.bill.Before += s.cost(s.was, s.whole, expired)
@@ -137,8 +136,7 @@ func (s *Session) Call(clear []int, expired bool) {
 	s.sent = s.window
 }
 
-// clear puts stubs in the place of items and returns how many tokens stand before
-// the first of them.
+// clear replaces items by stubs and returns the number of tokens before the first of them.
 func (s *Session) clear(which []int) int {
 	before := 0
 	for _, p := range s.parts[:s.items[which[0]]] {
@@ -154,7 +152,7 @@ func (s *Session) clear(which []int) int {
 	return before
 }
 
-// cost bills a prompt of which the first tokens are in the cache.
+// cost bills a prompt whose first cached tokens are in the cache.
 func (s *Session) cost(cached, tokens int, expired bool) float64 {
 	if expired {
 		cached = 0
