@@ -41,7 +41,7 @@ const grepSchema = `{
   "additionalProperties": false
 }`
 
-// grepLimits is what is checked beyond the schema.
+// grepLimits are the checks beyond the schema.
 const grepLimits = `{"properties": {
   "pattern": {"minLength": 1, "maxLength": 10000, "not": {"pattern": "\u0000"}},
   "path": {"minLength": 1, "not": {"pattern": "\u0000"}},
@@ -72,10 +72,10 @@ type grepCall struct {
 	base    *base
 	search  grep.Search
 	cwd     string // relative to the root
-	timeout int    // ms
+	timeout int    // milliseconds
 	focus   string
 
-	explicit bool // the call says how much it wants
+	explicit bool // the call sets its own output limit
 }
 
 const (
@@ -98,7 +98,7 @@ func checkGrep(b *base, r rules, args map[string]any) (Call, []Issue) {
 	s.Context = a.integer("context_lines", 0)
 	c.focus = a.focus()
 	matches := defaultMatches
-	if c.focus != "" { // what answers it may be anywhere
+	if c.focus != "" { // the answer to the question may be anywhere
 		matches = maxMaxMatches
 	}
 	s.MaxMatches = a.integer("max_matches", matches)
@@ -111,8 +111,8 @@ func checkGrep(b *base, r rules, args map[string]any) (Call, []Issue) {
 	return c, nil
 }
 
-// searchPaths resolves path and paths. Where cwd cannot be used it is unknown where a
-// relative path leads, so only absolute ones are checked.
+// searchPaths resolves path and paths. If cwd is invalid, the target of a relative path is
+// unknown, so only absolute paths are checked.
 func (b *base) searchPaths(a *arguments, cwd string, cwdOK bool) []grep.Path {
 	if a.has("path") && a.has("paths") {
 		a.bad("path", schema.Custom)
@@ -136,7 +136,7 @@ func (b *base) searchPaths(a *arguments, cwd string, cwdOK bool) []grep.Path {
 	return found
 }
 
-// pathList is the usable elements of paths and where each stands.
+// pathList returns the valid elements of paths, and the argument path of each.
 func pathList(a *arguments) (names, given []string) {
 	list, _ := a.values["paths"].([]any)
 	for i, v := range list {
@@ -198,8 +198,8 @@ func (c *grepCall) failed(ctx context.Context, err error) error {
 	return &Error{Code: "spawn_error", Message: "cannot start rg or grep: " + files.PlainReason(err)}
 }
 
-// engineEnv is the environment rg and grep run in: without what would change
-// their output, and with a locale in which characters are UTF-8.
+// engineEnv returns the environment of rg and grep: without variables that would change
+// their output, and with a locale that uses UTF-8.
 func (b *base) engineEnv() []string {
 	env := slices.DeleteFunc(slices.Clone(b.Env()), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeProgram is a script that stands in for rg or grep.
+// fakeProgram returns a script that replaces rg or grep.
 func fakeProgram(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "fake")
@@ -25,7 +25,8 @@ func fakeProgram(t *testing.T, script string) string {
 	return path
 }
 
-// programs is a LookPath that knows only these; an empty path means not there.
+// programs returns a LookPath that knows only these programs; an empty path means not
+// installed.
 func programs(known map[string]string) func(string) (string, error) {
 	return func(name string) (string, error) {
 		if path, ok := known[name]; ok && path != "" {
@@ -56,15 +57,15 @@ func TestGrepChoosesItsEngine(t *testing.T) {
 	failure(t, err, "spawn_error")
 }
 
-// TestAWarningIsNoFailure: the dynamic linker complains of a preload library on the
-// standard error of every program, and the search ends well.
+// TestAWarningIsNoFailure: the dynamic linker complains about a preload library on the
+// standard error of every program, and the search still succeeds.
 func TestAWarningIsNoFailure(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "a", "word\n")
 	for _, engine := range []string{"rg", "grep"} {
 		real, err := exec.LookPath(engine)
 		if err != nil {
-			continue // there is always one of the two
+			continue // one of the two is always installed
 		}
 		warns := fakeProgram(t, "#!/bin/sh\necho \"ERROR: ld.so: object '/no/lib.so' from LD_PRELOAD cannot be preloaded (cannot open shared object file): ignored.\" >&2\nexec "+real+" \"$@\"\n")
 		known := map[string]string{"rg": "", "grep": ""}
@@ -80,7 +81,7 @@ func TestAWarningIsNoFailure(t *testing.T) {
 	}
 }
 
-// TestGrepCommandLines holds the commands against the document's.
+// TestGrepCommandLines compares the commands with those of the design.
 func TestGrepCommandLines(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "a", "word\n")
@@ -123,8 +124,8 @@ func TestGrepEngineFails(t *testing.T) {
 	}
 }
 
-// TestGrepAndBadIgnoreFiles: what rg says of lines in ignore files is no failure,
-// however much it is, and hides none.
+// TestGrepAndBadIgnoreFiles: rg's messages about lines in ignore files are no failure,
+// however many there are, and hide no real failure.
 func TestGrepAndBadIgnoreFiles(t *testing.T) {
 	const bad = "/r/.gitignore: line 1: error parsing glob '[a': unclosed character class; missing ']'"
 	root := t.TempDir()
@@ -190,8 +191,7 @@ func TestGrepTimeoutAndCancel(t *testing.T) {
 	}
 }
 
-// TestGrepStopsEarly: an engine that would go on for ever is ended when there is
-// enough.
+// TestGrepStopsEarly: an engine that never ends is stopped when there are enough matches.
 func TestGrepStopsEarly(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "a", strings.Repeat("word\n", 100_000))
@@ -208,8 +208,8 @@ func TestGrepStopsEarly(t *testing.T) {
 	})
 }
 
-// TestGrepStopsAtTheFirst: a search that stops early has the beginning of what the
-// whole search finds, in one order with both engines.
+// TestGrepStopsAtTheFirst: a search that stops early returns the beginning of the complete
+// result, in the same order with both engines.
 func TestGrepStopsAtTheFirst(t *testing.T) {
 	root := t.TempDir()
 	names := []string{"-x/f", "A/z", "a/b/y", "a/b-", "a/x.txt", "a b/c", "a-b.txt", "a.txt", "a\nb", "a\xff", "a😀", "b"}
@@ -246,7 +246,7 @@ func TestGrepStopsAtTheFirst(t *testing.T) {
 	}
 }
 
-// TestGrepCapShowsTheFirstMatch: a cap smaller than the first line cuts it.
+// TestGrepCapShowsTheFirstMatch: a limit smaller than the first line cuts that line.
 func TestGrepCapShowsTheFirstMatch(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "a", strings.Repeat("😀", 400)+"\n")
@@ -259,8 +259,8 @@ func TestGrepCapShowsTheFirstMatch(t *testing.T) {
 	})
 }
 
-// TestGrepReadsOnlyWhatIsInside: even an engine that reports matches from outside
-// gets none of their text out.
+// TestGrepReadsOnlyWhatIsInside: when an engine reports matches outside the root, none of
+// their text is returned.
 func TestGrepReadsOnlyWhatIsInside(t *testing.T) {
 	root, outside := t.TempDir(), t.TempDir()
 	write(t, outside, "secret", "word\n")
@@ -276,8 +276,8 @@ func TestGrepReadsOnlyWhatIsInside(t *testing.T) {
 	assert.Equal(t, "a:1:1:word", out.Text())
 }
 
-// TestGrepThatKnowsNoOption: a grep that refuses an option with exit code 1 has
-// not searched in vain.
+// TestGrepThatKnowsNoOption: a grep that refuses an option with exit code 1 failed,
+// although 1 usually means that nothing was found.
 func TestGrepThatKnowsNoOption(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "a", "word\n")
@@ -288,7 +288,7 @@ func TestGrepThatKnowsNoOption(t *testing.T) {
 	assert.Contains(t, e.Message, "unrecognized option")
 }
 
-// TestGrepNeverDropsAMatch: a match event that makes no sense fails the search.
+// TestGrepNeverDropsAMatch: a match event that cannot be parsed fails the search.
 func TestGrepNeverDropsAMatch(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "a", "word\n")

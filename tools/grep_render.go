@@ -12,8 +12,8 @@ import (
 	"mcp-pruner/tools/grep"
 )
 
-// grepOutput is what a search found, in the document's shape. The fields behind
-// omitempty are there only for what a client asked beyond it.
+// grepOutput is the result of a search in the shape of the design. Fields with omitempty
+// are present only if the call used an argument beyond the design.
 type grepOutput struct {
 	Tool       string       `json:"tool"`
 	Pattern    string       `json:"pattern"`
@@ -29,18 +29,18 @@ type grepOutput struct {
 
 	mode    string
 	code    string
-	emptied string // what it found and of which a pruner kept nothing
+	emptied string // size of the result, if a pruner kept none of it
 
-	explicit  bool         // the call said how much it wants
-	total     int          // matching lines, or files, those not shown included
+	explicit  bool         // the call set its own output limit
+	total     int          // number of matching lines, or files, including those not shown
 	unbounded bool         // there may be more
-	elsewhere []grep.Count // matches by file that are not among Matches
-	storedAs  string       // where all that Matches was is
+	elsewhere []grep.Count // per file: number of matches that are not in Matches
+	storedAs  string       // id of the stored original of Matches
 	pruned    bool
 	rest      string
 }
 
-// newGrepOutput is a result in the document's shape.
+// newGrepOutput converts a result to the shape of the design.
 func newGrepOutput(s grep.Search, r *grep.Result) *grepOutput {
 	out := &grepOutput{
 		Tool: "grep", Pattern: s.Pattern, Paths: r.Paths, Matches: r.Matches, MatchCount: len(r.Matches),
@@ -50,7 +50,7 @@ func newGrepOutput(s grep.Search, r *grep.Result) *grepOutput {
 	return out.rendered()
 }
 
-// rendered fills in the text of the results.
+// rendered sets the text of the results.
 func (o *grepOutput) rendered() *grepOutput {
 	if o.Matches == nil {
 		o.Matches = []grep.Match{}
@@ -63,8 +63,8 @@ func (o *grepOutput) rendered() *grepOutput {
 	return o
 }
 
-// entry is one rendered line together with what it stands for; the separator
-// between groups of context stands for nothing.
+// entry is one rendered line with the match or line it shows. The separator between groups
+// of context shows neither.
 type entry struct {
 	text string
 	path string
@@ -91,7 +91,7 @@ func (o *grepOutput) entries() []entry {
 	if len(o.Context) == 0 {
 		return all
 	}
-	rank := map[string]int{} // the matches are in order, and come first
+	rank := map[string]int{} // the matches are in order and come first
 	for _, e := range all {
 		if _, known := rank[e.path]; !known {
 			rank[e.path] = len(rank)
@@ -120,10 +120,10 @@ func (o *grepOutput) Structured(pruning any) any {
 	return s
 }
 
-// listedFiles is how many files a notice names.
+// listedFiles bounds the number of files that a notice names.
 const listedFiles = 20
 
-// Notice is what a client that shows only the text would miss.
+// Notice returns the facts that a client would miss if it showed only the text.
 func (o *grepOutput) Notice() string {
 	if o.emptied != "" {
 		return keptNone(o.emptied, o.storedAs, "call again without context_focus_question for all of it")
@@ -149,7 +149,7 @@ func (o *grepOutput) Notice() string {
 	return notice + readIt(o.storedAs, "all that were found")
 }
 
-// missing lists the files of the matches that are not shown, with how many each has.
+// missing lists the files of the matches not shown, with the number of matches in each.
 func (o *grepOutput) missing() (list []string) {
 	for i, c := range o.elsewhere {
 		if i == listedFiles {
@@ -160,7 +160,7 @@ func (o *grepOutput) missing() (list []string) {
 	return list
 }
 
-// without notes the matches that are in o and not in what is left of it.
+// without records the matches that are in o but not in left.
 func (o *grepOutput) without(left *grepOutput) {
 	kept := map[string]int{}
 	for _, m := range left.Matches {
@@ -188,20 +188,20 @@ func (o *grepOutput) without(left *grepOutput) {
 	}
 }
 
-// WithOriginal says where all matches are.
+// WithOriginal records the id under which all matches are stored.
 func (o *grepOutput) WithOriginal(id string) Output {
 	p := *o
 	p.storedAs = id
 	return &p
 }
 
-// Rest is all that was found, where it is not stored yet.
+// Rest returns the complete result, if it is not stored yet.
 func (o *grepOutput) Rest() string { return o.rest }
 
-// WithRest says where it is.
+// WithRest records the id under which the complete result is stored.
 func (o *grepOutput) WithRest(id string) Output { return o.WithOriginal(id) }
 
-// Shown is how much of the matches Cut leaves.
+// Shown returns the fraction of the matches that Cut would keep.
 func (o *grepOutput) Shown(limit Limit) float64 {
 	if o.explicit {
 		return 1
@@ -209,7 +209,7 @@ func (o *grepOutput) Shown(limit Limit) float64 {
 	return limit.fraction(o.code)
 }
 
-// Cut leaves the first lines that fit.
+// Cut keeps the first lines that fit.
 func (o *grepOutput) Cut(limit Limit) (Output, bool) {
 	if o.explicit || limit.fits(o.code) {
 		return o, false
@@ -235,7 +235,7 @@ func (o *grepOutput) Cut(limit Limit) (Output, bool) {
 	return &p, true
 }
 
-// size says how much was found.
+// size describes how much was found.
 func (o *grepOutput) size() string {
 	if o.mode == grep.Content {
 		return plural(len(o.Matches), "match", "matches")
@@ -252,9 +252,9 @@ func plural(n int, one, many string) string {
 
 var filteredMarker = regexp.MustCompile(`^\s*\(filtered \d+ lines?\)\s*$`)
 
-// Prune reads the pruned text back. Its lines are the lines that were sent, with
-// some left out or marked as left out; only a line that is none of these has to
-// be taken apart, which a path with a colon in it makes uncertain.
+// Prune parses the pruned text. Its lines are the lines that were sent, some of them left
+// out or replaced by a mark. Only an unknown line has to be split into path, line and text,
+// which is ambiguous if a path contains a colon.
 func (o *grepOutput) Prune(pruned string) (Output, error) {
 	p := *o
 	p.Matches, p.Context, p.Files, p.Counts = nil, nil, nil, nil
@@ -286,8 +286,8 @@ func (o *grepOutput) Prune(pruned string) (Output, error) {
 	return pp, nil
 }
 
-// knownLines finds rendered entries by their first line: a path may contain line
-// ends, so one entry can be several lines long.
+// knownLines finds rendered entries by their first line: a path may contain line ends, so
+// an entry may span several lines.
 type knownLines struct {
 	entries map[string][]entry
 	paths   map[string]bool
@@ -303,7 +303,7 @@ func (o *grepOutput) known() knownLines {
 	return k
 }
 
-// at finds the entry that rest begins with; line is the first line of rest.
+// at returns the entry with which rest begins; line is the first line of rest.
 func (k knownLines) at(line, rest string) (entry, bool) {
 	for _, e := range k.entries[line] {
 		after, ok := strings.CutPrefix(rest, e.text)
@@ -316,7 +316,7 @@ func (k knownLines) at(line, rest string) (entry, bool) {
 
 var errUnreadable = errors.New("a line is not path:line:column:text")
 
-// parse takes a line apart that was not sent like this.
+// parse splits a line that was not sent in this form.
 func (o *grepOutput) parse(line string, known knownLines) error {
 	switch o.mode {
 	case grep.Files:
@@ -338,12 +338,12 @@ func (o *grepOutput) parse(line string, known knownLines) error {
 	return nil
 }
 
-// parseGrepLine reads path:line:column:text or path:line:text. The path ends
-// before the first line number, unless a longer path is known.
+// parseGrepLine parses path:line:column:text or path:line:text. The path ends before the
+// first line number, unless a longer path is known.
 func parseGrepLine(line string, paths map[string]bool) (grep.Match, bool) {
 	var found grep.Match
 	ok := false
-	longest := 0 // so that a long line of colons costs no more than it is worth
+	longest := 0 // bounds the time for a long line full of colons
 	for path := range paths {
 		longest = max(longest, len(path))
 	}
@@ -382,7 +382,7 @@ func parsePosition(path, rest string) (grep.Match, bool) {
 	return m, true
 }
 
-// positive reads a plain decimal number above zero.
+// positive parses a plain decimal number greater than zero.
 func positive(s string) (int, bool) {
 	if s == "" || s[0] < '1' || s[0] > '9' {
 		return 0, false

@@ -75,7 +75,8 @@ func TestGrepPruneOfNamesAndCounts(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// TestGrepPrunedToNothing: that a pruner kept nothing is not that nothing matched.
+// TestGrepPrunedToNothing: an output of which the pruner kept nothing differs from one
+// without matches.
 func TestGrepPrunedToNothing(t *testing.T) {
 	matches := []grep.Match{match("a", 1, nil, "x"), match("a", 2, nil, "x")}
 	const again = "; call again without context_focus_question for all of it"
@@ -98,8 +99,8 @@ func TestGrepPrunedToNothing(t *testing.T) {
 	assert.Equal(t, "no matches", (&grepOutput{mode: grep.Content}).rendered().Notice())
 }
 
-// FuzzGrepRoundTrip: what was rendered is read back the same, whatever paths and
-// texts are, and no answer of a pruner breaks the reader.
+// FuzzGrepRoundTrip: a rendered result is parsed back to the same result, for any paths and
+// texts, and no answer of a pruner makes the parser panic.
 func FuzzGrepRoundTrip(f *testing.F) {
 	f.Add("a.go", 3, 2, "text", "b:1:c", "1:2:3", "a.go:3:x")
 	f.Add("x\ny:1:", 1, 0, "", "x", "y:1::1:", "(filtered 3 lines)")

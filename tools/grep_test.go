@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// engines runs a test with rg and with grep. A machine without rg says so in a
-// way nobody overlooks.
+// engines runs a test with rg and with grep. On a machine without rg it says clearly that
+// half of the test was skipped.
 func engines(t *testing.T, test func(t *testing.T, s Settings)) {
 	t.Helper()
 	t.Run("rg", func(t *testing.T) {
@@ -28,8 +28,8 @@ func engines(t *testing.T, test func(t *testing.T, s Settings)) {
 	})
 }
 
-// TestGrepCases runs every file of testdata/grep with both engines. Its sections:
-// call, then text or error, perhaps truncated and paths, and the files of tree/.
+// TestGrepCases runs every file of testdata/grep with both engines. Its sections are call;
+// text or error; optionally truncated and paths; and the files of tree/.
 func TestGrepCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/grep/*.txtar")
 	require.NoError(t, err)
@@ -77,7 +77,7 @@ func grepCase(t *testing.T, s Settings, file string) {
 	roundTrip(t, out)
 }
 
-// roundTrip: what a pruner sends back unchanged is the same result.
+// roundTrip checks that an output which a pruner returns unchanged gives the same result.
 func roundTrip(t *testing.T, out Output) {
 	t.Helper()
 	again, err := out.Prune(out.Code())
@@ -86,7 +86,7 @@ func roundTrip(t *testing.T, out Output) {
 	assert.Equal(t, out.Text(), again.Text())
 }
 
-// TestEnginesAgree compares the engines on patterns over one awkward tree.
+// TestEnginesAgree compares the engines on many patterns over one tree of difficult files.
 func TestEnginesAgree(t *testing.T) {
 	if _, err := exec.LookPath("rg"); err != nil {
 		t.Skip("RG IS NOT INSTALLED: THE ENGINES WERE NOT COMPARED")
@@ -122,7 +122,7 @@ func TestEnginesAgree(t *testing.T) {
 	}
 }
 
-// awkwardTree has what the engines could take differently.
+// awkwardTree writes files that the engines might treat differently.
 func awkwardTree(t *testing.T, root string) {
 	t.Helper()
 	write(t, root, "text.txt", "word\nfoo bar\n\n  \nA-1 b_22 c333\nÉté é größe Ü ß\n\tTab\nend without newline")
@@ -147,7 +147,8 @@ func awkwardTree(t *testing.T, root string) {
 	require.NoError(t, os.Symlink("nowhere", filepath.Join(root, "dangling")))
 }
 
-// TestGrepLongLinesOfQuotes: lines around the length that an event is cut at.
+// TestGrepLongLinesOfQuotes: lines whose events are about as long as the size at which
+// events are cut.
 func TestGrepLongLinesOfQuotes(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "csv", strings.Repeat(`"a",`, 17_500)+"NEEDLE")
@@ -168,8 +169,8 @@ func TestGrepLongLinesOfQuotes(t *testing.T) {
 	})
 }
 
-// TestColumnsBesideLetters: without rg, a column that cannot be known is null, and
-// what is known agrees with rg.
+// TestColumnsBesideLetters: without rg, a column that cannot be determined is null, and all
+// others agree with rg.
 func TestColumnsBesideLetters(t *testing.T) {
 	const unknown = 0
 	for _, c := range []struct {

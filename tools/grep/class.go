@@ -7,26 +7,26 @@ import (
 	"unicode/utf8"
 )
 
-// bracket collects a character class. POSIX gives "]", "^" and "-" their plain
-// meaning by their place alone, so they are put where it is.
+// bracket collects the parts of a character class. In POSIX, "]", "^" and "-" are literal
+// only in certain positions, so they are placed there.
 type bracket struct {
 	posix               strings.Builder
 	re2                 strings.Builder
 	close, caret, minus bool
-	negated             []shorthand // \D, \S and \W, for which POSIX has no words inside brackets
+	negated             []shorthand // \D, \S and \W, which POSIX cannot express inside brackets
 }
 
 var posixClass = regexp.MustCompile(`^\[:(\^?)[a-z]+:\]`)
 
-// asciiClasses are the named classes that grep takes for more than ASCII, or does
-// not know. To rg they are ASCII.
+// asciiClasses are named classes that are ASCII in rg, but that grep extends beyond ASCII
+// or does not know.
 var asciiClasses = map[string]string{
 	"[:alnum:]": "0-9A-Za-z", "[:alpha:]": "A-Za-z", "[:lower:]": "a-z", "[:upper:]": "A-Z", "[:word:]": "0-9A-Za-z_",
 }
 
 var errClass = errors.New("this character class is not understood without ripgrep")
 
-// class takes [...].
+// class parses [...].
 func (t *translator) class() error {
 	t.in = t.in[1:]
 	not := ""
@@ -57,8 +57,9 @@ func (t *translator) class() error {
 	return nil
 }
 
-// union says a class that has negated shorthands in it, such as [\s\S], as a choice
-// of classes. What is in none of several has no such form.
+// union translates a class that contains negated shorthands, such as [\s\S], to an
+// alternation of classes. The negation of such a class has no equivalent if it has several
+// parts.
 func (t *translator) union(b *bracket, not bool) error {
 	plain := b.ordered(false)
 	if not && (plain != "" || len(b.negated) > 1) {
@@ -79,8 +80,8 @@ func (t *translator) union(b *bracket, not bool) error {
 	return nil
 }
 
-// ordered is the class with its delicate characters in their places. A class of
-// "^" alone cannot begin with it; there a range says the same.
+// ordered returns the class with its special characters in their positions. A class that
+// contains only "^" cannot begin with it, so a range expresses it.
 func (b *bracket) ordered(negated bool) string {
 	s := b.posix.String()
 	if b.close {
@@ -101,7 +102,7 @@ func (b *bracket) ordered(negated bool) string {
 	return s
 }
 
-// classItem takes one character, range or named class.
+// classItem parses one character, range or named class.
 func (t *translator) classItem(b *bracket) error {
 	if m := posixClass.FindStringSubmatch(t.in); m != nil {
 		if m[1] != "" {
@@ -177,11 +178,11 @@ func (b *bracket) char(r rune) {
 	}
 }
 
-// maxSpelt is how long a range may be that has to be spelt out.
+// maxSpelt is the maximum length of a range that has to be written out.
 const maxSpelt = 2048
 
-// span adds a range. Where an end would mean something else to POSIX, or lies
-// beyond ASCII, where some locales know no order, each character is named.
+// span adds a range. The characters are listed one by one if an end is special in POSIX, or
+// is beyond ASCII, where some locales define no order.
 func (b *bracket) span(from, to rune) error {
 	if from > to {
 		return errors.New("invalid character class range")

@@ -14,46 +14,45 @@ import (
 	"mcp-pruner/tools/process"
 )
 
-// hit is one matching line, as an engine reports it.
+// hit is one matching line as reported by an engine.
 type hit struct {
 	line  int // 1-based
-	start int // byte offset of the first match in the line, -1 when not known
+	start int // byte offset of the first match in the line, -1 if unknown
 }
 
-// found is what one file has.
+// found holds the hits of one file.
 type found struct {
 	file  string // relative to the real root
-	shown string // as results spell it, byte for byte
-	hits  []hit  // those that may be shown, by line; nil once it is clear that none is
-	count int    // all of them
+	shown string // the path in results, byte for byte
+	hits  []hit  // hits that may be shown, by line; nil once none of them will be
+	count int    // number of all hits
 }
 
-// How much a search that finds without end may find before it is stopped. The
-// results are then those of the files met first, whichever those were.
+// Limits at which a search with very many matches is stopped. The results are then those of
+// the files that happened to come first.
 const (
 	mostHits  = 2 << 20
 	mostFiles = 1 << 18
 )
 
-// collector turns hits into results. The engines only say where matches are, in
-// any order of files: the text is read here, through os.Root, so that both give
-// the same text and nothing from outside the root gets out even when a link is
-// swapped in.
+// collector turns hits into results. The engines report positions only, in any order of
+// files. The text is read here through os.Root, so both engines give the same text, and
+// nothing outside the root is read even if a symbolic link is swapped in.
 type collector struct {
 	ctx    context.Context
 	root   *os.Root
 	search Search
-	// locate finds the first match in a line when the engine does not say.
+	// locate finds the first match in a line if the engine does not report it.
 	locate func(line []byte) int
 
 	all  map[string]*found
-	at   *found // the file hits come from at the moment
-	last int    // the line of the latest hit in it
-	skip bool   // it was reported before, by way of another path
-	text int    // how many of its lines count
+	at   *found // the file of the current hits
+	last int    // line of its latest hit
+	skip bool   // the file was reported before, through another path
+	text int    // number of its lines that count
 
-	kept    int // hits kept in all files
-	hits    int // hits in all files
+	kept    int // hits kept, in all files
+	hits    int // hits found, in all files
 	stopped bool
 
 	out   Result
@@ -65,13 +64,13 @@ func newCollector(ctx context.Context, root *os.Root, s Search) *collector {
 	return &collector{ctx: ctx, root: root, search: s, all: map[string]*found{}}
 }
 
-// add takes the next hit; hits come file by file, line by line. It returns
-// process.ErrEnough when there is no need for more.
+// add adds a hit. Hits arrive file by file and line by line. It returns process.ErrEnough
+// when no more hits are needed.
 func (c *collector) add(file string, h hit) error {
 	if c.at == nil || file != c.at.file {
 		c.begin(file)
 	}
-	// Two paths that lead to a file one after the other show only in its lines.
+	// If two consecutive paths lead to the same file, only the line numbers show it.
 	c.skip = c.skip || h.line <= c.last
 	c.last = max(c.last, h.line)
 	if c.skip || h.line > c.text {
@@ -92,7 +91,7 @@ func (c *collector) add(file string, h hit) error {
 	return c.enough()
 }
 
-// addCount takes how many lines of a file match.
+// addCount adds the number of matching lines of a file.
 func (c *collector) addCount(file string, count int) error {
 	if _, known := c.all[file]; !known {
 		c.all[file] = &found{file: file, shown: c.show(file), count: count}
@@ -121,8 +120,7 @@ func (c *collector) begin(file string) {
 	}
 }
 
-// prune forgets hits that cannot be among those shown any more because enough
-// others come before them.
+// prune drops hits that cannot be shown any more, because enough others precede them.
 func (c *collector) prune() {
 	if c.kept <= 4*c.search.MaxMatches+1024 {
 		return
@@ -136,7 +134,7 @@ func (c *collector) prune() {
 	}
 }
 
-// sorted is all files with a match in the order of results.
+// sorted returns all files with a match, in the order of results.
 func (c *collector) sorted() []*found {
 	list := make([]*found, 0, len(c.all))
 	for _, f := range c.all {
@@ -148,7 +146,7 @@ func (c *collector) sorted() []*found {
 	return list
 }
 
-// result is everything found; asked are the search paths as the call named them.
+// result returns everything found; asked are the search paths as named in the call.
 func (c *collector) result(asked []Path) *Result {
 	for _, p := range asked {
 		c.out.Paths = append(c.out.Paths, p.Show)
@@ -172,7 +170,7 @@ func (c *collector) result(asked []Path) *Result {
 
 func valid(path string) string { return strings.ToValidUTF8(path, string(utf8.RuneError)) }
 
-// addEntry adds a file or a count while there is room.
+// addEntry adds a file or a count if there is room.
 func (c *collector) addEntry(add func()) {
 	if c.out.Total++; c.out.Total > c.search.MaxMatches {
 		c.out.Truncated = true
@@ -227,7 +225,7 @@ func (c *collector) addLines(f *found) {
 	}
 }
 
-// countTo is how many hits are in the first lines of a file.
+// countTo returns the number of hits in the first lines of a file.
 func countTo(hits []hit, lines int) int {
 	n := 0
 	for n < len(hits) && hits[n].line <= lines {
@@ -236,7 +234,7 @@ func countTo(hits []hit, lines int) int {
 	return n
 }
 
-// match is one line as a result. Columns count characters.
+// match returns one line as a result. Columns count characters.
 func (c *collector) match(show string, line fileLine, start int) Match {
 	if start < 0 && c.locate != nil {
 		start = c.locate(line.raw)
@@ -249,8 +247,8 @@ func (c *collector) match(show string, line fileLine, start int) Match {
 	return m
 }
 
-// fits spends the output cap. The very first text is cut to fit, so that a cap
-// never hides that there is a match.
+// fits deducts text from the output limit. The very first text is cut to fit, so that a
+// small limit never hides that there is a match.
 func (c *collector) fits(text *string, first bool) bool {
 	left := c.search.MaxBytes - c.bytes
 	if len(*text) > left {
@@ -264,7 +262,7 @@ func (c *collector) fits(text *string, first bool) bool {
 	return true
 }
 
-// show spells a file the way its search path was given.
+// show returns a file's path in the form of its search path.
 func (c *collector) show(file string) string {
 	for _, p := range c.search.Paths {
 		if rel, err := filepath.Rel(p.real, file); err == nil && files.Local(rel) {

@@ -10,16 +10,16 @@ import (
 	"mcp-pruner/tools/files"
 )
 
-// How much is kept of what an engine says on standard error, and of one line
-// while it is looked at: more than the longest path, twice.
+// Maximum bytes to keep of an engine's standard error, and of one line while it is parsed:
+// more than twice the longest path.
 const (
 	complaintsKept = 2000
 	complaintBytes = 16 << 10
 )
 
-// complaints takes what a search process says on standard error. A pattern that rg
-// does not understand, in an ignore file above the search path, it passes over and
-// searches on; but it says so whatever it is told, and ends with the exit code of
+// complaints parses the standard error of a search process. When an ignore file above the
+// search path has a pattern that rg does not understand, rg ignores the pattern and
+// searches on. But it reports the pattern whatever its options, and exits with the code of
 // a failed search.
 type complaints struct {
 	kept    files.Sink
@@ -56,8 +56,7 @@ func (c *complaints) take() {
 	c.line = c.line[:0]
 }
 
-// shortLine leaves out the middle of a long line: what it quotes stands before the
-// reason, which is at the end.
+// shortLine omits the middle of a long line: quoted text comes first, the reason last.
 func shortLine(line []byte) []byte {
 	if len(line) <= 2*files.QuotedBytes {
 		return line
@@ -69,7 +68,7 @@ func shortLine(line []byte) []byte {
 	return slices.Concat(files.CutRune(line, files.QuotedBytes), []byte("…"), line[from:])
 }
 
-// text is the beginning of what was said, or else the words for nothing.
+// text returns the beginning of the standard error, or the given text if there was none.
 func (c *complaints) text(nothing string) string {
 	if len(c.line) > 0 {
 		c.take()
@@ -81,5 +80,5 @@ func (c *complaints) text(nothing string) string {
 	return nothing
 }
 
-// harmless says that a search that ended as failed has not.
+// harmless reports whether a search that exited with an error has in fact succeeded.
 func (c *complaints) harmless() bool { return c.text("") == "" && c.ignored }

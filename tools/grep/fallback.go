@@ -15,8 +15,8 @@ import (
 	"mcp-pruner/tools/process"
 )
 
-// findWithGrep searches with the system's grep. Which files to search is decided
-// here, by rg's rules: grep knows nothing of .gitignore and would follow links.
+// findWithGrep searches with the system's grep. This code selects the files by rg's rules,
+// because grep does not know .gitignore and would follow symbolic links.
 func (e *Engine) findWithGrep(ctx context.Context, dir string, s Search, found *collector) error {
 	path, err := e.LookPath("grep")
 	if err != nil {
@@ -46,7 +46,7 @@ func (e *Engine) findWithGrep(ctx context.Context, dir string, s Search, found *
 	return nil
 }
 
-// realPath is a path with its links followed, as far as it can be.
+// realPath resolves the symbolic links of a path as far as possible.
 func realPath(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -54,7 +54,7 @@ func realPath(path string) string {
 	return path
 }
 
-// translate says the pattern in the words of grep and of Go's regexp.
+// translate translates the pattern for grep and for Go's regexp.
 func (s Search) translate() (*translated, error) {
 	t, err := translate(s.Pattern, s.Fixed)
 	if err == nil && s.IgnoreCase {
@@ -64,8 +64,8 @@ func (s Search) translate() (*translated, error) {
 }
 
 func grepArgs(s Search, p *translated) []string {
-	// -a: what is text is decided here, and bytes that are no UTF-8 are no reason
-	// to skip a file. --null ends a name with NUL, the one byte no name contains.
+	// -a: binary files are recognised here, and a file with invalid UTF-8 must not be
+	// skipped. --null ends a name with NUL, the one byte that no name contains.
 	args := []string{"-R", "-n", "-H", "-a", "--null"}
 	if s.Fixed {
 		args = append(args, "-F")
@@ -87,7 +87,7 @@ const (
 	batchBytes = 100_000
 )
 
-// grepRun runs grep over files in batches, in the order they are added.
+// grepRun runs grep over files in batches, in the order in which they are added.
 type grepRun struct {
 	engine    *Engine
 	ctx       context.Context
@@ -97,7 +97,7 @@ type grepRun struct {
 
 	batch     []string
 	bytes     int
-	complaint error // what grep could not read; the rest is searched first
+	complaint error // first file that grep could not read; the other files are still searched
 }
 
 // add takes the next file. Binary files are left out, and those with a byte order

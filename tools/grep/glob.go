@@ -10,19 +10,19 @@ import (
 	"mcp-pruner/tools/files"
 )
 
-// globFilter narrows a search to the files a glob matches, or without those that a
-// glob with a leading ! matches. Unlike rg's --glob it never brings in what is
-// hidden or ignored, unless the glob itself names something hidden.
+// globFilter narrows a search to the files that a glob matches or, for a glob with a
+// leading "!", to those it does not match. Unlike rg's --glob, it never adds hidden or
+// ignored files, unless the glob itself names something hidden.
 type globFilter struct {
-	line  string // the glob as a line of an ignore file, without !
+	line  string // the glob as a line of an ignore file, without "!"
 	rule  *ignoreRule
-	show  []*ignoreRule // hidden names that the glob spells out
-	shown []string      // the same as lines
+	show  []*ignoreRule // hidden names that the glob contains
+	shown []string      // the same, as lines of an ignore file
 }
 
-// newGlobFilter reads a glob; nil when it excludes nothing.
+// newGlobFilter parses a glob. It returns nil if the glob excludes nothing.
 func newGlobFilter(glob string) *globFilter {
-	line := ignoreLine(glob) // to rg a glob is a line of an ignore file
+	line := ignoreLine(glob) // rg treats a glob as a line of an ignore file
 	rule := parseIgnore(line)
 	if rule == nil {
 		return nil
@@ -50,7 +50,7 @@ func newGlobFilter(glob string) *globFilter {
 	return f
 }
 
-// check says whether the fallback understands the glob.
+// check reports an error if the fallback does not support the glob.
 func (f *globFilter) check(glob string) error {
 	if f != nil && !doublestar.ValidatePattern(f.rule.pattern) {
 		return fmt.Errorf("glob %q cannot be understood", files.Quoted(glob))
@@ -58,7 +58,8 @@ func (f *globFilter) check(glob string) error {
 	return nil
 }
 
-// wants says whether the glob lets a file through. What only rg understands does.
+// wants reports whether the glob includes a file. A glob that only rg supports includes all
+// files.
 func (f *globFilter) wants(base, path string) bool {
 	if f == nil || !doublestar.ValidatePattern(f.rule.pattern) {
 		return true
@@ -66,7 +67,7 @@ func (f *globFilter) wants(base, path string) bool {
 	return f.rule.matches(base, path, false) != f.rule.negated
 }
 
-// unhides says whether the glob spells out this hidden name.
+// unhides reports whether the glob names this hidden file or directory.
 func (f *globFilter) unhides(base, path string, dir bool) bool {
 	if f == nil {
 		return false
@@ -79,8 +80,8 @@ func (f *globFilter) unhides(base, path string, dir bool) bool {
 	return false
 }
 
-// ignoreFile is an ignore file that leaves only what the glob matches. rg lets
-// other ignore files win over one that is named on its command line.
+// ignoreFile returns an ignore file that leaves only the files the glob matches. In rg,
+// other ignore files take precedence over one given on the command line.
 func (f *globFilter) ignoreFile(dir string) string {
 	lines := []string{"*", "!*/"}
 	lines = append(lines, unignored(dir, f.line)...)
@@ -91,11 +92,12 @@ func (f *globFilter) ignoreFile(dir string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// unignored is the line that lets a pattern through. A pattern with a slash is
-// relative to dir; up to version 14 rg takes those of a named ignore file relative
-// to the top of the file system, later ones relative to its working directory.
+// unignored returns the line that includes a pattern again. A pattern with a slash is
+// relative to dir. In an ignore file given on the command line, rg up to version 14
+// resolves such patterns from the root of the file system, and later versions from its
+// working directory.
 func unignored(dir, pattern string) []string {
-	pattern = strings.ReplaceAll(pattern, "\n", "?") // a line cannot hold one
+	pattern = strings.ReplaceAll(pattern, "\n", "?") // a line cannot contain a line feed
 	if !strings.Contains(strings.TrimSuffix(pattern, "/"), "/") {
 		return []string{"!" + pattern}
 	}

@@ -12,8 +12,8 @@ import (
 	"mcp-pruner/tools/files"
 )
 
-// The ignore files of a directory, the strongest first. .gitignore and git's
-// own exclude file count only inside a repository.
+// The ignore files of a directory, in order of precedence. .gitignore and git's own exclude
+// file apply only inside a repository.
 const (
 	fromRgignore = iota
 	fromIgnore
@@ -22,16 +22,16 @@ const (
 	ignoreSources
 )
 
-// ignoreLevel is what one directory says about what is below it.
+// ignoreLevel holds the ignore rules of one directory for everything below it.
 type ignoreLevel struct {
 	dir   string
 	rules [ignoreSources][]*ignoreRule
-	git   bool // it is the top of a repository
+	git   bool // it is the top directory of a repository
 	above *ignoreLevel
 }
 
-// levelsAbove reads the ignore files of all directories above dir, up to the top
-// of the file system, as git does not care where a search begins either.
+// levelsAbove reads the ignore files of all directories above dir, up to the root of the
+// file system: the rules apply wherever a search begins, as in git.
 func levelsAbove(dir string) *ignoreLevel {
 	parent := filepath.Dir(dir)
 	if parent == dir {
@@ -40,8 +40,8 @@ func levelsAbove(dir string) *ignoreLevel {
 	return newIgnoreLevel(parent, levelsAbove(parent), nil)
 }
 
-// newIgnoreLevel reads a directory's ignore files. entries, when known, saves
-// looking for what is not there.
+// newIgnoreLevel reads a directory's ignore files. entries, if known, saves attempts to
+// open files that do not exist.
 func newIgnoreLevel(dir string, above *ignoreLevel, entries []os.DirEntry) *ignoreLevel {
 	has := func(name string) bool {
 		return entries == nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == name })
@@ -68,8 +68,8 @@ const (
 	allowed
 )
 
-// verdict asks the sources in their order, and of each the nearest directory
-// that has something to say.
+// verdict asks the kinds of ignore files in order of precedence, and for each kind the
+// nearest directory with a matching rule.
 func (l *ignoreLevel) verdict(path string, dir bool) int {
 	repository := false
 	for at := l; at != nil; at = at.above {
@@ -85,14 +85,14 @@ func (l *ignoreLevel) verdict(path string, dir bool) int {
 				return v
 			}
 			if git && at.git {
-				break // what is above belongs to another repository
+				break // directories above belong to another repository
 			}
 		}
 	}
 	return undecided
 }
 
-// lastMatch: of the rules of one file the last that matches decides.
+// lastMatch returns the verdict of the last matching rule of one file.
 func lastMatch(rules []*ignoreRule, base, path string, dir bool) int {
 	for _, r := range slices.Backward(rules) {
 		if r.matches(base, path, dir) {
@@ -107,12 +107,12 @@ func lastMatch(rules []*ignoreRule, base, path string, dir bool) int {
 
 // ignoreRule is one line of an ignore file.
 type ignoreRule struct {
-	pattern string // for doublestar, relative to the file's directory
+	pattern string // doublestar pattern, relative to the file's directory
 	negated bool
 	dirOnly bool
 }
 
-// maxIgnoreFile is more than any ignore file needs.
+// maxIgnoreFile bounds the size of an ignore file, in bytes.
 const maxIgnoreFile = 1 << 20
 
 func readIgnore(path string) []*ignoreRule {
@@ -133,8 +133,8 @@ func readIgnore(path string) []*ignoreRule {
 	return rules
 }
 
-// ignoreLine is what a line says: nothing when it is a comment, and no white space
-// at its end, unless a backslash keeps it.
+// ignoreLine returns the content of a line: "" for a comment, and without white space at
+// the end unless a backslash escapes it.
 func ignoreLine(line string) string {
 	switch {
 	case strings.HasPrefix(line, "#"):
@@ -145,7 +145,7 @@ func ignoreLine(line string) string {
 	return strings.TrimRightFunc(line, unicode.IsSpace)
 }
 
-// parseIgnore reads one pattern; nil when there is none.
+// parseIgnore parses one pattern. It returns nil if the line has none.
 func parseIgnore(line string) *ignoreRule {
 	r := &ignoreRule{}
 	line, r.negated = strings.CutPrefix(line, "!")
@@ -162,13 +162,13 @@ func parseIgnore(line string) *ignoreRule {
 		line = "**/" + line
 	}
 	if strings.HasSuffix(line, "/**") {
-		line += "/*" // what is inside, not the directory itself
+		line += "/*" // the content of the directory, not the directory itself
 	}
 	r.pattern = line
 	return r
 }
 
-// matches says whether the rule of a file in base names path.
+// matches reports whether the rule of a file in directory base matches path.
 func (r *ignoreRule) matches(base, path string, dir bool) bool {
 	if r.dirOnly && !dir {
 		return false

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// nulMargin is how far before a NUL byte a file stops counting as text. rg
-	// reads in pieces of this size and drops the piece with the NUL in it.
+	// nulMargin is the number of bytes before a NUL byte that no longer count as text. rg
+	// reads in blocks of this size and drops the block with the NUL byte.
 	nulMargin = 64 << 10
-	// maxLine is how much of one line is looked at.
+	// maxLine bounds the part of one line that is read, in bytes.
 	maxLine = 16 << 20
-	// shownChars is how much of a long line is shown, leadChars of it before
+	// shownChars is the number of characters shown of a long line, leadChars of them before
 	// the match.
 	shownChars = 500
 	leadChars  = 200
@@ -30,12 +30,12 @@ type fileLine struct {
 	n    int
 	raw  []byte // its first maxLine bytes
 	size int    // all of its bytes
-	end  int64  // offset of the byte behind it
+	end  int64  // offset of the byte after it
 }
 
-// read returns the lines of a file's hits and the lines around them, and how many
-// of the file's lines are text as far as was looked. Lines in the binary part of a
-// file are left out; so is everything when the file cannot be opened any more.
+// read returns the lines of a file's hits with the lines around them, and the number of the
+// file's lines known to be text. Lines in the binary part of a file are omitted. If the
+// file can no longer be opened, there are no lines.
 func (c *collector) read(f *found) (lines []fileLine, text int) {
 	if len(f.hits) == 0 {
 		return nil, math.MaxInt
@@ -72,7 +72,7 @@ func (c *collector) read(f *found) (lines []fileLine, text int) {
 	return lines, math.MaxInt
 }
 
-// scanner opens a file below the root; nil when that cannot be done.
+// scanner opens a file below the root. It returns nil if that fails.
 func (c *collector) scanner(file string) (s *lineScanner, done func()) {
 	f, _, err := files.OpenRegular(c.root, file)
 	if err != nil {
@@ -82,14 +82,14 @@ func (c *collector) scanner(file string) (s *lineScanner, done func()) {
 	return &lineScanner{r: text, ctx: c.ctx, nul: -1}, func() { _ = f.Close() }
 }
 
-// named says whether a file was itself a search path.
+// named reports whether a file was itself a search path.
 func (c *collector) named(file string) bool {
 	return slices.ContainsFunc(c.search.Paths, func(p Path) bool { return !p.dir && p.real == file })
 }
 
-// countable is how many of a file's first lines are counted. A file with a NUL byte
-// anywhere is binary and has none, as with rg -c, unless the call names it: then its
-// lines before the binary part count.
+// countable returns how many of a file's first lines count. A file with a NUL byte anywhere
+// is binary and has none, as with rg -c. If the call names the file, the lines before its
+// binary part count.
 func (c *collector) countable(file string) int {
 	switch {
 	case !c.binary(file):
@@ -100,7 +100,7 @@ func (c *collector) countable(file string) int {
 	return 0
 }
 
-// binary says whether there is a NUL byte in a file, decoded.
+// binary reports whether a file, once decoded, contains a NUL byte.
 func (c *collector) binary(file string) bool {
 	s, done := c.scanner(file)
 	if s == nil {
@@ -119,14 +119,14 @@ func (c *collector) binary(file string) bool {
 	return false
 }
 
-// textLines is the number of lines of a file before its binary part.
+// textLines returns the number of lines before a file's binary part.
 func (c *collector) textLines(file string) int {
 	s, done := c.scanner(file)
 	if s == nil {
 		return 0
 	}
 	defer done()
-	var ends []int64 // of the lines that a NUL further on may still take back
+	var ends []int64 // ends of lines that a later NUL byte may still make binary
 	for s.nul < 0 && s.skip() {
 		ends = append(ends, s.at)
 		for len(ends) > 0 && ends[0] <= s.at-nulMargin {
@@ -143,13 +143,13 @@ func (c *collector) textLines(file string) int {
 	return s.n - (len(ends) - late)
 }
 
-// lineScanner reads a file line by line and notes the first NUL byte.
+// lineScanner reads a file line by line and records the first NUL byte.
 type lineScanner struct {
 	r   *bufio.Reader
 	ctx context.Context
 	n   int   // lines read
 	at  int64 // bytes read
-	nul int64 // offset of the first NUL byte, -1 before one was seen
+	nul int64 // offset of the first NUL byte, -1 if none was read yet
 }
 
 func (s *lineScanner) skip() bool {
@@ -157,15 +157,14 @@ func (s *lineScanner) skip() bool {
 	return ok
 }
 
-// skipTo reads up to and including line n: as long as it is not near, whole pieces of
-// the buffer.
+// skipTo reads up to and including line n. While n is far away, it skips whole buffers.
 func (s *lineScanner) skipTo(n int) {
 	for s.n < n {
 		buffered, _ := s.r.Peek(s.r.Buffered())
 		piece := buffered[:bytes.LastIndexByte(buffered, '\n')+1]
 		lines := bytes.Count(piece, []byte("\n"))
 		if lines == 0 || s.n+lines > n {
-			if !s.skip() { // which fills the buffer, too
+			if !s.skip() { // which also fills the buffer
 				return
 			}
 			continue
@@ -173,7 +172,7 @@ func (s *lineScanner) skipTo(n int) {
 		if i := bytes.IndexByte(piece, 0); i >= 0 && s.nul < 0 {
 			s.nul = s.at + int64(i)
 		}
-		discarded, _ := s.r.Discard(len(piece)) // it is all in the buffer
+		discarded, _ := s.r.Discard(len(piece)) // the whole piece is in the buffer
 		s.at += int64(discarded)
 		s.n += lines
 		if s.ctx.Err() != nil {
@@ -210,8 +209,8 @@ func (s *lineScanner) scan(keep int) (fileLine, bool) {
 	return line, true
 }
 
-// shorten is a line's text, or of a long line the characters around start and
-// marks that say so.
+// shorten returns a line's text. Of a long line it returns the characters around start,
+// with marks where text was left out.
 func shorten(line fileLine, start int) string {
 	raw := bytes.TrimSuffix(line.raw, []byte("\r"))
 	if line.size <= maxLine && utf8.RuneCount(raw) <= shownChars {
@@ -233,7 +232,7 @@ func shorten(line fileLine, start int) string {
 	return text + " [line of " + strconv.Itoa(line.size) + " bytes]"
 }
 
-// back is the offset n characters before at.
+// back returns the offset n characters before at.
 func back(raw []byte, at, n int) int {
 	for ; n > 0 && at > 0; n-- {
 		_, size := utf8.DecodeLastRune(raw[:at])
@@ -242,7 +241,7 @@ func back(raw []byte, at, n int) int {
 	return at
 }
 
-// forward is the offset n characters behind at.
+// forward returns the offset n characters after at.
 func forward(raw []byte, at, n int) int {
 	for ; n > 0 && at < len(raw); n-- {
 		_, size := utf8.DecodeRune(raw[at:])

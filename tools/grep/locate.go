@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// finder is one expression, for lines that are UTF-8 and for others.
+// finder is one expression in two forms, for lines that are valid UTF-8 and for others.
 type finder struct{ text, broken *regexp.Regexp }
 
 func newFinder(expr string, ignoreCase bool) (*finder, error) {
@@ -21,7 +21,7 @@ func newFinder(expr string, ignoreCase bool) (*finder, error) {
 	return &finder{text, broken}, err
 }
 
-// find is where the first match begins and ends, nil when there is none.
+// find returns the start and end of the first match, or nil if there is none.
 func (f *finder) find(line []byte) []int {
 	if utf8.Valid(line) {
 		return f.text.FindIndex(line)
@@ -29,8 +29,8 @@ func (f *finder) find(line []byte) []int {
 	return f.broken.FindIndex(line)
 }
 
-// locator finds where a line matches, which grep does not tell. It says -1 when
-// it cannot be sure.
+// locator returns a function that finds where a line matches, which grep does not report.
+// It returns -1 when the position is uncertain.
 func locator(p *translated) func([]byte) int {
 	strict, err := newFinder(p.re2, p.ignoreCase)
 	if err != nil {
@@ -49,11 +49,11 @@ func locator(p *translated) func([]byte) int {
 	}
 }
 
-// certain says whether a match of an expression with word boundaries is the
-// first. Go's regexp takes only ASCII for words, so beside other characters it
-// finds matches that are none and misses some. A match that touches none of them
-// is one, and none comes before it when there is none before it even without the
-// boundaries.
+// certain reports whether a match of an expression with word boundaries is really the first
+// one. Go's regexp treats only ASCII characters as word characters, so next to other
+// characters it finds false matches and misses true ones. A match with only ASCII next to
+// it is true. It is the first if the expression without its boundaries has no earlier
+// match.
 func certain(line []byte, at []int, loose *finder) bool {
 	if ascii(line) {
 		return true

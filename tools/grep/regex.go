@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// translated is a pattern in ripgrep's syntax, said again for grep -E and for
-// Go's regexp, which finds the column.
+// translated is a pattern in ripgrep's syntax, translated for grep -E and for Go's regexp,
+// which finds the column.
 type translated struct {
 	ere        string
 	re2        string
@@ -19,8 +19,8 @@ type translated struct {
 
 var errLineEnd = errors.New(`a line end cannot be matched: searches are line by line`)
 
-// translate says a pattern in the fallback's words. What rg would refuse is
-// refused here too, and so is what grep -E has no words for.
+// translate translates a pattern for the fallback. It refuses what rg would refuse, and
+// what grep -E cannot express.
 func translate(pattern string, fixed bool) (*translated, error) {
 	if strings.Contains(pattern, "\n") {
 		return nil, errLineEnd
@@ -42,12 +42,12 @@ func translate(pattern string, fixed bool) (*translated, error) {
 	return &translated{t.ere.String(), t.re2.String(), t.loose.String(), t.ignoreCase}, nil
 }
 
-// badByte stands in a translated re2 where the byte of an invalid sequence must
-// not match: no engine takes it for a character, but Go's regexp takes it for
+// badByte marks the places in a translated re2 where a byte of an invalid sequence must not
+// match: grep and rg do not treat such a byte as a character, but Go's regexp treats it as
 // U+FFFD.
 const badByte = "\x00"
 
-// translator reads a pattern from left to right.
+// translator parses a pattern from left to right.
 type translator struct {
 	in              string
 	ere, re2, loose strings.Builder
@@ -91,8 +91,8 @@ func (t *translator) run() error {
 	return nil
 }
 
-// repeat takes a repetition. Lazy or not makes no difference to which lines
-// match and where the first match begins.
+// repeat parses a repetition. Whether it is lazy does not affect which lines match, nor
+// where the first match begins.
 func (t *translator) repeat(op string) {
 	t.in = strings.TrimPrefix(t.in[len(op):], "?")
 	t.put(op, op)
@@ -125,7 +125,7 @@ func (t *translator) group() error {
 	return nil
 }
 
-// shorthand is a Perl class: inside brackets and, negated, outside.
+// shorthand is a Perl class in two forms: inside brackets and, if negated, outside.
 type shorthand struct{ posix, unicode string }
 
 var shorthands = map[byte]shorthand{
@@ -134,7 +134,7 @@ var shorthands = map[byte]shorthand{
 	'w': {"[:alnum:]_", `\p{L}\p{M}\p{N}\p{Pc}`},
 }
 
-// escape takes a backslash and what it makes special or plain.
+// escape parses a backslash and the character after it.
 func (t *translator) escape() error {
 	if len(t.in) < 2 {
 		return errors.New("the pattern ends in a backslash")
@@ -205,7 +205,7 @@ func (t *translator) property() error {
 
 var hexChar = regexp.MustCompile(`^\\(?:x([0-9A-Fa-f]{2})|[xu]\{([0-9A-Fa-f]{1,8})\}|u([0-9A-Fa-f]{4}))`)
 
-// char takes one escaped character.
+// char parses one escaped character.
 func (t *translator) char() (rune, error) {
 	if m := hexChar.FindStringSubmatch(t.in); m != nil {
 		n, err := strconv.ParseInt(m[1]+m[2]+m[3], 16, 32)

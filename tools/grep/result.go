@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// Result is what a search found, by path and line.
+// Result is the result of a search, sorted by path and line.
 type Result struct {
-	Paths     []string // searched, as the call named them
+	Paths     []string // search paths, as named in the call
 	Matches   []Match
 	Context   []Line
 	Files     []string
 	Counts    []Count
 	Truncated bool
 
-	Total     int     // matching lines, or files with a match, those that are not shown included
-	Unbounded bool    // the search stopped before it knew them all: there are more than Total
-	Elsewhere []Count // mode Content: what each file has beyond the matches shown, by path
+	Total     int     // matching lines, or files with a match, including those not shown
+	Unbounded bool    // the search was stopped early: there are more than Total
+	Elsewhere []Count // in mode Content: matches per file that are not shown, by path
 }
 
 // Match is one matching line.
@@ -43,7 +43,7 @@ type Line struct {
 
 func (l Line) String() string { return fmt.Sprintf("%s-%d-%s", l.Path, l.Line, l.Text) }
 
-// Count is how many lines of a file match.
+// Count is the number of matching lines of a file.
 type Count struct {
 	Path  string `json:"path"`
 	Count int    `json:"count"`
@@ -51,8 +51,8 @@ type Count struct {
 
 func (c Count) String() string { return fmt.Sprintf("%s:%d", c.Path, c.Count) }
 
-// byName compares paths name by name, as a walk meets them: what is in a comes
-// before a.txt.
+// byName compares paths element by element, in the order of a directory walk: the content
+// of directory a comes before a.txt.
 func byName(x, y string) int {
 	i := 0
 	for i < min(len(x), len(y)) && x[i] == y[i] {

@@ -15,14 +15,14 @@ import (
 	"mcp-pruner/tools/process"
 )
 
-// findWithRg searches with ripgrep, on all processors: sorted by rg, a search would
-// have one. Results are sorted afterwards.
+// findWithRg searches with ripgrep on all processors. Results are sorted afterwards,
+// because rg uses a single thread when it sorts.
 func (e *Engine) findWithRg(ctx context.Context, dir string, s Search, found *collector) error {
 	path, err := e.LookPath("rg")
 	if err != nil {
 		return process.NotInstalled("rg")
 	}
-	// rg names no position for an empty match at the very end of a file.
+	// rg reports no position for an empty match at the very end of a file.
 	if p, err := s.translate(); err == nil {
 		found.locate = locator(p)
 	}
@@ -37,8 +37,8 @@ func (e *Engine) findWithRg(ctx context.Context, dir string, s Search, found *co
 	return run.over(ctx, Content, mixed)
 }
 
-// split takes the named files with a NUL byte in them out of the search paths: of
-// those rg -c and rg -l would list what is found behind it.
+// split separates search paths that are files with a NUL byte: in those, rg -c and rg -l
+// would also count matches after the NUL byte.
 func (c *collector) split(paths []Path) (plain, mixed []Path) {
 	for _, p := range paths {
 		if !p.dir && c.binary(p.real) {
@@ -59,7 +59,7 @@ type rgRun struct {
 	glob      *globFilter
 }
 
-// over searches paths and reads what rg prints in one of the modes.
+// over searches paths and reads the output of rg in one of the modes.
 func (r *rgRun) over(ctx context.Context, mode string, paths []Path) error {
 	if len(paths) == 0 {
 		return nil
@@ -105,8 +105,8 @@ func (r *rgRun) patternArgs() (args []string) {
 	return args
 }
 
-// globArgs are the arguments that narrow the search to a glob. --pre-glob does
-// nothing here but have rg refuse a glob it does not understand.
+// globArgs returns the arguments that narrow the search to a glob. --pre-glob is there only
+// so that rg refuses a glob with invalid syntax.
 func (r *rgRun) globArgs() (args []string, stdin io.Reader, done func(), err error) {
 	done = func() {}
 	switch {
@@ -140,8 +140,8 @@ func (r *rgRun) events(ctx context.Context, p process.Process) error {
 	return err
 }
 
-// inside is a path that rg printed, relative to the root; "" when the glob does not
-// want it. An ignore file may bring back what the glob leaves out.
+// inside returns a path printed by rg relative to the root, or "" if the glob excludes it:
+// an ignore file may include again what the glob excludes.
 func (r *rgRun) inside(path string) string {
 	rel, err := filepath.Rel(r.engine.Root.Real(), path)
 	if err != nil || !files.Local(rel) || !r.found.named(rel) && !r.glob.wants(realPath(r.dir), path) {
@@ -153,8 +153,8 @@ func (r *rgRun) inside(path string) string {
 // maxTime bounds every search process; a call's own timeout is shorter.
 const maxTime = 2 * time.Hour
 
-// run runs a search process to its end. It returns what the process said on
-// standard error although nothing failed.
+// run runs a search process until it ends. It returns what the process wrote to standard
+// error although it succeeded.
 func (e *Engine) run(ctx context.Context, p process.Process) (string, error) {
 	said := newComplaints()
 	p.Stderr, p.Env, p.Timeout = said, e.Env(), maxTime
@@ -168,8 +168,8 @@ func (e *Engine) run(ctx context.Context, p process.Process) (string, error) {
 	return said.text(""), nil
 }
 
-// rgNames reads what rg -c --null and rg -l --null print: names that end with NUL,
-// each with a count and a line end behind it.
+// rgNames reads the output of rg -c --null and rg -l --null: names that end with NUL, each
+// followed by a count and a line end in the case of -c.
 type rgNames struct {
 	run    *rgRun
 	counts bool
@@ -201,7 +201,7 @@ func (n *rgNames) Write(p []byte) (int, error) {
 	}
 }
 
-// number reads the decimal digits at the beginning of a text.
+// number parses the decimal digits at the beginning of a text.
 func number(text []byte) (n int) {
 	for _, ch := range text {
 		if ch < '0' || ch > '9' {

@@ -7,20 +7,20 @@ import (
 	"mcp-pruner/tools/process"
 )
 
-// rgEvents reads what rg --json prints. An event that arrives whole is read where
-// it is. Of one that arrives in pieces only where the match is gets kept: of long
-// strings the beginning, and of a long event what comes before the second match in
-// its line, so that lines of any length need little memory.
+// rgEvents parses the output of rg --json. A complete event is parsed in place. If an event
+// arrives in pieces, only the parts with the position of the match are kept: the beginning
+// of long strings, and of a long event everything before the second match in its line. So
+// lines of any length need little memory.
 type rgEvents struct {
 	run    *rgRun
 	event  []byte
 	quoted bool // inside a string
 	escape int  // characters of an escape sequence still to come
-	whole  bool // that sequence is kept, not dropped
+	whole  bool // that escape sequence is kept, not dropped
 	length int  // of the string so far
-	unread bool // there was a match that made no sense
+	unread bool // a match event could not be parsed
 
-	path []byte // of the latest match, as rg spelled it, and relative to the root
+	path []byte // path of the latest match, as printed by rg and relative to the root
 	rel  string
 }
 
@@ -62,8 +62,8 @@ func (e *rgEvents) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// plain takes what a string holds before its next quote, backslash or line end,
-// which is the end of an event wherever it is.
+// plain reads the part of a string before its next quote, backslash or line end. A line end
+// always ends the event.
 func (e *rgEvents) plain(p []byte) int {
 	if !e.quoted || e.escape > 0 {
 		return 0
@@ -83,7 +83,7 @@ func (e *rgEvents) plain(p []byte) int {
 	return n
 }
 
-// keep follows strings and their escapes, and drops what makes a string too long.
+// keep tracks strings and their escapes, and drops the excess of a string that is too long.
 func (e *rgEvents) keep(ch byte) bool {
 	if !e.quoted {
 		e.quoted, e.length = ch == '"', 0
@@ -92,10 +92,10 @@ func (e *rgEvents) keep(ch byte) bool {
 	fits := e.length < eventString
 	switch {
 	case e.escape > 0:
-		// Half an escape would take the quote behind it along.
+		// An incomplete escape would swallow the quote after it.
 		fits = e.whole
 		e.escape--
-		if ch == 'u' { // no hexadecimal digit, so it can only be the first
+		if ch == 'u' { // not a hexadecimal digit, so it is the first character of the escape
 			e.escape = 4
 		}
 	case ch == '\\':
@@ -110,8 +110,8 @@ func (e *rgEvents) keep(ch byte) bool {
 
 var matchEvent = []byte(`{"type":"match",`)
 
-// take passes on a match. One that cannot be read ends the search: without it the
-// result would look complete.
+// take passes on a match. A match that cannot be parsed ends the search, because without it
+// the result would look complete.
 func (e *rgEvents) take(event []byte) error {
 	if !bytes.HasPrefix(event, matchEvent) {
 		return nil
@@ -135,8 +135,8 @@ func (e *rgEvents) take(event []byte) error {
 	return e.run.found.add(e.rel, h)
 }
 
-// The names that lead to what is wanted of a match event. None of them can occur
-// within a string, where a quote has a backslash before it.
+// The keys of the required fields of a match event. They cannot occur within a string,
+// where a backslash precedes every quote.
 var (
 	pathKey  = []byte(`"path":`)
 	linesKey = []byte(`,"lines":`)
@@ -145,8 +145,8 @@ var (
 	startKey = []byte(`"start":`)
 )
 
-// parseMatch finds the path, as JSON, and the position in a match event. One that
-// was too long breaks off behind its first submatch.
+// parseMatch returns the path, as JSON, and the position of a match event. A truncated
+// event ends after its first submatch.
 func parseMatch(event []byte) (path []byte, h hit, ok bool) {
 	h.start = -1
 	_, rest, ok := bytes.Cut(event, pathKey)
@@ -170,7 +170,7 @@ func parseMatch(event []byte) (path []byte, h hit, ok bool) {
 	return path, h, h.line > 0
 }
 
-// decodePath reads a path as rg prints it: as text, or as bytes when it is no UTF-8.
+// decodePath decodes a path printed by rg: as text, or as bytes if it is not valid UTF-8.
 func decodePath(raw []byte) (string, bool) {
 	var path struct {
 		Text  string

@@ -14,8 +14,8 @@ import (
 	"mcp-pruner/tools/files"
 )
 
-// TestRgEventsOfAnyLength feeds events that do not fit, in pieces of every size:
-// where the match is comes through, and little is held.
+// TestRgEventsOfAnyLength reads events larger than the buffer in pieces of every size: the
+// positions of matches are found, and little memory is used.
 func TestRgEventsOfAnyLength(t *testing.T) {
 	real := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(real, "f"), []byte(strings.Repeat("x", 600)+"\n"), 0o600))

@@ -1,5 +1,5 @@
-// Package grep searches files with ripgrep, or with the system's grep where there
-// is none, and gives the same results by either.
+// Package grep searches files with ripgrep or, if it is not installed, with the system's
+// grep. Both give the same results.
 package grep
 
 import (
@@ -14,32 +14,32 @@ import (
 	"mcp-pruner/tools/process"
 )
 
-// What a search lists.
+// Modes of a search: what its result lists.
 const (
 	Content = "content" // matching lines
 	Files   = "files"   // names of files with a match
 	Counts  = "count"   // matching lines per file
 )
 
-// Search is what to look for and how much of it to keep.
+// Search says what to search for and how much of it to return.
 type Search struct {
 	Pattern    string
 	Fixed      bool
 	IgnoreCase bool
 	Glob       string
 	Mode       string
-	Context    int // lines around a match
-	MaxMatches int // of files in modes Files and Counts
-	MaxBytes   int // of matching text
+	Context    int // number of lines around a match
+	MaxMatches int // maximum number of files in modes Files and Counts
+	MaxBytes   int // maximum size of the matching text
 	Paths      []Path
 }
 
 // Path is one file or directory to search.
 type Path struct {
 	Rel  string // relative to the root, cleaned
-	Show string // the same as results spell it
+	Show string // the path as shown in results
 
-	real string // relative to the real root, links followed
+	real string // relative to the real root, symbolic links resolved
 	dir  bool
 }
 
@@ -50,7 +50,7 @@ type Engine struct {
 	Env      func() []string
 }
 
-// InvalidPath says which search path cannot be searched and why.
+// InvalidPath names a search path that cannot be searched, with the reason.
 type InvalidPath struct {
 	Path string
 	Err  error
@@ -59,7 +59,7 @@ type InvalidPath struct {
 func (e *InvalidPath) Error() string { return e.Path + ": " + files.PlainReason(e.Err) }
 func (e *InvalidPath) Unwrap() error { return e.Err }
 
-// Failure is what rg or grep complained of.
+// Failure is an error reported by rg or grep.
 type Failure struct {
 	ExitCode int
 	Message  string
@@ -67,8 +67,8 @@ type Failure struct {
 
 func (e *Failure) Error() string { return e.Message }
 
-// Run searches; globs are relative to dir, which is absolute. It fails with an
-// *InvalidPath, a *Failure, a *process.SpawnError or ctx's cause.
+// Run searches. Globs are relative to dir, which is absolute. The error is an *InvalidPath,
+// a *Failure, a *process.SpawnError or ctx's cause.
 func (e *Engine) Run(ctx context.Context, dir string, s Search) (*Result, error) {
 	asked := s.Paths
 	paths, err := e.existing(s.Paths)
@@ -91,7 +91,7 @@ func (e *Engine) Run(ctx context.Context, dir string, s Search) (*Result, error)
 	return found.result(asked), nil
 }
 
-// find runs the search with rg, or with the system's grep where there is no rg.
+// find searches with rg or, if it is not installed, with the system's grep.
 func (e *Engine) find(ctx context.Context, dir string, s Search, found *collector) error {
 	if len(s.Paths) == 0 {
 		return nil
@@ -104,8 +104,8 @@ func (e *Engine) find(ctx context.Context, dir string, s Search, found *collecto
 	return err
 }
 
-// existing follows the links of every path and leaves out what is neither file
-// nor directory, and what is named twice. The paths are in the order of results.
+// existing resolves the symbolic links of every path. It drops duplicates and paths that
+// are neither files nor directories. The paths are returned in the order of results.
 func (e *Engine) existing(paths []Path) ([]Path, error) {
 	var found []Path
 	for _, p := range paths {
@@ -127,7 +127,7 @@ func (e *Engine) existing(paths []Path) ([]Path, error) {
 	return found, nil
 }
 
-// prefix is what the paths of all results below begin with.
+// prefix returns the beginning of the paths of all results below p.
 func (p Path) prefix() string {
 	if p.Show == "." {
 		return ""

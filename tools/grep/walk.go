@@ -10,10 +10,10 @@ import (
 	"mcp-pruner/tools/files"
 )
 
-// walk finds the files a search looks at by the rules of rg: no hidden files,
-// nothing that ignore files name, no symbolic links.
+// walk finds the files to search by rg's rules: no hidden files, no ignored files, no
+// symbolic links.
 type walk struct {
-	dir    string // where the glob starts from
+	dir    string // directory to which the glob is relative
 	glob   *globFilter
 	failed []string // directories that could not be read
 }
@@ -27,8 +27,8 @@ func (w *walk) complaint() error {
 	return errors.New(said.text(""))
 }
 
-// search hands over the files below one search path. A file that is named is
-// searched whatever the rules say.
+// search calls add with the files below one search path. A file that the call names is
+// searched regardless of the rules.
 func (w *walk) search(ctx context.Context, path string, dir bool, add func(string) error) error {
 	if !dir {
 		return add(path)
@@ -62,8 +62,8 @@ func (w *walk) below(ctx context.Context, dir string, above *ignoreLevel, add fu
 	return nil
 }
 
-// wanted applies the ignore files, then the rule that hidden files stay hidden
-// unless an ignore file brings them back or the glob names them, then the glob.
+// wanted applies the ignore files; then the rule that hidden files are skipped unless an
+// ignore file includes them or the glob names them; then the glob.
 func (w *walk) wanted(level *ignoreLevel, path string, dir bool) bool {
 	if w.glob != nil && w.glob.rule.negated && w.glob.rule.matches(w.dir, path, dir) {
 		return false
