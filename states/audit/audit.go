@@ -1,7 +1,7 @@
-// Package audit says whether a trace is true, and sums it up. Package fsm/trace knows
-// how records are spelled and which steps a table allows; this package knows what
-// requests and runs are: what a path through a table implies, how sizes fit each other.
-// It knows no message of any tool: records carry the sizes it needs.
+// Package audit verifies a trace and summarizes it. Package fsm/trace knows the encoding of
+// records and the steps that a table allows. This package knows requests and runs: what a
+// path through a table implies, and how sizes must fit each other. It needs no messages of
+// tools, since records hold the sizes.
 package audit
 
 import (
@@ -13,13 +13,13 @@ import (
 	"mcp-pruner/fsm/trace"
 )
 
-// Auditor checks records one by one. It may be used by several goroutines.
+// Auditor checks single records. It is safe for concurrent use.
 type Auditor struct {
 	replayer *trace.Replayer
 	learned  map[*trace.Table]*learned
 }
 
-// New makes an auditor that knows the tables of this program and of its archive.
+// New returns an auditor for the tables of this program and of its archive.
 func New() (*Auditor, error) {
 	replayer, err := trace.NewReplayer()
 	if err != nil {
@@ -28,7 +28,7 @@ func New() (*Auditor, error) {
 	return Of(replayer), nil
 }
 
-// Of makes an auditor that knows a replayer's tables.
+// Of returns an auditor for the tables of a replayer.
 func Of(replayer *trace.Replayer) *Auditor {
 	a := &Auditor{replayer: replayer, learned: make(map[*trace.Table]*learned)}
 	for _, t := range replayer.Tables() {
@@ -37,8 +37,8 @@ func Of(replayer *trace.Replayer) *Auditor {
 	return a
 }
 
-// Check says why no machine of the record's table can have left it; nil when one can
-// have.
+// Check returns the reason why no machine with the record's table can have produced it, or
+// nil if one can.
 func (a *Auditor) Check(r *trace.Record) error {
 	var room [16]*trace.Row
 	walk, err := a.replayer.Replay(r, room[:0])
@@ -76,12 +76,12 @@ func (row *learnedRow) checkWhy(why string) error {
 	return nil
 }
 
-// metadata is what the checks need of a record's metadata.
+// metadata is the part of a record's metadata that the checks use.
 type metadata struct {
 	applied     bool
 	output      bool // the size of the output is known
 	raw, pruned int64
-	millis      int64 // of the pruner
+	millis      int64 // duration of the pruner's call
 	reason      string
 }
 

@@ -14,8 +14,8 @@ import (
 	"mcp-pruner/fsm/trace"
 )
 
-// change is something that could be done to a record by someone who can make a
-// checksum fit. It is false when it does not apply.
+// change is a manipulation of a record by an attacker who can compute a matching checksum.
+// It returns false if it does not apply to the record.
 type change struct {
 	name string
 	do   func(*trace.Record, *rand.Rand) bool
@@ -25,7 +25,7 @@ func anyStep(r *trace.Record, random *rand.Rand) *trace.Step {
 	return &r.Steps[random.IntN(len(r.Steps))]
 }
 
-// changes make the way, the events, the metadata or the order of times impossible.
+// changes make the path, the events, the metadata or the order of times impossible.
 var changes = []change{
 	{"from", func(r *trace.Record, random *rand.Rand) bool { anyStep(r, random).From = "req:elsewhere"; return true }},
 	{"from another state", func(r *trace.Record, random *rand.Rand) bool {
@@ -167,7 +167,7 @@ var changes = []change{
 	}},
 }
 
-// set changes a metadata field that is there.
+// set changes a metadata field of the record.
 func set(field string, value any) func(*trace.Record, *rand.Rand) bool {
 	return func(r *trace.Record, _ *rand.Rand) bool {
 		for i, v := range r.Pruning {
@@ -184,12 +184,12 @@ func took(r *trace.Record, triggers ...fsm.Trigger) bool {
 	return slices.ContainsFunc(r.Steps, func(s trace.Step) bool { return slices.Contains(triggers, s.Trigger) })
 }
 
-// after changes records that took one of the triggers.
+// after applies a change only to records that took one of the triggers.
 func after(do func(*trace.Record, *rand.Rand) bool, triggers ...fsm.Trigger) func(*trace.Record, *rand.Rand) bool {
 	return func(r *trace.Record, random *rand.Rand) bool { return took(r, triggers...) && do(r, random) }
 }
 
-// with changes records for which if holds.
+// with applies a change only to records that satisfy a condition.
 func with(when func(*trace.Record) bool, do func(*trace.Record)) func(*trace.Record, *rand.Rand) bool {
 	return func(r *trace.Record, _ *rand.Rand) bool {
 		if when(r) {
@@ -206,7 +206,7 @@ func answered(r *trace.Record) bool { return r.Bytes.Wire > 0 }
 func hasText(r *trace.Record) bool  { return r.Bytes.Sent > 0 }
 func any0(*trace.Record) bool       { return true }
 
-// further make facts contradict the way or each other.
+// further makes facts contradict the path or each other.
 var further = []change{
 	{"empty output of some size", after(set("raw_bytes", int64(5000)), fsm.OutputEmpty)},
 	{"a pruner called for nothing", after(set("raw_bytes", int64(0)), fsm.Eligible, fsm.TooLarge)},
@@ -319,8 +319,8 @@ var further = []change{
 	{"the year 9999", with(any0, func(r *trace.Record) { r.Start = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) })},
 }
 
-// A record with a checksum that fits still shows that no machine can have taken
-// its way.
+// A manipulated record with a matching checksum is still recognised as impossible for any
+// machine.
 func TestImpossibleRecordsAreFound(t *testing.T) {
 	random, all := rand.New(rand.NewPCG(3, 4)), slices.Concat(changes, further)
 	p, decoder := auditor(t), trace.NewDecoder()

@@ -8,12 +8,12 @@ import (
 	"mcp-pruner/fsm"
 )
 
-// Selection says which records count.
+// Selection says which records to count.
 type Selection struct {
-	Since, Until          time.Time // of their starts; zero: no bound. Until is excluded
+	Since, Until          time.Time // bounds of their start times, Until excluded; zero: no bound
 	Session, Tool, Client string    // "": any
 	Run                   string    // id of a run; "": any
-	Limit                 int       // bytes that clients show of one result; 0: what is known of each client
+	Limit                 int       // bytes that clients show of one result; 0: use the limit of each client
 }
 
 func (s Selection) takes(e *Entry) bool {
@@ -21,10 +21,11 @@ func (s Selection) takes(e *Entry) bool {
 		(s.Session == "" || s.Session == e.Session) && (s.Tool == "" || s.Tool == e.Tool) && (s.Client == "" || s.Client == e.Client) && (s.Run == "" || s.Run == e.Run)
 }
 
-// Records reads the trace again and hands over the records of a selection, amended
-// records in the place of what they amend. A line that is no record, or a record of no
-// steps, is counted and left out. What a record saved depends on those before it, so
-// the balance is made before the selection. Who keeps an entry copies it.
+// Records reads the trace again and passes the selected records to take. An amended record
+// is replaced by the record that amends it. Lines that are not a record, or a record
+// without steps, are counted in unreadable and skipped. The saving of a record depends on
+// earlier records, so it is computed before the selection. take must copy an entry to keep
+// it.
 func (t *Trace) Records(s Selection, take func(*Entry, Saving) error) (unreadable int, err error) {
 	b, runs := newBalance(s.Limit), make(map[string]string)
 	err = scan(t.sources, func() reader { return newReader(nil) }, func(l *line) error {
@@ -48,7 +49,8 @@ func (t *Trace) Records(s Selection, take func(*Entry, Saving) error) (unreadabl
 	return unreadable, err
 }
 
-// Summarize makes the stats of a selection. each, which may be nil, gets its records.
+// Summarize computes the stats of a selection. It calls each, if not nil, with every
+// record.
 func (t *Trace) Summarize(s Selection, each func(*Entry, Saving)) (*Collector, error) {
 	c := newCollector()
 	unreadable, err := t.Records(s, func(e *Entry, saving Saving) error {
@@ -71,10 +73,10 @@ func (t *Trace) Summarize(s Selection, each func(*Entry, Saving)) (*Collector, e
 	return c, nil
 }
 
-// Collector adds records up. Its memory does not grow with their number.
+// Collector adds up records. Its memory use does not grow with their number.
 type Collector struct {
 	Stats Stats
-	Paths map[string]*PathCount // by the key of the path
+	Paths map[string]*PathCount // by key of the path
 	Edges map[Edge]*Durations
 	Hours map[time.Time]*Period
 
@@ -86,13 +88,13 @@ type Collector struct {
 	machines  map[string]int
 	whole     Durations
 	pruning   Durations
-	coarse    bool // Hours has days
+	coarse    bool // Hours holds days
 }
 
-// Edge is a transition by a row. Its durations are those since the step before.
+// Edge is a transition by a row. Its durations are the times since the previous step.
 type Edge struct{ Machine, From, Trigger, To, Row string }
 
-// Period sums up the requests that started within an hour, or a day where there are too
+// Period sums up the requests that started within an hour, or within a day if there are too
 // many hours.
 type Period struct{ Count, Sent, Gross int }
 
@@ -101,8 +103,8 @@ type toolSum struct {
 	took Durations
 }
 
-// maxHours is the number of hours that are told apart, about two years; after that days
-// are.
+// maxHours is the maximum number of hours counted separately, about two years. Beyond that,
+// Hours holds days.
 const maxHours = 20_000
 
 func newCollector() *Collector {
@@ -144,8 +146,8 @@ func (c *Collector) add(e *Entry, saved Saving) error {
 	return c.processes.add(e.Writer)
 }
 
-// tool is the tool's name, or that of all others when there are too many: clients may
-// call a tool anything.
+// tool returns the tool's name, or a common name if there are too many: clients may send
+// any tool name.
 func (c *Collector) tool(e *Entry) string {
 	if _, known := c.tools[e.Tool]; !known && len(c.tools) >= maxKinds {
 		return others
@@ -281,7 +283,7 @@ func (p *Period) add(other Period) {
 	p.Gross += other.Gross
 }
 
-// ParseTime reads a bound of a selection: a duration back from now, a day or a time.
+// ParseTime parses a bound of a selection: a duration before now, a day or a time.
 func ParseTime(text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return now.Add(-d), nil

@@ -12,20 +12,20 @@ import (
 	"mcp-pruner/fsm/trace"
 )
 
-// Entry is what statistics and lists need of a record.
+// Entry is the part of a record that statistics and lists use.
 type Entry struct {
 	Server, Writer            string
-	Run                       string // of the process; filled in by Records
+	Run                       string // run of the process; set by Records
 	Machine, Table            string
 	ID, Session, Client, Tool string
 	Subject                   string
-	Part                      bool // only some of the subject was asked for
+	Part                      bool // the request asked for a part of the subject only
 
 	Start   time.Time
 	Path    *Path
-	Micros  []int64 // when each step of the path was taken
+	Micros  []int64 // time of each step of the path
 	Outcome string
-	Why     string // the last code that a step gave
+	Why     string // last code given by a step
 
 	Bytes  trace.Bytes
 	Tokens trace.Tokens
@@ -34,13 +34,13 @@ type Entry struct {
 	reason, pruneError string
 }
 
-// Path is a sequence of transitions through a machine. Equal paths have equal keys.
+// Path is a sequence of transitions of a machine. Equal paths have equal keys.
 type Path struct {
 	Key      string
 	Machine  string
-	Steps    []trace.Step // without times
+	Steps    []trace.Step // without their times
 	terminal fsm.State
-	prunes   bool // it leads through a call of the pruner
+	prunes   bool // the path contains a call of the pruner
 }
 
 // Took returns the time from the first state to the last.
@@ -53,15 +53,15 @@ func (e *Entry) Took() time.Duration {
 
 func (e *Entry) ended() time.Time { return e.Start.Add(e.Took()) }
 
-// IsRequest says whether the record is that of a request, not of a run.
+// IsRequest reports whether the record belongs to a request rather than a run.
 func (e *Entry) IsRequest() bool { return strings.HasPrefix(e.Machine, "request") }
 
-// Failed says whether the client was told of a failure, or was not answered.
+// Failed reports whether the client got an error or no answer.
 func (e *Entry) Failed() bool {
 	return e.IsRequest() && e.Outcome != "responded" && e.Why != "cancelled"
 }
 
-// What became of pruning.
+// Results of pruning.
 const (
 	Applied   = "applied"
 	Failed    = "failed"
@@ -69,9 +69,9 @@ const (
 	Skipped   = "skipped"
 )
 
-// Pruned says what became of pruning, and why it was skipped or failed. Both are empty
-// when the request never came that far. The call of a pruner that was cancelled left
-// nothing in the metadata, but a step.
+// Pruned returns the result of pruning, and the reason why it was skipped or failed. Both
+// are empty if the request ended earlier. A cancelled call of the pruner is recognised by
+// its step, because it leaves no metadata.
 func (e *Entry) Pruned() (result, why string) {
 	switch {
 	case e.applied:
@@ -88,23 +88,23 @@ func (e *Entry) Pruned() (result, why string) {
 	return "", ""
 }
 
-// line is a line of a trace, or a piece of one that holds several records.
+// line is a line of a trace, or a part of a line that holds several records.
 type line struct {
 	Entry
-	file   int // the number of its source
+	file   int // number of its source
 	number int
 
-	err   error // why it is no record, or one that no table allows
-	torn  int   // bytes of a record that breaks off
+	err   error // why it is not a record, or not one that a table allows
+	torn  int   // bytes of an incomplete record
 	front bool  // another record follows in the same line
-	last  bool  // nothing ends the line: it is the last of its file
+	last  bool  // the line has no newline: it is the last of its file
 	ok    bool  // there is a record
 
-	lasting uint64 // hash of what a record that amends this one has to repeat
+	lasting uint64 // hash of the parts that an amending record has to repeat
 
 	schema     int
-	key        string // public key, on a process' first line
-	run        string // there, too
+	key        string // public key, on the first line of a process
+	run        string // id of the run, also on that line
 	recovered  string
 	seal       *trace.Seal
 	prev, link string
@@ -113,10 +113,10 @@ type line struct {
 	amends     bool
 }
 
-// reader turns lines into records. Each worker has its own.
+// reader decodes lines. Each worker has its own.
 type reader struct {
 	decoder *trace.Decoder
-	auditor *Auditor // nil: records are taken as they are
+	auditor *Auditor // nil: records are not checked
 	paths   map[string]*Path
 	record  *trace.Record
 	key     *[]byte
@@ -128,14 +128,14 @@ func newReader(a *Auditor) reader {
 
 var opening = []byte(`{"v":`)
 
-// lastingSeed is the same for all readers, whose hashes are compared.
+// lastingSeed is shared by all readers, because their hashes are compared.
 var lastingSeed = maphash.MakeSeed()
 
-// read decodes the first record of a line and returns the rest of the line. There is
-// one record in a line, unless a process could not write the end of its line: then the
-// next process may write right after it, after a part of a record or a whole one.
+// read decodes the first record of a line and returns the rest of the line. A line has one
+// record, unless a process could not write its newline: then the next process may write
+// directly after a part of a record or a whole one.
 func (r reader) read(text []byte, l *line) (rest []byte) {
-	if at := bytes.Index(text[1:], opening) + 1; at > 0 { // no string holds a bare quote
+	if at := bytes.Index(text[1:], opening) + 1; at > 0 { // within a string, every quote is escaped
 		l.front = true
 		text, rest = text[:at], text[at:]
 	}
@@ -184,7 +184,7 @@ func (r reader) replay(l *line) {
 	l.lasting = h.Sum64()
 }
 
-// keep copies what is needed of the record, which the next line overwrites.
+// keep copies the data of the record that is needed once the next line has overwritten it.
 func (r reader) keep(l *line) {
 	rec := r.record
 	l.prev, l.link, l.seq, l.lost, l.amends = rec.Prev, rec.Link, rec.Seq, rec.Lost, rec.Amends
@@ -217,10 +217,10 @@ func (r reader) keep(l *line) {
 	}
 }
 
-// maxPaths bounds the paths that a reader remembers. Tables have some dozens.
+// maxPaths bounds the paths that a reader remembers. A table has a few dozen.
 const maxPaths = 10_000
 
-// path finds the record's path among those met before.
+// path returns the record's path, shared with earlier records.
 func (r reader) path(rec *trace.Record) *Path {
 	key := append((*r.key)[:0], rec.Machine...)
 	for i := range rec.Steps {

@@ -6,7 +6,7 @@ import (
 	"mcp-pruner/states/audit"
 )
 
-// A trace is verified, and then summed up.
+// A trace is verified, then summarized.
 func Example() {
 	err := audit.Open([]string{"../../testdata/audit/requests.jsonl"}, nil, func(files []*audit.Source) error {
 		trace, err := audit.Verify(files, audit.Options{})

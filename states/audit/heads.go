@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Head is the state of a process' chain, as its event log or `trace heads` reports it.
+// Head is the state of a process's chain, as reported by its event log or by `trace heads`.
 type Head struct {
 	Writer string `json:"writer"`
 	Seq    uint64 `json:"seq"`
@@ -22,8 +22,8 @@ type Head struct {
 	Final  bool   `json:"final"`
 }
 
-// Heads are those of each process, and whether files of the trace were removed because
-// of their age.
+// Heads are the heads of each process. They also say whether files of the trace were
+// removed because of their age.
 type Heads struct {
 	of      map[string][]Head
 	removed bool
@@ -31,8 +31,8 @@ type Heads struct {
 
 var errNoHead = errors.New(`there is no head in it: it is neither an event log with mcp_pruner.trace_head nor the output of "trace heads"`)
 
-// ReadHeads reads an event log, as JSON or as text, or the output of `trace heads`. All
-// other lines are skipped.
+// ReadHeads reads heads from an event log, as JSON or text, or from the output of `trace
+// heads`. It skips all other lines.
 func ReadHeads(in io.Reader) (*Heads, error) {
 	h := &Heads{of: make(map[string][]Head)}
 	lines := bufio.NewScanner(in)
@@ -65,7 +65,7 @@ func headOf(text string) (Head, bool) {
 		Event string `json:"event"`
 		Data  Head   `json:"data"`
 	}
-	at := strings.IndexByte(text, '{') // clients put words of their own before a server's lines
+	at := strings.IndexByte(text, '{') // clients put a prefix before a server's lines
 	if at < 0 || json.Unmarshal([]byte(text[at:]), &line) != nil {
 		return Head{}, false
 	}
@@ -100,7 +100,7 @@ func (h *Heads) checkLine(l *line) string {
 	return ""
 }
 
-// checkRecovered: only a process that was killed leaves answers to others.
+// checkRecovered checks a recovered record: a process that ended normally leaves none.
 func (h *Heads) checkRecovered(writer string) string {
 	known, ok := h.of[writer]
 	if !ok {
@@ -139,7 +139,7 @@ func (h *Heads) checkEnd(writers map[string]*writer) (problems []string) {
 	return problems
 }
 
-// areSome says that there are so many things.
+// areSome returns a phrase such as "is 1 line" or "are 2 lines".
 func areSome(n int, thing string) string {
 	if n == 1 {
 		return "is " + counted(n, thing)
@@ -147,7 +147,7 @@ func areSome(n int, thing string) string {
 	return "are " + counted(n, thing)
 }
 
-// counted words a number of things.
+// counted returns a phrase such as "1 line" or "2 lines".
 func counted(n int, thing string) string {
 	if n != 1 {
 		thing += "s"

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// mark is what is kept of a record to find others that have its id.
+// mark is the data of a record that is kept to find other records with its id.
 type mark struct {
 	id      uint64 // hash of the id
 	at      place
@@ -22,12 +22,12 @@ type markFlags uint64
 
 const (
 	amends      markFlags = 1 << iota
-	recovered             // its process was killed, and another one wrote the record
-	wasAnswered           // and it amends nothing
-	wholeChain            // the first line of its process is there
+	recovered             // its process was killed, and another process wrote the record
+	wasAnswered           // it is the record of an answer and amends no other record
+	wholeChain            // the trace has the first line of its process
 )
 
-// place is where a line stands: the number of its source and the line's number.
+// place is the position of a line: the number of its source and the line number.
 type place uint64
 
 func placeOf(l *line) place { return place(l.file)<<48 | place(l.number)&(1<<48-1) }
@@ -37,13 +37,13 @@ func (p place) line() int { return int(p & (1<<48 - 1)) }
 
 const markBytes = 32
 
-// sortedMarks is how many marks are held in memory. More are written to temporary
-// files, so that any number of records takes the same memory.
+// sortedMarks is the number of marks held in memory. The others are written to temporary
+// files, so that memory use does not grow with the number of records.
 const sortedMarks = 1 << 19
 
-// sorter sorts marks by id and place, on disk where they are many.
+// sorter sorts marks by id and place, on disk if there are many.
 type sorter struct {
-	most int // marks in memory
+	most int // maximum marks in memory
 	held []mark
 	runs []*os.File // sorted
 }
@@ -81,7 +81,7 @@ func (s *sorter) spill() error {
 	return out.Flush()
 }
 
-// groups hands over the marks of each id, in the order of their places.
+// groups calls take with the marks of each id, ordered by place.
 func (s *sorter) groups(take func([]mark)) error {
 	s.sortHeld()
 	h := runHeap{&run{held: s.held}}
@@ -118,7 +118,7 @@ func (s *sorter) groups(take func([]mark)) error {
 
 func (s *sorter) close() {
 	for _, f := range s.runs {
-		_ = f.Close() // it was read
+		_ = f.Close() // the file was only read
 		_ = os.Remove(f.Name())
 	}
 	s.held, s.runs = nil, nil
@@ -132,7 +132,7 @@ type run struct {
 	err   error
 }
 
-// next reads the next mark. It is false at the end.
+// next reads the next mark. It returns false at the end.
 func (r *run) next() bool {
 	if r.in == nil {
 		if len(r.held) == 0 {
@@ -153,7 +153,7 @@ func (r *run) next() bool {
 	return true
 }
 
-// runHeap orders runs by their first marks.
+// runHeap orders runs by their first mark.
 type runHeap []*run
 
 func (h runHeap) Len() int      { return len(h) }
@@ -169,14 +169,14 @@ func (h *runHeap) Pop() any {
 	return last
 }
 
-// distinct counts different names. Names that are met again soon are counted in memory.
+// distinct counts distinct names. It counts recently seen names in memory.
 type distinct struct {
 	recent map[uint64]struct{}
 	sorter *sorter
 	hash   func(string) uint64
 }
 
-// recentNames is how many names are held in memory.
+// recentNames is the number of names held in memory.
 const recentNames = 1 << 16
 
 func newDistinct(hash func(string) uint64) *distinct {
@@ -191,7 +191,7 @@ func (d *distinct) add(name string) error {
 	return d.forget()
 }
 
-// forget hands the names in memory on to the sorter.
+// forget moves the names in memory to the sorter.
 func (d *distinct) forget() error {
 	for name := range d.recent {
 		if err := d.sorter.add(mark{id: name}); err != nil {
@@ -202,7 +202,7 @@ func (d *distinct) forget() error {
 	return nil
 }
 
-// count returns how many names there were, and ends the counting.
+// count returns the number of distinct names and ends the counting.
 func (d *distinct) count() (n int, err error) {
 	defer d.sorter.close()
 	if len(d.sorter.held) == 0 && len(d.sorter.runs) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What does not fit into memory is sorted on disk, with the same result.
+// Marks that exceed the memory limit are sorted on disk, with the same result.
 func TestMarksAreSortedOnDisk(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	random := rand.New(rand.NewPCG(3, 4))

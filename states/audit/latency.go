@@ -2,7 +2,7 @@ package audit
 
 import "math/bits"
 
-// Latency is in microseconds.
+// Latency holds percentiles in microseconds.
 type Latency struct {
 	P50 int64 `json:"p50_us"`
 	P95 int64 `json:"p95_us"`
@@ -10,21 +10,21 @@ type Latency struct {
 	Max int64 `json:"max_us"`
 }
 
-// Durations counts durations in microseconds, rounded to significantBits, so that any
-// number of them takes the same memory.
+// Durations counts durations in microseconds, rounded to significantBits, so that memory
+// use does not grow with their number.
 type Durations struct {
 	Count   int
 	Max     int64
-	buckets [][]int // by magnitude, then by the bits below the first
+	buckets [][]int // by magnitude, then by the bits after the first
 }
 
-// significantBits are kept of a duration: it is off by 0.1 % at most, and those under
-// a millisecond are exact.
+// significantBits is the precision of a duration: the error is at most 0.1 %, and durations
+// below a millisecond are exact.
 const significantBits = 10
 
 const bucketSize = 1 << (significantBits - 1)
 
-// add counts a duration. Negative ones, which only a forged record has, count as 0.
+// add counts a duration. A negative one, which only a forged record has, counts as 0.
 func (d *Durations) add(us int64) {
 	us = max(us, 0)
 	d.Count++
@@ -47,7 +47,7 @@ func bucketOf(us int64) (magnitude, rest int) {
 	return magnitude, int(us>>(magnitude-1)) - bucketSize
 }
 
-// middle is the duration that stands for a bucket.
+// middle returns the duration that represents a bucket.
 func middle(magnitude, rest int) int64 {
 	if magnitude == 0 {
 		return int64(rest)
@@ -56,8 +56,7 @@ func middle(magnitude, rest int) int64 {
 	return int64(rest+bucketSize)*width + width/2
 }
 
-// Each goes through the durations, rounded, from the shortest, and how often each was
-// counted.
+// Each calls do with each rounded duration and its count, shortest first.
 func (d *Durations) Each(do func(us int64, count int)) {
 	for magnitude, bucket := range d.buckets {
 		for rest, n := range bucket {
@@ -68,8 +67,8 @@ func (d *Durations) Each(do func(us int64, count int)) {
 	}
 }
 
-// Latency picks percentiles by the nearest rank: the least duration that so many per
-// cent do not exceed.
+// Latency computes percentiles by the nearest rank: the smallest duration that is not
+// exceeded by the given percentage of durations.
 func (d *Durations) Latency() Latency {
 	l := Latency{Max: d.Max}
 	seen := 0
@@ -84,7 +83,7 @@ func (d *Durations) Latency() Latency {
 	return l
 }
 
-// merge adds what other has counted.
+// merge adds the counts of other.
 func (d *Durations) merge(other *Durations) {
 	d.Count += other.Count
 	d.Max = max(d.Max, other.Max)

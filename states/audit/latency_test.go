@@ -28,7 +28,7 @@ func TestLatencyIsTheNearestRank(t *testing.T) {
 	assert.Equal(t, Latency{}, latencyOf())
 }
 
-// Percentiles of any durations are within 0.1 % of the true ones.
+// Percentiles are within 0.1 % of the exact values for any durations.
 func TestLatencyIsNearlyExact(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	times := make([]int64, 10_000)

@@ -30,27 +30,27 @@ func (n need) and(other need) need {
 
 func (n need) allows(there bool) bool { return n == maybe || (n == always) == there }
 
-// evidence is what a path implies about a request beyond the states on it.
+// evidence is what a path implies about a request, in addition to the states on it.
 type evidence struct {
 	question need
-	output   need // of the tool, in bytes
+	output   need // the tool's output has at least one byte
 }
 
 func (e evidence) and(other evidence) evidence {
 	return evidence{e.question.and(other.question), e.output.and(other.output)}
 }
 
-// conditions are what some triggers show by being fired. Rows out of one state are
-// tried in the table's order: to have come past such a row shows the opposite,
-// unless passing is maybe.
+// conditions say what a fired trigger implies. The rows out of one state are tried in the
+// table's order, so a request that passed a row without taking it implies the opposite,
+// unless passed is maybe.
 var conditions = map[fsm.Trigger]struct{ fired, passed evidence }{
 	fsm.NoQuestion:  {evidence{question: never}, evidence{question: always}},
 	fsm.OutputEmpty: {evidence{output: never}, evidence{output: always}},
 	fsm.TooLarge:    {evidence{output: always}, evidence{}},
 }
 
-// codes are the reasons that the events of a trigger can give, where they are not
-// a tool's to choose.
+// codes are the reasons that the events of a trigger can give, except where a tool chooses
+// them.
 var codes = map[fsm.Trigger][]string{
 	fsm.ToolTimedOut:      {"timeout"},
 	fsm.Abort:             {"cancelled", "panic", "error", "no_transition"},
@@ -64,28 +64,28 @@ var codes = map[fsm.Trigger][]string{
 	fsm.ServerUnreachable: {"unreachable"},
 }
 
-// learned is what a table implies.
+// learned holds the implications of a table.
 type learned struct {
 	name    string
-	rows    []learnedRow        // by their place in the table
-	reasons map[string]evidence // why output was not pruned, and what that implies
+	rows    []learnedRow        // by index in the table
+	reasons map[string]evidence // why output was not pruned, with the implication of that reason
 	answers bool                // its machines answer requests
-	amended map[fsm.State]bool  // states that the trigger written leads out of
+	amended map[fsm.State]bool  // states that the trigger written leaves
 }
 
 type learnedRow struct {
 	fsm.Row
 	evidence
 	sets  []fsm.Assignment
-	names []string // of its events
-	why   need     // a code or reason of its events
-	tool  need     // in its events
-	code  string   // the only code its events can give; "" when there are several
-	open  bool     // the reason is not the row's to say
-	timed bool     // it says how long the pruner took
+	names []string // names of its events
+	why   need     // its events have a code or reason
+	tool  need     // its events name the tool
+	code  string   // the only code that its events can give; "" if there are several
+	open  bool     // the row does not determine the reason
+	timed bool     // it sets the duration of the pruner's call
 }
 
-// learn finds out what a table implies.
+// learn derives the implications of a table.
 func learn(t *trace.Table) *learned {
 	l := &learned{name: t.Name, reasons: make(map[string]evidence), amended: make(map[fsm.State]bool)}
 	passed := make(map[fsm.State]evidence)
@@ -101,8 +101,8 @@ func learn(t *trace.Table) *learned {
 	return l
 }
 
-// learn finds out what a row implies. passed is what is known of requests that passed
-// the rows above it.
+// learn derives the implications of a row. passed holds those of having passed the rows
+// above it.
 func (row *learnedRow) learn(passed map[fsm.State]evidence) {
 	row.why, row.tool = row.gives("code", "reason"), row.gives("tool")
 	if row.From.Wildcard() {
@@ -117,14 +117,14 @@ func (row *learnedRow) learn(passed map[fsm.State]evidence) {
 			row.code, _ = a.Value.(string)
 		case a.Field == "pruner_duration_ms":
 			row.timed = true
-		case a.Field == "reason" && a.Fact: // the tool failed, and may have printed something
+		case a.Field == "reason" && a.Fact: // the tool failed, possibly with output
 			row.open = true
 		}
 	}
 }
 
-// gives says whether the row's events carry one of some fields. Of an event that
-// has no schema any more nobody knows.
+// gives reports whether the row's events have one of the fields: maybe if an event no
+// longer has a schema.
 func (row *learnedRow) gives(fields ...string) need {
 	given := never
 	for _, name := range row.names {
@@ -148,8 +148,8 @@ func (row *learnedRow) gives(fields ...string) need {
 	return given
 }
 
-// noteReason keeps what a reason for calling no pruner takes: as much as the first
-// row shows that gives it.
+// noteReason records the implication of a reason for not calling the pruner: that of the
+// first row that gives the reason.
 func (p *learned) noteReason(row *learnedRow) {
 	if !slices.Contains(row.sets, fsm.Assignment{Field: "attempted", Value: false}) {
 		return
@@ -162,12 +162,12 @@ func (p *learned) noteReason(row *learnedRow) {
 	}
 }
 
-// The times that clocks of computers show: they count from 1970 on, and end in
-// the 23rd century.
+// The range of times that clocks of computers show, in Unix seconds: from 1970 to the 23rd
+// century.
 const lastSecond = 1 << 33
 
-// check compares what the record says of the request with what its path implies, and
-// its sizes and times with each other.
+// check compares the record with the implications of its path, and its sizes and times with
+// each other.
 func (p *learned) check(r *trace.Record, rows []*learnedRow) error {
 	shown, tool, end, m := evidence{}, never, rows[len(rows)-1], metadataOf(r)
 	last := r.Steps[len(rows)-1]
@@ -193,7 +193,7 @@ func (p *learned) check(r *trace.Record, rows []*learnedRow) error {
 	return checkSizes(r, end, shown, m)
 }
 
-// checkRecord checks what every record says.
+// checkRecord checks the fields that every record has.
 func (p *learned) checkRecord(r *trace.Record, end *learnedRow, from fsm.State) error {
 	unanswered := end.Trigger == fsm.WriteFailed || end.Trigger == fsm.Abort
 	took := r.Steps[len(r.Steps)-1].Micros / 1e6
@@ -224,8 +224,9 @@ func (p *learned) checkRecord(r *trace.Record, end *learnedRow, from fsm.State) 
 	return nil
 }
 
-// checkReason: a reason that the row leaves open is one that the table knows of
-// output that no pruner was called for. It shows what that takes.
+// checkReason checks a reason that the row leaves open: it must be one of the table's
+// reasons for not calling the pruner. It returns the evidence with the implication of the
+// reason.
 func (p *learned) checkReason(shown evidence, end *learnedRow, m metadata) (evidence, error) {
 	if m.output && !shown.output.allows(m.raw > 0) {
 		return shown, fmt.Errorf("the metadata says raw_bytes=%d, and output of that size takes another path", m.raw)
@@ -233,7 +234,7 @@ func (p *learned) checkReason(shown evidence, end *learnedRow, m metadata) (evid
 	if !end.open || len(p.reasons) == 0 {
 		return shown, nil
 	}
-	if m.reason == "" && m.raw > 0 { // a question was asked, and there was a pruner
+	if m.reason == "" && m.raw > 0 { // there was a question and a pruner
 		return shown.and(p.reasons["disabled_or_unconfigured"]), nil
 	}
 	takes, ok := p.reasons[m.reason]
@@ -243,8 +244,8 @@ func (p *learned) checkReason(shown evidence, end *learnedRow, m metadata) (evid
 	return shown.and(takes), nil
 }
 
-// checkAbout: a tool has the name that the events gave it; what a call was about is
-// known once a tool was started for it.
+// checkAbout checks that the record names a tool if and only if its events do, and that it
+// describes the call only if a tool was started.
 func checkAbout(r *trace.Record, tool need, shown evidence) error {
 	about := r.Subject != "" || r.Part || r.Detail != nil || r.Tokens.Question > 0
 	switch {
@@ -260,7 +261,7 @@ func checkAbout(r *trace.Record, tool need, shown evidence) error {
 	return nil
 }
 
-// checkPrunerTime: the pruner did not take longer than the step that waited for it.
+// checkPrunerTime checks that the pruner took no longer than the step that waited for it.
 func checkPrunerTime(r *trace.Record, rows []*learnedRow, m metadata) error {
 	last := int64(0)
 	for i, row := range rows {

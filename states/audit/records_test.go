@@ -13,7 +13,7 @@ import (
 	"mcp-pruner/fsm/trace"
 )
 
-// everyRecord is a record of every way through every machine, and of every way
+// everyRecord returns a record for every path through every machine, and for every path
 // that an abort cuts short.
 func everyRecord(t testing.TB) []trace.Record {
 	t.Helper()
@@ -40,8 +40,8 @@ func ways(d *fsm.Definition, from fsm.State, so []fsm.Trigger) [][]fsm.Trigger {
 	return all
 }
 
-// recordOf runs a machine by a clock that moves 5 ms with every look, and says of
-// it what a server would.
+// recordOf runs a machine with a clock that advances 5 ms at every reading, and adds to the
+// record what a server would.
 func recordOf(t testing.TB, d *fsm.Definition, way []fsm.Trigger, n int) trace.Record {
 	t.Helper()
 	now := time.Date(2026, 11, 21, 4, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Second)
@@ -60,7 +60,7 @@ func recordOf(t testing.TB, d *fsm.Definition, way []fsm.Trigger, n int) trace.R
 	return r
 }
 
-// factsFor is what a state's work would have found out.
+// factsFor returns the facts that the work of a state would produce.
 func factsFor(trigger fsm.Trigger, way []fsm.Trigger, n int) fsm.Facts {
 	facts := fsm.Facts{
 		"tool": "read", "raw_bytes": 4000, "pruned_bytes": 400, "pruner_duration_ms": int64(4), "code": "not_found",
@@ -93,7 +93,7 @@ func outputIsEmpty(way []fsm.Trigger) bool {
 	return slices.ContainsFunc(way, func(t fsm.Trigger) bool { return t == fsm.ToolFailed || t == fsm.ToolTimedOut || t == fsm.OutputEmpty })
 }
 
-// describeRequest adds what a record says beside the way.
+// describeRequest sets the fields of a record that do not depend on the path.
 func describeRequest(r *trace.Record, way []fsm.Trigger, n int) {
 	r.Session = "ses_1"
 	if way[0] == fsm.Accept {
@@ -136,7 +136,7 @@ func auditor(t testing.TB) *Auditor {
 	return a
 }
 
-// What a machine really left is in order, on every path through every table.
+// The unchanged record of a real machine is valid, on every path through every table.
 func TestEveryPathIsPossible(t *testing.T) {
 	a := auditor(t)
 	for _, r := range everyRecord(t) {

@@ -2,9 +2,9 @@ package audit
 
 import "hash/maphash"
 
-// limits is what clients show a model of one result, in bytes: a result that is
-// larger is cut or put aside by the client, so that what pruning took from beyond
-// that would not have been read anyway. A client that is not named has none.
+// limits are the sizes in bytes at which clients cut or store a result instead of showing
+// it to the model. Text beyond the limit would not have been read even without pruning. A
+// client that is not listed has no limit.
 var limits = map[string]int{
 	"claude-code":      500_000, // with anthropic/maxResultSizeChars, which the server sends
 	"codex-mcp-client": 48_000,  // 40,000 in code mode, 12,000 for models it does not know
@@ -12,25 +12,25 @@ var limits = map[string]int{
 
 // Saving is what one request saved, in tokens.
 type Saving struct {
-	Gross    int // what the pruner took away, the markers it put there counted against it
-	Shown    int // the part of it that the client would have shown
-	Question int // what asking cost the model
-	Reread   int // what was sent of something that had been pruned before
-	Without  int // what the client would have shown without any pruning
+	Gross    int // tokens removed by the pruner, minus the markers it added
+	Shown    int // the part of Gross that the client would have shown
+	Question int // tokens the model spent on the question
+	Reread   int // tokens of results about something that was pruned before
+	Without  int // tokens the client would have shown without any pruning
 
-	Again   bool // it is about something that had been pruned before
-	Limited bool // the client does not show all of it
+	Again   bool // the request is about something that was pruned before
+	Limited bool // the client does not show the whole result
 }
 
-// Net is the balance.
+// Net returns the saving minus its costs.
 func (s Saving) Net() int { return s.Shown - s.Question - s.Reread }
 
-// balance makes the savings of requests in their order. A request about something that
-// was pruned in the same session before is asked because of that: its output is a cost,
-// and what is pruned from it saves nothing, because without pruning it would not have
-// been asked.
+// balance computes the savings of requests, which must be given in order. A request about
+// something that was pruned earlier in the session is assumed to be a consequence of the
+// pruning: its output is a cost, and pruning that output saves nothing, because without
+// pruning there would be no such request.
 type balance struct {
-	limit  int // bytes that clients show; 0: what is known of each
+	limit  int // bytes that clients show; 0: use the limit of each client
 	pruned recently
 }
 
@@ -39,12 +39,12 @@ func newBalance(limit int) *balance { return &balance{limit: limit, pruned: newR
 func (b *balance) of(e *Entry) Saving {
 	about := aboutOf(e)
 	whole, again := b.pruned.get(about)
-	s := e.saving(b.limit, again || e.Tool == "recover_text") // what is recovered was pruned, even when nothing here says by which call
+	s := e.saving(b.limit, again || e.Tool == "recover_text") // even if the pruned call is missing
 	switch {
 	case e.Subject == "":
 	case e.isCut():
 		b.pruned.put(about, max(whole, e.Bytes.Raw))
-	case again && e.Outcome == "responded" && !e.Part && e.Bytes.Sent >= whole: // the whole of it ends the re-reading
+	case again && e.Outcome == "responded" && !e.Part && e.Bytes.Sent >= whole: // now read whole
 		b.pruned.put(about, 0)
 	}
 	return s
@@ -68,7 +68,7 @@ func (e *Entry) saving(limit int, again bool) Saving {
 
 func (e *Entry) isCut() bool { return e.applied && e.Tokens.Raw != e.Tokens.Sent }
 
-// limit is the most the request's client shows; 0: no limit.
+// limit returns the bytes that the request's client shows; 0: no limit.
 func (e *Entry) limit(given int) int {
 	if given > 0 {
 		return given
@@ -76,7 +76,7 @@ func (e *Entry) limit(given int) int {
 	return limits[e.Client]
 }
 
-// shown is how many of a text's tokens a client shows.
+// shown returns the number of a text's tokens that a client shows.
 func shown(tokens, bytes, limit int) int {
 	if limit == 0 || bytes <= limit {
 		return tokens
@@ -84,7 +84,7 @@ func shown(tokens, bytes, limit int) int {
 	return int(int64(tokens) * int64(limit) / int64(bytes))
 }
 
-// aboutOf identifies the subject of a request within its session.
+// aboutOf returns a hash of the session and the subject of a request.
 func aboutOf(e *Entry) uint64 {
 	var h maphash.Hash
 	h.SetSeed(lastingSeed)
@@ -94,12 +94,12 @@ func aboutOf(e *Entry) uint64 {
 	return h.Sum64()
 }
 
-// maxPruned is how many subjects are remembered as pruned, so that any number of
-// records takes the same memory.
+// maxPruned is the number of pruned subjects that are remembered, so that memory use does
+// not grow with the number of records.
 const maxPruned = 1 << 19
 
-// recently remembers the numbers that were put last: at least most of them, at most
-// twice as many. 0 is none.
+// recently is a map that remembers the latest entries: at least the last most, at most
+// twice as many. The value 0 means that there is no entry.
 type recently struct {
 	most       int
 	young, old map[uint64]int

@@ -10,31 +10,31 @@ import (
 	"sync"
 )
 
-// chunkBytes is how much of a file one worker takes at a time.
+// chunkBytes is the size of the part of a file that one worker reads at a time.
 const chunkBytes = 1 << 20
 
-// maxLineBytes bounds a line: no record comes near it, a hostile file might. Of a
-// longer line only as much is kept as shows that it is longer.
+// maxLineBytes bounds a line, in case a file is hostile: no record is nearly as long. Of a
+// longer line, only enough is kept to show that it is too long.
 const maxLineBytes = 16 << 20
 
-// maxPieces bounds the records in one line.
+// maxPieces bounds the number of records in one line.
 const maxPieces = 16
 
-// errStop ends a scan early, and is no failure.
+// errStop ends a scan early without an error.
 var errStop = errors.New("stop")
 
-// chunk is a run of whole lines, and what a worker made of them.
+// chunk is a sequence of whole lines with the results of its worker.
 type chunk struct {
 	source *Source
-	number int // of its first line
+	number int // line number of its first line
 	text   []byte
 	lines  []line
-	err    error // reading ended here
+	err    error // reading failed after this chunk
 	done   chan struct{}
 }
 
-// scan reads lines on all processors and hands them to take, in order. Blank lines are
-// skipped. It ends with the first error that take returns.
+// scan reads lines on all processors and passes them to take in order, without blank lines.
+// It ends with the first error that take returns.
 func scan(sources []*Source, newReader func() reader, take func(*line) error) error {
 	workers := runtime.GOMAXPROCS(0)
 	work, order := make(chan *chunk, workers), make(chan *chunk, 2*workers)
@@ -45,7 +45,7 @@ func scan(sources []*Source, newReader func() reader, take func(*line) error) er
 		running.Wait()
 	}()
 	for range workers {
-		running.Go(func() { // ends when the files do, or with the scan
+		running.Go(func() { // ends with the files or with the scan
 			read := newReader()
 			for c := range work {
 				c.read(read)
@@ -76,7 +76,7 @@ func scan(sources []*Source, newReader func() reader, take func(*line) error) er
 	return nil
 }
 
-// split cuts a file into chunks. It is false when the scan is over.
+// split divides a file into chunks. It returns false once the scan is over.
 func split(s *Source, work, order chan<- *chunk, stop <-chan struct{}) bool {
 	in := bufio.NewReaderSize(s.begin(), 64<<10)
 	number := 1
@@ -113,7 +113,7 @@ func nextChunk(in *bufio.Reader) ([]byte, error) {
 		var rest []byte
 		rest, err = in.ReadSlice('\n')
 		text = append(text, rest...)
-		if len(text) > longest { // the last byte may be the line's end
+		if len(text) > longest { // the last byte may be the newline
 			text = append(text[:longest-1], text[len(text)-1])
 		}
 		if err == bufio.ErrBufferFull {

@@ -8,7 +8,7 @@ import (
 	"mcp-pruner/fsm/trace"
 )
 
-// envelopeBytes is less than the smallest message that carries an answer.
+// envelopeBytes is a lower bound for the size of a message with an answer.
 const envelopeBytes = len(`{"jsonrpc":"2.0","id":1}`)
 
 // checkSizes compares the sizes with each other, with the metadata and with the path.
@@ -36,8 +36,9 @@ func checkSizes(r *trace.Record, end *learnedRow, shown evidence, m metadata) er
 	return checkTokens(r, shown, m)
 }
 
-// checkText compares the text with the output it was made of. Lines from version 3 on
-// carry what stands beside the output; of earlier ones no more is known.
+// checkText compares the sizes of the text with those of the tool's output. Since version
+// 3, lines also have the size of the text beside the output; earlier lines allow fewer
+// checks.
 func checkText(r *trace.Record, end *learnedRow, m metadata) error {
 	b := r.Bytes
 	if !m.output || end.Trigger == fsm.Abort {
@@ -67,13 +68,13 @@ func checkText(r *trace.Record, end *learnedRow, m metadata) error {
 	return nil
 }
 
-// checkTokens: a text has at least one token and at most as many as bytes, and the
-// same text has as many as before.
+// checkTokens checks that a text has at least one token and at most one per byte, and that
+// an unpruned text has the same number of tokens before and after.
 func checkTokens(r *trace.Record, shown evidence, m metadata) error {
 	b, t := r.Bytes, r.Tokens
 	fits := func(tokens, bytes int) bool { return tokens <= bytes && (tokens > 0) == (bytes > 0) }
 	switch {
-	case r.Recovered != "" && t == trace.Tokens{}: // a note has no room for them
+	case r.Recovered != "" && t == trace.Tokens{}: // notes do not store token counts
 		return nil
 	case !fits(t.Raw, b.Raw) || !fits(t.Sent, b.Sent):
 		return fmt.Errorf("texts of %d and %d bytes cannot have %d and %d tokens", b.Raw, b.Sent, t.Raw, t.Sent)

@@ -16,21 +16,21 @@ import (
 	"time"
 )
 
-// Source is one file of a trace. It is read twice: to verify it, and to sum up or list
-// its records. The second time it is read as far as the first time.
+// Source is one file of a trace. It is read twice: once to verify it, and once to summarize
+// or list its records. The second reading ends where the first one ended.
 type Source struct {
 	Name string
 	in   io.ReaderAt
-	temp *os.File // what a pipe held; removed by close
+	temp *os.File // copy of a pipe; removed by close
 
 	number int
-	size   int64 // -1 before the first reading has ended
-	read   int64 // bytes, in this reading
+	size   int64 // -1 until the first reading has ended
+	read   int64 // bytes read in this reading
 	hash   hash.Hash
-	sum    string // SHA-256 of what the first reading read
+	sum    string // SHA-256 of the bytes of the first reading
 }
 
-// NewSource makes a source of what can be read again, like a file.
+// NewSource returns a source for a file or other input that can be read again.
 func NewSource(name string, in io.ReaderAt) *Source { return &Source{Name: name, in: in, size: -1} }
 
 // begin starts a reading of the source.
@@ -43,17 +43,16 @@ func (s *Source) begin() io.Reader {
 	return io.TeeReader(io.NewSectionReader(s.in, 0, size), s)
 }
 
-// Write hashes what is read of the source.
+// Write adds bytes of the source to its hash.
 func (s *Source) Write(p []byte) (int, error) {
 	s.read += int64(len(p))
 	return s.hash.Write(p)
 }
 
-// errChanged: whoever changes a trace while it is read would have other lines summed up
-// than were verified.
+// errChanged: the summary would cover other lines than those that were verified.
 var errChanged = errors.New("it was changed while it was read")
 
-// end ends a reading, in which the source must have been what it was the first time.
+// end ends a reading. The second reading must have the same hash as the first.
 func (s *Source) end() error {
 	sum := hex.EncodeToString(s.hash.Sum(nil))
 	if s.size >= 0 && (s.sum != sum || s.size != s.read) {
@@ -65,14 +64,14 @@ func (s *Source) end() error {
 
 func (s *Source) close() {
 	if c, ok := s.in.(io.Closer); ok {
-		_ = c.Close() // it was read only
+		_ = c.Close() // the file was only read
 	}
 	if s.temp != nil {
 		_ = os.Remove(s.temp.Name())
 	}
 }
 
-// Open opens the files of a trace, "-" being stdin, hands them to use in the order in
+// Open opens the files of a trace, where "-" is stdin, passes them to use in the order in
 // which they were written, and closes them.
 func Open(files []string, stdin io.Reader, use func([]*Source) error) error {
 	var sources []*Source
@@ -123,9 +122,8 @@ func spool(name string, pipe io.Reader) (*Source, error) {
 
 var rotated = regexp.MustCompile(`\.(\d{8}T\d{6}\.\d{9}Z-[0-9a-f]{16})$`)
 
-// inOrder sorts the files that a trace was rotated into in the order in which they were
-// written: those that a server put aside by the times in their names, then all others
-// by their first records.
+// inOrder sorts the rotated files of a trace in the order in which they were written: files
+// rotated by a server by the times in their names, then all others by their first records.
 func inOrder(sources []*Source) []*Source {
 	type place struct {
 		*Source
@@ -151,10 +149,10 @@ func inOrder(sources []*Source) []*Source {
 	return sources
 }
 
-// began returns when the first record of a file was written; zero where there is none.
+// began returns the time of a file's first record, or the zero time if it has none.
 func (s *Source) began() time.Time {
 	head := make([]byte, chunkBytes)
-	n, _ := s.in.ReadAt(head, 0) // a failure shows when the file is read
+	n, _ := s.in.ReadAt(head, 0) // an error recurs when the file is read
 	read := newReader(nil)
 	for text := range bytes.Lines(head[:n]) {
 		for text = bytes.TrimSpace(text); len(text) > 0; {

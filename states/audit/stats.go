@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Stats sum up records.
+// Stats summarize records.
 type Stats struct {
-	Verdict    Verdict   `json:"verdict"` // of the whole trace
+	Verdict    Verdict   `json:"verdict"` // on the whole trace
 	Records    int       `json:"records"`
 	Requests   int       `json:"requests"`
 	Runs       int       `json:"runs"`
@@ -52,18 +52,18 @@ type Tool struct {
 	Latency Latency `json:"latency"`
 }
 
-// PathCount counts the records that took one path through a machine.
+// PathCount is the number of records that took one path through a machine.
 type PathCount struct {
 	Machine  string   `json:"machine"`
 	States   []string `json:"states"`
 	Triggers []string `json:"triggers"`
 	Count    int      `json:"count"`
-	Share    float64  `json:"share"` // of the machine's records
+	Share    float64  `json:"share"` // fraction of the machine's records
 
 	Path *Path `json:"-"`
 }
 
-// State is the time spent in a state.
+// State is the time that requests spent in a state.
 type State struct {
 	Machine string `json:"machine"`
 	State   string `json:"state"`
@@ -71,39 +71,39 @@ type State struct {
 	Latency
 }
 
-// Pruner counts the calls of the pruner: each was applied, failed or was cancelled.
+// Pruner counts the calls of the pruner by result: applied, failed or cancelled.
 type Pruner struct {
 	Called    int            `json:"called"`
 	Applied   int            `json:"applied"`
 	Failed    int            `json:"failed"`
-	Cancelled int            `json:"cancelled"` // before the pruner had answered
+	Cancelled int            `json:"cancelled"` // cancelled before the pruner answered
 	Failures  map[string]int `json:"failures"`  // by reason
-	Skipped   map[string]int `json:"skipped"`   // requests it was not called for, by reason
+	Skipped   map[string]int `json:"skipped"`   // requests for which it was not called, by reason
 	Latency   Latency        `json:"latency"`
 }
 
-// Sizes is what came in from the tools and went out to the client.
+// Sizes are the sizes of the tools' outputs and of the answers to the client.
 type Sizes struct {
 	Raw       int `json:"raw"`
 	Sent      int `json:"sent"`
-	Estimated int `json:"estimated_records,omitempty"` // whose tokens were not counted
+	Estimated int `json:"estimated_records,omitempty"` // records whose tokens are estimates
 }
 
-// Saved is the balance in tokens. Gross is what pruning took away, markers counted
-// against it; net is what is left of that for the model.
+// Saved is the balance in tokens. Gross is the saving by pruning, minus the markers; net is
+// the part of it that benefits the model.
 type Saved struct {
 	Gross     int     `json:"gross"`
 	NotShown  int     `json:"not_shown"`    // the client would have cut it anyway
-	Questions int     `json:"questions"`    // what asking cost
-	Rereads   int     `json:"rereads"`      // output about what had been pruned before
-	RereadsOf int     `json:"reread_count"` // requests
-	OfRereads int     `json:"of_rereads"`   // what was pruned from those saves nothing
-	Without   int     `json:"without"`      // what would have been shown without any pruning
+	Questions int     `json:"questions"`    // cost of the questions
+	Rereads   int     `json:"rereads"`      // output about something that was pruned before
+	RereadsOf int     `json:"reread_count"` // number of such requests
+	OfRereads int     `json:"of_rereads"`   // pruned from those; it saves nothing
+	Without   int     `json:"without"`      // tokens that would have been shown without any pruning
 	Net       int     `json:"net"`          // gross - not_shown - of_rereads - questions - rereads
-	NetShare  float64 `json:"net_share"`    // of without
+	NetShare  float64 `json:"net_share"`    // fraction of without
 }
 
-// finish makes the stats of what was collected.
+// finish computes the stats from the collected numbers.
 func (c *Collector) finish() Stats {
 	s := c.stats
 	for _, o := range slices.SortedFunc(maps.Keys(c.outcomes), func(a, b Outcome) int {

@@ -18,18 +18,18 @@ type Verdict struct {
 	Machines map[string]int `json:"machines"`
 	Writers  int            `json:"processes"`
 	Amended  int            `json:"amended"`
-	Lost     int            `json:"lost"` // records that the processes say they could not write
+	Lost     int            `json:"lost"` // records that processes report as not written
 	First    *time.Time     `json:"first,omitempty"`
 	Last     *time.Time     `json:"last,omitempty"`
 	Files    []File         `json:"files,omitempty"`
-	Versions map[string]int `json:"versions"`       // records by the version of the program that wrote them
-	Heads    bool           `json:"heads"`          // it was compared with heads kept elsewhere
-	Found    int            `json:"problems_found"` // of which Problems has the first
+	Versions map[string]int `json:"versions"`       // records by version of the program
+	Heads    bool           `json:"heads"`          // the trace was compared with heads kept elsewhere
+	Found    int            `json:"problems_found"` // number of problems; Problems lists the first ones
 	Problems []string       `json:"problems,omitempty"`
 	Notes    []string       `json:"notes,omitempty"`
 }
 
-// File is a file that was verified as a whole.
+// File is a file that was verified completely.
 type File struct {
 	Name   string `json:"name"`
 	Bytes  int64  `json:"bytes"`
@@ -37,27 +37,27 @@ type File struct {
 }
 
 const (
-	maxProblems = 1000 // that are listed
+	maxProblems = 1000 // maximum number of problems listed
 	maxNotes    = 100
-	maxKinds    = 1000 // machines and versions that are told apart
+	maxKinds    = 1000 // maximum number of machines and of versions counted separately
 )
 
-// Options say how a trace is verified.
+// Options control how a trace is verified.
 type Options struct {
-	All   bool   // go on after the first problem
-	Heads *Heads // to compare with; nil: there are none
+	All   bool   // continue after the first problem
+	Heads *Heads // heads to compare with; nil: none
 }
 
-// Trace is a trace that is being read.
+// Trace is a verified trace, ready to be read again.
 type Trace struct {
 	sources []*Source
 	verdict Verdict
 	heads   []Head
-	skip    map[place]bool // records that others take the place of
+	skip    map[place]bool // records that were replaced by later ones
 }
 
-// verifier checks what no line shows by itself: that no line was changed, taken out or
-// put in.
+// verifier checks the facts that involve more than one line: that no line was changed,
+// removed or inserted.
 type verifier struct {
 	*Trace
 	Options
@@ -65,7 +65,7 @@ type verifier struct {
 	recovered map[string]int
 	writers   map[string]*writer
 	ids       *sorter
-	spilled   error // of ids
+	spilled   error // error of ids
 	seed      maphash.Seed
 }
 
@@ -74,24 +74,24 @@ type problem struct {
 	text string
 }
 
-// writer is one process and its last line.
+// writer is the state of one process after its last line.
 type writer struct {
 	seq   uint64
 	link  string
-	whole bool // its first line is there
+	whole bool // the trace has its first line
 	ended time.Time
 	at    place
 
-	key      string // of the next seal; "" when it is not known
-	unsealed int    // lines after the last seal
+	key      string // key of the next seal; "" if unknown
+	unsealed int    // lines since the last seal
 }
 
-// maxBackwards is how much earlier a record may end than the one before it. Records are
-// written when their machines end, but clocks are set, and the clock that times the
-// steps stands still while a computer sleeps.
+// maxBackwards is the maximum time by which a record may end before the previous one.
+// Records are written when their machines end, but system clocks are adjusted, and the
+// clock that times the steps stops while a computer sleeps.
 const maxBackwards = 30 * 24 * time.Hour
 
-// Verify reads a trace and checks every record and how the lines follow each other.
+// Verify reads a trace and checks every record and the chains of the lines.
 func Verify(sources []*Source, o Options) (*Trace, error) {
 	auditor, err := New()
 	if err != nil {
@@ -116,14 +116,14 @@ func Verify(sources []*Source, o Options) (*Trace, error) {
 // Verdict returns the result.
 func (t *Trace) Verdict() Verdict { return t.verdict }
 
-// Heads returns the state of each process' chain at the end of the trace.
+// Heads returns the head of each process's chain at the end of the trace.
 func (t *Trace) Heads() []Head { return t.heads }
 
-// noteSideFiles reports answers that are known only from the side file of a process
-// that was killed.
+// noteSideFiles reports answers that are recorded only in the side file of a killed
+// process.
 func (v *verifier) noteSideFiles() {
 	for _, s := range v.sources {
-		_ = trace.Leftovers(s.Name, func(left trace.Left) bool { // a file that cannot be read is the next server's to report
+		_ = trace.Leftovers(s.Name, func(left trace.Left) bool { // the next server reports errors
 			if len(left.Records) > 0 {
 				v.note("%s of process %s, which was killed, are in its side file %s; the next server appends them",
 					counted(len(left.Records), "answer"), left.Writer, left.File)
@@ -176,7 +176,7 @@ func (v *verifier) note(format string, args ...any) {
 	}
 }
 
-// check says what is wrong with a line, and counts it.
+// check returns the problem with a line, or "", and counts the line.
 func (v *verifier) check(l *line) string {
 	problem := ""
 	if l.ok {
@@ -206,7 +206,7 @@ func (v *verifier) count(l *line) {
 	}
 }
 
-// others is what things are counted as that are of too many kinds.
+// others is the name under which kinds beyond maxKinds are counted together.
 const others = "(others)"
 
 func countKind(kinds map[string]int, name string) {
@@ -216,7 +216,7 @@ func countKind(kinds map[string]int, name string) {
 	kinds[name]++
 }
 
-// chain compares a line with the one its process wrote before it.
+// chain compares a line with the previous line of its process.
 func (v *verifier) chain(l *line) string {
 	w := v.writers[l.Writer]
 	if w == nil {
@@ -239,12 +239,12 @@ func (v *verifier) chain(l *line) string {
 	return ""
 }
 
-// short names a line within a sentence.
+// short returns a short name for a line, for use within a sentence.
 func (v *verifier) short(at place) string {
 	return fmt.Sprintf("%s line %d", v.sources[at.file()].Name, at.line())
 }
 
-// sealed checks the line's seal, whose key the seal before it named.
+// sealed checks the line's seal against the key that the previous seal named.
 func (v *verifier) sealed(l *line) string {
 	w := v.writers[l.Writer]
 	if l.recovered != "" {
@@ -291,7 +291,7 @@ func (w *writer) follow(l *line) {
 	w.seq, w.link, w.at, w.ended = l.seq, l.link, placeOf(l), l.ended()
 }
 
-// remember keeps what is needed to compare the record with others of its id.
+// remember keeps the data needed to compare the record with others of its id.
 func (v *verifier) remember(l *line) {
 	m := mark{id: maphash.String(v.seed, l.ID), at: placeOf(l), lasting: l.lasting}
 	set := func(on bool, flag markFlags) {
@@ -306,8 +306,8 @@ func (v *verifier) remember(l *line) {
 	v.spilled = v.ids.add(m)
 }
 
-// once checks the records of one id: there is one, and that of an answer may have one
-// that amends it, which differs in its end alone.
+// once checks the records of one id: there must be one. The record of an answer may be
+// followed by records that amend it and differ from it only in their ends.
 func (v *verifier) once(group []mark) {
 	first := group[0]
 	if first.flags&amends != 0 && first.flags&wholeChain != 0 {
@@ -316,7 +316,7 @@ func (v *verifier) once(group []mark) {
 	earlier := first
 	for _, m := range group[1:] {
 		switch {
-		case m.flags&recovered != 0: // its process was killed between writing the line and freeing the note
+		case m.flags&recovered != 0: // killed after it wrote the line and before it freed the note
 			v.skip[m.at] = true
 			continue
 		case m.flags&amends == 0:

@@ -169,7 +169,7 @@ func (e *Engine) run(ctx context.Context, p process.Process) (string, error) {
 }
 
 // rgNames reads the output of rg -c --null and rg -l --null: names that end with NUL, each
-// followed by a count and a line end in the case of -c.
+// followed by a count and a line feed in the case of -c.
 type rgNames struct {
 	run    *rgRun
 	counts bool
