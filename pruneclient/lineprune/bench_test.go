@@ -79,7 +79,7 @@ func benchPrune(b *testing.B, text string, kind Kind) {
 	}
 }
 
-// The lines double; so should the time.
+// Doubling the number of lines should double the time: pruning is linear in the length of the text.
 func BenchmarkLines(b *testing.B) {
 	for _, kind := range []Kind{Code, Logs, Docs, Grep} {
 		for _, n := range []int{5_000, 10_000, 20_000, 40_000} {

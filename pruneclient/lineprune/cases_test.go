@@ -97,17 +97,16 @@ func keptText(t *testing.T, text, question string, opts Options) (map[string]boo
 	return kept, res
 }
 
-// floor is the share of the answers' lines that has to survive over all cases; of a
-// log nothing may be lost.
+// floor is the smallest fraction of the answers' lines that must survive over all cases. In logs no answer
+// line may be lost.
 const floor = 0.85
 
-// SPEC C: the failure and its context survive at a small budget, and the answers of
-// the other texts do.
+// SPEC C: a small budget keeps the failure and its context in a log, and the answer lines of other texts.
 func TestAnswersSurviveTheBudget(t *testing.T) {
 	requireAnswers(t, func(f caseFile) Options { return f.opts })
 }
 
-// The gates keep the answers too.
+// Without a budget, too, the lines that answer the question survive.
 func TestAnswersSurviveTheGates(t *testing.T) {
 	requireAnswers(t, func(f caseFile) Options { return Options{File: f.opts.File, Command: f.opts.Command} })
 }
@@ -135,7 +134,7 @@ func requireAnswers(t *testing.T, opts func(caseFile) Options) {
 	require.GreaterOrEqual(t, float64(found)/float64(asked), floor, "%d of %d lines", found, asked)
 }
 
-// SPEC C, Confidence: what the text does not speak of brings it back whole.
+// SPEC C, Confidence: a text that does not cover the question is returned whole.
 func TestNoAnswerComesBackWhole(t *testing.T) {
 	for _, f := range loadCases(t) {
 		for _, q := range f.questions {
@@ -153,7 +152,7 @@ func TestNoAnswerComesBackWhole(t *testing.T) {
 	}
 }
 
-// A run that did not fail is cut to its summary, whoever fears the worst.
+// The log of a run that passed is cut to its summary, even when the question asks about failures.
 func TestPassedRunIsCutToItsSummary(t *testing.T) {
 	data, err := os.ReadFile("../../testdata/prune/logs_go_pass.txtar")
 	require.NoError(t, err)

@@ -40,14 +40,14 @@ func TestCommonWords(t *testing.T) {
 	}
 }
 
-// counting is in how many files every stem occurs, and every word.
+// counting holds the number of files in which each stem, and each word, occurs.
 type counting struct {
 	files        float64
 	stems, words map[string]float64
 }
 
 const (
-	mostOfAFolder = 6 // files, so that no library counts for too much
+	mostOfAFolder = 6 // files; a limit per folder, so that no single library dominates the counts
 	rareShare     = 160.0 / 8510
 )
 
@@ -89,7 +89,7 @@ func (c *counting) add(text string) {
 	}
 }
 
-// table writes each common stem as its commonest word.
+// table renders each common stem as the most frequent word with that stem.
 func (c *counting) table() string {
 	best := map[string]string{}
 	for _, w := range slices.Sorted(maps.Keys(c.words)) {

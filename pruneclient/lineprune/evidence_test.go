@@ -9,7 +9,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// program is 60 functions about nothing, with some lines put into the middle.
+// program returns 60 functions unrelated to any question, with the given lines inserted in the middle.
 func program(lines ...string) string {
 	var b strings.Builder
 	for i := range 60 {
@@ -59,7 +59,7 @@ func TestPathOfMatchesIsEvidence(t *testing.T) {
 	require.Greater(t, confidenceIn(t, list("src/tenant.go"), question), confidenceIn(t, list("src/omega.go"), question))
 }
 
-// Of a question of one word there is no more to find than that word.
+// For a question of a single word, finding that word is complete evidence of an answer.
 func TestWholeQuestionFoundIsAnAnswer(t *testing.T) {
 	text := strings.Repeat(program(), 40) + program("// about the websocket")
 	for _, question := range []string{"websocket", "about the websocket?", "what does websocket mean", "websocket example", "how websocket works in detail"} {

@@ -7,10 +7,10 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// What callers of the line pruner need of its steps.
+// Aliases for the types of the sub-packages that callers of the line pruner need.
 type (
-	Kind          = doc.Kind       // what a text is
-	Result        = choose.Result  // what was kept and why
+	Kind          = doc.Kind       // kind of a text: code, documentation, log, list of matches
+	Result        = choose.Result  // the lines kept, and why
 	Line          = choose.Line    // explains one line
 	Term          = choose.Term    // one of the question's words
 	Block         = render.Block   // an omitted range of lines
@@ -26,7 +26,7 @@ const (
 	Grep = doc.Grep
 )
 
-// The warnings of a text that came back whole, and why it did.
+// Warnings attached to a Result whose text was returned whole. Each names the reason.
 const (
 	LowConfidence    = choose.LowConfidence
 	TooShort         = choose.TooShort
@@ -36,35 +36,37 @@ const (
 	NeedsAll         = choose.NeedsAll
 )
 
-// Marker is the canonical marker of an omitted range whose original is stored under id.
+// Marker returns the canonical marker of an omitted range whose original is stored under id.
 func Marker(id string, b Block) string { return render.Marker(id, b) }
 
-// ShortMarker marks a range nobody stored: its lines, nothing else.
+// ShortMarker returns the marker of an omitted range whose original is not stored. It gives only the line
+// range.
 func ShortMarker(b Block) string { return render.ShortMarker(b) }
 
-// Gap marks an omitted range for a model that reads the rest, in at most 6 tokens. first is
-// the number of the text's first line.
+// Gap returns a marker of at most 6 tokens for an omitted range, for a model that reads the remaining
+// lines. first is the number of the text's first line.
 func Gap(b Block, first int) string { return render.Gap(b, first) }
 
-// Header is the first line of a pruned text: how much is left of what, and what to do
-// about the rest.
+// Header returns the first line of a pruned text: how many of its lines were kept, followed by rest, which
+// says how to get the others.
 func Header(kept, total int, rest string) string { return render.Header(kept, total, rest) }
 
-// CleanReason makes a reason safe within a marker: one line, no closing bracket.
+// CleanReason makes a reason safe to embed in a marker: a single line without a closing bracket.
 func CleanReason(reason string) string { return render.CleanReason(reason) }
 
-// Sealed says of every line whether it stays whatever the question: directives with what
-// they enclose, and the markers an earlier prune left.
+// Sealed reports for each line whether it is kept whatever the question: protection directives, the lines
+// they enclose, and markers left by an earlier pruning.
 func Sealed(lines []string) []bool { return render.Sealed(lines) }
 
-// MaxPruned is floor(n*ratio) for a ratio within 0..1, taken as the decimal it is written as.
+// MaxPruned returns floor(n*ratio) for a ratio in 0..1. The ratio is taken as its decimal notation, so that
+// 0.29 of 100 lines is 29.
 func MaxPruned(n int, ratio float64) int { return choose.MaxPruned(n, ratio) }
 
-// CountTokens estimates the tokens of one line and its newline.
+// CountTokens estimates the number of tokens in one line including its newline.
 func CountTokens(line string) int { return words.CountTokens(line) }
 
-// Render writes the kept lines of text byte for byte, with markers in place of the
-// omitted ranges. A result that kept everything, unnumbered, is text itself.
+// Render writes the kept lines of text byte for byte and a marker in place of each omitted range. When
+// every line was kept and lines are not numbered, it returns text itself.
 func Render(text string, res Result, opts RenderOptions) string {
 	return render.Text(text, res.Blocks, opts)
 }

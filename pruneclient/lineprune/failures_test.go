@@ -10,8 +10,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// What a question about a failure names has to stand where something failed: the
-// names of tests that passed say nothing of it.
+// The subject of a question about a failure must occur near a failure. The names of passed tests are no
+// evidence.
 func TestAFailureIsOfWhatStandsBesideIt(t *testing.T) {
 	run := func(first, last, failed string) string {
 		var b strings.Builder
@@ -41,7 +41,7 @@ func TestAFailureIsOfWhatStandsBesideIt(t *testing.T) {
 	}
 }
 
-// Who asks for failing tests is not answered by a build without any.
+// A build log without tests does not answer a question about failing tests.
 func TestALogWithoutTestsHasNoFailingOnes(t *testing.T) {
 	steps := strings.Repeat("gcc -O2 -c -o alpha.o alpha.c\n", 200)
 	for name, c := range map[string]struct {
@@ -60,7 +60,7 @@ func TestALogWithoutTestsHasNoFailingOnes(t *testing.T) {
 	}
 }
 
-// What was run is told once, before all it prints.
+// The command that was run is named once, before all of its output, and counts as near the failure.
 func TestAFailureIsOfWhatWasRun(t *testing.T) {
 	const question = "Why did the lint of the website for the tenant fail?"
 	passed := strings.Repeat("alpha.ts is as it should be\n", 2000)
@@ -75,7 +75,7 @@ func TestAFailureIsOfWhatWasRun(t *testing.T) {
 	require.True(t, whole("", "website", "lint"))
 }
 
-// A compiler's error or a failed test is not what a program died of.
+// A compiler error or a failed test does not answer the question why a program died.
 func TestALogOfTestsHoldsNoDeath(t *testing.T) {
 	const compile, test = "alpha.c:7:3: error: 'beta' undeclared\nmake: *** [Makefile:9: alpha.o] Error 1\n", "FAIL: test_alpha: 3 != 4\n"
 	steps := strings.Repeat("gcc -O2 -c -o alpha.o alpha.c\n", 200)
@@ -119,7 +119,7 @@ func TestWhatCompilersAndTestRunnersSayOfAFailure(t *testing.T) {
 	}
 }
 
-// A word of the question's needs no sign of trouble beside it.
+// A term of the question counts even without a sign of trouble beside it.
 func TestADeathIsToldInTheWordsOfTheQuestion(t *testing.T) {
 	steps := strings.Repeat("gcc -O2 -c -o alpha.o alpha.c\n", 200)
 	log := steps + "FAIL: test_alpha\n"
@@ -127,7 +127,7 @@ func TestADeathIsToldInTheWordsOfTheQuestion(t *testing.T) {
 	require.False(t, prune(t, log+"and with that it died\n"+steps, "Why did the process die?", Logs, Options{}).Whole())
 }
 
-// Where all went well, that is the answer to any fear.
+// In a log of success, the report of success answers every question about a failure.
 func TestNoFailureOfAnyKindInALogOfSuccess(t *testing.T) {
 	log := strings.Repeat("alpha.c:7:3: warning: beta is never used\ngcc -O2 -c -o alpha.o alpha.c\n", 200) + "BUILD SUCCESS\n"
 	for _, question := range []string{"Why did the process die?", "What assertion failed?"} {
@@ -135,8 +135,8 @@ func TestNoFailureOfAnyKindInALogOfSuccess(t *testing.T) {
 	}
 }
 
-// Where a log does not tell of the failure, its words say half as much as those of
-// another question.
+// When a log does not contain the failure asked about, matching terms count half as much as for other
+// questions.
 func TestWordsOfAFailureThatIsNotThereSayLess(t *testing.T) {
 	log := strings.Repeat("alpha beta gamma\n", 300) + "the tenant has a lease\n" + strings.Repeat("alpha beta gamma\n", 300)
 	asked := confidenceIn(t, log, "Does the tenant have a lease?")

@@ -10,7 +10,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/query"
 )
 
-// What is one of many, and does not repeat them, stays.
+// Among many lines printed by one statement, those that differ are kept.
 func TestAFloodKeepsWhatIsDifferent(t *testing.T) {
 	var statuses, traces, errors strings.Builder
 	for i := range 300 {
@@ -37,7 +37,7 @@ func TestAFloodKeepsWhatIsDifferent(t *testing.T) {
 	require.True(t, prune(t, errors.String(), "why does the build fail?", Logs, Options{}).Whole(), "each is to be mended")
 }
 
-// Whole words say that all are asked for.
+// A question asks for all items only by a whole word such as "all" or "which", not by a part of a word.
 func TestWhoAsksForAll(t *testing.T) {
 	for question, want := range map[string]bool{
 		"which jobs failed?": true, "list the errors": true, "all errors": true, "who failed": true,
@@ -47,7 +47,7 @@ func TestWhoAsksForAll(t *testing.T) {
 	}
 }
 
-// A budget counts what stands in front of a line, and colours.
+// The size of a gap includes line prefixes and colour codes, because they count toward the budget.
 func TestGapsAreMeasuredAsTheyCame(t *testing.T) {
 	for name, front := range map[string]string{"front": "job\tStep\t2026-01-02T03:04:05.1234567Z ", "colours": "\x1b[38;2;10;20;30m\x1b[48;2;10;20;30m\x1b[0m"} {
 		var b strings.Builder
@@ -60,7 +60,7 @@ func TestGapsAreMeasuredAsTheyCame(t *testing.T) {
 	}
 }
 
-// A name in quotes is meant, though questions say the word whatever they ask about.
+// A quoted name counts as a term even if it is a common word of questions.
 func TestQuotedWordsCount(t *testing.T) {
 	text := program("def location(self):", "\treturn gamma")
 	for _, question := range []string{"what does `location()` do?", `where is "location" defined?`} {
@@ -69,7 +69,7 @@ func TestQuotedWordsCount(t *testing.T) {
 	require.True(t, prune(t, text, "what is the exact location?", Code, Options{}).Whole())
 }
 
-// Short names that end alike are as different as others.
+// Short names with a common ending count as different, as other names do.
 func TestAFloodOverShortNames(t *testing.T) {
 	names := strings.Fields("ivan kian gert kurt nora lara mara cora dora cara lena gina nina tina mina rita dita anita berta marta greta arne bjarne hanne anne")
 	var b strings.Builder

@@ -13,7 +13,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/logs"
 )
 
-// fronts are what is put in front of a log's lines when something else passes it on.
+// fronts are the line prefixes that CI services and container tools add to a log.
 var fronts = map[string]func(i int) string{
 	"actions":  func(i int) string { return fmt.Sprintf("2026-01-02T03:04:%02d.1234567Z ", i%60) },
 	"gh":       func(i int) string { return fmt.Sprintf("job\tStep\t2026-01-02T03:04:%02d.1234567Z ", i%60) },
@@ -25,8 +25,8 @@ var fronts = map[string]func(i int) string{
 	"no front": func(int) string { return "" },
 }
 
-// A log is cut to the same lines whatever stands in front of each, but that gaps
-// become worth a marker by it.
+// Pruning a log keeps the same lines whatever the line prefix, except that prefixes can make a gap large
+// enough to be worth a marker.
 func TestALogIsReadBehindWhatStandsInFront(t *testing.T) {
 	for _, name := range []string{"logs_go_fail", "logs_go_pass", "logs_pytest", "logs_gcc", "logs_npm", "logs_python_unittest", "logs_go_panic"} {
 		data, err := os.ReadFile("../../testdata/prune/" + name + ".txtar")
@@ -51,7 +51,7 @@ func TestALogIsReadBehindWhatStandsInFront(t *testing.T) {
 	}
 }
 
-// The words in front are found all the same.
+// Terms of the question are also found in the line prefix.
 func TestWordsInFrontOfALogAreFound(t *testing.T) {
 	var b strings.Builder
 	for i := range 400 {

@@ -6,17 +6,17 @@ import (
 	"mcp-pruner/pruneclient/lineprune/rank"
 )
 
-// Bounds of a path of keys that a question says in its own order.
+// Limits of findSpokenPath.
 const (
-	pathShare  = 0.75 // of what the question asks has to stand on the path
-	pathsKept  = 16   // more lines than this answer a broader question
+	pathShare  = 0.75 // fraction of the question's bits that must occur on the path
+	pathsKept  = 16   // if more lines than this match, the question is broader than one path
 	groupsKept = 64
 )
 
-// findSpokenPath finds the line of nested keys that a question means without spelling
-// the path: "memory limit of service-12" is a memory below a limits below a service-12.
-// The words of the keys above it then count as its own, which the lines between them
-// would otherwise keep far apart.
+// findSpokenPath finds the line of nested keys that a question describes without spelling out the path:
+// "memory limit of service-12" means the key memory below limits below service-12. It counts the words of
+// the enclosing keys as occurring on that line; otherwise the lines in between would keep the words too far
+// apart to count as one answer.
 func findSpokenPath(t *rank.Text) {
 	q := t.Question
 	if len(q.Groups) > groupsKept {
@@ -49,14 +49,14 @@ func findSpokenPath(t *rank.Text) {
 	}
 }
 
-// keyWords are, as sets of the question's groups, what each line has itself, and what
-// it has together with the keys above it.
+// keyWords returns two sets of the question's groups per line, as bit masks: own for the groups on the line
+// itself, path for those on the line or on the keys that enclose it.
 func keyWords(t *rank.Text) (own, path []uint64) {
 	own, path = make([]uint64, len(t.Doc.Lines)), make([]uint64, len(t.Doc.Lines))
 	for _, h := range t.Matches.Hits {
 		own[h.Line] |= 1 << h.Group
 	}
-	units := make([]uint64, len(t.Outline.Units)) // parents come before what is in them
+	units := make([]uint64, len(t.Outline.Units)) // parents precede their children
 	for i, u := range t.Outline.Units {
 		units[i] = own[u.Head]
 		if u.Parent >= 0 {

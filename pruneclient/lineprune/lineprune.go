@@ -1,7 +1,6 @@
-// Package lineprune is the embedded line pruner: given a text and a question it decides
-// which lines to keep. It is a pure function without state or I/O. Its steps are packages in
-// a row, each of which knows only those before it: tuning, words, doc, structure, logs, detect,
-// query, rank, learned, render, choose.
+// Package lineprune is the embedded line pruner: given a text and a question, it decides which lines to
+// keep. It is a pure function without state or I/O. Its steps are sub-packages, each of which imports only
+// earlier ones: tuning, words, doc, structure, logs, detect, query, rank, learned, render, choose.
 package lineprune
 
 import (
@@ -19,29 +18,28 @@ import (
 	"mcp-pruner/pruneclient/lineprune/structure"
 )
 
-// Options bound a result. The zero value lets the gates decide.
+// Options limit a result. With the zero value the gates decide how much is kept.
 type Options struct {
 	File    string // file name, for detection
 	Command string // command line, for detection
 
 	Call session.Call // the tool call that produced the text, and what its session did before
 
-	Budget float64 // > 0: the largest share of the text's tokens to keep; gates and confidence are off
+	Budget float64 // > 0: the largest fraction of the text's tokens to keep; disables the gates and the confidence test
 
-	Diffs bool // leave out lines of diffs, too: the text is cut anyway
+	Diffs bool // prune diffs, too; by default they are returned whole
 
-	MaxPruneRatio float64 // largest share of lines pruned, pruned <= floor(n*ratio); 0 means no limit unless LimitRatio
-	LimitRatio    bool    // MaxPruneRatio holds even when it is 0
+	MaxPruneRatio float64 // largest fraction of lines to prune, pruned <= floor(n*ratio); 0 means no limit unless LimitRatio is set
+	LimitRatio    bool    // MaxPruneRatio applies even when it is 0
 	MinKeepLines  int     // kept >= min(n, MinKeepLines)
 
-	// Marker renders what will stand in an omitted range's place. When set, a
-	// range no longer than its marker is kept, and so is the whole text when the
-	// result would be no shorter.
+	// Marker renders the marker that will replace an omitted range. When set, a range that is no longer
+	// than its marker is kept, and the whole text is kept when the result would be no shorter.
 	Marker func(Block) string
 
 	Explain bool // fill Result.Lines and Result.Terms
 
-	Weights *learned.Weights // of the learned ranking; nil: those that come with the program
+	Weights *learned.Weights // weights of the learned ranking; nil selects the embedded ones
 }
 
 func (o Options) choosing() choose.Options {
@@ -51,8 +49,8 @@ func (o Options) choosing() choose.Options {
 	}
 }
 
-// Prune selects the lines of text that answer question. It checks ctx while
-// scoring and returns ctx's error when it ends.
+// Prune selects the lines of text that answer question. It checks ctx while scoring and returns ctx's error
+// once ctx is done.
 func Prune(ctx context.Context, text, question string, kind Kind, opts Options) (Result, error) {
 	s, err := Look(ctx, text, question, kind, opts)
 	if err != nil {
@@ -64,7 +62,7 @@ func Prune(ctx context.Context, text, question string, kind Kind, opts Options) 
 	return s.Choose(), ctx.Err()
 }
 
-// read takes a text through every step short of scoring.
+// read runs every step that precedes scoring.
 func read(ctx context.Context, text, question string, kind Kind, opts Options) (*rank.Text, error) {
 	q, d := query.Parse(question), doc.New(text)
 	kind = detect.Kind(d, kind, opts.File, opts.Command)
@@ -106,20 +104,20 @@ func outlineOf(t *rank.Text) structure.Outline {
 	return structure.Code(t.Doc)
 }
 
-// Survey is what Prune sees in a text before it chooses, for callers that choose by
-// other scores, or more than once.
+// Survey is the analysis of a text before any line is chosen. It serves callers that choose by scores of
+// their own, or choose more than once.
 type Survey struct {
 	Kind  Kind
-	Score []float64 // per line, how relevant it is to the question
+	Score []float64 // relevance of each line to the question
 
 	text       *rank.Text
 	relevance  rank.Relevance
 	confidence float64
 	opts       Options
-	ranking    *learned.Ranking // nil: the rules choose
+	ranking    *learned.Ranking // nil: the hand-written rules choose
 }
 
-// Look surveys a text. It checks ctx as Prune does.
+// Look surveys a text. Like Prune, it checks ctx.
 func Look(ctx context.Context, text, question string, kind Kind, opts Options) (Survey, error) {
 	t, err := read(ctx, text, question, kind, opts)
 	if err != nil {
@@ -133,14 +131,14 @@ func Look(ctx context.Context, text, question string, kind Kind, opts Options) (
 	return s, nil
 }
 
-// With is the same survey under other options. Those that say what the text is change
-// nothing any more.
+// With returns the same survey with other options. Options that describe the text, such as File and
+// Command, have no effect here.
 func (s Survey) With(opts Options) Survey {
 	s.opts = opts
 	return s
 }
 
-// Choose is what Prune returns.
+// Choose returns the same result as Prune.
 func (s Survey) Choose() Result {
 	if s.ranking != nil && !s.precise() {
 		res := choose.Ranges(s.text, s.relevance, s.confidence, *s.ranking, s.opts.choosing())
@@ -151,8 +149,8 @@ func (s Survey) Choose() Result {
 	return choose.Lines(s.text, s.relevance, s.confidence, s.opts.choosing())
 }
 
-// Keep chooses lines in the given order, 0 being the first line, until the limits of the
-// survey's options are met. What Prune protects is kept, too.
+// Keep keeps lines in the given order (0 is the first line) until the limits in the survey's options are
+// reached. It also keeps the lines that Prune protects.
 func (s Survey) Keep(order []int) Result {
 	return choose.InOrder(s.text, s.relevance, s.confidence, order, s.opts.choosing())
 }

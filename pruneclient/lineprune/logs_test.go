@@ -31,7 +31,7 @@ func TestSignsOfTrouble(t *testing.T) {
 	}
 }
 
-// A log reads the same in colour, and with Windows' ends of lines.
+// Colour codes and CRLF line endings do not change the result.
 func TestColoursAndLineEndsChangeNothing(t *testing.T) {
 	plain := sampleLog(300) + "panic: assignment to entry in nil map\n\ngoroutine 7 [running]:\nmain.upload(0x1)\n\t/src/upload.go:7 +0x1d\n"
 	coloured := strings.ReplaceAll(plain, "ERROR", "\x1b[1;31mERROR\x1b[0m")
@@ -58,7 +58,7 @@ func TestVerdictsOfRunsWithoutAFailure(t *testing.T) {
 	}
 }
 
-// PHP and gdb print their frames flush left, one number after the other.
+// PHP and gdb print numbered stack frames without indentation.
 func TestNumberedFramesFollowTheirMessage(t *testing.T) {
 	trace := []string{"PHP Fatal error:  Uncaught TypeError: wrong", "Stack trace:", "#0 /srv/cart.php(41): Cart->add()", "#1 {main}", "  thrown in /srv/Cart.php on line 17"}
 	kept, res := keptText(t, sampleLog(100)+strings.Join(trace, "\n")+"\n"+sampleLog(100), "why did it crash", Options{})
@@ -84,7 +84,7 @@ func TestEscapeSequencesEndSomewhere(t *testing.T) {
 	}
 }
 
-// What points into a line with carets does not stand without it.
+// A line of carets is kept only together with the source line it points into.
 func TestCaretsFollowTheirLine(t *testing.T) {
 	var b strings.Builder
 	for i := range 60 {
@@ -110,7 +110,8 @@ func TestABudgetKeepsOneLineAtLeast(t *testing.T) {
 	require.True(t, kept["KeyError: 'x'"])
 }
 
-// A heading of pytest opens no entry: the run would be one, kept whole or not at all.
+// A pytest section heading opens no entry. Otherwise the whole run would be a single entry, kept or dropped
+// as one.
 func TestFailuresOfOneRunAreSeveralEntries(t *testing.T) {
 	text := "========== test session starts ==========\n" + strings.Repeat("tests/test_a.py::test_it FAILED\n", 2) + strings.Repeat("tests/test_a.py::test_it PASSED\n", 60) +
 		"========== FAILURES ==========\n_____ test_a _____\nE   assert 1 == 2\n\n_____ test_b _____\n\nE   assert 3 == 4\n" +
@@ -120,7 +121,7 @@ func TestFailuresOfOneRunAreSeveralEntries(t *testing.T) {
 	require.Less(t, len(res.Kept), 20)
 }
 
-// Where a message belongs is worth as much as the message.
+// The line that gives a message's location scores as high as the message.
 func TestLocationsFollowTheirMessage(t *testing.T) {
 	var b strings.Builder
 	for i := range 20 {
@@ -133,7 +134,7 @@ func TestLocationsFollowTheirMessage(t *testing.T) {
 	require.True(t, kept["  --> src/take.rs:3:48"])
 }
 
-// Whether it went well asks for the verdict, whichever it is.
+// A question whether the run went well asks for the verdict, good or bad.
 func TestQuestionsForTheVerdict(t *testing.T) {
 	for _, q := range []string{"did all tests pass?", "did the build succeed", "what is the root cause",
 		"did it pass", "are the tests green?", "test results summary", "what was the outcome of the test run?", "how many tests ran"} {
@@ -145,7 +146,7 @@ func TestQuestionsForTheVerdict(t *testing.T) {
 	}
 }
 
-// g++ names the user's line among many of the library's.
+// Among many library locations in a g++ template error, the line in the user's code is kept.
 func TestTheUsersLineOfATemplateError(t *testing.T) {
 	var b strings.Builder
 	for i := range 4 {
@@ -161,7 +162,7 @@ func TestTheUsersLineOfATemplateError(t *testing.T) {
 	}
 }
 
-// A rule that only decorates opens no entry, or the log would be one.
+// A decorative rule opens no entry. Otherwise the whole log would be a single entry.
 func TestRulesDecorate(t *testing.T) {
 	for _, rule := range []string{strings.Repeat("=", 40), strings.Repeat("_", 65), strings.Repeat("_", 30) + " " + strings.Repeat("_", 20)} {
 		text := "Model: net\n" + rule + "\nparams: 7\n" + strings.Repeat("step 7 of the training done\n", 200) + "ERROR loss is nan, giving up\n" +
@@ -172,7 +173,8 @@ func TestRulesDecorate(t *testing.T) {
 	}
 }
 
-// A compiler seldom says that it compiles. Tests name lines, too.
+// Compiler messages are recognised without a line that names the compiler. Test failures name lines, too,
+// and must not be taken for compiler messages.
 func TestWhatACompilerSays(t *testing.T) {
 	for _, line := range []string{
 		"main.c:12:5: error: 'x' undeclared", "./main.go:12:5: undefined: x", "src/a.ts(3,5): error TS2304: Cannot find name 'x'.",
@@ -196,8 +198,8 @@ func TestWhatACompilerSays(t *testing.T) {
 	require.False(t, logs.Diagnostic("src/a.go:12"), "a count of matches")
 }
 
-// A program that tried all night failed for one reason: what it said again and again
-// is kept a few times, what it said once stays.
+// When a program logs the same error over and over, a few of the repetitions are kept, and so is every
+// message that occurs once.
 func TestAFloodOfOneErrorIsCutToIt(t *testing.T) {
 	const once = "10:00:00 ERROR disk 3: no space left on device"
 	for name, flood := range map[string]string{
@@ -222,7 +224,8 @@ func TestAFloodOfOneErrorIsCutToIt(t *testing.T) {
 	}
 }
 
-// Names differ more than numbers, and whoever asks which wants all of them.
+// Lines that differ only in names count as one statement, unless the question asks which names are
+// affected.
 func TestAFloodOfOneErrorAboutManyNames(t *testing.T) {
 	var b strings.Builder
 	name := func(i int) string {
@@ -249,7 +252,7 @@ func TestAFloodOfOneErrorAboutManyNames(t *testing.T) {
 	}
 }
 
-// What git log tells of failures did not happen in this log.
+// Failures that commit messages in git log mention are not failures of this log.
 func TestAHistoryHasNoFailures(t *testing.T) {
 	var long, short strings.Builder
 	for i := range 200 {
@@ -263,15 +266,15 @@ func TestAHistoryHasNoFailures(t *testing.T) {
 	}
 }
 
-// A build's log is pruned although one step printed a diff.
+// A build log that contains a diff is still pruned as a log.
 func TestADiffInALogIsPartOfIt(t *testing.T) {
 	kept, res := keptText(t, sampleLog(200)+patch+" three\n"+sampleLog(200)+"FAIL: the files are not formatted\n", "why did the build fail", Options{Budget: 0.2})
 	require.False(t, res.Whole())
 	require.True(t, kept["FAIL: the files are not formatted"])
 }
 
-// However one asks what went wrong, a log that has it is pruned to it; a thing that is
-// named must be there.
+// A question that asks in general terms what went wrong is answered by the failure. A question that names a
+// subject is answered only if the subject occurs.
 func TestQuestionsThatNameNothingFindTheFailure(t *testing.T) {
 	text := strings.Repeat("10:04:05 INFO one more parcel left the hall\n", 400) + "10:04:06 FATAL giving up: the database is gone\n"
 	for _, question := range []string{

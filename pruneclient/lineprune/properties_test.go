@@ -15,7 +15,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/render"
 )
 
-// vocabulary makes lines of every kind, blank ones, fences, directives and markers.
+// vocabulary holds the lines that random texts are made of: code, prose, blank lines, fences, directives,
+// markers.
 var vocabulary = []string{"", "", "}", "func retry(n int) error {", "\treturn send(ctx)", "import os", "def parse(line):", "    return 1",
 	"# Heading", "```", "Some words about the timeout of a request.", "ERROR request failed", "2026-01-02 10:00:00 INFO served",
 	"Traceback (most recent call last):", "  File \"a.py\", line 3", "ValueError: bad", "a/b.go:12:3:\tretry()", "=== RUN   TestA",

@@ -22,7 +22,7 @@ func prune(t *testing.T, text, question string, kind Kind, opts Options) Result 
 	return res
 }
 
-// filler is n lines that say nothing, around what a test is about.
+// filler returns n lines that match no question, to surround the lines under test.
 func filler(n int) string { return strings.Repeat("the quick brown fox jumps over it\n", n) }
 
 const patch = `diff --git a/retry.go b/retry.go
@@ -56,14 +56,14 @@ func TestWhyATextComesBackWhole(t *testing.T) {
 	}
 }
 
-// A caller that sets a ratio gets it where lines are all alike: nothing can be lost.
+// A text of near-identical lines is pruned to the ratio that the caller sets: no information can be lost.
 func TestAlikeLinesArePrunedToTheRatio(t *testing.T) {
 	res := prune(t, strings.Repeat("line 1234\n", 300), "hello world", Docs, Options{LimitRatio: true, MaxPruneRatio: 0.8})
 	require.Len(t, res.Kept, 60)
 	require.Equal(t, []string{LowConfidence}, res.Warnings)
 }
 
-// With nothing to tell lines by, and leave to prune them all, none goes.
+// If all lines score alike and every line may be pruned, none is pruned.
 func TestAlikeLinesAreNotAllPruned(t *testing.T) {
 	opts := Options{LimitRatio: true, MaxPruneRatio: 1}
 	for _, text := range []string{strings.Repeat("line 1234\n", 300), strings.Repeat("\n", 400)} {
@@ -77,8 +77,8 @@ func TestAlikeLinesAreNotAllPruned(t *testing.T) {
 	}
 }
 
-// A best line too large to be kept takes the text with it; its neighbours alone
-// would pass for the answer.
+// If the best line is too large to be kept, the whole text is returned: its neighbours alone would look
+// like the answer.
 func TestBestLineIsNeverLost(t *testing.T) {
 	text := filler(40) + "refund(customer) " + strings.Repeat("x += 1; ", 400) + "\n" + filler(40)
 	for _, kind := range kinds {
@@ -90,7 +90,7 @@ func TestBestLineIsNeverLost(t *testing.T) {
 	}
 }
 
-// Whatever the scores come to, none above another is no choice.
+// If no line scores above the others, the text is returned whole.
 func TestNoScoresBringTheTextBackWhole(t *testing.T) {
 	text := render.NoPruneBegin + "\n" + render.NoPruneEnd + "\n" + filler(100) + "the quaternion line\n" + filler(100)
 	s, err := Look(context.Background(), text, "quaternion", Docs, Options{})
@@ -105,7 +105,7 @@ func TestNoScoresBringTheTextBackWhole(t *testing.T) {
 func TestDirectivesProtectWhatTheyEnclose(t *testing.T) {
 	for name, c := range map[string]struct {
 		block string
-		kept  string // a line of it that must survive
+		kept  string // a line of the text that must survive
 	}{
 		"closed":   {render.NoPruneBegin + "\nsecret A\n" + render.NoPruneEnd + "\n", "secret A"},
 		"indented": {"   " + render.NoPruneBegin + "  \nsecret A\n\t" + render.NoPruneEnd + "\n", "secret A"},
@@ -151,7 +151,7 @@ func TestFencesAreKeptWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// SPEC C, Protected: errors stay in a log, whatever is asked.
+// SPEC C, Protected: error lines of a log are kept whatever the question.
 func TestErrorsStayInALog(t *testing.T) {
 	text := sampleLog(200) + "ERROR disk\njava.lang.Exception: x\nsome unit failed to start\nOut of memory: Killed process 1\n" + sampleLog(200)
 	res := prune(t, text, "how was request 131 served", Logs, Options{})
@@ -178,7 +178,7 @@ func TestWordsOfOtherScriptsAreFound(t *testing.T) {
 	}
 }
 
-// Of a list of paths those that are asked for are kept, and not their neighbours.
+// In a list of paths, only the paths asked for are kept, not their neighbours.
 func TestListsOfPaths(t *testing.T) {
 	for _, end := range []string{"", ":12"} {
 		var b strings.Builder
@@ -330,7 +330,7 @@ func TestCountTokensIsTheBenchmarksProxy(t *testing.T) {
 	}
 }
 
-// The heading of a far section comes along, whatever the page is written in.
+// The heading of the section that holds a kept line is kept, too, in every markup language.
 func TestHeadingsOfManyMarkups(t *testing.T) {
 	body := strings.Repeat("The importer creates records when a file arrives in the folder.\n", 40)
 	for _, heading := range []string{"## %", "== %", "%\n-----------", "<h2>%</h2>", "    <h3 id=\"b\">%</h3>", "\\section{%}", "\\subsection*{%}", ".SH %"} {
@@ -344,7 +344,7 @@ func TestHeadingsOfManyMarkups(t *testing.T) {
 	require.False(t, structure.IsHeading("<h3>"+strings.Repeat("a table on one line ", 20)+"</h3>", ""))
 }
 
-// What a question says around what it asks for is neither found nor missed.
+// Polite phrases in a question neither match nor count as missing.
 func TestPolitenessCostsNothing(t *testing.T) {
 	text := sampleCode(400) + "func (q *Queue) drainConveyor(limit int) error {\n\treturn q.stopWhenFull(limit)\n}\n\n" + sampleCode(400)
 	for asked, whole := range map[string]bool{"drain the conveyor when its queue is full": false, "compose a sonnet about submarines": true} {

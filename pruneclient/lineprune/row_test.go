@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// row is the order of the line pruner's packages.
+// row lists the packages below lineprune in their order: each imports only earlier ones.
 var row = []string{"session", "tuning", "words", "doc", "structure", "logs", "detect", "query", "overview", "rank", "learned/trees", "learned", "render", "choose"}
 
 // Every package of the row imports only packages before it.

@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/prune/kept.txt")
 
-// The lines kept of every text in testdata/prune, for a person to read: whoever changes a
-// number or a word sees in the difference what it does.
+// The golden file lists the lines kept of every text in testdata/prune, so that a person who changes a
+// constant or a word list sees the effect in the diff.
 func TestKeptLinesAreAsWritten(t *testing.T) {
 	const file = "../../testdata/prune/kept.txt"
 	var b strings.Builder
@@ -44,7 +44,7 @@ func budgetName(budget float64) string {
 	return fmt.Sprintf("budget %v", budget)
 }
 
-// keptRanges is what a result kept: "logs, 7 of 120 lines, confidence 0.82: 3-7 12".
+// keptRanges renders the kept lines of a result: "logs, 7 of 120 lines, confidence 0.82: 3-7 12".
 func keptRanges(res Result) string {
 	if res.Whole() {
 		return fmt.Sprintf("%s, all %d lines, confidence %.2f: %s", res.Kind, res.Total, res.Confidence, res.Note)
@@ -69,8 +69,8 @@ func keptRanges(res Result) string {
 
 var fused = regexp.MustCompile(`\S+\.go:\d+\)\s+FN?M(ADD|SUB)[SD]`)
 
-// Where the compiler may, it multiplies and adds in one step, which rounds once
-// instead of twice: the reason why a score could differ between machines.
+// On some processors the compiler fuses a multiplication and an addition into one instruction, which rounds
+// once instead of twice. Scores would then differ between machines.
 func TestNoSumIsFused(t *testing.T) {
 	cmd := exec.Command("go", "build", "-gcflags=mcp-pruner/pruneclient/lineprune/...=-S",
 		"./words", "./doc", "./structure", "./logs", "./detect", "./query", "./overview", "./rank", "./choose", "./render")

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// orders is a table of n orders.
+// orders returns a table of n orders.
 func orders(n int) string {
 	var b strings.Builder
 	b.WriteString("order_id,customer,country,amount\n")
@@ -18,7 +18,7 @@ func orders(n int) string {
 	return b.String()
 }
 
-// One word that many rows have is no answer to a question for a number.
+// A single term that many rows share does not answer a question for a number.
 func TestNumbersAreComputedNotRead(t *testing.T) {
 	for _, question := range []string{
 		"how many orders came from JP", "which order has the highest amount", "what is the total amount of customer-12", "list all orders of customer-12",
@@ -59,8 +59,8 @@ func TestAnOverviewIsTheOutline(t *testing.T) {
 	}
 }
 
-// A budget is filled although nothing matches: with what says what the text is about, and
-// with a word about it.
+// A budget is filled even if no term of the question occurs: with the opening and outline of the text, and
+// a note that nothing matched.
 func TestMatchlessQuestionUnderABudgetSaysSo(t *testing.T) {
 	text := strings.Repeat("package a\n\nfunc first() {\n\tcompute(1)\n}\n\nfunc second() {\n\tcompute(2)\n}\n", 20)
 	for question, note := range map[string]string{

@@ -7,8 +7,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// Weighed is the same survey ranked by learned weights instead of the rules' score,
-// which is one of their features. A log that is asked for its failure keeps the rules.
+// Weighed returns the same survey ranked by learned weights instead of the rules' score, which is one of
+// the weights' features. If the question asks about the failure in a log, the rules still choose.
 func (s Survey) Weighed(weights *learned.Weights) Survey {
 	if s.tellsOfFailure() {
 		return s
@@ -18,7 +18,7 @@ func (s Survey) Weighed(weights *learned.Weights) Survey {
 	return s
 }
 
-// Input is what the learned weights are asked about.
+// Input returns the input of the learned ranking for this text and question.
 func (s Survey) Input() *learned.Input {
 	call := s.opts.Call
 	return &learned.Input{
@@ -31,9 +31,8 @@ func (s Survey) Input() *learned.Input {
 
 var learnedKinds = map[Kind]learned.Kind{Code: learned.Code, Logs: learned.Logs, Docs: learned.Docs, Grep: learned.Grep}
 
-// weighs says whether the learned weights choose the lines: where the call or its
-// session is known. Callers that set limits in lines get the rules, and so do texts whose
-// ranking would take too long.
+// weighs reports whether the learned weights choose the lines. They need a known call or session. Callers
+// that set limits in lines get the rules, and so do texts too long to rank in acceptable time.
 func (o Options) weighs(lines int) bool {
 	limited := o.LimitRatio || o.MaxPruneRatio > 0 || o.MinKeepLines > 0
 	return !limited && lines <= learned.MaxLines && len(o.Call.Args)+len(o.Call.Context) > 0
@@ -46,14 +45,14 @@ func (o Options) weights() *learned.Weights {
 	return learned.Embedded()
 }
 
-// precise says whether the question was written for this text and says so well what it wants
-// that the rules need no help. They cut closer then.
+// precise reports whether the question was written for this text and matches it so well that the rules
+// alone suffice. The rules then cut more than the weights would.
 func (s Survey) precise() bool {
 	return s.opts.Call.Asked && s.opts.Budget == 0 && s.confidence >= tuning.Precise
 }
 
-// tellsOfFailure says whether a log is asked for its failure and has one: the rules know
-// more of those than any session shows.
+// tellsOfFailure reports whether the question asks about the failure in a log that has one. The rules
+// decide there, because they know more kinds of failure than the recorded sessions contain.
 func (s Survey) tellsOfFailure() bool {
 	return s.Kind == Logs && s.text.Question.Failure && s.confidence >= tuning.MinConfidence
 }

@@ -30,7 +30,7 @@ func pruneWith(t *testing.T, call session.Call, budget float64) lineprune.Result
 	return res
 }
 
-// TestSessionSaysWhatTheQuestionDoesNot asks with words that say nothing.
+// TestSessionSaysWhatTheQuestionDoesNot asks a question without usable terms: the session must supply them.
 func TestSessionSaysWhatTheQuestionDoesNot(t *testing.T) {
 	call := session.Call{Tool: "Read", Args: map[string]any{"file_path": "/src/widgets.go"}, Context: []session.Event{
 		{Kind: session.Say, Text: "Widget31 returns the wrong error, I will fix its check"},
@@ -80,7 +80,7 @@ func TestEveryLineIsExplained(t *testing.T) {
 	}
 }
 
-// TestWithoutACallTheRulesChoose sees that a bare question never meets the weights.
+// TestWithoutACallTheRulesChoose checks that the weights do not rank a text without a call.
 func TestWithoutACallTheRulesChoose(t *testing.T) {
 	opts := lineprune.Options{File: "widgets.go", Budget: 0.3}
 	survey, err := lineprune.Look(t.Context(), widgets(), "Widget7", lineprune.Code, opts)
@@ -90,8 +90,8 @@ func TestWithoutACallTheRulesChoose(t *testing.T) {
 	require.Equal(t, survey.Choose(), res)
 }
 
-// TestPreciseQuestionsGoByTheRules sees that a session does not blunt a question that was
-// written for the text and names what it wants.
+// TestPreciseQuestionsGoByTheRules checks that a session changes nothing for a question that was written
+// for the text and names its subject.
 func TestPreciseQuestionsGoByTheRules(t *testing.T) {
 	opts := lineprune.Options{File: "widgets.go"}
 	byRules, err := lineprune.Prune(t.Context(), widgets(), "what does the function Widget31 return", lineprune.Code, opts)

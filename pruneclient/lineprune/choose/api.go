@@ -7,72 +7,70 @@ import (
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// Result says what was kept and why.
+// Result holds the kept lines and the reasons for the choice.
 type Result struct {
 	Kind       doc.Kind
 	Total      int            // lines in the text
 	Kept       []int          // 1-based numbers of the kept lines, ascending
 	Blocks     []render.Block // the omitted ranges, ascending and disjoint: with Kept they partition 1..Total
-	Confidence float64        // 0..1
+	Confidence float64        // 0..1, how sure the pruner is that the text answers the question
 	Warnings   []string
-	Note       string // why the text came back whole, or that what is kept may not answer; "" when neither
-	Lines      []Line // one per line when Options.Explain
-	Terms      []Term // the question's words that count, in its order, when Options.Explain
+	Note       string // why the text was returned whole, or a warning that the kept lines may not answer; "" for neither
+	Lines      []Line // one per line; only with Options.Explain
+	Terms      []Term // the question's terms in their order; only with Options.Explain
 }
 
-// Whole says whether every line was kept.
+// Whole reports whether every line was kept.
 func (res Result) Whole() bool { return len(res.Blocks) == 0 }
 
-// Line explains one line.
+// Line explains the decision on one line.
 type Line struct {
 	Score float64
 	Kept  bool
 	Why   string // "terms: retry, backoff", "definition", "context", "protected: ...", "not relevant"
 }
 
-// Term is one of the question's words.
+// Term is one term of the question and where it was found.
 type Term struct {
 	Name  string
-	Lines int // how many lines have it, a form of it or a synonym; a path counts once
+	Lines int // number of lines with the word, one of its forms or a synonym; a path in a list of matches counts once
 }
 
-// The warnings of a text that came back whole, and why it did.
+// Warnings attached to a Result whose text was returned whole. Each names the reason.
 const (
-	LowConfidence    = "low_confidence"    // the question's words hardly occur, or the best line would be lost
-	TooShort         = "too_short"         // nothing worth saving
-	NoGain           = "no_gain"           // markers would eat what pruning saves
-	IsDiff           = "diff"              // every line of a patch counts
-	ConstraintsUnmet = "constraints_unmet" // more lines must be kept than there are
-	NeedsAll         = "needs_all"         // every line counts: the question asks for a number, an extreme or a judgement
+	LowConfidence    = "low_confidence"    // few of the question's terms occur, or the best line would be lost
+	TooShort         = "too_short"         // below tuning.ShortText tokens, where pruning saves nothing
+	NoGain           = "no_gain"           // markers would take up what pruning saves
+	IsDiff           = "diff"              // a patch loses its meaning when lines are missing
+	ConstraintsUnmet = "constraints_unmet" // the limits require more lines than the text has
+	NeedsAll         = "needs_all"         // every line matters: the question asks for a number, an extreme or a judgement
 )
 
-// Options bound a choice. The zero value lets the gates decide.
+// Options limit a choice. With the zero value the gates decide how much is kept.
 type Options struct {
-	Diffs  bool    // a diff is not kept whole
-	Budget float64 // > 0: the largest share of the text's tokens to keep; gates and confidence are off
+	Diffs  bool    // prune diffs, too; by default they are returned whole
+	Budget float64 // > 0: the largest fraction of the text's tokens to keep; disables the gates and the confidence test
 
-	MaxPruneRatio float64 // largest share of lines pruned, pruned <= floor(n*ratio); 0 means no limit unless LimitRatio
-	LimitRatio    bool    // MaxPruneRatio holds even when it is 0
+	MaxPruneRatio float64 // largest fraction of lines to prune, pruned <= floor(n*ratio); 0 means no limit unless LimitRatio is set
+	LimitRatio    bool    // MaxPruneRatio applies even when it is 0
 	MinKeepLines  int     // kept >= min(n, MinKeepLines)
 
-	// Marker renders what will stand in an omitted range's place. When set, a
-	// range no longer than its marker is kept, and so is the whole text when the
-	// result would be no shorter.
+	// Marker renders the marker that will replace an omitted range. When set, a range that is no longer
+	// than its marker is kept, and the whole text is kept when the result would be no shorter.
 	Marker func(render.Block) string
 
 	Explain bool // fill Result.Lines and Result.Terms
 }
 
-// Lines selects the lines that are relevant, or the whole text when the gates say so.
+// Lines keeps the relevant lines, or the whole text if one of the gates requires it.
 func Lines(t *rank.Text, r rank.Relevance, confidence float64, opts Options) Result {
 	return (&chooser{Text: t, Relevance: r, opts: opts, confidence: confidence}).result()
 }
 
-// InOrder keeps lines in the given order (0 is the first line) until the limits
-// are met, but one at least, with the same protections: what must stay stays, what belongs
-// together stays together, and definitions, headings and imports come along, as far as
-// they are a small part of the text. With a Marker, gaps that are no longer than theirs
-// are kept.
+// InOrder keeps lines in the given order (0 is the first line) until the limits are reached, and at least
+// one line. As in Lines, protected lines stay and fenced blocks and log entries are kept whole or not at
+// all; enclosing definitions, headings and imports are added up to a small fraction of the tokens. With a
+// Marker, gaps no longer than their marker are kept.
 func InOrder(t *rank.Text, r rank.Relevance, confidence float64, order []int, opts Options) Result {
 	p := &chooser{Text: t, Relevance: r, opts: opts, confidence: confidence}
 	keep := p.protect()
@@ -82,7 +80,7 @@ func InOrder(t *rank.Text, r rank.Relevance, confidence float64, order []int, op
 	f.surround()
 	f.skeleton()
 	if p.opts.Marker != nil {
-		// As with a budget: of a gap only its marker's length matters.
+		// As under a budget, a gap is kept only if it is no longer than its marker.
 		p.opts.Budget = 1
 		p.bridge(keep)
 	}

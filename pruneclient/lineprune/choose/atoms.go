@@ -5,8 +5,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/structure"
 )
 
-// atoms are the stretches that are kept whole or not at all: a page's fenced
-// blocks, a log's entries about trouble. nil when the text has none.
+// atoms returns the ranges that are kept whole or not at all, one per line: a page's fenced blocks and a
+// log's entries with a sign of trouble. It is nil when the text has none.
 func (p *chooser) atoms() []span {
 	switch p.Kind {
 	case doc.Docs:
@@ -17,8 +17,7 @@ func (p *chooser) atoms() []span {
 	return nil
 }
 
-// fences are the fenced blocks; one larger than all that may be kept is taken line
-// by line.
+// fences returns the fenced blocks. A block larger than the whole allowance is chosen line by line.
 func (p *chooser) fences() []span {
 	atoms := make([]span, len(p.Doc.Lines))
 	fence, start := "", 0
@@ -35,7 +34,7 @@ func (p *chooser) fences() []span {
 	return atoms
 }
 
-// bind makes lines start..end-1 one atom, unless a budget could never hold it.
+// bind makes lines start..end-1 one atom, unless the atom alone exceeds the budget.
 func (p *chooser) bind(atoms []span, start, end int) {
 	if p.budgeted() && float64(p.Doc.TokensOf(start, end)) > p.opts.Budget*float64(p.Doc.Total)/2 {
 		return

@@ -1,5 +1,6 @@
-// Package choose selects the lines to keep, given their relevance: it protects, fills a budget,
-// adds what kept lines need around them, and brings the text back whole where that is better.
+// Package choose selects the lines to keep, given their relevance: it keeps protected lines, fills a
+// budget, adds the enclosing definitions and headings, and returns the whole text where pruning would not
+// pay or would lose the answer.
 package choose
 
 import (
@@ -9,24 +10,24 @@ import (
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// cause is why a line is kept.
+// cause is the reason why a line is kept.
 type cause uint8
 
 const (
 	dropped cause = iota
 	relevant
 	definition // encloses a kept line
-	imported   // names what the file needs
-	between    // a gap too small for a marker
-	guarded    // between NO_PRUNE directives, or a marker
+	imported   // an import that the file needs
+	between    // in a gap too small for a marker
+	guarded    // between NO_PRUNE directives, or a marker of an earlier pruning
 	alarm      // a sign of trouble in a log
 	ending     // the last lines of a log
-	required   // by the limits
+	required   // by Options.MinKeepLines or MaxPruneRatio
 	wholeText  // nothing was pruned
 )
 
-// choose keeps what is protected, then the best lines, then what they need around
-// them, then what the limits ask for.
+// choose keeps the protected lines, then the best lines, then the definitions and imports they need, then
+// as many more as the limits require.
 func (p *chooser) choose() []cause {
 	keep := p.protect()
 	f := p.newFill(keep)
@@ -37,7 +38,7 @@ func (p *chooser) choose() []cause {
 		f.surround()
 	}
 	want := limitsOf(len(keep), p.opts).minKept
-	if p.budgeted() { // a text of a few lines may have none that fits
+	if p.budgeted() { // in a text of a few lines, even the smallest may exceed the budget
 		want = max(want, 1)
 	}
 	if f.kept < want {
@@ -47,7 +48,7 @@ func (p *chooser) choose() []cause {
 	return keep
 }
 
-// keepHeader keeps a table's first line, which says what the columns are.
+// keepHeader keeps a table's first line, which names the columns.
 func (p *chooser) keepHeader(f *fill) {
 	if p.Shape != structure.Table || structure.IsRecord(p.Doc.Lines[0]) {
 		return
@@ -60,7 +61,7 @@ func (p *chooser) keepHeader(f *fill) {
 	}
 }
 
-// floor is the score a line has to pass to be kept for itself.
+// floor returns the score above which a line is kept for its own relevance.
 func (p *chooser) floor() float64 {
 	switch {
 	case !p.budgeted() && p.Kind == doc.Logs:
@@ -73,18 +74,17 @@ func (p *chooser) floor() float64 {
 	return 0
 }
 
-// fill keeps lines while they fit.
+// fill keeps lines while they fit into an allowance of tokens.
 type fill struct {
 	p         *chooser
 	keep      []cause
-	atoms     []span // per line, what is kept with it or not at all
+	atoms     []span // per line, the range that is kept or dropped together with it
 	used      int    // tokens kept
 	kept      int    // lines kept
-	allowance int    // tokens
+	allowance int    // tokens that may be kept
 }
 
-// span is a range of lines, the end excluded; the zero span stands for the line
-// itself.
+// span is a range of lines, end excluded. The zero span stands for the line itself.
 type span struct{ start, end int32 }
 
 func (p *chooser) newFill(keep []cause) *fill {
@@ -105,8 +105,8 @@ func (p *chooser) newFill(keep []cause) *fill {
 	return f
 }
 
-// take keeps lines in order, then the blank lines between two of them: a blank line
-// is worth nothing by itself.
+// take keeps lines in order as they fit, then each single blank line between two kept lines. A blank line
+// has no value of its own.
 func (f *fill) take(order []int) {
 	for _, i := range order {
 		if !f.p.Doc.Blank(i) {
@@ -120,7 +120,7 @@ func (f *fill) take(order []int) {
 	}
 }
 
-// add keeps line i, and all that goes with it, if it fits.
+// add keeps line i and the rest of its atom if they fit. It reports whether the line is kept.
 func (f *fill) add(i int, why cause) bool {
 	if f.keep[i] != dropped {
 		return true
@@ -156,7 +156,7 @@ func (f *fill) force(at span, why cause) {
 	}
 }
 
-// surround keeps the definitions and headings around kept lines, then the imports.
+// surround keeps the definitions and headings that enclose kept lines, then the imports.
 func (f *fill) surround() {
 	units := f.p.Outline.Units
 	for i, u := range f.p.Outline.Of {
@@ -179,7 +179,7 @@ func (f *fill) surround() {
 	}
 }
 
-// reach keeps further lines, best first, until at least want are kept.
+// reach keeps further lines in order until at least want are kept, whatever the allowance.
 func (f *fill) reach(order []int, want int) {
 	for _, i := range order {
 		if f.kept >= want {

@@ -7,13 +7,13 @@ import (
 	"mcp-pruner/pruneclient/lineprune/render"
 )
 
-// chooser is one choice of lines under way.
+// chooser holds the state of one choice.
 type chooser struct {
 	*rank.Text
 	rank.Relevance
 	opts Options
 
-	statements []uint64 // per line, of a log that is full of one; nil: lines differ by their templates
+	statements []uint64 // per line, the statement that printed it, for a log dominated by one; nil: compare templates instead
 
 	confidence float64
 }
@@ -39,7 +39,7 @@ func (p *chooser) result() Result {
 	return res
 }
 
-// decide says of every line why it is kept, and what to warn of.
+// decide returns the reason for keeping each line, and the warnings.
 func (p *chooser) decide() (keep []cause, warnings []string) {
 	warnings, whole := p.judge()
 	keep = make([]cause, len(p.Doc.Lines))

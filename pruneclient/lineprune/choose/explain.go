@@ -6,7 +6,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/query"
 )
 
-// explain says for every line what it scored and why it was kept or dropped.
+// explain returns the score of every line and the reason why it was kept or dropped.
 func (p *chooser) explain(keep []cause) []Line {
 	terms := p.termsByLine()
 	out := make([]Line, len(keep))
@@ -16,7 +16,7 @@ func (p *chooser) explain(keep []cause) []Line {
 	return out
 }
 
-// termsByLine names the question's terms on every line, each once.
+// termsByLine lists the question's terms on every line, each once.
 func (p *chooser) termsByLine() []string {
 	terms := make([]string, len(p.Doc.Lines))
 	for from := 0; from < len(p.Matches.Hits); {
@@ -30,7 +30,7 @@ func (p *chooser) termsByLine() []string {
 	return terms
 }
 
-// terms says of each of the question's words where it was found.
+// terms returns every term of the question with the number of lines that have it.
 func (p *chooser) terms() []Term {
 	on := make([]map[int32]bool, len(p.Question.Groups))
 	for _, hits := range [][]query.Hit{p.Matches.Hits, p.Matches.PathHits} {
@@ -42,7 +42,7 @@ func (p *chooser) terms() []Term {
 		}
 	}
 	var terms []Term
-	at := map[string]int{} // a name in quotes is there as a word and as a name
+	at := map[string]int{} // a quoted name occurs both as a word and as a whole name
 	for g, group := range p.Question.Groups {
 		i, again := at[group.Name]
 		switch {

@@ -8,9 +8,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// thinned is the same without the score of what a log that is asked for a failure
-// says again and again, but for the first few times and the last: a program that
-// tried all night failed for one reason.
+// thinned returns a chooser in which repetitions of one log message score nothing, except the first few and
+// the last: a program that retried all night failed for one reason.
 func (p *chooser) thinned() *chooser {
 	if p.Kind != doc.Logs || !p.Question.Failure {
 		return p
@@ -32,7 +31,8 @@ func (p *chooser) thinned() *chooser {
 	return &thin
 }
 
-// repeats says of every line whether others of its statement are enough.
+// repeats marks the lines that merely repeat a statement: all but its first few and its last. statements
+// holds one number per line.
 func repeats(statements []uint64) []bool {
 	seen, left := map[uint64]int{}, map[uint64]int{}
 	for _, s := range statements {
@@ -47,8 +47,8 @@ func repeats(statements []uint64) []bool {
 	return again
 }
 
-// says is true of an entry with a sign of trouble that is no repetition: a traceback
-// like all the others that ends in another error.
+// says reports whether entry u has a sign of trouble that is not a repetition, such as a traceback like all
+// the others that ends in a different error.
 func (p *chooser) says(u int, again []bool) bool {
 	unit := p.Outline.Units[u]
 	for i := unit.Start; i < unit.End && unit.End-unit.Start <= tuning.MaxEntry; i++ {
@@ -59,7 +59,7 @@ func (p *chooser) says(u int, again []bool) bool {
 	return false
 }
 
-// statementOf is equal for lines that one statement printed.
+// statementOf returns a hash that is equal for lines printed by the same statement.
 func (p *chooser) statementOf(i int) uint64 {
 	if p.statements != nil {
 		return p.statements[i]

@@ -6,8 +6,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// judge says what to warn of, and whether the text comes back whole before anything
-// is chosen.
+// judge returns the warnings, and whether the text is returned whole before any line is chosen.
 func (p *chooser) judge() (warnings []string, whole bool) {
 	switch {
 	case p.opts.MinKeepLines > len(p.Doc.Lines):
@@ -21,17 +20,15 @@ func (p *chooser) judge() (warnings []string, whole bool) {
 	case p.needsAll():
 		return []string{NeedsAll}, true
 	case p.confidence < tuning.MinConfidence || p.Relevance.Best() <= 0:
-		// Lines that are all alike cannot hide an answer: a caller that set a
-		// ratio gets it.
+		// Among near-identical lines no answer can be lost, so a ratio that the caller set is applied.
 		return []string{LowConfidence}, !(p.opts.LimitRatio && p.alike())
-	case p.wanted() > (1-tuning.MinGain)*float64(p.Doc.Total): // nearly all of it answers
+	case p.wanted() > (1-tuning.MinGain)*float64(p.Doc.Total): // nearly the whole text is relevant
 		return []string{NoGain}, true
 	}
 	return nil, false
 }
 
-// doubt warns where little in the text speaks for an answer and a budget prunes it all the
-// same.
+// doubt returns a warning where there is little evidence of an answer but a budget requires pruning anyway.
 func (p *chooser) doubt() []string {
 	if p.confidence < tuning.MinConfidence {
 		return []string{LowConfidence}
@@ -39,7 +36,7 @@ func (p *chooser) doubt() []string {
 	return nil
 }
 
-// wanted is the tokens of the lines that would be kept for themselves.
+// wanted returns the number of tokens of the lines that score above the floor.
 func (p *chooser) wanted() float64 {
 	sum, floor := 0, p.floor()
 	for i, s := range p.Relevance.Score {
@@ -50,7 +47,7 @@ func (p *chooser) wanted() float64 {
 	return float64(sum)
 }
 
-// alike is true of a text whose lines one statement printed.
+// alike reports whether all lines were printed by one statement.
 func (p *chooser) alike() bool {
 	count := map[uint64]int{}
 	most := 0
@@ -62,8 +59,8 @@ func (p *chooser) alike() bool {
 	return most*10 >= len(p.Doc.Lines)*9
 }
 
-// objection is the warning of a choice that is worse than the whole text, or "". A budget is
-// a hard limit: there is none to a choice within one.
+// objection returns the warning for a choice that is worse than the whole text, or "". Under a budget it is
+// always "", because a budget is a hard limit.
 func (p *chooser) objection(keep []cause) string {
 	switch {
 	case p.budgeted():
@@ -76,8 +73,8 @@ func (p *chooser) objection(keep []cause) string {
 	return ""
 }
 
-// keepsBest says whether a line is kept, and the best one among them: it is not
-// where it is too large a part of the text.
+// keepsBest reports whether at least one line and the best-scored one are kept. The best line is dropped
+// when it alone exceeds the allowance.
 func (p *chooser) keepsBest(keep []cause) bool {
 	best, kept := 0.0, -1.0
 	for i, s := range p.Relevance.Score {
@@ -91,7 +88,7 @@ func (p *chooser) keepsBest(keep []cause) bool {
 	return kept >= best
 }
 
-// gains says whether what is left out is worth the markers it takes.
+// gains reports whether pruning saves enough tokens after the markers are counted.
 func (p *chooser) gains(keep []cause) bool {
 	used := 0
 	for i, c := range keep {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// limits are a result's bounds in whole lines.
+// limits are a result's limits in whole lines.
 type limits struct {
 	minKept int // kept >= minKept
 }
@@ -18,12 +18,12 @@ func limitsOf(n int, opts Options) limits {
 	return limits{minKept: kept}
 }
 
-// MaxPruned is floor(n*ratio) for a ratio within 0..1, taken as the decimal it is
-// written as: 0.29 of 100 lines is 29, although the nearest float is a little less.
+// MaxPruned returns floor(n*ratio) for a ratio in 0..1. The ratio is taken as its decimal notation: 0.29 of
+// 100 lines is 29, although the nearest float64 is slightly less than 0.29.
 func MaxPruned(n int, ratio float64) int {
 	ratio = min(max(ratio, 0), 1)
 	product, ok := new(big.Rat).SetString(strconv.FormatFloat(ratio, 'f', -1, 64))
-	if !ok { // not a number
+	if !ok { // NaN
 		return 0
 	}
 	product.Mul(product, big.NewRat(int64(n), 1))

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// note says in a few words why the text came back whole, or that a budget was filled although
-// little speaks for an answer, for a model that asked a question about it.
+// note returns a short explanation for the model that asked: why the text came back whole, or that a budget
+// was filled with little evidence of an answer.
 func (p *chooser) note(res Result, warnings []string) string {
 	if !res.Whole() {
 		return p.noteOfDoubt(warnings)
@@ -32,7 +32,7 @@ func (p *chooser) note(res Result, warnings []string) string {
 	return ""
 }
 
-// noteOfDoubt is "" where nothing is in doubt.
+// noteOfDoubt returns the part of the note for a doubtful result, or "".
 func (p *chooser) noteOfDoubt(warnings []string) string {
 	word := p.missing()
 	switch {
@@ -46,10 +46,10 @@ func (p *chooser) noteOfDoubt(warnings []string) string {
 	return "perhaps not the answer: no part of it clearly answers"
 }
 
-// longestWord bounds the word that a note quotes, in bytes.
+// longestWord is the length in bytes of the longest word that a note quotes.
 const longestWord = 32
 
-// missing is the word of the question that says most and occurs nowhere, or "".
+// missing returns the most informative word of the question that does not occur in the text, or "".
 func (p *chooser) missing() string {
 	found := make([]bool, len(p.Question.Groups))
 	for _, h := range p.Matches.Hits {

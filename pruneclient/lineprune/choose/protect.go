@@ -6,7 +6,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// protect keeps the lines that stay whatever the question.
+// protect keeps the lines that are kept whatever the question.
 func (p *chooser) protect() []cause {
 	keep := make([]cause, len(p.Doc.Lines))
 	for i, yes := range render.Sealed(p.Doc.Lines) {
@@ -45,7 +45,7 @@ func (p *chooser) keepAlarms(keep []cause) {
 	}
 }
 
-// keepEnding keeps a log's last lines, where it says how it ended.
+// keepEnding keeps a log's last lines, which report its outcome.
 func (p *chooser) keepEnding(keep []cause) {
 	for i, n := len(keep)-1, 0; i >= 0 && n < tuning.EndingLines; i-- {
 		if p.Doc.Blank(i) {

@@ -10,8 +10,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// Ranges selects the ranges of lines that a learned ranking expects to be used for what
-// they cost, markers included.
+// Ranges selects the ranges of lines whose expected use, according to a learned ranking, is worth their
+// tokens including markers.
 func Ranges(t *rank.Text, r rank.Relevance, confidence float64, ranking learned.Ranking, opts Options) Result {
 	p := &chooser{Text: t, Relevance: r, opts: opts, confidence: confidence}
 	if p.ruled() {
@@ -44,7 +44,7 @@ func (p *chooser) decideRanges(ranking learned.Ranking) (keep []cause, warnings 
 	return keep, nil
 }
 
-// ranges keeps what is protected and the best ranges beside it.
+// ranges keeps the protected lines and, beside them, the best ranges.
 func (p *chooser) ranges(ranking learned.Ranking) []cause {
 	keep := p.protect()
 	plan := ranking.Plan(tuning.MarkerTokens)
@@ -70,8 +70,8 @@ func (p *chooser) ranges(ranking learned.Ranking) []cause {
 	return keep
 }
 
-// doubts says whether too little speaks for an answer. A session knows what is needed beside
-// what the question says, where the question was not written for the text.
+// doubts reports whether there is too little evidence of an answer. If the question was not written for
+// this text and the session is known, there is no doubt: the session shows what is needed.
 func (p *chooser) doubts(ranking learned.Ranking) bool {
 	switch {
 	case ranking.Asked():
@@ -82,9 +82,9 @@ func (p *chooser) doubts(ranking learned.Ranking) bool {
 	return p.confidence < tuning.CallConfidence
 }
 
-// share is how much of what an average token is expected to hold a token has to hold to be
-// kept, in percent. To lose a line costs a further turn however long the text is, and what is
-// saved grows with the text: so a long one is cut deeper than a short one.
+// share returns the minimum gain per token of a kept range, in percent of the text's average gain per
+// token. The loss of a needed line costs one further turn however long the text is, whereas savings grow
+// with the length. Therefore the threshold rises with the length, by the square root.
 func (p *chooser) share(ranking learned.Ranking) int64 {
 	switch {
 	case !ranking.Informed():
@@ -103,7 +103,7 @@ func (p *chooser) share(ranking learned.Ranking) int64 {
 	return int64(min(max(share, tuning.LeastShare), tuning.MostShare))
 }
 
-// keepKeys keeps the keys above kept lines: without them a value says nothing.
+// keepKeys keeps the keys that enclose kept lines: a value without its keys has no meaning.
 func (p *chooser) keepKeys(keep []cause) {
 	f := p.newFill(keep)
 	f.allowance = f.used + int(tuning.ExtraShare*float64(p.Doc.Total))
@@ -128,8 +128,7 @@ func (p *chooser) everything() []cause {
 	return keep
 }
 
-// explainRanges says for every line what raised its score, and why it was kept or
-// dropped.
+// explainRanges returns for every line the features that raised its score and why it was kept or dropped.
 func (p *chooser) explainRanges(keep []cause, ranking learned.Ranking) []Line {
 	out := make([]Line, len(keep))
 	for i, c := range keep {

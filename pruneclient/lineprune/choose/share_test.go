@@ -17,8 +17,7 @@ func shareOf(tokens int, in learned.Input) int64 {
 	return p.share(learned.Embedded().Rank(&in))
 }
 
-// How deep a text is cut: what a token has to be expected to hold, in percent of what an
-// average one does.
+// The threshold on the gain per token, in percent of the text's average, by length of the text.
 func TestHowDeepTextsAreCut(t *testing.T) {
 	before := []session.Event{{Kind: session.Say, Text: "look at the retries"}}
 	file := learned.Input{File: "a.go", Events: before}

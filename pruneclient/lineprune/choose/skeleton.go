@@ -5,8 +5,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// skeleton keeps some definitions that enclose nothing kept, outer ones first:
-// lines chosen by meaning alone can lie anywhere, and an outline says where.
+// skeleton keeps some definitions that enclose no kept line, outer ones first. Lines chosen by a reranker
+// can lie anywhere, and an outline shows where.
 func (f *fill) skeleton() {
 	if f.p.Kind != doc.Code {
 		return

@@ -7,14 +7,14 @@ import (
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// wantsOutline says whether the question is for an overview of a text that has an outline.
+// wantsOutline reports whether the question asks for an overview and the text has an outline.
 func (p *chooser) wantsOutline() bool {
 	readable := p.Kind == doc.Code || p.Kind == doc.Docs
 	return p.Want == overview.Outline && readable && p.Doc.Total >= tuning.ShortText && !p.opts.LimitRatio
 }
 
-// outlined is the same with the text's outline for what is relevant, in a small part of the
-// tokens.
+// outlined returns a chooser in which the text's outline is the relevant part, limited to a small fraction
+// of the tokens.
 func (p *chooser) outlined() *chooser {
 	out := *p
 	out.Relevance.Score = overview.Scores(p.Doc, p.Shape, p.Outline)
@@ -25,16 +25,16 @@ func (p *chooser) outlined() *chooser {
 	return &out
 }
 
-// introduced is the same with the text's beginning and outline for what is relevant: nothing
-// in it matches the question, and a budget wants some of it.
+// introduced returns a chooser in which the text's beginning and outline are the relevant part. It is used
+// when no term of the question occurs and a budget must be filled anyway.
 func (p *chooser) introduced() *chooser {
 	out := *p
 	out.Relevance.Score = overview.Scores(p.Doc, p.Shape, p.Outline)
 	return &out
 }
 
-// needsAll says whether only the whole text answers: where the question wants a number or an
-// extreme of what is a record of many things, or a judgement.
+// needsAll reports whether only the whole text can answer: the question asks for a number or an extreme
+// over many records, or for a judgement.
 func (p *chooser) needsAll() bool {
 	switch p.Want {
 	case overview.Judged:
@@ -48,8 +48,8 @@ func (p *chooser) needsAll() bool {
 	return false
 }
 
-// ruled says whether the rules choose whatever a learned ranking says: they know tables, and
-// questions that no passage answers.
+// ruled reports whether the rules choose regardless of a learned ranking. They handle tables, and questions
+// that no single passage answers.
 func (p *chooser) ruled() bool {
 	return p.Shape == structure.Table || p.wantsOutline() || !p.budgeted() && p.needsAll()
 }

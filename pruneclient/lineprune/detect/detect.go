@@ -1,4 +1,4 @@
-// Package detect tells what kind of text a text is, from hints and from its lines.
+// Package detect determines the kind of a text from hints and from its lines.
 package detect
 
 import (
@@ -14,12 +14,12 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// LooksLikeDiff says whether a text is a diff or a patch, commit messages and all.
-// Those are never pruned: every line of one counts.
+// LooksLikeDiff reports whether a text is a diff or a patch, possibly with commit messages. By default
+// diffs are not pruned, because a patch loses its meaning when lines are missing.
 func LooksLikeDiff(d *doc.Document) bool {
 	files, hunks, inside, lines := false, false, false, 0
 	for _, line := range d.Lines {
-		first := byte(' ') // a blank line of context may have lost its space
+		first := byte(' ') // a blank context line may have lost its leading space
 		if line != "" {
 			first = line[0]
 		}
@@ -39,8 +39,8 @@ func LooksLikeDiff(d *doc.Document) bool {
 	return hunks && files && float64(lines) >= tuning.DiffShare*float64(len(d.Lines))
 }
 
-// Kind chooses the kind from the hints, then from the text. A kind given stands,
-// except that a list of matches is one even where the caller says code.
+// Kind returns the kind of a text, from the hints if possible, else from the lines. A kind that the caller
+// gives stands, except that a list of matches is recognised even where the caller says code.
 func Kind(d *doc.Document, kind doc.Kind, file, command string) doc.Kind {
 	if kind == doc.Code && looksLikeGrep(d) {
 		return doc.Grep
@@ -63,8 +63,8 @@ func Kind(d *doc.Document, kind doc.Kind, file, command string) doc.Kind {
 	return kindOfText(d)
 }
 
-// kindOfOutput is the kind of what a command printed: a file's when it only shows
-// one, a list of matches from the searching tools, else most likely a log.
+// kindOfOutput returns the kind of a command's output: the file's kind if the command only prints a file, a
+// list of matches for search tools, otherwise most likely a log.
 func kindOfOutput(d *doc.Document, command string) doc.Kind {
 	words := withoutSetting(strings.Fields(command))
 	if len(words) == 0 {
@@ -96,7 +96,7 @@ func kindOfOutput(d *doc.Document, command string) doc.Kind {
 	return doc.Logs
 }
 
-// withoutSetting cuts what only prepares a command: "cd dir &&" and assignments.
+// withoutSetting removes the parts that only prepare a command: "cd dir &&" and variable assignments.
 func withoutSetting(words []string) []string {
 	for len(words) > 0 {
 		name, _, assigned := strings.Cut(words[0], "=")
@@ -115,9 +115,9 @@ func withoutSetting(words []string) []string {
 	return words
 }
 
-// looksLikeGrep is true when nearly all lines name a place, and more than one does.
-// Only context lines have dashes for colons, and what has dashes may be a date. A
-// compiler names places too, but has messages there.
+// looksLikeGrep reports whether nearly all lines start with a place, and more than one does. Only context
+// lines separate the fields by dashes, and such a line may also start with a date. Compilers print places,
+// too, but follow them with a message.
 func looksLikeGrep(d *doc.Document) bool {
 	seen, match, colons, messages := 0, 0, 0, 0
 	for _, line := range d.Lines[:min(len(d.Lines), 200)] {
@@ -138,10 +138,10 @@ func looksLikeGrep(d *doc.Document) bool {
 	return seen > 2 && colons > 0 && messages*2 <= match && match*10 >= seen*9
 }
 
-// ListsPaths is true of what find, rg -l and rg -c print. A build may list its files,
-// too, and say something else in the end.
+// ListsPaths reports whether a text is a plain list of paths, as find, rg -l and rg -c print. A build may
+// print a list of files as well, but ends with other lines.
 func ListsPaths(d *doc.Document) bool {
-	paths, others := 0, 0 // LICENSE, Makefile and what else has neither dot nor slash
+	paths, others := 0, 0 // others: names such as LICENSE and Makefile, with neither a dot nor a slash
 	for _, line := range d.Lines {
 		switch {
 		case line == "":
@@ -156,8 +156,8 @@ func ListsPaths(d *doc.Document) bool {
 	return paths > tuning.FewPaths && others*10 <= paths
 }
 
-// barePath is true of a path with a directory or an extension, and of one with a count
-// behind it.
+// barePath reports whether a line is a path with a directory or an extension, or a path followed by a
+// count.
 func barePath(line string) bool {
 	if len(line) > doc.LongestPath {
 		return false
@@ -169,8 +169,8 @@ func barePath(line string) bool {
 	return doc.PathShaped(path) && strings.ContainsAny(path, "./") && words.Class[path[len(path)-1]] != words.Other
 }
 
-// isMessage is true of what follows a place in a compiler's line: a column perhaps,
-// one space, a word. What a search found keeps its own indentation.
+// isMessage reports whether rest, the text after a place, is a compiler's message: optionally a column,
+// then one space and a word. Search tools keep the indentation of the matched line instead.
 func isMessage(rest string) bool {
 	if after := strings.TrimLeft(rest, "0123456789"); after != rest {
 		rest = strings.TrimPrefix(after, ":")
@@ -178,13 +178,14 @@ func isMessage(rest string) bool {
 	return len(rest) > 1 && rest[0] == ' ' && words.Letter(rest[1])
 }
 
-// votes are what the lines of a text look like.
+// votes counts which kind the lines of a text look like.
 type votes struct {
 	code, docs, logs int
-	lines, defs      int // lines that voted, and definitions and imports among them
+	lines, defs      int // lines: lines that voted; defs: definitions and imports among them
 }
 
-// kindOfText counts what the lines of the text's beginning, middle and end look like.
+// kindOfText samples lines from the beginning, middle and end of the text and counts the kind each looks
+// like.
 func kindOfText(d *doc.Document) doc.Kind {
 	var v votes
 	n, fence := len(d.Lines), ""
@@ -200,16 +201,16 @@ func kindOfText(d *doc.Document) doc.Kind {
 		}
 		inside := fence
 		fence = structure.FenceAfter(fence, d.Lines[i])
-		if inside == "" { // what a page quotes does not say what it is
+		if inside == "" { // text quoted in a fenced block says nothing about the page's kind
 			v.add(d, i, d.Lines[i][words.FirstVisible(d.Lines[i]):])
 		}
 	}
 	switch {
 	case v.logs > v.code && v.logs >= v.docs:
 		return doc.Logs
-	case v.docs > v.code && v.defs*12 < v.lines: // long comments do not make a page of a program
+	case v.docs > v.code && v.defs*12 < v.lines: // long comments do not turn a program into a page
 		return doc.Docs
-	case v.lines >= tuning.FewLines && v.code*5 < v.lines: // nothing says what it is: records of some kind
+	case v.lines >= tuning.FewLines && v.code*5 < v.lines: // no vote for any kind: records of some sort
 		return doc.Logs
 	}
 	return doc.Code

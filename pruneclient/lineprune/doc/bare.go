@@ -7,9 +7,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// bareLines takes off the lines what only a terminal sees, so that a coloured log
-// reads as a plain one. It returns what they were, and how many tokens were taken off
-// per line: nil for none.
+// bareLines removes terminal escape sequences, so that a coloured log reads like a plain one. raw holds the
+// original lines and tokens the number of tokens removed per line; both are nil when there was no escape.
 func bareLines(lines []string, text string) (raw []string, tokens []int32) {
 	if strings.IndexByte(text, '\r') >= 0 {
 		for i, line := range lines {
@@ -31,8 +30,8 @@ func bareLines(lines []string, text string) (raw []string, tokens []int32) {
 
 const Escape = 0x1b
 
-// WithoutEscapes leaves out colours and other ECMA-48 control sequences, and what a
-// link points to.
+// WithoutEscapes removes colours and other ECMA-48 control sequences, and the targets of hyperlinks (OSC
+// 8).
 func WithoutEscapes(line string) string {
 	var b strings.Builder
 	for {
@@ -46,18 +45,18 @@ func WithoutEscapes(line string) string {
 	}
 }
 
-// escapeEnd is where the sequence ends that line begins with.
+// escapeEnd returns the offset after the escape sequence at the start of line.
 func escapeEnd(line string) int {
 	switch {
 	case len(line) < 2:
 		return len(line)
-	case line[1] == '[': // parameters, then a letter
+	case line[1] == '[': // CSI: parameters, then a final letter
 		i := 2
 		for i < len(line) && line[i] >= ' ' && line[i] < '@' {
 			i++
 		}
 		return min(i+1, len(line))
-	case line[1] == ']': // to the bell, or to ESC \
+	case line[1] == ']': // OSC: ends with BEL or ESC \
 		if i := strings.IndexAny(line[2:], "\a\x1b"); i < 0 {
 			return len(line)
 		} else if line[i+2] == '\a' {

@@ -1,26 +1,26 @@
-// Package doc is a text cut into lines: its kind, indentation, terminal escapes, and the places
-// a list of matches names.
+// Package doc splits a text into lines and records their indentation, terminal escapes and, in a list of
+// matches, the places they name.
 package doc
 
 import "strings"
 
-// Document is a text cut into lines, with what one pass over its bytes found.
+// Document is a text split into lines, with the results of one pass over its bytes.
 type Document struct {
-	Lines   []string // without what only a terminal sees, a log's also without what was put in front of each
-	full    []string // with that; nil where nothing was
+	Lines   []string // without terminal escapes; in a log, also without the prefix of each line
+	full    []string // with those prefixes; nil if there were none
 	Tokens  []int32  // per line, its newline included
 	Indent  []int16  // columns of leading white space, -1 on a blank line
 	Total   int      // tokens of the whole text
-	Escapes []int32  // per line, its tokens that only a terminal sees; nil: none
-	raw     []string // with those; nil: none
-	Places  []place  // of a list of matches, per line
+	Escapes []int32  // per line, the tokens of its terminal escapes; nil: none
+	raw     []string // with terminal escapes; nil: there were none
+	Places  []place  // per line of a list of matches
 }
 
-// place is where a match was found.
+// place is the location that a match names.
 type place struct {
 	Path    string
 	Number  int
-	content int // byte of the line its text begins at
+	content int // byte offset in the line at which the matched text begins
 }
 
 func New(text string) *Document {
@@ -33,8 +33,8 @@ func New(text string) *Document {
 	return d
 }
 
-// Locate reads the place of every match in a list of them. In a list of paths each is
-// both a place and what was found there.
+// Locate parses the place of every line in a list of matches. With bare set, each line is a path, which
+// serves as both the place and the matched text.
 func (d *Document) Locate(bare bool) {
 	d.Places = make([]place, len(d.Lines))
 	for i, line := range d.Lines {
@@ -46,7 +46,7 @@ func (d *Document) Locate(bare bool) {
 	}
 }
 
-// Size is the bytes of line i as it came.
+// Size returns the length in bytes of the original line i, including prefix and escapes.
 func (d *Document) Size(i int) int {
 	if d.raw != nil {
 		return len(d.raw[i])
@@ -54,7 +54,7 @@ func (d *Document) Size(i int) int {
 	return len(d.Scanned(i))
 }
 
-// Scanned is line i with what stands in front of it.
+// Scanned returns line i including its prefix.
 func (d *Document) Scanned(i int) string {
 	if d.full != nil {
 		return d.full[i]
@@ -62,7 +62,7 @@ func (d *Document) Scanned(i int) string {
 	return d.Lines[i]
 }
 
-// Trim replaces the lines by what is left of them without what stands in front of each.
+// Trim replaces the lines by bare, the same lines without their prefixes.
 func (d *Document) Trim(bare []string) {
 	d.full, d.Lines = d.Lines, bare
 	for i, line := range bare {
@@ -77,8 +77,8 @@ func (d *Document) ContentAt(i int) int {
 	return d.Places[i].content
 }
 
-// Lines cuts on "\n" only, so numbers equal those of grep -n and editors; a
-// final newline opens no line.
+// Lines splits on "\n" only, so that line numbers equal those of grep -n and editors. A final newline does
+// not start another line.
 func Lines(text string) []string {
 	if text == "" {
 		return nil
@@ -95,7 +95,7 @@ func Lines(text string) []string {
 	}
 }
 
-// indentOf counts columns, a tab being one more than any depth of spaces needs.
+// indentOf returns the columns of leading white space, a tab being 4, or -1 for a blank line.
 func indentOf(line string) int16 {
 	col := int16(0)
 	for i := 0; i < len(line) && col < 400; i++ {
@@ -114,7 +114,7 @@ func indentOf(line string) int16 {
 
 func (d *Document) Blank(i int) bool { return d.Indent[i] < 0 }
 
-// TokensOf sums the tokens of lines a..b-1.
+// TokensOf returns the sum of the tokens of lines a..b-1.
 func (d *Document) TokensOf(a, b int) int {
 	sum := 0
 	for _, t := range d.Tokens[a:b] {
@@ -130,7 +130,7 @@ func (d *Document) Next(i int) string {
 	return ""
 }
 
-// Following is the few lines after i, where a long signature ends.
+// Following returns the few lines after i in which a long signature may end.
 func (d *Document) Following(i int) []string {
 	return d.Lines[i+1 : min(i+5, len(d.Lines))]
 }

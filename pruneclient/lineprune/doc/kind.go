@@ -7,8 +7,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// Kind is what a text is, which decides how its lines are grouped, scored and
-// protected.
+// Kind is the kind of a text. It decides how lines are grouped, scored and protected.
 type Kind string
 
 // The kinds. Auto detects one from the hints and the text.
@@ -20,8 +19,8 @@ const (
 	Grep Kind = "grep"
 )
 
-// KindOfFile goes by the extension, or by the name of a file that has none by
-// custom; Auto when neither says.
+// KindOfFile returns the kind that a file's extension implies, or its name if it customarily has no
+// extension. It returns Auto when neither is known.
 func KindOfFile(name string) Kind {
 	switch path.Base(name) {
 	case "Dockerfile", "Containerfile", "Makefile", "GNUmakefile", "Jenkinsfile", "Vagrantfile", "Gemfile", "Rakefile", "BUILD", "CMakeLists.txt":
@@ -44,8 +43,7 @@ func KindOfFile(name string) Kind {
 	return Auto
 }
 
-// GrepLine cuts path:line:text, or path-line-text of a context line, as grep and
-// rg print them.
+// GrepLine splits a line that grep or rg printed: path:line:text, or path-line-text for a context line.
 func GrepLine(line string) (path, rest string, ok bool) {
 	for at := 1; at < min(len(line), LongestPath); at++ {
 		if line[at] != ':' && line[at] != '-' {
@@ -62,11 +60,11 @@ func GrepLine(line string) (path, rest string, ok bool) {
 	return "", "", false
 }
 
-// LongestPath is how far into a line its path may reach.
+// LongestPath is the largest offset in bytes at which the path of a line may end.
 const LongestPath = 300
 
-// PathShaped is true of a word with a letter, a dot or a slash, and with nothing that
-// stands before a date in JSON or in pairs of names and values.
+// PathShaped reports whether s has a letter, a dot or a slash and none of the characters that precede a
+// date in JSON or in name=value pairs.
 func PathShaped(s string) bool {
 	named := false
 	for i := 0; i < len(s); i++ {
@@ -74,7 +72,7 @@ func PathShaped(s string) bool {
 		case ' ', '\t', '[', '(', '{', '=', '"':
 			return false
 		case ':':
-			if i != 1 { // C:\x is a path
+			if i != 1 { // as in C:\x
 				return false
 			}
 		case '.', '/':

@@ -2,7 +2,7 @@ package doc
 
 import "strings"
 
-// grepPlace is the place a match names, the zero one when it names none.
+// grepPlace returns the place that a match names, or the zero place if it names none.
 func grepPlace(line string) place {
 	path, rest, ok := GrepLine(line)
 	if !ok {
@@ -15,7 +15,7 @@ func grepPlace(line string) place {
 	return p
 }
 
-// IsTestPath knows where the languages here keep their tests.
+// IsTestPath reports whether a path follows the naming conventions for tests in the supported languages.
 func IsTestPath(path string) bool {
 	p := strings.ToLower(path)
 	for _, mark := range []string{"test/", "tests/", "testdata/", "spec/", "__tests__/", "_test.", "test_", ".test.", ".spec.", "regress", "fixtures/", "tests."} {
@@ -26,7 +26,7 @@ func IsTestPath(path string) bool {
 	return false
 }
 
-// IsProsePath is true of documentation, change logs and data.
+// IsProsePath reports whether a path is documentation, a change log or data.
 func IsProsePath(path string) bool {
 	p := strings.ToLower(path)
 	for _, mark := range []string{"changelog", "readme", "docs/", "doc/", "changes", "history"} {

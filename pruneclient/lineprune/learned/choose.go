@@ -2,8 +2,8 @@ package learned
 
 import "mcp-pruner/pruneclient/lineprune/learned/trees"
 
-// gainOf is the expected benefit of keeping each line: its tokens times two to the power
-// of its score. Only the proportions between the lines of one text matter.
+// gainOf returns the expected benefit of keeping each line: its tokens times two to the power of its score.
+// Only the ratios between the lines of one text matter.
 func gainOf(in *Input, scores []int32) []int64 {
 	gain := make([]int64, len(scores))
 	for i, s := range scores {
@@ -12,10 +12,10 @@ func gainOf(in *Input, scores []int32) []int64 {
 	return gain
 }
 
-// maxBits bounds scores on both sides, so that sums over any text fit into 64 bits.
+// maxBits limits the absolute value of scores in bits, so that sums over any text fit into 64 bits.
 const maxBits = 12
 
-// power is 4096 times two to the power of score, straight between whole bits.
+// power returns 4096 times two to the power of score, interpolated linearly between whole bits.
 func power(score int32) int64 {
 	score = min(max(score, -maxBits*trees.Bit), maxBits*trees.Bit)
 	whole := int(score) >> 10
@@ -23,16 +23,16 @@ func power(score int32) int64 {
 	return ((1 << (maxBits + whole)) * (trees.Bit + part)) >> 10
 }
 
-// Plan is the lines to choose among and what keeping and omitting them costs.
+// Plan holds the lines to choose among, and the costs of keeping and omitting them.
 type Plan struct {
 	Gain   []int64 // per line
 	Tokens []int32 // per line
-	Marker int32   // tokens of the marker that each omitted range costs
-	Forced []bool  // lines that are kept in any case; nil: none
+	Marker int32   // tokens of the marker that replaces an omitted range
+	Forced []bool  // lines that are always kept; nil: none
 }
 
-// Average is the gain of an average token: a price that does not depend on how sure the
-// ranking is of the text as a whole.
+// Average returns the mean gain per token. A price relative to it does not depend on the ranking's
+// confidence in the text as a whole.
 func (p *Plan) Average() int64 {
 	gain, tokens := int64(0), int64(0)
 	for i, g := range p.Gain {
@@ -42,11 +42,11 @@ func (p *Plan) Average() int64 {
 	return gain / max(tokens, 1)
 }
 
-// At keeps the ranges whose gain is worth price for every token, markers included: the
-// best choice there is at that price.
+// At sets keep to the optimal choice at a price in gain per token: it maximises the gain of the kept lines
+// minus the price of their tokens and of the markers.
 func (p *Plan) At(price int64, keep []bool) {
-	// Going down the lines, keepBest and dropBest are the most that can be earned with
-	// this line kept or omitted; from remembers how each was reached.
+	// keepBest and dropBest are the best totals up to the current line with that line kept or omitted. from
+	// records which predecessor each total came from.
 	const fromKeep, fromDrop = 1, 2
 	from := make([]uint8, len(p.Gain))
 	keepBest, dropBest := int64(0), -int64(p.Marker)*price
@@ -74,15 +74,16 @@ func (p *Plan) At(price int64, keep []bool) {
 	}
 }
 
-// Within keeps the best ranges whose tokens, markers not counted, are at most budget;
-// what is left is filled with single lines beside them.
+// Within keeps the best ranges whose tokens, without markers, are at most budget, and spends the rest of
+// the budget on single lines next to them.
 func (p *Plan) Within(budget int) []bool {
 	keep := p.search(func(keep []bool) bool { return p.tokensOf(keep) <= budget })
 	p.fill(keep, budget-p.tokensOf(keep))
 	return keep
 }
 
-// Holding keeps as few tokens as hold the given gain.
+// Holding returns a choice whose total gain is at least gain with as few tokens as possible: the choice of At
+// at the highest such price.
 func (p *Plan) Holding(gain int64) []bool {
 	keep, best := make([]bool, len(p.Gain)), make([]bool, len(p.Gain))
 	for i := range best {
@@ -102,7 +103,7 @@ func (p *Plan) Holding(gain int64) []bool {
 	return best
 }
 
-// rounds is how often the price is halved.
+// rounds is the number of steps of the binary search for a price.
 const rounds = 22
 
 // search returns the choice at the lowest price that fits.
@@ -123,7 +124,7 @@ func (p *Plan) search(fits func([]bool) bool) []bool {
 	return best
 }
 
-// highest is a price that no line is worth.
+// highest returns a price above the gain per token of every line.
 func (p *Plan) highest() int64 {
 	top := int64(0)
 	for i, g := range p.Gain {
@@ -152,7 +153,7 @@ func (p *Plan) held(keep []bool) int64 {
 	return sum
 }
 
-// fill extends kept ranges, best lines first, while they fit.
+// fill extends kept ranges by adjacent lines, best first, within left tokens.
 func (p *Plan) fill(keep []bool, left int) {
 	for {
 		best, at := int64(-1), -1

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// earned is what a choice is worth at a price.
+// earned returns the value of a choice at a price: gain minus the cost of tokens and markers.
 func earned(p *Plan, price int64, keep []bool) int64 {
 	sum := p.held(keep) - int64(p.tokensOf(keep))*price
 	for i, k := range keep {
@@ -18,7 +18,7 @@ func earned(p *Plan, price int64, keep []bool) int64 {
 	return sum
 }
 
-// TestNoChoiceIsBetter compares with every choice there is.
+// TestNoChoiceIsBetter compares the result with every possible choice.
 func TestNoChoiceIsBetter(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
 	for range 300 {

@@ -7,16 +7,15 @@ import (
 	"mcp-pruner/pruneclient/lineprune/session"
 )
 
-// The features of a line, in the order of its row. Those of a source repeat for every
-// source.
+// The features of a line, in the order of its row. The features of a source are repeated for every source.
 const (
-	fOwn    = iota // rarity of the source's terms on the line
-	fBest          // rarity of the rarest
-	fShare         // own, as a share of the text's best line
-	fClose         // within two lines, the same
-	fAround        // within ten lines, the same
-	fBlock         // in its block, the same
-	fHead          // on the block's first line
+	fOwn    = iota // sum of the rarity of the source's terms on the line
+	fBest          // rarity of the rarest of them
+	fShare         // fOwn as a fraction of the text's best line
+	fClose         // the same within two lines
+	fAround        // the same within ten lines
+	fBlock         // the same over the line's block
+	fHead          // fOwn of the block's first line
 	perSource
 )
 
@@ -24,11 +23,11 @@ const perText = 3 // per source: terms, how many occur in the text, rarity of th
 
 const fromLines = int(sources) * (perSource + perText)
 
-// The features that come of the line, the text and the request.
+// The features derived from the line, the text and the request.
 const (
-	fRule      = fromLines + iota // the hand rules' score as a share of the best
-	fRuleClose                    // the best of it within three lines
-	fRuleRank                     // share of the lines that the rules rank before it
+	fRule      = fromLines + iota // the rules' score as a fraction of the text's best
+	fRuleClose                    // the best rules' score within three lines
+	fRuleRank                     // fraction of the lines that the rules rank higher
 	fIndent
 	fWhat
 	fWhatAbove
@@ -41,16 +40,16 @@ const (
 	fFromStart
 	fFromEnd
 	fCopies
-	fNumberNear // lines to the nearest line number that the session named
-	fNumberAge  // how long ago that was
-	fPlaceAge   // how long ago path:line was named
-	fFileAge    // how long ago the line's file was named
-	fSaid       // verbatim in words
-	fEdited     // verbatim in edits
-	fShown      // verbatim in outputs
-	fNearSaid   // lines to the nearest of these
+	fNumberNear // distance in lines to the nearest line number that the session named
+	fNumberAge  // events since that number was named
+	fPlaceAge   // events since the line's path:line was named
+	fFileAge    // events since the line's file was named
+	fSaid       // the line occurs verbatim in a message
+	fEdited     // the line occurs verbatim in an edit
+	fShown      // the line occurs verbatim in an output
+	fNearSaid   // distance in lines to the nearest line with fSaid
 	fNearEdited
-	fShownAround // share of the lines around that are shown already
+	fShownAround // fraction of the surrounding lines that were already shown
 	fPathHits
 	fPathFirst
 	fPathTest
@@ -64,14 +63,14 @@ const (
 	fSinceEdit
 	fAskedLength
 	fRanged
-	fTerms   // different words on the line
-	fNovel   // those that the session has not seen
-	fNovelID // identifiers made of several words among them
+	fTerms   // number of distinct words on the line
+	fNovel   // how many of them the session has not seen
+	fNovelID // how many of those are identifiers of several parts
 	fNovelAround
 	features
 )
 
-// table is a text's features, a row per line.
+// table holds a text's features, one row per line.
 type table struct {
 	rows []int32
 	n    int
@@ -97,7 +96,7 @@ func tableOf(in *Input) *table {
 	return t
 }
 
-// rules adds what the hand-written rules say.
+// rules fills the features derived from the hand-written rules.
 func (t *table) rules(in *Input) {
 	best := 0.0
 	for _, s := range in.Relevant {
@@ -125,7 +124,7 @@ func (t *table) rules(in *Input) {
 	}
 }
 
-// shapes adds structure and position.
+// shapes fills the features of structure and position.
 func (t *table) shapes(in *Input, shapes []shape) {
 	heads, sizes := blocksOf(shapes)
 	for i := range shapes {
@@ -157,9 +156,9 @@ func blocksOf(shapes []shape) (heads, sizes []int32) {
 	return heads, sizes
 }
 
-const never = 400 // lines or events: as good as never
+const never = 400 // lines or events: the value for "never"
 
-// places adds line numbers and files that the session named.
+// places fills the features of line numbers and files that the session named.
 func (t *table) places(in *Input, shapes []shape, m *mentions) {
 	near, age := nearestNumbers(shapes, m)
 	hits := map[string]int32{}
@@ -198,8 +197,8 @@ func (t *table) places(in *Input, shapes []shape, m *mentions) {
 	}
 }
 
-// nearestNumbers is the distance to the nearest line whose number was named, signed so
-// that lines after it are positive, and how long ago that was.
+// nearestNumbers returns, per line, the distance to the nearest line whose number was named (positive when
+// this line is after it), and the number of events since.
 func nearestNumbers(shapes []shape, m *mentions) (near, age []int32) {
 	near, age = make([]int32, len(shapes)), make([]int32, len(shapes))
 	for i := range near {
@@ -229,7 +228,7 @@ func nearestNumbers(shapes []shape, m *mentions) (near, age []int32) {
 	return near, age
 }
 
-// verbatim adds which lines the session has seen word for word.
+// verbatim fills the features of lines that occur word for word in the session.
 func (t *table) verbatim(shapes []shape, m *mentions) {
 	columns := [3]int{fSaid, fEdited, fShown}
 	for i := range shapes {
@@ -256,7 +255,7 @@ func (t *table) verbatim(shapes []shape, m *mentions) {
 	}
 }
 
-// distance fills a column with the lines to the nearest line that has another.
+// distance fills a column with the number of lines to the nearest line whose feature has is set.
 func (t *table) distance(has, column int) {
 	last := -never
 	for i := range t.n {
@@ -274,7 +273,7 @@ func (t *table) distance(has, column int) {
 	}
 }
 
-// request adds what is the same for all lines.
+// request fills the features that are equal for all lines.
 func (t *table) request(in *Input) {
 	all, since := 0, int32(never)
 	for _, k := range in.Tokens {
@@ -300,7 +299,7 @@ func (t *table) request(in *Input) {
 	}
 }
 
-// What produced a text.
+// The origins of a text.
 const (
 	unknownTool int32 = iota
 	readTool
@@ -323,7 +322,7 @@ func toolOf(in *Input) int32 {
 var verbs = map[string]int32{"cat": 1, "sed": 2, "head": 2, "tail": 2, "nl": 1, "grep": 3, "rg": 3, "find": 4, "ls": 4, "git": 5,
 	"python": 6, "python3": 6, "pytest": 7, "go": 8, "make": 8, "npm": 8}
 
-// verbOf is what a command mainly does.
+// verbOf returns the main action of a shell command.
 func verbOf(command string) int32 {
 	for len(command) > 0 {
 		command = strings.TrimLeft(command, " \n\t")
@@ -343,7 +342,7 @@ func verbOf(command string) int32 {
 	return 0
 }
 
-// novel adds how much of a line the session has not seen before.
+// novel fills the features of words that the session has not seen before.
 func (t *table) novel(v *vocabulary, shapes []shape) {
 	for i := range shapes {
 		r := t.row(i)

@@ -1,17 +1,17 @@
 package learned
 
-// occurrence is a term of the session on a line of the text.
+// occurrence is one occurrence of a session's term in the text.
 type occurrence struct {
 	line int32
 	id   int32
 }
 
-// matches is where the session's terms occur in the text.
+// matches holds the occurrences of the session's terms in the text.
 type matches struct {
 	v     *vocabulary
-	found []occurrence // in line order, each term once a line
-	rare  []int32      // per term, 16ths of bits
-	seen  []bool       // per term
+	found []occurrence // in line order; each term at most once per line
+	rare  []int32      // per term, rarity in 16ths of a bit
+	seen  []bool       // per term, whether it occurs
 }
 
 func newMatches(v *vocabulary, shapes []shape) *matches {
@@ -33,7 +33,7 @@ func newMatches(v *vocabulary, shapes []shape) *matches {
 	return m
 }
 
-// fill computes the features of one source.
+// fill computes the features of source s for every line.
 func (m *matches) fill(t *table, s source, shapes []shape) {
 	own, best := make([]int32, t.n), make([]int32, t.n)
 	for _, o := range m.found {
@@ -63,7 +63,7 @@ func (m *matches) fill(t *table, s source, shapes []shape) {
 	m.summary(t, s, peak)
 }
 
-// summary adds how well the whole text matches the source.
+// summary fills the features of how well the whole text matches the source.
 func (m *matches) summary(t *table, s source, peak int32) {
 	found := int32(0)
 	for id, seen := range m.seen {
@@ -93,7 +93,8 @@ func highest(values []int32) int32 {
 	return top
 }
 
-// window sums, for every line, the lines at most reach away, nearer ones weighing more.
+// window returns for every line the weighted sum of own over the lines at most reach away. Nearer lines
+// weigh more.
 func window(own []int32, reach int) []int32 {
 	out := make([]int32, len(own))
 	for i, v := range own {

@@ -7,23 +7,22 @@ import (
 	"mcp-pruner/pruneclient/lineprune/session"
 )
 
-// mentions is what the session says of this text's lines: their numbers, and their
-// words verbatim.
+// mentions holds the session's references to lines of this text: line numbers, and lines quoted verbatim.
 type mentions struct {
-	numbers map[int]int32      // line number of the file -> events since it was named, from 1
-	places  map[string]int32   // path:line of any file -> the same
-	files   map[string]int32   // base name -> events since it was named, read or edited, from 1
-	verbat  [3]map[uint64]bool // hashes of lines said, edited and printed
+	numbers map[int]int32      // line number in the file -> events since it was named, from 1
+	places  map[string]int32   // path:line of any file -> events since it was named, from 1
+	files   map[string]int32   // base name -> events since the file was named, read or edited, from 1
+	verbat  [3]map[uint64]bool // hashes of lines in messages, edits and outputs
 }
 
-// The kinds of verbatim lines.
+// The sources of verbatim lines.
 const (
 	inWords = iota
 	inEdits
 	inOutputs
 )
 
-// shortestVerbatim is the shortest line, trimmed, whose reappearance says something.
+// shortestVerbatim is the length of the shortest trimmed line whose reappearance is informative.
 const shortestVerbatim = 8
 
 func newMentions(in *Input) *mentions {
@@ -66,7 +65,7 @@ func (m *mentions) file(name string, age int32) {
 	}
 }
 
-// text takes up lines, path:number, "line 12" and the names of files.
+// text records the lines, references (path:number, "line 12") and file names of one event's text.
 func (m *mentions) text(text, base string, age int32, kind int) {
 	about := base != "" && strings.Contains(text, base)
 	for line := range strings.Lines(text) {
@@ -102,7 +101,7 @@ func (m *mentions) line(line, base string, about bool, age int32, kind int) {
 	}
 }
 
-// word takes up a path with what follows it, or a line number.
+// word records a path with what follows it, or a line number.
 func (m *mentions) word(word, rest, base string, about bool, age int32) {
 	dot := strings.LastIndexByte(word, '.')
 	switch {
@@ -148,7 +147,7 @@ func placeKey(name string, n int) string {
 	return name + ":" + string(buf[i:])
 }
 
-// numberAfter is the number that stands after one of the prefixes, or 0.
+// numberAfter returns the number that follows one of the prefixes at the start of s, or 0.
 func numberAfter(s string, prefixes ...string) int {
 	for _, p := range prefixes {
 		rest, ok := strings.CutPrefix(s, p)
@@ -159,7 +158,7 @@ func numberAfter(s string, prefixes ...string) int {
 	return 0
 }
 
-// leadingNumber reads at most seven digits.
+// leadingNumber parses at most seven digits at the start of s. end is the offset after them.
 func leadingNumber(s string) (n, end int) {
 	for end < len(s) && end < 7 && class[s[end]] == digit {
 		n = n*10 + int(s[end]-'0')
@@ -168,7 +167,7 @@ func leadingNumber(s string) (n, end int) {
 	return n, end
 }
 
-// longHash is FNV-1a.
+// longHash is the 64-bit FNV-1a hash.
 func longHash(s string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := 0; i < len(s); i++ {

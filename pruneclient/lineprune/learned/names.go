@@ -26,8 +26,8 @@ func Names() []string {
 	return append(names, lineFeatures[:]...)
 }
 
-// Width is how many features a row has.
+// Width is the number of features in a row.
 const Width = features
 
-// Table returns the features of every line, one row of Width after the other.
+// Table returns the features of every line as consecutive rows of Width values.
 func Table(in *Input) []int32 { return tableOf(in).rows }

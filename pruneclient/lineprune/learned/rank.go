@@ -10,7 +10,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/learned/trees"
 )
 
-// CallFile and SessionFile are the embedded weights.
+// CallFile and SessionFile are the file names of the embedded weights.
 const (
 	CallFile    = "weights-call.txt"
 	SessionFile = "weights-session.txt"
@@ -22,12 +22,12 @@ var callText string
 //go:embed weights-session.txt
 var sessionText string
 
-// Weights are two forests: one for calls of which only the question and the arguments
-// are known, one for calls within a session.
+// Weights are two forests: Call for a call of which only the question and the arguments are known, Session
+// for a call within a known session.
 type Weights struct{ Call, Session *trees.Forest }
 
-// Embedded returns the weights that come with the program, parsed when they are first
-// needed. A test parses them, so that a program never fails here.
+// Embedded returns the weights embedded in the program, parsed at first use. A test parses them, so that
+// parsing cannot fail here.
 var Embedded = sync.OnceValue(func() *Weights {
 	w, err := Parse(callText, sessionText)
 	if err != nil {
@@ -36,7 +36,7 @@ var Embedded = sync.OnceValue(func() *Weights {
 	return w
 })
 
-// Parse reads the texts of both forests.
+// Parse parses the text form of both forests.
 func Parse(call, session string) (*Weights, error) {
 	c, err := trees.Parse(call, Names())
 	if err != nil {
@@ -46,12 +46,12 @@ func Parse(call, session string) (*Weights, error) {
 	return &Weights{c, s}, err
 }
 
-// MaxLines is the longest text that is ranked. Of longer ones the rules are asked
-// alone: the trees look at every line 250 times.
+// MaxLines is the number of lines of the longest text that is ranked. For longer texts only the rules are
+// used, because evaluating 250 trees per line would take too long.
 const MaxLines = 2000
 
-// Ranking is a text's lines with their scores, in 1024ths of a bit: a line of one bit
-// more is twice as likely to be used, for its tokens.
+// Ranking holds the scores of a text's lines in 1024ths of a bit. One more bit means that a line is twice
+// as likely to be used, per token.
 type Ranking struct {
 	Scores []int32
 
@@ -73,28 +73,27 @@ func (w *Weights) Rank(in *Input) Ranking {
 	return r
 }
 
-// Informed says whether the session was known.
+// Informed reports whether the session was known.
 func (r Ranking) Informed() bool { return len(r.in.Events) > 0 }
 
-// Asked says whether the question was written for this text.
+// Asked reports whether the question was written for this text.
 func (r Ranking) Asked() bool { return r.in.Asked }
 
-// Careful says whether only what is hardly needed may go.
+// Careful reports whether only lines that are very unlikely to be needed may be pruned.
 func (r Ranking) Careful() bool { return r.in.Careful }
 
-// Boldness multiplies the price at which a line is kept.
+// Boldness returns the factor for the price at which a line is kept.
 func (r Ranking) Boldness() float64 { return cmp.Or(r.in.Boldness, 1) }
 
-// OfFile says whether the text is a file's, not what a command or a search printed.
+// OfFile reports whether the text is a file's content rather than the output of a command or a search.
 func (r Ranking) OfFile() bool { return toolOf(r.in) == readTool }
 
-// Plan prepares a choice in which every omitted range costs a marker.
+// Plan prepares a choice in which every omitted range costs marker tokens.
 func (r Ranking) Plan(marker int) *Plan {
 	return &Plan{Gain: gainOf(r.in, r.Scores), Tokens: r.in.Tokens, Marker: int32(marker)}
 }
 
-// Why says in words what speaks for a line: the parts of the score, of which the
-// largest two that raise it are named.
+// Why explains a line's score: it names the two groups of features that raise it most.
 func (r Ranking) Why(i int) string {
 	row := slices.Clone(r.rows.row(i))
 	type part struct {
@@ -122,16 +121,16 @@ func (r Ranking) Why(i int) string {
 	return fmt.Sprintf("%s (+%s), %s (+%s)", parts[0].name, inBits(parts[0].bits), parts[1].name, inBits(parts[1].bits))
 }
 
-// Bits is a score in bits.
+// Bits converts a score to bits.
 func Bits(score int32) float64 { return float64(score) / trees.Bit }
 
-// inBits writes 1024ths of a bit with one decimal.
+// inBits formats 1024ths of a bit with one decimal.
 func inBits(v int32) string {
 	tenths := (v*10 + trees.Bit/2) / trees.Bit
 	return fmt.Sprintf("%d.%d", tenths/10, tenths%10)
 }
 
-// typical is the median of a feature over the text's lines.
+// typical returns the median of a feature over the text's lines.
 func (r Ranking) typical(feature int) int32 {
 	values := make([]int32, r.rows.n)
 	for i := range values {
@@ -141,7 +140,7 @@ func (r Ranking) typical(feature int) int32 {
 	return values[len(values)/2]
 }
 
-// group is features that are explained together.
+// group is a set of features that an explanation names as one.
 type group struct {
 	name string
 	has  func(feature int) bool
@@ -164,7 +163,7 @@ var groups = []group{
 	{"its file among the matches", func(f int) bool { return f >= fPathHits && f <= fNewPath }},
 }
 
-// ofSource tells the features of a source.
+// ofSource returns a predicate for the features of a source.
 func ofSource(s source) func(int) bool {
 	return func(f int) bool {
 		first := int(s) * perSource

@@ -18,7 +18,7 @@ func TestEmbeddedWeightsCanBeRead(t *testing.T) {
 	require.Less(t, len(callText)+len(sessionText), 600_000)
 }
 
-// TestOtherWeightsWithinASession sees that a session changes which forest is asked.
+// TestOtherWeightsWithinASession checks that a known session selects the other forest.
 func TestOtherWeightsWithinASession(t *testing.T) {
 	in := inputOf("a\nb")
 	w := &Weights{Call: &trees.Forest{Base: 1}, Session: &trees.Forest{Base: 2}}

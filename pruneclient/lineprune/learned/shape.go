@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// shape is what a line looks like, whatever is asked.
+// shape describes a line independently of the question.
 type shape struct {
 	indent  int32 // columns, -1 on a blank line
 	what    int32 // the kind of statement
 	path    string
-	number  int    // line number in its file, where known
-	content string // without path and number
-	block   int32  // block it is in
-	copies  int32  // lines that differ from it in digits at most
+	number  int    // line number in its file, 0 if unknown
+	content string // without the path and number of a match
+	block   int32  // index of the line's block
+	copies  int32  // number of lines that differ from it at most in digits
 }
 
 // The kinds of statements.
@@ -30,10 +30,10 @@ const (
 	assign
 )
 
-// maxShown bounds how much of one line is looked at.
+// maxShown is the number of bytes of a line that are examined.
 const maxShown = 1000
 
-// shapesOf looks at every line once.
+// shapesOf computes the shape of every line in one pass.
 func shapesOf(in *Input) []shape {
 	shapes := make([]shape, len(in.Lines))
 	copies := make(map[uint64]int32, len(in.Lines))
@@ -68,8 +68,8 @@ func shapesOf(in *Input) []shape {
 	return shapes
 }
 
-// startsBlock is true of a new file in a list of matches, a shallow line after a blank
-// one, and a definition or heading.
+// startsBlock reports whether line i starts a block: a new file in a list of matches, a shallow line after
+// a blank one, a definition or a heading.
 func startsBlock(shapes []shape, i int, above int32, kind Kind) bool {
 	s := &shapes[i]
 	switch {
@@ -89,7 +89,7 @@ func startsBlock(shapes []shape, i int, above int32, kind Kind) bool {
 	return above == blank && s.what != blank && s.indent <= 4 && s.what != closing
 }
 
-// placeOf cuts path:number: or path- off a match.
+// placeOf splits path:number: or path- off a match.
 func placeOf(line string) (file string, number int, content string) {
 	end := 0
 	for end < len(line) && end < 200 && (class[line[end]] >= lower || strings.IndexByte("/.-+@", line[end]) >= 0) {
@@ -112,8 +112,7 @@ func placeOf(line string) (file string, number int, content string) {
 	return file, 0, content
 }
 
-// placeOfContext cuts the number off a line that grep shows around a match, or that
-// cat -n printed.
+// placeOfContext splits the line number off a context line of grep, or a line of cat -n.
 func placeOfContext(line string) (string, int, string) {
 	t := strings.TrimLeft(line, " ")
 	n, digits := leadingNumber(t)
@@ -143,7 +142,7 @@ func indentOf(line string) int32 {
 	return -1
 }
 
-// statement tells what a trimmed line is by how it begins.
+// statement classifies a trimmed line by how it begins.
 func statement(t string) int32 {
 	switch {
 	case t == "":
@@ -178,7 +177,7 @@ func statement(t string) int32 {
 	return plain
 }
 
-// maskedHash ignores which digits there are.
+// maskedHash returns a hash that ignores the values of digits.
 func maskedHash(t string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := 0; i < len(t); i++ {
@@ -194,7 +193,7 @@ func maskedHash(t string) uint64 {
 	return h
 }
 
-// isTest is true of the paths of tests.
+// isTest reports whether a path is that of a test.
 func isTest(p string) bool {
 	return strings.Contains(path.Base(p), "test") || strings.Contains(p, "tests/")
 }

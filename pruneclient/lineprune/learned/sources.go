@@ -7,40 +7,40 @@ import (
 	"mcp-pruner/pruneclient/lineprune/session"
 )
 
-// source is one place where the session's words come from.
+// source is a part of the request or session that supplies terms.
 type source int
 
-// The sources, each with its own features.
+// The sources. Each has features of its own.
 const (
 	asked      source = iota // the question
 	called                   // the tool's arguments
-	saidNow                  // what was said last
-	saidRecent               // said before that
-	saidBefore               // said earlier
-	searched                 // patterns looked for
+	saidNow                  // the latest message
+	saidRecent               // the messages shortly before it
+	saidBefore               // earlier messages
+	searched                 // patterns searched for
 	visited                  // names of files read or edited
 	edited                   // edits of this file
 	elsewhere                // edits of other files
-	shown                    // what tools printed
-	anything                 // all of the above, recent ones first
+	shown                    // outputs of tools
+	anything                 // all of the above, recent ones weighted more
 	sources
 )
 
-// sourceNames are used in feature names and explanations.
+// sourceNames are used in the names of features and in explanations.
 var sourceNames = [sources]string{"question", "arguments", "last words", "recent words", "earlier words", "searches", "files visited",
 	"edits of this file", "other edits", "earlier outputs", "session"}
 
-// Bounds of what is read of a session.
+// Limits of how much of a session is read.
 const (
 	maxEvents    = 60
 	maxEventText = 6000 // bytes of one event
 )
 
-// vocabulary is every term of the session with its weight in each source.
+// vocabulary holds every term of the session with its weight in each source.
 type vocabulary struct {
 	id     map[term]int32
 	weight [][sources]uint8
-	count  [sources]int32 // distinct terms
+	count  [sources]int32 // number of distinct terms
 }
 
 func (v *vocabulary) add(s source, text string, weight, share int) {
@@ -72,7 +72,7 @@ func (v *vocabulary) add(s source, text string, weight, share int) {
 	})
 }
 
-// newVocabulary reads the question, the arguments and the events.
+// newVocabulary collects the terms of the question, the arguments and the events.
 func newVocabulary(in *Input) *vocabulary {
 	v := &vocabulary{id: make(map[term]int32, 512)}
 	v.add(asked, in.Question, 16, 16)
@@ -114,7 +114,7 @@ func newVocabulary(in *Input) *vocabulary {
 	return v
 }
 
-// say adds the nth utterance back.
+// say adds the nth message, counted backwards from the latest.
 func (v *vocabulary) say(text string, n int) {
 	switch {
 	case n == 0:
@@ -128,7 +128,7 @@ func (v *vocabulary) say(text string, n int) {
 	}
 }
 
-// sameFile compares paths as far as both of them go: one may be relative.
+// sameFile compares the trailing components that both paths have, since one of them may be relative.
 func sameFile(a, b string) bool {
 	if a == "" || b == "" {
 		return false

@@ -2,7 +2,7 @@ package learned
 
 import "math/bits"
 
-// Byte classes of the scanner. Letters, digits and the underscore make words.
+// Byte classes of the scanner. A word consists of letters, digits and underscores.
 const (
 	other byte = iota
 	space
@@ -30,18 +30,17 @@ var class = func() (t [256]byte) {
 	return t
 }()
 
-// term is a hash of a word in lower case. Compound identifiers (parse_url, HTTPServer,
-// utf8) are terms as a whole, and so are their parts.
+// term is a hash of a word in lower case. A compound identifier (parse_url, HTTPServer, utf8) yields a term
+// for the whole and one for each part.
 type term uint32
 
-// The bounds of words: shorter ones say nothing, longer ones are data.
+// The lengths of words that become terms. Shorter words carry no information, longer ones are data.
 const (
 	shortestWord = 3
 	longestWord  = 64
 )
 
-// eachTerm yields the terms of s. compound is true of an identifier made of several
-// parts. Terms may repeat.
+// eachTerm yields the terms of s. compound marks an identifier of several parts. Terms may repeat.
 func eachTerm(s string, yield func(t term, compound bool)) {
 	for i := 0; i < len(s); {
 		if class[s[i]] < lower {
@@ -59,7 +58,7 @@ func eachTerm(s string, yield func(t term, compound bool)) {
 	}
 }
 
-// identifier yields a word's parts, and the word itself if there are several.
+// identifier yields a word's parts, and the whole word if it has several.
 func identifier(word string, yield func(term, bool)) {
 	parts, start := 0, 0
 	for k := 1; k <= len(word); k++ {
@@ -83,13 +82,13 @@ func identifier(word string, yield func(term, bool)) {
 	}
 }
 
-// boundary is true where a new part of an identifier begins at k.
+// boundary reports whether a new part of an identifier begins at k.
 func boundary(word string, k int) bool {
 	a, b := class[word[k-1]], class[word[k]]
 	switch {
 	case a == underscore || b == underscore:
 		return a != underscore
-	case a == upper && b == upper: // the S of HTTPServer opens a part
+	case a == upper && b == upper: // the S of HTTPServer starts a part
 		return k+1 < len(word) && class[word[k+1]] == lower
 	case a == upper && b == lower:
 		return false
@@ -97,7 +96,7 @@ func boundary(word string, k int) bool {
 	return a != b
 }
 
-// singular takes the plural's s off.
+// singular removes a plural s.
 func singular(w string) string {
 	if n := len(w); n > 3 && w[n-1] == 's' && w[n-2] != 's' {
 		return w[:n-1]
@@ -105,7 +104,7 @@ func singular(w string) string {
 	return w
 }
 
-// hashOf is FNV-1a of a word without underscores in lower case.
+// hashOf returns the FNV-1a hash of a word in lower case, underscores omitted.
 func hashOf(w string) term {
 	h := uint32(2166136261)
 	for i := 0; i < len(w); i++ {
@@ -121,7 +120,7 @@ func hashOf(w string) term {
 	return term(h &^ (1 << 31))
 }
 
-// stopWords say nothing about what is looked for.
+// stopWords are words that carry no information about the subject.
 var stopWords = func() map[term]bool {
 	const words = `the and for with this that from are was were have has had not but all any can will would should could let now
 		use used using see look looking check read file files code line lines find show need want into than then there here which what
@@ -134,8 +133,7 @@ var stopWords = func() map[term]bool {
 	return set
 }()
 
-// log16 is 16 times the base-2 logarithm of n (at least 1), straight between powers of
-// two.
+// log16 returns 16 times the base-2 logarithm of n (n >= 1), interpolated linearly between powers of two.
 func log16(n int) int32 {
 	if n <= 1 {
 		return 0

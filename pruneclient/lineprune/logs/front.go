@@ -8,9 +8,9 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// TakeFronts takes off a log's lines what a CI service, docker, kubectl or syslog puts
-// in front of each: a log is read by how its lines begin. The question's words are
-// still looked for in all of the line.
+// TakeFronts removes the prefix that a CI service, docker, kubectl or syslog added to each line of a log,
+// because log lines are classified by how they begin. The question's terms are still matched against the
+// whole line.
 func TakeFronts(d *doc.Document) {
 	bare := make([]string, 0, len(d.Lines))
 	lines, have := 0, 0
@@ -30,8 +30,8 @@ func TakeFronts(d *doc.Document) {
 	d.Trim(bare)
 }
 
-// FrontEnd is where a line's own text begins behind what was put in front of it, 0
-// where nothing was:
+// FrontEnd returns the byte offset at which a line's own text begins after an added prefix, or 0 if there
+// is none:
 //
 //	2026-01-02T03:04:05.678Z text      CI services, docker logs -t
 //	job TAB step TAB 2026-01-0...Z text  gh run view --log
@@ -59,7 +59,7 @@ func FrontEnd(line string) int {
 	return stepEnd(line)
 }
 
-// stepEnd reads "job TAB step TAB 2026-01-02T03:04:05.678Z ".
+// stepEnd returns the end of a prefix like "job TAB step TAB 2026-01-02T03:04:05.678Z ", or 0.
 func stepEnd(line string) int {
 	const longest = 256
 	job := strings.IndexByte(line[:min(len(line), longest)], '\t')
@@ -71,7 +71,7 @@ func stepEnd(line string) int {
 		return 0
 	}
 	at := job + 1 + step + 1
-	text := strings.TrimPrefix(line[at:], "\ufeff") // what GitHub begins a step with
+	text := strings.TrimPrefix(line[at:], "\ufeff") // GitHub starts each step's log with a byte order mark
 	at = len(line) - len(text)
 	if end := instantEnd(text); end > 0 {
 		return afterSpace(line, at+end)
@@ -79,18 +79,18 @@ func stepEnd(line string) int {
 	return 0
 }
 
-// afterSpace is end and the one space there, 0 where there is none.
+// afterSpace returns the offset after the single space at end, or 0 if there is none.
 func afterSpace(line string, end int) int {
 	switch {
 	case end == 0 || end < len(line) && line[end] != ' ':
 		return 0
-	case end == len(line): // an empty line whose space was trimmed
+	case end == len(line): // an empty line whose trailing space was trimmed
 		return end
 	}
 	return end + 1
 }
 
-// instantEnd is where an ISO 8601 time with a zone ends that the text begins with.
+// instantEnd returns the end of an ISO 8601 time with a zone at the start of text, or 0.
 func instantEnd(text string) int {
 	const layout = "0000-00-00T00:00:00"
 	if len(text) <= len(layout) {
@@ -115,7 +115,7 @@ func instantEnd(text string) int {
 	return 0
 }
 
-// bracketEnd reads "[2026-01-02T03:04:05.678Z] " and "[pod/api-7d4/main] ".
+// bracketEnd returns the end of "[2026-01-02T03:04:05.678Z] " or "[pod/api-7d4/main] ", or 0.
 func bracketEnd(line string) int {
 	end := strings.IndexByte(line, ']')
 	if end < 2 || !strings.HasPrefix(line, "[pod/") && instantEnd(line[1:]) != end-1 {
@@ -124,7 +124,7 @@ func bracketEnd(line string) int {
 	return afterSpace(line, end+1)
 }
 
-// syslogEnd reads "Jan  2 03:04:05 host prog[1]: ".
+// syslogEnd returns the end of a prefix like "Jan 2 03:04:05 host prog[1]: ", or 0.
 func syslogEnd(line string) int {
 	if line[9] != ':' || line[12] != ':' || line[15] != ' ' || words.Class[line[5]] != words.Digit || words.Class[line[14]] != words.Digit {
 		return 0
@@ -144,7 +144,7 @@ func syslogEnd(line string) int {
 	return afterSpace(line, end)
 }
 
-// composeEnd reads "api-1  | ".
+// composeEnd returns the end of a prefix like "api-1 | ", or 0.
 func composeEnd(line string) int {
 	const longest = 64
 	i := 0
@@ -155,7 +155,7 @@ func composeEnd(line string) int {
 	for bar < len(line) && line[bar] == ' ' {
 		bar++
 	}
-	if i == 0 || bar < i+2 || bar == len(line) || line[bar] != '|' { // one space is an expression's
+	if i == 0 || bar < i+2 || bar == len(line) || line[bar] != '|' { // with one space it is an expression such as a | b
 		return 0
 	}
 	return afterSpace(line, bar+1)

@@ -6,8 +6,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/doc"
 )
 
-// IsHistory is true of what git log prints: commits from the first line on. They
-// tell of failures, and none of them happened here.
+// IsHistory reports whether a text is the output of git log, which starts with a commit. Commit messages
+// mention failures that did not happen in this log.
 func IsHistory(d *doc.Document) bool {
 	commits, lines := 0, 0
 	for i, line := range d.Lines {

@@ -1,5 +1,5 @@
-// Package logs reads logs: entries, signs of trouble, statements that print many lines, and what
-// other programs put in front of each line.
+// Package logs parses logs: entries, signs of trouble, lines printed by the same statement, and the
+// prefixes that other programs add to each line.
 package logs
 
 import (
@@ -12,9 +12,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// Outline makes a unit of every entry with what continues it: a traceback with
-// its frames and message, a test's run with its output and verdict, a compiler's
-// message with its excerpt.
+// Outline makes a unit of every entry with its continuation lines: a traceback with its frames and message,
+// a test's run with its output and verdict, a compiler's message with its source excerpt.
 func Outline(d *doc.Document) structure.Outline {
 	o := structure.Outline{Of: make([]int32, len(d.Lines)), Units: make([]structure.Unit, 0, len(d.Lines))}
 	var state entry
@@ -31,26 +30,26 @@ func Outline(d *doc.Document) structure.Outline {
 	return o
 }
 
-// Kinds of a log's entries, by what ends them.
+// Kinds of log entries, by how they end.
 const (
 	plainEntry    = iota // ends at the next line that is not indented deeper
-	goRun                // === RUN, ends after its --- line
-	panicEntry           // ends where the goroutines' frames do
+	goRun                // === RUN, ends after the test's --- line
+	panicEntry           // ends after the goroutines' frames
 	traceback            // ends after the exception's message
 	framed               // ends at the next rule of ==== or ____
 	paragraph            // ends at a blank line
 	numberedEntry        // "  1) name", ends at the next one, whatever the indentation
-	bulletEntry          // "  ● name", ends at the next line that is not indented deeper, whatever is blank
+	bulletEntry          // "  ● name", ends at the next line that is not indented deeper; blank lines do not end it
 	blankEntry           // a blank line between entries
 )
 
-// entry is the log entry the lines are in.
+// entry is the log entry that contains the current line.
 type entry struct {
 	kind   int
 	indent int16
 	done   bool // the next line opens another entry
 	lines  int
-	frames int // numbered frames seen, as "#0 main()"
+	frames int // number of numbered frames seen, such as "#0 main()"
 }
 
 func entryKind(line, next string) int {
@@ -58,7 +57,7 @@ func entryKind(line, next string) int {
 	if t == "" || words.Class[t[0]] == words.Space {
 		return blankEntry
 	}
-	switch t[0] { // most lines are told by their first byte
+	switch t[0] { // the first byte identifies most lines
 	case '=':
 		return equalsEntry(line, next)
 	case '_':
@@ -84,7 +83,7 @@ func entryKind(line, next string) int {
 	return plainEntry
 }
 
-// startsEntry is kind when the line begins with one of the prefixes.
+// startsEntry returns kind if line starts with one of the prefixes, else plainEntry.
 func startsEntry(line string, kind int, prefixes ...string) int {
 	for _, p := range prefixes {
 		if strings.HasPrefix(line, p) {
@@ -94,8 +93,8 @@ func startsEntry(line string, kind int, prefixes ...string) int {
 	return plainEntry
 }
 
-// equalsEntry tells a rule above one failure from one that only decorates, and from
-// pytest's "==== FAILURES ====", which is the heading of all that follows.
+// equalsEntry distinguishes a rule of "=" above a single failure from a decorative rule, and from a pytest
+// section heading such as "==== FAILURES ====".
 func equalsEntry(line, next string) int {
 	if len(line) >= 20 && strings.HasPrefix(line, "=====") {
 		if titledRule(line) || Signal(next) <= tuning.WarningSignal {
@@ -106,7 +105,7 @@ func equalsEntry(line, next string) int {
 	return startsEntry(line, goRun, "=== RUN", "=== CONT", "=== NAME")
 }
 
-// Numbered is true of "3) name", as test runners number failures.
+// Numbered reports whether t looks like "3) name", the form in which test runners number failures.
 func Numbered(t string) bool {
 	i := 0
 	for i < len(t) && i < 4 && words.Class[t[i]] == words.Digit {
@@ -115,7 +114,7 @@ func Numbered(t string) bool {
 	return i > 0 && strings.HasPrefix(t[i:], ") ")
 }
 
-// continues says whether line i belongs to the entry of the lines above it.
+// continues reports whether line i belongs to the entry of the lines above it.
 func (e *entry) continues(d *doc.Document, i int, line string) bool {
 	e.lines++
 	if e.done || e.lines > tuning.MaxEntry && e.kind != framed {
@@ -151,12 +150,13 @@ func (e *entry) continues(d *doc.Document, i int, line string) bool {
 	return !d.Blank(i) && d.Indent[i] > e.indent || e.frame(line) || continuation(line)
 }
 
-// continuation is true of the excerpts and frames tools print flush left.
+// continuation reports whether a line is one of the excerpts or frames that tools print without
+// indentation.
 func continuation(line string) bool {
 	return strings.HasPrefix(line, "\tat ") || strings.HasPrefix(line, "Caused by:") || strings.HasPrefix(line, "Stack trace:")
 }
 
-// frame is true of the entry's next numbered frame, as PHP and gdb print them.
+// frame reports whether a line is the entry's next numbered frame, as PHP and gdb print them.
 func (e *entry) frame(line string) bool {
 	if line == "" || line[0] != '#' {
 		return false
@@ -169,8 +169,8 @@ func (e *entry) frame(line string) bool {
 	return true
 }
 
-// Wordless is true of the lines that point into the one above them with carets and
-// rules: without it they say nothing.
+// Wordless reports whether a line only points into the one above it with carets and rules. Without that
+// line it has no meaning.
 func Wordless(line string) bool {
 	for i := 0; i < len(line); i++ {
 		if words.Letter(line[i]) || words.Class[line[i]] == words.High {
@@ -180,6 +180,5 @@ func Wordless(line string) bool {
 	return true
 }
 
-// PointsAt is true of the line that says where the message above it belongs, as rustc
-// prints it.
+// PointsAt reports whether a line gives the location of the message above it, as rustc prints it.
 func PointsAt(line string) bool { return strings.HasPrefix(line[words.FirstVisible(line):], "--> ") }

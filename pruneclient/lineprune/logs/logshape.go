@@ -7,8 +7,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// LogShape is true of lines that programs print about what they do: with a time,
-// a level, a test's name or verdict, a place in a file.
+// LogShape reports whether a line looks like a program's log output: it has a time, a level, a test's name
+// or verdict, or a place in a file.
 func LogShape(text string) bool {
 	if timestamped(text) || FrontEnd(text) > 0 || harmless(text) && !strings.HasPrefix(text, "=== ") || Verdict(text) || Diagnostic(text) || titledRule(text) {
 		return true
@@ -20,19 +20,19 @@ func LogShape(text string) bool {
 			return true
 		}
 	}
-	return strings.Contains(text, ") = ") && !strings.HasSuffix(text, "{") && !strings.HasSuffix(text, ";") || // a traced system call
+	return strings.Contains(text, ") = ") && !strings.HasSuffix(text, "{") && !strings.HasSuffix(text, ";") || // a system call in the output of strace
 		strings.HasPrefix(text, "commit ") && len(text) >= 47 ||
 		strings.HasSuffix(text, "... FAIL") || strings.HasSuffix(text, "... ERROR") || strings.HasSuffix(text, "%]") ||
 		strings.Contains(text, ") ... ") || buildStep(text)
 }
 
-// buildStep is true of "#8 2.1 what was done", as docker build prints.
+// buildStep reports whether a line looks like "#8 2.1 text", as docker build prints.
 func buildStep(text string) bool {
 	number, rest, _ := strings.Cut(text, " ")
 	return len(number) > 1 && number[0] == '#' && strings.Trim(number[1:], "0123456789") == "" && rest != ""
 }
 
-// titledRule is true of "===== FAILURES =====" and "_____ test_total _____".
+// titledRule reports whether a line looks like "===== FAILURES =====" or "_____ test_total _____".
 func titledRule(text string) bool {
 	text = strings.TrimRight(text, " \r")
 	for _, rule := range []string{"=====", "_____"} {
@@ -43,7 +43,7 @@ func titledRule(text string) bool {
 	return false
 }
 
-// timestamped is true when a line's first bytes hold a date or a time of day.
+// timestamped reports whether a line's first bytes contain a date or a time of day.
 func timestamped(text string) bool {
 	text = text[:min(len(text), 40)]
 	for i := 0; i+4 < len(text); i++ {

@@ -10,8 +10,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// signalWords mark a line of a log as trouble, each with its weight. Words that
-// need others after them are in signalPhrases.
+// signalWords are the words that mark a log line as trouble, with their weights. Words that do so only
+// before certain other words are in signalPhrases.
 var signalWords = func() map[string]float64 {
 	out := map[string]float64{}
 	for _, line := range tuning.Lines("logs", "signals") {
@@ -23,7 +23,8 @@ var signalWords = func() map[string]float64 {
 	return out
 }()
 
-// signalPhrases are told from harmless uses of their first word by what follows.
+// signalPhrases are pairs of words that signal trouble, with their weights: the second word distinguishes
+// them from harmless uses of the first.
 var signalPhrases = func() map[string]map[string]float64 {
 	out := map[string]map[string]float64{}
 	for _, line := range tuning.Lines("logs", "phrases") {
@@ -37,7 +38,7 @@ var signalPhrases = func() map[string]map[string]float64 {
 	return out
 }()
 
-// signalFilter lets a word through that begins like one of the above.
+// signalFilter passes the words that begin like one of the above.
 var signalFilter = func() (f words.Filter) {
 	for w := range signalWords {
 		f.Add(w)
@@ -48,7 +49,7 @@ var signalFilter = func() (f words.Filter) {
 	return f
 }()
 
-// Signal says how much a line of a log looks like trouble, 0..1.
+// Signal returns how much a log line looks like trouble, 0..1.
 func Signal(line string) float64 {
 	if len(line) > tuning.SignalPrefix {
 		line = line[:tuning.SignalPrefix]
@@ -77,8 +78,8 @@ func Signal(line string) float64 {
 	return best
 }
 
-// partEnd is where the part of an identifier that begins at i ends: AssertionError
-// and IOException are two words, ERROR is one.
+// partEnd returns the end of the part of an identifier that begins at i. AssertionError and IOException
+// have two parts, ERROR has one.
 func partEnd(line string, i int) int {
 	end := i
 	for end < len(line) && words.Class[line[end]] == words.Upper {
@@ -86,7 +87,7 @@ func partEnd(line string, i int) int {
 	}
 	if end-i > 1 {
 		if end < len(line) && words.Class[line[end]] == words.Lower {
-			end-- // the last capital opens the next word
+			end-- // the last capital starts the next part
 		}
 		return end
 	}
@@ -96,7 +97,7 @@ func partEnd(line string, i int) int {
 	return end
 }
 
-// wordSignal is the weight of the word line[start:end] where it stands.
+// wordSignal returns the weight of the word line[start:end] in its context.
 func wordSignal(line string, start, end int) float64 {
 	var buf [24]byte
 	if end-start > len(buf) || end-start < 2 {
@@ -107,7 +108,7 @@ func wordSignal(line string, start, end int) float64 {
 		switch {
 		case countsNothing(line, start, end), inFileName(line, start, end):
 			return 0
-		case weight == 0.6 && line[start] == 'F': // go test, unittest and others shout it
+		case weight == 0.6 && line[start] == 'F': // go test, unittest and others print it in capitals
 			return 1
 		}
 		return weight
@@ -120,8 +121,8 @@ func wordSignal(line string, start, end int) float64 {
 	return 0
 }
 
-// inFileName is true of the word line[start:end] in a path up to its extension:
-// mp_error_to_string.o is no error, but error.message="..." tells of one.
+// inFileName reports whether the word line[start:end] is part of a path, its extension excluded.
+// mp_error_to_string.o does not signal an error, but error.message="..." does.
 func inFileName(line string, start, end int) bool {
 	line = line[:min(len(line), end+tuning.LongestName)]
 	for end < len(line) && (words.InWord(words.Class[line[end]]) || strings.IndexByte("-./", line[end]) >= 0) {
@@ -135,10 +136,11 @@ func inFileName(line string, start, end int) bool {
 	return len(ext) > 1 && words.Class[ext[1]] == words.Lower && (doc.KindOfFile(name) != doc.Auto || slices.Contains(madeOfCode, ext))
 }
 
-// madeOfCode are the extensions of what compilers make, and of declarations.
+// madeOfCode are the extensions of compilers' outputs and of declaration files.
 var madeOfCode = []string{".o", ".lo", ".a", ".so", ".d", ".class", ".pyc"}
 
-// countsNothing is true of "0 errors", "failures=0", "errors: 0" and "error":null.
+// countsNothing reports whether the word stands for a count of zero or no value: "0 errors", "failures=0",
+// "errors: 0", "error":null.
 func countsNothing(line string, start, end int) bool {
 	before := line[:start]
 	if strings.HasSuffix(before, "0 ") && (len(before) == 2 || words.Class[before[len(before)-3]] != words.Digit) {
@@ -154,14 +156,14 @@ func countsNothing(line string, start, end int) bool {
 	}
 	for _, nothing := range []string{"0", "null", "nil", "<nil>", "none", "None", "false"} {
 		if rest, ok := strings.CutPrefix(value, nothing); ok {
-			// "error: null pointer" is one.
+			// "error: null pointer" does signal an error.
 			return rest == "" || strings.IndexByte(`,;)]}"`, rest[0]) >= 0 || rest[0] == ' ' && (nothing == "0" || between == "=")
 		}
 	}
 	return false
 }
 
-// harmless is true of lines that name a test or say that it passed.
+// harmless reports whether a line names a test or says that one passed.
 func harmless(line string) bool {
 	if strings.HasSuffix(line, "... ok") {
 		return true
@@ -170,7 +172,7 @@ func harmless(line string) bool {
 	if at == len(line) {
 		return true
 	}
-	switch t := line[at:]; t[0] { // most lines are told by their first byte
+	switch t := line[at:]; t[0] { // the first byte identifies most lines
 	case '=':
 		return strings.HasPrefix(t, "=== ")
 	case '-':
@@ -187,14 +189,13 @@ func harmless(line string) bool {
 	return false
 }
 
-// Diagnostic is true of a compiler's message: path:line: or path(line, at the
-// start of the line.
+// Diagnostic reports whether a line is a compiler's message: it starts with path:line: or path(line,
 func Diagnostic(line string) bool {
 	rest, ok := afterPath(line)
-	return ok && strings.TrimLeft(rest, "0123456789") != "" // else it is a count of matches
+	return ok && strings.TrimLeft(rest, "0123456789") != "" // otherwise it is a count of matches
 }
 
-// afterPath is what follows the path that a line begins with, from the line number on.
+// afterPath returns the rest of a line after the path at its start, from the line number on.
 func afterPath(line string) (rest string, ok bool) {
 	if line == "" || words.Class[line[0]] == words.Digit { // a time, not a path
 		return "", false
@@ -210,8 +211,8 @@ func afterPath(line string) (rest string, ok bool) {
 	return line[i+1:], dot > 0 && dot < i-1 && words.Class[line[dot+1]] == words.Lower
 }
 
-// FromCompiler is true of a compiler's message, not of a test's, which names a line
-// too: compilers know the column, or say that it is an error.
+// FromCompiler reports whether a line is a compiler's message rather than a test's, which names a line,
+// too. Compilers print a column or the word error.
 func FromCompiler(line string) bool {
 	rest, ok := afterPath(line)
 	if !ok {
@@ -221,14 +222,14 @@ func FromCompiler(line string) bool {
 	return len(rest) > 1 && (rest[0] == ':' || rest[0] == ',') && words.Class[rest[1]] == words.Digit || strings.HasPrefix(rest, ": error:")
 }
 
-// passingBy is true of the places g++ went through on its way to an error, but not of
-// the one it came from: that is where the user's code is.
+// passingBy reports whether a line is an intermediate location of a g++ error ("required from"), but not
+// the original one, which is in the user's code.
 func passingBy(line string) bool {
 	_, how, ok := strings.Cut(line, "   required ")
 	return ok && !strings.HasSuffix(how, "here")
 }
 
-// Verdict is true of lines that say that something failed and not what.
+// Verdict reports whether a line says that something failed without saying what.
 func Verdict(line string) bool {
 	for _, v := range []string{"FAIL\t", "FAILED (", "make: ***", "make[", "error: could not compile", "warning: build failed", "error: aborting due"} {
 		if strings.HasPrefix(line, v) {
@@ -238,7 +239,7 @@ func Verdict(line string) bool {
 	return false
 }
 
-// SuccessLine is true of the verdict of a run where nothing failed.
+// SuccessLine reports whether a line is the verdict of a run without failures.
 func SuccessLine(line string) bool {
 	if len(line) < 2 || len(line) > tuning.LongestVerdict {
 		return false
@@ -248,9 +249,9 @@ func SuccessLine(line string) bool {
 		strings.HasSuffix(line, "BUILD SUCCESS") || strings.HasSuffix(line, ", 0 failures")
 }
 
-// successStart is true of the verdicts that are told by how they begin.
+// successStart reports whether a line begins like a verdict of success.
 func successStart(line string) bool {
-	switch line[0] { // most lines are told by their first byte
+	switch line[0] { // the first byte identifies most lines
 	case 'P':
 		return line == "PASS"
 	case 'O':

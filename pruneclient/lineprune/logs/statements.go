@@ -8,8 +8,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// Template is a hash of a line with numbers and alignment masked: lines a program
-// printed with the same statement share it.
+// Template returns a hash of a line with numbers and alignment masked. Lines that a program printed with
+// the same statement have the same hash.
 func Template(line string) uint64 {
 	line = line[:min(len(line), tuning.TemplatePrefix)]
 	h := uint64(0)
@@ -34,18 +34,18 @@ func Template(line string) uint64 {
 	return h
 }
 
-// mix adds x to a hash h, as FNV does with bytes.
+// mix combines a hash h with x, in the manner of FNV.
 func mix(h, x uint64) uint64 {
 	const prime = 1099511628211
 	h = (h ^ x) * prime
 	return h ^ h>>32
 }
 
-// CountTemplates gives every line the slot of its template, and every slot its
-// number of lines. The table is open-addressed: a map costs more than the hashing.
+// CountTemplates returns the slot of every line's template and the number of lines per slot. The table is
+// open-addressed, because a Go map would cost more than the hashing.
 func CountTemplates(d *doc.Document) (slots, counts []int32) { return count(d, Template) }
 
-// count gives every line the slot of its hash, and every slot its number of lines.
+// count returns the slot of every line's hash and the number of lines per slot.
 func count(d *doc.Document, hash func(line string) uint64) (slots, counts []int32) {
 	size := 1 << bits.Len(uint(2*len(d.Lines)+1))
 	hashes, counts := make([]uint64, size), make([]int32, size)
@@ -63,8 +63,8 @@ func count(d *doc.Document, hash func(line string) uint64) (slots, counts []int3
 	return slots, counts
 }
 
-// Statements gives lines that one statement printed one number, though names differ
-// where despite says so.
+// Statements returns a number per line that is equal for lines printed by the same statement. If despite is
+// set, such lines may differ in names.
 func Statements(d *doc.Document, despite bool) []uint64 {
 	var common wordCounts
 	for _, line := range d.Lines {
@@ -72,7 +72,7 @@ func Statements(d *doc.Document, despite bool) []uint64 {
 	}
 	least := int32(max(len(d.Lines)/tuning.NameShare, 2))
 	frame := func(line string) uint64 {
-		if FromCompiler(line) { // each is to be mended
+		if FromCompiler(line) { // compiler messages are distinct: each needs a fix of its own
 			return Template(line)
 		}
 		h, said, names := uint64(1), 0, 0
@@ -106,18 +106,18 @@ func Statements(d *doc.Document, despite bool) []uint64 {
 	return of
 }
 
-// wordCounts counts words by their hash. Two that share a place look more common than
-// they are, which only keeps more.
+// wordCounts counts words by their hash. Colliding words look more common than they are, which can only
+// cause more lines to be kept.
 type wordCounts [1 << 14]int32
 
-// What stands for numbers and names that differ from line to line.
+// Placeholders for numbers and names that vary from line to line.
 const (
 	anyNumber = '0'
 	anyName   = 'a'
 )
 
-// eachLogWord hashes the words of a line. Numbers are all anyNumber, but for those of
-// up to three digits that are no part of a time.
+// eachLogWord yields the hashes of a line's words. A number yields anyNumber, unless it has at most three
+// digits and is no part of a time.
 func eachLogWord(line string, word func(hash uint64, number bool)) {
 	line = line[:min(len(line), tuning.TemplatePrefix)]
 	for i := 0; i < len(line); i++ {
@@ -130,14 +130,14 @@ func eachLogWord(line string, word func(hash uint64, number bool)) {
 		switch {
 		case seen == 0:
 		case digits && i-start <= 3 && !inTime(line, start, i), seen&(1<<words.Digit) == 0:
-			word(mix(mix(h, 0), 0), digits) // mixed once, its low bits are the last letters'
+			word(mix(mix(h, 0), 0), digits) // mixed twice, since after one step the low bits depend only on the last letters
 		default:
 			word(anyNumber, true)
 		}
 	}
 }
 
-// inTime is true of a number beside a colon or a dot.
+// inTime reports whether a number has a colon or a dot beside it.
 func inTime(line string, start, end int) bool {
 	return start > 0 && (line[start-1] == ':' || line[start-1] == '.') || end < len(line) && (line[end] == ':' || line[end] == '.')
 }

@@ -1,5 +1,5 @@
-// Package overview recognises questions that no passage of a text answers: for an overview,
-// for a number, for the largest or smallest, for all there are, for a judgement.
+// Package overview recognises questions that no single passage of a text answers. They ask for an overview,
+// a number, a maximum or minimum, all items, or a judgement.
 package overview
 
 import (
@@ -10,20 +10,20 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// Want is what a question wants of a text.
+// Want is the kind of answer that a question asks for.
 type Want uint8
 
-// What questions want.
+// The kinds of answers.
 const (
-	Passage  Want = iota // the lines that answer it
-	Outline              // what the text is about, or what is in it
-	Computed             // a count, a sum or an extreme: it takes every line to know
-	Extent               // perhaps that, or all of something: of a table it takes every row
-	Judged               // whether the text is right: it takes every line, too
+	Passage  Want = iota // the lines that answer the question
+	Outline              // a summary or an outline of the text
+	Computed             // a count, a sum or an extreme, which depends on every line
+	Extent               // possibly a computed answer or a list of all items; in a table it depends on every row
+	Judged               // whether the text is correct, which depends on every line
 )
 
-// Of is what a question wants, as far as its words tell. What it can have depends on the text:
-// "how many tests failed" is a number that a log may well say.
+// Of returns what a question asks for, judged by its wording alone. Whether the text contains it is another
+// matter: a log may well state "how many tests failed".
 func Of(q *query.Question) Want {
 	text := normal(q.Text)
 	switch {
@@ -47,7 +47,7 @@ var (
 	subjects       = words.StemSet(tuning.Words("english", "subjects"))
 )
 
-// normal is a question in lower case, its words between single spaces.
+// normal returns a question in lower case with its words separated by single spaces.
 func normal(question string) string {
 	return " " + strings.Join(strings.FieldsFunc(strings.ToLower(question), func(r rune) bool {
 		return r < 0x80 && !words.InWord(words.Class[r]) && r != '\'' && r != '-'
@@ -63,8 +63,8 @@ func has(text string, phrases []string) bool {
 	return false
 }
 
-// namesNothing is true of a question that names nothing in particular: "an overview of this
-// file", but not "an overview of the retry logic".
+// namesNothing reports whether a question names no particular subject: "an overview of this file" does not,
+// "an overview of the retry logic" does.
 func namesNothing(q *query.Question) bool {
 	for _, g := range q.Groups {
 		if g.Bits > 0 && g.Weight >= 1 && !subjects[words.StemOf(g.Name)] {

@@ -9,8 +9,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// Scores are how much each line of a text says about the text as a whole: its beginning,
-// its outline from the outside in, and the first words of every part. 0 is nothing.
+// Scores returns for each line how well it describes the text as a whole. The beginning, the outer levels
+// of the outline and the first sentence of every part score; all other lines are 0.
 func Scores(d *doc.Document, shape structure.Shape, o structure.Outline) []float64 {
 	score := make([]float64, len(d.Lines))
 	raise := func(i int, s float64) {
@@ -34,7 +34,7 @@ func Scores(d *doc.Document, shape structure.Shape, o structure.Outline) []float
 	return score
 }
 
-// depth is how many units are around one.
+// depth returns the number of units that enclose u.
 func depth(o structure.Outline, u structure.Unit) int {
 	n := 0
 	for ; u.Parent >= 0; u = o.Units[u.Parent] {
@@ -43,8 +43,8 @@ func depth(o structure.Outline, u structure.Unit) int {
 	return n
 }
 
-// firstSaid is the line that says what a unit is for: the first of the comment above it, else
-// the first below it where that is a docstring, a comment or prose; -1 where there is none.
+// firstSaid returns the line that says what a unit is for: the first line of the comment above it, else the
+// first line below its head if that is a docstring, a comment or prose, else -1.
 func firstSaid(d *doc.Document, u structure.Unit) int {
 	if u.Start < u.Head {
 		return u.Start

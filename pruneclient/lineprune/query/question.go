@@ -1,4 +1,4 @@
-// Package query reads a question and finds its words in a text.
+// Package query parses a question and finds its terms in a text.
 package query
 
 import (
@@ -11,7 +11,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// synonyms maps a stem to the stems that mean about the same.
+// synonyms maps a stem to the stems with about the same meaning.
 var synonyms = parseSynonyms(tuning.File("synonyms"))
 
 func parseSynonyms(lines []string) map[string][]string {
@@ -29,40 +29,39 @@ func parseSynonyms(lines []string) map[string][]string {
 	return out
 }
 
-// Group is one idea of the question: a word, its forms and its synonyms.
+// Group is one concept of the question: a word, its forms and its synonyms.
 type Group struct {
 	Name   string
 	Weight float64
-	Bits   float64 // how much it says that a text has it
+	Bits   float64 // information in bits: how much it says that a text contains the word
 }
 
-// Ref says which group a word of the text stands for, and how well.
+// Ref refers to the group that a word of the text stands for, with a weight.
 type Ref struct {
 	Group  int16
 	Weight float32
 }
 
-// Question is what was asked, ready to be matched.
+// Question is a parsed question, ready to be matched.
 type Question struct {
-	Text     string // as it was asked, its beginning if it is long
+	Text     string // the question; only its beginning if it is long
 	Groups   []Group
-	Next     [][]int16          // per group, those whose word follows its own in the question
-	last     int16              // group of the word read last, or -1
-	Stems    map[string][]Ref   // stem of an identifier's part
+	Next     [][]int16          // per group, the groups whose word directly follows in the question
+	last     int16              // group of the word parsed last, or -1
+	Stems    map[string][]Ref   // by the stem of an identifier's part
 	begins   map[uint][]stemRef // stems by their first three letters
-	wholes   map[string][]Ref   // identifier without underscores, lower case
-	literals []literal          // text to be found as it stands
+	wholes   map[string][]Ref   // by the whole identifier in lower case without underscores
+	literals []literal          // text to be found verbatim
 	Filter   words.Filter       // of stems and wholes
-	unicode  bool               // some word has letters outside ASCII
-	Failure  bool               // asks for what went wrong
+	unicode  bool               // some word has non-ASCII letters
+	Failure  bool               // asks what went wrong
 	Warning  bool               // asks for warnings
 	Tests    bool               // names tests
-	Lists    bool               // asks for all there are
+	Lists    bool               // asks for all items
 	Prose    bool               // names documentation or configuration
 }
 
-// literal is a piece of the question that is no plain word: a path, a version, a
-// quoted phrase.
+// literal is a piece of the question that is not a plain word: a path, a version, a quoted phrase.
 type literal struct {
 	text  string
 	group int16
@@ -88,7 +87,7 @@ func Parse(text string) *Question {
 	return q
 }
 
-// FailureTalk are the stems of words that ask for a failure, not for some thing.
+// FailureTalk holds the stems of words that ask for a failure rather than name a subject.
 var (
 	failureWords = tuning.Parts("english", "failure")
 	testWords    = tuning.Parts("english", "tests")
@@ -96,7 +95,7 @@ var (
 	FailureTalk  = words.StemSet(slices.Concat(tuning.Words("english", "checkers"), tuning.Words("english", "failure-talk")))
 )
 
-// wantsAll matches the words of a question for everything there is.
+// wantsAll matches the words by which a question asks for all items.
 var wantsAll = regexp.MustCompile(`\b(` + strings.ReplaceAll(strings.Join(tuning.Words("english", "all"), "|"), "-", " ") + `)\b`)
 
 func asksFor(lowered string, words []string) bool {
@@ -108,7 +107,7 @@ func asksFor(lowered string, words []string) bool {
 	return false
 }
 
-// addToken reads one white-space separated piece of the question.
+// addToken parses one white-space separated piece of the question.
 func (q *Question) addToken(tok string) {
 	quoted := strings.ContainsAny(tok, "`\"'") && strings.ContainsAny(tok[:1], "`\"'([")
 	tok = strings.Trim(tok, "`\"'.,;:?!()[]{}<>…")

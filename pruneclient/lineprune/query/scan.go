@@ -11,21 +11,21 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// Hit is one occurrence of a question's term.
+// Hit is one occurrence of a term of the question.
 type Hit struct {
 	Line   int32
 	Group  int16
-	At     uint16  // byte of the line its word begins at
-	Weight float32 // 1 for the word itself, less for a synonym
+	At     uint16  // byte offset in the line at which its word begins
+	Weight float32 // 1 for the word itself, less for a form or a synonym
 }
 
-// Matches are where a question's terms occur in a text.
+// Matches holds the occurrences of a question's terms in a text.
 type Matches struct {
 	Hits     []Hit // in line order
-	PathHits []Hit // in the paths of a list of matches, at each file's first line
+	PathHits []Hit // in the paths of a list of matches; each is recorded at its file's first line
 }
 
-// Add adds an occurrence of a group on each of some lines.
+// Add records an occurrence of a group on each of the given lines.
 func (m *Matches) Add(group int16, lines []int) {
 	for _, line := range lines {
 		m.Hits = append(m.Hits, Hit{Line: int32(line), Group: group, Weight: 1})
@@ -43,8 +43,8 @@ type scanner struct {
 	buf  [64]byte
 }
 
-// Match finds the question's words in the document d of text. It also counts the
-// document's tokens, which takes the same pass over its bytes.
+// Match finds the question's terms in the document d of text. It also counts the document's tokens, because
+// that needs the same pass over the bytes. It returns ctx's error once ctx is done.
 func Match(ctx context.Context, d *doc.Document, text string, q *Question) (Matches, error) {
 	s := &scanner{q: q, d: d, hits: make([]Hit, 0, len(d.Lines))}
 	for i := range d.Lines {
@@ -62,7 +62,7 @@ func Match(ctx context.Context, d *doc.Document, text string, q *Question) (Matc
 	before := len(s.hits)
 	s.findTypos()
 	s.findLiterals(text)
-	if len(s.hits) > before { // back into line order
+	if len(s.hits) > before { // restore line order
 		sort.SliceStable(s.hits, func(a, b int) bool { return s.hits[a].Line < s.hits[b].Line })
 	}
 	m := Matches{Hits: s.hits}
@@ -70,8 +70,8 @@ func Match(ctx context.Context, d *doc.Document, text string, q *Question) (Matc
 	return m, nil
 }
 
-// matchPaths finds the question's words in the paths of a list of matches, once
-// per file, at the file's first line.
+// matchPaths finds the question's terms in the paths of a list of matches, once per file, at the file's
+// first line.
 func (s *scanner) matchPaths() []Hit {
 	s.hits = nil
 	for i, p := range s.d.Places {
@@ -83,8 +83,8 @@ func (s *scanner) matchPaths() []Hit {
 	return s.hits
 }
 
-// scanLine counts a line's tokens and records the question's words from byte
-// content on.
+// scanLine counts a line's tokens and records the question's terms from byte offset content on. It returns
+// the number of tokens.
 func (s *scanner) scanLine(line string, content int) int {
 	tokens, rare, filter := 1, false, &s.q.Filter
 	for i := 0; i < len(line); {
@@ -108,7 +108,7 @@ func (s *scanner) scanLine(line string, content int) int {
 			tokens++
 			if w := line[start:i]; len(w) > 1 && start >= content && start < tuning.ScoredPrefix {
 				s.at = uint16(start)
-				// Most words are one part, and the filter has no use for them.
+				// Most words have a single part, and most fail the filter.
 				if seen&(seen-1) != 0 || filter.Passes(w) {
 					s.word(w, seen)
 				}
@@ -122,8 +122,8 @@ func (s *scanner) scanLine(line string, content int) int {
 	return tokens
 }
 
-// word matches an identifier: its parts, and all of it. seen has a bit for every
-// class of its bytes; most words are of one, and one part.
+// word matches an identifier by its parts and as a whole. seen has a bit for every class of its bytes: a
+// word of a single class has a single part.
 func (s *scanner) word(w string, seen byte) {
 	if len(w) > 200 {
 		return
@@ -138,7 +138,7 @@ func (s *scanner) word(w string, seen byte) {
 	}
 }
 
-// part looks one part of an identifier up by its stem.
+// part looks up the stem of one part of an identifier.
 func (s *scanner) part(p string) {
 	if len(p) < 2 || len(p) > len(s.buf) || !s.q.Filter.Passes(p) {
 		return
@@ -159,8 +159,7 @@ func (s *scanner) record(refs []Ref) {
 	}
 }
 
-// findLiterals looks for the question's paths, versions and quotes in the text as a
-// whole.
+// findLiterals finds the question's paths, versions and quoted phrases in the whole text.
 func (s *scanner) findLiterals(text string) {
 	for _, l := range s.q.literals[:min(len(s.q.literals), 8)] {
 		s.findLiteral(text, l)

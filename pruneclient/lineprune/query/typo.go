@@ -5,15 +5,14 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// typo is a word of the question that may be misspelt: it is no common word, and
-// neither it nor a form of it occurs in the text.
+// typo is a word of the question that may be misspelt: it is not a common word, and neither the word nor a
+// form of it occurs in the text.
 type typo struct {
 	name, stem string
 	group      int16
 }
 
-// mayBeTypos are the words of the question without a hit that no source file is known to
-// have.
+// mayBeTypos returns the words of the question that have no hit and are not known from any source file.
 func (s *scanner) mayBeTypos() []typo {
 	hit := make([]bool, len(s.q.Groups))
 	for _, h := range s.hits {
@@ -43,8 +42,8 @@ func plainWord(w string) bool {
 	return true
 }
 
-// findTypos looks for words of the text that are one slip of the finger away from words of
-// the question that it does not have. It takes a second pass over the text, and only then.
+// findTypos finds words of the text that are one typing error away from a word that mayBeTypos returns. It
+// takes a second pass over the text, which is skipped when there are no such words.
 func (s *scanner) findTypos() {
 	typos := s.mayBeTypos()
 	if len(typos) == 0 {
@@ -89,7 +88,7 @@ func (s *scanner) typosOn(line string, content int, initials *[256]bool, typos [
 	}
 }
 
-// typo records a word of the text under the words it may have been meant as.
+// typo records a word of the text as a hit for every misspelt word it may stand for.
 func (s *scanner) typo(word []byte, typos []typo) {
 	for _, t := range typos {
 		if t.stem == "" { // a whole identifier
@@ -106,7 +105,7 @@ func (s *scanner) typo(word []byte, typos []typo) {
 	}
 }
 
-// wholeTypo records an identifier of the text under those it may have been meant as.
+// wholeTypo records an identifier of the text as a hit for every misspelt identifier it may stand for.
 func (s *scanner) wholeTypo(id string, typos []typo) {
 	for _, t := range typos {
 		if t.stem == "" && len(id)+1 >= len(t.name) && oneSlip(t.name, joined(id)) {
@@ -115,8 +114,8 @@ func (s *scanner) wholeTypo(id string, typos []typo) {
 	}
 }
 
-// oneSlip says whether a and b begin alike and differ by one letter too many, too few or
-// wrong, or by two neighbours in the wrong order.
+// oneSlip reports whether a and b begin alike and differ by one typing error: one letter inserted, omitted
+// or replaced, or two adjacent letters swapped.
 func oneSlip(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

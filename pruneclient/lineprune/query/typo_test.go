@@ -39,7 +39,7 @@ func TestMisspeltWordsAreFound(t *testing.T) {
 	require.Empty(t, hitsOf(t, "wesbocket", "the bestsocket"), "the first letter is seldom wrong")
 }
 
-// A word that the text has is not misspelt.
+// A word that occurs in the text is never treated as misspelt.
 func TestWordsThatAreThereAreNoTypos(t *testing.T) {
 	require.Equal(t, []int32{0}, hitsOf(t, "throttle", "throttle\nthrottel\n"))
 }

@@ -9,7 +9,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// Confidence is how sure the pruner is that the text speaks of what is asked, 0..1.
+// Confidence returns how sure the pruner is that the text covers the question, 0..1.
 func Confidence(t *Text, r *Relevance) float64 {
 	e, sure := t.evidence(r), profileOf(t.Kind).Sure
 	if t.Kind != doc.Logs || !t.Question.Failure {
@@ -22,7 +22,7 @@ func Confidence(t *Text, r *Relevance) float64 {
 	return c
 }
 
-// evidence is how much speaks for an answer in the text.
+// evidence returns the amount of evidence that the text contains an answer.
 func (t *Text) evidence(r *Relevance) float64 {
 	e := t.signs(r)
 	if found := r.Found; found > 0 && found >= tuning.Complete*t.Question.Asked() {
@@ -31,14 +31,15 @@ func (t *Text) evidence(r *Relevance) float64 {
 	return e
 }
 
-// signs sums the evidence of different sources.
+// signs returns the sum of the evidence from three sources: words close together, phrases, and headings.
 func (t *Text) signs(r *Relevance) float64 {
 	return together(t.Question, r.Found, len(t.Doc.Lines)) + phrases(t.Question, t.Matches.Hits) + heads(t)
 }
 
-// together says how far found, the bits of the question that stand together at the
-// text's best place, go beyond luck. Of long questions less is asked: nobody finds
-// all their words in one spot. Where they are found in one spot, it is no luck.
+// together returns by how much found exceeds the amount expected by chance. found is the information, in
+// bits, of the question's words that occur together at the text's best place. The evidence is relative to
+// the root of the question's bits, because few passages have all words of a long question. The deduction
+// for chance shrinks to 0 as found approaches the whole question.
 func together(q *query.Question, found float64, lines int) float64 {
 	if found == 0 {
 		return 0
@@ -48,8 +49,8 @@ func together(q *query.Question, found float64, lines int) float64 {
 	return max(0, found/math.Sqrt(asked)-float64(tuning.Chance*log2(float64(lines))*missing))
 }
 
-// phrases is the evidence in words that follow each other in the text as they do in
-// the question: "rate limit" in rate_limit. Few do so by luck.
+// phrases returns the evidence from words that follow each other in the text as they do in the question,
+// such as "rate limit" in rate_limit. This rarely happens by chance.
 func phrases(q *query.Question, hits []query.Hit) float64 {
 	found, bits := map[[2]int16]bool{}, 0.0
 	for i, a := range hits {
@@ -69,8 +70,7 @@ func phrases(q *query.Question, hits []query.Hit) float64 {
 	return float64(tuning.PhraseWeight * math.Sqrt(bits))
 }
 
-// heads is the evidence in the words of the one definition, heading or path that has
-// most of them.
+// heads returns the evidence from the one definition, heading or path that contains most of the question.
 func heads(t *Text) float64 {
 	d, q, o := t.Doc, t.Question, t.Outline
 	if len(o.Units) == 0 {
@@ -84,7 +84,7 @@ func heads(t *Text) float64 {
 		hits, isHead = t.Matches.PathHits, func(int32) bool { return true }
 	}
 	best := 0.0
-	seen := make([]int32, len(q.Groups)) // line of the group's latest hit, plus one
+	seen := make([]int32, len(q.Groups)) // line of the group's last hit, plus one
 	for from := 0; from < len(hits); {
 		line, bits := hits[from].Line, 0.0
 		for ; from < len(hits) && hits[from].Line == line; from++ {

@@ -10,17 +10,18 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// holdsFailure says whether a log tells of the failure that is asked for.
+// holdsFailure reports whether a log contains the failure that the question asks about.
 func (t *Text) holdsFailure(r *Relevance) bool {
 	return (r.troubled || r.passed) && t.mentioned(r) >= tuning.MentionShare
 }
 
-// compileStem is of what compilers print without saying that they compile.
+// compileStem is the stem of compile. Compilers' messages count as a hit for it, although they seldom
+// contain the word.
 var compileStem = words.StemOf("compile")
 
-// mentioned is how much of what the question names occurs where something went
-// wrong, anywhere in a log of what went well, and 1 when it asks for a failure and
-// names nothing.
+// mentioned returns the fraction, 0..1, of the question's named subjects that occur near a failure, or
+// anywhere if the log reports no failure. It is 1 when the question asks for a failure and names no
+// subject.
 func (t *Text) mentioned(r *Relevance) float64 {
 	best, counts := make([]float32, len(t.Question.Groups)), t.nearTrouble(r)
 	for _, h := range t.Matches.Hits {
@@ -49,42 +50,42 @@ func (t *Text) mentioned(r *Relevance) float64 {
 	return found / named
 }
 
-// Stems of what is asked of tests, and of a program that ended before its time.
+// Stems of the words for tests, and for a program that ended prematurely.
 var (
 	testStem, assertStem = words.StemOf("test"), words.StemOf("assert")
 	deathStems           = []string{words.StemOf("die"), words.StemOf("died"), words.StemOf("crash"), words.StemOf("killed"), words.StemOf("abort"), words.StemOf("panic")}
 )
 
-// checkTalk are the stems of what is said to crash and abort when it is meant to have failed.
+// checkTalk are the stems of words for builds, tests and checks, which are said to crash or abort when they
+// merely failed.
 var checkTalk = words.StemSet(slices.Concat(tuning.Words("english", "checkers"), tuning.Words("english", "check-talk")))
 
-// What stands on lines about tests and assertions that went wrong, and about
-// programs that ended before their time.
+// Text found on lines about failed tests and assertions, and about programs that ended prematurely.
 var (
 	testTalk  = tuning.Parts("logs", "test-talk")
 	deathTalk = tuning.Parts("logs", "death-talk")
 )
 
-// lacksTests is true of a log of some failure, but not of a test's or an assertion's,
-// which is asked for.
+// lacksTests reports whether the question asks for a failed test or assertion, but the log has only other
+// failures.
 func (t *Text) lacksTests(r *Relevance) bool {
 	asked := t.Question.Tests || t.Question.Asks(assertStem)
 	return asked && r.troubled && !t.has(testStem) && !t.isTold(r, testTalk, 0)
 }
 
-// lacksDeath is true of a log of nothing but tests' and compilers' failures, when it is
-// asked what some program died of.
+// lacksDeath reports whether the question asks why a program died, but the log has only failures of tests
+// and compilers.
 func (t *Text) lacksDeath(r *Relevance) bool {
 	return fearsDeath(t.Question) && r.troubled && !slices.ContainsFunc(deathStems, t.has) && !t.isTold(r, deathTalk, tuning.LastWords) &&
 		t.onlyChecksFailed(r)
 }
 
-// fearsDeath says whether the question is what a program died of.
+// fearsDeath reports whether the question asks why a program died.
 func fearsDeath(q *query.Question) bool {
 	return slices.ContainsFunc(deathStems, q.Asks) && !slices.ContainsFunc(q.Groups, func(g query.Group) bool { return checkTalk[words.StemOf(g.Name)] })
 }
 
-// onlyChecksFailed says whether every entry that has an alarm is of a test or a compiler.
+// onlyChecksFailed reports whether every entry with an alarm comes from a test or a compiler.
 func (t *Text) onlyChecksFailed(r *Relevance) bool {
 	for u, alarmed := range r.Alarmed {
 		unit := t.Outline.Units[u]
@@ -95,7 +96,7 @@ func (t *Text) onlyChecksFailed(r *Relevance) bool {
 	return true
 }
 
-// FailedCheck is true of what compilers and test runners say of a failure.
+// FailedCheck reports whether a line is a compiler's or test runner's report of a failure.
 func FailedCheck(line string) bool {
 	if logs.FromCompiler(line) || logs.Verdict(line) || strings.Contains(line, "ERR_ASSERTION") || strings.HasSuffix(line, " failing") {
 		return true
@@ -106,15 +107,15 @@ func FailedCheck(line string) bool {
 
 var failedCheckMarks = []string{"FAIL", "--- FAIL", "=== RUN", "not ok ", "make: ", "E   ", "AssertionError", "✗ ", "✕ ", "● "}
 
-// has says whether the text has a word that the question asks for by the stem.
+// has reports whether the question contains the stem and the text a matching word.
 func (t *Text) has(stem string) bool {
 	return slices.ContainsFunc(t.Question.Stems[stem], func(r query.Ref) bool {
 		return slices.ContainsFunc(t.Matches.Hits, func(h query.Hit) bool { return h.Group == r.Group })
 	})
 }
 
-// isTold says whether a line with a sign of trouble, or one of the last, has one of
-// the words.
+// isTold reports whether one of the words occurs on a line with a sign of trouble, or on one of the last
+// lines.
 func (t *Text) isTold(r *Relevance, words []string, last int) bool {
 	for i, signal := range r.Signal {
 		if (signal > 0 || i+last >= len(t.Doc.Lines)) && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(t.Doc.Lines[i], w) }) {
@@ -124,10 +125,10 @@ func (t *Text) isTold(r *Relevance, words []string, last int) bool {
 	return false
 }
 
-// tellsRun is true of a line that shells, builds and CI put in front of what a
-// command or a step prints: the command or the step.
+// tellsRun reports whether a line names the command or step whose output follows, as shells, build tools
+// and CI services print it.
 func tellsRun(line string) bool {
-	if line == "" || strings.IndexByte("$+>R#[", line[0]) < 0 { // most lines are told by their first byte
+	if line == "" || strings.IndexByte("$+>R#[", line[0]) < 0 { // the first byte identifies most lines
 		return false
 	}
 	return slices.ContainsFunc(runMarks, func(mark string) bool { return strings.HasPrefix(line, mark) }) ||
@@ -136,8 +137,8 @@ func tellsRun(line string) bool {
 
 var runMarks = []string{"$ ", "+ ", "> ", "Run ", "##[group]Run ", "[INFO] --- "}
 
-// nearTrouble says of every line whether it is in an entry that has an alarm, or not
-// far from one, or says what was run. It is nil where nothing went wrong.
+// nearTrouble reports for every line whether it is in or near an entry with an alarm, or names the command
+// that was run. It is nil if nothing went wrong.
 func (t *Text) nearTrouble(r *Relevance) []bool {
 	if !r.troubled {
 		return nil

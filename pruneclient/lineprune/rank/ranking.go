@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// Ranking is the lines scored above floor, best first, ties in text order. Scores are compared with
-// the precision of a float32, which forgives the last bits to machines that differ
-// in them.
+// Ranking returns the lines with a score above floor, best first, ties in text order. Scores are compared
+// as float32, so that differences in the last bits between machines do not change the order.
 func (r *Relevance) Ranking(floor float64) []int {
 	var keys []uint64
 	for i, s := range r.Score {
@@ -25,7 +24,7 @@ func (r *Relevance) Ranking(floor float64) []int {
 
 func (r *Relevance) Best() float64 { return highest(r.Score) }
 
-// highest is the largest of values that are not negative, 0 of none.
+// highest returns the largest of the values, which are not negative, or 0 if there are none.
 func highest[T float32 | float64](values []T) T {
 	top := T(0)
 	for _, v := range values {

@@ -1,5 +1,5 @@
-// Package rank scores the lines of a text by their relevance to a question, and says how far the
-// text answers it at all.
+// Package rank scores the lines of a text by relevance to a question and estimates whether the text answers
+// the question at all.
 package rank
 
 import (
@@ -14,8 +14,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// Text is a text as the earlier steps leave it: cut into lines, matched against the
-// question, and grouped.
+// Text is a text after the earlier steps: split into lines, matched against the question, grouped into
+// units.
 type Text struct {
 	Doc      *doc.Document
 	Kind     doc.Kind
@@ -26,24 +26,23 @@ type Text struct {
 	Matches  query.Matches
 }
 
-// Relevance is what scoring found: a score per line and how far the text speaks of
-// what is asked.
+// Relevance is the result of scoring: a score per line, and values from which Confidence is computed.
 type Relevance struct {
 	Score  []float64
-	Rarity []float64 // per group of the question, its rarity in this text times its weight
-	Found  float64   // bits of the question that stand together at the best place
+	Rarity []float64 // per group of the question: its rarity in this text times its weight
+	Found  float64   // bits of the question that occur together at the best place
 
-	// Of a log only.
+	// For logs only.
 	Signal   []float64 // per line, how much it looks like trouble, 0..1
-	entry    []float64 // per entry, the most its lines do, less where the log is full of it
-	Alarmed  []bool    // per entry, whether one of its lines is a clear sign
+	entry    []float64 // per entry, the largest signal of its lines, reduced where it is common in the log
+	Alarmed  []bool    // per entry, whether one of its lines has a signal of at least AlarmSignal
 	troubled bool      // something went wrong
-	passed   bool      // something says that all went well
+	passed   bool      // a line reports success
 }
 
-// Score ranks the lines of a matched document. Wherever a product is added to
-// something it is converted first, which rounds it: some processors multiply and add
-// in one step, and the last digits would depend on the machine.
+// Score ranks the lines of a matched document. Every product is converted to float64 before it is added,
+// which rounds it. Otherwise some processors would fuse multiplication and addition, and the last digits
+// would depend on the machine.
 func Score(ctx context.Context, t *Text) (Relevance, error) {
 	d, q, m, o, kind := t.Doc, t.Question, t.Matches, t.Outline, t.Kind
 	r := Relevance{Score: make([]float64, len(d.Lines)), Rarity: make([]float64, len(q.Groups))}
@@ -70,9 +69,8 @@ func Score(ctx context.Context, t *Text) (Relevance, error) {
 	return r, ctx.Err()
 }
 
-// log2 is the logarithm at powers of two and straight between them: exact
-// arithmetic, so that every machine agrees on it. It is 0 up to 1 and grows with
-// every bit of x above it.
+// log2 approximates the base-2 logarithm: exact at powers of two, linear in between. It uses exact
+// arithmetic only, so that every machine gets the same result. It is 0 for x <= 1.
 func log2(x float64) float64 {
 	if x <= 1 {
 		return 0
@@ -81,14 +79,14 @@ func log2(x float64) float64 {
 	return float64(e-1) + (2*half - 1)
 }
 
-// Idf is BM25's weight of a term that df of n documents have. It is positive even
-// of a term that all have: lines with it are worth more than lines without any.
+// Idf is the inverse document frequency of BM25 for a term that df of n documents contain, in bits: log2(1
+// + (n-df+0.5)/(df+0.5)). It is positive even for a term in every document.
 func Idf(n, df float64) float64 { return log2(1 + (max(n-df, 0)+0.5)/(df+0.5)) }
 
-// weigh gives every group its rarity in this text.
+// weigh computes the rarity of every group in this text.
 func (r *Relevance) weigh(d *doc.Document, q *query.Question, hits []query.Hit) {
 	df := make([]float64, len(q.Groups))
-	last := make([]int32, len(q.Groups)) // line of the latest hit, plus one
+	last := make([]int32, len(q.Groups)) // line of the last hit, plus one
 	for _, h := range hits {
 		if last[h.Group] != h.Line+1 {
 			last[h.Group] = h.Line + 1
@@ -100,16 +98,15 @@ func (r *Relevance) weigh(d *doc.Document, q *query.Question, hits []query.Hit) 
 	}
 }
 
-// step is how much of a hit's influence crosses from the line above to this one,
-// downwards, and back upwards.
+// step is the fraction of a hit's influence that crosses from the line above to this one, and back upwards.
 type step struct{ down, up float32 }
 
-// steps lets influence fade with every line; in a list of matches with the lines
-// between two of them, and never from file to file.
+// steps computes how influence decays per line. In a list of matches it also decays with the lines between
+// two matches, and it never crosses from file to file.
 func steps(d *doc.Document, kind doc.Kind, shape structure.Shape) []step {
 	p := profileOf(kind)
 	out := make([]step, len(d.Lines))
-	if shape == structure.Table { // rows have nothing to do with each other
+	if shape == structure.Table { // the rows of a table are independent
 		return out
 	}
 	for i := range out {
@@ -130,8 +127,8 @@ func steps(d *doc.Document, kind doc.Kind, shape structure.Shape) []step {
 	return out
 }
 
-// near adds, for every term, its best occurrence near the line, decayed with
-// distance on both sides, summed over different terms.
+// near adds, for every term, its best occurrence near the line, with exponential decay in both directions,
+// summed over the terms.
 func (r *Relevance) near(d *doc.Document, q *query.Question, found []query.Hit, steps []step, p tuning.Profile) {
 	reach, together := make([]float32, len(d.Lines)), make([]float32, len(d.Lines))
 	for g, hits := range byGroup(found, len(q.Groups)) {
@@ -151,8 +148,8 @@ func (r *Relevance) near(d *doc.Document, q *query.Question, found []query.Hit, 
 	r.Found = float64(highest(together))
 }
 
-// addColumns counts the words of a table's header as found in every row: they name what
-// stands there. Found is then the bits of the best row with those of the columns.
+// addColumns treats the question's words in a table's header as found in every row, because they name what
+// the rows contain. Found becomes the bits of the best row together with those words.
 func (r *Relevance) addColumns(t *Text) {
 	header := make([]bool, len(t.Question.Groups))
 	bits := 0.0
@@ -189,9 +186,9 @@ func byGroup(hits []query.Hit, groups int) [][]query.Hit {
 	return out
 }
 
-// spread fills reach with the best decayed occurrence seen from each line. What
-// comes from the line above is in a variable and compared by hand: each line waits
-// for that, and max would first ask whether it is a number.
+// spread sets reach to the best decayed occurrence seen from each line. The loop carries the previous
+// line's value in a variable and compares by hand, because every iteration waits for it and max would test
+// for NaN first.
 func spread(reach []float32, hits []query.Hit, steps []step) {
 	clear(reach)
 	for _, h := range hits {
@@ -214,7 +211,7 @@ func spread(reach []float32, hits []query.Hit, steps []step) {
 	}
 }
 
-// comments lowers lines that lead to an answer rather than being one.
+// comments lowers the score of comment lines, which lead to an answer rather than contain it.
 func (r *Relevance) comments(d *doc.Document) {
 	for i, line := range d.Lines {
 		if !d.Blank(i) && structure.IsComment(line[words.FirstVisible(line):]) {
@@ -223,7 +220,7 @@ func (r *Relevance) comments(d *doc.Document) {
 	}
 }
 
-// places prefers source to tests, and both to prose.
+// places prefers source code to tests, and both to prose.
 func (r *Relevance) places(d *doc.Document, q *query.Question) {
 	share := 1.0
 	for i, p := range d.Places {
@@ -234,7 +231,7 @@ func (r *Relevance) places(d *doc.Document, q *query.Question) {
 	}
 }
 
-// pathShare is what a match in path keeps of its score.
+// pathShare returns the fraction of its score that a match in path keeps.
 func pathShare(q *query.Question, path string) float64 {
 	switch {
 	case !q.Tests && doc.IsTestPath(path):
@@ -245,7 +242,7 @@ func pathShare(q *query.Question, path string) float64 {
 	return 1
 }
 
-// close lifts a line between two relevant ones, so that selections stay whole.
+// close raises the score of a line between two relevant ones, so that selections are contiguous.
 func (r *Relevance) close() {
 	above := 0.0
 	for i := range r.Score {
@@ -257,7 +254,7 @@ func (r *Relevance) close() {
 	}
 }
 
-// profileOf is the profile of a kind.
+// profileOf returns the ranking profile of a kind.
 func profileOf(kind doc.Kind) tuning.Profile {
 	switch kind {
 	case doc.Docs:

@@ -10,8 +10,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// trouble adds what only a log has: rarity of a line's template, and signs of
-// trouble on the line and in its entry.
+// trouble adds the scores specific to logs: the rarity of a line's template, and signs of trouble on the
+// line and in its entry.
 func (r *Relevance) trouble(d *doc.Document, q *query.Question, o structure.Outline) {
 	rare := templateRarity(d)
 	r.readSignals(d, q, o, rare)
@@ -40,7 +40,7 @@ func (r *Relevance) trouble(d *doc.Document, q *query.Question, o structure.Outl
 	}
 }
 
-// readSignals finds the signs of trouble, and adds rarity to the score.
+// readSignals detects the signs of trouble and adds rarity to the score.
 func (r *Relevance) readSignals(d *doc.Document, q *query.Question, o structure.Outline, rare []float64) {
 	r.Signal, r.entry, r.Alarmed = make([]float64, len(d.Lines)), make([]float64, len(o.Units)), make([]bool, len(o.Units))
 	told := logs.IsHistory(d)
@@ -65,11 +65,11 @@ func (r *Relevance) readSignals(d *doc.Document, q *query.Question, o structure.
 	}
 }
 
-// lessWhereCommon halves a sign of trouble the log is full of.
+// lessWhereCommon reduces a signal by up to half where its template is common in the log. rare is 0..1.
 func lessWhereCommon(signal, rare float64) float64 { return signal * (0.5 + float64(0.5*rare)) }
 
-// verdicts carries what go test says of a test at the end to the lines it printed
-// while it ran: a passed test's talk of errors is no trouble.
+// verdicts applies the verdict that go test prints at a test's end to the lines the test printed: an error
+// message in the output of a passed test is not a sign of trouble.
 func (r *Relevance) verdicts(d *doc.Document, o structure.Outline) {
 	runs := map[string]int32{}
 	for i, line := range d.Lines {
@@ -97,8 +97,8 @@ func (r *Relevance) verdicts(d *doc.Document, o structure.Outline) {
 	}
 }
 
-// acquit takes the signs of trouble off an entry, but for the verdicts on others
-// that follow the last test's output.
+// acquit clears the signals of an entry, except for the verdicts on other tests that follow the last test's
+// output.
 func (r *Relevance) acquit(d *doc.Document, o structure.Outline, u int32) {
 	r.entry[u], r.Alarmed[u] = 0, false
 	for i := o.Units[u].Start; i < o.Units[u].End; i++ {
@@ -111,8 +111,7 @@ func (r *Relevance) acquit(d *doc.Document, o structure.Outline, u int32) {
 	}
 }
 
-// success lifts the lines that say that all went well, where something else was
-// feared.
+// success raises the score of lines that report success, for questions that ask about a failure.
 func (r *Relevance) success(d *doc.Document) {
 	for i, line := range d.Lines {
 		if logs.SuccessLine(line) {
@@ -121,8 +120,8 @@ func (r *Relevance) success(d *doc.Document) {
 	}
 }
 
-// templateRarity is how few lines a line's statement printed: 1 for one of its own
-// in a long log, 0 for one that fills it.
+// templateRarity returns per line how rare its template is: 1 for a unique one in a long log, 0 for one
+// that all lines share.
 func templateRarity(d *doc.Document) []float64 {
 	slots, counts := logs.CountTemplates(d)
 	span := max(log2(float64(len(d.Lines))), 1)

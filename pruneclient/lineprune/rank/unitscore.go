@@ -8,8 +8,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// units adds what the enclosing unit as a whole, its defining line and the unit
-// around it say.
+// units adds the scores of the enclosing unit as a whole, of its head line, and of the unit around it.
 func (r *Relevance) units(d *doc.Document, q *query.Question, m query.Matches, o structure.Outline, kind doc.Kind) {
 	if len(o.Units) == 0 {
 		return
@@ -35,7 +34,7 @@ func (r *Relevance) units(d *doc.Document, q *query.Question, m query.Matches, o
 	}
 }
 
-// bm25 scores each unit as one document, and its defining line once more.
+// bm25 scores each unit as one document, and its head line a second time.
 func (r *Relevance) bm25(d *doc.Document, q *query.Question, found []query.Hit, o structure.Outline, p tuning.Profile) []float64 {
 	score := make([]float64, len(o.Units))
 	length, average := unitLengths(d, o)
@@ -66,8 +65,7 @@ func (r *Relevance) bm25(d *doc.Document, q *query.Question, found []query.Hit, 
 	return score
 }
 
-// unitLengths is the tokens that belong to each unit and to none within it, and
-// their average.
+// unitLengths returns for each unit the tokens that belong to it but to no nested unit, and their average.
 func unitLengths(d *doc.Document, o structure.Outline) (length []float64, average float64) {
 	length = make([]float64, len(o.Units))
 	total, used := 0.0, 0.0
@@ -85,8 +83,8 @@ func unitLengths(d *doc.Document, o structure.Outline) (length []float64, averag
 	return length, total / max(used, 1)
 }
 
-// names adds what a definition's name says: the more of its parts the question
-// has, the more it is about just that.
+// names adds a score for a definition's name, by the fraction of the name's parts that the question
+// contains.
 func (r *Relevance) names(d *doc.Document, q *query.Question, o structure.Outline, score []float64) {
 	var buf [64]byte
 	for u, unit := range o.Units {
@@ -104,7 +102,7 @@ func (r *Relevance) names(d *doc.Document, q *query.Question, o structure.Outlin
 	}
 }
 
-// bestOf is the weight of the best group a word stands for, or 0.
+// bestOf returns the weight of the best group that a word stands for, or 0.
 func (r *Relevance) bestOf(q *query.Question, buf []byte, word string) float64 {
 	best := 0.0
 	if len(word) < 2 || len(word) > 64 || !q.Filter.Passes(word) {
@@ -116,8 +114,7 @@ func (r *Relevance) bestOf(q *query.Question, buf []byte, word string) float64 {
 	return best
 }
 
-// files adds what the paths of a list of matches say, each of the question's ideas
-// once per file.
+// files adds a score for the paths of a list of matches. Each group of the question counts once per file.
 func (r *Relevance) files(d *doc.Document, q *query.Question, found []query.Hit, o structure.Outline, score []float64) {
 	df := make([]float64, len(q.Groups))
 	best := map[[2]int]float64{}
@@ -132,6 +129,6 @@ func (r *Relevance) files(d *doc.Document, q *query.Question, found []query.Hit,
 		key := [2]int{int(o.Of[h.Line]), int(h.Group)}
 		rarity := Idf(float64(len(o.Units)), df[h.Group]) * q.Groups[h.Group].Weight
 		score[key[0]] += float64(tuning.Rank.Grep.Head * rarity * best[key])
-		delete(best, key) // its other hits add nothing
+		delete(best, key) // further hits in the same file add nothing
 	}
 }

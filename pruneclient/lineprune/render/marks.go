@@ -7,14 +7,14 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// Directives that protect what stands between them, each alone on its line.
+// Directives that protect the lines between them. Each stands alone on its line.
 const (
 	NoPruneBegin = "⟦NO_PRUNE_BEGIN⟧"
 	NoPruneEnd   = "⟦NO_PRUNE_END⟧"
 )
 
-// Sealed says of every line whether it stays whatever the question: directives with
-// what they enclose, and the markers an earlier prune left.
+// Sealed reports for each line whether it is kept whatever the question: protection directives, the lines
+// they enclose, and markers left by an earlier pruning.
 func Sealed(lines []string) []bool {
 	keep := make([]bool, len(lines))
 	inside := false
@@ -38,10 +38,10 @@ func Sealed(lines []string) []bool {
 	return keep
 }
 
-// mayMark is true of the bytes a directive or marker can begin with.
+// mayMark reports whether a directive or marker can begin with byte c.
 func mayMark(c byte) bool { return c == '(' || c == '[' || c == '.' || c >= 0x80 }
 
-// IsMarker knows the lines pruners leave: ours and the swe-pruner service's.
+// IsMarker reports whether a line is a marker of this pruner or of the swe-pruner service.
 func IsMarker(text string) bool {
 	return strings.HasPrefix(text, markerOpen) && strings.HasSuffix(text, markerClose) ||
 		strings.HasPrefix(text, "(filtered ") && strings.HasSuffix(text, " lines)") ||

@@ -1,4 +1,4 @@
-// Package render writes what was kept, and the markers of what was not.
+// Package render writes the kept lines, with markers in place of the omitted ranges.
 package render
 
 import (
@@ -16,15 +16,15 @@ const (
 	gapOpen     = "..."
 )
 
-// Options say how a result becomes text.
+// Options control how a result is written.
 type Options struct {
-	Header  string             // first line, without newline; "" for none
-	Marker  func(Block) string // what stands for an omitted range; nil leaves nothing
-	Numbers bool               // "N│ " before every kept line; never before a marker
+	Header  string             // first line, without its newline; "" for none
+	Marker  func(Block) string // renders the marker of an omitted range; nil writes none
+	Numbers bool               // writes "N│ " before every kept line, never before a marker
 }
 
-// Text writes text without the blocks, byte for byte, with markers in their
-// place. Without any block, unnumbered, it is text itself.
+// Text writes text without the blocks, byte for byte, with markers in their place. Without blocks and
+// numbers it returns text itself.
 func Text(text string, blocks []Block, opts Options) string {
 	if len(blocks) == 0 && !opts.Numbers {
 		return text
@@ -75,34 +75,34 @@ func (w *writer) line(s string) {
 	w.b.WriteString(s)
 }
 
-// Marker is the canonical marker of an omitted range whose original is stored
-// under id.
+// Marker returns the canonical marker of an omitted range whose original is stored under id.
 func Marker(id string, b Block) string {
 	return fmt.Sprintf("%sprune_id=%s lignes %d-%d (%d) raison=%s%s", markerOpen, id, b.Start, b.End, b.Lines(), CleanReason(b.Reason), markerClose)
 }
 
-// ShortMarker marks a range nobody stored: its lines, nothing else.
+// ShortMarker returns the marker of an omitted range whose original is not stored. It gives only the line
+// range.
 func ShortMarker(b Block) string {
 	return fmt.Sprintf("%slignes %d-%d (%d)%s", markerOpen, b.Start, b.End, b.Lines(), markerClose)
 }
 
-// Gap marks an omitted range for a model that reads the rest, in at most 6 tokens. first is
-// the number of the text's first line.
+// Gap returns a marker of at most 6 tokens for an omitted range, for a model that reads the remaining
+// lines. first is the number of the text's first line.
 func Gap(b Block, first int) string {
 	start, end := b.Start+first-1, b.End+first-1
 	switch {
 	case start == end:
 		return gapOpen + " " + strconv.Itoa(start)
-	case end >= manyLines: // a space is a token
+	case end >= manyLines: // a space takes a token
 		return gapOpen + strconv.Itoa(start) + "-" + strconv.Itoa(end)
 	}
 	return gapOpen + " " + strconv.Itoa(start) + "-" + strconv.Itoa(end)
 }
 
-// manyLines is the first line number that is more than one token.
+// manyLines is the smallest line number that takes more than one token.
 const manyLines = 1000
 
-// isGap is true of what Gap writes.
+// isGap reports whether a line is a marker that Gap wrote.
 func isGap(text string) bool {
 	rest, ok := strings.CutPrefix(text, gapOpen)
 	rest = strings.TrimPrefix(rest, " ")
@@ -112,13 +112,13 @@ func isGap(text string) bool {
 
 func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// Header is the first line of a pruned text: how much is left of what, and what to
-// do about the rest.
+// Header returns the first line of a pruned text: how many of its lines were kept, followed by rest, which
+// says how to get the others.
 func Header(kept, total int, rest string) string {
 	return fmt.Sprintf("%s%d of %d lines; %s]", headerOpen, kept, total, rest)
 }
 
-// CleanReason makes a reason safe within a marker: one line, no closing bracket.
+// CleanReason makes a reason safe to embed in a marker: a single line without a closing bracket.
 func CleanReason(reason string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
@@ -132,8 +132,8 @@ func CleanReason(reason string) string {
 // Block is an omitted range of lines, both ends included.
 type Block struct {
 	Start, End int
-	Reason     string // one line, in the document's language (French), e.g. "hors focus"
+	Reason     string // why it was omitted: one line in the document's language (French), e.g. "hors focus"
 }
 
-// Lines is how many lines the block omits.
+// Lines returns the number of lines that the block omits.
 func (b Block) Lines() int { return b.End - b.Start + 1 }

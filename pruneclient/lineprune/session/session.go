@@ -1,6 +1,5 @@
-// Package session describes what is known about a tool call and about the session it
-// belongs to, beside the question: the tool, its arguments, and what the agent said and did
-// before. A pruner may use it; an empty value is always valid.
+// Package session describes what is known about a tool call besides the question: the tool, its arguments,
+// and what the agent said and did before. Pruners may use it. The zero value is always valid.
 package session
 
 import "encoding/json"
@@ -10,34 +9,34 @@ type Kind string
 
 // The kinds of events.
 const (
-	Say    Kind = "say"    // words of the agent or the user
+	Say    Kind = "say"    // a message of the agent or the user
 	Search Kind = "search" // a pattern that was searched for
 	Read   Kind = "read"   // a file that was read
-	Edit   Kind = "edit"   // a file that was changed; Text is what was replaced and its replacement
-	Result Kind = "result" // what a tool returned
+	Edit   Kind = "edit"   // a file that was changed; Text is the replaced text and its replacement
+	Result Kind = "result" // the output of a tool
 )
 
-// Event is one thing that was said or done earlier in the session.
+// Event is one earlier event of the session.
 type Event struct {
 	Kind Kind   `json:"kind"`
 	Text string `json:"text,omitempty"`
-	File string `json:"file,omitempty"` // the file it is about, where there is one
+	File string `json:"file,omitempty"` // the file concerned, if any
 }
 
-// Call is the call whose output is pruned, and what came before it.
+// Call is the call whose output is pruned, and the events before it.
 type Call struct {
 	Tool    string         // name of the tool
 	Args    map[string]any // its arguments, as decoded from JSON
 	Context []Event        // most recent first
 
-	Careful  bool    // only what is hardly needed may go
-	Boldness float64 // multiplies the price at which a line is kept; 0 is 1
+	Careful  bool    // prune only lines that are very unlikely to be needed
+	Boldness float64 // factor for the price at which a line is kept; 0 means 1
 
-	Asked bool // the question was written for this text, not taken from what the agent said
+	Asked bool // the question was written for this text, not derived from the agent's messages
 }
 
-// File is the path of the one file the call reads, or "". A search has a path, too, but
-// prints matches, not the file.
+// File returns the path of the one file that the call reads, or "". A search has a path argument, too, but
+// its output is matches rather than the file.
 func (c Call) File() string {
 	if _, search := c.Args["pattern"]; search {
 		return ""
@@ -45,10 +44,10 @@ func (c Call) File() string {
 	return c.text("file_path", "path", "filePath", "filename")
 }
 
-// Command is the shell command the call runs, or "".
+// Command returns the shell command that the call runs, or "".
 func (c Call) Command() string { return c.text("command", "cmd") }
 
-// text is the first of the named arguments that is a string and not empty.
+// text returns the first of the named arguments that is a non-empty string, or "".
 func (c Call) text(names ...string) string {
 	for _, name := range names {
 		if s, ok := c.Args[name].(string); ok && s != "" {
@@ -58,10 +57,10 @@ func (c Call) text(names ...string) string {
 	return ""
 }
 
-// Pattern is what the call searches for, or "".
+// Pattern returns the pattern that the call searches for, or "".
 func (c Call) Pattern() string { return c.text("pattern", "query") }
 
-// FirstLine is the number of the first line the call asks for, or 0.
+// FirstLine returns the number of the first line that the call asks for, or 0.
 func (c Call) FirstLine() int {
 	for _, name := range []string{"offset", "start_line"} {
 		switch n := c.Args[name].(type) {
@@ -79,5 +78,5 @@ func (c Call) FirstLine() int {
 	return 0
 }
 
-// maxLine is more lines than any file has.
+// maxLine exceeds the number of lines of any file.
 const maxLine = 1 << 30

@@ -7,8 +7,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// Code finds definitions by keyword and shape and lets each reach to the
-// next line that is not indented deeper, closing bracket included.
+// Code finds definitions by keyword and shape. Each extends to the next line that is not indented deeper,
+// including the closing bracket.
 func Code(d *doc.Document) Outline {
 	b := outliner{d: d, Outline: Outline{Of: make([]int32, len(d.Lines))}, comment: -1}
 	for i, line := range d.Lines {
@@ -17,12 +17,12 @@ func Code(d *doc.Document) Outline {
 	return b.Outline
 }
 
-// outliner reads a program line by line.
+// outliner builds the outline of a program line by line.
 type outliner struct {
 	Outline
 	d       *doc.Document
-	open    []int // the units that have not ended, outermost first
-	comment int   // first line of the comment just above, or -1
+	open    []int // units not ended yet, outermost first
+	comment int   // first line of the comment directly above, or -1
 }
 
 func (b *outliner) line(i int, text string) {
@@ -47,8 +47,7 @@ func (b *outliner) line(i int, text string) {
 	b.Of[i], b.comment = b.top(), -1
 }
 
-// leave ends the units line i is not part of, and says whether it is the closing
-// line of one.
+// leave ends the units that line i does not belong to. It reports whether the line closes one of them.
 func (b *outliner) leave(i int, text string) bool {
 	for len(b.open) > 0 {
 		at := b.open[len(b.open)-1]
@@ -70,7 +69,7 @@ func (b *outliner) leave(i int, text string) bool {
 	return false
 }
 
-// enter opens the unit defined on line i; the comment just above is part of it.
+// enter opens the unit defined on line i. The comment directly above is part of the unit.
 func (b *outliner) enter(i int) {
 	start := i
 	if b.comment >= 0 {
@@ -96,8 +95,8 @@ func closes(text string) bool {
 	return strings.IndexByte("})]", text[0]) >= 0 || text == "end" || strings.HasPrefix(text, "end ")
 }
 
-// bodyOpen says whether the unit defined at head has begun its body before line i:
-// until then lines at its own depth still belong to its signature.
+// bodyOpen reports whether the body of the unit defined at head has begun before line i. Until then, lines
+// at the same depth as head belong to the signature.
 func bodyOpen(d *doc.Document, head, i int) bool {
 	if i-head > tuning.LongestSignature {
 		return true

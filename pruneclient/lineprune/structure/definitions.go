@@ -8,13 +8,13 @@ import (
 )
 
 var (
-	modifiers = tuning.Set("code", "modifiers")   // may stand before the keyword of a definition
-	defWords  = tuning.Set("code", "definitions") // open a definition
-	NotCalls  = tuning.Set("code", "not-calls")   // stand before a parenthesis without being a definition's name
+	modifiers = tuning.Set("code", "modifiers")   // words that may precede the keyword of a definition
+	defWords  = tuning.Set("code", "definitions") // keywords that open a definition
+	NotCalls  = tuning.Set("code", "not-calls")   // words that may precede a parenthesis without being a definition's name
 )
 
-// IsDefinition says whether a line, white space cut, opens a definition: by its
-// keyword in any language, or by the shape of a C-like signature.
+// IsDefinition reports whether a line, without surrounding white space, opens a definition: by a keyword in
+// any supported language, or by the shape of a C-like signature. next holds the lines after it.
 func IsDefinition(line string, next []string) bool {
 	line = undecorated(line)
 	if line == "" || !words.InWord(words.Class[line[0]]) && line[0] != '~' && line[0] != '*' {
@@ -27,9 +27,9 @@ func IsDefinition(line string, next []string) bool {
 	for range 6 {
 		w, after := FirstWord(rest)
 		switch {
-		case w == "init" && strings.HasPrefix(after, "("): // Swift; elsewhere it may be a call
+		case w == "init" && strings.HasPrefix(after, "("): // Swift; in other languages it may be a call
 			return signature(line, rest, next)
-		case w == "deinit" || w == "init" && strings.HasPrefix(after, "?(") || w == "var" && strings.Contains(after, ": "): // Swift's destructors and computed properties
+		case w == "deinit" || w == "init" && strings.HasPrefix(after, "?(") || w == "var" && strings.Contains(after, ": "): // Swift's initialisers, destructors and computed properties
 			return strings.HasSuffix(after, "{")
 		case w == "":
 			return signature(line, rest, next)
@@ -49,8 +49,8 @@ func IsDefinition(line string, next []string) bool {
 	return false
 }
 
-// undecorated takes an annotation or C++'s template parameters off the beginning of a line
-// that goes on after them.
+// undecorated removes an annotation, or C++ template parameters, from the start of a line that has more
+// text after it.
 func undecorated(line string) string {
 	switch {
 	case strings.HasPrefix(line, "template <"), strings.HasPrefix(line, "template<"):
@@ -73,7 +73,7 @@ func undecorated(line string) string {
 	return line
 }
 
-// FirstWord is the word that s begins with, and what follows it after white space.
+// FirstWord returns the first word of s, and the text after it without leading white space.
 func FirstWord(s string) (word, rest string) {
 	i := 0
 	for i < len(s) && words.InWord(words.Class[s[i]]) {
@@ -82,8 +82,8 @@ func FirstWord(s string) (word, rest string) {
 	return s[:i], strings.TrimLeft(s[i:], " \t")
 }
 
-// signature recognises `int f(int a) {`, `name(args) {`, `x = function (`,
-// `const f = (a) => {` and a C name whose brace stands on the next line.
+// signature recognises `int f(int a) {`, `name(args) {`, `x = function (`, `const f = (a) => {` and a C
+// function whose brace is on the next line.
 func signature(line, rest string, next []string) bool {
 	if first, _ := FirstWord(rest); NotCalls[first] {
 		return false
@@ -107,7 +107,7 @@ func signature(line, rest string, next []string) bool {
 	return opens && !strings.HasSuffix(line, ");")
 }
 
-// typeSignature is true of Haskell's "name :: Type" and of its data types.
+// typeSignature reports whether a line is a Haskell signature "name :: Type" or data type.
 func typeSignature(line string) bool {
 	if haskellType(line) != "" {
 		return true
@@ -120,8 +120,8 @@ func typeSignature(line string) bool {
 	return false
 }
 
-// haskellType is the name of the data type that a line defines, or of the class that it
-// gives an instance of; "" where it does neither.
+// haskellType returns the name of the data type that a line defines, or of the class that it declares an
+// instance of, or "".
 func haskellType(line string) string {
 	word, after := FirstWord(line)
 	if (word == "data" || word == "newtype") && strings.Contains(after, " = ") || word == "instance" && strings.HasSuffix(after, " where") {
@@ -131,7 +131,7 @@ func haskellType(line string) string {
 	return ""
 }
 
-// createStatement is the name that an SQL statement creates, or "".
+// createStatement returns the name that an SQL CREATE statement defines, or "".
 func createStatement(line string) string {
 	word, rest := FirstWord(line)
 	if !strings.EqualFold(word, "create") {

@@ -7,8 +7,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// LinesAt are the lines of nested keys at a path: "limits.memory" is a memory below a limits.
-// Keys in between may be left out.
+// LinesAt returns the lines of nested keys at a path: "limits.memory" is a key memory below a key limits.
+// The path may leave out keys in between.
 func LinesAt(d *doc.Document, o Outline, path []string) []int {
 	last := path[len(path)-1]
 	var lines []int
@@ -24,7 +24,8 @@ func LinesAt(d *doc.Document, o Outline, path []string) []int {
 	return lines
 }
 
-// below says whether the keys around line i, and its own but the last, hold the path.
+// below reports whether the enclosing keys of line i, and all of its own except the last, contain the path
+// in order.
 func below(d *doc.Document, o Outline, i int, names, path []string) bool {
 	path = without(path, names[:len(names)-1])
 	u := o.Of[i]
@@ -37,7 +38,7 @@ func below(d *doc.Document, o Outline, i int, names, path []string) bool {
 	return len(path) == 0
 }
 
-// without takes names off the end of a path, innermost first.
+// without removes names from the end of a path, innermost first.
 func without(path, names []string) []string {
 	for k := len(names) - 1; k >= 0 && len(path) > 0; k-- {
 		if names[k] == path[len(path)-1] {
@@ -47,7 +48,7 @@ func without(path, names []string) []string {
 	return path
 }
 
-// keyNames is the key a line begins with; of a section of TOML its parts.
+// keyNames returns the key at the start of a line, or the parts of a TOML section's name.
 func keyNames(line string) []string {
 	t := strings.TrimLeft(line, " \t-<")
 	switch {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Lines that open a definition, by language, with the name they define.
+// Lines that open a definition, by language, with the name that they define.
 func TestDefinitionsByLanguage(t *testing.T) {
 	for language, lines := range map[string][][2]string{
 		"C++": {

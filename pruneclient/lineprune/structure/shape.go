@@ -8,18 +8,18 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// Shape is how the lines of a text depend on each other, where it is not by the syntax of
-// a program or a page.
+// Shape is the form of a text whose lines are related by something other than the syntax of a program or
+// page.
 type Shape uint8
 
 // The shapes.
 const (
 	Plain Shape = iota
-	Table       // a header, then rows that have nothing to do with each other: CSV, TSV, JSON lines
+	Table       // a header, then independent rows: CSV, TSV, JSON lines
 	Keys        // keys with values, nested by indentation or brackets: JSON, YAML, TOML, XML
 )
 
-// ShapeOf tells tables and nested keys from other texts.
+// ShapeOf recognises tables and nested keys.
 func ShapeOf(d *doc.Document) Shape {
 	switch {
 	case isTable(d):
@@ -30,10 +30,10 @@ func ShapeOf(d *doc.Document) Shape {
 	return Plain
 }
 
-// delimiters separate the columns of a table, the likeliest first.
+// delimiters separate the columns of a table, the most likely first.
 const delimiters = "\t,;|"
 
-// isTable is true where nearly all of the sampled lines have as many delimiters as the first.
+// isTable reports whether nearly all sampled lines have as many delimiters as the first.
 func isTable(d *doc.Document) bool {
 	first := firstLine(d)
 	if first < 0 {
@@ -51,17 +51,17 @@ func isTable(d *doc.Document) bool {
 	return false
 }
 
-// IsRecord is true of a line that is a JSON object.
+// IsRecord reports whether a line is a JSON object.
 func IsRecord(line string) bool {
 	return strings.HasPrefix(line, `{"`) && strings.HasSuffix(strings.TrimRight(line, "\r"), "}")
 }
 
-// prosaic is true of lines with commas that are no row: sentences and code.
+// prosaic reports whether a line with commas is a sentence or code rather than a row.
 func prosaic(line string) bool {
 	return strings.Contains(line, ", ") && strings.Count(line, " ") > 2*strings.Count(line, ",")+2 || strings.ContainsAny(line[len(line)-1:], "{};(")
 }
 
-// columns is how many delimiters a line has outside quotes, and one more.
+// columns returns the number of columns of a line: delimiters outside quotes, plus one.
 func columns(line string, delimiter byte) int {
 	n, quoted := 1, false
 	for i := 0; i < len(line); i++ {
@@ -84,7 +84,7 @@ func firstLine(d *doc.Document) int {
 	return -1
 }
 
-// agrees says whether nearly all sampled lines that are not blank pass, and at least a few.
+// agrees reports whether nearly all sampled non-blank lines pass, and at least a few.
 func agrees(d *doc.Document, pass func(line string) bool) bool {
 	seen, passed := 0, 0
 	for i := 0; i < len(d.Lines); i += 1 + len(d.Lines)/tuning.ShapeSample {
@@ -99,13 +99,13 @@ func agrees(d *doc.Document, pass func(line string) bool) bool {
 	return seen >= tuning.TableRows && passed*100 >= seen*tuning.ShapeShare
 }
 
-// isKeys is true where most of the sampled lines are a key, a value or a bracket.
+// isKeys reports whether nearly all sampled lines are a key, a value or a bracket.
 func isKeys(d *doc.Document) bool {
 	first := firstLine(d)
 	return first >= 0 && agrees(d, func(line string) bool { return keyLine(line[words.FirstVisible(line):]) })
 }
 
-// keyLine is true of lines of JSON, YAML, TOML and XML, white space cut.
+// keyLine reports whether a line, without surrounding white space, is one of JSON, YAML, TOML or XML.
 func keyLine(t string) bool {
 	switch t[0] {
 	case '"', '{', '}', '[', ']', '-', '<', '#':
@@ -123,8 +123,8 @@ func keyLine(t string) bool {
 		!strings.HasSuffix(t, ";") && !strings.HasSuffix(t, "{") && !strings.HasSuffix(t, "(")
 }
 
-// KeyOutline makes a unit of every key with what is nested below it: by indentation, and by
-// the sections of TOML and INI files.
+// KeyOutline makes a unit of every key with the lines nested below it, by indentation and by the sections
+// of TOML and INI files.
 func KeyOutline(d *doc.Document) Outline {
 	o := Outline{Of: make([]int32, len(d.Lines))}
 	var open []int
@@ -139,7 +139,7 @@ func KeyOutline(d *doc.Document) Outline {
 			o.Of[i] = top(open)
 			continue
 		}
-		if t := line[words.FirstVisible(line):]; closes(t) || strings.HasPrefix(t, "</") { // the bracket belongs to what it ends
+		if t := line[words.FirstVisible(line):]; closes(t) || strings.HasPrefix(t, "</") { // a closing bracket belongs to the unit that it ends
 			o.Of[i] = top(open)
 			if len(open) > 0 && depthOf(d, o.Units[open[len(open)-1]].Head) == depthOf(d, i) {
 				closeAt(i+1, depthOf(d, i))
@@ -156,7 +156,7 @@ func KeyOutline(d *doc.Document) Outline {
 	return o
 }
 
-// depthOf is the nesting of line i; a section of TOML lies above its unindented keys.
+// depthOf returns the nesting depth of line i. A TOML section encloses its unindented keys.
 func depthOf(d *doc.Document, i int) int {
 	depth := 2*int(d.Indent[i]) + 1
 	if isSection(d.Lines[i]) {
@@ -165,13 +165,13 @@ func depthOf(d *doc.Document, i int) int {
 	return depth
 }
 
-// isSection is true of "[servers.alpha]" and "[[products]]".
+// isSection reports whether a line is like "[servers.alpha]" or "[[products]]".
 func isSection(line string) bool {
 	line = strings.TrimRight(line, " \r")
 	return len(line) > 2 && line[0] == '[' && line[len(line)-1] == ']' && words.InWord(words.Class[strings.TrimLeft(line, "[")[0]])
 }
 
-// opensKeys is true of a line that the next one is nested in.
+// opensKeys reports whether the next line is nested in line i.
 func opensKeys(d *doc.Document, i int) bool {
 	for next := i + 1; next < len(d.Lines); next++ {
 		if !d.Blank(next) {

@@ -1,5 +1,5 @@
-// Package structure groups lines into units: definitions with their bodies, sections of a page,
-// files of a list of matches.
+// Package structure groups lines into units: definitions with their bodies, sections of a page, the files
+// of a list of matches.
 package structure
 
 import (
@@ -9,21 +9,21 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// Unit is a stretch of lines that belongs together: a definition with its body and
-// comment, a section of a page, a block of a log.
+// Unit is a range of lines that belong together: a definition with its body and comment, a section of a
+// page, an entry of a log.
 type Unit struct {
-	Start, End int // lines, 0-based, end excluded; nested units lie within their parent
-	Head       int // the defining line, or -1
+	Start, End int // 0-based line numbers, end excluded; nested units lie within their parent
+	Head       int // line number of the defining line, or -1
 	Parent     int // index of the enclosing unit, or -1
 }
 
-// Outline is the units of a text and the innermost one of every line.
+// Outline holds the units of a text, and for every line the innermost unit that contains it.
 type Outline struct {
 	Units []Unit
-	Of    []int32 // per line, -1 for none
+	Of    []int32 // per line, the index of its unit, or -1
 }
 
-// Docs makes a unit of every heading with what follows it.
+// Docs makes a unit of every heading with the lines that follow it.
 func Docs(d *doc.Document) Outline {
 	o := Outline{Of: make([]int32, len(d.Lines))}
 	current, fence := int32(-1), ""
@@ -47,7 +47,7 @@ func Docs(d *doc.Document) Outline {
 	return o
 }
 
-// headingLevel is a heading's depth, 1 being the title.
+// headingLevel returns the level of a heading, 1 for a title, or 0 if the line is no heading.
 func headingLevel(line, next string) int {
 	switch line[0] {
 	case '#', '=':
@@ -63,7 +63,7 @@ func headingLevel(line, next string) int {
 	return 1
 }
 
-// FenceAfter is the open fence after line, given the one open before it.
+// FenceAfter returns the fence that is open after line, or "", given the fence that was open before it.
 func FenceAfter(open, line string) string {
 	t := strings.TrimLeft(line, " \t>")
 	for _, f := range []string{"```", "~~~"} {

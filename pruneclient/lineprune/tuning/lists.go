@@ -11,11 +11,11 @@ import (
 //go:embed lists
 var lists embed.FS
 
-// File is a file of lists without its comments.
+// File returns the content of a list file without its comments.
 func File(name string) []string {
 	data, err := lists.ReadFile("lists/" + name + ".txt")
 	if err != nil {
-		panic(err) // the lists are part of the program
+		panic(err) // the lists are embedded, so that an error is a bug
 	}
 	var lines []string
 	for line := range strings.Lines(string(data)) {
@@ -26,7 +26,7 @@ func File(name string) []string {
 	return lines
 }
 
-// Lines are the lines of one section of a file. It must exist.
+// Lines returns the lines of one section of a file. It panics if the section does not exist.
 func Lines(file, section string) []string {
 	var lines []string
 	here := false
@@ -44,12 +44,12 @@ func Lines(file, section string) []string {
 	return lines
 }
 
-// Words is the words of one section of a file.
+// Words returns the words of one section of a file.
 func Words(file, section string) []string {
 	return strings.Fields(strings.Join(Lines(file, section), " "))
 }
 
-// Parts is a section of parts of words, one a line, in quotes since spaces count.
+// Parts returns a section of word parts, one per line and quoted, because spaces count.
 func Parts(file, section string) []string {
 	lines := Lines(file, section)
 	for i, line := range lines {
@@ -61,33 +61,33 @@ func Parts(file, section string) []string {
 func Unquoted(s string) string {
 	plain, err := strconv.Unquote(s)
 	if err != nil {
-		panic(err) // the lists are part of the program
+		panic(err) // the lists are embedded, so that an error is a bug
 	}
 	return plain
 }
 
-// Number is a weight at the beginning of a list's line, and the rest of the line.
+// Number parses a list line of a weight and a text.
 func Number(line string) (weight float64, rest string) {
 	first, rest, _ := strings.Cut(line, " ")
 	weight, err := strconv.ParseFloat(first, 64)
 	if err != nil {
-		panic(err) // the lists are part of the program
+		panic(err) // the lists are embedded, so that an error is a bug
 	}
 	return weight, rest
 }
 
-// Weights maps the words of sections to their weights.
+// Weights maps the words of several sections to their sections' weights.
 func Weights(file string, sections map[string]float64) map[string]float64 {
 	out := map[string]float64{}
 	for section, weight := range sections {
 		for _, w := range Words(file, section) {
-			out[w] = max(out[w], weight) // whatever the order of the sections
+			out[w] = max(out[w], weight) // independent of the map's order
 		}
 	}
 	return out
 }
 
-// Set is the words of one section of a file, as a set.
+// Set returns the words of one section of a file as a set.
 func Set(file, section string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range Words(file, section) {

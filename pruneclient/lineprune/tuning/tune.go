@@ -1,36 +1,36 @@
 package tuning
 
-// Profile says how lines of one kind of text earn relevance, relative to a term
-// that stands right on them. The numbers were set by cross-validation over
-// repositories (docs/QUALITY.md), not case by case; all lie on flat optima.
+// Profile determines how lines of one kind of text earn relevance, relative to a term that occurs on the
+// line itself. The values were set by cross-validation over repositories (docs/QUALITY.md), not case by
+// case. All lie on flat optima.
 type Profile struct {
-	Before float64 // what is left of a term's influence one line above it
-	After  float64 // and one line below
-	Own    float64 // extra for terms on the line itself, short lines first
-	Unit   float64 // for the terms of the enclosing unit as a whole (BM25)
-	Head   float64 // for the terms of the unit's defining line; of a match's path
-	Parent float64 // share of what the unit around the enclosing one earned
-	Sure   float64 // evidence of an answer that is as good as none
+	Before float64 // fraction of a term's influence that remains one line above it
+	After  float64 // the same one line below it
+	Own    float64 // extra for terms on the line itself, favouring short lines
+	Unit   float64 // weight of the terms of the enclosing unit as a whole (BM25)
+	Head   float64 // weight of the terms on the unit's head line, or in a match's path
+	Parent float64 // fraction of the score of the unit that encloses the enclosing unit
+	Sure   float64 // amount of evidence that raises confidence to one half
 }
 
-// Ranking is the numbers of the ranking.
+// Ranking holds the constants of the ranking.
 type Ranking struct {
 	Code, Docs, Logs, Grep Profile
 
-	Synonym float64 // weight of a synonym, the word itself being 1
+	Synonym float64 // weight of a synonym, relative to the word itself
 	Prefix  float64 // weight of a longer or shorter form of the word
-	Name    float64 // for the parts of a definition's name, by the share of them that match
-	Comment float64 // what a comment keeps of its score: it leads to code
-	Close   float64 // what a line between two relevant ones has of the lesser
+	Name    float64 // weight of a definition's name, by the fraction of its parts that match
+	Comment float64 // fraction of its score that a comment keeps, because it leads to code
+	Close   float64 // fraction of the lower neighbour's score that a line between two relevant ones gets
 
-	Gap   float64 // how fast influence fades with the lines between two matches
-	Tests float64 // what a match in a test keeps of its score
-	Prose float64 // and one in documentation or data
+	Gap   float64 // decay of influence with the lines between two matches
+	Tests float64 // fraction of its score that a match in a test keeps
+	Prose float64 // the same for a match in documentation or data
 
-	Trouble      float64 // for a sign of trouble on a log's line
-	TroubleEntry float64 // and in its entry
-	Calm         float64 // share of both when the question asks for something else
-	Rare         float64 // for a line whose template is rare
+	Trouble      float64 // weight of a sign of trouble on a log line
+	TroubleEntry float64 // the same in its entry
+	Calm         float64 // fraction of both when the question does not ask for a failure
+	Rare         float64 // weight of a line's rarity by its template
 }
 
 // Rank is the ranking in use.

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Parameters are the ranking's numbers by name, to be changed in place. Only
-// measurements see them, under the build tag tuning.
+// Parameters returns pointers to the constants of the ranking by name, so that measurements can change
+// them. It exists only under the build tag tuning.
 func Parameters() map[string]*float64 {
 	out := map[string]*float64{}
 	collect(out, "", reflect.ValueOf(&Rank).Elem())

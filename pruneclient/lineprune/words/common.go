@@ -6,8 +6,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// Common maps a stem to how much it says that a source file has it, in bits:
-// log2(files/files with it). Stems that are not in it have rareBits.
+// Common maps a stem to the information in its occurrence, in bits: log2(files / files with it), counted
+// over source files. Stems that are not listed have RareBits.
 var Common = parseCommon(tuning.File("common"))
 
 func parseCommon(lines []string) map[string]float64 {
@@ -21,7 +21,7 @@ func parseCommon(lines []string) map[string]float64 {
 	return out
 }
 
-// BitsOf is how much it says that a text has a word.
+// BitsOf returns the information, in bits, in the fact that a text contains a word.
 func BitsOf(word string) float64 {
 	if bits, ok := Common[StemOf(word)]; ok {
 		return bits

@@ -1,7 +1,7 @@
 package words
 
-// Filter is a first look at a word: whether any of a few words begins with the same
-// three letters. It answers for nearly every word of a text, at the price of a load.
+// Filter is a bitmap of three-letter prefixes, like a Bloom filter: it rejects nearly every word of a text
+// with a single memory access, and never one that matters.
 type Filter [1 << 15 / 64]uint64
 
 func FilterKey(w string) uint {
@@ -12,8 +12,7 @@ func FilterKey(w string) uint {
 	return k
 }
 
-// Add lets the inflections of stem w through. Only a final y changes a letter (flies
-// is a form of fly).
+// Add adds stem w and its inflections. Only a final y changes a letter (flies is a form of fly).
 func (f *Filter) Add(w string) {
 	if len(w) < 2 {
 		return
@@ -26,7 +25,7 @@ func (f *Filter) Add(w string) {
 
 func (f *Filter) set(k uint) { f[k>>6] |= 1 << (k & 63) }
 
-// Passes takes words of two letters and more.
+// Passes reports whether w may be an inflection of an added stem. w has at least two letters.
 func (f *Filter) Passes(w string) bool {
 	k := FilterKey(w)
 	return f[k>>6]>>(k&63)&1 != 0

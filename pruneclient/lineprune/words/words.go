@@ -1,5 +1,5 @@
-// Package words cuts text into words: byte classes, parts of identifiers, stems, tokens, and
-// how much each word says.
+// Package words splits text into words and tokens: byte classes, parts of identifiers, stems, and the
+// information in each word.
 package words
 
 import (
@@ -12,7 +12,7 @@ import (
 const (
 	Other byte = iota
 	Space
-	High // part of a rune outside ASCII
+	High // part of a non-ASCII rune
 	Lower
 	Upper
 	Digit
@@ -41,8 +41,8 @@ var Class = func() (t [256]byte) {
 
 func InWord(c byte) bool { return c >= Lower }
 
-// CountTokens estimates the tokens of one line and its newline: a run of ASCII
-// letters, digits and underscores is one, so is every other visible character.
+// CountTokens estimates the number of tokens in one line including its newline. A run of ASCII letters,
+// digits and underscores counts as one token, and so does every other visible character.
 func CountTokens(line string) int {
 	n, word := 1, false
 	for i := 0; i < len(line); i++ {
@@ -57,8 +57,8 @@ func CountTokens(line string) int {
 	return n
 }
 
-// EachPart cuts an ASCII identifier at underscores, case changes and digits:
-// parseHTTPBody_v2 gives parse, HTTP, Body, v, 2. It returns how many there were.
+// EachPart splits an ASCII identifier at underscores, case changes and digits: parseHTTPBody_v2 yields
+// parse, HTTP, Body, v, 2. It returns the number of parts.
 func EachPart(word string, part func(string)) int {
 	n, start := 0, 0
 	for k := 1; k < len(word); k++ {
@@ -70,7 +70,7 @@ func EachPart(word string, part func(string)) int {
 			continue
 		case a == b || a == Upper && b == Lower && k-1 == start:
 			continue
-		case a == Upper && b == Lower: // the S of HTTPServer opens a part
+		case a == Upper && b == Lower: // the S of HTTPServer starts a part
 			end = k - 1
 		}
 		part(word[start:end])
@@ -96,8 +96,8 @@ func Lowered(buf []byte, w string) []byte {
 	return buf
 }
 
-// Stem takes English inflections off a lower-case word, in place. It only has to
-// send the same word's forms to one string, not to a word.
+// Stem removes English inflections from a lower-case word, in place. The stem need not be a word; it only
+// has to be equal for all forms of the word.
 func Stem(w []byte) []byte {
 	if len(w) < 4 || Class[w[len(w)-1]] != Lower {
 		return w
@@ -145,7 +145,7 @@ func stemPlural(w []byte) []byte {
 	return w[:n-1]
 }
 
-// has says whether w ends in suffix and keeps at least rest letters before it.
+// has reports whether w ends in suffix and has at least rest letters before it.
 func has(w []byte, suffix string, rest int) bool {
 	n := len(w) - len(suffix)
 	return n >= rest && string(w[n:]) == suffix
@@ -159,8 +159,8 @@ func undouble(w []byte) []byte {
 	return w
 }
 
-// EachRuneWord yields the words of a line that hold letters outside ASCII, lower
-// case; scripts written without spaces yield their pairs of characters.
+// EachRuneWord yields the words of a line with non-ASCII letters, in lower case. Scripts written without
+// spaces yield their pairs of adjacent characters.
 func EachRuneWord(line string, word func(string)) {
 	var run []rune
 	flush := func() {

@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// The text format: "#" lines say where the weights come from, "base N" gives the
-// constant, "features A|B|..." the names that nodes refer to by number, and every other line is one
-// tree, its nodes as feature>threshold ("-" where there is none), then its leaves.
+// The text format has these lines: comments that start with "#" and name the source of the weights; "base
+// N", the constant; "features A|B|...", the features that nodes refer to by index. Every other line is one
+// tree: its nodes as feature>threshold ("-" for a missing node), then its leaves.
 
-// Write writes a forest. names are those of all features; only the ones that are used
-// are written.
+// Write writes a forest. names lists all features; only the used ones are written.
 func Write(w io.Writer, f *Forest, names []string, notes []string) error {
 	out := bufio.NewWriter(w)
 	for _, note := range notes {
@@ -41,7 +40,7 @@ func Write(w io.Writer, f *Forest, names []string, notes []string) error {
 	return out.Flush()
 }
 
-// numbering gives the features that are used numbers in order.
+// numbering assigns consecutive numbers to the features that are used.
 func numbering(f *Forest, names []string) (number map[int32]int, used []string) {
 	asked := map[int32]bool{}
 	for k := range f.Trees {
@@ -61,7 +60,7 @@ func numbering(f *Forest, names []string) (number map[int32]int, used []string) 
 	return number, used
 }
 
-// Parse reads what Write wrote. names are those of all features there are now.
+// Parse parses the output of Write. names lists all features that exist now.
 func Parse(text string, names []string) (*Forest, error) {
 	index := map[string]int32{}
 	for i, name := range names {

@@ -1,8 +1,9 @@
-// Package trees adds up small decision trees over integer features. Thresholds, leaves
-// and sums are integers, so every machine gets the same score.
+// Package trees evaluates sums of small decision trees over integer features. Thresholds, leaves and sums
+// are integers, so that every machine computes the same score.
 package trees
 
-// Depth is how many questions a tree asks; each tree is laid out as a heap.
+// Depth is the number of comparisons on the way to a leaf. Each tree is stored as a heap: the children of
+// node i are 2i+1 and 2i+2.
 const (
 	Depth  = 5
 	Inner  = 1<<Depth - 1
@@ -12,23 +13,23 @@ const (
 // Bit is one bit in the unit of leaves and scores.
 const Bit = 1024
 
-// Node asks whether a feature is above a threshold. Where a tree is shallower than
-// Depth, the threshold is Never.
+// Node tests whether a feature is above a threshold. Where a tree is shallower than Depth, the threshold is
+// Never.
 type Node struct {
 	Feature   int32
 	Threshold int32
 }
 
-// Never is a threshold that no feature is above.
+// Never is a threshold that no feature exceeds.
 const Never = 1<<31 - 1
 
-// Tree is a decision tree of Depth questions.
+// Tree is a decision tree of Depth levels.
 type Tree struct {
 	Nodes [Inner]Node
-	Leaf  [Leaves]int32 // 1024ths of a bit
+	Leaf  [Leaves]int32 // in 1024ths of a bit
 }
 
-// Reach returns the leaf that a row of features comes to.
+// Reach returns the index of the leaf that a row of features leads to.
 func (t *Tree) Reach(row []int32) int {
 	i := 0
 	for range Depth {
@@ -41,13 +42,13 @@ func (t *Tree) Reach(row []int32) int {
 	return i - Inner
 }
 
-// Forest is the sum of its trees and a constant.
+// Forest is a sum of trees and a constant.
 type Forest struct {
 	Base  int32
 	Trees []Tree
 }
 
-// Score returns the sum over all trees, in 1024ths of a bit.
+// Score returns the sum over all trees and the constant, in 1024ths of a bit.
 func (f *Forest) Score(row []int32) int32 {
 	sum := f.Base
 	for k := range f.Trees {

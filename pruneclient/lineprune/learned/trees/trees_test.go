@@ -10,7 +10,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/learned/trees"
 )
 
-// stump asks one question and answers -1 or 1.
+// stump returns a tree with a single comparison and the leaves -1 and 1.
 func stump(feature, threshold int32) trees.Tree {
 	var t trees.Tree
 	for i := range t.Nodes {
