@@ -17,8 +17,8 @@ import (
 	"mcp-pruner/fsm/event"
 )
 
-// BenchmarkSmallRead is a request from the headers to the bytes of its answer, the
-// machine and the log included, without the network.
+// BenchmarkSmallRead measures a request from its headers to the bytes of its answer, including the machine
+// and the log but not the network.
 func BenchmarkSmallRead(b *testing.B) {
 	root := b.TempDir()
 	require.NoError(b, os.WriteFile(filepath.Join(root, "small.txt"), []byte("hello\n"), 0o600))

@@ -15,41 +15,40 @@ import (
 
 const (
 	maxBodyBytes = mcpserver.MaxMessageBytes
-	// bodyBudget is how many bytes of requests are held at once; more wait. It is
-	// what keeps memory bounded when many large texts arrive together.
+	// bodyBudget is the number of bytes of request bodies held at once; further requests wait. It limits
+	// memory when many large texts arrive together.
 	bodyBudget = 128 << 20
-	// freeBody is what every request may hold without asking: small calls wait for
-	// no large one.
+	// freeBody is the number of bytes per request outside the budget, so that small calls never wait for
+	// large ones.
 	freeBody = 64 << 10
-	// stall is how long a client may send nothing.
+	// stall is the longest time in which a client may send nothing.
 	stall = 10 * time.Second
 )
 
-// bodies shares the budget out as bytes come: what a client only announces costs
-// nobody anything.
+// bodies allots the budget as bytes arrive. A length that a client only announces takes nothing from the
+// budget.
 type bodies struct {
 	budget *semaphore.Weighted
-	// over is held by the one request that may go on beyond the budget, so that
-	// requests which all wait for more get done one after the other.
+	// over is held by the single request that may exceed the budget. When all requests wait for more, they
+	// are thus finished one after the other.
 	over chan struct{}
 
 	stall  time.Duration
-	within time.Duration // for a whole body
+	within time.Duration // time limit for a whole body
 }
 
 func newBodies(within time.Duration) *bodies {
 	return &bodies{budget: semaphore.NewWeighted(bodyBudget), over: make(chan struct{}, 1), stall: min(stall, within), within: within}
 }
 
-// share is what one request holds of the budget.
+// share is the part of the budget that one request holds.
 type share struct {
 	*bodies
 	bytes  int64
-	beyond bool // holds over; bytes are not counted
+	beyond bool // holds over; its further bytes are not counted
 }
 
-// grow asks for n bytes more: there is room, or will be, or it is this request's
-// turn to go on without.
+// grow acquires n more bytes. It waits until the budget has room or this request may exceed it.
 func (s *share) grow(ctx context.Context, n int64) error {
 	s.bytes += n
 	if s.beyond || s.budget.TryAcquire(n) {
@@ -57,7 +56,7 @@ func (s *share) grow(ctx context.Context, n int64) error {
 	}
 	waiting, stop := context.WithCancel(ctx)
 	room := make(chan error, 1)
-	go func() { room <- s.budget.Acquire(waiting, n) }() // ends with waiting
+	go func() { room <- s.budget.Acquire(waiting, n) }() // ends when waiting ends
 	select {
 	case err := <-room:
 		stop()
@@ -78,7 +77,7 @@ func (s *share) grow(ctx context.Context, n int64) error {
 	return nil
 }
 
-// settle moves back into the budget if there is room by now.
+// settle moves a request that exceeded the budget back into it, if there is room now.
 func (s *share) settle() {
 	if s.beyond && s.budget.TryAcquire(s.bytes) {
 		s.beyond = false
@@ -94,8 +93,8 @@ func (s *share) release() {
 	s.budget.Release(s.bytes)
 }
 
-// withBody reads the body within the budget of all requests and hands it on, or
-// hands on why it is refused.
+// withBody reads the body within the budget shared by all requests and calls use, or calls refuse with the
+// reason.
 func (h *Handler) withBody(w http.ResponseWriter, r *http.Request, use func(body []byte), refuse func(*fault)) {
 	held := &share{bodies: h.bodies}
 	defer held.release()
@@ -113,16 +112,16 @@ func (h *Handler) withBody(w http.ResponseWriter, r *http.Request, use func(body
 	}
 }
 
-// read reads a body into memory that grows with it.
+// read reads a body into a buffer that grows with it.
 func (s *share) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	size := r.ContentLength
 	switch {
 	case size > maxBodyBytes:
 		return nil, &http.MaxBytesError{Limit: maxBodyBytes}
 	case size < 0:
-		size = maxBodyBytes + 1 // room to see the end of the largest
+		size = maxBodyBytes + 1 // one more byte, to detect a body that is too large
 	}
-	w.Header().Set("Connection", "close") // unless all goes well
+	w.Header().Set("Connection", "close") // removed when the body was read to its end
 	from := &patientReader{http.MaxBytesReader(w, r.Body, maxBodyBytes), http.NewResponseController(w), s.stall, time.Now().Add(s.within)}
 	body := make([]byte, 0, min(size, freeBody))
 	for int64(len(body)) < size {
@@ -132,7 +131,7 @@ func (s *share) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 			if body, err = s.enlarge(r.Context(), body, size); err != nil {
 				return nil, err
 			}
-			from.until = from.until.Add(time.Since(start)) // we kept the client waiting
+			from.until = from.until.Add(time.Since(start)) // time spent waiting for the budget does not count against the client
 		}
 		n, err := from.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -148,12 +147,12 @@ func (s *share) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	}
 	w.Header().Del("Connection")
 	s.settle()
-	_ = from.control.SetReadDeadline(time.Time{}) // a long call is no client that hung up
+	_ = from.control.SetReadDeadline(time.Time{}) // otherwise a long call would look like a client that hung up
 	return body, nil
 }
 
-// enlarge makes room in a full buffer: twice as much, or all of a body that has
-// shown that it is on its way.
+// enlarge makes room in a full buffer: it doubles the buffer or, if that is at least half of the announced
+// size, allocates all of it.
 func (s *share) enlarge(ctx context.Context, body []byte, size int64) ([]byte, error) {
 	next := 2 * int64(len(body))
 	if next >= size/2 {
@@ -165,7 +164,7 @@ func (s *share) enlarge(ctx context.Context, body []byte, size int64) ([]byte, e
 	return append(make([]byte, 0, next), body...), nil
 }
 
-// patientReader gives every read a deadline, and all of them together one.
+// patientReader sets a deadline for each read and one for all reads together.
 type patientReader struct {
 	io.Reader
 	control *http.ResponseController
@@ -178,6 +177,6 @@ func (r *patientReader) Read(p []byte) (int, error) {
 	if r.until.Before(deadline) {
 		deadline = r.until
 	}
-	_ = r.control.SetReadDeadline(deadline) // no connection, no deadline
+	_ = r.control.SetReadDeadline(deadline) // fails only without a connection, which has no deadline either
 	return r.Reader.Read(p)
 }

@@ -22,7 +22,7 @@ import (
 	"mcp-pruner/fsm/event"
 )
 
-// serving is the line pruner's handler, for tests that look inside.
+// serving returns the line pruner's handler, for tests that inspect its state.
 func serving(t *testing.T, tune func(*Handler)) (h *Handler, url string) {
 	t.Helper()
 	config, err := settings.LoadPruner(nil, settings.FromEnv(nil))
@@ -39,7 +39,7 @@ func serving(t *testing.T, tune func(*Handler)) (h *Handler, url string) {
 	return h, web.URL
 }
 
-// requireIdle checks that nothing is held when nobody is served.
+// requireIdle checks that nothing of the budget is held when no request is served.
 func requireIdle(t *testing.T, h *Handler, budget int64) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -51,7 +51,7 @@ func requireIdle(t *testing.T, h *Handler, budget int64) {
 	}, 5*time.Second, time.Millisecond)
 }
 
-// begin sends the head of a request and some of its body.
+// begin sends the head of a request and a part of its body.
 func begin(t *testing.T, url, path, length, body string) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
@@ -64,8 +64,8 @@ func begin(t *testing.T, url, path, length, body string) net.Conn {
 
 const pinging = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
-// Bodies that are announced and do not come cost the others nothing, and are told
-// so in the end.
+// Bodies that are announced but never arrive take nothing from the others, and their clients get an error
+// in the end.
 func TestAnnouncedBodiesHoldNobodyUp(t *testing.T) {
 	h, url := serving(t, func(h *Handler) { h.bodies.stall = 300 * time.Millisecond })
 	var stalled []net.Conn
@@ -107,8 +107,8 @@ func TestCutBodyIsRefused(t *testing.T) {
 	requireIdle(t, h, bodyBudget)
 }
 
-// Requests that together are more than the budget are done one after the other,
-// whatever each of them holds already.
+// Requests that together exceed the budget are finished one after the other, whatever each of them already
+// holds.
 func TestBodiesBeyondTheBudget(t *testing.T) {
 	const budget = 256 << 10
 	h, url := serving(t, func(h *Handler) { h.bodies.budget = semaphore.NewWeighted(budget) })
@@ -131,7 +131,7 @@ func TestBodiesBeyondTheBudget(t *testing.T) {
 	requireIdle(t, h, budget)
 }
 
-// A connection goes on after a body of any size.
+// A connection stays usable after a body of any size.
 func TestConnectionsAreKept(t *testing.T) {
 	_, url := serving(t, nil)
 	c := begin(t, url, "/rpc", "Content-Length: 300040", pinging+strings.Repeat(" ", 300_000))
@@ -147,7 +147,7 @@ func TestConnectionsAreKept(t *testing.T) {
 	}
 }
 
-// Who waits for its turn beyond the budget goes on as soon as there is room in it.
+// A request that waits to exceed the budget proceeds as soon as the budget has room.
 func TestAWaitingBodyTakesTheRoomThatIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := &bodies{budget: semaphore.NewWeighted(10), over: make(chan struct{}, 1)}

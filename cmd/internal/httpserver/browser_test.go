@@ -27,14 +27,13 @@ import (
 //go:embed testdata/attack.html
 var attackPage string
 
-// TestAPageInABrowserCannotReachBash lets a real browser open a page that tries
-// everything a page can do to make the server run a command: a form, requests that
-// need no permission, requests that do, and its own name made to point here. The
-// same page against a server that takes what it gets shows that the tries are real.
+// TestAPageInABrowserCannotReachBash lets a real browser open a page that tries every way in which a page
+// could make the server run a command: a form, requests without and with a CORS preflight, and DNS
+// rebinding. The same page against a careless server shows that the attempts are real.
 func TestAPageInABrowserCannotReachBash(t *testing.T) {
 	browser := findBrowser(t)
 	careless := newCareless(t)
-	visit(t, browser, careless.server.URL, func() bool { // or the browser did not really try
+	visit(t, browser, careless.server.URL, func() bool { // otherwise the browser made no real attempt
 		return careless.ran("form") && careless.ran("simple") && careless.ran("beacon") && careless.ran("rebound")
 	})
 	assert.False(t, careless.ran("asked"), "a preflight without an answer stops a request")
@@ -62,7 +61,7 @@ func findBrowser(t *testing.T) string {
 	return ""
 }
 
-// careless is a server that runs whatever arrives.
+// careless is a server that executes whatever arrives.
 type careless struct {
 	server *httptest.Server
 	mu     sync.Mutex
@@ -95,17 +94,16 @@ func (c *careless) ran(try string) bool {
 	return c.asked[try]
 }
 
-// visit opens the page, aimed at a target, and returns what it says of its tries;
-// what arrives later is waited for.
-// The page is at http://evil.test, whose paths but its own lead to the target: what
-// a name server does that first names the page's server and then this machine.
+// visit opens the page with a target and returns the page's report of its attempts. It waits until arrived
+// returns true. The page is at http://evil.test, and all of its other paths lead to the target. This
+// simulates DNS rebinding: a name server that first returns the page's server and then this machine.
 func visit(t *testing.T, browser, target string, arrived func() bool) map[string]string {
 	t.Helper()
 	aim, err := url.Parse(target)
 	require.NoError(t, err)
 	reports := make(chan map[string]string, 1)
 	mux := http.NewServeMux()
-	mux.Handle("/", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { // Host stays the page's
+	mux.Handle("/", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { // the Host header stays the page's
 		r.Out.URL.Scheme, r.Out.URL.Host = aim.Scheme, aim.Host
 		r.Out.Host = r.In.Host
 	}})
@@ -132,7 +130,7 @@ func visit(t *testing.T, browser, target string, arrived func() bool) map[string
 	}
 }
 
-// open starts a headless browser on a page.
+// open opens a page in a headless browser.
 func open(t *testing.T, browser, page string) (stop func()) {
 	t.Helper()
 	cmd := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",

@@ -20,11 +20,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// waits is a command that says it is there and then waits to be ended.
+// waits is a command that writes its process id and then sleeps until it is killed.
 const waits = `echo $$ >pid.new; mv pid.new pid; sleep 600`
 
-// waiting starts the command as a call and returns its process and a func that
-// waits for the answer.
+// waiting starts the command as a call. It returns the command's process id and a function that waits for
+// the answer.
 func (p *place) waiting(ctx context.Context, headers ...string) (pid int, end func() (int, error)) {
 	p.t.Helper()
 	status, failed := make(chan int, 1), make(chan error, 1)
@@ -59,7 +59,7 @@ func (p *place) dead(pid int) {
 	require.Eventually(p.t, func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH }, 10*time.Second, 5*time.Millisecond, "the command lives on")
 }
 
-// A client that hangs up has its command killed and its machine ended.
+// When a client hangs up, its command is killed and its machine ends.
 func TestAHangUpKillsTheCommand(t *testing.T) {
 	p := newPlace(t, nil)
 	ctx, hangUp := context.WithCancel(t.Context())
@@ -71,7 +71,7 @@ func TestAHangUpKillsTheCommand(t *testing.T) {
 	p.eventually("tool.internal_error", "cancelled")
 }
 
-// A cancel comes in a request of its own and finds the call by session and id.
+// A cancellation arrives in a request of its own and finds the call by session and id.
 func TestACancelKillsTheCommand(t *testing.T) {
 	p := newPlace(t, nil)
 	session := p.open("test")
@@ -90,7 +90,7 @@ func TestACancelKillsTheCommand(t *testing.T) {
 	p.eventually("tool.internal_error", "cancelled")
 }
 
-// A call may take longer than a body may take to arrive.
+// A call may take longer than the time limit for a body.
 func TestOnlyTheBodyHasToHurry(t *testing.T) {
 	p := newPlace(t, func(c *Config) { c.BodyWithin = 100 * time.Millisecond })
 	assert.Equal(t, "done\n", p.ask(bash("sleep 0.5; echo done")).text())
@@ -105,7 +105,7 @@ func TestOnlyTheBodyHasToHurry(t *testing.T) {
 	assert.True(t, response.Close, "what follows would be the rest of the body")
 }
 
-// A client that asks and does not read loses its answer, not the server its memory.
+// A client that never reads loses its answer, and the server frees the memory.
 func TestAnAnswerNobodyReads(t *testing.T) {
 	p := newPlace(t, func(c *Config) { c.WriteWithin = 100 * time.Millisecond })
 	body := call("bash", map[string]any{"command": "head -c 10000000 /dev/zero | tr '\\0' x", "max_output_bytes": 10 << 20})
@@ -117,7 +117,7 @@ func TestAnAnswerNobodyReads(t *testing.T) {
 	p.eventually("tool.respond_failed", "")
 }
 
-// 64 clients at once: no command is let go before all of them run.
+// 64 clients at once: no command may finish before all of them run.
 func TestNobodyWaitsForAnother(t *testing.T) {
 	const clients = 64
 	p := newPlace(t, nil)
@@ -137,7 +137,7 @@ func TestNobodyWaitsForAnother(t *testing.T) {
 		require.NoError(t, err)
 		return len(in) == clients
 	}, 60*time.Second, 10*time.Millisecond)
-	gate, err := os.OpenFile(p.root+"/gate", os.O_RDWR, 0) // open until all are through: none can come too late
+	gate, err := os.OpenFile(p.root+"/gate", os.O_RDWR, 0) // opened once for all, so that no command can come too late
 	require.NoError(t, err)
 	defer gate.Close()
 	_, err = gate.WriteString(strings.Repeat("\n", clients))
@@ -145,7 +145,7 @@ func TestNobodyWaitsForAnother(t *testing.T) {
 	all.Wait()
 }
 
-// Told to end, the server waits for the requests it has; told again, it waits no longer.
+// After the first signal the server waits for the requests it has; after the second it does not.
 func TestASecondSignalIsNotWaitedFor(t *testing.T) {
 	p := newPlace(t, nil)
 	l, err := Listen(t.Context(), "127.0.0.1", 0)
@@ -172,8 +172,8 @@ func TestASecondSignalIsNotWaitedFor(t *testing.T) {
 	p.dead(pid)
 }
 
-// What the client is told last is that its request was answered: the machine ends
-// only when the bytes are gone.
+// The machine ends only after the bytes are sent, so that the request's last state says that the client was
+// answered.
 func TestAnswersAreWhole(t *testing.T) {
 	p := newPlace(t, nil)
 	text := strings.Repeat("0123456789abcdef", 100_000)
@@ -182,7 +182,7 @@ func TestAnswersAreWhole(t *testing.T) {
 	p.eventually("tool.respond_ok", "")
 }
 
-// The one row that the stdio machine does not have.
+// This is the only row that the stdio machine does not have.
 func TestOutputThatIsTooLargeToPrune(t *testing.T) {
 	const limit = 262144
 	args := map[string]any{"file_path": "big.txt", "context_focus_question": "what?", "max_output_bytes": 10 << 20}

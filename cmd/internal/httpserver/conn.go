@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// listener hands out connections on which net/http's own refusals (a request line that
-// is none, headers that are too large) have the form of every other error here.
+// listener returns connections on which errors that net/http itself sends (for an invalid request line or
+// too large headers) have the form of all other errors of this server.
 type listener struct {
 	net.Listener
-	refused func(why string) // takes each of them
+	refused func(why string) // called for each such error
 }
 
 // Accept implements net.Listener.
@@ -37,16 +37,16 @@ type conn struct {
 	ended   atomic.Bool
 
 	mu     sync.Mutex
-	past   chan struct{} // closed while the deadline of reads is over
+	past   chan struct{} // closed while the read deadline has passed
 	isOver bool
 }
 
-// lookEvery is how often a client that has said all it has to say is looked after.
+// lookEvery is the interval of checks whether a client that closed its sending half is still there.
 const lookEvery = 100 * time.Millisecond
 
-// Read implements net.Conn. While a request is at work net/http reads a single byte, to
-// learn whether the client is gone. The end of a client's input alone does not say so: it
-// may have closed its half of the connection and be waiting for the answer.
+// Read implements net.Conn. During a request, net/http reads a single byte to detect that the client is
+// gone. End of file alone does not prove that: the client may have closed only its sending half and be
+// waiting for the answer.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if len(p) != 1 || n > 0 || !errors.Is(err, io.EOF) {
@@ -54,7 +54,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 	for listens(c.Conn) {
 		select {
-		case <-c.deadlineOver(): // the request has ended, and so does net/http's read
+		case <-c.deadlineOver(): // the request has ended, and with it net/http's read
 			return 0, os.ErrDeadlineExceeded
 		case <-time.After(lookEvery):
 		}
@@ -83,8 +83,7 @@ func (c *conn) deadlineOver() <-chan struct{} {
 	return c.past
 }
 
-// CloseWrite lets net/http end a connection so that a client that is still sending gets
-// the answer.
+// CloseWrite lets net/http close a connection so that a client that is still sending receives the answer.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -92,8 +91,8 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// plainError is how net/http ends what it writes before the text of an error of its
-// own. No answer of ours is text.
+// plainError is the end of the header that net/http writes before the text of its own errors. No answer of
+// this server is plain text.
 var plainError = []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
 
 // Write implements net.Conn.
@@ -104,7 +103,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	}
 	status := strings.TrimPrefix(string(line), "HTTP/1.1 ")
 	body, err := json.Marshal(map[string]any{"ok": false, "error": map[string]string{"code": "bad_request", "message": string(text)}})
-	if err != nil { // strings marshal
+	if err != nil { // strings always marshal
 		return 0, err
 	}
 	c.refused(status)

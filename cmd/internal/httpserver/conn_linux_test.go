@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// halfClosed sends a call and says that nothing more will come.
+// halfClosed sends a call and closes the sending half of the connection.
 func halfClosed(t *testing.T, address, body string) *net.TCPConn {
 	t.Helper()
 	c, err := net.Dial("tcp", address)
@@ -23,8 +23,8 @@ func halfClosed(t *testing.T, address, body string) *net.TCPConn {
 	return c.(*net.TCPConn)
 }
 
-// A client that closes its half of the connection gets its answer. One that then closes
-// the other half is gone, and its command with it.
+// A client that closes its sending half gets its answer. When it then closes the other half, too, it is
+// gone, and its command is killed.
 func TestAHalfClosedConnection(t *testing.T) {
 	p := newPlace(t, nil)
 	address := listening(t, p)

@@ -10,25 +10,24 @@ import (
 	"mcp-pruner/cmd/internal/mcpserver"
 )
 
-// exchange is one POST and what is written in return: a JSON body, or, when a
-// call takes so long that it reports progress on the way, a stream of events whose
-// last is the answer.
+// exchange is one POST and its response: a JSON body or, for a call that reports progress, an event stream
+// whose last event is the answer.
 type exchange struct {
 	w      http.ResponseWriter
 	r      *http.Request
-	within time.Duration // for one write
+	within time.Duration // time limit for one write
 	server *mcpserver.Server
 
 	modern bool // of protocol 2026-07-28 or later
 	status int  // of the answer; 0: 200
 
-	mu        sync.Mutex // a call's notifications may come from anywhere
+	mu        sync.Mutex // a call's notifications may come from any goroutine
 	streaming bool
-	lost      error // the stream cannot be written to any more
+	lost      error // the reason why the stream cannot be written any more
 }
 
-// notifier is the way for notifications of a call; nil when the client does not
-// take a stream.
+// notifier returns the function that sends a call's notifications, or nil if the client does not accept a
+// stream.
 func (x *exchange) notifier() func(line []byte) {
 	if !accepts(x.r.Header.Values("Accept"), "text/event-stream") {
 		return nil
@@ -39,7 +38,7 @@ func (x *exchange) notifier() func(line []byte) {
 // notify writes a notification.
 func (x *exchange) notify(line []byte) { x.send(streamEvent(line)) }
 
-// send writes to the stream, which begins with that if it has not begun.
+// send writes to the stream and starts it if necessary.
 func (x *exchange) send(p []byte) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -56,7 +55,7 @@ func (x *exchange) send(p []byte) {
 	x.lost = x.write(p)
 }
 
-// accept answers a message that has no answer.
+// accept responds to a message that has no answer (202).
 func (x *exchange) accept() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -65,8 +64,7 @@ func (x *exchange) accept() {
 	}
 }
 
-// answer writes the answer. When it returns without error the bytes are on their
-// way and no longer in this process.
+// answer writes the answer. When it returns nil, the bytes have left this process.
 func (x *exchange) answer(body []byte) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -80,11 +78,11 @@ func (x *exchange) answer(body []byte) error {
 	return x.write(body)
 }
 
-// write writes and flushes within the time for it: a client that does not read
-// must not keep its answer in memory for ever.
+// write writes and flushes within the time limit, so that a client that does not read cannot keep its
+// answer in memory forever.
 func (x *exchange) write(p []byte) error {
 	control := http.NewResponseController(x.w)
-	_ = control.SetWriteDeadline(time.Now().Add(x.within)) // no connection, no deadline
+	_ = control.SetWriteDeadline(time.Now().Add(x.within)) // fails only without a connection, which has no deadline either
 	if _, err := x.w.Write(p); err != nil {
 		return err
 	}
@@ -95,7 +93,7 @@ func (x *exchange) write(p []byte) error {
 	return nil
 }
 
-// streamEvent is a JSON line as an event of a stream.
+// streamEvent returns a JSON line as an event of an event stream.
 func streamEvent(line []byte) []byte {
 	var b bytes.Buffer
 	b.Grow(len(line) + 32)

@@ -1,5 +1,5 @@
-// Package httpserver carries MCP over HTTP: POST /mcp with plain JSON answers, and
-// GET /healthz. It is a mount over the same server that standard streams use.
+// Package httpserver serves MCP over HTTP: POST /mcp with plain JSON answers, and GET /healthz. It uses the
+// same server as the transport over standard streams.
 package httpserver
 
 import (
@@ -15,19 +15,19 @@ import (
 	"mcp-pruner/fsm/event"
 )
 
-// Config is what a handler is made of.
+// Config configures a handler.
 type Config struct {
 	Server  *mcpserver.Server
 	Version string
-	Emit    func(event.Event) // takes what is wrong with connections; nil: nothing does
-	Token   string            // a bearer token that every request but GET /healthz must carry; "": none
+	Emit    func(event.Event) // receives events about connection errors; nil: they are dropped
+	Token   string            // bearer token required in every request except GET /healthz; "": none
 
-	Pruner *Pruner // the line pruner's own endpoints beside /mcp; nil: none
+	Pruner *Pruner // the line pruner's endpoints in addition to /mcp; nil: none
 
-	BodyWithin  time.Duration // a request's body has to be here by then; 0: 30 s
-	WriteWithin time.Duration // and its answer has to be gone; 0: 60 s
+	BodyWithin  time.Duration // time limit for a request's body; 0: 30 s
+	WriteWithin time.Duration // time limit for writing its answer; 0: 60 s
 
-	FinishWithin time.Duration // how long requests may go on when the server is told to end; 0: 5 s
+	FinishWithin time.Duration // time limit for requests in progress when the server ends; 0: 5 s
 }
 
 // Handler answers HTTP requests.
@@ -39,7 +39,7 @@ type Handler struct {
 	endpoints map[string]endpoint
 }
 
-// endpoint is one path.
+// endpoint is the handler of one path.
 type endpoint struct {
 	allow []string // methods
 	serve http.HandlerFunc
@@ -70,11 +70,10 @@ func NewHandler(c Config) *Handler {
 	return h
 }
 
-// Server is the server behind POST /mcp.
+// Server returns the server behind POST /mcp.
 func (h *Handler) Server() *mcpserver.Server { return h.config.Server }
 
-// ServeHTTP finds the endpoint. Paths are compared as they are: the usual mux
-// would answer an odd one with a redirect.
+// ServeHTTP routes by the exact path. http.ServeMux would answer an unclean path with a redirect.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer internalError(w)
 	if f := h.guard(r); f != nil {
@@ -94,13 +93,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// paths lists the endpoints there are.
+// paths lists the existing endpoints.
 func (h *Handler) paths() string {
 	return strings.Join(slices.Sorted(maps.Keys(h.endpoints)), " and ")
 }
 
-// internalError answers for a panic, of which nothing is shown. The one that ends
-// a connection goes on.
+// internalError answers after a panic without revealing its text. It re-panics http.ErrAbortHandler, which
+// ends a connection.
 func internalError(w http.ResponseWriter) {
 	switch v := recover(); v {
 	case nil:
@@ -111,7 +110,7 @@ func internalError(w http.ResponseWriter) {
 	}
 }
 
-// health says that the server is there.
+// health reports that the server is running.
 func (h *Handler) health(w http.ResponseWriter, _ *http.Request) {
 	type server struct {
 		Name    string `json:"name"`
@@ -133,12 +132,12 @@ func (h *Handler) health(w http.ResponseWriter, _ *http.Request) {
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
-	if err != nil { // strings and numbers marshal
+	if err != nil { // strings and numbers always marshal
 		panic(err)
 	}
 	setJSON(w.Header(), len(body))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // who asked may be gone
+	_, _ = w.Write(body) // the client may be gone
 }
 
 func setJSON(h http.Header, length int) {

@@ -22,7 +22,7 @@ func TestEndpoints(t *testing.T) {
 		method, path, body string
 		header             string
 		status             int
-		code               string // of the error; "" when there is none
+		code               string // of the error; "": no error
 	}{
 		{"GET", "/healthz", "", "", 200, ""},
 		{"HEAD", "/healthz", "", "", 200, ""},
@@ -135,7 +135,7 @@ func TestWhoMayCall(t *testing.T) {
 	}
 }
 
-// One loopback origin does not excuse another one.
+// An allowed loopback origin does not permit a second, foreign one.
 func TestEveryOriginCounts(t *testing.T) {
 	r := httptest.NewRequest("POST", "/mcp", nil)
 	r.Host = "localhost"
@@ -165,7 +165,7 @@ func TestNotificationsAre202(t *testing.T) {
 	p := newPlace(t, nil)
 	for _, body := range []string{
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
-		`{"jsonrpc":"2.0","id":7,"result":{}}`, // an answer nobody asked for
+		`{"jsonrpc":"2.0","id":7,"result":{}}`, // an unsolicited response
 	} {
 		response, text := p.post(body)
 		assert.Equal(t, http.StatusAccepted, response.StatusCode)
@@ -189,7 +189,7 @@ func TestInvalidParamsHaveFieldErrors(t *testing.T) {
 		p.ask(message("initialize", map[string]any{})).Error.Data.FieldErrors)
 }
 
-// The document's own argument names work; together with the new ones they do not.
+// The argument names of the design document work; combined with the new names they are an error.
 func TestAliases(t *testing.T) {
 	p := newPlace(t, nil)
 	p.file("a.txt", "hello\n")

@@ -18,7 +18,7 @@ import (
 	"mcp-pruner/tools"
 )
 
-// changing is a server whose list of tools may change.
+// changing returns a server whose list of tools may change.
 func changing(t *testing.T, offered ...tools.Tool) *place {
 	p := &place{t: t}
 	p.server = mcpserver.New(mcpserver.Config{
@@ -27,12 +27,12 @@ func changing(t *testing.T, offered ...tools.Tool) *place {
 	})
 	p.web = httptest.NewServer(NewHandler(Config{Server: p.server}))
 	t.Cleanup(p.web.Close)
-	t.Cleanup(p.server.StopListening) // before, or Close waits for the streams
+	t.Cleanup(p.server.StopListening) // runs before Close, which would wait for the streams
 	p.url = p.web.URL
 	return p
 }
 
-// listen opens a stream and returns its lines that are data.
+// listen opens a stream and returns its data lines.
 func (p *place) listen(method, body string, headers ...string) (data func() string, response *http.Response) {
 	p.t.Helper()
 	response, err := http.DefaultClient.Do(p.request(method, "/mcp", strings.NewReader(body), headers...))
@@ -51,7 +51,7 @@ func (p *place) listen(method, body string, headers ...string) (data func() stri
 
 const listChanged = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
 
-// A client with a session listens with GET; the stream ends when the server does.
+// A client with a session listens with GET. The stream ends when the server ends.
 func TestChangesOnTheStream(t *testing.T) {
 	p := changing(t)
 	session := p.open("someone")
@@ -104,8 +104,7 @@ func TestWhoCannotListen(t *testing.T) {
 	assert.Equal(t, 405, response.StatusCode, "a server whose list never changes has no stream")
 }
 
-// A stream without news is written to now and then, and a client that takes nothing any
-// more ends it.
+// The server writes to a stream without news at intervals, and ends it when the client no longer reads.
 func TestASilentStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := mcpserver.New(mcpserver.Config{List: func(string) []tools.Tool { return nil }, MaxCalls: 16,
@@ -122,7 +121,7 @@ func TestASilentStream(t *testing.T) {
 	})
 }
 
-// A tool whose schema says which arguments headers repeat.
+// routed returns a tool whose schema names the arguments that headers repeat.
 func routed() tools.Tool {
 	tool := nap()
 	tool.InputSchema = json.RawMessage(`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"seconds":{"type":"integer"}}}`)

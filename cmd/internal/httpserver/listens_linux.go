@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// listens says whether the client at the other end, which has sent all it will send, still
-// has its socket. Clients are on this machine, so the kernel lists it; one that nobody
-// holds any more is not listed, or has no inode.
+// listens reports whether the client, which has closed its sending half, still holds its socket. Clients
+// run on this machine, so the kernel's table lists the socket; one that no process holds is missing or has
+// inode 0.
 func listens(c net.Conn) bool {
 	ours, okOurs := c.LocalAddr().(*net.TCPAddr)
 	theirs, okTheirs := c.RemoteAddr().(*net.TCPAddr)
@@ -38,8 +38,8 @@ func listens(c net.Conn) bool {
 	return false
 }
 
-// listed is an address as the kernel's table spells it: words of 32 bits in the order of
-// this machine, which is taken to be little-endian, and the port.
+// listed returns an address in the notation of the kernel's table: 32-bit words in the byte order of this
+// machine, which is assumed to be little-endian, and the port.
 func listed(a *net.TCPAddr) string {
 	ip := slices.Clone([]byte(a.IP))
 	if v4 := a.IP.To4(); v4 != nil {

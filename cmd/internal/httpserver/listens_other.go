@@ -4,6 +4,6 @@ package httpserver
 
 import "net"
 
-// listens says whether a client that has sent all it will send still waits for an answer.
-// Here nobody can tell, so it is taken to be gone.
+// listens reports whether a client that has closed its sending half still waits for an answer. On this
+// system that cannot be determined, so it counts as gone.
 func listens(net.Conn) bool { return false }

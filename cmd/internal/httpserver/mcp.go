@@ -23,7 +23,7 @@ func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
 	}, func(f *fault) { h.refuse(w, r, f) })
 }
 
-// message answers a message that has been read.
+// message answers a parsed message.
 func (h *Handler) message(w http.ResponseWriter, r *http.Request, m mcpserver.Message) {
 	x := &exchange{w: w, r: r, within: h.config.WriteWithin, server: h.config.Server}
 	var bad *mcpserver.Refusal
@@ -50,8 +50,8 @@ func (h *Handler) message(w http.ResponseWriter, r *http.Request, m mcpserver.Me
 	h.answer(x, session, m)
 }
 
-// checkHeaders wants JSON, which a form on a web page cannot send and a script
-// there only after asking. What comes back is JSON too.
+// checkHeaders requires a JSON body. A form on a web page cannot send one, and a script needs a CORS
+// preflight for it. It also requires that the client accepts JSON.
 func checkHeaders(r *http.Request) *fault {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {
@@ -66,7 +66,7 @@ func checkHeaders(r *http.Request) *fault {
 	return nil
 }
 
-// accepts says whether a media type is among what Accept lists.
+// accepts reports whether the Accept headers include a media type.
 func accepts(accept []string, media string) bool {
 	family, _, _ := strings.Cut(media, "/")
 	for _, item := range strings.Split(strings.Join(accept, ","), ",") {
@@ -82,8 +82,8 @@ func accepts(accept []string, media string) bool {
 	return false
 }
 
-// session finds whose message it is. initialize begins a session; a message
-// without one stands alone, as every message of the newer protocols does.
+// session returns the session of a message. initialize starts a session. A message without a session stands
+// alone, as all messages of the newer protocols do.
 func (h *Handler) session(r *http.Request, m mcpserver.Message, modern bool) (*mcpserver.Session, *fault) {
 	switch {
 	case modern:
@@ -94,10 +94,10 @@ func (h *Handler) session(r *http.Request, m mcpserver.Message, modern bool) (*m
 	return h.sessionOf(r)
 }
 
-// sessionOf finds the session that a request's headers name.
+// sessionOf returns the session that a request's headers name.
 func (h *Handler) sessionOf(r *http.Request) (*mcpserver.Session, *fault) {
-	// A missing header means 2025-03-26, so that name is taken, too: without batches,
-	// which alone that version has, a message of it is like one of the next.
+	// A missing header means 2025-03-26, so the header with that version is accepted, too. Except for
+	// batches, messages of that version equal those of the next.
 	if v := r.Header.Get(mcp.HeaderProtocolVersion); v != "" && v != mcp.ProtocolVersion20250326 && !slices.Contains(mcpserver.Versions, v) {
 		return nil, &fault{http.StatusBadRequest, "unsupported_protocol_version",
 			"MCP-Protocol-Version is none of " + strings.Join(mcpserver.Versions, ", ")}
@@ -113,7 +113,7 @@ func (h *Handler) sessionOf(r *http.Request) (*mcpserver.Session, *fault) {
 	return session, nil
 }
 
-// answer answers a message and tells its machine how that went.
+// answer answers a message and reports to its machine whether the answer was written.
 func (h *Handler) answer(x *exchange, session *mcpserver.Session, m mcpserver.Message) {
 	ctx := x.r.Context()
 	if m.TakesLong() {
@@ -134,11 +134,11 @@ func (h *Handler) answer(x *exchange, session *mcpserver.Session, m mcpserver.Me
 
 func (h *Handler) reply(x *exchange, reply mcpserver.Reply) { h.replyIn(x.r.Context(), x, reply) }
 
-// replyIn writes an answer, unless the call's context has ended.
+// replyIn writes an answer unless the call's context has ended.
 func (h *Handler) replyIn(ctx context.Context, x *exchange, reply mcpserver.Reply) {
 	body, err := reply.Begin(ctx)
 	switch {
-	case err != nil, body == nil && x.r.Context().Err() != nil: // the connection has to end, or is about to
+	case err != nil, body == nil && x.r.Context().Err() != nil: // the connection must be closed, or is about to be
 		panic(http.ErrAbortHandler)
 	case body == nil: // a notification, or a call that its client cancelled
 		x.accept()

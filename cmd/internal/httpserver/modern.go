@@ -10,9 +10,8 @@ import (
 	"mcp-pruner/cmd/internal/mcpserver"
 )
 
-// checkModern checks what protocol 2026-07-28 wants of a request over HTTP: what its
-// headers say for proxies on the way must be what its body says. modern is false for
-// the older protocols, which know no such headers.
+// checkModern checks the headers that protocol 2026-07-28 requires. They repeat parts of the body for
+// intermediaries and must equal them. modern is false for older protocols, which have no such headers.
 func checkModern(r *http.Request, m mcpserver.Message) (modern bool, bad *mcpserver.Refusal) {
 	inHeader := r.Header.Get(mcp.HeaderProtocolVersion)
 	inBody, isModern := m.Modern()
@@ -26,7 +25,7 @@ func checkModern(r *http.Request, m mcpserver.Message) (modern bool, bad *mcpser
 		return true, mcpserver.HeaderMismatch("streams cannot be resumed: send the request anew, without Last-Event-ID")
 	case inHeader == "":
 		return true, mcpserver.HeaderMismatch("the header MCP-Protocol-Version is missing")
-	case inBody == "" && m.ID == nil: // a notification need not say it again
+	case inBody == "" && m.ID == nil: // a notification need not repeat it
 	case inBody == "":
 		return true, mcpserver.MissingVersion(m)
 	case inHeader != inBody:
@@ -41,8 +40,8 @@ func checkModern(r *http.Request, m mcpserver.Message) (modern bool, bad *mcpser
 	return true, nil
 }
 
-// checkParamHeaders checks the headers that repeat arguments of a call: a tool's schema
-// says which arguments those are (x-mcp-header).
+// checkParamHeaders checks the headers that repeat arguments of a call. A tool's schema marks those
+// arguments with x-mcp-header.
 func (h *Handler) checkParamHeaders(r *http.Request, m mcpserver.Message) *mcpserver.Refusal {
 	schema := h.config.Server.InputSchema(m)
 	if !bytes.Contains(schema, []byte(`"x-mcp-header"`)) {
@@ -58,8 +57,8 @@ func (h *Handler) checkParamHeaders(r *http.Request, m mcpserver.Message) *mcpse
 	return nil
 }
 
-// statusOf is the HTTP status of an answer with a JSON-RPC error: 200 for the older
-// protocols, where the error says it all.
+// statusOf returns the HTTP status of an answer with a JSON-RPC error. It is 200 for the older protocols,
+// in which only the body reports errors.
 func statusOf(modern bool, code int) int {
 	if !modern {
 		return http.StatusOK

@@ -10,7 +10,7 @@ import (
 
 const modernVersion = "2026-07-28"
 
-// modern is a message of protocol 2026-07-28.
+// modern returns a message of protocol 2026-07-28.
 func modern(method string, params map[string]any) string {
 	if params == nil {
 		params = map[string]any{}
@@ -22,8 +22,7 @@ func modern(method string, params map[string]any) string {
 	return message(method, params)
 }
 
-// What the headers say for proxies on the way must be what the body says: a proxy
-// that lets only read through must not be passed by a body that calls bash.
+// Headers must equal the body: otherwise a body that calls bash could pass a proxy that permits only read.
 func TestHeadersMustBeThoseOfTheBody(t *testing.T) {
 	p := newPlace(t, nil)
 	p.file("a.txt", "hello\n")

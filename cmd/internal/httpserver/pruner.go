@@ -13,7 +13,7 @@ import (
 	"mcp-pruner/tools"
 )
 
-// Pruner is the line pruner's own contract: POST /rpc, POST /prune and GET /health.
+// Pruner is the line pruner's own HTTP contract: POST /rpc, POST /prune and GET /health.
 type Pruner struct {
 	service   *service.Service
 	rpc, code *mcpserver.Server
@@ -29,7 +29,7 @@ func NewPruner(s *mcpserver.Server, lines *service.Service) *Pruner {
 	}
 }
 
-// rpcForm is what POST /rpc has beside MCP's methods.
+// rpcForm returns the methods that POST /rpc has in addition to MCP's.
 func rpcForm() mcpserver.Form {
 	return mcpserver.Form{
 		Name:    "mcp-pruner",
@@ -62,8 +62,8 @@ func (h *Handler) prunerHealth(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, h.config.Pruner.service.Health())
 }
 
-// rpc answers one JSON-RPC message of the contract. It has no sessions and takes any
-// media type: its clients are older than MCP over HTTP.
+// rpc answers one JSON-RPC message of the contract. It has no sessions and accepts any media type, because
+// its clients predate MCP over HTTP.
 func (h *Handler) rpc(w http.ResponseWriter, r *http.Request) {
 	h.withBody(w, r, func(body []byte) {
 		x := &exchange{w: w, r: r, within: h.config.WriteWithin, server: h.config.Pruner.rpc}
@@ -74,7 +74,7 @@ func (h *Handler) rpc(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// prune answers the swe-pruner contract, with FastAPI's answer to bad requests.
+// prune answers requests of the swe-pruner contract. Errors have the form that FastAPI gives them.
 func (h *Handler) prune(w http.ResponseWriter, r *http.Request) {
 	refuse := func(f *fault, details ...service.Detail) {
 		h.note(r, f)
@@ -109,7 +109,7 @@ func (h *Handler) pruneCode(w http.ResponseWriter, r *http.Request, args map[str
 	reply.Written(r.Context())
 }
 
-// unread says why a body was not read to its end.
+// unread returns the reason why a body was not read to its end.
 func unread(f *fault) service.Detail {
 	switch f.status {
 	case http.StatusRequestEntityTooLarge:
@@ -120,7 +120,7 @@ func unread(f *fault) service.Detail {
 	return service.Detail{Type: "incomplete", Loc: []string{"body"}, Msg: "Body ended early"}
 }
 
-// parseCode reads a request to prune.
+// parseCode parses the body of a prune request.
 func parseCode(body []byte) (map[string]any, []service.Detail) {
 	if !json.Valid(body) {
 		return nil, []service.Detail{{Type: "json_invalid", Loc: []string{"body"}, Msg: "JSON decode error"}}
@@ -135,8 +135,8 @@ func parseCode(body []byte) (map[string]any, []service.Detail) {
 	return request, bad
 }
 
-// mended is a body in which what is not UTF-8 became U+FFFD: texts come from logs, and
-// pruning fails open. A mended id would be another one, so then the body stays as it is.
+// mended returns a body in which invalid UTF-8 is replaced by U+FFFD, because the texts come from logs and
+// pruning must not fail. If the id would change, the body is returned unchanged.
 func mended(body []byte) []byte {
 	if utf8.Valid(body) {
 		return body

@@ -11,14 +11,13 @@ import (
 	"mcp-pruner/fsm/event"
 )
 
-// fault is a request that is turned down before JSON-RPC has a say.
+// fault is the reason why a request is refused before its JSON-RPC message is read.
 type fault struct {
 	status        int
 	code, message string
 }
 
-// guard says what is wrong with a request that must not be served at all; nil:
-// nothing.
+// guard returns the reason why a request must not be served at all, or nil.
 func (h *Handler) guard(r *http.Request) *fault {
 	if why := loopback.Foreign(r); why != "" {
 		return &fault{http.StatusForbidden, "forbidden", why}
@@ -33,12 +32,11 @@ func (h *Handler) guard(r *http.Request) *fault {
 	return nil
 }
 
-// withoutToken are the paths that need no token: who asks whether the server is there learns
-// nothing else.
+// withoutToken lists the paths that require no token. They reveal only that the server is running.
 var withoutToken = map[string]bool{"/healthz": true}
 
-// refuse answers with a fault, in the form of every endpoint but JSON-RPC's own, and
-// gives it its machine, so that the log and the trace know of it.
+// refuse answers with a fault in the form used by all endpoints except the JSON-RPC ones, and runs a
+// machine for it, so that the log and the trace contain it.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, f *fault) {
 	h.note(r, f)
 	if f.status == http.StatusUnauthorized {
@@ -47,8 +45,8 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, f *fault) {
 	problem(w, f)
 }
 
-// note gives a refused request its machine. What it says is the server's own words:
-// neither path nor body of the request.
+// note runs a machine for a refused request. The recorded reason is the server's own text and contains
+// neither the path nor the body of the request.
 func (h *Handler) note(r *http.Request, f *fault) {
 	if h.config.Server != nil {
 		h.config.Server.Refused(r.Context(), fmt.Sprintf("%d %s: %s", f.status, f.code, f.message))
@@ -67,15 +65,15 @@ func problem(w http.ResponseWriter, f *fault) {
 	}{false, detail{f.code, f.message}})
 }
 
-// refusedByHTTP notes what net/http refused itself.
+// refusedByHTTP records a request that net/http itself refused.
 func (h *Handler) refusedByHTTP(why string) {
 	if h.config.Server != nil {
 		h.config.Server.Refused(context.Background(), why)
 	}
 }
 
-// complain logs what net/http has to say of connections. Of a handler's panic it says
-// too much.
+// complain logs net/http's message if a connection could not be accepted. It drops all others, such as the
+// text of a handler's panic, which may reveal too much.
 func (h *Handler) complain(line string) {
 	if h.config.Emit != nil && strings.Contains(line, "Accept error") {
 		h.config.Emit(event.New("mcp_pruner.accept_failed", "", event.Facts{"message": strings.TrimSpace(line)}))

@@ -16,8 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever is turned down leaves an event, and with it a record, in the server's own
-// words.
+// Every refused request leaves an event and a record with a reason in the server's own words.
 func TestRefusalsAreLogged(t *testing.T) {
 	for what, c := range map[string]struct{ method, path, header, want string }{
 		"another host":       {"POST", "/mcp", "Host: evil.example.com", "403 forbidden: Host is not a loopback address"},
@@ -57,7 +56,7 @@ func TestATokenIsAskedFor(t *testing.T) {
 	assert.Equal(t, 401, response.StatusCode, "which paths there are is one")
 }
 
-// listening serves as the program does.
+// listening serves requests as the program does.
 func listening(t *testing.T, p *place) (address string) {
 	t.Helper()
 	l, err := Listen(t.Context(), "127.0.0.1", 0)
@@ -74,7 +73,7 @@ func listening(t *testing.T, p *place) (address string) {
 	return l.Addr().String()
 }
 
-// What net/http refuses before a handler sees it has the form of every other error.
+// Errors that net/http sends before a handler runs have the form of all other errors.
 func TestErrorsOfTheTransportAreJSON(t *testing.T) {
 	p := newPlace(t, nil)
 	address := listening(t, p)
@@ -102,7 +101,7 @@ func TestErrorsOfTheTransportAreJSON(t *testing.T) {
 	assert.True(t, p.logged("tool.request_parse_failed", ""))
 }
 
-// A cancel that is acknowledged counts, whichever of the two arrives first.
+// An acknowledged cancellation takes effect, whichever of call and cancellation arrives first.
 func TestFortyOfFortyCancelsCount(t *testing.T) {
 	p := newPlace(t, nil)
 	session := p.open("test")
@@ -124,7 +123,7 @@ func TestFortyOfFortyCancelsCount(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, response.StatusCode, "without a session it is nobody's, and not acknowledged")
 }
 
-// A session with a call under way is found however many others were opened since.
+// A session with a call in progress is kept however many others were opened since.
 func TestABusySessionIsNotPushedOut(t *testing.T) {
 	p := newPlace(t, nil)
 	session := p.open("test")
@@ -141,8 +140,8 @@ func TestABusySessionIsNotPushedOut(t *testing.T) {
 	assert.Equal(t, http.StatusAccepted, <-ended)
 }
 
-// Agents with more long calls than there are slots take what they are given; the next
-// one's read and its first command wait for nobody.
+// Agents with more long calls than there are slots get their share; the next agent's read and first command
+// wait for none of them.
 func TestTheNextAgentWaitsForNobody(t *testing.T) {
 	p := newPlaceWith(t, []string{"MCP_PRUNER_MAX_CALLS=16"}, nil)
 	p.file("a.txt", "hello\n")
@@ -167,8 +166,8 @@ func TestTheNextAgentWaitsForNobody(t *testing.T) {
 	all.Wait()
 }
 
-// A missing header means 2025-03-26: a client that says so is served like one that
-// says nothing. A version that nobody knows is refused.
+// A missing version header means 2025-03-26, so a client that sends that version is served like one without
+// the header. An unknown version is refused.
 func TestTheVersionThatAMissingHeaderMeansIsTaken(t *testing.T) {
 	p := newPlace(t, nil)
 	for version, want := range map[string]int{"2025-03-26": 200, "2025-06-18": 200, "1999-01-01": 400} {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// How long the end may take.
+// Time limits of a shutdown.
 const (
-	finishWithin = 5 * time.Second // requests that were received, unless the configuration says otherwise
-	endWithin    = 2 * time.Second // cancelled calls
+	finishWithin = 5 * time.Second // for received requests, unless configured
+	endWithin    = 2 * time.Second // for cancelled calls
 )
 
 // Listen opens the server's address. Port 0 takes any free one.
@@ -21,10 +21,9 @@ func Listen(ctx context.Context, host string, port int) (net.Listener, error) {
 	return (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 }
 
-// Serve answers what comes in at l until ctx ends. Requests that were received by
-// then are still answered, unless hurry is closed; calls that take too long are
-// cancelled. It reports whether every one of them ended in time; the error is that of
-// a listener that broke.
+// Serve answers requests on l until ctx ends. It then still answers the requests received so far, unless
+// hurry is closed, and cancels calls that take too long. graceful reports whether all of them ended in
+// time; err is the error of a failed listener.
 func Serve(ctx context.Context, hurry <-chan struct{}, l net.Listener, h *Handler) (graceful bool, err error) {
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -35,9 +34,9 @@ func Serve(ctx context.Context, hurry <-chan struct{}, l net.Listener, h *Handle
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          log.New(complaints(h.complain), "", 0), // standard error is the event log's
+		ErrorLog:          log.New(complaints(h.complain), "", 0), // standard error belongs to the event log
 	}
-	server.RegisterOnShutdown(h.config.Server.StopListening) // streams would be waited for
+	server.RegisterOnShutdown(h.config.Server.StopListening) // otherwise the shutdown would wait for streams
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener{l, h.refusedByHTTP}) }()
 	select {
@@ -51,15 +50,14 @@ func Serve(ctx context.Context, hurry <-chan struct{}, l net.Listener, h *Handle
 		cancel()
 		graceful = shutDown(server, endWithin, nil)
 	}
-	_ = server.Close() // whatever is left
+	_ = server.Close() // close what remains
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		return false, err
 	}
 	return graceful, nil
 }
 
-// complaints takes what net/http logs: a connection that cannot be accepted, a
-// handler's panic.
+// complaints receives net/http's log: connections that cannot be accepted, panics of handlers.
 type complaints func(line string)
 
 // Write implements io.Writer.
@@ -68,8 +66,8 @@ func (c complaints) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// shutDown waits for requests under way, for some time or until hurry is closed, and
-// reports whether all of them ended.
+// shutDown waits for requests in progress, for at most within or until hurry is closed. It reports whether
+// all of them ended.
 func shutDown(s *http.Server, within time.Duration, hurry <-chan struct{}) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()

@@ -23,7 +23,7 @@ import (
 	"mcp-pruner/fsm/event"
 )
 
-// place is a running server with the real tools, and what it logged.
+// place is a running server with the real tools, and its log.
 type place struct {
 	t      *testing.T
 	url    string
@@ -46,7 +46,7 @@ func newPlaceWith(t *testing.T, env []string, change func(*Config)) *place {
 	config, _, err := settings.Load(settings.HTTP, map[string]string{"root": p.root}, settings.FromEnv(env))
 	require.NoError(t, err)
 	p.server, err = assemble.Server(assemble.Options{
-		Settings: config, Env: append(os.Environ(), "HOME=/"), // a login shell's profile is not ours to test
+		Settings: config, Env: append(os.Environ(), "HOME=/"), // a login shell's profile must not influence the test
 		Version: "1.2.3", Emit: p.emit,
 		Table: fsm.HTTPRequestTable(), Aliases: true, MaxPruneBytes: config.MaxPruneBytes, FieldErrors: true,
 	})
@@ -67,7 +67,7 @@ func (p *place) emit(e event.Event) {
 	p.events = append(p.events, e)
 }
 
-// logged says whether an event with the reason was logged; "" is any reason.
+// logged reports whether an event with the reason was logged; "" matches any reason.
 func (p *place) logged(name, reason string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,8 +96,7 @@ func (p *place) waitFor(name string) {
 	require.Eventually(p.t, func() bool { return p.has(name) }, 10*time.Second, 5*time.Millisecond, name)
 }
 
-// send sends a request with the headers given as "Name: value"; JSON unless they
-// say otherwise.
+// send sends a request. Headers are given as "Name: value"; the content type is JSON by default.
 func (p *place) send(method, path, body string, headers ...string) (*http.Response, string) {
 	p.t.Helper()
 	response, err := http.DefaultClient.Do(p.request(method, path, strings.NewReader(body), headers...))
@@ -143,7 +142,7 @@ func (p *place) ask(body string, headers ...string) answer {
 	return decodeAnswer(p.t, text)
 }
 
-// answer is the part of a JSON-RPC answer that tests look at.
+// answer holds the members of a JSON-RPC answer that tests inspect.
 type answer struct {
 	ID     json.RawMessage
 	Result struct {
@@ -178,7 +177,7 @@ func (a answer) text() string {
 
 func message(method string, params any) string {
 	raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-	if err != nil { // plain values marshal
+	if err != nil { // plain values always marshal
 		panic(err)
 	}
 	return string(raw)
@@ -189,7 +188,7 @@ func call(tool string, args map[string]any) string {
 }
 
 func bash(command string) string {
-	return call("bash", map[string]any{"command": command, "timeout_ms": 300_000}) // a busy machine is no failure
+	return call("bash", map[string]any{"command": command, "timeout_ms": 300_000}) // a large limit, so that a busy machine does not fail the test
 }
 
 func hello(client string) string {

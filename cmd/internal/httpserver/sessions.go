@@ -16,18 +16,17 @@ const (
 	maxSessions  = 1024
 	maxIdle      = time.Hour
 	keyBytes     = 16
-	maxNameBytes = 128 // of a client's name, in an id
+	maxNameBytes = 128 // of a client's name within an id
 )
 
-// sessions is what the server remembers of its clients. It is bounded and may be
-// forgotten at any time, a restart included, without a client noticing: an id holds
-// the one thing that later answers depend on, the client's name, and a session
-// that is no longer known begins anew under its old id. What is lost is which of
-// its calls were under way, and which were pruned.
+// sessions is the server's memory of its clients. It is limited in size and may be lost at any time, for
+// example by a restart, without effect on clients: a session id contains the client's name, the only thing
+// that later answers depend on, and an unknown session starts anew under its old id. Lost are only the
+// calls in progress and the record of pruned calls.
 type sessions struct {
 	mu    sync.Mutex
 	byID  map[string]*list.Element
-	order *list.List // of remembered, the last used in front
+	order *list.List // of remembered, most recently used first
 	now   func() time.Time
 }
 
@@ -41,10 +40,10 @@ func newSessions() *sessions {
 	return &sessions{byID: make(map[string]*list.Element), order: list.New(), now: time.Now}
 }
 
-// add remembers a session and returns its id.
+// add stores a session and returns its id.
 func (s *sessions) add(session *mcpserver.Session) string {
 	var key [keyBytes]byte
-	_, _ = rand.Read(key[:]) // never fails, by its documentation
+	_, _ = rand.Read(key[:]) // never fails, according to its documentation
 	name := session.Client()
 	id := hex.EncodeToString(key[:]) + "." + base64.RawURLEncoding.EncodeToString([]byte(name[:min(len(name), maxNameBytes)]))
 	s.mu.Lock()
@@ -53,7 +52,7 @@ func (s *sessions) add(session *mcpserver.Session) string {
 	return id
 }
 
-// find returns the session of an id. It fails for an id that cannot be ours.
+// find returns the session of an id. It fails for an id that this server cannot have issued.
 func (s *sessions) find(id string) (*mcpserver.Session, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,8 +71,8 @@ func (s *sessions) find(id string) (*mcpserver.Session, bool) {
 	return session, true
 }
 
-// keep takes a session up and drops those that were idle for too long, or are too
-// many. One that has a call under way is in use, whatever is said of the others.
+// keep stores a session and drops sessions that were idle for too long or are too many. A session with a
+// call in progress is never dropped.
 func (s *sessions) keep(id string, session *mcpserver.Session) {
 	now := s.now()
 	s.byID[id] = s.order.PushFront(&remembered{id, session, now})
@@ -90,7 +89,7 @@ func (s *sessions) keep(id string, session *mcpserver.Session) {
 	}
 }
 
-// clientOf reads the client's name out of an id.
+// clientOf extracts the client's name from an id.
 func clientOf(id string) (name string, ok bool) {
 	key, encoded, found := strings.Cut(id, ".")
 	if raw, err := hex.DecodeString(key); !found || err != nil || len(raw) != keyBytes {

@@ -11,7 +11,7 @@ import (
 	"mcp-pruner/cmd/internal/mcpserver"
 )
 
-// What a client is given depends on who it said it is, in every later request.
+// The name that a client gave in initialize determines the form of every later answer.
 func TestASessionRemembersItsClient(t *testing.T) {
 	p := newPlace(t, nil)
 	p.file("a.txt", "hello\n")
@@ -21,7 +21,7 @@ func TestASessionRemembersItsClient(t *testing.T) {
 	assert.NotNil(t, p.ask(read).Result.StructuredContent, "a call without a session is served")
 }
 
-// A server that was started anew goes on with the sessions of the one before.
+// A restarted server continues the sessions of the one before.
 func TestASessionOutlivesItsServer(t *testing.T) {
 	before, after := newPlace(t, nil), newPlace(t, nil)
 	after.file("a.txt", "hello\n")
@@ -59,8 +59,8 @@ func TestIDsThatCannotBeOurs(t *testing.T) {
 	assert.True(t, ok, "a client without a name")
 }
 
-// Sessions are dropped when they are too many or idle, and taken up again with
-// the client's name when they are used after all.
+// Sessions are dropped when they are too many or idle, and restored with the client's name when they are
+// used again.
 func TestSessionsAreBounded(t *testing.T) {
 	s := newSessions()
 	now := time.Unix(0, 0)
@@ -72,7 +72,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 	kept, _ := s.find(id)
 	assert.Same(t, first, kept)
-	s.add(mcpserver.NewSession("")) // pushes out another one, which was used less recently
+	s.add(mcpserver.NewSession("")) // evicts another one that was used less recently
 	kept, _ = s.find(id)
 	assert.Same(t, first, kept)
 	assert.Len(t, s.byID, maxSessions)

@@ -9,13 +9,13 @@ import (
 	"mcp-pruner/cmd/internal/mcpserver"
 )
 
-// aliveEvery is how often a stream without news is written to: clients take one that is
-// silent for minutes to be broken, and a client that is gone is noticed.
+// aliveEvery is the interval of writes to a stream without news. Clients consider a stream broken that is
+// silent for minutes, and the write detects a client that is gone.
 const aliveEvery = 30 * time.Second
 
 var streamNotAccepted = &fault{http.StatusNotAcceptable, "not_acceptable", "what a client listens to is text/event-stream"}
 
-// mcpOrStream is /mcp of a server whose list of tools may change.
+// mcpOrStream serves /mcp of a server whose list of tools may change.
 func (h *Handler) mcpOrStream(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		h.stream(w, r)
@@ -24,8 +24,8 @@ func (h *Handler) mcpOrStream(w http.ResponseWriter, r *http.Request) {
 	h.mcp(w, r)
 }
 
-// stream tells the client of a session that its list of tools has changed, for as long as
-// it listens. Protocol 2026-07-28 has subscriptions instead.
+// stream notifies a session's client of changes of its list of tools, as long as the client listens.
+// Protocol 2026-07-28 uses subscriptions instead.
 func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{w: w, r: r, within: h.config.WriteWithin, server: h.config.Server}
 	f := h.checkStream(x)
@@ -56,7 +56,7 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// checkStream says why a client cannot listen; nil: it can.
+// checkStream returns the reason why a client cannot listen, or nil.
 func (h *Handler) checkStream(x *exchange) *fault {
 	if x.notifier() == nil {
 		return streamNotAccepted
@@ -72,11 +72,11 @@ func (h *Handler) checkStream(x *exchange) *fault {
 	return f
 }
 
-// aliveLine is a comment in a stream of events.
+// aliveLine is a comment in an event stream.
 var aliveLine = []byte(": alive\n\n")
 
-// keepAlive writes to a stream that has begun, now and then, until stop is called. gone is
-// called when the client takes nothing any more.
+// keepAlive writes to a started stream at intervals until stop is called. It calls gone when the client no
+// longer reads.
 func (x *exchange) keepAlive(gone func()) (stop func()) {
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -101,7 +101,7 @@ func (x *exchange) keepAlive(gone func()) (stop func()) {
 	}
 }
 
-// broken is why the stream cannot be written to; nil: it can, as far as is known.
+// broken returns the reason why the stream cannot be written, or nil if none is known.
 func (x *exchange) broken() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()

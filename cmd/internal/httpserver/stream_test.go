@@ -22,7 +22,7 @@ import (
 	"mcp-pruner/tools"
 )
 
-// nap is a tool that takes the time it is told.
+// nap returns a tool that waits for the given time.
 func nap() tools.Tool {
 	return tools.Tool{
 		Name: "nap", InputSchema: json.RawMessage(`{"type":"object"}`),
@@ -53,13 +53,13 @@ func (n napping) Prune(string) (tools.Output, error) { return n, nil }
 func (n napping) Text() string                       { return n.Code() }
 func (n napping) Structured(any) any                 { return nil }
 
-// recorder is a connection that keeps what it is given, or fails.
+// recorder is a connection that keeps the bytes written to it, or fails.
 type recorder struct {
 	bytes.Buffer
 	header    http.Header
 	status    int
 	fail      error
-	failAfter int      // writes; 0: never
+	failAfter int      // number of writes; 0: never
 	events    []string // of the log
 }
 
@@ -79,7 +79,7 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return r.Buffer.Write(p)
 }
 
-// sleepOver calls nap; what is written and logged is in the recorder.
+// sleepOver calls nap. The recorder keeps what is written and logged.
 func sleepOver(t *testing.T, seconds int, token any, accept string, w *recorder) {
 	t.Helper()
 	h := NewHandler(Config{Server: mcpserver.New(mcpserver.Config{Result: "full", MaxCalls: 16, Pipeline: &states.Pipeline{
@@ -100,8 +100,8 @@ func sleepOver(t *testing.T, seconds int, token any, accept string, w *recorder)
 
 const both = "application/json, text/event-stream"
 
-// A client that asked for progress and takes a stream is told that a long call is
-// still at work; the answer is the last event. Every other answer is plain JSON.
+// A client that asked for progress and accepts a stream is notified during a long call; the answer is the
+// last event. Every other answer is plain JSON.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w recorder
@@ -139,8 +139,7 @@ func TestPlainJSON(t *testing.T) {
 	}
 }
 
-// Written means written: an answer or a stream that cannot be written ends the
-// connection, and the machine knows.
+// An answer or stream that cannot be written ends the connection, and the machine records the failure.
 func TestAnAnswerThatCannotBeWritten(t *testing.T) {
 	for _, token := range []any{nil, "tok"} {
 		synctest.Test(t, func(t *testing.T) {

@@ -14,12 +14,12 @@ import (
 	"mcp-pruner/fsm/trace"
 )
 
-// traced is a server that keeps a trace, and what is in it.
+// traced returns a server that keeps a trace, and a function that reads its records.
 func traced(t *testing.T) (*place, func() []trace.Record) {
 	file := filepath.Join(t.TempDir(), "trace.jsonl")
 	p := newPlaceWith(t, []string{"MCP_PRUNER_TRACE=" + file}, nil)
 	return p, func() (records []trace.Record) {
-		p.web.Close() // calls end when their answers are out, and the trace with the server
+		p.web.Close() // calls end when their answers are written, and the trace ends with the server
 		p.server.Abandon(t.Context())
 		raw, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -32,7 +32,8 @@ func traced(t *testing.T) (*place, func() []trace.Record) {
 	}
 }
 
-// A call without a session can be seen to ask again for what another one was about.
+// Calls without a session have subjects, so that a repeated question about the same subject can be
+// recognised.
 func TestCallsWithoutASessionHaveSubjects(t *testing.T) {
 	p, records := traced(t)
 	require.NoError(t, os.WriteFile(filepath.Join(p.root, "a"), []byte("x"), 0o600))
@@ -46,7 +47,7 @@ func TestCallsWithoutASessionHaveSubjects(t *testing.T) {
 	assert.Empty(t, all[0].Session)
 }
 
-// The JSON-RPC error that belongs to a body over the limit is never sent.
+// The record of a body over the limit has no output size, because its JSON-RPC error is never sent.
 func TestABodyThatIsTooLargeHasNoSize(t *testing.T) {
 	p, records := traced(t)
 	response, _ := p.post(strings.Repeat(" ", mcpserver.MaxMessageBytes+1))

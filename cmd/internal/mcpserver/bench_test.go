@@ -26,8 +26,8 @@ func newBenchServer(b *testing.B) (*Server, string) {
 	}}), root
 }
 
-// BenchmarkSmallRead is one call from the line to the bytes of its answer, the
-// machine and the log included.
+// BenchmarkSmallRead measures one call from the request line to the bytes of its answer, including the
+// machine and the log.
 func BenchmarkSmallRead(b *testing.B) {
 	s, root := newBenchServer(b)
 	require.NoError(b, os.WriteFile(filepath.Join(root, "small.txt"), []byte("hello\n"), 0o600))
@@ -42,8 +42,8 @@ func BenchmarkSmallRead(b *testing.B) {
 	}
 }
 
-// BenchmarkEncode is the encoding of a result of 1 MiB, once as content alone and
-// once with structuredContent beside it.
+// BenchmarkEncode measures the encoding of a result of 1 MiB, once as content alone and once with
+// structuredContent.
 func BenchmarkEncode(b *testing.B) {
 	text := strings.Repeat("func main() { fmt.Println(\"a < b && c > d\") }\n", 1<<20/46)
 	answer := states.Answer{Kind: states.Result, Text: text, Structured: map[string]string{"content": text}}

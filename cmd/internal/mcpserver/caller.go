@@ -8,7 +8,7 @@ import (
 	"mcp-pruner/tools"
 )
 
-// Caller is the client behind a call, for tools that talk to it while they work.
+// Caller is the client behind a call. Tools use it to communicate with the client during the call.
 type Caller struct {
 	session *Session
 	notify  func(line []byte)
@@ -16,7 +16,8 @@ type Caller struct {
 	atEnd   []func()
 }
 
-// AtEnd has do called when the answer has been written, or never will be.
+// AtEnd registers do to be called when the answer has been written, or when it is certain that it never
+// will be.
 func (c *Caller) AtEnd(do func()) { c.atEnd = append(c.atEnd, do) }
 
 func (c *Caller) ended() {
@@ -27,7 +28,7 @@ func (c *Caller) ended() {
 
 type callerKey struct{}
 
-// CallerOf returns the caller of the call that ctx belongs to; nil when there is none.
+// CallerOf returns the caller of the call that ctx belongs to, or nil if there is none.
 func CallerOf(ctx context.Context) *Caller {
 	c, _ := ctx.Value(callerKey{}).(*Caller)
 	return c
@@ -37,13 +38,13 @@ func withCaller(ctx context.Context, c *Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// Client is the client's name.
+// Client returns the client's name.
 func (c *Caller) Client() string { return c.session.client(c.params) }
 
-// ProgressToken is the token for progress of this call; nil: the client wants none.
+// ProgressToken returns the token for progress notifications of this call, or nil if the client wants none.
 func (c *Caller) ProgressToken() any { return c.params.meta["progressToken"] }
 
-// Meta is the call's _meta; nil when it has none.
+// Meta returns the call's _meta, or nil if it has none.
 func (c *Caller) Meta() json.RawMessage {
 	if c.params.meta == nil {
 		return nil
@@ -51,8 +52,7 @@ func (c *Caller) Meta() json.RawMessage {
 	return plain(c.params.meta)
 }
 
-// Capabilities are the client's, as it said with the call or in initialize; nil when
-// it said nothing.
+// Capabilities returns the client's capabilities from the call or from initialize, or nil if it sent none.
 func (c *Caller) Capabilities() json.RawMessage {
 	if said, ok := c.params.meta[capabilitiesKey]; ok {
 		return plain(said)
@@ -62,7 +62,7 @@ func (c *Caller) Capabilities() json.RawMessage {
 	return c.session.capabilities
 }
 
-// Notify sends a notification to the client, where there is a way to.
+// Notify sends a notification to the client. Without a channel to the client it does nothing.
 func (c *Caller) Notify(method string, params any) {
 	if c.notify == nil {
 		return
@@ -70,12 +70,12 @@ func (c *Caller) Notify(method string, params any) {
 	c.notify(message(map[string]any{"method": method, "params": params}))
 }
 
-// ErrNoWay says that the client cannot be asked: its transport has no way back, or it
-// would not be known whose answer comes.
+// ErrNoWay means that the client cannot be sent requests: its transport has no channel for them, or the
+// answer could not be attributed to a client.
 var ErrNoWay = errors.New("this client cannot be asked")
 
-// Ask sends a request to the client and waits for its answer: a result or a JSON-RPC
-// error. err is ErrNoWay, or ctx's.
+// Ask sends a request to the client and waits for its answer, which is a result or a JSON-RPC error. err is
+// ErrNoWay or ctx's error.
 func (c *Caller) Ask(ctx context.Context, method string, params json.RawMessage) (result json.RawMessage, rpc *tools.RPCError, err error) {
 	if c.notify == nil || c.session.alone {
 		return nil, nil, ErrNoWay
@@ -102,7 +102,7 @@ func (c *Caller) Ask(ctx context.Context, method string, params json.RawMessage)
 	}
 }
 
-// message is a line of the server's own.
+// message encodes a JSON-RPC message of the server's own as a line.
 func message(fields map[string]any) []byte {
 	fields["jsonrpc"] = "2.0"
 	return append(plain(fields), '\n')

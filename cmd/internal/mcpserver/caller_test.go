@@ -15,7 +15,7 @@ import (
 	"mcp-pruner/tools"
 )
 
-// asking is a tool that does what it is told with its caller.
+// asking returns a tool that calls run with a context from which CallerOf returns the caller.
 func asking(run func(ctx context.Context) error) tools.Tool {
 	return tools.Tool{
 		Name: "ask", InputSchema: json.RawMessage(`{"type":"object"}`),
@@ -39,7 +39,7 @@ func serverOf(list func(client string) []tools.Tool) *Server {
 
 const askCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{},"_meta":{"progressToken":"t","x":12345678901234567890}}}`
 
-// A tool can talk to its caller: notify it, and ask it something.
+// A tool can send notifications and requests to its caller.
 func TestAToolTalksToItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent []string
@@ -106,7 +106,8 @@ func TestTheListIsTheClients(t *testing.T) {
 	assert.Contains(t, answer(t, s, two, askCall), "invalid_enum_value")
 }
 
-// MCP makes arguments optional; what a tool of another server wants is its own to say.
+// MCP makes arguments optional. Whether an upstream's tool accepts their absence is for the upstream to
+// decide.
 func TestACallWithoutArguments(t *testing.T) {
 	line := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}`
 	noop := asking(func(context.Context) error { return nil })

@@ -13,10 +13,10 @@ import (
 // methodListen opens a subscription in protocol 2026-07-28 and later.
 const methodListen = "subscriptions/listen"
 
-// maxListeners bounds how many clients can wait for changes at once.
+// maxListeners is the largest number of clients that can wait for changes at once.
 const maxListeners = 1024
 
-// changes is everybody who waits for changes of the list of tools.
+// changes holds the listeners for changes of the list of tools.
 type changes struct {
 	mu      sync.Mutex
 	waiting map[chan struct{}]bool
@@ -29,17 +29,17 @@ func newChanges() *changes {
 	return &changes{waiting: make(map[chan struct{}]bool), over: over, end: sync.OnceFunc(func() { close(over) })}
 }
 
-// Listener learns of changes of the list of tools.
+// Listener is notified of changes of the list of tools.
 type Listener struct {
-	Changed <-chan struct{} // holds one element after any number of changes
+	Changed <-chan struct{} // has one element after one or more changes
 	Over    <-chan struct{} // closed when the server ends
 	Close   func()
 }
 
-// Changes says whether the list of tools may change while the server runs.
+// Changes reports whether the list of tools may change while the server runs.
 func (s *Server) Changes() bool { return s.config.List != nil && !s.config.form.Plain }
 
-// Listen makes a listener; nil: there are too many.
+// Listen returns a new listener, or nil if there are already maxListeners.
 func (s *Server) Listen() *Listener {
 	c := s.changes
 	changed := make(chan struct{}, 1)
@@ -56,24 +56,23 @@ func (s *Server) Listen() *Listener {
 	}}
 }
 
-// ListChanged tells every listener that its list of tools is another one now. It waits
-// for none of them.
+// ListChanged notifies every listener that its list of tools has changed. It does not wait for them.
 func (s *Server) ListChanged() {
 	s.changes.mu.Lock()
 	defer s.changes.mu.Unlock()
 	for changed := range s.changes.waiting {
 		select {
 		case changed <- struct{}{}:
-		default: // it has not taken the last change yet
+		default: // the previous change has not been received yet
 		}
 	}
 }
 
-// StopListening ends every subscription: the server is about to end.
+// StopListening ends every subscription. It is called before the server ends.
 func (s *Server) StopListening() { s.changes.end() }
 
-// Tell sends the session's client a notification for each change, until ctx ends. The
-// session must have Notify.
+// Tell sends the session's client a notification for each change until ctx ends. The session's Notify must
+// be set.
 func (s *Server) Tell(ctx context.Context, session *Session) {
 	l := s.Listen()
 	if l == nil {
@@ -94,7 +93,7 @@ func (s *Server) Tell(ctx context.Context, session *Session) {
 	}
 }
 
-// ListChangedLine is the notification of a change, within a subscription or without one.
+// ListChangedLine returns the notification of a change, within a subscription or, with nil, outside one.
 func ListChangedLine(subscription json.RawMessage) []byte {
 	fields := map[string]any{"method": mcp.MethodNotificationToolsListChanged}
 	if subscription != nil {
@@ -103,8 +102,8 @@ func ListChangedLine(subscription json.RawMessage) []byte {
 	return message(fields)
 }
 
-// listen serves a subscription: it acknowledges what it grants, and sends changes until
-// the client cancels or the server ends. The answer says that it has ended.
+// listen serves a subscription: it acknowledges the granted notifications, then sends changes until the
+// client cancels or the server ends. Its reply tells the client that the subscription has ended.
 func (s *Server) listen(ctx context.Context, session *Session, m Message) Reply {
 	p := m.params()
 	if bad := CheckVersion(p.version()); bad != nil {
@@ -133,7 +132,7 @@ func (s *Server) listen(ctx context.Context, session *Session, m Message) Reply 
 			notify(ListChangedLine(m.ID))
 		case <-l.Over:
 			open = false
-		case <-ctx.Done(): // its client ended it, and wants no answer
+		case <-ctx.Done(): // the client cancelled the subscription and expects no answer
 			return Reply{}
 		}
 	}

@@ -14,13 +14,13 @@ import (
 
 func changing() *Server { return serverOf(func(string) []tools.Tool { return nil }) }
 
-// told is a session that keeps what its client is sent.
+// told returns a session, and the lines that its client is sent.
 func told() (session *Session, lines *[]string) {
 	lines = new([]string)
 	return &Session{Notify: func(line []byte) { *lines = append(*lines, strings.TrimSpace(string(line))) }}, lines
 }
 
-// A client that has initialized is told of every change, until its connection ends.
+// A client that has initialized is notified of every change until its connection ends.
 func TestASessionIsToldOfChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := changing()
@@ -46,7 +46,7 @@ func TestASessionIsToldOfChanges(t *testing.T) {
 
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 
-// listening is a subscription that a test has opened; ended gives its answer.
+// listening opens a subscription; ended yields its answer.
 func listening(ctx context.Context, s *Server, session *Session, notifications string) (ended <-chan string) {
 	answers := make(chan string, 1)
 	go func() {
@@ -60,8 +60,8 @@ func listening(ctx context.Context, s *Server, session *Session, notifications s
 	return answers
 }
 
-// In protocol 2026-07-28 a client subscribes: what it is granted comes first, everything
-// carries the subscription's id, and an end by the server is an answer.
+// In protocol 2026-07-28 a client subscribes. The acknowledgement comes first, every message carries the
+// subscription's id, and when the server ends the subscription, it answers the request.
 func TestASubscription(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := changing()
@@ -82,8 +82,7 @@ func TestASubscription(t *testing.T) {
 	})
 }
 
-// A subscription to nothing that there is ends at once; one that its client cancels has
-// no answer.
+// A subscription to no supported notification ends at once. One that its client cancels gets no answer.
 func TestTheEndOfASubscription(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := changing()

@@ -7,7 +7,7 @@ import (
 	"mcp-pruner/states"
 )
 
-// schemaVersion is the version of our additions to MCP's messages.
+// schemaVersion is the version of this server's additions to MCP's messages.
 type schemaVersion struct {
 	SchemaVersion int `json:"schemaVersion"`
 }
@@ -25,7 +25,7 @@ type rpcError struct {
 type invalidParams struct {
 	Jeeves schemaVersion  `json:"jeeves"`
 	Method string         `json:"method"`
-	Tool   *string        `json:"tool,omitempty"` // when the request names one, "" included
+	Tool   *string        `json:"tool,omitempty"` // set when the request names a tool, even ""
 	Issues []states.Issue `json:"issues"`
 
 	FieldErrors []states.FieldError `json:"field_errors,omitempty"` // HTTP only
@@ -48,20 +48,20 @@ var messages = map[int]string{
 	codeUnsupportedVersion: "Unsupported protocol version",
 }
 
-// encodeResult makes a response line, newline included. The id is copied byte
-// for byte, and nothing is escaped for HTML.
+// encodeResult returns a response line, including the newline. It copies the id byte for byte and escapes
+// nothing for HTML.
 func encodeResult(id json.RawMessage, result any) ([]byte, error) {
 	return encode(id, "result", result)
 }
 
-// encodeError makes an error line with the message that belongs to the code.
+// encodeError returns an error line with the standard message for the code.
 func encodeError(id json.RawMessage, code int, data any) []byte {
 	message, known := messages[code]
 	if !known {
 		message = "Server error"
 	}
 	line, err := encode(id, "error", rpcError{code, message, data})
-	if err != nil { // an error object always marshals; its data is ours
+	if err != nil { // an error object always marshals, since this package made its data
 		panic(err)
 	}
 	return line
@@ -81,12 +81,12 @@ func encode(id json.RawMessage, key string, value any) ([]byte, error) {
 	if err := e.Encode(value); err != nil {
 		return nil, err
 	}
-	b.Truncate(b.Len() - 1) // the encoder ends with a newline; the message goes on
+	b.Truncate(b.Len() - 1) // remove the encoder's newline, because the message goes on
 	b.WriteString("}\n")
 	return b.Bytes(), nil
 }
 
-// plain encodes what came as JSON or is made of strings; nothing is escaped for HTML.
+// plain encodes strings and values decoded from JSON, without escaping for HTML.
 func plain(v any) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -9,12 +9,12 @@ import (
 	"mcp-pruner/tools"
 )
 
-// maxResultChars lifts Claude's limit on what one result may show its model.
+// maxResultChars raises Claude's limit on the characters of one result that its model is shown.
 const maxResultChars = 500_000
 
 // toolList is the result of tools/list.
 type toolList struct {
-	ResultType string            `json:"resultType,omitempty"` // this and what follows the tools: protocol 2026-07-28 and later
+	ResultType string            `json:"resultType,omitempty"` // this and the fields after tools: protocol 2026-07-28 and later
 	Tools      []json.RawMessage `json:"tools"`
 	TTL        *int              `json:"ttlMs,omitempty"`
 	Scope      mcp.CacheScope    `json:"cacheScope,omitempty"`
@@ -40,7 +40,7 @@ func (s *Server) list(client string, p params) (toolList, error) {
 	return l, nil
 }
 
-// tools are what a client is offered.
+// tools returns the tools offered to a client.
 func (s *Server) tools(client string) []tools.Tool {
 	if s.config.List != nil {
 		return s.config.List(client)
@@ -48,7 +48,7 @@ func (s *Server) tools(client string) []tools.Tool {
 	return s.config.Pipeline.Tools
 }
 
-// listed is a tool as tools/list shows it.
+// listed returns a tool's entry in tools/list.
 func listed(t tools.Tool, alwaysLoad bool) (json.RawMessage, error) {
 	meta := map[string]any{"anthropic/maxResultSizeChars": maxResultChars}
 	if alwaysLoad {
@@ -76,8 +76,8 @@ func listed(t tools.Tool, alwaysLoad bool) (json.RawMessage, error) {
 	return json.Marshal(all)
 }
 
-// InputSchema is the schema of the tool that a tools/call names, as its client is
-// offered it; nil: there is no such tool.
+// InputSchema returns the input schema, as offered to the client, of the tool that a tools/call names, or
+// nil if there is no such tool.
 func (s *Server) InputSchema(m Message) json.RawMessage {
 	if m.fault != 0 || m.Method != "tools/call" {
 		return nil

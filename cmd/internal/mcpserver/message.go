@@ -1,6 +1,5 @@
-// Package mcpserver speaks MCP over any transport: it reads messages, answers
-// them, and runs every tools/call through a request machine. What carries the
-// bytes (standard streams, HTTP) is a thin mount over it.
+// Package mcpserver implements MCP over any transport: it parses messages, answers them, and runs every
+// tools/call through a request machine. The transports (standard streams, HTTP) are thin layers over it.
 package mcpserver
 
 import (
@@ -8,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxMessageBytes is the largest message read; a larger one is refused.
+// MaxMessageBytes is the size of the largest message accepted; larger ones are refused.
 const MaxMessageBytes = 32 << 20
 
 // JSON-RPC error codes.
@@ -23,51 +22,49 @@ const (
 	codeUnsupportedVersion = -32022
 )
 
-// Message is one JSON-RPC message as it was received.
+// Message is one received JSON-RPC message.
 type Message struct {
 	Method string
-	ID     json.RawMessage // as the client spelled it; nil: a notification
+	ID     json.RawMessage // in the client's spelling; nil: a notification
 	Params json.RawMessage // nil: absent
 
-	// Notify sends a notification line that belongs to this message, where a
-	// transport has a way of its own for it; nil: the session's Notify is used.
+	// Notify sends a notification line that belongs to this message, if the transport has a separate
+	// channel for it. nil: the session's Notify is used.
 	Notify func(line []byte)
 
 	lazy   *lazyParams
-	fault  int    // a JSON-RPC error code when the message is no request
-	reason string // why, for the log
+	fault  int    // a JSON-RPC error code if the message is not a valid request
+	reason string // the reason for fault, for the log
 
-	direct string // the method that was asked for, where it stands for a tool
-	named  string // the tool's name in the request, where it is an alias
-	bare   bool   // and its answer is the tool's JSON itself
-	alone  bool   // the answer is the tool's text, without JSON-RPC
+	direct string // the method requested, if it stands for a tool
+	named  string // the tool's name in the request, if it is an alias
+	bare   bool   // with direct: the result is the tool's JSON itself
+	alone  bool   // the answer is the tool's text, without a JSON-RPC envelope
 
 	stray           bool // a response
 	result, problem json.RawMessage
 }
 
-// TakesLong says whether the answer may take long: the message is a tools/call or opens
-// a subscription.
+// TakesLong reports whether the answer may take long: the message is a tools/call or opens a subscription.
 func (m Message) TakesLong() bool {
 	return m.fault == 0 && m.ID != nil && (m.Method == "tools/call" || m.Method == methodListen)
 }
 
-// Listens says whether the message opens a subscription, which lasts until its client or
-// the server ends it.
+// Listens reports whether the message opens a subscription, which lasts until its client or the server ends
+// it.
 func (m Message) Listens() bool { return m.TakesLong() && m.Method == methodListen }
 
-// Fault is the JSON-RPC error code that answers a message which is no request; 0
-// when it is one.
+// Fault returns the JSON-RPC error code for a message that is not a valid request, or 0.
 func (m Message) Fault() int { return m.fault }
 
-// Stray says whether the message is a response: the client's answer to a request of
-// ours, or one that nobody asked for.
+// Stray reports whether the message is a response: the client's answer to a request of this server, or an
+// unsolicited one.
 func (m Message) Stray() bool { return m.stray }
 
-// Parse reads one message. It never fails: what is wrong with the line is in the
-// message and becomes its answer.
+// Parse parses one message. It never fails: an error in the line is recorded in the message and becomes its
+// answer.
 func Parse(line []byte) Message {
-	if !utf8.Valid(line) { // JSON is UTF-8, and a repaired argument would be another one
+	if !utf8.Valid(line) { // JSON is UTF-8, and repairing an argument would change it
 		return Message{fault: codeParseError, reason: "not valid UTF-8"}
 	}
 	var fields map[string]json.RawMessage
@@ -80,7 +77,7 @@ func Parse(line []byte) Message {
 	return Message{fault: codeParseError, reason: "not valid JSON"}
 }
 
-// TooLong is the message that stands for a line over MaxMessageBytes.
+// TooLong returns the message that stands for a line over MaxMessageBytes.
 func TooLong() Message {
 	return Message{fault: codeInvalidRequest, reason: "the message is larger than 32 MiB"}
 }
@@ -116,8 +113,8 @@ func isID(raw json.RawMessage) bool {
 	return raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9'
 }
 
-// idKey is an id in the form requests and cancellations are matched by: strings
-// by their value, numbers by their spelling.
+// idKey returns the form of an id by which cancellations are matched to requests: the value of a string,
+// the spelling of a number.
 func idKey(raw json.RawMessage) string {
 	var s string
 	if raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
@@ -126,20 +123,20 @@ func idKey(raw json.RawMessage) string {
 	return "n" + string(raw)
 }
 
-// Modern says whether the message is of protocol 2026-07-28 or later, by what it says
-// itself, and which version that is.
+// Modern reports whether the message declares protocol version 2026-07-28 or later, and returns that
+// version.
 func (m Message) Modern() (version string, modern bool) {
 	version = m.params().version()
 	return version, m.params().modern()
 }
 
-// ToolName is the tool that a tools/call names; "" when it names none.
+// ToolName returns the tool that a tools/call names, or "".
 func (m Message) ToolName() string {
 	name, _ := m.params().name()
 	return name
 }
 
-// Cancels says whether the message is a cancel.
+// Cancels reports whether the message is a notifications/cancelled.
 func (m Message) Cancels() bool {
 	return m.fault == 0 && m.ID == nil && m.Method == "notifications/cancelled"
 }

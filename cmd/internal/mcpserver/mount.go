@@ -9,36 +9,36 @@ import (
 	"mcp-pruner/tools"
 )
 
-// Form is how a mount of the server differs from MCP: the line pruner's own contract
-// has methods and answers of its own over the same machine.
+// Form describes how a mount of the server differs from MCP: the line pruner's own contract has other
+// methods and answers over the same machine.
 type Form struct {
-	Name string // how the server introduces itself; "": as ever
+	Name string // the server's name in initialize; "": Name
 	// Methods are JSON-RPC methods that call a tool directly: params are its arguments.
 	Methods map[string]Method
 	// Aliases are other names of tools.
 	Aliases map[string]string
-	// Results are the answers of methods that always answer the same.
+	// Results are constant answers by method.
 	Results map[string]any
-	// Plain leaves everything out of a result but its text.
+	// Plain reduces a result to its text.
 	Plain bool
 }
 
-// Method is a tool behind a JSON-RPC method.
+// Method is the tool called by a JSON-RPC method.
 type Method struct {
 	Tool string
-	Bare bool // the result is the tool's JSON itself, not content with it
+	Bare bool // the result is the tool's JSON itself, without content
 }
 
-// Mount returns the server with other tools and another form, over the same machine,
-// trace and slots.
+// Mount returns a server with other tools and another form that shares this server's machine, trace and
+// slots.
 func (s *Server) Mount(list func(client string) []tools.Tool, form Form) *Server {
 	config := s.config
 	config.List, config.form = list, form
 	return &Server{config: config, mcp: s.mcp, quick: s.quick, slots: s.slots, changes: s.changes}
 }
 
-// direct makes a tools/call of a direct method, and puts in order what the contract
-// takes: a tool by another name, a call without arguments.
+// direct converts a call of a direct method to a tools/call. It also resolves the tool's aliases and adds
+// missing arguments.
 func (f Form) direct(m Message) Message {
 	if m.fault != 0 || m.ID == nil {
 		return m
@@ -65,7 +65,7 @@ func (f Form) direct(m Message) Message {
 	}
 	if m.Method == "initialize" && f.Plain && p.object != nil {
 		if _, given := p.object["protocolVersion"]; !given {
-			p.object["protocolVersion"] = Versions[1] // the newest with a handshake
+			p.object["protocolVersion"] = Versions[1] // the newest version with a handshake
 		}
 	}
 	m.lazy = new(lazyParams)
@@ -73,15 +73,14 @@ func (f Form) direct(m Message) Message {
 	return m
 }
 
-// Call runs one call of a tool that comes in a form of its own. The reply's body is
-// the tool's text; it is empty where the call failed.
+// Call calls a tool outside JSON-RPC. The reply's body is the tool's text, empty if the call failed.
 func (s *Server) Call(ctx context.Context, tool string, args map[string]any) Reply {
 	m := Message{Method: "tools/call", ID: json.RawMessage("0"), lazy: new(lazyParams), alone: true}
 	m.lazy.once.Do(func() { m.lazy.decoded = newParams(map[string]any{"name": tool, "arguments": args}) })
 	return s.call(ctx, Alone(), m)
 }
 
-// encodeForm encodes a result in the server's form; nil: it is MCP's.
+// encodeForm encodes a result in the server's form, or returns nil if that is MCP's.
 func (s *Server) encodeForm(a asked, answer states.Answer) (body []byte, err error) {
 	switch {
 	case a.alone && answer.IsError:
@@ -99,7 +98,8 @@ func (s *Server) encodeForm(a asked, answer states.Answer) (body []byte, err err
 	return nil, nil
 }
 
-// plainIssues are issues as a direct method's caller knows its arguments.
+// plainIssues returns issues with paths relative to the arguments, which are all that the caller of a
+// direct method sent.
 func plainIssues(issues []states.Issue) []states.Issue {
 	plain := make([]states.Issue, len(issues))
 	for i, issue := range issues {

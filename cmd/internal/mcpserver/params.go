@@ -11,8 +11,8 @@ import (
 	"mcp-pruner/states"
 )
 
-// clientInfoKey is where a request of protocol 2026-07-28 or later carries what
-// older clients say once in initialize.
+// Keys of _meta. From protocol 2026-07-28 on, every request and result carries in them the information that
+// older clients and servers exchange once in initialize.
 const (
 	clientInfoKey      = "io.modelcontextprotocol/clientInfo"
 	protocolVersionKey = "io.modelcontextprotocol/protocolVersion"
@@ -20,15 +20,15 @@ const (
 	capabilitiesKey    = "io.modelcontextprotocol/clientCapabilities"
 )
 
-// params are a request's params, decoded once.
+// params are a request's params after decoding.
 type params struct {
-	value  any            // with numbers as they are spelled; nil: absent
-	object map[string]any // nil: the value is no object
-	meta   map[string]any // its _meta; nil: none, or no object
+	value  any            // numbers keep their spelling; nil: absent
+	object map[string]any // nil: the value is not an object
+	meta   map[string]any // its _meta; nil: absent or not an object
 }
 
-// lazyParams decodes params when they are asked for first: whoever reads messages
-// does not wait for large ones.
+// lazyParams decodes params on first use, so that the goroutine that reads messages does not spend time on
+// large ones.
 type lazyParams struct {
 	once    sync.Once
 	decoded params
@@ -50,7 +50,7 @@ func newParams(value any) params {
 	return p
 }
 
-// decode reads JSON with numbers kept as they are spelled; nil stays nil.
+// decode decodes JSON and keeps the spelling of numbers. It returns nil for nil.
 func decode(raw json.RawMessage) any {
 	if raw == nil {
 		return nil
@@ -64,27 +64,27 @@ func decode(raw json.RawMessage) any {
 	return v
 }
 
-// version is the protocol version that the request itself names; "" for the older
-// ones, which name it once.
+// version returns the protocol version that the request itself names, or "" for older protocols, which name
+// it once in initialize.
 func (p params) version() string {
 	version, _ := p.meta[protocolVersionKey].(string)
 	return version
 }
 
-// modern says whether the request is one of protocol 2026-07-28 or later.
+// modern reports whether the request uses protocol 2026-07-28 or later.
 func (p params) modern() bool { return mcp.IsModernProtocol(p.version()) }
 
-// client is the client's name as the request itself says it.
+// client returns the client's name from the request itself; said is false if the request has none.
 func (p params) client() (name string, said bool) {
 	info, _ := p.meta[clientInfoKey].(map[string]any)
 	name, said = info["name"].(string)
 	return shortName(name), said
 }
 
-// traceparent is how W3C Trace Context spells a span.
+// traceparent matches a span in the notation of W3C Trace Context.
 var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 
-// parent is the caller's span; "" when it named none, or none that can be read.
+// parent returns the caller's span, or "" if the request names none or an invalid one.
 func (p params) parent() string {
 	span, _ := p.meta["traceparent"].(string)
 	if !traceparent.MatchString(span) {
@@ -93,34 +93,34 @@ func (p params) parent() string {
 	return span
 }
 
-// model is the model that the client says it calls for; "" when it does not say. Codex
-// does, in an object or in its JSON.
+// model returns the model on whose behalf the client calls, or "" if unknown. Codex sends it in an object,
+// or in a string of JSON.
 func (p params) model() string {
 	turn, _ := p.meta["x-codex-turn-metadata"].(map[string]any)
 	if text, ok := p.meta["x-codex-turn-metadata"].(string); ok {
-		_ = json.Unmarshal([]byte(text), &turn) // what cannot be read says nothing
+		_ = json.Unmarshal([]byte(text), &turn) // on an error turn stays empty
 	}
 	model, _ := turn["model"].(string)
 	return model
 }
 
-// name is params.name, of a tools/call the tool's.
+// name returns params.name, which is the tool's name in a tools/call.
 func (p params) name() (string, bool) {
 	name, ok := p.object["name"].(string)
 	return name, ok
 }
 
-// argumentsOrNone makes a call without arguments one with an empty object of them.
+// argumentsOrNone adds an empty arguments object to a call without arguments.
 func (p params) argumentsOrNone() {
 	if _, given := p.object["arguments"]; !given && p.object != nil {
 		p.object["arguments"] = map[string]any{}
 	}
 }
 
-// maxNameBytes bounds what is kept of a client's name.
+// maxNameBytes is the number of bytes kept of a client's name.
 const maxNameBytes = 256
 
-// shortName is a name, cut where a rune begins.
+// shortName returns a name cut to maxNameBytes at a rune boundary.
 func shortName(name string) string {
 	if len(name) <= maxNameBytes {
 		return name
@@ -129,7 +129,7 @@ func shortName(name string) string {
 	for end > 0 && name[end]&0xC0 == 0x80 {
 		end--
 	}
-	return string([]byte(name[:end])) // a copy: the rest can go
+	return string([]byte(name[:end])) // a copy, so that the rest can be freed
 }
 
 // checkInitialize checks the params of initialize.
@@ -173,7 +173,7 @@ func checkPlain(p params) []states.Issue {
 	return checkMeta(p)
 }
 
-// checkMeta checks what protocol 2026-07-28 and later wants in _meta.
+// checkMeta checks the _meta members that protocol 2026-07-28 and later requires.
 func checkMeta(p params) []states.Issue {
 	if _, has := p.object["_meta"]; has && p.meta == nil {
 		return []states.Issue{states.NewIssue("_meta", "invalid_type")}
@@ -187,8 +187,7 @@ func checkMeta(p params) []states.Issue {
 	return nil
 }
 
-// checkList checks the params of tools/list. There is one page, so no cursor of
-// ours exists for a client to send.
+// checkList checks the params of tools/list. The list has a single page, so that no cursor is valid.
 func checkList(p params) []states.Issue {
 	issues := checkPlain(p)
 	if cursor, has := p.object["cursor"]; has {

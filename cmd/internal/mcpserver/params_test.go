@@ -10,15 +10,14 @@ import (
 	"mcp-pruner/states"
 )
 
-// spanned is an observer that keeps the last call.
+// spanned is an observer that keeps the latest delivery.
 type spanned struct{ last *states.Delivery }
 
 func (o *spanned) Answering(*states.Delivery) {}
 
 func (o *spanned) Ended(d *states.Delivery) { o.last = d }
 
-// The caller's span is in the log and with the observers; anything else that stands in
-// its place is in neither.
+// A valid traceparent reaches the log and the observers; anything else in its place reaches neither.
 func TestTraceContext(t *testing.T) {
 	const span = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	for meta, want := range map[string]string{

@@ -8,26 +8,26 @@ import (
 	"mcp-pruner/states"
 )
 
-// Refusal is why a transport answers a message with an error of its own.
+// Refusal is the reason for which a transport answers a message with an error of its own.
 type Refusal struct {
 	code    int
 	message string
 	data    any
 }
 
-// HeaderMismatch says that the headers of a message are not those of its body.
+// HeaderMismatch returns the refusal of a message whose headers contradict its body.
 func HeaderMismatch(message string) *Refusal {
 	return &Refusal{code: codeHeaderMismatch, message: message}
 }
 
-// MissingVersion says that a message lacks the protocol version that its headers have.
+// MissingVersion returns the refusal of a message that lacks the protocol version given in its headers.
 func MissingVersion(m Message) *Refusal {
 	return &Refusal{codeInvalidParams, messages[codeInvalidParams], invalidParams{
 		Jeeves: jeeves, Method: m.Method, Issues: []states.Issue{states.NewIssue("_meta."+protocolVersionKey, "invalid_type")},
 	}}
 }
 
-// CheckVersion refuses a protocol version that is not served.
+// CheckVersion returns a refusal if a protocol version is not supported, else nil.
 func CheckVersion(version string) *Refusal {
 	if slices.Contains(Versions, version) {
 		return nil
@@ -35,27 +35,27 @@ func CheckVersion(version string) *Refusal {
 	return &Refusal{codeUnsupportedVersion, messages[codeUnsupportedVersion], unsupportedVersion{Versions, version}}
 }
 
-// Refuse answers a message with a refusal. It is given a machine like any other.
+// Refuse answers a message with a refusal. The request runs through a machine like any other.
 func (s *Server) Refuse(ctx context.Context, session *Session, m Message, why *Refusal) Reply {
 	call := s.run(ctx, session, why.message)
 	body, err := encode(m.ID, "error", rpcError{why.code, why.message, why.data})
 	return Reply{body: body, call: call, err: err}
 }
 
-// Refused gives a request that is no message its machine: a transport has turned it
-// down in its own way, and the log and the trace are to know.
+// Refused runs a machine for a request that never became a message because the transport turned it down.
+// The log and the trace then have an entry for it.
 func (s *Server) Refused(ctx context.Context, why string) {
 	s.run(ctx, Alone(), why).Answering(0)
 }
 
-// run takes a request that was turned down through its machine.
+// run runs a refused request through its machine.
 func (s *Server) run(ctx context.Context, session *Session, why string) *states.Call {
 	return s.config.Pipeline.Run(context.WithoutCancel(ctx), states.Request{
 		Malformed: why, Session: session.states(), Client: session.client(params{}),
 	})
 }
 
-// Code is the JSON-RPC error code of the answer; 0 when it is no error.
+// Code returns the JSON-RPC error code of the answer, or 0 if it is not an error.
 func (r Reply) Code() int {
 	var answer struct {
 		Error *struct {
@@ -68,5 +68,5 @@ func (r Reply) Code() int {
 	return answer.Error.Code
 }
 
-// maxErrorBytes is above what an error answer of the server's own has.
+// maxErrorBytes exceeds the size of every error that the server itself creates.
 const maxErrorBytes = 64 << 10

@@ -5,8 +5,8 @@ import (
 	"mcp-pruner/tools"
 )
 
-// toolResult is the result of tools/call. It is our own type and not mcp-go's,
-// whose marshalling escapes for HTML and copies a large text several times.
+// toolResult is the result of tools/call. mcp-go's type is not used, because its marshalling escapes for
+// HTML and copies a large text several times.
 type toolResult struct {
 	ResultType        string         `json:"resultType,omitempty"` // protocol 2026-07-28 and later
 	Content           []any          `json:"content"`
@@ -20,11 +20,11 @@ type textContent struct {
 	Text string `json:"text"`
 }
 
-// showOnlyStructured are the clients known to drop content when there is
-// structuredContent, so that a model would read escaped JSON.
+// showOnlyStructured lists the clients known to ignore content when structuredContent is present. Their
+// models would read escaped JSON.
 var showOnlyStructured = map[string]bool{"claude-code": true, "codex-mcp-client": true}
 
-// textOnly says whether a client gets content alone.
+// textOnly reports whether a client gets content without structuredContent.
 func textOnly(shape, client string) bool {
 	return shape == "text" || shape == "auto" && showOnlyStructured[client]
 }
@@ -35,7 +35,7 @@ func newToolResult(a states.Answer, textOnly bool) toolResult {
 		IsError: a.IsError,
 		Meta:    map[string]any{"jeeves/pruning": a.Pruning},
 	}
-	if a.Notice != "" { // a block of its own: the text stays exactly the output
+	if a.Notice != "" { // a separate block, so that the text stays exactly the output
 		r.Content = append(r.Content, textContent{"text", "[" + a.Notice + "]"})
 	}
 	if !textOnly {
@@ -43,7 +43,7 @@ func newToolResult(a states.Answer, textOnly bool) toolResult {
 	}
 	if a.Opaque != nil {
 		if !a.Pruning.Attempted {
-			r.Meta = make(map[string]any) // untouched: nothing of ours is added
+			r.Meta = make(map[string]any) // a passed-through result gets no additions
 		}
 		r.pass(a.Opaque)
 	}
@@ -56,7 +56,7 @@ func newToolResult(a states.Answer, textOnly bool) toolResult {
 	return r
 }
 
-// pass puts another server's answer in the place of ours.
+// pass replaces the result by another server's answer.
 func (r *toolResult) pass(o *tools.Opaque) {
 	r.IsError = o.IsError
 	if o.Content != nil {

@@ -14,41 +14,41 @@ import (
 	"mcp-pruner/tools"
 )
 
-// Name is how the server introduces itself.
+// Name is the server's name in initialize.
 const Name = "@jeeves/mcp-pruner"
 
-// Config is what a server is made of.
+// Config configures a server.
 type Config struct {
 	Pipeline *states.Pipeline
 
-	// List is what a client is offered, where that depends on it or changes while the
-	// server runs; nil: the pipeline's tools.
+	// List returns the tools offered to a client, if they depend on the client or change while the server
+	// runs. nil: the pipeline's tools.
 	List func(client string) []tools.Tool
 
 	Version    string
 	Result     string // auto, full or text
-	AlwaysLoad bool   // asks Claude to show the tools up front
-	MaxCalls   int    // tool calls at work at once
-	MaxEach    int    // and those of one session; 0: all
+	AlwaysLoad bool   // asks Claude to load the tools' schemas at the start
+	MaxCalls   int    // tool calls that run at once
+	MaxEach    int    // of those, calls of one session; 0: no limit
 
-	InvalidParams string // auto, protocol or tool: how bad arguments are answered
-	Instructions  string // what the tools are for, for models; "" for none
+	InvalidParams string // auto, protocol or tool: how invalid arguments are answered
+	Instructions  string // what the tools are for, addressed to models; "": none
 
-	// Instruct are the instructions for a client, where they depend on it; nil: they do not.
+	// Instruct returns the instructions for a client, if they depend on the client; nil: Instructions.
 	Instruct func(client string) string
 
-	// Notified takes what clients notify beside cancellations; nil: nobody does.
+	// Notified receives the clients' notifications other than cancellations; nil: they are ignored.
 	Notified func(client *Caller, method string)
 
-	form Form // of a mount
+	form Form // set by Mount
 }
 
-// Server answers messages. One server serves any number of sessions.
+// Server answers messages of any number of sessions.
 type Server struct {
 	config Config
 	mcp    *server.MCPServer // negotiation, ping, server/discover
-	quick  *slots            // of tools that only read: they wait for no command
-	slots  *slots            // of all others
+	quick  *slots            // for calls that only read, so that they never wait for commands
+	slots  *slots            // for all other calls
 
 	changes *changes
 }
@@ -63,30 +63,30 @@ func New(c Config) *Server {
 	}
 }
 
-// Versions are the protocol versions that are served, the newest first. 2025-03-26 is
-// not among them: it wants batches.
+// Versions are the supported protocol versions, newest first. 2025-03-26 is not supported, because it
+// requires batches.
 var Versions = slices.DeleteFunc(slices.Clone(mcp.ValidProtocolVersions), func(v string) bool { return v == mcp.ProtocolVersion20250326 })
 
-// implementation is how the server introduces itself.
+// implementation returns the server's name and version for initialize.
 func (s *Server) implementation() mcp.Implementation {
 	return mcp.Implementation{Name: Name, Version: s.config.Version}
 }
 
-// Reply is the answer to one message. Whoever writes it calls Begin before, and
-// Written or Failed after.
+// Reply is the answer to one message. The transport calls Begin before it writes the answer, and Written or
+// Failed afterwards.
 type Reply struct {
 	body    []byte
 	call    *states.Call
-	err     error  // the answer could not be made
-	release func() // gives back the call's slot; nil: it has none
+	err     error  // the answer could not be created
+	release func() // releases the call's slot; nil: the call has none
 }
 
-// Call is the request behind the answer; nil when it ran through no machine.
+// Call returns the request behind the answer, or nil if no machine ran for it.
 func (r Reply) Call() *states.Call { return r.call }
 
-// Begin returns what is to be written now; nil when nothing is, as for
-// notifications and for calls that were cancelled, even at the last moment. An
-// error means that the answer could not be made: the connection has to end.
+// Begin returns the bytes to write, or nil if there is no answer, as for notifications and for calls
+// cancelled up to this moment. After an error, no answer could be created and the transport must close the
+// connection.
 func (r Reply) Begin(ctx context.Context) ([]byte, error) {
 	if r.call == nil {
 		return r.body, nil
@@ -103,14 +103,15 @@ func (r Reply) Begin(ctx context.Context) ([]byte, error) {
 	return body, r.err
 }
 
-// done gives the call's slot back: answers that wait to be written are bounded, too.
+// done releases the call's slot. A call holds it until its answer is written, so that the number of answers
+// waiting to be written is limited, too.
 func (r Reply) done() {
 	if r.release != nil {
 		r.release()
 	}
 }
 
-// Written tells that the body went out whole.
+// Written reports to the machine that the whole body was written.
 func (r Reply) Written(ctx context.Context) {
 	r.done()
 	if r.call != nil {
@@ -118,7 +119,7 @@ func (r Reply) Written(ctx context.Context) {
 	}
 }
 
-// Failed tells that the body could not be written.
+// Failed reports to the machine that the body could not be written.
 func (r Reply) Failed(ctx context.Context, err error) {
 	r.done()
 	if r.call != nil {
@@ -126,15 +127,15 @@ func (r Reply) Failed(ctx context.Context, err error) {
 	}
 }
 
-// known are the methods beside tools/call that are answered.
+// known lists the methods besides tools/call that are answered.
 var known = map[string]bool{"initialize": true, "ping": true, "tools/list": true, "server/discover": true}
 
-// Abandon ends the calls whose answers have not gone out completely. It is called when
-// the process is about to end.
+// Abandon ends the calls whose answers have not been written completely. It is called before the process
+// ends.
 func (s *Server) Abandon(ctx context.Context) { s.config.Pipeline.Abandon(ctx) }
 
-// Answer answers one message. For a tools/call it takes as long as the call; a
-// context that ends cancels it, and then there is nothing to write.
+// Answer answers one message. For a tools/call it blocks for the duration of the call. If ctx ends, the
+// call is cancelled and there is nothing to write.
 func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply {
 	m = s.config.form.direct(m)
 	switch {
@@ -163,14 +164,15 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 	}
 }
 
-// refuse answers a line that is no request. It is given a machine like any other.
+// refuse answers a line that is not a valid request. The line runs through a machine like any other
+// request.
 func (s *Server) refuse(ctx context.Context, session *Session, m Message) Reply {
 	return Reply{body: encodeError(m.ID, m.fault, nil), call: s.run(ctx, session, m.reason)}
 }
 
 func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 	p := m.params()
-	if s.Changes() { // tools of other servers: a call without arguments is theirs to judge
+	if s.Changes() { // a tool of another server: that server judges a call without arguments
 		p.argumentsOrNone()
 	}
 	a := s.asked(session, m, p)
@@ -193,18 +195,18 @@ func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 	return Reply{body, call, err, sync.OnceFunc(func() { free(); caller.ended() })}
 }
 
-// asked is what an answer depends on beside the call itself. It does not hold the
+// asked holds the parts of a request that its answer depends on besides the call itself. It leaves out the
 // arguments, which may be large.
 type asked struct {
 	id      json.RawMessage
 	method  string
 	client  string
-	tool    *string // the name in the request; nil: there is none
+	tool    *string // the name in the request; nil: none
 	modern  bool
-	direct  string // the method that stands for the tool; "": there is none
+	direct  string // the method that stands for the tool; "": none
 	bare    bool
 	alone   bool
-	named   string // the tool as the request names it; "": by its name
+	named   string // the alias by which the request names the tool; "": its own name
 	offered []tools.Tool
 }
 
@@ -217,7 +219,7 @@ func (s *Server) asked(session *Session, m Message, p params) asked {
 	return a
 }
 
-// slotsOf are those of a tool's kind: what only reads waits for no command.
+// slotsOf returns the slots for a tool's kind: calls that only read never wait for commands.
 func (s *Server) slotsOf(a asked) *slots {
 	i := slices.IndexFunc(a.offered, func(t tools.Tool) bool { return t.Name == *a.tool })
 	if i >= 0 && !a.offered[i].ReadOnly {
@@ -254,7 +256,7 @@ func (s *Server) encodeCall(a asked, call *states.Call) (body []byte, err error)
 	return encodeResult(a.id, s.introduced(a, result))
 }
 
-// introduced adds what protocol 2026-07-28 and later wants in every result.
+// introduced adds the members that protocol 2026-07-28 and later requires in every result.
 func (s *Server) introduced(a asked, r toolResult) toolResult {
 	if a.modern {
 		r.ResultType = string(mcp.ResultTypeComplete)
@@ -263,7 +265,7 @@ func (s *Server) introduced(a asked, r toolResult) toolResult {
 	return r
 }
 
-// encodeIssues says what is wrong with a request's params.
+// encodeIssues encodes the answer to a request with invalid params.
 func (s *Server) encodeIssues(a asked, issues []states.Issue) []byte {
 	return encodeError(a.id, codeInvalidParams, s.invalid(a, issues))
 }
@@ -320,7 +322,7 @@ func (s *Server) answerProtocol(ctx context.Context, session *Session, m Message
 	return s.dispatch(ctx, session, m)
 }
 
-// encodeList encodes what marshals: schemas are JSON already.
+// encodeList encodes a list, which always marshals because its schemas are JSON already.
 func encodeList(id json.RawMessage, list toolList) []byte {
 	body, err := encodeResult(id, list)
 	if err != nil {
@@ -329,8 +331,8 @@ func encodeList(id json.RawMessage, list toolList) []byte {
 	return body
 }
 
-// reduced is what mcp-go needs of the params of initialize: the rest is of no
-// use here, and an unusual capability must not fail the handshake.
+// reduced returns the part of the params of initialize that mcp-go needs. It leaves out the rest, so that
+// an unusual capability cannot make the handshake fail.
 func reduced(p params) json.RawMessage {
 	version, _ := p.object["protocolVersion"].(string)
 	if !slices.Contains(Versions, version) {
@@ -338,14 +340,14 @@ func reduced(p params) json.RawMessage {
 	}
 	kept := map[string]any{"protocolVersion": version, "capabilities": struct{}{}}
 	raw, err := json.Marshal(kept)
-	if err != nil { // a string marshals
+	if err != nil { // a string always marshals
 		panic(err)
 	}
 	return raw
 }
 
-// dispatch lets mcp-go answer. The id stays ours: mcp-go would round one above
-// 2^53 and spell it anew.
+// dispatch lets mcp-go answer and then restores the id, because mcp-go rounds ids above 2^53 and spells
+// them anew.
 func (s *Server) dispatch(ctx context.Context, session *Session, m Message) []byte {
 	request, err := json.Marshal(struct {
 		JSONRPC string          `json:"jsonrpc"`
@@ -372,8 +374,8 @@ func (s *Server) dispatch(ctx context.Context, session *Session, m Message) []by
 	return body
 }
 
-// decorated adds to what mcp-go answers: our schema version and name, whether clients
-// can learn of changes of the list, and instructions that depend on the client.
+// decorated adds to mcp-go's answer: the schema version and name of this server, whether it announces
+// changes of the list, and instructions that depend on the client.
 func (s *Server) decorated(client string, result any) any {
 	switch r := result.(type) {
 	case mcp.DiscoverResult:

@@ -17,7 +17,7 @@ import (
 	"mcp-pruner/tools"
 )
 
-// nap is a tool that takes the time it is told and then says so.
+// nap returns a tool that waits for the given time and then answers.
 func nap() tools.Tool {
 	return tools.Tool{
 		Name: "nap", InputSchema: json.RawMessage(`{"type":"object"}`), ReadOnly: true,
@@ -71,8 +71,8 @@ func introduction(client string) string {
 	return `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","clientInfo":{"name":"` + client + `","version":"1"}}}`
 }
 
-// Clients that show their model only structuredContent get none; whatever the
-// shape, the text is in the field the client shows and the metadata is in _meta.
+// Clients that show their model only structuredContent get none. In every shape, the text is in the field
+// that the client shows, and the metadata is in _meta.
 func TestResultShapes(t *testing.T) {
 	cases := []struct {
 		shape, client string
@@ -97,8 +97,7 @@ func TestResultShapes(t *testing.T) {
 	}
 }
 
-// A request of the newest protocol names its client itself, and wants to be told
-// that the result is complete.
+// A request of the newest protocol names its client itself, and its result must say that it is complete.
 func TestRequestsWithoutAHandshake(t *testing.T) {
 	s := newTestServer(Config{Result: "auto"})
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"claude-code","version":"3"},"io.modelcontextprotocol/clientCapabilities":{}}`
@@ -125,8 +124,8 @@ func TestToolListIsTheSameEveryTime(t *testing.T) {
 	assert.NotContains(t, answer(t, newTestServer(Config{}), &session, line), "alwaysLoad")
 }
 
-// A long call says every five seconds that it is still at work, never after its
-// answer, and only to a client that gave a token.
+// A long call reports progress every five seconds, never after its answer, and only to a client that gave a
+// token.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestServer(Config{Result: "full"})
@@ -145,7 +144,7 @@ func TestProgress(t *testing.T) {
 	})
 }
 
-// However many calls one client sends, others find room.
+// However many calls one client sends, calls of other clients get a slot.
 func TestOneSessionLeavesRoomForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestServer(Config{Result: "full", MaxEach: 4}) // of 16
@@ -164,7 +163,7 @@ func TestOneSessionLeavesRoomForOthers(t *testing.T) {
 	})
 }
 
-// Of two calls with one id in flight the later can be cancelled.
+// Of two concurrent calls with the same id, a cancellation applies to the later one.
 func TestTheSameIDTwice(t *testing.T) {
 	var session Session
 	m := Parse([]byte(napCall))
@@ -177,10 +176,10 @@ func TestTheSameIDTwice(t *testing.T) {
 	endSecond()
 	endFirst()
 	assert.Empty(t, session.flying)
-	session.notified(cancelled) // of a call that is over, as some clients send after every answer
+	session.notified(cancelled) // for a call that has ended; some clients send this after every answer
 }
 
-// A cancel finds its call however the id is spelled in JSON.
+// A cancellation finds its call however the id is spelled in JSON.
 func TestCancelMatchesIDs(t *testing.T) {
 	cases := []struct {
 		call, cancel string
@@ -198,9 +197,8 @@ func TestCancelMatchesIDs(t *testing.T) {
 	}
 }
 
-// FuzzAnswer feeds the server lines from anywhere. Whatever comes in, what goes
-// out is nothing or one line of JSON that echoes the id, and no machine is left
-// between states.
+// FuzzAnswer feeds arbitrary lines to the server. The output must be empty or a single line of JSON with
+// the same id, and every machine must have reached a final state.
 func FuzzAnswer(f *testing.F) {
 	for _, line := range []string{
 		napCall, introduction("x"), `{"jsonrpc":"2.0","id":"\u2028","method":"ping"}`, `[]`, `{}`, `nul`, "{\"id\":1e999}",

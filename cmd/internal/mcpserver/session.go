@@ -11,52 +11,52 @@ import (
 	"mcp-pruner/states"
 )
 
-// progressEvery is how often a long call says that it is still at work.
+// progressEvery is the interval of progress notifications of a long call.
 const progressEvery = 5 * time.Second
 
-// Session is what the server knows of one client.
+// Session is the server's state for one client.
 type Session struct {
-	// Notify sends a line to the client; nil: there is no way to.
+	// Notify sends a line to the client; nil: there is no channel to it.
 	Notify func(line []byte)
 
 	repeats  states.Session
-	alone    bool // of one message only: there is nothing to remember
-	unsorted bool // messages may overtake each other: a cancel may come before its call
+	alone    bool // the session of a single message: nothing is remembered
+	unsorted bool // messages may arrive out of order: a cancellation may precede its call
 
 	mu           sync.Mutex
 	name         string // clientInfo.name
-	opened       bool   // by an initialize that was in order
+	opened       bool   // a valid initialize was received
 	capabilities json.RawMessage
 	flying       map[string]*flight
 	over         recent // ids of calls that have ended
-	cancelled    recent // ids that were cancelled before their call came
+	cancelled    recent // ids whose cancellation arrived before their call
 	asked        int
-	asking       map[string]chan<- Message // requests to the client, by id
+	asking       map[string]chan<- Message // pending requests to the client, by id
 }
 
-// flight is a call under way.
+// flight is a call in progress.
 type flight struct{ cancel context.CancelFunc }
 
-// NewSession makes the session of a client whose messages may overtake each other,
-// and that gave its name elsewhere; "" when it gave none.
+// NewSession returns a session for a client whose messages may arrive out of order and whose name is
+// already known; "" means no name.
 func NewSession(client string) *Session {
 	return &Session{name: shortName(client), unsorted: true}
 }
 
-// Alone makes the session of a message that belongs to none.
+// Alone returns a session for a message that belongs to none.
 func Alone() *Session { return &Session{alone: true} }
 
-// IsAlone says whether the session is that of one message only.
+// IsAlone reports whether the session is that of a single message.
 func (s *Session) IsAlone() bool { return s.alone }
 
-// Busy says whether a call of the session is under way.
+// Busy reports whether a call of the session is in progress.
 func (s *Session) Busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.flying) > 0
 }
 
-// states is what requests remember of each other; nil when they stand alone.
+// states returns the memory that the session's requests share, or nil for a single message.
 func (s *Session) states() *states.Session {
 	if s.alone {
 		return nil
@@ -64,11 +64,11 @@ func (s *Session) states() *states.Session {
 	return &s.repeats
 }
 
-// Client is the name the client gave itself.
+// Client returns the client's name.
 func (s *Session) Client() string { return s.client(params{}) }
 
-// key is whose slots a call takes: the session's, or those of all who have none and
-// the same name.
+// key returns the key under which a call takes slots: the session, or the client's name for all calls
+// without a session.
 func (s *Session) key(client string) any {
 	if s.alone {
 		return client
@@ -76,7 +76,7 @@ func (s *Session) key(client string) any {
 	return s
 }
 
-// introduce remembers what initialize said of the client.
+// introduce records the client's name and capabilities from initialize.
 func (s *Session) introduce(p params) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,18 +92,18 @@ func (s *Session) introduce(p params) {
 	}
 }
 
-// maxCapabilities bounds what is kept of a client's capabilities, in bytes.
+// maxCapabilities is the largest size in bytes of a client's capabilities that are kept.
 const maxCapabilities = 16 << 10
 
-// Opened says whether the client initialized the session.
+// Opened reports whether the client initialized the session.
 func (s *Session) Opened() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.opened
 }
 
-// client is the name of the client that sent these params: newer clients say it
-// with every request, older ones once.
+// client returns the name of the client that sent these params. Newer clients send it with every request,
+// older ones once.
 func (s *Session) client(p params) string {
 	if name, said := p.client(); said {
 		return name
@@ -113,9 +113,8 @@ func (s *Session) client(p params) string {
 	return s.name
 }
 
-// Start makes the context of a call so that a notifications/cancelled can end it: a
-// later one, or one that overtook its call. Of two calls with one id the later is
-// found.
+// Start returns a context for a call that a notifications/cancelled ends, even one that arrived before its
+// call. Of two calls with the same id, the cancellation ends the later one.
 func (s *Session) Start(ctx context.Context, m Message) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	f, key := &flight{cancel}, idKey(m.ID)
@@ -141,7 +140,7 @@ func (s *Session) Start(ctx context.Context, m Message) (context.Context, func()
 	}
 }
 
-// notified takes a notification; all but cancellations are of no interest.
+// notified handles a notification. Of those, only cancellations have an effect.
 func (s *Session) notified(m Message) {
 	if m.Method != "notifications/cancelled" {
 		return
@@ -162,7 +161,7 @@ func (s *Session) notified(m Message) {
 	}
 }
 
-// expect makes an id for a request to the client, and where its answer will come.
+// expect reserves an id for a request to the client and returns the channel of its answer.
 func (s *Session) expect() (id string, answers <-chan Message, done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,7 +179,7 @@ func (s *Session) expect() (id string, answers <-chan Message, done func()) {
 	}
 }
 
-// answered takes the client's answer to a request of ours.
+// answered delivers the client's answer to a request of this server.
 func (s *Session) answered(m Message) {
 	if m.ID == nil {
 		return
@@ -193,7 +192,7 @@ func (s *Session) answered(m Message) {
 	}
 }
 
-// recent remembers some ids for a while.
+// recent remembers a limited number of ids for a limited time.
 type recent struct{ ids []timed }
 
 type timed struct {
@@ -203,7 +202,7 @@ type timed struct {
 
 const (
 	maxRecent     = 256
-	maxRecentID   = 256 // bytes; a longer id is not remembered
+	maxRecentID   = 256 // bytes; longer ids are not remembered
 	recentForgets = time.Minute
 )
 
@@ -223,7 +222,7 @@ func (r *recent) find(id string, now time.Time) int {
 
 func (r *recent) has(id string, now time.Time) bool { return r.find(id, now) >= 0 }
 
-// take forgets an id and says whether it was there.
+// take removes an id and reports whether it was present.
 func (r *recent) take(id string, now time.Time) bool {
 	i := r.find(id, now)
 	if i >= 0 {
@@ -232,8 +231,8 @@ func (r *recent) take(id string, now time.Time) bool {
 	return i >= 0
 }
 
-// progress tells the client every few seconds that a call is still at work, if
-// it gave a token to say so with. The returned func ends it and waits.
+// progress notifies the client at intervals that a call is still in progress, if the client gave a token.
+// The returned function stops this and waits for the goroutine.
 func progress(notify func(line []byte), token any) (stop func()) {
 	if token == nil || notify == nil {
 		return func() {}
@@ -258,14 +257,14 @@ func progress(notify func(line []byte), token any) (stop func()) {
 	}
 }
 
-// progressLine counts progress in seconds.
+// progressLine returns a progress notification with the elapsed seconds as its progress.
 func progressLine(token any, passed time.Duration) []byte {
 	line, err := json.Marshal(map[string]any{
 		"jsonrpc": "2.0",
 		"method":  "notifications/progress",
 		"params":  map[string]any{"progressToken": token, "progress": int(passed.Seconds())},
 	})
-	if err != nil { // a token that came as JSON goes out as JSON
+	if err != nil { // a token that was decoded from JSON can be encoded
 		return nil
 	}
 	return append(line, '\n')

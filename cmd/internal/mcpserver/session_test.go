@@ -18,7 +18,7 @@ func callOf(id string) Message {
 	return Parse([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call"}`))
 }
 
-// Over HTTP a cancel may overtake its call. It still counts, for a while.
+// Over HTTP a cancellation may arrive before its call. It still takes effect within a limited time.
 func TestACancelMayOvertakeItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewSession("x")

@@ -6,29 +6,29 @@ import (
 	"sync"
 )
 
-// slots are what calls at work hold. They are given out fairly: a client gets at most
-// each of them, those who wait take turns client by client, and the first call of a
-// client does not wait even when the others hold all there are (up to as many again).
+// slots limits concurrent calls and is fair between clients. A client gets at most each slots, and waiting
+// calls are served client by client in turn. The first call of a client does not wait even if the others
+// hold all slots; up to as many slots again are given out for that.
 type slots struct {
 	most, each int
 
 	mu      sync.Mutex
 	used    int
 	clients map[any]*share
-	turns   []*share // of clients with calls that wait, the next one first
+	turns   []*share // clients with waiting calls, the next one first
 }
 
-// share is one client's part.
+// share is one client's slots and waiting calls.
 type share struct {
 	key     any
 	used    int
 	waiting []*waiter
 }
 
-// waiter is a call that waits. granted is closed when it has its slot.
+// waiter is a waiting call. granted is closed when it gets its slot.
 type waiter struct{ granted chan struct{} }
 
-// newSlots makes slots; each is 0 where a client may have them all.
+// newSlots returns most slots, of which one client gets at most each; 0 means all of them.
 func newSlots(most, each int) *slots {
 	if each == 0 {
 		each = most
@@ -36,8 +36,7 @@ func newSlots(most, each int) *slots {
 	return &slots{most: most, each: each, clients: make(map[any]*share)}
 }
 
-// acquire waits for a slot of a client's. Where ctx ends first there is none, and
-// release does nothing.
+// acquire waits for a slot for a client. If ctx ends first, there is no slot and release does nothing.
 func (s *slots) acquire(ctx context.Context, client any) (release func()) {
 	s.mu.Lock()
 	c := s.clients[client]
@@ -68,7 +67,7 @@ func (s *slots) acquire(ctx context.Context, client any) (release func()) {
 		s.settle(c)
 		return func() {}
 	}
-	return func() { s.release(c) } // it was granted at the last moment
+	return func() { s.release(c) } // the slot was granted at the same moment
 }
 
 // free says whether a client may have one more.
