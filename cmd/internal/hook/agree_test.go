@@ -16,8 +16,8 @@ import (
 	"mcp-pruner/cmd/internal/replay"
 )
 
-// story is a session in which a file is read once and then carried by three more calls.
-// shown is what the model was sent of the file, prompt the tokens of the prompt with it.
+// story returns a session in which a file is read once and then carried through three more calls. shown is
+// the text of the file as sent to the model, prompt the number of tokens of the prompt with it.
 func story(shown string, prompt int) []map[string]any {
 	use := func(input, read, write int) map[string]any {
 		return map[string]any{"input_tokens": input, "cache_creation_input_tokens": write, "cache_read_input_tokens": read, "output_tokens": 20}
@@ -53,8 +53,8 @@ func writeLines(t *testing.T, file string, lines []map[string]any) {
 	require.NoError(t, os.WriteFile(file, text.Bytes(), 0o600))
 }
 
-// TestGainAgreesWithReplay: what replay says that a hook would have saved in a session
-// is what gain says once the same session ran with the hook.
+// TestGainAgreesWithReplay checks that the saving which replay predicts for a hook in a session equals the
+// saving that gain reports after the same session ran with the hook.
 func TestGainAgreesWithReplay(t *testing.T) {
 	w := newWorld(t)
 	whole := filepath.Join(w.state, "whole.jsonl")
@@ -69,7 +69,7 @@ func TestGainAgreesWithReplay(t *testing.T) {
 		}
 	}
 	require.NoError(t, json.Unmarshal(out.Bytes(), &said), out.String())
-	foreseen := said.Policies["hook"].Net / 100 * said.Bill // nothing is read again
+	foreseen := said.Policies["hook"].Net / 100 * said.Bill // no result is fetched again
 
 	writeLines(t, w.transcript, story("", 20_000)[:2])
 	answer := w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(source(), 1)))
@@ -83,8 +83,8 @@ func TestGainAgreesWithReplay(t *testing.T) {
 	require.InEpsilon(t, foreseen, g.Total.Net, 0.05)
 }
 
-// TestSubAgentsAskTheirOwnQuestions: a sub-agent's results are pruned by its own
-// transcript, and gain finds its calls there.
+// TestSubAgentsAskTheirOwnQuestions checks that a sub-agent's results are pruned by its own transcript, and
+// that gain finds its calls there.
 func TestSubAgentsAskTheirOwnQuestions(t *testing.T) {
 	w := newWorld(t)
 	w.say("I look at handler7.")

@@ -15,8 +15,8 @@ import (
 	"mcp-pruner/tools/contextgc"
 )
 
-// claude is Claude Code: PostToolUse with updatedToolOutput in the tool's own shape. A
-// failed command goes to PostToolUseFailure, where nothing can be replaced.
+// claude is Claude Code. Its PostToolUse hook replaces a result by updatedToolOutput, in the tool's own
+// shape. A failed command triggers PostToolUseFailure instead, which cannot replace anything.
 func claude() client {
 	return client{name: "claude", read: readClaude, answer: answerClaude, other: rememberCompaction}
 }
@@ -36,7 +36,7 @@ func readClaude(m map[string]any) (finished, bool) {
 	return f, ok
 }
 
-// agentTranscript is the transcript of a sub-agent, which lies beside the session's.
+// agentTranscript returns the path of a sub-agent's transcript, which is beside the session's.
 func agentTranscript(m map[string]any, f finished) string {
 	if path := text(m, "agent_transcript_path"); path != "" {
 		return path
@@ -48,12 +48,12 @@ func agentTranscript(m map[string]any, f finished) string {
 	return f.transcript
 }
 
-// readOutput finds the text in a tool's own output.
+// readOutput extracts the text from a tool's own form of output.
 func (f *finished) readOutput(response any) bool {
 	kind := history.KindOf(f.tool)
 	if strings.HasPrefix(f.tool, "mcp__") {
 		if kind != history.Other {
-			return false // our own server prunes by itself
+			return false // this program's own server prunes its results itself
 		}
 		f.text = mcpText(response)
 		return f.text != ""
@@ -74,7 +74,7 @@ func (f *finished) readOutput(response any) bool {
 	return false
 }
 
-// mcpText is the text of an MCP result, where text is all it has.
+// mcpText returns the text of an MCP result that is a single text, else "".
 func mcpText(response any) string {
 	if s, ok := response.(string); ok {
 		return s
@@ -123,18 +123,18 @@ func answerClaude(message map[string]any, f finished, r *fresh.Replacement, body
 	return json.Marshal(map[string]any{"hookSpecificOutput": output})
 }
 
-// with is a copy of an object with some of its members replaced.
+// with returns a copy of an object with some members replaced.
 func with(object, members map[string]any) map[string]any {
 	copied := maps.Clone(object)
 	maps.Copy(copied, members)
 	return copied
 }
 
-// maxReminded is how many outputs a reminder names.
+// maxReminded is the largest number of outputs that a reminder names.
 const maxReminded = 8
 
-// rememberCompaction marks a compaction in the ledger and names, after it, the largest
-// outputs that went and can be had back.
+// rememberCompaction marks a compaction in the ledger. After the compaction it names the largest outputs
+// that were removed and can be recovered.
 func rememberCompaction(ctx context.Context, m map[string]any, s state) []byte {
 	kind := text(m, "hook_event_name")
 	if kind != "PreCompact" && (kind != "SessionStart" || text(m, "source") != "compact") {
@@ -144,14 +144,14 @@ func rememberCompaction(ctx context.Context, m map[string]any, s state) []byte {
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = store.Close() }() // what was stored is stored
+	defer func() { _ = store.Close() }() // the stored entries are complete by now
 	session := ledger.SessionID(text(m, "session_id"))
 	if kind == "PreCompact" {
 		mark := contextgc.Mark{Session: session, Kind: contextgc.Compacted, Detail: text(m, "trigger")}
 		if cwd := text(m, "cwd"); cwd != "" {
 			mark.Project = contextgc.ProjectOf(cwd)
 		}
-		_ = store.AddMark(ctx, mark) // what cannot be marked is not
+		_ = store.AddMark(ctx, mark) // a mark that cannot be stored is dropped
 		return nil
 	}
 	went, err := store.Largest(ctx, session, maxReminded)

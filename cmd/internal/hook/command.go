@@ -15,7 +15,7 @@ import (
 	"mcp-pruner/cmd/internal/originals"
 )
 
-// Command is the verb hook.
+// Command returns the verb hook.
 func Command(p command.Process) *cobra.Command {
 	var replaceErrors bool
 	c := &cobra.Command{
@@ -38,7 +38,7 @@ the result stays as it was. "mcp-pruner init CLIENT" sets it up.`,
 	return c
 }
 
-// RecoverCommand is the verb recover.
+// RecoverCommand returns the verb recover.
 func RecoverCommand(p command.Process) *cobra.Command {
 	var lines, pattern string
 	c := &cobra.Command{
@@ -68,7 +68,7 @@ file's. Originals are kept for 7 days.`,
 	return c
 }
 
-// lineRange reads A-B, A-, -B or A. to is 0 when it is open.
+// lineRange parses A-B, A-, -B or A. to is 0 for an open end.
 func lineRange(s string) (from, to int, err error) {
 	if s == "" {
 		return 1, 0, nil
@@ -107,7 +107,7 @@ func recoverText(p command.Process, id string, from, to int, re *regexp.Regexp) 
 	return show(p.Stdout, whole, first, from, to, re)
 }
 
-// recoverSegment prints a segment of the ledger, such as one that the proxy cleared.
+// recoverSegment prints a segment of the ledger, such as a result that the proxy cleared.
 func recoverSegment(p command.Process, id string, from, to int, re *regexp.Regexp) error {
 	segment, whole, err := ledger.Get(p.Lookup, id)
 	if err != nil {
@@ -116,8 +116,8 @@ func recoverSegment(p command.Process, id string, from, to int, re *regexp.Regex
 	return show(p.Stdout, whole, max(segment.FirstLine, 1), from, to, re)
 }
 
-// show prints a range of lines; with a pattern, those that match, numbered. first is
-// the number of the text's first line.
+// show prints a range of lines or, with a pattern, the matching lines with numbers. first is the number of
+// the text's first line.
 func show(w io.Writer, whole string, first, from, to int, re *regexp.Regexp) error {
 	if from == 1 && to == 0 && re.String() == "" {
 		_, err := io.WriteString(w, whole)

@@ -20,8 +20,8 @@ func (w *world) log(lines string) map[string]any {
 	return w.message("Bash", map[string]any{"command": "go test ./...", "description": "which test failed and why"}, map[string]any{"stdout": lines})
 }
 
-// TestHooksAtTheSameTime: each is answered, has an original of its own, a whole line in
-// the notes and a record.
+// TestHooksAtTheSameTime checks that each of several concurrent hooks is answered and has an original of
+// its own, a whole line in the notes and a record.
 func TestHooksAtTheSameTime(t *testing.T) {
 	w := newWorld(t)
 	const n = 12
@@ -54,8 +54,8 @@ func TestHooksAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestWhatAKilledHookLeft: half of an original, of an entry for the ledger, of a note and
-// of a record are in nobody's way.
+// TestWhatAKilledHookLeft checks that a partially written original, ledger entry, note or record does not
+// disturb later hooks.
 func TestWhatAKilledHookLeft(t *testing.T) {
 	w := newWorld(t)
 	require.NotEmpty(t, w.hook([]string{"claude"}, w.log(failingTests())))
@@ -84,7 +84,7 @@ func TestWhatAKilledHookLeft(t *testing.T) {
 	require.Empty(t, left, "what cannot be read is removed")
 }
 
-// TestTheClockJumps: originals from the future are kept, and found.
+// TestTheClockJumps checks that originals with times in the future are kept and found.
 func TestTheClockJumps(t *testing.T) {
 	w := newWorld(t)
 	require.NotEmpty(t, w.hook([]string{"claude"}, w.log(failingTests())))
@@ -100,8 +100,8 @@ func TestTheClockJumps(t *testing.T) {
 	require.Equal(t, failingTests(), whole)
 }
 
-// TestAMegabyte: a large log is cut, and comes back exactly; of a transcript of any
-// length the end is read.
+// TestAMegabyte checks that a large log is pruned and recovered exactly. Of a transcript of any length only
+// the end is read.
 func TestAMegabyte(t *testing.T) {
 	w := newWorld(t)
 	before, err := os.ReadFile(w.transcript)

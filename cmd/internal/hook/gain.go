@@ -19,7 +19,7 @@ import (
 	"mcp-pruner/cmd/internal/replay"
 )
 
-// GainCommand is the verb gain.
+// GainCommand returns the verb gain.
 func GainCommand(p command.Process) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
@@ -50,25 +50,25 @@ what remains. Prices are relative to a fresh input token, as in replay.`,
 	return c
 }
 
-// gain is what hooks saved and lost.
+// gain is the total saving and loss of hooks.
 type gain struct {
 	Sessions int             `json:"sessions"`
 	Unknown  int             `json:"results_without_transcript"` // counted at the price of one call
 	Total    part            `json:"total"`
-	Bill     float64         `json:"bill"` // of the sessions whose transcripts are there
+	Bill     float64         `json:"bill"` // total price of the sessions whose transcripts exist
 	Net      float64         `json:"net_pct"`
 	Tools    map[string]part `json:"tools"`
 	Days     map[string]part `json:"days"`
 }
 
-// part is a part of it. Prices are in fresh input tokens.
+// part is one summand of gain. Prices are in fresh input tokens.
 type part struct {
 	Results int     `json:"results"`
 	Tokens  int     `json:"tokens_cut"`
 	Gross   float64 `json:"gross"`
 	Rereads float64 `json:"rereads"`
 	Net     float64 `json:"net"`
-	Again   int     `json:"recovered"` // results of which something was fetched again
+	Again   int     `json:"recovered"` // results of which a part was recovered
 }
 
 func (a part) plus(b part) part {
@@ -163,5 +163,5 @@ func table(b *strings.Builder, what string, parts map[string]part) {
 		p := parts[name]
 		fmt.Fprintf(w, "%s\t%d\t%d\t%.0f\t%.0f\t%+.0f\n", name, p.Results, p.Tokens, p.Gross, p.Rereads, p.Net)
 	}
-	_ = w.Flush() // into memory
+	_ = w.Flush() // writes to memory
 }

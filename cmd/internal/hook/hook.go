@@ -1,6 +1,5 @@
-// Package hook is `mcp-pruner hook`: a client runs it after each of its own tools, and
-// it may answer with a shorter result. Whatever goes wrong, it prints nothing and the
-// result stays as it was.
+// Package hook implements `mcp-pruner hook`. A client runs it after each of its own tools, and it may
+// answer with a shorter result. After any error it prints nothing, and the result stays unchanged.
 package hook
 
 import (
@@ -25,53 +24,52 @@ import (
 	"mcp-pruner/tools/tokens"
 )
 
-// Bounds of one run.
+// Limits of one run.
 const (
 	maxInput  = 64 << 20  // bytes of a client's message
-	tailBytes = 512 << 10 // of the transcript that are read, from its end
+	tailBytes = 512 << 10 // bytes read from the end of the transcript
 
-	lateBy    = 120 * time.Millisecond // how far a transcript may lag behind
+	lateBy    = 120 * time.Millisecond // largest delay of a transcript
 	lookAgain = 10 * time.Millisecond
 )
 
-// patience is how long a run may take; then the result stays as it was. Tests have more
-// of it, however slow the machine is.
+// patience is the time limit of a run, after which the result stays unchanged. Tests raise it for slow
+// machines.
 var patience = 2 * time.Second
 
-// finished is a client's message about a tool that has run.
+// finished is a client's message about a finished tool call.
 type finished struct {
 	session    string
 	cwd        string
 	transcript string
-	agent      string // the sub-agent's id; "" is the main thread
-	id         string // of the tool call
+	agent      string // the sub-agent's id; "": the main thread
+	id         string // id of the tool call
 	tool       string
 	args       map[string]any
-	text       string // what the model would be sent
-	first      int    // number of the text's first line in its file; 0 and 1 are the same
+	text       string // the text that the model would be sent
+	first      int    // number of the text's first line in its file; 0 means 1
 	numbered   bool   // the client numbers the lines it shows
 
-	// Of a client without a transcript that can be read.
+	// For clients without a readable transcript.
 	prompt string
-	said   []string // the agent's words, in order
+	said   []string // the agent's messages, in order
 }
 
-// client is what the program knows about one client's hooks.
+// client adapts the hook protocol of one client.
 type client struct {
 	name string
-	// read takes a message. ok is false where nothing is to be replaced.
+	// read parses a message. ok is false if there is nothing to replace.
 	read func(message map[string]any) (f finished, ok bool)
-	// answer is the client's JSON that puts the replacement in the result's place;
-	// nil leaves it.
+	// answer returns the client's JSON that replaces the result, or nil to leave the result unchanged.
 	answer func(message map[string]any, f finished, r *fresh.Replacement, body fresh.Body) ([]byte, error)
 	// other answers messages that are not about a finished tool.
 	other func(ctx context.Context, message map[string]any, s state) []byte
 }
 
-// state is what hooks remember between runs.
+// state is the data that hooks keep between runs.
 type state struct {
 	dir    string
-	ledger string // its file
+	ledger string // the ledger's file name
 	now    func() time.Time
 }
 
@@ -84,14 +82,14 @@ func newState(lookup func(string) (string, bool)) (state, error) {
 	return state{dir, file, time.Now}, err
 }
 
-// Run answers one message. It never fails: an answer is printed whole or not at all.
+// Run answers one message. It never fails: it prints a whole answer or nothing.
 func Run(ctx context.Context, c client, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer func() { _ = recover() }() // no bug of ours costs the user a result
+		defer func() { _ = recover() }() // no bug in a hook may cost the user a result
 		run(ctx, c, lookup, in, out)
 	}()
 	select {
@@ -114,7 +112,7 @@ func run(ctx context.Context, c client, lookup func(string) (string, bool), in i
 	if !ok {
 		if c.other != nil {
 			if answer := c.other(ctx, message, s); answer != nil {
-				_, _ = out.Write(answer) // the client has gone: nothing to do about it
+				_, _ = out.Write(answer) // if the client is gone, nothing can be done
 			}
 		}
 		return
@@ -144,7 +142,7 @@ func (s state) replace(ctx context.Context, c client, message map[string]any, f 
 	if replacement == nil {
 		return
 	}
-	if err == nil && !ok { // the client shows the result as it is
+	if err == nil && !ok { // the client shows the result unchanged
 		_ = replacement.Written(ctx, len(f.text), func() error { return nil })
 		return
 	}
@@ -171,7 +169,7 @@ func (s state) replace(ctx context.Context, c client, message map[string]any, f 
 // errStays ends a request whose replacement the client cannot show.
 var errStays = errors.New("the client cannot show the replacement: the result stays")
 
-// spooler hands the result over to the ledger.
+// spooler passes the result to the ledger.
 func (s state) spooler(c client, f finished, call history.Call) ledger.Spooler {
 	segment := ledger.Result(call, f.text)
 	segment.Session, segment.Project = ledger.SessionID(f.session), contextgc.CleanID(c.name)
@@ -181,7 +179,7 @@ func (s state) spooler(c client, f finished, call history.Call) ledger.Spooler {
 	return ledger.Spooler{Spool: ledger.SpoolOf(s.ledger), Segment: segment, Text: f.text}
 }
 
-// shown is what the client would have shown its model.
+// shown returns the text that the client would have shown its model.
 func (f finished) shown(body fresh.Body) string {
 	if !f.numbered {
 		return f.text
@@ -193,7 +191,7 @@ func (f finished) shown(body fresh.Body) string {
 	return b.String()
 }
 
-// sent is what the model is sent in place of the whole result.
+// sent returns the text that the model is sent in place of the whole result.
 func (f finished) sent(r *fresh.Replacement, body fresh.Body) string {
 	if f.numbered {
 		return fresh.ClaudeRead(body, r.Cut, r.Way)
@@ -208,8 +206,7 @@ func (f finished) body(kind history.Kind) fresh.Body {
 	return fresh.Body{Lines: strings.Split(f.text, "\n"), First: max(f.first, 1), Mark: "\t"}
 }
 
-// know asks the session for the question and whether the result may be pruned at
-// all.
+// know derives the question from the session, and reports whether the result may be pruned at all.
 func (s state) know(c client, f finished, size int, r *fresh.Result) bool {
 	var log history.Log
 	if f.transcript != "" {
@@ -228,8 +225,8 @@ func (s state) know(c client, f finished, size int, r *fresh.Result) bool {
 	return decision.Prune
 }
 
-// transcript reads the session up to the call. Clients write their transcripts a
-// little later than they run hooks, so a call that is not there yet is waited for.
+// transcript reads the session up to the call. Clients write their transcripts shortly after they run
+// hooks, so it waits for a call that is not there yet.
 func (s state) transcript(c client, f finished) sessions.Session {
 	for waited := time.Duration(0); ; waited += lookAgain {
 		session, err := sessions.Tail(f.transcript, c.name, f.agent, tailBytes)
@@ -240,8 +237,8 @@ func (s state) transcript(c client, f finished) sessions.Session {
 	}
 }
 
-// feed tells the log what happened before a call. Where the transcript does not have
-// the call yet, all of it came before.
+// feed adds the events before a call to log. If the transcript does not contain the call yet, those are all
+// events.
 func feed(log *history.Log, session sessions.Session, id string) {
 	for _, step := range session.Steps {
 		switch step.Kind {
@@ -265,8 +262,8 @@ func feed(log *history.Log, session sessions.Session, id string) {
 	}
 }
 
-// wayBack is the command that recovers an original: by name where the shell finds this
-// program, else by its path.
+// wayBack returns the command that recovers an original: the program's name if the shell finds it, else its
+// path.
 func wayBack() string {
 	self, err := os.Executable()
 	if err != nil {
@@ -294,7 +291,7 @@ func about(c history.Call) string {
 	return ""
 }
 
-// clients are those that can be named on the command line.
+// clients returns the clients that can be named on the command line.
 func clients(replaceErrors bool) []client {
 	return []client{claude(), codex(), gemini(replaceErrors), opencode()}
 }
@@ -308,7 +305,7 @@ func find(name string, replaceErrors bool) (client, bool) {
 	return all[i], true
 }
 
-// object decodes a message; nil when it is not a JSON object.
+// object decodes a message. It returns nil if that is not a JSON object.
 func object(message []byte) map[string]any {
 	var m map[string]any
 	if json.Unmarshal(message, &m) != nil {

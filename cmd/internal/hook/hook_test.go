@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// world is a home with a transcript in which the agent says what it looks for.
+// world is a home directory with a transcript in which the agent says what it is looking for.
 type world struct {
 	t          *testing.T
 	state      string
@@ -56,7 +56,7 @@ func (w *world) say(words string) {
 	require.NoError(w.t, os.WriteFile(w.transcript, text.Bytes(), 0o600))
 }
 
-// hook runs the verb on a message and returns what it printed.
+// hook runs the verb on a message and returns its output.
 func (w *world) hook(args []string, message any) string {
 	w.t.Helper()
 	in, ok := message.(string)
@@ -79,7 +79,7 @@ func (w *world) message(tool string, input, response any) map[string]any {
 	}
 }
 
-// source is a program of which one function answers the question.
+// source returns a program of which one function answers the question.
 func source() string {
 	var b strings.Builder
 	b.WriteString("package store\n\n")
@@ -165,7 +165,7 @@ func TestWhatWasCutCanBeRecovered(t *testing.T) {
 	}
 }
 
-// failingTests is the log of a test run with one failure.
+// failingTests returns the log of a test run with one failure.
 func failingTests() string {
 	var b strings.Builder
 	for i := range 300 {
@@ -188,7 +188,7 @@ func TestBashKeepsItsShape(t *testing.T) {
 	require.Contains(t, strings.SplitN(text(shape, "stdout"), "\n", 2)[0], "recover prn_")
 }
 
-// matches is what a search for retries prints.
+// matches returns the output of a search for retries.
 func matches() string {
 	var b strings.Builder
 	for i := range 200 {
@@ -211,7 +211,7 @@ func TestGrepAndMCPResultsKeepTheirShape(t *testing.T) {
 	require.Contains(t, text(blocks[0].(map[string]any), "text"), "func openLedger")
 }
 
-// TestNothingIsPrinted lists what leaves a result as it was.
+// TestNothingIsPrinted lists the cases in which a result stays unchanged.
 func TestNothingIsPrinted(t *testing.T) {
 	w := newWorld(t)
 	read := func(input map[string]any) map[string]any { return w.message("Read", input, readResponse(source(), 1)) }
@@ -284,8 +284,8 @@ func TestOpencode(t *testing.T) {
 	require.Contains(t, w.hook([]string{"opencode"}, m), "want 3 retries, got 4")
 }
 
-// TestReminderAfterCompaction: what hooks saw is in the ledger, cut or whole, and is
-// named after a compaction with the command that brings it back.
+// TestReminderAfterCompaction checks that every result a hook received is in the ledger, and that a
+// reminder after a compaction names it with the command that recovers it.
 func TestReminderAfterCompaction(t *testing.T) {
 	w := newWorld(t)
 	w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(source(), 1)))
@@ -307,8 +307,8 @@ func TestReminderAfterCompaction(t *testing.T) {
 	require.Empty(t, w.hook([]string{"claude"}, start))
 }
 
-// TestRecordsSayHook: each result that went through the machine has a record that says
-// how it came, and the trace is in order.
+// TestRecordsSayHook checks that each result that went through the machine has a record with the transport
+// "hook", and that the trace is valid.
 func TestRecordsSayHook(t *testing.T) {
 	w := newWorld(t)
 	require.NotEmpty(t, w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(source(), 1))))

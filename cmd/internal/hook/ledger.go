@@ -12,7 +12,7 @@ import (
 	"mcp-pruner/states"
 )
 
-// entry is one line of what hooks note: one replaced result.
+// entry is one line of the hooks' notes: one replaced result.
 type entry struct {
 	Time       time.Time `json:"time"`
 	Client     string    `json:"client"`
@@ -21,16 +21,15 @@ type entry struct {
 	Tool       string    `json:"tool,omitempty"`
 	Call       string    `json:"call,omitempty"` // the client's id of the tool call
 	About      string    `json:"about,omitempty"`
-	ID         string    `json:"id,omitempty"` // of the original
+	ID         string    `json:"id,omitempty"` // id of the original
 	Tokens     int       `json:"tokens,omitempty"`
 	Sent       int       `json:"sent,omitempty"`
 }
 
 func ledgerFile(dir string) string { return filepath.Join(dir, "hooks.jsonl") }
 
-// note appends an entry with a single write, so that hooks running at the same time
-// do not mix their lines. What cannot be written is lost: the ledger must never cost
-// a result.
+// note appends an entry with a single write, so that concurrent hooks do not mix their lines. Write errors
+// are ignored: the notes must never cost a result.
 func (s state) note(e entry) {
 	e.Time = s.now().UTC().Truncate(time.Millisecond)
 	line, err := json.Marshal(e)
@@ -48,7 +47,7 @@ func (s state) note(e entry) {
 	_ = f.Close()
 }
 
-// entries reads the ledger; a line that was cut short is left out.
+// entries reads the notes and skips lines that were cut short.
 func (s state) entries() []entry {
 	f, err := os.Open(ledgerFile(s.dir))
 	if err != nil {
@@ -67,7 +66,7 @@ func (s state) entries() []entry {
 	return all
 }
 
-// records are the event log and the trace of the hooks, beside the ledger.
+// records holds the hooks' event log and trace, which are beside the ledger.
 type records struct {
 	log       *os.File
 	trace     *trace.File
@@ -75,10 +74,10 @@ type records struct {
 	observers []states.Observer
 }
 
-// maxLog is the size at which the event log begins anew, with the last one kept.
+// maxLog is the size in bytes at which a new event log is started. The previous one is kept.
 const maxLog = 16 << 20
 
-// openRecords opens the event log and the trace. Without them hooks still work.
+// openRecords opens the event log and the trace. Hooks work without them.
 func openRecords(dir string) *records {
 	r := &records{}
 	if os.MkdirAll(dir, 0o700) != nil {
@@ -95,7 +94,7 @@ func openRecords(dir string) *records {
 func (r *records) openLog(dir string) {
 	path := filepath.Join(dir, "hook-events.jsonl")
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
-		_ = os.Rename(path, path+".1") // another hook may have done it
+		_ = os.Rename(path, path+".1") // another hook may have done it already
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err == nil {
@@ -103,7 +102,7 @@ func (r *records) openLog(dir string) {
 	}
 }
 
-// tellHead puts a head of the trace into the event log.
+// tellHead writes a head of the trace into the event log.
 func (r *records) tellHead(h trace.Head) {
 	r.emit(event.New("mcp_pruner.trace_head", "", event.Facts{
 		"writer": h.Writer, "seq": int64(h.Seq), "link": h.Link, "key": h.Key, "final": h.Final,

@@ -13,12 +13,12 @@ import (
 	"mcp-pruner/pruneclient/history"
 )
 
-// codexShows is how many bytes of a hook's text Codex shows before it cuts it and
-// writes it to a file.
+// codexShows is the number of bytes of a hook's text that Codex shows. It cuts longer texts and writes them
+// to a file.
 const codexShows = 9_500
 
-// codex is Codex: a PostToolUse hook that "blocks" replaces the result by its reason.
-// In code mode that is an error, so models that work in it are left alone.
+// codex is Codex: a PostToolUse hook that "blocks" replaces the result by its reason. In code mode the
+// model gets that as an error, so models that work in code mode are left alone.
 func codex() client {
 	return client{name: "codex", read: readCodex, answer: func(_ map[string]any, _ finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
 		pruned := fresh.Text(body, r.Cut, r.Way)
@@ -43,7 +43,7 @@ func readCodex(m map[string]any) (finished, bool) {
 		f.text = mcpText(m["tool_response"])
 	}
 	if strings.Contains(f.text, "Warning: truncated output (original token count") {
-		return finished{}, false // Codex cut it before: the whole cannot be recovered
+		return finished{}, false // Codex has already cut it, so that the whole cannot be recovered
 	}
 	return f, f.text != "" && (history.KindOf(f.tool) == history.Bash || history.KindOf(f.tool) == history.Other)
 }
@@ -51,19 +51,19 @@ func readCodex(m map[string]any) (finished, bool) {
 // modelVersion matches the version in a model's name, such as gpt-5.6-codex.
 var modelVersion = regexp.MustCompile(`^gpt-(\d+)(?:\.(\d+))?`)
 
-// codeMode says whether a model calls its tools from code: gpt-5.6 and later.
+// codeMode reports whether a model calls its tools from code, as gpt-5.6 and later do.
 func codeMode(model string) bool {
 	v := modelVersion.FindStringSubmatch(model)
 	if v == nil {
 		return false
 	}
 	major, _ := strconv.Atoi(v[1])
-	minor, _ := strconv.Atoi(v[2]) // 0 when there is none
+	minor, _ := strconv.Atoi(v[2]) // 0 if there is none
 	return major > 5 || major == 5 && minor >= 6
 }
 
-// gemini is Gemini CLI: AfterTool with a denial replaces the result, but its model
-// sees an error. So it does so only where the user asked for it.
+// gemini is Gemini CLI: an AfterTool hook that denies replaces the result, but the model sees an error.
+// Therefore results are replaced only if the user enabled it.
 func gemini(replaceErrors bool) client {
 	return client{
 		name: "gemini",
@@ -92,16 +92,15 @@ func readGemini(m map[string]any) (finished, bool) {
 	return f, f.text != ""
 }
 
-// opencode is opencode: its plugin sends what it knows and puts the answer's output in
-// the result's place.
+// opencode is opencode: its plugin sends the call's data and replaces the result by the answer's output.
 func opencode() client {
 	return client{name: "opencode", read: readOpencode, other: clearOpencode, answer: func(_ map[string]any, _ finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
 		return json.Marshal(map[string]any{"output": fresh.Text(body, r.Cut, r.Way)})
 	}}
 }
 
-// clearOpencode answers the plugin that "mcp-pruner gc settings --for opencode" prints:
-// what is shown in the places of old results, by the ids of their calls.
+// clearOpencode answers the plugin printed by "mcp-pruner gc settings --for opencode". The answer holds the
+// replacements of old results by call id.
 func clearOpencode(ctx context.Context, m map[string]any, s state) []byte {
 	if text(m, "event") != "messages" {
 		return nil
@@ -114,7 +113,7 @@ func clearOpencode(ctx context.Context, m map[string]any, s state) []byte {
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = store.Close() }() // what was decided is stored
+	defer func() { _ = store.Close() }() // the decisions are stored by now
 	records := openRecords(s.dir)
 	defer records.close()
 	outputs, err := proxy.ClearOpencode(ctx, store, text(m, "sessionID"), messages, records.observers, records.emit)

@@ -2,7 +2,7 @@ package proxy
 
 import "regexp"
 
-// parseMessages reads a request to Anthropic's Messages API, or to its count_tokens.
+// parseMessages parses a request to Anthropic's Messages API, or to its count_tokens.
 func parseMessages(b []byte) (*conversation, error) {
 	c := newConversation(b)
 	top, err := whole(b)
@@ -21,11 +21,11 @@ func parseMessages(b []byte) (*conversation, error) {
 	return c, nil
 }
 
-// sessionIn finds a session in what Claude Code says of its user: JSON in a string, and
-// in earlier versions words joined by underscores.
+// sessionIn matches the session id in the user_id that Claude Code sends: JSON in a string or, in earlier
+// versions, words joined by underscores.
 var sessionIn = regexp.MustCompile(`session(?:_id"\s*:\s*"|_)([0-9A-Za-z-]{8,})`)
 
-// userID is what Claude Code names its session by; "" where it names a person.
+// userID returns the session id from Claude Code's user_id, or "" if that names a person.
 func (c *conversation) userID(metadata span) string {
 	if metadata.to == 0 {
 		return ""
@@ -70,7 +70,7 @@ func (c *conversation) answerBlock(block span) error {
 		c.speak(found[1])
 	case kind == "tool_use" && found[4].to > 0:
 		c.called(found[2].text(c.body), found[3].text(c.body), found[4], false)
-	default: // thinking and what is to come
+	default: // thinking, and block types added later
 		c.answered(block.to - block.from)
 	}
 	return nil
@@ -90,14 +90,14 @@ func (c *conversation) givenBlock(block span) error {
 			return err
 		}
 		c.resulted(found[2].text(c.body), r)
-	default: // images and what is to come
+	default: // images, and block types added later
 		c.given(block.to - block.from)
 	}
 	return nil
 }
 
-// listed reads a result that is a string or a list of blocks. A list is replaced as
-// a whole, by a block of the given type, unless something in it has to stay.
+// listed parses a result that is a string or a list of blocks. A list is replaced as a whole by one block
+// of the given type, unless it contains something that must stay.
 func (c *conversation) listed(content span, texts ...string) (*result, error) {
 	if content.isString(c.body) {
 		return &result{texts: []span{content}, at: content}, nil

@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// api is one of the interfaces that the proxy understands.
+// api is one of the model APIs that the proxy understands.
 type api struct {
 	name   string
 	parse  func([]byte) (*conversation, error)
-	counts bool // it only counts tokens
+	counts bool // the request only counts tokens
 }
 
-// apiOf finds out which interface a request is for by its path; nil when it is none
-// that carries a conversation.
+// apiOf determines the API of a request by its path. It returns nil if the path carries no conversation.
 func apiOf(path string) *api {
 	switch {
 	case strings.HasSuffix(path, "/messages"):
@@ -32,14 +31,14 @@ func apiOf(path string) *api {
 	return nil
 }
 
-// Where each interface's requests go when no upstream is named.
+// The upstream of each API when none is configured.
 var (
 	anthropic = &url.URL{Scheme: "https", Host: "api.anthropic.com"}
 	openai    = &url.URL{Scheme: "https", Host: "api.openai.com"}
 	gemini    = &url.URL{Scheme: "https", Host: "generativelanguage.googleapis.com"}
 )
 
-// home is where a request goes by itself: by its path, or by how it says whose it is.
+// home returns the default upstream of a request, by its path or by the headers that identify the API.
 func home(path string, header func(string) string) *url.URL {
 	switch {
 	case strings.Contains(path, "/v1beta") || strings.Contains(path, "Content") || header("X-Goog-Api-Key") != "":

@@ -28,7 +28,7 @@ import (
 	"mcp-pruner/tools/contextgc/planner"
 )
 
-// policy is what the proxy does.
+// policy selects what the proxy changes in requests.
 type policy string
 
 const (
@@ -38,7 +38,7 @@ const (
 	policyOff   policy = "off"
 )
 
-// options are the command line, checked.
+// options are the checked command-line options.
 type options struct {
 	port     int
 	upstream *url.URL
@@ -47,7 +47,7 @@ type options struct {
 	version  string
 }
 
-// Command is the verb.
+// Command returns the verb proxy.
 func Command(p command.Process, version string) *cobra.Command {
 	o := options{policy: policyGC, version: version}
 	var upstream string
@@ -107,14 +107,14 @@ func run(ctx context.Context, p command.Process, o options) error {
 	return err
 }
 
-// finishWithin is how long answers under way may take once the proxy is to end.
+// finishWithin is the time limit for answers in progress when the proxy ends.
 const finishWithin = 3 * time.Second
 
-// serve answers until ctx ends. graceful says that every answer under way ended.
+// serve answers requests until ctx ends. graceful reports whether every answer in progress was finished.
 func serve(ctx context.Context, l net.Listener, h http.Handler) (graceful bool, err error) {
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		ErrorLog: log.New(io.Discard, "", 0), // standard error is the event log's
+		ErrorLog: log.New(io.Discard, "", 0), // standard error belongs to the event log
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
@@ -126,20 +126,20 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) (graceful bool, 
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
 	defer cancel()
 	graceful = s.Shutdown(end) == nil
-	_ = s.Close() // whatever is left
+	_ = s.Close() // close what remains
 	<-served
 	return graceful, nil
 }
 
-// announce says where the proxy listens, whatever the level of the log.
+// announce prints the proxy's address, whatever the log level.
 func announce(p command.Process, l net.Listener) {
 	logs := eventlog.New(p.Stderr, event.Debug)
 	logs.Emit(event.New("proxy.ready", "", event.Facts{"url": "http://" + l.Addr().String()}))
 	logs.Close(time.Second)
 }
 
-// assembleProxy puts the parts together. Without a store everything passes through:
-// a broken ledger stops no agent.
+// assembleProxy creates the proxy's parts. If the store cannot be opened, everything passes through: a
+// broken ledger must not stop an agent.
 func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, o options, emit func(event.Event)) (*server, func()) {
 	failed := func(err error) { emit(event.New("ledger.failed", "", event.Facts{"message": err.Error()})) }
 	if o.policy == policyOff {
@@ -154,7 +154,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	told, closeTelemetry := telemetry.Open(telemetry.Options{Metrics: c.Metrics, Env: p.Env, Version: o.version, Emit: emit})
 	machine, err := fsm.Compile(fsm.RequestTable())
 	if err != nil {
-		panic(err) // the table is ours
+		panic(err) // the tables are part of the program, so that an error is a bug
 	}
 	sessions := newRuns(emit, record, time.Now)
 	q := &requests{machine: machine, emit: emit, observers: append(observers, told...), runs: sessions}
@@ -180,7 +180,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 		sessions.close()
 		closeTrace()
 		if closeTelemetry != nil {
-			_ = closeTelemetry() // nobody is left to be told
+			_ = closeTelemetry() // no one is left to report an error to
 		}
 		if err := store.Close(); err != nil {
 			failed(err)
@@ -188,7 +188,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	}
 }
 
-// openStore opens the ledger that is named, or the user's.
+// openStore opens the ledger at file, or the user's ledger if file is "".
 func openStore(ctx context.Context, p command.Process, file string, emit func(event.Event)) (*contextgc.Store, error) {
 	file, err := ledger.Find(file, p.Lookup)
 	if err != nil {
@@ -199,8 +199,8 @@ func openStore(ctx context.Context, p command.Process, file string, emit func(ev
 	})
 }
 
-// traceOf is the trace that the settings name, else the one beside the ledger: what
-// observes requests, takes the records of runs, and closes it.
+// traceOf opens the trace that the settings name, or the one beside the ledger. It returns the observers of
+// requests, the function that records runs, and the function that closes the trace.
 func traceOf(c settings.Settings, ledger, version string, emit func(event.Event)) ([]states.Observer, func(*trace.Record), func()) {
 	path := c.Trace
 	if path == "" {

@@ -11,29 +11,29 @@ import (
 	"mcp-pruner/pruneclient/history"
 )
 
-// key names a tool result, or a place in a history: equal keys, equal histories.
+// key identifies a tool result, or a history up to some point: equal histories have equal keys.
 type key [sha256.Size]byte
 
-// conversation is what a request says was said and done so far.
+// conversation is the history that a request contains.
 type conversation struct {
 	body    []byte
-	root    string // the project, once it was looked for
-	session string // the client's own name of it, or the hash of how it begins
+	root    string // the project's root, once it has been looked up
+	session string // the client's session id, or a hash of the conversation's beginning
 	base    int    // bytes of the system prompt and the tool definitions
 	turns   []turn
 	results []*result
 
 	uses map[string]use // by call id
-	said string         // the last words of the model
-	n    int            // results without an id of their own
+	said string         // the model's latest words
+	n    int            // number of results without an id
 }
 
-// turn is what happened between two calls of the model: its answer to the first one,
-// and what it was then given.
+// turn is the part of a history between two model calls: the answer to the first call, and the input that
+// followed it.
 type turn struct {
-	answer  int // bytes of the model's words and calls
+	answer  int // bytes of the model's words and tool calls
 	edited  []string
-	given   int // bytes of everything but results
+	given   int // bytes of the input other than tool results
 	words   []span
 	results []*result
 }
@@ -42,24 +42,24 @@ type turn struct {
 type use struct {
 	call history.Call
 	args map[string]any
-	why  string // the model's words before it
+	why  string // the model's words before the call
 }
 
-// result is a tool's result as it stands in a request.
+// result is a tool result in a request.
 type result struct {
 	key   key
 	use   use
-	texts []span // JSON strings that are its text
-	at    span   // what a stub replaces
-	list  bool   // a stub has to be a list with one block of text
+	texts []span // the JSON strings that make up its text
+	at    span   // the value that a stub replaces
+	list  bool   // a stub must be a list with one text block
 	block string // type of that block
-	fixed bool   // it holds what must stay: an image, or marks of the cache
+	fixed bool   // it contains something that must stay: an image or a cache marker
 	bytes int
-	index int // among all results
-	turn  int // of the conversation
+	index int // its index among all results
+	turn  int // index of its turn in the conversation
 }
 
-// text is the result's text.
+// text returns the result's text.
 func (r *result) text(body []byte) string {
 	var parts []string
 	for _, s := range r.texts {
@@ -68,7 +68,7 @@ func (r *result) text(body []byte) string {
 	return strings.Join(parts, "\n")
 }
 
-// stub is what a text looks like in the result's place.
+// stub returns the JSON that puts text in the result's place.
 func (r *result) stub(text string) []byte {
 	if !r.list {
 		return quote(text)
@@ -82,14 +82,12 @@ func newConversation(body []byte) *conversation {
 
 func (c *conversation) now() *turn { return &c.turns[len(c.turns)-1] }
 
-// given notes that the model is given something. Everything else that it says
-// belongs to its next answer.
+// given records bytes of input to the model. Output after it belongs to the model's next answer.
 func (c *conversation) given(bytes int) {
 	c.now().given += bytes
 }
 
-// answered notes a piece of the model's answer. The first after something was given
-// begins a turn.
+// answered records bytes of the model's answer. The first ones after input start a new turn.
 func (c *conversation) answered(bytes int) {
 	if t := c.now(); t.given > 0 || len(t.results) > 0 {
 		c.turns = append(c.turns, turn{})
@@ -98,13 +96,13 @@ func (c *conversation) answered(bytes int) {
 	c.now().answer += bytes
 }
 
-// word notes words of the person or of the client.
+// word records words of the person or the client.
 func (c *conversation) word(v span) {
 	c.now().words = append(c.now().words, v)
 	c.given(v.to - v.from)
 }
 
-// speak notes words of the model.
+// speak records words of the model.
 func (c *conversation) speak(v span) {
 	c.answered(v.to - v.from)
 	if text := strings.TrimSpace(v.text(c.body)); text != "" {
@@ -112,7 +110,7 @@ func (c *conversation) speak(v span) {
 	}
 }
 
-// called notes a call of a tool.
+// called records a tool call.
 func (c *conversation) called(id, tool string, args span, encoded bool) {
 	c.answered(args.to - args.from + len(tool))
 	u := use{args: arguments(c.body, args, encoded), why: c.said}
@@ -123,13 +121,13 @@ func (c *conversation) called(id, tool string, args span, encoded bool) {
 	}
 }
 
-// kept are the arguments of a call that say what it is about. Texts that are written
-// into files are not among them: they can be large.
+// kept lists the arguments that identify the subject of a call. It excludes the texts that a call writes
+// into files, which can be large.
 var kept = []string{"file_path", "filePath", "path", "notebook_path", "absolute_path", "offset", "limit", "start_line", "end_line",
 	"command", "cmd", "description", "pattern", "query", "glob", "dirPath", "dir_path", "url", "prompt"}
 
 func arguments(b []byte, args span, encoded bool) map[string]any {
-	if encoded { // JSON in a string
+	if encoded { // JSON within a string
 		b = []byte(args.text(b))
 		var err error
 		if args, err = whole(b); err != nil {
@@ -152,8 +150,8 @@ func arguments(b []byte, args span, encoded bool) map[string]any {
 	return m
 }
 
-// resulted notes a tool's result. Its key is made of the call's id and the text, so
-// that the same text read again later is another result.
+// resulted records a tool result. Its key is derived from the call's id and the text, so that the same text
+// read again later is a different result.
 func (c *conversation) resulted(id string, r *result) {
 	hash := sha256.New()
 	hash.Write([]byte(id))
@@ -168,18 +166,18 @@ func (c *conversation) resulted(id string, r *result) {
 	c.now().results = append(c.now().results, r)
 }
 
-// anonymous names a call that has no id: by its place and the tool.
+// anonymous returns a name for a call without an id, derived from its position and tool.
 func (c *conversation) anonymous(tool string) string {
 	c.n++
 	return tool + "#" + string(binary.AppendUvarint(nil, uint64(c.n)))
 }
 
-// reminder begins what a client adds to a person's words, and may leave out later.
+// reminder is the start of the text that a client adds to a person's words and may omit later.
 const reminder = `"<system-reminder>`
 
-// places returns, for each turn, the key of the history up to its end: what a model
-// call was sent. It is made of the turn's results, or of its words and the last result
-// before, and of how many results there were: clients rewrite other things as they go.
+// places returns for each turn the key of the history up to its end, that is, of the input of a model call.
+// The key is derived from the number of results so far and from the turn's results or, if it has none, from
+// its words and the latest result. Other parts are left out, because clients rewrite them.
 func (c *conversation) places() []key {
 	places := make([]key, len(c.turns))
 	count, last := uint64(0), key{}
@@ -204,15 +202,14 @@ func (c *conversation) places() []key {
 	return places
 }
 
-// alias names the conversation as the client does, where its request did not.
+// alias sets the conversation's name to the client's, if the request itself did not contain one.
 func (c *conversation) alias(given string) {
 	if given != "" && strings.HasPrefix(c.session, "conv_") {
 		c.name(given)
 	}
 }
 
-// name gives the conversation the client's name for it, or one made of the words it
-// begins with.
+// name sets the conversation's name to the one given by the client, or to a hash of its first words.
 func (c *conversation) name(given string) {
 	if given == "" {
 		hash := sha256.New()

@@ -11,64 +11,64 @@ import (
 	"mcp-pruner/tools/contextgc/planner"
 )
 
-// engine decides what a request shows in the place of its results. Decisions are in
-// memory and in the store; they are stored before they are used.
+// engine decides what replaces the results in a request. Decisions are held in memory and in the store.
+// They are stored before they are applied, so that a restarted proxy sends the same bytes.
 type engine struct {
 	store   *contextgc.Store
 	policy  planner.Policy
-	clears  bool // old results
-	prunes  bool // fresh ones
+	clears  bool // clears old results
+	prunes  bool // prunes new results
 	replace replacer
 	now     func() time.Time
 
 	mu      sync.Mutex
 	decided map[key]map[key]decision // by place, then by result
-	loaded  int64                    // number of the last decision read from the store
-	settled map[key]bool             // places at which nothing was to be cleared
-	seen    map[string]time.Time     // the last request of each session
+	loaded  int64                    // number of the last decision loaded from the store
+	settled map[key]bool             // places at which it was decided to clear nothing
+	seen    map[string]time.Time     // time of each session's latest request
 	pinned  map[[32]byte]bool
-	looked  time.Time // when the store was last asked for what others decided
+	looked  time.Time // time of the latest check of the store for other processes' decisions
 }
 
-// decision is a text that stands in the place of a result.
+// decision is the text that replaces a result.
 type decision struct {
 	text   string
 	tokens int
 	free   bool
 }
 
-// replacer takes results through the request machine, with texts to put in their
-// places. It returns the texts of those that came out replaced, by index.
+// replacer runs the request machine for results that are to be replaced. It returns the texts of those that
+// were replaced, by index.
 type replacer func(ctx context.Context, c *conversation, client string, change []change) (map[int]string, error)
 
-// change is a result that is to be replaced.
+// change is a planned replacement of a result.
 type change struct {
 	result  *result
 	text    string
-	segment string // where the original is
+	segment string // id of the original
 	why     string
 }
 
-// outcome is what became of a request.
+// outcome is the rewritten request and its statistics.
 type outcome struct {
 	body    []byte
 	session string
-	before  int // bytes of the results replaced
-	after   int // bytes of what stands in their places
-	cleared int // results replaced
-	fresh   int // of them, decided just now
+	before  int // bytes of the replaced results
+	after   int // bytes of their replacements
+	cleared int // number of replaced results
+	fresh   int // number of those decided in this request
 	bill    planner.Bill
 	why     string
 }
 
 const maxSettled = 100_000
 
-// bytesPerToken is an estimate for code and prose as they stand in JSON.
+// bytesPerToken is an estimate for code and prose in JSON.
 const bytesPerToken = 3.6
 
 func tokensOf(bytes int) int { return int(float64(bytes) / bytesPerToken) }
 
-// load reads what was decided by others, at most once a second.
+// load reads other processes' decisions from the store, at most once per second.
 func (e *engine) load(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -91,8 +91,8 @@ func (e *engine) load(ctx context.Context) error {
 	return nil
 }
 
-// learn takes decisions over from the store. A place's decisions are read without a
-// lock, so they are replaced and never changed.
+// learn merges decisions from the store. The map of a place is read without a lock, so it is replaced and
+// never modified.
 func (e *engine) learn(list []contextgc.Clearing) {
 	mine := make(map[key]map[key]decision)
 	for _, c := range list {
@@ -113,8 +113,8 @@ func (e *engine) at(place key) map[key]decision {
 	return e.decided[place]
 }
 
-// rewrite returns the request as it is to be sent. decide is false where nothing new
-// may be decided: when tokens are only counted.
+// rewrite returns the request to send. With decide false it makes no new decisions, as for requests that
+// only count tokens.
 func (e *engine) rewrite(ctx context.Context, c *conversation, client string, decide bool) (outcome, error) {
 	if err := e.load(ctx); err != nil {
 		return outcome{}, err
@@ -139,8 +139,7 @@ func (e *engine) rewrite(ctx context.Context, c *conversation, client string, de
 	return w.outcome(), nil
 }
 
-// expired says whether the provider's cache has expired since the session's last
-// request.
+// expired reports whether the provider's cache has expired since the session's last request.
 func (e *engine) expired(c *conversation) bool {
 	lives := 6 * time.Minute
 	if bytes.Contains(c.body, []byte(`"ttl":"1h"`)) {
@@ -157,27 +156,27 @@ func (e *engine) expired(c *conversation) bool {
 	return known && now.Sub(before) > lives
 }
 
-// walk goes through a conversation as it happened.
+// walk processes a conversation in the order in which it happened.
 type walk struct {
 	*engine
 	*conversation
 	places  []key
 	session *planner.Session
-	shown   []*decision // for each result, what stands in its place; nil: itself
-	pruned  []change    // fresh results, and what is to stand in their places
-	fresh   int         // decisions made just now
+	shown   []*decision // per result, its replacement; nil: none
+	pruned  []change    // new results and their replacements
+	fresh   int         // number of new decisions
 	why     string
 }
 
-// asks says whether the request asks for an answer to something, and is not the
-// beginning of one that is to be continued.
+// asks reports whether the request asks for a new answer, rather than the continuation of one that it
+// begins.
 func (w *walk) asks() bool {
 	t := w.turns[len(w.turns)-1]
 	return t.given > 0 || len(t.results) > 0
 }
 
-// turn adds a turn to the session. Results that were pruned when they were fresh
-// never stood there whole.
+// turn adds a turn to the session. Results that were pruned when they were new never counted with their
+// full size.
 func (w *walk) turn(i int) {
 	t := w.turns[i]
 	if i == 0 {
@@ -210,7 +209,7 @@ func (w *walk) isPinned(k key) bool {
 	return w.pinned[k]
 }
 
-// apply shows what was decided at the end of a turn, before the call that followed.
+// apply applies the decisions made at the end of a turn, before the model call that followed.
 func (w *walk) apply(i int) bool {
 	var clear []int
 	free := false
@@ -231,8 +230,8 @@ func (w *walk) apply(i int) bool {
 	return len(clear) > 0
 }
 
-// decide clears what the planner says, unless something was decided at this place
-// before, or that nothing is to be cleared.
+// decide clears the results that the planner selects, unless a decision for this place already exists, even
+// one to clear nothing.
 func (w *walk) decide(ctx context.Context, client string, expired, may bool) error {
 	last := len(w.turns) - 1
 	place := w.places[last]
@@ -257,7 +256,7 @@ func (w *walk) decide(ctx context.Context, client string, expired, may bool) err
 	return nil
 }
 
-// decidedAt says whether it was decided what happens at a place, be it nothing.
+// decidedAt reports whether there is a decision for a place, even one to clear nothing.
 func (w *walk) decidedAt(place key) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -273,7 +272,7 @@ func (w *walk) settle(place key) {
 	w.settled[place] = true
 }
 
-// outcome splices what is shown into the body.
+// outcome splices the replacements into the body.
 func (w *walk) outcome() outcome {
 	o := outcome{body: w.body, session: w.conversation.session, fresh: w.fresh, bill: w.session.Bill(), why: w.why}
 	var edits []edit
@@ -294,8 +293,7 @@ func (w *walk) outcome() outcome {
 	return o
 }
 
-// known is rewrite without the store: what was decided before is shown, and nothing
-// new is decided.
+// known is rewrite without the store: it applies earlier decisions and makes no new ones.
 func (e *engine) known(c *conversation) (outcome, error) {
 	w := &walk{engine: e, conversation: c, places: c.places(), session: planner.NewSession(e.policy), shown: make([]*decision, len(c.results))}
 	for i := range c.turns {

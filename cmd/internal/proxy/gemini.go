@@ -1,7 +1,7 @@
 package proxy
 
-// parseGemini reads a request to Gemini's generateContent, streamed or not. Its tool
-// results may have no ids: then they are told apart by their place.
+// parseGemini parses a request to Gemini's generateContent, streamed or not. Its tool results may have no
+// ids; they are then distinguished by position.
 func parseGemini(b []byte) (*conversation, error) {
 	c := newConversation(b)
 	top, err := whole(b)
@@ -13,7 +13,7 @@ func parseGemini(b []byte) (*conversation, error) {
 		return nil, err
 	}
 	c.base = found[1].to - found[1].from + found[2].to - found[2].from
-	var open []string // ids of calls without one, in order
+	var open []string // ids generated for calls without one, in order
 	err = items(b, found[0], func(content span) error {
 		m, err := members(b, content, "role", "parts")
 		if err != nil || m[1].to == 0 {
@@ -70,7 +70,7 @@ func (c *conversation) geminiCall(call span, open *[]string) error {
 	return nil
 }
 
-// geminiResponse reads a result: an object of which exactly one member is a text.
+// geminiResponse parses a result: an object with exactly one member that is a text.
 func (c *conversation) geminiResponse(response span, open *[]string) error {
 	found, err := members(c.body, response, "id", "response")
 	if err != nil || found[1].to == 0 || !found[1].isObject(c.body) {

@@ -10,8 +10,8 @@ import (
 	"mcp-pruner/tools"
 )
 
-// requests takes replaced results through the request machine: each is a call of the
-// tool that the client ran, whose output is pruned to what is shown.
+// requests runs the request machine for replaced results. Each is treated as a call of the tool that the
+// client ran, whose output is pruned to the replacement.
 type requests struct {
 	machine   *fsm.Definition
 	emit      func(event.Event)
@@ -42,7 +42,7 @@ func (q *requests) one(ctx context.Context, c *conversation, client string, sess
 	raw := rawOutput{text: ch.result.text(c.body), source: source(ch.result)}
 	pipeline := &states.Pipeline{
 		Machine: q.machine, Tools: []tools.Tool{clientTool(name, raw, ch)}, Pruner: shownInstead(ch.text), Emit: q.emit, Observers: q.observers,
-		Keep: func(context.Context, string) (string, error) { return ch.segment, nil }, // it is in the store
+		Keep: func(context.Context, string) (string, error) { return ch.segment, nil }, // the original is already in the store
 	}
 	args := ch.result.use.args
 	if args == nil {
@@ -50,12 +50,12 @@ func (q *requests) one(ctx context.Context, c *conversation, client string, sess
 	}
 	call := pipeline.Run(ctx, states.Request{Params: map[string]any{"name": name, "arguments": args}, Session: session, Client: client})
 	answer := call.Answer()
-	if answer.Kind != states.Result { // the request was given up
+	if answer.Kind != states.Result { // the request was abandoned
 		call.Answering(0)
 		return "", false
 	}
 	at := ch.result.at
-	call.Answering(len(c.body) - (at.to - at.from) + len(ch.result.stub(answer.Text))) // the request carries it
+	call.Answering(len(c.body) - (at.to - at.from) + len(ch.result.stub(answer.Text))) // the bytes of the request that carries it
 	call.Written(ctx)
 	return answer.Text, call.Pruning().Applied
 }
@@ -66,7 +66,7 @@ func source(r *result) tools.Source {
 	return s
 }
 
-// clientTool is the tool that the client ran, whose output is known.
+// clientTool returns a tool that stands for the one that the client ran. Its output is already known.
 func clientTool(name string, out rawOutput, ch change) tools.Tool {
 	return tools.Tool{Name: name, Check: func(map[string]any) (tools.Call, []tools.Issue) {
 		return clientCall{out: out, change: ch}, nil
@@ -78,7 +78,7 @@ type clientCall struct {
 	change change
 }
 
-// FocusQuestion implements tools.Call: why the result is replaced.
+// FocusQuestion implements tools.Call. It returns the reason for the replacement.
 func (c clientCall) FocusQuestion() string { return c.change.why }
 
 // Run implements tools.Call.
@@ -91,7 +91,7 @@ func (c clientCall) Subject() tools.Subject {
 	return tools.Subject{Path: file, Command: call.Command, Pattern: call.Pattern, PruneID: c.change.segment}
 }
 
-// rawOutput is a result as the client has it.
+// rawOutput is a result in the client's form.
 type rawOutput struct {
 	text   string
 	source tools.Source
@@ -106,7 +106,7 @@ func (o rawOutput) Text() string { return o.text }
 // Source implements tools.Output.
 func (o rawOutput) Source() tools.Source { return o.source }
 
-// Structured implements tools.Output. Nobody is shown it.
+// Structured implements tools.Output. It is never shown.
 func (o rawOutput) Structured(any) any { return nil }
 
 // Prune implements tools.Output.
@@ -114,7 +114,7 @@ func (o rawOutput) Prune(text string) (tools.Output, error) {
 	return rawOutput{text: text, source: o.source}, nil
 }
 
-// shownInstead is a pruner that was decided before.
+// shownInstead is a pruner whose result was decided before.
 type shownInstead string
 
 // Prune implements pruneclient.Pruner.

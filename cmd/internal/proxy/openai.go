@@ -1,6 +1,6 @@
 package proxy
 
-// parseResponses reads a request to OpenAI's Responses API.
+// parseResponses parses a request to OpenAI's Responses API.
 func parseResponses(b []byte) (*conversation, error) {
 	c := newConversation(b)
 	top, err := whole(b)
@@ -13,7 +13,7 @@ func parseResponses(b []byte) (*conversation, error) {
 	}
 	c.base = found[1].to - found[1].from + found[2].to - found[2].from
 	if found[0].to == 0 || !found[0].isArray(b) {
-		return nil, errShape // a single question has no results
+		return nil, errShape // the input is a single string, without results
 	}
 	if err := items(b, found[0], c.inputItem); err != nil {
 		return nil, err
@@ -43,13 +43,13 @@ func (c *conversation) inputItem(item span) error {
 		return c.words(found[2], c.speak)
 	case role != "":
 		return c.words(found[2], c.word)
-	default: // reasoning, searches and what is to come are the model's
+	default: // reasoning, searches and types added later belong to the model
 		c.answered(item.to - item.from)
 	}
 	return nil
 }
 
-// words reads a message's content: a string, or a list of which the texts count.
+// words parses a message's content: a string, or a list of which only the texts count.
 func (c *conversation) words(content span, note func(span)) error {
 	if content.to == 0 {
 		return nil
@@ -67,7 +67,7 @@ func (c *conversation) words(content span, note func(span)) error {
 	})
 }
 
-// parseChat reads a request to OpenAI's Chat Completions API.
+// parseChat parses a request to OpenAI's Chat Completions API.
 func parseChat(b []byte) (*conversation, error) {
 	c := newConversation(b)
 	top, err := whole(b)

@@ -12,9 +12,8 @@ import (
 	"mcp-pruner/tools/contextgc/planner"
 )
 
-// ClearOpencode does for the messages that opencode is about to send what the proxy does
-// for a request: it decides which old results go, and returns what is shown in their
-// places, by the ids of their calls. The texts go into the store first.
+// ClearOpencode clears old results in the messages that opencode is about to send, as the proxy does in a
+// request. It returns the replacements by call id. The originals are stored first.
 func ClearOpencode(ctx context.Context, store *contextgc.Store, session string, messages []byte, observers []states.Observer, emit func(event.Event)) (map[string]string, error) {
 	c, err := parseOpencode(messages)
 	if err != nil {
@@ -33,7 +32,7 @@ func ClearOpencode(ctx context.Context, store *contextgc.Store, session string, 
 	return changedOutputs(messages, o.body)
 }
 
-// opencodeMessages are messages as opencode's plugins see them.
+// opencodeMessages are messages in the form that opencode's plugins get.
 type opencodeMessages []struct {
 	Parts []struct {
 		Type   string
@@ -42,7 +41,7 @@ type opencodeMessages []struct {
 	}
 }
 
-// changedOutputs are the outputs that differ between two forms of the same messages.
+// changedOutputs returns the outputs in after that differ from before, by call id.
 func changedOutputs(before, after []byte) (map[string]string, error) {
 	var was, is opencodeMessages
 	if err := json.Unmarshal(before, &was); err != nil {
@@ -62,7 +61,7 @@ func changedOutputs(before, after []byte) (map[string]string, error) {
 	return changed, nil
 }
 
-// parseOpencode reads messages: a list of {info, parts}. A call and its result are one part.
+// parseOpencode parses messages: a list of {info, parts}. A call and its result form one part.
 func parseOpencode(b []byte) (*conversation, error) {
 	c := newConversation(b)
 	top, err := whole(b)
@@ -110,6 +109,6 @@ func (c *conversation) opencodePart(part span, model bool) error {
 		c.word(found[1])
 	case kind == "reasoning":
 		c.answered(part.to - part.from)
-	} // the others, such as step-finish, are not sent
+	} // other parts, such as step-finish, are not sent to the model
 	return nil
 }

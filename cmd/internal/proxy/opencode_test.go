@@ -12,7 +12,7 @@ import (
 	"mcp-pruner/tools/contextgc"
 )
 
-// opencodeHistory is n calls as opencode's plugins see them.
+// opencodeHistory returns n calls in the form that opencode's plugins get.
 func opencodeHistory(n int) []byte {
 	m := []any{map[string]any{"info": map[string]any{"role": "user"}, "parts": []any{map[string]any{"type": "text", "text": "fix the bug"}}}}
 	for i := range n {
@@ -26,7 +26,8 @@ func opencodeHistory(n int) []byte {
 	return encoded(m)
 }
 
-// TestOpencodeMessages: what the plugin of opencode is told, whole and the same for ever.
+// TestOpencodeMessages checks the complete answer to opencode's plugin, which stays the same in later
+// requests.
 func TestOpencodeMessages(t *testing.T) {
 	store, err := contextgc.Open(contextgc.StoreSettings{File: database(t)})
 	require.NoError(t, err)

@@ -29,13 +29,13 @@ import (
 	"mcp-pruner/tools/contextgc/planner"
 )
 
-// upstream is a model's API that keeps what it was sent.
+// upstream is a model API that records the requests it gets.
 type upstream struct {
 	*httptest.Server
 	mu     sync.Mutex
 	bodies [][]byte
 	heads  []http.Header
-	answer http.HandlerFunc // nil: an empty object
+	answer http.HandlerFunc // nil: answers with an empty object
 }
 
 func newUpstream(t *testing.T) *upstream {
@@ -78,7 +78,7 @@ type rig struct {
 
 	server  *server
 	runs    *runs
-	records []trace.Record // of runs that ended
+	records []trace.Record // of finished runs
 }
 
 func (r *rig) Answering(*states.Delivery) {}
@@ -114,14 +114,14 @@ func newRig(t *testing.T, file string, mode policy) *rig {
 		defer r.mu.Unlock()
 		r.usages = append(r.usages, u)
 	}
-	s.patience = time.Minute // however slow the machine is
+	s.patience = time.Minute // long enough for a slow machine
 	r.server = s
 	r.proxy = httptest.NewServer(s)
 	t.Cleanup(r.proxy.Close)
 	return r
 }
 
-// post sends a body and returns what the upstream got.
+// post sends a body and returns the body that the upstream got.
 func (r *rig) post(t *testing.T, path string, body []byte) []byte {
 	t.Helper()
 	res, err := http.Post(r.proxy.URL+path, "application/json", bytes.NewReader(body))
@@ -134,13 +134,12 @@ func (r *rig) post(t *testing.T, path string, body []byte) []byte {
 
 func database(t *testing.T) string { return filepath.Join(t.TempDir(), "ledger.db") }
 
-// output is what the nth call of a tool printed.
+// output returns the output of the nth tool call.
 func output(n int) string {
 	return strings.Repeat(fmt.Sprintf("line of the output of call %d, \"quoted\" <and> ünlike others\n", n), 120)
 }
 
-// Four clients tell the same story of n calls: a command each, of which the model
-// sees the output.
+// The histories of four clients with the same n calls: one command each, with its output.
 
 func claudeHistory(n int) []byte {
 	m := []any{map[string]any{"role": "user", "content": "fix the bug"}}
@@ -197,7 +196,7 @@ func geminiHistory(n int) []byte {
 	return ordered("systemInstruction", map[string]any{"parts": []any{map[string]any{"text": strings.Repeat("You are an agent. ", 2000)}}}, "contents", c)
 }
 
-// ordered is an object with its members in that order, as clients send them.
+// ordered encodes an object with its members in the given order, as clients send them.
 func ordered(pairs ...any) []byte {
 	out := []byte("{")
 	for i := 0; i < len(pairs); i += 2 {
@@ -229,8 +228,8 @@ var apis = map[string]struct {
 	"gemini":    {"/v1beta/models/gemini-3-pro:streamGenerateContent", geminiHistory},
 }
 
-// Sessions of 60 calls: what the model is sent begins like what it was sent before,
-// except where old results are cleared, and shrinks a lot.
+// In sessions of 60 calls, each request starts with the bytes of the previous one, except where old results
+// are cleared, and the total shrinks considerably.
 func TestSessionsAreCleared(t *testing.T) {
 	for name, api := range apis {
 		t.Run(name, func(t *testing.T) {
@@ -243,7 +242,7 @@ func TestSessionsAreCleared(t *testing.T) {
 				got := r.post(t, api.path, body)
 				require.True(t, json.Valid(got))
 				asked, total = asked+len(body), total+len(got)
-				if n > 0 && common(sent[n-1], got) < len(sent[n-1])-len(output(n))-1000 { // marks of the cache move in the last result
+				if n > 0 && common(sent[n-1], got) < len(sent[n-1])-len(output(n))-1000 { // the cache markers move within the last result
 					breaks++
 				}
 				sent = append(sent, got)
@@ -387,7 +386,7 @@ func TestFreshResultsArePruned(t *testing.T) {
 	assert.Equal(t, strings.Join(lines, "\n"), text)
 }
 
-// What is not understood passes through byte for byte.
+// Requests that are not understood pass through byte for byte.
 func TestEverythingElsePassesThrough(t *testing.T) {
 	r := newRig(t, database(t), policyGC)
 	for _, body := range []string{``, `{`, `[]`, `"x"`, `{"messages":7}`, `{"messages":[{"role":"user"}]}`, `{"messages":[{"role":"user","content":[{"type":}]}]}`,
@@ -401,7 +400,7 @@ func TestEverythingElsePassesThrough(t *testing.T) {
 	assert.Equal(t, "anything", string(r.post(t, "/v1/files", []byte("anything"))))
 }
 
-// A store that fails costs nothing but the saving.
+// If the store fails, requests pass through and only the saving is lost.
 func TestABrokenStoreStopsNothing(t *testing.T) {
 	r := newRig(t, database(t), policyGC)
 	sent := r.post(t, "/v1/messages", claudeHistory(40))
@@ -413,8 +412,7 @@ func TestABrokenStoreStopsNothing(t *testing.T) {
 	assert.Contains(t, r.events, "proxy.passed_through")
 }
 
-// Each session is a run: its record is in order, and names the session that the records
-// of its requests have.
+// Each session is a run: its record is valid and names the session in the records of its requests.
 func TestEachSessionIsARun(t *testing.T) {
 	r := newRig(t, database(t), policyGC)
 	r.post(t, "/v1/messages", claudeHistory(40))
@@ -443,8 +441,8 @@ func TestEachSessionIsARun(t *testing.T) {
 	assert.Contains(t, r.events, "mcp_pruner.degraded")
 }
 
-// A store that somebody else keeps locked holds no request up: it passes through with
-// what was decided before.
+// If another process keeps the store locked, requests pass through without delay, with the earlier
+// decisions applied.
 func TestASlowStoreStopsNothing(t *testing.T) {
 	file := database(t)
 	r := newRig(t, file, policyGC)
@@ -467,7 +465,7 @@ func TestASlowStoreStopsNothing(t *testing.T) {
 	assert.Greater(t, strings.Count(got, "[cleared: "), strings.Count(string(sent), "[cleared: "))
 }
 
-// A request of 20 MB is looked into like any other.
+// A request of 20 MB is rewritten like any other.
 func TestTwentyMegabytes(t *testing.T) {
 	r := newRig(t, database(t), policyGC)
 	body := claudeHistory(60)
@@ -502,7 +500,7 @@ func TestErrorsArriveUnchanged(t *testing.T) {
 	assert.Empty(t, r.usages)
 }
 
-// Events of a stream arrive one by one, and a stream that is cut is cut.
+// The events of a stream arrive one by one, and a stream cut by the upstream is cut for the client.
 func TestStreams(t *testing.T) {
 	r := newRig(t, database(t), policyGC)
 	next := make(chan struct{})

@@ -11,17 +11,16 @@ import (
 	"mcp-pruner/states"
 )
 
-// idle is how long a session without a request is still under way.
+// idle is the time without a request after which a session's run ends.
 const idle = time.Hour
 
-// runs are the sessions that pass through the proxy. Each is a run of the run machine:
-// it begins with the session's first request, degrades when a request has to pass
-// through undecided, and ends with the proxy or after an idle hour. The id of its record
-// is the session of the records of its requests.
+// runs holds the sessions that pass through the proxy. Each is a run of the run machine: it starts with the
+// session's first request, degrades when a request passes through undecided, and ends with the proxy or
+// after an idle hour. The id of its record is the session in the records of its requests.
 type runs struct {
 	definition *fsm.Definition
 	emit       func(event.Event)
-	record     func(*trace.Record) // of a run that ended; nil: nobody keeps it
+	record     func(*trace.Record) // receives the record of each finished run; nil: records are dropped
 	now        func() time.Time
 
 	mu    sync.Mutex
@@ -29,7 +28,7 @@ type runs struct {
 	swept time.Time
 }
 
-// sessionRun is one of them.
+// sessionRun is the run of one session.
 type sessionRun struct {
 	machine *fsm.Machine
 	session *states.Session
@@ -41,7 +40,7 @@ func newRuns(emit func(event.Event), record func(*trace.Record), now func() time
 	return &runs{definition: fsm.MustCompile(fsm.RunTable()), emit: emit, record: record, now: now, going: make(map[string]*sessionRun)}
 }
 
-// session is what the records of a conversation's requests have in common.
+// session returns the state shared by the records of a conversation's requests.
 func (r *runs) session(name, client string) *states.Session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,8 +58,8 @@ func (r *runs) session(name, client string) *states.Session {
 	return s.session
 }
 
-// failed notes that a request of a conversation passed through undecided, since the
-// ledger did not answer.
+// failed records that a request of a conversation passed through undecided because the ledger did not
+// answer.
 func (r *runs) failed(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,7 +77,7 @@ func (r *runs) close() {
 	}
 }
 
-// sweep ends the runs that were idle for long.
+// sweep ends the runs that have been idle too long.
 func (r *runs) sweep(now time.Time) {
 	if now.Sub(r.swept) < time.Minute {
 		return
@@ -103,7 +102,7 @@ func (r *runs) end(name string) {
 	r.record(&record)
 }
 
-// fire moves a run's machine. The table has a row for each trigger that is fired here.
+// fire fires a trigger of a run's machine. The table has a row for each trigger fired in this package.
 func (r *runs) fire(s *sessionRun, trigger fsm.Trigger, facts fsm.Facts) {
 	if err := s.machine.Fire(context.Background(), trigger, facts); err != nil {
 		panic(err)

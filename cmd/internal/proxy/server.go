@@ -1,7 +1,6 @@
-// Package proxy is a reverse proxy between an agent and its model's API. It shows
-// the model a stub in the place of tool results that the planner cleared, and may
-// prune fresh ones. Everything else passes through as it is, and so does everything
-// when something goes wrong in here.
+// Package proxy is a reverse proxy between an agent and its model's API. It replaces tool results that the
+// planner cleared by stubs, and may prune new results. Everything else passes through unchanged, and so
+// does every request when an error occurs in the proxy.
 package proxy
 
 import (
@@ -21,18 +20,18 @@ import (
 	"mcp-pruner/fsm/event"
 )
 
-// maxBody is the largest request that is looked into; larger ones pass through.
+// maxBody is the size in bytes of the largest request that is parsed; larger ones pass through.
 const maxBody = 64 << 20
 
-// decideWithin is how long deciding may take. After that a request passes through
-// with what was decided before.
+// decideWithin is the time limit for decisions. After it a request passes through with only the earlier
+// decisions applied.
 const decideWithin = 2 * time.Second
 
 // server is the proxy's handler.
 type server struct {
-	upstream *url.URL // nil: each interface's own
+	upstream *url.URL // nil: the default of each API
 	engine   *engine  // nil: everything passes through
-	runs     *runs    // nil as well
+	runs     *runs    // nil if engine is nil
 	patience time.Duration
 	emit     func(event.Event)
 	usage    func(usage)
@@ -43,13 +42,13 @@ type server struct {
 func newServer(upstream *url.URL, e *engine, r *runs, emit func(event.Event)) *server {
 	s := &server{upstream: upstream, engine: e, runs: r, patience: decideWithin, emit: emit, usage: func(usage) {}, feed: func(*conversation, string) {}}
 	s.proxy = &httputil.ReverseProxy{
-		Rewrite: s.rewrite, FlushInterval: -1, // each piece of a stream goes out at once
+		Rewrite: s.rewrite, FlushInterval: -1, // each piece of a stream is forwarded at once
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 128,
-			IdleConnTimeout: 90 * time.Second, DisableCompression: true, // bodies stay as they are
+			IdleConnTimeout: 90 * time.Second, DisableCompression: true, // bodies are forwarded as they are
 		},
 		ModifyResponse: s.listen, ErrorHandler: s.unreachable,
-		ErrorLog: log.New(io.Discard, "", 0), // standard error is the event log's
+		ErrorLog: log.New(io.Discard, "", 0), // standard error belongs to the event log
 	}
 	return s
 }
@@ -66,7 +65,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.proxy.ServeHTTP(w, r)
 }
 
-// rewrite addresses a request to the upstream.
+// rewrite sets a request's address to the upstream.
 func (s *server) rewrite(r *httputil.ProxyRequest) {
 	to := s.upstream
 	if to == nil {
@@ -79,16 +78,16 @@ func (s *server) rewrite(r *httputil.ProxyRequest) {
 	}
 }
 
-// exchangeKey is where a request's context has its exchange.
+// exchangeKey is the context key of a request's exchange.
 type exchangeKey struct{}
 
-// exchange is a request that was looked into.
+// exchange is a request that was parsed.
 type exchange struct {
 	api     *api
 	outcome outcome
 }
 
-// prepare rewrites a request's body. Whatever goes wrong, the body is as it came.
+// prepare rewrites a request's body. After any error the body is sent as it came.
 func (s *server) prepare(r *http.Request, a *api) *http.Request {
 	body, rest, err := readBody(r)
 	if err != nil || rest {
@@ -111,8 +110,8 @@ func (s *server) prepare(r *http.Request, a *api) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 }
 
-// understand decides what the request shows; nil when it is not understood. No bug
-// in here may cost a client its request.
+// understand parses the request and decides on its replacements. It returns nil if the request is not
+// understood. It recovers from panics, because no bug in the proxy may cost a client its request.
 func (s *server) understand(r *http.Request, a *api, body []byte) (x *exchange) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -125,7 +124,7 @@ func (s *server) understand(r *http.Request, a *api, body []byte) (x *exchange) 
 		s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.name, "reason": "not_understood"}))
 		return nil
 	}
-	c.alias(r.Header.Get("X-Session-Id")) // opencode's
+	c.alias(r.Header.Get("X-Session-Id")) // opencode's session id
 	client := clientOf(r.Header.Get("User-Agent"))
 	s.runs.session(c.session, client)
 	ctx, cancel := context.WithTimeout(r.Context(), s.patience)
@@ -147,7 +146,7 @@ func (s *server) understand(r *http.Request, a *api, body []byte) (x *exchange) 
 	return &exchange{api: a, outcome: o}
 }
 
-// clientOf is the client's name, as its User-Agent begins.
+// clientOf returns the client's name from the start of its User-Agent.
 func clientOf(agent string) string {
 	name, _, _ := strings.Cut(agent, "/")
 	name, _, _ = strings.Cut(name, " ")
@@ -157,8 +156,8 @@ func clientOf(agent string) string {
 	return name[:min(len(name), 64)]
 }
 
-// readBody reads a request's body. rest says that it was too large: it is put back
-// and passes through.
+// readBody reads a request's body. rest reports that the body is too large: it is then restored and passes
+// through.
 func readBody(r *http.Request) (body []byte, rest bool, err error) {
 	if r.ContentLength > maxBody {
 		return nil, true, nil
@@ -171,7 +170,7 @@ func readBody(r *http.Request) (body []byte, rest bool, err error) {
 	if err == nil && buf.Len() <= maxBody {
 		return buf.Bytes(), false, nil
 	}
-	// What the client did not send whole, the upstream is not sent whole either.
+	// A body that the client did not send completely must not look complete to the upstream.
 	tail := io.Reader(r.Body)
 	if err != nil {
 		tail = failing{err}
@@ -188,8 +187,7 @@ type failing struct{ err error }
 // Read implements io.Reader.
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// decoded is a body without its compression; ok is false where it has one that is
-// not known here.
+// decoded returns a body without its compression. ok is false for an unknown compression.
 func decoded(r *http.Request, body []byte) (plain []byte, ok bool) {
 	switch strings.ToLower(r.Header.Get("Content-Encoding")) {
 	case "", "identity":
@@ -205,7 +203,7 @@ func decoded(r *http.Request, body []byte) (plain []byte, ok bool) {
 	return nil, false
 }
 
-// setBody makes a body the request's. A new one is not compressed.
+// setBody sets the request's body. A changed body is sent uncompressed.
 func setBody(r *http.Request, body []byte, changed bool) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
@@ -216,7 +214,7 @@ func setBody(r *http.Request, body []byte, changed bool) {
 	}
 }
 
-// unreachable answers when the upstream cannot be reached, which is no answer of its.
+// unreachable answers with an error of the proxy's own when the upstream cannot be reached.
 func (s *server) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
 		s.emit(event.New("proxy.upstream_failed", "", event.Facts{"message": "the upstream cannot be reached: " + withoutURL(err)}))
@@ -226,7 +224,7 @@ func (s *server) unreachable(w http.ResponseWriter, r *http.Request, err error) 
 	_, _ = io.WriteString(w, `{"type":"error","error":{"type":"api_error","message":"mcp-pruner proxy: the upstream cannot be reached"}}`)
 }
 
-// withoutURL is an error's text without the address, which may hold a key.
+// withoutURL returns an error's text without the address, which may contain a key.
 func withoutURL(err error) string {
 	if u, ok := err.(*url.Error); ok {
 		return u.Err.Error()

@@ -6,10 +6,10 @@ import (
 	"errors"
 )
 
-// A request is never decoded and encoded again: what is not replaced has to stay as
-// it is, byte for byte. It is walked over instead, and pieces of it are cut out.
+// A request is never decoded and encoded again, because everything that is not replaced must stay the same,
+// byte for byte. Instead, the functions below find the positions of values and replace those pieces.
 
-// span is where a JSON value stands in a body.
+// span is the position of a JSON value in a body: from its first byte to the one after its last.
 type span struct{ from, to int }
 
 var errShape = errors.New("not the JSON that was expected")
@@ -85,7 +85,7 @@ func nested(b []byte, i int) (int, error) {
 	return 0, errShape
 }
 
-// whole is the value that is all of b.
+// whole returns the span of the single value in b.
 func whole(b []byte) (span, error) {
 	from := space(b, 0)
 	to, err := skip(b, from)
@@ -156,8 +156,7 @@ func items(b []byte, array span, each func(v span) error) error {
 	}
 }
 
-// comma finds the beginning of the next element after one that ends at i; done says
-// that there is none.
+// comma returns the start of the element after the one that ends at i. done reports that it was the last.
 func comma(b []byte, i int, closing byte) (next int, done bool, err error) {
 	if i = space(b, i); i >= len(b) {
 		return 0, false, errShape
@@ -177,7 +176,7 @@ func (s span) isString(b []byte) bool { return b[s.from] == '"' }
 func (s span) isArray(b []byte) bool  { return b[s.from] == '[' }
 func (s span) isObject(b []byte) bool { return b[s.from] == '{' }
 
-// text decodes a string; "" when it is none.
+// text decodes a string. It returns "" for any other value.
 func (s span) text(b []byte) string {
 	if s.to == 0 || !s.isString(b) {
 		return ""
@@ -193,7 +192,7 @@ func (s span) text(b []byte) string {
 	return text
 }
 
-// members returns the named members of an object; those that are not there are zero.
+// members returns the named members of an object. Absent ones are zero.
 func members(b []byte, object span, names ...string) ([]span, error) {
 	found := make([]span, len(names))
 	err := fields(b, object, func(key []byte, v span) error {
@@ -207,13 +206,13 @@ func members(b []byte, object span, names ...string) ([]span, error) {
 	return found, err
 }
 
-// edit puts text in the place of a span.
+// edit replaces a span by text.
 type edit struct {
 	at   span
 	text []byte // JSON
 }
 
-// splice applies edits, which are in order and do not overlap.
+// splice applies edits, which must be sorted and must not overlap.
 func splice(b []byte, edits []edit) []byte {
 	size := len(b)
 	for _, e := range edits {
@@ -228,13 +227,13 @@ func splice(b []byte, edits []edit) []byte {
 	return append(out, b[done:]...)
 }
 
-// quote is a text as JSON, in which < and & stay what they are.
+// quote encodes a text as JSON without escaping < and &.
 func quote(text string) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(text); err != nil {
-		panic(err) // strings encode
+		panic(err) // strings always marshal
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }

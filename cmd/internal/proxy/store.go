@@ -12,14 +12,14 @@ import (
 	"mcp-pruner/tools/contextgc"
 )
 
-// Stub is the text that stands in the place of a cleared result: at most 25 tokens
-// that say how to get it back.
+// Stub returns the text that replaces a cleared result: at most 25 tokens that say how to get the result
+// back.
 func Stub(tokens int, segment string) string {
 	return fmt.Sprintf("[cleared: %d tokens; `%s` prints them]", tokens, fresh.DefaultBack+" "+segment)
 }
 
-// commit keeps the originals, takes the results through the request machine and
-// stores what is shown from now on. Only then it is shown.
+// commit stores the originals, runs the request machine for the results and stores the replacements. Only
+// after that are they applied.
 func (w *walk) commit(ctx context.Context, client string, place key, changes []change, free bool) error {
 	if err := w.keep(ctx, client, changes); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (w *walk) commit(ctx context.Context, client string, place key, changes []c
 	return nil
 }
 
-// keep stores the originals and notes their ids.
+// keep stores the originals and records their ids in changes.
 func (w *walk) keep(ctx context.Context, client string, changes []change) error {
 	entries := make([]contextgc.Entry, len(changes))
 	for i, ch := range changes {
@@ -72,7 +72,7 @@ func (w *walk) keep(ctx context.Context, client string, changes []change) error 
 	return nil
 }
 
-// entry is a result as the ledger has it.
+// entry returns a result in the form of the ledger.
 func (c *conversation) entry(r *result, client string) contextgc.Entry {
 	k, text := r.key, r.text(c.body)
 	e := contextgc.Entry{Text: text, Key: k[:], Segment: ledger.Result(r.use.call, text)}
@@ -80,7 +80,7 @@ func (c *conversation) entry(r *result, client string) contextgc.Entry {
 	return e
 }
 
-// project is the root that the client says it works in, or the client's name.
+// project returns the directory in which the client says it works, or the client's name.
 func (c *conversation) project(client string) string {
 	if c.root != "" {
 		return c.root
@@ -98,10 +98,10 @@ func (c *conversation) project(client string) string {
 	return c.root
 }
 
-// unknownID stands for the id of an original before it has one. It is as long.
+// unknownID stands for the id of an original that has none yet. It has the same length.
 const unknownID = "prn_00000000"
 
-// prune prunes the results that are fresh, by what the session said and did so far.
+// prune prunes new results, using the session's history so far.
 func (w *walk) prune(ctx context.Context) {
 	last := len(w.turns) - 1
 	if !w.prunes || w.decidedAt(w.places[last]) {
@@ -114,8 +114,8 @@ func (w *walk) prune(ctx context.Context) {
 	}
 }
 
-// cut is a fresh result's text without what the agent does not look for; "" when
-// it stays whole.
+// cut returns a new result's text without the parts that the agent is not looking for, or "" if it stays
+// whole.
 func (w *walk) cut(ctx context.Context, r *result) string {
 	if r.fixed || tokensOf(r.bytes) < history.MinTokens {
 		return ""
@@ -136,7 +136,7 @@ func (w *walk) cut(ctx context.Context, r *result) string {
 	return fresh.Text(body, kept, fresh.DefaultBack+" "+unknownID)
 }
 
-// log is what was said and done before the results of a turn.
+// log returns the history before the results of a turn.
 func (w *walk) log(turn int) *history.Log {
 	log := &history.Log{}
 	for i, t := range w.turns[:turn] {

@@ -11,17 +11,17 @@ import (
 	"mcp-pruner/tools/contextgc"
 )
 
-// usage is what the API said that a call used.
+// usage is the token counts that the API reported for a call.
 type usage = contextgc.Usage
 
-// An answer is not held up to learn what it used: what passes is looked at, its
-// beginning and its end.
+// Bytes kept of an answer to read its usage from. The answer is not delayed; its beginning and end are
+// copied as it passes.
 const (
 	headBytes = 64 << 10
 	tailBytes = 64 << 10
 )
 
-// listen notes the usage of an answer as it passes.
+// listen records the usage of an answer as it passes.
 func (s *server) listen(res *http.Response) error {
 	x, ok := res.Request.Context().Value(exchangeKey{}).(*exchange)
 	if !ok || x.api.counts || res.StatusCode != http.StatusOK {
@@ -36,7 +36,7 @@ func (s *server) listen(res *http.Response) error {
 	return nil
 }
 
-// listener keeps the beginning and the end of what is read through it.
+// listener keeps the beginning and end of the bytes read through it.
 type listener struct {
 	io.ReadCloser
 	packed string
@@ -79,18 +79,18 @@ func (l *listener) text() []byte {
 	if l.packed != "gzip" || err != nil {
 		return nil
 	}
-	plain, _ := io.ReadAll(io.LimitReader(z, 16<<20)) // a middle may be missing: what comes before it is read
+	plain, _ := io.ReadAll(io.LimitReader(z, 16<<20)) // the middle may be missing; the text before it is used
 	return plain
 }
 
-// counts are the names under which APIs tell what a call used. Of several, the last
-// counts: streams tell it again when they end.
+// counts matches the APIs' names for token counts. If a name occurs several times, the last one counts:
+// streams repeat it at their end.
 var counts = regexp.MustCompile(`"(input_tokens|prompt_tokens|promptTokenCount|cache_creation_input_tokens|cache_read_input_tokens|` +
 	`cached_tokens|cachedContentTokenCount|output_tokens|completion_tokens|candidatesTokenCount)"\s*:\s*(\d+)`)
 
 var modelName = regexp.MustCompile(`"model(?:Version)?"\s*:\s*"([^"]{1,80})"`)
 
-// usageIn finds what a call used in its answer, streamed or not.
+// usageIn extracts the token counts from an answer, streamed or not.
 func usageIn(text []byte) usage {
 	var u usage
 	inclusive, cached := false, 0
@@ -114,7 +114,7 @@ func usageIn(text []byte) usage {
 			u.Output = n
 		}
 	}
-	if inclusive { // OpenAI and Gemini count cached tokens among the input
+	if inclusive { // OpenAI and Gemini include cached tokens in the input
 		u.Read, u.Input = cached, max(0, u.Input-cached)
 	}
 	if m := modelName.FindSubmatch(text); m != nil {
