@@ -31,7 +31,7 @@ const bashSchema = `{
   "additionalProperties": false
 }`
 
-// bashLimits is what is checked beyond the schema.
+// bashLimits are the checks beyond the schema.
 const bashLimits = `{"properties": {
   "command": {"minLength": 1, "maxLength": 50000, "not": {"pattern": "\u0000"}},
   "cwd": {"minLength": 1, "not": {"pattern": "\u0000"}},
@@ -69,14 +69,14 @@ type bashCall struct {
 	command string
 	cwd     string // relative to the root
 	env     map[string]string
-	timeout int // ms
+	timeout int // milliseconds
 	limit   int // bytes
 	focus   string
 
-	explicit bool // the call says how much it wants
+	explicit bool // the call sets its own output limit
 }
 
-// defaultTimeout is the time limit of a command that names none, in milliseconds.
+// defaultTimeout is the time limit of a command without one of its own, in milliseconds.
 func (b *base) defaultTimeout() int { return min(b.BashTimeout, b.BashMaxTimeout) }
 
 func checkBash(b *base, r rules, args map[string]any) (Call, []Issue) {
@@ -123,7 +123,7 @@ func (c *bashCall) Run(ctx context.Context) (Output, error) {
 		Duration: c.base.since(start), explicit: c.explicit,
 	}
 	out.Stdout, out.Stderr, out.Truncated = shareCap(stdout, stderr, c.limit)
-	out.Stderr = strings.ReplaceAll(out.Stderr, pathFirst, "") // a shell quotes the line it does not understand
+	out.Stderr = strings.ReplaceAll(out.Stderr, pathFirst, "") // a shell quotes the line of a syntax error
 	if err != nil {
 		return nil, c.failed(err, out)
 	}
@@ -135,7 +135,7 @@ func (c *bashCall) Run(ctx context.Context) (Output, error) {
 	return out, nil
 }
 
-// shell runs the command with bash, or with sh where there is no bash.
+// shell runs the command with bash or, if it is not installed, with sh.
 func (c *bashCall) shell(ctx context.Context, p process.Process) (int, error) {
 	var missing error
 	for _, name := range shells {
@@ -156,13 +156,13 @@ func (c *bashCall) shell(ctx context.Context, p process.Process) (int, error) {
 	return 0, missing
 }
 
-// pathFirst puts the inherited entries of PATH before what a login profile set: a
-// virtual environment, or a version of node or go, that was active when the server
-// was started is so in its commands.
+// pathFirst puts the inherited entries of PATH before those of a login profile. Commands
+// then use the virtual environment, or the version of node or go, that was active when the
+// server was started.
 const pathFirst = `PATH=$MCP_PRUNER_PATH:$PATH; unset MCP_PRUNER_PATH; `
 
-// prelude stands before a command, on its first line, so that line numbers in a
-// shell's messages stay true.
+// prelude returns the text that precedes a command on its first line, so that line numbers
+// in the shell's messages stay correct.
 func prelude(env []string) string {
 	if runtime.GOOS == "windows" || !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, pathVariable) }) {
 		return ""
@@ -181,16 +181,16 @@ func (c *bashCall) failed(err error, out *bashOutput) *Error {
 	return e
 }
 
-// Variables that commands do not see: the server's own settings and the
-// client's session secrets.
+// Variables that commands do not see: the server's own settings and the client's session
+// secrets.
 var (
 	ownPrefixes    = []string{"PRUNER_", "MCP_PRUNER_", "JEEVES_", "DEEPINFRA_", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"}
 	clientPrefixes = []string{"ANTHROPIC_", "CLAUDE_CODE_", "CODEX_"}
 	clientSecrets  = []string{"OPENAI_API_KEY"}
 )
 
-// environment is the server's environment without what is held back, with the
-// call's own variables over it.
+// environment returns the server's environment without the hidden variables, overridden by
+// the call's own variables.
 func (c *bashCall) environment(dir string) []string {
 	env := slices.DeleteFunc(slices.Clone(c.base.Env()), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -211,16 +211,16 @@ func (c *bashCall) environment(dir string) []string {
 	return env
 }
 
-// Withheld says whether a variable is kept from every process that is started for a
+// Withheld reports whether a variable is hidden from every process that is started for a
 // client.
 func Withheld(name string) bool { return Secret(name) }
 
-// Secret says whether commands do not see a variable: a setting of the server, or one
-// of its client's secrets.
+// Secret reports whether a variable is hidden from commands: a setting of the server, or
+// one of its client's secrets.
 func Secret(name string) bool { return hasPrefix(name, ownPrefixes) || ClientSecret(name) }
 
-// ClientSecret says whether a variable is one of the client's session secrets,
-// which the server has no use for.
+// ClientSecret reports whether a variable is one of the client's session secrets, which the
+// server does not need.
 func ClientSecret(name string) bool {
 	return slices.Contains(clientSecrets, name) || hasPrefix(name, clientPrefixes)
 }

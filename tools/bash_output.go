@@ -7,9 +7,9 @@ import (
 	"mcp-pruner/tools/files"
 )
 
-// shareCap fits both streams into one cap. Each was kept up to the whole cap, so
-// how much of each remains does not depend on who printed first: stdout has
-// three quarters, stderr one, and what one leaves the other may use.
+// shareCap fits both streams into one limit. Each stream was kept up to the whole limit, so
+// the result does not depend on which printed first: stdout gets three quarters and stderr
+// one, and each may use what the other leaves.
 func shareCap(stdout, stderr *files.Sink, limit int) (out, errs string, truncated bool) {
 	stdout.End()
 	stderr.End()
@@ -20,7 +20,7 @@ func shareCap(stdout, stderr *files.Sink, limit int) (out, errs string, truncate
 	return string(o), string(e), truncated
 }
 
-// bashOutput is what a command printed, in the document's shape.
+// bashOutput is the output of a command, in the shape of the design.
 type bashOutput struct {
 	Tool      string `json:"tool"`
 	Command   string `json:"command"`
@@ -33,41 +33,42 @@ type bashOutput struct {
 	Duration  int64  `json:"duration_ms"`
 	Pruning   any    `json:"pruning"`
 
-	explicit bool   // the call said how much it wants
+	explicit bool   // the call set its own output limit
 	emptied  string // the stream of which a pruner kept nothing
-	storedAs string // where the pruned stream is whole
-	pruned   bool   // it is the one that Code is of
+	storedAs string // id under which the pruned stream is stored whole
+	pruned   bool   // the stream that Code returns was pruned
 
-	gaps   []string // what a limit left out, by stream and lines
-	rest   string   // the streams that were cut, as they were
-	restAs string   // where they are
+	gaps   []string // parts left out by a limit, as stream and lines
+	rest   string   // the streams that were cut, before the cut
+	restAs string   // id under which rest is stored
 }
 
-// WithOriginal says where the output is whole.
+// WithOriginal records the id under which the whole output is stored.
 func (o *bashOutput) WithOriginal(id string) Output {
 	p := *o
 	p.storedAs = id
 	return &p
 }
 
-// Rest is what was cut: running a command again may do something else.
+// Rest returns the streams that were cut: running the command again may give another
+// output.
 func (o *bashOutput) Rest() string { return o.rest }
 
-// WithRest says where it is.
+// WithRest records the id under which the rest is stored.
 func (o *bashOutput) WithRest(id string) Output {
 	p := *o
 	p.restAs = id
 	return &p
 }
 
-// Parts of a limit, in hundredths: for the other stream where there are both, and for
-// the beginning of a stream, whose end matters most.
+// Shares of a limit in percent: for the other stream if both have output, and for the
+// beginning of a stream, whose end matters most.
 const (
 	errorsShare = 25
 	headShare   = 40
 )
 
-// Shown is how much of what was printed Cut leaves.
+// Shown returns the fraction of the output that Cut would keep.
 func (o *bashOutput) Shown(limit Limit) float64 {
 	if o.explicit {
 		return 1
@@ -75,7 +76,7 @@ func (o *bashOutput) Shown(limit Limit) float64 {
 	return limit.fraction(o.Stdout + o.Stderr)
 }
 
-// Cut leaves the beginning and the end of each stream.
+// Cut keeps the beginning and the end of each stream.
 func (o *bashOutput) Cut(limit Limit) (Output, bool) {
 	if o.explicit || limit.fits(o.Stdout+o.Stderr) {
 		return o, false
@@ -97,8 +98,8 @@ func (o *bashOutput) Cut(limit Limit) (Output, bool) {
 	return &p, true
 }
 
-// cut leaves out the middle of a stream and notes which lines that are, in what will
-// be stored. A stream that was pruned is stored already, with other line numbers.
+// cut leaves out the middle of a stream and records the left-out lines by their numbers in
+// the stored text. A pruned stream is stored already, with other line numbers.
 func (o *bashOutput) cut(name, text string, limit Limit, pruned bool) string {
 	if limit.fits(text) {
 		return text
@@ -161,12 +162,12 @@ func (o *bashOutput) Prune(pruned string) (Output, error) {
 
 func (o *bashOutput) Text() string {
 	if o.Stdout == "" && o.emptied == "stdout" && o.Stderr != "" {
-		return stderrMark + o.Stderr // both were there
+		return stderrMark + o.Stderr // there were two streams
 	}
 	return joinStreams(o.Stdout, o.Stderr)
 }
 
-// Notice is what a client that shows only the text would miss.
+// Notice returns the facts that a client would miss if it showed only the text.
 func (o *bashOutput) Notice() string {
 	var said []string
 	if o.ExitCode != 0 {

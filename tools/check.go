@@ -12,7 +12,7 @@ import (
 	"mcp-pruner/tools/schema"
 )
 
-// Limits that several arguments share.
+// Limits shared by several arguments.
 const (
 	minTimeoutMS   = 100
 	maxTimeoutMS   = 300_000
@@ -21,21 +21,22 @@ const (
 	maxLineNumber  = math.MaxInt32
 )
 
-// rules is what a call's arguments are checked against: the schema that clients see and,
-// as a JSON merge patch, the limits that it leaves out for brevity.
+// rules checks a call's arguments against the schema that clients see, plus limits that are
+// not listed there for brevity, given as a JSON merge patch.
 type rules func() *schema.Schema
 
-// newRules compiles when the first call comes: many servers end without one.
+// newRules compiles the rules on the first call, because many servers end without one.
 func newRules(listed json.RawMessage, limits string) rules {
 	return sync.OnceValue(func() *schema.Schema { return schema.MustCompile(listed, limits) })
 }
 
-// A Builder makes a call of arguments that have the right types, where they are there at
-// all, and reports what a schema cannot tell.
+// A Builder makes a call from arguments of valid types, of which optional ones may be
+// missing, and reports violations that a schema cannot express.
 type Builder func(args map[string]any) (Call, []Issue)
 
-// Checked returns a [Tool]'s Check: all violations of the listed schema and of the limits
-// merged into it, and what the builder finds in the arguments that are left.
+// Checked returns a [Tool]'s Check. It reports all violations of the listed schema and of
+// the limits merged into it, and then those that the builder finds in the remaining
+// arguments.
 func Checked(listed json.RawMessage, limits string, build Builder) func(map[string]any) (Call, []Issue) {
 	r := newRules(listed, limits)
 	return func(args map[string]any) (Call, []Issue) {
@@ -55,19 +56,19 @@ func Checked(listed json.RawMessage, limits string, build Builder) func(map[stri
 	}
 }
 
-// alias is a second name of a required argument, which some clients make up.
+// alias is a second name of a required argument, which some clients use by mistake.
 type alias struct{ name, other string }
 
-// arguments are one call's arguments with what is wrong with them. A value that cannot
-// be used reads as its default, so that one pass finds every violation.
+// arguments are one call's arguments with their issues. An invalid value reads as its
+// default, so that one pass finds every violation.
 type arguments struct {
 	values map[string]any
 	alias  alias // used in this call; zero: none
 	issues []Issue
 }
 
-// check holds arguments against the rules. The aliased argument, where there is one, may
-// come under either name.
+// check checks arguments against the rules. The aliased argument, if any, may have either
+// name.
 func (r rules) check(given map[string]any, aliased alias) *arguments {
 	a := &arguments{values: maps.Clone(given)}
 	if v, used := given[aliased.other]; used && aliased.other != "" {
@@ -88,7 +89,7 @@ func (r rules) check(given map[string]any, aliased alias) *arguments {
 	return a
 }
 
-// bad reports an issue under the name that the client used.
+// bad reports an issue, under the argument name that the client used.
 func (a *arguments) bad(path, code string) {
 	if a.alias.name != "" && path == a.alias.name {
 		path = a.alias.other
@@ -96,7 +97,7 @@ func (a *arguments) bad(path, code string) {
 	a.issues = append(a.issues, Issue{Path: path, Code: code})
 }
 
-// done returns all issues by (path, code), each once.
+// done returns all issues, sorted by path and code, without duplicates.
 func (a *arguments) done() []Issue {
 	slices.SortFunc(a.issues, func(x, y Issue) int {
 		return cmp.Or(strings.Compare(x.Path, y.Path), strings.Compare(x.Code, y.Code))
@@ -104,13 +105,13 @@ func (a *arguments) done() []Issue {
 	return slices.Compact(a.issues)
 }
 
-// has says whether an argument was given at all.
+// has reports whether an argument was given.
 func (a *arguments) has(name string) bool {
 	_, ok := a.values[name]
 	return ok
 }
 
-// usable says whether nothing is wrong with an argument, so far.
+// usable reports whether an argument has no issue so far.
 func (a *arguments) usable(name string) bool {
 	if name == a.alias.name && name != "" {
 		name = a.alias.other
@@ -118,14 +119,15 @@ func (a *arguments) usable(name string) bool {
 	return !slices.ContainsFunc(a.issues, func(i Issue) bool { return i.Path == name })
 }
 
-// text is a string, "" when it is absent or unusable.
+// text returns a string argument, or "" if it is absent or invalid.
 func (a *arguments) text(name string) string { return valueOr(a, name, "") }
 
 func (a *arguments) boolean(name string, missing bool) bool { return valueOr(a, name, missing) }
 
 func (a *arguments) focus() string { return a.text("context_focus_question") }
 
-// valueOr is an argument of a type that needs no conversion.
+// valueOr returns an argument of a type that needs no conversion, or missing if it is
+// absent or invalid.
 func valueOr[T any](a *arguments, name string, missing T) T {
 	if v, ok := a.values[name].(T); ok && a.usable(name) {
 		return v
@@ -140,7 +142,7 @@ func (a *arguments) integer(name string, missing int) int {
 	return schema.Int(a.values[name])
 }
 
-// outputCap is max_output_bytes, or the cap that always holds.
+// outputCap returns max_output_bytes, or the limit for calls without it.
 func (a *arguments) outputCap() int { return a.integer("max_output_bytes", maxOutputBytes) }
 
 // pathArg checks one path and returns it relative to the root.
@@ -152,8 +154,8 @@ func (b *base) pathArg(a *arguments, name, dir, p string) string {
 	return rel
 }
 
-// cwdArg is the optional cwd argument relative to the root, "." when missing.
-// It is false when there is one that cannot be used.
+// cwdArg returns the optional argument cwd relative to the root, "." if it is missing. It
+// returns false if cwd is invalid.
 func (b *base) cwdArg(a *arguments) (string, bool) {
 	if !a.has("cwd") {
 		return ".", true

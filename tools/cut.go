@@ -7,42 +7,42 @@ import (
 	"mcp-pruner/tools/tokens"
 )
 
-// Limit is how much of one output a model is shown: no more than its client's own
-// tool would show. What is 0 has no limit.
+// Limit is the part of one output that a model is shown, at most what its client's own tool
+// would show. A field of 0 means no limit.
 type Limit struct {
 	Lines  int
 	Bytes  int
 	Tokens int // o200k, estimated
 }
 
-// Cutter is an Output that can be cut to a limit. Cut returns false when it fits, or
-// when the call said itself how much it wants. What is left out must be told in the
-// notice: with WithOriginal, that it can be read under an id.
+// Cutter is an Output that can be cut to a limit. Cut returns false if the output fits, or
+// if the call set its own limit. The notice must mention the cut and, after WithOriginal,
+// the id under which the left-out part can be read.
 type Cutter interface {
 	Cut(Limit) (Output, bool)
 	Shown(Limit) float64 // the fraction of the text that a cut would leave
 }
 
-// Keeper is an Output that says where the original of what was pruned or cut is.
+// Keeper is an Output that names the id of the stored original after pruning or a cut.
 type Keeper interface {
 	WithOriginal(id string) Output
 }
 
-// Rester is a cut Output whose rest can only be had from what is stored: a file can
-// be read on, what a command printed cannot.
+// Rester is a cut Output whose left-out part must be stored to be readable later, such as
+// the output of a command; a file, in contrast, can be read again.
 type Rester interface {
-	Rest() string // what to store; "" when there is no need to
+	Rest() string // the text to store; "" when nothing needs to be stored
 	WithRest(id string) Output
 }
 
-// measured is a limit that is being used up.
+// measured is the unused part of a limit.
 type measured struct {
 	left Limit
 }
 
 func (l Limit) measure() *measured { return &measured{left: l} }
 
-// take uses a line, its line end included, if there is room for it.
+// take uses up a line with its line end, if there is room for it.
 func (m *measured) take(line string) bool {
 	tokens := 0
 	if m.left.Tokens != 0 {
@@ -57,7 +57,7 @@ func (m *measured) take(line string) bool {
 	return true
 }
 
-// full marks a limit that is used up: 0 would mean that there is none.
+// full marks a limit that is used up, because 0 would mean no limit.
 const full = -1
 
 func exceeds(left, n int) bool { return left == full && n > 0 || left > 0 && n > left }
@@ -70,7 +70,8 @@ func use(left *int, n int) {
 	}
 }
 
-// longLine is a line whose tokens are estimated from its beginning.
+// longLine is the length in bytes above which a line's tokens are estimated from its
+// beginning.
 const longLine = 4 << 10
 
 func lineTokens(line string) int {
@@ -80,18 +81,19 @@ func lineTokens(line string) int {
 	return tokens.Estimate(string(files.CutRune([]byte(line[:longLine]), longLine-1))) * (len(line) / longLine)
 }
 
-// fits says whether a text keeps a limit, without looking at more of it than needed.
+// fits reports whether a text is within the limit. It reads no more of the text than
+// needed.
 func (l Limit) fits(text string) bool {
 	if l.Bytes > 0 && len(text) > l.Bytes {
 		return false
 	}
 	if (l.Lines == 0 || strings.Count(text, "\n") < l.Lines) && (l.Tokens == 0 || len(text) < l.Tokens) {
-		return true // a token is a byte at least
+		return true // a token has at least one byte
 	}
 	return l.head(text) == len(text)
 }
 
-// fraction is how much of a text fits, roughly.
+// fraction returns approximately the fraction of a text that fits.
 func (l Limit) fraction(text string) float64 {
 	if l.fits(text) {
 		return 1
@@ -111,8 +113,8 @@ func (l Limit) fraction(text string) float64 {
 	return min(1, part(l.Lines, strings.Count(text, "\n")+1), part(l.Bytes, len(text)), part(l.Tokens, tokens))
 }
 
-// head is how many bytes of a text's beginning fit: whole lines, unless the first
-// line does not fit.
+// head returns how many bytes of a text's beginning fit: whole lines, unless the first line
+// does not fit.
 func (l Limit) head(text string) int {
 	m, at := l.measure(), 0
 	for line := range strings.Lines(text) {
@@ -127,7 +129,7 @@ func (l Limit) head(text string) int {
 	return at
 }
 
-// tail is the same of a text's end: where the last lines that fit begin.
+// tail returns the offset at which the last lines that fit begin.
 func (l Limit) tail(text string) int {
 	m, at := l.measure(), len(text)
 	for at > 0 {
@@ -140,7 +142,7 @@ func (l Limit) tail(text string) int {
 	return at
 }
 
-// part is how much of one line fits.
+// part returns how many bytes of one line fit.
 func (l Limit) part(line string) int {
 	n := len(line)
 	if l.Bytes > 0 {
@@ -152,7 +154,7 @@ func (l Limit) part(line string) int {
 	return len(files.CutRune([]byte(line[:min(n+1, len(line))]), n))
 }
 
-// share is a part of a limit, in hundredths.
+// share returns the given percentage of a limit.
 func (l Limit) share(percent int) Limit {
 	of := func(n int) int {
 		if n == 0 {

@@ -11,8 +11,8 @@ import (
 	"mcp-pruner/tools/files"
 )
 
-// Explain says in words a model can use what is wrong with a call's arguments: which
-// argument it is, and which is the right one.
+// Explain describes the issues of a call's arguments in words for a model: the wrong
+// argument and the right one.
 func Explain(t Tool, args map[string]any, issues []Issue) string {
 	var listed argumentSchema
 	if json.Unmarshal(t.InputSchema, &listed) != nil {
@@ -34,7 +34,7 @@ func Explain(t Tool, args map[string]any, issues []Issue) string {
 	return strings.Join(slices.Compact(said), "; ")
 }
 
-// argumentSchema is what is needed of a tool's input schema.
+// argumentSchema is the part of a tool's input schema that Explain uses.
 type argumentSchema struct {
 	Properties map[string]property
 	Required   []string
@@ -98,8 +98,8 @@ func (s argumentSchema) unknown(tool string, args map[string]any) (said []string
 	return said
 }
 
-// otherNames are what arguments are called in clients' own tools and elsewhere, with
-// what they are called here, the most likely first.
+// otherNames maps names that clients' own tools and others use for arguments to the names
+// used here, most likely first.
 var otherNames = map[string][]string{
 	"offset": {"start_line"}, "start": {"start_line"}, "line": {"start_line"}, "from": {"start_line"}, "line_start": {"start_line"}, "view_range": {"start_line and end_line"},
 	"limit": {"end_line", "max_matches"}, "end": {"end_line"}, "to": {"end_line"}, "line_end": {"end_line"}, "lines": {"end_line"},

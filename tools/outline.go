@@ -8,14 +8,14 @@ import (
 	"mcp-pruner/tools/files"
 )
 
-// How long an outline may be.
+// Limits of an outline.
 const (
 	outlineLines = 40
 	outlineWidth = 100 // bytes of a line
 )
 
-// landmark is a line that says what the lines below it are about: a definition, a
-// heading, a top-level key, a table or section.
+// landmark matches a line that introduces the lines after it: a definition, a heading, a
+// top-level key, a table or section.
 var landmark = regexp.MustCompile(`(?i)^(?:` + strings.Join([]string{
 	`#{1,6} \S`,
 	`\[{1,2}[\w."' -]+\]{1,2}\s*$`,
@@ -35,8 +35,8 @@ var (
 	nestedKey = regexp.MustCompile(`^(?:  |\t|    )"[^"]{1,80}"\s*:`)
 )
 
-// outline lists the landmarks of a text whose first line has the number first: those
-// indented least where there are too many.
+// outline returns the landmarks of a text whose first line has the number first. If there
+// are too many, it returns the least indented ones.
 func outline(text string, first int) []string {
 	var found []mark
 	n := first

@@ -30,8 +30,8 @@ const readSchema = `{
   "additionalProperties": false
 }`
 
-// readLimits is what is checked beyond the schema. The encoding is a literal: any other
-// value is wrong in the same way, whatever its type.
+// readLimits are the checks beyond the schema. The encoding is a literal, so that any other
+// value gives the same issue, whatever its type.
 const readLimits = `{"properties": {
   "file_path": {"minLength": 1, "not": {"pattern": "\u0000"}},
   "start_line": {"maximum": 2147483647},
@@ -63,11 +63,11 @@ type readCall struct {
 	rel   string // relative to the root
 	first int    // 1-based
 	last  int    // inclusive
-	lines bool   // a range was asked for
+	lines bool   // the call asks for a range
 	limit int    // bytes
 	focus string
 
-	explicit bool // the call says how much it wants
+	explicit bool // the call sets its own output limit
 }
 
 func checkRead(b *base, r rules, args map[string]any) (Call, []Issue) {
@@ -93,16 +93,16 @@ func checkRead(b *base, r rules, args map[string]any) (Call, []Issue) {
 
 func (c *readCall) FocusQuestion() string { return c.focus }
 
-// originalID is what names an original: short where the pipeline stored it, long
-// where prune_text did, and s with a number in the ledger.
+// originalID matches the ids of originals: short ones from the pipeline, long ones from
+// prune_text, and s with a number from the ledger.
 var originalID = regexp.MustCompile(`^(?:prn_[0-9a-f]{8}(?:[0-9a-f]{24})?|s[1-9][0-9]{0,15})$`)
 
-// isOriginal says whether the call asks for an original rather than for a file.
+// isOriginal reports whether the call asks for an original rather than a file.
 func (c *readCall) isOriginal() bool {
 	return c.base.Original != nil && originalID.MatchString(c.given)
 }
 
-// original reads the output stored under the id, as if it was a file.
+// original reads the output stored under the id as if it were a file.
 func (c *readCall) original(ctx context.Context) (*readOutput, bool, error) {
 	text, found, err := c.base.Original(ctx, c.given)
 	if err != nil || !found {
@@ -145,11 +145,11 @@ func (c *readCall) Run(ctx context.Context) (Output, error) {
 	return out, nil
 }
 
-// contentOrEnd reads and closes a file, but does not outlast ctx: a read from a
-// file of the kernel's making, or from a dead file server, may never return. What
-// goes on reading is woken by the close, or ends when the kernel lets go of it.
+// contentOrEnd reads and closes a file, but returns when ctx ends: a read from a file that
+// the kernel generates, or from a dead file server, may never return. Closing the file
+// wakes a read that is still blocked, or the read ends when the kernel releases it.
 func (c *readCall) contentOrEnd(ctx context.Context, f io.ReadCloser, size int64) (*readOutput, error) {
-	if size > 0 { // only what the kernel makes up as it is read has none, and may wait
+	if size > 0 { // only files that the kernel generates have size 0, and only they may block
 		defer f.Close()
 		return c.content(ctx, f, size)
 	}
@@ -165,13 +165,13 @@ func (c *readCall) contentOrEnd(ctx context.Context, f io.ReadCloser, size int64
 		_ = f.Close()
 		return out, err
 	case <-ctx.Done():
-		go f.Close() // it may wait for the read
+		go f.Close() // it may block until the read ends
 		return nil, ctx.Err()
 	}
 }
 
-// countLimit is the size of file above which the lines behind a cut are not
-// counted: it would take seconds to tell a number nobody needs exactly.
+// countLimit is the file size above which the lines after a cut are not counted: that would
+// take seconds, and the exact number is rarely needed.
 const countLimit = 2 << 30
 
 func (c *readCall) content(ctx context.Context, f io.Reader, size int64) (*readOutput, error) {
@@ -190,7 +190,7 @@ func (c *readCall) content(ctx context.Context, f io.Reader, size int64) (*readO
 		n, err := text.Read(buf)
 		lines.add(buf[:n])
 		if err == io.EOF {
-			count = true // all of it was read anyway
+			count = true // all of the file was read anyway
 			break
 		}
 		if err != nil {
@@ -209,7 +209,7 @@ func (c *readCall) content(ctx context.Context, f io.Reader, size int64) (*readO
 	return out, nil
 }
 
-// decoded is a file as UTF-8, with the encoding that it had to be decoded from.
+// decoded returns a file as UTF-8, with the encoding from which it was decoded.
 func decoded(f io.Reader, size int64, buffer int) (text io.Reader, from string, err error) {
 	decoded, wide := files.DecodedWith(f, buffer)
 	head, _ := decoded.Peek(files.Sniffed)
@@ -235,8 +235,8 @@ func (c *readCall) output(sink *files.Sink, lines *lineRange, counted bool) *rea
 		out.TotalLines = &total
 	}
 	if out.Truncated {
-		// The line that was cut is asked for again as a whole, unless it is all
-		// there is: then going on means the line after it.
+		// The cut line is to be read again as a whole, unless it is the only line: then
+		// reading continues with the next line.
 		whole := bytes.Count(sink.Text, []byte("\n"))
 		if next := c.first + max(whole, 1); !counted || next <= total {
 			out.NextStartLine = &next
@@ -272,11 +272,11 @@ func (e *binaryError) Error() string {
 	return fmt.Sprintf("not UTF-8 text (binary, %d bytes)", e.size)
 }
 
-// lineRange passes on the lines first..last of what is added and counts all.
+// lineRange passes on the lines first..last of its input and counts all lines.
 type lineRange struct {
 	first, last int
-	line        int  // the one the next byte belongs to, 1-based
-	open        bool // the last byte was no line end
+	line        int  // number of the line of the next byte, 1-based
+	open        bool // the last byte was not a line end
 	to          io.Writer
 }
 
@@ -296,7 +296,7 @@ func (l *lineRange) add(p []byte) {
 	l.line += ends
 }
 
-// addPart passes on what lies within the range of a piece that crosses its bounds.
+// addPart passes on the part of a piece that lies within the range.
 func (l *lineRange) addPart(p []byte) {
 	line := l.line
 	for len(p) > 0 && line <= l.last {
@@ -312,7 +312,7 @@ func (l *lineRange) addPart(p []byte) {
 	}
 }
 
-// total is the number of lines so far; a last line need not be ended.
+// total returns the number of lines so far; the last one need not have a line end.
 func (l *lineRange) total() int {
 	if l.open {
 		return l.line

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// readOutput is a file's text, in the document's shape.
+// readOutput is the text of a file, in the shape of the design.
 type readOutput struct {
 	Tool          string `json:"tool"`
 	FilePath      string `json:"file_path"`
@@ -19,10 +19,10 @@ type readOutput struct {
 	Pruning       any    `json:"pruning"`
 
 	limit, first int
-	explicit     bool   // the call said how much it wants
-	original     bool   // of an earlier call's output
-	decoded      string // the encoding of the file, where it is not UTF-8
-	replaced     int    // bytes that were no UTF-8
+	explicit     bool   // the call set its own output limit
+	original     bool   // it is an earlier call's output
+	decoded      string // the encoding of the file if it is not UTF-8
+	replaced     int    // number of bytes that were not valid UTF-8
 
 	pruned   bool
 	emptied  bool     // a pruner kept nothing
@@ -33,7 +33,7 @@ type readOutput struct {
 
 func (o *readOutput) Code() string { return o.Content }
 
-// Source is the file; what an earlier call printed is no file.
+// Source returns the file; the output of an earlier call has none.
 func (o *readOutput) Source() Source {
 	if o.original {
 		return Source{FirstLine: o.first}
@@ -49,14 +49,14 @@ func (o *readOutput) Prune(pruned string) (Output, error) {
 	return &p, nil
 }
 
-// WithOriginal says where the text is whole.
+// WithOriginal records the id under which the whole text is stored.
 func (o *readOutput) WithOriginal(id string) Output {
 	p := *o
 	p.storedAs = id
 	return &p
 }
 
-// Shown is how much of the text Cut leaves.
+// Shown returns the fraction of the text that Cut would keep.
 func (o *readOutput) Shown(limit Limit) float64 {
 	if o.explicit {
 		return 1
@@ -64,7 +64,7 @@ func (o *readOutput) Shown(limit Limit) float64 {
 	return limit.fraction(o.Content)
 }
 
-// Cut leaves the first lines that fit.
+// Cut keeps the first lines that fit.
 func (o *readOutput) Cut(limit Limit) (Output, bool) {
 	if o.explicit || limit.fits(o.Content) {
 		return o, false
@@ -90,7 +90,7 @@ func (o *readOutput) Cut(limit Limit) (Output, bool) {
 	return &p, true
 }
 
-// lineCount counts lines; the last need not be ended.
+// lineCount counts lines; the last one need not have a line end.
 func lineCount(text string) int {
 	n := strings.Count(text, "\n")
 	if text != "" && !strings.HasSuffix(text, "\n") {
@@ -99,7 +99,7 @@ func lineCount(text string) int {
 	return n
 }
 
-// Notice is what a client that shows only the text would miss.
+// Notice returns the facts that a client would miss if it showed only the text.
 func (o *readOutput) Notice() string {
 	var said []string
 	switch {

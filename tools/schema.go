@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// compact is a schema without its layout. The literals it gets are ours, so one
-// that does not parse is a mistake in this package.
+// compact removes the layout of a schema. Its arguments are literals of this package, so an
+// invalid one is a bug.
 func compact(schema string) json.RawMessage {
 	var out bytes.Buffer
 	if err := json.Compact(&out, []byte(schema)); err != nil {

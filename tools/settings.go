@@ -13,20 +13,19 @@ import (
 	"mcp-pruner/tools/files"
 )
 
-// Settings is what the tools need to know of the server. The zero value of
-// every field but Root is the default.
+// Settings configure the tools. The zero value of every field but Root is its default.
 type Settings struct {
-	// Root is the directory no argument may point out of; relative paths are
-	// resolved against it, and commands start in it.
+	// Root is the directory that no path may leave. Relative paths are resolved against it,
+	// and commands start in it.
 	Root string
-	// PassEnv names variables that commands see although they would be held back.
+	// PassEnv names variables that commands see although they would otherwise be hidden.
 	PassEnv []string
 	// NonzeroExitAsOutput makes a failed command a result instead of an error.
 	NonzeroExitAsOutput bool
-	// BashTimeout and BashMaxTimeout bound commands, in milliseconds; 0: 30 seconds
-	// and five minutes.
+	// BashTimeout and BashMaxTimeout limit the time of commands, in milliseconds; 0: 30
+	// seconds and five minutes.
 	BashTimeout, BashMaxTimeout int
-	// Original finds the output stored under an id, which read takes for a path; nil:
+	// Original returns the output stored under an id, which read accepts as a path; nil:
 	// nothing is stored.
 	Original func(ctx context.Context, id string) (text string, found bool, err error)
 	// Aliases accepts read.path for file_path and bash.cmd for command.
@@ -39,7 +38,7 @@ type Settings struct {
 	Now      func() time.Time             // nil: time.Now
 }
 
-// Instructions say to a model what the tools are for and when a question pays.
+// Instructions tell a model what the tools are for and when to ask a focus question.
 const Instructions = `read, bash and grep leave out what does not answer context_focus_question. ` +
 	`Ask it of large or unknown output, in the words the text would use; ` +
 	`not of short output or of what you are about to edit.`
@@ -66,8 +65,7 @@ func New(s Settings) ([]Tool, error) {
 	return slices.DeleteFunc(all, func(t Tool) bool { return !slices.Contains(s.Narrow, t.Name) }), nil
 }
 
-// base is what the three tools share: the root, and settings with their defaults
-// filled in.
+// base is shared by the three tools: the root, and the settings with defaults filled in.
 type base struct {
 	Settings
 	root *files.Root
@@ -96,7 +94,7 @@ func newBase(s Settings) (*base, error) {
 	return &base{Settings: s, root: root}, nil
 }
 
-// alias is the other name of an argument, where such names are accepted.
+// alias returns a second name of an argument, if aliases are enabled.
 func (b *base) alias(name, other string) alias {
 	if !b.Aliases {
 		return alias{}
@@ -104,11 +102,10 @@ func (b *base) alias(name, other string) alias {
 	return alias{name, other}
 }
 
-// standardFolders is where programs are when PATH is not set.
+// standardFolders are the directories searched for programs if PATH is not set.
 var standardFolders = []string{"/usr/local/bin", "/usr/bin", "/bin", "/opt/homebrew/bin"}
 
-// lookPath finds a program; it looks into the standard folders too when there is no
-// PATH.
+// lookPath finds a program. If PATH is not set, it searches the standard folders.
 func lookPath(name string) (string, error) {
 	path, err := findProgram(name)
 	if err == nil || os.Getenv("PATH") != "" {

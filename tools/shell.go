@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// shells are what the tool bash runs commands with, the better one first.
+// shells are the shells that the tool bash uses, in order of preference.
 var shells = []string{"bash", "sh"}
 
-// FindShell returns the shell that the tool bash would run commands with.
+// FindShell returns the path of the shell that the tool bash would use.
 func FindShell() (path string, err error) {
 	for _, name := range shells {
 		if path, err = lookPath(name); err == nil {
@@ -20,7 +20,7 @@ func FindShell() (path string, err error) {
 	return "", err
 }
 
-// shellAdvice says how to get a shell where systems come without one.
+// shellAdvice tells the user how to install a shell on systems without one.
 func shellAdvice() string {
 	if runtime.GOOS == "windows" {
 		return "; install Git for Windows, which brings one"
@@ -28,7 +28,7 @@ func shellAdvice() string {
 	return ""
 }
 
-// windows is what finding a shell there needs of the system.
+// windows holds the parts of a Windows system that the search for a shell needs.
 type windows struct {
 	getenv func(string) string
 	isFile func(string) bool
@@ -41,9 +41,9 @@ func thisWindows() windows {
 	}}
 }
 
-// shell finds Git's bash or sh. The bash.exe of System32 and WindowsApps starts WSL,
-// another system with other files and programs: it is never taken, though it stands
-// before Git's on PATH.
+// shell finds bash or sh of Git. It ignores the bash.exe of System32 and WindowsApps,
+// although it precedes Git's on PATH: that one starts WSL, a different system with other
+// files and programs.
 func (w windows) shell(name string) (string, error) {
 	folders := strings.Split(w.getenv("PATH"), ";")
 	for _, folder := range folders {
@@ -67,7 +67,7 @@ func (w windows) in(folder, name string) (path string, ok bool) {
 	return path, folder != "" && w.isFile(path)
 }
 
-// launchesWSL says whether a folder's bash.exe is the one of WSL.
+// launchesWSL reports whether the bash.exe in a folder starts WSL.
 func (w windows) launchesWSL(folder string) bool {
 	folder = strings.ToLower(strings.ReplaceAll(strings.Trim(strings.TrimSpace(folder), `"`), "/", `\`))
 	folder = strings.TrimRight(folder, `\`)
@@ -80,8 +80,8 @@ func (w windows) launchesWSL(folder string) bool {
 	return root != "" && (folder == root || strings.HasPrefix(folder, root+`\`))
 }
 
-// gitFolders is where Git for Windows may be: around a git.exe on PATH, and where its
-// installer puts it for all users and for one.
+// gitFolders returns the folders where Git for Windows may be installed: those around a
+// git.exe on PATH, and those of its installer, for all users and for a single user.
 func (w windows) gitFolders(onPath []string) (found []string) {
 	for _, folder := range onPath {
 		if path, ok := w.in(folder, "git"); ok {
@@ -102,7 +102,7 @@ func (w windows) gitFolders(onPath []string) (found []string) {
 	return found
 }
 
-// findProgram looks a program up as the system does, but for shells on Windows.
+// findProgram looks up a program as the system does, except for shells on Windows.
 func findProgram(name string) (string, error) {
 	if runtime.GOOS == "windows" && (name == "bash" || name == "sh") {
 		return thisWindows().shell(name)

@@ -7,39 +7,39 @@ import (
 	"strings"
 )
 
-// Subject is what a call is about, whatever question it asks: two calls of a tool with
-// equal subjects ask for the same thing again.
+// Subject is what a call is about, regardless of its focus question: two calls of a tool
+// with equal subjects ask for the same thing.
 type Subject struct {
 	Path    string // read, grep: relative to the root
-	Dir     string // bash, grep: where it works, relative to the root
+	Dir     string // bash, grep: working directory, relative to the root
 	Command string // bash
 	Pattern string // grep
-	PruneID string // the original asked for, which is some earlier call's output
-	Options string // what else changes the output: environment, flags of a search
+	PruneID string // id of the original asked for, which is an earlier call's output
+	Options string // everything else that affects the output: environment, flags of a search
 
-	First, Last int // the lines asked for; 0: from the start, to the end
+	First, Last int // range of lines asked for; 0: from the start, to the end
 
-	// Part: only some of it was asked for, and what comes back is not the whole.
+	// Part says that the call asks for a part only, so its output is not the whole.
 	Part bool
 }
 
-// Whole is the subject without the range that was asked for.
+// Whole returns the subject without its range of lines.
 func (s Subject) Whole() Subject {
 	s.First, s.Last, s.Part = 0, 0, false
 	return s
 }
 
-// Again says whether a call of the same tool asks for something that an earlier one asked
-// for, too: the same thing, and lines that overlap. A zero subject never does.
+// Again reports whether a call of the same tool asks again for something that an earlier
+// one asked for: the same thing, with overlapping lines. It is false for a zero subject.
 func (s Subject) Again(earlier Subject) bool {
 	return s.Whole() != (Subject{}) && s.Whole() == earlier.Whole() &&
 		s.First <= cmp.Or(earlier.Last, math.MaxInt) && earlier.First <= cmp.Or(s.Last, math.MaxInt)
 }
 
-// Subjecter is a Call that can say what it is about.
+// Subjecter is a Call that can name its subject.
 type Subjecter interface{ Subject() Subject }
 
-// Subject is the file, or the original of an earlier output.
+// Subject returns the file, or the original of an earlier output.
 func (c *readCall) Subject() Subject {
 	s := Subject{Path: c.rel, First: c.first, Last: c.last, Part: c.lines}
 	if c.isOriginal() {
@@ -48,12 +48,12 @@ func (c *readCall) Subject() Subject {
 	return s
 }
 
-// Subject is the command line, where it runs and with which variables.
+// Subject returns the command line, its directory and its variables.
 func (c *bashCall) Subject() Subject {
 	return Subject{Command: c.command, Dir: c.cwd, Options: options(len(c.env) > 0, c.env)}
 }
 
-// Subject is the search, however many matches are wanted.
+// Subject returns the search, without its limits on the output.
 func (c *grepCall) Subject() Subject {
 	s := c.search
 	paths := make([]string, len(s.Paths))
@@ -66,11 +66,11 @@ func (c *grepCall) Subject() Subject {
 	}
 }
 
-// options spells values so that equal ones are equal texts.
+// options encodes values so that equal values give equal texts.
 func options(given bool, values any) string {
 	if !given {
 		return ""
 	}
-	text, _ := json.Marshal(values) // texts and truth values always encode
+	text, _ := json.Marshal(values) // strings and booleans always encode
 	return string(text)
 }

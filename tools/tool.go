@@ -1,9 +1,8 @@
-// Package tools holds what an agent can call: read, bash and grep. Each tool
-// keeps its name, description, schema, checks and code together in one file.
+// Package tools holds the tools that an agent can call: read, bash and grep. Each tool's
+// name, description, schema, checks and code are in one file.
 //
-// The package knows nothing of MCP, of the request machine or of pruning: a
-// tool takes arguments, says what is wrong with them, and turns a checked call
-// into an [Output] or an [Error].
+// The package knows nothing of MCP, of the request machine or of pruning: a tool checks
+// arguments, and runs a checked call, which gives an [Output] or an [Error].
 package tools
 
 import (
@@ -12,22 +11,22 @@ import (
 	"strings"
 )
 
-// Tool is one entry of tools/list together with the code behind it.
+// Tool is one entry of tools/list with its code.
 type Tool struct {
 	Name        string
 	Description string // under 1,000 characters
 	InputSchema json.RawMessage
-	Root        string // where its paths have to stay; "" when it has none
-	ReadOnly    bool   // changes nothing: clients may run it unasked and in parallel
+	Root        string // directory that its paths may not leave; "" when it has none
+	ReadOnly    bool   // changes nothing: clients may run it without asking and in parallel
 	Destructive bool   // may change anything
 
-	// Listed are further fields of the tool in tools/list, which win over those made
-	// of the fields above: of a tool that is another server's.
+	// Listed are further fields of the tool in tools/list. They override those made from
+	// the fields above, and are used for tools of other servers.
 	Listed map[string]json.RawMessage
 
-	// Check looks at the arguments as text only, without touching the file
-	// system, and returns either a call that can run or every violation found.
-	// Paths of the issues are relative to the arguments object ("file_path").
+	// Check checks the arguments as text only, without accessing the file system, and
+	// returns either a call that can run or every violation found. Paths of the issues are
+	// relative to the arguments object ("file_path").
 	Check func(args map[string]any) (Call, []Issue)
 }
 
@@ -40,68 +39,69 @@ type Issue struct {
 
 // Call is one checked call.
 type Call interface {
-	// FocusQuestion is the trimmed context_focus_question, "" when not asked.
+	// FocusQuestion returns the trimmed context_focus_question, "" if there is none.
 	FocusQuestion() string
-	// Run does the work. It obeys ctx (cancelled means: kill, drop, return) and
-	// the call's own timeout. The error, when not nil, is an *Error or, when ctx
+	// Run does the work. It stops when ctx ends or the call's own timeout expires: it then
+	// kills its processes and drops their output. The error is nil, an *Error or, if ctx
 	// ended, ctx's error.
 	Run(ctx context.Context) (Output, error)
 }
 
-// Output is what a tool produced, after truncation and before or after pruning.
+// Output is the output of a tool, after truncation and before or after pruning.
 type Output interface {
-	// Code is the text a pruner gets; its bytes are pruning.raw_bytes.
+	// Code returns the text given to a pruner; its size is pruning.raw_bytes.
 	Code() string
-	// Source says what the code is, to help a pruner: a file name or a command.
+	// Source describes the origin of the code for a pruner: a file name or a command.
 	Source() Source
-	// Prune returns the output with code replaced by what the pruner returned. It
-	// fails when the tool cannot read the pruned text back (grep).
+	// Prune returns the output with its code replaced by the pruner's answer. It fails if
+	// the tool cannot parse the pruned text (grep).
 	Prune(pruned string) (Output, error)
-	// Text is content[0].text: what a client that shows text shows.
+	// Text returns content[0].text, which clients show.
 	Text() string
-	// Structured is the document's structuredContent with the given metadata
-	// under "pruning", ready to be marshalled.
+	// Structured returns the design's structuredContent with the given metadata under
+	// "pruning", ready to be marshalled.
 	Structured(pruning any) any
 }
 
-// Opaque is an answer that passes through as another MCP server gave it. An [Output]
-// or an [Error] that carries one is answered with it; the text view beside it is what
-// pruners, traces and ledgers look at.
+// Opaque is an answer passed on unchanged from another MCP server. An [Output] or [Error]
+// with one is answered with it; pruners, traces and ledgers use the text of the Output or
+// Error.
 type Opaque struct {
-	Content    []json.RawMessage          // content blocks; nil: one text block of the text view
+	Content    []json.RawMessage          // content blocks; nil: one block with the text
 	Structured json.RawMessage            // structuredContent; nil: none
 	Meta       map[string]json.RawMessage // _meta; keys that start with "jeeves/" are added to it
 	IsError    bool
 
-	// RPC, when set, is the JSON-RPC error that answers the call; nothing above counts.
+	// RPC, if set, is the JSON-RPC error that answers the call; the fields above are
+	// ignored.
 	RPC *RPCError
 }
 
-// RPCError is a JSON-RPC error as another server gave it.
+// RPCError is a JSON-RPC error from another server.
 type RPCError struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// Opaquer is an Output that may carry an opaque answer; nil: its text is the answer.
+// Opaquer is an Output that may have an opaque answer; nil: its text is the answer.
 type Opaquer interface{ Opaque() *Opaque }
 
-// Noticer is an Output with something to say that its text does not: that it was
-// cut and where to go on, an exit code, that nothing was found. "" says nothing.
+// Noticer is an Output with facts that its text does not show: that it was cut and where to
+// continue, an exit code, that nothing was found. "" means none.
 type Noticer interface{ Notice() string }
 
-// Saver is an Output that is a text of the caller's after pruning.
+// Saver is an Output that is the pruned form of a text supplied by the caller.
 type Saver interface{ Saved() Saving }
 
-// Saving is what pruning a text of the caller's came to, in estimated tokens.
+// Saving is the effect of pruning a caller's text, in estimated tokens.
 type Saving struct {
 	Before, After int
-	Why           string // the text came back whole; "" when it was pruned
+	Why           string // why the text was returned whole; "" when it was pruned
 }
 
-// keptNone is the notice on a text of which a pruner kept nothing: without it, an
-// empty text would say that there was nothing. otherwise is how to see it where the
+// keptNone returns the notice for a text of which the pruner kept nothing: an empty text
+// alone would mean that there was no output. otherwise says how to see the text if the
 // original was not stored.
 func keptNone(what, storedAs, otherwise string) string {
 	if storedAs == "" {
@@ -110,7 +110,7 @@ func keptNone(what, storedAs, otherwise string) string {
 	return "the pruner kept none of " + what + readIt(storedAs, "it")
 }
 
-// readIt says how to see what is stored; "" when nothing is.
+// readIt says how to read a stored text; it is "" if none is stored.
 func readIt(id, what string) string {
 	if id == "" {
 		return ""
@@ -118,34 +118,34 @@ func readIt(id, what string) string {
 	return "; read file_path=" + id + " shows " + what
 }
 
-// blank says that a pruned text shows nothing.
+// blank reports whether a pruned text has only white space.
 func blank(pruned string) bool { return strings.TrimSpace(pruned) == "" }
 
-// Source describes where an output came from: a file, a command, or matches.
+// Source describes the origin of an output: a file, a command, or a search.
 type Source struct {
 	File    string // read: file_path as given
 	Command string // bash: the command line
 	Grep    bool   // grep: lines of path:line:column:text
 
-	FirstLine int // read: number of the code's first line in the file; 0 and 1 are the same
+	FirstLine int // read: number in the file of the code's first line; 0 and 1 are the same
 }
 
-// Error is a tool error: the call was valid and the work failed.
+// Error is a tool error: the call was valid, but the work failed.
 type Error struct {
 	Code      string // not_found, timeout, nonzero_exit, ...
 	Message   string
-	ExitCode  *int    // of the subprocess, where one ended
-	Stdout    *string // bash: what was printed before it failed
+	ExitCode  *int    // of the subprocess, if one ended
+	Stdout    *string // bash: output before the failure
 	Stderr    *string
 	TimeoutMS int // > 0 when the call ran into its timeout
 
-	Opaque *Opaque // the answer as another server gave it; nil: the text of this error
+	Opaque *Opaque // answer of another server; nil: the text of this error
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
-// Text is content[0].text of a failed call: the error line first, because some
-// clients show a model no other sign of an error, then what was printed.
+// Text returns content[0].text of a failed call: the error line, because some clients show
+// a model no other sign of an error, and then the output.
 func (e *Error) Text() string {
 	text := "Error (" + e.Code + "): " + e.Message
 	if e.Stdout == nil && e.Stderr == nil {
@@ -154,7 +154,7 @@ func (e *Error) Text() string {
 	return text + "\n" + joinStreams(deref(e.Stdout), deref(e.Stderr))
 }
 
-// Structured is the document's structuredContent of a failed call.
+// Structured returns the design's structuredContent for a failed call.
 func (e *Error) Structured(tool string, pruning any) any {
 	type detail struct {
 		Code     string `json:"code"`
@@ -170,8 +170,8 @@ func (e *Error) Structured(tool string, pruning any) any {
 	}{tool, detail{e.Code, e.Message, e.ExitCode}, e.Stdout, e.Stderr, pruning}
 }
 
-// OutputBytes is the size of the stream a pruner would have got: stdout, or stderr
-// where there is no stdout.
+// OutputBytes returns the size of the stream that a pruner would have received: stdout or,
+// if it is empty, stderr.
 func (e *Error) OutputBytes() int {
 	if n := len(deref(e.Stdout)); n > 0 {
 		return n
@@ -188,8 +188,8 @@ func deref(s *string) string {
 
 const stderrMark = "[stderr]\n"
 
-// joinStreams puts stderr below stdout under a line that says so when both are
-// there; one that is alone stands as it is.
+// joinStreams puts stderr after stdout, under a separator line if both have output. A
+// single stream is returned as it is.
 func joinStreams(stdout, stderr string) string {
 	switch {
 	case stderr == "":
