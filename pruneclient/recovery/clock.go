@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// clock says when ids end, on this process's monotonic clock. A file can only
-// hold wall-clock times; an id that another process or an earlier run put there
-// gets its remaining time when it is first seen, and what the wall clock does
-// later is without effect.
+// clock measures the lifetime of ids by this process's monotonic clock. A file can only
+// hold wall-clock times. An id stored by another process or by an earlier run gets its
+// remaining time when it is first seen; later changes of the wall clock have no effect on
+// it.
 type clock struct {
 	ttl time.Duration
 
@@ -24,8 +24,8 @@ func (c *clock) start(id string, now time.Time) {
 	c.ends[id] = now.Add(c.ttl)
 }
 
-// see starts the clock of an id created at a wall-clock time, if it is not
-// running. A time of creation in the future counts as now.
+// see starts the clock of an id created at a wall-clock time, unless it is running. A
+// creation time in the future counts as now.
 func (c *clock) see(id string, created, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +60,7 @@ func (c *clock) expired(now time.Time) []string {
 	return ids
 }
 
-// clear forgets every id.
+// clear forgets all ids.
 func (c *clock) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,23 +11,22 @@ import (
 	"mcp-pruner/tools/sqlfile"
 )
 
-// file is the backend that outlives the process: one SQLite file, which several processes
+// file is the backend that survives the process: one SQLite file, which several processes
 // may have open.
 type file struct {
 	limits  Settings
 	store   *sqlfile.File
 	evicted atomic.Int64
 	clock   *clock
-	seen    atomic.Int64 // seq of the newest id known from the file
+	seen    atomic.Int64 // seq of the newest id read from the file
 }
 
-// lockPatience is the longest wait for whoever else is writing, here and in other
-// processes together.
+// lockPatience is the maximum wait for all other writers together, in this process and in
+// others.
 const lockPatience = 2 * time.Second
 
-// seq orders ids by age and is never reused, so a process can tell what others
-// have added since it last looked. The second index lets SUM(bytes) skip the
-// bodies.
+// seq orders ids by age and is never reused, so a process can find the ids that others have
+// added since it last looked. The second index lets SUM(bytes) skip the bodies.
 const schema = `
 CREATE TABLE IF NOT EXISTS texts (hash BLOB PRIMARY KEY, bytes INTEGER NOT NULL, body BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS items (
@@ -47,8 +46,8 @@ func openFile(s Settings) (*file, error) {
 	return f, nil
 }
 
-// prepare makes the tables and reads each of them once, so that a damaged file
-// shows now and not at the first recovery.
+// prepare creates the tables and reads each of them once, so that a damaged file is
+// detected now rather than at the first recovery.
 func (f *file) prepare(db *sql.DB) error {
 	if _, err := db.Exec(schema); err != nil {
 		return err
@@ -60,7 +59,7 @@ func (f *file) prepare(db *sql.DB) error {
 	return sqlfile.Transact(context.Background(), db, func(tx *sql.Tx) error { return f.dropExpired(tx, now) })
 }
 
-// damaged forgets what the damaged file held.
+// damaged resets the state read from the damaged file.
 func (f *file) damaged(report string) {
 	f.limits.Report(report)
 	f.clock.clear()
@@ -70,7 +69,7 @@ func (f *file) damaged(report string) {
 func (f *file) put(ctx context.Context, i item, text string) error {
 	err := f.store.Write(ctx, func(tx *sql.Tx) error { return f.insert(tx, i, text) })
 	if err != nil {
-		f.seen.Store(0) // what the clock was told may not have happened: look again
+		f.seen.Store(0) // the transaction may have been rolled back: read all ids again
 	}
 	return err
 }
@@ -91,7 +90,7 @@ func (f *file) insert(tx *sql.Tx, i item, text string) error {
 	return f.makeRoom(tx)
 }
 
-// get takes no turn: SQLite reads while others write.
+// get takes no lock: SQLite allows reads while others write.
 func (f *file) get(ctx context.Context, id string, now time.Time) (string, bool, error) {
 	var created int64
 	var hash, body []byte
@@ -115,8 +114,8 @@ func (f *file) get(ctx context.Context, id string, now time.Time) (string, bool,
 	return string(body), true, nil
 }
 
-// stats takes no lock, so that a health check waits for nobody; it goes by the
-// wall clock, which is near enough for counting.
+// stats takes no lock, so that a health check never waits. It uses the wall clock, which is
+// accurate enough for counting.
 func (f *file) stats(now time.Time) (Stats, error) { return f.count(f.store.DB(), now) }
 
 func (f *file) count(db *sql.DB, now time.Time) (Stats, error) {
@@ -129,7 +128,7 @@ func (f *file) count(db *sql.DB, now time.Time) (Stats, error) {
 
 func (f *file) close() error { return f.store.Close() }
 
-// dropExpired first learns what other processes have added.
+// dropExpired drops expired ids, after it has read the ids that other processes added.
 func (f *file) dropExpired(tx *sql.Tx, now time.Time) error {
 	seen := f.seen.Load()
 	rows, err := tx.Query(`SELECT seq, id, created_ms FROM items WHERE seq > ? ORDER BY seq`, seen)
@@ -145,7 +144,7 @@ func (f *file) dropExpired(tx *sql.Tx, now time.Time) error {
 		}
 		f.clock.see(id, time.UnixMilli(created), now)
 	}
-	f.seen.CompareAndSwap(seen, newest) // a failed write in between has to be looked at again
+	f.seen.CompareAndSwap(seen, newest) // unchanged if a failed write has reset it in the meantime
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return err
 	}
@@ -176,13 +175,13 @@ func (f *file) makeRoom(tx *sql.Tx) error {
 	}
 }
 
-// remove drops an id, and its text when no other id leads there.
+// remove deletes an id, and its text unless another id has the same text.
 func (f *file) remove(tx *sql.Tx, id string) error {
 	f.clock.stop(id)
 	var hash []byte
 	err := tx.QueryRow(`DELETE FROM items WHERE id = ? RETURNING hash`, id).Scan(&hash)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil // another process was first
+		return nil // another process has already deleted it
 	}
 	if err != nil {
 		return err

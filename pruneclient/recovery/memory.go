@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// memory is the backend of one process.
+// memory is the backend that keeps texts in the memory of one process.
 type memory struct {
 	limits Settings
 
@@ -21,7 +21,7 @@ type memory struct {
 	evicted int64
 }
 
-// shared is one text and how many ids lead to it.
+// shared is one text and the number of its ids.
 type shared struct {
 	text string
 	ids  int
@@ -44,7 +44,8 @@ func (m *memory) put(_ context.Context, i item, text string) error {
 	if t, ok := m.texts[i.hash]; ok {
 		t.ids++
 	} else {
-		// A copy: text may be a small part of a large request that would stay with it.
+		// Copied, because text may be a small part of a large request, which it would keep
+		// in memory.
 		m.texts[i.hash] = &shared{text: strings.Clone(text), ids: 1}
 		m.bytes += int64(len(text))
 	}
@@ -72,8 +73,8 @@ func (m *memory) stats(now time.Time) (Stats, error) {
 
 func (m *memory) close() error { return nil }
 
-// dropExpired relies on created and now carrying the monotonic clock, so that
-// setting the wall clock neither kills nor revives an id.
+// dropExpired relies on the monotonic clock readings in created and now, so that changing
+// the wall clock neither expires nor revives an id.
 func (m *memory) dropExpired(now time.Time) {
 	for e := m.order.Front(); e != nil; e = m.order.Front() {
 		if now.Sub(e.Value.(*item).created) < m.limits.TTL {

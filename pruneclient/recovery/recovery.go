@@ -1,6 +1,5 @@
-// Package recovery keeps the originals of pruned texts for a while, so that
-// nothing pruned is lost: a text is put before it is pruned, and its lines are
-// recovered by the id that was given out.
+// Package recovery keeps the originals of pruned texts for a limited time, so that no text
+// is lost: a text is stored before it is pruned, and its lines are recovered by its id.
 package recovery
 
 import (
@@ -23,39 +22,39 @@ const (
 // Settings are the limits of a store. The zero value keeps texts in memory, with the
 // defaults above.
 type Settings struct {
-	TTL      time.Duration // how long an id can be recovered, from Put
-	MaxItems int           // ids kept; the oldest are dropped first
-	MaxBytes int64         // of distinct texts kept; the oldest are dropped first
+	TTL      time.Duration // time from Put during which an id can be recovered
+	MaxItems int           // maximum number of ids; the oldest are dropped first
+	MaxBytes int64         // maximum size of all distinct texts; the oldest are dropped first
 
-	// File, when set, keeps the texts across restarts. Several processes may
-	// share it; the limits then hold for all of them together.
+	// File, if set, keeps the texts across restarts. Several processes may share it; the
+	// limits then apply to all of them together.
 	File string
-	// Report gets messages about File for the user, such as that a damaged file was set
-	// aside. Nil drops them.
+	// Report is called with messages for the user about File, for example that a damaged
+	// file was renamed. Nil drops them.
 	Report func(message string)
 
 	Now func() time.Time // nil means time.Now
 }
 
-// Stats counts what a store holds.
+// Stats counts the content of a store.
 type Stats struct {
 	Items   int   // ids that can be recovered
-	Texts   int   // distinct texts that these ids stand for
+	Texts   int   // distinct texts of these ids
 	Bytes   int64 // of those texts
-	Evicted int64 // ids dropped before their time because the store was full
+	Evicted int64 // ids dropped before they expired because the store was full
 }
 
-// ErrTooLarge means that a text alone is larger than the whole store may be.
+// ErrTooLarge means that a single text exceeds the size limit of the store.
 var ErrTooLarge = errors.New("text larger than the recovery store")
 
-// Store gives out ids for texts. It is safe for concurrent use.
+// Store stores texts under new ids. It is safe for concurrent use.
 type Store struct {
 	settings Settings
 	backend  backend
 }
 
-// backend stores the texts, in memory or in a file. Both drop texts that are older than
-// the TTL and, the oldest first, those beyond the limits.
+// backend stores the texts in memory or in a file. Both drop texts older than the TTL and,
+// oldest first, those that exceed the limits.
 type backend interface {
 	put(ctx context.Context, i item, text string) error
 	get(ctx context.Context, id string, now time.Time) (text string, ok bool, err error)
@@ -63,15 +62,15 @@ type backend interface {
 	close() error
 }
 
-// item is one id given out.
+// item is one id.
 type item struct {
 	id      string
-	hash    [sha256.Size]byte // of its text: identical texts are stored once
+	hash    [sha256.Size]byte // hash of its text: identical texts are stored once
 	created time.Time
 }
 
-// Open returns a store. It fails on settings that make no sense and on a file
-// that can be neither used nor set aside.
+// Open returns a store. It fails if the settings are invalid, or if the file can neither be
+// used nor renamed.
 func Open(s Settings) (*Store, error) {
 	if s.TTL < 0 || s.MaxItems < 0 || s.MaxBytes < 0 {
 		return nil, errors.New("recovery limits must not be negative")
@@ -87,9 +86,9 @@ func Open(s Settings) (*Store, error) {
 	return &Store{settings: s, backend: f}, nil
 }
 
-// Put stores a text and returns its id, a new one on every call. When it
-// fails the text must not be pruned. A file that is locked is waited for until
-// ctx ends, and never longer than lockPatience.
+// Put stores a text and returns its id, a new one on every call. If it fails, the text must
+// not be pruned. It waits for a locked file until ctx ends, but no longer than
+// lockPatience.
 func (s *Store) Put(ctx context.Context, text string) (string, error) {
 	if int64(len(text)) > s.settings.MaxBytes {
 		return "", ErrTooLarge
@@ -97,8 +96,8 @@ func (s *Store) Put(ctx context.Context, text string) (string, error) {
 	return s.put(ctx, NewID(), text)
 }
 
-// PutShort is Put with a short id, one that costs a model few tokens: "prn_" and
-// eight hexadecimal digits. A client that may call this server's tools could try all of them.
+// PutShort is Put with a short id, which costs a model fewer tokens: "prn_" and eight
+// hexadecimal digits. A client that may call this server's tools could try all of them.
 func (s *Store) PutShort(ctx context.Context, text string) (string, error) {
 	if int64(len(text)) > s.settings.MaxBytes {
 		return "", ErrTooLarge
@@ -126,7 +125,7 @@ func (s *Store) put(ctx context.Context, id, text string) (string, error) {
 	return i.id, nil
 }
 
-// Get returns the text of an id, or *NotFound when the id is unknown or too old. It does
+// Get returns the text with an id, or *NotFound if the id is unknown or expired. It does
 // not wait for writers.
 func (s *Store) Get(ctx context.Context, id string) (Text, error) {
 	text, ok, err := s.backend.get(ctx, id, s.settings.Now())
@@ -139,17 +138,16 @@ func (s *Store) Get(ctx context.Context, id string) (Text, error) {
 	return NewText(text), nil
 }
 
-// Stats counts what can be recovered now.
+// Stats returns the current content of the store.
 func (s *Store) Stats() (Stats, error) { return s.backend.stats(s.settings.Now()) }
 
-// Close releases the file, if there is one. Texts in it stay.
+// Close closes the file, if there is one. Its texts are kept.
 func (s *Store) Close() error { return s.backend.close() }
 
-// NewID returns a fresh id, "prn_" and 32 hexadecimal digits, that cannot be
-// guessed.
+// NewID returns a new id, "prn_" and 32 hexadecimal digits, that cannot be guessed.
 func NewID() string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails: it ends the program instead
+	_, _ = rand.Read(b[:]) // never returns an error: it ends the program instead
 	return "prn_" + hex.EncodeToString(b[:])
 }
 

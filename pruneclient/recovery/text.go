@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// NotFound says that an id was never given out, or is too old.
+// NotFound means that an id is unknown or has expired.
 type NotFound struct{ ID string }
 
 func (e *NotFound) Error() string { return "prune_id_not_found: " + e.ID }
 
-// BadRange says that a range asks for lines a text does not have.
+// BadRange means that a range contains lines that a text does not have.
 type BadRange struct {
 	Range   Range
-	MaxLine *int // the text's last line, when Range begins behind it
+	MaxLine *int // number of the text's last line, if Range begins after it
 }
 
 func (e *BadRange) Error() string {
@@ -28,32 +28,32 @@ func (e *BadRange) Error() string {
 	return fmt.Sprintf("invalid_range: %d-%d", e.Range.Start, e.Range.End)
 }
 
-// Range is lines Start to End, both included, counted from 1. An End past the
-// last line means the last line.
+// Range is the lines Start to End, both included, counted from 1. An End after the last
+// line means the last line.
 type Range struct {
 	Start int `json:"start_line"`
 	End   int `json:"end_line"`
 }
 
-// Text is an original and where its lines are. Lines end at "\n" and nowhere
-// else; a final "\n" opens no further line; "\r" belongs to its line.
+// Text is an original with an index of its lines. Only "\n" ends a line; a final "\n"
+// starts no further line; "\r" belongs to its line.
 type Text struct {
 	text  string
 	lines int
-	marks []mark // the first line, and further ones not far from each other
+	marks []mark // the first line, and further lines at short intervals
 }
 
-// mark is where a line, counted from 1, begins.
+// mark is the offset at which a line begins. Lines count from 1.
 type mark struct{ line, at int }
 
-// Marks are so far apart that they are small beside the text even if all lines
-// are empty, and so near that every line is soon found.
+// The distance between marks is large enough that they are small compared with the text
+// even if all lines are empty, and small enough that every line is found quickly.
 const (
 	markLines = 64
 	markBytes = 4096
 )
 
-// NewText finds the lines of a text.
+// NewText indexes the lines of a text.
 func NewText(text string) Text {
 	t := Text{text: text, lines: CountLines(text)}
 	t.marks = make([]mark, 0, min(t.lines, t.lines/markLines+len(text)/markBytes+1))
@@ -68,10 +68,10 @@ func NewText(text string) Text {
 	return t
 }
 
-// String is the whole original, byte for byte.
+// String returns the whole original, byte for byte.
 func (t Text) String() string { return t.text }
 
-// Len is the number of lines.
+// Len returns the number of lines.
 func (t Text) Len() int { return t.lines }
 
 // Line returns line n, which must exist.
@@ -90,7 +90,7 @@ func (t Text) All() []string {
 	return lines
 }
 
-// start is the offset of line n; of the one behind the last, too.
+// start returns the byte offset of line n. n may be one past the last line.
 func (t Text) start(n int) int {
 	if n > t.lines {
 		return len(t.text) + 1
@@ -103,7 +103,7 @@ func (t Text) start(n int) int {
 	return at
 }
 
-// lineAt returns the line at an offset, and the offset of the next one.
+// lineAt returns the line at an offset, and the offset of the next line.
 func (t Text) lineAt(at int) (line string, next int) {
 	n := strings.IndexByte(t.text[at:], '\n')
 	if n < 0 {
@@ -112,18 +112,18 @@ func (t Text) lineAt(at int) (line string, next int) {
 	return t.text[at : at+n], at + n + 1
 }
 
-// Lines returns the lines of the ranges in the order of the ranges, joined by
-// "\n", each behind its number ("12│ ") when numbered. Lines asked for twice
-// come twice. One unnumbered range over everything is the original to its last
-// byte, a final "\n" included. No ranges give no lines.
+// Lines returns the lines of the ranges, in the order of the ranges, joined by "\n". If
+// numbered, each follows its number ("12│ "). Lines in two ranges are returned twice. One
+// unnumbered range over all lines returns the original byte for byte, including a final
+// "\n". No ranges return no lines.
 func (t Text) Lines(ranges []Range, numbered bool) (string, error) {
 	head, _, err := t.Page(ranges, numbered, 0)
 	return head, err
 }
 
-// Page is Lines up to about limit bytes (0: no limit): as many whole lines as
-// fit, but at least one. rest is what to ask for next, nil at the end. Pages
-// joined by "\n" are what Lines gives, but for a final "\n": see CutsNewline.
+// Page is Lines up to about limit bytes (0: no limit): as many whole lines as fit, but at
+// least one. rest holds the ranges for the next page, nil at the end. Pages joined by "\n"
+// equal the result of Lines, except for a final "\n": see CutsNewline.
 func (t Text) Page(asked []Range, numbered bool, limit int) (head string, rest []Range, err error) {
 	ranges, err := t.clamp(asked)
 	if err != nil {
@@ -146,7 +146,7 @@ func (t Text) Page(asked []Range, numbered bool, limit int) (head string, rest [
 		}
 		return rest == nil
 	})
-	if rest == nil && t.whole(ranges) && !numbered { // one long line
+	if rest == nil && t.whole(ranges) && !numbered { // a single long line
 		return t.text, nil, nil
 	}
 	return p.out.String(), rest, nil
@@ -159,7 +159,7 @@ type page struct {
 	limit int // bytes; 0: none
 }
 
-// add adds a line if it fits; the first one always does.
+// add adds a line if it fits. The first line always does.
 func (p *page) add(number, line string) bool {
 	if p.lines > 0 {
 		if p.limit > 0 && p.out.Len()+1+len(number)+len(line) > p.limit {
@@ -173,8 +173,8 @@ func (p *page) add(number, line string) bool {
 	return true
 }
 
-// each visits the lines of clamped ranges, line n of the i-th, until visit returns
-// false.
+// each calls visit for each line of clamped ranges, with the index i of the range and the
+// line number n, until visit returns false.
 func (t Text) each(ranges []Range, visit func(i, n int, line string) bool) {
 	for i, r := range ranges {
 		line, at := "", t.start(r.Start)
@@ -186,13 +186,13 @@ func (t Text) each(ranges []Range, visit func(i, n int, line string) bool) {
 	}
 }
 
-// whole says whether clamped ranges are everything, once.
+// whole reports whether clamped ranges cover every line exactly once, in a single range.
 func (t Text) whole(ranges []Range) bool {
 	return len(ranges) == 1 && ranges[0] == (Range{1, t.Len()})
 }
 
-// CutsNewline says whether the last unnumbered page of the ranges ends with the
-// text's last line, without the "\n" behind it.
+// CutsNewline reports whether the last unnumbered page of the ranges ends with the text's
+// last line but without the "\n" after it.
 func (t Text) CutsNewline(asked []Range) bool {
 	ranges, err := t.clamp(asked)
 	if err != nil || len(ranges) == 0 || !strings.HasSuffix(t.text, "\n") {
@@ -201,8 +201,8 @@ func (t Text) CutsNewline(asked []Range) bool {
 	return ranges[len(ranges)-1].End == t.Len() && !t.whole(ranges)
 }
 
-// Size is how many bytes Lines would return, and one more: a newline behind each
-// line. It is found without touching a line.
+// Size returns the number of bytes that Lines would return, plus one: it counts a newline
+// after each line. It reads no line.
 func (t Text) Size(ranges []Range, numbered bool) (int, error) {
 	ranges, err := t.clamp(ranges)
 	if err != nil {
@@ -218,7 +218,7 @@ func (t Text) Size(ranges []Range, numbered bool) (int, error) {
 	return size, nil
 }
 
-// digitsUpTo is how many digits the numbers 1 to n have together.
+// digitsUpTo returns the total number of digits of the numbers 1 to n.
 func digitsUpTo(n int) int {
 	sum := 0
 	for low := 1; low <= n; low *= 10 {
@@ -227,14 +227,14 @@ func digitsUpTo(n int) int {
 	return sum
 }
 
-// scanStep is about how many bytes are searched between two looks at the context:
-// some ten milliseconds with a bad expression.
+// scanStep is roughly the number of bytes searched between two checks of the context: about
+// ten milliseconds with a slow expression.
 const scanStep = 16 << 10
 
-// Matching returns the lines within the ranges (none: everywhere) that re
-// matches, each behind its number, up to about limit bytes (0: no limit). A
-// line is matched without its "\r". rest is where to go on, nil at the end. It
-// fails with ctx's error when ctx ends.
+// Matching returns the lines within the ranges (none: all lines) that re matches, each
+// after its number, up to about limit bytes (0: no limit). A line is matched without its
+// "\r". rest holds the ranges for the next page, nil at the end. The error is ctx's if ctx
+// ends.
 func (t Text) Matching(ctx context.Context, re *regexp.Regexp, ranges []Range, limit int) (lines string, count int, rest []Range, err error) {
 	if ranges, err = t.clamp(t.orAll(ranges)); err != nil {
 		return "", 0, nil, err
@@ -255,8 +255,8 @@ func (t Text) Matching(ctx context.Context, re *regexp.Regexp, ranges []Range, l
 	return p.out.String(), p.lines, rest, err
 }
 
-// matches searches one line. In a long one, where it is slower for it, it gives up
-// when ctx ends.
+// matches searches one line. In a long line, it stops when ctx ends; that check makes the
+// search slower.
 func matches(ctx context.Context, re *regexp.Regexp, line string) bool {
 	if len(line) <= scanStep {
 		return re.MatchString(line)
@@ -264,7 +264,7 @@ func matches(ctx context.Context, re *regexp.Regexp, line string) bool {
 	return re.MatchReader(&runes{Reader: strings.NewReader(line), ctx: ctx})
 }
 
-// runes are a line's characters, until ctx ends.
+// runes reads the characters of a line until ctx ends.
 type runes struct {
 	*strings.Reader
 	ctx  context.Context
@@ -278,7 +278,7 @@ func (r *runes) ReadRune() (c rune, size int, err error) {
 	return r.Reader.ReadRune()
 }
 
-// orAll is the ranges, or one over everything.
+// orAll returns the ranges or, if there are none, one range over all lines.
 func (t Text) orAll(ranges []Range) []Range {
 	if len(ranges) == 0 && t.Len() > 0 {
 		return []Range{{1, t.Len()}}
@@ -286,7 +286,7 @@ func (t Text) orAll(ranges []Range) []Range {
 	return ranges
 }
 
-// clamp checks every range and cuts it at the last line.
+// clamp validates every range and ends it at the last line.
 func (t Text) clamp(ranges []Range) ([]Range, error) {
 	clamped := make([]Range, len(ranges))
 	for i, r := range ranges {
@@ -303,10 +303,10 @@ func (t Text) clamp(ranges []Range) ([]Range, error) {
 
 const numberMark = "│ "
 
-// numberOf is the document's prefix of a numbered line.
+// numberOf returns the prefix of a numbered line.
 func numberOf(n int) string { return strconv.Itoa(n) + numberMark }
 
-// CountLines is how many lines NewText would find.
+// CountLines returns the number of lines that NewText would find.
 func CountLines(text string) int {
 	n := strings.Count(text, "\n")
 	if text != "" && !strings.HasSuffix(text, "\n") {

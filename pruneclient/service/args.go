@@ -30,5 +30,5 @@ type RecoverArgs struct {
 	PruneID string
 	Ranges  []recovery.Range
 	Numbers bool
-	Pattern *regexp.Regexp // nil: the ranges themselves
+	Pattern *regexp.Regexp // nil: return the ranges themselves
 }

@@ -10,26 +10,26 @@ import (
 )
 
 const (
-	// documentBytes is how much of a text goes into one document where a text has
-	// more lines than documents: a passage a reranker judges well.
+	// documentBytes is the size of a document if a text has more lines than documents: a
+	// passage length that rerankers score well.
 	documentBytes = 2000
-	// maxDocumentBytes cuts single lines that are longer than any passage.
+	// maxDocumentBytes is the size to which a single long line is cut.
 	maxDocumentBytes = 4000
 )
 
-// document is one passage to be scored: lines first to last of the text, counted
-// from 0, blank and sealed ones left out.
+// document is one passage to be scored: lines first to last of the text, counted from 0,
+// without blank and protected lines.
 type document struct {
 	first, last int
 	text        string
 }
 
-// documents cuts a text's solid lines into at most limit passages, so that their
-// scores say something about every line: each line alone while that is enough;
-// then blocks of lines that together cover the text; and of a text too long for
-// that, the blocks the words of the question point at and as many spread evenly
-// between them. Where the lines differ in nothing but numbers and the question prefers
-// none, a block says no more than a line, and an even sample of lines is sent.
+// documents divides a text's solid lines into at most limit passages, such that their
+// scores cover every line. If there are few enough lines, each is a passage. Otherwise
+// passages are blocks of lines that together cover the text. For a text too long for that,
+// half of them are the blocks most relevant to the question, and half are spread evenly
+// among the others. If the lines differ only in numbers and the question prefers none, a
+// block tells no more than a line, so an even sample of lines is sent.
 func documents(lines []string, solid []int, relevance []float64, limit int) []document {
 	size := 0
 	for _, i := range solid {
@@ -47,8 +47,8 @@ func documents(lines []string, solid []int, relevance []float64, limit int) []do
 	return pick(all, relevance, limit)
 }
 
-// askable are the lines that are worth a score, the solid ones: not the blank
-// ones, and not what stays whatever its score, which need not leave the machine.
+// askable returns the solid lines, which are worth a score: neither blank, nor kept
+// regardless of their score. The latter need not leave the machine.
 func askable(lines []string) (solid []int) {
 	sealed := lineprune.Sealed(lines)
 	for i, line := range lines {
@@ -59,7 +59,7 @@ func askable(lines []string) (solid []int) {
 	return solid
 }
 
-// blocks cuts the lines into n passages of nearly the same number of lines.
+// blocks divides the lines into n passages with nearly equal numbers of lines.
 func blocks(lines []string, solid []int, n int) []document {
 	docs := make([]document, n)
 	for k := range docs {
@@ -68,7 +68,7 @@ func blocks(lines []string, solid []int, n int) []document {
 	return docs
 }
 
-// sample takes n lines at even distances, the first and the last among them.
+// sample returns n lines at equal distances, including the first and the last.
 func sample(lines []string, solid []int, n int) []document {
 	docs := make([]document, n)
 	for k, i := range evenly(len(solid), n) {
@@ -77,7 +77,7 @@ func sample(lines []string, solid []int, n int) []document {
 	return docs
 }
 
-// evenly spreads n indices over size places, both ends included.
+// evenly spreads n indices over size positions, including both ends.
 func evenly(size, n int) []int {
 	at := make([]int, n)
 	for k := range at {
@@ -88,8 +88,8 @@ func evenly(size, n int) []int {
 	return at
 }
 
-// pick keeps limit passages: half of them the most relevant by the words of the
-// question, the rest at even distances among the others.
+// pick keeps limit passages: half of them the most relevant to the question, the others at
+// equal distances among the rest.
 func pick(all []document, relevance []float64, limit int) []document {
 	if len(all) <= limit {
 		return all
@@ -156,9 +156,8 @@ func monotonous(lines []string, solid []int, relevance []float64) bool {
 	return true
 }
 
-// spread gives every line a score: its passage's own, or between two passages
-// that were scored, what lies between their scores. Passages without a score
-// are the worst there are.
+// spread gives every line a score: that of its passage, or an interpolation between the two
+// nearest scored passages. A passage without a score is ranked below all others.
 func spread(docs []document, scores []float64, lines int) []float64 {
 	scores = finite(scores)
 	out := make([]float64, lines)
@@ -183,8 +182,8 @@ func spread(docs []document, scores []float64, lines int) []float64 {
 	return out
 }
 
-// between is share of the way from a to b, exact where they are equal and safe
-// where their distance is no float64.
+// between interpolates from a to b at share, 0 to 1. It is exact if they are equal, and
+// safe if their difference overflows a float64.
 func between(a, b, share float64) float64 {
 	if a == b {
 		return a
@@ -192,8 +191,8 @@ func between(a, b, share float64) float64 {
 	return a*(1-share) + b*share
 }
 
-// finite replaces missing scores by one below all others. Below the lowest finite
-// number there is still -Inf.
+// finite replaces missing scores by one below all others; if the lowest is already the
+// smallest finite number, by -Inf.
 func finite(scores []float64) []float64 {
 	worst := math.Inf(1)
 	for _, s := range scores {
@@ -213,7 +212,7 @@ func finite(scores []float64) []float64 {
 
 func blank(line string) bool { return strings.TrimSpace(line) == "" }
 
-// sameShape says whether two lines differ in nothing but their numbers.
+// sameShape reports whether two lines differ only in their numbers.
 func sameShape(a, b string) bool {
 	for i, j := 0, 0; ; {
 		aDigits, bDigits := digits(a[i:]), digits(b[j:])
@@ -233,7 +232,7 @@ func sameShape(a, b string) bool {
 	}
 }
 
-// digits is the length of the number at the start of s.
+// digits returns the length of the number at the start of s.
 func digits(s string) int {
 	n := 0
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {

@@ -2,7 +2,7 @@ package service
 
 import "time"
 
-// Health is what the health tool, method and page answer.
+// Health is the answer of the health tool, method and page.
 type Health struct {
 	Status       string   `json:"status"`
 	Server       string   `json:"server"`
@@ -10,13 +10,13 @@ type Health struct {
 	Capabilities []string `json:"capabilities"`
 	Timestamp    string   `json:"timestamp"` // RFC 3339
 
-	ModelLoaded bool        `json:"model_loaded"` // always: clients of the swe-pruner service wait for it
+	ModelLoaded bool        `json:"model_loaded"` // always true: swe-pruner clients wait for it
 	Backend     string      `json:"backend"`
 	Metrics     Metrics     `json:"metrics"`
 	Recovery    StoreHealth `json:"recovery"`
 }
 
-// StoreHealth says what can be recovered.
+// StoreHealth counts the texts that can be recovered.
 type StoreHealth struct {
 	Items   int    `json:"items"`
 	Texts   int    `json:"texts"`
@@ -25,7 +25,7 @@ type StoreHealth struct {
 	Error   string `json:"error,omitempty"`
 }
 
-// Health tells how the service is. It takes no slot and waits for no prune.
+// Health returns the state of the service. It takes no slot and waits for no call.
 func (s *Service) Health() Health {
 	h := Health{
 		Status: "healthy", Server: "mcp-pruner", Version: s.settings.Version,

@@ -11,7 +11,7 @@ import (
 	"mcp-pruner/pruneclient/recovery"
 )
 
-// The warnings of a text that came back as it was because something went wrong.
+// Warnings of a text that was returned unchanged because of an error.
 const (
 	InputTooLarge       = "input_too_large"
 	TimedOut            = "timeout"
@@ -19,7 +19,7 @@ const (
 	InternalError       = "internal_error"
 )
 
-// PruneResult is prune_text's answer.
+// PruneResult is the answer of prune_text.
 type PruneResult struct {
 	PruneID     string       `json:"prune_id"`
 	PrunedText  string       `json:"pruned_text"`
@@ -35,18 +35,17 @@ type Annotation struct {
 	End    int    `json:"original_end_line"`
 	Count  int    `json:"pruned_line_count"`
 	Reason string `json:"reason"`
-	Marker string `json:"marker"` // what stands in the text when markers are asked for
+	Marker string `json:"marker"` // the marker in the text if markers are enabled
 }
 
-// selection is which lines stay, and what is to be said about how they were chosen.
+// selection is the lines to keep, with warnings and figures about the choice.
 type selection struct {
 	lineprune.Result
 	cloud *CloudStats // nil without the cloud backend
 }
 
-// PruneText prunes one text. Whatever goes wrong, the text comes back as it was
-// and the warnings say why; the only error is ctx's, when nobody wants the answer
-// any more.
+// PruneText prunes one text. On any failure the text is returned unchanged, and the
+// warnings say why. The only error is ctx's, when no client waits for the answer any more.
 func (s *Service) PruneText(ctx context.Context, a PruneArgs) (PruneResult, error) {
 	start := s.settings.Now()
 	s.counters.call()
@@ -63,8 +62,8 @@ func (s *Service) prune(ctx context.Context, a PruneArgs) PruneResult {
 	limited, cancel := context.WithTimeout(ctx, a.Options.Timeout)
 	defer cancel()
 	tooLarge := utf8.RuneCountInString(a.Text) > s.settings.MaxInputChars
-	// The original goes first: what cannot be recovered must not be pruned, and
-	// even a text that stays whole is promised to be recoverable.
+	// The original is stored first: a text that cannot be recovered must not be pruned, and
+	// even a text that is not pruned can be recovered by its id.
 	id, err := s.store(limited, a)
 	switch {
 	case err != nil && limited.Err() != nil:
@@ -98,11 +97,11 @@ func (s *Service) prune(ctx context.Context, a PruneArgs) PruneResult {
 	return res
 }
 
-// storeGrace is how long storing an original may take when the time limit is even
-// shorter: a text that timed out is to be recoverable, too.
+// storeGrace is the minimum time for storing an original, even if the time limit is
+// shorter: a text whose pruning timed out can then be recovered too.
 const storeGrace = 25 * time.Millisecond
 
-// store keeps the original. ctx is the time limit's.
+// store stores the original. ctx has the time limit.
 func (s *Service) store(ctx context.Context, a PruneArgs) (id string, err error) {
 	if a.Options.Timeout < storeGrace {
 		var cancel context.CancelFunc
@@ -112,8 +111,8 @@ func (s *Service) store(ctx context.Context, a PruneArgs) (id string, err error)
 	return s.settings.Store.Put(ctx, a.Text)
 }
 
-// inSlot runs one piece of work once there is room for it, and turns a panic in
-// it into an error: a bug must not lose the text.
+// inSlot runs work once a slot is free, and turns a panic in it into an error, so that a
+// bug does not lose the text.
 func (s *Service) inSlot(ctx context.Context, work func() error) (err error) {
 	select {
 	case s.slots <- struct{}{}:
@@ -129,7 +128,7 @@ func (s *Service) inSlot(ctx context.Context, work func() error) (err error) {
 	return work()
 }
 
-// limits are the caller's constraints as lineprune takes them.
+// limits returns the caller's constraints in the form of lineprune.
 func (a PruneArgs) limits(id string) lineprune.Options {
 	opts := lineprune.Options{
 		LimitRatio:    true,
@@ -142,7 +141,7 @@ func (a PruneArgs) limits(id string) lineprune.Options {
 	return opts
 }
 
-// noop is the fail-open answer: the text byte for byte, and why.
+// noop returns the fail-open answer: the unchanged text and the reason.
 func noop(id, text string, warnings ...string) PruneResult {
 	stats := statsOf(text, text, lineprune.Result{Total: recovery.CountLines(text)})
 	stats.UsedFallback, stats.FallbackKind = true, "noop"
@@ -156,9 +155,9 @@ func finish(id string, a PruneArgs, chosen selection) PruneResult {
 	}
 	text := a.render(id, chosen.Result, false)
 	if chosen.cloud == nil && utf8.RuneCountInString(text) > utf8.RuneCountInString(a.Text) {
-		// In bytes it was shorter: few characters went, of a script that takes three
-		// bytes each. Readers count characters. Numbers do not count: the wish for
-		// them changes nothing about which lines stay.
+		// It was shorter in bytes but not in characters: few characters were removed, of a
+		// script with three bytes each. Readers count characters. Line numbers are ignored
+		// here, since asking for them must not change which lines are kept.
 		chosen.Result = lineprune.Result{Kind: chosen.Kind, Total: chosen.Total, Warnings: []string{lineprune.NoGain}}
 		text = a.Text
 	}

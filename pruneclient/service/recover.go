@@ -9,13 +9,13 @@ import (
 	"mcp-pruner/pruneclient/recovery"
 )
 
-// RecoverResult is recover_text's answer.
+// RecoverResult is the answer of recover_text.
 type RecoverResult struct {
 	RawText  string          `json:"raw_text"`
 	Metadata RecoverMetadata `json:"metadata"`
 }
 
-// RecoverMetadata says what RawText is.
+// RecoverMetadata describes RawText.
 type RecoverMetadata struct {
 	PruneID       string           `json:"prune_id"`
 	Ranges        []recovery.Range `json:"ranges"` // as asked for
@@ -23,27 +23,27 @@ type RecoverMetadata struct {
 	TotalLines    int              `json:"total_lines"`
 	MatchCount    *int             `json:"match_count,omitempty"` // with a pattern
 
-	// NextRanges is what to ask for next when the answer was cut at a page.
+	// NextRanges holds the ranges for the next page if the answer was cut at a page.
 	NextRanges []recovery.Range `json:"next_ranges,omitempty"`
-	// CutsNewline says that the text ends in a newline which is not in RawText,
-	// although its last line is.
+	// CutsNewline says that RawText ends with the text's last line but without its final
+	// newline.
 	CutsNewline bool `json:"final_newline_cut,omitempty"`
 }
 
-// AnswerTooLarge says that ranges add up to more than one answer carries.
+// AnswerTooLarge means that the ranges exceed the size limit of an answer.
 type AnswerTooLarge struct{ Most int } // bytes
 
 func (e *AnswerTooLarge) Error() string {
 	return fmt.Sprintf("answer_too_large: more than %d bytes", e.Most)
 }
 
-// ErrSearchTooSlow says that a pattern was not done with in searchTime.
+// ErrSearchTooSlow means that the search for a pattern took longer than searchTime.
 var ErrSearchTooSlow = errors.New("search_too_slow")
 
 const searchTime = 10 * time.Second
 
-// Recovery is a recover_text whose original was found: what it costs is known
-// before any of it is made.
+// Recovery is a call of recover_text whose original was found. Its size is known before the
+// answer is built.
 type Recovery struct {
 	args     RecoverArgs
 	original recovery.Text
@@ -51,9 +51,9 @@ type Recovery struct {
 	most     int
 }
 
-// Recover finds an original. It fails with *recovery.NotFound, *recovery.BadRange
-// or *AnswerTooLarge, in this order, or because the store cannot be read. An
-// answer may be up to most bytes (0: no limit), or as many as the original has.
+// Recover finds an original. It returns *recovery.NotFound, *recovery.BadRange or
+// *AnswerTooLarge, checked in this order, or an error of the store. An answer may have up
+// to most bytes (0: no limit), or the size of the original if that is larger.
 func (s *Service) Recover(ctx context.Context, a RecoverArgs, most int) (Recovery, error) {
 	original, err := s.settings.Store.Get(ctx, a.PruneID)
 	if err != nil {
@@ -74,19 +74,19 @@ func (s *Service) Recover(ctx context.Context, a RecoverArgs, most int) (Recover
 	return Recovery{args: a, original: original, size: size, most: most}, nil
 }
 
-// Size is how many bytes are returned, or looked at for a pattern.
+// Size returns the number of bytes to return or, with a pattern, to search.
 func (r Recovery) Size() int { return r.size }
 
-// Whole returns all of the lines.
+// Whole returns all lines.
 func (r Recovery) Whole(ctx context.Context) (RecoverResult, error) {
 	res, err := r.Page(ctx, r.most)
-	if err == nil && res.Metadata.NextRanges != nil { // numbers made matches longer than what was searched
+	if err == nil && res.Metadata.NextRanges != nil { // numbered matches can exceed the text
 		return RecoverResult{}, &AnswerTooLarge{Most: r.most}
 	}
 	return res, err
 }
 
-// Page returns lines, up to about limit bytes of them (0: no limit).
+// Page returns lines up to about limit bytes (0: no limit).
 func (r Recovery) Page(ctx context.Context, limit int) (RecoverResult, error) {
 	a := r.args
 	res := RecoverResult{Metadata: RecoverMetadata{

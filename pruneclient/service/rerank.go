@@ -14,21 +14,21 @@ import (
 const (
 	lowScore = "pertinence faible"
 
-	// Below this size a marker is never shorter than the line it replaces and
-	// there is nothing to save; the reranker's choice stands as it is.
+	// Below this size in bytes, a marker is never shorter than the line it replaces, so the
+	// reranker's choice is used without a check of the gain.
 	markersDecide = 1024
 )
 
-// The warnings of the cloud backend, beside the kinds of deepinfra.Error.
+// Warnings of the cloud backend, in addition to the kinds of deepinfra.Error.
 const (
 	cacheHit      = "cache_hit"
 	docsTruncated = "deepinfra_docs_truncated"
 	cloudError    = "deepinfra_error"
 )
 
-// rerank chooses by the cloud's scores. When they cannot be had, or come too late,
-// the local choice stands, and the warnings say why. It waits for the cloud
-// without a slot: that costs no processor.
+// rerank chooses lines by the cloud's scores. If these are missing or late, the local
+// choice is used, and the warnings say why. It holds no slot while it waits for the cloud,
+// because waiting needs no processor.
 func (s *Service) rerank(ctx context.Context, id string, a PruneArgs, survey lineprune.Survey, local selection) PruneResult {
 	cloud := &CloudStats{DocsTotal: local.Total}
 	local.cloud = cloud
@@ -68,8 +68,8 @@ func (s *Service) rerank(ctx context.Context, id string, a PruneArgs, survey lin
 	return instead(InternalError)
 }
 
-// worthAsking is false where the answer could change nothing: no lines, nothing
-// may be pruned, or a patch, of which every line counts.
+// worthAsking returns false if the scores could not change the result: there are no lines,
+// no line may be pruned, or the text is a patch, in which every line matters.
 func worthAsking(a PruneArgs, local lineprune.Result) bool {
 	for _, w := range local.Warnings {
 		if w == lineprune.IsDiff || w == lineprune.ConstraintsUnmet {
@@ -80,7 +80,7 @@ func worthAsking(a PruneArgs, local lineprune.Result) bool {
 	return a.Options.MinKeepLines < n && lineprune.MaxPruned(n, a.Options.MaxPruneRatio) > 0
 }
 
-// warnings are those of scores that were had, asked about so many lines.
+// warnings returns the warnings about received scores; lines is the number of lines scored.
 func (c *CloudStats) warnings(lines int) (list []string) {
 	if c.Cached {
 		list = append(list, cacheHit)
@@ -91,9 +91,8 @@ func (c *CloudStats) warnings(lines int) (list []string) {
 	return list
 }
 
-// ranking orders the lines, best first: by the score of their passage; within a
-// passage of several lines by the words of the question; equals as in the text.
-// Lines that are not solid come last.
+// ranking orders the lines, best first: by the score of their passage, within a passage by
+// their relevance to the question, then by position. Lines that are not solid come last.
 func ranking(solid []int, relevance []float64, docs []document, scores []float64) []int {
 	n := len(relevance)
 	score := spread(docs, scores, n)
@@ -117,10 +116,9 @@ func ranking(solid []int, relevance []float64, docs []document, scores []float64
 	return order
 }
 
-// chooseBy keeps the best lines, exactly as many as the limits demand but for
-// what is protected. Where markers would make the text longer it stays whole; a
-// text so small that they would decide everything is chosen from as if there
-// were none.
+// chooseBy keeps the best lines, exactly as many as the limits require in addition to the
+// protected ones. If markers would make the text longer, it is not pruned. For a text so
+// small that markers would decide everything, they are ignored in the choice.
 func (a PruneArgs) chooseBy(id string, survey lineprune.Survey, order []int) lineprune.Result {
 	opts := a.limits(id)
 	if len(a.Text) < markersDecide {

@@ -9,7 +9,7 @@ type Tool struct {
 	InputSchema json.RawMessage `json:"inputSchema"`
 }
 
-// Tools are what tools/list of the pruner lists, in this order.
+// Tools returns the tools in the pruner's tools/list, in this order.
 func Tools() []Tool {
 	return []Tool{
 		{"prune_text", pruneDescription, json.RawMessage(pruneSchema)},

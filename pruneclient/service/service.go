@@ -1,6 +1,6 @@
-// Package service is what the line pruner offers as tools: prune_text,
-// recover_text, health, and the swe-pruner contract. It knows no transport; its
-// arguments come as decoded JSON and its results are ready to be encoded.
+// Package service implements the tools of the line pruner: prune_text, recover_text,
+// health, and the swe-pruner contract. It knows no transport: arguments are decoded JSON,
+// and results are ready to be encoded.
 package service
 
 import (
@@ -11,32 +11,32 @@ import (
 	"mcp-pruner/pruneclient/recovery"
 )
 
-// DefaultMaxInputChars is the longest text that is looked at, in code points.
+// DefaultMaxInputChars is the default maximum length of a text to prune, in code points.
 const DefaultMaxInputChars = 2_000_000
 
-// Settings are what a Service is built from.
+// Settings configure a Service.
 type Settings struct {
 	Store         *recovery.Store   // keeps the originals; required
-	Reranker      *deepinfra.Client // nil: the heuristic alone
+	Reranker      *deepinfra.Client // nil: use the heuristic only
 	MaxInputChars int               // 0 means DefaultMaxInputChars
-	Version       string            // told by Health
+	Version       string            // reported by Health
 
-	// Concurrency is how many texts are worked on at once; more wait, within their
-	// own time limit. 0 leaves one processor free, so that health checks are
-	// answered while every prune is busy.
+	// Concurrency is the maximum number of texts processed at once; others wait within
+	// their own time limits. 0 leaves one processor free, so that health checks are
+	// answered even if every slot is in use.
 	Concurrency int
 
 	Now func() time.Time // nil means time.Now
 }
 
-// Service prunes and recovers. It is safe for concurrent use.
+// Service prunes and recovers texts. It is safe for concurrent use.
 type Service struct {
 	settings Settings
-	slots    chan struct{} // one token per text being worked on
+	slots    chan struct{} // one token per text being processed
 	counters counters
 }
 
-// New returns a Service over s.Store, which stays the caller's to close.
+// New returns a Service over s.Store, which the caller must close.
 func New(s Settings) *Service {
 	if s.MaxInputChars == 0 {
 		s.MaxInputChars = DefaultMaxInputChars

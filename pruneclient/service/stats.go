@@ -8,22 +8,22 @@ import (
 	"mcp-pruner/pruneclient/lineprune"
 )
 
-// Stats are the figures of one prune.
+// Stats are the figures of one call of prune_text.
 type Stats struct {
 	OriginalLines   int     `json:"original_lines"`
 	KeptLines       int     `json:"kept_lines"`
 	PrunedLines     int     `json:"pruned_lines"`
-	PrunedRatio     float64 `json:"pruned_ratio"` // of the lines, to four decimals
+	PrunedRatio     float64 `json:"pruned_ratio"` // fraction of the lines, rounded to four decimals
 	TokensEstBefore int     `json:"tokens_est_before"`
-	TokensEstAfter  int     `json:"tokens_est_after"` // markers and numbers included
+	TokensEstAfter  int     `json:"tokens_est_after"` // includes markers and numbers
 	ElapsedMS       int64   `json:"elapsed_ms"`
 	UsedFallback    bool    `json:"used_fallback"`
-	FallbackKind    string  `json:"fallback_kind,omitempty"` // "noop": the text as it was; "heuristic": without the cloud
+	FallbackKind    string  `json:"fallback_kind,omitempty"` // "noop": unchanged; "heuristic": without the cloud
 	Backend         string  `json:"backend"`                 // "heuristic" or "deepinfra"
 	*CloudStats
 }
 
-// CloudStats are the figures of a prune that was to use the cloud.
+// CloudStats are the figures of a call that was meant to use the cloud.
 type CloudStats struct {
 	LatencyMS  int64 `json:"deepinfra_latency_ms"`
 	DocsScored int   `json:"deepinfra_docs_scored"`
@@ -32,9 +32,9 @@ type CloudStats struct {
 	Cached     bool  `json:"deepinfra_cached"`
 
 	TokensSavedEst   int     `json:"tokens_saved_est"`
-	CostEstimatedUSD float64 `json:"cost_estimated_usd"` // of the tokens saved
+	CostEstimatedUSD float64 `json:"cost_estimated_usd"` // for the tokens saved
 
-	failed bool // the local choice stands in
+	failed bool // the local choice was used
 }
 
 func statsOf(before, after string, res lineprune.Result) Stats {
@@ -53,7 +53,7 @@ func statsOf(before, after string, res lineprune.Result) Stats {
 	return s
 }
 
-// addCloud completes the figures of a prune that was to use the cloud.
+// addCloud adds the figures of a call that was meant to use the cloud.
 func (s *Stats) addCloud(cloud *CloudStats) {
 	if cloud == nil {
 		return
@@ -67,7 +67,7 @@ func (s *Stats) addCloud(cloud *CloudStats) {
 	}
 }
 
-// tokens estimates a text's tokens, line by line as lineprune does.
+// tokens estimates a text's tokens line by line, as lineprune does.
 func tokens(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {
@@ -81,7 +81,7 @@ func round(x float64, decimals int) float64 {
 	return math.Round(x*unit) / unit
 }
 
-// Metrics add up what the service did since it started.
+// Metrics count the service's work since it started.
 type Metrics struct {
 	CallsTotal            int64   `json:"calls_total"`
 	CallsDeepInfra        int64   `json:"calls_deepinfra"`

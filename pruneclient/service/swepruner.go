@@ -17,11 +17,11 @@ import (
 type CodeArgs struct {
 	Query     string
 	Code      string
-	Threshold *float64 // nil, like the service's own default, means our gates decide
-	KeepFirst bool     // always_keep_first_frags: the first line stays
+	Threshold *float64 // nil, like the service's default, leaves the decision to our gates
+	KeepFirst bool     // always_keep_first_frags: the first line is kept
 }
 
-// CodeResult is its response, in the field names of the service it stands in for.
+// CodeResult is the response, with the field names of the swe-pruner service.
 type CodeResult struct {
 	Score              float64 `json:"score"` // our confidence, 0..1
 	PrunedCode         string  `json:"pruned_code"`
@@ -35,8 +35,8 @@ type CodeResult struct {
 
 const sweDefaultThreshold = 0.5
 
-// PruneCode answers a swe-pruner request. As with PruneText, what goes wrong
-// leaves the code as it was; error_msg says why. The only error is ctx's.
+// PruneCode answers a swe-pruner request. As with PruneText, a failure returns the code
+// unchanged, and error_msg says why. The only error is ctx's.
 func (s *Service) PruneCode(ctx context.Context, a CodeArgs) (CodeResult, error) {
 	s.counters.call()
 	if utf8.RuneCountInString(a.Code) > s.settings.MaxInputChars {
@@ -56,10 +56,10 @@ func (s *Service) PruneCode(ctx context.Context, a CodeArgs) (CodeResult, error)
 	return out, nil
 }
 
-// prune maps the service's threshold, a score a line must reach, to what we have:
-// 0.5 is what the gates decide, and from there shares of the tokens go down or up
-// by steps until the threshold is passed. A step that would keep more lines or
-// tokens than a lower threshold, or fewer than a higher one, is left out.
+// prune maps the swe-pruner threshold, which is the minimum score of a kept line, to a
+// token budget. 0.5 is the decision of our gates. From there, the budget shrinks or grows
+// in steps until the threshold is reached. A step is skipped if it would keep more lines or
+// tokens than a lower threshold, or fewer than a higher one.
 func (a CodeArgs) prune(ctx context.Context) (CodeResult, error) {
 	survey, err := lineprune.Look(ctx, a.Code, a.Query, lineprune.Auto, lineprune.Options{})
 	if err != nil {
@@ -82,7 +82,7 @@ func (a CodeArgs) prune(ctx context.Context) (CodeResult, error) {
 	return out, nil
 }
 
-// steps are the thresholds from the default to the one asked for.
+// steps returns the thresholds from the default to the requested one.
 func (a CodeArgs) steps() []float64 {
 	if a.Threshold == nil || *a.Threshold == sweDefaultThreshold {
 		return nil
@@ -99,7 +99,7 @@ func (a CodeArgs) steps() []float64 {
 	return steps
 }
 
-// within prunes to a share of the tokens; 0 leaves it to the gates.
+// within prunes to a fraction of the tokens; 0 leaves the decision to the gates.
 func (a CodeArgs) within(survey lineprune.Survey, share float64) CodeResult {
 	res := survey.With(lineprune.Options{Marker: filtered, Budget: share}).Choose()
 	if a.KeepFirst {
@@ -113,7 +113,7 @@ func (a CodeArgs) within(survey lineprune.Survey, share float64) CodeResult {
 	}
 }
 
-// filtered is the service's marker.
+// filtered returns the marker of the swe-pruner service.
 func filtered(b lineprune.Block) string { return fmt.Sprintf("(filtered %d lines)", b.Lines()) }
 
 func keepFirst(res *lineprune.Result) {
@@ -145,8 +145,7 @@ type Detail struct {
 	Msg  string   `json:"msg"`
 }
 
-// ParseCode reads a swe-pruner request. Like the service it ignores fields it does
-// not know.
+// ParseCode parses a swe-pruner request. Like that service, it ignores unknown fields.
 func ParseCode(body map[string]any) (CodeArgs, []Detail) {
 	var a CodeArgs
 	var bad []Detail
@@ -181,7 +180,7 @@ func ParseCode(body map[string]any) (CodeArgs, []Detail) {
 	return a, bad
 }
 
-// lenientFloat takes numbers in strings, too, as the service does.
+// lenientFloat also accepts numbers in strings, as the swe-pruner service does.
 func lenientFloat(v any) (float64, bool) {
 	spelled, ok := v.(string)
 	switch n := v.(type) {
@@ -192,7 +191,7 @@ func lenientFloat(v any) (float64, bool) {
 	}
 	f, err := strconv.ParseFloat(spelled, 64)
 	if _, isNumber := v.(json.Number); isNumber && math.IsInf(f, 0) {
-		err = nil // out of range it is still a number, beyond any threshold
+		err = nil // a number out of range is beyond any threshold
 	}
 	return f, ok && err == nil && !math.IsNaN(f)
 }
