@@ -10,9 +10,9 @@ import (
 	"mcp-pruner/tools/upstream"
 )
 
-// cacheFile is where the tools of a server are kept between starts; "" when there
-// is no folder for it. The name holds no secret: it is a hash of the command and
-// the names of the variables, not of their values.
+// cacheFile returns the file that keeps a server's tools between starts, or "" without a cache directory.
+// The name is a hash of the command and the names of the variables; their values, which may be secret, are
+// not part of it.
 func cacheFile(c ServerConfig) string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -26,14 +26,13 @@ func cacheFile(c ServerConfig) string {
 	return filepath.Join(dir, "mcp-pruner", "tools", hex.EncodeToString(sum[:12])+".json")
 }
 
-// remembered is what is kept of a server between starts.
+// remembered is the data kept about a server between starts.
 type remembered struct {
 	Instructions string            `json:"instructions,omitempty"`
 	Pages        []json.RawMessage `json:"pages"` // results of tools/list
 }
 
-// store keeps what a server offers. That it cannot is no error: the next start asks
-// the server.
+// store saves a server's offer. Errors are ignored: the next start then asks the server.
 func store(c ServerConfig, raw []byte) {
 	path := cacheFile(c)
 	if path == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
@@ -42,7 +41,7 @@ func store(c ServerConfig, raw []byte) {
 	_ = replaceFile(path, raw)
 }
 
-// recall is the offer that was kept last time.
+// recall loads the offer that was saved last time.
 func recall(c ServerConfig) (o offer, known bool) {
 	raw, err := os.ReadFile(cacheFile(c))
 	var k remembered
@@ -53,7 +52,7 @@ func recall(c ServerConfig) (o offer, known bool) {
 	return offer{list, k.Instructions, raw}, err == nil
 }
 
-// replaceFile writes a file whole or not at all.
+// replaceFile replaces a file atomically.
 func replaceFile(path string, data []byte) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"mcp-pruner/cmd/internal/mcpserver"
 )
 
-// callerOf is the client that made the call, and the call's _meta.
+// callerOf returns the client that made the call, and the call's _meta.
 func callerOf(ctx context.Context) (Caller, map[string]any) {
 	c := mcpserver.CallerOf(ctx)
 	if c == nil {
 		return nil, nil
 	}
 	var meta map[string]any
-	_ = json.Unmarshal(c.Meta(), &meta) // came as an object
+	_ = json.Unmarshal(c.Meta(), &meta) // decoded from an object before
 	return c, meta
 }

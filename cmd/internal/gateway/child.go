@@ -17,17 +17,16 @@ import (
 	"mcp-pruner/tools/process"
 )
 
-// child is an upstream server that we started: its process and the pipes to it.
+// child is an upstream server that the gateway started: its process and the pipes to it.
 type child struct {
 	input  *outbox
 	output *os.File
-	ended  chan struct{} // closed when the process is gone, and all it started
-	err    error         // why it ended, after ended
+	ended  chan struct{} // closed when the process and all its descendants have ended
+	err    error         // the reason it ended, valid after ended
 	kill   context.CancelFunc
 }
 
-// spawn starts the command of a server. What it prints on standard error goes to
-// stderr, line by line.
+// spawn starts a server's command. stderr gets each line that the server writes to standard error.
 func spawn(c ServerConfig, env []string, stderr func(line string)) (*child, error) {
 	path, err := exec.LookPath(c.Command)
 	if err != nil && !errors.Is(err, exec.ErrDot) {
@@ -61,8 +60,8 @@ func spawn(c ServerConfig, env []string, stderr func(line string)) (*child, erro
 	return p, nil
 }
 
-// close ends the input, which asks a server to end, and kills what is still there
-// after a while.
+// close closes the server's input, which asks it to end, and kills the remaining processes after a time
+// limit.
 func (p *child) close() {
 	_ = p.input.Close()
 	late := time.NewTimer(closeWithin)
@@ -81,8 +80,8 @@ func (p *child) transport() transport.Interface {
 	return transport.NewIO(endOnError{p.output}, p.input, nil)
 }
 
-// endOnError reports every error as the end of the stream: mcp-go logs all others to
-// standard error, which is for events only.
+// endOnError reports every read error as the end of the stream, because mcp-go logs other errors to
+// standard error, which is reserved for events.
 type endOnError struct{ io.Reader }
 
 func (r endOnError) Read(b []byte) (int, error) {
@@ -93,13 +92,13 @@ func (r endOnError) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// maxOutbox bounds what waits for a server that does not read its input, in bytes.
+// maxOutbox is the largest number of bytes that wait for a server that does not read its input.
 const maxOutbox = 64 << 20
 
 var errOutboxFull = errors.New("it does not read its input")
 
-// outbox is a pipe whose writers never wait: a server that does not read must hold up
-// neither the calls to it nor their cancellation.
+// outbox is a pipe whose writers never wait. A server that does not read its input must not delay calls to
+// it or their cancellation.
 type outbox struct {
 	pipe *os.File
 
@@ -129,7 +128,7 @@ func (o *outbox) Write(b []byte) (int, error) {
 		return 0, errOutboxFull
 	}
 	rest := b
-	if !o.busy && len(o.waiting) == 0 { // mostly the pipe has room, and nobody needs to be woken
+	if !o.busy && len(o.waiting) == 0 { // usually the pipe has room, and the goroutine need not be woken
 		rest = b[writeNow(o.pipe, b):]
 	}
 	if len(rest) > 0 {
@@ -140,7 +139,7 @@ func (o *outbox) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close implements io.Closer: what waits is still written.
+// Close implements io.Closer. Waiting bytes are still written.
 func (o *outbox) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -181,7 +180,7 @@ func (o *outbox) next() ([]byte, bool) {
 	return next, true
 }
 
-// environment is the inherited environment with a server's own entries.
+// environment returns the inherited environment with a server's own variables added.
 func environment(inherited []string, own map[string]string) []string {
 	env := append([]string{}, inherited...)
 	for name, value := range own {
@@ -190,10 +189,10 @@ func environment(inherited []string, own map[string]string) []string {
 	return env
 }
 
-// maxLine bounds what is kept of one line of an upstream's standard error.
+// maxLine is the number of bytes kept of a line of an upstream's standard error.
 const maxLine = 2000
 
-// lineWriter hands on whole lines.
+// lineWriter passes on whole lines.
 type lineWriter struct {
 	take func(string)
 	mu   sync.Mutex

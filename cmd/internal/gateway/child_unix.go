@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// writeNow writes what a pipe has room for at this moment.
+// writeNow writes as much as fits into the pipe at the moment. It returns the number of bytes written.
 func writeNow(pipe *os.File, b []byte) int {
 	raw, err := pipe.SyscallConn()
 	if err != nil {
@@ -15,7 +15,7 @@ func writeNow(pipe *os.File, b []byte) int {
 	}
 	n := 0
 	_ = raw.Write(func(fd uintptr) bool {
-		n, _ = syscall.Write(int(fd), b) // an error shows when the rest is written
+		n, _ = syscall.Write(int(fd), b) // an error recurs when the rest is written
 		return true
 	})
 	return max(n, 0)

@@ -2,5 +2,6 @@ package gateway
 
 import "os"
 
-// writeNow leaves everything to the goroutine: a write to a pipe may wait.
+// writeNow writes nothing, because on Windows a write to a pipe may block. The outbox's goroutine writes
+// instead.
 func writeNow(*os.File, []byte) int { return 0 }

@@ -1,6 +1,5 @@
-// Package gateway puts other MCP servers behind this program: it connects to them,
-// exposes their tools as package upstream groups or shortens them, and passes calls,
-// results, progress and requests through.
+// Package gateway connects to other MCP servers (upstreams) and offers their tools as its own, grouped or
+// shortened by package upstream. It passes calls, results, progress and requests through.
 package gateway
 
 import (
@@ -23,9 +22,9 @@ type ServerConfig struct {
 	Off     bool              `json:"disabled,omitempty"`
 }
 
-// ReadConfig reads the file that clients use: {"mcpServers": {name: {"command",
-// "args", "env"} or {"url", "headers"}}}. Servers come in the file's order. Fields
-// of other programs are ignored; ${NAME} and ${NAME:-default} stand for variables.
+// ReadConfig parses the file format that clients use: {"mcpServers": {name: {"command", "args", "env"} or
+// {"url", "headers"}}}. It returns the servers in the file's order. Unknown fields are ignored; ${NAME} and
+// ${NAME:-default} are replaced by environment variables.
 func ReadConfig(raw []byte, lookup func(name string) (string, bool)) ([]ServerConfig, error) {
 	var file struct {
 		Servers orderedServers `json:"mcpServers"`
@@ -59,7 +58,7 @@ func ReadConfig(raw []byte, lookup func(name string) (string, bool)) ([]ServerCo
 	return out, nil
 }
 
-// orderedServers keeps the order of the entries: it is the order of the list.
+// orderedServers keeps the order of the file's entries, which is the order of the list of tools.
 type orderedServers []ServerConfig
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -90,8 +89,8 @@ func (o *orderedServers) UnmarshalJSON(raw []byte) error {
 
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
 
-// expand replaces variables. A missing one without a default is an error that names
-// it, since a server would get a wrong path or token without a word.
+// expand replaces variables. A variable that is missing and has no default is an error, because the server
+// would otherwise silently get a wrong path or token.
 func (s *ServerConfig) expand(lookup func(string) (string, bool)) error {
 	var missing string
 	replace := func(text string) string {

@@ -15,28 +15,28 @@ import (
 	"mcp-pruner/tools"
 )
 
-// connection is one life of an upstream.
+// connection is one connection to an upstream, from start to end.
 type connection struct {
 	link
-	outside      func(context.Context) Caller // who answers a question that belongs to no call; nil: nobody
-	instructions string                       // what the server says its tools are for
+	outside      func(context.Context) Caller // returns the client that answers requests that belong to no call; nil: none
+	instructions string                       // the server's own instructions for its tools
 	ids          atomic.Int64
-	gone         chan struct{} // closed when it is of no more use
+	gone         chan struct{} // closed when the connection is no longer usable
 	once         sync.Once
 
 	mu    sync.Mutex
 	calls map[string]*pendingCall // by progress token
-	last  []*pendingCall          // in the order they were made
+	last  []*pendingCall          // in order of their start
 }
 
-// pendingCall is a call under way that the upstream may ask or tell something.
+// pendingCall is a call in progress, during which the upstream may send requests and notifications.
 type pendingCall struct {
 	token  string
 	caller Caller
 }
 
-// Caller is the client's side of a call: where progress goes, and who answers what
-// an upstream asks (sampling, elicitation, roots).
+// Caller is the client side of a call. It receives progress and answers the upstream's requests (sampling,
+// elicitation, roots).
 type Caller interface {
 	Notify(method string, params any)
 	Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, *tools.RPCError, error)
@@ -44,7 +44,7 @@ type Caller interface {
 	Capabilities() json.RawMessage
 }
 
-// open starts or reaches the server and shakes hands.
+// open starts or connects to the server and performs the handshake.
 func (s *server) open(ctx context.Context) (*connection, error) {
 	l, err := s.dial(s.config)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *server) open(ctx context.Context) (*connection, error) {
 	if both, ok := l.transport.(transport.BidirectionalInterface); ok {
 		both.SetRequestHandler(conn.asked)
 	}
-	if err = l.transport.Start(context.Background()); err == nil { // it ends with close
+	if err = l.transport.Start(context.Background()); err == nil { // not ctx: the transport lives until close
 		if l.ended != nil {
 			go func() {
 				<-l.ended
@@ -71,8 +71,8 @@ func (s *server) open(ctx context.Context) (*connection, error) {
 	return conn, nil
 }
 
-// initialize shakes hands. The capabilities are those a client of ours may have: a
-// request that this client cannot answer gets an error back.
+// initialize performs the handshake. It announces the capabilities that clients of the gateway may have; a
+// request that the actual client does not support gets an error.
 func (c *connection) initialize(ctx context.Context, version string) error {
 	result, err := c.request(ctx, "initialize", map[string]any{
 		"protocolVersion": mcp.LATEST_LEGACY_PROTOCOL_VERSION,
@@ -104,7 +104,8 @@ func (c *connection) notify(ctx context.Context, method string, params map[strin
 		Notification: mcp.Notification{Method: method, Params: mcp.NotificationParams{AdditionalFields: params}}})
 }
 
-// request sends one request and waits. A context that ends cancels it upstream.
+// request sends one request and waits for its response. If ctx ends, it cancels the request at the
+// upstream.
 func (c *connection) request(ctx context.Context, method string, params any) (*transport.JSONRPCResponse, error) {
 	id := c.ids.Add(1)
 	answer, err := c.transport.SendRequest(ctx, transport.JSONRPCRequest{
@@ -127,19 +128,19 @@ func (c *connection) request(ctx context.Context, method string, params any) (*t
 	return nil, err
 }
 
-// reason is why a child's connection was cut.
+// reason returns the reason why the connection to a child was lost.
 func (c *connection) reason() error {
 	select {
 	case <-c.ended:
 		return c.why()
-	case <-time.After(closeWithin): // it goes on without an output
+	case <-time.After(closeWithin): // the process is still running, without an output
 		return errors.New("it closed its output")
 	}
 }
 
 func (c *connection) lost() { c.once.Do(func() { close(c.gone) }) }
 
-// alive says whether the connection is of use.
+// alive reports whether the connection is usable.
 func (c *connection) alive() bool {
 	select {
 	case <-c.gone:
@@ -179,8 +180,8 @@ func (c *connection) progress(fields map[string]any) {
 	call.caller.Notify("notifications/progress", passed)
 }
 
-// asked passes an upstream's request to the client whose call came last: a server
-// asks while it works on a call, and says only over some transports on which.
+// asked passes an upstream's request to the client of the latest call. An upstream sends requests during a
+// call, but only some transports say during which.
 func (c *connection) asked(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	refuse := func(code int, text string) *transport.JSONRPCResponse {
 		return transport.NewJSONRPCErrorResponse(r.ID, code, text, nil)
@@ -209,7 +210,7 @@ func (c *connection) asked(ctx context.Context, r transport.JSONRPCRequest) (*tr
 	return transport.NewJSONRPCResultResponse(r.ID, result), nil
 }
 
-// answering is the client that answers a server's question; nil: none does.
+// answering returns the client that answers an upstream's request, or nil if there is none.
 func (c *connection) answering(ctx context.Context) Caller {
 	if call := c.latest(); call != nil {
 		return call.caller
@@ -220,7 +221,7 @@ func (c *connection) answering(ctx context.Context) Caller {
 	return nil
 }
 
-// hasRoots says whether a client said that it has roots.
+// hasRoots reports whether a client announced the roots capability.
 func hasRoots(c Caller) bool {
 	var said struct{ Roots json.RawMessage }
 	return c != nil && json.Unmarshal(c.Capabilities(), &said) == nil && said.Roots != nil

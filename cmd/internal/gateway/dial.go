@@ -12,22 +12,21 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 )
 
-// silent drops what the transports log: standard error carries events only, and
-// what goes wrong comes back as an error.
+// silent drops the transports' logs. Standard error is reserved for events, and errors are returned.
 var silent = slog.New(slog.DiscardHandler)
 
-// link is a way to a server.
+// link is a transport to a server.
 type link struct {
 	transport transport.Interface
-	ended     <-chan struct{} // closed when it is cut; nil: only a request shows that
-	why       func() error    // why it was cut
+	ended     <-chan struct{} // closed when the link is lost; nil: only a request can detect that
+	why       func() error    // returns the reason for the loss
 	close     func()
 }
 
-// dialer opens connections: processes with the environment given, their standard
-// error told line by line.
+// dialer opens connections. It starts processes with the given environment and passes on their standard
+// error line by line.
 type dialer struct {
-	env    []string // of upstream processes, before their own entries
+	env    []string // of upstream processes; their own variables are added
 	stderr func(server, line string)
 }
 
@@ -49,7 +48,7 @@ func (d dialer) dial(c ServerConfig) (link, error) {
 	return link{transport: t, close: func() {}}, nil
 }
 
-// sameHost refuses a redirect to another host, which would get the headers.
+// sameHost refuses a redirect to another host, which would receive the headers and the secrets in them.
 func sameHost(next *http.Request, before []*http.Request) error {
 	if next.URL.Host != before[0].URL.Host || len(before) > 5 {
 		return fmt.Errorf("it redirects to %s; give that address", next.URL.Host)
@@ -57,12 +56,12 @@ func sameHost(next *http.Request, before []*http.Request) error {
 	return nil
 }
 
-// minSecret is the length from which a value counts as a secret: shorter ones are
-// numbers and switches, and stand in many other texts.
+// minSecret is the length in bytes from which a value is treated as a secret. Shorter values are numbers
+// and switches, which occur in many other texts.
 const minSecret = 6
 
-// withoutSecrets is a text without the values of a server's headers and environment,
-// and without what its address says after the path.
+// withoutSecrets removes from a text the values of a server's headers and environment, and the part of its
+// address after the path.
 func withoutSecrets(text string, c ServerConfig) string {
 	var secrets []string
 	for _, value := range c.Env {
@@ -77,7 +76,7 @@ func withoutSecrets(text string, c ServerConfig) string {
 	if u, err := url.Parse(c.URL); err == nil && u.User != nil {
 		secrets = append(secrets, u.User.String())
 	}
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be part of another
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // longest first, because one may be part of another
 	for _, secret := range secrets {
 		if len(secret) >= minSecret {
 			text = strings.ReplaceAll(text, secret, "[hidden]")
@@ -86,7 +85,7 @@ func withoutSecrets(text string, c ServerConfig) string {
 	return text
 }
 
-// redacted is an error without a server's secrets.
+// redacted returns an error without a server's secrets.
 func redacted(err error, c ServerConfig) error {
 	if text := withoutSecrets(err.Error(), c); text != err.Error() {
 		return errors.New(text)

@@ -12,8 +12,7 @@ import (
 	"testing"
 )
 
-// fakeVariable makes the test binary an MCP server over stdio. Its value says how
-// it behaves.
+// fakeVariable makes the test binary an MCP server over stdio. Its value selects the behaviour.
 const fakeVariable = "GATEWAY_TEST_SERVER"
 
 func TestMain(m *testing.M) {
@@ -26,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// atStart is what fake servers of a kind do first.
+// atStart maps a kind of fake server to its first action.
 var atStart = map[string]func(){}
 
 // host is a program with a gateway over one server, for tests that kill it.
@@ -43,11 +42,11 @@ func host() {
 	select {}
 }
 
-// fake is an MCP server that does what the tests need of one.
+// fake is an MCP server that plays the part of an upstream in tests.
 type fake struct {
 	kind string
 	in   *bufio.Scanner
-	more bool // lists one tool more
+	more bool // lists one more tool
 }
 
 type fakeMessage struct {
@@ -140,7 +139,7 @@ func (f *fake) call(m fakeMessage) {
 		token, _ := json.Marshal(m.Params.Meta.ProgressToken)
 		f.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1,"total":2,"message":"half"}}`, token))
 		f.result(m.ID, `{"content":[]}`)
-	case id == "6": // asks the client
+	case id == "6": // sends the client a request
 		f.write(`{"jsonrpc":"2.0","id":"ask","method":"sampling/createMessage","params":{"messages":[],"maxTokens":5}}`)
 		f.in.Scan()
 		var answer fakeMessage
@@ -150,7 +149,7 @@ func (f *fake) call(m fakeMessage) {
 		f.more = true
 		f.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		f.result(m.ID, `{"content":[]}`)
-	case id == "8": // never answers, and says so when it is cancelled
+	case id == "8": // never answers, and prints a line when it is cancelled
 		fmt.Fprintln(os.Stderr, "at work")
 		for f.in.Scan() {
 			var next fakeMessage
@@ -162,12 +161,12 @@ func (f *fake) call(m fakeMessage) {
 	case id == "10": // the last answer
 		f.result(m.ID, `{"content":[]}`)
 		os.Exit(0)
-	case id == "11": // much else before the answer
+	case id == "11": // much other traffic before the answer
 		fmt.Fprint(os.Stderr, strings.Repeat("chatter\n", 20_000))
 		fmt.Print(strings.Repeat("not JSON\n", 20_000))
 		fmt.Print(strings.Repeat(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`+"\n", 20_000))
 		f.result(m.ID, `{"content":[{"type":"text","text":"after all"}]}`)
-	case id == "12": // its input is not read any more
+	case id == "12": // stops reading its input
 		fmt.Fprintln(os.Stderr, "asleep")
 		wait := make(chan os.Signal, 1)
 		signal.Notify(wait, os.Interrupt)
@@ -183,10 +182,11 @@ func (f *fake) call(m fakeMessage) {
 	}
 }
 
-// lists are the tools of kinds that only list: their calls say what they were.
+// lists maps kinds of servers that only list tools to their pages. Their calls return the name that was
+// called.
 var lists = map[string]func(cursor string) string{
 	"empty": func(string) string { return `{"tools":[]}` },
-	"many": func(cursor string) string { // 700 tools, a hundred a page
+	"many": func(cursor string) string { // 700 tools, 100 per page
 		page, _ := strconv.Atoi(cursor)
 		var tools []string
 		for n := range 100 {

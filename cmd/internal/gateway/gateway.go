@@ -15,18 +15,18 @@ import (
 	"mcp-pruner/tools/upstream"
 )
 
-// Modes of exposing tools.
+// Modes of offering tools.
 const (
-	Auto  = "auto" // trim for clients that search tools themselves, group for the others
+	Auto  = "auto" // trim for clients with a tool search of their own, group for the others
 	Group = string(upstream.Grouped)
 	Trim  = string(upstream.Trimmed)
 )
 
-// searchTools are the clients that show their model tools' names and let it search
-// the rest; docs/GATEWAY.md says which versions were measured.
+// searchTools lists the clients that show their model only the names of tools and let it search for the
+// rest. docs/GATEWAY.md lists the versions that were measured.
 var searchTools = map[string]bool{"claude-code": true, "codex-mcp-client": true}
 
-// Options is what a gateway is made of.
+// Options configure a gateway.
 type Options struct {
 	Servers []ServerConfig
 	Maps    upstream.Mappings
@@ -37,14 +37,14 @@ type Options struct {
 	Version string
 	Env     []string // of upstream processes
 
-	OneClient bool // served over stdio: questions outside of a call go to the client
+	OneClient bool // served over stdio: requests outside of a call go to the only client
 
-	Note    func(event string, facts map[string]any) // takes what happens to upstreams
-	Stderr  func(server, line string)                // takes what they print on standard error
-	Changed func()                                   // called when the list changed after the first one
+	Note    func(event string, facts map[string]any) // receives events about upstreams
+	Stderr  func(server, line string)                // receives the lines of their standard error
+	Changed func()                                   // called when the list changes after it was first shown
 }
 
-// Names are the servers' names, in their order.
+// Names returns the servers' names in order.
 func (o Options) Names() []string {
 	names := make([]string, len(o.Servers))
 	for i, s := range o.Servers {
@@ -53,23 +53,23 @@ func (o Options) Names() []string {
 	return names
 }
 
-// Gateway is the upstreams and what is exposed of them.
+// Gateway holds the upstreams and the tools offered from them.
 type Gateway struct {
 	options Options
 	servers []*server
 	frozen  upstream.Mappings
 
-	greeted func(Caller)  // takes the client the first time it is initialized
-	ready   chan struct{} // closed then
-	client  Caller        // the one client there is, once it is ready
+	greeted func(Caller)  // called with the client when it is initialized for the first time
+	ready   chan struct{} // closed at that time
+	client  Caller        // the only client, valid after ready
 
 	mu      sync.Mutex
 	lists   map[upstream.Mode]*shown
-	version int // of what is known of the upstreams
+	version int // incremented when an upstream's tools change
 	listed  bool
 }
 
-// Open starts every upstream at once and returns without waiting for them.
+// Open starts all upstreams concurrently and returns without waiting for them.
 func Open(o Options) (*Gateway, error) {
 	g := &Gateway{options: o, ready: make(chan struct{}), lists: map[upstream.Mode]*shown{}}
 	var once sync.Once
@@ -99,8 +99,8 @@ func (g *Gateway) Close() {
 	all.Wait()
 }
 
-// Wait waits until every upstream is connected or has failed, at most within. With
-// cached true a server whose tools are known from last time is not waited for.
+// Wait waits until every upstream is connected or has failed, for at most within. With cached set, it does
+// not wait for servers whose tools are known from the last start.
 func (g *Gateway) Wait(ctx context.Context, within time.Duration, cached bool) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -114,8 +114,8 @@ func (g *Gateway) Wait(ctx context.Context, within time.Duration, cached bool) {
 	all.Wait()
 }
 
-// Notified takes a notification of the one client that a gateway over stdio has: that
-// it is initialized, and that its roots are others.
+// Notified handles a notification from the only client of a gateway over stdio: that it is initialized, or
+// that its roots have changed.
 func (g *Gateway) Notified(client Caller, method string) {
 	switch method {
 	case "notifications/initialized":
@@ -127,11 +127,11 @@ func (g *Gateway) Notified(client Caller, method string) {
 	}
 }
 
-// clientWithin is how long an upstream's question waits for the client to be there.
+// clientWithin is the time for which an upstream's request waits for the client to be initialized.
 const clientWithin = 20 * time.Second
 
-// outside is the client for what upstreams ask outside of a call: the only one there
-// is. Of several, as over HTTP, nobody is asked.
+// outside returns the client that answers upstreams' requests outside of a call: the only client. With
+// several clients, as over HTTP, it returns nil.
 func (g *Gateway) outside(ctx context.Context) Caller {
 	if !g.options.OneClient {
 		return nil
@@ -146,11 +146,11 @@ func (g *Gateway) outside(ctx context.Context) Caller {
 	}
 }
 
-// aboutGroups explains the one thing about grouped tools that their schemas do not say.
+// aboutGroups explains the use of grouped tools that their schemas do not show.
 const aboutGroups = `Tools with an "action" stand for several tools of another server; action="help" describes all their actions and parameters in full, action="help NAME" one of them.`
 
-// Instructions are those for a client's model: how grouped tools are used, and what
-// the upstream servers say of themselves.
+// Instructions returns the instructions for a client's model: how to use grouped tools, and the
+// instructions of the upstream servers.
 func (g *Gateway) Instructions(client string) string {
 	var texts []string
 	if g.ModeFor(client) == upstream.Grouped {
@@ -164,7 +164,7 @@ func (g *Gateway) Instructions(client string) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// Check names the tools that a mapping names and a connected server does not have.
+// Check returns an error that names the tools in a mapping that a connected server does not have.
 func (g *Gateway) Check() error {
 	for _, s := range g.servers {
 		m, mapped := g.options.Maps[s.config.Name]
@@ -179,7 +179,7 @@ func (g *Gateway) Check() error {
 	return nil
 }
 
-// changed forgets the lists that were made and tells whoever saw one.
+// changed discards the lists made so far and notifies the clients that have seen one.
 func (g *Gateway) changed() {
 	g.mu.Lock()
 	before := g.lists
@@ -204,10 +204,10 @@ func same(a, b *upstream.List) bool {
 	})
 }
 
-// List is what a client of the given name is offered.
+// List returns the list of tools for a client with the given name.
 func (g *Gateway) List(client string) *upstream.List { return g.showTo(client).list }
 
-// Tools is what a client of the given name is offered, as tools of a server.
+// Tools returns the same list as tools of a server.
 func (g *Gateway) Tools(client string) []tools.Tool { return slices.Clip(g.showTo(client).tools) }
 
 func (g *Gateway) showTo(client string) *shown {
@@ -217,7 +217,7 @@ func (g *Gateway) showTo(client string) *shown {
 	return g.show(g.ModeFor(client))
 }
 
-// ModeFor is the mode a client gets.
+// ModeFor returns the mode of a client.
 func (g *Gateway) ModeFor(client string) upstream.Mode {
 	switch {
 	case g.options.Mode == Group:
@@ -228,7 +228,7 @@ func (g *Gateway) ModeFor(client string) upstream.Mode {
 	return upstream.Grouped
 }
 
-// shown is the list of a mode. It is made once, as every call looks its tool up in it.
+// shown is the list of a mode. It is made once, because every call looks up its tool in it.
 type shown struct {
 	list  *upstream.List
 	tools []tools.Tool
@@ -236,8 +236,8 @@ type shown struct {
 
 func (g *Gateway) list(mode upstream.Mode) *upstream.List { return g.show(mode).list }
 
-// show makes the list of a mode anew when the upstreams' tools changed. Only a list
-// that is kept is returned: changed compares with those that clients saw.
+// show returns the list of a mode and makes it again if the upstreams' tools changed. Every list it returns
+// is also stored, because changed compares with the lists that clients have seen.
 func (g *Gateway) show(mode upstream.Mode) *shown {
 	for {
 		g.mu.Lock()
@@ -260,7 +260,7 @@ func (g *Gateway) upstreamOptions() upstream.Options {
 	return upstream.Options{SplitRW: g.options.SplitRW, Target: g.options.Target, Tokens: tokens.Estimate}
 }
 
-// known is what is known of the servers' tools, with their mappings.
+// known returns the known tools of the servers, with their mappings.
 func (g *Gateway) known() []upstream.Server {
 	var out []upstream.Server
 	for _, s := range g.servers {
@@ -287,7 +287,7 @@ func (g *Gateway) server(name string) *server {
 	return nil
 }
 
-// thaw reads the kept grouping.
+// thaw reads the stored grouping.
 func (g *Gateway) thaw() error {
 	g.frozen = upstream.Mappings{}
 	if g.options.Freeze == "" {
@@ -312,8 +312,8 @@ func (g *Gateway) thaw() error {
 	return nil
 }
 
-// keep returns the grouping of a server that was frozen, freezing it the first
-// time its tools are known. Without --freeze it is the operator's, or none.
+// keep returns the stored grouping of a server and stores it the first time its tools are known. Without
+// --freeze it returns the operator's grouping, or nil.
 func (g *Gateway) keep(s upstream.Server) *upstream.Mapping {
 	if g.options.Freeze == "" {
 		return s.Mapping

@@ -18,11 +18,10 @@ import (
 	"mcp-pruner/tools/upstream"
 )
 
-// patience is how long a test waits for what has to happen. No test waits so long
-// unless it fails.
+// patience is the time limit for an expected event. Only a failing test waits that long.
 const patience = 30 * time.Second
 
-// world is a gateway over fake servers and what it tells.
+// world is a gateway over fake servers, and its notes.
 type world struct {
 	*Gateway
 	notes   chan string
@@ -37,7 +36,7 @@ func fakeServer(name, kind string) ServerConfig {
 	return ServerConfig{Name: name, Command: exe, Env: map[string]string{fakeVariable: kind, "SECRET_TOKEN": "hunter2hunter2"}}
 }
 
-// open starts a gateway whose cache is empty.
+// open starts a gateway with an empty cache.
 func open(t *testing.T, o Options) *world {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
@@ -165,7 +164,7 @@ func TestAServerThatCannotStartTakesNothingAway(t *testing.T) {
 	assert.NotContains(t, out.String(), "hunter2")
 }
 
-// caller is a client that keeps what it is told.
+// caller is a client that records what it receives.
 type caller struct {
 	mu    sync.Mutex
 	told  []string
@@ -235,7 +234,7 @@ func TestAListIsKeptForTheNextStart(t *testing.T) {
 	w.Wait(t.Context(), patience, false)
 	before := w.Tools("")
 	w.Close()
-	deaf := fakeServer("shop", "deaf") // the same command, which answers nothing now
+	deaf := fakeServer("shop", "deaf") // the same command, which now never answers
 	again := reopen(t, Options{Servers: []ServerConfig{deaf}})
 	again.Wait(t.Context(), patience, true)
 	after := again.Tools("")

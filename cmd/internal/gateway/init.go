@@ -14,21 +14,21 @@ import (
 	"mcp-pruner/cmd/internal/clientconfig"
 )
 
-// Takeover is a client's configuration whose servers go behind a gateway.
+// Takeover moves the servers of a client's configuration into the gateway's.
 type Takeover struct {
 	Client  string // one of Clients
-	File    string // the client's configuration
-	Config  string // the gateway's, which gets the servers
-	Program string // this program
+	File    string // path of the client's configuration
+	Config  string // path of the gateway's configuration, which receives the servers
+	Program string // path of this program
 }
 
-// entryName is the gateway's entry in the client's configuration.
+// entryName is the name of the gateway's entry in the client's configuration.
 const entryName = "gateway"
 
-// Clients are those whose configuration can be taken over.
+// Clients are the clients whose configuration can be taken over.
 var Clients = []string{"claude", "codex", "gemini", "opencode", "cursor"}
 
-// TakeoverOf says which files a client's takeover concerns.
+// TakeoverOf returns the files that a client's takeover concerns.
 func TakeoverOf(client, program string, lookup func(string) (string, bool)) (Takeover, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -63,7 +63,7 @@ func TakeoverOf(client, program string, lookup func(string) (string, bool)) (Tak
 	return t, nil
 }
 
-// opencodeConfig is the configuration that is there, opencode.json when none is.
+// opencodeConfig returns the configuration file that exists, or opencode.json if there is none.
 func opencodeConfig(dir string) string {
 	for _, name := range []string{"opencode.jsonc", "opencode.json", "config.json"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -73,22 +73,22 @@ func opencodeConfig(dir string) string {
 	return filepath.Join(dir, "opencode.json")
 }
 
-// kept is the gateway's configuration, with what has to be put back.
+// kept is the gateway's configuration, with the data needed to restore the client's.
 type kept struct {
 	Servers  map[string]any `json:"mcpServers"`
-	Original map[string]any `json:"original,omitempty"` // JSON: the entries as the client had them
-	Text     string         `json:"text,omitempty"`     // as they were written
+	Original map[string]any `json:"original,omitempty"` // for JSON: the client's entries
+	Text     string         `json:"text,omitempty"`     // the text of the entries as it was in the file
 }
 
-// add adds what was moved later.
+// add merges servers that were moved later.
 func (k *kept) add(more kept) {
 	maps.Copy(k.Servers, more.Servers)
 	maps.Copy(k.Original, more.Original)
 	k.Text += more.Text
 }
 
-// Install moves the servers behind the gateway and returns their names. Those that
-// went before stay there.
+// Install moves the servers into the gateway's configuration and returns their names. Servers that were
+// moved earlier stay there.
 func (t Takeover) Install() ([]string, error) {
 	text, err := (clientconfig.File{Path: t.File}).Read()
 	if err != nil {
@@ -113,14 +113,14 @@ func (t Takeover) Install() ([]string, error) {
 	if err := os.MkdirAll(filepath.Dir(t.Config), 0o700); err != nil {
 		return nil, err
 	}
-	if err := replaceFile(t.Config, append(raw, '\n')); err != nil { // before the client loses them
+	if err := replaceFile(t.Config, append(raw, '\n')); err != nil { // first, so that no server is lost if the next step fails
 		return nil, err
 	}
 	_, err = clientconfig.File{Path: t.File}.Install(t.install)
 	return slices.Sorted(maps.Keys(moved.Servers)), err
 }
 
-// read returns what is behind the gateway already.
+// read returns the servers moved so far.
 func (t Takeover) read() (kept, error) {
 	k := kept{Servers: map[string]any{}, Original: map[string]any{}}
 	raw, err := os.ReadFile(t.Config)
@@ -138,9 +138,9 @@ func (t Takeover) read() (kept, error) {
 	return k, nil
 }
 
-// own says whether a command is this program: the gateway, or the server itself.
+// own reports whether a command starts this program, as the gateway or as the server itself.
 func (t Takeover) own(command any) bool {
-	if list, ok := command.([]any); ok && len(list) > 0 { // opencode
+	if list, ok := command.([]any); ok && len(list) > 0 { // opencode's form
 		command = list[0]
 	}
 	name, _ := command.(string)
@@ -162,7 +162,7 @@ func (t Takeover) install(text []byte) ([]byte, error) {
 	return t.installJSON(text)
 }
 
-// Uninstall puts the servers back and returns whether there was something to do.
+// Uninstall moves the servers back and reports whether there was anything to do.
 func (t Takeover) Uninstall() (bool, error) {
 	restore := t.restoreJSON
 	if t.Client == "codex" {
@@ -180,8 +180,8 @@ func (t Takeover) Uninstall() (bool, error) {
 
 var errMovedLater = errors.New("more servers went behind the gateway later")
 
-// again is what install made of the file before its first change, unless servers went
-// behind the gateway since, which that file does not have.
+// again returns the file that install made of the original one. It fails with errMovedLater if servers were
+// moved later, because the original file does not contain those.
 func (t Takeover) again(before []byte) ([]byte, error) {
 	moved, err := t.moves(before)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"mcp-pruner/cmd/internal/clientconfig"
 )
 
-// member is the object that has the servers.
+// member returns the name of the object that contains the servers.
 func (t Takeover) member() string {
 	if t.Client == "opencode" {
 		return "mcp"
@@ -16,8 +16,8 @@ func (t Takeover) member() string {
 	return "mcpServers"
 }
 
-// movesJSON are the entries that a gateway can take over: not its own, and none whose
-// transport it does not speak.
+// movesJSON returns the entries that a gateway can take over: all except its own and those with an
+// unsupported transport.
 func (t Takeover) movesJSON(text []byte) (kept, error) {
 	k := kept{Servers: map[string]any{}, Original: map[string]any{}}
 	file, err := clientconfig.ParseJSON(text)
@@ -37,7 +37,7 @@ func (t Takeover) movesJSON(text []byte) (kept, error) {
 	return k, nil
 }
 
-// convert is an entry as the gateway reads it; nil when it speaks another transport.
+// convert returns an entry in the gateway's form, or nil if its transport is not supported.
 func (t Takeover) convert(fields map[string]any) map[string]any {
 	out := maps.Clone(fields)
 	url, kind := fields["url"], fields["type"]
@@ -56,7 +56,7 @@ func (t Takeover) convert(fields map[string]any) map[string]any {
 	return nil
 }
 
-// convertOpencode is an entry of opencode, whose command is a list.
+// convertOpencode converts an entry of opencode, whose command is a list.
 func convertOpencode(fields map[string]any) map[string]any {
 	out := map[string]any{"disabled": fields["enabled"] == false}
 	if fields["type"] == "remote" {
@@ -71,7 +71,7 @@ func convertOpencode(fields map[string]any) map[string]any {
 	return out
 }
 
-// entry is the gateway as a server of the client.
+// entry returns the gateway's entry in the client's configuration.
 func (t Takeover) entry() map[string]any {
 	if t.Client == "opencode" {
 		return map[string]any{"type": "local", "command": []any{t.Program, "gateway", t.Config}}
@@ -104,8 +104,8 @@ func (t Takeover) installJSON(text []byte) ([]byte, error) {
 	return file.Bytes(), nil
 }
 
-// restoreJSON puts the entries back into a file that was changed since. Where the
-// servers are as we left them, they are again written as they were.
+// restoreJSON restores the entries in a file that was changed since install. If the servers are as install
+// left them, their original text is restored.
 func (t Takeover) restoreJSON(text []byte) ([]byte, error) {
 	file, err := clientconfig.ParseJSON(text)
 	if err != nil {
@@ -125,7 +125,7 @@ func (t Takeover) restoreJSON(text []byte) ([]byte, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.Original)) {
 		if file.Get(t.member(), name) != nil {
-			continue // there is a new one of that name
+			continue // there is a new entry with that name
 		}
 		if err := file.Set(k.Original[name], t.member(), name); err != nil {
 			return nil, err
@@ -135,7 +135,7 @@ func (t Takeover) restoreJSON(text []byte) ([]byte, error) {
 	return file.Bytes(), nil
 }
 
-// untouched says whether the servers of a file are what install made of the kept text.
+// untouched reports whether the servers in a file are exactly what install made of the original text.
 func (t Takeover) untouched(file *clientconfig.JSON, k kept) bool {
 	whole, err := clientconfig.ParseJSON(file.Bytes())
 	if err != nil || whole.SetText(k.Text, t.member()) != nil {

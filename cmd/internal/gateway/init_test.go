@@ -164,7 +164,8 @@ func TestCodexHandsOnWhatItsServersNeed(t *testing.T) {
 	assert.Equal(t, map[string]string{"Authorization": "Bearer T"}, servers[1].Headers)
 }
 
-// TestAServerAddedLaterJoinsTheOthers: what went behind the gateway before stays there.
+// TestAServerAddedLaterJoinsTheOthers checks that servers moved earlier stay in the gateway's
+// configuration.
 func TestAServerAddedLaterJoinsTheOthers(t *testing.T) {
 	o := takeover(t, claudeConfig)
 	_, err := o.Install()

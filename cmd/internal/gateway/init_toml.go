@@ -13,7 +13,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Lines around the gateway's table in Codex' configuration.
+// Lines that mark the gateway's table in Codex's configuration.
 const (
 	tomlBegin = "# mcp-pruner gateway init: begin\n"
 	tomlEnd   = "# mcp-pruner gateway init: end\n"
@@ -33,8 +33,8 @@ type codexServer struct {
 	Enabled     *bool             `toml:"enabled"`
 }
 
-// convert is the entry as the gateway reads it. What Codex takes from the environment
-// is a variable there, too.
+// convert returns the entry in the gateway's form. Values that Codex takes from the environment become
+// variables.
 func (c codexServer) convert() map[string]any {
 	out := map[string]any{}
 	if c.Enabled != nil && !*c.Enabled {
@@ -68,7 +68,7 @@ func (c codexServer) convert() map[string]any {
 	return out
 }
 
-// variables are those that Codex hands to the server, or reads for it.
+// variables returns the variables that Codex passes to the server, or reads on its behalf.
 func (c codexServer) variables() []string {
 	names := append(slices.Clone(c.Passed), slices.Collect(maps.Values(c.HeadersFrom))...)
 	if c.BearerFrom != "" {
@@ -77,10 +77,10 @@ func (c codexServer) variables() []string {
 	return names
 }
 
-// tomlTable is the header line of a table.
+// tomlTable matches the header line of a table.
 var tomlTable = regexp.MustCompile(`^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?$`)
 
-// serverOf is the server whose table a header begins: mcp_servers.NAME, or one below it.
+// serverOf returns the server whose table a header starts: mcp_servers.NAME or a table below it, else "".
 func serverOf(header string) string {
 	var table map[string]map[string]any
 	if _, err := toml.Decode("["+header+"]", &table); err != nil {
@@ -92,8 +92,8 @@ func serverOf(header string) string {
 	return ""
 }
 
-// cutTOML takes the tables of the servers that a gateway can take over out of a text,
-// each with the comments right above it. Servers written in other ways stay.
+// cutTOML removes from a text the tables of the servers that a gateway can take over, each with the
+// comments directly above it. Servers written in another form stay.
 func (t Takeover) cutTOML(text []byte) (moved kept, rest []byte, err error) {
 	servers, err := codexServers(text)
 	if err != nil {
@@ -101,7 +101,7 @@ func (t Takeover) cutTOML(text []byte) (moved kept, rest []byte, err error) {
 	}
 	moved = kept{Servers: map[string]any{}}
 	var cut, stays strings.Builder
-	out := &stays // where the table at hand goes
+	out := &stays // receives the current table
 	var above []string
 	flush := func() {
 		out.WriteString(strings.Join(above, ""))
@@ -159,15 +159,15 @@ func (t Takeover) installTOML(text []byte) ([]byte, error) {
 	}
 	table := fmt.Sprintf("[mcp_servers.%s]\ncommand = %s\nargs = [\"gateway\", %s]\nstartup_timeout_sec = 60\n",
 		entryName, strconv.Quote(t.Program), strconv.Quote(t.Config))
-	if names := variablesOf(moved.Text); len(names) > 0 { // Codex hands on no others
+	if names := variablesOf(moved.Text); len(names) > 0 { // Codex passes no other variables
 		table += "env_vars = [" + strings.Join(names, ", ") + "]\n"
 	}
 	return append(rest, tomlBegin+table+tomlEnd...), nil
 }
 
-// variablesOf are the variables that the servers of a text need, quoted.
+// variablesOf returns the variables that the servers in a text need, quoted.
 func variablesOf(text string) []string {
-	servers, _ := codexServers([]byte(text)) // was read before
+	servers, _ := codexServers([]byte(text)) // the text was parsed before
 	var names []string
 	for _, s := range servers {
 		for _, name := range s.variables() {
@@ -178,7 +178,8 @@ func variablesOf(text string) []string {
 	return slices.Compact(names)
 }
 
-// restoreTOML puts the tables in the place of ours, in a file that was changed since.
+// restoreTOML replaces the gateway's table by the original tables, in a file that was changed since
+// install.
 func (t Takeover) restoreTOML(text []byte) ([]byte, error) {
 	before, rest, ok := bytes.Cut(text, []byte(tomlBegin))
 	if !ok {

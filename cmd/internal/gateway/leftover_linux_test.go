@@ -19,8 +19,8 @@ import (
 
 func init() { atStart["family"] = family }
 
-// family starts two processes that outlive this one unless somebody ends them: one
-// in its process group, one in a group of its own.
+// family starts two processes that outlive this one unless they are killed: one in its process group, one
+// in a group of its own.
 func family() {
 	for _, attributes := range []*syscall.SysProcAttr{nil, {Setpgid: true}} {
 		cmd := exec.Command("sleep", "600")
@@ -37,8 +37,7 @@ func family() {
 	}
 }
 
-// gone waits until none of the processes whose ids a file holds is there, or is only a
-// zombie.
+// gone waits until every process whose id is in a file has ended or is a zombie.
 func gone(t *testing.T, file string) {
 	t.Helper()
 	raw, err := os.ReadFile(file)
@@ -59,8 +58,8 @@ func gone(t *testing.T, file string) {
 	}
 }
 
-// TestNothingOutlivesTheGateway: what an upstream server starts ends with it, in its
-// own process group or not.
+// TestNothingOutlivesTheGateway checks that all processes started by an upstream server end with it, inside
+// or outside its process group.
 func TestNothingOutlivesTheGateway(t *testing.T) {
 	pids := filepath.Join(t.TempDir(), "pids")
 	t.Setenv("GATEWAY_TEST_PIDS", pids)
@@ -71,7 +70,8 @@ func TestNothingOutlivesTheGateway(t *testing.T) {
 	gone(t, pids)
 }
 
-// TestNothingOutlivesAKilledGateway: SIGKILL leaves it no time to end anything.
+// TestNothingOutlivesAKilledGateway checks the same after SIGKILL, when the gateway itself cannot end
+// anything.
 func TestNothingOutlivesAKilledGateway(t *testing.T) {
 	dir := t.TempDir()
 	pids := filepath.Join(dir, "pids")

@@ -12,7 +12,7 @@ import (
 	"mcp-pruner/tools/upstream"
 )
 
-// Row is one server's line of the report, in one mode.
+// Row is the report on one server in one mode.
 type Row struct {
 	Server     string  `json:"server"`
 	Mode       string  `json:"mode"`
@@ -20,14 +20,14 @@ type Row struct {
 	Exposed    int     `json:"exposed"`
 	WireBefore int     `json:"wire_bytes_before"`
 	Wire       int     `json:"wire_bytes"`
-	Before     int     `json:"tokens_before"` // model-visible: name, description, input schema
+	Before     int     `json:"tokens_before"` // visible to the model: name, description, input schema
 	After      int     `json:"tokens"`
 	SavedPct   float64 `json:"saved_pct"`
 	Problem    string  `json:"problem,omitempty"`
 }
 
-// Report compares what the servers list with what is exposed, per server and for
-// all together. tokens counts a text.
+// Report compares the tools that the servers list with those offered, per server and in total. tokens
+// counts the tokens of a text.
 func (g *Gateway) Report(tokens func(string) int) []Row {
 	var rows []Row
 	for _, mode := range []upstream.Mode{upstream.Grouped, upstream.Trimmed} {
@@ -107,7 +107,7 @@ func WriteReport(w io.Writer, rows []Row) error {
 	return err
 }
 
-// WriteList prints what is exposed in a mode, and why.
+// WriteList prints the tools offered in a mode, with reasons.
 func (g *Gateway) WriteList(w io.Writer, mode upstream.Mode) error {
 	for _, e := range g.list(mode).Tools {
 		if _, err := fmt.Fprintf(w, "%s  (%s; %s)\n    %s\n", e.Name, e.Server(), e.Why, strings.ReplaceAll(e.Description, "\n", " ")); err != nil {

@@ -14,14 +14,14 @@ import (
 	"mcp-pruner/tools/upstream"
 )
 
-// ready waits for one server alone.
+// ready waits for a single server.
 func (w *world) ready(t *testing.T, name string) {
 	t.Helper()
 	_, err := w.server(name).connect(t.Context())
 	require.NoError(t, err)
 }
 
-// validList holds a list to what clients and model APIs take.
+// validList checks a list against the limits of clients and model APIs.
 func validList(t *testing.T, list []tools.Tool) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -48,8 +48,8 @@ func text(t *testing.T, out tools.Output, err error) string {
 	return out.Text()
 }
 
-// TestOneServersTroubleIsItsOwn: next to a server that is in trouble from the start,
-// another one is listed and called.
+// TestOneServersTroubleIsItsOwn checks that a server that fails from the start does not affect the list and
+// calls of another.
 func TestOneServersTroubleIsItsOwn(t *testing.T) {
 	for _, kind := range []string{"deaf", "rude", "empty", "odd", "many"} {
 		t.Run(kind, func(t *testing.T) {
@@ -71,8 +71,8 @@ func TestAServerThatEndsAtOnceIsNamed(t *testing.T) {
 	assert.Equal(t, "trouble: no tools: it ended with exit code 7\n", out.String())
 }
 
-// TestOddToolsAreListedAndCalled: whatever a schema is, the list is valid and each tool
-// is called under its own name.
+// TestOddToolsAreListedAndCalled checks that with any schema the list is valid and each tool is called
+// under its own name.
 func TestOddToolsAreListedAndCalled(t *testing.T) {
 	for _, mode := range []string{Group, Trim} {
 		w := open(t, Options{Servers: []ServerConfig{fakeServer("odd", "odd")}, Mode: mode})
@@ -118,7 +118,7 @@ func TestToolsOfOneNameReachTheirServers(t *testing.T) {
 	list := w.Tools("")
 	require.Len(t, list, 6)
 	validList(t, list)
-	_, err := w.call(t, t.Context(), "shop_get_item", item("", 4)) // ends it
+	_, err := w.call(t, t.Context(), "shop_get_item", item("", 4)) // the server ends
 	require.ErrorContains(t, err, "the MCP server shop did not answer")
 	out, err := w.call(t, t.Context(), "store_get_item", map[string]any{"id": 1})
 	assert.Equal(t, `get_item{"id":1}`, text(t, out, err))
@@ -136,7 +136,7 @@ func TestAServerThatEndedBetweenTwoCallsIsStartedBeforeTheSecond(t *testing.T) {
 
 func TestAFloodIsPassedOver(t *testing.T) {
 	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}})
-	go func() { // its lines are more than the test keeps
+	go func() { // it prints more lines than the test keeps
 		for range w.notes {
 		}
 	}()
@@ -145,8 +145,8 @@ func TestAFloodIsPassedOver(t *testing.T) {
 	assert.Equal(t, "after all", text(t, out, err))
 }
 
-// TestAServerThatDoesNotReadHoldsUpNobody: calls to it are cancelled all the same, and
-// it is ended.
+// TestAServerThatDoesNotReadHoldsUpNobody checks that calls to a server that does not read its input can be
+// cancelled, and that the server is ended.
 func TestAServerThatDoesNotReadHoldsUpNobody(t *testing.T) {
 	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain"), fakeServer("other", "plain")}})
 	w.Wait(t.Context(), patience, false)
@@ -158,7 +158,7 @@ func TestAServerThatDoesNotReadHoldsUpNobody(t *testing.T) {
 	}
 	go call(12)
 	w.waitFor(t, "stderr shop asleep")
-	go call(strings.Repeat("x", 1<<20)) // more than a pipe holds
+	go call(strings.Repeat("x", 1<<20)) // more than fits into a pipe
 	out, err := w.call(t, t.Context(), "other_item", item("get", 1))
 	assert.Equal(t, `get_item{"id":1}`, text(t, out, err))
 	cancel()
@@ -166,8 +166,8 @@ func TestAServerThatDoesNotReadHoldsUpNobody(t *testing.T) {
 	assert.ErrorIs(t, <-ended, context.Canceled)
 }
 
-// TestSecretsStayHidden: values of a server's environment are in no note, no line of
-// its standard error and no error of ours. Its own answer reaches the client untouched.
+// TestSecretsStayHidden checks that the values of a server's environment appear in no note, no line of
+// standard error and no error of the gateway. The server's own answer reaches the client unchanged.
 func TestSecretsStayHidden(t *testing.T) {
 	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}})
 	w.ready(t, "shop")

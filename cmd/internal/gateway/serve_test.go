@@ -101,8 +101,8 @@ func TestTheGatewayServes(t *testing.T) {
 	assert.Contains(t, c.result(callOf(5, "shop_item", `{"action":"gett","id":1}`)), `did you mean \"get\"?`)
 }
 
-// TestLongResultsArePruned: where the mapping asks for it, a long text is pruned to the
-// question, what is beside it stays, and recover_text brings back what was left out.
+// TestLongResultsArePruned checks that a long text is pruned to the question if the mapping enables it,
+// that the rest of the result stays, and that recover_text returns the omitted lines.
 func TestLongResultsArePruned(t *testing.T) {
 	mapping := filepath.Join(t.TempDir(), "map.json")
 	require.NoError(t, os.WriteFile(mapping, []byte(`{"servers":{"shop":{"prune_over":2000}}}`), 0o600))

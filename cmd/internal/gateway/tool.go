@@ -16,7 +16,7 @@ import (
 	"mcp-pruner/tools/upstream"
 )
 
-// toolsOf is a list as tools of a server.
+// toolsOf returns a list as tools of a server.
 func (g *Gateway) toolsOf(list *upstream.List) []tools.Tool {
 	out := make([]tools.Tool, len(list.Tools))
 	for i := range list.Tools {
@@ -33,7 +33,7 @@ func (g *Gateway) toolsOf(list *upstream.List) []tools.Tool {
 	return out
 }
 
-// listed are the fields of a tool beyond name, description and schema.
+// listed returns the fields of a tool other than name, description and schema.
 func listed(e *upstream.Exposed) map[string]json.RawMessage {
 	fields := map[string]json.RawMessage{"_meta": nil}
 	if e.Title != "" {
@@ -50,11 +50,11 @@ type call struct {
 	gateway  *Gateway
 	exposed  *upstream.Exposed
 	args     map[string]any
-	question string // what a result that is to be pruned is asked; "" until there is one
+	question string // the focus question of a result to prune; "" until the result is known
 }
 
-// FocusQuestion implements tools.Call: only results that an operator wants pruned are
-// asked anything, and which those are is known when they are there.
+// FocusQuestion implements tools.Call. Only results that the operator wants pruned have a question, and
+// which those are is known only after the call.
 func (c *call) FocusQuestion() string { return c.question }
 
 // Run makes the upstream call.
@@ -87,23 +87,23 @@ func (c *call) Run(ctx context.Context) (tools.Output, error) {
 	return out, err
 }
 
-// unavailable is the error of a server that is not there: it names the server and
-// says what happens next.
+// unavailable returns the error for a server that is not connected. It names the server and says what
+// happens next.
 func unavailable(c ServerConfig, err error) *tools.Error {
 	return &tools.Error{Code: "upstream_unavailable",
 		Message: fmt.Sprintf("the MCP server %s did not answer: %s. It is started anew with the next call; the other tools work.", c.Name, redacted(err, c))}
 }
 
-// refused is a JSON-RPC error of an upstream: the client gets it as it is.
+// refused returns an upstream's JSON-RPC error unchanged.
 func refused(c ServerConfig, result *transport.JSONRPCResponse) *tools.Error {
 	failed := &tools.RPCError{Code: result.Error.Code, Message: result.Error.Message}
 	if result.Error.Data != nil {
-		failed.Data, _ = json.Marshal(result.Error.Data) // came as JSON
+		failed.Data, _ = json.Marshal(result.Error.Data) // decoded from JSON before
 	}
 	return &tools.Error{Code: "upstream_error", Message: withoutSecrets(c.Name+": "+failed.Message, c), Opaque: &tools.Opaque{RPC: failed}}
 }
 
-// passed is an upstream's result, which is not touched.
+// passed returns an upstream's result unchanged.
 func passed(c ServerConfig, raw json.RawMessage) (answer, error) {
 	var result struct {
 		Content    []json.RawMessage          `json:"content"`
@@ -125,7 +125,7 @@ func passed(c ServerConfig, raw json.RawMessage) (answer, error) {
 	return answer{text: text, opaque: o}, nil
 }
 
-// textOf is the text view of content blocks, for the trace and the ledger.
+// textOf returns the texts of content blocks, for the trace and the ledger.
 func textOf(blocks []json.RawMessage) string {
 	var texts []string
 	for _, raw := range blocks {
@@ -142,7 +142,7 @@ func blockText(raw json.RawMessage) (string, bool) {
 	return block.Text, ok
 }
 
-// maxMessage bounds the error text that goes to the log and the trace.
+// maxMessage is the number of bytes of an error's text kept in the log and the trace.
 const maxMessage = 500
 
 func cutText(text string) string {
@@ -152,7 +152,7 @@ func cutText(text string) string {
 	return text
 }
 
-// answer is what an upstream call produced.
+// answer is the result of an upstream call.
 type answer struct {
 	text   string
 	opaque *tools.Opaque
@@ -164,12 +164,12 @@ func (a answer) Text() string          { return a.text }
 func (a answer) Structured(any) any    { return nil }
 func (a answer) Opaque() *tools.Opaque { return a.opaque }
 
-// prunable says whether a result has one text and that is longer than over characters.
+// prunable reports whether a result has a single text of more than over characters.
 func (a answer) prunable(over int) bool {
 	return utf8.RuneCountInString(a.text) > over && a.textBlock() >= 0
 }
 
-// textBlock is the place of the only text block; -1 when there is none or several.
+// textBlock returns the index of the only text block, or -1 if there are none or several.
 func (a answer) textBlock() int {
 	at := -1
 	if a.opaque == nil {
@@ -187,8 +187,8 @@ func (a answer) textBlock() int {
 	return at
 }
 
-// Prune puts a pruned text in the place of the text. structuredContent, which says the
-// same once more, goes.
+// Prune returns the answer with its text replaced by a pruned one. It removes structuredContent, which
+// repeats the text.
 func (a answer) Prune(text string) (tools.Output, error) {
 	at := a.textBlock()
 	if at < 0 {
@@ -209,16 +209,16 @@ func (a answer) Prune(text string) (tools.Output, error) {
 	return answer{text, &pruned}, nil
 }
 
-// readBack is how a pruned text says that its rest is read. A gateway has recover_text
-// instead of read.
+// readBack matches the hint in a pruned text that says how to read the rest. The gateway offers
+// recover_text instead of read.
 var readBack = regexp.MustCompile(`\bread file_path=(prn_\w+) start_line=(\d+) end_line=(\d+)`)
 
-// WithOriginal says how the whole text is had.
+// WithOriginal returns the answer with a hint how to get the whole text.
 func (a answer) WithOriginal(id string) tools.Output {
 	text := readBack.ReplaceAllString(a.text, "recover_text prune_id=$1 ranges=[{start_line:$2,end_line:$3}]")
 	told, err := a.Prune(text)
 	note, failed := json.Marshal(map[string]string{"type": "text", "text": "[recover_text prune_id=" + id + " shows what is left out]"})
-	if err != nil || failed != nil { // neither happens to what was pruned before
+	if err != nil || failed != nil { // cannot happen for an answer that was pruned before
 		return a
 	}
 	noted := told.(answer)
@@ -226,7 +226,7 @@ func (a answer) WithOriginal(id string) tools.Output {
 	return noted
 }
 
-// Prunes says whether results of some server are pruned.
+// Prunes reports whether the results of any server are pruned.
 func (g *Gateway) Prunes() bool {
 	for _, m := range g.options.Maps {
 		if m.PruneOver > 0 {

@@ -16,7 +16,7 @@ import (
 	"mcp-pruner/tools/upstream"
 )
 
-// How long an upstream may take, and how soon it is tried again.
+// Time limits for an upstream, and the delay before the next attempt to connect.
 const (
 	startWithin = 60 * time.Second // npx downloads a package first
 	listWithin  = 30 * time.Second
@@ -25,39 +25,38 @@ const (
 	maxPages    = 200
 )
 
-// server is one upstream: its process or address, its connection while there is
-// one, and its tools.
+// server is one upstream: its process or address, its connection if there is one, and its tools.
 type server struct {
 	config  ServerConfig
-	version string // of this program, told to the upstream
+	version string // of this program, sent to the upstream
 	dial    func(ServerConfig) (link, error)
-	outside func(context.Context) Caller // who answers questions that belong to no call
-	changed func()                       // called when what it offers is something else
+	outside func(context.Context) Caller // returns the client that answers requests that belong to no call
+	changed func()                       // called when the server's offer changes
 	note    func(event string, facts map[string]any)
 
-	life context.Context // of the server: close ends it
+	life context.Context // ended by close
 	end  context.CancelFunc
 
 	mu      sync.Mutex
 	conn    *connection
-	pending chan struct{} // closed when the attempt under way is over; nil: none is
-	err     error         // why there is no connection
-	failed  time.Time     // when the last attempt failed
+	pending chan struct{} // closed when the attempt in progress has ended; nil: there is none
+	err     error         // the reason why there is no connection
+	failed  time.Time     // time of the latest failed attempt
 	offer   offer
-	known   bool // offer is known, from the upstream or from the cache
+	known   bool // offer is valid, from the upstream or from the cache
 }
 
-// offer is what a server offers.
+// offer is the tools and instructions of a server.
 type offer struct {
 	tools        []upstream.Definition
 	instructions string
-	raw          []byte // what both were read from
+	raw          []byte // the JSON that both were read from
 }
 
 var errEnding = errors.New("the gateway is ending")
 
-// connect returns the connection, making one if need be. One attempt runs at a time
-// and everybody waits for it; after a failure the next one waits a second.
+// connect returns the connection and opens one if necessary. Only one attempt runs at a time, and all
+// callers wait for it. After a failure the next attempt is delayed by a second.
 func (s *server) connect(ctx context.Context) (*connection, error) {
 	for {
 		s.mu.Lock()
@@ -124,7 +123,7 @@ func (s *server) attempt(done chan struct{}) {
 	}
 }
 
-// watch notices the end of a connection, so that the next call makes a new one.
+// watch waits for the end of a connection, so that the next call opens a new one.
 func (s *server) watch(conn *connection) {
 	<-conn.gone
 	s.mu.Lock()
@@ -139,7 +138,7 @@ func (s *server) watch(conn *connection) {
 	}
 }
 
-// refresh asks for the tools, page by page.
+// refresh requests the list of tools, page by page.
 func (s *server) refresh(ctx context.Context, conn *connection) error {
 	ctx, cancel := context.WithTimeout(ctx, listWithin)
 	defer cancel()
@@ -172,7 +171,7 @@ func (s *server) refresh(ctx context.Context, conn *connection) error {
 	return s.take(remembered{conn.instructions, pages})
 }
 
-// take makes what a server just said what it offers, and keeps it for the next start.
+// take makes the server's latest answer its offer, and saves it for the next start.
 func (s *server) take(said remembered) error {
 	list, problems, err := upstream.ParseList(s.config.Name, said.Pages...)
 	if err != nil {
@@ -197,11 +196,11 @@ func (s *server) take(said remembered) error {
 	return nil
 }
 
-// notified takes what an upstream tells: a changed list, or progress of a call.
+// notified handles an upstream's notification: a changed list, or the progress of a call.
 func (s *server) notified(conn *connection, n mcp.JSONRPCNotification) {
 	switch n.Method {
 	case "notifications/tools/list_changed":
-		go func() { _ = s.refresh(s.life, conn) }() // what it offered stays known
+		go func() { _ = s.refresh(s.life, conn) }() // on an error the previous offer stays
 	case "notifications/progress":
 		conn.progress(n.Params.AdditionalFields)
 	case "notifications/message":
@@ -211,8 +210,8 @@ func (s *server) notified(conn *connection, n mcp.JSONRPCNotification) {
 	}
 }
 
-// call makes a tools/call and returns the upstream's answer as it came. A server that
-// forgot our session, which is how it looks when it was restarted, is called once more.
+// call sends a tools/call and returns the upstream's answer unchanged. If the server no longer knows the
+// session, as after a restart, the call is sent once more.
 func (s *server) call(ctx context.Context, tool string, arguments map[string]any, meta map[string]any, caller Caller) (*transport.JSONRPCResponse, error) {
 	for again := false; ; again = true {
 		conn, err := s.connect(ctx)
@@ -227,7 +226,7 @@ func (s *server) call(ctx context.Context, tool string, arguments map[string]any
 	}
 }
 
-// forgotten says whether a server refused the session and not the call.
+// forgotten reports whether a server refused the session rather than the call.
 func forgotten(answer *transport.JSONRPCResponse, err error) bool {
 	return errors.Is(err, transport.ErrSessionTerminated) || err == nil && answer.Error != nil && answer.ID.IsNil()
 }
@@ -236,7 +235,7 @@ func (c *connection) call(ctx context.Context, tool string, arguments map[string
 	params := map[string]any{"name": tool, "arguments": arguments}
 	passed := make(map[string]any, len(meta)+1)
 	for k, v := range meta {
-		if !strings.HasPrefix(k, "io.modelcontextprotocol/") { // of our connection, not of theirs
+		if !strings.HasPrefix(k, "io.modelcontextprotocol/") { // those describe the client's connection to the gateway, not the gateway's to the upstream
 			passed[k] = v
 		}
 	}
@@ -254,7 +253,7 @@ func (c *connection) call(ctx context.Context, tool string, arguments map[string
 	return c.request(ctx, "tools/call", params)
 }
 
-// list is what is known of the server, and why it is not connected.
+// list returns the server's known offer, and the reason why it is not connected.
 func (s *server) list() (o offer, known bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -267,11 +266,11 @@ func (s *server) tell(ctx context.Context, method string) {
 	conn := s.conn
 	s.mu.Unlock()
 	if conn != nil {
-		_ = conn.notify(ctx, method, nil) // a server that is gone asks anew when it is back
+		_ = conn.notify(ctx, method, nil) // a server that was gone asks again after it reconnects
 	}
 }
 
-// close ends the server, an attempt to reach it, too.
+// close ends the server, including an attempt to connect to it.
 func (s *server) close() {
 	s.end()
 	s.mu.Lock()

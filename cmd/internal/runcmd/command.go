@@ -11,8 +11,8 @@ import (
 	"mcp-pruner/runnerfsm/keeper"
 )
 
-// KeepCommand is the verb keep, the process between run and the client. It takes the
-// process's own streams, and all its arguments are the client's command.
+// KeepCommand returns the verb keep, the supervisor process between run and the client. It uses the
+// process's own streams; all its arguments are the client's command.
 func KeepCommand(command.Process) *cobra.Command {
 	return command.EndsItself(&cobra.Command{
 		Use: "keep", Short: "Used by run", Hidden: true, DisableFlagParsing: true,
@@ -20,9 +20,9 @@ func KeepCommand(command.Process) *cobra.Command {
 	})
 }
 
-// mixed makes c take options that it does not declare: they are the client's. work gets
-// them, and what follows "--". Help is asked for only by the first argument, because the
-// client has a help option, too.
+// mixed makes c accept undeclared options, which belong to the client. work gets those options and the
+// arguments after "--". Only the first argument can ask for help, because the client has a help option,
+// too.
 func mixed(c *cobra.Command, work func(client, after []string) error) *cobra.Command {
 	c.DisableFlagParsing = true
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -40,7 +40,7 @@ func mixed(c *cobra.Command, work func(client, after []string) error) *cobra.Com
 
 func isHelp(args []string) bool { return len(args) > 0 && (args[0] == "-h" || args[0] == "--help") }
 
-// split tells declared options, with their values, from others, up to "--".
+// split separates declared options and their values from others, up to "--".
 func split(declared *pflag.FlagSet, args []string) (own, others, after []string) {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args, after = args[:i], args[i+1:]

@@ -14,7 +14,7 @@ import (
 	"mcp-pruner/runnerfsm"
 )
 
-// ConfigCommand is the verb config.
+// ConfigCommand returns the verb config.
 func ConfigCommand(p command.Process) *cobra.Command {
 	var f form
 	var allowBash bool
@@ -64,13 +64,13 @@ func printConfig(ctx context.Context, p command.Process, f form, allowBash bool)
 	return command.OK
 }
 
-// form prints servers for one client; hint says what else that client needs.
+// form prints servers in the format of one client. hint says what else that client needs.
 type form struct {
 	print func(io.Writer, runnerfsm.Launch)
 	hint  func(runnerfsm.Launch) string
 }
 
-// configForms are the forms that --provider chooses from.
+// configForms returns the forms by the values of --provider.
 func configForms() map[string]form {
 	always := func(hint string) func(runnerfsm.Launch) string {
 		return func(runnerfsm.Launch) string { return hint }
@@ -86,8 +86,9 @@ func configForms() map[string]form {
 
 func jsonConfig(w io.Writer, l runnerfsm.Launch) { fmt.Fprintln(w, l.Servers.JSON()) }
 
-// codexConfig leaves out of the file, which all sessions share, what only a run can
-// afford or needs: a required server that is missing ends every session.
+// codexConfig prints the configuration for Codex. It omits the settings that suit only a single run,
+// because all sessions share the file: a required server that is missing, for example, would end every
+// session.
 func codexConfig(w io.Writer, l runnerfsm.Launch) {
 	for _, s := range runnerfsm.CodexConfig(l) {
 		fmt.Fprintf(w, "--config %s\n", shellQuote(s))

@@ -16,7 +16,7 @@ import (
 	"mcp-pruner/runnerfsm"
 )
 
-// Entry is an entry of this server in the configuration of a client.
+// Entry is an entry for this server in a client's configuration.
 type Entry struct {
 	Client  string
 	File    string
@@ -26,10 +26,10 @@ type Entry struct {
 	Args    []string
 	Env     map[string]string
 	URL     string // of a server over HTTP
-	Err     error  // the file cannot be read; the rest is empty then
+	Err     error  // the file cannot be read; Command, Args and URL are then empty
 }
 
-// Ours says whether the entry starts this program, under whatever name.
+// Ours reports whether the entry starts this program, whatever the entry's name.
 func (e Entry) Ours() bool {
 	for _, word := range append([]string{e.Command}, e.Args...) {
 		name := strings.TrimPrefix(filepath.Base(word), "jeeves-")
@@ -40,12 +40,12 @@ func (e Entry) Ours() bool {
 	return false
 }
 
-// Same says whether the entry starts the server as given.
+// Same reports whether the entry starts the server exactly as given.
 func (e Entry) Same(s runnerfsm.Server) bool {
 	return e.URL == "" && e.Command == s.Command && slices.Equal(e.Args, s.Args) && maps.Equal(e.Env, s.Env)
 }
 
-// String is where the entry stands.
+// String returns the location of the entry.
 func (e Entry) String() string {
 	if e.Scope == "" {
 		return e.File
@@ -53,8 +53,8 @@ func (e Entry) String() string {
 	return e.File + " (" + e.Scope + ")"
 }
 
-// Entries finds what the configurations of all clients say of this server, for a
-// client that works in dir: entries named "pruner" and those that start it.
+// Entries returns the entries for this server in the configurations of all clients, as seen by a client
+// that works in dir: entries named "pruner", and those that start this program.
 func Entries(env []string, dir string) []Entry {
 	set := runnerfsm.Settings{Env: env}
 	home := set.Get("HOME")
@@ -82,13 +82,13 @@ func Entries(env []string, dir string) []Entry {
 	return append(found, readEntries("opencode", "", opencode, json.Unmarshal)...)
 }
 
-// entriesOf are those of one client.
+// entriesOf returns the entries of one client.
 func entriesOf(client string, env []string, dir string) []Entry {
 	return slices.DeleteFunc(Entries(env, dir), func(e Entry) bool { return e.Client != client })
 }
 
-// configured is what is read of a client's configuration, whichever name it has for
-// the list of servers.
+// configured is the part of a client's configuration that is read. Its fields cover the clients' different
+// names for the list of servers.
 type configured struct {
 	MCPServers map[string]configuredServer `json:"mcpServers" toml:"-"`
 	Codex      map[string]configuredServer `json:"-" toml:"mcp_servers"`
@@ -103,7 +103,7 @@ type configuredServer struct {
 	URL         string            `json:"url" toml:"url"`
 }
 
-// words is a command: one word, or in opencode's configuration a list of them.
+// words is a command: a string or, in opencode's configuration, a list.
 type words []string
 
 func (w *words) UnmarshalJSON(text []byte) error {
@@ -129,13 +129,13 @@ func claudeEntries(file, dir string) []Entry {
 	return append(found, readEntries("claude", "local", file, func(text []byte, into any) error {
 		var all struct{ Projects map[string]json.RawMessage }
 		if err := json.Unmarshal(text, &all); err != nil || all.Projects[dir] == nil {
-			return nil // what is wrong is said once
+			return nil // the error is reported once
 		}
 		return json.Unmarshal(all.Projects[dir], into)
 	})...)
 }
 
-// readEntries reads one file. One that is not there has no entries.
+// readEntries reads one file. A file that does not exist has no entries.
 func readEntries(client, scope, file string, decode func([]byte, any) error) []Entry {
 	at := Entry{Client: client, Scope: scope, File: file}
 	text, err := os.ReadFile(file)

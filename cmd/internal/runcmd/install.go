@@ -24,7 +24,7 @@ directory the client works in and prunes by itself; JEEVES_PRUNER_URL or PRUNER_
 environment names a service instead. Running it again changes nothing. Options that are not
 listed here go to that command: for claude, --scope user adds the server for every project.`
 
-// InstallCommand is the verb install.
+// InstallCommand returns the verb install.
 func InstallCommand(p command.Process) *cobra.Command {
 	var show, uninstall bool
 	c := &cobra.Command{
@@ -42,7 +42,7 @@ func InstallCommand(p command.Process) *cobra.Command {
 		case show && uninstall:
 			return command.Usagef("--show or --uninstall, not both")
 		}
-		// The server prunes by itself where nothing else is said.
+		// Unless configured otherwise, the server prunes with the embedded pruner.
 		set, servers, code := injection(append([]string{"PRUNER_URL=embedded"}, p.Env...), p.Stderr)
 		if code != command.OK {
 			return command.Exit(code)
@@ -82,10 +82,10 @@ func newInstallation(ctx context.Context, p command.Process, set runnerfsm.Setti
 type installation struct {
 	installer
 	client  string
-	options []string // the client's own
+	options []string // options for the client itself
 	env     []string
 	server  runnerfsm.Server
-	found   []Entry // in the client's configuration
+	found   []Entry // entries in the client's configuration
 	run     func(command []string) error
 	stdout  io.Writer
 }
@@ -111,7 +111,7 @@ func (i installation) show() error {
 	return nil
 }
 
-// install adds the entry, in place of an older one of ours.
+// install adds the entry and replaces an older one of this program.
 func (i installation) install() error {
 	for _, e := range i.inScope(i.scope()) {
 		switch {
@@ -134,8 +134,8 @@ func (i installation) install() error {
 	return nil
 }
 
-// uninstall takes out every entry of ours that a user has by themselves, or the one
-// of the scope that is named.
+// uninstall removes every entry of this program in the user's own configuration, or the entry in the given
+// scope.
 func (i installation) uninstall() error {
 	entries := i.inScope(i.scope())
 	if len(scopeOf(i.options)) == 0 {
@@ -161,14 +161,14 @@ func (i installation) uninstall() error {
 	return nil
 }
 
-// inScope lists the entries of one scope that have our name.
+// inScope returns the entries of one scope that have this program's entry name.
 func (i installation) inScope(scope string) []Entry {
 	return slices.DeleteFunc(slices.Clone(i.found), func(e Entry) bool {
 		return e.Err == nil && (e.Scope != scope || e.Name != runnerfsm.ServerName)
 	})
 }
 
-// scope is the one that the client's command will write to.
+// scope returns the scope that the client's command will write to.
 func (i installation) scope() string {
 	if i.client != "claude" {
 		return ""
@@ -179,7 +179,7 @@ func (i installation) scope() string {
 	return "local"
 }
 
-// scopeOf are the values of claude's --scope.
+// scopeOf returns the values of claude's option --scope.
 func scopeOf(options []string) (values []string) {
 	for n, o := range options {
 		name, value, attached := strings.Cut(o, "=")
@@ -194,24 +194,24 @@ func scopeOf(options []string) (values []string) {
 	return values
 }
 
-// published is the entry of a program that npx keeps in its cache: the command that
-// finds it again there, or gets it anew.
+// published returns the entry for a program that is in npx's cache: a command that finds it there again or
+// downloads it.
 func published(s runnerfsm.Server) runnerfsm.Server {
 	if !strings.Contains(filepath.ToSlash(s.Command), "/_npx/") {
 		return s
 	}
 	s.Command, s.Args = "npx", []string{"-y", "mcp-pruner"}
-	if runtime.GOOS == "windows" { // npx is a script there
+	if runtime.GOOS == "windows" { // npx is a script on Windows
 		s.Command, s.Args = "cmd", []string{"/c", "npx", "-y", "mcp-pruner"}
 	}
 	return s
 }
 
-// installer is how one client adds a server.
+// installer describes how one client adds a server.
 type installer struct {
 	command func(s runnerfsm.Server, options []string) []string
 	remove  func(scope string) []string
-	after   string // what a user may want to do next
+	after   string // a suggestion for the user's next step
 }
 
 func installers() map[string]installer {
@@ -248,8 +248,8 @@ func codexInstall(s runnerfsm.Server, options []string) []string {
 	return append(command, s.Args...)
 }
 
-// lasting is the entry for every session to come: without the root of this one,
-// so that the server serves the directory it is started in.
+// lasting returns the entry for future sessions. It omits the root of this session, so that the server
+// serves the directory it is started in.
 func lasting(s runnerfsm.Server) runnerfsm.Server {
 	env := make(map[string]string, len(s.Env))
 	for name, value := range s.Env {

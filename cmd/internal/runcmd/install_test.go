@@ -12,10 +12,10 @@ import (
 	"mcp-pruner/runnerfsm"
 )
 
-// recorder is a client that writes down how it is called.
+// recorder is a client that records its command lines.
 const recorder = `printf '%s\n' "$*" >>"$WORK/calls"; echo "done that"`
 
-// fresh is a home with two such clients.
+// fresh is a home directory with two such clients.
 type fresh struct {
 	place
 	t *testing.T
@@ -27,7 +27,7 @@ func newFresh(t *testing.T) fresh {
 	return fresh{p, t}
 }
 
-// calls are the clients' command lines so far.
+// calls returns the recorded command lines.
 func (f fresh) calls() []string {
 	f.t.Helper()
 	text, err := os.ReadFile(filepath.Join(f.dir, "calls"))
@@ -68,7 +68,7 @@ func TestInstall(t *testing.T) {
 	assert.NotContains(t, stdout, "pass@")
 }
 
-// TestInstallTwice: what is there is left alone, and what is older is replaced.
+// TestInstallTwice checks that a current entry is left alone and an older one is replaced.
 func TestInstallTwice(t *testing.T) {
 	f := newFresh(t)
 	f.write(".claude.json", `{"mcpServers":{"pruner":`+ourEntry+`}}`)
@@ -85,8 +85,7 @@ func TestInstallTwice(t *testing.T) {
 		`mcp add-json -s user pruner {"command":"/bin/true","args":[],"env":{"PRUNER_URL":""}}`}, f.calls())
 }
 
-// TestInstallLeavesOthers: an entry of the same name that starts another program is
-// somebody else's.
+// TestInstallLeavesOthers checks that an entry of the same name that starts another program is not touched.
 func TestInstallLeavesOthers(t *testing.T) {
 	f := newFresh(t)
 	f.write(".codex/config.toml", "[mcp_servers.pruner]\ncommand = \"/opt/garden-tools\"\n")
@@ -144,7 +143,7 @@ func TestInstallFails(t *testing.T) {
 	assert.Contains(t, stderr, "name the client first")
 }
 
-// TestInstallFromNpx: the program lies in a cache then, which npx may empty.
+// TestInstallFromNpx checks the entry for a program in npx's cache, which npx may empty.
 func TestInstallFromNpx(t *testing.T) {
 	f := newFresh(t)
 	f.write(".npm/_npx/1/node_modules/.bin/mcp-pruner", "#!/bin/sh\n")
@@ -155,7 +154,7 @@ func TestInstallFromNpx(t *testing.T) {
 	assert.Equal(t, []string{"mcp add --env PRUNER_URL=embedded pruner -- npx -y mcp-pruner"}, f.calls())
 }
 
-// TestEntries: every client has its own file and its own names.
+// TestEntries checks the file and the names of every client.
 func TestEntries(t *testing.T) {
 	f := newFresh(t)
 	env := []string{"HOME=" + f.dir, "CODEX_HOME=" + filepath.Join(f.dir, "cx")}

@@ -23,7 +23,7 @@ func verbs(p command.Process) map[string]*cobra.Command {
 	}
 }
 
-// TestMain lets the test binary be mcp-pruner: a signal needs a process of its own.
+// TestMain lets the test binary act as mcp-pruner, because a test of signals needs a process of its own.
 func TestMain(m *testing.M) {
 	p := command.Process{Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // as the program does

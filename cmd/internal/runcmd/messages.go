@@ -5,15 +5,14 @@ import (
 	"sync"
 )
 
-// messages is standard error, which the client and this program both write to. It is safe
-// for concurrent use.
+// messages is standard error, shared by the client and this program. It is safe for concurrent use.
 type messages struct {
 	mu      sync.Mutex
 	w       io.Writer
-	midLine bool // the client has not ended its line yet
+	midLine bool // the client's last line has no newline yet
 }
 
-// Write writes what the client prints, as it is.
+// Write writes the client's output unchanged.
 func (m *messages) Write(p []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -27,7 +26,7 @@ func (m *messages) write(p []byte) (int, error) {
 	return m.w.Write(p)
 }
 
-// own returns a writer for whole lines of this program. They always start a new line.
+// own returns a writer for this program's own lines. They always start on a new line.
 func (m *messages) own() io.Writer { return ownLines{m} }
 
 type ownLines struct{ *messages }

@@ -22,7 +22,8 @@ import (
 	"mcp-pruner/runnerfsm"
 )
 
-// allowBashUsage is the help of --allow-bash, for which the client's sandbox does not hold.
+// allowBashUsage is the help text of --allow-bash. The client's sandbox does not apply to the server's
+// bash.
 const allowBashUsage = "offer the server's bash as well; the client's sandbox does not hold for it"
 
 const runHelp = `Runs "claude -p" or "codex exec" with the server injected, passes its streams through,
@@ -36,7 +37,7 @@ own options give it a shell without sandbox and approval.
 What is printed is what the client prints for the options given: its answer, or with
 --output-format stream-json (claude) or --json (codex) its event stream.`
 
-// RunCommand is the verb run; version is named in traces.
+// RunCommand returns the verb run. version is recorded in traces.
 func RunCommand(p command.Process, version string) *cobra.Command {
 	req := &request{version: version}
 	c := &cobra.Command{
@@ -70,16 +71,16 @@ func RunCommand(p command.Process, version string) *cobra.Command {
 type request struct {
 	version      string // of this program
 	provider     runnerfsm.Provider
-	pruner       *string // given by an option
+	pruner       *string // set by an option
 	allowBash    bool
-	options      []string // the client's own
+	options      []string // options for the client itself
 	prompt       string
 	events       string
 	trace        string
-	traceGiven   bool // by an option
+	traceGiven   bool // set by an option
 	startTimeout time.Duration
 
-	http        bool // the server is this program's, over HTTP
+	http        bool // the run starts a server of its own over HTTP
 	stopTimeout time.Duration
 }
 
@@ -92,7 +93,7 @@ func (r *request) setProvider(name string) error {
 	return nil
 }
 
-// setPruner takes where to prune; "off" is an empty URL.
+// setPruner sets the pruner's URL; "off" stands for an empty URL.
 func (r *request) setPruner(where string) error {
 	switch {
 	case where == "":
@@ -104,8 +105,8 @@ func (r *request) setPruner(where string) error {
 	return nil
 }
 
-// withPruner makes the environment enable the server and say where it prunes, under
-// every name that could say otherwise.
+// withPruner returns the environment with the server enabled and the pruner's URL set, under every variable
+// that could override it.
 func (r *request) withPruner(env []string) []string {
 	if r.pruner == nil {
 		return env
@@ -122,7 +123,7 @@ func (r *request) setEvents(path string) error {
 	return nil
 }
 
-// errNoFile refuses a file without a name, which a variable that is not set leaves.
+// errNoFile refuses an empty file name, which results from an unset variable.
 var errNoFile = errors.New("no file is named")
 
 func (r *request) setTrace(path string) (err error) {
@@ -134,8 +135,8 @@ func (r *request) setTrace(path string) (err error) {
 	return err
 }
 
-// withTrace makes the environment name the trace, which may be the environment's
-// own, by its absolute path: the server opens it too, and not always here.
+// withTrace returns the environment with the absolute path of the trace, because the server opens it, too,
+// and may run in another directory.
 func (r *request) withTrace(env []string) ([]string, error) {
 	path := runnerfsm.Settings{Env: env}.Get(traceVariable)
 	if r.trace == "" && path != "" {
@@ -159,7 +160,7 @@ func (r *request) setTransport(name string) error {
 	return nil
 }
 
-// seconds takes a number of seconds, as a plain decimal.
+// seconds returns a parser for a number of seconds in decimal notation.
 func seconds(to *time.Duration) func(string) error {
 	return func(value string) error {
 		d, err := time.ParseDuration(value + "s")
@@ -171,7 +172,7 @@ func seconds(to *time.Duration) func(string) error {
 	}
 }
 
-// run runs the client. An error is about this program and not about the run.
+// run runs the client. It returns an error only for a failure of this program, not of the run.
 func (r *request) run(ctx context.Context, env []string, stdin io.Reader, stdout io.Writer, stderr *messages) (int, error) {
 	options, err := r.runOptions(env)
 	if err != nil {
@@ -207,20 +208,20 @@ func (r *request) run(ctx context.Context, env []string, stdin io.Reader, stdout
 	return result.ExitCode, nil
 }
 
-// noteDisabled says how a run that injects nothing could inject the server.
+// noteDisabled explains how to enable the server in a run that injects none.
 func (r *request) noteDisabled(set runnerfsm.Settings, stderr io.Writer) {
 	enabled := set.Enabled()
 	if r.http {
 		on, err := set.HTTPEnabled()
-		enabled = on || err != nil // a bad value is reported by the run itself
+		enabled = on || err != nil // the run itself reports an invalid value
 	}
 	if !enabled {
 		fmt.Fprintf(stderr, "mcp-pruner: %s runs without the server: add --pruner embedded, or set JEEVES_PRUNER_ENABLED=true\n", r.provider.Name())
 	}
 }
 
-// launch runs the client under the machine of its transport. A server of our own
-// has its events beside the run's when those go to a file.
+// launch runs the client under the machine for its transport. The events of a server within this process
+// are written to the run's event file, if there is one.
 func (r *request) launch(ctx context.Context, o runnerfsm.Options, events io.Writer) (runnerfsm.Result, error) {
 	if !r.http {
 		return runnerfsm.Run(ctx, o)
@@ -235,8 +236,8 @@ func (r *request) launch(ctx context.Context, o runnerfsm.Options, events io.Wri
 	return runnerfsm.RunHTTP(ctx, owned)
 }
 
-// runOptions is the run, less its streams. The server's root is where the client
-// works, which its own options can change.
+// runOptions returns the options of the run except its streams. The server's root is the client's working
+// directory, which the client's own options can change.
 func (r *request) runOptions(env []string) (runnerfsm.Options, error) {
 	env, err := r.withTrace(r.withPruner(env))
 	if err != nil {
@@ -259,8 +260,8 @@ func (r *request) runOptions(env []string) (runnerfsm.Options, error) {
 	}, nil
 }
 
-// checkTrace refuses a file that was asked for and cannot be written before anything
-// is done. With one that the environment names it is the server that does not start.
+// checkTrace returns an error if a trace given by an option cannot be written, before anything is started.
+// For a trace named by the environment, the server reports the error.
 func (r *request) checkTrace() error {
 	if !r.traceGiven {
 		return nil
@@ -274,8 +275,7 @@ func newRunID() string {
 	return "run_" + hex.EncodeToString(b[:])
 }
 
-// openEvents opens the file that events are appended to, standard error when
-// none is named.
+// openEvents opens the file for events in append mode. Without a path it returns standard error.
 func openEvents(path string, stderr io.Writer) (io.WriteCloser, error) {
 	if path == "" {
 		return struct {

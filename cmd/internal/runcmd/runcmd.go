@@ -1,5 +1,5 @@
-// Package runcmd is the command line of the runner: run, config, install, and
-// keep, which run uses to start a client it can end with all it started.
+// Package runcmd implements the runner's verbs: run, config, install, and keep, the supervisor with which
+// run can end a client and all processes it started.
 package runcmd
 
 import (
@@ -15,7 +15,7 @@ import (
 	"mcp-pruner/runnerfsm"
 )
 
-// settings are the runner's settings for a run in the current directory.
+// settings returns the runner's settings for a run in the current directory.
 func settings(env []string) (runnerfsm.Settings, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -28,8 +28,8 @@ func settings(env []string) (runnerfsm.Settings, error) {
 	return runnerfsm.Settings{Env: env, Dir: dir, Root: dir, Beside: filepath.Dir(exe), Self: exe}, nil
 }
 
-// injection returns the runner's settings and the servers that it would inject. Where that
-// fails it prints the reason, and code is not 0.
+// injection returns the runner's settings and the servers that it would inject. On failure it prints the
+// reason, and code is not 0.
 func injection(env []string, stderr io.Writer) (set runnerfsm.Settings, servers runnerfsm.Servers, code int) {
 	set, err := settings(env)
 	if err != nil {
@@ -44,7 +44,7 @@ func injection(env []string, stderr io.Writer) (set runnerfsm.Settings, servers 
 	return set, servers, command.OK
 }
 
-// notePruner says when nothing prunes where the server would send its output.
+// notePruner prints a note if no pruner answers at the URL that the server would use.
 func notePruner(ctx context.Context, servers runnerfsm.Servers, stderr io.Writer) {
 	url := servers[runnerfsm.ServerName].Env["PRUNER_URL"]
 	if url == "" || url == "embedded" {

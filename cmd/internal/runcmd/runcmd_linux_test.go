@@ -33,7 +33,7 @@ func (p place) run(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	return cmd, &stderr
 }
 
-// await waits until a script made a file.
+// await waits until a script has created a file.
 func (p place) await(t *testing.T, file string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -42,13 +42,13 @@ func (p place) await(t *testing.T, file string) {
 	}, 10*time.Second, 5*time.Millisecond)
 }
 
-// groups lists the living process groups of a place, by the mark in their
-// environment: of how many processes each still consists.
+// groups returns the process groups of a place, recognised by a variable in their environment, with their
+// numbers of processes.
 func (p place) groups() map[int]int {
 	groups := make(map[int]int)
 	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range paths {
-		env, _ := os.ReadFile(path) // "" of the dead
+		env, _ := os.ReadFile(path) // "" for a process that has ended
 		if !bytes.Contains(env, []byte("WORK="+p.dir+"\x00")) {
 			continue
 		}
@@ -61,8 +61,8 @@ func (p place) groups() map[int]int {
 	return groups
 }
 
-// troublesome is a client whose server sits in a session of its own and listens
-// to nothing, with children; the client itself may be slow to end.
+// troublesome is a client whose server runs in a session of its own, ignores signals and has children. The
+// client itself may be slow to end.
 const troublesome = `
 deaf='trap "" TERM INT HUP; (while :; do sleep 1; done) & while :; do sleep 1; done'
 setsid sh -c "$deaf" &
@@ -72,11 +72,11 @@ trap 'sleep 0.1; exit 0' INT
 while :; do sleep 0.02; done
 `
 
-// TestNoOrphans: 50 runs, killed at random moments in every way there is; of none
-// of them is a process group left.
+// TestNoOrphans kills 50 runs at random moments in every possible way and checks that no process group is
+// left.
 func TestNoOrphans(t *testing.T) {
 	p := newPlace(t, map[string]string{"claude": troublesome, "mcp-pruner": ""})
-	t.Cleanup(func() { // or a failure would litter the machine
+	t.Cleanup(func() { // so that a failed test leaves no processes
 		for group := range p.groups() {
 			_ = syscall.Kill(-group, syscall.SIGKILL)
 		}
@@ -92,7 +92,7 @@ func TestNoOrphans(t *testing.T) {
 			atOnce <- struct{}{}
 			defer func() { <-atOnce }()
 			cmd, _ := p.run(t, "--provider", "claude", "--", "x")
-			if i%2 == 0 { // however slow the machine is, some runs are killed with a client under way
+			if i%2 == 0 { // so that even on a slow machine some runs are killed while the client runs
 				assert.Eventually(t, func() bool { return len(p.groups()) > 0 }, 15*time.Second, 5*time.Millisecond)
 			}
 			timer := time.AfterFunc(moment, func() {
@@ -109,7 +109,7 @@ func TestNoOrphans(t *testing.T) {
 	assert.Positive(t, most.Load(), "there was something to end")
 }
 
-// TestInterrupt: Ctrl-C and SIGTERM reach the client as they are.
+// TestInterrupt checks that Ctrl-C and SIGTERM reach the client unchanged.
 func TestInterrupt(t *testing.T) {
 	script := `trap 'echo INT >"$WORK/got"; exit 0' INT; trap 'echo TERM >"$WORK/got"; exit 9' TERM
 touch "$WORK/ready"; while :; do sleep 0.02; done`
@@ -130,7 +130,7 @@ touch "$WORK/ready"; while :; do sleep 0.02; done`
 	}
 }
 
-// TestCancelledContext: a context that ends, ends the run as SIGTERM does.
+// TestCancelledContext checks that the end of the context ends the run like SIGTERM.
 func TestCancelledContext(t *testing.T) {
 	p := newPlace(t, map[string]string{"claude": `trap 'exit 0' TERM; touch "$WORK/ready"; while :; do sleep 0.02; done`, "mcp-pruner": ""})
 	ctx, cancel := context.WithCancel(context.Background())

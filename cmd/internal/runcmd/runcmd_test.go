@@ -49,8 +49,8 @@ func TestRun(t *testing.T) {
 		"calls 0, pruned 0; saved 0 of 0 bytes, about 0 tokens; exit 4", printed[len(printed)-1])
 }
 
-// TestRunFiles: events and trace go where they are told to, the server is told to
-// write its trace to the same file, and a second run appends.
+// TestRunFiles checks that events and trace go to the given files, that the server is told to write its
+// trace to the same file, and that a second run appends.
 func TestRunFiles(t *testing.T) {
 	p := newPlace(t, map[string]string{"claude": connects})
 	p.env = append(p.env, "JEEVES_MCP_PRUNER_PATH=/bin/true")
@@ -93,8 +93,8 @@ func TestRunFiles(t *testing.T) {
 	}
 }
 
-// TestRunRotatesItsTrace: the limit is that of the server's trace; a limit that the
-// server refuses is none.
+// TestRunRotatesItsTrace checks that the size limit is the one for the server's trace, and that a limit
+// that the server refuses has no effect.
 func TestRunRotatesItsTrace(t *testing.T) {
 	p := newPlace(t, map[string]string{"claude": connects})
 	trace := filepath.Join(p.dir, "trace")
@@ -145,8 +145,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestConfig: what is printed is what run injects: it is read back as the client
-// would read it.
+// TestConfig checks that config prints what run injects, by reading it as the client would.
 func TestConfig(t *testing.T) {
 	p := newPlace(t, nil)
 	cwd := mustGetwd(t)
@@ -186,7 +185,8 @@ func TestConfig(t *testing.T) {
 	assert.Equal(t, map[string]entry{"pruner": want}, file.Servers, "in a file, which other projects share, the server is not required and has no directory")
 }
 
-// TestRunSaysThatNothingIsInjected: and how to change that; --pruner does.
+// TestRunSaysThatNothingIsInjected checks the note that no server is injected and how to change that, and
+// that --pruner changes it.
 func TestRunSaysThatNothingIsInjected(t *testing.T) {
 	p := newPlace(t, map[string]string{"claude": `env >"$WORK/env"; printf '%s\n' "$@" >"$WORK/args"; echo done`})
 	env := []string{"JEEVES_MCP_PRUNER_PATH=/bin/true"}
@@ -211,8 +211,7 @@ func TestRunSaysThatNothingIsInjected(t *testing.T) {
 	assert.Contains(t, stderr, "want embedded, the URL of a service, or off")
 }
 
-// TestPrunerURLCounts: the server's own name for the setting counts where the
-// runner's is not set.
+// TestPrunerURLCounts checks that the server's own variable applies if the runner's is not set.
 func TestPrunerURLCounts(t *testing.T) {
 	env := []string{"PATH=/bin", "JEEVES_MCP_PRUNER_PATH=/bin/true", "PRUNER_URL=embedded"}
 	_, stdout, _ := call(t, "config", env, "--provider", "json")

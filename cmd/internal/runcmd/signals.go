@@ -10,14 +10,13 @@ import (
 	"mcp-pruner/runnerfsm/keeper"
 )
 
-// signalGrace is how long after the end of a context its signal may arrive: the watchers of
-// a signal get it in no fixed order.
+// signalGrace is the largest delay between the end of a context and the arrival of its signal, because the
+// Go runtime delivers a signal to its watchers in no fixed order.
 const signalGrace = 100 * time.Millisecond
 
-// watchSignals returns the signals that ask this process to end. A context that
-// ends for another reason counts as SIGTERM. After the second signal they are no longer
-// caught: the third ends this process, whatever it is waiting for, and the keeper ends the
-// client.
+// watchSignals returns a channel of the signals that ask this process to end. A context that ends for
+// another reason counts as SIGTERM. After the second signal they are no longer caught: the third ends this
+// process, whatever it is waiting for, and the keeper ends the client.
 func watchSignals(ctx context.Context) (signals <-chan os.Signal, stop func()) {
 	keeper.IgnoreQuit()
 	notify, passed := make(chan os.Signal, 4), make(chan os.Signal, 4)
@@ -53,8 +52,8 @@ func watchSignals(ctx context.Context) (signals <-chan os.Signal, stop func()) {
 	}
 }
 
-// pass sends a signal, or drops it when the channel is full: the run has ended, or has got
-// enough of them.
+// pass sends a signal, or drops it if the channel is full: then the run has ended or has received enough
+// signals.
 func pass(to chan<- os.Signal, s os.Signal) {
 	select {
 	case to <- s:

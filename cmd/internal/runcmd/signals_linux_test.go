@@ -15,11 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// waits is a client that works until it is told that it is done.
+// waits is a client that runs until a file is created.
 const waits = `touch "$WORK/ready"; until [ -e "$WORK/done" ]; do sleep 0.02; done; exit 4`
 
-// TestIgnoredSignals: a run under nohup, or in a script's background, is not ended
-// by the signals it was started to ignore.
+// TestIgnoredSignals checks that a run under nohup, or in the background of a script, is not ended by the
+// signals that it was started to ignore.
 func TestIgnoredSignals(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -35,10 +35,10 @@ func TestIgnoredSignals(t *testing.T) {
 	assert.Equal(t, 4, code(t, cmd), "the client's own")
 }
 
-// TestStop: Ctrl-Z stops the client too, and it goes on with the run.
+// TestStop checks that Ctrl-Z stops the client, too, and that both continue together.
 func TestStop(t *testing.T) {
 	p := newPlace(t, map[string]string{"claude": `echo $$ >"$WORK/pid"; ` + waits, "mcp-pruner": ""})
-	group := func(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} } // a job of ours
+	group := func(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} } // a job of its own
 	cmd := p.start(t, group, "--provider", "claude", "--", "x")
 	p.await(t, "ready")
 	text, err := os.ReadFile(filepath.Join(p.dir, "pid"))
@@ -54,8 +54,8 @@ func TestStop(t *testing.T) {
 	assert.Equal(t, 4, code(t, cmd))
 }
 
-// TestStopNobodyWouldEnd: where there is no shell that could continue it, a run is
-// not stopped, and the client not for long.
+// TestStopNobodyWouldEnd checks that a run is not stopped, and the client only briefly, if there is no
+// shell that could continue it.
 func TestStopNobodyWouldEnd(t *testing.T) {
 	p := newPlace(t, map[string]string{"claude": waits, "mcp-pruner": ""})
 	session := func(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
@@ -66,7 +66,7 @@ func TestStopNobodyWouldEnd(t *testing.T) {
 	assert.Equal(t, 4, code(t, cmd))
 }
 
-// state is the letter that /proc has for what a process does.
+// state returns the letter by which /proc describes the state of a process.
 func state(t *testing.T, pid int) string {
 	t.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -75,8 +75,8 @@ func state(t *testing.T, pid int) string {
 	return rest[:1]
 }
 
-// TestThirdSignal: whatever a run waits for, here for a standard error that nobody
-// takes, the third signal ends it, and nothing of it is left.
+// TestThirdSignal checks that the third signal ends a run whatever it waits for (here a standard error that
+// is never read), and that no process is left.
 func TestThirdSignal(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// start starts "mcp-pruner run" as a process with the streams that set gives it.
+// start starts "mcp-pruner run" as a process with the streams set by set.
 func (p place) start(t *testing.T, set func(*exec.Cmd), args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -24,7 +24,7 @@ func (p place) start(t *testing.T, set func(*exec.Cmd), args ...string) *exec.Cm
 	return cmd
 }
 
-// code waits for the exit code, for at most a while in which only a hang does not end.
+// code waits for the exit code, up to a time limit that only a hang exceeds.
 func code(t *testing.T, cmd *exec.Cmd) int {
 	t.Helper()
 	timer := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
@@ -34,7 +34,7 @@ func code(t *testing.T, cmd *exec.Cmd) int {
 	return cmd.ProcessState.ExitCode()
 }
 
-// openPipe is a pipe that nobody writes to or closes.
+// openPipe returns the read end of a pipe that is never written or closed.
 func openPipe(t *testing.T) *os.File {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -54,8 +54,8 @@ const (
 	connected = `{"type":"system","subtype":"init","tools":["mcp__pruner__read"],"mcp_servers":[{"name":"pruner","status":"connected"}]}`
 )
 
-// TestInputStaysOpen: a run whose standard input nobody closes, which is what a
-// parent in Node gives it, ends with its client. A second launch starts at once.
+// TestInputStaysOpen checks that a run whose standard input is never closed, as under a parent in Node,
+// ends with its client, and that a second launch starts at once.
 func TestInputStaysOpen(t *testing.T) {
 	for _, c := range []struct{ name, provider, script, enabled, want string }{
 		{"injected", "claude", answers, "1", "the answer\n"},
@@ -73,8 +73,8 @@ func TestInputStaysOpen(t *testing.T) {
 	}
 }
 
-// TestSecondLaunchReadsAgain: what the first launch read comes again, and then what
-// has not been written before.
+// TestSecondLaunchReadsAgain checks that the second launch reads the input of the first one again, and then
+// the rest.
 func TestSecondLaunchReadsAgain(t *testing.T) {
 	script := `case "$*" in *mcp_servers.pruner*) read first; echo 'required MCP servers failed to initialize: pruner: x' >&2; exit 1;; esac
 touch "$WORK/second"; cat`
@@ -94,8 +94,8 @@ touch "$WORK/second"; cat`
 	assert.Equal(t, "one\ntwo\n", out.String())
 }
 
-// TestSlowReader: the answer is there however late it is read, from standard output
-// or from behind a standard error that is read late.
+// TestSlowReader checks that the answer arrives however late it is read, on standard output or after a
+// standard error that is read late.
 func TestSlowReader(t *testing.T) {
 	chat := strings.Repeat("y", 1000)
 	script := `echo '{"type":"thread.started"}'; i=0
@@ -115,7 +115,7 @@ echo '{"type":"item.completed","item":{"type":"agent_message","text":"THE ANSWER
 			}, append([]string{"--provider", "codex"}, args...)...)
 			w.Close()
 			p.await(t, "done")
-			time.Sleep(300 * time.Millisecond) // for whoever would give up in it
+			time.Sleep(300 * time.Millisecond) // longer than a writer that gives up would wait
 			var late bytes.Buffer
 			_, err = late.ReadFrom(r)
 			require.NoError(t, err)
@@ -126,7 +126,7 @@ echo '{"type":"item.completed","item":{"type":"agent_message","text":"THE ANSWER
 	}
 }
 
-// TestOutputIsLost: a run whose answer could not be written is no success.
+// TestOutputIsLost checks that a run whose answer could not be written does not succeed.
 func TestOutputIsLost(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	require.NoError(t, err)
@@ -139,7 +139,7 @@ func TestOutputIsLost(t *testing.T) {
 	assert.Contains(t, stderr.String(), "exit 1\n")
 }
 
-// TestNobodyReadsTheStream: the client finds its output closed, as it would alone.
+// TestNobodyReadsTheStream checks that the client finds its output closed, as it would without the run.
 func TestNobodyReadsTheStream(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
@@ -150,7 +150,7 @@ func TestNobodyReadsTheStream(t *testing.T) {
 	assert.Equal(t, 128+13, code(t, cmd))
 }
 
-// TestStderrIsGone: what a client says there is understood all the same.
+// TestStderrIsGone checks that the client's standard error is still interpreted when it cannot be written.
 func TestStderrIsGone(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestStderrIsGone(t *testing.T) {
 	assert.Equal(t, "without it\n", out.String())
 }
 
-// TestOwnLines: no line of this program is glued to the client's text.
+// TestOwnLines checks that no line of this program is appended to a line of the client.
 func TestOwnLines(t *testing.T) {
 	p := newPlace(t, map[string]string{"codex": relaunch, "mcp-pruner": ""})
 	var stderr bytes.Buffer
