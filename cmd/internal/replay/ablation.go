@@ -8,18 +8,18 @@ import (
 	"mcp-pruner/pruneclient/history"
 )
 
-// Ablation is a part of the pruner that is taken away to see what it is worth.
+// Ablation names a part of the pruner that is switched off to measure its contribution.
 type Ablation string
 
 // The ablations.
 const (
-	Context   Ablation = "session context"     // the pruner is told the question only
-	Learning  Ablation = "learned ranking"     // lines are ranked by the rules alone
-	Decision  Ablation = "decision"            // everything large enough is pruned
-	Relevance Ablation = "choice of the lines" // as many lines in as many gaps, elsewhere
+	Context   Ablation = "session context"     // the pruner gets only the question
+	Learning  Ablation = "learned ranking"     // lines are ranked by the hand-written rules alone
+	Decision  Ablation = "decision"            // every result that is large enough is pruned
+	Relevance Ablation = "choice of the lines" // as many lines in as many gaps, at other positions
 )
 
-// ablate takes away what the trial has to do without.
+// ablate removes the ablated part's input or effect from an attempt.
 func (t *trial) ablate(a *attempt, known *asked, r *result) {
 	switch {
 	case t.without == Context:
@@ -29,8 +29,8 @@ func (t *trial) ablate(a *attempt, known *asked, r *result) {
 	}
 }
 
-// shuffled keeps as many lines in as many pieces, turned by a random number of lines
-// that is the same on every run.
+// shuffled returns a cut with as many lines in as many pieces, rotated by a pseudo-random number of lines.
+// The number depends only on seed.
 func shuffled(c fresh.Cut, seed int) fresh.Cut {
 	if c.Whole() || c.Total == 0 {
 		return c
@@ -46,7 +46,7 @@ func shuffled(c fresh.Cut, seed int) fresh.Cut {
 	return c
 }
 
-// interval is the 95 % interval of a pooled net in percent, by drawing sessions anew.
+// interval returns the 95 % bootstrap interval of a pooled net in percent, by resampling sessions.
 func interval(nets [][2]float64) [2]float64 {
 	if len(nets) == 0 {
 		return [2]float64{}

@@ -6,17 +6,17 @@ import (
 	"mcp-pruner/tools/tokens"
 )
 
-// modelledSystem is the size of system prompt and tool definitions assumed where a
-// transcript has no usage, in tokens.
+// modelledSystem is the assumed size in tokens of system prompt and tool definitions, for transcripts
+// without usage.
 const modelledSystem = 4000
 
-// bill is one session with what it cost.
+// bill is one session with its costs.
 type bill struct {
 	session  sessions.Session
 	prices   Prices
-	measured bool    // usage is the API's; else modelled from the texts
+	measured bool    // usage is from the API; otherwise it is modelled from the texts
 	total    float64 // price of the whole session, in fresh input tokens
-	input    float64 // of it, of all prompts
+	input    float64 // the part of total for all prompts
 	calls    []modelCall
 	results  []result
 }
@@ -25,21 +25,21 @@ type bill struct {
 type modelCall struct {
 	usage   sessions.Usage
 	prompt  int // tokens of the prompt
-	context int // number of the context: it grows with every compaction
+	context int // number of the context; every compaction starts another one
 	step    int
 }
 
-// result is one tool result and what carrying it cost.
+// result is one tool result and the cost of carrying it.
 type result struct {
-	step   int // of the session
-	call   int // the first model call whose prompt holds it
+	step   int // index of the session's step
+	call   int // the first model call whose prompt contains it
 	tokens int
-	weight float64 // what one of its tokens cost altogether
+	weight float64 // price of one of its tokens over the session
 	kind   history.Kind
 	parsed history.Call
 }
 
-// newBill bills a session.
+// newBill computes the bill of a session.
 func newBill(s sessions.Session, prices Prices) *bill {
 	b := &bill{session: s, prices: prices, measured: s.Measured()}
 	b.addCalls()
@@ -55,7 +55,7 @@ func newBill(s sessions.Session, prices Prices) *bill {
 	return b
 }
 
-// addCalls walks the steps once.
+// addCalls adds the model calls and results in one pass over the steps.
 func (b *bill) addCalls() {
 	model := usageModel{prompt: modelledSystem}
 	context := 0
@@ -87,12 +87,13 @@ func (b *bill) addCalls() {
 	}
 }
 
-// claudeTokens is how many tokens Claude counts per o200k token: of 64 results of 8,000
-// and more tokens that stood alone between two calls, whose size the usage tells, the
-// median is 1.12 and nine of ten lie between 1.07 and 1.18.
+// claudeTokens is the number of tokens by Claude's tokenizer per o200k token. It is the median over 64
+// results of at least 8,000 tokens that were the only addition between two calls, so that the usage gives
+// their size. Nine of ten lie between 1.07 and 1.18.
 const claudeTokens = 1.12
 
-// countTokens is 0 for no text, which the estimate does not know.
+// countTokens estimates the tokens of a text. It returns 0 for an empty one, which the estimate does not
+// handle.
 func countTokens(text string) int {
 	if text == "" {
 		return 0
@@ -100,9 +101,9 @@ func countTokens(text string) int {
 	return int(claudeTokens*float64(tokens.EstimateWell(text)) + 0.5)
 }
 
-// weightFrom is what one token cost that first stood in the prompt of model call
-// from and stayed until the context ended: written to the cache once, then read from
-// it, or written again where the cache had expired between two calls.
+// weightFrom returns the price of one token that entered the prompt at model call from and stayed until the
+// end of the context: one cache write, then a cache read per call, or another cache write where the cache
+// had expired.
 func (b *bill) weightFrom(from int) float64 {
 	if from >= len(b.calls) {
 		return 0 // the session ended before it was sent
@@ -118,8 +119,8 @@ func (b *bill) weightFrom(from int) float64 {
 	return w
 }
 
-// cached says whether what first stood in the prompt of call from was read from the
-// cache in call j: the cache then reached past the middle of what call from added.
+// cached reports whether call j read from the cache the text that entered the prompt at call from. That is
+// so if the cached part of the prompt extends past the middle of that text.
 func (b *bill) cached(from, j int) bool {
 	before := 0
 	if from > 0 && b.calls[from-1].context == b.calls[from].context {
@@ -128,8 +129,8 @@ func (b *bill) cached(from, j int) bool {
 	return b.calls[j].usage.CacheRead >= (min(before, b.calls[from].prompt)+b.calls[from].prompt)/2
 }
 
-// usageModel stands in for the usage that a transcript lacks: everything new is
-// written to the cache once and read from it in every later call.
+// usageModel computes usage for a transcript without it: new text is written to the cache once and read
+// from it in every later call.
 type usageModel struct {
 	prompt, cached, output int
 }
@@ -145,7 +146,7 @@ func (m *usageModel) call() sessions.Usage {
 	return u
 }
 
-// compact leaves the system prompt and a summary of a tenth.
+// compact leaves the system prompt and a summary of a tenth of the context.
 func (m *usageModel) compact() {
 	m.prompt = modelledSystem + (m.prompt-modelledSystem)/10
 	m.cached = modelledSystem

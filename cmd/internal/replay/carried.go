@@ -8,13 +8,13 @@ import (
 	"mcp-pruner/cmd/internal/sessions"
 )
 
-// Carried is a session that happened with hooks, billed from its transcript.
+// Carried is a session that ran with hooks, billed from its transcript.
 type Carried struct{ b *bill }
 
-// errStop ends the reading of a file after its first session.
+// errStop stops reading a file after its first session.
 var errStop = errors.New("read")
 
-// Open bills the session of a transcript.
+// Open reads a transcript and bills its session.
 func Open(ctx context.Context, path string) (*Carried, error) {
 	var c *Carried
 	err := sessions.ReadFile(ctx, path, func(s sessions.Session) error {
@@ -27,16 +27,15 @@ func Open(ctx context.Context, path string) (*Carried, error) {
 	return c, nil
 }
 
-// Tokens is how many tokens a result counts for: what hooks note is counted as replay
-// counts it.
+// Tokens returns the number of tokens by which replay counts a result, so that hooks count the same way.
 func Tokens(text string) int { return countTokens(text) }
 
-// Bill is the price of the whole session.
+// Bill returns the price of the whole session, in fresh input tokens.
 func (c *Carried) Bill() float64 { return c.b.total }
 
-// Result finds the result of a tool call: what one of its tokens cost in the session,
-// and what fetching parts of the original again did. An original is fetched by a
-// command that names its id, or by reading its file once more.
+// Result finds the result of a tool call. weight is the price of one of its tokens over the session,
+// rereads the price of fetching parts of the original again: by a command that names its id, or by another
+// read of the file.
 func (c *Carried) Result(call, id string) (weight, rereads float64, ok bool) {
 	at := -1
 	for i, r := range c.b.results {
@@ -54,7 +53,7 @@ func (c *Carried) Result(call, id string) (weight, rereads float64, ok bool) {
 	return c.b.results[at].weight, rereads, true
 }
 
-// fetches says whether a later result brings back parts of a cut one.
+// fetches reports whether a later result contains parts of a cut one's original.
 func (c *Carried) fetches(cut, later result, id string) bool {
 	if later.parsed.Command != "" && strings.Contains(later.parsed.Command, "recover "+id) {
 		return true
@@ -63,8 +62,8 @@ func (c *Carried) fetches(cut, later result, id string) bool {
 	return sameContext && cut.parsed.File != "" && cut.kind == later.kind && cut.parsed.File == later.parsed.File
 }
 
-// price is a further turn: the context read once more, a short answer, and the
-// result from then on.
+// price returns the price of one further turn: the context read once more, a short answer, and the result
+// from then on.
 func (c *Carried) price(r result) float64 {
 	if r.call == 0 || r.call > len(c.b.calls) {
 		return float64(r.tokens) * r.weight

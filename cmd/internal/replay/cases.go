@@ -9,25 +9,25 @@ import (
 	"mcp-pruner/pruneclient/history"
 )
 
-// Case is one result of a session as training data: what was known when the call was
-// made, and the lines that were used later.
+// Case is one result of a session as training data: the information at the time of the call, and the lines
+// that were used later.
 type Case struct {
 	Step      int
 	Call      history.Call
 	Args      map[string]any
 	Question  string
 	Context   []pruneclient.Event // most recent first
-	Served    []pruneclient.Event // what our own server would know: its calls and their questions, no other words and no edits
+	Served    []pruneclient.Event // what this program's server would know: its own calls and their questions, without messages and edits
 	Text      string              // without line numbers
 	FirstLine int                 // number of the text's first line in its file
 	Tokens    int
-	Weight    float64 // what one of its tokens cost in the session
+	Weight    float64 // price of one of its tokens in the session
 	Decision  history.Decision
-	Gold      []int // 1-based; empty: nothing was demonstrably used
+	Gold      []int // 1-based lines that were used later; empty: no use could be shown
 }
 
-// Cases hands out every read, bash and grep result of 60 lines or 4,000 bytes and
-// more. Lines that the context had shown before are not gold.
+// Cases calls each for every result of read, bash and grep with at least 60 lines or 4,000 bytes. Lines
+// that the context had shown before are not gold.
 func Cases(ctx context.Context, s sessions.Session, each func(Case) error) error {
 	b := newBill(s, DefaultPrices)
 	needs := b.gold()

@@ -1,14 +1,14 @@
 package replay
 
-// cleared is what the policy gc would have done to one session.
+// cleared is the effect that the policy gc would have had on one session.
 type cleared struct {
 	input  float64 // price of all prompts as they were
-	change float64 // of it, by clearing; negative is good
-	reread float64 // part of change: what was cleared and needed later
-	fixed  float64 // what change would be with the best fixed rule
+	change float64 // change of that price by clearing; negative is good
+	reread float64 // the part of change for results that were cleared and needed later
+	fixed  float64 // change with the best fixed rule
 }
 
-// clearing adds sessions up.
+// clearing sums over sessions.
 type clearing struct {
 	cleared
 	worst float64

@@ -13,7 +13,7 @@ import (
 	"mcp-pruner/cmd/internal/sessions"
 )
 
-// options are the command line.
+// options are the checked command-line options.
 type options struct {
 	Settings
 	json  bool
@@ -21,7 +21,7 @@ type options struct {
 	paths []string
 }
 
-// Command is the verb.
+// Command returns the verb replay.
 func Command(p command.Process) *cobra.Command {
 	var o options
 	policy, prices := Policy("all"), ""
@@ -95,7 +95,7 @@ func (o *options) find(p command.Process) error {
 	if len(paths) == 0 {
 		home, _ := p.Lookup("HOME")
 		if home == "" {
-			home, _ = os.UserHomeDir() // Windows
+			home, _ = os.UserHomeDir() // HOME is not set on Windows
 		}
 		if paths = sessions.Defaults(home, p.Lookup); len(paths) == 0 {
 			return errors.New("no sessions of Claude Code or Codex on this machine; name a file or folder")
@@ -117,7 +117,7 @@ func (o options) writeHTML(r Report, stdout io.Writer) error {
 	return errors.Join(writePage(f, r), f.Close())
 }
 
-// progress counts sessions on standard error, one line every so many.
+// progress prints a line on standard error per given number of sessions.
 type progress struct {
 	w io.Writer
 	n int

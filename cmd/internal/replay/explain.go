@@ -10,7 +10,7 @@ import (
 	"mcp-pruner/pruneclient/history"
 )
 
-// explain writes out one session so that every figure can be checked by hand.
+// explain writes out one session so that every figure can be verified by hand.
 func explain(w io.Writer, f *figures, policies []Policy) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "session %s (%s, %s)\n\n", f.session.ID, f.session.Source, measuredBy(f.measured))
@@ -27,7 +27,7 @@ func explain(w io.Writer, f *figures, policies []Policy) error {
 	return err
 }
 
-// measuredBy says where a bill's usage is from.
+// measuredBy returns the source of a bill's usage.
 func measuredBy(measured bool) string {
 	if measured {
 		return "usage as the API counted it"
@@ -53,8 +53,8 @@ func (f *figures) explainBill(b *strings.Builder) {
 	b.WriteString("            (input, cache write, cache read, output tokens, each times its price)\n\n")
 }
 
-// explainResults lists the results that count and what carrying one token of each
-// cost: weight = one cache write + cache reads + further cache writes.
+// explainResults lists the results that count and the cost of carrying one token of each: weight = one
+// cache write + cache reads + further cache writes.
 func (f *figures) explainResults(b *strings.Builder) {
 	b.WriteString("Results of 500 tokens and more. price = tokens x weight; weight = writes x " + fmt.Sprintf("%g + reads x %g", f.prices.CacheWrite, f.prices.CacheRead) + "\n")
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
@@ -66,7 +66,7 @@ func (f *figures) explainResults(b *strings.Builder) {
 		writes, reads := f.countWeight(r.call)
 		fmt.Fprintf(w, "%d\t%s\t%d\t%d\t%d\t%.2f\t%d\t%.1f\t%s\t%s\n", r.step, f.toolOf(r), r.call+1, writes, reads, r.weight, r.tokens, float64(r.tokens)*r.weight, f.decided(i), about(r.parsed))
 	}
-	_ = w.Flush() // into memory
+	_ = w.Flush() // writes to memory
 }
 
 func (f *figures) countWeight(from int) (writes, reads int) {
@@ -84,7 +84,7 @@ func (f *figures) countWeight(from int) (writes, reads int) {
 	return writes, reads
 }
 
-// decided says in words what became of a result.
+// decided returns a description of the decision on a result.
 func (f *figures) decided(i int) string {
 	a, ok := f.attempts[i]
 	switch {
@@ -120,7 +120,7 @@ func (f *figures) explainPolicy(b *strings.Builder, p Policy) {
 		}
 		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%.1f\t%.1f\t%.1f\t%s\t%s\t%s\n", r.r.step, r.r.tokens, r.a.kept, r.a.header, r.saved, r.added, r.miss, at, why, again)
 	}
-	_ = w.Flush() // into memory
+	_ = w.Flush() // writes to memory
 	fmt.Fprintf(b, "gross %.1f - markers %.1f - questions %.1f - definitions %.1f - misses %.1f = net %.1f, %.2f %% of the bill (misses twice %.2f %%, three times %.2f %%)\n",
 		o.Gross, o.Markers, o.Questions, o.Definitions, o.Misses, o.Net(1), 100*o.Net(1)/f.total, 100*o.Net(2)/f.total, 100*o.Net(3)/f.total)
 }

@@ -8,12 +8,12 @@ import (
 	"mcp-pruner/tools/contextgc/planner"
 )
 
-// decider is a policy of clearing.
+// decider decides which results to clear.
 type decider interface {
 	Decide(planner.Window) planner.Decision
 }
 
-// clear is what the planner would have cleared, and what the best fixed rule would.
+// clear returns the effects of the planner and of the best fixed rule on a session.
 func (f *figures) clear() cleared {
 	policy := planner.DefaultPolicy()
 	policy.Prices = planner.Prices{Write: f.prices.CacheWrite, Read: f.prices.CacheRead, Output: f.prices.Output}
@@ -21,7 +21,7 @@ func (f *figures) clear() cleared {
 	return cleared{input: bill.Before, change: bill.After - bill.Before, reread: bill.Reread, fixed: fixed.After - fixed.Before}
 }
 
-// clearWith walks a session and lets a policy clear before every call of the model.
+// clearWith replays a session and lets by clear results before every model call.
 func (f *figures) clearWith(policy planner.Policy, by decider) planner.Bill {
 	w := clearingWalk{figures: f, session: planner.NewSession(policy), by: by, begins: true, read: make(map[string]bool)}
 	for _, step := range f.session.Steps {
@@ -30,15 +30,15 @@ func (f *figures) clearWith(policy planner.Policy, by decider) planner.Bill {
 	return w.session.Bill()
 }
 
-// clearingWalk is a session on its way.
+// clearingWalk is the state of that replay.
 type clearingWalk struct {
 	*figures
 	session *planner.Session
 	by      decider
 
-	call, result int  // the next ones
-	tokens       int  // of the prompt so far, by its texts
-	begins       bool // the next call is a context's first
+	call, result int  // indexes of the next ones
+	tokens       int  // tokens of the texts in the prompt so far
+	begins       bool // the next call is the first of a context
 	read         map[string]bool
 }
 
@@ -64,8 +64,8 @@ func (w *clearingWalk) text(n int) {
 	w.session.Text(n)
 }
 
-// called bills a call. What of the first prompt of a context the transcript does not
-// show, such as the system prompt, is the difference to its usage.
+// called bills a model call. For the first call of a context, the difference between its usage and the
+// known texts is the size of everything that the transcript does not contain, such as the system prompt.
 func (w *clearingWalk) called() {
 	this := w.calls[w.call]
 	if w.begins {
@@ -96,7 +96,7 @@ func (w *clearingWalk) resulted(r *result) {
 	w.session.Result(r.tokens, file, false)
 }
 
-// edits are the files that a call changed and that had been read before.
+// edits returns the files that a call changed and that had been read before.
 func (w *clearingWalk) edits(c history.Call) []string {
 	if c.Kind == history.Edit {
 		return []string{c.File}

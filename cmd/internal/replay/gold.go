@@ -12,18 +12,18 @@ import (
 // need is a line that the agent demonstrably used later.
 type need struct {
 	line int // 0-based, in the result's body
-	step int // of the session, where it was first used
+	step int // step of the session in which it was first used
 	rule rule
 
-	// earlier is where the same context had shown the line before: the use is a
-	// miss only if the line was cut there, too.
+	// earlier lists where the same context had shown the line before. The use is a miss only if the line
+	// was cut there, too.
 	earlier []place
 }
 
 // place is a line of a result.
 type place struct{ result, line int }
 
-// rule says how a use shows. docs/BILL.md describes them.
+// rule names the evidence of a use. docs/BILL.md describes the rules.
 type rule string
 
 const (
@@ -38,28 +38,28 @@ const (
 	rulePath      rule = "path"
 )
 
-// How many model calls later a use still counts, and how much of a line it takes.
+// The number of model calls within which a use counts, and the minimum length of matching text in bytes.
 const (
 	quoteCalls = 40
 	nameCalls  = 4
 	lookCalls  = 6
 
-	quoteChars     = 20 // of a line quoted in words, without blanks
-	quoteCodeChars = 30 // of a line copied into an edit; two adjacent ones may be shorter
-	minLine        = 4  // shorter lines, such as a brace, tell nothing
+	quoteChars     = 20 // of a line quoted in a message, blanks excluded
+	quoteCodeChars = 30 // of a line copied into an edit; two adjacent lines may be shorter
+	minLine        = 4  // shorter lines, such as a brace, are no evidence
 	maxEditLines   = 60
 	maxLookLines   = 250
 	maxLookHits    = 3
 )
 
-// shownText is one result on its way through the session.
+// shownText is a result in the current context.
 type shownText struct {
-	result int // index in the bill
+	result int // index among the bill's results
 	text   fresh.Body
 	call   int
-	file   string // read: what was read
+	file   string // the file, if the result is from read
 	needs  map[int]need
-	before map[int]place // of lines that were shown earlier, where last
+	before map[int]place // lines shown before, with the latest place
 	known  map[int]bool  // lines that the agent or the user had written before
 }
 
@@ -70,8 +70,7 @@ type lineAt struct {
 	seen bool // it was known before this text showed it
 }
 
-// gold finds the lines of each result that the session used later in the same
-// context. The answer is parallel to the bill's results.
+// gold returns for each of the bill's results the lines that the session used later in the same context.
 func (b *bill) gold() [][]need {
 	g := &goldFinder{bill: b, found: make([][]need, len(b.results))}
 	g.reset()
@@ -98,7 +97,7 @@ func (b *bill) gold() [][]need {
 	return g.found
 }
 
-// goldFinder walks a session and remembers what the current context shows.
+// goldFinder processes a session and keeps track of the texts that the current context shows.
 type goldFinder struct {
 	bill  *bill
 	found [][]need
@@ -106,20 +105,20 @@ type goldFinder struct {
 	call  int
 
 	texts  []*shownText
-	lines  map[string]lineAt // by trimmed line: where it is shown last
+	lines  map[string]lineAt // by trimmed line: the latest place that showed it
 	idents map[string]*ident
-	known  map[string]bool // lines that the agent or the user wrote
+	known  map[string]bool // lines written by the agent or the user
 
 	byResult map[int]*shownText
 }
 
-// ident is an identifier first seen in a result.
+// ident is an identifier that a result showed first.
 type ident struct {
-	text  *shownText // nil: first seen elsewhere
+	text  *shownText // nil: it first appeared elsewhere
 	lines []int
 }
 
-// reset forgets the context and files what it found.
+// reset clears the context and stores the needs found in it.
 func (g *goldFinder) reset() {
 	for _, t := range g.texts {
 		needs := g.found[t.result]
@@ -133,7 +132,7 @@ func (g *goldFinder) reset() {
 	g.byResult = map[int]*shownText{}
 }
 
-// mark notes that a line was used. The first use counts.
+// mark records the use of a line. Only the first use counts.
 func (g *goldFinder) mark(t *shownText, line int, why rule) {
 	if _, ok := t.needs[line]; ok || line < 0 || line >= len(t.text.Lines) || t.known[line] || len(strings.TrimSpace(t.text.Lines[line])) < minLine {
 		return
@@ -141,7 +140,7 @@ func (g *goldFinder) mark(t *shownText, line int, why rule) {
 	t.needs[line] = need{line, g.step, why, g.chain(t, line)}
 }
 
-// chain lists where a line had been shown before, the latest first.
+// chain lists the places that showed a line before, latest first.
 func (g *goldFinder) chain(t *shownText, line int) []place {
 	var chain []place
 	for len(chain) < 4 {
@@ -155,7 +154,7 @@ func (g *goldFinder) chain(t *shownText, line int) []place {
 	return chain
 }
 
-// know notes what someone wrote: it is not news when a result shows it later.
+// know records text that someone wrote. A result that shows it later gives no new information.
 func (g *goldFinder) know(text string) {
 	for _, line := range strings.Split(text, "\n") {
 		if line = strings.TrimSpace(line); len(line) >= 8 {
@@ -169,7 +168,7 @@ func (g *goldFinder) know(text string) {
 	}
 }
 
-// shown takes a result into the context.
+// shown adds a result to the context.
 func (g *goldFinder) shown(index int, step sessions.Step) {
 	r := g.bill.results[index]
 	t := &shownText{result: index, text: fresh.NewBody(r.kind, step.Out), call: g.call, needs: map[int]need{}, before: map[int]place{}, known: map[int]bool{}}
@@ -186,7 +185,7 @@ func (g *goldFinder) shown(index int, step sessions.Step) {
 		}
 		before, had := g.lines[key]
 		if had && before.text == t {
-			before.line = -1 // not unique in this text
+			before.line = -1 // the line is not unique in this text
 			g.lines[key] = before
 			continue
 		}
@@ -213,11 +212,10 @@ func (g *goldFinder) nameIdents(t *shownText, i int, line string) {
 	}
 }
 
-// word matches what may be an identifier of ten characters and more.
+// word matches identifiers of ten characters or more.
 var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]{9,79}`)
 
-// identifiers lists the compound names of a text: with an underscore or a capital
-// inside.
+// identifiers lists the compound identifiers of a text: those with an underscore or an inner capital.
 func identifiers(s string) []string {
 	var names []string
 	for _, name := range word.FindAllString(s, -1) {

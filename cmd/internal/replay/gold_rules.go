@@ -10,8 +10,7 @@ import (
 	"mcp-pruner/pruneclient/history"
 )
 
-// said applies the rules to the agent's words: it quotes lines, cites names and
-// places.
+// said applies the rules to a message of the agent, which may quote lines and mention names and places.
 func (g *goldFinder) said(text string) {
 	for _, line := range strings.Split(text, "\n") {
 		g.quoted(strings.TrimSpace(line))
@@ -29,7 +28,7 @@ func (g *goldFinder) said(text string) {
 	g.know(text)
 }
 
-// ticked is a span in backticks.
+// ticked matches a span in backticks.
 var ticked = regexp.MustCompile("`([^`\n]{3,300})`")
 
 // fileLine is file:line.

@@ -13,7 +13,7 @@ var pageHTML string
 
 var page = template.Must(template.New("page").Parse(pageHTML))
 
-// writePage writes the report as one HTML file without outside references.
+// writePage writes the report as one self-contained HTML file.
 func writePage(w io.Writer, r Report) error {
 	return page.Execute(w, pageData(r))
 }
@@ -29,11 +29,11 @@ type pageView struct {
 type bar struct {
 	Name  string
 	Value string
-	Width float64 // percent of the widest
+	Width float64 // percent of the widest bar
 	Class string
 }
 
-// pageRow is one policy.
+// pageRow is the row of one policy.
 type pageRow struct {
 	Policy Policy
 	Pruning
@@ -79,7 +79,7 @@ func bars(m map[string]float64, names []string, most int) []bar {
 	return out
 }
 
-// terms are the terms of the net.
+// terms returns the terms whose sum is the net.
 func terms(s Pruning, d Detail) []bar {
 	var out []bar
 	add := func(name string, x float64, class string) {
@@ -104,7 +104,7 @@ func groupBars(d Detail) []bar {
 	return bars(values, byValue(values), 8)
 }
 
-// curve plots the net of every session, in percent of its bill, sorted.
+// curve plots the net of every session in percent of its bill, in ascending order.
 func curve(sorted []float64) template.HTML {
 	if len(sorted) == 0 {
 		return ""

@@ -7,32 +7,32 @@ import (
 	"mcp-pruner/pruneclient/history"
 )
 
-// Policy is a way in which the pruner could have been between tool and model.
+// Policy is the place between tool and model at which the pruner is assumed to work.
 type Policy string
 
 // The policies.
 const (
 	Hook  Policy = "hook"  // the client's own tools, pruned by its hook
-	MCP   Policy = "mcp"   // our read, bash and grep beside the client's own
-	Proxy Policy = "proxy" // between client and model: any tool, failing commands too
+	MCP   Policy = "mcp"   // this program's read, bash and grep in addition to the client's
+	Proxy Policy = "proxy" // between client and model: any tool, including failed commands
 	GC    Policy = "gc"    // old results cleared by the planner
 )
 
-// Tokens of what the policies add.
+// Tokens that the policies add.
 const (
-	definitionTokens = 760 // the model-visible tool list and instructions of our server
+	definitionTokens = 760 // the tool list and instructions of this program's server, as the model sees them
 	askTokens        = 8   // the name and quotes of context_focus_question
-	maxAskTokens     = 40  // a question that a model writes is short
-	turnTokens       = 150 // output of one more turn
+	maxAskTokens     = 40  // limit for the length of a question that a model writes
+	turnTokens       = 150 // output of one further turn
 )
 
-// Outcome is what a policy would have changed in one session, in fresh input tokens.
+// Outcome is the effect that a policy would have had on one session, in fresh input tokens.
 type Outcome struct {
-	Gross       float64 // price of the tokens cut
+	Gross       float64 // price of the tokens that were cut
 	Markers     float64 // price of headers and markers
 	Questions   float64
 	Definitions float64
-	Misses      float64 // price of all misses, counted once
+	Misses      float64 // price of all misses, each counted once
 
 	Pruned, Missed int
 	rows           []row
@@ -50,7 +50,7 @@ type row struct {
 	ok    bool
 }
 
-// Net is what remains when every miss counts so many times.
+// Net returns the saving if every miss is counted the given number of times.
 func (o Outcome) Net(times float64) float64 {
 	return o.Gross - o.Markers - o.Questions - o.Definitions - times*o.Misses
 }
@@ -62,7 +62,7 @@ func (t *trial) judge(p Policy) Outcome {
 	if p == MCP {
 		attempts = t.served
 	}
-	chosen := map[int]map[int]bool{} // the kept lines of each pruned result
+	chosen := map[int]map[int]bool{} // by result, its kept lines
 	for i, a := range attempts {
 		if t.prunes(p, a) {
 			chosen[i] = lineSet(a.cut)
@@ -83,7 +83,7 @@ func (t *trial) judge(p Policy) Outcome {
 	return o
 }
 
-// prunes says whether a policy would have pruned a result.
+// prunes reports whether a policy would have pruned a result.
 func (t *trial) prunes(p Policy, a attempt) bool {
 	r := t.results[a.result]
 	step := t.session.Steps[r.step]
@@ -116,7 +116,7 @@ func (t *trial) row(a attempt, cut func(result, line int) bool) row {
 	return out
 }
 
-// missCost is one more turn before the step that needed the lines: the whole context
+// missCost returns the price of one further turn before the step that needed the lines: the whole context
 // read from the cache once more, a short answer, and the lines from then on.
 func (t *trial) missCost(step, tokens int) float64 {
 	at := 0
@@ -138,9 +138,9 @@ func (o *Outcome) add(r row) {
 	}
 }
 
-// chargeServer adds what tools of an MCP server cost: their definitions in every
-// prompt, and a question with every call that may be worth one. A model does not ask
-// where it opens a narrow range or is about to edit the file.
+// chargeServer adds the cost of an MCP server's tools: their definitions in every prompt, and a question
+// with every call that may be worth one. A model does not ask a question when it opens a narrow range or is
+// about to edit the file.
 func (t *trial) chargeServer(o *Outcome) {
 	first := true
 	for i, call := range t.calls {
@@ -159,7 +159,7 @@ func (t *trial) chargeServer(o *Outcome) {
 	}
 }
 
-// questionTokens is the length of the question a model would have written.
+// questionTokens returns the assumed length of the question that a model would have written.
 func (t *trial) questionTokens(result int) int {
 	if a, ok := t.attempts[result]; ok {
 		return countTokens(a.question)
@@ -167,5 +167,5 @@ func (t *trial) questionTokens(result int) int {
 	return maxAskTokens / 2
 }
 
-// toolOf is a result's tool as the transcript names it.
+// toolOf returns the name of a result's tool in the transcript.
 func (t *trial) toolOf(r result) string { return t.session.Steps[r.step].Tool }

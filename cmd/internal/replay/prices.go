@@ -1,5 +1,5 @@
-// Package replay computes, from sessions that already happened, what each part of
-// this program would have saved and lost. docs/BILL.md explains the formula.
+// Package replay computes from recorded sessions how much each part of this program would have saved and
+// lost. docs/BILL.md explains the formula.
 package replay
 
 import (
@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Prices are relative to one fresh input token.
+// Prices are relative to the price of one fresh input token.
 type Prices struct {
 	Input, CacheWrite, CacheRead, Output float64
 }
 
-// DefaultPrices are the relations of Anthropic's price list with the 5-minute cache.
+// DefaultPrices are the ratios in Anthropic's price list with the 5-minute cache.
 var DefaultPrices = Prices{Input: 1, CacheWrite: 1.25, CacheRead: 0.1, Output: 5}
 
-// ParsePrices reads "input=1,cache_write=1.25,cache_read=0.1,output=5"; what is not
-// named keeps its default.
+// ParsePrices parses "input=1,cache_write=1.25,cache_read=0.1,output=5". Missing prices keep their
+// defaults.
 func ParsePrices(s string) (Prices, error) {
 	p := DefaultPrices
 	fields := map[string]*float64{"input": &p.Input, "cache_write": &p.CacheWrite, "cache_read": &p.CacheRead, "output": &p.Output}

@@ -16,7 +16,7 @@ import (
 	"mcp-pruner/cmd/internal/sessions"
 )
 
-// listing is a read of n lines as Claude Code shows it, one function a line group.
+// listing returns a read of n lines in the form of Claude Code, with a function every few lines.
 func listing(n int) string {
 	var b strings.Builder
 	for i := 1; i <= n; i++ {
@@ -38,7 +38,7 @@ func counted(in, write, read, out int) *sessions.Usage {
 	return &sessions.Usage{Input: in, CacheWrite: write, CacheRead: read, Output: out}
 }
 
-// sample is one session: a large read, a word about it, an edit of one of its lines.
+// sample returns one session: a large read, a message about it, and an edit of one of its lines.
 func sample() sessions.Session {
 	read := map[string]any{"file_path": "/repo/steps.go"}
 	edit := map[string]any{"file_path": "/repo/steps.go", "old_string": "\tcounter42 = counter41 + len(input) // accumulates 42", "new_string": "\tcounter42++"}
@@ -86,8 +86,8 @@ func TestUsageIsModelledWhereItIsMissing(t *testing.T) {
 	require.Greater(t, b.total, 0.0)
 }
 
-// TestMissCost checks one miss by hand: the context at the time, a short turn, and
-// the lines from then on.
+// TestMissCost checks the price of one miss against a calculation by hand: the context at the time, a short
+// turn, and the lines from then on.
 func TestMissCost(t *testing.T) {
 	tr := &trial{bill: newBill(sample(), DefaultPrices)}
 	want := 21010*0.1 + 150*5 + 100*(1.25+0.1+1.25)
@@ -137,7 +137,7 @@ func TestNothingIsNeededAcrossACompaction(t *testing.T) {
 	require.Empty(t, newBill(s, DefaultPrices).gold()[0])
 }
 
-// TestJSON holds the contract of SPEC part J.
+// TestJSON checks the contract of SPEC part J.
 func TestJSON(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sessions.jsonl")
 	writeSession(t, file)
@@ -195,7 +195,7 @@ func verb(stdout, stderr *bytes.Buffer, args ...string) int {
 	return command.Verb(context.Background(), Command(p), p)
 }
 
-// writeSession writes the sample as a line of a collection.
+// writeSession writes the sample as one line of a collection file.
 func writeSession(t *testing.T, file string) {
 	t.Helper()
 	type object = map[string]any

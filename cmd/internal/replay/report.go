@@ -9,8 +9,8 @@ import (
 	"mcp-pruner/pruneclient/history"
 )
 
-// Report is what replay says about all sessions. Its JSON is a contract (SPEC part
-// J); savings are positive and in percent of the bill.
+// Report is the result over all sessions. Its JSON is a contract (SPEC part J). Savings are positive and in
+// percent of the bill.
 type Report struct {
 	Sessions int                `json:"sessions"`
 	Bill     float64            `json:"bill"` // in fresh input tokens
@@ -26,15 +26,15 @@ type Report struct {
 	sizes    map[string]float64
 }
 
-// Limit is what a perfect pruner saves that keeps so much of every result of limitFrom
-// tokens and more of read, bash and grep.
+// Limit is the saving of a perfect pruner that keeps a given share of every result of read, bash and grep
+// with at least limitFrom tokens.
 type Limit struct {
 	Keep10 float64 `json:"keep10"`
 	Keep20 float64 `json:"keep20"`
 	Keep30 float64 `json:"keep30"`
 }
 
-// Pruning sums up a policy that prunes.
+// Pruning summarises a policy that prunes.
 type Pruning struct {
 	Gross   float64 `json:"gross_pct"`
 	Net     float64 `json:"net_pct"`
@@ -46,15 +46,15 @@ type Pruning struct {
 	Losing  float64 `json:"losing_pct"`
 }
 
-// Clearing sums up the policy gc.
+// Clearing summarises the policy gc.
 type Clearing struct {
 	Input  float64 `json:"input_pct"` // change of modelled input; negative is good
 	Reread float64 `json:"reread_pct"`
 	Worst  float64 `json:"worst_session_pct"`
-	Fixed  float64 `json:"fixed_rule_pct"` // what input_pct would be with the best fixed rule
+	Fixed  float64 `json:"fixed_rule_pct"` // input_pct with the best fixed rule
 }
 
-// Detail is what stands behind a Pruning.
+// Detail breaks down the figures of a Pruning.
 type Detail struct {
 	Markers     float64          `json:"markers_pct"`
 	Questions   float64          `json:"questions_pct"`
@@ -64,11 +64,11 @@ type Detail struct {
 	Missed      int              `json:"missed"`
 	Tools       map[string]Group `json:"tools"`
 	Sizes       map[string]Group `json:"sizes"`
-	Interval    [2]float64       `json:"net_pct_interval"` // 95 %, sessions drawn anew
+	Interval    [2]float64       `json:"net_pct_interval"` // 95 % bootstrap interval over sessions
 	PerSession  []float64        `json:"-"`                // net in percent of each session's bill, sorted
 }
 
-// Group is a part of the pruned results.
+// Group is a subset of the pruned results.
 type Group struct {
 	Pruned int     `json:"pruned"`
 	Missed int     `json:"missed"`
@@ -76,13 +76,13 @@ type Group struct {
 	Net    float64 `json:"net_pct"`
 }
 
-// losing is the net, in percent of a session's bill, below which it counts as lost.
+// losing is the net, in percent of a session's bill, below which a session counts as a loss.
 const losing = -0.05
 
-// limitFrom is the size from which on the limit counts a result.
+// limitFrom is the size in tokens from which a result counts for Limit.
 const limitFrom = 1000
 
-// sizeClasses are the sizes of results, in tokens.
+// sizeClasses are classes of results by size in tokens.
 var sizeClasses = []struct {
 	name string
 	from int
@@ -97,7 +97,7 @@ func sizeClass(tokens int) string {
 	return ""
 }
 
-// collector adds sessions up.
+// collector sums over sessions.
 type collector struct {
 	report   Report
 	share    map[string]float64
@@ -107,11 +107,11 @@ type collector struct {
 	clearing *clearing
 }
 
-// sum is a policy over all sessions.
+// sum holds the totals of one policy over all sessions.
 type sum struct {
 	Outcome
 	per   []float64
-	nets  [][2]float64 // of each session: net and bill
+	nets  [][2]float64 // per session: net and bill
 	tools map[string]Group
 	sizes map[string]Group
 }
@@ -129,7 +129,7 @@ func newCollector(policies []Policy, prices Prices) *collector {
 	return c
 }
 
-// add takes one session's figures.
+// add adds the figures of one session.
 func (c *collector) add(f *figures) {
 	c.report.Sessions++
 	c.report.Bill += f.total
@@ -181,7 +181,7 @@ func (s *sum) add(t *trial, o Outcome) {
 	}
 }
 
-// finish turns sums into percent.
+// finish converts the sums to percentages.
 func (c *collector) finish() Report {
 	r := c.report
 	pct := func(x float64) float64 { return percent(x, r.Bill) }
@@ -230,7 +230,7 @@ func percent(x, of float64) float64 {
 
 func round(x float64) float64 { return math.Round(x*100) / 100 }
 
-// quantile of a sorted list: the value at that share of its length.
+// quantile returns the value at fraction q of a sorted list.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0
@@ -251,7 +251,7 @@ func lost(per []float64) float64 {
 	return percent(float64(n), float64(len(per)))
 }
 
-// byValue lists names, the largest value first.
+// byValue returns the names sorted by value, largest first.
 func byValue(m map[string]float64) []string {
 	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
 		return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(a, b))

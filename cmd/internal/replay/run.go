@@ -14,31 +14,31 @@ import (
 	"mcp-pruner/pruneclient/lineprune/learned"
 )
 
-// Settings of a replay.
+// Settings configure a replay.
 type Settings struct {
 	Files    []string
 	Policies []Policy
 	Prices   Prices
-	Without  Ablation          // what the pruner has to do without; "" is nothing
-	Explain  string            // the session to explain: its id or the beginning of it
-	Progress func(done string) // is told about each session; nil: nobody is
+	Without  Ablation          // the part of the pruner to switch off; "": none
+	Explain  string            // the session to explain: its id or a prefix of it
+	Progress func(done string) // called after each session; nil: not called
 
-	// Boldness multiplies the price at which a line is kept: above 1 more is cut. 0 is 1.
+	// Boldness is a factor for the price at which a line is kept: above 1, more is cut. 0 means 1.
 	Boldness float64
 
-	// Weights of the ranking for a session, to judge it by weights that were learned
-	// without it; nil: those that come with the program.
+	// Weights returns the weights of the ranking for a session, so that a session can be judged by weights
+	// that were learned without it. nil: the embedded weights.
 	Weights func(session string) *learned.Weights
 }
 
-// figures is one session, computed.
+// figures are the results of one session.
 type figures struct {
 	*trial
 	outcomes map[Policy]Outcome
 	cleared  cleared
 }
 
-// Replay computes the report, and the explained session where one is asked for.
+// Replay computes the report and, if Settings.Explain is set, the figures of that session.
 func Replay(ctx context.Context, s Settings) (Report, *figures, error) {
 	c := newCollector(s.Policies, s.Prices)
 	var explained *figures
@@ -46,7 +46,7 @@ func Replay(ctx context.Context, s Settings) (Report, *figures, error) {
 	seen := map[string]bool{}
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
-	var order []*figures // in the order they were read, so that sums are the same on every run
+	var order []*figures // in reading order, so that sums are the same on every run
 	for _, file := range s.Files {
 		err := sessions.ReadFile(ctx, file, func(one sessions.Session) error {
 			if seen[one.Source+" "+one.ID] || s.Explain != "" && !strings.HasPrefix(one.ID, s.Explain) {
@@ -101,7 +101,7 @@ func noSessions(s Settings, skipped []string) error {
 	return errors.New("no session with a model call found")
 }
 
-// compute bills one session and judges the policies.
+// compute bills one session and evaluates the policies.
 func compute(ctx context.Context, one sessions.Session, s Settings) (*figures, error) {
 	b := newBill(one, s.Prices)
 	f := &figures{trial: &trial{bill: b}, outcomes: map[Policy]Outcome{}}
@@ -123,8 +123,8 @@ func compute(ctx context.Context, one sessions.Session, s Settings) (*figures, e
 	return f, nil
 }
 
-// slim drops the texts of a session that nobody is going to read: a large history
-// would not fit into memory.
+// slim drops the texts of a session that are no longer needed, because a large history would not fit into
+// memory.
 func (f *figures) slim(keep bool) {
 	if keep {
 		return

@@ -11,42 +11,41 @@ import (
 	"mcp-pruner/pruneclient/lineprune/learned"
 )
 
-// asked is what a session knew when it made a call.
+// asked is the knowledge in a session at the time of a call.
 type asked struct {
 	question string
-	context  []pruneclient.Event // to one who sees the whole session
-	served   []pruneclient.Event // to our own server, which sees its calls and their questions
+	context  []pruneclient.Event // for a pruner that sees the whole session
+	served   []pruneclient.Event // for this program's server, which sees only its own calls and their questions
 	decision history.Decision
 }
 
-// attempt is one result that the pruner was shown.
+// attempt is one result that was given to the pruner.
 type attempt struct {
 	result   int
 	question string
 	decision history.Decision
 	cut      fresh.Cut
 	body     fresh.Body
-	kept     int // tokens of the kept lines as the client shows them
+	kept     int // tokens of the kept lines in the client's form
 	header   int // tokens of header and markers
 	err      error
 }
 
-// trial is a session with what the pruner would have cut of each result that one of
-// the policies looks at.
+// trial is a session with the pruner's cut of each result that one of the policies considers.
 type trial struct {
 	*bill
 	needs    [][]need
 	attempts map[int]attempt // by result
-	served   map[int]attempt // the same by our own server; nil where no policy asks for them
+	served   map[int]attempt // the same with the knowledge of this program's server; nil if no policy needs them
 	without  Ablation
-	weights  *learned.Weights // nil: those that come with the program
+	weights  *learned.Weights // nil: the embedded weights
 	boldness float64
 }
 
-// exampleWay has the length of a real one.
+// exampleWay is a recovery command of typical length.
 const exampleWay = fresh.DefaultBack + " prn_3ddf8b97"
 
-// walk hands out every result with what the session knew when the call was made.
+// walk calls each for every result, with the knowledge at the time of the call.
 func (b *bill) walk(each func(index int, step sessions.Step, a asked) error) error {
 	var log, served history.Log
 	open := map[string]asked{}
@@ -72,7 +71,7 @@ func (b *bill) walk(each func(index int, step sessions.Step, a asked) error) err
 		case sessions.Result:
 			r := &b.results[next]
 			a, ok := open[step.ID]
-			if !ok { // flattened from a sub-agent
+			if !ok { // from the flattened transcript of a sub-agent
 				a = ask(r.parsed)
 			}
 			if r.tokens < history.MinTokens {
@@ -92,7 +91,7 @@ func (b *bill) walk(each func(index int, step sessions.Step, a asked) error) err
 	return nil
 }
 
-// try runs the pruner over a session, as the hook would have when it happened.
+// try runs the pruner over a session as the hook would have done.
 func try(ctx context.Context, b *bill, s Settings) (*trial, error) {
 	t := &trial{bill: b, needs: b.gold(), attempts: map[int]attempt{}, without: s.Without, boldness: s.Boldness}
 	if slices.Contains(s.Policies, MCP) {
@@ -127,16 +126,16 @@ func (t *trial) result(ctx context.Context, index int, step sessions.Step, a ask
 	return ctx.Err()
 }
 
-// asksOf says whether a model asks our server a question about a result: it does not where it
-// is about to edit the file.
+// asksOf reports whether a model would write a question for a result. It does not when it is about to edit
+// the file.
 func (t *trial) asksOf(a attempt) bool { return !a.decision.Careful || t.without == Decision }
 
-// ours says whether our server has such a tool.
+// ours reports whether this program's server has a tool of that kind.
 func ours(kind history.Kind) bool {
 	return kind == history.Read || kind == history.Grep || kind == history.Bash
 }
 
-// prune prunes a result if the decision is to.
+// prune prunes a result if the decision is to prune it.
 func (t *trial) prune(ctx context.Context, a attempt, known fresh.Result) attempt {
 	r := &t.results[a.result]
 	if a.decision.Prune {
@@ -155,7 +154,7 @@ func prunable(kind history.Kind) bool {
 	return kind == history.Read || kind == history.Grep || kind == history.Bash || kind == history.Other
 }
 
-// count counts what a cut result would have sent.
+// count computes the tokens that a cut result would have sent.
 func (a *attempt) count(r *result) {
 	a.kept = countTokens(a.body.Shown(a.cut.Kept))
 	sent := fresh.Text(a.body, a.cut, exampleWay)
@@ -165,8 +164,7 @@ func (a *attempt) count(r *result) {
 	a.header = max(countTokens(sent)-a.kept, 0)
 }
 
-// missed is the first need that a cut leaves unanswered, with the tokens of the
-// gaps that hold any.
+// missed returns the first need that a cut leaves out, and the tokens of all gaps that contain needs.
 func (t *trial) missed(a attempt, cutHere func(result, line int) bool) (first need, tokens int, ok bool) {
 	gaps := map[int]bool{}
 	for _, n := range t.needs[a.result] {
@@ -193,7 +191,7 @@ func allCut(places []place, cut func(result, line int) bool) bool {
 	return true
 }
 
-// gapOf is the first line (0-based) of the gap that a line is in.
+// gapOf returns the first line (0-based) of the gap that contains a line.
 func (t *trial) gapOf(a attempt, line int) int {
 	start := 0
 	for _, n := range a.cut.Kept {

@@ -65,7 +65,7 @@ func writePolicies(b *strings.Builder, r Report) {
 		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%+.1f\t%+.1f\t%+.1f\t%+.1f\t%+.1f\t%+.1f\t%.0f %%\t\n",
 			p, s.Gross, d.Markers, d.Questions, d.Definitions, d.Misses, s.Net, s.Misses2, s.Misses3, s.Median, s.P10, s.P90, s.Losing)
 	}
-	_ = w.Flush() // into memory
+	_ = w.Flush() // writes to memory
 }
 
 func writeDetail(b *strings.Builder, p Policy, d Detail) {

@@ -26,16 +26,16 @@ type box struct {
 	Kind       string
 }
 
-// arrow stands for all rows that lead from one state to another.
+// arrow stands for all rows from one state to another.
 type arrow struct {
 	From, To string
-	Rows     []int // which transitions it stands for
+	Rows     []int // indexes of the transitions it stands for
 	Path     string
-	X, Y     int // of its label
+	X, Y     int // position of its label
 	Any      bool
 }
 
-// Measures of a picture.
+// Dimensions of a drawing in pixels, and the number of passes of its layout.
 const (
 	boxWidth   = 148
 	boxHeight  = 34
@@ -50,7 +50,7 @@ const (
 
 // item is a node of the layout: a state, or the point where an arrow crosses a layer.
 type item struct {
-	state string // "" for a crossing
+	state string // "": a crossing
 	layer int
 	x     float64
 	up    []*item
@@ -64,8 +64,7 @@ func (i *item) width() float64 {
 	return boxWidth
 }
 
-// draw lays a machine out. The rows that leave every state are drawn as one arrow
-// from a box of their own.
+// draw lays out a machine. The rows that leave every state are drawn as one arrow from a separate box.
 func draw(m machine) drawing {
 	arrows := m.arrows()
 	layers, routes := layout(m, arrows)
@@ -97,7 +96,7 @@ func draw(m machine) drawing {
 	return d
 }
 
-// arrows groups a machine's transitions by where they lead from and to.
+// arrows groups a machine's transitions by their source and target states.
 func (m machine) arrows() []arrow {
 	var all []arrow
 	for n, e := range m.Edges {
@@ -129,7 +128,7 @@ func (m machine) kind(state string) string {
 // adds a crossing wherever an arrow passes through a layer.
 func layout(m machine, arrows []arrow) ([][]*item, [][]*item) {
 	depth := map[string]int{m.Initial: 0}
-	for range arrows { // no path without a cycle is longer
+	for range arrows { // the longest path without a cycle has at most this many steps
 		for _, a := range arrows {
 			if d, ok := depth[a.From]; ok && !a.Any && depth[a.To] < d+1 && d < len(arrows) {
 				depth[a.To] = d + 1
@@ -274,7 +273,7 @@ func route(items []*item, at func(*item) (int, int)) (path string, labelX, label
 	for n, i := range items[1:] {
 		x, y := at(i)
 		if n == len(items)-2 {
-			y -= boxHeight/2 + 7 // the arrow's head
+			y -= boxHeight/2 + 7 // leaves room for the arrowhead
 		}
 		fmt.Fprintf(&b, "C%d %d %d %d %d %d", x0, (y0+y)/2, x, (y0+y)/2, x, y)
 		if n == (len(items)-2)/2 {

@@ -14,7 +14,7 @@ import (
 	"mcp-pruner/states/audit"
 )
 
-// listed is a record as list prints it.
+// listed is a record in the form that list prints.
 type listed struct {
 	Start    string `json:"start"`
 	Machine  string `json:"machine"`
@@ -59,7 +59,7 @@ func (i listed) fields() []string {
 		n(i.RawBytes), n(i.Sent), n(i.RawTok), n(i.SentTok), n(i.Net), i.Steps}
 }
 
-// text is the listed for people.
+// text formats a record for a terminal.
 func (i listed) text() string {
 	return fmt.Sprintf("%s  %s  %-10s %-16s %8s  %s -> %s tokens  %s", i.Start, printable(i.ID), toolName(i.Tool), printable(strings.TrimSuffix(i.Outcome+" "+i.Why, " ")),
 		span(i.Micros), count(i.RawTok), count(i.SentTok), printable(strings.TrimSuffix(i.Pruning+" "+i.Reason, " ")))
@@ -86,7 +86,7 @@ func runList(p command.Process, s settings) (int, error) {
 	return exitFor(verdict), nil
 }
 
-// lister writes items in the form that the flags ask for.
+// lister returns a function that writes records in the format that the flags select.
 func (s settings) lister(out io.Writer) (func(listed) error, error) {
 	switch {
 	case s.json:
@@ -96,7 +96,7 @@ func (s settings) lister(out io.Writer) (func(listed) error, error) {
 	case s.csv:
 		w := csv.NewWriter(out)
 		write := func(fields []string) error {
-			_ = w.Write(fields) // Flush and Error report it
+			_ = w.Write(fields) // Flush and Error report the error
 			w.Flush()
 			return w.Error()
 		}
@@ -108,7 +108,7 @@ func (s settings) lister(out io.Writer) (func(listed) error, error) {
 	}, nil
 }
 
-// cell is a name that no spreadsheet takes for a formula: clients choose names.
+// cell returns a name in a form that no spreadsheet interprets as a formula, because clients choose names.
 func cell(name string) string {
 	if name != "" && strings.ContainsRune("=+-@\t\r", rune(name[0])) {
 		return "'" + name

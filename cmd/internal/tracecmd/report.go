@@ -14,8 +14,8 @@ import (
 	"mcp-pruner/states/audit"
 )
 
-// maxRows is how many records a report holds one by one: the last ones. Its figures are
-// those of all.
+// maxRows is the number of records, the latest ones, that a report lists one by one. Its figures cover all
+// records.
 const maxRows = 100_000
 
 //go:embed report/page.html
@@ -27,7 +27,7 @@ var pageCSS string
 //go:embed report/page.js
 var pageJS string
 
-// page is what the template gets.
+// page is the template's data.
 type page struct {
 	CSS      template.CSS
 	JS       template.JS
@@ -37,30 +37,30 @@ type page struct {
 	Data     data
 }
 
-// shownVerdict is the verdict as the page says it.
+// shownVerdict is the verdict in the page's form.
 type shownVerdict struct {
 	audit.Verdict
 	Line, Compared, Written string
-	More                    int // problems that are not listed
+	More                    int // number of problems that are not listed
 }
 
-// data is what the page computes everything from.
+// data is the input of the page's own calculations.
 type data struct {
-	Left       int         `json:"left"` // records that are older than those here
+	Left       int         `json:"left"` // number of records older than the listed ones
 	Unreadable int         `json:"unreadable"`
 	Machines   []machine   `json:"machines"`
 	Paths      []dataPath  `json:"paths"`
 	Tools      []string    `json:"tools"`
 	Sessions   []string    `json:"sessions"`
 	Clients    []string    `json:"clients"`
-	Ends       [][2]string `json:"ends"` // outcome, why
+	Ends       [][2]string `json:"ends"` // pairs of outcome and reason
 	Pruning    [][2]string `json:"pruning"`
 	Count      int         `json:"count"`
-	Base       int64       `json:"base"` // ms since 1970 of the first start
+	Base       int64       `json:"base"` // start of the first record, in ms since 1970
 	Rows       string      `json:"rows"`
-	From       int64       `json:"from"` // ms since 1970
+	From       int64       `json:"from"` // in ms since 1970
 	To         int64       `json:"to"`
-	Totals     *totals     `json:"totals,omitempty"` // of all records, where not all are here
+	Totals     *totals     `json:"totals,omitempty"` // of all records, if not all are listed
 }
 
 func runReport(p command.Process, s settings) (int, error) {
@@ -95,17 +95,17 @@ func sayWhere(out io.Writer, file string, s audit.Stats, size int) error {
 	return err
 }
 
-// row is a record of the report.
+// row is one record of the report.
 type row struct {
 	audit.Entry
 	audit.Saving
 }
 
-// recent keeps the rows that were added last.
+// recent keeps the rows added last.
 type recent struct {
 	most int
 	rows []row
-	next int // the oldest, once there are enough
+	next int // index of the oldest row once the buffer is full
 }
 
 func (r *recent) add(e *audit.Entry, s audit.Saving) {
@@ -119,7 +119,7 @@ func (r *recent) add(e *audit.Entry, s audit.Saving) {
 
 func (r *recent) inOrder() []row { return append(r.rows[r.next:], r.rows[:r.next]...) }
 
-// writeReport writes the page: the figures of all records, and the last ones one by one.
+// writeReport writes the page with the figures of all records and a list of the last ones.
 func writeReport(out io.Writer, c *audit.Collector, last []row, title string) error {
 	t := newTables()
 	packed := newRows()
@@ -151,7 +151,7 @@ func writeReport(out io.Writer, c *audit.Collector, last []row, title string) er
 	return tmpl.Execute(out, p)
 }
 
-// maxShown is how many problems a report lists.
+// maxShown is the largest number of problems that a report lists.
 const maxShown = 20
 
 func shown(v audit.Verdict) shownVerdict {
@@ -172,12 +172,12 @@ func title(files []string) string {
 	return strings.Join(names, ", ")
 }
 
-// totals are the figures of all records, as the page would compute them from the
-// records. Times are lists of durations and how often each was counted.
+// totals are the figures of all records, equal to those that the page would compute from the records. Times
+// are lists of pairs of a duration and its count.
 type totals struct {
 	Stats audit.Stats `json:"stats"`
-	Tools []int       `json:"tools"` // the numbers of the tools in stats
-	Paths [][2]int    `json:"paths"` // number of the path, count
+	Tools []int       `json:"tools"` // indexes of the tools in stats
+	Paths [][2]int    `json:"paths"` // index of the path, count
 	Edges []edgeTimes `json:"edges"`
 	Hours [][4]int64  `json:"hours"` // start in ms, requests, tokens sent, tokens pruned away
 }
@@ -191,7 +191,7 @@ type edgeTimes struct {
 
 func totalsOf(c *audit.Collector, t *tables) *totals {
 	all := &totals{Stats: c.Stats, Tools: []int{}, Paths: [][2]int{}, Edges: []edgeTimes{}, Hours: [][4]int64{}}
-	all.Stats.Verdict = audit.Verdict{} // the page has it
+	all.Stats.Verdict = audit.Verdict{} // the page shows it separately
 	for _, tool := range c.Stats.Tools {
 		all.Tools = append(all.Tools, t.tools.of(tool.Tool))
 	}

@@ -12,7 +12,7 @@ import (
 	"mcp-pruner/states/audit"
 )
 
-// machine is one that the trace has records of.
+// machine is a machine that has records in the trace.
 type machine struct {
 	Name     string     `json:"name"`
 	Request  bool       `json:"request"`
@@ -35,7 +35,7 @@ type dataPath struct {
 	Edges   []int `json:"edges"`
 }
 
-// index numbers values by their first mention.
+// index numbers values in the order of their first occurrence.
 type index[T comparable] struct {
 	list []T
 	at   map[T]int
@@ -53,7 +53,7 @@ func (x *index[T]) of(v T) int {
 	return i
 }
 
-// tables are what rows refer to by number.
+// tables holds the values that rows refer to by index.
 type tables struct {
 	tools, sessions, clients *index[string]
 	ends, pruning            *index[[2]string]
@@ -85,9 +85,9 @@ func (t *tables) path(p *audit.Path) int {
 	return len(t.paths) - 1
 }
 
-// machineNamed finds a machine. Its table is that of today; the rows of older tables are
-// added as they are met. Of a machine that has no table today nothing is known but what
-// its records say, like the state that a path begins in.
+// machineNamed returns the index of a machine. It starts from the machine's current table and adds rows of
+// older tables as records contain them. For a machine without a current table, only the records themselves
+// are known, such as the state from in which a path starts.
 func (t *tables) machineNamed(name, from string) int {
 	i := slices.IndexFunc(t.machines, func(m machine) bool { return m.Name == name })
 	if i >= 0 {
@@ -132,10 +132,10 @@ const (
 	flagEstimated = 1 << iota
 	flagReread
 	flagCut
-	flagLimited // the client would not have shown all: three figures say how much
+	flagLimited // the client would have cut the output; three figures say how much
 )
 
-// rows are the records in columns of variable-length numbers.
+// rows stores the records as columns of variable-length numbers.
 type rows struct {
 	columns [14][]byte
 	base    int64
@@ -202,7 +202,7 @@ func (r *rows) add(t *tables, e *row) {
 	r.columns[13] = append(r.columns[13], id...)
 }
 
-// pack compresses the columns and makes text of them that needs no escaping.
+// pack compresses the columns and encodes them as text that needs no escaping.
 func (r *rows) pack() (string, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)

@@ -15,10 +15,10 @@ import (
 	"mcp-pruner/states/audit"
 )
 
-// stats are shown for people.
+// stats is a form of audit.Stats for display.
 type stats audit.Stats
 
-// showStats prints the stats for people, what they rest on first.
+// showStats prints the stats for a terminal, starting with the verdict on the trace they are computed from.
 func showStats(out io.Writer, of audit.Stats) error {
 	s := stats(of)
 	var text bytes.Buffer
@@ -32,7 +32,7 @@ func showStats(out io.Writer, of audit.Stats) error {
 	s.showPruner(w)
 	s.showPaths(w)
 	s.showStates(w)
-	_ = w.Flush() // to memory
+	_ = w.Flush() // writes to memory
 	_, err := out.Write(text.Bytes())
 	return err
 }
@@ -107,7 +107,7 @@ func (s stats) showStates(w io.Writer) {
 	}
 }
 
-// machine is a column with the machine's name; "" when all records are of one machine.
+// machine returns a column with the machine's name, or "" if all records are of one machine.
 func (s stats) machine(name string) string {
 	for _, p := range s.Paths {
 		if p.Machine != s.Paths[0].Machine {
@@ -117,12 +117,12 @@ func (s stats) machine(name string) string {
 	return ""
 }
 
-// columns are the four figures of a latency.
+// columns formats the four figures of a latency.
 func columns(l audit.Latency) string {
 	return span(l.P50) + "\t" + span(l.P95) + "\t" + span(l.P99) + "\t" + span(l.Max)
 }
 
-// span words a time in microseconds with three digits at most.
+// span formats a time in microseconds with at most three digits.
 func span(us int64) string {
 	switch {
 	case us < 1000:
@@ -147,7 +147,7 @@ func digits(f float64) string {
 
 func percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) + "%" }
 
-// counted is a number of things.
+// counted formats a number with its noun.
 func counted(n int, thing string) string {
 	switch {
 	case n == 1:
@@ -159,7 +159,7 @@ func counted(n int, thing string) string {
 	return count(n) + " " + thing
 }
 
-// count is a number with its thousands set apart.
+// count formats a number with thousands separators.
 func count(n int) string {
 	s := strconv.Itoa(n)
 	first := 1
@@ -172,8 +172,8 @@ func count(n int) string {
 	return s
 }
 
-// printable is text of a trace safe for a terminal: what would not show there as
-// itself, but end a line or move about on the screen, is escaped.
+// printable escapes text from a trace for a terminal: characters that would end a line or move the cursor
+// rather than appear as themselves.
 func printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -186,7 +186,7 @@ func printable(s string) string {
 	return b.String()
 }
 
-// toolName is a tool's name safe for a terminal: a client may call a tool anything.
+// toolName returns a tool's name in a form safe for a terminal, because a client may send any name.
 func toolName(name string) string {
 	switch quoted := strconv.QuoteToGraphic(name); {
 	case name == "":

@@ -1,5 +1,5 @@
-// Package tracecmd is `mcp-pruner trace`: the verbs that verify, sum up, list and draw
-// the trace of a server or runner.
+// Package tracecmd implements `mcp-pruner trace`: the verbs that verify, summarise, list and draw the trace
+// of a server or runner.
 package tracecmd
 
 import (
@@ -20,10 +20,10 @@ import (
 // Exit codes.
 const (
 	exitOK  = command.OK
-	exitBad = command.Fail // the trace is not in order, or cannot be read
+	exitBad = command.Fail // the trace is invalid or cannot be read
 )
 
-// settings are the command line, checked.
+// settings are the checked command-line options.
 type settings struct {
 	all          bool
 	json, csv    bool
@@ -34,7 +34,7 @@ type settings struct {
 	files        []string
 }
 
-// Command is the verb and those below it.
+// Command returns the verb trace with its sub-verbs.
 func Command(p command.Process) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trace",
@@ -108,17 +108,17 @@ func reportCommand(p command.Process) *cobra.Command {
 	return selecting(comparing(c, &s), &s)
 }
 
-// memoryLimit is what the collector keeps the verbs' memory under: a trace of any size
-// then takes less than 200 MiB.
+// memoryLimit is the soft limit of the garbage collector in bytes. With it, a trace of any size takes less
+// than 200 MiB.
 const memoryLimit = 150 << 20
 
-// verb makes one of the verbs that read traces.
+// verb returns one of the verbs that read traces.
 func verb(p command.Process, s *settings, run func(command.Process, settings) (int, error), use, short, long string) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Long: long, RunE: func(_ *cobra.Command, files []string) error {
 		if err := s.complete(p, files); err != nil {
 			return command.Usagef("%w", err)
 		}
-		if limit := debug.SetMemoryLimit(-1); limit > memoryLimit { // GOMEMLIMIT may ask for less
+		if limit := debug.SetMemoryLimit(-1); limit > memoryLimit { // GOMEMLIMIT may set a lower limit
 			defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryLimit))
 		}
 		code, err := run(p, *s)
@@ -134,7 +134,7 @@ func comparing(c *cobra.Command, s *settings) *cobra.Command {
 	return c
 }
 
-// selecting adds the flags that choose records.
+// selecting adds the flags that select records.
 func selecting(c *cobra.Command, s *settings) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&s.since, "since", "", "only what started since then: 24h, 2026-11-21 or 2026-11-21T04:00:00Z")
@@ -175,7 +175,7 @@ func (s *settings) complete(p command.Process, files []string) error {
 	return nil
 }
 
-// verified verifies the trace and hands it to use while its files are open.
+// verified verifies the trace and calls use with it while its files are open.
 func (s settings) verified(stdin io.Reader, all bool, use func(*audit.Trace) error) error {
 	known, err := headsFrom(s.heads)
 	if err != nil {
@@ -206,7 +206,7 @@ func headsFrom(file string) (*audit.Heads, error) {
 	return h, nil
 }
 
-// exitFor is the exit code for a verdict.
+// exitFor returns the exit code for a verdict.
 func exitFor(v audit.Verdict) int {
 	if v.OK {
 		return exitOK

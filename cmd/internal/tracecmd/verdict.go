@@ -12,7 +12,7 @@ import (
 	"mcp-pruner/states/audit"
 )
 
-// showVerdict prints a verdict for people.
+// showVerdict prints a verdict for a terminal.
 func showVerdict(out io.Writer, v audit.Verdict) error {
 	var page bytes.Buffer
 	for _, n := range v.Notes {
@@ -29,7 +29,7 @@ func showVerdict(out io.Writer, v audit.Verdict) error {
 	return err
 }
 
-// verdictLine is the verdict in one line.
+// verdictLine formats the verdict as one line.
 func verdictLine(v audit.Verdict) string {
 	switch {
 	case v.OK && v.Records == 0:
@@ -50,7 +50,7 @@ func verifiedText(v audit.Verdict) string {
 	return text
 }
 
-// byKind lists how many there are of each kind.
+// byKind formats the number of items of each kind.
 func byKind(of map[string]int) string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(of)) {
@@ -59,8 +59,8 @@ func byKind(of map[string]int) string {
 	return strings.Join(list, ", ")
 }
 
-// showProof prints what figures rest on: the verdict, the files it is about and the
-// versions that wrote them.
+// showProof prints the basis of the figures: the verdict, the files it covers, and the versions of the
+// program that wrote them.
 func showProof(w io.Writer, v audit.Verdict) {
 	fmt.Fprintln(w, verdictLine(v))
 	if !v.OK {
