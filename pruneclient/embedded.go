@@ -11,10 +11,10 @@ import (
 	"mcp-pruner/pruneclient/lineprune/session"
 )
 
-// EmbeddedEndpoint names the in-process pruner in settings and events.
+// EmbeddedEndpoint is the name of the in-process pruner in settings and events.
 const EmbeddedEndpoint = "embedded"
 
-// Embedded prunes in this process, with lineprune.
+// Embedded prunes in this process, using package lineprune.
 type Embedded struct {
 	timeout time.Duration
 }
@@ -24,11 +24,11 @@ func NewEmbedded(timeout time.Duration) *Embedded {
 	return &Embedded{timeout: orDefault(timeout, DefaultTimeout)}
 }
 
-// Endpoint is "embedded".
+// Endpoint returns "embedded".
 func (e *Embedded) Endpoint() string { return EmbeddedEndpoint }
 
-// Prune keeps the lines of req.Text that answer req.Question. A text the pruner is
-// not sure about, or that would not get shorter, comes back byte for byte.
+// Prune keeps the lines of req.Text that answer req.Question. If the pruner is not confident or the text
+// would not get shorter, it returns the text byte for byte.
 func (e *Embedded) Prune(ctx context.Context, req Request) (Result, error) {
 	call, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
@@ -64,9 +64,9 @@ func (r Request) rendered(res lineprune.Result, render lineprune.RenderOptions) 
 	return lineprune.Render(r.Text, res, render)
 }
 
-// fitting is what fits the question best of a text, as much as is shown of it. A budget
-// does not count the markers, so that fragments may need a smaller one. It is "" where
-// even that is too long.
+// fitting returns the lines that fit the question best, as many as the client will show. A budget does not
+// count markers, so that many short ranges may need a smaller budget. It returns "" if even the smallest
+// one is too long.
 func (r Request) fitting(ctx context.Context, kind lineprune.Kind, opts lineprune.Options, render lineprune.RenderOptions) (string, error) {
 	opts.Diffs = true
 	for part := ofShown; part > ofShown/8; part /= 2 {
@@ -82,15 +82,15 @@ func (r Request) fitting(ctx context.Context, kind lineprune.Kind, opts lineprun
 	return "", nil
 }
 
-// A text that is longer than its client shows loses lines in any case. Rather than its
-// end it then loses what fits the question least.
+// A text that is longer than its client shows loses lines in any case. It is then better to lose the lines
+// that fit the question least than those at the end.
 const (
-	ofShown       = 0.9  // of what is shown: markers take the rest
-	cutConfidence = 0.25 // below it the beginning says more than lines from everywhere
+	ofShown       = 0.9  // fraction of the shown length; markers take the rest
+	cutConfidence = 0.25 // below this confidence, the beginning is more useful than lines from everywhere
 )
 
-// cutAnyway says whether a text that came back whole would be cut, and the question is
-// good enough to say where.
+// cutAnyway reports whether the client would cut a text that came back whole, and the question is good
+// enough to choose the lines.
 func (r Request) cutAnyway(res lineprune.Result) bool {
 	if !res.Whole() || r.Shown <= 0 || r.Shown >= 1 || res.Confidence < cutConfidence {
 		return false
@@ -100,9 +100,9 @@ func (r Request) cutAnyway(res lineprune.Result) bool {
 	})
 }
 
-// pruneInTime returns when ctx ends, whatever the pruner is doing: it looks at ctx between
-// its steps, and one step over megabytes of short lines takes longer than a caller waits. What
-// is left of the work ends at the next look.
+// pruneInTime returns when ctx ends, whatever the pruner is doing. The pruner checks ctx between its steps,
+// and one step over megabytes of short lines takes longer than a caller waits. The abandoned work ends at
+// the next check.
 func pruneInTime(ctx context.Context, req Request, kind lineprune.Kind, opts lineprune.Options) (lineprune.Result, error) {
 	type outcome struct {
 		res      lineprune.Result
@@ -113,7 +113,7 @@ func pruneInTime(ctx context.Context, req Request, kind lineprune.Kind, opts lin
 	go func() {
 		var out outcome
 		defer func() {
-			out.panicked = recover() // the caller's own recovery must see it, not the process end
+			out.panicked = recover() // passed on, so that the caller's own recover sees it
 			done <- out
 		}()
 		out.res, out.err = lineprune.Prune(ctx, req.Text, req.Question, kind, opts)
@@ -136,7 +136,7 @@ func (r Request) options() lineprune.Options {
 	}
 }
 
-// failure tells the caller's giving up from our own timeout.
+// failure distinguishes the end of the caller's context from this pruner's own timeout.
 func (e *Embedded) failure(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -144,16 +144,16 @@ func (e *Embedded) failure(ctx context.Context) error {
 	return &Error{Code: Timeout, Message: fmt.Sprintf("the embedded pruner took longer than %v", e.timeout)}
 }
 
-// header is the first line of a pruned text: how much was kept of what, what the gaps
-// mean, and how to see one. Nobody is told to run a command again: it may have effects.
+// header returns the first line of a pruned text: how many lines were kept, what the gaps mean, and how to
+// read one. It never suggests to run a command again, because that may have side effects.
 func header(req Request, res lineprune.Result) string {
 	gap := lineprune.Gap(res.Blocks[0], max(req.FirstLine, 1))
 	return lineprune.Header(len(res.Kept), res.Total, fmt.Sprintf("%q = left out%s", gap, howToSeeOne(req, res.Blocks[0])))
 }
 
-// howToSeeOne is how to see the first omitted range, which stands for all of them.
+// howToSeeOne returns how to read the first omitted range, as an example for all of them.
 func howToSeeOne(req Request, b lineprune.Block) string {
-	part := req.FirstLine > 1 // the gaps count the file's lines, the stored text does not
+	part := req.FirstLine > 1 // gaps are in line numbers of the file, the stored text starts at 1
 	start, end := b.Start+max(req.FirstLine, 1)-1, b.End+max(req.FirstLine, 1)-1
 	switch {
 	case req.RecoveryID != "" && !part:

@@ -12,7 +12,7 @@ import (
 	"mcp-pruner/pruneclient"
 )
 
-// ledger is a long file with one function about refunds in it.
+// ledger returns a long file with one function about refunds.
 func ledger() string {
 	var b strings.Builder
 	for i := range 120 {
@@ -59,7 +59,7 @@ func TestEmbeddedBeginsWithWhatWasKept(t *testing.T) {
 	}
 }
 
-// What comes back whole is the very text: no header, no marker.
+// A text that comes back whole has neither header nor markers.
 func TestEmbeddedReturnsWholeTextsUntouched(t *testing.T) {
 	for name, req := range map[string]pruneclient.Request{
 		"no answer": {Text: ledger(), Question: "how are northern lights photographed?", File: "ledger.go"},
@@ -84,7 +84,7 @@ func TestEmbeddedSaysWhyATextIsWhole(t *testing.T) {
 	require.Empty(t, res.Note)
 }
 
-// Matches come back bare, so that they parse again.
+// Matches are returned without header and markers, so that they can be parsed again.
 func TestEmbeddedKeepsOnlyMatchesOfGrep(t *testing.T) {
 	var b strings.Builder
 	for i := range 100 {
@@ -99,7 +99,7 @@ func TestEmbeddedKeepsOnlyMatchesOfGrep(t *testing.T) {
 	}
 }
 
-// A word that every match has does not make the list empty.
+// A word that occurs in every match does not lead to an empty list.
 func TestEmbeddedKeepsMatchesThatAllAnswer(t *testing.T) {
 	var b strings.Builder
 	for i := range 3000 {
@@ -123,8 +123,8 @@ func TestEmbeddedTellsItsTimeoutFromItsCaller(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// The caller gets its answer when the context ends, not when the pruner is done with
-// millions of lines: the result of a cancelled call is the context's error every time.
+// The call returns when its context ends, even if the pruner is still working on millions of lines. The
+// result of a cancelled call is always the context's error.
 func TestEmbeddedEndsWithItsCaller(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	answered := make(chan error, 1)
@@ -140,7 +140,8 @@ func TestEmbeddedNamesItself(t *testing.T) {
 	require.Equal(t, "embedded", pruneclient.NewEmbedded(0).Endpoint())
 }
 
-// TestTooLongToShow: what a client would cut at its end is cut by the question.
+// TestTooLongToShow checks that a text that the client would cut at its end is pruned by the question
+// instead.
 func TestTooLongToShow(t *testing.T) {
 	var log strings.Builder
 	for i := range 400 {

@@ -17,33 +17,32 @@ import (
 // Defaults of HTTPSettings.
 const (
 	DefaultTimeout     = 30 * time.Second
-	DefaultMaxInflight = 2 // the reference service works on one request at a time
+	DefaultMaxInflight = 2 // the reference service processes one request at a time
 )
 
-// HTTPSettings says where a pruning service is and how to call it.
+// HTTPSettings holds the address of a pruning service and the limits of calls to it.
 type HTTPSettings struct {
 	URL         string        // absolute, http or https; path, query and userinfo are used as given
-	Timeout     time.Duration // of a whole call, waiting for its turn included; 0 means DefaultTimeout
-	MaxInflight int           // calls under way at once; 0 means DefaultMaxInflight
+	Timeout     time.Duration // of a whole call, including the wait for a free slot; 0 means DefaultTimeout
+	MaxInflight int           // concurrent calls; 0 means DefaultMaxInflight
 	Threshold   *float64      // sent with each request when not nil
-	Client      *http.Client  // nil means one of our own; its redirect policy is replaced
+	Client      *http.Client  // nil means a new client; its redirect policy is replaced
 }
 
-// HTTP prunes through a swe-pruner service: {code, query} in, the pruned text
-// out.
+// HTTP prunes through a swe-pruner service: it sends {code, query} and receives the pruned text.
 type HTTP struct {
 	url       string
 	endpoint  string
 	timeout   time.Duration
 	threshold *float64
 	client    *http.Client
-	turns     chan struct{} // one token per call under way
+	turns     chan struct{} // one token per call in progress
 }
 
 // NewHTTP returns a Pruner for the service at s.URL.
 func NewHTTP(s HTTPSettings) (*HTTP, error) {
 	u, err := url.Parse(s.URL)
-	// url.Parse quotes its input, credentials and all, so its error stays here.
+	// url.Parse quotes its input including credentials, so its error is not passed on.
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
 		return nil, errors.New("pruner URL must be an absolute http or https URL")
 	}
@@ -60,12 +59,11 @@ func NewHTTP(s HTTPSettings) (*HTTP, error) {
 	}, nil
 }
 
-// Endpoint is the service's URL without userinfo, query and fragment, which may
-// hold secrets.
+// Endpoint returns the service's URL without userinfo, query and fragment, which may contain secrets.
 func (h *HTTP) Endpoint() string { return h.endpoint }
 
-// Prune sends one text and returns what the service made of it. Everything,
-// waiting for a turn and reading the body included, happens within the timeout.
+// Prune sends one text and returns the service's pruned text. The timeout covers everything, including the
+// wait for a free slot and the reading of the body.
 func (h *HTTP) Prune(ctx context.Context, req Request) (Result, error) {
 	call, cancel := context.WithTimeout(ctx, h.timeout)
 	defer cancel()
@@ -73,7 +71,7 @@ func (h *HTTP) Prune(ctx context.Context, req Request) (Result, error) {
 	if err == nil {
 		return Result{Text: text}, nil
 	}
-	// The caller giving up is no failure of the pruner, whatever it looks like here.
+	// A cancellation by the caller is not a failure of the pruner, whatever the error looks like.
 	if ctx.Err() != nil {
 		return Result{}, ctx.Err()
 	}
@@ -83,7 +81,7 @@ func (h *HTTP) Prune(ctx context.Context, req Request) (Result, error) {
 	return Result{}, err
 }
 
-// inTurn waits until fewer than MaxInflight calls are under way, then calls.
+// inTurn waits until fewer than MaxInflight calls are in progress, then calls.
 func (h *HTTP) inTurn(ctx context.Context, req Request) (string, error) {
 	select {
 	case h.turns <- struct{}{}:
@@ -105,8 +103,8 @@ func (h *HTTP) post(ctx context.Context, req Request) (string, error) {
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
-	// Not sent: an empty list tells net/http that the call may be repeated, which
-	// it does when an idle connection turns out to be closed.
+	// An empty list is not sent, but tells net/http that the call may be repeated, which it does when an
+	// idle connection turns out to be closed.
 	r.Header["Idempotency-Key"] = nil
 	resp, err := h.client.Do(r)
 	if err != nil {
@@ -116,8 +114,8 @@ func (h *HTTP) post(ctx context.Context, req Request) (string, error) {
 	return readAnswer(resp)
 }
 
-// body renders the request. The real service counts lines wrongly on CRLF and
-// then keeps the wrong ones, so it is given LF.
+// body encodes the request. The reference service miscounts lines that end in CRLF and then keeps the wrong
+// ones, so they are converted to LF.
 func (h *HTTP) body(req Request) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -130,8 +128,8 @@ func (h *HTTP) body(req Request) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// reachFailure says why no answer came. It picks from known causes: the text of
-// err holds the URL and may quote what the service sent.
+// reachFailure returns the reason why there was no answer, chosen from known causes. The text of err is not
+// used, because it contains the URL and may quote the service.
 func reachFailure(err error) string {
 	var dns *net.DNSError
 	switch {
@@ -146,8 +144,8 @@ func reachFailure(err error) string {
 	}
 }
 
-// withoutRedirects returns a client that hands 3xx answers back: source text
-// must not follow a redirect to somewhere nobody configured.
+// withoutRedirects returns a client that returns 3xx answers as they are: source text must not be sent to
+// an address that was not configured.
 func withoutRedirects(c *http.Client) *http.Client {
 	own := http.Client{}
 	if c != nil {

@@ -11,15 +11,15 @@ import (
 
 const (
 	maxAnswerBytes = 16 << 20
-	// maxAnswerDepth is what encoding/json decodes; its tokens alone know no limit.
+	// maxAnswerDepth is the limit of encoding/json's Decode; its Token has none.
 	maxAnswerDepth = 10000
 )
 
-// answerFields are where services put the pruned text, best first.
+// answerFields are the fields in which services return the pruned text, in order of preference.
 var answerFields = [...]string{"pruned_code", "content", "text"}
 
-// readAnswer returns the pruned text of one answer, or an *Error that says what
-// kind of failure it is without quoting the service.
+// readAnswer returns the pruned text of an answer, or an *Error that names the kind of failure without
+// quoting the service.
 func readAnswer(resp *http.Response) (string, error) {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return "", &Error{HTTPError, fmt.Sprintf("the pruner answered HTTP %d", resp.StatusCode)}
@@ -29,8 +29,8 @@ func readAnswer(resp *http.Response) (string, error) {
 	}
 	body := &answerBody{from: resp.Body}
 	text, err := decodeAnswer(body)
-	// What went wrong with the transfer explains, and outranks, what went wrong
-	// with the JSON; so read on to the end before judging.
+	// An error of the transfer explains an error of the JSON and takes precedence over it, so the body is
+	// read to its end first.
 	_, _ = io.Copy(io.Discard, body)
 	switch {
 	case errors.Is(body.failed, errTooLarge):
@@ -45,12 +45,11 @@ func readAnswer(resp *http.Response) (string, error) {
 	return text, nil
 }
 
-// decodeAnswer reads one JSON object token by token, so that what nobody asked
-// for (token_scores is ten times the text) is never built in memory. Its errors
-// are fixed sentences.
+// decodeAnswer reads one JSON object token by token, so that unneeded fields are never held in memory
+// (token_scores is ten times the text). Its errors are fixed sentences.
 func decodeAnswer(body io.Reader) (string, error) {
 	dec := json.NewDecoder(body)
-	dec.UseNumber() // 1e999 is JSON, though no float64
+	dec.UseNumber() // 1e999 is valid JSON, but no float64
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return "", errors.New("the answer is not a JSON object")
 	}
@@ -69,8 +68,8 @@ func decodeAnswer(body io.Reader) (string, error) {
 	return "", errors.New("the answer has none of pruned_code, content and text as a string")
 }
 
-// decodeObject returns those answer fields of the top-level object that are
-// strings. Of a field that comes twice the last counts, as to most readers of JSON.
+// decodeObject returns the answer fields of the top-level object that are strings. If a field occurs twice,
+// the last one counts, as in most JSON parsers.
 func decodeObject(dec *json.Decoder) (map[string]string, error) {
 	texts := map[string]string{}
 	for dec.More() {
@@ -111,8 +110,7 @@ func nextKey(dec *json.Decoder) (string, error) {
 	return key, nil
 }
 
-// nextValue returns the next value when it is a scalar and skips it when it is
-// an array or an object.
+// nextValue returns the next value if it is a scalar, and skips it if it is an array or an object.
 func nextValue(dec *json.Decoder) (any, error) {
 	t, err := dec.Token()
 	if err != nil {
@@ -124,7 +122,7 @@ func nextValue(dec *json.Decoder) (any, error) {
 	return t, nil
 }
 
-// skip reads to the end of the array or object just opened in the top-level one.
+// skip reads to the end of the array or object that was just opened in the top-level object.
 func skip(dec *json.Decoder) error {
 	for depth := 2; depth > 1; {
 		t, err := dec.Token()
@@ -153,13 +151,13 @@ func isAnswerField(key string) bool {
 	return false
 }
 
-// answerBody passes a body on up to the limit and remembers what the JSON
-// decoder does not tell: whether the transfer failed, and whether the bytes
-// were UTF-8 (the decoder would quietly replace what is not).
+// answerBody passes a body on up to the limit and records two facts that the JSON decoder does not report:
+// whether the transfer failed, and whether the bytes were UTF-8 (the decoder silently replaces invalid
+// ones).
 type answerBody struct {
 	from   io.Reader
 	read   int
-	failed error // neither nil nor io.EOF
+	failed error // the read error other than io.EOF, or nil
 	split  []byte
 	bad    bool
 }
@@ -180,8 +178,8 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// checkUTF8 validates the stream piece by piece; a rune cut by the end of a
-// piece waits in split for its rest.
+// checkUTF8 validates the stream piece by piece. A rune cut by the end of a piece is kept in split until
+// the rest arrives.
 func (b *answerBody) checkUTF8(p []byte) {
 	for len(b.split) > 0 && len(p) > 0 && !utf8.FullRune(b.split) {
 		b.split, p = append(b.split, p[0]), p[1:]
@@ -195,11 +193,10 @@ func (b *answerBody) checkUTF8(p []byte) {
 	b.split = append(b.split, p[whole:]...)
 }
 
-// badUTF8 reports on the whole body; call it after its end.
+// badUTF8 reports whether the body was invalid UTF-8. It must be called after the body's end.
 func (b *answerBody) badUTF8() bool { return b.bad || len(b.split) > 0 }
 
-// cutRune returns how many bytes at the end of p begin a rune that p does not
-// finish.
+// cutRune returns the number of bytes at the end of p that start an incomplete rune.
 func cutRune(p []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
 		tail := p[len(p)-n:]

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzDecodeAnswer holds the streaming decoder to encoding/json: what it accepts
-// is valid JSON, and its text is what encoding/json finds.
+// FuzzDecodeAnswer compares the streaming decoder with encoding/json: accepted input is valid JSON, and
+// both find the same text.
 func FuzzDecodeAnswer(f *testing.F) {
 	for _, seed := range []string{
 		`{"pruned_code":"a","token_scores":[["a",0.5],[]],"x":{"y":[{}]}}`,
@@ -41,7 +41,7 @@ func FuzzDecodeAnswer(f *testing.F) {
 	})
 }
 
-// The check of UTF-8 does not depend on how the body arrives.
+// The UTF-8 check does not depend on how the body is split into pieces.
 func FuzzAnswerBodyUTF8(f *testing.F) {
 	for _, seed := range []string{"", "aé漢😀", "\xff", "é\xc3", "\xf0\x9f\x98", "\xed\xa0\x80"} {
 		f.Add([]byte(seed))

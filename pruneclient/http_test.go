@@ -34,7 +34,7 @@ func answers(status int, body string) http.HandlerFunc {
 	}
 }
 
-// held answers only when the test ends.
+// held returns a handler that answers only when the test ends.
 func held(t *testing.T, began *atomic.Int32) http.HandlerFunc {
 	t.Helper()
 	end := make(chan struct{})
@@ -181,8 +181,8 @@ func TestHTTPAnswerSizeLimit(t *testing.T) {
 	}
 }
 
-// An answer of token scores alone, far over the limit, must not be swallowed
-// whole before it is refused: the service sees its connection closed.
+// An answer far over the limit must be refused before it is read completely: the service sees its
+// connection closed.
 func TestHTTPStopsReadingAtTheLimit(t *testing.T) {
 	stopped := make(chan struct{})
 	h := newHTTP(t, pruneclient.HTTPSettings{URL: service(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -242,10 +242,9 @@ func TestHTTPUnreachable(t *testing.T) {
 	assert.Equal(t, "connection refused", requireFailure(t, err, pruneclient.HTTPError).Message)
 }
 
-// What a service sends, and what the URL holds, stays out of messages and
-// events: both end up in logs.
+// Messages and events must not contain the service's text or the URL's secrets, because both are logged.
 func TestHTTPKeepsSecretsToItself(t *testing.T) {
-	quotes := func(answer string) string { // a server that speaks raw bytes
+	quotes := func(answer string) string { // a server that writes raw bytes
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = l.Close() })
@@ -356,7 +355,7 @@ func TestHTTPCancellationIsNoFailure(t *testing.T) {
 	h := newHTTP(t, pruneclient.HTTPSettings{URL: service(t, held(t, &began)), MaxInflight: 1})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 2)
-	for range cap(ended) { // one is under way, one waits for its turn
+	for range cap(ended) { // one call in progress, one waiting
 		go func() {
 			_, err := h.Prune(ctx, pruneclient.Request{})
 			ended <- err

@@ -1,5 +1,5 @@
-// Package pruneclient is how output gets pruned: the swe-pruner HTTP contract
-// here, our own line pruner in lineprune, and what adapts the one to the other.
+// Package pruneclient prunes the output of tools. It contains the client of the swe-pruner HTTP contract,
+// and an adapter for the embedded line pruner in package lineprune.
 package pruneclient
 
 import (
@@ -9,57 +9,57 @@ import (
 	"mcp-pruner/pruneclient/lineprune/session"
 )
 
-// Event is one thing that was said or done earlier in the session.
+// Event is one earlier event of the session.
 type Event = session.Event
 
-// Request is one text, the question to prune it to, and what is known about both. Only
-// Text and Question are needed; a pruner detects or does without the rest.
+// Request is a text to prune, the question to prune it for, and what is known about both. Only Text and
+// Question are required; a pruner detects the rest or does without.
 type Request struct {
 	Question string // the trimmed focus question
-	Text     string // what the tool produced
+	Text     string // the output of the tool
 
-	SourceType lineprune.Kind // what the text is; lineprune.Auto detects it
-	Budget     float64        // > 0: at most this share of the tokens is kept
-	Shown      float64        // > 0: of a text that comes back whole only this share will be shown
+	SourceType lineprune.Kind // kind of the text; lineprune.Auto detects it
+	Budget     float64        // > 0: the largest fraction of the tokens to keep
+	Shown      float64        // > 0: the fraction of the text that the client will show if it comes back whole
 
 	Tool    string         // the tool that produced the text
 	Args    map[string]any // its arguments, as decoded from JSON
-	Context []Event        // what the session did before, most recent first
+	Context []Event        // earlier events of the session, most recent first
 
 	File    string // the file the text was read from
 	Command string // the command that printed it
 	Grep    bool   // lines of path:line:column:text; markers must be left out
 
-	FirstLine int // number of the text's first line in File; 0 and 1 are the same
+	FirstLine int // number of the text's first line in File; 0 means 1
 
-	RecoveryID string // names the stored original, for read; "" when none is kept
+	RecoveryID string // id of the stored original, for the read tool; "" if none is stored
 }
 
-// Result is what a pruner made of a Request.
+// Result is a pruner's answer to a Request.
 type Result struct {
-	Text string // the pruned text, exactly as it is to be shown
-	Note string // why the text came back whole, in at most 30 tokens; "" where it did not
+	Text string // the pruned text, exactly as it will be shown
+	Note string // why the text came back whole, in at most 30 tokens; "" if it did not
 }
 
-// Pruner prunes one text. It obeys ctx and its own timeout, and fails only with
-// an *Error (or ctx's error when the caller gave up).
+// Pruner prunes one text. It ends by ctx and its own timeout, and returns only an *Error, or ctx's error if
+// the caller cancelled.
 type Pruner interface {
 	Prune(ctx context.Context, req Request) (Result, error)
-	// Endpoint names the pruner in events: a URL without credentials, or "embedded".
+	// Endpoint returns the pruner's name in events: a URL without credentials, or "embedded".
 	Endpoint() string
 }
 
-// ErrorCode says how a pruner failed, in the document's words.
+// ErrorCode is the kind of a pruner's failure, as named in the design document.
 type ErrorCode string
 
-// The three ways a pruner fails.
+// The three kinds of failure.
 const (
 	Timeout         ErrorCode = "timeout"
 	HTTPError       ErrorCode = "http_error"
 	InvalidResponse ErrorCode = "invalid_response"
 )
 
-// Error is a failed prune. Message never quotes the pruner's own text.
+// Error is the failure of a pruning. Message never quotes the pruner's own text.
 type Error struct {
 	Code    ErrorCode
 	Message string

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// ErrNoURL is Reach's answer to what can be no service's address.
+// ErrNoURL is returned by Reach for a string that is not a service's URL.
 var ErrNoURL = errors.New("it is no URL")
 
-// Reach says why nothing can be sent to a service, as shortly as a person wants
-// it, or nil when something listens at its URL. It waits for a second at most.
+// Reach returns a short reason why nothing can be sent to a service, or nil if something listens at its
+// URL. It takes a second at most.
 func Reach(ctx context.Context, service string) error {
 	u, err := url.Parse(service)
 	if err != nil || u.Host == "" {

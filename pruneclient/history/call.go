@@ -1,6 +1,6 @@
-// Package history turns what an agent said and did into what a pruner should know:
-// the question behind a tool call and the events before it. Transcripts, hooks, the
-// proxy and an MCP session all feed the same [Log].
+// Package history derives from an agent's earlier messages and calls the input of a pruner: the question
+// behind a tool call and the events before it. Transcripts, hooks, the proxy and MCP sessions all feed the
+// same [Log].
 package history
 
 import (
@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// Kind is what a tool does, whatever its client calls it.
+// Kind is the kind of a tool, independent of the client's name for it.
 type Kind string
 
-// The kinds of tools. A tool of another kind is [Other].
+// The kinds of tools. All other tools are [Other].
 const (
 	Read  Kind = "read"
 	Bash  Kind = "bash"
@@ -26,25 +26,25 @@ const (
 	Other Kind = "other"
 )
 
-// Call is one tool call in terms that do not depend on the client.
+// Call is one tool call in client-independent form.
 type Call struct {
 	Kind Kind
-	Tool string // the client's own name of the tool
+	Tool string // the client's name of the tool
 
 	File    string // read, edit, write
-	Offset  int    // read: first line asked for, 1-based; 0: from the start
-	Limit   int    // read: lines asked for; 0: all
+	Offset  int    // read: first line requested, 1-based; 0: from the start
+	Limit   int    // read: number of lines requested; 0: all
 	Command string // bash
 	About   string // bash: the description given with the command
 	Pattern string // grep, glob
-	Path    string // grep, glob: where to look
+	Path    string // grep, glob: the path searched
 	Replace []Replacement
 }
 
-// Replacement is one change that an edit makes, or a whole text written.
+// Replacement is one replacement made by an edit, or a whole text written.
 type Replacement struct{ Old, New string }
 
-// kinds maps the tools of the clients and benchmarks we know.
+// kinds maps the tool names of known clients and benchmarks.
 var kinds = map[string]Kind{
 	"read": Read, "read_file": Read, "read_text_file": Read, "view": Read, "notebookread": Read,
 	"bash": Bash, "bash_execute": Bash, "shell": Bash, "exec_command": Bash, "run_shell_command": Bash, "local_shell": Bash, "powershell": Bash,
@@ -54,8 +54,8 @@ var kinds = map[string]Kind{
 	"write": Write, "write_file": Write, "create_file": Write,
 }
 
-// KindOf says what kind of tool a name stands for. Tools of MCP servers are
-// judged by the name behind the server's only where the server is ours.
+// KindOf returns the kind of a tool by its name. For a tool of an MCP server, the part after the server's
+// name counts only if the server is this program's.
 func KindOf(tool string) Kind {
 	name := strings.ToLower(tool)
 	if strings.HasPrefix(name, "mcp__") {
@@ -71,8 +71,7 @@ func KindOf(tool string) Kind {
 	return Other
 }
 
-// ParseCall reads a call's arguments. It never fails: what it does not find stays
-// empty.
+// ParseCall parses a call's arguments. It never fails; fields that it does not find stay empty.
 func ParseCall(tool string, args map[string]any) Call {
 	c := Call{Kind: KindOf(tool), Tool: tool}
 	text := func(names ...string) string { return firstText(args, names...) }
@@ -96,8 +95,8 @@ func ParseCall(tool string, args map[string]any) Call {
 	return c
 }
 
-// command is a shell command: a string, or an argument vector of which the last
-// item of "bash -lc COMMAND" counts.
+// command returns a shell command, given as a string or as an argument vector such as "bash -lc COMMAND",
+// whose last item counts.
 func command(args map[string]any) string {
 	if s := firstText(args, "command", "cmd", "input"); s != "" {
 		return s
@@ -132,10 +131,10 @@ func replacements(args map[string]any) []Replacement {
 	return out
 }
 
-// Narrow says whether a read asked for a range of its own choice, up to lines.
+// Narrow reports whether a read requested a range of at most the given number of lines.
 func (c Call) Narrow(lines int) bool { return c.Kind == Read && c.Limit > 0 && c.Limit <= lines }
 
-// Same says whether two paths mean the same file, one of them perhaps relative.
+// Same reports whether two paths, one of which may be relative, mean the same file.
 func Same(a, b string) bool {
 	if a == "" || b == "" {
 		return false
@@ -152,8 +151,8 @@ var sedRange = regexp.MustCompile(`\bsed\s+-n\s+['"]?(\d+),(\d+)p['"]?\s+['"]?([
 // printed matches a command that prints a whole file or its beginning or end.
 var printed = regexp.MustCompile(`^\s*(?:cd\s+\S+\s*&&\s*)?(?:cat|head|tail|nl|less|bat)(?:\s+-[-\w=]+(?:\s+\d+)?)*\s+['"]?([^\s'"|;&<>]+)['"]?\s*(?:\|\s*head[^|;&]*)?$`)
 
-// FileRead is the file and range of lines that a call shows, where it shows one
-// file: a read, or a shell command that only prints it. to is 0 when all is shown.
+// FileRead returns the file and range of lines that a call shows, if it shows a single file: a read, or a
+// shell command that only prints it. to is 0 if there is no end.
 func (c Call) FileRead() (file string, from, to int) {
 	switch {
 	case c.Kind == Read && c.Limit > 0:

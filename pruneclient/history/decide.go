@@ -14,15 +14,15 @@ const (
 	editMemory  = 10  // turns for which an edited file counts as being worked on
 )
 
-// Decision says whether a result may be pruned, and if not why, in words for a log.
+// Decision says whether a result may be pruned and, if not, the reason for a log.
 type Decision struct {
 	Prune   bool
-	Careful bool // only what is hardly needed: the agent is about to work on the file, or does
+	Careful bool // prune only lines that are very unlikely to be needed, because the agent edits the file or is about to
 	Why     string
 }
 
-// Decide says whether a result of so many tokens may be pruned, before a pruner is
-// asked.
+// Decide returns whether a result of the given number of tokens may be pruned. It is called before a
+// pruner.
 func (l *Log) Decide(c Call, tokens int) Decision {
 	switch {
 	case tokens < MinTokens:
@@ -37,7 +37,7 @@ func (l *Log) Decide(c Call, tokens int) Decision {
 	return l.decideFile(c, file)
 }
 
-// decideFile is careful with what the agent works on.
+// decideFile decides on a file's content, with caution for files that the agent edits.
 func (l *Log) decideFile(c Call, file string) Decision {
 	if c.Narrow(NarrowLines) {
 		return Decision{Why: "a narrow range"}
@@ -51,11 +51,10 @@ func (l *Log) decideFile(c Call, file string) Decision {
 	return Decision{Prune: true}
 }
 
-// change matches words for a change that the agent is about to make.
+// change matches words that announce a change.
 var change = regexp.MustCompile(`(?i)\b(?:updat|modif|chang|edit|fix|add|insert|remov|delet|renam|refactor|rewrit|replac|implement|mov(?:e|ing)|extract|extend|correct|creat|writ(?:e|ing)|simplif|migrat|convert)\w*`)
 
-// toBeChanged says whether a sentence before the call names the file together with a
-// change.
+// toBeChanged reports whether a sentence before the call names both the file and a change.
 func (l *Log) toBeChanged(c Call, file string) bool {
 	base := strings.ToLower(path.Base(strings.ReplaceAll(file, `\`, "/")))
 	stem := strings.TrimSuffix(base, path.Ext(base))
@@ -70,5 +69,5 @@ func (l *Log) toBeChanged(c Call, file string) bool {
 	return false
 }
 
-// sentences matches what ends a sentence. The point within a file's name does not.
+// sentences matches the end of a sentence. The dot in a file's name does not end one.
 var sentences = regexp.MustCompile(`[.!?;:]\s+|\n+`)

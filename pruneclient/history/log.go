@@ -9,36 +9,36 @@ import (
 	"mcp-pruner/pruneclient/lineprune/session"
 )
 
-// How much of a session a pruner is told.
+// Limits of how much of a session a pruner is given.
 const (
 	maxEvents    = 60   // the most recent ones
-	maxEventText = 4000 // bytes of one event: its end of words, its beginning of anything else
+	maxEventText = 4000 // bytes of one event: the end of a message, the beginning of anything else
 	maxQuestion  = 1000
 )
 
-// Log is what an agent said and did in the current context. The zero value is an
-// empty session. It is not safe for concurrent use.
+// Log records what an agent said and did in the current context. The zero value is an empty session. It is
+// not safe for concurrent use.
 type Log struct {
 	events []pruneclient.Event // in order
 
-	turn    int // counts the agent's answers
+	turn    int // number of the agent's answers so far
 	said    []saying
-	prompt  string         // the user's last words
+	prompt  string         // the user's latest message
 	edited  map[string]int // by cleaned path: the turn of the last edit
 	created map[string]bool
 }
 
-// saying is one utterance of the agent.
+// saying is one message of the agent.
 type saying struct {
 	turn    int
 	text    string
 	thought bool
 }
 
-// Turn begins a new answer of the model.
+// Turn starts a new answer of the model.
 func (l *Log) Turn() { l.turn++ }
 
-// User takes the user's words.
+// User records a message of the user.
 func (l *Log) User(text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
@@ -47,10 +47,10 @@ func (l *Log) User(text string) {
 	l.add(session.Say, clip(text, maxEventText), "")
 }
 
-// Say takes the agent's words.
+// Say records a message of the agent.
 func (l *Log) Say(text string) { l.speak(text, false) }
 
-// Think takes the agent's thoughts.
+// Think records the agent's reasoning.
 func (l *Log) Think(text string) { l.speak(text, true) }
 
 func (l *Log) speak(text string, thought bool) {
@@ -64,8 +64,8 @@ func (l *Log) speak(text string, thought bool) {
 	l.add(session.Say, tail(text, maxEventText), "")
 }
 
-// Use takes a tool call as soon as the agent makes it. Reads and searches count from
-// then on; ask Question and Context before if the call is the one to be pruned.
+// Use records a tool call when the agent makes it. Reads and searches count from then on, so Question and
+// Context must be called before Use if this call's result is to be pruned.
 func (l *Log) Use(c Call) {
 	switch c.Kind {
 	case Edit, Write:
@@ -98,8 +98,7 @@ func (l *Log) edit(c Call) {
 	l.add(session.Edit, clip(strings.Join(text, "\n"), maxEventText), c.File)
 }
 
-// Served takes a call of which only the question is known, as a server sees it, with what
-// it returned.
+// Served records a call of which only the question is known, as in a server, with its result.
 func (l *Log) Served(c Call, question, text string) {
 	l.Turn()
 	l.Say(question)
@@ -107,7 +106,7 @@ func (l *Log) Served(c Call, question, text string) {
 	l.Result(c, text)
 }
 
-// Result takes what a call returned, as the agent was shown it.
+// Result records a call's result as the agent was shown it.
 func (l *Log) Result(c Call, text string) {
 	if c.Kind == Edit || c.Kind == Write || text == "" {
 		return
@@ -116,8 +115,8 @@ func (l *Log) Result(c Call, text string) {
 	l.add(session.Result, clip(text, maxEventText), file)
 }
 
-// Compact forgets the context: the client summarized it. The user's last words and
-// what was edited stay known.
+// Compact discards the context after the client summarised it. The user's latest message and the edited
+// files are kept.
 func (l *Log) Compact() { l.events, l.said = nil, nil }
 
 func (l *Log) add(kind session.Kind, text, file string) {
@@ -127,14 +126,14 @@ func (l *Log) add(kind session.Kind, text, file string) {
 	}
 }
 
-// Context is what came before, most recent first.
+// Context returns the earlier events, most recent first.
 func (l *Log) Context() []pruneclient.Event {
 	events := slices.Clone(l.events[max(0, len(l.events)-maxEvents):])
 	slices.Reverse(events)
 	return events
 }
 
-// Edited says how many turns ago a file was edited; ok is false when it was not.
+// Edited returns how many turns ago a file was edited. ok is false if it was not edited.
 func (l *Log) Edited(file string) (turns int, ok bool) {
 	last := -1
 	for name, turn := range l.edited {
@@ -145,10 +144,9 @@ func (l *Log) Edited(file string) (turns int, ok bool) {
 	return l.turn - last, last >= 0
 }
 
-// Question is what the agent wants to know from a call: the description it gave, else
-// what it said in the same answer, else the end of its thoughts in it, else what it
-// said up to two answers before, else the user's last words. The call's own pattern
-// and names follow.
+// Question returns what the agent wants to know from a call. It is the first of these that exists: the
+// call's description, the message in the same answer, the end of the reasoning in it, a message up to two
+// answers earlier, the user's latest message. The call's own pattern and names are appended.
 func (l *Log) Question(c Call) string {
 	question := c.About
 	if question == "" {
@@ -195,7 +193,7 @@ var (
 	words   = regexp.MustCompile(`[\p{L}\d_]{4,}`)
 )
 
-// stripped takes off what says nothing: code blocks, tags, "Great! Let me now".
+// stripped removes text without information: code blocks, tags, phrases such as "Great! Let me now".
 func stripped(text string) string {
 	text = tags.ReplaceAllString(fences.ReplaceAllString(text, " "), " ")
 	text = strings.TrimSpace(text)
@@ -207,8 +205,8 @@ func stripped(text string) string {
 
 func content(text string) int { return len(words.FindAllString(text, 3)) }
 
-// clip keeps the beginning of a text, whole runes of it, in memory of its own: the rest
-// of an output is not kept alive.
+// clip returns the beginning of a text, cut at a rune boundary. It is a copy, so that the rest of an output
+// can be freed.
 func clip(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
@@ -216,7 +214,7 @@ func clip(text string, bytes int) string {
 	return strings.Clone(strings.ToValidUTF8(text[:bytes], ""))
 }
 
-// tail keeps the end of a text, from a word's beginning on.
+// tail returns the end of a text, starting at a word.
 func tail(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text

@@ -1,6 +1,6 @@
-// Package settings is the one table of what the programs read from their environment
-// and flags. It checks values, and can say of each setting what is in force and where
-// it came from. docs/CONFIG.md is generated from it.
+// Package settings holds the table of all settings that the programs read from their environment and flags.
+// It validates values and can report the effective value of each setting and its source. docs/CONFIG.md is
+// generated from the table.
 package settings
 
 import (
@@ -25,49 +25,49 @@ type Settings struct {
 	PrunerMaxInflight int           // pruner calls at once
 	PrunerThreshold   *float64      // sent along when set
 
-	Root           string // absolute; what paths are relative to and may not leave
+	Root           string // absolute; relative paths start here and no path may leave it
 	Result         string // auto, full or text
-	NonzeroExit    string // auto, error or output: what a failing command is
+	NonzeroExit    string // auto, error or output: how a failed command is reported
 	BashTimeout    time.Duration
 	BashMaxTimeout time.Duration
-	InvalidParams  string   // auto, protocol or tool: how a bad argument is answered
-	PassEnv        []string // variables that bash passes on although they are withheld
-	AlwaysLoad     bool     // asks Claude to show the tools to its model up front
-	RepeatRaw      bool     // what was pruned comes whole when it is asked for again
+	InvalidParams  string   // auto, protocol or tool: how invalid arguments are answered
+	PassEnv        []string // variables that bash passes on although they would be withheld by default
+	AlwaysLoad     bool     // asks Claude to load the tools' schemas at the start
+	RepeatRaw      bool     // pruned output is returned whole when it is requested again
 	Toolsets       []string // core, text
 	Tools          []string // of the core toolset; nil: all
 
-	MaxCalls int // tool calls at work at once
+	MaxCalls int // tool calls that run at once
 
 	Trace         string        // file; "" for none
-	TraceFull     bool          // also question, path and command
-	TraceMaxBytes int64         // put aside above; 0: never
-	TraceMaxAge   time.Duration // and when older; 0: never
-	TraceKeep     int           // files put aside that are kept; 0: all
+	TraceFull     bool          // also records question, path and command
+	TraceMaxBytes int64         // size at which the file is rotated; 0: never
+	TraceMaxAge   time.Duration // age at which it is rotated; 0: never
+	TraceKeep     int           // number of rotated files that are kept; 0: all
 	RunID         string        // of the run that started the server
 
-	RecoveryTTL      time.Duration // for which the original of pruned output can be had again
-	RecoveryMaxBytes int64         // of originals; the oldest go first
+	RecoveryTTL      time.Duration // how long the original of pruned output can be recovered
+	RecoveryMaxBytes int64         // of all originals; the oldest are removed first
 	RecoveryStore    string        // file; "" keeps originals in memory
-	GCStore          string        // the ledger's file; "" is the user's
+	GCStore          string        // the ledger's file; "": the user's default
 
-	LogLevel string // the least on standard error
+	LogLevel string // the lowest level printed on standard error
 	Metrics  string // address of GET /metrics; "" for none
 
-	// Of the servers over HTTP.
+	// For the servers over HTTP.
 
 	Host          string // a loopback address
-	Port          int    // 0: any free one
+	Port          int    // 0: any free port
 	MaxPruneBytes int    // larger output is not sent to a pruner
-	MaxInputChars int    // of a text that the line pruner's service prunes
+	MaxInputChars int    // of a text for the line pruner's service
 
-	Cloud *deepinfra.Settings // of the line pruner's service; nil: none is asked
-	Notes []string            // what the user should know about those
+	Cloud *deepinfra.Settings // for the line pruner's service; nil: not used
+	Notes []string            // warnings for the user about those
 
 	TokenFile string // holds the bearer token that requests must carry; "": none
 }
 
-// Program is a set of programs that read settings.
+// Program is a bit set of programs that read settings.
 type Program uint
 
 // The programs.
@@ -80,8 +80,7 @@ const (
 	Servers = Stdio | HTTP | Pruner
 )
 
-// Row is one setting. Of a name that programs understand differently there is one
-// row for each kind of program.
+// Row is one setting. A name that programs interpret differently has one row for each kind of program.
 type Row struct {
 	Name    string
 	For     Program
@@ -90,25 +89,25 @@ type Row struct {
 	Meaning string // for docs/CONFIG.md: one or two sentences
 
 	Flag   string // of the verb, without dashes; it wins over the variable
-	Shared string // the name that holds when neither flag nor Name is set
-	Code   string // the HTTP design's code for a bad value
+	Shared string // the name that applies if neither flag nor Name is set
+	Code   string // the error code for an invalid value in the HTTP design
 
-	// Take checks a value and puts it into the settings. Nil: the program reads the
-	// variable itself, and the row documents it.
+	// Take validates a value and stores it in the settings. nil: the program reads the variable itself, and
+	// the row only documents it.
 	Take func(*Settings, string) bool
 }
 
-// Entry is one setting as it is in force.
+// Entry is one setting with its effective value.
 type Entry struct {
 	Name   string
 	Value  string
 	Source string // "flag", "environment" or "default"
 }
 
-// Lookup finds a variable, as os.LookupEnv does.
+// Lookup returns a variable, like os.LookupEnv.
 type Lookup func(name string) (string, bool)
 
-// FromEnv makes a Lookup of "NAME=value" strings; later ones win.
+// FromEnv returns a Lookup over "NAME=value" strings. Later ones take precedence.
 func FromEnv(env []string) Lookup {
 	values := make(map[string]string, len(env))
 	for _, e := range env {
@@ -121,8 +120,8 @@ func FromEnv(env []string) Lookup {
 	}
 }
 
-// Load reads and checks every setting of a program. Flags, by name, win over
-// variables. The error names each bad setting, its value and what is allowed.
+// Load reads and validates every setting of a program. Flags, by name, take precedence over variables. The
+// error names each invalid setting, its value and the allowed values.
 func Load(program Program, flags map[string]string, lookup Lookup) (Settings, []Entry, error) {
 	var s Settings
 	var entries []Entry
@@ -143,8 +142,7 @@ func Load(program Program, flags map[string]string, lookup Lookup) (Settings, []
 	return s, entries, errors.Join(problems...)
 }
 
-// Rows lists the settings of a program. A row that shares its meaning with another
-// name comes before the row of that name.
+// Rows returns the settings of a program. A row with a Shared name comes before the row of that name.
 func Rows(program Program) []Row {
 	rows := slices.DeleteFunc(table(), func(r Row) bool { return r.For&program == 0 })
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(order(a), order(b)) })
@@ -158,13 +156,13 @@ func order(r Row) int {
 	return 1
 }
 
-// find returns the value in force and how it is spelled. It is nil where only the
-// shared name is set: then the row of that name holds.
+// find returns the effective value and its spelling. It returns nil if only the shared name is set, since
+// then the row of that name applies.
 func (r Row) find(flags map[string]string, lookup Lookup) (e *Entry, spelled string) {
 	if v, given := flags[r.Flag]; given && r.Flag != "" {
 		return &Entry{r.Name, v, "flag"}, "--" + r.Flag
 	}
-	if v, set := lookup(r.Name); v != "" || set && r.Name == "PRUNER_URL" { // empty means off there
+	if v, set := lookup(r.Name); v != "" || set && r.Name == "PRUNER_URL" { // an empty PRUNER_URL means off
 		return &Entry{r.Name, v, "environment"}, r.Name
 	}
 	if r.Shared != "" {
@@ -182,9 +180,8 @@ func (r Row) prefix() string {
 	return r.Code + ": "
 }
 
-// credentials is what may stand before the host of a URL, however broken the
-// rest of it is.
+// credentials matches the part before the host of a URL, even of an invalid one.
 var credentials = regexp.MustCompile(`(^[a-zA-Z][a-zA-Z0-9+.-]*://)?[^/@\s]*:[^@\s]*(@[^@/\s]*)*@`)
 
-// Shown hides a password in a value.
+// Shown returns a value with its password replaced.
 func Shown(value string) string { return credentials.ReplaceAllString(value, "${1}xxxxx@") }

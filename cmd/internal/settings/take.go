@@ -14,7 +14,7 @@ import (
 	"mcp-pruner/cmd/internal/loopback"
 )
 
-// take checks a value and puts it into the settings.
+// take validates a value and stores it in the settings. It reports whether the value is valid.
 type take = func(*Settings, string) bool
 
 func text(field func(*Settings) *string) take {
@@ -64,7 +64,7 @@ func duration(unit time.Duration, least, most int64, field func(*Settings) *time
 	}
 }
 
-// names takes a list of which every item is allowed, and which is not empty.
+// names takes a non-empty list of allowed items.
 func names(field func(*Settings) *[]string, allowed ...string) take {
 	return func(s *Settings, v string) bool {
 		items := list(v)
@@ -92,7 +92,7 @@ func takePrunerURL(s *Settings, v string) bool {
 	return v == "" || v == Embedded || isHTTP(v)
 }
 
-// isHTTP says whether a value is an absolute URL with a port that can be.
+// isHTTP reports whether a value is an absolute HTTP URL with a valid port.
 func isHTTP(v string) bool {
 	u, err := url.Parse(v)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
@@ -128,7 +128,7 @@ func takeHost(s *Settings, v string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// takeMetrics takes an address to listen on; a port alone is one of this machine.
+// takeMetrics takes an address to listen on. A port alone means the loopback address.
 func takeMetrics(s *Settings, v string) bool {
 	if v == "" {
 		return true
@@ -142,7 +142,7 @@ func takeMetrics(s *Settings, v string) bool {
 	return err == nil && host != ""
 }
 
-// takeName takes a loopback address by its name, too.
+// takeName takes a loopback address or its name.
 func takeName(s *Settings, v string) bool {
 	s.Host = v
 	return loopback.IsName(strings.TrimSuffix(strings.TrimPrefix(v, "["), "]"))

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// prefixes are those that only settings of ours have.
+// prefixes are the beginnings of names that only this project's settings have.
 var prefixes = []string{"PRUNER_", "MCP_PRUNER_", "JEEVES_PRUNER_", "JEEVES_MCP_PRUNER_", "DEEPINFRA_"}
 
-// Stray is a variable that is named like a setting and is not one: most likely it is
-// misspelled, and what it was meant to set has its default.
+// Stray is a variable with such a prefix that is not a setting. Most likely it is misspelled, and the
+// intended setting has its default.
 type Stray struct {
 	Name     string
-	Intended string // the setting whose name is nearest; "" when none is near
+	Intended string // the setting with the nearest name; "" if none is near
 }
 
-// Unknown lists the strays of an environment, by name.
+// Unknown returns the strays of an environment, sorted by name.
 func Unknown(env []string) []Stray {
 	var known []string
 	for _, r := range table() {
@@ -33,7 +33,7 @@ func Unknown(env []string) []Stray {
 	return slices.Compact(strays)
 }
 
-// nearest is the known name that is at most three edits away.
+// nearest returns the known name that is nearest, at most three edits away, or "".
 func nearest(name string, known []string) string {
 	const far = 4
 	best, least := "", far
@@ -45,7 +45,7 @@ func nearest(name string, known []string) string {
 	return best
 }
 
-// distance is Levenshtein's.
+// distance returns the Levenshtein distance.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
