@@ -13,25 +13,25 @@ import (
 // Claude is Claude Code, run as "claude -p".
 type Claude struct{}
 
-// Name is what --provider calls it.
+// Name returns the value of --provider.
 func (Claude) Name() string { return "claude" }
 
 // Program is the client's executable.
 func (Claude) Program() string { return "claude" }
 
-// Dir is the directory Claude works in: the one it is started in.
+// Dir returns the directory in which Claude works: the one in which it is started.
 func (Claude) Dir(_ []string, dir string) string { return dir }
 
-// Args asks for the event stream, whatever the user asked for: it is the only
-// output that tells what became of the server. Options that take several values
-// are given with "=", or they would swallow what follows them.
+// Args requests the event stream, whatever format the user requested, because only that
+// output reports the state of the server. Options with several values are given with "=",
+// since they would otherwise take the next arguments as values.
 func (Claude) Args(l Launch) []string {
 	if len(l.Servers) == 0 {
 		return withPrompt(append([]string{"-p"}, l.Options...), l.Prompt)
 	}
 	formats, options := cutOption(l.Options, formatOption)
 	if !slices.Contains(claudeFormats, last(formats)) {
-		options = l.Options // for Claude to refuse
+		options = l.Options // Claude itself reports the invalid option
 	}
 	args := []string{"-p", formatOption, "stream-json", "--verbose", "--mcp-config=" + cmp.Or(l.ConfigFile, l.Servers.JSON())}
 	for _, name := range l.Servers.names() {
@@ -40,8 +40,8 @@ func (Claude) Args(l Launch) []string {
 	return withPrompt(append(args, options...), l.Prompt)
 }
 
-// ClaudeTools lets Claude use exactly the given tools of a server without asking.
-// Without bash among them it is taken away: a user's own rules could allow it.
+// ClaudeTools lets Claude use exactly the given tools of a server without asking. Without
+// bash among them, bash is denied, since the user's own rules could allow it.
 func ClaudeTools(server string, tools []string) []string {
 	var args []string
 	for _, tool := range tools {
@@ -57,11 +57,11 @@ func claudeTool(server, tool string) string { return "mcp__" + server + "__" + t
 
 const formatOption = "--output-format"
 
-// claudeFormats are what Claude knows of it; without it, text.
+// claudeFormats are the output formats that Claude accepts; "" means text.
 var claudeFormats = []string{"", "text", "json", "stream-json"}
 
-// Env sets how long Claude waits for its servers, when the user says so. By
-// itself Claude waits 30 s, and what is set here holds for all its servers.
+// Env sets how long Claude waits for its servers, if the user set a limit. Claude's default
+// is 30 s, and the value applies to all its servers.
 func (Claude) Env(l Launch) []string {
 	if l.StartTimeout == 0 {
 		return nil
@@ -69,7 +69,7 @@ func (Claude) Env(l Launch) []string {
 	return []string{"MCP_TIMEOUT=" + strconv.FormatInt(l.StartTimeout.Milliseconds(), 10)}
 }
 
-// Read follows "claude -p --output-format stream-json".
+// Read parses the output of "claude -p --output-format stream-json".
 func (Claude) Read(l Launch, out Output) Reader {
 	formats, _ := cutOption(l.Options, formatOption)
 	verbose, _ := cutFlag(l.Options, "--verbose")
@@ -80,15 +80,15 @@ func (Claude) Read(l Launch, out Output) Reader {
 
 type claudeReader struct {
 	out    Output
-	format string // what the user asked for: "", "text", "json", "stream-json"
-	listed bool   // as a list of all events
+	format string // format requested by the user: "", "text", "json", "stream-json"
+	listed bool   // print all events as one list
 	events [][]byte
-	done   bool // a result came
+	done   bool // a result was received
 	ready  bool
-	calls  map[string]bool // our tool calls under way, by id
+	calls  map[string]bool // our tool calls in progress, by id
 }
 
-// claudeLine is what is read of a line of the stream.
+// claudeLine holds the fields read from a line of the stream.
 type claudeLine struct {
 	Type       string   `json:"type"`
 	Subtype    string   `json:"subtype"`
@@ -142,9 +142,9 @@ func (r *claudeReader) Stdout(line []byte) {
 	}
 }
 
-// initialized reads the list of servers, which Claude prints once all of them
-// connected or took too long. One that dies after its handshake is "connected"
-// and has no tools.
+// initialized reads the list of servers, which Claude prints once all of them have
+// connected or timed out. A server that dies after its handshake is "connected" but has no
+// tools.
 func (r *claudeReader) initialized(l claudeLine) {
 	status := "not listed"
 	for _, s := range l.MCPServers {
@@ -194,9 +194,9 @@ func (r *claudeReader) returned(blocks []claudeBlock, whole json.RawMessage) {
 	}
 }
 
-// claudeFailure tells a failed server from a failed call by Claude's own words,
-// which stand alone. The server's words begin with "Error (" or are a JSON-RPC
-// message, and none of them reads like these.
+// claudeFailure distinguishes a failed server from a failed call by Claude's own messages,
+// which stand alone. Messages from the server begin with "Error (" or are a JSON-RPC
+// message, so they cannot be confused with these.
 func claudeFailure(b claudeBlock) string {
 	var text string
 	if !b.IsError || json.Unmarshal(b.Content, &text) != nil {
@@ -212,11 +212,11 @@ func claudeFailure(b claudeBlock) string {
 	return ""
 }
 
-// result prints the answer the way the user asked for it.
+// result prints the answer in the format that the user requested.
 func (r *claudeReader) result(l claudeLine, line []byte) {
 	r.done = true
 	switch {
-	case r.listed: // at the end
+	case r.listed: // printed by End
 	case r.format == "json":
 		r.print(line)
 	case l.Result != "":
@@ -226,7 +226,7 @@ func (r *claudeReader) result(l claudeLine, line []byte) {
 	}
 }
 
-// End prints the list, which Claude does not before all of it is there.
+// End prints the list of events: like Claude, it does so only when the list is complete.
 func (r *claudeReader) End() {
 	if r.listed && r.done {
 		r.print(slices.Concat([]byte("["), bytes.Join(r.events, []byte(",")), []byte("]")))

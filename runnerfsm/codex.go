@@ -10,13 +10,13 @@ import (
 // Codex is the Codex CLI, run as "codex exec".
 type Codex struct{}
 
-// Name is what --provider calls it.
+// Name returns the value of --provider.
 func (Codex) Name() string { return "codex" }
 
 // Program is the client's executable.
 func (Codex) Program() string { return "codex" }
 
-// Dir is the directory Codex works in, which its options can change.
+// Dir returns the directory in which Codex works, which its options can change.
 func (Codex) Dir(options []string, dir string) string {
 	values, _ := cutOption(options, "--cd", "-C")
 	switch value := last(values); {
@@ -29,9 +29,9 @@ func (Codex) Dir(options []string, dir string) string {
 	}
 }
 
-// Args asks for the event stream, whatever the user asked for: it is the only
-// output that tells what became of the server. What is injected comes first, so
-// that the user's own --config wins.
+// Args requests the event stream, whatever the user requested, because only that output
+// reports the state of the server. Injected options come first, so that the user's own
+// --config wins.
 func (Codex) Args(l Launch) []string {
 	if len(l.Servers) == 0 {
 		options := l.Options
@@ -48,8 +48,8 @@ func (Codex) Args(l Launch) []string {
 	return withPrompt(append(args, options...), l.Prompt)
 }
 
-// Env has the token of a server over HTTP. What a server that Codex starts is to see is
-// named in its entry.
+// Env returns the token of an HTTP server. Variables for a server that Codex starts are
+// named in the server's entry.
 func (Codex) Env(l Launch) []string {
 	if token := l.Servers[ServerName].Token; token != "" {
 		return []string{tokenVariable + "=" + token}
@@ -57,7 +57,7 @@ func (Codex) Env(l Launch) []string {
 	return nil
 }
 
-// Read follows "codex exec --json".
+// Read parses the output of "codex exec --json".
 func (Codex) Read(l Launch, out Output) Reader {
 	raw, _ := cutFlag(l.Options, "--json")
 	return &codexReader{out: out, raw: raw, silent: codexSilent(l.Options)}
@@ -65,14 +65,14 @@ func (Codex) Read(l Launch, out Output) Reader {
 
 type codexReader struct {
 	out    Output
-	raw    bool        // the user asked for the event stream
-	silent bool        // Codex would not say that the server is not there
-	ready  atomic.Bool // standard error asks for it too, and has a goroutine of its own
-	answer string      // the agent's latest message: the last one is the result
+	raw    bool        // the user requested the event stream
+	silent bool        // Codex would not report a missing server
+	ready  atomic.Bool // also read by the goroutine of standard error
+	answer string      // the agent's latest message; the last one is the result
 	refuse string      // why Codex cannot read its configuration, until it says where
 }
 
-// codexLine is what is read of a line of the stream.
+// codexLine holds the fields read from a line of the stream.
 type codexLine struct {
 	Type    string     `json:"type"`
 	Message string     `json:"message"`
@@ -110,7 +110,7 @@ func (r *codexReader) Stdout(line []byte) {
 		return
 	}
 	switch l.Type {
-	case "thread.started": // comes only after every required server is ready
+	case "thread.started": // printed only after every required server is ready
 		if !r.silent {
 			r.isReady()
 		}
@@ -126,9 +126,9 @@ func (r *codexReader) Stdout(line []byte) {
 	}
 }
 
-// Stderr looks for the lines in which Codex says that it ends because of our
-// server: a required one is not there, or our entry does not go with one of the
-// same name in Codex' own configuration.
+// Stderr looks for the lines in which Codex reports that it ends because of our server: a
+// required server is missing, or our entry conflicts with one of the same name in Codex's
+// own configuration.
 func (r *codexReader) Stderr(line []byte) {
 	text := string(line)
 	if _, why, found := strings.Cut(text, "Error loading config.toml: "); found {
@@ -143,7 +143,7 @@ func (r *codexReader) Stderr(line []byte) {
 	}
 }
 
-// isOurEntry says whether the line names our entry or a key of it.
+// isOurEntry reports whether the line names our entry or a key of it.
 func isOurEntry(line string) bool {
 	rest, found := strings.CutPrefix(line, "in `"+codexServers+"."+ServerName)
 	return found && strings.IndexAny(rest, ".`") == 0
@@ -160,7 +160,7 @@ func (r *codexReader) isReady() {
 	r.out.Report(Report{News: Ready})
 }
 
-// End has nothing to do: a turn that ends says so.
+// End does nothing: an event marks the end of a turn.
 func (r *codexReader) End() {}
 
 func (r *codexReader) completed(item codexItem) {
@@ -188,14 +188,13 @@ func (r *codexReader) completed(item codexItem) {
 
 func (r *codexReader) returned(item codexItem) {
 	if r.silent && !r.ready.Load() && item.Status == "completed" {
-		r.isReady() // no other word of it comes
+		r.isReady() // there is no other report of it
 	}
 	if !r.ready.Load() {
 		return
 	}
 	r.out.Report(Report{News: CallEnded, Pruning: item.Result.Meta.Pruning})
-	// What the server itself says of a call follows "Mcp error:"; these two come
-	// from the connection.
+	// Errors of the server itself follow "Mcp error:"; these two come from the connection.
 	switch message := item.Error.Message; {
 	case item.Status != "failed":
 	case strings.Contains(message, "Caused by:\n    Transport closed"):
@@ -219,7 +218,7 @@ func (r *codexReader) show(format string, a any) {
 	}
 }
 
-// progress goes where Codex tells a person what it does.
+// progress prints where Codex reports its progress to the user.
 func (r *codexReader) progress(format string, a ...any) {
 	if !r.raw {
 		fmt.Fprintf(r.out.Stderr, format+"\n", a...)

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// codexStartTimeout is how long Codex may wait for the server when the user
-	// sets nothing: a server that hangs delays the run by this.
+	// codexStartTimeout is how long Codex waits for the server by default: a server that
+	// hangs delays the run by this time.
 	codexStartTimeout = 10 * time.Second
-	// codexToolTimeout is above the server's own limits (300 s for a command and
-	// 300 s for the pruner), so that it is the server that answers.
+	// codexToolTimeout exceeds the server's own limits (300 s for a command and 300 s for
+	// the pruner), so that a timeout is reported by the server.
 	codexToolTimeout = 660 * time.Second
 )
 
-// CodexConfig is the servers as arguments of --config, which Codex lays over an
-// entry of the same name in its own configuration: what must not shine through is
-// said even where it is nothing. A server that Codex starts is required: only then
-// does Codex say whether it connected. Its tools are approved, and nothing else is.
+// CodexConfig returns the servers as --config arguments, which Codex merges into an entry
+// of the same name in its own configuration: values that must not be inherited are set even
+// if empty. A server that Codex starts is marked as required, because only then does Codex
+// report whether it connected. Only its tools are approved.
 func CodexConfig(l Launch) []string {
 	var settings []string
 	for _, name := range l.Servers.names() {
@@ -48,7 +48,7 @@ func CodexConfig(l Launch) []string {
 
 const codexServers = "mcp_servers"
 
-// codexCommand is what a server that Codex starts gets.
+// codexCommand returns the settings of a server that Codex starts.
 func codexCommand(key string, server Server, passed []string) []string {
 	settings := []string{key + "command=" + tomlString(server.Command), key + "args=" + tomlArray(server.Args)}
 	for _, k := range slices.Sorted(maps.Keys(server.Env)) {
@@ -70,8 +70,8 @@ func seconds(d, otherwise time.Duration) string {
 // codexNames are the names of the option that sets configuration.
 var codexNames = []string{"--config", "-c"}
 
-// codexSilent says whether the user's own options make Codex say nothing of a
-// server that is not there: it is turned off, or not required.
+// codexSilent reports whether, because of the user's own options, Codex would not report a
+// missing server: the server is disabled or not required.
 func codexSilent(options []string) bool {
 	values, _ := cutOption(options, codexNames...)
 	silent := make(map[string]bool)
@@ -85,8 +85,8 @@ func codexSilent(options []string) bool {
 	return silent["enabled"] || silent["required"]
 }
 
-// codexSetting is what "key.key=VALUE" sets at a path, as Codex reads it: names are
-// split at every dot, and the value is TOML, a table perhaps.
+// codexSetting returns the value that "key.key=VALUE" sets at a path, parsed as Codex does:
+// names are split at every dot, and the value is TOML, possibly a table.
 func codexSetting(setting string, path ...string) (value any, found bool) {
 	name, text, _ := strings.Cut(setting, "=")
 	for _, key := range strings.Split(strings.TrimSpace(name), ".") {
@@ -109,8 +109,8 @@ func codexSetting(setting string, path ...string) (value any, found bool) {
 	return value, true
 }
 
-// codexWithout takes out what the options say of a server that is not there: by
-// itself that is no entry, and Codex would refuse to start.
+// codexWithout removes the options for a server that is not injected: they alone are not a
+// valid entry, and Codex would refuse to start.
 func codexWithout(options []string, server string) []string {
 	var rest []string
 	for i := 0; i < len(options); i++ {

@@ -15,14 +15,14 @@ import (
 	"mcp-pruner/runnerfsm/keeper"
 )
 
-// HTTPOptions is a run that owns the process of its server.
+// HTTPOptions configure a run that owns the process of its server.
 type HTTPOptions struct {
 	Options
-	Check           func(env []string) error // of the server's settings; nil: none
-	ShutdownTimeout time.Duration            // until SIGKILL; 0: 8 s
-	HealthEvery     time.Duration            // while the client works; 0: 1 s
-	MaxFailures     int                      // in a row, until it is unreachable; 0: 3
-	ServerLog       io.Writer                // what the server prints, line by line; nil: nobody
+	Check           func(env []string) error // checks the server's settings; nil: no check
+	ShutdownTimeout time.Duration            // time until SIGKILL; 0: 8 s
+	HealthEvery     time.Duration            // interval of health checks while the client works; 0: 1 s
+	MaxFailures     int                      // failures in a row; then it is unreachable; 0: 3
+	ServerLog       io.Writer                // receives the server's output line by line; nil: it is dropped
 }
 
 const (
@@ -30,8 +30,8 @@ const (
 	ownedStopTimeout  = 8 * time.Second // a server finishes and cancels its calls within 7 s
 	healthEvery       = time.Second
 	maxFailures       = 3
-	startingEvery     = 20 * time.Millisecond // health checks of a server that starts
-	exitGrace         = time.Second           // for news of an exit, which may come after the connections failed
+	startingEvery     = 20 * time.Millisecond // interval of health checks while the server starts
+	exitGrace         = time.Second           // the report of an exit may arrive after connections failed
 )
 
 var httpTable = fsm.MustCompile(fsm.HTTPRunTable())
@@ -40,15 +40,15 @@ var httpTable = fsm.MustCompile(fsm.HTTPRunTable())
 type owned struct {
 	*run
 	options HTTPOptions
-	server  *server // nil until it was started
+	server  *server // nil until it is started
 
-	connected bool    // the client said so
-	end       *ending // of the server; nil until it was ended
-	escalated bool    // it had to be killed
+	connected bool    // the client reported a connection
+	end       *ending // of the server; nil until it has ended
+	escalated bool    // the server had to be killed
 }
 
-// RunHTTP starts a server, runs the client with its URL, and ends the server. Like
-// Run it fails only for reasons of this program.
+// RunHTTP starts a server, runs the client with its URL, and stops the server. As with Run,
+// the error concerns this program only.
 func RunHTTP(ctx context.Context, o HTTPOptions) (Result, error) {
 	if o.StartTimeout == 0 {
 		o.StartTimeout = ownedStartTimeout
@@ -77,7 +77,7 @@ func RunHTTP(ctx context.Context, o HTTPOptions) (Result, error) {
 	return result, err
 }
 
-// decide is run:init: what do the settings say?
+// decide handles run:init: it reads the settings.
 func (h *owned) decide(context.Context) (fsm.Trigger, fsm.Facts) {
 	enabled, err := h.Settings.HTTPEnabled()
 	if err == nil && !enabled {
@@ -103,7 +103,7 @@ func (h *owned) check() error {
 	return errors.Join(pathErr, urlErr, settingsErr)
 }
 
-// start is run:mcp_pruner_starting: the server starts and becomes healthy.
+// start handles run:mcp_pruner_starting: the server starts and becomes healthy.
 func (h *owned) start(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	failed := func(message string) fsm.Facts {
 		return fsm.Facts{"message": message, "reason": "start_failed"}
@@ -121,7 +121,7 @@ func (h *owned) start(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 func (h *owned) spawn() error {
 	command, pathErr := h.Settings.httpCommand()
 	env, urlErr := h.Settings.httpEnv()
-	if err := errors.Join(pathErr, urlErr); err != nil { // was in order a moment ago
+	if err := errors.Join(pathErr, urlErr); err != nil { // both were valid a moment ago
 		return err
 	}
 	if program := LookPath(command[0], env); program != "" {
@@ -139,8 +139,8 @@ func (h *owned) spawn() error {
 	return nil
 }
 
-// guard makes the server ask for a token that only this run has: every user of the
-// machine could use its tools otherwise. A server that is not ours ignores it.
+// guard makes the server require a token that only this run has. Without it, every user of
+// the machine could use its tools. A server that is not this program ignores the token.
 func (h *owned) guard(env []string) ([]string, error) {
 	var err error
 	if h.secrets, err = newSecrets(); err != nil {
@@ -149,7 +149,7 @@ func (h *owned) guard(env []string) ([]string, error) {
 	return append(env, tokenFileVariable+"="+h.secrets.tokenFile()), nil
 }
 
-// await waits until the server is healthy, or what keeps it from that.
+// await waits until the server is healthy, or cannot become healthy.
 func (h *owned) await(ctx context.Context, failed func(string) fsm.Facts) (fsm.Trigger, fsm.Facts) {
 	timeout := time.NewTimer(h.options.StartTimeout)
 	defer timeout.Stop()
@@ -177,14 +177,14 @@ func (h *owned) await(ctx context.Context, failed func(string) fsm.Facts) (fsm.T
 	}
 }
 
-// interrupt ends a run whose client has not been started, and now will not be.
+// interrupt ends a run whose client was not started yet, and will not be.
 func (h *owned) interrupt(s os.Signal, failed func(string) fsm.Facts) (fsm.Trigger, fsm.Facts) {
 	h.interrupted.Store(signalNumber(s))
 	h.phase = noPhase()
 	return fsm.StartFailed, failed("phase ended before ready")
 }
 
-// neverReady tells a server that could not be executed from one that ended.
+// neverReady distinguishes a server that could not be executed from one that exited.
 func (h *owned) neverReady(failed func(string) fsm.Facts) (fsm.Trigger, fsm.Facts) {
 	if h.server.code == keeper.CannotStart {
 		return fsm.SpawnFailed, failed(h.server.lastWords())
@@ -196,8 +196,8 @@ func (h *owned) neverReady(failed func(string) fsm.Facts) (fsm.Trigger, fsm.Fact
 	return fsm.StartFailed, failed(message)
 }
 
-// watch is run:mcp_pruner_running: the client works, until it has ended or the
-// server is lost, be it to everybody or to this client alone.
+// watch handles run:mcp_pruner_running, until the client ends or the server is lost, either
+// altogether or for this client only.
 func (h *owned) watch(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	host, port := h.server.address()
 	entry := Server{URL: serverURL(host, port) + "/mcp"}
@@ -231,8 +231,8 @@ func (h *owned) watch(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	}
 }
 
-// heard is what the client says of the server while it works. One that gives up
-// because of it is about to end, and is heard again then.
+// heard handles a report of the client about the server while the client works. A client
+// that gives up because of the server is about to end, and is handled then.
 func (h *owned) heard(report Report) (fsm.Trigger, fsm.Facts) {
 	switch report.News {
 	case Ready:
@@ -248,8 +248,8 @@ func (h *owned) heard(report Report) (fsm.Trigger, fsm.Facts) {
 	return "", nil
 }
 
-// ended is the end of the client. The server worked for it only if the client said
-// that it had connected, and if the server is still there to be ended.
+// ended handles the end of the client. The server counts as used only if the client
+// reported a connection and the server is still running.
 func (h *owned) ended() (fsm.Trigger, fsm.Facts) {
 	for {
 		report, more := h.phase.next()
@@ -260,7 +260,7 @@ func (h *owned) ended() (fsm.Trigger, fsm.Facts) {
 			return trigger, facts
 		}
 	}
-	if why, gaveUp := h.gaveUp(); gaveUp { // the server is there, but not for this client
+	if why, gaveUp := h.gaveUp(); gaveUp { // the server is running, but this client cannot use it
 		return fsm.ServerUnreachable, unreachableFacts(0, why)
 	}
 	end := h.stop()
@@ -277,8 +277,8 @@ func unreachableFacts(failures int, message string) fsm.Facts {
 	return fsm.Facts{"failures": failures, "message": message, "reason": unreachable}
 }
 
-// finish is run:mcp_pruner_disabled and run:mcp_pruner_degraded: the client does its
-// work, and whatever is left of the server ends after it.
+// finish handles run:mcp_pruner_disabled and run:mcp_pruner_degraded: the client does its
+// work, and what is left of the server is stopped afterwards.
 func (h *owned) finish(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	trigger, facts := h.run.finish(ctx)
 	if h.server != nil {
@@ -287,20 +287,20 @@ func (h *owned) finish(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	return trigger, facts
 }
 
-// ending is how the server ended.
+// ending is the way in which the server ended.
 type ending struct {
-	graceful bool // it was asked to end, and did so by itself
-	lost     bool // it was gone before it was asked to end, or killed by somebody else
+	graceful bool // it exited by itself after it was asked to
+	lost     bool // it ended before it was asked to, or was killed by another process
 	took     time.Duration
 }
 
-// stop ends the server, unless that was done before.
+// stop stops the server, once.
 func (h *owned) stop() ending {
 	if h.end != nil {
 		return *h.end
 	}
 	began := time.Now()
-	h.live.Wait() // from now on signals are for us
+	h.live.Wait() // from here on, this function receives the signals
 	before := h.server.gone()
 	killed := !h.ends()
 	if killed {
@@ -322,7 +322,7 @@ func (h *owned) stop() ending {
 // the run was told to end, once more if it was told before.
 func (h *owned) ends() bool {
 	if h.server.gone() {
-		return true // whatever else there is to hear
+		return true // ignore everything else
 	}
 	h.server.askToEnd()
 	timeout := time.NewTimer(h.options.ShutdownTimeout)
@@ -333,7 +333,7 @@ func (h *owned) ends() bool {
 		h.interrupted.Store(signalNumber(s))
 	case <-timeout.C:
 	}
-	return h.server.gone() // it may have ended in the same moment
+	return h.server.gone() // it may have ended at the same moment
 }
 
 func (h *owned) exitFacts() fsm.Facts {
@@ -346,7 +346,7 @@ func (h *owned) exitFacts() fsm.Facts {
 	return facts
 }
 
-// noPhase stands for a client that is not to be started any more.
+// noPhase returns a phase for a client that will not be started.
 func noPhase() *phase {
 	p := &phase{ended: make(chan struct{})}
 	close(p.ended)

@@ -23,19 +23,19 @@ const probeWithin = time.Second
 type server struct {
 	kept   *keeper.Kept
 	output *lines
-	log    io.Writer     // takes what the server prints; nil: nobody
-	exited chan struct{} // closed when it and all it started are gone
-	code   int           // its exit code, once exited
+	log    io.Writer     // receives the server's output; nil: it is dropped
+	exited chan struct{} // closed when the server and all processes it started have ended
+	code   int           // exit code, valid once exited is closed
 	probe  http.Client
 
 	mu   sync.Mutex
-	host string // where it listens, once it said so
+	host string // listening address, once the server reported it
 	port int
 	last string // the last line it printed
 }
 
-// startServer starts the server under a keeper that leaves it to us how long it
-// may take to end.
+// startServer starts the server under a keeper without a grace period of its own: the
+// caller decides how long the server may take to end.
 func startServer(self, command, env []string, dir string, log io.Writer) (*server, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env, cmd.Dir = env, dir
@@ -48,17 +48,17 @@ func startServer(self, command, env []string, dir string, log io.Writer) (*serve
 		return nil, err
 	}
 	s.kept = kept
-	go func() { // ends with the process, which stop sees to
+	go func() { // ends with the process, which stop ends
 		s.code = kept.Wait()
 		close(s.exited)
 	}()
 	return s, nil
 }
 
-// read reads a line of what the server prints: one of them says where it listens.
+// read reads a line of the server's output. One of the lines reports the listening address.
 func (s *server) read(line []byte) {
 	if s.log != nil {
-		_, _ = s.log.Write(append(append([]byte{}, line...), '\n')) // a log that is gone is no reason to stop
+		_, _ = s.log.Write(append(append([]byte{}, line...), '\n')) // a failing log does not stop the server
 	}
 	var event struct {
 		Event string `json:"event"`
@@ -68,7 +68,7 @@ func (s *server) read(line []byte) {
 			Message string `json:"message"`
 		} `json:"data"`
 	}
-	_ = json.Unmarshal(line, &event) // other lines are no events
+	_ = json.Unmarshal(line, &event) // other lines are not events
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = string(line)
@@ -80,14 +80,14 @@ func (s *server) read(line []byte) {
 	}
 }
 
-// address is where the server listens; port 0 until it said so.
+// address returns the listening address; the port is 0 until the server reported it.
 func (s *server) address() (host string, port int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.host, s.port
 }
 
-// health asks the server how it is.
+// health checks the health of the server.
 func (s *server) health(ctx context.Context) error {
 	host, port := s.address()
 	if port == 0 {
@@ -114,10 +114,10 @@ func (s *server) health(ctx context.Context) error {
 	return nil
 }
 
-// gone says whether the server ended.
+// gone reports whether the server has ended.
 func (s *server) gone() bool { return s.goneWithin(0) }
 
-// goneWithin waits for the server to end.
+// goneWithin reports whether the server ends within d.
 func (s *server) goneWithin(d time.Duration) bool {
 	select {
 	case <-s.exited:
@@ -150,7 +150,7 @@ func (s *server) kill() {
 	<-s.exited
 }
 
-// ending says how the server ended: by which signal, or else with which code.
+// ending returns the signal that ended the server or, if there was none, its exit code.
 func (s *server) ending() (signal string, code int) {
 	n := s.code - 128
 	if n <= 0 {
@@ -172,7 +172,7 @@ func serverURL(host string, port int) string {
 	return "http://" + net.JoinHostPort(host, strconv.Itoa(port))
 }
 
-// lastWords is the last line the server printed.
+// lastWords returns the last line that the server printed.
 func (s *server) lastWords() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

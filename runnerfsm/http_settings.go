@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The environment of a runner that owns its server, beside the server's own.
+// Environment variables of a runner that owns its server, in addition to the server's own.
 const (
 	envHTTPEnabled = "JEEVES_MCP_PRUNER_ENABLED"
 	envHTTPHost    = "JEEVES_MCP_PRUNER_HOST"
@@ -16,9 +16,8 @@ const (
 	envEndpoint    = "JEEVES_PRUNER_ENDPOINT"
 )
 
-// HTTPEnabled says whether a server is to be started. A value that is neither on
-// nor off is wrong. Where only the variable of the other transport is set, that
-// one decides.
+// HTTPEnabled reports whether to start a server. A value that is neither on nor off is an
+// error. If only the variable of the other transport is set, that one decides.
 func (s Settings) HTTPEnabled() (bool, error) {
 	value := s.Get(envHTTPEnabled)
 	switch strings.ToLower(strings.TrimSpace(value)) {
@@ -32,8 +31,8 @@ func (s Settings) HTTPEnabled() (bool, error) {
 	return false, fmt.Errorf("%s=%q: neither 1, true, yes, on nor 0, false, no, off", envHTTPEnabled, value)
 }
 
-// httpCommand is the command line of the server. Its port is any free one unless
-// one is asked for.
+// httpCommand returns the command line of the server. It listens on any free port unless a
+// port is set.
 func (s Settings) httpCommand() ([]string, error) {
 	path, err := s.serverPath()
 	if err != nil && s.Get(envPath) == "" && s.Self != "" {
@@ -53,14 +52,14 @@ func (s Settings) httpCommand() ([]string, error) {
 	switch {
 	case isScript(path):
 		return append([]string{"node", path}, flags...), nil
-	case s.isOurs(path): // serves streams without a verb
+	case s.isOurs(path): // without a verb it is a stdio server
 		return append([]string{path, "serve"}, flags...), nil
 	}
 	return append([]string{path}, flags...), nil
 }
 
-// isOurs says whether a server is this program, under whatever name a release or a
-// user gave it, and not one that only serves HTTP.
+// isOurs reports whether a server is this program, under any name given by a release or a
+// user, and not a program that serves HTTP only.
 func (s Settings) isOurs(path string) bool {
 	if strings.HasPrefix(filepath.Base(path), serverProgram) {
 		return true
@@ -73,9 +72,8 @@ func (s Settings) isOurs(path string) bool {
 	return err == nil && os.SameFile(server, self)
 }
 
-// httpEnv is the environment of the server. Output is pruned where a server that a
-// client starts would prune it, unless the variable that is the server's own says
-// where.
+// httpEnv returns the environment of the server. It prunes in the same cases as a server
+// started by a client, unless the server's own variable is set.
 func (s Settings) httpEnv() ([]string, error) {
 	env := slices.Clone(s.Env)
 	if _, set := lookup(s.Env, envURL); !set || s.Get(envEndpoint) != "" {

@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// maxLine is the longest line that is read. Clients put whole results on one
-// line; what is longer than this is passed through, but not understood.
+// maxLine is the maximum length of a line that is parsed, in bytes. Clients put whole
+// results on one line. Longer lines are passed through but not parsed.
 const maxLine = 64 << 20
 
-// lines hands every complete line written to it on, without its newline.
+// lines calls a function with every complete line written to it, without its newline.
 type lines struct {
 	take    func(line []byte)
 	partial []byte
-	skip    bool // the line so far was too long: drop the rest of it too
+	skip    bool // the line was too long: drop the rest of it too
 }
 
 func (l *lines) Write(p []byte) (int, error) {
@@ -33,7 +33,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	}
 }
 
-// keep keeps the beginning of a line.
+// keep stores the beginning of a line.
 func (l *lines) keep(p []byte) {
 	if l.skip || len(l.partial)+len(p) > maxLine {
 		l.partial, l.skip = nil, true
@@ -50,19 +50,19 @@ func (l *lines) complete(line []byte) {
 	l.partial, l.skip = l.partial[:0], false
 }
 
-// End hands on a last line without newline.
+// End passes on a last line without a newline.
 func (l *lines) End() {
 	if len(l.partial) > 0 {
 		l.complete(nil)
 	}
 }
 
-// tap reads the lines of what is passed through it.
+// tap reads the lines of the data passed through it.
 type tap struct {
 	lines
-	through io.Writer    // nil: nothing is passed on as it is
-	failed  func() error // why to take no more; nil: nothing is a reason
-	ended   func()       // nil: nobody asks
+	through io.Writer    // nil: the data is not passed on
+	failed  func() error // reason to accept no more data; nil: there is never one
+	ended   func()       // nil: not called
 }
 
 func (t *tap) End() {
@@ -83,8 +83,8 @@ func (t *tap) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// output is a writer that remembers that it failed, for those who cannot say so.
-// After that nothing is written: a gap would be worse than an end.
+// output is a writer that remembers its failure, for callers that cannot report it. After a
+// failure it writes nothing more: a gap would be worse than an early end.
 type output struct {
 	w io.Writer
 
@@ -97,7 +97,7 @@ func (o *output) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := o.w.Write(p)
-	o.mu.Lock() // not while it writes, which may last
+	o.mu.Lock() // not held during a write, which may block
 	defer o.mu.Unlock()
 	o.err = err
 	return n, err
@@ -109,9 +109,8 @@ func (o *output) failed() error {
 	return o.err
 }
 
-// decode reads one event, and says whether the line is JSON at all. A field of
-// another type than expected is left out: clients change, and what can still be
-// read of them should be.
+// decode parses one event and reports whether the line is JSON at all. A field of an
+// unexpected type is skipped: clients change, and the other fields should still be read.
 func decode(line []byte, event any) bool {
 	err := json.Unmarshal(line, event)
 	var mismatch *json.UnmarshalTypeError

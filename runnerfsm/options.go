@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// cutOption finds an option that takes a value, by all its names, and returns its
-// values and the options without it. A value may stand by itself or behind "=",
-// and right behind a name of one letter.
+// cutOption finds an option with a value, under any of its names, and returns its values
+// and the remaining options. A value may be the next argument or follow "=", or directly
+// follow a one-letter name.
 func cutOption(options []string, names ...string) (values, rest []string) {
 	for i := 0; i < len(options); i++ {
 		switch value, attached, found := match(options[i], names); {
@@ -38,7 +38,7 @@ func match(arg string, names []string) (value string, attached, found bool) {
 	return "", false, false
 }
 
-// last is the value that counts, "" when there is none.
+// last returns the value that takes effect, "" if there is none.
 func last(values []string) string {
 	if len(values) == 0 {
 		return ""
@@ -46,14 +46,14 @@ func last(values []string) string {
 	return values[len(values)-1]
 }
 
-// cutFlag says whether a flag is given and returns the options without it.
+// cutFlag reports whether a flag is given, and returns the remaining options.
 func cutFlag(options []string, name string) (given bool, rest []string) {
 	rest = slices.DeleteFunc(slices.Clone(options), func(o string) bool { return o == name })
 	return len(rest) < len(options), rest
 }
 
-// withPrompt puts the prompt where no option can swallow it and it is no option
-// itself.
+// withPrompt adds the prompt where no option can take it as a value, and where it is not
+// parsed as an option.
 func withPrompt(args []string, prompt string) []string {
 	if prompt == "" {
 		return args

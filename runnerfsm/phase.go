@@ -17,13 +17,13 @@ const notFound = 127
 
 // phase is one launch of the client.
 type phase struct {
-	news  chan Report   // what moves the machine: few, see report
-	ended chan struct{} // closed when the client and all it started are gone
-	code  int           // its exit code, once ended
+	news  chan Report   // reports that move the machine; their number is bounded, see reportTo
+	ended chan struct{} // closed when the client and all processes it started have ended
+	code  int           // exit code, valid once ended is closed
 
 	mu     sync.Mutex
 	usage  Usage
-	told   [CallEnded]bool // every kind of news but calls is told once
+	told   [CallEnded]bool // every kind of news except calls is reported once
 	gaveUp bool
 	why    string
 }
@@ -49,8 +49,7 @@ func (r *run) launch(ctx context.Context, servers Servers) *phase {
 	return p
 }
 
-// start starts the client's process. Where servers are injected, what it prints is
-// read.
+// start starts the client's process. If servers are injected, its output is read.
 func (r *run) start(p *phase, servers Servers) (*keeper.Kept, error) {
 	launch := Launch{
 		Servers: servers, Lost: r.wanted && len(servers) == 0, Passed: slices.Concat(r.Settings.Passed(), r.handedOver), Tools: r.Settings.Tools(r.shell),
@@ -77,9 +76,9 @@ func (r *run) start(p *phase, servers Servers) (*keeper.Kept, error) {
 	return keeper.Start(r.Keeper, cmd)
 }
 
-// read puts a reader behind what the client prints. A client whose output cannot
-// be passed on finds it closed, as it would without us; messages that cannot be
-// passed on are read all the same.
+// read attaches a reader to the client's output. If standard output cannot be passed on,
+// the client finds it closed, as it would without the runner. Messages that cannot be
+// passed on are read nevertheless.
 func (r *run) read(cmd *exec.Cmd, reader Reader) {
 	stdout := &tap{lines: lines{take: reader.Stdout}, failed: r.answer.failed, ended: reader.End}
 	if reader.Raw() {
@@ -89,7 +88,7 @@ func (r *run) read(cmd *exec.Cmd, reader Reader) {
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 }
 
-// passSignals passes on what the runner is told, for as long as the phase lasts.
+// passSignals forwards the runner's signals while the phase lasts.
 func (r *run) passSignals(ctx context.Context, kept *keeper.Kept, ended <-chan struct{}) {
 	cancelled := ctx.Done()
 	for {
@@ -112,8 +111,8 @@ func signalNumber(s os.Signal) int32 {
 	return int32(n)
 }
 
-// reportTo takes the reader's reports: calls are counted, of the rest the first
-// of each kind counts, so that the channel never fills.
+// reportTo returns the function that takes the reader's reports. It counts calls, and keeps
+// only the first report of every other kind, so that the channel never fills.
 func (r *run) reportTo(p *phase) func(Report) {
 	return func(report Report) {
 		p.mu.Lock()
@@ -136,15 +135,16 @@ func (r *run) reportTo(p *phase) func(Report) {
 	}
 }
 
-// counted is the calls so far. Output that was given up may still come.
+// counted returns the calls counted so far. Output may still arrive after reading was given
+// up.
 func (p *phase) counted() Usage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.usage
 }
 
-// next waits for the next piece of news, or the end. What was reported before the
-// end comes before it.
+// next waits for the next report or the end of the phase. Reports made before the end are
+// returned first.
 func (p *phase) next() (report Report, more bool) {
 	select {
 	case report = <-p.news:

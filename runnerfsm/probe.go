@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// prober asks a server how it is, again and again, one question at a time.
+// prober checks a server's health repeatedly, with one request at a time.
 type prober struct {
 	server   *server
 	ticker   *time.Ticker
 	result   chan error
 	asking   bool
-	failures int // in a row
+	failures int // consecutive failures
 }
 
 func newProber(every time.Duration, s *server) *prober {
@@ -22,7 +22,7 @@ func (p *prober) tick() <-chan time.Time { return p.ticker.C }
 
 func (p *prober) stop() { p.ticker.Stop() }
 
-// start asks, unless a question is under way.
+// start starts a check, unless one is in progress.
 func (p *prober) start(ctx context.Context) {
 	if p.asking {
 		return
@@ -31,7 +31,7 @@ func (p *prober) start(ctx context.Context) {
 	go func() { p.result <- p.server.health(ctx) }() // ends within probeWithin
 }
 
-// counted takes an answer and returns the number of failures in a row.
+// counted takes the result of a check and returns the number of consecutive failures.
 func (p *prober) counted(err error) int {
 	p.asking = false
 	p.failures++

@@ -5,41 +5,40 @@ import (
 	"time"
 )
 
-// Provider is one client that runs agents: how the server is injected into it,
-// and how what it prints is read. How it ends is the same for all of them: the
-// keeper ends whole process groups.
+// Provider is one client that runs agents: how the server is injected, and how the client's
+// output is read. All clients are ended in the same way, by the keeper.
 type Provider interface {
-	// Name is what --provider calls it.
+	// Name returns the value of --provider.
 	Name() string
-	// Program is the client's executable, looked up on PATH.
+	// Program returns the client's executable, which is looked up on PATH.
 	Program() string
-	// Args are the arguments that run the client headless.
+	// Args returns the arguments that run the client headless.
 	Args(Launch) []string
-	// Env is what the client's environment gets on top when servers are injected.
+	// Env returns additional environment variables for a client with injected servers.
 	Env(Launch) []string
-	// GrantsShell says whether the user's own options already give the client a shell
-	// without sandbox and approval. Only then is bash offered without being asked for.
+	// GrantsShell reports whether the user's own options already give the client a shell
+	// without sandbox and approval. Only then is bash offered by default.
 	GrantsShell(options []string, s Settings) bool
-	// Dir is the directory the client will work in, given its own options.
+	// Dir returns the client's working directory, given its own options.
 	Dir(options []string, dir string) string
-	// Read starts reading what one launch with servers prints. Without servers
-	// nothing is read: the client does what the user's own options say.
+	// Read returns a reader for the output of one launch with servers. Without servers the
+	// output is not read: the client follows the user's own options.
 	Read(Launch, Output) Reader
 }
 
 // Launch is one start of a client.
 type Launch struct {
-	Servers      Servers  // what to inject; empty runs the client as it is
-	ConfigFile   string   // a file with them, for a client that takes one; "": there is no secret in them
-	Lost         bool     // they were to be injected, and could not be
-	Passed       []string // variables the servers are to see, by name
-	Tools        []string // of the servers: offered, and used without asking; no others are
+	Servers      Servers  // servers to inject; empty: run the client unchanged
+	ConfigFile   string   // file with the servers, for a client that takes one; "": they contain no secret
+	Lost         bool     // servers were to be injected, and could not be
+	Passed       []string // names of variables that the servers may see
+	Tools        []string // tools of the servers to offer and to use without asking
 	Options      []string // the user's own options for the client
 	Prompt       string   // "" when the client reads it from standard input
 	StartTimeout time.Duration
 }
 
-// Output is where a reader shows things to a person, and to whom it reports.
+// Output is where a reader prints, and the function it reports to.
 type Output struct {
 	Stdout, Stderr io.Writer
 	Report         func(Report)
@@ -49,34 +48,34 @@ type Output struct {
 type Reader interface {
 	Stdout(line []byte)
 	Stderr(line []byte)
-	// End is the end of standard output.
+	// End is called at the end of standard output.
 	End()
-	// Raw says that standard output is passed through as it is. Otherwise the
-	// reader prints what the client would have printed for the user's options.
+	// Raw reports whether standard output is passed through unchanged. Otherwise the reader
+	// prints what the client would have printed with the user's options.
 	Raw() bool
 }
 
-// News is what a client can tell about the server.
+// News is a kind of report about the server.
 type News int
 
 // The kinds of news.
 const (
 	Ready     News = iota // the server is connected and its tools are there
-	NotReady              // it could not be started or connected
+	NotReady              // it could not be started or connected to
 	GaveUp                // the same, and the client ends because of it
-	Failed                // it was ready and is gone
-	CallEnded             // a call of one of its tools came back
+	Failed                // it was ready and has failed
+	CallEnded             // a call of one of its tools returned
 )
 
-// Report is one piece of news.
+// Report is one report of a client.
 type Report struct {
 	News
-	Message string  // NotReady, GaveUp: what the client said
+	Message string  // NotReady, GaveUp: the client's message
 	Reason  string  // Failed: "exited" or "unreachable"
 	Pruning Pruning // CallEnded
 }
 
-// Pruning is what the server says of one result, in the result's own _meta.
+// Pruning holds the server's figures about one result, from the result's _meta.
 type Pruning struct {
 	Applied     bool `json:"applied"`
 	RawBytes    int  `json:"raw_bytes"`
@@ -90,10 +89,10 @@ type resultMeta struct {
 	} `json:"_meta"`
 }
 
-// Providers lists the clients the runner can run.
+// Providers returns the supported clients.
 func Providers() []Provider { return []Provider{Claude{}, Codex{}} }
 
-// ProviderByName finds one of Providers.
+// ProviderByName returns the provider with a name, and whether there is one.
 func ProviderByName(name string) (Provider, bool) {
 	for _, p := range Providers() {
 		if p.Name() == name {

@@ -1,8 +1,8 @@
-// Package runnerfsm runs a client, Codex or Claude Code, with the server
-// injected, and drives the run machine from what the client reports.
+// Package runnerfsm runs a client, Codex or Claude Code, with the server injected, and
+// drives the run machine from the client's reports.
 //
-// There is one handler per state. A handler does its state's work and returns
-// the trigger that leaves the state; where that leads is the table's business.
+// There is one handler per state. A handler does its state's work and returns the trigger
+// that leaves the state; the table decides which state follows.
 package runnerfsm
 
 import (
@@ -21,16 +21,16 @@ import (
 	"mcp-pruner/fsm/trace"
 )
 
-// Options is one run.
+// Options configure one run.
 type Options struct {
-	ID              string // of the run, in its trace
+	ID              string // id of the run in its trace
 	Provider        Provider
 	ProviderOptions []string      // the user's own options for the client
 	Prompt          string        // "" when the client reads it from Stdin
 	Settings        Settings      // the client is started in their Dir, with their Env
-	StartTimeout    time.Duration // of the server; 0 leaves it to the provider
-	AllowBash       bool          // offer the server's bash even where the client has no such shell
-	Keeper          []string      // how this program is run as a keeper
+	StartTimeout    time.Duration // time for the server to start; 0: the provider's default
+	AllowBash       bool          // offer the server's bash to every client
+	Keeper          []string      // command line that runs this program as a keeper
 	Signals         <-chan os.Signal
 
 	Stdin          io.Reader
@@ -39,17 +39,17 @@ type Options struct {
 	Emit           func(event.Event)
 }
 
-// Result is what became of a run.
+// Result is the result of a run.
 type Result struct {
 	// ExitCode is the client's. Where that is 0 it may be 128 + N, when signal N ended
 	// the run, or 1, when the answer could not be written.
 	ExitCode int
 	Machine  *fsm.Machine
 	Usage    Usage
-	Server   *trace.Ended // how a server of this run's own ended; nil: there was none
+	Server   *trace.Ended // how this run's own server ended; nil: there was none
 }
 
-// Why a server that was ready failed, as in mcp_pruner.degraded.
+// Reasons for the failure of a ready server, as in mcp_pruner.degraded.
 const (
 	exited      = "exited"
 	unreachable = "unreachable"
@@ -61,16 +61,16 @@ type run struct {
 	Options
 	input       *input
 	answer      output   // Stdout, as it is left to a reader
-	wanted      bool     // servers were to be injected
+	wanted      bool     // servers were meant to be injected
 	shell       bool     // the server's bash is offered
-	secrets     *secrets // of a run over HTTP whose server asks for a token
-	handedOver  []string // variables of the server's entry that stand in the environment instead
+	secrets     *secrets // of a run over HTTP whose server requires a token
+	handedOver  []string // variables moved from the server's entry to the environment
 	phase       *phase   // the latest launch; nil before the first
 	live        sync.WaitGroup
-	interrupted atomic.Int32 // the signal that ended the run, 0 when none did
+	interrupted atomic.Int32 // signal that ended the run; 0: none
 }
 
-// handler does one state's work and says what moves the machine on.
+// handler does one state's work and returns the trigger that leaves the state.
 type handler func(context.Context) (fsm.Trigger, fsm.Facts)
 
 func (r *run) handlers() map[fsm.State]handler {
@@ -83,8 +83,8 @@ func (r *run) handlers() map[fsm.State]handler {
 	}
 }
 
-// Run runs the client to its end. The error is about this program; what goes
-// wrong with the server or the client shows in the result.
+// Run runs the client until it ends. The error concerns this program; failures of the
+// server or the client are in the result.
 func Run(ctx context.Context, o Options) (Result, error) {
 	r := newRun(o)
 	return r.drive(ctx, table, r.handlers())
@@ -103,7 +103,7 @@ func newRun(o Options) *run {
 
 // drive takes a run through its machine.
 func (r *run) drive(ctx context.Context, table *fsm.Definition, handlers map[fsm.State]handler) (Result, error) {
-	// A process's own events carry no request id; the run's id is for its trace.
+	// A process's own events have no request id; the run's id is for its trace only.
 	m := table.New(r.ID, fsm.Hooks{Emit: func(e event.Event) {
 		e.RequestID = ""
 		r.Emit(e)
@@ -121,7 +121,7 @@ func (r *run) drive(ctx context.Context, table *fsm.Definition, handlers map[fsm
 	return Result{ExitCode: r.exitCode(), Machine: m, Usage: r.phase.counted()}, nil
 }
 
-// decide is run:init: what do the settings say?
+// decide handles run:init: it reads the settings.
 func (r *run) decide(context.Context) (fsm.Trigger, fsm.Facts) {
 	if !r.Settings.Enabled() {
 		return fsm.ConfigDisabled, fsm.Facts{"reason": "config_disabled"}
@@ -134,7 +134,7 @@ func (r *run) decide(context.Context) (fsm.Trigger, fsm.Facts) {
 	return fsm.ConfigResolved, nil
 }
 
-// checkTools refuses settings that leave the server without a tool.
+// checkTools returns an error for settings that leave the server without tools.
 func (r *run) checkTools() error {
 	if len(r.Settings.Tools(r.shell)) > 0 {
 		return nil
@@ -142,11 +142,11 @@ func (r *run) checkTools() error {
 	return fmt.Errorf("%s=%q leaves no tool: bash is not offered without --allow-bash", envTools, r.Settings.Get(envTools))
 }
 
-// connect is run:mcp_pruner_starting: the client starts with the server injected,
-// and says whether it connected.
+// connect handles run:mcp_pruner_starting: the client starts with the server injected, and
+// reports whether it connected.
 func (r *run) connect(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	servers, err := r.Settings.Servers()
-	if err != nil { // was there a moment ago
+	if err != nil { // the file existed a moment ago
 		return fsm.SpawnFailed, fsm.Facts{"message": oneLine(err), "reason": "start_failed"}
 	}
 	r.keepOffCommandLines(servers)
@@ -174,7 +174,7 @@ func (r *run) keepOffCommandLines(servers Servers) {
 	r.handedOver = []string{envServerURL}
 }
 
-// watch is run:mcp_pruner_running: until the server fails or the phase ends.
+// watch handles run:mcp_pruner_running, until the server fails or the phase ends.
 func (r *run) watch(context.Context) (fsm.Trigger, fsm.Facts) {
 	for {
 		report, more := r.phase.next()
@@ -187,9 +187,9 @@ func (r *run) watch(context.Context) (fsm.Trigger, fsm.Facts) {
 	}
 }
 
-// finish is run:mcp_pruner_disabled and run:mcp_pruner_degraded: the client does
-// its work without the server. Where it was not started yet, or ended only
-// because a server it needed was missing, it is started without one, once.
+// finish handles run:mcp_pruner_disabled and run:mcp_pruner_degraded: the client works
+// without the server. If it was not started yet, or ended only because a required server
+// was missing, it is started without the server, once.
 func (r *run) finish(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	again := r.phase == nil
 	if !again {
@@ -202,8 +202,9 @@ func (r *run) finish(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	return fsm.PhaseEnded, nil
 }
 
-// gaveUp waits for a client that said why it gives up. One that succeeds all the
-// same did its work, and one that was told to end is not started again.
+// gaveUp waits for a client that reported why it gives up. It returns false for a client
+// that nevertheless succeeded, and for one that was asked to end, which is not started
+// again.
 func (r *run) gaveUp() (why string, gaveUp bool) {
 	r.phase.mu.Lock()
 	why, gaveUp = r.phase.why, r.phase.gaveUp
@@ -215,9 +216,9 @@ func (r *run) gaveUp() (why string, gaveUp bool) {
 	return why, r.phase.code != 0 && r.interrupted.Load() == 0
 }
 
-// exitCode is the client's. One that calls an interrupted run a success (Claude
-// does) is corrected, and one whose answer was lost: a script that goes on after it
-// would be misled.
+// exitCode returns the client's exit code. A success is corrected if the run was
+// interrupted (as Claude reports it) or if the answer was lost, because a script that
+// continues would rely on it.
 func (r *run) exitCode() int {
 	switch s := r.interrupted.Load(); {
 	case r.phase.code != 0:
@@ -230,7 +231,7 @@ func (r *run) exitCode() int {
 	return 0
 }
 
-// Path is the states a machine went through, first to last.
+// Path returns the states of a machine, first to last.
 func Path(m *fsm.Machine) []fsm.State {
 	path := []fsm.State{m.Definition().Initial()}
 	for _, step := range m.Steps() {
@@ -239,7 +240,7 @@ func Path(m *fsm.Machine) []fsm.State {
 	return path
 }
 
-// Summary is a run in one line for a person.
+// Summary describes a run in one line for a user.
 func (r Result) Summary() string {
 	path := ""
 	for i, s := range Path(r.Machine) {

@@ -11,18 +11,18 @@ import (
 // ServerName is the key of our entry in every client's list of servers.
 const ServerName = "pruner"
 
-// Server is one entry of the mcpServers record: a stdio server that the client
-// starts, or one over HTTP that is there already.
+// Server is one entry of the mcpServers record: a stdio server that the client starts, or
+// an HTTP server that is already running.
 type Server struct {
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
 	Env     map[string]string `json:"env"`
 
-	URL   string `json:"-"` // over HTTP; the rest is empty then
-	Token string `json:"-"` // that a server over HTTP asks for; never on a command line
+	URL   string `json:"-"` // of an HTTP server; the other fields are then empty
+	Token string `json:"-"` // required by an HTTP server; never put on a command line
 }
 
-// MarshalJSON writes the kind of entry it is.
+// MarshalJSON encodes the entry with its kind.
 func (s Server) MarshalJSON() ([]byte, error) {
 	if s.URL == "" {
 		type stdio Server
@@ -39,10 +39,10 @@ func (s Server) MarshalJSON() ([]byte, error) {
 	}{"http", s.URL, headers})), nil
 }
 
-// JSON is the entry by itself.
+// JSON returns the entry alone.
 func (s Server) JSON() string { return marshal(s) }
 
-// EnvList is the entry's environment as NAME=VALUE, in a fixed order.
+// EnvList returns the entry's environment as NAME=VALUE, in a fixed order.
 func (s Server) EnvList() []string {
 	list := make([]string, 0, len(s.Env))
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
@@ -51,11 +51,11 @@ func (s Server) EnvList() []string {
 	return list
 }
 
-// Servers is the mcpServers record that is injected; empty injects nothing.
+// Servers is the mcpServers record to inject; an empty one injects nothing.
 type Servers map[string]Server
 
-// JSON is the record as {"mcpServers": {...}}, as Claude and the Agent SDK take
-// it. The same record is always the same bytes.
+// JSON returns the record as {"mcpServers": {...}}, the form of Claude and the Agent SDK.
+// Equal records give equal bytes.
 func (s Servers) JSON() string {
 	return marshal(map[string]Servers{"mcpServers": s})
 }
@@ -71,8 +71,8 @@ func marshal(v any) string {
 // names lists the servers in a fixed order.
 func (s Servers) names() []string { return slices.Sorted(maps.Keys(s)) }
 
-// tomlString is a TOML basic string. JSON's escapes are all TOML's; what TOML
-// wants escaped besides is DEL.
+// tomlString returns a TOML basic string. Every JSON escape is valid in TOML; in addition,
+// TOML requires DEL to be escaped.
 func tomlString(s string) string {
 	return strings.ReplaceAll(marshal(s), "\x7f", `\u007f`)
 }
@@ -85,11 +85,11 @@ func tomlArray(list []string) string {
 	return "[" + strings.Join(quoted, ",") + "]"
 }
 
-// loopback are the hosts that a client must not ask through a proxy.
+// loopback lists the hosts that a client must not reach through a proxy.
 var loopback = []string{"127.0.0.1", "localhost", "::1"}
 
-// pastProxies are the variables that make a client reach servers on this machine
-// itself: whoever runs the proxy would read every command and file.
+// pastProxies returns the variables that make a client connect to servers on this machine
+// directly: the operator of a proxy could read every command and file.
 func (s Servers) pastProxies(env []string) (variables []string) {
 	overHTTP := func(name string) bool { return s[name].URL != "" }
 	if !slices.ContainsFunc(s.names(), overHTTP) {
@@ -97,7 +97,7 @@ func (s Servers) pastProxies(env []string) (variables []string) {
 	}
 	for _, name := range []string{"NO_PROXY", "no_proxy"} {
 		value, set := lookup(env, name)
-		if !set { // the other spelling may be set, and then this one would hide it
+		if !set { // the other spelling may be set, and this one would override it
 			other := map[string]string{"NO_PROXY": "no_proxy", "no_proxy": "NO_PROXY"}[name]
 			value, _ = lookup(env, other)
 		}

@@ -27,20 +27,20 @@ const (
 	serverProgram    = "mcp-pruner"
 )
 
-// serverSettings are the prefixes of the variables by which a user sets up the
-// server. A client that clears the environment is told to let them through.
+// serverSettings are the prefixes of the variables that configure the server. A client that
+// clears the environment is told to pass them on.
 var serverSettings = []string{"PRUNER_", "MCP_PRUNER_", "DEEPINFRA_"}
 
-// Settings is what the runner's environment says about the server.
+// Settings holds the runner's environment, as far as it concerns the server.
 type Settings struct {
 	Env    []string
-	Dir    string // the runner's working directory: relative paths start there
-	Root   string // the directory the client works in: the server's root
+	Dir    string // the runner's working directory, the base of relative paths
+	Root   string // the client's working directory, which is the server's root
 	Beside string // the directory of the runner's own executable
-	Self   string // that executable, which is a server too
+	Self   string // that executable, which can also run as a server
 }
 
-// Enabled says whether the server is to be injected at all.
+// Enabled reports whether to inject the server.
 func (s Settings) Enabled() bool {
 	switch strings.ToLower(strings.TrimSpace(s.Get(envEnabled))) {
 	case "1", "true", "yes", "on":
@@ -49,8 +49,7 @@ func (s Settings) Enabled() bool {
 	return false
 }
 
-// Servers builds the mcpServers record, or says everything that is wrong with
-// the settings.
+// Servers builds the mcpServers record. The error lists every problem with the settings.
 func (s Settings) Servers() (Servers, error) {
 	prunerURL, urlErr := s.prunerURL()
 	path, pathErr := s.serverPath()
@@ -67,8 +66,8 @@ func (s Settings) Servers() (Servers, error) {
 	return Servers{ServerName: server}, nil
 }
 
-// Passed names the variables of the environment that are the server's own
-// settings and not part of its entry.
+// Passed returns the names of the variables in the environment that are settings of the
+// server and not part of its entry.
 func (s Settings) Passed() []string {
 	var names []string
 	for _, entry := range s.Env {
@@ -82,8 +81,8 @@ func (s Settings) Passed() []string {
 	return slices.Compact(names)
 }
 
-// prunerURL is what the server is given as PRUNER_URL: the runner's own variable, or
-// else the server's. Set but empty turns pruning off and is passed on.
+// prunerURL returns the server's PRUNER_URL: the runner's own variable or, if not set, the
+// server's. A variable that is set but empty turns pruning off and is passed on.
 func (s Settings) prunerURL() (string, error) {
 	name := envURL
 	value, set := lookup(s.Env, name)
@@ -103,8 +102,8 @@ func (s Settings) prunerURL() (string, error) {
 	return value, nil
 }
 
-// isHTTP says whether the server takes a URL: one that it would refuse by not
-// starting is refused before.
+// isHTTP reports whether the server accepts a URL. An invalid URL is refused here, since
+// the server would refuse to start with it.
 func isHTTP(value string) bool {
 	u, err := url.Parse(value)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
@@ -114,13 +113,13 @@ func isHTTP(value string) bool {
 	return err == nil && port > 0
 }
 
-// mayHoldSecret says whether a URL has more than a place: a user or a query.
+// mayHoldSecret reports whether a URL has a user or a query, either of which may be secret.
 func mayHoldSecret(value string) bool {
 	u, err := url.Parse(value)
 	return err == nil && (u.User != nil || u.RawQuery != "")
 }
 
-// withoutPassword is a value, URL or not, without what stands before its host.
+// withoutPassword returns a value, URL or not, without the part before its host.
 func withoutPassword(value string) string {
 	if i := strings.LastIndexByte(value, '@'); i >= 0 {
 		return "xxxxx" + value[i:]
@@ -128,7 +127,7 @@ func withoutPassword(value string) string {
 	return value
 }
 
-// serverPath finds the server: where the setting says, beside the runner, on PATH.
+// serverPath finds the server: at the configured path, beside the runner, or on PATH.
 func (s Settings) serverPath() (string, error) {
 	if path := s.Get(envPath); path != "" {
 		return s.givenPath(path)
@@ -160,8 +159,8 @@ func (s Settings) givenPath(given string) (string, error) {
 	return path, nil
 }
 
-// checkTimeout refuses the one server setting the design gives a range, before
-// the server would refuse it by not starting.
+// checkTimeout refuses a value out of range of the one server setting for which the design
+// gives a range, since the server would refuse to start with it.
 func (s Settings) checkTimeout() error {
 	value := s.Get("PRUNER_TIMEOUT_MS")
 	if value == "" {
@@ -173,13 +172,13 @@ func (s Settings) checkTimeout() error {
 	return nil
 }
 
-// Get is the value of a variable, "" when it is not set.
+// Get returns the value of a variable, "" if it is not set.
 func (s Settings) Get(name string) string {
 	value, _ := lookup(s.Env, name)
 	return value
 }
 
-// lookup finds a variable; of one that is set twice the last counts.
+// lookup returns a variable; if it is set twice, the last value counts.
 func lookup(env []string, name string) (string, bool) {
 	for _, entry := range slices.Backward(env) {
 		if key, value, ok := strings.Cut(entry, "="); ok && key == name {
@@ -198,8 +197,8 @@ func isExecutable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// LookPath is exec.LookPath for an environment that need not be this process's.
-// It finds absolute paths only, and returns "" when there is none.
+// LookPath is exec.LookPath for an arbitrary environment. It finds absolute paths only, and
+// returns "" if there is none.
 func LookPath(program string, env []string) string {
 	path, _ := lookup(env, "PATH")
 	for _, dir := range filepath.SplitList(path) {

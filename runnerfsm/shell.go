@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// shellTool is the server's tool that runs commands. A client's sandbox and its
-// approval rules for commands do not hold for it: the server is not sandboxed.
+// shellTool is the server's tool that runs commands. A client's sandbox and its approval
+// rules for commands do not apply to it, because the server is not sandboxed.
 const shellTool = "bash"
 
-// The settings of the server that choose its tools.
+// Settings of the server that select its tools.
 const (
 	envTools    = "MCP_PRUNER_TOOLS"
 	envToolsets = "MCP_PRUNER_TOOLSETS"
@@ -26,8 +26,8 @@ var toolsets = map[string][]string{
 	"gc":   {"context_gc_analyze", "context_gc_prune", "context_gc_pin", "context_gc_unpin", "context_get", "context_search"},
 }
 
-// Tools lists the tools that a client is told to offer and may use without asking:
-// what the server's settings choose, bash only with a shell.
+// Tools returns the tools that a client is told to offer and may use without asking: those
+// that the server's settings select, with bash only if shell is true.
 func (s Settings) Tools(shell bool) []string {
 	var tools []string
 	for _, set := range orElse(words(s.Get(envToolsets)), "core") {
@@ -43,9 +43,9 @@ func (s Settings) Tools(shell bool) []string {
 	return tools
 }
 
-// withoutShell is the settings with an environment in which the server offers no
-// bash, whichever client asks it. Where MCP_PRUNER_TOOLS names nothing but bash it
-// cannot say so (empty means all): the client's own rules hold alone then.
+// withoutShell returns the settings with an environment in which the server offers bash to
+// no client. This cannot be expressed if MCP_PRUNER_TOOLS names only bash, since empty
+// means all: then only the client's own rules apply.
 func (s Settings) withoutShell() Settings {
 	core := orElse(words(s.Get(envTools)), coreTools...)
 	core = slices.DeleteFunc(slices.Clone(core), func(tool string) bool { return tool == shellTool })
@@ -62,14 +62,14 @@ func orElse(list []string, otherwise ...string) []string {
 	return list
 }
 
-// words splits a list separated by commas, as the server's settings have them.
+// words splits a comma-separated list of the server's settings.
 func words(list string) []string {
 	return strings.FieldsFunc(list, func(c rune) bool { return c == ',' || c == ' ' })
 }
 
-// GrantsShell says whether the user's own options let Claude run any command,
-// unsandboxed and without asking. A sandbox or a rule against Bash in the settings
-// that Claude reads takes that back.
+// GrantsShell reports whether the user's own options let Claude run any command without
+// sandbox and approval. A sandbox, or a rule against Bash, in the settings that Claude
+// reads revokes that.
 func (c Claude) GrantsShell(options []string, s Settings) bool {
 	modes, _ := cutOption(options, "--permission-mode")
 	skips, _ := cutFlag(options, "--dangerously-skip-permissions")
@@ -78,8 +78,8 @@ func (c Claude) GrantsShell(options []string, s Settings) bool {
 	return granted && !c.withholdsShell(options, s)
 }
 
-// withholdsShell says whether anything Claude is told takes Bash away or puts it
-// into a sandbox. Settings that cannot be read count as if they did.
+// withholdsShell reports whether any option or setting of Claude denies Bash or puts it
+// into a sandbox. Unreadable settings count as if they did.
 func (c Claude) withholdsShell(options []string, s Settings) bool {
 	if modes, _ := cutOption(options, "--permission-mode"); last(modes) == "plan" {
 		return true
@@ -93,8 +93,8 @@ func (c Claude) withholdsShell(options []string, s Settings) bool {
 	return slices.ContainsFunc(claudeSettings(options, s), withholdsBash)
 }
 
-// claudeRules are the values of an option that takes several of them, as one list:
-// separated by commas or spaces outside parentheses, or as arguments of their own.
+// claudeRules returns the values of an option that takes several, as one list. They are
+// separated by commas or spaces outside parentheses, or are separate arguments.
 func claudeRules(options []string, names ...string) (rules []string) {
 	for i := 0; i < len(options); i++ {
 		value, attached, found := match(options[i], names)
@@ -124,22 +124,22 @@ func splitRules(list string) []string {
 	})
 }
 
-// isWholeBash says whether a rule is about every command.
+// isWholeBash reports whether a rule applies to every command.
 func isWholeBash(rule string) bool { return rule == "Bash" || rule == "Bash(*)" }
 
-// isBash says whether a rule is about any command.
+// isBash reports whether a rule applies to any command.
 func isBash(rule string) bool { return rule == "Bash" || strings.HasPrefix(rule, "Bash(") }
 
 func isBashOrDefault(rule string) bool { return isBash(rule) || rule == "default" }
 
-// managedClaudeSettings are an administrator's settings on Linux and on macOS.
+// managedClaudeSettings are the paths of an administrator's settings on Linux and macOS.
 var managedClaudeSettings = []string{
 	"/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json",
 }
 
-// claudeSettings are the texts of the settings that Claude may read, the ones in its
-// options included. Those that --setting-sources leaves out are read as well: a
-// sandbox that a user set up anywhere is meant.
+// claudeSettings returns the contents of the settings that Claude may read, including those
+// in its options. It also reads those that --setting-sources excludes, because a user who
+// set up a sandbox anywhere wants it.
 func claudeSettings(options []string, s Settings) (texts [][]byte) {
 	files := append([]string{
 		filepath.Join(s.Dir, ".claude", "settings.json"), filepath.Join(s.Dir, ".claude", "settings.local.json"),
@@ -168,8 +168,8 @@ func claudeSettings(options []string, s Settings) (texts [][]byte) {
 	return texts
 }
 
-// withholdsBash says whether settings of Claude put Bash into a sandbox, or deny it
-// or ask for it in any case.
+// withholdsBash reports whether settings of Claude put Bash into a sandbox, deny it, or
+// always ask for approval.
 func withholdsBash(text []byte) bool {
 	var set struct {
 		Sandbox     struct{ Enabled bool }
@@ -181,8 +181,8 @@ func withholdsBash(text []byte) bool {
 	return set.Sandbox.Enabled || slices.ContainsFunc(slices.Concat(set.Permissions.Deny, set.Permissions.Ask), isBash)
 }
 
-// GrantsShell says whether the user's own options let Codex run commands without its
-// sandbox. "codex exec" never asks.
+// GrantsShell reports whether the user's own options let Codex run commands without its
+// sandbox. "codex exec" never asks for approval.
 func (Codex) GrantsShell(options []string, _ Settings) bool {
 	modes, _ := cutOption(options, "--sandbox", "-s")
 	bypass, _ := cutFlag(options, "--dangerously-bypass-approvals-and-sandbox")
@@ -190,7 +190,7 @@ func (Codex) GrantsShell(options []string, _ Settings) bool {
 	return (bypass || yolo || last(modes) == "danger-full-access") && !codexWithoutShell(options)
 }
 
-// codexWithoutShell says whether the options take Codex' own shell away.
+// codexWithoutShell reports whether the options disable Codex's own shell.
 func codexWithoutShell(options []string) bool {
 	disabled, _ := cutOption(options, "--disable")
 	if slices.Contains(disabled, "shell_tool") {

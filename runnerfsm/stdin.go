@@ -6,28 +6,27 @@ import (
 	"sync"
 )
 
-// input is the run's standard input. A client that is started a second time gets
-// again what was read for the first launch. The source is read only when a launch
-// asks for more, and by a goroutine that nobody waits for: reading a pipe that
-// nobody writes to or closes never ends.
+// input is the run's standard input. A client that is started a second time receives the
+// input of the first launch again. The source is read only when a launch asks for more, by
+// a goroutine that nothing waits for: reading from an idle pipe may never return.
 type input struct {
 	source io.Reader
 	file   *os.File // set when source is a file that can be read again
-	start  int64    // where its reading begins
+	start  int64    // offset at which reading begins
 
 	mu      sync.Mutex
 	changed sync.Cond
-	kept    []byte // what was read of any other source, from the beginning while keep holds
-	at      int    // how much of kept the present launch has taken
+	kept    []byte // data read from any other source; while keep is set, from the beginning
+	at      int    // how much of kept the current launch has read
 	keep    bool
-	reading bool // of the source
+	reading bool // a read of the source is in progress
 	err     error
-	launch  int // the number of the present launch
+	launch  int // number of the current launch
 }
 
-// newInput returns nil for an input that is not to be read: there is none, or it
-// is a terminal, which a client without a screen has no use for and which a
-// process group in the background must not touch.
+// newInput returns nil if there is no input to read: no source, or a terminal. A client
+// without a screen has no use for a terminal, and a process group in the background must
+// not read it.
 func newInput(source io.Reader) *input {
 	in := &input{source: source, keep: true}
 	in.changed.L = &in.mu
@@ -49,8 +48,8 @@ func newInput(source io.Reader) *input {
 	return in
 }
 
-// open is the input of one launch of the client, from its beginning. It ends when
-// the next one is opened.
+// open returns the input of one launch of the client, from the beginning. It ends when the
+// next one is opened.
 func (in *input) open(last bool) io.Reader {
 	switch {
 	case in == nil:
@@ -67,7 +66,7 @@ func (in *input) open(last bool) io.Reader {
 	return launchInput{in, in.launch}
 }
 
-// end ends the present launch's input, even for a read that is under way.
+// end ends the input of the current launch, even during a read.
 func (in *input) end() {
 	if in == nil {
 		return
@@ -78,7 +77,7 @@ func (in *input) end() {
 	in.changed.Broadcast()
 }
 
-// forget stops keeping: there will be no second launch.
+// forget stops keeping the data, because there will be no second launch.
 func (in *input) forget() {
 	if in == nil {
 		return
@@ -89,7 +88,7 @@ func (in *input) forget() {
 	in.trim()
 }
 
-// trim drops what was taken, once it is not kept any more.
+// trim drops the data that was read, once it is no longer kept.
 func (in *input) trim() {
 	if !in.keep {
 		in.kept, in.at = in.kept[in.at:], 0

@@ -6,7 +6,7 @@ import (
 	"mcp-pruner/runnerfsm/keeper"
 )
 
-// There are no stops to pass on here.
+// Windows has no stop signals to forward.
 
 func watchStops() chan os.Signal { return nil }
 

@@ -7,20 +7,20 @@ import (
 	"path/filepath"
 )
 
-// secrets is a folder of one run that only its user can read: what the run's server
-// and its client have to know, and nobody else on this machine.
+// secrets is a directory for one run that only its user can read. It holds the secrets that
+// the run's server and client need.
 type secrets struct {
 	dir   string
-	token string // every request to the server carries it
+	token string // sent with every request to the server
 }
 
 const (
-	tokenFileVariable = "MCP_PRUNER_TOKEN_FILE" // names the file that the server reads the token from
+	tokenFileVariable = "MCP_PRUNER_TOKEN_FILE" // path of the file from which the server reads the token
 	tokenVariable     = "MCP_PRUNER_RUN_TOKEN"  // holds it for Codex
 )
 
 func newSecrets() (*secrets, error) {
-	dir, err := os.MkdirTemp("", "mcp-pruner-run-") // for its owner alone
+	dir, err := os.MkdirTemp("", "mcp-pruner-run-") // created for its owner only
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func newSecrets() (*secrets, error) {
 
 func (s *secrets) tokenFile() string { return filepath.Join(s.dir, "token") }
 
-// config writes the record of servers for a client that takes it as a file.
+// config writes the record of servers to a file, for a client that takes one.
 func (s *secrets) config(servers Servers) (path string, err error) {
 	path = filepath.Join(s.dir, "mcp.json")
 	return path, s.write(path, servers.JSON()+"\n")
@@ -40,7 +40,7 @@ func (s *secrets) config(servers Servers) (path string, err error) {
 
 func (s *secrets) write(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }
 
-// remove takes the folder away. What still needs it has read it by then.
+// remove deletes the directory. Every reader has read its file by then.
 func (s *secrets) remove() {
 	if s != nil {
 		_ = os.RemoveAll(s.dir)

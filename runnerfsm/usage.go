@@ -1,12 +1,12 @@
 package runnerfsm
 
-// Usage is what the server's own results say about a run, as the client passed
-// them on: it counts what reached the client and survives whatever ends it.
+// Usage adds up the pruning figures in the server's results, as the client passed them on.
+// It counts what reached the client, and is available however the run ends.
 type Usage struct {
 	Calls    int // results of our tools
-	Pruned   int // of which pruned
-	RawBytes int // what the pruned ones would have been
-	Bytes    int // what they were
+	Pruned   int // pruned results
+	RawBytes int // size of the pruned results before pruning, in bytes
+	Bytes    int // their size after pruning
 }
 
 func (u *Usage) add(p Pruning) {

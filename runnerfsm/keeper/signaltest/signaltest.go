@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Tests are a package's tests, run so that the programs they start hear signals,
-// although this process was started to ignore them: by nohup, or in the background
-// of a script. What a process catches, its children have the default for.
+// Tests runs a package's tests such that the programs they start receive signals, even if
+// this process was started with the signals ignored, by nohup or in the background of a
+// script. A signal that a process catches has its default action in the process's children.
 type Tests struct{ *testing.M }
 
 // Run runs the tests and returns the exit code.
