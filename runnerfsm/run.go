@@ -29,7 +29,7 @@ type Options struct {
 	Prompt          string        // "" when the client reads it from Stdin
 	Settings        Settings      // the client is started in their Dir, with their Env
 	StartTimeout    time.Duration // time for the server to start; 0: the provider's default
-	AllowBash       bool          // offer the server's bash to every client
+	AllowBash       bool          // offer the server's bash even if GrantsShell is false
 	Keeper          []string      // command line that runs this program as a keeper
 	Signals         <-chan os.Signal
 
@@ -41,8 +41,8 @@ type Options struct {
 
 // Result is the result of a run.
 type Result struct {
-	// ExitCode is the client's. Where that is 0 it may be 128 + N, when signal N ended
-	// the run, or 1, when the answer could not be written.
+	// ExitCode is the client's. If the client returned 0, it may be 128 + N, when signal
+	// N ended the run, or 1, when the answer could not be written.
 	ExitCode int
 	Machine  *fsm.Machine
 	Usage    Usage
