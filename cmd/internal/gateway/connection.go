@@ -196,9 +196,12 @@ func (c *connection) asked(ctx context.Context, r transport.JSONRPCRequest) (*tr
 	if caller == nil {
 		return refuse(mcp.METHOD_NOT_FOUND, "no client is there that could answer"), nil
 	}
-	params, err := json.Marshal(r.Params)
-	if err != nil {
-		return refuse(mcp.INVALID_PARAMS, "the params cannot be passed on"), nil
+	var params json.RawMessage // a request without them goes on without them: null is not allowed
+	if r.Params != nil {
+		var err error
+		if params, err = json.Marshal(r.Params); err != nil {
+			return refuse(mcp.INVALID_PARAMS, "the params cannot be passed on"), nil
+		}
 	}
 	result, failed, err := caller.Ask(ctx, r.Method, params)
 	switch {

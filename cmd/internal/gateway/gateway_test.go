@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -303,4 +304,14 @@ func TestConfig(t *testing.T) {
 		require.Error(t, err, config)
 		assert.Contains(t, err.Error(), want)
 	}
+}
+
+// TestQuestionsWithoutParams: a client may refuse "params": null, and then its
+// connection is of no use.
+func TestQuestionsWithoutParams(t *testing.T) {
+	client := &caller{}
+	c := &connection{outside: func(context.Context) Caller { return client }}
+	_, err := c.asked(t.Context(), transport.JSONRPCRequest{Method: "roots/list"})
+	require.NoError(t, err)
+	assert.Equal(t, "roots/list ", client.asked)
 }
