@@ -60,7 +60,7 @@ func TestSandbox(t *testing.T) {
 }
 
 func clientNamed(t *testing.T, name string) client {
-	for _, c := range both() {
+	for _, c := range append(both(), others()...) {
 		if c.name == name {
 			return c
 		}
