@@ -1,5 +1,5 @@
-// Package fresh prunes a result that a client's own tool just produced: the hooks, the
-// proxy and replay share it, so that replay measures what the others send.
+// Package fresh prunes a result that a client's own tool has just produced. The hooks, the proxy and replay
+// share it, so that replay measures what the other two send.
 package fresh
 
 import (
@@ -14,14 +14,14 @@ import (
 type Body struct {
 	Lines    []string
 	First    int    // number of the first line in its file
-	Mark     string // what stands between a number and its line; "" when there are none
-	Pad      int    // width of the numbers; 0 when they are not aligned
-	Head     string // what the client said before the numbered lines
-	Tail     string // and after them
+	Mark     string // separator between a number and its line; "" if lines are not numbered
+	Pad      int    // width of the numbers; 0 if they are not aligned
+	Head     string // the client's text before the numbered lines
+	Tail     string // the client's text after them
 	Trailing bool   // the output ended with a newline
 }
 
-// NewBody splits an output into lines and takes a client's line numbers off a read.
+// NewBody splits an output into lines and removes a client's line numbers from a read.
 func NewBody(kind history.Kind, out string) Body {
 	if kind == history.Read {
 		if t, ok := unnumbered(out); ok {
@@ -31,12 +31,11 @@ func NewBody(kind history.Kind, out string) Body {
 	return Body{Lines: strings.Split(strings.TrimSuffix(out, "\n"), "\n"), First: 1, Trailing: strings.HasSuffix(out, "\n")}
 }
 
-// beforeLines ends what opencode says before the lines of a file.
+// beforeLines is the end of opencode's text before the lines of a file.
 const beforeLines = "<content>\n"
 
-// unnumbered takes off numbers as Claude Code writes them, "   12→code" or
-// "12<tab>code", and opencode, "12: code" below a head of its own; consecutive. What
-// follows the last numbered line is the tail.
+// unnumbered removes consecutive line numbers in the form of Claude Code, " 12→code" or "12<tab>code", or
+// of opencode, "12: code" after a head. The text after the last numbered line becomes Tail.
 func unnumbered(out string) (Body, bool) {
 	var t Body
 	rest := out
@@ -76,7 +75,7 @@ func numberedLine(line string) (n int, mark, code string, ok bool) {
 	return 0, "", "", false
 }
 
-// padding is the width of an aligned number.
+// padding returns the width of an aligned number.
 func padding(line string) int {
 	if line[0] != ' ' {
 		return 0

@@ -12,31 +12,31 @@ import (
 	"mcp-pruner/pruneclient/lineprune/session"
 )
 
-// Result is one result and what is known about it.
+// Result is one tool result and what is known about it.
 type Result struct {
 	Call     history.Call
 	Args     map[string]any
 	Body     Body
 	Question string
 	Context  []pruneclient.Event // most recent first
-	Careful  bool                // only what is hardly needed may go
+	Careful  bool                // prune only lines that are very unlikely to be needed
 
-	Asked bool // the question was written for this text, by one who calls our own tools
-	Rules bool // rank by the rules alone, for comparison
+	Asked bool // the question was written for this text, by a caller of this program's tools
+	Rules bool // rank by the hand-written rules alone, for comparison
 
-	Boldness float64 // multiplies the price at which a line is kept; 0 is 1
+	Boldness float64 // factor for the price at which a line is kept; 0 means 1
 
-	Weights *learned.Weights // of the ranking; nil: those that come with the program
+	Weights *learned.Weights // weights of the ranking; nil: the embedded ones
 }
 
-// Cut is what a pruner decided about a result.
+// Cut is a pruner's decision on a result.
 type Cut struct {
 	Kind  lineprune.Kind
 	Kept  []int // 1-based lines of the body
 	Total int
 }
 
-// Whole says whether nothing was cut.
+// Whole reports whether nothing was cut.
 func (c Cut) Whole() bool { return len(c.Kept) >= c.Total }
 
 // Prune selects the lines to keep.
@@ -75,12 +75,12 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 // gapMark has the length of a typical marker; gaps shorter than it are kept.
 const gapMark = "... 120-154"
 
-// wholeCommands says whether a command's output of that kind stays whole: everything
-// but a log of a build, a test or a program, and match lists.
+// wholeCommands reports whether a command's output of that kind stays whole: everything except logs and
+// lists of matches.
 func wholeCommands(c Cut) bool { return c.Kind != lineprune.Logs && c.Kind != lineprune.Grep }
 
-// Header is the first line of a pruned text: how much of what was kept, and the way
-// back.
+// Header returns the first line of a pruned text: how many lines were kept, and the command way that
+// recovers the original.
 func Header(c Cut, way string) string {
 	if c.Kind == lineprune.Grep {
 		return fmt.Sprintf("[%d of %d lines; all: `%s`]", len(c.Kept), c.Total, way)
@@ -88,9 +88,8 @@ func Header(c Cut, way string) string {
 	return fmt.Sprintf("[%d of %d lines; rest: `%s --lines A-B`]", len(c.Kept), c.Total, way)
 }
 
-// Text is a pruned text for clients that show it as it is: the header, the kept
-// lines, and a short marker for each gap. Matches need no markers, and numbered lines
-// show their gaps by their numbers.
+// Text returns a pruned text for clients that show it unchanged: the header, the kept lines, and a short
+// marker for each gap. Matches need no markers, and in numbered lines the numbers show the gaps.
 func Text(b Body, c Cut, way string) string {
 	var out strings.Builder
 	out.WriteString(Header(c, way))
@@ -130,7 +129,7 @@ func gap(b Body, c Cut, from, to int) string {
 	return fmt.Sprintf("\n... %d-%d", from, to)
 }
 
-// Line is line n as the client shows it, with its number in the file where it does.
+// Line returns line n as the client shows it, including its number in the file if the client numbers lines.
 func (b Body) Line(n int) string {
 	if b.Mark == "" {
 		return b.Lines[n-1]
@@ -138,7 +137,7 @@ func (b Body) Line(n int) string {
 	return fmt.Sprintf("%*d%s%s", b.Pad, b.First+n-1, b.Mark, b.Lines[n-1])
 }
 
-// Shown is some of the lines as the client shows them.
+// Shown returns the given lines as the client shows them.
 func (b Body) Shown(lines []int) string {
 	var out strings.Builder
 	for i, n := range lines {
@@ -166,9 +165,9 @@ func (c Cut) Windows() []Window {
 	return out
 }
 
-// Split is a pruned read for a client that numbers one range of lines by itself
-// (Claude Code): the longest window, which it numbers, and everything else as a note
-// with our own numbers, so that each number the model sees is true.
+// Split prepares a pruned read for a client that numbers a single range of lines itself (Claude Code). main
+// is the longest window, which the client numbers. note holds all other kept lines with numbers added here,
+// so that every number the model sees is correct.
 func Split(b Body, c Cut, way string) (main Window, note string) {
 	windows := c.Windows()
 	for _, w := range windows {
@@ -190,12 +189,12 @@ func Split(b Body, c Cut, way string) (main Window, note string) {
 	return main, out.String()
 }
 
-// NoteFrame is what Claude Code puts around additional context of a hook.
+// NoteFrame returns the text that Claude Code puts around a hook's additional context.
 func NoteFrame(tool, note string) string {
 	return "<system-reminder>\nPostToolUse:" + tool + " hook additional context: " + note + "\n</system-reminder>"
 }
 
-// ClaudeRead is what Claude's model is sent of a split read.
+// ClaudeRead returns the text that Claude's model is sent for a split read.
 func ClaudeRead(b Body, c Cut, way string) string {
 	main, note := Split(b, c, way)
 	lines := make([]string, 0, main.To-main.From+1)

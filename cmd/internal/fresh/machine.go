@@ -11,30 +11,30 @@ import (
 	"mcp-pruner/tools"
 )
 
-// Machine takes results of a client's own tools through the request machine: the tool
-// is what the client ran, and its output is there already.
+// Machine runs the request machine for results of a client's own tools. The tool is the one that the client
+// ran, and its output is already known.
 type Machine struct {
 	Client    string
 	Keep      func(ctx context.Context, text string) (id string, err error)
 	Emit      func(event.Event) // nil: none
 	Observers []states.Observer // of the delivery: trace, ledger
-	Back      string            // the command that brings a text back, before the id; "" is DefaultBack
+	Back      string            // the command that recovers a text, without the id; "": DefaultBack
 }
 
-// DefaultBack is how an agent gets back what was cut.
+// DefaultBack is the command by which an agent recovers the original.
 const DefaultBack = "mcp-pruner recover"
 
 // Replacement is a result that went through the machine.
 type Replacement struct {
 	Cut Cut
 	ID  string // of the original
-	Way string // the command that brings it back
+	Way string // the command that recovers it
 
 	call *states.Call
 }
 
-// Written tells the machine that a replacement of so many bytes is about to be
-// written, and with what success.
+// Written calls write, which writes a replacement of the given number of bytes, and reports its success to
+// the machine.
 func (r *Replacement) Written(ctx context.Context, bytes int, write func() error) error {
 	r.call.Answering(bytes)
 	if err := write(); err != nil {
@@ -45,7 +45,7 @@ func (r *Replacement) Written(ctx context.Context, bytes int, write func() error
 	return nil
 }
 
-// Prune takes one result through the machine. ok is false when it stays as it is.
+// Prune runs the machine for one result. ok is false if the result stays unchanged.
 func (m Machine) Prune(ctx context.Context, r Result) (replacement *Replacement, ok bool, err error) {
 	definition, err := fsm.Compile(fsm.RequestTable())
 	if err != nil {
@@ -69,7 +69,7 @@ func (m Machine) Prune(ctx context.Context, r Result) (replacement *Replacement,
 	return out, applied, errors.Join(p.err, ctx.Err())
 }
 
-// keep stores a text with the newline at its end, which the machine does without.
+// keep returns a function that stores a text with its final newline, which the machine's text lacks.
 func (m Machine) keep(b Body) func(context.Context, string) (string, error) {
 	if m.Keep == nil || !b.Trailing {
 		return m.Keep
@@ -77,7 +77,7 @@ func (m Machine) keep(b Body) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, text string) (string, error) { return m.Keep(ctx, text+"\n") }
 }
 
-// given is a call whose output is there already.
+// given is a call whose output is already known.
 type given struct{ r Result }
 
 func (g given) FocusQuestion() string                     { return g.r.Question }
@@ -86,7 +86,7 @@ func (g given) Subject() tools.Subject {
 	return tools.Subject{Path: g.r.Call.File, Command: g.r.Call.Command, Pattern: g.r.Call.Pattern}
 }
 
-// output is a text as the client has it.
+// output is a text in the client's form.
 type output struct {
 	r    Result
 	text string
@@ -102,8 +102,8 @@ func (o output) Structured(pruning any) any {
 	return map[string]any{"text": o.text, "pruning": pruning}
 }
 
-// pruner is the embedded pruner as the machine sees it. It notes the cut for clients
-// that want more than the text.
+// pruner adapts the embedded pruner to the machine. It records the cut for clients that need more than the
+// text.
 type pruner struct {
 	result Result
 	out    *Replacement

@@ -5,8 +5,8 @@ import (
 	"mcp-pruner/tools/contextgc"
 )
 
-// Result is the segment of what a client's own tool returned. The lines of a file are
-// known where the call asked for some of them.
+// Result returns the segment for a result of a client's own tool. Its line range is known if the call
+// requested one.
 func Result(call history.Call, text string) contextgc.Segment {
 	s := contextgc.Segment{Tool: call.Tool, Type: contextgc.Log}
 	s.Path, s.FirstLine, s.LastLine = call.FileRead()

@@ -13,8 +13,7 @@ import (
 	"mcp-pruner/tools/contextgc"
 )
 
-// File is where the ledger is unless a setting says otherwise: in the user's
-// directory for state.
+// File returns the ledger's default file, in the user's state directory.
 func File(lookup func(string) (string, bool)) (string, error) {
 	dir, err := originals.StateDir(lookup)
 	if err != nil {
@@ -23,8 +22,8 @@ func File(lookup func(string) (string, bool)) (string, error) {
 	return filepath.Join(dir, "ledger.db"), nil
 }
 
-// Open opens a ledger and stores what hooks left for it. failed is told of what is wrong
-// with the ledger that still opens; nil: nobody is.
+// Open opens a ledger and stores the entries that hooks left in its spool. failed receives messages about
+// errors that do not prevent opening; nil: they are dropped.
 func Open(ctx context.Context, file string, failed func(message string)) (*contextgc.Store, error) {
 	store, err := contextgc.Open(contextgc.StoreSettings{File: file, Report: failed})
 	if err != nil {
@@ -36,15 +35,14 @@ func Open(ctx context.Context, file string, failed func(message string)) (*conte
 	return store, nil
 }
 
-// SessionID names a client's session in the ledger, whether its hooks or its requests to
-// the API tell of it.
+// SessionID returns the name of a client's session in the ledger. It is the same for the session's hooks
+// and for its requests to the API.
 func SessionID(given string) string {
 	sum := sha256.Sum256([]byte(given))
 	return "sess_" + hex.EncodeToString(sum[:8])
 }
 
-// Get returns a segment of the user's ledger and its text. A ledger that is not there
-// is not made.
+// Get returns a segment of the user's ledger and its text. It does not create a missing ledger.
 func Get(lookup func(string) (string, bool), id string) (contextgc.Segment, string, error) {
 	file, err := Find("", lookup)
 	if err != nil {
@@ -66,10 +64,10 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// Variable names the ledger's file in the environment.
+// Variable is the environment variable with the ledger's file name.
 const Variable = "MCP_PRUNER_GC_STORE"
 
-// Find is the file that is given, else the one in the environment, else the user's.
+// Find returns the given file, else the one named in the environment, else the user's default.
 func Find(given string, lookup func(string) (string, bool)) (string, error) {
 	if given != "" {
 		return given, nil

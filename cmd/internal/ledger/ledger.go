@@ -1,5 +1,5 @@
-// Package ledger feeds the store of package contextgc: with every answer of a
-// server, and with the results that the proxy and the hooks see.
+// Package ledger feeds the store of package contextgc with every answer of a server, and with the results
+// that the proxy and the hooks see.
 package ledger
 
 import (
@@ -12,11 +12,11 @@ import (
 	"mcp-pruner/tools/tokens"
 )
 
-// waiting bounds the entries that are not stored yet. More are dropped: a ledger
-// must not hold up an agent.
+// waiting is the largest number of entries not stored yet. Further ones are dropped, because a ledger must
+// not delay an agent.
 const waiting = 1024
 
-// Ledger stores what it is given in the background, in batches.
+// Ledger stores entries in the background, in batches.
 type Ledger struct {
 	store  *contextgc.Store
 	failed func(error)
@@ -29,15 +29,14 @@ type Ledger struct {
 	done    chan struct{}
 }
 
-// New begins to feed a store. failed is told of every batch that could not be
-// stored.
+// New returns a Ledger for a store. failed is called for every batch that could not be stored.
 func New(store *contextgc.Store, failed func(error)) *Ledger {
 	l := &Ledger{store: store, failed: failed, wake: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
 	go l.work()
 	return l
 }
 
-// Add hands over entries.
+// Add queues entries.
 func (l *Ledger) Add(entries ...contextgc.Entry) {
 	l.mu.Lock()
 	if room := waiting - len(l.queue); len(entries) > room {
@@ -48,7 +47,7 @@ func (l *Ledger) Add(entries ...contextgc.Entry) {
 	l.notify()
 }
 
-// AddUsage hands over what a call used.
+// AddUsage queues the usage of a model call.
 func (l *Ledger) AddUsage(u contextgc.Usage) {
 	l.mu.Lock()
 	if len(l.usages) < waiting {
@@ -65,7 +64,7 @@ func (l *Ledger) notify() {
 	}
 }
 
-// Close stores what is left, for a while.
+// Close stores the queued entries, for at most patience.
 func (l *Ledger) Close(patience time.Duration) {
 	close(l.closing)
 	timer := time.NewTimer(patience)
@@ -89,7 +88,7 @@ func (l *Ledger) work() {
 	}
 }
 
-// flush stores everything that waits.
+// flush stores all queued entries.
 func (l *Ledger) flush() {
 	l.mu.Lock()
 	entries, usages := l.queue, l.usages
@@ -107,8 +106,8 @@ func (l *Ledger) flush() {
 	}
 }
 
-// Observer turns a server's deliveries into segments of a project. It stores each
-// after its answer is written, so that a server that ends has lost none.
+// Observer stores a server's deliveries as segments of a project. Each is stored after its answer is
+// written, so that none is lost when the server ends.
 type Observer struct {
 	Store   *contextgc.Store
 	Project string
@@ -118,13 +117,13 @@ type Observer struct {
 // Answering implements states.Observer.
 func (Observer) Answering(*states.Delivery) {}
 
-// ownTools return what is in the ledger already.
+// ownTools lists tools whose results are already in the ledger.
 var ownTools = map[string]bool{
 	"context_gc_analyze": true, "context_gc_prune": true, "context_gc_pin": true, "context_gc_unpin": true, "context_get": true,
 	"context_search": true, "recover_text": true,
 }
 
-// Ended implements states.Observer. What a client was not sent is in no context.
+// Ended implements states.Observer. It skips results that were not sent, because they are in no context.
 func (o Observer) Ended(d *states.Delivery) {
 	if d.Err != nil || d.Wire == 0 || d.Call == nil || ownTools[d.Tool] || d.Text == "" {
 		return
@@ -145,8 +144,7 @@ func (o Observer) Ended(d *states.Delivery) {
 	}
 }
 
-// typeOf is the segment's type: files and matches are code, everything else that a
-// tool prints is a log.
+// typeOf returns the segment's type: code for files and matches, log for all other outputs.
 func typeOf(d *states.Delivery) contextgc.Type {
 	if d.Source.File != "" || d.Source.Grep {
 		return contextgc.Code

@@ -17,24 +17,24 @@ import (
 	"mcp-pruner/tools/contextgc"
 )
 
-// Spool takes entries for a ledger without opening it: a hook lives for a few
-// milliseconds, and opening a database takes longer. Each entry is a file; whoever opens
-// the ledger next stores it. What nobody stores is removed after a while, as originals are.
+// Spool accepts entries for a ledger without opening it, because a hook lives for a few milliseconds and
+// opening a database takes longer. Each entry is a file, which the next process that opens the ledger
+// stores. Entries that are never stored are removed like old originals.
 type Spool struct{ Dir string }
 
-// SpoolOf is the spool of a ledger's file.
+// SpoolOf returns the spool of a ledger's file.
 func SpoolOf(file string) Spool { return Spool{Dir: file + ".spool"} }
 
-// spooled is the first line of an entry's file. The text follows.
+// spooled is the first line of an entry's file. The text follows it.
 type spooled struct {
 	Segment contextgc.Segment
 	Time    time.Time
 }
 
-// suffix of a whole entry. Files without it are still being written.
+// suffix is the suffix of a complete entry. Files without it are still being written.
 const suffix = ".json"
 
-// Put hands over an entry. It is there whole or not at all.
+// Put adds an entry atomically.
 func (s Spool) Put(e contextgc.Entry) error {
 	head, err := json.Marshal(spooled{e.Segment, time.Now()})
 	if err != nil {
@@ -57,21 +57,21 @@ func (s Spool) Put(e contextgc.Entry) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	if strings.HasSuffix(f.Name(), "00") { // one of a hundred
+	if strings.HasSuffix(f.Name(), "00") { // one in a hundred
 		s.Sweep()
 	}
 	return nil
 }
 
-// Sweep removes what nobody has stored for a long time.
+// Sweep removes entries that have waited too long.
 func (s Spool) Sweep() { originals.Store{Dir: s.Dir}.Sweep() }
 
-// batch is how many entries are read into memory at once.
+// batch is the number of entries read into memory at once.
 const batch = 64
 
-// Drain stores what waits and removes it. An entry that is stored twice, by two
-// processes or after a crash, is one segment: its key is the file's name. What cannot be
-// read is removed.
+// Drain stores the waiting entries and removes them. An entry that is stored twice, by two processes or
+// after a crash, becomes a single segment, because its key is the file's name. Unreadable entries are
+// removed.
 func (s Spool) Drain(ctx context.Context, store *contextgc.Store) error {
 	files, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -86,7 +86,7 @@ func (s Spool) Drain(ctx context.Context, store *contextgc.Store) error {
 			return fmt.Errorf("store what hooks left: %w", err)
 		}
 		for _, f := range some {
-			_ = os.Remove(filepath.Join(s.Dir, f.Name())) // another process may have done it
+			_ = os.Remove(filepath.Join(s.Dir, f.Name())) // another process may have removed it
 		}
 	}
 	return nil
@@ -107,8 +107,8 @@ func (s Spool) entries(files []fs.DirEntry) []contextgc.Entry {
 	return entries
 }
 
-// Spooler is an observer that hands the result of a client's own tool over to a ledger:
-// the text as the client had it, with the tokens that the model was sent.
+// Spooler is an observer that adds the result of a client's own tool to a spool: the client's text, with
+// the number of tokens that the model was sent.
 type Spooler struct {
 	Spool   Spool
 	Segment contextgc.Segment
@@ -127,8 +127,7 @@ func (s Spooler) Ended(d *states.Delivery) {
 	s.Sent(sent)
 }
 
-// Sent hands the result over. What cannot be handed over is lost: the ledger must never
-// cost a result.
+// Sent adds the result to the spool. Errors are ignored: the ledger must never cost a result.
 func (s Spooler) Sent(tokens int) {
 	e := contextgc.Entry{Segment: s.Segment, Text: s.Text}
 	e.Tokens = tokens

@@ -1,5 +1,5 @@
-// Package originals keeps the whole outputs that hooks cut, one file each, so that a
-// process that lives for a few milliseconds needs no database. `recover` reads them.
+// Package originals stores the whole outputs that hooks pruned, one file each, because a process that lives
+// for a few milliseconds cannot afford a database. `recover` reads them.
 package originals
 
 import (
@@ -17,14 +17,14 @@ import (
 	"time"
 )
 
-// Limits of a store: whichever is reached first.
+// Limits of a store. The oldest texts are removed when either is exceeded.
 const (
 	MaxAge   = 7 * 24 * time.Hour
 	MaxBytes = 512 << 20
 )
 
-// StateDir is where this program keeps what it must remember between runs, without
-// creating it: $XDG_STATE_HOME/mcp-pruner and its like.
+// StateDir returns the directory in which this program keeps data between runs, such as
+// $XDG_STATE_HOME/mcp-pruner. It does not create it.
 func StateDir(lookup func(string) (string, bool)) (string, error) {
 	get := func(name string) string { v, _ := lookup(name); return v }
 	switch {
@@ -44,16 +44,16 @@ type Store struct {
 	Now func() time.Time // nil: time.Now
 }
 
-// In is the store in a state folder.
+// In returns the store in a state directory.
 func In(state string) Store { return Store{Dir: filepath.Join(state, "originals")} }
 
-// ErrNotFound means that there is no original of that id, or none any more.
+// ErrNotFound means that no original has that id, or that it has been removed.
 var ErrNotFound = errors.New("no original of that id is kept (they are kept for 7 days)")
 
-// ID matches the ids that a store gives out.
+// ID matches the ids that a store assigns.
 var ID = regexp.MustCompile(`^prn_[0-9a-f]{8}$`)
 
-// From is a Put for a text whose first line has that number in its file.
+// From returns a Put for a text whose first line has the given number in its file.
 func (s Store) From(first int) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, text string) (string, error) {
 		id, err := s.Put(ctx, text)
@@ -64,10 +64,10 @@ func (s Store) From(first int) func(context.Context, string) (string, error) {
 	}
 }
 
-// firstSuffix is of the file beside an original that has the number of its first line.
+// firstSuffix is the suffix of the file beside an original that contains the number of its first line.
 const firstSuffix = ".first"
 
-// Put stores a text and returns its id. The file appears whole or not at all.
+// Put stores a text atomically and returns its id.
 func (s Store) Put(_ context.Context, text string) (string, error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return "", err
@@ -85,10 +85,10 @@ func (s Store) Put(_ context.Context, text string) (string, error) {
 		if err = os.Link(temp.Name(), s.path(id)); errors.Is(err, fs.ErrExist) {
 			continue
 		}
-		if err != nil { // no hard links on this file system
+		if err != nil { // the file system has no hard links
 			err = os.Rename(temp.Name(), s.path(id))
 		}
-		_ = os.Remove(temp.Name()) // gone already when it was renamed
+		_ = os.Remove(temp.Name()) // already gone if it was renamed
 		if err == nil {
 			s.sweepSometimes(id)
 		}
@@ -97,7 +97,7 @@ func (s Store) Put(_ context.Context, text string) (string, error) {
 	return "", errors.Join(err, os.Remove(temp.Name()))
 }
 
-// Get returns the text behind an id and the number of its first line.
+// Get returns the text with an id and the number of its first line.
 func (s Store) Get(id string) (text string, first int, err error) {
 	if !ID.MatchString(id) {
 		return "", 0, ErrNotFound
@@ -119,19 +119,18 @@ func (s Store) path(id string) string { return filepath.Join(s.Dir, id) }
 
 func newID() string {
 	var b [4]byte
-	_, _ = rand.Read(b[:]) // never fails, by its documentation
+	_, _ = rand.Read(b[:]) // never fails, according to its documentation
 	return "prn_" + hex.EncodeToString(b[:])
 }
 
 func (s Store) sweepSometimes(id string) {
 	last := id[len(id)-2:]
-	if last == "00" || last == "40" || last == "80" || last == "c0" { // one put of 64
+	if last == "00" || last == "40" || last == "80" || last == "c0" { // in one of 64 puts
 		s.Sweep()
 	}
 }
 
-// Sweep removes what is too old, and the oldest above the limit of size. What cannot
-// be removed stays.
+// Sweep removes texts that are too old, and the oldest ones above the size limit. Errors are ignored.
 func (s Store) Sweep() {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil {

@@ -23,21 +23,21 @@ type claudeEntry struct {
 	} `json:"message"`
 }
 
-// ClaudeReader turns the lines of a Claude Code transcript into steps.
+// ClaudeReader converts the lines of a Claude Code transcript into steps.
 type ClaudeReader struct {
 	Session Session
 
-	// Agent reads the sub-agent of that id, whose entries a main transcript may hold
-	// between its own; "" reads the main thread.
+	// Agent selects the sub-agent with that id, whose entries may be in the main transcript; "" selects the
+	// main thread.
 	Agent string
 
-	message string          // id of the model's answer under way
+	message string          // id of the model's current answer
 	uses    map[string]Step // by id, for the results
-	side    int             // entries left out because they belong to sub-agents
+	side    int             // number of entries skipped because they belong to sub-agents
 }
 
-// Line takes one line. A line it cannot read is left out: the last one of a
-// running session may be half written.
+// Line adds one line. It skips an invalid line, because the last line of a running session may be
+// incomplete.
 func (r *ClaudeReader) Line(line []byte) {
 	var e claudeEntry
 	if json.Unmarshal(line, &e) != nil {
@@ -93,8 +93,7 @@ func (r *ClaudeReader) assistant(e claudeEntry) {
 	}
 }
 
-// refreshUsage takes the later lines of one answer: their output count is the
-// final one.
+// refreshUsage updates the usage from later lines of the same answer, whose output count is the final one.
 func (r *ClaudeReader) refreshUsage(u *apiUsage) {
 	if u == nil {
 		return

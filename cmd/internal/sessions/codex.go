@@ -36,12 +36,11 @@ type codexItem struct {
 	} `json:"info"`
 }
 
-// codexReader turns the lines of a Codex rollout file into steps. A model call
-// begins with the first item of an answer and ends with the token count, or with
-// the first result.
+// codexReader converts the lines of a Codex rollout file into steps. A model call begins with the first
+// item of an answer and ends with the token count, or with the first result.
 type codexReader struct {
 	session Session
-	open    int // index of the call under way plus one; 0: none
+	open    int // index of the current call plus one; 0: none
 	uses    map[string]Step
 }
 
@@ -102,7 +101,7 @@ func (r *codexReader) message(item codexItem) {
 	}
 }
 
-// answer adds what the model answered, and the call before its first item.
+// answer adds a step of the model's answer, preceded by the call if it is the first.
 func (r *codexReader) answer(s Step) {
 	if r.open == 0 {
 		r.add(Step{Kind: Call})
@@ -134,8 +133,8 @@ func (r *codexReader) use(item codexItem) {
 	r.answer(step)
 }
 
-// codexOutput is a result: a string, a list of content blocks, or either of them
-// within an object.
+// codexOutput returns the text of a result: a string, a list of content blocks, or an object that contains
+// one of these.
 func codexOutput(raw json.RawMessage) string {
 	var out any
 	if json.Unmarshal(raw, &out) != nil {

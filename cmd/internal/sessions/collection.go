@@ -22,7 +22,7 @@ type collected struct {
 	} `json:"steps"`
 }
 
-// apiUsage is usage as the Anthropic API spells it.
+// apiUsage is usage in the Anthropic API's format.
 type apiUsage struct {
 	Input      int `json:"input_tokens"`
 	CacheWrite int `json:"cache_creation_input_tokens"`
@@ -37,7 +37,7 @@ func (u *apiUsage) usage() *Usage {
 	return &Usage{u.Input, u.CacheWrite, u.CacheRead, u.Output}
 }
 
-// parseCollected reads one line of a collection.
+// parseCollected parses one line of a collection.
 func parseCollected(line []byte) (Session, error) {
 	var c collected
 	if err := json.Unmarshal(line, &c); err != nil {
@@ -55,7 +55,7 @@ func parseCollected(line []byte) (Session, error) {
 	return s, nil
 }
 
-// arguments are an object, or an object as text.
+// arguments decodes an object, or a string that contains one.
 func arguments(raw json.RawMessage) map[string]any {
 	var args map[string]any
 	if len(raw) == 0 {

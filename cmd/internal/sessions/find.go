@@ -17,8 +17,7 @@ import (
 	"strings"
 )
 
-// Defaults are the folders where the clients on this machine keep their
-// transcripts, as far as they exist.
+// Defaults returns the existing directories in which the clients on this machine keep their transcripts.
 func Defaults(home string, lookup func(string) (string, bool)) []string {
 	folder := func(variable, fallback, below string) string {
 		if v, ok := lookup(variable); ok && v != "" {
@@ -35,8 +34,8 @@ func Defaults(home string, lookup func(string) (string, bool)) []string {
 	return found
 }
 
-// Files lists the transcripts that paths name: files as they are, folders with all
-// *.jsonl and *.jsonl.gz below them, in order.
+// Files returns the transcripts at paths: files themselves, and for directories all *.jsonl and *.jsonl.gz
+// below them, in order.
 func Files(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
@@ -52,7 +51,7 @@ func Files(paths []string) ([]string, error) {
 			if err == nil && d.Type().IsRegular() && (strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".jsonl.gz")) {
 				files = append(files, name)
 			}
-			return nil // a folder that cannot be read is left out
+			return nil // an unreadable directory is skipped
 		})
 		if err != nil {
 			return nil, err
@@ -62,12 +61,11 @@ func Files(paths []string) ([]string, error) {
 	return slices.Compact(files), nil
 }
 
-// maxLine is the longest line that is read; a longer one is an error.
+// maxLine is the length in bytes of the longest line accepted; a longer one is an error.
 const maxLine = 256 << 20
 
-// ReadFile reads a file of any of the formats, told by its first lines, and hands
-// each session with at least one model call to yield. It ends early with the
-// error that yield returns.
+// ReadFile reads a file, whose format it recognises by the first lines, and calls yield for each session
+// with at least one model call. It stops at the first error of yield and returns it.
 func ReadFile(ctx context.Context, path string, yield func(Session) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -109,8 +107,7 @@ func eachLine(ctx context.Context, in io.Reader, take func([]byte) error) error 
 	return lines.Err()
 }
 
-// fileReader tells the format by the lines and collects what belongs to one
-// session.
+// fileReader recognises the format of a file and collects the lines of one session.
 type fileReader struct {
 	path   string
 	yield  func(Session) error
@@ -119,7 +116,7 @@ type fileReader struct {
 	n      int
 }
 
-// errFormat names what a line should have been.
+// errFormat lists the accepted formats.
 var errFormat = errors.New("neither a Claude Code or Codex transcript nor sessions as JSON lines")
 
 func (r *fileReader) line(line []byte) error {
@@ -163,7 +160,7 @@ func (r *fileReader) line(line []byte) error {
 	return fmt.Errorf("line %d: %w", r.n, errFormat)
 }
 
-// end hands out the session of a transcript.
+// end yields the session of a transcript.
 func (r *fileReader) end() error {
 	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(r.path), ".gz"), ".jsonl")
 	var s Session

@@ -1,5 +1,5 @@
-// Package sessions reads what agents did: Claude Code's and Codex's transcripts and
-// collections of sessions as JSON lines, all into the same steps.
+// Package sessions reads records of agents' sessions: transcripts of Claude Code and Codex, and collections
+// of sessions as JSON lines. It converts all of them into the same steps.
 package sessions
 
 import (
@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Kind is what a step of a session is.
+// Kind is the kind of a step.
 type Kind string
 
-// The steps of a session, in the order they happened.
+// The kinds of steps.
 const (
-	User    Kind = "user"    // the person wrote
-	Call    Kind = "call"    // the model was called; says and uses that follow are its answer
-	Say     Kind = "say"     // the model said or thought
-	Use     Kind = "use"     // the model called a tool
+	User    Kind = "user"    // a message of the person
+	Call    Kind = "call"    // a model call; the says and uses that follow are its answer
+	Say     Kind = "say"     // a message or the reasoning of the model
+	Use     Kind = "use"     // a tool call
 	Result  Kind = "result"  // the tool's result
-	Compact Kind = "compact" // the context was summarized: nothing before is in it any more
+	Compact Kind = "compact" // the context was summarised: it contains nothing from before
 )
 
 // Step is one step.
@@ -27,33 +27,33 @@ type Step struct {
 	Text  string // user, say
 	Think string // say
 
-	Usage *Usage // call; nil where the transcript has none
+	Usage *Usage // call; nil if the transcript has none
 
 	ID   string // use, result: of the tool call
 	Tool string // use, result
 	Args map[string]any
-	Out  string // result: as the model was shown it
+	Out  string // result: the text that the model was shown
 	Err  bool   // result: the client marked it as an error
 }
 
-// Usage is what the API counted for one model call. Input is what was neither read
-// from the cache nor written to it.
+// Usage is the API's token counts for one model call. Input excludes tokens read from or written to the
+// cache.
 type Usage struct {
 	Input, CacheWrite, CacheRead, Output int
 }
 
-// Prompt is all tokens of the prompt.
+// Prompt returns the number of tokens of the whole prompt.
 func (u Usage) Prompt() int { return u.Input + u.CacheWrite + u.CacheRead }
 
 // Session is one session.
 type Session struct {
 	ID     string
-	Source string // claude, codex, or what the collection says
-	Path   string // where it was read from
+	Source string // claude, codex, or the source named by the collection
+	Path   string // the file it was read from
 	Steps  []Step
 }
 
-// Measured says whether every model call has its usage.
+// Measured reports whether every model call has its usage.
 func (s Session) Measured() bool {
 	calls := 0
 	for _, step := range s.Steps {
@@ -67,12 +67,12 @@ func (s Session) Measured() bool {
 	return calls > 0
 }
 
-// Uses says whether the session has a tool call of that id.
+// Uses reports whether the session has a tool call with that id.
 func (s Session) Uses(id string) bool {
 	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Kind == Use && step.ID == id })
 }
 
-// plainText is what a message's content says: a string, or the text blocks of a list.
+// plainText returns the text of a message's content: a string, or the text blocks of a list.
 func plainText(content any) string {
 	switch c := content.(type) {
 	case string:

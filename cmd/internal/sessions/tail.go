@@ -6,9 +6,8 @@ import (
 	"os"
 )
 
-// Tail reads the steps at the end of a running session's transcript: at most the last
-// so many bytes of it, however long it is. agent names the sub-agent, "" the main
-// thread of a Claude Code session.
+// Tail reads the steps at the end of a running session's transcript, from at most its last limit bytes.
+// agent is the id of a sub-agent; "" selects the main thread of a Claude Code session.
 func Tail(path, client, agent string, limit int64) (Session, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -24,7 +23,7 @@ func Tail(path, client, agent string, limit int64) (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
-	if from > 0 { // the first line is cut
+	if from > 0 { // the first line is incomplete
 		_, text, _ = bytes.Cut(text, []byte("\n"))
 	}
 	return parseLines(text, client, agent), nil

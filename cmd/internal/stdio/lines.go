@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// lineReader reads lines of bounded length.
+// lineReader reads lines up to a maximum length.
 type lineReader struct {
 	r     *bufio.Reader
 	limit int
@@ -38,7 +38,7 @@ func (l *lineReader) next() (line []byte, tooLong bool, err error) {
 		}
 		if err != bufio.ErrBufferFull {
 			if len(line) > 0 || tooLong {
-				return line, tooLong, nil // the error comes again with the next call
+				return line, tooLong, nil // the next call returns the error again
 			}
 			return nil, false, err
 		}

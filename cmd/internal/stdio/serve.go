@@ -12,10 +12,10 @@ import (
 	"mcp-pruner/cmd/internal/mcpserver"
 )
 
-// How long the end may take.
+// Time limits of a shutdown.
 const (
-	finishWithin = 5 * time.Second // calls received before end of input
-	endWithin    = 2 * time.Second // cancelled calls
+	finishWithin = 5 * time.Second // for calls received before the end of input
+	endWithin    = 2 * time.Second // for cancelled calls
 )
 
 // Serve answers the messages that come in until the input ends, ctx ends, or the
@@ -29,10 +29,10 @@ func Serve(ctx context.Context, s *mcpserver.Server, in io.Reader, out io.Writer
 		room: semaphore.NewWeighted(roomBytes), lead: make(chan struct{}), followers: make(chan struct{}, maxFollowers), ended: make(chan struct{}),
 	}
 	c.session.Notify = c.notify
-	defer s.Abandon(context.WithoutCancel(ctx)) // a client that reads nothing has not been answered
+	defer s.Abandon(context.WithoutCancel(ctx)) // an answer that the client did not read was not delivered
 
 	if s.Changes() {
-		go s.Tell(ctx, &c.session) // ends with ctx; a client that reads nothing may hold it up
+		go s.Tell(ctx, &c.session) // ends with ctx; a client that does not read may block it
 	}
 	go c.read(newLineReader(in, mcpserver.MaxMessageBytes)) // ends with its stream; after a signal the process does not wait for it
 	select {
@@ -52,34 +52,34 @@ type connection struct {
 	server  *mcpserver.Server
 	session mcpserver.Session
 	ctx     context.Context // of the connection: ends every call
-	lost    func()          // called when the output is gone
+	lost    func()          // called when the output cannot be written any more
 	out     io.Writer
 
-	room      *semaphore.Weighted // for lines of calls that are not answered yet
-	lead      chan struct{}       // hands the reading over to a follower
-	followers chan struct{}       // one element for each
-	ended     chan struct{}       // closed when there is nothing more to read
+	room      *semaphore.Weighted // for the lines of unanswered calls
+	lead      chan struct{}       // passes the role of the reader to a follower
+	followers chan struct{}       // one element per follower
+	ended     chan struct{}       // closed at the end of input
 
 	writing sync.Mutex
 	mu      sync.Mutex
 	flying  int
-	idle    chan struct{} // closed when the last call ends; nil: nobody waits
+	idle    chan struct{} // closed when the last call ends; nil: no one waits
 }
 
-// Calls that wait to be worked on or answered are bounded by the bytes of their lines:
-// a client that sends calls and reads no answer is read no further.
+// Waiting and running calls are limited by the bytes of their lines: when a client sends calls but does not
+// read answers, the server stops reading its input.
 const (
 	roomBytes = 4 * mcpserver.MaxMessageBytes
-	leastLine = 8 << 10 // what a small call costs, beside its line
+	leastLine = 8 << 10 // memory for a small call in addition to its line
 )
 
-// maxFollowers bounds the goroutines kept for the next calls.
+// maxFollowers is the largest number of goroutines kept for further calls.
 const maxFollowers = 8
 
-// read answers line after line. A call delays nobody: the goroutine that has read
-// one makes another the leader, which reads on, answers the call itself and then
-// follows (the pattern is Leader/Followers). So no call waits for a thread to wake,
-// and most find a stack that has grown already. All else is answered in order.
+// read answers line after line. A call delays no other line: the goroutine that has read it makes another
+// one the leader, which reads on, then answers the call itself and becomes a follower (the Leader/Followers
+// pattern). So no call waits for a thread to wake up, and most run on a stack that has already grown. All
+// other messages are answered in order.
 func (c *connection) read(lines *lineReader) {
 	for c.ctx.Err() == nil {
 		line, tooLong, err := lines.next()
@@ -102,7 +102,7 @@ func (c *connection) read(lines *lineReader) {
 		c.started()
 		size := int64(max(len(line), leastLine))
 		if c.room.Acquire(c.ctx, size) != nil {
-			size = 0 // the connection ends, and with it the call
+			size = 0 // the connection ends, and the call with it
 		}
 		c.handOver(lines)
 		c.answer(ctx, m)
@@ -116,7 +116,7 @@ func (c *connection) read(lines *lineReader) {
 	close(c.ended)
 }
 
-// handOver makes another goroutine read on.
+// handOver makes another goroutine the reader.
 func (c *connection) handOver(lines *lineReader) {
 	select {
 	case c.lead <- struct{}{}:
@@ -125,8 +125,8 @@ func (c *connection) handOver(lines *lineReader) {
 	}
 }
 
-// follow waits until this goroutine is to read on. It is false when there are
-// enough that wait, or there is nothing more to read.
+// follow waits until this goroutine becomes the reader. It returns false if enough others wait, or at the
+// end of input.
 func (c *connection) follow() bool {
 	select {
 	case c.followers <- struct{}{}:
@@ -189,8 +189,8 @@ func (c *connection) finished() {
 	}
 }
 
-// wait waits until no call is under way, for at most the given time or until
-// stop. It reports whether none is left.
+// wait waits until no call is in progress, for at most patience or until stop is closed. It reports whether
+// none is left.
 func (c *connection) wait(patience time.Duration, stop <-chan struct{}) bool {
 	c.mu.Lock()
 	idle := make(chan struct{})
