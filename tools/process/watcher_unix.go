@@ -13,10 +13,10 @@ import (
 // sessions that are left: by their process groups, and where there is a /proc by
 // their session. It uses nothing but what a POSIX shell has built in.
 const watcherScript = `trap '' HUP INT TERM
-live=
+live=' '
 while read -r op id; do
 	case $op in
-	+) live="$live $id " ;;
+	+) live="$live$id " ;;
 	-) live="${live%% $id *} ${live#* $id }" ;;
 	esac
 done
