@@ -87,7 +87,7 @@ func reportGates(w io.Writer, cases []benchCase) {
 	for _, task := range tasks(cases) {
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", task, t.estimate(cases, task, recallOf),
 			t.estimate(cases, task, func(s score) float64 { return s.all }), t.estimate(cases, task, func(s score) float64 { return s.share }),
-			t.estimate(cases, task, func(s score) float64 { return s.paid }), t.estimate(cases, task, wholeOf))
+			t.estimate(cases, task, paidOf), t.estimate(cases, task, wholeOf))
 	}
 	fmt.Fprintln(w)
 }
@@ -132,6 +132,11 @@ func choose(cases []benchCase, t table, pick func(*benchCase) bool, figure func(
 }
 
 func (t table) estimate(cases []benchCase, task string, figure func(score) float64) string {
+	e := t.interval(cases, task, figure)
+	return fmt.Sprintf("%.1f [%.0f, %.0f]", 100*e.mean, 100*e.low, 100*e.high)
+}
+
+func (t table) interval(cases []benchCase, task string, figure func(score) float64) interval {
 	pick := func(c *benchCase) bool { return task == all || c.Task == task }
 	var repos []string
 	for i := range cases {
@@ -139,8 +144,7 @@ func (t table) estimate(cases []benchCase, task string, figure func(score) float
 			repos = append(repos, cases[i].Repo)
 		}
 	}
-	e := estimate(choose(cases, t, pick, figure), repos)
-	return fmt.Sprintf("%.1f [%.0f, %.0f]", 100*e.mean, 100*e.low, 100*e.high)
+	return estimate(choose(cases, t, pick, figure), repos)
 }
 
 func tasks(cases []benchCase) []string {
