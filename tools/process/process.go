@@ -4,6 +4,7 @@ package process
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -44,6 +45,16 @@ func NotInstalled(name string) error {
 // Entry is one process of the system.
 type Entry struct{ PID, Parent, Group, Session int }
 
+// MarkVariable is set, to a random value, in the environment of a watched command. By it
+// the processes are found that left the command's session, as setsid(1) does.
+const MarkVariable = "MCPPRUNER_COMMAND"
+
+// family is a command's session, and every process with its mark. "" is no mark.
+type family struct {
+	leader int
+	mark   string
+}
+
 // Process is one child to run. It has no terminal, its standard input is
 // Stdin or the null device, and its output goes to the writers chunk by chunk, or
 // straight to a file.
@@ -59,9 +70,10 @@ type Process struct {
 }
 
 // Run waits for the child to end and returns its exit code. Otherwise the error
-// is a *SpawnError, ErrTimeout, ErrEnough, or ctx's own; the child and its
-// session are then dead. What the child left running in the background
-// can neither hold up the call nor write to the writers after it.
+// is a *SpawnError, ErrTimeout, ErrEnough, or ctx's own; the child, its session
+// and, if it is Watched, everything else it started are then dead. What a child
+// that ended left running in the background can neither hold up the call nor
+// write to the writers after it.
 func (p Process) Run(parent context.Context) (int, error) {
 	if err := parent.Err(); err != nil {
 		return 0, err
@@ -77,6 +89,11 @@ func (p Process) Run(parent context.Context) (int, error) {
 	cmd := exec.Command(p.Path, p.Args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = p.Dir, p.Env, p.Stdin
 	ownGroup(cmd)
+	var mark string
+	if p.Watched {
+		mark = rand.Text()
+		cmd.Env = append(cmd.Environ(), MarkVariable+"="+mark)
+	}
 	pumps, err := p.connect(cmd)
 	if err != nil {
 		return 0, &SpawnError{err}
@@ -88,8 +105,9 @@ func (p Process) Run(parent context.Context) (int, error) {
 		}
 		return 0, &SpawnError{err}
 	}
+	all := family{cmd.Process.Pid, mark}
 	if p.Watched {
-		defer watching.add(cmd.Process.Pid)()
+		defer watching.add(all)()
 	}
 	for _, one := range pumps {
 		go one.run(stop)
@@ -99,11 +117,11 @@ func (p Process) Run(parent context.Context) (int, error) {
 	select {
 	case <-exited:
 		if p.Whole {
-			killGroup(cmd.Process.Pid)
+			family{leader: all.leader}.kill() // a daemon, which has a session of its own, may stay
 		}
 	case <-ctx.Done():
 		cause = context.Cause(ctx)
-		endGroup(cmd.Process.Pid, exited)
+		all.end(exited)
 	}
 	finish(pumps...)
 	switch {
@@ -159,10 +177,10 @@ func Start(cmd *exec.Cmd) (exited <-chan struct{}, err error) {
 	return ended, <-started
 }
 
-// endGroup asks the group to end, and makes it 500 ms later. It returns earlier
-// when the leader and everyone else in its group is gone.
-func endGroup(leader int, exited <-chan struct{}) {
-	terminateGroup(leader)
+// end asks the family to end, and kills it 500 ms later. It returns earlier
+// when the leader and everyone else is gone.
+func (f family) end(exited <-chan struct{}) {
+	f.terminate()
 	late := time.NewTimer(killAfter)
 	defer late.Stop()
 	look := time.NewTicker(5 * time.Millisecond)
@@ -172,13 +190,13 @@ func endGroup(leader int, exited <-chan struct{}) {
 		case <-look.C:
 			select {
 			case <-exited:
-				if !groupAlive(leader) {
+				if !f.alive() {
 					return
 				}
 			default:
 			}
 		case <-late.C:
-			killGroup(leader)
+			f.kill()
 			select {
 			case <-exited:
 			case <-time.After(reapWithin): // stuck in the kernel: do not wait for it

@@ -17,20 +17,27 @@ func ownGroup(cmd *exec.Cmd) {
 	DieWithParent(cmd.SysProcAttr)
 }
 
-func terminateGroup(leader int) { signalSession(leader, syscall.SIGTERM) }
+func (f family) terminate() { f.signal(syscall.SIGTERM) }
 
-func killGroup(leader int) { signalSession(leader, syscall.SIGKILL) }
-
-// signalSession reaches the leader's group first, and then who left it.
-func signalSession(leader int, s syscall.Signal) {
-	_ = syscall.Kill(-leader, s)
-	for _, pid := range session(leader) {
-		_ = syscall.Kill(pid, s)
+// kill looks again for what was started while it killed.
+func (f family) kill() {
+	for again := 0; again < 3 && f.signal(syscall.SIGKILL) > 0; again++ {
 	}
 }
 
-func groupAlive(leader int) bool {
-	return syscall.Kill(-leader, 0) == nil || len(session(leader)) > 0
+// signal reaches the leader's group first, and then those who left it. It returns
+// how many these are.
+func (f family) signal(s syscall.Signal) (left int) {
+	_ = syscall.Kill(-f.leader, s)
+	strays := f.strays()
+	for _, pid := range strays {
+		_ = syscall.Kill(pid, s)
+	}
+	return len(strays)
+}
+
+func (f family) alive() bool {
+	return syscall.Kill(-f.leader, 0) == nil || len(f.strays()) > 0
 }
 
 // ExitCode is the code a shell would report: 128 + n for signal n.

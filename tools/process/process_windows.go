@@ -13,14 +13,14 @@ func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// terminateGroup does nothing: Windows has no signal a shell would pass on.
-func terminateGroup(int) {}
+// terminate does nothing: Windows has no signal a shell would pass on.
+func (family) terminate() {}
 
-func killGroup(leader int) {
-	_ = exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(leader)).Run()
+func (f family) kill() {
+	_ = exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(f.leader)).Run()
 }
 
-func groupAlive(int) bool { return false }
+func (family) alive() bool { return false }
 
 // ExitCode is the code that the process returned.
 func ExitCode(state *os.ProcessState) int { return state.ExitCode() }

@@ -11,15 +11,25 @@ import (
 // DieWithParent has the kernel kill a child when the thread that started it ends.
 func DieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
-// session lists the living processes of a session that left the process group of
-// its leader, as what timeout(1) and shells with job control start does.
-func session(leader int) (pids []int) {
+// strays lists the living processes that left the leader's process group, as what
+// timeout(1) and shells with job control start does, or its session, as daemons do.
+func (f family) strays() (pids []int) {
 	for _, l := range Living() {
-		if l.Session == leader && l.Group != leader {
+		if l.Session == f.leader && l.Group != f.leader || l.Session != f.leader && f.marked(l.PID) {
 			pids = append(pids, l.PID)
 		}
 	}
 	return pids
+}
+
+// marked says whether a process has the family's mark. A process that cannot be read is
+// another user's or has dropped its environment.
+func (f family) marked(pid int) bool {
+	if f.mark == "" {
+		return false
+	}
+	env, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return bytes.Contains(env, []byte(MarkVariable+"="+f.mark))
 }
 
 // Living lists the processes of the system but those that wait to be collected. It is

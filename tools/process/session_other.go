@@ -8,8 +8,8 @@ import "syscall"
 // watcher ends what was left.
 func DieWithParent(*syscall.SysProcAttr) {}
 
-// session is not known here.
-func session(int) []int { return nil }
+// strays are not known here.
+func (family) strays() []int { return nil }
 
 // Living is not known here.
 func Living() []Entry { return nil }

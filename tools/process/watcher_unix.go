@@ -8,10 +8,11 @@ import (
 	"syscall"
 )
 
-// watcherScript reads "+ leader" and "- leader" until its input ends, which is
-// when the process that wrote it is gone, and then kills every process of the
-// sessions that are left: by their process groups, and where there is a /proc by
-// their session. It uses nothing but what a POSIX shell has built in.
+// watcherScript reads "+ leader:mark" and "- leader:mark" until its input ends, which
+// is when the process that wrote it is gone, and then kills what is left of these
+// commands: their process groups and, where there is a /proc, every process with their
+// session or with their mark in its environment. It uses nothing but what a POSIX shell
+// has built in.
 const watcherScript = `trap '' HUP INT TERM
 live=' '
 while read -r op id; do
@@ -20,13 +21,19 @@ while read -r op id; do
 	-) live="${live%% $id *} ${live#* $id }" ;;
 	esac
 done
-for id in $live; do kill -9 -- "-$id"; done
+for id in $live; do kill -9 -- "-${id%:*}"; done
 for again in 1 2 3; do
 	[ -n "${live# }" ] || exit 0
-	for stat in /proc/[0-9]*/stat; do
-		{ read -r line <"$stat"; } 2>/dev/null || continue
+	for process in /proc/[0-9]*; do
+		{ read -r line <"$process/stat"; } 2>/dev/null || continue
 		set -- ${line##*) }
-		case $live in *" $4 "*) pid=${stat#/proc/}; kill -9 "${pid%/stat}" ;; esac
+		case $live in *" $4:"*) kill -9 "${process#/proc/}"; continue ;; esac
+		{ while read -r line || [ -n "$line" ]; do
+			case $line in *` + MarkVariable + `=*) ;; *) continue ;; esac
+			for id in $live; do
+				case $line in *` + MarkVariable + `="${id#*:}"*) kill -9 "${process#/proc/}" ;; esac
+			done
+		done <"$process/environ"; } 2>/dev/null
 	done
 done`
 

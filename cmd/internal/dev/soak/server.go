@@ -25,7 +25,8 @@ type server struct {
 func startServer(binary, root, pruner, trace string) (*server, error) {
 	cmd := exec.Command(binary, "serve", "--root", root)
 	cmd.Env = append(os.Environ(), "HOME="+root, "JEEVES_PRUNER_ENDPOINT="+pruner, "JEEVES_PRUNER_TIMEOUT_MS=300",
-		"MCP_PRUNER_LOG_LEVEL=error", "MCP_PRUNER_TRACE="+trace, "GOTRACEBACK=all")
+		"MCP_PRUNER_LOG_LEVEL=error", "MCP_PRUNER_TRACE="+trace,
+		"MCP_PRUNER_TRACE_MAX_BYTES=0", "GOTRACEBACK=all") // one file of all records, to verify each
 	out, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, err
