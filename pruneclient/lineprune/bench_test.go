@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"mcp-pruner/pruneclient/lineprune/learned"
+	"mcp-pruner/pruneclient/lineprune/session"
 )
 
 // sampleCode is n lines of a made-up program.
@@ -70,10 +73,14 @@ var samples = map[Kind]func(int) string{Code: sampleCode, Logs: sampleLog, Docs:
 const benchQuestion = "where does the client give up retrying a request after its deadline, and which error does it return?"
 
 func benchPrune(b *testing.B, text string, kind Kind) {
+	benchOptions(b, text, kind, Options{})
+}
+
+func benchOptions(b *testing.B, text string, kind Kind, opts Options) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Prune(context.Background(), text, benchQuestion, kind, Options{}); err != nil {
+		if _, err := Prune(context.Background(), text, benchQuestion, kind, opts); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -93,5 +100,17 @@ func BenchmarkFourMegabytes(b *testing.B) {
 		text := samples[kind](100_000)
 		text = text[:min(4<<20, len(text))]
 		b.Run(string(kind), func(b *testing.B) { benchPrune(b, text, kind) })
+	}
+}
+
+// The learned ranking in a session, at the length up to which it is used.
+func BenchmarkLearned(b *testing.B) {
+	call := session.Call{Tool: "Read", Args: map[string]any{"file_path": "client.go"}, Context: []session.Event{
+		{Kind: session.Say, Text: "The client gives up too early. Let me see how it counts the attempts before the deadline."},
+		{Kind: session.Search, Text: "attempt.*deadline"},
+		{Kind: session.Edit, File: "wrap.go", Text: "return wrap(err, \"send\")"},
+	}}
+	for _, kind := range []Kind{Code, Logs, Docs, Grep} {
+		b.Run(string(kind), func(b *testing.B) { benchOptions(b, samples[kind](learned.MaxLines), kind, Options{Call: call}) })
 	}
 }

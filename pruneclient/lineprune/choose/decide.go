@@ -61,6 +61,13 @@ func (p *chooser) budgeted() bool { return p.opts.Budget > 0 }
 
 // set fills Kept and Blocks.
 func (res *Result) set(keep []cause) {
+	kept := 0
+	for _, c := range keep {
+		if c != dropped {
+			kept++
+		}
+	}
+	res.Kept = slices.Grow(res.Kept, kept)
 	for i := 0; i < len(keep); i++ {
 		if keep[i] != dropped {
 			res.Kept = append(res.Kept, i+1)

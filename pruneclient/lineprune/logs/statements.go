@@ -15,8 +15,8 @@ func Template(line string) uint64 {
 	h := uint64(0)
 	for i := 0; i < len(line); {
 		word, seen := uint64(0), byte(0)
-		for ; i < len(line) && words.InWord(words.Class[line[i]]); i++ {
-			seen |= 1 << words.Class[line[i]]
+		for ; i < len(line) && words.Bit[line[i]] != 0; i++ {
+			seen |= words.Bit[line[i]]
 			word = bits.RotateLeft64(word, 7) ^ uint64(line[i])
 		}
 		if seen&(1<<words.Digit) != 0 {
@@ -24,7 +24,7 @@ func Template(line string) uint64 {
 		}
 		h = mix(h, word)
 		gap := uint64(0)
-		for ; i < len(line) && !words.InWord(words.Class[line[i]]); i++ {
+		for ; i < len(line) && words.Bit[line[i]] == 0; i++ {
 			if line[i] != ' ' {
 				gap = bits.RotateLeft64(gap, 7) ^ uint64(line[i])
 			}
@@ -41,26 +41,55 @@ func mix(h, x uint64) uint64 {
 	return h ^ h>>32
 }
 
-// CountTemplates returns the slot of every line's template and the number of lines per slot. The table is
-// open-addressed, because a Go map would cost more than the hashing.
-func CountTemplates(d *doc.Document) (slots, counts []int32) { return count(d, Template) }
+// CountTemplates returns the number of every line's template and the count of lines per template.
+func CountTemplates(d *doc.Document) (of, counts []int32) { return count(d, Template) }
 
-// count returns the slot of every line's hash and the number of lines per slot.
-func count(d *doc.Document, hash func(line string) uint64) (slots, counts []int32) {
-	size := 1 << bits.Len(uint(2*len(d.Lines)+1))
-	hashes, counts := make([]uint64, size), make([]int32, size)
-	slots = make([]int32, len(d.Lines))
+// count numbers the hashes of the lines in the order of their first occurrence. It returns the number of
+// every line's hash and the count of lines per number. The table is open-addressed, because a Go map would
+// cost more than the hashing, and grows with the number of distinct hashes, which in a log are few.
+func count(d *doc.Document, hash func(line string) uint64) (of, counts []int32) {
+	table := make([]hashed, 1<<9)
+	of = make([]int32, len(d.Lines))
 	for i, line := range d.Lines {
-		h := hash(line) | 1 // 0 marks a free slot
-		at := h >> 1 & uint64(size-1)
-		for hashes[at] != 0 && hashes[at] != h {
-			at = (at + 1) & uint64(size-1)
+		h := hash(line)
+		at := free(table, h)
+		if table[at].number == 0 {
+			counts = append(counts, 0)
+			table[at] = hashed{h, int32(len(counts))}
 		}
-		hashes[at] = h
-		counts[at]++
-		slots[i] = int32(at)
+		of[i] = table[at].number - 1
+		counts[of[i]]++
+		if 2*len(counts) > len(table) {
+			table = doubled(table)
+		}
 	}
-	return slots, counts
+	return of, counts
+}
+
+// hashed is a hash and its number, counted from 1; 0 marks a free place of the table.
+type hashed struct {
+	hash   uint64
+	number int32
+}
+
+// free returns the place of a hash, which is free if the table does not have the hash. The length of the
+// table is a power of two.
+func free(table []hashed, hash uint64) int {
+	at := int(hash>>1) & (len(table) - 1)
+	for table[at].number != 0 && table[at].hash != hash {
+		at = (at + 1) & (len(table) - 1)
+	}
+	return at
+}
+
+func doubled(table []hashed) []hashed {
+	out := make([]hashed, 2*len(table))
+	for _, h := range table {
+		if h.number != 0 {
+			out[free(out, h.hash)] = h
+		}
+	}
+	return out
 }
 
 // Statements returns a number per line that is equal for lines printed by the same statement. If despite is
@@ -94,9 +123,9 @@ func Statements(d *doc.Document, despite bool) []uint64 {
 		}
 		return h
 	}
-	slots, counts := count(d, frame)
+	numbers, counts := count(d, frame)
 	of := make([]uint64, len(d.Lines))
-	for i, s := range slots {
+	for i, s := range numbers {
 		if counts[s] >= tuning.FloodLines {
 			of[i] = uint64(s)
 		} else {
@@ -122,8 +151,8 @@ func eachLogWord(line string, word func(hash uint64, number bool)) {
 	line = line[:min(len(line), tuning.TemplatePrefix)]
 	for i := 0; i < len(line); i++ {
 		h, seen, start := uint64(0), byte(0), i
-		for ; i < len(line) && words.InWord(words.Class[line[i]]); i++ {
-			seen |= 1 << words.Class[line[i]]
+		for ; i < len(line) && words.Bit[line[i]] != 0; i++ {
+			seen |= words.Bit[line[i]]
 			h = bits.RotateLeft64(h, 7) ^ uint64(line[i])
 		}
 		digits := seen == 1<<words.Digit

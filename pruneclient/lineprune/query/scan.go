@@ -35,12 +35,37 @@ func (m *Matches) Add(group int16, lines []int) {
 
 // scanner matches a text against a question in one pass over its bytes.
 type scanner struct {
-	q    *Question
-	d    *doc.Document
-	line int32
-	at   uint16
-	hits []Hit
-	buf  [64]byte
+	q     *Question
+	d     *doc.Document
+	line  int32
+	at    uint16
+	hits  []Hit
+	found []Ref // groups of the word that is looked up
+	buf   [64]byte
+	known memo // words of the text with the groups they stand for
+}
+
+// memo holds the result of looking up recent words, because most words of a text repeat. Each word has one
+// possible place, where it replaces another one.
+type memo [1 << memoBits]struct {
+	word string
+	refs []Ref
+}
+
+const memoBits = 9
+
+// of returns the refs of a word of at least two letters, which lookUp appends to s.found.
+func (m *memo) of(w string, s *scanner, lookUp func(w string)) []Ref {
+	n := len(w)
+	h := uint32(w[0]) | uint32(w[1])<<8 | uint32(w[n-1])<<16 | uint32(w[n-2])<<24
+	h = (h ^ uint32(w[n/2])<<12 ^ uint32(n)<<6) * 2654435769 // Knuth's multiplicative hash
+	known := &m[h>>(32-memoBits)]
+	if known.word != w {
+		s.found = s.found[len(s.found):]
+		lookUp(w)
+		known.word, known.refs = w, s.found
+	}
+	return known.refs
 }
 
 // Match finds the question's terms in the document d of text. It also counts the document's tokens, because
@@ -101,16 +126,16 @@ func (s *scanner) scanLine(line string, content int) int {
 			}
 			i++
 		default:
-			start, seen := i, byte(0)
-			for ; i < len(line) && words.InWord(words.Class[line[i]]); i++ {
-				seen |= 1 << words.Class[line[i]]
+			start, seen := i, words.Bit[line[i]]
+			for i++; i < len(line) && words.Bit[line[i]] != 0; i++ {
+				seen |= words.Bit[line[i]]
 			}
 			tokens++
 			if w := line[start:i]; len(w) > 1 && start >= content && start < tuning.ScoredPrefix {
 				s.at = uint16(start)
 				// Most words have a single part, and most fail the filter.
 				if seen&(seen-1) != 0 || filter.Passes(w) {
-					s.word(w, seen)
+					s.word(w)
 				}
 			}
 		}
@@ -122,19 +147,18 @@ func (s *scanner) scanLine(line string, content int) int {
 	return tokens
 }
 
-// word matches an identifier by its parts and as a whole. seen has a bit for every class of its bytes: a
-// word of a single class has a single part.
-func (s *scanner) word(w string, seen byte) {
-	if len(w) > 200 {
-		return
+// word matches an identifier by its parts and as a whole.
+func (s *scanner) word(w string) {
+	if len(w) <= 200 {
+		s.record(s.known.of(w, s, s.lookUp))
 	}
-	if seen&(seen-1) == 0 && seen != 1<<words.Underscore {
-		s.part(w)
-	} else {
-		words.EachPart(w, s.part)
-	}
+}
+
+// lookUp finds the groups that an identifier stands for.
+func (s *scanner) lookUp(w string) {
+	words.EachPart(w, s.part)
 	if len(s.q.wholes) > 0 && s.q.Filter.Passes(w) {
-		s.record(s.q.wholes[joined(w)])
+		s.found = append(s.found, s.q.wholes[joined(w)]...)
 	}
 }
 
@@ -145,9 +169,9 @@ func (s *scanner) part(p string) {
 	}
 	w := words.Stem(words.Lowered(s.buf[:0], p))
 	if refs, known := s.q.Stems[string(w)]; known {
-		s.record(refs)
+		s.found = append(s.found, refs...)
 	} else if r, ok := s.q.like(w); ok {
-		s.hits = append(s.hits, Hit{s.line, r.Group, s.at, r.Weight})
+		s.found = append(s.found, r)
 	}
 }
 

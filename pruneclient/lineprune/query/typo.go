@@ -42,74 +42,103 @@ func plainWord(w string) bool {
 	return true
 }
 
+// typos are the words of a question that may be misspelt.
+type typos struct {
+	words []typo
+	bytes [256]byte // words.Bit, and mayBegin where a misspelt word begins with it
+	known memo      // words of the text with the groups that they may be meant for
+}
+
+// mayBegin marks the bytes that a misspelt word may begin with.
+const mayBegin = 1
+
+func typosOf(list []typo) *typos {
+	t := &typos{words: list, bytes: words.Bit}
+	for _, w := range list {
+		for c := range t.bytes {
+			if byte(c)|0x20 == w.name[0] && t.bytes[c] != 0 {
+				t.bytes[c] |= mayBegin
+			}
+		}
+	}
+	return t
+}
+
 // findTypos finds words of the text that are one typing error away from a word that mayBeTypos returns. It
 // takes a second pass over the text, which is skipped when there are no such words.
 func (s *scanner) findTypos() {
-	typos := s.mayBeTypos()
-	if len(typos) == 0 {
+	list := s.mayBeTypos()
+	if len(list) == 0 {
 		return
 	}
-	var initials [256]bool
-	for _, t := range typos {
-		initials[t.name[0]] = true
-	}
-	left := tuning.TypoBytes
+	t, left := typosOf(list), tuning.TypoBytes
 	for i := range s.d.Lines {
 		line := s.d.Scanned(i)
 		if left -= len(line); left < 0 {
 			return
 		}
 		s.line = int32(i)
-		s.typosOn(line[:min(len(line), tuning.ScoredPrefix)], s.d.ContentAt(i), &initials, typos)
+		s.typosOn(line[:min(len(line), tuning.ScoredPrefix)], s.d.ContentAt(i), t)
 	}
 }
 
-func (s *scanner) typosOn(line string, content int, initials *[256]bool, typos []typo) {
+func (s *scanner) typosOn(line string, content int, t *typos) {
+	lookUp := func(w string) { s.lookUpTypos(w, t) }
 	for i := content; i < len(line); {
-		if !words.InWord(words.Class[line[i]]) {
+		seen := t.bytes[line[i]]
+		if seen == 0 {
 			i++
 			continue
 		}
 		start := i
-		for ; i < len(line) && words.InWord(words.Class[line[i]]); i++ {
+		for i++; i < len(line) && t.bytes[line[i]] != 0; i++ {
+			seen |= t.bytes[line[i]]
 		}
-		if i-start+1 < tuning.MinTypo || i-start > len(s.buf) {
+		if seen&mayBegin == 0 || i-start+1 < tuning.MinTypo || i-start > len(s.buf) {
 			continue
 		}
 		s.at = uint16(start)
-		if whole := line[start:i]; initials[whole[0]|0x20] && len(typos) > 0 {
-			s.wholeTypo(whole, typos)
-		}
-		words.EachPart(line[start:i], func(part string) {
-			if len(part)+1 >= tuning.MinTypo && initials[part[0]|0x20] {
-				s.typo(words.Lowered(s.buf[:0], part), typos)
-			}
-		})
+		s.record(t.known.of(line[start:i], s, lookUp))
 	}
 }
 
-// typo records a word of the text as a hit for every misspelt word it may stand for.
+// begins reports whether a word begins like one that may be misspelt.
+func (t *typos) begins(w string) bool { return t.bytes[w[0]]&mayBegin != 0 }
+
+// lookUpTypos finds the groups that an identifier of the text, or a part of it, may be meant for.
+func (s *scanner) lookUpTypos(w string, t *typos) {
+	if t.begins(w) {
+		s.wholeTypo(w, t.words)
+	}
+	words.EachPart(w, func(part string) {
+		if len(part)+1 >= tuning.MinTypo && t.begins(part) {
+			s.typo(words.Lowered(s.buf[:0], part), t.words)
+		}
+	})
+}
+
+// typo finds the misspelt words that a word of the text may stand for.
 func (s *scanner) typo(word []byte, typos []typo) {
 	for _, t := range typos {
 		if t.stem == "" { // a whole identifier
 			continue
 		}
 		if oneSlip(t.name, string(word)) {
-			s.hits = append(s.hits, Hit{s.line, t.group, s.at, tuning.TypoWeight})
+			s.found = append(s.found, Ref{t.group, tuning.TypoWeight})
 			continue
 		}
 		var buf [64]byte
 		if stem := words.Stem(append(buf[:0], word...)); len(stem) >= tuning.MinTypo && oneSlip(t.stem, string(stem)) {
-			s.hits = append(s.hits, Hit{s.line, t.group, s.at, tuning.TypoWeight})
+			s.found = append(s.found, Ref{t.group, tuning.TypoWeight})
 		}
 	}
 }
 
-// wholeTypo records an identifier of the text as a hit for every misspelt identifier it may stand for.
+// wholeTypo finds the misspelt identifiers that an identifier of the text may stand for.
 func (s *scanner) wholeTypo(id string, typos []typo) {
 	for _, t := range typos {
 		if t.stem == "" && len(id)+1 >= len(t.name) && oneSlip(t.name, joined(id)) {
-			s.hits = append(s.hits, Hit{s.line, t.group, s.at, tuning.TypoWeight})
+			s.found = append(s.found, Ref{t.group, tuning.TypoWeight})
 		}
 	}
 }

@@ -123,11 +123,11 @@ func (r *Relevance) success(d *doc.Document) {
 // templateRarity returns per line how rare its template is: 1 for a unique one in a long log, 0 for one
 // that all lines share.
 func templateRarity(d *doc.Document) []float64 {
-	slots, counts := logs.CountTemplates(d)
+	templates, counts := logs.CountTemplates(d)
 	span := max(log2(float64(len(d.Lines))), 1)
 	rare := make([]float64, len(d.Lines))
-	for i, s := range slots {
-		rare[i] = 1 - log2(float64(counts[s]))/span
+	for i, t := range templates {
+		rare[i] = 1 - log2(float64(counts[t]))/span
 	}
 	return rare
 }

@@ -79,7 +79,16 @@ func FirstWord(s string) (word, rest string) {
 	for i < len(s) && words.InWord(words.Class[s[i]]) {
 		i++
 	}
-	return s[:i], strings.TrimLeft(s[i:], " \t")
+	return s[:i], unindented(s[i:])
+}
+
+// unindented removes leading blanks. strings.TrimLeft costs more than the rest of FirstWord.
+func unindented(s string) string {
+	i := 0
+	for i < len(s) && (s[i] == ' ' || s[i] == '\t') {
+		i++
+	}
+	return s[i:]
 }
 
 // signature recognises `int f(int a) {`, `name(args) {`, `x = function (`, `const f = (a) => {` and a C
@@ -112,8 +121,10 @@ func typeSignature(line string) bool {
 	if haskellType(line) != "" {
 		return true
 	}
-	name, rest, found := strings.Cut(line, " :: ")
-	if found {
+	if !strings.Contains(line, "::") { // a rare pair, found faster than a blank
+		return false
+	}
+	if name, rest, found := strings.Cut(line, " :: "); found {
 		word, after := FirstWord(name)
 		return word != "" && strings.Trim(after, "'") == "" && rest != "" && !strings.HasSuffix(rest, ";")
 	}

@@ -41,6 +41,17 @@ var Class = func() (t [256]byte) {
 
 func InWord(c byte) bool { return c >= Lower }
 
+// Bit has one bit for the class of a byte of a word, and is 0 for other bytes. The bits of a word's bytes
+// together tell of which classes it consists.
+var Bit = func() (t [256]byte) {
+	for c, class := range Class {
+		if InWord(class) {
+			t[c] = 1 << class
+		}
+	}
+	return t
+}()
+
 // CountTokens estimates the number of tokens in one line including its newline. A run of ASCII letters,
 // digits and underscores counts as one token, and so does every other visible character.
 func CountTokens(line string) int {
