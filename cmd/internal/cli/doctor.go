@@ -24,18 +24,7 @@ import (
 // finding is one line of the doctor's report.
 type finding struct {
 	what, found string
-	bad         bool // the server would not start, or would not prune
-	note        bool // worth knowing, and nothing is wrong
-}
-
-func (f finding) mark() string {
-	switch {
-	case f.bad:
-		return "BAD"
-	case f.note:
-		return "note"
-	}
-	return "ok"
+	problem     problem
 }
 
 func doctorCommand(p command.Process) *cobra.Command {
@@ -67,7 +56,7 @@ func doctor(ctx context.Context, p command.Process) int {
 		}),
 	}
 	if err != nil {
-		findings = append(findings, finding{what: "settings", found: oneLine(err), bad: true})
+		findings = append(findings, finding{"settings", oneLine(err), notAllowed})
 	}
 	findings = append(findings, clientEntries(ctx, p.Env)...)
 	findings = append(findings, strays(p.Env)...)
@@ -77,10 +66,11 @@ func doctor(ctx context.Context, p command.Process) int {
 		if f.what == "" {
 			continue
 		}
-		if f.bad {
+		mark := f.problem.mark()
+		if mark == "BAD" {
 			code = command.Fail
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", f.mark(), f.what, f.found)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", mark, f.what, f.found)
 	}
 	fmt.Fprintln(w, "\nsetting\tvalue\tfrom")
 	for _, e := range entries {
@@ -94,18 +84,18 @@ func doctor(ctx context.Context, p command.Process) int {
 // misspelled, and what they were meant to set has its default.
 func strays(env []string) (found []finding) {
 	for _, stray := range settings.Unknown(env) {
-		message := fmt.Sprintf("%s is set, and there is no such setting", stray.Name)
+		message := fmt.Sprintf("%s is set, and %s", stray.Name, noSetting)
 		if stray.Intended != "" {
 			message += "; did you mean " + stray.Intended + "?"
 		}
-		found = append(found, finding{what: "unknown", found: message, bad: true})
+		found = append(found, finding{"unknown", message, noSetting})
 	}
 	return found
 }
 
 func rootFinding(path string) finding {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return finding{what: "root", found: path + " is no directory", bad: true}
+		return finding{"root", fmt.Sprintf("%s %s", path, noRoot), noRoot}
 	}
 	return finding{what: "root", found: path}
 }
@@ -121,7 +111,7 @@ func file(what, path string, open func() (io.Closer, error)) finding {
 	}
 	f, err := open()
 	if err != nil {
-		return finding{what: what, found: err.Error(), bad: true}
+		return finding{what, fmt.Sprintf("%s %s: %v", path, cannotBeOpened, reason(err)), cannotBeOpened}
 	}
 	_ = f.Close()
 	return finding{what: what, found: path}
@@ -136,7 +126,7 @@ func folder(what, path string) finding {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, ".mcp-pruner-doctor-*")
 	if err != nil {
-		return finding{what: what, found: path + " cannot be made in " + dir + ": " + reason(err), bad: true}
+		return finding{what, fmt.Sprintf("%s %s in %s: %s", path, cannotBeMade, dir, reason(err)), cannotBeMade}
 	}
 	_ = f.Close()
 	_ = os.Remove(f.Name())
@@ -155,7 +145,7 @@ func shell() finding {
 	if path, err := tools.FindShell(); err == nil {
 		return finding{what: "shell", found: path}
 	}
-	return finding{what: "shell", found: "neither bash nor sh is on PATH: the tool bash will fail", bad: true}
+	return finding{"shell", fmt.Sprintf("%s: the tool bash will fail", noShell), noShell}
 }
 
 func searcher() finding {
@@ -163,9 +153,9 @@ func searcher() finding {
 		return finding{what: "search", found: path}
 	}
 	if path, err := exec.LookPath("grep"); err == nil {
-		return finding{what: "search", found: path + " (rg is not on PATH; it would be faster)"}
+		return finding{"search", fmt.Sprintf("%s (%s; it would be faster)", path, slowSearch), slowSearch}
 	}
-	return finding{what: "search", found: "neither rg nor grep is on PATH: the tool grep will fail", bad: true}
+	return finding{"search", fmt.Sprintf("%s: the tool grep will fail", noSearch), noSearch}
 }
 
 // prunerIsSet says whether the environment itself says where to prune. What clients
@@ -179,9 +169,10 @@ func prunerIsSet(env []string) bool {
 // the default service, so that it is no fault when there is none.
 func pruner(ctx context.Context, c settings.Settings, set bool) finding {
 	f := reach(ctx, "pruner", c.PrunerURL)
-	if f.bad && !set {
-		return finding{what: "pruner", note: true, found: "PRUNER_URL is not set here, and no service answers at " + settings.Shown(c.PrunerURL) +
-			": output would come back whole; PRUNER_URL=embedded prunes without a service"}
+	if f.problem != none && !set {
+		f.problem = pruningUnset
+		f.found = fmt.Sprintf("%s, and no service answers at %s: output would come back whole; PRUNER_URL=embedded prunes without a service",
+			pruningUnset, settings.Shown(c.PrunerURL))
 	}
 	return f
 }
@@ -197,10 +188,9 @@ func reach(ctx context.Context, what, url string) finding {
 	shown := settings.Shown(url)
 	switch err := pruneclient.Reach(ctx, url); {
 	case errors.Is(err, pruneclient.ErrNoURL): // and the server will not start
-		return finding{what: what, found: shown + " is no URL; PRUNER_URL=embedded needs no service", bad: true}
+		return finding{what, fmt.Sprintf("%s %s; PRUNER_URL=embedded needs no service", shown, noURL), noURL}
 	case err != nil:
-		return finding{what: what, found: shown + " does not answer (" + err.Error() +
-			"): output will be returned whole; PRUNER_URL=embedded needs no service", bad: true}
+		return finding{what, fmt.Sprintf("%s %s (%v): output will be returned whole; PRUNER_URL=embedded needs no service", shown, noAnswer, err), noAnswer}
 	}
 	return finding{what: what, found: shown + " answers"}
 }

@@ -26,7 +26,7 @@ func clientEntries(ctx context.Context, env []string) (found []finding) {
 		found = append(found, client(ctx, env, e))
 	}
 	if len(found) == 0 {
-		return []finding{{what: "clients", note: true, found: `no client's configuration has this server: "mcp-pruner install claude" (or codex) adds it`}}
+		return []finding{{"clients", fmt.Sprintf(`%s: "mcp-pruner install claude" (or codex) adds it`, noClient), noClient}}
 	}
 	return found
 }
@@ -36,12 +36,12 @@ func client(ctx context.Context, env []string, e runcmd.Entry) finding {
 	f := finding{what: e.Client}
 	switch {
 	case e.Err != nil:
-		f.found, f.bad = e.Err.Error(), true
+		f.found, f.problem = e.Err.Error(), cannotBeRead
 		return f
 	case e.URL != "":
 		return served(e)
 	case !runs(e.Command, env):
-		f.found, f.bad = fmt.Sprintf("%s in %s: %q cannot be started; %s", e.Name, e, e.Command, mend(e)), true
+		f.found, f.problem = fmt.Sprintf("%s in %s: %q %s; %s", e.Name, e, e.Command, cannotBeStarted, mend(e)), cannotBeStarted
 		return f
 	}
 	where, set := e.Env["PRUNER_URL"]
@@ -57,7 +57,7 @@ func client(ctx context.Context, env []string, e runcmd.Entry) finding {
 func served(e runcmd.Entry) finding {
 	address, err := url.Parse(e.URL)
 	if err != nil || address.Host == "" {
-		return finding{what: e.Client, found: fmt.Sprintf("%s in %s: %q is no URL", e.Name, e, settings.Shown(e.URL)), bad: true}
+		return finding{e.Client, fmt.Sprintf("%s in %s: %q %s", e.Name, e, settings.Shown(e.URL), noURL), noURL}
 	}
 	return finding{what: e.Client, found: fmt.Sprintf("%s in %s: over HTTP at %s", e.Name, e, address.Host)}
 }
