@@ -94,7 +94,8 @@ type offered struct {
 func (o *offered) in(options *assemble.Options) {
 	if o != nil {
 		options.List, options.Instruct, options.Notified = o.list, o.instruct, o.notified
-		options.Settings.AlwaysLoad = false // a client that defers tools goes on deferring them
+		options.Settings.AlwaysLoad = false             // a client that defers tools goes on deferring them
+		options.MaxEach = options.Settings.MaxCalls / 4 // an upstream that hangs leaves slots to the others
 		options.Recovers = o.prunes
 		if o.prunes && !namesPruner(options.Env) {
 			options.Settings.PrunerURL = settings.Embedded

@@ -24,7 +24,7 @@ func (g *Gateway) toolsOf(list *upstream.List) []tools.Tool {
 		out[i] = tools.Tool{
 			Name: e.Name, Description: e.Description, InputSchema: e.InputSchema,
 			ReadOnly: e.Annotations.ReadOnly != nil && *e.Annotations.ReadOnly,
-			Listed:   listed(e),
+			Listed:   listed(e), Upstream: e.Server(),
 			Check: func(args map[string]any) (tools.Call, []tools.Issue) {
 				return &call{gateway: g, exposed: e, args: args}, nil
 			},

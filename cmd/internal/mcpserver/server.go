@@ -29,7 +29,7 @@ type Config struct {
 	Result     string // auto, full or text
 	AlwaysLoad bool   // asks Claude to load the tools' schemas at the start
 	MaxCalls   int    // tool calls that run at once
-	MaxEach    int    // of those, calls of one session; 0: no limit
+	MaxEach    int    // of those, calls of one session to its own tools or to one upstream; 0: no limit
 
 	InvalidParams string // auto, protocol or tool: how invalid arguments are answered
 	Instructions  string // what the tools are for, addressed to models; "": none
@@ -176,7 +176,7 @@ func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 		p.argumentsOrNone()
 	}
 	a := s.asked(session, m, p)
-	free := s.slotsOf(a).acquire(ctx, session.key(a.client))
+	free := s.acquire(ctx, session, a)
 	notify := m.Notify
 	if notify == nil {
 		notify = session.Notify
@@ -219,13 +219,20 @@ func (s *Server) asked(session *Session, m Message, p params) asked {
 	return a
 }
 
-// slotsOf returns the slots for a tool's kind: calls that only read never wait for commands.
-func (s *Server) slotsOf(a asked) *slots {
-	i := slices.IndexFunc(a.offered, func(t tools.Tool) bool { return t.Name == *a.tool })
-	if i >= 0 && !a.offered[i].ReadOnly {
-		return s.slots
+// acquire waits for a slot for a call. Calls that only read never wait for commands, and the calls of one
+// upstream server never take the slots of another's: a server that hangs holds up nobody else.
+func (s *Server) acquire(ctx context.Context, session *Session, a asked) (release func()) {
+	from, holder := s.quick, session.key(a.client)
+	if i := slices.IndexFunc(a.offered, func(t tools.Tool) bool { return t.Name == *a.tool }); i >= 0 {
+		t := a.offered[i]
+		if !t.ReadOnly {
+			from = s.slots
+		}
+		if t.Upstream != "" {
+			holder = [2]any{holder, t.Upstream}
+		}
 	}
-	return s.quick
+	return from.acquire(ctx, holder)
 }
 
 func (s *Server) encodeCall(a asked, call *states.Call) (body []byte, err error) {

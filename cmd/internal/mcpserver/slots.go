@@ -8,7 +8,8 @@ import (
 
 // slots limits concurrent calls and is fair between clients. A client gets at most each slots, and waiting
 // calls are served client by client in turn. The first call of a client does not wait even if the others
-// hold all slots; up to as many slots again are given out for that.
+// hold all slots; up to as many slots again are given out for that. A session's calls to one upstream server
+// count as a client's.
 type slots struct {
 	most, each int
 

@@ -3,11 +3,17 @@ package mcpserver
 import (
 	"context"
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/fsm"
+	"mcp-pruner/states"
+	"mcp-pruner/tools"
 )
 
 // at takes a slot and says so; the slot is kept until the test ends it.
@@ -89,5 +95,38 @@ func TestACallThatGivesUpTakesNoSlot(t *testing.T) {
 		assert.Zero(t, s.used)
 		assert.Empty(t, s.clients)
 		s.acquire(t.Context(), "a")()
+	})
+}
+
+// An upstream server that does not answer may hold all the slots that its calls get. Calls to
+// another upstream of the same session go through.
+func TestAHungUpstreamHoldsUpNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var atWork atomic.Int32
+		end := make(chan struct{})
+		upstream := func(name string, run func(context.Context) error) tools.Tool {
+			tool := asking(run)
+			tool.Name, tool.Upstream = name, name
+			return tool
+		}
+		offered := []tools.Tool{
+			upstream("hung", func(context.Context) error { atWork.Add(1); <-end; return nil }),
+			upstream("quick", func(context.Context) error { return nil }),
+		}
+		s := New(Config{MaxCalls: 16, MaxEach: 4, Version: "0.0.0", Pipeline: &states.Pipeline{Machine: fsm.MustCompile(fsm.RequestTable())},
+			List: func(string) []tools.Tool { return offered }})
+		session := &Session{}
+		call := func(tool string) string {
+			return answer(t, s, session, strings.Replace(askCall, `"ask"`, `"`+tool+`"`, 1))
+		}
+		for range 100 {
+			go call("hung")
+		}
+		synctest.Wait()
+		assert.EqualValues(t, 4, atWork.Load())
+		for range 8 {
+			assert.Contains(t, call("quick"), "slept")
+		}
+		close(end)
 	})
 }
