@@ -223,7 +223,8 @@ func (p *plan) group(m Mapping, tools []Definition, byName map[string]*Definitio
 }
 
 // split moves the actions that only read into a tool of their own. A tool whose actions all
-// read or all write is not split, nor is one without actions.
+// read or all write is not split, nor is one without actions. The names end in view and
+// change: read and write are words of so many tasks that a search would find all of them.
 func split(t planned, namespace string, apart bool) []planned {
 	if len(t.actions) == 0 {
 		return nil
@@ -240,8 +241,8 @@ func split(t planned, namespace string, apart bool) []planned {
 		return []planned{t}
 	}
 	r, w := t, t
-	r.name, r.actions, r.why = toolName(namespace, t.noun, "read"), reads, t.why+", what reads"
-	w.name, w.actions, w.why = toolName(namespace, t.noun, "write"), writes, t.why+", what writes"
+	r.name, r.actions, r.why = toolName(namespace, t.noun, "view"), reads, t.why+", what reads"
+	w.name, w.actions, w.why = toolName(namespace, t.noun, "change"), writes, t.why+", what writes"
 	return []planned{r, w}
 }
 

@@ -89,8 +89,8 @@ func TestTheDocumentsServer(t *testing.T) {
 }
 
 // TestFindability ranks the exposed tools for the queries of an annotated benchmark. The
-// needed tools must be found at least as well as in the servers' own list. A mode may lose
-// no more than a rounding error.
+// needed tools must be found at least as well as in the servers' own list, in every mode and
+// with every target. A mode may lose no more than a rounding error.
 func TestFindability(t *testing.T) {
 	var servers []struct {
 		Server string
@@ -121,21 +121,33 @@ func TestFindability(t *testing.T) {
 		}
 	}
 	before := raw.recall(queries, known)
-	for _, mode := range []Mode{Grouped, Trimmed} {
-		shown := index{}
-		for _, e := range Build(all, mode, o).Tools {
-			var gold []string
-			for _, a := range e.Actions {
-				gold = append(gold, a.Def.Name)
+	for _, form := range []struct {
+		mode  Mode
+		split bool
+	}{{Grouped, false}, {Grouped, true}, {Trimmed, false}} {
+		for _, target := range []float64{0, .60, DefaultTarget, .90} {
+			o.SplitRW, o.Target = form.split, target
+			list := Build(all, form.mode, o)
+			after := exposedIndex(list).recall(queries, known)
+			t.Logf("%s, split %t, target %.2f, %d tools: %.3f, the raw list %.3f", form.mode, form.split, target, len(list.Tools), after, before)
+			for i := range before {
+				assert.GreaterOrEqual(t, after[i], before[i]-.001, "%v, target %v, figure %d", form, target, i)
 			}
-			shown.add(e.Name+" "+e.Description+" "+parameterNames(e.InputSchema, e.Actions[0].Name != ""), gold...)
-		}
-		after := shown.recall(queries, known)
-		t.Logf("%s: %.3f, the raw list %.3f", mode, after, before)
-		for i := range before {
-			assert.GreaterOrEqual(t, after[i], before[i]-.001, "%s, figure %d", mode, i)
 		}
 	}
+}
+
+// exposedIndex indexes what a search sees of the exposed tools.
+func exposedIndex(list *List) *index {
+	shown := &index{}
+	for _, e := range list.Tools {
+		var gold []string
+		for _, a := range e.Actions {
+			gold = append(gold, a.Def.Name)
+		}
+		shown.add(e.Name+" "+e.Description+" "+parameterNames(e.InputSchema, e.Actions[0].Name != ""), gold...)
+	}
+	return shown
 }
 
 type query struct {

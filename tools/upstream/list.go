@@ -48,7 +48,11 @@ func Build(servers []Server, mode Mode, o Options) *List {
 	}
 	slices.SortStableFunc(bySize, func(i, j int) int { return sizes[j] - sizes[i] })
 	allowed := float64(raw) * (1 - o.Target)
-	for range fairRounds {
+	rounds := fairRounds
+	if o.SplitRW { // more tools to tell apart, which takes all the prose there is
+		rounds = 0
+	}
+	for range rounds {
 		o.Target += fairStep
 		for _, i := range bySize {
 			if float64(now) <= allowed {
