@@ -30,6 +30,9 @@ const helpAction = "help"
 // set.
 func (e *Exposed) Translate(args map[string]any) (call *Call, help, refusal string) {
 	question, args := e.takeFocus(args)
+	if e.asksHelp(args) {
+		return nil, e.Help(helpAction), ""
+	}
 	action, refusal := e.pick(args)
 	if refusal != "" {
 		if given, ok := args["action"].(string); ok && e.isHelp(given) {
@@ -98,6 +101,12 @@ func (e *Exposed) actionNames() []string {
 func (e *Exposed) isHelp(given string) bool {
 	first, _, _ := strings.Cut(strings.TrimSpace(given), " ")
 	return first == helpAction && !slices.Contains(e.actionNames(), helpAction)
+}
+
+// asksHelp reports whether a call of a tool without actions has action=help as its only
+// argument, and the tool no such parameter.
+func (e *Exposed) asksHelp(args map[string]any) bool {
+	return e.Actions[0].Name == "" && len(args) == 1 && args["action"] == helpAction && e.Actions[0].undeclared("action")
 }
 
 // Help returns the original description and input schema of every action, or only of the

@@ -126,6 +126,49 @@ func TestHelpShowsTheOriginals(t *testing.T) {
 	assert.NotContains(t, help, "Lists every book")
 }
 
+// TestAToolWithoutActionsHasHelp checks that a shortened text is never the only one, and that
+// the server's own parameter comes first.
+func TestAToolWithoutActionsHasHelp(t *testing.T) {
+	long := "Says what the weather is. " + strings.Repeat("It knows every town. ", 20)
+	tools := parse(t, "sky", tool("weather", long, `{"type":"object","properties":{"town":{"type":"string","minLength":2}},"required":["town"]}`))
+	for _, mode := range []Mode{Grouped, Trimmed} {
+		weather := &Expose(Server{Name: "sky", Tools: tools}, mode, options)[0]
+		call, help, refusal := weather.Translate(map[string]any{"action": "help"})
+		require.Empty(t, refusal)
+		require.Nil(t, call)
+		assert.Contains(t, help, strings.TrimSpace(long))
+		assert.Contains(t, help, `"minLength":2`)
+		_, _, refusal = weather.Translate(map[string]any{"action": "forecast"})
+		assert.Contains(t, refusal, "missing town")
+	}
+	own := parse(t, "own", tool("run", "Runs.", `{"type":"object","properties":{"action":{"type":"string"}}}`))
+	call, help, refusal := Expose(Server{Name: "own", Tools: own}, Trimmed, options)[0].Translate(map[string]any{"action": "help"})
+	require.Empty(t, help+refusal)
+	assert.Equal(t, map[string]any{"action": "help"}, call.Arguments)
+}
+
+// TestHeadersOfParametersAreNotExposed checks that x-mcp-header is in no merged or trimmed
+// schema: two actions may give one header to different parameters, or one parameter two
+// headers, and a client would drop the whole tool. The gateway speaks to servers in a
+// protocol in which the argument alone counts. A pinned tool keeps its annotation.
+func TestHeadersOfParametersAreNotExposed(t *testing.T) {
+	tools := parse(t, "cloud",
+		tool("list_buckets", "Lists.", `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`),
+		tool("create_bucket", "Creates.", `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Zone"},"place":{"type":"string","x-mcp-header":"Region"}}}`),
+		tool("ping", "Pings.", `{"type":"object","properties":{"host":{"type":"string","x-mcp-header":"Host"}}}`))
+	for _, mode := range []Mode{Grouped, Trimmed} {
+		list := Build([]Server{{Name: "cloud", Tools: tools, Mapping: &Mapping{Pin: []string{"ping"}}}}, mode, options)
+		for i := range list.Tools {
+			e := &list.Tools[i]
+			assert.Equal(t, e.Actions[0].Def.Name == "ping", strings.Contains(string(e.InputSchema), "x-mcp-header"), e.Name)
+		}
+	}
+	bucket := &Expose(Server{Name: "cloud", Tools: tools[:2]}, Grouped, options)[0]
+	call, _, refusal := bucket.Translate(map[string]any{"action": "create", "region": "eu", "place": "x"})
+	require.Empty(t, refusal)
+	assert.Equal(t, map[string]any{"region": "eu", "place": "x"}, call.Arguments)
+}
+
 func TestShapesMerge(t *testing.T) {
 	for _, c := range []struct {
 		name, a, b, want string // want "" means a conflict
@@ -222,9 +265,9 @@ func TestSplitPutsReadsApart(t *testing.T) {
 	o := options
 	o.SplitRW = true
 	list := Expose(Server{Name: "library", Tools: library(t)}, Grouped, o)
-	assert.Equal(t, []string{"get", "list"}, find(t, list, "library_book_read").actionNames())
-	assert.Equal(t, []string{"add"}, find(t, list, "library_book_write").actionNames())
-	assert.Nil(t, find(t, list, "library_book_read").Annotations.ReadOnly, "a name is no promise")
+	assert.Equal(t, []string{"get", "list"}, find(t, list, "library_book_view").actionNames())
+	assert.Equal(t, []string{"add"}, find(t, list, "library_book_change").actionNames())
+	assert.Nil(t, find(t, list, "library_book_view").Annotations.ReadOnly, "a name is no promise")
 }
 
 func TestAMappingRoutes(t *testing.T) {

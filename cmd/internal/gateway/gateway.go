@@ -147,7 +147,7 @@ func (g *Gateway) outside(ctx context.Context) Caller {
 }
 
 // aboutGroups explains the use of grouped tools that their schemas do not show.
-const aboutGroups = `Tools with an "action" stand for several tools of another server; action="help" describes all their actions and parameters in full, action="help NAME" one of them.`
+const aboutGroups = `Tools with an "action" stand for several tools of another server; action="help" describes all their actions and parameters in full, action="help NAME" one of them. A tool without actions takes action="help", too.`
 
 // Instructions returns the instructions for a client's model: how to use grouped tools, and the
 // instructions of the upstream servers.
