@@ -5,12 +5,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
+
+	"mcp-pruner/tools/tokens"
+	"mcp-pruner/tools/upstream"
 )
 
 // gatewayCost times calls of a bare server, asked directly and through the gateway, in
-// blocks that alternate. What is above the server's own time is the gateway's.
+// blocks that alternate. What is above the server's own time is the gateway's. Then it
+// times the grouping of a large list.
 func gatewayCost(w *tabwriter.Writer, binary, root string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -63,5 +68,54 @@ func gatewayCost(w *tabwriter.Writer, binary, root string) error {
 			return err
 		}
 	}
+	return groupingCost(w)
+}
+
+// crowdOfServers returns 70 servers with 527 tools in total, as many as in a public
+// benchmark with annotated tasks.
+func crowdOfServers() ([]upstream.Server, error) {
+	verbs := []string{"list", "get", "create", "update", "delete", "search", "archive", "export"}
+	nouns := []string{"invoice", "customer", "report", "calendar_event", "document", "ticket", "image"}
+	var servers []upstream.Server
+	for n, left := 0, 527; n < 70; n++ {
+		count := min(left-(69-n), 4+n%8)
+		if n == 69 {
+			count = left
+		}
+		left -= count
+		var list []string
+		for i := range count {
+			list = append(list, fmt.Sprintf(`{"name":"%s_%s","description":%q,"inputSchema":{"type":"object","properties":{`+
+				`"id":{"type":"string","description":"The identifier of the entry, as list returns it."},`+
+				`"limit":{"type":"integer","minimum":1,"maximum":100,"default":20,"description":"How many entries to return at most."},`+
+				`"format":{"type":"string","enum":["short","full","raw"],"description":"How much of each entry to return."},`+
+				`"filter":{"type":"object","properties":{"since":{"type":"string","format":"date-time"},"owner":{"type":"string"}}}},"required":["id"]}}`,
+				verbs[i%len(verbs)], nouns[(n+i/len(verbs))%len(nouns)],
+				strings.Repeat("Does what its name says with the entries of the account. ", 1+n%4)))
+		}
+		name := fmt.Sprintf("server%d", n)
+		tools, _, err := upstream.ParseList(name, json.RawMessage(`{"tools":[`+strings.Join(list, ",")+`]}`))
+		if err != nil {
+			return nil, err
+		}
+		servers = append(servers, upstream.Server{Name: name, Tools: tools})
+	}
+	return servers, nil
+}
+
+// groupingCost times the list that a gateway makes of many servers.
+func groupingCost(w *tabwriter.Writer) error {
+	servers, err := crowdOfServers()
+	if err != nil {
+		return err
+	}
+	var times []time.Duration
+	var list *upstream.List
+	for range 20 {
+		began := time.Now()
+		list = upstream.Build(servers, upstream.Grouped, upstream.Options{Target: upstream.DefaultTarget, Tokens: tokens.Estimate})
+		times = append(times, time.Since(began))
+	}
+	fmt.Fprintf(w, "70 servers with 527 tools grouped to %d (target p50: 200ms)\t%v\t%v\t\n", len(list.Tools), percentile(times, .5), percentile(times, .99))
 	return nil
 }
