@@ -237,28 +237,14 @@ func (s state) transcript(c client, f finished) sessions.Session {
 	}
 }
 
-// feed adds the events before a call to log. If the transcript does not contain the call yet, those are all
-// events.
+// feed adds the steps before a call to log. If the transcript does not contain the call yet, those are all
+// steps.
 func feed(log *history.Log, session sessions.Session, id string) {
 	for _, step := range session.Steps {
-		switch step.Kind {
-		case sessions.Call:
-			log.Turn()
-		case sessions.User:
-			log.User(step.Text)
-		case sessions.Say:
-			log.Think(step.Think)
-			log.Say(step.Text)
-		case sessions.Compact:
-			log.Compact()
-		case sessions.Use:
-			if step.ID == id && id != "" {
-				return
-			}
-			log.Use(history.ParseCall(step.Tool, step.Args))
-		case sessions.Result:
-			log.Result(history.ParseCall(step.Tool, step.Args), step.Out)
+		if step.Kind == sessions.Use && step.ID == id && id != "" {
+			return
 		}
+		step.AddTo(log)
 	}
 }
 

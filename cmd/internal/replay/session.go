@@ -55,19 +55,8 @@ func (b *bill) walk(each func(index int, step sessions.Step, a asked) error) err
 	}
 	for _, step := range b.session.Steps {
 		switch step.Kind {
-		case sessions.Call:
-			log.Turn()
-		case sessions.User:
-			log.User(step.Text)
-		case sessions.Say:
-			log.Think(step.Think)
-			log.Say(step.Text)
-		case sessions.Compact:
-			log.Compact()
 		case sessions.Use:
-			call := history.ParseCall(step.Tool, step.Args)
-			open[step.ID] = ask(call)
-			log.Use(call)
+			open[step.ID] = ask(history.ParseCall(step.Tool, step.Args))
 		case sessions.Result:
 			r := &b.results[next]
 			a, ok := open[step.ID]
@@ -84,9 +73,9 @@ func (b *bill) walk(each func(index int, step sessions.Step, a asked) error) err
 			if ours(r.kind) {
 				served.Served(r.parsed, a.question, step.Out)
 			}
-			log.Result(r.parsed, step.Out)
 			next++
 		}
+		step.AddTo(&log)
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ package sessions
 import (
 	"slices"
 	"strings"
+
+	"mcp-pruner/pruneclient/history"
 )
 
 // Kind is the kind of a step.
@@ -34,6 +36,25 @@ type Step struct {
 	Args map[string]any
 	Out  string // result: the text that the model was shown
 	Err  bool   // result: the client marked it as an error
+}
+
+// AddTo adds the step to a log.
+func (s Step) AddTo(log *history.Log) {
+	switch s.Kind {
+	case Call:
+		log.Turn()
+	case User:
+		log.User(s.Text)
+	case Say:
+		log.Think(s.Think)
+		log.Say(s.Text)
+	case Compact:
+		log.Compact()
+	case Use:
+		log.Use(history.ParseCall(s.Tool, s.Args))
+	case Result:
+		log.Result(history.ParseCall(s.Tool, s.Args), s.Out)
+	}
 }
 
 // Usage is the API's token counts for one model call. Input excludes tokens read from or written to the
