@@ -53,7 +53,7 @@ func TakeoverOf(client, program string, lookup func(string) (string, bool)) (Tak
 	case "gemini":
 		t.File = filepath.Join(dir("GEMINI_CLI_HOME"), ".gemini", "settings.json")
 	case "opencode":
-		t.File = opencodeConfig(filepath.Join(dir("XDG_CONFIG_HOME", ".config"), "opencode"))
+		t.File = clientconfig.OpencodeFile(filepath.Join(dir("XDG_CONFIG_HOME", ".config"), "opencode"))
 	case "cursor":
 		t.File = filepath.Join(home, ".cursor", "mcp.json")
 	default:
@@ -61,16 +61,6 @@ func TakeoverOf(client, program string, lookup func(string) (string, bool)) (Tak
 			client, strings.Join(Clients, ", "))
 	}
 	return t, nil
-}
-
-// opencodeConfig returns the configuration file that exists, or opencode.json if there is none.
-func opencodeConfig(dir string) string {
-	for _, name := range []string{"opencode.jsonc", "opencode.json", "config.json"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			return filepath.Join(dir, name)
-		}
-	}
-	return filepath.Join(dir, "opencode.json")
 }
 
 // kept is the gateway's configuration, with the data needed to restore the client's.

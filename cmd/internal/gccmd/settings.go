@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"mcp-pruner/cmd/internal/clientconfig"
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/tools/contextgc/planner"
 )
@@ -53,7 +52,7 @@ func printPlugin(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, strings.Replace(opencodePlugin, `"mcp-pruner"`, strconv.Quote(self), 1))
+	_, err = io.WriteString(w, clientconfig.OpencodePlugin(opencodePlugin, self))
 	return err
 }
 

@@ -84,8 +84,8 @@ func (h home) pieces(client string) (list []piece, ok bool) {
 		dir := filepath.Join(h.config(), "opencode")
 		return []piece{
 			h.opencodePlugin(filepath.Join(dir, "plugins", "mcp-pruner.js")),
-			h.mcpPiece(opencodeConfig(dir), []string{"mcp", "pruner"}, map[string]any{"type": "local", "command": []any{h.path}, "environment": map[string]any{"PRUNER_URL": "embedded"}}),
-			h.memberPiece(proxy, opencodeConfig(dir), proxyURL+"/v1", "provider", "anthropic", "options", "baseURL"),
+			h.mcpPiece(clientconfig.OpencodeFile(dir), []string{"mcp", "pruner"}, map[string]any{"type": "local", "command": []any{h.path}, "environment": map[string]any{"PRUNER_URL": "embedded"}}),
+			h.memberPiece(proxy, clientconfig.OpencodeFile(dir), proxyURL+"/v1", "provider", "anthropic", "options", "baseURL"),
 		}, true
 	}
 	return nil, false
@@ -97,16 +97,6 @@ func (h home) claudeState() string {
 		return filepath.Join(dir, ".claude.json")
 	}
 	return h.dir("", ".claude.json")
-}
-
-// opencodeConfig is the configuration that is there, opencode.json when none is.
-func opencodeConfig(dir string) string {
-	for _, name := range []string{"opencode.jsonc", "opencode.json", "config.json"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			return filepath.Join(dir, name)
-		}
-	}
-	return filepath.Join(dir, "opencode.json")
 }
 
 // hook is one entry of a client's hooks.
@@ -252,7 +242,7 @@ var opencodeJS string
 
 // opencodePlugin is a file of our own.
 func (h home) opencodePlugin(file string) piece {
-	text := strings.Replace(opencodeJS, `"mcp-pruner"`, strconv.Quote(h.path), 1)
+	text := clientconfig.OpencodePlugin(opencodeJS, h.path)
 	return piece{
 		kind: hooks, file: file,
 		install: func(now []byte) ([]byte, error) { return []byte(text), nil },
