@@ -144,7 +144,10 @@ func (f *gatewayFlags) serve(ctx context.Context, p command.Process, path string
 			return nil, err
 		}
 		notified := func(client *mcpserver.Caller, method string) { g.Notified(client, method) }
-		return &offered{list: g.Tools, instruct: g.Instructions, notified: notified, prunes: g.Prunes(), tell: func(changed func()) { tell.Store(&changed) }, close: g.Close}, nil
+		return &offered{
+			list: g.Tools, instruct: g.Instructions, notified: notified, prunes: g.Prunes(), close: g.Close,
+			tell: func(changed func()) { tell.Store(&changed) },
+		}, nil
 	}
 	if flags != nil {
 		return command.Exit(overHTTP{tools: true, other: open}.serve(ctx, p, flags, eventlog.JSON))

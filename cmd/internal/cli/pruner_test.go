@@ -130,17 +130,35 @@ func TestRPC(t *testing.T) {
 	fault := func(id string, code int, message string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`, id, code, message)
 	}
+	request := func(method, params string) string {
+		if params == "" {
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q}`, method)
+		}
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)
+	}
+	result := func(value string) string { return `{"jsonrpc":"2.0","id":1,"result":` + value + `}` }
+	initialized := func(version string) string {
+		return result(fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"mcp-pruner","version":%q},"jeeves":{"schemaVersion":1}}`,
+			version, buildVersion()))
+	}
+	invalid := func(method, tool, path, code string) string {
+		if tool != "" {
+			tool = fmt.Sprintf(`,"tool":%q`, tool)
+		}
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"jeeves":{"schemaVersion":1},`+
+			`"method":%q%s,"issues":[{"path":%q,"code":%q,"message":%[4]q}]}}}`, method, tool, path, code)
+	}
 	for name, tc := range map[string]struct {
 		request string
 		status  int
 		want    string // "": no body
 	}{
-		"ping":                  {`{"jsonrpc":"2.0","id":1,"method":"ping"}`, 200, `{"jsonrpc":"2.0","id":1,"result":{}}`},
+		"ping":                  {request("ping", ""), 200, result(`{}`)},
 		"id beyond 2^53":        {`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, 200, `{"jsonrpc":"2.0","id":9007199254740993,"result":{}}`},
 		"id byte for byte":      {`{"jsonrpc":"2.0","id":"\u00e9<","method":"ping"}`, 200, `{"jsonrpc":"2.0","id":"\u00e9<","result":{}}`},
-		"empty lists":           {`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"resources":[]}}`},
-		"empty templates":       {`{"jsonrpc":"2.0","id":1,"method":"resources/templates/list"}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"resourceTemplates":[]}}`},
-		"empty prompts":         {`{"jsonrpc":"2.0","id":1,"method":"prompts/list"}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"prompts":[]}}`},
+		"empty lists":           {request("resources/list", ""), 200, result(`{"resources":[]}`)},
+		"empty templates":       {request("resources/templates/list", ""), 200, result(`{"resourceTemplates":[]}`)},
+		"empty prompts":         {request("prompts/list", ""), 200, result(`{"prompts":[]}`)},
 		"notification":          {`{"jsonrpc":"2.0","method":"notifications/initialized"}`, 202, ``},
 		"any notification":      {`{"jsonrpc":"2.0","method":"no/such"}`, 202, ``},
 		"stray response":        {`{"jsonrpc":"2.0","id":1,"result":{}}`, 202, ``},
@@ -154,20 +172,32 @@ func TestRPC(t *testing.T) {
 		"id of a wrong type":    {`{"jsonrpc":"2.0","id":{},"method":"ping"}`, 200, fault("null", -32600, "Invalid Request")},
 		"unknown method":        {`{"jsonrpc":"2.0","id":1,"method":"foo/bar"}`, 200, fault("1", -32601, "Method not found")},
 		"unknown, odd params":   {`{"jsonrpc":"2.0","id":1,"method":"foo/bar","params":[]}`, 200, fault("1", -32601, "Method not found")},
-		"health with something": {`{"jsonrpc":"2.0","id":1,"method":"health","params":{"x":1}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"jeeves":{"schemaVersion":1},"method":"health","tool":"health","issues":[{"path":"","code":"unrecognized_keys","message":"unrecognized_keys"}]}}}`},
-		"health tool, too":      {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"health","arguments":{"x":1}}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"jeeves":{"schemaVersion":1},"method":"tools/call","tool":"health","issues":[{"path":"arguments","code":"unrecognized_keys","message":"unrecognized_keys"}]}}}`},
-		"a cursor":              {`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"zzz"}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"jeeves":{"schemaVersion":1},"method":"tools/list","issues":[{"path":"cursor","code":"custom","message":"custom"}]}}}`},
-		"a cursor, no string":   {`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":null}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"jeeves":{"schemaVersion":1},"method":"tools/list","issues":[{"path":"cursor","code":"invalid_type","message":"invalid_type"}]}}}`},
-		"params a list":         {`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"jeeves":{"schemaVersion":1},"method":"tools/list","issues":[{"path":"","code":"invalid_type","message":"invalid_type"}]}}}`},
-		"no tool":               {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"jeeves":{"schemaVersion":1},"method":"tools/call","issues":[{"path":"name","code":"invalid_type","message":"invalid_type"}]}}}`},
-		"unknown tool":          {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{}}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"jeeves":{"schemaVersion":1},"method":"tools/call","tool":"x","issues":[{"path":"name","code":"invalid_enum_value","message":"invalid_enum_value"}]}}}`},
-		"arguments a list":      {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"health","arguments":[]}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"jeeves":{"schemaVersion":1},"method":"tools/call","tool":"health","issues":[{"path":"arguments","code":"invalid_type","message":"invalid_type"}]}}}`},
-		"bad argument":          {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recover_text","arguments":{"prune_id":1,"ranges":[],"include_line_numbers":true}}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"jeeves":{"schemaVersion":1},"method":"tools/call","tool":"recover_text","issues":[{"path":"arguments.prune_id","code":"invalid_type","message":"invalid_type"}]}}}`},
-		"bad direct argument":   {`{"jsonrpc":"2.0","id":1,"method":"recover_range","params":{"prune_id":1,"ranges":[],"include_line_numbers":true}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"jeeves":{"schemaVersion":1},"method":"recover_range","tool":"recover_range","issues":[{"path":"prune_id","code":"invalid_type","message":"invalid_type"}]}}}`},
-		"unknown id":            {`{"jsonrpc":"2.0","id":1,"method":"recover_text","params":{"prune_id":"prn_x","ranges":[{"start_line":0,"end_line":0}],"include_line_numbers":true}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32004,"message":"prune_id_not_found","data":{"code":"prune_id_not_found","prune_id":"prn_x"}}}`},
-		"initialize":            {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"mcp-pruner","version":"` + buildVersion() + `"},"jeeves":{"schemaVersion":1}}}`},
-		"initialize, unknown":   {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"banana"}}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"mcp-pruner","version":"` + buildVersion() + `"},"jeeves":{"schemaVersion":1}}}`},
-		"initialize, no string": {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"jeeves":{"schemaVersion":1},"method":"initialize","issues":[{"path":"protocolVersion","code":"invalid_type","message":"invalid_type"}]}}}`},
+		"health with something": {request("health", `{"x":1}`), 200, invalid("health", "health", "", "unrecognized_keys")},
+		"health tool, too": {
+			request("tools/call", `{"name":"health","arguments":{"x":1}}`),
+			200, invalid("tools/call", "health", "arguments", "unrecognized_keys"),
+		},
+		"a cursor":            {request("tools/list", `{"cursor":"zzz"}`), 200, invalid("tools/list", "", "cursor", "custom")},
+		"a cursor, no string": {request("tools/list", `{"cursor":null}`), 200, invalid("tools/list", "", "cursor", "invalid_type")},
+		"params a list":       {request("tools/list", `[]`), 200, invalid("tools/list", "", "", "invalid_type")},
+		"no tool":             {request("tools/call", `{}`), 200, invalid("tools/call", "", "name", "invalid_type")},
+		"unknown tool":        {request("tools/call", `{"name":"x","arguments":{}}`), 200, invalid("tools/call", "x", "name", "invalid_enum_value")},
+		"arguments a list":    {request("tools/call", `{"name":"health","arguments":[]}`), 200, invalid("tools/call", "health", "arguments", "invalid_type")},
+		"bad argument": {
+			request("tools/call", `{"name":"recover_text","arguments":{"prune_id":1,"ranges":[],"include_line_numbers":true}}`),
+			200, invalid("tools/call", "recover_text", "arguments.prune_id", "invalid_type"),
+		},
+		"bad direct argument": {
+			request("recover_range", `{"prune_id":1,"ranges":[],"include_line_numbers":true}`),
+			200, invalid("recover_range", "recover_range", "prune_id", "invalid_type"),
+		},
+		"unknown id": {
+			request("recover_text", `{"prune_id":"prn_x","ranges":[{"start_line":0,"end_line":0}],"include_line_numbers":true}`),
+			200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32004,"message":"prune_id_not_found","data":{"code":"prune_id_not_found","prune_id":"prn_x"}}}`,
+		},
+		"initialize":            {request("initialize", `{"protocolVersion":"2025-06-18"}`), 200, initialized("2025-06-18")},
+		"initialize, unknown":   {request("initialize", `{"protocolVersion":"banana"}`), 200, initialized("2025-11-25")},
+		"initialize, no string": {request("initialize", `{"protocolVersion":1}`), 200, invalid("initialize", "", "protocolVersion", "invalid_type")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, got := r.post(t, "/rpc", tc.request)
@@ -191,10 +221,12 @@ func TestRPCRanges(t *testing.T) {
 		`{"start_line":3,"end_line":9}`: `{"code":"invalid_range","range":{"start_line":3,"end_line":9},"max_line":2}`,
 		`{"start_line":0,"end_line":1}`: `{"code":"invalid_range","range":{"start_line":0,"end_line":1}}`,
 	} {
-		_, got := r.post(t, "/rpc", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"recover_text","params":{"prune_id":%q,"ranges":[%s],"include_line_numbers":true}}`, id, ranges))
+		params := fmt.Sprintf(`{"prune_id":%q,"ranges":[%s],"include_line_numbers":true}`, id, ranges)
+		_, got := r.post(t, "/rpc", `{"jsonrpc":"2.0","id":1,"method":"recover_text","params":`+params+`}`)
 		assert.JSONEq(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"invalid_range","data":%s}}`, want), got)
 	}
-	got := r.tool(t, "recover_range", map[string]any{"prune_id": id, "ranges": []any{map[string]any{"start_line": 1, "end_line": 2}}, "include_line_numbers": true})
+	both := []any{map[string]any{"start_line": 1, "end_line": 2}}
+	got := r.tool(t, "recover_range", map[string]any{"prune_id": id, "ranges": both, "include_line_numbers": true})
 	assert.Equal(t, "1│ a\n2│ b", got["raw_text"])
 }
 
@@ -208,7 +240,9 @@ func TestRPCSurvivesHostileText(t *testing.T) {
 		"huge line":       `"` + strings.Repeat("x", 300_000) + `"`,
 		"many newlines":   `"` + strings.Repeat(`\n`, 100_000) + `"`,
 	} {
-		status, got := r.post(t, "/rpc", `{"jsonrpc":"2.0","id":1,"method":"prune_text","params":{"text":`+text+`,"goal_hint":"g","source_type":"logs","options":{"max_prune_ratio":0.5,"min_keep_lines":0,"timeout_ms":5000,"annotate_lines":true,"include_markers":true}}}`)
+		options := `{"max_prune_ratio":0.5,"min_keep_lines":0,"timeout_ms":5000,"annotate_lines":true,"include_markers":true}`
+		status, got := r.post(t, "/rpc", `{"jsonrpc":"2.0","id":1,"method":"prune_text","params":`+
+			`{"text":`+text+`,"goal_hint":"g","source_type":"logs","options":`+options+`}}`)
 		assert.Equal(t, 200, status, name)
 		assert.Contains(t, got, `\"used_fallback\":`, name)
 	}
@@ -308,7 +342,9 @@ func TestPrunerHealth(t *testing.T) {
 	require.NoError(t, json.NewDecoder(resp.Body).Decode(&h))
 	assert.Equal(t, "healthy", h["status"])
 	assert.Equal(t, true, h["model_loaded"])
-	assert.Equal(t, map[string]any{"calls_total": 1.0, "calls_deepinfra": 0.0, "fallbacks_deepinfra": 0.0, "fallback_rate_deepinfra": 0.0, "cost_estimated_total_usd": 0.0}, h["metrics"])
+	assert.Equal(t, map[string]any{
+		"calls_total": 1.0, "calls_deepinfra": 0.0, "fallbacks_deepinfra": 0.0, "fallback_rate_deepinfra": 0.0, "cost_estimated_total_usd": 0.0,
+	}, h["metrics"])
 	assert.Equal(t, map[string]any{"items": 1.0, "texts": 1.0, "bytes": 1.0, "evicted": 0.0}, h["recovery"])
 }
 
