@@ -10,6 +10,20 @@ import (
 	"mcp-pruner/states"
 )
 
+// TestParamsAreDecodedOnce erases the bytes of the params after they were first decoded: the call needs them no more.
+func TestParamsAreDecodedOnce(t *testing.T) {
+	s := newTestServer(Config{})
+	var session Session
+	m := Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nap","arguments":{"seconds":0},"_meta":{"progressToken":1}}}`))
+	require.NotNil(t, m.params().object)
+	clear(m.Params)
+	reply := s.Answer(t.Context(), &session, m)
+	body, err := reply.Begin(t.Context())
+	require.NoError(t, err)
+	reply.Written(t.Context())
+	assert.Contains(t, string(body), `"content":"slept <well> & long"`)
+}
+
 // spanned is an observer that keeps the latest delivery.
 type spanned struct{ last *states.Delivery }
 

@@ -36,6 +36,61 @@ func TestImportsAreAsDocumented(t *testing.T) {
 	}
 }
 
+// TestNoFoldersImportEachOther: wherever a folder has subfolders, no circle of imports leads from one of them through
+// others back to it. Go forbids only circles of packages, and a folder may hold several.
+func TestNoFoldersImportEachOther(t *testing.T) {
+	for folder, imports := range importsOfFolders(packages(t)) {
+		for start := range imports {
+			assert.NotContains(t, reachable(imports, start), start, "%s/%s imports itself through its neighbours: %v", folder, start, imports[start])
+		}
+	}
+}
+
+// importsOfFolders returns, for each folder, which of its subfolders import which others.
+func importsOfFolders(all []listedPackage) map[string]map[string][]string {
+	folders := map[string]map[string][]string{}
+	for _, p := range all {
+		for _, i := range p.Imports {
+			if !strings.HasPrefix(i, module) {
+				continue
+			}
+			from, to := strings.Split(p.ImportPath, "/"), strings.Split(i, "/")
+			common := 0
+			for common < min(len(from), len(to)) && from[common] == to[common] {
+				common++
+			}
+			if common == len(from) || common == len(to) { // one of them contains the other
+				continue
+			}
+			folder := strings.Join(from[:common], "/")
+			if folders[folder] == nil {
+				folders[folder] = map[string][]string{}
+			}
+			folders[folder][from[common]] = append(folders[folder][from[common]], to[common])
+		}
+	}
+	return folders
+}
+
+func reachable(imports map[string][]string, start string) []string {
+	found := slices.Clone(imports[start])
+	for i := 0; i < len(found); i++ {
+		for _, next := range imports[found[i]] {
+			if !slices.Contains(found, next) {
+				found = append(found, next)
+			}
+		}
+	}
+	return found
+}
+
+func TestACircleIsFound(t *testing.T) {
+	circle := []listedPackage{
+		{"mcp-pruner/a/x", []string{"mcp-pruner/b/x", "fmt"}}, {"mcp-pruner/b/y", []string{"mcp-pruner/c"}}, {"mcp-pruner/c", []string{"mcp-pruner/a"}},
+	}
+	assert.Contains(t, reachable(importsOfFolders(circle)["mcp-pruner"], "a"), "a")
+}
+
 func topLevel(importPath string) string {
 	top, _, _ := strings.Cut(strings.TrimPrefix(importPath, module), "/")
 	return top
