@@ -112,6 +112,7 @@ type Survey struct {
 
 	text       *rank.Text
 	relevance  rank.Relevance
+	inParts    rank.Relevance // relevance to each part of the question as well; the rules choose by it
 	confidence float64
 	opts       Options
 	ranking    *learned.Ranking // nil: the hand-written rules choose
@@ -119,16 +120,32 @@ type Survey struct {
 
 // Look surveys a text. Like Prune, it checks ctx.
 func Look(ctx context.Context, text, question string, kind Kind, opts Options) (Survey, error) {
+	t, whole, err := score(ctx, text, question, kind, opts)
+	if err != nil {
+		return Survey{}, err
+	}
+	s := Survey{Kind: t.Kind, text: t, relevance: whole, inParts: whole, confidence: rank.Confidence(t, &whole), opts: opts}
+	if opts.Call.Asked || !opts.weighs(len(whole.Score)) { // else the question is an agent's words before the call
+		for _, part := range t.Question.Parts() {
+			_, r, err := score(ctx, text, part, kind, opts)
+			if err != nil {
+				return Survey{}, err
+			}
+			s.inParts = s.inParts.With(r)
+		}
+	}
+	s.Score = s.inParts.Score
+	return s, nil
+}
+
+// score reads a text and scores its lines by a question.
+func score(ctx context.Context, text, question string, kind Kind, opts Options) (*rank.Text, rank.Relevance, error) {
 	t, err := read(ctx, text, question, kind, opts)
 	if err != nil {
-		return Survey{}, err
+		return nil, rank.Relevance{}, err
 	}
 	r, err := rank.Score(ctx, t)
-	if err != nil {
-		return Survey{}, err
-	}
-	s := Survey{Kind: t.Kind, Score: r.Score, text: t, relevance: r, confidence: rank.Confidence(t, &r), opts: opts}
-	return s, nil
+	return t, r, err
 }
 
 // With returns the same survey with other options. Options that describe the text, such as File and
@@ -146,11 +163,11 @@ func (s Survey) Choose() Result {
 			return res
 		}
 	}
-	return choose.Lines(s.text, s.relevance, s.confidence, s.opts.choosing())
+	return choose.Lines(s.text, s.inParts, s.confidence, s.opts.choosing())
 }
 
 // Keep keeps lines in the given order (0 is the first line) until the limits in the survey's options are
 // reached. It also keeps the lines that Prune protects.
 func (s Survey) Keep(order []int) Result {
-	return choose.InOrder(s.text, s.relevance, s.confidence, order, s.opts.choosing())
+	return choose.InOrder(s.text, s.inParts, s.confidence, order, s.opts.choosing())
 }

@@ -79,3 +79,26 @@ func TestMatchlessQuestionUnderABudgetSaysSo(t *testing.T) {
 	require.Empty(t, res.Warnings)
 	require.Empty(t, res.Note)
 }
+
+// The second part asks for words that most of the file has, so that its answer scores little beside the
+// first one's.
+func TestEveryPartOfAQuestionIsAnswered(t *testing.T) {
+	var code strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&code, "func step%d(parcel Parcel) error {\n\treturn move(parcel, %d)\n}\n\n", i, i)
+		switch i {
+		case 10:
+			code.WriteString("func quarantineHazardousFreight(parcel Parcel) {\n\thazardous.quarantine(freight(parcel))\n}\n\n")
+		case 45:
+			code.WriteString("func stampParcel(parcel Parcel) {\n\tparcel.stamped = true\n}\n\n")
+		}
+	}
+	const first, second = "where is hazardous freight put into quarantine", "who stamps a parcel?"
+	for _, opts := range []Options{{}, {Budget: 0.1}} {
+		res := prune(t, code.String(), first+", and "+second, Code, opts)
+		require.False(t, res.Whole(), res.Note)
+		kept := Render(code.String(), res, RenderOptions{})
+		require.Contains(t, kept, "hazardous.quarantine(freight(parcel))")
+		require.Contains(t, kept, "parcel.stamped = true")
+	}
+}

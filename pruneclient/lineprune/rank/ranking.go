@@ -22,6 +22,22 @@ func (r *Relevance) Ranking(floor float64) []int {
 	return order
 }
 
+// With returns the relevance to a question of which another relevance is to one part. The best line of the
+// part counts as much as the best line of all, because otherwise only the part with the rarer words would
+// be answered.
+func (r Relevance) With(part Relevance) Relevance {
+	best := part.Best()
+	if best <= 0 {
+		return r
+	}
+	share := r.Best() / best
+	r.Score = slices.Clone(r.Score)
+	for i, s := range part.Score {
+		r.Score[i] = max(r.Score[i], float64(share*s))
+	}
+	return r
+}
+
 func (r *Relevance) Best() float64 { return highest(r.Score) }
 
 // highest returns the largest of the values, which are not negative, or 0 if there are none.

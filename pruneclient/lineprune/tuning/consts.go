@@ -35,6 +35,9 @@ const (
 	MinTypo    = 5       // letters of the shortest word that may be misspelt; shorter words have too many neighbours
 	TypoBytes  = 1 << 20 // bytes of a text searched for misspelt words, because the search takes a pass of its own
 
+	PartTerms = 2 // words that a part of a question names at least; with one, half of a name would be a part
+	MostParts = 4 // parts of a question that are answered one by one; each takes a pass over the text
+
 	RareBits  = 6 // information in bits of a word that fewer than one source file in 45 contains
 	MinPrefix = 4 // letters of the shortest stem that may match a longer word by its beginning
 )

@@ -1,0 +1,43 @@
+package query
+
+import (
+	"regexp"
+	"strings"
+
+	"mcp-pruner/pruneclient/lineprune/tuning"
+)
+
+// partEnd matches the end of one part of a question: the mark after a sentence, or "and" before a word that
+// opens another question. The first group is that word, which belongs to the next part.
+var partEnd = regexp.MustCompile(`(?i)[?;]+\s+|\n+|,?\s+(?:and|or)\s+(?:also\s+|then\s+)?(` + strings.Join(tuning.Words("english", "openers"), "|") + `)\s`)
+
+// Parts returns the parts of a question that asks for several things ("how does it retry, and where is the
+// limit set?"), or nil. A part that names fewer than tuning.PartTerms things is left out, because it asks
+// nothing without the others.
+func (q *Question) Parts() []string {
+	var parts []string
+	from := 0
+	for _, m := range append(partEnd.FindAllStringSubmatchIndex(q.Text, -1), []int{len(q.Text), len(q.Text), -1, -1}) {
+		if part := strings.TrimSpace(q.Text[from:m[0]]); namesEnough(part) {
+			parts = append(parts, part)
+		}
+		if from = m[1]; m[2] >= 0 {
+			from = m[2]
+		}
+	}
+	if len(parts) < 2 {
+		return nil
+	}
+	return parts[:min(len(parts), tuning.MostParts)]
+}
+
+// namesEnough reports whether a part of a question says what it looks for.
+func namesEnough(part string) bool {
+	named := 0
+	for _, g := range Parse(part).Groups {
+		if g.Bits > 0 && g.Weight >= 1 {
+			named++
+		}
+	}
+	return named >= tuning.PartTerms
+}
