@@ -26,6 +26,17 @@ const (
 	turnTokens       = 150 // output of one further turn
 )
 
+// Asking says on which calls of this program's tools a model writes a question. It never does when it opens
+// a narrow range or is about to edit the file.
+type Asking string
+
+// The habits of asking.
+const (
+	AsksAlways   Asking = ""                         // on every call
+	AsksSearches Asking = "reads and searches"       // not on commands
+	AsksWell     Asking = "where the result is long" // it guesses right which results are
+)
+
 // Outcome is the effect that a policy would have had on one session, in fresh input tokens.
 type Outcome struct {
 	Gross       float64 // price of the tokens that were cut
@@ -62,9 +73,10 @@ func (t *trial) judge(p Policy) Outcome {
 	if p == MCP {
 		attempts = t.served
 	}
+	asked := func(i int) bool { return p != MCP || t.asks(t.results[i]) }
 	chosen := map[int]map[int]bool{} // by result, its kept lines
 	for i, a := range attempts {
-		if t.prunes(p, a) {
+		if t.prunes(p, a) && asked(i) {
 			chosen[i] = lineSet(a.cut)
 		}
 	}
@@ -139,24 +151,34 @@ func (o *Outcome) add(r row) {
 }
 
 // chargeServer adds the cost of an MCP server's tools: their definitions in every prompt, and a question
-// with every call that may be worth one. A model does not ask a question when it opens a narrow range or is
-// about to edit the file.
+// with every call that may be worth one.
 func (t *trial) chargeServer(o *Outcome) {
 	first := true
 	for i, call := range t.calls {
-		if first || t.calls[i-1].context != call.context {
+		if !t.defined && (first || t.calls[i-1].context != call.context) {
 			o.Definitions += definitionTokens * t.weightFrom(i)
 			first = false
 		}
 	}
 	for i, r := range t.results {
 		a, pruned := t.attempts[i]
-		if !ours(r.kind) || r.parsed.Narrow(history.NarrowLines) || pruned && !t.asksOf(a) {
+		if !ours(r.kind) || !t.asks(r) || r.parsed.Narrow(history.NarrowLines) || pruned && !t.asksOf(a) {
 			continue
 		}
 		n := float64(askTokens + min(maxAskTokens, t.questionTokens(i)))
 		o.Questions += n * (t.prices.Output + r.weight)
 	}
+}
+
+// asks reports whether a model of this habit writes a question with a call.
+func (t *trial) asks(r result) bool {
+	switch t.asking {
+	case AsksSearches:
+		return r.kind != history.Bash
+	case AsksWell:
+		return r.tokens >= history.MinTokens
+	}
+	return true
 }
 
 // questionTokens returns the assumed length of the question that a model would have written.

@@ -26,6 +26,9 @@ type Settings struct {
 	// Boldness is a factor for the price at which a line is kept: above 1, more is cut. 0 means 1.
 	Boldness float64
 
+	Asking  Asking // when a model writes a question for this program's tools
+	Defined bool   // count no definitions of this program's tools, as if they took the place of the client's
+
 	// Weights returns the weights of the ranking for a session, so that a session can be judged by weights
 	// that were learned without it. nil: the embedded weights.
 	Weights func(session string) *learned.Weights

@@ -40,6 +40,8 @@ type trial struct {
 	without  Ablation
 	weights  *learned.Weights // nil: the embedded weights
 	boldness float64
+	asking   Asking
+	defined  bool // the server's definitions cost nothing
 }
 
 // exampleWay is a recovery command of typical length.
@@ -82,7 +84,7 @@ func (b *bill) walk(each func(index int, step sessions.Step, a asked) error) err
 
 // try runs the pruner over a session as the hook would have done.
 func try(ctx context.Context, b *bill, s Settings) (*trial, error) {
-	t := &trial{bill: b, needs: b.gold(), attempts: map[int]attempt{}, without: s.Without, boldness: s.Boldness}
+	t := &trial{bill: b, needs: b.gold(), attempts: map[int]attempt{}, without: s.Without, boldness: s.Boldness, asking: s.Asking, defined: s.Defined}
 	if slices.Contains(s.Policies, MCP) {
 		t.served = map[int]attempt{}
 	}
