@@ -2,12 +2,16 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/lineprune"
 )
 
 func TestMissingBenchmarkIsSaidClearly(t *testing.T) {
@@ -26,7 +30,7 @@ func TestReportCoversMethodsTasksAndLanguages(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "c.jsonl"), []byte(twoCases), 0o600))
 	var page bytes.Buffer
 	require.NoError(t, run([]string{"-data", dir}, &page))
-	for _, want := range []string{"2 cases of 2 repositories", "### code (2 cases)", "| grep ±2 |", "| **ours** |", "| go | 1 |", "## Default gates", "## Another repository's question", "### The gate on confidence", "## The same questions in more words", "## Cross-validation"} {
+	for _, want := range []string{"2 cases of 2 repositories", "### code (2 cases)", "| grep ±2 |", "| **ours** |", "| go | 1 |", "## Default gates", "## Another repository's question", "### The gate on confidence", "## The same questions in more words", "with a typing error", "## Two questions at once", "## Doubt under a budget", "## Structure around a reranker's lines", "## Cross-validation"} {
 		require.Contains(t, page.String(), want)
 	}
 }
@@ -37,6 +41,53 @@ func TestScore(t *testing.T) {
 	s := c.score([]int{2, 3})
 	require.Equal(t, score{recall: 0.5, share: 0.5, paid: 0.5 + 2*float64(markerTokens)/8}, s)
 	require.Equal(t, score{recall: 1, all: 1, share: 1, paid: 1, whole: 1}, c.score([]int{1, 2, 3, 4}))
+}
+
+func TestSlips(t *testing.T) {
+	written := map[string]string{}
+	for _, slip := range slips {
+		q, ok := slipped("which "+"timers expire", slip.write)
+		require.True(t, ok)
+		written[slip.name] = strings.TrimSuffix(strings.TrimPrefix(q, "which "), " expire")
+	}
+	require.Equal(t, map[string]string{
+		"as asked": "timers", "a letter missing": "timrs", "a letter twice": "timmers", "another letter": "timrrs", "two letters swapped": "tiemrs",
+		"plural or singular": "timer", "-ing": "timersing", "-ed": "timersed",
+	}, written)
+	q, ok := slipped("Where does the loadUserConfiguration retry?", pluralOrSingular)
+	require.True(t, ok)
+	require.Equal(t, "Where does the loadUserConfiguration retrys?", q, "names stay")
+	_, ok = slipped("why?", pluralOrSingular)
+	require.False(t, ok)
+}
+
+// TestJoints: pairs are of the same text and task, with answers apart.
+func TestJoints(t *testing.T) {
+	cases := []benchCase{
+		{Task: "t", Text: "x", Question: "Where is a?", Gold: []int{1}}, {Task: "t", Text: "x", Question: "How is b?", Gold: []int{2}},
+		{Task: "t", Text: "x", Gold: []int{1, 2}}, {Task: "u", Text: "x", Gold: []int{3}}, {Task: "t", Text: "y", Gold: []int{3}},
+		{Task: "t", Text: "z", SourceType: "logs", Gold: []int{1}}, {Task: "t", Text: "z", SourceType: "logs", Gold: []int{2}},
+	}
+	pairs := joints(cases)
+	require.Len(t, pairs, 1)
+	require.Equal(t, "Where is a? How is b?", pairs[0].question())
+}
+
+// TestRerankedText: the order alone keeps only the lines it likes; with structure the definition around them
+// stays, too.
+func TestRerankedText(t *testing.T) {
+	var code strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&code, "func f%d() {\n\tone()\n\ttwo()\n\tthree%d()\n}\n", i, i)
+	}
+	c := benchCase{Text: code.String(), Question: "three7", SourceType: lineprune.Code}
+	c.measure()
+	r := rerank(&c, 0.99)
+	require.True(t, r.alone[7*5+3])
+	require.Equal(t, []int{0, 7 * 5}, r.definitions(r.alone), "the second line kept is the first of all")
+	require.False(t, r.alone[7*5])
+	require.Equal(t, 1.0, shareKept(r.definitions(r.alone), r.with))
+	require.Positive(t, r.added)
 }
 
 func TestStrangersAskAboutOtherRepositories(t *testing.T) {

@@ -40,6 +40,10 @@ Brackets are 95 %% bootstrap intervals over repositories.
 	reportStrangers(w, cases)
 	reportGate(w, cases)
 	reportPhrasings(w, cases)
+	reportSlips(w, cases)
+	reportParts(w, cases)
+	reportDoubt(w, cases)
+	reportReranker(w, cases)
 	reportFolds(w, cases)
 }
 

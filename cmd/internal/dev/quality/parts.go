@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mcp-pruner/pruneclient/lineprune"
+	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/logs"
+	"mcp-pruner/pruneclient/lineprune/structure"
+	"mcp-pruner/pruneclient/lineprune/tuning"
+)
+
+// joint is a pair of questions about one text, with the lines that answer either.
+type joint struct {
+	first, second benchCase
+}
+
+// joints pairs the questions about the same text whose answers share no line. Logs have one failure each.
+func joints(cases []benchCase) []joint {
+	byText := map[string][]benchCase{}
+	var out []joint
+	for _, c := range cases {
+		for _, other := range byText[c.Text] {
+			apart := !slices.ContainsFunc(c.Gold, func(line int) bool { return slices.Contains(other.Gold, line) })
+			if c.Task == other.Task && c.SourceType != lineprune.Logs && apart {
+				out = append(out, joint{other, c})
+			}
+		}
+		byText[c.Text] = append(byText[c.Text], c)
+	}
+	return out
+}
+
+func (j joint) question() string {
+	return strings.TrimRight(strings.TrimSpace(j.first.Question), "?.") + "? " + strings.TrimSpace(j.second.Question)
+}
+
+// reportParts asks two questions at once.
+func reportParts(w io.Writer, cases []benchCase) {
+	pairs := joints(cases)
+	fmt.Fprintf(w, `## Two questions at once
+
+%d pairs of questions about the same text, each asked alone and both at once. The worse part is the one of which less is kept.
+
+| | lines of a part kept, alone | at once | of the worse part, alone | at once | nothing of a part, alone | at once | tokens kept, alone | at once |
+|---|---|---|---|---|---|---|---|---|
+`, len(pairs))
+	for _, budget := range []float64{0, 0.2, 0.3, 0.5} {
+		var recall, worse, lost, tokens [2][]float64
+		for _, j := range pairs {
+			opts := lineprune.Options{Budget: budget}
+			a, b := j.first.score(j.first.kept(j.first.Question, opts)), j.second.score(j.second.kept(j.second.Question, opts))
+			both := j.first.kept(j.question(), opts)
+			c, d := j.first.score(both), j.second.score(both)
+			for k, parts := range [][2]score{{a, b}, {c, d}} {
+				recall[k] = append(recall[k], (parts[0].recall+parts[1].recall)/2)
+				worse[k] = append(worse[k], min(parts[0].recall, parts[1].recall))
+				lost[k] = append(lost[k], oneIf(min(parts[0].recall, parts[1].recall) == 0))
+				tokens[k] = append(tokens[k], (parts[0].share+parts[1].share)/2)
+			}
+		}
+		name := "default gates"
+		if budget > 0 {
+			name = fmt.Sprintf("budget of %.0f %%", 100*budget)
+		}
+		fmt.Fprintf(w, "| %s |", name)
+		for _, figure := range [][2][]float64{recall, worse, lost, tokens} {
+			fmt.Fprintf(w, " %.1f | %.1f |", 100*mean(figure[0]), 100*mean(figure[1]))
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintln(w)
+}
+
+// reportDoubt counts how often a budget that is filled without evidence of an answer is said to be.
+func reportDoubt(w io.Writer, cases []benchCase) {
+	noted := func(cases []benchCase) float64 {
+		notes := make([]float64, len(cases))
+		for i := range cases {
+			notes[i] = oneIf(cases[i].pruned(cases[i].Question, lineprune.Options{Budget: 0.2}).Note != "")
+		}
+		return 100 * mean(notes)
+	}
+	fmt.Fprintf(w, `## Doubt under a budget
+
+A budget is filled even where nothing answers, and the result then says so. Of another repository's questions %.1f %% get such a
+note at 20 %%, of the right ones %.1f %%.
+
+`, noted(strangers(cases, true)), noted(cases))
+}
+
+// reportReranker shows what is kept of structure where another model chose the lines. BM25 over lines takes
+// the model's place, which knows nothing of structure.
+func reportReranker(w io.Writer, cases []benchCase) {
+	const pruned = 0.7
+	fmt.Fprintf(w, `## Structure around a reranker's lines
+
+BM25 over lines takes the place of the model, and %.0f %% of the lines may go. Definitions are those that enclose a kept line,
+errors the lines of a log that are an alarm; of many alarms of one statement only some must stay.
+
+| | cases | kept by the order alone | with structure | tokens added, of the text |
+|---|---|---|---|---|
+`, 100*pruned)
+	for _, what := range []struct {
+		name string
+		kind lineprune.Kind
+		of   func(t *reranked, kept []bool) []int
+	}{{"definitions", lineprune.Code, (*reranked).definitions}, {"errors", lineprune.Logs, (*reranked).errors}} {
+		var alone, with, added []float64
+		for i := range cases {
+			t := rerank(&cases[i], pruned)
+			if t.kind != what.kind {
+				continue
+			}
+			if lines := what.of(t, t.alone); len(lines) > 0 {
+				alone = append(alone, shareKept(lines, t.alone))
+			}
+			if lines := what.of(t, t.with); len(lines) > 0 {
+				with = append(with, shareKept(lines, t.with))
+			}
+			added = append(added, t.added)
+		}
+		fmt.Fprintf(w, "| %s | %d | %.1f | %.1f | %.1f |\n", what.name, len(added), 100*mean(alone), 100*mean(with), 100*mean(added))
+	}
+	fmt.Fprintln(w)
+}
+
+// reranked is a text whose lines were chosen by an order.
+type reranked struct {
+	c           *benchCase
+	kind        lineprune.Kind
+	alone, with []bool  // per line: kept by the order alone, and with structure
+	added       float64 // tokens, as a share of the text
+}
+
+func rerank(c *benchCase, pruned float64) *reranked {
+	opts := lineprune.Options{MaxPruneRatio: pruned, LimitRatio: true}
+	survey, err := lineprune.Look(context.Background(), c.Text, c.Question, c.SourceType, opts)
+	if err != nil {
+		panic(err) // nothing cancels the background
+	}
+	n := len(survey.Score)
+	order := lineOrder(c, plainWords)
+	order = slices.DeleteFunc(order, func(i int) bool { return i >= n }) // a final newline opens no line here
+	res := survey.Keep(order)
+	t := &reranked{c: c, kind: survey.Kind, alone: make([]bool, n), with: make([]bool, n)}
+	for _, i := range order[:n-lineprune.MaxPruned(n, pruned)] {
+		t.alone[i] = true
+	}
+	for _, k := range res.Kept {
+		t.with[k-1] = true
+	}
+	for i := range n {
+		t.added += float64(c.tokens[i]) / float64(c.total) * (oneIf(t.with[i]) - oneIf(t.alone[i]))
+	}
+	return t
+}
+
+// definitions returns the lines that open a definition around a kept line.
+func (t *reranked) definitions(kept []bool) (lines []int) {
+	for _, u := range structure.Code(doc.New(t.c.Text)).Units {
+		if u.Head >= 0 && slices.Contains(kept[u.Start:u.End], true) {
+			lines = append(lines, u.Head)
+		}
+	}
+	return lines
+}
+
+// errors returns the lines of a log that are an alarm.
+func (t *reranked) errors([]bool) (lines []int) {
+	for i := range t.with {
+		if logs.Signal(t.c.lines[i]) >= tuning.AlarmSignal {
+			lines = append(lines, i)
+		}
+	}
+	return lines
+}
+
+func shareKept(lines []int, kept []bool) float64 {
+	n := 0.0
+	for _, i := range lines {
+		n += oneIf(kept[i])
+	}
+	return n / float64(len(lines))
+}
