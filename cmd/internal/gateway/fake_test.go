@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	if kind := os.Getenv(fakeVariable); kind == "host" {
 		host()
 	} else if kind != "" {
-		(&fake{kind: kind}).serve()
+		(&fake{kind: kind, more: os.Getenv("GATEWAY_TEST_MORE") != ""}).serve()
 		return
 	}
 	os.Exit(m.Run())

@@ -163,3 +163,97 @@ func TestAClientThatSearchesToolsKeepsTheirNames(t *testing.T) {
 	assert.NotContains(t, list, "alwaysLoad")
 	assert.Equal(t, `{"content":[{"type":"text","text":"get_item{\"id\":1}"}]}`, c.result(callOf(3, "get_item", `{"id":1}`)))
 }
+
+// gc runs a verb of the ledger and returns its output.
+func gc(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, log strings.Builder
+	p := command.Process{Args: append([]string{"gc"}, args...), Env: os.Environ(), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &log}
+	require.Equal(t, 0, command.Execute(t.Context(), cli.Root(p), p), log.String())
+	return out.String()
+}
+
+// TestAPrunedResultIsInTheLedger checks that the ledger lists an upstream's pruned result and
+// returns exactly what the client was shown, and that recover_text returns all of the original.
+func TestAPrunedResultIsInTheLedger(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("MCP_PRUNER_GC_STORE", filepath.Join(dir, "ledger.db"))
+	mapping := filepath.Join(dir, "map.json")
+	require.NoError(t, os.WriteFile(mapping, []byte(`{"servers":{"shop":{"prune_over":2000}}}`), 0o600))
+	c := converse(t, "--map", mapping)
+	c.result(hello("some-client", "{}"))
+	type result struct {
+		Content []struct{ Text string }
+		Meta    map[string]json.RawMessage `json:"_meta"`
+	}
+	var shown, whole result
+	require.NoError(t, json.Unmarshal([]byte(c.result(callOf(2, "shop_item", `{"action":"get","id":14,"context_focus_question":"why was the payment of order 77 refused?"}`))), &shown))
+
+	var found struct {
+		Segments []struct {
+			ID   string `json:"segment_id"`
+			Tool string `json:"source_tool"`
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(gc(t, "search", "--json", "refused")), &found))
+	require.Len(t, found.Segments, 1)
+	assert.Equal(t, "shop_item", found.Segments[0].Tool)
+	kept := gc(t, "get", found.Segments[0].ID)
+	assert.Contains(t, kept, "order 77 was refused")
+	assert.Equal(t, shown.Content[0].Text, kept)
+
+	all := fmt.Sprintf(`{"prune_id":%s,"ranges":[{"start_line":1,"end_line":601}],"include_line_numbers":false}`, shown.Meta["jeeves/prune_id"])
+	require.NoError(t, json.Unmarshal([]byte(c.result(callOf(3, "recover_text", all))), &whole))
+	log := strings.Repeat("INFO request served in 3 ms\n", 300) + "ERROR payment of order 77 was refused: card expired\n" + strings.Repeat("INFO request served in 4 ms\n", 300)
+	assert.Contains(t, whole.Content[0].Text, log)
+}
+
+// modern are the fields of every request of protocol 2026-07-28.
+const modern = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"some-client","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+
+// TestTheNewestProtocolListsTheSame checks that the list says how long it may be kept, and that
+// every connection gets the same bytes, whatever came before.
+func TestTheNewestProtocolListsTheSame(t *testing.T) {
+	ask := `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{` + modern + `}}`
+	first := converse(t)
+	list := first.result(ask)
+	for _, part := range []string{`"resultType":"complete"`, `"ttlMs":0`, `"cacheScope":"private"`, `"name":"shop_item"`} {
+		assert.Contains(t, list, part)
+	}
+	first.result(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"shop_item","arguments":{"action":"get","id":1},%s}}`, modern))
+	assert.Equal(t, list, first.result(ask))
+	second := converse(t)
+	second.result(hello("some-client", "{}"))
+	legacy := second.result(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	assert.Equal(t, list, converse(t).result(ask), "another connection")
+	assert.Equal(t, toolsOf(t, list), toolsOf(t, legacy), "another protocol")
+}
+
+func toolsOf(t *testing.T, list string) string {
+	t.Helper()
+	var result struct{ Tools json.RawMessage }
+	require.NoError(t, json.Unmarshal([]byte(list), &result))
+	return string(result.Tools)
+}
+
+// TestAChangedListIsToldToTheClient checks this in the protocol with sessions and in the newest,
+// where a client subscribes.
+func TestAChangedListIsToldToTheClient(t *testing.T) {
+	const changed = "notifications/tools/list_changed"
+	c := converse(t)
+	c.result(hello("some-client", "{}"))
+	c.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	c.result(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	c.say(callOf(3, "shop_item", `{"action":"get","id":7}`))
+	heard := c.hear() + c.hear() // the answer and the notification, in either order
+	assert.Contains(t, heard, changed)
+	assert.Contains(t, c.result(`{"jsonrpc":"2.0","id":4,"method":"tools/list"}`), `"rename"`)
+
+	c = converse(t)
+	c.result(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{` + modern + `}}`)
+	c.say(`{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modern + `}}`)
+	require.Contains(t, c.hear(), "notifications/subscriptions/acknowledged")
+	c.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"shop_item","arguments":{"action":"get","id":7},%s}}`, modern))
+	heard = c.hear() + c.hear()
+	assert.Contains(t, heard, changed)
+}
