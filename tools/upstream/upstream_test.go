@@ -169,6 +169,17 @@ func TestHeadersOfParametersAreNotExposed(t *testing.T) {
 	assert.Equal(t, map[string]any{"region": "eu", "place": "x"}, call.Arguments)
 }
 
+func TestLinesOfWrappers(t *testing.T) {
+	d := &parse(t, "web", tool("fetch", "Fetches a page. Returns it\nas text.", `{"type":"object","properties":{"url":{"type":"string"},"limit":{"type":"integer"}}}`))[0]
+	for level, want := range map[string]string{
+		"low":    "<tool>fetch(limit, url): Fetches a page. Returns it\nas text.</tool>",
+		"medium": "<tool>fetch(limit, url): Fetches a page</tool>",
+		"high":   "<tool>fetch(limit, url)</tool>",
+	} {
+		assert.Equal(t, want, wrapperLine(d, level))
+	}
+}
+
 func TestShapesMerge(t *testing.T) {
 	for _, c := range []struct {
 		name, a, b, want string // want "" means a conflict

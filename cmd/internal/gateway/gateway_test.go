@@ -315,3 +315,25 @@ func TestQuestionsWithoutParams(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "roots/list ", client.asked)
 }
+
+// TestTheReportComparesWithWrappers checks that each row has the servers' own list, the modes
+// and every level of wrappers, as a table and as JSON.
+func TestTheReportComparesWithWrappers(t *testing.T) {
+	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain"), fakeServer("gone", "rude")}, Mode: Auto, Target: upstream.DefaultTarget})
+	w.Wait(t.Context(), patience, false)
+	rows := w.Report(func(text string) int { return len(text) })
+	require.Len(t, rows, 5) // shop and all, in two modes, and gone
+	for _, r := range rows[:4] {
+		assert.Equal(t, 3, r.Tools)
+		assert.Positive(t, r.Before)
+		assert.Positive(t, r.WireBefore)
+		assert.Positive(t, r.Wire)
+		assert.Greater(t, r.Wrappers["low"], r.Wrappers["high"])
+		assert.Len(t, r.Wrappers, len(upstream.WrapperLevels))
+	}
+	var table strings.Builder
+	require.NoError(t, WriteReport(&table, rows))
+	for _, part := range []string{"mcp-compressor low", fmt.Sprint(rows[0].Wrappers["medium"]), "gone is left out: it ended with exit code 7"} {
+		assert.Contains(t, table.String(), part)
+	}
+}

@@ -23,7 +23,11 @@ type Row struct {
 	Before     int     `json:"tokens_before"` // visible to the model: name, description, input schema
 	After      int     `json:"tokens"`
 	SavedPct   float64 `json:"saved_pct"`
-	Problem    string  `json:"problem,omitempty"`
+
+	// Wrappers are the tokens behind the wrappers of mcp-compressor, by its levels.
+	Wrappers map[string]int `json:"mcp_compressor_tokens,omitempty"`
+
+	Problem string `json:"problem,omitempty"`
 }
 
 // Report compares the tools that the servers list with those offered, per server and in total. tokens
@@ -48,10 +52,10 @@ var errNotThere = fmt.Errorf("did not answer in time")
 
 func (g *Gateway) reportMode(mode upstream.Mode, tokens func(string) int) []Row {
 	list := g.list(mode)
-	all := Row{Server: "all", Mode: string(mode)}
+	all := Row{Server: "all", Mode: string(mode), Wrappers: map[string]int{}}
 	var rows []Row
 	for _, s := range g.known() {
-		row := Row{Server: s.Name, Mode: string(mode), Tools: len(s.Tools), Before: upstream.RawTokens(s.Tools, tokens)}
+		row := Row{Server: s.Name, Mode: string(mode), Tools: len(s.Tools), Before: upstream.RawTokens(s.Tools, tokens), Wrappers: map[string]int{}}
 		for i := range s.Tools {
 			row.WireBefore += len(wire(s.Tools[i]))
 		}
@@ -59,6 +63,10 @@ func (g *Gateway) reportMode(mode upstream.Mode, tokens func(string) int) []Row 
 		row.Exposed, row.After = len(own), upstream.ListTokens(own, tokens)
 		for i := range own {
 			row.Wire += len(own[i].Wire())
+		}
+		for _, level := range upstream.WrapperLevels {
+			row.Wrappers[level] = upstream.WrapperTokens(s.Tools, level, tokens)
+			all.Wrappers[level] += row.Wrappers[level]
 		}
 		rows = append(rows, row.done())
 		all.Tools, all.Exposed = all.Tools+row.Tools, all.Exposed+row.Exposed
@@ -86,14 +94,19 @@ func wire(d upstream.Definition) []byte {
 // WriteReport prints the rows as a table.
 func WriteReport(w io.Writer, rows []Row) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "server\tmode\ttools\texposed\ttokens before\tafter\tsaved\tbytes before\tafter\t")
+	fmt.Fprint(t, "server\tmode\ttools\texposed\ttokens before\tafter\tsaved\tbytes before\tafter\tmcp-compressor")
+	fmt.Fprintln(t, " "+strings.Join(upstream.WrapperLevels, "\t")+"\t")
 	for _, r := range rows {
 		if r.Problem != "" {
-			fmt.Fprintf(t, "%s\t-\t-\t-\t-\t-\t-\t-\t-\t\n", r.Server)
+			fmt.Fprintf(t, "%s%s\n", r.Server, strings.Repeat("\t-", 8+len(upstream.WrapperLevels))+"\t")
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%.1f %%\t%d\t%d\t\n",
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%.1f %%\t%d\t%d\t",
 			r.Server, r.Mode, r.Tools, r.Exposed, r.Before, r.After, r.SavedPct, r.WireBefore, r.Wire)
+		for _, level := range upstream.WrapperLevels {
+			fmt.Fprintf(t, "%d\t", r.Wrappers[level])
+		}
+		fmt.Fprintln(t)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -103,7 +116,8 @@ func WriteReport(w io.Writer, rows []Row) error {
 			fmt.Fprintf(w, "%s is left out: %s\n", r.Server, r.Problem)
 		}
 	}
-	_, err := fmt.Fprintln(w, "Tokens are what a model sees: names, descriptions and input schemas (o200k, estimated).")
+	_, err := fmt.Fprintln(w, "Tokens are what a model sees: names, descriptions and input schemas (o200k, estimated).\n"+
+		"The last columns are the tokens behind the wrappers of mcp-compressor, by its published levels.")
 	return err
 }
 
