@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -215,8 +216,8 @@ func gatewayInitCommand(p command.Process) *cobra.Command {
 		Use:   "init [--uninstall] " + strings.Join(gateway.Clients, "|"),
 		Short: "Put the servers of a client's configuration behind the gateway, or back",
 		Long: `Moves the MCP servers of a client's own configuration into a file of the gateway and
-puts the gateway in their place. --uninstall puts them back. Servers over SSE and this
-program's own entries stay where they are.`,
+puts the gateway in their place. --uninstall puts them back. Servers over SSE, servers
+that the client's rules restrict and this program's own entries stay where they are.`,
 		Args: command.OneArgument("CLIENT"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			self, err := os.Executable()
@@ -238,10 +239,16 @@ program's own entries stay where they are.`,
 }
 
 func takeOver(p command.Process, t gateway.Takeover) error {
-	moved, err := t.Install()
-	switch {
-	case err != nil:
+	moved, stay, err := t.Install()
+	if err != nil {
 		return fmt.Errorf("%s: %w", t.File, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(stay)) {
+		if _, err := fmt.Fprintf(p.Stdout, "%s stays with the client: %s.\n", name, stay[name]); err != nil {
+			return err
+		}
+	}
+	switch {
 	case len(moved) == 0:
 		_, err = fmt.Fprintf(p.Stdout, "%s has no server to take over; nothing was changed.\n", t.File)
 	default:

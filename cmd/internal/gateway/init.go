@@ -20,6 +20,8 @@ type Takeover struct {
 	File    string // path of the client's configuration
 	Config  string // path of the gateway's configuration, which receives the servers
 	Program string // path of this program
+
+	Rules []string // further files with the client's rules of what its tools may do
 }
 
 // entryName is the name of the gateway's entry in the client's configuration.
@@ -48,6 +50,9 @@ func TakeoverOf(client, program string, lookup func(string) (string, bool)) (Tak
 	switch client {
 	case "claude":
 		t.File = filepath.Join(dir("CLAUDE_CONFIG_DIR"), ".claude.json")
+		for _, name := range []string{"settings.json", "settings.local.json"} {
+			t.Rules = append(t.Rules, filepath.Join(dir("CLAUDE_CONFIG_DIR", ".claude"), name))
+		}
 	case "codex":
 		t.File = filepath.Join(dir("CODEX_HOME", ".codex"), "config.toml")
 	case "gemini":
@@ -68,6 +73,8 @@ type kept struct {
 	Servers  map[string]any `json:"mcpServers"`
 	Original map[string]any `json:"original,omitempty"` // for JSON: the client's entries
 	Text     string         `json:"text,omitempty"`     // the text of the entries as it was in the file
+
+	stay map[string]string // servers that stay with the client, with the reasons
 }
 
 // add merges servers that were moved later.
@@ -77,37 +84,42 @@ func (k *kept) add(more kept) {
 	k.Text += more.Text
 }
 
-// Install moves the servers into the gateway's configuration and returns their names. Servers that were
-// moved earlier stay there.
-func (t Takeover) Install() ([]string, error) {
+// Install moves the servers into the gateway's configuration and returns their names, and the reasons for
+// those that stay with the client. Servers that were moved earlier stay behind the gateway.
+func (t Takeover) Install() (names []string, stay map[string]string, err error) {
 	text, err := (clientconfig.File{Path: t.File}).Read()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if _, err := t.install(text); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	moved, err := t.moves(text)
 	if err != nil || len(moved.Servers) == 0 {
-		return nil, err
+		return nil, moved.stay, err
 	}
+	if err := t.keep(moved); err != nil { // first, so that no server is lost if the next step fails
+		return nil, nil, err
+	}
+	_, err = clientconfig.File{Path: t.File}.Install(t.install)
+	return slices.Sorted(maps.Keys(moved.Servers)), moved.stay, err
+}
+
+// keep adds servers to the gateway's configuration.
+func (t Takeover) keep(moved kept) error {
 	all, err := t.read()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	all.add(moved)
 	raw, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(t.Config), 0o700); err != nil {
-		return nil, err
+		return err
 	}
-	if err := replaceFile(t.Config, append(raw, '\n')); err != nil { // first, so that no server is lost if the next step fails
-		return nil, err
-	}
-	_, err = clientconfig.File{Path: t.File}.Install(t.install)
-	return slices.Sorted(maps.Keys(moved.Servers)), err
+	return replaceFile(t.Config, append(raw, '\n'))
 }
 
 // read returns the servers moved so far.

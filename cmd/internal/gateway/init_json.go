@@ -16,11 +16,18 @@ func (t Takeover) member() string {
 	return "mcpServers"
 }
 
-// movesJSON returns the entries that a gateway can take over: all except its own and those with an
-// unsupported transport.
+// movesJSON returns the entries that a gateway can take over: all except its own, those with an unsupported
+// transport, and those that the client's rules restrict.
 func (t Takeover) movesJSON(text []byte) (kept, error) {
-	k := kept{Servers: map[string]any{}, Original: map[string]any{}}
+	k := kept{Servers: map[string]any{}, Original: map[string]any{}, stay: map[string]string{}}
 	file, err := clientconfig.ParseJSON(text)
+	if err != nil {
+		return k, err
+	}
+	if err := t.allowsOnly(file); err != nil {
+		return k, err
+	}
+	rules, err := t.rules(file)
 	if err != nil {
 		return k, err
 	}
@@ -29,7 +36,15 @@ func (t Takeover) movesJSON(text []byte) (kept, error) {
 	for name, entry := range entries {
 		fields, _ := entry.(map[string]any)
 		converted := t.convert(fields)
-		if converted == nil || t.own(fields["command"]) {
+		if t.own(fields["command"]) {
+			continue
+		}
+		if converted == nil {
+			k.stay[name] = "its transport is not supported"
+			continue
+		}
+		if why := t.stays(name, fields, rules); why != "" {
+			k.stay[name] = why
 			continue
 		}
 		k.Servers[name], k.Original[name] = converted, entry

@@ -39,7 +39,7 @@ func read(t *testing.T, path string) string {
 
 func TestServersGoBehindTheGatewayAndBack(t *testing.T) {
 	o := takeover(t, claudeConfig)
-	moved, err := o.Install()
+	moved, _, err := o.Install()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"files", "web"}, moved)
 	after := read(t, o.File)
@@ -51,7 +51,7 @@ func TestServersGoBehindTheGatewayAndBack(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, servers, 2)
 
-	moved, err = o.Install()
+	moved, _, err = o.Install()
 	require.NoError(t, err)
 	assert.Empty(t, moved, "the second time changes nothing")
 	assert.Equal(t, after, read(t, o.File))
@@ -65,7 +65,7 @@ func TestServersGoBehindTheGatewayAndBack(t *testing.T) {
 
 func TestServersGoBackIntoAFileThatChangedSince(t *testing.T) {
 	o := takeover(t, claudeConfig)
-	_, err := o.Install()
+	_, _, err := o.Install()
 	require.NoError(t, err)
 	changed := strings.Replace(read(t, o.File), `"numStartups": 3`, `"numStartups": 4`, 1)
 	require.NoError(t, os.WriteFile(o.File, []byte(changed), 0o600))
@@ -114,7 +114,7 @@ func TestEveryClientGoesBehindTheGatewayAndBack(t *testing.T) {
 	for client, text := range map[string]string{"codex": codexConfig, "opencode": opencodeConfigText} {
 		o := takeover(t, text)
 		o.Client = client
-		moved, err := o.Install()
+		moved, _, err := o.Install()
 		require.NoError(t, err)
 		assert.Subset(t, moved, []string{"files", "web"}, client)
 		after := read(t, o.File)
@@ -128,7 +128,7 @@ func TestEveryClientGoesBehindTheGatewayAndBack(t *testing.T) {
 				assert.Equal(t, []string{"/x"}, s.Args)
 			}
 		}
-		again, err := o.Install()
+		again, _, err := o.Install()
 		require.NoError(t, err)
 		assert.Empty(t, again, client)
 		assert.Equal(t, after, read(t, o.File))
@@ -142,7 +142,7 @@ func TestEveryClientGoesBehindTheGatewayAndBack(t *testing.T) {
 		assert.NotContains(t, back, `"`+entryName+`"`)
 
 		require.NoError(t, os.WriteFile(o.File, []byte(text), 0o600))
-		_, err = o.Install()
+		_, _, err = o.Install()
 		require.NoError(t, err)
 		_, err = o.Uninstall()
 		require.NoError(t, err)
@@ -153,7 +153,7 @@ func TestEveryClientGoesBehindTheGatewayAndBack(t *testing.T) {
 func TestCodexHandsOnWhatItsServersNeed(t *testing.T) {
 	o := takeover(t, codexConfig)
 	o.Client = "codex"
-	_, err := o.Install()
+	_, _, err := o.Install()
 	require.NoError(t, err)
 	after := read(t, o.File)
 	assert.Contains(t, after, `env_vars = ["FILES_TOKEN", "WEB_TOKEN"]`)
@@ -168,11 +168,11 @@ func TestCodexHandsOnWhatItsServersNeed(t *testing.T) {
 // configuration.
 func TestAServerAddedLaterJoinsTheOthers(t *testing.T) {
 	o := takeover(t, claudeConfig)
-	_, err := o.Install()
+	_, _, err := o.Install()
 	require.NoError(t, err)
 	more := strings.Replace(read(t, o.File), `"mcpServers": {`, `"mcpServers": {"late": {"command": "late-server"},`, 1)
 	require.NoError(t, os.WriteFile(o.File, []byte(more), 0o600))
-	moved, err := o.Install()
+	moved, _, err := o.Install()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"late"}, moved)
 	servers, err := ReadConfig([]byte(read(t, o.Config)), func(string) (string, bool) { return "", false })
@@ -188,7 +188,55 @@ func TestAServerAddedLaterJoinsTheOthers(t *testing.T) {
 
 func TestAForeignEntryOfOurNameIsLeftAlone(t *testing.T) {
 	o := takeover(t, `{"mcpServers": {"gateway": {"command": "other"}, "a": {"command": "b"}}}`)
-	_, err := o.Install()
+	_, _, err := o.Install()
 	assert.EqualError(t, err, "mcpServers.gateway is there and not ours; rename it first")
 	assert.NoFileExists(t, o.Config)
+}
+
+// TestNoRuleIsEscaped checks that a server stays with its client if moving it would allow what
+// the client's configuration forbids or asks for, and that the reason is said.
+func TestNoRuleIsEscaped(t *testing.T) {
+	for _, c := range []struct{ client, name, text, settings, stays, why string }{
+		{client: "gemini", name: "tools left out", stays: "files", why: "excludeTools restricts its tools",
+			text: `{"mcpServers": {"files": {"command": "x", "excludeTools": ["rm"]}, "web": {"httpUrl": "https://h/mcp", "trust": true}}}`},
+		{client: "gemini", name: "tools let in", stays: "files", why: "includeTools restricts its tools",
+			text: `{"mcpServers": {"files": {"command": "x", "includeTools": ["ls"]}, "web": {"httpUrl": "https://h/mcp"}}}`},
+		{client: "gemini", name: "server left out", stays: "files", why: "the rule files restricts it",
+			text: `{"mcp": {"excluded": ["files"]}, "mcpServers": {"files": {"command": "x"}, "web": {"httpUrl": "https://h/mcp"}}}`},
+		{client: "claude", name: "a denied tool", stays: "files", why: "the rule mcp__files__rm restricts it",
+			text:     `{"mcpServers": {"files": {"command": "x"}, "web": {"type": "http", "url": "https://h/mcp"}}}`,
+			settings: `{"permissions": {"deny": ["mcp__files__rm"], "allow": ["mcp__web"]}}`},
+		{client: "claude", name: "off in a project", stays: "files", why: "the rule files restricts it",
+			text: `{"projects": {"/p": {"disabledMcpServers": ["files"]}}, "mcpServers": {"files": {"command": "x"}, "web": {"type": "http", "url": "https://h/mcp"}}}`},
+		{client: "codex", name: "tools left out", stays: "files", why: "disabled_tools restricts its tools",
+			text: "[mcp_servers.files]\ncommand = \"x\"\ndisabled_tools = [\"rm\"]\n\n[mcp_servers.web]\nurl = \"https://h/mcp\"\n"},
+		{client: "codex", name: "asks before each call", stays: "files", why: "default_tools_approval_mode restricts its tools",
+			text: "[mcp_servers.files]\ncommand = \"x\"\ndefault_tools_approval_mode = \"prompt\"\n\n[mcp_servers.web]\nurl = \"https://h/mcp\"\n"},
+		{client: "opencode", name: "a tool switched off", stays: "files", why: "the rule files_rm restricts it",
+			text: `{"tools": {"files_rm": false, "web_get": true}, "mcp": {"files": {"type": "local", "command": ["x"]}, "web": {"type": "remote", "url": "https://h/mcp"}}}`},
+		{client: "opencode", name: "an agent that asks", stays: "files", why: "the rule files_* restricts it",
+			text: `{"agent": {"plan": {"permission": {"files_*": "ask"}}}, "mcp": {"files": {"type": "local", "command": ["x"]}, "web": {"type": "remote", "url": "https://h/mcp"}}}`},
+	} {
+		t.Run(c.client+" "+c.name, func(t *testing.T) {
+			o := takeover(t, c.text)
+			o.Client = c.client
+			if c.settings != "" {
+				o.Rules = []string{filepath.Join(t.TempDir(), "settings.json")}
+				require.NoError(t, os.WriteFile(o.Rules[0], []byte(c.settings), 0o600))
+			}
+			moved, stay, err := o.Install()
+			require.NoError(t, err)
+			assert.Equal(t, []string{"web"}, moved)
+			assert.Equal(t, map[string]string{c.stays: c.why}, stay)
+			assert.Contains(t, read(t, o.File), "files")
+			assert.NotContains(t, read(t, o.File), `"trust"`, "the gateway is not trusted")
+			_, err = o.Uninstall()
+			require.NoError(t, err)
+			assert.Equal(t, c.text, read(t, o.File), "byte for byte")
+		})
+	}
+	o := takeover(t, `{"mcp": {"allowed": ["files"]}, "mcpServers": {"files": {"command": "x"}}}`)
+	o.Client = "gemini"
+	_, _, err := o.Install()
+	assert.EqualError(t, err, "mcp.allowed names the servers that may be used; move them by hand (docs/GATEWAY.md)")
 }

@@ -99,7 +99,11 @@ func (t Takeover) cutTOML(text []byte) (moved kept, rest []byte, err error) {
 	if err != nil {
 		return kept{}, nil, err
 	}
-	moved = kept{Servers: map[string]any{}}
+	moved = kept{Servers: map[string]any{}, stay: map[string]string{}}
+	entries, err := codexEntries(text)
+	if err != nil {
+		return kept{}, nil, err
+	}
 	var cut, stays strings.Builder
 	out := &stays // receives the current table
 	var above []string
@@ -117,8 +121,12 @@ func (t Takeover) cutTOML(text []byte) (moved kept, rest []byte, err error) {
 			out = &stays
 			name := serverOf(header[1])
 			if s, ok := servers[name]; ok && name != "" && (s.Command != "" || s.URL != "") && !t.own(s.Command) {
-				moved.Servers[name] = s.convert()
-				out = &cut
+				if why := t.stays(name, entries[name], nil); why != "" {
+					moved.stay[name] = why
+				} else {
+					moved.Servers[name] = s.convert()
+					out = &cut
+				}
 			}
 		}
 		flush()
@@ -132,6 +140,15 @@ func (t Takeover) cutTOML(text []byte) (moved kept, rest []byte, err error) {
 		return kept{}, nil, errors.New("its tables cannot be told apart; move the servers by hand (docs/GATEWAY.md)")
 	}
 	return moved, rest, nil
+}
+
+// codexEntries returns the entries with all their fields.
+func codexEntries(text []byte) (map[string]map[string]any, error) {
+	var file struct {
+		Servers map[string]map[string]any `toml:"mcp_servers"`
+	}
+	_, err := toml.Decode(string(text), &file)
+	return file.Servers, err
 }
 
 func codexServers(text []byte) (map[string]codexServer, error) {

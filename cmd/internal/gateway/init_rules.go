@@ -1,0 +1,115 @@
+package gateway
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"mcp-pruner/cmd/internal/clientconfig"
+)
+
+// limits are the fields of an entry by which clients restrict a server's tools. The gateway has
+// no such rules, and the client's would not match the names that it shows.
+var limits = []string{"includeTools", "excludeTools", "enabledTools", "disabledTools", "enabled_tools", "disabled_tools",
+	"default_tools_approval_mode", "tools"}
+
+// stays returns the reason why a server has to stay with the client: moving it would allow what
+// the client's configuration forbids or asks for. It returns "" if the server can be moved.
+func (t Takeover) stays(name string, entry map[string]any, rules []string) string {
+	for _, field := range limits {
+		if entry[field] != nil {
+			return field + " restricts its tools"
+		}
+	}
+	for _, rule := range rules {
+		if ruleOf(rule, name) {
+			return fmt.Sprintf("the rule %s restricts it", rule)
+		}
+	}
+	return ""
+}
+
+// ruleOf reports whether a rule concerns a server: by its name alone, or by the name of one of its
+// tools as Claude Code (mcp__NAME__tool) and opencode (NAME_tool) write it.
+func ruleOf(rule, server string) bool {
+	return rule == server || rule == "mcp__"+server || strings.HasPrefix(rule, "mcp__"+server+"__") || strings.HasPrefix(rule, server+"_")
+}
+
+// rules returns the client's rules that forbid something or make it ask, from its configuration
+// and from the files in Rules.
+func (t Takeover) rules(file *clientconfig.JSON) ([]string, error) {
+	rules := restrictions(t.Client, file)
+	for _, path := range t.Rules {
+		text, err := os.ReadFile(path)
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		more, err := clientconfig.ParseJSON(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		rules = append(rules, restrictions(t.Client, more)...)
+	}
+	return rules, nil
+}
+
+func restrictions(client string, file *clientconfig.JSON) (rules []string) {
+	switch client {
+	case "claude":
+		rules = append(texts(file.Get("permissions", "deny")), texts(file.Get("permissions", "ask"))...)
+		projects, _ := file.Get("projects").(map[string]any)
+		for _, path := range slices.Sorted(maps.Keys(projects)) {
+			project, _ := projects[path].(map[string]any)
+			rules = append(rules, texts(project["disabledMcpServers"])...)
+		}
+	case "gemini":
+		rules = append(texts(file.Get("mcp", "excluded")), texts(file.Get("excludeMCPServers"))...)
+	case "opencode":
+		rules = append(refusing(file.Get("tools")), refusing(file.Get("permission"))...)
+		for _, kind := range []string{"agent", "mode"} {
+			agents, _ := file.Get(kind).(map[string]any)
+			for _, name := range slices.Sorted(maps.Keys(agents)) {
+				agent, _ := agents[name].(map[string]any)
+				rules = append(rules, slices.Concat(refusing(agent["tools"]), refusing(agent["permission"]))...)
+			}
+		}
+	}
+	return rules
+}
+
+// refusing returns the names that an object of opencode switches off or does not simply allow.
+func refusing(object any) (names []string) {
+	entries, _ := object.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		if value := entries[name]; value != true && value != "allow" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func texts(list any) (out []string) {
+	entries, _ := list.([]any)
+	for _, e := range entries {
+		if text, ok := e.(string); ok {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// allowsOnly returns an error if the client uses only servers that it names: behind the gateway
+// none of them would be used, and the gateway cannot take over what it may not replace.
+func (t Takeover) allowsOnly(file *clientconfig.JSON) error {
+	for _, path := range [][]string{{"mcp", "allowed"}, {"allowMCPServers"}} {
+		if t.Client == "gemini" && file.Get(path...) != nil {
+			return fmt.Errorf("%s names the servers that may be used; move them by hand (docs/GATEWAY.md)", strings.Join(path, "."))
+		}
+	}
+	return nil
+}
