@@ -8,7 +8,8 @@ import (
 
 // propertiesOf returns the properties of an object schema, of its allOf parts, and of the
 // alternatives of anyOf and oneOf. A property is required only if every alternative
-// requires it.
+// requires it, and if it has no default: servers that generate their schemas with zod list
+// properties with a default as required, and fill them in.
 func propertiesOf(schema map[string]any) (properties map[string]map[string]any, required []string) {
 	properties = map[string]map[string]any{}
 	own, _ := schema["properties"].(map[string]any)
@@ -35,7 +36,12 @@ func propertiesOf(schema map[string]any) (properties map[string]map[string]any, 
 	}
 	slices.Sort(required)
 	required = slices.Compact(required)
-	return properties, slices.DeleteFunc(required, func(n string) bool { return properties[n] == nil })
+	return properties, slices.DeleteFunc(required, func(n string) bool { return properties[n] == nil || hasDefault(properties[n]) })
+}
+
+func hasDefault(property map[string]any) bool {
+	_, has := property["default"]
+	return has
 }
 
 // addMissing adds the properties of another part of a schema. A property with different

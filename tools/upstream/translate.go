@@ -188,14 +188,18 @@ func (a *Action) refuseExtra(e *Exposed, args map[string]any) string {
 	return ""
 }
 
-// check validates arguments against the original schema. If the schema cannot be compiled,
-// it accepts everything and leaves the checks to the server.
+// check validates arguments against the original schema. A parameter with a default may be
+// missing. If the schema cannot be compiled, it accepts everything and leaves the checks to
+// the server.
 func (a *Action) check(e *Exposed, args map[string]any) string {
 	rules := a.Def.compiled()
 	if rules == nil {
 		return ""
 	}
-	found := rules.Check(map[string]any(args))
+	properties, _ := a.Def.properties()
+	found := slices.DeleteFunc(rules.Check(map[string]any(args)), func(f schema.Finding) bool {
+		return f.Missing && len(f.At) == 1 && hasDefault(properties[f.At[0]])
+	})
 	if len(found) == 0 {
 		return ""
 	}

@@ -169,6 +169,20 @@ func TestHeadersOfParametersAreNotExposed(t *testing.T) {
 	assert.Equal(t, map[string]any{"region": "eu", "place": "x"}, call.Arguments)
 }
 
+// TestADefaultNeedNotBeGiven checks that a parameter with a default is optional even if the
+// server lists it as required, as schemas generated with zod do.
+func TestADefaultNeedNotBeGiven(t *testing.T) {
+	tools := parse(t, "view", tool("shoot", "Takes a picture.",
+		`{"type":"object","properties":{"scale":{"type":"string","default":"css"},"of":{"type":"string"}},"required":["scale","of"]}`))
+	shoot := &Expose(Server{Name: "view", Tools: tools}, Grouped, options)[0]
+	assert.Contains(t, string(shoot.InputSchema), `"required":["of"]`)
+	call, _, refusal := shoot.Translate(map[string]any{"of": "it"})
+	require.Empty(t, refusal)
+	assert.Equal(t, map[string]any{"of": "it"}, call.Arguments)
+	_, _, refusal = shoot.Translate(map[string]any{})
+	assert.Equal(t, "view_shoot: missing of. Usage: shoot(of, scale?)", refusal)
+}
+
 func TestLinesOfWrappers(t *testing.T) {
 	d := &parse(t, "web", tool("fetch", "Fetches a page. Returns it\nas text.", `{"type":"object","properties":{"url":{"type":"string"},"limit":{"type":"integer"}}}`))[0]
 	for level, want := range map[string]string{
