@@ -59,6 +59,13 @@ func (throughGateway) turn(server, tool string, args map[string]any) mockmodel.T
 	return mockmodel.Turn{Calls: []mockmodel.Call{{Server: server, Tool: tool, Args: args}}}
 }
 
+func turnsOf(calls []throughGateway, turn func(throughGateway) mockmodel.Turn) (turns []mockmodel.Turn) {
+	for _, one := range calls {
+		turns = append(turns, turn(one))
+	}
+	return turns
+}
+
 // gatewayCalls are a result of each server, with an error and an image among them.
 func gatewayCalls(w *world) []throughGateway {
 	ada := []any{map[string]any{"name": "Ada", "entityType": "person", "observations": []any{"counts \"loops\""}}}
@@ -128,7 +135,7 @@ func (w *world) using(servers map[string]upstream) *exec.Cmd {
 		for name, s := range servers {
 			args, err := json.Marshal(s.Args)
 			require.NoError(w.t, err)
-			config += fmt.Sprintf("[mcp_servers.%s]\ncommand = %q\nargs = %s\nstartup_timeout_sec = 60\n[mcp_servers.%s.env]\n", name, s.Command, args, name)
+			config += fmt.Sprintf("[mcp_servers.%s]\ncommand = %q\nargs = %s\nstartup_timeout_sec = 60\nrequired = true\n[mcp_servers.%s.env]\n", name, s.Command, args, name)
 			for key, value := range s.Env {
 				config += fmt.Sprintf("%s = %q\n", key, value)
 			}
@@ -177,19 +184,11 @@ func TestGatewayWithClients(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := clientNamed(t, name)
 			w, servers := gatewayWorld(t, c, false)
-			var turns []mockmodel.Turn
-			for _, one := range gatewayCalls(w) {
-				turns = append(turns, one.direct(name))
-			}
-			direct := w.reach(servers, turns)
+			direct := w.reach(servers, turnsOf(gatewayCalls(w), func(one throughGateway) mockmodel.Turn { return one.direct(name) }))
 
 			w, servers = gatewayWorld(t, c, true)
 			calls := gatewayCalls(w)
-			turns = nil
-			for _, one := range calls {
-				turns = append(turns, one.grouped())
-			}
-			behind := w.reach(servers, turns)
+			behind := w.reach(servers, turnsOf(calls, throughGateway.grouped))
 			for i, one := range calls {
 				assert.Equal(t, direct[i], behind[i], "%s %s", one.server, one.tool)
 				assert.Contains(t, behind[i], one.want)

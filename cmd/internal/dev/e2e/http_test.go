@@ -18,9 +18,12 @@ import (
 )
 
 // serve starts the server over HTTP in the world's directory.
-func (w *world) serve() (url string) {
+func (w *world) serve() (url string) { return w.listening("serve") }
+
+// listening starts a verb that serves over HTTP in the world's directory.
+func (w *world) listening(args ...string) (url string) {
 	w.t.Helper()
-	cmd := exec.Command(pruner, "serve")
+	cmd := exec.Command(pruner, args...)
 	cmd.Dir = w.dir
 	cmd.Env = append(append([]string{}, w.env...), "JEEVES_PRUNER_ENDPOINT="+prunerURL(w))
 	logs, err := cmd.StderrPipe()
