@@ -27,7 +27,7 @@ func (s Selection) takes(e *Entry) bool {
 // earlier records, so it is computed before the selection. take must copy an entry to keep
 // it.
 func (t *Trace) Records(s Selection, take func(*Entry, Saving) error) (unreadable int, err error) {
-	b, runs := newBalance(s.Limit), make(map[string]string)
+	b, processes := newBalance(s.Limit), make(map[string]process)
 	err = scan(t.sources, func() reader { return newReader(nil) }, func(l *line) error {
 		switch {
 		case !l.ok || len(l.Micros) == 0:
@@ -36,10 +36,10 @@ func (t *Trace) Records(s Selection, take func(*Entry, Saving) error) (unreadabl
 		case t.skip[placeOf(l)]:
 			return nil
 		}
-		if l.run != "" {
-			runs[l.Writer] = l.run
+		if l.writer != (process{}) {
+			processes[l.Writer] = l.writer
 		}
-		l.Run = runs[l.Writer]
+		l.Run, l.Transport = processes[l.Writer].run, processes[l.Writer].transport
 		saving := b.of(&l.Entry)
 		if !s.takes(&l.Entry) {
 			return nil

@@ -15,7 +15,7 @@ import (
 // Entry is the part of a record that statistics and lists use.
 type Entry struct {
 	Server, Writer            string
-	Run                       string // run of the process; set by Records
+	Run, Transport            string // of the process; set by Records
 	Machine, Table            string
 	ID, Session, Client, Tool string
 	Subject                   string
@@ -33,6 +33,9 @@ type Entry struct {
 	attempted, applied bool
 	reason, pruneError string
 }
+
+// process is what the first line of a process says about all of its records.
+type process struct{ run, transport string }
 
 // Path is a sequence of transitions of a machine. Equal paths have equal keys.
 type Path struct {
@@ -103,8 +106,8 @@ type line struct {
 	lasting uint64 // hash of the parts that an amending record has to repeat
 
 	schema     int
-	key        string // public key, on the first line of a process
-	run        string // id of the run, also on that line
+	key        string  // public key, on the first line of a process
+	writer     process // also on that line
 	recovered  string
 	seal       *trace.Seal
 	prev, link string
@@ -190,7 +193,7 @@ func (r reader) keep(l *line) {
 	l.prev, l.link, l.seq, l.lost, l.amends = rec.Prev, rec.Link, rec.Seq, rec.Lost, rec.Amends
 	l.schema, l.recovered, l.seal = rec.Schema, rec.Recovered, rec.Seal
 	if rec.Process != nil {
-		l.key, l.run = rec.Process.Key, rec.Process.Run
+		l.key, l.writer = rec.Process.Key, process{rec.Process.Run, rec.Process.Transport}
 	}
 	l.Entry = Entry{
 		Server: rec.Server, Writer: rec.Writer, Machine: rec.Machine, Table: rec.Table, ID: rec.ID, Session: rec.Session,

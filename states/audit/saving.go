@@ -52,7 +52,7 @@ func (b *balance) of(e *Entry) Saving {
 
 func (e *Entry) saving(limit int, again bool) Saving {
 	limit = e.limit(limit)
-	s := Saving{Question: e.Tokens.Question, Again: again, Limited: limit > 0 && max(e.Bytes.Raw, e.Bytes.Sent) > limit}
+	s := Saving{Question: e.asking(), Again: again, Limited: limit > 0 && max(e.Bytes.Raw, e.Bytes.Sent) > limit}
 	if e.isCut() {
 		s.Gross = e.Tokens.Raw - e.Tokens.Sent
 	}
@@ -64,6 +64,15 @@ func (e *Entry) saving(limit int, again bool) Saving {
 	s.Without = shown(e.Tokens.Raw, e.Bytes.Raw, limit)
 	s.Shown = s.Without - sent
 	return s
+}
+
+// asking returns the tokens that the model spent on the question. Hooks and the proxy take it
+// from words that are in the transcript anyway.
+func (e *Entry) asking() int {
+	if e.Transport == "hook" || e.Transport == "proxy" {
+		return 0
+	}
+	return e.Tokens.Question
 }
 
 func (e *Entry) isCut() bool { return e.applied && e.Tokens.Raw != e.Tokens.Sent }

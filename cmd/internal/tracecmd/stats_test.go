@@ -24,6 +24,7 @@ type made struct {
 	question                 int
 	failed, part             bool
 	tool                     string // "": read
+	transport                string
 }
 
 func (m made) record(t *testing.T, g *generator, n int) *trace.Record {
@@ -61,6 +62,9 @@ func traceOf(t *testing.T, requests ...made) string {
 		r := m.record(t, g, n)
 		r.Prev = prev
 		introduce(r)
+		if r.Process != nil {
+			r.Process.Transport = m.transport
+		}
 		text = trace.AppendRecord(text, r)
 		prev = r.Link
 	}
@@ -95,6 +99,10 @@ func TestNetIsWhatIsLeftOfTheSaving(t *testing.T) {
 			audit.Saved{Without: 2000}},
 		"a question in vain": {[]made{with(whole, func(m *made) { m.question = 10 })},
 			audit.Saved{Questions: 10, Without: 1000, Net: -10, NetShare: -.01}},
+		"a hook, whose question no model wrote": {[]made{with(pruned, func(m *made) { m.transport = "hook" }), pruned},
+			audit.Saved{Gross: 1600, Rereads: 200, RereadsOf: 1, OfRereads: 800, Without: 1000, Net: 600, NetShare: .6}},
+		"the proxy, whose question no model wrote either": {[]made{with(pruned, func(m *made) { m.transport = "proxy" })},
+			audit.Saved{Gross: 800, Without: 1000, Net: 800, NetShare: .8}},
 		"the whole of it afterwards": {[]made{pruned, whole},
 			audit.Saved{Gross: 800, Questions: 10, Rereads: 1000, RereadsOf: 1, Without: 1000, Net: -210, NetShare: -.21}},
 		"and again, which would have happened anyway": {[]made{pruned, whole, whole},
