@@ -140,23 +140,29 @@ func TestABusySessionIsNotPushedOut(t *testing.T) {
 	assert.Equal(t, http.StatusAccepted, <-ended)
 }
 
-// Agents with more long calls than there are slots get their share; the next agent's read and first command
-// wait for none of them.
+// Agents with more long calls than there are slots get their share, and so does one that opens a session for every
+// call; the next agent's read and first command wait for none of them.
 func TestTheNextAgentWaitsForNobody(t *testing.T) {
 	p := newPlaceWith(t, []string{"MCP_PRUNER_MAX_CALLS=16"}, nil)
 	p.file("a.txt", "hello\n")
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
+	sleep := func(session string) {
+		all.Go(func() {
+			response, err := http.DefaultClient.Do(p.request("POST", "/mcp", strings.NewReader(bash("sleep 600")), session).WithContext(ctx))
+			if err == nil {
+				_ = response.Body.Close()
+			}
+		})
+	}
 	for n := range 8 {
 		session := p.open(fmt.Sprint("greedy", n))
 		for range 5 {
-			all.Go(func() {
-				response, err := http.DefaultClient.Do(p.request("POST", "/mcp", strings.NewReader(bash("sleep 600")), session).WithContext(ctx))
-				if err == nil {
-					_ = response.Body.Close()
-				}
-			})
+			sleep(session)
 		}
+	}
+	for range 40 {
+		sleep(p.open("a session per call"))
 	}
 	session := p.open("the next one")
 	assert.Equal(t, "hello\n", p.ask(call("read", map[string]any{"file_path": "a.txt"}), session).text())

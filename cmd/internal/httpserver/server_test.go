@@ -48,7 +48,7 @@ func newPlaceWith(t *testing.T, env []string, change func(*Config)) *place {
 	p.server, err = assemble.Server(assemble.Options{
 		Settings: config, Env: append(os.Environ(), "HOME=/"), // a login shell's profile must not influence the test
 		Version: "1.2.3", Emit: p.emit,
-		Table: fsm.HTTPRequestTable(), Aliases: true, MaxPruneBytes: config.MaxPruneBytes, FieldErrors: true,
+		Table: fsm.HTTPRequestTable(), Aliases: true, MaxPruneBytes: config.MaxPruneBytes, MaxEach: config.MaxCalls / 4, FieldErrors: true,
 	})
 	require.NoError(t, err)
 	c := Config{Server: p.server, Version: "1.2.3"}

@@ -76,6 +76,14 @@ func (s *Session) key(client string) any {
 	return s
 }
 
+// group returns the name under which sessions share slots. All clients without a session are one group.
+func (s *Session) group(client string) string {
+	if s.alone {
+		return ""
+	}
+	return client
+}
+
 // introduce records the client's name and capabilities from initialize.
 func (s *Session) introduce(p params) {
 	s.mu.Lock()

@@ -18,8 +18,13 @@ import (
 
 // at takes a slot and says so; the slot is kept until the test ends it.
 func takeSlot(ctx context.Context, s *slots, client string) (taken chan func()) {
+	return takeSlotAs(ctx, s, client, client)
+}
+
+// takeSlotAs does so for one of several clients with the same name.
+func takeSlotAs(ctx context.Context, s *slots, name, client string) (taken chan func()) {
 	taken = make(chan func(), 1)
-	go func() { taken <- s.acquire(ctx, client) }()
+	go func() { taken <- s.acquire(ctx, name, client) }()
 	synctest.Wait()
 	return taken
 }
@@ -36,7 +41,7 @@ func TestTheNextClientWaitsForNobody(t *testing.T) {
 				takeSlot(ctx, s, fmt.Sprint(client))
 			}
 		}
-		assert.Equal(t, 256, s.used)
+		assert.Equal(t, use{plain: 256}, s.used)
 		assert.Len(t, takeSlot(ctx, s, "the 65th"), 1)
 		for client, share := range s.clients {
 			assert.GreaterOrEqual(t, share.used, 1, client)
@@ -52,8 +57,52 @@ func TestOneClientTakesNoMoreThanItsShare(t *testing.T) {
 		for range 100 {
 			takeSlot(ctx, s, "greedy")
 		}
-		assert.Equal(t, 4, s.used)
+		assert.Equal(t, use{plain: 4}, s.used)
 		assert.Len(t, takeSlot(ctx, s, "other"), 1)
+	})
+}
+
+// A client that opens a session for every call takes no more than one name gets: clients with other names have
+// slots at once, and get one that is free before it does.
+func TestASessionPerCallTakesOneNamesShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		s := newSlots(16, 4)
+		var held []chan func()
+		for n := range 100 {
+			held = append(held, takeSlotAs(ctx, s, "greedy", fmt.Sprint(n)))
+		}
+		assert.Equal(t, use{12, 4}, s.used)
+		for range 4 {
+			assert.Len(t, takeSlot(ctx, s, "other"), 1)
+		}
+		assert.Len(t, takeSlot(ctx, s, "third"), 1)
+		second := takeSlot(ctx, s, "third")
+		assert.Empty(t, second)
+		(<-held[0])()
+		synctest.Wait()
+		assert.Len(t, second, 1)
+	})
+}
+
+// 64 clients with the same name are agents of one kind: each gets its share.
+func TestManyClientsOfOneName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		s := newSlots(256, 64)
+		for range 5 {
+			for client := range 64 {
+				takeSlotAs(ctx, s, "agent", fmt.Sprint(client))
+			}
+		}
+		assert.Equal(t, use{plain: 192}, s.used)
+		for client, share := range s.clients {
+			assert.Equal(t, 3, share.used, client)
+		}
+		assert.Len(t, takeSlotAs(ctx, s, "agent", "the 65th"), 1)
+		assert.Len(t, takeSlot(ctx, s, "another"), 1)
 	})
 }
 
@@ -86,7 +135,7 @@ func TestClientsTakeTurns(t *testing.T) {
 func TestACallThatGivesUpTakesNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(1, 1)
-		release := s.acquire(t.Context(), "a")
+		release := s.acquire(t.Context(), "a", "a")
 		ctx, cancel := context.WithCancel(t.Context())
 		gaveUp := takeSlot(ctx, s, "a")
 		cancel()
@@ -94,7 +143,7 @@ func TestACallThatGivesUpTakesNoSlot(t *testing.T) {
 		release()
 		assert.Zero(t, s.used)
 		assert.Empty(t, s.clients)
-		s.acquire(t.Context(), "a")()
+		s.acquire(t.Context(), "a", "a")()
 	})
 }
 

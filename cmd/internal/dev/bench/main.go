@@ -54,7 +54,7 @@ var measures = []struct {
 	name string
 	run  func(w *tabwriter.Writer, binary, root string) error
 }{
-	{"stdio", roundTrips}, {"start", startUp}, {"ping", pings}, {"memory", memory}, {"search", searches}, {"http", requests}, {"crowd", crowd},
+	{"stdio", roundTrips}, {"start", startUp}, {"ping", pings}, {"memory", memory}, {"search", searches}, {"http", requests}, {"crowd", crowd}, {"greedy", greedy},
 	{"gateway", gatewayCost},
 	{"proxy", proxied}, {"hook", hooks},
 }
