@@ -18,6 +18,7 @@ import (
 type hit struct {
 	line  int // 1-based
 	start int // byte offset of the first match in the line, -1 if unknown
+	at    int // byte offset of the line in the decoded file, -1 if unknown
 }
 
 // found holds the hits of one file.
@@ -26,6 +27,7 @@ type found struct {
 	shown string // the path in results, byte for byte
 	hits  []hit  // hits that may be shown, by line; nil once none of them will be
 	count int    // number of all hits
+	text  bool   // the engine read the whole file and met no NUL byte
 }
 
 // Limits at which a search with very many matches is stopped. The results are then those of
@@ -49,10 +51,12 @@ type collector struct {
 	at   *found // the file of the current hits
 	last int    // line of its latest hit
 	skip bool   // the file was reported before, through another path
+	late bool   // enough hits precede it
 	text int    // number of its lines that count
 
-	kept    int // hits kept, in all files
-	hits    int // hits found, in all files
+	kept    int    // hits kept, in all files
+	beyond  string // hits of files after this one cannot be shown; "" if there is no such file yet
+	hits    int    // hits found, in all files
 	stopped bool
 
 	out   Result
@@ -83,7 +87,7 @@ func (c *collector) add(file string, h hit) error {
 	if c.search.Mode == Files {
 		most = 1
 	}
-	if c.search.Mode != Counts && f.count <= most && len(f.hits) == f.count-1 {
+	if c.search.Mode != Counts && f.count <= most && len(f.hits) == f.count-1 && !c.late {
 		f.hits = append(f.hits, h)
 		c.kept++
 		c.prune()
@@ -115,6 +119,7 @@ func (c *collector) begin(file string) {
 		c.all[file] = f
 	}
 	c.at, c.last, c.skip, c.text = f, 0, known, math.MaxInt
+	c.late = c.beyond != "" && byName(f.shown, c.beyond) > 0
 	if c.search.Mode == Counts && !known {
 		c.text = c.countable(file)
 	}
@@ -129,8 +134,18 @@ func (c *collector) prune() {
 	for _, f := range c.sorted() {
 		if c.kept > c.search.MaxMatches {
 			f.hits = nil
+			continue
 		}
 		c.kept += len(f.hits)
+		c.beyond = f.shown
+	}
+	c.late = byName(c.at.shown, c.beyond) > 0
+}
+
+// isText records that the engine read a file to its end and met no NUL byte.
+func (c *collector) isText(file string) {
+	if f := c.all[file]; f != nil {
+		f.text = true
 	}
 }
 
@@ -181,13 +196,14 @@ func (c *collector) addEntry(add func()) {
 
 // addLines adds the text of a file's hits and of the lines around them.
 func (c *collector) addLines(f *found) {
+	if c.full || len(f.hits) == 0 {
+		c.leaveOut(f, f.count)
+		return
+	}
 	count := f.count
-	var lines []fileLine
-	if !c.full && len(f.hits) > 0 {
-		var text int
-		if lines, text = c.read(f); text < math.MaxInt {
-			count = countTo(f.hits, text)
-		}
+	lines, text := c.read(f)
+	if text < math.MaxInt {
+		count = countTo(f.hits, text)
 	}
 	starts := make(map[int]int, len(f.hits))
 	for _, h := range f.hits {
@@ -218,11 +234,18 @@ func (c *collector) addLines(f *found) {
 			c.out.Context = append(c.out.Context, Line{shown, line.n, text})
 		}
 	}
-	c.out.Total += count
-	if more := count - len(kept); more > 0 {
-		c.out.Truncated = true
-		c.out.Elsewhere = append(c.out.Elsewhere, Count{shown, more})
+	c.out.Total += len(kept)
+	c.leaveOut(f, count-len(kept))
+}
+
+// leaveOut counts hits of a file that are not shown.
+func (c *collector) leaveOut(f *found, hits int) {
+	if hits <= 0 {
+		return
 	}
+	c.out.Total += hits
+	c.out.Truncated = true
+	c.out.Elsewhere = append(c.out.Elsewhere, Count{valid(f.shown), hits})
 }
 
 // countTo returns the number of hits in the first lines of a file.

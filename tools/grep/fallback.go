@@ -238,11 +238,11 @@ func (g *grepLines) take() error {
 		return nil
 	}
 	if g.file != "" {
-		return g.found.add(g.file, hit{line, -1})
+		return g.found.add(g.file, hit{line: line, start: -1, at: -1})
 	}
 	rel, err := filepath.Rel(g.engine.Root.Real(), name)
 	if err != nil {
 		return nil
 	}
-	return g.found.add(rel, hit{line, -1})
+	return g.found.add(rel, hit{line: line, start: -1, at: -1})
 }

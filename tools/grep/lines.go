@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -19,6 +20,8 @@ const (
 	nulMargin = 64 << 10
 	// maxLine bounds the part of one line that is read, in bytes.
 	maxLine = 16 << 20
+	// leastJump is the number of bytes that are worth a jump: two buffers.
+	leastJump = 2 * nulMargin
 	// shownChars is the number of characters shown of a long line, leadChars of them before
 	// the match.
 	shownChars = 500
@@ -50,7 +53,9 @@ func (c *collector) read(f *found) (lines []fileLine, text int) {
 		around = 0
 	}
 	for _, h := range f.hits {
-		s.skipTo(h.line - around - 1)
+		if before := h.line - around - 1; !f.text || !s.jumpTo(before, h) {
+			s.skipTo(before)
+		}
 		for s.n < h.line+around {
 			line, ok := s.next()
 			if !ok {
@@ -59,9 +64,9 @@ func (c *collector) read(f *found) (lines []fileLine, text int) {
 			lines = append(lines, line)
 		}
 	}
-	for read := s.at; s.nul < 0 && s.at < read+nulMargin && s.skip(); {
+	for read := s.at; !f.text && s.nul < 0 && s.at < read+nulMargin && s.skip(); {
 	}
-	if s.nul < 0 {
+	if f.text || s.nul < 0 {
 		return lines, math.MaxInt
 	}
 	for i, l := range lines {
@@ -79,7 +84,12 @@ func (c *collector) scanner(file string) (s *lineScanner, done func()) {
 		return nil, nil
 	}
 	text, _ := files.Decoded(f)
-	return &lineScanner{r: text, ctx: c.ctx, nul: -1}, func() { _ = f.Close() }
+	s = &lineScanner{r: text, ctx: c.ctx, nul: -1}
+	// Without a byte order mark, what was read of the file is in the buffer as it is.
+	if at, err := f.Seek(0, io.SeekCurrent); err == nil && at == int64(text.Buffered()) {
+		s.file = f
+	}
+	return s, func() { _ = f.Close() }
 }
 
 // named reports whether a file was itself a search path.
@@ -150,6 +160,8 @@ type lineScanner struct {
 	n   int   // lines read
 	at  int64 // bytes read
 	nul int64 // offset of the first NUL byte, -1 if none was read yet
+
+	file *os.File // nil if the text's offsets are not the file's
 }
 
 func (s *lineScanner) skip() bool {
@@ -179,6 +191,35 @@ func (s *lineScanner) skipTo(n int) {
 			return
 		}
 	}
+}
+
+// jumpTo moves to the end of line n without reading what comes before it, if the engine gave
+// the offset of a hit near n and that is far away. The file must be text up to there. It
+// returns false if it did not move.
+func (s *lineScanner) jumpTo(n int, h hit) bool {
+	if s.file == nil || n <= s.n || int64(h.at)-s.at < leastJump {
+		return false
+	}
+	before := make([]byte, 1) // the bytes before the hit's line
+	if h.line-1 > n {
+		before = make([]byte, nulMargin)
+	}
+	from := int64(h.at - len(before))
+	if _, err := s.file.ReadAt(before, from); err != nil || before[len(before)-1] != '\n' {
+		return false
+	}
+	end := len(before)
+	for range h.line - 1 - n {
+		if end = bytes.LastIndexByte(before[:end-1], '\n') + 1; end == 0 {
+			return false
+		}
+	}
+	if _, err := s.file.Seek(from+int64(end), io.SeekStart); err != nil {
+		return false
+	}
+	s.r.Reset(s.file)
+	s.n, s.at = n, from+int64(end)
+	return true
 }
 
 func (s *lineScanner) next() (fileLine, bool) { return s.scan(maxLine) }

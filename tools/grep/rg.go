@@ -31,6 +31,9 @@ func (e *Engine) findWithRg(ctx context.Context, dir string, s Search, found *co
 		plain, mixed = found.split(s.Paths)
 	}
 	run := rgRun{engine: e, path: path, dir: dir, search: s, found: found, glob: newGlobFilter(s.Glob)}
+	if run.glob != nil {
+		run.base = realPath(dir)
+	}
 	if err := run.over(ctx, s.Mode, plain); err != nil {
 		return err
 	}
@@ -57,6 +60,7 @@ type rgRun struct {
 	search    Search
 	found     *collector
 	glob      *globFilter
+	base      string // dir, symbolic links resolved; the glob is relative to it
 }
 
 // over searches paths and reads the output of rg in one of the modes.
@@ -124,7 +128,7 @@ func (r *rgRun) globArgs() (args []string, stdin io.Reader, done func(), err err
 		args = []string{"--pre-glob=" + r.glob.line, "--ignore-file=" + f.Name()}
 	default:
 		args = []string{"--pre-glob=" + r.glob.line, "--ignore-file=/dev/stdin"}
-		stdin = strings.NewReader(r.glob.ignoreFile(realPath(r.dir)))
+		stdin = strings.NewReader(r.glob.ignoreFile(r.base))
 	}
 	return args, stdin, done, nil
 }
@@ -144,7 +148,7 @@ func (r *rgRun) events(ctx context.Context, p process.Process) error {
 // an ignore file may include again what the glob excludes.
 func (r *rgRun) inside(path string) string {
 	rel, err := filepath.Rel(r.engine.Root.Real(), path)
-	if err != nil || !files.Local(rel) || !r.found.named(rel) && !r.glob.wants(realPath(r.dir), path) {
+	if err != nil || !files.Local(rel) || !r.found.named(rel) && !r.glob.wants(r.base, path) {
 		return ""
 	}
 	return rel
@@ -185,7 +189,7 @@ func (n *rgNames) Write(p []byte) (int, error) {
 		if ok && n.counts {
 			var digits []byte
 			if digits, after, ok = bytes.Cut(after, []byte("\n")); ok {
-				count = number(digits)
+				count, _ = number(digits)
 			}
 		}
 		if !ok {
@@ -202,12 +206,12 @@ func (n *rgNames) Write(p []byte) (int, error) {
 }
 
 // number parses the decimal digits at the beginning of a text.
-func number(text []byte) (n int) {
-	for _, ch := range text {
+func number(text []byte) (n int, rest []byte) {
+	for i, ch := range text {
 		if ch < '0' || ch > '9' {
-			break
+			return n, text[i:]
 		}
 		n = n*10 + int(ch-'0')
 	}
-	return n
+	return n, nil
 }

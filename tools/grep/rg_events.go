@@ -22,6 +22,7 @@ type rgEvents struct {
 
 	path []byte // path of the latest match, as printed by rg and relative to the root
 	rel  string
+	head []byte // beginning of an event of a match in the same file
 }
 
 const (
@@ -108,26 +109,33 @@ func (e *rgEvents) keep(ch byte) bool {
 	return fits
 }
 
-var matchEvent = []byte(`{"type":"match",`)
+var (
+	matchEvent = []byte(`{"type":"match","data":{"path":`)
+	endEvent   = []byte(`{"type":"end","data":{"path":`)
+	noNul      = []byte(`"binary_offset":null`)
+)
 
-// take passes on a match. A match that cannot be parsed ends the search, because without it
-// the result would look complete.
+// take passes on a match, and what rg knows of a file at its end. A match that cannot be
+// parsed ends the search, because without it the result would look complete.
 func (e *rgEvents) take(event []byte) error {
-	if !bytes.HasPrefix(event, matchEvent) {
+	if rest, ok := bytes.CutPrefix(event, endEvent); ok {
+		if e.rel != "" && bytes.HasPrefix(rest, e.path) && bytes.Contains(rest, noNul) {
+			e.run.found.isText(e.rel)
+		}
 		return nil
 	}
-	path, h, ok := parseMatch(event)
+	rest, ok := bytes.CutPrefix(event, matchEvent)
 	if !ok {
-		e.unread = true
-		return process.ErrEnough
+		return nil
 	}
-	if !bytes.Equal(path, e.path) {
-		name, ok := decodePath(path)
-		if !ok {
-			e.unread = true
-			return process.ErrEnough
-		}
-		e.path, e.rel = append(e.path[:0], path...), e.run.inside(name)
+	if after, same := bytes.CutPrefix(event, e.head); same && len(e.head) > 0 {
+		rest = after
+	} else if rest, ok = e.begin(rest); !ok {
+		return e.fail()
+	}
+	h, ok := parseMatch(rest)
+	if !ok {
+		return e.fail()
 	}
 	if e.rel == "" {
 		return nil
@@ -135,39 +143,54 @@ func (e *rgEvents) take(event []byte) error {
 	return e.run.found.add(e.rel, h)
 }
 
-// The keys of the required fields of a match event. They cannot occur within a string,
-// where a backslash precedes every quote.
+func (e *rgEvents) fail() error {
+	e.unread = true
+	return process.ErrEnough
+}
+
+// begin reads the path of the first match in a file and returns what comes after it.
+func (e *rgEvents) begin(event []byte) (rest []byte, ok bool) {
+	path, rest, ok := bytes.Cut(event, linesKey)
+	if !ok {
+		return nil, false
+	}
+	name, ok := decodePath(path)
+	if !ok {
+		return nil, false
+	}
+	e.path, e.rel = append(e.path[:0], path...), e.run.inside(name)
+	e.head = append(append(append(e.head[:0], matchEvent...), path...), linesKey...)
+	return rest, true
+}
+
+// The keys of the fields of a match event. They cannot occur within a string, where a
+// backslash precedes every quote.
 var (
-	pathKey  = []byte(`"path":`)
-	linesKey = []byte(`,"lines":`)
-	lineKey  = []byte(`,"line_number":`)
-	matches  = []byte(`"submatches":[{`)
-	startKey = []byte(`"start":`)
+	linesKey  = []byte(`,"lines":`)
+	lineKey   = []byte(`"line_number":`)
+	offsetKey = []byte(`,"absolute_offset":`)
+	matches   = []byte(`"submatches":[{`)
+	startKey  = []byte(`"start":`)
 )
 
-// parseMatch returns the path, as JSON, and the position of a match event. A truncated
+// parseMatch returns the position that a match event gives after its path. A truncated
 // event ends after its first submatch.
-func parseMatch(event []byte) (path []byte, h hit, ok bool) {
-	h.start = -1
-	_, rest, ok := bytes.Cut(event, pathKey)
+func parseMatch(event []byte) (h hit, ok bool) {
+	h.start, h.at = -1, -1
+	_, rest, ok := bytes.Cut(event, lineKey)
 	if !ok {
-		return nil, h, false
+		return h, false
 	}
-	path, rest, ok = bytes.Cut(rest, linesKey)
-	if !ok {
-		return nil, h, false
+	h.line, rest = number(rest)
+	if after, ok := bytes.CutPrefix(rest, offsetKey); ok {
+		h.at, rest = number(after)
 	}
-	_, rest, ok = bytes.Cut(rest, lineKey)
-	if !ok {
-		return nil, h, false
-	}
-	h.line = number(rest)
 	if _, rest, ok = bytes.Cut(rest, matches); ok {
 		if _, rest, ok = bytes.Cut(rest, startKey); ok {
-			h.start = number(rest)
+			h.start, _ = number(rest)
 		}
 	}
-	return path, h, h.line > 0
+	return h, h.line > 0
 }
 
 // decodePath decodes a path printed by rg: as text, or as bytes if it is not valid UTF-8.
