@@ -23,6 +23,11 @@ var limits = map[string]map[string]tools.Limit{
 		"grep":  {Lines: 100, Bytes: 45_000},
 		anyTool: {Lines: 1950, Bytes: 45_000},
 	},
+	"gemini-cli-mcp-client": {
+		"read":  {Lines: 2000, Bytes: 39_000},
+		"grep":  {Lines: 100, Bytes: 39_000},
+		anyTool: {Bytes: 39_000},
+	},
 }
 
 // codex is the client name that Codex sends.

@@ -4,7 +4,7 @@ import "mcp-pruner/states"
 
 // hideErrorData are the clients known to show their model only "Invalid params" of a
 // -32602 error, or nothing a model can use.
-var hideErrorData = map[string]bool{"claude-code": true, "codex-mcp-client": true, "opencode": true}
+var hideErrorData = map[string]bool{"claude-code": true, "codex-mcp-client": true, "opencode": true, "gemini-cli-mcp-client": true}
 
 // teaches says whether a client is answered bad arguments with a tool error.
 func teaches(how, client string) bool {
