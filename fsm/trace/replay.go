@@ -91,9 +91,6 @@ func (p *Table) expand(from fsm.State) []fsm.State {
 	return states
 }
 
-// Row returns the transition from a state by a trigger, or nil if there is none.
-func (p *Table) Row(from fsm.State, trigger fsm.Trigger) *Row { return p.rows[edge{from, trigger}] }
-
 // Replay takes the record's steps through its table. The error says why no machine with
 // that table can have produced the record. The rows of the walk are stored in room.
 func (p *Replayer) Replay(r *Record, room []*Row) (Walk, error) {
