@@ -54,7 +54,7 @@ func Main(argv []string) int {
 	}
 	go forward(stops, cmd.Process.Pid) // until this process ends
 	attend(cmd.Process.Pid, told, ended, signals, lost)
-	sweep(cmd.Process.Pid)
+	process.End(remaining{cmd.Process.Pid}, syscall.SIGTERM, graceLeft, nil)
 	<-ended
 	reap()
 	return process.ExitCode(cmd.ProcessState)
@@ -98,58 +98,48 @@ func runnerLost() <-chan struct{} {
 // attend waits until the command has ended by itself, or was asked to end and killed after
 // its grace period.
 func attend(pid int, grace time.Duration, ended <-chan struct{}, signals <-chan os.Signal, lost <-chan struct{}) {
+	c := command{pid, ended}
 	select {
 	case <-ended:
-		return
 	case s := <-signals:
 		if s == killNow {
-			_ = syscall.Kill(-pid, syscall.SIGKILL)
-			return
+			s = syscall.SIGKILL
 		}
-		_ = syscall.Kill(-pid, s.(syscall.Signal))
+		process.End(c, s.(syscall.Signal), grace, signals)
 	case <-lost:
-		_ = syscall.Kill(-pid, syscall.SIGTERM)
-		signals = nil
+		process.End(c, syscall.SIGTERM, graceLost, nil)
 	}
-	if signals == nil {
-		grace = graceLost
-	}
+}
+
+// command is the process group of the command that is kept.
+type command struct {
+	pid   int
+	ended <-chan struct{}
+}
+
+func (c command) Signal(s syscall.Signal) { _ = syscall.Kill(-c.pid, s) }
+
+// Alive reports whether the command has not ended. Its group may outlive it, see remaining.
+func (c command) Alive() bool {
 	select {
-	case <-ended:
-	case <-signals:
-	case <-time.After(grace):
+	case <-c.ended:
+		return false
+	default:
+		return true
 	}
-	_ = syscall.Kill(-pid, syscall.SIGKILL)
 }
 
-// sweep ends all remaining processes, with SIGTERM first and then with SIGKILL.
-func sweep(group int) {
-	_ = syscall.Kill(-group, syscall.SIGTERM)
-	left := below(os.Getpid())
-	if len(left) == 0 {
-		return
+// remaining are the command's process group and all descendants of the keeper.
+type remaining struct{ group int }
+
+func (r remaining) Signal(s syscall.Signal) {
+	_ = syscall.Kill(-r.group, s)
+	for _, pid := range below(os.Getpid()) {
+		_ = syscall.Kill(pid, s)
 	}
-	kill(left, syscall.SIGTERM)
-	if gone(graceLeft, 0) {
-		return
-	}
-	gone(2*time.Second, syscall.SIGKILL)
 }
 
-// gone waits until no process is left. It repeats the signal, because a process that is
-// being killed may still start children.
-func gone(within time.Duration, s syscall.Signal) bool {
-	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		left := below(os.Getpid())
-		if len(left) == 0 {
-			return true
-		}
-		if s != 0 {
-			kill(left, s)
-		}
-	}
-	return false
-}
+func (remaining) Alive() bool { return len(below(os.Getpid())) > 0 }
 
 // reap waits for adopted processes that have ended. In a container there may be no init
 // process to do so, and their process groups would seem to live on. The command itself was
@@ -163,11 +153,5 @@ func reap() {
 		if err != nil || pid <= 0 {
 			return
 		}
-	}
-}
-
-func kill(pids []int, s syscall.Signal) {
-	for _, pid := range pids {
-		_ = syscall.Kill(pid, s)
 	}
 }

@@ -18,7 +18,8 @@ import (
 // How long to wait for what should be over at once.
 const (
 	killAfter  = 500 * time.Millisecond // between SIGTERM and SIGKILL
-	reapWithin = 2 * time.Second        // for a killed process to be gone
+	lookEvery  = 5 * time.Millisecond   // for processes that are to end
+	reapWithin = 2 * time.Second        // for killed processes to be gone
 	drainFor   = 100 * time.Millisecond // for output after the process ended
 	drainBytes = 1 << 20                // of what a pipe holds after that
 )
@@ -117,11 +118,11 @@ func (p Process) Run(parent context.Context) (int, error) {
 	select {
 	case <-exited:
 		if p.Whole {
-			family{leader: all.leader}.kill() // a daemon, which has a session of its own, may stay
+			End(running{family{leader: all.leader}, exited}, syscall.SIGKILL, 0, nil) // a daemon, which has a session of its own, may stay
 		}
 	case <-ctx.Done():
 		cause = context.Cause(ctx)
-		all.end(exited)
+		End(running{all, exited}, syscall.SIGTERM, killAfter, nil)
 	}
 	finish(pumps...)
 	switch {
@@ -177,32 +178,52 @@ func Start(cmd *exec.Cmd) (exited <-chan struct{}, err error) {
 	return ended, <-started
 }
 
-// end asks the family to end, and kills it 500 ms later. It returns earlier
-// when the leader and everyone else is gone.
-func (f family) end(exited <-chan struct{}) {
-	f.terminate()
-	late := time.NewTimer(killAfter)
-	defer late.Stop()
-	look := time.NewTicker(5 * time.Millisecond)
+// Group is a number of processes that are ended together.
+type Group interface {
+	Signal(syscall.Signal)
+	Alive() bool // reports whether one of them has not ended
+}
+
+// End sends a group a signal that asks it to end, and kills it when the grace period is over or hurry receives a
+// value. It returns when the group is gone, or 2 seconds after it was killed, because a process that is stuck in the
+// kernel does not end.
+func End(g Group, ask syscall.Signal, grace time.Duration, hurry <-chan os.Signal) {
+	g.Signal(ask)
+	if ask == syscall.SIGKILL {
+		grace = 0
+	}
+	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	for {
+	late := time.After(grace)
+	var enough <-chan time.Time // once it is killed
+	for g.Alive() {
 		select {
 		case <-look.C:
-			select {
-			case <-exited:
-				if !f.alive() {
-					return
-				}
-			default:
-			}
-		case <-late.C:
-			f.kill()
-			select {
-			case <-exited:
-			case <-time.After(reapWithin): // stuck in the kernel: do not wait for it
-			}
+		case <-late:
+			late, hurry, enough = nil, nil, time.After(reapWithin)
+		case <-hurry:
+			late, hurry, enough = nil, nil, time.After(reapWithin)
+		case <-enough:
 			return
 		}
+		if enough != nil {
+			g.Signal(syscall.SIGKILL) // again each time: a process that is being killed may still start others
+		}
+	}
+}
+
+// running is a family whose leader is a child of this process.
+type running struct {
+	family
+	exited <-chan struct{} // closed when the leader's state is known
+}
+
+func (r running) Alive() bool {
+	select {
+	case <-r.exited:
+		return r.alive()
+	default:
+		return true
 	}
 }
 

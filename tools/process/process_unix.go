@@ -17,27 +17,12 @@ func ownGroup(cmd *exec.Cmd) {
 	DieWithParent(cmd.SysProcAttr)
 }
 
-func (f family) terminate() { f.signal(syscall.SIGTERM) }
-
-// kill looks again for what was started while it killed.
-func (f family) kill() {
-	for again := 0; again < 3 && f.signal(syscall.SIGKILL) > 0; again++ {
-	}
-}
-
-// signal reaches the leader's group first, and then those who left it. It returns
-// how many these are.
-func (f family) signal(s syscall.Signal) (left int) {
+// Signal reaches the leader's group first, and then those who left it.
+func (f family) Signal(s syscall.Signal) {
 	_ = syscall.Kill(-f.leader, s)
-	strays := f.strays()
-	for _, pid := range strays {
+	for _, pid := range f.strays() {
 		_ = syscall.Kill(pid, s)
 	}
-	return len(strays)
-}
-
-func (f family) alive() bool {
-	return syscall.Kill(-f.leader, 0) == nil || len(f.strays()) > 0
 }
 
 // ExitCode is the code a shell would report: 128 + n for signal n.

@@ -13,11 +13,11 @@ func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// terminate does nothing: Windows has no signal a shell would pass on.
-func (family) terminate() {}
-
-func (f family) kill() {
-	_ = exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(f.leader)).Run()
+// Signal can only kill: Windows has no signal a shell would pass on.
+func (f family) Signal(s syscall.Signal) {
+	if s == syscall.SIGKILL {
+		_ = exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(f.leader)).Run()
+	}
 }
 
 func (family) alive() bool { return false }

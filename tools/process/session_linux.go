@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 )
@@ -15,11 +16,19 @@ func DieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL
 // timeout(1) and shells with job control start does, or its session, as daemons do.
 func (f family) strays() (pids []int) {
 	for _, l := range Living() {
-		if l.Session == f.leader && l.Group != f.leader || l.Session != f.leader && f.marked(l.PID) {
+		if l.Group != f.leader && f.includes(l) {
 			pids = append(pids, l.PID)
 		}
 	}
 	return pids
+}
+
+// alive does not ask kill(2), which finds processes that ended and that nobody waits for,
+// as in a container without an init process.
+func (f family) alive() bool { return slices.ContainsFunc(Living(), f.includes) }
+
+func (f family) includes(l Entry) bool {
+	return l.Group == f.leader || l.Session == f.leader || f.marked(l.PID)
 }
 
 // marked says whether a process has the family's mark. A process that cannot be read is

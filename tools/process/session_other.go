@@ -11,5 +11,7 @@ func DieWithParent(*syscall.SysProcAttr) {}
 // strays are not known here.
 func (family) strays() []int { return nil }
 
+func (f family) alive() bool { return syscall.Kill(-f.leader, 0) == nil }
+
 // Living is not known here.
 func Living() []Entry { return nil }
