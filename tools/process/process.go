@@ -94,6 +94,8 @@ func (p Process) Run(parent context.Context) (int, error) {
 	if p.Watched {
 		mark = rand.Text()
 		cmd.Env = append(cmd.Environ(), MarkVariable+"="+mark)
+		// Before the start, because this process may be killed right after it.
+		defer watching.add(family{mark: mark})()
 	}
 	pumps, err := p.connect(cmd)
 	if err != nil {

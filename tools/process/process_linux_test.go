@@ -184,6 +184,18 @@ func TestWatcherIsStartedAgain(t *testing.T) {
 	assert.Equal(t, "+ 4:D\n- 4:D\n", pipes[2].String())
 }
 
+// TestTheWatcherKnowsACommandBeforeItStarts: a server may be killed as soon as a command has
+// started, and the command may have started others by then.
+func TestTheWatcherKnowsACommandBeforeItStarts(t *testing.T) {
+	var told pipe
+	before := watching
+	watching = &watcher{start: func() (io.WriteCloser, error) { return &told, nil }}
+	defer func() { watching = before }()
+	_, err := shell("exit").Run(t.Context())
+	require.NoError(t, err)
+	assert.Regexp(t, `^\+ (:\w+)\n\+ (\d+:\w+)\n- \d+:\w+\n- :\w+\n$`, told.String())
+}
+
 // TestTheWatcherForgetsWhatEnded: its list is as long as the commands under way, however
 // many there were.
 func TestTheWatcherForgetsWhatEnded(t *testing.T) {

@@ -62,5 +62,10 @@ func (w *watcher) tell(op string, f family) {
 	}
 }
 
-// String is how the watcher is told of a command.
-func (f family) String() string { return fmt.Sprintf("%d:%s", f.leader, f.mark) }
+// String is how the watcher is told of a command. The leader is left out as long as it is not known.
+func (f family) String() string {
+	if f.leader == 0 {
+		return ":" + f.mark
+	}
+	return fmt.Sprintf("%d:%s", f.leader, f.mark)
+}

@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// watcherScript reads "+ leader:mark" and "- leader:mark" until its input ends, which
-// is when the process that wrote it is gone, and then kills what is left of these
-// commands: their process groups and, where there is a /proc, every process with their
-// session or with their mark in its environment. It uses nothing but what a POSIX shell
-// has built in.
+// watcherScript reads "+ leader:mark" and "- leader:mark", without the leader of a command
+// that is being started, until its input ends. That is when the process that wrote it is
+// gone. It then kills what is left of these commands: their process groups and, where there
+// is a /proc, every process with their session or with their mark in its environment. It
+// uses nothing but what a POSIX shell has built in.
 const watcherScript = `trap '' HUP INT TERM
 live=' '
 while read -r op id; do
@@ -21,7 +21,7 @@ while read -r op id; do
 	-) live="${live%% $id *} ${live#* $id }" ;;
 	esac
 done
-for id in $live; do kill -9 -- "-${id%:*}"; done
+for id in $live; do [ -z "${id%:*}" ] || kill -9 -- "-${id%:*}"; done
 for again in 1 2 3; do
 	[ -n "${live# }" ] || exit 0
 	for process in /proc/[0-9]*; do
