@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -106,10 +107,8 @@ func (d *httpDialogue) play(t *testing.T) runnerfsm.Result {
 		},
 		ShutdownTimeout: d.duration(t, "shutdown-timeout"), HealthEvery: 100 * time.Millisecond, ServerLog: log,
 		Check: func(env []string) error {
-			for _, entry := range env {
-				if entry == "JEEVES_MCP_PRUNER_PORT=x" {
-					return fmt.Errorf("invalid_port")
-				}
+			if slices.Contains(env, "JEEVES_MCP_PRUNER_PORT=x") {
+				return fmt.Errorf("invalid_port")
 			}
 			return nil
 		},

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -87,10 +88,8 @@ func quote(s string) string { return jsonText(s) }
 // without is a LookPath that does not find some programs.
 func without(names ...string) func(string) (string, error) {
 	return func(name string) (string, error) {
-		for _, n := range names {
-			if n == name {
-				return "", exec.ErrNotFound
-			}
+		if slices.Contains(names, name) {
+			return "", exec.ErrNotFound
 		}
 		return exec.LookPath(name)
 	}

@@ -55,7 +55,7 @@ func (s *Store) put(tx *sql.Tx, e Entry) (string, error) {
 		return "", err
 	}
 	if e.ID == "" {
-		if e.ID, err = nameSegment(tx, e.Project, seq); err != nil {
+		if e.ID, err = nameSegment(tx, seq); err != nil {
 			return "", err
 		}
 	}
@@ -117,7 +117,7 @@ func insert(tx *sql.Tx, e Entry) (seq int64, err error) {
 }
 
 // nameSegment returns the id s<seq>, or the next free one if that id is taken.
-func nameSegment(tx *sql.Tx, project string, seq int64) (string, error) {
+func nameSegment(tx *sql.Tx, seq int64) (string, error) {
 	for id := fmt.Sprintf("s%d", seq); ; id += "x" {
 		res, err := tx.Exec(`UPDATE OR IGNORE segments SET id = ? WHERE seq = ?`, id, seq)
 		if err != nil {

@@ -23,7 +23,7 @@ type GetArgs struct {
 	Pattern   *regexp.Regexp
 }
 
-func getSchema(t Toolset) json.RawMessage {
+func getSchema() json.RawMessage {
 	return object([]string{"segment_id"}, map[string]*property{
 		"project_id": id("Which project's segment; any by default."),
 		"segment_id": id("The segment, such as s12."),

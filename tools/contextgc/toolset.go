@@ -40,7 +40,7 @@ func (t Toolset) Tools() []tools.Tool {
 			Description: "Allows segments to be pruned again.",
 		},
 		{
-			Name: "context_get", ReadOnly: true, InputSchema: getSchema(t), Check: checked(getSchema(t), getLimits, t.getCall),
+			Name: "context_get", ReadOnly: true, InputSchema: getSchema(), Check: checked(getSchema(), getLimits, t.getCall),
 			Description: "Returns the exact text of a segment, such as s12 named in a [cleared ...] note: all of it, a range of lines, or the lines " +
 				"that match a pattern.",
 		},

@@ -3,6 +3,7 @@ package contextgc
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -233,9 +234,7 @@ func (c handlerCase) run(t *testing.T, now time.Time) {
 	}
 	if filters, ok := c.Args["filters"].(map[string]any); ok {
 		delete(c.Args, "filters")
-		for k, v := range filters {
-			c.Args[k] = v
-		}
+		maps.Copy(c.Args, filters)
 	}
 	if c.Name == "target too high" {
 		c.Args["allow_delete"] = true // the first implementation did not require it

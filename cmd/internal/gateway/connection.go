@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -172,10 +173,7 @@ func (c *connection) progress(fields map[string]any) {
 	if call == nil || call.caller.ProgressToken() == nil {
 		return
 	}
-	passed := make(map[string]any, len(fields))
-	for k, v := range fields {
-		passed[k] = v
-	}
+	passed := maps.Clone(fields)
 	passed["progressToken"] = call.caller.ProgressToken()
 	call.caller.Notify("notifications/progress", passed)
 }

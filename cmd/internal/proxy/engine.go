@@ -210,7 +210,7 @@ func (w *walk) isPinned(k key) bool {
 }
 
 // apply applies the decisions made at the end of a turn, before the model call that followed.
-func (w *walk) apply(i int) bool {
+func (w *walk) apply(i int) {
 	var clear []int
 	free := false
 	at := w.at(w.places[i])
@@ -227,7 +227,6 @@ func (w *walk) apply(i int) bool {
 		}
 	}
 	w.session.Call(clear, free)
-	return len(clear) > 0
 }
 
 // decide clears the results that the planner selects, unless a decision for this place already exists, even
@@ -294,11 +293,11 @@ func (w *walk) outcome() outcome {
 }
 
 // known is rewrite without the store: it applies earlier decisions and makes no new ones.
-func (e *engine) known(c *conversation) (outcome, error) {
+func (e *engine) known(c *conversation) outcome {
 	w := &walk{engine: e, conversation: c, places: c.places(), session: planner.NewSession(e.policy), shown: make([]*decision, len(c.results))}
 	for i := range c.turns {
 		w.turn(i)
 		w.apply(i)
 	}
-	return w.outcome(), nil
+	return w.outcome()
 }

@@ -133,9 +133,7 @@ func (s *server) understand(r *http.Request, a *api, body []byte) (x *exchange) 
 	if err != nil {
 		s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.name, "reason": "store_failed", "message": err.Error()}))
 		s.runs.failed(c.session)
-		if o, err = s.engine.known(c); err != nil {
-			return nil
-		}
+		o = s.engine.known(c)
 	}
 	if o.fresh > 0 {
 		s.emit(event.New("proxy.cleared", "", event.Facts{"api": a.name, "session": o.session, "results": o.fresh, "message": o.why}))

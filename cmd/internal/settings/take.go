@@ -48,8 +48,9 @@ func integer[N int | int64](least, most int64, field func(*Settings) *N) take {
 	}
 }
 
-func milliseconds(least, most int64, field func(*Settings) *time.Duration) take {
-	return duration(time.Millisecond, least, most, field)
+// milliseconds takes at least 100 ms: nothing useful ends sooner.
+func milliseconds(most int64, field func(*Settings) *time.Duration) take {
+	return duration(time.Millisecond, 100, most, field)
 }
 
 func seconds(least, most int64, field func(*Settings) *time.Duration) take {

@@ -3,6 +3,7 @@ package tracecmd
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -76,9 +77,7 @@ func newGenerator(t testing.TB, more ...kind) *generator {
 func (g *generator) template(t testing.TB, k kind) trace.Record {
 	m := fsm.MustCompile(k.table).New("", fsm.Hooks{})
 	facts := fsm.Facts{"raw_bytes": 0, "pruned_bytes": 0, "pruner_duration_ms": int64(0), "reason": "no_focus_question", "tool": k.tool}
-	for f, v := range k.facts {
-		facts[f] = v
-	}
+	maps.Copy(facts, k.facts)
 	for _, trigger := range strings.Fields(k.way) {
 		require.NoError(t, m.Fire(t.Context(), fsm.Trigger(trigger), facts))
 	}

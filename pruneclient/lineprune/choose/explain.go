@@ -1,6 +1,7 @@
 package choose
 
 import (
+	"slices"
 	"strings"
 
 	"mcp-pruner/pruneclient/lineprune/query"
@@ -58,10 +59,8 @@ func (p *chooser) terms() []Term {
 }
 
 func appendOnce(list []string, s string) []string {
-	for _, have := range list {
-		if have == s {
-			return list
-		}
+	if slices.Contains(list, s) {
+		return list
 	}
 	return append(list, s)
 }

@@ -19,7 +19,7 @@ func (r *Relevance) units(d *doc.Document, q *query.Question, m query.Matches, o
 	case doc.Code:
 		r.names(d, q, o, score)
 	case doc.Grep:
-		r.files(d, q, m.PathHits, o, score)
+		r.files(q, m.PathHits, o, score)
 	}
 	own := append([]float64(nil), score...)
 	for u, unit := range o.Units {
@@ -115,7 +115,7 @@ func (r *Relevance) bestOf(q *query.Question, buf []byte, word string) float64 {
 }
 
 // files adds a score for the paths of a list of matches. Each group of the question counts once per file.
-func (r *Relevance) files(d *doc.Document, q *query.Question, found []query.Hit, o structure.Outline, score []float64) {
+func (r *Relevance) files(q *query.Question, found []query.Hit, o structure.Outline, score []float64) {
 	df := make([]float64, len(q.Groups))
 	best := map[[2]int]float64{}
 	for _, h := range found {

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -51,12 +52,7 @@ func TestAnExpiredCacheMakesClearingFree(t *testing.T) {
 
 func TestWhatStays(t *testing.T) {
 	clears := func(s *Session, item int) bool {
-		for _, i := range DefaultPolicy().Decide(s.Window(true)).Clear {
-			if i == item {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(DefaultPolicy().Decide(s.Window(true)).Clear, item)
 	}
 	files := func(n int) *Session {
 		return talk(n, func(call int) (int, string) {

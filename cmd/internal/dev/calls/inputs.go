@@ -3,6 +3,7 @@ package calls
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,9 +18,7 @@ type maker func(r *rand.Rand) string
 func inputs() map[string]maker {
 	all := map[string]maker{}
 	for _, some := range []map[string]maker{logs(), traces(), tables(), documents(), code(), repository()} {
-		for path, make := range some {
-			all[path] = make
-		}
+		maps.Copy(all, some)
 	}
 	return all
 }

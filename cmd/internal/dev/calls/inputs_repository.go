@@ -53,7 +53,7 @@ func hunk(r *rand.Rand, file string, line int, minus, plus string) string {
 		file, hex(r, 7), hex(r, 7), line, name(r), n, minus, plus)
 }
 
-func commit(r *rand.Rand, id, author, day, subject string) string {
+func commit(id, author, day, subject string) string {
 	return fmt.Sprintf("commit %s\nAuthor: %s <%s@shop.example>\nDate:   %s\n\n    %s\n\n", id, author, strings.ToLower(strings.Fields(author)[0]), day, subject)
 }
 
@@ -63,11 +63,11 @@ func history(r *rand.Rand) string {
 	var b strings.Builder
 	for i := range 150 {
 		if i == 88 {
-			b.WriteString(commit(r, "5e1f00d2a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4", "Mia Lund", day(i), "retry: five attempts, as the bank asks for"))
+			b.WriteString(commit("5e1f00d2a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4", "Mia Lund", day(i), "retry: five attempts, as the bank asks for"))
 			b.WriteString(hunk(r, "retry/policy.go", 31, "\t\tconst retryLimit = 3", "\t\tconst retryLimit = 5") + "\n")
 			continue
 		}
-		b.WriteString(commit(r, hex(r, 40), pick(r, "Ann Moss", "Bo Hale"), day(i), noun(r)+": "+strings.ToLower(name(r))))
+		b.WriteString(commit(hex(r, 40), pick(r, "Ann Moss", "Bo Hale"), day(i), noun(r)+": "+strings.ToLower(name(r))))
 		b.WriteString(hunk(r, noun(r)+"/"+noun(r)+".go", r.IntN(300), "\t\t"+noun(r)+"."+name(r)+"()", "\t\t"+noun(r)+"."+name(r)+"(ctx)") + "\n")
 	}
 	return b.String()
@@ -77,11 +77,11 @@ func historyStat(r *rand.Rand) string {
 	var b strings.Builder
 	for i := range 200 {
 		if i == 61 {
-			b.WriteString(commit(r, "0ddba11c0ffee0ddba11c0ffee0ddba11c0ffee0", "Mia Lund", day(i), "billing: reduced rate for books"))
+			b.WriteString(commit("0ddba11c0ffee0ddba11c0ffee0ddba11c0ffee0", "Mia Lund", day(i), "billing: reduced rate for books"))
 			b.WriteString(" billing/tax.go | 14 +++++++++-----\n 1 file changed, 9 insertions(+), 5 deletions(-)\n\n")
 			continue
 		}
-		b.WriteString(commit(r, hex(r, 40), pick(r, "Ann Moss", "Bo Hale"), day(i), noun(r)+": "+strings.ToLower(name(r))))
+		b.WriteString(commit(hex(r, 40), pick(r, "Ann Moss", "Bo Hale"), day(i), noun(r)+": "+strings.ToLower(name(r))))
 		fmt.Fprintf(&b, " %s/%s.go | %d ++--\n 1 file changed, 2 insertions(+), 2 deletions(-)\n\n", noun(r), noun(r), 1+r.IntN(9))
 	}
 	return b.String()

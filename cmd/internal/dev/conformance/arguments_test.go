@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -72,10 +73,7 @@ func TestAMutatedArgumentIsNamed(t *testing.T) {
 
 func assertNamed(t *testing.T, byName map[string]tools.Tool, row map[string]string, column, value string) {
 	t.Helper()
-	mutated := make(map[string]string)
-	for k, v := range row {
-		mutated[k] = v
-	}
+	mutated := maps.Clone(row)
 	mutated[column] = value
 	found := argumentDifferences(t, byName, mutated)
 	require.NotEmpty(t, found, "%s: %s = %s", row["field"], column, value)

@@ -52,16 +52,16 @@ var acts = []struct {
 		return c.says(strings.Repeat("x", 5_000_000), "bash", `{"command":"head -c 5000000 /dev/zero | tr '\\0' 'x'","max_output_bytes":10485760}`)
 	}},
 	{"huge answer, not read", 2, (*client).notRead},
-	{"bad arguments", 5, func(c *client) error { return c.wants(200, c.call("read", `{"file_path":""}`)) }},
-	{"no JSON", 5, func(c *client) error { return c.wants(200, `{"jsonrpc":`) }},
+	{"bad arguments", 5, func(c *client) error { return c.wants(c.call("read", `{"file_path":""}`)) }},
+	{"no JSON", 5, func(c *client) error { return c.wants(`{"jsonrpc":`) }},
 	{"another Host", 3, (*client).otherHost},
 	{"new session", 5, (*client).open},
 	{"hang up", 4, (*client).hangUp},
 	{"cancel", 4, (*client).cancel},
 	{"slow body, cut", 4, (*client).slowBody},
-	{"timeout", 1, func(c *client) error { return c.wants(200, c.call("bash", `{"command":"sleep 60","timeout_ms":200}`)) }},
+	{"timeout", 1, func(c *client) error { return c.wants(c.call("bash", `{"command":"sleep 60","timeout_ms":200}`)) }},
 	{"daemon", 1, func(c *client) error {
-		return c.wants(200, c.call("bash", `{"command":"sleep 0.3 & echo started"}`))
+		return c.wants(c.call("bash", `{"command":"sleep 0.3 & echo started"}`))
 	}},
 }
 
@@ -103,9 +103,9 @@ func (c *client) post(ctx context.Context, body io.Reader, change func(*http.Req
 	return c.http.Do(r)
 }
 
-// wants posts a message and expects a status, and JSON that is whole.
-func (c *client) wants(status int, message string) error {
-	return c.wantsWith(status, message, nil)
+// wants posts a message and expects JSON that is whole.
+func (c *client) wants(message string) error {
+	return c.wantsWith(200, message, nil)
 }
 
 func (c *client) wantsWith(status int, message string, change func(*http.Request)) error {
@@ -169,7 +169,7 @@ func (c *client) readOne() error {
 
 func (c *client) open() error {
 	c.session = ""
-	return c.wants(200, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","clientInfo":{"name":"soak","version":"0"}}}`)
+	return c.wants(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","clientInfo":{"name":"soak","version":"0"}}}`)
 }
 
 func (c *client) otherHost() error {

@@ -3,6 +3,7 @@ package mockmodel
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 )
 
@@ -64,10 +65,7 @@ func contentBlocks(n int, t Turn) []map[string]any {
 
 // messageEvents is a finished message as the stream that would have built it.
 func messageEvents(message map[string]any) []map[string]any {
-	start := make(map[string]any, len(message))
-	for k, v := range message {
-		start[k] = v
-	}
+	start := maps.Clone(message)
 	start["content"], start["stop_reason"] = []any{}, nil
 	events := []map[string]any{{"type": "message_start", "message": start}}
 	for i, block := range message["content"].([]map[string]any) {
