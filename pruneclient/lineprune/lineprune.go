@@ -64,7 +64,7 @@ func Prune(ctx context.Context, text, question string, kind Kind, opts Options) 
 
 // read runs every step that precedes scoring.
 func read(ctx context.Context, text, question string, kind Kind, opts Options) (*rank.Text, error) {
-	q, d := query.Parse(question), doc.New(text)
+	q, d := opts.parse(question), doc.New(text)
 	kind = detect.Kind(d, kind, opts.File, opts.Command)
 	switch kind {
 	case Grep:
@@ -125,7 +125,7 @@ func Look(ctx context.Context, text, question string, kind Kind, opts Options) (
 		return Survey{}, err
 	}
 	s := Survey{Kind: t.Kind, text: t, relevance: whole, inParts: whole, confidence: rank.Confidence(t, &whole), opts: opts}
-	if opts.Call.Asked || !opts.weighs(len(whole.Score)) { // else the question is an agent's words before the call
+	if opts.isAsked() {
 		for _, part := range t.Question.Parts() {
 			_, r, err := score(ctx, text, part, kind, opts)
 			if err != nil {
@@ -136,6 +136,16 @@ func Look(ctx context.Context, text, question string, kind Kind, opts Options) (
 	}
 	s.Score = s.inParts.Score
 	return s, nil
+}
+
+// isAsked reports whether the question was written as one. For a hook it is an agent's words before the call.
+func (o Options) isAsked() bool { return o.Call.Asked || !o.calls() }
+
+func (o Options) parse(question string) *query.Question {
+	if o.isAsked() {
+		return query.Parse(question)
+	}
+	return query.ParseWords(question)
 }
 
 // score reads a text and scores its lines by a question.

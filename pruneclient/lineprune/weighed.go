@@ -35,8 +35,11 @@ var learnedKinds = map[Kind]learned.Kind{Code: learned.Code, Logs: learned.Logs,
 // that set limits in lines get the rules, and so do texts too long to rank in acceptable time.
 func (o Options) weighs(lines int) bool {
 	limited := o.LimitRatio || o.MaxPruneRatio > 0 || o.MinKeepLines > 0
-	return !limited && lines <= learned.MaxLines && len(o.Call.Args)+len(o.Call.Context) > 0
+	return !limited && lines <= learned.MaxLines && o.calls()
 }
+
+// calls reports whether the call or its session is known.
+func (o Options) calls() bool { return len(o.Call.Args)+len(o.Call.Context) > 0 }
 
 func (o Options) weights() *learned.Weights {
 	if o.Weights != nil {

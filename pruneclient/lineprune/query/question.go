@@ -53,6 +53,7 @@ type Question struct {
 	wholes   map[string][]Ref   // by the whole identifier in lower case without underscores
 	literals []literal          // text to be found verbatim
 	Filter   words.Filter       // of stems and wholes
+	typed    bool               // may have typing errors
 	unicode  bool               // some word has non-ASCII letters
 	Failure  bool               // asks what went wrong
 	Warning  bool               // asks for warnings
@@ -67,11 +68,17 @@ type literal struct {
 	group int16
 }
 
-func Parse(text string) *Question {
+// Parse parses a question.
+func Parse(text string) *Question { return parse(text, true) }
+
+// ParseWords parses an agent's words before a call, in which no typing error is looked for.
+func ParseWords(text string) *Question { return parse(text, false) }
+
+func parse(text string, typed bool) *Question {
 	if len(text) > tuning.MaxQuestion {
 		text = strings.ToValidUTF8(text[:tuning.MaxQuestion], "")
 	}
-	q := &Question{Text: text, Stems: map[string][]Ref{}, wholes: map[string][]Ref{}, last: -1}
+	q := &Question{Text: text, Stems: map[string][]Ref{}, wholes: map[string][]Ref{}, last: -1, typed: typed}
 	for _, tok := range strings.Fields(text) {
 		q.addToken(tok)
 	}
@@ -165,6 +172,9 @@ func mixedCase(id string) bool {
 func (q *Question) addWord(w string, boost float64) {
 	if len(w) < 2 {
 		return
+	}
+	if q.typed {
+		w = withoutTypo(w)
 	}
 	weight, known := wordWeight[w]
 	if !known {

@@ -42,6 +42,33 @@ func plainWord(w string) bool {
 	return true
 }
 
+// spoken are the longer words that questions have whatever they ask about.
+var spoken = func() (list []string) {
+	for _, section := range []string{"stop", "weak", "talk"} {
+		for _, w := range tuning.Words("english", section) {
+			if len(w)+1 >= tuning.MinTalkTypo {
+				list = append(list, w)
+			}
+		}
+	}
+	return list
+}()
+
+// withoutTypo returns the word of every question that a misspelt word stands for, or the word itself.
+// Otherwise the misspelt one would count as a rare word that the text does not have.
+func withoutTypo(w string) string {
+	_, listed := wordWeight[w]
+	if len(w) < tuning.MinTalkTypo || listed || questionTalk[words.StemOf(w)] || words.BitsOf(w) < tuning.RareBits || !plainWord(w) {
+		return w
+	}
+	for _, s := range spoken {
+		if oneSlip(w, s) && words.StemOf(w) != words.StemOf(s) { // else it is another form
+			return s
+		}
+	}
+	return w
+}
+
 // typos are the words of a question that may be misspelt.
 type typos struct {
 	words []typo

@@ -43,3 +43,17 @@ func TestMisspeltWordsAreFound(t *testing.T) {
 func TestWordsThatAreThereAreNoTypos(t *testing.T) {
 	require.Equal(t, []int32{0}, hitsOf(t, "throttle", "throttle\nthrottel\n"))
 }
+
+// A misspelt word of every question is not looked for, and is no name that the text lacks.
+func TestMisspeltTalkIsTalk(t *testing.T) {
+	for question, right := range map[string]string{
+		"what does the documetnation say of quotas": "what does the documentation say of quotas",
+		"which functoin is respnsible for quotas":   "which function is responsible for quotas",
+	} {
+		require.Equal(t, Parse(right).Asked(), Parse(question).Asked(), question)
+		require.Greater(t, ParseWords(question).Asked(), Parse(right).Asked(), "agents make no typing errors")
+	}
+	for _, name := range []string{"handed", "improves"} { // not handled, and a form of improve
+		require.Equal(t, ParseWords(name).Asked(), Parse(name).Asked(), name)
+	}
+}

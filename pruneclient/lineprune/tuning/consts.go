@@ -31,9 +31,10 @@ const (
 // Words. Bits are log2(files / files with the word), counted over source files (lists/common.txt). Minimum
 // lengths were set so that no pair of unrelated words was seen to match.
 const (
-	TypoWeight = 1       // weight of a word that is one typing error away from a word of the question that does not occur in the text
-	MinTypo    = 5       // letters of the shortest word that may be misspelt; shorter words have too many neighbours
-	TypoBytes  = 1 << 20 // bytes of a text searched for misspelt words, because the search takes a pass of its own
+	TypoWeight  = 1       // weight of a word that is one typing error away from a word of the question that does not occur in the text
+	MinTypo     = 5       // letters of the shortest word that may be misspelt; shorter words have too many neighbours
+	MinTalkTypo = 7       // the same for the words of every question, which have more neighbours: handed is not handled
+	TypoBytes   = 1 << 20 // bytes of a text searched for misspelt words, because the search takes a pass of its own
 
 	PartTerms = 2 // words that a part of a question names at least; with one, half of a name would be a part
 	MostParts = 4 // parts of a question that are answered one by one; each takes a pass over the text

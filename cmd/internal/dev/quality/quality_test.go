@@ -46,13 +46,14 @@ func TestScore(t *testing.T) {
 func TestSlips(t *testing.T) {
 	written := map[string]string{}
 	for _, slip := range slips {
-		q, ok := slipped("which "+"timers expire", slip.write)
+		q, ok := slipped("which rockets launch", slip.write)
 		require.True(t, ok)
-		written[slip.name] = strings.TrimSuffix(strings.TrimPrefix(q, "which "), " expire")
+		written[slip.name] = q
 	}
 	require.Equal(t, map[string]string{
-		"as asked": "timers", "a letter missing": "timrs", "a letter twice": "timmers", "another letter": "timrrs", "two letters swapped": "tiemrs",
-		"plural or singular": "timer", "-ing": "timersing", "-ed": "timersed",
+		"a letter missing": "which rocets launch", "a letter twice": "which rocckets launch", "another letter": "which roclets launch",
+		"two letters swapped": "which rokcets launch", "plural or singular": "which rocket launch",
+		"-ing": "which rockets launching", "-ed": "which rockets launched",
 	}, written)
 	q, ok := slipped("Where does the loadUserConfiguration retry?", pluralOrSingular)
 	require.True(t, ok)
