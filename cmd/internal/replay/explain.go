@@ -56,7 +56,7 @@ func (f *figures) explainBill(b *strings.Builder) {
 // explainResults lists the results that count and the cost of carrying one token of each: weight = one
 // cache write + cache reads + further cache writes.
 func (f *figures) explainResults(b *strings.Builder) {
-	b.WriteString("Results of 500 tokens and more. price = tokens x weight; weight = writes x " + fmt.Sprintf("%g + reads x %g", f.prices.CacheWrite, f.prices.CacheRead) + "\n")
+	fmt.Fprintf(b, "Results of %d tokens and more. price = tokens x weight; weight = writes x %g + reads x %g\n", history.MinTokens/2, f.prices.CacheWrite, f.prices.CacheRead)
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "step\ttool\tfirst in call\twrites\treads\tweight\ttokens\tprice\tdecision\tabout")
 	for i, r := range f.results {
@@ -110,17 +110,37 @@ func about(c history.Call) string {
 
 func (f *figures) explainPolicy(b *strings.Builder, p Policy) {
 	o := f.outcomes[p]
-	fmt.Fprintf(b, "\npolicy %s: gross = (tokens - kept) x weight, markers = header x weight, miss = context x %g + %d x %g + again x weight then\n", p, f.prices.CacheRead, turnTokens, f.prices.Output)
+	fmt.Fprintf(b, "\npolicy %s: gross = (tokens - kept) x weight, markers = header x weight, miss = context x %g + %d x %g + again x weight then\n"+
+		"            (header: the tokens beyond those of the kept lines, 0 where the client's form saves as many; context and weight then: at the step that needed a cut line)\n", p, f.prices.CacheRead, turnTokens, f.prices.Output)
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "step\ttokens\tkept\theader\tgross\tmarkers\tmiss\tneeded at step\trule\tagain")
+	fmt.Fprintln(w, "step\ttokens\tkept\theader\tgross\tmarkers\tmiss\tneeded at step\trule\tagain\tcontext\tweight then")
 	for _, r := range o.rows {
-		at, why, again := "", "", ""
+		miss := "\t\t\t\t"
 		if r.ok {
-			at, why, again = fmt.Sprint(r.need.step), fmt.Sprintf("%s line %d", r.need.rule, r.a.body.First+r.need.line), fmt.Sprint(r.again)
+			miss = fmt.Sprintf("%d\t%s line %d\t%d\t%d\t%.2f", r.need.step, r.need.rule, r.a.body.First+r.need.line, r.again, r.context, r.then)
 		}
-		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%.1f\t%.1f\t%.1f\t%s\t%s\t%s\n", r.r.step, r.r.tokens, r.a.kept, r.a.header, r.saved, r.added, r.miss, at, why, again)
+		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%.1f\t%.1f\t%.1f\t%s\n", r.r.step, r.r.tokens, r.a.kept, r.a.header, r.saved, r.added, r.miss, miss)
 	}
 	_ = w.Flush() // writes to memory
+	f.explainServer(b, o)
 	fmt.Fprintf(b, "gross %.1f - markers %.1f - questions %.1f - definitions %.1f - misses %.1f = net %.1f, %.2f %% of the bill (misses twice %.2f %%, three times %.2f %%)\n",
 		o.Gross, o.Markers, o.Questions, o.Definitions, o.Misses, o.Net(1), 100*o.Net(1)/f.total, 100*o.Net(2)/f.total, 100*o.Net(3)/f.total)
+}
+
+// explainServer prints what a server of its own adds: definitions and questions.
+func (f *figures) explainServer(b *strings.Builder, o Outcome) {
+	if len(o.defined) == 0 {
+		return
+	}
+	weight := 0.0
+	for _, w := range o.defined {
+		weight += w
+	}
+	fmt.Fprintf(b, "definitions = %d x %.2f, the weights of %d contexts. A question costs tokens x (%g + weight):\n", definitionTokens, weight, len(o.defined), f.prices.Output)
+	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "step\ttokens\tweight\tquestion")
+	for _, q := range o.asked {
+		fmt.Fprintf(w, "%d\t%d\t%.2f\t%.1f\n", q.step, q.tokens, q.weight, float64(q.tokens)*(f.prices.Output+q.weight))
+	}
+	_ = w.Flush() // writes to memory
 }

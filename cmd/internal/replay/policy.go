@@ -47,6 +47,14 @@ type Outcome struct {
 
 	Pruned, Missed int
 	rows           []row
+	asked          []questionCost // for each question
+	defined        []float64      // for each context, the weight of the definitions
+}
+
+// questionCost is the cost of one question: output, and input from then on.
+type questionCost struct {
+	step, tokens int
+	weight       float64
 }
 
 // row is one pruned result of an outcome.
@@ -59,6 +67,9 @@ type row struct {
 	need  need
 	again int // tokens fetched again
 	ok    bool
+
+	context int     // tokens of the context at the time of a miss
+	then    float64 // weight of a token that enters the prompt at that time
 }
 
 // Net returns the saving if every miss is counted the given number of times.
@@ -123,20 +134,21 @@ func (t *trial) row(a attempt, cut func(result, line int) bool) row {
 	out := row{a: a, r: r, saved: float64(r.tokens-a.kept) * r.weight, added: float64(a.header) * r.weight}
 	out.need, out.again, out.ok = t.missed(a, cut)
 	if out.ok {
-		out.miss = t.missCost(out.need.step, out.again)
+		out.context, out.then = t.turnBefore(out.need.step)
+		out.miss = float64(out.context)*t.prices.CacheRead + turnTokens*t.prices.Output + float64(out.again)*out.then
 	}
 	return out
 }
 
-// missCost returns the price of one further turn before the step that needed the lines: the whole context
-// read from the cache once more, a short answer, and the lines from then on.
-func (t *trial) missCost(step, tokens int) float64 {
+// turnBefore returns what one further turn before a step would cost: the tokens of the context, which are
+// read from the cache once more, and the weight of what enters the prompt there. The lines that a miss
+// fetches again stay in it from then on.
+func (t *trial) turnBefore(step int) (context int, weight float64) {
 	at := 0
 	for at < len(t.calls)-1 && t.calls[at+1].step <= step {
 		at++
 	}
-	turn := float64(t.calls[at].prompt)*t.prices.CacheRead + turnTokens*t.prices.Output
-	return turn + float64(tokens)*t.weightFrom(at)
+	return t.calls[at].prompt, t.weightFrom(at)
 }
 
 func (o *Outcome) add(r row) {
@@ -156,6 +168,7 @@ func (t *trial) chargeServer(o *Outcome) {
 	first := true
 	for i, call := range t.calls {
 		if !t.defined && (first || t.calls[i-1].context != call.context) {
+			o.defined = append(o.defined, t.weightFrom(i))
 			o.Definitions += definitionTokens * t.weightFrom(i)
 			first = false
 		}
@@ -165,8 +178,9 @@ func (t *trial) chargeServer(o *Outcome) {
 		if !ours(r.kind) || !t.asks(r) || r.parsed.Narrow(history.NarrowLines) || pruned && !t.asksOf(a) {
 			continue
 		}
-		n := float64(askTokens + min(maxAskTokens, t.questionTokens(i)))
-		o.Questions += n * (t.prices.Output + r.weight)
+		q := questionCost{r.step, askTokens + min(maxAskTokens, t.questionTokens(i)), r.weight}
+		o.asked = append(o.asked, q)
+		o.Questions += float64(q.tokens) * (t.prices.Output + q.weight)
 	}
 }
 

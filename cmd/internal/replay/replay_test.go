@@ -86,12 +86,13 @@ func TestUsageIsModelledWhereItIsMissing(t *testing.T) {
 	require.Greater(t, b.total, 0.0)
 }
 
-// TestMissCost checks the price of one miss against a calculation by hand: the context at the time, a short
-// turn, and the lines from then on.
-func TestMissCost(t *testing.T) {
+// TestTurnBefore checks the terms of a miss against a calculation by hand: the context at the time, and the
+// weight of the lines from then on.
+func TestTurnBefore(t *testing.T) {
 	tr := &trial{bill: newBill(sample(), DefaultPrices)}
-	want := 21010*0.1 + 150*5 + 100*(1.25+0.1+1.25)
-	require.InDelta(t, want, tr.missCost(6, 100), 1e-6)
+	context, weight := tr.turnBefore(6)
+	require.Equal(t, 21010, context)
+	require.InDelta(t, 1.25+0.1+1.25, weight, 1e-9)
 }
 
 func TestRulesOfNeed(t *testing.T) {
@@ -178,6 +179,9 @@ func TestTextExplainAndPage(t *testing.T) {
 	stdout.Reset()
 	require.Equal(t, 0, verb(&stdout, &stderr, "--explain", "s1", file))
 	require.Contains(t, stdout.String(), "40 x 1 + 42600 x 1.25 + 22000 x 0.1 + 80 x 5 = 55890.0")
+	require.Contains(t, stdout.String(), "definitions = 760 x 2.70, the weights of 1 contexts")
+	require.Regexp(t, `(?m)^4 +10842 +\d+ +.*  edit line 42 +\d+ +21010 +2\.60$`, stdout.String(), "every term of a miss")
+	require.Regexp(t, `(?m)^4 +15 +2\.60 +114\.0$`, stdout.String(), "the question: 15 x (5 + 2.6)")
 }
 
 func TestWrongUsage(t *testing.T) {
