@@ -1,0 +1,131 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/dev/e2e/mockmodel"
+)
+
+// hookedBy is how init sets a client's hooks up, and how the client is then run.
+var hookedBy = map[string]struct {
+	options []string
+	run     func(w *world) string
+	deny    func(w *world) // denies the command cat
+}{
+	"claude": {run: func(w *world) string { return w.claude("--disallowedTools", "Bash(cat:*)") }, deny: func(*world) {}},
+	"codex": {run: (*world).codex, deny: func(w *world) {
+		rules := filepath.Join(w.home, "rules")
+		require.NoError(w.t, os.MkdirAll(rules, 0o755))
+		w.write(filepath.Join(rules, "default.rules"), `prefix_rule(pattern = ["cat"], decision = "forbidden")`+"\n", 0o600)
+	}},
+	"opencode": {run: (*world).alone, deny: func(w *world) {
+		w.edit(filepath.Join(w.home, ".config", "opencode", "opencode.json"),
+			`"permission": { "*": "allow" }`, `"permission": { "*": "allow", "bash": { "*": "allow", "cat *": "deny" } }`)
+	}},
+	"gemini": {options: []string{"--hooks"}, run: (*world).alone, deny: func(w *world) {
+		policies := filepath.Join(w.home, ".gemini", "policies")
+		require.NoError(w.t, os.MkdirAll(policies, 0o755))
+		w.write(filepath.Join(policies, "deny.toml"), "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"cat\"\ndecision = \"deny\"\npriority = 999\n", 0o600)
+	}},
+}
+
+// alone is the output of a run of the client without our server.
+func (w *world) alone() string {
+	out, err := w.own("how often is it tried?").CombinedOutput()
+	require.NoError(w.t, err, string(out))
+	return string(out)
+}
+
+// edit replaces a text in a file, which has to be there.
+func (w *world) edit(path, old, text string) {
+	w.t.Helper()
+	before, err := os.ReadFile(path)
+	require.NoError(w.t, err)
+	require.Contains(w.t, string(before), old)
+	w.write(path, strings.Replace(string(before), old, text, 1), 0o600)
+}
+
+// shellTurn is a turn with a command of the client's own shell.
+func (c client) shellTurn(words, command string) mockmodel.Turn {
+	args := map[string]any{c.argument: command, "description": words}
+	if c.name == "codex" {
+		args = map[string]any{c.argument: command, "max_output_tokens": 40_000}
+	}
+	return native(words, c.shell, args)
+}
+
+// hookedWorld is a world with a source file and a script of tests, whose client init has set up.
+func hookedWorld(t *testing.T, c client, turns ...mockmodel.Turn) *world {
+	w := newWorld(t, c, turns...)
+	w.env = append(w.env, "XDG_STATE_HOME="+filepath.Join(w.home, "state"))
+	w.write(filepath.Join(w.dir, "ledger.go"), ledgerGo(), 0o644)
+	w.write(filepath.Join(w.dir, "tests.sh"), testLog+"\n", 0o755)
+	w.write(filepath.Join(w.dir, "many.sh"), strings.Repeat(testLog+"\n", 90), 0o755) // prints 1 MB
+	w.ours(append([]string{"init", c.name}, hookedBy[c.name].options...)...)
+	return w
+}
+
+// TestHooksLeaveRulesAlone: with the hooks on, a command that the user's rules deny does not run, whatever the
+// client. A failing command is cut where the client lets a hook replace it, and a megabyte does no harm.
+func TestHooksLeaveRulesAlone(t *testing.T) {
+	every(t, func(t *testing.T, c client) {
+		w := hookedWorld(t, c,
+			c.shellTurn("I look at the file.", "cat ledger.go"),
+			c.shellTurn("I run the tests to see which one fails and why.", "sh tests.sh"),
+			c.shellTurn("Again: which test fails, and why?", "sh tests.sh; exit 3"),
+			c.shellTurn("And now all of them: which test fails, and why?", "sh many.sh"),
+			done)
+		by := hookedBy[c.name]
+		by.deny(w)
+		out := by.run(w)
+		results := w.results()
+		require.Len(t, results, 4, out)
+		for _, r := range results {
+			t.Logf("%d %v %.300s\n---", len(r.text), r.error, r.text)
+		}
+		assert.NotContains(t, results[0].text, "handler1")
+		assert.Contains(t, results[1].text, "want 3 retries, got 4")
+		assert.NotContains(t, results[1].text, "TestCase50 ")
+		assert.Contains(t, results[2].text, "want 3 retries, got 4")
+		assert.Equal(t, c.name == "claude", strings.Contains(results[2].text, "TestCase50 "), "PostToolUseFailure cannot replace")
+		assert.Contains(t, results[3].text, "TestCase1 ")
+		assert.Less(t, len(results[3].text), 60_000)
+	})
+}
+
+// TestCutLinesCanBeEdited: a line that a hook cut is edited by the client's own tool.
+func TestCutLinesCanBeEdited(t *testing.T) {
+	patch := "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: ledger.go\n@@\n-\treturn w.write(7)\n+\treturn w.write(77)\n*** End Patch\nEOF"
+	for _, c := range []struct {
+		client
+		edit func(w *world) mockmodel.Turn
+	}{
+		{only("codex"), func(w *world) mockmodel.Turn { return w.client.shellTurn("I change it.", patch) }},
+		{other("gemini"), func(w *world) mockmodel.Turn {
+			return native("", "replace", map[string]any{"file_path": filepath.Join(w.dir, "ledger.go"), "instruction": "try more often",
+				"old_string": "\treturn w.write(7)\n", "new_string": "\treturn w.write(77)\n"})
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := hookedWorld(t, c.client)
+			w.model.Play(c.shellTurn("I look where openLedger counts retries.", "grep -n return ledger.go"), c.edit(w), done)
+			out := hookedBy[c.name].run(w)
+			results := w.results()
+			require.Len(t, results, 2, out)
+			t.Logf("%.500s\n---\n%.500s", results[0].text, results[1].text)
+			assert.Contains(t, results[0].text, "ledger{retries}")
+			assert.NotContains(t, results[0].text, "w.write(7)", "the line was cut")
+			after, err := os.ReadFile(filepath.Join(w.dir, "ledger.go"))
+			require.NoError(t, err)
+			assert.Contains(t, string(after), "w.write(77)", results[1].text)
+		})
+	}
+}
