@@ -4,7 +4,9 @@ package e2e
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -128,4 +130,49 @@ func TestCutLinesCanBeEdited(t *testing.T) {
 			assert.Contains(t, string(after), "w.write(77)", results[1].text)
 		})
 	}
+}
+
+// TestACompactionIsMarked: after /compact in Claude Code the ledger knows that the session's outputs are out of the
+// context, and the model is told which can be had back, and how.
+func TestACompactionIsMarked(t *testing.T) {
+	c := only("claude")
+	w := hookedWorld(t, c, c.shellTurn("I run the tests to see which one fails and why.", "sh tests.sh"), done)
+	w.claude()
+	require.Len(t, w.results(), 1)
+	w.play("-p", "/compact", "--continue", "--setting-sources", "user", "--strict-mcp-config", "--output-format", "stream-json", "--verbose")
+	out := w.play("-p", "and now?", "--continue", "--setting-sources", "user", "--strict-mcp-config", "--output-format", "stream-json", "--verbose")
+	asked := string(w.lastRequest())
+	require.Contains(t, asked, "Whole outputs from before the compaction", out)
+	id := regexp.MustCompile(`recover ID.{0,5}: (\S+) \(Bash`).FindStringSubmatch(asked)
+	require.NotNil(t, id, asked)
+	assert.Contains(t, w.ours("recover", id[1], "--pattern", "TestCase50 "), "TestCase50 ")
+}
+
+// TestPluginOfClaudeCode: the folder is valid, is installed into a fresh home from a marketplace without a network,
+// and prunes a native result.
+func TestPluginOfClaudeCode(t *testing.T) {
+	c := only("claude")
+	w := newWorld(t, c, c.shellTurn("I run the tests to see which one fails and why.", "sh tests.sh"), done)
+	w.env = append(w.env, "XDG_STATE_HOME="+filepath.Join(w.home, "state"))
+	w.onPath()
+	w.write(filepath.Join(w.dir, "tests.sh"), testLog+"\n", 0o755)
+	repository, err := filepath.Abs("../../../..")
+	require.NoError(t, err)
+	claude := func(args ...string) string {
+		cmd := exec.Command(installed(c.program), args...)
+		cmd.Dir, cmd.Env = w.dir, w.env
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return string(out)
+	}
+	for _, folder := range []string{".", "plugin/claude"} {
+		assert.Contains(t, claude("plugin", "validate", filepath.Join(repository, folder)), "Validation passed")
+	}
+	claude("plugin", "marketplace", "add", repository)
+	claude("plugin", "install", "mcp-pruner@mcp-pruner")
+	out := w.claude()
+	results := w.results()
+	require.Len(t, results, 1, out)
+	assert.Contains(t, results[0].text, "want 3 retries, got 4")
+	assert.NotContains(t, results[0].text, "TestCase50 ")
 }
