@@ -177,6 +177,8 @@ func (f *fake) call(m fakeMessage) {
 	case id == "14": // a long log
 		log := strings.Repeat("INFO request served in 3 ms\\n", 300) + "ERROR payment of order 77 was refused: card expired\\n" + strings.Repeat("INFO request served in 4 ms\\n", 300)
 		f.result(m.ID, `{"content":[{"type":"text","text":"`+log+`","annotations":{"priority":1}},{"type":"resource_link","uri":"x://y","name":"y"}],"structuredContent":{"log":"`+log+`"}}`)
+	case id == "15": // a result of a newer protocol
+		f.result(m.ID, `{"resultType":"input_required","inputRequests":{"name":{"method":"elicitation/create","params":{"message":"Who?"}}},"requestState":"s"}`)
 	case id == "9": // large
 		f.result(m.ID, `{"content":[{"type":"text","text":"`+strings.Repeat("x", 30<<20)+`"}]}`)
 	}

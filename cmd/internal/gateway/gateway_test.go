@@ -132,6 +132,10 @@ func TestFailuresOfAnUpstreamArrive(t *testing.T) {
 	assert.Equal(t, "invalid_arguments", failed.Code)
 	assert.Contains(t, failed.Message, "Usage: action=get, id")
 
+	_, err = w.call(t, t.Context(), "shop_item", item("get", 15))
+	require.ErrorAs(t, err, &failed)
+	assert.Contains(t, failed.Message, "the MCP server shop asks for input by a result")
+
 	out, err := w.call(t, t.Context(), "shop_item", map[string]any{"action": "help"})
 	require.NoError(t, err)
 	assert.Contains(t, out.Text(), "Deletes an item.")

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"mcp-pruner/tools"
 	"mcp-pruner/tools/upstream"
@@ -103,16 +104,23 @@ func refused(c ServerConfig, result *transport.JSONRPCResponse) *tools.Error {
 	return &tools.Error{Code: "upstream_error", Message: withoutSecrets(c.Name+": "+failed.Message, c), Opaque: &tools.Opaque{RPC: failed}}
 }
 
-// passed returns an upstream's result unchanged.
+// passed returns an upstream's result unchanged. Only protocol 2026-07-28 has results that ask for input, and the
+// gateway speaks an older one with its upstreams, which then ask by requests. So a result that asks is an error: the
+// model would take it for an empty output.
 func passed(c ServerConfig, raw json.RawMessage) (answer, error) {
 	var result struct {
 		Content    []json.RawMessage          `json:"content"`
 		Structured json.RawMessage            `json:"structuredContent"`
 		Meta       map[string]json.RawMessage `json:"_meta"`
 		IsError    bool                       `json:"isError"`
+		Type       mcp.ResultType             `json:"resultType"`
 	}
 	if err := json.Unmarshal(raw, &result); err != nil {
 		return answer{}, &tools.Error{Code: "upstream_error", Message: fmt.Sprintf("the MCP server %s sent something that is no result: %v", c.Name, err)}
+	}
+	if result.Type == mcp.ResultTypeInputRequired {
+		return answer{}, &tools.Error{Code: "upstream_error", Message: fmt.Sprintf("the MCP server %s asks for input by a result, which protocol %s does not have",
+			c.Name, mcp.LATEST_LEGACY_PROTOCOL_VERSION)}
 	}
 	o := &tools.Opaque{Content: result.Content, Structured: result.Structured, Meta: result.Meta, IsError: result.IsError}
 	if o.Content == nil {

@@ -28,6 +28,8 @@ func TestHeadersMustBeThoseOfTheBody(t *testing.T) {
 	p.file("a.txt", "hello\n")
 	read := modern("tools/call", map[string]any{"name": "read", "arguments": map[string]any{"file_path": "a.txt"}})
 	bash := modern("tools/call", map[string]any{"name": "bash", "arguments": map[string]any{"command": "touch ran"}})
+	unasked := modern("tools/call", map[string]any{"name": "read", "arguments": map[string]any{"file_path": "a.txt"}, "requestState": "s",
+		"inputResponses": map[string]any{"name": map[string]any{"action": "decline"}}}) // no tool asks, so nothing waits for it
 	version, method, name := "Mcp-Protocol-Version: "+modernVersion, "Mcp-Method: tools/call", "Mcp-Name: read"
 	for what, c := range map[string]struct {
 		body    string
@@ -36,6 +38,7 @@ func TestHeadersMustBeThoseOfTheBody(t *testing.T) {
 		code    int
 	}{
 		"as it should be":    {read, []string{version, method, name}, 200, 0},
+		"an unasked answer":  {unasked, []string{version, method, name}, 200, 0},
 		"another tool":       {bash, []string{version, method, name}, 400, -32020},
 		"no name":            {bash, []string{version, method}, 400, -32020},
 		"no method":          {bash, []string{version, name}, 400, -32020},

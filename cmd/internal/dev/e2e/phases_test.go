@@ -38,7 +38,7 @@ func hold(t *testing.T, c client, phase string) *held {
 	case "model asked":
 		first.Before = stay
 	case "call running":
-		first = call("bash", map[string]any{"command": "touch started; sleep 300"})
+		first = call("bash", map[string]any{"command": "setsid sleep 300 & touch started; sleep 300"})
 	case "model asked again":
 		second.Before = stay
 	}
