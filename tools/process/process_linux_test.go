@@ -101,22 +101,26 @@ func pidIn(t *testing.T, path string) int {
 }
 
 // TestNothingOutlivesAKilledServer: SIGKILL leaves a server no time to end what it
-// started; the kernel and the watcher do. A daemon of a command that ended before is
-// none of theirs.
+// started, nor does SIGQUIT; the kernel and the watcher do. A daemon of a command that
+// ended before is none of theirs.
 func TestNothingOutlivesAKilledServer(t *testing.T) {
-	dir := t.TempDir()
-	server := exec.Command(os.Args[0])
-	server.Env = append(os.Environ(), "RUN_FIRST="+daemon, "RUN_SCRIPT="+everyKind, "RUN_DIR="+dir)
-	server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	require.NoError(t, server.Start())
-	eventually(t, "the command is at work", func() bool { return exists(filepath.Join(dir, "ready")) })
-	all := pids(t, dir)
-	require.NoError(t, syscall.Kill(-server.Process.Pid, syscall.SIGKILL), "the whole group, as clients do")
-	_ = server.Wait()
-	for _, pid := range all {
-		eventually(t, "everything is gone", func() bool { return !alive(pid) })
+	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGQUIT} {
+		t.Run(signal.String(), func(t *testing.T) {
+			dir := t.TempDir()
+			server := exec.Command(os.Args[0])
+			server.Env = append(os.Environ(), "RUN_FIRST="+daemon, "RUN_SCRIPT="+everyKind, "RUN_DIR="+dir)
+			server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			require.NoError(t, server.Start())
+			eventually(t, "the command is at work", func() bool { return exists(filepath.Join(dir, "ready")) })
+			all := pids(t, dir)
+			require.NoError(t, syscall.Kill(-server.Process.Pid, signal), "the whole group, as clients do")
+			_ = server.Wait()
+			for _, pid := range all {
+				eventually(t, "everything is gone", func() bool { return !alive(pid) })
+			}
+			stays(t, dir)
+		})
 	}
-	stays(t, dir)
 }
 
 // TestACancelReachesOtherGroups: timeout(1) puts its command into a group of its own,
