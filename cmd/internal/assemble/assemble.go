@@ -1,5 +1,4 @@
-// Package assemble puts a server together from its settings, whatever transport
-// it is for.
+// Package assemble builds a server from its settings, for any transport.
 package assemble
 
 import (
@@ -21,26 +20,26 @@ import (
 	"mcp-pruner/tools"
 )
 
-// Options is what a server is made of.
+// Options describes a server.
 type Options struct {
 	Settings settings.Settings
-	Env      []string // of the process; commands see it, less what is withheld
+	Env      []string // of the process; commands get it without the withheld variables
 	Version  string
 	Emit     func(event.Event)
 
 	Transport string // stdio or http, in records and telemetry
 
-	// List is what a client is offered; nil: the tools of the toolsets.
+	// List returns the tools offered to a client; nil: the tools of the toolsets.
 	List     func(client string) []tools.Tool
-	Recovers bool                                          // recover_text stands beside List
+	Recovers bool                                          // recover_text is offered in addition to List
 	Instruct func(client string) string                    // instructions that go with List
-	Notified func(client *mcpserver.Caller, method string) // takes clients' notifications; nil: nobody does
+	Notified func(client *mcpserver.Caller, method string) // receives clients' notifications; nil: they are ignored
 
 	Table         fsm.Table // of its requests
 	Aliases       bool      // accepts the argument names of the HTTP document too
-	MaxPruneBytes int       // larger output is not pruned, where the table has a row for it
-	FieldErrors   bool      // -32602 says what is wrong in the HTTP document's form too
-	MaxEach       int       // tool calls at work of one session; 0: as many as of all
+	MaxPruneBytes int       // larger output is not pruned, if the table has a row for that
+	FieldErrors   bool      // errors with code -32602 also list the wrong fields in the form of the HTTP document
+	MaxEach       int       // concurrent tool calls of one session; 0: no limit of its own
 }
 
 // Server makes the server.
@@ -80,7 +79,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 	}), nil
 }
 
-// openStore opens where originals are kept.
+// openStore opens the store of originals.
 func openStore(o Options) (*recovery.Store, error) {
 	store, err := recovery.Open(recovery.Settings{
 		TTL: o.Settings.RecoveryTTL, MaxBytes: o.Settings.RecoveryMaxBytes, File: o.Settings.RecoveryStore,
@@ -92,7 +91,7 @@ func openStore(o Options) (*recovery.Store, error) {
 	return store, nil
 }
 
-// instructions are those of the core tools, where they are offered.
+// instructions returns the instructions for the core tools, if those are offered.
 func instructions(o Options) string {
 	if o.List == nil && slices.Contains(o.Settings.Toolsets, "core") {
 		return tools.Instructions
@@ -100,8 +99,8 @@ func instructions(o Options) string {
 	return ""
 }
 
-// listOf is the list that a client is offered, with the way back to what was pruned;
-// nil where it is that of the toolsets. A tool of the list that has the name wins.
+// listOf returns the tool list of a client, with recover_text added unless a tool of that name is already in the
+// list. It returns nil if the tools of the toolsets are offered.
 func listOf(o Options, store *recovery.Store) func(client string) []tools.Tool {
 	if o.List == nil || !o.Recovers {
 		return o.List
@@ -116,7 +115,7 @@ func listOf(o Options, store *recovery.Store) func(client string) []tools.Tool {
 	}
 }
 
-// toolsOf lists the tools of the toolsets that are on.
+// toolsOf returns the tools of the enabled toolsets.
 func toolsOf(o Options, store *recovery.Store) ([]tools.Tool, error) {
 	var offered []tools.Tool
 	if slices.Contains(o.Settings.Toolsets, "core") {
@@ -139,13 +138,13 @@ func toolsOf(o Options, store *recovery.Store) ([]tools.Tool, error) {
 	return offered, nil
 }
 
-// nonzeroAsOutput says whether a failing command is a result: with the embedded
-// pruner it is, unless the settings say otherwise.
+// nonzeroAsOutput reports whether a failed command is a result instead of an error. The default is true with the
+// embedded pruner.
 func nonzeroAsOutput(c settings.Settings) bool {
 	return c.NonzeroExit == "output" || c.NonzeroExit == "auto" && c.PrunerURL == settings.Embedded
 }
 
-// original finds what was stored before it was pruned or cut.
+// original finds the stored text of a pruned or cut output.
 func original(o Options, store *recovery.Store) func(context.Context, string) (string, bool, error) {
 	return func(ctx context.Context, id string) (string, bool, error) {
 		if strings.HasPrefix(id, "s") {
@@ -160,7 +159,7 @@ func original(o Options, store *recovery.Store) func(context.Context, string) (s
 	}
 }
 
-// prunerOf is where PRUNER_URL says to prune; nil when it is off.
+// prunerOf returns the pruner that PRUNER_URL names, or nil if pruning is off.
 func prunerOf(c settings.Settings) (pruneclient.Pruner, error) {
 	switch c.PrunerURL {
 	case "":

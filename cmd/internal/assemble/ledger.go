@@ -14,8 +14,7 @@ import (
 	"mcp-pruner/tools/contextgc"
 )
 
-// addLedger offers the tools of toolset gc, and makes the ledger learn of every
-// answer, where the settings ask for one of the two.
+// addLedger adds the tools of the toolset gc and reports every answer to the ledger, if the settings ask for either.
 func addLedger(p *states.Pipeline, o Options) error {
 	offers := slices.Contains(o.Settings.Toolsets, "gc")
 	if !offers && o.Settings.GCStore == "" {
@@ -38,7 +37,7 @@ func addLedger(p *states.Pipeline, o Options) error {
 	return nil
 }
 
-// segment finds a text of the ledger by its id. A file of that name comes first.
+// segment finds a text in the ledger by its id. A file of that name takes precedence.
 func segment(o Options, id string) (text string, found bool, err error) {
 	if _, err := os.Lstat(filepath.Join(o.Settings.Root, id)); err == nil {
 		return "", false, nil

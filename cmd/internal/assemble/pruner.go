@@ -9,8 +9,8 @@ import (
 	"mcp-pruner/states"
 )
 
-// Pruner makes the server of the toolset text, and returns the service that its tools
-// run. close closes its store.
+// Pruner builds the server of the toolset text, and returns the service that its tools use. close closes the
+// service's store.
 func Pruner(o Options) (s *mcpserver.Server, lines *service.Service, close func(), err error) {
 	store, err := openStore(o)
 	if err != nil {

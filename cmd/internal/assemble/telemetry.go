@@ -5,8 +5,7 @@ import (
 	"mcp-pruner/states"
 )
 
-// addTelemetry makes a pipeline count its calls and send spans, where the settings and
-// the environment ask for it.
+// addTelemetry makes a pipeline count its calls and send spans, if the settings and the environment ask for it.
 func addTelemetry(p *states.Pipeline, o Options) {
 	observers, closing := telemetry.Open(telemetry.Options{
 		Metrics: o.Settings.Metrics, Env: o.Env, Version: o.Version, Transport: networks[o.Transport], Emit: o.Emit,
@@ -17,5 +16,5 @@ func addTelemetry(p *states.Pipeline, o Options) {
 	}
 }
 
-// networks are the transports by the names that OpenTelemetry has for them.
+// networks maps the transports to OpenTelemetry's names for them.
 var networks = map[string]string{"stdio": "pipe", "http": "tcp"}

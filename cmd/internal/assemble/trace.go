@@ -11,7 +11,7 @@ import (
 	"mcp-pruner/states"
 )
 
-// addTrace makes a pipeline record its calls where the settings ask for it.
+// addTrace makes a pipeline record its calls, if the settings ask for it.
 func addTrace(p *states.Pipeline, o Options) error {
 	c := o.Settings
 	if c.Trace == "" {
@@ -26,10 +26,10 @@ func addTrace(p *states.Pipeline, o Options) error {
 	return nil
 }
 
-// TraceOptions is how a process with the given settings keeps its trace. transport
-// says how its requests come.
+// TraceOptions returns the options of the trace of a process with the given settings. transport is the transport of
+// its requests.
 func TraceOptions(c settings.Settings, transport string, emit func(event.Event)) trace.Options {
-	host, _ := os.Hostname() // unknown hosts have none
+	host, _ := os.Hostname() // "" if the name is unknown
 	name := ""
 	if u, err := user.Current(); err == nil {
 		name = u.Username

@@ -1,6 +1,5 @@
-// Package eventlog takes log events without ever making a request wait: they are
-// encoded and written by a goroutine of their own, and a client that does not read
-// our standard error cannot stop the server.
+// Package eventlog writes log events without making a request wait. A separate goroutine encodes and writes them, so
+// that a client that does not read our standard error cannot stop the server.
 package eventlog
 
 import (
@@ -14,19 +13,19 @@ import (
 )
 
 const (
-	// capacity bounds the events that wait to be written.
+	// capacity is the maximum number of events that wait to be written.
 	capacity = 1 << 15
-	// gather is how long the first event of a burst waits for others: one write
-	// for all of them costs a request less than one for each.
+	// gather is how long the first event of a burst waits for others. One write for all of them costs less time than
+	// one for each.
 	gather = 20 * time.Millisecond
 )
 
-// Format is how events are written down.
+// Format is the format of the written events.
 type Format string
 
 // The formats.
 const (
-	JSON Format = "json" // the log's schema
+	JSON Format = "json" // one JSON object a line, with the log's schema
 	Text Format = "text" // for people
 )
 
@@ -46,14 +45,13 @@ type Log struct {
 	done    chan struct{}
 }
 
-// entry is an event and when it happened.
+// entry is an event with its time.
 type entry struct {
 	at    time.Time
 	event event.Event
 }
 
-// New starts a log that writes events of at least the given level to w as JSON.
-// Close ends it.
+// New starts a log that writes events of at least the given level to w as JSON, until Close.
 func New(w io.Writer, least event.Level) *Log { return NewAs(JSON, w, least) }
 
 // NewAs is New in another format.
@@ -64,7 +62,7 @@ func NewAs(format Format, w io.Writer, least event.Level) *Log {
 	return l
 }
 
-// InRun says which run the process belongs to; its id stands in every line from now on.
+// InRun sets the id of the run to which the process belongs. Every later line contains it.
 func (l *Log) InRun(id string) *Log {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,8 +70,7 @@ func (l *Log) InRun(id string) *Log {
 	return l
 }
 
-// Emit takes one event. It never blocks on the other end and never fails: when
-// too many events wait, it is dropped and counted.
+// Emit adds one event. It neither blocks nor fails. If too many events wait, the event is dropped and counted.
 func (l *Log) Emit(e event.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +85,7 @@ func (l *Log) Emit(e event.Event) {
 	}
 }
 
-// Close writes what is left, for no longer than the given time.
+// Close writes the remaining events, but takes no longer than the given time.
 func (l *Log) Close(patience time.Duration) {
 	l.mu.Lock()
 	l.closed = true
@@ -101,7 +98,7 @@ func (l *Log) Close(patience time.Duration) {
 	}
 }
 
-// drain writes what has gathered in one piece, again and again.
+// drain repeatedly writes all waiting events with one write.
 func (l *Log) drain() {
 	defer close(l.done)
 	var lines bytes.Buffer
@@ -117,16 +114,15 @@ func (l *Log) drain() {
 		}
 		for i := range batch {
 			encode(batch[i].at, batch[i].event)
-			batch[i] = entry{} // lets go of what the event holds
+			batch[i] = entry{} // so that the event's data can be garbage collected
 		}
-		_, _ = lines.WriteTo(l.out) // nobody is left to be told
+		_, _ = lines.WriteTo(l.out) // an error cannot be reported anywhere
 		lines.Reset()
 		spare = batch[:0]
 	}
 }
 
-// next waits for events, lets more of them gather, and takes them all, leaving
-// spare to be filled.
+// next waits for events, gives others time to follow, and returns all of them. spare becomes the new buffer.
 func (l *Log) next(spare []entry) ([]entry, bool) {
 	l.wait()
 	select {

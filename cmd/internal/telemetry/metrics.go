@@ -12,7 +12,7 @@ import (
 // durations are the bounds that OpenTelemetry recommends for MCP operations, in seconds.
 var durations = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300}
 
-// metrics is the observer that counts.
+// metrics is an observer that counts calls, their durations and their tokens.
 type metrics struct {
 	registry  *prometheus.Registry
 	transport string
@@ -86,7 +86,7 @@ func (m *metrics) Ended(d *states.Delivery) {
 	}
 }
 
-// count counts the tokens of an answer that went out.
+// count adds the tokens of an answer that was sent.
 func (m *metrics) count(name string, d *states.Delivery) {
 	raw, sent, question := tokens(d)
 	again := m.cut.again(d)
@@ -94,20 +94,21 @@ func (m *metrics) count(name string, d *states.Delivery) {
 	m.sent.WithLabelValues(name).Add(float64(sent))
 	m.question.WithLabelValues(name).Add(float64(question))
 	net := raw - sent - question
-	if again { // without pruning it would not have been asked
+	if again { // without pruning, the model would not have made this call
 		m.recovered.WithLabelValues(name).Add(float64(sent))
 		net = -sent - question
 	}
 	m.net.WithLabelValues(name).Add(float64(net))
 }
 
-// most bounds what is remembered.
+// The maximum numbers of names and of pruned outputs that are remembered.
 const (
 	mostNames = 512
 	mostCuts  = 1 << 14
 )
 
-// bounded are the names that have a series of their own; any further ones share one.
+// bounded holds the names that have a series of their own. All further names share one series, so that clients cannot
+// create any number of them.
 type bounded struct {
 	mu    sync.Mutex
 	known map[string]bool
@@ -129,18 +130,18 @@ func (b *bounded) of(name string) string {
 	return name
 }
 
-// cut is what was pruned and not sent whole since: a call about the same thing is
-// there because of the pruning.
+// cut holds the subjects of outputs that were pruned and have not been sent whole since. Another call about the same
+// subject was caused by the pruning.
 type cut struct {
 	mu    sync.Mutex
 	known map[about]bool
-	order []about // the oldest first
+	order []about // oldest first
 }
 
 type about struct{ session, key string }
 
-// again says whether an answer is about something that was pruned before, and
-// remembers what it leaves out itself.
+// again reports whether an answer is about something that was pruned before. If the answer itself was pruned, its
+// subject is remembered.
 func (c *cut) again(d *states.Delivery) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,15 +14,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// client sends spans by OTLP over HTTP. The official one links gRPC, which would make
-// the program 2.4 MB larger.
+// client sends spans by OTLP over HTTP. The official client links gRPC, which would make the program 2.4 MB larger.
 type client struct {
 	endpoint string
 	header   http.Header
 	http     http.Client
 }
 
-// sendWithin is how long one batch of spans may take.
+// sendWithin is the time limit for sending one batch of spans.
 const sendWithin = 10 * time.Second
 
 func newClient(endpoint, headers string) *client {
@@ -46,8 +45,8 @@ func (c *client) Stop(context.Context) error {
 	return nil
 }
 
-// UploadTraces implements otlptrace.Client. A batch that is refused is lost. TracesData
-// is written as the ExportTraceServiceRequest that receivers read.
+// UploadTraces implements otlptrace.Client. A refused batch is lost. TracesData has the same encoding as the
+// ExportTraceServiceRequest that receivers expect.
 func (c *client) UploadTraces(ctx context.Context, batch []*tracepb.ResourceSpans) error {
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: batch})
 	if err != nil {
@@ -63,7 +62,7 @@ func (c *client) UploadTraces(ctx context.Context, batch []*tracepb.ResourceSpan
 		return err
 	}
 	defer answer.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20)) // for the connection to be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20)) // so that the connection can be reused
 	if answer.StatusCode/100 != 2 {
 		return fmt.Errorf("the collector answered %s", answer.Status)
 	}

@@ -8,7 +8,7 @@ import (
 	"mcp-pruner/states"
 )
 
-// took is how long a call took: until the last step of its machine.
+// took returns the duration of a call, up to the last step of its machine.
 func took(d *states.Delivery) time.Duration {
 	if steps := d.Machine.Steps(); len(steps) > 0 {
 		return steps[len(steps)-1].At
@@ -16,7 +16,7 @@ func took(d *states.Delivery) time.Duration {
 	return 0
 }
 
-// pruning is how long the pruner took.
+// pruning returns the duration of the pruner's work.
 func pruning(d *states.Delivery) (sum time.Duration) {
 	steps := d.Machine.Steps()
 	for i := 1; i < len(steps); i++ {
@@ -27,7 +27,7 @@ func pruning(d *states.Delivery) (sum time.Duration) {
 	return sum
 }
 
-// method is what was asked for; "" when the message was no request.
+// method returns the requested method, or "" if the message was not a request.
 func method(d *states.Delivery) string {
 	if first(d) == fsm.ParseFailed {
 		return ""
@@ -42,8 +42,8 @@ func first(d *states.Delivery) fsm.Trigger {
 	return ""
 }
 
-// tool is the tool that was called; "" when the arguments were refused: a name that no
-// tool has may be any text.
+// tool returns the name of the called tool, or "" if the arguments were refused, because the name of an unknown tool
+// may be any text.
 func tool(d *states.Delivery) string {
 	if d.Call == nil {
 		return ""
@@ -51,13 +51,13 @@ func tool(d *states.Delivery) string {
 	return d.Tool
 }
 
-// outcome is the state in which the call's machine ended.
+// outcome returns the state in which the call's machine ended.
 func outcome(d *states.Delivery) string {
 	_, name, _ := strings.Cut(string(d.Machine.State()), ":")
 	return name
 }
 
-// failure is the error.type of a call; "" when it went well.
+// failure returns the error.type of a call, or "" if it succeeded.
 func failure(d *states.Delivery) string {
 	triggers := make(map[fsm.Trigger]bool)
 	for _, s := range d.Machine.Steps() {
@@ -82,8 +82,7 @@ func failure(d *states.Delivery) string {
 	return "internal_error"
 }
 
-// decision is what became of an output, and why: pruned, whole, or none where there
-// was no output.
+// decision returns how an output was sent (pruned, whole, or none if there was no output) and the reason.
 func decision(d *states.Delivery) (what, why string) {
 	switch {
 	case d.Call == nil || d.Wire == 0:
@@ -104,8 +103,8 @@ func decision(d *states.Delivery) (what, why string) {
 	return "whole", d.Pruning.Reason
 }
 
-// tokens estimates what a model would have read without pruning, what it reads, and
-// the question.
+// tokens estimates the tokens that a model would have read without pruning, those that it reads, and those of the
+// question.
 func tokens(d *states.Delivery) (raw, sent, question int) {
 	if d.Saving != nil {
 		return d.Saving.Before, d.Saving.After, 0

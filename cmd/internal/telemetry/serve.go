@@ -16,7 +16,7 @@ import (
 	"mcp-pruner/fsm/event"
 )
 
-// serveMetrics serves GET /metrics at the address and returns the observer behind it.
+// serveMetrics serves GET /metrics at an address. It returns the observer that fills the metrics.
 func serveMetrics(o Options) (*metrics, func() error, error) {
 	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", o.Metrics)
 	if err != nil {
@@ -27,7 +27,7 @@ func serveMetrics(o Options) (*metrics, func() error, error) {
 	mux.Handle("GET /metrics", guarded(l, promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})))
 	s := &http.Server{
 		Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
-		ErrorLog: log.New(io.Discard, "", 0), // standard error is the event log's
+		ErrorLog: log.New(io.Discard, "", 0), // only the event log writes to standard error
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
@@ -41,7 +41,7 @@ func serveMetrics(o Options) (*metrics, func() error, error) {
 	}, nil
 }
 
-// guarded refuses what a web page sent, where only this machine is served.
+// guarded refuses requests that a web page sent, if the address is a loopback address.
 func guarded(l net.Listener, next http.Handler) http.Handler {
 	host, _, _ := net.SplitHostPort(l.Addr().String())
 	if !loopback.IsName(host) {

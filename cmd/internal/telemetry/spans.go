@@ -22,7 +22,7 @@ import (
 	"mcp-pruner/states"
 )
 
-// endpointOf is where spans go by OpenTelemetry's variables; "" for nowhere.
+// endpointOf returns the URL for spans that OpenTelemetry's variables name, or "" if they name none.
 func endpointOf(env []string) (string, error) {
 	get := settings.FromEnv(env)
 	value := func(name string) string { v, _ := get(name); return v }
@@ -43,7 +43,7 @@ func endpointOf(env []string) (string, error) {
 	return traces, nil
 }
 
-// headersOf are those that a collector wants, as name=value,name=value.
+// headersOf returns the headers that the collector requires, as name=value,name=value.
 func headersOf(env []string) string {
 	get := settings.FromEnv(env)
 	if headers, _ := get("OTEL_EXPORTER_OTLP_TRACES_HEADERS"); headers != "" {
@@ -53,14 +53,14 @@ func headersOf(env []string) string {
 	return headers
 }
 
-// spans is the observer that makes a span of every call.
+// spans is an observer that creates a span for every call.
 type spans struct {
 	tracer    trace.Tracer
 	transport string
 }
 
-// openSpans starts sending spans. What fails later is told once: a collector that is
-// down would fill the log.
+// openSpans starts to send spans. Of later failures only the first is logged, because a collector that is down would
+// otherwise fill the log.
 func openSpans(o Options, endpoint string, warn func(error)) (*spans, func() error, error) {
 	var once sync.Once
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
@@ -105,7 +105,7 @@ func (s *spans) Ended(d *states.Delivery) {
 	span.End(trace.WithTimestamp(started.Add(took(d))))
 }
 
-// spanName is the method and the tool, as the conventions for MCP have it.
+// spanName returns the method and the tool, following OpenTelemetry's conventions for MCP.
 func spanName(d *states.Delivery, transport string) string {
 	what := method(d)
 	switch {
@@ -120,7 +120,7 @@ func spanName(d *states.Delivery, transport string) string {
 	return what
 }
 
-// attributes say what became of a call, and nothing of what it was about.
+// attributes returns the outcome of a call, and nothing about its content.
 func (s *spans) attributes(d *states.Delivery) []attribute.KeyValue {
 	what, why := decision(d)
 	list := []attribute.KeyValue{

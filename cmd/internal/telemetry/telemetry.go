@@ -1,5 +1,5 @@
-// Package telemetry tells teams what a server does: numbers for Prometheus and spans
-// for OpenTelemetry. It observes calls; never arguments, results or questions leave it.
+// Package telemetry shows teams what a server does, as metrics for Prometheus and spans for OpenTelemetry. It
+// observes calls. Arguments, results and questions never leave it.
 package telemetry
 
 import (
@@ -10,21 +10,21 @@ import (
 	"mcp-pruner/states"
 )
 
-// Options says what is told to whom.
+// Options configures metrics and spans.
 type Options struct {
-	Metrics   string   // address that GET /metrics is served at; "" for none
-	Env       []string // has the variables of OpenTelemetry
+	Metrics   string   // address of GET /metrics; "": not served
+	Env       []string // contains OpenTelemetry's variables
 	Version   string   // of this program
-	Transport string   // pipe or tcp, by which calls come; "": they are not MCP's
+	Transport string   // transport of the calls: pipe or tcp; "": the calls are not MCP
 	Emit      func(event.Event)
 }
 
-// endWithin is how long the end may take: the client waits for it.
+// endWithin is the time limit for shutting down, because the client waits for it.
 const endWithin = time.Second
 
-// Open starts what the options ask for, and returns the observers to tell and what ends
-// them. Both are nil where nothing is asked for. What cannot be started is logged: no
-// agent goes without its tools because of it.
+// Open starts the metrics and spans that the options ask for. It returns their observers and a function that ends
+// them; both are nil if the options ask for none. A failure to start is only logged, because an agent's tools must
+// work without telemetry.
 func Open(o Options) (observers []states.Observer, closing func() error) {
 	warn := func(err error) {
 		o.Emit(event.New("mcp_pruner.warning", "", event.Facts{"message": "telemetry: " + err.Error()}))
