@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Backups stand beside a file: what it was before the first change, or that it was
-// not there.
+// Extensions of the backups beside a file. One contains the file before the first change, the other marks that there
+// was no file.
 const (
 	backupSuffix = ".mcp-pruner-backup"
 	absentSuffix = ".mcp-pruner-new"
@@ -18,7 +18,7 @@ const (
 // File is a configuration file.
 type File struct{ Path string }
 
-// Read returns the file; nil when there is none.
+// Read returns the file's content, or nil if there is no file.
 func (f File) Read() ([]byte, error) {
 	b, err := os.ReadFile(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -27,8 +27,8 @@ func (f File) Read() ([]byte, error) {
 	return b, err
 }
 
-// Install writes the file as edit changes it, with a backup of what it was. A file
-// that does not change is left alone. It says whether it changed.
+// Install applies edit to the file and keeps a backup of the original. A file that edit does not change is not
+// written. It reports whether the file changed.
 func (f File) Install(edit func([]byte) ([]byte, error)) (bool, error) {
 	before, err := f.Read()
 	if err != nil {
@@ -46,7 +46,7 @@ func (f File) Install(edit func([]byte) ([]byte, error)) (bool, error) {
 
 func (f File) backUp(before []byte) error {
 	if f.exists(backupSuffix) || f.exists(absentSuffix) {
-		return nil // the state before the first change is the one to go back to
+		return nil // only the state before the first change is kept
 	}
 	if before == nil {
 		if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
@@ -62,10 +62,9 @@ func (f File) exists(suffix string) bool {
 	return err == nil
 }
 
-// Uninstall takes out what was put in. Where nobody changed the file since, it is
-// again what it was, byte for byte; else remove takes out our entries and leaves the
-// rest. A file of which remove leaves nil goes. install is what
-// Install was given.
+// Uninstall undoes Install; install is the edit that Install was given. If nobody has changed the file since, it gets
+// its original bytes back. Otherwise remove takes out our entries and leaves the rest; if it returns nil, the file is
+// deleted.
 func (f File) Uninstall(install, remove func([]byte) ([]byte, error)) (bool, error) {
 	now, err := f.Read()
 	if err != nil || now == nil {
@@ -94,7 +93,7 @@ func (f File) Uninstall(install, remove func([]byte) ([]byte, error)) (bool, err
 	return changed, errors.Join(err, f.dropBackups())
 }
 
-// before is the file before the first change, nil when there was none.
+// before returns the file before the first change, or nil if there was none.
 func (f File) before() (text []byte, known bool) {
 	if f.exists(absentSuffix) {
 		return nil, true
@@ -113,7 +112,7 @@ func (f File) dropBackups() error {
 	return failed
 }
 
-// write replaces the file in one step and keeps its mode. A symbolic link stays one.
+// write replaces the file atomically and keeps its mode. A symbolic link stays a link.
 func (f File) write(text []byte) error {
 	path, err := filepath.EvalSymlinks(f.Path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package clientconfig edits the configuration files of clients without touching
-// anything else in them: comments, order and white space stay.
+// Package clientconfig edits the configuration files of clients. Everything else in them stays as it is, including
+// comments, order and white space.
 package clientconfig
 
 import (
@@ -14,10 +14,10 @@ import (
 // JSON is a parsed JSON or JSONC file.
 type JSON struct {
 	root   hujson.Value
-	indent string // one level; "" writes everything on one line
+	indent string // of one level; "": everything on one line
 }
 
-// ParseJSON reads a file; an empty one is an empty object.
+// ParseJSON parses a file. An empty file counts as an empty object.
 func ParseJSON(text []byte) (*JSON, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
@@ -43,10 +43,10 @@ func ParseJSON(text []byte) (*JSON, error) {
 	return j, nil
 }
 
-// Bytes is the file as it is now.
+// Bytes returns the file with all changes.
 func (j *JSON) Bytes() []byte { return j.root.Pack() }
 
-// Get decodes the value at a path; nil when there is none.
+// Get decodes the value at a path. It returns nil if there is none.
 func (j *JSON) Get(path ...string) any {
 	v := j.find(path)
 	if v == nil {
@@ -61,7 +61,7 @@ func (j *JSON) Get(path ...string) any {
 	return out
 }
 
-// Text is the value at a path as it is written; "" when there is none.
+// Text returns the value at a path as it is written, or "" if there is none.
 func (j *JSON) Text(path ...string) string {
 	v := j.find(path)
 	if v == nil {
@@ -70,7 +70,7 @@ func (j *JSON) Text(path ...string) string {
 	return string(hujson.Value{Value: v.Value}.Pack())
 }
 
-// SetText puts a value that Text returned in the place of the one at a path.
+// SetText replaces the value at a path by a value that Text returned.
 func (j *JSON) SetText(text string, path ...string) error {
 	v := j.find(path)
 	if v == nil {
@@ -109,8 +109,8 @@ func member(object *hujson.Object, name string) int {
 	return -1
 }
 
-// Set adds a member to the object at a path, and the objects on the way that are not
-// there. It refuses where something else is in the way.
+// Set adds a member to the object at a path, and creates missing objects along the path. It is an error if a value on
+// the path is not an object.
 func (j *JSON) Set(value any, path ...string) error {
 	object, depth, err := j.object(path[:len(path)-1])
 	if err != nil {
@@ -145,7 +145,7 @@ func (j *JSON) Append(value any, path ...string) error {
 	return nil
 }
 
-// object finds or makes the object at a path.
+// object finds or creates the object at a path.
 func (j *JSON) object(path []string) (object *hujson.Object, depth int, err error) {
 	object, ok := j.root.Value.(*hujson.Object)
 	if !ok {
@@ -184,7 +184,7 @@ func (j *JSON) addMember(object *hujson.Object, name string, value any, depth in
 	return nil
 }
 
-// lead is the white space before a member at a depth.
+// lead returns the white space before a member at a depth.
 func (j *JSON) lead(depth int) []byte {
 	if j.indent == "" {
 		return nil
@@ -192,9 +192,9 @@ func (j *JSON) lead(depth int) []byte {
 	return []byte("\n" + strings.Repeat(j.indent, depth))
 }
 
-// joint says what stands before and after something added at the end of a list at a
-// depth, and what then stands before the closing bracket. Comments behind the last
-// element stay behind it; a list that ends with a comma keeps doing so.
+// joint returns the white space and comments before and after an element that is added at the end of a list, and
+// those before the closing bracket. Comments after the previous last element stay after it. A list with a trailing
+// comma keeps one.
 func (j *JSON) joint(last *hujson.Value, closing hujson.Extra, depth int) (before, after, rest hujson.Extra) {
 	switch {
 	case last == nil && bytes.IndexByte(closing, '\n') >= 0:
@@ -211,8 +211,8 @@ func (j *JSON) joint(last *hujson.Value, closing hujson.Extra, depth int) (befor
 	return append(bytes.Clone(closing[:at]), j.lead(depth+1)...), after, closing[at:]
 }
 
-// parted reverses joint: it says what stands before the closing bracket once the last
-// element of a list is gone.
+// parted reverses joint. It returns the white space and comments before the closing bracket after the last element
+// was removed.
 func parted(previous *hujson.Value, before, after, closing hujson.Extra) hujson.Extra {
 	if after != nil && previous.AfterExtra == nil {
 		previous.AfterExtra = hujson.Extra{}
@@ -236,9 +236,8 @@ func (j *JSON) encode(value any, depth int) (hujson.Value, error) {
 	return hujson.Parse(bytes.TrimSpace(text.Bytes()))
 }
 
-// RemoveElements takes out the elements of the array at a path that match, and says
-// how many. Arrays and objects that become empty by that go, too, up to the path's
-// first name.
+// RemoveElements removes the matching elements of the array at a path, and returns their number. It also removes
+// arrays and objects that become empty, up to the path's first name.
 func (j *JSON) RemoveElements(matches func(any) bool, path ...string) int {
 	v := j.find(path)
 	if v == nil {
@@ -268,7 +267,7 @@ func (j *JSON) RemoveElements(matches func(any) bool, path ...string) int {
 	return removed
 }
 
-// Remove takes out a member, and the objects around it that become empty by that.
+// Remove removes a member, and the enclosing objects that become empty.
 func (j *JSON) Remove(path ...string) bool {
 	parent := j.find(path[:len(path)-1])
 	if parent == nil {

@@ -1,4 +1,4 @@
-// Package gccmd is the verb gc: the ledger's tools on the command line.
+// Package gccmd implements the verb gc, the ledger's tools on the command line.
 package gccmd
 
 import (
@@ -23,7 +23,7 @@ import (
 	"mcp-pruner/tools/contextgc"
 )
 
-// verb is what the verbs below gc share.
+// verb holds what the verbs below gc have in common.
 type verb struct {
 	p       command.Process
 	version string
@@ -50,7 +50,7 @@ tools of toolset gc do, and call them in the same way. docs/GC.md explains the l
 	return c
 }
 
-// arguments of a tool's call: what was given on the command line.
+// arguments holds the arguments of a tool call, from the command line.
 type arguments map[string]any
 
 func (a arguments) add(name string, value any, given bool) {
@@ -65,7 +65,7 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 	if err != nil {
 		return err
 	}
-	defer func() { _ = store.Close() }() // nothing is pending
+	defer func() { _ = store.Close() }() // nothing is left to write
 	config, _, err := settings.Load(settings.Stdio, nil, v.p.Lookup)
 	if err != nil {
 		return command.Usagef("%w", err)
@@ -76,7 +76,7 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 	}
 	pipeline := &states.Pipeline{Machine: machine, Tools: contextgc.Toolset{Store: store}.Tools()}
 	if config.Trace != "" {
-		write := event.NewLog(v.p.Stderr, event.Info) // the heads of the trace go where a server's go
+		write := event.NewLog(v.p.Stderr, event.Info) // the heads of the trace are logged like a server's
 		o := assemble.TraceOptions(config, "gc", func(e event.Event) {
 			e.RunID = config.RunID
 			write(e)
@@ -93,7 +93,7 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 	return v.answer(ctx, call, show)
 }
 
-// answer prints what a call was answered.
+// answer prints the answer to a call.
 func (v *verb) answer(ctx context.Context, call *states.Call, show func(io.Writer, json.RawMessage) error) error {
 	a := call.Answer()
 	structured, err := json.Marshal(a.Structured)
@@ -126,7 +126,7 @@ func (v *verb) answer(ctx context.Context, call *states.Call, show func(io.Write
 	return nil
 }
 
-// described turns issues into flags and what is wrong with them.
+// described turns issues into messages about flags.
 func described(issues []states.Issue) string {
 	var parts []string
 	for _, i := range issues {
@@ -145,7 +145,7 @@ func (v *verb) open() (*contextgc.Store, error) {
 	return ledger.Open(context.Background(), file, func(m string) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: %s\n", m) })
 }
 
-// with are a call's arguments with the project among them.
+// with returns a call's arguments, including the project.
 func (v *verb) with(args arguments) (arguments, error) {
 	args["project_id"] = v.project
 	if v.project == "" {

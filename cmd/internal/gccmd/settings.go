@@ -13,7 +13,7 @@ import (
 	"mcp-pruner/tools/contextgc/planner"
 )
 
-// target is what settings are printed for.
+// target is the API or client for which settings are printed.
 type target string
 
 const (
@@ -24,7 +24,7 @@ const (
 //go:embed opencode.js
 var opencodePlugin string
 
-// settingsCommand prints what makes a provider clear results by itself.
+// settingsCommand prints settings with which an API or a client clears old results by itself.
 func settingsCommand(p command.Process) *cobra.Command {
 	what := claudeAPI
 	c := &cobra.Command{
@@ -68,8 +68,8 @@ type clearToolUses struct {
 	ClearAtLeast amount `json:"clear_at_least"`
 }
 
-// contextManagement is a fixed rule, which is all that the API knows: the best one on
-// recorded sessions decides when, the planner's policy how much stays.
+// contextManagement returns a fixed rule, because the API supports nothing else. When it clears comes from the best
+// fixed rule on recorded sessions; how much it keeps comes from the planner's policy.
 func contextManagement(policy planner.Policy) any {
 	rule := planner.BestFixedRule()
 	return map[string]any{"context_management": map[string]any{"edits": []clearToolUses{{

@@ -214,7 +214,7 @@ func (v *verb) stats() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = store.Close() }() // it was only read
+		defer func() { _ = store.Close() }() // the store was only read
 		list, err := store.Usages(c.Context())
 		if err != nil {
 			return err

@@ -1,5 +1,5 @@
-// Package initcmd is `mcp-pruner init`: it puts hooks, servers and the proxy into the
-// clients' configurations, and takes out again exactly what it put in.
+// Package initcmd implements `mcp-pruner init`. It adds hooks, servers and the proxy to the clients' configurations,
+// and later removes exactly what it added.
 package initcmd
 
 import (
@@ -18,12 +18,12 @@ import (
 	"mcp-pruner/cmd/internal/command"
 )
 
-// options are the command line.
+// options holds the command line's flags.
 type options struct {
 	hooks, mcp, proxy, show, uninstall bool
 }
 
-// Command is the verb.
+// Command returns the verb.
 func Command(p command.Process) *cobra.Command {
 	var o options
 	c := &cobra.Command{
@@ -74,14 +74,14 @@ func (o options) run(p command.Process, client string) error {
 	return install(p.Stdout, chosen)
 }
 
-// homeOf finds this program and where configurations are.
+// homeOf finds this program's path and the folders of the configurations.
 func homeOf(p command.Process) (home, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return home{}, fmt.Errorf("find this program: %w", err)
 	}
 	if found, err := exec.LookPath("mcp-pruner"); err == nil && sameFile(found, self) {
-		if abs, err := filepath.Abs(found); err == nil { // a link that outlives an upgrade
+		if abs, err := filepath.Abs(found); err == nil { // a symbolic link, which stays valid after an upgrade
 			self = abs
 		}
 	}
@@ -98,7 +98,7 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// choose says which pieces the flags mean.
+// choose returns the pieces that the flags select.
 func (o options) choose(client string, all []piece) ([]piece, error) {
 	wanted := map[kind]bool{hooks: o.hooks, mcp: o.mcp, proxy: o.proxy}
 	if !o.hooks && !o.mcp && !o.proxy {
@@ -142,7 +142,8 @@ func install(w io.Writer, chosen []piece) error {
 	return nil
 }
 
-// uninstall goes file by file: a file whose every piece goes can be what it was.
+// uninstall works file by file, because a file from which all pieces are removed can be restored to its original
+// bytes.
 func uninstall(w io.Writer, all, chosen []piece) error {
 	var failed error
 	for _, file := range filesOf(chosen) {

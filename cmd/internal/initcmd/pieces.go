@@ -15,7 +15,7 @@ import (
 	"mcp-pruner/cmd/internal/clientconfig"
 )
 
-// kind is what init can put into a client's configuration.
+// kind is a kind of piece: something that init can add to a client's configuration.
 type kind string
 
 // The kinds.
@@ -25,20 +25,20 @@ const (
 	proxy kind = "proxy"
 )
 
-// proxyURL is where `mcp-pruner proxy --port 8787` listens.
+// proxyURL is the address of `mcp-pruner proxy --port 8787`.
 const proxyURL = "http://127.0.0.1:8787"
 
-// piece is one thing in one file.
+// piece is one addition to one file.
 type piece struct {
 	kind    kind
 	file    string
-	install func([]byte) ([]byte, error) // changes nothing where it is installed already
+	install func([]byte) ([]byte, error) // returns the same text if the piece is already installed
 	remove  func([]byte) ([]byte, error)
 	present func([]byte) bool
-	note    string // what the user has to do besides
+	note    string // what the user must do in addition
 }
 
-// home is where the clients' configurations are.
+// home finds the clients' configurations.
 type home struct {
 	lookup  func(string) (string, bool)
 	program string // this program, as a shell command
@@ -58,7 +58,7 @@ func (h home) dir(variable string, fallback ...string) string {
 
 func (h home) config() string { return h.dir("XDG_CONFIG_HOME", ".config") }
 
-// pieces lists what init knows of a client; ok is false for an unknown one.
+// pieces lists the pieces for a client. ok is false if the client is unknown.
 func (h home) pieces(client string) (list []piece, ok bool) {
 	switch client {
 	case "claude":
@@ -91,7 +91,7 @@ func (h home) pieces(client string) (list []piece, ok bool) {
 	return nil, false
 }
 
-// claudeState is where Claude Code keeps the servers of a user.
+// claudeState returns the file in which Claude Code keeps a user's servers.
 func (h home) claudeState() string {
 	if dir, ok := h.lookup("CLAUDE_CONFIG_DIR"); ok && dir != "" {
 		return filepath.Join(dir, ".claude.json")
@@ -163,7 +163,7 @@ func (h home) has(list any, client string) bool {
 	return false
 }
 
-// ours says whether an entry of a list of hooks runs this program and nothing else.
+// ours reports whether an entry in a list of hooks runs this program and nothing else.
 func (h home) ours(v any, client string) bool {
 	entry, _ := v.(map[string]any)
 	commands, _ := entry["hooks"].([]any)
@@ -175,17 +175,17 @@ func (h home) ours(v any, client string) bool {
 	return h.names(command) && strings.Contains(command, " hook "+client)
 }
 
-// names says whether a command starts this program, under its own name or another.
+// names reports whether a command starts this program, under its own name or another.
 func (h home) names(command string) bool {
 	return strings.Contains(command, "mcp-pruner") || strings.Contains(command, h.path)
 }
 
-// mcpPiece adds our server under a client's servers.
+// mcpPiece adds this program's server to a client's servers.
 func (h home) mcpPiece(file string, path []string, entry map[string]any) piece {
 	return h.memberPiece(mcp, file, entry, path...)
 }
 
-// memberPiece adds one member. One of the same name that is not ours is an error.
+// memberPiece adds one member. A member of the same name that init did not write is an error.
 func (h home) memberPiece(k kind, file string, value any, path ...string) piece {
 	isOurs := func(v any) bool {
 		text := fmt.Sprint(v)
@@ -221,7 +221,7 @@ func (h home) memberPiece(k kind, file string, value any, path ...string) piece 
 	return p
 }
 
-// edit changes a JSON file; one that ends up as it was stays byte for byte.
+// edit changes a JSON file. If the change has no effect, the file keeps its bytes.
 func edit(text []byte, change func(*clientconfig.JSON) error) ([]byte, error) {
 	j, err := clientconfig.ParseJSON(text)
 	if err != nil {
@@ -240,7 +240,7 @@ func edit(text []byte, change func(*clientconfig.JSON) error) ([]byte, error) {
 //go:embed opencode.js
 var opencodeJS string
 
-// opencodePlugin is a file of our own.
+// opencodePlugin is a piece that is a whole file.
 func (h home) opencodePlugin(file string) piece {
 	text := clientconfig.OpencodePlugin(opencodeJS, h.path)
 	return piece{
@@ -251,7 +251,7 @@ func (h home) opencodePlugin(file string) piece {
 	}
 }
 
-// Lines around what is ours in a TOML file.
+// Lines before and after init's part of a TOML file.
 const (
 	tomlBegin = "# mcp-pruner init: begin\n"
 	tomlEnd   = "# mcp-pruner init: end\n"

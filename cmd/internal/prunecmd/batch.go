@@ -25,11 +25,11 @@ type request struct {
 
 	Tool    string          `json:"tool"`    // the tool that produced the text
 	Args    map[string]any  `json:"args"`    // its arguments
-	Context []session.Event `json:"context"` // what its session did before, most recent first
+	Context []session.Event `json:"context"` // earlier events of its session, most recent first
 }
 
-// options are the request's. A file or command is an argument of the call, whether it is
-// given as such or by itself.
+// options returns the pruning options of the request. A file or command counts as an argument of the call, in either
+// place.
 func (r *request) options() lineprune.Options {
 	call := session.Call{Tool: r.Tool, Args: r.Args, Context: r.Context}
 	if len(r.Args) == 0 {
@@ -41,7 +41,7 @@ func (r *request) options() lineprune.Options {
 	}
 }
 
-// named are the arguments that are given.
+// named returns the arguments that are not empty.
 func named(given map[string]string) map[string]any {
 	args := map[string]any{}
 	for name, value := range given {

@@ -1,4 +1,4 @@
-// Package prunecmd is `mcp-pruner prune`: the line pruner on the command line.
+// Package prunecmd implements `mcp-pruner prune`, the line pruner on the command line.
 package prunecmd
 
 import (
@@ -16,7 +16,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune"
 )
 
-// settings are the command line, checked.
+// settings holds the validated flags and arguments.
 type settings struct {
 	question string
 	budget   float64
@@ -24,10 +24,10 @@ type settings struct {
 	why      bool
 	json     bool
 	batch    bool
-	file     string // "-" is the standard input
+	file     string // "-": standard input
 }
 
-// Command is the verb.
+// Command returns the verb.
 func Command(p command.Process) *cobra.Command {
 	var s settings
 	c := &cobra.Command{
@@ -119,10 +119,10 @@ func checkBudget(share float64) error {
 	return fmt.Errorf("a budget is a share above 0 and up to 1, not %v", share)
 }
 
-// maxInputBytes is the longest text that is pruned.
+// maxInputBytes is the size of the longest text that is accepted.
 const maxInputBytes = 64 << 20
 
-// input reads a file, or the standard input, as far as it may be pruned.
+// input reads a file or standard input. A text longer than maxInputBytes is an error.
 func input(file string, stdin io.Reader) (string, error) {
 	if file == "-" {
 		return limited("the standard input", stdin)

@@ -11,7 +11,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune"
 )
 
-// show prints a result in the form asked for.
+// show prints a result in the requested form.
 func show(s settings, text string, res lineprune.Result, stdout, stderr io.Writer) error {
 	switch {
 	case s.json:
@@ -47,7 +47,7 @@ func because(note string) string {
 	return "; " + note
 }
 
-// metadata is a result as --json and --batch print it.
+// metadata is the form in which --json and --batch print a result.
 type metadata struct {
 	Kind       lineprune.Kind `json:"kind"`
 	Total      int            `json:"total_lines"`
@@ -84,7 +84,7 @@ func showJSON(res lineprune.Result, stdout io.Writer) error {
 	return enc.Encode(metadataOf(res))
 }
 
-// visible shows control characters instead of sending them to a terminal.
+// visible replaces control characters by visible ones, because a terminal would act on them.
 func visible(line string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\t' {
@@ -94,8 +94,8 @@ func visible(line string) string {
 	}, strings.TrimSuffix(line, "\r"))
 }
 
-// showWhy prints a line per line: kept or not, number, score, reason, text; then how
-// often each word of the question was found, and what the confidence came to.
+// showWhy prints one row for each line: kept or not, number, score, reason and text. Then it prints how often each
+// word of the question was found, and the confidence.
 func showWhy(text string, res lineprune.Result, stdout io.Writer) error {
 	w := bufio.NewWriter(stdout)
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -113,7 +113,7 @@ func showWhy(text string, res lineprune.Result, stdout io.Writer) error {
 	return w.Flush()
 }
 
-// found lists the question's words with the number of lines that have them.
+// found lists the question's words with the number of lines that contain them.
 func found(terms []lineprune.Term) string {
 	var list []string
 	for _, t := range terms {

@@ -11,18 +11,17 @@ import (
 	"mcp-pruner/tools/schema"
 )
 
-// Merge patches of the listed schemas. Every integer passes as a line number of
-// recover_text: ranges that make no sense in a text have an error of their own.
+// Merge patches of the listed schemas. recover_text accepts every integer as a line number here, because ranges
+// outside the text have an error of their own.
 const (
 	noLimits = `{}`
 	anyRange = `{"properties": {"ranges": {"items": {"properties": {"start_line": {"minimum": null}, "end_line": {"minimum": null}}}}}}`
 )
 
-// maxTimeout caps timeout_ms, which the schema leaves open, where a Duration would
-// overflow.
+// maxTimeout is the highest timeout_ms. The schema has no limit, but a higher value would overflow a time.Duration.
 const maxTimeout = 24 * time.Hour
 
-// pruneArgs reads prune_text's arguments.
+// pruneArgs parses prune_text's arguments.
 func pruneArgs(args map[string]any) service.PruneArgs {
 	o, _ := args["options"].(map[string]any)
 	return service.PruneArgs{
@@ -39,7 +38,7 @@ func pruneArgs(args map[string]any) service.PruneArgs {
 	}
 }
 
-// recoverArgs reads recover_text's arguments.
+// recoverArgs parses recover_text's arguments.
 func recoverArgs(args map[string]any) (service.RecoverArgs, []tools.Issue) {
 	a := service.RecoverArgs{PruneID: schema.Value[string](args, "prune_id"), Numbers: schema.Value[bool](args, "include_line_numbers")}
 	ranges := schema.Value[[]any](args, "ranges")

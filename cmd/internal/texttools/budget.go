@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	// answerBudget is how many bytes of large recovered texts are on their way at once;
-	// more wait. In memory each byte is there some four times: as text, as JSON in the
-	// result, and as the answer that is written.
+	// answerBudget is the maximum number of bytes of large recovered texts that are created or written at once.
+	// Further ones wait. Each byte takes about four bytes of memory: in the text, in the JSON of the result, and in
+	// the answer that is written.
 	answerBudget = 64 << 20
-	// freeAnswer is what needs no room: small answers wait for no large one.
+	// freeAnswer is the largest answer, in bytes, that needs no room, so that small answers never wait for large
+	// ones.
 	freeAnswer = 64 << 10
 )
 
-// budget bounds the answers that are being made or written.
+// budget limits the total size of the answers that are being created or written.
 type budget struct {
 	room *semaphore.Weighted
 	most int64
@@ -25,8 +26,8 @@ type budget struct {
 
 func newBudget(most int64) budget { return budget{semaphore.NewWeighted(most), most} }
 
-// hold waits for room for an answer, which is given back when it has been written. One
-// that is larger than all the room there is waits for all of it.
+// hold waits until the budget has room for an answer. The room is released when the answer has been written. An
+// answer larger than the whole budget waits until all of it is free.
 func (b budget) hold(ctx context.Context, size int64) error {
 	caller := mcpserver.CallerOf(ctx)
 	if size <= freeAnswer || caller == nil {

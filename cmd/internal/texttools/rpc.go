@@ -11,13 +11,12 @@ import (
 	"mcp-pruner/tools"
 )
 
-// maxAnswerBytes is the longest text that recover_text returns at once over POST /rpc,
-// but for whole originals: all that a request can bring.
+// maxAnswerBytes is the longest answer of recover_text over POST /rpc, which has no pages. A longer original can
+// still be recovered as a whole.
 const maxAnswerBytes = 32 << 20
 
-// RPC returns the tools in the form of the line pruner's own contract: the answer of
-// each is JSON in one block of text, and what cannot be recovered is a JSON-RPC error.
-// recover_range is an alias.
+// RPC returns the tools in the form of the line pruner's own contract. Every answer is JSON in one text block, and a
+// failed recovery is a JSON-RPC error. recover_range is an alias.
 func RPC(s *service.Service) []tools.Tool {
 	room := newBudget(answerBudget)
 	return list(map[string]tools.Builder{
@@ -35,8 +34,7 @@ func RPC(s *service.Service) []tools.Tool {
 	})
 }
 
-// Code returns the tool behind POST /prune, the swe-pruner contract. Its arguments
-// have been checked.
+// Code returns the tool for POST /prune, the swe-pruner contract. The arguments have already been checked.
 func Code(s *service.Service) tools.Tool {
 	return tools.Tool{
 		Name: "prune_code", ReadOnly: true, InputSchema: json.RawMessage(`{"type":"object"}`),
@@ -81,7 +79,7 @@ type jsonOutput struct{ output }
 
 func (jsonOutput) Structured(any) any { return nil }
 
-// savingOutput is the answer of what prunes.
+// savingOutput is the answer of a tool that prunes.
 type savingOutput struct {
 	jsonOutput
 	saving tools.Saving
@@ -101,7 +99,7 @@ func savedCode(res service.CodeResult) tools.Saving {
 	return s
 }
 
-// recoverWhole returns all that was asked for at once, when there is room for it.
+// recoverWhole returns all requested lines at once, when the budget has room for them.
 func recoverWhole(ctx context.Context, s *service.Service, a service.RecoverArgs, room budget) (any, error) {
 	found, err := s.Recover(ctx, a, maxAnswerBytes)
 	if err != nil {
@@ -153,7 +151,7 @@ func rpcError(ctx context.Context, err error) error {
 		data = map[string]any{"code": "search_too_slow"}
 	}
 	raw, err := json.Marshal(data)
-	if err != nil { // strings and numbers marshal
+	if err != nil { // strings and numbers can always be marshalled
 		return failed
 	}
 	rpc.Data = raw

@@ -15,8 +15,8 @@ import (
 	"mcp-pruner/tools"
 )
 
-// pageBytes is about how much recover_text returns at once: what clients show
-// without cutting the middle out.
+// pageBytes is the approximate number of bytes that recover_text returns at once. Clients show that much without
+// cutting out the middle.
 const pageBytes = 200_000
 
 // New returns prune_text and recover_text over a service.
@@ -38,8 +38,8 @@ func Recover(s *service.Service) []tools.Tool {
 	})
 }
 
-// list returns the service's tools for which there is a builder. health is for whoever
-// runs the HTTP service.
+// list returns the service's tools for which there is a builder. There is none for health, which is for operators of
+// the HTTP service.
 func list(build map[string]tools.Builder) []tools.Tool {
 	var all []tools.Tool
 	for _, t := range service.Tools() {
@@ -57,8 +57,8 @@ func list(build map[string]tools.Builder) []tools.Tool {
 	return all
 }
 
-// neverPruned is the focus question of both tools: what one has pruned already
-// and what the other gives back is not pruned again.
+// neverPruned gives both tools an empty focus question, because neither a pruned text nor a recovered one may be
+// pruned again.
 type neverPruned struct{}
 
 func (neverPruned) FocusQuestion() string { return "" }
@@ -76,7 +76,7 @@ func (c pruneCall) Run(ctx context.Context) (tools.Output, error) {
 	}
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false) // a model reads this
+	enc.SetEscapeHTML(false) // because a model reads the text
 	if err := enc.Encode(res); err != nil {
 		return nil, &tools.Error{Code: "io_error", Message: "the answer cannot be encoded"}
 	}
@@ -89,7 +89,7 @@ type recoverCall struct {
 	args    service.RecoverArgs
 }
 
-// Subject is a part of what was pruned under the id, whichever call that was.
+// Subject identifies a part of the text that was stored under the id, whichever call stored it.
 func (c recoverCall) Subject() tools.Subject {
 	return tools.Subject{PruneID: c.args.PruneID, Part: true}
 }
@@ -123,7 +123,7 @@ func recoverError(err error) *tools.Error {
 	return &tools.Error{Code: "recovery_unavailable", Message: "the recovery store cannot be read"}
 }
 
-// note says, above a cut answer, how to go on.
+// note is the line above an incomplete answer that says how to get the rest.
 func note(m service.RecoverMetadata) string {
 	if len(m.NextRanges) == 0 {
 		return ""
@@ -135,14 +135,14 @@ func note(m service.RecoverMetadata) string {
 	return fmt.Sprintf("[cut: ask next for start_line %d, end_line %d%s]\n", next.Start, next.End, more)
 }
 
-// output is what both outputs share: a text that is not pruned.
+// output is the common part of both outputs: a text that is not pruned.
 type output struct{ text string }
 
 func (o output) Code() string         { return o.text }
 func (o output) Text() string         { return o.text }
 func (o output) Source() tools.Source { return tools.Source{} }
 
-// Prune is never called: nobody can ask these tools a focus question.
+// Prune is never called, because these tools have no focus question.
 func (o output) Prune(string) (tools.Output, error) {
 	return nil, errors.New("the output of this tool is not pruned")
 }
@@ -163,7 +163,7 @@ func (o pruneOutput) Structured(pruning any) any {
 // Saved implements [tools.Saver].
 func (o pruneOutput) Saved() tools.Saving { return savedBy(o.res) }
 
-// savedBy is what a prune came to.
+// savedBy returns the tokens before and after pruning, and the reason if nothing was removed.
 func savedBy(res service.PruneResult) tools.Saving {
 	s := tools.Saving{Before: res.Stats.TokensEstBefore, After: res.Stats.TokensEstAfter}
 	switch {
@@ -190,7 +190,7 @@ func (o recoverOutput) Structured(pruning any) any {
 	}{"recover_text", o.res, o.nextStartLine(), pruning}
 }
 
-// Notice is what a client that shows only the text would miss: why there is none.
+// Notice says why the text is empty, for clients that show only the text.
 func (o recoverOutput) Notice() string {
 	m := o.res.Metadata
 	switch {
@@ -202,7 +202,7 @@ func (o recoverOutput) Notice() string {
 	return ""
 }
 
-// nextStartLine is where the rest begins, 0 when there is none.
+// nextStartLine returns the first line of the rest, or 0 if there is none.
 func (o recoverOutput) nextStartLine() int {
 	if next := o.res.Metadata.NextRanges; len(next) > 0 {
 		return next[0].Start
