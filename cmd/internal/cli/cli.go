@@ -1,5 +1,5 @@
-// Package cli is the command line of mcp-pruner: the tree of its verbs, one line for
-// each, and the server itself when there is none.
+// Package cli implements the command line of mcp-pruner: the tree of its verbs, one line for each, and the server
+// that runs without a verb.
 package cli
 
 import (
@@ -26,7 +26,7 @@ const (
 	insight = "insight"
 )
 
-// Root is the command tree. Man pages and completions are made from it, too.
+// Root returns the tree of commands. Man pages and completions are generated from it.
 func Root(p command.Process) *cobra.Command {
 	root := stdioCommand(p)
 	root.AddGroup(
@@ -43,7 +43,7 @@ func Root(p command.Process) *cobra.Command {
 	return root
 }
 
-// group adds verbs under one heading of the help.
+// group adds verbs under a common heading of the help.
 func group(root *cobra.Command, id string, verbs ...*cobra.Command) {
 	for _, v := range verbs {
 		v.GroupID = id
@@ -54,7 +54,7 @@ func group(root *cobra.Command, id string, verbs ...*cobra.Command) {
 // Run runs the verb that the arguments name and returns the exit code.
 func Run(p command.Process) int { return execute(Root, p) }
 
-// RunHTTP is the HTTP server as a program of its own, and returns the exit code.
+// RunHTTP runs the HTTP server as a program of its own and returns the exit code.
 func RunHTTP(p command.Process) int {
 	return execute(func(p command.Process) *cobra.Command {
 		serve := httpCommand(p)

@@ -16,8 +16,8 @@ import (
 	"mcp-pruner/cmd/internal/command"
 )
 
-// demoCommand starts this program as a client would, reads a file twice over standard
-// streams, without and with a question, and shows what an agent gets.
+// demoCommand starts this program as a client would. It reads a file over standard input and output, once without and
+// once with a question, and shows the answers that an agent gets.
 func demoCommand(p command.Process) *cobra.Command {
 	var question string
 	c := &cobra.Command{
@@ -58,7 +58,7 @@ func showDemo(ctx context.Context, p command.Process, file, question string) err
 	return nil
 }
 
-// demoRead runs the server for one read.
+// demoRead starts the server for one call of read.
 func demoRead(ctx context.Context, p command.Process, arguments map[string]any) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -83,7 +83,7 @@ func demoRead(ctx context.Context, p command.Process, arguments map[string]any) 
 	return demoAnswer(out)
 }
 
-// demoAnswer finds the text of the answer to the call.
+// demoAnswer returns the text of the answer to the call.
 func demoAnswer(out []byte) (string, error) {
 	lines := bufio.NewScanner(bytes.NewReader(out))
 	lines.Buffer(nil, len(out)+1)
@@ -117,7 +117,7 @@ func demoAnswer(out []byte) (string, error) {
 	return "", fmt.Errorf("the server did not answer: %s", out)
 }
 
-// head is the first n lines of a text, and a sign when there are more.
+// head returns the first n lines of a text, and a mark if there are more.
 func head(lines []string, n int) string {
 	if len(lines) <= n {
 		return strings.Join(lines, "")

@@ -80,8 +80,8 @@ func doctor(ctx context.Context, p command.Process) int {
 	return code
 }
 
-// strays are variables that look like settings and are not: most likely they are
-// misspelled, and what they were meant to set has its default.
+// strays reports variables that look like settings but are not. Most likely they are misspelled, and the intended
+// settings have their defaults.
 func strays(env []string) (found []finding) {
 	for _, stray := range settings.Unknown(env) {
 		message := fmt.Sprintf("%s is set, and %s", stray.Name, noSetting)
@@ -100,8 +100,8 @@ func rootFinding(path string) finding {
 	return finding{what: "root", found: path}
 }
 
-// file says whether the server could use a file: where it is there by opening it
-// as the server does, else by whether one can be made beside it. Nothing is left.
+// file reports whether the server could use a file. It opens an existing file as the server does; otherwise it checks
+// whether a file can be created in the folder. It leaves nothing behind.
 func file(what, path string, open func() (io.Closer, error)) finding {
 	if path == "" {
 		return finding{}
@@ -133,7 +133,7 @@ func folder(what, path string) finding {
 	return finding{what: what, found: path + " (not there yet)"}
 }
 
-// reason is an error of the file system without the name it was met at.
+// reason returns the text of a file system error without the file's name.
 func reason(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err.Error()
@@ -158,15 +158,15 @@ func searcher() finding {
 	return finding{"search", fmt.Sprintf("%s: the tool grep will fail", noSearch), noSearch}
 }
 
-// prunerIsSet says whether the environment itself says where to prune. What clients
-// start has the environment of its own entry.
+// prunerIsSet reports whether this environment names a pruner. A server that a client starts has the environment of
+// its own entry instead.
 func prunerIsSet(env []string) bool {
 	_, set := settings.FromEnv(env)("PRUNER_URL")
 	return set
 }
 
-// pruner says whether something listens where output would be sent. Nobody asked for
-// the default service, so that it is no fault when there is none.
+// pruner reports whether something listens at the address to which output would be sent. A missing service is not a
+// fault if its address is only the default.
 func pruner(ctx context.Context, c settings.Settings, set bool) finding {
 	f := reach(ctx, "pruner", c.PrunerURL)
 	if f.problem != none && !set {
@@ -177,7 +177,7 @@ func pruner(ctx context.Context, c settings.Settings, set bool) finding {
 	return f
 }
 
-// reach says whether a pruner answers.
+// reach reports whether a pruner answers.
 func reach(ctx context.Context, what, url string) finding {
 	switch url {
 	case "":
@@ -187,7 +187,7 @@ func reach(ctx context.Context, what, url string) finding {
 	}
 	shown := settings.Shown(url)
 	switch err := pruneclient.Reach(ctx, url); {
-	case errors.Is(err, pruneclient.ErrNoURL): // and the server will not start
+	case errors.Is(err, pruneclient.ErrNoURL): // the server will not start either
 		return finding{what, fmt.Sprintf("%s %s; PRUNER_URL=embedded needs no service", shown, noURL), noURL}
 	case err != nil:
 		return finding{what, fmt.Sprintf("%s %s (%v): output will be returned whole; PRUNER_URL=embedded needs no service", shown, noAnswer, err), noAnswer}

@@ -12,15 +12,14 @@ import (
 	"mcp-pruner/runnerfsm"
 )
 
-// defaultPruner is where a server prunes whose entry says nothing of it.
+// defaultPruner is the pruner of a server whose entry names none.
 const defaultPruner = "http://localhost:8000/prune"
 
-// clientEntries says what the clients' own configurations say of this server, and whether
-// it would work.
+// clientEntries reports the entries for this server in the clients' own configurations, and whether they would work.
 func clientEntries(ctx context.Context, env []string) (found []finding) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return nil // the root is reported elsewhere
+		return nil // a bad root is reported elsewhere
 	}
 	for _, e := range runcmd.Entries(env, dir) {
 		found = append(found, client(ctx, env, e))
@@ -53,7 +52,7 @@ func client(ctx context.Context, env []string, e runcmd.Entry) finding {
 	return f
 }
 
-// served is an entry for a server over HTTP, which need not run now.
+// served reports an entry for a server over HTTP, which need not be running now.
 func served(e runcmd.Entry) finding {
 	address, err := url.Parse(e.URL)
 	if err != nil || address.Host == "" {
@@ -62,7 +61,7 @@ func served(e runcmd.Entry) finding {
 	return finding{what: e.Client, found: fmt.Sprintf("%s in %s: over HTTP at %s", e.Name, e, address.Host)}
 }
 
-// mend is how an entry is put right.
+// mend returns advice on how to correct an entry.
 func mend(e runcmd.Entry) string {
 	if e.Client == "claude" || e.Client == "codex" {
 		return fmt.Sprintf("\"mcp-pruner install %s\" puts it right", e.Client)
@@ -70,7 +69,7 @@ func mend(e runcmd.Entry) string {
 	return "name the program by its whole path there"
 }
 
-// runs says whether a command can be started with this PATH.
+// runs reports whether a command can be started with this PATH.
 func runs(command string, env []string) bool {
 	if filepath.IsAbs(command) {
 		info, err := os.Stat(command)

@@ -192,7 +192,7 @@ func (f *gatewayFlags) openWith(p command.Process, path string, oneClient bool, 
 	return gateway.Open(o)
 }
 
-// note turns what happens to upstreams into events; nil drops them.
+// note turns notes about upstream servers into events. With a nil emit they are dropped.
 func note(emit func(event.Event)) func(string, map[string]any) {
 	return func(name string, facts map[string]any) {
 		if emit != nil {
@@ -201,7 +201,7 @@ func note(emit func(event.Event)) func(string, map[string]any) {
 	}
 }
 
-// upstreamEnv is the environment that upstream servers get besides their own entries.
+// upstreamEnv returns the environment that upstream servers get in addition to their own entries.
 func upstreamEnv(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -209,7 +209,7 @@ func upstreamEnv(env []string) []string {
 	})
 }
 
-// gatewayInitCommand is the verb gateway init.
+// gatewayInitCommand returns the verb gateway init.
 func gatewayInitCommand(p command.Process) *cobra.Command {
 	var undo bool
 	c := &cobra.Command{

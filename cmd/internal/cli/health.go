@@ -13,11 +13,10 @@ import (
 	"mcp-pruner/cmd/internal/command"
 )
 
-// healthWithin is how long a server may take to say how it is.
+// healthWithin is the time limit for a server's answer.
 const healthWithin = 2 * time.Second
 
-// healthCommand is the verb health: what a container's health check runs where there
-// is neither a shell nor curl.
+// healthCommand returns the verb health, for the health checks of containers that have neither a shell nor curl.
 func healthCommand(command.Process) *cobra.Command {
 	var port int
 	c := &cobra.Command{
@@ -41,7 +40,7 @@ func health(ctx context.Context, port int) error {
 	ctx, cancel := context.WithTimeout(ctx, healthWithin)
 	defer cancel()
 	address := net.JoinHostPort("127.0.0.1", fmt.Sprint(port))
-	client := http.Client{Transport: &http.Transport{}} // and no proxy
+	client := http.Client{Transport: &http.Transport{}} // does not use a proxy
 	var answer error
 	for _, path := range []string{"/healthz", "/health"} {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, nil)

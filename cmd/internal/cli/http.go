@@ -19,7 +19,7 @@ import (
 	"mcp-pruner/pruneclient/service"
 )
 
-// httpCommand is the verb serve.
+// httpCommand returns the verb serve.
 func httpCommand(p command.Process) *cobra.Command {
 	format := eventlog.JSON
 	c := &cobra.Command{
@@ -53,7 +53,7 @@ func addFlags(c *cobra.Command, program settings.Program) {
 	}
 }
 
-// given returns the settings that are given as flags, by the flags' names.
+// given returns the settings that the command line sets, by the names of their flags.
 func given(c *cobra.Command, program settings.Program) map[string]string {
 	flags := make(map[string]string)
 	for _, r := range settings.Rows(program) {
@@ -64,14 +64,13 @@ func given(c *cobra.Command, program settings.Program) map[string]string {
 	return flags
 }
 
-// sharedMemoryLimit is memoryLimit for many clients' outputs at once.
+// sharedMemoryLimit replaces memoryLimit where many clients' outputs are in memory at the same time.
 const sharedMemoryLimit = 512 << 20
 
-// overHTTP is one of the programs that serve over HTTP: the tools of the pipeline, or
-// the line pruner.
+// overHTTP is a program that serves over HTTP: either the tools of the pipeline or the line pruner.
 type overHTTP struct {
 	tools bool
-	other offer // tools that are not ours; nil: none
+	other offer // tools of other servers; nil: none
 }
 
 // serve serves until ctx ends and returns the exit code.
@@ -124,8 +123,8 @@ func (o overHTTP) load(flags map[string]string, env settings.Lookup) (settings.S
 	return config, err
 }
 
-// boundMemory bounds the heap. The line pruner's holds a full store, requests being
-// worked on and as much again for those, and what is recovered.
+// boundMemory limits the heap. The line pruner needs room for a full store, for the requests in progress and as much
+// again for the work on them, and for recovered texts.
 func (o overHTTP) boundMemory(p command.Process, c settings.Settings) {
 	limit := int64(sharedMemoryLimit)
 	if !o.tools {
@@ -160,8 +159,8 @@ func (o overHTTP) handler(c settings.Settings, env []string, emit func(event.Eve
 	return httpserver.NewHandler(web), closing, nil
 }
 
-// announce says where the server listens. It does so whatever the level of the log:
-// with port 0 nobody could find the server otherwise.
+// announce logs the address on which the server listens, at every log level, because with port 0 nobody could find
+// the server otherwise.
 func announce(format eventlog.Format, w io.Writer, c settings.Settings, l net.Listener) {
 	logs := eventlog.NewAs(format, w, event.Debug).InRun(c.RunID)
 	facts := fsm.Facts{

@@ -10,7 +10,7 @@ import (
 	"mcp-pruner/cmd/internal/settings"
 )
 
-// prunerCommand is the verb pruner.
+// prunerCommand returns the verb pruner.
 func prunerCommand(p command.Process) *cobra.Command {
 	format := eventlog.JSON
 	c := &cobra.Command{
@@ -36,13 +36,12 @@ Settings come from the environment; docs/LINE-PRUNER.md describes them.`,
 	return command.EndsItself(c)
 }
 
-// spare is how many more threads than processors run Go.
+// spare is the number of threads that run Go code in addition to one for each processor.
 const spare = 2
 
-// spareThreads lets more threads run Go than there are processors, unless GOMAXPROCS
-// says how many, and returns what undoes that. Go puts a goroutine that wakes after
-// those that are ready to run; the system lets a thread that wakes run at once. So the
-// thread that answers /health does not wait for large texts.
+// spareThreads lets more threads run Go code than there are processors, unless GOMAXPROCS is set, and returns a
+// function that undoes this. Go puts a goroutine that wakes up behind all that are ready to run, but the operating
+// system runs a thread that wakes up at once. So /health is answered without waiting for large texts.
 func spareThreads(p command.Process) (undo func()) {
 	if set, _ := p.Lookup("GOMAXPROCS"); set != "" {
 		return func() {}

@@ -7,9 +7,8 @@ import (
 	"strconv"
 )
 
-// hideEntries blanks entries of the environment that the kernel shows of this process
-// (/proc/PID/environ), to the commands it runs as well. The process itself has copied
-// its environment before and keeps it.
+// hideEntries blanks entries of this process's environment in /proc/PID/environ, which the commands it runs can read,
+// too. The process itself keeps the copy that it made before.
 func hideEntries(hidden func(name string) bool) error {
 	start, end, err := environArea()
 	if err != nil {
@@ -30,8 +29,7 @@ func hideEntries(hidden func(name string) bool) error {
 	return nil
 }
 
-// withoutEntries is an environment of the same length in which hidden entries are
-// gone; NUL bytes fill the end.
+// withoutEntries returns an environment of the same length without the hidden entries, filled up with NUL bytes.
 func withoutEntries(area []byte, hidden func(name string) bool) []byte {
 	kept := make([]byte, 0, len(area))
 	for entry := range bytes.SplitAfterSeq(area, []byte{0}) {
@@ -43,14 +41,14 @@ func withoutEntries(area []byte, hidden func(name string) bool) []byte {
 	return append(kept, make([]byte, len(area)-len(kept))...)
 }
 
-// environArea is where the kernel found the environment: fields 50 and 51 of
-// /proc/self/stat, see proc_pid_stat(5).
+// environArea returns the address range of the environment: fields 50 and 51 of /proc/self/stat, see
+// proc_pid_stat(5).
 func environArea() (start, end int64, err error) {
 	stat, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
 		return 0, 0, err
 	}
-	const afterName = 3 // the number of the first field behind the name, which may hold anything
+	const afterName = 3 // number of the first field after the name, which may contain any characters
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) <= 51-afterName {
 		return 0, 0, fmt.Errorf("/proc/self/stat has %d fields", len(fields)+afterName-1)

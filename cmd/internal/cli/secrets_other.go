@@ -4,5 +4,5 @@ package cli
 
 import "errors"
 
-// hideEntries is not possible: only Linux shows a process where its environment is.
+// hideEntries does nothing, because only Linux tells a process the address of its environment.
 func hideEntries(func(name string) bool) error { return errors.ErrUnsupported }

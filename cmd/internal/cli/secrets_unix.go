@@ -12,11 +12,10 @@ import (
 	"mcp-pruner/tools"
 )
 
-// ShedSecrets hides this program's settings and the client's session secrets from what
-// it runs: commands can read the environment that the kernel shows of the processes
-// above them. Claude gives servers all of its environment, its API key included. Where
-// the environment cannot be changed in place, a server is started anew, as the same
-// process, without the client's secrets, and goes on with what it has if that fails.
+// ShedSecrets hides this program's settings and the client's session secrets from the commands that it runs, because
+// they can read the environment that the kernel shows for their parent processes. Claude gives servers its whole
+// environment, including its API key. If the environment cannot be changed in place, the server executes itself
+// again, as the same process, without the client's secrets. If that fails, it continues with them.
 func ShedSecrets(args, env []string, server bool) {
 	config, _, _ := settings.Load(settings.Stdio, nil, settings.FromEnv(env)) // a bad setting is reported by the server
 	passed := func(name string) bool { return slices.Contains(config.PassEnv, name) }

@@ -1,4 +1,4 @@
 package cli
 
-// ShedSecrets does nothing: a Windows process cannot start itself anew.
+// ShedSecrets does nothing, because a Windows process cannot execute itself again.
 func ShedSecrets(_, _ []string, _ bool) {}

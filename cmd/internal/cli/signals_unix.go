@@ -10,14 +10,13 @@ import (
 	"mcp-pruner/runnerfsm/keeper"
 )
 
-// endSignals ask the process to end. Claude sends SIGINT at the end of a run,
-// others SIGTERM; a closing terminal sends SIGHUP. What is ignored stays ignored.
+// endSignals returns the signals that ask the process to end. At the end of a session Claude sends SIGINT, other
+// clients SIGTERM; a closing terminal sends SIGHUP. Signals that the process was started to ignore stay ignored.
 func endSignals() []os.Signal {
 	return keeper.NotIgnored(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 }
 
-// surviveClosedPipes makes a write to a closed pipe return EPIPE instead of
-// killing the process, so that a lost client is noticed and accounted for.
-// SIGPIPE is caught and not ignored: what is ignored stays ignored in child
-// processes, and "yes | head" in a user's command would no longer end quietly.
+// surviveClosedPipes makes a write to a closed pipe return EPIPE instead of killing the process, so that the loss of
+// a client is recorded. SIGPIPE is caught instead of ignored, because child processes inherit ignored signals, and
+// "yes | head" in a user's command would then end with an error.
 func surviveClosedPipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

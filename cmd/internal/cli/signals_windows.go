@@ -4,5 +4,5 @@ import "os"
 
 func endSignals() []os.Signal { return []os.Signal{os.Interrupt} }
 
-// surviveClosedPipes has nothing to do here: there is no SIGPIPE.
+// surviveClosedPipes does nothing, because Windows has no SIGPIPE.
 func surviveClosedPipes() {}

@@ -20,17 +20,17 @@ import (
 	"mcp-pruner/tools"
 )
 
-// flushWithin is how long the log may take to be read at the end.
+// flushWithin is how long the process waits at its end until the rest of the log is read.
 const flushWithin = 500 * time.Millisecond
 
-// Small requests live on garbage that is soon gone, so the collector may wait for
-// some more of it; huge outputs must not let the heap grow to a multiple of them.
+// Small requests allocate little that lives long, so the garbage collector may run less often. But a huge output must
+// not make the heap several times its size.
 const (
 	gcPercent   = 300
 	memoryLimit = 80 << 20
 )
 
-// boundMemory sets the collector, unless the user did.
+// boundMemory configures the garbage collector, unless the user's environment does.
 func boundMemory(env settings.Lookup, limit int64) {
 	if _, set := env("GOGC"); !set {
 		debug.SetGCPercent(gcPercent)
@@ -40,7 +40,7 @@ func boundMemory(env settings.Lookup, limit int64) {
 	}
 }
 
-// stdioCommand is the program without a verb.
+// stdioCommand returns the command for the program without a verb.
 func stdioCommand(p command.Process) *cobra.Command {
 	var showVersion bool
 	c := &cobra.Command{
@@ -77,7 +77,7 @@ docs/CONFIG.md describes them.`,
 	return command.EndsItself(c)
 }
 
-// offer opens what a server offers instead of its own tools.
+// offer opens the tools that a server offers instead of its own.
 type offer func(emit func(event.Event)) (*offered, error)
 
 // offered is a list of tools that depends on the client and may change.
@@ -85,17 +85,17 @@ type offered struct {
 	list     func(client string) []tools.Tool
 	instruct func(client string) string
 	notified func(client *mcpserver.Caller, method string)
-	prunes   bool                 // some of its results, by the embedded pruner if no other is set
-	tell     func(changed func()) // where to send word of a change
+	prunes   bool                 // some of its results are pruned, by the embedded pruner if no other is set
+	tell     func(changed func()) // sets the function that is called when the list changes
 	close    func()
 }
 
-// in puts the tools in a server that is being made.
+// in adds the tools to the options of a server.
 func (o *offered) in(options *assemble.Options) {
 	if o != nil {
 		options.List, options.Instruct, options.Notified = o.list, o.instruct, o.notified
-		options.Settings.AlwaysLoad = false             // a client that defers tools goes on deferring them
-		options.MaxEach = options.Settings.MaxCalls / 4 // an upstream that hangs leaves slots to the others
+		options.Settings.AlwaysLoad = false             // a client that loads tools on demand keeps doing so
+		options.MaxEach = options.Settings.MaxCalls / 4 // a server that hangs leaves slots for the others
 		options.Recovers = o.prunes
 		if o.prunes && !namesPruner(options.Env) {
 			options.Settings.PrunerURL = settings.Embedded
@@ -103,7 +103,7 @@ func (o *offered) in(options *assemble.Options) {
 	}
 }
 
-// namesPruner says whether the environment says which pruner to use.
+// namesPruner reports whether the environment names a pruner.
 func namesPruner(env []string) bool {
 	lookup := settings.FromEnv(env)
 	for _, name := range []string{"PRUNER_URL", "JEEVES_PRUNER_ENDPOINT"} {
@@ -114,7 +114,7 @@ func namesPruner(env []string) bool {
 	return false
 }
 
-// servedBy tells the server when the list changes, until the returned func is called.
+// servedBy notifies the server when the list changes, until the returned function is called.
 func (o *offered) servedBy(server *mcpserver.Server) (end func()) {
 	if o == nil {
 		return func() {}
@@ -123,7 +123,7 @@ func (o *offered) servedBy(server *mcpserver.Server) (end func()) {
 	return o.close
 }
 
-// openOffer opens the offer there is; nil is the program's own tools.
+// openOffer opens the offer. It returns nil if there is none; the program then offers its own tools.
 func openOffer(o offer, emit func(event.Event)) (*offered, error) {
 	if o == nil {
 		return nil, nil
@@ -131,8 +131,7 @@ func openOffer(o offer, emit func(event.Event)) (*offered, error) {
 	return o(emit)
 }
 
-// serveStdio serves over standard input and output: the program without a verb, and
-// a gateway's offer.
+// serveStdio serves the program's own tools or a gateway's over standard input and output.
 func serveStdio(ctx context.Context, p command.Process, other offer) int {
 	started := time.Now()
 	boundMemory(settings.FromEnv(p.Env), memoryLimit)
@@ -175,5 +174,5 @@ func reportStrays(env []string, emit func(event.Event)) {
 	}
 }
 
-// oneLine puts joined errors on one line, as the log wants them.
+// oneLine returns joined errors as one line, for the log.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

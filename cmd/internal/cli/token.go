@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// maxToken bounds a token, in bytes.
+// maxToken is the maximum length of a token in bytes.
 const maxToken = 4096
 
-// readToken is the first line of a file that only its owner may read; "" without one.
+// readToken returns the first line of a file that only its owner may read, or "" without a file.
 func readToken(path string) (string, error) {
 	if path == "" {
 		return "", nil

@@ -14,11 +14,11 @@ import (
 // Release is the version of this source tree.
 const Release = "0.1.0"
 
-// The commit that a release was built from, and its date, as the linker was told
-// (make dist). Any other build knows its commit from Go.
+// The commit of a release and its date, set by the linker (make dist). Other builds get the commit from Go's build
+// information.
 var commit, date string
 
-// buildVersion is the release, and the commit where the build knows it.
+// buildVersion returns the release and, if known, the commit.
 func buildVersion() string {
 	revision := commit
 	if info, ok := debug.ReadBuildInfo(); ok && revision == "" {
@@ -50,8 +50,8 @@ func printVersion(p command.Process) error {
 	return err
 }
 
-// IsHTTPName says whether the program was called by the name under which it is
-// nothing but the HTTP server, whatever follows it: ".exe", or a version.
+// IsHTTPName reports whether the program was called by the name under which it is only the HTTP server. ".exe" or a
+// version may follow the name.
 func IsHTTPName(program string) bool {
 	return strings.HasPrefix(filepath.Base(program), "jeeves-mcp-pruner")
 }

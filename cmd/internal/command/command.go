@@ -1,5 +1,5 @@
-// Package command is what every verb of the program shares: the process it runs in,
-// its kinds of errors with their exit codes, and how it is run.
+// Package command contains the shared code of all verbs: the process in which a verb runs, its errors with their exit
+// codes, and its execution.
 package command
 
 import (
@@ -15,16 +15,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Process is what a verb gets of the operating system.
+// Process is a verb's view of the operating system.
 type Process struct {
 	Args   []string // without the program's name
-	Env    []string // NAME=value; of a name that is set twice the last counts
+	Env    []string // NAME=value; if a name occurs twice, the last value counts
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
 
-	// Hurry is closed by the second signal that asks the process to end: a server
-	// then no longer waits for the calls it has. Nil: there is none.
+	// Hurry is closed by the second signal that asks the process to end. A server then stops waiting for its calls.
+	// It may be nil.
 	Hurry <-chan struct{}
 }
 
@@ -48,21 +48,20 @@ const (
 // Program is the name that messages and help begin with.
 const Program = "mcp-pruner"
 
-// usageError is a wrong command line.
+// usageError is an error in the command line.
 type usageError struct{ error }
 
-// Usagef makes an error of the command line: its message is followed by where the
-// help is, and the exit code is 2.
+// Usagef returns an error in the command line. A hint at the help follows its message, and the exit code is 2.
 func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// exit ends a verb that has said everything itself.
+// exit ends a verb that has printed its own messages.
 type exit int
 
 // Error implements error.
 func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// Exit ends the verb with an exit code and no message: what is to be said has been
-// said. Exit(0) is nil.
+// Exit returns an error that ends the verb with an exit code and without a message, because the verb has printed its
+// own. Exit(0) is nil.
 func Exit(code int) error {
 	if code == OK {
 		return nil
@@ -70,11 +69,11 @@ func Exit(code int) error {
 	return exit(code)
 }
 
-// ownEnd marks the verbs that end in their own time when they are asked to.
+// ownEnd marks the verbs that decide themselves when they end after a signal.
 const ownEnd = "ends itself"
 
-// EndsItself marks a verb that ends by its own rules once its context is done: a
-// server answers the calls it has first. Every other verb is ended for it.
+// EndsItself marks a verb that ends by its own rules after its context is done: a server first answers the calls it
+// has. Every other verb is ended by Execute.
 func EndsItself(c *cobra.Command) *cobra.Command {
 	if c.Annotations == nil {
 		c.Annotations = make(map[string]string)
@@ -83,14 +82,12 @@ func EndsItself(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// endWithin is how long a verb that does not end itself may take to notice that it
-// should.
+// endWithin is how long Execute waits for any other verb to return after its context is done.
 const endWithin = 100 * time.Millisecond
 
-// Execute runs the command that the process's arguments name and returns the exit
-// code. Errors are printed here, all in the same form.
+// Execute runs the command that the process's arguments name, prints its error and returns the exit code.
 func Execute(ctx context.Context, root *cobra.Command, p Process) int {
-	root.SetArgs(append([]string{}, p.Args...)) // nil would be the arguments of the process
+	root.SetArgs(append([]string{}, p.Args...)) // cobra would replace nil by os.Args
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
@@ -119,12 +116,12 @@ func Execute(ctx context.Context, root *cobra.Command, p Process) int {
 		if e.err == nil || !errors.Is(e.err, ctx.Err()) {
 			return report(p.Stderr, e.verb, e.err)
 		}
-	case <-wait: // it reads from a terminal, or from a file without an end
+	case <-wait: // the verb is blocked, for example by a read from a terminal
 	}
 	return signalCode(ctx)
 }
 
-// Verb runs one verb as if the program had no other. Tests of verbs use it.
+// Verb runs one verb as if the program had no other. Only tests use it.
 func Verb(ctx context.Context, verb *cobra.Command, p Process) int {
 	root := &cobra.Command{Use: Program}
 	root.AddCommand(verb)
@@ -137,7 +134,7 @@ func report(stderr io.Writer, verb *cobra.Command, err error) int {
 	var code exit
 	var usage usageError
 	switch {
-	case err == nil, errors.Is(err, syscall.EPIPE): // the reader has read enough
+	case err == nil, errors.Is(err, syscall.EPIPE): // the reader of our output has closed it
 		return OK
 	case errors.As(err, &code):
 		return int(code)
@@ -149,7 +146,7 @@ func report(stderr io.Writer, verb *cobra.Command, err error) int {
 	return Fail
 }
 
-// signalCode is the exit code of a verb that a signal ended, as shells have it.
+// signalCode returns the exit code after a signal by the shells' convention: 128 plus the signal's number.
 func signalCode(ctx context.Context) int {
 	var by Signal
 	if !errors.As(context.Cause(ctx), &by) {
@@ -161,7 +158,7 @@ func signalCode(ctx context.Context) int {
 	return Fail
 }
 
-// Signal is why the context of a process ended: it was asked to end.
+// Signal is the cause of a context that a signal ended.
 type Signal struct{ os.Signal }
 
 // Error implements error.

@@ -6,13 +6,13 @@ import (
 	"os/signal"
 )
 
-// Signals returns a context that the first of the signals ends, with a Signal as its
-// cause, and a channel that the second one closes. stop gives the signals back.
+// Signals returns a context that the first signal ends, with a Signal as its cause, and a channel that the second
+// signal closes. After stop, the signals have their usual effect again.
 func Signals(parent context.Context, asked ...os.Signal) (ctx context.Context, hurry <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	again, stopped := make(chan struct{}), make(chan struct{})
 	received := make(chan os.Signal, 2)
-	if len(asked) > 0 { // without any, Notify would take all there are
+	if len(asked) > 0 { // without arguments, Notify would catch all signals
 		signal.Notify(received, asked...)
 	}
 	go func() {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// NoArguments refuses every argument of a verb that takes none.
+// NoArguments checks that a verb has no arguments.
 func NoArguments(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return Usagef("there is no argument %q", args[0])
@@ -19,7 +19,7 @@ func NoArguments(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// OneArgument wants exactly one argument, which is called name in the message.
+// OneArgument checks that a verb has exactly one argument. The error message calls it name.
 func OneArgument(name string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch len(args) {
@@ -32,7 +32,7 @@ func OneArgument(name string) cobra.PositionalArgs {
 	}
 }
 
-// choice is a flag whose value is one of some words.
+// choice is the value of a flag that accepts certain words only.
 type choice[T ~string] struct {
 	to      *T
 	allowed []T
@@ -71,7 +71,7 @@ func Or(list []string) string {
 	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
 }
 
-// share is a flag whose value is a fraction.
+// share is the value of a flag that accepts a fraction.
 type share struct{ to *float64 }
 
 // Share makes a flag's value that is a fraction above 0 and up to 1, given as "0.3"

@@ -14,8 +14,7 @@ import (
 	"mcp-pruner/pruneclient/deepinfra"
 )
 
-// fileSettings are what the TOML file may hold, under [mcp_pruner]: a value of the
-// wrong type costs nothing but itself.
+// fileSettings holds the TOML file's section [mcp_pruner]. A value of the wrong type is skipped; all others count.
 type fileSettings struct {
 	Backend         any `toml:"backend"`
 	TimeoutMS       any `toml:"deepinfra_timeout_ms"`
@@ -23,12 +22,11 @@ type fileSettings struct {
 	CacheTTL        any `toml:"cache_ttl_s"`
 	CacheMaxEntries any `toml:"cache_max_entries"`
 	CacheMaxItems   any `toml:"cache_max_items"`
-	Key             any `toml:"deepinfra_api_key"` // only to say that it is ignored
+	Key             any `toml:"deepinfra_api_key"` // only to warn that it is ignored
 }
 
-// LoadPruner reads the settings of the line pruner's service: the common ones, and the
-// cloud's. The environment wins over the TOML file; the key is read from the
-// environment alone.
+// LoadPruner reads the settings of the line pruner's service: the common ones and those of the cloud backend. The
+// environment takes precedence over the TOML file. The key is read from the environment only.
 func LoadPruner(flags map[string]string, lookup Lookup) (s Settings, err error) {
 	s, _, err = Load(Pruner, flags, lookup)
 	v := &variables{lookup: lookup}
@@ -43,8 +41,8 @@ func LoadPruner(flags map[string]string, lookup Lookup) (s Settings, err error) 
 	return s, errors.Join(append([]error{err}, v.problems...)...)
 }
 
-// wantsCloud decides the backend: an explicit word in the environment, else the
-// file. An unknown word decides nothing, and nothing decided is local.
+// wantsCloud reports whether the backend is the cloud. The environment takes precedence over the file. Unknown words
+// are skipped, and the default is local.
 func (v *variables) wantsCloud(inFile any) bool {
 	const allowed = "heuristic, deepinfra or cloud"
 	word, _ := inFile.(string)
@@ -73,8 +71,8 @@ func namesCloud(word string) (cloud, known bool) {
 	return false, false
 }
 
-// deepInfra reads the cloud's settings. They fail open as the cloud itself does: a
-// number that makes no sense is pointed out, and the next best one is used.
+// deepInfra reads the cloud's settings. An invalid number is never fatal, just as a failure of the cloud is not: it
+// is reported, and the file's value or the default is used.
 func (v *variables) deepInfra(file fileSettings) *deepinfra.Settings {
 	timeout := v.lenient("DEEPINFRA_TIMEOUT_MS", file.TimeoutMS, int(deepinfra.DefaultTimeout/time.Millisecond), 1, 3_600_000)
 	ttl := time.Duration(v.lenient("MCP_PRUNER_CACHE_TTL_S", file.CacheTTL, int(deepinfra.DefaultCacheTTL/time.Second), 0, 30*24*3600)) * time.Second
@@ -83,7 +81,7 @@ func (v *variables) deepInfra(file fileSettings) *deepinfra.Settings {
 		inFile = file.CacheMaxItems
 	}
 	items := v.lenient("MCP_PRUNER_CACHE_MAX_ENTRIES", inFile, deepinfra.DefaultCacheMaxItems, 0, 1<<20)
-	items = v.lenient("MCP_PRUNER_CACHE_MAX_ITEMS", nil, items, 0, 1<<20) // the name wins over its alias
+	items = v.lenient("MCP_PRUNER_CACHE_MAX_ITEMS", nil, items, 0, 1<<20) // the name takes precedence over its alias
 	docs := v.lenient("DEEPINFRA_MAX_DOCS", file.MaxDocs, deepinfra.DefaultMaxDocs, math.MinInt, math.MaxInt)
 	s := &deepinfra.Settings{
 		Endpoint: v.text("DEEPINFRA_ENDPOINT_URL", deepinfra.DefaultEndpoint),
@@ -98,8 +96,8 @@ func (v *variables) deepInfra(file fileSettings) *deepinfra.Settings {
 	return s
 }
 
-// variables reads what fails open from the environment and collects what is wrong
-// with it. An empty variable counts as unset.
+// variables reads settings whose errors are not fatal from the environment, and collects the errors. An empty
+// variable counts as unset.
 type variables struct {
 	lookup   Lookup
 	problems []error
@@ -126,8 +124,7 @@ func (v *variables) text(name, fallback string) string {
 	return fallback
 }
 
-// lenient reads a number from the environment, else takes the file's, else the
-// fallback, and notes what it could not use.
+// lenient returns a number from the environment, else the file's, else the fallback, and notes invalid ones.
 func (v *variables) lenient(name string, inFile any, fallback, least, most int) int {
 	allowed := "an integer"
 	if least > math.MinInt {
@@ -151,8 +148,8 @@ func (v *variables) lenient(name string, inFile any, fallback, least, most int) 
 	return given
 }
 
-// file reads the TOML file a variable names. Unknown keys belong to somebody
-// else: the file is shared with the proxy this service was made for.
+// file reads the TOML file that a variable names. Unknown keys are skipped, because the file is shared with the proxy
+// that uses this service.
 func (v *variables) file(name string) fileSettings {
 	var f struct {
 		Pruner fileSettings `toml:"mcp_pruner"`
@@ -166,8 +163,8 @@ func (v *variables) file(name string) fileSettings {
 		v.refuse(name, path, "a readable TOML file")
 		return f.Pruner
 	}
-	// The file is somebody else's, too: broken, it is set aside and not fatal. The
-	// parser's own message may quote the line, and with it a key.
+	// A broken file is ignored, because it may be broken for reasons of the other program. The parser's message is
+	// not shown, because it may quote a line that contains a key.
 	if _, err := toml.Decode(string(raw), &f); err != nil {
 		v.note("%s=%q is ignored: it is no TOML, or its mcp_pruner is no table%s", name, path, where(err))
 		return fileSettings{}

@@ -2,9 +2,8 @@ package settings
 
 import "time"
 
-// table is every setting there is. A new one is a row here, a field of Settings, and
-// a row of testdata/spec/settings.md; "go test ./cmd/internal/settings -update" then
-// writes the pages under docs/.
+// table lists all settings. To add one, add a row here, a field of Settings and a row of testdata/spec/settings.md;
+// "go test ./cmd/internal/settings -update" then writes the pages under docs/.
 func table() []Row {
 	var rows []Row
 	for _, part := range [][]Row{prunerRows(), toolRows(), recoveryRows(), traceRows(), httpRows(), serviceRows(), runnerRows()} {
@@ -13,7 +12,7 @@ func table() []Row {
 	return rows
 }
 
-// both are the servers whose tools' output is pruned.
+// both are the programs whose tools' output is pruned.
 const both = Stdio | HTTP
 
 func prunerRows() []Row {
@@ -78,8 +77,8 @@ func toolRows() []Row {
 
 func recoveryRows() []Row {
 	return []Row{
-		recoveryTTL(both, "86400"), // an agent comes back hours later
-		recoveryTTL(Pruner, "600"), // the document's
+		recoveryTTL(both, "86400"), // an agent may come back hours later
+		recoveryTTL(Pruner, "600"), // as specified
 		{Name: "MCP_PRUNER_RECOVERY_MAX_BYTES", For: Servers, Default: "67108864", Allowed: "an integer from 1048576 to 4294967296",
 			Meaning: "Bytes of originals kept; the oldest go first.",
 			Take:    integer(1<<20, 1<<32, func(s *Settings) *int64 { return &s.RecoveryMaxBytes })},
@@ -157,8 +156,8 @@ func httpRows() []Row {
 	}
 }
 
-// serviceRows are those of the line pruner's service. The cloud's fail open: LoadPruner
-// reads them.
+// serviceRows are the settings of the line pruner's service. LoadPruner reads those of the cloud, whose errors are
+// not fatal.
 func serviceRows() []Row {
 	return []Row{
 		{Name: "MCP_PRUNER_HOST", For: Pruner, Flag: "host", Default: "127.0.0.1", Allowed: "a loopback address (127.0.0.1, ::1 or localhost)",
