@@ -7,14 +7,13 @@ import (
 	"syscall"
 )
 
-// openNonblock keeps an open from waiting for the other end of a FIFO that took
-// the file's place after it was looked at.
+// openNonblock makes an open return at once, even if a FIFO replaced the file after it was checked.
 const openNonblock = syscall.O_NONBLOCK
 
-// IsLoop says that a path leads through too many symbolic links.
+// IsLoop reports whether the error is that a path leads through too many symbolic links.
 func IsLoop(err error) bool { return errors.Is(err, syscall.ELOOP) }
 
-// IsAbsent covers what cannot exist: below a file, or with too long a name.
+// IsAbsent reports whether the error is that a path cannot exist, because it is below a file or a name is too long.
 func IsAbsent(err error) bool {
 	return errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
 }

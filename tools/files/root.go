@@ -1,5 +1,5 @@
-// Package files is what reading below one directory takes: paths that cannot
-// leave it, and bytes of any encoding that become UTF-8 of bounded length.
+// Package files reads files below one directory. Paths cannot leave that directory, and bytes of any encoding become
+// UTF-8 of limited length.
 package files
 
 import (
@@ -12,14 +12,13 @@ import (
 	"unicode/utf8"
 )
 
-// Root is a directory no path may lead out of, in the two spellings a client may
-// use for it.
+// Root is a directory that no path may leave, in the two spellings that a client may use for it.
 type Root struct {
 	given string // absolute, as given
 	real  string // absolute, symbolic links resolved
 }
 
-// NewRoot checks that a directory is there.
+// NewRoot checks that the directory exists.
 func NewRoot(dir string) (*Root, error) {
 	given, err := filepath.Abs(dir)
 	if err != nil {
@@ -35,16 +34,15 @@ func NewRoot(dir string) (*Root, error) {
 	return &Root{given, real}, nil
 }
 
-// Given is the root as it was given, absolute.
+// Given returns the absolute path as it was given.
 func (r *Root) Given() string { return r.given }
 
-// Real is the root with symbolic links resolved.
+// Real returns the path with symbolic links resolved.
 func (r *Root) Real() string { return r.real }
 
-// Within resolves a path as text only: p, relative to dir (itself relative to
-// the root), becomes a cleaned path relative to the root. It fails when the
-// cleaned path is not below the root, in either of the root's spellings; on its
-// way there it may leave the root and come back.
+// Within resolves a path as text, without looking at the disk. p is relative to dir, which is relative to the root;
+// the result is a cleaned path relative to the root. It fails if the cleaned path is not below the root in either of
+// its spellings. The path before cleaning may leave the root and return.
 func (r *Root) Within(dir, p string) (string, bool) {
 	for _, from := range []string{r.given, r.real} {
 		path := filepath.Clean(p)
@@ -60,17 +58,17 @@ func (r *Root) Within(dir, p string) (string, bool) {
 	return "", false
 }
 
-// Local says whether a cleaned relative path stays below its directory. Unlike
-// filepath.IsLocal it looks at the text alone on every system.
+// Local reports whether a cleaned relative path stays below its directory. Unlike filepath.IsLocal it has the same
+// result on every system.
 func Local(rel string) bool {
 	return !filepath.IsAbs(rel) && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// ErrOutside says that a path leads out of the root through a symbolic link.
+// ErrOutside is the error of a path that leaves the root through a symbolic link.
 var ErrOutside = errors.New("leads out of the root through a symbolic link")
 
-// Resolve follows the symbolic links of a path below the root and returns the
-// path of what it leads to, relative to the real root.
+// Resolve follows the symbolic links of a path below the root, and returns the target's path relative to the real
+// root.
 func (r *Root) Resolve(rel string) (string, error) {
 	path := filepath.Join(r.real, rel)
 	real, err := filepath.EvalSymlinks(path)
@@ -78,7 +76,7 @@ func (r *Root) Resolve(rel string) (string, error) {
 		return "", ErrOutside
 	}
 	if err != nil {
-		// The system's own error says more: that of a loop can be recognised.
+		// The system's own error is more precise. That of a loop can be recognized.
 		if _, serr := os.Stat(path); serr != nil {
 			return "", serr
 		}
@@ -91,12 +89,11 @@ func (r *Root) Resolve(rel string) (string, error) {
 	return out, nil
 }
 
-// maxLinks is how many symbolic links a path may lead through.
+// maxLinks is the maximum number of symbolic links in a path.
 const maxLinks = 255
 
-// endsOutside says whether a path that cannot be followed to its end leads out of
-// the root as far as it goes. What is there, or is not, is then no concern of the
-// caller's.
+// endsOutside reports whether the part of an unresolvable path that can be followed leaves the root. The caller must
+// then not learn whether the target exists.
 func (r *Root) endsOutside(rel string) bool {
 	at, rest := r.real, parts(rel)
 	for links := 0; len(rest) > 0 && links < maxLinks; {
@@ -126,8 +123,8 @@ func (r *Root) endsOutside(rel string) bool {
 	return err != nil || !Local(out)
 }
 
-// parts are the names in a path as it stands, not cleaned: a ".." behind a link
-// leads to where the link's target is.
+// parts returns the names in an uncleaned path, because a ".." after a link refers to the folder of the link's
+// target.
 func parts(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) })
 }
@@ -148,7 +145,7 @@ func (r *Root) Directory(rel string) (string, error) {
 	return filepath.Join(r.given, rel), nil
 }
 
-// PlainReason words a file system error without the paths and calls in it.
+// PlainReason returns the text of a file system error without the paths and system calls in it.
 func PlainReason(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -165,13 +162,12 @@ func PlainReason(err error) string {
 	return err.Error()
 }
 
-// ErrNotRegular says that a path names a directory, a device or the like.
+// ErrNotRegular is the error of a path that names a directory, a device or another kind of special file.
 var ErrNotRegular = errors.New("not a regular file")
 
-// Open opens a regular file below the root for reading. It never waits: what is
-// no regular file is not opened, and what takes the file's place between the
-// look and the open is found out afterwards. Whatever is swapped in, os.Root
-// does not leave the root.
+// Open opens a regular file below the root for reading. It never waits, because other kinds of files are not opened.
+// If the file is replaced between the check and the open, a second check finds that out, and os.Root makes sure that
+// the replacement is below the root.
 func (r *Root) Open(rel string) (*os.File, int64, error) {
 	root, err := os.OpenRoot(r.real)
 	if err != nil {
@@ -182,7 +178,7 @@ func (r *Root) Open(rel string) (*os.File, int64, error) {
 	if err == nil || errors.Is(err, ErrNotRegular) || errors.Is(err, fs.ErrNotExist) {
 		return f, size, err
 	}
-	// os.Root refuses absolute links even when they stay inside.
+	// os.Root refuses absolute links even if their targets are below the root.
 	real, rerr := r.Resolve(rel)
 	if rerr != nil {
 		return nil, 0, rerr
@@ -193,8 +189,7 @@ func (r *Root) Open(rel string) (*os.File, int64, error) {
 	return OpenRegular(root, real)
 }
 
-// OpenRegular opens a regular file below an open root without ever waiting for it,
-// and returns its size.
+// OpenRegular opens a regular file below an open root, without ever waiting, and returns its size.
 func OpenRegular(root *os.Root, rel string) (*os.File, int64, error) {
 	info, err := root.Stat(rel)
 	if err != nil {

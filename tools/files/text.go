@@ -12,9 +12,9 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Sink keeps the beginning of a byte stream as valid UTF-8: each byte that
-// is none becomes U+FFFD, and the text ends before the rune that would exceed
-// the limit. It takes everything that is written and never keeps more than limit.
+// Sink keeps the beginning of a byte stream as valid UTF-8. Each invalid byte becomes U+FFFD, and the text ends
+// before the rune that would exceed the limit. It accepts everything that is written and never keeps more than limit
+// bytes.
 type Sink struct {
 	Limit     int
 	Text      []byte
@@ -38,7 +38,7 @@ func (s *Sink) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// End flushes a rune that never was completed.
+// End adds the bytes of a rune that was never completed.
 func (s *Sink) End() {
 	carry := s.carry
 	s.carry = nil
@@ -47,10 +47,10 @@ func (s *Sink) End() {
 	}
 }
 
-// add takes bytes that do not end within a rune.
+// add adds bytes that do not end in the middle of a rune.
 func (s *Sink) add(p []byte) {
 	if !utf8.Valid(p) {
-		// No need to replace what cannot fit: replacing never shortens.
+		// Bytes beyond the limit need no replacement, because a replacement never shortens the text.
 		p = CutRune(p, s.Limit-len(s.Text)+utf8.UTFMax)
 		s.Replaced += invalid(p)
 		p = AppendValid(nil, p)
@@ -63,7 +63,7 @@ func (s *Sink) add(p []byte) {
 	s.Text = append(s.Text, p...)
 }
 
-// openRune is the length of the incomplete rune at the end of p, 0 if none.
+// openRune returns the length of the incomplete rune at the end of p, or 0 if there is none.
 func openRune(p []byte) int {
 	for i := 1; i < utf8.UTFMax && i <= len(p); i++ {
 		tail := p[len(p)-i:]
@@ -88,11 +88,10 @@ func CutRune(p []byte, n int) []byte {
 	return p[:n]
 }
 
-// QuotedBytes is how much of what a client wrote is repeated in a message, which
-// is logged and reaches the model twice.
+// QuotedBytes is the maximum length of a client's text in a message. Messages are logged, and reach the model twice.
 const QuotedBytes = 256
 
-// Quoted is a path or pattern as a message repeats it.
+// Quoted returns a path or pattern in the form in which messages quote it.
 func Quoted(s string) string {
 	if len(s) <= QuotedBytes {
 		return s
@@ -122,7 +121,7 @@ func invalid(p []byte) (n int) {
 	return n
 }
 
-// ValidText is p as a string with one U+FFFD for each byte that is not UTF-8.
+// ValidText returns p as a string with one U+FFFD for each byte that is not UTF-8.
 func ValidText(p []byte) string {
 	if utf8.Valid(p) {
 		return string(p)
@@ -130,14 +129,13 @@ func ValidText(p []byte) string {
 	return string(AppendValid(nil, p))
 }
 
-// Sniffed is how much of a file decides whether it is text.
+// Sniffed is the number of bytes at the start of a file that decide whether it is text.
 const Sniffed = 8000
 
-// maxBuffer is how much of a file is read at once.
+// maxBuffer is the maximum number of bytes that are read at once.
 const maxBuffer = 64 << 10
 
-// BufferFor is a buffer that takes a small file whole. Files of the kernel's
-// making have no size.
+// BufferFor returns a buffer that holds the whole of a small file. Files that the kernel generates report size 0.
 func BufferFor(size int64) int {
 	if size == 0 {
 		return Sniffed
@@ -145,9 +143,9 @@ func BufferFor(size int64) int {
 	return int(min(size+1, maxBuffer))
 }
 
-// IsLatin1 says whether a text that begins so is Latin-1, or Windows-1252 with its
-// dashes and quotes: it has some letters beyond ASCII, no more than two of them in a
-// row as other alphabets would, and nothing that is UTF-8 or binary.
+// IsLatin1 reports whether a text with this beginning is Latin-1, or Windows-1252 with its dashes and quotes. It is
+// if it has some letters beyond ASCII, at most two of them in a row (other alphabets have more), no UTF-8 beyond
+// ASCII and no binary data.
 func IsLatin1(head []byte) bool {
 	const (
 		least        = 3 // fewer bad bytes may be anything
@@ -176,13 +174,13 @@ func IsLatin1(head []byte) bool {
 	return letters >= least
 }
 
-// FromLatin1 turns Latin-1 and Windows-1252 into UTF-8.
+// FromLatin1 converts Latin-1 and Windows-1252 to UTF-8.
 func FromLatin1(r io.Reader) io.Reader {
 	return transform.NewReader(r, charmap.Windows1252.NewDecoder())
 }
 
-// Decoded drops a byte order mark and turns UTF-16 into UTF-8. What has none is
-// passed on byte by byte. wide says that the file was UTF-16.
+// Decoded removes a byte order mark and converts UTF-16 to UTF-8. A file without a mark passes unchanged. wide
+// reports whether the file was UTF-16.
 func Decoded(r io.Reader) (text *bufio.Reader, wide bool) { return DecodedWith(r, maxBuffer) }
 
 func DecodedWith(r io.Reader, buffer int) (text *bufio.Reader, wide bool) {

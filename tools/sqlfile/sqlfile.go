@@ -1,6 +1,5 @@
-// Package sqlfile keeps data in one SQLite file in WAL mode. Several processes may have
-// it open, what was committed survives kill -9, and a damaged file is kept aside while a
-// new one begins.
+// Package sqlfile keeps data in one SQLite file in WAL mode. Several processes may have it open, and committed data
+// survives kill -9. A damaged file is moved aside and replaced by a new one.
 package sqlfile
 
 import (
@@ -18,16 +17,15 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Settings say which file is opened and what is done with it.
+// Settings names the file and the functions that prepare and report on it.
 type Settings struct {
 	Path     string
 	Name     string        // in reports, such as "the ledger"
 	Patience time.Duration // the longest wait for other writers, here and in other processes
 
-	// Prepare makes the tables of a file that was just opened, and reads them so that
-	// damage shows at once.
+	// Prepare creates the tables of a file that was just opened, and reads them so that damage is found at once.
 	Prepare func(db *sql.DB) error
-	// Damaged gets a report when a damaged file was moved, before a new one is opened.
+	// Damaged is called when a damaged file was moved, before a new one is opened.
 	Damaged func(report string)
 	Now     func() time.Time // nil: time.Now
 }
@@ -37,12 +35,12 @@ type File struct {
 	settings Settings
 	db       atomic.Pointer[sql.DB]
 
-	// writing holds a token while this process writes: waiting for it ends with the
-	// waiter's context, and it is fair where SQLite polls.
+	// writing holds a token while this process writes. Waiting for the token ends with the waiter's context and is
+	// fair, unlike SQLite's polling for its lock.
 	writing chan struct{}
 }
 
-// Open opens a file, or begins one that only its owner can read.
+// Open opens a file. If there is none, it creates one that only its owner can read.
 func Open(s Settings) (*File, error) {
 	path, err := filepath.Abs(s.Path)
 	if err != nil {
@@ -63,7 +61,7 @@ func Open(s Settings) (*File, error) {
 }
 
 func (f *File) open() error {
-	// SQLite would create a file that everybody can read.
+	// SQLite itself would create a file that everybody can read.
 	created, err := os.OpenFile(f.settings.Path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
@@ -83,8 +81,8 @@ func (f *File) open() error {
 	return nil
 }
 
-// source names the file to the driver. Transactions take the write lock at once: one
-// that reads first and writes later can fail when two processes do so.
+// source returns the driver's name of the file. Transactions take the write lock at once, because those that read
+// first and write later can fail if two processes do so at the same time.
 func (f *File) source() string {
 	q := url.Values{
 		"_pragma": {fmt.Sprintf("busy_timeout(%d)", f.settings.Patience.Milliseconds()), "journal_mode(WAL)", "synchronous(NORMAL)"},
@@ -96,15 +94,14 @@ func (f *File) source() string {
 // Path returns the absolute path.
 func (f *File) Path() string { return f.settings.Path }
 
-// DB returns the database, which is another one after damage. Reading needs no turn.
+// DB returns the database, which is replaced after damage. Readers need not wait for writers.
 func (f *File) DB() *sql.DB { return f.db.Load() }
 
 // Close releases the file.
 func (f *File) Close() error { return f.DB().Close() }
 
-// Write does work in one transaction while nobody else in this process writes, or fails
-// when its turn does not come in time. Where the file shows damage, the work is done
-// again in a new one.
+// Write does work in one transaction, one at a time in this process. It fails if ctx or Patience ends before its
+// turn. If the file turns out to be damaged, the work is repeated in a new file.
 func (f *File) Write(ctx context.Context, work func(tx *sql.Tx) error) error {
 	return f.alone(ctx, func(ctx context.Context) error {
 		err := Transact(ctx, f.DB(), work)
@@ -117,8 +114,8 @@ func (f *File) Write(ctx context.Context, work func(tx *sql.Tx) error) error {
 	})
 }
 
-// ReplaceDamaged begins a new file if err, met while reading db, says that db is damaged,
-// unless somebody else has done so. Any other err it returns.
+// ReplaceDamaged replaces the file if err, from reading db, means that db is damaged, unless another goroutine has
+// already replaced it. It returns any other err.
 func (f *File) ReplaceDamaged(ctx context.Context, db *sql.DB, err error) error {
 	if !isDamaged(err) {
 		return err
@@ -156,7 +153,7 @@ func Transact(ctx context.Context, db *sql.DB, work func(tx *sql.Tx) error) erro
 	return tx.Commit()
 }
 
-// startOver moves a damaged file out of the way and begins a new one.
+// startOver moves a damaged file aside and creates a new one.
 func (f *File) startOver() error {
 	_ = f.DB().Close()
 	aside := fmt.Sprintf("%s.damaged-%s", f.settings.Path, f.settings.Now().UTC().Format("20060102-150405.000"))

@@ -1,14 +1,13 @@
 package tokens
 
-// weightBits is the number of bits behind the binary point of a weight.
+// weightBits is the number of bits after the binary point of a weight.
 const weightBits = 12
 
-// move is what a byte makes of what stands before it: its weight in the upper half,
-// and in the lower where it leads, which is its kind and how many of that kind stand
-// right before it. One look finds both.
+// move is the effect of a byte after the bytes before it. The upper half is its weight. The lower half is the next
+// state: the byte's kind and the number of bytes of that kind right before it. One table lookup returns both.
 type move uint32
 
-// maxRun is how many bytes of a kind are told apart from more.
+// maxRun is the longest run of bytes of one kind that is distinguished from longer ones.
 const maxRun = 3
 
 const (
@@ -22,7 +21,7 @@ func (m move) next(c byte) move { return moves[(m|move(kinds[c]))&(1<<moveBits-1
 
 func (m move) weight() int32 { return int32(m) >> weightFrom }
 
-// moves are pairs and runs in one table.
+// moves combines pairs and runs in one table.
 var moves = func() (of [1 << moveBits]move) {
 	for before := range pairs {
 		for run := range maxRun + 1 {
@@ -38,9 +37,9 @@ var moves = func() (of [1 << moveBits]move) {
 	return of
 }()
 
-// pairs and runs are the solution of a least squares fit (ridge 0.003, relative
-// errors) over 2,400 texts: code, prose and data, 150 outputs of commands, and prose
-// and messages in 25 languages. pairs goes by the kind before and the kind.
+// pairs and runs are the solution of a least squares fit (ridge 0.003, relative errors) over 2,400 texts: code, prose
+// and data, 150 outputs of commands, and prose and messages in 25 languages. The index of pairs is the previous
+// byte's kind and the byte's own kind.
 var pairs = [16][16]int16{
 	{0, 1837, 2237, 2775, 3152, 1242, 4088, -1248, 683, 6009, 453, 9528, -8546, -32, 8700, 0},
 	{2264, 0, 805, 2814, 4984, -307, 1314, 274, 132, 8466, 21, 1205, 883, 57, 1953, 0},
@@ -60,7 +59,7 @@ var pairs = [16][16]int16{
 	{1726, 4644, 4376, -2973, -472, 5421, 6038, 5365, 934, -6252, -1045, -1773, 934, -4805, -457, 0},
 }
 
-// runs is for the second, third, fourth and later ones of a kind in a row.
+// runs applies to the second, third, fourth and later bytes of one kind in a row.
 var runs = [16][4]int16{
 	{1208, -2043, 9436, -25},
 	{885, 3857, 1869, -41},

@@ -1,5 +1,5 @@
-// Package exact counts the tokens of OpenAI's o200k_base vocabulary. The vocabulary
-// is part of whatever links this package, about seven megabytes; nothing is fetched.
+// Package exact counts the tokens of OpenAI's o200k_base vocabulary. The vocabulary adds about seven megabytes to
+// every program that links this package; nothing is downloaded.
 package exact
 
 import (
@@ -8,15 +8,13 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 )
 
-// vocabulary is loaded when the first text is counted. That takes a processor for
-// some 15 ms, and afterwards the garbage collector has six megabytes more to look
-// through: a process that counts nothing pays neither. A server that answers
-// within a tenth of a millisecond does not count, it estimates.
+// vocabulary is loaded when the first text is counted, so that a process that counts nothing pays nothing. Loading
+// takes about 15 ms of processor time, and afterwards the garbage collector has six megabytes more to scan. Servers,
+// which answer within a tenth of a millisecond, estimate instead of counting.
 var vocabulary = sync.OnceValue(codec.NewO200kBase)
 
-// Count is the number of tokens. It cuts the text into the pieces that the
-// vocabulary's rules cut it into, and looks each up among those met before: the
-// library alone, which is asked for new pieces, takes ten times as long.
+// Count returns the number of tokens. It splits the text into pieces by the vocabulary's rules and remembers the
+// count of each piece. Only new pieces are counted by the library, which alone would take ten times as long.
 func Count(text string) int {
 	m := memos.Get().(memo)
 	defer memos.Put(m)
@@ -34,12 +32,12 @@ func Count(text string) int {
 	return total
 }
 
-// memo remembers how many tokens a piece is.
+// memo remembers the number of tokens of each piece.
 type memo map[string]int32
 
 var memos = sync.Pool{New: func() any { return make(memo) }}
 
-// What a memo may hold: some five megabytes when it is full.
+// Limits of a memo, which takes about five megabytes when it is full.
 const (
 	memoPieces = 1 << 16
 	memoBytes  = 32

@@ -2,21 +2,20 @@ package exact
 
 import "unicode/utf8"
 
-// The vocabulary comes with rules for cutting text into pieces, none of which a
-// token may cross:
+// The vocabulary comes with rules for splitting text into pieces. No token crosses the end of a
+// piece. A piece is one of:
 //
-//	a word: one other character in front of it if it likes, capitals and then
-//	small letters, and an English contraction behind ('s, 'll);
+//	a word: optionally one other character, then capitals, then small letters, then
+//	optionally an English contraction ('s, 'll);
 //	up to three digits;
-//	a run of punctuation: a space in front, line ends and slashes behind;
-//	white space up to the last line end in it; other white space but for its last
-//	character, which goes to what follows.
+//	a run of punctuation: optionally a space, then punctuation, then line ends and slashes;
+//	white space up to its last line end; other white space except its last character,
+//	which belongs to the next piece.
 //
-// They are written down here for ASCII. Whatever else a piece meets is left to
-// the library, up to where a piece is sure to end.
+// The code below implements them for ASCII. A piece with other characters is left to the
+// library, up to the next place where a piece certainly ends.
 
-// piece returns where the piece that starts at i ends. It is not plain when a
-// character that is not ASCII may belong to it.
+// piece returns the end of the piece that starts at i. It is not plain if a character outside ASCII may belong to it.
 func piece(s string, i int) (end int, plain bool) {
 	switch c := s[i]; classes[c] {
 	case upper, lower:
@@ -123,8 +122,8 @@ func run(s string, i int, of class) int {
 	return i
 }
 
-// boundary is the first place from i on where a piece is sure to end: between a
-// line end and a letter or digit.
+// boundary returns the first position from i on at which a piece certainly ends: between a line end and a letter or
+// digit.
 func boundary(s string, i int) int {
 	for i = max(i, 1); i < len(s); i++ {
 		if s[i-1] == '\n' && (classes[s[i]] == upper || classes[s[i]] == lower || classes[s[i]] == digit) {
@@ -134,7 +133,7 @@ func boundary(s string, i int) int {
 	return len(s)
 }
 
-// class is what the rules tell bytes apart by.
+// class is a class of bytes that the rules distinguish.
 type class uint8
 
 const (
