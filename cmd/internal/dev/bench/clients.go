@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// proxied times a request of a megabyte to an API on this machine: straight, through a
-// proxy that looks at nothing, and through one that clears. The three take turns.
+// proxied times a request of one megabyte to an API on this machine: directly, through a proxy that only copies, and
+// through ours, which clears results. The three alternate.
 func proxied(w *tabwriter.Writer, binary, root string) error {
 	api := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -86,7 +86,7 @@ func startProxy(binary, api, policy, store string) (url string, stop func(), err
 	return ready.Data.URL, stop, nil
 }
 
-// history is a conversation of n calls, each with some 8 kB of output.
+// history returns a conversation of n calls, each with about 8 kB of output.
 func history(n int) []byte {
 	messages := []any{map[string]any{"role": "user", "content": "fix the bug"}}
 	for i := range n {
@@ -103,8 +103,8 @@ func history(n int) []byte {
 	return body
 }
 
-// hooks times a hook from start to end for results of 20 kB and of 1 MB, in turn with a
-// process of the same program that does nothing.
+// hooks times whole runs of a hook for results of 20 kB and of 1 MB. They alternate with runs of the same program
+// that do nothing.
 func hooks(w *tabwriter.Writer, binary, root string) error {
 	transcript := filepath.Join(root, "transcript.jsonl")
 	words := `{"type":"assistant","sessionId":"s","message":{"id":"m1","content":[{"type":"text","text":"Which test fails, and why?"},{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}` + "\n"
@@ -144,7 +144,7 @@ func hooks(w *tabwriter.Writer, binary, root string) error {
 	return nil
 }
 
-// message is what Claude Code tells a hook of a test run with so many passing tests.
+// message returns Claude Code's message to a hook about a test run with the given number of passing tests.
 func message(transcript string, tests int) []byte {
 	var log strings.Builder
 	for i := range tests {

@@ -13,9 +13,8 @@ import (
 	"mcp-pruner/tools/upstream"
 )
 
-// gatewayCost times calls of a bare server, asked directly and through the gateway, in
-// blocks that alternate. What is above the server's own time is the gateway's. Then it
-// times the grouping of a large list.
+// gatewayCost times calls of a bare server, directly and through the gateway, in alternating blocks. The difference
+// is the gateway's own time. Then it times the grouping of a large list.
 func gatewayCost(w *tabwriter.Writer, binary, root string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -103,7 +102,7 @@ func crowdOfServers() ([]upstream.Server, error) {
 	return servers, nil
 }
 
-// groupingCost times the list that a gateway makes of many servers.
+// groupingCost times how long a gateway takes to build its list for many servers.
 func groupingCost(w *tabwriter.Writer) error {
 	servers, err := crowdOfServers()
 	if err != nil {

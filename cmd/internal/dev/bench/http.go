@@ -22,8 +22,8 @@ import (
 
 const bareHTTPArgument = "bare-mcp-go-http-server"
 
-// serveBareHTTP is the yardstick over streamable HTTP: mcp-go as it comes, one tool
-// that reads a file. It says where it listens in the form our server does.
+// serveBareHTTP runs the server for comparison over streamable HTTP: unchanged mcp-go with one tool that reads a
+// file. It reports its address in the same form as our server.
 func serveBareHTTP() {
 	s := server.NewMCPServer("bare", "0")
 	s.AddTool(mcp.NewTool("read", mcp.WithString("file_path")), func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -50,7 +50,7 @@ type web struct {
 	url string
 }
 
-// serveWeb starts a server and waits until it says where it listens.
+// serveWeb starts a server and waits until it reports its address.
 func serveWeb(root, command string, args ...string) (*web, error) {
 	cmd := exec.Command(command, args...)
 	cmd.Dir = root
@@ -79,8 +79,8 @@ func serveWeb(root, command string, args ...string) (*web, error) {
 	}
 }
 
-// withoutProfile is an environment in which a login shell runs nobody's profile:
-// what that takes would be measured too.
+// withoutProfile returns an environment in which a login shell reads no profile, because its time would be measured,
+// too.
 func withoutProfile(root string) []string { return append(os.Environ(), "PRUNER_URL=", "HOME="+root) }
 
 func (w *web) close() error {
@@ -130,8 +130,8 @@ func (c *caller) post(message string) ([]byte, error) {
 	return body, err
 }
 
-// requests times small reads over HTTP, of one client and of eight at once, in
-// blocks that alternate between the servers.
+// requests times small reads over HTTP by one client and by eight at once, in blocks that alternate between the
+// servers.
 func requests(w *tabwriter.Writer, binary, root string) error {
 	self, err := os.Executable()
 	if err != nil {

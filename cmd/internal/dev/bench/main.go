@@ -38,7 +38,7 @@ func main() {
 	}
 }
 
-// serveBare is the yardstick: mcp-go as it comes, one tool that returns a word.
+// serveBare runs the server for comparison: unchanged mcp-go with one tool that returns a word.
 func serveBare() {
 	s := server.NewMCPServer("bare", "0")
 	s.AddTool(mcp.NewTool("read"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -49,7 +49,7 @@ func serveBare() {
 	}
 }
 
-// measures are what is measured, in this order.
+// measures lists all measures, in the order in which they run.
 var measures = []struct {
 	name string
 	run  func(w *tabwriter.Writer, binary, root string) error
@@ -67,7 +67,7 @@ func names() []string {
 	return all
 }
 
-// run runs the measures that are asked for; all of them where none is.
+// run runs the named measures, or all if none is named.
 func run(binary string, only []string) error {
 	binary, err := filepath.Abs(binary)
 	if err != nil {

@@ -97,9 +97,8 @@ func startUp(w *tabwriter.Writer, binary, root string) error {
 	return nil
 }
 
-// pings times ping while 100 calls start and sleep, beside a bare server while as many
-// shells do so that are not its own: what that takes is the machine's share. Rounds
-// alternate.
+// pings times ping while 100 calls start and sleep. For comparison it times a bare server's ping while this process
+// starts as many shells; that is the machine's share. Rounds alternate.
 func pings(w *tabwriter.Writer, binary, root string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -173,7 +172,7 @@ func (c *client) pings() (times []time.Duration, err error) {
 	return times, nil
 }
 
-// memory shows the peak of the server's own memory for huge outputs.
+// memory measures the peak of the server's own memory for huge outputs.
 func memory(w *tabwriter.Writer, binary, root string) error {
 	big := filepath.Join(root, "big.txt")
 	f, err := os.Create(big)
@@ -233,8 +232,8 @@ func peak(binary, root, tool string, args map[string]any) (mebibytes float64, er
 	return resident, nil
 }
 
-// peakResident is the largest resident set of a running process in MiB, without
-// that of its children. 0 where the system does not tell.
+// peakResident returns the largest resident set of a running process in MiB, without its children, or 0 if the system
+// does not report it.
 func peakResident(pid int) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

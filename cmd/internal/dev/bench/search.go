@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// searches times the tool grep beside the rg that it runs, in turn, on a log of 34 MB
-// and on a tree of 2,000 files.
+// searches times the tool grep and, alternating with it, the rg command that it runs, on a log of 34 MB and on a tree
+// of 2,000 files.
 func searches(w *tabwriter.Writer, binary, root string) error {
 	if _, err := exec.LookPath("rg"); err != nil {
 		fmt.Fprintln(w, "searches: rg is not installed")
@@ -40,8 +40,8 @@ func searches(w *tabwriter.Writer, binary, root string) error {
 // search is one search, by the tool and by rg.
 type search struct{ about, pattern, path, mode, option string }
 
-// compare times both in turn. On a busy machine two processes that wait for each other
-// take long: the processor time, rg's included, is then the better figure.
+// compare times both in turn. On a busy machine two processes that wait for each other take long; then the processor
+// time, including rg's, is the better figure.
 func (s search) compare(w io.Writer, binary, root string) error {
 	ours, err := start(root, nil, binary)
 	if err != nil {

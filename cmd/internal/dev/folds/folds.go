@@ -1,6 +1,5 @@
-// Package folds says which sessions of the fixtures are kept apart together, so that
-// nothing is judged by weights that have seen it. The division imitates the half that is
-// kept back: later sessions of one project, and other repositories.
+// Package folds divides the fixtures' sessions into folds, so that no session is judged by weights that were learned
+// from it. The division imitates the held-out half: later sessions of one project, and other repositories.
 package folds
 
 import (
@@ -11,9 +10,9 @@ import (
 // Count is the number of folds.
 const Count = 4
 
-// Of is the fold of a session. Sessions whose id begins with a date are divided by time,
-// those of a benchmark, called owner__name-number, by repository. Sessions whose id is a
-// UUID are later than all dated ones and are the last fold; others are spread.
+// Of returns the fold of a session. Sessions whose id begins with a date are divided by time, those of a benchmark
+// (owner__name-number) by repository. Sessions whose id is a UUID are later than all dated ones and form the last
+// fold. All others are distributed by a hash.
 func Of(id string) int {
 	if owner, rest, ok := strings.Cut(id, "__"); ok {
 		if cut := strings.LastIndexByte(rest, '-'); cut > 0 {
@@ -32,8 +31,8 @@ func Of(id string) int {
 	return spread(id)
 }
 
-// starts are the first days of the second and third fold: they divide the dated sessions
-// into parts of like size.
+// starts holds the first days of the second and third fold. They divide the dated sessions into parts of similar
+// size.
 var starts = []string{"2026-01-15", "2026-01-22"}
 
 func dated(id string) int {
@@ -46,7 +45,7 @@ func dated(id string) int {
 	return fold
 }
 
-// spread is FNV-1a, folded to the number of folds.
+// spread returns the FNV-1a hash modulo the number of folds.
 func spread(name string) int {
 	h := uint64(14695981039346656037)
 	for _, c := range []byte(name) {

@@ -161,7 +161,7 @@ func (c *client) says(want, tool, arguments string) error {
 	return nil
 }
 
-// readOne reads one of many files, each of which holds a text of its own.
+// readOne reads one of many files, each with different text.
 func (c *client) readOne() error {
 	n := c.random.IntN(manyFiles)
 	return c.says(textOf(n), "read", fmt.Sprintf(`{"file_path":"many/%d.txt","max_output_bytes":1048576}`, n))
@@ -176,7 +176,7 @@ func (c *client) otherHost() error {
 	return c.wantsWith(http.StatusForbidden, c.call("bash", `{"command":"true"}`), func(r *http.Request) { r.Host = "evil.example.com" })
 }
 
-// hangUp leaves while a command is at work.
+// hangUp closes the connection while a command is running.
 func (c *client) hangUp() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(c.random.IntN(300))*time.Millisecond)
 	defer cancel()
@@ -227,7 +227,7 @@ func (c *client) dial(length int, body string) (net.Conn, error) {
 	return conn, err
 }
 
-// slowBody sends a body byte by byte and leaves before its end.
+// slowBody sends a body byte by byte and closes the connection before its end.
 func (c *client) slowBody() error {
 	conn, err := c.dial(1000, `{"jsonrpc"`)
 	if err != nil {
@@ -243,7 +243,7 @@ func (c *client) slowBody() error {
 	return nil
 }
 
-// notRead asks for much, waits, and leaves without reading.
+// notRead requests a large answer, waits, and closes the connection without reading.
 func (c *client) notRead() error {
 	message := c.call("bash", `{"command":"head -c 5000000 /dev/zero | tr '\\0' 'x'"}`)
 	conn, err := c.dial(len(message), message)
@@ -255,7 +255,7 @@ func (c *client) notRead() error {
 	return nil
 }
 
-// tally is what was done, and what went wrong with it.
+// tally counts the requests and the failures of each kind.
 type tally struct {
 	mu     sync.Mutex
 	done   map[string]int

@@ -1,6 +1,6 @@
-// Command soak puts the built server over HTTP under mixed load with faults for a
-// while, compares every answer with what it has to be, and then looks for what was left
-// behind: goroutines, file descriptors, processes, memory, and traces that no table allows.
+// Command soak puts the built HTTP server under mixed load with faults for some time and
+// compares every answer with the expected one. Afterwards it looks for leaks (goroutines, file
+// descriptors, processes, memory) and for traces that no table allows.
 //
 //	go build -o bin/ ./cmd/mcp-pruner && go run ./cmd/internal/dev/soak -for 10m bin/mcp-pruner
 package main
@@ -103,7 +103,7 @@ const (
 	manyFiles = 64
 )
 
-// textOf is the text of one of many files: up to some 300 KB.
+// textOf returns the text of one of many files, of up to about 300 KB.
 func textOf(n int) string {
 	return strings.Repeat(fmt.Sprintf("file %d has its own line\n", n), 1+n*n*3)
 }
@@ -124,7 +124,7 @@ func writeFiles(root string) error {
 	return nil
 }
 
-// load lets the clients loose for a while and samples the server meanwhile.
+// load runs the clients for some time and samples the server meanwhile.
 func load(s *server, length time.Duration, clients int) (*tally, []sample) {
 	end := time.Now().Add(length)
 	t := newTally()
@@ -150,8 +150,8 @@ func load(s *server, length time.Duration, clients int) (*tally, []sample) {
 	}
 }
 
-// steady compares the memory of the last third with that of the third before it: a
-// leak goes on growing, a cache does not.
+// steady compares the memory of the last third of the time with that of the second third. A leak keeps growing, a
+// cache does not.
 func steady(samples []sample) error {
 	third := len(samples) / 3
 	if third == 0 {

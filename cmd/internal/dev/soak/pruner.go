@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// moody is a pruning service whose mood changes every two seconds: it works, fails,
-// hangs, talks nonsense, and cuts connections.
+// moody is a pruning service whose behaviour changes every two seconds: it works, fails, hangs, returns nonsense, or
+// closes connections.
 type moody struct {
 	url    string
 	server *httptest.Server

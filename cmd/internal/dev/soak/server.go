@@ -56,8 +56,7 @@ func (s *server) kill() {
 	_ = s.cmd.Wait()
 }
 
-// goroutines ends the server in the way that makes it print every goroutine, and
-// lists where each of them is.
+// goroutines ends the server with the signal that makes it print all goroutines, and lists the place of each.
 func (s *server) goroutines() ([]string, error) {
 	if err := s.cmd.Process.Signal(syscall.SIGQUIT); err != nil {
 		return nil, err
@@ -81,7 +80,7 @@ func (s *server) goroutines() ([]string, error) {
 	}
 }
 
-// sample is what the system says of the server.
+// sample holds the operating system's figures about the server.
 type sample struct {
 	descriptors, children int
 	memory                float64 // MiB resident
@@ -91,7 +90,7 @@ func (s sample) String() string {
 	return fmt.Sprintf("%d descriptors, %d processes, %.0f MiB", s.descriptors, s.children, s.memory)
 }
 
-// idle is a sample of a server without connections.
+// idle samples a server that has no connections.
 func (s *server) idle() sample {
 	now := s.sample()
 	for range 20 {
@@ -109,7 +108,7 @@ func (s *server) sample() sample {
 	return sample{len(fds), len(below(pid)), resident(pid)}
 }
 
-// settled waits until the server is as it was before the load.
+// settled waits until the server has the same figures as before the load.
 func (s *server) settled(before sample) error {
 	var now sample
 	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
