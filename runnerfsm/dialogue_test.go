@@ -43,7 +43,18 @@ func TestMain(m *testing.M) {
 // TestDialogues plays every file of testdata/runner/dialogues: a client, which is
 // a real process running the file's script, and what the runner makes of it.
 func TestDialogues(t *testing.T) {
-	files, err := filepath.Glob(dialogueDir + "/*.txtar")
+	playAll(t, dialogueDir, fsm.RunTable(), func(t *testing.T, d *dialogue) runnerfsm.Result {
+		result := d.play(t)
+		d.compare(t, d.shown(t, result))
+		return result
+	})
+}
+
+// playAll plays every file of a folder, checks each step that was taken, and expects that every row of the
+// table was taken by some file.
+func playAll(t *testing.T, folder string, table fsm.Table, play func(*testing.T, *dialogue) runnerfsm.Result) {
+	t.Helper()
+	files, err := filepath.Glob(folder + "/*.txtar")
 	require.NoError(t, err)
 	var mu sync.Mutex
 	taken := make(map[string]bool)
@@ -51,19 +62,17 @@ func TestDialogues(t *testing.T) {
 		for _, file := range files {
 			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 				t.Parallel()
-				d := readDialogue(t, file)
-				result := d.play(t)
-				d.compare(t, d.shown(t, result))
+				result := play(t, readDialogue(t, file))
 				mu.Lock()
 				defer mu.Unlock()
 				for _, s := range result.Machine.Steps() {
-					checkStep(t, fsm.RunTable(), s)
+					checkStep(t, table, s)
 					taken[s.Spec+" "+string(s.Trigger)] = true
 				}
 			})
 		}
 	})
-	for _, row := range fsm.RunTable().Rows {
+	for _, row := range table.Rows {
 		assert.True(t, taken[row.Spec+" "+string(row.Trigger)], "no dialogue takes row %s (%s, %s)", row.Spec, row.From, row.Trigger)
 	}
 }

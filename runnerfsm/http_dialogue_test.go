@@ -7,11 +7,9 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -57,29 +55,12 @@ func fakeServer() {
 // TestHTTPDialogues plays every file of testdata/runner-http: a server and a client,
 // both real processes running the file's scripts, and what the runner makes of them.
 func TestHTTPDialogues(t *testing.T) {
-	files, err := filepath.Glob("../testdata/runner-http/*.txtar")
-	require.NoError(t, err)
-	var mu sync.Mutex
-	taken := make(map[string]bool)
-	t.Run("play", func(t *testing.T) {
-		for _, file := range files {
-			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-				t.Parallel()
-				d := httpDialogue{dialogue: readDialogue(t, file)}
-				result := d.play(t)
-				d.check(t, result)
-				mu.Lock()
-				defer mu.Unlock()
-				for _, s := range result.Machine.Steps() {
-					checkStep(t, fsm.HTTPRunTable(), s)
-					taken[s.Spec+" "+string(s.Trigger)] = true
-				}
-			})
-		}
+	playAll(t, "../testdata/runner-http", fsm.HTTPRunTable(), func(t *testing.T, d *dialogue) runnerfsm.Result {
+		over := httpDialogue{dialogue: d}
+		result := over.play(t)
+		over.check(t, result)
+		return result
 	})
-	for _, row := range fsm.HTTPRunTable().Rows {
-		assert.True(t, taken[row.Spec+" "+string(row.Trigger)], "no dialogue takes row %s (%s, %s)", row.Spec, row.From, row.Trigger)
-	}
 }
 
 // httpDialogue is one file. Its scripts find the events so far in $WORK/events.
