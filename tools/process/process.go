@@ -1,5 +1,4 @@
-// Package process runs the commands of tools and sees to it that they end: one
-// supervisor for all of them.
+// Package process runs child processes and makes sure that they end, with everything they started.
 package process
 
 import (
@@ -15,30 +14,29 @@ import (
 	"time"
 )
 
-// How long to wait for what should be over at once.
+// Times and sizes of the end of a process.
 const (
 	killAfter  = 500 * time.Millisecond // between SIGTERM and SIGKILL
 	lookEvery  = 5 * time.Millisecond   // for processes that are to end
 	reapWithin = 2 * time.Second        // for killed processes to be gone
-	drainFor   = 100 * time.Millisecond // for output after the process ended
-	drainBytes = 1 << 20                // of what a pipe holds after that
+	drainFor   = 100 * time.Millisecond // to wait for output after the process ended
+	drainBytes = 1 << 20                // maximum number of bytes that are read from a pipe after that
 )
 
 var (
-	// ErrTimeout is why a process that took too long was ended.
+	// ErrTimeout is the error of a process that was ended because it took too long.
 	ErrTimeout = errors.New("timed out")
-	// ErrEnough is what a writer of process output returns to end the process.
+	// ErrEnough ends a process when the writer of its output returns it.
 	ErrEnough = errors.New("enough")
 )
 
-// SpawnError says that the child never ran.
+// SpawnError is the error of a child that could not be started.
 type SpawnError struct{ Err error }
 
 func (e *SpawnError) Error() string { return e.Err.Error() }
 func (e *SpawnError) Unwrap() error { return e.Err }
 
-// NotInstalled is the SpawnError of a program that was not found, wherever the
-// search for it failed.
+// NotInstalled returns the SpawnError of a program that was not found.
 func NotInstalled(name string) error {
 	return &SpawnError{fmt.Errorf("%s: %w", name, syscall.ENOENT)}
 }
@@ -46,19 +44,19 @@ func NotInstalled(name string) error {
 // Entry is one process of the system.
 type Entry struct{ PID, Parent, Group, Session int }
 
-// MarkVariable is set, to a random value, in the environment of a watched command. By it
-// the processes are found that left the command's session, as setsid(1) does.
+// MarkVariable is set to a random value in the environment of a watched command. With it, processes are found that
+// left the command's session, as those of setsid(1) do.
 const MarkVariable = "MCPPRUNER_COMMAND"
 
-// family is a command's session, and every process with its mark. "" is no mark.
+// family is the processes of a command's session, and those with its mark. With the mark "" there are none of the
+// latter.
 type family struct {
 	leader int
 	mark   string
 }
 
-// Process is one child to run. It has no terminal, its standard input is
-// Stdin or the null device, and its output goes to the writers chunk by chunk, or
-// straight to a file.
+// Process is a child process to run. It has no terminal. Its standard input is Stdin or the null device, and its
+// output goes to the writers chunk by chunk, or directly to a file.
 type Process struct {
 	Path           string
 	Args, Env      []string
@@ -66,8 +64,8 @@ type Process struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Timeout        time.Duration // 0: none
-	Watched        bool          // should this process die, all that the child started dies too
-	Whole          bool          // what the child started ends with it
+	Watched        bool          // if this process dies, everything that the child started is killed
+	Whole          bool          // everything in the child's session is killed when the child ends
 }
 
 // Run waits for the child to end and returns its exit code. Otherwise the error
@@ -138,8 +136,7 @@ func (p Process) Run(parent context.Context) (int, error) {
 	return ExitCode(cmd.ProcessState), nil
 }
 
-// connect gives the child its outputs. A file it writes to itself, as it does to Stdin;
-// for any other writer there is a pump.
+// connect gives the child its outputs. The child writes to a file itself; for any other writer there is a pump.
 func (p Process) connect(cmd *exec.Cmd) (pumps []*pump, err error) {
 	for _, output := range []struct {
 		to   io.Writer
@@ -162,9 +159,8 @@ func (p Process) connect(cmd *exec.Cmd) (pumps []*pump, err error) {
 	return pumps, nil
 }
 
-// Start starts a child from a thread that stays until the child ended: the kernel
-// takes the end of the starting thread for the end of the parent. The channel is
-// closed once the child's state is known.
+// Start starts a child from a thread that exists until the child has ended, because the kernel treats the end of that
+// thread as the end of the parent. The channel is closed when the child's state is known.
 func Start(cmd *exec.Cmd) (exited <-chan struct{}, err error) {
 	started, ended := make(chan error), make(chan struct{})
 	go func() {
@@ -229,7 +225,7 @@ func (r running) Alive() bool {
 	}
 }
 
-// pump carries one output stream of a child to a writer.
+// pump copies one output stream of a child to a writer.
 type pump struct {
 	read, write *os.File
 	to          io.Writer
@@ -250,11 +246,11 @@ func (p *pump) abandon() {
 	_ = p.write.Close()
 }
 
-// run reads until nobody holds the pipe or finish ends it. A writer that
-// returns an error stops the child and is not written to again.
+// run copies until all writers have closed the pipe or finish ends it. If the writer returns an error, the child is
+// ended and nothing more is written.
 func (p *pump) run(stop context.CancelCauseFunc) {
 	defer close(p.done)
-	_ = p.write.Close() // the child has its own
+	_ = p.write.Close() // the child has its own copy
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := p.read.Read(buf)
@@ -276,8 +272,8 @@ func (p *pump) pass(chunk []byte, stop context.CancelCauseFunc) {
 	}
 }
 
-// finish ends the pumps of a child that is gone. All it wrote is in the pipes
-// by now; what its own children add is waited for only a moment.
+// finish ends the pumps of a child that has ended. Everything the child wrote is in the pipes by now. Output of its
+// own children is awaited for a moment only.
 func finish(pumps ...*pump) {
 	for _, p := range pumps {
 		_ = p.read.SetReadDeadline(time.Now().Add(drainFor))
@@ -290,8 +286,8 @@ func finish(pumps ...*pump) {
 		}
 		_ = p.read.SetReadDeadline(time.Time{})
 		p.takeReady()
-		// A server left running in the background must not die of a closed pipe
-		// when it prints its next line, so someone goes on reading.
+		// A server that was left running in the background must not die of a closed pipe when it prints its next
+		// line, so its output is still read.
 		go func() {
 			_, _ = io.CopyBuffer(io.Discard, struct{ io.Reader }{p.read}, make([]byte, 4<<10))
 			_ = p.read.Close()
@@ -299,8 +295,8 @@ func finish(pumps ...*pump) {
 	}
 }
 
-// takeReady passes on what the pipe holds, which a busy machine may not have
-// got to before the deadline.
+// takeReady passes on the content of the pipe, because on a busy machine the pump may not have read it before the
+// deadline.
 func (p *pump) takeReady() {
 	buf := make([]byte, 32<<10)
 	for taken := 0; taken < drainBytes; {

@@ -9,15 +9,14 @@ import (
 	"syscall"
 )
 
-// ownGroup makes the child the leader of a session, and so of a process group,
-// of its own: one signal reaches all it starts, and a program that asks for a
-// password finds no terminal and fails instead of waiting.
+// ownGroup makes the child the leader of its own session and so of its own process group. One signal then reaches
+// everything it starts, and a program that asks for a password finds no terminal and fails instead of waiting.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	DieWithParent(cmd.SysProcAttr)
 }
 
-// Signal reaches the leader's group first, and then those who left it.
+// Signal signals the leader's group first, and then the processes that left it.
 func (f family) Signal(s syscall.Signal) {
 	_ = syscall.Kill(-f.leader, s)
 	for _, pid := range f.strays() {
@@ -25,7 +24,7 @@ func (f family) Signal(s syscall.Signal) {
 	}
 }
 
-// ExitCode is the code a shell would report: 128 + n for signal n.
+// ExitCode returns the code that a shell would report: 128 + n for signal n.
 func ExitCode(state *os.ProcessState) int {
 	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return 128 + int(ws.Signal())
@@ -33,7 +32,7 @@ func ExitCode(state *os.ProcessState) int {
 	return state.ExitCode()
 }
 
-// readNow reads what a pipe holds at this moment, without waiting for more.
+// readNow reads the present content of a pipe, without waiting for more.
 func readNow(f *os.File, buf []byte) int {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -47,7 +46,7 @@ func readNow(f *os.File, buf []byte) int {
 	return max(n, 0)
 }
 
-// IsUnusable says that a program was found but cannot be run here at all.
+// IsUnusable reports whether the error means that a program cannot be run here at all.
 func IsUnusable(err error) bool {
 	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.ENOEXEC)
 }

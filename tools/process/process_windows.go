@@ -13,7 +13,7 @@ func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// Signal can only kill: Windows has no signal a shell would pass on.
+// Signal can only kill, because Windows has no signal that a shell would pass on.
 func (f family) Signal(s syscall.Signal) {
 	if s == syscall.SIGKILL {
 		_ = exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(f.leader)).Run()
@@ -22,12 +22,12 @@ func (f family) Signal(s syscall.Signal) {
 
 func (family) alive() bool { return false }
 
-// ExitCode is the code that the process returned.
+// ExitCode returns the exit code of the process.
 func ExitCode(state *os.ProcessState) int { return state.ExitCode() }
 
 func readNow(*os.File, []byte) int { return 0 }
 
-// IsUnusable says that a program was found but cannot be run here at all.
+// IsUnusable reports whether the error means that a program cannot be run here at all.
 func IsUnusable(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 }

@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// DieWithParent has the kernel kill a child when the thread that started it ends.
+// DieWithParent makes the kernel kill a child when the thread that started it ends.
 func DieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
-// strays lists the living processes that left the leader's process group, as what
-// timeout(1) and shells with job control start does, or its session, as daemons do.
+// strays lists the living processes that left the leader's process group, like those started by timeout(1) and by
+// shells with job control, or its session, like daemons.
 func (f family) strays() (pids []int) {
 	for _, l := range Living() {
 		if l.Group != f.leader && f.includes(l) {
@@ -23,16 +23,16 @@ func (f family) strays() (pids []int) {
 	return pids
 }
 
-// alive does not ask kill(2), which finds processes that ended and that nobody waits for,
-// as in a container without an init process.
+// alive does not use kill(2), because that also finds processes that have ended and that nobody waits for, as in a
+// container without an init process.
 func (f family) alive() bool { return slices.ContainsFunc(Living(), f.includes) }
 
 func (f family) includes(l Entry) bool {
 	return l.Group == f.leader || l.Session == f.leader || f.marked(l.PID)
 }
 
-// marked says whether a process has the family's mark. A process that cannot be read is
-// another user's or has dropped its environment.
+// marked reports whether a process has the family's mark. The environment cannot be read if the process belongs to
+// another user or has dropped it.
 func (f family) marked(pid int) bool {
 	if f.mark == "" {
 		return false
@@ -41,8 +41,7 @@ func (f family) marked(pid int) bool {
 	return bytes.Contains(env, []byte(MarkVariable+"="+f.mark))
 }
 
-// Living lists the processes of the system but those that wait to be collected. It is
-// empty on systems other than Linux.
+// Living lists the system's processes except zombies. It is empty on systems other than Linux.
 func Living() (all []Entry) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {

@@ -4,14 +4,14 @@ package process
 
 import "syscall"
 
-// DieWithParent does nothing: only Linux tells a child that its parent died. The
-// watcher ends what was left.
+// DieWithParent does nothing, because only Linux can kill a child when its parent dies. The watcher ends the
+// remaining processes.
 func DieWithParent(*syscall.SysProcAttr) {}
 
-// strays are not known here.
+// strays returns nil: these processes are not known here.
 func (family) strays() []int { return nil }
 
 func (f family) alive() bool { return syscall.Kill(-f.leader, 0) == nil }
 
-// Living is not known here.
+// Living returns nil: the system's processes are not known here.
 func Living() []Entry { return nil }

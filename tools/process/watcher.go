@@ -7,11 +7,10 @@ import (
 	"sync"
 )
 
-// watcher is a small shell beside this process that kills the commands under way,
-// with all they started, when this process is gone, however it ended. The kernel
-// kills a command's first process then, but nothing that one started.
+// watcher is a small shell process. When this process has ended, for any reason, it kills the running commands and
+// everything they started. The kernel kills only a command's first process.
 type watcher struct {
-	start func() (io.WriteCloser, error) // nil: there is none on this system
+	start func() (io.WriteCloser, error) // nil: this system has no watcher
 
 	mu   sync.Mutex
 	pipe io.WriteCloser
@@ -20,8 +19,8 @@ type watcher struct {
 
 var watching = &watcher{start: startWatcher}
 
-// add has a command watched; the returned func ends that. Without a shell to
-// watch, commands run all the same.
+// add makes the watcher watch a command until the returned function is called. Without a shell for the watcher,
+// commands run unwatched.
 func (w *watcher) add(f family) (done func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -37,7 +36,7 @@ func (w *watcher) add(f family) (done func()) {
 	}
 }
 
-// tell writes to the watcher and starts it when it is not there, or no longer.
+// tell writes to the watcher. It starts the watcher if it is not running.
 func (w *watcher) tell(op string, f family) {
 	if w.start == nil {
 		return
@@ -62,7 +61,7 @@ func (w *watcher) tell(op string, f family) {
 	}
 }
 
-// String is how the watcher is told of a command. The leader is left out as long as it is not known.
+// String returns the family in the form that the watcher reads. The leader is left out as long as it is not known.
 func (f family) String() string {
 	if f.leader == 0 {
 		return ":" + f.mark

@@ -37,8 +37,8 @@ for again in 1 2 3; do
 	done
 done`
 
-// startWatcher starts the watcher in a session of its own: a client that ends its
-// server's process group must not end it.
+// startWatcher starts the watcher in its own session, because a client that ends its server's process group must not
+// end the watcher.
 func startWatcher() (io.WriteCloser, error) {
 	cmd := exec.Command("/bin/sh", "-c", watcherScript, "mcp-pruner-watcher")
 	cmd.Dir, cmd.Env = "/", []string{"PATH=/usr/bin:/bin"}

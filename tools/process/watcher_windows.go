@@ -2,5 +2,5 @@ package process
 
 import "io"
 
-// startWatcher is nil: Windows has no shell to watch with.
+// startWatcher is nil, because Windows has no shell for a watcher.
 var startWatcher func() (io.WriteCloser, error)
