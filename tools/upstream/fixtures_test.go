@@ -307,84 +307,97 @@ func (x *index) recall(queries []query, known map[string]bool) (figures [6]float
 	return figures
 }
 
-// TestRecordedCallsArriveAsTheyWere sends every MCP call of recorded sessions through the
-// grouped list of the tools that the sessions called. The schemas contain the parameters
-// and types that occurred in those calls.
-func TestRecordedCallsArriveAsTheyWere(t *testing.T) {
-	type recorded struct {
-		tool string
-		args map[string]any
-	}
-	var calls []recorded
-	schemas := map[string]map[string]map[string]any{}
+// recordedCall is an MCP call of a recorded session.
+type recordedCall struct {
+	server, tool string
+	args         map[string]any
+}
+
+// recordedCalls returns the MCP calls of recorded sessions, and for each server the tools that
+// were called, with the parameters and types that occurred.
+func recordedCalls(t *testing.T) (calls []recordedCall, servers map[string][]Definition) {
+	t.Helper()
+	types := map[string]map[string]map[string][]string{} // by server, tool and parameter
 	for _, step := range sessionSteps(t) {
-		if step.K != "use" || !strings.HasPrefix(step.Tool, "mcp__") {
+		parts := strings.SplitN(step.Tool, "__", 3)
+		if step.K != "use" || len(parts) != 3 || parts[0] != "mcp" {
 			continue
 		}
-		calls = append(calls, recorded{step.Tool, step.Args})
-		parts := strings.SplitN(step.Tool, "__", 3)
-		server, tool := parts[1], parts[2]
-		if schemas[server] == nil {
-			schemas[server] = map[string]map[string]any{}
+		c := recordedCall{parts[1], parts[2], step.Args}
+		calls = append(calls, c)
+		if types[c.server] == nil {
+			types[c.server] = map[string]map[string][]string{}
 		}
-		if schemas[server][tool] == nil {
-			schemas[server][tool] = map[string]any{}
+		if types[c.server][c.tool] == nil {
+			types[c.server][c.tool] = map[string][]string{}
 		}
-		for name, value := range step.Args {
-			schemas[server][tool][name] = map[string]any{"type": typeOfValue(value)}
+		for name, value := range c.args {
+			types[c.server][c.tool][name] = append(types[c.server][c.tool][name], typeOfValue(value))
 		}
 	}
-	require.NotEmpty(t, calls)
-	lists := map[string]map[string]*Exposed{}
-	actions := map[string]*Action{}
-	for server, tools := range schemas {
+	servers = map[string][]Definition{}
+	for server, tools := range types {
 		var defs []string
-		for name, properties := range tools {
+		for name, params := range tools {
+			properties := map[string]any{}
+			for param, list := range params {
+				properties[param] = map[string]any{"type": anyList(ordered(list))}
+			}
 			defs = append(defs, tool(name, "", string(compactJSON(map[string]any{"type": "object", "properties": properties}))))
 		}
 		slices.Sort(defs)
-		list := Build([]Server{{Name: server, Tools: parse(t, server, defs...)}}, Grouped, options)
-		lists[server] = map[string]*Exposed{}
-		for i := range list.Tools {
-			for j := range list.Tools[i].Actions {
-				a := &list.Tools[i].Actions[j]
-				lists[server][a.Def.Name], actions["mcp__"+server+"__"+a.Def.Name] = &list.Tools[i], a
-			}
-		}
+		servers[server] = parse(t, server, defs...)
 	}
-	for _, c := range calls {
-		parts := strings.SplitN(c.tool, "__", 3)
-		exposed, action := lists[parts[1]][parts[2]], actions[c.tool]
-		args := map[string]any{}
-		for name, value := range c.args {
-			shown := name
-			for to, from := range action.Rename {
-				if from == name {
-					shown = to
+	return calls, servers
+}
+
+// TestRecordedCallsArriveAsTheyWere sends every MCP call of recorded sessions through the list
+// of the tools that the sessions called, in every mode.
+func TestRecordedCallsArriveAsTheyWere(t *testing.T) {
+	calls, servers := recordedCalls(t)
+	require.NotEmpty(t, calls)
+	for _, mode := range []Mode{Grouped, Trimmed} {
+		for _, split := range []bool{false, true} {
+			o := options
+			o.SplitRW = split
+			exposed, actions := map[string]*Exposed{}, map[string]*Action{}
+			for server, tools := range servers {
+				list := Build([]Server{{Name: server, Tools: tools}}, mode, o)
+				for i := range list.Tools {
+					for j := range list.Tools[i].Actions {
+						a := &list.Tools[i].Actions[j]
+						exposed[server+"/"+a.Def.Name], actions[server+"/"+a.Def.Name] = &list.Tools[i], a
+					}
 				}
 			}
-			args[shown] = value
+			for _, c := range calls {
+				name := c.server + "/" + c.tool
+				call, _, refusal := exposed[name].Translate(actions[name].exposedArgs(c.args))
+				require.Empty(t, refusal, name)
+				require.Equal(t, c.tool, call.Def.Name)
+				require.Equal(t, c.args, call.Arguments)
+			}
 		}
-		if action.Name != "" {
-			args["action"] = action.Name
-		}
-		call, _, refusal := exposed.Translate(args)
-		if refusal != "" && mixedTypes(schemas[parts[1]][parts[2]], c.args) {
-			continue // sessions in which one parameter had values of two types
-		}
-		require.Empty(t, refusal, c.tool)
-		require.Equal(t, parts[2], call.Def.Name)
-		require.Equal(t, c.args, call.Arguments)
 	}
 }
 
-func mixedTypes(schema map[string]any, args map[string]any) bool {
-	for name, value := range args {
-		if typeOfValue(value) != asSchema(schema[name])["type"] {
-			return true
+// exposedArgs returns the arguments of an upstream call as a client of the exposed tool gives
+// them.
+func (a *Action) exposedArgs(upstream map[string]any) map[string]any {
+	args := map[string]any{}
+	for name, value := range upstream {
+		shown := name
+		for to, from := range a.Rename {
+			if from == name {
+				shown = to
+			}
 		}
+		args[shown] = value
 	}
-	return false
+	if a.Name != "" {
+		args["action"] = a.Name
+	}
+	return args
 }
 
 type sessionStep struct {

@@ -442,19 +442,7 @@ func checkRoundTrip(t *testing.T, r *rand.Rand, e *Exposed, a *Action, where str
 			upstream[name] = randomValue(r, properties[name])
 		}
 	}
-	exposed := map[string]any{}
-	for name, value := range upstream {
-		shown := name
-		for to, from := range a.Rename {
-			if from == name {
-				shown = to
-			}
-		}
-		exposed[shown] = value
-	}
-	if a.Name != "" {
-		exposed["action"] = a.Name
-	}
+	exposed := a.exposedArgs(upstream)
 	rules, err := schema.Compile(e.InputSchema)
 	require.NoError(t, err, where)
 	require.Empty(t, rules.Check(exposed), "%s: the exposed schema refuses a valid call\n%s\n%v", where, e.InputSchema, exposed)

@@ -164,13 +164,40 @@ func TestAClientThatSearchesToolsKeepsTheirNames(t *testing.T) {
 	assert.Equal(t, `{"content":[{"type":"text","text":"get_item{\"id\":1}"}]}`, c.result(callOf(3, "get_item", `{"id":1}`)))
 }
 
-// gc runs a verb of the ledger and returns its output.
-func gc(t *testing.T, args ...string) string {
+// verb runs a verb of the program and returns its output.
+func verb(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, log strings.Builder
-	p := command.Process{Args: append([]string{"gc"}, args...), Env: os.Environ(), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &log}
+	p := command.Process{Args: args, Env: os.Environ(), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &log}
 	require.Equal(t, 0, command.Execute(t.Context(), cli.Root(p), p), log.String())
 	return out.String()
+}
+
+// TestCallsOfUpstreamsAreInTheTrace checks that each call has run through the request machine: a
+// result, a tool error, a JSON-RPC error and a refusal, all of them in order.
+func TestCallsOfUpstreamsAreInTheTrace(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "trace.jsonl")
+	t.Setenv("MCP_PRUNER_TRACE", file)
+	t.Run("calls", func(t *testing.T) { // ends with the gateway
+		c := converse(t)
+		c.result(hello("some-client", "{}"))
+		for i, args := range []string{`{"action":"get","id":1}`, `{"action":"get","id":2}`, `{"action":"get","id":3}`, `{"action":"gett"}`} {
+			c.result(callOf(2+i, "shop_item", args))
+		}
+	})
+	verb(t, "trace", "verify", file)
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.NotContains(t, string(raw), "hunter2")
+	calls := 0
+	for line := range strings.Lines(string(raw)) {
+		if strings.Contains(line, `"shop_item"`) {
+			calls++
+			assert.Contains(t, line, "req:validating")
+			assert.Contains(t, line, "req:executing")
+		}
+	}
+	assert.Equal(t, 4, calls)
 }
 
 // TestAPrunedResultIsInTheLedger checks that the ledger lists an upstream's pruned result and
@@ -195,10 +222,10 @@ func TestAPrunedResultIsInTheLedger(t *testing.T) {
 			Tool string `json:"source_tool"`
 		}
 	}
-	require.NoError(t, json.Unmarshal([]byte(gc(t, "search", "--json", "refused")), &found))
+	require.NoError(t, json.Unmarshal([]byte(verb(t, "gc", "search", "--json", "refused")), &found))
 	require.Len(t, found.Segments, 1)
 	assert.Equal(t, "shop_item", found.Segments[0].Tool)
-	kept := gc(t, "get", found.Segments[0].ID)
+	kept := verb(t, "gc", "get", found.Segments[0].ID)
 	assert.Contains(t, kept, "order 77 was refused")
 	assert.Equal(t, shown.Content[0].Text, kept)
 
