@@ -69,7 +69,7 @@ func moreServers(w *world) (servers map[string]upstream, calls []throughGateway)
 		throughGateway{"playwright", "browser_navigate", "playwright", "navigate", map[string]any{"url": page}, "Crates"},
 		throughGateway{"playwright", "browser_snapshot", "playwright", "snapshot", map[string]any{}, "Crate 4711"},
 		throughGateway{"playwright", "browser_evaluate", "playwright", "evaluate", map[string]any{"function": "() => 6 * 7"}, "42"},
-		throughGateway{"playwright", "browser_take_screenshot", "playwright", "take_screenshot", map[string]any{}, "image"})
+		throughGateway{"playwright", "browser_take_screenshot", "playwright", "take_screenshot", map[string]any{}, "Screenshot"}) // opencode shows its model no image
 }
 
 // differs matches what a result says besides the server's answer: the time in the names of files
