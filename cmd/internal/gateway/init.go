@@ -61,6 +61,7 @@ func TakeoverOf(client, program string, lookup func(string) (string, bool)) (Tak
 		t.File = clientconfig.OpencodeFile(filepath.Join(dir("XDG_CONFIG_HOME", ".config"), "opencode"))
 	case "cursor":
 		t.File = filepath.Join(home, ".cursor", "mcp.json")
+		t.Rules = []string{filepath.Join(home, ".cursor", "cli-config.json")}
 	default:
 		return Takeover{}, fmt.Errorf("unknown client %q: want %s; for others put the servers in a file by hand (docs/GATEWAY.md)",
 			client, strings.Join(Clients, ", "))

@@ -31,10 +31,17 @@ func (t Takeover) stays(name string, entry map[string]any, rules []string) strin
 	return ""
 }
 
-// ruleOf reports whether a rule concerns a server: by its name alone, or by the name of one of its
-// tools as Claude Code (mcp__NAME__tool) and opencode (NAME_tool) write it.
+// ruleOf reports whether a rule concerns a server: by its name alone, or by the names of its tools
+// as Claude Code (mcp__NAME__tool), opencode (NAME_tool) and Cursor (Mcp(NAME:tool)) write them, with
+// or without wildcards. A rule for everything holds for the gateway, too.
 func ruleOf(rule, server string) bool {
-	return rule == server || rule == "mcp__"+server || strings.HasPrefix(rule, "mcp__"+server+"__") || strings.HasPrefix(rule, server+"_")
+	head, _, wild := strings.Cut(rule, "*")
+	for _, tools := range []string{"mcp__" + server + "__", server + "_", "Mcp(" + server + ":"} {
+		if strings.HasPrefix(rule, tools) || wild && rule != "*" && strings.HasPrefix(tools, head) {
+			return true
+		}
+	}
+	return rule == server || rule == "mcp__"+server
 }
 
 // rules returns the client's rules that forbid something or make it ask, from its configuration
@@ -67,6 +74,8 @@ func restrictions(client string, file *clientconfig.JSON) (rules []string) {
 			project, _ := projects[path].(map[string]any)
 			rules = append(rules, texts(project["disabledMcpServers"])...)
 		}
+	case "cursor":
+		rules = texts(file.Get("permissions", "deny"))
 	case "gemini":
 		rules = append(texts(file.Get("mcp", "excluded")), texts(file.Get("excludeMCPServers"))...)
 	case "opencode":

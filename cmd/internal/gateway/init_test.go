@@ -214,6 +214,10 @@ func TestNoRuleIsEscaped(t *testing.T) {
 			text: "[mcp_servers.files]\ncommand = \"x\"\ndefault_tools_approval_mode = \"prompt\"\n\n[mcp_servers.web]\nurl = \"https://h/mcp\"\n"},
 		{client: "opencode", name: "a tool switched off", stays: "files", why: "the rule files_rm restricts it",
 			text: `{"tools": {"files_rm": false, "web_get": true}, "mcp": {"files": {"type": "local", "command": ["x"]}, "web": {"type": "remote", "url": "https://h/mcp"}}}`},
+		{client: "opencode", name: "a pattern", stays: "files", why: "the rule f*_rm restricts it",
+			text: `{"permission": {"f*_rm": "deny", "*": "ask"}, "mcp": {"files": {"type": "local", "command": ["x"]}, "web": {"type": "remote", "url": "https://h/mcp"}}}`},
+		{client: "cursor", name: "a denied tool", stays: "files", why: "the rule Mcp(files:rm) restricts it",
+			text: `{"mcpServers": {"files": {"command": "x"}, "web": {"url": "https://h/mcp"}}}`, settings: `{"permissions": {"deny": ["Shell(rm)", "Mcp(files:rm)"]}}`},
 		{client: "opencode", name: "an agent that asks", stays: "files", why: "the rule files_* restricts it",
 			text: `{"agent": {"plan": {"permission": {"files_*": "ask"}}}, "mcp": {"files": {"type": "local", "command": ["x"]}, "web": {"type": "remote", "url": "https://h/mcp"}}}`},
 	} {
