@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/lineprune/session"
+	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // orders returns a table of n orders.
@@ -101,4 +104,43 @@ func TestEveryPartOfAQuestionIsAnswered(t *testing.T) {
 		require.Contains(t, kept, "hazardous.quarantine(freight(parcel))")
 		require.Contains(t, kept, "parcel.stamped = true")
 	}
+}
+
+// deployments returns a file of nested keys about n services.
+func deployments(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "---\nkind: Deployment\nmetadata:\n  name: service%d\n  labels:\n    team: team%d\nspec:\n  replicas: %d\n  strategy:\n    type: Recreate\n  template:\n    image: registry.example/service%d\n", i, i%5, i%4+1, i)
+	}
+	return b.String()
+}
+
+// A number that a key has is read; a number of records is not.
+func TestANumberThatAKeyHasIsRead(t *testing.T) {
+	opts := Options{File: "deploy.yaml", Call: session.Call{Tool: "read", Args: map[string]any{"file_path": "deploy.yaml"}, Asked: true}}
+	text := deployments(60)
+	_, res := keptText(t, text, "how many replicas does service17 have", opts)
+	require.False(t, res.Whole(), "%v", res.Warnings)
+	require.Contains(t, res.Kept, 17*12+4, "name: service17")
+	require.Contains(t, res.Kept, 17*12+8, "replicas: 2")
+	require.Less(t, len(res.Kept), 60)
+	for _, question := range []string{"how many deployments are there", "how many team does team1 have"} {
+		res := prune(t, text, question, Auto, opts)
+		require.Equal(t, []string{NeedsAll}, res.Warnings, question)
+	}
+}
+
+// Files of nested keys are pruned as the rules say, from the evidence that they need.
+func TestKeysAreChosenByTheRules(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("{\n")
+	for i := range 500 {
+		fmt.Fprintf(&b, "  \"voucher.message%d.title\": \"text number %d\",\n", i, i)
+	}
+	b.WriteString("  \"voucher.expired.text\": \"this one is over\"\n}\n")
+	opts := Options{File: "en.json", Call: session.Call{Tool: "read", Args: map[string]any{"file_path": "en.json"}, Asked: true}}
+	kept, res := keptText(t, b.String(), "what is the text for an expired voucher", opts)
+	require.Less(t, res.Confidence, tuning.Precise)
+	require.True(t, kept[`  "voucher.expired.text": "this one is over"`])
+	require.Less(t, len(res.Kept), 50)
 }

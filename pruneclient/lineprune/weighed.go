@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"mcp-pruner/pruneclient/lineprune/learned"
+	"mcp-pruner/pruneclient/lineprune/structure"
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
@@ -49,9 +50,14 @@ func (o Options) weights() *learned.Weights {
 }
 
 // precise reports whether the question was written for this text and matches it so well that the rules
-// alone suffice. The rules then cut more than the weights would.
+// alone suffice. The rules then cut more than the weights would. The weights have seen few files of
+// nested keys, so there the rules need no more evidence than a pruned text needs anyway.
 func (s Survey) precise() bool {
-	return s.opts.Call.Asked && s.opts.Budget == 0 && s.confidence >= tuning.Precise
+	least := tuning.Precise
+	if s.text.Shape == structure.Keys {
+		least = tuning.MinConfidence
+	}
+	return s.opts.Call.Asked && s.opts.Budget == 0 && s.confidence >= least
 }
 
 // tellsOfFailure reports whether the question asks about the failure in a log that has one. The rules

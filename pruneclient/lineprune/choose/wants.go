@@ -1,6 +1,9 @@
 package choose
 
 import (
+	"strconv"
+	"strings"
+
 	"mcp-pruner/pruneclient/lineprune/doc"
 	"mcp-pruner/pruneclient/lineprune/overview"
 	"mcp-pruner/pruneclient/lineprune/structure"
@@ -42,8 +45,28 @@ func (p *chooser) needsAll() bool {
 	case overview.Extent:
 		return p.Shape == structure.Table
 	case overview.Computed:
+		if p.Shape == structure.Keys && p.countIsAKey() {
+			return false
+		}
 		records := p.Shape != structure.Plain || p.Kind == doc.Grep || p.Kind == doc.Logs && p.alike()
 		return records && !(p.Kind == doc.Logs && p.Question.Failure)
+	}
+	return false
+}
+
+// countIsAKey reports whether the text has the number that "how many X" asks for, as the value of a key X.
+func (p *chooser) countIsAKey() bool {
+	_, counted, ok := strings.Cut(strings.ToLower(p.Question.Text), "how many ")
+	name, _, _ := strings.Cut(strings.TrimRight(counted, "?"), " ")
+	if !ok || name == "" {
+		return false
+	}
+	for _, i := range structure.LinesAt(p.Doc, p.Outline, []string{name}) {
+		_, value, _ := strings.Cut(p.Doc.Lines[i], name)
+		value = strings.Trim(value, " \t\r:=,\"'")
+		if _, err := strconv.Atoi(value); err == nil {
+			return true
+		}
 	}
 	return false
 }

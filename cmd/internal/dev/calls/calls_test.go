@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,7 +37,7 @@ type one struct {
 // to stay.
 const (
 	leastFound  = 57   // of 60
-	mostPercent = 17.0 // of the tokens
+	mostPercent = 15.0 // of the tokens
 )
 
 // gaps are the marks of what was left out.
@@ -72,8 +73,12 @@ func TestCalls(t *testing.T) {
 	}
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
-	for _, c := range all {
-		assert.Contains(t, string(text), "| "+c.About+" |", "go test ./cmd/internal/dev/calls -update")
+	for _, c := range all { // ids and directories differ from run to run by a few tokens
+		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(c.About) + ` \| .* \| (\d+) \| (?:yes|\*\*no\*\*) \|$`).FindStringSubmatch(string(text))
+		require.NotNil(t, row, "%s: go test ./cmd/internal/dev/calls -update", c.About)
+		after, err := strconv.Atoi(row[1])
+		require.NoError(t, err)
+		assert.InDelta(t, c.after, after, 25+float64(after)/20, "%s: go test ./cmd/internal/dev/calls -update", c.About)
 	}
 }
 
