@@ -76,23 +76,30 @@ func hookedWorld(t *testing.T, c client, turns ...mockmodel.Turn) *world {
 }
 
 // TestHooksLeaveRulesAlone: with the hooks on, a command that the user's rules deny does not run, whatever the
-// client. A failing command is cut where the client lets a hook replace it, and a megabyte does no harm.
+// client. A failing command is cut where the client lets a hook replace it, a megabyte does no harm, and the model
+// gets what was cut by a command with the id that it was shown.
 func TestHooksLeaveRulesAlone(t *testing.T) {
 	every(t, func(t *testing.T, c client) {
-		w := hookedWorld(t, c,
+		w := hookedWorld(t, c)
+		again := c.shellTurn("I want the rest.", "")
+		again.Before = func() {
+			way := regexp.MustCompile("rest: `(.*) --lines A-B`").FindStringSubmatch(w.results()[1].text)
+			if assert.NotNil(t, way) {
+				again.Calls[0].Args[c.argument] = way[1] + " --pattern 'TestCase50 '"
+			}
+		}
+		w.model.Play(
 			c.shellTurn("I look at the file.", "cat ledger.go"),
 			c.shellTurn("I run the tests to see which one fails and why.", "sh tests.sh"),
 			c.shellTurn("Again: which test fails, and why?", "sh tests.sh; exit 3"),
 			c.shellTurn("And now all of them: which test fails, and why?", "sh many.sh"),
+			again,
 			done)
 		by := hookedBy[c.name]
 		by.deny(w)
 		out := by.run(w)
 		results := w.results()
-		require.Len(t, results, 4, out)
-		for _, r := range results {
-			t.Logf("%d %v %.300s\n---", len(r.text), r.error, r.text)
-		}
+		require.Len(t, results, 5, out)
 		assert.NotContains(t, results[0].text, "handler1")
 		assert.Contains(t, results[1].text, "want 3 retries, got 4")
 		assert.NotContains(t, results[1].text, "TestCase50 ")
@@ -100,6 +107,7 @@ func TestHooksLeaveRulesAlone(t *testing.T) {
 		assert.Equal(t, c.name == "claude", strings.Contains(results[2].text, "TestCase50 "), "PostToolUseFailure cannot replace")
 		assert.Contains(t, results[3].text, "TestCase1 ")
 		assert.Less(t, len(results[3].text), 60_000)
+		assert.Contains(t, results[4].text, "--- PASS: TestCase50 ")
 	})
 }
 
@@ -122,7 +130,6 @@ func TestCutLinesCanBeEdited(t *testing.T) {
 			out := hookedBy[c.name].run(w)
 			results := w.results()
 			require.Len(t, results, 2, out)
-			t.Logf("%.500s\n---\n%.500s", results[0].text, results[1].text)
 			assert.Contains(t, results[0].text, "ledger{retries}")
 			assert.NotContains(t, results[0].text, "w.write(7)", "the line was cut")
 			after, err := os.ReadFile(filepath.Join(w.dir, "ledger.go"))
