@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/cmd/internal/dev/e2e/mockmodel"
+	"mcp-pruner/tools/tokens/exact"
 )
 
 // hookedBy is how init sets a client's hooks up, and how the client is then run.
@@ -182,4 +184,59 @@ func TestPluginOfClaudeCode(t *testing.T) {
 	require.Len(t, results, 1, out)
 	assert.Contains(t, results[0].text, "want 3 retries, got 4")
 	assert.NotContains(t, results[0].text, "TestCase50 ")
+}
+
+// TestNativeAgainstHooked: what the model is sent of the same calls without and with the hooks, tool by tool. Another
+// server's tool is our own server under a name that is not ours, with pruning off.
+func TestNativeAgainstHooked(t *testing.T) {
+	files := fmt.Sprintf(`{"mcpServers":{"files":{"command":%q,"env":{"PRUNER_URL":""}}}}`, pruner)
+	words := "I look where openLedger counts retries."
+	foreign := mockmodel.Turn{Text: "I run the tests to see which one fails and why.",
+		Calls: []mockmodel.Call{{Server: "files", Tool: "bash", Args: map[string]any{"command": "sh tests.sh", "max_output_bytes": 100_000}}}}
+	for _, c := range []struct {
+		client
+		tools []string
+		turns func(w *world) []mockmodel.Turn
+		run   func(w *world) string
+	}{
+		{only("claude"), []string{"Read", "Bash", "Grep", "MCP"}, func(w *world) []mockmodel.Turn {
+			return []mockmodel.Turn{
+				native(words, "Read", map[string]any{"file_path": filepath.Join(w.dir, "ledger.go")}),
+				w.client.shellTurn("I run the tests to see which one fails and why.", "sh tests.sh"),
+				native(words, "Grep", map[string]any{"pattern": "return", "output_mode": "content", "path": w.dir, "glob": "ledger.go"}),
+				foreign, done}
+		}, func(w *world) string { return w.claude("mcp__files__bash", "--mcp-config", files) }},
+		{only("codex"), []string{"exec_command", "MCP"}, func(w *world) []mockmodel.Turn {
+			return []mockmodel.Turn{w.client.shellTurn("I run the tests to see which one fails and why.", "sh tests.sh"), foreign, done}
+		}, func(w *world) string {
+			w.edit(filepath.Join(w.home, "config.toml"), "[features]", fmt.Sprintf("[mcp_servers.files]\ncommand = %q\nenv = { PRUNER_URL = \"\" }\n[features]", pruner))
+			return w.codex()
+		}},
+		{other("opencode"), []string{"read", "bash", "grep"}, func(w *world) []mockmodel.Turn {
+			return []mockmodel.Turn{
+				native(words, "read", map[string]any{"filePath": filepath.Join(w.dir, "ledger.go")}),
+				w.client.shellTurn("I run the tests to see which one fails and why.", "sh tests.sh"),
+				native(words, "grep", map[string]any{"pattern": "retr|func handler[5-9]", "path": w.dir, "include": "ledger.go"}),
+				done}
+		}, (*world).alone},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var sent [2][]seen
+			for hooked := range sent {
+				w := hookedWorld(t, c.client)
+				if hooked == 0 {
+					w.ours("init", c.name, "--uninstall")
+				}
+				w.model.Play(c.turns(w)...)
+				out := c.run(w)
+				sent[hooked] = w.results()
+				require.Len(t, sent[hooked], len(c.tools), out)
+			}
+			for i, tool := range c.tools {
+				before, after := exact.Count(sent[0][i].text), exact.Count(sent[1][i].text)
+				t.Logf("%s %s: %d tokens native, %d hooked", c.name, tool, before, after)
+				assert.Less(t, after, before*3/4, "%s: %.600s", tool, sent[1][i].text)
+			}
+		})
+	}
 }
