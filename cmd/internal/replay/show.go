@@ -45,11 +45,11 @@ func writeShares(b *strings.Builder, r Report) {
 		if i >= 10 || r.Share[name] < 0.05 {
 			break
 		}
-		fmt.Fprintf(b, "  %-24s %5.1f\n", name, r.Share[name])
+		fmt.Fprintf(b, "  %-36s %5.1f\n", name, r.Share[name])
 	}
 	b.WriteString("by size of the result in tokens:\n")
 	for _, c := range sizeClasses {
-		fmt.Fprintf(b, "  %-24s %5.1f\n", c.name, r.sizes[c.name])
+		fmt.Fprintf(b, "  %-36s %5.1f\n", c.name, r.sizes[c.name])
 	}
 }
 
@@ -85,5 +85,5 @@ func writeDetail(b *strings.Builder, p Policy, d Detail) {
 }
 
 func writeGroup(b *strings.Builder, name string, g Group) {
-	fmt.Fprintf(b, "  %-24s pruned %5d  missed %4d  gross %5.2f  net %+5.2f\n", name, g.Pruned, g.Missed, g.Gross, g.Net)
+	fmt.Fprintf(b, "  %-36s pruned %5d  missed %4d  gross %5.2f  net %+5.2f\n", name, g.Pruned, g.Missed, g.Gross, g.Net)
 }
