@@ -80,3 +80,40 @@ func TestAFloodOverShortNames(t *testing.T) {
 	require.NotEmpty(t, res.Kept)
 	require.Less(t, len(res.Kept), 20)
 }
+
+// Up to 40 alarms are all kept; of more, the first three of a statement and its last one.
+func TestHowManyAlarmsStay(t *testing.T) {
+	kept := func(alarms int) int {
+		var b strings.Builder
+		for i := range 400 {
+			fmt.Fprintf(&b, "10:00:%02d INFO request %d served\n", i%60, i)
+			if i < alarms {
+				fmt.Fprintf(&b, "10:00:00 ERROR cannot sync mailbox %d: quota exceeded\n", i)
+			}
+		}
+		b.WriteString("10:01:00 INFO broker listening on port 8080\n")
+		res := prune(t, b.String(), "where is the broker listening on port 8080", Logs, Options{})
+		require.False(t, res.Whole(), res.Note)
+		lines, errors := strings.Split(b.String(), "\n"), 0
+		for _, n := range res.Kept {
+			if strings.Contains(lines[n-1], " ERROR ") {
+				errors++
+			}
+		}
+		return errors
+	}
+	require.Equal(t, 30, kept(30))
+	require.Equal(t, 40, kept(40))
+	require.Equal(t, 4, kept(41))
+}
+
+// Lines that differ only in a name are one statement's if there are at least 20.
+func TestHowManyNamesMakeAFlood(t *testing.T) {
+	var b strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&b, "10:00:%02d ERROR cannot sync the mailbox of %c%chael: quota exceeded\n", i%60, 'a'+i/26, 'a'+i%26)
+	}
+	res := prune(t, b.String(), "why does it fail?", Logs, Options{})
+	require.False(t, res.Whole(), res.Note)
+	require.Less(t, len(res.Kept), 20)
+}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/pruneclient/lineprune/doc"
 )
 
 // Matches in tests and documentation rank behind source code, but stay where they alone answer.
@@ -28,4 +30,45 @@ func TestTestsAndPagesStayWhereTheyAloneAnswer(t *testing.T) {
 		res = prune(t, withSource, "what happens to the replica when a lock expires", Grep, Options{Budget: 0.02})
 		require.Equal(t, []int{82}, res.Kept, "source code comes first")
 	}
+}
+
+// A match gets less from a hit that 100 lines of the file lie away from it than from one on the line above,
+// but at least nine tenths, most of which comes from their file.
+func TestDistantMatchesShareLess(t *testing.T) {
+	shared := func(line int) float64 {
+		text := strings.Repeat("store/other.go:5:\tkeep(going)\n", 5) + fmt.Sprintf("store/shard.go:1:\tlease.expire(now)\nstore/shard.go:%d:\tkeep(going)\n", line)
+		s, err := Look(t.Context(), text, "where does the lease expire", Grep, Options{})
+		require.NoError(t, err)
+		return (s.Score[6] - s.Score[0]) / (s.Score[5] - s.Score[0])
+	}
+	near, far := shared(2), shared(101)
+	require.Greater(t, near, far)
+	require.Greater(t, far, 0.9*near)
+}
+
+// What a reranker chooses comes with an outline of at most 3 % of the tokens.
+func TestOutlineAroundARerankersLines(t *testing.T) {
+	var code strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&code, "func handler%d(parcel Parcel) {\n%s}\n", i, strings.Repeat("\tparcel.move(on, and, on, and, on)\n", 8))
+	}
+	opts := Options{MaxPruneRatio: 0.99, LimitRatio: true}
+	s, err := Look(t.Context(), code.String(), "parcels", Code, opts)
+	require.NoError(t, err)
+	var order []int
+	for i := range 900 {
+		order = append(order, (i+3)%900)
+	}
+	outline, all := 0, 0
+	lines := doc.Lines(code.String())
+	for _, line := range lines {
+		all += CountTokens(line)
+	}
+	for _, n := range s.Keep(order).Kept {
+		if n > 18 { // the order keeps nine lines, of the first two functions
+			outline += CountTokens(lines[n-1])
+		}
+	}
+	require.Positive(t, outline)
+	require.LessOrEqual(t, outline*100, all*3)
 }

@@ -37,6 +37,7 @@ func TestHowDeepTextsAreCut(t *testing.T) {
 	require.EqualValues(t, 78, shareOf(2000, learned.Input{Command: "make", Events: before}), "what a command printed")
 	asked := learned.Input{File: "a.go", Events: before, Asked: true}
 	require.Equal(t, shareOf(500, asked), shareOf(8000, asked), "a question for the text: one price")
+	require.EqualValues(t, 60, shareOf(8000, asked))
 	require.EqualValues(t, 70, shareOf(8000, learned.Input{File: "a.go"}), "no session")
 }
 

@@ -1,0 +1,25 @@
+package query
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// One entry of each list of words, by what it is for.
+func TestWordsOfTheLists(t *testing.T) {
+	for _, question := range []string{"what rejects the upload", "which conflict is there", "what does it complain about"} {
+		require.True(t, Parse(question).Failure, question)
+	}
+	require.False(t, Parse("what accepts the upload").Failure)
+
+	for word, synonym := range map[string]string{"limit": "maximum", "remove": "delete", "configuration": "settings"} {
+		require.Equal(t, []int32{1}, hitsOf(t, "the "+word, "alpha\n"+synonym+"\nbeta\n"), word)
+	}
+
+	asked := Parse("how do quotas work").Asked()
+	for _, talk := range []string{"figure", "investigate", "understand", "determine"} {
+		require.Equal(t, asked, Parse("how do quotas work, I want to "+talk).Asked(), talk)
+	}
+	require.Greater(t, Parse("how do quotas work, I want to reimburse").Asked(), asked)
+}
