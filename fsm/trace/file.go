@@ -13,8 +13,8 @@ import (
 // and appended in batches, each with a single write at the end of the file. Each process
 // numbers its lines, chains them by their hashes and seals every batch.
 //
-// Until the line of an answer is in the file, a note in a side file records the answer. If
-// this process is killed, the next process that opens the trace adds those answers to it.
+// Until the line of an answer or a run is in the file, a note in a side file records it. If
+// this process is killed, the next process that opens the trace adds those records to it.
 type File struct {
 	path    string
 	options Options
@@ -115,13 +115,22 @@ func Check(path string) error {
 	return t.file.Close()
 }
 
-// Note records an answer that is about to be written. r was taken from its machine. It
-// takes a few hundred nanoseconds and no system call.
+// Note records an answer that is about to be written, or a run in progress. r was taken
+// from its machine. It takes a few hundred nanoseconds and no system call.
 func (t *File) Note(r *Record) Note {
 	if t.notes == nil {
 		return 0
 	}
 	return t.notes.put(r)
+}
+
+// Renote replaces the note of a run that has taken another step.
+func (t *File) Renote(old Note, r *Record) Note {
+	note := t.Note(r)
+	if t.notes != nil {
+		t.notes.set(old, noteFree)
+	}
+	return note
 }
 
 // Append queues the record of a machine that has ended. note is the note of its answer, 0

@@ -10,9 +10,10 @@ import (
 	"mcp-pruner/fsm"
 )
 
-// notes holds a short note for each answer in progress. The notes are in a file mapped into
-// shared memory, so they survive the process without a system call. A note is made before
-// its answer is written, and freed once the line of its record is in the trace.
+// notes holds a short note for each answer and each run in progress. The notes are in a file
+// mapped into shared memory, so they survive the process without a system call. A note is
+// made before its answer is written, or when its run begins, and freed once the line of its
+// record is in the trace.
 //
 // The side file is a ring of slots. A note that is too long for a slot, or finds no free
 // slot, is written to the overflow area after the ring with a system call of its own.
@@ -33,8 +34,8 @@ type noteState byte
 
 const (
 	noteFree      noteState = iota
-	noteAnswering           // the answer is being written
-	noteWritten             // it was written completely
+	noteAnswering           // the answer is being written, or the run goes on
+	noteWritten             // it was written completely, or the run has ended
 	noteFailed              // it could not be written
 )
 
@@ -299,23 +300,29 @@ func (n *noteReader) metadata(r *Record, fields []string) {
 	}
 }
 
-// finish adds the last step. Its time is unknown.
+// finish adds the last step. Its time is unknown. A run that was interrupted gets none: it
+// ends in the state that it was in.
 func (r *Record) finish(d *fsm.Definition, state noteState) {
 	last := r.Steps[len(r.Steps)-1]
 	trigger := fsm.Written
-	if state == noteFailed {
+	run := d.Index(last.To, fsm.PhaseEnded) >= 0
+	switch {
+	case run:
+		trigger = fsm.PhaseEnded
+	case state == noteFailed:
 		trigger = fsm.WriteFailed
 	}
-	if at := d.Index(last.To, trigger); at >= 0 {
+	if at := d.Index(last.To, trigger); at >= 0 && !(run && state == noteAnswering) {
 		s := headsOf(d)[at].Step
 		s.Micros = last.Micros
 		r.Steps = append(r.Steps, s)
 	}
 	r.Outcome = r.Steps[len(r.Steps)-1].To.Short()
-	switch state {
-	case noteAnswering:
+	switch {
+	case run:
+	case state == noteAnswering:
 		r.Answer = Unconfirmed
-	case noteFailed:
+	case state == noteFailed:
 		r.Answer, r.Bytes, r.Opaque = Unwritten, Bytes{}, false
 	}
 }

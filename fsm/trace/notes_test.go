@@ -94,6 +94,47 @@ func TestNotesOfAKilledProcessAreFoldedIn(t *testing.T) {
 	assert.Empty(t, left)
 }
 
+// A run that a kill interrupted is recorded in the state that it was in; one that had just
+// ended is recorded with its end.
+func TestNotesOfRuns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	first, err := Open(path, Options{})
+	require.NoError(t, err)
+	needsNotes(t, first)
+	run := func(id string, triggers ...fsm.Trigger) *Record {
+		m := fsm.MustCompile(fsm.RunTable()).New(id, fsm.Hooks{})
+		for _, trigger := range triggers {
+			require.NoError(t, m.Fire(t.Context(), trigger, fsm.Facts{"reason": "unreachable"}))
+		}
+		r := new(Record)
+		r.Take(m)
+		r.Server, r.Client = "0.1.0", "x"
+		return r
+	}
+	first.Note(run("run_1", fsm.ConfigResolved, fsm.ServerReady))
+	first.Renote(first.Note(run("run_2", fsm.ConfigResolved, fsm.ServerReady)), run("run_2", fsm.ConfigResolved, fsm.ServerReady, fsm.ServerFailed))
+	first.notes.set(first.Note(run("run_3", fsm.ConfigResolved, fsm.ServerReady)), noteWritten)
+	killed(t, first)
+
+	second, err := Open(path, Options{})
+	require.NoError(t, err)
+	require.NoError(t, second.Close())
+	outcomes := map[string]string{}
+	replayer := replayer(t)
+	for _, r := range readTrace(t, path) {
+		require.NotContains(t, outcomes, r.ID)
+		require.NoError(t, replay(replayer, &r))
+		assert.Equal(t, first.writer, r.Recovered)
+		assert.Equal(t, "x", r.Client)
+		outcomes[r.ID] = r.Outcome
+		r.Recovered = ""
+		if r.Outcome != fsm.RunShutdown.Short() {
+			assert.ErrorContains(t, replay(replayer, &r), "not a terminal state", "only a kill interrupts a run")
+		}
+	}
+	assert.Equal(t, map[string]string{"run_1": "mcp_pruner_running", "run_2": "mcp_pruner_degraded", "run_3": "shutdown"}, outcomes)
+}
+
 // The notes of a live process are left alone.
 func TestNotesOfALivingProcessStay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")

@@ -121,7 +121,7 @@ func definitions() func(hash string) *fsm.Definition {
 // wrote before it could free their notes.
 const tailBytes = 16 << 20
 
-// foldIn appends the records of answers that killed processes left in their side files.
+// foldIn appends the records of answers and runs that killed processes left in their side files.
 func (t *File) foldIn() {
 	err := Leftovers(t.path, func(left Left) bool {
 		if len(left.Records) == 0 {

@@ -119,14 +119,13 @@ func (t *Trace) Verdict() Verdict { return t.verdict }
 // Heads returns the head of each process's chain at the end of the trace.
 func (t *Trace) Heads() []Head { return t.heads }
 
-// noteSideFiles reports answers that are recorded only in the side file of a killed
-// process.
+// noteSideFiles reports records that are only in the side file of a killed process.
 func (v *verifier) noteSideFiles() {
 	for _, s := range v.sources {
 		_ = trace.Leftovers(s.Name, func(left trace.Left) bool { // the next server reports errors
 			if len(left.Records) > 0 {
 				v.note("%s of process %s, which was killed, are in its side file %s; the next server appends them",
-					counted(len(left.Records), "answer"), left.Writer, left.File)
+					counted(len(left.Records), "record"), left.Writer, left.File)
 			}
 			return false
 		})

@@ -1,6 +1,7 @@
 package contextgc
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -15,8 +16,9 @@ import (
 type StoreSettings struct {
 	File string
 	// Report is called with a message if a damaged file was renamed. Nil: no report.
-	Report func(message string)
-	Now    func() time.Time // nil means time.Now
+	Report   func(message string)
+	Patience time.Duration    // maximum wait for other writers; 0 means 10 seconds
+	Now      func() time.Time // nil means time.Now
 }
 
 // Store is the ledger: segments, their texts, a full-text index, and the planner's
@@ -26,9 +28,6 @@ type Store struct {
 	settings StoreSettings
 	file     *sqlfile.File
 }
-
-// lockPatience is the maximum wait for other writers.
-const lockPatience = 10 * time.Second
 
 // Equal texts are stored once. seq numbers segments in the order of arrival and is never
 // reused. words is an index that stores no texts; its rowid is the segment's seq.
@@ -76,7 +75,7 @@ func Open(s StoreSettings) (*Store, error) {
 		return nil, err
 	}
 	file, err := sqlfile.Open(sqlfile.Settings{
-		Path: s.File, Patience: lockPatience, Prepare: prepare, Now: s.Now,
+		Path: s.File, Patience: cmp.Or(s.Patience, 10*time.Second), Prepare: prepare, Now: s.Now,
 		Damaged: func(aside string) {
 			s.Report("the ledger was damaged; it is kept as " + aside + " and a new one begins")
 		},

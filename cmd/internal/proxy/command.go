@@ -150,13 +150,17 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 		failed(err)
 		return newServer(o.upstream, nil, nil, emit), func() {}
 	}
-	observers, record, closeTrace := traceOf(c, store.Path(), o.version, emit)
+	file := openTrace(c, store.Path(), emit)
+	var observers []states.Observer
+	if file != nil {
+		observers = append(observers, states.Tracer{Trace: file, Version: o.version, Detail: c.TraceFull})
+	}
 	told, closeTelemetry := telemetry.Open(telemetry.Options{Metrics: c.Metrics, Env: p.Env, Version: o.version, Emit: emit})
 	machine, err := fsm.Compile(fsm.RequestTable())
 	if err != nil {
 		panic(err) // the tables are part of the program, so that an error is a bug
 	}
-	sessions := newRuns(emit, record, time.Now)
+	sessions := newRuns(emit, file, o.version, time.Now)
 	q := &requests{machine: machine, emit: emit, observers: append(observers, told...), runs: sessions}
 	e := &engine{
 		store: store, policy: planner.DefaultPolicy(), clears: o.policy != policyPrune, prunes: o.policy != policyGC,
@@ -178,7 +182,9 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	return s, func() {
 		book.Close(2 * time.Second)
 		sessions.close()
-		closeTrace()
+		if file != nil {
+			_ = file.Close() // it has reported its errors
+		}
 		if closeTelemetry != nil {
 			_ = closeTelemetry() // no one is left to report an error to
 		}
@@ -199,9 +205,9 @@ func openStore(ctx context.Context, p command.Process, file string, emit func(ev
 	})
 }
 
-// traceOf opens the trace that the settings name, or the one beside the ledger. It returns the observers of
-// requests, the function that records runs, and the function that closes the trace.
-func traceOf(c settings.Settings, ledger, version string, emit func(event.Event)) ([]states.Observer, func(*trace.Record), func()) {
+// openTrace opens the trace that the settings name, or the one beside the ledger. It returns nil if the
+// trace cannot be opened, which is reported.
+func openTrace(c settings.Settings, ledger string, emit func(event.Event)) *trace.File {
 	path := c.Trace
 	if path == "" {
 		path = filepath.Join(filepath.Dir(ledger), "proxy-trace.jsonl")
@@ -210,11 +216,7 @@ func traceOf(c settings.Settings, ledger, version string, emit func(event.Event)
 	file, err := trace.Open(path, o)
 	if err != nil {
 		o.Failed(fmt.Errorf("%s: %w", path, err))
-		return nil, nil, func() {}
+		return nil
 	}
-	record := func(r *trace.Record) {
-		r.Server = version
-		file.Append(r, 0)
-	}
-	return []states.Observer{states.Tracer{Trace: file, Version: version, Detail: c.TraceFull}}, record, func() { _ = file.Close() }
+	return file
 }

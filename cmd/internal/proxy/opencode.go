@@ -20,7 +20,7 @@ func ClearOpencode(ctx context.Context, store *contextgc.Store, session string, 
 		return nil, err
 	}
 	c.alias(session)
-	q := &requests{machine: fsm.MustCompile(fsm.RequestTable()), emit: emit, observers: observers, runs: newRuns(emit, nil, time.Now)}
+	q := &requests{machine: fsm.MustCompile(fsm.RequestTable()), emit: emit, observers: observers, runs: newRuns(emit, nil, "", time.Now)}
 	e := &engine{store: store, policy: planner.DefaultPolicy(), clears: true, replace: q.replace, now: time.Now}
 	o, err := e.rewrite(ctx, c, "opencode", true)
 	if err != nil {

@@ -16,11 +16,13 @@ const idle = time.Hour
 
 // runs holds the sessions that pass through the proxy. Each is a run of the run machine: it starts with the
 // session's first request, degrades when a request passes through undecided, and ends with the proxy or
-// after an idle hour. The id of its record is the session in the records of its requests.
+// after an idle hour. The id of its record is the session in the records of its requests. A note of each
+// run in progress is in the trace, so that a killed proxy's runs are recorded as interrupted.
 type runs struct {
 	definition *fsm.Definition
 	emit       func(event.Event)
-	record     func(*trace.Record) // receives the record of each finished run; nil: records are dropped
+	trace      *trace.File // nil: runs are not recorded
+	version    string
 	now        func() time.Time
 
 	mu    sync.Mutex
@@ -34,10 +36,11 @@ type sessionRun struct {
 	session *states.Session
 	client  string
 	last    time.Time
+	note    trace.Note
 }
 
-func newRuns(emit func(event.Event), record func(*trace.Record), now func() time.Time) *runs {
-	return &runs{definition: fsm.MustCompile(fsm.RunTable()), emit: emit, record: record, now: now, going: make(map[string]*sessionRun)}
+func newRuns(emit func(event.Event), file *trace.File, version string, now func() time.Time) *runs {
+	return &runs{definition: fsm.MustCompile(fsm.RunTable()), emit: emit, trace: file, version: version, now: now, going: make(map[string]*sessionRun)}
 }
 
 // session returns the state shared by the records of a conversation's requests.
@@ -52,6 +55,7 @@ func (r *runs) session(name, client string) *states.Session {
 		s.machine = r.definition.New(s.session.ID(), fsm.Hooks{Emit: r.emit, Now: r.now})
 		r.fire(s, fsm.ConfigResolved, nil)
 		r.fire(s, fsm.ServerReady, nil)
+		r.takeNote(s)
 		r.going[name] = s
 	}
 	s.last = now
@@ -65,6 +69,7 @@ func (r *runs) failed(name string) {
 	defer r.mu.Unlock()
 	if s := r.going[name]; s != nil && s.machine.State() == fsm.RunRunning {
 		r.fire(s, fsm.ServerFailed, fsm.Facts{"reason": "unreachable"})
+		r.takeNote(s)
 	}
 }
 
@@ -94,12 +99,23 @@ func (r *runs) end(name string) {
 	s := r.going[name]
 	delete(r.going, name)
 	r.fire(s, fsm.PhaseEnded, nil)
-	if r.record == nil {
-		return
+	if r.trace != nil {
+		r.trace.Append(r.record(s), s.note)
 	}
-	record := trace.NewRecord(s.machine)
-	record.Client = s.client
-	r.record(&record)
+}
+
+// takeNote notes a run's progress in case the proxy is killed.
+func (r *runs) takeNote(s *sessionRun) {
+	if r.trace != nil {
+		s.note = r.trace.Renote(s.note, r.record(s))
+	}
+}
+
+func (r *runs) record(s *sessionRun) *trace.Record {
+	record := new(trace.Record)
+	record.Take(s.machine)
+	record.Server, record.Client = r.version, s.client
+	return record
 }
 
 // fire fires a trigger of a run's machine. The table has a row for each trigger fired in this package.

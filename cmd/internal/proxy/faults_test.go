@@ -1,0 +1,213 @@
+package proxy
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/tools/contextgc"
+)
+
+// Requests that are not understood pass through byte for byte.
+func TestEverythingElsePassesThrough(t *testing.T) {
+	r := newRig(t, database(t), policyGC)
+	for _, body := range []string{``, `{`, `[]`, `"x"`, `{"messages":7}`, `{"messages":[{"role":"user"}]}`, `{"messages":[{"role":"user","content":[{"type":}]}]}`,
+		"{\"messages\":[\"\xff\xfe\"]}", `{"input":"just a question"}`, `{"contents":[{"role":"user","parts":[{"functionResponse":{"response":3}}]}]}`} {
+		for _, api := range apis {
+			assert.Equal(t, body, string(r.post(t, api.path, []byte(body))))
+		}
+	}
+	odd := []byte("  " + string(claudeHistory(3)) + "\n")
+	assert.Equal(t, string(odd), string(r.post(t, "/v1/messages", odd)))
+	assert.Equal(t, "anything", string(r.post(t, "/v1/files", []byte("anything"))))
+}
+
+// If the store fails, requests pass through and only the saving is lost.
+func TestABrokenStoreStopsNothing(t *testing.T) {
+	r := newRig(t, database(t), policyGC)
+	sent := r.post(t, "/v1/messages", claudeHistory(40))
+	require.NoError(t, r.store.Close())
+	r.now = r.now.Add(time.Hour)
+	assert.Equal(t, string(sent), string(r.post(t, "/v1/messages", claudeHistory(40))), "what was decided holds")
+	more := claudeHistory(60)
+	assert.Contains(t, string(r.post(t, "/v1/messages", more)), "output of call 59,")
+	assert.Contains(t, r.events, "proxy.passed_through")
+}
+
+// If another process keeps the store locked, requests pass through without delay, with the earlier
+// decisions applied.
+func TestASlowStoreStopsNothing(t *testing.T) {
+	file := database(t)
+	r := newRig(t, file, policyGC)
+	sent := r.post(t, "/v1/messages", claudeHistory(40))
+	other, err := sql.Open("sqlite", "file:"+filepath.ToSlash(file))
+	require.NoError(t, err)
+	defer func() { _ = other.Close() }()
+	locked, err := other.Conn(t.Context())
+	require.NoError(t, err)
+	_, err = locked.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	require.NoError(t, err)
+	r.server.patience = 50 * time.Millisecond
+	got := string(r.post(t, "/v1/messages", claudeHistory(60)))
+	assert.Equal(t, strings.Count(string(sent), "[cleared: "), strings.Count(got, "[cleared: "), "nothing new while the store is locked")
+	assert.Contains(t, r.events, "proxy.passed_through")
+	_, err = locked.ExecContext(t.Context(), "ROLLBACK")
+	require.NoError(t, err)
+	r.server.patience = time.Minute
+	got = string(r.post(t, "/v1/messages", claudeHistory(61)))
+	assert.Greater(t, strings.Count(got, "[cleared: "), strings.Count(string(sent), "[cleared: "))
+}
+
+// A request of 20 MB is rewritten like any other.
+func TestTwentyMegabytes(t *testing.T) {
+	r := newRig(t, database(t), policyGC)
+	body := claudeHistory(60)
+	image := `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + strings.Repeat("QUJD", 5<<20) + `"}}`
+	body = bytes.Replace(body, []byte(`"content":"fix the bug"`), []byte(`"content":[{"type":"text","text":"fix the bug"},`+image+`]`), 1)
+	require.Greater(t, len(body), 20<<20)
+	got := r.post(t, "/v1/messages", body)
+	assert.Less(t, len(got), len(body)-100_000)
+	assert.True(t, bytes.Contains(got, []byte(image)), "the image is what it was")
+	assert.True(t, bytes.Equal(got, r.post(t, "/v1/messages", body)))
+}
+
+func TestErrorsArriveUnchanged(t *testing.T) {
+	r := newRig(t, database(t), policyGC)
+	for _, status := range []int{400, 401, 429, 529, 500} {
+		r.up.answer = func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "7")
+			w.Header().Set("Request-Id", "req_1")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, `{"type":"error"}`)
+		}
+		res, err := http.Post(r.proxy.URL+"/v1/messages", "application/json", bytes.NewReader(claudeHistory(2)))
+		require.NoError(t, err)
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		assert.Equal(t, status, res.StatusCode)
+		assert.Equal(t, `{"type":"error"}`, string(body))
+		assert.Equal(t, "7", res.Header.Get("Retry-After"))
+		assert.Equal(t, "req_1", res.Header.Get("Request-Id"))
+	}
+	assert.Empty(t, r.usages)
+}
+
+// The events of a stream arrive one by one, and a stream cut by the upstream is cut for the client.
+func TestStreams(t *testing.T) {
+	r := newRig(t, database(t), policyGC)
+	next := make(chan struct{})
+	r.up.answer = func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, `data: {"type":"message_start","message":{"model":"claude-x","usage":{"input_tokens":3,"cache_read_input_tokens":900,"cache_creation_input_tokens":50}}}`+"\n\n")
+		w.(http.Flusher).Flush()
+		<-next
+		_, _ = io.WriteString(w, `data: {"type":"message_delta","usage":{"output_tokens":12}}`+"\n\n")
+		w.(http.Flusher).Flush()
+		<-next
+		panic(http.ErrAbortHandler)
+	}
+	res, err := http.Post(r.proxy.URL+"/v1/messages", "application/json", bytes.NewReader(claudeHistory(2)))
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	buf := make([]byte, 4096)
+	n, err := res.Body.Read(buf)
+	require.NoError(t, err)
+	assert.Contains(t, string(buf[:n]), "message_start", "before the second was made")
+	next <- struct{}{}
+	n, err = res.Body.Read(buf)
+	require.NoError(t, err)
+	assert.Contains(t, string(buf[:n]), "message_delta")
+	next <- struct{}{}
+	_, err = io.ReadAll(res.Body)
+	require.Error(t, err, "the cut shows")
+	r.proxy.Close()
+	require.Len(t, r.usages, 1)
+	u := r.usages[0]
+	assert.Equal(t, []any{"claude-x", 3, 900, 50, 12}, []any{u.Model, u.Input, u.Read, u.Written, u.Output})
+}
+
+func TestUsageOfOthers(t *testing.T) {
+	for text, want := range map[string]usage{
+		`{"model":"gpt-x","usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":60},"output_tokens":5}}`: {Model: "gpt-x", Input: 40, Read: 60, Output: 5},
+		`{"usage":{"prompt_tokens":100,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens":5}}`:            {Input: 100, Output: 5},
+		`{"usageMetadata":{"promptTokenCount":70,"cachedContentTokenCount":30,"candidatesTokenCount":2}}`:              {Input: 40, Read: 30, Output: 2},
+	} {
+		assert.Equal(t, want, usageIn([]byte(text)))
+	}
+}
+
+func TestCompressedRequests(t *testing.T) {
+	r := newRig(t, database(t), policyGC)
+	send := func(body []byte, encoding string) []byte {
+		req, err := http.NewRequest(http.MethodPost, r.proxy.URL+"/v1/responses", bytes.NewReader(body))
+		require.NoError(t, err)
+		req.Header.Set("Content-Encoding", encoding)
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		return r.up.last()
+	}
+	pack := func(body []byte) []byte {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, err := z.Write(body)
+		require.NoError(t, err)
+		require.NoError(t, z.Close())
+		return b.Bytes()
+	}
+	small := pack(responsesHistory(2))
+	assert.Equal(t, small, send(small, "gzip"), "unchanged, so as it came")
+	assert.Equal(t, "gzip", r.up.heads[0].Get("Content-Encoding"))
+	got := send(pack(responsesHistory(40)), "gzip")
+	assert.Contains(t, string(got), "[cleared: ")
+	assert.Empty(t, r.up.heads[1].Get("Content-Encoding"))
+	assert.Equal(t, "zzz", string(send([]byte("zzz"), "zstd")))
+}
+
+func TestKeysPassThroughAndAreKeptNowhere(t *testing.T) {
+	file := database(t)
+	r := newRig(t, file, policyGC)
+	req, err := http.NewRequest(http.MethodPost, r.proxy.URL+"/v1/messages?key=secret-three", bytes.NewReader(claudeHistory(40)))
+	require.NoError(t, err)
+	req.Header.Set("X-Api-Key", "secret-one")
+	req.Header.Set("Authorization", "Bearer secret-two")
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	assert.Equal(t, "secret-one", r.up.heads[0].Get("X-Api-Key"))
+	assert.Equal(t, "Bearer secret-two", r.up.heads[0].Get("Authorization"))
+	assert.Empty(t, r.up.heads[0].Get("X-Forwarded-For"))
+	found, _, err := r.store.Search(context.Background(), contextgc.Query{Project: "Go-http-client", Text: "secret"})
+	require.NoError(t, err)
+	assert.Empty(t, found)
+	assert.NotContains(t, fmt.Sprint(r.events), "secret")
+}
+
+func TestForeignPagesAreRefused(t *testing.T) {
+	r := newRig(t, database(t), policyGC)
+	for header, value := range map[string]string{"Host": "evil.example", "Origin": "https://evil.example"} {
+		req, err := http.NewRequest(http.MethodPost, r.proxy.URL+"/v1/messages", strings.NewReader("{}"))
+		require.NoError(t, err)
+		req.Header.Set(header, value)
+		if header == "Host" {
+			req.Host = value
+		}
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		assert.Equal(t, http.StatusForbidden, res.StatusCode)
+	}
+	assert.Empty(t, r.up.bodies)
+}

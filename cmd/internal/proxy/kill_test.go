@@ -1,0 +1,120 @@
+package proxy
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/trace"
+)
+
+// childMode is the environment variable that makes this test program the verb proxy.
+const childMode = "PROXY_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childMode) == "" {
+		os.Exit(m.Run())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	c := Command(command.Process{Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr}, "test")
+	c.SetArgs(os.Args[1:])
+	if err := c.ExecuteContext(ctx); err != nil {
+		_, _ = os.Stderr.WriteString(err.Error() + "\n")
+		os.Exit(1)
+	}
+}
+
+// child is the verb proxy in a process of its own.
+type child struct {
+	*exec.Cmd
+	url string
+	err *bufio.Reader
+}
+
+func startChild(t *testing.T, upstream, store string) *child {
+	t.Helper()
+	c := &child{Cmd: exec.Command(os.Args[0], "--upstream", upstream, "--store", store)}
+	c.Env = append(os.Environ(), childMode+"=1")
+	stderr, err := c.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+	c.err = bufio.NewReader(stderr)
+	var ready struct{ Data struct{ URL string } }
+	line, err := c.err.ReadBytes('\n')
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(line, &ready), string(line))
+	c.url = ready.Data.URL
+	return c
+}
+
+func (c *child) post(t *testing.T, body []byte) {
+	t.Helper()
+	res, err := http.Post(c.url+"/v1/messages", "application/json", bytes.NewReader(body))
+	require.NoError(t, err)
+	_, err = io.Copy(io.Discard, res.Body)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+}
+
+// end ends the proxy in order.
+func (c *child) end(t *testing.T) {
+	t.Helper()
+	require.NoError(t, c.Process.Signal(os.Interrupt))
+	_, err := io.Copy(io.Discard, c.err)
+	require.NoError(t, err)
+	require.NoError(t, c.Wait())
+}
+
+// A killed proxy's sessions are in the trace: the next proxy records each run as interrupted, in the state
+// that it was in, and begins a new one where the session goes on.
+func TestRunsOfAKilledProxyAreRecorded(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no notes")
+	}
+	up, dir := newUpstream(t), t.TempDir()
+	store := filepath.Join(dir, "ledger.db")
+	first := startChild(t, up.URL, store)
+	first.post(t, claudeHistory(40))
+	first.post(t, bytes.Replace(claudeHistory(2), []byte("fix the bug"), []byte("add a test"), 1))
+	sent := string(up.last())
+	require.NoError(t, first.Process.Kill())
+	_ = first.Wait()
+
+	second := startChild(t, up.URL, store)
+	second.post(t, claudeHistory(40))
+	assert.NotEqual(t, sent, string(up.last()))
+	second.end(t)
+
+	runs, requests := map[string]trace.Record{}, 0
+	for _, r := range recorded(t, filepath.Join(dir, "proxy-trace.jsonl")) {
+		if r.Machine == "run" {
+			runs[r.ID] = r
+			continue
+		}
+		requests++
+	}
+	ends := map[string]int{}
+	for _, r := range runs {
+		ends[r.Outcome]++
+		assert.Equal(t, r.Outcome != fsm.RunShutdown.Short(), r.Recovered != "", "recovered means interrupted here")
+	}
+	assert.Equal(t, map[string]int{fsm.RunRunning.Short(): 2, fsm.RunShutdown.Short(): 1}, ends)
+	assert.Equal(t, strings.Count(string(up.bodies[0]), "[cleared: "), requests, "a record of each cleared result")
+}

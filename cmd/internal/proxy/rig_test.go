@@ -1,0 +1,267 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
+	"mcp-pruner/fsm/trace"
+	"mcp-pruner/states"
+	"mcp-pruner/states/audit"
+	"mcp-pruner/tools/contextgc"
+	"mcp-pruner/tools/contextgc/planner"
+)
+
+// upstream is a model API that records the requests it gets.
+type upstream struct {
+	*httptest.Server
+	mu     sync.Mutex
+	bodies [][]byte
+	heads  []http.Header
+	answer http.HandlerFunc // nil: answers with an empty object
+}
+
+func newUpstream(t *testing.T) *upstream {
+	t.Helper()
+	u := &upstream{}
+	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		assert.NoError(t, err)
+		u.mu.Lock()
+		u.bodies, u.heads = append(u.bodies, body), append(u.heads, r.Header.Clone())
+		answer := u.answer
+		u.mu.Unlock()
+		if answer == nil {
+			_, _ = io.WriteString(w, `{}`)
+			return
+		}
+		answer(w, r)
+	}))
+	t.Cleanup(u.Close)
+	return u
+}
+
+func (u *upstream) last() []byte {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.bodies[len(u.bodies)-1]
+}
+
+// rig is a proxy in front of an upstream.
+type rig struct {
+	up     *upstream
+	proxy  *httptest.Server
+	engine *engine
+	store  *contextgc.Store
+	now    time.Time
+	mu     sync.Mutex
+	events []string
+	seen   []*states.Delivery
+	usages []usage
+
+	server *server
+	runs   *runs
+	trace  *trace.File // of the runs
+	traced string      // its name
+}
+
+func (r *rig) Answering(*states.Delivery) {}
+func (r *rig) Ended(d *states.Delivery) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen = append(r.seen, d)
+}
+
+func newRig(t *testing.T, file string, mode policy) *rig {
+	t.Helper()
+	r := &rig{up: newUpstream(t), now: time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC)}
+	var err error
+	r.store, err = contextgc.Open(contextgc.StoreSettings{File: file, Patience: time.Minute})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = r.store.Close() })
+	machine, err := fsm.Compile(fsm.RequestTable())
+	require.NoError(t, err)
+	emit := func(e event.Event) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.events = append(r.events, e.Name)
+	}
+	r.traced = filepath.Join(t.TempDir(), "trace.jsonl")
+	r.trace, err = trace.Open(r.traced, trace.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = r.trace.Close() })
+	r.runs = newRuns(emit, r.trace, "test", func() time.Time { return r.now })
+	q := &requests{machine: machine, observers: []states.Observer{r}, runs: r.runs}
+	r.engine = &engine{store: r.store, policy: planner.DefaultPolicy(), clears: mode != policyPrune, prunes: mode != policyGC,
+		replace: q.replace, now: func() time.Time { return r.now }}
+	to, err := url.Parse(r.up.URL)
+	require.NoError(t, err)
+	s := newServer(to, r.engine, r.runs, emit)
+	s.usage = func(u usage) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.usages = append(r.usages, u)
+	}
+	s.patience = time.Minute // as for the store: long enough for a slow machine
+	r.server = s
+	r.proxy = httptest.NewServer(s)
+	t.Cleanup(r.proxy.Close)
+	return r
+}
+
+// post sends a body and returns the body that the upstream got.
+func (r *rig) post(t *testing.T, path string, body []byte) []byte {
+	t.Helper()
+	res, err := http.Post(r.proxy.URL+path, "application/json", bytes.NewReader(body))
+	require.NoError(t, err)
+	_, err = io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	return r.up.last()
+}
+
+func database(t *testing.T) string { return filepath.Join(t.TempDir(), "ledger.db") }
+
+// output returns the output of the nth tool call.
+func output(n int) string {
+	return strings.Repeat(fmt.Sprintf("line of the output of call %d, \"quoted\" <and> ünlike others\n", n), 120)
+}
+
+// The histories of four clients with the same n calls: one command each, with its output.
+
+func claudeHistory(n int) []byte {
+	m := []any{map[string]any{"role": "user", "content": "fix the bug"}}
+	for i := range n {
+		id := fmt.Sprintf("toolu_%d", i)
+		m = append(m,
+			map[string]any{"role": "assistant", "content": []any{
+				map[string]any{"type": "thinking", "thinking": "hm", "signature": "c2ln"},
+				map[string]any{"type": "text", "text": fmt.Sprintf("Step %d.", i)},
+				map[string]any{"type": "tool_use", "id": id, "name": "Bash", "input": map[string]any{"command": fmt.Sprintf("run %d", i)}}}},
+			map[string]any{"role": "user", "content": []any{
+				map[string]any{"type": "tool_result", "tool_use_id": id, "content": []any{map[string]any{"type": "text", "text": output(i)}}}}})
+	}
+	last := m[len(m)-1].(map[string]any)
+	if blocks, ok := last["content"].([]any); ok {
+		blocks[len(blocks)-1].(map[string]any)["cache_control"] = map[string]any{"type": "ephemeral"}
+	}
+	return ordered("model", "claude", "stream", true, "system", strings.Repeat("You are an agent. ", 2000), "messages", m)
+}
+
+func responsesHistory(n int) []byte {
+	in := []any{map[string]any{"type": "message", "role": "user", "content": []any{map[string]any{"type": "input_text", "text": "fix the bug"}}}}
+	for i := range n {
+		id := fmt.Sprintf("call_%d", i)
+		in = append(in,
+			map[string]any{"type": "reasoning", "encrypted_content": "xx"},
+			map[string]any{"type": "function_call", "call_id": id, "name": "exec_command", "arguments": fmt.Sprintf(`{"cmd":"run %d"}`, i)},
+			map[string]any{"type": "function_call_output", "call_id": id, "output": output(i)})
+	}
+	return ordered("model", "gpt", "stream", true, "instructions", strings.Repeat("You are an agent. ", 2000), "input", in)
+}
+
+func chatHistory(n int) []byte {
+	m := []any{map[string]any{"role": "system", "content": strings.Repeat("You are an agent. ", 2000)}, map[string]any{"role": "user", "content": "fix the bug"}}
+	for i := range n {
+		id := fmt.Sprintf("call_%d", i)
+		m = append(m,
+			map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{map[string]any{"id": id, "type": "function",
+				"function": map[string]any{"name": "bash", "arguments": fmt.Sprintf(`{"command":"run %d"}`, i)}}}},
+			map[string]any{"role": "tool", "tool_call_id": id, "content": output(i)})
+	}
+	return ordered("model", "any", "messages", m)
+}
+
+func geminiHistory(n int) []byte {
+	c := []any{map[string]any{"role": "user", "parts": []any{map[string]any{"text": "fix the bug"}}}}
+	for i := range n {
+		c = append(c,
+			map[string]any{"role": "model", "parts": []any{map[string]any{"functionCall": map[string]any{"name": "run_shell_command",
+				"args": map[string]any{"command": fmt.Sprintf("run %d", i)}}}}},
+			map[string]any{"role": "user", "parts": []any{map[string]any{"functionResponse": map[string]any{"name": "run_shell_command",
+				"response": map[string]any{"output": output(i)}}}}})
+	}
+	return ordered("systemInstruction", map[string]any{"parts": []any{map[string]any{"text": strings.Repeat("You are an agent. ", 2000)}}}, "contents", c)
+}
+
+// ordered encodes an object with its members in the given order, as clients send them.
+func ordered(pairs ...any) []byte {
+	out := []byte("{")
+	for i := 0; i < len(pairs); i += 2 {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, encoded(pairs[i])...), ':'), encoded(pairs[i+1])...)
+	}
+	return append(out, '}')
+}
+
+func encoded(v any) []byte {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(err)
+	}
+	return bytes.TrimSpace(out.Bytes())
+}
+
+var apis = map[string]struct {
+	path    string
+	history func(int) []byte
+}{
+	"anthropic": {"/v1/messages", claudeHistory},
+	"responses": {"/v1/responses", responsesHistory},
+	"chat":      {"/v1/chat/completions", chatHistory},
+	"gemini":    {"/v1beta/models/gemini-3-pro:streamGenerateContent", geminiHistory},
+}
+
+// common is how many bytes two texts have in common at their beginnings.
+func common(a, b []byte) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func between(text, from, to string) string {
+	_, rest, _ := strings.Cut(text, from)
+	part, _, _ := strings.Cut(rest, to)
+	return part
+}
+
+// recorded verifies a trace and returns its records.
+func recorded(t *testing.T, file string) (records []trace.Record) {
+	t.Helper()
+	require.NoError(t, audit.Open([]string{file}, nil, func(sources []*audit.Source) error {
+		found, err := audit.Verify(sources, audit.Options{All: true})
+		require.NoError(t, err)
+		assert.True(t, found.Verdict().OK, "%v", found.Verdict().Problems)
+		return nil
+	}))
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	decoder := trace.NewDecoder()
+	for line := range bytes.Lines(raw) {
+		var r trace.Record
+		require.NoError(t, decoder.Decode(bytes.TrimSuffix(line, []byte("\n")), &r))
+		records = append(records, r)
+	}
+	return records
+}
