@@ -4,17 +4,16 @@ import "regexp"
 
 // parseMessages parses a request to Anthropic's Messages API, or to its count_tokens.
 func parseMessages(b []byte) (*conversation, error) {
-	c := newConversation(b)
-	top, err := whole(b)
+	c, top, err := newConversation(b)
 	if err != nil {
 		return nil, err
 	}
-	found, err := members(b, top, "messages", "system", "tools", "metadata")
+	found, err := c.members(top, "messages", "system", "tools", "metadata")
 	if err != nil {
 		return nil, err
 	}
 	c.base = found[1].to - found[1].from + found[2].to - found[2].from
-	if err := items(b, found[0], c.message); err != nil {
+	if err := c.items(found[0], c.message); err != nil {
 		return nil, err
 	}
 	c.name(c.userID(found[3]))
@@ -30,7 +29,7 @@ func (c *conversation) userID(metadata span) string {
 	if metadata.to == 0 {
 		return ""
 	}
-	found, err := members(c.body, metadata, "user_id")
+	found, err := c.members(metadata, "user_id")
 	if err != nil || found[0].to == 0 {
 		return ""
 	}
@@ -41,7 +40,7 @@ func (c *conversation) userID(metadata span) string {
 }
 
 func (c *conversation) message(m span) error {
-	found, err := members(c.body, m, "role", "content")
+	found, err := c.members(m, "role", "content")
 	if err != nil || found[1].to == 0 {
 		return errShape
 	}
@@ -55,13 +54,13 @@ func (c *conversation) message(m span) error {
 		c.word(content)
 		return nil
 	case model:
-		return items(c.body, content, c.answerBlock)
+		return c.items(content, c.answerBlock)
 	}
-	return items(c.body, content, c.givenBlock)
+	return c.items(content, c.givenBlock)
 }
 
 func (c *conversation) answerBlock(block span) error {
-	found, err := members(c.body, block, "type", "text", "id", "name", "input")
+	found, err := c.members(block, "type", "text", "id", "name", "input")
 	if err != nil {
 		return err
 	}
@@ -77,7 +76,7 @@ func (c *conversation) answerBlock(block span) error {
 }
 
 func (c *conversation) givenBlock(block span) error {
-	found, err := members(c.body, block, "type", "text", "tool_use_id", "content")
+	found, err := c.members(block, "type", "text", "tool_use_id", "content")
 	if err != nil {
 		return err
 	}
@@ -106,8 +105,8 @@ func (c *conversation) listed(content span, texts ...string) (*result, error) {
 	if r.fixed {
 		return r, nil
 	}
-	err := items(c.body, content, func(block span) error {
-		found, err := members(c.body, block, "type", "text", "cache_control")
+	err := c.items(content, func(block span) error {
+		found, err := c.members(block, "type", "text", "cache_control")
 		if err != nil {
 			return err
 		}

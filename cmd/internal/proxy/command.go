@@ -180,6 +180,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 		}
 	}
 	return s, func() {
+		s.feeding.Wait()
 		book.Close(2 * time.Second)
 		sessions.close()
 		if file != nil {

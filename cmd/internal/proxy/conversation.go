@@ -11,12 +11,9 @@ import (
 	"mcp-pruner/pruneclient/history"
 )
 
-// key identifies a tool result, or a history up to some point: equal histories have equal keys.
-type key [sha256.Size]byte
-
 // conversation is the history that a request contains.
 type conversation struct {
-	body    []byte
+	document
 	root    string // the project's root, once it has been looked up
 	session string // the client's session id, or a hash of the conversation's beginning
 	base    int    // bytes of the system prompt and the tool definitions
@@ -47,7 +44,8 @@ type use struct {
 
 // result is a tool result in a request.
 type result struct {
-	key   key
+	id    string // of the call
+	key   key    // set by keyring.identify
 	use   use
 	texts []span // the JSON strings that make up its text
 	at    span   // the value that a stub replaces
@@ -76,8 +74,10 @@ func (r *result) stub(text string) []byte {
 	return []byte(`[{"type":"` + r.block + `","text":` + string(quote(text)) + `}]`)
 }
 
-func newConversation(body []byte) *conversation {
-	return &conversation{body: body, uses: make(map[string]use), turns: make([]turn, 1)}
+// newConversation returns an empty conversation, and the span of the body's value.
+func newConversation(body []byte) (*conversation, span, error) {
+	d, top, err := parse(body)
+	return &conversation{document: d, uses: make(map[string]use), turns: make([]turn, 1)}, top, err
 }
 
 func (c *conversation) now() *turn { return &c.turns[len(c.turns)-1] }
@@ -113,7 +113,7 @@ func (c *conversation) speak(v span) {
 // called records a tool call.
 func (c *conversation) called(id, tool string, args span, encoded bool) {
 	c.answered(args.to - args.from + len(tool))
-	u := use{args: arguments(c.body, args, encoded), why: c.said}
+	u := use{args: c.arguments(args, encoded), why: c.said}
 	u.call = history.ParseCall(tool, u.args)
 	c.uses[id] = u
 	if u.call.Kind == history.Edit || u.call.Kind == history.Write {
@@ -126,15 +126,15 @@ func (c *conversation) called(id, tool string, args span, encoded bool) {
 var kept = []string{"file_path", "filePath", "path", "notebook_path", "absolute_path", "offset", "limit", "start_line", "end_line",
 	"command", "cmd", "description", "pattern", "query", "glob", "dirPath", "dir_path", "url", "prompt"}
 
-func arguments(b []byte, args span, encoded bool) map[string]any {
+func (d *document) arguments(args span, encoded bool) map[string]any {
 	if encoded { // JSON within a string
-		b = []byte(args.text(b))
-		var err error
-		if args, err = whole(b); err != nil {
+		inner, all, err := parse([]byte(args.text(d.body)))
+		if err != nil {
 			return nil
 		}
+		return inner.arguments(all, false)
 	}
-	found, err := members(b, args, kept...)
+	found, err := d.members(args, kept...)
 	if err != nil {
 		return nil
 	}
@@ -142,7 +142,7 @@ func arguments(b []byte, args span, encoded bool) map[string]any {
 	for i, v := range found {
 		if v.to > 0 {
 			var value any
-			if json.Unmarshal(v.of(b), &value) == nil {
+			if json.Unmarshal(v.of(d.body), &value) == nil {
 				m[kept[i]] = value
 			}
 		}
@@ -150,18 +150,12 @@ func arguments(b []byte, args span, encoded bool) map[string]any {
 	return m
 }
 
-// resulted records a tool result. Its key is derived from the call's id and the text, so that the same text
-// read again later is a different result.
+// resulted records a tool result.
 func (c *conversation) resulted(id string, r *result) {
-	hash := sha256.New()
-	hash.Write([]byte(id))
 	for _, s := range r.texts {
-		hash.Write([]byte{0})
-		hash.Write(s.of(c.body))
 		r.bytes += s.to - s.from
 	}
-	hash.Sum(r.key[:0])
-	r.use, r.index, r.turn = c.uses[id], len(c.results), len(c.turns)-1
+	r.id, r.use, r.index, r.turn = id, c.uses[id], len(c.results), len(c.turns)-1
 	c.results = append(c.results, r)
 	c.now().results = append(c.now().results, r)
 }

@@ -20,6 +20,7 @@ type engine struct {
 	prunes  bool // prunes new results
 	replace replacer
 	now     func() time.Time
+	keys    keyring
 
 	mu      sync.Mutex
 	decided map[key]map[key]decision // by place, then by result
@@ -119,7 +120,7 @@ func (e *engine) rewrite(ctx context.Context, c *conversation, client string, de
 	if err := e.load(ctx); err != nil {
 		return outcome{}, err
 	}
-	w := &walk{engine: e, conversation: c, places: c.places(), session: planner.NewSession(e.policy), shown: make([]*decision, len(c.results))}
+	w := e.walk(c)
 	expired := decide && e.expired(c)
 	last := len(c.turns) - 1
 	for i := range c.turns {
@@ -141,10 +142,6 @@ func (e *engine) rewrite(ctx context.Context, c *conversation, client string, de
 
 // expired reports whether the provider's cache has expired since the session's last request.
 func (e *engine) expired(c *conversation) bool {
-	lives := 6 * time.Minute
-	if bytes.Contains(c.body, []byte(`"ttl":"1h"`)) {
-		lives = 61 * time.Minute
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.now()
@@ -153,7 +150,10 @@ func (e *engine) expired(c *conversation) bool {
 	if len(e.seen) > maxSettled {
 		e.seen = map[string]time.Time{c.session: now}
 	}
-	return known && now.Sub(before) > lives
+	if !known || now.Sub(before) <= 6*time.Minute {
+		return false
+	}
+	return now.Sub(before) > 61*time.Minute || !bytes.Contains(c.body, []byte(`"ttl":"1h"`))
 }
 
 // walk processes a conversation in the order in which it happened.
@@ -166,6 +166,12 @@ type walk struct {
 	pruned  []change    // new results and their replacements
 	fresh   int         // number of new decisions
 	why     string
+}
+
+// walk returns a walk at the beginning of a conversation.
+func (e *engine) walk(c *conversation) *walk {
+	e.keys.identify(c)
+	return &walk{engine: e, conversation: c, places: c.places(), session: planner.NewSession(e.policy), shown: make([]*decision, len(c.results))}
 }
 
 // asks reports whether the request asks for a new answer, rather than the continuation of one that it
@@ -294,7 +300,7 @@ func (w *walk) outcome() outcome {
 
 // known is rewrite without the store: it applies earlier decisions and makes no new ones.
 func (e *engine) known(c *conversation) outcome {
-	w := &walk{engine: e, conversation: c, places: c.places(), session: planner.NewSession(e.policy), shown: make([]*decision, len(c.results))}
+	w := e.walk(c)
 	for i := range c.turns {
 		w.turn(i)
 		w.apply(i)

@@ -3,26 +3,25 @@ package proxy
 // parseGemini parses a request to Gemini's generateContent, streamed or not. Its tool results may have no
 // ids; they are then distinguished by position.
 func parseGemini(b []byte) (*conversation, error) {
-	c := newConversation(b)
-	top, err := whole(b)
+	c, top, err := newConversation(b)
 	if err != nil {
 		return nil, err
 	}
-	found, err := members(b, top, "contents", "systemInstruction", "tools")
+	found, err := c.members(top, "contents", "systemInstruction", "tools")
 	if err != nil {
 		return nil, err
 	}
 	c.base = found[1].to - found[1].from + found[2].to - found[2].from
 	var open []string // ids generated for calls without one, in order
-	err = items(b, found[0], func(content span) error {
-		m, err := members(b, content, "role", "parts")
+	err = c.items(found[0], func(content span) error {
+		m, err := c.members(content, "role", "parts")
 		if err != nil || m[1].to == 0 {
 			return errShape
 		}
 		if m[0].text(b) == "model" {
 			open = nil
 		}
-		return items(b, m[1], func(part span) error { return c.geminiPart(part, m[0].text(b) == "model", &open) })
+		return c.items(m[1], func(part span) error { return c.geminiPart(part, m[0].text(b) == "model", &open) })
 	})
 	if err != nil {
 		return nil, err
@@ -32,7 +31,7 @@ func parseGemini(b []byte) (*conversation, error) {
 }
 
 func (c *conversation) geminiPart(part span, model bool, open *[]string) error {
-	found, err := members(c.body, part, "text", "functionCall", "functionResponse")
+	found, err := c.members(part, "text", "functionCall", "functionResponse")
 	if err != nil {
 		return err
 	}
@@ -54,7 +53,7 @@ func (c *conversation) geminiPart(part span, model bool, open *[]string) error {
 }
 
 func (c *conversation) geminiCall(call span, open *[]string) error {
-	found, err := members(c.body, call, "id", "name", "args")
+	found, err := c.members(call, "id", "name", "args")
 	if err != nil {
 		return err
 	}
@@ -72,7 +71,7 @@ func (c *conversation) geminiCall(call span, open *[]string) error {
 
 // geminiResponse parses a result: an object with exactly one member that is a text.
 func (c *conversation) geminiResponse(response span, open *[]string) error {
-	found, err := members(c.body, response, "id", "response")
+	found, err := c.members(response, "id", "response")
 	if err != nil || found[1].to == 0 || !found[1].isObject(c.body) {
 		return errShape
 	}
@@ -81,7 +80,7 @@ func (c *conversation) geminiResponse(response span, open *[]string) error {
 		id, *open = (*open)[0], (*open)[1:]
 	}
 	r := &result{}
-	err = fields(c.body, found[1], func(_ []byte, v span) error {
+	err = c.fields(found[1], func(_ []byte, v span) error {
 		if v.isString(c.body) {
 			r.texts, r.at = append(r.texts, v), v
 		}

@@ -2,12 +2,11 @@ package proxy
 
 // parseResponses parses a request to OpenAI's Responses API.
 func parseResponses(b []byte) (*conversation, error) {
-	c := newConversation(b)
-	top, err := whole(b)
+	c, top, err := newConversation(b)
 	if err != nil {
 		return nil, err
 	}
-	found, err := members(b, top, "input", "instructions", "tools", "prompt_cache_key")
+	found, err := c.members(top, "input", "instructions", "tools", "prompt_cache_key")
 	if err != nil {
 		return nil, err
 	}
@@ -15,7 +14,7 @@ func parseResponses(b []byte) (*conversation, error) {
 	if found[0].to == 0 || !found[0].isArray(b) {
 		return nil, errShape // the input is a single string, without results
 	}
-	if err := items(b, found[0], c.inputItem); err != nil {
+	if err := c.items(found[0], c.inputItem); err != nil {
 		return nil, err
 	}
 	c.name(found[3].text(b))
@@ -23,7 +22,7 @@ func parseResponses(b []byte) (*conversation, error) {
 }
 
 func (c *conversation) inputItem(item span) error {
-	found, err := members(c.body, item, "type", "role", "content", "call_id", "name", "arguments", "output", "input")
+	found, err := c.members(item, "type", "role", "content", "call_id", "name", "arguments", "output", "input")
 	if err != nil {
 		return err
 	}
@@ -58,8 +57,8 @@ func (c *conversation) words(content span, note func(span)) error {
 		note(content)
 		return nil
 	}
-	return items(c.body, content, func(block span) error {
-		found, err := members(c.body, block, "text")
+	return c.items(content, func(block span) error {
+		found, err := c.members(block, "text")
 		if err == nil && found[0].to > 0 {
 			note(found[0])
 		}
@@ -69,17 +68,16 @@ func (c *conversation) words(content span, note func(span)) error {
 
 // parseChat parses a request to OpenAI's Chat Completions API.
 func parseChat(b []byte) (*conversation, error) {
-	c := newConversation(b)
-	top, err := whole(b)
+	c, top, err := newConversation(b)
 	if err != nil {
 		return nil, err
 	}
-	found, err := members(b, top, "messages", "tools", "prompt_cache_key")
+	found, err := c.members(top, "messages", "tools", "prompt_cache_key")
 	if err != nil {
 		return nil, err
 	}
 	c.base = found[1].to - found[1].from
-	if err := items(b, found[0], c.chatMessage); err != nil {
+	if err := c.items(found[0], c.chatMessage); err != nil {
 		return nil, err
 	}
 	c.name(found[2].text(b))
@@ -87,7 +85,7 @@ func parseChat(b []byte) (*conversation, error) {
 }
 
 func (c *conversation) chatMessage(m span) error {
-	found, err := members(c.body, m, "role", "content", "tool_calls", "tool_call_id")
+	found, err := c.members(m, "role", "content", "tool_calls", "tool_call_id")
 	if err != nil {
 		return err
 	}
@@ -96,7 +94,7 @@ func (c *conversation) chatMessage(m span) error {
 		if err := c.words(found[1], c.speak); err != nil || found[2].to == 0 || !found[2].isArray(c.body) {
 			return err
 		}
-		return items(c.body, found[2], c.chatCall)
+		return c.items(found[2], c.chatCall)
 	case "tool":
 		if found[1].to == 0 {
 			return errShape
@@ -112,11 +110,11 @@ func (c *conversation) chatMessage(m span) error {
 }
 
 func (c *conversation) chatCall(call span) error {
-	found, err := members(c.body, call, "id", "function")
+	found, err := c.members(call, "id", "function")
 	if err != nil || found[1].to == 0 || !found[1].isObject(c.body) {
 		return errShape
 	}
-	f, err := members(c.body, found[1], "name", "arguments")
+	f, err := c.members(found[1], "name", "arguments")
 	if err != nil || f[1].to == 0 {
 		return errShape
 	}

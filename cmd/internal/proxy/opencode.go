@@ -63,22 +63,21 @@ func changedOutputs(before, after []byte) (map[string]string, error) {
 
 // parseOpencode parses messages: a list of {info, parts}. A call and its result form one part.
 func parseOpencode(b []byte) (*conversation, error) {
-	c := newConversation(b)
-	top, err := whole(b)
+	c, top, err := newConversation(b)
 	if err != nil {
 		return nil, err
 	}
-	err = items(b, top, func(m span) error {
-		found, err := members(b, m, "info", "parts")
+	err = c.items(top, func(m span) error {
+		found, err := c.members(m, "info", "parts")
 		if err != nil || found[0].to == 0 || found[1].to == 0 {
 			return errShape
 		}
-		info, err := members(b, found[0], "role")
+		info, err := c.members(found[0], "role")
 		if err != nil {
 			return err
 		}
 		model := info[0].text(b) == "assistant"
-		return items(b, found[1], func(part span) error { return c.opencodePart(part, model) })
+		return c.items(found[1], func(part span) error { return c.opencodePart(part, model) })
 	})
 	if err != nil {
 		return nil, err
@@ -88,13 +87,13 @@ func parseOpencode(b []byte) (*conversation, error) {
 }
 
 func (c *conversation) opencodePart(part span, model bool) error {
-	found, err := members(c.body, part, "type", "text", "callID", "tool", "state")
+	found, err := c.members(part, "type", "text", "callID", "tool", "state")
 	if err != nil {
 		return err
 	}
 	switch kind := found[0].text(c.body); {
 	case kind == "tool" && found[4].to > 0:
-		state, err := members(c.body, found[4], "input", "output")
+		state, err := c.members(found[4], "input", "output")
 		if err != nil || state[0].to == 0 {
 			return errShape
 		}

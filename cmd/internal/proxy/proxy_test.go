@@ -179,6 +179,7 @@ func TestPinnedResultsStay(t *testing.T) {
 	r := newRig(t, database(t), policyGC)
 	c, err := parseMessages(claudeHistory(40))
 	require.NoError(t, err)
+	r.engine.keys.identify(c)
 	ids, err := r.store.Put(context.Background(), c.entry(c.results[0], "test"))
 	require.NoError(t, err)
 	_, _, err = r.store.Pin(context.Background(), c.project("test"), ids, true)

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"mcp-pruner/cmd/internal/loopback"
@@ -36,6 +37,7 @@ type server struct {
 	emit     func(event.Event)
 	usage    func(usage)
 	feed     func(c *conversation, client string)
+	feeding  sync.WaitGroup
 	proxy    *httputil.ReverseProxy
 }
 
@@ -139,7 +141,7 @@ func (s *server) understand(r *http.Request, a *api, body []byte) (x *exchange) 
 		s.emit(event.New("proxy.cleared", "", event.Facts{"api": a.name, "session": o.session, "results": o.fresh, "message": o.why}))
 	}
 	if !a.counts {
-		s.feed(c, client)
+		s.feeding.Go(func() { s.feed(c, client) }) // the request does not wait for the ledger
 	}
 	return &exchange{api: a, outcome: o}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 )
 
 // A request is never decoded and encoded again, because everything that is not replaced must stay the same,
@@ -40,17 +41,90 @@ func quoted(b []byte, i int) (int, error) {
 	return 0, errShape
 }
 
+// document is a JSON text with an index of its long values, so that their bytes are read only once.
+type document struct {
+	body []byte
+	long []span // strings, objects and arrays of at least longValue bytes, sorted by their starts
+}
+
+// longValue is the size in bytes from which looking up a value's end is faster than finding it again.
+const longValue = 64
+
+// parse indexes the single value in b and returns its span.
+func parse(b []byte) (document, span, error) {
+	d := document{body: b}
+	from := space(b, 0)
+	to, err := d.index(from)
+	if err == nil && space(b, to) != len(b) {
+		err = errShape
+	}
+	return d, span{from, to}, err
+}
+
+// index returns the end of the value that begins at i and adds the long values in it to the index.
+func (d *document) index(i int) (int, error) {
+	var open []int // indices in d.long of the objects and arrays around i
+	for i < len(d.body) {
+		from, end := i, 0
+		var err error
+		switch d.body[i] {
+		case '"':
+			if end, err = quoted(d.body, i); err != nil {
+				return 0, err
+			}
+			if end-from >= longValue {
+				d.long = append(d.long, span{from, end})
+			}
+		case '{', '[':
+			open = append(open, len(d.long))
+			d.long = append(d.long, span{from: i})
+			end = i + 1
+		case '}', ']':
+			if len(open) == 0 {
+				return 0, errShape
+			}
+			end = i + 1
+			d.close(open[len(open)-1], end)
+			open = open[:len(open)-1]
+		default:
+			if len(open) == 0 {
+				return word(d.body, i)
+			}
+			i++
+			continue
+		}
+		if i = end; len(open) == 0 {
+			return end, nil
+		}
+	}
+	return 0, errShape
+}
+
+// close sets the end of an object or array in the index, or removes it if it is short.
+func (d *document) close(at, end int) {
+	if d.long[at].to = end; end-d.long[at].from < longValue { // then all values in it are short
+		d.long = d.long[:at]
+	}
+}
+
 // skip returns the end of the value that begins at i.
-func skip(b []byte, i int) (int, error) {
-	if i >= len(b) {
+func (d *document) skip(i int) (int, error) {
+	if i >= len(d.body) {
 		return 0, errShape
 	}
-	switch b[i] {
-	case '"':
-		return quoted(b, i)
-	case '{', '[':
-		return nested(b, i)
+	switch d.body[i] {
+	case '"', '{', '[':
+		at, found := slices.BinarySearchFunc(d.long, i, func(s span, i int) int { return s.from - i })
+		if found {
+			return d.long[at].to, nil
+		}
+		return short(d.body, i)
 	}
+	return word(d.body, i)
+}
+
+// word returns the end of the number or name that begins at i.
+func word(b []byte, i int) (int, error) {
 	from := i
 	for i < len(b) && bytes.IndexByte([]byte(",]} \n\t\r:\"[{"), b[i]) < 0 {
 		i++
@@ -61,15 +135,14 @@ func skip(b []byte, i int) (int, error) {
 	return i, nil
 }
 
-// nested returns the end of the object or array that begins at i.
-func nested(b []byte, i int) (int, error) {
-	depth := 0
-	for i < len(b) {
+// short returns the end of the string, object or array that begins at i.
+func short(b []byte, i int) (int, error) {
+	for depth := 0; i < len(b); {
 		switch b[i] {
 		case '"':
 			end, err := quoted(b, i)
-			if err != nil {
-				return 0, err
+			if err != nil || depth == 0 {
+				return end, err
 			}
 			i = end
 			continue
@@ -85,18 +158,9 @@ func nested(b []byte, i int) (int, error) {
 	return 0, errShape
 }
 
-// whole returns the span of the single value in b.
-func whole(b []byte) (span, error) {
-	from := space(b, 0)
-	to, err := skip(b, from)
-	if err == nil && space(b, to) != len(b) {
-		err = errShape
-	}
-	return span{from, to}, err
-}
-
 // fields calls each for the members of an object.
-func fields(b []byte, object span, each func(key []byte, v span) error) error {
+func (d *document) fields(object span, each func(key []byte, v span) error) error {
+	b := d.body
 	i := object.from
 	if i >= len(b) || b[i] != '{' {
 		return errShape
@@ -115,7 +179,7 @@ func fields(b []byte, object span, each func(key []byte, v span) error) error {
 			return errShape
 		}
 		i = space(b, i+1)
-		if end, err = skip(b, i); err != nil {
+		if end, err = d.skip(i); err != nil {
 			return err
 		}
 		if err := each(key, span{i, end}); err != nil {
@@ -131,7 +195,8 @@ func fields(b []byte, object span, each func(key []byte, v span) error) error {
 }
 
 // items calls each for the elements of an array.
-func items(b []byte, array span, each func(v span) error) error {
+func (d *document) items(array span, each func(v span) error) error {
+	b := d.body
 	i := array.from
 	if i >= len(b) || b[i] != '[' {
 		return errShape
@@ -141,7 +206,7 @@ func items(b []byte, array span, each func(v span) error) error {
 		return nil
 	}
 	for {
-		end, err := skip(b, i)
+		end, err := d.skip(i)
 		if err != nil {
 			return err
 		}
@@ -193,9 +258,9 @@ func (s span) text(b []byte) string {
 }
 
 // members returns the named members of an object. Absent ones are zero.
-func members(b []byte, object span, names ...string) ([]span, error) {
+func (d *document) members(object span, names ...string) ([]span, error) {
 	found := make([]span, len(names))
-	err := fields(b, object, func(key []byte, v span) error {
+	err := d.fields(object, func(key []byte, v span) error {
 		for i, name := range names {
 			if string(key) == name {
 				found[i] = v
