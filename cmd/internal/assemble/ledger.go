@@ -33,7 +33,13 @@ func addLedger(p *states.Pipeline, o Options) error {
 	if offers {
 		p.Tools = append(p.Tools, contextgc.Toolset{Store: store, Project: project}.Tools()...)
 	}
-	p.Observers = append(p.Observers, ledger.Observer{Store: store, Project: project, Failed: func(err error) { tell(err.Error()) }})
+	failed := func(err error) { tell(err.Error()) }
+	p.Observers = append(p.Observers, ledger.Observer{Store: store, Project: project, Failed: failed})
+	stop := ledger.KeepClean(store, Limits(o.Settings), failed)
+	p.Closers = append(p.Closers, func() error {
+		stop()
+		return nil
+	})
 	return nil
 }
 
@@ -47,4 +53,9 @@ func segment(o Options, id string) (text string, found bool, err error) {
 		return "", false, nil
 	}
 	return text, err == nil, err
+}
+
+// Limits returns the limits of the ledger in the settings.
+func Limits(s settings.Settings) contextgc.Limits {
+	return contextgc.Limits{Age: s.GCKeep, Bytes: s.GCMaxBytes}
 }

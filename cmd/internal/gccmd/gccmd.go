@@ -46,7 +46,7 @@ tools of toolset gc do, and call them in the same way. docs/GC.md explains the l
 	f.StringVar(&v.project, "project-id", "", "the project (default: this folder's)")
 	f.BoolVar(&v.json, "json", false, "print one JSON value")
 	c.AddCommand(v.analyze(), v.prune(), v.pin("pin", "Protect segments from pruning"), v.pin("unpin", "Allow segments to be pruned again"),
-		v.get(), v.search(), v.stats(), settingsCommand(p))
+		v.get(), v.search(), v.stats(), v.clean(), settingsCommand(p))
 	return c
 }
 

@@ -222,7 +222,14 @@ func (v *verb) stats() *cobra.Command {
 		if v.json {
 			return json.NewEncoder(v.p.Stdout).Encode(list)
 		}
-		return showUsage(v.p.Stdout, list)
+		if err := showUsage(v.p.Stdout, list); err != nil {
+			return err
+		}
+		size, err := store.Size(c.Context())
+		if err != nil {
+			return err
+		}
+		return showSize(v.p.Stdout, size)
 	}
 	return c
 }

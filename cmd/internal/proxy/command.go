@@ -171,6 +171,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	}
 	s := newServer(o.upstream, e, sessions, emit)
 	book := ledger.New(store, failed)
+	stopCleaning := ledger.KeepClean(store, assemble.Limits(c), failed)
 	s.usage = book.AddUsage
 	s.feed = func(c *conversation, client string) {
 		for _, r := range c.now().results {
@@ -180,6 +181,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 		}
 	}
 	return s, func() {
+		stopCleaning()
 		s.feeding.Wait()
 		book.Close(2 * time.Second)
 		sessions.close()

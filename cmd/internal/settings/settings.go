@@ -50,6 +50,8 @@ type Settings struct {
 	RecoveryMaxBytes int64         // of all originals; the oldest are removed first
 	RecoveryStore    string        // file; "" keeps originals in memory
 	GCStore          string        // the ledger's file; "": the user's default
+	GCKeep           time.Duration // a session not used for longer leaves the ledger; 0: never
+	GCMaxBytes       int64         // size above which the sessions not used for longest leave it; 0: no limit
 
 	LogLevel string // the lowest level printed on standard error
 	Metrics  string // address of GET /metrics; "" for none

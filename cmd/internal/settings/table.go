@@ -88,6 +88,17 @@ func recoveryRows() []Row {
 		{Name: "MCP_PRUNER_GC_STORE", For: both, Allowed: "a file path",
 			Meaning: "The ledger of toolset `gc`, `mcp-pruner gc` and `proxy`; unset is `ledger.db` in the user's state directory. Set, the server records its answers there without the toolset, too.",
 			Take:    text(func(s *Settings) *string { return &s.GCStore })},
+		{Name: "MCP_PRUNER_GC_KEEP_DAYS", For: both, Default: "90", Allowed: "an integer from 0 to 36500",
+			Meaning: "Days after which a session that is not used leaves the ledger, with its originals; 0 keeps all. Pinned segments stay.",
+			Take: func(s *Settings, v string) bool {
+				var days int64
+				ok := integer(0, 36_500, func(*Settings) *int64 { return &days })(s, v)
+				s.GCKeep = time.Duration(days) * 24 * time.Hour
+				return ok
+			}},
+		{Name: "MCP_PRUNER_GC_MAX_BYTES", For: both, Default: "1073741824", Allowed: "an integer from 0 to 1099511627776",
+			Meaning: "Bytes of the ledger above which the sessions not used for longest leave it, except those of the last 24 hours; 0 sets no limit.",
+			Take:    integer(0, 1<<40, func(s *Settings) *int64 { return &s.GCMaxBytes })},
 	}
 }
 
