@@ -135,6 +135,31 @@ func TestNotesOfRuns(t *testing.T) {
 	assert.Equal(t, map[string]string{"run_1": "mcp_pruner_running", "run_2": "mcp_pruner_degraded", "run_3": "shutdown"}, outcomes)
 }
 
+// An answer whose line a kill tore is added, although its id is in the trace.
+func TestNotesOfTornLinesAreFoldedIn(t *testing.T) {
+	for _, after := range []string{"", "\n", "another record"} {
+		path := filepath.Join(t.TempDir(), "trace.jsonl")
+		first, err := Open(path, Options{})
+		require.NoError(t, err)
+		needsNotes(t, first)
+		r := underWay(t, "req_1", "")
+		first.notes.set(first.Note(r), noteWritten)
+		line := AppendRecord(nil, r)
+		if after == "another record" {
+			after = string(AppendRecord(nil, underWay(t, "req_2", "")))
+		}
+		_, err = first.file.WriteString(string(line[:len(line)-20]) + after)
+		require.NoError(t, err)
+		killed(t, first)
+		second, err := Open(path, Options{})
+		require.NoError(t, err)
+		require.NoError(t, second.Close())
+		raw, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Equal(t, 1, strings.Count(string(raw), `"recovered":"`+first.writer+`","id":"req_1"`), "%s", raw)
+	}
+}
+
 // The notes of a live process are left alone.
 func TestNotesOfALivingProcessStay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")

@@ -140,19 +140,22 @@ func (t *File) foldIn() {
 	}
 }
 
-// idsIn returns the ids of the records in a part of a trace.
+// idsIn returns the ids of the complete records in a part of a trace. A torn record does not
+// count, even if its id is there.
 func idsIn(tail []byte) map[string]bool {
-	ids, member := make(map[string]bool), []byte(`,"id":"`)
-	for {
-		at := bytes.Index(tail, member)
-		if at < 0 {
-			return ids
+	ids, start, member := make(map[string]bool), []byte(`{"v":`), []byte(`,"id":"`)
+	for line := range bytes.Lines(tail) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		if whole := len(line) - len(`,"sum":"01234567"}`); whole < 0 || !bytes.HasPrefix(line[whole:], []byte(`,"sum":"`)) {
+			continue
 		}
-		tail = tail[at+len(member):]
-		if end := bytes.IndexByte(tail, '"'); end >= 0 {
-			ids[string(tail[:end])] = true
+		line = line[max(0, bytes.LastIndex(line, start)):] // a torn record may precede it
+		if at := bytes.Index(line, member); at >= 0 {
+			id, _, _ := bytes.Cut(line[at+len(member):], []byte(`"`))
+			ids[string(id)] = true
 		}
 	}
+	return ids
 }
 
 // tail reads the end of the trace and of the most recently rotated file.
