@@ -44,13 +44,13 @@ func TestMain(m *testing.M) {
 type child struct {
 	*exec.Cmd
 	url string
-	err *bufio.Reader
+	err *bufio.Reader // the event log after its first line
 }
 
-func startChild(t *testing.T, upstream, store string) *child {
+func startChild(t *testing.T, upstream, store string, env ...string) *child {
 	t.Helper()
 	c := &child{Cmd: exec.Command(os.Args[0], "--upstream", upstream, "--store", store)}
-	c.Env = append(os.Environ(), childMode+"=1")
+	c.Env = append(append(os.Environ(), childMode+"=1"), env...)
 	stderr, err := c.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, c.Start())
@@ -73,13 +73,14 @@ func (c *child) post(t *testing.T, body []byte) {
 	require.NoError(t, res.Body.Close())
 }
 
-// end ends the proxy in order.
-func (c *child) end(t *testing.T) {
+// end ends the proxy in order and returns its event log.
+func (c *child) end(t *testing.T) string {
 	t.Helper()
 	require.NoError(t, c.Process.Signal(os.Interrupt))
-	_, err := io.Copy(io.Discard, c.err)
+	log, err := io.ReadAll(c.err)
 	require.NoError(t, err)
 	require.NoError(t, c.Wait())
+	return string(log)
 }
 
 // A killed proxy's sessions are in the trace: the next proxy records each run as interrupted, in the state

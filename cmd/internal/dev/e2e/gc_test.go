@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -23,10 +24,11 @@ import (
 
 // gcProxy is `mcp-pruner proxy` between a client and the mock model.
 type gcProxy struct {
-	w     *world
-	store string
-	addr  string
-	cmd   *exec.Cmd
+	w        *world
+	store    string
+	upstream string // "": the world's model
+	addr     string
+	cmd      *exec.Cmd
 }
 
 // start starts the proxy, at the address of the one before if there was one.
@@ -35,7 +37,7 @@ func (p *gcProxy) start() {
 	if p.addr != "" {
 		_, port, _ = net.SplitHostPort(p.addr)
 	}
-	p.cmd = exec.Command(pruner, "proxy", "--port", port, "--upstream", p.w.model.URL, "--store", p.store)
+	p.cmd = exec.Command(pruner, "proxy", "--port", port, "--upstream", cmp.Or(p.upstream, p.w.model.URL), "--store", p.store)
 	p.cmd.Env = p.w.env
 	stderr, err := p.cmd.StderrPipe()
 	require.NoError(p.w.t, err)
