@@ -1,5 +1,7 @@
 package replay
 
+import "slices"
+
 // cleared is the effect that the policy gc would have had on one session.
 type cleared struct {
 	input  float64 // price of all prompts as they were
@@ -11,8 +13,8 @@ type cleared struct {
 // clearing sums over sessions.
 type clearing struct {
 	cleared
-	worst float64
-	any   bool
+	per      []float64 // change of each session's input, in percent
+	fixedPer []float64 // the same with the best fixed rule
 }
 
 func (c *clearing) add(s cleared) {
@@ -21,14 +23,29 @@ func (c *clearing) add(s cleared) {
 	c.reread += s.reread
 	c.fixed += s.fixed
 	if s.input > 0 {
-		pct := 100 * s.change / s.input
-		if !c.any || pct > c.worst {
-			c.worst = pct
-		}
-		c.any = true
+		c.per = append(c.per, 100*s.change/s.input)
+		c.fixedPer = append(c.fixedPer, 100*s.fixed/s.input)
 	}
 }
 
 func (c *clearing) finish() Clearing {
-	return Clearing{percent(c.change, c.input), percent(c.reread, c.input), round(c.worst), percent(c.fixed, c.input)}
+	slices.Sort(c.per)
+	slices.Sort(c.fixedPer)
+	return Clearing{
+		Input: percent(c.change, c.input), Reread: percent(c.reread, c.input),
+		Worst: round(quantile(c.per, 1)), Median: round(quantile(c.per, .5)), Losing: rising(c.per),
+		Fixed:      percent(c.fixed, c.input),
+		FixedWorst: round(quantile(c.fixedPer, 1)), FixedMedian: round(quantile(c.fixedPer, .5)), FixedLosing: rising(c.fixedPer),
+	}
+}
+
+// rising returns the percentage of sessions whose input costs more than without clearing.
+func rising(per []float64) float64 {
+	n := 0
+	for _, change := range per {
+		if change > -losing {
+			n++
+		}
+	}
+	return percent(float64(n), float64(len(per)))
 }

@@ -18,7 +18,8 @@ func explain(w io.Writer, f *figures, policies []Policy) error {
 	f.explainResults(&b)
 	for _, p := range policies {
 		if p == GC {
-			fmt.Fprintf(&b, "\npolicy gc: prompts cost %.0f, clearing changes that by %+.0f, of which re-reads %.0f\n", f.cleared.input, f.cleared.change, f.cleared.reread)
+			fmt.Fprintf(&b, "\npolicy gc: prompts cost %.0f, clearing changes that by %+.0f, of which re-reads %.0f; the best fixed rule by %+.0f\n",
+				f.cleared.input, f.cleared.change, f.cleared.reread, f.cleared.fixed)
 			continue
 		}
 		f.explainPolicy(&b, p)

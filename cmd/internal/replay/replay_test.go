@@ -161,7 +161,8 @@ func TestJSON(t *testing.T) {
 			require.Contains(t, got.Policies[policy], key)
 		}
 	}
-	for _, key := range []string{"input_pct", "reread_pct", "worst_session_pct"} {
+	for _, key := range []string{"input_pct", "reread_pct", "worst_session_pct", "median_pct", "losing_pct",
+		"fixed_rule_pct", "fixed_rule_worst_session_pct", "fixed_rule_median_pct", "fixed_rule_losing_pct"} {
 		require.Contains(t, got.Policies["gc"], key)
 	}
 }

@@ -51,7 +51,14 @@ type Clearing struct {
 	Input  float64 `json:"input_pct"` // change of modelled input; negative is good
 	Reread float64 `json:"reread_pct"`
 	Worst  float64 `json:"worst_session_pct"`
-	Fixed  float64 `json:"fixed_rule_pct"` // input_pct with the best fixed rule
+	Median float64 `json:"median_pct"` // of the sessions' changes
+	Losing float64 `json:"losing_pct"` // share of the sessions whose input costs more
+
+	// The same with the best fixed rule.
+	Fixed       float64 `json:"fixed_rule_pct"`
+	FixedWorst  float64 `json:"fixed_rule_worst_session_pct"`
+	FixedMedian float64 `json:"fixed_rule_median_pct"`
+	FixedLosing float64 `json:"fixed_rule_losing_pct"`
 }
 
 // Detail breaks down the figures of a Pruning.

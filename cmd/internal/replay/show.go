@@ -29,8 +29,9 @@ func writeText(w io.Writer, r Report) error {
 		}
 	}
 	if gc, ok := r.Policies[GC].(Clearing); ok {
-		fmt.Fprintf(&b, "\ngc: modelled input %+.1f %%, re-reads in it %.1f, worst session %+.1f; the best fixed rule: %+.1f %%\n",
-			gc.Input, gc.Reread, gc.Worst, gc.Fixed)
+		fmt.Fprintf(&b, "\ngc: modelled input %+.1f %%, re-reads in it %.1f; per session: median %+.1f, worst %+.1f, %.1f %% of them lose\n"+
+			"the best fixed rule: %+.1f %%; median %+.1f, worst %+.1f, %.1f %% lose\n",
+			gc.Input, gc.Reread, gc.Median, gc.Worst, gc.Losing, gc.Fixed, gc.FixedMedian, gc.FixedWorst, gc.FixedLosing)
 	}
 	for _, s := range r.Skipped {
 		fmt.Fprintf(&b, "skipped: %s\n", s)
