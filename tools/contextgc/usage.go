@@ -100,7 +100,7 @@ const Compacted = "compacted"
 // Largest returns the n largest segments of a session that are no longer in its context.
 func (s *Store) Largest(ctx context.Context, session string, n int) ([]Segment, error) {
 	rows, err := s.file.DB().QueryContext(ctx, `SELECT `+columns+fromSegments+
-		`WHERE s.session = ? AND s.tier = 'stashed' AND s.superseded = '' ORDER BY s.tokens DESC, s.seq DESC LIMIT ?`, session, n)
+		`WHERE s.session = ? AND s.tier = 'stashed' AND s.superseded = '' ORDER BY s.bytes DESC, s.seq DESC LIMIT ?`, session, n)
 	if err != nil {
 		return nil, fmt.Errorf("list segments: %w", err)
 	}

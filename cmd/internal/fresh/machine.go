@@ -36,6 +36,7 @@ type Replacement struct {
 // Written calls write, which writes a replacement of the given number of bytes, and reports its success to
 // the machine.
 func (r *Replacement) Written(ctx context.Context, bytes int, write func() error) error {
+	r.call.Answer() // the observers count what was sent
 	r.call.Answering(bytes)
 	if err := write(); err != nil {
 		r.call.WriteFailed(ctx, err)

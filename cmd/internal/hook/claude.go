@@ -168,7 +168,7 @@ func reminder(went []contextgc.Segment) []byte {
 		if s.FirstLine > 0 {
 			about += fmt.Sprintf(" %d-%d", s.FirstLine, s.LastLine)
 		}
-		named = append(named, fmt.Sprintf("%s (%s, %d tokens)", s.ID, strings.TrimSpace(about), s.Tokens))
+		named = append(named, fmt.Sprintf("%s (%s, %.1f kB)", s.ID, strings.TrimSpace(about), float64(s.Bytes)/1e3))
 	}
 	answer, err := json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{
 		"hookEventName":     "SessionStart",

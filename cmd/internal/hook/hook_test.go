@@ -295,7 +295,7 @@ func TestReminderAfterCompaction(t *testing.T) {
 	require.Empty(t, w.hook([]string{"claude"}, start), "nothing is out of the context")
 	require.Empty(t, w.hook([]string{"claude"}, map[string]any{"hook_event_name": "PreCompact", "session_id": "s", "trigger": "auto"}))
 	answer := w.hook([]string{"claude"}, start)
-	require.Contains(t, answer, "Read /r/store.go")
+	require.Contains(t, answer, fmt.Sprintf("Read /r/store.go, %.1f kB", float64(len(source()))/1e3))
 	for name, want := range map[string]string{"Read": source(), "Bash": plain} {
 		id := regexp.MustCompile(`(s\d+) \(` + name).FindStringSubmatch(answer)
 		require.NotNil(t, id, answer)
@@ -315,6 +315,7 @@ func TestRecordsSayHook(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(w.state, "mcp-pruner", "hook-trace.jsonl"))
 	require.NoError(t, err)
 	require.Contains(t, string(text), `"transport":"hook"`)
+	require.Regexp(t, `"tokens":\{"raw":[1-9]\d{2,},"sent":[1-9]\d+,`, string(text), "what the model was sent, not nothing")
 	require.Contains(t, string(text), `"outcome":"responded"`)
 }
 

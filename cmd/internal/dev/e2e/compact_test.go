@@ -1,0 +1,28 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestClaudeCompaction: when Claude Code compacts a session, its hooks tell the ledger,
+// and the model which outputs it can have back and how.
+func TestClaudeCompaction(t *testing.T) {
+	w := hooked(t, only("claude"))
+	w.model.Play(native("I read the ledger.", "Read", map[string]any{"file_path": filepath.Join(w.dir, "ledger.go")}), done)
+	w.claude()
+	compacted := w.play("-p", "/compact", "--output-format", "stream-json", "--verbose", "--setting-sources", "user", "--strict-mcp-config", "--continue")
+	assert.Contains(t, compacted, "hook claude] completed successfully")
+	w.claude("--continue")
+	requests := w.model.Requests()
+	said := regexp.MustCompile(`Whole outputs from before the compaction, recoverable with [^"]*?: (s\d+) \(Read [^ ]*ledger\.go, [1-9]`).
+		FindStringSubmatch(string(requests[len(requests)-1].Body))
+	require.NotNil(t, said, compacted)
+	assert.Equal(t, ledgerGo(), w.ours("recover", said[1]))
+}
