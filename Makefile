@@ -87,7 +87,7 @@ docs:
 	$(GO) run ./cmd/mcp-pruner fsm --format docs > docs/STATES.md.new && mv docs/STATES.md.new docs/STATES.md
 	$(GO) test ./fsm/trace -run TestEveryTableIsArchived -update
 
-# docs/ as a site, by Hugo 0.111 or later. Links are checked by the tests.
+# docs/ as a site, by Hugo 0.111 or later. A test builds it and follows its links.
 site:
 	@if command -v hugo >/dev/null; then hugo --source site --destination ../.cache/site --cleanDestinationDir; \
 	else echo "hugo is not here: the site is not built"; fi
