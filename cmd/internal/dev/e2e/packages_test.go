@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -20,8 +21,7 @@ func TestPackages(t *testing.T) {
 	if missing != nil {
 		t.Skip("the clients are not installed: see the top")
 	}
-	dist := t.TempDir()
-	require.NoError(t, command(10*time.Minute, "../../../..", "go", "run", "./cmd/internal/dev/dist", "-o", dist, "-systems", "linux/amd64"))
+	dist := built(t)
 	packed := func(pattern string) string {
 		found, err := filepath.Glob(filepath.Join(dist, pattern))
 		require.NoError(t, err)
@@ -53,6 +53,25 @@ func TestPackages(t *testing.T) {
 		assert.Regexp(t, `^mcp-pruner \S+\+[0-9a-f]{12} \(\d{4}-\d\d-\d\d\)\n$`, string(version))
 		assert.Error(t, exec.Command(filepath.Join(w.home, "jeeves-mcp-pruner"), "--no-such-flag").Run())
 	})
+	t.Run("bundle", func(t *testing.T) { validatesBundle(t, packed("mcp-pruner_*_linux_amd64.mcpb")) })
+	t.Run("again", func(t *testing.T) {
+		var sums [2]string
+		for i, dir := range []string{dist, built(t)} {
+			text, err := os.ReadFile(filepath.Join(dir, "checksums.txt"))
+			require.NoError(t, err)
+			sums[i] = string(text)
+		}
+		assert.Equal(t, sums[0], sums[1], "the same commit gives the same bytes")
+		assert.GreaterOrEqual(t, strings.Count(sums[0], "\n"), 5)
+	})
+}
+
+// built is everything that "make dist" makes for one system.
+func built(t *testing.T) string {
+	t.Helper()
+	dist := t.TempDir()
+	require.NoError(t, command(10*time.Minute, top, "go", "run", "./cmd/internal/dev/dist", "-o", dist, "-systems", "linux/amd64"))
+	return dist
 }
 
 // timed says how long something took.
