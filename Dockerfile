@@ -1,4 +1,5 @@
 # mcp-pruner over HTTP: docker build -t mcp-pruner . && docker run --network host -v "$PWD:/work:ro" mcp-pruner
+# The line pruner: ... mcp-pruner pruner. A gateway to servers with URLs: ... mcp-pruner gateway --http servers.json
 #
 # The server listens on loopback only, hence --network host. The image has no shell, so that the tool
 # bash is not offered and grep searches by itself; commands belong where the agent's tools are installed.
@@ -15,7 +16,7 @@ FROM gcr.io/distroless/static-debian12:nonroot
 COPY --from=build /mcp-pruner /usr/local/bin/mcp-pruner
 WORKDIR /work
 USER nonroot
-ENV PRUNER_URL=embedded MCP_PRUNER_TOOLS=read,grep JEEVES_MCP_PRUNER_PORT=8005
+ENV PRUNER_URL=embedded MCP_PRUNER_TOOLS=read,grep JEEVES_MCP_PRUNER_PORT=8005 MCP_PRUNER_PORT=8005
 EXPOSE 8005
 HEALTHCHECK --interval=30s --timeout=3s CMD ["/usr/local/bin/mcp-pruner", "health", "--port", "8005"]
 ENTRYPOINT ["/usr/local/bin/mcp-pruner"]

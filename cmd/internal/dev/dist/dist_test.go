@@ -140,7 +140,7 @@ func TestDockerfile(t *testing.T) {
 	text, err := os.ReadFile("../../../../Dockerfile")
 	require.NoError(t, err)
 	known := make(map[string]bool)
-	for _, r := range settings.Rows(settings.HTTP) {
+	for _, r := range append(settings.Rows(settings.HTTP), settings.Rows(settings.Pruner)...) {
 		known[r.Name] = true
 	}
 	root := cli.Root(command.Process{Stdin: bytes.NewReader(nil), Stdout: io.Discard, Stderr: io.Discard})
