@@ -58,7 +58,7 @@ func doctor(ctx context.Context, p command.Process) int {
 	if err != nil {
 		findings = append(findings, finding{"settings", oneLine(err), notAllowed})
 	}
-	findings = append(findings, clientEntries(ctx, p.Env)...)
+	findings = append(findings, clientEntries(ctx, p)...)
 	findings = append(findings, strays(p.Env)...)
 	code := command.OK
 	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)

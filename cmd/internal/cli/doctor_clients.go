@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/cmd/internal/initcmd"
 	"mcp-pruner/cmd/internal/runcmd"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/runnerfsm"
@@ -15,17 +17,21 @@ import (
 // defaultPruner is the pruner of a server whose entry names none.
 const defaultPruner = "http://localhost:8000/prune"
 
-// clientEntries reports the entries for this server in the clients' own configurations, and whether they would work.
-func clientEntries(ctx context.Context, env []string) (found []finding) {
+// clientEntries reports the entries for this server in the clients' own configurations, whether they would work, and
+// which clients have hooks.
+func clientEntries(ctx context.Context, p command.Process) (found []finding) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil // a bad root is reported elsewhere
 	}
-	for _, e := range runcmd.Entries(env, dir) {
-		found = append(found, client(ctx, env, e))
+	for _, e := range runcmd.Entries(p.Env, dir) {
+		found = append(found, client(ctx, p.Env, e))
+	}
+	for _, h := range initcmd.AllHooked(p) {
+		found = append(found, finding{what: h.Client, found: "hooks in " + h.File})
 	}
 	if len(found) == 0 {
-		return []finding{{"clients", fmt.Sprintf(`%s: "mcp-pruner install claude" (or codex) adds it`, noClient), noClient}}
+		return []finding{{"clients", fmt.Sprintf(`%s, or hooks: "mcp-pruner init claude" adds hooks, "mcp-pruner install claude" the server`, noClient), noClient}}
 	}
 	return found
 }

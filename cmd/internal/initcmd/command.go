@@ -228,3 +228,26 @@ func show(w io.Writer, all []piece) error {
 	}
 	return nil
 }
+
+// Hooked is a client whose own tools have our hooks.
+type Hooked struct{ Client, File string }
+
+// AllHooked lists the clients that have our hooks. Files that cannot be read have none.
+func AllHooked(p command.Process) (found []Hooked) {
+	h, err := homeOf(p)
+	if err != nil {
+		return nil
+	}
+	for _, client := range []string{"claude", "codex", "gemini", "opencode"} {
+		all, _ := h.pieces(client)
+		for _, piece := range all {
+			if piece.kind != hooks {
+				continue
+			}
+			if text, err := (clientconfig.File{Path: piece.file}).Read(); err == nil && text != nil && piece.present(text) {
+				found = append(found, Hooked{client, piece.file})
+			}
+		}
+	}
+	return found
+}
