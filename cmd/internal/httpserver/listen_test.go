@@ -16,6 +16,7 @@ import (
 	"mcp-pruner/fsm"
 	"mcp-pruner/states"
 	"mcp-pruner/tools"
+	"mcp-pruner/tools/tooltest"
 )
 
 // changing returns a server whose list of tools may change.
@@ -123,7 +124,7 @@ func TestASilentStream(t *testing.T) {
 
 // routed returns a tool whose schema names the arguments that headers repeat.
 func routed() tools.Tool {
-	tool := nap()
+	tool := tooltest.Nap()
 	tool.InputSchema = json.RawMessage(`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"seconds":{"type":"integer"}}}`)
 	return tool
 }

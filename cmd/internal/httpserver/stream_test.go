@@ -2,15 +2,12 @@ package httpserver
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -20,38 +17,8 @@ import (
 	"mcp-pruner/fsm/event"
 	"mcp-pruner/states"
 	"mcp-pruner/tools"
+	"mcp-pruner/tools/tooltest"
 )
-
-// nap returns a tool that waits for the given time.
-func nap() tools.Tool {
-	return tools.Tool{
-		Name: "nap", InputSchema: json.RawMessage(`{"type":"object"}`),
-		Check: func(args map[string]any) (tools.Call, []tools.Issue) {
-			seconds, _ := args["seconds"].(json.Number)
-			n, _ := seconds.Int64()
-			return napping(time.Duration(n) * time.Second), nil
-		},
-	}
-}
-
-type napping time.Duration
-
-func (napping) FocusQuestion() string { return "" }
-
-func (n napping) Run(ctx context.Context) (tools.Output, error) {
-	select {
-	case <-time.After(time.Duration(n)):
-		return n, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (napping) Code() string                         { return "slept" }
-func (napping) Source() tools.Source                 { return tools.Source{} }
-func (n napping) Prune(string) (tools.Output, error) { return n, nil }
-func (n napping) Text() string                       { return n.Code() }
-func (n napping) Structured(any) any                 { return nil }
 
 // recorder is a connection that keeps the bytes written to it, or fails.
 type recorder struct {
@@ -83,7 +50,7 @@ func (r *recorder) Write(p []byte) (int, error) {
 func sleepOver(t *testing.T, seconds int, token any, accept string, w *recorder) {
 	t.Helper()
 	h := NewHandler(Config{Server: mcpserver.New(mcpserver.Config{Result: "full", MaxCalls: 16, Pipeline: &states.Pipeline{
-		Machine: fsm.MustCompile(fsm.HTTPRequestTable()), Tools: []tools.Tool{nap()},
+		Machine: fsm.MustCompile(fsm.HTTPRequestTable()), Tools: []tools.Tool{tooltest.Nap()},
 		Emit: func(e event.Event) { w.events = append(w.events, e.Name) },
 	}})})
 	params := map[string]any{"name": "nap", "arguments": map[string]any{"seconds": seconds}}
@@ -113,7 +80,7 @@ func TestProgress(t *testing.T) {
 			assert.True(t, strings.HasPrefix(e, "event: message\ndata: {"), e)
 			assert.Equal(t, i < 2, strings.Contains(e, `"progressToken":"tok"`), e)
 		}
-		assert.Contains(t, events[2], `"text":"slept"`)
+		assert.Contains(t, events[2], `"text":"slept <well> & long"`)
 	})
 }
 
@@ -132,7 +99,7 @@ func TestPlainJSON(t *testing.T) {
 				var w recorder
 				sleepOver(t, c.seconds, c.token, c.accept, &w)
 				assert.Equal(t, "application/json", w.header.Get("Content-Type"))
-				assert.Contains(t, w.String(), `"text":"slept"`)
+				assert.Contains(t, w.String(), `"text":"slept <well> & long"`)
 				assert.Contains(t, w.events, "tool.respond_ok")
 			})
 		})

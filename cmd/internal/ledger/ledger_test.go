@@ -13,6 +13,7 @@ import (
 	"mcp-pruner/states"
 	"mcp-pruner/tools"
 	"mcp-pruner/tools/contextgc"
+	"mcp-pruner/tools/tooltest"
 )
 
 func open(t *testing.T) *contextgc.Store {
@@ -23,15 +24,10 @@ func open(t *testing.T) *contextgc.Store {
 	return store
 }
 
-type anyCall struct{}
-
-func (anyCall) FocusQuestion() string                     { return "" }
-func (anyCall) Run(context.Context) (tools.Output, error) { return nil, nil }
-
 func TestDeliveriesBecomeSegments(t *testing.T) {
 	store := open(t)
 	o := Observer{Store: store, Project: "p", Failed: func(err error) { t.Error(err) }}
-	sent := states.Delivery{Call: anyCall{}, Wire: 10, Session: "ses_1", Tool: "read", Text: "one\ntwo\n",
+	sent := states.Delivery{Call: tooltest.Call(nil), Wire: 10, Session: "ses_1", Tool: "read", Text: "one\ntwo\n",
 		Source: tools.Source{File: "a.go", FirstLine: 5}, Subject: tools.Subject{Path: "a.go", Part: true}}
 	o.Ended(&sent)
 	unsent := sent

@@ -13,22 +13,15 @@ import (
 	"mcp-pruner/fsm"
 	"mcp-pruner/states"
 	"mcp-pruner/tools"
+	"mcp-pruner/tools/tooltest"
 )
 
 // asking returns a tool that calls run with a context from which CallerOf returns the caller.
 func asking(run func(ctx context.Context) error) tools.Tool {
-	return tools.Tool{
-		Name: "ask", InputSchema: json.RawMessage(`{"type":"object"}`),
-		Listed: map[string]json.RawMessage{"title": json.RawMessage(`"Asks"`)},
-		Check:  func(map[string]any) (tools.Call, []tools.Issue) { return called(run), nil },
-	}
+	tool := tooltest.Tool("ask", func(ctx context.Context) (tools.Output, error) { return tooltest.Slept, run(ctx) })
+	tool.Listed = map[string]json.RawMessage{"title": json.RawMessage(`"Asks"`)}
+	return tool
 }
-
-type called func(ctx context.Context) error
-
-func (called) FocusQuestion() string { return "" }
-
-func (c called) Run(ctx context.Context) (tools.Output, error) { return napping(0), c(ctx) }
 
 func serverOf(list func(client string) []tools.Tool) *Server {
 	return New(Config{

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -15,44 +14,12 @@ import (
 	"mcp-pruner/fsm"
 	"mcp-pruner/states"
 	"mcp-pruner/tools"
+	"mcp-pruner/tools/tooltest"
 )
-
-// nap returns a tool that waits for the given time and then answers.
-func nap() tools.Tool {
-	return tools.Tool{
-		Name: "nap", InputSchema: json.RawMessage(`{"type":"object"}`), ReadOnly: true,
-		Check: func(args map[string]any) (tools.Call, []tools.Issue) {
-			seconds, _ := args["seconds"].(json.Number)
-			n, _ := seconds.Int64()
-			return napping(time.Duration(n) * time.Second), nil
-		},
-	}
-}
-
-type napping time.Duration
-
-func (napping) FocusQuestion() string { return "" }
-
-func (n napping) Run(ctx context.Context) (tools.Output, error) {
-	select {
-	case <-time.After(time.Duration(n)):
-		return n, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (napping) Code() string                         { return "slept <well> & long" }
-func (napping) Source() tools.Source                 { return tools.Source{} }
-func (n napping) Prune(string) (tools.Output, error) { return n, nil }
-func (n napping) Text() string                       { return n.Code() }
-func (n napping) Structured(pruning any) any {
-	return map[string]any{"content": n.Code(), "pruning": pruning}
-}
 
 func newTestServer(c Config) *Server {
 	c.Version, c.MaxCalls = "0.0.0", 16
-	c.Pipeline = &states.Pipeline{Machine: fsm.MustCompile(fsm.RequestTable()), Tools: []tools.Tool{nap()}}
+	c.Pipeline = &states.Pipeline{Machine: fsm.MustCompile(fsm.RequestTable()), Tools: []tools.Tool{tooltest.Nap()}}
 	return New(c)
 }
 

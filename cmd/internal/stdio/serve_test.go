@@ -3,7 +3,6 @@ package stdio
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -18,30 +17,18 @@ import (
 	"mcp-pruner/fsm"
 	"mcp-pruner/states"
 	"mcp-pruner/tools"
+	"mcp-pruner/tools/tooltest"
 )
 
 // gate is a tool whose calls wait until it is opened.
 type gate chan struct{}
 
 func (g gate) tool() tools.Tool {
-	return tools.Tool{
-		Name: "gate", InputSchema: json.RawMessage(`{"type":"object"}`),
-		Check: func(map[string]any) (tools.Call, []tools.Issue) { return g, nil },
-	}
+	return tooltest.Tool("gate", func(context.Context) (tools.Output, error) {
+		<-g
+		return tooltest.Output("open"), nil
+	})
 }
-
-func (gate) FocusQuestion() string { return "" }
-
-func (g gate) Run(context.Context) (tools.Output, error) {
-	<-g
-	return g, nil
-}
-
-func (gate) Code() string                         { return "open" }
-func (gate) Text() string                         { return "open" }
-func (gate) Source() tools.Source                 { return tools.Source{} }
-func (g gate) Prune(string) (tools.Output, error) { return g, nil }
-func (gate) Structured(any) any                   { return nil }
 
 // Whatever number of calls wait, the next line is read; when they are done, no more
 // than a few goroutines are kept for the calls to come, and at the end none is.
@@ -78,30 +65,17 @@ func TestCallsDelayNobodyAndLeaveFewGoroutines(t *testing.T) {
 	}) // which fails when a goroutine is left
 }
 
-// counter is a tool whose calls are counted.
-type counter struct {
-	gate
-	ran *atomic.Int32
-}
-
-func (c counter) tool() tools.Tool {
-	t := c.gate.tool()
-	t.Check = func(map[string]any) (tools.Call, []tools.Issue) { return c, nil }
-	return t
-}
-
-func (c counter) Run(context.Context) (tools.Output, error) {
-	c.ran.Add(1)
-	return c.gate, nil
-}
-
 // A client that sends calls and reads no answer does not make answers pile up: a call
 // keeps its slot until its answer is written.
 func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
 	const most, calls = 16, 500
-	c := counter{make(gate), new(atomic.Int32)}
+	var ran atomic.Int32
+	counted := tooltest.Tool("gate", func(context.Context) (tools.Output, error) {
+		ran.Add(1)
+		return tooltest.Output("open"), nil
+	})
 	s := mcpserver.New(mcpserver.Config{Version: "0", Result: "text", MaxCalls: most, Pipeline: &states.Pipeline{
-		Machine: fsm.MustCompile(fsm.RequestTable()), Tools: []tools.Tool{c.tool()},
+		Machine: fsm.MustCompile(fsm.RequestTable()), Tools: []tools.Tool{counted},
 	}})
 	in, feed := io.Pipe()
 	answers, out := io.Pipe()
@@ -112,7 +86,7 @@ func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
 	}
 	lines := bufio.NewScanner(answers)
 	for read := range calls {
-		require.LessOrEqual(t, int(c.ran.Load()), read+most)
+		require.LessOrEqual(t, int(ran.Load()), read+most)
 		require.True(t, lines.Scan())
 	}
 	require.NoError(t, feed.Close())

@@ -23,6 +23,7 @@ import (
 	"mcp-pruner/pruneclient"
 	"mcp-pruner/states"
 	"mcp-pruner/tools"
+	"mcp-pruner/tools/tooltest"
 )
 
 // secret stands for everything that must not leave the process.
@@ -62,16 +63,8 @@ func (c echo) Run(context.Context) (tools.Output, error) {
 	if c.text == "fail" {
 		return nil, &tools.Error{Code: "not_found", Message: secret}
 	}
-	return said(c.text), nil
+	return tooltest.Output(c.text), nil
 }
-
-type said string
-
-func (o said) Code() string                         { return string(o) }
-func (o said) Text() string                         { return string(o) }
-func (o said) Source() tools.Source                 { return tools.Source{} }
-func (o said) Structured(any) any                   { return nil }
-func (o said) Prune(t string) (tools.Output, error) { return said(t), nil }
 
 // short prunes everything to one word.
 type short struct{}
