@@ -70,12 +70,12 @@ func Server(o Options) (*mcpserver.Server, error) {
 	if err := addLedger(pipeline, o); err != nil {
 		return nil, err
 	}
-	addTelemetry(pipeline, o)
+	answered := addTelemetry(pipeline, o)
 	return mcpserver.New(mcpserver.Config{
 		Pipeline: pipeline, List: listOf(o, store), Version: o.Version, Result: o.Settings.Result,
 		AlwaysLoad: o.Settings.AlwaysLoad, MaxCalls: o.Settings.MaxCalls, MaxEach: o.MaxEach,
 		InvalidParams: o.Settings.InvalidParams, Instructions: instructions(o),
-		Instruct: o.Instruct, Notified: o.Notified,
+		Instruct: o.Instruct, Notified: o.Notified, Answered: answered,
 	}), nil
 }
 

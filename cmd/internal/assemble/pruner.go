@@ -31,9 +31,9 @@ func Pruner(o Options) (s *mcpserver.Server, lines *service.Service, close func(
 	if err := addTrace(pipeline, o); err != nil {
 		return nil, nil, nil, err
 	}
-	addTelemetry(pipeline, o)
+	answered := addTelemetry(pipeline, o)
 	s = mcpserver.New(mcpserver.Config{
-		Pipeline: pipeline, Version: o.Version, Result: "auto", AlwaysLoad: true, MaxCalls: o.Settings.MaxCalls,
+		Pipeline: pipeline, Version: o.Version, Result: "auto", AlwaysLoad: true, MaxCalls: o.Settings.MaxCalls, Answered: answered,
 	})
 	return s, lines, func() { _ = store.Close() }, nil
 }

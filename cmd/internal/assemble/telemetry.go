@@ -1,19 +1,23 @@
 package assemble
 
 import (
+	"time"
+
 	"mcp-pruner/cmd/internal/telemetry"
 	"mcp-pruner/states"
 )
 
-// addTelemetry makes a pipeline count its calls and send spans, if the settings and the environment ask for it.
-func addTelemetry(p *states.Pipeline, o Options) {
-	observers, closing := telemetry.Open(telemetry.Options{
+// addTelemetry makes a pipeline count its calls and send spans, if the settings and the environment ask for it. It
+// returns the function to tell of all other requests.
+func addTelemetry(p *states.Pipeline, o Options) (answered func(method string, code int, took time.Duration)) {
+	t := telemetry.Open(telemetry.Options{
 		Metrics: o.Settings.Metrics, Env: o.Env, Version: o.Version, Transport: networks[o.Transport], Emit: o.Emit,
 	})
-	p.Observers = append(p.Observers, observers...)
-	if closing != nil {
-		p.Closers = append(p.Closers, closing)
+	p.Observers = append(p.Observers, t.Observers...)
+	if t.Close != nil {
+		p.Closers = append(p.Closers, t.Close)
 	}
+	return t.Answered
 }
 
 // networks maps the transports to OpenTelemetry's names for them.

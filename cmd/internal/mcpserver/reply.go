@@ -9,10 +9,11 @@ import (
 // Reply is the answer to one message. The transport calls Begin before it writes the answer, and Written or
 // Failed afterwards.
 type Reply struct {
-	body    []byte
-	call    *states.Call
-	err     error  // the answer could not be created
-	release func() // releases the call's slot; nil: the call has none
+	body     []byte
+	call     *states.Call
+	err      error  // the answer could not be created
+	release  func() // releases the call's slot; nil: the call has none
+	answered func() // reports that the answer was written; nil: nobody is told
 }
 
 // Call returns the request behind the answer, or nil if no machine ran for it.
@@ -50,6 +51,9 @@ func (r Reply) Written(ctx context.Context) {
 	r.done()
 	if r.call != nil {
 		r.call.Written(ctx)
+	}
+	if r.answered != nil {
+		r.answered()
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -36,6 +37,10 @@ type Config struct {
 
 	// Instruct returns the instructions for a client, if they depend on the client; nil: Instructions.
 	Instruct func(client string) string
+
+	// Answered is told of each answered request other than a tool call: its JSON-RPC error code, 0 for a
+	// result, and how long it took until its answer was written. nil: nobody is told.
+	Answered func(method string, code int, took time.Duration)
 
 	// Notified receives the clients' notifications other than cancellations; nil: they are ignored.
 	Notified func(client *Caller, method string)
@@ -70,6 +75,7 @@ func (s *Server) Abandon(ctx context.Context) { s.config.Pipeline.Abandon(ctx) }
 // Answer answers one message. For a tools/call it blocks for the duration of the call. If ctx ends, the
 // call is cancelled and there is nothing to write.
 func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply {
+	began := time.Now()
 	m = s.config.form.direct(m)
 	switch {
 	case m.stray:
@@ -89,12 +95,20 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 		return s.listen(ctx, session, m)
 	case s.config.form.Results[m.Method] != nil:
 		body, err := encodeResult(m.ID, s.config.form.Results[m.Method])
-		return Reply{body: body, err: err}
+		return s.timed(m, Reply{body: body, err: err}, began)
 	case !known[m.Method], m.Method == "initialize" && m.params().modern(): // 2026-07-28 has no handshake
 		return Reply{body: encodeError(m.ID, codeMethodNotFound, nil), call: s.run(ctx, session, "there is no such method")}
 	default:
-		return Reply{body: s.answerProtocol(ctx, session, m)}
+		return s.timed(m, Reply{body: s.answerProtocol(ctx, session, m)}, began)
 	}
+}
+
+// timed makes a reply report when its answer was written.
+func (s *Server) timed(m Message, r Reply, began time.Time) Reply {
+	if answered := s.config.Answered; answered != nil {
+		r.answered = func() { answered(m.Method, r.Code(), time.Since(began)) }
+	}
+	return r
 }
 
 // refuse answers a line that is not a valid request. The line runs through a machine like any other
@@ -125,7 +139,7 @@ func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 	if err != nil {
 		call.WriteFailed(ctx, err)
 	}
-	return Reply{body, call, err, sync.OnceFunc(func() { free(); caller.ended() })}
+	return Reply{body: body, call: call, err: err, release: sync.OnceFunc(func() { free(); caller.ended() })}
 }
 
 // asked holds the parts of a request that its answer depends on besides the call itself. It leaves out the

@@ -142,26 +142,31 @@ func announce(p command.Process, l net.Listener) {
 // broken ledger must not stop an agent.
 func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, o options, emit func(event.Event)) (*server, func()) {
 	failed := func(err error) { emit(event.New("ledger.failed", "", event.Facts{"message": err.Error()})) }
+	told := telemetry.Open(telemetry.Options{Metrics: c.Metrics, Env: p.Env, Version: o.version, Emit: emit})
+	closeTelemetry := func() {
+		if told.Close != nil {
+			_ = told.Close() // no one is left to report an error to
+		}
+	}
 	if o.policy == policyOff {
-		return newServer(o.upstream, nil, nil, emit), func() {}
+		return newServer(o.upstream, nil, nil, emit), closeTelemetry
 	}
 	store, err := openStore(ctx, p, o.store, emit)
 	if err != nil {
 		failed(err)
-		return newServer(o.upstream, nil, nil, emit), func() {}
+		return newServer(o.upstream, nil, nil, emit), closeTelemetry
 	}
 	file := openTrace(c, store.Path(), emit)
 	var observers []states.Observer
 	if file != nil {
 		observers = append(observers, states.Tracer{Trace: file, Version: o.version, Detail: c.TraceFull})
 	}
-	told, closeTelemetry := telemetry.Open(telemetry.Options{Metrics: c.Metrics, Env: p.Env, Version: o.version, Emit: emit})
 	machine, err := fsm.Compile(fsm.RequestTable())
 	if err != nil {
 		panic(err) // the tables are part of the program, so that an error is a bug
 	}
 	sessions := newRuns(emit, file, o.version, time.Now)
-	q := &requests{machine: machine, emit: emit, observers: append(observers, told...), runs: sessions}
+	q := &requests{machine: machine, emit: emit, observers: append(observers, told.Observers...), runs: sessions}
 	e := &engine{
 		store: store, policy: planner.DefaultPolicy(), clears: o.policy != policyPrune, prunes: o.policy != policyGC,
 		replace: q.replace, now: time.Now,
@@ -188,9 +193,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 		if file != nil {
 			_ = file.Close() // it has reported its errors
 		}
-		if closeTelemetry != nil {
-			_ = closeTelemetry() // no one is left to report an error to
-		}
+		closeTelemetry()
 		if err := store.Close(); err != nil {
 			failed(err)
 		}

@@ -88,7 +88,8 @@ func (c clientCall) Run(context.Context) (tools.Output, error) { return c.out, n
 func (c clientCall) Subject() tools.Subject {
 	call := c.change.result.use.call
 	file, _, _ := call.FileRead()
-	return tools.Subject{Path: file, Command: call.Command, Pattern: call.Pattern, PruneID: c.change.segment}
+	// The segment keeps two results about one file apart. As PruneID it would say that the model asked for it again.
+	return tools.Subject{Path: file, Command: call.Command, Pattern: call.Pattern, Options: c.change.segment}
 }
 
 // rawOutput is a result in the client's form.

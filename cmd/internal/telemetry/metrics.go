@@ -2,7 +2,9 @@ package telemetry
 
 import (
 	"runtime"
+	"strconv"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -84,6 +86,16 @@ func (m *metrics) Ended(d *states.Delivery) {
 	if d.Call != nil && d.Wire > 0 && d.Err == nil {
 		m.count(name, d)
 	}
+}
+
+// answered counts a request other than a tool call. The server answers only methods that
+// it knows, so that their number is bounded.
+func (m *metrics) answered(method string, code int, took time.Duration) {
+	failure := ""
+	if code != 0 {
+		failure = strconv.Itoa(code)
+	}
+	m.operations.WithLabelValues(method, "", "", failure, m.transport).Observe(took.Seconds())
 }
 
 // count adds the tokens of an answer that was sent.

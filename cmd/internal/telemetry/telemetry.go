@@ -22,10 +22,18 @@ type Options struct {
 // endWithin is the time limit for shutting down, because the client waits for it.
 const endWithin = time.Second
 
-// Open starts the metrics and spans that the options ask for. It returns their observers and a function that ends
-// them; both are nil if the options ask for none. A failure to start is only logged, because an agent's tools must
-// work without telemetry.
-func Open(o Options) (observers []states.Observer, closing func() error) {
+// Telemetry holds what the options ask for. Its fields are nil if they ask for nothing.
+type Telemetry struct {
+	Observers []states.Observer // of tool calls
+	Close     func() error
+
+	// Answered is told of all other requests: the JSON-RPC error code, 0 for a result, and the duration.
+	Answered func(method string, code int, took time.Duration)
+}
+
+// Open starts the metrics and spans that the options ask for. A failure to start is only logged, because an agent's
+// tools must work without telemetry.
+func Open(o Options) (t Telemetry) {
 	warn := func(err error) {
 		o.Emit(event.New("mcp_pruner.warning", "", event.Facts{"message": "telemetry: " + err.Error()}))
 	}
@@ -34,7 +42,7 @@ func Open(o Options) (observers []states.Observer, closing func() error) {
 		if m, end, err := serveMetrics(o); err != nil {
 			warn(err)
 		} else {
-			observers, ends = append(observers, m), append(ends, end)
+			t.Observers, t.Answered, ends = append(t.Observers, m), m.answered, append(ends, end)
 		}
 	}
 	if endpoint, err := endpointOf(o.Env); err != nil {
@@ -43,17 +51,18 @@ func Open(o Options) (observers []states.Observer, closing func() error) {
 		if s, end, err := openSpans(o, endpoint, warn); err != nil {
 			warn(err)
 		} else {
-			observers, ends = append(observers, s), append(ends, end)
+			t.Observers, ends = append(t.Observers, s), append(ends, end)
 		}
 	}
 	if ends == nil {
-		return nil, nil
+		return t
 	}
-	return observers, func() error {
+	t.Close = func() error {
 		var failed []error
 		for _, end := range ends {
 			failed = append(failed, end())
 		}
 		return errors.Join(failed...)
 	}
+	return t
 }

@@ -77,9 +77,9 @@ func (short) Endpoint() string { return "test" }
 
 // pipeline runs calls past the observers of the options.
 func pipeline(t *testing.T, o Options) (*states.Pipeline, func()) {
-	observers, closing := Open(o)
+	told := Open(o)
 	p := &states.Pipeline{
-		Machine: fsm.MustCompile(fsm.RequestTable()), Pruner: short{}, Observers: observers,
+		Machine: fsm.MustCompile(fsm.RequestTable()), Pruner: short{}, Observers: told.Observers,
 		Keep: func(context.Context, string) (string, error) { return "prn_1", nil },
 		Tools: []tools.Tool{{Name: "echo", Check: func(args map[string]any) (tools.Call, []tools.Issue) {
 			text, _ := args["text"].(string)
@@ -91,8 +91,8 @@ func pipeline(t *testing.T, o Options) (*states.Pipeline, func()) {
 		}}},
 	}
 	return p, func() {
-		if closing != nil {
-			require.NoError(t, closing())
+		if told.Close != nil {
+			require.NoError(t, told.Close())
 		}
 	}
 }
@@ -141,12 +141,9 @@ func value(t *testing.T, families map[string]*dto.MetricFamily, name string, lab
 }
 
 func TestNothingIsObservedUnlessItIsAskedFor(t *testing.T) {
-	observers, closing := Open(Options{Emit: func(event.Event) {}})
-	assert.Empty(t, observers)
-	assert.Nil(t, closing)
+	assert.Zero(t, Open(Options{Emit: func(event.Event) {}}))
 	for _, off := range []string{"OTEL_SDK_DISABLED=true", "OTEL_TRACES_EXPORTER=none"} {
-		observers, _ = Open(Options{Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", off}, Emit: func(event.Event) {}})
-		assert.Empty(t, observers, off)
+		assert.Zero(t, Open(Options{Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", off}, Emit: func(event.Event) {}}), off)
 	}
 }
 
@@ -288,11 +285,11 @@ func TestACollectorThatIsDownIsSaidOnce(t *testing.T) {
 	var logs eventLog
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	observers, closing := Open(Options{Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + gone.URL}, Emit: logs.emit})
+	told := Open(Options{Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + gone.URL}, Emit: logs.emit})
 	p, _ := pipeline(t, Options{Emit: logs.emit})
-	p.Observers = observers
+	p.Observers = told.Observers
 	call(p, nil, map[string]any{"text": "x"}, "")
-	_ = closing() // says so, too
+	_ = told.Close() // says so, too
 	assert.Contains(t, logs.first("mcp_pruner.warning")["message"], "spans cannot be sent")
 }
 
@@ -302,8 +299,7 @@ func TestWhatCannotBeUsedIsSaid(t *testing.T) {
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4317", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"},
 	} {
 		var logs eventLog
-		observers, _ := Open(Options{Env: env, Emit: logs.emit})
-		assert.Empty(t, observers)
+		assert.Empty(t, Open(Options{Env: env, Emit: logs.emit}).Observers)
 		assert.Contains(t, logs.first("mcp_pruner.warning")["message"], "no spans are sent", env)
 	}
 }

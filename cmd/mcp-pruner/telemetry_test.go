@@ -1,0 +1,307 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// private stands in arguments and results: it must be in no metric and in no span.
+const private = "hunter2"
+
+// TestTelemetryOfEveryServer runs the program as each of its servers, makes a request of
+// each kind, and reads GET /metrics and the spans that a collector received.
+func TestTelemetryOfEveryServer(t *testing.T) {
+	for _, verb := range []string{"serve", "pruner", "gateway", "proxy"} {
+		t.Run(verb, func(t *testing.T) {
+			c := newCollector(t)
+			s := startObserved(t, verb, c.URL)
+			switch verb {
+			case "pruner":
+				s.prune()
+			case "proxy":
+				s.messages()
+			default:
+				s.read()
+			}
+			got := s.metrics()
+			assert.InDelta(t, 1, sum(got, "mcp_pruner_build_info", nil), 0)
+			assert.InDelta(t, 1, sum(got, "mcp_pruner_requests_total", map[string]string{"outcome": "responded"}), 0)
+			raw, sent := sum(got, "mcp_pruner_raw_tokens_total", nil), sum(got, "mcp_pruner_sent_tokens_total", nil)
+			asked, net := sum(got, "mcp_pruner_question_tokens_total", nil), sum(got, "mcp_pruner_net_tokens", nil)
+			assert.Positive(t, sent)
+			assert.InDelta(t, raw-sent-asked, net, 0)
+			assert.InDelta(t, 1, sum(got, "mcp_pruner_decisions_total", nil), 0)
+			if verb != "gateway" { // it prunes only what its user names
+				assert.InDelta(t, 1, sum(got, "mcp_pruner_decisions_total", map[string]string{"decision": "pruned", "reason": "applied"}), 0)
+				assert.Greater(t, raw, 2*sent)
+			}
+			for _, method := range []string{"initialize", "ping", "tools/list", "tools/call"} {
+				n := 1
+				if verb == "proxy" { // it serves no MCP
+					n = 0
+				}
+				assert.InDelta(t, n, sum(got, "mcp_server_operation_duration_seconds", map[string]string{"mcp_method_name": method, "error_type": ""}), 0, method)
+			}
+			s.end()
+			spans := c.received()
+			require.Len(t, spans, 1)
+			var rows []string
+			for _, e := range spans[0].GetEvents() {
+				rows = append(rows, e.GetName())
+			}
+			assert.Subset(t, rows, []string{"accept", "arguments_valid", "tool_succeeded", "written"})
+		})
+	}
+}
+
+// observed is a server of the program with metrics and spans.
+type observed struct {
+	*server
+	ready, scrape string // URLs
+	drained       chan struct{}
+	client        http.Client
+	session       string
+}
+
+// startObserved starts a verb and waits for its two addresses.
+func startObserved(t *testing.T, verb, collector string) *observed {
+	t.Helper()
+	cmd, root := program(t, "PRUNER_URL=embedded", "MCP_PRUNER_METRICS=0", "OTEL_EXPORTER_OTLP_ENDPOINT="+collector)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "limits.go"), []byte(limits()), 0o600))
+	cmd.Dir = root
+	cmd.Args = append(cmd.Args, verb, "--port", "0")
+	switch verb {
+	case "gateway":
+		config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"files": map[string]any{
+			"command": cmd.Path, "env": map[string]string{"PRUNER_URL": "", "MCP_PRUNER_METRICS": "", "OTEL_SDK_DISABLED": "true", "MCP_PRUNER_CWD": root},
+		}}})
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(root, "servers.json"), config, 0o600))
+		cmd.Args = append(cmd.Args, "--http", "--mode", "trim", "servers.json")
+	case "proxy":
+		api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"type":"message","role":"assistant","content":[],"usage":{"input_tokens":1,"output_tokens":1}}`)
+		}))
+		t.Cleanup(api.Close)
+		cmd.Args = append(cmd.Args, "--upstream", api.URL, "--policy", "both", "--store", filepath.Join(root, "ledger.db"))
+	}
+	logs, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	o := &observed{server: &server{Cmd: cmd, t: t, root: root}, drained: make(chan struct{})}
+	o.client.Transport = &http.Transport{MaxConnsPerHost: 1}
+	t.Cleanup(o.client.CloseIdleConnections)
+	t.Cleanup(func() { _ = cmd.Process.Kill(); <-o.drained; _ = cmd.Wait() })
+	lines := bufio.NewScanner(logs)
+	for (o.ready == "" || o.scrape == "") && lines.Scan() {
+		var event struct {
+			Event string
+			Data  struct{ URL string }
+		}
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &event))
+		switch event.Event {
+		case "mcp_pruner.ready", "proxy.ready":
+			o.ready = event.Data.URL
+		case "mcp_pruner.metrics_ready":
+			o.scrape = event.Data.URL
+		}
+	}
+	go func() {
+		defer close(o.drained)
+		_, _ = io.Copy(io.Discard, logs)
+	}()
+	require.NotEmpty(t, o.ready)
+	require.NotEmpty(t, o.scrape)
+	return o
+}
+
+// limits is a file with one line that answers a question, and the private text.
+func limits() string {
+	var b strings.Builder
+	b.WriteString("package limits\n\nconst password = \"" + private + "\"\n\n")
+	for n := range 200 {
+		if n == 100 {
+			b.WriteString("// retryLimit is how often a request is sent again.\nconst retryLimit = 3\n\n")
+		}
+		fmt.Fprintf(&b, "// area%d returns the area of a field of that width.\nfunc area%d(width int) int {\n\treturn width * %d\n}\n\n", n, n, n)
+	}
+	return b.String()
+}
+
+const about = "what is the retry limit? not " + private
+
+// read makes one request of each method; the tool call reads the file.
+func (o *observed) read() {
+	o.handshake()
+	o.rpc("tools/call", map[string]any{"name": "read", "arguments": map[string]any{
+		"file_path": filepath.Join(o.root, "limits.go"), "context_focus_question": about,
+	}})
+}
+
+// prune asks the line pruner's own tool.
+func (o *observed) prune() {
+	o.handshake()
+	o.rpc("tools/call", map[string]any{"name": "prune_text", "arguments": map[string]any{
+		"text": limits(), "goal_hint": about, "source_type": "code", "options": map[string]any{
+			"annotate_lines": false, "include_markers": true, "max_prune_ratio": 1, "min_keep_lines": 1, "timeout_ms": 10000,
+		},
+	}})
+}
+
+func (o *observed) handshake() {
+	o.rpc("initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "test", "version": "1"}})
+	o.rpc("ping", map[string]any{})
+	o.rpc("tools/list", map[string]any{})
+}
+
+func (o *observed) rpc(method string, params map[string]any) {
+	o.t.Helper()
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	require.NoError(o.t, err)
+	answer := o.post(o.ready, string(body))
+	require.NotContains(o.t, answer, `"error"`)
+	require.NotContains(o.t, answer, `"isError":true`)
+}
+
+func (o *observed) post(url, body string) string {
+	o.t.Helper()
+	r, err := http.NewRequestWithContext(o.t.Context(), http.MethodPost, url, strings.NewReader(body))
+	require.NoError(o.t, err)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if o.session != "" {
+		r.Header.Set("Mcp-Session-Id", o.session)
+	}
+	answer, err := o.client.Do(r)
+	require.NoError(o.t, err)
+	defer answer.Body.Close()
+	if id := answer.Header.Get("Mcp-Session-Id"); id != "" {
+		o.session = id
+	}
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(o.t, err)
+	require.Equal(o.t, http.StatusOK, answer.StatusCode, "%s", text)
+	return string(text)
+}
+
+// messages sends a conversation whose last message is the result of a read.
+func (o *observed) messages() {
+	body, err := json.Marshal(map[string]any{"model": "claude", "max_tokens": 10, "messages": []any{
+		map[string]any{"role": "user", "content": about},
+		map[string]any{"role": "assistant", "content": []any{map[string]any{
+			"type": "tool_use", "id": "toolu_1", "name": "Read", "input": map[string]any{"file_path": filepath.Join(o.root, "limits.go")},
+		}}},
+		map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "toolu_1", "content": numbered(limits())}}},
+	}})
+	require.NoError(o.t, err)
+	o.post(o.ready+"/v1/messages", string(body))
+}
+
+// numbered is a text as Claude Code's Read shows it.
+func numbered(text string) string {
+	var b strings.Builder
+	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		fmt.Fprintf(&b, "%6d\t%s\n", i+1, line)
+	}
+	return b.String()
+}
+
+// metrics reads GET /metrics with the parser that Prometheus uses for the text format. A
+// server counts a request after its answer, but before it reads the next request of the
+// connection.
+func (o *observed) metrics() map[string]*dto.MetricFamily {
+	o.t.Helper()
+	next, err := o.client.Get(strings.TrimSuffix(o.ready, "/mcp") + "/healthz")
+	require.NoError(o.t, err)
+	require.NoError(o.t, next.Body.Close())
+	answer, err := http.Get(o.scrape)
+	require.NoError(o.t, err)
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	require.NoError(o.t, err)
+	assert.NotContains(o.t, string(body), private)
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(string(body)))
+	require.NoError(o.t, err)
+	return families
+}
+
+// sum adds the series that have the labels; histograms count their observations.
+func sum(families map[string]*dto.MetricFamily, name string, labels map[string]string) (total float64) {
+	for _, m := range families[name].GetMetric() {
+		matching := 0
+		for _, l := range m.GetLabel() {
+			if want, asked := labels[l.GetName()]; asked && want == l.GetValue() {
+				matching++
+			}
+		}
+		if matching == len(labels) {
+			total += m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+		}
+	}
+	return total
+}
+
+// end asks the server to end and waits until it has.
+func (o *observed) end() {
+	o.t.Helper()
+	require.NoError(o.t, o.Process.Signal(syscall.SIGTERM))
+	<-o.drained
+	require.NoError(o.t, o.Wait())
+}
+
+// collector is a receiver of OTLP over HTTP.
+type collector struct {
+	*httptest.Server
+	mu    sync.Mutex
+	spans []*tracepb.Span
+}
+
+func newCollector(t *testing.T) *collector {
+	c := &collector{}
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		assert.NotContains(t, string(body), private)
+		var batch tracepb.TracesData // on the wire an ExportTraceServiceRequest is the same
+		if !assert.Equal(t, "/v1/traces", r.URL.Path) || !assert.NoError(t, proto.Unmarshal(body, &batch)) {
+			return
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, rs := range batch.GetResourceSpans() {
+			for _, ss := range rs.GetScopeSpans() {
+				c.spans = append(c.spans, ss.GetSpans()...)
+			}
+		}
+	}))
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (c *collector) received() []*tracepb.Span {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.spans
+}
