@@ -106,7 +106,8 @@ func TestPackages(t *testing.T) {
 
 // TestOneVersion: what people install from names the version that the program says.
 func TestOneVersion(t *testing.T) {
-	for _, name := range []string{"npm/package.json", "plugin/mcpb/manifest.json", "plugin/claude/.claude-plugin/plugin.json", "server.json"} {
+	for _, name := range []string{"npm/package.json", "plugin/mcpb/manifest.json", "plugin/claude/.claude-plugin/plugin.json",
+		"plugin/claude-tools/.claude-plugin/plugin.json", "server.json"} {
 		data, err := os.ReadFile(filepath.Join("../../../..", name))
 		require.NoError(t, err)
 		var manifest struct{ Version string }

@@ -174,7 +174,7 @@ func TestPluginOfClaudeCode(t *testing.T) {
 		require.NoError(t, err, "%s", out)
 		return string(out)
 	}
-	for _, folder := range []string{".", "plugin/claude"} {
+	for _, folder := range []string{".", "plugin/claude", "plugin/claude-tools"} {
 		assert.Contains(t, claude("plugin", "validate", filepath.Join(repository, folder)), "Validation passed")
 	}
 	claude("plugin", "marketplace", "add", repository)
