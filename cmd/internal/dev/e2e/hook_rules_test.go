@@ -184,6 +184,9 @@ func TestPluginOfClaudeCode(t *testing.T) {
 	require.Len(t, results, 1, out)
 	assert.Contains(t, results[0].text, "want 3 retries, got 4")
 	assert.NotContains(t, results[0].text, "TestCase50 ")
+	for _, request := range w.model.Requests() {
+		assert.NotContains(t, string(request.Body), "cut, or how to get it back", "the command costs tokens before it is called")
+	}
 }
 
 // TestNativeAgainstHooked: what the model is sent of the same calls without and with the hooks, tool by tool. Another
