@@ -57,8 +57,7 @@ func (s *Store) Segments(ctx context.Context, project, task string, tier Tier) (
 	return all, rows.Err()
 }
 
-// Get returns a segment and its exact text, and counts as a use of the segment. An empty
-// project searches all projects; if several have the id, the latest segment is returned.
+// Get returns a segment and its exact text. An empty project searches all projects; if several have the id, the latest segment is returned.
 func (s *Store) Get(ctx context.Context, project, id string) (Segment, string, error) {
 	var body []byte
 	segment, err := scan(s.file.DB().QueryRowContext(ctx, `SELECT `+columns+`, t.body`+fromSegments+

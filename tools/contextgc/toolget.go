@@ -65,9 +65,7 @@ func (t Toolset) Get(ctx context.Context, a GetArgs) (output, error) {
 	if err != nil {
 		return output{}, err
 	}
-	if err := t.Store.Touch(ctx, segment.Project, segment.ID); err != nil {
-		return output{}, err
-	}
+	_ = t.Store.Touch(ctx, segment.Project, segment.ID) // a text is returned even if its use cannot be stored, as on a full disk
 	got := Got{SegmentInfo: info(segment)}
 	if got.Text, got.TotalLines, got.Matches = Select(body, a.FirstLine, a.LastLine, a.Pattern); got.Text == "" {
 		return output{fields: got, isText: true, notice: got.emptiness()}, nil

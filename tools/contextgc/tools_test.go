@@ -237,6 +237,19 @@ func TestSearch(t *testing.T) {
 	got, _ = callTool(t, set, "context_search", map[string]any{"project_id": "p", "query": `"two" OR (`, "type": "log"})
 	assert.EqualValues(t, 0, got["total_matches"], "or is a word like any other")
 }
+// A text can be read although nothing can be written.
+func TestGetNeedsNoWrite(t *testing.T) {
+	set := world(t)
+	db := set.Store.file.DB()
+	db.SetMaxOpenConns(1) // the setting applies to one connection
+	_, err := db.Exec(`PRAGMA query_only = 1`)
+	require.NoError(t, err)
+	require.Error(t, set.Store.Touch(context.Background(), "p", "a"))
+	out, err := runTool(t, set, "context_get", map[string]any{"segment_id": "a"})
+	require.NoError(t, err)
+	assert.Equal(t, "the text of a\nline two\n", out.Text())
+}
+
 
 // A segment becomes old after three collections of its project.
 func TestGenerations(t *testing.T) {
