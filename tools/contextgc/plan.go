@@ -1,6 +1,11 @@
 package contextgc
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"mcp-pruner/tools/contextgc/planner"
+)
 
 // A candidate above deleteScore may be deleted if deleting is allowed. One above stashScore
 // is worth stashing. All others are kept.
@@ -18,6 +23,9 @@ type Plan struct {
 	Stash      []string    `json:"stash_segments"`
 	Delete     []string    `json:"delete_segments"`
 	Reason     string      `json:"reason"`
+
+	// BreakEven is what clearing the plan's segments costs and saves in a prompt cache. Nil: the plan frees nothing.
+	BreakEven *planner.BreakEven `json:"break_even,omitempty"`
 }
 
 // MakePlan selects candidates, highest score first, until target tokens are freed. All are
@@ -65,4 +73,23 @@ func (p Plan) reaches(target int) string {
 		return "no candidates"
 	}
 	return fmt.Sprintf("partial (%d/%d tokens)", p.Freed, target)
+}
+
+// behind returns the tokens of the segments that stay and follow the first one that goes. The
+// segments are in the order of the context window.
+func (p Plan) behind(segments []Segment) int {
+	goes := make(map[string]bool)
+	for _, id := range slices.Concat(p.Stash, p.Delete) {
+		goes[id] = true
+	}
+	after, started := 0, false
+	for _, s := range segments {
+		switch {
+		case goes[s.ID]:
+			started = true
+		case started:
+			after += s.Tokens
+		}
+	}
+	return after
 }

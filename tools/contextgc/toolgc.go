@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"mcp-pruner/tools"
+	"mcp-pruner/tools/contextgc/planner"
 )
 
 // maxListed is the default number of candidates in a result.
@@ -87,7 +88,7 @@ func (t Toolset) Analyze(ctx context.Context, a AnalyzeArgs) (Analysis, error) {
 		result.Message = "no candidates"
 	}
 	if a.Target != nil {
-		result.plan(*a.Target, a.AllowDelete)
+		result.plan(segments, *a.Target, a.AllowDelete)
 	}
 	if a.Why {
 		result.explain(segments, now)
@@ -105,8 +106,12 @@ func allPinned(segments []Segment) bool {
 	return true
 }
 
-func (r *Analysis) plan(target int, allowDelete bool) {
+func (r *Analysis) plan(segments []Segment, target int, allowDelete bool) {
 	plan := MakePlan(r.Candidates, target, allowDelete)
+	if plan.Freed > 0 {
+		breakEven := planner.DefaultPrices().BreakEven(plan.Freed, plan.behind(segments))
+		plan.BreakEven = &breakEven
+	}
 	r.Plan = &plan
 	switch {
 	case target > r.Freed:

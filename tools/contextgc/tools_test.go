@@ -97,9 +97,15 @@ func TestAnalyzePlansForATarget(t *testing.T) { // 2
 	assert.Empty(t, plan["delete_segments"], "nobody asked for deleting")
 	assert.Equal(t, "stash 2 segment(s) to target met", plan["reason"])
 	assert.Contains(t, fmt.Sprint(got["explanation"]), "It pays after")
+	// The 50 tokens of b, the 20 of d and the 30 of pin follow a: they are written at 1.25 instead of read at 0.1.
+	same(t, map[string]any{"cost": 115.0, "saved_per_call": 17.0, "pays_after_calls": 7.0}, plan["break_even"], "break_even")
 
 	got, _ = callTool(t, world(t), "context_gc_analyze", map[string]any{"project_id": "p", "target_tokens": 200.0})
 	assert.Equal(t, list("target_tokens 200 cannot be met: 170 tokens score high enough to go"), got["warnings"])
+	got, _ = callTool(t, world(t), "context_gc_analyze", map[string]any{"project_id": "p", "target_tokens": 241.0})
+	assert.Equal(t, list("target_tokens 241 exceeds the 240 prunable tokens"), got["warnings"])
+	got, _ = callTool(t, world(t), "context_gc_analyze", map[string]any{"project_id": "p", "target_tokens": 0.0})
+	assert.NotContains(t, got["pruning_plan"], "break_even", "nothing is freed")
 }
 
 func TestStash(t *testing.T) { // 3
@@ -112,6 +118,11 @@ func TestStash(t *testing.T) { // 3
 	out, err := runTool(t, set, "context_get", map[string]any{"segment_id": "a"})
 	require.NoError(t, err)
 	assert.Equal(t, "the text of a\nline two\n", out.Text(), "what is stashed can be read")
+	got, _ = callTool(t, set, "context_gc_prune", map[string]any{"project_id": "p", "segment_ids": list("a"), "action": "stash"})
+	assert.Equal(t, list("Segment a is stashed already"), got["errors"])
+	got, _ = callTool(t, set, "context_gc_prune", map[string]any{"project_id": "p", "segment_ids": list("a"), "action": "delete", "confirm": true})
+	assert.Equal(t, list("a"), got["pruned_segments"])
+	assert.EqualValues(t, 0, got["tokens_freed"], "it was not in the context any more")
 }
 
 func TestDelete(t *testing.T) { // 4
@@ -226,17 +237,6 @@ func TestGetLinesAndMatches(t *testing.T) {
 	assert.Equal(t, "nothing there: the segment has 3 lines", out.(tools.Noticer).Notice())
 }
 
-func TestSearch(t *testing.T) {
-	set := world(t)
-	got, _ := callTool(t, set, "context_search", map[string]any{"project_id": "p", "query": "LINE two", "limit": 1.0})
-	assert.EqualValues(t, 5, got["total_matches"])
-	first := got["segments"].([]any)[0].(map[string]any)
-	assert.Equal(t, "b", first["segment_id"], "the newest")
-	assert.EqualValues(t, 2, first["line"])
-	assert.Equal(t, "line two", first["excerpt"])
-	got, _ = callTool(t, set, "context_search", map[string]any{"project_id": "p", "query": `"two" OR (`, "type": "log"})
-	assert.EqualValues(t, 0, got["total_matches"], "or is a word like any other")
-}
 // A text can be read although nothing can be written.
 func TestGetNeedsNoWrite(t *testing.T) {
 	set := world(t)
@@ -250,6 +250,17 @@ func TestGetNeedsNoWrite(t *testing.T) {
 	assert.Equal(t, "the text of a\nline two\n", out.Text())
 }
 
+func TestSearch(t *testing.T) {
+	set := world(t)
+	got, _ := callTool(t, set, "context_search", map[string]any{"project_id": "p", "query": "LINE two", "limit": 1.0})
+	assert.EqualValues(t, 5, got["total_matches"])
+	first := got["segments"].([]any)[0].(map[string]any)
+	assert.Equal(t, "b", first["segment_id"], "the newest")
+	assert.EqualValues(t, 2, first["line"])
+	assert.Equal(t, "line two", first["excerpt"])
+	got, _ = callTool(t, set, "context_search", map[string]any{"project_id": "p", "query": `"two" OR (`, "type": "log"})
+	assert.EqualValues(t, 0, got["total_matches"], "or is a word like any other")
+}
 
 // A segment becomes old after three collections of its project.
 func TestGenerations(t *testing.T) {

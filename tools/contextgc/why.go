@@ -3,8 +3,6 @@ package contextgc
 import (
 	"fmt"
 	"time"
-
-	"mcp-pruner/tools/contextgc/planner"
 )
 
 // maxExplained bounds the number of candidates that an explanation describes.
@@ -30,24 +28,11 @@ func (r *Analysis) explain(segments []Segment, now time.Time) {
 	for _, c := range r.Candidates[:min(len(r.Candidates), maxExplained)] {
 		say("%s", Explain(byID[c.ID], now))
 	}
-	if r.Plan == nil || r.Plan.Freed == 0 {
+	if r.Plan == nil || r.Plan.BreakEven == nil {
 		return
 	}
-	chosen := make(map[string]bool)
-	for _, id := range append(append([]string{}, r.Plan.Stash...), r.Plan.Delete...) {
-		chosen[id] = true
-	}
-	after, started := 0, false
-	for _, s := range segments { // in the order of the context window
-		switch {
-		case chosen[s.ID]:
-			started = true
-		case started:
-			after += s.Tokens
-		}
-	}
-	b := planner.DefaultPrices().BreakEven(r.Plan.Freed, after)
+	b := r.Plan.BreakEven
 	say("The plan: %s. It frees %d tokens.", r.Plan.Reason, r.Plan.Freed)
 	say("Clearing them writes the %d recorded tokens behind the first of them to the prompt cache again, which costs as much as %.0f fresh tokens; "+
-		"each later call then costs %.0f less. It pays after %d calls.", after, b.Cost, b.SavedPerCall, b.Calls)
+		"each later call then costs %.0f less. It pays after %d calls.", r.Plan.behind(segments), b.Cost, b.SavedPerCall, b.Calls)
 }

@@ -51,6 +51,7 @@ func TestVerbs(t *testing.T) {
 	assert.Zero(t, code)
 	assert.Contains(t, out, "plan: stash 1 segment(s) to target met")
 	assert.Contains(t, out, "s1 scores 0.53 = ")
+	assert.Contains(t, out, "  frees 900 tokens; costs 0 fresh tokens once, saves 90 with each call, pays after 0 calls\n")
 
 	code, out, _ = run(t, file, "pin", "--project-id", "p", "--segment-ids", "s1,s9")
 	assert.Zero(t, code)

@@ -56,6 +56,10 @@ func showAnalysis(w io.Writer, raw json.RawMessage) error {
 	fmt.Fprintf(w, "%d candidates, %d tokens\n", a.Total, a.Freed)
 	if a.Plan != nil {
 		fmt.Fprintf(w, "plan: %s\n  stash: %v\n  delete: %v\n", a.Plan.Reason, a.Plan.Stash, a.Plan.Delete)
+		if b := a.Plan.BreakEven; b != nil {
+			fmt.Fprintf(w, "  frees %d tokens; costs %.0f fresh tokens once, saves %.0f with each call, pays after %d calls\n",
+				a.Plan.Freed, b.Cost, b.SavedPerCall, b.Calls)
+		}
 	}
 	for _, line := range append(append(a.Warnings, a.Message), a.Explanation...) {
 		if line != "" {
