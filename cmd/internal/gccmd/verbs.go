@@ -212,26 +212,33 @@ func showFound(w io.Writer, raw json.RawMessage) error {
 }
 
 func (v *verb) stats() *cobra.Command {
-	c := &cobra.Command{Use: "stats", Short: "Say what the proxy's sessions used and saved", Args: command.NoArguments}
+	var content bool
+	c := &cobra.Command{Use: "stats", Short: "Say what the proxy's sessions used and saved, and how large the ledger is", Args: command.NoArguments}
+	c.Flags().BoolVar(&content, "ledger", false, "only what the ledger holds; with --json, this instead of the sessions")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		store, err := v.open()
 		if err != nil {
 			return err
 		}
 		defer func() { _ = store.Close() }() // the store was only read
-		list, err := store.Usages(c.Context())
-		if err != nil {
-			return err
-		}
-		if v.json {
-			return json.NewEncoder(v.p.Stdout).Encode(list)
-		}
-		if err := showUsage(v.p.Stdout, list); err != nil {
-			return err
+		if !content {
+			list, err := store.Usages(c.Context())
+			if err != nil {
+				return err
+			}
+			if v.json {
+				return json.NewEncoder(v.p.Stdout).Encode(list)
+			}
+			if err := showUsage(v.p.Stdout, list); err != nil {
+				return err
+			}
 		}
 		size, err := store.Size(c.Context())
 		if err != nil {
 			return err
+		}
+		if v.json {
+			return json.NewEncoder(v.p.Stdout).Encode(size)
 		}
 		return showSize(v.p.Stdout, size)
 	}
