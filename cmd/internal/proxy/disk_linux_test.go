@@ -1,44 +1,20 @@
 package proxy
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-)
 
-// smallDisk mounts a file system of 8 MB. fill takes all of its space; free gives that
-// back.
-func smallDisk(t *testing.T) (dir string, fill, free func()) {
-	t.Helper()
-	dir = t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=8m"); err != nil {
-		t.Skip("no file system can be mounted here:", err)
-	}
-	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
-	filler := filepath.Join(dir, "filler")
-	fill = func() {
-		f, err := os.Create(filler)
-		require.NoError(t, err)
-		page := make([]byte, 4096)
-		for err == nil {
-			_, err = f.Write(page)
-		}
-		require.ErrorIs(t, err, syscall.ENOSPC)
-		require.NoError(t, f.Close())
-	}
-	return dir, fill, func() { require.NoError(t, os.Remove(filler)) }
-}
+	"mcp-pruner/cmd/internal/dev/smalldisk"
+)
 
 // If the disk of the ledger and the trace is full, requests pass through unchanged and the proxy says so.
 // It clears again when there is space, and ends in order in any case.
 func TestAFullDiskStopsNothing(t *testing.T) {
 	up := newUpstream(t)
-	dir, fill, free := smallDisk(t)
+	dir, fill, free := smalldisk.New(t)
 	p := startChild(t, up.URL, filepath.Join(dir, "ledger.db"))
 	p.post(t, claudeHistory(2)) // the ledger and the trace have begun
 	fill()
@@ -58,7 +34,7 @@ func TestAFullDiskStopsNothing(t *testing.T) {
 // A trace that cannot be written costs no clearing.
 func TestAFullDiskOfTheTraceStopsNothing(t *testing.T) {
 	up := newUpstream(t)
-	dir, fill, _ := smallDisk(t)
+	dir, fill, _ := smalldisk.New(t)
 	p := startChild(t, up.URL, filepath.Join(t.TempDir(), "ledger.db"), "MCP_PRUNER_TRACE="+filepath.Join(dir, "trace.jsonl"))
 	fill()
 	p.post(t, claudeHistory(40))
