@@ -78,20 +78,17 @@ func TestReadWhileLinksAreSwapped(t *testing.T) {
 	defer stop()
 	tools := newTools(t, Settings{Root: root})
 	seen := map[string]int{}
-	within(t, 30*time.Second, func() {
-		for range 300 {
-			for _, path := range []string{"f", "d/f"} {
-				out, err := call(t, tools["read"], `{"file_path":"`+path+`"}`)
-				if err != nil {
-					seen["error"]++
-					continue
-				}
-				seen[out.Code()]++
+	// A busy machine may need more rounds until both outcomes were seen, so only go test's own timeout ends this.
+	for round := 0; round < 300 || seen["inside"] == 0 || seen["error"] == 0; round++ {
+		for _, path := range []string{"f", "d/f"} {
+			out, err := call(t, tools["read"], `{"file_path":"`+path+`"}`)
+			if err != nil {
+				seen["error"]++
+				continue
 			}
+			seen[out.Code()]++
 		}
-	})
-	assert.Positive(t, seen["inside"], "%v", seen)
-	assert.Positive(t, seen["error"], "%v", seen)
+	}
 	assert.Len(t, seen, 2, "%v", seen)
 	engines(t, func(t *testing.T, s Settings) {
 		s.Root = root
