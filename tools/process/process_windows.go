@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"strconv"
 	"syscall"
 )
 
@@ -13,11 +12,8 @@ func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// Signal can only kill, because Windows has no signal that a shell would pass on.
 func (f family) Signal(s syscall.Signal) {
-	if s == syscall.SIGKILL {
-		_ = exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(f.leader)).Run()
-	}
+	endTree(f.leader, s, func(name string, args ...string) error { return exec.Command(name, args...).Run() })
 }
 
 func (family) alive() bool { return false }
