@@ -54,7 +54,13 @@ type Options struct {
 	Failed  func(error)       // called with the first error of each outage; nil: errors are not reported
 	Head    func(Head)        // called with each head of the chain; nil: heads are not reported
 	Removed func(file string) // called with the name of each rotated file that was removed
+
+	lock locker // nil: lockFile
 }
+
+// locker locks a file until its process ends or unlock is called. It fails with errLocked if another process holds the
+// lock, and with errors.ErrUnsupported on a system without locks.
+type locker func(*os.File) (unlock func(), err error)
 
 // Head is the state of the chain of one process. If it is kept where the audited agent
 // cannot write, it proves that no earlier line was removed, changed or replaced.
@@ -88,6 +94,9 @@ type queued struct {
 // Open opens a trace for appending, and creates it if there is none. Later write errors go
 // to Options.Failed and never reach the machines.
 func Open(path string, o Options) (*File, error) {
+	if o.lock == nil {
+		o.lock = lockFile
+	}
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // documented never to fail
 	t := &File{
@@ -99,7 +108,7 @@ func Open(path string, o Options) (*File, error) {
 	}
 	if info, err := t.file.Stat(); err == nil && info.Mode().IsRegular() {
 		t.foldIn()
-		t.notes, _ = newNotes(path + notesInfix + t.writer) // else a kill loses the last batch
+		t.notes, _ = newNotes(path+notesInfix+t.writer, o.lock) // else a kill loses the last batch
 	}
 	t.tellHead(false)
 	t.gone.Go(t.work)

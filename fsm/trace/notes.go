@@ -54,7 +54,7 @@ type Note int64
 
 // newNotes creates the side file and locks it. The system releases the lock when the
 // process ends, however it ends.
-func newNotes(path string) (*notes, error) {
+func newNotes(path string, lock locker) (*notes, error) {
 	// The file is locked before it gets its final name: another process that found it
 	// unlocked would take it for the side file of a killed process.
 	making := path + ".new"
@@ -63,7 +63,7 @@ func newNotes(path string) (*notes, error) {
 		return nil, err
 	}
 	n := &notes{file: f, path: path, end: ringBytes}
-	if _, err = lockFile(f); err == nil {
+	if _, err = lock(f); err == nil {
 		if _, err = f.Write(make([]byte, ringBytes)); err == nil { // a full disk fails here, not with SIGBUS later
 			if n.ring, err = mapFile(f, ringBytes); err == nil {
 				err = os.Rename(making, path)

@@ -22,7 +22,9 @@ type Left struct {
 
 // Leftovers finds the side files of a trace whose processes have ended and passes each to
 // take while holding its lock. A file is removed if take returns true.
-func Leftovers(path string, take func(Left) bool) error {
+func Leftovers(path string, take func(Left) bool) error { return leftovers(path, lockFile, take) }
+
+func leftovers(path string, lock locker, take func(Left) bool) error {
 	files, err := filepath.Glob(globEscape(path) + notesInfix + "*")
 	if err != nil {
 		return err
@@ -32,7 +34,7 @@ func Leftovers(path string, take func(Left) bool) error {
 		if strings.HasSuffix(file, ".new") { // not locked yet, or abandoned while empty
 			continue
 		}
-		err = errors.Join(err, leftover(path, file, take))
+		err = errors.Join(err, leftover(path, file, lock, take))
 	}
 	return err
 }
@@ -42,7 +44,7 @@ func globEscape(path string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
 
-func leftover(path, file string, take func(Left) bool) error {
+func leftover(path, file string, lock locker, take func(Left) bool) error {
 	info, err := os.Lstat(file)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil // removed in the meantime, or not a side file
@@ -52,7 +54,7 @@ func leftover(path, file string, take func(Left) bool) error {
 		return err
 	}
 	defer f.Close()
-	unlock, err := lockFile(f)
+	unlock, err := lock(f)
 	if err != nil { // its process is alive, or another process is reading it
 		return nil
 	}
@@ -123,7 +125,7 @@ const tailBytes = 16 << 20
 
 // foldIn appends the records of answers and runs that killed processes left in their side files.
 func (t *File) foldIn() {
-	err := Leftovers(t.path, func(left Left) bool {
+	err := leftovers(t.path, t.options.lock, func(left Left) bool {
 		if len(left.Records) == 0 {
 			return true
 		}

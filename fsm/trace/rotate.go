@@ -10,7 +10,7 @@ import (
 )
 
 // ready makes sure that t.file is open and is the file at its path. It rotates a file that
-// is too large or too old.
+// is too large or too old, and continues with the open file if it cannot.
 func (t *File) ready() error {
 	if t.file == nil {
 		return t.open()
@@ -24,7 +24,10 @@ func (t *File) ready() error {
 	}
 	if t.full() || t.old() {
 		if err := t.rotate(); err != nil {
-			t.tell(err) // and continue with the file that is already open
+			t.tell(err)
+			if errors.Is(err, errors.ErrUnsupported) { // it would be reported again for each batch
+				t.options.MaxBytes, t.options.MaxAge = 0, 0
+			}
 		}
 	}
 	if t.file == nil {
@@ -75,7 +78,7 @@ var errLocked = errors.New("the file is locked")
 // the next record. Processes that still write to the renamed file do no harm, and notice
 // within lookEvery or at their own next rotation.
 func (t *File) rotate() error {
-	unlock, err := lockFile(t.file)
+	unlock, err := t.options.lock(t.file)
 	if errors.Is(err, errLocked) {
 		if !t.inPlace() { // another process has rotated it
 			t.drop()
