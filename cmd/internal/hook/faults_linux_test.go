@@ -1,12 +1,19 @@
 package hook
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -105,4 +112,68 @@ func TestRecordsOnAFullDiskCostNoPruning(t *testing.T) {
 	free()
 	require.NotEmpty(t, w.hook([]string{"claude"}, w.log(failingTests())))
 	require.NotZero(t, written())
+}
+
+// fullPipe returns a pipe that takes no further byte, so that whoever writes to it waits.
+func fullPipe(t *testing.T) (r, w *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = r.Close(); _ = w.Close() })
+	raw, err := w.SyscallConn()
+	require.NoError(t, err)
+	require.NoError(t, raw.Write(func(fd uintptr) bool {
+		var err error
+		for page := make([]byte, 4096); err == nil; {
+			_, err = syscall.Write(int(fd), page)
+		}
+		return errors.Is(err, syscall.EAGAIN)
+	}))
+	return r, w
+}
+
+// TestAHookIsKilledHalfWay kills a hook that has stored its original and waits for the client to take the
+// answer. Nothing was printed, the original can be recovered, and the next hook works and adds the killed hook's
+// record to the trace.
+func TestAHookIsKilledHalfWay(t *testing.T) {
+	w := newWorld(t)
+	message, err := json.Marshal(w.log(failingTests()))
+	require.NoError(t, err)
+	r, stdout := fullPipe(t)
+	child := exec.Command(os.Args[0], "claude")
+	child.Env = append(os.Environ(), childMode+"=1", "XDG_STATE_HOME="+w.state)
+	child.Stdin, child.Stdout = bytes.NewReader(message), stdout
+	require.NoError(t, child.Start())
+	t.Cleanup(func() { _ = child.Process.Kill(); _ = child.Wait() })
+	state := filepath.Join(w.state, "mcp-pruner")
+	require.Eventually(t, func() bool {
+		notes, err := filepath.Glob(filepath.Join(state, "hook-trace.jsonl.notes-????????????????"))
+		if err != nil || len(notes) != 1 {
+			return false
+		}
+		note, err := os.ReadFile(notes[0])
+		return err == nil && note[0] == 1 // the trace has a note that an answer is being written
+	}, time.Minute, 5*time.Millisecond)
+	require.NoError(t, child.Process.Kill())
+	require.Error(t, child.Wait())
+	require.NoError(t, stdout.Close())
+	printed, err := io.ReadAll(r)
+	require.NoError(t, err)
+	require.Empty(t, bytes.Trim(printed, "\x00"))
+
+	stored, err := filepath.Glob(filepath.Join(state, "originals", "prn_*"))
+	require.NoError(t, err)
+	require.Len(t, stored, 1)
+	code, whole := recoverVerb(t, w, filepath.Base(stored[0]))
+	require.Zero(t, code)
+	require.Equal(t, failingTests(), whole)
+	require.Contains(t, w.hook([]string{"claude"}, w.log(failingTests())), "want 3 retries, got 4")
+	code, out := gainVerb(w)
+	require.Zero(t, code, out)
+	text, err := os.ReadFile(filepath.Join(state, "hook-trace.jsonl"))
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	require.Len(t, lines, 2)
+	require.Contains(t, lines[0], `"recovered":"`, "the killed hook's record")
+	require.NotContains(t, lines[1], `"recovered":"`)
 }

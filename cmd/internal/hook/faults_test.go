@@ -1,6 +1,9 @@
 package hook
 
 import (
+	"bytes"
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/ledger"
 	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/fsm/trace"
@@ -117,4 +121,19 @@ func TestAMegabyte(t *testing.T) {
 	code, whole := recoverVerb(t, w, s.entries()[0].ID)
 	require.Zero(t, code)
 	require.True(t, whole == log, "the exact bytes")
+}
+
+// TestOutOfTime checks that a hook whose time is up prints nothing, exits with 0 and does not wait for the rest
+// of the message.
+func TestOutOfTime(t *testing.T) {
+	w := newWorld(t)
+	before := patience
+	patience = time.Millisecond
+	t.Cleanup(func() { patience = before })
+	message, rest := io.Pipe() // nobody writes
+	t.Cleanup(func() { _ = rest.Close() })
+	var stdout, stderr bytes.Buffer
+	p := command.Process{Args: []string{"claude"}, Env: []string{"XDG_STATE_HOME=" + w.state}, Stdin: message, Stdout: &stdout, Stderr: &stderr}
+	require.Zero(t, command.Verb(context.Background(), Command(p), p))
+	require.Empty(t, stdout.String()+stderr.String())
 }

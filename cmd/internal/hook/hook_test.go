@@ -17,9 +17,16 @@ import (
 	"mcp-pruner/cmd/internal/command"
 )
 
+// childMode is the environment variable that makes this test program the verb hook.
+const childMode = "HOOK_TEST_CHILD"
+
 func TestMain(m *testing.M) {
 	patience = time.Minute
-	os.Exit(m.Run())
+	if os.Getenv(childMode) == "" {
+		os.Exit(m.Run())
+	}
+	p := command.Process{Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	os.Exit(command.Verb(context.Background(), Command(p), p))
 }
 
 // world is a home directory with a transcript in which the agent says what it is looking for.
