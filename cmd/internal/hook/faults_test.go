@@ -88,7 +88,8 @@ func TestWhatAKilledHookLeft(t *testing.T) {
 	require.Empty(t, left, "what cannot be read is removed")
 }
 
-// TestTheClockJumps checks that originals with times in the future are kept and found.
+// TestTheClockJumps checks that originals with times in the future are kept and found, and that hooks work
+// after originals became too old at once.
 func TestTheClockJumps(t *testing.T) {
 	w := newWorld(t)
 	require.NotEmpty(t, w.hook([]string{"claude"}, w.log(failingTests())))
@@ -102,6 +103,15 @@ func TestTheClockJumps(t *testing.T) {
 	code, whole := recoverVerb(t, w, id)
 	require.Zero(t, code)
 	require.Equal(t, failingTests(), whole)
+
+	long := time.Now().AddDate(-3, 0, 0) // the clock was set forward
+	require.NoError(t, os.Chtimes(filepath.Join(s.dir, "originals", id), long, long))
+	originals.In(s.dir).Sweep()
+	code, _ = recoverVerb(t, w, id)
+	require.Equal(t, 1, code)
+	require.NotEmpty(t, w.hook([]string{"claude"}, w.log(failingTests())))
+	code, out := gainVerb(w)
+	require.Zero(t, code, out)
 }
 
 // TestAMegabyte checks that a large log is pruned and recovered exactly. Of a transcript of any length only
