@@ -2,6 +2,7 @@ package grep
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -117,14 +118,17 @@ func (r *rgRun) globArgs() (args []string, stdin io.Reader, done func(), err err
 	case r.glob == nil:
 	case r.glob.rule.negated:
 		args = []string{"--glob=" + r.search.Glob}
-	case runtime.GOOS == "windows":
+	case cmp.Or(r.engine.system, runtime.GOOS) == "windows": // which has no /dev/stdin
 		f, err := os.CreateTemp("", "glob")
 		if err != nil {
 			return nil, nil, nil, &process.SpawnError{Err: err}
 		}
 		done = func() { _ = os.Remove(f.Name()) }
-		_, _ = f.WriteString(r.glob.ignoreFile(r.dir))
-		_ = f.Close()
+		_, err = f.WriteString(r.glob.ignoreFile(r.dir))
+		if err = errors.Join(err, f.Close()); err != nil {
+			done()
+			return nil, nil, nil, &process.SpawnError{Err: err}
+		}
 		args = []string{"--pre-glob=" + r.glob.line, "--ignore-file=" + f.Name()}
 	default:
 		args = []string{"--pre-glob=" + r.glob.line, "--ignore-file=/dev/stdin"}

@@ -48,6 +48,8 @@ type Engine struct {
 	Root     *files.Root
 	LookPath func(string) (string, error)
 	Env      func() []string
+
+	system string // as runtime.GOOS, "": this one
 }
 
 // InvalidPath names a search path that cannot be searched, with the reason.
