@@ -144,7 +144,7 @@ func (c *bashCall) shell(ctx context.Context, p process.Process) (int, error) {
 			missing = process.NotInstalled(name)
 			continue
 		}
-		p.Path, p.Args = path, []string{"-lc", "--", prelude(p.Env) + c.command}
+		p.Path, p.Args = path, []string{"-lc", "--", prelude(runtime.GOOS, p.Env) + c.command}
 		code, err := p.Run(ctx)
 		var spawn *process.SpawnError
 		if errors.As(err, &spawn) && process.IsUnusable(spawn.Err) {
@@ -162,9 +162,9 @@ func (c *bashCall) shell(ctx context.Context, p process.Process) (int, error) {
 const pathFirst = `PATH=$MCP_PRUNER_PATH:$PATH; unset MCP_PRUNER_PATH; `
 
 // prelude returns the text that precedes a command on its first line, so that line numbers
-// in the shell's messages stay correct.
-func prelude(env []string) string {
-	if runtime.GOOS == "windows" || !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, pathVariable) }) {
+// in the shell's messages stay correct. On Windows there is none, because PATH has another form there.
+func prelude(system string, env []string) string {
+	if system == "windows" || !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, pathVariable) }) {
 		return ""
 	}
 	return pathFirst
@@ -174,7 +174,7 @@ const pathVariable = "MCP_PRUNER_PATH="
 
 func (c *bashCall) failed(err error, out *bashOutput) *Error {
 	if !errors.Is(err, process.ErrTimeout) {
-		return &Error{Code: "spawn_error", Message: "cannot start a shell: " + files.PlainReason(err) + shellAdvice()}
+		return &Error{Code: "spawn_error", Message: "cannot start a shell: " + files.PlainReason(err) + shellAdvice(runtime.GOOS)}
 	}
 	e := out.failure("timeout", fmt.Sprintf("command was killed after %d ms", c.timeout))
 	e.TimeoutMS = c.timeout

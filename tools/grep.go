@@ -206,9 +206,13 @@ func (b *base) engineEnv() []string {
 		return Secret(name) || strings.HasPrefix(name, "GREP_") || strings.HasPrefix(name, "LC_") ||
 			name == "RIPGREP_CONFIG_PATH" || name == "LANG"
 	})
-	locale := "C.UTF-8"
-	if runtime.GOOS == "darwin" {
-		locale = "en_US.UTF-8"
+	return append(env, "LC_ALL="+utf8Locale(runtime.GOOS))
+}
+
+// utf8Locale returns a locale that uses UTF-8 and that the system has.
+func utf8Locale(system string) string {
+	if system == "darwin" {
+		return "en_US.UTF-8"
 	}
-	return append(env, "LC_ALL="+locale)
+	return "C.UTF-8"
 }

@@ -21,8 +21,8 @@ func FindShell() (path string, err error) {
 }
 
 // shellAdvice tells the user how to install a shell on systems without one.
-func shellAdvice() string {
-	if runtime.GOOS == "windows" {
+func shellAdvice(system string) string {
+	if system == "windows" {
 		return "; install Git for Windows, which brings one"
 	}
 	return ""

@@ -44,3 +44,16 @@ func TestTheShellOnWindows(t *testing.T) {
 		require.ErrorIs(t, err, exec.ErrNotFound, name)
 	}
 }
+
+// What else depends on the system: the text before a command, the advice without a shell, and the locale of grep.
+func TestWhatDependsOnTheSystem(t *testing.T) {
+	env := []string{pathVariable + "/venv/bin"}
+	for system, want := range map[string][3]string{
+		"linux":   {pathFirst, "", "C.UTF-8"},
+		"darwin":  {pathFirst, "", "en_US.UTF-8"},
+		"windows": {"", "; install Git for Windows, which brings one", "C.UTF-8"},
+	} {
+		assert.Equal(t, want, [3]string{prelude(system, env), shellAdvice(system), utf8Locale(system)}, system)
+		assert.Empty(t, prelude(system, nil), system)
+	}
+}

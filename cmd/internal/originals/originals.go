@@ -26,11 +26,15 @@ const (
 // StateDir returns the directory in which this program keeps data between runs, such as
 // $XDG_STATE_HOME/mcp-pruner. It does not create it.
 func StateDir(lookup func(string) (string, bool)) (string, error) {
+	return stateDir(runtime.GOOS, lookup)
+}
+
+func stateDir(system string, lookup func(string) (string, bool)) (string, error) {
 	get := func(name string) string { v, _ := lookup(name); return v }
 	switch {
 	case get("XDG_STATE_HOME") != "":
 		return filepath.Join(get("XDG_STATE_HOME"), "mcp-pruner"), nil
-	case runtime.GOOS == "windows" && get("LOCALAPPDATA") != "":
+	case system == "windows" && get("LOCALAPPDATA") != "":
 		return filepath.Join(get("LOCALAPPDATA"), "mcp-pruner"), nil
 	case get("HOME") != "":
 		return filepath.Join(get("HOME"), ".local", "state", "mcp-pruner"), nil

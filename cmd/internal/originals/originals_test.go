@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -65,13 +66,30 @@ func TestSweepDropsTheOld(t *testing.T) {
 }
 
 func TestStateDir(t *testing.T) {
-	of := func(env map[string]string) string {
-		dir, err := StateDir(func(name string) (string, bool) { v, ok := env[name]; return v, ok })
-		require.NoError(t, err)
-		return dir
+	all := map[string]string{"XDG_STATE_HOME": "/x", "LOCALAPPDATA": "/l", "HOME": "/h"}
+	of := func(system string, names ...string) (string, error) {
+		return stateDir(system, func(name string) (string, bool) {
+			if !slices.Contains(names, name) {
+				return "", false
+			}
+			return all[name], true
+		})
 	}
-	require.Equal(t, filepath.Join("/x", "mcp-pruner"), of(map[string]string{"XDG_STATE_HOME": "/x", "HOME": "/h"}))
-	require.Equal(t, filepath.Join("/h", ".local", "state", "mcp-pruner"), of(map[string]string{"HOME": "/h"}))
-	_, err := StateDir(func(string) (string, bool) { return "", false })
-	require.Error(t, err)
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		local := filepath.Join("/h", ".local", "state", "mcp-pruner")
+		if system == "windows" {
+			local = filepath.Join("/l", "mcp-pruner")
+		}
+		dir, err := of(system, "XDG_STATE_HOME", "LOCALAPPDATA", "HOME")
+		require.NoError(t, err)
+		require.Equal(t, filepath.Join("/x", "mcp-pruner"), dir, system)
+		dir, err = of(system, "LOCALAPPDATA", "HOME")
+		require.NoError(t, err)
+		require.Equal(t, local, dir, system)
+		dir, err = of(system, "HOME")
+		require.NoError(t, err)
+		require.Equal(t, filepath.Join("/h", ".local", "state", "mcp-pruner"), dir, system)
+		_, err = of(system)
+		require.Error(t, err, system)
+	}
 }
