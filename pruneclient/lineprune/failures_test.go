@@ -90,7 +90,7 @@ func TestALogOfTestsHoldsNoDeath(t *testing.T) {
 		"mocha":                     {"  1 failing\n\n  1) parses json:\n     AssertionError: 3 != 4\n", true},
 		"a test that panicked":      {test + "panic: index out of range\n", false},
 		"a test that was killed":    {test + "error: signal 9\n", false},
-		"a kill in capitals":        {test + "worker KILLED\n", false},
+		"a kill in capitals":        {"FAIL: test_alpha: KILLED\n", false},
 		"a crash behind it":         {test + "the worker crashed\n", false},
 		"an exit at the end":        {test + "web-1 exited with code 137\n", false},
 		"an exit long before it":    {"web-1 exited with code 137\n" + steps + test, true},
