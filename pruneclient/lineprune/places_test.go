@@ -72,3 +72,23 @@ func TestOutlineAroundARerankersLines(t *testing.T) {
 	require.Positive(t, outline)
 	require.LessOrEqual(t, outline*100, all*3)
 }
+
+// Definitions around a reranker's lines are kept beyond the share of the outline; others then are not.
+func TestDefinitionsOfARerankersLinesComeFirst(t *testing.T) {
+	const functions, chosen, lines = 100, 60, 10
+	code := "import parcels\n"
+	var order []int
+	for i := range functions {
+		code += fmt.Sprintf("func handler%d(parcel Parcel) {\n%s}\n", i, strings.Repeat("\tparcel.move(on, and, on, and, on)\n", lines-2))
+		if i < chosen {
+			order = append(order, i*lines+4)
+		}
+	}
+	s, err := Look(t.Context(), code, "parcels", Code, Options{MaxPruneRatio: 0.94, LimitRatio: true})
+	require.NoError(t, err)
+	var want []int
+	for _, i := range order {
+		want = append(want, i-2, i+1) // the definition is three lines above, and lines count from 1
+	}
+	require.Equal(t, want, s.Keep(order).Kept)
+}

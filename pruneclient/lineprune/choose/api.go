@@ -4,7 +4,6 @@ import (
 	"mcp-pruner/pruneclient/lineprune/doc"
 	"mcp-pruner/pruneclient/lineprune/rank"
 	"mcp-pruner/pruneclient/lineprune/render"
-	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // Result holds the kept lines and the reasons for the choice.
@@ -69,16 +68,14 @@ func Lines(t *rank.Text, r rank.Relevance, confidence float64, opts Options) Res
 
 // InOrder keeps lines in the given order (0 is the first line) until the limits are reached, and at least
 // one line. As in Lines, protected lines stay and fenced blocks and log entries are kept whole or not at
-// all; enclosing definitions, headings and imports are added up to a small fraction of the tokens. With a
-// Marker, gaps no longer than their marker are kept.
+// all; enclosing definitions, headings, imports and an outline are added up to small fractions of the
+// tokens. With a Marker, gaps no longer than their marker are kept.
 func InOrder(t *rank.Text, r rank.Relevance, confidence float64, order []int, opts Options) Result {
 	p := &chooser{Text: t, Relevance: r, opts: opts, confidence: confidence}
 	keep := p.protect()
 	f := p.newFill(keep)
 	f.reach(order, max(limitsOf(len(keep), p.opts).minKept, 1))
-	f.allowance = f.used + int(tuning.ExtraShare*float64(p.Doc.Total))
-	f.surround()
-	f.skeleton()
+	f.outline()
 	if p.opts.Marker != nil {
 		// As under a budget, a gap is kept only if it is no longer than its marker.
 		p.opts.Budget = 1

@@ -158,6 +158,12 @@ func (f *fill) force(at span, why cause) {
 
 // surround keeps the definitions and headings that enclose kept lines, then the imports.
 func (f *fill) surround() {
+	f.enclose()
+	f.imports()
+}
+
+// enclose keeps the definitions and headings that enclose kept lines.
+func (f *fill) enclose() {
 	units := f.p.Outline.Units
 	for i, u := range f.p.Outline.Of {
 		if f.keep[i] == dropped {
@@ -169,6 +175,10 @@ func (f *fill) surround() {
 			}
 		}
 	}
+}
+
+// imports keeps the imports of code.
+func (f *fill) imports() {
 	if f.p.Kind != doc.Code {
 		return
 	}

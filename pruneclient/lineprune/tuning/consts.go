@@ -108,7 +108,7 @@ const (
 	LogFloor      = 0.2  // the same for a log with a budget, so that routine lines do not fill it
 	Bridged       = 48   // tokens; a smaller gap is not worth its marker
 	ExtraShare    = 0.08 // fraction of the tokens, for definitions and imports that kept lines need
-	SkeletonShare = 0.03 // fraction of the tokens, for definitions that enclose no kept line, when a reranker chose
+	SkeletonShare = 0.03 // the same when a reranker chose; only definitions that enclose a kept line may exceed it
 	MinGain       = 0.12 // fraction of the tokens that must be saved, markers counted
 	MarkerTokens  = 16   // tokens of one marker, approximately
 )
