@@ -189,6 +189,9 @@ func TestRootsAreKept(t *testing.T) {
 	require.NoError(t, err)
 	got, _ = callTool(t, set, "context_gc_analyze", map[string]any{"project_id": "p", "task_id": "t1",
 		"context_descriptors": map[string]any{"current_file": map[string]any{"path": "x.go"}, "recent_messages": list()}})
+	again, _ := callTool(t, set, "context_gc_analyze", map[string]any{"project_id": "p", "context_descriptors": map[string]any{
+		"current_file": "x.go", "task_info": map[string]any{"task_id": "t1"}}})
+	assert.Equal(t, got, again, "the file may be a text, and the task may be in the descriptors")
 	var left []string
 	for _, c := range got["pruning_candidates"].([]any) {
 		left = append(left, c.(map[string]any)["segment_id"].(string))

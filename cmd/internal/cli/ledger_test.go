@@ -122,7 +122,7 @@ func TestTheToolsOfTheLedger(t *testing.T) {
 		for i, text := range shown {
 			assert.Equal(t, text, ledger("context_get", fmt.Sprintf(`"segment_id":"s%d"`, i+1)).Result.Content[0].Text)
 			calls++
-			assert.Contains(t, s.call("read", fmt.Sprintf(`{"file_path":"s%d"}`, i+1)).Result.Content[0].Text, text)
+			assert.Equal(t, text, s.call("read", fmt.Sprintf(`{"file_path":"s%d"}`, i+1)).Result.Content[0].Text)
 		}
 		a = ledger("context_search", `"query":"command","tier":"stashed"`).Result
 		assert.EqualValues(t, 1, a.Structured["total_matches"])
