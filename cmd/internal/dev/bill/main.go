@@ -17,8 +17,13 @@ import (
 	"mcp-pruner/pruneclient/lineprune/learned"
 )
 
-//go:embed head.md
-var head string
+// The page begins with head. It ends with goals, whose figures are copied from this page and others by hand.
+var (
+	//go:embed head.md
+	head string
+	//go:embed goals.md
+	goals string
+)
 
 func main() {
 	data := flag.String("data", "../shared/fixtures", "folder of the fixtures")
@@ -62,6 +67,7 @@ func page(ctx context.Context, dir, weights string) (string, error) {
 			return "", err
 		}
 	}
+	b.WriteString(goals)
 	return b.String(), nil
 }
 
