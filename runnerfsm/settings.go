@@ -132,8 +132,7 @@ func (s Settings) serverPath() (string, error) {
 	if path := s.Get(envPath); path != "" {
 		return s.givenPath(path)
 	}
-	beside := filepath.Join(s.Beside, serverProgram)
-	if s.Beside != "" && isExecutable(beside) {
+	if beside := here(s.Env).in(s.Beside, serverProgram); s.Beside != "" && beside != "" {
 		return beside, nil
 	}
 	if path := LookPath(serverProgram, s.Env); path != "" {
@@ -153,7 +152,7 @@ func (s Settings) givenPath(given string) (string, error) {
 		return "", fmt.Errorf("%s=%q: %w", envPath, given, errors.Unwrap(err))
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("%s=%q: not a file", envPath, given)
-	case !isScript(path) && !isExecutable(path):
+	case !isScript(path) && !here(s.Env).executable(path):
 		return "", fmt.Errorf("%s=%q: neither executable nor a .js, .mjs or .cjs file", envPath, given)
 	}
 	return path, nil
@@ -173,38 +172,18 @@ func (s Settings) checkTimeout() error {
 }
 
 // Get returns the value of a variable, "" if it is not set.
-func (s Settings) Get(name string) string {
-	value, _ := lookup(s.Env, name)
-	return value
-}
+func (s Settings) Get(name string) string { return here(s.Env).get(name) }
+
+// Home returns the user's home folder, "" if it is not known.
+func (s Settings) Home() string { return here(s.Env).home() }
 
 // lookup returns a variable; if it is set twice, the last value counts.
-func lookup(env []string, name string) (string, bool) {
-	for _, entry := range slices.Backward(env) {
-		if key, value, ok := strings.Cut(entry, "="); ok && key == name {
-			return value, true
-		}
-	}
-	return "", false
-}
+func lookup(env []string, name string) (string, bool) { return here(env).lookup(name) }
 
 func isScript(path string) bool {
 	return slices.Contains([]string{".js", ".mjs", ".cjs"}, filepath.Ext(path))
 }
 
-func isExecutable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
-}
-
 // LookPath is exec.LookPath for an arbitrary environment. It finds absolute paths only, and
 // returns "" if there is none.
-func LookPath(program string, env []string) string {
-	path, _ := lookup(env, "PATH")
-	for _, dir := range filepath.SplitList(path) {
-		if candidate := filepath.Join(dir, program); filepath.IsAbs(dir) && isExecutable(candidate) {
-			return candidate
-		}
-	}
-	return ""
-}
+func LookPath(program string, env []string) string { return here(env).lookPath(program) }

@@ -132,21 +132,16 @@ func isBash(rule string) bool { return rule == "Bash" || strings.HasPrefix(rule,
 
 func isBashOrDefault(rule string) bool { return isBash(rule) || rule == "default" }
 
-// managedClaudeSettings are the paths of an administrator's settings on Linux and macOS.
-var managedClaudeSettings = []string{
-	"/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json",
-}
-
 // claudeSettings returns the contents of the settings that Claude may read, including those
 // in its options. It also reads those that --setting-sources excludes, because a user who
 // set up a sandbox anywhere wants it.
 func claudeSettings(options []string, s Settings) (texts [][]byte) {
 	files := append([]string{
 		filepath.Join(s.Dir, ".claude", "settings.json"), filepath.Join(s.Dir, ".claude", "settings.local.json"),
-	}, managedClaudeSettings...)
+	}, here(s.Env).managedClaudeSettings()...)
 	if home := s.Get("CLAUDE_CONFIG_DIR"); home != "" {
 		files = append(files, filepath.Join(home, "settings.json"))
-	} else if home := s.Get("HOME"); home != "" {
+	} else if home := s.Home(); home != "" {
 		files = append(files, filepath.Join(home, ".claude", "settings.json"))
 	}
 	given, _ := cutOption(options, "--settings")

@@ -22,7 +22,7 @@ func readToken(path string) (string, error) {
 		return "", err
 	case !info.Mode().IsRegular() || info.Size() > maxToken:
 		return "", fmt.Errorf("%s: want a file of at most %d bytes", path, maxToken)
-	case info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows":
+	case othersMayRead(runtime.GOOS, info.Mode()):
 		return "", fmt.Errorf("%s: others may read it; chmod 600", path)
 	}
 	raw, err := os.ReadFile(path)
@@ -34,4 +34,10 @@ func readToken(path string) (string, error) {
 		return "", errors.New(path + ": the first line is empty")
 	}
 	return token, nil
+}
+
+// othersMayRead reports whether the mode of a file lets other users read or change it. On Windows the mode says
+// nothing about other users.
+func othersMayRead(system string, mode os.FileMode) bool {
+	return system != "windows" && mode.Perm()&0o077 != 0
 }

@@ -57,10 +57,7 @@ func (e Entry) String() string {
 // that works in dir: entries named "pruner", and those that start this program.
 func Entries(env []string, dir string) []Entry {
 	set := runnerfsm.Settings{Env: env}
-	home := set.Get("HOME")
-	if home == "" {
-		home = set.Get("USERPROFILE")
-	}
+	home := set.Home()
 	below := func(variable string, otherwise ...string) string {
 		if path := set.Get(variable); path != "" {
 			return path

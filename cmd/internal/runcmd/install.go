@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -68,7 +67,7 @@ func InstallCommand(p command.Process) *cobra.Command {
 func newInstallation(ctx context.Context, p command.Process, set runnerfsm.Settings, servers runnerfsm.Servers, client string) installation {
 	return installation{
 		installer: installers()[client], client: client, env: p.Env,
-		server: published(lasting(servers[runnerfsm.ServerName])),
+		server: published(lasting(servers[runnerfsm.ServerName]), runtime.GOOS),
 		found:  entriesOf(client, p.Env, set.Dir),
 		run: func(line []string) error {
 			fmt.Fprintf(p.Stdout, "running: %s\n", serversettings.Shown(shellLine(line)))
@@ -195,13 +194,14 @@ func scopeOf(options []string) (values []string) {
 }
 
 // published returns the entry for a program that is in npx's cache: a command that finds it there again or
-// downloads it.
-func published(s runnerfsm.Server) runnerfsm.Server {
-	if !strings.Contains(filepath.ToSlash(s.Command), "/_npx/") {
+// downloads it. system is a name as in runtime.GOOS.
+func published(s runnerfsm.Server, system string) runnerfsm.Server {
+	windows := system == "windows"
+	if !strings.Contains(s.Command, "/_npx/") && !(windows && strings.Contains(s.Command, `\_npx\`)) {
 		return s
 	}
 	s.Command, s.Args = "npx", []string{"-y", "mcp-pruner"}
-	if runtime.GOOS == "windows" { // npx is a script on Windows
+	if windows { // npx is a script there
 		s.Command, s.Args = "cmd", []string{"/c", "npx", "-y", "mcp-pruner"}
 	}
 	return s

@@ -1,0 +1,57 @@
+package runnerfsm
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// What a run finds on Windows: programs without execute permission, by their extension, on a PATH that is spelled Path.
+func TestProgramsOnWindows(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"mcp-pruner.exe", "claude", "claude.cmd", "codex", "node.ps1"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "runs"), nil, 0o755))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder.exe"), 0o755))
+	at := func(name string) string { return filepath.Join(dir, name) }
+	windows := system{"windows", []string{"PATH=elsewhere", "Path=relative" + string(os.PathListSeparator) + dir}}
+	for program, want := range map[string]string{
+		"mcp-pruner": at("mcp-pruner.exe"), "mcp-pruner.exe": at("mcp-pruner.exe"),
+		"claude": at("claude.cmd"), "codex": "", "node": "", "folder": "", "runs": "",
+	} {
+		assert.Equal(t, want, windows.lookPath(program), program)
+	}
+	windows.env = append(windows.env, "PATHEXT=.PS1;.EXE")
+	assert.Equal(t, at("node.ps1"), windows.lookPath("node"))
+	assert.Empty(t, windows.lookPath("claude"))
+
+	for _, name := range []string{"linux", "darwin"} {
+		unix := system{name, []string{"PATH=" + dir, "Path=elsewhere"}}
+		assert.Equal(t, at("runs"), unix.lookPath("runs"), name)
+		assert.Empty(t, unix.lookPath("mcp-pruner"), name)
+		assert.Empty(t, unix.lookPath("mcp-pruner.exe"), name)
+	}
+}
+
+// Where a run looks for Claude's settings. Any of them may deny the shell, so none may be missed.
+func TestClaudeSettingsOfEverySystem(t *testing.T) {
+	env := []string{"USERPROFILE=/profile", "ProgramData=/data", "programfiles=/programs"}
+	unix := []string{"/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json"}
+	for name, want := range map[string]struct {
+		home    string
+		managed []string
+	}{
+		"linux":   {"", unix},
+		"darwin":  {"", unix},
+		"windows": {"/profile", []string{"/programs/ClaudeCode/managed-settings.json", `C:\Program Files/ClaudeCode/managed-settings.json`, "/data/ClaudeCode/managed-settings.json"}},
+	} {
+		s := system{name, env}
+		assert.Equal(t, want.home, s.home(), name)
+		assert.Equal(t, want.managed, s.managedClaudeSettings(), name)
+		assert.Equal(t, "/home", system{name, append(env, "HOME=/home")}.home(), name)
+	}
+}
