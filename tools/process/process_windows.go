@@ -21,6 +21,7 @@ func (family) alive() bool { return false }
 // ExitCode returns the exit code of the process.
 func ExitCode(state *os.ProcessState) int { return state.ExitCode() }
 
+// readNow reads nothing. It is not needed where reading has no deadline, see settle.
 func readNow(*os.File, []byte) int { return 0 }
 
 // IsUnusable reports whether the error means that a program cannot be run here at all.
