@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,28 +13,24 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/proto"
+
+	"mcp-pruner/cmd/internal/telemetry/telemetrytest"
 )
 
 // private stands in arguments and results: it must be in no metric and in no span.
-const private = "hunter2"
+const private = telemetrytest.Secret
 
 // TestTelemetryOfEveryServer runs the program as each of its servers, makes a request of
 // each kind, and reads GET /metrics and the spans that a collector received.
 func TestTelemetryOfEveryServer(t *testing.T) {
 	for _, verb := range []string{"serve", "pruner", "gateway", "proxy"} {
 		t.Run(verb, func(t *testing.T) {
-			c := newCollector(t)
+			c := telemetrytest.NewCollector(t)
 			s := startObserved(t, verb, c.URL)
 			switch verb {
 			case "pruner":
@@ -44,34 +41,70 @@ func TestTelemetryOfEveryServer(t *testing.T) {
 				s.read()
 			}
 			got := s.metrics()
-			assert.InDelta(t, 1, sum(got, "mcp_pruner_build_info", nil), 0)
-			assert.InDelta(t, 1, sum(got, "mcp_pruner_requests_total", map[string]string{"outcome": "responded"}), 0)
-			raw, sent := sum(got, "mcp_pruner_raw_tokens_total", nil), sum(got, "mcp_pruner_sent_tokens_total", nil)
-			asked, net := sum(got, "mcp_pruner_question_tokens_total", nil), sum(got, "mcp_pruner_net_tokens", nil)
+			assert.InDelta(t, 1, got.Sum("mcp_pruner_build_info", nil), 0)
+			assert.InDelta(t, 1, got.Sum("mcp_pruner_requests_total", map[string]string{"outcome": "responded"}), 0)
+			for family := range telemetrytest.Documented(t, "../../docs/METRICS.md") {
+				if verb != "proxy" || !strings.HasPrefix(family, "mcp_server_") { // it serves no MCP
+					assert.NotNil(t, got[family], family)
+				}
+			}
+			raw, sent := got.Sum("mcp_pruner_raw_tokens_total", nil), got.Sum("mcp_pruner_sent_tokens_total", nil)
+			asked, net := got.Sum("mcp_pruner_question_tokens_total", nil), got.Sum("mcp_pruner_net_tokens", nil)
 			assert.Positive(t, sent)
 			assert.InDelta(t, raw-sent-asked, net, 0)
-			assert.InDelta(t, 1, sum(got, "mcp_pruner_decisions_total", nil), 0)
+			assert.InDelta(t, 1, got.Sum("mcp_pruner_decisions_total", nil), 0)
 			if verb != "gateway" { // it prunes only what its user names
-				assert.InDelta(t, 1, sum(got, "mcp_pruner_decisions_total", map[string]string{"decision": "pruned", "reason": "applied"}), 0)
+				assert.InDelta(t, 1, got.Sum("mcp_pruner_decisions_total", map[string]string{"decision": "pruned", "reason": "applied"}), 0)
 				assert.Greater(t, raw, 2*sent)
 			}
 			for _, method := range []string{"initialize", "ping", "tools/list", "tools/call"} {
 				n := 1
-				if verb == "proxy" { // it serves no MCP
+				if verb == "proxy" {
 					n = 0
 				}
-				assert.InDelta(t, n, sum(got, "mcp_server_operation_duration_seconds", map[string]string{"mcp_method_name": method, "error_type": ""}), 0, method)
+				assert.InDelta(t, n, got.Sum("mcp_server_operation_duration_seconds", map[string]string{"mcp_method_name": method, "error_type": ""}), 0, method)
 			}
 			s.end()
-			spans := c.received()
+			spans := c.Spans()
 			require.Len(t, spans, 1)
-			var rows []string
-			for _, e := range spans[0].GetEvents() {
-				rows = append(rows, e.GetName())
-			}
-			assert.Subset(t, rows, []string{"accept", "arguments_valid", "tool_succeeded", "written"})
+			assert.Subset(t, telemetrytest.Rows(spans[0]), []string{"accept", "arguments_valid", "tool_succeeded", "written"})
 		})
 	}
+}
+
+// TestTelemetryHoldsNoArguments makes calls whose arguments, results, errors and names are private. Their span has the caller's
+// span as parent, which is in log and trace, too.
+func TestTelemetryHoldsNoArguments(t *testing.T) {
+	c := telemetrytest.NewCollector(t)
+	o := startObserved(t, "serve", c.URL, "MCP_PRUNER_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_HEADERS=api-key="+private)
+	o.handshake()
+	const parent = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331"
+	calls := []map[string]any{
+		{"name": "read", "arguments": map[string]any{"file_path": filepath.Join(o.root, private)}},
+		{"name": "read", "arguments": map[string]any{"file_path": filepath.Join(o.root, "limits.go"), "context_focus_question": about}},
+		{"name": "bash", "arguments": map[string]any{"command": "echo " + private + " >&2; exit 3", "context_focus_question": about}},
+		{"name": "grep", "arguments": map[string]any{"pattern": private, "path": o.root}},
+		{"name": "read", "arguments": map[string]any{private: private}},
+		{"name": private, "arguments": map[string]any{}},
+	}
+	for _, params := range calls {
+		params["_meta"] = map[string]any{"traceparent": "00-" + parent + "-01", "tracestate": strings.Repeat("k="+private+",", 9000)}
+		o.send("tools/call", params)
+	}
+	o.send("hunter2/"+private, map[string]any{})
+	assert.InDelta(t, len(calls)+1, o.metrics().Sum("mcp_pruner_requests_total", nil), 0)
+	o.end()
+	spans := c.Spans()
+	require.Len(t, spans, len(calls)+1)
+	for _, s := range spans[:len(calls)] {
+		assert.Equal(t, parent, telemetrytest.Parent(s))
+	}
+	assert.Equal(t, private, c.Header().Get("Api-Key"))
+	assert.NotContains(t, o.log.String(), "api-key")
+	assert.Equal(t, len(calls), strings.Count(o.log.String(), `"traceparent":"00-`+parent+`-01"`))
+	trace, err := os.ReadFile(filepath.Join(o.root, "trace.jsonl"))
+	require.NoError(t, err)
+	assert.Equal(t, len(calls), strings.Count(string(trace), `"traceparent":"00-`+parent+`-01"`))
 }
 
 // observed is a server of the program with metrics and spans.
@@ -81,12 +114,14 @@ type observed struct {
 	drained       chan struct{}
 	client        http.Client
 	session       string
+	log           bytes.Buffer // to be read after end
 }
 
 // startObserved starts a verb and waits for its two addresses.
-func startObserved(t *testing.T, verb, collector string) *observed {
+func startObserved(t *testing.T, verb, collector string, env ...string) *observed {
 	t.Helper()
-	cmd, root := program(t, "PRUNER_URL=embedded", "MCP_PRUNER_METRICS=0", "OTEL_EXPORTER_OTLP_ENDPOINT="+collector)
+	cmd, root := program(t, append(env, "PRUNER_URL=embedded", "MCP_PRUNER_METRICS=0", "OTEL_EXPORTER_OTLP_ENDPOINT="+collector)...)
+	cmd.Env = append(cmd.Env, "MCP_PRUNER_TRACE="+filepath.Join(root, "trace.jsonl"))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "limits.go"), []byte(limits()), 0o600))
 	cmd.Dir = root
 	cmd.Args = append(cmd.Args, verb, "--port", "0")
@@ -130,7 +165,7 @@ func startObserved(t *testing.T, verb, collector string) *observed {
 	}
 	go func() {
 		defer close(o.drained)
-		_, _ = io.Copy(io.Discard, logs)
+		_, _ = io.Copy(&o.log, logs)
 	}()
 	require.NotEmpty(t, o.ready)
 	require.NotEmpty(t, o.scrape)
@@ -178,11 +213,16 @@ func (o *observed) handshake() {
 
 func (o *observed) rpc(method string, params map[string]any) {
 	o.t.Helper()
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-	require.NoError(o.t, err)
-	answer := o.post(o.ready, string(body))
+	answer := o.send(method, params)
 	require.NotContains(o.t, answer, `"error"`)
 	require.NotContains(o.t, answer, `"isError":true`)
+}
+
+func (o *observed) send(method string, params map[string]any) string {
+	o.t.Helper()
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	require.NoError(o.t, err)
+	return o.post(o.ready, string(body))
 }
 
 func (o *observed) post(url, body string) string {
@@ -228,40 +268,15 @@ func numbered(text string) string {
 	return b.String()
 }
 
-// metrics reads GET /metrics with the parser that Prometheus uses for the text format. A
-// server counts a request after its answer, but before it reads the next request of the
-// connection.
-func (o *observed) metrics() map[string]*dto.MetricFamily {
+// metrics reads GET /metrics. A server counts a request after its answer, but before it reads
+// the next request of the connection.
+func (o *observed) metrics() telemetrytest.Metrics {
 	o.t.Helper()
 	next, err := o.client.Get(strings.TrimSuffix(o.ready, "/mcp") + "/healthz")
 	require.NoError(o.t, err)
 	require.NoError(o.t, next.Body.Close())
-	answer, err := http.Get(o.scrape)
-	require.NoError(o.t, err)
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	require.NoError(o.t, err)
-	assert.NotContains(o.t, string(body), private)
-	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(string(body)))
-	require.NoError(o.t, err)
-	return families
-}
-
-// sum adds the series that have the labels; histograms count their observations.
-func sum(families map[string]*dto.MetricFamily, name string, labels map[string]string) (total float64) {
-	for _, m := range families[name].GetMetric() {
-		matching := 0
-		for _, l := range m.GetLabel() {
-			if want, asked := labels[l.GetName()]; asked && want == l.GetValue() {
-				matching++
-			}
-		}
-		if matching == len(labels) {
-			total += m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
-		}
-	}
-	return total
+	telemetrytest.Lint(o.t, o.scrape)
+	return telemetrytest.Scrape(o.t, o.scrape)
 }
 
 // end asks the server to end and waits until it has.
@@ -270,38 +285,4 @@ func (o *observed) end() {
 	require.NoError(o.t, o.Process.Signal(syscall.SIGTERM))
 	<-o.drained
 	require.NoError(o.t, o.Wait())
-}
-
-// collector is a receiver of OTLP over HTTP.
-type collector struct {
-	*httptest.Server
-	mu    sync.Mutex
-	spans []*tracepb.Span
-}
-
-func newCollector(t *testing.T) *collector {
-	c := &collector{}
-	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		assert.NotContains(t, string(body), private)
-		var batch tracepb.TracesData // on the wire an ExportTraceServiceRequest is the same
-		if !assert.Equal(t, "/v1/traces", r.URL.Path) || !assert.NoError(t, proto.Unmarshal(body, &batch)) {
-			return
-		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for _, rs := range batch.GetResourceSpans() {
-			for _, ss := range rs.GetScopeSpans() {
-				c.spans = append(c.spans, ss.GetSpans()...)
-			}
-		}
-	}))
-	t.Cleanup(c.Close)
-	return c
-}
-
-func (c *collector) received() []*tracepb.Span {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.spans
 }

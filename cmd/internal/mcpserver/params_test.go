@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -35,11 +36,20 @@ func (o *spanned) Ended(d *states.Delivery) { o.last = d }
 func TestTraceContext(t *testing.T) {
 	const span = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	for meta, want := range map[string]string{
-		`{"traceparent":"` + span + `"}`:  span,
-		`{"traceparent":"` + span + ` "}`: "",
-		`{"traceparent":"rm -rf"}`:        "",
-		`{"traceparent":7}`:               "",
-		`{}`:                              "",
+		`{"traceparent":"` + span + `"}`: span,
+		`{"traceparent":"` + span + `","tracestate":"` + strings.Repeat("a=b,", 1<<16) + `"}`: span,
+		`{"traceparent":"` + span + `","tracestate":[7],"baggage":{}}`:                        span,
+		`{"traceparent":"` + span + ` "}`:                                                     "",
+		`{"traceparent":"` + span + `\n"}`:                                                    "",
+		`{"traceparent":"` + strings.ToUpper(span) + `"}`:                                     "",
+		`{"traceparent":"ff` + span[2:] + `"}`:                                                "",
+		`{"traceparent":"00-` + strings.Repeat("0", 32) + span[35:] + `"}`:                    "",
+		`{"traceparent":"` + span[:36] + strings.Repeat("0", 16) + `-01"}`:                    "",
+		`{"traceparent":"` + strings.Repeat(span, 1<<14) + `"}`:                               "",
+		`{"traceparent":"rm -rf"}`:                                                            "",
+		`{"traceparent":7}`:                                                                   "",
+		`{"traceparent":["` + span + `"]}`:                                                    "",
+		`{}`:                                                                                  "",
 	} {
 		s := newTestServer(Config{})
 		var logged []event.Event

@@ -45,12 +45,12 @@ func newMetrics(version, transport string) *metrics {
 	})
 	m.requests = counter("mcp_pruner_requests_total", "Requests by the state in which their machine ended.", "outcome")
 	m.decisions = counter("mcp_pruner_decisions_total", "Outputs by what became of them, and why.", "tool", "decision", "reason")
-	m.raw = counter("mcp_pruner_raw_tokens_total", "Estimated tokens of the answers, had nothing been pruned.", "tool")
+	m.raw = counter("mcp_pruner_raw_tokens_total", "Estimated tokens of the answers to the same work, had nothing been pruned.", "tool")
 	m.sent = counter("mcp_pruner_sent_tokens_total", "Estimated tokens of the answers.", "tool")
 	m.question = counter("mcp_pruner_question_tokens_total", "Estimated tokens of the questions asked with calls.", "tool")
-	m.recovered = counter("mcp_pruner_recovered_tokens_total", "Estimated tokens sent of what had been pruned before.", "tool")
+	m.recovered = counter("mcp_pruner_recovered_tokens_total", "Estimated tokens of those sent that are about what had been pruned before.", "tool")
 	m.net = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "mcp_pruner_net_tokens", Help: "Estimated tokens saved since the start: raw less sent, less questions, less what was recovered.",
+		Name: "mcp_pruner_net_tokens", Help: "Estimated tokens saved since the start: raw less sent, less questions.",
 	}, []string{"tool"})
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "mcp_pruner_build_info", Help: "1, with the versions of the program and of Go.",
@@ -101,22 +101,25 @@ func (m *metrics) answered(method string, code int, took time.Duration) {
 // count adds the tokens of an answer that was sent.
 func (m *metrics) count(name string, d *states.Delivery) {
 	raw, sent, question := tokens(d)
-	again := m.cut.again(d)
+	recovered := 0
+	if m.cut.again(d) { // without pruning, the model would not have made this call
+		raw, recovered = 0, sent
+	}
+	if m.transport == "" { // taken from words that the model wrote anyway
+		question = 0
+	}
 	m.raw.WithLabelValues(name).Add(float64(raw))
 	m.sent.WithLabelValues(name).Add(float64(sent))
 	m.question.WithLabelValues(name).Add(float64(question))
-	net := raw - sent - question
-	if again { // without pruning, the model would not have made this call
-		m.recovered.WithLabelValues(name).Add(float64(sent))
-		net = -sent - question
-	}
-	m.net.WithLabelValues(name).Add(float64(net))
+	m.recovered.WithLabelValues(name).Add(float64(recovered))
+	m.net.WithLabelValues(name).Add(float64(raw - sent - question))
 }
 
-// The maximum numbers of names and of pruned outputs that are remembered.
+// The maximum numbers of names and of pruned outputs that are remembered, and the maximum length of a name in bytes.
 const (
-	mostNames = 512
-	mostCuts  = 1 << 14
+	mostNames   = 512
+	mostCuts    = 1 << 14
+	longestName = 128 // as MCP has it for tools
 )
 
 // bounded holds the names that have a series of their own. All further names share one series, so that clients cannot
@@ -129,10 +132,10 @@ type bounded struct {
 func (b *bounded) of(name string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.known[name] {
+	if name == "" || b.known[name] {
 		return name
 	}
-	if len(b.known) == mostNames {
+	if len(b.known) == mostNames || len(name) > longestName {
 		return "_other"
 	}
 	if b.known == nil {

@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -35,22 +35,23 @@ func endpointOf(env []string) (string, error) {
 		return "", nil
 	}
 	if protocol := cmp.Or(value("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), value("OTEL_EXPORTER_OTLP_PROTOCOL")); protocol != "" && protocol != "http/protobuf" {
-		return "", fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL=%q: want http/protobuf; no spans are sent", protocol)
+		return "", fmt.Errorf("OTLP over %q is not supported: set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf and the collector's HTTP port, "+
+			"4318 by default; no spans are sent", protocol)
 	}
 	if u, err := url.Parse(traces); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT=%q: want an http or https URL; no spans are sent", settings.Shown(base))
+		return "", errors.New("OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is no http or https URL; no spans are sent")
 	}
 	return traces, nil
 }
 
-// headersOf returns the headers that the collector requires, as name=value,name=value.
-func headersOf(env []string) string {
+// headersOf returns the headers that the collector requires.
+func headersOf(env []string) (http.Header, error) {
 	get := settings.FromEnv(env)
 	if headers, _ := get("OTEL_EXPORTER_OTLP_TRACES_HEADERS"); headers != "" {
-		return headers
+		return parseHeaders(headers)
 	}
 	headers, _ := get("OTEL_EXPORTER_OTLP_HEADERS")
-	return headers
+	return parseHeaders(headers)
 }
 
 // spans is an observer that creates a span for every call.
@@ -59,21 +60,27 @@ type spans struct {
 	transport string
 }
 
-// openSpans starts to send spans. Of later failures only the first is logged, because a collector that is down would
-// otherwise fill the log.
+// openSpans starts to send spans.
 func openSpans(o Options, endpoint string, warn func(error)) (*spans, func() error, error) {
-	var once sync.Once
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
-		once.Do(func() { warn(errors.New("spans cannot be sent: " + settings.Shown(err.Error()))) })
+		if !errors.Is(err, resource.ErrPartialResource) { // reported below, without the text
+			warn(err)
+		}
 	}))
+	header, err := headersOf(o.Env)
+	if err != nil {
+		warn(err)
+	}
 	ctx := context.Background()
-	exporter, err := otlptrace.New(ctx, newClient(endpoint, headersOf(o.Env)))
+	exporter, err := otlptrace.New(ctx, newClient(endpoint, header, warn))
 	if err != nil {
 		return nil, nil, err
 	}
 	is, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(
 		attribute.String("service.name", "mcp-pruner"), attribute.String("service.version", o.Version)), resource.WithFromEnv())
-	if err != nil {
+	if errors.Is(err, resource.ErrPartialResource) {
+		warn(errors.New("OTEL_RESOURCE_ATTRIBUTES: entries that are not name=value are left out"))
+	} else if err != nil {
 		return nil, nil, err
 	}
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(is))
