@@ -61,11 +61,12 @@ func (r *run) start(p *phase, servers Servers) (*keeper.Kept, error) {
 			return nil, err
 		}
 	}
-	program := LookPath(r.Provider.Program(), r.Settings.Env)
-	if program == "" {
-		return nil, fmt.Errorf("%s is not on PATH", r.Provider.Program())
+	args := r.Provider.Args(launch)
+	path, err := ClientPath(r.Provider.Program(), args, r.Settings.Env)
+	if err != nil {
+		return nil, err
 	}
-	cmd := exec.Command(program, r.Provider.Args(launch)...)
+	cmd := exec.Command(path, args...)
 	cmd.Dir, cmd.Env = r.Settings.Dir, slices.Clone(r.Settings.Env)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.input.open(len(servers) == 0), r.Stdout, r.Stderr
 	if len(servers) > 0 {

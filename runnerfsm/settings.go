@@ -187,3 +187,12 @@ func isScript(path string) bool {
 // LookPath is exec.LookPath for an arbitrary environment. It finds absolute paths only, and
 // returns "" if there is none.
 func LookPath(program string, env []string) string { return here(env).lookPath(program) }
+
+// ClientPath returns the path of a client that is to be started with these arguments.
+func ClientPath(client string, args, env []string) (string, error) {
+	path := LookPath(client, env)
+	if path == "" {
+		return "", fmt.Errorf("%s is not on PATH", client)
+	}
+	return path, here(env).checkArgs(path, args)
+}

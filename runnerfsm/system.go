@@ -2,6 +2,7 @@ package runnerfsm
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -90,4 +91,17 @@ func (s system) managedClaudeSettings() []string {
 		paths = append(paths, filepath.Join(cmp.Or(s.get(variable[0]), variable[1]), "ClaudeCode", "managed-settings.json"))
 	}
 	return paths
+}
+
+// checkArgs refuses arguments that a client's command file (npm installs a .cmd) would not get as they are: cmd.exe
+// looks for special characters in them, and would run what follows an ampersand.
+func (s system) checkArgs(program string, args []string) error {
+	extension := strings.ToLower(filepath.Ext(program))
+	if !s.windows() || extension != ".cmd" && extension != ".bat" {
+		return nil
+	}
+	if i := slices.IndexFunc(args, func(arg string) bool { return strings.ContainsAny(arg, "&|<>^%\r\n") }); i >= 0 {
+		return fmt.Errorf("%s is a command file, and cmd.exe would change the argument %q: install the client as an .exe, or leave out & | < > ^ %% and line ends", program, args[i])
+	}
+	return nil
 }

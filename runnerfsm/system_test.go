@@ -55,3 +55,19 @@ func TestClaudeSettingsOfEverySystem(t *testing.T) {
 		assert.Equal(t, "/home", system{name, append(env, "HOME=/home")}.home(), name)
 	}
 }
+
+// cmd.exe runs what stands after an ampersand in an argument of a command file, so such a prompt is refused.
+func TestArgumentsOfCommandFiles(t *testing.T) {
+	windows, quoted := system{name: "windows"}, []string{"-p", `{"command":"C:\\Program Files (x86)\\it's"}`, "what fails?"}
+	for _, program := range []string{`C:\npm\claude.cmd`, `C:\npm\claude.BAT`, `C:\bin\claude.exe`} {
+		assert.NoError(t, windows.checkArgs(program, quoted), program)
+	}
+	for _, arg := range []string{`say "a & calc"`, "a|b", "<x", ">x", "^", "50%", "two\nlines", "two\rlines"} {
+		err := windows.checkArgs(`C:\npm\claude.cmd`, []string{"-p", arg})
+		assert.ErrorContains(t, err, "is a command file, and cmd.exe would change the argument", arg)
+		assert.NoError(t, windows.checkArgs(`C:\bin\claude.exe`, []string{"-p", arg}), arg)
+		for _, name := range []string{"linux", "darwin"} {
+			assert.NoError(t, system{name: name}.checkArgs("/opt/claude.cmd", []string{arg}), arg)
+		}
+	}
+}

@@ -172,7 +172,7 @@ func reminder(went []contextgc.Segment) []byte {
 	}
 	answer, err := json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{
 		"hookEventName":     "SessionStart",
-		"additionalContext": "Whole outputs from before the compaction, recoverable with `" + wayBack() + " ID`: " + strings.Join(named, ", "),
+		"additionalContext": "Whole outputs from before the compaction, recoverable with `" + wayBack("claude") + " ID`: " + strings.Join(named, ", "),
 	}})
 	if err != nil {
 		return nil

@@ -7,13 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/fresh"
 	"mcp-pruner/cmd/internal/ledger"
 	"mcp-pruner/cmd/internal/originals"
@@ -136,7 +135,7 @@ func (s state) replace(ctx context.Context, c client, message map[string]any, f 
 	records := openRecords(s.dir)
 	defer records.close()
 	m := fresh.Machine{
-		Client: c.name, Keep: originals.In(s.dir).From(r.Body.First), Emit: records.emit, Observers: append(records.observers, spool), Back: wayBack(),
+		Client: c.name, Keep: originals.In(s.dir).From(r.Body.First), Emit: records.emit, Observers: append(records.observers, spool), Back: wayBack(c.name),
 	}
 	replacement, ok, err := m.Prune(ctx, r)
 	if replacement == nil {
@@ -248,24 +247,18 @@ func feed(log *history.Log, session sessions.Session, id string) {
 	}
 }
 
-// wayBack returns the command that recovers an original: the program's name if the shell finds it, else its
+// wayBack returns the command that recovers an original: the program's name if the agent's shell finds it, else its
 // path.
-func wayBack() string {
-	self, err := os.Executable()
-	if err != nil {
+func wayBack(client string) string {
+	path, onPath, err := command.Self()
+	if err != nil || onPath {
 		return fresh.DefaultBack
 	}
-	if found, err := exec.LookPath("mcp-pruner"); err == nil {
-		if a, err := os.Stat(found); err == nil {
-			if b, err := os.Stat(self); err == nil && os.SameFile(a, b) {
-				return fresh.DefaultBack
-			}
-		}
+	start, ok := command.ToolShell(runtime.GOOS, client).Start(runtime.GOOS, path)
+	if !ok {
+		return fresh.DefaultBack
 	}
-	if strings.ContainsAny(self, " '\"") {
-		self = "'" + strings.ReplaceAll(self, "'", `'\''`) + "'"
-	}
-	return filepath.ToSlash(self) + " recover"
+	return start + " recover"
 }
 
 func about(c history.Call) string {

@@ -6,11 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -76,26 +73,11 @@ func (o options) run(p command.Process, client string) error {
 
 // homeOf finds this program's path and the folders of the configurations.
 func homeOf(p command.Process) (home, error) {
-	self, err := os.Executable()
+	path, onPath, err := command.Self()
 	if err != nil {
 		return home{}, fmt.Errorf("find this program: %w", err)
 	}
-	if found, err := exec.LookPath("mcp-pruner"); err == nil && sameFile(found, self) {
-		if abs, err := filepath.Abs(found); err == nil { // a symbolic link, which stays valid after an upgrade
-			self = abs
-		}
-	}
-	program := filepath.ToSlash(self)
-	if strings.ContainsAny(program, " '\"$&;()") {
-		program = "'" + strings.ReplaceAll(program, "'", `'\''`) + "'"
-	}
-	return home{lookup: p.Lookup, program: program, path: self}, nil
-}
-
-func sameFile(a, b string) bool {
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
+	return home{lookup: p.Lookup, system: runtime.GOOS, path: path, onPath: onPath}, nil
 }
 
 // choose returns the pieces that the flags select.

@@ -13,6 +13,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"mcp-pruner/cmd/internal/clientconfig"
+	"mcp-pruner/cmd/internal/command"
 )
 
 // kind is a kind of piece: something that init can add to a client's configuration.
@@ -40,9 +41,10 @@ type piece struct {
 
 // home finds the clients' configurations.
 type home struct {
-	lookup  func(string) (string, bool)
-	program string // this program, as a shell command
-	path    string // this program's path
+	lookup func(string) (string, bool)
+	system string // as runtime.GOOS
+	path   string // this program's path
+	onPath bool   // a shell finds it as "mcp-pruner"
 }
 
 func (h home) dir(variable string, fallback ...string) string {
@@ -116,18 +118,18 @@ func (h home) geminiHooks() []hook {
 
 // hookPiece adds entries to the lists under "hooks".
 func (h home) hookPiece(file, client string, entries []hook, note string) piece {
-	command := h.program + " hook " + client
-	if client == "gemini" {
-		command += " --replace"
-	}
+	line, startErr := h.hookCommand(client)
 	p := piece{kind: hooks, file: file, note: note}
 	p.install = func(text []byte) ([]byte, error) {
+		if startErr != nil {
+			return nil, startErr
+		}
 		return edit(text, func(j *clientconfig.JSON) error {
 			for _, e := range entries {
 				if h.has(j.Get("hooks", e.event), client) {
 					continue
 				}
-				entry := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command, "timeout": e.timeout}}}
+				entry := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line, "timeout": e.timeout}}}
 				if e.matcher != "" {
 					entry["matcher"] = e.matcher
 				}
@@ -151,6 +153,21 @@ func (h home) hookPiece(file, client string, entries []hook, note string) piece 
 		return err == nil && h.has(j.Get("hooks", entries[0].event), client)
 	}
 	return p
+}
+
+// hookCommand returns the command that a client runs after its tools.
+func (h home) hookCommand(client string) (string, error) {
+	start, ok := command.HookShell(h.system, client).Start(h.system, h.path)
+	switch {
+	case !ok && h.onPath:
+		start = "mcp-pruner"
+	case !ok:
+		return "", fmt.Errorf("%s runs hooks with cmd.exe, which cannot start %s: move it to a path of letters and digits, or put its folder on PATH", client, h.path)
+	}
+	if client == "gemini" {
+		return start + " hook gemini --replace", nil
+	}
+	return start + " hook " + client, nil
 }
 
 func (h home) has(list any, client string) bool {
@@ -177,7 +194,8 @@ func (h home) ours(v any, client string) bool {
 
 // names reports whether a command starts this program, under its own name or another.
 func (h home) names(command string) bool {
-	return strings.Contains(command, "mcp-pruner") || strings.Contains(command, h.path)
+	slashed := strings.NewReplacer(`\`, "/")
+	return strings.Contains(command, "mcp-pruner") || strings.Contains(slashed.Replace(command), slashed.Replace(h.path))
 }
 
 // mcpPiece adds this program's server to a client's servers.

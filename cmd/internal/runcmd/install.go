@@ -262,9 +262,9 @@ func lasting(s runnerfsm.Server) runnerfsm.Server {
 }
 
 func runClient(ctx context.Context, command, env []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	program := runnerfsm.LookPath(command[0], env)
-	if program == "" {
-		return fmt.Errorf("%s is not on PATH", command[0])
+	program, err := runnerfsm.ClientPath(command[0], command[1:], env)
+	if err != nil {
+		return err
 	}
 	cmd := exec.CommandContext(ctx, program, command[1:]...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, stdin, stdout, stderr
