@@ -100,8 +100,10 @@ func (s system) checkArgs(program string, args []string) error {
 	if !s.windows() || extension != ".cmd" && extension != ".bat" {
 		return nil
 	}
-	if i := slices.IndexFunc(args, func(arg string) bool { return strings.ContainsAny(arg, "&|<>^%\r\n") }); i >= 0 {
-		return fmt.Errorf("%s is a command file, and cmd.exe would change the argument %q: install the client as an .exe, or leave out & | < > ^ %% and line ends", program, args[i])
+	for _, arg := range args {
+		if i := strings.IndexAny(arg, "&|<>^%\r\n"); i >= 0 {
+			return fmt.Errorf("%s is a command file, and cmd.exe would change an argument with %q: install the client as an .exe, or leave that out", program, arg[i])
+		}
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func TestArgumentsOfCommandFiles(t *testing.T) {
 	}
 	for _, arg := range []string{`say "a & calc"`, "a|b", "<x", ">x", "^", "50%", "two\nlines", "two\rlines"} {
 		err := windows.checkArgs(`C:\npm\claude.cmd`, []string{"-p", arg})
-		assert.ErrorContains(t, err, "is a command file, and cmd.exe would change the argument", arg)
+		assert.ErrorContains(t, err, "is a command file, and cmd.exe would change an argument with", arg)
 		assert.NoError(t, windows.checkArgs(`C:\bin\claude.exe`, []string{"-p", arg}), arg)
 		for _, name := range []string{"linux", "darwin"} {
 			assert.NoError(t, system{name: name}.checkArgs("/opt/claude.cmd", []string{arg}), arg)

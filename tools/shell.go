@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -20,15 +21,24 @@ func FindShell() (path string, err error) {
 	return "", err
 }
 
-// shellAdvice tells the user how to install a shell on systems without one.
-func shellAdvice(system string) string {
+// FindSearcher returns the path of the program that the tool grep would use, and whether it is rg.
+func FindSearcher() (path string, rg bool, err error) {
+	if path, err = lookPath("rg"); err == nil {
+		return path, true, nil
+	}
+	path, err = lookPath("grep")
+	return path, false, err
+}
+
+// GitAdvice tells the user how to install a shell and grep on a system without them.
+func GitAdvice(system string) string {
 	if system == "windows" {
 		return "; install Git for Windows, which brings one"
 	}
 	return ""
 }
 
-// windows holds the parts of a Windows system that the search for a shell needs.
+// windows holds the parts of a Windows system that the search for a program of Git needs.
 type windows struct {
 	getenv func(string) string
 	isFile func(string) bool
@@ -41,14 +51,24 @@ func thisWindows() windows {
 	}}
 }
 
-// shell finds bash or sh of Git. It ignores the bash.exe of System32 and WindowsApps,
+// program finds bash, sh or grep of Git. It ignores the bash.exe of System32 and WindowsApps,
 // although it precedes Git's on PATH: that one starts WSL, a different system with other
 // files and programs.
-func (w windows) shell(name string) (string, error) {
+func (w windows) program(name string) (string, error) {
+	if path := w.getenv("CLAUDE_CODE_GIT_BASH_PATH"); name == "bash" && path != "" {
+		i := max(strings.LastIndexAny(path, `\/`), 0)
+		if absolute(path) && w.isFile(path) && !w.launchesWSL(path[:i]) {
+			return path, nil
+		}
+	}
 	folders := strings.Split(w.getenv("PATH"), ";")
+	for i, folder := range folders {
+		folders[i] = strings.TrimRight(strings.ReplaceAll(strings.Trim(strings.TrimSpace(folder), `"`), "/", `\`), `\`)
+	}
+	folders = slices.DeleteFunc(folders, func(folder string) bool { return !absolute(folder + `\`) })
 	for _, folder := range folders {
 		if path, ok := w.in(folder, name); ok && !w.launchesWSL(folder) {
-			return path, nil
+			return w.withItsPath(folder, name, path), nil
 		}
 	}
 	for _, folder := range w.gitFolders(folders) {
@@ -61,51 +81,77 @@ func (w windows) shell(name string) (string, error) {
 	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
+// absolute reports whether a path names a drive or a server. A shell is never taken from the
+// current folder.
+func absolute(path string) bool {
+	return strings.HasPrefix(path, `\\`) || len(path) > 2 && path[1] == ':' && strings.ContainsRune(`\/`, rune(path[2]))
+}
+
 func (w windows) in(folder, name string) (path string, ok bool) {
-	folder = strings.TrimRight(strings.Trim(strings.TrimSpace(folder), `"`), `\/`)
 	path = folder + `\` + name + ".exe"
-	return path, folder != "" && w.isFile(path)
+	return path, w.isFile(path)
+}
+
+// withItsPath returns the shell in Git\bin for one that was found in Git\usr\bin: only that
+// one puts git itself on its PATH.
+func (w windows) withItsPath(folder, name, path string) string {
+	const below = `\usr\bin`
+	if i := len(folder) - len(below); i > 0 && strings.EqualFold(folder[i:], below) {
+		if better, ok := w.in(folder[:i]+`\bin`, name); ok {
+			return better
+		}
+	}
+	return path
 }
 
 // launchesWSL reports whether the bash.exe in a folder starts WSL.
 func (w windows) launchesWSL(folder string) bool {
-	folder = strings.ToLower(strings.ReplaceAll(strings.Trim(strings.TrimSpace(folder), `"`), "/", `\`))
-	folder = strings.TrimRight(folder, `\`)
-	for _, part := range []string{`\system32`, `\syswow64`, `\sysnative`, `\microsoft\windowsapps`} {
-		if strings.HasSuffix(folder, part) {
+	folder = strings.ToLower(strings.ReplaceAll(folder, "/", `\`)) + `\`
+	for _, part := range []string{`\windows\system32\`, `\windows\syswow64\`, `\windows\sysnative\`, `\windowsapps\`} {
+		if strings.Contains(folder, part) {
 			return true
 		}
 	}
 	root := strings.TrimRight(strings.ToLower(w.getenv("SystemRoot")), `\`)
-	return root != "" && (folder == root || strings.HasPrefix(folder, root+`\`))
+	return root != "" && strings.HasPrefix(folder, root+`\`)
 }
 
 // gitFolders returns the folders where Git for Windows may be installed: those around a
-// git.exe on PATH, and those of its installer, for all users and for a single user.
+// git.exe on PATH, those of its installer, for all users and for a single user, those of
+// Scoop, and MSYS2.
 func (w windows) gitFolders(onPath []string) (found []string) {
 	for _, folder := range onPath {
-		if path, ok := w.in(folder, "git"); ok {
-			around := strings.TrimSuffix(path, `\git.exe`)
-			for range 2 { // Git\cmd, Git\bin; Git\mingw64\bin
-				if i := strings.LastIndex(around, `\`); i > 0 {
-					around = around[:i]
-					found = append(found, around)
-				}
+		if _, ok := w.in(folder, "git"); !ok {
+			continue
+		}
+		if around, ok := strings.CutSuffix(strings.ToLower(folder), `\shims`); ok {
+			found = append(found, folder[:len(around)]+scoopGit)
+		}
+		around := folder
+		for range 2 { // Git\cmd, Git\bin; Git\mingw64\bin
+			if i := strings.LastIndex(around, `\`); i > 0 {
+				around = around[:i]
+				found = append(found, around)
 			}
 		}
 	}
-	for _, place := range [][2]string{{"ProgramFiles", ""}, {"ProgramW6432", ""}, {"ProgramFiles(x86)", ""}, {"LocalAppData", `\Programs`}} {
-		if folder := w.getenv(place[0]); folder != "" {
-			found = append(found, folder+place[1]+`\Git`)
+	for _, place := range [][2]string{
+		{"ProgramFiles", `\Git`}, {"ProgramW6432", `\Git`}, {"ProgramFiles(x86)", `\Git`}, {"LocalAppData", `\Programs\Git`},
+		{"SCOOP", scoopGit}, {"USERPROFILE", `\scoop` + scoopGit}, {"ProgramData", `\scoop` + scoopGit}, {"SystemDrive", `\msys64`},
+	} {
+		if folder := strings.TrimRight(w.getenv(place[0]), `\`); folder != "" {
+			found = append(found, folder+place[1])
 		}
 	}
 	return found
 }
 
-// findProgram looks up a program as the system does, except for shells on Windows.
+const scoopGit = `\apps\git\current`
+
+// findProgram looks up a program as the system does, except for those of Git on Windows.
 func findProgram(name string) (string, error) {
-	if runtime.GOOS == "windows" && (name == "bash" || name == "sh") {
-		return thisWindows().shell(name)
+	if runtime.GOOS == "windows" && (slices.Contains(shells, name) || name == "grep") {
+		return thisWindows().program(name)
 	}
 	return exec.LookPath(name)
 }

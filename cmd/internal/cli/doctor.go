@@ -7,8 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"runtime"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -145,17 +145,18 @@ func shell() finding {
 	if path, err := tools.FindShell(); err == nil {
 		return finding{what: "shell", found: path}
 	}
-	return finding{"shell", fmt.Sprintf("%s: the tool bash will fail", noShell), noShell}
+	return finding{"shell", fmt.Sprintf("%s: the tool bash will fail%s", noShell, tools.GitAdvice(runtime.GOOS)), noShell}
 }
 
 func searcher() finding {
-	if path, err := exec.LookPath("rg"); err == nil {
+	switch path, rg, err := tools.FindSearcher(); {
+	case err != nil:
+		return finding{"search", fmt.Sprintf("%s: the tool grep will fail%s", noSearch, tools.GitAdvice(runtime.GOOS)), noSearch}
+	case rg:
 		return finding{what: "search", found: path}
-	}
-	if path, err := exec.LookPath("grep"); err == nil {
+	default:
 		return finding{"search", fmt.Sprintf("%s (%s; it would be faster)", path, slowSearch), slowSearch}
 	}
-	return finding{"search", fmt.Sprintf("%s: the tool grep will fail", noSearch), noSearch}
 }
 
 // prunerIsSet reports whether this environment names a pruner. A server that a client starts has the environment of
