@@ -2,6 +2,7 @@
 
 const { spawn } = require('child_process')
 const os = require('os')
+const { optionalDependencies = {} } = require('./package.json')
 
 // find returns the program of this system, which npm installed as an optional
 // dependency, or says what is missing.
@@ -11,8 +12,9 @@ function find () {
   try {
     return require.resolve(`${name}/bin/${file}`)
   } catch {
-    console.error(`mcp-pruner: ${name} is not installed. There are packages for linux, darwin and win32 on x64 and arm64; ` +
-      'npm leaves them out with --omit=optional.')
+    console.error('mcp-pruner: ' + (name in optionalDependencies
+      ? `its package ${name} is missing. Install mcp-pruner again, without --omit=optional or --no-optional.`
+      : `there is no package for ${process.platform} on ${process.arch}. The source builds with Go 1.26 or later: go install ./cmd/mcp-pruner`))
     process.exit(1)
   }
 }

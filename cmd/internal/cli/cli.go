@@ -40,6 +40,7 @@ func Root(p command.Process) *cobra.Command {
 	group(root, insight, demoCommand(p), doctorCommand(p), tracecmd.Command(p), replay.Command(p),
 		gccmd.Command(p, buildVersion()), fsmcmd.Command(p), versionCommand(p))
 	root.AddCommand(runcmd.KeepCommand(p))
+	command.Completions(root)
 	return root
 }
 

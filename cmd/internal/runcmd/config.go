@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,6 +40,7 @@ asking.`,
 		}
 		return nil
 	})
+	command.CompleteFlag(c, "provider", slices.Sorted(maps.Keys(configForms()))...)
 	c.Flags().BoolVar(&allowBash, "allow-bash", false, allowBashUsage)
 	return c
 }

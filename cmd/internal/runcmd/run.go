@@ -53,6 +53,9 @@ func RunCommand(p command.Process, version string) *cobra.Command {
 	f.Func("trace", "append the run's trace, and its requests', to this file", req.setTrace)
 	f.Func("start-timeout", "seconds that the server may take to start (codex, http: 10, claude: 30)", seconds(&req.startTimeout))
 	f.Func("shutdown-timeout", "http: seconds that the server may take to end (8)", seconds(&req.stopTimeout))
+	command.CompleteFlag(c, "provider", strings.Split(providerNames(), "|")...)
+	command.CompleteFlag(c, "pruner", "embedded", "off")
+	command.CompleteFlag(c, "transport", "stdio", "http")
 	return mixed(c, func(client, prompt []string) error {
 		if req.provider == nil {
 			return command.Usagef("--provider is missing: %s", providerNames())

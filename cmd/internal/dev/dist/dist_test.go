@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -80,7 +81,7 @@ func TestPackages(t *testing.T) {
 		return data
 	}
 	archive := untar(t, read("mcp-pruner_1.2.3_linux_arm64.tar.gz"))
-	for _, name := range []string{"LICENSE", "README.md", "completions/mcp-pruner.bash", "completions/_mcp-pruner", "man/mcp-pruner.1", "man/mcp-pruner-run.1"} {
+	for _, name := range []string{"LICENSE", "README.md", "completions/mcp-pruner.bash", "completions/_mcp-pruner", "man/man1/mcp-pruner.1", "man/man1/mcp-pruner-run.1"} {
 		assert.NotEmpty(t, archive["mcp-pruner_1.2.3_linux_arm64/"+name], name)
 	}
 	assert.Equal(t, "-> mcp-pruner", archive["mcp-pruner_1.2.3_linux_arm64/jeeves-mcp-pruner"])
@@ -101,6 +102,55 @@ func TestPackages(t *testing.T) {
 		assert.Equal(t, "1.2.3", version)
 		system := strings.TrimPrefix(name, "@mcp-pruner/")
 		assert.Contains(t, untar(t, read("mcp-pruner-"+system+"-1.2.3.tgz"))["package/package.json"], `"name": "`+name+`"`)
+	}
+}
+
+// TestNpmSaysWhatIsMissing: where npm installed no program, the command says why and what to do.
+func TestNpmSaysWhatIsMissing(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	out := t.TempDir()
+	t.Chdir("../../../..")
+	require.NoError(t, (&release{out: out, version: "1.2.3"}).mainPackage())
+	packed, err := os.ReadFile(filepath.Join(out, "mcp-pruner-1.2.3.tgz"))
+	require.NoError(t, err)
+	for name, text := range untar(t, packed) {
+		path := filepath.Join(out, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	system := filepath.Join(out, "system.js")
+	for _, c := range []struct{ platform, want string }{
+		{"win32", "mcp-pruner: its package @mcp-pruner/win32-arm64 is missing. Install mcp-pruner again, without --omit=optional or --no-optional.\n"},
+		{"freebsd", "mcp-pruner: there is no package for freebsd on arm64. The source builds with Go 1.26 or later: go install ./cmd/mcp-pruner\n"},
+	} {
+		script := "Object.defineProperty(process, 'platform', {value: '" + c.platform + "'}); Object.defineProperty(process, 'arch', {value: 'arm64'})"
+		require.NoError(t, os.WriteFile(system, []byte(script), 0o644))
+		text, err := exec.Command(node, "-r", system, filepath.Join(out, "package/mcp-pruner.js"), "version").CombinedOutput()
+		assert.Equal(t, c.want, string(text))
+		assert.Error(t, err)
+	}
+}
+
+// TestManPages: man knows the date, and an option stands apart from what it does.
+func TestManPages(t *testing.T) {
+	r := &release{version: "1.2.3", when: time.Unix(1e9, 0).UTC()}
+	pages, err := r.manPages(cli.Root(command.Process{Stdin: bytes.NewReader(nil), Stdout: io.Discard, Stderr: io.Discard}))
+	require.NoError(t, err)
+	require.Greater(t, len(pages), 30)
+	for _, page := range pages {
+		text := string(page.data)
+		assert.Regexp(t, `(?m)^\.TH "MCP-PRUNER.*" "1" "2001-09-09" "mcp-pruner 1\.2\.3" "mcp-pruner"$`, text, page.name)
+		assert.NotContains(t, text, "\n\t", page.name)
+		assert.Contains(t, text, ".TP\n\\fB-h\\fP, \\fB--help\\fP\nhelp for ", page.name)
+		if mandoc, err := exec.LookPath("mandoc"); err == nil {
+			lint := exec.Command(mandoc, "-T", "lint", "-W", "warning")
+			lint.Stdin = bytes.NewReader(page.data)
+			out, err := lint.CombinedOutput()
+			assert.NoError(t, err, "%s: %s", page.name, out)
+		}
 	}
 }
 

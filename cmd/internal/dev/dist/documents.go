@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -53,7 +55,11 @@ func completions(root *cobra.Command) ([]file, error) {
 	return files, nil
 }
 
-// manPages has one page for the program and one for each verb.
+// option is an option as cobra writes it into a man page: its name, a default that may be empty, and its use after a tab,
+// which man does not indent.
+var option = regexp.MustCompile(`(?m)^(?:\.PP\n)?(\\fB-.*?)(?:\[=false\]|=(?:"")?)?\n\t`)
+
+// manPages has one page for the program and one for each verb. man finds them when the archive's folder is on PATH.
 func (r *release) manPages(root *cobra.Command) ([]file, error) {
 	dir, err := os.MkdirTemp("", "man")
 	if err != nil {
@@ -61,6 +67,7 @@ func (r *release) manPages(root *cobra.Command) ([]file, error) {
 	}
 	defer os.RemoveAll(dir)
 	root.DisableAutoGenTag = true
+	month := r.when.Format("Jan 2006") // the form of cobra, which man does not know as a date
 	header := &doc.GenManHeader{Section: "1", Source: "mcp-pruner " + r.version, Manual: "mcp-pruner", Date: &r.when}
 	if err := doc.GenManTree(root, header, dir); err != nil {
 		return nil, err
@@ -75,7 +82,9 @@ func (r *release) manPages(root *cobra.Command) ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{name: "man/" + filepath.Base(page), mode: 0o644, data: data})
+		data = bytes.Replace(data, []byte(`"`+month+`"`), []byte(`"`+r.when.Format(time.DateOnly)+`"`), 1)
+		data = option.ReplaceAll(data, []byte(".TP\n$1\n"))
+		files = append(files, file{name: "man/man1/" + filepath.Base(page), mode: 0o644, data: data})
 	}
 	return files, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -64,11 +65,14 @@ func (r *release) mainPackage() error {
 		platforms[platformName(system)] = r.version
 	}
 	manifest["optionalDependencies"] = platforms
-	text, err = json.MarshalIndent(manifest, "", "  ")
-	if err != nil {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false) // ">=18" stays readable
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(manifest); err != nil {
 		return err
 	}
-	files := []file{{name: "package/package.json", mode: 0o644, data: append(text, '\n')}}
+	files := []file{{name: "package/package.json", mode: 0o644, data: b.Bytes()}}
 	for _, name := range []string{"npm/mcp-pruner.js", "npm/jeeves-mcp-pruner.js", "npm/program.js", "npm/README.md", "LICENSE"} {
 		data, err := os.ReadFile(name)
 		if err != nil {

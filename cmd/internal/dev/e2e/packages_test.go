@@ -54,6 +54,15 @@ func TestPackages(t *testing.T) {
 		assert.Error(t, exec.Command(filepath.Join(w.home, "jeeves-mcp-pruner"), "--no-such-flag").Run())
 	})
 	t.Run("bundle", func(t *testing.T) { validatesBundle(t, packed("mcp-pruner_*_linux_amd64.mcpb")) })
+	t.Run("sbom", func(t *testing.T) {
+		validatesSBOM(t, packed("mcp-pruner_*.cdx.json"), filepath.Join(dist, "bin/linux_amd64/mcp-pruner"))
+	})
+	t.Run("checksums", func(t *testing.T) {
+		check := exec.Command("sha256sum", "--check", "--strict", "--quiet", "checksums.txt")
+		check.Dir = dist
+		out, err := check.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	})
 	t.Run("again", func(t *testing.T) {
 		var sums [2]string
 		for i, dir := range []string{dist, built(t)} {

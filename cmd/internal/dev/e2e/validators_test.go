@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"debug/buildinfo"
 	"encoding/json"
 	"errors"
 	"os"
@@ -39,6 +40,37 @@ func validatesBundle(t *testing.T, bundle string) {
 	broken := filepath.Join(dir, "manifest.json")
 	require.NoError(t, os.WriteFile(broken, []byte(`{"manifest_version":"0.3","name":"x"}`), 0o600))
 	require.Error(t, exec.Command(mcpb, "validate", broken).Run(), "the tool refuses what is not valid")
+}
+
+// validatesSBOM checks the list of what is inside by the schemas of CycloneDX's makers, and that it names every module of
+// the program in the version that was linked.
+func validatesSBOM(t *testing.T, sbom, program string) {
+	const address = "http://cyclonedx.org/schema/" // by which the schemas name each other
+	compiler := jsonschema.NewCompiler()
+	for _, name := range []string{"bom-1.5", "spdx", "jsf-0.82"} {
+		name += ".SNAPSHOT.schema.json"
+		schema := decoded(t, validator(t, filepath.Join("@cyclonedx/cyclonedx-library/res/schema", name)))
+		require.NoError(t, compiler.AddResource(address+name, schema))
+	}
+	compiled, err := compiler.Compile(address + "bom-1.5.SNAPSHOT.schema.json")
+	require.NoError(t, err)
+	list := decoded(t, sbom).(map[string]any)
+	require.NoError(t, compiled.Validate(list))
+
+	named := make(map[any]any)
+	for _, c := range list["components"].([]any) {
+		component := c.(map[string]any)
+		named[component["name"]] = component["version"]
+	}
+	info, err := buildinfo.ReadFile(program)
+	require.NoError(t, err)
+	assert.Equal(t, strings.TrimPrefix(info.GoVersion, "go"), named["std"])
+	require.NotEmpty(t, info.Deps)
+	for _, m := range info.Deps {
+		assert.Equal(t, m.Version, named[m.Path], m.Path)
+	}
+	delete(list, "bomFormat")
+	assert.Error(t, compiled.Validate(list), "the schema refuses a list that does not say what it is")
 }
 
 // TestDockerfileIsValid: the parser of the editors' language server finds nothing wrong.
