@@ -53,7 +53,11 @@ func TestGrepChoosesItsEngine(t *testing.T) {
 		assert.Equal(t, "a:1:1:word", out.Text(), about)
 	}
 	none := newTools(t, Settings{Root: root, LookPath: programs(map[string]string{"rg": "", "grep": ""})})["grep"]
-	_, err := call(t, none, `{"pattern":"word"}`)
+	out, err := call(t, none, `{"pattern":"word"}`)
+	require.NoError(t, err)
+	assert.Equal(t, "a:1:1:word", out.Text())
+	broken := map[string]string{"rg": "", "grep": filepath.Join(root, "a")}
+	_, err = call(t, newTools(t, Settings{Root: root, LookPath: programs(broken)})["grep"], `{"pattern":"word"}`)
 	failure(t, err, "spawn_error")
 }
 

@@ -13,22 +13,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// engines runs a test with rg and with grep. On a machine without rg it says clearly that
-// half of the test was skipped.
+// engines runs a test with rg, with grep and with neither. On a machine without rg it says
+// clearly that a part of the test was skipped.
 func engines(t *testing.T, test func(t *testing.T, s Settings)) {
 	t.Helper()
 	t.Run("rg", func(t *testing.T) {
 		if _, err := exec.LookPath("rg"); err != nil {
-			t.Skip("RG IS NOT INSTALLED: HALF OF THE GREP TESTS DID NOT RUN")
+			t.Skip("RG IS NOT INSTALLED: A PART OF THE GREP TESTS DID NOT RUN")
 		}
 		test(t, Settings{})
 	})
 	t.Run("grep", func(t *testing.T) {
 		test(t, Settings{LookPath: without("rg")})
 	})
+	t.Run("none", func(t *testing.T) {
+		test(t, Settings{LookPath: without("rg", "grep")})
+	})
 }
 
-// TestGrepCases runs every file of testdata/grep with both engines. Its sections are call;
+// TestGrepCases runs every file of testdata/grep with every engine. Its sections are call;
 // text or error; optionally truncated and paths; and the files of tree/.
 func TestGrepCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/grep/*.txtar")
@@ -94,7 +97,10 @@ func TestEnginesAgree(t *testing.T) {
 	root := t.TempDir()
 	awkwardTree(t, root)
 	rg := newTools(t, Settings{Root: root})["grep"]
-	grep := newTools(t, Settings{Root: root, LookPath: without("rg")})["grep"]
+	others := map[string]Tool{
+		"grep": newTools(t, Settings{Root: root, LookPath: without("rg")})["grep"],
+		"none": newTools(t, Settings{Root: root, LookPath: without("rg", "grep")})["grep"],
+	}
 	patterns := []string{
 		"a", "word", `\bword\b`, `\w+`, `^\s*$`, "^", "$", `^$`, "x*", `[^a-z]`, `[\w-]+\d`, `[]a]`, `[\]a]`, `[a\-z]`,
 		`[^\d\s]`, `\d{2,3}`, `(?:foo|bar)+`, `(?P<n>foo)`, `(?i)WORD`, `.*?o`, `o+?`, `\.`, `\$`, `\t`, `a|^b`, `\x41`, `\x{e9}`,
@@ -107,17 +113,19 @@ func TestEnginesAgree(t *testing.T) {
 		for _, more := range []string{"", more[i%len(more)]} {
 			args := `{"pattern":` + quote(pattern) + more + `}`
 			want, wantErr := call(t, rg, args)
-			got, gotErr := call(t, grep, args)
-			if wantErr != nil {
-				require.Error(t, gotErr, args)
-				failure(t, gotErr, failure(t, wantErr, "rg_error").Code)
-				continue
+			for engine, tool := range others {
+				got, gotErr := call(t, tool, args)
+				if wantErr != nil {
+					require.Error(t, gotErr, "%s %s", engine, args)
+					failure(t, gotErr, failure(t, wantErr, "rg_error").Code)
+					continue
+				}
+				if !assert.NoError(t, gotErr, "%s %s", engine, args) {
+					continue
+				}
+				assert.Equal(t, want.Text(), got.Text(), "%s %s", engine, args)
+				roundTrip(t, got)
 			}
-			if !assert.NoError(t, gotErr, args) {
-				continue
-			}
-			assert.Equal(t, want.Text(), got.Text(), args)
-			roundTrip(t, got)
 		}
 	}
 }

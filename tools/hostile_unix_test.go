@@ -208,11 +208,15 @@ func TestGrepMemory(t *testing.T) {
 	engines(t, func(t *testing.T, s Settings) {
 		s.Root = root
 		grep := newTools(t, s)["grep"]
+		found := "huge"
+		if strings.HasSuffix(t.Name(), "none") {
+			found = "many" // it reads the first 16 MiB of a line
+		}
 		peak := peakHeap(t, func() {
 			for _, mode := range []string{"content", "count"} {
 				out, err := call(t, grep, `{"pattern":"word","output_mode":"`+mode+`"}`)
 				require.NoError(t, err)
-				assert.Contains(t, out.Text(), "huge")
+				assert.Contains(t, out.Text(), found)
 			}
 		})
 		assert.Less(t, peak>>20, uint64(100))

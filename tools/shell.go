@@ -21,7 +21,8 @@ func FindShell() (path string, err error) {
 	return "", err
 }
 
-// FindSearcher returns the path of the program that the tool grep would use, and whether it is rg.
+// FindSearcher returns the path of the program that the tool grep would use, and whether it is rg. It returns an error if
+// the tool would search by itself.
 func FindSearcher() (path string, rg bool, err error) {
 	if path, err = lookPath("rg"); err == nil {
 		return path, true, nil
@@ -30,7 +31,7 @@ func FindSearcher() (path string, rg bool, err error) {
 	return path, false, err
 }
 
-// GitAdvice tells the user how to install a shell and grep on a system without them.
+// GitAdvice tells the user how to install a shell on a system without one.
 func GitAdvice(system string) string {
 	if system == "windows" {
 		return "; install Git for Windows, which brings one"

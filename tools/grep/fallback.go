@@ -1,6 +1,7 @@
 package grep
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -15,13 +16,10 @@ import (
 	"mcp-pruner/tools/process"
 )
 
-// findWithGrep searches with the system's grep. This code selects the files by rg's rules,
-// because grep does not know .gitignore and would follow symbolic links.
+// findWithGrep searches with the system's grep or, if there is none, with Go's regexp. This
+// code selects the files by rg's rules, because grep does not know .gitignore and would
+// follow symbolic links.
 func (e *Engine) findWithGrep(ctx context.Context, dir string, s Search, found *collector) error {
-	path, err := e.LookPath("grep")
-	if err != nil {
-		return process.NotInstalled("grep")
-	}
 	pattern, err := s.translate()
 	if err != nil {
 		return &Failure{2, "regular expression: " + files.Quoted(err.Error())}
@@ -31,7 +29,12 @@ func (e *Engine) findWithGrep(ctx context.Context, dir string, s Search, found *
 	if err := w.glob.check(s.Glob); err != nil {
 		return &Failure{2, err.Error()}
 	}
-	run := &grepRun{engine: e, ctx: ctx, found: found, dir: dir, path: path, args: grepArgs(s, pattern)}
+	run := &grepRun{engine: e, ctx: ctx, found: found, dir: dir, args: grepArgs(s, pattern)}
+	if run.path, err = e.LookPath("grep"); err != nil {
+		if run.matches, err = matcher(pattern); err != nil {
+			return &Failure{2, "regular expression: " + files.Quoted(err.Error())}
+		}
+	}
 	for _, p := range s.Paths {
 		if err := w.search(ctx, filepath.Join(e.Root.Real(), p.real), p.dir, run.add); err != nil {
 			return err
@@ -94,14 +97,15 @@ type grepRun struct {
 	found     *collector
 	dir, path string
 	args      []string
+	matches   func(line []byte) bool // used if there is no grep
 
 	batch     []string
 	bytes     int
 	complaint error // first file that grep could not read; the other files are still searched
 }
 
-// add takes the next file. Binary files are left out, and those with a byte order
-// mark are decoded and handed to grep on its standard input.
+// add takes the next file. Binary files are left out. Files with a byte order mark are
+// decoded and handed to grep on its standard input.
 func (r *grepRun) add(file string) error {
 	rel, err := filepath.Rel(r.engine.Root.Real(), file)
 	if err != nil {
@@ -116,7 +120,7 @@ func (r *grepRun) add(file string) error {
 	head := make([]byte, nulMargin)
 	n, _ := f.ReadAt(head, 0)
 	head = head[:n]
-	if marked(head) {
+	if r.matches != nil || marked(head) {
 		return r.decode(f, rel)
 	}
 	if bytes.IndexByte(head, 0) >= 0 {
@@ -145,8 +149,25 @@ func (r *grepRun) decode(f *os.File, rel string) error {
 	if head, _ := text.Peek(nulMargin); bytes.IndexByte(head, 0) >= 0 {
 		return nil
 	}
+	if r.matches != nil {
+		return r.scan(text, rel)
+	}
 	args := append(slices.Clone(r.args), "--", "-")
 	return r.run(process.Process{Args: args, Stdin: text, Stdout: &grepLines{engine: r.engine, found: r.found, file: rel}})
+}
+
+// scan searches a file's text without grep.
+func (r *grepRun) scan(text *bufio.Reader, rel string) error {
+	s := &lineScanner{r: text, ctx: r.ctx, nul: -1}
+	for line, ok := s.next(); ok; line, ok = s.next() {
+		if !r.matches(line.raw) {
+			continue
+		}
+		if err := r.found.add(rel, hit{line: line.n, start: -1, at: -1}); err != nil || r.found.search.Mode == Files {
+			return err
+		}
+	}
+	return r.ctx.Err()
 }
 
 // flush searches the files collected so far.

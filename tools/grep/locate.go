@@ -29,6 +29,20 @@ func (f *finder) find(line []byte) []int {
 	return f.broken.FindIndex(line)
 }
 
+// matcher returns a function that reports whether a line matches. A line with characters
+// outside ASCII may match with the word boundaries left out: one line too many is better than
+// one that is missing.
+func matcher(p *translated) (func([]byte) bool, error) {
+	strict, err := newFinder(p.re2, p.ignoreCase)
+	if err != nil {
+		return nil, err
+	}
+	loose, err := newFinder(p.loose, p.ignoreCase)
+	return func(line []byte) bool {
+		return strict.find(line) != nil || !ascii(line) && loose.find(line) != nil
+	}, err
+}
+
 // locator returns a function that finds where a line matches, which grep does not report.
 // It returns -1 when the position is uncertain.
 func locator(p *translated) func([]byte) int {

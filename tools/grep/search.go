@@ -1,5 +1,5 @@
 // Package grep searches files with ripgrep or, if it is not installed, with the system's
-// grep. Both give the same results.
+// grep; with Go's regexp if there is neither. All give the same results.
 package grep
 
 import (
@@ -93,7 +93,7 @@ func (e *Engine) Run(ctx context.Context, dir string, s Search) (*Result, error)
 	return found.result(asked), nil
 }
 
-// find searches with rg or, if it is not installed, with the system's grep.
+// find searches with rg or, if it is not installed, without it.
 func (e *Engine) find(ctx context.Context, dir string, s Search, found *collector) error {
 	if len(s.Paths) == 0 {
 		return nil

@@ -151,7 +151,7 @@ func shell() finding {
 func searcher() finding {
 	switch path, rg, err := tools.FindSearcher(); {
 	case err != nil:
-		return finding{"search", fmt.Sprintf("%s: the tool grep will fail%s", noSearch, tools.GitAdvice(runtime.GOOS)), noSearch}
+		return finding{"search", fmt.Sprintf("%s: the tool grep searches by itself, which is slower", noSearch), noSearch}
 	case rg:
 		return finding{what: "search", found: path}
 	default:

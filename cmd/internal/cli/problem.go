@@ -49,7 +49,7 @@ func (p problem) mark() string {
 	switch p {
 	case none:
 		return "ok"
-	case slowSearch, pruningUnset, noClient: // worth knowing, but not a fault
+	case noSearch, slowSearch, pruningUnset, noClient: // worth knowing, but not a fault
 		return "note"
 	}
 	return "BAD"
