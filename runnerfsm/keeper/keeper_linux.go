@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"os"
 	"syscall"
 
 	"mcp-pruner/tools/process"
@@ -13,6 +14,9 @@ const prSetChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER of prctl(2)
 func adoptOrphans() {
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
 }
+
+// descendants lists the living descendants of this process.
+var descendants = func() []int { return below(os.Getpid()) }
 
 // below lists the living descendants of a process.
 func below(root int) []int {

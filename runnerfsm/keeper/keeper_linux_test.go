@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/runnerfsm/keeper/signaltest"
+	"mcp-pruner/tools/process"
 )
 
 // TestMain lets the test binary be the keeper.
@@ -182,6 +183,22 @@ func TestLifelineIsNotInherited(t *testing.T) {
 	fds, err := os.ReadFile(filepath.Join(k.work, "fds"))
 	require.NoError(t, err)
 	assert.NotContains(t, strings.Fields(string(fds)), "3")
+}
+
+// TestLeftWithoutAListOfProcesses: as on macOS, what the command left in its group is killed although it ignores SIGTERM.
+func TestLeftWithoutAListOfProcesses(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command("/bin/sh", "-c", `trap "" TERM; sh -c 'echo $$ >left; while :; do sleep 600; done' & until [ -s left ]; do sleep 0.01; done`)
+	cmd.Dir = dir
+	ownGroup(cmd)
+	require.NoError(t, cmd.Run())
+	text, err := os.ReadFile(filepath.Join(dir, "left"))
+	require.NoError(t, err)
+	process.End(remaining{group: cmd.Process.Pid}, syscall.SIGTERM, graceLeft, nil)
+	stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(text)) + "/stat")
+	if err == nil {
+		assert.Contains(t, string(stat), ") Z ")
+	}
 }
 
 func TestNoCommand(t *testing.T) { assert.Equal(t, 2, Main(nil)) }

@@ -54,7 +54,7 @@ func Main(argv []string) int {
 	}
 	go forward(stops, cmd.Process.Pid) // until this process ends
 	attend(cmd.Process.Pid, told, ended, signals, lost)
-	process.End(remaining{cmd.Process.Pid}, syscall.SIGTERM, graceLeft, nil)
+	process.End(remaining{cmd.Process.Pid, descendants}, syscall.SIGTERM, graceLeft, nil)
 	<-ended
 	reap()
 	return process.ExitCode(cmd.ProcessState)
@@ -129,17 +129,28 @@ func (c command) Alive() bool {
 	}
 }
 
-// remaining are the command's process group and all descendants of the keeper.
-type remaining struct{ group int }
+// remaining are the command's process group and, where they are known, all descendants of the keeper.
+type remaining struct {
+	group       int
+	descendants func() []int // nil: not known
+}
 
 func (r remaining) Signal(s syscall.Signal) {
 	_ = syscall.Kill(-r.group, s)
-	for _, pid := range below(os.Getpid()) {
+	if r.descendants == nil {
+		return
+	}
+	for _, pid := range r.descendants() {
 		_ = syscall.Kill(pid, s)
 	}
 }
 
-func (remaining) Alive() bool { return len(below(os.Getpid())) > 0 }
+func (r remaining) Alive() bool {
+	if r.descendants == nil {
+		return process.GroupAlive(r.group)
+	}
+	return len(r.descendants()) > 0
+}
 
 // reap waits for adopted processes that have ended. In a container there may be no init
 // process to do so, and their process groups would seem to live on. The command itself was

@@ -3,9 +3,12 @@
 package process
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"syscall"
 )
 
@@ -23,6 +26,52 @@ func (f family) Signal(s syscall.Signal) {
 		_ = syscall.Kill(pid, s)
 	}
 }
+
+// strays lists the living processes that left the leader's process group, like those started by timeout(1) and by
+// shells with job control, or its session, like daemons.
+func (f family) strays() (pids []int) {
+	for _, l := range Living() {
+		if l.Group != f.leader && f.includes(l) {
+			pids = append(pids, l.PID)
+		}
+	}
+	return pids
+}
+
+// alive reports whether one of the family has not ended. It uses kill(2) only where there is no list of processes,
+// because that also finds processes that have ended and that nobody waits for, as in a container without an init
+// process.
+func (f family) alive() bool {
+	if living == nil {
+		return GroupAlive(f.leader)
+	}
+	return slices.ContainsFunc(living(), f.includes)
+}
+
+func (f family) includes(l Entry) bool {
+	return l.Group == f.leader || l.Session == f.leader || f.marked(l.PID)
+}
+
+// marked reports whether a process has the family's mark. The environment cannot be read if the process belongs to
+// another user or has dropped it.
+func (f family) marked(pid int) bool {
+	if f.mark == "" {
+		return false
+	}
+	env, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return bytes.Contains(env, []byte(MarkVariable+"="+f.mark))
+}
+
+// Living lists the system's processes except zombies. It returns nil on systems other than Linux.
+func Living() []Entry {
+	if living == nil {
+		return nil
+	}
+	return living()
+}
+
+// GroupAlive reports whether a process group has members.
+func GroupAlive(leader int) bool { return syscall.Kill(-leader, 0) == nil }
 
 // ExitCode returns the code that a shell would report: 128 + n for signal n.
 func ExitCode(state *os.ProcessState) int {

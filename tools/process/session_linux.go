@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"syscall"
 )
@@ -12,37 +11,10 @@ import (
 // DieWithParent makes the kernel kill a child when the thread that started it ends.
 func DieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
-// strays lists the living processes that left the leader's process group, like those started by timeout(1) and by
-// shells with job control, or its session, like daemons.
-func (f family) strays() (pids []int) {
-	for _, l := range Living() {
-		if l.Group != f.leader && f.includes(l) {
-			pids = append(pids, l.PID)
-		}
-	}
-	return pids
-}
+var living = listed
 
-// alive does not use kill(2), because that also finds processes that have ended and that nobody waits for, as in a
-// container without an init process.
-func (f family) alive() bool { return slices.ContainsFunc(Living(), f.includes) }
-
-func (f family) includes(l Entry) bool {
-	return l.Group == f.leader || l.Session == f.leader || f.marked(l.PID)
-}
-
-// marked reports whether a process has the family's mark. The environment cannot be read if the process belongs to
-// another user or has dropped it.
-func (f family) marked(pid int) bool {
-	if f.mark == "" {
-		return false
-	}
-	env, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	return bytes.Contains(env, []byte(MarkVariable+"="+f.mark))
-}
-
-// Living lists the system's processes except zombies. It is empty on systems other than Linux.
-func Living() (all []Entry) {
+// listed lists the system's processes except zombies.
+func listed() (all []Entry) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
 		stat, err := os.ReadFile(path)

@@ -12,7 +12,7 @@ import (
 // that is being started, until its input ends. That is when the process that wrote it is
 // gone. It then kills what is left of these commands: their process groups and, where there
 // is a /proc, every process with their session or with their mark in its environment. It
-// uses nothing but what a POSIX shell has built in.
+// uses nothing but what a POSIX shell has built in. dash takes no "--" after "kill -9".
 const watcherScript = `trap '' HUP INT TERM
 live=' '
 while read -r op id; do
@@ -21,12 +21,12 @@ while read -r op id; do
 	-) live="${live%% $id *} ${live#* $id }" ;;
 	esac
 done
-for id in $live; do [ -z "${id%:*}" ] || kill -9 -- "-${id%:*}"; done
+for id in $live; do [ -z "${id%:*}" ] || kill -9 "-${id%:*}"; done
 for again in 1 2 3; do
 	[ -n "${live# }" ] || exit 0
 	for process in /proc/[0-9]*; do
 		{ read -r line <"$process/stat"; } 2>/dev/null || continue
-		set -- ${line##*) }
+		set -- ${line##*\) }
 		case $live in *" $4:"*) kill -9 "${process#/proc/}"; continue ;; esac
 		{ while read -r line || [ -n "$line" ]; do
 			case $line in *` + MarkVariable + `=*) ;; *) continue ;; esac
