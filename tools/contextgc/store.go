@@ -75,10 +75,7 @@ func Open(s StoreSettings) (*Store, error) {
 		return nil, err
 	}
 	file, err := sqlfile.Open(sqlfile.Settings{
-		Path: s.File, Patience: cmp.Or(s.Patience, 10*time.Second), Prepare: prepare, Now: s.Now,
-		Damaged: func(aside string) {
-			s.Report("the ledger was damaged; it is kept as " + aside + " and a new one begins")
-		},
+		Path: s.File, Name: "the ledger", Patience: cmp.Or(s.Patience, 10*time.Second), Prepare: prepare, Now: s.Now, Damaged: s.Report,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the ledger %s: %w", s.File, err)

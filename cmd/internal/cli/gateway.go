@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -58,7 +60,7 @@ func gatewayCommand(p command.Process) *cobra.Command {
 		Use:   "gateway [flags] CONFIG",
 		Short: "Serve the tools of other MCP servers in fewer tokens",
 		Long: `Starts the MCP servers of CONFIG, a file with {"mcpServers": {...}} as clients use
-it, and serves their tools: as a few tools with an action parameter, or, for clients
+it ("-" is the standard input, except over stdio), and serves their tools: as a few tools with an action parameter, or, for clients
 that search tools themselves, under their own names with less text. Calls, results,
 errors, progress and questions to the client pass through.
 
@@ -69,6 +71,8 @@ docs/GATEWAY.md has the forms, the mapping file, and when not to use it.`,
 		Args: command.OneArgument("CONFIG"),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
+			case asJSON && !report:
+				return command.Usagef("--json is a form of the report; add --report")
 			case report:
 				return f.report(c.Context(), p, args[0], asJSON)
 			case overHTTP:
@@ -165,7 +169,7 @@ func (f *gatewayFlags) open(p command.Process, path string, note func(string, ma
 }
 
 func (f *gatewayFlags) openWith(p command.Process, path string, oneClient bool, note func(string, map[string]any), changed func()) (*gateway.Gateway, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := readConfig(p, path, oneClient)
 	if err != nil {
 		return nil, fmt.Errorf("the configuration cannot be read: %w", err)
 	}
@@ -190,6 +194,17 @@ func (f *gatewayFlags) openWith(p command.Process, path string, oneClient bool, 
 		}
 	}
 	return gateway.Open(o)
+}
+
+// readConfig reads a file, or the standard input unless that carries MCP.
+func readConfig(p command.Process, path string, overStdio bool) ([]byte, error) {
+	switch {
+	case path != "-":
+		return os.ReadFile(path)
+	case overStdio:
+		return nil, errors.New("the standard input carries MCP; name a file")
+	}
+	return io.ReadAll(p.Stdin)
 }
 
 // note turns notes about upstream servers into events. With a nil emit they are dropped.

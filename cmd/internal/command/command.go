@@ -92,6 +92,7 @@ func Execute(ctx context.Context, root *cobra.Command, p Process) int {
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	root.SilenceErrors, root.SilenceUsage = true, true
+	checkBuiltIn(root)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	type ended struct {
 		verb *cobra.Command
@@ -119,6 +120,42 @@ func Execute(ctx context.Context, root *cobra.Command, p Process) int {
 	case <-wait: // the verb is blocked, for example by a read from a terminal
 	}
 	return signalCode(ctx)
+}
+
+// NeedsVerb checks the arguments of a command that only has verbs below it: none was named, or an unknown one.
+func NeedsVerb(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return Usagef("there is no command %q", args[0])
+	}
+	var verbs []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			verbs = append(verbs, sub.Name())
+		}
+	}
+	return Usagef("%s?", Or(verbs))
+}
+
+// checkBuiltIn makes cobra's own commands refuse arguments that they do not know.
+func checkBuiltIn(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				if _, rest, err := root.Find(args); err != nil || len(rest) > 0 {
+					return Usagef("there is no command %q", strings.Join(args, " "))
+				}
+				return nil
+			}
+		case "completion":
+			c.Args, c.RunE = NeedsVerb, func(*cobra.Command, []string) error { return nil }
+			for _, shell := range c.Commands() {
+				shell.Args = NoArguments
+			}
+		}
+	}
 }
 
 // Verb runs one verb as if the program had no other. Only tests use it.

@@ -24,8 +24,8 @@ const (
 //go:embed opencode.js
 var opencodePlugin string
 
-// settingsCommand prints settings with which an API or a client clears old results by itself.
-func settingsCommand(p command.Process) *cobra.Command {
+// settings prints settings with which an API or a client clears old results by itself.
+func (v *verb) settings() *cobra.Command {
 	what := claudeAPI
 	c := &cobra.Command{
 		Use: "settings", Short: "Print what makes an API clear old results by itself", Args: command.NoArguments,
@@ -34,10 +34,13 @@ to what the planner does. Send it with the header "anthropic-beta: context-manag
 For opencode prints a plugin that does what the proxy does, without the proxy.`,
 		Example: "  mcp-pruner gc settings --for opencode > ~/.config/opencode/plugins/mcp-pruner-gc.js",
 		RunE: func(*cobra.Command, []string) error {
-			if what == opencode {
-				return printPlugin(p.Stdout)
+			if what == opencode && v.json {
+				return command.Usagef("the plugin for opencode is JavaScript; leave out --json")
 			}
-			enc := json.NewEncoder(p.Stdout)
+			if what == opencode {
+				return printPlugin(v.p.Stdout)
+			}
+			enc := json.NewEncoder(v.p.Stdout)
 			enc.SetIndent("", "  ")
 			return enc.Encode(contextManagement(planner.DefaultPolicy()))
 		},

@@ -91,6 +91,9 @@ func (v *verb) prune() *cobra.Command {
 	f.StringVar(&action, "action", "", "stash or delete")
 	f.BoolVar(&confirm, "confirm", false, "needed to delete")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if len(ids) == 0 || action == "" {
+			return command.Usagef("--segment-ids and --action are needed")
+		}
 		args, err := v.with(arguments{"segment_ids": listed(ids), "action": action, "confirm": confirm})
 		if err != nil {
 			return err
@@ -124,6 +127,9 @@ func (v *verb) pin(name, short string) *cobra.Command {
 	}
 	c.Flags().StringSliceVar(&ids, "segment-ids", nil, "segments, separated by commas")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if len(ids) == 0 {
+			return command.Usagef("--segment-ids is needed")
+		}
 		args, err := v.with(arguments{"segment_ids": listed(ids)})
 		if err != nil {
 			return err

@@ -30,8 +30,8 @@ func Command(p command.Process) *cobra.Command {
 		Short: "Say what pruning would have saved and lost in your own sessions",
 		Long: `Says what pruning and clearing would have saved and lost in sessions that already
 happened. PATH is a transcript of Claude Code or Codex, a folder of them, or sessions
-as JSON lines (*.jsonl, *.jsonl.gz). Without PATH: your own sessions. Nothing leaves
-the machine. docs/BILL.md explains every figure.`,
+as JSON lines (*.jsonl, *.jsonl.gz); "-" is the standard input. Without PATH: your own
+sessions. Nothing leaves the machine. docs/BILL.md explains every figure.`,
 		Example: `  mcp-pruner replay
   mcp-pruner replay --policy hook --html report.html ~/.claude/projects
   mcp-pruner replay --explain 062a8bdd sessions.jsonl.gz`,
@@ -43,7 +43,10 @@ the machine. docs/BILL.md explains every figure.`,
 			if o.json && o.Explain != "" {
 				return command.Usagef("--explain is for reading; leave out --json")
 			}
-			o.paths, o.Policies = paths, policiesOf(policy)
+			if o.html == "-" && (o.json || o.Explain != "") {
+				return command.Usagef("--html - prints the report; leave out --json and --explain, or name a file")
+			}
+			o.paths, o.Policies, o.Stdin = paths, policiesOf(policy), p.Stdin
 			return o.run(c.Context(), p)
 		},
 	}

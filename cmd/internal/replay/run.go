@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"errors"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,7 +17,8 @@ import (
 
 // Settings configure a replay.
 type Settings struct {
-	Files    []string
+	Files    []string  // "-": Stdin
+	Stdin    io.Reader // may be nil if no file is "-"
 	Policies []Policy
 	Prices   Prices
 	Without  Ablation          // the part of the pruner to switch off; "": none
@@ -51,7 +53,13 @@ func Replay(ctx context.Context, s Settings) (Report, *figures, error) {
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	var order []*figures // in reading order, so that sums are the same on every run
 	for _, file := range s.Files {
-		err := sessions.ReadFile(ctx, file, func(one sessions.Session) error {
+		read := sessions.ReadFile
+		if file == "-" {
+			read = func(ctx context.Context, _ string, yield func(sessions.Session) error) error {
+				return sessions.Read(ctx, "standard input", s.Stdin, yield)
+			}
+		}
+		err := read(ctx, file, func(one sessions.Session) error {
 			if seen[one.Source+" "+one.ID] || s.Explain != "" && !strings.HasPrefix(one.ID, s.Explain) {
 				return nil
 			}

@@ -29,7 +29,7 @@ asking.`,
 			if f.print == nil {
 				return command.Usagef("--provider is missing: claude, codex or json")
 			}
-			return command.Exit(printConfig(c.Context(), p, f, allowBash))
+			return printConfig(c.Context(), p, f, allowBash)
 		},
 	}
 	c.Flags().Func("provider", "claude: the argument of --mcp-config; codex: --config arguments for codex exec, and the section "+
@@ -45,18 +45,17 @@ asking.`,
 	return c
 }
 
-// printConfig prints a form and returns the exit code.
-func printConfig(ctx context.Context, p command.Process, f form, allowBash bool) int {
+// printConfig prints a form.
+func printConfig(ctx context.Context, p command.Process, f form, allowBash bool) error {
 	set, servers, code := injection(p.Env, p.Stderr)
 	if code != command.OK {
-		return code
+		return command.Exit(code)
 	}
 	out := bufio.NewWriter(p.Stdout)
 	launch := runnerfsm.Launch{Servers: servers, Passed: set.Passed(), Tools: set.Tools(allowBash)}
 	f.print(out, launch)
 	if err := out.Flush(); err != nil {
-		fmt.Fprintln(p.Stderr, "mcp-pruner config:", err)
-		return command.Fail
+		return err
 	}
 	fmt.Fprintf(p.Stderr, "for: %s\n", f.hint(launch))
 	fmt.Fprintln(p.Stderr, "note: MCP_PRUNER_CWD is this directory; leave it out where other projects read it too: the server then serves the one it is started in")
@@ -64,7 +63,7 @@ func printConfig(ctx context.Context, p command.Process, f form, allowBash bool)
 	if !set.Enabled() {
 		fmt.Fprintln(p.Stderr, "note: \"mcp-pruner run\" injects nothing: add --pruner embedded there, or set JEEVES_PRUNER_ENABLED=true")
 	}
-	return command.OK
+	return nil
 }
 
 // form prints servers in the format of one client. hint says what else that client needs.

@@ -34,11 +34,15 @@ func Defaults(home string, lookup func(string) (string, bool)) []string {
 	return found
 }
 
-// Files returns the transcripts at paths: files themselves, and for directories all *.jsonl and *.jsonl.gz
-// below them, in order.
+// Files returns the transcripts at paths: files themselves, "-" as it is, and for directories all *.jsonl and
+// *.jsonl.gz below them, in order.
 func Files(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
+		if path == "-" {
+			files = append(files, path)
+			continue
+		}
 		info, err := os.Stat(path)
 		if err != nil {
 			return nil, err
@@ -64,17 +68,24 @@ func Files(paths []string) ([]string, error) {
 // maxLine is the length in bytes of the longest line accepted; a longer one is an error.
 const maxLine = 256 << 20
 
-// ReadFile reads a file, whose format it recognises by the first lines, and calls yield for each session
-// with at least one model call. It stops at the first error of yield and returns it.
+// ReadFile calls Read for a file.
 func ReadFile(ctx context.Context, path string, yield func(Session) error) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	var in io.Reader = f
-	if strings.HasSuffix(path, ".gz") {
-		if in, err = gzip.NewReader(f); err != nil {
+	return Read(ctx, path, f, yield)
+}
+
+// Read reads a stream, which may be compressed by gzip and whose format it recognises by the first lines, and calls yield
+// for each session with at least one model call. It stops at the first error of yield and returns it. The path is for messages.
+func Read(ctx context.Context, path string, f io.Reader, yield func(Session) error) error {
+	plain := bufio.NewReader(f)
+	var in io.Reader = plain
+	if head, _ := plain.Peek(2); string(head) == "\x1f\x8b" {
+		var err error
+		if in, err = gzip.NewReader(plain); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}

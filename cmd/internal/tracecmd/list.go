@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -70,13 +69,14 @@ func runList(p command.Process, s settings) (int, error) {
 	var verdict audit.Verdict
 	err := s.verified(p.Stdin, true, func(t *audit.Trace) error {
 		verdict = t.Verdict()
-		write, err := s.lister(out)
+		write, end, err := s.lister(out)
 		if err != nil {
 			return err
 		}
 		if _, err = t.Records(s.selection, func(e *audit.Entry, saving audit.Saving) error { return write(listedOf(e, saving)) }); err != nil {
 			return err
 		}
+		end()
 		return out.Flush()
 	})
 	if err != nil {
@@ -86,13 +86,20 @@ func runList(p command.Process, s settings) (int, error) {
 	return exitFor(verdict), nil
 }
 
-// lister returns a function that writes records in the format that the flags select.
-func (s settings) lister(out io.Writer) (func(listed) error, error) {
+// lister returns a function that writes records in the format that the flags select, and one that writes what follows
+// the last record. JSON is one array with a record a line, so that a trace of any size passes through.
+func (s settings) lister(out *bufio.Writer) (write func(listed) error, end func(), err error) {
 	switch {
 	case s.json:
 		e := json.NewEncoder(out)
 		e.SetEscapeHTML(false)
-		return func(i listed) error { return e.Encode(i) }, nil
+		before := "["
+		write = func(i listed) error {
+			_, _ = out.WriteString(before) // Encode and Flush report the error
+			before = ","
+			return e.Encode(i)
+		}
+		return write, func() { _, _ = out.WriteString(strings.TrimPrefix(before, ",") + "]\n") }, nil
 	case s.csv:
 		w := csv.NewWriter(out)
 		write := func(fields []string) error {
@@ -100,12 +107,12 @@ func (s settings) lister(out io.Writer) (func(listed) error, error) {
 			w.Flush()
 			return w.Error()
 		}
-		return func(i listed) error { return write(i.fields()) }, write(columnNames)
+		return func(i listed) error { return write(i.fields()) }, func() {}, write(columnNames)
 	}
 	return func(i listed) error {
 		_, err := fmt.Fprintln(out, i.text())
 		return err
-	}, nil
+	}, func() {}, nil
 }
 
 // cell returns a name in a form that no spreadsheet interprets as a formula, because clients choose names.

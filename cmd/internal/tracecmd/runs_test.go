@@ -84,7 +84,7 @@ func TestRunsAndRequestsJoin(t *testing.T) {
 	require.Equal(t, exitOK, code, stderr)
 	assert.Len(t, regexp.MustCompile(`"run":"`+run.ID+`"`).FindAllString(stdout, -1), 2)
 	stdout, _, _ = runTrace(t, "list", "--run", "run_none", "--json", filepath.Join(work, "trace.jsonl"))
-	assert.Empty(t, stdout)
+	assert.Equal(t, "[]\n", stdout)
 }
 
 func resolved(t *testing.T, dir string) string {

@@ -51,13 +51,7 @@ and 2 for a wrong command line.`,
   mcp-pruner trace stats --since 24h trace.jsonl
   mcp-pruner trace list --tool bash --csv trace.jsonl
   mcp-pruner trace report -o report.html trace.jsonl*`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return command.Usagef("there is no command %q", args[0])
-			}
-			return command.Usagef("verify, heads, stats, list or report?")
-		},
-		RunE: func(*cobra.Command, []string) error { return nil },
+		Args: command.NeedsVerb, RunE: func(*cobra.Command, []string) error { return nil },
 	}
 	c.AddCommand(verifyCommand(p), headsCommand(p), statsCommand(p), listCommand(p), reportCommand(p))
 	return c
@@ -96,7 +90,7 @@ func listCommand(p command.Process) *cobra.Command {
 	var s settings
 	c := verb(p, &s, runList, "list [FILE...]", "The records, one a line: for people, or as CSV or JSON lines",
 		selects+` The verdict goes to the standard error.`)
-	c.Flags().BoolVar(&s.json, "json", false, "print a JSON object a line")
+	c.Flags().BoolVar(&s.json, "json", false, "print one JSON array, with a record a line")
 	c.Flags().BoolVar(&s.csv, "csv", false, "print CSV, with the names of the columns first")
 	return selecting(comparing(c, &s), &s)
 }
@@ -177,7 +171,7 @@ func (s *settings) complete(p command.Process, files []string) error {
 
 // verified verifies the trace and calls use with it while its files are open.
 func (s settings) verified(stdin io.Reader, all bool, use func(*audit.Trace) error) error {
-	known, err := headsFrom(s.heads)
+	known, err := headsFrom(s.heads, stdin)
 	if err != nil {
 		return err
 	}
@@ -190,9 +184,12 @@ func (s settings) verified(stdin io.Reader, all bool, use func(*audit.Trace) err
 	})
 }
 
-func headsFrom(file string) (*audit.Heads, error) {
-	if file == "" {
+func headsFrom(file string, stdin io.Reader) (*audit.Heads, error) {
+	switch file {
+	case "":
 		return nil, nil
+	case "-":
+		return audit.ReadHeads(stdin)
 	}
 	f, err := os.Open(file)
 	if err != nil {

@@ -282,7 +282,7 @@ func TestWrongUseIsSaid(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "verify, heads, stats, list or report?"},
+		{nil, "heads, list, report, stats or verify?"},
 		{[]string{"eat"}, `there is no command "eat"`},
 		{[]string{"verify"}, "which FILE?"},
 		{[]string{"verify", "--since", "24h", "x"}, "unknown flag: --since"},

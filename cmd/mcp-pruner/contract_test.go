@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/cli"
+	"mcp-pruner/cmd/internal/command"
+)
+
+// Part J of the specification: verbs, flags, and the values of those that have a choice.
+var contract = map[string]string{
+	"replay": "policy=hook|mcp|proxy|gc|all json html explain", "hook": "", "recover": "lines pattern",
+	"gc analyze": "project-id target-tokens store", "gc prune": "project-id segment-ids action confirm store",
+	"gc pin": "project-id segment-ids store", "gc unpin": "project-id segment-ids store",
+	"gc get": "project-id store", "gc search": "project-id store", "gc settings": "",
+	"proxy":   "port upstream policy=gc|prune|both|off store",
+	"gateway": "mode=auto|group|trim split-rw target map freeze report http port", "gateway list": "", "gateway init": "",
+	"init":        "hooks mcp proxy show uninstall",
+	"trace heads": "", "trace verify": "", "trace stats": "", "trace report": "", "prune": "batch",
+}
+
+// verbs lists the verbs that are shown, by their path, without the program's name.
+func verbs(t *testing.T) map[string]*cobra.Command {
+	t.Helper()
+	all := make(map[string]*cobra.Command)
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Hidden {
+			return
+		}
+		_, path, _ := strings.Cut(c.CommandPath(), " ")
+		all[path] = c
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(cli.Root(command.Process{Stdin: new(bytes.Buffer), Stdout: io.Discard, Stderr: io.Discard}))
+	return all
+}
+
+func TestContract(t *testing.T) {
+	all := verbs(t)
+	for path, flags := range contract {
+		require.Contains(t, all, path)
+		for want := range strings.FieldsSeq(flags) {
+			name, choice, limited := strings.Cut(want, "=")
+			flag := all[path].Flag(name)
+			if assert.NotNil(t, flag, "%s --%s", path, name) && limited {
+				assert.Equal(t, choice, flag.Value.Type(), "%s --%s", path, name)
+			}
+		}
+	}
+	assert.Equal(t, "0", all["proxy"].Flag("port").DefValue)
+	makefile, err := os.ReadFile("../../Makefile")
+	require.NoError(t, err)
+	for _, target := range []string{"train", "quality", "bench", "dist"} {
+		assert.Contains(t, string(makefile), "\n"+target+":")
+	}
+}
+
+// workplace is a folder with files for every verb.
+type workplace struct {
+	t   *testing.T
+	dir string
+}
+
+func newWorkplace(t *testing.T) workplace {
+	t.Helper()
+	w := workplace{t, t.TempDir()}
+	path, err := exec.LookPath("mcp-pruner")
+	require.NoError(t, err)
+	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"files": map[string]any{"command": path}}})
+	require.NoError(t, err)
+	for name, text := range map[string]string{
+		"a.go": "package a\n" + strings.Repeat("// x marks a line\n", 200), "servers.json": string(servers),
+		"sessions.jsonl": `{"id":"x","src":"t","steps":[{"k":"user","text":"go"},{"k":"call"},{"k":"use","id":"1","tool":"Read","args":{"file_path":"a.go"}},` +
+			`{"k":"result","id":"1","tool":"Read","out":"package a"},{"k":"call"}]}` + "\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600))
+	}
+	server := w.command(nil)
+	server.Env = append(server.Env, "MCP_PRUNER_TRACE=trace.jsonl", "MCP_PRUNER_TOOLSETS=core,gc")
+	server.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"file_path":"a.go"}}}` + "\n")
+	require.NoError(t, server.Run())
+	return w
+}
+
+// command prepares a run of the program.
+func (w workplace) command(args []string) *exec.Cmd {
+	w.t.Helper()
+	path, err := exec.LookPath("mcp-pruner")
+	require.NoError(w.t, err)
+	cmd := exec.CommandContext(w.t.Context(), path, args...)
+	cmd.Dir = w.dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "USERPROFILE=" + w.dir, "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), "TEMP=" + w.dir,
+		"PRUNER_URL=embedded", "MCP_PRUNER_LOG_LEVEL=error"}
+	return cmd
+}
+
+func (w workplace) run(stdin string, args []string) (code int, stdout, stderr string) {
+	w.t.Helper()
+	cmd := w.command(args)
+	var out, said bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &said
+	err := cmd.Run()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		require.NoError(w.t, err)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), said.String()
+}
+
+// TestHelpAndUsage: of every verb, --help is on the standard output with exit code 0, and what is wrong with the command
+// line is on the standard error with exit code 2.
+func TestHelpAndUsage(t *testing.T) {
+	w := newWorkplace(t)
+	usage := func(args ...string) {
+		code, stdout, stderr := w.run("", args)
+		assert.Equal(t, command.Usage, code, args)
+		assert.Empty(t, stdout, args)
+		assert.Regexp(t, `(?s)^mcp-pruner.*: .*\nTry 'mcp-pruner.* --help'\.\n$`, stderr, args)
+	}
+	takesAny := map[string]bool{"run": true, "install": true, "replay": true}
+	for path, c := range verbs(t) {
+		args := strings.Fields(path)
+		code, stdout, stderr := w.run("", append(args, "--help"))
+		assert.Zero(t, code, path)
+		assert.Contains(t, stdout, "Usage:", path)
+		assert.Empty(t, stderr, path)
+		if path != "run" { // it has the flags of its client
+			usage(append(args, "--no-such-flag")...)
+		}
+		if !takesAny[path] && !strings.Contains(c.Use, "[FILE...]") {
+			usage(append(args, "a", "b", "c", "d")...)
+		}
+		if required := c.Use[strings.IndexByte(c.Use+" ", ' '):]; !strings.HasPrefix(strings.TrimSpace(required), "[") && strings.TrimSpace(required) != "" {
+			usage(args...)
+		}
+	}
+	for _, args := range []string{
+		"gc", "gc anlyze", "trace", "trace x", "completion", "completion x", "completion bash x", "help x", "help gc x", "gc pin", "gc prune --segment-ids s1",
+		"gc prune --segment-ids s1 --action x", "gc settings --for opencode --json", "gateway --json servers.json", "gateway list no.json", "gateway list servers.json --mode x",
+		"replay --html - --json sessions.jsonl", "replay --explain x --json sessions.jsonl", "replay --policy x", "recover prn_3ddf8b97 --lines x",
+		"recover prn_3ddf8b97 --pattern (", "init vi", "init claude --show --uninstall", "hook vi", "gateway init vi", "proxy --port x", "proxy --upstream x",
+		"proxy --policy x", "trace list --json --csv trace.jsonl", "prune --batch a.go", "fsm --machine x", "health --port 0",
+	} {
+		usage(strings.Fields(args)...)
+	}
+}
+
+// TestWhatCannotBeRead: what is not there or unreadable is said on the standard error, with exit code 1.
+func TestWhatCannotBeRead(t *testing.T) {
+	w := newWorkplace(t)
+	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "bad"), []byte("\x00{bad\n"), 0o600))
+	for _, args := range []string{
+		"prune -q x no.go", "prune -q x .", "demo -q x no.go", "replay no.jsonl", "replay bad", "replay --json .config", "recover prn_00000000", "gc get s99",
+		"gc analyze --store .", "trace verify no.jsonl", "trace stats no.jsonl", "trace list .", "trace heads bad", "trace report -o - no.jsonl",
+		"trace stats --heads no.txt trace.jsonl", "gain", "health --port 1", "replay --html no/report.html sessions.jsonl",
+	} {
+		code, stdout, stderr := w.run("", strings.Fields(args))
+		assert.Equal(t, command.Fail, code, args)
+		assert.Empty(t, stdout, args)
+		assert.Regexp(t, `^mcp-pruner`, stderr, args)
+		assert.NotContains(t, stderr, "Try '", args)
+	}
+}
+
+// output are command lines that print something; "<" is followed by the file that is the standard input.
+var output = []string{
+	"--help", "version", "doctor", "fsm", "gc stats", "gc settings", "gc analyze", "gc search x", "gc pin --segment-ids s1", "gc unpin --segment-ids s1", "gateway list servers.json", "gateway --report servers.json",
+	"trace verify trace.jsonl", "trace stats trace.jsonl", "trace list trace.jsonl", "trace heads trace.jsonl", "trace report -o - trace.jsonl", "replay sessions.jsonl",
+	"prune -q x a.go", "prune -q x --why a.go", "config --provider json", "init claude --show", "completion bash", "demo -q x a.go",
+	"replay --html - - < sessions.jsonl", "prune -q x - < a.go", "prune -q x < a.go", "trace verify - < trace.jsonl", "trace stats - < trace.jsonl", "trace list - < trace.jsonl",
+	"gateway list - < servers.json", "gateway --report - < servers.json",
+}
+
+// values are command lines that print one JSON value.
+var values = []string{
+	"replay --json sessions.jsonl", "replay --json - < sessions.jsonl", "gc analyze --json", "gc search --json x", "gc get --json s1", "gc stats --json", "gc stats --json --ledger",
+	"gc settings --json", "gc clean --json", "gc pin --json --segment-ids s1", "gc unpin --json --segment-ids s1", "gc prune --json --segment-ids s1 --action stash",
+	"gateway --report --json servers.json", "gateway --report --json - < servers.json", "trace verify --json trace.jsonl", "trace stats --json - < trace.jsonl",
+	"trace list --json trace.jsonl", "trace list --json --tool none trace.jsonl", "prune --json -q x a.go", "prune --json -q x - < a.go", "fsm --format json", "config --provider json",
+}
+
+func (w workplace) parts(line string) (args []string, stdin string) {
+	w.t.Helper()
+	line, file, _ := strings.Cut(line, " < ")
+	if file != "" {
+		text, err := os.ReadFile(filepath.Join(w.dir, file))
+		require.NoError(w.t, err)
+		stdin = string(text)
+	}
+	return strings.Fields(line), stdin
+}
+
+func TestStandardStreams(t *testing.T) {
+	w := newWorkplace(t)
+	for _, line := range values {
+		args, stdin := w.parts(line)
+		code, stdout, stderr := w.run(stdin, args)
+		require.Zero(t, code, "%s: %s", line, stderr)
+		d := json.NewDecoder(strings.NewReader(stdout))
+		require.NoError(t, d.Decode(new(any)), line)
+		assert.ErrorIs(t, d.Decode(new(any)), io.EOF, line)
+	}
+	for _, line := range output {
+		args, stdin := w.parts(line)
+		code, stdout, stderr := w.run(stdin, args)
+		assert.Zero(t, code, "%s: %s", line, stderr)
+		assert.NotEmpty(t, stdout, line)
+	}
+	code, stdout, stderr := w.run("", []string{"gateway", "-"})
+	assert.Equal(t, command.Usage, code)
+	assert.Empty(t, stdout)
+	assert.Contains(t, stderr, "the standard input carries MCP")
+}
+
+// TestTheReaderOfTheOutputIsGone: as in "mcp-pruner ... | head", that is no error.
+func TestTheReaderOfTheOutputIsGone(t *testing.T) {
+	w := newWorkplace(t)
+	for _, line := range append(output, values...) {
+		args, stdin := w.parts(line)
+		r, out, err := os.Pipe()
+		require.NoError(t, err)
+		require.NoError(t, r.Close())
+		cmd := w.command(args)
+		var said bytes.Buffer
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), out, &said
+		assert.NoError(t, cmd.Run(), line)
+		require.NoError(t, out.Close())
+		assert.NotRegexp(t, "^mcp-pruner|broken pipe|panic", said.String(), line)
+	}
+}
