@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -74,11 +75,16 @@ func (f *File) open() error {
 		return err
 	}
 	f.db.Store(db)
-	if err := f.settings.Prepare(db); err != nil {
-		_ = db.Close()
-		return err
+	// busy_timeout does not cover the change of a new file's journal mode: when several open the file at the same time,
+	// SQLite fails all but one at once, because waiting for each other's read locks would be a deadlock.
+	patience := time.Now().Add(f.settings.Patience)
+	for err = f.settings.Prepare(db); isCode(err, sqlite3.SQLITE_BUSY) && time.Now().Before(patience); err = f.settings.Prepare(db) {
+		time.Sleep(5 * time.Millisecond)
 	}
-	return nil
+	if err != nil {
+		_ = db.Close()
+	}
+	return err
 }
 
 // source returns the driver's name of the file. Transactions take the write lock at once, because those that read
@@ -166,11 +172,9 @@ func (f *File) startOver() error {
 	return f.open()
 }
 
-func isDamaged(err error) bool {
+func isDamaged(err error) bool { return isCode(err, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) }
+
+func isCode(err error, codes ...int) bool {
 	var e *sqlite.Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	primary := e.Code() & 0xff // extended codes keep the kind in the low byte
-	return primary == sqlite3.SQLITE_CORRUPT || primary == sqlite3.SQLITE_NOTADB
+	return errors.As(err, &e) && slices.Contains(codes, e.Code()&0xff) // extended codes keep the kind in the low byte
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -71,4 +72,18 @@ func TestADamagedFileIsKeptAside(t *testing.T) {
 	require.NoError(t, f.Write(t.Context(), insert))
 	assert.Equal(t, 1, count(t, f))
 	require.ErrorIs(t, f.ReplaceDamaged(t.Context(), f.DB(), sql.ErrNoRows), sql.ErrNoRows, "not damage")
+}
+
+// TestAFileIsCreatedByManyAtOnce: those who open a new file at the same time wait for whoever sets its journal mode,
+// for which SQLite itself does not wait.
+func TestAFileIsCreatedByManyAtOnce(t *testing.T) {
+	for range 8 {
+		path := filepath.Join(t.TempDir(), "x.db")
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() { assert.NoError(t, open(t, path, nil).Write(t.Context(), insert)) })
+		}
+		all.Wait()
+		assert.Equal(t, 8, count(t, open(t, path, nil)))
+	}
 }
