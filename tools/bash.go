@@ -174,7 +174,7 @@ const pathVariable = "MCP_PRUNER_PATH="
 
 func (c *bashCall) failed(err error, out *bashOutput) *Error {
 	if !errors.Is(err, process.ErrTimeout) {
-		return &Error{Code: "spawn_error", Message: "cannot start a shell: " + files.PlainReason(err) + GitAdvice(runtime.GOOS)}
+		return &Error{Code: "spawn_error", Message: "cannot start a shell: " + files.PlainReason(err) + ShellAdvice(runtime.GOOS)}
 	}
 	e := out.failure("timeout", fmt.Sprintf("command was killed after %d ms", c.timeout))
 	e.TimeoutMS = c.timeout

@@ -195,7 +195,7 @@ func (c *grepCall) failed(ctx context.Context, err error) error {
 	case errors.As(err, &engine):
 		return &Error{Code: "rg_error", Message: engine.Message, ExitCode: &engine.ExitCode}
 	}
-	return &Error{Code: "spawn_error", Message: "cannot start rg or grep: " + files.PlainReason(err) + GitAdvice(runtime.GOOS)}
+	return &Error{Code: "spawn_error", Message: "cannot start rg or grep: " + files.PlainReason(err)}
 }
 
 // engineEnv returns the environment of rg and grep: without variables that would change
@@ -206,18 +206,13 @@ func (b *base) engineEnv() []string {
 		return Secret(name) || strings.HasPrefix(name, "GREP_") || strings.HasPrefix(name, "LC_") ||
 			name == "RIPGREP_CONFIG_PATH" || name == "LANG"
 	})
-	return append(env, engineVariables(runtime.GOOS)...)
+	return append(env, "LC_ALL="+utf8Locale(runtime.GOOS))
 }
 
-// engineVariables returns what rg and grep need in their environment: a locale that uses UTF-8
-// and that the system has, and on Windows the end of a habit of Git's grep, which takes a
-// pattern like a{1,3} for names of files.
-func engineVariables(system string) []string {
-	switch system {
-	case "darwin":
-		return []string{"LC_ALL=en_US.UTF-8"}
-	case "windows":
-		return []string{"LC_ALL=C.UTF-8", "MSYS=noglob", "CYGWIN=noglob"}
+// utf8Locale returns a locale that uses UTF-8 and that the system has.
+func utf8Locale(system string) string {
+	if system == "darwin" {
+		return "en_US.UTF-8"
 	}
-	return []string{"LC_ALL=C.UTF-8"}
+	return "C.UTF-8"
 }

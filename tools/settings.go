@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -107,7 +108,7 @@ var standardFolders = []string{"/usr/local/bin", "/usr/bin", "/bin", "/opt/homeb
 
 // lookPath finds a program. If PATH is not set, it searches the standard folders.
 func lookPath(name string) (string, error) {
-	path, err := findProgram(name)
+	path, err := findProgram(runtime.GOOS, name, thisWindows(), exec.LookPath)
 	if err == nil || os.Getenv("PATH") != "" {
 		return path, err
 	}

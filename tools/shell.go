@@ -3,7 +3,6 @@ package tools
 import (
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -31,15 +30,15 @@ func FindSearcher() (path string, rg bool, err error) {
 	return path, false, err
 }
 
-// GitAdvice tells the user how to install a shell on a system without one.
-func GitAdvice(system string) string {
+// ShellAdvice tells the user how to install a shell on a system without one.
+func ShellAdvice(system string) string {
 	if system == "windows" {
 		return "; install Git for Windows, which brings one"
 	}
 	return ""
 }
 
-// windows holds the parts of a Windows system that the search for a program of Git needs.
+// windows holds the parts of a Windows system that the search for a shell needs.
 type windows struct {
 	getenv func(string) string
 	isFile func(string) bool
@@ -52,10 +51,10 @@ func thisWindows() windows {
 	}}
 }
 
-// program finds bash, sh or grep of Git. It ignores the bash.exe of System32 and WindowsApps,
+// shell finds bash or sh of Git. It ignores the bash.exe of System32 and WindowsApps,
 // although it precedes Git's on PATH: that one starts WSL, a different system with other
 // files and programs.
-func (w windows) program(name string) (string, error) {
+func (w windows) shell(name string) (string, error) {
 	if path := w.getenv("CLAUDE_CODE_GIT_BASH_PATH"); name == "bash" && path != "" {
 		i := max(strings.LastIndexAny(path, `\/`), 0)
 		if absolute(path) && w.isFile(path) && !w.launchesWSL(path[:i]) {
@@ -150,9 +149,14 @@ func (w windows) gitFolders(onPath []string) (found []string) {
 const scoopGit = `\apps\git\current`
 
 // findProgram looks up a program as the system does, except for those of Git on Windows.
-func findProgram(name string) (string, error) {
-	if runtime.GOOS == "windows" && (slices.Contains(shells, name) || name == "grep") {
-		return thisWindows().program(name)
+func findProgram(system, name string, w windows, otherwise func(string) (string, error)) (string, error) {
+	switch {
+	case system == "windows" && slices.Contains(shells, name):
+		return w.shell(name)
+	case system == "windows" && name == "grep":
+		// Git's grep takes a pattern such as a{1,3} for names of files, as everything built on Cygwin does. The tool
+		// searches by itself instead.
+		return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 	}
-	return exec.LookPath(name)
+	return otherwise(name)
 }

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"errors"
 	"maps"
 	"os/exec"
 	"slices"
@@ -54,7 +55,7 @@ func TestTheShellOnWindows(t *testing.T) {
 			getenv: func(variable string) string { return env[variable] },
 			isFile: func(path string) bool { return slices.Contains(c.files, path) },
 		}
-		found, err := w.program("bash")
+		found, err := w.shell("bash")
 		assert.Equal(t, c.want, found, name)
 		if c.want != "" {
 			require.NoError(t, err, name)
@@ -64,34 +65,35 @@ func TestTheShellOnWindows(t *testing.T) {
 	}
 }
 
-// Git for Windows brings a grep that its installer does not put on PATH.
-func TestGrepOnWindows(t *testing.T) {
-	env := map[string]string{"PATH": `C:\Windows;D:\Git\cmd`, "CLAUDE_CODE_GIT_BASH_PATH": `D:\Git\bin\bash.exe`}
+// On Windows only a shell is looked up in a special way, and Git's grep is not used.
+func TestFindProgram(t *testing.T) {
 	w := windows{
-		getenv: func(variable string) string { return env[variable] },
-		isFile: func(path string) bool {
-			return slices.Contains([]string{`D:\Git\cmd\git.exe`, `D:\Git\bin\bash.exe`, `D:\Git\usr\bin\grep.exe`}, path)
-		},
+		getenv: func(name string) string { return map[string]string{"PATH": `D:\Git\bin`}[name] },
+		isFile: func(path string) bool { return path == `D:\Git\bin\bash.exe` || path == `D:\Git\bin\grep.exe` },
 	}
-	found, err := w.program("grep")
-	require.NoError(t, err)
-	assert.Equal(t, `D:\Git\usr\bin\grep.exe`, found)
+	onPath := func(name string) (string, error) { return "on PATH: " + name, nil }
+	for system, want := range map[string][]string{
+		"linux":   {"on PATH: bash", "on PATH: grep", "on PATH: rg"},
+		"darwin":  {"on PATH: bash", "on PATH: grep", "on PATH: rg"},
+		"windows": {`D:\Git\bin\bash.exe`, "", "on PATH: rg"},
+	} {
+		for i, name := range []string{"bash", "grep", "rg"} {
+			found, err := findProgram(system, name, w, onPath)
+			assert.Equal(t, want[i], found, system)
+			assert.Equal(t, want[i] == "", errors.Is(err, exec.ErrNotFound), system)
+		}
+	}
 }
 
-// What else depends on the system: the text before a command, the advice without a shell or grep, and grep's variables.
+// What else depends on the system: the text before a command, the advice without a shell, and the locale of grep.
 func TestWhatDependsOnTheSystem(t *testing.T) {
 	env := []string{pathVariable + "/venv/bin"}
-	for system, want := range map[string]struct {
-		prelude, advice string
-		grep            []string
-	}{
-		"linux":   {pathFirst, "", []string{"LC_ALL=C.UTF-8"}},
-		"darwin":  {pathFirst, "", []string{"LC_ALL=en_US.UTF-8"}},
-		"windows": {"", "; install Git for Windows, which brings one", []string{"LC_ALL=C.UTF-8", "MSYS=noglob", "CYGWIN=noglob"}},
+	for system, want := range map[string][3]string{
+		"linux":   {pathFirst, "", "C.UTF-8"},
+		"darwin":  {pathFirst, "", "en_US.UTF-8"},
+		"windows": {"", "; install Git for Windows, which brings one", "C.UTF-8"},
 	} {
-		assert.Equal(t, want.prelude, prelude(system, env), system)
+		assert.Equal(t, want, [3]string{prelude(system, env), ShellAdvice(system), utf8Locale(system)}, system)
 		assert.Empty(t, prelude(system, nil), system)
-		assert.Equal(t, want.advice, GitAdvice(system), system)
-		assert.Equal(t, want.grep, engineVariables(system), system)
 	}
 }

@@ -145,7 +145,7 @@ func shell() finding {
 	if path, err := tools.FindShell(); err == nil {
 		return finding{what: "shell", found: path}
 	}
-	return finding{"shell", fmt.Sprintf("%s: the tool bash will fail%s", noShell, tools.GitAdvice(runtime.GOOS)), noShell}
+	return finding{"shell", fmt.Sprintf("%s: the tool bash will fail%s", noShell, tools.ShellAdvice(runtime.GOOS)), noShell}
 }
 
 func searcher() finding {
