@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -21,10 +22,8 @@ import (
 // fails the test: it has to be added with the way it is run.
 func TestReadmeCommands(t *testing.T) {
 	ways := map[string]func(*testing.T, string){
-		"make demo":                       demoShowsBeforeAndAfter,
-		"make test":                       ciRuns,
-		"make install":                    installs,
-		"npm install --global mcp-pruner": npmHasThePackage,
+		"make install":                                installs,
+		"npm install --global mcp-pruner":             npmHasThePackage,
 		"tar xzf mcp-pruner_0.1.0_linux_amd64.tar.gz": archiveHasThisName,
 		"mcp-pruner init claude":                      setsUp,
 		"mcp-pruner install claude":                   installsInClaude,
@@ -45,7 +44,34 @@ func TestReadmeCommands(t *testing.T) {
 		}
 	}
 	assert.Len(t, found, len(ways), "a command is no longer in the README")
-	assert.Equal(t, []string{"make demo", "make test"}, found[:2])
+	assert.Contains(t, string(readme), "`make demo` shows")
+	t.Run("make demo", demoShowsBeforeAndAfter)
+	assert.Contains(t, string(readme), "`make test` runs")
+	t.Run("make test", ciRuns)
+}
+
+// TestReadmeFigures: what the README says it saves is what docs/BILL.md says.
+func TestReadmeFigures(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	readme := string(text)
+	text, err = os.ReadFile("../../docs/BILL.md")
+	require.NoError(t, err)
+	const policy = `(?s)## [a-z-]+: (\d+) sessions.*?\n\| hook (.*?)\n\| mcp (.*?)\n`
+	sets := regexp.MustCompile(policy).FindAllStringSubmatch(string(text), -1)
+	require.Len(t, sets, 4)
+	sessions := 0
+	for _, set := range sets {
+		n, err := strconv.Atoi(set[1])
+		require.NoError(t, err)
+		sessions += n
+		hook, mcp := strings.Split(set[2], " | "), strings.Split(set[3], " | ")
+		const net, median, losing = 5, 9, 12 // columns of docs/BILL.md after the policy
+		want := []string{hook[net], hook[median], strings.TrimSuffix(hook[losing], " |"), strings.Trim(mcp[net], "*"), strings.TrimSuffix(mcp[losing], " |")}
+		assert.Regexp(t, `(?m)^\| `+set[1]+` [^|]+ \| `+regexp.QuoteMeta(strings.Join(want, " | "))+` \|$`, readme, "README.md is not what docs/BILL.md says")
+	}
+	assert.Contains(t, readme, strconv.Itoa(sessions)+" recorded sessions")
+	assert.Contains(t, readme, "hooks save "+strings.TrimPrefix(strings.Split(sets[0][2], " | ")[8], "+")+" % of Claude Code's bill")
 }
 
 func makeTarget(t *testing.T, target string, env ...string) string {
@@ -58,7 +84,7 @@ func makeTarget(t *testing.T, target string, env ...string) string {
 	return string(out)
 }
 
-func demoShowsBeforeAndAfter(t *testing.T, _ string) {
+func demoShowsBeforeAndAfter(t *testing.T) {
 	out := makeTarget(t, "demo")
 	assert.Regexp(t, `--- read \S+: \d+ lines, \d+ bytes`, out)
 	assert.Regexp(t, `asking "`, out)
@@ -67,10 +93,10 @@ func demoShowsBeforeAndAfter(t *testing.T, _ string) {
 
 // ciRuns: running every test from within a test would never end; that .ci/run
 // does it is what can be seen here.
-func ciRuns(t *testing.T, command string) {
+func ciRuns(t *testing.T) {
 	ci, err := os.ReadFile("../../.ci/run")
 	require.NoError(t, err)
-	assert.Contains(t, string(ci), command)
+	assert.Contains(t, string(ci), "make test")
 }
 
 func installs(t *testing.T, _ string) {
