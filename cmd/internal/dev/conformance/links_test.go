@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -75,6 +76,17 @@ func anchors(t *testing.T, page string) (names []string) {
 		names = append(names, strings.ReplaceAll(plain, " ", "-"))
 	}
 	return names
+}
+
+// The pages that people read first, often in a terminal, have no line of more than 160 columns.
+func TestFirstPagesFitATerminal(t *testing.T) {
+	for _, page := range []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "AGENTS.md", "npm/README.md", "plugin/README.md"} {
+		text, err := os.ReadFile(filepath.Join(top, page))
+		require.NoError(t, err)
+		for i, line := range strings.Split(string(text), "\n") {
+			assert.LessOrEqual(t, utf8.RuneCountInString(line), 160, "%s, line %d", page, i+1)
+		}
+	}
 }
 
 // Every page under docs/ is in the contents of the site.
