@@ -182,6 +182,29 @@ func main() {
 	require.True(t, errors.As(exec.Command(program, misspelled).Run(), &failed), "the reader refuses what it does not know")
 }
 
+// TestReleaseWorkflow: actionlint accepts the workflow that cuts a release, which attests every file of make dist.
+func TestReleaseWorkflow(t *testing.T) {
+	dir := t.TempDir()
+	install := exec.Command("go", "install", "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12")
+	install.Env = append(os.Environ(), "GOBIN="+dir)
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Skipf("actionlint cannot be had: %s", out)
+	}
+	lint := filepath.Join(dir, "actionlint")
+	workflow := filepath.Join(top, ".github/workflows/release.yml")
+	ran(t, lint, workflow)
+
+	text, err := os.ReadFile(workflow)
+	require.NoError(t, err)
+	for _, needed := range []string{"attestations: write", "uses: actions/attest@", "subject-checksums: dist/checksums.txt", "args: release --clean"} {
+		assert.Contains(t, string(text), needed)
+	}
+	misspelled := filepath.Join(dir, "misspelled.yml")
+	require.NoError(t, os.WriteFile(misspelled, bytes.Replace(text, []byte("attestations:"), []byte("attestation:"), 1), 0o600))
+	var failed *exec.ExitError
+	require.True(t, errors.As(exec.Command(lint, misspelled).Run(), &failed), "actionlint refuses a permission it does not know")
+}
+
 // validator is where a checking tool is, below node_modules.
 func validator(t *testing.T, path string) string {
 	t.Helper()
