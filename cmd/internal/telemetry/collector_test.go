@@ -75,6 +75,7 @@ func TestACollectorThatHangs(t *testing.T) {
 		call(p, nil, map[string]any{"text": "x"}, "")
 	}
 	assert.ErrorIs(t, told.Close(), context.DeadlineExceeded)
+	assert.Contains(t, logs.warnings(t), "telemetry: the last spans are lost: the collector did not take them within 1s")
 }
 
 func TestUnusableSettingsAreReported(t *testing.T) {

@@ -87,7 +87,11 @@ func openSpans(o Options, endpoint string, warn func(error)) (*spans, func() err
 	end := func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), endWithin)
 		defer cancel()
-		return provider.Shutdown(ctx)
+		err := provider.Shutdown(ctx)
+		if err != nil {
+			warn(fmt.Errorf("the last spans are lost: the collector did not take them within %v", endWithin))
+		}
+		return err
 	}
 	return &spans{provider.Tracer("mcp-pruner"), o.Transport}, end, nil
 }
