@@ -115,6 +115,28 @@ func (k *Kept) Wait() int {
 	return process.ExitCode(k.cmd.ProcessState)
 }
 
+// runAlone is the part of a keeper that every system allows: it runs argv with its own standard
+// streams and returns the exit code. Ctrl-C reaches the command, too, which decides what to do.
+func runAlone(argv []string) int {
+	_, argv = takeGrace(argv, 0)
+	if len(argv) == 0 {
+		return noCommand()
+	}
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		fmt.Fprintln(os.Stderr, "mcp-pruner:", err)
+		return CannotStart
+	}
+	return process.ExitCode(cmd.ProcessState)
+}
+
+func noCommand() int {
+	fmt.Fprintln(os.Stderr, "mcp-pruner keep: there is no command to keep")
+	return 2
+}
+
 // Grace is the argument that sets how long a keeper waits for a command that was asked to
 // end. It precedes the command.
 func Grace(d time.Duration) string { return graceFlag + d.String() }

@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "keep" {
 		os.Exit(Main(os.Args[2:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == "keep-alone" {
+		os.Exit(runAlone(os.Args[2:]))
+	}
 	os.Exit(signaltest.Tests{M: m}.Run())
 }
 
@@ -199,6 +202,28 @@ func TestLeftWithoutAListOfProcesses(t *testing.T) {
 	if err == nil {
 		assert.Contains(t, string(stat), ") Z ")
 	}
+}
+
+// TestKeeperOnWindows: a keeper passes on its streams, the exit code and the reason why it cannot start a command, and
+// leaves an interrupt to the command.
+func TestKeeperOnWindows(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	alone := func(args ...string) (int, string) {
+		cmd := exec.Command(self, append([]string{"keep-alone"}, args...)...)
+		cmd.Stdin = strings.NewReader("input")
+		out, _ := cmd.CombinedOutput()
+		return cmd.ProcessState.ExitCode(), string(out)
+	}
+	code, out := alone(Grace(time.Second), "/bin/sh", "-c", "cat; kill -INT $PPID; echo ' error' >&2; exit 7")
+	assert.Equal(t, 7, code)
+	assert.Equal(t, "input error\n", out)
+	code, out = alone("/dev/null")
+	assert.Equal(t, CannotStart, code)
+	assert.Contains(t, out, "mcp-pruner: fork/exec /dev/null")
+	code, out = alone()
+	assert.Equal(t, 2, code)
+	assert.Equal(t, "mcp-pruner keep: there is no command to keep\n", out)
 }
 
 func TestNoCommand(t *testing.T) { assert.Equal(t, 2, Main(nil)) }

@@ -33,8 +33,7 @@ func ownGroup(cmd *exec.Cmd) {
 func Main(argv []string) int {
 	told, argv := takeGrace(argv, graceTold)
 	if len(argv) == 0 {
-		fmt.Fprintln(os.Stderr, "mcp-pruner keep: there is no command to keep")
-		return 2
+		return noCommand()
 	}
 	IgnoreQuit()
 	signals := make(chan os.Signal, 4)
