@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,8 +29,32 @@ func TestSnapshot(t *testing.T) {
 		}
 		then, err := os.ReadFile(path)
 		require.NoError(t, err)
-		require.Equal(t, string(then), now, "testdata/%s is stale: go test ./cmd/internal/cli -update-surface, and read the diff", file)
+		unchanged(t, file, string(then), now)
 	}
+}
+
+// unchanged fails with the lines that are not the same, which are few of many, and says how to update the file.
+func unchanged(t *testing.T, file, then, now string) {
+	t.Helper()
+	if then == now {
+		return
+	}
+	was, is := strings.Split(then, "\n"), strings.Split(now, "\n")
+	var diff strings.Builder
+	for _, side := range []struct {
+		mark        string
+		here, there []string
+	}{{"-", was, is}, {"+", is, was}} {
+		for _, line := range side.here {
+			if !slices.Contains(side.there, line) {
+				diff.WriteString(side.mark + " " + line + "\n")
+			}
+		}
+	}
+	if diff.Len() == 0 {
+		diff.WriteString("only the order of lines changed\n")
+	}
+	t.Errorf("testdata/%s is stale:\n%sif that is meant: go test ./cmd/internal/cli -update-surface, and read the diff", file, diff.String())
 }
 
 // helps is what --help prints, of every verb that is shown.

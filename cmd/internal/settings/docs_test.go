@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -43,7 +44,7 @@ func TestSettingsPagesAreUpToDate(t *testing.T) {
 			require.NoError(t, os.WriteFile(page, want, 0o600))
 			continue
 		}
-		assert.Equal(t, string(want), string(have), "%s is stale: go test ./cmd/internal/settings -update", page)
+		assert.True(t, bytes.Equal(want, have), "%s is stale: go test ./cmd/internal/settings -update, and read the diff", page)
 	}
 	for program := range programs {
 		assert.True(t, found[program], "no page documents the settings of %s", program)
