@@ -28,12 +28,20 @@ func clientEntries(ctx context.Context, p command.Process) (found []finding) {
 		found = append(found, client(ctx, p.Env, e))
 	}
 	for _, h := range initcmd.AllHooked(p) {
-		found = append(found, finding{what: h.Client, found: "hooks in " + h.File})
+		found = append(found, hooked(p.Env, h))
 	}
 	if len(found) == 0 {
 		return []finding{{"clients", fmt.Sprintf(`%s, or hooks: "mcp-pruner init claude" adds hooks, "mcp-pruner install claude" the server`, noClient), noClient}}
 	}
 	return found
+}
+
+// hooked reports a client's hooks, and whether the program that they start is there.
+func hooked(env []string, h initcmd.Hooked) finding {
+	if filepath.IsAbs(h.Program) && !runs(h.Program, env) {
+		return finding{h.Client, fmt.Sprintf("hooks in %s: %q %s; \"mcp-pruner init %s --hooks\" puts it right", h.File, h.Program, cannotBeStarted, h.Client), cannotBeStarted}
+	}
+	return finding{what: h.Client, found: "hooks in " + h.File}
 }
 
 // client is one entry.

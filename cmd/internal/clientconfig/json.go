@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -84,9 +85,18 @@ func (j *JSON) SetText(text string, path ...string) error {
 	return nil
 }
 
+// find returns the value at a path. In an array a name is an index.
 func (j *JSON) find(path []string) *hujson.Value {
 	v := &j.root
 	for _, name := range path {
+		if array, ok := v.Value.(*hujson.Array); ok {
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(array.Elements) {
+				return nil
+			}
+			v = &array.Elements[i]
+			continue
+		}
 		object, ok := v.Value.(*hujson.Object)
 		if !ok {
 			return nil

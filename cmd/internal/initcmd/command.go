@@ -211,8 +211,8 @@ func show(w io.Writer, all []piece) error {
 	return nil
 }
 
-// Hooked is a client whose own tools have our hooks.
-type Hooked struct{ Client, File string }
+// Hooked is a client whose own tools have our hooks. Program is what they start, or "" if init did not write them.
+type Hooked struct{ Client, File, Program string }
 
 // AllHooked lists the clients that have our hooks. Files that cannot be read have none.
 func AllHooked(p command.Process) (found []Hooked) {
@@ -227,7 +227,7 @@ func AllHooked(p command.Process) (found []Hooked) {
 				continue
 			}
 			if text, err := (clientconfig.File{Path: piece.file}).Read(); err == nil && text != nil && piece.present(text) {
-				found = append(found, Hooked{client, piece.file})
+				found = append(found, Hooked{client, piece.file, piece.program(text)})
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -79,6 +80,54 @@ func TestUninstallIsByteForByte(t *testing.T) {
 				require.Equal(t, before, files(t, dir))
 			})
 		}
+	}
+}
+
+// TestMovedProgram: init changes the path of a program that was somewhere else, and nothing more; then it can still be
+// undone byte for byte. doctor is told which program hooks start.
+func TestMovedProgram(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	const old = "/old/mcp-pruner_0.1.0_linux_amd64/mcp-pruner"
+	for _, args := range [][]string{{"claude", "--hooks", "--mcp"}, {"codex", "--hooks", "--mcp"}, {"gemini", "--hooks", "--mcp"}, {"opencode", "--hooks", "--mcp"}} {
+		dir := configured(t)
+		before := files(t, dir)
+		code, _, stderr := verb(t, dir, args...)
+		require.Zero(t, code, stderr)
+		installed := files(t, dir)
+		moved := 0
+		for path, text := range installed {
+			if strings.Contains(text, self) {
+				write(t, path, strings.ReplaceAll(text, self, old))
+				moved++
+			}
+		}
+		require.Equal(t, 2, moved+strings.Count(args[0], "gemini"), "%v: a file for hooks and one for the server; gemini has one for both", args)
+		hooked := AllHooked(command.Process{Env: []string{"HOME=" + dir}})
+		require.Len(t, hooked, 1)
+		require.Equal(t, old, hooked[0].Program)
+
+		code, stdout, stderr := verb(t, dir, args...)
+		require.Zero(t, code, stderr)
+		require.Contains(t, stdout, "installed")
+		require.Equal(t, installed, files(t, dir), "%v", args)
+		code, _, stderr = verb(t, dir, append(args[:1:1], "--uninstall")...)
+		require.Zero(t, code, stderr)
+		require.Equal(t, before, files(t, dir), "%v", args)
+	}
+}
+
+// A command that the user wrote, or that PATH finds, stays.
+func TestOtherCommandsStay(t *testing.T) {
+	for _, command := range []string{"mcp-pruner hook claude", "env LANG=C /opt/mcp-pruner hook claude", "/opt/mcp-pruner hook claude | tee log"} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, ".claude", "settings.json")
+		write(t, path, `{"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": "`+command+`"}]}]}}`)
+		code, _, stderr := verb(t, dir, "claude")
+		require.Zero(t, code, stderr)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Contains(t, string(text), `"command": "`+command+`"`)
 	}
 }
 

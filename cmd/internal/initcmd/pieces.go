@@ -36,7 +36,8 @@ type piece struct {
 	install func([]byte) ([]byte, error) // returns the same text if the piece is already installed
 	remove  func([]byte) ([]byte, error)
 	present func([]byte) bool
-	note    string // what the user must do in addition
+	program func([]byte) string // hooks: the program that they start, or "" if init did not write the command
+	note    string              // what the user must do in addition
 }
 
 // home finds the clients' configurations.
@@ -127,6 +128,9 @@ func (h home) hookPiece(file, client string, entries []hook, note string) piece 
 		return edit(text, func(j *clientconfig.JSON) error {
 			for _, e := range entries {
 				if h.has(j.Get("hooks", e.event), client) {
+					if err := moveHooks(j, client, line, e.event); err != nil {
+						return err
+					}
 					continue
 				}
 				entry := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line, "timeout": e.timeout}}}
@@ -151,6 +155,18 @@ func (h home) hookPiece(file, client string, entries []hook, note string) piece 
 	p.present = func(text []byte) bool {
 		j, err := clientconfig.ParseJSON(text)
 		return err == nil && h.has(j.Get("hooks", entries[0].event), client)
+	}
+	p.program = func(text []byte) string {
+		j, err := clientconfig.ParseJSON(text)
+		if err != nil {
+			return ""
+		}
+		for _, c := range hookCommands(j, entries[0].event) {
+			if program := hookProgram(c.command, client); program != "" {
+				return program
+			}
+		}
+		return ""
 	}
 	return p
 }
@@ -216,7 +232,7 @@ func (h home) memberPiece(k kind, file string, value any, path ...string) piece 
 			case there == nil:
 				return j.Set(value, path...)
 			case isOurs(there):
-				return nil
+				return moveServer(j, value, path)
 			}
 			return fmt.Errorf("%s is set to something else", strings.Join(path, "."))
 		})
@@ -266,6 +282,7 @@ func (h home) opencodePlugin(file string) piece {
 		install: func(now []byte) ([]byte, error) { return []byte(text), nil },
 		remove:  func(now []byte) ([]byte, error) { return nil, nil },
 		present: func(now []byte) bool { return bytes.Contains(now, []byte("mcp-pruner")) },
+		program: pluginProgram,
 	}
 }
 
@@ -288,7 +305,7 @@ func (h home) codexMCP(file string) piece {
 
 func addTOML(text []byte, block string) ([]byte, error) {
 	if bytes.Contains(text, []byte(tomlBegin)) {
-		return text, nil
+		return moveTable(text, block), nil
 	}
 	var parsed struct {
 		Servers map[string]any `toml:"mcp_servers"`
