@@ -48,7 +48,11 @@ func TestDockerHealthCheck(t *testing.T) {
 			}
 			require.True(t, ready)
 
-			check := func() error { return exec.Command(cmd.Path, health[1:]...).Run() }
+			check := func() error {
+				health := exec.Command(cmd.Path, health[1:]...)
+				health.Env = env
+				return health.Run()
+			}
 			assert.NoError(t, check())
 			require.NoError(t, cmd.Process.Kill())
 			_, _ = io.Copy(io.Discard, logs)

@@ -23,10 +23,16 @@ func TestHealth(t *testing.T) {
 		u, err := url.Parse(server.URL)
 		require.NoError(t, err)
 		var stderr bytes.Buffer
-		p := command.Process{Args: []string{"--port", u.Port()}, Stdout: &bytes.Buffer{}, Stderr: &stderr}
-		assert.Equal(t, want, command.Verb(t.Context(), healthCommand(p), p), "%s: %s", path, &stderr)
+		for _, p := range []command.Process{
+			{Args: []string{"--port", u.Port()}, Env: []string{"JEEVES_MCP_PRUNER_PORT=1"}},
+			{Env: []string{"JEEVES_MCP_PRUNER_PORT=" + u.Port(), "MCP_PRUNER_PORT=1"}},
+			{Env: []string{"JEEVES_MCP_PRUNER_PORT=", "MCP_PRUNER_PORT=" + u.Port()}},
+		} {
+			p.Stdout, p.Stderr = &bytes.Buffer{}, &stderr
+			assert.Equal(t, want, command.Verb(t.Context(), healthCommand(p), p), "%s: %s", path, &stderr)
+		}
 		server.Close()
 	}
-	p := command.Process{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}
+	p := command.Process{Env: []string{"MCP_PRUNER_PORT=none"}, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}
 	assert.Equal(t, command.Usage, command.Verb(t.Context(), healthCommand(p), p))
 }
