@@ -1,23 +1,31 @@
 # mcp-pruner over HTTP: docker build -t mcp-pruner . && docker run --network host -v "$PWD:/work:ro" mcp-pruner
 # The line pruner: ... mcp-pruner pruner. A gateway to servers with URLs: ... mcp-pruner gateway --http servers.json
 #
-# The server listens on loopback only, hence --network host. The image has no shell, so that the tool
-# bash is not offered and grep searches by itself; commands belong where the agent's tools are installed.
-FROM golang:1.26 AS build
+# The server listens on loopback only, hence --network host; the containers of a pod share loopback anyway.
+# For another port set both variables below, which the health check reads, too. Files that others may not
+# read need --user "$(id -u)". The root file system may be read-only. Kubernetes ignores HEALTHCHECK: use an
+# exec probe with the same command.
+#
+# The image has no shell, so that the tool bash is not offered and grep searches by itself; commands belong
+# where the agent's tools are installed.
+FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-ARG COMMIT="" DATE=""
-RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -o /mcp-pruner \
+ARG COMMIT=""
+ARG DATE=""
+ARG TARGETOS
+ARG TARGETARCH
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -o /mcp-pruner \
     -ldflags "-s -w -buildid= -X mcp-pruner/cmd/internal/cli.commit=$COMMIT -X mcp-pruner/cmd/internal/cli.date=$DATE" ./cmd/mcp-pruner
 
 FROM gcr.io/distroless/static-debian12:nonroot
 COPY --from=build /mcp-pruner /usr/local/bin/mcp-pruner
 WORKDIR /work
-USER nonroot
+USER 65532:65532
 ENV PRUNER_URL=embedded MCP_PRUNER_TOOLS=read,grep JEEVES_MCP_PRUNER_PORT=8005 MCP_PRUNER_PORT=8005
 EXPOSE 8005
-HEALTHCHECK --interval=30s --timeout=3s CMD ["/usr/local/bin/mcp-pruner", "health", "--port", "8005"]
+HEALTHCHECK --interval=30s --timeout=3s CMD ["/usr/local/bin/mcp-pruner", "health"]
 ENTRYPOINT ["/usr/local/bin/mcp-pruner"]
 CMD ["serve"]

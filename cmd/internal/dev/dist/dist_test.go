@@ -218,6 +218,6 @@ func TestDockerfile(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 2, verbs)
-	assert.Contains(t, string(text), "USER nonroot")
+	assert.Contains(t, string(text), "USER 65532:65532")
 	assert.Contains(t, string(text), "mcp-pruner/cmd/internal/cli.commit=")
 }
