@@ -5,7 +5,7 @@
 # make quality    how well the embedded pruner prunes (PRUNEBENCH=folder of cases)
 # make train      learn the weights of the ranking (FIXTURES=folder of cases and sessions) and write docs/LEARNED.md
 # make bill       what pruning saves and loses in recorded sessions (FIXTURES=folder), into docs/BILL.md
-# make e2e        real clients against the real server (installs them from npm)
+# make e2e        real clients against the real server (installs them from npm), and the container image
 # make fuzz       each fuzz target for a while (FUZZTIME=10s, or a number of runs: 5000x)
 # make soak       the HTTP server under mixed load with faults (SOAK=10m)
 # make site       docs/ as a site in .cache/site, where hugo is here

@@ -1,3 +1,4 @@
 // Package e2e runs the real clients, pinned, against the real program and a mock
-// model API: "make e2e". Its tests have the build tag e2e.
+// model API, and builds and runs the container image: "make e2e". Its tests have the
+// build tag e2e.
 package e2e
