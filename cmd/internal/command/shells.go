@@ -24,6 +24,11 @@ func Self() (path string, onPath bool, err error) {
 	return found, true, nil
 }
 
+// InNpxCache reports whether a program lies in npx's cache, which npx may empty. system is a name as in runtime.GOOS.
+func InNpxCache(path, system string) bool {
+	return strings.Contains(path, "/_npx/") || system == "windows" && strings.Contains(path, `\_npx\`)
+}
+
 func sameFile(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)

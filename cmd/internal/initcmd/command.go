@@ -68,7 +68,13 @@ func (o options) run(p command.Process, client string) error {
 	if o.uninstall {
 		return uninstall(p.Stdout, all, chosen)
 	}
-	return install(p.Stdout, chosen)
+	if err := install(p.Stdout, chosen); err != nil {
+		return err
+	}
+	if command.InNpxCache(h.path, h.system) {
+		fmt.Fprintf(p.Stdout, "%s is in npx's cache, which npx may empty. To keep it: npm install --global mcp-pruner, then init once more.\n", h.path)
+	}
+	return nil
 }
 
 // homeOf finds this program's path and the folders of the configurations.

@@ -196,12 +196,11 @@ func scopeOf(options []string) (values []string) {
 // published returns the entry for a program that is in npx's cache: a command that finds it there again or
 // downloads it. system is a name as in runtime.GOOS.
 func published(s runnerfsm.Server, system string) runnerfsm.Server {
-	windows := system == "windows"
-	if !strings.Contains(s.Command, "/_npx/") && !(windows && strings.Contains(s.Command, `\_npx\`)) {
+	if !command.InNpxCache(s.Command, system) {
 		return s
 	}
 	s.Command, s.Args = "npx", []string{"-y", "mcp-pruner"}
-	if windows { // npx is a script there
+	if system == "windows" { // npx is a script there
 		s.Command, s.Args = "cmd", []string{"/c", "npx", "-y", "mcp-pruner"}
 	}
 	return s

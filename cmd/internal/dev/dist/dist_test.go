@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +84,9 @@ func TestPackages(t *testing.T) {
 	archive := untar(t, read("mcp-pruner_1.2.3_linux_arm64.tar.gz"))
 	for _, name := range []string{"LICENSE", "README.md", "completions/mcp-pruner.bash", "completions/_mcp-pruner", "man/man1/mcp-pruner.1", "man/man1/mcp-pruner-run.1"} {
 		assert.NotEmpty(t, archive["mcp-pruner_1.2.3_linux_arm64/"+name], name)
+	}
+	for _, link := range regexp.MustCompile(`\]\(([^)#:]+)\)|src="([^"]+)"`).FindAllStringSubmatch(archive["mcp-pruner_1.2.3_linux_arm64/README.md"], -1) {
+		assert.NotEmpty(t, archive["mcp-pruner_1.2.3_linux_arm64/"+link[1]+link[2]], "the README of the archive links to %s", link[0])
 	}
 	assert.Equal(t, "-> mcp-pruner", archive["mcp-pruner_1.2.3_linux_arm64/jeeves-mcp-pruner"])
 

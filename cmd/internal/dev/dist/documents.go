@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,10 +17,20 @@ import (
 	"mcp-pruner/cmd/internal/command"
 )
 
-// documents are the licence, the README, completions and man pages.
+// documents are the licence, the README and the pages that it links to, completions and man pages.
 func (r *release) documents() ([]file, error) {
+	names := []string{"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"}
+	err := filepath.WalkDir("docs", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			names = append(names, filepath.ToSlash(path))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	var files []file
-	for _, name := range []string{"LICENSE", "README.md"} {
+	for _, name := range names {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
