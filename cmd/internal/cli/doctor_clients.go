@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/initcmd"
@@ -27,8 +28,9 @@ func clientEntries(ctx context.Context, p command.Process) (found []finding) {
 	for _, e := range runcmd.Entries(p.Env, dir) {
 		found = append(found, client(ctx, p.Env, e))
 	}
-	for _, h := range initcmd.AllHooked(p) {
-		found = append(found, hooked(p.Env, h))
+	all := initcmd.AllHooked(p)
+	for _, h := range all {
+		found = append(found, hooked(p.Env, h, all))
 	}
 	if len(found) == 0 {
 		return []finding{{"clients", fmt.Sprintf(`%s, or hooks: "mcp-pruner init claude" adds hooks, "mcp-pruner install claude" the server`, noClient), noClient}}
@@ -37,11 +39,27 @@ func clientEntries(ctx context.Context, p command.Process) (found []finding) {
 }
 
 // hooked reports a client's hooks, and whether the program that they start is there.
-func hooked(env []string, h initcmd.Hooked) finding {
+func hooked(env []string, h initcmd.Hooked, all []initcmd.Hooked) finding {
+	if h.Plugin {
+		return plugin(env, h, all)
+	}
 	if filepath.IsAbs(h.Program) && !runs(h.Program, env) {
 		return finding{h.Client, fmt.Sprintf("hooks in %s: %q %s; \"mcp-pruner init %s --hooks\" puts it right", h.File, h.Program, cannotBeStarted, h.Client), cannotBeStarted}
 	}
 	return finding{what: h.Client, found: "hooks in " + h.File}
+}
+
+// plugin reports the plugin of a client. Beside the hooks of init, both would work on every result.
+func plugin(env []string, h initcmd.Hooked, all []initcmd.Hooked) finding {
+	f := finding{what: h.Client, found: "plugin in " + h.File}
+	twice := slices.ContainsFunc(all, func(o initcmd.Hooked) bool { return o.Client == h.Client && !o.Plugin })
+	switch {
+	case !runs(command.Program, env):
+		f.found, f.problem = fmt.Sprintf("%s: %q %s; put its folder on PATH", f.found, command.Program, cannotBeStarted), cannotBeStarted
+	case twice:
+		f.found, f.problem = fmt.Sprintf(`%s %s; "mcp-pruner init %s --hooks --uninstall" leaves the plugin`, f.found, hookedTwice, h.Client), hookedTwice
+	}
+	return f
 }
 
 // client is one entry.

@@ -20,6 +20,7 @@ const (
 	noSetting
 	cannotBeStarted
 	cannotBeRead
+	hookedTwice
 	noClient
 	problems // their number
 )
@@ -40,6 +41,7 @@ func (p problem) String() string {
 		noSetting:       "there is no such setting",
 		cannotBeStarted: "cannot be started",
 		cannotBeRead:    "cannot be read",
+		hookedTwice:     "beside the hooks of init",
 		noClient:        "no client's configuration has this server",
 	}[p]
 }
@@ -49,7 +51,7 @@ func (p problem) mark() string {
 	switch p {
 	case none:
 		return "ok"
-	case noSearch, slowSearch, pruningUnset, noClient: // worth knowing, but not a fault
+	case noSearch, slowSearch, pruningUnset, hookedTwice, noClient: // worth knowing, but not a fault
 		return "note"
 	}
 	return "BAD"

@@ -217,8 +217,12 @@ func show(w io.Writer, all []piece) error {
 	return nil
 }
 
-// Hooked is a client whose own tools have our hooks. Program is what they start, or "" if init did not write them.
-type Hooked struct{ Client, File, Program string }
+// Hooked is a client whose own tools have our hooks.
+type Hooked struct {
+	Client, File string
+	Program      string // what they start, or "" if init did not write them
+	Plugin       bool   // they are a plugin's, which starts the program that is on PATH
+}
 
 // AllHooked lists the clients that have our hooks. Files that cannot be read have none.
 func AllHooked(p command.Process) (found []Hooked) {
@@ -233,9 +237,23 @@ func AllHooked(p command.Process) (found []Hooked) {
 				continue
 			}
 			if text, err := (clientconfig.File{Path: piece.file}).Read(); err == nil && text != nil && piece.present(text) {
-				found = append(found, Hooked{client, piece.file, piece.program(text)})
+				found = append(found, Hooked{Client: client, File: piece.file, Program: piece.program(text)})
 			}
 		}
 	}
-	return found
+	return append(found, h.plugin()...)
+}
+
+// plugin reports Claude Code's plugin with our hooks, if it is enabled for the user.
+func (h home) plugin() []Hooked {
+	file := h.claudeSettings()
+	text, err := clientconfig.File{Path: file}.Read()
+	if err != nil || text == nil {
+		return nil
+	}
+	j, err := clientconfig.ParseJSON(text)
+	if err != nil || j.Get("enabledPlugins", "mcp-pruner@mcp-pruner") != true {
+		return nil
+	}
+	return []Hooked{{Client: "claude", File: file, Plugin: true}}
 }

@@ -65,7 +65,7 @@ func (h home) config() string { return h.dir("XDG_CONFIG_HOME", ".config") }
 func (h home) pieces(client string) (list []piece, ok bool) {
 	switch client {
 	case "claude":
-		settings := filepath.Join(h.dir("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")
+		settings := h.claudeSettings()
 		return []piece{
 			h.hookPiece(settings, "claude", h.claudeHooks(), ""),
 			h.mcpPiece(h.claudeState(), []string{"mcpServers", "pruner"}, map[string]any{"type": "stdio", "command": h.path, "args": []any{}, "env": map[string]any{"PRUNER_URL": "embedded"}}),
@@ -92,6 +92,10 @@ func (h home) pieces(client string) (list []piece, ok bool) {
 		}, true
 	}
 	return nil, false
+}
+
+func (h home) claudeSettings() string {
+	return filepath.Join(h.dir("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")
 }
 
 // claudeState returns the file in which Claude Code keeps a user's servers.
