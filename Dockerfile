@@ -13,6 +13,7 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
+RUN CGO_ENABLED=0 go run -trimpath -buildvcs=false ./cmd/internal/dev/dist -notices >/THIRD_PARTY_LICENSES.txt
 ARG COMMIT=""
 ARG DATE=""
 ARG TARGETOS
@@ -22,6 +23,7 @@ RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs
 
 FROM gcr.io/distroless/static-debian12:nonroot
 COPY --from=build /mcp-pruner /usr/local/bin/mcp-pruner
+COPY --from=build /src/LICENSE /THIRD_PARTY_LICENSES.txt /usr/share/doc/mcp-pruner/
 WORKDIR /work
 USER 65532:65532
 ENV PRUNER_URL=embedded MCP_PRUNER_TOOLS=read,grep JEEVES_MCP_PRUNER_PORT=8005 MCP_PRUNER_PORT=8005

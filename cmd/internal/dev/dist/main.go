@@ -29,7 +29,15 @@ func run(ctx context.Context, args []string) error {
 	out := flags.String("o", "dist", "folder to write to")
 	systems := flags.String("systems", strings.Join(allSystems, ","), "systems to build for")
 	licenses := flags.Bool("licenses", false, "only print the licences of what is linked")
+	texts := flags.Bool("notices", false, "only print the texts of these licences")
 	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *texts {
+		text, err := notices(ctx)
+		if err == nil {
+			_, err = os.Stdout.Write(text)
+		}
 		return err
 	}
 	if *licenses {

@@ -39,6 +39,11 @@ func TestImage(t *testing.T) {
 		require.NoError(t, err)
 		assert.Regexp(t, `^mcp-pruner \S+\+0123456789ab \(2026-01-02\)\n$`, string(version))
 	})
+	t.Run("stdio", func(t *testing.T) { c.speaks(t) })
+	t.Run("doctor", func(t *testing.T) {
+		report, err := c.command(t, options{args: []string{"doctor"}}).Output()
+		assert.NoError(t, err, "%s", report)
+	})
 	for _, verb := range [][]string{{"serve"}, {"pruner"}, {"gateway", "--http", "servers.json"}} {
 		t.Run(verb[0], func(t *testing.T) { c.isHealthy(t, verb...) })
 	}
@@ -78,8 +83,23 @@ func (c *container) hasProgramOnly(t *testing.T) {
 	info, err := os.Stat(filepath.Join(c.root, "/usr/local/bin/mcp-pruner"))
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o755), info.Mode().Perm())
+	for name, says := range map[string]string{"LICENSE": "Apache License", "THIRD_PARTY_LICENSES.txt": "github.com/mark3labs/mcp-go"} {
+		text, err := os.ReadFile(filepath.Join(c.root, "usr/share/doc/mcp-pruner", name))
+		require.NoError(t, err)
+		assert.Contains(t, string(text), says)
+	}
 	t.Logf("the program has %.1f MB", float64(info.Size())/1e6)
 	assert.Less(t, info.Size(), int64(40<<20))
+}
+
+// speaks: without a verb, as with docker run --entrypoint, it is a server for one client.
+func (c *container) speaks(t *testing.T) {
+	server := c.command(t, options{})
+	server.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":` +
+		`{"file_path":"limits.go","context_focus_question":"what is the retry limit?"}}}` + "\n")
+	out, err := server.Output()
+	require.NoError(t, err)
+	assert.Contains(t, string(out), "const retryLimit = 3")
 }
 
 // isHealthy starts a verb as the image is, with the ports of its own network, a root that is
