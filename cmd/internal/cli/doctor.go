@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -44,7 +45,7 @@ func doctor(ctx context.Context, p command.Process) int {
 	config, entries, err := settings.Load(settings.Stdio, nil, settings.FromEnv(p.Env))
 	findings := []finding{
 		{what: "version", found: buildVersion()},
-		shell(),
+		shell(config.Tools),
 		searcher(),
 		pruner(ctx, config, prunerIsSet(p.Env)),
 		rootFinding(config.Root),
@@ -141,7 +142,11 @@ func reason(err error) string {
 	return err.Error()
 }
 
-func shell() finding {
+// shell looks for a shell, unless the tools that are offered do not include bash.
+func shell(offered []string) finding {
+	if len(offered) > 0 && !slices.Contains(offered, "bash") {
+		return finding{}
+	}
 	if path, err := tools.FindShell(); err == nil {
 		return finding{what: "shell", found: path}
 	}
