@@ -21,6 +21,7 @@ type metrics struct {
 	names     bounded // tools
 	reasons   bounded
 	cut       cut
+	recovers  sync.Map // *states.Delivery of answers that are being written and recover something
 
 	operations *prometheus.HistogramVec
 	pruner     prometheus.Histogram
@@ -68,11 +69,17 @@ func counter(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 }
 
-// Answering implements [states.Observer].
-func (m *metrics) Answering(*states.Delivery) {}
+// Answering implements [states.Observer]. A client may call again before Ended has run, so that only here the calls come
+// in the client's order.
+func (m *metrics) Answering(d *states.Delivery) {
+	if d.Call != nil && m.cut.again(d) {
+		m.recovers.Store(d, true)
+	}
+}
 
 // Ended implements [states.Observer].
 func (m *metrics) Ended(d *states.Delivery) {
+	_, again := m.recovers.LoadAndDelete(d)
 	name := m.names.of(tool(d))
 	if method := method(d); method != "" {
 		m.operations.WithLabelValues(method, "execute_tool", name, failure(d), m.transport).Observe(took(d).Seconds())
@@ -84,7 +91,7 @@ func (m *metrics) Ended(d *states.Delivery) {
 		m.pruner.Observe(pruning(d).Seconds())
 	}
 	if d.Call != nil && d.Wire > 0 && d.Err == nil {
-		m.count(name, d)
+		m.count(name, d, again)
 	}
 }
 
@@ -99,10 +106,10 @@ func (m *metrics) answered(method string, code int, took time.Duration) {
 }
 
 // count adds the tokens of an answer that was sent.
-func (m *metrics) count(name string, d *states.Delivery) {
+func (m *metrics) count(name string, d *states.Delivery, again bool) {
 	raw, sent, question := tokens(d)
 	recovered := 0
-	if m.cut.again(d) { // without pruning, the model would not have made this call
+	if again { // without pruning, the model would not have made this call
 		raw, recovered = 0, sent
 	}
 	if m.transport == "" { // taken from words that the model wrote anyway
@@ -115,11 +122,10 @@ func (m *metrics) count(name string, d *states.Delivery) {
 	m.net.WithLabelValues(name).Add(float64(raw - sent - question))
 }
 
-// The maximum numbers of names and of pruned outputs that are remembered, and the maximum length of a name in bytes.
+// The maximum numbers of names and of pruned outputs that are remembered.
 const (
-	mostNames   = 512
-	mostCuts    = 1 << 14
-	longestName = 128 // as MCP has it for tools
+	mostNames = 512
+	mostCuts  = 1 << 14
 )
 
 // bounded holds the names that have a series of their own. All further names share one series, so that clients cannot
@@ -135,7 +141,7 @@ func (b *bounded) of(name string) string {
 	if name == "" || b.known[name] {
 		return name
 	}
-	if len(b.known) == mostNames || len(name) > longestName {
+	if len(b.known) == mostNames {
 		return "_other"
 	}
 	if b.known == nil {

@@ -64,8 +64,7 @@ func TestManyToolsShareASeries(t *testing.T) {
 		c.Answering(9)
 		c.Written(t.Context())
 	}
-	long := strings.Repeat("x", longestName+1)
-	p.Tools = []tools.Tool{tooltest.Tool(long, run)}
+	p.Tools = []tools.Tool{tooltest.Tool(strings.Repeat("x", 1<<20), run)}
 	for n := range mostNames + 50 {
 		p.Tools = append(p.Tools, tooltest.Tool(fmt.Sprintf("tool%d", n), run))
 	}
@@ -78,10 +77,30 @@ func TestManyToolsShareASeries(t *testing.T) {
 	got := telemetrytest.Scrape(t, logs.first("mcp_pruner.metrics_ready")["url"].(string))
 	for name, label := range map[string]string{"mcp_server_operation_duration_seconds": "gen_ai_tool_name", "mcp_pruner_decisions_total": "tool"} {
 		assert.Len(t, got[name].GetMetric(), mostNames+2, name)
-		assert.Zero(t, got.Sum(name, map[string]string{label: long}), name)
+		assert.InDelta(t, 1, got.Sum(name, map[string]string{label: strings.Repeat("x", 128)}), 0, name)
 		assert.InDelta(t, 51, got.Sum(name, map[string]string{label: "_other"}), 0, name)
 		assert.InDelta(t, 50, got.Sum(name, map[string]string{label: ""}), 0, name)
 	}
+}
+
+// A client reads an answer and calls again before the server has noted that the answer was written.
+func TestACallOvertakesTheEndOfTheOneBefore(t *testing.T) {
+	var logs eventLog
+	p, end := pipeline(t, Options{Metrics: "127.0.0.1:0", Transport: "tcp", Emit: logs.emit})
+	defer end()
+	session, text := new(states.Session), strings.Repeat("a long text of several words ", 50)
+	answer := func(args map[string]any) *states.Call {
+		c := p.Run(t.Context(), states.Request{Params: map[string]any{"name": "echo", "arguments": args}, Session: session})
+		c.Answer()
+		c.Answering(9)
+		return c
+	}
+	pruned := answer(map[string]any{"text": text, "question": "which?"})
+	again := answer(map[string]any{"text": text})
+	again.Written(t.Context())
+	pruned.Written(t.Context())
+	got := telemetrytest.Scrape(t, logs.first("mcp_pruner.metrics_ready")["url"].(string))
+	assert.Greater(t, got.Sum("mcp_pruner_recovered_tokens_total", nil), 100.0)
 }
 
 // A scrape waits for no call, and calls for no scrape.
