@@ -3,11 +3,9 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -70,15 +68,19 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// workplace is a folder with files for every verb.
+// workplace is the working directory of a test, with files for every verb.
 type workplace struct {
 	t   *testing.T
 	dir string
+	env []string
 }
 
 func newWorkplace(t *testing.T) workplace {
 	t.Helper()
-	w := workplace{t, t.TempDir()}
+	w := workplace{t: t, dir: t.TempDir()}
+	t.Chdir(w.dir)
+	w.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "USERPROFILE=" + w.dir, "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), "TEMP=" + w.dir,
+		"PRUNER_URL=embedded", "MCP_PRUNER_LOG_LEVEL=error"}
 	path, err := exec.LookPath("mcp-pruner")
 	require.NoError(t, err)
 	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"files": map[string]any{"command": path}}})
@@ -88,75 +90,81 @@ func newWorkplace(t *testing.T) workplace {
 		"sessions.jsonl": `{"id":"x","src":"t","steps":[{"k":"user","text":"go"},{"k":"call"},{"k":"use","id":"1","tool":"Read","args":{"file_path":"a.go"}},` +
 			`{"k":"result","id":"1","tool":"Read","out":"package a"},{"k":"call"}]}` + "\n",
 	} {
-		require.NoError(t, os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	}
-	server := w.command(nil)
+	server := w.program()
 	server.Env = append(server.Env, "MCP_PRUNER_TRACE=trace.jsonl", "MCP_PRUNER_TOOLSETS=core,gc")
 	server.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"file_path":"a.go"}}}` + "\n")
 	require.NoError(t, server.Run())
 	return w
 }
 
-// command prepares a run of the program.
-func (w workplace) command(args []string) *exec.Cmd {
+// program prepares a process. Verbs that start this program themselves, and servers, need one.
+func (w workplace) program(args ...string) *exec.Cmd {
 	w.t.Helper()
 	path, err := exec.LookPath("mcp-pruner")
 	require.NoError(w.t, err)
 	cmd := exec.CommandContext(w.t.Context(), path, args...)
-	cmd.Dir = w.dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "USERPROFILE=" + w.dir, "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), "TEMP=" + w.dir,
-		"PRUNER_URL=embedded", "MCP_PRUNER_LOG_LEVEL=error"}
+	cmd.Env = w.env
 	return cmd
 }
 
-func (w workplace) run(stdin string, args []string) (code int, stdout, stderr string) {
+// execute runs a verb in this process. " < " in the line is followed by the file that is its standard input.
+func (w workplace) execute(line string, stdout io.Writer) (code int, stderr string) {
 	w.t.Helper()
-	cmd := w.command(args)
-	var out, said bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &said
-	err := cmd.Run()
-	var ended *exec.ExitError
-	if err != nil && !errors.As(err, &ended) {
+	line, file, _ := strings.Cut(line, " < ")
+	var stdin, said bytes.Buffer
+	if file != "" {
+		text, err := os.ReadFile(file)
 		require.NoError(w.t, err)
+		stdin.Write(text)
 	}
-	return cmd.ProcessState.ExitCode(), out.String(), said.String()
+	p := command.Process{Args: strings.Fields(line), Env: w.env, Stdin: &stdin, Stdout: stdout, Stderr: &said}
+	code = command.Execute(w.t.Context(), cli.Root(p), p)
+	return code, said.String()
+}
+
+func (w workplace) run(line string) (code int, stdout, stderr string) {
+	w.t.Helper()
+	var out bytes.Buffer
+	code, stderr = w.execute(line, &out)
+	return code, out.String(), stderr
 }
 
 // TestHelpAndUsage: of every verb, --help is on the standard output with exit code 0, and what is wrong with the command
 // line is on the standard error with exit code 2.
 func TestHelpAndUsage(t *testing.T) {
 	w := newWorkplace(t)
-	usage := func(args ...string) {
-		code, stdout, stderr := w.run("", args)
-		assert.Equal(t, command.Usage, code, args)
-		assert.Empty(t, stdout, args)
-		assert.Regexp(t, `(?s)^mcp-pruner.*: .*\nTry 'mcp-pruner.* --help'\.\n$`, stderr, args)
+	usage := func(line string) {
+		code, stdout, stderr := w.run(line)
+		assert.Equal(t, command.Usage, code, line)
+		assert.Empty(t, stdout, line)
+		assert.Regexp(t, `(?s)^mcp-pruner.*: .*\nTry 'mcp-pruner.* --help'\.\n$`, stderr, line)
 	}
 	takesAny := map[string]bool{"run": true, "install": true, "replay": true}
 	for path, c := range verbs(t) {
-		args := strings.Fields(path)
-		code, stdout, stderr := w.run("", append(args, "--help"))
+		code, stdout, stderr := w.run(path + " --help")
 		assert.Zero(t, code, path)
 		assert.Contains(t, stdout, "Usage:", path)
 		assert.Empty(t, stderr, path)
 		if path != "run" { // it has the flags of its client
-			usage(append(args, "--no-such-flag")...)
+			usage(path + " --no-such-flag")
 		}
 		if !takesAny[path] && !strings.Contains(c.Use, "[FILE...]") {
-			usage(append(args, "a", "b", "c", "d")...)
+			usage(path + " a b c d")
 		}
-		if required := c.Use[strings.IndexByte(c.Use+" ", ' '):]; !strings.HasPrefix(strings.TrimSpace(required), "[") && strings.TrimSpace(required) != "" {
-			usage(args...)
+		if _, needs, _ := strings.Cut(c.Use, " "); needs != "" && needs[0] != '[' {
+			usage(path)
 		}
 	}
-	for _, args := range []string{
+	for _, line := range []string{
 		"gc", "gc anlyze", "trace", "trace x", "completion", "completion x", "completion bash x", "help x", "help gc x", "gc pin", "gc prune --segment-ids s1",
 		"gc prune --segment-ids s1 --action x", "gc settings --for opencode --json", "gateway --json servers.json", "gateway list no.json", "gateway list servers.json --mode x",
 		"replay --html - --json sessions.jsonl", "replay --explain x --json sessions.jsonl", "replay --policy x", "recover prn_3ddf8b97 --lines x",
 		"recover prn_3ddf8b97 --pattern (", "init vi", "init claude --show --uninstall", "hook vi", "gateway init vi", "proxy --port x", "proxy --upstream x",
 		"proxy --policy x", "trace list --json --csv trace.jsonl", "prune --batch a.go", "fsm --machine x", "health --port 0",
 	} {
-		usage(strings.Fields(args)...)
+		usage(line)
 	}
 }
 
@@ -164,24 +172,24 @@ func TestHelpAndUsage(t *testing.T) {
 func TestWhatCannotBeRead(t *testing.T) {
 	w := newWorkplace(t)
 	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "bad"), []byte("\x00{bad\n"), 0o600))
-	for _, args := range []string{
-		"prune -q x no.go", "prune -q x .", "demo -q x no.go", "replay no.jsonl", "replay bad", "replay --json .config", "recover prn_00000000", "gc get s99",
+	for _, line := range []string{
+		"prune -q x no.go", "prune -q x .", "replay no.jsonl", "replay bad", "replay --json .config", "recover prn_00000000", "gc get s99",
 		"gc analyze --store .", "trace verify no.jsonl", "trace stats no.jsonl", "trace list .", "trace heads bad", "trace report -o - no.jsonl",
 		"trace stats --heads no.txt trace.jsonl", "gain", "health --port 1", "replay --html no/report.html sessions.jsonl",
 	} {
-		code, stdout, stderr := w.run("", strings.Fields(args))
-		assert.Equal(t, command.Fail, code, args)
-		assert.Empty(t, stdout, args)
-		assert.Regexp(t, `^mcp-pruner`, stderr, args)
-		assert.NotContains(t, stderr, "Try '", args)
+		code, stdout, stderr := w.run(line)
+		assert.Equal(t, command.Fail, code, line)
+		assert.Empty(t, stdout, line)
+		assert.Regexp(t, `^mcp-pruner`, stderr, line)
+		assert.NotContains(t, stderr, "Try '", line)
 	}
 }
 
-// output are command lines that print something; "<" is followed by the file that is the standard input.
+// output are command lines that print something.
 var output = []string{
 	"--help", "version", "doctor", "fsm", "gc stats", "gc settings", "gc analyze", "gc search x", "gc pin --segment-ids s1", "gc unpin --segment-ids s1", "gateway list servers.json", "gateway --report servers.json",
 	"trace verify trace.jsonl", "trace stats trace.jsonl", "trace list trace.jsonl", "trace heads trace.jsonl", "trace report -o - trace.jsonl", "replay sessions.jsonl",
-	"prune -q x a.go", "prune -q x --why a.go", "config --provider json", "init claude --show", "completion bash", "demo -q x a.go",
+	"prune -q x a.go", "prune -q x --why a.go", "config --provider json", "init claude --show", "completion bash",
 	"replay --html - - < sessions.jsonl", "prune -q x - < a.go", "prune -q x < a.go", "trace verify - < trace.jsonl", "trace stats - < trace.jsonl", "trace list - < trace.jsonl",
 	"gateway list - < servers.json", "gateway --report - < servers.json",
 }
@@ -194,52 +202,53 @@ var values = []string{
 	"trace list --json trace.jsonl", "trace list --json --tool none trace.jsonl", "prune --json -q x a.go", "prune --json -q x - < a.go", "fsm --format json", "config --provider json",
 }
 
-func (w workplace) parts(line string) (args []string, stdin string) {
-	w.t.Helper()
-	line, file, _ := strings.Cut(line, " < ")
-	if file != "" {
-		text, err := os.ReadFile(filepath.Join(w.dir, file))
-		require.NoError(w.t, err)
-		stdin = string(text)
-	}
-	return strings.Fields(line), stdin
-}
-
 func TestStandardStreams(t *testing.T) {
 	w := newWorkplace(t)
 	for _, line := range values {
-		args, stdin := w.parts(line)
-		code, stdout, stderr := w.run(stdin, args)
+		code, stdout, stderr := w.run(line)
 		require.Zero(t, code, "%s: %s", line, stderr)
 		d := json.NewDecoder(strings.NewReader(stdout))
 		require.NoError(t, d.Decode(new(any)), line)
 		assert.ErrorIs(t, d.Decode(new(any)), io.EOF, line)
 	}
 	for _, line := range output {
-		args, stdin := w.parts(line)
-		code, stdout, stderr := w.run(stdin, args)
+		code, stdout, stderr := w.run(line)
 		assert.Zero(t, code, "%s: %s", line, stderr)
 		assert.NotEmpty(t, stdout, line)
 	}
-	code, stdout, stderr := w.run("", []string{"gateway", "-"})
-	assert.Equal(t, command.Usage, code)
-	assert.Empty(t, stdout)
-	assert.Contains(t, stderr, "the standard input carries MCP")
+	said, err := w.program("gateway", "-").CombinedOutput()
+	require.Error(t, err)
+	assert.Contains(t, string(said), "the standard input carries MCP")
 }
 
-// TestTheReaderOfTheOutputIsGone: as in "mcp-pruner ... | head", that is no error.
+// TestTheReaderOfTheOutputIsGone: as in "mcp-pruner ... | head", that is no error. A full disk is one.
 func TestTheReaderOfTheOutputIsGone(t *testing.T) {
 	w := newWorkplace(t)
 	for _, line := range append(output, values...) {
-		args, stdin := w.parts(line)
 		r, out, err := os.Pipe()
 		require.NoError(t, err)
 		require.NoError(t, r.Close())
-		cmd := w.command(args)
-		var said bytes.Buffer
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), out, &said
-		assert.NoError(t, cmd.Run(), line)
+		code, said := w.execute(line, out)
+		assert.Zero(t, code, line)
 		require.NoError(t, out.Close())
-		assert.NotRegexp(t, "^mcp-pruner|broken pipe|panic", said.String(), line)
+		assert.NotRegexp(t, "^mcp-pruner|broken pipe", said, line)
+	}
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("only Linux has /dev/full")
+	}
+	defer full.Close()
+	for _, line := range append(output[1:], values...) {
+		code, said := w.execute(line, full)
+		assert.Equal(t, command.Fail, code, line)
+		assert.Contains(t, said, "no space left on device", line)
+	}
+	for want, out := range map[int]*os.File{command.OK: nil, command.Fail: full} { // it starts this program itself
+		cmd := w.program("demo", "-q", "x", "a.go")
+		if out != nil {
+			cmd.Stdout = out
+		}
+		_ = cmd.Run()
+		assert.Equal(t, want, cmd.ProcessState.ExitCode())
 	}
 }

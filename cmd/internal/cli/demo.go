@@ -48,14 +48,15 @@ func showDemo(ctx context.Context, p command.Process, file, question string) err
 		return err
 	}
 	lines := slices.Collect(strings.Lines(before))
-	fmt.Fprintf(p.Stdout, "--- read %s: %d lines, %d bytes. It begins:\n\n%s\n", file, len(lines), len(before), head(lines, 8))
-	fmt.Fprintf(p.Stdout, "--- read %s, asking %q:\n\n%s\n", file, question, strings.TrimSuffix(after, "\n"))
+	out := bufio.NewWriter(p.Stdout)
+	fmt.Fprintf(out, "--- read %s: %d lines, %d bytes. It begins:\n\n%s\n", file, len(lines), len(before), head(lines, 8))
+	fmt.Fprintf(out, "--- read %s, asking %q:\n\n%s\n", file, question, strings.TrimSuffix(after, "\n"))
 	saved := float64(len(before)-len(after)) / float64(max(1, len(before)))
-	fmt.Fprintf(p.Stdout, "\n--- %d bytes became %d: %.0f %% saved\n", len(before), len(after), 100*saved)
+	fmt.Fprintf(out, "\n--- %d bytes became %d: %.0f %% saved\n", len(before), len(after), 100*saved)
 	if after == before {
-		fmt.Fprintln(p.Stdout, "    A text that is short, or that the question does not fit, comes back whole; \"mcp-pruner prune\" says which.")
+		fmt.Fprintln(out, "    A text that is short, or that the question does not fit, comes back whole; \"mcp-pruner prune\" says which.")
 	}
-	return nil
+	return out.Flush()
 }
 
 // demoRead starts the server for one call of read.

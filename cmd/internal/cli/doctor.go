@@ -36,12 +36,12 @@ func doctorCommand(p command.Process) *cobra.Command {
 The exit status is 1 when something is wrong that you would want to know before an
 agent does.`,
 		Args: command.NoArguments,
-		RunE: func(c *cobra.Command, _ []string) error { return command.Exit(doctor(c.Context(), p)) },
+		RunE: func(c *cobra.Command, _ []string) error { return doctor(c.Context(), p) },
 	}
 }
 
-// doctor prints the report and returns the exit code.
-func doctor(ctx context.Context, p command.Process) int {
+// doctor prints the report.
+func doctor(ctx context.Context, p command.Process) error {
 	config, entries, err := settings.Load(settings.Stdio, nil, settings.FromEnv(p.Env))
 	findings := []finding{
 		{what: "version", found: buildVersion()},
@@ -77,8 +77,10 @@ func doctor(ctx context.Context, p command.Process) int {
 	for _, e := range entries {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", e.Name, orDash(e.Value), e.Source)
 	}
-	_ = w.Flush()
-	return code
+	if err := w.Flush(); err != nil && code == command.OK {
+		return err
+	}
+	return command.Exit(code)
 }
 
 // strays reports variables that look like settings but are not. Most likely they are misspelled, and the intended

@@ -2,6 +2,7 @@
 package gccmd
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,12 +115,13 @@ func (v *verb) answer(ctx context.Context, call *states.Call, show func(io.Write
 		return errors.New("internal error")
 	}
 	call.Answering(len(structured))
+	out := bufio.NewWriter(v.p.Stdout)
 	if v.json {
-		_, err = fmt.Fprintf(v.p.Stdout, "%s\n", structured)
+		fmt.Fprintf(out, "%s\n", structured)
 	} else {
-		err = show(v.p.Stdout, structured)
+		err = show(out, structured)
 	}
-	if err != nil {
+	if err = errors.Join(err, out.Flush()); err != nil {
 		call.WriteFailed(ctx, err)
 		return err
 	}

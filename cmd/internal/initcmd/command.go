@@ -3,6 +3,7 @@
 package initcmd
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -58,23 +59,22 @@ func (o options) run(p command.Process, client string) error {
 	if o.show && o.uninstall {
 		return command.Usagef("--show changes nothing and --uninstall does; choose one")
 	}
+	out := bufio.NewWriter(p.Stdout)
 	if o.show {
-		return show(p.Stdout, all)
+		return errors.Join(show(out, all), out.Flush())
 	}
 	chosen, err := o.choose(client, all)
 	if err != nil {
 		return err
 	}
 	if o.uninstall {
-		return uninstall(p.Stdout, all, chosen)
+		return errors.Join(uninstall(out, all, chosen), out.Flush())
 	}
-	if err := install(p.Stdout, chosen); err != nil {
-		return err
+	err = install(out, chosen)
+	if err == nil && command.InNpxCache(h.path, h.system) {
+		fmt.Fprintf(out, "%s is in npx's cache, which npx may empty. To keep it: npm install --global mcp-pruner, then init once more.\n", h.path)
 	}
-	if command.InNpxCache(h.path, h.system) {
-		fmt.Fprintf(p.Stdout, "%s is in npx's cache, which npx may empty. To keep it: npm install --global mcp-pruner, then init once more.\n", h.path)
-	}
-	return nil
+	return errors.Join(err, out.Flush())
 }
 
 // homeOf finds this program's path and the folders of the configurations.
