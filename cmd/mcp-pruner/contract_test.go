@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -171,7 +172,7 @@ func TestHelpAndUsage(t *testing.T) {
 // TestWhatCannotBeRead: what is not there or unreadable is said on the standard error, with exit code 1.
 func TestWhatCannotBeRead(t *testing.T) {
 	w := newWorkplace(t)
-	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "bad"), []byte("\x00{bad\n"), 0o600))
+	require.NoError(t, os.WriteFile("bad", []byte("\x00{bad\n"), 0o600))
 	for _, line := range []string{
 		"prune -q x no.go", "prune -q x .", "replay no.jsonl", "replay bad", "replay --json .config", "recover prn_00000000", "gc get s99",
 		"gc analyze --store .", "trace verify no.jsonl", "trace stats no.jsonl", "trace list .", "trace heads bad", "trace report -o - no.jsonl",
@@ -224,7 +225,8 @@ func TestStandardStreams(t *testing.T) {
 // TestTheReaderOfTheOutputIsGone: as in "mcp-pruner ... | head", that is no error. A full disk is one.
 func TestTheReaderOfTheOutputIsGone(t *testing.T) {
 	w := newWorkplace(t)
-	for _, line := range append(output, values...) {
+	lines := slices.DeleteFunc(append(output, values...), func(line string) bool { return strings.Contains(line, " < ") })
+	for _, line := range lines {
 		r, out, err := os.Pipe()
 		require.NoError(t, err)
 		require.NoError(t, r.Close())
@@ -238,7 +240,7 @@ func TestTheReaderOfTheOutputIsGone(t *testing.T) {
 		t.Skip("only Linux has /dev/full")
 	}
 	defer full.Close()
-	for _, line := range append(output[1:], values...) {
+	for _, line := range lines[1:] { // cobra ignores errors of --help
 		code, said := w.execute(line, full)
 		assert.Equal(t, command.Fail, code, line)
 		assert.Contains(t, said, "no space left on device", line)
