@@ -81,7 +81,7 @@ func newWorkplace(t *testing.T) workplace {
 	w := workplace{t: t, dir: t.TempDir()}
 	t.Chdir(w.dir)
 	w.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "USERPROFILE=" + w.dir, "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), "TEMP=" + w.dir,
-		"PRUNER_URL=embedded", "MCP_PRUNER_LOG_LEVEL=error"}
+		"PRUNER_URL=embedded", "MCP_PRUNER_LOG_LEVEL=error", "OTEL_EXPORTER_OTLP_HEADERS=api-key=a-secret"}
 	path, err := exec.LookPath("mcp-pruner")
 	require.NoError(t, err)
 	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"files": map[string]any{"command": path}}})
@@ -122,6 +122,7 @@ func (w workplace) execute(line string, stdout io.Writer) (code int, stderr stri
 	}
 	p := command.Process{Args: strings.Fields(line), Env: w.env, Stdin: &stdin, Stdout: stdout, Stderr: &said}
 	code = command.Execute(w.t.Context(), cli.Root(p), p)
+	assert.NotContains(w.t, said.String(), "a-secret", line)
 	return code, said.String()
 }
 
@@ -129,6 +130,7 @@ func (w workplace) run(line string) (code int, stdout, stderr string) {
 	w.t.Helper()
 	var out bytes.Buffer
 	code, stderr = w.execute(line, &out)
+	assert.NotContains(w.t, out.String(), "a-secret", line)
 	return code, out.String(), stderr
 }
 

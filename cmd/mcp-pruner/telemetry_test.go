@@ -68,6 +68,14 @@ func TestTelemetryOfEveryServer(t *testing.T) {
 			spans := c.Spans()
 			require.Len(t, spans, 1)
 			assert.Subset(t, telemetrytest.Rows(spans[0]), []string{"accept", "arguments_valid", "tool_succeeded", "written"})
+			if verb == "serve" || verb == "gateway" {
+				assert.Equal(t, caller, telemetrytest.Parent(spans[0]))
+			}
+			if verb == "gateway" {
+				trace, err := os.ReadFile(filepath.Join(s.root, "upstream.jsonl"))
+				require.NoError(t, err)
+				assert.Contains(t, string(trace), `"traceparent":"00-`+caller+`-01"`, "_meta is passed on")
+			}
 		})
 	}
 }
@@ -78,7 +86,6 @@ func TestTelemetryHoldsNoArguments(t *testing.T) {
 	c := telemetrytest.NewCollector(t)
 	o := startObserved(t, "serve", c.URL, "MCP_PRUNER_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_HEADERS=api-key="+private)
 	o.handshake()
-	const parent = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331"
 	calls := []map[string]any{
 		{"name": "read", "arguments": map[string]any{"file_path": filepath.Join(o.root, private)}},
 		{"name": "read", "arguments": map[string]any{"file_path": filepath.Join(o.root, "limits.go"), "context_focus_question": about}},
@@ -88,7 +95,7 @@ func TestTelemetryHoldsNoArguments(t *testing.T) {
 		{"name": private, "arguments": map[string]any{}},
 	}
 	for _, params := range calls {
-		params["_meta"] = map[string]any{"traceparent": "00-" + parent + "-01", "tracestate": strings.Repeat("k="+private+",", 9000)}
+		params["_meta"] = map[string]any{"traceparent": "00-" + caller + "-01", "tracestate": strings.Repeat("k="+private+",", 9000)}
 		o.send("tools/call", params)
 	}
 	o.send("hunter2/"+private, map[string]any{})
@@ -97,14 +104,14 @@ func TestTelemetryHoldsNoArguments(t *testing.T) {
 	spans := c.Spans()
 	require.Len(t, spans, len(calls)+1)
 	for _, s := range spans[:len(calls)] {
-		assert.Equal(t, parent, telemetrytest.Parent(s))
+		assert.Equal(t, caller, telemetrytest.Parent(s))
 	}
 	assert.Equal(t, private, c.Header().Get("Api-Key"))
 	assert.NotContains(t, o.log.String(), "api-key")
-	assert.Equal(t, len(calls), strings.Count(o.log.String(), `"traceparent":"00-`+parent+`-01"`))
+	assert.Equal(t, len(calls), strings.Count(o.log.String(), `"traceparent":"00-`+caller+`-01"`))
 	trace, err := os.ReadFile(filepath.Join(o.root, "trace.jsonl"))
 	require.NoError(t, err)
-	assert.Equal(t, len(calls), strings.Count(string(trace), `"traceparent":"00-`+parent+`-01"`))
+	assert.Equal(t, len(calls), strings.Count(string(trace), `"traceparent":"00-`+caller+`-01"`))
 }
 
 // observed is a server of the program with metrics and spans.
@@ -128,7 +135,7 @@ func startObserved(t *testing.T, verb, collector string, env ...string) *observe
 	switch verb {
 	case "gateway":
 		config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"files": map[string]any{
-			"command": cmd.Path, "env": map[string]string{"PRUNER_URL": "", "MCP_PRUNER_METRICS": "", "OTEL_SDK_DISABLED": "true", "MCP_PRUNER_CWD": root},
+			"command": cmd.Path, "env": map[string]string{"PRUNER_URL": "", "MCP_PRUNER_METRICS": "", "OTEL_SDK_DISABLED": "true", "MCP_PRUNER_CWD": root, "MCP_PRUNER_TRACE": filepath.Join(root, "upstream.jsonl")},
 		}}})
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(root, "servers.json"), config, 0o600))
@@ -185,6 +192,9 @@ func limits() string {
 	return b.String()
 }
 
+// caller is the trace and the span of the caller.
+const caller = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331"
+
 const about = "what is the retry limit? not " + private
 
 // read makes one request of each method; the tool call reads the file.
@@ -192,7 +202,7 @@ func (o *observed) read() {
 	o.handshake()
 	o.rpc("tools/call", map[string]any{"name": "read", "arguments": map[string]any{
 		"file_path": filepath.Join(o.root, "limits.go"), "context_focus_question": about,
-	}})
+	}, "_meta": map[string]any{"traceparent": "00-" + caller + "-01"}})
 }
 
 // prune asks the line pruner's own tool.
