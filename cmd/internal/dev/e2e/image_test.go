@@ -147,7 +147,7 @@ func (b *builder) crosses(t *testing.T) {
 		other, machine = "amd64", elf.EM_X86_64
 	}
 	defer timed(t, "the image for "+other)()
-	// buildah before 1.32 takes the target's platform for the one on which it builds.
+	// buildah 1.28 takes the target's platform for the one on which it builds.
 	b.build("--tag", "other", "--platform", "linux/"+other, "--build-arg", "BUILDPLATFORM=linux/"+runtime.GOARCH, top)
 	program, err := elf.Open(filepath.Join(b.container("other").root, "usr/local/bin/mcp-pruner"))
 	require.NoError(t, err)
