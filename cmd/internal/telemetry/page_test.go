@@ -65,6 +65,16 @@ func TestThePageNamesWhatThereIs(t *testing.T) {
 	}
 	assert.Equal(t, named, attributes)
 
+	outcomes, err := os.ReadFile("outcome.go")
+	require.NoError(t, err)
+	_, failures, _ := strings.Cut(string(outcomes), "\nfunc failure(")
+	failures, _, _ = strings.Cut(failures, "\n}\n")
+	words := regexp.MustCompile(`return "([a-z_]+)"`).FindAllStringSubmatch(failures, -1)
+	require.Len(t, words, 7)
+	for _, word := range words {
+		assert.Contains(t, string(text), "`"+word[1]+"`")
+	}
+
 	variable := regexp.MustCompile(`OTEL_[A-Z_]*[A-Z]`)
 	bySDK := []string{"OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES", "OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG", "OTEL_BSP"}
 	code, err := os.ReadFile("spans.go")
