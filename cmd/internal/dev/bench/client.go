@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// client drives one server over its standard streams.
+// client is a client of one server over its standard streams.
 type client struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -21,7 +21,7 @@ type client struct {
 
 func start(root string, env []string, command string, args ...string) (*client, error) {
 	cmd := exec.Command(command, args...)
-	cmd.Env = append(append(os.Environ(), "HOME="+root, "MCP_PRUNER_CWD="+root, "PRUNER_URL="), env...) // HOME: no profile of the user runs
+	cmd.Env = append(append(os.Environ(), "HOME="+root, "MCP_PRUNER_CWD="+root, "PRUNER_URL="), env...) // HOME: no profile of the user is read
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func start(root string, env []string, command string, args ...string) (*client, 
 	if err != nil {
 		return nil, err
 	}
-	logs, err := cmd.StderrPipe() // read, as a client does
+	logs, err := cmd.StderrPipe() // read below, as real clients do
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (c *client) ask(line string) ([]byte, error) {
 	return c.out.ReadBytes('\n')
 }
 
-// call asks for one tool call and fails on anything but a result.
+// call makes one tool call and returns how long it took. Any answer without a result is an error.
 func (c *client) call(id int, tool string, args map[string]any) (time.Duration, error) {
 	line := request(id, tool, args)
 	began := time.Now()
@@ -72,7 +72,7 @@ func request(id int, tool string, args map[string]any) string {
 		"jsonrpc": "2.0", "id": id, "method": "tools/call",
 		"params": map[string]any{"name": tool, "arguments": args},
 	})
-	if err != nil { // plain values marshal
+	if err != nil { // impossible: strings, numbers and maps can be encoded
 		panic(err)
 	}
 	return string(line)

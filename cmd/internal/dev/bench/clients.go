@@ -46,7 +46,7 @@ func proxied(w *tabwriter.Writer, binary, root string) error {
 			if err := res.Body.Close(); err != nil {
 				return err
 			}
-			if round >= 20 { // the first ones warm up
+			if round >= 20 { // the first 20 rounds warm up
 				times[i] = append(times[i], time.Since(began))
 			}
 		}
@@ -98,7 +98,7 @@ func history(n int) []byte {
 	}
 	body, err := json.Marshal(map[string]any{"model": "claude", "system": strings.Repeat("You are an agent. ", 2000), "messages": messages})
 	if err != nil {
-		panic(err) // its own values
+		panic(err) // impossible: strings and maps can be encoded
 	}
 	return body
 }
@@ -157,7 +157,7 @@ func message(transcript string, tests int) []byte {
 		"tool_response": map[string]any{"stdout": log.String(), "stderr": "", "interrupted": false},
 	})
 	if err != nil {
-		panic(err) // its own values
+		panic(err) // impossible: strings and maps can be encoded
 	}
 	return m
 }

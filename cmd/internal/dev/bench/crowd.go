@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// crowd compares 64 clients, each with a command that sleeps for a second, with as
-// many shells started here at once, and times /healthz during both: what it takes
-// while the shells are not the server's is the machine's own share.
+// crowd compares 64 clients, each of which runs a command that sleeps for a second, with 64 shells that this process
+// starts at once. It times /healthz during both. The time during the shells is the machine's share, because the server
+// is idle then.
 func crowd(w *tabwriter.Writer, binary, root string) error {
 	const clients = 64
 	s, err := serveWeb(root, binary, "serve")
@@ -59,7 +59,7 @@ func crowd(w *tabwriter.Writer, binary, root string) error {
 	return s.close()
 }
 
-// together runs n of a thing at once and returns how long all of them took.
+// together calls do n times at once and returns how long it took until all calls had returned.
 func together(n int, do func(int) error) (time.Duration, error) {
 	failed := make([]error, n)
 	began := time.Now()
@@ -76,7 +76,7 @@ func together(n int, do func(int) error) (time.Duration, error) {
 	return time.Since(began), nil
 }
 
-// timeHealth asks for the server's health again and again.
+// timeHealth requests /healthz every 10 ms until done is closed, and returns the time of each request.
 func timeHealth(url string, done <-chan struct{}) (times []time.Duration) {
 	for {
 		began := time.Now()
@@ -94,10 +94,9 @@ func timeHealth(url string, done <-chan struct{}) (times []time.Duration) {
 	}
 }
 
-// greedy times the read, and then the command, of a client that comes when 64 others want five
-// commands each that do not end.
+// greedy times a read and a command of a new client while 64 other clients have requested five long commands each.
 func greedy(w *tabwriter.Writer, binary, root string) error {
-	const clients, each, atWork = 64, 5, 192 // what clients with one name get of 256 slots
+	const clients, each, atWork = 64, 5, 192 // atWork: slots that clients with the same name get, of 256
 	s, err := serveWeb(root, binary, "serve")
 	if err != nil {
 		return err
@@ -112,7 +111,7 @@ func greedy(w *tabwriter.Writer, binary, root string) error {
 			return err
 		}
 		for j := range each {
-			go func() { // until the server ends
+			go func() { // returns when the server ends
 				_, _ = c.post(request(j, "bash", map[string]any{"command": fmt.Sprintf("touch started/%d.%d; exec sleep 600", i, j), "timeout_ms": 300_000}))
 			}()
 		}

@@ -70,8 +70,8 @@ func gatewayCost(w *tabwriter.Writer, binary, root string) error {
 	return groupingCost(w)
 }
 
-// crowdOfServers returns 70 servers with 527 tools in total, as many as in a public
-// benchmark with annotated tasks.
+// crowdOfServers returns 70 servers with 527 tools in total. A public benchmark with annotated tasks has the same
+// numbers.
 func crowdOfServers() ([]upstream.Server, error) {
 	verbs := []string{"list", "get", "create", "update", "delete", "search", "archive", "export"}
 	nouns := []string{"invoice", "customer", "report", "calendar_event", "document", "ticket", "image"}
@@ -102,7 +102,7 @@ func crowdOfServers() ([]upstream.Server, error) {
 	return servers, nil
 }
 
-// groupingCost times how long a gateway takes to build its list for many servers.
+// groupingCost times the building of a gateway's tool list for many servers.
 func groupingCost(w *tabwriter.Writer) error {
 	servers, err := crowdOfServers()
 	if err != nil {

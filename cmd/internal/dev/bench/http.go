@@ -73,25 +73,24 @@ func serveWeb(root, command string, args ...string) (*web, error) {
 			Data  struct{ Port int }
 		}
 		if json.Unmarshal(line, &e) == nil && e.Event == "mcp_pruner.ready" {
-			go func() { _, _ = io.Copy(io.Discard, lines) }() // read, as whoever started it does
+			go func() { _, _ = io.Copy(io.Discard, lines) }() // read the log, as a real parent process does
 			return &web{cmd, fmt.Sprintf("http://127.0.0.1:%d", e.Data.Port)}, nil
 		}
 	}
 }
 
-// withoutProfile returns an environment in which a login shell reads no profile, because its time would be measured,
-// too.
+// withoutProfile returns an environment in which a login shell reads no profile, whose time would be measured too.
 func withoutProfile(root string) []string { return append(os.Environ(), "PRUNER_URL=", "HOME="+root) }
 
 func (w *web) close() error {
 	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	_ = w.cmd.Wait() // by the signal, for the one that does not catch it
+	_ = w.cmd.Wait() // an error for the bare server, which does not handle the signal
 	return nil
 }
 
-// caller is one client with its session and its own connections.
+// caller is a client with its own session and connections.
 type caller struct {
 	url     string
 	session string
@@ -130,8 +129,8 @@ func (c *caller) post(message string) ([]byte, error) {
 	return body, err
 }
 
-// requests times small reads over HTTP by one client and by eight at once, in blocks that alternate between the
-// servers.
+// requests times small reads over HTTP by one client and by eight clients at once, in blocks that alternate between our
+// server and the bare one.
 func requests(w *tabwriter.Writer, binary, root string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -194,7 +193,7 @@ func compareRequests(w *tabwriter.Writer, clients int, servers []*web) error {
 	return nil
 }
 
-// timeReads makes every caller read n times, all at once.
+// timeReads makes all callers read at once, n times each, and returns the time of each read.
 func timeReads(callers []*caller, n int) ([]time.Duration, error) {
 	message := request(1, "read", map[string]any{"file_path": "small.txt"})
 	times, failed := make([][]time.Duration, len(callers)), make([]error, len(callers))

@@ -1,5 +1,5 @@
-// Command bench measures the built server beside a bare mcp-go server with one
-// trivial tool, in one run and in turn, so that the ratios hold on any machine:
+// Command bench compares the built server with a bare mcp-go server that has one trivial tool. Measurements of the two
+// alternate within one run, so that the ratios hold on any machine:
 //
 //	go build -o bin/ ./cmd/mcp-pruner && go run ./cmd/internal/dev/bench bin/mcp-pruner [MEASURE...]
 package main
@@ -38,7 +38,7 @@ func main() {
 	}
 }
 
-// serveBare runs the server for comparison: unchanged mcp-go with one tool that returns a word.
+// serveBare runs the bare server over stdio: unchanged mcp-go with one tool that returns a word.
 func serveBare() {
 	s := server.NewMCPServer("bare", "0")
 	s.AddTool(mcp.NewTool("read"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -67,7 +67,7 @@ func names() []string {
 	return all
 }
 
-// run runs the named measures, or all if none is named.
+// run runs the measures in only, or all measures if only is empty.
 func run(binary string, only []string) error {
 	binary, err := filepath.Abs(binary)
 	if err != nil {

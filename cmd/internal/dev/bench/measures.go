@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// roundTrips times a small read, in blocks that alternate between the servers.
+// roundTrips times small reads over stdio, in blocks that alternate between our server and the bare one.
 func roundTrips(w *tabwriter.Writer, binary, root string) error {
 	ours, err := start(root, nil, binary)
 	if err != nil {
@@ -66,7 +66,7 @@ func roundTrips(w *tabwriter.Writer, binary, root string) error {
 	return nil
 }
 
-// startUp times from starting the process to the answer to initialize.
+// startUp measures the time from the start of the process to the answer to initialize.
 func startUp(w *tabwriter.Writer, binary, root string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -97,8 +97,8 @@ func startUp(w *tabwriter.Writer, binary, root string) error {
 	return nil
 }
 
-// pings times ping while 100 calls start and sleep. For comparison it times a bare server's ping while this process
-// starts as many shells; that is the machine's share. Rounds alternate.
+// pings times ping while 100 calls start and sleep. For comparison it times ping of a bare server while this process
+// starts 100 shells: that time is the machine's share. Rounds alternate.
 func pings(w *tabwriter.Writer, binary, root string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -172,7 +172,7 @@ func (c *client) pings() (times []time.Duration, err error) {
 	return times, nil
 }
 
-// memory measures the peak of the server's own memory for huge outputs.
+// memory measures the server's peak memory, without its children, for outputs of 1 GB.
 func memory(w *tabwriter.Writer, binary, root string) error {
 	big := filepath.Join(root, "big.txt")
 	f, err := os.Create(big)

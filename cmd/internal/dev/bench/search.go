@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// searches times the tool grep and, alternating with it, the rg command that it runs, on a log of 34 MB and on a tree
-// of 2,000 files.
+// searches times the grep tool on a log of 34 MB and on a tree of 2,000 files. Calls of the tool alternate with runs of
+// the rg command that it uses.
 func searches(w *tabwriter.Writer, binary, root string) error {
 	if _, err := exec.LookPath("rg"); err != nil {
 		fmt.Fprintln(w, "searches: rg is not installed")
@@ -37,11 +37,11 @@ func searches(w *tabwriter.Writer, binary, root string) error {
 	return nil
 }
 
-// search is one search, by the tool and by rg.
+// search is one search. mode is the tool's output_mode, and option the corresponding option of rg.
 type search struct{ about, pattern, path, mode, option string }
 
-// compare times both in turn. On a busy machine two processes that wait for each other take long; then the processor
-// time, including rg's, is the better figure.
+// compare times the tool and rg in turn. On a busy machine the tool and its rg process also wait for each other, so the
+// ratio of processor time, which includes that of the tool's rg, is more reliable than the ratio of elapsed time.
 func (s search) compare(w io.Writer, binary, root string) error {
 	ours, err := start(root, nil, binary)
 	if err != nil {
@@ -75,7 +75,7 @@ func processorTime(cmd *exec.Cmd) time.Duration {
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
-// timeRg runs rg and reads what it prints.
+// timeRg runs rg, reads its output, and returns its elapsed time and its processor time.
 func timeRg(args ...string) (took, processor time.Duration, err error) {
 	began := time.Now()
 	cmd := exec.Command("rg", args...)

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// The picture's measures, in pixels.
+// Dimensions of the picture, in pixels unless said otherwise.
 const (
 	width   = 1000
 	top     = 74  // below the headings
-	left    = 28  // of the whole file
-	thin    = 250 // width of the whole file
+	left    = 28  // where the bars of the whole file begin
+	thin    = 250 // width of the bars of the whole file
 	right   = 330 // where the pruned text begins
 	leading = 17
-	columns = 80 // of the pruned text that are shown
-	rows    = 41
+	columns = 80 // of the pruned text that are shown, in characters
+	rows    = 41 // of the pruned text that are shown, in lines
 )
 
-// style follows the reader's colours, in an image too.
+// style has light and dark colours. The reader's setting selects them, even where the SVG is shown as an image.
 const style = `
 .back{fill:#fff}.panel{fill:#f6f8fa;stroke:#d1d9e0}.text{fill:#1f2328}.soft{fill:#59636e}.cut{fill:#d1d9e0}.kept{fill:#1a7f37}.gap{fill:#0a58ca}
 @media (prefers-color-scheme:dark){.back{fill:#0d1117}.panel{fill:#161b22;stroke:#30363d}.text{fill:#e6edf3}.soft{fill:#9198a1}.cut{fill:#30363d}.kept{fill:#3fb950}.gap{fill:#6cb0ff}}
 text{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre}.head{font:600 16px system-ui,sans-serif}.small{font:13px system-ui,sans-serif}`
 
-// draw makes the picture: every line of the file as a bar, those that were kept in
-// green, beside what the agent reads.
+// draw draws every line of the file as a bar, kept lines in green, and to the right of them the pruned text that the
+// agent reads.
 func draw(file, question, before, after string) []byte {
 	lines, shown := strings.Split(before, "\n"), strings.Split(after, "\n")
 	more := len(shown) - rows
@@ -57,7 +57,7 @@ func draw(file, question, before, after string) []byte {
 	return b.Bytes()
 }
 
-// bars draws a file from far away.
+// bars draws each line of a file as a thin bar with the line's indentation and length.
 func bars(b *bytes.Buffer, lines []string, kept []bool, height int) {
 	step := float64(height-top) / float64(len(lines))
 	for i, line := range lines {
@@ -75,7 +75,7 @@ func bars(b *bytes.Buffer, lines []string, kept []bool, height int) {
 	}
 }
 
-// keptLines says which lines of a file are in its pruned text, in their order.
+// keptLines returns, for each line of a file, whether the pruned text has it.
 func keptLines(lines, pruned []string) []bool {
 	kept := make([]bool, len(lines))
 	at := 0
@@ -94,7 +94,7 @@ func keptLines(lines, pruned []string) []bool {
 	return kept
 }
 
-// gapEnd is the number of the last line that a gap mark stands for.
+// gapEnd returns the number of the last line that a gap mark stands for.
 func gapEnd(line string) (end int, ok bool) {
 	var first int
 	if n, _ := fmt.Sscanf(line, "... %d-%d", &first, &end); n == 2 {
@@ -110,11 +110,11 @@ func text(b *bytes.Buffer, class string, x, y int, s string) {
 
 func escaped(s string) string {
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(s)) // a buffer takes everything
+	_ = xml.EscapeText(&b, []byte(s)) // writing to a buffer never fails
 	return b.String()
 }
 
-// clipped is the beginning of a line.
+// clipped returns the first columns characters of a line.
 func clipped(line string) string {
 	runes := []rune(line)
 	if len(runes) <= columns {

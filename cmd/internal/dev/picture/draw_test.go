@@ -26,7 +26,7 @@ func TestDraw(t *testing.T) {
 	assert.Equal(t, "1,234,567", thousands(1234567))
 }
 
-// The picture in the repository is one that this program drew.
+// TestThePictureOfTheReadme proves that the picture in the repository is valid XML and has the style of this program.
 func TestThePictureOfTheReadme(t *testing.T) {
 	picture, err := os.ReadFile("../../../../docs/pictures/before-after.svg")
 	require.NoError(t, err)

@@ -1,5 +1,4 @@
-// Command picture draws the README's picture: a real read of a file, whole and pruned
-// to a question, by the program it is given.
+// Command picture draws the README's picture: a file, and the part of it that PROGRAM returns for QUESTION.
 //
 //	go run ./cmd/internal/dev/picture -o FILE.svg PROGRAM QUESTION FILE
 package main
@@ -39,7 +38,7 @@ func run(out, program, question, file string) error {
 	return os.WriteFile(out, draw(file, question, before, after), 0o644)
 }
 
-// read asks the program's server for a file, as a client would.
+// read calls the read tool of the program's stdio server and returns the text of the result.
 func read(program string, arguments map[string]any) (string, error) {
 	call, err := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "read", "arguments": arguments},

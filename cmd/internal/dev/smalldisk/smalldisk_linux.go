@@ -1,4 +1,4 @@
-// Package smalldisk has a disk for tests that can really be full.
+// Package smalldisk gives tests a real file system that is small enough to fill.
 package smalldisk
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// New mounts a file system of 8 MB, or skips the test where that is not allowed. fill takes all of its
-// space; free gives that back.
+// New mounts a file system of 8 MB on dir, and skips the test if the user may not mount one. fill uses up all free
+// space; free makes it available again.
 func New(t *testing.T) (dir string, fill, free func()) {
 	t.Helper()
 	dir = t.TempDir()

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// client is one client that does what clients do, and what they should not.
+// client is a client that makes correct requests and typical mistakes, in random order.
 type client struct {
 	s       *server
 	random  *rand.Rand
@@ -30,7 +30,7 @@ func newClient(s *server, seed uint64, t *tally) *client {
 	return &client{s: s, random: rand.New(rand.NewPCG(seed, 1)), tally: t, http: http.Client{Transport: &http.Transport{}}}
 }
 
-// acts are what a client does, with how often.
+// acts lists the actions of a client. An action is chosen with a probability in proportion to its odds.
 var acts = []struct {
 	name string
 	odds int
@@ -103,7 +103,7 @@ func (c *client) post(ctx context.Context, body io.Reader, change func(*http.Req
 	return c.http.Do(r)
 }
 
-// wants posts a message and expects JSON that is whole.
+// wants posts a message and returns an error unless the answer has status 200 and complete JSON.
 func (c *client) wants(message string) error {
 	return c.wantsWith(200, message, nil)
 }
@@ -113,8 +113,8 @@ func (c *client) wantsWith(status int, message string, change func(*http.Request
 	return err
 }
 
-// take posts a message and returns what comes, if it has the status and, where that is
-// 200, is JSON.
+// take posts a message and returns the answer's body. It returns an error if the answer has another status, or if the
+// status is 200 and the body is not JSON.
 func (c *client) take(status int, message string, change func(*http.Request)) ([]byte, error) {
 	response, err := c.post(context.Background(), strings.NewReader(message), change)
 	if err != nil {
@@ -136,8 +136,7 @@ func (c *client) take(status int, message string, change func(*http.Request)) ([
 	return body, nil
 }
 
-// says calls a tool and compares its text with what it has to be; "|" stands between two
-// of which either will do.
+// says calls a tool and compares the text of its result with want, which lists the accepted texts, separated by "|".
 func (c *client) says(want, tool, arguments string) error {
 	body, err := c.take(http.StatusOK, c.call(tool, arguments), nil)
 	if err != nil {
@@ -188,7 +187,7 @@ func (c *client) hangUp() error {
 	return nil
 }
 
-// cancel cancels a call by a notification.
+// cancel cancels a call with a notification.
 func (c *client) cancel() error {
 	if c.session == "" {
 		if err := c.open(); err != nil {
@@ -199,7 +198,7 @@ func (c *client) cancel() error {
 	cancel := fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, c.id)
 	var cancelled sync.WaitGroup
 	cancelled.Go(func() {
-		time.Sleep(100 * time.Millisecond) // the call has to arrive first
+		time.Sleep(100 * time.Millisecond) // so that the call arrives first
 		response, err := c.post(context.Background(), strings.NewReader(cancel), nil)
 		if err == nil {
 			_ = response.Body.Close()
@@ -211,13 +210,13 @@ func (c *client) cancel() error {
 		return err
 	}
 	_ = response.Body.Close()
-	if response.StatusCode != http.StatusAccepted && response.StatusCode != http.StatusOK { // 200: the call was late
+	if response.StatusCode != http.StatusAccepted && response.StatusCode != http.StatusOK { // 200: the notification arrived before the call
 		return fmt.Errorf("status %s", response.Status)
 	}
 	return nil
 }
 
-// dial sends the beginning of a request by hand.
+// dial opens a connection and sends the headers of a request with the given Content-Length, then body.
 func (c *client) dial(length int, body string) (net.Conn, error) {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(c.s.url, "http://"))
 	if err != nil {
@@ -255,7 +254,7 @@ func (c *client) notRead() error {
 	return nil
 }
 
-// tally counts the requests and the failures of each kind.
+// tally counts the calls and the failures of each action, and keeps the last error.
 type tally struct {
 	mu     sync.Mutex
 	done   map[string]int

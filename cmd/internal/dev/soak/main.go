@@ -1,6 +1,6 @@
-// Command soak puts the built HTTP server under mixed load with faults for some time and
-// compares every answer with the expected one. Afterwards it looks for leaks (goroutines, file
-// descriptors, processes, memory) and for traces that no table allows.
+// Command soak puts the built HTTP server under mixed load with faults and compares every answer with the expected one.
+// Afterwards it checks for leaks (goroutines, file descriptors, processes, memory) and for traces that do not follow
+// the transition table.
 //
 //	go build -o bin/ ./cmd/mcp-pruner && go run ./cmd/internal/dev/soak -for 10m bin/mcp-pruner
 package main
@@ -52,7 +52,7 @@ func soak(binary string, length time.Duration, clients int) error {
 	if err != nil {
 		return err
 	}
-	normal, err := idle.goroutines() // of a server that has nothing to do; it ends by this
+	normal, err := idle.goroutines() // this ends the idle server
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func soak(binary string, length time.Duration, clients int) error {
 	before := s.idle()
 	tally, samples := load(s, length, clients)
 	tally.print()
-	pruner.close() // or connections to it are kept for the next call
+	pruner.close() // otherwise the server keeps connections to it open for the next call
 	if err := errors.Join(tally.problem(), s.settled(before), steady(samples)); err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func soak(binary string, length time.Duration, clients int) error {
 	return verify.Run()
 }
 
-// warmServer starts a server and has it run a command: the first one starts the process
-// that watches over commands, which stays.
+// warmServer starts a server and calls bash once, because the first command starts the watcher process, which runs
+// until the server ends.
 func warmServer(binary, root, pruner, trace string) (*server, error) {
 	s, err := startServer(binary, root, pruner, trace)
 	if err != nil {
@@ -99,11 +99,11 @@ func warmServer(binary, root, pruner, trace string) (*server, error) {
 
 const (
 	smallText = "one\ntwo\nthree\n"
-	keptText  = "kept\n" // what the pruning service makes of everything
+	keptText  = "kept\n" // the pruned text that the pruning service returns for every request
 	manyFiles = 64
 )
 
-// textOf returns the text of one of many files, of up to about 300 KB.
+// textOf returns the text of file n of the many files: up to about 300 KB.
 func textOf(n int) string {
 	return strings.Repeat(fmt.Sprintf("file %d has its own line\n", n), 1+n*n*3)
 }
@@ -124,7 +124,7 @@ func writeFiles(root string) error {
 	return nil
 }
 
-// load runs the clients for some time and samples the server meanwhile.
+// load runs the clients for the given time and samples the server at intervals.
 func load(s *server, length time.Duration, clients int) (*tally, []sample) {
 	end := time.Now().Add(length)
 	t := newTally()
@@ -150,8 +150,8 @@ func load(s *server, length time.Duration, clients int) (*tally, []sample) {
 	}
 }
 
-// steady compares the memory of the last third of the time with that of the second third. A leak keeps growing, a
-// cache does not.
+// steady returns an error if the server used much more memory in the last third of the time than in the second third: a
+// leak keeps growing, a cache does not.
 func steady(samples []sample) error {
 	third := len(samples) / 3
 	if third == 0 {

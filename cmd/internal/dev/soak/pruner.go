@@ -27,7 +27,7 @@ func newMoody() *moody {
 		},
 		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
 		func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // or the end of the connection is not seen
+			_, _ = io.Copy(io.Discard, r.Body) // otherwise net/http does not notice the end of the connection
 			<-r.Context().Done()
 		},
 		func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
@@ -37,7 +37,7 @@ func newMoody() *moody {
 		moods[int(m.mood.Load())%len(moods)](w, r)
 	}))
 	m.url = m.server.URL + "/prune"
-	go func() { // lives as long as the program
+	go func() { // runs until the program ends
 		for range m.ticker.C {
 			m.mood.Add(1)
 		}

@@ -19,14 +19,14 @@ import (
 type server struct {
 	cmd  *exec.Cmd
 	url  string
-	logs chan []byte // what it printed after it said where it listens, when it ended
+	logs chan []byte // gets all log output after the first line when the server has ended
 }
 
 func startServer(binary, root, pruner, trace string) (*server, error) {
 	cmd := exec.Command(binary, "serve", "--root", root)
 	cmd.Env = append(os.Environ(), "HOME="+root, "JEEVES_PRUNER_ENDPOINT="+pruner, "JEEVES_PRUNER_TIMEOUT_MS=300",
 		"MCP_PRUNER_LOG_LEVEL=error", "MCP_PRUNER_TRACE="+trace,
-		"MCP_PRUNER_TRACE_MAX_BYTES=0", "GOTRACEBACK=all") // one file of all records, to verify each
+		"MCP_PRUNER_TRACE_MAX_BYTES=0", "GOTRACEBACK=all") // 0: all records go to one file, which is verified
 	out, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, err
@@ -56,7 +56,8 @@ func (s *server) kill() {
 	_ = s.cmd.Wait()
 }
 
-// goroutines ends the server with the signal that makes it print all goroutines, and lists the place of each.
+// goroutines ends the server with SIGQUIT, which makes it print all goroutines, and lists the state and the top
+// function of each.
 func (s *server) goroutines() ([]string, error) {
 	if err := s.cmd.Process.Signal(syscall.SIGQUIT); err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func (s *server) goroutines() ([]string, error) {
 		var where []string
 		for _, g := range strings.Split(string(dump), "\ngoroutine ")[1:] {
 			lines := strings.SplitN(g, "\n", 3)
-			if !strings.Contains(lines[0], "[GC worker") { // the runtime starts them when it needs them first
+			if !strings.Contains(lines[0], "[GC worker") { // the runtime starts these at the first garbage collection
 				where = append(where, strings.Join(lines[:min(2, len(lines))], " "))
 			}
 		}
@@ -90,7 +91,8 @@ func (s sample) String() string {
 	return fmt.Sprintf("%d descriptors, %d processes, %.0f MiB", s.descriptors, s.children, s.memory)
 }
 
-// idle samples a server that has no connections.
+// idle samples a server without load for a second and returns the sample with the fewest descriptors, because
+// connections may still be closing.
 func (s *server) idle() sample {
 	now := s.sample()
 	for range 20 {
@@ -108,7 +110,8 @@ func (s *server) sample() sample {
 	return sample{len(fds), len(below(pid)), resident(pid)}
 }
 
-// settled waits until the server has the same figures as before the load.
+// settled waits until the server has no more child processes and descriptors than before the load. It returns an error
+// after 15 seconds.
 func (s *server) settled(before sample) error {
 	var now sample
 	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -129,7 +132,7 @@ func resident(pid int) float64 {
 	return kibibytes / 1024
 }
 
-// below lists the living descendants of a process.
+// below lists the live descendants of a process, without zombies.
 func below(root int) (found []int) {
 	children := make(map[int][]int)
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
