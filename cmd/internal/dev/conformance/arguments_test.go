@@ -25,9 +25,8 @@ func offered(t *testing.T) map[string]tools.Tool {
 	return byName
 }
 
-// TestArgumentsEqualTheDesign holds the checks and the schemas against the
-// transcription: every argument, its type, whether it is required, its limits in
-// the schema, and values on either side of each limit.
+// TestArgumentsEqualTheDesign compares the checks and schemas of all tools with the transcribed design: the type of
+// each argument, whether it is required, its limits in the schema, and values on both sides of each limit.
 func TestArgumentsEqualTheDesign(t *testing.T) {
 	byName := offered(t)
 	for _, row := range readSpec(t, "arguments.md").rows {
@@ -54,7 +53,7 @@ func TestNoArgumentIsMissingFromTheTranscription(t *testing.T) {
 	}
 }
 
-// A limit that is transcribed differently is found, and the field is named.
+// TestAMutatedArgumentIsNamed proves that the comparison finds every change of a transcribed row and names the field.
 func TestAMutatedArgumentIsNamed(t *testing.T) {
 	byName := offered(t)
 	for _, row := range readSpec(t, "arguments.md").rows {
@@ -168,8 +167,8 @@ func schemaDifferences(schema map[string]any, field string, row map[string]strin
 	return found
 }
 
-// parseValue reads a value as the transcription spells it: JSON, "x"*N, and two
-// generated ones. "x*N" inside an object is a string of N too.
+// parseValue parses a value of the transcription: JSON, or UNIT*N. UNIT is a JSON string to repeat, env (N variables)
+// or paths (N paths). "x*N" inside an object also means a string of N characters.
 func parseValue(t *testing.T, text string) any {
 	t.Helper()
 	var n int

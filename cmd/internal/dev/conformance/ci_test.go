@@ -13,8 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestVulnerabilities: a known vulnerability fails .ci/vulns, and with it .ci/run; that govulncheck or its data cannot be had is only
-// said. A script stands for the go command, because a real vulnerability would have to be linked.
+// TestVulnerabilities proves that a known vulnerability fails .ci/vulns, and therefore .ci/run. If govulncheck or its
+// data is not available, .ci/vulns only prints a message. A script replaces the go command, because otherwise the
+// program would have to link vulnerable code.
 func TestVulnerabilities(t *testing.T) {
 	for name, c := range map[string]struct {
 		script       string
@@ -31,7 +32,7 @@ func TestVulnerabilities(t *testing.T) {
 		cmd.Env = []string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")}
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
-		_ = cmd.Run() // the code says it
+		_ = cmd.Run() // the exit code is compared below
 		assert.Equal(t, c.code, cmd.ProcessState.ExitCode(), name)
 		assert.Equal(t, c.stdout, stdout.String(), name)
 		assert.Equal(t, c.said, stderr.String(), name)

@@ -19,7 +19,7 @@ var (
 	ours = regexp.MustCompile(`(?:^|[\s|(])mcp-pruner ([a-z].*)`)
 )
 
-// The commands of this program that pages show exist: their verbs, and the flags of these.
+// TestCommandsInPagesExist proves that all verbs and flags of mcp-pruner that the pages show exist.
 func TestCommandsInPagesExist(t *testing.T) {
 	seen := 0
 	for _, page := range pages(t) {
@@ -47,7 +47,7 @@ func unknownIn(t *testing.T, line string) (unknown []string) {
 	t.Helper()
 	line, _, _ = strings.Cut(line, " #")
 	line, _, _ = strings.Cut(line, " | ")
-	line, _, _ = strings.Cut(line, " -- ") // what follows is for the client
+	line, _, _ = strings.Cut(line, " -- ") // the rest is the client's command
 	words := strings.Fields(line)
 	root := cli.Root(command.Process{Stdin: &bytes.Buffer{}, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}})
 	verb, _, err := root.Find(words)

@@ -1,4 +1,3 @@
-// Package conformance holds the code against the design: its tests compare the
-// tables, events, settings and argument constraints that are compiled in with
-// their transcription in testdata/spec, in both directions.
+// Package conformance compares the code with the design: its tests compare the compiled tables, events, settings and
+// argument constraints with their transcription in testdata/spec, in both directions.
 package conformance

@@ -7,8 +7,8 @@ import (
 	"mcp-pruner/tools"
 )
 
-// faultTool is a tool with a bug in the place its argument names: what happens
-// when a handler panics can be seen on no tool that works.
+// faultTool returns a tool that panics in the method that its argument names. It lets a trace record a handler's panic,
+// which the real tools do not cause.
 func faultTool() tools.Tool {
 	return tools.Tool{
 		Name: "fault", InputSchema: json.RawMessage(`{"type":"object"}`),
@@ -41,7 +41,7 @@ func (f *faultCall) Run(context.Context) (tools.Output, error) {
 	return f, nil
 }
 
-// Code is called once when the tool has run and once when its output is captured.
+// Code is called twice: after the tool has run, and when its output is captured.
 func (f *faultCall) Code() string {
 	f.codes++
 	if f.in == "capture" && f.codes == 2 {
@@ -62,7 +62,7 @@ func (f *faultCall) Text() string {
 
 func (f *faultCall) Structured(any) any {
 	if f.in == "marshal" {
-		return func() {} // JSON has no functions
+		return func() {} // encoding/json returns an error for a function
 	}
 	return struct{}{}
 }

@@ -15,8 +15,7 @@ import (
 
 const module = "mcp-pruner/"
 
-// TestImportsAreAsDocumented compares the imports of every package with the table
-// in docs/ARCHITECTURE.md.
+// TestImportsAreAsDocumented compares the imports of every package with the table in docs/ARCHITECTURE.md.
 func TestImportsAreAsDocumented(t *testing.T) {
 	allowed := importTable(t)
 	for _, p := range packages(t) {
@@ -36,8 +35,8 @@ func TestImportsAreAsDocumented(t *testing.T) {
 	}
 }
 
-// TestNoFoldersImportEachOther: wherever a folder has subfolders, no circle of imports leads from one of them through
-// others back to it. Go forbids only circles of packages, and a folder may hold several.
+// TestNoFoldersImportEachOther proves that the subfolders of a folder do not import each other in a cycle. Go forbids
+// cycles of packages only, and a folder may contain several packages.
 func TestNoFoldersImportEachOther(t *testing.T) {
 	for folder, imports := range importsOfFolders(packages(t)) {
 		for start := range imports {
@@ -46,7 +45,7 @@ func TestNoFoldersImportEachOther(t *testing.T) {
 	}
 }
 
-// importsOfFolders returns, for each folder, which of its subfolders import which others.
+// importsOfFolders returns, by folder and subfolder, the sibling subfolders that the subfolder imports.
 func importsOfFolders(all []listedPackage) map[string]map[string][]string {
 	folders := map[string]map[string][]string{}
 	for _, p := range all {
@@ -59,7 +58,7 @@ func importsOfFolders(all []listedPackage) map[string]map[string][]string {
 			for common < min(len(from), len(to)) && from[common] == to[common] {
 				common++
 			}
-			if common == len(from) || common == len(to) { // one of them contains the other
+			if common == len(from) || common == len(to) { // one folder contains the other
 				continue
 			}
 			folder := strings.Join(from[:common], "/")

@@ -25,7 +25,7 @@ var (
 	noSlug  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// pages lists the Markdown files of the repository; those below cmd are pieces of pages.
+// pages lists the Markdown files of the repository, except those below cmd, which are parts of pages, and build output.
 func pages(t *testing.T) []string {
 	t.Helper()
 	var found []string
@@ -44,7 +44,7 @@ func pages(t *testing.T) []string {
 	return found
 }
 
-// Links between pages lead to files that are there, and to headings that they have.
+// TestLinksLeadSomewhere proves that every link between pages names an existing file and an existing heading.
 func TestLinksLeadSomewhere(t *testing.T) {
 	for _, page := range pages(t) {
 		text, err := os.ReadFile(page)
@@ -66,7 +66,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// anchors are the names of a page's headings.
+// anchors returns the link names of a page's headings.
 func anchors(t *testing.T, page string) (names []string) {
 	t.Helper()
 	text, err := os.ReadFile(page)
@@ -78,7 +78,8 @@ func anchors(t *testing.T, page string) (names []string) {
 	return names
 }
 
-// The pages that people read first, often in a terminal, have no line of more than 160 columns.
+// TestFirstPagesFitATerminal proves that the pages that people read first, often in a terminal, have no line of more
+// than 160 columns.
 func TestFirstPagesFitATerminal(t *testing.T) {
 	for _, page := range []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "AGENTS.md", "npm/README.md", "plugin/README.md"} {
 		text, err := os.ReadFile(filepath.Join(top, page))
@@ -89,7 +90,7 @@ func TestFirstPagesFitATerminal(t *testing.T) {
 	}
 }
 
-// Every page under docs/ is in the contents of the site.
+// TestEveryPageIsInTheSite proves that the site's table of contents lists every page under docs/.
 func TestEveryPageIsInTheSite(t *testing.T) {
 	contents, err := os.ReadFile(filepath.Join(top, "site/hugo.toml"))
 	require.NoError(t, err)
@@ -100,7 +101,7 @@ func TestEveryPageIsInTheSite(t *testing.T) {
 	}
 }
 
-// The links that install the server in an editor all start the same program.
+// TestInstallLinks proves that all links that install the server in an editor configure the same command.
 func TestInstallLinks(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(top, "docs/clients/editors.md"))
 	require.NoError(t, err)
@@ -112,13 +113,13 @@ func TestInstallLinks(t *testing.T) {
 	}
 }
 
-// installed is the server that an install link describes.
+// installed returns the server entry that an install link contains, without its name.
 func installed(t *testing.T, l string) map[string]any {
 	t.Helper()
 	u, err := url.Parse(l)
 	require.NoError(t, err)
 	raw := u.Query().Get("config")
-	if raw == "" { // vscode: the query is the entry itself
+	if raw == "" { // for VS Code the whole query is the entry
 		raw, err = url.QueryUnescape(u.RawQuery)
 		require.NoError(t, err)
 	}

@@ -25,13 +25,13 @@ import (
 	"mcp-pruner/tools"
 )
 
-// ground are the parts of the program that must not know each other's messages.
+// ground lists the folders that must not repeat each other's messages.
 var ground = []string{"fsm", "tools", "pruneclient", "states/audit"}
 
-// TestNoPartKnowsAnothersMessages: a sentence that is written in one part occurs in no
-// other, not even as a piece of a longer one.
+// TestNoPartKnowsAnothersMessages proves that no folder of ground repeats a sentence of another one, alone or within a
+// longer string.
 func TestNoPartKnowsAnothersMessages(t *testing.T) {
-	texts := make(map[string]map[string]string) // by part: text to file
+	texts := make(map[string]map[string]string) // file by text, by folder
 	for _, part := range ground {
 		texts[part] = sentences(t, part)
 		require.NotEmpty(t, texts[part], part)
@@ -52,7 +52,8 @@ func TestNoPartKnowsAnothersMessages(t *testing.T) {
 
 var word = regexp.MustCompile(`(?:^|[\s("])[A-Za-z][a-z']*`)
 
-// sentences are the string literals of four words or more in a part's own code.
+// sentences returns the string literals of four words or more in a folder's code, without tests. Each is mapped to its
+// file.
 func sentences(t *testing.T, part string) map[string]string {
 	t.Helper()
 	found := make(map[string]string)
@@ -79,7 +80,7 @@ func sentences(t *testing.T, part string) map[string]string {
 	return found
 }
 
-// worded is a call, and its output, whose messages are somebody's choice.
+// worded is a tool call, and its output, with the messages that a test case sets.
 type worded struct{ text, notice, prunedNotice, question string }
 
 func (w worded) FocusQuestion() string                     { return w.question }
@@ -95,8 +96,8 @@ func (w worded) Prune(pruned string) (tools.Output, error) {
 	return w, nil
 }
 
-// TestRewordingAMessageForgesNothing: whatever a tool says beside its text, before and
-// after pruning, the records of its calls verify.
+// TestRewordingAMessageForgesNothing proves that trace records verify for any notice that a tool adds to its text,
+// before and after pruning.
 func TestRewordingAMessageForgesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace")
 	file, err := fsmtrace.Open(path, fsmtrace.Options{})
@@ -124,7 +125,7 @@ func TestRewordingAMessageForgesNothing(t *testing.T) {
 	assert.GreaterOrEqual(t, strings.Count(string(written), "\n"), calls)
 }
 
-// fixed is a pruner that returns the same text for all.
+// fixed is a pruner that returns the same text for every request.
 type fixed string
 
 func (f fixed) Prune(context.Context, pruneclient.Request) (pruneclient.Result, error) {
@@ -133,7 +134,7 @@ func (f fixed) Prune(context.Context, pruneclient.Request) (pruneclient.Result, 
 
 func (fixed) Endpoint() string { return "fixed" }
 
-// run sends one call through a pipeline whose pruner answers with the given text.
+// run runs one call through a pipeline whose pruner returns the given text.
 func run(t *testing.T, file *fsmtrace.File, call worded, pruned string) {
 	t.Helper()
 	p := states.Pipeline{

@@ -22,8 +22,8 @@ func loadHTTP(flags, env map[string]string) (settings.Settings, map[string]setti
 	return s, byName, err
 }
 
-// TestHTTPSettingsEqualTheDesign compares names and defaults in both directions,
-// and tries values on either side of what is allowed.
+// TestHTTPSettingsEqualTheDesign compares the names and defaults of the HTTP settings with the design, in both
+// directions.
 func TestHTTPSettingsEqualTheDesign(t *testing.T) {
 	_, entries, err := loadHTTP(nil, nil)
 	require.NoError(t, err)
@@ -60,7 +60,8 @@ func TestHTTPSettingsAreChecked(t *testing.T) {
 	}
 }
 
-// A flag wins over the variable of the HTTP design, that over the shared one.
+// TestWhichHTTPSettingWins proves that a flag has priority over the variable of the HTTP design, and that variable has
+// priority over the one that both servers share.
 func TestWhichHTTPSettingWins(t *testing.T) {
 	root, other := t.TempDir(), t.TempDir()
 	env := map[string]string{"PRUNER_URL": "http://shared/", "PRUNER_TIMEOUT_MS": "60000", "MCP_PRUNER_CWD": other}
@@ -79,7 +80,8 @@ func TestWhichHTTPSettingWins(t *testing.T) {
 	assert.NotContains(t, entries, "PRUNER_URL")
 }
 
-// A variable that is not in force may hold anything: it belongs to somebody else.
+// TestAShadowedSettingIsNotChecked proves that an overridden variable may have any value: it may be meant for another
+// program.
 func TestAShadowedSettingIsNotChecked(t *testing.T) {
 	_, _, err := loadHTTP(nil, map[string]string{"PRUNER_URL": "nonsense", "JEEVES_PRUNER_ENDPOINT": "http://jeeves/"})
 	assert.NoError(t, err)

@@ -19,8 +19,8 @@ func load(env map[string]string) error {
 	return err
 }
 
-// TestSettingsEqualTheDesign compares names and defaults in both directions, and
-// tries values on either side of what is allowed.
+// TestSettingsEqualTheDesign compares the names and defaults of the settings with the design, in both directions, and
+// tries values inside and outside the allowed range.
 func TestSettingsEqualTheDesign(t *testing.T) {
 	_, entries, err := settings.Load(settings.Stdio, nil, func(string) (string, bool) { return "", false })
 	require.NoError(t, err)
@@ -50,8 +50,7 @@ func TestEverySettingIsDocumented(t *testing.T) {
 	requireDocumented(t, "settings.md", "CONFIG.md")
 }
 
-// requireDocumented looks for every transcribed setting, with its default, in a
-// page for users.
+// requireDocumented requires that a page for users lists every transcribed setting with its default.
 func requireDocumented(t *testing.T, spec, page string) {
 	t.Helper()
 	raw, err := os.ReadFile("../../../../docs/" + page)

@@ -20,8 +20,8 @@ var (
 	ids       = regexp.MustCompile(`\sid="([^"]*)"`)
 )
 
-// The site is built where hugo is installed, and every link of every page leads to a
-// file of the site and to a name that it has.
+// TestTheSitesLinksLeadSomewhere proves that the site builds, that its search knows every page, and that every link
+// within it names an existing file and an existing element. It needs hugo.
 func TestTheSitesLinksLeadSomewhere(t *testing.T) {
 	hugo, err := exec.LookPath("hugo")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// specDir holds the design, transcribed.
+// specDir contains the transcribed design.
 const specDir = "../../../../testdata/spec"
 
 // specFile is a transcription: a Markdown file with lists and one table.
@@ -19,8 +19,7 @@ type specFile struct {
 	rows []map[string]string // by column name
 }
 
-// readSpec reads testdata/spec/NAME. A row with more or fewer cells than the
-// table has columns is fatal.
+// readSpec reads testdata/spec/NAME. It fails the test if a row does not have one cell for each column.
 func readSpec(t *testing.T, name string) specFile {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(specDir, name))
@@ -52,7 +51,7 @@ func readSpec(t *testing.T, name string) specFile {
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// list reads a line "Title: `a` `b`".
+// list returns the items of the line "Title: `a` `b`".
 func (f specFile) list(t *testing.T, title string) []string {
 	t.Helper()
 	i := strings.Index(f.text, title+": ")

@@ -13,7 +13,7 @@ import (
 	"mcp-pruner/fsm/event"
 )
 
-// machine is one machine's transcription.
+// machine is the transcription of a machine.
 type machine struct {
 	initial          string
 	terminal, states []string
@@ -42,7 +42,7 @@ func machines(t *testing.T) map[string]struct {
 	}
 }
 
-// rowText is a row as the transcription spells it.
+// rowText formats a row of the code in the same way as specText formats a transcribed row.
 func rowText(r fsm.Row) string {
 	return fmt.Sprintf("%s: %s --%s--> %s, events [%s], metadata [%s]", r.Spec, r.From, r.Trigger, r.To, r.Events, r.Sets)
 }
@@ -51,8 +51,8 @@ func specText(r map[string]string) string {
 	return fmt.Sprintf("%s: %s --%s--> %s, events [%s], metadata [%s]", r["row"], r["from"], r["trigger"], r["to"], r["events"], r["metadata"])
 }
 
-// differences compares a machine with its transcription in both directions, the
-// order of the rows included. Each names the row it is about.
+// differences compares a machine with its transcription in both directions, including the order of the rows. Each
+// difference names its row.
 func differences(code fsm.Table, spec machine) []string {
 	var found []string
 	var have, want []string
@@ -109,7 +109,7 @@ func TestTablesEqualTheDesign(t *testing.T) {
 	}
 }
 
-// Every row of the design is there: the ids T1..T24 and E1..E15 without a gap.
+// TestEveryDesignRowIsTranscribed proves that the transcription has the rows T1 to T24 and E1 to E15 of the design.
 func TestEveryDesignRowIsTranscribed(t *testing.T) {
 	var ids []string
 	for _, m := range machines(t) {
@@ -120,12 +120,12 @@ func TestEveryDesignRowIsTranscribed(t *testing.T) {
 	for i := 1; i <= 24; i++ {
 		assert.Contains(t, ids, fmt.Sprintf("T%d", i))
 	}
-	for i := 1; i <= 15; i++ { // the HTTP design has three more than the other one
+	for i := 1; i <= 15; i++ { // E13 to E15 are in the HTTP design only
 		assert.Contains(t, ids, fmt.Sprintf("E%d", i))
 	}
 }
 
-// Whatever is done to a row, the comparison finds it and names the row.
+// TestAMutatedRowIsNamed proves that the comparison finds every kind of change of a row and names the row.
 func TestAMutatedRowIsNamed(t *testing.T) {
 	mutations := map[string]func(r *fsm.Row){
 		"other from":       func(r *fsm.Row) { r.From = "req:elsewhere" },
@@ -177,8 +177,8 @@ func TestEventsEqualTheDesign(t *testing.T) {
 	assert.ElementsMatch(t, want, have)
 }
 
-// The HTTP document numbers its own run rows: T1..T8, and E1..E5; E6 is an event
-// and no row.
+// TestEveryRunRowOverHTTPIsTranscribed proves that the transcription has the run rows T1 to T8 and E1 to E5 of the HTTP
+// design. E6 is an event, not a row.
 func TestEveryRunRowOverHTTPIsTranscribed(t *testing.T) {
 	var ids []string
 	for _, r := range readMachine(t, "run-http.md").rows {
@@ -188,8 +188,8 @@ func TestEveryRunRowOverHTTPIsTranscribed(t *testing.T) {
 	assert.Equal(t, []string{"E1", "E2", "E3", "E4", "E5", "T1", "T2", "T3", "T4", "T5", "T6", "T7", "T8"}, slices.Compact(ids))
 }
 
-// No event is in the schemas that nothing emits: rows emit the tool, pruner and
-// run events; the process emits the few that are listed here.
+// TestEveryEventIsEmittedSomewhere proves that every event with a schema is emitted: by a row of a machine, or by the
+// process itself, for the events that are listed here.
 func TestEveryEventIsEmittedSomewhere(t *testing.T) {
 	emitted := []string{"mcp_pruner.stopped", "mcp_pruner.kill_escalated", "mcp_pruner.log_dropped", "mcp_pruner.trace_failed",
 		"mcp_pruner.trace_head", "mcp_pruner.trace_removed", "mcp_pruner.metrics_ready",

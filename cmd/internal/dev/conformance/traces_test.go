@@ -32,10 +32,9 @@ var update = flag.Bool("update", false, "write what the traces show into their f
 
 const traceDir = "../../../../testdata/traces"
 
-// TestTraces plays every file of testdata/traces on the real server with the real
-// tools and compares steps, events, metadata and response with what it says. The
-// events and the metadata are held against the transcribed row as well, so that
-// -update cannot bless what the design does not allow.
+// TestTraces plays every file of testdata/traces on the real server with the real tools and compares steps, events,
+// metadata and response with the file. It also compares events and metadata with the transcribed rows, so that -update
+// cannot accept a result that violates the design.
 func TestTraces(t *testing.T) {
 	spec, specHTTP := readMachine(t, "request.md"), machines(t)["request-http"].spec
 	files, err := filepath.Glob(traceDir + "/*.txtar")
@@ -56,12 +55,12 @@ func TestTraces(t *testing.T) {
 			}
 		})
 	}
-	for _, row := range fsm.MustCompile(fsm.HTTPRequestTable()).Rows() { // those of both transports
+	for _, row := range fsm.MustCompile(fsm.HTTPRequestTable()).Rows() { // includes the rows of the stdio transport
 		assert.True(t, taken[string(row.From)+" "+string(row.Trigger)], "no trace takes row %s", rowText(row))
 	}
 }
 
-// trace is one played file.
+// trace is the result of playing one file.
 type trace struct {
 	archive  *txtar.Archive
 	machine  *fsm.Machine
@@ -70,15 +69,15 @@ type trace struct {
 	emitted  []event.Event // of the last request
 }
 
-// knobs are what a trace file's settings section may turn.
+// knobs are the settings of a trace file's settings section.
 type knobs struct {
 	pruner     string // "service", "none"
 	repeat     bool
-	cancelAt   string // the event on which the client cancels; "start", "write"
+	cancelAt   string // when the client cancels: at an event's name, "start" or "write"
 	writeFails bool
 	result     string
 	nonzero    bool
-	limit      int // over HTTP: larger output is not pruned
+	limit      int // over HTTP: output of more bytes is not pruned
 }
 
 func parseKnobs(t *testing.T, text string) knobs {
@@ -109,7 +108,7 @@ func parseKnobs(t *testing.T, text string) knobs {
 	return k
 }
 
-// play runs the requests of a file in order; steps and response are the last one's.
+// play runs the requests of a file in order. The result is that of the last request.
 func play(t *testing.T, file string) *trace {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
@@ -154,7 +153,7 @@ func (r *trace) newServer(t *testing.T, root string, k knobs, answers []string, 
 	now := func() time.Time { return time.Unix(0, 0) }
 	offered, err := tools.New(tools.Settings{
 		Root: root, NonzeroExitAsOutput: k.nonzero, Now: now, Aliases: k.limit > 0,
-		Env: func() []string { return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root} }, // no profile that takes its time
+		Env: func() []string { return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root} }, // no profile slows the shell
 	})
 	require.NoError(t, err)
 	table := fsm.RequestTable()
@@ -177,8 +176,8 @@ func (r *trace) newServer(t *testing.T, root string, k knobs, answers []string, 
 	})
 }
 
-// newTracePruner is a client of a real HTTP service that gives the scripted
-// answers one after the other: "STATUS BODY", or "hang".
+// newTracePruner returns a client of a real HTTP service that gives the scripted answers in order: "STATUS BODY" or
+// "hang". The last answer is repeated.
 func newTracePruner(t *testing.T, k knobs, answers []string) pruneclient.Pruner {
 	t.Helper()
 	if k.pruner == "none" {
@@ -205,7 +204,7 @@ func newTracePruner(t *testing.T, k knobs, answers []string) pruneclient.Pruner 
 	return named{client}
 }
 
-// named gives the service a name that is the same in every run.
+// named is a pruner whose endpoint is the same in every run.
 type named struct{ pruneclient.Pruner }
 
 func (named) Endpoint() string { return "http://pruner.test/prune" }
@@ -234,7 +233,7 @@ func ask(ctx context.Context, cancel func(), s *mcpserver.Server, session *mcpse
 	return reply.Call(), strings.TrimSpace(pretty.String()) + "\n"
 }
 
-// compare holds what happened against the file, or writes it there.
+// compare compares the result with the file, or writes it into the file with -update.
 func (r *trace) compare(t *testing.T, file string) {
 	t.Helper()
 	pruning, err := json.Marshal(r.pruning)
@@ -255,8 +254,8 @@ func (r *trace) compare(t *testing.T, file string) {
 	}
 }
 
-// checkEmitted holds what went to the log against the steps: every event of every step
-// once, in their order, and a panic with the stack of the work that panicked.
+// checkEmitted compares the log with the steps: the log has every event of every step once, in order, and the event of
+// a panic has the stack of the handler that panicked.
 func (r *trace) checkEmitted(t *testing.T) {
 	t.Helper()
 	var want []event.Event
@@ -286,8 +285,8 @@ func (r *trace) steps(t *testing.T) string {
 	return b.String()
 }
 
-// checkAgainst holds every step against its transcribed row: the events it
-// emitted, their payloads, and what it wrote into the metadata.
+// checkAgainst compares every step with its transcribed row: the emitted events, their payloads, and the metadata that
+// the step wrote.
 func (r *trace) checkAgainst(t *testing.T, spec machine) {
 	t.Helper()
 	want := map[string]string{}
@@ -330,7 +329,7 @@ func (r *trace) checkMetadata(t *testing.T, want map[string]string) {
 	}
 	for field, value := range want {
 		if field == "reason" && value == "measured" && have["raw_bytes"] != 0.0 && have["reason"] == nil {
-			continue // A9: a failed tool printed something, and only its failure kept it from a pruner
+			continue // A9: a failed tool has output, which was not pruned only because the tool failed
 		}
 		require.Contains(t, have, field)
 		if value != "measured" {
