@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -60,6 +61,36 @@ func TestTheFirstSignalEndsAReadOfTheTerminal(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTheServerGreetsAPerson: who starts the program in a terminal is told what it waits for. A client, which gives it
+// a pipe or /dev/null, gets events only.
+func TestTheServerGreetsAPerson(t *testing.T) {
+	path := built(t)
+	_, screen := terminal(t)
+	null, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = null.Close() })
+	for _, c := range []struct {
+		stdin  *os.File
+		greets bool
+	}{{screen, true}, {null, false}} {
+		cmd, root := program(t)
+		cmd.Path, cmd.Args = path, []string{path}
+		cmd.Dir, cmd.Stdin = root, c.stdin
+		stderr, err := cmd.StderrPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		first, err := bufio.NewReader(stderr).ReadString('\n')
+		require.NoError(t, err)
+		if c.greets {
+			require.Equal(t, "mcp-pruner waits for an MCP client on standard input. Ctrl+C ends it; mcp-pruner --help lists the commands.\n", first)
+		} else {
+			require.Contains(t, first, `"event":"mcp_pruner.ready"`)
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
 	}
 }
 

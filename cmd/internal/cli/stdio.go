@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -72,9 +74,26 @@ docs/CONFIG.md describes them.`,
 		if showVersion {
 			return printVersion(p)
 		}
+		if typedAt(p.Stdin) {
+			fmt.Fprintln(p.Stderr, "mcp-pruner waits for an MCP client on standard input. Ctrl+C ends it; mcp-pruner --help lists the commands.")
+		}
 		return command.Exit(serveStdio(c.Context(), p, nil))
 	}
 	return command.EndsItself(c)
+}
+
+// typedAt reports whether an input is a terminal, where a person waits and no client does.
+func typedAt(input io.Reader) bool {
+	f, ok := input.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
 }
 
 // offer opens the tools that a server offers instead of its own.

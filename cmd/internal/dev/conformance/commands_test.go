@@ -50,6 +50,7 @@ func unknownIn(t *testing.T, line string) (unknown []string) {
 	line, _, _ = strings.Cut(line, " -- ") // the rest is the client's command
 	words := strings.Fields(line)
 	root := cli.Root(command.Process{Stdin: &bytes.Buffer{}, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}})
+	root.InitDefaultCompletionCmd()
 	verb, _, err := root.Find(words)
 	if err != nil || verb == root {
 		return words[:1]
