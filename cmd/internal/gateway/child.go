@@ -101,6 +101,7 @@ var errOutboxFull = errors.New("it does not read its input")
 // it or their cancellation.
 type outbox struct {
 	pipe *os.File
+	now  func(*os.File, []byte) int // writeNow
 
 	mu      sync.Mutex
 	wake    *sync.Cond
@@ -111,7 +112,11 @@ type outbox struct {
 }
 
 func newOutbox(pipe *os.File) *outbox {
-	o := &outbox{pipe: pipe}
+	return startOutbox(pipe, writeNow)
+}
+
+func startOutbox(pipe *os.File, now func(*os.File, []byte) int) *outbox {
+	o := &outbox{pipe: pipe, now: now}
 	o.wake = sync.NewCond(&o.mu)
 	go o.run()
 	return o
@@ -129,7 +134,7 @@ func (o *outbox) Write(b []byte) (int, error) {
 	}
 	rest := b
 	if !o.busy && len(o.waiting) == 0 { // usually the pipe has room, and the goroutine need not be woken
-		rest = b[writeNow(o.pipe, b):]
+		rest = b[o.now(o.pipe, b):]
 	}
 	if len(rest) > 0 {
 		o.waiting = append(o.waiting, bytes.Clone(rest))
