@@ -107,6 +107,7 @@ func (p Process) Run(parent context.Context) (int, error) {
 		return 0, &SpawnError{err}
 	}
 	all := family{cmd.Process.Pid, mark}
+	release := contain(cmd.Process)
 	if p.Watched {
 		defer watching.add(all)()
 	}
@@ -120,9 +121,11 @@ func (p Process) Run(parent context.Context) (int, error) {
 		if p.Whole {
 			End(running{family{leader: all.leader}, exited}, syscall.SIGKILL, 0, nil) // a daemon, which has a session of its own, may stay
 		}
+		release(p.Whole)
 	case <-ctx.Done():
 		cause = context.Cause(ctx)
 		End(running{all, exited}, syscall.SIGTERM, killAfter, nil)
+		release(true)
 	}
 	finish(pumps...)
 	switch {

@@ -2,5 +2,5 @@ package process
 
 import "io"
 
-// startWatcher is nil, because Windows has no shell for a watcher.
+// startWatcher is nil: on Windows, contain does what the watcher does elsewhere.
 var startWatcher func() (io.WriteCloser, error)
