@@ -15,9 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBaseURL compares what each client sends to its API's own address with what the
-// model is sent through the proxy. docs/GC.md tells the differences. Codex is not in it:
-// its own provider tries a WebSocket first.
+// TestBaseURL compares each client's requests to its API's own address with its requests through the proxy. docs/GC.md
+// lists the differences. Codex is left out, because its own provider tries a WebSocket first.
 func TestBaseURL(t *testing.T) {
 	every(t, func(t *testing.T, c client) {
 		if c.name == "codex" {
@@ -54,7 +53,7 @@ func TestBaseURL(t *testing.T) {
 	})
 }
 
-// ownAddress makes the client ask its API's own address.
+// ownAddress makes the client send requests to its API's own address.
 func (w *world) ownAddress() {
 	w.env = slices.DeleteFunc(w.env, func(v string) bool {
 		return strings.HasPrefix(v, "ANTHROPIC_BASE_URL=") || strings.HasPrefix(v, "GOOGLE_GEMINI_BASE_URL=")
@@ -72,11 +71,11 @@ func (w *world) opencodeAnthropic(options string) {
 }`, 0o600)
 }
 
-// proxied is the host of requests that came through the proxy under test.
+// proxied is the host that is recorded for requests through the proxy under test.
 const proxied = "proxy"
 
-// throughProxy runs the client with the proxy between it and the model. It returns the
-// request for the model's turn and the paths of all others.
+// throughProxy runs the client with the proxy between it and the model. It returns the request for the model's turn and
+// the paths of all other requests.
 func (w *world) throughProxy() (turn asked, others []string) {
 	n := newInternet(w.t, w)
 	recorder := httptest.NewServer(n.record(proxied))
@@ -93,8 +92,8 @@ func (w *world) throughProxy() (turn asked, others []string) {
 	return turn, others
 }
 
-// turn runs the client and returns its request for the model's turn, without what is
-// another one in every run, and the paths of all other requests.
+// turn runs the client and returns its request for the model's turn, without the parts that differ in every run, and
+// the paths of all other requests.
 func (n *internet) turn(w *world) (turn asked, others []string) {
 	out, err := w.own("say hello").CombinedOutput()
 	require.NoError(w.t, err, string(out))
@@ -111,6 +110,5 @@ func (n *internet) turn(w *world) (turn asked, others []string) {
 	return turn, others
 }
 
-// random matches ids that a client makes at random, and Gemini CLI's skills, whose order
-// is.
+// random matches the random ids of clients and the skills of Gemini CLI, which are in random order.
 var random = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{64}|ses_[0-9A-Za-z]+|<skill>.*?</skill>`)

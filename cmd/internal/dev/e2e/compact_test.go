@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestClaudeCompaction: when Claude Code compacts a session, its hooks tell the ledger,
-// and the model which outputs it can have back and how.
+// TestClaudeCompaction proves that after a compaction in Claude Code the hooks tell the model which outputs it can
+// recover, and that the command they name returns the exact output.
 func TestClaudeCompaction(t *testing.T) {
 	w := hooked(t, only("claude"))
 	w.model.Play(native("I read the ledger.", "Read", map[string]any{"file_path": filepath.Join(w.dir, "ledger.go")}), done)

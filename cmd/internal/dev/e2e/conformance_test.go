@@ -17,11 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// inapplicable are the checks of the official suites that a server of tools cannot
-// pass, as "scenario/check" patterns, with the reason.
+// inapplicable lists checks of the official suites that a server with only tools cannot pass. The key is a pattern for
+// "scenario/check", the value the reason.
 type inapplicable map[string]string
 
-// ofAny concerns every server here.
+// ofAny applies to all servers of this test.
 var ofAny = inapplicable{
 	`(resources|prompts)-.*/.*`:        "there are no resources and no prompts",
 	`caching/.*(resources|prompts)-.*`: "there are no resources and no prompts",
@@ -32,7 +32,7 @@ var ofAny = inapplicable{
 	`sep-2164-resource-not-found/.*`:   "there are no resources",
 }
 
-// ofServe concerns the program's own three tools, beside what concerns any server.
+// ofServe applies to the server with the program's own three tools.
 var ofServe = inapplicable{
 	`tools-call-.*/.*`:                        "wants a tool of the suite",
 	`json-schema-2020-12/.*`:                  "wants a tool of the suite",
@@ -42,13 +42,13 @@ var ofServe = inapplicable{
 	`http-header-validation/sep-2243-server-accepts-whitespace-header-value`:                                          "calls the first tool without arguments, and each of ours needs one",
 }
 
-// ofGateway concerns the gateway in front of the suite's tools.
+// ofGateway applies to the gateway in front of the suite's tools.
 var ofGateway = inapplicable{
 	`server-stateless/.*(undeclared-capability|missing-capability-http-400)`: "the gateway declares every capability to its servers, and refuses their questions where the client cannot answer",
 }
 
-// gatewayOfSuite starts the gateway in front of a server with the suite's tools, which keep
-// their names and, where a scenario looks at them, their schemas.
+// gatewayOfSuite starts the gateway in front of a server with the suite's tools. The tools keep their names, and their
+// schemas where a scenario checks them.
 func gatewayOfSuite(w *world) (url string) {
 	config, mapping := filepath.Join(w.home, "suite.json"), filepath.Join(w.home, "suite.map.json")
 	w.write(config, fmt.Sprintf(`{"mcpServers":{"suite":{"url":%q}}}`, suiteServer(w.t)), 0o600)
@@ -56,7 +56,7 @@ func gatewayOfSuite(w *world) (url string) {
 	return w.listening("gateway", "--http", "--port", "0", "--mode", "trim", "--map", mapping, config)
 }
 
-// take says whether a check that failed is among them, and that its pattern is needed.
+// take reports whether the list has a failed check, and marks the pattern that matches it as needed.
 func (all inapplicable) take(check string, needed map[string]bool) bool {
 	for pattern := range all {
 		if regexp.MustCompile("^" + pattern + "$").MatchString(check) {
@@ -67,9 +67,9 @@ func (all inapplicable) take(check string, needed map[string]bool) bool {
 	return false
 }
 
-// TestConformance: the official suites, the released one and the newest, for every
-// protocol version that is offered. What fails is named above, with the reason; nothing
-// else does. The suite's own tools are served by the same packages as the program's.
+// TestConformance proves that only the checks listed above fail in the official suites, the released one and the
+// newest, for every protocol version that the server offers. The suite's own tools are served with the same packages as
+// the program's tools.
 func TestConformance(t *testing.T) {
 	w := newWorld(t, both()[0], done)
 	newest, err := installFrom("clients/conformance/package.json", "mcp-pruner-e2e-conformance")
@@ -77,7 +77,7 @@ func TestConformance(t *testing.T) {
 		t.Skip(err)
 	}
 	suites := map[string][]string{
-		clients: {"2025-06-18", "2025-11-25"}, // knows no newer ones
+		clients: {"2025-06-18", "2025-11-25"}, // this suite has no newer versions
 		newest:  {"2025-06-18", "2025-11-25", "2026-07-28"},
 	}
 	servers := []struct {
@@ -132,7 +132,7 @@ func (w *world) conformance(program, version, url string) (checks []check) {
 	out, err := w.node(program, "server", "--url", url, "--suite", "all", "--spec-version", version, "-o", results).CombinedOutput()
 	var failed *exec.ExitError
 	if err != nil {
-		require.ErrorAs(w.t, err, &failed, string(out)) // some checks fail, and that is its exit code
+		require.ErrorAs(w.t, err, &failed, string(out)) // its exit code is not 0 if a check fails
 	}
 	files, err := filepath.Glob(filepath.Join(results, "server-*", "checks.json"))
 	require.NoError(w.t, err)
@@ -152,7 +152,7 @@ func (w *world) conformance(program, version, url string) (checks []check) {
 	return checks
 }
 
-// dated is the name of a folder of results.
+// dated matches the name of a folder of results: the scenario and a time.
 var dated = regexp.MustCompile(`^server-(.*)-\d{4}-\d\d-\d\dT[^/]*$`)
 
 func versionOf(t *testing.T, dir string) string {

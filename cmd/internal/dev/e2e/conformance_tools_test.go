@@ -18,12 +18,12 @@ import (
 	"mcp-pruner/tools"
 )
 
-// suiteTool is a tool that the conformance suite wants of a server under test.
+// suiteTool is a tool that the conformance suite expects a server under test to have.
 type suiteTool struct {
-	name, schema string // schema "": takes anything
+	name, schema string // schema "": any arguments
 	result       string // content blocks; "": a text
 	isError      bool
-	progress     bool   // tells 0, 50 and 100 of 100
+	progress     bool   // reports progress of 0, 50 and 100 of 100
 	asks, with   string // a request to the client and its params
 	needs        string // a capability without which the call is refused
 	changesList  bool
@@ -36,8 +36,8 @@ const (
 	text  = `{"type":"resource","resource":{"uri":"test://embedded-resource","mimeType":"text/plain","text":"embedded"}}`
 )
 
-// suiteTools are all that concern tools. The first of the list can be called without
-// arguments: some scenarios take any tool.
+// suiteTools are all tools that the suite's scenarios about tools expect. The first one needs no arguments, because
+// some scenarios call the first tool of any server.
 var suiteTools = []suiteTool{
 	{name: "test_simple_text"},
 	{name: "test_image_content", result: image},
@@ -74,8 +74,7 @@ func elicit(properties string) string {
 	return `{"message":"Please","requestedSchema":{"type":"object","properties":{` + properties + `}}}`
 }
 
-// suiteServer serves the suite's tools the way the program serves its own, or a
-// gateway's: with the same packages.
+// suiteServer serves the suite's tools with the same packages that serve the program's own tools and the gateway's.
 func suiteServer(t *testing.T) (url string) {
 	var server *mcpserver.Server
 	var version atomic.Int32 // of the list

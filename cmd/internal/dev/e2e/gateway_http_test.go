@@ -26,17 +26,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// dialogue is a client of a server over stdio that answers the server's questions.
+// dialogue is a client of a server over stdio that answers the server's requests.
 type dialogue struct {
 	t       *testing.T
 	cmd     *exec.Cmd
 	in      io.WriteCloser
 	log     bytes.Buffer
-	answers map[string]string // results by the method of the question
+	answers map[string]string // results by the method of the server's request
 
 	replies chan wireMessage
 	mu      sync.Mutex
-	told    []string // methods of notifications and questions
+	told    []string // methods of the server's notifications and requests
 }
 
 type wireMessage struct {
@@ -46,7 +46,7 @@ type wireMessage struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// converse starts a server and initializes the connection. The server is ended with the test.
+// converse starts a server and initializes the connection. The caller ends the server with end.
 func converse(w *world, capabilities string, answers map[string]string, args ...string) *dialogue {
 	w.t.Helper()
 	d := &dialogue{t: w.t, cmd: exec.Command(pruner, args...), answers: answers, replies: make(chan wireMessage, 100)}
@@ -91,7 +91,7 @@ func (d *dialogue) listen(out io.Reader) {
 
 func (d *dialogue) say(line string) { _, _ = io.WriteString(d.in, line+"\n") }
 
-// ask returns the result of a request, or its error.
+// ask sends a request and returns its result or its error.
 func (d *dialogue) ask(method, params string) string {
 	d.t.Helper()
 	d.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params))
@@ -131,7 +131,7 @@ func (d *dialogue) end() string {
 	return d.log.String()
 }
 
-// everythingOverHTTP starts the public server over streamable HTTP and waits until it listens.
+// everythingOverHTTP starts the public "everything" server over streamable HTTP and waits until it listens.
 func everythingOverHTTP(w *world, port int) (end func()) {
 	w.t.Helper()
 	dir, err := installFrom("clients/servers/package.json", "mcp-pruner-e2e-servers")
@@ -164,9 +164,10 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// TestGatewayOfAServerOverHTTP: a public server over streamable HTTP that wants a header. Calls,
-// progress, questions and changed lists go through; when the server was restarted and knows
-// the session no more, the next call gets a new one; the header's value is nowhere to be seen.
+// TestGatewayOfAServerOverHTTP proves that the gateway works with a public server over streamable HTTP that requires a
+// header. Calls, progress, requests to the client and changed lists pass through. After a restart of the server, which
+// forgets its sessions, the next call gets a new session. The header's value is not in the gateway's command line,
+// events or errors.
 func TestGatewayOfAServerOverHTTP(t *testing.T) {
 	w := newWorld(t, clientNamed(t, "claude"), done)
 	port := freePort(t)
@@ -193,7 +194,7 @@ func TestGatewayOfAServerOverHTTP(t *testing.T) {
 		"elicitation/create":     `{"action":"decline"}`,
 		"roots/list":             `{"roots":[{"uri":"file:///crate","name":"crate"}]}`,
 	}, "gateway", "--mode", "trim", config)
-	// the server registers some tools late, and says so on its stream of events
+	// The server registers some tools late and announces them on its event stream.
 	require.Eventually(t, func() bool {
 		return strings.Contains(d.ask("tools/list", `{}`), `"trigger-sampling-request"`)
 	}, time.Minute, 100*time.Millisecond)
@@ -205,7 +206,7 @@ func TestGatewayOfAServerOverHTTP(t *testing.T) {
 	assert.Contains(t, d.call("trigger-elicitation-request", `{}`), "declined")
 	assert.Equal(t, 1, d.heard("elicitation/create"))
 
-	end() // the sessions are gone with it
+	end() // the sessions end with the server
 	end = everythingOverHTTP(w, port)
 	assert.JSONEq(t, echo, d.call("echo", `{"message":"a <b> & \"c\""}`), "in a new session, at the first attempt")
 
@@ -225,8 +226,8 @@ func TestGatewayOfAServerOverHTTP(t *testing.T) {
 	}
 }
 
-// TestGatewayColdStart: without kept lists the first list has every server's tools; with them,
-// a server that never answers takes nothing away.
+// TestGatewayColdStart proves that the gateway's first list has every server's tools, without saved lists. With saved
+// lists, the list stays complete even if a server never answers.
 func TestGatewayColdStart(t *testing.T) {
 	w, servers := gatewayWorld(t, clientNamed(t, "claude"), false)
 	config := w.serversFile("servers.json", servers)
@@ -242,7 +243,7 @@ func TestGatewayColdStart(t *testing.T) {
 	deaf := filepath.Join(w.home, "memory")
 	w.write(deaf, "#!/bin/sh\nexec '"+servers["memory"].Command+"' \"$@\"\n", 0o755)
 	memory := servers["memory"]
-	memory.Command = deaf // the same command before and after, so that its list is kept
+	memory.Command = deaf // the same command before and after, so that the saved list applies
 	servers["memory"] = memory
 	config = w.serversFile("servers.json", servers)
 	d = converse(w, `{}`, nil, "gateway", "--mode", "group", config)

@@ -16,12 +16,12 @@ import (
 	"mcp-pruner/cmd/internal/dev/e2e/mockmodel"
 )
 
-// toFakeGitHub makes GitHub's server ask a local API.
+// toFakeGitHub makes GitHub's MCP server send its requests to a local API.
 const toFakeGitHub = `const real = globalThis.fetch
 globalThis.fetch = (url, options) => real(String(url).replace("https://api.github.com", process.env.GITHUB_API), options)
 `
 
-// fakeGitHub is an API with one issue.
+// fakeGitHub serves GitHub's API with one issue.
 func fakeGitHub(t *testing.T) *httptest.Server {
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -36,7 +36,7 @@ func fakeGitHub(t *testing.T) *httptest.Server {
 	return api
 }
 
-// moreServers are GitHub's server and Playwright's, the latter where there is a browser.
+// moreServers returns GitHub's server, and Playwright's if Chromium is installed, with calls for both.
 func moreServers(w *world) (servers map[string]upstream, calls []throughGateway) {
 	w.t.Helper()
 	dir, err := installFrom("clients/servers/package.json", "mcp-pruner-e2e-servers")
@@ -72,12 +72,12 @@ func moreServers(w *world) (servers map[string]upstream, calls []throughGateway)
 		throughGateway{"playwright", "browser_take_screenshot", "playwright", "take_screenshot", map[string]any{}, "Screenshot"}) // opencode shows its model no image
 }
 
-// differs matches what a result says besides the server's answer: the time in the names of files
-// that Playwright writes, and the tool's name that Codex puts before an error.
+// differs matches the parts of a result that differ from run to run: the time in the names of files that Playwright
+// writes, and the tool's name, which Codex puts before an error.
 var differs = regexp.MustCompile("page-[0-9TZ-]+\\.|tool call failed for `[^`]*`")
 
-// TestGatewayWithBrowserAndGitHub: servers that work outside of their own process give the model
-// the same bytes behind the gateway as without it.
+// TestGatewayWithBrowserAndGitHub proves that the model gets the same bytes with and without the gateway from servers
+// that use an outside service or a browser.
 func TestGatewayWithBrowserAndGitHub(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode"} {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestGatewayWithBrowserAndGitHub(t *testing.T) {
 			w = newWorld(t, c, done)
 			servers, calls = moreServers(w)
 			config := w.serversFile("servers.json", servers)
-			w.ours("gateway", "list", "--mode", "group", config) // keeps the lists, so that none is late
+			w.ours("gateway", "list", "--mode", "group", config) // saves the lists, so that none is late
 			servers = map[string]upstream{"all": {pruner, []string{"gateway", "--mode", "group", config}, nil}}
 			behind := w.reach(servers, turnsOf(calls, throughGateway.grouped))
 			for i, one := range calls {

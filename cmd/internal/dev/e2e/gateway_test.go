@@ -19,14 +19,14 @@ import (
 	"mcp-pruner/cmd/internal/dev/e2e/mockmodel"
 )
 
-// upstream is an MCP server as clients configure it.
+// upstream is an MCP server in a client's configuration.
 type upstream struct {
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
 	Env     map[string]string `json:"env,omitempty"`
 }
 
-// grouped are the tools that the gateway makes of the three servers.
+// grouped lists the gateway's tools for the three servers.
 var grouped = []string{"filesystem_directory", "filesystem_file", "memory", "everything"}
 
 // throughGateway is a call of a server's tool, and the same call of a grouped tool.
@@ -34,12 +34,12 @@ type throughGateway struct {
 	server, tool  string
 	group, action string
 	args          map[string]any
-	want          string // in the result; short, because Codex shows some results as JSON
+	want          string // in the result. Short, because Codex shows some results as JSON
 }
 
 func (c throughGateway) direct(client string) mockmodel.Turn {
 	tool := c.tool
-	if client == "codex" { // has its own names for some
+	if client == "codex" { // Codex replaces the hyphens in names
 		tool = strings.ReplaceAll(tool, "-", "_")
 	}
 	return c.turn(c.server, tool, c.args)
@@ -66,7 +66,7 @@ func turnsOf(calls []throughGateway, turn func(throughGateway) mockmodel.Turn) (
 	return turns
 }
 
-// gatewayCalls are a result of each server, with an error and an image among them.
+// gatewayCalls returns calls of each server. One results in an error, one in an image.
 func gatewayCalls(w *world) []throughGateway {
 	ada := []any{map[string]any{"name": "Ada", "entityType": "person", "observations": []any{"counts \"loops\""}}}
 	return []throughGateway{
@@ -80,8 +80,8 @@ func gatewayCalls(w *world) []throughGateway {
 	}
 }
 
-// gatewayWorld is a world with a file to read and the configuration of the servers. The
-// client gets the servers themselves, or the gateway in front of them.
+// gatewayWorld returns a world with a file to read, and the servers for the client's configuration: the three servers,
+// or the gateway in front of them if behind is true.
 func gatewayWorld(t *testing.T, c client, behind bool) (w *world, servers map[string]upstream) {
 	t.Helper()
 	w = newWorld(t, c, done)
@@ -101,7 +101,7 @@ func gatewayWorld(t *testing.T, c client, behind bool) (w *world, servers map[st
 	}
 	if behind {
 		config := w.serversFile("servers.json", servers)
-		listed := w.ours("gateway", "list", "--mode", "group", config) // keeps the lists, so that none is late
+		listed := w.ours("gateway", "list", "--mode", "group", config) // saves the lists, so that none is late
 		for _, tool := range grouped {
 			require.Regexp(t, "(?m)^"+tool+" ", listed)
 		}
@@ -118,7 +118,7 @@ func (w *world) serversFile(name string, servers map[string]upstream) (path stri
 	return path
 }
 
-// using is a run of the client with the servers and no others.
+// using returns the command of a run of the client with only the given servers.
 func (w *world) using(servers map[string]upstream) *exec.Cmd {
 	switch w.client.name {
 	case "claude":
@@ -158,11 +158,11 @@ func (w *world) using(servers map[string]upstream) *exec.Cmd {
 	return w.own("go on")
 }
 
-// wallTime is what Codex says of a call beside its result.
+// wallTime matches the time of a call, which Codex puts before its result.
 var wallTime = regexp.MustCompile(`Wall time: [0-9.]+ seconds`)
 
-// reach plays the calls, and returns their results as they stand in the request to the
-// model, without what differs from one world to the next.
+// reach plays the turns and returns the results in the request to the model, without the parts that differ from run to
+// run.
 func (w *world) reach(servers map[string]upstream, turns []mockmodel.Turn) (values []string) {
 	w.t.Helper()
 	w.model.Play(append(turns, done)...)
@@ -177,8 +177,8 @@ func (w *world) reach(servers map[string]upstream, turns []mockmodel.Turn) (valu
 	return values
 }
 
-// TestGatewayWithClients: behind the gateway the model is offered the grouped tools, and
-// gets the same bytes from the public servers as without it. Nothing is left.
+// TestGatewayWithClients proves that with the gateway the model is offered the grouped tools and gets the same bytes
+// from the public servers as without it. No process is left running.
 func TestGatewayWithClients(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode"} {
 		t.Run(name, func(t *testing.T) {
@@ -209,12 +209,12 @@ func (w *world) nothingLeft() {
 	assert.Eventually(w.t, func() bool { return len(w.left()) == 0 }, time.Minute, 20*time.Millisecond, "something is left")
 }
 
-// TestGatewayWithInspector: the same with the Inspector, whose output is the result.
+// TestGatewayWithInspector proves that the Inspector prints the same results with and without the gateway.
 func TestGatewayWithInspector(t *testing.T) {
 	inspect := func(w *world, config, server string, args ...string) string {
 		cmd := w.node(append([]string{installed("@modelcontextprotocol/inspector/clients/launcher/build/index.js"), "--cli",
 			"--config", config, "--server", server, "--method"}, args...)...)
-		out, _ := cmd.Output() // a result that is an error has an exit code of its own
+		out, _ := cmd.Output() // fails if the result is an error
 		return strings.ReplaceAll(fmt.Sprintf("%d %s", cmd.ProcessState.ExitCode(), out), filepath.Dir(w.dir), "$ROOT")
 	}
 	call := func(tool string, args map[string]any) []string {
@@ -237,7 +237,7 @@ func TestGatewayWithInspector(t *testing.T) {
 		assert.Contains(t, listed, fmt.Sprintf(`"name": %q`, tool))
 	}
 	here, there := gatewayCalls(w), gatewayCalls(behind)
-	for _, i := range []int{0, 3, 5} { // one of each server: every call starts them all
+	for _, i := range []int{0, 3, 5} { // one call of each server, because every call starts all servers
 		one := here[i]
 		got := inspect(behind, all, "all", call(one.group, there[i].groupedArgs())...)
 		assert.Equal(t, inspect(w, config, one.server, call(one.tool, one.args)...), got)

@@ -31,7 +31,7 @@ type gcProxy struct {
 	cmd      *exec.Cmd
 }
 
-// start starts the proxy, at the address of the one before if there was one.
+// start starts the proxy. A restarted proxy gets the same address.
 func (p *gcProxy) start() {
 	port := "0"
 	if p.addr != "" {
@@ -48,13 +48,13 @@ func (p *gcProxy) start() {
 	require.NoError(p.w.t, json.Unmarshal(lines.Bytes(), &ready), lines.Text())
 	p.addr = strings.TrimPrefix(ready.Data.URL, "http://")
 	go func() {
-		for lines.Scan() { // nobody else reads it
+		for lines.Scan() { // reads standard error, so that the proxy does not block
 			continue
 		}
 	}()
 }
 
-// end lets the proxy end in order.
+// end interrupts the proxy and waits for its orderly end.
 func (p *gcProxy) end() {
 	require.NoError(p.w.t, p.cmd.Process.Signal(os.Interrupt))
 	require.NoError(p.w.t, p.cmd.Wait())
@@ -65,8 +65,8 @@ func (p *gcProxy) kill() {
 	_ = p.cmd.Wait()
 }
 
-// restartOnDemand kills the proxy and starts it anew when the client's command asks
-// for it by a file, and says by another that it is there again.
+// restartOnDemand waits until the client's command creates the file ask. Then it kills and restarts the proxy, and
+// creates the file answer.
 func (p *gcProxy) restartOnDemand(ask, answer string, stop <-chan struct{}) {
 	for {
 		select {
@@ -85,8 +85,8 @@ func (p *gcProxy) restartOnDemand(ask, answer string, stop <-chan struct{}) {
 
 const gcCalls = 60
 
-// gcScript is a session of 60 calls of the client's own shell. In the middle one the
-// proxy is killed and started again.
+// gcScript returns a session of 60 calls of the client's own shell. The proxy is killed and restarted during the middle
+// call.
 func gcScript(tool, argument, ask, answer string) []mockmodel.Turn {
 	var turns []mockmodel.Turn
 	for i := range gcCalls {
@@ -99,9 +99,8 @@ func gcScript(tool, argument, ask, answer string) []mockmodel.Turn {
 	return append(turns, done)
 }
 
-// TestContextGC: a real client's session through the proxy. What the model was sent
-// begins like what it was sent before, except at few clearings; what was cleared can
-// be had back exactly.
+// TestContextGC runs a session of each real client through the proxy. It proves that each request to the model repeats
+// the results of the request before it, except at a few clearings, and that cleared results can be recovered exactly.
 func TestContextGC(t *testing.T) {
 	every(t, func(t *testing.T, c client) {
 		dir := t.TempDir()
@@ -120,15 +119,15 @@ func TestContextGC(t *testing.T) {
 		p.end()
 		verdict := w.ours("trace", "verify", filepath.Join(dir, "proxy-trace.jsonl"))
 		assert.Regexp(t, `(?m)^note: 1 record of process .*, which was killed, come from its side file\nok: .* run 2\)`, verdict, "the run that the kill interrupted, the run after it, and a record of each cleared result")
-		name := "sess_" // the client's own
+		name := "sess_" // the client's own name of the session
 		if c.name == "gemini" {
-			name = "conv_" // it names its sessions to nobody
+			name = "conv_" // Gemini CLI sends no name of the session
 		}
 		assert.Contains(t, w.ours("gc", "stats", "--store", p.store), name)
 	})
 }
 
-// through makes the client ask the proxy instead of the model.
+// through makes the client send its requests to the proxy instead of the model.
 func (w *world) through(p *gcProxy) {
 	for i, entry := range w.env {
 		w.env[i] = strings.Replace(entry, w.model.URL, "http://"+p.addr, 1)
@@ -142,7 +141,7 @@ var recoverable = regexp.MustCompile("mcp-pruner recover (s[0-9]+)")
 
 func (w *world) checkClearings(p *gcProxy) {
 	t := w.t
-	var texts [][]string // of the results, in each request
+	var texts [][]string // texts of the results, by request
 	for _, r := range w.model.Requests() {
 		var found []string
 		for _, result := range resultsOf(t, r) {
@@ -189,7 +188,7 @@ func (w *world) checkClearings(p *gcProxy) {
 	t.Logf("%s: %d requests, %d results cleared, %d clearings", w.client.name, len(texts), cleared, breaks)
 }
 
-// TestOpencodePlugin: the plugin that gc settings prints does what the proxy does.
+// TestOpencodePlugin proves that the plugin that "gc settings" prints clears results in the same way as the proxy.
 func TestOpencodePlugin(t *testing.T) {
 	dir := t.TempDir()
 	answer := filepath.Join(dir, "answer")

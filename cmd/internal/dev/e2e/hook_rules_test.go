@@ -18,11 +18,11 @@ import (
 	"mcp-pruner/tools/tokens/exact"
 )
 
-// hookedBy is how init sets a client's hooks up, and how the client is then run.
+// hookedBy has, for each client, the options of init that install the hooks, and the function that runs the client.
 var hookedBy = map[string]struct {
 	options []string
 	run     func(w *world) string
-	deny    func(w *world) // denies the command cat
+	deny    func(w *world) // makes the client's rules deny the command cat
 }{
 	"claude": {run: func(w *world) string { return w.claude("--disallowedTools", "Bash(cat:*)") }, deny: func(*world) {}},
 	"codex": {run: (*world).codex, deny: func(w *world) {
@@ -41,14 +41,14 @@ var hookedBy = map[string]struct {
 	}},
 }
 
-// alone is the output of a run of the client without our server.
+// alone runs the client without our server and returns its output.
 func (w *world) alone() string {
 	out, err := w.own("how often is it tried?").CombinedOutput()
 	require.NoError(w.t, err, string(out))
 	return string(out)
 }
 
-// edit replaces a text in a file, which has to be there.
+// edit replaces a text in a file. The file must contain the text.
 func (w *world) edit(path, old, text string) {
 	w.t.Helper()
 	before, err := os.ReadFile(path)
@@ -57,7 +57,7 @@ func (w *world) edit(path, old, text string) {
 	w.write(path, strings.Replace(string(before), old, text, 1), 0o600)
 }
 
-// shellTurn is a turn with a command of the client's own shell.
+// shellTurn returns a turn with a text and a command for the client's own shell.
 func (c client) shellTurn(words, command string) mockmodel.Turn {
 	args := map[string]any{c.argument: command, "description": words}
 	if c.name == "codex" {
@@ -66,7 +66,7 @@ func (c client) shellTurn(words, command string) mockmodel.Turn {
 	return native(words, c.shell, args)
 }
 
-// hookedWorld is a world with a source file and a script of tests, whose client init has set up.
+// hookedWorld returns a world with a source file and test scripts, whose client was set up by init.
 func hookedWorld(t *testing.T, c client, turns ...mockmodel.Turn) *world {
 	w := newWorld(t, c, turns...)
 	w.env = append(w.env, "XDG_STATE_HOME="+filepath.Join(w.home, "state"))
@@ -77,9 +77,9 @@ func hookedWorld(t *testing.T, c client, turns ...mockmodel.Turn) *world {
 	return w
 }
 
-// TestHooksLeaveRulesAlone: with the hooks on, a command that the user's rules deny does not run, whatever the
-// client. A failing command is cut where the client lets a hook replace it, a megabyte does no harm, and the model
-// gets what was cut by a command with the id that it was shown.
+// TestHooksLeaveRulesAlone proves, for every client with hooks, that a command that the user's rules deny does not run.
+// The output of a failing command is pruned if the client lets a hook replace it. An output of 1 MB arrives shortened.
+// The model recovers cut lines with the command that it was shown.
 func TestHooksLeaveRulesAlone(t *testing.T) {
 	every(t, func(t *testing.T, c client) {
 		w := hookedWorld(t, c)
@@ -113,7 +113,7 @@ func TestHooksLeaveRulesAlone(t *testing.T) {
 	})
 }
 
-// TestCutLinesCanBeEdited: a line that a hook cut is edited by the client's own tool.
+// TestCutLinesCanBeEdited proves that the client's own tool can edit a line that a hook cut from a result.
 func TestCutLinesCanBeEdited(t *testing.T) {
 	patch := "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: ledger.go\n@@\n-\treturn w.write(7)\n+\treturn w.write(77)\n*** End Patch\nEOF"
 	for _, c := range []struct {
@@ -141,8 +141,8 @@ func TestCutLinesCanBeEdited(t *testing.T) {
 	}
 }
 
-// TestACompactionIsMarked: after /compact in Claude Code the ledger knows that the session's outputs are out of the
-// context, and the model is told which can be had back, and how.
+// TestACompactionIsMarked proves that after /compact in Claude Code the model is told which outputs are no longer in
+// its context and how to recover them, and that the command returns them.
 func TestACompactionIsMarked(t *testing.T) {
 	c := only("claude")
 	w := hookedWorld(t, c, c.shellTurn("I run the tests to see which one fails and why.", "sh tests.sh"), done)
@@ -157,8 +157,8 @@ func TestACompactionIsMarked(t *testing.T) {
 	assert.Contains(t, w.ours("recover", id[1], "--pattern", "TestCase50 "), "TestCase50 ")
 }
 
-// TestPluginOfClaudeCode: the folder is valid, is installed into a fresh home from a marketplace without a network,
-// and prunes a native result.
+// TestPluginOfClaudeCode proves that the plugin's folders are valid, that the plugin can be installed into a fresh home
+// from a marketplace without a network, and that it prunes the result of a native tool.
 func TestPluginOfClaudeCode(t *testing.T) {
 	c := only("claude")
 	w := newWorld(t, c, c.shellTurn("I run the tests to see which one fails and why.", "sh tests.sh"), done)
@@ -189,8 +189,9 @@ func TestPluginOfClaudeCode(t *testing.T) {
 	}
 }
 
-// TestNativeAgainstHooked: what the model is sent of the same calls without and with the hooks, tool by tool. Another
-// server's tool is our own server under a name that is not ours, with pruning off.
+// TestNativeAgainstHooked proves, tool by tool, that with the hooks the model gets less than three quarters of the
+// tokens that the same call costs without them. The tool of another MCP server is our own server under another name,
+// with pruning off.
 func TestNativeAgainstHooked(t *testing.T) {
 	files := fmt.Sprintf(`{"mcpServers":{"files":{"command":%q,"env":{"PRUNER_URL":""}}}}`, pruner)
 	words := "I look where openLedger counts retries."

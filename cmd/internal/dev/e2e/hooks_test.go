@@ -20,12 +20,12 @@ import (
 	"mcp-pruner/cmd/internal/dev/e2e/mockmodel"
 )
 
-// native is a turn with words and one call of one of the client's own tools.
+// native returns a turn with a text and a call of one of the client's own tools.
 func native(words, tool string, args map[string]any) mockmodel.Turn {
 	return mockmodel.Turn{Text: words, Calls: []mockmodel.Call{{Tool: tool, Args: args}}}
 }
 
-// ledgerGo is a source file of which one function counts retries.
+// ledgerGo returns a source file in which one function counts retries.
 func ledgerGo() string {
 	var b strings.Builder
 	b.WriteString("package store\n\n")
@@ -38,12 +38,12 @@ func ledgerGo() string {
 	return b.String()
 }
 
-// testLog prints a long log of tests with one failure.
+// testLog is a shell command that prints a long test log with one failure.
 const testLog = `for i in $(seq 1 80); do echo "=== RUN   TestCase$i"; echo "--- PASS: TestCase$i (0.00s)"; done; ` +
 	`echo "=== RUN   TestLedger"; echo "    ledger_test.go:42: openLedger: want 3 retries, got 4"; echo "--- FAIL: TestLedger (0.01s)"; ` +
 	`for i in $(seq 1 80); do echo "=== RUN   TestMore$i"; echo "--- PASS: TestMore$i (0.00s)"; done; echo FAIL`
 
-// hooked is a world whose client was set up by init and by nothing else.
+// hooked returns a world with a source file, whose client was set up only by init.
 func hooked(t *testing.T, c client, turns ...mockmodel.Turn) *world {
 	t.Helper()
 	w := newWorld(t, c, turns...)
@@ -53,7 +53,7 @@ func hooked(t *testing.T, c client, turns ...mockmodel.Turn) *world {
 	return w
 }
 
-// ours runs a verb of the program in the world.
+// ours runs a verb of the program in the world's directory and returns its output. The verb must succeed.
 func (w *world) ours(args ...string) string {
 	w.t.Helper()
 	cmd := exec.Command(pruner, args...)
@@ -63,7 +63,7 @@ func (w *world) ours(args ...string) string {
 	return string(out)
 }
 
-// play runs the client itself to its end.
+// play runs the client itself for at most two minutes and returns its output.
 func (w *world) play(args ...string) string {
 	w.t.Helper()
 	cmd := exec.Command(installed(w.client.program), args...)
@@ -93,8 +93,8 @@ func only(name string) client {
 	return all[slices.IndexFunc(all, func(c client) bool { return c.name == name })]
 }
 
-// TestClaudeHook: the model reads pruned results of Claude Code's own Read and Bash
-// with true numbers, edits a line that was cut, and gets the whole back by a command.
+// TestClaudeHook proves that the model gets pruned results of Claude Code's own Read and Bash with the right line
+// numbers, can edit a line that was cut, and can recover the whole output with a command.
 func TestClaudeHook(t *testing.T) {
 	read := map[string]any{"file_path": "ledger.go"}
 	w := hooked(t, only("claude"))
@@ -133,15 +133,15 @@ func TestClaudeHook(t *testing.T) {
 	assert.Contains(t, w.ours("trace", "verify", filepath.Join(w.home, "state", "mcp-pruner", "hook-trace.jsonl")), "ok")
 }
 
-// lastRequest is the latest request for a turn.
+// lastRequest returns the body of the latest request for a turn.
 func (w *world) lastRequest() []byte {
 	requests := w.model.Requests()
 	require.NotEmpty(w.t, requests)
 	return requests[len(requests)-1].Body
 }
 
-// TestClaudeHookLeavesRulesAlone: a deny rule still denies, a failing command and
-// what is about to be edited arrive as they are.
+// TestClaudeHookLeavesRulesAlone proves that a deny rule still denies, and that the output of a failing command and a
+// file that is about to be edited arrive unchanged.
 func TestClaudeHookLeavesRulesAlone(t *testing.T) {
 	w := hooked(t, only("claude"))
 	file := filepath.Join(w.dir, "ledger.go")
@@ -159,7 +159,7 @@ func TestClaudeHookLeavesRulesAlone(t *testing.T) {
 	assert.Contains(t, results[2].text, "handler100", "about to be edited")
 }
 
-// TestCodexHook: the model reads a pruned result of Codex' own shell.
+// TestCodexHook proves that the model gets a pruned result of Codex' own shell and can recover the cut lines.
 func TestCodexHook(t *testing.T) {
 	w := hooked(t, only("codex"))
 	w.model.Play(
@@ -175,7 +175,7 @@ func TestCodexHook(t *testing.T) {
 	assert.Contains(t, w.ours("recover", id[1], "--pattern", "TestCase50 "), "TestCase50 ")
 }
 
-// TestInitIsUndone: what init changed is again what it was after real runs.
+// TestInitIsUndone proves that init --uninstall restores the settings file exactly, also after a real run.
 func TestInitIsUndone(t *testing.T) {
 	w := newWorld(t, only("claude"), done)
 	settings := filepath.Join(w.home, "settings.json")
@@ -195,8 +195,8 @@ func other(name string) client {
 	return all[slices.IndexFunc(all, func(c client) bool { return c.name == name })]
 }
 
-// TestOpencodeHook: the model reads pruned results of opencode's own tools, with true
-// numbers, also of a failing command and from a plugin that init wrote.
+// TestOpencodeHook proves that the plugin that init writes gives the model pruned results of opencode's own tools with
+// the right line numbers, also for a failing command.
 func TestOpencodeHook(t *testing.T) {
 	w := hooked(t, other("opencode"))
 	file := filepath.Join(w.dir, "ledger.go")
@@ -229,8 +229,8 @@ func TestOpencodeHook(t *testing.T) {
 	assert.Contains(t, w.ours("recover", id[1], "--pattern", "TestCase50 "), "TestCase50 ")
 }
 
-// TestGeminiHook: only where the user asked for it, since its model then sees results as
-// errors.
+// TestGeminiHook proves that init installs Gemini CLI's hook only with --hooks, because with the hook the model gets
+// results as errors, and that the hook prunes results.
 func TestGeminiHook(t *testing.T) {
 	script := []mockmodel.Turn{
 		native("I run the tests to see which one fails and why.", "run_shell_command", map[string]any{"command": "sh tests.sh", "description": "run the tests"}),

@@ -47,8 +47,8 @@ func (w *world) listening(args ...string) (url string) {
 	return fmt.Sprintf("http://127.0.0.1:%d/mcp", ready.Data.Port)
 }
 
-// TestOwnedServer: both clients use a server that the runner started, by its URL,
-// and the model gets the pruned text.
+// TestOwnedServer proves that both clients use the HTTP server that the runner starts, and that the model gets the
+// pruned text.
 func TestOwnedServer(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		w := newWorld(t, c, readFocused(), done)
@@ -68,7 +68,7 @@ func TestOwnedServer(t *testing.T) {
 	})
 }
 
-// TestOwnedServerDies: the run goes on without it.
+// TestOwnedServerDies proves that a run continues when the server that the runner started is killed.
 func TestOwnedServerDies(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		w := newWorld(t, c, call("bash", map[string]any{"command": "kill -9 $PPID"}), done)
@@ -80,8 +80,8 @@ func TestOwnedServerDies(t *testing.T) {
 	})
 }
 
-// TestSDKOverHTTP: the official client lists, calls, is refused, gets progress and
-// cancels.
+// TestSDKOverHTTP proves that the official SDK's client can list and call tools over HTTP, gets errors and progress,
+// and can cancel a call.
 func TestSDKOverHTTP(t *testing.T) {
 	w := newWorld(t, both()[0], done)
 	script, err := filepath.Abs("clients/sdk-http.mjs")

@@ -13,9 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestInstalled: in a fresh home, with nothing set, two commands of the README are enough.
-// The real client then offers our tools, its model gets pruned results, commands find the
-// user's programs, and doctor has nothing to complain about.
+// TestInstalled proves that the README's commands are enough in a fresh home without settings: the real client
+// offers our tools, the model gets pruned results, commands find the user's programs, and doctor finds no problem.
 func TestInstalled(t *testing.T) {
 	every(t, func(t *testing.T, c client) {
 		w := newWorld(t, c,
@@ -41,7 +40,7 @@ func TestInstalled(t *testing.T) {
 		assert.NotContains(t, out, "BAD")
 
 		cmd := w.own("how are retries counted?")
-		if c.name == "claude" { // as a user starts it, but for what it may do without asking
+		if c.name == "claude" { // the command of a user, and permission for our tools
 			cmd.Args = []string{cmd.Args[0], "--allowedTools=mcp__pruner", "-p", "how are retries counted?"}
 		}
 		said, err := cmd.CombinedOutput()
@@ -57,8 +56,8 @@ func TestInstalled(t *testing.T) {
 	})
 }
 
-// virtualenv puts a folder in front of PATH, as an activated virtualenv does, and a login
-// profile in the home that knows nothing of it.
+// virtualenv puts a folder at the front of PATH, as an activated virtualenv does, and writes a login profile that sets
+// a PATH without this folder.
 func (w *world) virtualenv() {
 	dir := filepath.Join(w.home, "venv", "bin")
 	require.NoError(w.t, os.MkdirAll(dir, 0o755))

@@ -26,8 +26,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// internet is an HTTPS proxy that stands for the world outside: it answers for every
-// host, as the model does, with certificates that a client trusts by its file ca.
+// internet is an HTTPS proxy that replaces the Internet: the mock model answers the requests to every host. The client
+// trusts its certificates because of the file ca.
 type internet struct {
 	*httptest.Server
 	ca   string
@@ -38,7 +38,7 @@ type internet struct {
 	seen []asked
 }
 
-// asked is one request that left the machine.
+// asked is a request to a host outside the machine.
 type asked struct {
 	host, path string
 	header     http.Header
@@ -65,7 +65,7 @@ func newInternet(t *testing.T, w *world) *internet {
 	return n
 }
 
-// connect ends the TLS connection of a CONNECT request and serves what comes through it.
+// connect terminates the TLS connection of a CONNECT request and serves the requests on it.
 func (n *internet) connect(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodConnect {
 		http.Error(w, "CONNECT only", http.StatusMethodNotAllowed)
@@ -91,7 +91,7 @@ func (n *internet) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, er
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
 }
 
-// record keeps the requests and lets the model answer them.
+// record keeps each request and lets the model answer it.
 func (n *internet) record(host string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

@@ -21,14 +21,13 @@ var (
 	ofMatches = regexp.MustCompile(`(\d+) of 60000 matches shown`)
 )
 
-// TestLongResultsArriveAsSent: no client takes anything out of a long result, because ours
-// end before its limit. The model gets every line of a cut result that the notice or the
-// mark of the gap does not name as left out.
+// TestLongResultsArriveAsSent proves that no client shortens a long result of ours, because our results stay below the
+// client's limit. The model gets every line, except those that the notice or the gap mark of a cut result names.
 func TestLongResultsArriveAsSent(t *testing.T) {
 	every(t, func(t *testing.T, c client) {
 		w := newWorld(t, c,
 			call("read", map[string]any{"file_path": "long.txt"}),
-			call("read", map[string]any{"file_path": "shorter.txt"}), // no more than some clients take
+			call("read", map[string]any{"file_path": "shorter.txt"}), // within the limits of some clients
 			call("bash", map[string]any{"command": "cat long.txt"}),
 			call("grep", map[string]any{"pattern": "line", "path": "long.txt"}), done)
 		var text strings.Builder
@@ -68,7 +67,7 @@ func found(t *testing.T, expr *regexp.Regexp, text string) (numbers []int) {
 	return numbers
 }
 
-// lines returns the numbers of the lines that a text has.
+// lines returns the numbers of the lines in a text.
 func lines(t *testing.T, text string) (numbers []int) {
 	for _, match := range numbered.FindAllStringSubmatch(text, -1) {
 		n, err := strconv.Atoi(match[1])

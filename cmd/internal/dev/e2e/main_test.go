@@ -21,15 +21,14 @@ import (
 
 var update = flag.Bool("update", false, "write the transcripts of testdata/runner/real")
 
-// clients and more are where the clients are installed, pruner the program under test.
+// clients and more are the folders with the installed clients. pruner is the path of the program under test.
 var clients, more, pruner string
 
-// missing says why there are no clients to test with, missingMore why there are none
-// of clients/more.
+// missing is the error that prevented the installation of the clients, missingMore that of the clients in clients/more.
 var missing, missingMore error
 
-// TestMain installs the clients and builds the program. Where npm cannot be
-// reached every test is skipped, and that is said so that nobody overlooks it.
+// TestMain installs the clients and builds the program. If npm is not available, every test is skipped, and a message
+// that is hard to overlook says so.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "fake-server" {
 		fakeServer(os.Args[2])
@@ -56,7 +55,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// skipLoudly says that nothing will be tested. E2E_REQUIRED makes it a failure.
+// skipLoudly prints that all tests are skipped. If E2E_REQUIRED is set, it exits with an error.
 func skipLoudly() {
 	line := strings.Repeat("!", 78)
 	fmt.Printf("%s\n!! END-TO-END TESTS SKIPPED: no real client is run.\n!! %v\n%s\n", line,
@@ -66,7 +65,7 @@ func skipLoudly() {
 	}
 }
 
-// install installs what clients/package.json pins.
+// install installs the packages that clients/package.json pins.
 func install() (err error) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		return fmt.Errorf("the clients are pinned for linux/amd64, this is %s/%s", runtime.GOOS, runtime.GOARCH)
@@ -75,8 +74,8 @@ func install() (err error) {
 	return err
 }
 
-// installFrom installs what a file pins into a folder of the cache, unless it is there
-// already.
+// installFrom installs the packages that a file pins into a folder of the user's cache, unless they are installed
+// there.
 func installFrom(file, name string) (dir string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -116,7 +115,7 @@ func command(limit time.Duration, dir, name string, args ...string) error {
 	return nil
 }
 
-// installed is where a path below node_modules is.
+// installed returns the absolute path of a path below node_modules.
 func installed(path string) string {
 	if path := filepath.Join(more, "node_modules", path); exists(path) {
 		return path
@@ -129,7 +128,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// fakeServer is an MCP server that never gets ready.
+// fakeServer is an MCP server that fails in the given way. It never returns.
 func fakeServer(how string) {
 	switch how {
 	case "exit":
@@ -137,7 +136,7 @@ func fakeServer(how string) {
 	case "die": // right after the handshake
 		fakeHandshake()
 		os.Exit(3)
-	case "hang": // also deaf to the end of its input
+	case "hang": // ignores the end of its input, too
 		for {
 			time.Sleep(time.Hour)
 		}
@@ -145,8 +144,7 @@ func fakeServer(how string) {
 	os.Exit(64)
 }
 
-// fakeHandshake answers initialize, refuses what comes before, and returns when
-// anything comes after.
+// fakeHandshake answers initialize and refuses server/discover. It returns at the next request.
 func fakeHandshake() {
 	for in := json.NewDecoder(os.Stdin); ; {
 		var m struct {

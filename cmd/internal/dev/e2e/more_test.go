@@ -18,7 +18,7 @@ import (
 	"mcp-pruner/cmd/internal/dev/e2e/mockmodel"
 )
 
-// every runs a test with each client that has tools of its own.
+// every runs a test with each client that has its own tools.
 func every(t *testing.T, test func(t *testing.T, c client)) {
 	for _, c := range append(both(), others()...) {
 		t.Run(c.name, func(t *testing.T) { test(t, c) })
@@ -47,8 +47,8 @@ func others() []client {
 	}
 }
 
-// geminiSettings make Gemini CLI ask nobody but its API, and not ask a model every 30
-// turns whether it runs in circles.
+// geminiSettings let Gemini CLI send requests to its API only, and turn off its loop detection, which asks a model
+// every 30 turns.
 const geminiSettings = `{
   "security": { "auth": { "selectedType": "gemini-api-key" } },
   "privacy": { "usageStatisticsEnabled": false },
@@ -57,7 +57,7 @@ const geminiSettings = `{
 }
 `
 
-// opencodeConfig makes opencode ask the mock and nobody else.
+// opencodeConfig lets opencode send requests to the mock model only.
 const opencodeConfig = `{
   "model": "mock/mock-model",
   "autoupdate": false,
@@ -76,7 +76,7 @@ func configureOpencode(w *world, url string) {
 	w.write(filepath.Join(dir, "opencode.json"), fmt.Sprintf(opencodeConfig, url), 0o600)
 }
 
-// own is a run of the client without our server.
+// own returns the command of a run of the client without our server.
 func (w *world) own(prompt string) *exec.Cmd {
 	program, args := installed(w.client.program), append(append([]string(nil), w.client.direct...), prompt)
 	if strings.HasSuffix(program, ".js") {
@@ -86,11 +86,11 @@ func (w *world) own(prompt string) *exec.Cmd {
 	w.t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env = w.dir, w.env
-	cmd.WaitDelay = time.Second // a child of a killed client may hold its output
+	cmd.WaitDelay = time.Second // a child of a killed client may keep its output open
 	return cmd
 }
 
-// resultsOf are the tool results of a request, in order, whatever API it is for.
+// resultsOf returns the tool results of a request to any of the APIs, in order.
 func resultsOf(t *testing.T, r mockmodel.Request) []seen {
 	t.Helper()
 	var body struct {
@@ -125,7 +125,7 @@ func resultsOf(t *testing.T, r mockmodel.Request) []seen {
 			Content json.RawMessage
 			IsError bool `json:"is_error"`
 		}
-		_ = json.Unmarshal(m.Content, &blocks) // a string has no results
+		_ = json.Unmarshal(m.Content, &blocks) // fails for a string, which has no results
 		for _, b := range blocks {
 			if b.Type == "tool_result" {
 				all = append(all, newSeen(b.Content, b.IsError))

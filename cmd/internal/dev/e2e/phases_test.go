@@ -17,17 +17,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// held is a run that is held at a phase.
+// held is a run that stays in a phase until it is released.
 type held struct {
 	*world
-	reached chan struct{} // closed when it is there
+	reached chan struct{} // closed when the run is in its phase
 	release func()
 }
 
-// phases are the points of a run at which it is ended.
+// phases are the phases in which a run is ended.
 var phases = []string{"starting", "model asked", "call running", "model asked again"}
 
-// hold makes a world whose run stays in a phase.
+// hold returns a world whose run stays in a phase.
 func hold(t *testing.T, c client, phase string) *held {
 	gate, there := make(chan struct{}), make(chan struct{})
 	h := &held{reached: there, release: sync.OnceFunc(func() { close(gate) })}
@@ -43,7 +43,7 @@ func hold(t *testing.T, c client, phase string) *held {
 		second.Before = stay
 	}
 	h.world = newWorld(t, c, first, second)
-	t.Cleanup(h.release) // before the model is closed
+	t.Cleanup(h.release) // runs before the cleanup that closes the model
 	return h
 }
 
@@ -91,7 +91,7 @@ func (h *held) kill(what string) {
 	}
 }
 
-// ends are the ways in which a run is ended, and what has to be true afterwards.
+// ends lists how a run is ended, with a check of the exit code.
 var ends = []struct {
 	name string
 	do   func(h *held, runner *os.Process)
@@ -107,8 +107,8 @@ var ends = []struct {
 	}, func(code int) bool { return code == 128+9 }},
 }
 
-// TestEveryEndAtEveryPhase: both clients over both transports, ended in every way at every
-// phase. Nothing is left, and what the run says of itself is true.
+// TestEveryEndAtEveryPhase ends both clients in every way in every phase, over both transports. It proves that no
+// process is left and that the run's events and trace are true.
 func TestEveryEndAtEveryPhase(t *testing.T) {
 	for _, transport := range []string{"stdio", "http"} {
 		for _, phase := range phases {
@@ -139,11 +139,11 @@ func TestEveryEndAtEveryPhase(t *testing.T) {
 	}
 }
 
-// ofARun is what verify says of a trace with the record of a run.
+// ofARun matches the output of "trace verify" for a trace that has the record of a run.
 var ofARun = regexp.MustCompile(`\brun(-http)? 1\b`)
 
-// tellsTheTruth checks what the events of a run over HTTP say of its server's end. Over
-// stdio the server is the client's, and nothing is said.
+// tellsTheTruth checks the events about the end of the server of a run over HTTP. Over stdio the client runs the
+// server, and there must be no such event.
 func (h *held) tellsTheTruth(transport, phase, end string) {
 	h.t.Helper()
 	text := strings.Join(h.events(), "\n")

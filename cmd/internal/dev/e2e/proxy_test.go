@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// loggingProxy is a real HTTP proxy that remembers what it was asked for.
+// loggingProxy is a real HTTP proxy that records its requests.
 type loggingProxy struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -57,7 +57,7 @@ func (p *loggingProxy) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, response.Body)
 }
 
-// tunnel connects two ends until both are done.
+// tunnel copies bytes between the client and the target of a CONNECT request until the target closes the connection.
 func (p *loggingProxy) tunnel(w http.ResponseWriter, r *http.Request) {
 	target, err := net.Dial("tcp", r.Host)
 	if err != nil {
@@ -81,8 +81,8 @@ func (p *loggingProxy) log() string {
 	return strings.Join(p.seen, "\n")
 }
 
-// TestProxySeesNothing: a proxy that the user has set up for the world outside is not
-// asked for the server on this machine, whatever NO_PROXY says before.
+// TestProxySeesNothing proves that requests to the server on this machine do not go through the user's HTTP proxy, for
+// any value of NO_PROXY.
 func TestProxySeesNothing(t *testing.T) {
 	for _, noProxy := range []string{"", "NO_PROXY=example.org", "no_proxy=example.org"} {
 		t.Run(noProxy, func(t *testing.T) {

@@ -18,8 +18,7 @@ import (
 	"mcp-pruner/tools/tokens/exact"
 )
 
-// reached are the calls of testdata/calls that every client makes, with its own tool
-// and with ours.
+// reached lists the calls of testdata/calls that every client makes with its own tool and with ours.
 var reached = []string{
 	"test run, one of 1,200 fails", "git log -p", "CSV, count", "CSV, one record", "JSON, path of keys",
 	"Python traceback in a log", "Go, a method", "grep, calls among mentions",
@@ -38,7 +37,7 @@ func reachedCalls(t *testing.T) (some []calls.Call) {
 	return some
 }
 
-// ownCall is the same call of the client's own tool; of its shell where it has none.
+// ownCall returns the same call for the client's own tool, or for its shell if it has no such tool.
 func (w *world) ownCall(c calls.Call) mockmodel.Turn {
 	path := func(name string) string {
 		given, _ := c.Args[name].(string)
@@ -57,7 +56,7 @@ func (w *world) ownCall(c calls.Call) mockmodel.Turn {
 		return native("", "Grep", map[string]any{"pattern": c.Args["pattern"], "path": path("path"), "output_mode": "content"})
 	case "gemini grep":
 		return native("", "grep_search", map[string]any{"pattern": c.Args["pattern"], "dir_path": path("path")})
-	case "codex bash": // its login shell has another PATH
+	case "codex bash": // Codex' login shell has another PATH
 		command = "PATH=" + filepath.Join(w.dir, "bin") + ":$PATH " + command
 	case "codex read":
 		command = "cat " + path("file_path")
@@ -84,7 +83,7 @@ func (w *world) withServer() {
 	require.NoError(w.t, err, string(out))
 }
 
-// realistic is a world with the inputs of the calls, and their commands on PATH.
+// realistic returns a world with the inputs of the calls, and with their commands on PATH.
 func realistic(t *testing.T, c client) *world {
 	w := newWorld(t, c, done)
 	require.NoError(t, calls.Write(w.dir))
@@ -96,8 +95,8 @@ func realistic(t *testing.T, c client) *world {
 	return w
 }
 
-// fresh are the tool results of a run as they first reached the model: Gemini CLI
-// shortens older ones in later requests.
+// fresh returns each tool result of a run from the first request that has it, because Gemini CLI shortens old results
+// in later requests.
 func (w *world) fresh() (all []seen) {
 	for _, r := range w.model.Requests() {
 		if results := resultsOf(w.t, r); len(results) > len(all) {
@@ -107,9 +106,9 @@ func (w *world) fresh() (all []seen) {
 	return all
 }
 
-// TestWhatReachesTheModel plays realistic calls with every client: its own tool, ours
-// without a question, and ours with one. What the answer needs is in ours, in fewer
-// tokens than the client's own tool sends. -update writes the table of docs/CALLS.md.
+// TestWhatReachesTheModel plays realistic calls with every client: of its own tool, of ours without a question, and of
+// ours with a question. It proves that our results for the questions have the necessary text, and together less than
+// half the tokens of the results of the client's own tools. -update writes the table of docs/CALLS.md.
 func TestWhatReachesTheModel(t *testing.T) {
 	cases := reachedCalls(t)
 	rows := make(map[string][]string)
@@ -156,7 +155,7 @@ func TestWhatReachesTheModel(t *testing.T) {
 	}
 }
 
-// told is how many tokens a result has, and whether what is needed is in it.
+// told returns the number of tokens of a result, and says so if the necessary text is not in it.
 func told(c calls.Call, text string) string {
 	if c.Missing(text) != nil {
 		return fmt.Sprintf("%d, without it", exact.Count(text))

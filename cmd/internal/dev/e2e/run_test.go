@@ -28,7 +28,7 @@ func each(t *testing.T, test func(t *testing.T, c client)) {
 	}
 }
 
-// path is one way through the run machine on a real client.
+// path is a path through the run machine, taken with a real client.
 type path struct {
 	name  string
 	about string
@@ -38,7 +38,7 @@ type path struct {
 	fails bool // the client itself fails
 }
 
-// allowBash makes the runner offer bash, which it does not by itself.
+// allowBash makes the runner offer bash, which it does not offer by default.
 var allowBash = []string{"--allow-bash"}
 
 func paths() []path {
@@ -81,8 +81,8 @@ func paths() []path {
 	}
 }
 
-// TestPaths: every way through the run machine, for both clients, as the real
-// binaries take it. Whatever becomes of the server, the run's work is done.
+// TestPaths takes every path through the run machine with both real clients and compares the events with the
+// transcript. It proves that the client completes its work, even if the server fails.
 func TestPaths(t *testing.T) {
 	for _, p := range paths() {
 		t.Run(p.name, func(t *testing.T) {
@@ -107,13 +107,13 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// compare holds a run against its transcript.
+// compare compares a run with its transcript, or writes the transcript with -update.
 func (w *world) compare(p path, o outcome) {
 	file := filepath.Join(realDir, w.client.name+"-"+p.name+".txt")
 	text := fmt.Sprintf("# %s, %s\n%s\n%s\n", w.client.version(w.t), p.about, strings.Join(o.events, "\n"), o.summary)
 	for from, to := range map[string]string{
 		w.dir: "$WORK", w.home: "$HOME",
-		"reports it pending": "reports it failed", // which of the two a hanging server is, is a race in claude
+		"reports it pending": "reports it failed", // Claude Code reports either for a hanging server, depending on timing
 	} {
 		text = strings.ReplaceAll(text, from, to)
 	}
@@ -128,11 +128,11 @@ func (w *world) compare(p path, o outcome) {
 	assert.Equal(w.t, string(want), text, "%s\n%s", file, o.stderr)
 }
 
-// unsent is what codex says instead when a server that exits at start has done so
-// before it was asked anything: which of the two comes first is a race.
+// unsent matches Codex' message about a server that exited before the initialize request was sent. Whether it exits
+// before or after the request depends on timing, and the transcript has the message of the latter case.
 var unsent = regexp.MustCompile(`Send message error Transport \[[^\]]*\] error: Broken pipe \(os error \d+\), when send initialize request`)
 
-// version is the client with the version that is pinned.
+// version returns the client's name and its pinned version.
 func (c client) version(t *testing.T) string {
 	pinned, err := os.ReadFile("clients/package.json")
 	require.NoError(t, err)
@@ -142,7 +142,7 @@ func (c client) version(t *testing.T) string {
 	return c.name + " " + packages.Dependencies[name]
 }
 
-// left lists what still runs of a world.
+// left lists the processes of a world that are still running.
 func (w *world) left() []string {
 	mark := "E2E_MARK=" + filepath.Dir(w.dir) + "\x00"
 	var found []string
@@ -150,7 +150,7 @@ func (w *world) left() []string {
 	for _, p := range paths {
 		env, _ := os.ReadFile(p + "/environ")
 		cmdline, _ := os.ReadFile(p + "/cmdline")
-		// Codex clears the environment of what it starts, but our server's holds its root.
+		// Codex clears the environment of its child processes, but that of our server has the root folder.
 		if strings.Contains(string(env), mark) || strings.Contains(string(env), filepath.Dir(w.dir)+"/") {
 			found = append(found, filepath.Base(p)+" "+strings.ReplaceAll(string(cmdline), "\x00", " "))
 		}
@@ -158,8 +158,8 @@ func (w *world) left() []string {
 	return found
 }
 
-// TestWhatTheModelSees: the tools are offered, a pruned read reaches the model as
-// plain text, an error can be told from a success, and bash may run.
+// TestWhatTheModelSees proves that the model is offered the tools, gets the result of a pruned read as plain text, can
+// distinguish an error from a success, and can run bash.
 func TestWhatTheModelSees(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		w := newWorld(t, c, readFocused(), call("read", map[string]any{"file_path": "missing.go"}),
@@ -194,8 +194,8 @@ func TestWhatTheModelSees(t *testing.T) {
 	})
 }
 
-// TestStreams: with the client's own option for it the event stream comes through
-// as the client wrote it, and the prompt may come from standard input.
+// TestStreams proves that the client's event stream passes through the runner as valid JSON lines if the client's
+// option for it is given, and that the prompt may come from standard input.
 func TestStreams(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		w := newWorld(t, c, done)
@@ -213,8 +213,8 @@ func TestStreams(t *testing.T) {
 	})
 }
 
-// TestPromptSurvivesSecondLaunch: Codex reads standard input before it finds out
-// that the server is missing; the second launch gets it again.
+// TestPromptSurvivesSecondLaunch proves that a second launch of Codex gets the prompt from standard input again. The
+// first launch reads it before it notices that the server is missing.
 func TestPromptSurvivesSecondLaunch(t *testing.T) {
 	w := newWorld(t, both()[1], done)
 	w.serverFake("exit")
@@ -227,7 +227,7 @@ func TestPromptSurvivesSecondLaunch(t *testing.T) {
 	assert.Contains(t, string(w.model.Requests()[0].Body), "a prompt from standard input")
 }
 
-// TestTrace: the dump holds the requests and the run, and verifies.
+// TestTrace proves that the trace has the records of the requests and of the run, and that it verifies.
 func TestTrace(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		w := newWorld(t, c, readFocused(), done)
@@ -248,8 +248,8 @@ func TestTrace(t *testing.T) {
 	})
 }
 
-// TestInterrupted: the client is told as if it ran in the terminal itself; the
-// run is no success, and nothing is left of it.
+// TestInterrupted proves that an interrupted or terminated run ends within 8 seconds with an exit code other than 0,
+// and leaves no process.
 func TestInterrupted(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -273,9 +273,9 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestCodexOwnEntry: an entry of the same name in Codex' own configuration, which
-// our docs tell people to add, fails no run. One of the same kind is laid over, one of
-// the other kind is used as it is.
+// TestCodexOwnEntry proves that no run fails because of an entry with the server's name in Codex' own configuration,
+// which our docs tell users to add. The runner overrides an entry of the same kind (command or URL). Codex uses an
+// entry of the other kind unchanged.
 func TestCodexOwnEntry(t *testing.T) {
 	for _, c := range []struct {
 		name, entry string

@@ -16,13 +16,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// showEnvironment is a command that prints the environment of the server, as the
-// kernel keeps it, and that of the command itself.
+// showEnvironment is a command that prints the server's environment from /proc, and its own.
 const showEnvironment = `echo SERVER; tr '\0' '\n' </proc/$PPID/environ; echo COMMAND; env`
 
-// TestNoSecrets: what the server runs sees neither the client's keys and session
-// secrets nor the server's own settings; under Codex the server itself holds
-// nothing but what the design lists and Codex' fixed few.
+// TestNoSecrets proves that a command that the server runs gets neither the client's keys and session secrets nor the
+// server's own settings. With Codex, the server's environment has only the variables that the design lists and those
+// that Codex always passes.
 func TestNoSecrets(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		w := newWorld(t, c, call("bash", map[string]any{"command": showEnvironment}), done)
@@ -66,8 +65,8 @@ func names(environment string) []string {
 	return names
 }
 
-// TestNoOrphans: 50 runs of the real clients, killed at random moments in every
-// way there is, a command under way in each; nothing is left of any.
+// TestNoOrphans kills 50 runs of the real clients at random moments with three signals while a command is running, and
+// proves that no process is left.
 func TestNoOrphans(t *testing.T) {
 	const runs = 25 // of each client
 	each(t, func(t *testing.T, c client) {

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSandbox: what the user did not allow the client, the run does not allow it
-// (SPEC A9). The model tries to write a file where the client works and one outside;
-// neither may appear unless bash was asked for or the client has such a shell anyway.
+// TestSandbox proves that a run allows nothing that the user did not allow the client (SPEC A9). The model tries to
+// write a file in the client's directory and one outside it. Both must be missing unless the user asked for bash or the
+// client may run any command anyway.
 func TestSandbox(t *testing.T) {
 	for _, c := range []struct {
 		client, name string
@@ -69,7 +69,7 @@ func clientNamed(t *testing.T, name string) client {
 	return client{}
 }
 
-// without takes an option and its value out of a list.
+// without returns the options without the given one and its value.
 func without(options []string, name, value string) []string {
 	for i := range options {
 		if options[i] == name && i+1 < len(options) && options[i+1] == value {

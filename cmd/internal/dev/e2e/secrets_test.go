@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTokenOfTheRun: the owned server takes requests from its client alone, by a token
-// that is on no command line and in no command's environment.
+// TestTokenOfTheRun proves that the token of a run's own server is in a file that only the user can read, and neither
+// on a command line nor in the environment of a command. The file is removed after the run.
 func TestTokenOfTheRun(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		const look = `token=$(echo "$TMPDIR"/mcp-pruner-run-*/token)
@@ -33,9 +33,9 @@ echo "environment: $(env | grep -cf "$token")"`
 	})
 }
 
-// TestPasswordOfThePruner: a URL with a password and a key are on no command line, and in
-// no environment that a command can read but the client's own, which the user gave them
-// to. The server has them all the same.
+// TestPasswordOfThePruner proves that the pruner's key and the password in its URL are not on any command line. They
+// are in no environment that a command can read, except the client's, which got them from the user. The server still
+// gets them.
 func TestPasswordOfThePruner(t *testing.T) {
 	const look = `for p in /proc/[0-9]*; do for f in environ cmdline; do
 if { tr '\0' '\n' <$p/$f | grep -aq 'sesam[e]-MARK'; } 2>/dev/null; then echo "HOLDS $f $(tr '\0' ' ' <$p/cmdline | cut -d' ' -f1)"; fi

@@ -21,28 +21,28 @@ import (
 	"mcp-pruner/cmd/internal/dev/e2e/mockmodel"
 )
 
-// world is a directory with a file to read, a model that plays a script, a
-// pruning service, and one client set up to use them and nothing else.
+// world is a directory with a file to read, a model that plays a script, a pruning service, and one client that is set
+// up to use only these.
 type world struct {
 	t      *testing.T
 	client client
-	dir    string // the directory the run works in
-	home   string // the client's configuration
+	dir    string // working directory of the run
+	home   string // home folder, with the client's configuration
 	model  *mockmodel.Model
 	env    []string
 }
 
-// client is what the tests know about one of the clients.
+// client describes one of the clients.
 type client struct {
 	name    string
-	program string   // below node_modules
-	options []string // for a run that touches nothing but its world
+	program string   // path below node_modules
+	options []string // limit a run to its world
 	setUp   func(w *world)
 
-	shell, argument string                     // its own shell, and how it calls the command
-	config          func(w *world, url string) // writes the API's address; nil where it is in the environment
-	direct          []string                   // a run without our server, before the prompt
-	more            bool                       // one of clients/more
+	shell, argument string                     // name of its own shell tool and of the argument with the command
+	config          func(w *world, url string) // writes the API's address; nil if the environment has it
+	direct          []string                   // arguments before the prompt for a run without our server
+	more            bool                       // the client is one of clients/more
 }
 
 func both() []client {
@@ -73,7 +73,7 @@ func configureCodex(w *world, url string) {
 	w.write(filepath.Join(w.home, "config.toml"), fmt.Sprintf(codexConfig, url), 0o600)
 }
 
-// codexConfig makes Codex ask the mock, fail fast and call nobody else.
+// codexConfig lets Codex send requests to the mock model only, without retries.
 const codexConfig = `model = "mock-model"
 model_provider = "mock"
 web_search = "disabled"
@@ -97,8 +97,8 @@ exporter = "none"
 // fileText is the file that the model reads: 200 lines, one of which matters.
 var fileText = strings.Repeat("func filler() {}\n", 100) + "const attempts = 3\n" + strings.Repeat("func filler() {}\n", 99)
 
-// prunedText is what the pruning service makes of everything: text with all that
-// JSON would escape.
+// prunedText is the pruned text that the pruning service returns for every request. It has characters that JSON
+// escapes.
 const prunedText = "(filtered 100 lines)\nconst attempts = 3 // \"quoted\" <tag> & tab\there\n(filtered 99 lines)\n"
 
 func newWorld(t *testing.T, c client, turns ...mockmodel.Turn) *world {
@@ -136,7 +136,7 @@ func (w *world) write(path, text string, mode os.FileMode) {
 	require.NoError(w.t, os.WriteFile(path, []byte(text), mode))
 }
 
-// serverFake makes the runner inject a fake server, and returns its path.
+// serverFake makes the runner inject a fake server that fails in the given way.
 func (w *world) serverFake(how string) {
 	self, err := os.Executable()
 	require.NoError(w.t, err)
@@ -149,7 +149,7 @@ func (w *world) serverScript(text string) {
 	w.env = append(w.env, "JEEVES_MCP_PRUNER_PATH="+path)
 }
 
-// outcome is what one run left behind.
+// outcome is the result of a run.
 type outcome struct {
 	stdout, stderr string
 	code           int
@@ -157,7 +157,7 @@ type outcome struct {
 	summary        string
 }
 
-// command is "mcp-pruner run" for the world's client.
+// command returns the command "mcp-pruner run" for the world's client.
 func (w *world) command(options ...string) *exec.Cmd {
 	args := append([]string{"run", "--provider", w.client.name, "--events", w.eventFile()}, w.client.options...)
 	cmd := exec.Command(pruner, append(append(args, options...), "--", "how often is it tried?")...)
@@ -167,7 +167,7 @@ func (w *world) command(options ...string) *exec.Cmd {
 
 func (w *world) eventFile() string { return filepath.Join(w.home, "events.jsonl") }
 
-// run runs the client to its end.
+// run runs the client for at most two minutes and returns the outcome.
 func (w *world) run(options ...string) outcome {
 	w.t.Helper()
 	cmd := w.command(options...)
@@ -200,10 +200,10 @@ func (w *world) events() []string {
 	return events
 }
 
-// seen is one tool result as the model got it.
+// seen is a tool result in a request to the model.
 type seen struct {
 	value json.RawMessage // the result's value in the request
-	text  string          // its text, joined where it is a list of blocks
+	text  string          // its text; that of several blocks is joined with newlines
 	error bool            // marked as an error
 }
 
@@ -230,7 +230,7 @@ func newSeen(value json.RawMessage, isError bool) seen {
 	return s
 }
 
-// call is a turn with one call of one of our tools.
+// call returns a turn with a call of one of our tools.
 func call(tool string, args map[string]any) mockmodel.Turn {
 	return mockmodel.Turn{Calls: []mockmodel.Call{{Server: "pruner", Tool: tool, Args: args}}}
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// chat answers one turn of the Chat Completions API, as opencode speaks it. Requests
-// that offer no tools are the client's own side requests (titles).
+// chat answers a request to the Chat Completions API as opencode uses it. A request without tools is not a model turn:
+// the client wants a title, for example.
 func (m *Model) chat(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Model    string            `json:"model"`
@@ -66,7 +66,8 @@ func chatMessage(n int, t Turn) map[string]any {
 	return message
 }
 
-// named is a tool's name for a client that puts the server's name before it.
+// named returns the tool's name as the client knows it: before, the server's name, between, then the tool's own name.
+// A tool without a server has its own name only.
 func (c Call) named(between, before string) string {
 	if c.Server == "" {
 		return c.Tool

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// gemini answers one turn of Gemini's API. Requests that offer no tools are the
-// client's own side requests.
+// gemini answers a request to Gemini's API. A request without tools is not a model turn.
 func (m *Model) gemini(w http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(r.URL.Path, ":countTokens") {
 		writeJSON(w, map[string]any{"totalTokens": 10})

@@ -7,8 +7,8 @@ import (
 	"net/http"
 )
 
-// messages answers one turn of the Messages API, as Claude speaks it. Requests
-// that offer no tools are the client's own side requests (titles, probes).
+// messages answers a request to the Messages API as Claude Code uses it. A request without tools is not a model turn:
+// the client wants a title or probes the API, for example.
 func (m *Model) messages(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Model    string            `json:"model"`
@@ -63,7 +63,7 @@ func contentBlocks(n int, t Turn) []map[string]any {
 	return blocks
 }
 
-// messageEvents is a finished message as the stream that would have built it.
+// messageEvents returns the stream of events that builds a complete message.
 func messageEvents(message map[string]any) []map[string]any {
 	start := maps.Clone(message)
 	start["content"], start["stop_reason"] = []any{}, nil

@@ -1,7 +1,6 @@
-// Package mockmodel is a model API that answers from a script: enough of the
-// Responses API for Codex, of the Messages API for Claude, of Chat Completions for
-// opencode and of Gemini's for its CLI to drive the real clients without a model, with
-// every request kept for the tests to look at.
+// Package mockmodel is a model API that answers from a script, to run real clients without a model. It has the
+// necessary parts of the Responses API (Codex), the Messages API (Claude Code), Chat Completions (opencode) and
+// Gemini's API (Gemini CLI). It keeps every request for the tests.
 package mockmodel
 
 import (
@@ -14,29 +13,26 @@ import (
 	"testing"
 )
 
-// Call is one tool call the model makes. Server is the MCP server's name; ""
-// means one of the client's own tools.
+// Call is one tool call of the model. Server is the MCP server's name, or "" for one of the client's own tools.
 type Call struct {
 	Server string
 	Tool   string
 	Args   map[string]any
 }
 
-// Turn is one answer of the model: calls, with words before them or without, or a
-// final text.
+// Turn is one answer of the model: tool calls with an optional text before them, or a final text.
 type Turn struct {
 	Calls []Call
 	Text  string
-	// Before runs before the turn is answered; nil does nothing. Tests use it to
-	// change the world between two turns, or to hold a run at a known point.
+	// Before runs before the turn is answered, unless it is nil. Tests use it to change files between two turns, or to
+	// stop a run at a known point.
 	Before func()
 }
 
-// Model is a running mock. It plays one script to every conversation: how far a
-// conversation is shows in the request itself, so retries and side requests do
-// not disturb it.
+// Model is a running mock model. It plays the same script in every conversation. It counts the turns of a conversation
+// in the request itself, so that retries and other requests do not change the count.
 type Model struct {
-	URL string // where Start serves it
+	URL string // the address, set by Start
 
 	mux      *http.ServeMux
 	turns    []Turn
@@ -44,13 +40,13 @@ type Model struct {
 	requests []Request
 }
 
-// Request is one request a client made for a model turn.
+// Request is a client's request for a model turn.
 type Request struct {
 	Path string
 	Body json.RawMessage
 }
 
-// New makes a model that plays the script.
+// New returns a model that plays the script.
 func New(turns ...Turn) *Model {
 	m := &Model{turns: turns, mux: http.NewServeMux()}
 	m.mux.HandleFunc("POST /v1/responses", m.responses)
@@ -68,12 +64,12 @@ func Start(t testing.TB, turns ...Turn) *Model {
 	m := New(turns...)
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)
-	t.Cleanup(server.CloseClientConnections) // first: a killed client may leave one busy
+	t.Cleanup(server.CloseClientConnections) // before Close, which waits for a killed client's connections
 	m.URL = server.URL
 	return m
 }
 
-// Play replaces the script, before the first request.
+// Play replaces the script. It must be called before the first request.
 func (m *Model) Play(turns ...Turn) { m.turns = turns }
 
 func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.mux.ServeHTTP(w, r) }
@@ -85,8 +81,8 @@ func (m *Model) Requests() []Request {
 	return append([]Request(nil), m.requests...)
 }
 
-// turn is the script's turn after the given number of turns were taken. A
-// conversation that goes on past the script hears "done".
+// turn runs and returns the script's turn that follows the given number of turns. After the last turn it returns
+// "done".
 func (m *Model) turn(taken int) Turn {
 	if taken >= len(m.turns) {
 		return Turn{Text: "done"}
@@ -98,7 +94,8 @@ func (m *Model) turn(taken int) Turn {
 	return t
 }
 
-// receive reads a request and, when it is for a model turn, keeps it.
+// receive reads a request into body, and keeps it if isTurn returns true. If the request is not valid JSON, receive
+// answers it with an error and returns false.
 func (m *Model) receive(w http.ResponseWriter, r *http.Request, body any, isTurn func() bool) bool {
 	raw, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -116,14 +113,14 @@ func (m *Model) receive(w http.ResponseWriter, r *http.Request, body any, isTurn
 	return true
 }
 
-// stream writes server-sent events, each named after its "type".
+// stream writes server-sent events. Each event's name is its "type".
 func stream(w http.ResponseWriter, events ...map[string]any) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	var b strings.Builder
 	for _, e := range events {
 		data, err := json.Marshal(e)
 		if err != nil {
-			panic(err) // the script's own values; a test bug
+			panic(err) // the script has a value that JSON cannot represent: a bug of the test
 		}
 		b.WriteString("event: " + e["type"].(string) + "\ndata: " + string(data) + "\n\n")
 	}

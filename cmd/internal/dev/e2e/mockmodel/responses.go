@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// responses answers one turn of the Responses API, as Codex speaks it.
+// responses answers a request to the Responses API as Codex uses it.
 func (m *Model) responses(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Input []struct {
@@ -16,7 +16,7 @@ func (m *Model) responses(w http.ResponseWriter, r *http.Request) {
 	if !m.receive(w, r, &body, func() bool { return true }) {
 		return
 	}
-	calls, outputs := 0, 0 // a turn's calls stand together, before their outputs
+	calls, outputs := 0, 0 // all calls of a turn precede their outputs
 	taken := 0
 	for _, item := range body.Input {
 		switch item.Type {
