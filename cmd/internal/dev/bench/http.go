@@ -86,7 +86,7 @@ func (w *web) close() error {
 	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	_ = w.cmd.Wait() // an error for the bare server, which does not handle the signal
+	_ = w.cmd.Wait() // returns an error for the bare server, which does not handle the signal
 	return nil
 }
 

@@ -72,8 +72,8 @@ func moreServers(w *world) (servers map[string]upstream, calls []throughGateway)
 		throughGateway{"playwright", "browser_take_screenshot", "playwright", "take_screenshot", map[string]any{}, "Screenshot"}) // opencode shows its model no image
 }
 
-// differs matches the parts of a result that differ from run to run: the time in the names of files that Playwright
-// writes, and the tool's name, which Codex puts before an error.
+// differs matches the parts of a result that differ between the runs with and without the gateway: the time in the
+// names of files that Playwright writes, and the tool's name, which Codex puts before an error.
 var differs = regexp.MustCompile("page-[0-9TZ-]+\\.|tool call failed for `[^`]*`")
 
 // TestGatewayWithBrowserAndGitHub proves that the model gets the same bytes with and without the gateway from servers

@@ -74,8 +74,8 @@ func install() (err error) {
 	return err
 }
 
-// installFrom installs the packages that a file pins into a folder of the user's cache, unless they are installed
-// there.
+// installFrom installs the packages that a file pins into a folder of the user's cache, unless the folder has them
+// already.
 func installFrom(file, name string) (dir string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

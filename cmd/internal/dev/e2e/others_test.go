@@ -111,7 +111,7 @@ func prunerURL(w *world) string {
 }
 
 // TestInstall proves that install and --uninstall use the clients' own commands, that the client lists the server, that
-// doctor approves of the entry, and that a second call changes nothing.
+// doctor finds no problem with the entry, and that a second call changes nothing.
 func TestInstall(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		w := newWorld(t, c, done)

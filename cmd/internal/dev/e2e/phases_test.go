@@ -108,7 +108,7 @@ var ends = []struct {
 }
 
 // TestEveryEndAtEveryPhase ends both clients in every way in every phase, over both transports. It proves that no
-// process is left and that the run's events and trace are true.
+// process is left, that the run's events are true, and that its trace verifies.
 func TestEveryEndAtEveryPhase(t *testing.T) {
 	for _, transport := range []string{"stdio", "http"} {
 		for _, phase := range phases {

@@ -155,7 +155,7 @@ func TestWhatReachesTheModel(t *testing.T) {
 	}
 }
 
-// told returns the number of tokens of a result, and says so if the necessary text is not in it.
+// told returns the number of tokens of a result, followed by "without it" if the result lacks the necessary text.
 func told(c calls.Call, text string) string {
 	if c.Missing(text) != nil {
 		return fmt.Sprintf("%d, without it", exact.Count(text))

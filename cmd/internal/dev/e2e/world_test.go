@@ -41,7 +41,7 @@ type client struct {
 
 	shell, argument string                     // name of its own shell tool and of the argument with the command
 	config          func(w *world, url string) // writes the API's address; nil if the environment has it
-	direct          []string                   // arguments before the prompt for a run without our server
+	direct          []string                   // arguments of a run without our server, before the prompt
 	more            bool                       // the client is one of clients/more
 }
 

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// client is a client that makes correct requests and typical mistakes, in random order.
+// client is a client that makes correct and faulty requests in random order.
 type client struct {
 	s       *server
 	random  *rand.Rand

@@ -66,8 +66,8 @@ func chatMessage(n int, t Turn) map[string]any {
 	return message
 }
 
-// named returns the tool's name as the client knows it: before, the server's name, between, then the tool's own name.
-// A tool without a server has its own name only.
+// named returns the name under which the client offers the tool to the model. For a tool of an MCP server it is before,
+// the server's name, between and the tool's name joined together; the two separators depend on the client.
 func (c Call) named(between, before string) string {
 	if c.Server == "" {
 		return c.Tool
