@@ -1,5 +1,6 @@
-// Package folds divides the fixtures' sessions into folds, so that no session is judged by weights that were learned
-// from it. The division imitates the held-out half: later sessions of one project, and other repositories.
+// Package folds divides the fixtures' sessions into folds, so that no session is measured with weights that were
+// learned from it. Like the held-out half of the fixtures, a fold has later sessions of a project, or other
+// repositories than the rest.
 package folds
 
 import (
@@ -10,9 +11,9 @@ import (
 // Count is the number of folds.
 const Count = 4
 
-// Of returns the fold of a session. Sessions whose id begins with a date are divided by time, those of a benchmark
-// (owner__name-number) by repository. Sessions whose id is a UUID are later than all dated ones and form the last
-// fold. All others are distributed by a hash.
+// Of returns the fold of a session by its id, 0 to Count-1. Sessions of SWE-bench (owner__name-number) are divided by
+// repository with a hash. Sessions whose id begins with a date are divided by time. Those whose id is a UUID are later
+// than all dated ones and are in the last fold. All others are divided by a hash of the id.
 func Of(id string) int {
 	if owner, rest, ok := strings.Cut(id, "__"); ok {
 		if cut := strings.LastIndexByte(rest, '-'); cut > 0 {
@@ -31,10 +32,11 @@ func Of(id string) int {
 	return spread(id)
 }
 
-// starts holds the first days of the second and third fold. They divide the dated sessions into parts of similar
+// starts holds the first day of the second and of the third fold. They divide the dated sessions into parts of similar
 // size.
 var starts = []string{"2026-01-15", "2026-01-22"}
 
+// dated returns the number of entries of starts that are not after the id's date.
 func dated(id string) int {
 	fold := 0
 	for _, start := range starts {

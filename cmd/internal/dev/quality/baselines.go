@@ -12,13 +12,15 @@ import (
 	"mcp-pruner/pruneclient/lineprune"
 )
 
-// method chooses lines (1-based, ascending) within a share of a text's tokens.
+// method is a named way to choose lines.
 type method struct {
 	name string
+	// keep returns the numbers of the kept lines, 1-based and ascending. budget is the largest fraction of the text's
+	// tokens that they may have.
 	keep func(c *benchCase, budget float64) []int
 }
 
-// baselines are what a pruner has to beat, simplest first.
+// baselines are the simple methods that the line pruner is compared with, simplest first.
 var baselines = []method{
 	{"random lines", func(c *benchCase, b float64) []int { return take(c, randomOrder(c), b) }},
 	{"first lines", func(c *benchCase, b float64) []int { return take(c, identity(len(c.lines)), b) }},
@@ -29,7 +31,8 @@ var baselines = []method{
 	{"BM25, blocks, split words", func(c *benchCase, b float64) []int { return take(c, blockOrder(c), b) }},
 }
 
-// take keeps lines in the order given while they fit.
+// take visits the lines in the given order (0 is the first line) and keeps each that fits into the rest of the budget.
+// The returned line numbers are 1-based and ascending.
 func take(c *benchCase, order []int, budget float64) []int {
 	left := int(budget * float64(c.total))
 	var kept []int
@@ -51,7 +54,7 @@ func identity(n int) []int {
 	return order
 }
 
-// randomOrder is a fixed shuffle: lines by a hash of the case and their number.
+// randomOrder sorts the lines by a hash of the case's id and the line's index, so that every run gets the same order.
 func randomOrder(c *benchCase) []int {
 	key := make([]float64, len(c.lines))
 	for i := range key {
@@ -62,13 +65,15 @@ func randomOrder(c *benchCase) []int {
 	return byScore(key)
 }
 
+// byScore returns the indices of the scores, highest score first. Equal scores keep their order.
 func byScore(score []float64) []int {
 	order := identity(len(score))
 	sort.SliceStable(order, func(a, b int) bool { return score[order[a]] > score[order[b]] })
 	return order
 }
 
-// grepOrder ranks lines that hold a word of the question, with two lines around.
+// grepOrder imitates `grep -C 2`: a line scores one point for each word of the question that it has, if the word is
+// longer than three bytes. The two lines before and after it score 0.1 less per line of distance.
 func grepOrder(c *benchCase) []int {
 	score := make([]float64, len(c.lines))
 	words := plainWords(c.Question)
@@ -91,8 +96,8 @@ func plainWords(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
 }
 
-// splitWords also cuts identifiers at case changes and underscores, and drops a
-// plural's s.
+// splitWords also splits identifiers at underscores and before upper-case letters, and removes the final s of words
+// that are longer than three bytes.
 func splitWords(s string) []string {
 	var out []string
 	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -111,6 +116,7 @@ func splitWords(s string) []string {
 	return out
 }
 
+// lineOrder ranks the lines by BM25, where each line is one document.
 func lineOrder(c *benchCase, words func(string) []string) []int {
 	docs := make([][]string, len(c.lines))
 	for i, line := range c.lines {
@@ -119,6 +125,8 @@ func lineOrder(c *benchCase, words func(string) []string) []int {
 	return byScore(bm25(words(c.Question), docs))
 }
 
+// smoothOrder ranks the lines by BM25, smoothed over the neighbours: a score counts 0.8 times as much with each line of
+// distance, in both directions.
 func smoothOrder(c *benchCase) []int {
 	docs := make([][]string, len(c.lines))
 	for i, line := range c.lines {
@@ -137,7 +145,7 @@ func smoothOrder(c *benchCase) []int {
 	return byScore(score)
 }
 
-// blockOrder ranks whole blocks and keeps their lines in order.
+// blockOrder ranks blocks by BM25, where each block is one document. Within a block, lines keep their order.
 func blockOrder(c *benchCase) []int {
 	starts := blockStarts(c)
 	docs := make([][]string, len(starts))
@@ -153,6 +161,7 @@ func blockOrder(c *benchCase) []int {
 	return order
 }
 
+// blockEnd returns the index after the last line of block b. n is the number of lines in the text.
 func blockEnd(starts []int, b, n int) int {
 	if b+1 < len(starts) {
 		return starts[b+1]
@@ -160,7 +169,8 @@ func blockEnd(starts []int, b, n int) int {
 	return n
 }
 
-// blockStarts cuts a text into functions, sections, log blocks or files.
+// blockStarts divides a text into functions, sections, log blocks or files and returns the index of each block's first
+// line.
 func blockStarts(c *benchCase) []int {
 	starts := []int{0}
 	for i := 1; i < len(c.lines); i++ {
@@ -171,6 +181,7 @@ func blockStarts(c *benchCase) []int {
 	return starts
 }
 
+// opensBlock reports whether line i begins a new block. size is the number of lines in the block so far.
 func opensBlock(c *benchCase, i, size int) bool {
 	line, above := c.lines[i], strings.TrimSpace(c.lines[i-1])
 	switch {
@@ -186,7 +197,9 @@ func opensBlock(c *benchCase, i, size int) bool {
 	return above == "" && line != "" && depth <= 4 && !strings.HasPrefix(strings.TrimSpace(line), "}")
 }
 
-// bm25 scores documents against a query, k1 1.2 and b 0.75.
+// bm25 returns the BM25 score of each document, a list of words, for a query. Formula and usual parameters: Robertson
+// and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009). The 1 that is added within the logarithm
+// is Lucene's: it keeps the weight of frequent words above 0.
 func bm25(query []string, docs [][]string) []float64 {
 	const k1, b = 1.2, 0.75
 	df, total := map[string]int{}, 0

@@ -15,7 +15,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune"
 )
 
-// benchCase is one question about one text, with the lines that answer it.
+// benchCase is one case of the benchmark: a question about a text, and the lines that answer it.
 type benchCase struct {
 	ID         string         `json:"id"`
 	Task       string         `json:"task"`
@@ -23,7 +23,7 @@ type benchCase struct {
 	Repo       string         `json:"repo"`
 	Question   string         `json:"question"`
 	Text       string         `json:"text"`
-	Gold       []int          `json:"gold"` // 1-based
+	Gold       []int          `json:"gold"` // 1-based numbers of the lines that answer the question
 	Meta       struct {
 		Lang string `json:"lang"`
 		Path string `json:"path"`
@@ -31,10 +31,10 @@ type benchCase struct {
 
 	lines  []string
 	tokens []int // per line
-	total  int
+	total  int   // tokens of all lines
 }
 
-// load reads every .jsonl and .jsonl.gz of a directory, in name order.
+// load reads the cases of all .jsonl and .jsonl.gz files of a directory, in the order of the names.
 func load(dir string) ([]benchCase, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.jsonl*"))
 	if err != nil {
@@ -87,7 +87,7 @@ func decode(r io.Reader) ([]benchCase, error) {
 	}
 }
 
-// measure counts the tokens of every line, as lineprune does.
+// measure splits the text into lines and counts their tokens with lineprune.CountTokens.
 func (c *benchCase) measure() {
 	c.lines = strings.Split(c.Text, "\n")
 	c.tokens = make([]int, len(c.lines))

@@ -7,7 +7,8 @@ import (
 	"io"
 )
 
-// reportFolds needs a build that can change the ranking's parameters.
+// reportFolds writes that cross-validation was not run. It needs the build tag tuning, with which the ranking's
+// parameters can be changed at run time.
 func reportFolds(w io.Writer, _ []benchCase) {
 	fmt.Fprint(w, "## Cross-validation\n\nNot run: build with `-tags tuning`.\n")
 }

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	foldGain  = 0.002 // smaller gains are noise, and not taken
-	foldShare = 0.2   // the budget the search looks at
+	foldGain  = 0.002 // the search ignores smaller gains of recall, because they are noise
+	foldShare = 0.2   // the search maximizes the recall at this budget, a fraction of the tokens
 )
 
-// reportFolds searches better parameters on four fifths of the repositories and
-// tries them on the last. Were the parameters fitted to the cases, or far from an
-// optimum, the searched ones would do better on repositories they have not seen.
+// reportFolds cross-validates the ranking's parameters: it optimizes them on four fifths of the repositories and
+// measures the recall on the last fifth. If the shipped parameters were far from an optimum, the optimized ones would
+// have a higher recall on repositories that the search did not use.
 func reportFolds(w io.Writer, cases []benchCase) {
 	fmt.Fprintf(w, `## Cross-validation
 
@@ -43,6 +43,7 @@ For every fold the parameters are searched anew (each halved or doubled, one aft
 	fmt.Fprintf(w, "| mean | | | | %.1f | %.1f |\n", 100*mean(before), 100*mean(after))
 }
 
+// split divides the cases into those to train on and those held out. mine reports whether a case is held out.
 func split(cases []benchCase, mine func(*benchCase) bool) (train, held []benchCase) {
 	for i := range cases {
 		if mine(&cases[i]) {
@@ -54,6 +55,7 @@ func split(cases []benchCase, mine func(*benchCase) bool) (train, held []benchCa
 	return train, held
 }
 
+// recallAt returns the mean recall at a budget of foldShare, 0 to 1.
 func recallAt(cases []benchCase) float64 {
 	sum := 0.0
 	for i := range cases {
@@ -62,8 +64,8 @@ func recallAt(cases []benchCase) float64 {
 	return sum / float64(max(len(cases), 1))
 }
 
-// search changes one parameter after the other where it helps, and returns how to
-// put them back.
+// search halves and doubles one parameter after the other and keeps a change that raises the recall by more than
+// foldGain. undo restores all parameters.
 func search(cases []benchCase) (undo func()) {
 	params := tuning.Parameters()
 	saved := map[string]float64{}
@@ -88,7 +90,8 @@ func search(cases []benchCase) (undo func()) {
 	}
 }
 
-// vary halves or doubles a parameter; of a decay, what it takes away.
+// vary multiplies a parameter by a factor. A parameter whose name ends in Before, After or Close is the fraction of a
+// score that remains at the next line; its complement, the lost fraction, is multiplied instead.
 func vary(name string, value, factor float64) float64 {
 	switch name[len(name)-min(len(name), 5):] {
 	case "efore", "after", "close":

@@ -8,10 +8,10 @@ import (
 	"mcp-pruner/pruneclient/lineprune"
 )
 
-// folds is how many parts the repositories are cut into for cross-validation.
+// folds is the number of folds for cross-validation over repositories.
 const folds = 5
 
-// foldOf numbers the fold of every repository.
+// foldOf assigns the repositories to folds in turn, in the order of their names. The result is the fold by repository.
 func foldOf(cases []benchCase) map[string]int {
 	of := map[string]int{}
 	for i, repo := range distinct(cases, func(c *benchCase) string { return c.Repo }) {
@@ -20,11 +20,12 @@ func foldOf(cases []benchCase) map[string]int {
 	return of
 }
 
-// gated is how many of the strangers' questions the gate on confidence is to stop.
+// gated is the fraction of questions about other repositories that should be below the confidence threshold.
 const gated = 0.98
 
-// reportGate chooses the gate on confidence on four fifths of the repositories and
-// tries it on the last. Logs are left out: a failure asked for is trusted to be there.
+// reportGate cross-validates the confidence threshold below which a text is returned whole: it chooses the threshold on
+// four fifths of the repositories and measures it on the last fifth. Logs are left out, because the pruner assumes that
+// a log has the failure that is asked for.
 func reportGate(w io.Writer, cases []benchCase) {
 	fmt.Fprintf(w, `### The gate on confidence, cross-validated
 
@@ -65,7 +66,8 @@ then tried on its own, beside the gate as shipped. Right questions below it come
 	reportOtherGates(w, right, wrong, verdicts(neighbours(cases)))
 }
 
-// reportOtherGates shows what is had for what elsewhere on the scale.
+// reportOtherGates writes, for a range of confidence thresholds, how many questions of each kind are below: those about
+// another repository, those about another file of the same repository, and those about the text itself.
 func reportOtherGates(w io.Writer, right, wrong, near []verdict) {
 	fmt.Fprint(w, `### What another gate would come to
 
@@ -87,14 +89,14 @@ Questions about code, pages and lists of matches that stay below it, in per cent
 	fmt.Fprintln(w)
 }
 
-// verdict is what the gate made of one question.
+// verdict is the pruner's confidence in its answer to one question.
 type verdict struct {
 	repo       string
-	confidence float64
-	low        bool // the gate stopped it
+	confidence float64 // 0 to 1
+	low        bool    // below the threshold as shipped: the text was returned whole
 }
 
-// verdicts leaves logs out.
+// verdicts asks every case its question and returns one verdict for each text that is not a log.
 func verdicts(cases []benchCase) []verdict {
 	var out []verdict
 	for i := range cases {

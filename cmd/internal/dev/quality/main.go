@@ -1,7 +1,6 @@
-// Quality measures the line pruner against its baselines on a benchmark and writes
-// what it found as Markdown.
+// Command quality measures the line pruner and simple baselines on a benchmark and writes the results as Markdown.
 //
-// A benchmark is a directory of *.jsonl or *.jsonl.gz files, one case a line:
+// A benchmark is a directory of *.jsonl or *.jsonl.gz files with one case per line:
 // {"id","task","source_type","repo","question","text","gold":[lines],"meta":{"lang"}}.
 package main
 

@@ -8,21 +8,22 @@ import (
 	"mcp-pruner/pruneclient/lineprune"
 )
 
-// budgets are the shares of a text's tokens that may be kept.
+// budgets are the measured budgets: the largest fraction of a text's tokens that may be kept.
 var budgets = []float64{0.1, 0.2, 0.3, 0.5}
 
-// markerTokens is what one marker costs, by the same proxy as all tokens.
+// markerTokens is the size of a typical marker in tokens, counted with lineprune.CountTokens like all tokens here.
 var markerTokens = lineprune.CountTokens(lineprune.ShortMarker(lineprune.Block{Start: 100, End: 200}))
 
-// score is what one method made of one case.
+// score holds the figures of one method on one case. All are from 0 to 1, except that paid can exceed 1.
 type score struct {
-	recall float64 // share of the gold lines kept
-	all    float64 // 1 when every one was
-	share  float64 // kept tokens
-	paid   float64 // kept tokens and markers
-	whole  float64 // 1 when the text came back whole
+	recall float64 // kept fraction of the gold lines
+	all    float64 // 1 if every gold line was kept
+	share  float64 // kept tokens as a fraction of the text's
+	paid   float64 // tokens of kept lines and markers as a fraction of the text's
+	whole  float64 // 1 if the text was returned whole
 }
 
+// score computes the figures of a choice of lines. kept holds 1-based line numbers, ascending.
 func (c *benchCase) score(kept []int) score {
 	have := make(map[int]bool, len(kept))
 	used, gaps, last := 0, 0, 0
@@ -54,7 +55,7 @@ func (c *benchCase) score(kept []int) score {
 	return s
 }
 
-// kept is what the pruner keeps of a case, asked some question.
+// kept returns the 1-based numbers of the lines that the pruner keeps for a question, ascending.
 func (c *benchCase) kept(question string, opts lineprune.Options) []int {
 	return c.pruned(question, opts).Kept
 }
@@ -62,23 +63,24 @@ func (c *benchCase) kept(question string, opts lineprune.Options) []int {
 func (c *benchCase) pruned(question string, opts lineprune.Options) lineprune.Result {
 	res, err := lineprune.Prune(context.Background(), c.Text, question, c.SourceType, opts)
 	if err != nil {
-		panic(err) // nothing cancels the background
+		panic(err) // the only error is a cancelled context, and this one is never cancelled
 	}
 	return res
 }
 
+// ours is the method of the line pruner.
 func ours(c *benchCase, budget float64) []int {
 	return c.kept(c.Question, lineprune.Options{Budget: budget})
 }
 
-// strange is how many of another repository's questions every text is asked.
+// strange is the number of questions about other repositories that every text is asked.
 const strange = 8
 
-// strangers asks every text the questions of other repositories' cases of the same
-// task. What is asked of several repositories in the same words ("Why does the build
-// fail?") is about none of them; named leaves it out.
+// strangers returns copies of the cases with questions about other repositories, of the same task. Some questions are
+// asked in the same words about several repositories ("Why does the build fail?") and so fit any text. If named is set,
+// they are left out.
 func strangers(cases []benchCase, named bool) []benchCase {
-	about := map[string]map[string]bool{} // repositories, by question
+	about := map[string]map[string]bool{} // the set of repositories by question
 	for i := range cases {
 		q := cases[i].Question
 		if about[q] == nil {
@@ -100,8 +102,8 @@ func strangers(cases []benchCase, named bool) []benchCase {
 	return out
 }
 
-// neighbours asks every text questions about other files of the same repository, of the
-// same task and in other words.
+// neighbours returns copies of the cases with questions about other files of the same repository. The questions are of
+// the same task and differ from the case's own.
 func neighbours(cases []benchCase) []benchCase {
 	var out []benchCase
 	for i, c := range cases {
@@ -118,13 +120,15 @@ func neighbours(cases []benchCase) []benchCase {
 	return out
 }
 
-// near is how many questions about other files every text is asked.
+// near is the number of questions about other files that every text is asked.
 const near = 3
 
-// interval is a mean with its 95 % bootstrap interval.
+// interval is a mean and the limits of its 95 % bootstrap interval.
 type interval struct{ mean, low, high float64 }
 
-// estimate resamples whole repositories: cases of one are not independent.
+// estimate returns the mean of the values and its percentile interval (Efron and Tibshirani, An Introduction to the
+// Bootstrap, 1993). repos[i] is the repository of values[i]. Whole repositories are resampled, because the cases of one
+// repository are not independent.
 func estimate(values []float64, repos []string) interval {
 	groups := map[string][2]float64{}
 	for i, v := range values {

@@ -14,12 +14,13 @@ import (
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// joint is a pair of questions about one text, with the lines that answer either.
+// joint is a pair of questions about one text.
 type joint struct {
 	first, second benchCase
 }
 
-// joints pairs the questions about the same text whose answers share no line. Logs have one failure each.
+// joints returns all pairs of questions about the same text, of the same task, whose answers have no line in common.
+// Logs are left out, because all questions about one log are about its only failure.
 func joints(cases []benchCase) []joint {
 	byText := map[string][]benchCase{}
 	var out []joint
@@ -35,11 +36,12 @@ func joints(cases []benchCase) []joint {
 	return out
 }
 
+// question returns both questions as one text.
 func (j joint) question() string {
 	return strings.TrimRight(strings.TrimSpace(j.first.Question), "?.") + "? " + strings.TrimSpace(j.second.Question)
 }
 
-// reportParts asks two questions at once.
+// reportParts compares the figures of two questions that are asked separately with those of both asked at once.
 func reportParts(w io.Writer, cases []benchCase) {
 	pairs := joints(cases)
 	fmt.Fprintf(w, `## Two questions at once
@@ -76,7 +78,8 @@ func reportParts(w io.Writer, cases []benchCase) {
 	fmt.Fprintln(w)
 }
 
-// reportDoubt counts how often a budget that is filled without evidence of an answer is said to be.
+// reportDoubt writes how often a result under a budget of 20 % carries a note that it may not answer the question: for
+// questions about other repositories, and for those about the text itself.
 func reportDoubt(w io.Writer, cases []benchCase) {
 	noted := func(cases []benchCase) float64 {
 		notes := make([]float64, len(cases))
@@ -93,8 +96,9 @@ note at 20 %%, of the right ones %.1f %%.
 `, noted(strangers(cases, true)), noted(cases))
 }
 
-// reportReranker shows what is kept of structure where another model chose the lines. BM25 over lines takes
-// the model's place, which knows nothing of structure.
+// reportReranker writes how many enclosing definitions and error lines are kept when an external model orders the
+// lines, with and without the pruner's additions. BM25 over lines takes the place of the model; like it, BM25 knows
+// nothing of the text's structure.
 func reportReranker(w io.Writer, cases []benchCase) {
 	const pruned = 0.7
 	fmt.Fprintf(w, `## Structure around a reranker's lines
@@ -133,23 +137,24 @@ limit, 3 %% of each text's tokens kept 86 %% of them, 4 %% 92 and 5 %% 95. Error
 	fmt.Fprintln(w)
 }
 
-// reranked is a text whose lines were chosen by an order.
+// reranked is a text whose lines were chosen in the order of their BM25 scores.
 type reranked struct {
 	c           *benchCase
 	kind        lineprune.Kind
-	alone, with []bool  // per line: kept by the order alone, and with structure
-	added       float64 // tokens, as a share of the text
+	alone, with []bool  // per line: kept by the order alone, and with the pruner's additions
+	added       float64 // tokens of the additions as a fraction of the text's
 }
 
+// rerank chooses the lines of a case. pruned is the largest fraction of the lines that may be omitted.
 func rerank(c *benchCase, pruned float64) *reranked {
 	opts := lineprune.Options{MaxPruneRatio: pruned, LimitRatio: true}
 	survey, err := lineprune.Look(context.Background(), c.Text, c.Question, c.SourceType, opts)
 	if err != nil {
-		panic(err) // nothing cancels the background
+		panic(err) // the only error is a cancelled context, and this one is never cancelled
 	}
 	n := len(survey.Score)
 	order := lineOrder(c, plainWords)
-	order = slices.DeleteFunc(order, func(i int) bool { return i >= n }) // a final newline opens no line here
+	order = slices.DeleteFunc(order, func(i int) bool { return i >= n }) // unlike benchCase, lineprune ignores a final newline
 	res := survey.Keep(order)
 	t := &reranked{c: c, kind: survey.Kind, alone: make([]bool, n), with: make([]bool, n)}
 	for _, i := range order[:n-lineprune.MaxPruned(n, pruned)] {
@@ -164,7 +169,8 @@ func rerank(c *benchCase, pruned float64) *reranked {
 	return t
 }
 
-// definitions returns the lines that open a definition around a kept line.
+// definitions returns the indices of the first lines of all definitions that enclose a kept line. kept has one entry
+// per line.
 func (t *reranked) definitions(kept []bool) (lines []int) {
 	for _, u := range structure.Code(doc.New(t.c.Text)).Units {
 		if u.Head >= 0 && slices.Contains(kept[u.Start:u.End], true) {
@@ -174,7 +180,7 @@ func (t *reranked) definitions(kept []bool) (lines []int) {
 	return lines
 }
 
-// errors returns the lines of a log that are an alarm.
+// errors returns the indices of a log's lines that signal an error. It does not depend on the kept lines.
 func (t *reranked) errors([]bool) (lines []int) {
 	for i := range t.with {
 		if logs.Signal(t.c.lines[i]) >= tuning.AlarmSignal {
@@ -184,6 +190,7 @@ func (t *reranked) errors([]bool) (lines []int) {
 	return lines
 }
 
+// shareKept returns the fraction of the given lines, by index, that are kept.
 func shareKept(lines []int, kept []bool) float64 {
 	n := 0.0
 	for _, i := range lines {

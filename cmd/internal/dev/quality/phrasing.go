@@ -8,7 +8,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune"
 )
 
-// phrasings are ways of asking the same. None names anything.
+// phrasings are texts around a question. None adds a name that a text could contain.
 var phrasings = []string{
 	"%s",
 	"Please explain in detail: %s",
@@ -17,8 +17,7 @@ var phrasings = []string{
 	"I'm investigating a bug and want to figure out which portion of this matters. %s Include the surrounding context and any related helpers.",
 }
 
-// reportPhrasings asks every question in many words. What stands around a question
-// should change little.
+// reportPhrasings measures every question within each of the phrasings. The figures should change little.
 func reportPhrasings(w io.Writer, cases []benchCase) {
 	fmt.Fprint(w, `## The same questions in more words
 

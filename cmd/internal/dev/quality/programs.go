@@ -19,15 +19,16 @@ import (
 	"mcp-pruner/tools/tokens/exact"
 )
 
-// program is one built version of this program.
+// program is a build of mcp-pruner and its figures.
 type program struct {
 	path  string
-	free  table   // as the tools read and bash answer, without a budget; paid is in o200k tokens
-	limit []table // by prune --batch, one table per budget
+	free  table   // answers of the tools without a budget; paid counts o200k tokens
+	limit []table // answers of prune --batch, one table per budget
 }
 
-// comparePrograms asks an older and a newer build the same questions: as a client does,
-// where all that the model gets is counted, and with a budget.
+// comparePrograms asks an older and a newer build the same questions: as an MCP client without a budget, where the
+// whole text that the model gets is counted, and with prune --batch at every budget. It writes both builds' figures as
+// a table.
 func comparePrograms(w io.Writer, cases []benchCase, older, newer string) error {
 	programs := []*program{{path: older}, {path: newer}}
 	for _, p := range programs {
@@ -51,7 +52,7 @@ func comparePrograms(w io.Writer, cases []benchCase, older, newer string) error 
 	return nil
 }
 
-// writeChange writes the older value, the newer one, and their difference.
+// writeChange writes a table cell with the older mean, the newer one and their difference, in per cent.
 func writeChange(w io.Writer, cases []benchCase, task string, older, newer table, of func(score) float64) {
 	a, b := older.interval(cases, task, of).mean, newer.interval(cases, task, of).mean
 	fmt.Fprintf(w, " %.1f → %.1f (%+.1f) |", 100*a, 100*b, 100*(b-a))
@@ -59,9 +60,9 @@ func writeChange(w io.Writer, cases []benchCase, task string, older, newer table
 
 func paidOf(s score) float64 { return s.paid }
 
-// serve asks every question of a server over stdio, each of one that knows no other. A log
-// is a command's output and everything else a file, but for lists of matches: no tool
-// takes one that is there already, the command line does.
+// serve asks every question of a new server process over stdio, so that no question influences another. A log is given
+// as a command's output, any other text as a file. Lists of matches are pruned by `mcp-pruner prune`, because no tool
+// accepts a list that already exists.
 func (p *program) serve(cases []benchCase) error {
 	root, err := os.MkdirTemp("", "quality")
 	if err != nil {
@@ -85,7 +86,8 @@ func (p *program) serve(cases []benchCase) error {
 	return nil
 }
 
-// call returns all text that a client gets for one case.
+// call asks one question of a new server and returns the whole text of the answer. The case's text is written to a file
+// in root.
 func (p *program) call(root string, one *benchCase) (text string, err error) {
 	name := one.fileName()
 	if err := os.WriteFile(filepath.Join(root, name), []byte(one.Text), 0o600); err != nil {
@@ -124,7 +126,7 @@ func (p *program) call(root string, one *benchCase) (text string, err error) {
 	return strings.TrimSuffix(text, "\n"), nil
 }
 
-// prune prunes one case's list of matches on the command line.
+// prune passes one case's list of matches to `mcp-pruner prune` and returns its output.
 func (p *program) prune(root string, c *benchCase) (string, error) {
 	cmd := exec.Command(p.path, "prune", "-q", c.Question, "-k", "grep")
 	cmd.Dir, cmd.Stdin = root, strings.NewReader(c.Text)
@@ -132,7 +134,7 @@ func (p *program) prune(root string, c *benchCase) (string, error) {
 	return strings.TrimSuffix(string(text), "\n"), err
 }
 
-// fileName names a case's text: as its repository does where that is known.
+// fileName returns the name of the text's file in its repository, or "text" if that is unknown.
 func (c *benchCase) fileName() string {
 	if name := filepath.Base(c.Meta.Path); c.Meta.Path != "" {
 		return name
@@ -140,13 +142,14 @@ func (c *benchCase) fileName() string {
 	return "text"
 }
 
-// gapMark is the mark of left-out lines, as it is and as it was.
+// gapMark matches the marker of omitted lines in its present form and in its former one. The group is the last line's
+// number; it is empty if one line was omitted.
 var gapMark = regexp.MustCompile(`^(?:\.\.\. ?|⟦PRUNÉ: .*lignes? )\d+(?:-(\d+))?`)
 
-// shown returns which lines of the text an answer shows. Marks tell lines apart that
-// read the same.
+// shown returns the 1-based numbers of the lines that an answer contains, ascending. The line numbers in the markers
+// distinguish equal lines.
 func (c *benchCase) shown(answer string) (kept []int) {
-	at := 0 // lines of the text that are behind
+	at := 0 // number of lines before the current position in the text
 	for _, line := range strings.Split(answer, "\n") {
 		if m := gapMark.FindStringSubmatch(line); m != nil {
 			if end, err := strconv.Atoi(m[1]); err == nil {
@@ -166,7 +169,7 @@ func (c *benchCase) shown(answer string) (kept []int) {
 	return kept
 }
 
-// batch asks every question at every budget.
+// batch asks every question at every budget of one `mcp-pruner prune --batch` process.
 func (p *program) batch(cases []benchCase) error {
 	cmd := exec.Command(p.path, "prune", "--batch")
 	in, err := cmd.StdinPipe()

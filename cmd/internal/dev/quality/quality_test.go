@@ -62,7 +62,7 @@ func TestSlips(t *testing.T) {
 	require.False(t, ok)
 }
 
-// TestJoints: pairs are of the same text and task, with answers apart.
+// TestJoints: two questions are paired if they have the same text and task and their answers share no line.
 func TestJoints(t *testing.T) {
 	cases := []benchCase{
 		{Task: "t", Text: "x", Question: "Where is a?", Gold: []int{1}}, {Task: "t", Text: "x", Question: "How is b?", Gold: []int{2}},
@@ -74,8 +74,8 @@ func TestJoints(t *testing.T) {
 	require.Equal(t, "Where is a? How is b?", pairs[0].question())
 }
 
-// TestRerankedText: the order alone keeps only the lines it likes; with structure the definition around them
-// stays, too.
+// TestRerankedText: the order alone keeps only the lines with the highest scores; with the pruner's additions the
+// enclosing definition is kept, too.
 func TestRerankedText(t *testing.T) {
 	var code strings.Builder
 	for i := range 30 {
@@ -106,8 +106,8 @@ func TestStrangersAskAboutOtherRepositories(t *testing.T) {
 	require.ElementsMatch(t, []string{"a qb", "b qa", "b qc", "a qb", "a qb", "b qa", "b qc"}, asked(cases, true), "what is asked of both is about neither")
 }
 
-// TestShown: lines that read the same are told apart by the marks between them, old
-// marks and new ones; the header and notes are no lines of the text.
+// TestShown: equal lines are distinguished by the markers between them, in the present and the former form. The header
+// and notes are not counted as lines of the text.
 func TestShown(t *testing.T) {
 	c := benchCase{Text: "a\n}\nb\n}\nc\n}"}
 	c.measure()
@@ -116,7 +116,7 @@ func TestShown(t *testing.T) {
 	require.Equal(t, []int{1, 2, 3, 4, 5, 6}, c.shown(c.Text+"\n[not pruned: short]"))
 }
 
-// TestComparePrograms asks the same build twice.
+// TestComparePrograms compares a build with itself, which must show no difference.
 func TestComparePrograms(t *testing.T) {
 	build := filepath.Join(t.TempDir(), "mcp-pruner")
 	out, err := exec.Command("go", "build", "-o", build, "mcp-pruner/cmd/mcp-pruner").CombinedOutput()

@@ -11,9 +11,10 @@ import (
 
 const all = "all"
 
-// table is the scores of one method, one per case.
+// table holds the scores of one method, one per case in the order of the cases.
 type table []score
 
+// evaluate scores every case. keep returns the kept lines of case i.
 func evaluate(cases []benchCase, keep func(i int) []int) table {
 	out := make(table, len(cases))
 	for i := range cases {
@@ -22,7 +23,7 @@ func evaluate(cases []benchCase, keep func(i int) []int) table {
 	return out
 }
 
-// report writes the page.
+// report measures everything and writes the page.
 func report(w io.Writer, cases []benchCase) {
 	repos := map[string]bool{}
 	for _, c := range cases {
@@ -47,7 +48,7 @@ Brackets are 95 %% bootstrap intervals over repositories.
 	reportFolds(w, cases)
 }
 
-// reportBudgets compares the pruner with every baseline at every budget.
+// reportBudgets writes the recall of the pruner and of all baselines at every budget.
 func reportBudgets(w io.Writer, cases []benchCase) {
 	methods := append(slices.Clone(baselines), method{"**ours**", ours})
 	results := make([][]table, len(methods))
@@ -71,6 +72,7 @@ func reportBudgets(w io.Writer, cases []benchCase) {
 	reportLanguages(w, cases, results[len(methods)-1])
 }
 
+// reportLanguages writes the pruner's figures by language. mine has one table per budget.
 func reportLanguages(w io.Writer, cases []benchCase, mine []table) {
 	fmt.Fprint(w, "### Ours, by language\n\n| language | cases | 10 % | 20 % | 30 % | 50 % | every line kept at 20 % |\n|---|---|---|---|---|---|---|\n")
 	for _, lang := range languages(cases) {
@@ -84,7 +86,7 @@ func reportLanguages(w io.Writer, cases []benchCase, mine []table) {
 	fmt.Fprintln(w)
 }
 
-// reportGates shows what is kept when nobody sets a budget.
+// reportGates writes the pruner's figures without a budget.
 func reportGates(w io.Writer, cases []benchCase) {
 	t := evaluate(cases, func(i int) []int { return cases[i].kept(cases[i].Question, lineprune.Options{}) })
 	fmt.Fprint(w, "## Default gates\n\n| task | answers' lines kept | every line kept | tokens kept | with markers | came back whole |\n|---|---|---|---|---|---|\n")
@@ -96,9 +98,9 @@ func reportGates(w io.Writer, cases []benchCase) {
 	fmt.Fprintln(w)
 }
 
-// reportStrangers asks every text a question about another repository. A text that
-// cannot answer should come back whole; a low share of its answers found at a budget
-// shows focus.
+// reportStrangers writes the figures for questions about other repositories. A text that has no answer should be
+// returned whole. At a budget, the answer lines of the text's own question should rarely be kept: they are kept by
+// chance then, and a low figure shows that the choice depends on the question.
 func reportStrangers(w io.Writer, cases []benchCase) {
 	wrong, every := strangers(cases, true), strangers(cases, false)
 	ask := func(cases []benchCase, opts lineprune.Options) table {
@@ -124,7 +126,7 @@ func recallOf(s score) float64 { return s.recall }
 
 func wholeOf(s score) float64 { return s.whole }
 
-// choose picks one figure of the cases that pass.
+// choose returns one figure of each case for which pick is true.
 func choose(cases []benchCase, t table, pick func(*benchCase) bool, figure func(score) float64) []float64 {
 	var out []float64
 	for i := range cases {
@@ -135,11 +137,13 @@ func choose(cases []benchCase, t table, pick func(*benchCase) bool, figure func(
 	return out
 }
 
+// estimate returns the mean of a task's figures and its interval as text, in per cent.
 func (t table) estimate(cases []benchCase, task string, figure func(score) float64) string {
 	e := t.interval(cases, task, figure)
 	return fmt.Sprintf("%.1f [%.0f, %.0f]", 100*e.mean, 100*e.low, 100*e.high)
 }
 
+// interval returns the mean of a task's figures with its interval. The task may be all.
 func (t table) interval(cases []benchCase, task string, figure func(score) float64) interval {
 	pick := func(c *benchCase) bool { return task == all || c.Task == task }
 	var repos []string
@@ -151,6 +155,7 @@ func (t table) interval(cases []benchCase, task string, figure func(score) float
 	return estimate(choose(cases, t, pick, figure), repos)
 }
 
+// tasks returns the cases' tasks in alphabetical order, and then all.
 func tasks(cases []benchCase) []string {
 	return append(distinct(cases, func(c *benchCase) string { return c.Task }), all)
 }
@@ -159,6 +164,7 @@ func languages(cases []benchCase) []string {
 	return distinct(cases, func(c *benchCase) string { return c.Meta.Lang })
 }
 
+// distinct returns the different keys of the cases in alphabetical order, without "".
 func distinct(cases []benchCase, key func(*benchCase) string) []string {
 	var out []string
 	for i := range cases {

@@ -9,8 +9,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune"
 )
 
-// slips are ways of writing the longest word of a question otherwise: typing errors, then inflections. Each
-// gets a word of five or more lower-case letters, and returns "" for a word that has no such form.
+// slips are changes to the longest word of a question: typing errors, then inflections. Each function gets a word of
+// five or more lower-case letters and returns "" if the word has no such form.
 var slips = []struct {
 	name  string
 	write func(word string) string
@@ -27,7 +27,7 @@ var slips = []struct {
 	{"-ed", func(w string) string { return inflected(w, "ed") }},
 }
 
-// inflected adds a verb's ending to a word that may be a verb and has none.
+// inflected adds an ending to a word that may be a verb in its base form. It returns "" for a word with another ending.
 func inflected(w, ending string) string {
 	for _, other := range []string{"s", "ing", "ed", "ion", "ment", "er", "or", "y", "al", "ic", "ive", "ant", "ent", "able", "than", "when"} {
 		if strings.HasSuffix(w, other) {
@@ -37,7 +37,7 @@ func inflected(w, ending string) string {
 	return strings.TrimSuffix(w, "e") + ending
 }
 
-// otherLetter returns a letter beside c on the keyboard.
+// otherLetter returns a letter beside c on the keyboard, or a close one at the end of a row.
 func otherLetter(c byte) string {
 	const rows = "qwertyuiopasdfghjklzxcvbnmq"
 	return rows[strings.IndexByte(rows, c)+1 : strings.IndexByte(rows, c)+2]
@@ -50,10 +50,11 @@ func pluralOrSingular(w string) string {
 	return w + "s"
 }
 
-// longWord matches a word that is no part of a name or path.
+// longWord matches a word of five or more lower-case letters, with the punctuation around it. Identifiers and paths do
+// not match.
 var longWord = regexp.MustCompile(`^["'(]*([a-z]{5,})["')?.,;:]*$`)
 
-// slipped returns a question with its longest word written otherwise. ok is false if no word can be.
+// slipped returns a question whose longest word is changed by write. ok is false if no word can be changed.
 func slipped(question string, write func(string) string) (other string, ok bool) {
 	longest := ""
 	words := strings.Split(question, " ")
@@ -73,7 +74,7 @@ func slipped(question string, write func(string) string) (other string, ok bool)
 	return strings.Join(words, " "), true
 }
 
-// reportSlips asks every question with one word written otherwise.
+// reportSlips compares the figures of the questions with those of the same questions after each of the slips.
 func reportSlips(w io.Writer, cases []benchCase) {
 	fmt.Fprint(w, `## The same questions with a typing error, or with a word in another form
 

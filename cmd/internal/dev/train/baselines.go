@@ -8,7 +8,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune"
 )
 
-// inOrder keeps lines in an order while they fit into a share of the tokens.
+// inOrder visits the lines in the given order (0 is the first line) and keeps each that fits into the rest of the
+// budget, a fraction of the text's tokens. The result has one entry per line.
 func inOrder(lines []string, order []int, budget float64) []bool {
 	total := 0
 	for _, line := range lines {
@@ -24,7 +25,8 @@ func inOrder(lines []string, order []int, budget float64) []bool {
 	return keep
 }
 
-// randomOrder depends on the text alone.
+// randomOrder shuffles the lines (Fisher and Yates). The seed is a hash of the group and the text, so that every run
+// gets the same order.
 func randomOrder(e *example, lines []string) []int {
 	order := make([]int, len(lines))
 	for i := range order {
@@ -39,7 +41,8 @@ func randomOrder(e *example, lines []string) []int {
 	return order
 }
 
-// goldOrder is what nobody can beat.
+// goldOrder returns the gold lines only, those with the fewest tokens first. No other order has a higher recall under a
+// budget.
 func goldOrder(e *example, lines []string) []int {
 	gold := e.isGold(len(lines))
 	order := make([]int, 0, len(lines))
@@ -52,7 +55,9 @@ func goldOrder(e *example, lines []string) []int {
 	return order
 }
 
-// bm25Order ranks lines by BM25 of their words, identifiers taken apart.
+// bm25Order ranks lines by BM25, where each line is one document. Formula and usual parameters: Robertson and Zaragoza,
+// The Probabilistic Relevance Framework: BM25 and Beyond (2009). The 1 that is added within the logarithm is Lucene's:
+// it keeps the weight of frequent words above 0.
 func bm25Order(e *example, lines []string) []int {
 	const k1, b = 1.2, 0.75
 	docs, df, length := make([]map[string]int, len(lines)), map[string]int{}, 0
@@ -96,7 +101,8 @@ func bm25Order(e *example, lines []string) []int {
 	return order
 }
 
-// parts are the words of a text in lower case, cut where the case changes.
+// parts returns the words of a text in lower case. Identifiers are split before upper-case letters and between letters
+// and digits; the final s of words that are longer than three bytes is removed.
 func parts(text string) []string {
 	var out []string
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !isLetter(r) && (r < '0' || r > '9') }) {

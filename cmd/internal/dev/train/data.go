@@ -18,7 +18,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/session"
 )
 
-// pruneWeight is what a question of prunebench weighs in training, an agent's being 1.
+// pruneWeight is the training weight of a prunebench case. Cases from agents' sessions have the weight 1.
 const pruneWeight = 0.3
 
 // benchCase is a case of sessionbench or prunebench.
@@ -41,10 +41,11 @@ type benchCase struct {
 	} `json:"meta"`
 }
 
-// collections are the files of sessions that sessionbench's sources stand for.
+// collections maps the source of a sessionbench case to the collection that has its session.
 var collections = map[string]string{"entire": "claude-code", "vorflux": "swe-bench", "gemini3pro": "mini-swe"}
 
-// data is all examples. Those of sessionbench and prunebench are measured on, too.
+// data holds the examples by their origin. All are learned from; results are measured on those of sessionbench and
+// prunebench only.
 type data struct {
 	session, prune, replay []*example
 }
@@ -67,7 +68,7 @@ func load(ctx context.Context, dir string) (*data, error) {
 	return d, err
 }
 
-// readCases calls each for every case of a file.
+// readCases calls each with every case of a gzipped file of JSON lines.
 func readCases(name string, each func(benchCase)) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -90,8 +91,8 @@ func readCases(name string, each func(benchCase)) error {
 	}
 }
 
-// loadSessions finds the lines that sessions used later, by replay's rules, and what
-// was known at every step: by collection, session and step.
+// loadSessions returns an example for each result with lines that the session used later, by the rules of package
+// replay. It also returns the known events of every step; stepKey makes the key.
 func loadSessions(ctx context.Context, dir string) ([]*example, map[string]known, error) {
 	var out []*example
 	contexts := map[string]known{}
@@ -115,16 +116,15 @@ func loadSessions(ctx context.Context, dir string) ([]*example, map[string]known
 	return out, contexts, err
 }
 
-// known is what was known of a session at one step: to one who sees all of it, and to our
-// own server.
+// known holds the events of a session before one step: all of them, and those that our own server sees.
 type known struct{ all, served []session.Event }
 
 func stepKey(collection, session string, step int) string {
 	return fmt.Sprintf("%s/%s/%d", collection, session, step)
 }
 
-// repoOf is the repository that a session worked on: sessions of SWE-bench are called
-// owner__name-number, those of one person's project by no such name.
+// repoOf returns the repository that a session worked on. The ids of SWE-bench sessions have the form
+// owner__name-number. Other collections come from a single project; the collection's name stands for it.
 func repoOf(collection, id string) string {
 	owner, name, ok := strings.Cut(id, "__")
 	if !ok {
@@ -136,6 +136,7 @@ func repoOf(collection, id string) string {
 	return owner + "/" + name
 }
 
+// loadSessionBench reads the cases of sessionbench and adds the events before each of them.
 func loadSessionBench(name string, contexts map[string]known) ([]*example, error) {
 	var out []*example
 	err := readCases(name, func(c benchCase) {
@@ -150,8 +151,8 @@ func loadSessionBench(name string, contexts map[string]known) ([]*example, error
 	return out, err
 }
 
-// loadPruneBench reads questions that people asked of files, logs and matches. Their
-// session is one that worked on other things: it must not mislead.
+// loadPruneBench reads questions that people asked about files, logs and lists of matches. Each gets a session about
+// other repositories, so that the ranking learns to ignore unrelated sessions.
 func loadPruneBench(dir string) ([]*example, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))
 	var all []benchCase
@@ -178,9 +179,11 @@ func loadPruneBench(dir string) ([]*example, error) {
 	return out, err
 }
 
-// foreignCases is how many questions about other things were asked before.
+// foreignCases is the largest number of other cases that make up the session of a prunebench case. Those of the same
+// repository are left out.
 const foreignCases = 8
 
+// argumentsOf returns the arguments that a tool call with a case's text as its result would have.
 func argumentsOf(c benchCase) map[string]any {
 	switch {
 	case c.Meta.Pattern != "":
@@ -191,6 +194,7 @@ func argumentsOf(c benchCase) map[string]any {
 	return map[string]any{"file_path": c.Meta.Path}
 }
 
+// eventsOf returns the events of a session that read a case's text, up to 4,000 bytes of it, and asked its question.
 func eventsOf(c benchCase) []session.Event {
 	file := session.Call{Args: argumentsOf(c)}.File()
 	return []session.Event{

@@ -10,33 +10,33 @@ import (
 	"mcp-pruner/pruneclient/lineprune/session"
 )
 
-// example is a question, the output it was asked for, and the lines that answer it or
-// that the agent used later.
+// example is a question, the tool output that it is about, and the gold lines: those that answer it or that the agent
+// used later.
 type example struct {
 	question string
 	text     string
-	kind     lineprune.Kind  // auto if not known
+	kind     lineprune.Kind  // empty if unknown: it is detected then
 	task     string          // read, bash, grep, or prunebench's kind of question
-	gold     []int           // 1-based
-	call     session.Call    // its Context is nil where the session is not at hand
-	served   []session.Event // what our own server would know of the session
+	gold     []int           // 1-based numbers of the gold lines
+	call     session.Call    // its Context is nil if the session is not available
+	served   []session.Event // the events of the session that our own server would see
 
-	group  string  // what folds keep together: a session, or a repository
-	repo   string  // of the text
-	weight float64 // in training
-	test   bool    // is measured on
+	group  string  // session, or repository in prunebench; a group is never divided between folds
+	repo   string  // repository of the text
+	weight float64 // training weight; 0 means 1
+	test   bool    // results are measured on it
 }
 
-// view is how much of an example the pruner is told.
+// view determines how much of the session the pruner gets.
 type view int
 
 const (
-	alone    view = iota // the question and the call
-	informed             // and what the session did before
-	served               // and what our own server saw of that
+	alone    view = iota // the question and the call's arguments only
+	informed             // in addition, all earlier events of the session
+	served               // informed, with only those events that our own server sees
 )
 
-// call is what is known under a view.
+// known returns the call with the events of a view.
 func (e *example) known(v view) session.Call {
 	call := e.call
 	switch v {
@@ -48,7 +48,7 @@ func (e *example) known(v view) session.Call {
 	return call
 }
 
-// look surveys an example under a view.
+// look surveys an example with the events of a view. budget is a fraction of the tokens; 0 means none.
 func look(ctx context.Context, e *example, v view, budget float64) (lineprune.Survey, error) {
 	call := e.known(v)
 	return lineprune.Look(ctx, e.text, e.question, e.kind, lineprune.Options{
@@ -56,7 +56,7 @@ func look(ctx context.Context, e *example, v view, budget float64) (lineprune.Su
 	})
 }
 
-// isGold says for each line whether it was used.
+// isGold reports for each line whether it is gold. lines is the number of lines in the text.
 func (e *example) isGold(lines int) []bool {
 	gold := make([]bool, lines)
 	for _, n := range e.gold {
@@ -67,20 +67,20 @@ func (e *example) isGold(lines int) []bool {
 	return gold
 }
 
-// prepared is what an example adds to a sample.
+// prepared holds the lines that an example adds to a sample. The fields are as in sample.
 type prepared struct {
 	rows   []int32
 	gold   []bool
 	weight []float64
 }
 
-// mostOthers is about how many lines of one example that were not used are learned
-// from; each of them then stands for several.
+// mostOthers is the expected number of lines drawn from an example's lines that are not gold, if it has more than that.
+// The weights of the drawn lines are raised accordingly.
 const mostOthers = 160
 
-// prepare computes the features of an example. The lines used later weigh as much, in
-// each example, as all others by their tokens: then a score tells how much more of what is
-// needed a line is expected to hold than of the tokens.
+// prepare computes the features and weights of an example's lines. The gold lines weigh 1 in all, each the same; every
+// other line weighs its fraction of the text's tokens. A score learned with these weights estimates the logarithm of a
+// ratio: the line's expected fraction of the gold lines to its fraction of the tokens.
 func prepare(ctx context.Context, e *example, v view) (*prepared, error) {
 	survey, err := look(ctx, e, v, 0)
 	if err != nil {
@@ -111,14 +111,14 @@ func prepare(ctx context.Context, e *example, v view) (*prepared, error) {
 	return p, nil
 }
 
-// shuffled is a step of xorshift64.
+// shuffled returns the number after x in the sequence of xorshift64 (Marsaglia, Xorshift RNGs, 2003).
 func shuffled(x uint64) uint64 {
 	x ^= x << 13
 	x ^= x >> 7
 	return x ^ x<<17
 }
 
-// hashOf is FNV-1a of strings, never 0.
+// hashOf returns the FNV-1a hash of strings with its lowest bit set, because xorshift64 must not start with 0.
 func hashOf(words ...string) uint64 {
 	h := uint64(14695981039346656037)
 	for _, c := range []byte(strings.Join(words, "\x00")) {
@@ -127,7 +127,7 @@ func hashOf(words ...string) uint64 {
 	return h | 1
 }
 
-// together is one sample of all examples.
+// together joins the lines of all examples into one sample.
 func together(ps []*prepared) *sample {
 	s := &sample{width: learned.Width}
 	for _, p := range ps {
@@ -138,8 +138,7 @@ func together(ps []*prepared) *sample {
 	return s
 }
 
-// train grows a forest for calls of which nothing else is known and one for calls
-// within a session.
+// train grows two forests: one for calls without a session, from all examples, and one for calls within a session.
 func train(ms []*material, b boosting) *learned.Weights {
 	var calls, sessions []*prepared
 	for _, m := range ms {
@@ -151,13 +150,13 @@ func train(ms []*material, b boosting) *learned.Weights {
 	return &learned.Weights{Call: grow(together(calls), b), Session: grow(together(sessions), b)}
 }
 
-// material is an example ready to be learned from.
+// material is an example and its lines, prepared for each view.
 type material struct {
 	*example
-	views []*prepared // by view
+	views []*prepared // indexed by view; without informed if the example has no session
 }
 
-// materials prepares every example as it is asked with and without a session.
+// materials prepares every example without its session and, if it has one, with it.
 func materials(ctx context.Context, es []*example) ([]*material, error) {
 	var out []*material
 	for _, e := range es {

@@ -10,10 +10,11 @@ import (
 	"mcp-pruner/pruneclient/lineprune/learned"
 )
 
-// foldsOf are ways to keep what is measured on apart from what is learned from.
+// foldsOf holds the ways to assign examples to folds, by session or by repository. An example is measured with weights
+// that were learned from the other folds.
 var foldsOf = map[string]func(e *example) int{
 	"session": func(e *example) int { return int(hashOf(e.group) >> 17 % 3) },
-	// Two repositories make up most of the sessions: each is a fold of its own.
+	// Two repositories have most of the sessions, so each is a fold of its own.
 	"repository": func(e *example) int {
 		switch e.repo {
 		case "claude-code":
@@ -25,10 +26,10 @@ var foldsOf = map[string]func(e *example) int{
 	},
 }
 
-// figures are outcomes by method, each in the order of the examples.
+// figures holds the outcomes by key. Each list is in the order of the examples.
 type figures map[string][]outcome
 
-// The methods.
+// Names of the methods in figures and in the report.
 const (
 	byRandom  = "random lines"
 	byBM25    = "BM25, lines"
@@ -38,7 +39,7 @@ const (
 	byOracle  = "oracle"
 )
 
-// validate measures every test example by weights that saw nothing of its fold.
+// validate measures the examples for which measured is true, each with weights that were learned from the other folds.
 func validate(ctx context.Context, ms []*material, foldOf func(*example) int, measured func(*example) bool, b boosting) (figures, error) {
 	all := figures{}
 	folds := map[int]bool{}
@@ -79,10 +80,10 @@ func keys(m map[int]bool) func(func(int) bool) {
 	}
 }
 
-// budgets are shares of the tokens; 0 stands for as it comes.
+// budgets are fractions of a text's tokens; 0 means no budget.
 var budgets = []float64{0.1, 0.2, 0.3, 0.5, 0}
 
-// key names a figure: a method at a budget, on all examples or those with a session.
+// key returns the key of a method at a budget, for all examples or only for those with a session.
 func key(method string, budget float64, withSession bool) string {
 	k := fmt.Sprintf("%s %.0f", method, 100*budget)
 	if withSession {
@@ -91,7 +92,7 @@ func key(method string, budget float64, withSession bool) string {
 	return k
 }
 
-// measure adds one example's outcomes.
+// measure adds the outcomes of one example for every method and budget.
 func (f figures) measure(ctx context.Context, e *example, w *learned.Weights) error {
 	lines := strings.Split(e.text, "\n")
 	informedToo := len(e.call.Context) > 0
@@ -127,6 +128,7 @@ func (f figures) measure(ctx context.Context, e *example, w *learned.Weights) er
 	return nil
 }
 
+// kept converts the kept line numbers of a result to one entry per line.
 func kept(res lineprune.Result, lines int) []bool {
 	keep := make([]bool, lines)
 	for _, n := range res.Kept {

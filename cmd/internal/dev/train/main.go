@@ -1,5 +1,5 @@
-// Train learns the weights of the learned ranking (pruneclient/lineprune/learned) from
-// sessions of agents, and measures them on folds that they have not seen.
+// Command train learns the weights of the learned ranking (pruneclient/lineprune/learned) from sessions of agents. It
+// measures them by cross-validation.
 package main
 
 import (
@@ -80,7 +80,7 @@ func run(ctx context.Context, o options) error {
 	return os.WriteFile(o.report, []byte(text), 0o644)
 }
 
-// writeFolds writes weights per fold, learned from everything else.
+// writeFolds writes one folder of weights per fold. They are learned from the other folds.
 func writeFolds(folder string, ms []*material, b boosting) error {
 	for fold := range folds.Count {
 		known := slices.DeleteFunc(slices.Clone(ms), func(m *material) bool { return folds.Of(m.group) == fold })

@@ -7,20 +7,19 @@ import (
 	"mcp-pruner/pruneclient/lineprune"
 )
 
-// marker is what an omitted range costs in tokens, as sessionbench/score.py charges it.
+// marker is the number of tokens counted for each omitted range, as in sessionbench/score.py.
 const marker = 16
 
-// outcome is what a choice of lines costs and keeps, as shares of the text's tokens
-// and of the lines that were used.
+// outcome holds the figures of one choice of lines.
 type outcome struct {
 	group  string
-	recall float64
-	tokens float64
-	paid   float64 // tokens and markers
-	whole  bool
+	recall float64 // kept fraction of the gold lines
+	tokens float64 // kept tokens as a fraction of the text's
+	paid   float64 // tokens of kept lines and markers as a fraction of the text's
+	whole  bool    // every line was kept
 }
 
-// judge measures a choice as sessionbench/score.py does.
+// judge computes the figures of a choice with the rules of sessionbench/score.py. keep has one entry per line.
 func judge(e *example, lines []string, keep []bool) outcome {
 	hit, used, total, gaps, gold := 0, 0, 0, 0, e.isGold(len(lines))
 	all := 0
@@ -44,14 +43,14 @@ func judge(e *example, lines []string, keep []bool) outcome {
 	return outcome{e.group, float64(hit) / float64(max(all, 1)), share(used), share(used + marker*gaps), gaps == 0}
 }
 
-// mean is a figure in percent with its 95 % interval.
+// mean is a mean in per cent and the limits of its 95 % interval.
 type mean struct{ value, low, high float64 }
 
-// resamples of the bootstrap.
+// resamples is the number of bootstrap samples.
 const resamples = 1000
 
-// meanOf bootstraps over groups: cases of one session, or of one repository, are not
-// independent.
+// meanOf returns the mean of a figure and its percentile interval (Efron and Tibshirani, An Introduction to the
+// Bootstrap, 1993). Whole groups are resampled, because cases of one session or one repository are not independent.
 func meanOf(outcomes []outcome, value func(outcome) float64) mean {
 	index, sums := map[string]int{}, [][2]float64{}
 	for _, o := range outcomes {
@@ -97,7 +96,8 @@ func wholeOf(o outcome) float64 {
 	return 0
 }
 
-// differences pairs two lists of outcomes of the same cases.
+// differences subtracts the outcomes a from the outcomes b of the same cases, in the same order. It fills recall and
+// paid only.
 func differences(a, b []outcome) []outcome {
 	out := make([]outcome, len(a))
 	for i := range a {
@@ -106,7 +106,7 @@ func differences(a, b []outcome) []outcome {
 	return out
 }
 
-// pruned are the outcomes of texts that did not come back whole.
+// pruned returns the outcomes of the texts that were not returned whole.
 func pruned(outcomes []outcome) []outcome {
 	var out []outcome
 	for _, o := range outcomes {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// reportOf writes docs/LEARNED.md.
+// reportOf returns the text of docs/LEARNED.md.
 func reportOf(ctx context.Context, d *data, ms []*material, b boosting) (string, error) {
 	out := &strings.Builder{}
 	fmt.Fprintf(out, reportHead, len(d.session), len(d.replay), len(d.prune), b.trees)
@@ -32,8 +32,10 @@ func reportOf(ctx context.Context, d *data, ms []*material, b boosting) (string,
 	return out.String(), nil
 }
 
+// isAgents reports whether an example is a sessionbench case.
 func isAgents(e *example) bool { return e.test && e.weight == 1 }
 
+// isPeoples reports whether an example is a prunebench case.
 func isPeoples(e *example) bool { return e.test && e.weight != 1 }
 
 const reportHead = `# The learned ranking
@@ -64,7 +66,7 @@ const reportTail = `
 - The number of trees, their rate and the price of a token were set on these folds; there is no other tuning.
 `
 
-// row writes one line of a table.
+// row writes one row of a Markdown table.
 func row(out *strings.Builder, cells ...string) {
 	fmt.Fprintf(out, "| %s |\n", strings.Join(cells, " | "))
 }
@@ -73,7 +75,7 @@ func (m mean) String() string { return fmt.Sprintf("%.1f [%.1f, %.1f]", m.value,
 
 func (m mean) short() string { return fmt.Sprintf("%.1f", m.value) }
 
-// budgets is recall by budget.
+// budgets writes the table of recall by budget.
 func (f figures) budgets(out *strings.Builder) {
 	all, part := f[key(byRules, 0.3, false)], f[key(byRules, 0.3, true)]
 	fmt.Fprintf(out, "\n%d cases; of %d the session is at hand.\n\n### Recall by budget\n\n", len(all), len(part))
@@ -101,7 +103,7 @@ func (f figures) budgetRow(out *strings.Builder, method string, withSession bool
 	row(out, append(cells, meanOf(f[key(method, 0.3, withSession)], paidOf).short())...)
 }
 
-// ablations are paired differences.
+// ablations writes how much each part of the ranking changes the figures, as the mean of the differences per case.
 func (f figures) ablations(out *strings.Builder) {
 	out.WriteString("\n### What each part adds, points of recall at 30 % (paired)\n\n")
 	row(out, "part", "recall", "paid")
@@ -120,7 +122,7 @@ func (f figures) ablations(out *strings.Builder) {
 	}
 }
 
-// natural is what happens without a budget.
+// natural writes the figures without a budget.
 func (f figures) natural(out *strings.Builder) {
 	out.WriteString("\n### As it comes\n\n")
 	row(out, "method", "recall", "tokens", "paid", "whole", "recall where pruned", "paid where pruned")
@@ -146,7 +148,7 @@ func (f figures) naturalRow(out *strings.Builder, name string, os []outcome) {
 		meanOf(cut, recallOf).String(), meanOf(cut, paidOf).short())
 }
 
-// people is recall on prunebench by budget and as it comes.
+// people writes the figures of prunebench with every budget and without one.
 func (f figures) people(out *strings.Builder) {
 	out.WriteString("\nThe session of these cases is about other repositories: it must not mislead.\n\n")
 	row(out, "method", "10 %", "20 %", "30 %", "50 %", "paid at 30 %")

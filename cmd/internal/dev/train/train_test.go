@@ -16,7 +16,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/learned/trees"
 )
 
-// planted is a sample whose gold lines are those with x > 30 and y > 70.
+// planted returns a sample of n lines with the features x, y and noise, each from 0 to 99. A line is gold if x > 30 and
+// y > 70.
 func planted(n int) *sample {
 	random := rand.New(rand.NewSource(3))
 	s := &sample{width: 3}
@@ -64,7 +65,7 @@ func TestEdges(t *testing.T) {
 
 func TestJudgeCountsAsTheBenchmarkDoes(t *testing.T) {
 	e := &example{gold: []int{2, 4}}
-	lines := []string{"a", "b c", "d", "e", "f"} // 2 + 3 + 2 + 2 + 2 tokens
+	lines := []string{"a", "b c", "d", "e", "f"} // 2 + 3 + 2 + 2 + 2 tokens, newlines included
 	o := judge(e, lines, []bool{false, true, false, false, false})
 	require.InDelta(t, 0.5, o.recall, 1e-9)
 	require.InDelta(t, 3.0/11, o.tokens, 1e-9)
@@ -94,7 +95,8 @@ func TestRepositoriesOfSessions(t *testing.T) {
 	require.Equal(t, "claude-code", repoOf("claude-code", "2026-01-27-3b1b"))
 }
 
-// world writes cases of both kinds and a session in which a file is read and changed.
+// world writes cases of both benchmarks, and sessions in each of which a file is read and changed. It returns their
+// folder.
 func world(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -129,7 +131,7 @@ func world(t *testing.T) string {
 	return dir
 }
 
-// sessionName puts two of the sessions into another repository.
+// sessionName returns the id of session i. Sessions 4 and 5 are of another repository than sessions 0 to 3.
 func sessionName(i int) string {
 	if i > 3 {
 		return fmt.Sprintf("django__django-%d", i)
@@ -137,7 +139,7 @@ func sessionName(i int) string {
 	return fmt.Sprintf("a__b-%d", i)
 }
 
-// program is a text of 80 lines.
+// program returns a text of 80 lines of code.
 func program(i int) string {
 	var out strings.Builder
 	for n := 1; n <= 80; n++ {
