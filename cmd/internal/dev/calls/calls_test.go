@@ -26,24 +26,23 @@ import (
 
 var update = flag.Bool("update", false, "write docs/CALLS.md")
 
-// one is a call and what came of it.
+// one is a call and its result.
 type one struct {
 	Call
-	before, after int // tokens
+	before, after int // o200k tokens of the result, without and with the question
 	missing       []string
 }
 
-// Floors. The ranking may change what a single case costs; what all of them show has
-// to stay.
+// Limits for all calls together. A change of the ranking may make single calls worse.
 const (
-	leastFound  = 57   // of 60
-	mostPercent = 15.0 // of the tokens
+	leastFound  = 57   // smallest number of calls, of 60, whose result has everything that the answer needs
+	mostPercent = 15.0 // largest size of all results with the question, in per cent of the tokens without
 )
 
-// gaps are the marks of what was left out.
+// gaps matches the markers of omitted lines.
 var gaps = regexp.MustCompile(`(?m)^\.\.\. ?\d+(?:-\d+)?$`)
 
-// TestCalls asks every question of the server, as Claude Code would.
+// TestCalls makes every call with and without its question, in a session whose client is named claude-code.
 func TestCalls(t *testing.T) {
 	all := cases(t)
 	server := start(t)
@@ -73,7 +72,7 @@ func TestCalls(t *testing.T) {
 	}
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
-	for _, c := range all { // ids and directories differ from run to run by a few tokens
+	for _, c := range all { // ids and folder names change the number of tokens a little from run to run
 		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(c.About) + ` \| .* \| (\d+) \| (?:yes|\*\*no\*\*) \|$`).FindStringSubmatch(string(text))
 		require.NotNil(t, row, "%s: go test ./cmd/internal/dev/calls -update", c.About)
 		after, err := strconv.Atoi(row[1])
@@ -92,7 +91,7 @@ func cases(t *testing.T) (all []*one) {
 	return all
 }
 
-// whole are the arguments of the same call without a question and without a cut.
+// whole returns the arguments of the call without the question, and with limits that cut nothing.
 func (c *one) whole() map[string]any {
 	args := maps.Clone(c.Args)
 	args["max_output_bytes"] = 10 << 20
@@ -102,7 +101,7 @@ func (c *one) whole() map[string]any {
 	return args
 }
 
-// client speaks to a server.
+// client is an MCP client of a server in this process.
 type client struct {
 	t    *testing.T
 	to   io.Writer
@@ -110,7 +109,7 @@ type client struct {
 	id   int
 }
 
-// start starts the server on the inputs, with their commands on its PATH.
+// start writes the inputs and starts the server in their folder, with their commands on its PATH.
 func start(t *testing.T) *client {
 	root := t.TempDir()
 	require.NoError(t, Write(root))
@@ -156,7 +155,7 @@ func (c *client) ask(method string, params any) json.RawMessage {
 	}
 }
 
-// call calls a tool and returns what the model reads.
+// call calls a tool and returns the text of its result.
 func (c *client) call(tool string, args map[string]any) string {
 	c.t.Helper()
 	var result struct{ Content []struct{ Text string } }
@@ -179,6 +178,7 @@ cannot answer (a count, a single line of 60 kB), how to get there. The files are
 |---|---|---|---|---|---|
 `
 
+// document returns docs/CALLS.md up to the results of the clients.
 func document(all []*one) string {
 	var b strings.Builder
 	b.WriteString(head)

@@ -1,6 +1,6 @@
-// Package calls holds the calls of testdata/calls: what a model gets for realistic
-// questions about realistic files and commands, through the whole server. Its test
-// writes docs/CALLS.md. The inputs are made here, the same on every machine.
+// Package calls reads the calls of testdata/calls and generates their inputs: realistic files and commands, the same on
+// every machine. Its test sends the calls through the whole server and writes docs/CALLS.md, which shows how much of
+// each result the model gets.
 package calls
 
 import (
@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// Call is a line of testdata/calls/calls.jsonl.
+// Call is one line of testdata/calls/calls.jsonl.
 type Call struct {
 	About    string         `json:"about"`
 	Tool     string         `json:"tool"`
 	Args     map[string]any `json:"args"`
 	Question string         `json:"question"`
-	Needs    []string       `json:"needs"` // what the result has to have
+	Needs    []string       `json:"needs"` // texts that the result must contain
 }
 
-// Read reads a file of calls.
+// Read reads a file of calls. An unknown field is an error.
 func Read(path string) (all []Call, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -39,14 +39,14 @@ func Read(path string) (all []Call, err error) {
 	return all, nil
 }
 
-// Asked are the arguments of the call with its question.
+// Asked returns the arguments of the call with its question.
 func (c Call) Asked() map[string]any {
 	args := maps.Clone(c.Args)
 	args["context_focus_question"] = c.Question
 	return args
 }
 
-// Missing lists what the result needs and does not have.
+// Missing returns the entries of Needs that the result does not contain.
 func (c Call) Missing(result string) (missing []string) {
 	for _, needed := range c.Needs {
 		if !strings.Contains(result, needed) {

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// maker makes one input. Its random numbers depend on the input's name alone.
+// maker returns the content of one input. The random numbers depend only on the input's path.
 type maker func(r *rand.Rand) string
 
-// inputs are files of the root, by path. Those below bin are commands that print
-// a file: the test has them on its PATH.
+// inputs returns the makers of all inputs by path, relative to the root. Files below bin are commands that print
+// another input; the test's server has them on its PATH.
 func inputs() map[string]maker {
 	all := map[string]maker{}
 	for _, some := range []map[string]maker{logs(), traces(), tables(), documents(), code(), repository()} {
@@ -23,7 +23,7 @@ func inputs() map[string]maker {
 	return all
 }
 
-// Write makes every input below a folder.
+// Write writes every input below a folder.
 func Write(dir string) error {
 	for path, make := range inputs() {
 		hash := fnv.New64a()
@@ -43,14 +43,14 @@ func Write(dir string) error {
 	return nil
 }
 
-// prints is a command that prints a file of the root and ends with a code.
+// prints makes a shell script that prints a file of the root and returns an exit code.
 func prints(file string, code int) maker {
 	return func(*rand.Rand) string {
 		return fmt.Sprintf("#!/bin/sh\ncat \"${0%%/*}/../%s\"\nexit %d\n", file, code)
 	}
 }
 
-// with makes n lines; some of them are given.
+// with returns n lines. given holds the text of some lines by 1-based number; line makes the others.
 func with(n int, given map[int]string, line func(i int) string) string {
 	var b strings.Builder
 	for i := 1; i <= n; i++ {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// code is source code, whole and minified.
+// code returns the makers of source files. One of them is minified.
 func code() map[string]maker {
 	return map[string]maker{
 		"src/client.go":       goClient,
@@ -20,7 +20,7 @@ func code() map[string]maker {
 	}
 }
 
-// goFunc is a function of no interest.
+// goFunc returns a method that no question is about.
 func goFunc(r *rand.Rand, receiver string, i int) string {
 	n, m := noun(r), noun(r)
 	return fmt.Sprintf(`// %[1]s%[5]d looks at the %[2]s of a %[3]s.
@@ -138,7 +138,7 @@ func minified(r *rand.Rand) string {
 	return b.String() + "}();\n"
 }
 
-// callers calls DialContext in fifty places, three of them in earnest.
+// callers names DialContext fifty times: 47 times in comments and three times in calls.
 func callers(r *rand.Rand) string {
 	var b strings.Builder
 	b.WriteString("package dial\n\nimport \"net\"\n\n")

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// documents are pages for people, in several languages and encodings.
+// documents returns the makers of pages in several languages and encodings, and of a picture.
 func documents() map[string]maker {
 	return map[string]maker{
 		"docs/guide.md":       guide,

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// logs are what test runs, builds and services print.
+// logs returns the makers of output of test runs, builds and services, and of the commands that print it.
 func logs() map[string]maker {
 	return map[string]maker{
 		"out/go-test.txt":    goTest,

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// repository is what git and package managers keep and print.
+// repository returns the makers of output of git and other tools, of the commands that print it, and of lock files.
 func repository() map[string]maker {
 	return map[string]maker{
 		"out/git-log-p.txt":  history,

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// tables are records and configuration: CSV, JSON, YAML, TOML, XML, SQL.
+// tables returns the makers of records and configuration files in CSV, JSON, YAML, TOML, XML, SQL and other formats.
 func tables() map[string]maker {
 	return map[string]maker{
 		"data/orders.csv":        orders,

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// traces are stack traces where people meet them: within something longer.
+// traces returns the makers of stack traces and error messages within longer logs and output, and of the commands that
+// print them.
 func traces() map[string]maker {
 	return map[string]maker{
 		"out/pytest.txt":     pytest,
