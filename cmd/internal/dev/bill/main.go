@@ -1,4 +1,4 @@
-// Command bill replays the fixtures' sessions and writes docs/BILL.md: `make bill`.
+// Command bill replays the fixtures' sessions and writes docs/BILL.md. `make bill` runs it.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/learned"
 )
 
-// The page begins with head. It ends with goals, whose figures are copied from this page and others by hand.
+// The page begins with head and ends with goals. The figures in goals are copied by hand from this page and others.
 var (
 	//go:embed head.md
 	head string
@@ -40,9 +40,10 @@ func main() {
 	}
 }
 
-// sets are the collections, as the fixtures name them.
+// sets are the names of the fixtures' collections of sessions.
 var sets = []string{"claude-code", "swe-bench", "mini-swe", "mcp-tools"}
 
+// page returns the text of the page. dir is the folder of the sessions, weights that of the weights by fold.
 func page(ctx context.Context, dir, weights string) (string, error) {
 	unseen, err := readFolds(weights)
 	if err != nil {
@@ -71,10 +72,11 @@ func page(ctx context.Context, dir, weights string) (string, error) {
 	return b.String(), nil
 }
 
-// fixtures are recorded sessions, with weights that were learned without them.
+// fixtures holds the folder of the recorded sessions and, for each fold, weights that were learned without its
+// sessions.
 type fixtures struct {
 	dir    string
-	unseen []*learned.Weights // by fold
+	unseen []*learned.Weights // indexed by fold
 }
 
 func readFolds(dir string) ([]*learned.Weights, error) {
@@ -101,7 +103,8 @@ func (f fixtures) replay(ctx context.Context, set string, without replay.Ablatio
 	return f.at(ctx, 1, replay.Settings{Files: []string{set}, Policies: policies, Without: without})
 }
 
-// at replays at a multiple of the usual price of a token: the higher, the more is cut.
+// at replays one collection, each session with the weights of its fold. price is a factor for the price at which a line
+// is kept: the higher it is, the more is cut.
 func (f fixtures) at(ctx context.Context, price float64, s replay.Settings) (replay.Report, error) {
 	fmt.Fprintln(os.Stderr, "bill:", s.Files[0], s.Without, price)
 	s.Files = []string{filepath.Join(f.dir, s.Files[0]+".jsonl.gz")}
@@ -111,7 +114,8 @@ func (f fixtures) at(ctx context.Context, price float64, s replay.Settings) (rep
 	return r, err
 }
 
-// writeCurve says what cutting less or more comes to, by hook. Our own server chooses by other prices.
+// writeCurve writes the hook's figures at several factors of the price at which a line is kept. Our own server is left
+// out, because it chooses lines by other prices.
 func (f fixtures) writeCurve(ctx context.Context, b *strings.Builder) error {
 	b.WriteString("\n## How deep to cut\n\nclaude-code by hook, at multiples of the price at which a line is kept:\n\n| price | gross | net | misses twice | three times | median | losing |\n|---|---|---|---|---|---|---|\n")
 	for _, price := range []float64{0.25, 0.5, 0.75, 1, 1.5, 2, 3} {
@@ -125,6 +129,7 @@ func (f fixtures) writeCurve(ctx context.Context, b *strings.Builder) error {
 	return nil
 }
 
+// writeSet writes the figures of one collection for every policy.
 func writeSet(b *strings.Builder, set string, r replay.Report) {
 	from := "usage modelled"
 	if r.Measured == r.Sessions {
@@ -147,6 +152,7 @@ func writeSet(b *strings.Builder, set string, r replay.Report) {
 	}
 }
 
+// writeParts writes the hook's figures by tool and by size of the result.
 func writeParts(b *strings.Builder, r replay.Report) {
 	d := r.Details[replay.Hook]
 	b.WriteString("\nThe hook by tool and by size of the result in tokens:\n\n| | pruned | with a miss | gross | net |\n|---|---|---|---|---|\n")
@@ -161,7 +167,7 @@ func writeParts(b *strings.Builder, r replay.Report) {
 	}
 }
 
-// writeAblations says what each part of the pruner is worth.
+// writeAblations writes the figures of claude-code's sessions with one part of the pruner disabled at a time.
 func (f fixtures) writeAblations(ctx context.Context, b *strings.Builder) error {
 	b.WriteString("\n## What each part is worth\n\nclaude-code with one part taken away:\n\n" + withoutHead)
 	policies := []replay.Policy{replay.Hook, replay.MCP}
@@ -189,7 +195,8 @@ func withoutRow(p replay.Policy, without string, r replay.Report) string {
 		s.Net, d.Interval[0], d.Interval[1], s.Misses2, s.Misses3, s.Median, s.Losing)
 }
 
-// writeAsking says what this program's own tools come to by when a model asks a question.
+// writeAsking writes the figures of this program's own tools for several rules of when the model writes a question,
+// with and without the costs of the tools' definitions.
 func (f fixtures) writeAsking(ctx context.Context, b *strings.Builder) error {
 	b.WriteString(askingHead)
 	for _, set := range []string{"claude-code", "swe-bench"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The parts of the page that are written by hand are changed in their sources and in the page alike.
+// Some parts of the page are written by hand. A change of their sources must also be made in the page.
 func TestPageHasTheTextsOfItsSources(t *testing.T) {
 	page, err := os.ReadFile("../../../../docs/BILL.md")
 	require.NoError(t, err)

@@ -23,7 +23,7 @@ import (
 	"mcp-pruner/cmd/internal/settings"
 )
 
-// TestArchives: what is packed comes out again, and the same files are the same bytes.
+// TestArchives: unpacking an archive gives the packed files, and equal files give equal archives.
 func TestArchives(t *testing.T) {
 	when := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	files := []file{{name: "b", mode: 0o755, data: []byte("program")}, {name: "a/c", mode: 0o644, data: []byte("text")}}
@@ -60,8 +60,8 @@ func untar(t *testing.T, data []byte) map[string]string {
 	}
 }
 
-// TestPackages: every form of a release but the program itself, made of a program that
-// is none.
+// TestPackages checks the archives, npm packages and MCPB bundles of all systems. A short text takes the place of the
+// program.
 func TestPackages(t *testing.T) {
 	out := t.TempDir()
 	t.Chdir("../../../..")
@@ -109,7 +109,8 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// TestNpmSaysWhatIsMissing: where npm installed no program, the command says why and what to do.
+// TestNpmSaysWhatIsMissing: if npm has not installed the system's package, the command explains why and how to get the
+// program.
 func TestNpmSaysWhatIsMissing(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -138,7 +139,7 @@ func TestNpmSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// TestManPages: man knows the date, and an option stands apart from what it does.
+// TestManPages: the date has the form that man accepts, and the descriptions of options are indented.
 func TestManPages(t *testing.T) {
 	r := &release{version: "1.2.3", when: time.Unix(1e9, 0).UTC()}
 	pages, err := r.manPages(cli.Root(command.Process{Stdin: bytes.NewReader(nil), Stdout: io.Discard, Stderr: io.Discard}))
@@ -158,7 +159,7 @@ func TestManPages(t *testing.T) {
 	}
 }
 
-// TestOneVersion: what people install from names the version that the program says.
+// TestOneVersion: every manifest that users install from has the program's version.
 func TestOneVersion(t *testing.T) {
 	for _, name := range []string{"npm/package.json", "plugin/mcpb/manifest.json", "plugin/claude/.claude-plugin/plugin.json",
 		"plugin/claude-tools/.claude-plugin/plugin.json", "server.json"} {
@@ -182,7 +183,7 @@ func TestLicenseName(t *testing.T) {
 	}
 }
 
-// TestComponent: a component has its licence by its SPDX name and a package URL.
+// TestComponent: a component has the SPDX identifier of its licence and a package URL.
 func TestComponent(t *testing.T) {
 	text, err := json.Marshal(newComponent("library", "example.org/x", "v1.0.0", "MIT"))
 	require.NoError(t, err)
@@ -190,7 +191,7 @@ func TestComponent(t *testing.T) {
 		"purl":"pkg:golang/example.org/x@v1.0.0","licenses":[{"license":{"id":"MIT"}}]}`, string(text))
 }
 
-// TestDockerfile: what the image sets and calls exists.
+// TestDockerfile: the Dockerfile's variables are known settings, and its commands are verbs of the program.
 func TestDockerfile(t *testing.T) {
 	text, err := os.ReadFile("../../../../Dockerfile")
 	require.NoError(t, err)

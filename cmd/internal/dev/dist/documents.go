@@ -17,7 +17,7 @@ import (
 	"mcp-pruner/cmd/internal/command"
 )
 
-// documents are the licence, the README and the pages that it links to, completions and man pages.
+// documents returns the licence, the README, the other pages, shell completions and man pages.
 func (r *release) documents() ([]file, error) {
 	names := []string{"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"}
 	err := filepath.WalkDir("docs", func(path string, d fs.DirEntry, err error) error {
@@ -66,11 +66,11 @@ func completions(root *cobra.Command) ([]file, error) {
 	return files, nil
 }
 
-// option is an option as cobra writes it into a man page: its name, a default that may be empty, and its use after a tab,
-// which man does not indent.
+// option matches the beginning of an option in cobra's man pages: its name, a default that is false or empty, and the
+// tab before its description. man shows such a description without an indent.
 var option = regexp.MustCompile(`(?m)^(?:\.PP\n)?(\\fB-.*?)(?:\[=false\]|=(?:"")?)?\n\t`)
 
-// manPages has one page for the program and one for each verb. man finds them when the archive's folder is on PATH.
+// manPages returns one page for the program and one for each verb. man finds them if the archive's folder is on PATH.
 func (r *release) manPages(root *cobra.Command) ([]file, error) {
 	dir, err := os.MkdirTemp("", "man")
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *release) manPages(root *cobra.Command) ([]file, error) {
 	}
 	defer os.RemoveAll(dir)
 	root.DisableAutoGenTag = true
-	month := r.when.Format("Jan 2006") // the form of cobra, which man does not know as a date
+	month := r.when.Format("Jan 2006") // cobra's form of the date, which man does not accept
 	header := &doc.GenManHeader{Section: "1", Source: "mcp-pruner " + r.version, Manual: "mcp-pruner", Date: &r.when}
 	if err := doc.GenManTree(root, header, dir); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (r *release) manPages(root *cobra.Command) ([]file, error) {
 		return nil, err
 	}
 	var files []file
-	for _, page := range pages { // sorted by Glob
+	for _, page := range pages { // Glob returns them sorted
 		data, err := os.ReadFile(page)
 		if err != nil {
 			return nil, err

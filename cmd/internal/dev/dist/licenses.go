@@ -13,15 +13,16 @@ import (
 	"text/tabwriter"
 )
 
-// module is one that the program links.
+// module is a Go module that the program links. The exported fields are those of `go list -json`.
 type module struct {
 	Path, Version, Dir string
 
-	license string // its SPDX name
-	texts   []string
+	license string   // SPDX identifier
+	texts   []string // its licence and notice files
 }
 
-// modules lists what the program links on any of the systems, without itself.
+// modules returns the modules that the program links on any of the systems, sorted by path. The program's own module is
+// left out.
 func modules(ctx context.Context) ([]module, error) {
 	found := make(map[string]module)
 	for _, system := range []string{"linux", "darwin", "windows"} {
@@ -52,8 +53,7 @@ func modules(ctx context.Context) ([]module, error) {
 	return list, nil
 }
 
-// read finds the licence of a module. One that is unknown is an error: somebody has
-// to look at it before it is shipped.
+// read finds the licence of a module. An unknown licence is an error, because a person must check it before a release.
 func (m *module) read() error {
 	entries, err := os.ReadDir(m.Dir)
 	if err != nil {
@@ -79,7 +79,8 @@ func (m *module) read() error {
 	return nil
 }
 
-// licenseName tells a licence by a sentence that only it has.
+// licenseName returns the SPDX identifier of a licence, or "" if it is unknown. It looks for a typical phrase of each
+// licence. The order matters: the BSD 3-clause licence has the 2-clause licence's phrase, too.
 func licenseName(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, l := range []struct{ name, says string }{
@@ -98,6 +99,7 @@ func licenseName(text string) string {
 	return ""
 }
 
+// printLicenses writes a table of the modules with their versions and licences.
 func printLicenses(ctx context.Context, to io.Writer) error {
 	list, err := modules(ctx)
 	if err != nil {
@@ -110,7 +112,7 @@ func printLicenses(ctx context.Context, to io.Writer) error {
 	return w.Flush()
 }
 
-// notices are the licences' texts, which have to go along with the program.
+// notices returns the texts of all licences, which must be distributed with the program.
 func notices(ctx context.Context) ([]byte, error) {
 	list, err := modules(ctx)
 	if err != nil {

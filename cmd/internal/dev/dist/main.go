@@ -1,9 +1,8 @@
-// Command dist builds all that a release needs into one folder: "make dist".
+// Command dist builds the files of a release into one folder. `make dist` runs it.
 //
-// Static binaries for six systems, archives of them with the licence, the README,
-// completions and man pages, npm packages, MCPB bundles, a list of what is inside
-// (SBOM) and checksums. The same commit gives the same bytes wherever it is built:
-// times are the commit's, paths are trimmed, and lists are sorted.
+// The files are static binaries for six systems, archives of them with the licence, the README, completions and man
+// pages, npm packages, MCPB bundles, a software bill of materials (SBOM) and checksums. The same commit gives the same
+// bytes on every machine: all times are the commit's, paths are trimmed, and lists are sorted.
 package main
 
 import (

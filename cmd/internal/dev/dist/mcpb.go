@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// bundle writes the MCPB bundle of one system, for clients such as Claude Desktop
-// that install servers from a file.
+// bundle writes the MCPB bundle of one system. Clients such as Claude Desktop install a server from it.
 func (r *release) bundle(system string, program []byte) error {
 	text, err := os.ReadFile("plugin/mcpb/manifest.json")
 	if err != nil {

@@ -8,20 +8,21 @@ import (
 	"strings"
 )
 
-// npmNames are the systems as Node names them.
+// npmNames maps Go's name of a system to Node's names of the operating system and the processor.
 var npmNames = map[string]struct{ os, cpu string }{
 	"linux/amd64": {"linux", "x64"}, "linux/arm64": {"linux", "arm64"},
 	"darwin/amd64": {"darwin", "x64"}, "darwin/arm64": {"darwin", "arm64"},
 	"windows/amd64": {"win32", "x64"}, "windows/arm64": {"win32", "arm64"},
 }
 
+// platformName returns the name of a system's npm package.
 func platformName(system string) string {
 	n := npmNames[system]
 	return "@mcp-pruner/" + n.os + "-" + n.cpu
 }
 
-// platformPackage writes the npm package of one system: the program, and nothing that
-// runs at installation.
+// platformPackage writes the npm package of one system. It has the program and the licences, and no script that runs at
+// installation.
 func (r *release) platformPackage(system string, program []byte) error {
 	n := npmNames[system]
 	manifest, err := json.MarshalIndent(struct {
@@ -48,8 +49,8 @@ func (r *release) platformPackage(system string, program []byte) error {
 	return r.write(fmt.Sprintf("mcp-pruner-%s-%s-%s.tgz", n.os, n.cpu, r.version), tarred(files, r.when))
 }
 
-// mainPackage writes the npm package that people name: it finds the one of the system
-// it is on among its optional dependencies.
+// mainPackage writes the npm package that users install. The packages of all systems are its optional dependencies, and
+// its command starts the program of the one that npm has installed.
 func (r *release) mainPackage() error {
 	text, err := os.ReadFile("npm/package.json")
 	if err != nil {
@@ -67,7 +68,7 @@ func (r *release) mainPackage() error {
 	manifest["optionalDependencies"] = platforms
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false) // ">=18" stays readable
+	encoder.SetEscapeHTML(false) // keeps ">=18" readable
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(manifest); err != nil {
 		return err

@@ -17,17 +17,17 @@ import (
 	"mcp-pruner/cmd/internal/cli"
 )
 
-// allSystems are what a release is built for, as Go names them.
+// allSystems are the systems that a release is built for, as GOOS/GOARCH.
 var allSystems = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 
-// release is one commit's worth of files in one folder.
+// release builds the files of one commit.
 type release struct {
-	out     string
+	out     string // folder to write to
 	version string
-	commit  string
-	when    time.Time // of the commit; every file in an archive has it
-	extras  []file    // what every archive has beside the binary
-	built   []string  // the systems
+	commit  string    // full hash
+	when    time.Time // time of the commit, which every file in an archive gets
+	extras  []file    // files that every archive has in addition to the program
+	built   []string  // systems built so far
 }
 
 // file is one file of an archive.
@@ -35,7 +35,7 @@ type file struct {
 	name string
 	mode os.FileMode
 	data []byte
-	link string // a symbolic link to this
+	link string // target, if the file is a symbolic link
 }
 
 func newRelease(ctx context.Context, out string) (*release, error) {
@@ -60,7 +60,7 @@ func newRelease(ctx context.Context, out string) (*release, error) {
 	return r, os.MkdirAll(out, 0o755)
 }
 
-// build builds one system and packs it in every form.
+// build compiles the program for one system and writes its archive, npm package and MCPB bundle.
 func (r *release) build(ctx context.Context, system string) error {
 	if !slices.Contains(allSystems, system) {
 		return fmt.Errorf("not one of %s", strings.Join(allSystems, ", "))
@@ -94,7 +94,7 @@ func (r *release) compile(ctx context.Context, system, to string) error {
 	return nil
 }
 
-// archive writes the download: .tar.gz, or .zip for Windows.
+// archive writes the archive of one system: a .tar.gz, or a .zip for Windows.
 func (r *release) archive(system string, program []byte) error {
 	name := fmt.Sprintf("mcp-pruner_%s_%s", r.version, strings.ReplaceAll(system, "/", "_"))
 	files := append([]file{{name: "mcp-pruner" + suffix(system), mode: 0o755, data: program}}, r.extras...)
@@ -110,7 +110,7 @@ func (r *release) archive(system string, program []byte) error {
 	return r.write(name+".tar.gz", tarred(files, r.when))
 }
 
-// finish writes what is about all systems together.
+// finish writes the files that do not depend on the system: the main npm package, the SBOM and the checksums.
 func (r *release) finish() error {
 	if err := r.mainPackage(); err != nil {
 		return err
@@ -143,6 +143,7 @@ func (r *release) write(name string, data []byte) error {
 	return os.WriteFile(filepath.Join(r.out, name), data, 0o644)
 }
 
+// suffix returns the ending of a program's file name on a system.
 func suffix(system string) string {
 	if strings.HasPrefix(system, "windows/") {
 		return ".exe"

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// component is a part of the program, as CycloneDX writes it.
+// component is a part of the program in CycloneDX's format.
 type component struct {
 	Type     string          `json:"type"`
 	Ref      string          `json:"bom-ref"`
@@ -36,7 +36,7 @@ func newComponent(kind, path, version, license string) component {
 	return c
 }
 
-// sbom writes what the program is made of: CycloneDX 1.5.
+// sbom writes the software bill of materials in CycloneDX 1.5.
 func (r *release) sbom() error {
 	list, err := modules(context.Background())
 	if err != nil {
@@ -47,7 +47,7 @@ func (r *release) sbom() error {
 		Component component `json:"component"`
 	}
 	sum := sha256.Sum256([]byte("mcp-pruner " + r.commit))
-	id := hex.EncodeToString(sum[:]) // as a UUID of version 8: made of what we like
+	id := hex.EncodeToString(sum[:]) // becomes a UUID of version 8, whose bits an application may choose (RFC 9562)
 	bom := struct {
 		Format     string      `json:"bomFormat"`
 		Spec       string      `json:"specVersion"`

@@ -37,7 +37,7 @@ func inflected(w, ending string) string {
 	return strings.TrimSuffix(w, "e") + ending
 }
 
-// otherLetter returns a letter beside c on the keyboard, or a close one at the end of a row.
+// otherLetter returns the letter to the right of c on the keyboard, or the first one of the next row.
 func otherLetter(c byte) string {
 	const rows = "qwertyuiopasdfghjklzxcvbnmq"
 	return rows[strings.IndexByte(rows, c)+1 : strings.IndexByte(rows, c)+2]
