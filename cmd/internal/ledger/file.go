@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -67,13 +68,32 @@ func exists(path string) bool {
 // Variable is the environment variable with the ledger's file name.
 const Variable = "MCP_PRUNER_GC_STORE"
 
-// Find returns the given file, else the one named in the environment, else the user's default.
+// Find returns the given file, else the one named in the environment, else the user's default. It returns an error if
+// the given file is there and not of SQLite: opening it would rename it as a damaged ledger.
 func Find(given string, lookup func(string) (string, bool)) (string, error) {
 	if given != "" {
-		return given, nil
+		return given, refuseForeign(given)
 	}
 	if file, ok := lookup(Variable); ok && file != "" {
 		return file, nil
 	}
 	return File(lookup)
+}
+
+func refuseForeign(path string) error {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil // opening the ledger creates it, or fails
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	const magic = "SQLite format 3\x00"
+	start := make([]byte, len(magic))
+	n, err := io.ReadFull(f, start)
+	if err == io.EOF || string(start[:n]) == magic { // an empty file becomes a ledger
+		return nil
+	}
+	return fmt.Errorf("%s is not a ledger: name another file", path)
 }
