@@ -93,7 +93,7 @@ Questions about code, pages and lists of matches that stay below it, in per cent
 type verdict struct {
 	repo       string
 	confidence float64 // 0 to 1
-	low        bool    // below the threshold as shipped: the text was returned whole
+	low        bool    // the text was returned whole with the warning low_confidence
 }
 
 // verdicts asks every case its question and returns one verdict for each text that is not a log.
