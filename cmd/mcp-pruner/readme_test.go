@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,6 +90,19 @@ func demoShowsBeforeAndAfter(t *testing.T) {
 	assert.Regexp(t, `--- read \S+: \d+ lines, \d+ bytes`, out)
 	assert.Regexp(t, `asking "`, out)
 	assert.Regexp(t, `--- \d+ bytes became \d+: [1-9]\d % saved`, out)
+
+	// The README's picture and its description are of the same call.
+	shown := regexp.MustCompile(`(?s)\[pruned: (\d+) of (\d+) lines;.*--- (\d+) bytes became (\d+):`).FindStringSubmatch(out)
+	require.Len(t, shown, 5)
+	picture, err := os.ReadFile("../../docs/pictures/before-after.svg")
+	require.NoError(t, err)
+	before, _ := strconv.Atoi(shown[3])
+	after, _ := strconv.Atoi(shown[4])
+	size := fmt.Sprintf("A file of %d bytes, and the %d bytes an agent reads of it", before-1, after-1) // without the last line's end
+	assert.Contains(t, string(picture), size, "make picture")
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	assert.Contains(t, string(readme), fmt.Sprintf("all %s lines of a file, %s of them marked; on the right those %[2]s lines", shown[2], shown[1]))
 }
 
 // ciRuns: running every test from within a test would never end; that .ci/run
