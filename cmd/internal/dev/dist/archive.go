@@ -15,7 +15,7 @@ func tarred(files []file, when time.Time) []byte {
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the only error is an invalid level
 	t := tar.NewWriter(z)
 	for _, f := range files {
-		header := &tar.Header{Name: f.name, Mode: int64(f.mode.Perm()), Size: int64(len(f.data)), ModTime: when, Format: tar.FormatUSTAR}
+		header := &tar.Header{Name: f.name, Mode: int64(f.mode.Perm()), Size: int64(len(f.data)), ModTime: when}
 		if f.link != "" {
 			header.Typeflag, header.Linkname, header.Mode = tar.TypeSymlink, f.link, 0o777
 		}
