@@ -177,6 +177,9 @@ func (s Settings) Get(name string) string { return here(s.Env).get(name) }
 // Home returns the user's home folder, "" if it is not known.
 func (s Settings) Home() string { return here(s.Env).home() }
 
+// ManagedClaudeSettings returns the paths of an administrator's settings of Claude, whether they exist or not.
+func (s Settings) ManagedClaudeSettings() []string { return here(s.Env).managedClaudeSettings() }
+
 // lookup returns a variable; if it is set twice, the last value counts.
 func lookup(env []string, name string) (string, bool) { return here(env).lookup(name) }
 

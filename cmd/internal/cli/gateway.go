@@ -21,6 +21,7 @@ import (
 	"mcp-pruner/cmd/internal/mcpserver"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm/event"
+	"mcp-pruner/runnerfsm"
 	"mcp-pruner/tools"
 	"mcp-pruner/tools/tokens"
 	"mcp-pruner/tools/upstream"
@@ -242,6 +243,9 @@ that the client's rules restrict and this program's own entries stay where they 
 			t, err := gateway.TakeoverOf(args[0], self, p.Lookup)
 			if err != nil {
 				return command.Usagef("%v", err)
+			}
+			if t.Client == "claude" {
+				t.Rules = append(t.Rules, runnerfsm.Settings{Env: p.Env}.ManagedClaudeSettings()...)
 			}
 			if undo {
 				return takeBack(p, t)

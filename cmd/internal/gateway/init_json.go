@@ -24,7 +24,7 @@ func (t Takeover) movesJSON(text []byte) (kept, error) {
 	if err != nil {
 		return k, err
 	}
-	if err := t.allowsOnly(file); err != nil {
+	if err := t.serverLists(file); err != nil {
 		return k, err
 	}
 	rules, err := t.rules(file)

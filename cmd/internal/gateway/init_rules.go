@@ -1,9 +1,11 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -44,11 +46,11 @@ func ruleOf(rule, server string) bool {
 	return rule == server || rule == "mcp__"+server
 }
 
-// rules returns the client's rules that forbid something or make it ask, from its configuration
-// and from the files in Rules.
+// rules returns the client's rules that forbid something or make it ask, from its configuration,
+// from the files in Rules, and from those of the projects that the configuration names.
 func (t Takeover) rules(file *clientconfig.JSON) ([]string, error) {
 	rules := restrictions(t.Client, file)
-	for _, path := range t.Rules {
+	for _, path := range slices.Concat(t.Rules, projectRules(t.Client, file)) {
 		text, err := os.ReadFile(path)
 		if os.IsNotExist(err) {
 			continue
@@ -60,15 +62,33 @@ func (t Takeover) rules(file *clientconfig.JSON) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
+		if err := t.serverLists(more); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
 		rules = append(rules, restrictions(t.Client, more)...)
 	}
 	return rules, nil
 }
 
+// projectRules returns the paths of the settings of the projects that Claude Code has worked in.
+func projectRules(client string, file *clientconfig.JSON) (paths []string) {
+	if client != "claude" {
+		return nil
+	}
+	projects, _ := file.Get("projects").(map[string]any)
+	for _, project := range slices.Sorted(maps.Keys(projects)) {
+		dir := filepath.Join(project, ".claude")
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			paths = append(paths, filepath.Join(dir, "settings.json"), filepath.Join(dir, "settings.local.json"))
+		}
+	}
+	return paths
+}
+
 func restrictions(client string, file *clientconfig.JSON) (rules []string) {
 	switch client {
 	case "claude":
-		rules = append(texts(file.Get("permissions", "deny")), texts(file.Get("permissions", "ask"))...)
+		rules = slices.Concat(texts(file.Get("permissions", "deny")), texts(file.Get("permissions", "ask")), deniedServers(file))
 		projects, _ := file.Get("projects").(map[string]any)
 		for _, path := range slices.Sorted(maps.Keys(projects)) {
 			project, _ := projects[path].(map[string]any)
@@ -112,13 +132,29 @@ func texts(list any) (out []string) {
 	return out
 }
 
-// allowsOnly returns an error if the client uses only servers that it names: behind the gateway
-// none of them would be used, and the gateway cannot take over what it may not replace.
-func (t Takeover) allowsOnly(file *clientconfig.JSON) error {
-	for _, path := range [][]string{{"mcp", "allowed"}, {"allowMCPServers"}} {
-		if t.Client == "gemini" && file.Get(path...) != nil {
+// serverLists returns an error if the client's rules choose servers in a way that would not apply behind the gateway: by a
+// list of those that may be used, or by their command or address.
+func (t Takeover) serverLists(file *clientconfig.JSON) error {
+	allowed := map[string][][]string{"gemini": {{"mcp", "allowed"}, {"allowMCPServers"}}, "claude": {{"allowedMcpServers"}}}
+	for _, path := range allowed[t.Client] {
+		if file.Get(path...) != nil {
 			return fmt.Errorf("%s names the servers that may be used; move them by hand (docs/GATEWAY.md)", strings.Join(path, "."))
 		}
 	}
+	if denied, ok := file.Get("deniedMcpServers").([]any); ok && t.Client == "claude" && len(deniedServers(file)) < len(denied) {
+		return errors.New("deniedMcpServers names servers by their command or address; move servers by hand (docs/GATEWAY.md)")
+	}
 	return nil
+}
+
+// deniedServers returns the names of the servers that settings of Claude Code refuse by name.
+func deniedServers(settings *clientconfig.JSON) (names []string) {
+	entries, _ := settings.Get("deniedMcpServers").([]any)
+	for _, e := range entries {
+		entry, _ := e.(map[string]any)
+		if name, ok := entry["serverName"].(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -206,6 +207,9 @@ func TestNoRuleIsEscaped(t *testing.T) {
 		{client: "claude", name: "a denied tool", stays: "files", why: "the rule mcp__files__rm restricts it",
 			text:     `{"mcpServers": {"files": {"command": "x"}, "web": {"type": "http", "url": "https://h/mcp"}}}`,
 			settings: `{"permissions": {"deny": ["mcp__files__rm"], "allow": ["mcp__web"]}}`},
+		{client: "claude", name: "a denied server", stays: "files", why: "the rule files restricts it",
+			text:     `{"mcpServers": {"files": {"command": "x"}, "web": {"type": "http", "url": "https://h/mcp"}}}`,
+			settings: `{"deniedMcpServers": [{"serverName": "files"}]}`},
 		{client: "claude", name: "off in a project", stays: "files", why: "the rule files restricts it",
 			text: `{"projects": {"/p": {"disabledMcpServers": ["files"]}}, "mcpServers": {"files": {"command": "x"}, "web": {"type": "http", "url": "https://h/mcp"}}}`},
 		{client: "codex", name: "tools left out", stays: "files", why: "disabled_tools restricts its tools",
@@ -239,8 +243,42 @@ func TestNoRuleIsEscaped(t *testing.T) {
 			assert.Equal(t, c.text, read(t, o.File), "byte for byte")
 		})
 	}
-	o := takeover(t, `{"mcp": {"allowed": ["files"]}, "mcpServers": {"files": {"command": "x"}}}`)
-	o.Client = "gemini"
-	_, _, err := o.Install()
-	assert.EqualError(t, err, "mcp.allowed names the servers that may be used; move them by hand (docs/GATEWAY.md)")
+	t.Run("claude, a tool denied in a project", func(t *testing.T) {
+		project := t.TempDir()
+		require.NoError(t, os.Mkdir(filepath.Join(project, ".claude"), 0o700))
+		settings := filepath.Join(project, ".claude", "settings.local.json")
+		require.NoError(t, os.WriteFile(settings, []byte(`{"permissions": {"ask": ["mcp__files"]}}`), 0o600))
+		text, err := json.Marshal(map[string]any{
+			"projects":   map[string]any{project: map[string]any{}, filepath.Join(project, "gone"): map[string]any{}, settings: map[string]any{}},
+			"mcpServers": map[string]any{"files": map[string]any{"command": "x"}, "web": map[string]any{"command": "y"}},
+		})
+		require.NoError(t, err)
+		o := takeover(t, string(text))
+		moved, stay, err := o.Install()
+		require.NoError(t, err)
+		assert.Equal(t, []string{"web"}, moved)
+		assert.Equal(t, map[string]string{"files": "the rule mcp__files restricts it"}, stay)
+
+		require.NoError(t, os.WriteFile(settings, []byte(`{`), 0o600))
+		o = takeover(t, string(text))
+		_, _, err = o.Install()
+		assert.ErrorContains(t, err, settings, "rules that cannot be read may restrict anything")
+		assert.Equal(t, string(text), read(t, o.File))
+	})
+	for _, c := range []struct{ client, text, settings, want string }{
+		{"gemini", `{"mcp": {"allowed": ["files"]}, "mcpServers": {"files": {"command": "x"}}}`, `{}`,
+			"mcp.allowed names the servers that may be used; move them by hand (docs/GATEWAY.md)"},
+		{"claude", `{"mcpServers": {"files": {"command": "x"}}}`, `{"allowedMcpServers": [{"serverName": "files"}]}`,
+			"settings.json: allowedMcpServers names the servers that may be used; move them by hand (docs/GATEWAY.md)"},
+		{"claude", `{"mcpServers": {"files": {"command": "x"}}}`, `{"deniedMcpServers": [{"serverName": "a"}, {"serverCommand": ["x"]}]}`,
+			"settings.json: deniedMcpServers names servers by their command or address; move servers by hand (docs/GATEWAY.md)"},
+	} {
+		o := takeover(t, c.text)
+		o.Client, o.Rules = c.client, []string{filepath.Join(t.TempDir(), "settings.json")}
+		require.NoError(t, os.WriteFile(o.Rules[0], []byte(c.settings), 0o600))
+		_, _, err := o.Install()
+		require.Error(t, err)
+		assert.True(t, strings.HasSuffix(err.Error(), c.want), err)
+		assert.Equal(t, c.text, read(t, o.File))
+	}
 }
