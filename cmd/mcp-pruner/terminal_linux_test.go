@@ -65,33 +65,34 @@ func TestTheFirstSignalEndsAReadOfTheTerminal(t *testing.T) {
 }
 
 // TestTheServerGreetsAPerson: who starts the program in a terminal is told what it waits for. A client, which gives it
-// a pipe or /dev/null, gets events only.
+// a pipe or /dev/null, gets events only, and so does a log that is kept in a file.
 func TestTheServerGreetsAPerson(t *testing.T) {
 	path := built(t)
-	_, screen := terminal(t)
+	keyboard, screen := terminal(t)
 	null, err := os.Open(os.DevNull)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = null.Close() })
-	for _, c := range []struct {
-		stdin  *os.File
-		greets bool
-	}{{screen, true}, {null, false}} {
+	start := func(stdin, stderr, read *os.File) (first string) {
 		cmd, root := program(t)
 		cmd.Path, cmd.Args = path, []string{path}
-		cmd.Dir, cmd.Stdin = root, c.stdin
-		stderr, err := cmd.StderrPipe()
-		require.NoError(t, err)
+		cmd.Dir, cmd.Stdin, cmd.Stderr = root, stdin, stderr
 		require.NoError(t, cmd.Start())
-		first, err := bufio.NewReader(stderr).ReadString('\n')
+		defer func() {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}()
+		first, err := bufio.NewReader(read).ReadString('\n')
 		require.NoError(t, err)
-		if c.greets {
-			require.Equal(t, "mcp-pruner waits for an MCP client on standard input. Ctrl+C ends it; mcp-pruner --help lists the commands.\n", first)
-		} else {
-			require.Contains(t, first, `"event":"mcp_pruner.ready"`)
-		}
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		return strings.TrimSpace(first)
 	}
+	log, client, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { _, _ = log.Close(), client.Close() })
+	const ready = `"event":"mcp_pruner.ready"`
+	assert.Contains(t, start(null, client, log), ready)
+	assert.Contains(t, start(screen, client, log), ready)
+	assert.Equal(t, "mcp-pruner waits for an MCP client on standard input. Ctrl+C ends it; mcp-pruner --help lists the commands.",
+		start(screen, screen, keyboard))
 }
 
 // terminal opens a new pseudo-terminal.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -74,7 +73,7 @@ docs/CONFIG.md describes them.`,
 		if showVersion {
 			return printVersion(p)
 		}
-		if typedAt(p.Stdin) {
+		if isTerminal(p.Stdin) && isTerminal(p.Stderr) { // a person is there; a log that goes elsewhere stays JSON lines
 			fmt.Fprintln(p.Stderr, "mcp-pruner waits for an MCP client on standard input. Ctrl+C ends it; mcp-pruner --help lists the commands.")
 		}
 		return command.Exit(serveStdio(c.Context(), p, nil))
@@ -82,9 +81,9 @@ docs/CONFIG.md describes them.`,
 	return command.EndsItself(c)
 }
 
-// typedAt reports whether an input is a terminal, where a person waits and no client does.
-func typedAt(input io.Reader) bool {
-	f, ok := input.(*os.File)
+// isTerminal reports whether a stream is a terminal, or another device of characters that is not the null device.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
 	if !ok {
 		return false
 	}
