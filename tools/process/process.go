@@ -85,13 +85,8 @@ func (p Process) Run(parent context.Context) (int, error) {
 		defer cancel()
 	}
 
-	cmd := exec.Command(p.Path, p.Args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = p.Dir, p.Env, p.Stdin
-	ownGroup(cmd)
-	var mark string
+	cmd, mark := p.command()
 	if p.Watched {
-		mark = rand.Text()
-		cmd.Env = append(cmd.Environ(), MarkVariable+"="+mark)
 		// Before the start, because this process may be killed right after it.
 		defer watching.add(family{mark: mark})()
 	}
@@ -137,6 +132,19 @@ func (p Process) Run(parent context.Context) (int, error) {
 		return 0, ErrEnough
 	}
 	return ExitCode(cmd.ProcessState), nil
+}
+
+// command prepares the child. mark is the value of MarkVariable by which what the child starts is known, "" if it is
+// not watched.
+func (p Process) command() (cmd *exec.Cmd, mark string) {
+	cmd = exec.Command(p.Path, p.Args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = p.Dir, p.Env, p.Stdin
+	ownGroup(cmd)
+	if p.Watched {
+		mark = rand.Text()
+		cmd.Env = append(cmd.Environ(), MarkVariable+"="+mark)
+	}
+	return cmd, mark
 }
 
 // connect gives the child its outputs. The child writes to a file itself; for any other writer there is a pump.

@@ -179,7 +179,8 @@ func pruner(ctx context.Context, c settings.Settings, set bool) finding {
 	f := reach(ctx, "pruner", c.PrunerURL)
 	if f.problem != none && !set {
 		f.problem = pruningUnset
-		f.found = fmt.Sprintf("%s, and no service answers at %s: a server started here would return output whole; PRUNER_URL=embedded prunes without a service, as hooks do",
+		f.found = fmt.Sprintf("%s, and no service answers at %s: a server started here would return output whole; "+
+			"PRUNER_URL=embedded prunes without a service, as hooks do",
 			pruningUnset, settings.Shown(c.PrunerURL))
 	}
 	return f

@@ -44,7 +44,8 @@ func hooked(env []string, h initcmd.Hooked, all []initcmd.Hooked) finding {
 		return plugin(env, h, all)
 	}
 	if filepath.IsAbs(h.Program) && !runs(h.Program, env) {
-		return finding{h.Client, fmt.Sprintf("hooks in %s: %q %s; \"mcp-pruner init %s --hooks\" puts it right", h.File, h.Program, cannotBeStarted, h.Client), cannotBeStarted}
+		found := fmt.Sprintf(`hooks in %s: %q %s; "mcp-pruner init %s --hooks" puts it right`, h.File, h.Program, cannotBeStarted, h.Client)
+		return finding{h.Client, found, cannotBeStarted}
 	}
 	return finding{what: h.Client, found: "hooks in " + h.File}
 }
