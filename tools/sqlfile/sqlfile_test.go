@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -74,16 +73,27 @@ func TestADamagedFileIsKeptAside(t *testing.T) {
 	require.ErrorIs(t, f.ReplaceDamaged(t.Context(), f.DB(), sql.ErrNoRows), sql.ErrNoRows, "not damage")
 }
 
-// TestAFileIsCreatedByManyAtOnce: those who open a new file at the same time wait for whoever sets its journal mode,
-// for which SQLite itself does not wait.
-func TestAFileIsCreatedByManyAtOnce(t *testing.T) {
-	for range 8 {
-		path := filepath.Join(t.TempDir(), "x.db")
-		var all sync.WaitGroup
-		for range 8 {
-			all.Go(func() { assert.NoError(t, open(t, path, nil).Write(t.Context(), insert)) })
+// TestOpeningWaitsForWriters: another process writes to a new file whose journal mode is still SQLite's own. SQLite does
+// not wait there, whatever its busy_timeout: the change of the journal mode fails at once, and opening tries again.
+func TestOpeningWaitsForWriters(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	other, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = other.Close() })
+	writing, err := other.Begin()
+	require.NoError(t, err)
+	var refused error
+	f, err := sqlfile.Open(sqlfile.Settings{Path: path, Patience: time.Minute, Prepare: func(db *sql.DB) error {
+		_, err := db.Exec(`CREATE TABLE IF NOT EXISTS t (n INTEGER)`)
+		if refused == nil {
+			refused = err
+			require.NoError(t, writing.Rollback())
 		}
-		all.Wait()
-		assert.Equal(t, 8, count(t, open(t, path, nil)))
-	}
+		return err
+	}})
+	require.ErrorContains(t, refused, "SQLITE_BUSY")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = f.Close() })
+	require.NoError(t, f.Write(t.Context(), insert))
+	assert.Equal(t, 1, count(t, f))
 }
