@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/doc"
 	"mcp-pruner/pruneclient/lineprune/rank"
 	"mcp-pruner/pruneclient/lineprune/render"
+	"mcp-pruner/pruneclient/lineprune/session"
 )
 
 // vocabulary holds the lines that random texts are made of: code, prose, blank lines, fences, directives,
@@ -48,6 +50,12 @@ func randomOptions(r *rand.Rand) Options {
 	if r.Intn(2) == 0 {
 		opts.Marker = ShortMarker
 	}
+	if r.Intn(2) == 0 {
+		opts.Call = session.Call{Tool: "Bash", Args: map[string]any{"command": "run"}, Asked: r.Intn(2) == 0}
+		if r.Intn(2) == 0 {
+			opts.Call.Context = []session.Event{{Kind: session.Say, Text: "I look at the retry of a request"}, {Kind: session.Search, Text: "parse"}}
+		}
+	}
 	return opts
 }
 
@@ -82,13 +90,38 @@ func requireSound(t *testing.T, text string, opts Options, res Result) {
 	}
 	require.Empty(t, kept)
 	require.GreaterOrEqual(t, len(res.Kept), min(res.Total, opts.MinKeepLines))
-	if opts.Budget == 0 && res.Total > 0 {
-		require.NotEmpty(t, res.Kept, "nothing is left, and no budget asked for that")
-	}
+	requireSomething(t, lines, res)
 	require.GreaterOrEqual(t, res.Confidence, 0.0)
 	require.LessOrEqual(t, res.Confidence, 1.0)
 	if opts.Explain {
 		require.Len(t, res.Lines, res.Total)
+	}
+}
+
+// requireSomething checks that a text with lines keeps one, and one that is not blank if it has any.
+func requireSomething(t *testing.T, lines []string, res Result) {
+	t.Helper()
+	visible := func(line string) bool { return strings.TrimSpace(line) != "" }
+	if len(lines) > 0 {
+		require.NotEmpty(t, res.Kept, "no line is left")
+	}
+	if slices.ContainsFunc(lines, visible) {
+		require.True(t, slices.ContainsFunc(res.Kept, func(n int) bool { return visible(lines[n-1]) }), "only blank lines are left: %v", res.Kept)
+	}
+}
+
+// A text of one line, however long, is never replaced by a marker, whatever is known and demanded.
+func TestOneLineStays(t *testing.T) {
+	records := strings.Repeat(`{"id":12345,"title":"the queue is empty","state":"open","labels":["bug","queue"]},`, 200)
+	for _, text := range []string{"[" + records + "{}]", strings.Repeat("word ", 2000), "\n\n" + records + "\n\n", "x"} {
+		for _, n := range []int{0, 1, 3} { // events of the session
+			for _, opts := range []Options{{}, {Budget: 0.01}, {LimitRatio: true, MaxPruneRatio: 1}, {Marker: ShortMarker}, {Marker: ShortMarker, Budget: 0.01}} {
+				opts.Call = session.Call{Tool: "mcp__tracker__list", Args: map[string]any{"state": "open"}, Context: slices.Repeat([]session.Event{{Kind: session.Say, Text: "where is the queue filled?"}}, n)}
+				for _, kind := range kinds {
+					requireSomething(t, doc.Lines(text), prune(t, text, "why is the queue empty", kind, opts))
+				}
+			}
+		}
 	}
 }
 

@@ -203,6 +203,23 @@ func randomArgs(r *rand.Rand) service.PruneArgs {
 		}}
 }
 
+// Where min_keep_lines is 0 one line stays, of any text and for any question.
+func TestPruneKeepsOneLine(t *testing.T) {
+	s := newService(t, service.Settings{})
+	for name, text := range map[string]string{
+		"one line": "[" + strings.Repeat(`{"id":1,"state":"open"},`, 500) + "{}]", "equal lines": strings.Repeat("all is well\n", 500), "blank lines": strings.Repeat(" \n", 500),
+	} {
+		for _, goal := range []string{needleGoal, "state", "zzz"} {
+			res := prune(t, s, ask(text, goal))
+			assert.NotZero(t, res.Stats.KeptLines, "%s: %s", name, goal)
+			low := 1.0
+			code, err := s.PruneCode(t.Context(), service.CodeArgs{Code: text, Query: goal, Threshold: &low})
+			require.NoError(t, err)
+			assert.NotEmpty(t, code.KeptFrags, "%s: %s", name, goal)
+		}
+	}
+}
+
 func TestPruneKeepsTheAnswer(t *testing.T) {
 	s := newService(t, service.Settings{})
 	text := haystack(600)

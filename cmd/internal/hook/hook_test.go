@@ -218,6 +218,22 @@ func TestGrepAndMCPResultsKeepTheirShape(t *testing.T) {
 	require.Contains(t, text(blocks[0].(map[string]any), "text"), "func openLedger")
 }
 
+// A result of one line, such as the JSON of an MCP server, is never replaced by a marker.
+func TestOneLineOfJSONStays(t *testing.T) {
+	w := newWorld(t)
+	for _, words := range []string{question, "Let me list the open issues.", "check the pull requests"} {
+		w.say(words)
+		for _, record := range []string{
+			`{"id":4711,"title":"the queue is empty","state":"open","labels":["bug"],"body":"it happened twice"},`,
+			`{"uid":"45_181","role":"link","name":"Charles Babbage","url":"https://example.org/wiki/Charles_Babbage"},`,
+		} {
+			list := "[" + strings.Repeat(record, 200) + "{}]"
+			answer := w.hook([]string{"claude"}, w.message("mcp__tracker__list", map[string]any{"state": "open"}, []any{map[string]any{"type": "text", "text": list}}))
+			require.NotContains(t, answer, "[0 of")
+		}
+	}
+}
+
 // TestNothingIsPrinted lists the cases in which a result stays unchanged.
 func TestNothingIsPrinted(t *testing.T) {
 	w := newWorld(t)

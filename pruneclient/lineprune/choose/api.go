@@ -75,13 +75,12 @@ func InOrder(t *rank.Text, r rank.Relevance, confidence float64, order []int, op
 	keep := p.protect()
 	f := p.newFill(keep)
 	f.reach(order, max(limitsOf(len(keep), p.opts).minKept, 1))
+	p.keepOne(keep)
 	f.outline()
 	if p.opts.Marker != nil {
 		// As under a budget, a gap is kept only if it is no longer than its marker.
 		p.opts.Budget = 1
 		p.bridge(keep)
 	}
-	res := Result{Kind: p.Kind, Total: len(keep), Confidence: p.confidence}
-	res.set(keep)
-	return res
+	return p.resultOf(keep, nil)
 }

@@ -37,12 +37,11 @@ func (p *chooser) choose() []cause {
 		f.allowance = f.used + int(tuning.ExtraShare*float64(p.Doc.Total))
 		f.surround()
 	}
-	want := limitsOf(len(keep), p.opts).minKept
-	if p.budgeted() { // in a text of a few lines, even the smallest may exceed the budget
-		want = max(want, 1)
-	}
-	if f.kept < want {
+	if want := limitsOf(len(keep), p.opts).minKept; f.kept < want {
 		f.reach(p.Relevance.Ranking(-1), want)
+	}
+	if p.budgeted() { // in a text of a few lines, even the smallest may exceed the budget
+		p.keepOne(keep)
 	}
 	p.bridge(keep)
 	return keep

@@ -30,9 +30,7 @@ func (p *chooser) result() Result {
 		p = p.thinned()
 		keep, warnings = p.decide()
 	}
-	res := Result{Kind: p.Kind, Total: len(keep), Confidence: p.confidence, Warnings: warnings}
-	res.set(keep)
-	res.Note = p.note(res, warnings)
+	res := p.resultOf(keep, warnings)
 	if p.opts.Explain {
 		res.Lines, res.Terms = p.explain(keep), p.terms()
 	}
@@ -50,14 +48,60 @@ func (p *chooser) decide() (keep []cause, warnings []string) {
 		}
 	}
 	if whole {
-		for i := range keep {
-			keep[i] = wholeText
-		}
+		keepAll(keep)
 	}
 	return keep, warnings
 }
 
 func (p *chooser) budgeted() bool { return p.opts.Budget > 0 }
+
+// resultOf returns the result of a choice. Every choice passes here: one that left nothing to read is
+// replaced by the whole text, because a reader who gets no line cannot tell what was there.
+func (p *chooser) resultOf(keep []cause, warnings []string) Result {
+	if p.leavesNothing(keep) {
+		keepAll(keep)
+		warnings = appendOnce(warnings, LowConfidence)
+	}
+	res := Result{Kind: p.Kind, Total: len(keep), Confidence: p.confidence, Warnings: warnings}
+	res.set(keep)
+	res.Note = p.note(res, warnings)
+	return res
+}
+
+// leavesNothing reports whether a text has lines and the choice keeps none, or only blank ones of a text that
+// has others.
+func (p *chooser) leavesNothing(keep []cause) bool {
+	kept, visible := false, false
+	for i, c := range keep {
+		blank := p.Doc.Blank(i)
+		if c != dropped && !blank {
+			return false
+		}
+		kept, visible = kept || c != dropped, visible || !blank
+	}
+	return visible || len(keep) > 0 && !kept
+}
+
+// keepOne keeps the best line if the limits left nothing to read. It runs before gaps are bridged, so that
+// the result still is no longer than the text.
+func (p *chooser) keepOne(keep []cause) {
+	if !p.leavesNothing(keep) {
+		return
+	}
+	best := -1
+	for i, score := range p.Relevance.Score {
+		if !p.Doc.Blank(i) && (best < 0 || score > p.Relevance.Score[best]) {
+			best = i
+		}
+	}
+	keep[max(best, 0)] = required // 0: all lines are blank
+}
+
+func keepAll(keep []cause) {
+	for i := range keep {
+		keep[i] = wholeText
+	}
+}
 
 // set fills Kept and Blocks.
 func (res *Result) set(keep []cause) {

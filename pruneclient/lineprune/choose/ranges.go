@@ -18,9 +18,7 @@ func Ranges(t *rank.Text, r rank.Relevance, confidence float64, ranking learned.
 		return p.result()
 	}
 	keep, warnings := p.decideRanges(ranking)
-	res := Result{Kind: p.Kind, Total: len(keep), Confidence: p.confidence, Warnings: warnings}
-	res.set(keep)
-	res.Note = p.note(res, warnings)
+	res := p.resultOf(keep, warnings)
 	if opts.Explain {
 		res.Lines, res.Terms = p.explainRanges(keep, ranking), p.terms()
 	}
@@ -65,6 +63,9 @@ func (p *chooser) ranges(ranking learned.Ranking) []cause {
 	}
 	if p.Shape == structure.Keys {
 		p.keepKeys(keep)
+	}
+	if p.budgeted() {
+		p.keepOne(keep)
 	}
 	p.closeGaps(keep)
 	return keep
@@ -122,9 +123,7 @@ func (p *chooser) closeGaps(keep []cause) {
 
 func (p *chooser) everything() []cause {
 	keep := make([]cause, len(p.Doc.Lines))
-	for i := range keep {
-		keep[i] = wholeText
-	}
+	keepAll(keep)
 	return keep
 }
 
