@@ -56,6 +56,7 @@ func Schemas() []Schema {
 		{Name: "proxy.ready", Level: Info, Fields: "url"},
 		{Name: "proxy.cleared", Level: Info, Fields: "api session results message"},
 		{Name: "proxy.passed_through", Level: Warn, Fields: "api reason message?"},
+		{Name: "proxy.refused", Level: Warn, Fields: "reason message"},
 		{Name: "proxy.upstream_failed", Level: Warn, Fields: "message"},
 		{Name: "ledger.failed", Level: Error, Fields: "message"},
 		{Name: "mcp_pruner.start_timeout", Level: Error, Fields: "timeout_ms"},

@@ -1,7 +1,7 @@
 package proxy
 
 import (
-	"net/url"
+	"net/http"
 	"strings"
 )
 
@@ -31,20 +31,34 @@ func apiOf(path string) *api {
 	return nil
 }
 
-// The upstream of each API when none is configured.
-var (
-	anthropic = &url.URL{Scheme: "https", Host: "api.anthropic.com"}
-	openai    = &url.URL{Scheme: "https", Host: "api.openai.com"}
-	gemini    = &url.URL{Scheme: "https", Host: "generativelanguage.googleapis.com"}
-)
-
-// home returns the default upstream of a request, by its path or by the headers that identify the API.
-func home(path string, header func(string) string) *url.URL {
-	switch {
-	case strings.Contains(path, "/v1beta") || strings.Contains(path, "Content") || header("X-Goog-Api-Key") != "":
-		return gemini
-	case header("X-Api-Key") != "" || header("Anthropic-Version") != "" || strings.Contains(path, "/messages"):
-		return anthropic
+// refuse answers a request with an error of the proxy's own, in the shape of the API that the request is for. A request
+// that could be for several gets a shape that the clients of each can read.
+func refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
+	text := "mcp-pruner proxy: " + message
+	kind := "invalid_request_error"
+	if status >= http.StatusInternalServerError {
+		kind = "api_error"
 	}
-	return openai
+	var body any
+	owners := ownersOf(r.URL.Path)
+	if len(owners) != 1 {
+		if owners = identified(r); len(owners) != 1 {
+			owners = []*provider{nil}
+		}
+	}
+	switch owners[0] {
+	case gemini:
+		code := "FAILED_PRECONDITION"
+		if status >= http.StatusInternalServerError {
+			code = "UNAVAILABLE"
+		}
+		body = map[string]any{"error": map[string]any{"code": status, "message": text, "status": code}}
+	case openai:
+		body = map[string]any{"error": map[string]any{"message": text, "type": kind, "param": nil, "code": nil}}
+	default:
+		body = map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": text}}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(encode(body))
 }

@@ -79,7 +79,7 @@ docs/GC.md explains what it does and what it saves.`,
 	}
 	f := c.Flags()
 	f.IntVar(&o.port, "port", 0, "where to listen on 127.0.0.1; 0 takes any free port")
-	f.StringVar(&upstream, "upstream", "", "where requests go (default: each API's own address)")
+	f.StringVar(&upstream, "upstream", "", "where all requests go (default: to the provider that path and key both name)")
 	f.Var(command.Choice(&o.policy, policyGC, policyPrune, policyBoth, policyOff), "policy",
 		"clear old results, prune fresh ones, both, or pass everything through")
 	f.StringVar(&o.store, "store", "", "the ledger's file (default: MCP_PRUNER_GC_STORE, else in the user's state directory)")

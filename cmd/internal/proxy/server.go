@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -30,7 +31,7 @@ const decideWithin = 2 * time.Second
 
 // server is the proxy's handler.
 type server struct {
-	upstream *url.URL // nil: the default of each API
+	upstream *url.URL // nil: each request goes to the provider that it names
 	engine   *engine  // nil: everything passes through
 	runs     *runs    // nil if engine is nil
 	patience time.Duration
@@ -61,18 +62,35 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, why, http.StatusForbidden)
 		return
 	}
+	to := s.upstream
+	if to == nil {
+		p, why := route(r)
+		if p == nil {
+			s.misdirected(w, r, why)
+			return
+		}
+		to = p.url
+	}
+	r = r.WithContext(context.WithValue(r.Context(), targetKey{}, to))
 	if a := apiOf(r.URL.Path); a != nil && s.engine != nil && r.Method == http.MethodPost {
 		r = s.prepare(r, a)
 	}
 	s.proxy.ServeHTTP(w, r)
 }
 
+// misdirected refuses a request that names no single provider. It is sent nowhere.
+func (s *server) misdirected(w http.ResponseWriter, r *http.Request, why string) {
+	s.emit(event.New("proxy.refused", "", event.Facts{"reason": "misdirected", "message": why}))
+	refuse(w, r, http.StatusMisdirectedRequest, fmt.Sprintf("%s %s is sent nowhere, because %s; a key must not reach another company. "+
+		"To send every request to one address, start the proxy with --upstream URL", r.Method, r.URL.Path, why))
+}
+
+// targetKey is the context key of the address to which a request goes.
+type targetKey struct{}
+
 // rewrite sets a request's address to the upstream.
 func (s *server) rewrite(r *httputil.ProxyRequest) {
-	to := s.upstream
-	if to == nil {
-		to = home(r.In.URL.Path, r.In.Header.Get)
-	}
+	to := r.In.Context().Value(targetKey{}).(*url.URL)
 	r.SetURL(to)
 	r.Out.Host = to.Host
 	if _, given := r.In.Header["User-Agent"]; !given {
@@ -219,9 +237,7 @@ func (s *server) unreachable(w http.ResponseWriter, r *http.Request, err error) 
 	if r.Context().Err() == nil {
 		s.emit(event.New("proxy.upstream_failed", "", event.Facts{"message": "the upstream cannot be reached: " + withoutURL(err)}))
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusBadGateway)
-	_, _ = io.WriteString(w, `{"type":"error","error":{"type":"api_error","message":"mcp-pruner proxy: the upstream cannot be reached"}}`)
+	refuse(w, r, http.StatusBadGateway, "the upstream cannot be reached")
 }
 
 // withoutURL returns an error's text without the address, which may contain a key.

@@ -293,12 +293,15 @@ func splice(b []byte, edits []edit) []byte {
 }
 
 // quote encodes a text as JSON without escaping < and &.
-func quote(text string) []byte {
+func quote(text string) []byte { return encode(text) }
+
+// encode returns the JSON of texts, numbers, and maps of them.
+func encode(v any) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(text); err != nil {
-		panic(err) // strings always marshal
+	if err := enc.Encode(v); err != nil {
+		panic(err) // these always marshal
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }

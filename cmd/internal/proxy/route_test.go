@@ -1,0 +1,167 @@
+package proxy
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/fsm/event"
+)
+
+// roundTripper is a transport that is a function.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+const nowhere = ""
+
+// routed lists requests without a configured upstream: what they carry, and the host they reach.
+var routed = []struct{ method, path, headers, host string }{
+	// Claude Code: with an API key, a subscription, another company's token for Anthropic's API, and its requests beside the conversation.
+	{"POST", "/v1/messages?beta=true", "X-Api-Key: sk-ant-api03-k|Anthropic-Version: 2023-06-01", "api.anthropic.com"},
+	{"POST", "/v1/messages?beta=true", "Authorization: Bearer sk-ant-oat01-k|Anthropic-Version: 2023-06-01|Anthropic-Beta: oauth-2025-04-20", "api.anthropic.com"},
+	{"POST", "/v1/messages", "Authorization: Bearer token|Anthropic-Version: 2023-06-01", "api.anthropic.com"},
+	{"POST", "/v1/messages/count_tokens", "X-Api-Key: k", "api.anthropic.com"},
+	{"GET", "/v1/models", "Authorization: Bearer sk-ant-oat01-k|Anthropic-Version: 2023-06-01", "api.anthropic.com"},
+	{"GET", "/v1/models", "X-Api-Key: sk-ant-api03-k", "api.anthropic.com"},
+	{"GET", "/api/oauth/usage", "Authorization: Bearer sk-ant-oat01-k|Anthropic-Beta: oauth-2025-04-20", "api.anthropic.com"},
+	{"GET", "/api/oauth/claude_cli/roles", "Authorization: Bearer sk-ant-oat01-k", "api.anthropic.com"},
+	{"POST", "/api/event_logging/v2/batch", "X-Api-Key: sk-ant-api03-k", "api.anthropic.com"},
+	{"POST", "/v1/code/sessions", "Authorization: Bearer sk-ant-oat01-k|Anthropic-Version: 2023-06-01", "api.anthropic.com"},
+	// Codex, opencode and others with OpenAI's API.
+	{"POST", "/v1/responses", "Authorization: Bearer sk-proj-k", "api.openai.com"},
+	{"POST", "/v1/responses", "Authorization: Bearer eyJhbGciOi.x.y|Chatgpt-Account-Id: a", "api.openai.com"},
+	{"POST", "/v1/chat/completions", "Authorization: bearer sk-k", "api.openai.com"},
+	{"GET", "/v1/models?client_version=1", "Authorization: Bearer sk-k", "api.openai.com"},
+	{"POST", "/v1/threads/t/messages", "Authorization: Bearer sk-proj-k", "api.openai.com"},
+	{"POST", "/v1/embeddings", "Authorization: Bearer sk-svcacct-k", "api.openai.com"},
+	// Gemini CLI, and the same API in OpenAI's form.
+	{"POST", "/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse", "X-Goog-Api-Key: AIzak", "generativelanguage.googleapis.com"},
+	{"POST", "/v1beta/models/gemini-3-pro:generateContent?key=AIzak", "", "generativelanguage.googleapis.com"},
+	{"POST", "/v1/models/gemini-3-pro:generateContent", "X-Goog-Api-Key: k", "generativelanguage.googleapis.com"},
+	{"POST", "/v1beta/openai/chat/completions", "Authorization: Bearer AIzak", "generativelanguage.googleapis.com"},
+	// A key of one company must not reach another.
+	{"GET", "/v1/models", "Authorization: Bearer sk-ant-oat01-k", nowhere},
+	{"POST", "/v1/responses", "Authorization: Bearer sk-ant-api03-k", nowhere},
+	{"POST", "/v1/chat/completions", "X-Api-Key: sk-ant-api03-k", nowhere},
+	{"POST", "/v1/messages", "Authorization: Bearer sk-proj-k|Anthropic-Version: 2023-06-01", nowhere},
+	{"POST", "/v1/messages", "X-Api-Key: sk-proj-k|Anthropic-Version: 2023-06-01", nowhere},
+	{"POST", "/v1/messages", "Authorization: Bearer sk-proj-k", nowhere},
+	{"POST", "/v1/messages", "Authorization: Bearer token", nowhere},
+	{"POST", "/v1/messages", "X-Api-Key: sk-ant-api03-k|Authorization: Bearer sk-proj-k", nowhere},
+	{"POST", "/v1/messages?key=AIzak", "X-Api-Key: sk-ant-api03-k", nowhere},
+	{"POST", "/v1/threads/t/messages", "X-Api-Key: sk-ant-api03-k", nowhere},
+	{"GET", "/v1/files", "X-Goog-Api-Key: AIzak", nowhere},
+	{"GET", "/v1/files?key=AIzak", "", nowhere},
+	{"POST", "/v1beta/models/m:generateContent", "Authorization: Bearer sk-proj-k", nowhere},
+	{"POST", "/v1beta/models/m:generateContent", "X-Goog-Api-Key: sk-ant-api03-k", nowhere},
+	{"POST", "/v1beta/models/m:generateContent", "X-Goog-Api-Key: AIzak|X-Api-Key: k", nowhere},
+	{"POST", "/v1/responses", "Authorization: Bearer AIzak", nowhere},
+	{"POST", "/v1/chat/completions", "Authorization: Bearer sk-or-v1-k", nowhere},
+	{"POST", "/v1/chat/completions", "Authorization: Bearer gsk_k", nowhere},
+	{"POST", "/v1/responses", "Api-Key: k", nowhere},
+	{"POST", "/v1/responses", "Authorization: Basic a2V5", nowhere},
+	{"POST", "/v1/messages", "Authorization: AWS4-HMAC-SHA256 x|Anthropic-Version: 2023-06-01", nowhere},
+	{"GET", "/api/oauth/usage", "Authorization: Bearer sk-proj-k", nowhere},
+	{"GET", "/api/oauth/usage", "Authorization: Bearer token", nowhere},
+	// Nothing says whose these are.
+	{"POST", "/v1/messages", "", nowhere},
+	{"HEAD", "/", "", nowhere},
+	{"GET", "/", "Authorization: Bearer sk-proj-k", nowhere},
+	{"POST", "/v2/chat", "Authorization: Bearer token", nowhere},
+	{"POST", "/backend-api/codex/responses", "Authorization: Bearer eyJhbGciOi.x.y", nowhere},
+	{"POST", "/messages", "X-Api-Key: sk-ant-api03-k", nowhere},
+	{"POST", "/v1/xmessages", "X-Api-Key: sk-ant-api03-k", nowhere},
+}
+
+// Without --upstream a request reaches a provider only if path and key both name it, and then with its key. All others
+// are answered 421 with the reason in the shape of their API, and reach nobody.
+func TestEachKeyReachesItsProviderOnly(t *testing.T) {
+	var mu sync.Mutex
+	var reached []*http.Request
+	var events []event.Event
+	s := newServer(nil, nil, nil, func(e event.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		events = append(events, e)
+	})
+	s.proxy.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		reached = append(reached, r)
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Header: http.Header{}, Request: r}, nil
+	})
+	front := httptest.NewServer(s)
+	defer front.Close()
+	require.GreaterOrEqual(t, len(routed), 30)
+	for _, c := range routed {
+		t.Run(c.method+" "+c.path+" "+c.headers, func(t *testing.T) {
+			reached, events = nil, nil
+			req, err := http.NewRequest(c.method, front.URL+c.path, strings.NewReader(`{}`))
+			require.NoError(t, err)
+			for h := range strings.SplitSeq(c.headers, "|") {
+				if name, value, ok := strings.Cut(h, ": "); ok {
+					req.Header.Set(name, value)
+				}
+			}
+			res, err := http.DefaultClient.Do(req)
+			require.NoError(t, err)
+			body, err := io.ReadAll(res.Body)
+			require.NoError(t, err)
+			require.NoError(t, res.Body.Close())
+			if c.host != nowhere {
+				require.Len(t, reached, 1, "%s", body)
+				assert.Equal(t, c.host, reached[0].URL.Host)
+				assert.Equal(t, c.host, reached[0].Host)
+				assert.Equal(t, "https", reached[0].URL.Scheme)
+				for name := range req.Header {
+					assert.Equal(t, req.Header[name], reached[0].Header[name])
+				}
+				return
+			}
+			assert.Empty(t, reached)
+			assert.Equal(t, http.StatusMisdirectedRequest, res.StatusCode)
+			require.Len(t, events, 1)
+			assert.Equal(t, "proxy.refused", events[0].Name)
+			if c.method == "HEAD" {
+				return
+			}
+			assert.Contains(t, string(body), "--upstream URL")
+			assert.Contains(t, string(body), `"error":{`)
+			if strings.HasPrefix(c.path, "/v1beta") {
+				assert.Contains(t, string(body), `"code":421`)
+			}
+			for _, text := range []string{string(body), events[0].Data["message"].(string)} {
+				for _, key := range []string{"sk-", "AIza", "eyJ", "a2V5", "gsk_"} {
+					assert.NotContains(t, strings.ReplaceAll(text, c.path, ""), key)
+				}
+			}
+		})
+	}
+}
+
+// With --upstream every request goes there, whatever it carries.
+func TestAConfiguredUpstreamGetsEverything(t *testing.T) {
+	r := newRig(t, database(t), policyGC)
+	for i, c := range routed {
+		req, err := http.NewRequest(c.method, r.proxy.URL+c.path, nil)
+		require.NoError(t, err)
+		for h := range strings.SplitSeq(c.headers, "|") {
+			if name, value, ok := strings.Cut(h, ": "); ok {
+				req.Header.Set(name, value)
+			}
+		}
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		assert.Equal(t, http.StatusOK, res.StatusCode)
+		assert.Len(t, r.up.bodies, i+1, c.path)
+	}
+}
