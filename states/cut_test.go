@@ -124,7 +124,7 @@ func TestTokensBoundWhatUnknownClientsGet(t *testing.T) {
 func TestTheMiddleOfACommandsOutputIsStored(t *testing.T) {
 	w := newWorld(t)
 	a := w.call("claude-code", "bash", map[string]any{"command": "seq 1 100000; echo oops >&2; exit 3"})
-	assert.LessOrEqual(t, len(a.Text), limits["claude-code"]["bash"].Bytes+len("... 100000-100000\n[stderr]\noops\n"))
+	assert.LessOrEqual(t, len(a.Text), clients["claude-code"].tools["bash"].Bytes+len("... 100000-100000\n[stderr]\noops\n"))
 	assert.True(t, strings.HasPrefix(a.Text, "1\n2\n"))
 	assert.True(t, strings.HasSuffix(a.Text, "\n100000\n[stderr]\noops\n"))
 	assert.Contains(t, a.Notice, "exit code 3")
@@ -159,7 +159,7 @@ func TestMatchesOfOtherFilesAreNamed(t *testing.T) {
 		w.write(fmt.Sprintf("f%02d.txt", n), strings.Repeat("a word is here, and the line is long enough to fill a result soon\n", 20))
 	}
 	a := w.call("claude-code", "grep", map[string]any{"pattern": "word"})
-	assert.LessOrEqual(t, len(a.Text), limits["claude-code"]["grep"].Bytes)
+	assert.LessOrEqual(t, len(a.Text), clients["claude-code"].tools["grep"].Bytes)
 	assert.Regexp(t, `^\d+ of 600 matches shown; the others: f\d+.txt \(\d+\), .*f29.txt \(20\); read file_path=prn_`, a.Notice)
 	few := w.call("x", "grep", map[string]any{"pattern": "word", "max_matches": 50.0})
 	assert.Contains(t, few.Notice, "50 of 600 matches shown; the others: f02.txt (10), f03.txt (20)")

@@ -110,11 +110,11 @@ type Value struct {
 
 // Bytes are the sizes of the output, in bytes.
 type Bytes struct {
-	Raw  int // text of the answer if nothing had been pruned
+	Raw  int // text of the answer if nothing had been pruned, cut as the client's own tool would cut it
 	Sent int // text of the actual answer
 	Wire int // whole message that carried the answer
 
-	Beside     int // part of Raw that is not given to a pruner; since version 3
+	Beside     int // Raw without the output that a pruner is given; negative if Raw was cut below it; since version 3
 	BesideSent int // the same part of Sent
 }
 

@@ -1,14 +1,10 @@
 package audit
 
-import "hash/maphash"
+import (
+	"hash/maphash"
 
-// limits are the sizes in bytes at which clients cut or store a result instead of showing
-// it to the model. Text beyond the limit would not have been read even without pruning. A
-// client that is not listed has no limit.
-var limits = map[string]int{
-	"claude-code":      500_000, // with anthropic/maxResultSizeChars, which the server sends
-	"codex-mcp-client": 48_000,  // 40,000 in code mode, 12,000 for models it does not know
-}
+	"mcp-pruner/states"
+)
 
 // Saving is what one request saved, in tokens.
 type Saving struct {
@@ -82,7 +78,7 @@ func (e *Entry) limit(given int) int {
 	if given > 0 {
 		return given
 	}
-	return limits[e.Client]
+	return states.Ceiling(e.Client)
 }
 
 // shown returns the number of a text's tokens that a client shows.
