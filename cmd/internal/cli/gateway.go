@@ -278,14 +278,17 @@ func takeOver(p command.Process, t gateway.Takeover) error {
 }
 
 func takeBack(p command.Process, t gateway.Takeover) error {
-	changed, err := t.Uninstall()
-	switch {
-	case err != nil:
+	done, err := t.Uninstall()
+	if err != nil {
 		return fmt.Errorf("%s: %w", t.File, err)
-	case !changed:
-		_, err = fmt.Fprintf(p.Stdout, "%s has no gateway of ours; nothing was changed.\n", t.File)
-	default:
-		_, err = fmt.Fprintf(p.Stdout, "%s is as it was.\n", t.File)
 	}
+	what := "has no gateway of ours; nothing was changed."
+	if done.Changed {
+		what = "has its servers back."
+	}
+	if _, err := fmt.Fprintf(p.Stdout, "%s %s\n", t.File, what); err != nil || done.Left == "" {
+		return err
+	}
+	_, err = fmt.Fprintf(p.Stdout, "%s.\n", done.Left)
 	return err
 }

@@ -3,6 +3,7 @@ package clientconfig
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,6 +18,9 @@ const (
 
 // File is a configuration file.
 type File struct{ Path string }
+
+// Backup returns the path of the file's content before the first change, which exists while the change is installed.
+func (f File) Backup() string { return f.Path + backupSuffix }
 
 // Read returns the file's content, or nil if there is no file.
 func (f File) Read() ([]byte, error) {
@@ -54,7 +58,7 @@ func (f File) backUp(before []byte) error {
 		}
 		return os.WriteFile(f.Path+absentSuffix, nil, 0o600)
 	}
-	return os.WriteFile(f.Path+backupSuffix, before, 0o600)
+	return os.WriteFile(f.Backup(), before, 0o600)
 }
 
 func (f File) exists(suffix string) bool {
@@ -74,9 +78,9 @@ func (f File) Uninstall(install, remove func([]byte) ([]byte, error)) (bool, err
 	if known {
 		if again, err := install(before); err == nil && bytes.Equal(again, now) {
 			if before == nil {
-				return true, errors.Join(os.Remove(f.Path), f.dropBackups())
+				return true, f.settled(os.Remove(f.Path))
 			}
-			return true, errors.Join(f.write(before), f.dropBackups())
+			return true, f.settled(f.write(before))
 		}
 	}
 	after, err := remove(now)
@@ -90,7 +94,15 @@ func (f File) Uninstall(install, remove func([]byte) ([]byte, error)) (bool, err
 	case changed:
 		err = f.write(after)
 	}
-	return changed, errors.Join(err, f.dropBackups())
+	return changed, f.settled(err)
+}
+
+// settled removes the backups after a change that succeeded. After one that failed they are still needed.
+func (f File) settled(err error) error {
+	if err != nil {
+		return err
+	}
+	return f.dropBackups()
 }
 
 // before returns the file before the first change, or nil if there was none.
@@ -98,7 +110,7 @@ func (f File) before() (text []byte, known bool) {
 	if f.exists(absentSuffix) {
 		return nil, true
 	}
-	text, err := os.ReadFile(f.Path + backupSuffix)
+	text, err := os.ReadFile(f.Backup())
 	return text, err == nil
 }
 
@@ -112,7 +124,7 @@ func (f File) dropBackups() error {
 	return failed
 }
 
-// write replaces the file atomically and keeps its mode. A symbolic link stays a link.
+// write replaces the file atomically, keeps its mode, and reads it back. A symbolic link stays a link.
 func (f File) write(text []byte) error {
 	path, err := filepath.EvalSymlinks(f.Path)
 	if err != nil {
@@ -136,6 +148,9 @@ func (f File) write(text []byte) error {
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(temp.Name()))
+	}
+	if back, err := f.Read(); err != nil || !bytes.Equal(back, text) {
+		return errors.Join(err, fmt.Errorf("%s does not have the text that was written", f.Path))
 	}
 	return nil
 }

@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,7 +16,7 @@ import (
 type Takeover struct {
 	Client  string // one of Clients
 	File    string // path of the client's configuration
-	Config  string // path of the gateway's configuration, which receives the servers
+	Config  string // path of the gateway's configuration, which receives the servers, unless the client's names another
 	Program string // path of this program
 
 	Rules []string // further files with the client's rules of what its tools may do
@@ -69,76 +67,32 @@ func TakeoverOf(client, program string, lookup func(string) (string, bool)) (Tak
 	return t, nil
 }
 
-// kept is the gateway's configuration, with the data needed to restore the client's.
-type kept struct {
-	Servers  map[string]any `json:"mcpServers"`
-	Original map[string]any `json:"original,omitempty"` // for JSON: the client's entries
-	Text     string         `json:"text,omitempty"`     // the text of the entries as it was in the file
-
-	stay map[string]string // servers that stay with the client, with the reasons
-}
-
-// add merges servers that were moved later.
-func (k *kept) add(more kept) {
-	maps.Copy(k.Servers, more.Servers)
-	maps.Copy(k.Original, more.Original)
-	k.Text += more.Text
-}
-
 // Install moves the servers into the gateway's configuration and returns their names, and the reasons for
-// those that stay with the client. Servers that were moved earlier stay behind the gateway.
-func (t Takeover) Install() (names []string, stay map[string]string, err error) {
+// those that stay with the client. Servers that were moved earlier stay behind the gateway. It sets Config to the
+// file that received the servers.
+func (t *Takeover) Install() (names []string, stay map[string]string, err error) {
 	text, err := (clientconfig.File{Path: t.File}).Read()
 	if err != nil {
-		return nil, nil, err
-	}
-	if _, err := t.install(text); err != nil {
 		return nil, nil, err
 	}
 	moved, err := t.moves(text)
 	if err != nil || len(moved.Servers) == 0 {
 		return nil, moved.stay, err
 	}
-	if err := t.keep(moved); err != nil { // first, so that no server is lost if the next step fails
+	all, err := t.receiver(text)
+	if err != nil {
 		return nil, nil, err
 	}
-	_, err = clientconfig.File{Path: t.File}.Install(t.install)
+	t.Config = all.path
+	install := func(text []byte) ([]byte, error) { return t.install(text, moved) }
+	if _, err := install(text); err != nil {
+		return nil, nil, err
+	}
+	if err := t.keep(all, moved); err != nil { // first, so that no server is lost if the next step fails
+		return nil, nil, err
+	}
+	_, err = clientconfig.File{Path: t.File}.Install(install)
 	return slices.Sorted(maps.Keys(moved.Servers)), moved.stay, err
-}
-
-// keep adds servers to the gateway's configuration.
-func (t Takeover) keep(moved kept) error {
-	all, err := t.read()
-	if err != nil {
-		return err
-	}
-	all.add(moved)
-	raw, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(t.Config), 0o700); err != nil {
-		return err
-	}
-	return replaceFile(t.Config, append(raw, '\n'))
-}
-
-// read returns the servers moved so far.
-func (t Takeover) read() (kept, error) {
-	k := kept{Servers: map[string]any{}, Original: map[string]any{}}
-	raw, err := os.ReadFile(t.Config)
-	if os.IsNotExist(err) {
-		return k, nil
-	}
-	if err != nil {
-		return k, err
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	if err := dec.Decode(&k); err != nil {
-		return k, fmt.Errorf("%s: %w", t.Config, err)
-	}
-	return k, nil
 }
 
 // own reports whether a command starts this program, as the gateway or as the server itself.
@@ -150,52 +104,119 @@ func (t Takeover) own(command any) bool {
 	return strings.TrimSuffix(filepath.Base(name), ".exe") == "mcp-pruner" || name == t.Program
 }
 
+// moves returns the servers of a client's configuration that a gateway can take over.
 func (t Takeover) moves(text []byte) (kept, error) {
 	if t.Client == "codex" {
-		moved, _, err := t.cutTOML(text)
-		return moved, err
+		return t.movesTOML(text)
 	}
 	return t.movesJSON(text)
 }
 
-func (t Takeover) install(text []byte) ([]byte, error) {
+// install returns a client's configuration with the gateway in the place of the moved servers.
+func (t Takeover) install(text []byte, moved kept) ([]byte, error) {
 	if t.Client == "codex" {
-		return t.installTOML(text)
+		return t.installTOML(text, moved)
 	}
-	return t.installJSON(text)
+	return t.installJSON(text, moved)
 }
 
-// Uninstall moves the servers back and reports whether there was anything to do.
-func (t Takeover) Uninstall() (bool, error) {
-	restore := t.restoreJSON
-	if t.Client == "codex" {
-		restore = t.restoreTOML
-	}
-	changed, err := clientconfig.File{Path: t.File}.Uninstall(t.again, restore)
-	if err != nil || !changed {
-		return changed, err
-	}
-	if err := os.Remove(t.Config); err != nil && !os.IsNotExist(err) {
-		return true, err
-	}
-	return true, nil
+// Restored says what Uninstall did.
+type Restored struct {
+	Changed bool   // the servers were put back
+	Left    string // why a file of the gateway's was left, with its path; "": none was
 }
 
-var errMovedLater = errors.New("more servers went behind the gateway later")
+// Uninstall moves the servers back. It reads the servers from the file that the client's configuration names, and removes
+// nothing before it has compared what it puts back with them.
+func (t Takeover) Uninstall() (Restored, error) {
+	file := clientconfig.File{Path: t.File}
+	text, err := file.Read()
+	if err != nil {
+		return Restored{}, err
+	}
+	path, there, err := t.named(text)
+	switch {
+	case err != nil:
+		return Restored{}, err
+	case !there:
+		return t.nothingThere(text)
+	}
+	t.Config = path
+	k, err := t.read(path)
+	if err != nil {
+		return Restored{}, t.cannotRestore(err)
+	}
+	again := func(before []byte) ([]byte, error) {
+		different, err := t.compare(before, k)
+		if err != nil || different != "" { // servers were moved later: the original file does not have those
+			return nil, errors.Join(err, errors.New(different))
+		}
+		return t.install(before, k)
+	}
+	var left string
+	restore := func(now []byte) ([]byte, error) {
+		after, err := t.restore(now, k)
+		if err == nil {
+			left, err = t.compare(after, k)
+		}
+		return after, err
+	}
+	if _, err := file.Uninstall(again, restore); err != nil {
+		return Restored{}, t.cannotRestore(err)
+	}
+	return t.finish(k, left)
+}
 
-// again returns the file that install made of the original one. It fails with errMovedLater if servers were
-// moved later, because the original file does not contain those.
-func (t Takeover) again(before []byte) ([]byte, error) {
-	moved, err := t.moves(before)
-	if err != nil {
-		return nil, err
+// restore puts the servers back into a file that was changed since install.
+func (t Takeover) restore(text []byte, k kept) ([]byte, error) {
+	if t.Client == "codex" {
+		return t.restoreTOML(text, k)
 	}
-	all, err := t.read()
-	if err != nil {
-		return nil, err
+	return t.restoreJSON(text, k)
+}
+
+// finish removes the gateway's file after the servers were put back, unless it has something that the client's lacks.
+func (t Takeover) finish(k kept, left string) (Restored, error) {
+	if left == "" {
+		left = t.edited(k)
 	}
-	if len(all.Servers) != len(moved.Servers) {
-		return nil, errMovedLater
+	if left != "" {
+		return Restored{Changed: true, Left: k.path + " stays: " + left}, nil
 	}
-	return t.install(before)
+	return Restored{Changed: true}, os.Remove(k.path)
+}
+
+// nothingThere is Uninstall for a configuration that has no gateway of ours. A file of the gateway's that holds the
+// same servers is a leftover of an interrupted run and goes; any other is named.
+func (t Takeover) nothingThere(text []byte) (Restored, error) {
+	k, err := t.read(t.Config)
+	switch {
+	case os.IsNotExist(err) && text == nil && fileExists(clientconfig.File{Path: t.File}.Backup()):
+		return Restored{}, fmt.Errorf("the file is gone; %s is its content before it was changed", clientconfig.File{Path: t.File}.Backup())
+	case os.IsNotExist(err):
+		return Restored{}, nil
+	case err != nil || !sameFile(k.From, t.File):
+		return Restored{}, nil // not ours to judge
+	case text == nil:
+		return Restored{}, fmt.Errorf("the file is gone; %s has its servers", k.path)
+	}
+	if !t.leftover(text, k) {
+		names := strings.Join(slices.Sorted(maps.Keys(k.Servers)), ", ")
+		return Restored{Left: fmt.Sprintf("%s stays: it has servers that were moved from there (%s)", k.path, names)}, nil
+	}
+	return Restored{}, os.Remove(k.path)
+}
+
+// cannotRestore says where the servers are that could not be put back.
+func (t Takeover) cannotRestore(err error) error {
+	where := "there is no backup of the client's file"
+	if backup := (clientconfig.File{Path: t.File}).Backup(); fileExists(backup) {
+		where = backup + " is the client's file before it was changed"
+	}
+	return fmt.Errorf("the servers cannot be put back, so nothing was changed: %w; %s", err, where)
+}
+
+func fileExists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

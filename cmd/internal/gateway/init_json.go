@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -10,8 +9,11 @@ import (
 
 // member returns the name of the object that contains the servers.
 func (t Takeover) member() string {
-	if t.Client == "opencode" {
+	switch t.Client {
+	case "opencode":
 		return "mcp"
+	case "codex":
+		return "mcp_servers"
 	}
 	return "mcpServers"
 }
@@ -94,24 +96,15 @@ func (t Takeover) entry() map[string]any {
 	return map[string]any{"command": t.Program, "args": []any{"gateway", t.Config}}
 }
 
-func (t Takeover) installJSON(text []byte) ([]byte, error) {
-	moved, err := t.movesJSON(text)
-	if err != nil || len(moved.Servers) == 0 {
-		return text, err
-	}
+func (t Takeover) installJSON(text []byte, moved kept) ([]byte, error) {
 	file, err := clientconfig.ParseJSON(text)
 	if err != nil {
 		return nil, err
 	}
-	there, _ := file.Get(t.member(), entryName).(map[string]any)
-	if there == nil {
-		err = file.Set(t.entry(), t.member(), entryName)
-	}
-	switch {
-	case err != nil:
-		return nil, err
-	case there != nil && (moved.Servers[entryName] != nil || !t.own(there["command"])):
-		return nil, fmt.Errorf("%s.%s is there and not ours; rename it first", t.member(), entryName)
+	if file.Get(t.member(), entryName) == nil {
+		if err := file.Set(t.entry(), t.member(), entryName); err != nil {
+			return nil, err
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(moved.Servers)) {
 		file.Remove(t.member(), name)
@@ -121,18 +114,10 @@ func (t Takeover) installJSON(text []byte) ([]byte, error) {
 
 // restoreJSON restores the entries in a file that was changed since install. If the servers are as install
 // left them, their original text is restored.
-func (t Takeover) restoreJSON(text []byte) ([]byte, error) {
+func (t Takeover) restoreJSON(text []byte, k kept) ([]byte, error) {
 	file, err := clientconfig.ParseJSON(text)
 	if err != nil {
 		return nil, err
-	}
-	fields, _ := file.Get(t.member(), entryName).(map[string]any)
-	if fields == nil || !t.own(fields["command"]) {
-		return text, nil
-	}
-	k, err := t.read()
-	if err != nil {
-		return nil, fmt.Errorf("the servers that were taken over cannot be read: %w", err)
 	}
 	if t.untouched(file, k) {
 		err := file.SetText(k.Text, t.member())
@@ -156,7 +141,10 @@ func (t Takeover) untouched(file *clientconfig.JSON, k kept) bool {
 	if err != nil || whole.SetText(k.Text, t.member()) != nil {
 		return false
 	}
-	again, err := t.installJSON(whole.Bytes())
+	if different, err := t.compare(whole.Bytes(), k); err != nil || different != "" {
+		return false
+	}
+	again, err := t.installJSON(whole.Bytes(), k)
 	if err != nil {
 		return false
 	}

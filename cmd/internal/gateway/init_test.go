@@ -57,9 +57,9 @@ func TestServersGoBehindTheGatewayAndBack(t *testing.T) {
 	assert.Empty(t, moved, "the second time changes nothing")
 	assert.Equal(t, after, read(t, o.File))
 
-	changed, err := o.Uninstall()
+	done, err := o.Uninstall()
 	require.NoError(t, err)
-	assert.True(t, changed)
+	assert.Equal(t, Restored{Changed: true}, done)
 	assert.Equal(t, claudeConfig, read(t, o.File), "byte for byte")
 	assert.NoFileExists(t, o.Config)
 }

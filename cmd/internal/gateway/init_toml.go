@@ -92,18 +92,36 @@ func serverOf(header string) string {
 	return ""
 }
 
-// cutTOML removes from a text the tables of the servers that a gateway can take over, each with the
-// comments directly above it. Servers written in another form stay.
-func (t Takeover) cutTOML(text []byte) (moved kept, rest []byte, err error) {
+// movesTOML returns the servers that a gateway can take over. Servers written in another form than tables stay.
+func (t Takeover) movesTOML(text []byte) (kept, error) {
 	servers, err := codexServers(text)
 	if err != nil {
-		return kept{}, nil, err
+		return kept{}, err
 	}
-	moved = kept{Servers: map[string]any{}, stay: map[string]string{}}
 	entries, err := codexEntries(text)
 	if err != nil {
-		return kept{}, nil, err
+		return kept{}, err
 	}
+	moved := kept{Servers: map[string]any{}, stay: map[string]string{}}
+	cut, _, err := cutTOML(text, func(name string) bool {
+		s, ok := servers[name]
+		if !ok || s.Command == "" && s.URL == "" || t.own(s.Command) {
+			return false
+		}
+		if why := t.stays(name, entries[name], nil); why != "" {
+			moved.stay[name] = why
+			return false
+		}
+		moved.Servers[name] = s.convert()
+		return true
+	})
+	moved.Text = string(cut)
+	return moved, err
+}
+
+// cutTOML splits a text into the tables of the servers that take chooses, each with the comments directly above it, and
+// the rest.
+func cutTOML(text []byte, take func(server string) bool) (tables, rest []byte, err error) {
 	var cut, stays strings.Builder
 	out := &stays // receives the current table
 	var above []string
@@ -119,27 +137,21 @@ func (t Takeover) cutTOML(text []byte) (moved kept, rest []byte, err error) {
 		}
 		if header := tomlTable.FindStringSubmatch(strings.TrimRight(line, "\r\n")); header != nil {
 			out = &stays
-			name := serverOf(header[1])
-			if s, ok := servers[name]; ok && name != "" && (s.Command != "" || s.URL != "") && !t.own(s.Command) {
-				if why := t.stays(name, entries[name], nil); why != "" {
-					moved.stay[name] = why
-				} else {
-					moved.Servers[name] = s.convert()
-					out = &cut
-				}
+			if name := serverOf(header[1]); name != "" && take(name) {
+				out = &cut
 			}
 		}
 		flush()
 		out.WriteString(line)
 	}
 	flush()
-	moved.Text, rest = cut.String(), []byte(stays.String())
-	there, err := codexServers([]byte(moved.Text))
-	left, failed := codexServers(rest)
-	if err != nil || failed != nil || len(there) != len(moved.Servers) || len(there)+len(left) != len(servers) {
-		return kept{}, nil, errors.New("its tables cannot be told apart; move the servers by hand (docs/GATEWAY.md)")
+	all, err := codexEntries(text)
+	there, failedCut := codexEntries([]byte(cut.String()))
+	left, failedRest := codexEntries([]byte(stays.String()))
+	if err != nil || failedCut != nil || failedRest != nil || len(there)+len(left) != len(all) {
+		return nil, nil, errors.New("its tables cannot be told apart; move the servers by hand (docs/GATEWAY.md)")
 	}
-	return moved, rest, nil
+	return []byte(cut.String()), []byte(stays.String()), nil
 }
 
 // codexEntries returns the entries with all their fields.
@@ -159,15 +171,11 @@ func codexServers(text []byte) (map[string]codexServer, error) {
 	return file.Servers, err
 }
 
-func (t Takeover) installTOML(text []byte) ([]byte, error) {
-	moved, rest, err := t.cutTOML(text)
+func (t Takeover) installTOML(text []byte, moved kept) ([]byte, error) {
+	_, rest, err := cutTOML(text, func(name string) bool { return moved.Servers[name] != nil })
 	switch {
 	case err != nil:
 		return nil, err
-	case len(moved.Servers) == 0:
-		return text, nil
-	case moved.Servers[entryName] != nil:
-		return nil, fmt.Errorf("mcp_servers.%s is there and not ours; rename it first", entryName)
 	case bytes.Contains(rest, []byte(tomlBegin)):
 		return rest, nil
 	}
@@ -196,23 +204,26 @@ func variablesOf(text string) []string {
 }
 
 // restoreTOML replaces the gateway's table by the original tables, in a file that was changed since
-// install.
-func (t Takeover) restoreTOML(text []byte) ([]byte, error) {
+// install. A server that has a new table in the file keeps that.
+func (t Takeover) restoreTOML(text []byte, k kept) ([]byte, error) {
 	before, rest, ok := bytes.Cut(text, []byte(tomlBegin))
 	if !ok {
-		return text, nil
+		return nil, fmt.Errorf("the line %q is missing", strings.TrimSpace(tomlBegin))
 	}
 	_, after, ok := bytes.Cut(rest, []byte(tomlEnd))
 	if !ok {
-		return nil, errors.New("the line \"" + strings.TrimSpace(tomlEnd) + "\" is missing; put the servers back by hand from " + t.Config)
+		return nil, fmt.Errorf("the line %q is missing", strings.TrimSpace(tomlEnd))
 	}
-	k, err := t.read()
+	there, err := codexEntries(slices.Concat(before, after))
 	if err != nil {
-		return nil, fmt.Errorf("the servers that were taken over cannot be read: %w", err)
+		return nil, err
 	}
-	back := k.Text
-	if back != "" && !strings.HasSuffix(back, "\n") {
-		back += "\n"
+	_, back, err := cutTOML([]byte(k.Text), func(name string) bool { return there[name] != nil })
+	if err != nil {
+		return nil, err
 	}
-	return bytes.Join([][]byte{before, []byte(back), after}, nil), nil
+	if len(back) > 0 && !bytes.HasSuffix(back, []byte("\n")) {
+		back = append(back, '\n')
+	}
+	return slices.Concat(before, back, after), nil
 }
