@@ -1,0 +1,115 @@
+package records
+
+// Span is a range of bytes, End excluded.
+type Span struct{ Start, End int }
+
+// List is a list of records in a text.
+type List struct {
+	Span           // the array or object that holds them, brackets included
+	Keyed   bool   // the records are members of an object; each begins with its key
+	Records []Span // in order, without the commas between them
+}
+
+// Of returns the records of the JSON in a text: those of all of its lists, in order. It returns nil if the
+// text has no list.
+func Of(text string) []Span {
+	var all []Span
+	for _, l := range Lists(text) {
+		all = append(all, l.Records...)
+	}
+	return all
+}
+
+// Lists returns the outermost lists of the JSON in a text, in order. A list is an array of at least two
+// elements that are all objects or arrays, or an object of at least three members that are all objects, such
+// as the services of a compose file. If there is none, arrays of at least two other values count. What is
+// nested in a record belongs to the record.
+func Lists(text string) []List {
+	values := Values(text)
+	var out []List
+	last := int32(-1) // the container of the last list
+	for i, isRecord := range Records(values) {
+		if !isRecord {
+			continue
+		}
+		v := values[i]
+		if v.Parent != last {
+			list := values[v.Parent]
+			out, last = append(out, List{Span: Span{int(list.Start), int(list.End)}, Keyed: list.Kind == Object}), v.Parent
+		}
+		l := &out[len(out)-1]
+		l.Records = append(l.Records, Span{int(v.Member), int(v.End)})
+	}
+	return out
+}
+
+// Records reports for every value of a text whether it is a record, that is, in a list in the sense of
+// [Lists].
+func Records(values []Value) []bool {
+	contents := contentsOf(values)
+	record := recordsIn(values, contents, content.isList)
+	if record == nil {
+		record = recordsIn(values, contents, content.isArray)
+	}
+	return record
+}
+
+// content sums up the children of a container.
+type content struct {
+	kind                     Kind
+	all, objects, containers int
+	size, largest            int32 // bytes of the container and of its largest child
+}
+
+func contentsOf(values []Value) []content {
+	contents := make([]content, len(values))
+	for i, v := range values {
+		contents[i].kind, contents[i].size = v.Kind, v.End-v.Start
+		if v.Parent < 0 {
+			continue
+		}
+		c := &contents[v.Parent]
+		c.all++
+		c.largest = max(c.largest, v.End-v.Start)
+		if v.Holds() {
+			c.containers++
+		}
+		if v.Kind == Object {
+			c.objects++
+		}
+	}
+	return contents
+}
+
+// isList reports whether a container holds records. An object of which one member has more than half is no
+// list of similar things.
+func (c content) isList() bool {
+	if c.kind == Object {
+		return c.all >= 3 && c.objects == c.all && c.largest <= c.size/2
+	}
+	return c.kind == Array && c.all >= 2 && c.containers == c.all
+}
+
+func (c content) isArray() bool { return c.kind == Array && c.all >= 2 }
+
+// recordsIn marks the values whose container is a list that is in no other list. It returns nil if there are
+// none.
+func recordsIn(values []Value, contents []content, isList func(content) bool) (record []bool) {
+	const none, list, part = 0, 1, 2 // part: a record, or in one
+	role := make([]uint8, len(values))
+	for i, v := range values { // containers precede their content
+		switch {
+		case v.Parent >= 0 && role[v.Parent] != none:
+			role[i] = part
+			if role[v.Parent] == list {
+				if record == nil {
+					record = make([]bool, len(values))
+				}
+				record[i] = true
+			}
+		case isList(contents[i]):
+			role[i] = list
+		}
+	}
+	return record
+}
