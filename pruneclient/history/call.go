@@ -59,11 +59,10 @@ var kinds = map[string]Kind{
 func KindOf(tool string) Kind {
 	name := strings.ToLower(tool)
 	if strings.HasPrefix(name, "mcp__") {
-		server, rest, _ := strings.Cut(strings.TrimPrefix(name, "mcp__"), "__")
-		if !strings.Contains(server, "pruner") {
+		if !ofOwnServer(name) {
 			return Other
 		}
-		name = rest
+		_, name, _ = strings.Cut(strings.TrimPrefix(name, "mcp__"), "__")
 	}
 	if kind, ok := kinds[name]; ok {
 		return kind

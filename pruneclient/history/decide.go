@@ -21,14 +21,29 @@ type Decision struct {
 	Why     string
 }
 
+// Stays returns the reason why the result of a call stays whole whatever the session contains, or "". tokens is the
+// number of tokens of the result.
+func (o OtherTools) Stays(c Call, tokens int) string {
+	switch {
+	case ofOwnServer(c.Tool):
+		return "this program's server has pruned it"
+	case tokens < MinTokens:
+		return "small"
+	case c.Kind == Edit, c.Kind == Write, c.Kind == Glob:
+		return "not a kind that is pruned"
+	case c.Kind == Other && !o.Includes(c.Tool):
+		return "another tool"
+	case c.Narrow(NarrowLines):
+		return "a narrow range"
+	}
+	return ""
+}
+
 // Decide returns whether a result of the given number of tokens may be pruned. It is called before a
 // pruner.
-func (l *Log) Decide(c Call, tokens int) Decision {
-	switch {
-	case tokens < MinTokens:
-		return Decision{Why: "small"}
-	case c.Kind == Edit, c.Kind == Write, c.Kind == Glob:
-		return Decision{Why: "not a kind that is pruned"}
+func (l *Log) Decide(c Call, tokens int, others OtherTools) Decision {
+	if why := others.Stays(c, tokens); why != "" {
+		return Decision{Why: why}
 	}
 	file, _, _ := c.FileRead()
 	if file == "" {
@@ -39,9 +54,6 @@ func (l *Log) Decide(c Call, tokens int) Decision {
 
 // decideFile decides on a file's content, with caution for files that the agent edits.
 func (l *Log) decideFile(c Call, file string) Decision {
-	if c.Narrow(NarrowLines) {
-		return Decision{Why: "a narrow range"}
-	}
 	if turns, ok := l.Edited(file); ok && turns <= editMemory {
 		return Decision{Prune: true, Careful: true, Why: "edited before"}
 	}

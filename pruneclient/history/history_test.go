@@ -50,13 +50,43 @@ func TestDecide(t *testing.T) {
 	read := ParseCall("Read", map[string]any{"file_path": "/r/upload.go"})
 	var l Log
 	l.Say("look where retries are counted")
-	require.True(t, l.Decide(read, 5000).Prune)
-	require.Equal(t, "small", l.Decide(read, MinTokens-1).Why)
-	require.Equal(t, "a narrow range", l.Decide(ParseCall("Read", map[string]any{"file_path": "x", "offset": 1.0, "limit": 20.0}), 5000).Why)
+	require.True(t, l.Decide(read, 5000, nil).Prune)
+	require.Equal(t, "small", l.Decide(read, MinTokens-1, nil).Why)
+	require.Equal(t, "a narrow range", l.Decide(ParseCall("Read", map[string]any{"file_path": "x", "offset": 1.0, "limit": 20.0}), 5000, nil).Why)
 	l.Use(ParseCall("Edit", map[string]any{"file_path": "upload.go", "old_string": "a", "new_string": "b"}))
-	require.Equal(t, Decision{Prune: true, Careful: true, Why: "edited before"}, l.Decide(read, 5000))
+	require.Equal(t, Decision{Prune: true, Careful: true, Why: "edited before"}, l.Decide(read, 5000, nil))
 
 	var m Log
 	m.Say("Now I update upload.go to count retries")
-	require.Equal(t, Decision{Prune: true, Careful: true, Why: "named to be changed"}, m.Decide(read, 5000))
+	require.Equal(t, Decision{Prune: true, Careful: true, Why: "named to be changed"}, m.Decide(read, 5000, nil))
+}
+
+// TestResultsOfOtherToolsStayWhole checks that the results of other servers' tools are pruned only if the user names
+// them, and that this program's own server is not pruned once more, whatever is named.
+func TestResultsOfOtherToolsStayWhole(t *testing.T) {
+	for _, c := range []struct {
+		tool   string
+		others OtherTools
+		prune  bool
+	}{
+		{"mcp__github__list_issues", nil, false},
+		{"mcp__github__list_issues", OtherTools{"browser"}, false},
+		{"mcp__github__list_issues", OtherTools{"browser", "github"}, true},
+		{"mcp__github__list_issues", OtherTools{"mcp__github__list_issues"}, true},
+		{"mcp__github__list_issues", OtherTools{"git"}, false},
+		{"mcp__github__list_issues", OtherTools{AllTools}, true},
+		{"github_list_issues", OtherTools{"github"}, true},
+		{"mcp_github_list_issues", OtherTools{"GitHub"}, true},
+		{"WebFetch", nil, false},
+		{"WebFetch", OtherTools{"webfetch"}, true},
+		{"mcp__pruner__read", OtherTools{AllTools}, false},
+		{"mcp__pruner__recover_text", OtherTools{AllTools}, false},
+		{"mcp__plugin_mcp-pruner-tools_pruner__bash", OtherTools{AllTools}, false},
+		{"pruner_read", OtherTools{AllTools}, false},
+		{"mcp_pruner_grep", OtherTools{AllTools}, false},
+		{"Bash", nil, true},
+	} {
+		var l Log
+		require.Equal(t, c.prune, l.Decide(ParseCall(c.tool, nil), 5000, c.others).Prune, "%s with %q", c.tool, c.others)
+	}
 }

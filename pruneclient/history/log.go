@@ -21,11 +21,10 @@ const (
 type Log struct {
 	events []pruneclient.Event // in order
 
-	turn    int // number of the agent's answers so far
-	said    []saying
-	prompt  string         // the user's latest message
-	edited  map[string]int // by cleaned path: the turn of the last edit
-	created map[string]bool
+	turn   int // number of the agent's answers so far
+	said   []saying
+	prompt string         // the user's latest message
+	edited map[string]int // by cleaned path: the turn of the last edit
 }
 
 // saying is one message of the agent.
@@ -85,12 +84,9 @@ func (l *Log) Use(c Call) {
 
 func (l *Log) edit(c Call) {
 	if l.edited == nil {
-		l.edited, l.created = map[string]int{}, map[string]bool{}
+		l.edited = map[string]int{}
 	}
 	l.edited[clean(c.File)] = l.turn
-	if c.Kind == Write {
-		l.created[clean(c.File)] = true
-	}
 	var text []string
 	for _, r := range c.Replace {
 		text = append(text, r.Old, r.New)

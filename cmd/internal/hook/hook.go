@@ -18,6 +18,7 @@ import (
 	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/cmd/internal/replay"
 	"mcp-pruner/cmd/internal/sessions"
+	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/pruneclient/history"
 	"mcp-pruner/tools/contextgc"
 	"mcp-pruner/tools/tokens"
@@ -69,6 +70,7 @@ type client struct {
 type state struct {
 	dir    string
 	ledger string // the ledger's file name
+	others history.OtherTools
 	now    func() time.Time
 }
 
@@ -78,7 +80,7 @@ func newState(lookup func(string) (string, bool)) (state, error) {
 		return state{}, err
 	}
 	file, err := ledger.Find("", lookup)
-	return state{dir, file, time.Now}, err
+	return state{dir, file, settings.FindOtherTools(lookup), time.Now}, err
 }
 
 // Run answers one message. It never fails: it prints a whole answer or nothing.
@@ -219,7 +221,7 @@ func (s state) know(c client, f finished, size int, r *fresh.Result) bool {
 		log.Say(words)
 	}
 	r.Question, r.Context = log.Question(r.Call), log.Context()
-	decision := log.Decide(r.Call, size)
+	decision := log.Decide(r.Call, size, s.others)
 	r.Careful = decision.Careful
 	return decision.Prune
 }

@@ -34,6 +34,7 @@ type world struct {
 	t          *testing.T
 	state      string
 	transcript string
+	env        []string
 }
 
 const question = "I look where openLedger counts retries."
@@ -73,7 +74,7 @@ func (w *world) hook(args []string, message any) string {
 		in = string(b)
 	}
 	var stdout, stderr bytes.Buffer
-	p := command.Process{Args: args, Env: []string{"XDG_STATE_HOME=" + w.state}, Stdin: strings.NewReader(in), Stdout: &stdout, Stderr: &stderr}
+	p := command.Process{Args: args, Env: append([]string{"XDG_STATE_HOME=" + w.state}, w.env...), Stdin: strings.NewReader(in), Stdout: &stdout, Stderr: &stderr}
 	require.Equal(w.t, 0, command.Verb(context.Background(), Command(p), p))
 	require.Empty(w.t, stderr.String())
 	return stdout.String()
@@ -212,7 +213,10 @@ func TestGrepAndMCPResultsKeepTheirShape(t *testing.T) {
 		require.Contains(t, text(shape, "content"), "func openLedger")
 		require.Equal(t, strings.Count(text(shape, "content"), "\n")+1, integer(shape, "numLines"))
 	}
-	answer := w.hook([]string{"claude"}, w.message("mcp__docs__page", map[string]any{"name": "ledger"}, []any{map[string]any{"type": "text", "text": source()}}))
+	page := w.message("mcp__docs__page", map[string]any{"name": "ledger"}, []any{map[string]any{"type": "text", "text": source()}})
+	require.Empty(t, w.hook([]string{"claude"}, page), "another server's result stays whole")
+	w.env = []string{"MCP_PRUNER_OTHER_TOOLS=docs"}
+	answer := w.hook([]string{"claude"}, page)
 	blocks, ok := output(t, answer)["updatedToolOutput"].([]any)
 	require.True(t, ok)
 	require.Contains(t, text(blocks[0].(map[string]any), "text"), "func openLedger")
@@ -221,6 +225,7 @@ func TestGrepAndMCPResultsKeepTheirShape(t *testing.T) {
 // A result of one line, such as the JSON of an MCP server, is never replaced by a marker.
 func TestOneLineOfJSONStays(t *testing.T) {
 	w := newWorld(t)
+	w.env = []string{"MCP_PRUNER_OTHER_TOOLS=tracker"}
 	for _, words := range []string{question, "Let me list the open issues.", "check the pull requests"} {
 		w.say(words)
 		for _, record := range []string{
@@ -232,6 +237,25 @@ func TestOneLineOfJSONStays(t *testing.T) {
 			require.NotContains(t, answer, "[0 of")
 		}
 	}
+}
+
+// TestOwnServerIsNotPrunedAgain checks, in each client's form of a tool's name, that a result of this program's own
+// server stays as the server sent it.
+func TestOwnServerIsNotPrunedAgain(t *testing.T) {
+	w := newWorld(t)
+	w.env = []string{"MCP_PRUNER_OTHER_TOOLS=all"}
+	blocks := []any{map[string]any{"type": "text", "text": failingTests()}}
+	for _, tool := range []string{"read", "bash", "recover_text", "sing"} {
+		require.Empty(t, w.hook([]string{"claude"}, w.message("mcp__pruner__"+tool, map[string]any{"command": "go test"}, blocks)), tool)
+		codex := w.message("mcp__pruner__"+tool, map[string]any{"command": "go test"}, map[string]any{"content": blocks})
+		require.Empty(t, w.hook([]string{"codex"}, codex), tool)
+		opencode := map[string]any{"tool": "pruner_" + tool, "callID": "c", "sessionID": "s", "output": failingTests(), "said": []any{"which test failed and why"}}
+		require.Empty(t, w.hook([]string{"opencode"}, opencode), tool)
+		gemini := map[string]any{"hook_event_name": "AfterTool", "tool_name": "mcp_pruner_" + tool, "tool_response": map[string]any{"llmContent": failingTests()}}
+		require.Empty(t, w.hook([]string{"gemini", "--replace"}, gemini), tool)
+	}
+	w.say("I look which test failed and why.")
+	require.NotEmpty(t, w.hook([]string{"claude"}, w.message("mcp__ci__log", map[string]any{}, blocks)), "but another server's")
 }
 
 // TestNothingIsPrinted lists the cases in which a result stays unchanged.

@@ -168,7 +168,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	sessions := newRuns(emit, file, o.version, time.Now)
 	q := &requests{machine: machine, emit: emit, observers: append(observers, told.Observers...), runs: sessions}
 	e := &engine{
-		store: store, policy: planner.DefaultPolicy(), clears: o.policy != policyPrune, prunes: o.policy != policyGC,
+		store: store, policy: planner.DefaultPolicy(), clears: o.policy != policyPrune, prunes: o.policy != policyGC, others: c.OtherTools,
 		replace: q.replace, now: time.Now,
 	}
 	if err := e.load(ctx); err != nil {

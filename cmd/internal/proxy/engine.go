@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"mcp-pruner/pruneclient/history"
 	"mcp-pruner/tools/contextgc"
 	"mcp-pruner/tools/contextgc/planner"
 )
@@ -18,6 +19,7 @@ type engine struct {
 	policy  planner.Policy
 	clears  bool // clears old results
 	prunes  bool // prunes new results
+	others  history.OtherTools
 	replace replacer
 	now     func() time.Time
 	keys    keyring

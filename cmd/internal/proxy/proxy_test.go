@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/fsm"
+	"mcp-pruner/pruneclient/history"
 	"mcp-pruner/tools/contextgc"
 	"mcp-pruner/tools/contextgc/planner"
 )
@@ -187,6 +188,30 @@ func TestPinnedResultsStay(t *testing.T) {
 	got := string(r.post(t, "/v1/messages", claudeHistory(40)))
 	assert.Contains(t, got, "output of call 0,")
 	assert.NotContains(t, got, "output of call 1,")
+}
+
+// TestOtherServersResultsStayWhole checks that the proxy prunes a fresh result of another server's tool only if the
+// user names the server.
+func TestOtherServersResultsStayWhole(t *testing.T) {
+	var log strings.Builder
+	for i := range 900 {
+		fmt.Fprintf(&log, "--- PASS: TestCase%d (0.00s)\n", i)
+	}
+	log.WriteString("--- FAIL: TestTotals (0.00s)\n    totals_test.go:12: got 3, want 4\n")
+	body := encoded(map[string]any{"messages": []any{
+		map[string]any{"role": "user", "content": "why do the tests fail"},
+		map[string]any{"role": "assistant", "content": []any{
+			map[string]any{"type": "text", "text": "Let me see which test fails and why."},
+			map[string]any{"type": "tool_use", "id": "t1", "name": "mcp__ci__log", "input": map[string]any{}}}},
+		map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "t1", "content": log.String()}}},
+	}})
+	r := newRig(t, database(t), policyPrune)
+	assert.Equal(t, string(body), string(r.post(t, "/v1/messages", body)))
+	r = newRig(t, database(t), policyPrune)
+	r.engine.others = history.OtherTools{"ci"}
+	got := string(r.post(t, "/v1/messages", body))
+	assert.Less(t, len(got), len(body)/4)
+	assert.Contains(t, got, "got 3, want 4")
 }
 
 func TestFreshResultsArePruned(t *testing.T) {

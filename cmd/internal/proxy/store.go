@@ -122,7 +122,7 @@ func (w *walk) cut(ctx context.Context, r *result) string {
 	}
 	log := w.log(r.turn)
 	call := r.use.call
-	decision := log.Decide(call, tokensOf(r.bytes))
+	decision := log.Decide(call, tokensOf(r.bytes), w.others)
 	if !decision.Prune {
 		return ""
 	}

@@ -31,7 +31,7 @@ type Case struct {
 func Cases(ctx context.Context, s sessions.Session, each func(Case) error) error {
 	b := newBill(s, DefaultPrices)
 	needs := b.gold()
-	return b.walk(func(index int, step sessions.Step, a asked) error {
+	return b.walk(nil, func(index int, step sessions.Step, a asked) error {
 		r := b.results[index]
 		body := fresh.NewBody(r.kind, step.Out)
 		if r.kind == history.Other || !prunable(r.kind) || len(body.Lines) < 60 && len(step.Out) < 4000 {

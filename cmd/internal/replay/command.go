@@ -11,6 +11,7 @@ import (
 
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/sessions"
+	"mcp-pruner/cmd/internal/settings"
 )
 
 // options are the checked command-line options.
@@ -46,7 +47,7 @@ sessions. Nothing leaves the machine. docs/BILL.md explains every figure.`,
 			if o.html == "-" && (o.json || o.Explain != "") {
 				return command.Usagef("--html - prints the report; leave out --json and --explain, or name a file")
 			}
-			o.paths, o.Policies, o.Stdin = paths, policiesOf(policy), p.Stdin
+			o.paths, o.Policies, o.Stdin, o.Others = paths, policiesOf(policy), p.Stdin, settings.FindOtherTools(p.Lookup)
 			return o.run(c.Context(), p)
 		},
 	}

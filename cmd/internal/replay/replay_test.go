@@ -14,6 +14,7 @@ import (
 
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/sessions"
+	"mcp-pruner/pruneclient/history"
 )
 
 // listing returns a read of n lines in the form of Claude Code, with a function every few lines.
@@ -136,6 +137,26 @@ func TestNothingIsNeededAcrossACompaction(t *testing.T) {
 	s := sample()
 	s.Steps = append(s.Steps[:6], append([]sessions.Step{{Kind: sessions.Compact}}, s.Steps[6:]...)...)
 	require.Empty(t, newBill(s, DefaultPrices).gold()[0])
+}
+
+// TestReplayFollowsTheHookOnOtherTools checks that replay prunes the results of another server under the same setting
+// as the hook and the proxy.
+func TestReplayFollowsTheHookOnOtherTools(t *testing.T) {
+	s := sample()
+	for i := range s.Steps {
+		if s.Steps[i].ID == "a" {
+			s.Steps[i].Tool = "mcp__files__page"
+		}
+	}
+	for _, c := range []struct {
+		others history.OtherTools
+		pruned int
+	}{{nil, 0}, {history.OtherTools{"files"}, 1}} {
+		f, err := compute(context.Background(), s, Settings{Policies: []Policy{Hook, Proxy}, Prices: DefaultPrices, Others: c.others})
+		require.NoError(t, err)
+		require.Equal(t, c.pruned, f.outcomes[Hook].Pruned, "%q", c.others)
+		require.Equal(t, c.pruned, f.outcomes[Proxy].Pruned, "%q", c.others)
+	}
 }
 
 // TestJSON checks the contract of SPEC part J.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mcp-pruner/cmd/internal/sessions"
+	"mcp-pruner/pruneclient/history"
 	"mcp-pruner/pruneclient/lineprune/learned"
 )
 
@@ -21,9 +22,10 @@ type Settings struct {
 	Stdin    io.Reader // may be nil if no file is "-"
 	Policies []Policy
 	Prices   Prices
-	Without  Ablation          // the part of the pruner to switch off; "": none
-	Explain  string            // the session to explain: its id or a prefix of it
-	Progress func(done string) // called after each session; nil: not called
+	Others   history.OtherTools // the other tools whose results are pruned
+	Without  Ablation           // the part of the pruner to switch off; "": none
+	Explain  string             // the session to explain: its id or a prefix of it
+	Progress func(done string)  // called after each session; nil: not called
 
 	// Boldness is a factor for the price at which a line is kept: above 1, more is cut. 0 means 1.
 	Boldness float64

@@ -48,12 +48,12 @@ type trial struct {
 const exampleWay = fresh.DefaultBack + " prn_3ddf8b97"
 
 // walk calls each for every result, with the knowledge at the time of the call.
-func (b *bill) walk(each func(index int, step sessions.Step, a asked) error) error {
+func (b *bill) walk(others history.OtherTools, each func(index int, step sessions.Step, a asked) error) error {
 	var log, served history.Log
 	open := map[string]asked{}
 	next := 0
 	ask := func(call history.Call) asked {
-		return asked{question: log.Question(call), context: log.Context(), decision: log.Decide(call, history.MinTokens)}
+		return asked{question: log.Question(call), context: log.Context(), decision: log.Decide(call, history.MinTokens, others)}
 	}
 	for _, step := range b.session.Steps {
 		switch step.Kind {
@@ -91,7 +91,7 @@ func try(ctx context.Context, b *bill, s Settings) (*trial, error) {
 	if s.Weights != nil {
 		t.weights = s.Weights(b.session.ID)
 	}
-	err := b.walk(func(index int, step sessions.Step, a asked) error { return t.result(ctx, index, step, a) })
+	err := b.walk(s.Others, func(index int, step sessions.Step, a asked) error { return t.result(ctx, index, step, a) })
 	return t, err
 }
 

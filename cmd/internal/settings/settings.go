@@ -35,6 +35,7 @@ type Settings struct {
 	AlwaysLoad     bool     // asks Claude to load the tools' schemas at the start
 	RepeatRaw      bool     // pruned output is returned whole when it is requested again
 	Toolsets       []string // core, text
+	OtherTools     []string // other servers' tools whose results are pruned
 	Tools          []string // of the core toolset; nil: all
 
 	MaxCalls int // tool calls that run at once
@@ -120,6 +121,15 @@ func FromEnv(env []string) Lookup {
 		v, ok := values[name]
 		return v, ok
 	}
+}
+
+// OtherTools is the setting that names the other servers and tools whose results are pruned.
+const OtherTools = "MCP_PRUNER_OTHER_TOOLS"
+
+// FindOtherTools returns the value of [OtherTools], for verbs that need no other setting.
+func FindOtherTools(lookup Lookup) []string {
+	v, _ := lookup(OtherTools)
+	return list(v)
 }
 
 // Load reads and validates every setting of a program. Flags, by name, take precedence over variables. The

@@ -69,6 +69,12 @@ func toolRows() []Row {
 		{Name: "MCP_PRUNER_ALWAYS_LOAD", For: both, Default: "true", Allowed: "true or false",
 			Meaning: "Asks Claude to show the tools to its model up front instead of by name only.",
 			Take:    boolean(func(s *Settings) *bool { return &s.AlwaysLoad })},
+		{Name: OtherTools, For: both, Allowed: "names separated by commas",
+			Meaning: "Servers and tools other than read, bash and grep whose results `hook`, `proxy` and `replay` prune too, e.g. `github,mcp__docs__page`; `all` is every one. Unset leaves those results whole.",
+			Take: func(s *Settings, v string) bool {
+				s.OtherTools = list(v)
+				return true
+			}},
 		{Name: "MCP_PRUNER_MAX_CALLS", For: Stdio, Default: "64", Allowed: "an integer from 16 to 4096",
 			Meaning: "Tool calls at work at once; further ones wait.",
 			Take:    integer(16, 4096, func(s *Settings) *int { return &s.MaxCalls })},

@@ -228,6 +228,7 @@ func TestNativeAgainstHooked(t *testing.T) {
 			var sent [2][]seen
 			for hooked := range sent {
 				w := hookedWorld(t, c.client)
+				w.env = append(w.env, "MCP_PRUNER_OTHER_TOOLS=files")
 				if hooked == 0 {
 					w.ours("init", c.name, "--uninstall")
 				}
