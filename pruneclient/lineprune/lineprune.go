@@ -81,6 +81,7 @@ func read(ctx context.Context, text, question string, kind Kind, opts Options) (
 		t.Shape = structure.ShapeOf(d)
 	}
 	t.Outline = outlineOf(t)
+	t.Heads = d.Heads
 	if t.Shape == structure.Keys {
 		for _, p := range q.KeyPaths() {
 			t.Matches.Add(p.Group, structure.LinesAt(d, t.Outline, p.Keys))

@@ -23,7 +23,7 @@ func (s Survey) Weighed(weights *learned.Weights) Survey {
 func (s Survey) Input() *learned.Input {
 	call := s.opts.Call
 	return &learned.Input{
-		Lines: s.text.Doc.Lines, Tokens: s.text.Doc.Tokens, Relevant: s.relevance.Score, Kind: learnedKinds[s.Kind],
+		Lines: s.text.Doc.Flat(), Tokens: s.text.Doc.Tokens, Relevant: s.relevance.Score, Kind: learnedKinds[s.Kind],
 		Question: s.text.Question.Text, Tool: call.Tool,
 		File: cmp.Or(s.opts.File, call.File()), Command: cmp.Or(s.opts.Command, call.Command()),
 		Pattern: call.Pattern(), FirstLine: call.FirstLine(), Events: call.Context, Asked: call.Asked, Careful: call.Careful, Boldness: call.Boldness,

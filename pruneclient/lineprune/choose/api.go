@@ -77,10 +77,6 @@ func InOrder(t *rank.Text, r rank.Relevance, confidence float64, order []int, op
 	f.reach(order, max(limitsOf(len(keep), p.opts).minKept, 1))
 	p.keepOne(keep)
 	f.outline()
-	if p.opts.Marker != nil {
-		// As under a budget, a gap is kept only if it is no longer than its marker.
-		p.opts.Budget = 1
-		p.bridge(keep)
-	}
+	p.settle(keep, p.closeGaps)
 	return p.resultOf(keep, nil)
 }

@@ -17,6 +17,7 @@ const (
 	dropped cause = iota
 	relevant
 	definition // encloses a kept line
+	heading    // names what a kept line belongs to
 	imported   // an import that the file needs
 	between    // in a gap too small for a marker
 	guarded    // between NO_PRUNE directives, or a marker of an earlier pruning
@@ -40,10 +41,11 @@ func (p *chooser) choose() []cause {
 	if want := limitsOf(len(keep), p.opts).minKept; f.kept < want {
 		f.reach(p.Relevance.Ranking(-1), want)
 	}
+	p.tidyMatches(keep)
 	if p.budgeted() { // in a text of a few lines, even the smallest may exceed the budget
 		p.keepOne(keep)
 	}
-	p.bridge(keep)
+	p.settle(keep, p.bridge)
 	return keep
 }
 
@@ -131,6 +133,9 @@ func (f *fill) add(i int, why cause) bool {
 			need += int(f.p.Doc.Tokens[k])
 		}
 	}
+	for _, h := range f.missingHeads(at) {
+		need += int(f.p.Doc.Tokens[h])
+	}
 	if f.used+need > f.allowance {
 		return false
 	}
@@ -146,13 +151,21 @@ func (f *fill) atomOf(i int) span {
 }
 
 func (f *fill) force(at span, why cause) {
+	for _, h := range f.missingHeads(at) {
+		f.one(h, heading)
+	}
 	for k := at.start; k < at.end; k++ {
 		if f.keep[k] == dropped {
-			f.keep[k] = why
-			f.used += int(f.p.Doc.Tokens[k])
-			f.kept++
+			f.one(int(k), why)
 		}
 	}
+}
+
+// one keeps line i.
+func (f *fill) one(i int, why cause) {
+	f.keep[i] = why
+	f.used += int(f.p.Doc.Tokens[i])
+	f.kept++
 }
 
 // surround keeps the definitions and headings that enclose kept lines, then the imports.

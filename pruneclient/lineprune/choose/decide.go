@@ -68,16 +68,16 @@ func (p *chooser) resultOf(keep []cause, warnings []string) Result {
 	return res
 }
 
-// leavesNothing reports whether a text has lines and the choice keeps none, or only blank ones of a text that
-// has others.
+// leavesNothing reports whether a text has lines and the choice keeps none, or only blank ones, headings and notices of a
+// text that has others.
 func (p *chooser) leavesNothing(keep []cause) bool {
 	kept, visible := false, false
 	for i, c := range keep {
-		blank := p.Doc.Blank(i)
-		if c != dropped && !blank {
+		says := p.Doc.Says(i)
+		if c != dropped && says {
 			return false
 		}
-		kept, visible = kept || c != dropped, visible || !blank
+		kept, visible = kept || c != dropped, visible || says
 	}
 	return visible || len(keep) > 0 && !kept
 }
@@ -90,7 +90,7 @@ func (p *chooser) keepOne(keep []cause) {
 	}
 	best := -1
 	for i, score := range p.Relevance.Score {
-		if !p.Doc.Blank(i) && (best < 0 || score > p.Relevance.Score[best]) {
+		if p.Doc.Says(i) && (best < 0 || score > p.Relevance.Score[best]) {
 			best = i
 		}
 	}

@@ -83,6 +83,7 @@ func why(c cause, terms string) string {
 
 var causeNames = map[cause]string{
 	definition: "definition",
+	heading:    "heading of kept lines",
 	imported:   "import",
 	between:    "context",
 	guarded:    "protected: directive or marker",

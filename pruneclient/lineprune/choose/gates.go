@@ -78,7 +78,7 @@ func (p *chooser) objection(keep []cause) string {
 func (p *chooser) keepsBest(keep []cause) bool {
 	best, kept := 0.0, -1.0
 	for i, s := range p.Relevance.Score {
-		if !p.Doc.Blank(i) {
+		if p.Doc.Says(i) {
 			best = max(best, s)
 		}
 		if keep[i] != dropped {

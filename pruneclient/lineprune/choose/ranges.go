@@ -52,7 +52,7 @@ func (p *chooser) ranges(ranking learned.Ranking) []cause {
 	}
 	chosen := make([]bool, len(keep))
 	if p.budgeted() {
-		chosen = plan.Within(int(p.opts.Budget * float64(p.Doc.Total)))
+		chosen = p.within(plan, keep)
 	} else {
 		plan.At(plan.Average()*p.share(ranking)/100, chosen)
 	}
@@ -64,10 +64,11 @@ func (p *chooser) ranges(ranking learned.Ranking) []cause {
 	if p.Shape == structure.Keys {
 		p.keepKeys(keep)
 	}
+	p.tidyMatches(keep)
 	if p.budgeted() {
 		p.keepOne(keep)
 	}
-	p.closeGaps(keep)
+	p.settle(keep, p.closeGaps)
 	return keep
 }
 

@@ -42,7 +42,7 @@ func LooksLikeDiff(d *doc.Document) bool {
 // Kind returns the kind of a text, from the hints if possible, else from the lines. A kind that the caller
 // gives stands, except that a list of matches is recognised even where the caller says code.
 func Kind(d *doc.Document, kind doc.Kind, file, command string) doc.Kind {
-	if kind == doc.Code && looksLikeGrep(d) {
+	if kind == doc.Code && namesPlaces(d) {
 		return doc.Grep
 	}
 	if kind != doc.Auto {
@@ -115,12 +115,34 @@ func withoutSetting(words []string) []string {
 	return words
 }
 
-// looksLikeGrep reports whether nearly all lines start with a place, and more than one does. Only context
+// looksLikeGrep reports whether a text is a list of matches, each with the name of its file or below it.
+func looksLikeGrep(d *doc.Document) bool { return namesPlaces(d) || namesFiles(d) }
+
+// namesFiles reports whether a text is a list of matches below the names of their files. Linters print such lists, too,
+// but with a column and two spaces before their message.
+func namesFiles(d *doc.Document) bool {
+	h := doc.ReadHeaded(d, grepSample)
+	if !h.Sure() {
+		return false
+	}
+	texts, messages := h.Texts(d), 0
+	for _, text := range texts {
+		if after := strings.TrimLeft(text, "0123456789"); isMessage(text) || after != text && strings.HasPrefix(after, "  ") {
+			messages++
+		}
+	}
+	return messages*2 <= len(texts)
+}
+
+// grepSample is the number of lines that decide whether a text is a list of matches.
+const grepSample = 200
+
+// namesPlaces reports whether nearly all lines start with a place, and more than one does. Only context
 // lines separate the fields by dashes, and such a line may also start with a date. Compilers print places,
 // too, but follow them with a message.
-func looksLikeGrep(d *doc.Document) bool {
+func namesPlaces(d *doc.Document) bool {
 	seen, match, colons, messages := 0, 0, 0, 0
-	for _, line := range d.Lines[:min(len(d.Lines), 200)] {
+	for _, line := range d.Lines[:min(len(d.Lines), grepSample)] {
 		if line == "" || line == "--" {
 			continue
 		}

@@ -14,6 +14,7 @@ type Document struct {
 	Escapes []int32  // per line, the tokens of its terminal escapes; nil: none
 	raw     []string // with terminal escapes; nil: there were none
 	Places  []place  // per line of a list of matches
+	Heads   []int32  // per line of a list of matches, the line with the name of its file, or -1; nil if every match names its own file
 }
 
 // place is the location that a match names.
@@ -31,19 +32,6 @@ func New(text string) *Document {
 		d.Indent[i] = indentOf(line)
 	}
 	return d
-}
-
-// Locate parses the place of every line in a list of matches. With bare set, each line is a path, which
-// serves as both the place and the matched text.
-func (d *Document) Locate(bare bool) {
-	d.Places = make([]place, len(d.Lines))
-	for i, line := range d.Lines {
-		if bare {
-			d.Places[i] = place{Path: line}
-		} else {
-			d.Places[i] = grepPlace(line)
-		}
-	}
 }
 
 // Size returns the length in bytes of the original line i, including prefix and escapes.

@@ -2,6 +2,26 @@ package doc
 
 import "strings"
 
+// Locate parses the place of every line in a list of matches. With bare set, each line is a path, which
+// serves as both the place and the matched text.
+func (d *Document) Locate(bare bool) {
+	d.Places = make([]place, len(d.Lines))
+	found := 0
+	for i, line := range d.Lines {
+		if bare {
+			d.Places[i] = place{Path: line}
+		} else if d.Places[i] = grepPlace(line); d.Places[i].Path != "" {
+			found++
+		}
+	}
+	if bare || found*2 > len(d.Lines) {
+		return
+	}
+	if h := ReadHeaded(d, len(d.Lines)); h.Found() {
+		d.Places, d.Heads = h.places, h.heads
+	}
+}
+
 // grepPlace returns the place that a match names, or the zero place if it names none.
 func grepPlace(line string) place {
 	path, rest, ok := GrepLine(line)

@@ -20,6 +20,7 @@ type Text struct {
 	Doc      *doc.Document
 	Kind     doc.Kind
 	Outline  structure.Outline
+	Heads    []int32 // per line, the line number of its heading, or -1; nil if the text has no headings
 	Shape    structure.Shape
 	Want     overview.Want
 	Question *query.Question

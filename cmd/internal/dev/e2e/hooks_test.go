@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -227,6 +228,42 @@ func TestOpencodeHook(t *testing.T) {
 	id := prunedID.FindStringSubmatch(results[1].text)
 	require.NotNil(t, id, results[1].text)
 	assert.Contains(t, w.ours("recover", id[1], "--pattern", "TestCase50 "), "TestCase50 ")
+}
+
+// TestOpencodeSearch proves that every match of opencode's own search that the model gets stands below the name of its file.
+func TestOpencodeSearch(t *testing.T) {
+	w := hooked(t, other("opencode"))
+	names := []string{"ledger.go", "retry.go", "store.go"}
+	for at, name := range names {
+		var source strings.Builder
+		fmt.Fprintf(&source, "package app\n")
+		for i := range 32 {
+			fmt.Fprintf(&source, "\nfunc step%d%d(ctx context.Context) error {\n\treturn retryEntry(ctx, %d, deadline, backoff.next(time.Now()), %q)\n}\n", at, i, i, name)
+		}
+		w.write(filepath.Join(w.dir, name), source.String(), 0o644)
+	}
+	w.model.Play(native("I look where store.go retries its entries.", "grep", map[string]any{"pattern": "retryEntry", "path": w.dir}), done)
+	out, err := w.own("which entries does the store retry?").CombinedOutput()
+	require.NoError(t, err, string(out))
+	results := w.results()
+	require.Len(t, results, 1, string(out))
+	text := results[0].text
+	require.Regexp(t, prunedID, text, "the search was cut")
+	heading, matches := "", 0
+	for line := range strings.Lines(text) {
+		switch match := strings.HasPrefix(line, "  Line "); {
+		case !match && strings.TrimSpace(line) != "":
+			heading = strings.TrimSpace(line)
+			continue
+		case !match:
+			continue
+		}
+		matches++
+		name := filepath.Base(strings.TrimSuffix(heading, ":"))
+		require.Contains(t, names, name, "%q has no file above it in\n%s", line, text)
+		require.Contains(t, line, strconv.Quote(name), "a match stands below another file")
+	}
+	require.Positive(t, matches, text)
 }
 
 // TestGeminiHook proves that init installs Gemini CLI's hook only with --hooks, because with the hook the model gets
