@@ -93,9 +93,8 @@ func checkRead(b *base, r rules, args map[string]any) (Call, []Issue) {
 
 func (c *readCall) FocusQuestion() string { return c.focus }
 
-// originalID matches the ids of originals: short ones from the pipeline, long ones from
-// prune_text, and s with a number from the ledger.
-var originalID = regexp.MustCompile(`^(?:prn_[0-9a-f]{8}(?:[0-9a-f]{24})?|s[1-9][0-9]{0,15})$`)
+// originalID matches the ids of originals: short ones from the pipeline, a hook or the proxy, long ones from prune_text.
+var originalID = regexp.MustCompile(`^prn_[0-9a-f]{8}(?:[0-9a-f]{24})?$`)
 
 // isOriginal reports whether the call asks for an original rather than a file.
 func (c *readCall) isOriginal() bool {

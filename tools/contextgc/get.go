@@ -2,10 +2,15 @@ package contextgc
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"time"
+
+	"mcp-pruner/tools/sqlfile"
 )
 
 // ErrNotFound means that no segment has the given id.
@@ -59,10 +64,21 @@ func (s *Store) Segments(ctx context.Context, project, task string, tier Tier) (
 
 // Get returns a segment and its exact text. An empty project searches all projects; if several have the id, the latest segment is returned.
 func (s *Store) Get(ctx context.Context, project, id string) (Segment, string, error) {
+	return s.get(ctx, project, id, `s.id`, id)
+}
+
+// GetHash returns the latest segment whose text has a hash, and the text. An empty project searches all projects. id is
+// what the caller was given, for messages.
+func (s *Store) GetHash(ctx context.Context, project, id string, hash [sha256.Size]byte) (Segment, string, error) {
+	return s.get(ctx, project, id, `s.hash`, hash[:])
+}
+
+// get returns the latest segment in which a column has a value.
+func (s *Store) get(ctx context.Context, project, id, column string, value any) (Segment, string, error) {
 	var body []byte
 	segment, err := scan(s.file.DB().QueryRowContext(ctx, `SELECT `+columns+`, t.body`+fromSegments+
-		`JOIN texts t ON t.hash = s.hash WHERE s.id = ?1 AND (?2 = '' OR s.project = ?2) ORDER BY s.seq DESC LIMIT 1`,
-		id, project), &body)
+		`JOIN texts t ON t.hash = s.hash WHERE `+column+` = ?1 AND (?2 = '' OR s.project = ?2) ORDER BY s.seq DESC LIMIT 1`,
+		value, project), &body)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return Segment{}, "", ErrNotFound
@@ -70,6 +86,34 @@ func (s *Store) Get(ctx context.Context, project, id string) (Segment, string, e
 		return Segment{}, "", fmt.Errorf("read segment %s: %w", id, err)
 	}
 	return segment, string(body), nil
+}
+
+// ReadText returns the text with a hash from the ledger in a file, which it neither creates nor changes. It returns
+// ErrNotFound if the file does not exist or has no such text.
+func ReadText(ctx context.Context, file string, hash [sha256.Size]byte) (text string, err error) {
+	var body []byte
+	err = sqlfile.Read(file, readPatience, func(db *sql.DB) error {
+		return db.QueryRowContext(ctx, `SELECT body FROM texts WHERE hash = ?`, hash[:]).Scan(&body)
+	})
+	if errors.Is(err, sql.ErrNoRows) || errors.Is(err, fs.ErrNotExist) || err == nil && sha256.Sum256(body) != hash {
+		return "", ErrNotFound
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the ledger %s: %w", file, err)
+	}
+	return string(body), nil
+}
+
+// readPatience is how long ReadText waits for a writer.
+const readPatience = 10 * time.Second
+
+// HasText reports whether the ledger has a text with a hash.
+func (s *Store) HasText(ctx context.Context, hash [sha256.Size]byte) (has bool, err error) {
+	err = s.file.DB().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM texts WHERE hash = ?)`, hash[:]).Scan(&has)
+	if err != nil {
+		return false, fmt.Errorf("look for a text in the ledger: %w", err)
+	}
+	return has, nil
 }
 
 // Touch records a use of segments: it updates their last use and increments their reference

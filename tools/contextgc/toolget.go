@@ -61,7 +61,7 @@ type Got struct {
 
 // Get returns a segment's text, a range of its lines, or the lines that match.
 func (t Toolset) Get(ctx context.Context, a GetArgs) (output, error) {
-	segment, body, err := t.Store.Get(ctx, a.Project, a.ID)
+	segment, body, err := t.segment(ctx, a)
 	if err != nil {
 		return output{}, err
 	}
@@ -71,6 +71,16 @@ func (t Toolset) Get(ctx context.Context, a GetArgs) (output, error) {
 		return output{fields: got, isText: true, notice: got.emptiness()}, nil
 	}
 	return output{fields: got, text: got.Text, isText: true}, nil
+}
+
+// segment finds a segment by its own id, or by the id that the agent was shown in place of its text.
+func (t Toolset) segment(ctx context.Context, a GetArgs) (Segment, string, error) {
+	if t.Shown != nil {
+		if hash, ok := t.Shown(a.ID); ok {
+			return t.Store.GetHash(ctx, a.Project, a.ID, hash)
+		}
+	}
+	return t.Store.Get(ctx, a.Project, a.ID)
 }
 
 func (g Got) emptiness() string {

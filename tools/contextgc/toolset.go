@@ -3,6 +3,7 @@ package contextgc
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -16,6 +17,9 @@ type Toolset struct {
 	Store   *Store
 	Project string           // project of this server's deliveries; descriptions name it
 	Now     func() time.Time // nil: time.Now
+
+	// Shown returns the hash of the text with an id that an agent was shown, such as prn_3ddf8b97; nil: there are none.
+	Shown func(id string) (hash [sha256.Size]byte, ok bool)
 }
 
 // Tools returns context_gc_analyze, _prune, _pin, _unpin, context_get and
@@ -41,7 +45,7 @@ func (t Toolset) Tools() []tools.Tool {
 		},
 		{
 			Name: "context_get", ReadOnly: true, InputSchema: getSchema(), Check: checked(getSchema(), getLimits, t.getCall),
-			Description: "Returns the exact text of a segment, such as s12 named in a [cleared ...] note: all of it, a range of lines, or the lines " +
+			Description: "Returns the exact text of a segment, such as s12, or prn_3ddf8b97 of a [cleared ...] note: all of it, a range of lines, or the lines " +
 				"that match a pattern.",
 		},
 		{

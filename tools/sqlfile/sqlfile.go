@@ -94,7 +94,40 @@ func (f *File) source() string {
 		"_pragma": {fmt.Sprintf("busy_timeout(%d)", f.settings.Patience.Milliseconds()), "journal_mode(WAL)", "synchronous(NORMAL)"},
 		"_txlock": {"immediate"},
 	}
-	return "file:" + (&url.URL{Path: filepath.ToSlash(f.settings.Path)}).EscapedPath() + "?" + q.Encode()
+	return name(f.settings.Path, q)
+}
+
+// Read calls work with a file that exists, for reading alone. It neither creates nor changes a file where nobody else has
+// the file open: the system may forbid that, as a sandbox does.
+func Read(path string, patience time.Duration, work func(db *sql.DB) error) error {
+	if _, err := os.Stat(path); err != nil {
+		return err
+	}
+	inUse := func() bool {
+		_, err := os.Stat(path + "-wal")
+		return err == nil
+	}
+	if !inUse() {
+		// SQLite would create its two files beside this one to share it with writers.
+		err := read(path, url.Values{"mode": {"ro"}, "immutable": {"1"}}, work)
+		if err == nil || !inUse() {
+			return err
+		} // a writer has come
+	}
+	return read(path, url.Values{"mode": {"ro"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds())}}, work)
+}
+
+func read(path string, q url.Values, work func(db *sql.DB) error) error {
+	db, err := sql.Open("sqlite", name(path, q))
+	if err != nil {
+		return err
+	}
+	return errors.Join(work(db), db.Close())
+}
+
+// name returns the driver's name of a file.
+func name(path string, q url.Values) string {
+	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + q.Encode()
 }
 
 // Path returns the absolute path.

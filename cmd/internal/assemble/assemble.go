@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mcp-pruner/cmd/internal/mcpserver"
 	"mcp-pruner/cmd/internal/settings"
@@ -147,13 +146,10 @@ func nonzeroAsOutput(c settings.Settings) bool {
 // original finds the stored text of a pruned or cut output.
 func original(o Options, store *recovery.Store) func(context.Context, string) (string, bool, error) {
 	return func(ctx context.Context, id string) (string, bool, error) {
-		if strings.HasPrefix(id, "s") {
-			return segment(o, id)
-		}
 		text, err := store.Get(ctx, id)
 		var missing *recovery.NotFound
 		if errors.As(err, &missing) {
-			return "", false, nil
+			return elsewhere(ctx, o, id)
 		}
 		return text.String(), err == nil, err
 	}

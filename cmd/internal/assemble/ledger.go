@@ -3,11 +3,10 @@ package assemble
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"mcp-pruner/cmd/internal/ledger"
+	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm/event"
 	"mcp-pruner/states"
@@ -29,13 +28,13 @@ func addLedger(p *states.Pipeline, o Options) error {
 	if err != nil {
 		return err
 	}
-	project := contextgc.ProjectOf(o.Settings.Root)
+	project, index := contextgc.ProjectOf(o.Settings.Root), ledger.Index(settings.FromEnv(o.Env))
 	if offers {
-		p.Tools = append(p.Tools, contextgc.Toolset{Store: store, Project: project}.Tools()...)
+		p.Tools = append(p.Tools, contextgc.Toolset{Store: store, Project: project, Shown: ledger.Shown(index, store.Path())}.Tools()...)
 	}
 	failed := func(err error) { tell(err.Error()) }
 	p.Observers = append(p.Observers, ledger.Observer{Store: store, Project: project, Failed: failed})
-	stop := ledger.KeepClean(store, Limits(o.Settings), failed)
+	stop := ledger.KeepClean(store, index, Limits(o.Settings), failed)
 	p.Closers = append(p.Closers, func() error {
 		stop()
 		return nil
@@ -43,13 +42,10 @@ func addLedger(p *states.Pipeline, o Options) error {
 	return nil
 }
 
-// segment finds a text in the ledger by its id. A file of that name takes precedence.
-func segment(o Options, id string) (text string, found bool, err error) {
-	if _, err := os.Lstat(filepath.Join(o.Settings.Root, id)); err == nil {
-		return "", false, nil
-	}
-	_, text, err = ledger.Get(settings.FromEnv(o.Env), id)
-	if errors.Is(err, contextgc.ErrNotFound) {
+// elsewhere finds a text that a hook or the proxy cut, by its id.
+func elsewhere(ctx context.Context, o Options, id string) (text string, found bool, err error) {
+	text, _, err = ledger.Original(ctx, ledger.Index(settings.FromEnv(o.Env)), id)
+	if errors.Is(err, originals.ErrNotFound) {
 		return "", false, nil
 	}
 	return text, err == nil, err

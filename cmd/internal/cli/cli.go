@@ -15,6 +15,7 @@ import (
 	"mcp-pruner/cmd/internal/initcmd"
 	"mcp-pruner/cmd/internal/proxy"
 	"mcp-pruner/cmd/internal/prunecmd"
+	"mcp-pruner/cmd/internal/recovercmd"
 	"mcp-pruner/cmd/internal/replay"
 	"mcp-pruner/cmd/internal/runcmd"
 	"mcp-pruner/cmd/internal/tracecmd"
@@ -36,7 +37,7 @@ func Root(p command.Process) *cobra.Command {
 	)
 	group(root, servers, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), prunerCommand(p), healthCommand(p), prunecmd.Command(p))
 	group(root, clients, runcmd.RunCommand(p, buildVersion()), runcmd.ConfigCommand(p), runcmd.InstallCommand(p),
-		initcmd.Command(p), hook.Command(p), hook.RecoverCommand(p), hook.GainCommand(p))
+		initcmd.Command(p), hook.Command(p), recovercmd.Command(p), hook.GainCommand(p))
 	group(root, insight, demoCommand(p), doctorCommand(p), tracecmd.Command(p), replay.Command(p),
 		gccmd.Command(p, buildVersion()), fsmcmd.Command(p), versionCommand(p))
 	root.AddCommand(runcmd.KeepCommand(p))

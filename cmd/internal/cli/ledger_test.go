@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/cmd/internal/originals"
 )
 
 // session is a client's connection to the server on standard input and output.
@@ -94,7 +96,8 @@ func TestTheToolsOfTheLedger(t *testing.T) {
 	dir := t.TempDir()
 	trace := filepath.Join(dir, "trace.jsonl")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("one\ntwo\n"), 0o600))
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "MCP_PRUNER_CWD=" + dir, "MCP_PRUNER_TOOLSETS=core,gc",
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "XDG_STATE_HOME=" + filepath.Join(dir, "state"),
+		"MCP_PRUNER_CWD=" + dir, "MCP_PRUNER_TOOLSETS=core,gc",
 		"MCP_PRUNER_GC_STORE=" + filepath.Join(dir, "state", "ledger.db"), "MCP_PRUNER_TRACE=" + trace}
 	var shown [2]string
 	serve(t, env, func(s *session) { // what it answered is stored when it has ended
@@ -121,8 +124,13 @@ func TestTheToolsOfTheLedger(t *testing.T) {
 		assert.Equal(t, []any{"s2"}, a.Structured["pruned_segments"])
 		for i, text := range shown {
 			assert.Equal(t, text, ledger("context_get", fmt.Sprintf(`"segment_id":"s%d"`, i+1)).Result.Content[0].Text)
-			calls++
-			assert.Equal(t, text, s.call("read", fmt.Sprintf(`{"file_path":"s%d"}`, i+1)).Result.Content[0].Text)
+			sum := sha256.Sum256([]byte(text)) // as if the proxy had cleared it
+			id, err := originals.Index{State: filepath.Join(dir, "state", "mcp-pruner")}.Claim(originals.NewEntry(sum, filepath.Join(dir, "state", "ledger.db"), 1))
+			require.NoError(t, err)
+			assert.Equal(t, text, ledger("context_get", fmt.Sprintf(`"segment_id":%q`, id)).Result.Content[0].Text)
+			calls += 2 // of read
+			assert.Equal(t, text, s.call("read", fmt.Sprintf(`{"file_path":%q}`, id)).Result.Content[0].Text)
+			assert.True(t, s.call("read", fmt.Sprintf(`{"file_path":"s%d"}`, i+1)).Result.IsError, "a segment's id is one of many ledgers")
 		}
 		a = ledger("context_search", `"query":"command","tier":"stashed"`).Result
 		assert.EqualValues(t, 1, a.Structured["total_matches"])

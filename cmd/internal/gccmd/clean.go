@@ -11,6 +11,7 @@ import (
 
 	"mcp-pruner/cmd/internal/assemble"
 	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/cmd/internal/ledger"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/tools/contextgc"
 )
@@ -74,7 +75,7 @@ func (v *verb) cleanTo(ctx context.Context, limits contextgc.Limits) error {
 	if done.Before, err = store.Size(ctx); err != nil {
 		return err
 	}
-	if done.Removed, err = store.Clean(ctx, limits); err != nil {
+	if done.Removed, err = ledger.Clean(ctx, store, ledger.Index(v.p.Lookup), limits); err != nil {
 		return err
 	}
 	if err := store.Shrink(ctx); err != nil {

@@ -76,7 +76,7 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 	if err != nil {
 		return err
 	}
-	pipeline := &states.Pipeline{Machine: machine, Tools: contextgc.Toolset{Store: store}.Tools()}
+	pipeline := &states.Pipeline{Machine: machine, Tools: contextgc.Toolset{Store: store, Shown: ledger.Shown(ledger.Index(v.p.Lookup), store.Path())}.Tools()}
 	if config.Trace != "" {
 		write := event.NewLog(v.p.Stderr, event.Info) // the heads of the trace are logged like a server's
 		o := assemble.TraceOptions(config, "gc", func(e event.Event) {

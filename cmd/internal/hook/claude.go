@@ -11,6 +11,7 @@ import (
 
 	"mcp-pruner/cmd/internal/fresh"
 	"mcp-pruner/cmd/internal/ledger"
+	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/pruneclient/history"
 	"mcp-pruner/tools/contextgc"
 )
@@ -158,17 +159,23 @@ func rememberCompaction(ctx context.Context, m map[string]any, s state) []byte {
 	if err != nil || len(went) == 0 {
 		return nil
 	}
-	return reminder(went)
+	return s.reminder(store.Path(), went)
 }
 
-func reminder(went []contextgc.Segment) []byte {
+// reminder names outputs in a ledger by ids with which they can be recovered.
+func (s state) reminder(file string, went []contextgc.Segment) []byte {
+	index := originals.Index{State: s.dir}
 	var named []string
-	for _, s := range went {
-		about := s.Tool + " " + s.Path
-		if s.FirstLine > 0 {
-			about += fmt.Sprintf(" %d-%d", s.FirstLine, s.LastLine)
+	for _, w := range went {
+		about := w.Tool + " " + w.Path
+		if w.FirstLine > 0 {
+			about += fmt.Sprintf(" %d-%d", w.FirstLine, w.LastLine)
 		}
-		named = append(named, fmt.Sprintf("%s (%s, %.1f kB)", s.ID, strings.TrimSpace(about), float64(s.Bytes)/1e3))
+		id, err := index.Claim(originals.NewEntry(w.Hash, file, w.FirstLine))
+		if err != nil {
+			return nil
+		}
+		named = append(named, fmt.Sprintf("%s (%s, %.1f kB)", id, strings.TrimSpace(about), float64(w.Bytes)/1e3))
 	}
 	answer, err := json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{
 		"hookEventName":     "SessionStart",

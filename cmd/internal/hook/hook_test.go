@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/cmd/internal/recovercmd"
 )
 
 // childMode is the environment variable that makes this test program the verb hook.
@@ -144,7 +145,7 @@ func recoverVerb(t *testing.T, w *world, args ...string) (int, string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	p := command.Process{Args: args, Env: []string{"XDG_STATE_HOME=" + w.state}, Stdout: &stdout, Stderr: &stderr}
-	code := command.Verb(context.Background(), RecoverCommand(p), p)
+	code := command.Verb(context.Background(), recovercmd.Command(p), p)
 	return code, stdout.String()
 }
 
@@ -344,7 +345,7 @@ func TestReminderAfterCompaction(t *testing.T) {
 	answer := w.hook([]string{"claude"}, start)
 	require.Contains(t, answer, fmt.Sprintf("Read /r/store.go, %.1f kB", float64(len(source()))/1e3))
 	for name, want := range map[string]string{"Read": source(), "Bash": plain} {
-		id := regexp.MustCompile(`(s\d+) \(` + name).FindStringSubmatch(answer)
+		id := regexp.MustCompile(`(prn_[0-9a-f]{8}) \(` + name).FindStringSubmatch(answer)
 		require.NotNil(t, id, answer)
 		code, text := recoverVerb(t, w, id[1])
 		require.Zero(t, code)

@@ -9,6 +9,7 @@ import (
 
 	"mcp-pruner/cmd/internal/fresh"
 	"mcp-pruner/cmd/internal/ledger"
+	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/cmd/internal/proxy"
 	"mcp-pruner/pruneclient/history"
 )
@@ -116,7 +117,7 @@ func clearOpencode(ctx context.Context, m map[string]any, s state) []byte {
 	defer func() { _ = store.Close() }() // the decisions are stored by now
 	records := openRecords(s.dir)
 	defer records.close()
-	outputs, err := proxy.ClearOpencode(ctx, store, text(m, "sessionID"), messages, records.observers, records.emit)
+	outputs, err := proxy.ClearOpencode(ctx, store, originals.Index{State: s.dir}, text(m, "sessionID"), messages, records.observers, records.emit)
 	if err != nil || len(outputs) == 0 {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -41,28 +40,6 @@ func Open(ctx context.Context, file string, failed func(message string)) (*conte
 func SessionID(given string) string {
 	sum := sha256.Sum256([]byte(given))
 	return "sess_" + hex.EncodeToString(sum[:8])
-}
-
-// Get returns a segment of the user's ledger and its text. It does not create a missing ledger.
-func Get(lookup func(string) (string, bool), id string) (contextgc.Segment, string, error) {
-	file, err := Find("", lookup)
-	if err != nil {
-		return contextgc.Segment{}, "", err
-	}
-	if !exists(file) && !exists(SpoolOf(file).Dir) {
-		return contextgc.Segment{}, "", contextgc.ErrNotFound
-	}
-	store, err := Open(context.Background(), file, nil)
-	if err != nil {
-		return contextgc.Segment{}, "", err
-	}
-	segment, text, err := store.Get(context.Background(), "", id)
-	return segment, text, errors.Join(err, store.Close())
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // Variable is the environment variable with the ledger's file name.

@@ -2,18 +2,28 @@ package ledger
 
 import (
 	"context"
+	"crypto/sha256"
 	"sync"
 	"time"
 
+	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/tools/contextgc"
 )
 
 // cleanEvery is the time between two cleanings of a ledger by the same process.
 const cleanEvery = 24 * time.Hour
 
-// KeepClean removes what is beyond the limits, now and once a day, until stop is called. failed is called
-// with errors.
-func KeepClean(store *contextgc.Store, limits contextgc.Limits, failed func(error)) (stop func()) {
+// Clean removes what is beyond the limits, and the index's entries of texts that are gone.
+func Clean(ctx context.Context, store *contextgc.Store, index originals.Index, limits contextgc.Limits) (removed int, err error) {
+	if removed, err = store.Clean(ctx, limits); err != nil || index.State == "" {
+		return removed, err
+	}
+	has := func(sum [sha256.Size]byte) (bool, error) { return store.HasText(ctx, sum) }
+	return removed, index.Sweep(store.Path(), has, time.Now())
+}
+
+// KeepClean calls Clean now and once a day, until stop is called. failed is called with errors.
+func KeepClean(store *contextgc.Store, index originals.Index, limits contextgc.Limits, failed func(error)) (stop func()) {
 	if limits == (contextgc.Limits{}) {
 		return func() {}
 	}
@@ -21,7 +31,7 @@ func KeepClean(store *contextgc.Store, limits contextgc.Limits, failed func(erro
 	var working sync.WaitGroup
 	working.Go(func() {
 		for {
-			if _, err := store.Clean(ctx, limits); err != nil && ctx.Err() == nil {
+			if _, err := Clean(ctx, store, index, limits); err != nil && ctx.Err() == nil {
 				failed(err)
 			}
 			select {

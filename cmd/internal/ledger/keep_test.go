@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/tools/contextgc"
 )
 
@@ -31,7 +32,7 @@ func TestKeepClean(t *testing.T) {
 		put()
 		time.Sleep(3 * 24 * time.Hour)
 		put()
-		stop := KeepClean(store, contextgc.Limits{Age: 48 * time.Hour}, func(err error) { t.Error(err) })
+		stop := KeepClean(store, originals.Index{}, contextgc.Limits{Age: 48 * time.Hour}, func(err error) { t.Error(err) })
 		synctest.Wait()
 		assert.Equal(t, 1, segments())
 		time.Sleep(47 * time.Hour)

@@ -1,16 +1,16 @@
 // Package originals stores the whole outputs that hooks pruned, one file each, because a process that lives
-// for a few milliseconds cannot afford a database. `recover` reads them.
+// for a few milliseconds cannot afford a database. Its index says for every id that an agent is shown where the text is.
 package originals
 
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -39,84 +39,69 @@ func stateDir(system string, lookup func(string) (string, bool)) (string, error)
 	case get("HOME") != "":
 		return filepath.Join(get("HOME"), ".local", "state", "mcp-pruner"), nil
 	}
-	return "", errors.New("neither XDG_STATE_HOME nor HOME is set")
+	return "", errNoState
 }
+
+var errNoState = errors.New("neither XDG_STATE_HOME nor HOME is set")
 
 // Store is a folder of originals.
 type Store struct {
-	Dir string
-	Now func() time.Time // nil: time.Now
+	Dir   string
+	Index Index            // has an entry for each original
+	Now   func() time.Time // nil: time.Now
 }
 
 // In returns the store in a state directory.
-func In(state string) Store { return Store{Dir: filepath.Join(state, "originals")} }
-
-// ErrNotFound means that no original has that id, or that it has been removed.
-var ErrNotFound = errors.New("no original of that id is kept (they are kept for 7 days)")
-
-// ID matches the ids that a store assigns.
-var ID = regexp.MustCompile(`^prn_[0-9a-f]{8}$`)
+func In(state string) Store {
+	return Store{Dir: filepath.Join(state, "originals"), Index: Index{State: state}}
+}
 
 // From returns a Put for a text whose first line has the given number in its file.
 func (s Store) From(first int) func(context.Context, string) (string, error) {
-	return func(ctx context.Context, text string) (string, error) {
-		id, err := s.Put(ctx, text)
-		if err == nil && first > 1 {
-			err = os.WriteFile(s.path(id)+firstSuffix, []byte(strconv.Itoa(first)), 0o600)
-		}
-		return id, err
-	}
+	return func(_ context.Context, text string) (string, error) { return s.Put(text, first) }
 }
 
-// firstSuffix is the suffix of the file beside an original that contains the number of its first line.
-const firstSuffix = ".first"
-
-// Put stores a text atomically and returns its id.
-func (s Store) Put(_ context.Context, text string) (string, error) {
-	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+// Put stores a text, whose first line has a number, under a new id.
+func (s Store) Put(text string, first int) (id string, err error) {
+	if id, err = s.Index.Claim(NewEntry(sha256.Sum256([]byte(text)), "", first)); err != nil {
 		return "", err
 	}
-	temp, err := os.CreateTemp(s.Dir, ".put-*")
+	if err = os.MkdirAll(s.Dir, 0o700); err == nil {
+		err = create(s.path(id), []byte(text))
+	}
 	if err != nil {
+		s.Index.Release(id)
 		return "", err
 	}
-	_, err = temp.WriteString(text)
-	if err := errors.Join(err, temp.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(temp.Name()))
-	}
-	for range 8 {
-		id := newID()
-		if err = os.Link(temp.Name(), s.path(id)); errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil { // the file system has no hard links
-			err = os.Rename(temp.Name(), s.path(id))
-		}
-		_ = os.Remove(temp.Name()) // already gone if it was renamed
-		if err == nil {
-			s.sweepSometimes(id)
-		}
-		return id, err
-	}
-	return "", errors.Join(err, os.Remove(temp.Name()))
+	s.sweepSometimes(id)
+	return id, nil
 }
 
-// Get returns the text with an id and the number of its first line.
+// Get returns the text with an id and the number of its first line. Originals that an earlier version stored have no
+// entry in the index.
 func (s Store) Get(id string) (text string, first int, err error) {
-	if !ID.MatchString(id) {
+	e, indexed, err := s.Index.find(id)
+	if err != nil {
+		return "", 0, err
+	}
+	if indexed && e.Ledger != "" {
 		return "", 0, ErrNotFound
 	}
 	b, err := os.ReadFile(s.path(id))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && indexed && !e.Is(string(b)) {
 		return "", 0, ErrNotFound
 	}
-	first = 1
-	if n, err := os.ReadFile(s.path(id) + firstSuffix); err == nil {
-		if first, err = strconv.Atoi(string(n)); err != nil || first < 1 {
-			first = 1
-		}
+	if !indexed {
+		return string(b), s.unindexedFirst(id), err
 	}
-	return string(b), first, err
+	return string(b), e.FirstLine(), err
+}
+
+// unindexedFirst returns the number of the first line of an original without an entry, which is in a file beside it.
+func (s Store) unindexedFirst(id string) int {
+	n, _ := os.ReadFile(s.path(id) + ".first")
+	first, _ := strconv.Atoi(string(n))
+	return max(first, 1)
 }
 
 func (s Store) path(id string) string { return filepath.Join(s.Dir, id) }
@@ -156,6 +141,9 @@ func (s Store) Sweep() {
 		total += info.Size()
 		if total > MaxBytes || now.Sub(info.ModTime()) > MaxAge {
 			_ = os.Remove(filepath.Join(s.Dir, info.Name()))
+			if s.Index.State != "" {
+				s.Index.Release(info.Name())
+			}
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 func TestPutAndGet(t *testing.T) {
 	s := In(t.TempDir())
-	id, err := s.Put(context.Background(), "all of it\n")
+	id, err := s.Put("all of it\n", 1)
 	require.NoError(t, err)
 	require.Regexp(t, ID, id)
 	text, first, err := s.Get(id)
@@ -38,7 +38,7 @@ func TestManyAtOnce(t *testing.T) {
 	for range 8 {
 		wait.Go(func() {
 			for range 20 {
-				id, err := s.Put(context.Background(), "text")
+				id, err := s.Put("text", 1)
 				if err != nil {
 					t.Error(err)
 					return
@@ -54,7 +54,7 @@ func TestManyAtOnce(t *testing.T) {
 
 func TestSweepDropsTheOld(t *testing.T) {
 	s := In(t.TempDir())
-	id, err := s.Put(context.Background(), "old")
+	id, err := s.Put("old", 1)
 	require.NoError(t, err)
 	s.Now = func() time.Time { return time.Now().Add(MaxAge + time.Hour) }
 	s.Sweep()

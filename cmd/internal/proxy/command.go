@@ -168,7 +168,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	sessions := newRuns(emit, file, o.version, time.Now)
 	q := &requests{machine: machine, emit: emit, observers: append(observers, told.Observers...), runs: sessions}
 	e := &engine{
-		store: store, policy: planner.DefaultPolicy(), clears: o.policy != policyPrune, prunes: o.policy != policyGC, others: c.OtherTools,
+		store: store, index: ledger.Index(p.Lookup), policy: planner.DefaultPolicy(), clears: o.policy != policyPrune, prunes: o.policy != policyGC, others: c.OtherTools,
 		replace: q.replace, now: time.Now,
 	}
 	if err := e.load(ctx); err != nil {
@@ -176,7 +176,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	}
 	s := newServer(o.upstream, e, sessions, emit)
 	book := ledger.New(store, failed)
-	stopCleaning := ledger.KeepClean(store, assemble.Limits(c), failed)
+	stopCleaning := ledger.KeepClean(store, e.index, assemble.Limits(c), failed)
 	s.usage = book.AddUsage
 	s.feed = func(c *conversation, client string) {
 		for _, r := range c.now().results {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/pruneclient/history"
 	"mcp-pruner/tools/contextgc"
 	"mcp-pruner/tools/contextgc/planner"
@@ -16,6 +17,7 @@ import (
 // They are stored before they are applied, so that a restarted proxy sends the same bytes.
 type engine struct {
 	store   *contextgc.Store
+	index   originals.Index
 	policy  planner.Policy
 	clears  bool // clears old results
 	prunes  bool // prunes new results
@@ -48,7 +50,8 @@ type replacer func(ctx context.Context, c *conversation, client string, change [
 type change struct {
 	result  *result
 	text    string
-	segment string // id of the original
+	segment string // of the ledger, with the original
+	id      string // by which the agent recovers the original
 	why     string
 }
 

@@ -50,7 +50,7 @@ type child struct {
 func startChild(t *testing.T, upstream, store string, env ...string) *child {
 	t.Helper()
 	c := &child{Cmd: exec.Command(os.Args[0], "--upstream", upstream, "--store", store)}
-	c.Env = append(append(os.Environ(), childMode+"=1"), env...)
+	c.Env = append(append(os.Environ(), childMode+"=1", "XDG_STATE_HOME="+t.TempDir()), env...)
 	stderr, err := c.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, c.Start())

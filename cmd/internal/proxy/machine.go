@@ -42,7 +42,7 @@ func (q *requests) one(ctx context.Context, c *conversation, client string, sess
 	raw := rawOutput{text: ch.result.text(c.body), source: source(ch.result)}
 	pipeline := &states.Pipeline{
 		Machine: q.machine, Tools: []tools.Tool{clientTool(name, raw, ch)}, Pruner: shownInstead(ch.text), Emit: q.emit, Observers: q.observers,
-		Keep: func(context.Context, string) (string, error) { return ch.segment, nil }, // the original is already in the store
+		Keep: func(context.Context, string) (string, error) { return ch.id, nil }, // the original is already in the store
 	}
 	args := ch.result.use.args
 	if args == nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/fsm"
 	"mcp-pruner/fsm/event"
 	"mcp-pruner/states"
@@ -14,14 +15,14 @@ import (
 
 // ClearOpencode clears old results in the messages that opencode is about to send, as the proxy does in a
 // request. It returns the replacements by call id. The originals are stored first.
-func ClearOpencode(ctx context.Context, store *contextgc.Store, session string, messages []byte, observers []states.Observer, emit func(event.Event)) (map[string]string, error) {
+func ClearOpencode(ctx context.Context, store *contextgc.Store, index originals.Index, session string, messages []byte, observers []states.Observer, emit func(event.Event)) (map[string]string, error) {
 	c, err := parseOpencode(messages)
 	if err != nil {
 		return nil, err
 	}
 	c.alias(session)
 	q := &requests{machine: fsm.MustCompile(fsm.RequestTable()), emit: emit, observers: observers, runs: newRuns(emit, nil, "", time.Now)}
-	e := &engine{store: store, policy: planner.DefaultPolicy(), clears: true, replace: q.replace, now: time.Now}
+	e := &engine{store: store, index: index, policy: planner.DefaultPolicy(), clears: true, replace: q.replace, now: time.Now}
 	o, err := e.rewrite(ctx, c, "opencode", true)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/fsm/event"
 	"mcp-pruner/tools/contextgc"
 )
@@ -32,8 +33,9 @@ func TestOpencodeMessages(t *testing.T) {
 	store, err := contextgc.Open(contextgc.StoreSettings{File: database(t)})
 	require.NoError(t, err)
 	defer func() { _ = store.Close() }()
+	index := originals.Index{State: t.TempDir()}
 	ask := func(messages []byte) (map[string]string, error) {
-		return ClearOpencode(t.Context(), store, "ses_1", messages, nil, func(event.Event) {})
+		return ClearOpencode(t.Context(), store, index, "ses_1", messages, nil, func(event.Event) {})
 	}
 	var shown map[string]string
 	for n := 1; n <= 40; n++ {
@@ -46,9 +48,7 @@ func TestOpencodeMessages(t *testing.T) {
 	}
 	require.Greater(t, len(shown), 20)
 	assert.NotContains(t, shown, "call_39", "the last results stay")
-	_, text, err := store.Get(t.Context(), "", between(shown["call_0"], "mcp-pruner recover ", "`"))
-	require.NoError(t, err)
-	assert.Equal(t, output(0), text, "the exact text")
+	assert.Equal(t, output(0), original(t, index, shown["call_0"]), "the exact text")
 	for _, odd := range []string{``, `{}`, `[7]`, `[{"info":{}}]`, `[{"info":{"role":"assistant"},"parts":[{"type":"tool","state":{}}]}]`} {
 		_, err := ask([]byte(odd))
 		assert.Error(t, err, odd)

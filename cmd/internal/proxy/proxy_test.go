@@ -55,10 +55,7 @@ func TestSessionsAreCleared(t *testing.T) {
 				require.Equal(t, string(sent[n]), string(again.post(t, api.path, api.history(n))), "call %d, after a restart", n)
 			}
 			assert.Empty(t, again.seen, "nothing was decided anew")
-			id := between(string(sent[59]), "mcp-pruner recover ", "`")
-			_, text, err := r.store.Get(context.Background(), "", id)
-			require.NoError(t, err)
-			assert.Equal(t, output(0), text, "the exact bytes")
+			assert.Equal(t, output(0), original(t, r.engine.index, string(sent[59])), "the exact bytes")
 		})
 	}
 }
@@ -155,20 +152,19 @@ func TestSixtyFourSessionsAtOnce(t *testing.T) {
 		sent[name] = append(sent[name], string(body))
 	}
 	require.Len(t, sent, sessions)
-	number := regexp.MustCompile("recover s[0-9]+")
+	number := regexp.MustCompile("recover prn_[0-9a-f]+")
 	for session := range sessions {
 		bodies := sent[mark(session)]
 		require.Len(t, bodies, calls/step)
 		for i, body := range bodies {
 			want := strings.ReplaceAll(string(alone.up.bodies[i]), mark(0), mark(session))
-			require.Equal(t, number.ReplaceAllString(want, "recover s"), number.ReplaceAllString(body, "recover s"), "%s, request %d", mark(session), i)
+			require.Equal(t, number.ReplaceAllString(want, "recover prn_"), number.ReplaceAllString(body, "recover prn_"), "%s, request %d", mark(session), i)
 			if i > 0 && strings.Count(body, "[cleared: ") == strings.Count(bodies[i-1], "[cleared: ") {
 				marker := strings.LastIndex(bodies[i-1], `"cache_control"`) // it moves to the next request's last result
 				assert.Equal(t, bodies[i-1][:marker], body[:marker])
 			}
 		}
-		_, text, err := r.store.Get(t.Context(), "", between(bodies[len(bodies)-1], "mcp-pruner recover ", "`"))
-		require.NoError(t, err)
+		text := original(t, r.engine.index, bodies[len(bodies)-1])
 		assert.Equal(t, strings.ReplaceAll(output(0), "the output of call", mark(session)+" call"), text)
 	}
 	r.runs.close()
@@ -234,12 +230,7 @@ func TestFreshResultsArePruned(t *testing.T) {
 	assert.Contains(t, got, "got 3, want 4")
 	assert.Contains(t, got, `"is_error":true`)
 	assert.Equal(t, got, string(r.post(t, "/v1/messages", body)))
-	_, text, err := r.store.Get(context.Background(), "", between(got, "mcp-pruner recover ", "`"))
-	if err != nil {
-		_, text, err = r.store.Get(context.Background(), "", between(got, "mcp-pruner recover ", " "))
-	}
-	require.NoError(t, err)
-	assert.Equal(t, strings.Join(lines, "\n"), text)
+	assert.Equal(t, strings.Join(lines, "\n"), original(t, r.engine.index, got))
 }
 
 // Each session is a run: its record is valid and names the session in the records of its requests.

@@ -18,6 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"mcp-pruner/cmd/internal/ledger"
+	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/fsm"
 	"mcp-pruner/fsm/event"
 	"mcp-pruner/fsm/trace"
@@ -107,7 +109,7 @@ func newRig(t *testing.T, file string, mode policy) *rig {
 	t.Cleanup(func() { _ = r.trace.Close() })
 	r.runs = newRuns(emit, r.trace, "test", func() time.Time { return r.now })
 	q := &requests{machine: machine, observers: []states.Observer{r}, runs: r.runs}
-	r.engine = &engine{store: r.store, policy: planner.DefaultPolicy(), clears: mode != policyPrune, prunes: mode != policyGC,
+	r.engine = &engine{store: r.store, index: originals.Index{State: t.TempDir()}, policy: planner.DefaultPolicy(), clears: mode != policyPrune, prunes: mode != policyGC,
 		replace: q.replace, now: func() time.Time { return r.now }}
 	to, err := url.Parse(r.up.URL)
 	require.NoError(t, err)
@@ -244,6 +246,15 @@ func between(text, from, to string) string {
 	_, rest, _ := strings.Cut(text, from)
 	part, _, _ := strings.Cut(rest, to)
 	return part
+}
+
+// original returns the text that the first replacement in a request names.
+func original(t *testing.T, index originals.Index, sent string) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(sent, "mcp-pruner recover ")
+	text, _, err := ledger.Original(t.Context(), index, rest[:12])
+	require.NoError(t, err)
+	return text
 }
 
 // recorded verifies a trace and returns its records.

@@ -3,19 +3,22 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcp-pruner/cmd/internal/fresh"
 	"mcp-pruner/cmd/internal/ledger"
+	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/pruneclient/history"
 	"mcp-pruner/tools/contextgc"
 )
 
 // Stub returns the text that replaces a cleared result: at most 25 tokens that say how to get the result
 // back.
-func Stub(tokens int, segment string) string {
-	return fmt.Sprintf("[cleared: %d tokens; `%s` prints them]", tokens, fresh.DefaultBack+" "+segment)
+func Stub(tokens int, id string) string {
+	return fmt.Sprintf("[cleared: %d tokens; `%s` prints them]", tokens, fresh.DefaultBack+" "+id)
 }
 
 // commit stores the originals, runs the request machine for the results and stores the replacements. Only
@@ -24,11 +27,20 @@ func (w *walk) commit(ctx context.Context, client string, place key, changes []c
 	if err := w.keep(ctx, client, changes); err != nil {
 		return err
 	}
+	unused, err := w.claim(changes)
+	defer func() {
+		for id := range unused {
+			w.index.Release(id)
+		}
+	}()
+	if err != nil {
+		return err
+	}
 	for i := range changes {
 		if changes[i].text == "" {
-			changes[i].text = Stub(tokensOf(changes[i].result.bytes), changes[i].segment)
+			changes[i].text = Stub(tokensOf(changes[i].result.bytes), changes[i].id)
 		} else {
-			changes[i].text = strings.ReplaceAll(changes[i].text, unknownID, changes[i].segment)
+			changes[i].text = strings.ReplaceAll(changes[i].text, unknownID, changes[i].id)
 		}
 	}
 	replaced, err := w.replace(ctx, w.conversation, client, changes)
@@ -49,6 +61,11 @@ func (w *walk) commit(ctx context.Context, client string, place key, changes []c
 	if err != nil {
 		return err
 	}
+	for _, ch := range changes {
+		if slices.ContainsFunc(holds, func(c contextgc.Clearing) bool { return c.Stub == replaced[ch.result.index] }) {
+			delete(unused, ch.id)
+		}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.learn(holds)
@@ -56,7 +73,22 @@ func (w *walk) commit(ctx context.Context, client string, place key, changes []c
 	return nil
 }
 
-// keep stores the originals and records their ids in changes.
+// claim records in changes the ids that the agent will be shown, and returns them. They are unique among all stores of
+// this user, unlike the ids of segments, which every ledger counts from 1.
+func (w *walk) claim(changes []change) (ids map[string]bool, err error) {
+	ids = make(map[string]bool, len(changes))
+	for i, ch := range changes {
+		text := ch.result.text(w.body)
+		first := ledger.Result(ch.result.use.call, text).FirstLine
+		if changes[i].id, err = w.index.Claim(originals.NewEntry(sha256.Sum256([]byte(text)), w.store.Path(), first)); err != nil {
+			return ids, err
+		}
+		ids[changes[i].id] = true
+	}
+	return ids, nil
+}
+
+// keep stores the originals and records the ids of their segments in changes.
 func (w *walk) keep(ctx context.Context, client string, changes []change) error {
 	entries := make([]contextgc.Entry, len(changes))
 	for i, ch := range changes {

@@ -1,0 +1,39 @@
+package ledger
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+
+	"mcp-pruner/cmd/internal/originals"
+	"mcp-pruner/tools/contextgc"
+)
+
+// Index returns the index of originals in the user's state directory. Without such a directory its State is "", and no
+// id can be claimed or found.
+func Index(lookup func(string) (string, bool)) originals.Index {
+	dir, _ := originals.StateDir(lookup)
+	return originals.Index{State: dir}
+}
+
+// Shown returns a function that finds the hash of a text in a ledger's file by the id that an agent was shown.
+func Shown(index originals.Index, file string) func(id string) (sum [sha256.Size]byte, ok bool) {
+	return func(id string) (sum [sha256.Size]byte, ok bool) {
+		e, err := index.Find(id)
+		return e.Sum(), err == nil && e.Ledger == file
+	}
+}
+
+// Original returns the text with an id that an agent was shown, from whichever store has it, and the number of its first
+// line. It changes no file. It returns originals.ErrNotFound if no store has it.
+func Original(ctx context.Context, index originals.Index, id string) (text string, first int, err error) {
+	e, err := index.Find(id)
+	if err == nil && e.Ledger != "" {
+		text, err = contextgc.ReadText(ctx, e.Ledger, e.Sum())
+		if errors.Is(err, contextgc.ErrNotFound) {
+			err = originals.ErrNotFound
+		}
+		return text, e.FirstLine(), err
+	}
+	return originals.In(index.State).Get(id)
+}

@@ -1,0 +1,105 @@
+package proxy
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/cmd/internal/originals"
+	"mcp-pruner/cmd/internal/recovercmd"
+)
+
+// recoverVerb runs `mcp-pruner recover` with a state directory.
+func recoverVerb(t *testing.T, index originals.Index, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	home := filepath.Join(t.TempDir(), "home")
+	require.NoError(t, os.MkdirAll(home, 0o700))
+	require.NoError(t, os.Symlink(index.State, filepath.Join(home, "mcp-pruner")))
+	p := command.Process{Args: args, Env: []string{"XDG_STATE_HOME=" + home}, Stdout: &out, Stderr: &err}
+	code = command.Verb(t.Context(), recovercmd.Command(p), p)
+	return code, out.String(), err.String()
+}
+
+var shownID = regexp.MustCompile("mcp-pruner recover (prn_[0-9a-f]{8})`")
+
+// Two proxies with ledgers of their own both have a segment s1. Every id that either shows brings back its own text, and
+// s1, which an earlier version showed, brings back none.
+func TestTwoLedgersNeverMixTheirTexts(t *testing.T) {
+	one, two := newRig(t, database(t), policyGC), newRig(t, database(t), policyGC)
+	two.engine.index = one.engine.index
+	of := map[*rig]string{one: "the output of call", two: "a secret of call"}
+	seen := map[string]bool{}
+	for r, words := range of {
+		sent := r.post(t, "/v1/messages", bytes.ReplaceAll(claudeHistory(40), []byte("the output of call"), []byte(words)))
+		ids := shownID.FindAllStringSubmatch(string(sent), -1)
+		require.Greater(t, len(ids), 20)
+		for n, id := range ids {
+			require.False(t, seen[id[1]], "an id names one text")
+			seen[id[1]] = true
+			code, text, _ := recoverVerb(t, one.engine.index, id[1])
+			require.Zero(t, code)
+			require.Equal(t, strings.ReplaceAll(output(n), "the output of call", words), text)
+		}
+	}
+	for _, r := range []*rig{one, two} {
+		_, text, err := r.store.Get(t.Context(), "", "s1")
+		require.NoError(t, err)
+		require.NotEmpty(t, text, "both have a segment s1")
+	}
+	code, stdout, stderr := recoverVerb(t, one.engine.index, "s1")
+	assert.Equal(t, 1, code)
+	assert.Empty(t, stdout)
+	assert.Contains(t, stderr, "mcp-pruner gc get s1 --store FILE")
+}
+
+// An id of a ledger that was removed is not found, also when a new ledger has taken its place and numbers its segments from 1.
+func TestAnIDOfARemovedLedger(t *testing.T) {
+	file := database(t)
+	r := newRig(t, file, policyGC)
+	id := shownID.FindStringSubmatch(string(r.post(t, "/v1/messages", claudeHistory(40))))[1]
+	require.NoError(t, r.store.Close())
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		require.NoError(t, os.RemoveAll(file+suffix))
+	}
+	index := r.engine.index
+	missing := func() {
+		before, err := os.ReadDir(filepath.Dir(file))
+		require.NoError(t, err)
+		code, stdout, stderr := recoverVerb(t, index, id)
+		assert.Equal(t, 1, code)
+		assert.Empty(t, stdout)
+		assert.Contains(t, stderr, id+": no original of that id is kept")
+		after, err := os.ReadDir(filepath.Dir(file))
+		require.NoError(t, err)
+		assert.Equal(t, len(before), len(after), "recover writes no file: %v", after)
+	}
+	missing()
+	assert.NoFileExists(t, file)
+	again := newRig(t, file, policyGC)
+	again.engine.index = index
+	again.post(t, "/v1/messages", bytes.ReplaceAll(claudeHistory(40), []byte("the output of call"), []byte("a secret of call")))
+	require.NoError(t, again.store.Close())
+	missing()
+}
+
+// If no id can be claimed, nothing is cleared, and the request arrives as it was.
+func TestAnIndexThatCannotBeWrittenClearsNothing(t *testing.T) {
+	r := newRig(t, database(t), policyGC)
+	blocked := filepath.Join(r.engine.index.State, "index")
+	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
+	for n := range 3 {
+		body := claudeHistory(40 + n)
+		assert.Equal(t, string(body), string(r.post(t, "/v1/messages", body)))
+	}
+	assert.Contains(t, r.events, "proxy.passed_through")
+	require.NoError(t, os.Remove(blocked))
+	assert.Contains(t, string(r.post(t, "/v1/messages", claudeHistory(44))), "[cleared: ")
+}
