@@ -49,9 +49,10 @@ type replacer func(ctx context.Context, c *conversation, client string, change [
 // change is a planned replacement of a result.
 type change struct {
 	result  *result
-	text    string
-	segment string // of the ledger, with the original
-	id      string // by which the agent recovers the original
+	write   func(id string) string // returns the replacement, which names the original by its id
+	text    string                 // the replacement
+	segment string                 // of the ledger, with the original
+	id      string                 // by which the agent recovers the original
 	why     string
 }
 
@@ -206,7 +207,7 @@ func (w *walk) turn(i int) {
 		}
 		for _, ch := range w.pruned {
 			if ch.result == r {
-				tokens = tokensOf(len(ch.text))
+				tokens = tokensOf(len(ch.write("prn_01234567")))
 			}
 		}
 		file, _, _ := r.use.call.FileRead()
@@ -254,7 +255,9 @@ func (w *walk) decide(ctx context.Context, client string, expired, may bool) err
 		d := w.policy.Decide(w.session.Window(expired))
 		w.why = d.Why
 		for _, i := range d.Clear {
-			changes = append(changes, change{result: w.results[i], why: d.Why})
+			r := w.results[i]
+			stub := func(id string) string { return Stub(tokensOf(r.bytes), id) }
+			changes = append(changes, change{result: r, write: stub, why: d.Why})
 		}
 	}
 	if len(changes) == 0 {

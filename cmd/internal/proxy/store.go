@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mcp-pruner/cmd/internal/fresh"
 	"mcp-pruner/cmd/internal/ledger"
@@ -37,11 +36,7 @@ func (w *walk) commit(ctx context.Context, client string, place key, changes []c
 		return err
 	}
 	for i := range changes {
-		if changes[i].text == "" {
-			changes[i].text = Stub(tokensOf(changes[i].result.bytes), changes[i].id)
-		} else {
-			changes[i].text = strings.ReplaceAll(changes[i].text, unknownID, changes[i].id)
-		}
+		changes[i].text = changes[i].write(changes[i].id)
 	}
 	replaced, err := w.replace(ctx, w.conversation, client, changes)
 	if err != nil {
@@ -130,9 +125,6 @@ func (c *conversation) project(client string) string {
 	return c.root
 }
 
-// unknownID stands for the id of an original that has none yet. It has the same length.
-const unknownID = "prn_00000000"
-
 // prune prunes new results, using the session's history so far.
 func (w *walk) prune(ctx context.Context) {
 	last := len(w.turns) - 1
@@ -140,32 +132,32 @@ func (w *walk) prune(ctx context.Context) {
 		return
 	}
 	for _, r := range w.turns[last].results {
-		if text := w.cut(ctx, r); text != "" {
-			w.pruned = append(w.pruned, change{result: r, text: text, why: "fresh"})
+		if write := w.cut(ctx, r); write != nil {
+			w.pruned = append(w.pruned, change{result: r, write: write, why: "fresh"})
 		}
 	}
 }
 
-// cut returns a new result's text without the parts that the agent is not looking for, or "" if it stays
-// whole.
-func (w *walk) cut(ctx context.Context, r *result) string {
+// cut returns a function that writes a new result without the parts that the agent is not looking for, or nil if the
+// result stays whole. The id is part of the header and is never searched for in the text, which may contain anything.
+func (w *walk) cut(ctx context.Context, r *result) func(id string) string {
 	if r.fixed || tokensOf(r.bytes) < history.MinTokens {
-		return ""
+		return nil
 	}
 	log := w.log(r.turn)
 	call := r.use.call
 	decision := log.Decide(call, tokensOf(r.bytes), w.others)
 	if !decision.Prune {
-		return ""
+		return nil
 	}
 	body := fresh.NewBody(call.Kind, r.text(w.body))
 	kept, err := fresh.Prune(ctx, fresh.Result{
 		Call: call, Args: r.use.args, Body: body, Question: log.Question(call), Context: log.Context(), Careful: decision.Careful,
 	})
 	if err != nil || kept.Whole() {
-		return ""
+		return nil
 	}
-	return fresh.Text(body, kept, fresh.DefaultBack+" "+unknownID)
+	return func(id string) string { return fresh.Text(body, kept, fresh.DefaultBack+" "+id) }
 }
 
 // log returns the history before the results of a turn.
