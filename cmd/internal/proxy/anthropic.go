@@ -120,3 +120,31 @@ func (c *conversation) listed(content span, texts ...string) (*result, error) {
 	})
 	return r, err
 }
+
+// cachedForAnHour reports whether the request asks for a cache entry that lives for an hour: a cache_control with the ttl
+// 1h, of the request itself or of a block. Tool calls and texts may contain anything, so they are not searched.
+func (c *conversation) cachedForAnHour() bool {
+	return c.hourIn(span{space(c.body, 0), len(c.body)})
+}
+
+// hourIn is cachedForAnHour for a value and the blocks in it.
+func (c *conversation) hourIn(v span) (found bool) {
+	each := func(v span) error { found = found || c.hourIn(v); return nil }
+	switch {
+	case v.isArray(c.body):
+		_ = c.items(v, each) // the request was parsed before
+	case v.isObject(c.body):
+		_ = c.fields(v, func(key []byte, v span) error {
+			switch string(key) {
+			case "system", "tools", "messages", "content":
+				return each(v)
+			case "cache_control":
+				if m, err := c.members(v, "ttl"); err == nil && m[0].text(c.body) == "1h" {
+					found = true
+				}
+			}
+			return nil
+		})
+	}
+	return found
+}

@@ -1,11 +1,16 @@
 package proxy
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // A result may contain anything, even the texts that the proxy writes itself. Lines that stay are the tool's own.
@@ -28,4 +33,59 @@ func TestAPrunedResultKeepsItsOwnIds(t *testing.T) {
 	got := string(r.post(t, "/v1/messages", body))
 	assert.Less(t, len(got), len(body)/4)
 	assert.Contains(t, got, "got prn_00000000, want s1234567")
+}
+
+// The lifetime of a cache entry is read from the request's cache marks, however they are written, and from nothing else.
+func TestCacheLifetime(t *testing.T) {
+	for body, hour := range map[string]bool{
+		`{"messages":[],"system":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"1h"}}]}`:                                     true,
+		`{"messages":[],"system":[{"type":"text","text":"x","cache_control":{"type":"ephemeral", "ttl" : "1h"}}]}`:                                  true,
+		"{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"x\",\"cache_control\":{\"ttl\":\n\"1h\"}}]}]}":                true,
+		`{"messages":[],"tools":[{"name":"x","input_schema":{},"cache_control":{"type":"ephemeral","ttl": "1h"}}]}`:                                 true,
+		`{"messages":[],"cache_control":{"type":"ephemeral","ttl": "1h"}}`:                                                                          true,
+		`{"messages":[],"cache_control":{"type":"ephemeral","ttl":"5m"}}`:                                                                           false,
+		`{"messages":[],"metadata":{"ttl":"1h"}}`:                                                                                                   false,
+		`{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"dns","input":{"ttl":"1h"}}]}]}`:                            false,
+		`{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"x","input":{"cache_control":{"ttl":"1h"}}}]}]}`:            false,
+		`{"messages":[{"role":"user","content":"\"cache_control\":{\"ttl\":\"1h\"}"}]}`:                                                             false,
+		`{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"text":"x","cache_control":{"ttl":"1h"}}]}]}]}`: true,
+	} {
+		c, err := parseMessages([]byte(body))
+		require.NoError(t, err, body)
+		assert.Equal(t, hour, c.cachedForAnHour(), body)
+	}
+}
+
+// Whatever an upstream sends instead of HTTP, none of it is in the log or in the answer.
+func TestAnUpstreamThatIsNoHTTPIsNotQuoted(t *testing.T) {
+	const secret = "the patient is called Rosa"
+	for _, answer := range []string{secret + "\r\n\r\n", "HTTP/1.1 " + secret + "\r\n\r\n", "HTTP/1.1 200 OK\r\n" + secret + "\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: " + secret + "\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: " + secret + "\r\n\r\n", ""} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = c.Read(make([]byte, 1<<16))
+				_, _ = io.WriteString(c, answer)
+				_ = c.Close()
+			}
+		}()
+		p := startChild(t, "http://"+l.Addr().String(), database(t), "MCP_PRUNER_LOG_LEVEL=debug")
+		res, err := http.Post(p.url+"/v1/messages", "application/json", bytes.NewReader(claudeHistory(2)))
+		require.NoError(t, err)
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		assert.Equal(t, http.StatusBadGateway, res.StatusCode)
+		require.NoError(t, l.Close())
+		log := p.end(t)
+		assert.Contains(t, log, "proxy.upstream_failed")
+		for _, word := range []string{"patient", "called", "Rosa"} {
+			assert.NotContains(t, log+string(body), word, "%q", answer)
+		}
+	}
 }

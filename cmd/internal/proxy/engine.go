@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"maps"
 	"sync"
@@ -159,7 +158,7 @@ func (e *engine) expired(c *conversation) bool {
 	if !known || now.Sub(before) <= 6*time.Minute {
 		return false
 	}
-	return now.Sub(before) > 61*time.Minute || !bytes.Contains(c.body, []byte(`"ttl":"1h"`))
+	return now.Sub(before) > 61*time.Minute || !c.cachedForAnHour()
 }
 
 // walk processes a conversation in the order in which it happened.

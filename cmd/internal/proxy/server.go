@@ -7,9 +7,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -235,15 +238,32 @@ func setBody(r *http.Request, body []byte, changed bool) {
 // unreachable answers with an error of the proxy's own when the upstream cannot be reached.
 func (s *server) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
-		s.emit(event.New("proxy.upstream_failed", "", event.Facts{"message": "the upstream cannot be reached: " + withoutURL(err)}))
+		s.emit(event.New("proxy.upstream_failed", "", event.Facts{"message": "the upstream cannot be reached: " + failure(err)}))
 	}
 	refuse(w, r, http.StatusBadGateway, "the upstream cannot be reached")
 }
 
-// withoutURL returns an error's text without the address, which may contain a key.
-func withoutURL(err error) string {
-	if u, ok := err.(*url.Error); ok {
-		return u.Err.Error()
+// failure says what kind of error a round trip ended with. It never returns an error's own text: those of net/http quote
+// what the other side sent, which is a part of the conversation, and addresses, which may contain a key.
+func failure(err error) string {
+	var name *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	var late net.Error
+	var op *net.OpError
+	switch {
+	case errors.As(err, &name):
+		return "its name cannot be resolved"
+	case errors.As(err, &certificate):
+		return "its certificate is not trusted"
+	case errors.As(err, &record):
+		return "it does not speak TLS"
+	case errors.As(err, &late) && late.Timeout():
+		return "it did not answer in time"
+	case errors.As(err, &op) && op.Op == "dial":
+		return "it refuses connections"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), op != nil:
+		return "the connection was closed before the answer"
 	}
-	return err.Error()
+	return "its answer is not HTTP, or the connection failed"
 }
