@@ -89,3 +89,59 @@ func TestAnUpstreamThatIsNoHTTPIsNotQuoted(t *testing.T) {
 		}
 	}
 }
+
+// Local servers send equal call ids, or none, and a command may print the same twice. Each result is still one of its own:
+// old ones are cleared, the same history stays the same bytes, and each replacement leads to the text in its place.
+func TestEqualResultsWithEqualIds(t *testing.T) {
+	command, text := "run %d", func(i int) string { return output(i % 7) }
+	for name, id := range map[string]string{"equal ids": "call_0", "no ids": ""} {
+		t.Run(name, func(t *testing.T) {
+			history := func(n int) []byte {
+				m := []any{map[string]any{"role": "user", "content": "fix the bug"}}
+				for i := 0; i < n; i += 2 { // two calls at once, as in parallel tool use
+					var calls []any
+					for j := range 2 {
+						calls = append(calls, map[string]any{"id": id, "type": "function",
+							"function": map[string]any{"name": "bash", "arguments": fmt.Sprintf(`{"command":"`+command+`"}`, i+j)}})
+					}
+					m = append(m, map[string]any{"role": "assistant", "content": nil, "tool_calls": calls},
+						map[string]any{"role": "tool", "tool_call_id": id, "content": text(i)}, map[string]any{"role": "tool", "tool_call_id": id, "content": text(i + 1)})
+				}
+				return ordered("model", "any", "messages", m)
+			}
+			file := database(t)
+			r := newRig(t, file, policyGC)
+			var sent [][]byte
+			for n := 2; n <= 60; n += 2 {
+				sent = append(sent, r.post(t, "/v1/chat/completions", history(n)))
+			}
+			last := string(sent[len(sent)-1])
+			assert.Greater(t, strings.Count(last, "[cleared: "), 40)
+			assert.NotContains(t, r.events, "proxy.passed_through")
+			for i, n := 0, 2; n <= 60; i, n = i+1, n+2 {
+				require.Equal(t, string(sent[i]), string(r.post(t, "/v1/chat/completions", history(n))), "%d results, sent again", n)
+			}
+			rest := last
+			for i := 0; strings.Contains(rest, "[cleared: "); i++ {
+				_, rest, _ = strings.Cut(rest, "[cleared: ")
+				require.Equal(t, text(i), original(t, r.engine.index, rest), "result %d", i)
+			}
+			c, err := parseChat(history(6))
+			require.NoError(t, err)
+			for i, result := range c.results {
+				assert.Equal(t, fmt.Sprintf(command, i), result.use.call.Command, "each result is that of its own call")
+			}
+		})
+	}
+}
+
+// The plugin of opencode replaces outputs by call id, so that an output whose id is not its own stays whole.
+func TestOpencodeOutputsWithEqualIds(t *testing.T) {
+	before := encoded([]any{map[string]any{"parts": []any{
+		map[string]any{"type": "tool", "callID": "a", "state": map[string]any{"output": "1"}},
+		map[string]any{"type": "tool", "callID": "a", "state": map[string]any{"output": "2"}},
+		map[string]any{"type": "tool", "callID": "b", "state": map[string]any{"output": "3"}}}}})
+	changed, err := changedOutputs(before, bytes.ReplaceAll(bytes.ReplaceAll(before, []byte(`"1"`), []byte(`"x"`)), []byte(`"3"`), []byte(`"y"`)))
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"b": "y"}, changed)
+}

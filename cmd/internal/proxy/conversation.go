@@ -20,9 +20,8 @@ type conversation struct {
 	turns   []turn
 	results []*result
 
-	uses map[string]use // by call id
-	said string         // the model's latest words
-	n    int            // number of results without an id
+	uses map[string][]use // calls without a result so far, by call id; the last one of an id stays
+	said string           // the model's latest words
 }
 
 // turn is the part of a history between two model calls: the answer to the first call, and the input that
@@ -40,6 +39,7 @@ type use struct {
 	call history.Call
 	args map[string]any
 	why  string // the model's words before the call
+	turn int    // index of its turn
 }
 
 // result is a tool result in a request.
@@ -77,7 +77,7 @@ func (r *result) stub(text string) []byte {
 // newConversation returns an empty conversation, and the span of the body's value.
 func newConversation(body []byte) (*conversation, span, error) {
 	d, top, err := parse(body)
-	return &conversation{document: d, uses: make(map[string]use), turns: make([]turn, 1)}, top, err
+	return &conversation{document: d, uses: make(map[string][]use), turns: make([]turn, 1)}, top, err
 }
 
 func (c *conversation) now() *turn { return &c.turns[len(c.turns)-1] }
@@ -113,9 +113,13 @@ func (c *conversation) speak(v span) {
 // called records a tool call.
 func (c *conversation) called(id, tool string, args span, encoded bool) {
 	c.answered(args.to - args.from + len(tool))
-	u := use{args: c.arguments(args, encoded), why: c.said}
+	u := use{args: c.arguments(args, encoded), why: c.said, turn: len(c.turns) - 1}
 	u.call = history.ParseCall(tool, u.args)
-	c.uses[id] = u
+	open := c.uses[id]
+	if len(open) > 0 && open[0].turn != u.turn {
+		open = nil // the id is used again
+	}
+	c.uses[id] = append(open, u)
 	if u.call.Kind == history.Edit || u.call.Kind == history.Write {
 		c.now().edited = append(c.now().edited, u.call.File)
 	}
@@ -155,15 +159,22 @@ func (c *conversation) resulted(id string, r *result) {
 	for _, s := range r.texts {
 		r.bytes += s.to - s.from
 	}
-	r.id, r.use, r.index, r.turn = id, c.uses[id], len(c.results), len(c.turns)-1
+	r.id, r.use, r.index, r.turn = id, c.callOf(id), len(c.results), len(c.turns)-1
 	c.results = append(c.results, r)
 	c.now().results = append(c.now().results, r)
 }
 
-// anonymous returns a name for a call without an id, derived from its position and tool.
-func (c *conversation) anonymous(tool string) string {
-	c.n++
-	return tool + "#" + string(binary.AppendUvarint(nil, uint64(c.n)))
+// callOf returns the call that a result answers. Some servers give several calls one id, or none; results then come in
+// the order of the calls.
+func (c *conversation) callOf(id string) use {
+	open := c.uses[id]
+	if len(open) == 0 {
+		return use{}
+	}
+	if len(open) > 1 {
+		c.uses[id] = open[1:]
+	}
+	return open[0]
 }
 
 // reminder is the start of the text that a client adds to a person's words and may omit later.

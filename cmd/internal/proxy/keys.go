@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"hash/maphash"
 	"sync"
 )
@@ -33,6 +34,7 @@ const maxKnown = 100_000
 // identify sets the key of each result of a conversation.
 func (k *keyring) identify(c *conversation) {
 	k.once.Do(func() { k.seed, k.known = maphash.MakeSeed(), make(map[fingerprint]key) })
+	equal := make(map[key]uint64)
 	for _, r := range c.results {
 		print := fingerprint{call: r.id, bytes: r.bytes}
 		for _, s := range r.texts {
@@ -43,8 +45,17 @@ func (k *keyring) identify(c *conversation) {
 			r.key = r.hash(c.body)
 			k.add(print, r.key)
 		}
+		n := equal[r.key]
+		equal[r.key]++
+		if n > 0 {
+			r.key = r.key.again(n)
+		}
 	}
 }
+
+// again returns the key of the result that follows n equal ones: local servers give every call the same id, and a command
+// that runs twice may print the same.
+func (k key) again(n uint64) key { return sha256.Sum256(binary.AppendUvarint(k[:], n)) }
 
 func (k *keyring) find(print fingerprint) (key, bool) {
 	k.mu.Lock()

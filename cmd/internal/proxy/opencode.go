@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"time"
 
 	"mcp-pruner/cmd/internal/originals"
@@ -51,14 +52,19 @@ func changedOutputs(before, after []byte) (map[string]string, error) {
 	if err := json.Unmarshal(after, &is); err != nil {
 		return nil, err
 	}
-	changed := make(map[string]string)
+	changed, calls := make(map[string]string), make(map[string]int)
 	for i, m := range is {
 		for j, part := range m.Parts {
-			if part.Type == "tool" && part.State.Output != was[i].Parts[j].State.Output {
+			if part.Type != "tool" {
+				continue
+			}
+			calls[part.CallID]++
+			if part.State.Output != was[i].Parts[j].State.Output {
 				changed[part.CallID] = part.State.Output
 			}
 		}
 	}
+	maps.DeleteFunc(changed, func(id string, _ string) bool { return calls[id] > 1 }) // the plugin could not tell them apart
 	return changed, nil
 }
 
