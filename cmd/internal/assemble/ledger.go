@@ -30,7 +30,7 @@ func addLedger(p *states.Pipeline, o Options) error {
 	}
 	project, index := contextgc.ProjectOf(o.Settings.Root), ledger.Index(settings.FromEnv(o.Env))
 	if offers {
-		p.Tools = append(p.Tools, contextgc.Toolset{Store: store, Project: project, Shown: ledger.Shown(index, store.Path())}.Tools()...)
+		p.Tools = append(p.Tools, contextgc.Toolset{Store: store, Project: project, Shown: ledger.Shown(index, store.Path(), o.Settings.Root)}.Tools()...)
 	}
 	failed := func(err error) { tell(err.Error()) }
 	p.Observers = append(p.Observers, ledger.Observer{Store: store, Project: project, Failed: failed})
@@ -44,7 +44,7 @@ func addLedger(p *states.Pipeline, o Options) error {
 
 // elsewhere finds a text that a hook or the proxy cut, by its id.
 func elsewhere(ctx context.Context, o Options, id string) (text string, found bool, err error) {
-	text, _, err = ledger.Original(ctx, ledger.Index(settings.FromEnv(o.Env)), id)
+	text, _, err = ledger.Original(ctx, ledger.Index(settings.FromEnv(o.Env)), o.Settings.Root, id)
 	if errors.Is(err, originals.ErrNotFound) {
 		return "", false, nil
 	}

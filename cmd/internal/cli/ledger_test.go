@@ -125,7 +125,7 @@ func TestTheToolsOfTheLedger(t *testing.T) {
 		for i, text := range shown {
 			assert.Equal(t, text, ledger("context_get", fmt.Sprintf(`"segment_id":"s%d"`, i+1)).Result.Content[0].Text)
 			sum := sha256.Sum256([]byte(text)) // as if the proxy had cleared it
-			id, err := originals.Index{State: filepath.Join(dir, "state", "mcp-pruner")}.Claim(originals.NewEntry(sum, filepath.Join(dir, "state", "ledger.db"), 1))
+			id, err := originals.Index{State: filepath.Join(dir, "state", "mcp-pruner")}.Claim(originals.NewEntry(sum, filepath.Join(dir, "state", "ledger.db"), dir, 1))
 			require.NoError(t, err)
 			assert.Equal(t, text, ledger("context_get", fmt.Sprintf(`"segment_id":%q`, id)).Result.Content[0].Text)
 			calls += 2 // of read

@@ -76,7 +76,9 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 	if err != nil {
 		return err
 	}
-	pipeline := &states.Pipeline{Machine: machine, Tools: contextgc.Toolset{Store: store, Shown: ledger.Shown(ledger.Index(v.p.Lookup), store.Path())}.Tools()}
+	folder, _ := os.Getwd() // a folder that was removed belongs to no project
+	shown := ledger.Shown(ledger.Index(v.p.Lookup), store.Path(), folder)
+	pipeline := &states.Pipeline{Machine: machine, Tools: contextgc.Toolset{Store: store, Shown: shown}.Tools()}
 	if config.Trace != "" {
 		write := event.NewLog(v.p.Stderr, event.Info) // the heads of the trace are logged like a server's
 		o := assemble.TraceOptions(config, "gc", func(e event.Event) {

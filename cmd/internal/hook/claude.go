@@ -159,11 +159,11 @@ func rememberCompaction(ctx context.Context, m map[string]any, s state) []byte {
 	if err != nil || len(went) == 0 {
 		return nil
 	}
-	return s.reminder(store.Path(), went)
+	return s.reminder(store.Path(), s.project(text(m, "cwd")), went)
 }
 
-// reminder names outputs in a ledger by ids with which they can be recovered.
-func (s state) reminder(file string, went []contextgc.Segment) []byte {
+// reminder names outputs of a project in a ledger by ids with which they can be recovered.
+func (s state) reminder(file, project string, went []contextgc.Segment) []byte {
 	index := originals.Index{State: s.dir}
 	var named []string
 	for _, w := range went {
@@ -171,7 +171,7 @@ func (s state) reminder(file string, went []contextgc.Segment) []byte {
 		if w.FirstLine > 0 {
 			about += fmt.Sprintf(" %d-%d", w.FirstLine, w.LastLine)
 		}
-		id, err := index.Claim(originals.NewEntry(w.Hash, file, w.FirstLine))
+		id, err := index.Claim(originals.NewEntry(w.Hash, file, project, w.FirstLine))
 		if err != nil {
 			return nil
 		}

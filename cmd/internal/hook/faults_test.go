@@ -35,11 +35,13 @@ func TestHooksAtTheSameTime(t *testing.T) {
 		all.Go(func() { answers[i] = w.hook([]string{"claude"}, w.log(failingTests())) })
 	}
 	all.Wait()
+	here, err := os.Getwd()
+	require.NoError(t, err)
 	ids := map[string]bool{}
 	s := state{dir: filepath.Join(w.state, "mcp-pruner")}
 	for _, e := range s.entries() {
 		ids[e.ID] = true
-		whole, _, err := originals.In(s.dir).Get(e.ID)
+		whole, _, err := originals.In(s.dir).Get(e.ID, here)
 		require.NoError(t, err)
 		assert.Equal(t, failingTests(), whole)
 	}

@@ -71,6 +71,7 @@ type state struct {
 	dir    string
 	ledger string // the ledger's file name
 	others history.OtherTools
+	lookup func(string) (string, bool)
 	now    func() time.Time
 }
 
@@ -80,8 +81,11 @@ func newState(lookup func(string) (string, bool)) (state, error) {
 		return state{}, err
 	}
 	file, err := ledger.Find("", lookup)
-	return state{dir, file, settings.FindOtherTools(lookup), time.Now}, err
+	return state{dir, file, settings.FindOtherTools(lookup), lookup, time.Now}, err
 }
+
+// project returns the root of the project of the session that sent a message, by the folder that the message names.
+func (s state) project(folder string) string { return originals.ProjectOfHook(folder, s.lookup) }
 
 // Run answers one message. It never fails: it prints a whole answer or nothing.
 func Run(ctx context.Context, c client, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
@@ -137,7 +141,7 @@ func (s state) replace(ctx context.Context, c client, message map[string]any, f 
 	records := openRecords(s.dir)
 	defer records.close()
 	m := fresh.Machine{
-		Client: c.name, Keep: originals.In(s.dir).From(r.Body.First), Emit: records.emit, Observers: append(records.observers, spool), Back: wayBack(c.name),
+		Client: c.name, Keep: originals.In(s.dir).From(s.project(f.cwd), r.Body.First), Emit: records.emit, Observers: append(records.observers, spool), Back: wayBack(c.name),
 	}
 	replacement, ok, err := m.Prune(ctx, r)
 	if replacement == nil {

@@ -16,24 +16,30 @@ func Index(lookup func(string) (string, bool)) originals.Index {
 	return originals.Index{State: dir}
 }
 
-// Shown returns a function that finds the hash of a text in a ledger's file by the id that an agent was shown.
-func Shown(index originals.Index, file string) func(id string) (sum [sha256.Size]byte, ok bool) {
+// Shown returns a function that finds the hash of a text in a ledger's file by the id that an agent was shown, for an
+// agent that works in a folder.
+func Shown(index originals.Index, file, folder string) func(id string) (sum [sha256.Size]byte, ok bool) {
 	return func(id string) (sum [sha256.Size]byte, ok bool) {
 		e, err := index.Find(id)
-		return e.Sum(), err == nil && e.Ledger == file
+		return e.Sum(), err == nil && e.Ledger == file && e.MayBeReadIn(folder)
 	}
 }
 
 // Original returns the text with an id that an agent was shown, from whichever store has it, and the number of its first
-// line. It changes no file. It returns originals.ErrNotFound if no store has it.
-func Original(ctx context.Context, index originals.Index, id string) (text string, first int, err error) {
+// line. folder is where the agent works: it is given texts of its own project only. Original changes no file. It returns
+// originals.ErrNotFound if no store has the text, and also if it is another project's, so that the answer says nothing
+// about other projects.
+func Original(ctx context.Context, index originals.Index, folder, id string) (text string, first int, err error) {
 	e, err := index.Find(id)
 	if err == nil && e.Ledger != "" {
+		if !e.MayBeReadIn(folder) {
+			return "", 0, originals.ErrNotFound
+		}
 		text, err = contextgc.ReadText(ctx, e.Ledger, e.Sum())
 		if errors.Is(err, contextgc.ErrNotFound) {
 			err = originals.ErrNotFound
 		}
 		return text, e.FirstLine(), err
 	}
-	return originals.In(index.State).Get(id)
+	return originals.In(index.State).Get(id, folder)
 }

@@ -26,15 +26,19 @@ type Entry struct {
 	Ledger string `json:"ledger,omitempty"` // absolute path of the ledger with the text; "": the folder of originals
 	Hash   string `json:"sha256"`           // of the text, in hex
 	First  int    `json:"first,omitempty"`  // number of the text's first line in its file; 0 means 1
+
+	// Project is the root of the project whose session stored the text. It is "" if nobody said which that is, as for the
+	// proxy and a client that does not name its folder.
+	Project string `json:"project,omitempty"`
 }
 
 // NewEntry returns the entry of the text with a hash, whose first line has a number. ledger is the file of the ledger that
-// has the text, or "" if it becomes an original of its own.
-func NewEntry(sum [sha256.Size]byte, ledger string, first int) Entry {
+// has the text, or "" if it becomes an original of its own. project is the root that ProjectOf returns.
+func NewEntry(sum [sha256.Size]byte, ledger, project string, first int) Entry {
 	if first <= 1 {
 		first = 0
 	}
-	return Entry{Ledger: ledger, Hash: hex.EncodeToString(sum[:]), First: first}
+	return Entry{Ledger: ledger, Hash: hex.EncodeToString(sum[:]), Project: project, First: first}
 }
 
 // FirstLine returns the number of the text's first line.

@@ -29,25 +29,25 @@ func sumOf(text string) [sha256.Size]byte { return sha256.Sum256([]byte(text)) }
 // index.
 func TestAnIDHasOneMeaning(t *testing.T) {
 	state := t.TempDir()
-	first, err := claimed(state, "prn_00000001").Claim(NewEntry(sumOf("of one ledger"), "/one/ledger.db", 7))
+	first, err := claimed(state, "prn_00000001").Claim(NewEntry(sumOf("of one ledger"), "/one/ledger.db", "", 7))
 	require.NoError(t, err)
-	second, err := claimed(state, first, "prn_00000002").Claim(NewEntry(sumOf("of another"), "/another/ledger.db", 0))
+	second, err := claimed(state, first, "prn_00000002").Claim(NewEntry(sumOf("of another"), "/another/ledger.db", "", 0))
 	require.NoError(t, err)
 	assert.Equal(t, "prn_00000002", second)
 
 	s := In(state)
 	s.Index = claimed(state, first, second, "prn_00000003")
-	id, err := s.Put("an original", 1)
+	id, err := s.Put("an original", "", 1)
 	require.NoError(t, err)
 	assert.Equal(t, "prn_00000003", id)
 
 	const old = "prn_0000000d"
 	require.NoError(t, os.WriteFile(filepath.Join(s.Dir, old), []byte("old"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(s.Dir, old+".first"), []byte("12"), 0o600))
-	id, err = claimed(state, old, "prn_00000004").Claim(NewEntry(sumOf("new"), "/one/ledger.db", 0))
+	id, err = claimed(state, old, "prn_00000004").Claim(NewEntry(sumOf("new"), "/one/ledger.db", "", 0))
 	require.NoError(t, err)
 	assert.Equal(t, "prn_00000004", id)
-	text, line, err := s.Get(old)
+	text, line, err := s.Get(old, "/")
 	require.NoError(t, err)
 	assert.Equal(t, []any{"old", 12}, []any{text, line}, "an original that an earlier version stored")
 
@@ -56,7 +56,7 @@ func TestAnIDHasOneMeaning(t *testing.T) {
 	e, err := Index{State: state}.Find(first)
 	require.NoError(t, err)
 	assert.Equal(t, []any{"/one/ledger.db", 7, true}, []any{e.Ledger, e.FirstLine(), e.Is("of one ledger")})
-	_, _, err = s.Get(first)
+	_, _, err = s.Get(first, "/")
 	assert.ErrorIs(t, err, ErrNotFound, "it is in a ledger")
 }
 
@@ -76,7 +76,7 @@ func TestManyClaimAtOnce(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 50 {
-				id, err := Index{State: state, newID: few}.Claim(NewEntry(sumOf("text"), "/ledger.db", 0))
+				id, err := Index{State: state, newID: few}.Claim(NewEntry(sumOf("text"), "/ledger.db", "", 0))
 				mu.Lock()
 				if err == nil && got[id] {
 					t.Errorf("%s was given twice", id)
@@ -94,21 +94,21 @@ func TestManyClaimAtOnce(t *testing.T) {
 func TestFindRefuses(t *testing.T) {
 	state := t.TempDir()
 	s := In(state)
-	id, err := s.Put("secret", 1)
+	id, err := s.Put("secret", "", 1)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(state, "prn_01234567"), []byte(`{}`), 0o600))
 	for _, hostile := range []string{"", ".", "../x", "../prn_01234567", "prn_0123456", "prn_../../x", "PRN_01234567", "prn_0123456G", id + "\n", id + "/", "/" + id, "s1"} {
 		_, err := s.Index.Find(hostile)
 		require.ErrorIs(t, err, ErrNotFound, hostile)
-		_, _, err = s.Get(hostile)
+		_, _, err = s.Get(hostile, "/")
 		require.ErrorIs(t, err, ErrNotFound, hostile)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(s.Dir, id), []byte("another text"), 0o600))
-	_, _, err = s.Get(id)
+	_, _, err = s.Get(id, "/")
 	require.ErrorIs(t, err, ErrNotFound)
 	for _, damaged := range []string{"", "{", `{"sha256":"zz"}`, `{"sha256":7}`, "null"} {
 		require.NoError(t, os.WriteFile(s.Index.path(id), []byte(damaged), 0o600))
-		_, _, err = s.Get(id)
+		_, _, err = s.Get(id, "/")
 		require.ErrorIs(t, err, ErrNotFound, damaged)
 	}
 	_, err = Index{}.Find(id)
@@ -125,11 +125,11 @@ func TestSweepOfTheIndex(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.db")
 	require.NoError(t, os.WriteFile(other, nil, 0o600))
 	claim := func(text, ledger string) string {
-		id, err := x.Claim(NewEntry(sumOf(text), ledger, 1))
+		id, err := x.Claim(NewEntry(sumOf(text), ledger, "", 1))
 		require.NoError(t, err)
 		return id
 	}
-	original, err := In(state).Put("an original", 1)
+	original, err := In(state).Put("an original", "", 1)
 	require.NoError(t, err)
 	stays := []string{original, claim("kept", "/mine.db"), claim("of another ledger", other)}
 	goes := []string{claim("removed", "/mine.db"), claim("of a ledger that was removed", gone), claim("never stored", "")}

@@ -56,14 +56,14 @@ func In(state string) Store {
 	return Store{Dir: filepath.Join(state, "originals"), Index: Index{State: state}}
 }
 
-// From returns a Put for a text whose first line has the given number in its file.
-func (s Store) From(first int) func(context.Context, string) (string, error) {
-	return func(_ context.Context, text string) (string, error) { return s.Put(text, first) }
+// From returns a Put for a text of a project whose first line has the given number in its file.
+func (s Store) From(project string, first int) func(context.Context, string) (string, error) {
+	return func(_ context.Context, text string) (string, error) { return s.Put(text, project, first) }
 }
 
-// Put stores a text, whose first line has a number, under a new id.
-func (s Store) Put(text string, first int) (id string, err error) {
-	if id, err = s.Index.Claim(NewEntry(sha256.Sum256([]byte(text)), "", first)); err != nil {
+// Put stores a text of a project, whose first line has a number, under a new id.
+func (s Store) Put(text, project string, first int) (id string, err error) {
+	if id, err = s.Index.Claim(NewEntry(sha256.Sum256([]byte(text)), "", project, first)); err != nil {
 		return "", err
 	}
 	if err = os.MkdirAll(s.Dir, 0o700); err == nil {
@@ -77,14 +77,14 @@ func (s Store) Put(text string, first int) (id string, err error) {
 	return id, nil
 }
 
-// Get returns the text with an id and the number of its first line. Originals that an earlier version stored have no
-// entry in the index.
-func (s Store) Get(id string) (text string, first int, err error) {
+// Get returns the text with an id, for an agent that works in a folder, and the number of its first line. Originals that
+// an earlier version stored have no entry in the index, and may be read anywhere.
+func (s Store) Get(id, folder string) (text string, first int, err error) {
 	e, indexed, err := s.Index.find(id)
 	if err != nil {
 		return "", 0, err
 	}
-	if indexed && e.Ledger != "" {
+	if indexed && (e.Ledger != "" || !e.MayBeReadIn(folder)) {
 		return "", 0, ErrNotFound
 	}
 	b, err := os.ReadFile(s.path(id))

@@ -12,6 +12,7 @@ func parseMessages(b []byte) (*conversation, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.system = found[1]
 	c.base = found[1].to - found[1].from + found[2].to - found[2].from
 	if err := c.items(found[0], c.message); err != nil {
 		return nil, err

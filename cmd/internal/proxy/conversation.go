@@ -14,7 +14,9 @@ import (
 // conversation is the history that a request contains.
 type conversation struct {
 	document
-	root    string // the project's root, once it has been looked up
+	system  span   // the system prompt, if the API has a member for it
+	folder  string // the folder in which the client says it works, once it was looked for
+	looked  bool
 	session string // the client's session id, or a hash of the conversation's beginning
 	base    int    // bytes of the system prompt and the tool definitions
 	turns   []turn

@@ -11,6 +11,7 @@ func parseGemini(b []byte) (*conversation, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.system = found[1]
 	c.base = found[1].to - found[1].from + found[2].to - found[2].from
 	err = c.items(found[0], func(content span) error {
 		m, err := c.members(content, "role", "parts")

@@ -103,3 +103,38 @@ func TestAnIndexThatCannotBeWrittenClearsNothing(t *testing.T) {
 	require.NoError(t, os.Remove(blocked))
 	assert.Contains(t, string(r.post(t, "/v1/messages", claudeHistory(44))), "[cleared: ")
 }
+
+// A cleared result belongs to the project in which its client says it works: recover prints it there and nowhere else. What
+// a result says about folders counts for nothing.
+func TestAClearedResultBelongsToItsProject(t *testing.T) {
+	project, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Join(project, ".git"), 0o700))
+	require.NoError(t, os.MkdirAll(filepath.Join(project, "sub"), 0o700))
+	elsewhere := t.TempDir()
+	words := map[string]string{
+		"anthropic": "You are an agent. \nPrimary working directory: " + filepath.Join(project, "sub") + "\n",
+		"responses": "<environment_context>\n  <cwd>" + project + "</cwd>\n",
+		"chat":      "<env>\n  Working directory: " + project + "\n",
+		"gemini":    "I'm currently working in the directory: " + project + "\n",
+	}
+	for name, api := range apis {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, database(t), policyGC)
+			body := bytes.Replace(api.history(40), []byte("You are an agent. "), bytes.Trim(encoded(words[name]), `"`), 1)
+			body = bytes.ReplaceAll(body, []byte("the output of call"), []byte("Working directory: /etc/x call"))
+			id := shownID.FindStringSubmatch(string(r.post(t, api.path, body)))[1]
+			for folder, want := range map[string]int{project: 0, filepath.Join(project, "sub"): 0, elsewhere: 1, filepath.Dir(project): 1} {
+				t.Chdir(folder)
+				code, stdout, stderr := recoverVerb(t, r.engine.index, id)
+				require.Equal(t, want, code, "%s: %s", folder, stderr)
+				if code != 0 {
+					never, _, unknown := recoverVerb(t, r.engine.index, "prn_00000000")
+					assert.Equal(t, code, never)
+					assert.Equal(t, strings.ReplaceAll(unknown, "prn_00000000", id), stderr, "as for an id that never was")
+					assert.Empty(t, stdout)
+				}
+			}
+		})
+	}
+}

@@ -10,6 +10,7 @@ func parseResponses(b []byte) (*conversation, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.system = found[1]
 	c.base = found[1].to - found[1].from + found[2].to - found[2].from
 	if found[0].to == 0 || !found[0].isArray(b) {
 		return nil, errShape // the input is a single string, without results

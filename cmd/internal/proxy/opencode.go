@@ -15,13 +15,14 @@ import (
 )
 
 // ClearOpencode clears old results in the messages that opencode is about to send, as the proxy does in a
-// request. It returns the replacements by call id. The originals are stored first.
-func ClearOpencode(ctx context.Context, store *contextgc.Store, index originals.Index, session string, messages []byte, observers []states.Observer, emit func(event.Event)) (map[string]string, error) {
+// request. It returns the replacements by call id. The originals are stored first. folder is where opencode works.
+func ClearOpencode(ctx context.Context, store *contextgc.Store, index originals.Index, folder, session string, messages []byte, observers []states.Observer, emit func(event.Event)) (map[string]string, error) {
 	c, err := parseOpencode(messages)
 	if err != nil {
 		return nil, err
 	}
 	c.alias(session)
+	c.folder, c.looked = folder, true
 	q := &requests{machine: fsm.MustCompile(fsm.RequestTable()), emit: emit, observers: observers, runs: newRuns(emit, nil, "", time.Now)}
 	e := &engine{store: store, index: index, policy: planner.DefaultPolicy(), clears: true, replace: q.replace, now: time.Now}
 	o, err := e.rewrite(ctx, c, "opencode", true)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/fsm"
 	"mcp-pruner/pruneclient/history"
 	"mcp-pruner/tools/contextgc"
@@ -272,7 +273,7 @@ func TestImagesStay(t *testing.T) {
 }
 
 func TestStubIsShort(t *testing.T) {
-	assert.LessOrEqual(t, len(Stub(123456, "s1234567"))/3, 25)
+	assert.LessOrEqual(t, len(Stub(123456, "prn_3ddf8b97"))/3, 25)
 }
 
 func BenchmarkPrepareMegabyte(b *testing.B) {
@@ -281,7 +282,10 @@ func BenchmarkPrepareMegabyte(b *testing.B) {
 	defer func() { _ = store.Close() }()
 	machine, err := fsm.Compile(fsm.RequestTable())
 	require.NoError(b, err)
-	e := &engine{store: store, policy: planner.DefaultPolicy(), clears: true, replace: (&requests{machine: machine, runs: newRuns(nil, nil, "", time.Now)}).replace, now: time.Now}
+	e := &engine{
+		store: store, index: originals.Index{State: b.TempDir()}, policy: planner.DefaultPolicy(), clears: true,
+		replace: (&requests{machine: machine, runs: newRuns(nil, nil, "", time.Now)}).replace, now: time.Now,
+	}
 	body := claudeHistory(125)
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {

@@ -252,7 +252,9 @@ func between(text, from, to string) string {
 func original(t *testing.T, index originals.Index, sent string) string {
 	t.Helper()
 	_, rest, _ := strings.Cut(sent, "mcp-pruner recover ")
-	text, _, err := ledger.Original(t.Context(), index, rest[:12])
+	e, err := index.Find(rest[:12])
+	require.NoError(t, err)
+	text, _, err := ledger.Original(t.Context(), index, e.Project, rest[:12])
 	require.NoError(t, err)
 	return text
 }

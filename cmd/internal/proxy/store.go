@@ -71,11 +71,13 @@ func (w *walk) commit(ctx context.Context, client string, place key, changes []c
 // claim records in changes the ids that the agent will be shown, and returns them. They are unique among all stores of
 // this user, unlike the ids of segments, which every ledger counts from 1.
 func (w *walk) claim(changes []change) (ids map[string]bool, err error) {
+	project := originals.ProjectOf(w.workingFolder())
 	ids = make(map[string]bool, len(changes))
 	for i, ch := range changes {
 		text := ch.result.text(w.body)
 		first := ledger.Result(ch.result.use.call, text).FirstLine
-		if changes[i].id, err = w.index.Claim(originals.NewEntry(sha256.Sum256([]byte(text)), w.store.Path(), first)); err != nil {
+		e := originals.NewEntry(sha256.Sum256([]byte(text)), w.store.Path(), project, first)
+		if changes[i].id, err = w.index.Claim(e); err != nil {
 			return ids, err
 		}
 		ids[changes[i].id] = true
@@ -107,22 +109,34 @@ func (c *conversation) entry(r *result, client string) contextgc.Entry {
 	return e
 }
 
-// project returns the directory in which the client says it works, or the client's name.
+// project returns the ledger's name of the project in which the client says it works, or the client's name.
 func (c *conversation) project(client string) string {
-	if c.root != "" {
-		return c.root
+	if folder := c.workingFolder(); folder != "" {
+		return contextgc.ProjectOf(folder)
 	}
-	c.root = contextgc.CleanID(client)
-	for _, mark := range []string{"orking directory: /", "<cwd>/"} {
-		if at := bytes.Index(c.body, []byte(mark)); at >= 0 {
-			rest := c.body[at+len(mark)-1:]
-			if end := bytes.IndexAny(rest[:min(len(rest), 4096)], "\"<\\\n"); end > 1 {
-				c.root = contextgc.ProjectOf(string(rest[:end]))
-				break
+	return contextgc.CleanID(client)
+}
+
+// folderMarks stand before the folder in which a client says it works. The last two are those of Gemini CLI.
+var folderMarks = []string{"orking directory: /", "<cwd>/", "orking in the directory: /", `Workspace Directories:**\n  - /`}
+
+// workingFolder returns the folder in which the client says it works, or "". It is read from the system prompt and then
+// from the words before the first answer: a tool's result could name any folder.
+func (c *conversation) workingFolder() string {
+	if c.looked {
+		return c.folder
+	}
+	c.looked = true
+	for _, words := range append([]span{c.system}, c.turns[0].words...) {
+		for _, mark := range folderMarks {
+			_, rest, found := bytes.Cut(words.of(c.body), []byte(mark))
+			if end := bytes.IndexAny(rest[:min(len(rest), 4096)], "\"<\\\n"); found && end > 0 {
+				c.folder = "/" + string(rest[:end])
+				return c.folder
 			}
 		}
 	}
-	return c.root
+	return ""
 }
 
 // prune prunes new results, using the session's history so far.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -80,7 +81,8 @@ func recoverText(ctx context.Context, p command.Process, id string, from, to int
 	if segmentID.MatchString(id) {
 		return fmt.Errorf("%s is the number of a segment, and every ledger has one: name the ledger's file, as in %s gc get %s --store FILE", id, command.Program, id)
 	}
-	whole, first, err := ledger.Original(ctx, ledger.Index(p.Lookup), id)
+	folder, _ := os.Getwd() // a folder that was removed belongs to no project
+	whole, first, err := ledger.Original(ctx, ledger.Index(p.Lookup), folder, id)
 	if err != nil {
 		return fmt.Errorf("%s: %w", id, err)
 	}
