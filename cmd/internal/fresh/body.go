@@ -83,5 +83,8 @@ func padding(line string) int {
 	return strings.IndexFunc(line, func(r rune) bool { return r != ' ' && (r < '0' || r > '9') })
 }
 
+// NumberedByClaude reports whether the numbers are in the form of Claude Code.
+func (b Body) NumberedByClaude() bool { return b.Mark == "\t" || b.Mark == "→" }
+
 // Code is the text without numbers.
 func (b Body) Code() string { return strings.Join(b.Lines, "\n") }

@@ -21,6 +21,8 @@ type Result struct {
 	Context  []pruneclient.Event // most recent first
 	Careful  bool                // prune only lines that are very unlikely to be needed
 
+	Noted bool // the client shows one range of lines and the others in a note of limited length, as Claude Code does with a Read
+
 	Asked bool // the question was written for this text, by a caller of this program's tools
 	Rules bool // rank by the hand-written rules alone, for comparison
 
@@ -34,6 +36,10 @@ type Cut struct {
 	Kind  lineprune.Kind
 	Kept  []int // 1-based lines of the body
 	Total int
+
+	// For a result with a note.
+	Main Window   // the range that the client numbers; the other kept lines are in the note
+	Left []Window // ranges that the pruner kept but the note has no room for
 }
 
 // Whole reports whether nothing was cut.
@@ -62,12 +68,15 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 	if err != nil {
 		return Cut{}, err
 	}
-	cut := Cut{res.Kind, res.Kept, res.Total}
+	cut := Cut{Kind: res.Kind, Kept: res.Kept, Total: res.Total}
 	if r.Call.Kind == history.Bash && !r.Asked && wholeCommands(cut) {
 		cut.Kept = nil
 		for n := range cut.Total {
 			cut.Kept = append(cut.Kept, n+1)
 		}
+	}
+	if r.Noted && !cut.Whole() {
+		cut = noted(r.Body, cut, res.Scores)
 	}
 	return cut, nil
 }
@@ -163,43 +172,4 @@ func (c Cut) Windows() []Window {
 		out = append(out, Window{n, n})
 	}
 	return out
-}
-
-// Split prepares a pruned read for a client that numbers a single range of lines itself (Claude Code). main
-// is the longest window, which the client numbers. note holds all other kept lines with numbers added here,
-// so that every number the model sees is correct.
-func Split(b Body, c Cut, way string) (main Window, note string) {
-	windows := c.Windows()
-	for _, w := range windows {
-		if w.To-w.From > main.To-main.From || main.From == 0 {
-			main = w
-		}
-	}
-	var out strings.Builder
-	out.WriteString(Header(c, way))
-	for _, w := range windows {
-		if w == main {
-			continue
-		}
-		for n := w.From; n <= w.To; n++ {
-			fmt.Fprintf(&out, "\n%d\t%s", b.First+n-1, b.Lines[n-1])
-		}
-		out.WriteString("\n...")
-	}
-	return main, out.String()
-}
-
-// NoteFrame returns the text that Claude Code puts around a hook's additional context.
-func NoteFrame(tool, note string) string {
-	return "<system-reminder>\nPostToolUse:" + tool + " hook additional context: " + note + "\n</system-reminder>"
-}
-
-// ClaudeRead returns the text that Claude's model is sent for a split read.
-func ClaudeRead(b Body, c Cut, way string) string {
-	main, note := Split(b, c, way)
-	lines := make([]string, 0, main.To-main.From+1)
-	for n := main.From; n <= main.To && n > 0; n++ {
-		lines = append(lines, b.Line(n))
-	}
-	return strings.Join(lines, "\n") + "\n" + NoteFrame("Read", note) + b.Tail
 }

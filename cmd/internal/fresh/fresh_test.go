@@ -62,16 +62,6 @@ func TestText(t *testing.T) {
 	assert.Equal(t, "[2 of 4 lines; rest: `back --lines A-B`]\n<content>\n...\n8: code 8\n9: code 9\n...\n</content>", Text(b, kept(4, 2, 3), "back"))
 }
 
-// TestSplitKeepsNumbersTrue: the longest window is what the client numbers, everything
-// else has its own numbers.
-func TestSplitKeepsNumbersTrue(t *testing.T) {
-	b := Body{Lines: strings.Split("a b c d e f g", " "), First: 11, Mark: "\t"}
-	main, note := Split(b, kept(7, 1, 4, 5, 6), "back")
-	assert.Equal(t, Window{4, 6}, main)
-	assert.Equal(t, "[4 of 7 lines; rest: `back --lines A-B`]\n11\ta\n...", note)
-	assert.Contains(t, ClaudeRead(b, kept(7, 1, 4, 5, 6), "back"), "14\td\n15\te\n16\tf\n")
-}
-
 type ended struct{ deliveries []*states.Delivery }
 
 func (*ended) Answering(*states.Delivery) {}

@@ -106,7 +106,7 @@ func answerClaude(message map[string]any, f finished, r *fresh.Replacement, body
 		output["updatedToolOutput"] = with(shape, map[string]any{"content": pruned, "numLines": lines})
 	case history.Read:
 		main, note := fresh.Split(body, r.Cut, r.Way)
-		if main.From == 0 {
+		if main.From == 0 || !fresh.NoteFits(note) {
 			return nil, nil
 		}
 		file := with(child(shape, "file"), map[string]any{

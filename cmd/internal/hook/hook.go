@@ -131,7 +131,7 @@ func (s state) replace(ctx context.Context, c client, message map[string]any, f 
 	if f.text == "" || size < history.MinTokens {
 		return
 	}
-	r := fresh.Result{Call: history.ParseCall(f.tool, f.args), Args: f.args}
+	r := fresh.Result{Call: history.ParseCall(f.tool, f.args), Args: f.args, Noted: f.numbered}
 	r.Body = f.body(r.Call.Kind)
 	spool := s.spooler(c, f, r.Call)
 	if !s.know(c, f, size, &r) {

@@ -104,11 +104,11 @@ func (t *trial) result(ctx context.Context, index int, step sessions.Step, a ask
 	t.ablate(&got, &a, r)
 	known := fresh.Result{
 		Call: r.parsed, Args: step.Args, Body: got.body, Question: a.question, Context: a.context, Careful: got.decision.Careful,
-		Rules: t.without == Learning, Weights: t.weights, Boldness: t.boldness,
+		Noted: got.body.NumberedByClaude(), Rules: t.without == Learning, Weights: t.weights, Boldness: t.boldness,
 	}
 	t.attempts[index] = t.prune(ctx, got, known)
 	if t.served != nil && ours(r.kind) && t.asksOf(got) {
-		known.Asked, known.Careful, known.Context = true, false, a.served
+		known.Asked, known.Careful, known.Context, known.Noted = true, false, a.served, false
 		if t.without == Context {
 			known.Context = nil
 		}
@@ -128,7 +128,6 @@ func ours(kind history.Kind) bool {
 
 // prune prunes a result if the decision is to prune it.
 func (t *trial) prune(ctx context.Context, a attempt, known fresh.Result) attempt {
-	r := &t.results[a.result]
 	if a.decision.Prune {
 		a.cut, a.err = fresh.Prune(ctx, known)
 	}
@@ -136,7 +135,7 @@ func (t *trial) prune(ctx context.Context, a attempt, known fresh.Result) attemp
 		a.cut = shuffled(a.cut, a.result)
 	}
 	if a.err == nil && !a.cut.Whole() {
-		a.count(r)
+		a.count(known.Noted)
 	}
 	return a
 }
@@ -146,10 +145,10 @@ func prunable(kind history.Kind) bool {
 }
 
 // count computes the tokens that a cut result would have sent.
-func (a *attempt) count(r *result) {
+func (a *attempt) count(noted bool) {
 	a.kept = countTokens(a.body.Shown(a.cut.Kept))
 	sent := fresh.Text(a.body, a.cut, exampleWay)
-	if r.kind == history.Read && a.body.Mark != "" {
+	if noted {
 		sent = fresh.ClaudeRead(a.body, a.cut, exampleWay)
 	}
 	a.header = max(countTokens(sent)-a.kept, 0)

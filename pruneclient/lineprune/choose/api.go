@@ -11,6 +11,7 @@ type Result struct {
 	Kind       doc.Kind
 	Total      int            // lines in the text
 	Kept       []int          // 1-based numbers of the kept lines, ascending
+	Scores     []float64      // how relevant each line is, by the ranking that chose; comparable within one result only
 	Blocks     []render.Block // the omitted ranges, ascending and disjoint: with Kept they partition 1..Total
 	Confidence float64        // 0..1, how sure the pruner is that the text answers the question
 	Warnings   []string

@@ -62,7 +62,7 @@ func (p *chooser) resultOf(keep []cause, warnings []string) Result {
 		keepAll(keep)
 		warnings = appendOnce(warnings, LowConfidence)
 	}
-	res := Result{Kind: p.Kind, Total: len(keep), Confidence: p.confidence, Warnings: warnings}
+	res := Result{Kind: p.Kind, Total: len(keep), Confidence: p.confidence, Warnings: warnings, Scores: p.Relevance.Score}
 	res.set(keep)
 	res.Note = p.note(res, warnings)
 	return res

@@ -19,6 +19,10 @@ func Ranges(t *rank.Text, r rank.Relevance, confidence float64, ranking learned.
 	}
 	keep, warnings := p.decideRanges(ranking)
 	res := p.resultOf(keep, warnings)
+	res.Scores = make([]float64, len(keep))
+	for i, score := range ranking.Scores {
+		res.Scores[i] = learned.Bits(score)
+	}
 	if opts.Explain {
 		res.Lines, res.Terms = p.explainRanges(keep, ranking), p.terms()
 	}

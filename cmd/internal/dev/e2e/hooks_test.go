@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -132,6 +133,65 @@ func TestClaudeHook(t *testing.T) {
 	require.NotEmpty(t, ids, shown)
 	assert.Equal(t, ledgerGo(), strings.TrimSuffix(w.ours("recover", ids[0][1]), "\n")+"\n")
 	assert.Contains(t, w.ours("trace", "verify", filepath.Join(w.home, "state", "mcp-pruner", "hook-trace.jsonl")), "ok")
+}
+
+// manyLedgers returns a source file in which 60 functions count retries.
+func manyLedgers() string {
+	var b strings.Builder
+	b.WriteString("package store\n\n")
+	for i := range 240 {
+		fmt.Fprintf(&b, "// handler%d answers request kind %d.\nfunc handler%d(w writer, r *request) error {\n\treturn w.write(%d)\n}\n\n", i, i, i, i)
+		if i%4 == 3 {
+			fmt.Fprintf(&b, "// openLedger%d counts retries.\nfunc openLedger%d(path string) (*ledger, error) {\n\tretries := 0\n\tfor retries < %d {\n"+
+				"\t\tretries++ // one more retry of ledger %d\n\t\tif err := tryToOpenTheLedger(path, retries); err == nil {\n\t\t\tbreak\n\t\t}\n\t}\n"+
+				"\treturn &ledger{retries}, nil\n}\n\n", i, i, i, i)
+		}
+	}
+	return b.String()
+}
+
+// TestClaudeShowsTheNoteWhole proves that the model is sent the note with the further windows of a long read itself, not
+// Claude Code's preview of a note that is too long, that every line has its own number, and that the windows for which
+// the note has no room are named.
+func TestClaudeShowsTheNoteWhole(t *testing.T) {
+	w := hooked(t, only("claude"))
+	file := filepath.Join(w.dir, "ledgers.go")
+	w.write(file, manyLedgers(), 0o644)
+	w.model.Play(native("I look where openLedger counts retries, in each of the ledgers.", "Read", map[string]any{"file_path": file}), done)
+	out := w.claude()
+	require.Len(t, w.results(), 1, out)
+	var shown any
+	require.NoError(t, json.Unmarshal(w.lastRequest(), &shown))
+	texts := stringsIn(shown)
+	at := slices.IndexFunc(texts, func(s string) bool { return strings.Contains(s, "PostToolUse:Read hook additional context: [") })
+	require.GreaterOrEqual(t, at, 0, out)
+	assert.NotContains(t, texts[at], "Output too large")
+	assert.Regexp(t, `too long for this note: lines \d+-\d+`, texts[at])
+	source := strings.Split(manyLedgers(), "\n")
+	numbered := regexp.MustCompile(`(?m)^ *(\d+)[\t→](.*)$`).FindAllStringSubmatch(w.results()[0].text+"\n"+texts[at], -1)
+	assert.Greater(t, len(numbered), 150, "the note is used")
+	for _, m := range numbered {
+		n, err := strconv.Atoi(m[1])
+		require.NoError(t, err)
+		require.Equal(t, source[n-1], m[2], "line %d", n)
+	}
+}
+
+// stringsIn returns all strings in a decoded JSON value.
+func stringsIn(v any) (list []string) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, item := range v {
+			list = append(list, stringsIn(item)...)
+		}
+	case map[string]any:
+		for _, item := range v {
+			list = append(list, stringsIn(item)...)
+		}
+	}
+	return list
 }
 
 // lastRequest returns the body of the latest request for a turn.
