@@ -25,8 +25,12 @@ func clientEntries(ctx context.Context, p command.Process) (found []finding) {
 	if err != nil {
 		return nil // a bad root is reported elsewhere
 	}
+	refused, files := refusals(p)
+	found = append(found, refused...)
 	for _, e := range runcmd.Entries(p.Env, dir) {
-		found = append(found, client(ctx, p.Env, e))
+		if e.Err == nil || !slices.Contains(files, e.File) {
+			found = append(found, client(ctx, p.Env, e))
+		}
 	}
 	all := initcmd.AllHooked(p)
 	for _, h := range all {
@@ -36,6 +40,24 @@ func clientEntries(ctx context.Context, p command.Process) (found []finding) {
 		return []finding{{"clients", fmt.Sprintf(`%s, or hooks: "mcp-pruner init claude" adds hooks, "mcp-pruner install claude" the server`, noClient), noClient}}
 	}
 	return found
+}
+
+// refusals reports the files of clients that init would refuse to change, with its words, and returns their paths.
+func refusals(p command.Process) (found []finding, files []string) {
+	for _, r := range initcmd.Refusals(p) {
+		f := finding{r.Client, fmt.Sprintf("%s: %v", r.File, r.Err), cannotBeRead}
+		switch {
+		case r.File == "":
+			f = finding{"clients", r.Err.Error(), cannotBeFound}
+		case !r.Broken:
+			f.found, f.problem = fmt.Sprintf("%s %s by init: %v", r.File, cannotBeChanged, r.Err), cannotBeChanged
+		}
+		if !slices.Contains(found, f) {
+			found = append(found, f)
+		}
+		files = append(files, r.File)
+	}
+	return found, files
 }
 
 // hooked reports a client's hooks, and whether the program that they start is there.

@@ -20,6 +20,8 @@ const (
 	noSetting
 	cannotBeStarted
 	cannotBeRead
+	cannotBeFound
+	cannotBeChanged
 	hookedTwice
 	noClient
 	problems // their number
@@ -41,6 +43,8 @@ func (p problem) String() string {
 		noSetting:       "there is no such setting",
 		cannotBeStarted: "cannot be started",
 		cannotBeRead:    "cannot be read",
+		cannotBeFound:   "cannot be found",
+		cannotBeChanged: "cannot be changed",
 		hookedTwice:     "beside the hooks of init",
 		noClient:        "no client's configuration has this server",
 	}[p]
@@ -51,7 +55,7 @@ func (p problem) mark() string {
 	switch p {
 	case none:
 		return "ok"
-	case noSearch, slowSearch, pruningUnset, hookedTwice, noClient: // worth knowing, but not a fault
+	case noSearch, slowSearch, pruningUnset, cannotBeChanged, hookedTwice, noClient: // worth knowing, but not a fault
 		return "note"
 	}
 	return "BAD"

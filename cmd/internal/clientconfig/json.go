@@ -111,7 +111,7 @@ func (j *JSON) find(path []string) *hujson.Value {
 }
 
 func member(object *hujson.Object, name string) int {
-	for i := range object.Members {
+	for i := len(object.Members) - 1; i >= 0; i-- { // of equal names, every client takes the last
 		if literal, ok := object.Members[i].Name.Value.(hujson.Literal); ok && literal.String() == name {
 			return i
 		}
@@ -277,7 +277,8 @@ func (j *JSON) RemoveElements(matches func(any) bool, path ...string) int {
 	return removed
 }
 
-// Remove removes a member, and the enclosing objects that become empty.
+// Remove removes a member, and the enclosing objects that become empty. A second member of the same name, which clients
+// do not see, goes with it.
 func (j *JSON) Remove(path ...string) bool {
 	parent := j.find(path[:len(path)-1])
 	if parent == nil {
@@ -296,6 +297,9 @@ func (j *JSON) Remove(path ...string) bool {
 		object.AfterExtra = parted(&object.Members[i-1].Value, gone.Name.BeforeExtra, gone.Value.AfterExtra, object.AfterExtra)
 	}
 	object.Members = append(object.Members[:i], object.Members[i+1:]...)
+	if member(object, path[len(path)-1]) >= 0 {
+		return j.Remove(path...)
+	}
 	if len(object.Members) == 0 {
 		object.AfterExtra = nil
 		if len(path) > 1 {

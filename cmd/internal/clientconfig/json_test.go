@@ -95,7 +95,7 @@ func remove(text []byte) ([]byte, error) {
 func TestFileIsWhatItWas(t *testing.T) {
 	for name, text := range texts {
 		t.Run(name, func(t *testing.T) {
-			f := File{filepath.Join(t.TempDir(), "settings.json")}
+			f := File{Path: filepath.Join(t.TempDir(), "settings.json")}
 			require.NoError(t, os.WriteFile(f.Path, []byte(text), 0o640))
 			changed, err := f.Install(install)
 			require.NoError(t, err)
@@ -117,7 +117,7 @@ func TestFileIsWhatItWas(t *testing.T) {
 }
 
 func TestFileThatWasNotThereGoes(t *testing.T) {
-	f := File{filepath.Join(t.TempDir(), "new", "settings.json")}
+	f := File{Path: filepath.Join(t.TempDir(), "new", "settings.json")}
 	_, err := f.Install(install)
 	require.NoError(t, err)
 	_, err = f.Uninstall(install, remove)
@@ -126,7 +126,7 @@ func TestFileThatWasNotThereGoes(t *testing.T) {
 }
 
 func TestWhatTheUserChangedSinceStays(t *testing.T) {
-	f := File{filepath.Join(t.TempDir(), "settings.json")}
+	f := File{Path: filepath.Join(t.TempDir(), "settings.json")}
 	require.NoError(t, os.WriteFile(f.Path, []byte("{\n  \"a\": 1\n}\n"), 0o600))
 	_, err := f.Install(install)
 	require.NoError(t, err)
@@ -144,7 +144,7 @@ func TestWhatTheUserChangedSinceStays(t *testing.T) {
 }
 
 func TestBrokenFileIsLeftAlone(t *testing.T) {
-	f := File{filepath.Join(t.TempDir(), "settings.json")}
+	f := File{Path: filepath.Join(t.TempDir(), "settings.json")}
 	require.NoError(t, os.WriteFile(f.Path, []byte("{broken"), 0o600))
 	_, err := f.Install(install)
 	require.Error(t, err)

@@ -11,7 +11,7 @@ import (
 // OpencodeFile returns the configuration file that exists in opencode's folder, or opencode.json if there is none.
 func OpencodeFile(dir string) string {
 	for _, name := range []string{"opencode.jsonc", "opencode.json", "config.json"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			return filepath.Join(dir, name)
 		}
 	}

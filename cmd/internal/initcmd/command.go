@@ -16,6 +16,9 @@ import (
 	"mcp-pruner/cmd/internal/command"
 )
 
+// clients are the clients that init can set up.
+var clients = []string{"claude", "codex", "gemini", "opencode"}
+
 // options holds the command line's flags.
 type options struct {
 	hooks, mcp, proxy, show, uninstall bool
@@ -29,8 +32,9 @@ func Command(p command.Process) *cobra.Command {
 		Short: "Set a client up: hooks on its own tools, our tools, or the proxy",
 		Long: `Changes the configuration of a client. Without a flag: hooks, which prune the results
 of the tools that the client has already. Foreign entries, comments and formatting
-stay; a copy of the file before the first change is kept beside it. Running it twice
-changes nothing, and --uninstall takes out exactly what was put in.`,
+stay; a copy of the file before the first change is kept beside it. A file that the
+client cannot read is left as it is. Running it twice changes nothing, and --uninstall
+takes out exactly what was put in.`,
 		Example: `  mcp-pruner init claude
   mcp-pruner init claude --show
   mcp-pruner init codex --mcp
@@ -52,9 +56,12 @@ func (o options) run(p command.Process, client string) error {
 	if err != nil {
 		return err
 	}
-	all, ok := h.pieces(client)
-	if !ok {
+	if !slices.Contains(clients, client) {
 		return command.Usagef("unknown client %q: want claude, codex, gemini or opencode", client)
+	}
+	all, err := h.pieces(client)
+	if err != nil {
+		return err
 	}
 	if o.show && o.uninstall {
 		return command.Usagef("--show changes nothing and --uninstall does; choose one")
@@ -70,7 +77,7 @@ func (o options) run(p command.Process, client string) error {
 	if o.uninstall {
 		return errors.Join(uninstall(out, all, chosen), out.Flush())
 	}
-	err = install(out, chosen)
+	err = install(out, all, chosen)
 	if err == nil && command.InNpxCache(h.path, h.system) {
 		fmt.Fprintf(out, "%s is in npx's cache, which npx may empty. To keep it: npm install --global mcp-pruner, then init once more.\n", h.path)
 	}
@@ -83,7 +90,7 @@ func homeOf(p command.Process) (home, error) {
 	if err != nil {
 		return home{}, fmt.Errorf("find this program: %w", err)
 	}
-	return home{lookup: p.Lookup, system: runtime.GOOS, path: path, onPath: onPath}, nil
+	return home{Home: clientconfig.Home{Lookup: p.Lookup}, system: runtime.GOOS, path: path, onPath: onPath}, nil
 }
 
 // choose returns the pieces that the flags select.
@@ -112,17 +119,27 @@ func (o options) choose(client string, all []piece) ([]piece, error) {
 	return chosen, nil
 }
 
-func install(w io.Writer, chosen []piece) error {
+// install adds the chosen pieces. It writes no file if one of them would be refused.
+func install(w io.Writer, all, chosen []piece) error {
 	for _, p := range chosen {
-		changed, err := clientconfig.File{Path: p.file}.Install(p.install)
+		if _, _, err := p.file.Plan(p.install, p.check); err != nil {
+			return fmt.Errorf("%s: %w", p.file.Path, err)
+		}
+	}
+	for _, p := range chosen {
+		write := p.file.Install
+		if slices.ContainsFunc(all, func(other piece) bool { return other.file == p.file && other.installed() }) {
+			write = p.file.Update
+		}
+		changed, err := write(p.install, p.check)
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.file, err)
+			return fmt.Errorf("%s: %w", p.file.Path, err)
 		}
 		what := "was there already"
 		if changed {
 			what = "installed"
 		}
-		fmt.Fprintf(w, "%s: %s (%s)\n", p.kind, what, p.file)
+		fmt.Fprintf(w, "%s: %s (%s)\n", p.kind, what, p.file.Path)
 		if p.note != "" {
 			fmt.Fprintln(w, p.note)
 		}
@@ -135,9 +152,9 @@ func install(w io.Writer, chosen []piece) error {
 func uninstall(w io.Writer, all, chosen []piece) error {
 	var failed error
 	for _, file := range filesOf(chosen) {
-		text, err := clientconfig.File{Path: file}.Read()
+		text, err := file.Read()
 		if err != nil {
-			failed = errors.Join(failed, err)
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", file.Path, err))
 			continue
 		}
 		var there, going []piece
@@ -155,29 +172,28 @@ func uninstall(w io.Writer, all, chosen []piece) error {
 	return failed
 }
 
-func takeOut(w io.Writer, file string, there, going []piece) error {
+func takeOut(w io.Writer, file clientconfig.File, there, going []piece) error {
 	if len(going) == 0 {
-		fmt.Fprintf(w, "nothing of ours in %s\n", file)
+		fmt.Fprintf(w, "nothing of ours in %s\n", file.Path)
 		return nil
 	}
-	f := clientconfig.File{Path: file}
 	remove := func(text []byte) ([]byte, error) {
 		return each(text, going, func(p piece) func([]byte) ([]byte, error) { return p.remove })
 	}
 	var changed bool
 	var err error
 	if len(there) == len(going) {
-		changed, err = f.Uninstall(func(text []byte) ([]byte, error) {
+		changed, err = file.Uninstall(func(text []byte) ([]byte, error) {
 			return each(text, there, func(p piece) func([]byte) ([]byte, error) { return p.install })
 		}, remove)
 	} else {
-		changed, err = f.Install(remove)
+		changed, err = file.Update(remove)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return fmt.Errorf("%s: %w", file.Path, err)
 	}
 	if changed {
-		fmt.Fprintf(w, "taken out of %s\n", file)
+		fmt.Fprintf(w, "taken out of %s\n", file.Path)
 	}
 	return nil
 }
@@ -192,8 +208,8 @@ func each(text []byte, list []piece, of func(piece) func([]byte) ([]byte, error)
 	return text, nil
 }
 
-func filesOf(list []piece) []string {
-	var files []string
+func filesOf(list []piece) []clientconfig.File {
+	var files []clientconfig.File
 	for _, p := range list {
 		if !slices.Contains(files, p.file) {
 			files = append(files, p.file)
@@ -202,58 +218,23 @@ func filesOf(list []piece) []string {
 	return files
 }
 
+// show lists the pieces. It returns an error for each file that its client cannot read.
 func show(w io.Writer, all []piece) error {
-	for _, p := range all {
-		text, err := clientconfig.File{Path: p.file}.Read()
-		if err != nil {
-			return err
+	var failed error
+	for _, file := range filesOf(all) {
+		if err := unreadable(file); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", file.Path, err))
 		}
+	}
+	for _, p := range all {
 		state := "not installed"
-		if text != nil && p.present(text) {
+		switch {
+		case unreadable(p.file) != nil:
+			state = "cannot be read"
+		case p.installed():
 			state = "installed"
 		}
-		fmt.Fprintf(w, "%-6s %-14s %s\n", p.kind, state, p.file)
+		fmt.Fprintf(w, "%-6s %-14s %s\n", p.kind, state, p.file.Path)
 	}
-	return nil
-}
-
-// Hooked is a client whose own tools have our hooks.
-type Hooked struct {
-	Client, File string
-	Program      string // what they start, or "" if init did not write them
-	Plugin       bool   // they are a plugin's, which starts the program that is on PATH
-}
-
-// AllHooked lists the clients that have our hooks. Files that cannot be read have none.
-func AllHooked(p command.Process) (found []Hooked) {
-	h, err := homeOf(p)
-	if err != nil {
-		return nil
-	}
-	for _, client := range []string{"claude", "codex", "gemini", "opencode"} {
-		all, _ := h.pieces(client)
-		for _, piece := range all {
-			if piece.kind != hooks {
-				continue
-			}
-			if text, err := (clientconfig.File{Path: piece.file}).Read(); err == nil && text != nil && piece.present(text) {
-				found = append(found, Hooked{Client: client, File: piece.file, Program: piece.program(text)})
-			}
-		}
-	}
-	return append(found, h.plugin()...)
-}
-
-// plugin reports Claude Code's plugin with our hooks, if it is enabled for the user.
-func (h home) plugin() []Hooked {
-	file := h.claudeSettings()
-	text, err := clientconfig.File{Path: file}.Read()
-	if err != nil || text == nil {
-		return nil
-	}
-	j, err := clientconfig.ParseJSON(text)
-	if err != nil || j.Get("enabledPlugins", "mcp-pruner@mcp-pruner") != true {
-		return nil
-	}
-	return []Hooked{{Client: "claude", File: file, Plugin: true}}
+	return failed
 }

@@ -43,11 +43,11 @@ func write(t *testing.T, path, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// configured is a home with configurations that have comments and foreign entries.
+// configured is a home with configurations that have foreign entries, and comments where the client accepts them.
 func configured(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, ".claude", "settings.json"), "{\n  \"model\": \"opus\", // best\n  \"hooks\": {\"PostToolUse\": [{\"matcher\": \"Edit\", \"hooks\": [{\"type\": \"command\", \"command\": \"fmt\"}]}]},\n}\n")
+	write(t, filepath.Join(dir, ".claude", "settings.json"), "{\n  \"model\": \"opus\",\n\n  \"hooks\": {\"PostToolUse\": [{\"matcher\": \"Edit\", \"hooks\": [{\"type\": \"command\", \"command\": \"fmt\"}]}]}\n}\n")
 	write(t, filepath.Join(dir, ".claude.json"), `{"numStartups":3,"mcpServers":{"other":{"command":"x"}}}`)
 	write(t, filepath.Join(dir, ".codex", "config.toml"), "model = \"gpt-5\" # mine\n\n[mcp_servers.other]\ncommand = \"x\"")
 	write(t, filepath.Join(dir, ".codex", "hooks.json"), "{\"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"bell\"}]}]}}\n")

@@ -5,12 +5,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
-
-	"github.com/BurntSushi/toml"
 
 	"mcp-pruner/cmd/internal/clientconfig"
 	"mcp-pruner/cmd/internal/command"
@@ -32,7 +29,7 @@ const proxyURL = "http://127.0.0.1:8787"
 // piece is one addition to one file.
 type piece struct {
 	kind    kind
-	file    string
+	file    clientconfig.File
 	install func([]byte) ([]byte, error) // returns the same text if the piece is already installed
 	remove  func([]byte) ([]byte, error)
 	present func([]byte) bool
@@ -42,68 +39,43 @@ type piece struct {
 
 // home finds the clients' configurations.
 type home struct {
-	lookup func(string) (string, bool)
+	clientconfig.Home
 	system string // as runtime.GOOS
 	path   string // this program's path
 	onPath bool   // a shell finds it as "mcp-pruner"
 }
 
-func (h home) dir(variable string, fallback ...string) string {
-	if v, ok := h.lookup(variable); ok && v != "" {
-		return v
+// pieces lists the pieces for a client.
+func (h home) pieces(client string) ([]piece, error) {
+	files, err := h.Files(client)
+	if err != nil {
+		return nil, err
 	}
-	base, _ := h.lookup("HOME")
-	if base == "" {
-		base, _ = os.UserHomeDir() // Windows
-	}
-	return filepath.Join(append([]string{base}, fallback...)...)
-}
-
-func (h home) config() string { return h.dir("XDG_CONFIG_HOME", ".config") }
-
-// pieces lists the pieces for a client. ok is false if the client is unknown.
-func (h home) pieces(client string) (list []piece, ok bool) {
 	switch client {
 	case "claude":
-		settings := h.claudeSettings()
 		return []piece{
-			h.hookPiece(settings, "claude", h.claudeHooks(), ""),
-			h.mcpPiece(h.claudeState(), []string{"mcpServers", "pruner"}, map[string]any{"type": "stdio", "command": h.path, "args": []any{}, "env": map[string]any{"PRUNER_URL": "embedded"}}),
-			h.memberPiece(proxy, settings, proxyURL, "env", "ANTHROPIC_BASE_URL"),
-		}, true
+			h.hookPiece(files.Hooks, "claude", h.claudeHooks(), ""),
+			h.mcpPiece(files.Servers, []string{"mcpServers", "pruner"}, map[string]any{"type": "stdio", "command": h.path, "args": []any{}, "env": map[string]any{"PRUNER_URL": "embedded"}}),
+			h.memberPiece(proxy, files.Hooks, proxyURL, "env", "ANTHROPIC_BASE_URL"),
+		}, nil
 	case "codex":
-		dir := h.dir("CODEX_HOME", ".codex")
 		return []piece{
-			h.hookPiece(filepath.Join(dir, "hooks.json"), "codex", h.codexHooks(), "Codex runs new hooks only after you trust them: start codex and open /hooks."),
-			h.codexMCP(filepath.Join(dir, "config.toml")),
-		}, true
+			h.hookPiece(files.Hooks, "codex", h.codexHooks(), "Codex runs new hooks only after you trust them: start codex and open /hooks."),
+			h.codexMCP(files.Servers),
+		}, nil
 	case "gemini":
-		settings := filepath.Join(h.dir("GEMINI_CLI_HOME"), ".gemini", "settings.json")
 		return []piece{
-			h.hookPiece(settings, "gemini", h.geminiHooks(), "Gemini CLI shows its model every replaced result as an error."),
-			h.mcpPiece(settings, []string{"mcpServers", "pruner"}, map[string]any{"command": h.path, "env": map[string]any{"PRUNER_URL": "embedded"}}),
-		}, true
+			h.hookPiece(files.Hooks, "gemini", h.geminiHooks(), "Gemini CLI shows its model every replaced result as an error."),
+			h.mcpPiece(files.Servers, []string{"mcpServers", "pruner"}, map[string]any{"command": h.path, "env": map[string]any{"PRUNER_URL": "embedded"}}),
+		}, nil
 	case "opencode":
-		dir := filepath.Join(h.config(), "opencode")
 		return []piece{
-			h.opencodePlugin(filepath.Join(dir, "plugins", "mcp-pruner.js")),
-			h.mcpPiece(clientconfig.OpencodeFile(dir), []string{"mcp", "pruner"}, map[string]any{"type": "local", "command": []any{h.path}, "environment": map[string]any{"PRUNER_URL": "embedded"}}),
-			h.memberPiece(proxy, clientconfig.OpencodeFile(dir), proxyURL+"/v1", "provider", "anthropic", "options", "baseURL"),
-		}, true
+			h.opencodePlugin(files.Hooks),
+			h.mcpPiece(files.Servers, []string{"mcp", "pruner"}, map[string]any{"type": "local", "command": []any{h.path}, "environment": map[string]any{"PRUNER_URL": "embedded"}}),
+			h.memberPiece(proxy, files.Servers, proxyURL+"/v1", "provider", "anthropic", "options", "baseURL"),
+		}, nil
 	}
-	return nil, false
-}
-
-func (h home) claudeSettings() string {
-	return filepath.Join(h.dir("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")
-}
-
-// claudeState returns the file in which Claude Code keeps a user's servers.
-func (h home) claudeState() string {
-	if dir, ok := h.lookup("CLAUDE_CONFIG_DIR"); ok && dir != "" {
-		return filepath.Join(dir, ".claude.json")
-	}
-	return h.dir("", ".claude.json")
+	return nil, fmt.Errorf("init cannot set up %s", client)
 }
 
 // hook is one entry of a client's hooks.
@@ -122,7 +94,7 @@ func (h home) geminiHooks() []hook {
 }
 
 // hookPiece adds entries to the lists under "hooks".
-func (h home) hookPiece(file, client string, entries []hook, note string) piece {
+func (h home) hookPiece(file clientconfig.File, client string, entries []hook, note string) piece {
 	line, startErr := h.hookCommand(client)
 	p := piece{kind: hooks, file: file, note: note}
 	p.install = func(text []byte) ([]byte, error) {
@@ -219,12 +191,12 @@ func (h home) names(command string) bool {
 }
 
 // mcpPiece adds this program's server to a client's servers.
-func (h home) mcpPiece(file string, path []string, entry map[string]any) piece {
+func (h home) mcpPiece(file clientconfig.File, path []string, entry map[string]any) piece {
 	return h.memberPiece(mcp, file, entry, path...)
 }
 
 // memberPiece adds one member. A member of the same name that init did not write is an error.
-func (h home) memberPiece(k kind, file string, value any, path ...string) piece {
+func (h home) memberPiece(k kind, file clientconfig.File, value any, path ...string) piece {
 	isOurs := func(v any) bool {
 		text := fmt.Sprint(v)
 		return h.names(text) || k == proxy && text == fmt.Sprint(value)
@@ -279,7 +251,7 @@ func edit(text []byte, change func(*clientconfig.JSON) error) ([]byte, error) {
 var opencodeJS string
 
 // opencodePlugin is a piece that is a whole file.
-func (h home) opencodePlugin(file string) piece {
+func (h home) opencodePlugin(file clientconfig.File) piece {
 	text := clientconfig.OpencodePlugin(opencodeJS, h.path)
 	return piece{
 		kind: hooks, file: file,
@@ -297,34 +269,44 @@ const (
 )
 
 // codexMCP adds a table at the end of config.toml.
-func (h home) codexMCP(file string) piece {
+func (h home) codexMCP(file clientconfig.File) piece {
 	block := tomlBegin + "[mcp_servers.pruner]\ncommand = " + strconv.Quote(h.path) + "\n[mcp_servers.pruner.env]\nPRUNER_URL = \"embedded\"\n" + tomlEnd
 	return piece{
 		kind: mcp, file: file,
-		install: func(text []byte) ([]byte, error) { return addTOML(text, block) },
+		install: func(text []byte) ([]byte, error) { return addTOML(file.Syntax, text, block) },
 		remove:  removeTOML,
 		present: func(text []byte) bool { return bytes.Contains(text, []byte(tomlBegin)) },
 	}
 }
 
-func addTOML(text []byte, block string) ([]byte, error) {
+// serversKey matches the start of a value of the key mcp_servers.
+var serversKey = regexp.MustCompile(`(?m)^[ \t]*["']?mcp_servers["']?[ \t]*=`)
+
+func addTOML(syntax *clientconfig.Syntax, text []byte, block string) ([]byte, error) {
 	if bytes.Contains(text, []byte(tomlBegin)) {
 		return moveTable(text, block), nil
 	}
-	var parsed struct {
-		Servers map[string]any `toml:"mcp_servers"`
-	}
-	if _, err := toml.Decode(string(text), &parsed); err != nil {
+	data, err := syntax.Decode(text)
+	if err != nil {
 		return nil, err
 	}
-	if parsed.Servers["pruner"] != nil {
+	all, _ := data.(map[string]any)
+	servers, _ := all["mcp_servers"].(map[string]any)
+	if servers["pruner"] != nil {
 		return nil, errors.New("mcp_servers.pruner is there already")
 	}
 	lead := ""
 	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
 		lead = "\n"
 	}
-	return append(bytes.Clone(text), lead+block...), nil
+	after := append(bytes.Clone(text), lead+block...)
+	if at := serversKey.FindIndex(text); at != nil {
+		if _, err := syntax.Decode(after); err != nil {
+			return nil, fmt.Errorf("line %d: mcp_servers is an inline table, to which nothing can be added: write its servers as tables, [mcp_servers.NAME]",
+				1+bytes.Count(text[:at[0]], []byte("\n")))
+		}
+	}
+	return after, nil
 }
 
 func removeTOML(text []byte) ([]byte, error) {

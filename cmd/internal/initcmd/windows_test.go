@@ -12,15 +12,15 @@ import (
 
 // Hooks on Windows, for a program whose path has a space and whose name is another.
 func TestHooksOnWindows(t *testing.T) {
-	h := home{lookup: func(string) (string, bool) { return "", false }, system: "windows", path: `C:\Program Files\pruner.exe`}
+	h := home{Home: clientconfig.Home{Lookup: func(string) (string, bool) { return t.TempDir(), true }}, system: "windows", path: `C:\Program Files\pruner.exe`}
 	for client, want := range map[string]string{
 		"claude": "'C:/Program Files/pruner.exe' hook claude",
 		"gemini": "& 'C:/Program Files/pruner.exe' hook gemini --replace",
 		"codex":  "mcp-pruner hook codex",
 	} {
 		h.onPath = client == "codex"
-		all, ok := h.pieces(client)
-		require.True(t, ok)
+		all, err := h.pieces(client)
+		require.NoError(t, err)
 		foreign := []byte("{\r\n  \"a\": 1\r\n}\r\n")
 		text, err := all[0].install(foreign)
 		require.NoError(t, err)
@@ -38,8 +38,9 @@ func TestHooksOnWindows(t *testing.T) {
 		assert.Equal(t, string(foreign), string(left))
 	}
 	h.onPath = false
-	all, _ := h.pieces("codex")
-	_, err := all[0].install(nil)
+	all, err := h.pieces("codex")
+	require.NoError(t, err)
+	_, err = all[0].install(nil)
 	assert.EqualError(t, err, `codex runs hooks with cmd.exe, which cannot start C:\Program Files\pruner.exe: move it to a path of letters and digits, or put its folder on PATH`)
 	_, err = all[1].install(nil)
 	assert.NoError(t, err, "Codex starts a server without a shell")

@@ -2,17 +2,14 @@ package runcmd
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
+	"mcp-pruner/cmd/internal/clientconfig"
+	serversettings "mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/runnerfsm"
 )
 
@@ -54,29 +51,28 @@ func (e Entry) String() string {
 }
 
 // Entries returns the entries for this server in the configurations of all clients, as seen by a client
-// that works in dir: entries named "pruner", and those that start this program.
+// that works in dir: entries named "pruner", and those that start this program. A client whose configuration cannot be
+// found has none.
 func Entries(env []string, dir string) []Entry {
-	set := runnerfsm.Settings{Env: env}
-	home := set.Home()
-	below := func(variable string, otherwise ...string) string {
-		if path := set.Get(variable); path != "" {
-			return path
-		}
-		return filepath.Join(append([]string{home}, otherwise...)...)
-	}
+	home := homeOf(env)
 	var found []Entry
-	if home != "" || set.Get("CLAUDE_CONFIG_DIR") != "" {
-		found = append(found, claudeEntries(filepath.Join(below("CLAUDE_CONFIG_DIR"), ".claude.json"), dir)...)
+	for _, client := range clientconfig.Clients {
+		files, err := home.Files(client)
+		switch {
+		case err == nil && client == "claude":
+			found = append(found, claudeEntries(files.Servers, dir)...)
+		case err == nil:
+			found = append(found, readEntries(client, "", files.Servers, anywhere)...)
+		}
+		if client == "claude" {
+			found = append(found, readEntries(client, "project", clientconfig.ProjectServers(dir), anywhere)...)
+		}
 	}
-	found = append(found, readEntries("claude", "project", filepath.Join(dir, ".mcp.json"), json.Unmarshal)...)
-	if home == "" {
-		return found
-	}
-	found = append(found, readEntries("codex", "", filepath.Join(below("CODEX_HOME", ".codex"), "config.toml"), toml.Unmarshal)...)
-	found = append(found, readEntries("gemini", "", filepath.Join(home, ".gemini", "settings.json"), json.Unmarshal)...)
-	found = append(found, readEntries("cursor", "", filepath.Join(home, ".cursor", "mcp.json"), json.Unmarshal)...)
-	opencode := filepath.Join(below("XDG_CONFIG_HOME", ".config"), "opencode", "opencode.json")
-	return append(found, readEntries("opencode", "", opencode, json.Unmarshal)...)
+	return found
+}
+
+func homeOf(env []string) clientconfig.Home {
+	return clientconfig.Home{Lookup: serversettings.FromEnv(env)}
 }
 
 // entriesOf returns the entries of one client.
@@ -87,17 +83,17 @@ func entriesOf(client string, env []string, dir string) []Entry {
 // configured is the part of a client's configuration that is read. Its fields cover the clients' different
 // names for the list of servers.
 type configured struct {
-	MCPServers map[string]configuredServer `json:"mcpServers" toml:"-"`
-	Codex      map[string]configuredServer `json:"-" toml:"mcp_servers"`
-	OpenCode   map[string]configuredServer `json:"mcp" toml:"-"`
+	MCPServers map[string]configuredServer `json:"mcpServers"`
+	Codex      map[string]configuredServer `json:"mcp_servers"`
+	OpenCode   map[string]configuredServer `json:"mcp"`
 }
 
 type configuredServer struct {
-	Command     words             `json:"command" toml:"command"`
-	Args        []string          `json:"args" toml:"args"`
-	Env         map[string]string `json:"env" toml:"env"`
-	Environment map[string]string `json:"environment" toml:"-"` // opencode
-	URL         string            `json:"url" toml:"url"`
+	Command     words             `json:"command"`
+	Args        []string          `json:"args"`
+	Env         map[string]string `json:"env"`
+	Environment map[string]string `json:"environment"` // opencode
+	URL         string            `json:"url"`
 }
 
 // words is a command: a string or, in opencode's configuration, a list.
@@ -112,39 +108,35 @@ func (w *words) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(w))
 }
 
-func (w *words) UnmarshalTOML(value any) error {
-	one, ok := value.(string)
-	if !ok {
-		return errors.New("command is no string")
-	}
-	*w = words{one}
-	return nil
-}
-
-func claudeEntries(file, dir string) []Entry {
-	found := readEntries("claude", "user", file, json.Unmarshal)
-	return append(found, readEntries("claude", "local", file, func(text []byte, into any) error {
-		var all struct{ Projects map[string]json.RawMessage }
-		if err := json.Unmarshal(text, &all); err != nil || all.Projects[dir] == nil {
-			return nil // the error is reported once
-		}
-		return json.Unmarshal(all.Projects[dir], into)
+func claudeEntries(file clientconfig.File, dir string) []Entry {
+	found := readEntries("claude", "user", file, anywhere)
+	return append(found, readEntries("claude", "local", file, func(all map[string]any) any {
+		projects, _ := all["projects"].(map[string]any)
+		return projects[dir]
 	})...)
 }
 
-// readEntries reads one file. A file that does not exist has no entries.
-func readEntries(client, scope, file string, decode func([]byte, any) error) []Entry {
-	at := Entry{Client: client, Scope: scope, File: file}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// anywhere selects all of a file.
+func anywhere(all map[string]any) any { return all }
+
+// readEntries reads one file, or the part that is selected. A file that does not exist has no entries. An error is
+// reported for the whole file only.
+func readEntries(client, scope string, file clientconfig.File, part func(map[string]any) any) []Entry {
+	at := Entry{Client: client, Scope: scope, File: file.Path}
+	text, err := file.Read()
+	var data any
+	if err == nil {
+		data, err = file.Syntax.Decode(text)
 	}
 	var read configured
-	if err == nil {
-		err = decode(text, &read)
+	if all, ok := data.(map[string]any); ok {
+		err = convert(part(all), &read)
 	}
-	if err != nil {
-		at.Err = fmt.Errorf("%s cannot be read: %w", file, err)
+	switch {
+	case err != nil && scope == "local":
+		return nil // it is reported once, for the scope user
+	case err != nil:
+		at.Err = fmt.Errorf("%s: %w", file.Path, err)
 		return []Entry{at}
 	}
 	var found []Entry
@@ -156,6 +148,18 @@ func readEntries(client, scope, file string, decode func([]byte, any) error) []E
 		}
 	}
 	return found
+}
+
+// convert decodes data into a struct with JSON names. nil has no fields.
+func convert(data any, into any) error {
+	text, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("its list of servers cannot be read: %w", err)
+	}
+	return nil
 }
 
 func (e Entry) filled(name string, s configuredServer) Entry {

@@ -46,6 +46,9 @@ func InstallCommand(p command.Process) *cobra.Command {
 		if code != command.OK {
 			return command.Exit(code)
 		}
+		if _, err := homeOf(p.Env).Files(client[0]); err != nil {
+			return err
+		}
 		i := newInstallation(c.Context(), p, set, servers, client[0])
 		i.options = append(client[1:], after...)
 		notePruner(c.Context(), servers, p.Stderr)
