@@ -62,6 +62,7 @@ func (s Server) mapping() Mapping {
 // Options apply to all servers.
 type Options struct {
 	SplitRW bool    // separates tools that only read from the others
+	Bare    bool    // names without the server's prefix, for exactly one server
 	Target  float64 // fraction of the list's tokens to remove, 0 to 1
 	// Tokens counts the tokens of a text; it decides how much prose fits the target.
 	Tokens func(text string) int
@@ -126,13 +127,16 @@ func visible(name, description string, schema json.RawMessage) string {
 }
 
 // plan holds the tools to expose, before their texts are written.
-type plan struct{ tools []planned }
+type plan struct {
+	names naming
+	tools []planned
+}
 
 type planned struct {
 	name        string
 	noun        string
 	description string // from the operator's mapping
-	given       bool   // grouped by the operator's mapping
+	given       bool   // grouped or renamed by the operator's mapping
 	pinned      bool
 	actions     []Action
 	asks        bool // results may be pruned
@@ -141,7 +145,7 @@ type planned struct {
 
 func planOf(s Server, mode Mode, o Options) plan {
 	m := s.mapping()
-	var p plan
+	p := plan{names: s.naming(o.Bare)}
 	byName := map[string]*Definition{}
 	for i := range s.Tools {
 		byName[s.Tools[i].Name] = &s.Tools[i]
@@ -160,7 +164,7 @@ func planOf(s Server, mode Mode, o Options) plan {
 	for i := range p.tools {
 		p.tools[i].asks = m.PruneOver > 0
 	}
-	slices.SortFunc(p.tools, func(a, b planned) int { return strings.Compare(a.name, b.name) })
+	p.tools = p.names.separate(p.tools)
 	return p
 }
 
@@ -177,23 +181,22 @@ func (p *plan) routed() map[string]bool {
 // alone adds a tool that is not grouped: in trim mode every tool, otherwise those that are
 // pinned, have a schema that refers to itself, or were added after the grouping was frozen.
 func (p *plan) alone(m Mapping, d *Definition, mode Mode) {
-	t := planned{name: d.Name, noun: d.Name, actions: []Action{{Def: d}}, why: "on its own"}
+	t := planned{name: p.names.tool(d.Name), noun: d.Name, actions: []Action{{Def: d}}, why: "on its own"}
 	switch {
 	case slices.Contains(m.Pin, d.Name):
 		t.pinned, t.why = true, "pinned: as the server lists it"
-	case mode == Grouped:
-		t.name = toolName(m.Namespace, d.Name)
-		if d.cyclic {
-			t.why += ": its schema refers to itself"
-		}
+	case mode == Grouped && d.cyclic:
+		t.why += ": its schema refers to itself"
 	}
-	if name := m.Rename[d.Name]; name != "" {
-		t.name = name
-	}
-	if !validName(t.name, 64) || mode == Grouped && len(t.name) > maxName {
-		t.name = toolName(t.name)
-	}
+	p.rename(m, &t)
 	p.tools = append(p.tools, t)
+}
+
+// rename gives a tool without actions the name that the operator chose.
+func (p *plan) rename(m Mapping, t *planned) {
+	if name := m.Rename[t.actions[0].Def.Name]; name != "" {
+		t.name, t.given = p.names.renamed(name), true
+	}
 }
 
 func (p *plan) group(m Mapping, tools []Definition, byName map[string]*Definition, o Options) {
@@ -203,12 +206,10 @@ func (p *plan) group(m Mapping, tools []Definition, byName map[string]*Definitio
 	}
 	for _, noun := range slices.Sorted(maps.Keys(m.Groups)) {
 		g := m.Groups[noun]
-		t := planned{name: toolName(m.Namespace, noun), noun: cmp.Or(noun, m.Namespace), description: g.Description, given: given, why: "group " + noun}
+		t := planned{name: p.names.group(noun), noun: cmp.Or(noun, m.Namespace), description: g.Description, given: given, why: "group " + noun}
 		if d := byName[g.Tool]; d != nil {
 			t.actions, t.why = []Action{{Def: d}}, "one tool"
-			if name := m.Rename[d.Name]; name != "" {
-				t.name = name
-			}
+			p.rename(m, &t)
 			p.tools = append(p.tools, t)
 			continue
 		}
@@ -218,14 +219,14 @@ func (p *plan) group(m Mapping, tools []Definition, byName map[string]*Definitio
 				t.actions = append(t.actions, Action{Name: action, Def: d, Route: route})
 			}
 		}
-		p.tools = append(p.tools, split(t, m.Namespace, o.SplitRW)...)
+		p.tools = append(p.tools, p.split(t, o.SplitRW)...)
 	}
 }
 
 // split moves the actions that only read into a tool of their own. A tool whose actions all
 // read or all write is not split, nor is one without actions. The names end in view and
 // change: read and write are words of so many tasks that a search would find all of them.
-func split(t planned, namespace string, apart bool) []planned {
+func (p *plan) split(t planned, apart bool) []planned {
 	if len(t.actions) == 0 {
 		return nil
 	}
@@ -241,8 +242,8 @@ func split(t planned, namespace string, apart bool) []planned {
 		return []planned{t}
 	}
 	r, w := t, t
-	r.name, r.actions, r.why = toolName(namespace, t.noun, "view"), reads, t.why+", what reads"
-	w.name, w.actions, w.why = toolName(namespace, t.noun, "change"), writes, t.why+", what writes"
+	r.name, r.actions, r.why = p.names.group(t.noun, "view"), reads, t.why+", what reads"
+	w.name, w.actions, w.why = p.names.group(t.noun, "change"), writes, t.why+", what writes"
 	return []planned{r, w}
 }
 

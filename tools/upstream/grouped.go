@@ -161,7 +161,7 @@ func paramName(name string, own map[string]map[string]any) string {
 		exposed = "subaction"
 	}
 	if !validName(exposed, maxParam) {
-		exposed = toolName(name)
+		exposed = plainName(name)
 	}
 	for exposed != name && own[exposed] != nil {
 		exposed = cutName(exposed + "_2")
@@ -173,7 +173,7 @@ func cutName(name string) string {
 	if validName(name, maxParam) {
 		return name
 	}
-	return toolName(name)
+	return plainName(name)
 }
 
 // objectSchema encodes an input schema with the parameters in the given order.

@@ -3,7 +3,6 @@ package upstream
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -68,36 +67,11 @@ func Build(servers []Server, mode Mode, o Options) *List {
 
 func join(parts [][]Exposed) *List {
 	l := &List{Tools: slices.Concat(parts...)}
-	l.separate()
 	l.byName = make(map[string]int, len(l.Tools))
 	for i := range l.Tools {
 		l.byName[l.Tools[i].Name] = i
 	}
 	return l
-}
-
-// separate adds the server's name as a prefix to every tool whose name occurs on several
-// servers. All of them get it, so that no name depends on the order of the servers.
-func (l *List) separate() {
-	count := map[string]int{}
-	for i := range l.Tools {
-		count[l.Tools[i].Name]++
-	}
-	for i := range l.Tools {
-		t := &l.Tools[i]
-		if count[t.Name] < 2 {
-			continue
-		}
-		t.Why += "; " + t.Name + " is a name of several servers"
-		t.Name = toolName(t.Server(), t.Name)
-	}
-	seen := map[string]bool{}
-	for i := range l.Tools { // two long names cut to the same name, or a rename to a name in use
-		for t := &l.Tools[i]; seen[t.Name]; {
-			t.Name = toolName(t.Name, "again", strings.Repeat("n", i))
-		}
-		seen[l.Tools[i].Name] = true
-	}
 }
 
 // Find returns the exposed tool with a name, or nil if there is none.

@@ -1,16 +1,9 @@
 package upstream
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"slices"
 	"strings"
 	"unicode"
 )
-
-// maxName is the maximum length of an exposed tool's name. Model APIs accept 64 characters,
-// and clients add a prefix of their own.
-const maxName = 40
 
 // verbs are the words that say what a tool does to its noun. Names are split at them:
 // list_pull_requests becomes the action list of pull_request.
@@ -91,34 +84,14 @@ func singular(word string) string {
 	return word
 }
 
-// toolName builds a name of at most maxName characters from [a-z0-9_] words. A longer name
+// plainName builds a name of at most maxName characters from [a-z0-9_] words. A longer name
 // is cut and gets a hash, so that two long names stay different.
-func toolName(parts ...string) string {
-	var words []string
-	for _, p := range parts {
-		words = append(words, splitName(p)...)
+func plainName(name string) string {
+	plain := plainWords(name)
+	if plain != "" && plain == strings.Join(splitName(name), "_") && len(plain) <= maxName {
+		return plain
 	}
-	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
-	whole := strings.Join(words, "_")
-	name := strings.Map(func(r rune) rune {
-		if r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return -1
-	}, whole)
-	if name == whole && name != "" && len(name) <= maxName {
-		return name
-	}
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	mark := hex.EncodeToString(sum[:3])
-	name = strings.Trim(name, "_")
-	if len(name) > maxName-7 {
-		name = strings.TrimRight(name[:maxName-7], "_")
-	}
-	if name == "" {
-		name = "tool"
-	}
-	return name + "_" + mark
+	return marked(orElse(plain, "tool"), shortMark, name)
 }
 
 // validName reports whether clients and model APIs accept the name unchanged.

@@ -36,7 +36,7 @@ func TestRandomLists(t *testing.T) {
 					reached[e.Actions[j].Def.Name]++
 					checkRoundTrip(t, r, e, &e.Actions[j], fmt.Sprintf("seed %d %s %s", seed, e.Name, e.Actions[j].Name))
 				}
-				checkForm(t, e, mode)
+				checkForm(t, e)
 			}
 			require.Len(t, reached, len(tools), "seed %d", seed)
 			for name, n := range reached {
@@ -46,12 +46,9 @@ func TestRandomLists(t *testing.T) {
 	}
 }
 
-func checkForm(t *testing.T, e *Exposed, mode Mode) {
+func checkForm(t *testing.T, e *Exposed) {
 	t.Helper()
-	if mode == Grouped {
-		require.LessOrEqual(t, len(e.Name), maxName)
-	}
-	require.True(t, validName(e.Name, 64), e.Name)
+	require.True(t, validName(e.Name, maxName), e.Name)
 	var top map[string]any
 	require.NoError(t, json.Unmarshal(e.InputSchema, &top))
 	require.Equal(t, "object", top["type"])

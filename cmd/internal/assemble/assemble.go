@@ -98,18 +98,15 @@ func instructions(o Options) string {
 	return ""
 }
 
-// listOf returns the tool list of a client, with recover_text added unless a tool of that name is already in the
-// list. It returns nil if the tools of the toolsets are offered.
+// listOf returns the tool list of a client, with our recover_text added. No other tool of that name is listed: a model
+// would ask it for texts that only we have. It returns nil if the tools of the toolsets are offered.
 func listOf(o Options, store *recovery.Store) func(client string) []tools.Tool {
 	if o.List == nil || !o.Recovers {
 		return o.List
 	}
 	back := texttools.Recover(service.New(service.Settings{Store: store, Version: o.Version}))
 	return func(client string) []tools.Tool {
-		list := o.List(client)
-		if slices.ContainsFunc(list, func(t tools.Tool) bool { return t.Name == back[0].Name }) {
-			return list
-		}
+		list := slices.DeleteFunc(slices.Clone(o.List(client)), func(t tools.Tool) bool { return t.Name == back[0].Name })
 		return append(list, back...)
 	}
 }

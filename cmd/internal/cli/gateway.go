@@ -37,6 +37,7 @@ const (
 type gatewayFlags struct {
 	mode    string
 	splitRW bool
+	bare    bool
 	target  float64
 	mapFile string
 	freeze  string
@@ -48,6 +49,7 @@ func (f *gatewayFlags) add(c *cobra.Command) {
 	flags.Var(command.Choice(&f.mode, gateway.Auto, gateway.Group, gateway.Trim), "mode",
 		"few tools with actions, the same tools with less text, or by client")
 	flags.BoolVar(&f.splitRW, "split-rw", false, "put what only reads in tools of its own")
+	flags.BoolVar(&f.bare, "bare", false, "tool names without the server's name in front; for exactly one server")
 	flags.Var(command.Share(&f.target), "target", "share of the list's tokens that has to go, at most; less keeps more prose")
 	flags.StringVar(&f.mapFile, "map", "", "file that says how tools are grouped, pinned, hidden and renamed")
 	flags.StringVar(&f.freeze, "freeze", "", "file that keeps the grouping when servers add tools; made when missing")
@@ -179,7 +181,7 @@ func (f *gatewayFlags) openWith(p command.Process, path string, oneClient bool, 
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	o := gateway.Options{
-		Servers: servers, Mode: f.mode, SplitRW: f.splitRW, Target: f.target, Freeze: f.freeze,
+		Servers: servers, Mode: f.mode, SplitRW: f.splitRW, Bare: f.bare, Target: f.target, Freeze: f.freeze,
 		Version: buildVersion(), OneClient: oneClient, Env: upstreamEnv(p.Env), Note: note, Changed: changed,
 		Stderr: func(server, line string) {
 			note("gateway.upstream_stderr", map[string]any{"upstream": server, "message": line})

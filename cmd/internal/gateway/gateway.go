@@ -32,6 +32,7 @@ type Options struct {
 	Maps    upstream.Mappings
 	Mode    string
 	SplitRW bool
+	Bare    bool // tools keep their names; for exactly one server
 	Target  float64
 	Freeze  string // file that keeps the grouping; "": none
 	Version string
@@ -77,6 +78,9 @@ func Open(o Options) (*Gateway, error) {
 	if err := g.thaw(); err != nil {
 		return nil, err
 	}
+	if err := g.checkNames(); err != nil {
+		return nil, err
+	}
 	d := dialer{env: o.Env, stderr: o.Stderr}
 	for _, c := range o.Servers {
 		s := &server{config: c, version: o.Version, dial: d.dial, outside: g.outside, changed: g.changed, note: o.Note}
@@ -88,6 +92,29 @@ func Open(o Options) (*Gateway, error) {
 		go func() { _, _ = s.connect(context.Background()) }()
 	}
 	return g, nil
+}
+
+// checkNames returns an error if the tools of two servers could not be told apart by their names.
+func (g *Gateway) checkNames() error {
+	if g.options.Bare && len(g.options.Servers) != 1 {
+		return fmt.Errorf("without the server's name in front, tools of several servers could be confused: --bare takes a configuration with "+
+			"exactly one server, and this one has %s", strings.Join(g.options.Names(), ", "))
+	}
+	var servers []upstream.Server
+	for _, c := range g.options.Servers {
+		servers = append(servers, upstream.Server{Name: c.Name, Mapping: g.mapping(c.Name)})
+	}
+	return upstream.CheckPrefixes(servers)
+}
+
+// mapping returns a server's stored grouping, else the operator's, or nil.
+func (g *Gateway) mapping(server string) *upstream.Mapping {
+	for _, maps := range []upstream.Mappings{g.frozen, g.options.Maps} {
+		if m, ok := maps[server]; ok {
+			return &m
+		}
+	}
+	return nil
 }
 
 // Close ends every upstream.
@@ -257,7 +284,7 @@ func (g *Gateway) show(mode upstream.Mode) *shown {
 }
 
 func (g *Gateway) upstreamOptions() upstream.Options {
-	return upstream.Options{SplitRW: g.options.SplitRW, Target: g.options.Target, Tokens: tokens.Estimate}
+	return upstream.Options{SplitRW: g.options.SplitRW, Bare: g.options.Bare, Target: g.options.Target, Tokens: tokens.Estimate}
 }
 
 // known returns the known tools of the servers, with their mappings.

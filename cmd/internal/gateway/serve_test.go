@@ -15,6 +15,7 @@ import (
 
 	"mcp-pruner/cmd/internal/cli"
 	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/tools/upstream"
 )
 
 // conversation is a client of the gateway over stdio.
@@ -158,10 +159,10 @@ func TestAClientThatSearchesToolsKeepsTheirNames(t *testing.T) {
 	c.result(hello("claude-code", "{}"))
 	list := c.result(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
 	for _, name := range []string{"get_item", "list_items", "delete_item"} {
-		assert.Contains(t, list, `"name":"`+name+`"`)
+		assert.Contains(t, list, `"name":"shop_`+name+`"`)
 	}
 	assert.NotContains(t, list, "alwaysLoad")
-	assert.Equal(t, `{"content":[{"type":"text","text":"get_item{\"id\":1}"}]}`, c.result(callOf(3, "get_item", `{"id":1}`)))
+	assert.Equal(t, `{"content":[{"type":"text","text":"get_item{\"id\":1}"}]}`, c.result(callOf(3, "shop_get_item", `{"id":1}`)))
 }
 
 // verb runs a verb of the program and returns its output.
@@ -282,4 +283,26 @@ func TestAChangedListIsToldToTheClient(t *testing.T) {
 	c.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"shop_item","arguments":{"action":"get","id":7},%s}}`, modern))
 	heard = c.hear() + c.hear()
 	assert.Contains(t, heard, changed)
+}
+
+// TestOurNamesAreReserved compares the reserved names with the tools that the program serves.
+func TestOurNamesAreReserved(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	var out, log strings.Builder
+	env := append(os.Environ(), "MCP_PRUNER_TOOLSETS=core,text,gc", "PRUNER_URL=embedded", "MCP_PRUNER_GC_STORE="+t.TempDir()+"/gc.db")
+	p := command.Process{Env: env, Stdout: &out, Stderr: &log,
+		Stdin: strings.NewReader(hello("c", "{}") + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/list"}` + "\n")}
+	require.Equal(t, 0, command.Execute(t.Context(), cli.Root(p), p), log.String())
+	names := 0
+	for line := range strings.Lines(out.String()) {
+		var answer struct {
+			Result struct{ Tools []struct{ Name string } }
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &answer))
+		for _, tool := range answer.Result.Tools {
+			names++
+			assert.True(t, upstream.Reserved[tool.Name], tool.Name)
+		}
+	}
+	assert.Equal(t, 11, names)
 }

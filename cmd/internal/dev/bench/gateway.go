@@ -32,7 +32,7 @@ func gatewayCost(w *tabwriter.Writer, binary, root string) error {
 	if err != nil {
 		return err
 	}
-	through, err := start(root, []string{"XDG_CACHE_HOME=" + root}, binary, "gateway", "--mode", "trim", path)
+	through, err := start(root, []string{"XDG_CACHE_HOME=" + root}, binary, "gateway", "--mode", "trim", "--bare", path)
 	if err != nil {
 		return err
 	}

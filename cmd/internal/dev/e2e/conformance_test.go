@@ -53,7 +53,7 @@ func gatewayOfSuite(w *world) (url string) {
 	config, mapping := filepath.Join(w.home, "suite.json"), filepath.Join(w.home, "suite.map.json")
 	w.write(config, fmt.Sprintf(`{"mcpServers":{"suite":{"url":%q}}}`, suiteServer(w.t)), 0o600)
 	w.write(mapping, `{"pin":["json_schema_2020_12_tool","test_headers"]}`, 0o600)
-	return w.listening("gateway", "--http", "--port", "0", "--mode", "trim", "--map", mapping, config)
+	return w.listening("gateway", "--http", "--port", "0", "--mode", "trim", "--bare", "--map", mapping, config)
 }
 
 // take reports whether the list has a failed check, and marks the pattern that matches it as needed.

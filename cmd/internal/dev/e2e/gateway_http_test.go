@@ -193,7 +193,7 @@ func TestGatewayOfAServerOverHTTP(t *testing.T) {
 		"sampling/createMessage": `{"role":"assistant","model":"m","content":{"type":"text","text":"sampled 4711"}}`,
 		"elicitation/create":     `{"action":"decline"}`,
 		"roots/list":             `{"roots":[{"uri":"file:///crate","name":"crate"}]}`,
-	}, "gateway", "--mode", "trim", config)
+	}, "gateway", "--mode", "trim", "--bare", config)
 	// The server registers some tools late and announces them on its event stream.
 	require.Eventually(t, func() bool {
 		return strings.Contains(d.ask("tools/list", `{}`), `"trigger-sampling-request"`)
