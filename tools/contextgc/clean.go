@@ -144,7 +144,7 @@ func (o oldSegment) remove(tx *sql.Tx) error {
 // forget removes what is known of sessions besides their segments.
 func (s *Store) forget(ctx context.Context, before time.Time) error {
 	return s.write(ctx, func(tx *sql.Tx) error {
-		for _, q := range []string{`DELETE FROM usage WHERE updated < ?`, `DELETE FROM marks WHERE created < ?`} {
+		for _, q := range []string{`DELETE FROM usage WHERE updated < ?`, `DELETE FROM marks WHERE created < ?`, `DELETE FROM places WHERE created < ?`} {
 			if _, err := tx.Exec(q, before.UnixMicro()); err != nil {
 				return err
 			}

@@ -34,7 +34,7 @@ func (a *aged) put(session, text string) string {
 	copy(key[1:], text)
 	ids, err := a.Put(a.t.Context(), Entry{Text: text, Key: key[:], Segment: Segment{Project: "p", Session: session}})
 	require.NoError(a.t, err)
-	_, err = a.Clear(a.t.Context(), key, []Clearing{{Item: key, Segment: ids[0], Stub: "[cleared]"}})
+	_, err = a.Clear(a.t.Context(), Place{ID: key, Marks: [][32]byte{key}}, []Clearing{{Item: key, Segment: ids[0], Stub: "[cleared]"}})
 	require.NoError(a.t, err)
 	return ids[0]
 }

@@ -1,38 +1,37 @@
 package contextgc
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
 )
 
 // Clearing is the decision to show a stub instead of a result, in every history that
-// contains the result and continues past the position of the decision. Hashes identify
-// both. Decisions never change, so the same history is always sent as the same bytes.
+// contains the result and passes the place of the decision. Decisions never change, so the
+// same history is always sent as the same bytes.
 type Clearing struct {
-	Item    [32]byte // the result
-	Since   [32]byte // position in the history
+	Item    [32]byte // hash of the result
+	Since   [32]byte // id of the place
+	Parent  [32]byte // id of the latest place before it with a decision; zero: none
 	Segment string   // id of the segment with the result's text
 	Stub    string
 	Tokens  int
 	Free    bool // the provider's cache had expired, so clearing cost nothing
 }
 
-// Clear stores the decisions made at one position and returns those in force there. If
-// decisions for the position exist already, these stay in force. Pinned segments are not
-// cleared.
-func (s *Store) Clear(ctx context.Context, since [32]byte, list []Clearing) ([]Clearing, error) {
+// Clear stores the decisions made at one place and returns them, except those about pinned
+// segments, which are not cleared. It returns ErrDecided and stores nothing if one of the
+// place's marks is known.
+func (s *Store) Clear(ctx context.Context, place Place, list []Clearing) ([]Clearing, error) {
 	var holds []Clearing
 	err := s.write(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.Query(`SELECT `+clearingColumns+` FROM clearings WHERE since = ?`, since[:])
-		if err != nil {
-			return err
-		}
-		if holds, _, err = scanClearings(rows); err != nil || len(holds) > 0 {
-			return err
+		holds = nil
+		if known, err := headsOf(ctx, tx, place.Marks); err != nil || len(known) > 0 {
+			return cmp.Or(err, ErrDecided)
 		}
 		for _, c := range list {
-			c.Since = since
+			c.Since, c.Parent = place.ID, place.Parent
 			stored, err := s.clear(tx, c)
 			if err != nil {
 				return err
@@ -41,12 +40,29 @@ func (s *Store) Clear(ctx context.Context, since [32]byte, list []Clearing) ([]C
 				holds = append(holds, c)
 			}
 		}
-		return nil
+		return s.found(tx, place, len(holds) > 0)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("store clearings: %w", err)
 	}
 	return holds, nil
+}
+
+// found stores a place, with its own decision or that of its parent.
+func (s *Store) found(tx *sql.Tx, place Place, decided bool) error {
+	head := place.Parent
+	if decided {
+		head = place.ID
+		if _, err := tx.Exec(`INSERT INTO decisions (since, parent) VALUES (?, ?)`, place.ID[:], place.Parent[:]); err != nil {
+			return err
+		}
+	}
+	for _, mark := range place.Marks {
+		if err := s.settle(tx, mark, head); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Store) clear(tx *sql.Tx, c Clearing) (stored bool, err error) {
@@ -67,7 +83,7 @@ func (s *Store) clear(tx *sql.Tx, c Clearing) (stored bool, err error) {
 // Clearings returns the decisions stored after the one with number after, and the number of
 // the last one.
 func (s *Store) Clearings(ctx context.Context, after int64) ([]Clearing, int64, error) {
-	rows, err := s.file.DB().QueryContext(ctx, `SELECT `+clearingColumns+` FROM clearings WHERE seq > ? ORDER BY seq`, after)
+	rows, err := s.file.DB().QueryContext(ctx, `SELECT `+clearingColumns+` FROM clearings JOIN decisions USING (since) WHERE seq > ? ORDER BY seq`, after)
 	if err != nil {
 		return nil, after, fmt.Errorf("read clearings: %w", err)
 	}
@@ -75,18 +91,19 @@ func (s *Store) Clearings(ctx context.Context, after int64) ([]Clearing, int64, 
 	return list, max(after, last), err
 }
 
-const clearingColumns = "seq, item, since, segment, stub, tokens, free"
+const clearingColumns = "seq, item, since, parent, segment, stub, tokens, free"
 
 func scanClearings(rows *sql.Rows) (list []Clearing, last int64, err error) {
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var c Clearing
-		var item, since []byte
-		if err := rows.Scan(&last, &item, &since, &c.Segment, &c.Stub, &c.Tokens, &c.Free); err != nil {
+		var item, since, parent []byte
+		if err := rows.Scan(&last, &item, &since, &parent, &c.Segment, &c.Stub, &c.Tokens, &c.Free); err != nil {
 			return nil, 0, err
 		}
 		copy(c.Item[:], item)
 		copy(c.Since[:], since)
+		copy(c.Parent[:], parent)
 		list = append(list, c)
 	}
 	return list, last, rows.Err()

@@ -128,7 +128,7 @@ func TestAFullDiskIsAnError(t *testing.T) {
 	}
 	require.ErrorContains(t, err, "full")
 	require.NotEmpty(t, kept)
-	_, err = store.Clear(t.Context(), [32]byte{1}, []Clearing{{Item: [32]byte{2}, Segment: "s1", Stub: strings.Repeat("stub", 20_000)}})
+	_, err = store.Clear(t.Context(), Place{ID: [32]byte{1}, Marks: [][32]byte{{1}}}, []Clearing{{Item: [32]byte{2}, Segment: "s1", Stub: strings.Repeat("stub", 20_000)}})
 	require.ErrorContains(t, err, "full", "nothing is cleared that is not stored")
 	_, err = db.Exec(`PRAGMA max_page_count = 1000000`)
 	require.NoError(t, err)

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"strings"
@@ -40,6 +39,7 @@ type turn struct {
 type use struct {
 	call history.Call
 	args map[string]any
+	raw  span   // of the arguments
 	why  string // the model's words before the call
 	turn int    // index of its turn
 }
@@ -115,7 +115,7 @@ func (c *conversation) speak(v span) {
 // called records a tool call.
 func (c *conversation) called(id, tool string, args span, encoded bool) {
 	c.answered(args.to - args.from + len(tool))
-	u := use{args: c.arguments(args, encoded), why: c.said, turn: len(c.turns) - 1}
+	u := use{args: c.arguments(args, encoded), raw: args, why: c.said, turn: len(c.turns) - 1}
 	u.call = history.ParseCall(tool, u.args)
 	open := c.uses[id]
 	if len(open) > 0 && open[0].turn != u.turn {
@@ -177,36 +177,6 @@ func (c *conversation) callOf(id string) use {
 		c.uses[id] = open[1:]
 	}
 	return open[0]
-}
-
-// reminder is the start of the text that a client adds to a person's words and may omit later.
-const reminder = `"<system-reminder>`
-
-// places returns for each turn the key of the history up to its end, that is, of the input of a model call.
-// The key is derived from the number of results so far and from the turn's results or, if it has none, from
-// its words and the latest result. Other parts are left out, because clients rewrite them.
-func (c *conversation) places() []key {
-	places := make([]key, len(c.turns))
-	count, last := uint64(0), key{}
-	for i, t := range c.turns {
-		hash := sha256.New()
-		count += uint64(len(t.results))
-		hash.Write(binary.AppendUvarint(nil, count))
-		for _, r := range t.results {
-			hash.Write(r.key[:])
-			last = r.key
-		}
-		if len(t.results) == 0 {
-			hash.Write(last[:])
-			for _, w := range t.words {
-				if text := w.of(c.body); !strings.HasPrefix(string(text[:min(len(text), len(reminder))]), reminder) {
-					hash.Write(text)
-				}
-			}
-		}
-		hash.Sum(places[i][:0])
-	}
-	return places
 }
 
 // alias sets the conversation's name to the client's, if the request itself did not contain one.

@@ -2,7 +2,8 @@ package proxy
 
 import (
 	"context"
-	"maps"
+	"encoding/binary"
+	"errors"
 	"sync"
 	"time"
 
@@ -25,13 +26,16 @@ type engine struct {
 	now     func() time.Time
 	keys    keyring
 
-	mu      sync.Mutex
-	decided map[key]map[key]decision // by place, then by result
-	loaded  int64                    // number of the last decision loaded from the store
-	settled map[key]bool             // places at which it was decided to clear nothing
-	seen    map[string]time.Time     // time of each session's latest request
-	pinned  map[[32]byte]bool
-	looked  time.Time // time of the latest check of the store for other processes' decisions
+	deciding [1024]sync.Mutex // by mark: one history that several requests have at once is decided by one of them
+
+	mu       sync.Mutex
+	groups   map[key]*group       // decisions, by id
+	heads    map[key]key          // by mark
+	unstored map[key]key          // heads that are not in the store yet
+	loaded   int64                // number of the last decision loaded from the store
+	seen     map[string]time.Time // time of each session's latest request
+	pinned   map[[32]byte]bool
+	looked   time.Time // time of the latest check of the store for other processes' decisions
 }
 
 // decision is the text that replaces a result.
@@ -67,7 +71,8 @@ type outcome struct {
 	why     string
 }
 
-const maxSettled = 100_000
+// maxSessions bounds the sessions whose latest request is remembered.
+const maxSessions = 100_000
 
 // bytesPerToken is an estimate for code and prose in JSON.
 const bytesPerToken = 3.6
@@ -77,10 +82,17 @@ func tokensOf(bytes int) int { return int(float64(bytes) / bytesPerToken) }
 // load reads other processes' decisions from the store, at most once per second.
 func (e *engine) load(ctx context.Context) error {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if now := e.now(); e.decided != nil && now.Sub(e.looked) < time.Second {
+	fresh := e.groups != nil && e.now().Sub(e.looked) < time.Second
+	e.mu.Unlock()
+	if fresh {
 		return nil
 	}
+	return e.reload(ctx)
+}
+
+func (e *engine) reload(ctx context.Context) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	list, last, err := e.store.Clearings(ctx, e.loaded)
 	if err != nil {
 		return err
@@ -89,34 +101,13 @@ func (e *engine) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if e.decided == nil {
-		e.decided, e.settled, e.seen = make(map[key]map[key]decision), make(map[key]bool), make(map[string]time.Time)
+	if e.groups == nil {
+		e.groups, e.heads, e.unstored = make(map[key]*group), make(map[key]key), make(map[key]key)
+		e.seen = make(map[string]time.Time)
 	}
 	e.loaded, e.pinned, e.looked = last, pinned, e.now()
 	e.learn(list)
 	return nil
-}
-
-// learn merges decisions from the store. The map of a place is read without a lock, so it is replaced and
-// never modified.
-func (e *engine) learn(list []contextgc.Clearing) {
-	mine := make(map[key]map[key]decision)
-	for _, c := range list {
-		place := mine[c.Since]
-		if place == nil {
-			place = make(map[key]decision)
-			maps.Copy(place, e.decided[c.Since])
-			mine[c.Since] = place
-		}
-		place[c.Item] = decision{c.Stub, tokensOf(len(c.Stub)), c.Free}
-	}
-	maps.Copy(e.decided, mine)
-}
-
-func (e *engine) at(place key) map[key]decision {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.decided[place]
 }
 
 // rewrite returns the request to send. With decide false it makes no new decisions, as for requests that
@@ -125,24 +116,28 @@ func (e *engine) rewrite(ctx context.Context, c *conversation, client string, de
 	if err := e.load(ctx); err != nil {
 		return outcome{}, err
 	}
-	w := e.walk(c)
-	expired := decide && e.expired(c)
-	last := len(c.turns) - 1
-	for i := range c.turns {
-		if i == last && decide && w.asks() {
-			w.prune(ctx)
-		}
-		w.turn(i)
-		if i < last {
-			w.apply(i)
-		}
+	e.keys.identify(c)
+	marks := c.marks()
+	if here := marks[len(marks)-1]; decide && len(here) > 0 {
+		lock := &e.deciding[binary.BigEndian.Uint16(here[0][:])%uint16(len(e.deciding))]
+		lock.Lock()
+		defer lock.Unlock()
 	}
-	if w.asks() {
-		if err := w.decide(ctx, client, expired, decide); err != nil {
+	expired := decide && e.expired(c)
+	for {
+		heads, err := e.lookup(ctx, marks)
+		if err != nil {
 			return outcome{}, err
 		}
+		w := e.walk(c, marks, heads)
+		err = w.all(ctx, client, expired, decide)
+		if errors.Is(err, contextgc.ErrDecided) {
+			if err = e.reload(ctx); err == nil {
+				continue // by another process
+			}
+		}
+		return w.outcome(), err
 	}
-	return w.outcome(), nil
 }
 
 // expired reports whether the provider's cache has expired since the session's last request.
@@ -152,7 +147,7 @@ func (e *engine) expired(c *conversation) bool {
 	now := e.now()
 	before, known := e.seen[c.session]
 	e.seen[c.session] = now
-	if len(e.seen) > maxSettled {
+	if len(e.seen) > maxSessions {
 		e.seen = map[string]time.Time{c.session: now}
 	}
 	if !known || now.Sub(before) <= 6*time.Minute {
@@ -165,18 +160,52 @@ func (e *engine) expired(c *conversation) bool {
 type walk struct {
 	*engine
 	*conversation
-	places  []key
+	marks   [][]key
+	heads   map[key]key // of the marks that were known before
 	session *planner.Session
-	shown   []*decision // per result, its replacement; nil: none
-	pruned  []change    // new results and their replacements
-	fresh   int         // number of new decisions
+	forced  map[key]bool     // decisions in force so far
+	inForce map[key]decision // by result
+	grown   bool             // there are decisions that apply has not applied
+	head    key              // the latest decision in force
+	at      []key            // the same, at the end of each turn
+	shown   []*decision      // per result, its replacement; nil: none
+	pruned  []change         // new results and their replacements
+	fresh   int              // number of new decisions
 	why     string
 }
 
 // walk returns a walk at the beginning of a conversation.
-func (e *engine) walk(c *conversation) *walk {
-	e.keys.identify(c)
-	return &walk{engine: e, conversation: c, places: c.places(), session: planner.NewSession(e.policy), shown: make([]*decision, len(c.results))}
+func (e *engine) walk(c *conversation, marks [][]key, heads map[key]key) *walk {
+	return &walk{engine: e, conversation: c, marks: marks, heads: heads, session: planner.NewSession(e.policy), forced: make(map[key]bool),
+		inForce: make(map[key]decision), at: make([]key, len(c.turns)), shown: make([]*decision, len(c.results))}
+}
+
+// all walks through every turn and decides at the last one.
+func (w *walk) all(ctx context.Context, client string, expired, decide bool) error {
+	last := len(w.turns) - 1
+	for i := range w.turns[:last] {
+		w.enter(i)
+		w.turn(i)
+		w.apply(i)
+	}
+	known := w.enter(last)
+	decides := decide && !known && w.asks()
+	if decides {
+		w.prune(ctx)
+	}
+	w.turn(last)
+	if decides {
+		if err := w.decide(ctx, client, expired); err != nil {
+			return err
+		}
+	}
+	if w.asks() {
+		w.apply(last)
+	}
+	if decide {
+		w.settle()
+	}
+	return nil
 }
 
 // asks reports whether the request asks for a new answer, rather than the continuation of one that it
@@ -197,10 +226,9 @@ func (w *walk) turn(i int) {
 		w.session.Work(file)
 	}
 	w.session.Text(tokensOf(t.answer + t.given))
-	at := w.at(w.places[i])
 	for _, r := range t.results {
 		tokens := tokensOf(r.bytes)
-		if d, ok := at[r.key]; ok {
+		if d, ok := w.inForce[r.key]; ok {
 			tokens = d.tokens
 			w.shown[r.index] = &d
 		}
@@ -220,15 +248,14 @@ func (w *walk) isPinned(k key) bool {
 	return w.pinned[k]
 }
 
-// apply applies the decisions made at the end of a turn, before the model call that followed.
+// apply applies the decisions in force at the end of a turn, before the model call that followed.
 func (w *walk) apply(i int) {
 	var clear []int
 	free := false
-	at := w.at(w.places[i])
-	if len(at) > 0 {
+	if w.grown {
 		for _, r := range w.results {
-			d, ok := at[r.key]
-			if !ok || r.turn > i {
+			d, ok := w.inForce[r.key]
+			if !ok || r.turn > i || w.shown[r.index] != nil {
 				continue
 			}
 			w.shown[r.index] = &d
@@ -236,19 +263,13 @@ func (w *walk) apply(i int) {
 				clear, free = append(clear, r.index), d.free
 			}
 		}
+		w.grown = false
 	}
 	w.session.Call(clear, free)
 }
 
-// decide clears the results that the planner selects, unless a decision for this place already exists, even
-// one to clear nothing.
-func (w *walk) decide(ctx context.Context, client string, expired, may bool) error {
-	last := len(w.turns) - 1
-	place := w.places[last]
-	if !may || w.decidedAt(place) {
-		w.apply(last)
-		return nil
-	}
+// decide clears the results that the planner selects.
+func (w *walk) decide(ctx context.Context, client string, expired bool) error {
 	changes := w.pruned
 	if w.clears {
 		d := w.policy.Decide(w.session.Window(expired))
@@ -260,28 +281,9 @@ func (w *walk) decide(ctx context.Context, client string, expired, may bool) err
 		}
 	}
 	if len(changes) == 0 {
-		w.settle(place)
-	} else if err := w.commit(ctx, client, place, changes, expired); err != nil {
-		return err
+		return nil
 	}
-	w.apply(last)
-	return nil
-}
-
-// decidedAt reports whether there is a decision for a place, even one to clear nothing.
-func (w *walk) decidedAt(place key) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.settled[place] || len(w.decided[place]) > 0
-}
-
-func (w *walk) settle(place key) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.settled) > maxSettled {
-		clear(w.settled)
-	}
-	w.settled[place] = true
+	return w.commit(ctx, client, changes, expired)
 }
 
 // outcome splices the replacements into the body.
@@ -289,10 +291,10 @@ func (w *walk) outcome() outcome {
 	o := outcome{body: w.body, session: w.conversation.session, fresh: w.fresh, bill: w.session.Bill(), why: w.why}
 	var edits []edit
 	for i, d := range w.shown {
-		if d == nil {
+		r := w.results[i]
+		if d == nil || r.fixed {
 			continue
 		}
-		r := w.results[i]
 		text := r.stub(d.text)
 		edits = append(edits, edit{r.at, text})
 		o.cleared++
@@ -307,8 +309,12 @@ func (w *walk) outcome() outcome {
 
 // known is rewrite without the store: it applies earlier decisions and makes no new ones.
 func (e *engine) known(c *conversation) outcome {
-	w := e.walk(c)
+	e.keys.identify(c)
+	marks := c.marks()
+	heads, _ := e.recall(marks)
+	w := e.walk(c, marks, heads)
 	for i := range c.turns {
+		w.enter(i)
 		w.turn(i)
 		w.apply(i)
 	}

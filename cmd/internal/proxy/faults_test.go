@@ -51,6 +51,7 @@ func TestASlowStoreStopsNothing(t *testing.T) {
 	file := database(t)
 	r := newRig(t, file, policyGC)
 	sent := r.post(t, "/v1/messages", claudeHistory(40))
+	r.server.feeding.Wait()
 	other, err := sql.Open("sqlite", "file:"+filepath.ToSlash(file))
 	require.NoError(t, err)
 	defer func() { _ = other.Close() }()

@@ -26,6 +26,9 @@ func ClearOpencode(ctx context.Context, store *contextgc.Store, index originals.
 	q := &requests{machine: fsm.MustCompile(fsm.RequestTable()), emit: emit, observers: observers, runs: newRuns(emit, nil, "", time.Now)}
 	e := &engine{store: store, index: index, policy: planner.DefaultPolicy(), clears: true, replace: q.replace, now: time.Now}
 	o, err := e.rewrite(ctx, c, "opencode", true)
+	if err == nil {
+		err = e.flush(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -162,7 +162,12 @@ func (s *server) understand(r *http.Request, a *api, body []byte) (x *exchange) 
 		s.emit(event.New("proxy.cleared", "", event.Facts{"api": a.name, "session": o.session, "results": o.fresh, "message": o.why}))
 	}
 	if !a.counts {
-		s.feeding.Go(func() { s.feed(c, client) }) // the request does not wait for the ledger
+		s.feeding.Go(func() { // the request does not wait for the ledger
+			s.feed(c, client)
+			if err := s.engine.flush(context.WithoutCancel(r.Context())); err != nil {
+				s.emit(event.New("ledger.failed", "", event.Facts{"message": err.Error()}))
+			}
+		})
 	}
 	return &exchange{api: a, outcome: o}
 }

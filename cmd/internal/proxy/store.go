@@ -22,7 +22,7 @@ func Stub(tokens int, id string) string {
 
 // commit stores the originals, runs the request machine for the results and stores the replacements. Only
 // after that are they applied.
-func (w *walk) commit(ctx context.Context, client string, place key, changes []change, free bool) error {
+func (w *walk) commit(ctx context.Context, client string, changes []change, free bool) error {
 	if err := w.keep(ctx, client, changes); err != nil {
 		return err
 	}
@@ -52,6 +52,10 @@ func (w *walk) commit(ctx context.Context, client string, place key, changes []c
 	if len(list) == 0 {
 		return nil
 	}
+	if err := w.flush(ctx); err != nil {
+		return err
+	}
+	place := w.place()
 	holds, err := w.store.Clear(ctx, place, list)
 	if err != nil {
 		return err
@@ -61,11 +65,27 @@ func (w *walk) commit(ctx context.Context, client string, place key, changes []c
 			delete(unused, ch.id)
 		}
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.learn(holds)
 	w.fresh += len(holds)
+	w.mu.Lock()
+	w.learn(holds)
+	w.mu.Unlock()
+	w.force(place.ID)
+	w.at[len(w.at)-1] = w.head
+	w.settle()
 	return nil
+}
+
+// place returns the place at the end of the history, at which a decision is made now.
+func (w *walk) place() contextgc.Place {
+	here := w.marks[len(w.marks)-1]
+	p := contextgc.Place{Parent: w.head, Marks: make([][32]byte, len(here))}
+	hash := sha256.New()
+	for i, m := range here {
+		p.Marks[i] = m
+		hash.Write(m[:])
+	}
+	hash.Sum(p.ID[:0])
+	return p
 }
 
 // claim records in changes the ids that the agent will be shown, and returns them. They are unique among all stores of
@@ -142,7 +162,7 @@ func (c *conversation) workingFolder() string {
 // prune prunes new results, using the session's history so far.
 func (w *walk) prune(ctx context.Context) {
 	last := len(w.turns) - 1
-	if !w.prunes || w.decidedAt(w.places[last]) {
+	if !w.prunes {
 		return
 	}
 	for _, r := range w.turns[last].results {
