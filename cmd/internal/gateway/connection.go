@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,14 +28,19 @@ type connection struct {
 
 	mu    sync.Mutex
 	calls map[string]*pendingCall // by progress token
-	last  []*pendingCall          // in order of their start
+	last  []*pendingCall          // in order of their start, with those that were cancelled a moment ago
 }
 
 // pendingCall is a call in progress, during which the upstream may send requests and notifications.
 type pendingCall struct {
-	token  string
-	caller Caller
+	token     string
+	caller    Caller
+	cancelled time.Time // zero: it was not
 }
+
+// pendingKey is the key of the call in the context of its request. A transport that receives an upstream's request in
+// the answer to a call passes that context on.
+type pendingKey struct{}
 
 // Caller is the client side of a call. It receives progress and answers the upstream's requests (sampling,
 // elicitation, roots).
@@ -43,6 +49,7 @@ type Caller interface {
 	Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, *tools.RPCError, error)
 	ProgressToken() any
 	Capabilities() json.RawMessage
+	Session() any // identifies the client's session; comparable
 }
 
 // open starts or connects to the server and performs the handshake.
@@ -178,8 +185,7 @@ func (c *connection) progress(fields map[string]any) {
 	call.caller.Notify("notifications/progress", passed)
 }
 
-// asked passes an upstream's request to the client of the latest call. An upstream sends requests during a
-// call, but only some transports say during which.
+// asked passes an upstream's request to the session that caused it, or refuses it.
 func (c *connection) asked(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	refuse := func(code int, text string) *transport.JSONRPCResponse {
 		return transport.NewJSONRPCErrorResponse(r.ID, code, text, nil)
@@ -192,7 +198,7 @@ func (c *connection) asked(ctx context.Context, r transport.JSONRPCRequest) (*tr
 		return transport.NewJSONRPCResultResponse(r.ID, json.RawMessage(`{"roots":[]}`)), nil
 	}
 	if caller == nil {
-		return refuse(mcp.METHOD_NOT_FOUND, "no client is there that could answer"), nil
+		return refuse(mcp.METHOD_NOT_FOUND, "there is no client that could answer, or several are using the server and it is not known which one is meant"), nil
 	}
 	var params json.RawMessage // a request without them goes on without them: null is not allowed
 	if r.Params != nil {
@@ -211,10 +217,14 @@ func (c *connection) asked(ctx context.Context, r transport.JSONRPCRequest) (*tr
 	return transport.NewJSONRPCResultResponse(r.ID, result), nil
 }
 
-// answering returns the client that answers an upstream's request, or nil if there is none.
+// answering returns the client that answers an upstream's request, or nil if there is none: that of the call in whose
+// answer the request came, else the only session that is calling.
 func (c *connection) answering(ctx context.Context) Caller {
-	if call := c.latest(); call != nil {
+	if call, ok := ctx.Value(pendingKey{}).(*pendingCall); ok {
 		return call.caller
+	}
+	if caller, calling := c.only(); calling {
+		return caller
 	}
 	if c.outside != nil {
 		return c.outside(ctx)
@@ -228,30 +238,44 @@ func hasRoots(c Caller) bool {
 	return c != nil && json.Unmarshal(c.Capabilities(), &said) == nil && said.Roots != nil
 }
 
-func (c *connection) latest() *pendingCall {
+// cancelledFor is the time for which a cancelled call counts as one in progress: the upstream may not have noticed.
+const cancelledFor = time.Minute
+
+// only returns the latest caller if all calls in progress are of one session, else nil. An upstream sends requests and
+// log messages during a call, but not every transport says during which, and another session must not get them. calling
+// reports whether there are calls that were not cancelled.
+func (c *connection) only() (caller Caller, calling bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.last) == 0 {
-		return nil
+	c.last = slices.DeleteFunc(c.last, func(p *pendingCall) bool { return !p.cancelled.IsZero() && time.Since(p.cancelled) > cancelledFor })
+	mixed := false
+	for _, p := range c.last {
+		mixed = mixed || p.caller.Session() != c.last[0].caller.Session()
+		if p.cancelled.IsZero() {
+			caller, calling = p.caller, true
+		}
 	}
-	return c.last[len(c.last)-1]
+	if mixed {
+		return nil, calling
+	}
+	return caller, calling
 }
 
-func (c *connection) begin(caller Caller) (*pendingCall, func()) {
-	p := &pendingCall{token: fmt.Sprintf("p%d", c.ids.Add(1)), caller: caller}
+// begin registers a call. end has to be called with the call's context when it has ended.
+func (c *connection) begin(caller Caller) (p *pendingCall, end func(context.Context)) {
+	p = &pendingCall{token: fmt.Sprintf("p%d", c.ids.Add(1)), caller: caller}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls[p.token] = p
 	c.last = append(c.last, p)
-	return p, func() {
+	return p, func(ctx context.Context) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.calls, p.token)
-		for i, q := range c.last {
-			if q == p {
-				c.last = append(c.last[:i:i], c.last[i+1:]...)
-				break
-			}
+		if ctx.Err() != nil {
+			p.cancelled = time.Now()
+			return
 		}
+		c.last = slices.DeleteFunc(c.last, func(q *pendingCall) bool { return q == p })
 	}
 }

@@ -46,7 +46,8 @@ func host() {
 type fake struct {
 	kind string
 	in   *bufio.Scanner
-	more bool // lists one more tool
+	more bool              // lists one more tool
+	held []json.RawMessage // ids of calls that the next question's call answers, too
 }
 
 type fakeMessage struct {
@@ -179,6 +180,18 @@ func (f *fake) call(m fakeMessage) {
 		f.result(m.ID, `{"content":[{"type":"text","text":"`+log+`","annotations":{"priority":1}},{"type":"resource_link","uri":"x://y","name":"y"}],"structuredContent":{"log":"`+log+`"}}`)
 	case id == "15": // a result of a newer protocol
 		f.result(m.ID, `{"resultType":"input_required","inputRequests":{"name":{"method":"elicitation/create","params":{"message":"Who?"}}},"requestState":"s"}`)
+	case id == "16": // stays in progress
+		f.held = append(f.held, m.ID)
+		fmt.Fprintln(os.Stderr, "holding")
+	case id == "17": // logs, and asks for a password
+		f.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"your order"}}`)
+		f.write(`{"jsonrpc":"2.0","id":"ask","method":"elicitation/create","params":{"message":"Your password?","requestedSchema":{"type":"object","properties":{}}}}`)
+		for f.in.Scan() && strings.Contains(f.in.Text(), `"notifications/`) {
+		}
+		for _, id := range append(f.held, m.ID) {
+			f.result(id, fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, f.in.Text()))
+		}
+		f.held = nil
 	case id == "9": // large
 		f.result(m.ID, `{"content":[{"type":"text","text":"`+strings.Repeat("x", 30<<20)+`"}]}`)
 	}

@@ -142,8 +142,12 @@ func (g *Gateway) Wait(ctx context.Context, within time.Duration, cached bool) {
 }
 
 // Notified handles a notification from the only client of a gateway over stdio: that it is initialized, or
-// that its roots have changed.
+// that its roots have changed. With several clients, whose roots are not given to the upstreams outside of a call, it
+// does nothing.
 func (g *Gateway) Notified(client Caller, method string) {
+	if !g.options.OneClient {
+		return
+	}
 	switch method {
 	case "notifications/initialized":
 		g.greeted(client)

@@ -177,6 +177,7 @@ type caller struct {
 }
 
 func (c *caller) ProgressToken() any            { return "mine" }
+func (c *caller) Session() any                  { return c }
 func (c *caller) Capabilities() json.RawMessage { return json.RawMessage(`{"roots":{}}`) }
 func (c *caller) Notify(method string, params any) {
 	raw, _ := json.Marshal(params)

@@ -196,7 +196,7 @@ func (s *server) take(said remembered) error {
 	return nil
 }
 
-// notified handles an upstream's notification: a changed list, or the progress of a call.
+// notified handles an upstream's notification: a changed list, the progress of a call, or a log message.
 func (s *server) notified(conn *connection, n mcp.JSONRPCNotification) {
 	switch n.Method {
 	case "notifications/tools/list_changed":
@@ -204,8 +204,8 @@ func (s *server) notified(conn *connection, n mcp.JSONRPCNotification) {
 	case "notifications/progress":
 		conn.progress(n.Params.AdditionalFields)
 	case "notifications/message":
-		if call := conn.latest(); call != nil {
-			call.caller.Notify(n.Method, n.Params.AdditionalFields)
+		if caller, _ := conn.only(); caller != nil {
+			caller.Notify(n.Method, n.Params.AdditionalFields)
 		}
 	}
 }
@@ -242,7 +242,8 @@ func (c *connection) call(ctx context.Context, tool string, arguments map[string
 	delete(passed, "progressToken")
 	if caller != nil {
 		pending, end := c.begin(caller)
-		defer end()
+		defer end(ctx)
+		ctx = context.WithValue(ctx, pendingKey{}, pending)
 		if caller.ProgressToken() != nil {
 			passed["progressToken"] = pending.token
 		}

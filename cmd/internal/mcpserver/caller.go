@@ -38,6 +38,9 @@ func withCaller(ctx context.Context, c *Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
+// Session identifies the client's session. A message without a session has one of its own.
+func (c *Caller) Session() any { return c.session }
+
 // Client returns the client's name.
 func (c *Caller) Client() string { return c.session.client(c.params) }
 

@@ -1,0 +1,133 @@
+package gateway_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/cli"
+	"mcp-pruner/cmd/internal/command"
+)
+
+// overHTTP serves a gateway over HTTP in front of one server and returns its address and the lines of its log.
+func overHTTP(t *testing.T) (address string, log <-chan string) {
+	t.Helper()
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	config := filepath.Join(t.TempDir(), "servers.json")
+	require.NoError(t, os.WriteFile(config, []byte(fmt.Sprintf(`{"mcpServers":{"shop":{"command":%q,"env":{"GATEWAY_TEST_SERVER":"plain"}}}}`, exe)), 0o600))
+	ctx, cancel := context.WithCancel(t.Context())
+	read, write := io.Pipe()
+	end := make(chan int, 1)
+	p := command.Process{Args: []string{"gateway", "--http", "--port", "0", "--mode", "trim", config}, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: write,
+		Env: append(os.Environ(), "MCP_PRUNER_LOG_LEVEL=debug")}
+	go func() {
+		end <- command.Execute(ctx, cli.Root(p), p)
+		write.Close()
+	}()
+	lines := make(chan string, 1000)
+	go func() {
+		for s := bufio.NewScanner(read); s.Scan(); {
+			lines <- s.Text()
+		}
+		close(lines)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		assert.Equal(t, 0, <-end)
+	})
+	for line := range lines {
+		if at := regexp.MustCompile(`http://127\.0\.0\.1:\d+/mcp`).FindString(line); at != "" {
+			return at, lines
+		}
+	}
+	require.Fail(t, "it does not listen")
+	return "", nil
+}
+
+// httpClient is a client of the gateway over HTTP with a session of its own.
+type httpClient struct {
+	t                *testing.T
+	address, session string
+}
+
+func session(t *testing.T, address, name string) httpClient {
+	t.Helper()
+	c := httpClient{t: t, address: address}
+	answer := c.post(hello(name, `{"elicitation":{},"sampling":{}}`))
+	defer answer.Body.Close()
+	c.session = answer.Header.Get("Mcp-Session-Id")
+	require.NotEmpty(t, c.session)
+	return c
+}
+
+func (c httpClient) post(body string) *http.Response {
+	c.t.Helper()
+	r, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, c.address, strings.NewReader(body))
+	require.NoError(c.t, err)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if c.session != "" {
+		r.Header.Set("Mcp-Session-Id", c.session)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(c.t, err)
+	return answer
+}
+
+// call makes a call and returns all that the client is sent until its answer. A question gets an answer with a secret.
+func (c httpClient) call(id int) <-chan string {
+	heard := make(chan string, 1)
+	go func() {
+		answer := c.post(callOf(id, "shop_get_item", fmt.Sprintf(`{"id":%d}`, id)))
+		defer answer.Body.Close()
+		var all strings.Builder
+		lines := bufio.NewScanner(answer.Body)
+		for lines.Scan() {
+			all.WriteString(lines.Text() + "\n")
+			var m struct{ ID, Method string }
+			_ = json.Unmarshal([]byte(strings.TrimPrefix(lines.Text(), "data: ")), &m)
+			if m.Method == "elicitation/create" {
+				c.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":"accept","content":{"password":"hunter2"}}}`, m.ID)).Body.Close()
+			}
+		}
+		heard <- all.String()
+	}()
+	return heard
+}
+
+// TestOneSessionsQuestionIsNotAnothers plays two clients over HTTP on one server, which asks for a password while both
+// call it: nobody is asked, and no client sees the other's log. A client that calls alone is asked.
+func TestOneSessionsQuestionIsNotAnothers(t *testing.T) {
+	address, log := overHTTP(t)
+	alice, bob := session(t, address, "alice"), session(t, address, "bob")
+	waiting := alice.call(16)
+	for line := range log {
+		if strings.Contains(line, "holding") {
+			break
+		}
+	}
+	for _, heard := range []string{<-bob.call(17), <-waiting} {
+		assert.NotContains(t, heard, "Your password?")
+		assert.NotContains(t, heard, "hunter2")
+		assert.NotContains(t, heard, "your order")
+		assert.Contains(t, heard, "it is not known which one is meant")
+	}
+	heard := <-bob.call(17)
+	assert.Contains(t, heard, "Your password?")
+	assert.Contains(t, heard, "your order")
+	assert.Contains(t, heard, `\"password\":\"hunter2\"`)
+}
