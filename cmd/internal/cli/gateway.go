@@ -243,8 +243,11 @@ that the client's rules restrict and this program's own entries stay where they 
 				return err
 			}
 			t, err := gateway.TakeoverOf(args[0], self, p.Lookup)
-			if err != nil {
+			switch {
+			case err != nil && !slices.Contains(gateway.Clients, args[0]):
 				return command.Usagef("%v", err)
+			case err != nil:
+				return err
 			}
 			if t.Client == "claude" {
 				t.Rules = append(t.Rules, runnerfsm.Settings{Env: p.Env}.ManagedClaudeSettings()...)

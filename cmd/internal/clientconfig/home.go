@@ -33,19 +33,19 @@ func (h Home) Files(client string) (Files, error) {
 		return Files{
 			Dir:     dir,
 			Hooks:   File{filepath.Join(dir, "settings.json"), claudeJSON},
-			Servers: File{filepath.Join(servers, ".claude.json"), claudeJSON},
+			Servers: ServersFile(client, filepath.Join(servers, ".claude.json")),
 		}, err
 	case "codex":
 		dir, err := h.folder("CODEX_HOME", ".codex")
 		return Files{
 			Dir:     dir,
 			Hooks:   File{filepath.Join(dir, "hooks.json"), codexHooks},
-			Servers: File{filepath.Join(dir, "config.toml"), codexTOML},
+			Servers: ServersFile(client, filepath.Join(dir, "config.toml")),
 		}, err
 	case "gemini":
 		base, err := h.folder("GEMINI_CLI_HOME")
 		dir := filepath.Join(base, ".gemini")
-		settings := File{filepath.Join(dir, "settings.json"), geminiJSON}
+		settings := ServersFile(client, filepath.Join(dir, "settings.json"))
 		return Files{Dir: dir, Hooks: settings, Servers: settings}, err
 	case "opencode":
 		base, err := h.folder("XDG_CONFIG_HOME", ".config")
@@ -53,13 +53,19 @@ func (h Home) Files(client string) (Files, error) {
 		return Files{
 			Dir:     dir,
 			Hooks:   File{Path: filepath.Join(dir, "plugins", "mcp-pruner.js")},
-			Servers: File{OpencodeFile(dir), opencodeJSON},
+			Servers: ServersFile(client, OpencodeFile(dir)),
 		}, err
 	case "cursor":
 		base, err := h.folder("", ".cursor")
-		return Files{Dir: base, Servers: File{filepath.Join(base, "mcp.json"), cursorJSON}}, err
+		return Files{Dir: base, Servers: ServersFile(client, filepath.Join(base, "mcp.json"))}, err
 	}
 	return Files{}, fmt.Errorf("unknown client %q", client)
+}
+
+// ServersFile returns a file at a path as one that has the MCP servers of a client.
+func ServersFile(client, path string) File {
+	syntax := map[string]*Syntax{"claude": claudeJSON, "codex": codexTOML, "gemini": geminiJSON, "opencode": opencodeJSON, "cursor": cursorJSON}
+	return File{path, syntax[client]}
 }
 
 // ProjectServers returns the file in which a project lists MCP servers for Claude Code.

@@ -30,7 +30,11 @@ var Clients = []string{"claude", "codex", "gemini", "opencode", "cursor"}
 
 // TakeoverOf returns the files that a client's takeover concerns.
 func TakeoverOf(client, program string, lookup func(string) (string, bool)) (Takeover, error) {
-	home, err := os.UserHomeDir()
+	if !slices.Contains(Clients, client) {
+		return Takeover{}, fmt.Errorf("unknown client %q: want %s; for others put the servers in a file by hand (docs/GATEWAY.md)",
+			client, strings.Join(Clients, ", "))
+	}
+	files, err := clientconfig.Home{Lookup: lookup}.Files(client)
 	if err != nil {
 		return Takeover{}, err
 	}
@@ -38,40 +42,24 @@ func TakeoverOf(client, program string, lookup func(string) (string, bool)) (Tak
 	if err != nil {
 		return Takeover{}, err
 	}
-	dir := func(variable string, otherwise ...string) string {
-		if set, _ := lookup(variable); set != "" {
-			return set
-		}
-		return filepath.Join(append([]string{home}, otherwise...)...)
-	}
-	t := Takeover{Client: client, Program: program, Config: filepath.Join(config, "mcp-pruner", "gateway-"+client+".json")}
+	t := Takeover{Client: client, Program: program, File: files.Servers.Path, Config: filepath.Join(config, "mcp-pruner", "gateway-"+client+".json")}
 	switch client {
 	case "claude":
-		t.File = filepath.Join(dir("CLAUDE_CONFIG_DIR"), ".claude.json")
-		for _, name := range []string{"settings.json", "settings.local.json"} {
-			t.Rules = append(t.Rules, filepath.Join(dir("CLAUDE_CONFIG_DIR", ".claude"), name))
-		}
-	case "codex":
-		t.File = filepath.Join(dir("CODEX_HOME", ".codex"), "config.toml")
-	case "gemini":
-		t.File = filepath.Join(dir("GEMINI_CLI_HOME"), ".gemini", "settings.json")
-	case "opencode":
-		t.File = clientconfig.OpencodeFile(filepath.Join(dir("XDG_CONFIG_HOME", ".config"), "opencode"))
+		t.Rules = []string{files.Hooks.Path, filepath.Join(files.Dir, "settings.local.json")}
 	case "cursor":
-		t.File = filepath.Join(home, ".cursor", "mcp.json")
-		t.Rules = []string{filepath.Join(home, ".cursor", "cli-config.json")}
-	default:
-		return Takeover{}, fmt.Errorf("unknown client %q: want %s; for others put the servers in a file by hand (docs/GATEWAY.md)",
-			client, strings.Join(Clients, ", "))
+		t.Rules = []string{filepath.Join(files.Dir, "cli-config.json")}
 	}
 	return t, nil
 }
+
+// file returns the client's configuration.
+func (t Takeover) file() clientconfig.File { return clientconfig.ServersFile(t.Client, t.File) }
 
 // Install moves the servers into the gateway's configuration and returns their names, and the reasons for
 // those that stay with the client. Servers that were moved earlier stay behind the gateway. It sets Config to the
 // file that received the servers.
 func (t *Takeover) Install() (names []string, stay map[string]string, err error) {
-	text, err := (clientconfig.File{Path: t.File}).Read()
+	text, err := t.file().Read()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,13 +73,13 @@ func (t *Takeover) Install() (names []string, stay map[string]string, err error)
 	}
 	t.Config = all.path
 	install := func(text []byte) ([]byte, error) { return t.install(text, moved) }
-	if _, err := install(text); err != nil {
+	if _, _, err := t.file().Plan(install); err != nil {
 		return nil, nil, err
 	}
 	if err := t.keep(all, moved); err != nil { // first, so that no server is lost if the next step fails
 		return nil, nil, err
 	}
-	_, err = clientconfig.File{Path: t.File}.Install(install)
+	_, err = t.file().Install(install)
 	return slices.Sorted(maps.Keys(moved.Servers)), moved.stay, err
 }
 
@@ -129,7 +117,7 @@ type Restored struct {
 // Uninstall moves the servers back. It reads the servers from the file that the client's configuration names, and removes
 // nothing before it has compared what it puts back with them.
 func (t Takeover) Uninstall() (Restored, error) {
-	file := clientconfig.File{Path: t.File}
+	file := t.file()
 	text, err := file.Read()
 	if err != nil {
 		return Restored{}, err
@@ -191,8 +179,8 @@ func (t Takeover) finish(k kept, left string) (Restored, error) {
 func (t Takeover) nothingThere(text []byte) (Restored, error) {
 	k, err := t.read(t.Config)
 	switch {
-	case os.IsNotExist(err) && text == nil && fileExists(clientconfig.File{Path: t.File}.Backup()):
-		return Restored{}, fmt.Errorf("the file is gone; %s is its content before it was changed", clientconfig.File{Path: t.File}.Backup())
+	case os.IsNotExist(err) && text == nil && fileExists(t.file().Backup()):
+		return Restored{}, fmt.Errorf("the file is gone; %s is its content before it was changed", t.file().Backup())
 	case os.IsNotExist(err):
 		return Restored{}, nil
 	case err != nil || !sameFile(k.From, t.File):
@@ -210,7 +198,7 @@ func (t Takeover) nothingThere(text []byte) (Restored, error) {
 // cannotRestore says where the servers are that could not be put back.
 func (t Takeover) cannotRestore(err error) error {
 	where := "there is no backup of the client's file"
-	if backup := (clientconfig.File{Path: t.File}).Backup(); fileExists(backup) {
+	if backup := t.file().Backup(); fileExists(backup) {
 		where = backup + " is the client's file before it was changed"
 	}
 	return fmt.Errorf("the servers cannot be put back, so nothing was changed: %w; %s", err, where)

@@ -51,12 +51,12 @@ func ruleOf(rule, server string) bool {
 func (t Takeover) rules(file *clientconfig.JSON) ([]string, error) {
 	rules := restrictions(t.Client, file)
 	for _, path := range slices.Concat(t.Rules, projectRules(t.Client, file)) {
-		text, err := os.ReadFile(path)
-		if os.IsNotExist(err) {
-			continue
-		}
+		text, err := clientconfig.File{Path: path}.Read()
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if text == nil {
+			continue
 		}
 		more, err := clientconfig.ParseJSON(text)
 		if err != nil {
