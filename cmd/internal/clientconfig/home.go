@@ -90,11 +90,10 @@ func (h Home) folder(variable string, fallback ...string) (string, error) {
 }
 
 func (h Home) get(variable string) string {
-	if variable == "" {
-		return ""
+	if v, set := h.Lookup(variable); set && variable != "" {
+		return v
 	}
-	v, _ := h.Lookup(variable)
-	return v
+	return ""
 }
 
 func (h Home) absolute(variable, value string) error {

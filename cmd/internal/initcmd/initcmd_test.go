@@ -68,6 +68,9 @@ func TestUninstallIsByteForByte(t *testing.T) {
 				require.Equal(t, 0, code, stderr)
 				installed := files(t, dir)
 				require.NotEqual(t, before, installed)
+				for path := range installed {
+					require.NotContains(t, path, ".mcp-pruner-new", "a new file needs no second file beside it")
+				}
 				code, stdout, _ := verb(t, dir, args...)
 				require.Equal(t, 0, code)
 				require.Contains(t, stdout, "was there already")

@@ -97,11 +97,11 @@ func (o options) run(ctx context.Context, p command.Process) error {
 func (o *options) find(p command.Process) error {
 	paths := o.paths
 	if len(paths) == 0 {
-		home, _ := p.Lookup("HOME")
-		if home == "" {
-			home, _ = os.UserHomeDir() // HOME is not set on Windows
+		var err error
+		if paths, err = sessions.Defaults(p.Lookup); err != nil {
+			return err
 		}
-		if paths = sessions.Defaults(home, p.Lookup); len(paths) == 0 {
+		if len(paths) == 0 {
 			return errors.New("no sessions of Claude Code or Codex on this machine; name a file or folder")
 		}
 	}

@@ -15,23 +15,26 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"mcp-pruner/cmd/internal/clientconfig"
 )
 
-// Defaults returns the existing directories in which the clients on this machine keep their transcripts.
-func Defaults(home string, lookup func(string) (string, bool)) []string {
-	folder := func(variable, fallback, below string) string {
-		if v, ok := lookup(variable); ok && v != "" {
-			return filepath.Join(v, below)
-		}
-		return filepath.Join(home, fallback, below)
-	}
+// Defaults returns the existing directories in which the clients on this machine keep their transcripts. It is an error
+// if the home folder is not known.
+func Defaults(lookup func(string) (string, bool)) ([]string, error) {
 	var found []string
-	for _, dir := range []string{folder("CLAUDE_CONFIG_DIR", ".claude", "projects"), folder("CODEX_HOME", ".codex", "sessions")} {
+	for client, below := range map[string]string{"claude": "projects", "codex": "sessions"} {
+		files, err := clientconfig.Home{Lookup: lookup}.Files(client)
+		if err != nil {
+			return nil, err
+		}
+		dir := filepath.Join(files.Dir, below)
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			found = append(found, dir)
 		}
 	}
-	return found
+	slices.Sort(found)
+	return found, nil
 }
 
 // Files returns the transcripts at paths: files themselves, "-" as it is, and for directories all *.jsonl and
@@ -79,7 +82,8 @@ func ReadFile(ctx context.Context, path string, yield func(Session) error) error
 }
 
 // Read reads a stream, which may be compressed by gzip and whose format it recognises by the first lines, and calls yield
-// for each session with at least one model call. It stops at the first error of yield and returns it. The path is for messages.
+// for each session with at least one model call. It stops at the first error of yield and returns it. Lines that cannot be
+// read are skipped; the error at the end names them. The path is for messages.
 func Read(ctx context.Context, path string, f io.Reader, yield func(Session) error) error {
 	plain := bufio.NewReader(f)
 	var in io.Reader = plain
@@ -96,21 +100,25 @@ func Read(ctx context.Context, path string, f io.Reader, yield func(Session) err
 		}
 		return yield(s)
 	}}
-	if err := eachLine(ctx, in, r.line); err != nil {
+	if err := eachLine(ctx, in, func(n int, line []byte) error {
+		r.n = n
+		return r.line(line)
+	}); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return r.end()
+	return errors.Join(r.end(), r.skipped())
 }
 
-func eachLine(ctx context.Context, in io.Reader, take func([]byte) error) error {
+// eachLine passes on the lines that are not empty, with their numbers from 1.
+func eachLine(ctx context.Context, in io.Reader, take func(n int, line []byte) error) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 1<<20), maxLine)
-	for lines.Scan() {
+	for n := 1; lines.Scan(); n++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if line := bytes.TrimSpace(lines.Bytes()); len(line) > 0 {
-			if err := take(line); err != nil {
+			if err := take(n, line); err != nil {
 				return err
 			}
 		}
@@ -125,13 +133,13 @@ type fileReader struct {
 	claude *ClaudeReader
 	codex  *codexReader
 	n      int
+	bad    []error // one for each line that was skipped
 }
 
 // errFormat lists the accepted formats.
 var errFormat = errors.New("neither a Claude Code or Codex transcript nor sessions as JSON lines")
 
 func (r *fileReader) line(line []byte) error {
-	r.n++
 	switch {
 	case r.claude != nil:
 		r.claude.Line(line)
@@ -149,13 +157,13 @@ func (r *fileReader) line(line []byte) error {
 		Sidechain bool            `json:"isSidechain"`
 	}
 	if err := json.Unmarshal(line, &head); err != nil {
-		return fmt.Errorf("line %d: %w", r.n, errFormat)
+		return r.skip(errFormat)
 	}
 	switch {
 	case head.Steps != nil:
 		s, err := parseCollected(line)
 		if err != nil {
-			return fmt.Errorf("line %d: %w", r.n, err)
+			return r.skip(err)
 		}
 		return r.yield(s)
 	case head.Payload != nil:
@@ -168,7 +176,30 @@ func (r *fileReader) line(line []byte) error {
 		}
 		return r.line(line)
 	}
-	return fmt.Errorf("line %d: %w", r.n, errFormat)
+	return r.skip(errFormat)
+}
+
+func (r *fileReader) skip(why error) error {
+	r.bad = append(r.bad, fmt.Errorf("line %d: %w", r.n, why))
+	return nil
+}
+
+// namedLines is the number of skipped lines that a message names.
+const namedLines = 5
+
+// skipped returns an error that says which lines were skipped, or nil.
+func (r *fileReader) skipped() error {
+	if len(r.bad) == 0 {
+		return nil
+	}
+	var named []string
+	for _, err := range r.bad[:min(len(r.bad), namedLines)] {
+		named = append(named, err.Error())
+	}
+	if more := len(r.bad) - namedLines; more > 0 {
+		named = append(named, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Errorf("%s: lines that cannot be read: %s", r.path, strings.Join(named, "; "))
 }
 
 // end yields the session of a transcript.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,6 +86,23 @@ func TestNoSessionIsAnError(t *testing.T) {
 	require.Error(t, ReadFile(context.Background(), file, func(Session) error { return nil }))
 }
 
+// A line of a collection that cannot be read is named, and the sessions after it are read.
+func TestBadLinesAreNamedAndSkipped(t *testing.T) {
+	session := func(id string) string {
+		return `{"id":"` + id + `","src":"claude","steps":[{"k":"call","usage":{"input_tokens":1}}]}` + "\n"
+	}
+	text := session("a") + "{\n\n" + `{"steps":[]}` + "\n" + session("b") + `{"id":"c","steps":3}` + "\n" + session("d") + strings.Repeat("x\n", 4)
+	var ids []string
+	err := Read(t.Context(), "some.jsonl", strings.NewReader(text), func(s Session) error {
+		ids = append(ids, s.ID)
+		return nil
+	})
+	require.Equal(t, []string{"a", "b", "d"}, ids)
+	for _, want := range []string{"some.jsonl: lines that cannot be read: line 2: neither ", "; line 4: a session has an id and steps; line 6: json: ", "; line 8: ", "and 2 more"} {
+		require.ErrorContains(t, err, want)
+	}
+}
+
 func TestFilesAndDefaults(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "projects", "p")
@@ -92,9 +110,11 @@ func TestFilesAndDefaults(t *testing.T) {
 	for _, name := range []string{"b.jsonl", "a.jsonl.gz", "c.txt"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
-	none := func(string) (string, bool) { return "", false }
-	paths := Defaults(home, none)
+	paths, err := Defaults(func(name string) (string, bool) { return home, name == "HOME" })
+	require.NoError(t, err)
 	require.Equal(t, []string{filepath.Join(home, ".claude", "projects")}, paths)
+	_, err = Defaults(func(string) (string, bool) { return "", false })
+	require.ErrorContains(t, err, "HOME is not set")
 	files, err := Files(paths)
 	require.NoError(t, err)
 	require.Equal(t, []string{filepath.Join(dir, "a.jsonl.gz"), filepath.Join(dir, "b.jsonl")}, files)
