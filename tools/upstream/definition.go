@@ -28,15 +28,6 @@ type Definition struct {
 	lazy   *lazySchema    // compiles InputSchema
 }
 
-// Annotations are the hints by which a client decides whether to run a tool without asking
-// the user. nil means that the server gave no hint.
-type Annotations struct {
-	ReadOnly    *bool `json:"readOnlyHint,omitempty"`
-	Destructive *bool `json:"destructiveHint,omitempty"`
-	Idempotent  *bool `json:"idempotentHint,omitempty"`
-	OpenWorld   *bool `json:"openWorldHint,omitempty"`
-}
-
 // ParseList parses the tools in one or more tools/list results of a server. An entry that
 // is not an object or has no name is skipped and reported in problems; the others are not
 // affected.
@@ -66,14 +57,12 @@ func ParseList(server string, results ...json.RawMessage) (list []Definition, pr
 }
 
 func parseTool(server string, raw json.RawMessage) (d Definition, problem string) {
-	// Annotations are decoded separately, so that a hint of the wrong type does not drop
-	// the tool.
 	var entry struct {
 		Name        any             `json:"name"`
 		Title       any             `json:"title"`
 		Description any             `json:"description"`
 		InputSchema json.RawMessage `json:"inputSchema"`
-		Annotations json.RawMessage `json:"annotations"`
+		Annotations Annotations     `json:"annotations"`
 	}
 	if json.Unmarshal(raw, &entry) != nil {
 		return d, "is not an object"
@@ -83,7 +72,7 @@ func parseTool(server string, raw json.RawMessage) (d Definition, problem string
 	d.Title, _ = entry.Title.(string)
 	d.Description, _ = entry.Description.(string)
 	d.InputSchema = entry.InputSchema
-	_ = json.Unmarshal(entry.Annotations, &d.Annotations) // on an error there are no hints
+	d.Annotations = entry.Annotations
 	if strings.TrimSpace(d.Name) == "" {
 		return d, "has no name"
 	}

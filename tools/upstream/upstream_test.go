@@ -266,20 +266,6 @@ func TestOddDefinitions(t *testing.T) {
 		"maybe":{"type":["string","null"]}}}`, string(point.InputSchema))
 }
 
-func TestHintsAreTheMostCarefulOnes(t *testing.T) {
-	yes, no := true, false
-	of := func(list ...Annotations) (actions []Action) {
-		for _, a := range list {
-			actions = append(actions, Action{Def: &Definition{Annotations: a}})
-		}
-		return actions
-	}
-	reads, writes, silent := Annotations{ReadOnly: &yes}, Annotations{ReadOnly: &no, Destructive: &yes}, Annotations{}
-	assert.Equal(t, Annotations{ReadOnly: &yes, Destructive: &no}, hints(of(reads, reads)))
-	assert.Equal(t, Annotations{ReadOnly: &no, Destructive: &yes}, hints(of(reads, writes)))
-	assert.Nil(t, hints(of(reads, silent)).ReadOnly, "a tool that says nothing is not read-only")
-}
-
 func TestSplitPutsReadsApart(t *testing.T) {
 	o := options
 	o.SplitRW = true

@@ -1,0 +1,87 @@
+package upstream
+
+import "encoding/json"
+
+// Annotations are the hints by which a client decides whether to run a tool without asking
+// the user. nil means that the server gave no hint.
+type Annotations struct {
+	ReadOnly    *bool `json:"readOnlyHint,omitempty"`
+	Destructive *bool `json:"destructiveHint,omitempty"`
+	Idempotent  *bool `json:"idempotentHint,omitempty"`
+	OpenWorld   *bool `json:"openWorldHint,omitempty"`
+}
+
+// UnmarshalJSON reads the hints. A hint that is not a boolean, null included, counts as the most careful value, and so do
+// all hints if raw is not an object. Names are compared exactly, as clients do.
+func (n *Annotations) UnmarshalJSON(raw []byte) error {
+	*n = Annotations{}
+	var fields map[string]json.RawMessage
+	err := json.Unmarshal(raw, &fields)
+	if err == nil && fields == nil { // null: no annotations
+		return nil
+	}
+	for _, hint := range []struct {
+		name    string
+		careful bool
+		value   **bool
+	}{
+		{"readOnlyHint", false, &n.ReadOnly}, {"destructiveHint", true, &n.Destructive},
+		{"idempotentHint", false, &n.Idempotent}, {"openWorldHint", true, &n.OpenWorld},
+	} {
+		field, there := fields[hint.name]
+		if !there && err == nil {
+			continue
+		}
+		value := hint.careful
+		switch string(field) {
+		case "true":
+			value = true
+		case "false":
+			value = false
+		}
+		*hint.value = &value
+	}
+	return nil
+}
+
+// hints returns annotations that hold for every action. If the actions differ, the more
+// cautious hint is used. A hint that some actions lack is omitted, which makes clients
+// assume the cautious value.
+func hints(actions []Action) Annotations {
+	all := func(get func(Annotations) *bool) (values []*bool) {
+		for _, a := range actions {
+			values = append(values, get(a.Def.Annotations))
+		}
+		return values
+	}
+	return Annotations{
+		ReadOnly:   careful(all(func(n Annotations) *bool { return n.ReadOnly }), false),
+		Idempotent: careful(all(func(n Annotations) *bool { return n.Idempotent }), false),
+		OpenWorld:  careful(all(func(n Annotations) *bool { return n.OpenWorld }), true),
+		Destructive: careful(all(func(n Annotations) *bool {
+			if n.Destructive == nil && n.ReadOnly != nil && *n.ReadOnly {
+				return new(bool) // a tool that only reads destroys nothing
+			}
+			return n.Destructive
+		}), true),
+	}
+}
+
+// careful returns worst if any hint has that value, the opposite if all hints have that,
+// and nil if some hints are missing.
+func careful(values []*bool, worst bool) *bool {
+	unknown := false
+	for _, v := range values {
+		switch {
+		case v == nil:
+			unknown = true
+		case *v == worst:
+			return &worst
+		}
+	}
+	if unknown || len(values) == 0 {
+		return nil
+	}
+	best := !worst
+	return &best
+}
