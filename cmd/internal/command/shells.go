@@ -1,39 +1,6 @@
 package command
 
-import (
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
-)
-
-// Self returns the path of this program. onPath reports whether a shell finds it as "mcp-pruner"; the path is then
-// the one on PATH, which may be a symbolic link that stays valid after an upgrade.
-func Self() (path string, onPath bool, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return "", false, err
-	}
-	found, err := exec.LookPath("mcp-pruner")
-	if err != nil || !sameFile(found, self) {
-		return self, false, nil
-	}
-	if found, err = filepath.Abs(found); err != nil {
-		return self, false, nil
-	}
-	return found, true, nil
-}
-
-// InNpxCache reports whether a program lies in npx's cache, which npx may empty. system is a name as in runtime.GOOS.
-func InNpxCache(path, system string) bool {
-	return strings.Contains(path, "/_npx/") || system == "windows" && strings.Contains(path, `\_npx\`)
-}
-
-func sameFile(a, b string) bool {
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
-}
+import "strings"
 
 // Shell is a language of command lines.
 type Shell int

@@ -179,7 +179,7 @@ func (s state) reminder(file, project string, went []contextgc.Segment) []byte {
 	}
 	answer, err := json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{
 		"hookEventName":     "SessionStart",
-		"additionalContext": "Whole outputs from before the compaction, recoverable with `" + wayBack("claude") + " ID`: " + strings.Join(named, ", "),
+		"additionalContext": "Whole outputs from before the compaction, recoverable with `" + s.wayBack("claude") + " ID`: " + strings.Join(named, ", "),
 	}})
 	if err != nil {
 		return nil

@@ -7,18 +7,17 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
-	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/fresh"
 	"mcp-pruner/cmd/internal/ledger"
 	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/cmd/internal/replay"
 	"mcp-pruner/cmd/internal/sessions"
 	"mcp-pruner/cmd/internal/settings"
+	"mcp-pruner/cmd/internal/wayback"
 	"mcp-pruner/pruneclient/history"
 	"mcp-pruner/tools/contextgc"
 	"mcp-pruner/tools/tokens"
@@ -141,7 +140,7 @@ func (s state) replace(ctx context.Context, c client, message map[string]any, f 
 	records := openRecords(s.dir)
 	defer records.close()
 	m := fresh.Machine{
-		Client: c.name, Keep: originals.In(s.dir).From(s.project(f.cwd), r.Body.First), Emit: records.emit, Observers: append(records.observers, spool), Back: wayBack(c.name),
+		Client: c.name, Keep: originals.In(s.dir).From(s.project(f.cwd), r.Body.First), Emit: records.emit, Observers: append(records.observers, spool), Back: s.wayBack(c.name),
 	}
 	replacement, ok, err := m.Prune(ctx, r)
 	if replacement == nil {
@@ -253,19 +252,8 @@ func feed(log *history.Log, session sessions.Session, id string) {
 	}
 }
 
-// wayBack returns the command that recovers an original: the program's name if the agent's shell finds it, else its
-// path.
-func wayBack(client string) string {
-	path, onPath, err := command.Self()
-	if err != nil || onPath {
-		return fresh.DefaultBack
-	}
-	start, ok := command.ToolShell(runtime.GOOS, client).Start(runtime.GOOS, path)
-	if !ok {
-		return fresh.DefaultBack
-	}
-	return start + " recover"
-}
+// wayBack returns the command by which a client's agent recovers a text, without the id.
+func (s state) wayBack(client string) string { return wayback.Command(client, s.lookup) }
 
 func about(c history.Call) string {
 	for _, s := range []string{c.File, c.Pattern, c.Command} {

@@ -117,7 +117,7 @@ func clearOpencode(ctx context.Context, m map[string]any, s state) []byte {
 	defer func() { _ = store.Close() }() // the decisions are stored by now
 	records := openRecords(s.dir)
 	defer records.close()
-	outputs, err := proxy.ClearOpencode(ctx, store, originals.Index{State: s.dir}, text(m, "directory"), text(m, "sessionID"), messages, records.observers, records.emit)
+	outputs, err := proxy.ClearOpencode(ctx, store, originals.Index{State: s.dir}, text(m, "directory"), s.wayBack("opencode"), text(m, "sessionID"), messages, records.observers, records.emit)
 	if err != nil || len(outputs) == 0 {
 		return nil
 	}

@@ -78,10 +78,17 @@ func (o options) run(p command.Process, client string) error {
 		return errors.Join(uninstall(out, all, chosen), out.Flush())
 	}
 	err = install(out, all, chosen)
-	if err == nil && command.InNpxCache(h.path, h.system) {
-		fmt.Fprintf(out, "%s is in npx's cache, which npx may empty. To keep it: npm install --global mcp-pruner, then init once more.\n", h.path)
+	if err == nil {
+		h.warnOfNpx(out)
 	}
 	return errors.Join(err, out.Flush())
+}
+
+// warnOfNpx says that this program may vanish, if it may.
+func (h home) warnOfNpx(w io.Writer) {
+	if command.InNpxCache(h.path, h.system) {
+		fmt.Fprintf(w, "%s is in npx's cache, which npx may empty. To keep it: npm install --global mcp-pruner, then init once more.\n", h.path)
+	}
 }
 
 // homeOf finds this program's path and the folders of the configurations.

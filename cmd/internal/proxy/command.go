@@ -20,6 +20,7 @@ import (
 	"mcp-pruner/cmd/internal/ledger"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/cmd/internal/telemetry"
+	"mcp-pruner/cmd/internal/wayback"
 	"mcp-pruner/fsm"
 	"mcp-pruner/fsm/event"
 	"mcp-pruner/fsm/trace"
@@ -168,7 +169,8 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	sessions := newRuns(emit, file, o.version, time.Now)
 	q := &requests{machine: machine, emit: emit, observers: append(observers, told.Observers...), runs: sessions}
 	e := &engine{
-		store: store, index: ledger.Index(p.Lookup), policy: planner.DefaultPolicy(), clears: o.policy != policyPrune, prunes: o.policy != policyGC, others: c.OtherTools,
+		store: store, index: ledger.Index(p.Lookup), back: wayBackOf(p), policy: planner.DefaultPolicy(),
+		clears: o.policy != policyPrune, prunes: o.policy != policyGC, others: c.OtherTools,
 		replace: q.replace, now: time.Now,
 	}
 	if err := e.load(ctx); err != nil {
@@ -198,6 +200,11 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 			failed(err)
 		}
 	}
+}
+
+// wayBackOf returns the command that recovers a text for the client with a User-Agent.
+func wayBackOf(p command.Process) func(agent string) string {
+	return func(agent string) string { return wayback.Command(wayback.Client(agent), p.Lookup) }
 }
 
 // openStore opens the ledger at file, or the user's ledger if file is "".

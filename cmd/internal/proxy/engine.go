@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"mcp-pruner/cmd/internal/fresh"
 	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/pruneclient/history"
 	"mcp-pruner/tools/contextgc"
@@ -18,6 +19,7 @@ import (
 type engine struct {
 	store   *contextgc.Store
 	index   originals.Index
+	back    func(client string) string // the command that recovers a text, without the id; nil: fresh.DefaultBack
 	policy  planner.Policy
 	clears  bool // clears old results
 	prunes  bool // prunes new results
@@ -276,7 +278,7 @@ func (w *walk) decide(ctx context.Context, client string, expired bool) error {
 		w.why = d.Why
 		for _, i := range d.Clear {
 			r := w.results[i]
-			stub := func(id string) string { return Stub(tokensOf(r.bytes), id) }
+			stub := func(way string) string { return Stub(tokensOf(r.bytes), way) }
 			changes = append(changes, change{result: r, write: stub, why: d.Why})
 		}
 	}
@@ -284,6 +286,14 @@ func (w *walk) decide(ctx context.Context, client string, expired bool) error {
 		return nil
 	}
 	return w.commit(ctx, client, changes, expired)
+}
+
+// wayBack returns the command by which a client's agent recovers a text, without the id.
+func (e *engine) wayBack(client string) string {
+	if e.back == nil {
+		return fresh.DefaultBack
+	}
+	return e.back(client)
 }
 
 // outcome splices the replacements into the body.

@@ -15,8 +15,9 @@ import (
 )
 
 // ClearOpencode clears old results in the messages that opencode is about to send, as the proxy does in a
-// request. It returns the replacements by call id. The originals are stored first. folder is where opencode works.
-func ClearOpencode(ctx context.Context, store *contextgc.Store, index originals.Index, folder, session string, messages []byte, observers []states.Observer, emit func(event.Event)) (map[string]string, error) {
+// request. It returns the replacements by call id. The originals are stored first. folder is where opencode works, and back
+// the command that recovers a text.
+func ClearOpencode(ctx context.Context, store *contextgc.Store, index originals.Index, folder, back, session string, messages []byte, observers []states.Observer, emit func(event.Event)) (map[string]string, error) {
 	c, err := parseOpencode(messages)
 	if err != nil {
 		return nil, err
@@ -24,7 +25,7 @@ func ClearOpencode(ctx context.Context, store *contextgc.Store, index originals.
 	c.alias(session)
 	c.folder, c.looked = folder, true
 	q := &requests{machine: fsm.MustCompile(fsm.RequestTable()), emit: emit, observers: observers, runs: newRuns(emit, nil, "", time.Now)}
-	e := &engine{store: store, index: index, policy: planner.DefaultPolicy(), clears: true, replace: q.replace, now: time.Now}
+	e := &engine{store: store, index: index, back: func(string) string { return back }, policy: planner.DefaultPolicy(), clears: true, replace: q.replace, now: time.Now}
 	o, err := e.rewrite(ctx, c, "opencode", true)
 	if err == nil {
 		err = e.flush(ctx)

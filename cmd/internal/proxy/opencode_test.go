@@ -35,7 +35,7 @@ func TestOpencodeMessages(t *testing.T) {
 	defer func() { _ = store.Close() }()
 	index := originals.Index{State: t.TempDir()}
 	ask := func(messages []byte) (map[string]string, error) {
-		return ClearOpencode(t.Context(), store, index, t.TempDir(), "ses_1", messages, nil, func(event.Event) {})
+		return ClearOpencode(t.Context(), store, index, t.TempDir(), "mcp-pruner recover", "ses_1", messages, nil, func(event.Event) {})
 	}
 	var shown map[string]string
 	for n := 1; n <= 40; n++ {

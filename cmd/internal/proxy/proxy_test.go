@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"mcp-pruner/cmd/internal/fresh"
 	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/fsm"
 	"mcp-pruner/pruneclient/history"
@@ -273,7 +274,7 @@ func TestImagesStay(t *testing.T) {
 }
 
 func TestStubIsShort(t *testing.T) {
-	assert.LessOrEqual(t, len(Stub(123456, "prn_3ddf8b97"))/3, 25)
+	assert.LessOrEqual(t, len(Stub(123456, fresh.DefaultBack+" prn_3ddf8b97"))/3, 25)
 }
 
 func BenchmarkPrepareMegabyte(b *testing.B) {

@@ -14,10 +14,10 @@ import (
 	"mcp-pruner/tools/contextgc"
 )
 
-// Stub returns the text that replaces a cleared result: at most 25 tokens that say how to get the result
-// back.
-func Stub(tokens int, id string) string {
-	return fmt.Sprintf("[cleared: %d tokens; `%s` prints them]", tokens, fresh.DefaultBack+" "+id)
+// Stub returns the text that replaces a cleared result: at most 25 tokens and the command that prints the result, if that is
+// the program's name.
+func Stub(tokens int, way string) string {
+	return fmt.Sprintf("[cleared: %d tokens; `%s` prints them]", tokens, way)
 }
 
 // commit stores the originals, runs the request machine for the results and stores the replacements. Only
@@ -35,8 +35,9 @@ func (w *walk) commit(ctx context.Context, client string, changes []change, free
 	if err != nil {
 		return err
 	}
+	back := w.wayBack(client)
 	for i := range changes {
-		changes[i].text = changes[i].write(changes[i].id)
+		changes[i].text = changes[i].write(back + " " + changes[i].id)
 	}
 	replaced, err := w.replace(ctx, w.conversation, client, changes)
 	if err != nil {
@@ -58,6 +59,7 @@ func (w *walk) commit(ctx context.Context, client string, changes []change, free
 	place := w.place()
 	holds, err := w.store.Clear(ctx, place, list)
 	if err != nil {
+		clear(unused) // the decisions may have been stored all the same
 		return err
 	}
 	for _, ch := range changes {
@@ -173,8 +175,8 @@ func (w *walk) prune(ctx context.Context) {
 }
 
 // cut returns a function that writes a new result without the parts that the agent is not looking for, or nil if the
-// result stays whole. The id is part of the header and is never searched for in the text, which may contain anything.
-func (w *walk) cut(ctx context.Context, r *result) func(id string) string {
+// result stays whole. The way back is part of the header and is never searched for in the text, which may contain anything.
+func (w *walk) cut(ctx context.Context, r *result) func(way string) string {
 	if r.fixed || tokensOf(r.bytes) < history.MinTokens {
 		return nil
 	}
@@ -191,7 +193,7 @@ func (w *walk) cut(ctx context.Context, r *result) func(id string) string {
 	if err != nil || kept.Whole() {
 		return nil
 	}
-	return func(id string) string { return fresh.Text(body, kept, fresh.DefaultBack+" "+id) }
+	return func(way string) string { return fresh.Text(body, kept, way) }
 }
 
 // log returns the history before the results of a turn.

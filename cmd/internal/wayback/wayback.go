@@ -1,0 +1,99 @@
+// Package wayback decides by which command an agent gets back what was cut. Hooks, the proxy and init ask it, so that what
+// an agent is told to run is what a permission rule allows.
+package wayback
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/cmd/internal/fresh"
+	"mcp-pruner/cmd/internal/originals"
+)
+
+// Command returns the command that recovers a text, without the id, in the shell of a client's agent: the program's name if
+// that shell finds it and no rule of the user names a path, else a path that an upgrade does not change.
+func Command(client string, lookup func(string) (string, bool)) string {
+	if rule := allowed(client, lookup); rule != "" {
+		return rule + verb
+	}
+	path, onPath, err := command.Self()
+	if err != nil || onPath {
+		return fresh.DefaultBack
+	}
+	start, ok := command.ToolShell(runtime.GOOS, client).Start(runtime.GOOS, lasting(path, lookup))
+	if !ok {
+		return fresh.DefaultBack
+	}
+	return start + verb
+}
+
+// verb is what follows the program in the command.
+const verb = " recover"
+
+// lasting returns a path of this program that stays after an upgrade. If there is none, it is a link in the state folder,
+// which the next version that runs here will change.
+func lasting(path string, lookup func(string) (string, bool)) string {
+	if command.Lasts(path, runtime.GOOS) {
+		return path
+	}
+	state, err := originals.StateDir(lookup)
+	if err != nil {
+		return path
+	}
+	link := filepath.Join(state, "bin", command.Program)
+	if now, err := os.Readlink(link); err == nil && now == path {
+		return link
+	}
+	if err := point(link, path); err != nil {
+		return path // as on Windows, where making a link is a privilege
+	}
+	return link
+}
+
+// point makes a link to a path, or changes it at once.
+func point(link, path string) error {
+	if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(link), ".new-*")
+	if err != nil {
+		return err
+	}
+	made := filepath.Join(temp, filepath.Base(link))
+	if err = os.Symlink(path, made); err == nil {
+		err = os.Rename(made, link)
+	}
+	return errors.Join(err, os.RemoveAll(temp))
+}
+
+// Client returns the name by which this package knows the client with a User-Agent, or "" if it does not know it.
+func Client(agent string) string {
+	agent = strings.ToLower(agent)
+	for _, client := range []string{"claude", "codex", "gemini", "opencode"} {
+		if strings.HasPrefix(agent, client) {
+			return client
+		}
+	}
+	return ""
+}
+
+// readable returns the content of a small file, or nil.
+func readable(path string) []byte {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSettings {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || err != nil {
+		return nil
+	}
+	return text
+}
+
+// maxSettings is the size in bytes of the largest file that is searched for a rule.
+const maxSettings = 1 << 20

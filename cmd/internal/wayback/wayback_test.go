@@ -1,0 +1,146 @@
+package wayback
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/clientconfig"
+)
+
+// world is a home folder in whose bin this test program is "mcp-pruner".
+type world struct {
+	t          *testing.T
+	home, link string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a privilege on Windows")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	w := &world{t: t, home: t.TempDir()}
+	w.link = filepath.Join(w.home, "bin", "mcp-pruner")
+	w.make(self, w.link)
+	t.Setenv("PATH", filepath.Dir(w.link))
+	return w
+}
+
+func (w *world) make(target, link string) {
+	w.t.Helper()
+	require.NoError(w.t, os.MkdirAll(filepath.Dir(link), 0o700))
+	require.NoError(w.t, os.Symlink(target, link))
+}
+
+func (w *world) write(text string, path ...string) {
+	w.t.Helper()
+	file := filepath.Join(append([]string{w.home}, path...)...)
+	require.NoError(w.t, os.MkdirAll(filepath.Dir(file), 0o700))
+	require.NoError(w.t, os.WriteFile(file, []byte(text), 0o600))
+}
+
+func (w *world) lookup(name string) (string, bool) {
+	if name == "HOME" {
+		return w.home, true
+	}
+	return "", false
+}
+
+// The program's name is enough where a shell finds it. Where the user's rule names a path, that path is used, because the
+// rule would not match the name.
+func TestTheCommandIsTheOneThatTheRuleNames(t *testing.T) {
+	for client, write := range map[string]func(w *world, path string){
+		"claude": func(w *world, path string) {
+			w.write(`{"permissions":{"allow":["Read","Bash(`+path+` recover:*)"]}}`, ".claude", "settings.json")
+		},
+		"opencode": func(w *world, path string) {
+			w.write("{ // mine\n\"permission\":{\"bash\":{\"*\":\"ask\",\""+path+" recover *\":\"allow\"}}}", ".config", "opencode", "opencode.jsonc")
+		},
+		"codex":  func(w *world, path string) { w.write(codexRule(path), ".codex", "rules", "mcp-pruner.rules") },
+		"gemini": func(w *world, path string) { w.write(geminiRule(path), ".gemini", "policies", "mcp-pruner.toml") },
+	} {
+		t.Run(client, func(t *testing.T) {
+			w := newWorld(t)
+			assert.Equal(t, "mcp-pruner recover", Command(client, w.lookup))
+			write(w, "/usr/bin/another-mcp-pruner")
+			assert.Equal(t, "mcp-pruner recover", Command(client, w.lookup), "a rule for another program")
+			write(w, "mcp-pruner")
+			assert.Equal(t, "mcp-pruner recover", Command(client, w.lookup), "a rule for the name")
+			write(w, w.link)
+			assert.Equal(t, w.link+" recover", Command(client, w.lookup))
+			t.Setenv("PATH", t.TempDir())
+			assert.Equal(t, w.link+" recover", Command(client, w.lookup))
+		})
+	}
+}
+
+func TestDamagedSettingsHaveNoRule(t *testing.T) {
+	w := newWorld(t)
+	for _, text := range []string{"", "{", "[]", `{"permissions":7}`, `{"permissions":{"allow":"x"}}`, "// Bash(" + w.link + " recover:*)"} {
+		w.write(text, ".claude", "settings.json")
+		assert.Equal(t, "mcp-pruner recover", Command("claude", w.lookup), text)
+	}
+	require.NoError(t, os.Remove(filepath.Join(w.home, ".claude", "settings.json")))
+	require.NoError(t, os.Mkdir(filepath.Join(w.home, ".claude", "settings.json"), 0o700))
+	assert.Equal(t, "mcp-pruner recover", Command("claude", w.lookup))
+	assert.Equal(t, "mcp-pruner recover", Command("", w.lookup), "a client that is not known")
+}
+
+// After an upgrade by a version manager the folder of the old version is gone. The link in the state folder then leads to the
+// version that ran last.
+func TestALinkForAProgramThatMoves(t *testing.T) {
+	w := newWorld(t)
+	link := filepath.Join(w.home, ".local", "state", "mcp-pruner", "bin", "mcp-pruner")
+	for _, version := range []string{"1.0.0", "1.1.0"} {
+		path := filepath.Join(w.home, "versions", version, "mcp-pruner")
+		w.write(version, "versions", version, "mcp-pruner")
+		for range 2 {
+			assert.Equal(t, link, lasting(path, w.lookup))
+		}
+		text, err := os.ReadFile(link)
+		require.NoError(t, err)
+		assert.Equal(t, version, string(text))
+		require.NoError(t, os.RemoveAll(filepath.Dir(path)))
+	}
+	left, err := os.ReadDir(filepath.Dir(link))
+	require.NoError(t, err)
+	assert.Len(t, left, 1)
+	assert.Equal(t, w.link, lasting(w.link, w.lookup))
+	nowhere := func(string) (string, bool) { return "", false }
+	assert.Equal(t, "/v/1.0.0/mcp-pruner", lasting("/v/1.0.0/mcp-pruner", nowhere), "there is no state folder")
+}
+
+func TestRules(t *testing.T) {
+	home := clientconfig.Home{Lookup: (&world{home: "/home/me"}).lookup}
+	for client, want := range map[string]string{
+		"claude": "Bash(/opt/bin/mcp-pruner recover:*)", "opencode": "/opt/bin/mcp-pruner recover *",
+		"codex":  `prefix_rule(pattern = ["/opt/bin/mcp-pruner", "recover"], decision = "allow")`,
+		"gemini": `commandPrefix = "/opt/bin/mcp-pruner recover prn_"`,
+	} {
+		rule, ok, err := RuleFor(client, "/opt/bin/mcp-pruner", home)
+		require.NoError(t, err)
+		require.True(t, ok)
+		assert.Contains(t, rule.Text, want)
+		assert.Contains(t, rule.File.Path, "/home/me/")
+		_, ok, err = RuleFor(client, "/opt/my bin/mcp-pruner", home)
+		require.NoError(t, err)
+		assert.False(t, ok, "a path in quotes is another word")
+	}
+	_, _, err := RuleFor("claude", "/opt/bin/mcp-pruner", clientconfig.Home{Lookup: func(string) (string, bool) { return "", false }})
+	assert.Error(t, err)
+}
+
+func TestClient(t *testing.T) {
+	for agent, want := range map[string]string{
+		"claude-cli": "claude", "codex_cli_rs": "codex", "GeminiCLI-v1": "gemini", "opencode": "opencode", "python-requests": "", "": "",
+	} {
+		assert.Equal(t, want, Client(agent), strconv.Quote(agent))
+	}
+}
