@@ -16,7 +16,6 @@ import (
 // searchForm is a form in which a search shows the file of its matches as a heading.
 type searchForm struct {
 	before, heading, match, between, after string
-	indented                               bool
 }
 
 // searchForms are the forms of clients' own searches and of command-line tools.

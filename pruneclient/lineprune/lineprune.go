@@ -81,7 +81,6 @@ func read(ctx context.Context, text, question string, kind Kind, opts Options) (
 		t.Shape = structure.ShapeOf(d)
 	}
 	t.Outline = outlineOf(t)
-	t.Heads = d.Heads
 	if t.Shape == structure.Keys {
 		for _, p := range q.KeyPaths() {
 			t.Matches.Add(p.Group, structure.LinesAt(d, t.Outline, p.Keys))
@@ -105,6 +104,21 @@ func outlineOf(t *rank.Text) structure.Outline {
 	return structure.Code(t.Doc)
 }
 
+// listingOf reports whether a text is a listing rather than a program or a page, and returns its headings.
+func listingOf(t *rank.Text, opts Options) (listing bool, heads []int32) {
+	switch t.Kind {
+	case Docs:
+		return false, structure.SectionHeads(t.Outline)
+	case Grep:
+		return true, t.Doc.Heads
+	case Code:
+		if opts.File != "" || t.Shape != structure.Plain || len(t.Outline.Units) > 0 {
+			return false, nil
+		}
+	}
+	return true, structure.Heads(t.Doc)
+}
+
 // Survey is the analysis of a text before any line is chosen. It serves callers that choose by scores of
 // their own, or choose more than once.
 type Survey struct {
@@ -125,6 +139,8 @@ func Look(ctx context.Context, text, question string, kind Kind, opts Options) (
 	if err != nil {
 		return Survey{}, err
 	}
+	t.Listing, t.Heads = listingOf(t, opts)
+	t.Named = query.FindNamed(text, t.Question.Text, len(t.Doc.Lines))
 	s := Survey{Kind: t.Kind, text: t, relevance: whole, inParts: whole, confidence: rank.Confidence(t, &whole), opts: opts}
 	if opts.isAsked() {
 		for _, part := range t.Question.Parts() {

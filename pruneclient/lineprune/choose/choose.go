@@ -18,6 +18,8 @@ const (
 	relevant
 	definition // encloses a kept line
 	heading    // names what a kept line belongs to
+	named      // the question names it literally
+	equal      // the first of the lines that are equal to a kept one
 	imported   // an import that the file needs
 	between    // in a gap too small for a marker
 	guarded    // between NO_PRUNE directives, or a marker of an earlier pruning
@@ -32,6 +34,7 @@ const (
 func (p *chooser) choose() []cause {
 	keep := p.protect()
 	f := p.newFill(keep)
+	f.keepNamed()
 	p.keepHeader(f)
 	f.take(p.Relevance.Ranking(p.floor()))
 	if !p.budgeted() {
@@ -96,6 +99,9 @@ func (p *chooser) newFill(keep []cause) *fill {
 	case p.Kind == doc.Logs:
 		share = tuning.FreeLogShare
 	}
+	if p.brings == nil {
+		p.brings = p.companyOf()
+	}
 	f := &fill{p: p, keep: keep, allowance: int(share * float64(p.Doc.Total)), atoms: p.atoms()}
 	for i, c := range keep {
 		if c != dropped {
@@ -127,16 +133,7 @@ func (f *fill) add(i int, why cause) bool {
 		return true
 	}
 	at := f.atomOf(i)
-	need := 0
-	for k := at.start; k < at.end; k++ {
-		if f.keep[k] == dropped {
-			need += int(f.p.Doc.Tokens[k])
-		}
-	}
-	for _, h := range f.missingHeads(at) {
-		need += int(f.p.Doc.Tokens[h])
-	}
-	if f.used+need > f.allowance {
+	if f.used+f.missing(at) > f.allowance {
 		return false
 	}
 	f.force(at, why)
@@ -151,8 +148,11 @@ func (f *fill) atomOf(i int) span {
 }
 
 func (f *fill) force(at span, why cause) {
-	for _, h := range f.missingHeads(at) {
-		f.one(h, heading)
+	for k := at.start; k < at.end; k++ {
+		f.p.brings.each(f.keep, int(k), func(line int, why cause) bool {
+			f.one(line, why)
+			return true
+		})
 	}
 	for k := at.start; k < at.end; k++ {
 		if f.keep[k] == dropped {

@@ -16,6 +16,7 @@ type chooser struct {
 	statements []uint64 // per line, the statement that printed it, for a log dominated by one; nil: compare templates instead
 
 	confidence float64
+	brings     *company // nil until a line is to be kept
 }
 
 func (p *chooser) result() Result {

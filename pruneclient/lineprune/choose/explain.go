@@ -84,6 +84,8 @@ func why(c cause, terms string) string {
 var causeNames = map[cause]string{
 	definition: "definition",
 	heading:    "heading of kept lines",
+	named:      "named in the question",
+	equal:      "first of equal lines",
 	imported:   "import",
 	between:    "context",
 	guarded:    "protected: directive or marker",

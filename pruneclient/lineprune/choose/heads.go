@@ -5,56 +5,130 @@ import (
 
 	"mcp-pruner/pruneclient/lineprune/doc"
 	"mcp-pruner/pruneclient/lineprune/learned"
+	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// headOf returns the line number of the heading of line i, or -1.
-func (p *chooser) headOf(i int) int {
-	if p.Heads == nil {
-		return -1
-	}
-	return int(p.Heads[i])
+// company is what a kept line brings: its heading, the heading of that one, and so on, and the first of the lines that are
+// equal to it, with its headings.
+type company struct {
+	heads  []int32 // per line, its heading or -1; nil: none
+	first  []int32 // per line, the first equal line or -1; nil: none
+	tokens []int32 // per line, under a budget; else nil
+	stamp  []int32 // per line, the last range for which it was counted
+	round  int32
 }
 
-// missingHeads returns the headings of the lines of a range that are not kept yet, each once.
-func (f *fill) missingHeads(at span) []int {
-	if f.p.Heads == nil {
-		return nil
+func (p *chooser) companyOf() *company {
+	c := &company{heads: p.Heads, first: p.firstEqual()}
+	if p.budgeted() {
+		c.tokens = p.Doc.Tokens
 	}
-	var heads []int
-	for k := int(at.start); k < int(at.end); k++ {
-		for h := f.p.headOf(k); h >= 0 && f.keep[h] == dropped; h = f.p.headOf(h) {
-			if h < int(at.start) && !slices.Contains(heads, h) {
-				heads = append(heads, h)
+	return c
+}
+
+// each calls visit for the lines that line i brings and that are not kept. visit returns false for a line whose own
+// headings need no visit.
+func (c *company) each(keep []cause, i int, visit func(line int, why cause) bool) {
+	chain := func(from int) {
+		if c.heads == nil {
+			return
+		}
+		for h := c.heads[from]; h >= 0 && keep[h] == dropped; h = c.heads[h] {
+			if c.costly(h) {
+				continue
+			}
+			if !visit(int(h), heading) {
+				return
 			}
 		}
 	}
-	return heads
+	chain(i)
+	if c.first == nil || c.first[i] < 0 {
+		return
+	}
+	if at := int(c.first[i]); keep[at] == dropped && visit(at, equal) {
+		chain(at)
+	}
 }
 
-// keepHeads keeps the heading of every kept line, and the heading of that heading. It reports whether it kept any.
-func (p *chooser) keepHeads(keep []cause) bool {
-	any := false
-	if p.Heads == nil {
-		return any
+// costly reports whether a heading is too long for a budget, such as one between two rules across the page.
+func (c *company) costly(head int32) bool {
+	return c.tokens != nil && c.tokens[head] > tuning.HeadTokens
+}
+
+// missing returns the tokens of the lines that a range of lines brings.
+func (c *company) missing(d *doc.Document, keep []cause, at span) int {
+	if c.stamp == nil {
+		c.stamp = make([]int32, len(keep))
 	}
-	for i, c := range keep {
-		if c == dropped || p.Doc.Blank(i) {
+	c.round++
+	sum := 0
+	for k := int(at.start); k < int(at.end); k++ {
+		c.each(keep, k, func(line int, _ cause) bool {
+			inside := line >= int(at.start) && line < int(at.end)
+			if c.stamp[line] == c.round {
+				return false
+			}
+			c.stamp[line] = c.round
+			if !inside {
+				sum += int(d.Tokens[line])
+			}
+			return true
+		})
+	}
+	return sum
+}
+
+// complete keeps what the kept lines bring. It reports whether there was any.
+func (c *company) complete(d *doc.Document, keep []cause) bool {
+	found := false
+	for i := range keep {
+		if keep[i] == dropped || d.Blank(i) {
 			continue
 		}
-		for h := p.headOf(i); h >= 0 && keep[h] == dropped; h = p.headOf(h) {
-			keep[h], any = heading, true
-		}
+		c.each(keep, i, func(line int, why cause) bool {
+			keep[line], found = why, true
+			return true
+		})
 	}
-	return any
+	return found
 }
 
-// within returns the best ranges that fit into the budget together with their headings.
+// keepNamed keeps the lines that the question names literally, the rarest names first, up to a small part of the text.
+func (f *fill) keepNamed() {
+	left := max(tuning.NamedTokens, int(tuning.NamedPart*float64(f.p.Doc.Total)))
+	if f.p.budgeted() {
+		left = min(left, f.allowance-f.used)
+	}
+	for _, i := range f.p.Named {
+		at := span{int32(i), int32(i + 1)}
+		need := f.missing(at)
+		if f.keep[i] != dropped || need > left {
+			continue
+		}
+		left -= need
+		f.force(at, named)
+	}
+}
+
+// missing returns the tokens that a range of lines adds to those kept.
+func (f *fill) missing(at span) int {
+	need := f.p.brings.missing(f.p.Doc, f.keep, at)
+	for k := at.start; k < at.end; k++ {
+		if f.keep[k] == dropped {
+			need += int(f.p.Doc.Tokens[k])
+		}
+	}
+	return need
+}
+
+// within returns the best ranges that fit into the budget together with what they bring.
 func (p *chooser) within(plan *learned.Plan, keep []cause) []bool {
 	budget := int(p.opts.Budget * float64(p.Doc.Total))
 	allowance := budget
 	for {
 		chosen := plan.Within(allowance)
-		over := p.tokensWithHeads(chosen, keep) - budget
+		over := p.tokensWith(chosen, keep) - budget
 		if over <= 0 || allowance <= 0 {
 			return chosen
 		}
@@ -65,18 +139,15 @@ func (p *chooser) within(plan *learned.Plan, keep []cause) []bool {
 // budgetSteps bounds how often a budget is tried that leaves more room for headings.
 const budgetSteps = 20
 
-// tokensWithHeads returns the tokens of the kept and the chosen lines and of the headings that they bring.
-func (p *chooser) tokensWithHeads(chosen []bool, keep []cause) int {
-	if p.Heads == nil {
-		return 0
-	}
+// tokensWith returns the tokens of the kept and the chosen lines and of what they bring.
+func (p *chooser) tokensWith(chosen []bool, keep []cause) int {
 	all := slices.Clone(keep)
 	for i, yes := range chosen {
 		if yes && all[i] == dropped {
 			all[i] = relevant
 		}
 	}
-	p.keepHeads(all)
+	p.brings.complete(p.Doc, all)
 	sum := 0
 	for i, c := range all {
 		if c != dropped {
@@ -86,52 +157,11 @@ func (p *chooser) tokensWithHeads(chosen []bool, keep []cause) int {
 	return sum
 }
 
-// tidyMatches drops from a list of matches the headings without a kept match and the separators that no longer separate
-// anything, and keeps the lines that the search put before and after its matches.
-func (p *chooser) tidyMatches(keep []cause) {
-	if p.Kind != doc.Grep || p.Doc.Heads == nil || limitsOf(len(keep), p.opts).minKept > 0 {
-		return
-	}
-	below := make([]bool, len(keep)) // per heading, whether one of its matches is kept
-	for i, c := range keep {
-		if h := p.headOf(i); h >= 0 && c != dropped && !p.Doc.Separates(i) {
-			below[h] = true
-		}
-	}
-	for i := range keep {
-		switch {
-		case keep[i] == guarded:
-		case p.Doc.Notice(i):
-			keep[i] = ending
-		case p.Doc.Names(i) && !below[i]:
-			keep[i] = dropped
-		}
-	}
-	p.separate(keep)
-}
-
-// separate keeps the last separator above a heading and between groups of matches, and no other.
-func (p *chooser) separate(keep []cause) {
-	last, open := -1, false // open: a match is kept above
-	for i := range keep {
-		switch {
-		case p.Doc.Separates(i) && keep[i] != guarded:
-			keep[i] = dropped
-			last = i
-		case keep[i] != dropped:
-			if open && last >= 0 && (p.Doc.Names(i) || !p.Doc.Blank(last)) {
-				keep[last] = between
-			}
-			last, open = -1, open || !p.Doc.Notice(i)
-		}
-	}
-}
-
-// settle keeps the gaps that are not worth their marker, and the headings of all kept lines.
+// settle keeps the gaps that are not worth their marker, and what all kept lines bring.
 func (p *chooser) settle(keep []cause, bridge func([]cause)) {
 	for range settleRounds {
 		bridge(keep)
-		if !p.keepHeads(keep) {
+		if !p.brings.complete(p.Doc, keep) {
 			return
 		}
 	}

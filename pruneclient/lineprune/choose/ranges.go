@@ -49,6 +49,7 @@ func (p *chooser) decideRanges(ranking learned.Ranking) (keep []cause, warnings 
 // ranges keeps the protected lines and, beside them, the best ranges.
 func (p *chooser) ranges(ranking learned.Ranking) []cause {
 	keep := p.protect()
+	p.newFill(keep).keepNamed()
 	plan := ranking.Plan(tuning.MarkerTokens)
 	plan.Forced = make([]bool, len(keep))
 	for i, c := range keep {

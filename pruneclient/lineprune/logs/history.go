@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"mcp-pruner/pruneclient/lineprune/doc"
+	"mcp-pruner/pruneclient/lineprune/words"
 )
 
 // IsHistory reports whether a text is the output of git log, which starts with a commit. Commit messages
@@ -16,9 +17,9 @@ func IsHistory(d *doc.Document) bool {
 		}
 		name, long := strings.CutPrefix(line, "commit ")
 		switch hash, _, _ := strings.Cut(name, " "); {
-		case isHash(hash) && long:
+		case words.IsHash(hash) && long:
 			return i+1 < len(d.Lines) && (strings.HasPrefix(d.Lines[i+1], "Author: ") || strings.HasPrefix(d.Lines[i+1], "Merge: "))
-		case isHash(hash):
+		case words.IsHash(hash):
 			commits++
 		case lines == 0:
 			return false
@@ -26,13 +27,4 @@ func IsHistory(d *doc.Document) bool {
 		lines++
 	}
 	return commits > 2 && commits*10 >= lines*9
-}
-
-func isHash(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return len(s) >= 7 && len(s) <= 64
 }

@@ -21,6 +21,8 @@ type Text struct {
 	Kind     doc.Kind
 	Outline  structure.Outline
 	Heads    []int32 // per line, the line number of its heading, or -1; nil if the text has no headings
+	Named    []int   // lines that the question names literally, the most telling first
+	Listing  bool    // a list or the output of a command, in which equal lines mean the same
 	Shape    structure.Shape
 	Want     overview.Want
 	Question *query.Question

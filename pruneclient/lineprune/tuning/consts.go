@@ -87,6 +87,22 @@ const (
 	Elsewhere         = 2   // factor by which more evidence is required if the log does not contain the failure
 )
 
+// Lines that a question names literally, and lines that are equal.
+const (
+	MostNames    = 12  // names of a question that are searched for; each takes a pass over the text
+	ShortestName = 3   // bytes of a name
+	LongestNamed = 120 // bytes of a name
+	FewNamed     = 3   // lines with a name that all stay, in a short text
+	MostNamed    = 8   // the same in a long one
+	NamedShare   = 32  // one line in so many in between
+	CommonShare  = 4   // a name on more than one line in so many names nothing; one on fewer, but many, its first line
+	NamedTokens  = 120 // tokens for lines with names, at least
+	NamedPart    = 0.1 // fraction of the tokens for lines with names in a long text
+	HeadTokens   = 24  // tokens of the longest heading that counts against a budget; a longer one is not brought
+	EqualBits    = 2   // bits of a word of the question that makes a line one of which the first equal one stays
+	EqualBytes   = 8   // bytes of the shortest line that is compared with equal ones
+)
+
 // Overviews: how much an outline keeps. Set by reading the outlines of about thirty files.
 const (
 	OutlineShare = 0.25 // fraction of the tokens, without a budget

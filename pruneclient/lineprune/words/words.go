@@ -233,3 +233,23 @@ func FirstVisible(line string) int {
 }
 
 func Letter(c byte) bool { return Class[c] == Lower || Class[c] == Upper }
+
+// IsHash reports whether s is the hash of a commit, perhaps shortened.
+func IsHash(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(s) >= 7 && len(s) <= 64
+}
+
+// HasLetter reports whether s has a letter of any script.
+func HasLetter(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if Letter(s[i]) || Class[s[i]] == High {
+			return true
+		}
+	}
+	return false
+}
