@@ -3,6 +3,7 @@ package states
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -44,7 +45,7 @@ type Delivery struct {
 	Err error
 
 	raw  tools.Output // output before pruning
-	note trace.Note   // note of the answer in the trace
+	note trace.Note   // note of the call, then of its answer, in the trace
 }
 
 // Whole reports whether the text is all of the subject: it was not pruned, and the call did
@@ -101,6 +102,41 @@ type Observer interface {
 	// Ended is called once for every call: when its answer was written, could not be
 	// written, or is no longer wanted.
 	Ended(*Delivery)
+}
+
+// Starter is an Observer that is also told of a call whose tool is about to run. Whatever it keeps then says that the
+// call was under way if the process is killed. It must not block.
+type Starter interface {
+	Starting(*Delivery)
+}
+
+// announce tells the observers that the call's tool is about to run. If the tool may change anything, the log has the
+// call before it starts: a command can kill this process.
+func (c *Call) announce() {
+	for _, o := range c.pipeline.Observers {
+		if starter, ok := o.(Starter); ok {
+			if c.started == nil {
+				c.started = c.newStart()
+			}
+			tell(starter.Starting, c.started)
+		}
+	}
+	if c.pipeline.SyncLog != nil && !c.readOnly() {
+		c.pipeline.SyncLog()
+	}
+}
+
+// newStart returns the facts about a call that has no output yet.
+func (c *Call) newStart() *Delivery {
+	return &Delivery{
+		Machine: c.machine, Session: c.request.Session.ID(), Client: cut(c.request.Client, maxNameBytes), Parent: c.request.Parent,
+		Tool: cut(c.toolName, maxNameBytes),
+	}
+}
+
+// readOnly reports whether the tool of a valid call changes nothing.
+func (c *Call) readOnly() bool {
+	return slices.ContainsFunc(c.offered(), func(t tools.Tool) bool { return t.Name == c.toolName && t.ReadOnly })
 }
 
 // unwritten holds the calls whose answers are being written.
@@ -196,10 +232,10 @@ func tell(observe func(*Delivery), d *Delivery) {
 }
 
 func (c *Call) newDelivery(wire int) *Delivery {
-	d := &Delivery{
-		Machine: c.machine, Session: c.request.Session.ID(), Client: cut(c.request.Client, maxNameBytes), Parent: c.request.Parent,
-		Tool: cut(c.toolName, maxNameBytes), Call: c.call, Pruning: c.pruning, PruneID: c.pruneID, Wire: wire,
-		IsError: c.failure != nil,
+	d := c.newStart()
+	d.Call, d.Pruning, d.PruneID, d.Wire, d.IsError = c.call, c.pruning, c.pruneID, wire, c.failure != nil
+	if c.started != nil {
+		d.note = c.started.note
 	}
 	if c.call != nil {
 		d.Question = c.call.FocusQuestion()

@@ -57,6 +57,7 @@ func validate(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 }
 
 func execute(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
+	c.announce()
 	start := c.now()
 	output, err := c.call.Run(ctx)
 	duration := c.elapsed(start)

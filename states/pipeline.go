@@ -33,9 +33,10 @@ type Pipeline struct {
 	FieldErrors   bool // the event of invalid arguments also has them in the form of the HTTP design
 	RepeatRaw     bool // a call that asks again for pruned output gets it whole
 
-	Emit  func(event.Event) // called with every event; nil: events are dropped
-	Now   func() time.Time  // nil: time.Now
-	NewID func() string     // request ids; nil: random
+	Emit    func(event.Event) // called with every event; nil: events are dropped
+	SyncLog func()            // waits, for a bounded time, until all events so far are written; nil: nothing to wait for
+	Now     func() time.Time  // nil: time.Now
+	NewID   func() string     // request ids; nil: random
 
 	Observers []Observer     // notified of every call
 	Closers   []func() error // called when the server ends, after the last call
@@ -83,6 +84,7 @@ type Call struct {
 	original string       // id of the original stored before pruning
 	unpruned string       // why the pruner left the text whole; "" when it did not
 	raw      tools.Output // output before pruning; nil: output was not pruned
+	started  *Delivery    // facts given to the observers when the tool started; nil if it did not
 	delivery *Delivery
 	ending   sync.Mutex
 	ended    bool

@@ -10,8 +10,10 @@ import (
 
 // Trace stores records. *trace.File implements it.
 type Trace interface {
-	// Note notes an answer that is about to be written. It must not block.
+	// Note notes a call whose tool is about to run. Renote replaces the note of a call whose answer is about to be
+	// written; 0 is no note. Neither may block.
 	Note(*trace.Record) trace.Note
+	Renote(trace.Note, *trace.Record) trace.Note
 	// Append queues the record of a call that has ended.
 	Append(*trace.Record, trace.Note)
 }
@@ -26,12 +28,20 @@ type Tracer struct {
 // maxDetailBytes bounds each text in a record's detail.
 const maxDetailBytes = 64 << 10
 
+// Starting implements [Starter]. The note preserves that the call was under way if the process ends before the call
+// does.
+func (t Tracer) Starting(d *Delivery) {
+	r := new(trace.Record)
+	t.fill(r, d)
+	d.note = t.Trace.Note(r)
+}
+
 // Answering implements [Observer]. The note preserves the answer's record if the process is
 // killed before the record is written.
 func (t Tracer) Answering(d *Delivery) {
 	r := new(trace.Record)
 	t.fill(r, d)
-	d.note = t.Trace.Note(r)
+	d.note = t.Trace.Renote(d.note, r)
 }
 
 // Ended implements [Observer].

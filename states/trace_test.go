@@ -54,6 +54,8 @@ func recorderWith(t *testing.T, detail bool) *recorder {
 
 func (r *recorder) Note(*trace.Record) trace.Note { r.noted++; return trace.Note(r.noted) }
 
+func (r *recorder) Renote(_ trace.Note, record *trace.Record) trace.Note { return r.Note(record) }
+
 func (r *recorder) Append(record *trace.Record, note trace.Note) {
 	r.last = *record
 	require.Equal(r.t, trace.Note(r.noted), note)

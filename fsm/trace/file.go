@@ -35,10 +35,10 @@ type File struct {
 	seq     uint64 // of the last line written
 	prev    string // link of that line
 	lost    int
-	headed  uint64    // seq of the last head reported
 	looked  time.Time // when the file was last seen at its path
 	began   time.Time // when the first record of the file was made
 	failing bool      // the last batch failed and the failure was reported
+	ending  bool      // the final head follows
 	lines   []byte
 }
 
@@ -71,9 +71,6 @@ type Head struct {
 	Key    string // public key of the next seal
 	Final  bool   // the process will write no more lines
 }
-
-// headEvery is the number of lines between two reports of the head.
-const headEvery = 1000
 
 // gather is how long a batch waits for more records, so that they share one write and one
 // seal.
@@ -124,7 +121,7 @@ func Check(path string) error {
 	return t.file.Close()
 }
 
-// Note records an answer that is about to be written, or a run in progress. r was taken
+// Note records a call whose tool is about to run, or a run in progress. r was taken
 // from its machine. It takes a few hundred nanoseconds and no system call.
 func (t *File) Note(r *Record) Note {
 	if t.notes == nil {
@@ -133,7 +130,7 @@ func (t *File) Note(r *Record) Note {
 	return t.notes.put(r)
 }
 
-// Renote replaces the note of a run that has taken another step.
+// Renote replaces the note of a call or a run that has taken another step.
 func (t *File) Renote(old Note, r *Record) Note {
 	note := t.Note(r)
 	if t.notes != nil {
@@ -224,13 +221,13 @@ func (t *File) tell(err error) {
 }
 
 func (t *File) tellHead(final bool) {
-	t.headed = t.seq
 	if t.options.Head != nil {
 		t.options.Head(Head{t.writer, t.seq, t.prev, t.sign.public(), final})
 	}
 }
 
-// Close writes the queued records and closes the file. Records appended later are lost.
+// Close writes the queued records, and a record for each call that is still under way, and closes the file. Records
+// appended later are lost.
 func (t *File) Close() error {
 	t.mu.Lock()
 	if t.closed {
@@ -241,7 +238,16 @@ func (t *File) Close() error {
 	t.mu.Unlock()
 	close(t.ended)
 	t.gone.Wait()
+	t.io.Lock()
+	t.ending = true
+	t.io.Unlock()
 	err := t.Flush()
+	if t.notes != nil {
+		for _, r := range t.notes.interrupted() {
+			t.Append(&r, 0)
+		}
+		err = errors.Join(err, t.Flush())
+	}
 	t.io.Lock()
 	defer t.io.Unlock()
 	t.tellHead(true)
@@ -284,7 +290,7 @@ func (t *File) write(batch []queued) error {
 	}
 	if whole == len(batch) {
 		t.sign.advance()
-		if t.seq/headEvery != t.headed/headEvery {
+		if !t.ending {
 			t.tellHead(false)
 		}
 		return err

@@ -3,16 +3,18 @@ package trace
 import (
 	"encoding/binary"
 	"errors"
+	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
 	"mcp-pruner/fsm"
 )
 
-// notes holds a short note for each answer and each run in progress. The notes are in a file
+// notes holds a short note for each call under way, each answer and each run in progress. The notes are in a file
 // mapped into shared memory, so they survive the process without a system call. A note is
-// made before its answer is written, or when its run begins, and freed once the line of its
+// made when a tool or a run starts, replaced before the answer is written, and freed once the line of its
 // record is in the trace.
 //
 // The side file is a ring of slots. A note that is too long for a slot, or finds no free
@@ -83,6 +85,9 @@ func newNotes(path string, lock locker) (*notes, error) {
 func (n *notes) put(r *Record) Note {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.ring == nil {
+		return 0
+	}
 	n.scratch = r.appendNote(n.scratch[:0])
 	if len(n.scratch) > slotBytes-slotHead || len(n.free) == 0 {
 		return n.putLong()
@@ -114,6 +119,9 @@ func (n *notes) set(note Note, state noteState) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.ring == nil {
+		return
+	}
 	if note < 0 {
 		slot := int(-1 - note)
 		n.ring[slot*slotBytes] = byte(state)
@@ -130,11 +138,24 @@ func (n *notes) set(note Note, state noteState) {
 	}
 }
 
-// close removes the side file.
+// interrupted returns the records of the calls that are still under way.
+func (n *notes) interrupted() []Record {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	raw, err := io.ReadAll(io.NewSectionReader(n.file, 0, max(n.end, ringBytes)))
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(readNotes(raw), func(r Record) bool { return r.Answer != Interrupted })
+}
+
+// close removes the side file. Calls that are still under way can no longer make or change a note.
 func (n *notes) close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return errors.Join(os.Remove(n.path), unmapFile(n.ring), n.file.Close()) // remove it while locked
+	ring := n.ring
+	n.ring = nil
+	return errors.Join(os.Remove(n.path), unmapFile(ring), n.file.Close()) // remove it while locked
 }
 
 // appendNote appends the data of the record's line, in the order of its members.
@@ -300,19 +321,20 @@ func (n *noteReader) metadata(r *Record, fields []string) {
 	}
 }
 
-// finish adds the last step. Its time is unknown. A run that was interrupted gets none: it
-// ends in the state that it was in.
+// finish adds the last step. Its time is unknown. A run or a call that was interrupted gets none: it ends in the state
+// that it was in.
 func (r *Record) finish(d *fsm.Definition, state noteState) {
 	last := r.Steps[len(r.Steps)-1]
 	trigger := fsm.Written
-	run := d.Index(last.To, fsm.PhaseEnded) >= 0
+	run := slices.ContainsFunc(headsOf(d), func(h head) bool { return h.Trigger == fsm.PhaseEnded })
 	switch {
 	case run:
 		trigger = fsm.PhaseEnded
 	case state == noteFailed:
 		trigger = fsm.WriteFailed
 	}
-	if at := d.Index(last.To, trigger); at >= 0 && !(run && state == noteAnswering) {
+	at := d.Index(last.To, trigger)
+	if at >= 0 && !(run && state == noteAnswering) {
 		s := headsOf(d)[at].Step
 		s.Micros = last.Micros
 		r.Steps = append(r.Steps, s)
@@ -320,6 +342,8 @@ func (r *Record) finish(d *fsm.Definition, state noteState) {
 	r.Outcome = r.Steps[len(r.Steps)-1].To.Short()
 	switch {
 	case run:
+	case at < 0 && !d.Terminal(last.To):
+		r.Answer, r.Bytes, r.Opaque = Interrupted, Bytes{}, false
 	case state == noteAnswering:
 		r.Answer = Unconfirmed
 	case state == noteFailed:

@@ -69,6 +69,7 @@ type Answer string
 const (
 	Unwritten   Answer = "unwritten"   // not written completely
 	Unconfirmed Answer = "unconfirmed" // killed while writing: the client may have it
+	Interrupted Answer = "interrupted" // none: the process ended while the call was under way, in the record's last state
 )
 
 // Process describes the process that writes records.

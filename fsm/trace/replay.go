@@ -124,8 +124,10 @@ func (p *Table) walk(r *Record, rows []*Row) ([]*Row, error) {
 		rows = append(rows, row)
 	}
 	switch {
-	case !p.terminal[state] && !(p.run && r.Recovered != ""):
+	case !p.terminal[state] && !(p.run && r.Recovered != "") && (p.run || r.Answer != Interrupted):
 		return nil, fmt.Errorf("it ends in %s, which is not a terminal state", state)
+	case p.terminal[state] && r.Answer == Interrupted:
+		return nil, fmt.Errorf("it says that the call was interrupted, and ends in the terminal state %s", state)
 	case r.Outcome != state.Short():
 		return nil, fmt.Errorf("it ends in %s, but its outcome is %q", state, r.Outcome)
 	}

@@ -212,7 +212,8 @@ func (p *learned) checkRecord(r *trace.Record, end *learnedRow, from fsm.State) 
 		return errors.New("only an answer that could not be written is amended")
 	case r.Answer == trace.Unconfirmed && (r.Recovered == "" || r.Bytes.Wire == 0),
 		r.Answer == trace.Unwritten && end.Trigger == fsm.Written,
-		r.Answer != "" && r.Answer != trace.Unwritten && r.Answer != trace.Unconfirmed:
+		r.Answer == trace.Interrupted && end.Trigger != fsm.ArgumentsValid,
+		r.Answer != "" && r.Answer != trace.Unwritten && r.Answer != trace.Unconfirmed && r.Answer != trace.Interrupted:
 		return fmt.Errorf("the path contradicts an answer that is %s", r.Answer)
 	case r.Schema > 2 && end.Trigger == fsm.WriteFailed && r.Answer != trace.Unwritten:
 		return errors.New("the write failed, but the record says that the answer went out")

@@ -25,6 +25,7 @@ type Options struct {
 	Env      []string // of the process; commands get it without the withheld variables
 	Version  string
 	Emit     func(event.Event)
+	Sync     func() // waits, for a bounded time, until the log has all events emitted so far; nil: Emit writes at once
 
 	Transport string // stdio or http, in records and telemetry
 
@@ -61,7 +62,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 	}
 	pipeline := &states.Pipeline{
 		Machine: machine, Tools: offered, Pruner: pruner, Keep: store.PutShort,
-		RepeatRaw: o.Settings.RepeatRaw, MaxPruneBytes: o.MaxPruneBytes, FieldErrors: o.FieldErrors, Emit: o.Emit,
+		RepeatRaw: o.Settings.RepeatRaw, MaxPruneBytes: o.MaxPruneBytes, FieldErrors: o.FieldErrors, Emit: o.Emit, SyncLog: o.Sync,
 	}
 	if err := addTrace(pipeline, o); err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ func addTrace(p *states.Pipeline, o Options) error {
 	if c.Trace == "" {
 		return nil
 	}
-	file, err := trace.Open(c.Trace, TraceOptions(c, o.Transport, o.Emit))
+	file, err := trace.Open(c.Trace, TraceOptions(c, o.Transport, o.Emit, o.Sync))
 	if err != nil {
 		return fmt.Errorf("MCP_PRUNER_TRACE: %w", err)
 	}
@@ -27,8 +27,9 @@ func addTrace(p *states.Pipeline, o Options) error {
 }
 
 // TraceOptions returns the options of the trace of a process with the given settings. transport is the transport of
-// its requests.
-func TraceOptions(c settings.Settings, transport string, emit func(event.Event)) trace.Options {
+// its requests. sync waits until the log has all events emitted so far; nil if emit writes at once. The log has the
+// first head before the trace has a line: if the process is killed early, its lines are not those of a stranger.
+func TraceOptions(c settings.Settings, transport string, emit func(event.Event), sync func()) trace.Options {
 	host, _ := os.Hostname() // "" if the name is unknown
 	name := ""
 	if u, err := user.Current(); err == nil {
@@ -44,6 +45,9 @@ func TraceOptions(c settings.Settings, transport string, emit func(event.Event))
 			emit(event.New("mcp_pruner.trace_head", "", event.Facts{
 				"writer": h.Writer, "seq": int64(h.Seq), "link": h.Link, "key": h.Key, "final": h.Final,
 			}))
+			if h.Seq == 0 && sync != nil {
+				sync()
+			}
 		},
 		Removed: func(file string) {
 			emit(event.New("mcp_pruner.trace_removed", "", event.Facts{"file": file}))

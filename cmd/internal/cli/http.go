@@ -89,7 +89,7 @@ func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string
 		tools, err = openOffer(o.other, emit)
 	}
 	if err == nil {
-		handler, closing, err = o.handler(config, p.Env, emit, tools)
+		handler, closing, err = o.handler(config, p.Env, logs, tools)
 	}
 	if err == nil {
 		defer closing()
@@ -133,13 +133,13 @@ func (o overHTTP) boundMemory(p command.Process, c settings.Settings) {
 	boundMemory(settings.FromEnv(p.Env), limit)
 }
 
-func (o overHTTP) handler(c settings.Settings, env []string, emit func(event.Event), tools *offered) (h *httpserver.Handler, closing func(), err error) {
+func (o overHTTP) handler(c settings.Settings, env []string, logs *eventlog.Log, tools *offered) (h *httpserver.Handler, closing func(), err error) {
 	token, err := readToken(c.TokenFile)
 	if err != nil {
 		return nil, nil, fmt.Errorf("MCP_PRUNER_TOKEN_FILE: %w", err)
 	}
-	options := assemble.Options{Settings: c, Env: env, Version: buildVersion(), Emit: emit, Transport: "http"}
-	web := httpserver.Config{Version: buildVersion(), Emit: emit, Token: token}
+	options := assemble.Options{Settings: c, Env: env, Version: buildVersion(), Emit: logs.Emit, Sync: logs.Sync, Transport: "http"}
+	web := httpserver.Config{Version: buildVersion(), Emit: logs.Emit, Token: token}
 	closing = func() {}
 	var lines *service.Service
 	if o.tools {

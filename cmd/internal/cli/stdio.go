@@ -163,7 +163,7 @@ func serveStdio(ctx context.Context, p command.Process, other offer) int {
 		tools, err = openOffer(other, emit)
 	}
 	if err == nil {
-		options := assemble.Options{Settings: config, Env: p.Env, Version: buildVersion(), Emit: emit, Transport: "stdio", Table: fsm.RequestTable()}
+		options := assemble.Options{Settings: config, Env: p.Env, Version: buildVersion(), Emit: emit, Sync: logs.Sync, Transport: "stdio", Table: fsm.RequestTable()}
 		tools.in(&options)
 		server, err = assemble.Server(options)
 	}

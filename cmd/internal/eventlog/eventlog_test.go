@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -87,4 +88,44 @@ func TestCloseDoesNotWaitForever(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("Close hangs")
 	}
+}
+
+// TestSyncWaitsForTheEventsSoFar proves that the events emitted before Sync are written when it returns.
+func TestSyncWaitsForTheEventsSoFar(t *testing.T) {
+	r, w := io.Pipe()
+	l := New(w, event.Debug)
+	lines := make(chan string, 1)
+	go func() {
+		var b [4096]byte
+		n, _ := r.Read(b[:])
+		lines <- string(b[:n])
+	}()
+	l.Emit(numbered(1))
+	l.Emit(numbered(2))
+	l.Sync()
+	select {
+	case text := <-lines:
+		assert.Equal(t, []int{1, 2}, messages(t, text))
+	default:
+		t.Fatal("Sync returned before the events were written")
+	}
+}
+
+// TestSyncGivesUpOnceIfNobodyReads proves that a log that nobody reads delays one caller for a bounded time, and then nobody.
+func TestSyncGivesUpOnceIfNobodyReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		l := New(w, event.Debug)
+		began := time.Now()
+		l.Emit(numbered(1))
+		l.Sync()
+		assert.Equal(t, patience, time.Since(began))
+		for i := range 100 {
+			l.Emit(numbered(i))
+			l.Sync()
+		}
+		assert.Equal(t, patience, time.Since(began))
+		require.NoError(t, r.Close())
+		l.Close(time.Second)
+	})
 }

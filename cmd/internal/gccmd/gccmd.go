@@ -84,7 +84,7 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 		o := assemble.TraceOptions(config, "gc", func(e event.Event) {
 			e.RunID = config.RunID
 			write(e)
-		})
+		}, nil)
 		o.Failed = func(err error) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: trace: %v\n", err) }
 		file, err := trace.Open(config.Trace, o)
 		if err != nil {

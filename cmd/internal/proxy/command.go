@@ -225,7 +225,7 @@ func openTrace(c settings.Settings, ledger string, emit func(event.Event)) *trac
 	if path == "" {
 		path = filepath.Join(filepath.Dir(ledger), "proxy-trace.jsonl")
 	}
-	o := assemble.TraceOptions(c, "proxy", emit)
+	o := assemble.TraceOptions(c, "proxy", emit, nil)
 	file, err := trace.Open(path, o)
 	if err != nil {
 		o.Failed(fmt.Errorf("%s: %w", path, err))
