@@ -74,6 +74,23 @@ func Reseal(r *Record) []byte {
 	return line[:len(line)-1]
 }
 
+// SealedLines encodes the records of one process as it would write them, each in a batch of its own. It is for tests.
+func SealedLines(records ...*Record) []byte {
+	var text []byte
+	sign, prev := newSigner(), ""
+	for _, r := range records {
+		r.Prev = prev
+		if r.Process != nil {
+			r.Process.Key = sign.public()
+		}
+		start := len(text)
+		text = r.appendRest(r.appendPlace(text), start, sign)
+		sign.advance()
+		prev = link(text[start : len(text)-1])
+	}
+	return text
+}
+
 func (d *Decoder) record(r *Record) {
 	d.want(`{"v":`)
 	r.Schema = int(d.int())

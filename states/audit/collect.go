@@ -30,6 +30,8 @@ func (t *Trace) Records(s Selection, take func(*Entry, Saving) error) (unreadabl
 	b, processes := newBalance(s.Limit), make(map[string]process)
 	err = scan(t.sources, func() reader { return newReader(nil) }, func(l *line) error {
 		switch {
+		case l.blank:
+			return nil
 		case !l.ok || len(l.Micros) == 0:
 			unreadable++
 			return nil

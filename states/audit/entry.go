@@ -101,6 +101,7 @@ type line struct {
 	torn  int   // bytes of an incomplete record
 	front bool  // another record follows in the same line
 	last  bool  // the line has no newline: it is the last of its file
+	blank bool  // there is nothing but white space on the line
 	ok    bool  // there is a record
 
 	lasting uint64 // hash of the parts that an amending record has to repeat

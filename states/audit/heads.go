@@ -22,11 +22,12 @@ type Head struct {
 	Final  bool   `json:"final"`
 }
 
-// Heads are the heads of each process. They also say whether files of the trace were
-// removed because of their age.
+// Heads are the heads of each process, and what else the event log says about the trace.
 type Heads struct {
 	of      map[string][]Head
-	removed bool
+	started map[string]bool // processes whose first head is known
+	removed bool            // files of the trace were removed because of their age
+	named   *named
 }
 
 var errNoHead = errors.New(`there is no head in it: it is neither an event log with mcp_pruner.trace_head nor the output of "trace heads"`)
@@ -34,13 +35,16 @@ var errNoHead = errors.New(`there is no head in it: it is neither an event log w
 // ReadHeads reads heads from an event log, as JSON or text, or from the output of `trace
 // heads`. It skips all other lines.
 func ReadHeads(in io.Reader) (*Heads, error) {
-	h := &Heads{of: make(map[string][]Head)}
+	h := &Heads{of: make(map[string][]Head), started: make(map[string]bool), named: newNamed()}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLineBytes)
 	for lines.Scan() {
 		text := lines.Text()
 		if one, ok := headOf(text); ok {
 			h.of[one.Writer] = append(h.of[one.Writer], one)
+			h.started[one.Writer] = h.started[one.Writer] || one.Seq == 0
+		} else if err := h.named.read(text); err != nil {
+			return nil, err
 		}
 		h.removed = h.removed || strings.Contains(text, "mcp_pruner.trace_removed")
 	}
@@ -112,16 +116,21 @@ func (h *Heads) checkRecovered(writer string) string {
 	return ""
 }
 
+// last returns the number of lines that a process is known to have written, and whether it wrote no more.
+func (h *Heads) last(writer string) (seq uint64, final bool) {
+	for _, one := range h.of[writer] {
+		seq, final = max(seq, one.Seq), final || one.Final
+	}
+	return seq, final
+}
+
 // checkEnd compares the ends of all chains with the heads.
 func (h *Heads) checkEnd(writers map[string]*writer) (problems []string) {
 	if h == nil {
 		return nil
 	}
 	for _, id := range slices.Sorted(maps.Keys(h.of)) {
-		last := uint64(0)
-		for _, one := range h.of[id] {
-			last = max(last, one.Seq)
-		}
+		last, _ := h.last(id)
 		w := writers[id]
 		switch {
 		case w == nil && last > 0 && !h.removed:
@@ -132,7 +141,7 @@ func (h *Heads) checkEnd(writers map[string]*writer) (problems []string) {
 				id, counted(int(last), "line"), w.seq))
 		case !w.whole && !h.removed:
 			problems = append(problems, fmt.Sprintf("the first lines of process %s are not here, and no file was removed because of its age", id))
-		case w.unsealed > 0:
+		case w.unsealed > 0 && w.seq-uint64(w.unsealed) < last: // the head was reported after the seal
 			problems = append(problems, fmt.Sprintf("at the end of process %s %s without a seal", id, areSome(w.unsealed, "line")))
 		}
 	}

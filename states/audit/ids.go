@@ -25,6 +25,8 @@ const (
 	recovered             // its process was killed, and another process wrote the record
 	wasAnswered           // it is the record of an answer and amends no other record
 	wholeChain            // the trace has the first line of its process
+	inLog                 // not a record: an event log names the request
+	inNotes               // not a record: the request is in the side file of a killed process
 )
 
 // place is the position of a line: the number of its source and the line number.

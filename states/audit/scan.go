@@ -33,7 +33,7 @@ type chunk struct {
 	done   chan struct{}
 }
 
-// scan reads lines on all processors and passes them to take in order, without blank lines.
+// scan reads lines on all processors and passes them to take in order.
 // It ends with the first error that take returns.
 func scan(sources []*Source, newReader func() reader, take func(*line) error) error {
 	workers := runtime.GOMAXPROCS(0)
@@ -132,8 +132,12 @@ func (c *chunk) read(read reader) {
 		if !ended {
 			end = len(rest)
 		}
+		one := line{file: c.source.number, number: number, last: !ended}
 		if len(bytes.TrimSpace(rest[:end])) > 0 {
-			c.readLine(read, rest[:end], line{file: c.source.number, number: number, last: !ended})
+			c.readLine(read, rest[:end], one)
+		} else {
+			one.blank = true
+			c.lines = append(c.lines, one)
 		}
 		rest = rest[min(end+1, len(rest)):]
 	}

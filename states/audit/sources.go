@@ -98,8 +98,13 @@ func open(name string, stdin io.Reader) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+	info, err := f.Stat()
+	switch {
+	case err == nil && info.Mode().IsRegular():
 		return NewSource(name, f), nil
+	case err == nil && info.IsDir():
+		_ = f.Close()
+		return nil, fmt.Errorf("%s is a folder: name the files of the trace that are in it", name)
 	}
 	defer f.Close()
 	return spool(name, f)

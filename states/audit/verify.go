@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"mcp-pruner/fsm/trace"
 )
 
 // Verdict is the result of verifying a trace.
@@ -24,6 +22,7 @@ type Verdict struct {
 	Files    []File         `json:"files,omitempty"`
 	Versions map[string]int `json:"versions"`       // records by version of the program
 	Heads    bool           `json:"heads"`          // the trace was compared with heads kept elsewhere
+	Unproved int            `json:"unproved"`       // processes whose end the heads do not prove; without heads all of them
 	Found    int            `json:"problems_found"` // number of problems; Problems lists the first ones
 	Problems []string       `json:"problems,omitempty"`
 	Notes    []string       `json:"notes,omitempty"`
@@ -67,6 +66,11 @@ type verifier struct {
 	ids       *sorter
 	spilled   error // error of ids
 	seed      maphash.Seed
+
+	blanks  int    // empty lines
+	blank   place  // the first of them
+	absent  int    // requests that the log names and that have no record
+	example string // id of one
 }
 
 type problem struct {
@@ -82,8 +86,9 @@ type writer struct {
 	ended time.Time
 	at    place
 
-	key      string // key of the next seal; "" if unknown
-	unsealed int    // lines since the last seal
+	key      string    // key of the next seal; "" if unknown
+	unsealed int       // lines since the last seal
+	since    time.Time // end of the first of them
 }
 
 // maxBackwards is the maximum time by which a record may end before the previous one.
@@ -105,6 +110,10 @@ func Verify(sources []*Source, o Options) (*Trace, error) {
 		Trace: t, Options: o, recovered: make(map[string]int), writers: make(map[string]*writer), ids: newSorter(), seed: maphash.MakeSeed(),
 	}
 	defer v.ids.close()
+	if o.Heads != nil {
+		v.seed = o.Heads.named.seed
+		defer o.Heads.named.ids.close()
+	}
 	err = scan(sources, func() reader { return newReader(auditor) }, v.take)
 	if err != nil && err != errStop {
 		return nil, err
@@ -119,20 +128,13 @@ func (t *Trace) Verdict() Verdict { return t.verdict }
 // Heads returns the head of each process's chain at the end of the trace.
 func (t *Trace) Heads() []Head { return t.heads }
 
-// noteSideFiles reports records that are only in the side file of a killed process.
-func (v *verifier) noteSideFiles() {
-	for _, s := range v.sources {
-		_ = trace.Leftovers(s.Name, func(left trace.Left) bool { // the next server reports errors
-			if len(left.Records) > 0 {
-				v.note("%s of process %s, which was killed, are in its side file %s; the next server appends them",
-					counted(len(left.Records), "record"), left.Writer, left.File)
-			}
-			return false
-		})
-	}
-}
-
 func (v *verifier) take(l *line) error {
+	if l.blank {
+		if v.blanks++; v.blanks == 1 {
+			v.blank = placeOf(l)
+		}
+		return v.spilled
+	}
 	v.noteTorn(l)
 	if text := v.check(l); text != "" {
 		v.found(placeOf(l), text)
@@ -152,21 +154,6 @@ func (v *verifier) found(at place, text string) {
 
 func (v *verifier) where(at place) string {
 	return fmt.Sprintf("%s: line %d", v.sources[at.file()].Name, at.line())
-}
-
-func (v *verifier) noteTorn(l *line) {
-	where := v.where(placeOf(l))
-	switch {
-	case l.front && l.ok:
-		v.note("%s: another record follows on the same line: the line end between them is missing", where)
-	case l.torn == 0:
-	case l.front:
-		v.note("%s: %d bytes of a torn record stand in front of another one: a process ended in the middle of a write", where, l.torn)
-	case l.last:
-		v.note("%s: torn: it is the last and breaks off after %d bytes; the process ended, or the disk was full, in the middle of a write", where, l.torn)
-	default:
-		v.note("%s: torn: it breaks off after %d bytes; the process ended, or the disk was full, in the middle of a write", where, l.torn)
-	}
 }
 
 func (v *verifier) note(format string, args ...any) {
@@ -258,7 +245,9 @@ func (v *verifier) sealed(l *line) string {
 		w.key = l.key
 	}
 	if l.seal == nil {
-		w.unsealed++
+		if w.unsealed++; w.unsealed == 1 {
+			w.since = l.ended()
+		}
 		return ""
 	}
 	w.unsealed = 0
@@ -308,6 +297,16 @@ func (v *verifier) remember(l *line) {
 // once checks the records of one id: there must be one. The record of an answer may be
 // followed by records that amend it and differ from it only in their ends.
 func (v *verifier) once(group []mark) {
+	inside := slices.IndexFunc(group, func(m mark) bool { return m.flags&(inLog|inNotes) != 0 })
+	switch {
+	case inside == 0 && group[0].flags&inLog != 0 && group[len(group)-1].flags&inNotes == 0:
+		v.unrecorded(group[0].id)
+		return
+	case inside == 0:
+		return
+	case inside > 0:
+		group = group[:inside]
+	}
 	first := group[0]
 	if first.flags&amends != 0 && first.flags&wholeChain != 0 {
 		v.found(first.at, "it amends the record of its id, and there is none")
@@ -338,6 +337,9 @@ func (v *verifier) once(group []mark) {
 }
 
 func (v *verifier) finish() error {
+	if err := v.markNamed(); err != nil {
+		return err
+	}
 	if err := v.ids.groups(v.once); err != nil {
 		return err
 	}
@@ -350,9 +352,10 @@ func (v *verifier) finish() error {
 		d.Problems = append(d.Problems, p.text)
 	}
 	if len(v.problems) == 0 || v.All {
-		ends := v.Options.Heads.checkEnd(v.writers)
+		ends := append(v.sealless(), v.Options.Heads.checkEnd(v.writers)...)
 		d.Found += len(ends)
 		d.Problems = append(d.Problems, ends...)
+		v.checkNamed()
 	}
 	d.OK, d.Writers, d.Heads = d.Found == 0, len(v.writers), v.Options.Heads != nil
 	for _, s := range v.sources {
@@ -363,6 +366,10 @@ func (v *verifier) finish() error {
 	for _, id := range slices.Sorted(maps.Keys(v.writers)) {
 		v.finishWriter(id, v.writers[id])
 	}
+	v.noteUnproved()
+	if v.blanks > 0 {
+		v.note("%s: the line is empty, the first of %d such: several processes wrote at once, or somebody else wrote there", v.where(v.blank), v.blanks)
+	}
 	for _, id := range slices.Sorted(maps.Keys(v.recovered)) {
 		v.note("%s of process %s, which was killed, come from its side file", counted(v.recovered[id], "record"), id)
 	}
@@ -370,15 +377,4 @@ func (v *verifier) finish() error {
 		v.note("the processes say that %s could not be written (disk full, file closed)", counted(d.Lost, "record"))
 	}
 	return nil
-}
-
-func (v *verifier) finishWriter(id string, w *writer) {
-	v.heads = append(v.heads, Head{Writer: id, Seq: w.seq, Link: w.link, Key: w.key})
-	if !w.whole {
-		v.note("the first lines of process %s are not here: they are in a file that was put aside, or were taken out; nothing here tells which", id)
-	}
-	if w.unsealed > 0 {
-		v.note("at the end of process %s %s without a seal: it was killed in the middle of a write, or somebody else wrote there",
-			id, areSome(w.unsealed, "line"))
-	}
 }

@@ -137,7 +137,7 @@ func TestVerifySaysOnlyWhatItSaw(t *testing.T) {
 	assert.Contains(t, begun, "or were taken out; nothing here tells which")
 	assert.Contains(t, begun, "from the first to the last line here of each process none is changed or missing")
 	assert.Equal(t, "ok, but empty: there is no record in it, so nothing was verified\n", write(nil))
-	assert.Equal(t, "ok, but empty: there is no record in it, so nothing was verified\n", write([]byte("\n\n")))
+	assert.Contains(t, write([]byte("\n\n")), "line 1: the line is empty, the first of 2 such")
 	assert.Contains(t, write(bytes.ReplaceAll(bytes.Join(lines, nil), []byte("\n"), []byte("\r\n"))), "line 1: the line ends in CR LF")
 }
 

@@ -69,6 +69,21 @@ func startServer(t testing.TB, root string, env ...string) *server {
 
 func startProgram(t testing.TB, path, root string, env ...string) *server {
 	t.Helper()
+	s := prepareProgram(t, path, root, env...)
+	require.NoError(t, s.cmd.Start())
+	return s
+}
+
+// prepareServer returns a server that is not started yet.
+func prepareServer(t testing.TB, root string, env ...string) *server {
+	t.Helper()
+	path, err := program()
+	require.NoError(t, err)
+	return prepareProgram(t, path, root, env...)
+}
+
+func prepareProgram(t testing.TB, path, root string, env ...string) *server {
+	t.Helper()
 	s := &server{cmd: exec.Command(path)}
 	s.cmd.Env = append(append(os.Environ(), "HOME="+root, "MCP_PRUNER_CWD="+root), env...)
 	var err error
@@ -77,7 +92,6 @@ func startProgram(t testing.TB, path, root string, env ...string) *server {
 	out, err := s.cmd.StdoutPipe()
 	require.NoError(t, err)
 	s.out, s.pipe = bufio.NewReaderSize(out, 1<<20), out
-	require.NoError(t, s.cmd.Start())
 	return s
 }
 

@@ -56,18 +56,16 @@ func (m made) record(t *testing.T, g *generator, n int) *trace.Record {
 func traceOf(t *testing.T, requests ...made) string {
 	t.Helper()
 	g := newGenerator(t)
-	var text []byte
-	prev := ""
+	var records []*trace.Record
 	for n, m := range requests {
 		r := m.record(t, g, n)
-		r.Prev = prev
 		introduce(r)
 		if r.Process != nil {
 			r.Process.Transport = m.transport
 		}
-		text = trace.AppendRecord(text, r)
-		prev = r.Link
+		records = append(records, r)
 	}
+	text := trace.SealedLines(records...)
 	require.Empty(t, verifyText(t, text).Problems)
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	require.NoError(t, os.WriteFile(path, text, 0o600))

@@ -21,6 +21,8 @@ import (
 const (
 	exitOK  = command.OK
 	exitBad = command.Fail // the trace is invalid or cannot be read
+
+	exitUnproved = 3 // nothing wrong was found, but the heads do not prove everything
 )
 
 // settings are the checked command-line options.
@@ -45,7 +47,8 @@ the server or by others, are read from the oldest on, whatever the order of the
 arguments.
 
 The exit status is 0 when the trace is in order, 1 when it is not or cannot be read,
-and 2 for a wrong command line.`,
+and 2 for a wrong command line. With --heads it is 3 when nothing wrong was found, but
+a process was killed or still runs, so that its last lines could be missing.`,
 		Example: `  MCP_PRUNER_TRACE=trace.jsonl mcp-pruner        serve, and keep a trace
   mcp-pruner trace verify trace.jsonl
   mcp-pruner trace stats --since 24h trace.jsonl
@@ -73,7 +76,7 @@ func headsCommand(p command.Process) *cobra.Command {
 		`Prints a JSON line for each process in the trace: how many lines it wrote, the hash of
 the last, and the key of the next seal. Kept where the audited agent cannot write, they
 show later that nothing was cut off or put in its place: trace verify --heads. A server
-reports its heads in its event log at start, every 1,000 lines and at its end.`)
+reports its heads in its event log at start, with every batch of lines and at its end.`)
 }
 
 const selects = `Verifies the trace first and shows the verdict; the exit status is 1 when the trace is
@@ -205,10 +208,13 @@ func headsFrom(file string, stdin io.Reader) (*audit.Heads, error) {
 
 // exitFor returns the exit code for a verdict.
 func exitFor(v audit.Verdict) int {
-	if v.OK {
-		return exitOK
+	switch {
+	case !v.OK:
+		return exitBad
+	case v.Heads && v.Unproved > 0:
+		return exitUnproved
 	}
-	return exitBad
+	return exitOK
 }
 
 func runVerify(p command.Process, s settings) (int, error) {

@@ -25,6 +25,9 @@ func showVerdict(out io.Writer, v audit.Verdict) error {
 		fmt.Fprintf(&page, "BAD: and %s more\n", count(more))
 	}
 	fmt.Fprintln(&page, verdictLine(v))
+	if v.OK && !v.Heads && v.Unproved > 0 {
+		fmt.Fprintf(&page, "note: %s (--heads): lines cut off the end of %s would not show\n", withoutHeads, counted(v.Unproved, "process"))
+	}
 	_, err := out.Write(page.Bytes())
 	return err
 }
@@ -84,5 +87,7 @@ func comparedText(v audit.Verdict) string {
 	if v.Heads {
 		return "compared with heads that were kept elsewhere"
 	}
-	return "without heads (--heads) a cut end does not show"
+	return withoutHeads + " (--heads) a cut end does not show"
 }
+
+const withoutHeads = "without heads"
