@@ -9,14 +9,13 @@ import (
 	"mcp-pruner/pruneclient/history"
 )
 
-// Body is a tool's output without the line numbers that a client put before its
-// lines.
+// Body is a tool's output without the words and line numbers that a client put around and before its lines.
 type Body struct {
 	Lines    []string
-	First    int    // number of the first line in its file
+	First    int    // number of the first line: in its file if lines are numbered, else in the client's text
 	Mark     string // separator between a number and its line; "" if lines are not numbered
 	Pad      int    // width of the numbers; 0 if they are not aligned
-	Head     string // the client's text before the numbered lines
+	Head     string // the client's text before the lines
 	Tail     string // the client's text after them
 	Trailing bool   // the output ended with a newline
 }
@@ -28,19 +27,40 @@ func NewBody(kind history.Kind, out string) Body {
 			return t
 		}
 	}
-	return Body{Lines: strings.Split(strings.TrimSuffix(out, "\n"), "\n"), First: 1, Trailing: strings.HasSuffix(out, "\n")}
+	head, lines, tail := framed(out)
+	return Body{
+		Head: head, Lines: strings.Split(strings.TrimSuffix(lines, "\n"), "\n"), Tail: tail,
+		First: 1 + strings.Count(head, "\n"), Trailing: strings.HasSuffix(lines, "\n"),
+	}
 }
 
-// beforeLines is the end of opencode's text before the lines of a file.
-const beforeLines = "<content>\n"
+// Original returns the text to store for a cut output, and the number of its first line. If lines are numbered that is
+// the part of the file, else all that the client shows: the exit status is part of it.
+func (b Body) Original() (text string, first int) {
+	text = b.Code()
+	if b.Trailing {
+		text += "\n"
+	}
+	if b.Mark != "" {
+		return text, b.First
+	}
+	return b.Head + text + b.Tail, 1
+}
+
+// beforeLines is the end of opencode's text before the lines of a file. Some versions have a line break after it.
+const beforeLines = "<content>"
 
 // unnumbered removes consecutive line numbers in the form of Claude Code, " 12→code" or "12<tab>code", or
 // of opencode, "12: code" after a head. The text after the last numbered line becomes Tail.
 func unnumbered(out string) (Body, bool) {
 	var t Body
 	rest := out
-	if at := strings.Index(out[:min(len(out), 4096)], beforeLines); at >= 0 {
-		t.Head, rest = out[:at+len(beforeLines)], out[at+len(beforeLines):]
+	if before, after, found := strings.Cut(out[:min(len(out), maxFrame)], beforeLines); found {
+		t.Head = before + beforeLines
+		if strings.HasPrefix(after, "\n") {
+			t.Head += "\n"
+		}
+		rest = out[len(t.Head):]
 	}
 	for rest != "" {
 		line, after, _ := strings.Cut(rest, "\n")

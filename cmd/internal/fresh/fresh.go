@@ -69,6 +69,9 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 		return Cut{}, err
 	}
 	cut := Cut{Kind: res.Kind, Kept: res.Kept, Total: res.Total}
+	if !cut.Whole() {
+		cut.Kept = r.Body.notices(cut.Kept)
+	}
 	if r.Call.Kind == history.Bash && !r.Asked && wholeCommands(cut) {
 		cut.Kept = nil
 		for n := range cut.Total {
@@ -120,9 +123,10 @@ func Text(b Body, c Cut, way string) string {
 	if b.Trailing {
 		out.WriteString("\n")
 	}
-	if b.Tail != "" {
-		out.WriteString("\n" + b.Tail)
+	if b.Tail != "" && b.Mark != "" {
+		out.WriteString("\n")
 	}
+	out.WriteString(b.Tail)
 	return out.String()
 }
 
@@ -133,9 +137,9 @@ func gap(b Body, c Cut, from, to int) string {
 	case b.Mark != "":
 		return "\n..."
 	case from == to:
-		return fmt.Sprintf("\n... %d", from)
+		return fmt.Sprintf("\n... %d", b.First+from-1)
 	}
-	return fmt.Sprintf("\n... %d-%d", from, to)
+	return fmt.Sprintf("\n... %d-%d", b.First+from-1, b.First+to-1)
 }
 
 // Line returns line n as the client shows it, including its number in the file if the client numbers lines.

@@ -70,12 +70,15 @@ func (m Machine) Prune(ctx context.Context, r Result) (replacement *Replacement,
 	return out, applied, errors.Join(p.err, ctx.Err())
 }
 
-// keep returns a function that stores a text with its final newline, which the machine's text lacks.
+// keep returns a function that stores the original, of which the machine has only the lines.
 func (m Machine) keep(b Body) func(context.Context, string) (string, error) {
-	if m.Keep == nil || !b.Trailing {
-		return m.Keep
+	if m.Keep == nil {
+		return nil
 	}
-	return func(ctx context.Context, text string) (string, error) { return m.Keep(ctx, text+"\n") }
+	return func(ctx context.Context, _ string) (string, error) {
+		text, _ := b.Original()
+		return m.Keep(ctx, text)
+	}
 }
 
 // given is a call whose output is already known.
@@ -96,7 +99,8 @@ type output struct {
 func (o output) Code() string { return o.text }
 func (o output) Text() string { return o.text }
 func (o output) Source() tools.Source {
-	return tools.Source{File: o.r.Call.File, Command: o.r.Call.Command, FirstLine: o.r.Body.First}
+	_, first := o.r.Body.Original()
+	return tools.Source{File: o.r.Call.File, Command: o.r.Call.Command, FirstLine: first}
 }
 func (o output) Prune(pruned string) (tools.Output, error) { return output{o.r, pruned}, nil }
 func (o output) Structured(pruning any) any {

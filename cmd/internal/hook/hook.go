@@ -48,6 +48,7 @@ type finished struct {
 	text       string // the text that the model would be sent
 	first      int    // number of the text's first line in its file; 0 means 1
 	numbered   bool   // the client numbers the lines it shows
+	statusless bool   // the text lacks the exit status that the model would be shown; the transcript has it
 
 	// For clients without a readable transcript.
 	prompt string
@@ -131,16 +132,18 @@ func (s state) replace(ctx context.Context, c client, message map[string]any, f 
 		return
 	}
 	r := fresh.Result{Call: history.ParseCall(f.tool, f.args), Args: f.args, Noted: f.numbered}
-	r.Body = f.body(r.Call.Kind)
+	prune := s.know(c, &f, size, &r)
 	spool := s.spooler(c, f, r.Call)
-	if !s.know(c, f, size, &r) {
+	if !prune {
 		spool.Sent(size)
 		return
 	}
+	_, first := r.Body.Original()
 	records := openRecords(s.dir)
 	defer records.close()
 	m := fresh.Machine{
-		Client: c.name, Keep: originals.In(s.dir).From(s.project(f.cwd), r.Body.First), Emit: records.emit, Observers: append(records.observers, spool), Back: s.wayBack(c.name),
+		Client: c.name, Keep: originals.In(s.dir).From(s.project(f.cwd), first), Emit: records.emit,
+		Observers: append(records.observers, spool), Back: s.wayBack(c.name),
 	}
 	replacement, ok, err := m.Prune(ctx, r)
 	if replacement == nil {
@@ -210,12 +213,23 @@ func (f finished) body(kind history.Kind) fresh.Body {
 	return fresh.Body{Lines: strings.Split(f.text, "\n"), First: max(f.first, 1), Mark: "\t"}
 }
 
-// know derives the question from the session, and reports whether the result may be pruned at all.
-func (s state) know(c client, f finished, size int, r *fresh.Result) bool {
+// know completes the result by what the session knows: the question, and the exit status if the client did not tell it.
+// It reports whether the result may be pruned at all.
+func (s state) know(c client, f *finished, size int, r *fresh.Result) bool {
 	var log history.Log
+	var session sessions.Session
 	if f.transcript != "" {
-		feed(&log, s.transcript(c, f), f.id)
+		session = s.transcript(c, *f)
+		feed(&log, session, f.id)
 	}
+	if f.statusless {
+		status, known := session.Exits[f.id]
+		if !known {
+			return false // without it a failed command would look like one that succeeded
+		}
+		f.text = fresh.WithStatus(status, f.text)
+	}
+	r.Body = f.body(r.Call.Kind)
 	if len(f.said) > 0 || f.prompt != "" {
 		log.User(f.prompt)
 		log.Turn()
@@ -234,7 +248,8 @@ func (s state) know(c client, f finished, size int, r *fresh.Result) bool {
 func (s state) transcript(c client, f finished) sessions.Session {
 	for waited := time.Duration(0); ; waited += lookAgain {
 		session, err := sessions.Tail(f.transcript, c.name, f.agent, tailBytes)
-		if err != nil || f.id == "" || waited >= lateBy || session.Uses(f.id) {
+		_, ended := session.Exits[f.id]
+		if err != nil || f.id == "" || waited >= lateBy || session.Uses(f.id) && (ended || !f.statusless) {
 			return session
 		}
 		time.Sleep(lookAgain)

@@ -46,7 +46,9 @@ func readCodex(m map[string]any) (finished, bool) {
 	if strings.Contains(f.text, "Warning: truncated output (original token count") {
 		return finished{}, false // Codex has already cut it, so that the whole cannot be recovered
 	}
-	return f, f.text != "" && (history.KindOf(f.tool) == history.Bash || history.KindOf(f.tool) == history.Other)
+	kind := history.KindOf(f.tool)
+	f.statusless = kind == history.Bash
+	return f, f.text != "" && (kind == history.Bash || kind == history.Other)
 }
 
 // modelVersion matches the version in a model's name, such as gpt-5.6-codex.
@@ -131,6 +133,9 @@ func clearOpencode(ctx context.Context, m map[string]any, s state) []byte {
 func readOpencode(m map[string]any) (finished, bool) {
 	f := finished{
 		session: text(m, "sessionID"), cwd: text(m, "directory"), id: text(m, "callID"), tool: text(m, "tool"), args: child(m, "args"), text: text(m, "output"),
+	}
+	if _, told := m["exit"].(float64); told && f.text != "" && history.KindOf(f.tool) == history.Bash {
+		f.text = fresh.WithStatus(integer(m, "exit"), f.text) // opencode shows its model no status
 	}
 	if said, ok := m["said"].([]any); ok {
 		for _, s := range said {

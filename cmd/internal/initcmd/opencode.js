@@ -32,7 +32,8 @@ export const McpPruner = async ({ client }) => {
         if (typeof text !== "string" || text.length < 2000) return
         const known = await words(client, input.sessionID)
         const { tool, sessionID, callID } = input
-        const { output: shorter } = await ask({ tool, sessionID, callID, args, output: text, ...known })
+        const exit = output.metadata?.exit
+        const { output: shorter } = await ask({ tool, sessionID, callID, args, output: text, exit, ...known })
         if (typeof shorter !== "string" || shorter === "") return
         if (typeof output.output === "string") output.output = shorter
         else block.text = shorter

@@ -27,6 +27,12 @@ type codexItem struct {
 	Action    struct {
 		Command []any `json:"command"`
 	} `json:"action"`
+	ExitCode *int     `json:"exit_code"` // event exec_command_end, of older versions
+	Item     struct { // event item_completed
+		Type     string `json:"type"`
+		ID       string `json:"id"`
+		ExitCode *int   `json:"exit_code"`
+	} `json:"item"`
 	Info *struct {
 		Last struct {
 			Input  int `json:"input_tokens"`
@@ -68,11 +74,28 @@ func (r *codexReader) line(line []byte) {
 func (r *codexReader) add(s Step) { r.session.Steps = append(r.session.Steps, s) }
 
 func (r *codexReader) event(item codexItem) {
+	switch {
+	case item.Type == "item_completed" && item.Item.Type == "CommandExecution":
+		r.exited(item.Item.ID, item.Item.ExitCode)
+	case item.Type == "exec_command_end":
+		r.exited(item.CallID, item.ExitCode)
+	}
 	if item.Type != "token_count" || item.Info == nil || r.open == 0 {
 		return
 	}
 	last := item.Info.Last
 	r.session.Steps[r.open-1].Usage = &Usage{Input: max(last.Input-last.Cached, 0), CacheRead: last.Cached, Output: last.Output}
+}
+
+// exited records the exit status of a call's command. It is in the transcript before Codex runs its hooks.
+func (r *codexReader) exited(id string, status *int) {
+	if status == nil {
+		return
+	}
+	if r.session.Exits == nil {
+		r.session.Exits = map[string]int{}
+	}
+	r.session.Exits[id] = *status
 }
 
 func (r *codexReader) item(item codexItem) {

@@ -72,6 +72,8 @@ type Session struct {
 	Source string // claude, codex, or the source named by the collection
 	Path   string // the file it was read from
 	Steps  []Step
+
+	Exits map[string]int // exit statuses of commands by call id, as far as the transcript has them (Codex)
 }
 
 // Measured reports whether every model call has its usage.

@@ -225,12 +225,17 @@ func TestCodexHook(t *testing.T) {
 	w := hooked(t, only("codex"))
 	w.model.Play(
 		native("I run the tests to see which one fails and why.", "exec_command", map[string]any{"cmd": testLog, "max_output_tokens": 40000}),
+		native("Again: which test fails, and why?", "exec_command", map[string]any{"cmd": testLog + "; exit 3", "max_output_tokens": 40000}),
 		done)
 	out := w.codex()
 	results := w.results()
-	require.Len(t, results, 1, out)
-	assert.Contains(t, results[0].text, "want 3 retries, got 4", out)
-	assert.NotContains(t, results[0].text, "TestCase50 ")
+	require.Len(t, results, 2, out)
+	for i, status := range []string{"0", "3"} {
+		assert.Contains(t, results[i].text, "want 3 retries, got 4", out)
+		assert.NotContains(t, results[i].text, "TestCase50 ")
+		assert.Contains(t, results[i].text, "\nProcess exited with code "+status+"\n")
+		assert.Contains(t, w.ours("recover", prunedID.FindStringSubmatch(results[i].text)[1]), "Process exited with code "+status+"\n")
+	}
 	id := prunedID.FindStringSubmatch(results[0].text)
 	require.NotNil(t, id, results[0].text)
 	assert.Contains(t, w.ours("recover", id[1], "--pattern", "TestCase50 "), "TestCase50 ")
@@ -282,6 +287,10 @@ func TestOpencodeHook(t *testing.T) {
 	}
 	assert.Contains(t, results[1].text, "want 3 retries, got 4")
 	assert.NotContains(t, results[1].text, "TestCase50 ", "a failing command is pruned too")
+	assert.Contains(t, results[1].text, "\nProcess exited with code 3\n")
+	assert.Contains(t, text, "<content>")
+	assert.Contains(t, text, "(End of file")
+	assert.True(t, strings.HasSuffix(text, "</content>"), text)
 	after, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Contains(t, string(after), "w.write(77)", "a line that was cut can be edited")
@@ -335,7 +344,7 @@ func TestGeminiHook(t *testing.T) {
 	}
 	w := newWorld(t, other("gemini"), script...)
 	w.env = append(w.env, "XDG_STATE_HOME="+filepath.Join(w.home, "state"))
-	w.write(filepath.Join(w.dir, "tests.sh"), testLog, 0o755)
+	w.write(filepath.Join(w.dir, "tests.sh"), testLog+"; exit 3", 0o755)
 	_, stderr, err := w.verb("init", "gemini")
 	require.Error(t, err)
 	assert.Contains(t, stderr, "--hooks")
@@ -344,6 +353,9 @@ func TestGeminiHook(t *testing.T) {
 	require.NoError(t, err, string(out))
 	results := w.results()
 	require.Len(t, results, 1, string(out))
+	assert.Contains(t, results[0].text, "<untrusted_context>\n")
+	assert.Contains(t, results[0].text, "Exit Code: 3\n")
+	assert.Contains(t, results[0].text, "\n</untrusted_context>")
 	assert.True(t, results[0].error, "what Gemini CLI makes of it: %.300s", results[0].text)
 	assert.Contains(t, results[0].text, "want 3 retries, got 4")
 	assert.NotContains(t, results[0].text, "TestCase50 ")
