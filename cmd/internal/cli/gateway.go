@@ -279,6 +279,11 @@ func takeOver(p command.Process, t gateway.Takeover) error {
 		_, err = fmt.Fprintf(p.Stdout, "%s now go through the gateway (%s). \"mcp-pruner gateway init --uninstall %s\" puts them back.\n",
 			strings.Join(moved, ", "), t.Config, t.Client)
 	}
+	for _, rule := range t.Stale {
+		if err == nil {
+			_, err = fmt.Fprintf(p.Stdout, "The rule %s no longer matches a tool, which the gateway calls SERVER_TOOL. Write the rule for that name to keep it.\n", rule)
+		}
+	}
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mcp-pruner/cmd/internal/clientconfig"
+	"mcp-pruner/tools/upstream"
 )
 
 // Takeover moves the servers of a client's configuration into the gateway's.
@@ -20,6 +21,9 @@ type Takeover struct {
 	Program string // path of this program
 
 	Rules []string // further files with the client's rules of what its tools may do
+	Dir   string   // folder with more such files, in folders of their own; "": none
+
+	Stale []string // set by Install: rules that allow tools of moved servers under their old names
 }
 
 // entryName is the name of the gateway's entry in the client's configuration.
@@ -43,11 +47,14 @@ func TakeoverOf(client, program string, lookup func(string) (string, bool)) (Tak
 		return Takeover{}, err
 	}
 	t := Takeover{Client: client, Program: program, File: files.Servers.Path, Config: filepath.Join(config, "mcp-pruner", "gateway-"+client+".json")}
+	t.Dir = files.Dir
 	switch client {
 	case "claude":
 		t.Rules = []string{files.Hooks.Path, filepath.Join(files.Dir, "settings.local.json")}
 	case "cursor":
-		t.Rules = []string{filepath.Join(files.Dir, "cli-config.json")}
+		t.Rules = []string{filepath.Join(files.Dir, "cli-config.json"), filepath.Join(files.Dir, "hooks.json")}
+	case "gemini":
+		t.Rules = []string{"/etc/gemini-cli/settings.json", "/Library/Application Support/GeminiCli/settings.json"}
 	}
 	return t, nil
 }
@@ -57,7 +64,7 @@ func (t Takeover) file() clientconfig.File { return clientconfig.ServersFile(t.C
 
 // Install moves the servers into the gateway's configuration and returns their names, and the reasons for
 // those that stay with the client. Servers that were moved earlier stay behind the gateway. It sets Config to the
-// file that received the servers.
+// file that received the servers, and Stale.
 func (t *Takeover) Install() (names []string, stay map[string]string, err error) {
 	text, err := t.file().Read()
 	if err != nil {
@@ -71,7 +78,10 @@ func (t *Takeover) Install() (names []string, stay map[string]string, err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	t.Config = all.path
+	t.Config, t.Stale = all.path, moved.stale
+	if err := apart(all, moved); err != nil {
+		return nil, nil, err
+	}
 	install := func(text []byte) ([]byte, error) { return t.install(text, moved) }
 	if _, _, err := t.file().Plan(install); err != nil {
 		return nil, nil, err
@@ -81,6 +91,17 @@ func (t *Takeover) Install() (names []string, stay map[string]string, err error)
 	}
 	_, err = t.file().Install(install)
 	return slices.Sorted(maps.Keys(moved.Servers)), moved.stay, err
+}
+
+// apart returns an error if the tools of two servers could not be told apart behind the gateway.
+func apart(all, moved kept) error {
+	together := maps.Clone(all.Servers)
+	maps.Copy(together, moved.Servers)
+	var servers []upstream.Server
+	for _, name := range sortedKeys(together) {
+		servers = append(servers, upstream.Server{Name: name})
+	}
+	return upstream.CheckPrefixes(servers)
 }
 
 // own reports whether a command starts this program, as the gateway or as the server itself.

@@ -51,6 +51,7 @@ func (t Takeover) movesJSON(text []byte) (kept, error) {
 		}
 		k.Servers[name], k.Original[name] = converted, entry
 	}
+	k.stale = rewrite(rules, k.Servers)
 	return k, nil
 }
 

@@ -19,38 +19,40 @@ var limits = []string{"includeTools", "excludeTools", "enabledTools", "disabledT
 
 // stays returns the reason why a server has to stay with the client: moving it would allow what
 // the client's configuration forbids or asks for. It returns "" if the server can be moved.
-func (t Takeover) stays(name string, entry map[string]any, rules []string) string {
+func (t Takeover) stays(name string, entry map[string]any, rules []rule) string {
 	for _, field := range limits {
 		if entry[field] != nil {
 			return field + " restricts its tools"
 		}
 	}
 	for _, rule := range rules {
-		if ruleOf(rule, name) {
-			return fmt.Sprintf("the rule %s restricts it", rule)
+		if !rule.allows && rule.concerns(name) {
+			return fmt.Sprintf("the rule %s restricts it", rule.text)
 		}
 	}
 	return ""
 }
 
-// ruleOf reports whether a rule concerns a server: by its name alone, or by the names of its tools
-// as Claude Code (mcp__NAME__tool), opencode (NAME_tool) and Cursor (Mcp(NAME:tool)) write them, with
-// or without wildcards. A rule for everything holds for the gateway, too.
-func ruleOf(rule, server string) bool {
-	head, _, wild := strings.Cut(rule, "*")
-	for _, tools := range []string{"mcp__" + server + "__", server + "_", "Mcp(" + server + ":"} {
-		if strings.HasPrefix(rule, tools) || wild && rule != "*" && strings.HasPrefix(tools, head) {
-			return true
+// rewrite returns the rules that allow tools of moved servers and match nothing behind the gateway.
+func rewrite(rules []rule, moved map[string]any) (texts []string) {
+	for _, r := range rules {
+		if r.allows && slices.ContainsFunc(sortedKeys(moved), r.concerns) && !slices.Contains(texts, r.text) {
+			texts = append(texts, r.text)
 		}
 	}
-	return rule == server || rule == "mcp__"+server
+	return texts
 }
 
-// rules returns the client's rules that forbid something or make it ask, from its configuration,
-// from the files in Rules, and from those of the projects that the configuration names.
-func (t Takeover) rules(file *clientconfig.JSON) ([]string, error) {
+// rules returns the client's rules that forbid something, make it ask, or select tools by name: from its configuration,
+// from the files in Rules and below Dir, and from those of the projects that the configuration names.
+func (t Takeover) rules(file *clientconfig.JSON) ([]rule, error) {
 	rules := restrictions(t.Client, file)
-	for _, path := range slices.Concat(t.Rules, projectRules(t.Client, file)) {
+	projects := projectFolders(t.Client, file)
+	paths := slices.Clone(t.Rules)
+	for _, dir := range projects {
+		paths = append(paths, filepath.Join(dir, "settings.json"), filepath.Join(dir, "settings.local.json"))
+	}
+	for _, path := range paths {
 		text, err := clientconfig.File{Path: path}.Read()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
@@ -67,54 +69,73 @@ func (t Takeover) rules(file *clientconfig.JSON) ([]string, error) {
 		}
 		rules = append(rules, restrictions(t.Client, more)...)
 	}
+	for _, dir := range append(projects, t.Dir) {
+		more, err := folderRules(t.Client, dir)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, more...)
+	}
 	return rules, nil
 }
 
-// projectRules returns the paths of the settings of the projects that Claude Code has worked in.
-func projectRules(client string, file *clientconfig.JSON) (paths []string) {
+// projectFolders returns the folders with settings of the projects that Claude Code has worked in.
+func projectFolders(client string, file *clientconfig.JSON) (dirs []string) {
 	if client != "claude" {
 		return nil
 	}
 	projects, _ := file.Get("projects").(map[string]any)
-	for _, project := range slices.Sorted(maps.Keys(projects)) {
+	for _, project := range sortedKeys(projects) {
 		dir := filepath.Join(project, ".claude")
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			paths = append(paths, filepath.Join(dir, "settings.json"), filepath.Join(dir, "settings.local.json"))
+			dirs = append(dirs, dir)
 		}
 	}
-	return paths
+	return dirs
 }
 
-func restrictions(client string, file *clientconfig.JSON) (rules []string) {
+func restrictions(client string, file *clientconfig.JSON) (rules []rule) {
 	switch client {
 	case "claude":
-		rules = slices.Concat(texts(file.Get("permissions", "deny")), texts(file.Get("permissions", "ask")), deniedServers(file))
+		rules = patterns(slices.Concat(texts(file.Get("permissions", "deny")), texts(file.Get("permissions", "ask")), deniedServers(file))...)
 		projects, _ := file.Get("projects").(map[string]any)
-		for _, path := range slices.Sorted(maps.Keys(projects)) {
+		for _, path := range sortedKeys(projects) {
 			project, _ := projects[path].(map[string]any)
-			rules = append(rules, texts(project["disabledMcpServers"])...)
+			rules = append(rules, patterns(texts(project["disabledMcpServers"])...)...)
+			rules = append(rules, allowances(texts(project["allowedTools"])...)...)
 		}
+		rules = append(rules, allowances(slices.Concat(texts(file.Get("permissions", "allow")), texts(file.Get("allowedTools")))...)...)
 	case "cursor":
-		rules = texts(file.Get("permissions", "deny"))
+		rules = append(patterns(texts(file.Get("permissions", "deny"))...), allowances(texts(file.Get("permissions", "allow"))...)...)
 	case "gemini":
-		rules = append(texts(file.Get("mcp", "excluded")), texts(file.Get("excludeMCPServers"))...)
+		rules = patterns(slices.Concat(texts(file.Get("mcp", "excluded")), texts(file.Get("excludeMCPServers")))...)
+		rules = append(rules, geminiRules(slices.Concat(texts(file.Get("tools", "exclude")), texts(file.Get("excludeTools")),
+			texts(file.Get("tools", "confirmationRequired")))...)...)
+		rules = append(rules, allowances(slices.Concat(texts(file.Get("tools", "allowed")), texts(file.Get("allowedTools")))...)...)
+		for _, key := range []string{"policyPaths", "adminPolicyPaths"} {
+			if file.Get(key) != nil {
+				rules = append(rules, rule{text: key, concerns: func(string) bool { return true }}) // policies elsewhere, which are not read
+			}
+		}
 	case "opencode":
-		rules = append(refusing(file.Get("tools")), refusing(file.Get("permission"))...)
+		rules = patterns(append(refusing(file.Get("tools")), refusing(file.Get("permission"))...)...)
 		for _, kind := range []string{"agent", "mode"} {
 			agents, _ := file.Get(kind).(map[string]any)
-			for _, name := range slices.Sorted(maps.Keys(agents)) {
+			for _, name := range sortedKeys(agents) {
 				agent, _ := agents[name].(map[string]any)
-				rules = append(rules, slices.Concat(refusing(agent["tools"]), refusing(agent["permission"]))...)
+				rules = append(rules, patterns(slices.Concat(refusing(agent["tools"]), refusing(agent["permission"]))...)...)
 			}
 		}
 	}
-	return rules
+	return append(rules, hookRules(file.Get("hooks"))...)
 }
+
+func sortedKeys(object map[string]any) []string { return slices.Sorted(maps.Keys(object)) }
 
 // refusing returns the names that an object of opencode switches off or does not simply allow.
 func refusing(object any) (names []string) {
 	entries, _ := object.(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(entries)) {
+	for _, name := range sortedKeys(entries) {
 		if value := entries[name]; value != true && value != "allow" {
 			names = append(names, name)
 		}

@@ -236,6 +236,9 @@ func TestNoRuleIsEscaped(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, []string{"web"}, moved)
 			assert.Equal(t, map[string]string{c.stays: c.why}, stay)
+			if strings.Contains(c.settings, `"allow"`) {
+				assert.Equal(t, []string{"mcp__web"}, o.Stale)
+			}
 			assert.Contains(t, read(t, o.File), "files")
 			assert.NotContains(t, read(t, o.File), `"trust"`, "the gateway is not trusted")
 			_, err = o.Uninstall()

@@ -102,13 +102,17 @@ func (t Takeover) movesTOML(text []byte) (kept, error) {
 	if err != nil {
 		return kept{}, err
 	}
+	rules, err := t.codexRules(text)
+	if err != nil {
+		return kept{}, err
+	}
 	moved := kept{Servers: map[string]any{}, stay: map[string]string{}}
 	cut, _, err := cutTOML(text, func(name string) bool {
 		s, ok := servers[name]
 		if !ok || s.Command == "" && s.URL == "" || t.own(s.Command) {
 			return false
 		}
-		if why := t.stays(name, entries[name], nil); why != "" {
+		if why := t.stays(name, entries[name], rules); why != "" {
 			moved.stay[name] = why
 			return false
 		}

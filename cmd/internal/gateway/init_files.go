@@ -1,0 +1,222 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"mcp-pruner/cmd/internal/clientconfig"
+)
+
+// folders are the folders beside a client's settings whose files select tools by name, with the names of the files.
+var folders = map[string]map[string]string{
+	"claude":   {"agents": ".md", "commands": ".md", "skills": ".md", "plugins": "hooks.json"},
+	"opencode": {"agent": ".md", "agents": ".md", "mode": ".md", "modes": ".md", "command": ".md", "commands": ".md"},
+	"gemini":   {"policies": ".toml", "agents": ".md"},
+	"codex":    {"agents": ".toml", "rules": ".rules", "hooks.json": "hooks.json"},
+}
+
+// maxRuleFiles bounds the number of files that are read below one folder.
+const maxRuleFiles = 5000
+
+// folderRules returns the rules in the files below a client's folder.
+func folderRules(client, dir string) (rules []rule, err error) {
+	if dir == "" {
+		return nil, nil
+	}
+	files := 0
+	for folder, suffix := range folders[client] {
+		err = filepath.WalkDir(filepath.Join(dir, folder), func(path string, entry fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission) && entry != nil && entry.IsDir():
+				return nil
+			case err != nil:
+				return err
+			case entry.IsDir() || !strings.HasSuffix(path, suffix):
+				return nil
+			}
+			if files++; files > maxRuleFiles {
+				return fmt.Errorf("%s has more than %d files; move servers by hand (docs/GATEWAY.md)", dir, maxRuleFiles)
+			}
+			more, err := fileRules(client, path)
+			for i := range more {
+				more[i].text += " in " + path
+			}
+			rules = append(rules, more...)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return rules, nil
+}
+
+// fileRules returns the rules in one file, by the kind of file.
+func fileRules(client, path string) ([]rule, error) {
+	text, err := clientconfig.File{Path: path}.Read()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	switch filepath.Ext(path) {
+	case ".md":
+		return frontMatter(client, string(text)), nil
+	case ".json":
+		file, err := clientconfig.ParseJSON(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		return hookRules(file.Get("hooks")), nil
+	case ".toml":
+		var file map[string]any
+		if _, err := toml.Decode(string(text), &file); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if client == "gemini" {
+			return policies(file), nil
+		}
+		return tableRules(file), nil
+	}
+	return words(client, string(text)), nil
+}
+
+// frontMatter returns the rules in the lines between "---" at the top of a Markdown file: of an agent, a command or a
+// skill. Every word in them that names a server's tools counts, since what is allowed there is all that is allowed.
+func frontMatter(client, text string) []rule {
+	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
+	rest, ok := strings.CutPrefix(text, "---\n")
+	head, _, ended := strings.Cut(rest, "\n---")
+	if !ok || !ended {
+		return nil
+	}
+	var lines []string
+	for line := range strings.Lines(head) {
+		if key, _, _ := strings.Cut(line, ":"); key != "description" && key != "name" {
+			lines = append(lines, line)
+		}
+	}
+	head = strings.Join(lines, "")
+	rules := words(client, head)
+	if strings.Contains(head, "mcpServers") || strings.Contains(head, "mcp_servers") { // a list of servers' names
+		rules = append(rules, rule{text: "mcpServers", concerns: func(server string) bool { return strings.Contains(head, server) }})
+	}
+	return rules
+}
+
+// words returns the rules for the words of a text that may be names of servers' tools.
+func words(client, text string) []rule {
+	var found []string
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;\"'`[]{}<>|", r) }) {
+		word = strings.Trim(word, ":.")
+		name, _, _ := strings.Cut(word, "(")
+		tool := strings.Contains(word, "mcp_") || client == "opencode" && strings.ContainsAny(word, "_*?") || client == "gemini" && strings.Contains(word, "__")
+		if tool && name != "*" {
+			found = append(found, name)
+		}
+	}
+	return patterns(found...)
+}
+
+// policies returns the rules of a policy file of Gemini CLI that do not simply allow.
+func policies(file map[string]any) (rules []rule) {
+	for _, key := range sortedKeys(file) {
+		entries, _ := file[key].([]map[string]any)
+		for _, entry := range entries {
+			if entry["decision"] == "allow" {
+				continue
+			}
+			tools := slices.Concat(texts(entry["toolName"]), texts([]any{entry["toolName"]}))
+			for _, server := range slices.Concat(texts(entry["mcpName"]), texts([]any{entry["mcpName"]})) {
+				if server == "*" && (len(tools) == 0 || slices.Equal(tools, []string{"*"})) {
+					continue // for every server: holds for the gateway, too
+				}
+				rules = append(rules, rule{text: server, concerns: func(name string) bool {
+					return slices.ContainsFunc(names(name), func(n string) bool { return begins(server+"\x00", n+"\x00") })
+				}})
+			}
+			if entry["mcpName"] == nil {
+				rules = append(rules, geminiRules(tools...)...)
+			}
+		}
+	}
+	return rules
+}
+
+// tableRules returns the rules of a TOML file of Codex: tables of servers, and hooks.
+func tableRules(file map[string]any) (rules []rule) {
+	servers, _ := file["mcp_servers"].(map[string]any)
+	for _, name := range sortedKeys(servers) {
+		rules = append(rules, rule{text: "mcp_servers." + name, concerns: func(server string) bool { return server == name }})
+	}
+	return append(rules, hookRules(file["hooks"])...)
+}
+
+// hookRules returns the matchers and conditions of hooks, wherever they are in the configuration of the hooks.
+func hookRules(hooks any) (rules []rule) {
+	switch hooks := hooks.(type) {
+	case map[string]any:
+		for _, key := range sortedKeys(hooks) {
+			text, ok := hooks[key].(string)
+			switch {
+			case ok && key == "matcher":
+				rules = append(rules, matcher(text))
+			case ok && key == "if":
+				rules = append(rules, words("", text)...)
+			case !ok:
+				rules = append(rules, hookRules(hooks[key])...)
+			}
+		}
+	case []any:
+		for _, entry := range hooks {
+			rules = append(rules, hookRules(entry)...)
+		}
+	case []map[string]any:
+		for _, entry := range hooks {
+			rules = append(rules, hookRules(entry)...)
+		}
+	}
+	return rules
+}
+
+// codexRules returns the rules of Codex besides the fields of a server's entry: in profiles, hooks, and the files below
+// its folder.
+func (t Takeover) codexRules(text []byte) ([]rule, error) {
+	var file map[string]any
+	if _, err := toml.Decode(string(text), &file); err != nil {
+		return nil, err
+	}
+	rules := hookRules(file["hooks"])
+	profiles, _ := file["profiles"].(map[string]any)
+	for _, name := range sortedKeys(profiles) {
+		profile, _ := profiles[name].(map[string]any)
+		for _, r := range tableRules(profile) {
+			rules = append(rules, rule{text: "profiles." + name + "." + r.text, concerns: r.concerns})
+		}
+	}
+	more, err := folderRules(t.Client, t.Dir)
+	if err != nil || t.Dir == "" {
+		return append(rules, more...), err
+	}
+	entries, err := os.ReadDir(t.Dir)
+	for _, entry := range entries { // profiles in files of their own
+		if path := filepath.Join(t.Dir, entry.Name()); strings.HasSuffix(path, ".config.toml") {
+			profile, err := fileRules(t.Client, path)
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range profile {
+				more = append(more, rule{text: r.text + " in " + path, concerns: r.concerns})
+			}
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return append(rules, more...), err
+}

@@ -1,0 +1,133 @@
+package gateway
+
+import (
+	"slices"
+	"strings"
+)
+
+// rule is something in a client's configuration that forbids a tool, makes the client ask, or selects tools by name.
+type rule struct {
+	text     string // as it is written
+	concerns func(server string) bool
+	allows   bool // it only allows: behind the gateway its client asks, which keeps no server
+}
+
+// patterns returns the rules for names of tools or servers, with or without wildcards.
+func patterns(texts ...string) (rules []rule) {
+	for _, text := range texts {
+		rules = append(rules, rule{text: text, concerns: func(server string) bool { return ruleOf(text, server) }})
+	}
+	return rules
+}
+
+// allowances returns the rules that only allow.
+func allowances(texts ...string) []rule {
+	rules := patterns(texts...)
+	for i := range rules {
+		rules[i].allows = true
+	}
+	return rules
+}
+
+// names returns the ways in which clients write a server's name in the names of its tools: as it is, and with "_" for
+// every character that they do not allow. Gemini CLI allows a dot.
+func names(server string) []string {
+	plain := func(allowed string) string {
+		return strings.Map(func(r rune) rune {
+			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(allowed, r) {
+				return r
+			}
+			return '_'
+		}, server)
+	}
+	return slices.Compact([]string{server, plain("_-."), plain("_-")})
+}
+
+// prefixes returns the beginnings of the names of a server's tools: of Claude Code, Codex, Gemini CLI, opencode, Cursor.
+func prefixes(server string) (all []string) {
+	for _, name := range names(server) {
+		all = append(all, "mcp__"+name+"__", "mcp_"+name+"_", name+"_", "Mcp("+name+":")
+	}
+	return all
+}
+
+// ruleOf reports whether a rule concerns a server: by its name alone, or by the names of its tools. A rule for everything
+// holds for the gateway, too.
+func ruleOf(rule, server string) bool {
+	if rule == "*" {
+		return false
+	}
+	for _, name := range names(server) {
+		if rule == name || rule == "mcp__"+name || rule == "mcp_"+name {
+			return true
+		}
+	}
+	return slices.ContainsFunc(prefixes(server), func(prefix string) bool { return begins(rule, prefix) })
+}
+
+// begins reports whether a pattern with the wildcards * and ? matches a text that begins with prefix.
+func begins(pattern, prefix string) bool {
+	for i := range len(prefix) {
+		switch {
+		case i == len(pattern):
+			return false
+		case pattern[i] == '*': // the rest of the prefix is in its match
+			return true
+		case pattern[i] != '?' && pattern[i] != prefix[i]:
+			return false
+		}
+	}
+	return true
+}
+
+// everything are the matchers of hooks that match the gateway's tools as they match a server's.
+var everything = []string{"", "*", ".*", "mcp__", "mcp__*", "mcp__.*", "mcp__.+"}
+
+// matcher returns the rule for the matcher of a hook, a regular expression for names of tools.
+func matcher(text string) rule {
+	return rule{text: text, concerns: func(server string) bool {
+		return slices.ContainsFunc(strings.Split(text, "|"), func(part string) bool { return matches(strings.Trim(part, "^$() "), server) })
+	}}
+}
+
+// matches reports whether an alternative of a regular expression may match a server's tools. One that begins with
+// something else than a name may match any tool.
+func matches(part, server string) bool {
+	if slices.Contains(everything, part) {
+		return false
+	}
+	at := strings.IndexAny(part, `.[]*+?(){}\^$`)
+	if at < 0 {
+		return ruleOf(part, server)
+	}
+	head := part[:at]
+	if strings.HasPrefix(head, "mcp_") {
+		return slices.ContainsFunc(prefixes(server), func(p string) bool { return strings.HasPrefix(p, head) || strings.HasPrefix(head, p) })
+	}
+	builtin := head != "" && (head[0] >= 'A' && head[0] <= 'Z' || slices.ContainsFunc(geminiTools, func(tool string) bool { return strings.HasPrefix(tool, head) }))
+	return !builtin
+}
+
+// geminiTools are the names of Gemini CLI's own tools, which no server's tool has.
+var geminiTools = strings.Fields(`list_directory read_file write_file glob search_file_content grep_search replace run_shell_command web_fetch
+	google_web_search save_memory read_many_files write_todos activate_skill ask_user get_internal_docs enter_plan_mode exit_plan_mode
+	codebase_investigator cli_help complete_task delegate_to_agent LSTool ReadFileTool WriteFileTool GlobTool GrepTool RipGrepTool EditTool ShellTool
+	WebFetchTool WebSearchTool MemoryTool ReadManyFilesTool WriteTodosTool`)
+
+// geminiRules returns the rules for names of tools as Gemini CLI writes them. A name without a server may be that of any
+// server's tool.
+func geminiRules(texts ...string) (rules []rule) {
+	for _, text := range texts {
+		name, _, _ := strings.Cut(text, "(")
+		rules = append(rules, rule{text: text, concerns: func(server string) bool {
+			switch {
+			case name == "*" || name == "mcp_*" || slices.Contains(geminiTools, name):
+				return false
+			case ruleOf(name, server):
+				return true
+			}
+			return !strings.Contains(name, "__") && !strings.HasPrefix(name, "mcp_")
+		}})
+	}
+	return rules
+}
