@@ -10,6 +10,7 @@ import (
 
 	"mcp-pruner/pruneclient/lineprune/doc"
 	"mcp-pruner/pruneclient/lineprune/logs"
+	"mcp-pruner/tools/terminal"
 )
 
 func TestSignsOfTrouble(t *testing.T) {
@@ -80,7 +81,7 @@ func TestEscapeSequencesEndSomewhere(t *testing.T) {
 		"\x1b]8;;http://x\x1b\\c\x1b]8;;\x1b\\d": "cd",
 		"\x1b]unfinished":                        "",
 	} {
-		assert.Equal(t, want, doc.WithoutEscapes(in), "%q", in)
+		assert.Equal(t, want, terminal.WithoutEscapes(in), "%q", in)
 	}
 }
 

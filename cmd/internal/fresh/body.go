@@ -3,10 +3,12 @@
 package fresh
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
 	"mcp-pruner/pruneclient/history"
+	"mcp-pruner/tools/terminal"
 )
 
 // Body is a tool's output without the words and line numbers that a client put around and before its lines.
@@ -18,9 +20,15 @@ type Body struct {
 	Head     string // the client's text before the lines
 	Tail     string // the client's text after them
 	Trailing bool   // the output ended with a newline
+
+	overwritten string // the lines as a program wrote them, if Lines have only the last states of some; "" if they are the same
 }
 
-// NewBody splits an output into lines and removes a client's line numbers from a read.
+// leastOverwritten is the number of bytes of overwritten states for which an output is worth replacing.
+const leastOverwritten = 200
+
+// NewBody splits an output into lines and removes a client's line numbers from a read. Of the lines that a command
+// overwrote to show its progress it has the last state, as a terminal shows it.
 func NewBody(kind history.Kind, out string) Body {
 	if kind == history.Read {
 		if t, ok := unnumbered(out); ok {
@@ -28,7 +36,15 @@ func NewBody(kind history.Kind, out string) Body {
 		}
 	}
 	head, lines, tail := framed(out)
+	overwritten := ""
+	if kind == history.Bash {
+		if shown := terminal.LastStates(lines); len(shown)+leastOverwritten <= len(lines) {
+			lines, overwritten = shown, strings.TrimSuffix(lines, "\n")
+		}
+	}
 	return Body{
+		overwritten: overwritten,
+
 		Head: head, Lines: strings.Split(strings.TrimSuffix(lines, "\n"), "\n"), Tail: tail,
 		First: 1 + strings.Count(head, "\n"), Trailing: strings.HasSuffix(lines, "\n"),
 	}
@@ -37,7 +53,7 @@ func NewBody(kind history.Kind, out string) Body {
 // Original returns the text to store for a cut output, and the number of its first line. If lines are numbered that is
 // the part of the file, else all that the client shows: the exit status is part of it.
 func (b Body) Original() (text string, first int) {
-	text = b.Code()
+	text = cmp.Or(b.overwritten, b.Code())
 	if b.Trailing {
 		text += "\n"
 	}

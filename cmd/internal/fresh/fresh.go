@@ -37,13 +37,18 @@ type Cut struct {
 	Kept  []int // 1-based lines of the body
 	Total int
 
+	Overwritten bool // the lines lack states that a program overwrote, so that the result is shorter although all are kept
+
 	// For a result with a note.
 	Main Window   // the range that the client numbers; the other kept lines are in the note
 	Left []Window // ranges that the pruner kept but the note has no room for
 }
 
 // Whole reports whether nothing was cut.
-func (c Cut) Whole() bool { return len(c.Kept) >= c.Total }
+func (c Cut) Whole() bool { return c.complete() && !c.Overwritten }
+
+// complete reports whether all lines are kept.
+func (c Cut) complete() bool { return len(c.Kept) >= c.Total }
 
 // Prune selects the lines to keep.
 func Prune(ctx context.Context, r Result) (Cut, error) {
@@ -68,7 +73,7 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 	if err != nil {
 		return Cut{}, err
 	}
-	cut := Cut{Kind: res.Kind, Kept: res.Kept, Total: res.Total}
+	cut := Cut{Kind: res.Kind, Kept: res.Kept, Total: res.Total, Overwritten: r.Body.overwritten != ""}
 	if !cut.Whole() {
 		cut.Kept = r.Body.notices(cut.Kept)
 	}
@@ -94,7 +99,10 @@ func wholeCommands(c Cut) bool { return c.Kind != lineprune.Logs && c.Kind != li
 // Header returns the first line of a pruned text: how many lines were kept, and the command way that
 // recovers the original.
 func Header(c Cut, way string) string {
-	if c.Kind == lineprune.Grep {
+	switch {
+	case c.complete():
+		return fmt.Sprintf("[progress shows its last state; all: `%s`]", way)
+	case c.Kind == lineprune.Grep:
 		return fmt.Sprintf("[%d of %d lines; all: `%s`]", len(c.Kept), c.Total, way)
 	}
 	return fmt.Sprintf("[%d of %d lines; rest: `%s --lines A-B`]", len(c.Kept), c.Total, way)

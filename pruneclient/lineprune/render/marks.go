@@ -3,8 +3,8 @@ package render
 import (
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/doc"
 	"mcp-pruner/pruneclient/lineprune/words"
+	"mcp-pruner/tools/terminal"
 )
 
 // Directives that protect the lines between them. Each stands alone on its line.
@@ -20,8 +20,8 @@ func Sealed(lines []string) []bool {
 	inside := false
 	for i, line := range lines {
 		keep[i] = inside
-		if strings.IndexByte(line, doc.Escape) >= 0 {
-			line = doc.WithoutEscapes(line)
+		if strings.IndexByte(line, terminal.Escape) >= 0 {
+			line = terminal.WithoutEscapes(line)
 		}
 		if line == "" || !mayMark(line[words.FirstVisible(line)]) {
 			continue
