@@ -44,6 +44,7 @@ func (p *chooser) choose() []cause {
 	if want := limitsOf(len(keep), p.opts).minKept; f.kept < want {
 		f.reach(p.Relevance.Ranking(-1), want)
 	}
+	p.keepPassages(keep)
 	p.tidyMatches(keep)
 	if p.budgeted() { // in a text of a few lines, even the smallest may exceed the budget
 		p.keepOne(keep)

@@ -69,6 +69,7 @@ func (p *chooser) ranges(ranking learned.Ranking) []cause {
 	if p.Shape == structure.Keys {
 		p.keepKeys(keep)
 	}
+	p.keepPassages(keep)
 	p.tidyMatches(keep)
 	if p.budgeted() {
 		p.keepOne(keep)

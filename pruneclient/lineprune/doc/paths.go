@@ -35,6 +35,13 @@ func grepPlace(line string) place {
 	return p
 }
 
+// Context reports whether line i of a list of matches is one that the search put before or after a match: a mark other
+// than a colon follows its number.
+func (d *Document) Context(i int) bool {
+	p := d.Places[i]
+	return p.Number > 0 && d.Lines[i][p.content-1] != ':'
+}
+
 // IsTestPath reports whether a path follows the naming conventions for tests in the supported languages.
 func IsTestPath(path string) bool {
 	p := strings.ToLower(path)
