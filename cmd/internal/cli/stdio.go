@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -73,26 +72,12 @@ docs/CONFIG.md describes them.`,
 		if showVersion {
 			return printVersion(p)
 		}
-		if isTerminal(p.Stdin) && isTerminal(p.Stderr) { // a person is there; a log that goes elsewhere stays JSON lines
+		if command.IsTerminal(p.Stdin) && command.IsTerminal(p.Stderr) { // a person is there; a log that goes elsewhere stays JSON lines
 			fmt.Fprintln(p.Stderr, "mcp-pruner waits for an MCP client on standard input. Ctrl+C ends it; mcp-pruner --help lists the commands.")
 		}
 		return command.Exit(serveStdio(c.Context(), p, nil))
 	}
 	return command.EndsItself(c)
-}
-
-// isTerminal reports whether a stream is a terminal, or another device of characters that is not the null device.
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
-	}
-	null, err := os.Stat(os.DevNull)
-	return err != nil || !os.SameFile(info, null)
 }
 
 // offer opens the tools that a server offers instead of its own.

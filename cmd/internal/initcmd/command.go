@@ -21,7 +21,7 @@ var clients = []string{"claude", "codex", "gemini", "opencode"}
 
 // options holds the command line's flags.
 type options struct {
-	hooks, mcp, proxy, show, uninstall bool
+	hooks, mcp, proxy, show, uninstall, allowRecover bool
 }
 
 // Command returns the verb.
@@ -38,6 +38,7 @@ takes out exactly what was put in.`,
 		Example: `  mcp-pruner init claude
   mcp-pruner init claude --show
   mcp-pruner init codex --mcp
+  mcp-pruner init claude --allow-recover
   mcp-pruner init claude --uninstall`,
 		Args: command.OneArgument("CLIENT"),
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(p, args[0]) },
@@ -47,6 +48,7 @@ takes out exactly what was put in.`,
 	f.BoolVar(&o.mcp, "mcp", false, "our read, bash and grep as an MCP server")
 	f.BoolVar(&o.proxy, "proxy", false, "send the client's API calls through mcp-pruner proxy")
 	f.BoolVar(&o.show, "show", false, "say what is there and change nothing")
+	f.BoolVar(&o.allowRecover, "allow-recover", false, "write the rule in your settings that lets the model run recover without asking")
 	f.BoolVar(&o.uninstall, "uninstall", false, "take out what init put in")
 	return c
 }
@@ -63,6 +65,10 @@ func (o options) run(p command.Process, client string) error {
 	if err != nil {
 		return err
 	}
+	r, unruled := h.rulePiece(client)
+	if r.kind == rule {
+		all = append(all, r)
+	}
 	if o.show && o.uninstall {
 		return command.Usagef("--show changes nothing and --uninstall does; choose one")
 	}
@@ -77,9 +83,9 @@ func (o options) run(p command.Process, client string) error {
 	if o.uninstall {
 		return errors.Join(uninstall(out, all, chosen), out.Flush())
 	}
-	err = install(out, all, chosen)
-	if err == nil {
+	if err = install(out, all, chosen); err == nil {
 		h.warnOfNpx(out)
+		err = o.permit(p, h, out, client, all, chosen, unruled)
 	}
 	return errors.Join(err, out.Flush())
 }
@@ -102,18 +108,19 @@ func homeOf(p command.Process) (home, error) {
 
 // choose returns the pieces that the flags select.
 func (o options) choose(client string, all []piece) ([]piece, error) {
-	wanted := map[kind]bool{hooks: o.hooks, mcp: o.mcp, proxy: o.proxy}
-	if !o.hooks && !o.mcp && !o.proxy {
-		if o.uninstall {
-			return all, nil
-		}
+	wanted := map[kind]bool{hooks: o.hooks, mcp: o.mcp, proxy: o.proxy, rule: o.uninstall && o.allowRecover}
+	switch {
+	case o.hooks || o.mcp || o.proxy || wanted[rule]:
+	case o.uninstall:
+		return all, nil
+	default:
 		if client == "gemini" {
 			return nil, command.Usagef("gemini shows its model every result that a hook replaces as an error; choose --hooks all the same, or --mcp")
 		}
 		wanted[hooks] = true
 	}
 	var chosen []piece
-	for _, k := range []kind{hooks, mcp, proxy} {
+	for _, k := range []kind{hooks, mcp, proxy, rule} {
 		i := slices.IndexFunc(all, func(p piece) bool { return p.kind == k })
 		switch {
 		case !wanted[k]:

@@ -59,6 +59,8 @@ func configured(t *testing.T) string {
 func TestUninstallIsByteForByte(t *testing.T) {
 	for _, args := range [][]string{
 		{"claude"}, {"claude", "--hooks", "--mcp", "--proxy"}, {"codex"}, {"codex", "--hooks", "--mcp"},
+		{"claude", "--allow-recover"}, {"claude", "--hooks", "--mcp", "--proxy", "--allow-recover"}, {"codex", "--allow-recover"},
+		{"gemini", "--hooks", "--allow-recover"}, {"opencode", "--allow-recover"},
 		{"gemini", "--hooks"}, {"gemini", "--hooks", "--mcp"}, {"opencode"}, {"opencode", "--hooks", "--mcp", "--proxy"},
 	} {
 		for name, dir := range map[string]string{"configured": configured(t), "new home": t.TempDir()} {

@@ -35,6 +35,7 @@ type piece struct {
 	present func([]byte) bool
 	program func([]byte) string // hooks: the program that they start, or "" if init did not write the command
 	note    string              // what the user must do in addition
+	text    string              // rule: as a user would write it
 }
 
 // home finds the clients' configurations.

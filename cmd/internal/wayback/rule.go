@@ -2,6 +2,7 @@ package wayback
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -21,28 +22,37 @@ type Rule struct {
 	List bool              // Path names a list that has Text as an element; else Text is a member whose value is "allow"
 }
 
-// RuleFor returns the rule of a client for a program at a path, or ok false: the client has no such rules, or the path cannot
-// be written in one.
+// Ours reports whether an element of the list, or the name of a member, is such a rule with the path of any program of this
+// name.
+func (r Rule) Ours(text string) bool {
+	pattern := opencodeRule
+	if r.List {
+		pattern = claudeRule
+	}
+	m := pattern.FindStringSubmatch(text)
+	return text == r.Text || m != nil && filepath.IsAbs(m[1])
+}
+
+// RuleFor returns the rule of a client for a program at a path. ok is false if the path cannot be written in a rule; what
+// the rule says beside its text holds all the same.
 func RuleFor(client, path string, home clientconfig.Home) (rule Rule, ok bool, err error) {
 	files, err := home.Files(client)
 	if err != nil {
 		return Rule{}, false, err
 	}
 	start, ok := command.ToolShell(runtime.GOOS, client).Start(runtime.GOOS, path)
-	if !ok || start != filepath.ToSlash(path) { // in quotes it is another word to some of the clients
-		return Rule{}, false, nil
-	}
+	ok = ok && start == filepath.ToSlash(path) // in quotes it is another word to some of the clients
 	switch client {
 	case "claude":
-		return Rule{File: files.Hooks, Path: []string{"permissions", "allow"}, Text: "Bash(" + start + verb + ":*)", List: true}, true, nil
+		return Rule{File: files.Hooks, Path: []string{"permissions", "allow"}, Text: "Bash(" + start + verb + ":*)", List: true}, ok, nil
 	case "opencode":
-		return Rule{File: files.Servers, Path: []string{"permission", "bash"}, Text: start + verb + " *"}, true, nil
+		return Rule{File: files.Servers, Path: []string{"permission", "bash"}, Text: start + verb + " *"}, ok, nil
 	case "codex":
-		return Rule{File: ownFile(files.Dir, "rules", "mcp-pruner.rules"), Text: codexRule(start)}, true, nil
+		return Rule{File: ownFile(files.Dir, "rules", "mcp-pruner.rules"), Text: codexRule(start)}, ok, nil
 	case "gemini":
-		return Rule{File: ownFile(files.Dir, "policies", "mcp-pruner.toml"), Text: geminiRule(start)}, true, nil
+		return Rule{File: ownFile(files.Dir, "policies", "mcp-pruner.toml"), Text: geminiRule(start)}, ok, nil
 	}
-	return Rule{}, false, nil
+	return Rule{}, false, fmt.Errorf("%s has no rule that is known", client)
 }
 
 // ownFile is a file that has nothing but the rule.
@@ -57,7 +67,7 @@ func codexRule(start string) string {
 
 func geminiRule(start string) string {
 	return "# Written by mcp-pruner init: Gemini CLI may run this command without asking.\n" +
-		"[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = " + strconv.Quote(start+verb+" prn_") + "\ndecision = \"allow\"\npriority = 100\n"
+		"[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = " + strconv.Quote(start+verb) + "\ndecision = \"allow\"\npriority = 100\n"
 }
 
 // Patterns of rules that allow the command, in the files of clients. The first group is how the rule starts the program.
@@ -65,7 +75,7 @@ var (
 	claudeRule   = regexp.MustCompile(`^Bash\((.*mcp-pruner(?:\.exe)?) recover(?::\*| \*)\)$`)
 	opencodeRule = regexp.MustCompile(`^(.*mcp-pruner(?:\.exe)?) recover \*$`)
 	codexPattern = regexp.MustCompile(`(?m)^prefix_rule\(pattern = \["([^"\\]*mcp-pruner(?:\.exe)?)", "recover"\], decision = "allow"\)`)
-	geminiPrefix = regexp.MustCompile(`(?m)^commandPrefix = "([^"\\]*mcp-pruner(?:\.exe)?) recover prn_"`)
+	geminiPrefix = regexp.MustCompile(`(?m)^commandPrefix = "([^"\\]*mcp-pruner(?:\.exe)?) recover"`)
 )
 
 // allowed returns how a rule in the user's settings of a client starts this program, or "" if no rule names a path of it.

@@ -25,7 +25,10 @@ func Command(client string, lookup func(string) (string, bool)) string {
 	if err != nil || onPath {
 		return fresh.DefaultBack
 	}
-	start, ok := command.ToolShell(runtime.GOOS, client).Start(runtime.GOOS, lasting(path, lookup))
+	if link := Link(path, lookup); link != "" && point(link, path) == nil {
+		path = link
+	} // else its own path, as on Windows, where making a link is a privilege
+	start, ok := command.ToolShell(runtime.GOOS, client).Start(runtime.GOOS, path)
 	if !ok {
 		return fresh.DefaultBack
 	}
@@ -35,28 +38,45 @@ func Command(client string, lookup func(string) (string, bool)) string {
 // verb is what follows the program in the command.
 const verb = " recover"
 
-// lasting returns a path of this program that stays after an upgrade. If there is none, it is a link in the state folder,
-// which the next version that runs here will change.
-func lasting(path string, lookup func(string) (string, bool)) string {
-	if command.Lasts(path, runtime.GOOS) {
-		return path
-	}
+// Link returns the link in the state folder by which a program is started whose own path does not stay after an upgrade, or
+// "". Each version that runs here makes it its own.
+func Link(path string, lookup func(string) (string, bool)) string {
 	state, err := originals.StateDir(lookup)
+	if err != nil || command.Lasts(path, runtime.GOOS) {
+		return ""
+	}
+	return filepath.Join(state, "bin", command.Program)
+}
+
+// Lasting returns a path of this program that stays after an upgrade, for a rule. It may be a link that [MakeLink] makes.
+func Lasting(lookup func(string) (string, bool)) (string, error) {
+	path, _, err := command.Self()
+	if err != nil || command.Lasts(path, runtime.GOOS) {
+		return path, err
+	}
+	if link := Link(path, lookup); link != "" {
+		return link, nil
+	}
+	return "", errors.New("there is no folder for a link that stays valid after an upgrade")
+}
+
+// MakeLink makes the link in the state folder, if this program is started by it.
+func MakeLink(lookup func(string) (string, bool)) error {
+	path, _, err := command.Self()
 	if err != nil {
-		return path
+		return err
 	}
-	link := filepath.Join(state, "bin", command.Program)
-	if now, err := os.Readlink(link); err == nil && now == path {
-		return link
+	if link := Link(path, lookup); link != "" {
+		return point(link, path)
 	}
-	if err := point(link, path); err != nil {
-		return path // as on Windows, where making a link is a privilege
-	}
-	return link
+	return nil
 }
 
 // point makes a link to a path, or changes it at once.
 func point(link, path string) error {
+	if now, err := os.Readlink(link); err == nil && now == path {
+		return nil
+	}
 	if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
 		return err
 	}

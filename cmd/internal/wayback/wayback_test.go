@@ -102,7 +102,8 @@ func TestALinkForAProgramThatMoves(t *testing.T) {
 		path := filepath.Join(w.home, "versions", version, "mcp-pruner")
 		w.write(version, "versions", version, "mcp-pruner")
 		for range 2 {
-			assert.Equal(t, link, lasting(path, w.lookup))
+			assert.Equal(t, link, Link(path, w.lookup))
+			require.NoError(t, point(link, path))
 		}
 		text, err := os.ReadFile(link)
 		require.NoError(t, err)
@@ -112,9 +113,11 @@ func TestALinkForAProgramThatMoves(t *testing.T) {
 	left, err := os.ReadDir(filepath.Dir(link))
 	require.NoError(t, err)
 	assert.Len(t, left, 1)
-	assert.Equal(t, w.link, lasting(w.link, w.lookup))
-	nowhere := func(string) (string, bool) { return "", false }
-	assert.Equal(t, "/v/1.0.0/mcp-pruner", lasting("/v/1.0.0/mcp-pruner", nowhere), "there is no state folder")
+	assert.Empty(t, Link(w.link, w.lookup), "its own path lasts")
+	assert.Empty(t, Link("/v/1.0.0/mcp-pruner", func(string) (string, bool) { return "", false }), "there is no state folder")
+	path, err := Lasting(w.lookup)
+	require.NoError(t, err)
+	assert.Equal(t, w.link, path)
 }
 
 func TestRules(t *testing.T) {
@@ -122,7 +125,7 @@ func TestRules(t *testing.T) {
 	for client, want := range map[string]string{
 		"claude": "Bash(/opt/bin/mcp-pruner recover:*)", "opencode": "/opt/bin/mcp-pruner recover *",
 		"codex":  `prefix_rule(pattern = ["/opt/bin/mcp-pruner", "recover"], decision = "allow")`,
-		"gemini": `commandPrefix = "/opt/bin/mcp-pruner recover prn_"`,
+		"gemini": `commandPrefix = "/opt/bin/mcp-pruner recover"`,
 	} {
 		rule, ok, err := RuleFor(client, "/opt/bin/mcp-pruner", home)
 		require.NoError(t, err)

@@ -137,7 +137,7 @@ func (w *world) through(p *gcProxy) {
 	}
 }
 
-var recoverable = regexp.MustCompile("mcp-pruner recover (prn_[0-9a-f]{8})")
+var recoverable = regexp.MustCompile("recover (prn_[0-9a-f]{8})")
 
 func (w *world) checkClearings(p *gcProxy) {
 	t := w.t
@@ -177,7 +177,7 @@ func (w *world) checkClearings(p *gcProxy) {
 			continue
 		}
 		cmd := exec.Command(pruner, "recover", m[1])
-		cmd.Env = w.env
+		cmd.Dir, cmd.Env = w.dir, w.env
 		got, err := cmd.Output()
 		require.NoError(t, err)
 		assert.Equal(t, whole[i], string(got), "the exact text of result %d", i)
