@@ -160,12 +160,19 @@ func startObserved(t *testing.T, verb, collector string, env ...string) *observe
 	for (o.ready == "" || o.scrape == "") && lines.Scan() {
 		var event struct {
 			Event string
-			Data  struct{ URL string }
+			Data  struct {
+				URL  string
+				File string `json:"url_file"`
+			}
 		}
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &event))
 		switch event.Event {
-		case "mcp_pruner.ready", "proxy.ready":
+		case "mcp_pruner.ready":
 			o.ready = event.Data.URL
+		case "proxy.ready":
+			address, err := os.ReadFile(event.Data.File)
+			require.NoError(t, err)
+			o.ready = strings.TrimSpace(string(address))
 		case "mcp_pruner.metrics_ready":
 			o.scrape = event.Data.URL
 		}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"mcp-pruner/cmd/internal/secret"
 )
 
 // target returns the path of the file itself, after links, and what is there: nil if there is no file. It opens
@@ -117,6 +119,9 @@ func (f File) write(before, text []byte) error {
 	mode := fs.FileMode(0o600)
 	if info != nil {
 		mode = info.Mode().Perm()
+	}
+	if secret.In(text) {
+		mode &^= 0o077
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

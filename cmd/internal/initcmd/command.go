@@ -81,7 +81,7 @@ func (o options) run(p command.Process, client string) error {
 		return err
 	}
 	if o.uninstall {
-		return errors.Join(uninstall(out, all, chosen), out.Flush())
+		return errors.Join(uninstall(out, all, chosen), h.dropSecret(chosen), out.Flush())
 	}
 	if err = install(out, all, chosen); err == nil {
 		h.warnOfNpx(out)

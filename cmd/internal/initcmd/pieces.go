@@ -57,7 +57,7 @@ func (h home) pieces(client string) ([]piece, error) {
 		return []piece{
 			h.hookPiece(files.Hooks, "claude", h.claudeHooks(), ""),
 			h.mcpPiece(files.Servers, []string{"mcpServers", "pruner"}, map[string]any{"type": "stdio", "command": h.path, "args": []any{}, "env": map[string]any{"PRUNER_URL": "embedded"}}),
-			h.memberPiece(proxy, files.Hooks, proxyURL, "env", "ANTHROPIC_BASE_URL"),
+			h.claudeProxy(files.Hooks),
 		}, nil
 	case "codex":
 		return []piece{
@@ -73,7 +73,7 @@ func (h home) pieces(client string) ([]piece, error) {
 		return []piece{
 			h.opencodePlugin(files.Hooks),
 			h.mcpPiece(files.Servers, []string{"mcp", "pruner"}, map[string]any{"type": "local", "command": []any{h.path}, "environment": map[string]any{"PRUNER_URL": "embedded"}}),
-			h.memberPiece(proxy, files.Servers, proxyURL+"/v1", "provider", "anthropic", "options", "baseURL"),
+			h.opencodeProxy(files.Servers),
 		}, nil
 	}
 	return nil, fmt.Errorf("init cannot set up %s", client)

@@ -2,12 +2,14 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -18,6 +20,7 @@ import (
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/eventlog"
 	"mcp-pruner/cmd/internal/ledger"
+	"mcp-pruner/cmd/internal/secret"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/cmd/internal/telemetry"
 	"mcp-pruner/cmd/internal/wayback"
@@ -58,11 +61,12 @@ func Command(p command.Process, version string) *cobra.Command {
 		Long: `Serves the Anthropic Messages, OpenAI Responses and Chat Completions and Gemini APIs on
 this machine and passes every request on. Old tool results are replaced by a line with the
 command that prints them, in batches and only when it pays. The first line on standard error
-is a JSON event with the address in data.url. Keys pass through and are never stored.
-docs/GC.md explains what it does and what it saves.`,
+is a JSON event with the address in data.url. Clients need the secret, too: data.url_file
+is a file with both, and "mcp-pruner init claude --proxy" writes them. Keys pass through and
+are never stored. docs/GC.md explains what it does and what it saves.`,
 		Example: `  mcp-pruner proxy --port 8787
-  ANTHROPIC_BASE_URL=http://127.0.0.1:8787 claude
-  GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:8787 gemini`,
+  ANTHROPIC_BASE_URL=$(cat ~/.local/state/mcp-pruner/proxy-8787.url) claude
+  GOOGLE_GEMINI_BASE_URL=$(cat ~/.local/state/mcp-pruner/proxy-8787.url) gemini`,
 		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if upstream != "" {
@@ -100,8 +104,13 @@ func run(ctx context.Context, p command.Process, o options) error {
 	if err != nil {
 		return err
 	}
-	announce(p, l)
+	access, file, err := announce(p, l)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer func() { _ = os.Remove(file) }() // the address ends with the proxy
 	handler, end := assembleProxy(ctx, p, config, o, logs.Emit)
+	handler.secret = access
 	graceful, err := serve(ctx, l, handler)
 	end()
 	logs.Emit(event.New("mcp_pruner.stopped", "", event.Facts{"graceful": graceful, "duration_ms": time.Since(started).Milliseconds()}))
@@ -114,7 +123,7 @@ const finishWithin = 3 * time.Second
 // serve answers requests until ctx ends. graceful reports whether every answer in progress was finished.
 func serve(ctx context.Context, l net.Listener, h http.Handler) (graceful bool, err error) {
 	s := &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		Handler: h, ConnContext: withPeer, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog: log.New(io.Discard, "", 0), // standard error belongs to the event log
 	}
 	served := make(chan error, 1)
@@ -132,11 +141,23 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) (graceful bool, 
 	return graceful, nil
 }
 
-// announce prints the proxy's address, whatever the log level.
-func announce(p command.Process, l net.Listener) {
+// announce writes the proxy's address with the secret into a file, and prints the address without it and the file's
+// name, whatever the log level.
+func announce(p command.Process, l net.Listener) (access secret.Secret, file string, err error) {
+	if access, err = secret.Load(p.Lookup); err != nil {
+		return "", "", err
+	}
+	if file, err = secret.URLFile(p.Lookup, l.Addr().(*net.TCPAddr).Port); err != nil {
+		return "", "", err
+	}
+	address := "http://" + l.Addr().String()
+	if err := access.WriteURL(file, address); err != nil {
+		return "", "", fmt.Errorf("write the address of the proxy: %w", err)
+	}
 	logs := eventlog.New(p.Stderr, event.Debug)
-	logs.Emit(event.New("proxy.ready", "", event.Facts{"url": "http://" + l.Addr().String()}))
+	logs.Emit(event.New("proxy.ready", "", event.Facts{"url": address + "/" + secret.Mask, "url_file": file}))
 	logs.Close(time.Second)
+	return access, file, nil
 }
 
 // assembleProxy creates the proxy's parts. If the store cannot be opened, everything passes through: a

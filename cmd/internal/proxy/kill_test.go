@@ -56,11 +56,19 @@ func startChild(t *testing.T, upstream, store string, env ...string) *child {
 	require.NoError(t, c.Start())
 	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
 	c.err = bufio.NewReader(stderr)
-	var ready struct{ Data struct{ URL string } }
+	var ready struct {
+		Data struct {
+			URL  string
+			File string `json:"url_file"`
+		}
+	}
 	line, err := c.err.ReadBytes('\n')
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(line, &ready), string(line))
-	c.url = ready.Data.URL
+	assert.Regexp(t, `^http://127\.0\.0\.1:\d+/\*\*\*$`, ready.Data.URL)
+	address, err := os.ReadFile(ready.Data.File)
+	require.NoError(t, err)
+	c.url = strings.TrimSpace(string(address))
 	return c
 }
 

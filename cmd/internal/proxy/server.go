@@ -21,7 +21,7 @@ import (
 	"sync"
 	"time"
 
-	"mcp-pruner/cmd/internal/loopback"
+	"mcp-pruner/cmd/internal/secret"
 	"mcp-pruner/fsm/event"
 )
 
@@ -34,6 +34,8 @@ const decideWithin = 2 * time.Second
 
 // server is the proxy's handler.
 type server struct {
+	secret   secret.Secret // of the clients; "": none is asked for
+	refusals refusals
 	upstream *url.URL // nil: each request goes to the provider that it names
 	engine   *engine  // nil: everything passes through
 	runs     *runs    // nil if engine is nil
@@ -61,8 +63,7 @@ func newServer(upstream *url.URL, e *engine, r *runs, emit func(event.Event)) *s
 
 // ServeHTTP implements http.Handler.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if why := loopback.Foreign(r); why != "" {
-		http.Error(w, why, http.StatusForbidden)
+	if !s.admit(w, r) {
 		return
 	}
 	to := s.upstream

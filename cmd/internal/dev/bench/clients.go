@@ -61,6 +61,7 @@ func proxied(w *tabwriter.Writer, binary, root string) error {
 
 func startProxy(binary, api, policy, store string) (url string, stop func(), err error) {
 	cmd := exec.Command(binary, "proxy", "--upstream", api, "--policy", policy, "--store", store)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Dir(store)) // the user's own secret stays out of it
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return "", nil, err
@@ -74,16 +75,24 @@ func startProxy(binary, api, policy, store string) (url string, stop func(), err
 	}
 	lines := bufio.NewReader(stderr)
 	first, err := lines.ReadBytes('\n')
-	var ready struct{ Data struct{ URL string } }
+	var ready struct {
+		Data struct {
+			File string `json:"url_file"`
+		}
+	}
 	if err == nil {
 		err = json.Unmarshal(first, &ready)
+	}
+	var address []byte
+	if err == nil {
+		address, err = os.ReadFile(ready.Data.File)
 	}
 	if err != nil {
 		stop()
 		return "", nil, err
 	}
 	go func() { _, _ = io.Copy(io.Discard, lines) }()
-	return ready.Data.URL, stop, nil
+	return strings.TrimSpace(string(address)), stop, nil
 }
 
 // history returns a conversation of n calls, each with about 8 kB of output.

@@ -84,12 +84,26 @@ func (w *world) throughProxy() (turn asked, others []string) {
 	p.start()
 	w.t.Cleanup(p.kill)
 	w.through(p)
-	if w.client.name == "opencode" {
-		w.opencodeAnthropic(`, "baseURL": "http://` + p.addr + `/v1"`)
-	}
+	w.withSecretInHeader(p)
 	turn, others = n.turn(w)
 	assert.Equal(w.t, proxied, turn.host)
 	return turn, others
+}
+
+// withSecretInHeader configures the proxy as "init --proxy" does, for the clients that it sets up.
+func (w *world) withSecretInHeader(p *gcProxy) {
+	address, key, _ := strings.Cut(p.addr, "/")
+	switch w.client.name {
+	case "claude":
+		for i, entry := range w.env {
+			w.env[i] = strings.Replace(entry, p.addr, address, 1)
+		}
+		w.env = append(w.env, "ANTHROPIC_CUSTOM_HEADERS=X-Mcp-Pruner-Secret: "+key)
+	case "opencode":
+		file := filepath.Join(w.t.TempDir(), "secret")
+		w.write(file, key+"\n", 0o600)
+		w.opencodeAnthropic(`, "baseURL": "http://` + address + `/v1", "headers": {"X-Mcp-Pruner-Secret": "{file:` + file + `}"}`)
+	}
 }
 
 // turn runs the client and returns its request for the model's turn, without the parts that differ in every run, and

@@ -27,26 +27,32 @@ type gcProxy struct {
 	w        *world
 	store    string
 	upstream string // "": the world's model
-	addr     string
+	port     string
+	addr     string // with the secret
 	cmd      *exec.Cmd
 }
 
 // start starts the proxy. A restarted proxy gets the same address.
 func (p *gcProxy) start() {
-	port := "0"
-	if p.addr != "" {
-		_, port, _ = net.SplitHostPort(p.addr)
-	}
-	p.cmd = exec.Command(pruner, "proxy", "--port", port, "--upstream", cmp.Or(p.upstream, p.w.model.URL), "--store", p.store)
+	p.cmd = exec.Command(pruner, "proxy", "--port", cmp.Or(p.port, "0"), "--upstream", cmp.Or(p.upstream, p.w.model.URL), "--store", p.store)
 	p.cmd.Env = p.w.env
 	stderr, err := p.cmd.StderrPipe()
 	require.NoError(p.w.t, err)
 	require.NoError(p.w.t, p.cmd.Start())
 	lines := bufio.NewScanner(stderr)
 	require.True(p.w.t, lines.Scan())
-	var ready struct{ Data struct{ URL string } }
+	var ready struct {
+		Data struct {
+			File string `json:"url_file"`
+		}
+	}
 	require.NoError(p.w.t, json.Unmarshal(lines.Bytes(), &ready), lines.Text())
-	p.addr = strings.TrimPrefix(ready.Data.URL, "http://")
+	address, err := os.ReadFile(ready.Data.File)
+	require.NoError(p.w.t, err)
+	p.addr = strings.TrimSpace(strings.TrimPrefix(string(address), "http://"))
+	host, _, _ := strings.Cut(p.addr, "/")
+	_, p.port, err = net.SplitHostPort(host)
+	require.NoError(p.w.t, err)
 	go func() {
 		for lines.Scan() { // reads standard error, so that the proxy does not block
 			continue
