@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -195,26 +197,63 @@ func (a answer) textBlock() int {
 	return at
 }
 
-// Prune returns the answer with its text replaced by a pruned one. It removes structuredContent, which
-// repeats the text.
+// Prune returns the answer with its text replaced by a pruned one. It removes structuredContent if the text is cut and
+// structuredContent says the same.
 func (a answer) Prune(text string) (tools.Output, error) {
+	if text == a.text {
+		return a, nil
+	}
+	pruned, err := a.withText(text)
+	if err == nil && saysSame(pruned.opaque.Structured, a.text) {
+		pruned.opaque.Structured = nil
+	}
+	return pruned, err
+}
+
+// withText returns the answer with another text in the place of its own.
+func (a answer) withText(text string) (answer, error) {
 	at := a.textBlock()
 	if at < 0 {
-		return nil, errors.New("it has no single text")
+		return answer{}, errors.New("it has no single text")
 	}
 	var block map[string]any
 	if err := json.Unmarshal(a.opaque.Content[at], &block); err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	block["text"] = text
 	changed, err := json.Marshal(block)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
-	pruned := *a.opaque
-	pruned.Content, pruned.Structured = slices.Clone(a.opaque.Content), nil
-	pruned.Content[at] = changed
-	return answer{text, &pruned}, nil
+	other := *a.opaque
+	other.Content = slices.Clone(a.opaque.Content)
+	other.Content[at] = changed
+	return answer{text, &other}, nil
+}
+
+// saysSame reports whether a text is the JSON of a structured result, or the only string in it, as servers answer whose
+// tools return a plain text.
+func saysSame(structured json.RawMessage, text string) bool {
+	decode := func(raw string) (v any, ok bool) {
+		dec := json.NewDecoder(strings.NewReader(raw))
+		dec.UseNumber()
+		err := dec.Decode(&v)
+		_, more := dec.Token()
+		return v, err == nil && errors.Is(more, io.EOF)
+	}
+	value, ok := decode(string(structured))
+	if !ok {
+		return false
+	}
+	if object, _ := value.(map[string]any); len(object) == 1 {
+		for _, only := range object {
+			if only == any(text) {
+				return true
+			}
+		}
+	}
+	said, ok := decode(text)
+	return ok && reflect.DeepEqual(said, value)
 }
 
 // readBack matches the hint in a pruned text that says how to read the rest. The gateway offers
@@ -224,12 +263,11 @@ var readBack = regexp.MustCompile(`\bread file_path=(prn_\w+) start_line=(\d+) e
 // WithOriginal returns the answer with a hint how to get the whole text.
 func (a answer) WithOriginal(id string) tools.Output {
 	text := readBack.ReplaceAllString(a.text, "recover_text prune_id=$1 ranges=[{start_line:$2,end_line:$3}]")
-	told, err := a.Prune(text)
+	noted, err := a.withText(text)
 	note, failed := json.Marshal(map[string]string{"type": "text", "text": "[recover_text prune_id=" + id + " shows what is left out]"})
 	if err != nil || failed != nil { // cannot happen for an answer that was pruned before
 		return a
 	}
-	noted := told.(answer)
 	noted.opaque.Content = append(noted.opaque.Content, note)
 	return noted
 }

@@ -1,0 +1,48 @@
+package gateway
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/tools"
+)
+
+// TestStructuredContentStaysUnlessItIsTheTextThatWasCut prunes results with and without structured content of their own.
+func TestStructuredContentStaysUnlessItIsTheTextThatWasCut(t *testing.T) {
+	for _, c := range []struct {
+		name, text, structured string
+		stays                  bool
+	}{
+		{"the same JSON", `{"items":[{"id":1,"price":1.50}],"next":null}`, `{"next":null,"items":[{"price":1.50,"id":1}]}`, false},
+		{"the same with white space", "{\n  \"n\": 12345678901234567890\n}\n", `{"n":12345678901234567890}`, false},
+		{"the only string", "a long log\nline 2", `{"result":"a long log\nline 2"}`, false},
+		{"a number that a float cannot tell apart", `{"n":12345678901234567891}`, `{"n":12345678901234567890}`, true},
+		{"one field more", `{"items":[1,2]}`, `{"items":[1,2],"total":200}`, true},
+		{"a text that describes it", "2 items were found", `{"items":[1,2]}`, true},
+		{"the text and more", "a log", `{"result":"a log","cursor":"x"}`, true},
+		{"two values in the text", `{"a":1} {"a":1}`, `{"a":1}`, true},
+		{"nothing", "a log", ``, false},
+		{"what is no JSON", "{", `{`, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			block, err := json.Marshal(map[string]string{"type": "text", "text": c.text})
+			require.NoError(t, err)
+			a := answer{c.text, &tools.Opaque{Content: []json.RawMessage{block}, Structured: json.RawMessage(c.structured)}}
+			whole, err := a.Prune(c.text)
+			require.NoError(t, err)
+			assert.Equal(t, c.structured, string(whole.(answer).opaque.Structured), "beside a whole text it stays")
+			cut, err := a.Prune("cut")
+			require.NoError(t, err)
+			noted := cut.(answer).WithOriginal("prn_1").(answer)
+			for _, out := range []answer{cut.(answer), noted} {
+				assert.Equal(t, c.stays, len(out.opaque.Structured) > 0)
+			}
+			assert.Len(t, noted.opaque.Content, 2)
+			assert.Equal(t, c.structured, string(a.opaque.Structured), "the original is not changed")
+			assert.Len(t, a.opaque.Content, 1)
+		})
+	}
+}
