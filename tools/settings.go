@@ -44,26 +44,39 @@ const Instructions = `read, bash and grep leave out what does not answer context
 	`Ask it of large or unknown output, in the words the text would use; ` +
 	`not of short output or of what you are about to edit.`
 
-// New returns read, bash and grep in that order, or those that Narrow names.
+// core are the tools of this package, in the order in which they are listed.
+var core = []struct {
+	name string
+	make func(*base) Tool
+}{{"read", newRead}, {"bash", newBash}, {"grep", newGrep}}
+
+// Names returns the names of the tools that New can return.
+func Names() []string {
+	names := make([]string, len(core))
+	for i, t := range core {
+		names[i] = t.name
+	}
+	return names
+}
+
+// New returns the tools of this package, or those that Narrow names.
 func New(s Settings) ([]Tool, error) {
 	b, err := newBase(s)
 	if err != nil {
 		return nil, err
 	}
-	all := []Tool{newRead(b), newBash(b), newGrep(b)}
-	if len(s.Narrow) == 0 {
-		return all, nil
-	}
-	var names []string
-	for _, t := range all {
-		names = append(names, t.Name)
-	}
 	for _, want := range s.Narrow {
-		if !slices.Contains(names, want) {
-			return nil, fmt.Errorf("unknown tool %q, allowed: %s", want, strings.Join(names, ", "))
+		if !slices.Contains(Names(), want) {
+			return nil, fmt.Errorf("unknown tool %q, allowed: %s", want, strings.Join(Names(), ", "))
 		}
 	}
-	return slices.DeleteFunc(all, func(t Tool) bool { return !slices.Contains(s.Narrow, t.Name) }), nil
+	var all []Tool
+	for _, t := range core {
+		if len(s.Narrow) == 0 || slices.Contains(s.Narrow, t.name) {
+			all = append(all, t.make(b))
+		}
+	}
+	return all, nil
 }
 
 // base is shared by the three tools: the root, and the settings with defaults filled in.

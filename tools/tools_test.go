@@ -98,7 +98,10 @@ func without(names ...string) func(string) (string, error) {
 func TestNewNarrowsTools(t *testing.T) {
 	list, err := New(Settings{Root: t.TempDir()})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"read", "bash", "grep"}, []string{list[0].Name, list[1].Name, list[2].Name})
+	require.Len(t, list, len(Names()))
+	for i, name := range Names() {
+		assert.Equal(t, name, list[i].Name)
+	}
 
 	list, err = New(Settings{Root: t.TempDir(), Narrow: []string{"grep", "read"}})
 	require.NoError(t, err)

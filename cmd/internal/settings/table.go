@@ -1,6 +1,11 @@
 package settings
 
-import "time"
+import (
+	"strings"
+	"time"
+
+	"mcp-pruner/tools"
+)
 
 // table lists all settings. To add one, add a row here, a field of Settings and a row of testdata/spec/settings.md;
 // "go test ./cmd/internal/settings -update" then writes the pages under docs/.
@@ -39,9 +44,9 @@ func toolRows() []Row {
 		{Name: "MCP_PRUNER_TOOLSETS", For: both, Default: "core", Allowed: "names out of core, text, gc separated by commas",
 			Meaning: "`core` is `read`, `bash` and `grep`; `text` is `prune_text` and `recover_text`; `gc` is the six tools of docs/GC.md.",
 			Take:    names(func(s *Settings) *[]string { return &s.Toolsets }, "core", "text", "gc")},
-		{Name: "MCP_PRUNER_TOOLS", For: both, Allowed: "names out of read, bash, grep separated by commas",
+		{Name: "MCP_PRUNER_TOOLS", For: both, Allowed: "names out of " + strings.Join(tools.Names(), ", ") + " separated by commas",
 			Meaning: "Narrows `core`, e.g. `read,grep` for a server without a shell.",
-			Take:    unlessEmpty(names(func(s *Settings) *[]string { return &s.Tools }, "read", "bash", "grep"))},
+			Take:    unlessEmpty(names(func(s *Settings) *[]string { return &s.Tools }, tools.Names()...))},
 		{Name: "MCP_PRUNER_RESULT", For: both, Default: "auto", Allowed: "auto, full or text",
 			Meaning: "`full`: `content` and `structuredContent`. `text`: `content` only. `auto`: `text` for clients that would show their model only the JSON (Claude Code, Codex), `full` for all others.",
 			Take:    word(func(s *Settings) *string { return &s.Result }, "auto", "full", "text")},

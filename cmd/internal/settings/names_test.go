@@ -1,0 +1,26 @@
+package settings_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"mcp-pruner/cmd/internal/settings"
+	"mcp-pruner/runnerfsm"
+	"mcp-pruner/tools"
+)
+
+// Every tool of the toolset core can be named in MCP_PRUNER_TOOLS, and a run lets the client use it.
+func TestEveryToolCanBeNamed(t *testing.T) {
+	for _, name := range tools.Names() {
+		s, _, err := settings.Load(settings.Stdio, nil, settings.FromEnv([]string{"MCP_PRUNER_TOOLS=" + name}))
+		require.NoError(t, err)
+		assert.Equal(t, []string{name}, s.Tools)
+	}
+	assert.Equal(t, tools.Names(), runnerfsm.Settings{}.Tools(true))
+	rows := settings.Rows(settings.Stdio)
+	row := rows[slices.IndexFunc(rows, func(r settings.Row) bool { return r.Name == "MCP_PRUNER_TOOLS" })]
+	assert.Equal(t, "names out of read, bash, grep separated by commas", row.Allowed)
+}
