@@ -72,8 +72,8 @@ func newInstallation(ctx context.Context, p command.Process, set runnerfsm.Setti
 		installer: installers()[client], client: client, env: p.Env,
 		server: published(lasting(servers[runnerfsm.ServerName]), runtime.GOOS),
 		found:  entriesOf(client, p.Env, set.Dir),
-		run: func(line []string) error {
-			fmt.Fprintf(p.Stdout, "running: %s\n", serversettings.Shown(shellLine(line)))
+		run: func(line, shown []string) error {
+			fmt.Fprintf(p.Stdout, "running: %s\n", shellLine(shown))
 			return runClient(ctx, line, p.Env, p.Stdin, p.Stdout, p.Stderr)
 		},
 		stdout: p.Stdout,
@@ -87,8 +87,8 @@ type installation struct {
 	options []string // options for the client itself
 	env     []string
 	server  runnerfsm.Server
-	found   []Entry // entries in the client's configuration
-	run     func(command []string) error
+	found   []Entry                             // entries in the client's configuration
+	run     func(command, shown []string) error // shown is the command without passwords
 	stdout  io.Writer
 }
 
@@ -125,15 +125,34 @@ func (i installation) install() error {
 		case !e.Ours() && e.Command != i.server.Command:
 			return fmt.Errorf("%s has another server named %s, in %s: take it out first", i.client, e.Name, e)
 		}
-		if err := i.run(i.remove(e.Scope)); err != nil {
+		if err := i.run(i.remove(e.Scope), i.remove(e.Scope)); err != nil {
 			return fmt.Errorf("%s did not take the older entry out: %w", i.client, err)
 		}
 	}
-	if err := i.run(i.command(i.server, i.options)); err != nil {
+	if err := i.run(i.command(i.server, i.options), i.command(withoutPasswords(i.server), eachShown(i.options))); err != nil {
 		return fmt.Errorf("%s did not add the server: %w", i.client, err)
 	}
 	fmt.Fprint(i.stdout, i.after)
 	return nil
+}
+
+// withoutPasswords returns a server whose addresses can be shown. Whole command lines cannot be searched for passwords,
+// because what looks like one may be part of a path.
+func withoutPasswords(s runnerfsm.Server) runnerfsm.Server {
+	s.Env = maps.Clone(s.Env)
+	for name, value := range s.Env {
+		s.Env[name] = serversettings.Shown(value)
+	}
+	s.Args = eachShown(s.Args)
+	return s
+}
+
+func eachShown(words []string) []string {
+	shown := slices.Clone(words)
+	for i, w := range shown {
+		shown[i] = serversettings.Shown(w)
+	}
+	return shown
 }
 
 // uninstall removes every entry of this program in the user's own configuration, or the entry in the given
@@ -152,7 +171,7 @@ func (i installation) uninstall() error {
 			fmt.Fprintf(i.stdout, "%s: %s in %s is another server and stays\n", i.client, e.Name, e)
 			continue
 		}
-		if err := i.run(i.remove(e.Scope)); err != nil {
+		if err := i.run(i.remove(e.Scope), i.remove(e.Scope)); err != nil {
 			return fmt.Errorf("%s did not take the server out: %w", i.client, err)
 		}
 		removed++

@@ -3,6 +3,7 @@ package runcmd_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -66,6 +67,25 @@ func TestInstall(t *testing.T) {
 	require.Zero(t, code)
 	assert.Equal(t, []string{"mcp add --env PRUNER_URL=http://user:pass@127.0.0.1:1/prune pruner -- /bin/true"}, f.calls())
 	assert.NotContains(t, stdout, "pass@")
+}
+
+// TestShownCommandIsTheOneThatRuns checks that the printed command is the one that runs, except for a password: an "@" in
+// a path, as in npm's folders, is none.
+func TestShownCommandIsTheOneThatRuns(t *testing.T) {
+	f := newFresh(t)
+	f.write("node:modules/@scope/pkg/mcp-pruner", "#!/bin/sh\n")
+	path := filepath.Join(f.dir, "node:modules/@scope/pkg/mcp-pruner")
+	require.NoError(t, os.Chmod(path, 0o755))
+	env := append(f.env, "JEEVES_MCP_PRUNER_PATH="+path, "PRUNER_URL=http://user:pass@127.0.0.1:1/prune", "MCP_PRUNER_TRACE="+filepath.Join(f.dir, "a:b", "@c", "t.jsonl"))
+	for _, client := range []string{"claude", "codex"} {
+		code, stdout, stderr := call(t, "install", env, client)
+		require.Zero(t, code, stderr)
+		shown := strings.ReplaceAll(strings.TrimPrefix(lines(stdout)[0], "running: "+client+" "), "'", "")
+		ran := f.calls()[0]
+		assert.Contains(t, ran, "http://user:pass@127.0.0.1:1/prune")
+		assert.Contains(t, ran, path)
+		assert.Equal(t, strings.ReplaceAll(ran, "user:pass@", "xxxxx@"), shown)
+	}
 }
 
 // TestInstallTwice checks that a current entry is left alone and an older one is replaced.

@@ -195,5 +195,13 @@ func (r Row) prefix() string {
 // credentials matches the part before the host of a URL, even of an invalid one.
 var credentials = regexp.MustCompile(`(^[a-zA-Z][a-zA-Z0-9+.-]*://)?[^/@\s]*:[^@\s]*(@[^@/\s]*)*@`)
 
-// Shown returns a value with its password replaced.
-func Shown(value string) string { return credentials.ReplaceAllString(value, "${1}xxxxx@") }
+// filePath matches the start of a path, in which an "@" has no meaning.
+var filePath = regexp.MustCompile(`^(/[^/]|\.\.?/|~/|[a-zA-Z]:\\)`)
+
+// Shown returns a value with its password replaced. Paths stay.
+func Shown(value string) string {
+	if filePath.MatchString(value) {
+		return value
+	}
+	return credentials.ReplaceAllString(value, "${1}xxxxx@")
+}
