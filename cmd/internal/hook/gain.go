@@ -55,8 +55,9 @@ type gain struct {
 	Sessions int             `json:"sessions"`
 	Unknown  int             `json:"results_without_transcript"` // counted at the price of one call
 	Total    part            `json:"total"`
-	Bill     float64         `json:"bill"` // total price of the sessions whose transcripts exist
-	Net      float64         `json:"net_pct"`
+	Known    part            `json:"in_transcripts"` // the results that were found in transcripts
+	Bill     float64         `json:"bill"`           // total price of the sessions that have these results
+	Net      float64         `json:"net_pct"`        // the net of Known in percent of what the bill would be without hooks
 	Tools    map[string]part `json:"tools"`
 	Days     map[string]part `json:"days"`
 }
@@ -92,19 +93,21 @@ func gainOf(ctx context.Context, entries []entry) (*gain, error) {
 			return nil, ctx.Err()
 		}
 		g.Sessions++
-		if session != nil {
-			g.Bill += session.Bill()
-		}
+		before := g.Known.Results
 		for _, e := range byTranscript[path] {
 			g.add(e, session)
 		}
+		if g.Known.Results > before {
+			g.Bill += session.Bill()
+		}
 	}
-	if g.Bill > 0 {
-		g.Net = 100 * g.Total.Net / g.Bill
+	if without := g.Bill + g.Known.Net; without > 0 {
+		g.Net = 100 * g.Known.Net / without
 	}
 	return g, nil
 }
 
+// add adds a result. session is nil if there is no transcript.
 func (g *gain) add(e entry, session *replay.Carried) {
 	cut := e.Tokens - e.Sent
 	p := part{Results: 1, Tokens: cut}
@@ -123,6 +126,9 @@ func (g *gain) add(e entry, session *replay.Carried) {
 		p.Again = 1
 	}
 	g.Total = g.Total.plus(p)
+	if known {
+		g.Known = g.Known.plus(p)
+	}
 	g.Tools[e.Tool] = g.Tools[e.Tool].plus(p)
 	day := e.Time.Format(time.DateOnly)
 	g.Days[day] = g.Days[day].plus(p)
@@ -131,11 +137,11 @@ func (g *gain) add(e entry, session *replay.Carried) {
 func (g *gain) show(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d results cut in %d sessions: %d tokens, worth %.0f fresh input tokens over the calls that carried them;\n", g.Total.Results, g.Sessions, g.Total.Tokens, g.Total.Gross)
-	fmt.Fprintf(&b, "%d were fetched again, which cost %.0f. Net %+.0f", g.Total.Again, g.Total.Rereads, g.Total.Net)
-	if g.Bill > 0 {
-		fmt.Fprintf(&b, ", %+.1f %% of these sessions' bill", g.Net)
+	fmt.Fprintf(&b, "%d were fetched again, which cost %.0f. Net %+.0f.\n", g.Total.Again, g.Total.Rereads, g.Total.Net)
+	if g.Bill+g.Known.Net > 0 && g.Known.Results > 0 {
+		fmt.Fprintf(&b, "The %d results that stand in transcripts: net %+.0f, %+.1f %% of what their sessions would have cost without hooks.\n",
+			g.Known.Results, g.Known.Net, g.Net)
 	}
-	b.WriteString(".\n")
 	if g.Total.Net < 0 {
 		b.WriteString("You lost: \"mcp-pruner init CLIENT --uninstall\" takes the hooks out.\n")
 	}

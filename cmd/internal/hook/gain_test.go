@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,4 +55,30 @@ func TestGainAddsUpWhatTranscriptsSay(t *testing.T) {
 	code, out = gainVerb(w)
 	require.Equal(t, 0, code)
 	require.Contains(t, out, "1 results cut in 1 sessions")
+	require.InDelta(t, 100*g.Total.Net/(g.Bill+g.Total.Net), g.Net, 1e-6)
+	require.Contains(t, out, fmt.Sprintf("The 1 results that stand in transcripts: net %+.0f, %+.1f %% of what their sessions would have cost without hooks.", g.Total.Net, g.Net))
+}
+
+// A percentage is of the sessions whose results are counted in it, and of their bill without hooks: results without a
+// transcript, and sessions without results, change nothing in it.
+func TestGainIsAPercentageOfTheSessionsThatHadIt(t *testing.T) {
+	one, other := filepath.Join(t.TempDir(), "one.jsonl"), filepath.Join(t.TempDir(), "other.jsonl")
+	writeLines(t, one, story("short", 200))
+	writeLines(t, other, story("short", 300_000))
+	entries := []entry{{ID: "prn_1", Call: "t1", Transcript: one, Tool: "Read", Tokens: 50_000, Sent: 100}}
+	alone, err := gainOf(t.Context(), entries)
+	require.NoError(t, err)
+	require.Equal(t, 1, alone.Known.Results)
+	require.Greater(t, alone.Total.Net, 10*alone.Bill, "more was cut than all that remained cost")
+	require.Greater(t, alone.Net, 90.0)
+	require.Less(t, alone.Net, 100.0)
+
+	with, err := gainOf(t.Context(), append(entries,
+		entry{ID: "prn_2", Call: "gone", Transcript: one, Tool: "Read", Tokens: 1_000_000},
+		entry{ID: "prn_3", Call: "t1", Transcript: filepath.Join(t.TempDir(), "none"), Tool: "Read", Tokens: 1_000_000},
+		entry{ID: "prn_4", Call: "gone", Transcript: other, Tool: "Read", Tokens: 1_000_000}))
+	require.NoError(t, err)
+	require.Equal(t, 3, with.Unknown)
+	require.Equal(t, 4, with.Total.Results)
+	require.Equal(t, []any{alone.Known, alone.Bill, alone.Net}, []any{with.Known, with.Bill, with.Net})
 }
