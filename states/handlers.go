@@ -175,13 +175,13 @@ func (c *Call) prune(ctx context.Context) (output tools.Output, bytes int, err e
 	if err != nil {
 		return nil, 0, err
 	}
-	c.unpruned = result.Note
+	c.unpruned, c.unchanged = result.Note, result.Text == code
 	output, err = c.output.Prune(result.Text)
 	if err != nil {
 		return nil, 0, &pruneclient.Error{Code: pruneclient.InvalidResponse,
 			Message: fmt.Sprintf("the pruned text cannot be read back: %v", err)}
 	}
-	if result.Text != code {
+	if !c.unchanged {
 		c.pruneID = id
 		if k, ok := output.(tools.Keeper); ok {
 			output = k.WithOriginal(id)

@@ -79,15 +79,16 @@ type Call struct {
 	dropped bool // no client waits for the answer
 
 	// For the observers.
-	sent     string       // the text answered
-	notice   string       // notice sent beside it
-	original string       // id of the original stored before pruning
-	unpruned string       // why the pruner left the text whole; "" when it did not
-	raw      tools.Output // output before pruning; nil: output was not pruned
-	started  *Delivery    // facts given to the observers when the tool started; nil if it did not
-	delivery *Delivery
-	ending   sync.Mutex
-	ended    bool
+	sent      string       // the text answered
+	notice    string       // notice sent beside it
+	original  string       // id of the original stored before pruning
+	unchanged bool         // the pruner returned the text as it was
+	unpruned  string       // why the pruner left the text whole; "" when it did not
+	raw       tools.Output // output before pruning; nil: output was not pruned
+	started   *Delivery    // facts given to the observers when the tool started; nil if it did not
+	delivery  *Delivery
+	ending    sync.Mutex
+	ended     bool
 }
 
 // Run takes a request through its machine until it reaches a terminal state, or waits in
@@ -190,13 +191,25 @@ func (c *Call) Written(ctx context.Context) {
 		if c.machine.Done() || c.stuck {
 			return
 		}
-		mode := "raw"
-		if c.machine.State() == fsm.RespondPruned {
-			mode = "pruned"
-		}
-		c.fire(ctx, fsm.Written, fsm.Facts{"mode": mode})
+		c.fire(ctx, fsm.Written, c.sentAs())
 	})
 	c.pipeline.Machine.Prepare()
+}
+
+// unchangedReason is the reason in the event log for a text that the pruner returned as it was. The pruner's own words are
+// not logged, because they may quote the question.
+const unchangedReason = "unchanged"
+
+// sentAs returns how the answer was sent: pruned, or raw with the reason for which it stayed
+// whole.
+func (c *Call) sentAs() fsm.Facts {
+	switch {
+	case c.machine.State() != fsm.RespondPruned:
+		return fsm.Facts{"mode": "raw", "raw_reason": c.pruning.Reason}
+	case c.unchanged:
+		return fsm.Facts{"mode": "raw", "raw_reason": unchangedReason}
+	}
+	return fsm.Facts{"mode": "pruned"}
 }
 
 // WriteFailed reports to the call that its answer could not be encoded or written.

@@ -91,7 +91,7 @@ func Schemas() []Schema {
 		{Name: "pruner.http_error", Level: Warn, Fields: "tool message"},
 		{Name: "pruner.invalid_response", Level: Warn, Fields: "tool message"},
 		{Name: "pruner.call_failed", Level: Warn, Fields: "tool reason pruner_duration_ms? message?"},
-		{Name: "tool.respond_ok", Level: Info, Fields: "tool mode"},
+		{Name: "tool.respond_ok", Level: Info, Fields: "tool mode raw_reason?"},
 		{Name: "tool.respond_failed", Level: Error, Fields: "tool message"},
 		{Name: "tool.internal_error", Level: Error, Fields: "tool? reason message? stack?", Calm: "cancelled"},
 	}
