@@ -1,10 +1,13 @@
 package replay
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
+	"math"
+	"slices"
 	"strings"
 )
 
@@ -25,12 +28,11 @@ type pageView struct {
 	Clearing           *Clearing
 }
 
-// bar is one bar of a plot.
+// bar is one bar of a plot. Left and Width are percent of the plot's width, Zero is where its zero line is.
 type bar struct {
-	Name  string
-	Value string
-	Width float64 // percent of the widest bar
-	Class string
+	Name, Value       string
+	Left, Width, Zero float64
+	Class             string // gain: right of zero, loss: left of it, "": a share, which has no sign
 }
 
 // pageRow is the row of one policy.
@@ -67,6 +69,7 @@ func sizeNames() []string {
 	return names
 }
 
+// bars returns the bars of shares, which are not negative.
 func bars(m map[string]float64, names []string, most int) []bar {
 	var out []bar
 	widest := 0.0
@@ -79,44 +82,95 @@ func bars(m map[string]float64, names []string, most int) []bar {
 	return out
 }
 
-// terms returns the terms whose sum is the net.
-func terms(s Pruning, d Detail) []bar {
-	var out []bar
-	add := func(name string, x float64, class string) {
-		out = append(out, bar{name, fmt.Sprintf("%+.2f %%", x), 100 * min(max(x, -x)/max(s.Gross, 0.01), 1), class})
+// named is a signed figure in percent of the bill.
+type named struct {
+	name string
+	x    float64
+}
+
+// signed returns bars that start at a common zero line: gains to its right, losses to its left.
+func signed(figures []named, format string) []bar {
+	low, high := 0.0, 0.01
+	for _, f := range figures {
+		low, high = min(low, f.x), max(high, f.x)
 	}
-	add("gross", s.Gross, "gain")
-	add("headers and markers", -d.Markers, "loss")
-	add("questions", -d.Questions, "loss")
-	add("definitions", -d.Definitions, "loss")
-	add("misses", -d.Misses, "loss")
-	add("net", s.Net, "net")
-	add("net, misses twice", s.Misses2, "net")
-	add("net, misses three times", s.Misses3, "net")
+	scale := 100 / (high - low)
+	var out []bar
+	for _, f := range figures {
+		b := bar{Name: f.name, Zero: -low * scale, Width: math.Abs(f.x) * scale, Class: "gain"}
+		b.Left = b.Zero
+		if f.x < 0 {
+			b.Left, b.Class = b.Zero-b.Width, "loss"
+		}
+		b.Value = fmt.Sprintf(format, f.x+0) // 0 has no minus
+		out = append(out, b)
+	}
 	return out
 }
 
-func groupBars(d Detail) []bar {
-	values := map[string]float64{}
-	for name, g := range d.Tools {
-		values[name] = g.Net
-	}
-	return bars(values, byValue(values), 8)
+// terms returns the terms whose sum is the net.
+func terms(s Pruning, d Detail) []bar {
+	return signed([]named{
+		{"gross", s.Gross}, {"headers and markers", -d.Markers}, {"questions", -d.Questions}, {"definitions", -d.Definitions}, {"misses", -d.Misses},
+		{"net", s.Net}, {"net, misses twice", s.Misses2}, {"net, misses three times", s.Misses3},
+	}, "%+.2f %%")
 }
 
-// curve plots the net of every session in percent of its bill, in ascending order.
+// mostGroups is the number of tools in the plot: those with the largest gains and losses.
+const mostGroups = 8
+
+func groupBars(d Detail) []bar {
+	var all []named
+	for name, g := range d.Tools {
+		all = append(all, named{name, g.Net})
+	}
+	slices.SortFunc(all, func(a, b named) int {
+		return cmp.Or(cmp.Compare(math.Abs(b.x), math.Abs(a.x)), cmp.Compare(a.name, b.name))
+	})
+	all = all[:min(len(all), mostGroups)]
+	slices.SortFunc(all, func(a, b named) int { return cmp.Or(cmp.Compare(b.x, a.x), cmp.Compare(a.name, b.name)) })
+	return signed(all, "%+.2f %%")
+}
+
+// curve plots the net of every session in percent of its bill, in ascending order: losses below the zero line, gains
+// above it.
 func curve(sorted []float64) template.HTML {
 	if len(sorted) == 0 {
 		return ""
 	}
 	const width, height = 640.0, 160.0
 	low, high := min(sorted[0], 0), max(sorted[len(sorted)-1], 1)
-	y := func(x float64) float64 { return height - height*(x-low)/(high-low) }
-	var points []string
+	y := func(x float64) float64 { return height * (high - x) / (high - low) }
+	step := width / float64(max(len(sorted)-1, 1))
+	var losses, gains []string
 	for i, x := range sorted {
-		points = append(points, fmt.Sprintf("%.1f,%.1f", width*float64(i)/float64(max(len(sorted)-1, 1)), y(x)))
+		at := float64(i) * step
+		if x < 0 {
+			losses = append(losses, fmt.Sprintf("%.1f,%.1f", at, y(x)))
+			continue
+		}
+		if len(gains) == 0 && i > 0 { // both lines meet where the curve crosses zero
+			crossing := fmt.Sprintf("%.1f,%.1f", at-step*x/(x-sorted[i-1]), y(0))
+			losses, gains = append(losses, crossing), append(gains, crossing)
+		}
+		gains = append(gains, fmt.Sprintf("%.1f,%.1f", at, y(x)))
 	}
-	return template.HTML(fmt.Sprintf(`<svg viewBox="-50 -10 %g %g" role="img" aria-label="net of every session"><line x1="0" x2="%g" y1="%.1f" y2="%.1f" class="axis"/>`+
-		`<polyline points="%s"/><text x="-46" y="8">%+.0f %%</text><text x="-46" y="%.1f">0 %%</text><text x="-46" y="%g">%+.0f %%</text></svg>`,
-		width+60, height+20, width, y(0), y(0), strings.Join(points, " "), high, y(0)+4, height, low))
+	var b strings.Builder
+	fmt.Fprintf(&b, `<div class="curve"><svg viewBox="0 0 %g %g" preserveAspectRatio="none" role="img" aria-label="net of every session">`, width, height)
+	fmt.Fprintf(&b, `<line x1="0" x2="%g" y1="%.1f" y2="%.1f"/>`, width, y(0), y(0))
+	fmt.Fprintf(&b, `<polyline class="loss" points="%s"/><polyline class="gain" points="%s"/></svg>`, strings.Join(losses, " "), strings.Join(gains, " "))
+	for _, x := range marks(low, high) {
+		fmt.Fprintf(&b, `<span style="top:%.1f%%">%+.0f %%</span>`, 100*y(x)/height, x+0)
+	}
+	return template.HTML(b.String() + "</div>")
+}
+
+// marks returns the values at which the axis has a label: the ends and zero, if they do not touch.
+func marks(low, high float64) []float64 {
+	const apart = 0.15 // of the plot's height
+	list := []float64{high}
+	if high > apart*(high-low) && -low > apart*(high-low) {
+		list = append(list, 0)
+	}
+	return append(list, low)
 }
