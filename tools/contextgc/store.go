@@ -99,6 +99,10 @@ func prepare(db *sql.DB) error {
 // Path returns the absolute path of the store's file.
 func (s *Store) Path() string { return s.file.Path() }
 
+// Lost reports that the file was removed or replaced while it was open, so that no other
+// process finds what it contains.
+func (s *Store) Lost() bool { return s.file.Lost() }
+
 // Close releases the file.
 func (s *Store) Close() error { return s.file.Close() }
 

@@ -35,6 +35,7 @@ type Settings struct {
 type File struct {
 	settings Settings
 	db       atomic.Pointer[sql.DB]
+	first    os.FileInfo // of the file that Open opened
 
 	// writing holds a token while this process writes. Waiting for the token ends with the waiter's context and is
 	// fair, unlike SQLite's polling for its lock.
@@ -55,10 +56,20 @@ func Open(s Settings) (*File, error) {
 	if err = f.open(); isDamaged(err) {
 		err = f.startOver()
 	}
+	if err == nil {
+		f.first, err = os.Stat(path)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return f, nil
+}
+
+// Lost reports that the file which Open opened is no longer at its path: it was removed, renamed, or replaced, also by a
+// new one after damage. Its content cannot be read by other processes any more.
+func (f *File) Lost() bool {
+	now, err := os.Stat(f.settings.Path)
+	return err != nil || !os.SameFile(f.first, now)
 }
 
 func (f *File) open() error {

@@ -2,12 +2,17 @@ package proxy
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -144,4 +149,87 @@ func TestOpencodeOutputsWithEqualIds(t *testing.T) {
 	changed, err := changedOutputs(before, bytes.ReplaceAll(bytes.ReplaceAll(before, []byte(`"1"`), []byte(`"x"`)), []byte(`"3"`), []byte(`"y"`)))
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"b": "y"}, changed)
+}
+
+// Half a surrogate pair, and bytes that are not UTF-8, are the same after clearing and recovering, and in lines that stay.
+func TestTextsThatAreNoUnicodeStayExact(t *testing.T) {
+	for raw, text := range map[string]string{
+		`a\ud800b`: "a\xed\xa0\x80b", `\udfff`: "\xed\xbf\xbf", `\ud83d\ude00`: "\U0001f600", `\ude00\ud83d`: "\xed\xb8\x80\xed\xa0\xbd",
+		`\ud800\ud83d\ude00`: "\xed\xa0\x80\U0001f600", `\\ud800`: `\ud800`, "\\n\xff": "\n\xff", `\u00e9\/\"\t`: "\u00e9/\"\t", `\ud800\n`: "\xed\xa0\x80\n",
+	} {
+		got, err := unescape([]byte(raw))
+		require.NoError(t, err, raw)
+		assert.Equal(t, text, got, raw)
+		quoted := quote(text)
+		again, err := unescape(quoted[1 : len(quoted)-1])
+		require.NoError(t, err)
+		assert.Equal(t, text, again, raw)
+	}
+	for _, bad := range []string{`\`, `\x`, `\u12`, `\u12g4`} {
+		_, err := unescape([]byte(bad))
+		assert.Error(t, err, bad)
+	}
+
+	r := newRig(t, database(t), policyGC)
+	half := bytes.ReplaceAll(claudeHistory(40), []byte("ünlike"), []byte(`\ud800 \\ud800`))
+	require.NotEqual(t, string(half), string(claudeHistory(40)))
+	sent := string(r.post(t, "/v1/messages", half))
+	require.Contains(t, sent, "[cleared: ")
+	assert.Equal(t, strings.ReplaceAll(output(0), "ünlike", "\xed\xa0\x80 \\ud800"), original(t, r.engine.index, sent))
+	assert.NotContains(t, sent, "\ufffd")
+
+	r = newRig(t, database(t), policyBoth)
+	var lines []string
+	for i := range 900 {
+		lines = append(lines, fmt.Sprintf("ok  \tpackage/number%d\t0.%02ds", i, i%60))
+	}
+	lines[700] = "--- FAIL: TestHalf (0.00s)\n    half_test.go:12: got HALF, want 1\nFAIL\tpackage/half\t0.01s"
+	body := bytes.Replace(encoded(map[string]any{"messages": []any{
+		map[string]any{"role": "user", "content": "why do the tests fail"},
+		map[string]any{"role": "assistant", "content": []any{
+			map[string]any{"type": "text", "text": "Let me see which test fails and why."},
+			map[string]any{"type": "tool_use", "id": "t1", "name": "Bash", "input": map[string]any{"command": "go test ./..."}}}},
+		map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "t1", "content": strings.Join(lines, "\n")}}},
+	}}), []byte("HALF"), []byte(`\ud800`), 1)
+	got := string(r.post(t, "/v1/messages", body))
+	require.Less(t, len(got), len(body)/4)
+	assert.Contains(t, got, `got \ud800, want 1`)
+}
+
+// A ledger that is removed or replaced while the proxy runs is noticed and reported. What was cleared is sent whole from then
+// on, because the request has the text and no ledger does, and nothing is cleared anew until the proxy starts again.
+func TestALedgerThatIsGone(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows keeps open files")
+	}
+	for name, take := range map[string]func(file string) error{
+		"removed":  os.Remove,
+		"folder":   func(file string) error { return os.RemoveAll(filepath.Dir(file)) },
+		"renamed":  func(file string) error { return os.Rename(file, file+".old") },
+		"replaced": func(file string) error { return errors.Join(os.Remove(file), os.WriteFile(file, nil, 0o600)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "sub", "ledger.db")
+			r := newRig(t, file, policyGC)
+			require.Positive(t, cleared(r.post(t, "/v1/messages", claudeHistory(40))))
+			r.server.feeding.Wait()
+			require.NoError(t, take(file))
+			r.now = r.now.Add(time.Minute)
+			for _, n := range []int{40, 41, 60, 90} {
+				assert.Equal(t, string(claudeHistory(n)), string(r.post(t, "/v1/messages", claudeHistory(n))), "%d calls: whole", n)
+			}
+			said := 0
+			for _, e := range r.events {
+				if e == "ledger.failed" {
+					said++
+				}
+			}
+			assert.Equal(t, 1, said)
+
+			again := newRig(t, file, policyGC) // a new process, with a new ledger
+			sent := again.post(t, "/v1/messages", claudeHistory(91))
+			assert.Positive(t, cleared(sent))
+			assert.Equal(t, output(0), original(t, again.engine.index, string(sent)))
+		})
+	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mcp-pruner/cmd/internal/fresh"
@@ -28,6 +30,8 @@ type engine struct {
 	now     func() time.Time
 	keys    keyring
 
+	report   func(error) // told once that the ledger is lost; nil: nobody
+	lost     atomic.Bool
 	deciding [1024]sync.Mutex // by mark: one history that several requests have at once is decided by one of them
 
 	mu       sync.Mutex
@@ -81,8 +85,16 @@ const bytesPerToken = 3.6
 
 func tokensOf(bytes int) int { return int(float64(bytes) / bytesPerToken) }
 
-// load reads other processes' decisions from the store, at most once per second.
+// errLost means that the ledger was removed or replaced. The ids in the stubs then lead nowhere.
+var errLost = errors.New("the ledger was removed or replaced while the proxy runs")
+
+// load reads other processes' decisions from the store, at most once per second. It returns errLost from the moment on
+// at which the ledger was found to be lost.
 func (e *engine) load(ctx context.Context) error {
+	if e.lost.Load() || e.store.Lost() {
+		e.forget()
+		return errLost
+	}
 	e.mu.Lock()
 	fresh := e.groups != nil && e.now().Sub(e.looked) < time.Second
 	e.mu.Unlock()
@@ -90,6 +102,19 @@ func (e *engine) load(ctx context.Context) error {
 		return nil
 	}
 	return e.reload(ctx)
+}
+
+// forget drops every decision, because their originals are in the requests only.
+func (e *engine) forget() {
+	if e.lost.Swap(true) {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.groups, e.heads, e.unstored = make(map[key]*group), make(map[key]key), make(map[key]key)
+	if e.report != nil {
+		e.report(fmt.Errorf("%w (%s): results are sent whole, and nothing is cleared until the proxy starts again", errLost, e.store.Path()))
+	}
 }
 
 func (e *engine) reload(ctx context.Context) error {

@@ -48,6 +48,9 @@ type server struct {
 }
 
 func newServer(upstream *url.URL, e *engine, r *runs, emit func(event.Event)) *server {
+	if e != nil {
+		e.report = func(err error) { emit(event.New("ledger.failed", "", event.Facts{"message": err.Error()})) }
+	}
 	s := &server{upstream: upstream, engine: e, runs: r, patience: decideWithin, emit: emit, usage: func(usage) {}, feed: func(*conversation, string) {}}
 	s.proxy = &httputil.ReverseProxy{
 		Rewrite: s.rewrite, FlushInterval: -1, // each piece of a stream is forwarded at once
@@ -155,7 +158,9 @@ func (s *server) understand(r *http.Request, a *api, body []byte) (x *exchange) 
 	defer cancel()
 	o, err := s.engine.rewrite(ctx, c, client, !a.counts)
 	if err != nil {
-		s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.name, "reason": "store_failed", "message": err.Error()}))
+		if s.refusals.first("store_failed") || !errors.Is(err, errLost) {
+			s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.name, "reason": "store_failed", "message": err.Error()}))
+		}
 		s.runs.failed(c.session)
 		o = s.engine.known(c)
 	}
@@ -164,6 +169,9 @@ func (s *server) understand(r *http.Request, a *api, body []byte) (x *exchange) 
 	}
 	if !a.counts {
 		s.feeding.Go(func() { // the request does not wait for the ledger
+			if errors.Is(err, errLost) {
+				return
+			}
 			s.feed(c, client)
 			if err := s.engine.flush(context.WithoutCancel(r.Context())); err != nil {
 				s.emit(event.New("ledger.failed", "", event.Facts{"message": err.Error()}))

@@ -250,8 +250,8 @@ func (s span) text(b []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw)
 	}
-	var text string
-	if json.Unmarshal(s.of(b), &text) != nil {
+	text, err := unescape(raw)
+	if err != nil {
 		return ""
 	}
 	return text
@@ -291,9 +291,6 @@ func splice(b []byte, edits []edit) []byte {
 	}
 	return append(out, b[done:]...)
 }
-
-// quote encodes a text as JSON without escaping < and &.
-func quote(text string) []byte { return encode(text) }
 
 // encode returns the JSON of texts, numbers, and maps of them.
 func encode(v any) []byte {
