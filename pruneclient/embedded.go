@@ -147,7 +147,7 @@ func (e *Embedded) failure(ctx context.Context) error {
 // header returns the first line of a pruned text: how many lines were kept, what the gaps mean, and how to
 // read one. It never suggests to run a command again, because that may have side effects.
 func header(req Request, res lineprune.Result) string {
-	gap := lineprune.Gap(res.Blocks[0], max(req.FirstLine, 1))
+	gap := lineprune.Gap(lineprune.Block{Start: res.Blocks[0].Start, End: res.Blocks[0].End}, max(req.FirstLine, 1))
 	return lineprune.Header(len(res.Kept), res.Total, fmt.Sprintf("%q = left out%s", gap, howToSeeOne(req, res.Blocks[0])))
 }
 

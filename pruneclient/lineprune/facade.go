@@ -43,9 +43,13 @@ func Marker(id string, b Block) string { return render.Marker(id, b) }
 // range.
 func ShortMarker(b Block) string { return render.ShortMarker(b) }
 
-// Gap returns a marker of at most 6 tokens for an omitted range, for a model that reads the remaining
-// lines. first is the number of the text's first line.
+// Gap returns a marker for an omitted range, for a model that reads the remaining lines: "... 120-154", at
+// most 6 tokens, and in structured data the number of records omitted. Among JSON it is a value, so that the
+// text remains JSON. first is the number of the text's first line.
 func Gap(b Block, first int) string { return render.Gap(b, first) }
+
+// NumberedGap returns the marker of an omitted range among numbered lines, whose numbers show the range.
+func NumberedGap(b Block) string { return render.NumberedGap(b) }
 
 // Header returns the first line of a pruned text: how many of its lines were kept, followed by rest, which
 // says how to get the others.

@@ -65,21 +65,16 @@ func Prune(ctx context.Context, text, question string, kind Kind, opts Options) 
 // read runs every step that precedes scoring.
 func read(ctx context.Context, text, question string, kind Kind, opts Options) (*rank.Text, error) {
 	q, d := opts.parse(question), doc.New(text)
-	kind = detect.Kind(d, kind, opts.File, opts.Command)
-	switch kind {
-	case Grep:
+	f := formOf(d, text, kind, opts)
+	kind = f.kind
+	if kind == Grep {
 		d.Locate(detect.ListsPaths(d))
-	case Logs:
-		logs.TakeFronts(d)
 	}
 	m, err := query.Match(ctx, d, text, q)
 	if err != nil {
 		return nil, err
 	}
-	t := &rank.Text{Doc: d, Kind: kind, Question: q, Matches: m, Want: overview.Of(q)}
-	if kind == Code || kind == Logs && opts.File == "" && opts.Command == "" {
-		t.Shape = structure.ShapeOf(d)
-	}
+	t := &rank.Text{Doc: d, Kind: kind, Question: q, Matches: m, Want: overview.Of(q), Shape: f.shape, Data: f.data, Heads: f.heads}
 	t.Outline = outlineOf(t)
 	if t.Shape == structure.Keys {
 		for _, p := range q.KeyPaths() {
@@ -106,6 +101,9 @@ func outlineOf(t *rank.Text) structure.Outline {
 
 // listingOf reports whether a text is a listing rather than a program or a page, and returns its headings.
 func listingOf(t *rank.Text, opts Options) (listing bool, heads []int32) {
+	if t.Data.Nested() {
+		return false, nil
+	}
 	switch t.Kind {
 	case Docs:
 		return false, structure.SectionHeads(t.Outline)
@@ -139,7 +137,8 @@ func Look(ctx context.Context, text, question string, kind Kind, opts Options) (
 	if err != nil {
 		return Survey{}, err
 	}
-	t.Listing, t.Heads = listingOf(t, opts)
+	listing, heads := listingOf(t, opts)
+	t.Listing, t.Heads = listing, structure.JoinHeads(t.Heads, heads)
 	t.Named = query.FindNamed(text, t.Question.Text, len(t.Doc.Lines))
 	s := Survey{Kind: t.Kind, text: t, relevance: whole, inParts: whole, confidence: rank.Confidence(t, &whole), opts: opts}
 	if opts.isAsked() {

@@ -47,9 +47,9 @@ func Lists(text string) []List {
 // [Lists].
 func Records(values []Value) []bool {
 	contents := contentsOf(values)
-	record := recordsIn(values, contents, content.isList)
-	if record == nil {
-		record = recordsIn(values, contents, content.isArray)
+	record, found := recordsIn(values, contents, content.isList)
+	if !found {
+		record, _ = recordsIn(values, contents, content.isArray)
 	}
 	return record
 }
@@ -92,9 +92,10 @@ func (c content) isList() bool {
 
 func (c content) isArray() bool { return c.kind == Array && c.all >= 2 }
 
-// recordsIn marks the values whose container is a list that is in no other list. It returns nil if there are
-// none.
-func recordsIn(values []Value, contents []content, isList func(content) bool) (record []bool) {
+// recordsIn marks the values whose container is a list that is in no other list. found reports whether there
+// are any.
+func recordsIn(values []Value, contents []content, isList func(content) bool) (record []bool, found bool) {
+	record = make([]bool, len(values))
 	const none, list, part = 0, 1, 2 // part: a record, or in one
 	role := make([]uint8, len(values))
 	for i, v := range values { // containers precede their content
@@ -102,14 +103,11 @@ func recordsIn(values []Value, contents []content, isList func(content) bool) (r
 		case v.Parent >= 0 && role[v.Parent] != none:
 			role[i] = part
 			if role[v.Parent] == list {
-				if record == nil {
-					record = make([]bool, len(values))
-				}
-				record[i] = true
+				record[i], found = true, true
 			}
 		case isList(contents[i]):
 			role[i] = list
 		}
 	}
-	return record
+	return record, found
 }

@@ -126,7 +126,7 @@ func (a PruneArgs) chooseBy(id string, survey lineprune.Survey, order []int) lin
 	}
 	res := survey.With(opts).Keep(order)
 	for i := range res.Blocks {
-		res.Blocks[i].Reason = lowScore
+		res.Blocks[i].SetReason(lowScore)
 	}
 	if opts.Marker == nil || len(lineprune.Render(a.Text, res, lineprune.RenderOptions{Marker: opts.Marker})) <= len(a.Text) {
 		return res

@@ -3,12 +3,14 @@ package fresh
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcp-pruner/pruneclient"
 	"mcp-pruner/pruneclient/history"
 	"mcp-pruner/pruneclient/lineprune"
 	"mcp-pruner/pruneclient/lineprune/learned"
+	"mcp-pruner/pruneclient/lineprune/render"
 	"mcp-pruner/pruneclient/lineprune/session"
 )
 
@@ -33,9 +35,10 @@ type Result struct {
 
 // Cut is a pruner's decision on a result.
 type Cut struct {
-	Kind  lineprune.Kind
-	Kept  []int // 1-based lines of the body
-	Total int
+	Kind   lineprune.Kind
+	Kept   []int             // 1-based lines of the body
+	Blocks []lineprune.Block // the omitted ranges, as far as there is more to say of them than their lines
+	Total  int
 
 	Overwritten bool // the lines lack states that a program overwrote, so that the result is shorter although all are kept
 
@@ -55,7 +58,7 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 	kind := lineprune.Auto
 	opts := lineprune.Options{
 		Call:   session.Call{Tool: string(r.Call.Kind), Args: r.Args, Context: r.Context, Careful: r.Careful, Asked: r.Asked, Boldness: r.Boldness},
-		Marker: func(lineprune.Block) string { return gapMark }, Weights: r.Weights,
+		Marker: marker, Weights: r.Weights,
 	}
 	if r.Rules {
 		opts.Call = session.Call{}
@@ -73,12 +76,12 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 	if err != nil {
 		return Cut{}, err
 	}
-	cut := Cut{Kind: res.Kind, Kept: res.Kept, Total: res.Total, Overwritten: r.Body.overwritten != ""}
+	cut := Cut{Kind: res.Kind, Kept: res.Kept, Total: res.Total, Blocks: res.Blocks, Overwritten: r.Body.overwritten != ""}
 	if !cut.Whole() {
 		cut.Kept = r.Body.notices(cut.Kept)
 	}
 	if r.Call.Kind == history.Bash && !r.Asked && wholeCommands(cut) {
-		cut.Kept = nil
+		cut.Kept, cut.Blocks = nil, nil
 		for n := range cut.Total {
 			cut.Kept = append(cut.Kept, n+1)
 		}
@@ -91,6 +94,14 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 
 // gapMark has the length of a typical marker; gaps shorter than it are kept.
 const gapMark = "... 120-154"
+
+// marker returns a marker as long as that of an omitted range.
+func marker(b lineprune.Block) string {
+	if b.Records == 0 && b.Place == render.Free {
+		return gapMark
+	}
+	return lineprune.Gap(b, 1)
+}
 
 // wholeCommands reports whether a command's output of that kind stays whole: everything except logs and
 // lists of matches.
@@ -139,15 +150,17 @@ func Text(b Body, c Cut, way string) string {
 }
 
 func gap(b Body, c Cut, from, to int) string {
+	block := lineprune.Block{Start: from, End: to}
+	if i := slices.IndexFunc(c.Blocks, func(b lineprune.Block) bool { return b.Start == from && b.End == to }); i >= 0 {
+		block = c.Blocks[i]
+	}
 	switch {
 	case c.Kind == lineprune.Grep:
 		return ""
 	case b.Mark != "":
-		return "\n..."
-	case from == to:
-		return fmt.Sprintf("\n... %d", b.First+from-1)
+		return "\n" + lineprune.NumberedGap(block)
 	}
-	return fmt.Sprintf("\n... %d-%d", b.First+from-1, b.First+to-1)
+	return "\n" + lineprune.Gap(block, b.First)
 }
 
 // Line returns line n as the client shows it, including its number in the file if the client numbers lines.

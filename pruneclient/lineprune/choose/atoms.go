@@ -6,8 +6,11 @@ import (
 )
 
 // atoms returns the ranges that are kept whole or not at all, one per line: a page's fenced blocks and a
-// log's entries with a sign of trouble. It is nil when the text has none.
+// log's entries with a sign of trouble, and the records of structured data. It is nil when the text has none.
 func (p *chooser) atoms() []span {
+	if p.Data.Nested() {
+		return p.records()
+	}
 	switch p.Kind {
 	case doc.Docs:
 		return p.fences()

@@ -5,7 +5,6 @@ package choose
 
 import (
 	"mcp-pruner/pruneclient/lineprune/doc"
-	"mcp-pruner/pruneclient/lineprune/render"
 	"mcp-pruner/pruneclient/lineprune/structure"
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
@@ -35,8 +34,8 @@ func (p *chooser) choose() []cause {
 	keep := p.protect()
 	f := p.newFill(keep)
 	f.keepNamed()
-	p.keepHeader(f)
 	f.take(p.Relevance.Ranking(p.floor()))
+	p.nameFields(f)
 	if !p.budgeted() {
 		f.allowance = f.used + int(tuning.ExtraShare*float64(p.Doc.Total))
 		f.surround()
@@ -53,24 +52,13 @@ func (p *chooser) choose() []cause {
 	return keep
 }
 
-// keepHeader keeps a table's first line, which names the columns.
-func (p *chooser) keepHeader(f *fill) {
-	if p.Shape != structure.Table || structure.IsRecord(p.Doc.Lines[0]) {
-		return
-	}
-	for i := range p.Doc.Lines {
-		if !p.Doc.Blank(i) {
-			f.add(i, definition)
-			return
-		}
-	}
-}
-
 // floor returns the score above which a line is kept for its own relevance.
 func (p *chooser) floor() float64 {
 	switch {
 	case !p.budgeted() && p.Kind == doc.Logs:
 		return tuning.FreeLogFloor * p.Relevance.Best()
+	case !p.budgeted() && p.Data.Nested():
+		return tuning.RecordFloor * p.Relevance.Best()
 	case !p.budgeted():
 		return tuning.FreeFloor * p.Relevance.Best()
 	case p.Kind == doc.Logs:
@@ -226,7 +214,7 @@ func (p *chooser) bridge(keep []cause) {
 			size += p.Doc.Size(i) + 1
 		}
 		small := !p.budgeted() && p.Kind != doc.Grep && tokens < tuning.Bridged
-		if small || p.opts.Marker != nil && len(p.opts.Marker(render.Block{Start: start + 1, End: i, Reason: offFocus}))+1 >= size {
+		if small || p.opts.Marker != nil && len(p.opts.Marker(p.block(start, i)))+1 >= size {
 			for j := start; j < i; j++ {
 				keep[j] = between
 			}

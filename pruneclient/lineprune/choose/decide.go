@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"mcp-pruner/pruneclient/lineprune/rank"
-	"mcp-pruner/pruneclient/lineprune/render"
 )
 
 // chooser holds the state of one choice.
@@ -64,7 +63,7 @@ func (p *chooser) resultOf(keep []cause, warnings []string) Result {
 		warnings = appendOnce(warnings, LowConfidence)
 	}
 	res := Result{Kind: p.Kind, Total: len(keep), Confidence: p.confidence, Warnings: warnings, Scores: p.Relevance.Score}
-	res.set(keep)
+	p.set(&res, keep)
 	res.Note = p.note(res, warnings)
 	return res
 }
@@ -105,7 +104,7 @@ func keepAll(keep []cause) {
 }
 
 // set fills Kept and Blocks.
-func (res *Result) set(keep []cause) {
+func (p *chooser) set(res *Result, keep []cause) {
 	kept := 0
 	for _, c := range keep {
 		if c != dropped {
@@ -122,8 +121,6 @@ func (res *Result) set(keep []cause) {
 		for i+1 < len(keep) && keep[i+1] == dropped {
 			i++
 		}
-		res.Blocks = append(res.Blocks, render.Block{Start: start + 1, End: i + 1, Reason: offFocus})
+		res.Blocks = append(res.Blocks, p.block(start, i+1))
 	}
 }
-
-const offFocus = "hors focus"

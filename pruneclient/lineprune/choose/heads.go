@@ -5,21 +5,26 @@ import (
 
 	"mcp-pruner/pruneclient/lineprune/doc"
 	"mcp-pruner/pruneclient/lineprune/learned"
+	"mcp-pruner/pruneclient/lineprune/structure"
 	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// company is what a kept line brings: its heading, the heading of that one, and so on, and the first of the lines that are
+// company is what a kept line brings: what holds its record together, its heading, the heading of that one, and so on, and the first of the lines that are
 // equal to it, with its headings.
 type company struct {
-	heads  []int32 // per line, its heading or -1; nil: none
-	first  []int32 // per line, the first equal line or -1; nil: none
-	tokens []int32 // per line, under a budget; else nil
-	stamp  []int32 // per line, the last range for which it was counted
+	data   *structure.Data // records and what holds them together; nil: none
+	heads  []int32         // per line, its heading or -1; nil: none
+	first  []int32         // per line, the first equal line or -1; nil: none
+	tokens []int32         // per line, under a budget; else nil
+	stamp  []int32         // per line, the last range for which it was counted
 	round  int32
 }
 
 func (p *chooser) companyOf() *company {
 	c := &company{heads: p.Heads, first: p.firstEqual()}
+	if p.Data.Nested() {
+		c.data = p.Data
+	}
 	if p.budgeted() {
 		c.tokens = p.Doc.Tokens
 	}
@@ -42,6 +47,7 @@ func (c *company) each(keep []cause, i int, visit func(line int, why cause) bool
 			}
 		}
 	}
+	c.eachPart(keep, i, visit)
 	chain(i)
 	if c.first == nil || c.first[i] < 0 {
 		return

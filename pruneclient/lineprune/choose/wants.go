@@ -13,7 +13,7 @@ import (
 // wantsOutline reports whether the question asks for an overview and the text has an outline.
 func (p *chooser) wantsOutline() bool {
 	readable := p.Kind == doc.Code || p.Kind == doc.Docs
-	return p.Want == overview.Outline && readable && p.Doc.Total >= tuning.ShortText && !p.opts.LimitRatio
+	return p.Want == overview.Outline && !p.structured() && readable && p.Doc.Total >= tuning.ShortText && !p.opts.LimitRatio
 }
 
 // outlined returns a chooser in which the text's outline is the relevant part, limited to a small fraction
@@ -37,8 +37,11 @@ func (p *chooser) introduced() *chooser {
 }
 
 // needsAll reports whether only the whole text can answer: the question asks for a number or an extreme
-// over many records, or for a judgement.
+// over many records, or for a judgement, or is about all records of structured data.
 func (p *chooser) needsAll() bool {
+	if p.structured() && (p.Data.Solid || p.asksForAll()) {
+		return true
+	}
 	switch p.Want {
 	case overview.Judged:
 		return p.Kind == doc.Code || p.Kind == doc.Docs
@@ -52,6 +55,12 @@ func (p *chooser) needsAll() bool {
 		return records && !(p.Kind == doc.Logs && p.Question.Failure)
 	}
 	return false
+}
+
+// asksForAll reports whether a question about structured data is about all of its records. A count that the
+// text states is not.
+func (p *chooser) asksForAll() bool {
+	return overview.AboutAll(p.Question) && !(p.Want == overview.Computed && p.Shape == structure.Keys && p.countIsAKey())
 }
 
 // countIsAKey reports whether the text has the number that "how many X" asks for, as the value of a key X.
@@ -74,5 +83,5 @@ func (p *chooser) countIsAKey() bool {
 // ruled reports whether the rules choose regardless of a learned ranking. They handle tables, and questions
 // that no single passage answers.
 func (p *chooser) ruled() bool {
-	return p.Shape == structure.Table || p.wantsOutline() || !p.budgeted() && p.needsAll()
+	return p.structured() || p.Shape == structure.Table || p.wantsOutline() || !p.budgeted() && p.needsAll()
 }

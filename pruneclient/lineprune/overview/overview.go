@@ -39,7 +39,15 @@ func Of(q *query.Question) Want {
 	return Passage
 }
 
+// AboutAll reports whether a question is about every record of a list: it asks to count, list, summarize or
+// compare them.
+func AboutAll(q *query.Question) bool {
+	text := normal(q.Text)
+	return has(text, computePhrases) || has(text, allPhrases)
+}
+
 var (
+	allPhrases     = tuning.Parts("english", "about-all")
 	outlinePhrases = tuning.Parts("english", "overview")
 	judgePhrases   = tuning.Parts("english", "judgement")
 	extentPhrases  = tuning.Parts("english", "extent")

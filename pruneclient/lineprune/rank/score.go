@@ -24,6 +24,7 @@ type Text struct {
 	Named    []int   // lines that the question names literally, the most telling first
 	Listing  bool    // a list or the output of a command, in which equal lines mean the same
 	Shape    structure.Shape
+	Data     *structure.Data // the records of structured data; nil if the text is something else
 	Want     overview.Want
 	Question *query.Question
 	Matches  query.Matches

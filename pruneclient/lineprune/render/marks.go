@@ -39,7 +39,9 @@ func Sealed(lines []string) []bool {
 }
 
 // mayMark reports whether a directive or marker can begin with byte c.
-func mayMark(c byte) bool { return c == '(' || c == '[' || c == '.' || c >= 0x80 }
+func mayMark(c byte) bool {
+	return c == '(' || c == '[' || c == '.' || c == '"' || c == '#' || c >= 0x80
+}
 
 // IsMarker reports whether a line is a marker of this pruner or of the swe-pruner service.
 func IsMarker(text string) bool {

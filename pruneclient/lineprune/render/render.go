@@ -2,6 +2,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -86,9 +87,59 @@ func ShortMarker(b Block) string {
 	return fmt.Sprintf("%slignes %d-%d (%d)%s", markerOpen, b.Start, b.End, b.Lines(), markerClose)
 }
 
-// Gap returns a marker of at most 6 tokens for an omitted range, for a model that reads the remaining
-// lines. first is the number of the text's first line.
+// Gap returns a marker for an omitted range, for a model that reads the remaining lines: "... 120-154", at
+// most 6 tokens, and in structured data the number of records omitted. Among JSON it is a value, so that the
+// text remains JSON. first is the number of the text's first line.
 func Gap(b Block, first int) string {
+	lines, records := b.lineRange(first), counted(b.Records, "record")
+	switch b.Place {
+	case Member:
+		return b.json(quoted(lines) + ": " + quoted(cmp.Or(records, leftOut)))
+	case Element:
+		return b.json(quoted(joined(lines, records)))
+	case Comment:
+		return commentOpen + joined(lines, records)
+	}
+	return joined(lines, records)
+}
+
+// NumberedGap returns the marker of an omitted range among numbered lines, whose numbers show the range.
+func NumberedGap(b Block) string { return joined(gapOpen, counted(b.Records, "record")) }
+
+const (
+	commentOpen = "# "
+	leftOut     = "left out"
+)
+
+// json ends a marker among the elements of an array or the members of an object.
+func (b Block) json(marker string) string {
+	if b.Last {
+		return marker
+	}
+	return marker + ","
+}
+
+func quoted(s string) string { return `"` + s + `"` }
+
+func joined(lines, records string) string {
+	if records == "" {
+		return lines
+	}
+	return lines + ": " + records
+}
+
+// counted returns "12 records", or "" for none.
+func counted(n int, noun string) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+func (b Block) lineRange(first int) string {
 	start, end := b.Start+first-1, b.End+first-1
 	switch {
 	case start == end:
@@ -104,10 +155,20 @@ const manyLines = 1000
 
 // isGap reports whether a line is a marker that Gap wrote.
 func isGap(text string) bool {
+	text = strings.TrimPrefix(strings.TrimSuffix(text, ","), commentOpen)
+	if inner, ok := strings.CutPrefix(text, `"`); ok {
+		text = strings.Replace(strings.TrimSuffix(inner, `"`), `": "`, ": ", 1)
+	}
 	rest, ok := strings.CutPrefix(text, gapOpen)
-	rest = strings.TrimPrefix(rest, " ")
-	start, end, isRange := strings.Cut(rest, "-")
-	return ok && digits(start) && (!isRange || digits(end))
+	lines, records, said := strings.Cut(strings.TrimPrefix(rest, " "), ": ")
+	start, end, isRange := strings.Cut(lines, "-")
+	return ok && digits(start) && (!isRange || digits(end)) && (!said || records == leftOut || isCount(records))
+}
+
+// isCount reports whether a text is like "12 records".
+func isCount(text string) bool {
+	n, noun, _ := strings.Cut(text, " ")
+	return digits(n) && (noun == "record" || noun == "records")
 }
 
 func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
@@ -133,6 +194,29 @@ func CleanReason(reason string) string {
 type Block struct {
 	Start, End int
 	Reason     string // why it was omitted: one line in the document's language (French), e.g. "hors focus"
+
+	Records int   // records of structured data that it omits
+	Place   Place // what a marker has to be there
+	Last    bool  // in JSON, nothing follows in the same array or object
+}
+
+// Place is what a marker has to be so that a text keeps its form.
+type Place uint8
+
+// The places.
+const (
+	Free    Place = iota
+	Element       // an element of a JSON array
+	Member        // a member of a JSON object
+	Comment       // a comment of YAML
+)
+
+// SetReason sets the reason, followed by the number of records omitted.
+func (b *Block) SetReason(why string) {
+	b.Reason = why
+	if b.Records > 0 {
+		b.Reason += ", " + counted(b.Records, "enregistrement")
+	}
 }
 
 // Lines returns the number of lines that the block omits.

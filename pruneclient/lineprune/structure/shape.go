@@ -156,11 +156,15 @@ func KeyOutline(d *doc.Document) Outline {
 	return o
 }
 
-// depthOf returns the nesting depth of line i. A TOML section encloses its unindented keys.
+// depthOf returns the nesting depth of line i. A TOML section encloses its unindented keys, and a key of YAML
+// the items of its list, which need no indentation.
 func depthOf(d *doc.Document, i int) int {
-	depth := 2*int(d.Indent[i]) + 1
-	if isSection(d.Lines[i]) {
+	depth := 3*int(d.Indent[i]) + 1
+	switch {
+	case isSection(d.Lines[i]):
 		depth--
+	case isItem(d, i):
+		depth++
 	}
 	return depth
 }

@@ -49,6 +49,14 @@ const (
 	MaxEntry         = 60 // lines of one entry of a log
 )
 
+// Records of structured data. Set by reading results of GitHub's, Kubernetes' and browsers' tools.
+const (
+	RecordFloor       = 0.6 // fraction of the best line's score that a line must exceed for its record to be kept; without a budget
+	WholeRecord       = 400 // tokens; a smaller record is kept whole or not at all
+	IdentifyingFields = 8   // fields that identify a record and stay with it, at most
+	NestedFields      = 2   // the same if they are nested in it, as metadata.name is
+)
+
 // Signs of trouble in logs, weighted 0..1. Set on logs of 20 tools with known faults.
 const (
 	AlarmSignal    = 0.7 // from this weight on, a line is an alarm and is kept whatever the question
