@@ -4,9 +4,7 @@ package recovercmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"regexp"
 	"strconv"
@@ -26,7 +24,8 @@ func Command(p command.Process) *cobra.Command {
 		Short: "Print what a hook or the proxy cut from an output",
 		Long: `Prints the whole output that a hook or the proxy cut, or some of its lines. ID is in the
 first line of the cut output, or in the line that replaced it. Line numbers are those that the client
-showed: of a file read, the file's. Hooks keep originals for 7 days, the proxy for as long as its ledger.`,
+showed: of a file read, the file's. Of JSON on one long line --pattern prints the records that match, and of
+another long line what stands around each match. Hooks keep originals for 7 days, the proxy for as long as its ledger.`,
 		Example: `  mcp-pruner recover prn_3ddf8b97
   mcp-pruner recover prn_3ddf8b97 --lines 120-154
   mcp-pruner recover prn_3ddf8b97 --pattern 'func .*Retry'`,
@@ -44,7 +43,7 @@ showed: of a file read, the file's. Hooks keep originals for 7 days, the proxy f
 		},
 	}
 	c.Flags().StringVar(&lines, "lines", "", "only these lines, e.g. 120-154, 120- or 7")
-	c.Flags().StringVar(&pattern, "pattern", "", "only lines that match this regular expression, with their numbers")
+	c.Flags().StringVar(&pattern, "pattern", "", "only lines, or records of JSON on one line, that match this regular expression, with their numbers")
 	return c
 }
 
@@ -87,39 +86,4 @@ func recoverText(ctx context.Context, p command.Process, id string, from, to int
 		return fmt.Errorf("%s: %w", id, err)
 	}
 	return show(p.Stdout, whole, first, from, to, re)
-}
-
-// show prints a range of lines or, with a pattern, the matching lines with numbers. first is the number of
-// the text's first line.
-func show(w io.Writer, whole string, first, from, to int, re *regexp.Regexp) error {
-	if from == 1 && to == 0 && re.String() == "" {
-		_, err := io.WriteString(w, whole)
-		return err
-	}
-	lines := strings.SplitAfter(whole, "\n")
-	if lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	last := first + len(lines) - 1
-	if from > last || to != 0 && to < first {
-		return fmt.Errorf("the original has the lines %d-%d", first, last)
-	}
-	if to == 0 || to > last {
-		to = last
-	}
-	var out strings.Builder
-	for n := max(from, first); n <= to; n++ {
-		line := strings.TrimSuffix(lines[n-first], "\n")
-		switch {
-		case re.String() == "":
-			out.WriteString(line + "\n")
-		case re.MatchString(line):
-			fmt.Fprintf(&out, "%d:%s\n", n, line)
-		}
-	}
-	if out.Len() == 0 {
-		return errors.New("no line matches")
-	}
-	_, err := io.WriteString(w, out.String())
-	return err
 }
