@@ -111,6 +111,9 @@ func fitted(whole tools.Output, limit tools.Limit, store func(rest string) (id s
 	if id := store(rest.Rest()); id != "" {
 		return rest.WithRest(id)
 	}
+	if shortened, ok := whole.(interface{ Unstored() tools.Output }); ok {
+		return shortened.Unstored()
+	}
 	return whole
 }
 

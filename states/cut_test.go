@@ -188,3 +188,35 @@ func TestLimitOfCodexModels(t *testing.T) {
 		assert.Contains(t, a.Notice, "next_start_line=")
 	}
 }
+
+// TestProgressOfACommandShowsItsLastState: of a line that a command wrote over itself the model gets the last state, and
+// what was written can be read. If it cannot be stored it comes as it is.
+func TestProgressOfACommandShowsItsLastState(t *testing.T) {
+	w := newWorld(t)
+	const command = `for i in 1 2 3 4 5 6 7 8 9; do printf 'Receiving the objects of the repository: %s0%%\r' $i; done; printf 'Receiving all: done.\nready\n'`
+	written := ""
+	for i := range 9 {
+		written += fmt.Sprintf("Receiving the objects of the repository: %d0%%\r", i+1)
+	}
+	written += "Receiving all: done.\nready\n"
+	a := w.call("claude-code", "bash", map[string]any{"command": command})
+	assert.Equal(t, "Receiving all: done.\nready\n", a.Text)
+	assert.Equal(t, "progress shows its last state; read file_path="+a.PruneID+" shows all", a.Notice)
+	assert.Equal(t, written, w.stored[a.PruneID], "the exact output")
+
+	many := command + `; echo oops >&2; i=0; while [ $i -lt 20000 ]; do echo "line $i"; i=$((i+1)); done`
+	a = w.call("claude-code", "bash", map[string]any{"command": many})
+	assert.Contains(t, a.Text, "Receiving all: done.\n")
+	assert.Regexp(t, `not shown: stdout lines \d+-\d+ of 20002; read file_path=prn_`, a.Notice)
+	gap := regexp.MustCompile(`(?m)^\.\.\. (\d+)-(\d+)$`).FindStringSubmatch(a.Text)
+	require.NotNil(t, gap, a.Text)
+	first, err := strconv.Atoi(gap[1])
+	require.NoError(t, err)
+	original := strings.Split(w.stored[a.PruneID], "\n")
+	before, _, _ := strings.Cut(a.Text, gap[0])
+	shown := strings.Split(strings.TrimSuffix(before, "\n"), "\n")
+	assert.Equal(t, shown[len(shown)-1], original[first-2], "the gap's numbers are those of the stored lines")
+
+	w.Keep = nil
+	assert.Equal(t, written, w.call("claude-code", "bash", map[string]any{"command": command}).Text)
+}

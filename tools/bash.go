@@ -132,7 +132,7 @@ func (c *bashCall) Run(ctx context.Context) (Output, error) {
 		e.ExitCode = &code
 		return nil, e
 	}
-	return out, nil
+	return out.withLastStates(), nil
 }
 
 // shell runs the command with bash or, if it is not installed, with sh.

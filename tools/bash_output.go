@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mcp-pruner/tools/files"
+	"mcp-pruner/tools/terminal"
 )
 
 // shareCap fits both streams into one limit. Each stream was kept up to the whole limit, so
@@ -41,6 +42,27 @@ type bashOutput struct {
 	gaps   []string // parts left out by a limit, as stream and lines
 	rest   string   // the streams that were cut, before the cut
 	restAs string   // id under which rest is stored
+
+	written *bashOutput // the output as the command wrote it, if it overwrote lines and this has their last states; else nil
+}
+
+// withLastStates returns the output with the last states of the lines that the command overwrote, as a terminal shows it.
+func (o *bashOutput) withLastStates() *bashOutput {
+	p := *o
+	p.Stdout, p.Stderr = terminal.LastStates(o.Stdout), terminal.LastStates(o.Stderr)
+	if len(p.Stdout)+len(p.Stderr)+terminal.LeastSaved > len(o.Stdout)+len(o.Stderr) {
+		return o
+	}
+	p.written = o
+	return &p
+}
+
+// Unstored returns the output to show if what it lacks cannot be stored.
+func (o *bashOutput) Unstored() Output {
+	if o.written == nil || o.pruned {
+		return o
+	}
+	return o.written
 }
 
 // WithOriginal records the id under which the whole output is stored.
@@ -78,10 +100,13 @@ func (o *bashOutput) Shown(limit Limit) float64 {
 
 // Cut keeps the beginning and the end of each stream.
 func (o *bashOutput) Cut(limit Limit) (Output, bool) {
-	if o.explicit || limit.fits(o.Stdout+o.Stderr) {
-		return o, false
-	}
 	p := *o
+	if o.written != nil {
+		p.rest = joined(o.written.Stdout, o.written.Stderr)
+	}
+	if o.explicit || limit.fits(o.Stdout+o.Stderr) {
+		return &p, o.written != nil
+	}
 	forOut, forErr := limit, limit
 	switch small := limit.share(errorsShare); {
 	case o.Stdout == "" || o.Stderr == "":
@@ -105,12 +130,13 @@ func (o *bashOutput) cut(name, text string, limit Limit, pruned bool) string {
 		return text
 	}
 	before := 0
-	if !pruned {
+	switch {
+	case pruned:
+	case o.written == nil:
 		before = lineCount(o.rest)
-		if o.rest != "" && !strings.HasSuffix(o.rest, "\n") {
-			o.rest += "\n"
-		}
-		o.rest += text
+		o.rest = joined(o.rest, text)
+	case name == "stderr": // the rest has both streams
+		before = lineCount(o.written.Stdout)
 	}
 	head := limit.share(headShare).head(text)
 	tail := head + limit.share(100-headShare).tail(text[head:])
@@ -128,6 +154,14 @@ func (o *bashOutput) cut(name, text string, limit Limit, pruned bool) string {
 		lead += "\n"
 	}
 	return lead + gap + "\n" + text[tail:]
+}
+
+// joined returns two texts, the second on a line of its own.
+func joined(first, second string) string {
+	if first != "" && second != "" && !strings.HasSuffix(first, "\n") {
+		first += "\n"
+	}
+	return first + second
 }
 
 func (o *bashOutput) failure(code, message string) *Error {
@@ -174,6 +208,8 @@ func (o *bashOutput) Notice() string {
 		said = append(said, fmt.Sprintf("exit code %d", o.ExitCode))
 	}
 	switch {
+	case len(o.gaps) == 0 && o.written != nil && o.restAs != "":
+		said = append(said, "progress shows its last state"+readIt(o.restAs, "all"))
 	case len(o.gaps) > 0:
 		said = append(said, "not shown: "+strings.Join(o.gaps, ", ")+readIt(o.restAs, "them, with start_line"))
 	case o.Truncated:

@@ -49,6 +49,9 @@ func escapeEnd(line string) int {
 	return 2
 }
 
+// LeastSaved is the number of bytes of overwritten states for which an output is worth shortening.
+const LeastSaved = 200
+
 // LastStates shortens the lines of text that a program overwrote, such as the bar of a download, to their last state. The
 // number of lines stays, and so do the ends of lines, with or without a carriage return. A line whose parts between
 // carriage returns are not states of one line stays as it is, such as a text with the line ends of classic Mac OS. It

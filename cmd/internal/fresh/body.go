@@ -24,9 +24,6 @@ type Body struct {
 	overwritten string // the lines as a program wrote them, if Lines have only the last states of some; "" if they are the same
 }
 
-// leastOverwritten is the number of bytes of overwritten states for which an output is worth replacing.
-const leastOverwritten = 200
-
 // NewBody splits an output into lines and removes a client's line numbers from a read. Of the lines that a command
 // overwrote to show its progress it has the last state, as a terminal shows it.
 func NewBody(kind history.Kind, out string) Body {
@@ -38,7 +35,7 @@ func NewBody(kind history.Kind, out string) Body {
 	head, lines, tail := framed(out)
 	overwritten := ""
 	if kind == history.Bash {
-		if shown := terminal.LastStates(lines); len(shown)+leastOverwritten <= len(lines) {
+		if shown := terminal.LastStates(lines); len(shown)+terminal.LeastSaved <= len(lines) {
 			lines, overwritten = shown, strings.TrimSuffix(lines, "\n")
 		}
 	}
