@@ -30,6 +30,7 @@ type Answer struct {
 	Pruning    PruningMetadata
 	PruneID    string // id of the stored original; "" when nothing was cut
 	Repeat     bool   // returned whole because the call repeats one whose output was pruned
+	Fallback   string // StoreFull if that is why the output is whole; else ""
 
 	Opaque *tools.Opaque // answered instead of Text and Structured; nil: those are answered
 }
@@ -49,7 +50,7 @@ func (c *Call) Answer() Answer {
 			Text: c.sent, Structured: c.failure.Structured(c.toolName, c.pruning)}
 	case state == fsm.RespondRaw || state == fsm.RespondPruned:
 		c.sent, c.notice = c.output.Text(), joinNotes(c.unpruned, noticeOf(c.output))
-		return Answer{Kind: Result, Notice: c.notice, Pruning: c.pruning, PruneID: c.pruneID, Repeat: c.repeat,
+		return Answer{Kind: Result, Notice: c.notice, Pruning: c.pruning, PruneID: c.pruneID, Repeat: c.repeat, Fallback: c.fallback,
 			Opaque: opaqueOf(c.output), Text: c.sent, Structured: c.output.Structured(c.pruning)}
 	default:
 		return Answer{Kind: Failed}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"mcp-pruner/fsm"
 	"mcp-pruner/pruneclient"
@@ -106,12 +107,6 @@ func checkPrune(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 		if holds == nil || !holds(c) {
 			continue
 		}
-		if trigger == fsm.Eligible {
-			trigger = c.storeFirst(ctx)
-			if ctx.Err() != nil {
-				return "", nil, ctx.Err()
-			}
-		}
 		c.repeat = trigger == fsm.RepeatRead
 		facts := fsm.Facts{"input_bytes": len(c.output.Code())}
 		if c.pipeline.Pruner != nil {
@@ -122,21 +117,22 @@ func checkPrune(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	return "", nil, errors.New("no row out of req:prune_check holds")
 }
 
-// storeFirst stores the original before pruning. If that fails, the pruner is not called,
-// because the output could not be recovered.
-func (c *Call) storeFirst(ctx context.Context) fsm.Trigger {
-	id, err := c.keep(ctx, c.output.Code())
-	if err != nil {
-		c.unpruned = "not pruned: the original could not be stored"
-		return fsm.PruningOff
-	}
-	c.original = id
-	return fsm.Eligible
-}
+// StoreFull is the reason in _meta why output came back whole although a pruner is there: its original could not be
+// stored, so that what is cut could not be had back.
+const StoreFull = "store_full"
 
+// callPruner stores the original and calls the pruner. Without the original the pruner is not called.
 func callPruner(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	start := c.now()
-	output, bytes, err := c.prune(ctx)
+	output, bytes := tools.Output(nil), 0
+	id, err := c.keep(ctx, c.output.Code())
+	if err == nil {
+		c.original = id
+		output, bytes, err = c.prune(ctx)
+	} else if ctx.Err() == nil {
+		c.fallback, c.unpruned = StoreFull, "not pruned: the original could not be stored"
+		err = &pruneclient.Error{Code: pruneclient.HTTPError, Message: StoreFull + ": the original could not be stored" + systemReason(err)}
+	}
 	facts := fsm.Facts{"pruner_duration_ms": c.elapsed(start)}
 	if err == nil {
 		c.raw = c.output
@@ -153,6 +149,14 @@ func callPruner(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	facts["reason"], facts["error.code"] = string(failed.Code), string(failed.Code)
 	facts["message"], facts["error.message"] = failed.Message, cut(failed.Message, maxDetailBytes)
 	return pruneFailures[failed.Code], facts, nil
+}
+
+// systemReason returns the system's reason for a failure, without the path, which a trace does not have.
+func systemReason(err error) string {
+	if errno := syscall.Errno(0); errors.As(err, &errno) {
+		return ": " + errno.Error()
+	}
+	return ""
 }
 
 // pruneFailures maps a pruner's error code to the trigger of its row.

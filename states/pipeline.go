@@ -83,7 +83,8 @@ type Call struct {
 	notice    string       // notice sent beside it
 	original  string       // id of the original stored before pruning
 	unchanged bool         // the pruner returned the text as it was
-	unpruned  string       // why the pruner left the text whole; "" when it did not
+	unpruned  string       // why the text came back whole; "" when it did not
+	fallback  string       // StoreFull, or ""
 	raw       tools.Output // output before pruning; nil: output was not pruned
 	started   *Delivery    // facts given to the observers when the tool started; nil if it did not
 	delivery  *Delivery

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -249,12 +251,23 @@ func TestNothingIsPrunedThatCannotBeKept(t *testing.T) {
 	p.Keep = func(context.Context, string) (string, error) { return "prn_1", nil }
 	assert.Equal(t, "prn_1", p.Run(t.Context(), request).Answer().PruneID)
 
-	p.Keep = func(context.Context, string) (string, error) { return "", errors.New("store full") }
+	p.Keep = func(context.Context, string) (string, error) {
+		return "", &fs.PathError{Op: "open", Path: "/home", Err: syscall.ENOSPC}
+	}
+	p.Pruner = scripted(func(context.Context, pruneclient.Request) (pruneclient.Result, error) {
+		t.Error("the pruner was called")
+		return pruneclient.Result{}, nil
+	})
 	request = echoRequest(map[string]any{"text": "long", "question": "what?"})
-	answer := p.Run(t.Context(), request).Answer()
+	call := p.Run(t.Context(), request)
+	answer := call.Answer()
 	assert.Equal(t, "long", answer.Text)
 	assert.Equal(t, "not pruned: the original could not be stored", answer.Notice)
-	assert.Equal(t, PruningMetadata{Reason: DisabledOrUnconfigured, RawBytes: 4}, answer.Pruning, "no pruner was asked")
+	assert.Equal(t, StoreFull, answer.Fallback)
+	assert.Contains(t, way(call), "T20 E9")
+	assert.Equal(t, "pruner_error", answer.Pruning.Reason)
+	require.NotNil(t, answer.Pruning.Error)
+	assert.Equal(t, "store_full: the original could not be stored: no space left on device", answer.Pruning.Error.Message)
 }
 
 // Storing an original is cancelled together with its call.

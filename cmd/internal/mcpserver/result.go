@@ -50,6 +50,9 @@ func newToolResult(a states.Answer, textOnly bool) toolResult {
 	if a.PruneID != "" {
 		r.Meta["jeeves/prune_id"] = a.PruneID
 	}
+	if a.Fallback != "" {
+		r.Meta["jeeves/fallback_reason"] = a.Fallback
+	}
 	if a.Repeat {
 		r.Meta["jeeves/repeat_read"] = true
 	}
