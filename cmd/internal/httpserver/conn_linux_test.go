@@ -6,7 +6,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -59,8 +63,38 @@ func TestWhoseSocketIsListed(t *testing.T) {
 		require.NoError(t, client.(*net.TCPConn).CloseWrite())
 		assert.True(t, listens(server), host)
 		require.NoError(t, client.Close())
-		assert.False(t, listens(server), host)
+		assert.Eventually(t, func() bool { return !listens(server) }, 10*time.Second, lookEvery/10, host)
 		_ = server.Close()
 		_ = l.Close()
 	}
+}
+
+// TestOneLookIsForAllConnections proves that the kernel's table is read once for many connections.
+func TestOneLookIsForAllConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "tcp")
+		write := func(inode string) {
+			line := "   0: 0100007F:1F90 0100007F:C350 01 00000000:00000000 00:00000000 00000000  1000        0 " + inode + " 1\n"
+			require.NoError(t, os.WriteFile(file, []byte("  sl  local_address\n"+line), 0o600))
+		}
+		const pair = "0100007F:1F90 0100007F:C350"
+		write("4711")
+		table := socketTable{file: file}
+		for range 400 {
+			require.True(t, table.holds(pair))
+		}
+		assert.Equal(t, 1, table.looks)
+		write("0") // no process holds it any more
+		require.True(t, table.holds(pair), "within the interval")
+		time.Sleep(lookEvery + 1)
+		require.False(t, table.holds(pair))
+		for range 400 {
+			require.False(t, table.holds("of another client"))
+		}
+		assert.Equal(t, 2, table.looks)
+		time.Sleep(missingAfter + 1)
+		write("4711")
+		require.True(t, table.holds(pair), "a socket may be newer than the table")
+		assert.Equal(t, 3, table.looks)
+	})
 }

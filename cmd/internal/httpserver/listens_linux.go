@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 )
 
 // listens reports whether the client, which has closed its sending half, still holds its socket. Clients
@@ -19,23 +21,56 @@ func listens(c net.Conn) bool {
 	if !okOurs || !okTheirs {
 		return false
 	}
-	table := "/proc/self/net/tcp"
+	table := &sockets4
 	if theirs.IP.To4() == nil {
-		table += "6"
+		table = &sockets6
 	}
-	f, err := os.Open(table)
+	return table.holds(listed(theirs) + " " + listed(ours))
+}
+
+// socketTable is a table of the kernel, read once for all connections that are looked up in it within an interval:
+// reading it takes time that grows with the number of connections on the machine.
+type socketTable struct {
+	file string
+
+	mu    sync.Mutex
+	read  time.Time
+	held  map[string]bool // "local remote" addresses of sockets that a process holds
+	looks int             // number of times the table was read
+}
+
+var (
+	sockets4 = socketTable{file: "/proc/self/net/tcp"}
+	sockets6 = socketTable{file: "/proc/self/net/tcp6"}
+)
+
+// A socket that is missing in a table of that age may be newer than the table.
+const missingAfter = lookEvery / 10
+
+// holds reports whether a process holds the socket with that pair of addresses.
+func (t *socketTable) holds(pair string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	age := time.Since(t.read)
+	if age > lookEvery || !t.held[pair] && age > missingAfter {
+		t.look()
+	}
+	return t.held[pair]
+}
+
+func (t *socketTable) look() {
+	t.looks++
+	t.read, t.held = time.Now(), make(map[string]bool)
+	f, err := os.Open(t.file)
 	if err != nil {
-		return false
+		return
 	}
 	defer f.Close()
-	local, remote := listed(theirs), listed(ours)
 	for lines := bufio.NewScanner(f); lines.Scan(); {
-		fields := strings.Fields(lines.Text())
-		if len(fields) > 9 && fields[1] == local && fields[2] == remote {
-			return fields[9] != "0"
+		if fields := strings.Fields(lines.Text()); len(fields) > 9 && fields[9] != "0" {
+			t.held[fields[1]+" "+fields[2]] = true
 		}
 	}
-	return false
 }
 
 // listed returns an address in the notation of the kernel's table: 32-bit words in the byte order of this
