@@ -40,7 +40,6 @@ func TestEndpoints(t *testing.T) {
 		{"POST", "/mcp", ping, "Accept: text/event-stream", 406, "not_acceptable"},
 		{"POST", "/mcp", ping, "Accept: application/json;q=0", 406, "not_acceptable"},
 		{"POST", "/mcp", ping, "Mcp-Protocol-Version: 2025-06-18", 200, ""},
-		{"POST", "/mcp", ping, "Mcp-Protocol-Version: 1999-01-01", 400, "unsupported_protocol_version"},
 		{"POST", "/mcp", ping, "Mcp-Session-Id: abc", 404, "session_not_found"},
 		{"POST", "/mcp", ping, "Host: evil.example.com", 403, "forbidden"},
 		{"GET", "/mcp", "", "", 405, "method_not_allowed"},

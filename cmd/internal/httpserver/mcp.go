@@ -32,7 +32,7 @@ func (h *Handler) message(w http.ResponseWriter, r *http.Request, m mcpserver.Me
 		bad = h.checkParamHeaders(r, m)
 	}
 	if bad != nil {
-		h.reply(x, h.config.Server.Refuse(r.Context(), mcpserver.Alone(), m, bad))
+		h.reply(x, h.config.Server.Refuse(r.Context(), alone(r), m, bad))
 		return
 	}
 	session, f := h.session(r, m, x.modern)
@@ -87,11 +87,19 @@ func accepts(accept []string, media string) bool {
 func (h *Handler) session(r *http.Request, m mcpserver.Message, modern bool) (*mcpserver.Session, *fault) {
 	switch {
 	case modern:
-		return mcpserver.Alone(), nil
+		return alone(r), nil
 	case m.Method == "initialize":
 		return mcpserver.NewSession(""), nil
 	}
 	return h.sessionOf(r)
+}
+
+// connKey is the key of a request's connection in its context.
+type connKey struct{}
+
+// alone returns the session of a message that belongs to none.
+func alone(r *http.Request) *mcpserver.Session {
+	return mcpserver.AloneOn(r.Context().Value(connKey{}))
 }
 
 // sessionOf returns the session that a request's headers name.
@@ -104,7 +112,7 @@ func (h *Handler) sessionOf(r *http.Request) (*mcpserver.Session, *fault) {
 	}
 	id := r.Header.Get(mcp.HeaderSessionID)
 	if id == "" {
-		return mcpserver.Alone(), nil
+		return alone(r), nil
 	}
 	session, ok := h.sessions.find(id)
 	if !ok {

@@ -16,7 +16,7 @@ func checkModern(r *http.Request, m mcpserver.Message) (modern bool, bad *mcpser
 	inHeader := r.Header.Get(mcp.HeaderProtocolVersion)
 	inBody, isModern := m.Modern()
 	if !isModern && !mcp.IsModernProtocol(inHeader) {
-		return false, nil
+		return checkOlder(m, inHeader, inBody)
 	}
 	switch {
 	case m.Fault() != 0 || m.Stray():
@@ -38,6 +38,20 @@ func checkModern(r *http.Request, m mcpserver.Message) (modern bool, bad *mcpser
 		return true, mcpserver.HeaderMismatch(err.Error())
 	}
 	return true, nil
+}
+
+// checkOlder refuses a version that is none of this server's. A request that names none is of an older version, and
+// messages of 2025-03-26 equal those of the next, but for batches.
+func checkOlder(m mcpserver.Message, versions ...string) (refused bool, bad *mcpserver.Refusal) {
+	for _, v := range versions {
+		if v == "" || v == mcp.ProtocolVersion20250326 || m.Fault() != 0 {
+			continue
+		}
+		if bad := mcpserver.CheckVersion(v); bad != nil {
+			return true, bad
+		}
+	}
+	return false, nil
 }
 
 // checkParamHeaders checks the headers that repeat arguments of a call. A tool's schema marks those

@@ -2,6 +2,7 @@ package httpserver
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -50,6 +51,7 @@ func TestHeadersMustBeThoseOfTheBody(t *testing.T) {
 		"unknown method":     {modern("no/such", nil), []string{version, "Mcp-Method: no/such"}, 404, -32601},
 		"no handshake":       {modern("initialize", nil), []string{version, "Mcp-Method: initialize"}, 404, -32601},
 		"no JSON":            {"{", []string{version, method, name}, 400, -32700},
+		"no capabilities":    {strings.Replace(bash, `"io.modelcontextprotocol/clientCapabilities":{},`, "", 1), []string{version, method, "Mcp-Name: bash"}, 400, -32602},
 		"bad arguments":      {modern("tools/call", map[string]any{"name": "read", "arguments": map[string]any{}}), []string{version, method, name}, 400, -32602},
 		"list":               {modern("tools/list", nil), []string{version, "Mcp-Method: tools/list"}, 200, 0},
 		"discover":           {modern("server/discover", nil), []string{version, "Mcp-Method: server/discover"}, 200, 0},
@@ -62,19 +64,28 @@ func TestHeadersMustBeThoseOfTheBody(t *testing.T) {
 	assert.False(t, p.has("ran"))
 }
 
+// TestAnUnknownVersionIsToldWhichAreServed proves that a version of the future and one of the past get the same answer.
 func TestAnUnknownVersionIsToldWhichAreServed(t *testing.T) {
 	p := newPlace(t, nil)
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01","io.modelcontextprotocol/clientCapabilities":{}}}}`
-	response, text := p.post(body, "Mcp-Protocol-Version: 2099-01-01", "Mcp-Method: tools/list")
-	assert.Equal(t, 400, response.StatusCode)
-	var a struct {
-		Error struct {
-			Code int
-			Data struct{ Supported []string }
+	for _, version := range []string{"2099-01-01", "1900-01-01"} {
+		for name, body := range map[string]string{
+			"in the body too": strings.ReplaceAll(modern("tools/list", nil), modernVersion, version), "in the header only": message("tools/list", nil),
+		} {
+			if version > modernVersion && name == "in the header only" {
+				continue // the header contradicts the body then
+			}
+			response, text := p.post(body, "Mcp-Protocol-Version: "+version, "Mcp-Method: tools/list")
+			assert.Equal(t, 400, response.StatusCode, "%s %s", version, name)
+			var a struct {
+				Error struct {
+					Code int
+					Data struct{ Supported []string }
+				}
+			}
+			require.NoError(t, json.Unmarshal([]byte(text), &a), text)
+			assert.Equal(t, -32022, a.Error.Code, "%s %s: %s", version, name, text)
+			assert.Contains(t, a.Error.Data.Supported, modernVersion)
+			assert.NotContains(t, a.Error.Data.Supported, "2025-03-26", "it wants batches")
 		}
 	}
-	require.NoError(t, json.Unmarshal([]byte(text), &a))
-	assert.Equal(t, -32022, a.Error.Code)
-	assert.Contains(t, a.Error.Data.Supported, modernVersion)
-	assert.NotContains(t, a.Error.Data.Supported, "2025-03-26", "it wants batches")
 }

@@ -67,7 +67,7 @@ func (h *Handler) prunerHealth(w http.ResponseWriter, _ *http.Request) {
 func (h *Handler) rpc(w http.ResponseWriter, r *http.Request) {
 	h.withBody(w, r, func(body []byte) {
 		x := &exchange{w: w, r: r, within: h.config.WriteWithin, server: h.config.Pruner.rpc}
-		h.answer(x, mcpserver.Alone(), mcpserver.Parse(mended(body)))
+		h.answer(x, alone(x.r), mcpserver.Parse(mended(body)))
 	}, func(f *fault) {
 		h.note(r, f)
 		writeJSON(w, f.status, json.RawMessage(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}`))

@@ -31,6 +31,7 @@ func Serve(ctx context.Context, hurry <-chan struct{}, l net.Listener, h *Handle
 	server := &http.Server{
 		Handler:           h,
 		BaseContext:       func(net.Listener) context.Context { return calls },
+		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,

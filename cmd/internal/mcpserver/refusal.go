@@ -22,9 +22,25 @@ func HeaderMismatch(message string) *Refusal {
 
 // MissingVersion returns the refusal of a message that lacks the protocol version given in its headers.
 func MissingVersion(m Message) *Refusal {
-	return &Refusal{codeInvalidParams, messages[codeInvalidParams], invalidParams{
-		Jeeves: jeeves, Method: m.Method, Issues: []states.Issue{states.NewIssue("_meta."+protocolVersionKey, "invalid_type")},
-	}}
+	return badMeta(m, states.NewIssue("_meta."+protocolVersionKey, "invalid_type"))
+}
+
+func badMeta(m Message, issues ...states.Issue) *Refusal {
+	return &Refusal{codeInvalidParams, messages[codeInvalidParams], invalidParams{Jeeves: jeeves, Method: m.Method, Issues: issues}}
+}
+
+// checkCall returns a refusal if a tools/call names an unsupported protocol version or lacks what its version requires
+// in _meta, else nil.
+func checkCall(m Message, p params) *Refusal {
+	if p.modern() {
+		if bad := CheckVersion(p.version()); bad != nil {
+			return bad
+		}
+		if issues := checkMeta(p); len(issues) > 0 {
+			return badMeta(m, issues...)
+		}
+	}
+	return nil
 }
 
 // CheckVersion returns a refusal if a protocol version is not supported, else nil.

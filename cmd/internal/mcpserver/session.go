@@ -21,6 +21,7 @@ type Session struct {
 
 	repeats  states.Session
 	alone    bool // the session of a single message: nothing is remembered
+	conn     any  // of a message alone: the connection that it came on, comparable; nil: not known
 	unsorted bool // messages may arrive out of order: a cancellation may precede its call
 
 	mu           sync.Mutex
@@ -46,6 +47,10 @@ func NewSession(client string) *Session {
 // Alone returns a session for a message that belongs to none.
 func Alone() *Session { return &Session{alone: true} }
 
+// AloneOn is Alone for a message that came on a connection. Calls without a session count by their connections when
+// they take slots, so that many agents of one name do not wait for each other.
+func AloneOn(conn any) *Session { return &Session{alone: true, conn: conn} }
+
 // IsAlone reports whether the session is that of a single message.
 func (s *Session) IsAlone() bool { return s.alone }
 
@@ -67,19 +72,14 @@ func (s *Session) states() *states.Session {
 // Client returns the client's name.
 func (s *Session) Client() string { return s.client(params{}) }
 
-// key returns the key under which a call takes slots: the session, or the client's name for all calls
-// without a session.
+// key returns the key under which a call takes slots: the session, or the connection of a call without a session; the
+// client's name if the connection is not known.
 func (s *Session) key(client string) any {
-	if s.alone {
-		return client
-	}
-	return s
-}
-
-// group returns the name under which sessions share slots. All clients without a session are one group.
-func (s *Session) group(client string) string {
-	if s.alone {
-		return ""
+	switch {
+	case !s.alone:
+		return s
+	case s.conn != nil:
+		return s.conn
 	}
 	return client
 }

@@ -179,3 +179,27 @@ func TestAHungUpstreamHoldsUpNobodyElse(t *testing.T) {
 		close(end)
 	})
 }
+
+// TestCallsWithoutASessionCountByConnection: agents of protocol 2026-07-28 have one name and no sessions. The commands of
+// 64 of them leave slots to the next one; one that calls often on a connection takes no more than its share.
+func TestCallsWithoutASessionCountByConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var atWork atomic.Int32
+		end := make(chan struct{})
+		sleeping := asking(func(context.Context) error { atWork.Add(1); <-end; return nil })
+		s := New(Config{MaxCalls: 256, MaxEach: 64, Version: "0.0.0", Pipeline: &states.Pipeline{Machine: fsm.MustCompile(fsm.RequestTable())},
+			List: func(string) []tools.Tool { return []tools.Tool{sleeping} }})
+		for range 65 {
+			go answer(t, s, AloneOn(new(int)), askCall)
+		}
+		synctest.Wait()
+		assert.EqualValues(t, 65, atWork.Load())
+		one := new(int)
+		for range 100 {
+			go answer(t, s, AloneOn(one), askCall)
+		}
+		synctest.Wait()
+		assert.EqualValues(t, 65+64, atWork.Load())
+		close(end)
+	})
+}
