@@ -74,7 +74,11 @@ func (r *run) start(p *phase, servers Servers) (*keeper.Kept, error) {
 		cmd.Env = append(cmd.Env, servers.pastProxies(cmd.Env)...)
 		r.read(cmd, r.Provider.Read(launch, Output{Stdout: &r.answer, Stderr: r.Notes, Report: r.reportTo(p)}))
 	}
-	return keeper.Start(r.Keeper, cmd)
+	self := r.Keeper
+	if r.secrets != nil {
+		self = append(slices.Clone(self), keeper.Removes(r.secrets.dir))
+	}
+	return keeper.Start(self, cmd)
 }
 
 // read attaches a reader to the client's output. If standard output cannot be passed on,

@@ -3,8 +3,11 @@ package runnerfsm
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"os"
 	"path/filepath"
+
+	"mcp-pruner/runnerfsm/keeper"
 )
 
 // secrets is a directory for one run that only its user can read. It holds the secrets that
@@ -20,14 +23,15 @@ const (
 )
 
 func newSecrets() (*secrets, error) {
-	dir, err := os.MkdirTemp("", "mcp-pruner-run-") // created for its owner only
+	sweepSecrets(os.TempDir())
+	dir, err := os.MkdirTemp("", keeper.SecretsPrefix) // created for its owner only
 	if err != nil {
 		return nil, err
 	}
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails
 	s := &secrets{dir: dir, token: hex.EncodeToString(b[:])}
-	return s, s.write(s.tokenFile(), s.token+"\n")
+	return s, errors.Join(s.own(), s.write(s.tokenFile(), s.token+"\n"))
 }
 
 func (s *secrets) tokenFile() string { return filepath.Join(s.dir, "token") }

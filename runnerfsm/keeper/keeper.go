@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -118,6 +119,7 @@ func (k *Kept) Wait() int {
 // runAlone is the part of a keeper that every system allows: it runs argv with its own standard
 // streams and returns the exit code. Ctrl-C reaches the command, too, which decides what to do.
 func runAlone(argv []string) int {
+	_, argv = takeRemoves(argv)
 	_, argv = takeGrace(argv, 0)
 	if len(argv) == 0 {
 		return noCommand()
@@ -142,6 +144,27 @@ func noCommand() int {
 func Grace(d time.Duration) string { return graceFlag + d.String() }
 
 const graceFlag = "--grace="
+
+// SecretsPrefix is the beginning of the name of a directory with a run's secrets.
+const SecretsPrefix = "mcp-pruner-run-"
+
+// Removes is the argument that names a directory of secrets. The keeper removes it at its end if the runner is gone and
+// could not. It precedes the command.
+func Removes(dir string) string { return removesFlag + dir }
+
+const removesFlag = "--removes="
+
+// takeRemoves removes that argument and returns its value, "" if it names anything else than a directory of secrets.
+func takeRemoves(argv []string) (dir string, rest []string) {
+	if len(argv) == 0 || !strings.HasPrefix(argv[0], removesFlag) {
+		return "", argv
+	}
+	dir = strings.TrimPrefix(argv[0], removesFlag)
+	if !filepath.IsAbs(dir) || !strings.HasPrefix(filepath.Base(dir), SecretsPrefix) {
+		dir = ""
+	}
+	return dir, argv[1:]
+}
 
 // takeGrace removes that argument and returns its value.
 func takeGrace(argv []string, otherwise time.Duration) (time.Duration, []string) {

@@ -227,3 +227,27 @@ func TestKeeperOnWindows(t *testing.T) {
 }
 
 func TestNoCommand(t *testing.T) { assert.Equal(t, 2, Main(nil)) }
+
+// TestSecretsOfALostRunAreRemoved proves that a keeper whose runner was killed removes the run's secrets, and that it
+// removes nothing else, and nothing while the runner lives.
+func TestSecretsOfALostRunAreRemoved(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for name, removed := range map[string]bool{SecretsPrefix + "1": true, "home": false} {
+		dir := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.Mkdir(dir, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "token"), []byte("secret"), 0o600))
+		ended := keepBy(t, []string{self, "keep", Removes(dir)}, "exit 3")
+		require.Equal(t, 3, ended.Wait())
+		assert.DirExists(t, dir, "the runner removes it")
+
+		lost := keepBy(t, []string{self, "keep", Removes(dir)}, "sleep 600")
+		require.NoError(t, lost.life.Close())
+		require.NotZero(t, lost.Wait())
+		if removed {
+			assert.NoDirExists(t, dir)
+		} else {
+			assert.FileExists(t, filepath.Join(dir, "token"))
+		}
+	}
+}

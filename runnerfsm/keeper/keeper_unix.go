@@ -31,6 +31,7 @@ func ownGroup(cmd *exec.Cmd) {
 // Main is the keeper process: it runs argv with its own standard streams and
 // returns the exit code.
 func Main(argv []string) int {
+	secrets, argv := takeRemoves(argv)
 	told, argv := takeGrace(argv, graceTold)
 	if len(argv) == 0 {
 		return noCommand()
@@ -56,6 +57,13 @@ func Main(argv []string) int {
 	process.End(remaining{cmd.Process.Pid, descendants}, syscall.SIGTERM, graceLeft, nil)
 	<-ended
 	reap()
+	select {
+	case <-lost:
+		if secrets != "" {
+			_ = os.RemoveAll(secrets) // else the next run sweeps it
+		}
+	default:
+	}
 	return process.ExitCode(cmd.ProcessState)
 }
 
