@@ -21,10 +21,11 @@ const (
 type Log struct {
 	events []pruneclient.Event // in order
 
-	turn   int // number of the agent's answers so far
-	said   []saying
-	prompt string         // the user's latest message
-	edited map[string]int // by cleaned path: the turn of the last edit
+	turn      int // number of the agent's answers so far
+	said      []saying
+	prompt    string         // the user's latest message
+	compacted bool           // the client summarised the context: earlier events do not count
+	edited    map[string]int // by cleaned path: the turn of the last edit
 }
 
 // saying is one message of the agent.
@@ -113,7 +114,28 @@ func (l *Log) Result(c Call, text string) {
 
 // Compact discards the context after the client summarised it. The user's latest message and the edited
 // files are kept.
-func (l *Log) Compact() { l.events, l.said = nil, nil }
+func (l *Log) Compact() { l.events, l.said, l.compacted = nil, nil, true }
+
+// Need says which earlier steps would change what a log tells a pruner.
+type Need int
+
+// The needs.
+const (
+	NeedsNothing Need = iota
+	NeedsPrompt       // only the user's latest message
+	NeedsEvents       // any
+)
+
+// Needs returns what a log that was fed with the end of a session lacks of the whole session.
+func (l *Log) Needs() Need {
+	switch {
+	case len(l.events) < maxEvents && !l.compacted, l.turn <= editMemory:
+		return NeedsEvents
+	case l.prompt == "":
+		return NeedsPrompt
+	}
+	return NeedsNothing
+}
 
 func (l *Log) add(kind session.Kind, text, file string) {
 	l.events = append(l.events, pruneclient.Event{Kind: kind, Text: text, File: file})

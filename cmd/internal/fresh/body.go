@@ -9,6 +9,7 @@ import (
 
 	"mcp-pruner/pruneclient/history"
 	"mcp-pruner/tools/terminal"
+	"mcp-pruner/tools/tokens"
 )
 
 // Body is a tool's output without the words and line numbers that a client put around and before its lines.
@@ -118,6 +119,23 @@ func padding(line string) int {
 
 // NumberedByClaude reports whether the numbers are in the form of Claude Code.
 func (b Body) NumberedByClaude() bool { return b.Mark == "\t" || b.Mark == "→" }
+
+// text returns all that the client shows.
+func (b Body) text() string {
+	if b.Mark == "" {
+		text, _ := b.Original()
+		return text
+	}
+	lines := make([]string, len(b.Lines))
+	for i := range b.Lines {
+		lines[i] = b.Line(i + 1)
+	}
+	return b.Head + strings.Join(lines, "\n") + b.Tail
+}
+
+// Tokens estimates the tokens of what the tool printed. The thresholds of pruning are in these, so that a client's line
+// numbers and its own words make no difference.
+func (b Body) Tokens() int { return tokens.EstimateWell(cmp.Or(b.overwritten, b.Code())) }
 
 // Code is the text without numbers.
 func (b Body) Code() string { return strings.Join(b.Lines, "\n") }

@@ -12,6 +12,7 @@ import (
 	"mcp-pruner/pruneclient/lineprune/learned"
 	"mcp-pruner/pruneclient/lineprune/render"
 	"mcp-pruner/pruneclient/lineprune/session"
+	"mcp-pruner/tools/tokens"
 )
 
 // Result is one tool result and what is known about it.
@@ -33,6 +34,15 @@ type Result struct {
 	Weights *learned.Weights // weights of the ranking; nil: the embedded ones
 }
 
+// Know completes a result, whose call and body are set, by what the session knows before the call. It returns whether the
+// result may be pruned at all. Hooks, the proxy and replay all decide by it.
+func (r *Result) Know(log *history.Log, others history.OtherTools) history.Decision {
+	r.Question, r.Context = log.Question(r.Call), log.Context()
+	decision := log.Decide(r.Call, r.Body.Tokens(), others)
+	r.Careful = decision.Careful
+	return decision
+}
+
 // Cut is a pruner's decision on a result.
 type Cut struct {
 	Kind   lineprune.Kind
@@ -52,6 +62,26 @@ func (c Cut) Whole() bool { return c.complete() && !c.Overwritten }
 
 // complete reports whether all lines are kept.
 func (c Cut) complete() bool { return len(c.Kept) >= c.Total }
+
+// keepAll makes a decision to cut no line.
+func (c *Cut) keepAll() {
+	c.Kept, c.Blocks, c.Main, c.Left = nil, nil, Window{}, nil
+	for n := range c.Total {
+		c.Kept = append(c.Kept, n+1)
+	}
+}
+
+// ExampleWay is a command of typical length that recovers an original.
+const ExampleWay = DefaultBack + " prn_3ddf8b97"
+
+// saves reports whether a cut, with its header and markers, is shorter than the whole.
+func (r Result) saves(c Cut) bool {
+	sent := Text(r.Body, c, ExampleWay)
+	if r.Noted {
+		sent = ClaudeRead(r.Body, c, ExampleWay)
+	}
+	return tokens.EstimateWell(sent) < tokens.EstimateWell(r.Body.text())
+}
 
 // Prune selects the lines to keep.
 func Prune(ctx context.Context, r Result) (Cut, error) {
@@ -81,13 +111,14 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 		cut.Kept = r.Body.notices(cut.Kept)
 	}
 	if r.Call.Kind == history.Bash && !r.Asked && wholeCommands(cut) {
-		cut.Kept, cut.Blocks = nil, nil
-		for n := range cut.Total {
-			cut.Kept = append(cut.Kept, n+1)
-		}
+		cut.keepAll()
 	}
 	if r.Noted && !cut.Whole() {
 		cut = noted(r.Body, cut, res.Scores)
+	}
+	if !cut.Whole() && !r.saves(cut) {
+		cut.keepAll()
+		cut.Overwritten = false
 	}
 	return cut, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/cmd/internal/dev/smalldisk"
+	"mcp-pruner/cmd/internal/sessions"
 )
 
 // bytesRead returns how many bytes this process has read from files so far.
@@ -54,7 +55,7 @@ func TestALongTranscriptIsReadFromItsEnd(t *testing.T) {
 	require.NoError(t, f.Close())
 	before = bytesRead(t)
 	assert.Equal(t, want, cut())
-	assert.Less(t, bytesRead(t)-before-short, tailBytes+64<<10)
+	assert.Less(t, bytesRead(t)-before-short, sessions.TailBytes+1<<20)
 }
 
 // TestAFullDiskCutsNothing checks that on a disk without space a hook prints nothing, and that it cuts again

@@ -15,18 +15,15 @@ import (
 	"mcp-pruner/cmd/internal/ledger"
 	"mcp-pruner/cmd/internal/originals"
 	"mcp-pruner/cmd/internal/replay"
-	"mcp-pruner/cmd/internal/sessions"
 	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/cmd/internal/wayback"
 	"mcp-pruner/pruneclient/history"
 	"mcp-pruner/tools/contextgc"
-	"mcp-pruner/tools/tokens"
 )
 
 // Limits of one run.
 const (
-	maxInput  = 64 << 20  // bytes of a client's message
-	tailBytes = 512 << 10 // bytes read from the end of the transcript
+	maxInput = 64 << 20 // bytes of a client's message
 
 	lateBy    = 120 * time.Millisecond // largest delay of a transcript
 	lookAgain = 10 * time.Millisecond
@@ -127,11 +124,12 @@ func run(ctx context.Context, c client, lookup func(string) (string, bool), in i
 
 // replace prunes a result and prints the answer.
 func (s state) replace(ctx context.Context, c client, message map[string]any, f finished, out io.Writer) {
-	size := tokens.EstimateWell(f.text)
+	r := fresh.Result{Call: history.ParseCall(f.tool, f.args), Args: f.args, Noted: f.numbered}
+	r.Body = f.body(r.Call.Kind)
+	size := r.Body.Tokens()
 	if f.text == "" || size < history.MinTokens {
 		return
 	}
-	r := fresh.Result{Call: history.ParseCall(f.tool, f.args), Args: f.args, Noted: f.numbered}
 	prune := s.know(c, &f, size, &r)
 	spool := s.spooler(c, f, r.Call)
 	if !prune {
@@ -211,60 +209,6 @@ func (f finished) body(kind history.Kind) fresh.Body {
 		return fresh.NewBody(kind, f.text)
 	}
 	return fresh.Body{Lines: strings.Split(f.text, "\n"), First: max(f.first, 1), Mark: "\t"}
-}
-
-// know completes the result by what the session knows: the question, and the exit status if the client did not tell it.
-// It reports whether the result may be pruned at all.
-func (s state) know(c client, f *finished, size int, r *fresh.Result) bool {
-	var log history.Log
-	var session sessions.Session
-	if f.transcript != "" {
-		session = s.transcript(c, *f)
-		feed(&log, session, f.id)
-	}
-	if f.statusless {
-		status, known := session.Exits[f.id]
-		if !known {
-			return false // without it a failed command would look like one that succeeded
-		}
-		f.text = fresh.WithStatus(status, f.text)
-	}
-	r.Body = f.body(r.Call.Kind)
-	if len(f.said) > 0 || f.prompt != "" {
-		log.User(f.prompt)
-		log.Turn()
-	}
-	for _, words := range f.said {
-		log.Say(words)
-	}
-	r.Question, r.Context = log.Question(r.Call), log.Context()
-	decision := log.Decide(r.Call, size, s.others)
-	r.Careful = decision.Careful
-	return decision.Prune
-}
-
-// transcript reads the session up to the call. Clients write their transcripts shortly after they run
-// hooks, so it waits for a call that is not there yet.
-func (s state) transcript(c client, f finished) sessions.Session {
-	for waited := time.Duration(0); ; waited += lookAgain {
-		session, err := sessions.Tail(f.transcript, c.name, f.agent, tailBytes)
-		_, ended := session.Exits[f.id]
-		if err != nil || f.id == "" || waited >= lateBy || session.Uses(f.id) && (ended || !f.statusless) {
-			return session
-		}
-		time.Sleep(lookAgain)
-	}
-}
-
-// feed adds the steps before a call to log. If the transcript does not contain the call yet, those are all
-// steps.
-func feed(log *history.Log, session sessions.Session, id string) {
-	for _, step := range session.Steps {
-		if step.Kind == sessions.Use && step.ID == id && id != "" {
-			return
-		}
-		step.AddTo(log)
-	}
 }
 
 // wayBack returns the command by which a client's agent recovers a text, without the id.

@@ -16,13 +16,14 @@ import (
 
 	"mcp-pruner/cmd/internal/command"
 	"mcp-pruner/cmd/internal/recovercmd"
+	"mcp-pruner/cmd/internal/sessions"
 )
 
 // childMode is the environment variable that makes this test program the verb hook.
 const childMode = "HOOK_TEST_CHILD"
 
 func TestMain(m *testing.M) {
-	patience = time.Minute
+	patience, sessions.TailTime = time.Minute, time.Minute
 	if os.Getenv(childMode) == "" {
 		os.Exit(m.Run())
 	}

@@ -177,23 +177,18 @@ func (w *walk) prune(ctx context.Context) {
 // cut returns a function that writes a new result without the parts that the agent is not looking for, or nil if the
 // result stays whole. The way back is part of the header and is never searched for in the text, which may contain anything.
 func (w *walk) cut(ctx context.Context, r *result) func(way string) string {
-	if r.fixed || tokensOf(r.bytes) < history.MinTokens {
+	if r.fixed || r.bytes < history.MinTokens { // a token has at least one byte
 		return nil
 	}
-	log := w.log(r.turn)
-	call := r.use.call
-	decision := log.Decide(call, tokensOf(r.bytes), w.others)
-	if !decision.Prune {
+	known := fresh.Result{Call: r.use.call, Args: r.use.args, Body: fresh.NewBody(r.use.call.Kind, r.text(w.body))}
+	if !known.Know(w.log(r.turn), w.others).Prune {
 		return nil
 	}
-	body := fresh.NewBody(call.Kind, r.text(w.body))
-	kept, err := fresh.Prune(ctx, fresh.Result{
-		Call: call, Args: r.use.args, Body: body, Question: log.Question(call), Context: log.Context(), Careful: decision.Careful,
-	})
+	kept, err := fresh.Prune(ctx, known)
 	if err != nil || kept.Whole() {
 		return nil
 	}
-	return func(way string) string { return fresh.Text(body, kept, way) }
+	return func(way string) string { return fresh.Text(known.Body, kept, way) }
 }
 
 // log returns the history before the results of a turn.

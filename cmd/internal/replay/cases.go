@@ -3,7 +3,6 @@ package replay
 import (
 	"context"
 
-	"mcp-pruner/cmd/internal/fresh"
 	"mcp-pruner/cmd/internal/sessions"
 	"mcp-pruner/pruneclient"
 	"mcp-pruner/pruneclient/history"
@@ -33,7 +32,7 @@ func Cases(ctx context.Context, s sessions.Session, each func(Case) error) error
 	needs := b.gold()
 	return b.walk(nil, func(index int, step sessions.Step, a asked) error {
 		r := b.results[index]
-		body := fresh.NewBody(r.kind, step.Out)
+		body := a.body
 		if r.kind == history.Other || !prunable(r.kind) || len(body.Lines) < 60 && len(step.Out) < 4000 {
 			return ctx.Err()
 		}

@@ -111,7 +111,7 @@ func (t *trial) prunes(p Policy, a attempt) bool {
 	r := t.results[a.result]
 	step := t.session.Steps[r.step]
 	switch {
-	case a.err != nil || !a.decision.Prune || a.cut.Whole() || a.kept+a.header >= r.tokens:
+	case a.err != nil || !a.decision.Prune || a.cut.Whole():
 		return false
 	case p == Proxy:
 		return true

@@ -17,6 +17,7 @@ type asked struct {
 	context  []pruneclient.Event // for a pruner that sees the whole session
 	served   []pruneclient.Event // for this program's server, which sees only its own calls and their questions
 	decision history.Decision
+	body     fresh.Body
 }
 
 // attempt is one result that was given to the pruner.
@@ -44,29 +45,28 @@ type trial struct {
 	defined  bool // the server's definitions cost nothing
 }
 
-// exampleWay is a recovery command of typical length.
-const exampleWay = fresh.DefaultBack + " prn_3ddf8b97"
-
 // walk calls each for every result, with the knowledge at the time of the call.
 func (b *bill) walk(others history.OtherTools, each func(index int, step sessions.Step, a asked) error) error {
 	var log, served history.Log
 	open := map[string]asked{}
+	outs := b.outs()
 	next := 0
-	ask := func(call history.Call) asked {
-		return asked{question: log.Question(call), context: log.Context(), decision: log.Decide(call, history.MinTokens, others)}
+	ask := func(call history.Call, out string) asked {
+		known := fresh.Result{Call: call, Body: fresh.NewBody(call.Kind, out)}
+		decision := known.Know(&log, others)
+		return asked{question: known.Question, context: known.Context, decision: decision, body: known.Body}
 	}
 	for _, step := range b.session.Steps {
 		switch step.Kind {
 		case sessions.Use:
-			open[step.ID] = ask(history.ParseCall(step.Tool, step.Args))
+			if list := outs[step.ID]; len(list) > 0 {
+				open[step.ID], outs[step.ID] = ask(history.ParseCall(step.Tool, step.Args), list[0]), list[1:]
+			}
 		case sessions.Result:
 			r := &b.results[next]
 			a, ok := open[step.ID]
 			if !ok { // from the flattened transcript of a sub-agent
-				a = ask(r.parsed)
-			}
-			if r.tokens < history.MinTokens {
-				a.decision = history.Decision{Why: "small"}
+				a = ask(r.parsed, step.Out)
 			}
 			a.served = served.Context()
 			if err := each(next, step, a); err != nil {
@@ -80,6 +80,17 @@ func (b *bill) walk(others history.OtherTools, each func(index int, step session
 		step.AddTo(&log)
 	}
 	return nil
+}
+
+// outs returns the outputs of the calls with an id, in order.
+func (b *bill) outs() map[string][]string {
+	outs := map[string][]string{}
+	for _, step := range b.session.Steps {
+		if step.Kind == sessions.Result {
+			outs[step.ID] = append(outs[step.ID], step.Out)
+		}
+	}
+	return outs
 }
 
 // try runs the pruner over a session as the hook would have done.
@@ -100,7 +111,7 @@ func (t *trial) result(ctx context.Context, index int, step sessions.Step, a ask
 	if r.tokens < history.MinTokens/2 || r.weight == 0 || !prunable(r.kind) {
 		return nil
 	}
-	got := attempt{result: index, question: a.question, decision: a.decision, body: fresh.NewBody(r.kind, step.Out)}
+	got := attempt{result: index, question: a.question, decision: a.decision, body: a.body}
 	t.ablate(&got, &a, r)
 	known := fresh.Result{
 		Call: r.parsed, Args: step.Args, Body: got.body, Question: a.question, Context: a.context, Careful: got.decision.Careful,
@@ -147,9 +158,9 @@ func prunable(kind history.Kind) bool {
 // count computes the tokens that a cut result would have sent.
 func (a *attempt) count(noted bool) {
 	a.kept = countTokens(a.body.Shown(a.cut.Kept))
-	sent := fresh.Text(a.body, a.cut, exampleWay)
+	sent := fresh.Text(a.body, a.cut, fresh.ExampleWay)
 	if noted {
-		sent = fresh.ClaudeRead(a.body, a.cut, exampleWay)
+		sent = fresh.ClaudeRead(a.body, a.cut, fresh.ExampleWay)
 	}
 	a.header = max(countTokens(sent)-a.kept, 0)
 }

@@ -40,9 +40,12 @@ type ClaudeReader struct {
 // incomplete.
 func (r *ClaudeReader) Line(line []byte) {
 	var e claudeEntry
-	if json.Unmarshal(line, &e) != nil {
-		return
+	if json.Unmarshal(line, &e) == nil {
+		r.entry(e)
 	}
+}
+
+func (r *ClaudeReader) entry(e claudeEntry) {
 	if e.Sidechain && e.AgentID != "" && e.AgentID != r.Agent || e.Sidechain != (r.Agent != "") && e.AgentID == "" {
 		r.side++
 		return

@@ -7,8 +7,8 @@ import (
 
 // codexEntry is one line of a Codex rollout file.
 type codexEntry struct {
-	Type    string          `json:"type"`
-	Payload json.RawMessage `json:"payload"`
+	Type    string    `json:"type"`
+	Payload codexItem `json:"payload"`
 }
 
 // codexItem is a response item or an event message.
@@ -52,10 +52,13 @@ type codexReader struct {
 
 func (r *codexReader) line(line []byte) {
 	var e codexEntry
-	var item codexItem
-	if json.Unmarshal(line, &e) != nil || len(e.Payload) == 0 || json.Unmarshal(e.Payload, &item) != nil {
-		return
+	if json.Unmarshal(line, &e) == nil {
+		r.entry(e)
 	}
+}
+
+func (r *codexReader) entry(e codexEntry) {
+	item := e.Payload
 	switch e.Type {
 	case "session_meta":
 		if r.session.ID == "" {

@@ -2,13 +2,33 @@ package sessions
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"io"
 	"os"
+	"slices"
+	"time"
+
+	"mcp-pruner/pruneclient/history"
 )
 
-// Tail reads the steps at the end of a running session's transcript, from at most its last limit bytes.
-// agent is the id of a sub-agent; "" selects the main thread of a Claude Code session.
-func Tail(path, client, agent string, limit int64) (Session, error) {
+// How far back a running session's transcript is read. Replay has only the bounds of [history.Log]: the ones here are
+// reached where 60 events or the user's last message are further back than in any recorded session.
+const (
+	TailBytes = 64 << 20 // bytes from the end
+
+	tailChunk = 256 << 10 // bytes of one read
+	tailLook  = 64 << 10  // bytes of lines after which it is looked whether something is missing
+	maxHeld   = 16 << 20  // bytes of decoded lines, after they have been shortened
+)
+
+// TailTime is the longest time for reading. Tests raise it for slow machines.
+var TailTime = 200 * time.Millisecond
+
+// Tail reads the steps at the end of a running session's transcript. It reads backwards until the steps have all that a
+// pruner is told, according to needs, or to the bounds. agent is the id of a sub-agent; "" selects the main thread of a
+// Claude Code session.
+func Tail(path, client, agent string, needs func(Session) history.Need) (Session, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return Session{}, err
@@ -18,28 +38,191 @@ func Tail(path, client, agent string, limit int64) (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
-	from := max(info.Size()-limit, 0)
-	text, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
-	if err != nil {
-		return Session{}, err
-	}
-	if from > 0 { // the first line is incomplete
-		_, text, _ = bytes.Cut(text, []byte("\n"))
-	}
-	return parseLines(text, client, agent), nil
+	t := &tail{in: f, end: info.Size(), least: max(info.Size()-TailBytes, 0), client: client, agent: agent, deadline: time.Now().Add(TailTime), now: time.Now}
+	return t.read(needs)
 }
 
-func parseLines(text []byte, client, agent string) Session {
-	claude, codex := &ClaudeReader{Agent: agent}, &codexReader{}
-	for line := range bytes.Lines(text) {
-		if client == "codex" {
-			codex.line(line)
+// tail reads lines from the end of a file.
+type tail struct {
+	in            io.ReaderAt
+	client, agent string
+	deadline      time.Time
+	now           func() time.Time
+
+	end   int64 // offset of the end of what has not been read
+	least int64 // offset at which reading ends
+	chunk []byte
+	at    int64   // offset of the chunk
+	found []entry // in reverse order
+	held  int     // bytes of the lines of found
+	short *distiller
+}
+
+// entry is a decoded line of a client's transcript.
+type entry struct {
+	claude claudeEntry
+	codex  codexEntry
+}
+
+func (t *tail) read(needs func(Session) history.Need) (Session, error) {
+	need := history.NeedsEvents
+	for need == history.NeedsEvents {
+		for look := t.held + tailLook; t.held < look; {
+			line, err := t.back()
+			if err != nil || line == nil {
+				return t.session(), err
+			}
+			t.hold(line)
+		}
+		need = needs(afterUnknown(t.session()))
+	}
+	for need == history.NeedsPrompt {
+		line, err := t.back()
+		if err != nil || line == nil {
+			break
+		}
+		if !t.mayBePrompt(line) {
 			continue
 		}
-		claude.Line(line)
+		before := len(t.found)
+		t.hold(line)
+		if hasPrompt(t.steps(t.found[before:])) {
+			break
+		}
+		t.found = t.found[:before]
 	}
-	if client == "codex" {
+	return t.session(), nil
+}
+
+// hold decodes and keeps a line. It skips an invalid one: the last line of a running session may be incomplete.
+func (t *tail) hold(line []byte) {
+	t.held += len(line) + 1
+	var e entry
+	var err error
+	if t.client == "codex" {
+		err = json.Unmarshal(line, &e.codex)
+	} else {
+		err = json.Unmarshal(line, &e.claude)
+	}
+	if err == nil {
+		t.found = append(t.found, e)
+	}
+}
+
+// session returns the steps of the lines read so far.
+func (t *tail) session() Session { return t.steps(t.found) }
+
+// afterUnknown leaves out the steps up to a result whose call is not among them: it is not known what it is a result of.
+func afterUnknown(s Session) Session {
+	for i := len(s.Steps) - 1; i >= 0; i-- {
+		if s.Steps[i].Kind == Result && s.Steps[i].Tool == "" {
+			s.Steps = s.Steps[i+1:]
+			break
+		}
+	}
+	return s
+}
+
+// steps converts entries in reverse order.
+func (t *tail) steps(found []entry) Session {
+	claude, codex := &ClaudeReader{Agent: t.agent}, &codexReader{}
+	for _, e := range slices.Backward(found) {
+		if t.client == "codex" {
+			codex.entry(e.codex)
+			continue
+		}
+		claude.entry(e.claude)
+	}
+	if t.client == "codex" {
 		return codex.session
 	}
 	return claude.Session
+}
+
+// mayBePrompt reports without decoding whether a line may be a message of the user.
+func (t *tail) mayBePrompt(line []byte) bool {
+	if t.client == "codex" {
+		return bytes.Contains(line, []byte(`"user"`))
+	}
+	result := bytes.Contains(line, []byte(`"tool_result"`)) && !bytes.Contains(line, []byte(`"text"`))
+	return bytes.Contains(line, []byte(`"user"`)) && !result
+}
+
+func hasPrompt(s Session) bool {
+	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Kind == User })
+}
+
+// back returns the line before those returned so far, without its line break and the strings that are never used, or
+// nil at a bound. The line is valid until the next call.
+func (t *tail) back() ([]byte, error) {
+	for t.end > t.least && t.held < maxHeld && t.now().Before(t.deadline) {
+		start, err := t.lineStart()
+		if err != nil {
+			return nil, err
+		}
+		from, to := start, t.end
+		t.end = max(start-1, 0) // before the line break
+		switch {
+		case start == t.least && start > 0:
+			return nil, nil // the line begins before the bound
+		case to == from:
+			continue
+		case to-from > longString:
+			return t.distilled(from, to)
+		}
+		return t.slice(from, to)
+	}
+	return nil, nil
+}
+
+// lineStart returns the offset at which the line that ends at t.end begins.
+func (t *tail) lineStart() (int64, error) {
+	for to := t.end; to > t.least; {
+		if to <= t.at || to > t.at+int64(len(t.chunk)) {
+			if err := t.load(to); err != nil {
+				return 0, err
+			}
+		}
+		if i := bytes.LastIndexByte(t.chunk[:to-t.at], '\n'); i >= 0 {
+			return t.at + int64(i) + 1, nil
+		}
+		to = t.at
+	}
+	return t.least, nil
+}
+
+// load reads the chunk that ends at an offset.
+func (t *tail) load(to int64) error {
+	t.at = max(to-tailChunk, t.least)
+	t.chunk = slices.Grow(t.chunk[:0], tailChunk)[:to-t.at]
+	_, err := t.in.ReadAt(t.chunk, t.at)
+	if err == io.EOF {
+		err = nil
+	}
+	return err
+}
+
+// slice returns a short part of the file.
+func (t *tail) slice(from, to int64) ([]byte, error) {
+	if from >= t.at && to <= t.at+int64(len(t.chunk)) {
+		return t.chunk[from-t.at : to-t.at], nil
+	}
+	line := make([]byte, to-from)
+	_, err := t.in.ReadAt(line, from)
+	if err == io.EOF {
+		err = nil
+	}
+	return line, err
+}
+
+// distilled returns a long line without what is never used.
+func (t *tail) distilled(from, to int64) ([]byte, error) {
+	if t.short == nil {
+		t.short = newDistiller(func() bool { return t.now().Before(t.deadline) })
+	}
+	line, err := t.short.run(io.NewSectionReader(t.in, from, to-from))
+	if errors.Is(err, errNoTime) {
+		return nil, nil
+	}
+	return line, err
 }
