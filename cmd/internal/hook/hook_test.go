@@ -292,6 +292,39 @@ func TestWhatIsAboutToBeEditedStaysWhole(t *testing.T) {
 	require.Empty(t, w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(source(), 1))))
 }
 
+// TestALateTranscript checks that a hook waits for a call that is not in the transcript yet, at most for lateBy, and does
+// not wait where the call itself says what it is for or the result stays whole anyway.
+func TestALateTranscript(t *testing.T) {
+	defer func(before func(time.Duration)) { pause = before }(pause)
+	w := newWorld(t)
+	var waited time.Duration
+	pause = func(d time.Duration) { waited += d }
+	late := func(tool string, input map[string]any, response any) (answer string) {
+		waited = 0
+		m := w.message(tool, input, response)
+		m["tool_use_id"] = "t2"
+		return w.hook([]string{"claude"}, m)
+	}
+	log := map[string]any{"stdout": failingTests()}
+	require.NotEmpty(t, late("Bash", map[string]any{"command": "go test"}, log))
+	require.Equal(t, lateBy, waited)
+	require.NotEmpty(t, late("Bash", map[string]any{"command": "go test", "description": "which test failed and why"}, log))
+	require.Zero(t, waited, "the description is the question")
+	require.Empty(t, late("Read", map[string]any{"file_path": "/r/store.go", "limit": 50.0}, readResponse(source(), 1)))
+	require.Zero(t, waited, "a narrow range")
+	require.Empty(t, late("mcp__docs__page", map[string]any{}, []any{map[string]any{"type": "text", "text": source()}}))
+	require.Zero(t, waited, "another server's")
+
+	pause = func(d time.Duration) {
+		waited += d
+		lines, err := os.ReadFile(w.transcript)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(w.transcript, []byte(strings.ReplaceAll(string(lines), `"t1"`, `"t2"`)+"\n"), 0o600))
+	}
+	require.NotEmpty(t, late("Bash", map[string]any{"command": "go test"}, log))
+	require.Equal(t, lookAgain, waited, "until the call is there")
+}
+
 func TestMissingTranscriptAndStateAreNoFault(t *testing.T) {
 	w := newWorld(t)
 	m := w.message("Bash", map[string]any{"command": "go test", "description": "which test failed"}, map[string]any{"stdout": failingTests()})

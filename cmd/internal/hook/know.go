@@ -9,6 +9,9 @@ import (
 	"mcp-pruner/pruneclient/history"
 )
 
+// pause waits for a transcript. Tests replace it.
+var pause = time.Sleep
+
 // know completes the result, which has the given number of tokens, by what the session knows: the question, and the exit
 // status if the client did not tell it. It reports whether the result may be pruned at all.
 func (s state) know(c client, f *finished, size int, r *fresh.Result) bool {
@@ -59,7 +62,7 @@ func (s state) transcript(c client, f finished, call history.Call) sessions.Sess
 		case f.id == "", waited >= lateBy, session.Uses(f.id) && (ended || !f.statusless), call.About != "" && !f.statusless:
 			return session
 		}
-		time.Sleep(lookAgain)
+		pause(lookAgain)
 	}
 }
 
