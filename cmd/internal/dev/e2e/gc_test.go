@@ -187,6 +187,11 @@ func (w *world) checkClearings(p *gcProxy) {
 		got, err := cmd.Output()
 		require.NoError(t, err)
 		assert.Equal(t, whole[i], string(got), "the exact text of result %d", i)
+		cmd = exec.Command(pruner, "recover", m[1])
+		cmd.Dir, cmd.Env = w.home, w.env
+		elsewhere, err := cmd.Output()
+		assert.Error(t, err, "the client named the folder in which it works: another project is given nothing")
+		assert.Empty(t, elsewhere)
 	}
 	assert.Greater(t, cleared, gcCalls/2, "results cleared at the end")
 	assert.Greater(t, breaks, 0)
