@@ -26,7 +26,9 @@ func randomListing(r *rand.Rand) (text string, heads []int) {
 			add("Node: worker", head)
 		}
 		for range 1 + r.Intn(12) {
-			state := []string{"checks: 27 passed, 0 failed, 10 skipped", "state: merged by the queue", "waiting for a free runner of the pool", "timeout of a request"}[r.Intn(4)]
+			state := []string{
+				"checks: 27 passed, 0 failed, 10 skipped", "state: merged by the queue", "waiting for a free runner of the pool", "timeout of a request",
+			}[r.Intn(4)]
 			add(form[1]+state, head)
 			if form[1] != "" && r.Intn(4) == 0 {
 				parent := len(lines)
@@ -53,7 +55,8 @@ func TestKeptLinesBringTheirHeading(t *testing.T) {
 		case 1:
 			opts.Budget = []float64{0.1, 0.2, 0.5}[r.Intn(3)]
 		case 2:
-			opts.Call = session.Call{Tool: "bash", Args: map[string]any{"command": opts.Command}, Context: []session.Event{{Kind: session.Say, Text: "I look at the checks"}}}
+			opts.Call = session.Call{Tool: "bash", Args: map[string]any{"command": opts.Command}}
+			opts.Call.Context = []session.Event{{Kind: session.Say, Text: "I look at the checks"}}
 		case 3:
 			opts.Call, opts.Marker = session.Call{Tool: "bash", Args: map[string]any{"command": opts.Command}}, ShortMarker
 		}
@@ -110,7 +113,8 @@ func TestOfEqualLinesTheFirstStays(t *testing.T) {
 		var lines []string
 		for i := range 80 + r.Intn(100) {
 			lines = append(lines, fmt.Sprintf("uid=3_%d %s", i, []string{
-				"button \"Add to the basket\"", "StaticText \"price of the article\"", "link \"Terms of delivery\"", fmt.Sprintf("image \"%d\"", i), "link \"Basket and checkout\"",
+				"button \"Add to the basket\"", "StaticText \"price of the article\"", "link \"Terms of delivery\"",
+				fmt.Sprintf("image \"%d\"", i), "link \"Basket and checkout\"",
 			}[r.Intn(5)]))
 		}
 		opts := Options{Command: "snapshot"}
