@@ -1,0 +1,98 @@
+package hook
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// rollout writes a transcript of Codex in which the command of call c1 has ended with a status.
+func (w *world) rollout(item string) string {
+	w.t.Helper()
+	file := filepath.Join(w.state, "rollout.jsonl")
+	lines := `{"type":"session_meta","payload":{"id":"s"}}
+{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"fix it"}]}}
+{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"go test ./...\"}","call_id":"c1"}}
+` + item + "\n"
+	require.NoError(w.t, os.WriteFile(file, []byte(lines), 0o600))
+	return file
+}
+
+// TestCodex checks that a result of Codex's shell is replaced, and that the exit status, of which Codex tells a hook
+// nothing, stands in the text and in the original. A result whose status is unknown stays whole.
+func TestCodex(t *testing.T) {
+	w := newWorld(t)
+	m := map[string]any{
+		"session_id": "s", "transcript_path": nil, "hook_event_name": "PostToolUse", "model": "gpt-5.5", "tool_name": "Bash",
+		"tool_input": map[string]any{"command": "go test ./..."}, "tool_response": failingTests(), "tool_use_id": "c1",
+	}
+	require.Empty(t, w.hook([]string{"codex"}, m), "without a transcript the status is unknown")
+	m["transcript_path"] = w.rollout("")
+	require.Empty(t, w.hook([]string{"codex"}, m), "a command whose end is not in the transcript")
+	for status, item := range []string{
+		`{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"CommandExecution","id":"c1","status":"completed","exit_code":0}}}`,
+		`{"type":"event_msg","payload":{"type":"exec_command_end","call_id":"c1","exit_code":1}}`,
+		`{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"CommandExecution","id":"c1","status":"failed","exit_code":2}}}`,
+	} {
+		m["transcript_path"] = w.rollout(item)
+		var answer struct{ Decision, Reason string }
+		require.NoError(t, json.Unmarshal([]byte(w.hook([]string{"codex"}, m)), &answer))
+		require.Equal(t, "block", answer.Decision)
+		require.Contains(t, answer.Reason, "want 3 retries, got 4")
+		line := fmt.Sprintf("\nProcess exited with code %d\nOutput:\n", status)
+		require.Contains(t, answer.Reason, line)
+		code, whole := recoverVerb(t, w, regexp.MustCompile("prn_[0-9a-f]+").FindString(answer.Reason))
+		require.Zero(t, code)
+		require.Equal(t, strings.TrimPrefix(line, "\n")+failingTests(), whole)
+	}
+	m["model"] = "gpt-5.6-codex"
+	require.Empty(t, w.hook([]string{"codex"}, m), "code mode shows it as an error")
+}
+
+// TestGeminisFenceStays checks that both ends of the fence that marks an output as untrusted stay, and so do the exit
+// status and the other lines of Gemini CLI.
+func TestGeminisFenceStays(t *testing.T) {
+	w := newWorld(t)
+	whole := "<untrusted_context>\nOutput: " + failingTests() + "Exit Code: 3\nProcess Group PGID: 1127\n</untrusted_context>"
+	m := map[string]any{
+		"hook_event_name": "AfterTool", "tool_name": "run_shell_command", "tool_input": map[string]any{"command": "go test ./..."},
+		"tool_response": map[string]any{"llmContent": whole},
+	}
+	var answer struct{ Decision, Reason string }
+	require.NoError(t, json.Unmarshal([]byte(w.hook([]string{"gemini", "--replace"}, m)), &answer))
+	require.Regexp(t, `^\[\d+ of \d+ lines; .*\]\n<untrusted_context>\nOutput: \n`, answer.Reason)
+	require.True(t, strings.HasSuffix(answer.Reason, "\nExit Code: 3\nProcess Group PGID: 1127\n</untrusted_context>"), answer.Reason)
+	require.Contains(t, answer.Reason, "want 3 retries, got 4")
+	_, original := recoverVerb(t, w, regexp.MustCompile("prn_[0-9a-f]+").FindString(answer.Reason))
+	require.Equal(t, whole, original)
+}
+
+func TestGeminiOnlyWhereAskedFor(t *testing.T) {
+	w := newWorld(t)
+	m := map[string]any{
+		"hook_event_name": "AfterTool", "tool_name": "run_shell_command", "tool_input": map[string]any{"command": "go test ./..."},
+		"tool_response": map[string]any{"llmContent": failingTests()},
+	}
+	require.Empty(t, w.hook([]string{"gemini"}, m))
+	require.Contains(t, w.hook([]string{"gemini", "--replace"}, m), `"decision":"deny"`)
+}
+
+func TestOpencode(t *testing.T) {
+	w := newWorld(t)
+	m := map[string]any{
+		"tool": "bash", "callID": "c", "sessionID": "s", "args": map[string]any{"command": "go test ./..."}, "output": failingTests(),
+		"said": []any{"which test failed and why"}, "exit": 3,
+	}
+	var answer struct{ Output string }
+	require.NoError(t, json.Unmarshal([]byte(w.hook([]string{"opencode"}, m)), &answer))
+	require.Contains(t, answer.Output, "want 3 retries, got 4")
+	require.Contains(t, answer.Output, "\nProcess exited with code 3\nOutput:\n")
+	delete(m, "exit") // the plugin of an earlier version
+	require.NotContains(t, w.hook([]string{"opencode"}, m), "exited")
+}
