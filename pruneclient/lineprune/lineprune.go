@@ -106,7 +106,10 @@ func listingOf(t *rank.Text, opts Options) (listing bool, heads []int32) {
 	}
 	switch t.Kind {
 	case Docs:
-		return false, structure.SectionHeads(t.Outline)
+		if !t.Outline.Headed() {
+			return true, structure.Heads(t.Doc)
+		}
+		return false, structure.PageHeads(t.Doc, t.Outline)
 	case Grep:
 		return true, t.Doc.Heads
 	case Code:

@@ -3,6 +3,7 @@ package choose
 import (
 	"mcp-pruner/pruneclient/lineprune/doc"
 	"mcp-pruner/pruneclient/lineprune/structure"
+	"mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // atoms returns the ranges that are kept whole or not at all, one per line: a page's fenced blocks and a
@@ -23,6 +24,7 @@ func (p *chooser) atoms() []span {
 // fences returns the fenced blocks. A block larger than the whole allowance is chosen line by line.
 func (p *chooser) fences() []span {
 	atoms := make([]span, len(p.Doc.Lines))
+	p.bindItems(atoms)
 	fence, start := "", 0
 	for i, line := range p.Doc.Lines {
 		next := structure.FenceAfter(fence, line)
@@ -37,14 +39,33 @@ func (p *chooser) fences() []span {
 	return atoms
 }
 
-// bind makes lines start..end-1 one atom, unless the atom alone exceeds the budget.
+// bindItems binds an item of a list to the few items within it, as a row of a web page's tree to its cells and buttons.
+func (p *chooser) bindItems(atoms []span) {
+	items := structure.SmallItems(p.Doc, tuning.ItemLines)
+	for _, at := range items {
+		p.bind(atoms, at[0], at[1])
+	}
+}
+
+// bind makes lines start..end-1 one atom, unless the atom alone exceeds what may be kept.
 func (p *chooser) bind(atoms []span, start, end int) {
-	if p.budgeted() && float64(p.Doc.TokensOf(start, end)) > p.opts.Budget*float64(p.Doc.Total)/2 {
+	if float64(p.Doc.TokensOf(start, end)) > p.largestAtom()*float64(p.Doc.Total) {
 		return
 	}
 	for i := start; i < end; i++ {
 		atoms[i] = span{int32(start), int32(end)}
 	}
+}
+
+// largestAtom returns the share of the text's tokens that one atom may have.
+func (p *chooser) largestAtom() float64 {
+	switch {
+	case p.budgeted():
+		return p.opts.Budget / 2
+	case p.Kind == doc.Docs:
+		return tuning.FreeShare
+	}
+	return 1
 }
 
 func (p *chooser) troubledEntries() []span {

@@ -10,8 +10,8 @@ import (
 	"mcp-pruner/pruneclient/lineprune/words"
 )
 
-// Names returns what a question names literally: quoted text, numbers and ids, identifiers, paths, and names of several
-// capitalised words. Each occurs once, in the question's order, at most tuning.MostNames.
+// Names returns what a question names literally: quoted text, numbers and ids, identifiers, paths, and capitalised
+// names. Each occurs once, in the question's order, at most tuning.MostNames.
 func Names(question string) []string {
 	var names []string
 	add := func(name string) {
@@ -55,14 +55,14 @@ func eachQuoted(text string, add func(string)) {
 	}
 }
 
-// eachTitle calls add for every run of capitalised words, such as "Charles Babbage". The first word of a sentence may be
-// capitalised for that reason alone, so the run without it is added, too.
+// eachTitle calls add for every run of capitalised words, such as "Charles Babbage" or "Norway". The first word of a sentence
+// may be capitalised for that reason alone: it is no name by itself, and a run without it is added, too.
 func eachTitle(text string, add func(string)) {
 	var run []string
 	starts := true // the next word starts a sentence
 	atStart := false
 	flush := func() {
-		if len(run) > 1 {
+		if len(run) > 1 || len(run) == 1 && !atStart {
 			add(strings.Join(run, " "))
 		}
 		if len(run) > 2 && atStart {

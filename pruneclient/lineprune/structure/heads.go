@@ -21,10 +21,12 @@ func Heads(d *doc.Document) []int32 {
 	return f.heads
 }
 
-// SectionHeads returns for every line the heading of the innermost section that contains it, or -1; for a heading that of
-// the section around it.
-func SectionHeads(o Outline) []int32 {
+// PageHeads returns for every line of a page its heading, or -1: for an item of a list within another item that one, as in
+// the tree of a web page, and for any other line the heading of the innermost section that contains it; for a heading
+// that of the section around it.
+func PageHeads(d *doc.Document, o Outline) []int32 {
 	heads := make([]int32, len(o.Of))
+	var items []int // the open items of lists, each deeper than the one before
 	for i, u := range o.Of {
 		if u >= 0 && o.Units[u].Head == i {
 			u = int32(o.Units[u].Parent)
@@ -33,8 +35,42 @@ func SectionHeads(o Outline) []int32 {
 		if u >= 0 {
 			heads[i] = int32(o.Units[u].Head)
 		}
+		if d.Blank(i) {
+			continue
+		}
+		column := words.FirstVisible(d.Lines[i])
+		for len(items) > 0 && words.FirstVisible(d.Lines[items[len(items)-1]]) >= column {
+			items = items[:len(items)-1]
+		}
+		if !strings.HasPrefix(d.Lines[i][column:], "- ") {
+			continue
+		}
+		if len(items) > 0 && o.Of[i] == o.Of[items[len(items)-1]] {
+			heads[i] = int32(items[len(items)-1])
+		}
+		items = append(items, i)
 	}
 	return heads
+}
+
+// SmallItems returns the ranges of lines of the largest items of lists that have items within them and at most the given
+// number of lines.
+func SmallItems(d *doc.Document, lines int) (items [][2]int) {
+	for i := 0; i < len(d.Lines); i++ {
+		column := words.FirstVisible(d.Lines[i])
+		if d.Blank(i) || !strings.HasPrefix(d.Lines[i][column:], "- ") {
+			continue
+		}
+		end := i + 1
+		for end < len(d.Lines) && !d.Blank(end) && words.FirstVisible(d.Lines[end]) > column {
+			end++
+		}
+		if end-i > 1 && end-i <= lines {
+			items = append(items, [2]int{i, end})
+			i = end - 1
+		}
+	}
+	return items
 }
 
 // LongestHead is the length in bytes of the longest line that is a heading. A longer one says more than what it heads.

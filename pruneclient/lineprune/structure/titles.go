@@ -30,6 +30,8 @@ func Title(line string) (style string, ok bool) {
 		return ruled(line)
 	case strings.HasPrefix(line, "\u2500\u2500") || strings.HasPrefix(line, "\u2550\u2550"):
 		return line[:3], strings.TrimLeft(line, line[:3]) != ""
+	case strings.HasPrefix(line, "-[ RECORD "): // of psql
+		return "-[", true
 	case c == '[':
 		return "[", isSection(line) && words.Letter(line[1]) && !strings.Contains(line, " ")
 	case c == 'c' && strings.HasPrefix(line, "commit "):

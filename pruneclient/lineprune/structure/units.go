@@ -3,6 +3,7 @@
 package structure
 
 import (
+	"slices"
 	"strings"
 
 	"mcp-pruner/pruneclient/lineprune/doc"
@@ -21,6 +22,11 @@ type Unit struct {
 type Outline struct {
 	Units []Unit
 	Of    []int32 // per line, the index of its unit, or -1
+}
+
+// Headed reports whether a unit has a heading.
+func (o Outline) Headed() bool {
+	return slices.ContainsFunc(o.Units, func(u Unit) bool { return u.Head >= 0 })
 }
 
 // Docs makes a unit of every heading with the lines that follow it.

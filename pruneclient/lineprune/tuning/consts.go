@@ -131,6 +131,7 @@ const (
 	FreeLogFloor  = 0.38 // the same for a log, where the lines around a failure explain it
 	LogFloor      = 0.2  // the same for a log with a budget, so that routine lines do not fill it
 	PassageLines  = 120  // lines of the longest passage of a search with context that is kept or dropped as one
+	ItemLines     = 8    // lines of the largest item of a list that is kept whole or not at all
 	Bridged       = 48   // tokens; a smaller gap is not worth its marker
 	ExtraShare    = 0.08 // fraction of the tokens, for definitions and imports that kept lines need
 	SkeletonShare = 0.03 // the same when a reranker chose; only definitions that enclose a kept line may exceed it
