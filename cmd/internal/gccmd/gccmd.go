@@ -81,10 +81,13 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 	pipeline := &states.Pipeline{Machine: machine, Tools: contextgc.Toolset{Store: store, Shown: shown}.Tools()}
 	if config.Trace != "" {
 		write := event.NewLog(v.p.Stderr, event.Info) // the heads of the trace are logged like a server's
-		o := assemble.TraceOptions(config, "gc", func(e event.Event) {
+		o, err := assemble.TraceOptions(config, "gc", func(e event.Event) {
 			e.RunID = config.RunID
 			write(e)
 		}, nil)
+		if err != nil {
+			return err
+		}
 		o.Failed = func(err error) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: trace: %v\n", err) }
 		file, err := trace.Open(config.Trace, o)
 		if err != nil {

@@ -246,7 +246,10 @@ func openTrace(c settings.Settings, ledger string, emit func(event.Event)) *trac
 	if path == "" {
 		path = filepath.Join(filepath.Dir(ledger), "proxy-trace.jsonl")
 	}
-	o := assemble.TraceOptions(c, "proxy", emit, nil)
+	o, err := assemble.TraceOptions(c, "proxy", emit, nil)
+	if err != nil {
+		o.Failed(err)
+	}
 	file, err := trace.Open(path, o)
 	if err != nil {
 		o.Failed(fmt.Errorf("%s: %w", path, err))

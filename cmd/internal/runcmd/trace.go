@@ -21,9 +21,12 @@ const runVariable = "MCP_PRUNER_RUN_ID"
 // appendTrace appends the run's record to the trace; the heads of its chain go into the
 // run's event log. A trace that cannot be written is reported, and changes nothing else.
 func appendTrace(path string, run runnerfsm.Options, record trace.Record, stderr io.Writer) {
-	o := assemble.TraceOptions(traceSettings(run.Settings.Env), "run", run.Emit, nil)
+	o, err := assemble.TraceOptions(traceSettings(run.Settings.Env), "run", run.Emit, nil)
 	o.Process.Run, o.Process.Root = run.ID, run.Settings.Root
 	o.Failed = func(err error) { fmt.Fprintf(stderr, "mcp-pruner: trace: %v\n", err) }
+	if err != nil {
+		o.Failed(err)
+	}
 	file, err := trace.Open(path, o)
 	if err != nil {
 		o.Failed(err)

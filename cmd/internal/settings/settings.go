@@ -45,6 +45,7 @@ type Settings struct {
 	TraceMaxBytes int64         // size at which the file is rotated; 0: never
 	TraceMaxAge   time.Duration // age at which it is rotated; 0: never
 	TraceKeep     int           // number of rotated files that are kept; 0: all
+	TraceHeads    string        // where its heads go beside the event log; "": nowhere
 	RunID         string        // of the run that started the server
 
 	RecoveryTTL      time.Duration // how long the original of pruned output can be recovered

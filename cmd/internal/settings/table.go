@@ -139,6 +139,13 @@ func traceRows() []Row {
 		{Name: "MCP_PRUNER_TRACE_KEEP", For: Servers | Runner, Default: "16", Allowed: "an integer from 0 to 10000",
 			Meaning: "Files of a trace that are kept after a new one was started; 0 keeps all.",
 			Take:    integer(0, 10_000, func(s *Settings) *int { return &s.TraceKeep })},
+		{Name: "MCP_PRUNER_TRACE_HEADS", For: Servers | Runner, Allowed: "unix:SOCKET, exec:PROGRAM ARGUMENTS, or journald",
+			Meaning: "Where the heads of the trace go beside the event log: a place that the audited agent cannot write. See [AUDIT.md](AUDIT.md).",
+			Take: func(s *Settings, v string) bool {
+				s.TraceHeads = v
+				kind, rest, _ := strings.Cut(v, ":")
+				return v == "" || v == "journald" || (kind == "unix" || kind == "exec") && strings.TrimSpace(rest) != ""
+			}},
 		{Name: "MCP_PRUNER_RUN_ID", For: Servers, Allowed: "any text",
 			Meaning: "The run that the server belongs to; `mcp-pruner run` sets it. It stands in every line of the event log and in the trace.",
 			Take:    text(func(s *Settings) *string { return &s.RunID })},
