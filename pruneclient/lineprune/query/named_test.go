@@ -12,6 +12,7 @@ func TestNamesOfAQuestion(t *testing.T) {
 		"Find the link to Charles Babbage.":                    {"Charles Babbage"},
 		"Charles Babbage was born when?":                       {"Charles Babbage"},
 		"Click Charles Babbage":                                {"Click Charles Babbage", "Charles Babbage"},
+		"What were the sales of Norway?":                       {"Norway"},
 		"who is J. R. Smith":                                   {"J. R. Smith"},
 		"Let me look. Then stop":                               nil,
 		"click uid=45_181 now":                                 {"uid=45_181", "45_181"},

@@ -97,6 +97,10 @@ var listings = map[string]string{
 0:a.c:4:13: warning: unused
 3:    4 |   int x;
 0:gcc -c b.c`,
+	"records of psql": `0:-[ RECORD 1 ]----
+1:id     | 48001
+0:-[ RECORD 2 ]----
+3:id     | 48002`,
 	"neither": `0:plain words
 0:--verbose  says more
 0:+++ 
@@ -126,6 +130,14 @@ func TestHeadsOfListings(t *testing.T) {
 		}
 		require.Equal(t, want, got, name)
 	}
+}
+
+// An item of a list within another belongs to that one, and the outermost to the page's section.
+func TestHeadsOfItems(t *testing.T) {
+	d := doc.New("# Page\n\n- table\n  - row 1\n    - cell\n    - button\n  - row 2\n    - cell\n\ntext")
+	require.Equal(t, []int32{-1, 0, 0, 2, 3, 3, 2, 6, 0, 0}, PageHeads(d, Docs(d)))
+	require.Equal(t, [][2]int{{3, 6}, {6, 8}}, SmallItems(d, 3))
+	require.Equal(t, [][2]int{{2, 8}}, SmallItems(d, 8))
 }
 
 // Every heading stands above its lines, whatever the text.
