@@ -131,7 +131,7 @@ func (d *dialogue) section(t *testing.T, name, text, asWritten string) {
 	case "run":
 		for _, line := range nonEmptyLines(text) {
 			key, value, _ := strings.Cut(line, ":")
-			require.Contains(t, []string{"provider", "options", "prompt", "interrupt", "start-timeout", "shutdown-timeout"}, key, "unknown key")
+			require.Contains(t, []string{"provider", "options", "prompt", "interrupt", "start-timeout", "shutdown-timeout", "silent-for"}, key, "unknown key")
 			d.keys[key] = strings.TrimSpace(value)
 		}
 	case "client":

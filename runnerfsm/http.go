@@ -21,7 +21,8 @@ type HTTPOptions struct {
 	Check           func(env []string) error // checks the server's settings; nil: no check
 	ShutdownTimeout time.Duration            // time until SIGKILL; 0: 8 s
 	HealthEvery     time.Duration            // interval of health checks while the client works; 0: 1 s
-	MaxFailures     int                      // failures in a row; then it is unreachable; 0: 3
+	MaxFailures     int                      // refused, broken or bad answers in a row; then it is unreachable; 0: 3
+	SilentFor       time.Duration            // time without an answer to a health check; then it is unreachable; 0: 30 s
 	ServerLog       io.Writer                // receives the server's output line by line; nil: it is dropped
 }
 
@@ -30,6 +31,7 @@ const (
 	ownedStopTimeout  = 8 * time.Second // a server finishes and cancels its calls within 7 s
 	healthEvery       = time.Second
 	maxFailures       = 3
+	silentFor         = 30 * time.Second      // a server that is only busy answers within this time
 	startingEvery     = 20 * time.Millisecond // interval of health checks while the server starts
 	exitGrace         = time.Second           // the report of an exit may arrive after connections failed
 )
@@ -61,6 +63,9 @@ func RunHTTP(ctx context.Context, o HTTPOptions) (Result, error) {
 	}
 	if o.MaxFailures == 0 {
 		o.MaxFailures = maxFailures
+	}
+	if o.SilentFor == 0 {
+		o.SilentFor = silentFor
 	}
 	h := &owned{run: newRun(o.Options), options: o}
 	defer func() { h.secrets.remove() }()
@@ -153,8 +158,8 @@ func (h *owned) guard(env []string) ([]string, error) {
 func (h *owned) await(ctx context.Context, failed func(string) fsm.Facts) (fsm.Trigger, fsm.Facts) {
 	timeout := time.NewTimer(h.options.StartTimeout)
 	defer timeout.Stop()
-	ticker := time.NewTicker(startingEvery)
-	defer ticker.Stop()
+	probes := newProber(startingEvery, h.server, h.options.StartTimeout)
+	defer probes.stop()
 	for {
 		select {
 		case <-h.server.exited:
@@ -167,8 +172,11 @@ func (h *owned) await(ctx context.Context, failed func(string) fsm.Facts) (fsm.T
 			return h.interrupt(s, failed)
 		case <-ctx.Done():
 			return h.interrupt(syscall.SIGTERM, failed)
-		case <-ticker.C:
-			if h.server.health(ctx) != nil || h.server.gone() {
+		case <-probes.tick():
+			probes.start(ctx)
+		case err := <-probes.result:
+			probes.take(err)
+			if err != nil || h.server.gone() {
 				continue
 			}
 			host, port := h.server.address()
@@ -205,7 +213,7 @@ func (h *owned) watch(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 		entry.Token = h.secrets.token
 	}
 	h.phase = h.launch(ctx, Servers{ServerName: entry})
-	probes := newProber(h.options.HealthEvery, h.server)
+	probes := newProber(h.options.HealthEvery, h.server, h.options.SilentFor)
 	defer probes.stop()
 	for {
 		select {
@@ -220,7 +228,7 @@ func (h *owned) watch(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 		case <-probes.tick():
 			probes.start(ctx)
 		case err := <-probes.result:
-			if probes.counted(err) < h.options.MaxFailures {
+			if probes.take(err); !probes.lost(err, h.options.MaxFailures) {
 				continue
 			}
 			if h.server.goneWithin(exitGrace) {

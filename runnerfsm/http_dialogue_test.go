@@ -87,6 +87,7 @@ func (d *httpDialogue) play(t *testing.T) runnerfsm.Result {
 			Emit: func(e event.Event) { d.log(t, e) },
 		},
 		ShutdownTimeout: d.duration(t, "shutdown-timeout"), HealthEvery: 100 * time.Millisecond, ServerLog: log,
+		SilentFor: d.duration(t, "silent-for"),
 		Check: func(env []string) error {
 			if slices.Contains(env, "JEEVES_MCP_PRUNER_PORT=x") {
 				return fmt.Errorf("invalid_port")

@@ -16,9 +16,6 @@ import (
 	"mcp-pruner/runnerfsm/keeper"
 )
 
-// probeWithin is how long one health check may take.
-const probeWithin = time.Second
-
 // server is the process of a server over HTTP that this run owns.
 type server struct {
 	kept   *keeper.Kept
@@ -87,14 +84,12 @@ func (s *server) address() (host string, port int) {
 	return s.host, s.port
 }
 
-// health checks the health of the server.
+// health checks the health of the server, until the context is done.
 func (s *server) health(ctx context.Context) error {
 	host, port := s.address()
 	if port == 0 {
 		return fmt.Errorf("it did not say where it listens")
 	}
-	ctx, cancel := context.WithTimeout(ctx, probeWithin)
-	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, serverURL(host, port)+"/healthz", nil)
 	if err != nil {
 		return err
