@@ -25,6 +25,7 @@ func addTrace(p *states.Pipeline, o Options) error {
 	if err != nil {
 		return fmt.Errorf("MCP_PRUNER_TRACE: %w", err)
 	}
+	closeProc()
 	p.Observers = append(p.Observers, states.Tracer{Trace: file, Version: o.Version, Detail: c.TraceFull})
 	p.Closers = append(p.Closers, file.Close)
 	return nil
