@@ -210,17 +210,15 @@ func (c *readCall) content(ctx context.Context, f io.Reader, size int64) (*readO
 
 // decoded returns a file as UTF-8, with the encoding from which it was decoded.
 func decoded(f io.Reader, size int64, buffer int) (text io.Reader, from string, err error) {
-	decoded, wide := files.DecodedWith(f, buffer)
+	decoded, from := files.DecodedWith(f, buffer)
 	head, _ := decoded.Peek(files.Sniffed)
 	switch {
 	case bytes.IndexByte(head, 0) >= 0:
 		return nil, "", &binaryError{size}
-	case wide:
-		return decoded, "UTF-16", nil
-	case files.IsLatin1(head):
-		return files.FromLatin1(decoded), "Latin-1", nil
+	case from == files.Latin1:
+		return files.FromLatin1(decoded), from, nil
 	}
-	return decoded, "", nil
+	return decoded, from, nil
 }
 
 func (c *readCall) output(sink *files.Sink, lines *lineRange, counted bool) *readOutput {

@@ -143,10 +143,10 @@ func BufferFor(size int64) int {
 	return int(min(size+1, maxBuffer))
 }
 
-// IsLatin1 reports whether a text with this beginning is Latin-1, or Windows-1252 with its dashes and quotes. It is
+// isLatin1 reports whether a text with this beginning is Latin-1, or Windows-1252 with its dashes and quotes. It is
 // if it has some letters beyond ASCII, at most two of them in a row (other alphabets have more), no UTF-8 beyond
 // ASCII and no binary data.
-func IsLatin1(head []byte) bool {
+func isLatin1(head []byte) bool {
 	const (
 		least        = 3 // fewer bad bytes may be anything
 		windowsMarks = "\x80\x85\x91\x92\x93\x94\x95\x96\x97\x99"
@@ -174,16 +174,30 @@ func IsLatin1(head []byte) bool {
 	return letters >= least
 }
 
+// Encodings of files that Decoded recognizes. UTF-8 and data that is no text have the encoding "".
+const (
+	UTF16  = "UTF-16"
+	Latin1 = "Latin-1" // or Windows-1252
+)
+
 // FromLatin1 converts Latin-1 and Windows-1252 to UTF-8.
 func FromLatin1(r io.Reader) io.Reader {
 	return transform.NewReader(r, charmap.Windows1252.NewDecoder())
 }
 
-// Decoded removes a byte order mark and converts UTF-16 to UTF-8. A file without a mark passes unchanged. wide
-// reports whether the file was UTF-16.
-func Decoded(r io.Reader) (text *bufio.Reader, wide bool) { return DecodedWith(r, maxBuffer) }
+// Latin1Text returns Latin-1 or Windows-1252 as UTF-8.
+func Latin1Text(p []byte) []byte {
+	text, _ := charmap.Windows1252.NewDecoder().Bytes(p) // the decoder accepts every byte
+	return text
+}
 
-func DecodedWith(r io.Reader, buffer int) (text *bufio.Reader, wide bool) {
+// Decoded determines a file's encoding, removes a byte order mark and converts UTF-16 to UTF-8. A file without a mark
+// passes unchanged, because a search needs the offsets of the file: the caller decodes Latin-1. Whatever shows text of
+// files asks this function, so that all show the same text.
+func Decoded(r io.Reader) (text *bufio.Reader, encoding string) { return DecodedWith(r, maxBuffer) }
+
+// DecodedWith is Decoded with a buffer of another size, in bytes.
+func DecodedWith(r io.Reader, buffer int) (text *bufio.Reader, encoding string) {
 	raw := bufio.NewReaderSize(r, buffer)
 	mark, _ := raw.Peek(3)
 	switch {
@@ -191,7 +205,10 @@ func DecodedWith(r io.Reader, buffer int) (text *bufio.Reader, wide bool) {
 		_, _ = raw.Discard(3)
 	case bytes.HasPrefix(mark, []byte("\xff\xfe")), bytes.HasPrefix(mark, []byte("\xfe\xff")):
 		utf16 := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()
-		return bufio.NewReaderSize(transform.NewReader(raw, utf16), buffer), true
+		return bufio.NewReaderSize(transform.NewReader(raw, utf16), buffer), UTF16
 	}
-	return raw, false
+	if head, _ := raw.Peek(Sniffed); isLatin1(head) {
+		return raw, Latin1
+	}
+	return raw, ""
 }

@@ -229,6 +229,7 @@ func (c *collector) addLines(f *found) {
 		i, _ := slices.BinarySearch(kept, line.n)
 		near := i < len(kept) && kept[i]-line.n <= c.search.Context ||
 			i > 0 && line.n-kept[i-1] <= c.search.Context
+		line, _ = line.decoded(0)
 		text := shorten(line, 0)
 		if near && c.fits(&text, false) {
 			c.out.Context = append(c.out.Context, Line{shown, line.n, text})
@@ -262,6 +263,7 @@ func (c *collector) match(show string, line fileLine, start int) Match {
 	if start < 0 && c.locate != nil {
 		start = c.locate(line.raw)
 	}
+	line, start = line.decoded(start)
 	m := Match{Path: show, Line: line.n, Text: shorten(line, max(start, 0))}
 	if start >= 0 && start <= len(line.raw) {
 		column := utf8.RuneCount(line.raw[:start]) + 1

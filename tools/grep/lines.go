@@ -34,6 +34,23 @@ type fileLine struct {
 	raw  []byte // its first maxLine bytes
 	size int    // all of its bytes
 	end  int64  // offset of the byte after it
+
+	latin1 bool // raw is not decoded yet
+}
+
+// decoded returns the line as UTF-8, and the offset start in it. The line's own bytes remain those in which the engines
+// give positions.
+func (l fileLine) decoded(start int) (fileLine, int) {
+	if !l.latin1 {
+		return l, start
+	}
+	if start > 0 {
+		start = len(files.Latin1Text(l.raw[:min(start, len(l.raw))]))
+	}
+	text := files.Latin1Text(l.raw)
+	l.size += len(text) - len(l.raw)
+	l.raw, l.latin1 = text, false
+	return l, start
 }
 
 // read returns the lines of a file's hits with the lines around them, and the number of the
@@ -83,8 +100,8 @@ func (c *collector) scanner(file string) (s *lineScanner, done func()) {
 	if err != nil {
 		return nil, nil
 	}
-	text, _ := files.Decoded(f)
-	s = &lineScanner{r: text, ctx: c.ctx, nul: -1}
+	text, encoding := files.Decoded(f)
+	s = &lineScanner{r: text, ctx: c.ctx, nul: -1, latin1: encoding == files.Latin1}
 	// Without a byte order mark, what was read of the file is in the buffer as it is.
 	if at, err := f.Seek(0, io.SeekCurrent); err == nil && at == int64(text.Buffered()) {
 		s.file = f
@@ -162,6 +179,8 @@ type lineScanner struct {
 	nul int64 // offset of the first NUL byte, -1 if none was read yet
 
 	file *os.File // nil if the text's offsets are not the file's
+
+	latin1 bool // the encoding of the lines
 }
 
 func (s *lineScanner) skip() bool {
@@ -225,7 +244,7 @@ func (s *lineScanner) jumpTo(n int, h hit) bool {
 func (s *lineScanner) next() (fileLine, bool) { return s.scan(maxLine) }
 
 func (s *lineScanner) scan(keep int) (fileLine, bool) {
-	line := fileLine{n: s.n + 1}
+	line := fileLine{n: s.n + 1, latin1: s.latin1}
 	for {
 		part, err := s.r.ReadSlice('\n')
 		if i := bytes.IndexByte(part, 0); i >= 0 && s.nul < 0 {
@@ -250,7 +269,7 @@ func (s *lineScanner) scan(keep int) (fileLine, bool) {
 	return line, true
 }
 
-// shorten returns a line's text. Of a long line it returns the characters around start,
+// shorten returns a decoded line's text. Of a long line it returns the characters around start,
 // with marks where text was left out.
 func shorten(line fileLine, start int) string {
 	raw := bytes.TrimSuffix(line.raw, []byte("\r"))
