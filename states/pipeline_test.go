@@ -362,3 +362,25 @@ func TestParamsAreCheckedWhole(t *testing.T) {
 		})
 	}
 }
+
+// TestOneByteIsNotEmpty: only an output without any byte is empty.
+func TestOneByteIsNotEmpty(t *testing.T) {
+	for text, reason := range map[string]string{"": "output_empty", "x": "", "\n": "", "xy": ""} {
+		asked := 0
+		pruner := scripted(func(_ context.Context, r pruneclient.Request) (pruneclient.Result, error) {
+			asked++
+			return pruneclient.Result{Text: r.Text}, nil
+		})
+		p := newPipeline(pruner)
+		c := p.Run(t.Context(), echoRequest(map[string]any{"text": text, "question": "what?"}))
+		took := slices.ContainsFunc(c.Machine().Steps(), func(s fsm.Step) bool { return s.Trigger == fsm.OutputEmpty })
+		assert.Equal(t, reason != "", took, "%q", text)
+		assert.Equal(t, reason == "", asked == 1, "%q", text)
+	}
+}
+
+// TestIssuesAreSorted: by path, then by code, each once.
+func TestIssuesAreSorted(t *testing.T) {
+	want := []Issue{NewIssue("", "invalid_type"), NewIssue("a", "custom"), NewIssue("a", "too_big"), NewIssue("a.b", "custom"), NewIssue("b", "custom")}
+	assert.Equal(t, want, SortIssues([]Issue{want[4], want[2], want[1], want[3], want[2], want[0], want[1]}))
+}

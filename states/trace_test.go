@@ -2,6 +2,7 @@ package states
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -156,6 +157,37 @@ func TestAQuestionAboutNothingIsAnEstimate(t *testing.T) {
 	call := file("a", "what?")
 	call.text = ""
 	assert.Equal(t, trace.Tokens{Question: tokens.Estimate("what?"), Estimated: true}, newRecorder(t).run(nil, "x", call).Tokens)
+}
+
+// Without MCP_PRUNER_TRACE_DETAIL=full a record has nothing that the call was about, whatever the call has.
+func TestThereIsNoDetailUnlessAskedFor(t *testing.T) {
+	call := file("a secret path", "a secret question")
+	call.subject.Command, call.subject.Pattern = "a secret command", "a secret pattern"
+	for _, client := range []string{"", "x"} {
+		got := newRecorder(t).run(nil, client, call)
+		assert.Nil(t, got.Detail)
+		assert.NotEmpty(t, got.Subject, "there would be something to say")
+		assert.NotContains(t, string(trace.Reseal(&got)), "secret")
+	}
+	assert.Equal(t, &trace.Detail{Question: "a secret question", Path: "a secret path", Command: "a secret command", Pattern: "a secret pattern"},
+		recorderWith(t, true).run(nil, "x", call).Detail)
+}
+
+// Nobody read an answer that could not be written: its record has no sizes and no tokens.
+func TestAnUnwrittenAnswerHasNoSizes(t *testing.T) {
+	r := newRecorder(t)
+	r.run(nil, "x", file("a", "what?"))
+	require.NotZero(t, r.last.Bytes)
+	require.NotZero(t, r.last.Tokens)
+	c := r.Run(t.Context(), Request{Params: map[string]any{"name": "about", "arguments": map[string]any{}}, Client: "x"})
+	c.Answer()
+	c.Answering(100)
+	c.delivery.Opaque = true
+	c.WriteFailed(t.Context(), errors.New("the pipe is closed"))
+	assert.Equal(t, trace.Unwritten, r.last.Answer)
+	assert.Zero(t, r.last.Bytes)
+	assert.Zero(t, r.last.Tokens)
+	assert.False(t, r.last.Opaque)
 }
 
 // A client can ask for a path of any length; the record is cut and stays readable.
