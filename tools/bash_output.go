@@ -147,7 +147,7 @@ func (o *bashOutput) cut(name, text string, limit Limit, pruned bool) string {
 		gap = "..."
 		o.gaps = append(o.gaps, fmt.Sprintf("%d more lines of the pruned %s", last-first+1, name)+readIt(o.storedAs, "all"))
 	} else {
-		o.gaps = append(o.gaps, fmt.Sprintf("%s lines %d-%d of %d", name, before+first, before+last, lineCount(text)))
+		o.gaps = append(o.gaps, fmt.Sprintf("%s lines %d-%d of %d", name, before+first, before+last, before+lineCount(text)))
 	}
 	lead := text[:head]
 	if lead != "" && !strings.HasSuffix(lead, "\n") {

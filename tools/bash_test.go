@@ -234,6 +234,10 @@ func TestBashSharesTheCap(t *testing.T) {
 		{"printf %2000d 0; printf %100d 0 >&2", 924, 100, true},
 		{"printf %100d 0; printf %2000d 0 >&2", 100, 924, true},
 		{"printf %1023d 0; printf é", 1023, 0, true},
+		{"printf %1024d 0 >&2", 0, 1024, false},
+		{"printf %1025d 0 >&2", 0, 1024, true},
+		{"printf %700d 0; printf %400d 0 >&2", 700, 324, true},
+		{"printf %900d 0; printf %200d 0 >&2", 824, 200, true},
 		{"printf '\\377\\376'", 6, 0, false},
 	} {
 		out, err := call(t, bash, command(c.command, `,"max_output_bytes":1024`))
