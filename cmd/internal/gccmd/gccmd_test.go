@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -98,6 +99,20 @@ func TestTheTraceOfAVerbIsInItsHeads(t *testing.T) {
 	}))
 	assert.True(t, verdict.OK, verdict.Problems)
 	assert.Equal(t, []int{2, 2}, []int{verdict.Records, verdict.Writers})
+}
+
+// A record has what a call was about only where the settings ask for it.
+func TestDetailIsRecordedOnlyWhenAskedFor(t *testing.T) {
+	file := world(t)
+	for value, want := range map[string]bool{"metadata": false, "full": true} {
+		path := filepath.Join(t.TempDir(), "trace.jsonl")
+		code, _, errs := runWith(t, []string{"MCP_PRUNER_TRACE=" + path, "MCP_PRUNER_TRACE_DETAIL=" + value}, file, "get", "s1")
+		require.Zero(t, code, errs)
+		line, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Contains(t, string(line), `"subject":"`)
+		assert.Equal(t, want, strings.Contains(string(line), `"detail":`), "%s", line)
+	}
 }
 
 func TestWrongUsage(t *testing.T) {

@@ -117,6 +117,8 @@ func TestRunsOfAKilledProxyAreRecorded(t *testing.T) {
 			runs[r.ID] = r
 			continue
 		}
+		assert.NotEmpty(t, r.Subject)
+		assert.Nil(t, r.Detail, "nobody asked for paths and commands")
 		requests++
 	}
 	ends := map[string]int{}
