@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,25 +91,32 @@ func TestCloseDoesNotWaitForever(t *testing.T) {
 	}
 }
 
+// slowWriter is a writer whose writes take a while.
+type slowWriter struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (w *slowWriter) Write(p []byte) (int, error) {
+	time.Sleep(patience / 2)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
+}
+
 // TestSyncWaitsForTheEventsSoFar proves that the events emitted before Sync are written when it returns.
 func TestSyncWaitsForTheEventsSoFar(t *testing.T) {
-	r, w := io.Pipe()
-	l := New(w, event.Debug)
-	lines := make(chan string, 1)
-	go func() {
-		var b [4096]byte
-		n, _ := r.Read(b[:])
-		lines <- string(b[:n])
-	}()
-	l.Emit(numbered(1))
-	l.Emit(numbered(2))
-	l.Sync()
-	select {
-	case text := <-lines:
-		assert.Equal(t, []int{1, 2}, messages(t, text))
-	default:
-		t.Fatal("Sync returned before the events were written")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := new(slowWriter)
+		l := New(w, event.Debug)
+		l.Emit(numbered(1))
+		l.Emit(numbered(2))
+		l.Sync()
+		w.mu.Lock()
+		assert.Equal(t, []int{1, 2}, messages(t, w.text.String()))
+		w.mu.Unlock()
+		l.Close(time.Second)
+	})
 }
 
 // TestSyncGivesUpOnceIfNobodyReads proves that a log that nobody reads delays one caller for a bounded time, and then nobody.

@@ -78,7 +78,7 @@ func (p *place) logged(name, reason string) bool {
 
 func (p *place) eventually(event, reason string) {
 	p.t.Helper()
-	require.Eventually(p.t, func() bool { return p.logged(event, reason) }, 10*time.Second, 5*time.Millisecond, "%s %s", event, reason)
+	require.Eventually(p.t, func() bool { return p.logged(event, reason) }, time.Minute, 5*time.Millisecond, "%s %s", event, reason)
 }
 
 func (p *place) file(name, text string) {
