@@ -7,23 +7,24 @@ import (
 	"mcp-pruner/tools/tooltest/stated"
 )
 
-// The pages state when hooks prune at all.
+// TestStated ties when hooks prune at all to their constants.
 func TestStated(t *testing.T) {
-	stated.Facts(t,
-		stated.Fact{Page: "docs/HOOKS.md", Sentence: "has fewer than %s tokens", Name: "MinTokens", Value: MinTokens},
-		stated.Fact{Page: "docs/HOOKS.md", Sentence: "is a read of at most %s lines", Name: "NarrowLines", Value: NarrowLines},
-		stated.Fact{Page: "docs/HOOKS.md", Sentence: "the last %s events", Name: "maxEvents", Value: maxEvents},
-		stated.Fact{Page: "docs/HOOKS.md", Sentence: "edited in the last %s turns", Name: "editMemory", Value: editMemory},
-		stated.Fact{Page: "docs/HOOKS.md", Sentence: "hold %s times as much to stay", Name: "tuning.CarefulShare", Value: tuning.CarefulShare},
-		stated.Fact{Page: "docs/BILL.md", Sentence: "results under %s tokens", Name: "MinTokens", Value: MinTokens},
-		stated.Fact{Page: "docs/BILL.md", Sentence: "reads of %s lines and fewer", Name: "NarrowLines", Value: NarrowLines},
-		stated.Fact{Page: "docs/BILL.md", Sentence: "edited in the last %s turns", Name: "editMemory", Value: editMemory},
-		stated.Fact{Page: "docs/BILL.md", Sentence: "multiplied by %s for a file", Name: "tuning.CarefulShare", Value: tuning.CarefulShare},
-		stated.Fact{Page: "docs/BILL.md", Sentence: "%s % for files", Name: "tuning.FileShare", Value: tuning.FileShare},
-		stated.Fact{Page: "docs/BILL.md", Sentence: "%s % for other outputs", Name: "tuning.OutputShare", Value: tuning.OutputShare},
-		stated.Fact{Page: "docs/BILL.md", Sentence: "for other outputs, at %s tokens", Name: "tuning.ShareTokens", Value: tuning.ShareTokens},
-		stated.Fact{Page: "docs/clients/opencode.md", Sentence: "a result above %s tokens begins", Name: "MinTokens", Value: MinTokens},
-	)
+	page := stated.On(t, "docs/HOOKS.md")
+	page.Says("has fewer than %s tokens", "MinTokens", MinTokens)
+	page.Says("is a read of at most %s lines", "NarrowLines", NarrowLines)
+	page.Says("the last %s events", "maxEvents", maxEvents)
+	page.Says("edited in the last %s turns", "editMemory", editMemory)
+	page.Says("hold %s times as much to stay", "tuning.CarefulShare", tuning.CarefulShare)
+	page = stated.On(t, "docs/BILL.md")
+	page.Says("results under %s tokens", "MinTokens", MinTokens)
+	page.Says("reads of %s lines and fewer", "NarrowLines", NarrowLines)
+	page.Says("edited in the last %s turns", "editMemory", editMemory)
+	page.Says("multiplied by %s for a file", "tuning.CarefulShare", tuning.CarefulShare)
+	page.Says("%s % for files", "tuning.FileShare", tuning.FileShare)
+	page.Says("%s % for other outputs", "tuning.OutputShare", tuning.OutputShare)
+	page.Says("for other outputs, at %s tokens", "tuning.ShareTokens", tuning.ShareTokens)
+	page = stated.On(t, "docs/clients/opencode.md")
+	page.Says("a result above %s tokens begins", "MinTokens", MinTokens)
 }
 
 // A file that the agent works on is cut with more care, as docs/HOOKS.md says; it does not stay whole.

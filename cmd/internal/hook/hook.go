@@ -25,13 +25,13 @@ import (
 const (
 	maxInput = 64 << 20 // bytes of a client's message
 
+	longest   = 2 * time.Second        // of a run, after which the result stays unchanged
 	lateBy    = 120 * time.Millisecond // largest delay of a transcript
 	lookAgain = 10 * time.Millisecond
 )
 
-// patience is the time limit of a run, after which the result stays unchanged. Tests raise it for slow
-// machines.
-var patience = 2 * time.Second
+// patience is longest; tests raise it for slow machines.
+var patience = longest
 
 // finished is a client's message about a finished tool call.
 type finished struct {

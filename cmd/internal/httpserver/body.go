@@ -21,6 +21,8 @@ const (
 	// freeBody is the number of bytes per request outside the budget, so that small calls never wait for
 	// large ones.
 	freeBody = 64 << 10
+	// bodyWithin is the longest time for a whole body, unless configured.
+	bodyWithin = 30 * time.Second
 	// stall is the longest time in which a client may send nothing.
 	stall = 10 * time.Second
 )

@@ -48,7 +48,7 @@ type endpoint struct {
 // NewHandler makes a handler.
 func NewHandler(c Config) *Handler {
 	if c.BodyWithin == 0 {
-		c.BodyWithin = 30 * time.Second
+		c.BodyWithin = bodyWithin
 	}
 	if c.WriteWithin == 0 {
 		c.WriteWithin = time.Minute

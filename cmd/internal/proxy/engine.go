@@ -167,6 +167,14 @@ func (e *engine) rewrite(ctx context.Context, c *conversation, client string, de
 	}
 }
 
+// How long the provider keeps its cache after the last use, by default and if a request asks for an hour, and how much
+// longer the proxy takes it for alive: clearing a cache that is alive costs more than waiting.
+const (
+	cacheLife     = 5 * time.Minute
+	longCacheLife = time.Hour
+	cacheMargin   = time.Minute
+)
+
 // expired reports whether the provider's cache has expired since the session's last request.
 func (e *engine) expired(c *conversation) bool {
 	e.mu.Lock()
@@ -177,10 +185,10 @@ func (e *engine) expired(c *conversation) bool {
 	if len(e.seen) > maxSessions {
 		e.seen = map[string]time.Time{c.session: now}
 	}
-	if !known || now.Sub(before) <= 6*time.Minute {
+	if !known || now.Sub(before) <= cacheLife+cacheMargin {
 		return false
 	}
-	return now.Sub(before) > 61*time.Minute || !c.cachedForAnHour()
+	return now.Sub(before) > longCacheLife+cacheMargin || !c.cachedForAnHour()
 }
 
 // walk processes a conversation in the order in which it happened.

@@ -13,31 +13,33 @@ import (
 	"time"
 )
 
-// Fact is a number that a page states.
-type Fact struct {
-	Page     string // path below the top of the repository
-	Sentence string // words of the page around the number, with %s in its place; any white space stands for any other
-	Name     string // of the constant, for the message
-	Value    any    // of the constant, in the unit of the sentence: an integer, a fraction, or a time
-	Unit     any    // what the value is divided by first, such as time.Second or 1<<20; nil: nothing
+// Page is a page of the repository, such as docs/HOOKS.md.
+type Page struct {
+	t          *testing.T
+	path, text string
 }
 
-// Facts checks that each page has the sentence, with the value of the constant.
-func Facts(t *testing.T, facts ...Fact) {
+// On reads a page, by its path below the top of the repository.
+func On(t *testing.T, path string) Page {
 	t.Helper()
 	folder, err := top()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range facts {
-		text, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(f.Page)))
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		if fault := f.check(string(text)); fault != "" {
-			t.Error(fault)
-		}
+	text, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Page{t, path, string(text)}
+}
+
+// Says checks that the page has the sentence, with the value of the constant of that name wherever it stands. The
+// sentence is a few words around the number, with %s in its place; a line may end between any two words. The value is in
+// the sentence's unit, such as timeout/time.Second.
+func (p Page) Says(sentence, name string, value any) {
+	p.t.Helper()
+	if fault := p.check(sentence, name, amount(value)); fault != "" {
+		p.t.Error(fault)
 	}
 }
 
@@ -45,30 +47,27 @@ func Facts(t *testing.T, facts ...Fact) {
 const number = `(-?[0-9.][0-9.,]*[0-9]|[0-9])`
 
 // check returns what is wrong, or "".
-func (f Fact) check(page string) string {
-	pattern := regexp.QuoteMeta(strings.Join(strings.Fields(f.Sentence), " "))
+func (p Page) check(sentence, name string, want float64) string {
+	pattern := regexp.QuoteMeta(strings.Join(strings.Fields(sentence), " "))
 	pattern = strings.ReplaceAll(pattern, " ", `\s+`)
 	if strings.Count(pattern, "%s") != 1 {
-		return fmt.Sprintf("the sentence %q needs %%s once, in place of the number", f.Sentence)
+		return fmt.Sprintf("the sentence %q needs %%s once, in place of the number", sentence)
 	}
-	found := regexp.MustCompile(strings.Replace(pattern, "%s", number, 1)).FindAllStringSubmatch(page, -1)
-	want := amount(f.Value) / amount(f.Unit)
+	found := regexp.MustCompile(strings.Replace(pattern, "%s", number, 1)).FindAllStringSubmatch(p.text, -1)
 	if len(found) == 0 {
-		return fmt.Sprintf("%s does not say %q; %s is %v", f.Page, f.Sentence, f.Name, want)
+		return fmt.Sprintf("%s does not say %q; %s is %v", p.path, sentence, name, want)
 	}
 	for _, m := range found {
 		if got, err := strconv.ParseFloat(strings.ReplaceAll(m[1], ",", ""), 64); err != nil || got != want {
-			return fmt.Sprintf("%s says %q, but %s is %v", f.Page, m[0], f.Name, want)
+			return fmt.Sprintf("%s says %q, but %s is %v", p.path, m[0], name, want)
 		}
 	}
 	return ""
 }
 
-// amount returns a value as a number; nothing counts as one.
+// amount returns a value as a number, a time in nanoseconds.
 func amount(value any) float64 {
 	switch v := value.(type) {
-	case nil:
-		return 1
 	case time.Duration:
 		return float64(v)
 	case float64:

@@ -1,0 +1,13 @@
+package fresh
+
+import (
+	"testing"
+
+	"mcp-pruner/tools/tooltest/stated"
+)
+
+// TestStated ties the length of a note to their constants.
+func TestStated(t *testing.T) {
+	page := stated.On(t, "docs/HOOKS.md")
+	page.Says("at most %s characters (UTF-16 units)", "MaxNote", MaxNote)
+}

@@ -1,0 +1,18 @@
+package originals
+
+import (
+	"testing"
+	"time"
+
+	"mcp-pruner/tools/tooltest/stated"
+)
+
+// TestStated ties how long and how much of the originals hooks keep to their constants.
+func TestStated(t *testing.T) {
+	page := stated.On(t, "docs/HOOKS.md")
+	page.Says("kept for %s days", "MaxAge", MaxAge/(24*time.Hour))
+	page.Says("days, at most %s MiB", "MaxBytes", MaxBytes>>20)
+	page = stated.On(t, "docs/GC.md")
+	page.Says("removed after %s days", "MaxAge", MaxAge/(24*time.Hour))
+	page.Says("and above %s MiB", "MaxBytes", MaxBytes>>20)
+}

@@ -1,0 +1,17 @@
+package proxy
+
+import (
+	"testing"
+	"time"
+
+	"mcp-pruner/tools/tooltest/stated"
+)
+
+// TestStated ties the proxy's numbers to their constants.
+func TestStated(t *testing.T) {
+	page := stated.On(t, "docs/GC.md")
+	page.Says("Requests over %s MiB", "maxBody", maxBody>>20)
+	page.Says("(after %s minutes, or", "cacheLife", cacheLife/time.Minute)
+	page.Says("minutes, or %s if the client asks for an hour", "longCacheLife", longCacheLife/time.Minute)
+	page.Says("waits %s minute more", "cacheMargin", cacheMargin/time.Minute)
+}

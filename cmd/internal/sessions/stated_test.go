@@ -1,0 +1,15 @@
+package sessions
+
+import (
+	"testing"
+	"time"
+
+	"mcp-pruner/tools/tooltest/stated"
+)
+
+// TestStated ties how far hooks read back to their constants.
+func TestStated(t *testing.T) {
+	page := stated.On(t, "docs/HOOKS.md")
+	page.Says("at most %s MiB or", "TailBytes", TailBytes>>20)
+	page.Says("MiB or %s ms, and decodes", "TailTime", TailTime/time.Millisecond)
+}

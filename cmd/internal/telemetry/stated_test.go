@@ -1,0 +1,14 @@
+package telemetry
+
+import (
+	"testing"
+
+	"mcp-pruner/tools/tooltest/stated"
+)
+
+// TestStated ties the number of series to their constants.
+func TestStated(t *testing.T) {
+	page := stated.On(t, "docs/METRICS.md")
+	page.Says("At most %s tools and", "mostNames", mostNames)
+	page.Says("tools and %s reasons", "mostNames", mostNames)
+}

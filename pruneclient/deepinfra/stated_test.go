@@ -1,0 +1,18 @@
+package deepinfra
+
+import (
+	"testing"
+	"time"
+
+	"mcp-pruner/tools/tooltest/stated"
+)
+
+// TestStated ties the cloud's defaults to their constants.
+func TestStated(t *testing.T) {
+	page := stated.On(t, "docs/LINE-PRUNER.md")
+	page.Says("`deepinfra_timeout_ms` (default %s)", "DefaultTimeout", DefaultTimeout/time.Millisecond)
+	page.Says("`deepinfra_max_docs` (%s; moved", "DefaultMaxDocs", DefaultMaxDocs)
+	page.Says("moved into 1 to %s)", "MaxDocs", MaxDocs)
+	page.Says("`cache_ttl_s` (%s)", "DefaultCacheTTL", DefaultCacheTTL/time.Second)
+	page.Says("`cache_max_entries` (%s)", "DefaultCacheMaxItems", DefaultCacheMaxItems)
+}

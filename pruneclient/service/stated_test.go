@@ -1,0 +1,17 @@
+package service
+
+import (
+	"testing"
+	"time"
+
+	"mcp-pruner/tools/tooltest/stated"
+)
+
+// TestStated ties the numbers of the line pruner's page to their constants.
+func TestStated(t *testing.T) {
+	page := stated.On(t, "docs/LINE-PRUNER.md")
+	page.Says("A search may take %s seconds", "searchTime", searchTime/time.Second)
+	page.Says("in texts under %s bytes", "markersDecide", markersDecide)
+	page.Says("`threshold` %s, the service's default", "sweDefaultThreshold", sweDefaultThreshold)
+	page.Says("beyond about %s characters a pa", "documentBytes", documentBytes)
+}

@@ -1,0 +1,14 @@
+package keeper
+
+import (
+	"testing"
+	"time"
+
+	"mcp-pruner/tools/tooltest/stated"
+)
+
+// TestStated ties the keeper's times to their constants.
+func TestStated(t *testing.T) {
+	page := stated.On(t, "docs/RUNNER.md")
+	page.Says("the same signal and %s s to end", "graceTold", graceTold/time.Second)
+}

@@ -1,0 +1,13 @@
+package terminal
+
+import (
+	"testing"
+
+	"mcp-pruner/tools/tooltest/stated"
+)
+
+// TestStated ties the least that is saved of lines that show progress to their constants.
+func TestStated(t *testing.T) {
+	page := stated.On(t, "docs/HOOKS.md")
+	page.Says("worth less than %s bytes", "LeastSaved", LeastSaved)
+}
