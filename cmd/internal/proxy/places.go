@@ -48,7 +48,9 @@ func (c *conversation) marks() [][]key {
 			} else {
 				add('r', before[:], r.key[:]) // other sessions may have such a result, too
 			}
-			add('c', before[:], []byte(r.use.call.Tool), r.use.raw.of(c.body), binary.AppendUvarint(nil, uint64(n)))
+			if last != nil { // unrelated sessions begin with the same call
+				add('c', before[:], []byte(r.use.call.Tool), r.use.raw.of(c.body), binary.AppendUvarint(nil, uint64(n)))
+			}
 		}
 		if len(t.results) > 0 {
 			last, silent = t.results[len(t.results)-1], 0

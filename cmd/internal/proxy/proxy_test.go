@@ -235,6 +235,30 @@ func TestFreshResultsArePruned(t *testing.T) {
 	assert.Equal(t, strings.Join(lines, "\n"), original(t, r.engine.index, got))
 }
 
+// Sessions that begin with the same call and the same short call id are not taken for each other: the first result of
+// each is pruned.
+func TestSessionsThatBeginAlikeAreDecidedEach(t *testing.T) {
+	r := newRig(t, database(t), policyPrune)
+	for _, name := range []string{"alpha", "beta"} {
+		lines := make([]string, 900)
+		for i := range lines {
+			lines[i] = fmt.Sprintf("ok  \t%s/number%d\t0.%02ds", name, i, i%60)
+		}
+		lines[700] = "--- FAIL: TestTotals (0.00s)\n    totals_test.go:12: got 3, want 4\nFAIL\t" + name + "/totals\t0.01s"
+		text := strings.Join(lines, "\n")
+		body := encoded(map[string]any{"messages": []any{
+			map[string]any{"role": "user", "content": "why do the tests of " + name + " fail"},
+			map[string]any{"role": "assistant", "content": []any{
+				map[string]any{"type": "tool_use", "id": "call_0", "name": "Bash", "input": map[string]any{"command": "go test ./..."}}}},
+			map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "call_0", "content": text}}},
+		}})
+		got := string(r.post(t, "/v1/messages", body))
+		assert.Less(t, len(got), len(body)/4, name)
+		assert.Equal(t, text, original(t, r.engine.index, got))
+		r.server.feeding.Wait()
+	}
+}
+
 // Each session is a run: its record is valid and names the session in the records of its requests.
 func TestEachSessionIsARun(t *testing.T) {
 	r := newRig(t, database(t), policyGC)
