@@ -65,7 +65,7 @@ func TestASlowStoreStopsNothing(t *testing.T) {
 	assert.Contains(t, r.events, "proxy.passed_through")
 	_, err = locked.ExecContext(t.Context(), "ROLLBACK")
 	require.NoError(t, err)
-	r.server.patience = time.Minute
+	r.server.patience = patience
 	got = string(r.post(t, "/v1/messages", claudeHistory(61)))
 	assert.Greater(t, strings.Count(got, "[cleared: "), strings.Count(string(sent), "[cleared: "))
 }

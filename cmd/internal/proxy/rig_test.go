@@ -64,6 +64,10 @@ func (u *upstream) last() []byte {
 	return u.bodies[len(u.bodies)-1]
 }
 
+// patience is how long a request and the store wait in tests. It is longer than any test takes, so that no result depends
+// on the machine's speed: a request that waited longer would pass through whole.
+const patience = time.Hour
+
 // rig is a proxy in front of an upstream.
 type rig struct {
 	up     *upstream
@@ -93,7 +97,7 @@ func newRig(t *testing.T, file string, mode policy) *rig {
 	t.Helper()
 	r := &rig{up: newUpstream(t), now: time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC)}
 	var err error
-	r.store, err = contextgc.Open(contextgc.StoreSettings{File: file, Patience: time.Minute})
+	r.store, err = contextgc.Open(contextgc.StoreSettings{File: file, Patience: patience})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.store.Close() })
 	machine, err := fsm.Compile(fsm.RequestTable())
@@ -119,7 +123,7 @@ func newRig(t *testing.T, file string, mode policy) *rig {
 		defer r.mu.Unlock()
 		r.usages = append(r.usages, u)
 	}
-	s.patience = time.Minute // as for the store: long enough for a slow machine
+	s.patience = patience
 	r.server = s
 	r.proxy = httptest.NewServer(s)
 	t.Cleanup(r.proxy.Close)
