@@ -109,7 +109,7 @@ func run(ctx context.Context, p command.Process, o options) error {
 		return errors.Join(err, l.Close())
 	}
 	defer func() { _ = os.Remove(file) }() // the address ends with the proxy
-	handler, end := assembleProxy(ctx, p, config, o, logs.Emit)
+	handler, end := assembleProxy(ctx, p, config, o, logs.Emit, logs.Sync)
 	handler.secret = access
 	graceful, err := serve(ctx, l, handler)
 	end()
@@ -161,8 +161,8 @@ func announce(p command.Process, l net.Listener) (access secret.Secret, file str
 }
 
 // assembleProxy creates the proxy's parts. If the store cannot be opened, everything passes through: a
-// broken ledger must not stop an agent.
-func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, o options, emit func(event.Event)) (*server, func()) {
+// broken ledger must not stop an agent. sync waits until the log has all events emitted so far.
+func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, o options, emit func(event.Event), sync func()) (*server, func()) {
 	failed := func(err error) { emit(event.New("ledger.failed", "", event.Facts{"message": err.Error()})) }
 	told := telemetry.Open(telemetry.Options{Metrics: c.Metrics, Env: p.Env, Version: o.version, Emit: emit})
 	closeTelemetry := func() {
@@ -178,7 +178,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 		failed(err)
 		return newServer(o.upstream, nil, nil, emit), closeTelemetry
 	}
-	file := openTrace(c, store.Path(), emit)
+	file := openTrace(c, store.Path(), emit, sync)
 	var observers []states.Observer
 	if file != nil {
 		observers = append(observers, states.Tracer{Trace: file, Version: o.version, Detail: c.TraceFull})
@@ -240,13 +240,13 @@ func openStore(ctx context.Context, p command.Process, file string, emit func(ev
 }
 
 // openTrace opens the trace that the settings name, or the one beside the ledger. It returns nil if the
-// trace cannot be opened, which is reported.
-func openTrace(c settings.Settings, ledger string, emit func(event.Event)) *trace.File {
+// trace cannot be opened, which is reported. sync waits until the log has all events emitted so far.
+func openTrace(c settings.Settings, ledger string, emit func(event.Event), sync func()) *trace.File {
 	path := c.Trace
 	if path == "" {
 		path = filepath.Join(filepath.Dir(ledger), "proxy-trace.jsonl")
 	}
-	o, err := assemble.TraceOptions(c, "proxy", emit, nil)
+	o, err := assemble.TraceOptions(c, "proxy", emit, sync)
 	if err != nil {
 		o.Failed(err)
 	}

@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,7 +21,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"mcp-pruner/cmd/internal/command"
+	"mcp-pruner/cmd/internal/settings"
 	"mcp-pruner/fsm"
+	"mcp-pruner/fsm/event"
 	"mcp-pruner/fsm/trace"
 )
 
@@ -128,4 +132,31 @@ func TestRunsOfAKilledProxyAreRecorded(t *testing.T) {
 	}
 	assert.Equal(t, map[string]int{fsm.RunRunning.Short(): 2, fsm.RunShutdown.Short(): 1}, ends)
 	assert.Equal(t, strings.Count(string(up.bodies[0]), "[cleared: "), requests, "a record of each cleared result")
+}
+
+// The log has the first head of the trace before the trace has a line, so that a proxy that is killed early leaves no
+// lines of a stranger.
+func TestTheLogHasTheFirstHeadBeforeTheTraceHasALine(t *testing.T) {
+	dir := t.TempDir()
+	var heads, synced int
+	emit := func(e event.Event) {
+		if e.Name == "mcp_pruner.trace_head" {
+			heads++
+		}
+	}
+	sync := func() {
+		synced++
+		assert.Equal(t, 1, heads)
+		raw, err := os.ReadFile(filepath.Join(dir, "proxy-trace.jsonl"))
+		if !errors.Is(err, fs.ErrNotExist) {
+			require.NoError(t, err)
+		}
+		assert.Empty(t, raw)
+	}
+	p := command.Process{Env: []string{"XDG_STATE_HOME=" + dir}, Stderr: io.Discard}
+	s, end := assembleProxy(t.Context(), p, settings.Settings{}, options{store: filepath.Join(dir, "ledger.db"), policy: policyGC, version: "test"}, emit, sync)
+	s.runs.session("a session", "a client")
+	end()
+	assert.Equal(t, 1, synced)
+	assert.Len(t, recorded(t, filepath.Join(dir, "proxy-trace.jsonl")), 1)
 }
