@@ -37,8 +37,10 @@ func TestTelemetryOfEveryServer(t *testing.T) {
 				s.prune()
 			case "proxy":
 				s.messages()
+			case "gateway":
+				s.read("files_read")
 			default:
-				s.read()
+				s.read("read")
 			}
 			got := s.metrics()
 			assert.InDelta(t, 1, got.Sum("mcp_pruner_build_info", nil), 0)
@@ -204,10 +206,10 @@ const caller = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331"
 
 const about = "what is the retry limit? not " + private
 
-// read makes one request of each method; the tool call reads the file.
-func (o *observed) read() {
+// read makes one request of each method; the tool with that name reads the file.
+func (o *observed) read(tool string) {
 	o.handshake()
-	o.rpc("tools/call", map[string]any{"name": "read", "arguments": map[string]any{
+	o.rpc("tools/call", map[string]any{"name": tool, "arguments": map[string]any{
 		"file_path": filepath.Join(o.root, "limits.go"), "context_focus_question": about,
 	}, "_meta": map[string]any{"traceparent": "00-" + caller + "-01"}})
 }
