@@ -2,6 +2,7 @@ package tools
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
+	"time"
 
 	"mcp-pruner/tools/files"
 	"mcp-pruner/tools/schema"
@@ -144,29 +146,67 @@ func (c *readCall) Run(ctx context.Context) (Output, error) {
 	return out, nil
 }
 
-// contentOrEnd reads and closes a file, but returns when ctx ends: a read from a file that
-// the kernel generates, or from a dead file server, may never return. Closing the file
-// wakes a read that is still blocked, or the read ends when the kernel releases it.
+// Files that the kernel generates have size 0, and some of them never end, or wait for an event.
+const (
+	// sizelessPatience is the longest time that a read of such a file may take.
+	sizelessPatience = 10 * time.Second
+	// mostSizeless is the number of such reads at once. It bounds the threads and descriptors of reads that never return,
+	// because nothing interrupts them.
+	mostSizeless = 16
+)
+
+var (
+	errEndless = fmt.Errorf("the file has no size and no end after %s, as some files of the kernel; try bash with a timeout", sizelessPatience)
+	errStuck   = fmt.Errorf("%d reads of files without a size or an end are under way; try bash with a timeout", mostSizeless)
+)
+
+// contentOrEnd reads and closes a file. A file without a size is given up when ctx ends or its time is over. Closing it
+// wakes a read that waits for data; another read keeps its slot until the kernel releases it.
 func (c *readCall) contentOrEnd(ctx context.Context, f io.ReadCloser, size int64) (*readOutput, error) {
-	if size > 0 { // only files that the kernel generates have size 0, and only they may block
+	if size > 0 {
 		defer f.Close()
 		return c.content(ctx, f, size)
+	}
+	limited, stop := context.WithTimeoutCause(ctx, sizelessPatience, errEndless)
+	defer stop()
+	select {
+	case c.base.sizeless <- struct{}{}:
+	case <-limited.Done():
+		_ = f.Close()
+		return nil, cmp.Or(ctx.Err(), errStuck)
 	}
 	var out *readOutput
 	var err error
 	done := make(chan struct{})
 	go func() {
+		defer func() { <-c.base.sizeless }()
 		defer close(done)
-		out, err = c.content(ctx, f, size)
+		out, err = c.content(limited, ending{limited, f}, size)
 	}()
 	select {
 	case <-done:
 		_ = f.Close()
+		if limited.Err() != nil {
+			return nil, context.Cause(limited)
+		}
 		return out, err
-	case <-ctx.Done():
+	case <-limited.Done():
 		go f.Close() // it may block until the read ends
-		return nil, ctx.Err()
+		return nil, context.Cause(limited)
 	}
+}
+
+// ending is a reader that ends with its context.
+type ending struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r ending) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 // countLimit is the file size above which the lines after a cut are not counted: that would

@@ -2,11 +2,14 @@ package tools
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -307,6 +310,43 @@ func TestReadThatNeverReturns(t *testing.T) {
 	_, err = c.contentOrEnd(ctx, f, 0)
 	require.ErrorIs(t, err, context.Canceled)
 	<-closed
+}
+
+// TestReadsWithoutAnEndAreBounded: each ends with an error, and those that nothing wakes are only so many.
+func TestReadsWithoutAnEndAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		root := t.TempDir()
+		write(t, root, "f", "x")
+		c := checked(t, newTools(t, Settings{Root: root})["read"], `{"file_path":"f"}`).(*readCall)
+		release, started := make(chan struct{}), 0
+		end := sync.OnceFunc(func() { close(release) })
+		defer end()
+		stuck := stuckFile{
+			read:  func([]byte) (int, error) { started++; <-release; return 0, io.EOF },
+			close: func() error { return nil },
+		}
+		for range mostSizeless {
+			_, err := c.contentOrEnd(t.Context(), stuck, 0)
+			require.ErrorIs(t, err, errEndless)
+			synctest.Wait()
+		}
+		_, err := c.contentOrEnd(t.Context(), stuck, 0)
+		require.ErrorIs(t, err, errStuck)
+		assert.Equal(t, mostSizeless, started)
+		end()
+		synctest.Wait()
+		endless := stuckFile{
+			read:  func(p []byte) (int, error) { time.Sleep(time.Second); return copy(p, "data\n"), nil },
+			close: func() error { return nil },
+		}
+		_, err = c.contentOrEnd(t.Context(), endless, 0)
+		require.ErrorIs(t, err, errEndless)
+		failed := c.failed(err).(*Error)
+		assert.Equal(t, "io_error", failed.Code)
+		assert.Contains(t, failed.Message, "no end after 10s")
+		time.Sleep(2 * time.Second)
+		assert.Empty(t, c.base.sizeless, "a read that gets data ends with its call")
+	})
 }
 
 type stuckFile struct {

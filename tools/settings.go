@@ -83,6 +83,8 @@ func New(s Settings) ([]Tool, error) {
 type base struct {
 	Settings
 	root *files.Root
+
+	sizeless chan struct{} // a slot for each read of a file without a size
 }
 
 func newBase(s Settings) (*base, error) {
@@ -105,7 +107,7 @@ func newBase(s Settings) (*base, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &base{Settings: s, root: root}, nil
+	return &base{Settings: s, root: root, sizeless: make(chan struct{}, mostSizeless)}, nil
 }
 
 // alias returns a second name of an argument, if aliases are enabled.
