@@ -57,12 +57,11 @@ func (s *Store) found(tx *sql.Tx, place Place, decided bool) error {
 			return err
 		}
 	}
+	heads := make(map[[32]byte][32]byte, len(place.Marks))
 	for _, mark := range place.Marks {
-		if err := s.settle(tx, mark, head); err != nil {
-			return err
-		}
+		heads[mark] = head
 	}
-	return nil
+	return s.settle(tx, heads)
 }
 
 func (s *Store) clear(tx *sql.Tx, c Clearing) (stored bool, err error) {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Place is a point of a history at which clearings were decided. Marks identify it: hashes of the results and words that
@@ -67,12 +68,7 @@ func headsOf(ctx context.Context, db querier, marks [][32]byte) (map[[32]byte][3
 // places. Marks that are known already keep their meaning.
 func (s *Store) Settle(ctx context.Context, heads map[[32]byte][32]byte) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
-		for mark, head := range heads {
-			if err := s.settle(tx, mark, head); err != nil {
-				return err
-			}
-		}
-		return nil
+		return s.settle(tx, heads)
 	})
 	if err != nil {
 		return fmt.Errorf("store places: %w", err)
@@ -80,7 +76,28 @@ func (s *Store) Settle(ctx context.Context, heads map[[32]byte][32]byte) error {
 	return nil
 }
 
-func (s *Store) settle(tx *sql.Tx, mark, head [32]byte) error {
-	_, err := tx.Exec(`INSERT INTO places (mark, head, created) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, mark[:], head[:], s.settings.Now().UnixMicro())
-	return err
+// settledAtOnce is the number of rows in one statement: parsing a statement costs more than adding a row.
+const settledAtOnce = 64
+
+func (s *Store) settle(tx *sql.Tx, heads map[[32]byte][32]byte) error {
+	now := s.settings.Now().UnixMicro()
+	var values []any
+	store := func() error {
+		if len(values) == 0 {
+			return nil
+		}
+		rows := strings.TrimSuffix(strings.Repeat("(?, ?, ?), ", len(values)/3), ", ")
+		_, err := tx.Exec(`INSERT INTO places (mark, head, created) VALUES `+rows+` ON CONFLICT DO NOTHING`, values...)
+		values = values[:0]
+		return err
+	}
+	for mark, head := range heads {
+		values = append(values, mark[:], head[:], now)
+		if len(values) == 3*settledAtOnce {
+			if err := store(); err != nil {
+				return err
+			}
+		}
+	}
+	return store()
 }

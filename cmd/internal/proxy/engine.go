@@ -33,6 +33,7 @@ type engine struct {
 	report   func(error) // told once that the ledger is lost; nil: nobody
 	lost     atomic.Bool
 	deciding [1024]sync.Mutex // by mark: one history that several requests have at once is decided by one of them
+	flushing sync.Mutex       // held by flushInTurn
 
 	mu       sync.Mutex
 	groups   map[key]*group       // decisions, by id

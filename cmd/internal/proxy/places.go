@@ -151,6 +151,13 @@ func (e *engine) remember(heads map[key]key) {
 // maxHeads bounds the marks held in memory; the others are in the store.
 const maxHeads = 200_000
 
+// flushInTurn is flush for requests that have been answered: those that wait for another one find theirs stored.
+func (e *engine) flushInTurn(ctx context.Context) error {
+	e.flushing.Lock()
+	defer e.flushing.Unlock()
+	return e.flush(ctx)
+}
+
 // flush stores what remember recorded.
 func (e *engine) flush(ctx context.Context) error {
 	e.mu.Lock()

@@ -173,7 +173,7 @@ func (s *server) understand(r *http.Request, a *api, body []byte) (x *exchange) 
 				return
 			}
 			s.feed(c, client)
-			if err := s.engine.flush(context.WithoutCancel(r.Context())); err != nil {
+			if err := s.engine.flushInTurn(context.WithoutCancel(r.Context())); err != nil {
 				s.emit(event.New("ledger.failed", "", event.Facts{"message": err.Error()}))
 			}
 		})
