@@ -122,7 +122,7 @@ func TestEqualResultsWithEqualIds(t *testing.T) {
 			}
 			last := string(sent[len(sent)-1])
 			assert.Greater(t, strings.Count(last, "[cleared: "), 40)
-			assert.NotContains(t, r.events, "proxy.passed_through")
+			assert.NotContains(t, r.logged(), "proxy.passed_through")
 			for i, n := 0, 2; n <= 60; i, n = i+1, n+2 {
 				require.Equal(t, string(sent[i]), string(r.post(t, "/v1/chat/completions", history(n))), "%d results, sent again", n)
 			}
@@ -214,12 +214,12 @@ func TestALedgerThatIsGone(t *testing.T) {
 			require.Positive(t, cleared(r.post(t, "/v1/messages", claudeHistory(40))))
 			r.server.feeding.Wait()
 			require.NoError(t, take(file))
-			r.now = r.now.Add(time.Minute)
+			r.advance(time.Minute)
 			for _, n := range []int{40, 41, 60, 90} {
 				assert.Equal(t, string(claudeHistory(n)), string(r.post(t, "/v1/messages", claudeHistory(n))), "%d calls: whole", n)
 			}
 			said := 0
-			for _, e := range r.events {
+			for _, e := range r.logged() {
 				if e == "ledger.failed" {
 					said++
 				}

@@ -38,11 +38,11 @@ func TestABrokenStoreStopsNothing(t *testing.T) {
 	r := newRig(t, database(t), policyGC)
 	sent := r.post(t, "/v1/messages", claudeHistory(40))
 	require.NoError(t, r.store.Close())
-	r.now = r.now.Add(time.Hour)
+	r.advance(time.Hour)
 	assert.Equal(t, string(sent), string(r.post(t, "/v1/messages", claudeHistory(40))), "what was decided holds")
 	more := claudeHistory(60)
 	assert.Contains(t, string(r.post(t, "/v1/messages", more)), "output of call 59,")
-	assert.Contains(t, r.events, "proxy.passed_through")
+	assert.Contains(t, r.logged(), "proxy.passed_through")
 }
 
 // If another process keeps the store locked, requests pass through without delay, with the earlier
@@ -62,7 +62,7 @@ func TestASlowStoreStopsNothing(t *testing.T) {
 	r.server.patience = 50 * time.Millisecond
 	got := string(r.post(t, "/v1/messages", claudeHistory(60)))
 	assert.Equal(t, strings.Count(string(sent), "[cleared: "), strings.Count(got, "[cleared: "), "nothing new while the store is locked")
-	assert.Contains(t, r.events, "proxy.passed_through")
+	assert.Contains(t, r.logged(), "proxy.passed_through")
 	_, err = locked.ExecContext(t.Context(), "ROLLBACK")
 	require.NoError(t, err)
 	r.server.patience = patience
@@ -193,7 +193,7 @@ func TestKeysPassThroughAndAreKeptNowhere(t *testing.T) {
 	found, _, err := r.store.Search(context.Background(), contextgc.Query{Project: "Go-http-client", Text: "secret"})
 	require.NoError(t, err)
 	assert.Empty(t, found)
-	assert.NotContains(t, fmt.Sprint(r.events), "secret")
+	assert.NotContains(t, fmt.Sprint(r.logged()), "secret")
 }
 
 func TestForeignPagesAreRefused(t *testing.T) {

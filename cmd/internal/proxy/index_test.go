@@ -99,7 +99,7 @@ func TestAnIndexThatCannotBeWrittenClearsNothing(t *testing.T) {
 		body := claudeHistory(40 + n)
 		assert.Equal(t, string(body), string(r.post(t, "/v1/messages", body)))
 	}
-	assert.Contains(t, r.events, "proxy.passed_through")
+	assert.Contains(t, r.logged(), "proxy.passed_through")
 	require.NoError(t, os.Remove(blocked))
 	assert.Contains(t, string(r.post(t, "/v1/messages", claudeHistory(44))), "[cleared: ")
 }

@@ -52,7 +52,7 @@ func TestSessionsAreCleared(t *testing.T) {
 			}
 
 			again := newRig(t, file, policyGC) // a new process
-			again.engine.now = func() time.Time { return r.now.Add(time.Hour) }
+			again.engine.now = func() time.Time { return r.clock().Add(time.Hour) }
 			for n := range 60 {
 				require.Equal(t, string(sent[n]), string(again.post(t, api.path, api.history(n))), "call %d, after a restart", n)
 			}
@@ -266,9 +266,9 @@ func TestEachSessionIsARun(t *testing.T) {
 	other := bytes.Replace(claudeHistory(2), []byte("fix the bug"), []byte("add a test"), 1)
 	r.post(t, "/v1/messages", other)
 	require.NoError(t, r.store.Close())
-	r.now = r.now.Add(time.Minute)
+	r.advance(time.Minute)
 	r.post(t, "/v1/messages", claudeHistory(60))
-	r.now = r.now.Add(2 * time.Hour)
+	r.advance(2 * time.Hour)
 	r.post(t, "/v1/messages", other)
 	require.NoError(t, r.trace.Flush())
 	require.Len(t, recorded(t, r.traced), 2, "both were idle for an hour, and one came back")
@@ -285,7 +285,7 @@ func TestEachSessionIsARun(t *testing.T) {
 	}
 	assert.True(t, ids[r.seen[0].Session], "the run and its requests name each other")
 	assert.Equal(t, 2, degraded)
-	assert.Contains(t, r.events, "mcp_pruner.degraded")
+	assert.Contains(t, r.logged(), "mcp_pruner.degraded")
 }
 
 func TestImagesStay(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -75,7 +76,7 @@ type rig struct {
 	engine *engine
 	store  *contextgc.Store
 	now    time.Time
-	mu     sync.Mutex
+	mu     sync.Mutex // the server goes on after an answer
 	events []string
 	seen   []*states.Delivery
 	usages []usage
@@ -111,10 +112,10 @@ func newRig(t *testing.T, file string, mode policy) *rig {
 	r.trace, err = trace.Open(r.traced, trace.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.trace.Close() })
-	r.runs = newRuns(emit, r.trace, "test", func() time.Time { return r.now })
+	r.runs = newRuns(emit, r.trace, "test", r.clock)
 	q := &requests{machine: machine, observers: []states.Observer{r}, runs: r.runs}
 	r.engine = &engine{store: r.store, index: originals.Index{State: t.TempDir()}, policy: planner.DefaultPolicy(), clears: mode != policyPrune, prunes: mode != policyGC,
-		replace: q.replace, now: func() time.Time { return r.now }}
+		replace: q.replace, now: r.clock}
 	to, err := url.Parse(r.up.URL)
 	require.NoError(t, err)
 	s := newServer(to, r.engine, r.runs, emit)
@@ -139,6 +140,26 @@ func (r *rig) post(t *testing.T, path string, body []byte) []byte {
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
 	return r.up.last()
+}
+
+// logged returns the names of the events so far.
+func (r *rig) logged() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.events)
+}
+
+func (r *rig) clock() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now
+}
+
+// advance moves the clock on.
+func (r *rig) advance(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now = r.now.Add(d)
 }
 
 func database(t *testing.T) string { return filepath.Join(t.TempDir(), "ledger.db") }
