@@ -21,7 +21,7 @@ func TestClaudeCompaction(t *testing.T) {
 	assert.Contains(t, compacted, "hook claude] completed successfully")
 	w.claude("--continue")
 	requests := w.model.Requests()
-	said := regexp.MustCompile(`Whole outputs from before the compaction, recoverable with [^"]*?: (s\d+) \(Read [^ ]*ledger\.go, [1-9]`).
+	said := regexp.MustCompile(`Whole outputs from before the compaction, recoverable with [^"]*?: (prn_[0-9a-f]{8}) \(Read [^ ]*ledger\.go, [1-9]`).
 		FindStringSubmatch(string(requests[len(requests)-1].Body))
 	require.NotNil(t, said, compacted)
 	assert.Equal(t, ledgerGo(), w.ours("recover", said[1]))

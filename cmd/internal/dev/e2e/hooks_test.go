@@ -245,7 +245,7 @@ func TestCodexHook(t *testing.T) {
 func TestInitIsUndone(t *testing.T) {
 	w := newWorld(t, only("claude"), done)
 	settings := filepath.Join(w.home, "settings.json")
-	w.write(settings, "{\n  // mine\n  \"model\": \"sonnet\"\n}\n", 0o600)
+	w.write(settings, "{\n\n\t\"model\" : \"sonnet\" }\n", 0o600)
 	before, err := os.ReadFile(settings)
 	require.NoError(t, err)
 	w.ours("init", "claude")
