@@ -24,7 +24,7 @@ type named struct {
 // maxNamed is the number of ids that are kept as text.
 const maxNamed = 1 << 12
 
-// startingEvents begin a call's tool; answeringEvents end a call that was answered.
+// requestEvents are the events after which a record of the request must exist: its tool was started, or it was answered.
 var requestEvents = map[string]bool{"tool.exec_start": true, "tool.respond_ok": true}
 
 var textRequest = regexp.MustCompile(` (tool\.exec_start|tool\.respond_ok) request_id=(\S+)`)
