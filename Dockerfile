@@ -13,13 +13,13 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 go run -trimpath -buildvcs=false ./cmd/internal/dev/dist -notices >/THIRD_PARTY_LICENSES.txt
+RUN CGO_ENABLED=0 go -C cmd/dev build -trimpath -buildvcs=false -o /dist ./dist && /dist -notices >/THIRD_PARTY_LICENSES.txt
 ARG COMMIT=""
 ARG DATE=""
 ARG TARGETOS
 ARG TARGETARCH
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -o /mcp-pruner \
-    -ldflags "-s -w -buildid= -X mcp-pruner/cmd/internal/cli.commit=$COMMIT -X mcp-pruner/cmd/internal/cli.date=$DATE" ./cmd/mcp-pruner
+    -ldflags "-s -w -buildid= -X github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs.commit=$COMMIT -X github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs.date=$DATE" ./cmd/mcp-pruner
 
 FROM gcr.io/distroless/static-debian12:nonroot
 COPY --from=build /mcp-pruner /usr/local/bin/mcp-pruner

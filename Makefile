@@ -8,6 +8,7 @@
 # make e2e        real clients against the real server (installs them from npm), and the container image
 # make fuzz       each fuzz target for a while (FUZZTIME=10s, or a number of runs: 5000x)
 # make soak       the HTTP server under mixed load with faults (SOAK=10m)
+# make wire       whether clients get the same bytes from this program as from another build (BEFORE=path)
 # make site       docs/ as a site in .cache/site, where hugo is here
 # make picture    the picture of the README
 # make docs       what is generated from the tables
@@ -23,11 +24,16 @@ STRIP := -ldflags '-s -w'
 FUZZTIME ?= 10s
 SOAK ?= 10m
 FIXTURES ?= ../shared/fixtures
+DIST ?= dist
 SYSTEMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: all build install demo fmt check-fmt vet lint test bench quality train bill e2e soak fuzz docs site picture dist licenses versions vulns rg
+.PHONY: all build install demo fmt check-fmt vet lint test bench quality train bill e2e soak wire fuzz docs site picture dist licenses versions vulns rg
 
 all: fmt vet lint test
+
+# The development programs (cmd/dev) are a module of their own, with dependencies that the product does not have.
+# $(call dev,NAME) builds one, and a recipe then runs it in this folder as .cache/dev/NAME.
+dev = $(GO) -C cmd/dev build $(2) -o $(CURDIR)/.cache/dev/ ./$(1)
 
 # jeeves-mcp-pruner is the same program under another name.
 build:
@@ -54,22 +60,26 @@ check-fmt:
 
 vet:
 	$(GO) vet ./...
+	$(GO) -C cmd/dev vet ./...
 
 lint:
-	$(GO) tool staticcheck -checks 'all,-ST1000' ./...
+	$(GO) -C cmd/dev build -o $(CURDIR)/.cache/dev/ honnef.co/go/tools/cmd/staticcheck
+	.cache/dev/staticcheck -checks 'all,-ST1000' ./...
+	cd cmd/dev && $(CURDIR)/.cache/dev/staticcheck -checks 'all,-ST1000' ./...
 
 test: rg
 	$(GO) test -race ./...
+	$(GO) -C cmd/dev test -race ./...
 
 # The server beside a bare mcp-go server, what a trace costs, and the pruner's speed.
 bench: build
-	$(GO) run ./cmd/internal/dev/bench bin/mcp-pruner
-	$(GO) test -run '^$$' -bench 'Tracing|Verify' -benchtime 5s ./cmd/internal/tracecmd
+	$(call dev,bench) && .cache/dev/bench bin/mcp-pruner
+	$(GO) test -run '^$$' -bench 'Tracing|Verify' -benchtime 5s ./cmd/internal/verbs/tracecmd
 	$(GO) test -run '^$$' -bench . -cpu 1 ./pruneclient/lineprune
 
 # Every fuzz target there is, one after the other.
 fuzz:
-	@for target in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
+	@for target in $$(grep -rl --include='*_test.go' --exclude-dir=dev '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
 		for name in $$(grep -h '^func Fuzz' $$target/*_test.go | sed 's/func \(Fuzz[A-Za-z0-9_]*\).*/\1/'); do \
 			echo "fuzz $$target $$name"; \
 			$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$target || exit 1; \
@@ -80,7 +90,7 @@ fuzz:
 # real program; installs them from npm once. -v because go test hides what a
 # passing package prints, and with it that everything was skipped.
 e2e:
-	$(GO) test -tags e2e -count=1 -timeout 20m -v ./cmd/internal/dev/e2e/...
+	$(GO) -C cmd/dev test -tags e2e -count=1 -timeout 20m -v ./e2e/...
 
 # docs/STATES.md and the archive of tables are made from the tables in fsm/.
 docs:
@@ -93,27 +103,33 @@ site:
 	else echo "hugo is not here: the site is not built"; fi
 
 picture: build
-	$(GO) run ./cmd/internal/dev/picture bin/mcp-pruner "what happens when a handler panics" states/pipeline.go
+	$(call dev,picture) && .cache/dev/picture bin/mcp-pruner "what happens when a handler panics" states/pipeline.go
 
 # How well the embedded pruner prunes: PRUNEBENCH is a folder of cases.
 quality:
-	$(GO) run -tags tuning ./cmd/internal/dev/quality -data "$(PRUNEBENCH)" -o docs/QUALITY.md
+	$(call dev,quality,-tags tuning) && .cache/dev/quality -data "$(PRUNEBENCH)" -o docs/QUALITY.md
+	$(GO) test ./tools/tooltest/stated -update
 
 # The learned ranking's weights, and how good they are on folds they have not seen.
 train:
-	$(GO) run ./cmd/internal/dev/train -data "$(FIXTURES)" -o pruneclient/lineprune/learned -report docs/LEARNED.md
+	$(call dev,train) && .cache/dev/train -data "$(FIXTURES)" -o pruneclient/lineprune/learned -report docs/LEARNED.md
+	$(GO) test ./tools/tooltest/stated -update
 
 # The HTTP server under mixed load with faults, and what that leaves behind.
 soak: build
-	$(GO) run ./cmd/internal/dev/soak -for $(SOAK) bin/mcp-pruner
+	$(call dev,soak) && .cache/dev/soak -for $(SOAK) bin/mcp-pruner
+
+# Plays the same calls, hook events and requests against two builds and compares the answers byte by byte.
+wire: build
+	$(call dev,wire) && .cache/dev/wire -before "$(BEFORE)" -after bin/mcp-pruner
 
 # The same commit gives the same bytes: docs/RELEASE.md.
 dist:
-	rm -rf dist
-	$(GO) run ./cmd/internal/dev/dist -o dist -systems $(SYSTEMS)
+	rm -rf $(DIST)
+	$(call dev,dist) && .cache/dev/dist -o $(DIST) -systems $(SYSTEMS)
 
 licenses:
-	@$(GO) run ./cmd/internal/dev/dist -licenses
+	@$(call dev,dist) && .cache/dev/dist -licenses
 
 vulns:
 	@.ci/vulns
@@ -124,5 +140,6 @@ versions:
 # What pruning and clearing would have saved in the sessions of the fixtures.
 bill:
 	@folds=$$(mktemp -d) && trap 'rm -r "$$folds"' EXIT && \
-	$(GO) run ./cmd/internal/dev/train -data "$(FIXTURES)" -folds "$$folds" && \
-	$(GO) run ./cmd/internal/dev/bill -data "$(FIXTURES)" -weights "$$folds" -o docs/BILL.md
+	$(call dev,train) && .cache/dev/train -data "$(FIXTURES)" -folds "$$folds" && \
+	$(call dev,bill) && .cache/dev/bill -data "$(FIXTURES)" -weights "$$folds" -o docs/BILL.md
+	$(GO) test ./tools/tooltest/stated -update

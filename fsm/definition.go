@@ -7,7 +7,7 @@ import (
 
 	"github.com/looplab/fsm"
 
-	"mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
 
 // Definition is a checked table that can make machines. It is immutable.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // A request with invalid arguments takes two rows of the table.

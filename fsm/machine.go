@@ -7,7 +7,7 @@ import (
 
 	"github.com/looplab/fsm"
 
-	"mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
 
 // Hooks are called by a machine's callbacks. A nil hook is skipped. A panic in a hook is

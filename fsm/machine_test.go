@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
 
 func newRequest(t *testing.T, hooks Hooks) *Machine {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"mcp-pruner/pruneclient/lineprune"
-	"mcp-pruner/pruneclient/lineprune/session"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
 // EmbeddedEndpoint is the name of the in-process pruner in settings and events.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 )
 
 // ledger returns a long file with one function about refunds.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 )
 
 // A text with little to leave out comes back whole, with the reason.

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 )
 
 // service starts a pruning service and returns its URL.

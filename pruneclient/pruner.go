@@ -5,8 +5,8 @@ package pruneclient
 import (
 	"context"
 
-	"mcp-pruner/pruneclient/lineprune"
-	"mcp-pruner/pruneclient/lineprune/session"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
 // Event is one earlier event of the session.

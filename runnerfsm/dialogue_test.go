@@ -18,11 +18,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/event"
-	"mcp-pruner/runnerfsm"
-	"mcp-pruner/runnerfsm/keeper"
-	"mcp-pruner/runnerfsm/keeper/signaltest"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper/signaltest"
 )
 
 var update = flag.Bool("update", false, "write what the dialogues show into their files")

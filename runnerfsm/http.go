@@ -9,10 +9,10 @@ import (
 	"syscall"
 	"time"
 
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/event"
-	"mcp-pruner/fsm/trace"
-	"mcp-pruner/runnerfsm/keeper"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 )
 
 // HTTPOptions configure a run that owns the process of its server.

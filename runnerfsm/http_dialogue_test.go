@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/event"
-	"mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
 )
 
 // fakeServer is a server over HTTP as a script of a dialogue asks for one: it says

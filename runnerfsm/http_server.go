@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"mcp-pruner/runnerfsm/keeper"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 )
 
 // server is the process of a server over HTTP that this run owns.

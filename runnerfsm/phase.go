@@ -9,7 +9,7 @@ import (
 	"sync"
 	"syscall"
 
-	"mcp-pruner/runnerfsm/keeper"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 )
 
 // notFound is the shell's exit code for a command that does not exist.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"mcp-pruner/runnerfsm/keeper"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 )
 
 // watchStops catches Ctrl-Z and its end.

@@ -3,7 +3,7 @@ package runnerfsm
 import (
 	"os"
 
-	"mcp-pruner/runnerfsm/keeper"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 )
 
 // Windows has no stop signals to forward.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"mcp-pruner/runnerfsm/keeper"
-	"mcp-pruner/tools/process"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
+	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
 // ownerFile names the process that a directory of secrets belongs to: its id and its start.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/runnerfsm/keeper"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 )
 
 // TestSecretsOfRunsThatAreGoneAreSwept proves that a new run removes what killed runs left, and nothing else.

@@ -1,5 +1,7 @@
 package runnerfsm
 
+import "github.com/mcp-pruner/mcp-pruner/tools/tokens"
+
 // Usage adds up the pruning figures in the server's results, as the client passed them on.
 // It counts what reached the client, and is available however the run ends.
 type Usage struct {
@@ -18,8 +20,5 @@ func (u *Usage) add(p Pruning) {
 	}
 }
 
-// bytesPerToken is the usual rule of thumb for code and English.
-const bytesPerToken = 4
-
 // SavedTokens estimates the tokens that pruning kept out of the conversation.
-func (u Usage) SavedTokens() int { return (u.RawBytes - u.Bytes) / bytesPerToken }
+func (u Usage) SavedTokens() int { return tokens.OfSize(u.RawBytes - u.Bytes) }

@@ -1,8 +1,8 @@
 package states
 
 import (
-	"mcp-pruner/fsm"
-	"mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
 // AnswerKind is the form of an answer on the wire.

@@ -3,78 +3,15 @@ package states
 import (
 	"cmp"
 	"context"
-	"strings"
 
-	"mcp-pruner/fsm"
-	"mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// clientLimits says how much of one result a client shows to its model.
-type clientLimits struct {
-	// tools are the sizes at which the client's own tools cut one result, minus the size of our notice: Codex and
-	// opencode count both together and drop the end. Our tools return no more than that, pruned or not, unless a
-	// call asks for more. anyTool stands for the tools that are not listed.
-	tools map[string]tools.Limit
-
-	// ceiling is the size in bytes at which the client cuts any result or stores it in a file, even one that a
-	// call asked for; 0 means that none is known.
-	ceiling int
-}
-
-// clients is the only table of what clients show. For the sources see docs/SPEC-NOTES.md.
-var clients = map[string]clientLimits{
-	"claude-code": {
-		tools: map[string]tools.Limit{
-			"read": {Lines: 2000, Tokens: 25_000, Bytes: 200_000},
-			"bash": {Bytes: 30_000},
-			"grep": {Bytes: 20_000},
-		},
-		ceiling: 500_000, // with anthropic/maxResultSizeChars, which the server sends
-	},
-	codex: {
-		tools:   map[string]tools.Limit{anyTool: {Tokens: 10_000, Bytes: 36_000}},
-		ceiling: 48_000, // 40,000 in code mode, 12,000 for models that Codex does not know
-	},
-	"opencode": {tools: map[string]tools.Limit{
-		"grep":  {Lines: 100, Bytes: 45_000},
-		anyTool: {Lines: 1950, Bytes: 45_000},
-	}},
-	"gemini-cli-mcp-client": {tools: map[string]tools.Limit{
-		"read":  {Lines: 2000, Bytes: 39_000},
-		"grep":  {Lines: 100, Bytes: 39_000},
-		anyTool: {Bytes: 39_000},
-	}},
-}
-
-// codex is the client name that Codex sends.
-const codex = "codex-mcp-client"
-
-// anyTool is the key for tools without an entry of their own in a client's limits.
-const anyTool = ""
-
-// unknownClient is the limit for clients without an entry.
-var unknownClient = tools.Limit{Tokens: 20_000, Bytes: 200_000}
-
-// unknownToCodex is the limit for Codex with a model that it does not know, such as one of
-// another provider: Codex then shows 12,000 bytes, our notice included.
-var unknownToCodex = tools.Limit{Bytes: 8_000}
-
-// Ceiling returns the size in bytes above which the client with that name does not show a result to its model,
-// whatever the call asked for; 0 if none is known.
-func Ceiling(client string) int { return clients[client].ceiling }
-
+// limitOf returns what the request's client shows its model of one result of a tool.
 func (r Request) limitOf(tool string) tools.Limit {
-	client := r.Client
-	if client == codex && r.Model != "" && !strings.HasPrefix(r.Model, "gpt-") {
-		return unknownToCodex
-	}
-	if limit, ok := clients[client].tools[tool]; ok {
-		return limit
-	}
-	if limit, ok := clients[client].tools[anyTool]; ok {
-		return limit
-	}
-	return unknownClient
+	return tools.Limit(agent.Announced(r.Client).Results.Limit(tool, r.Model))
 }
 
 // fit cuts the answer, and the unpruned output that it replaces, to the size that the client's own tool would

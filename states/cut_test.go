@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // world is a pipeline with real tools and files, without a pruner.
@@ -109,13 +110,13 @@ func TestTokensBoundWhatUnknownClientsGet(t *testing.T) {
 		assert.Less(t, len(a.Text), len(text), name)
 		assert.True(t, strings.HasPrefix(text, a.Text), name)
 		assert.True(t, strings.HasSuffix(a.Text, "\n"), name)
-		assert.LessOrEqual(t, len(a.Text), unknownClient.Bytes, name)
+		assert.LessOrEqual(t, len(a.Text), agent.UnknownLimit.Bytes, name)
 		assert.Contains(t, a.Notice, "next_start_line=", name)
 	}
 	w.write("min.js", strings.Repeat("var a=function(){return 1};", 40_000))
 	a := w.call("some-client", "read", map[string]any{"file_path": "min.js"})
 	assert.NotEmpty(t, a.Text)
-	assert.LessOrEqual(t, len(a.Text), unknownClient.Bytes)
+	assert.LessOrEqual(t, len(a.Text), agent.UnknownLimit.Bytes)
 	assert.Contains(t, a.Notice, "cut within a line")
 }
 
@@ -124,7 +125,7 @@ func TestTokensBoundWhatUnknownClientsGet(t *testing.T) {
 func TestTheMiddleOfACommandsOutputIsStored(t *testing.T) {
 	w := newWorld(t)
 	a := w.call("claude-code", "bash", map[string]any{"command": "seq 1 100000; echo oops >&2; exit 3"})
-	assert.LessOrEqual(t, len(a.Text), clients["claude-code"].tools["bash"].Bytes+len("... 100000-100000\n[stderr]\noops\n"))
+	assert.LessOrEqual(t, len(a.Text), agent.Claude.Results.Limits["bash"].Bytes+len("... 100000-100000\n[stderr]\noops\n"))
 	assert.True(t, strings.HasPrefix(a.Text, "1\n2\n"))
 	assert.True(t, strings.HasSuffix(a.Text, "\n100000\n[stderr]\noops\n"))
 	assert.Contains(t, a.Notice, "exit code 3")
@@ -159,7 +160,7 @@ func TestMatchesOfOtherFilesAreNamed(t *testing.T) {
 		w.write(fmt.Sprintf("f%02d.txt", n), strings.Repeat("a word is here, and the line is long enough to fill a result soon\n", 20))
 	}
 	a := w.call("claude-code", "grep", map[string]any{"pattern": "word"})
-	assert.LessOrEqual(t, len(a.Text), clients["claude-code"].tools["grep"].Bytes)
+	assert.LessOrEqual(t, len(a.Text), agent.Claude.Results.Limits["grep"].Bytes)
 	assert.Regexp(t, `^\d+ of 600 matches shown; the others: f\d+.txt \(\d+\), .*f29.txt \(20\); read file_path=prn_`, a.Notice)
 	few := w.call("x", "grep", map[string]any{"pattern": "word", "max_matches": 50.0})
 	assert.Contains(t, few.Notice, "50 of 600 matches shown; the others: f02.txt (10), f03.txt (20)")
@@ -182,7 +183,7 @@ func TestLimitOfCodexModels(t *testing.T) {
 	w := newWorld(t)
 	w.write("long.go", source(5000))
 	for model, most := range map[string]int{"": 40_000, "gpt-5.5": 40_000, "llama-4": 12_000} {
-		a := w.Run(t.Context(), Request{Client: codex, Model: model, Params: map[string]any{"name": "read", "arguments": map[string]any{"file_path": "long.go"}}}).Answer()
+		a := w.Run(t.Context(), Request{Client: agent.Codex.Announces, Model: model, Params: map[string]any{"name": "read", "arguments": map[string]any{"file_path": "long.go"}}}).Answer()
 		assert.LessOrEqual(t, len(a.Text)+len(a.Notice), most, model)
 		assert.Greater(t, len(a.Text), most/2, model)
 		assert.Contains(t, a.Notice, "next_start_line=")

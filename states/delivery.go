@@ -8,10 +8,10 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/trace"
-	"mcp-pruner/tools"
-	"mcp-pruner/tools/tokens"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // Delivery holds the facts about one call and its answer, for observers. It no longer

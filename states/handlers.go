@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"syscall"
 
-	"mcp-pruner/fsm"
-	"mcp-pruner/pruneclient"
-	"mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
 // handler does the work of one state and returns the trigger that leaves the state. An

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
 // Issue is one violation in a request's params, in the form sent to the client. Path is

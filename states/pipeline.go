@@ -13,10 +13,10 @@ import (
 	"sync"
 	"time"
 
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/event"
-	"mcp-pruner/pruneclient"
-	"mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
 // Pipeline holds everything that the requests of a server share.

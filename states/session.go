@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync"
 
-	"mcp-pruner/pruneclient"
-	"mcp-pruner/pruneclient/history"
-	"mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
 // remembered bounds the number of pruned calls that a session remembers.

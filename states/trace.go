@@ -4,8 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"mcp-pruner/fsm/trace"
-	"mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
 // Trace stores records. *trace.File implements it.

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/fsm/trace"
-	"mcp-pruner/pruneclient"
-	"mcp-pruner/tools"
-	"mcp-pruner/tools/tokens"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // about is a call that has a subject and whose output has more than its text.

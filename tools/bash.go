@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"mcp-pruner/tools/files"
-	"mcp-pruner/tools/process"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
 const bashDescription = `Run a shell command (bash -lc, no terminal, no stdin): stdout, stderr, exit code. With context_focus_question ("which test failed and why") lines that do not answer it are left out: ask when the output may be long, not when it is needed exactly; read shows what was left out. What runs longer than timeout_ms is killed.`

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"mcp-pruner/tools/files"
-	"mcp-pruner/tools/terminal"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // shareCap fits both streams into one limit. Each stream was kept up to the whole limit, so

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"mcp-pruner/tools/schema"
+	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 )
 
 // Limits shared by several arguments.

@@ -3,17 +3,14 @@ package tools
 import (
 	"strings"
 
-	"mcp-pruner/tools/files"
-	"mcp-pruner/tools/tokens"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // Limit is the part of one output that a model is shown, at most what its client's own tool
-// would show. A field of 0 means no limit.
-type Limit struct {
-	Lines  int
-	Bytes  int
-	Tokens int // o200k, estimated
-}
+// would show.
+type Limit agent.Limit
 
 // Cutter is an Output that can be cut to a limit. Cut returns false if the output fits, or
 // if the call set its own limit. The notice must mention the cut and, after WithOriginal,

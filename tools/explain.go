@@ -3,12 +3,12 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 	"maps"
-	"mcp-pruner/tools/schema"
 	"slices"
 	"strings"
 
-	"mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // Explain describes the issues of a call's arguments in words for a model: the wrong

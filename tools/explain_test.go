@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"mcp-pruner/tools/tokens/exact"
 )
 
 // TestErrorsTeach: what a model is told of bad arguments names the right ones.
@@ -35,8 +33,4 @@ func TestErrorsTeach(t *testing.T) {
 		assert.NotEmpty(t, issues, c.args)
 		assert.Equal(t, c.want, Explain(all[c.tool], args, issues), c.args)
 	}
-}
-
-func TestInstructionsAreShort(t *testing.T) {
-	assert.LessOrEqual(t, exact.Count(Instructions), 60)
 }

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"mcp-pruner/tools/files"
-	"mcp-pruner/tools/grep"
-	"mcp-pruner/tools/process"
-	"mcp-pruner/tools/schema"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/grep"
+	"github.com/mcp-pruner/mcp-pruner/tools/process"
+	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 )
 
 const grepDescription = `Search files for a regular expression (ripgrep): lines as path:line:column:text. Skips hidden, binary and .gitignored files. With context_focus_question ("where is the retry limit enforced") matches that do not answer it are left out: ask when a broad pattern matches much, not when every match is needed.`

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mcp-pruner/tools/grep"
+	"github.com/mcp-pruner/mcp-pruner/tools/grep"
 )
 
 // grepOutput is the result of a search in the shape of the design. Fields with omitempty

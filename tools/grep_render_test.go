@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/tools/grep"
+	"github.com/mcp-pruner/mcp-pruner/tools/grep"
 )
 
 func column(n int) *int { return &n }

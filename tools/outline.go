@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // Limits of an outline.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"mcp-pruner/tools/files"
-	"mcp-pruner/tools/schema"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 )
 
 const readDescription = `Read a text file, or with a prn_ id an earlier output that was pruned or cut. With context_focus_question ("how are retries configured") lines that do not answer it are left out: ask when the file is long or unknown and one thing is wanted, not before editing it or when it is short. Left-out lines and the rest of a cut file are read with start_line and end_line.`

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 func TestReadContent(t *testing.T) {

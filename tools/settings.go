@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // Settings configure the tools. The zero value of every field but Root is its default.

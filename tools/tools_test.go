@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // newTools returns the tools over a fresh root, by name.

@@ -5,13 +5,13 @@ package main
 import (
 	"os"
 
-	"mcp-pruner/cmd/internal/cli"
-	"mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs"
 )
 
 func main() {
-	cli.ShedSecrets(os.Args, os.Environ(), true)
-	os.Exit(cli.RunHTTP(command.Process{
+	verbs.ShedSecrets(os.Args, os.Environ(), true)
+	os.Exit(verbs.RunHTTP(command.Process{
 		Args:   os.Args[1:],
 		Env:    os.Environ(),
 		Stdin:  os.Stdin,

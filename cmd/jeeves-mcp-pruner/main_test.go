@@ -24,7 +24,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/runnerfsm/keeper/signaltest"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper/signaltest"
 )
 
 func TestMain(m *testing.M) {

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/cli"
-	"mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs"
 )
 
 // Part J of the specification: verbs, flags, and the values of those that have a choice.
@@ -30,8 +30,8 @@ var contract = map[string]string{
 	"trace heads": "", "trace verify": "", "trace stats": "", "trace report": "", "prune": "batch",
 }
 
-// verbs lists the verbs that are shown, by their path, without the program's name.
-func verbs(t *testing.T) map[string]*cobra.Command {
+// allVerbs lists the verbs that are shown, by their path, without the program's name.
+func allVerbs(t *testing.T) map[string]*cobra.Command {
 	t.Helper()
 	all := make(map[string]*cobra.Command)
 	var walk func(*cobra.Command)
@@ -45,12 +45,12 @@ func verbs(t *testing.T) map[string]*cobra.Command {
 			walk(sub)
 		}
 	}
-	walk(cli.Root(command.Process{Stdin: new(bytes.Buffer), Stdout: io.Discard, Stderr: io.Discard}))
+	walk(verbs.Root(command.Process{Stdin: new(bytes.Buffer), Stdout: io.Discard, Stderr: io.Discard}))
 	return all
 }
 
 func TestContract(t *testing.T) {
-	all := verbs(t)
+	all := allVerbs(t)
 	for path, flags := range contract {
 		require.Contains(t, all, path)
 		for want := range strings.FieldsSeq(flags) {
@@ -121,7 +121,7 @@ func (w workplace) execute(line string, stdout io.Writer) (code int, stderr stri
 		stdin.Write(text)
 	}
 	p := command.Process{Args: strings.Fields(line), Env: w.env, Stdin: &stdin, Stdout: stdout, Stderr: &said}
-	code = command.Execute(w.t.Context(), cli.Root(p), p)
+	code = command.Execute(w.t.Context(), verbs.Root(p), p)
 	assert.NotContains(w.t, said.String(), "a-secret", line)
 	return code, said.String()
 }
@@ -145,7 +145,7 @@ func TestHelpAndUsage(t *testing.T) {
 		assert.Regexp(t, `(?s)^mcp-pruner.*: .*\nTry 'mcp-pruner.* --help'\.\n$`, stderr, line)
 	}
 	takesAny := map[string]bool{"run": true, "install": true, "replay": true}
-	for path, c := range verbs(t) {
+	for path, c := range allVerbs(t) {
 		code, stdout, stderr := w.run(path + " --help")
 		assert.Zero(t, code, path)
 		assert.Contains(t, stdout, "Usage:", path)

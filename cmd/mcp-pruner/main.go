@@ -6,17 +6,17 @@ package main
 import (
 	"os"
 
-	"mcp-pruner/cmd/internal/cli"
-	"mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs"
 )
 
 func main() {
-	run := cli.Run
-	if cli.IsHTTPName(os.Args[0]) {
-		run = cli.RunHTTP
+	run := verbs.Run
+	if verbs.IsHTTPName(os.Args[0]) {
+		run = verbs.RunHTTP
 	}
-	server := len(os.Args) == 1 || os.Args[1] == "serve" || cli.IsHTTPName(os.Args[0])
-	cli.ShedSecrets(os.Args, os.Environ(), server)
+	server := len(os.Args) == 1 || os.Args[1] == "serve" || verbs.IsHTTPName(os.Args[0])
+	verbs.ShedSecrets(os.Args, os.Environ(), server)
 	os.Exit(run(command.Process{
 		Args:   os.Args[1:],
 		Env:    os.Environ(),

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"mcp-pruner/runnerfsm/keeper/signaltest"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper/signaltest"
 )
 
 var update = flag.Bool("update", false, "write what the commands print into the scripts")

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/cli"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs"
 )
 
 // TestReadmeCommands runs the commands of the README. One that is not known here
@@ -140,7 +140,7 @@ func npmHasThePackage(t *testing.T, command string) {
 }
 
 func archiveHasThisName(t *testing.T, command string) {
-	assert.Contains(t, command, "mcp-pruner_"+cli.Release+"_linux_amd64.tar.gz")
+	assert.Contains(t, command, "mcp-pruner_"+verbs.Release+"_linux_amd64.tar.gz")
 }
 
 // setsUp runs a command in a home of its own, where it has to succeed.

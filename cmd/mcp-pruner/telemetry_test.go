@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/telemetry/telemetrytest"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/telemetry/telemetrytest"
 )
 
 // private stands in arguments and results: it must be in no metric and in no span.

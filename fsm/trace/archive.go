@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // tableFile is the JSON form of a table, in the archive and for other tools.

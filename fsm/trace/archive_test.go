@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 var update = flag.Bool("update", false, "add the tables of today to tables")

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // The errors of a line that is not a valid record.

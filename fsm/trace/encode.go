@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // startLayout is the layout of a record's start time: UTC, microseconds.

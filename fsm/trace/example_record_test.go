@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
 // The record of an ended machine is appended, read back and replayed against its table.

@@ -3,8 +3,8 @@ package trace_test
 import (
 	"fmt"
 
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
 // Each record names its table by hash, and the program contains an archive of all tables.

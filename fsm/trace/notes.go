@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // notes holds a short note for each call under way, each answer and each run in progress. The notes are in a file

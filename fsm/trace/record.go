@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
 
 // SchemaVersion is the version of the record format that this package writes. It also reads

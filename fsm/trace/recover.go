@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // Left is the content of the side file of a process that was killed.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // Replayer holds the tables to replay records against, by hash.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // strange returns a record in which every optional part is present.

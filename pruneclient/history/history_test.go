@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/pruneclient"
-	"mcp-pruner/pruneclient/lineprune/session"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
 func TestParseCall(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-pruner/pruneclient"
-	"mcp-pruner/pruneclient/lineprune/session"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
 // Limits of how much of a session a pruner is given.

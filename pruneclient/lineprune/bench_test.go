@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"mcp-pruner/pruneclient/lineprune/learned"
-	"mcp-pruner/pruneclient/lineprune/session"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
 // sampleCode is n lines of a made-up program.

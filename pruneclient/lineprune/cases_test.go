@@ -11,7 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // caseFile is a file of testdata/prune: a text, and questions with the lines that
@@ -164,10 +165,10 @@ func TestPassedRunIsCutToItsSummary(t *testing.T) {
 func shareOf(text string, res Result) float64 {
 	lines, used, total := doc.Lines(text), 0, 0
 	for _, line := range lines {
-		total += CountTokens(line)
+		total += tokens.Line(line)
 	}
 	for _, k := range res.Kept {
-		used += CountTokens(lines[k-1])
+		used += tokens.Line(lines[k-1])
 	}
 	return float64(used) / float64(total)
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
 )
 
 func ExamplePrune() {

@@ -1,10 +1,9 @@
 package lineprune
 
 import (
-	"mcp-pruner/pruneclient/lineprune/choose"
-	"mcp-pruner/pruneclient/lineprune/doc"
-	"mcp-pruner/pruneclient/lineprune/render"
-	"mcp-pruner/pruneclient/lineprune/words"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/choose"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
 )
 
 // Aliases for the types of the sub-packages that callers of the line pruner need.
@@ -65,9 +64,6 @@ func Sealed(lines []string) []bool { return render.Sealed(lines) }
 // MaxPruned returns floor(n*ratio) for a ratio in 0..1. The ratio is taken as its decimal notation, so that
 // 0.29 of 100 lines is 29.
 func MaxPruned(n int, ratio float64) int { return choose.MaxPruned(n, ratio) }
-
-// CountTokens estimates the number of tokens in one line including its newline.
-func CountTokens(line string) int { return words.CountTokens(line) }
 
 // Render writes the kept lines of text byte for byte and a marker in place of each omitted range. When
 // every line was kept and lines are not numbered, it returns text itself.

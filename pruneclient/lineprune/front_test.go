@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/pruneclient/lineprune/doc"
-	"mcp-pruner/pruneclient/lineprune/logs"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 )
 
 // fronts are the line prefixes that CI services and container tools add to a log.

@@ -3,7 +3,7 @@ package lineprune
 import (
 	"math/bits"
 
-	"mcp-pruner/pruneclient/lineprune/rank"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 )
 
 // Limits of findSpokenPath.

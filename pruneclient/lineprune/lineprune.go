@@ -6,16 +6,16 @@ package lineprune
 import (
 	"context"
 
-	"mcp-pruner/pruneclient/lineprune/choose"
-	"mcp-pruner/pruneclient/lineprune/detect"
-	"mcp-pruner/pruneclient/lineprune/doc"
-	"mcp-pruner/pruneclient/lineprune/learned"
-	"mcp-pruner/pruneclient/lineprune/logs"
-	"mcp-pruner/pruneclient/lineprune/overview"
-	"mcp-pruner/pruneclient/lineprune/query"
-	"mcp-pruner/pruneclient/lineprune/rank"
-	"mcp-pruner/pruneclient/lineprune/session"
-	"mcp-pruner/pruneclient/lineprune/structure"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/choose"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/detect"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 // Options limit a result. With the zero value the gates decide how much is kept.

@@ -7,7 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // Matches in tests and documentation rank behind source code, but stay where they alone answer.
@@ -62,11 +63,11 @@ func TestOutlineAroundARerankersLines(t *testing.T) {
 	outline, all := 0, 0
 	lines := doc.Lines(code.String())
 	for _, line := range lines {
-		all += CountTokens(line)
+		all += tokens.Line(line)
 	}
 	for _, n := range s.Keep(order).Kept {
 		if n > 18 { // the order keeps nine lines, of the first two functions
-			outline += CountTokens(lines[n-1])
+			outline += tokens.Line(lines[n-1])
 		}
 	}
 	require.Positive(t, outline)

@@ -15,7 +15,7 @@ var row = []string{"session", "tuning", "words", "doc", "structure", "logs", "de
 
 // Every package of the row imports only packages before it.
 func TestPackagesStandInARow(t *testing.T) {
-	const base = "mcp-pruner/pruneclient/lineprune/"
+	const base = "github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/"
 	for i, name := range row {
 		files, err := filepath.Glob(name + "/*.go")
 		require.NoError(t, err)

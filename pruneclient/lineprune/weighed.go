@@ -3,9 +3,9 @@ package lineprune
 import (
 	"cmp"
 
-	"mcp-pruner/pruneclient/lineprune/learned"
-	"mcp-pruner/pruneclient/lineprune/structure"
-	"mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // Weighed returns the same survey ranked by learned weights instead of the rules' score, which is one of

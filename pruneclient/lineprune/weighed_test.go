@@ -7,8 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/pruneclient/lineprune"
-	"mcp-pruner/pruneclient/lineprune/session"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // widgets is a program of 40 functions.
@@ -50,12 +51,12 @@ func TestBudgetHoldsWithTheSession(t *testing.T) {
 	call := session.Call{Args: map[string]any{"file_path": "widgets.go"}}
 	total := 0
 	for _, line := range strings.Split(strings.TrimSuffix(widgets(), "\n"), "\n") {
-		total += lineprune.CountTokens(line)
+		total += tokens.Line(line)
 	}
 	for _, budget := range []float64{0.05, 0.3, 0.5, 0.9} {
 		used := 0
 		for _, n := range pruneWith(t, call, budget).Kept {
-			used += lineprune.CountTokens(strings.Split(widgets(), "\n")[n-1])
+			used += tokens.Line(strings.Split(widgets(), "\n")[n-1])
 		}
 		require.LessOrEqual(t, float64(used), budget*float64(total))
 		require.Positive(t, used)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/pruneclient/records"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/records"
 )
 
 func TestOf(t *testing.T) {

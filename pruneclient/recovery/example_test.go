@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"mcp-pruner/pruneclient/recovery"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 )
 
 func Example() {

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"mcp-pruner/tools/sqlfile"
+	"github.com/mcp-pruner/mcp-pruner/tools/sqlfile"
 )
 
 // file is the backend that survives the process: one SQLite file, which several processes

@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"time"
 
-	"mcp-pruner/pruneclient/lineprune"
-	"mcp-pruner/pruneclient/recovery"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 )
 
 // PruneArgs are prune_text's arguments.

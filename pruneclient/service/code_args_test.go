@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/pruneclient/service"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
 )
 
 // both decodes JSON the two ways transports do: numbers as spelled, and as float64.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"mcp-pruner/pruneclient/lineprune"
-	"mcp-pruner/pruneclient/service"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
 )
 
 func TestDocuments(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"mcp-pruner/pruneclient/lineprune"
-	"mcp-pruner/pruneclient/recovery"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 )
 
 // Warnings of a text that was returned unchanged because of an error.

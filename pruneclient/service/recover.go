@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"mcp-pruner/pruneclient/recovery"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 )
 
 // RecoverResult is the answer of recover_text.

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"slices"
 
-	"mcp-pruner/pruneclient/deepinfra"
-	"mcp-pruner/pruneclient/lineprune"
-	"mcp-pruner/pruneclient/recovery"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/deepinfra"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 )
 
 const (

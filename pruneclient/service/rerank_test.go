@@ -18,9 +18,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/pruneclient/deepinfra"
-	"mcp-pruner/pruneclient/lineprune"
-	"mcp-pruner/pruneclient/service"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/deepinfra"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
 )
 
 // newReranker is a client of a fake model that scores document i of n.

@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"time"
 
-	"mcp-pruner/pruneclient/deepinfra"
-	"mcp-pruner/pruneclient/recovery"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/deepinfra"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 )
 
 // DefaultMaxInputChars is the default maximum length of a text to prune, in code points.

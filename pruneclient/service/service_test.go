@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/pruneclient/lineprune"
-	"mcp-pruner/pruneclient/recovery"
-	"mcp-pruner/pruneclient/service"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
 )
 
 func newService(t *testing.T, s service.Settings) *service.Service {

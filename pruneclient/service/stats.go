@@ -2,10 +2,10 @@ package service
 
 import (
 	"math"
-	"strings"
 	"sync"
 
-	"mcp-pruner/pruneclient/lineprune"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // Stats are the figures of one call of prune_text.
@@ -38,7 +38,7 @@ type CloudStats struct {
 }
 
 func statsOf(before, after string, res lineprune.Result) Stats {
-	s := Stats{OriginalLines: res.Total, Backend: "heuristic", TokensEstBefore: tokens(before)}
+	s := Stats{OriginalLines: res.Total, Backend: "heuristic", TokensEstBefore: tokens.Lines(before)}
 	for _, b := range res.Blocks {
 		s.PrunedLines += b.Lines()
 	}
@@ -48,7 +48,7 @@ func statsOf(before, after string, res lineprune.Result) Stats {
 	}
 	s.TokensEstAfter = s.TokensEstBefore
 	if after != before {
-		s.TokensEstAfter = tokens(after)
+		s.TokensEstAfter = tokens.Lines(after)
 	}
 	return s
 }
@@ -65,15 +65,6 @@ func (s *Stats) addCloud(cloud *CloudStats) {
 	if cloud.failed {
 		s.UsedFallback, s.FallbackKind = true, "heuristic"
 	}
-}
-
-// tokens estimates a text's tokens line by line, as lineprune does.
-func tokens(text string) int {
-	n := 0
-	for line := range strings.Lines(text) {
-		n += lineprune.CountTokens(strings.TrimSuffix(line, "\n"))
-	}
-	return n
 }
 
 func round(x float64, decimals int) float64 {

@@ -9,8 +9,9 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"mcp-pruner/pruneclient/lineprune"
-	"mcp-pruner/pruneclient/recovery"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // CodeArgs is a request of the swe-pruner contract.
@@ -106,10 +107,10 @@ func (a CodeArgs) within(survey lineprune.Survey, share float64) CodeResult {
 		keepFirst(&res)
 	}
 	text := lineprune.Render(a.Code, res, lineprune.RenderOptions{Marker: filtered})
-	before := tokens(a.Code)
+	before := tokens.Lines(a.Code)
 	return CodeResult{
 		Score: round(res.Confidence, 4), PrunedCode: text, TokenScores: []any{}, KeptFrags: append([]int{}, res.Kept...),
-		OriginTokenCnt: before, LeftTokenCnt: tokens(text), ModelInputTokenCnt: before,
+		OriginTokenCnt: before, LeftTokenCnt: tokens.Lines(text), ModelInputTokenCnt: before,
 	}
 }
 
@@ -127,7 +128,7 @@ func keepFirst(res *lineprune.Result) {
 }
 
 func wholeCode(code, why string) CodeResult {
-	n, count := recovery.CountLines(code), tokens(code)
+	n, count := recovery.CountLines(code), tokens.Lines(code)
 	kept := make([]int, n)
 	for i := range kept {
 		kept[i] = i + 1

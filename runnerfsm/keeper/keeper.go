@@ -20,7 +20,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"mcp-pruner/tools/process"
+	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
 // graceTold is how long a command may take to end after it was asked to, and how long its

@@ -4,7 +4,7 @@ import (
 	"os"
 	"syscall"
 
-	"mcp-pruner/tools/process"
+	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
 const prSetChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER of prctl(2)

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/runnerfsm/keeper/signaltest"
-	"mcp-pruner/tools/process"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper/signaltest"
+	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
 // TestMain lets the test binary be the keeper.

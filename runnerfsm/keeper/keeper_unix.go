@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"mcp-pruner/tools/process"
+	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
 // killNow asks a keeper to kill its command. Only this package sends it.

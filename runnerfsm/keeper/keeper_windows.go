@@ -6,7 +6,7 @@ import (
 	"sync"
 	"syscall"
 
-	"mcp-pruner/tools/process"
+	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
 // killNow ends the keeper, and with it all that it started, see Main.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
 // Auditor checks single records. It is safe for concurrent use.

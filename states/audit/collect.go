@@ -5,7 +5,7 @@ import (
 	"hash/maphash"
 	"time"
 
-	"mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // Selection says which records to count.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
 // maxBatch is the longest time between the first and the last record of one batch. A process gathers records for 50 ms;

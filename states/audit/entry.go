@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
 // Entry is the part of a record that statistics and lists use.

@@ -3,7 +3,7 @@ package audit_test
 import (
 	"fmt"
 
-	"mcp-pruner/states/audit"
+	"github.com/mcp-pruner/mcp-pruner/states/audit"
 )
 
 // A trace is verified, then summarized.

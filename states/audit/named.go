@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
 // named holds the ids of the requests that an event log names. A call is noted before its tool runs and before the log

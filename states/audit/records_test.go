@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
 // everyRecord returns a record for every path through every machine, and for every path

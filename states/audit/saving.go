@@ -3,7 +3,7 @@ package audit
 import (
 	"hash/maphash"
 
-	"mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // Saving is what one request saved, in tokens.
@@ -78,7 +78,7 @@ func (e *Entry) limit(given int) int {
 	if given > 0 {
 		return given
 	}
-	return states.Ceiling(e.Client)
+	return agent.Announced(e.Client).Results.Ceiling
 }
 
 // shown returns the number of a text's tokens that a client shows.

@@ -5,20 +5,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/trace"
-	"mcp-pruner/pruneclient"
-	"mcp-pruner/states"
-	"mcp-pruner/states/audit"
-	"mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/states/audit"
+	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
 // oneLine is a pruner that keeps the first line.
@@ -96,16 +94,4 @@ func savedBy(t *testing.T, list []tools.Tool, client, tool string, args map[stri
 		return err
 	}))
 	return saved
-}
-
-// TestPageStatesTheCeilings ties the sizes in docs/AUDIT.md to the table of clients.
-func TestPageStatesTheCeilings(t *testing.T) {
-	page, err := os.ReadFile("../../docs/AUDIT.md")
-	require.NoError(t, err)
-	stated := regexp.MustCompile("beyond ([0-9,]+) bytes for `claude-code`, ([0-9,]+) for `codex-mcp-client`").FindStringSubmatch(string(page))
-	require.Len(t, stated, 3)
-	for i, client := range []string{"claude-code", "codex-mcp-client"} {
-		assert.Equal(t, strconv.Itoa(states.Ceiling(client)), strings.ReplaceAll(stated[i+1], ",", ""), client)
-	}
-	assert.Zero(t, states.Ceiling("some-client"))
 }

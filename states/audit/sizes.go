@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
 // envelopeBytes is a lower bound for the size of a message with an answer.

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"mcp-pruner/tools"
-	"mcp-pruner/tools/schema"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 )
 
 const maxIDs = 10_000

@@ -10,7 +10,7 @@ import (
 	"io/fs"
 	"time"
 
-	"mcp-pruner/tools/sqlfile"
+	"github.com/mcp-pruner/mcp-pruner/tools/sqlfile"
 )
 
 // ErrNotFound means that no segment has the given id.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
 
 // A candidate above deleteScore may be deleted if deleting is allowed. One above stashScore

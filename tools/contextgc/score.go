@@ -15,6 +15,13 @@ const (
 	generationWeight = 0.1
 )
 
+// Weights of a segment's generation and of a type that worth does not have.
+const (
+	youngGeneration = .3
+	oldGeneration   = 1
+	otherWorth      = .5
+)
+
 // worth is the pruning weight of each type: a higher value is pruned sooner.
 var worth = map[Type]float64{Log: 1, Note: .8, Code: .5, Message: .3, Summary: .2, Decision: .1}
 
@@ -27,11 +34,11 @@ func AgeHours(s Segment, now time.Time) float64 {
 func Score(s Segment, now time.Time) float64 {
 	w, known := worth[s.Type]
 	if !known {
-		w = .5
+		w = otherWorth
 	}
-	generation := .3
+	generation := youngGeneration
 	if s.Old {
-		generation = 1
+		generation = oldGeneration
 	}
 	return ageWeight*(AgeHours(s, now)/24) + typeWeight*w +
 		referenceWeight*(1/float64(s.References+1)) + generationWeight*generation

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"mcp-pruner/tools/sqlfile"
+	"github.com/mcp-pruner/mcp-pruner/tools/sqlfile"
 )
 
 // StoreSettings configure a store. Only File is required.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
-	"mcp-pruner/tools"
-	"mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
 
 // maxListed is the default number of candidates in a result.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"mcp-pruner/tools"
-	"mcp-pruner/tools/schema"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 )
 
 // GetArgs are the arguments of context_get.

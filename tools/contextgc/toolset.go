@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
 // Toolset makes the tools for one store.

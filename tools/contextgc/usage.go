@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
 
 // Usage is a session's token usage as reported by the API, with the modelled saving by

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"mcp-pruner/tools/files"
-	"mcp-pruner/tools/process"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
 // hit is one matching line as reported by an engine.

@@ -7,8 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"mcp-pruner/tools/files"
-	"mcp-pruner/tools/grep"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/grep"
 )
 
 func ExampleEngine_Run() {

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strconv"
 
-	"mcp-pruner/tools/files"
-	"mcp-pruner/tools/process"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
 // findWithGrep searches with the system's grep or, if there is none, with Go's regexp. This

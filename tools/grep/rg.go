@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"mcp-pruner/tools/files"
-	"mcp-pruner/tools/process"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
 // findWithRg searches with ripgrep on all processors. Results are sorted afterwards,

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"mcp-pruner/tools/process"
+	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
 // rgEvents parses the output of rg --json. A complete event is parsed in place. If an event

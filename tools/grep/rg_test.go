@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // Windows has no /dev/stdin, so rg reads the glob from a temporary file there. It finds the same, and the file is

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"mcp-pruner/tools/files"
-	"mcp-pruner/tools/process"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
 // Modes of a search: what its result lists.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // walk finds the files to search by rg's rules: no hidden files, no ignored files, no

@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"mcp-pruner/tools/process"
+	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
 func ExampleProcess_Run() {

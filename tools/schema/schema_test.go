@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/tools/schema"
+	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 )
 
 func decode(t testing.TB, raw string) (v any) {

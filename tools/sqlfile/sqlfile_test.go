@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/tools/sqlfile"
+	"github.com/mcp-pruner/mcp-pruner/tools/sqlfile"
 )
 
 func open(t *testing.T, path string, damaged *[]string) *sqlfile.File {

@@ -3,7 +3,7 @@ package tokens_test
 import (
 	"fmt"
 
-	"mcp-pruner/tools/tokens"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 func ExampleEstimate() {

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
 // Call is a call without a focus question.

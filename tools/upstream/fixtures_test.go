@@ -13,8 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/tools/tokens"
-	"mcp-pruner/tools/tokens/exact"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // fixture reads a file of real tool lists, which are stored beside the checkout.
@@ -36,58 +35,6 @@ func fixtureTools(t *testing.T, name string) []Definition {
 	require.NoError(t, err)
 	require.Empty(t, problems)
 	return tools
-}
-
-var public = []string{"filesystem", "memory", "everything", "playwright", "github-npm"}
-
-// TestPublicServersShrink measures what docs/GATEWAY.md shows: tokens and bytes of each list,
-// and tokens behind the wrappers of mcp-compressor.
-func TestPublicServersShrink(t *testing.T) {
-	o := Options{Target: DefaultTarget, Tokens: tokens.Estimate} // as the gateway does; measured exactly
-	var servers []Server
-	raw := 0
-	for _, name := range public {
-		tools := fixtureTools(t, name)
-		servers = append(servers, Server{Name: name, Tools: tools})
-		before := RawTokens(tools, exact.Count)
-		raw += before
-		saved := map[Mode]float64{}
-		for _, mode := range []Mode{Grouped, Trimmed} {
-			list := Expose(servers[len(servers)-1], mode, o)
-			saved[mode] = 1 - float64(ListTokens(list, exact.Count))/float64(before)
-			t.Logf("%s: %d tools, %d tokens; %s: %d tools, %d tokens, %d of %d bytes", name, len(tools), before, mode, len(list),
-				ListTokens(list, exact.Count), wireBytes(list), rawBytes(tools))
-		}
-		if len(tools) >= 12 {
-			assert.GreaterOrEqual(t, saved[Grouped], .60, name)
-		}
-		last := before
-		for _, level := range WrapperLevels {
-			now := WrapperTokens(tools, level, exact.Count)
-			t.Logf("%s behind wrappers, %s: %d tokens", name, level, now)
-			assert.LessOrEqual(t, now, last, "%s: each level says less", name)
-			last = now
-		}
-	}
-	list := Build(servers, Grouped, o)
-	saved := 1 - float64(ListTokens(list.Tools, exact.Count))/float64(raw)
-	t.Logf("all: %d tokens; group: %d tokens, %.1f %% less; trim: %d tokens", raw, ListTokens(list.Tools, exact.Count), 100*saved,
-		ListTokens(Build(servers, Trimmed, o).Tools, exact.Count))
-	assert.GreaterOrEqual(t, saved, .80, "all five together")
-}
-
-func wireBytes(list []Exposed) (sum int) {
-	for i := range list {
-		sum += len(list[i].Wire())
-	}
-	return sum
-}
-
-func rawBytes(tools []Definition) (sum int) {
-	for _, d := range tools {
-		sum += len(compactJSON(d))
-	}
-	return sum
 }
 
 func TestTheDocumentsServer(t *testing.T) {

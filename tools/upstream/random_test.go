@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/tools/schema"
+	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 )
 
 // TestRandomLists checks the invariants of the design on random servers: every tool is

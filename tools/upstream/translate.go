@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"mcp-pruner/tools/schema"
+	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 )
 
 // Call is the upstream call for a call of an exposed tool.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
 
 // journal is the socket on which systemd's journal takes messages.

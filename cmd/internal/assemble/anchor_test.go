@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/settings"
-	"mcp-pruner/fsm/event"
-	"mcp-pruner/fsm/trace"
-	"mcp-pruner/states/audit"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/states/audit"
 )
 
 // headsOfATrace opens and closes a trace whose heads go to a place, and returns the errors that were logged.

@@ -7,16 +7,16 @@ import (
 	"fmt"
 	"slices"
 
-	"mcp-pruner/cmd/internal/mcpserver"
-	"mcp-pruner/cmd/internal/settings"
-	"mcp-pruner/cmd/internal/texttools"
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/event"
-	"mcp-pruner/pruneclient"
-	"mcp-pruner/pruneclient/recovery"
-	"mcp-pruner/pruneclient/service"
-	"mcp-pruner/states"
-	"mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/texttools"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
+	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
 // Options describes a server.

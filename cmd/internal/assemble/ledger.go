@@ -5,12 +5,12 @@ import (
 	"errors"
 	"slices"
 
-	"mcp-pruner/cmd/internal/ledger"
-	"mcp-pruner/cmd/internal/originals"
-	"mcp-pruner/cmd/internal/settings"
-	"mcp-pruner/fsm/event"
-	"mcp-pruner/states"
-	"mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // addLedger adds the tools of the toolset gc and reports every answer to the ledger, if the settings ask for either.
@@ -45,7 +45,7 @@ func addLedger(p *states.Pipeline, o Options) error {
 // elsewhere finds a text that a hook or the proxy cut, by its id.
 func elsewhere(ctx context.Context, o Options, id string) (text string, found bool, err error) {
 	text, _, err = ledger.Original(ctx, ledger.Index(settings.FromEnv(o.Env)), o.Settings.Root, id)
-	if errors.Is(err, originals.ErrNotFound) {
+	if errors.Is(err, archive.ErrNotFound) {
 		return "", false, nil
 	}
 	return text, err == nil, err

@@ -1,12 +1,12 @@
 package assemble
 
 import (
-	"mcp-pruner/cmd/internal/mcpserver"
-	"mcp-pruner/cmd/internal/texttools"
-	"mcp-pruner/fsm"
-	"mcp-pruner/pruneclient/deepinfra"
-	"mcp-pruner/pruneclient/service"
-	"mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/texttools"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/deepinfra"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
+	"github.com/mcp-pruner/mcp-pruner/states"
 )
 
 // Pruner builds the server of the toolset text, and returns the service that its tools use. close closes the

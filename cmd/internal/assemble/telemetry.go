@@ -3,8 +3,8 @@ package assemble
 import (
 	"time"
 
-	"mcp-pruner/cmd/internal/telemetry"
-	"mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/telemetry"
+	"github.com/mcp-pruner/mcp-pruner/states"
 )
 
 // addTelemetry makes a pipeline count its calls and send spans, if the settings and the environment ask for it. It

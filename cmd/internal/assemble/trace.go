@@ -5,10 +5,10 @@ import (
 	"os"
 	"os/user"
 
-	"mcp-pruner/cmd/internal/settings"
-	"mcp-pruner/fsm/event"
-	"mcp-pruner/fsm/trace"
-	"mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/states"
 )
 
 // addTrace makes a pipeline record its calls, if the settings ask for it.

@@ -7,7 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"mcp-pruner/tools/upstream"
+	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
 // cacheFile returns the file that keeps a server's tools between starts, or "" without a cache directory.
@@ -35,10 +36,9 @@ type remembered struct {
 // store saves a server's offer. Errors are ignored: the next start then asks the server.
 func store(c ServerConfig, raw []byte) {
 	path := cacheFile(c)
-	if path == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
-		return
+	if path != "" {
+		_ = replace.File{Path: path, Fast: true}.Write(raw)
 	}
-	_ = replaceFile(path, raw)
 }
 
 // recall loads the offer that was saved last time.
@@ -50,23 +50,4 @@ func recall(c ServerConfig) (o offer, known bool) {
 	}
 	list, _, err := upstream.ParseList(c.Name, k.Pages...)
 	return offer{list, k.Instructions, raw}, err == nil
-}
-
-// replaceFile replaces a file atomically.
-func replaceFile(path string, data []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(data)
-	if closed := temp.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name())
-	}
-	return err
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"mcp-pruner/cmd/internal/mcpserver"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 )
 
 // callerOf returns the client that made the call, and the call's _meta.

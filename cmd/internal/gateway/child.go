@@ -14,7 +14,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/client/transport"
 
-	"mcp-pruner/tools/process"
+	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
 // child is an upstream server that the gateway started: its process and the pipes to it.

@@ -10,9 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"mcp-pruner/tools"
-	"mcp-pruner/tools/tokens"
-	"mcp-pruner/tools/upstream"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
 // Modes of offering tools.
@@ -358,7 +359,7 @@ func (g *Gateway) keep(s upstream.Server) *upstream.Mapping {
 	g.frozen[s.Name] = m
 	raw, err := json.MarshalIndent(map[string]any{"servers": g.frozen}, "", "  ")
 	if err == nil {
-		err = replaceFile(g.options.Freeze, append(raw, '\n'))
+		err = (replace.File{Path: g.options.Freeze}).Write(append(raw, '\n'))
 	}
 	if err != nil {
 		g.options.Note("gateway.freeze_failed", map[string]any{"message": err.Error()})

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/cli"
-	"mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs"
 )
 
 // overHTTP serves a gateway over HTTP in front of one server and returns its address and the lines of its log.
@@ -35,7 +35,7 @@ func overHTTP(t *testing.T) (address string, log <-chan string) {
 	p := command.Process{Args: []string{"gateway", "--http", "--port", "0", "--mode", "trim", config}, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: write,
 		Env: append(os.Environ(), "MCP_PRUNER_LOG_LEVEL=debug")}
 	go func() {
-		end <- command.Execute(ctx, cli.Root(p), p)
+		end <- command.Execute(ctx, verbs.Root(p), p)
 		write.Close()
 	}()
 	lines := make(chan string, 1000)

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-pruner/cmd/internal/clientconfig"
-	"mcp-pruner/tools/upstream"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
 // Takeover moves the servers of a client's configuration into the gateway's.
@@ -38,7 +38,7 @@ func TakeoverOf(client, program string, lookup func(string) (string, bool)) (Tak
 		return Takeover{}, fmt.Errorf("unknown client %q: want %s; for others put the servers in a file by hand (docs/GATEWAY.md)",
 			client, strings.Join(Clients, ", "))
 	}
-	files, err := clientconfig.Home{Lookup: lookup}.Files(client)
+	files, err := setup.Home{Lookup: lookup}.Files(client)
 	if err != nil {
 		return Takeover{}, err
 	}
@@ -60,7 +60,7 @@ func TakeoverOf(client, program string, lookup func(string) (string, bool)) (Tak
 }
 
 // file returns the client's configuration.
-func (t Takeover) file() clientconfig.File { return clientconfig.ServersFile(t.Client, t.File) }
+func (t Takeover) file() setup.File { return setup.ServersFile(t.Client, t.File) }
 
 // Install moves the servers into the gateway's configuration and returns their names, and the reasons for
 // those that stay with the client. Servers that were moved earlier stay behind the gateway. It sets Config to the

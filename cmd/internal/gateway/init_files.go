@@ -11,7 +11,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"mcp-pruner/cmd/internal/clientconfig"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 )
 
 // folders are the folders beside a client's settings whose files select tools by name, with the names of the files.
@@ -60,7 +60,7 @@ func folderRules(client, dir string) (rules []rule, err error) {
 
 // fileRules returns the rules in one file, by the kind of file.
 func fileRules(client, path string) ([]rule, error) {
-	text, err := clientconfig.File{Path: path}.Read()
+	text, err := setup.File{Path: path}.Read()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -68,7 +68,7 @@ func fileRules(client, path string) ([]rule, error) {
 	case ".md":
 		return frontMatter(client, string(text)), nil
 	case ".json":
-		file, err := clientconfig.ParseJSON(text)
+		file, err := setup.ParseJSON(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"mcp-pruner/cmd/internal/clientconfig"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 )
 
 // member returns the name of the object that contains the servers.
@@ -22,7 +22,7 @@ func (t Takeover) member() string {
 // transport, and those that the client's rules restrict.
 func (t Takeover) movesJSON(text []byte) (kept, error) {
 	k := kept{Servers: map[string]any{}, Original: map[string]any{}, stay: map[string]string{}}
-	file, err := clientconfig.ParseJSON(text)
+	file, err := setup.ParseJSON(text)
 	if err != nil {
 		return k, err
 	}
@@ -98,7 +98,7 @@ func (t Takeover) entry() map[string]any {
 }
 
 func (t Takeover) installJSON(text []byte, moved kept) ([]byte, error) {
-	file, err := clientconfig.ParseJSON(text)
+	file, err := setup.ParseJSON(text)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (t Takeover) installJSON(text []byte, moved kept) ([]byte, error) {
 // restoreJSON restores the entries in a file that was changed since install. If the servers are as install
 // left them, their original text is restored.
 func (t Takeover) restoreJSON(text []byte, k kept) ([]byte, error) {
-	file, err := clientconfig.ParseJSON(text)
+	file, err := setup.ParseJSON(text)
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +137,8 @@ func (t Takeover) restoreJSON(text []byte, k kept) ([]byte, error) {
 }
 
 // untouched reports whether the servers in a file are exactly what install made of the original text.
-func (t Takeover) untouched(file *clientconfig.JSON, k kept) bool {
-	whole, err := clientconfig.ParseJSON(file.Bytes())
+func (t Takeover) untouched(file *setup.JSON, k kept) bool {
+	whole, err := setup.ParseJSON(file.Bytes())
 	if err != nil || whole.SetText(k.Text, t.member()) != nil {
 		return false
 	}
@@ -149,6 +149,6 @@ func (t Takeover) untouched(file *clientconfig.JSON, k kept) bool {
 	if err != nil {
 		return false
 	}
-	made, err := clientconfig.ParseJSON(again)
+	made, err := setup.ParseJSON(again)
 	return err == nil && made.Text(t.member()) == file.Text(t.member())
 }

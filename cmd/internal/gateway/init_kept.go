@@ -12,7 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-pruner/cmd/internal/clientconfig"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
 )
 
 // kept is the gateway's configuration, with the data needed to restore the client's.
@@ -109,7 +110,7 @@ func (t Takeover) keep(all, moved kept) error {
 	if err := os.MkdirAll(filepath.Dir(t.Config), 0o700); err != nil {
 		return err
 	}
-	if err := replaceFile(t.Config, append(raw, '\n')); err != nil {
+	if err := (replace.File{Path: t.Config}).Write(append(raw, '\n')); err != nil {
 		return err
 	}
 	back, err := t.read(t.Config)
@@ -174,7 +175,7 @@ func (t Takeover) named(text []byte) (path string, there bool, err error) {
 // entries returns the servers in a client's configuration.
 func (t Takeover) entries(text []byte) (map[string]any, error) {
 	if t.Client != "codex" {
-		file, err := clientconfig.ParseJSON(text)
+		file, err := setup.ParseJSON(text)
 		if err != nil {
 			return nil, err
 		}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-pruner/cmd/internal/clientconfig"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 )
 
 // limits are the fields of an entry by which clients restrict a server's tools. The gateway has
@@ -45,7 +45,7 @@ func rewrite(rules []rule, moved map[string]any) (texts []string) {
 
 // rules returns the client's rules that forbid something, make it ask, or select tools by name: from its configuration,
 // from the files in Rules and below Dir, and from those of the projects that the configuration names.
-func (t Takeover) rules(file *clientconfig.JSON) ([]rule, error) {
+func (t Takeover) rules(file *setup.JSON) ([]rule, error) {
 	rules := restrictions(t.Client, file)
 	projects := projectFolders(t.Client, file)
 	paths := slices.Clone(t.Rules)
@@ -53,14 +53,14 @@ func (t Takeover) rules(file *clientconfig.JSON) ([]rule, error) {
 		paths = append(paths, filepath.Join(dir, "settings.json"), filepath.Join(dir, "settings.local.json"))
 	}
 	for _, path := range paths {
-		text, err := clientconfig.File{Path: path}.Read()
+		text, err := setup.File{Path: path}.Read()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		if text == nil {
 			continue
 		}
-		more, err := clientconfig.ParseJSON(text)
+		more, err := setup.ParseJSON(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
@@ -80,7 +80,7 @@ func (t Takeover) rules(file *clientconfig.JSON) ([]rule, error) {
 }
 
 // projectFolders returns the folders with settings of the projects that Claude Code has worked in.
-func projectFolders(client string, file *clientconfig.JSON) (dirs []string) {
+func projectFolders(client string, file *setup.JSON) (dirs []string) {
 	if client != "claude" {
 		return nil
 	}
@@ -94,7 +94,7 @@ func projectFolders(client string, file *clientconfig.JSON) (dirs []string) {
 	return dirs
 }
 
-func restrictions(client string, file *clientconfig.JSON) (rules []rule) {
+func restrictions(client string, file *setup.JSON) (rules []rule) {
 	switch client {
 	case "claude":
 		rules = patterns(slices.Concat(texts(file.Get("permissions", "deny")), texts(file.Get("permissions", "ask")), deniedServers(file))...)
@@ -155,7 +155,7 @@ func texts(list any) (out []string) {
 
 // serverLists returns an error if the client's rules choose servers in a way that would not apply behind the gateway: by a
 // list of those that may be used, or by their command or address.
-func (t Takeover) serverLists(file *clientconfig.JSON) error {
+func (t Takeover) serverLists(file *setup.JSON) error {
 	allowed := map[string][][]string{"gemini": {{"mcp", "allowed"}, {"allowMCPServers"}}, "claude": {{"allowedMcpServers"}}}
 	for _, path := range allowed[t.Client] {
 		if file.Get(path...) != nil {
@@ -169,7 +169,7 @@ func (t Takeover) serverLists(file *clientconfig.JSON) error {
 }
 
 // deniedServers returns the names of the servers that settings of Claude Code refuse by name.
-func deniedServers(settings *clientconfig.JSON) (names []string) {
+func deniedServers(settings *setup.JSON) (names []string) {
 	entries, _ := settings.Get("deniedMcpServers").([]any)
 	for _, e := range entries {
 		entry, _ := e.(map[string]any)

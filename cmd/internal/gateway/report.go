@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"mcp-pruner/tools/upstream"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
 // Row is the report on one server in one mode.

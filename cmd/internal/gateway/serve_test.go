@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/cli"
-	"mcp-pruner/cmd/internal/command"
-	"mcp-pruner/tools/upstream"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
 // conversation is a client of the gateway over stdio.
@@ -41,7 +41,7 @@ func converse(t *testing.T, args ...string) *conversation {
 	p := command.Process{Args: append(append([]string{"gateway"}, args...), config), Env: os.Environ(), Stdin: stdin, Stdout: stdout, Stderr: &log}
 	c := &conversation{t: t, in: in, out: bufio.NewReaderSize(out, 64<<20), end: make(chan int, 1)}
 	go func() {
-		c.end <- command.Execute(t.Context(), cli.Root(p), p)
+		c.end <- command.Execute(t.Context(), verbs.Root(p), p)
 		stdout.Close()
 	}()
 	t.Cleanup(func() {
@@ -170,7 +170,7 @@ func verb(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, log strings.Builder
 	p := command.Process{Args: args, Env: os.Environ(), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &log}
-	require.Equal(t, 0, command.Execute(t.Context(), cli.Root(p), p), log.String())
+	require.Equal(t, 0, command.Execute(t.Context(), verbs.Root(p), p), log.String())
 	return out.String()
 }
 
@@ -292,7 +292,7 @@ func TestOurNamesAreReserved(t *testing.T) {
 	env := append(os.Environ(), "MCP_PRUNER_TOOLSETS=core,text,gc", "PRUNER_URL=embedded", "MCP_PRUNER_GC_STORE="+t.TempDir()+"/gc.db")
 	p := command.Process{Env: env, Stdout: &out, Stderr: &log,
 		Stdin: strings.NewReader(hello("c", "{}") + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/list"}` + "\n")}
-	require.Equal(t, 0, command.Execute(t.Context(), cli.Root(p), p), log.String())
+	require.Equal(t, 0, command.Execute(t.Context(), verbs.Root(p), p), log.String())
 	names := 0
 	for line := range strings.Lines(out.String()) {
 		var answer struct {

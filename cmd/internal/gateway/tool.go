@@ -15,8 +15,8 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"mcp-pruner/tools"
-	"mcp-pruner/tools/upstream"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
 // toolsOf returns a list as tools of a server.

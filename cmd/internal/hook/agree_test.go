@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/command"
-	"mcp-pruner/cmd/internal/replay"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/replay"
 )
 
 // story returns a session in which a file is read once and then carried through three more calls. shown is

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcp-pruner/cmd/internal/fresh"
-	"mcp-pruner/cmd/internal/ledger"
-	"mcp-pruner/cmd/internal/originals"
-	"mcp-pruner/pruneclient/history"
-	"mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // claude is Claude Code. Its PostToolUse hook replaces a result by updatedToolOutput, in the tool's own
@@ -94,10 +94,10 @@ func mcpText(response any) string {
 	return text(block, "text")
 }
 
-func answerClaude(message map[string]any, f finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
+func answerClaude(message map[string]any, f finished, r *existing.Replacement, body existing.Body) ([]byte, error) {
 	response := message["tool_response"]
 	output := map[string]any{"hookEventName": "PostToolUse"}
-	pruned := fresh.Text(body, r.Cut, r.Way)
+	pruned := existing.Text(body, r.Cut, r.Way)
 	switch shape, _ := response.(map[string]any); history.KindOf(f.tool) {
 	case history.Bash:
 		output["updatedToolOutput"] = with(shape, map[string]any{"stdout": pruned})
@@ -105,8 +105,8 @@ func answerClaude(message map[string]any, f finished, r *fresh.Replacement, body
 		lines := strings.Count(pruned, "\n") + 1
 		output["updatedToolOutput"] = with(shape, map[string]any{"content": pruned, "numLines": lines})
 	case history.Read:
-		main, note := fresh.Split(body, r.Cut, r.Way)
-		if main.From == 0 || !fresh.NoteFits(note) {
+		main, note := existing.Split(body, r.Cut, r.Way)
+		if main.From == 0 || !existing.NoteFits(note) {
 			return nil, nil
 		}
 		file := with(child(shape, "file"), map[string]any{
@@ -164,14 +164,14 @@ func rememberCompaction(ctx context.Context, m map[string]any, s state) []byte {
 
 // reminder names outputs of a project in a ledger by ids with which they can be recovered.
 func (s state) reminder(file, project string, went []contextgc.Segment) []byte {
-	index := originals.Index{State: s.dir}
+	index := archive.Index{State: s.dir}
 	var named []string
 	for _, w := range went {
 		about := w.Tool + " " + w.Path
 		if w.FirstLine > 0 {
 			about += fmt.Sprintf(" %d-%d", w.FirstLine, w.LastLine)
 		}
-		id, err := index.Claim(originals.NewEntry(w.Hash, file, project, w.FirstLine))
+		id, err := index.Claim(archive.NewEntry(w.Hash, file, project, w.FirstLine))
 		if err != nil {
 			return nil
 		}

@@ -3,7 +3,7 @@ package hook
 import (
 	"github.com/spf13/cobra"
 
-	"mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 )
 
 // Command returns the verb hook.

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/dev/smalldisk"
-	"mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/smalldisk"
 )
 
 // bytesRead returns how many bytes this process has read from files so far.

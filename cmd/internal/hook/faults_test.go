@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/command"
-	"mcp-pruner/cmd/internal/ledger"
-	"mcp-pruner/cmd/internal/originals"
-	"mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 )
 
 func (w *world) log(lines string) map[string]any {
@@ -41,7 +41,7 @@ func TestHooksAtTheSameTime(t *testing.T) {
 	s := state{dir: filepath.Join(w.state, "mcp-pruner")}
 	for _, e := range s.entries() {
 		ids[e.ID] = true
-		whole, _, err := originals.In(s.dir).Get(e.ID, here)
+		whole, _, err := archive.In(s.dir).Get(e.ID, here)
 		require.NoError(t, err)
 		assert.Equal(t, failingTests(), whole)
 	}
@@ -100,7 +100,7 @@ func TestTheClockJumps(t *testing.T) {
 	later := time.Now().AddDate(3, 0, 0)
 	require.NoError(t, os.Chtimes(filepath.Join(s.dir, "originals", id), later, later))
 	require.NoError(t, os.Chtimes(w.transcript, later, later))
-	originals.In(s.dir).Sweep()
+	archive.In(s.dir).Sweep()
 	require.NotEmpty(t, w.hook([]string{"claude"}, w.log(failingTests())))
 	code, whole := recoverVerb(t, w, id)
 	require.Zero(t, code)
@@ -108,7 +108,7 @@ func TestTheClockJumps(t *testing.T) {
 
 	long := time.Now().AddDate(-3, 0, 0) // the clock was set forward
 	require.NoError(t, os.Chtimes(filepath.Join(s.dir, "originals", id), long, long))
-	originals.In(s.dir).Sweep()
+	archive.In(s.dir).Sweep()
 	code, _ = recoverVerb(t, w, id)
 	require.Equal(t, 1, code)
 	require.NotEmpty(t, w.hook([]string{"claude"}, w.log(failingTests())))

@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcp-pruner/cmd/internal/command"
-	"mcp-pruner/cmd/internal/replay"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/replay"
 )
 
 // GainCommand returns the verb gain.

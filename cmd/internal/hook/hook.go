@@ -11,14 +11,15 @@ import (
 	"strings"
 	"time"
 
-	"mcp-pruner/cmd/internal/fresh"
-	"mcp-pruner/cmd/internal/ledger"
-	"mcp-pruner/cmd/internal/originals"
-	"mcp-pruner/cmd/internal/replay"
-	"mcp-pruner/cmd/internal/settings"
-	"mcp-pruner/cmd/internal/wayback"
-	"mcp-pruner/pruneclient/history"
-	"mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/wayback"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // Limits of one run.
@@ -58,7 +59,7 @@ type client struct {
 	// read parses a message. ok is false if there is nothing to replace.
 	read func(message map[string]any) (f finished, ok bool)
 	// answer returns the client's JSON that replaces the result, or nil to leave the result unchanged.
-	answer func(message map[string]any, f finished, r *fresh.Replacement, body fresh.Body) ([]byte, error)
+	answer func(message map[string]any, f finished, r *existing.Replacement, body existing.Body) ([]byte, error)
 	// other answers messages that are not about a finished tool.
 	other func(ctx context.Context, message map[string]any, s state) []byte
 }
@@ -73,7 +74,7 @@ type state struct {
 }
 
 func newState(lookup func(string) (string, bool)) (state, error) {
-	dir, err := originals.StateDir(lookup)
+	dir, err := statedir.Find(lookup)
 	if err != nil {
 		return state{}, err
 	}
@@ -82,7 +83,7 @@ func newState(lookup func(string) (string, bool)) (state, error) {
 }
 
 // project returns the root of the project of the session that sent a message, by the folder that the message names.
-func (s state) project(folder string) string { return originals.ProjectOfHook(folder, s.lookup) }
+func (s state) project(folder string) string { return archive.ProjectOfHook(folder, s.lookup) }
 
 // Run answers one message. It never fails: it prints a whole answer or nothing.
 func Run(ctx context.Context, c client, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
@@ -124,7 +125,7 @@ func run(ctx context.Context, c client, lookup func(string) (string, bool), in i
 
 // replace prunes a result and prints the answer.
 func (s state) replace(ctx context.Context, c client, message map[string]any, f finished, out io.Writer) {
-	r := fresh.Result{Call: history.ParseCall(f.tool, f.args), Args: f.args, Noted: f.numbered}
+	r := existing.Result{Call: history.ParseCall(f.tool, f.args), Args: f.args, Noted: f.numbered}
 	r.Body = f.body(r.Call.Kind)
 	size := r.Body.Tokens()
 	if f.text == "" || size < history.MinTokens {
@@ -139,8 +140,8 @@ func (s state) replace(ctx context.Context, c client, message map[string]any, f 
 	_, first := r.Body.Original()
 	records := openRecords(s.dir)
 	defer records.close()
-	m := fresh.Machine{
-		Client: c.name, Keep: originals.In(s.dir).From(s.project(f.cwd), first), Emit: records.emit,
+	m := existing.Machine{
+		Client: c.name, Keep: archive.In(s.dir).From(s.project(f.cwd), first), Emit: records.emit,
 		Observers: append(records.observers, spool), Back: s.wayBack(c.name),
 	}
 	replacement, ok, err := m.Prune(ctx, r)
@@ -167,7 +168,7 @@ func (s state) replace(ctx context.Context, c client, message map[string]any, f 
 	}
 	if err == nil {
 		s.note(entry{Client: c.name, Session: f.session, Transcript: f.transcript, Tool: f.tool, Call: f.id, ID: replacement.ID,
-			About: about(r.Call), Tokens: replay.Tokens(f.shown(r.Body)), Sent: replay.Tokens(f.sent(replacement, r.Body))})
+			About: about(r.Call), Tokens: tokens.Claude(f.shown(r.Body)), Sent: tokens.Claude(f.sent(replacement, r.Body))})
 	}
 }
 
@@ -185,7 +186,7 @@ func (s state) spooler(c client, f finished, call history.Call) ledger.Spooler {
 }
 
 // shown returns the text that the client would have shown its model.
-func (f finished) shown(body fresh.Body) string {
+func (f finished) shown(body existing.Body) string {
 	if !f.numbered {
 		return f.text
 	}
@@ -197,18 +198,18 @@ func (f finished) shown(body fresh.Body) string {
 }
 
 // sent returns the text that the model is sent in place of the whole result.
-func (f finished) sent(r *fresh.Replacement, body fresh.Body) string {
+func (f finished) sent(r *existing.Replacement, body existing.Body) string {
 	if f.numbered {
-		return fresh.ClaudeRead(body, r.Cut, r.Way)
+		return existing.ClaudeRead(body, r.Cut, r.Way)
 	}
-	return fresh.Text(body, r.Cut, r.Way)
+	return existing.Text(body, r.Cut, r.Way)
 }
 
-func (f finished) body(kind history.Kind) fresh.Body {
+func (f finished) body(kind history.Kind) existing.Body {
 	if !f.numbered {
-		return fresh.NewBody(kind, f.text)
+		return existing.NewBody(kind, f.text)
 	}
-	return fresh.Body{Lines: strings.Split(f.text, "\n"), First: max(f.first, 1), Mark: "\t"}
+	return existing.Body{Lines: strings.Split(f.text, "\n"), First: max(f.first, 1), Mark: "\t"}
 }
 
 // wayBack returns the command by which a client's agent recovers a text, without the id.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/command"
-	"mcp-pruner/cmd/internal/recovercmd"
-	"mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/recovercmd"
 )
 
 // childMode is the environment variable that makes this test program the verb hook.

@@ -4,9 +4,9 @@ import (
 	"os"
 	"time"
 
-	"mcp-pruner/cmd/internal/fresh"
-	"mcp-pruner/cmd/internal/sessions"
-	"mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
 )
 
 // pause waits for a transcript. Tests replace it.
@@ -14,7 +14,7 @@ var pause = time.Sleep
 
 // know completes the result, which has the given number of tokens, by what the session knows: the question, and the exit
 // status if the client did not tell it. It reports whether the result may be pruned at all.
-func (s state) know(c client, f *finished, size int, r *fresh.Result) bool {
+func (s state) know(c client, f *finished, size int, r *existing.Result) bool {
 	if s.others.Stays(r.Call, size) != "" {
 		return false // whatever the session knows
 	}
@@ -29,7 +29,7 @@ func (s state) know(c client, f *finished, size int, r *fresh.Result) bool {
 		if !known {
 			return false // without it a failed command would look like one that succeeded
 		}
-		f.text = fresh.WithStatus(status, f.text)
+		f.text = existing.WithStatus(status, f.text)
 		r.Body = f.body(r.Call.Kind)
 	}
 	if len(f.said) > 0 || f.prompt != "" {

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"mcp-pruner/fsm/event"
-	"mcp-pruner/fsm/trace"
-	"mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/states"
 )
 
 // entry is one line of the hooks' notes: one replaced result.

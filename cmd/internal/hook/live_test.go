@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/fresh"
-	"mcp-pruner/cmd/internal/replay"
-	"mcp-pruner/cmd/internal/sessions"
-	"mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/replay"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
 )
 
 // A live session is a recorded session that happens once more: the transcript grows step by step, and the hook is run
@@ -58,7 +58,7 @@ func liveLine(step sessions.Step, message int) string {
 func liveResponse(step sessions.Step) any {
 	switch history.KindOf(step.Tool) {
 	case history.Read:
-		body := fresh.NewBody(history.Read, step.Out)
+		body := existing.NewBody(history.Read, step.Out)
 		if !body.NumberedByClaude() {
 			return nil
 		}
@@ -82,7 +82,7 @@ func prediction(t *testing.T, p replay.Prediction, message map[string]any, answe
 	decoded := object(raw)
 	f, ok := readClaude(decoded)
 	require.True(t, ok)
-	want, err := answerClaude(decoded, f, &fresh.Replacement{Cut: p.Cut, Way: wayIn(answer)}, p.Body)
+	want, err := answerClaude(decoded, f, &existing.Replacement{Cut: p.Cut, Way: wayIn(answer)}, p.Body)
 	require.NoError(t, err)
 	return string(want)
 }
@@ -214,8 +214,8 @@ func codexPrediction(t *testing.T, p replay.Prediction, output, shown, answer st
 	var status int
 	_, err := fmt.Sscanf(shown[strings.Index(shown, "Process exited"):], "Process exited with code %d", &status)
 	require.NoError(t, err)
-	f := finished{text: fresh.WithStatus(status, output)}
-	want, err := codex().answer(nil, f, &fresh.Replacement{Cut: p.Cut, Way: wayIn(answer)}, f.body(history.Bash))
+	f := finished{text: existing.WithStatus(status, output)}
+	want, err := codex().answer(nil, f, &existing.Replacement{Cut: p.Cut, Way: wayIn(answer)}, f.body(history.Bash))
 	require.NoError(t, err)
 	return string(want)
 }

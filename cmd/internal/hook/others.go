@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"mcp-pruner/cmd/internal/fresh"
-	"mcp-pruner/cmd/internal/ledger"
-	"mcp-pruner/cmd/internal/originals"
-	"mcp-pruner/cmd/internal/proxy"
-	"mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 )
 
 // codexShows is the number of bytes of a hook's text that Codex shows. It cuts longer texts and writes them
@@ -21,8 +21,8 @@ const codexShows = 9_500
 // codex is Codex: a PostToolUse hook that "blocks" replaces the result by its reason. In code mode the
 // model gets that as an error, so models that work in code mode are left alone.
 func codex() client {
-	return client{name: "codex", read: readCodex, answer: func(_ map[string]any, _ finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
-		pruned := fresh.Text(body, r.Cut, r.Way)
+	return client{name: "codex", read: readCodex, answer: func(_ map[string]any, _ finished, r *existing.Replacement, body existing.Body) ([]byte, error) {
+		pruned := existing.Text(body, r.Cut, r.Way)
 		if len(pruned) > codexShows {
 			return nil, nil
 		}
@@ -76,8 +76,8 @@ func gemini(replaceErrors bool) client {
 			}
 			return readGemini(message)
 		},
-		answer: func(_ map[string]any, _ finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
-			return json.Marshal(map[string]any{"decision": "deny", "reason": fresh.Text(body, r.Cut, r.Way)})
+		answer: func(_ map[string]any, _ finished, r *existing.Replacement, body existing.Body) ([]byte, error) {
+			return json.Marshal(map[string]any{"decision": "deny", "reason": existing.Text(body, r.Cut, r.Way)})
 		},
 	}
 }
@@ -97,8 +97,8 @@ func readGemini(m map[string]any) (finished, bool) {
 
 // opencode is opencode: its plugin sends the call's data and replaces the result by the answer's output.
 func opencode() client {
-	return client{name: "opencode", read: readOpencode, other: clearOpencode, answer: func(_ map[string]any, _ finished, r *fresh.Replacement, body fresh.Body) ([]byte, error) {
-		return json.Marshal(map[string]any{"output": fresh.Text(body, r.Cut, r.Way)})
+	return client{name: "opencode", read: readOpencode, other: clearOpencode, answer: func(_ map[string]any, _ finished, r *existing.Replacement, body existing.Body) ([]byte, error) {
+		return json.Marshal(map[string]any{"output": existing.Text(body, r.Cut, r.Way)})
 	}}
 }
 
@@ -119,7 +119,7 @@ func clearOpencode(ctx context.Context, m map[string]any, s state) []byte {
 	defer func() { _ = store.Close() }() // the decisions are stored by now
 	records := openRecords(s.dir)
 	defer records.close()
-	outputs, err := proxy.ClearOpencode(ctx, store, originals.Index{State: s.dir}, text(m, "directory"), s.wayBack("opencode"), text(m, "sessionID"), messages, records.observers, records.emit)
+	outputs, err := proxy.ClearOpencode(ctx, store, archive.Index{State: s.dir}, text(m, "directory"), s.wayBack("opencode"), text(m, "sessionID"), messages, records.observers, records.emit)
 	if err != nil || len(outputs) == 0 {
 		return nil
 	}
@@ -135,7 +135,7 @@ func readOpencode(m map[string]any) (finished, bool) {
 		session: text(m, "sessionID"), cwd: text(m, "directory"), id: text(m, "callID"), tool: text(m, "tool"), args: child(m, "args"), text: text(m, "output"),
 	}
 	if _, told := m["exit"].(float64); told && f.text != "" && history.KindOf(f.tool) == history.Bash {
-		f.text = fresh.WithStatus(integer(m, "exit"), f.text) // opencode shows its model no status
+		f.text = existing.WithStatus(integer(m, "exit"), f.text) // opencode shows its model no status
 	}
 	if said, ok := m["said"].([]any); ok {
 		for _, s := range said {

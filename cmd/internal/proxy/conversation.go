@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"mcp-pruner/cmd/internal/ledger"
-	"mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 )
 
 // conversation is the history that a request contains.

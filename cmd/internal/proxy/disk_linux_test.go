@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"mcp-pruner/cmd/internal/dev/smalldisk"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/smalldisk"
 )
 
 // If the disk of the ledger and the trace is full, requests pass through unchanged and the proxy says so.

@@ -9,18 +9,19 @@ import (
 	"sync/atomic"
 	"time"
 
-	"mcp-pruner/cmd/internal/fresh"
-	"mcp-pruner/cmd/internal/originals"
-	"mcp-pruner/pruneclient/history"
-	"mcp-pruner/tools/contextgc"
-	"mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // engine decides what replaces the results in a request. Decisions are held in memory and in the store.
 // They are stored before they are applied, so that a restarted proxy sends the same bytes.
 type engine struct {
 	store   *contextgc.Store
-	index   originals.Index
+	index   archive.Index
 	back    func(client string) string // the command that recovers a text, without the id; nil: fresh.DefaultBack
 	policy  planner.Policy
 	clears  bool // clears old results
@@ -80,11 +81,6 @@ type outcome struct {
 
 // maxSessions bounds the sessions whose latest request is remembered.
 const maxSessions = 100_000
-
-// bytesPerToken is an estimate for code and prose in JSON.
-const bytesPerToken = 3.6
-
-func tokensOf(bytes int) int { return int(float64(bytes) / bytesPerToken) }
 
 // errLost means that the ledger was removed or replaced. The ids in the stubs then lead nowhere.
 var errLost = errors.New("the ledger was removed or replaced while the proxy runs")
@@ -256,25 +252,25 @@ func (w *walk) asks() bool {
 func (w *walk) turn(i int) {
 	t := w.turns[i]
 	if i == 0 {
-		w.session.Text(tokensOf(w.base))
+		w.session.Text(tokens.OfJSON(w.base))
 	}
 	for _, file := range t.edited {
 		w.session.Work(file)
 	}
-	w.session.Text(tokensOf(t.answer + t.given))
+	w.session.Text(tokens.OfJSON(t.answer + t.given))
 	for _, r := range t.results {
-		tokens := tokensOf(r.bytes)
+		size := tokens.OfJSON(r.bytes)
 		if d, ok := w.inForce[r.key]; ok {
-			tokens = d.tokens
+			size = d.tokens
 			w.shown[r.index] = &d
 		}
 		for _, ch := range w.pruned {
 			if ch.result == r {
-				tokens = tokensOf(len(ch.write("prn_01234567")))
+				size = tokens.OfJSON(len(ch.write("prn_01234567")))
 			}
 		}
 		file, _, _ := r.use.call.FileRead()
-		w.session.Result(tokens, file, r.fixed || w.isPinned(r.key))
+		w.session.Result(size, file, r.fixed || w.isPinned(r.key))
 	}
 }
 
@@ -312,7 +308,7 @@ func (w *walk) decide(ctx context.Context, client string, expired bool) error {
 		w.why = d.Why
 		for _, i := range d.Clear {
 			r := w.results[i]
-			stub := func(way string) string { return Stub(tokensOf(r.bytes), way) }
+			stub := func(way string) string { return Stub(tokens.OfJSON(r.bytes), way) }
 			changes = append(changes, change{result: r, write: stub, why: d.Why})
 		}
 	}
@@ -325,7 +321,7 @@ func (w *walk) decide(ctx context.Context, client string, expired bool) error {
 // wayBack returns the command by which a client's agent recovers a text, without the id.
 func (e *engine) wayBack(client string) string {
 	if e.back == nil {
-		return fresh.DefaultBack
+		return existing.DefaultBack
 	}
 	return e.back(client)
 }

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"mcp-pruner/cmd/internal/loopback"
-	"mcp-pruner/cmd/internal/secret"
-	"mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/loopback"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 )
 
 // peerKey is the context key of the error about a connection's other end.

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/secret"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 )
 
 // Only a request with the secret is served. The secret reaches neither the upstream nor the log, the trace, an answer, an

@@ -11,13 +11,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/command"
-	"mcp-pruner/cmd/internal/originals"
-	"mcp-pruner/cmd/internal/recovercmd"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/recovercmd"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 )
 
 // recoverVerb runs `mcp-pruner recover` with a state directory.
-func recoverVerb(t *testing.T, index originals.Index, args ...string) (code int, stdout, stderr string) {
+func recoverVerb(t *testing.T, index archive.Index, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
 	home := filepath.Join(t.TempDir(), "home")

@@ -20,11 +20,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/command"
-	"mcp-pruner/cmd/internal/settings"
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/event"
-	"mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
 // childMode is the environment variable that makes this test program the verb proxy.

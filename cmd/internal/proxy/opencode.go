@@ -6,18 +6,18 @@ import (
 	"maps"
 	"time"
 
-	"mcp-pruner/cmd/internal/originals"
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/event"
-	"mcp-pruner/states"
-	"mcp-pruner/tools/contextgc"
-	"mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
 
 // ClearOpencode clears old results in the messages that opencode is about to send, as the proxy does in a
 // request. It returns the replacements by call id. The originals are stored first. folder is where opencode works, and back
 // the command that recovers a text.
-func ClearOpencode(ctx context.Context, store *contextgc.Store, index originals.Index, folder, back, session string, messages []byte, observers []states.Observer, emit func(event.Event)) (map[string]string, error) {
+func ClearOpencode(ctx context.Context, store *contextgc.Store, index archive.Index, folder, back, session string, messages []byte, observers []states.Observer, emit func(event.Event)) (map[string]string, error) {
 	c, err := parseOpencode(messages)
 	if err != nil {
 		return nil, err

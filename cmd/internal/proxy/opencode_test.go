@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/originals"
-	"mcp-pruner/fsm/event"
-	"mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // opencodeHistory returns n calls in the form that opencode's plugins get.
@@ -33,7 +33,7 @@ func TestOpencodeMessages(t *testing.T) {
 	store, err := contextgc.Open(contextgc.StoreSettings{File: database(t)})
 	require.NoError(t, err)
 	defer func() { _ = store.Close() }()
-	index := originals.Index{State: t.TempDir()}
+	index := archive.Index{State: t.TempDir()}
 	ask := func(messages []byte) (map[string]string, error) {
 		return ClearOpencode(t.Context(), store, index, t.TempDir(), "mcp-pruner recover", "ses_1", messages, nil, func(event.Event) {})
 	}

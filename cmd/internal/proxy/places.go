@@ -8,7 +8,8 @@ import (
 	"strings"
 	"unicode"
 
-	"mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // A place is the input of a model call: the end of a turn. What was decided there must be found again in every history that
@@ -189,7 +190,7 @@ func (e *engine) learn(list []contextgc.Clearing) {
 			g = &group{parent: c.Parent, items: make(map[key]decision)}
 			mine[c.Since] = g
 		}
-		g.items[c.Item] = decision{c.Stub, tokensOf(len(c.Stub)), c.Free}
+		g.items[c.Item] = decision{c.Stub, tokens.OfJSON(len(c.Stub)), c.Free}
 	}
 	maps.Copy(e.groups, mine)
 }

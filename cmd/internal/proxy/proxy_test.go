@@ -16,12 +16,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/fresh"
-	"mcp-pruner/cmd/internal/originals"
-	"mcp-pruner/fsm"
-	"mcp-pruner/pruneclient/history"
-	"mcp-pruner/tools/contextgc"
-	"mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
 
 // In sessions of 60 calls, each request starts with the bytes of the previous one, except where old results
@@ -298,7 +298,7 @@ func TestImagesStay(t *testing.T) {
 }
 
 func TestStubIsShort(t *testing.T) {
-	assert.LessOrEqual(t, len(Stub(123456, fresh.DefaultBack+" prn_3ddf8b97"))/3, 25)
+	assert.LessOrEqual(t, len(Stub(123456, existing.DefaultBack+" prn_3ddf8b97"))/3, 25)
 }
 
 func BenchmarkPrepareMegabyte(b *testing.B) {
@@ -308,7 +308,7 @@ func BenchmarkPrepareMegabyte(b *testing.B) {
 	machine, err := fsm.Compile(fsm.RequestTable())
 	require.NoError(b, err)
 	e := &engine{
-		store: store, index: originals.Index{State: b.TempDir()}, policy: planner.DefaultPolicy(), clears: true,
+		store: store, index: archive.Index{State: b.TempDir()}, policy: planner.DefaultPolicy(), clears: true,
 		replace: (&requests{machine: machine, runs: newRuns(nil, nil, "", time.Now)}).replace, now: time.Now,
 	}
 	body := claudeHistory(125)

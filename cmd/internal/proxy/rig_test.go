@@ -19,15 +19,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/ledger"
-	"mcp-pruner/cmd/internal/originals"
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/event"
-	"mcp-pruner/fsm/trace"
-	"mcp-pruner/states"
-	"mcp-pruner/states/audit"
-	"mcp-pruner/tools/contextgc"
-	"mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/states/audit"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
 
 // upstream is a model API that records the requests it gets.
@@ -114,7 +114,7 @@ func newRig(t *testing.T, file string, mode policy) *rig {
 	t.Cleanup(func() { _ = r.trace.Close() })
 	r.runs = newRuns(emit, r.trace, "test", r.clock)
 	q := &requests{machine: machine, observers: []states.Observer{r}, runs: r.runs}
-	r.engine = &engine{store: r.store, index: originals.Index{State: t.TempDir()}, policy: planner.DefaultPolicy(), clears: mode != policyPrune, prunes: mode != policyGC,
+	r.engine = &engine{store: r.store, index: archive.Index{State: t.TempDir()}, policy: planner.DefaultPolicy(), clears: mode != policyPrune, prunes: mode != policyGC,
 		replace: q.replace, now: r.clock}
 	to, err := url.Parse(r.up.URL)
 	require.NoError(t, err)
@@ -274,7 +274,7 @@ func between(text, from, to string) string {
 }
 
 // original returns the text that the first replacement in a request names.
-func original(t *testing.T, index originals.Index, sent string) string {
+func original(t *testing.T, index archive.Index, sent string) string {
 	t.Helper()
 	_, rest, _ := strings.Cut(sent, "mcp-pruner recover ")
 	e, err := index.Find(rest[:12])

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
 
 // roundTripper is a transport that is a function.

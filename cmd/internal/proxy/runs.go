@@ -5,10 +5,10 @@ import (
 	"sync"
 	"time"
 
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/event"
-	"mcp-pruner/fsm/trace"
-	"mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/states"
 )
 
 // idle is the time without a request after which a session's run ends.

@@ -21,8 +21,8 @@ import (
 	"sync"
 	"time"
 
-	"mcp-pruner/cmd/internal/secret"
-	"mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 )
 
 // maxBody is the size in bytes of the largest request that is parsed; larger ones pass through.

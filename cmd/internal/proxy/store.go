@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"slices"
 
-	"mcp-pruner/cmd/internal/fresh"
-	"mcp-pruner/cmd/internal/ledger"
-	"mcp-pruner/cmd/internal/originals"
-	"mcp-pruner/pruneclient/history"
-	"mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // Stub returns the text that replaces a cleared result: at most 25 tokens and the command that prints the result, if that is
@@ -47,7 +48,7 @@ func (w *walk) commit(ctx context.Context, client string, changes []change, free
 	for _, ch := range changes {
 		if text, ok := replaced[ch.result.index]; ok {
 			list = append(list, contextgc.Clearing{Item: ch.result.key, Segment: ch.segment, Stub: text,
-				Tokens: tokensOf(ch.result.bytes), Free: free})
+				Tokens: tokens.OfJSON(ch.result.bytes), Free: free})
 		}
 	}
 	if len(list) == 0 {
@@ -93,12 +94,12 @@ func (w *walk) place() contextgc.Place {
 // claim records in changes the ids that the agent will be shown, and returns them. They are unique among all stores of
 // this user, unlike the ids of segments, which every ledger counts from 1.
 func (w *walk) claim(changes []change) (ids map[string]bool, err error) {
-	project := originals.ProjectOf(w.workingFolder())
+	project := archive.ProjectOf(w.workingFolder())
 	ids = make(map[string]bool, len(changes))
 	for i, ch := range changes {
 		text := ch.result.text(w.body)
 		first := ledger.Result(ch.result.use.call, text).FirstLine
-		e := originals.NewEntry(sha256.Sum256([]byte(text)), w.store.Path(), project, first)
+		e := archive.NewEntry(sha256.Sum256([]byte(text)), w.store.Path(), project, first)
 		if changes[i].id, err = w.index.Claim(e); err != nil {
 			return ids, err
 		}
@@ -127,7 +128,7 @@ func (w *walk) keep(ctx context.Context, client string, changes []change) error 
 func (c *conversation) entry(r *result, client string) contextgc.Entry {
 	k, text := r.key, r.text(c.body)
 	e := contextgc.Entry{Text: text, Key: k[:], Segment: ledger.Result(r.use.call, text)}
-	e.Project, e.Session, e.Tokens = c.project(client), c.session, tokensOf(r.bytes)
+	e.Project, e.Session, e.Tokens = c.project(client), c.session, tokens.OfJSON(r.bytes)
 	return e
 }
 
@@ -180,15 +181,15 @@ func (w *walk) cut(ctx context.Context, r *result) func(way string) string {
 	if r.fixed || r.bytes < history.MinTokens { // a token has at least one byte
 		return nil
 	}
-	known := fresh.Result{Call: r.use.call, Args: r.use.args, Body: fresh.NewBody(r.use.call.Kind, r.text(w.body))}
+	known := existing.Result{Call: r.use.call, Args: r.use.args, Body: existing.NewBody(r.use.call.Kind, r.text(w.body))}
 	if !known.Know(w.log(r.turn), w.others).Prune {
 		return nil
 	}
-	kept, err := fresh.Prune(ctx, known)
+	kept, err := existing.Prune(ctx, known)
 	if err != nil || kept.Whole() {
 		return nil
 	}
-	return func(way string) string { return fresh.Text(known.Body, kept, way) }
+	return func(way string) string { return existing.Text(known.Body, kept, way) }
 }
 
 // log returns the history before the results of a turn.

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strconv"
 
-	"mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // usage is the token counts that the API reported for a call.

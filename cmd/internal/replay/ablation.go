@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"mcp-pruner/cmd/internal/fresh"
-	"mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
 )
 
 // Ablation names a part of the pruner that is switched off to measure its contribution.
@@ -31,7 +31,7 @@ func (t *trial) ablate(a *attempt, known *asked, r *result) {
 
 // shuffled returns a cut with as many lines in as many pieces, rotated by a pseudo-random number of lines.
 // The number depends only on seed.
-func shuffled(c fresh.Cut, seed int) fresh.Cut {
+func shuffled(c existing.Cut, seed int) existing.Cut {
 	if c.Whole() || c.Total == 0 {
 		return c
 	}

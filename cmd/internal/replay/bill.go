@@ -1,9 +1,9 @@
 package replay
 
 import (
-	"mcp-pruner/cmd/internal/sessions"
-	"mcp-pruner/pruneclient/history"
-	"mcp-pruner/tools/tokens"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // modelledSystem is the assumed size in tokens of system prompt and tool definitions, for transcripts
@@ -77,28 +77,14 @@ func (b *bill) addCalls() {
 				b.calls[len(b.calls)-1].usage.Output += n
 			}
 		case sessions.User:
-			model.prompted(countTokens(step.Text))
+			model.prompted(tokens.Claude(step.Text))
 		case sessions.Result:
-			r := result{step: i, call: len(b.calls), tokens: countTokens(step.Out), parsed: history.ParseCall(step.Tool, step.Args)}
+			r := result{step: i, call: len(b.calls), tokens: tokens.Claude(step.Out), parsed: history.ParseCall(step.Tool, step.Args)}
 			r.kind = r.parsed.Kind
 			model.prompted(r.tokens)
 			b.results = append(b.results, r)
 		}
 	}
-}
-
-// claudeTokens is the number of tokens by Claude's tokenizer per o200k token. It is the median over 64
-// results of at least 8,000 tokens that were the only addition between two calls, so that the usage gives
-// their size. Nine of ten lie between 1.07 and 1.18.
-const claudeTokens = 1.12
-
-// countTokens estimates the tokens of a text. It returns 0 for an empty one, which the estimate does not
-// handle.
-func countTokens(text string) int {
-	if text == "" {
-		return 0
-	}
-	return int(claudeTokens*float64(tokens.EstimateWell(text)) + 0.5)
 }
 
 // weightFrom returns the price of one token that entered the prompt at model call from and stayed until the
@@ -153,11 +139,11 @@ func (m *usageModel) compact() {
 }
 
 func outputTokens(step sessions.Step) int {
-	n := countTokens(step.Text) + countTokens(step.Think)
+	n := tokens.Claude(step.Text) + tokens.Claude(step.Think)
 	for name, value := range step.Args {
-		n += 3 + countTokens(name)
+		n += 3 + tokens.Claude(name)
 		if text, ok := value.(string); ok {
-			n += countTokens(text)
+			n += tokens.Claude(text)
 		}
 	}
 	return n

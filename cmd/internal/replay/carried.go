@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
 )
 
 // Carried is a session that ran with hooks, billed from its transcript.
@@ -26,9 +26,6 @@ func Open(ctx context.Context, path string) (*Carried, error) {
 	}
 	return c, nil
 }
-
-// Tokens returns the number of tokens by which replay counts a result, so that hooks count the same way.
-func Tokens(text string) int { return countTokens(text) }
 
 // Bill returns the price of the whole session, in fresh input tokens.
 func (c *Carried) Bill() float64 { return c.b.total }
@@ -55,7 +52,7 @@ func (c *Carried) Result(call, id string) (weight, rereads float64, ok bool) {
 
 // fetches reports whether a later result contains parts of a cut one's original.
 func (c *Carried) fetches(cut, later result, id string) bool {
-	if later.parsed.Command != "" && strings.Contains(later.parsed.Command, "recover "+id) {
+	if strings.Contains(later.parsed.Command, "recover "+id) {
 		return true
 	}
 	sameContext := later.call < len(c.b.calls) && cut.call < len(c.b.calls) && c.b.calls[later.call].context == c.b.calls[cut.call].context

@@ -1,13 +1,14 @@
 package replay
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
 )
 
 // TestBillOfEachClient works out one bill from each form of transcript that is read. opencode and Gemini CLI have none
@@ -126,5 +127,51 @@ func TestNeedsOfSearchesAndListings(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			assert.Equal(t, c.want, needsAfter("Bash", map[string]any{"command": "rg -n x"}, c.out, c.calls, c.then))
 		})
+	}
+}
+
+// TestEdgesOfTheRules has the last line and call that each rule counts, and the first that it does not.
+func TestEdgesOfTheRules(t *testing.T) {
+	numbered := func(n int) (out string) {
+		for i := range n {
+			out += fmt.Sprintf("unlike line number %d\n", i+1)
+		}
+		return out
+	}
+	words := func(s string) sessions.Step { return sessions.Step{Kind: sessions.Say, Text: s} }
+	edit := func(old, new string) sessions.Step {
+		return sessions.Step{Kind: sessions.Use, Tool: "Edit", Args: map[string]any{"file_path": "/r/a.txt", "old_string": old, "new_string": new}}
+	}
+	look := sessions.Step{Kind: sessions.Use, Tool: "Read", Args: map[string]any{"file_path": "/r/pkg/b.go", "offset": 1.0, "limit": 20.0}}
+	command := sessions.Step{Kind: sessions.Use, Tool: "Bash", Args: map[string]any{"command": "wxyz\nsecond line here\nthird line here"}}
+	const twenty, thirty = "abcdefghij klmnopqrst", "abcdefghij klmnopqrst uvwxyzabcd"
+	for _, c := range []struct {
+		name  string
+		out   string
+		calls int
+		then  sessions.Step
+		want  int
+	}{
+		{"quote-say: 20 characters", twenty + "\nx\n", 1, words(twenty), 1},
+		{"quote-say: 19 characters", twenty[1:] + "\nx\n", 1, words(twenty[1:]), 0},
+		{"quote-code: 30 characters", thirty + "\nx\n", 1, edit("", thirty), 1},
+		{"quote-code: 29 characters", thirty[1:] + "\nx\n", 1, edit("", thirty[1:]), 0},
+		{"quote-code: 40 calls later", thirty + "\nx\n", 40, edit("", thirty), 1},
+		{"quote-code: 41 calls later", thirty + "\nx\n", 41, edit("", thirty), 0},
+		{"fileline: 40 calls later", "a\nline two\n", 40, words("see a.txt:2"), 1},
+		{"fileline: 41 calls later", "a\nline two\n", 41, words("see a.txt:2"), 0},
+		{"fileline: four characters", "a\nwxyz\n", 1, words("see a.txt:2"), 1},
+		{"fileline: three characters", "a\nxyz\n", 1, words("see a.txt:2"), 0},
+		{"edit: 60 lines", numbered(60), 1, edit(numbered(60), "x"), 60},
+		{"edit: 61 lines", numbered(61), 1, edit(numbered(61), "x"), 0},
+		{"quote-cmd: a line of four characters", "wxyz\nsecond line here\nthird line here\n", 1, command, 3},
+		{"open: 6 calls later", "pkg/b.go:5:other\n", 6, look, 1},
+		{"open: 7 calls later", "pkg/b.go:5:other\n", 7, look, 0},
+	} {
+		command := "cat /r/a.txt"
+		if strings.HasPrefix(c.name, "open") {
+			command = "rg -n x"
+		}
+		assert.Len(t, needsAfter("Bash", map[string]any{"command": command}, c.out, c.calls, c.then), c.want, c.name)
 	}
 }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcp-pruner/cmd/internal/command"
-	"mcp-pruner/cmd/internal/sessions"
-	"mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 )
 
 // options are the checked command-line options.

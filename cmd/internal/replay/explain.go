@@ -6,8 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"mcp-pruner/cmd/internal/sessions"
-	"mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 )
 
 // explain writes out one session so that every figure can be verified by hand.

@@ -3,9 +3,10 @@ package replay
 import (
 	"strings"
 
-	"mcp-pruner/cmd/internal/sessions"
-	"mcp-pruner/pruneclient/history"
-	"mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // decider decides which results to clear.
@@ -45,7 +46,7 @@ type clearingWalk struct {
 func (w *clearingWalk) take(step sessions.Step) {
 	switch step.Kind {
 	case sessions.User:
-		w.text(countTokens(step.Text))
+		w.text(tokens.Claude(step.Text))
 	case sessions.Say, sessions.Use:
 		w.text(outputTokens(step))
 	case sessions.Compact:

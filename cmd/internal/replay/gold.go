@@ -4,9 +4,9 @@ import (
 	"regexp"
 	"strings"
 
-	"mcp-pruner/cmd/internal/fresh"
-	"mcp-pruner/cmd/internal/sessions"
-	"mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
 )
 
 // need is a line that the agent demonstrably used later.
@@ -55,7 +55,7 @@ const (
 // shownText is a result in the current context.
 type shownText struct {
 	result int // index among the bill's results
-	text   fresh.Body
+	text   existing.Body
 	call   int
 	file   string // the file, if the result is from read
 	needs  map[int]need
@@ -171,7 +171,7 @@ func (g *goldFinder) know(text string) {
 // shown adds a result to the context.
 func (g *goldFinder) shown(index int, step sessions.Step) {
 	r := g.bill.results[index]
-	t := &shownText{result: index, text: fresh.NewBody(r.kind, step.Out), call: g.call, needs: map[int]need{}, before: map[int]place{}, known: map[int]bool{}}
+	t := &shownText{result: index, text: existing.NewBody(r.kind, step.Out), call: g.call, needs: map[int]need{}, before: map[int]place{}, known: map[int]bool{}}
 	t.file, _, _ = r.parsed.FileRead()
 	g.texts = append(g.texts, t)
 	g.byResult[index] = t

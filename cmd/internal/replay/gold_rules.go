@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 )
 
 // said applies the rules to a message of the agent, which may quote lines and mention names and places.

@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/fresh"
-	"mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // paper is a session whose bill is worked out by hand. A read of 1,000 tokens first stands in the prompt of call 1, and
@@ -62,13 +63,14 @@ func TestCompactionOnPaper(t *testing.T) {
 	steps := paper()
 	late := sessions.Step{Kind: sessions.Result, ID: "q", Tool: "Read", Args: map[string]any{"file_path": "/r/b.go"}, Out: "text"}
 	steps = append(steps[:3:3], append([]sessions.Step{{Kind: sessions.Compact}, late}, steps[3:]...)...)
+	steps[6].Usage = counted(10, 1200, 2000, 20)
 	b := billed(steps)
 	require.Len(t, b.results, 2)
 	assert.InDelta(t, 1.25, b.results[0].weight, 1e-9)
 	// No call of its context comes before call 2, so the middle of what call 2 added is (0+3110)/2 = 1555, and call 3
-	// read 3,100 tokens.
+	// read 2,000 tokens.
 	assert.InDelta(t, 1.25+0.1, b.results[1].weight, 1e-9)
-	assert.InDelta(t, 2610+1560+535+545, b.total, 1e-9, "the bill is what the API counted, compacted or not")
+	assert.InDelta(t, 2610+1560+535+1810, b.total, 1e-9, "the bill is what the API counted, compacted or not")
 }
 
 // A result after the last call was never sent and costs nothing.
@@ -83,7 +85,7 @@ func TestUnsentResultOnPaper(t *testing.T) {
 //	call 1: reads  4000 + n, writes m, the tokens of the result
 func TestModelOnPaper(t *testing.T) {
 	prompt, out := strings.Repeat("why does it fail ", 20), strings.Repeat("one line of a file\n", 50)
-	n, m := countTokens(prompt), countTokens(out)
+	n, m := tokens.Claude(prompt), tokens.Claude(out)
 	require.Positive(t, n)
 	require.Positive(t, m)
 	b := billed([]sessions.Step{
@@ -108,11 +110,11 @@ func TestModelOnPaper(t *testing.T) {
 func TestMissOnPaper(t *testing.T) {
 	b := billed(paper())
 	b.results[0].tokens = 1000
-	body := fresh.Body{Lines: []string{"first line here", "second line here", "third line here", "fourth line here", "fifth line here"}, First: 1}
-	a := attempt{body: body, cut: fresh.Cut{Kept: []int{1, 5}}, kept: 300, header: 20}
+	body := existing.Body{Lines: []string{"first line here", "second line here", "third line here", "fourth line here", "fifth line here"}, First: 1}
+	a := attempt{body: body, cut: existing.Cut{Kept: []int{1, 5}}, kept: 300, header: 20}
 	tr := &trial{bill: b, needs: [][]need{{{line: 2, step: len(b.session.Steps) - 1, rule: ruleCite}}}}
 	r := tr.row(a, func(_, line int) bool { return line >= 1 && line <= 3 })
-	gap := countTokens(body.Shown([]int{2, 3, 4}))
+	gap := tokens.Claude(body.Shown([]int{2, 3, 4}))
 	require.Positive(t, gap)
 	assert.InDelta(t, 1015, r.saved, 1e-9)
 	assert.InDelta(t, 29, r.added, 1e-9)

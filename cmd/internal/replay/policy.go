@@ -3,8 +3,9 @@ package replay
 import (
 	"strings"
 
-	"mcp-pruner/cmd/internal/fresh"
-	"mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // Policy is the place between tool and model at which the pruner is assumed to work.
@@ -121,7 +122,7 @@ func (t *trial) prunes(p Policy, a attempt) bool {
 	return r.kind != history.Other && !step.Err
 }
 
-func lineSet(c fresh.Cut) map[int]bool {
+func lineSet(c existing.Cut) map[int]bool {
 	set := make(map[int]bool, len(c.Kept))
 	for _, n := range c.Kept {
 		set[n-1] = true
@@ -198,7 +199,7 @@ func (t *trial) asks(r result) bool {
 // questionTokens returns the assumed length of the question that a model would have written.
 func (t *trial) questionTokens(result int) int {
 	if a, ok := t.attempts[result]; ok {
-		return countTokens(a.question)
+		return tokens.Claude(a.question)
 	}
 	return maxAskTokens / 2
 }

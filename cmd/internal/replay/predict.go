@@ -3,17 +3,17 @@ package replay
 import (
 	"context"
 
-	"mcp-pruner/cmd/internal/fresh"
-	"mcp-pruner/cmd/internal/sessions"
-	"mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
 )
 
 // Prediction is what replay says that a hook does with a result.
 type Prediction struct {
 	Step   int // index of the result's step
 	Pruned bool
-	Body   fresh.Body
-	Cut    fresh.Cut // if the result is pruned
+	Body   existing.Body
+	Cut    existing.Cut // if the result is pruned
 }
 
 // Predict returns the predictions for the results of a session that a later prompt contains. The test of the hooks

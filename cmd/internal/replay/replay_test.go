@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/command"
-	"mcp-pruner/cmd/internal/sessions"
-	"mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 )
 
 // listing returns a read of n lines in the form of Claude Code, with a function every few lines.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 )
 
 // Report is the result over all sessions. Its JSON is a contract (SPEC part J). Savings are positive and in

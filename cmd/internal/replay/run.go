@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"mcp-pruner/cmd/internal/sessions"
-	"mcp-pruner/pruneclient/history"
-	"mcp-pruner/pruneclient/lineprune/learned"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 )
 
 // Settings configure a replay.

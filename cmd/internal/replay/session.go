@@ -4,11 +4,12 @@ import (
 	"context"
 	"slices"
 
-	"mcp-pruner/cmd/internal/fresh"
-	"mcp-pruner/cmd/internal/sessions"
-	"mcp-pruner/pruneclient"
-	"mcp-pruner/pruneclient/history"
-	"mcp-pruner/pruneclient/lineprune/learned"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // asked is the knowledge in a session at the time of a call.
@@ -17,7 +18,7 @@ type asked struct {
 	context  []pruneclient.Event // for a pruner that sees the whole session
 	served   []pruneclient.Event // for this program's server, which sees only its own calls and their questions
 	decision history.Decision
-	body     fresh.Body
+	body     existing.Body
 }
 
 // attempt is one result that was given to the pruner.
@@ -25,8 +26,8 @@ type attempt struct {
 	result   int
 	question string
 	decision history.Decision
-	cut      fresh.Cut
-	body     fresh.Body
+	cut      existing.Cut
+	body     existing.Body
 	kept     int // tokens of the kept lines in the client's form
 	header   int // tokens of header and markers
 	err      error
@@ -52,7 +53,7 @@ func (b *bill) walk(others history.OtherTools, each func(index int, step session
 	outs := b.outs()
 	next := 0
 	ask := func(call history.Call, out string) asked {
-		known := fresh.Result{Call: call, Body: fresh.NewBody(call.Kind, out)}
+		known := existing.Result{Call: call, Body: existing.NewBody(call.Kind, out)}
 		decision := known.Know(&log, others)
 		return asked{question: known.Question, context: known.Context, decision: decision, body: known.Body}
 	}
@@ -113,7 +114,7 @@ func (t *trial) result(ctx context.Context, index int, step sessions.Step, a ask
 	}
 	got := attempt{result: index, question: a.question, decision: a.decision, body: a.body}
 	t.ablate(&got, &a, r)
-	known := fresh.Result{
+	known := existing.Result{
 		Call: r.parsed, Args: step.Args, Body: got.body, Question: a.question, Context: a.context, Careful: got.decision.Careful,
 		Noted: got.body.NumberedByClaude(), Rules: t.without == Learning, Weights: t.weights, Boldness: t.boldness,
 	}
@@ -138,9 +139,9 @@ func ours(kind history.Kind) bool {
 }
 
 // prune prunes a result if the decision is to prune it.
-func (t *trial) prune(ctx context.Context, a attempt, known fresh.Result) attempt {
+func (t *trial) prune(ctx context.Context, a attempt, known existing.Result) attempt {
 	if a.decision.Prune {
-		a.cut, a.err = fresh.Prune(ctx, known)
+		a.cut, a.err = existing.Prune(ctx, known)
 	}
 	if t.without == Relevance {
 		a.cut = shuffled(a.cut, a.result)
@@ -157,12 +158,12 @@ func prunable(kind history.Kind) bool {
 
 // count computes the tokens that a cut result would have sent.
 func (a *attempt) count(noted bool) {
-	a.kept = countTokens(a.body.Shown(a.cut.Kept))
-	sent := fresh.Text(a.body, a.cut, fresh.ExampleWay)
+	a.kept = tokens.Claude(a.body.Shown(a.cut.Kept))
+	sent := existing.Text(a.body, a.cut, existing.ExampleWay)
 	if noted {
-		sent = fresh.ClaudeRead(a.body, a.cut, fresh.ExampleWay)
+		sent = existing.ClaudeRead(a.body, a.cut, existing.ExampleWay)
 	}
-	a.header = max(countTokens(sent)-a.kept, 0)
+	a.header = max(tokens.Claude(sent)-a.kept, 0)
 }
 
 // missed returns the first need that a cut leaves out, and the tokens of all gaps that contain needs.
@@ -216,5 +217,5 @@ func (t *trial) gapTokens(a attempt, start int) int {
 	for n := start + 1; n <= end; n++ {
 		gap = append(gap, n)
 	}
-	return countTokens(a.body.Shown(gap))
+	return tokens.Claude(a.body.Shown(gap))
 }

@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-pruner/cmd/internal/clientconfig"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 )
 
 // Defaults returns the existing directories in which the clients on this machine keep their transcripts. It is an error
@@ -24,7 +24,7 @@ import (
 func Defaults(lookup func(string) (string, bool)) ([]string, error) {
 	var found []string
 	for client, below := range map[string]string{"claude": "projects", "codex": "sessions"} {
-		files, err := clientconfig.Home{Lookup: lookup}.Files(client)
+		files, err := setup.Home{Lookup: lookup}.Files(client)
 		if err != nil {
 			return nil, err
 		}

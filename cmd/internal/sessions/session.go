@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 )
 
 // Kind is the kind of a step.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 )
 
 // How far back a running session's transcript is read. Replay has only the bounds of [history.Log]: the ones here are

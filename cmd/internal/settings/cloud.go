@@ -11,7 +11,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"mcp-pruner/pruneclient/deepinfra"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/deepinfra"
 )
 
 // fileSettings holds the TOML file's section [mcp_pruner]. A value of the wrong type is skipped; all others count.

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/settings"
-	"mcp-pruner/runnerfsm"
-	"mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
 // Every tool of the toolset core can be named in MCP_PRUNER_TOOLS, and a run lets the client use it.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"mcp-pruner/pruneclient/deepinfra"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/deepinfra"
 )
 
 // Embedded is the value of PRUNER_URL that prunes in-process.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
 // table lists all settings. To add one, add a row here, a field of Settings and a row of testdata/spec/settings.md;

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"mcp-pruner/cmd/internal/loopback"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/loopback"
 )
 
 // take validates a value and stores it in the settings. It reports whether the value is valid.

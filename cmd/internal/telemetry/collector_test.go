@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/telemetry/telemetrytest"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/telemetry/telemetrytest"
 )
 
 // observe makes two calls past an exporter, each a batch of its own, ends it, and returns the warnings.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/states"
 )
 
 // durations are the bounds that OpenTelemetry recommends for MCP operations, in seconds.

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/semconv/v1.41.0/mcpconv"
 
-	"mcp-pruner/cmd/internal/telemetry/telemetrytest"
-	"mcp-pruner/states"
-	"mcp-pruner/tools"
-	"mcp-pruner/tools/tooltest"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/telemetry/telemetrytest"
+	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
 )
 
 // asProm returns an OpenTelemetry name as Prometheus has it.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"mcp-pruner/fsm"
-	"mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/states"
 )
 
 // took returns the duration of a call, up to the last step of its machine.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/telemetry/telemetrytest"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/telemetry/telemetrytest"
 )
 
 const page = "../../../docs/METRICS.md"

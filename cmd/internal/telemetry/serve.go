@@ -12,8 +12,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"mcp-pruner/cmd/internal/loopback"
-	"mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/loopback"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
 
 // serveMetrics serves GET /metrics at an address. It returns the observer that fills the metrics.

@@ -18,8 +18,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"mcp-pruner/cmd/internal/settings"
-	"mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/states"
 )
 
 // endpointOf returns the URL for spans that OpenTelemetry's variables name, or "" if they name none.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
-	"mcp-pruner/fsm/event"
-	"mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/states"
 )
 
 // Options configures metrics and spans.

@@ -13,13 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
-	"mcp-pruner/cmd/internal/telemetry/telemetrytest"
-	"mcp-pruner/fsm"
-	"mcp-pruner/fsm/event"
-	"mcp-pruner/pruneclient"
-	"mcp-pruner/states"
-	"mcp-pruner/tools"
-	"mcp-pruner/tools/tooltest"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/telemetry/telemetrytest"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
 )
 
 const secret = telemetrytest.Secret

@@ -9,17 +9,17 @@ import (
 	"strconv"
 	"strings"
 
-	"mcp-pruner/cmd/internal/clientconfig"
-	"mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 )
 
 // Rule is what lets a client's model run the command without asking, in the client's own form. It allows recover with any
 // arguments and nothing else.
 type Rule struct {
-	File clientconfig.File // of the user, never of a project
-	Path []string          // where in File; nil: the rule is the whole file
-	Text string            // the rule itself
-	List bool              // Path names a list that has Text as an element; else Text is a member whose value is "allow"
+	File setup.File // of the user, never of a project
+	Path []string   // where in File; nil: the rule is the whole file
+	Text string     // the rule itself
+	List bool       // Path names a list that has Text as an element; else Text is a member whose value is "allow"
 }
 
 // Ours reports whether an element of the list, or the name of a member, is such a rule with the path of any program of this
@@ -35,7 +35,7 @@ func (r Rule) Ours(text string) bool {
 
 // RuleFor returns the rule of a client for a program at a path. ok is false if the path cannot be written in a rule; what
 // the rule says beside its text holds all the same.
-func RuleFor(client, path string, home clientconfig.Home) (rule Rule, ok bool, err error) {
+func RuleFor(client, path string, home setup.Home) (rule Rule, ok bool, err error) {
 	files, err := home.Files(client)
 	if err != nil {
 		return Rule{}, false, err
@@ -56,8 +56,8 @@ func RuleFor(client, path string, home clientconfig.Home) (rule Rule, ok bool, e
 }
 
 // ownFile is a file that has nothing but the rule.
-func ownFile(parts ...string) clientconfig.File {
-	return clientconfig.File{Path: filepath.Join(parts...)}
+func ownFile(parts ...string) setup.File {
+	return setup.File{Path: filepath.Join(parts...)}
 }
 
 func codexRule(start string) string {
@@ -80,7 +80,7 @@ var (
 
 // allowed returns how a rule in the user's settings of a client starts this program, or "" if no rule names a path of it.
 func allowed(client string, lookup func(string) (string, bool)) string {
-	files, err := clientconfig.Home{Lookup: lookup}.Files(client)
+	files, err := setup.Home{Lookup: lookup}.Files(client)
 	if err != nil {
 		return ""
 	}
@@ -93,7 +93,7 @@ func allowed(client string, lookup func(string) (string, bool)) string {
 }
 
 // starts returns how the rules of a client start a program of this name.
-func starts(client string, files clientconfig.Files) (found []string) {
+func starts(client string, files setup.Files) (found []string) {
 	var rules []string
 	pattern := claudeRule
 	switch client {
@@ -131,7 +131,7 @@ func opencodeRules(path string) (rules []string) {
 	if !strings.Contains(string(text), verb+" *") { // a hook has no time to parse what it does not need
 		return nil
 	}
-	j, err := clientconfig.ParseJSON(text)
+	j, err := setup.ParseJSON(text)
 	if err != nil {
 		return nil
 	}

@@ -10,9 +10,9 @@ import (
 	"runtime"
 	"strings"
 
-	"mcp-pruner/cmd/internal/command"
-	"mcp-pruner/cmd/internal/fresh"
-	"mcp-pruner/cmd/internal/originals"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
 // Command returns the command that recovers a text, without the id, in the shell of a client's agent: the program's name if
@@ -23,14 +23,14 @@ func Command(client string, lookup func(string) (string, bool)) string {
 	}
 	path, onPath, err := command.Self()
 	if err != nil || onPath {
-		return fresh.DefaultBack
+		return existing.DefaultBack
 	}
 	if link := Link(path, lookup); link != "" && point(link, path) == nil {
 		path = link
 	} // else its own path, as on Windows, where making a link is a privilege
 	start, ok := command.ToolShell(runtime.GOOS, client).Start(runtime.GOOS, path)
 	if !ok {
-		return fresh.DefaultBack
+		return existing.DefaultBack
 	}
 	return start + verb
 }
@@ -41,7 +41,7 @@ const verb = " recover"
 // Link returns the link in the state folder by which a program is started whose own path does not stay after an upgrade, or
 // "". Each version that runs here makes it its own.
 func Link(path string, lookup func(string) (string, bool)) string {
-	state, err := originals.StateDir(lookup)
+	state, err := statedir.Find(lookup)
 	if err != nil || command.Lasts(path, runtime.GOOS) {
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/cmd/internal/clientconfig"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 )
 
 // world is a home folder in whose bin this test program is "mcp-pruner".
@@ -121,7 +121,7 @@ func TestALinkForAProgramThatMoves(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	home := clientconfig.Home{Lookup: (&world{home: "/home/me"}).lookup}
+	home := setup.Home{Lookup: (&world{home: "/home/me"}).lookup}
 	for client, want := range map[string]string{
 		"claude": "Bash(/opt/bin/mcp-pruner recover:*)", "opencode": "/opt/bin/mcp-pruner recover *",
 		"codex":  `prefix_rule(pattern = ["/opt/bin/mcp-pruner", "recover"], decision = "allow")`,
@@ -136,7 +136,7 @@ func TestRules(t *testing.T) {
 		require.NoError(t, err)
 		assert.False(t, ok, "a path in quotes is another word")
 	}
-	_, _, err := RuleFor("claude", "/opt/bin/mcp-pruner", clientconfig.Home{Lookup: func(string) (string, bool) { return "", false }})
+	_, _, err := RuleFor("claude", "/opt/bin/mcp-pruner", setup.Home{Lookup: func(string) (string, bool) { return "", false }})
 	assert.Error(t, err)
 }
 

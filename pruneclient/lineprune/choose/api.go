@@ -1,9 +1,9 @@
 package choose
 
 import (
-	"mcp-pruner/pruneclient/lineprune/doc"
-	"mcp-pruner/pruneclient/lineprune/rank"
-	"mcp-pruner/pruneclient/lineprune/render"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
 )
 
 // Result holds the kept lines and the reasons for the choice.

@@ -3,7 +3,7 @@ package choose
 import (
 	"slices"
 
-	"mcp-pruner/pruneclient/lineprune/rank"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 )
 
 // chooser holds the state of one choice.

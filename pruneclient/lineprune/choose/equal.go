@@ -4,7 +4,7 @@ import (
 	"hash/maphash"
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // firstEqual returns for every line with a word of the question the first line that is equal to it, or -1. It is nil where

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/query"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 )
 
 // explain returns the score of every line and the reason why it was kept or dropped.

@@ -1,9 +1,9 @@
 package choose
 
 import (
-	"mcp-pruner/pruneclient/lineprune/detect"
-	"mcp-pruner/pruneclient/lineprune/logs"
-	"mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/detect"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // judge returns the warnings, and whether the text is returned whole before any line is chosen.

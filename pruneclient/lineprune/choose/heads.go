@@ -3,10 +3,10 @@ package choose
 import (
 	"slices"
 
-	"mcp-pruner/pruneclient/lineprune/doc"
-	"mcp-pruner/pruneclient/lineprune/learned"
-	"mcp-pruner/pruneclient/lineprune/structure"
-	"mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // company is what a kept line brings: what holds its record together, its heading, the heading of that one, and so on, and the first of the lines that are

@@ -1,6 +1,6 @@
 package choose
 
-import "mcp-pruner/pruneclient/lineprune/doc"
+import "github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 
 // tidyMatches drops from a list of matches the headings without a kept match and the separators that no longer separate
 // anything, and keeps the lines that the search put before and after its matches.

@@ -1,7 +1,7 @@
 package choose
 
 import (
-	"mcp-pruner/pruneclient/lineprune/overview"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
 	"slices"
 	"strings"
 )

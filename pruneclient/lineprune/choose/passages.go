@@ -1,8 +1,8 @@
 package choose
 
 import (
-	"mcp-pruner/pruneclient/lineprune/doc"
-	"mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // keepPassages keeps the whole passage of each kept line in a list of matches with lines of context: a search that asks

@@ -1,9 +1,9 @@
 package choose
 
 import (
-	"mcp-pruner/pruneclient/lineprune/doc"
-	"mcp-pruner/pruneclient/lineprune/render"
-	"mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // protect keeps the lines that are kept whatever the question.

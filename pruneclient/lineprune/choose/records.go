@@ -3,9 +3,9 @@ package choose
 import (
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/render"
-	"mcp-pruner/pruneclient/lineprune/structure"
-	"mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // records returns the records that are kept whole or not at all, one per line.

@@ -5,10 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/pruneclient/lineprune/doc"
-	"mcp-pruner/pruneclient/lineprune/learned"
-	"mcp-pruner/pruneclient/lineprune/rank"
-	"mcp-pruner/pruneclient/lineprune/session"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
 func shareOf(tokens int, in learned.Input) int64 {

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/words"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Headed is a list of matches in which a file's name is the heading of its matches:

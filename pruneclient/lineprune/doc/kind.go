@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/words"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Kind is the kind of a text. It decides how lines are grouped, scored and protected.

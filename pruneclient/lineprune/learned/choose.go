@@ -1,6 +1,6 @@
 package learned
 
-import "mcp-pruner/pruneclient/lineprune/learned/trees"
+import "github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned/trees"
 
 // gainOf returns the expected benefit of keeping each line: its tokens times two to the power of its score.
 // Only the ratios between the lines of one text matter.

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/session"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
 // The features of a line, in the order of its row. The features of a source are repeated for every source.

@@ -3,7 +3,7 @@
 // arithmetic only, so that every machine keeps the same lines.
 package learned
 
-import "mcp-pruner/pruneclient/lineprune/session"
+import "github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 
 // Input is a text and everything known about the request for it.
 type Input struct {

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/session"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
 // mentions holds the session's references to lines of this text: line numbers, and lines quoted verbatim.

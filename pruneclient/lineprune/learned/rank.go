@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"mcp-pruner/pruneclient/lineprune/learned/trees"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned/trees"
 )
 
 // CallFile and SessionFile are the file names of the embedded weights.

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/session"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
 // source is a part of the request or session that supplies terms.

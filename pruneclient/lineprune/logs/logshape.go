@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"mcp-pruner/pruneclient/lineprune/words"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // LogShape reports whether a line looks like a program's log output: it has a time, a level, a test's name

@@ -3,9 +3,9 @@ package logs
 import (
 	"math/bits"
 
-	"mcp-pruner/pruneclient/lineprune/doc"
-	"mcp-pruner/pruneclient/lineprune/tuning"
-	"mcp-pruner/pruneclient/lineprune/words"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Template returns a hash of a line with numbers and alignment masked. Lines that a program printed with

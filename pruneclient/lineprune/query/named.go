@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"mcp-pruner/pruneclient/lineprune/tuning"
-	"mcp-pruner/pruneclient/lineprune/words"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Names returns what a question names literally: quoted text, numbers and ids, identifiers, paths, and capitalised

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // partEnd matches the end of one part of a question: the mark after a sentence, or "and" before a word that

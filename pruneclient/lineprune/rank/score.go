@@ -6,12 +6,12 @@ import (
 	"context"
 	"math"
 
-	"mcp-pruner/pruneclient/lineprune/doc"
-	"mcp-pruner/pruneclient/lineprune/overview"
-	"mcp-pruner/pruneclient/lineprune/query"
-	"mcp-pruner/pruneclient/lineprune/structure"
-	"mcp-pruner/pruneclient/lineprune/tuning"
-	"mcp-pruner/pruneclient/lineprune/words"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Text is a text after the earlier steps: split into lines, matched against the question, grouped into

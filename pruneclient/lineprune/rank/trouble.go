@@ -3,11 +3,11 @@ package rank
 import (
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/doc"
-	"mcp-pruner/pruneclient/lineprune/logs"
-	"mcp-pruner/pruneclient/lineprune/query"
-	"mcp-pruner/pruneclient/lineprune/structure"
-	"mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // trouble adds the scores specific to logs: the rarity of a line's template, and signs of trouble on the

@@ -3,8 +3,8 @@ package render
 import (
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/words"
-	"mcp-pruner/tools/terminal"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // Directives that protect the lines between them. Each stands alone on its line.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 )
 
 const (

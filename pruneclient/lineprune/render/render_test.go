@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/pruneclient/lineprune/render"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
 )
 
 func TestGap(t *testing.T) {

@@ -3,8 +3,8 @@ package structure
 import (
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/doc"
-	"mcp-pruner/pruneclient/lineprune/words"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Heads returns for every line of a listing, such as the output of a command, the line number of its heading, or -1:

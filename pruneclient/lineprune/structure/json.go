@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/doc"
-	"mcp-pruner/pruneclient/records"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/records"
 )
 
 // jsonShare is the fraction of a text, in percent, that its JSON must take up.

@@ -3,8 +3,8 @@ package structure
 import (
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/doc"
-	"mcp-pruner/pruneclient/lineprune/words"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // LinesAt returns the lines of nested keys at a path: "limits.memory" is a key memory below a key limits.

@@ -3,8 +3,8 @@ package structure
 import (
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/doc"
-	"mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // tableData returns the structure of a text that is one table. Its rows stay with the table's head by

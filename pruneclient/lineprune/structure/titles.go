@@ -3,7 +3,7 @@ package structure
 import (
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/words"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // goRun is the form of the lines with which go test announces a test.

@@ -3,7 +3,7 @@ package words
 import (
 	"strings"
 
-	"mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // Common maps a stem to the information in its occurrence, in bits: log2(files / files with it), counted

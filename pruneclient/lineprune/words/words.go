@@ -52,22 +52,6 @@ var Bit = func() (t [256]byte) {
 	return t
 }()
 
-// CountTokens estimates the number of tokens in one line including its newline. A run of ASCII letters,
-// digits and underscores counts as one token, and so does every other visible character.
-func CountTokens(line string) int {
-	n, word := 1, false
-	for i := 0; i < len(line); i++ {
-		c := Class[line[i]]
-		inWord := InWord(c)
-		switch {
-		case inWord && !word, c == Other, c == High && utf8.RuneStart(line[i]):
-			n++
-		}
-		word = inWord
-	}
-	return n
-}
-
 // EachPart splits an ASCII identifier at underscores, case changes and digits: parseHTTPBody_v2 yields
 // parse, HTTP, Body, v, 2. It returns the number of parts.
 func EachPart(word string, part func(string)) int {

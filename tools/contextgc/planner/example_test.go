@@ -3,7 +3,7 @@ package planner_test
 import (
 	"fmt"
 
-	"mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
 
 // Old results are cleared once that pays off.

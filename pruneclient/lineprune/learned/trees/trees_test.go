@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"mcp-pruner/pruneclient/lineprune/learned/trees"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned/trees"
 )
 
 // stump returns a tree with a single comparison and the leaves -1 and 1.

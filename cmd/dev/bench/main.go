@@ -1,0 +1,97 @@
+// Command bench compares the built server with a bare mcp-go server that has one trivial tool. Measurements of the two
+// alternate within one run, so that the ratios hold on any machine:
+//
+//	make bench [MEASURE...]
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+const bareArgument = "bare-mcp-go-server"
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == bareArgument {
+		serveBare()
+		return
+	}
+	if len(os.Args) == 2 && os.Args[1] == bareHTTPArgument {
+		serveBareHTTP()
+		return
+	}
+	if len(os.Args) < 2 {
+		fmt.Fprintf(os.Stderr, "usage: bench PATH-OF-MCP-PRUNER [MEASURE...]; measures: %s\n", strings.Join(names(), " "))
+		os.Exit(2)
+	}
+	if err := run(os.Args[1], os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// serveBare runs the bare server over stdio: unchanged mcp-go with one tool that returns a word.
+func serveBare() {
+	s := server.NewMCPServer("bare", "0")
+	s.AddTool(mcp.NewTool("read"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return mcp.NewToolResultText("hello\n"), nil
+	})
+	if err := server.ServeStdio(s); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
+// measures lists all measures, in the order in which they run.
+var measures = []struct {
+	name string
+	run  func(w *tabwriter.Writer, binary, root string) error
+}{
+	{"stdio", roundTrips}, {"start", startUp}, {"ping", pings}, {"memory", memory}, {"search", searches}, {"http", requests}, {"crowd", crowd}, {"greedy", greedy},
+	{"gateway", gatewayCost},
+	{"proxy", proxied}, {"hook", hooks},
+}
+
+func names() []string {
+	var all []string
+	for _, m := range measures {
+		all = append(all, m.name)
+	}
+	return all
+}
+
+// run runs the measures in only, or all measures if only is empty.
+func run(binary string, only []string) error {
+	binary, err := filepath.Abs(binary)
+	if err != nil {
+		return err
+	}
+	root, err := os.MkdirTemp("", "mcp-pruner-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	if err := os.WriteFile(filepath.Join(root, "small.txt"), []byte("hello\n"), 0o600); err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	defer w.Flush()
+	for _, m := range measures {
+		if len(only) > 0 && !slices.Contains(only, m.name) {
+			continue
+		}
+		if err := m.run(w, binary, root); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+		_ = w.Flush()
+	}
+	return nil
+}

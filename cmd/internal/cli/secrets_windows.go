@@ -1,4 +1,0 @@
-package cli
-
-// ShedSecrets does nothing, because a Windows process cannot execute itself again.
-func ShedSecrets(_, _ []string, _ bool) {}

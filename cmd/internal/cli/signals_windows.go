@@ -1,8 +1,0 @@
-package cli
-
-import "os"
-
-func endSignals() []os.Signal { return []os.Signal{os.Interrupt} }
-
-// surviveClosedPipes does nothing, because Windows has no SIGPIPE.
-func surviveClosedPipes() {}

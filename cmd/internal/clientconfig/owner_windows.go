@@ -1,9 +1,0 @@
-package clientconfig
-
-import "io/fs"
-
-// Windows has no modes and owners in the form of Unix.
-
-func replaceable(fs.FileInfo) error { return nil }
-
-func ownedByUs(string, fs.FileInfo) error { return nil }

@@ -1,0 +1,133 @@
+package conformance
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const top = "../../.."
+
+var (
+	link    = regexp.MustCompile(`\[[^\]]*\]\(([^)\s]+)\)|<img src="([^"]+)"`)
+	fenced  = regexp.MustCompile("(?ms)^```.*?^```|`[^`\n]*`")
+	heading = regexp.MustCompile(`(?m)^#{1,6} (.*)$`)
+	noSlug  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// pages lists the Markdown files of the repository, except those below cmd, which are parts of pages, and build output.
+func pages(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	require.NoError(t, filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); d.IsDir() && (name == "cmd" || name == "dist" || name == "bin" || len(name) > 2 && name[0] == '.') {
+			return filepath.SkipDir
+		}
+		if strings.HasSuffix(path, ".md") {
+			found = append(found, path)
+		}
+		return nil
+	}))
+	return found
+}
+
+// TestLinksLeadSomewhere proves that every link between pages names an existing file and an existing heading.
+func TestLinksLeadSomewhere(t *testing.T) {
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(string(text), ""), -1) {
+			target := m[1] + m[2]
+			if u, err := url.Parse(target); err != nil || u.Scheme != "" {
+				continue
+			}
+			file, anchor, _ := strings.Cut(target, "#")
+			if file = filepath.Join(filepath.Dir(page), filepath.FromSlash(file)); strings.HasPrefix(target, "#") {
+				file = page
+			}
+			_, err := os.Stat(file)
+			if assert.NoError(t, err, "%s links to %s", page, target) && anchor != "" {
+				assert.Contains(t, anchors(t, file), anchor, "%s links to %s", page, target)
+			}
+		}
+	}
+}
+
+// anchors returns the link names of a page's headings.
+func anchors(t *testing.T, page string) (names []string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	for _, m := range heading.FindAllStringSubmatch(string(text), -1) {
+		plain := noSlug.ReplaceAllString(strings.ToLower(m[1]), "")
+		names = append(names, strings.ReplaceAll(plain, " ", "-"))
+	}
+	return names
+}
+
+// TestFirstPagesFitATerminal proves that the pages that people read first, often in a terminal, have no line of more
+// than 160 columns.
+func TestFirstPagesFitATerminal(t *testing.T) {
+	for _, page := range []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "AGENTS.md", "npm/README.md", "plugin/README.md"} {
+		text, err := os.ReadFile(filepath.Join(top, page))
+		require.NoError(t, err)
+		for i, line := range strings.Split(string(text), "\n") {
+			assert.LessOrEqual(t, utf8.RuneCountInString(line), 160, "%s, line %d", page, i+1)
+		}
+	}
+}
+
+// TestEveryPageIsInTheSite proves that the site's table of contents lists every page under docs/.
+func TestEveryPageIsInTheSite(t *testing.T) {
+	contents, err := os.ReadFile(filepath.Join(top, "site/hugo.toml"))
+	require.NoError(t, err)
+	for _, page := range pages(t) {
+		if name, ok := strings.CutPrefix(filepath.ToSlash(page), top+"/docs/"); ok {
+			assert.Contains(t, string(contents), `"`+strings.TrimSuffix(name, ".md")+`"`)
+		}
+	}
+}
+
+// TestInstallLinks proves that all links that install the server in an editor configure the same command.
+func TestInstallLinks(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(top, "docs/clients/editors.md"))
+	require.NoError(t, err)
+	want := map[string]any{"command": "npx", "args": []any{"-y", "mcp-pruner"}, "env": map[string]any{"PRUNER_URL": "embedded"}}
+	links := regexp.MustCompile(`(?:vscode|cursor|https)://?[^\s)]*(?:install)[^\s)]*|vscode:mcp[^\s)]*`).FindAllString(string(text), -1)
+	require.Len(t, links, 4)
+	for _, l := range links {
+		assert.Equal(t, want, installed(t, l), l)
+	}
+}
+
+// installed returns the server entry that an install link contains, without its name.
+func installed(t *testing.T, l string) map[string]any {
+	t.Helper()
+	u, err := url.Parse(l)
+	require.NoError(t, err)
+	raw := u.Query().Get("config")
+	if raw == "" { // for VS Code the whole query is the entry
+		raw, err = url.QueryUnescape(u.RawQuery)
+		require.NoError(t, err)
+	}
+	if plain, err := base64.StdEncoding.DecodeString(raw); err == nil {
+		raw = string(plain)
+	}
+	var entry map[string]any
+	require.NoError(t, json.Unmarshal([]byte(raw), &entry), l)
+	delete(entry, "name")
+	return entry
+}

@@ -1,0 +1,42 @@
+package httpserver
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
+)
+
+// BenchmarkSmallRead measures a request from its headers to the bytes of its answer, including the machine
+// and the log but not the network.
+func BenchmarkSmallRead(b *testing.B) {
+	root := b.TempDir()
+	require.NoError(b, os.WriteFile(filepath.Join(root, "small.txt"), []byte("hello\n"), 0o600))
+	config, _, err := settings.Load(settings.HTTP, map[string]string{"root": root}, settings.FromEnv(nil))
+	require.NoError(b, err)
+	logs := eventlog.New(io.Discard, event.Debug)
+	server, err := assemble.Server(assemble.Options{
+		Settings: config, Emit: logs.Emit, Table: fsm.HTTPRequestTable(), Aliases: true, FieldErrors: true,
+	})
+	require.NoError(b, err)
+	h := NewHandler(Config{Server: server})
+	body := call("read", map[string]any{"file_path": "small.txt"})
+	b.ReportAllocs()
+	for b.Loop() {
+		r, err := http.NewRequestWithContext(b.Context(), "POST", "http://localhost/mcp", strings.NewReader(body))
+		require.NoError(b, err)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", both)
+		h.ServeHTTP(&recorder{header: make(http.Header)}, r)
+	}
+}

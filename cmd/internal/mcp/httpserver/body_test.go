@@ -1,0 +1,170 @@
+package httpserver
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+)
+
+// serving returns the line pruner's handler, for tests that inspect its state.
+func serving(t *testing.T, tune func(*Handler)) (h *Handler, url string) {
+	t.Helper()
+	config, err := settings.LoadPruner(nil, settings.FromEnv(nil))
+	require.NoError(t, err)
+	server, lines, closing, err := assemble.Pruner(assemble.Options{Settings: config, Version: "1.2.3", Emit: func(event.Event) {}})
+	require.NoError(t, err)
+	t.Cleanup(closing)
+	h = NewHandler(Config{Server: server, Pruner: NewPruner(server, lines)})
+	if tune != nil {
+		tune(h)
+	}
+	web := httptest.NewServer(h)
+	t.Cleanup(web.Close)
+	return h, web.URL
+}
+
+// requireIdle checks that nothing of the budget is held when no request is served.
+func requireIdle(t *testing.T, h *Handler, budget int64) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		if !h.bodies.budget.TryAcquire(budget) {
+			return false
+		}
+		h.bodies.budget.Release(budget)
+		return len(h.bodies.over) == 0
+	}, 5*time.Second, time.Millisecond)
+}
+
+// begin sends the head of a request and a part of its body.
+func begin(t *testing.T, url, path, length, body string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	_, err = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n\r\n%s", path, length, body)
+	require.NoError(t, err)
+	return c
+}
+
+const pinging = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+
+// Bodies that are announced but never arrive take nothing from the others, and their clients get an error
+// in the end.
+func TestAnnouncedBodiesHoldNobodyUp(t *testing.T) {
+	h, url := serving(t, func(h *Handler) { h.bodies.stall = 300 * time.Millisecond })
+	var stalled []net.Conn
+	for range 8 {
+		stalled = append(stalled,
+			begin(t, url, "/rpc", "Content-Length: 33554432", strings.Repeat(" ", 200_000)),
+			begin(t, url, "/prune", "Transfer-Encoding: chunked", "5\r\n{    \r\n"))
+	}
+	large := pinging + strings.Repeat(" ", 2<<20)
+	for _, body := range []string{pinging, large} {
+		resp, err := http.Post(url+"/rpc", "application/json", strings.NewReader(body))
+		require.NoError(t, err)
+		_ = resp.Body.Close()
+		assert.Equal(t, 200, resp.StatusCode)
+	}
+	for i, c := range stalled {
+		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+		require.NoError(t, err)
+		answer, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusRequestTimeout, resp.StatusCode)
+		assert.True(t, resp.Close)
+		if i%2 == 0 {
+			assert.JSONEq(t, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}`, string(answer))
+		} else {
+			assert.JSONEq(t, `{"detail":[{"type":"timeout","loc":["body"],"msg":"Body was not sent in time"}]}`, string(answer))
+		}
+	}
+	requireIdle(t, h, bodyBudget)
+}
+
+func TestCutBodyIsRefused(t *testing.T) {
+	h, url := serving(t, nil)
+	c := begin(t, url, "/rpc", "Content-Length: 100", pinging)
+	require.NoError(t, c.(*net.TCPConn).CloseWrite())
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusBadRequest, resp.StatusCode)
+	requireIdle(t, h, bodyBudget)
+}
+
+// Requests that together exceed the budget are finished one after the other, whatever each of them already
+// holds.
+func TestBodiesBeyondTheBudget(t *testing.T) {
+	const budget = 256 << 10
+	h, url := serving(t, func(h *Handler) { h.bodies.budget = semaphore.NewWeighted(budget) })
+	body := pinging + strings.Repeat(" ", 500_000)
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			var from io.Reader = strings.NewReader(body)
+			if i%2 == 0 {
+				from = io.MultiReader(from) // of unknown size
+			}
+			resp, err := http.Post(url+"/rpc", "application/json", from)
+			if assert.NoError(t, err) {
+				_ = resp.Body.Close()
+				assert.Equal(t, 200, resp.StatusCode)
+			}
+		})
+	}
+	all.Wait()
+	requireIdle(t, h, budget)
+}
+
+// A connection stays usable after a body of any size.
+func TestConnectionsAreKept(t *testing.T) {
+	_, url := serving(t, nil)
+	c := begin(t, url, "/rpc", "Content-Length: 300040", pinging+strings.Repeat(" ", 300_000))
+	in := bufio.NewReader(c)
+	for range 3 {
+		resp, err := http.ReadResponse(in, nil)
+		require.NoError(t, err)
+		answer, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		assert.JSONEq(t, `{"jsonrpc":"2.0","id":1,"result":{}}`, string(answer))
+		_, err = fmt.Fprintf(c, "POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(pinging), pinging)
+		require.NoError(t, err)
+	}
+}
+
+// A request that waits to exceed the budget proceeds as soon as the budget has room.
+func TestAWaitingBodyTakesTheRoomThatIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := &bodies{budget: semaphore.NewWeighted(10), over: make(chan struct{}, 1)}
+		holder, beyond, waiting := &share{bodies: all}, &share{bodies: all}, &share{bodies: all}
+		require.NoError(t, holder.grow(t.Context(), 10))
+		require.NoError(t, beyond.grow(t.Context(), 20))
+		went := make(chan error, 1)
+		go func() { went <- waiting.grow(t.Context(), 5) }()
+		synctest.Wait()
+		require.Empty(t, went)
+		holder.release()
+		synctest.Wait()
+		require.NoError(t, <-went)
+
+		waiting.release()
+		beyond.release()
+		assert.True(t, all.budget.TryAcquire(10), "nothing is held")
+		assert.Empty(t, all.over)
+	})
+}

@@ -1,0 +1,104 @@
+package httpserver
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+)
+
+// exchange is one POST and its response: a JSON body or, for a call that reports progress, an event stream
+// whose last event is the answer.
+type exchange struct {
+	w      http.ResponseWriter
+	r      *http.Request
+	within time.Duration // time limit for one write
+	server *mcpserver.Server
+
+	modern bool // of protocol 2026-07-28 or later
+	status int  // of the answer; 0: 200
+
+	mu        sync.Mutex // a call's notifications may come from any goroutine
+	streaming bool
+	lost      error // the reason why the stream cannot be written any more
+}
+
+// notifier returns the function that sends a call's notifications, or nil if the client does not accept a
+// stream.
+func (x *exchange) notifier() func(line []byte) {
+	if !accepts(x.r.Header.Values("Accept"), "text/event-stream") {
+		return nil
+	}
+	return x.notify
+}
+
+// notify writes a notification.
+func (x *exchange) notify(line []byte) { x.send(streamEvent(line)) }
+
+// send writes to the stream and starts it if necessary.
+func (x *exchange) send(p []byte) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.lost != nil {
+		return
+	}
+	if !x.streaming {
+		h := x.w.Header()
+		h.Set("Content-Type", "text/event-stream")
+		h.Set("Cache-Control", "no-cache, no-transform")
+		h.Set("X-Content-Type-Options", "nosniff")
+		x.streaming = true
+	}
+	x.lost = x.write(p)
+}
+
+// accept responds to a message that has no answer (202).
+func (x *exchange) accept() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.streaming {
+		x.w.WriteHeader(http.StatusAccepted)
+	}
+}
+
+// answer writes the answer. When it returns nil, the bytes have left this process.
+func (x *exchange) answer(body []byte) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.streaming {
+		return errors.Join(x.lost, x.write(streamEvent(body)))
+	}
+	setJSON(x.w.Header(), len(body))
+	if x.status != 0 {
+		x.w.WriteHeader(x.status)
+	}
+	return x.write(body)
+}
+
+// write writes and flushes within the time limit, so that a client that does not read cannot keep its
+// answer in memory forever.
+func (x *exchange) write(p []byte) error {
+	control := http.NewResponseController(x.w)
+	_ = control.SetWriteDeadline(time.Now().Add(x.within)) // fails only without a connection, which has no deadline either
+	if _, err := x.w.Write(p); err != nil {
+		return err
+	}
+	if err := control.Flush(); err != nil {
+		return err
+	}
+	_ = control.SetWriteDeadline(time.Time{})
+	return nil
+}
+
+// streamEvent returns a JSON line as an event of an event stream.
+func streamEvent(line []byte) []byte {
+	var b bytes.Buffer
+	b.Grow(len(line) + 32)
+	b.WriteString("event: message\ndata: ")
+	b.Write(bytes.TrimSuffix(line, []byte("\n")))
+	b.WriteString("\n\n")
+	return b.Bytes()
+}

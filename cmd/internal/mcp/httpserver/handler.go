@@ -1,0 +1,147 @@
+// Package httpserver serves MCP over HTTP: POST /mcp with plain JSON answers, and GET /healthz. It uses the
+// same server as the transport over standard streams.
+package httpserver
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+)
+
+// Config configures a handler.
+type Config struct {
+	Server  *mcpserver.Server
+	Version string
+	Emit    func(event.Event) // receives events about connection errors; nil: they are dropped
+	Token   string            // bearer token required in every request except GET /healthz; "": none
+
+	Pruner *Pruner // the line pruner's endpoints in addition to /mcp; nil: none
+
+	BodyWithin  time.Duration // time limit for a request's body; 0: 30 s
+	WriteWithin time.Duration // time limit for writing its answer; 0: 60 s
+
+	FinishWithin time.Duration // time limit for requests in progress when the server ends; 0: 5 s
+}
+
+// Handler answers HTTP requests.
+type Handler struct {
+	config    Config
+	started   time.Time
+	sessions  *sessions
+	bodies    *bodies
+	endpoints map[string]endpoint
+}
+
+// endpoint is the handler of one path.
+type endpoint struct {
+	allow []string // methods
+	serve http.HandlerFunc
+}
+
+// NewHandler makes a handler.
+func NewHandler(c Config) *Handler {
+	if c.BodyWithin == 0 {
+		c.BodyWithin = bodyWithin
+	}
+	if c.WriteWithin == 0 {
+		c.WriteWithin = time.Minute
+	}
+	if c.FinishWithin == 0 {
+		c.FinishWithin = finishWithin
+	}
+	h := &Handler{config: c, started: time.Now(), sessions: newSessions(), bodies: newBodies(c.BodyWithin)}
+	h.endpoints = map[string]endpoint{
+		"/healthz": {[]string{http.MethodGet, http.MethodHead}, h.health},
+		"/mcp":     {[]string{http.MethodPost}, h.mcp},
+	}
+	if c.Server != nil && c.Server.Changes() {
+		h.endpoints["/mcp"] = endpoint{[]string{http.MethodGet, http.MethodPost}, h.mcpOrStream}
+	}
+	if c.Pruner != nil {
+		maps.Copy(h.endpoints, h.prunerEndpoints())
+	}
+	return h
+}
+
+// Server returns the server behind POST /mcp.
+func (h *Handler) Server() *mcpserver.Server { return h.config.Server }
+
+// ServeHTTP routes by the exact path. http.ServeMux would answer an unclean path with a redirect.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer internalError(w)
+	if f := h.guard(r); f != nil {
+		h.refuse(w, r, f)
+		return
+	}
+	e, ok := h.endpoints[r.URL.Path]
+	switch {
+	case !ok:
+		h.refuse(w, r, &fault{http.StatusNotFound, "not_found", "there is " + h.paths()})
+	case !slices.Contains(e.allow, r.Method):
+		allow := strings.Join(e.allow, ", ")
+		w.Header().Set("Allow", allow)
+		h.refuse(w, r, &fault{http.StatusMethodNotAllowed, "method_not_allowed", "want " + allow})
+	default:
+		e.serve(w, r)
+	}
+}
+
+// paths lists the existing endpoints.
+func (h *Handler) paths() string {
+	return strings.Join(slices.Sorted(maps.Keys(h.endpoints)), " and ")
+}
+
+// internalError answers after a panic without revealing its text. It re-panics http.ErrAbortHandler, which
+// ends a connection.
+func internalError(w http.ResponseWriter) {
+	switch v := recover(); v {
+	case nil:
+	case http.ErrAbortHandler:
+		panic(v)
+	default:
+		problem(w, &fault{http.StatusInternalServerError, "internal_error", "Internal error"})
+	}
+}
+
+// health reports that the server is running.
+func (h *Handler) health(w http.ResponseWriter, _ *http.Request) {
+	type server struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}
+	type clock struct {
+		StartedAt string `json:"started_at"`
+		UptimeMS  int64  `json:"uptime_ms"`
+	}
+	writeJSON(w, http.StatusOK, struct {
+		OK     bool   `json:"ok"`
+		Status string `json:"status"`
+		Server server `json:"server"`
+		Time   clock  `json:"time"`
+	}{true, "ok", server{mcpserver.Name, h.config.Version}, clock{
+		h.started.UTC().Format("2006-01-02T15:04:05.000Z07:00"), time.Since(h.started).Milliseconds(),
+	}})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil { // strings and numbers always marshal
+		panic(err)
+	}
+	setJSON(w.Header(), len(body))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client may be gone
+}
+
+func setJSON(h http.Header, length int) {
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(length))
+	h.Set("X-Content-Type-Options", "nosniff")
+}

@@ -1,0 +1,88 @@
+package httpserver
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+)
+
+// The name that a client gave in initialize determines the form of every later answer.
+func TestASessionRemembersItsClient(t *testing.T) {
+	p := newPlace(t, nil)
+	p.file("a.txt", "hello\n")
+	read := call("read", map[string]any{"file_path": "a.txt"})
+	assert.Nil(t, p.ask(read, p.open("claude-code")).Result.StructuredContent)
+	assert.NotNil(t, p.ask(read, p.open("anybody")).Result.StructuredContent)
+	assert.NotNil(t, p.ask(read).Result.StructuredContent, "a call without a session is served")
+}
+
+// A restarted server continues the sessions of the one before.
+func TestASessionOutlivesItsServer(t *testing.T) {
+	before, after := newPlace(t, nil), newPlace(t, nil)
+	after.file("a.txt", "hello\n")
+	a := after.ask(call("read", map[string]any{"file_path": "a.txt"}), before.open("claude-code"))
+	assert.Equal(t, "hello\n", a.text())
+	assert.Nil(t, a.Result.StructuredContent)
+}
+
+func TestARefusedInitializeOpensNothing(t *testing.T) {
+	p := newPlace(t, nil)
+	response, _ := p.post(message("initialize", map[string]any{"clientInfo": map[string]any{"name": "x"}}))
+	assert.Empty(t, response.Header.Get("Mcp-Session-Id"))
+}
+
+func TestASessionIsFoundAgain(t *testing.T) {
+	s := newSessions()
+	one := mcpserver.NewSession("one")
+	id := s.add(one)
+	found, ok := s.find(id)
+	require.True(t, ok)
+	assert.Same(t, one, found)
+	assert.NotEqual(t, id, s.add(one))
+	for _, r := range id {
+		assert.True(t, r > ' ' && r < 0x7f, "visible ASCII, as a header wants it")
+	}
+}
+
+func TestIDsThatCannotBeOurs(t *testing.T) {
+	key := strings.Repeat("ab", keyBytes)
+	for _, id := range []string{"", "x", key, key[2:] + ".", "zz" + key[2:] + ".", key + ".!", key + "." + strings.Repeat("a", 2*maxNameBytes)} {
+		_, ok := newSessions().find(id)
+		assert.False(t, ok, id)
+	}
+	_, ok := newSessions().find(key + ".")
+	assert.True(t, ok, "a client without a name")
+}
+
+// Sessions are dropped when they are too many or idle, and restored with the client's name when they are
+// used again.
+func TestSessionsAreBounded(t *testing.T) {
+	s := newSessions()
+	now := time.Unix(0, 0)
+	s.now = func() time.Time { return now }
+	first := mcpserver.NewSession(strings.Repeat("n", 2*maxNameBytes))
+	id := s.add(first)
+	for range maxSessions - 1 {
+		s.add(mcpserver.NewSession(""))
+	}
+	kept, _ := s.find(id)
+	assert.Same(t, first, kept)
+	s.add(mcpserver.NewSession("")) // evicts another one that was used less recently
+	kept, _ = s.find(id)
+	assert.Same(t, first, kept)
+	assert.Len(t, s.byID, maxSessions)
+
+	now = now.Add(maxIdle)
+	s.add(mcpserver.NewSession(""))
+	assert.Len(t, s.byID, 1)
+	assert.Equal(t, 1, s.order.Len())
+	again, ok := s.find(id)
+	require.True(t, ok)
+	assert.NotSame(t, first, again)
+	assert.Equal(t, strings.Repeat("n", maxNameBytes), again.Client())
+}

@@ -1,0 +1,109 @@
+package httpserver
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+)
+
+// aliveEvery is the interval of writes to a stream without news. Clients consider a stream broken that is
+// silent for minutes, and the write detects a client that is gone.
+const aliveEvery = 30 * time.Second
+
+var streamNotAccepted = &fault{http.StatusNotAcceptable, "not_acceptable", "what a client listens to is text/event-stream"}
+
+// mcpOrStream serves /mcp of a server whose list of tools may change.
+func (h *Handler) mcpOrStream(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		h.stream(w, r)
+		return
+	}
+	h.mcp(w, r)
+}
+
+// stream notifies a session's client of changes of its list of tools, as long as the client listens.
+// Protocol 2026-07-28 uses subscriptions instead.
+func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{w: w, r: r, within: h.config.WriteWithin, server: h.config.Server}
+	f := h.checkStream(x)
+	var l *mcpserver.Listener
+	if f == nil {
+		if l = h.config.Server.Listen(); l == nil {
+			f = &fault{http.StatusServiceUnavailable, "too_many_streams", "too many clients listen already"}
+		}
+	}
+	if f != nil {
+		h.refuse(w, r, f)
+		return
+	}
+	defer l.Close()
+	alive := time.NewTicker(aliveEvery)
+	defer alive.Stop()
+	for x.send(aliveLine); x.broken() == nil; {
+		select {
+		case <-l.Changed:
+			x.notify(mcpserver.ListChangedLine(nil))
+		case <-alive.C:
+			x.send(aliveLine)
+		case <-l.Over:
+			return
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// checkStream returns the reason why a client cannot listen, or nil.
+func (h *Handler) checkStream(x *exchange) *fault {
+	if x.notifier() == nil {
+		return streamNotAccepted
+	}
+	if mcp.IsModernProtocol(x.r.Header.Get(mcp.HeaderProtocolVersion)) {
+		x.w.Header().Set("Allow", http.MethodPost)
+		return &fault{http.StatusMethodNotAllowed, "method_not_allowed", "want POST subscriptions/listen in this protocol version"}
+	}
+	session, f := h.sessionOf(x.r)
+	if f == nil && session.IsAlone() {
+		f = &fault{http.StatusBadRequest, "session_required", "a stream is a session's: send Mcp-Session-Id"}
+	}
+	return f
+}
+
+// aliveLine is a comment in an event stream.
+var aliveLine = []byte(": alive\n\n")
+
+// keepAlive writes to a started stream at intervals until stop is called. It calls gone when the client no
+// longer reads.
+func (x *exchange) keepAlive(gone func()) (stop func()) {
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		alive := time.NewTicker(aliveEvery)
+		defer alive.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-alive.C:
+			}
+			if x.send(aliveLine); x.broken() != nil {
+				gone()
+				return
+			}
+		}
+	}()
+	return func() {
+		close(ended)
+		<-done
+	}
+}
+
+// broken returns the reason why the stream cannot be written, or nil if none is known.
+func (x *exchange) broken() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.lost
+}

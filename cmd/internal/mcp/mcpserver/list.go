@@ -1,0 +1,93 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"maps"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcp-pruner/mcp-pruner/tools"
+)
+
+// maxResultChars raises Claude's limit on the characters of one result that its model is shown.
+const maxResultChars = 500_000
+
+// toolList is the result of tools/list.
+type toolList struct {
+	ResultType string            `json:"resultType,omitempty"` // this and the fields after tools: protocol 2026-07-28 and later
+	Tools      []json.RawMessage `json:"tools"`
+	TTL        *int              `json:"ttlMs,omitempty"`
+	Scope      mcp.CacheScope    `json:"cacheScope,omitempty"`
+	Meta       map[string]any    `json:"_meta,omitempty"`
+}
+
+// list answers tools/list.
+func (s *Server) list(client string, p params) (toolList, error) {
+	offered := s.tools(client)
+	l := toolList{Tools: make([]json.RawMessage, len(offered))}
+	for i, t := range offered {
+		raw, err := listed(t, s.config.AlwaysLoad)
+		if err != nil {
+			return l, err
+		}
+		l.Tools[i] = raw
+	}
+	if p.modern() {
+		l.ResultType = string(mcp.ResultTypeComplete)
+		l.TTL, l.Scope = new(int), mcp.CacheScopePrivate
+		l.Meta = map[string]any{serverInfoKey: s.implementation()}
+	}
+	return l, nil
+}
+
+// tools returns the tools offered to a client.
+func (s *Server) tools(client string) []tools.Tool {
+	if s.config.List != nil {
+		return s.config.List(client)
+	}
+	return s.config.Pipeline.Tools
+}
+
+// listed returns a tool's entry in tools/list.
+func listed(t tools.Tool, alwaysLoad bool) (json.RawMessage, error) {
+	meta := map[string]any{"anthropic/maxResultSizeChars": maxResultChars}
+	if alwaysLoad {
+		meta["anthropic/alwaysLoad"] = true
+	}
+	tool := mcp.NewToolWithRawSchema(t.Name, t.Description, t.InputSchema)
+	tool.Meta = mcp.NewMetaFromMap(meta)
+	tool.Annotations = mcp.ToolAnnotation{}
+	if t.ReadOnly {
+		tool.Annotations.ReadOnlyHint = mcp.ToBoolPtr(true)
+	}
+	if t.Destructive {
+		tool.Annotations.DestructiveHint = mcp.ToBoolPtr(true)
+	}
+	raw, err := json.Marshal(tool)
+	if err != nil || len(t.Listed) == 0 {
+		return raw, err
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return nil, err
+	}
+	maps.Copy(all, t.Listed)
+	maps.DeleteFunc(all, func(_ string, field json.RawMessage) bool { return field == nil })
+	return json.Marshal(all)
+}
+
+// InputSchema returns the input schema, as offered to the client, of the tool that a tools/call names, or
+// nil if there is no such tool.
+func (s *Server) InputSchema(m Message) json.RawMessage {
+	if m.fault != 0 || m.Method != "tools/call" {
+		return nil
+	}
+	client, _ := m.params().client()
+	name := m.ToolName()
+	for _, t := range s.tools(client) {
+		if t.Name == name {
+			return t.InputSchema
+		}
+	}
+	return nil
+}

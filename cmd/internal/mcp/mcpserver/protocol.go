@@ -1,0 +1,153 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcp-pruner/mcp-pruner/states"
+)
+
+// Versions are the supported protocol versions, newest first. 2025-03-26 is not supported, because it
+// requires batches.
+var Versions = slices.DeleteFunc(slices.Clone(mcp.ValidProtocolVersions), func(v string) bool { return v == mcp.ProtocolVersion20250326 })
+
+// implementation returns the server's name and version for initialize.
+func (s *Server) implementation() mcp.Implementation {
+	return mcp.Implementation{Name: Name, Version: s.config.Version}
+}
+
+// known lists the methods besides tools/call that are answered.
+var known = map[string]bool{"initialize": true, "ping": true, "tools/list": true, "server/discover": true}
+
+// answerProtocol answers everything but tools/call.
+func (s *Server) answerProtocol(ctx context.Context, session *Session, m Message) (body []byte) {
+	defer func() {
+		if r := recover(); r != nil {
+			body = encodeError(m.ID, codeInternalError, nil)
+		}
+	}()
+	p := m.params()
+	var issues []states.Issue
+	switch m.Method {
+	case "initialize":
+		issues = checkInitialize(p)
+	case "tools/list":
+		issues = checkList(p)
+	case "ping", "server/discover":
+		issues = checkPlain(p)
+	}
+	if version := p.version(); p.modern() && !slices.Contains(Versions, version) {
+		return encodeError(m.ID, codeUnsupportedVersion, unsupportedVersion{Versions, version})
+	}
+	a := s.asked(session, m, p)
+	if len(issues) > 0 {
+		return s.encodeIssues(a, issues)
+	}
+	switch m.Method {
+	case "initialize":
+		session.introduce(p)
+		m.Params = reduced(p)
+	case "tools/list":
+		list, err := s.list(a.client, p)
+		if err != nil {
+			return encodeError(m.ID, codeInternalError, nil)
+		}
+		return encodeList(m.ID, list)
+	}
+	return s.dispatch(ctx, session, m)
+}
+
+// encodeList encodes a list, which always marshals because its schemas are JSON already.
+func encodeList(id json.RawMessage, list toolList) []byte {
+	body, err := encodeResult(id, list)
+	if err != nil {
+		return encodeError(id, codeInternalError, nil)
+	}
+	return body
+}
+
+// reduced returns the part of the params of initialize that mcp-go needs. It leaves out the rest, so that
+// an unusual capability cannot make the handshake fail.
+func reduced(p params) json.RawMessage {
+	version, _ := p.object["protocolVersion"].(string)
+	if !slices.Contains(Versions, version) {
+		version = mcp.LATEST_LEGACY_PROTOCOL_VERSION
+	}
+	kept := map[string]any{"protocolVersion": version, "capabilities": struct{}{}}
+	raw, err := json.Marshal(kept)
+	if err != nil { // a string always marshals
+		panic(err)
+	}
+	return raw
+}
+
+// dispatch lets mcp-go answer and then restores the id, because mcp-go rounds ids above 2^53 and spells
+// them anew.
+func (s *Server) dispatch(ctx context.Context, session *Session, m Message) []byte {
+	request, err := json.Marshal(struct {
+		JSONRPC string          `json:"jsonrpc"`
+		ID      int             `json:"id"`
+		Method  string          `json:"method"`
+		Params  json.RawMessage `json:"params,omitempty"`
+	}{"2.0", 1, m.Method, m.Params})
+	if err != nil {
+		return encodeError(m.ID, codeInternalError, nil)
+	}
+	var body []byte
+	ctx = server.WithSupportedProtocolVersions(ctx, Versions)
+	switch response := s.mcp.HandleMessage(ctx, request).(type) {
+	case mcp.JSONRPCResponse:
+		body, err = encodeResult(m.ID, s.decorated(session.client(m.params()), response.Result))
+	case mcp.JSONRPCError:
+		body = encodeError(m.ID, response.Error.Code, response.Error.Data)
+	default:
+		err = fmt.Errorf("mcp-go answered %s with %T", m.Method, response)
+	}
+	if err != nil {
+		return encodeError(m.ID, codeInternalError, nil)
+	}
+	return body
+}
+
+// decorated adds to mcp-go's answer: the schema version and name of this server, whether it announces
+// changes of the list, and instructions that depend on the client.
+func (s *Server) decorated(client string, result any) any {
+	switch r := result.(type) {
+	case mcp.DiscoverResult:
+		return s.decorated(client, &r)
+	case *mcp.DiscoverResult:
+		r.Capabilities, r.Instructions = s.withChanges(r.Capabilities), s.instructions(client)
+		return r
+	case mcp.InitializeResult:
+		if name := s.config.form.Name; name != "" {
+			r.ServerInfo.Name = name
+		}
+		r.Capabilities, r.Instructions = s.withChanges(r.Capabilities), s.instructions(client)
+		return struct {
+			mcp.InitializeResult
+			Jeeves schemaVersion `json:"jeeves"`
+		}{r, jeeves}
+	}
+	return result
+}
+
+func (s *Server) instructions(client string) string {
+	if s.config.Instruct == nil {
+		return s.config.Instructions
+	}
+	return s.config.Instruct(client)
+}
+
+func (s *Server) withChanges(c mcp.ServerCapabilities) mcp.ServerCapabilities {
+	if c.Tools != nil {
+		offered := *c.Tools
+		offered.ListChanged = s.Changes()
+		c.Tools = &offered
+	}
+	return c
+}

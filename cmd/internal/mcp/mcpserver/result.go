@@ -1,0 +1,80 @@
+package mcpserver
+
+import (
+	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+)
+
+// toolResult is the result of tools/call. mcp-go's type is not used, because its marshalling escapes for
+// HTML and copies a large text several times.
+type toolResult struct {
+	ResultType        string         `json:"resultType,omitempty"` // protocol 2026-07-28 and later
+	Content           []any          `json:"content"`
+	StructuredContent any            `json:"structuredContent,omitempty"`
+	IsError           bool           `json:"isError,omitempty"`
+	Meta              map[string]any `json:"_meta,omitempty"`
+}
+
+type textContent struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// showOnlyStructured lists the clients known to ignore content when structuredContent is present. Their
+// models would read escaped JSON.
+var showOnlyStructured = map[string]bool{"claude-code": true, "codex-mcp-client": true}
+
+// textOnly reports whether a client gets content without structuredContent.
+func textOnly(shape, client string) bool {
+	return shape == "text" || shape == "auto" && showOnlyStructured[client]
+}
+
+func newToolResult(a states.Answer, textOnly bool) toolResult {
+	r := toolResult{
+		Content: []any{textContent{"text", a.Text}},
+		IsError: a.IsError,
+		Meta:    map[string]any{"jeeves/pruning": a.Pruning},
+	}
+	if a.Notice != "" { // a separate block, so that the text stays exactly the output
+		r.Content = append(r.Content, textContent{"text", "[" + a.Notice + "]"})
+	}
+	if !textOnly {
+		r.StructuredContent = a.Structured
+	}
+	if a.Opaque != nil {
+		if !a.Pruning.Attempted {
+			r.Meta = make(map[string]any) // a passed-through result gets no additions
+		}
+		r.pass(a.Opaque)
+	}
+	if a.PruneID != "" {
+		r.Meta["jeeves/prune_id"] = a.PruneID
+	}
+	if a.Fallback != "" {
+		r.Meta["jeeves/fallback_reason"] = a.Fallback
+	}
+	if a.Repeat {
+		r.Meta["jeeves/repeat_read"] = true
+	}
+	return r
+}
+
+// pass replaces the result by another server's answer.
+func (r *toolResult) pass(o *tools.Opaque) {
+	r.IsError = o.IsError
+	if o.Content != nil {
+		r.Content = make([]any, len(o.Content))
+		for i, block := range o.Content {
+			r.Content[i] = block
+		}
+	}
+	r.StructuredContent = nil
+	if o.Structured != nil {
+		r.StructuredContent = o.Structured
+	}
+	for key, value := range o.Meta {
+		if _, ours := r.Meta[key]; !ours {
+			r.Meta[key] = value
+		}
+	}
+}

@@ -1,0 +1,279 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/states"
+)
+
+// progressEvery is the interval of progress notifications of a long call.
+const progressEvery = 5 * time.Second
+
+// Session is the server's state for one client.
+type Session struct {
+	// Notify sends a line to the client; nil: there is no channel to it.
+	Notify func(line []byte)
+
+	repeats  states.Session
+	alone    bool // the session of a single message: nothing is remembered
+	conn     any  // of a message alone: the connection that it came on, comparable; nil: not known
+	unsorted bool // messages may arrive out of order: a cancellation may precede its call
+
+	mu           sync.Mutex
+	name         string // clientInfo.name
+	opened       bool   // a valid initialize was received
+	capabilities json.RawMessage
+	flying       map[string]*flight
+	over         recent // ids of calls that have ended
+	cancelled    recent // ids whose cancellation arrived before their call
+	asked        int
+	asking       map[string]chan<- Message // pending requests to the client, by id
+}
+
+// flight is a call in progress.
+type flight struct{ cancel context.CancelFunc }
+
+// NewSession returns a session for a client whose messages may arrive out of order and whose name is
+// already known; "" means no name.
+func NewSession(client string) *Session {
+	return &Session{name: shortName(client), unsorted: true}
+}
+
+// Alone returns a session for a message that belongs to none.
+func Alone() *Session { return &Session{alone: true} }
+
+// AloneOn is Alone for a message that came on a connection. Calls without a session count by their connections when
+// they take slots, so that many agents of one name do not wait for each other.
+func AloneOn(conn any) *Session { return &Session{alone: true, conn: conn} }
+
+// IsAlone reports whether the session is that of a single message.
+func (s *Session) IsAlone() bool { return s.alone }
+
+// Busy reports whether a call of the session is in progress.
+func (s *Session) Busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.flying) > 0
+}
+
+// states returns the memory that the session's requests share, or nil for a single message.
+func (s *Session) states() *states.Session {
+	if s.alone {
+		return nil
+	}
+	return &s.repeats
+}
+
+// Client returns the client's name.
+func (s *Session) Client() string { return s.client(params{}) }
+
+// key returns the key under which a call takes slots: the session, or the connection of a call without a session; the
+// client's name if the connection is not known.
+func (s *Session) key(client string) any {
+	switch {
+	case !s.alone:
+		return s
+	case s.conn != nil:
+		return s.conn
+	}
+	return client
+}
+
+// introduce records the client's name and capabilities from initialize.
+func (s *Session) introduce(p params) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opened = true
+	info, _ := p.object["clientInfo"].(map[string]any)
+	if name, ok := info["name"].(string); ok {
+		s.name = shortName(name)
+	}
+	if said, ok := p.object["capabilities"]; ok {
+		if raw := plain(said); len(raw) <= maxCapabilities {
+			s.capabilities = raw
+		}
+	}
+}
+
+// maxCapabilities is the largest size in bytes of a client's capabilities that are kept.
+const maxCapabilities = 16 << 10
+
+// Opened reports whether the client initialized the session.
+func (s *Session) Opened() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.opened
+}
+
+// client returns the name of the client that sent these params. Newer clients send it with every request,
+// older ones once.
+func (s *Session) client(p params) string {
+	if name, said := p.client(); said {
+		return name
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.name
+}
+
+// Start returns a context for a call that a notifications/cancelled ends, even one that arrived before its
+// call. Of two calls with the same id, the cancellation ends the later one.
+func (s *Session) Start(ctx context.Context, m Message) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	f, key := &flight{cancel}, idKey(m.ID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.flying == nil {
+		s.flying = make(map[string]*flight)
+	}
+	s.flying[key] = f
+	if s.unsorted && s.cancelled.take(key, time.Now()) {
+		cancel()
+	}
+	return ctx, func() {
+		cancel()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.flying[key] == f {
+			delete(s.flying, key)
+		}
+		if s.unsorted {
+			s.over.add(key, time.Now())
+		}
+	}
+}
+
+// notified handles a notification. Of those, only cancellations have an effect.
+func (s *Session) notified(m Message) {
+	if m.Method != "notifications/cancelled" {
+		return
+	}
+	var params map[string]json.RawMessage
+	if json.Unmarshal(m.Params, &params) != nil || len(params["requestId"]) == 0 {
+		return
+	}
+	key := idKey(params["requestId"])
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.flying[key]
+	switch {
+	case f != nil:
+		f.cancel()
+	case s.unsorted && !s.over.has(key, time.Now()):
+		s.cancelled.add(key, time.Now())
+	}
+}
+
+// expect reserves an id for a request to the client and returns the channel of its answer.
+func (s *Session) expect() (id string, answers <-chan Message, done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked++
+	id = "srv-" + strconv.Itoa(s.asked)
+	key, c := "s"+id, make(chan Message, 1)
+	if s.asking == nil {
+		s.asking = make(map[string]chan<- Message)
+	}
+	s.asking[key] = c
+	return id, c, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.asking, key)
+	}
+}
+
+// answered delivers the client's answer to a request of this server.
+func (s *Session) answered(m Message) {
+	if m.ID == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.asking[idKey(m.ID)]; c != nil {
+		delete(s.asking, idKey(m.ID))
+		c <- m
+	}
+}
+
+// recent remembers a limited number of ids for a limited time.
+type recent struct{ ids []timed }
+
+type timed struct {
+	id string
+	at time.Time
+}
+
+const (
+	maxRecent     = 256
+	maxRecentID   = 256 // bytes; longer ids are not remembered
+	recentForgets = time.Minute
+)
+
+func (r *recent) add(id string, now time.Time) {
+	if len(id) > maxRecentID {
+		return
+	}
+	if len(r.ids) == maxRecent {
+		r.ids = append(r.ids[:0], r.ids[1:]...)
+	}
+	r.ids = append(r.ids, timed{id, now})
+}
+
+func (r *recent) find(id string, now time.Time) int {
+	return slices.IndexFunc(r.ids, func(t timed) bool { return t.id == id && now.Sub(t.at) < recentForgets })
+}
+
+func (r *recent) has(id string, now time.Time) bool { return r.find(id, now) >= 0 }
+
+// take removes an id and reports whether it was present.
+func (r *recent) take(id string, now time.Time) bool {
+	i := r.find(id, now)
+	if i >= 0 {
+		r.ids = slices.Delete(r.ids, i, i+1)
+	}
+	return i >= 0
+}
+
+// progress notifies the client at intervals that a call is still in progress, if the client gave a token.
+// The returned function stops this and waits for the goroutine.
+func progress(notify func(line []byte), token any) (stop func()) {
+	if token == nil || notify == nil {
+		return func() {}
+	}
+	ended, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		ticker := time.NewTicker(progressEvery)
+		defer ticker.Stop()
+		for passed := progressEvery; ; passed += progressEvery {
+			select {
+			case <-ended:
+				return
+			case <-ticker.C:
+				notify(progressLine(token, passed))
+			}
+		}
+	}()
+	return func() {
+		close(ended)
+		<-gone
+	}
+}
+
+// progressLine returns a progress notification with the elapsed seconds as its progress.
+func progressLine(token any, passed time.Duration) []byte {
+	line, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0",
+		"method":  "notifications/progress",
+		"params":  map[string]any{"progressToken": token, "progress": int(passed.Seconds())},
+	})
+	if err != nil { // a token that was decoded from JSON can be encoded
+		return nil
+	}
+	return append(line, '\n')
+}

@@ -1,0 +1,210 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
+)
+
+// finding is one line of the doctor's report.
+type finding struct {
+	what, found string
+	problem     problem
+}
+
+func doctorCommand(p command.Process) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what the server would find: shell, rg, pruner, root, settings",
+		Long: `Says what the server would find here: shell, rg, pruner, root, files and settings.
+The exit status is 1 when something is wrong that you would want to know before an
+agent does.`,
+		Args: command.NoArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return doctor(c.Context(), p) },
+	}
+}
+
+// doctor prints the report.
+func doctor(ctx context.Context, p command.Process) error {
+	config, entries, err := settings.Load(settings.Stdio, nil, settings.FromEnv(p.Env))
+	findings := []finding{
+		{what: "version", found: buildVersion()},
+		shell(config.Tools),
+		searcher(),
+		pruner(ctx, config, prunerIsSet(p.Env)),
+		rootFinding(config.Root),
+		file("trace", config.Trace, func() (io.Closer, error) { return io.NopCloser(nil), trace.Check(config.Trace) }),
+		file("recovery store", config.RecoveryStore, func() (io.Closer, error) {
+			return recovery.Open(recovery.Settings{
+				TTL: config.RecoveryTTL, MaxBytes: config.RecoveryMaxBytes, File: config.RecoveryStore,
+			})
+		}),
+	}
+	if err != nil {
+		findings = append(findings, finding{"settings", oneLine(err), notAllowed})
+	}
+	findings = append(findings, clientEntries(ctx, p)...)
+	findings = append(findings, strays(p.Env)...)
+	code := command.OK
+	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
+	for _, f := range findings {
+		if f.what == "" {
+			continue
+		}
+		mark := f.problem.mark()
+		if mark == "BAD" {
+			code = command.Fail
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", mark, f.what, f.found)
+	}
+	fmt.Fprintln(w, "\nsetting\tvalue\tfrom")
+	for _, e := range entries {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", e.Name, orDash(e.Value), e.Source)
+	}
+	if err := w.Flush(); err != nil && code == command.OK {
+		return err
+	}
+	return command.Exit(code)
+}
+
+// strays reports variables that look like settings but are not. Most likely they are misspelled, and the intended
+// settings have their defaults.
+func strays(env []string) (found []finding) {
+	for _, stray := range settings.Unknown(env) {
+		message := fmt.Sprintf("%s is set, and %s", stray.Name, noSetting)
+		if stray.Intended != "" {
+			message += "; did you mean " + stray.Intended + "?"
+		}
+		found = append(found, finding{"unknown", message, noSetting})
+	}
+	return found
+}
+
+func rootFinding(path string) finding {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return finding{"root", fmt.Sprintf("%s %s", path, noRoot), noRoot}
+	}
+	return finding{what: "root", found: path}
+}
+
+// file reports whether the server could use a file. It opens an existing file as the server does; otherwise it checks
+// whether a file can be created in the folder. It leaves nothing behind.
+func file(what, path string, open func() (io.Closer, error)) finding {
+	if path == "" {
+		return finding{}
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return folder(what, path)
+	}
+	f, err := open()
+	if err != nil {
+		return finding{what, fmt.Sprintf("%s %s: %v", path, cannotBeOpened, reason(err)), cannotBeOpened}
+	}
+	_ = f.Close()
+	return finding{what: what, found: path}
+}
+
+func folder(what, path string) finding {
+	if target, err := os.Readlink(path); err == nil && filepath.IsAbs(target) {
+		path = target
+	} else if err == nil {
+		path = filepath.Join(filepath.Dir(path), target)
+	}
+	dir := filepath.Dir(path)
+	if err := replace.Try(dir); err != nil {
+		return finding{what, fmt.Sprintf("%s %s in %s: %s", path, cannotBeMade, dir, reason(err)), cannotBeMade}
+	}
+	return finding{what: what, found: path + " (not there yet)"}
+}
+
+// reason returns the text of a file system error without the file's name.
+func reason(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+// shell looks for a shell, unless the tools that are offered do not include bash.
+func shell(offered []string) finding {
+	if len(offered) > 0 && !slices.Contains(offered, "bash") {
+		return finding{}
+	}
+	if path, err := tools.FindShell(); err == nil {
+		return finding{what: "shell", found: path}
+	}
+	return finding{"shell", fmt.Sprintf("%s: the tool bash will fail%s", noShell, tools.ShellAdvice(runtime.GOOS)), noShell}
+}
+
+func searcher() finding {
+	switch path, rg, err := tools.FindSearcher(); {
+	case err != nil:
+		return finding{"search", fmt.Sprintf("%s: the tool grep searches by itself, which is slower", noSearch), noSearch}
+	case rg:
+		return finding{what: "search", found: path}
+	default:
+		return finding{"search", fmt.Sprintf("%s (%s; it would be faster)", path, slowSearch), slowSearch}
+	}
+}
+
+// prunerIsSet reports whether this environment names a pruner. A server that a client starts has the environment of
+// its own entry instead.
+func prunerIsSet(env []string) bool {
+	_, set := settings.FromEnv(env)("PRUNER_URL")
+	return set
+}
+
+// pruner reports whether something listens at the address to which output would be sent. A missing service is not a
+// fault if its address is only the default.
+func pruner(ctx context.Context, c settings.Settings, set bool) finding {
+	f := reach(ctx, "pruner", c.PrunerURL)
+	if f.problem != none && !set {
+		f.problem = pruningUnset
+		f.found = fmt.Sprintf("%s, and no service answers at %s: a server started here would return output whole; "+
+			"PRUNER_URL=embedded prunes without a service, as hooks do",
+			pruningUnset, settings.Shown(c.PrunerURL))
+	}
+	return f
+}
+
+// reach reports whether a pruner answers.
+func reach(ctx context.Context, what, url string) finding {
+	switch url {
+	case "":
+		return finding{what: what, found: "off (PRUNER_URL is empty)"}
+	case settings.Embedded:
+		return finding{what: what, found: "embedded, in the server itself"}
+	}
+	shown := settings.Shown(url)
+	switch err := pruneclient.Reach(ctx, url); {
+	case errors.Is(err, pruneclient.ErrNoURL): // the server will not start either
+		return finding{what, fmt.Sprintf("%s %s; PRUNER_URL=embedded needs no service", shown, noURL), noURL}
+	case err != nil:
+		return finding{what, fmt.Sprintf("%s %s (%v): output will be returned whole; PRUNER_URL=embedded needs no service", shown, noAnswer, err), noAnswer}
+	}
+	return finding{what: what, found: shown + " answers"}
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

@@ -1,0 +1,134 @@
+package verbs
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+)
+
+// defaultPruner is the pruner of a server whose entry names none.
+const defaultPruner = "http://localhost:8000/prune"
+
+// clientEntries reports the entries for this server in the clients' own configurations, whether they would work, and
+// which clients have hooks.
+func clientEntries(ctx context.Context, p command.Process) (found []finding) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil // a bad root is reported elsewhere
+	}
+	refused, files := refusals(p)
+	found = append(found, refused...)
+	for _, e := range runcmd.Entries(p.Env, dir) {
+		if e.Err == nil || !slices.Contains(files, e.File) {
+			found = append(found, client(ctx, p.Env, e))
+		}
+	}
+	all := initcmd.AllHooked(p)
+	for _, h := range all {
+		found = append(found, hooked(p.Env, h, all))
+	}
+	if len(found) == 0 {
+		return []finding{{"clients", fmt.Sprintf(`%s, or hooks: "mcp-pruner init claude" adds hooks, "mcp-pruner install claude" the server`, noClient), noClient}}
+	}
+	return found
+}
+
+// refusals reports the files of clients that init would refuse to change, with its words, and returns their paths.
+func refusals(p command.Process) (found []finding, files []string) {
+	for _, r := range initcmd.Refusals(p) {
+		f := finding{r.Client, fmt.Sprintf("%s: %v", r.File, r.Err), cannotBeRead}
+		switch {
+		case r.File == "":
+			f = finding{"clients", r.Err.Error(), cannotBeFound}
+		case !r.Broken:
+			f.found, f.problem = fmt.Sprintf("%s %s by init: %v", r.File, cannotBeChanged, r.Err), cannotBeChanged
+		}
+		if !slices.Contains(found, f) {
+			found = append(found, f)
+		}
+		files = append(files, r.File)
+	}
+	return found, files
+}
+
+// hooked reports a client's hooks, and whether the program that they start is there.
+func hooked(env []string, h initcmd.Hooked, all []initcmd.Hooked) finding {
+	if h.Plugin {
+		return plugin(env, h, all)
+	}
+	if filepath.IsAbs(h.Program) && !runs(h.Program, env) {
+		found := fmt.Sprintf(`hooks in %s: %q %s; "mcp-pruner init %s --hooks" puts it right`, h.File, h.Program, cannotBeStarted, h.Client)
+		return finding{h.Client, found, cannotBeStarted}
+	}
+	return finding{what: h.Client, found: "hooks in " + h.File}
+}
+
+// plugin reports the plugin of a client. Beside the hooks of init, both would work on every result.
+func plugin(env []string, h initcmd.Hooked, all []initcmd.Hooked) finding {
+	f := finding{what: h.Client, found: "plugin in " + h.File}
+	twice := slices.ContainsFunc(all, func(o initcmd.Hooked) bool { return o.Client == h.Client && !o.Plugin })
+	switch {
+	case !runs(command.Program, env):
+		f.found, f.problem = fmt.Sprintf("%s: %q %s; put its folder on PATH", f.found, command.Program, cannotBeStarted), cannotBeStarted
+	case twice:
+		f.found, f.problem = fmt.Sprintf(`%s %s; "mcp-pruner init %s --hooks --uninstall" leaves the plugin`, f.found, hookedTwice, h.Client), hookedTwice
+	}
+	return f
+}
+
+// client is one entry.
+func client(ctx context.Context, env []string, e runcmd.Entry) finding {
+	f := finding{what: e.Client}
+	switch {
+	case e.Err != nil:
+		f.found, f.problem = e.Err.Error(), cannotBeRead
+		return f
+	case e.URL != "":
+		return served(e)
+	case !runs(e.Command, env):
+		f.found, f.problem = fmt.Sprintf("%s in %s: %q %s; %s", e.Name, e, e.Command, cannotBeStarted, mend(e)), cannotBeStarted
+		return f
+	}
+	where, set := e.Env["PRUNER_URL"]
+	if !set {
+		where = defaultPruner
+	}
+	f = reach(ctx, e.Client, where)
+	f.found = fmt.Sprintf("%s in %s: %s", e.Name, e, f.found)
+	return f
+}
+
+// served reports an entry for a server over HTTP, which need not be running now.
+func served(e runcmd.Entry) finding {
+	address, err := url.Parse(e.URL)
+	if err != nil || address.Host == "" {
+		return finding{e.Client, fmt.Sprintf("%s in %s: %q %s", e.Name, e, settings.Shown(e.URL), noURL), noURL}
+	}
+	return finding{what: e.Client, found: fmt.Sprintf("%s in %s: over HTTP at %s", e.Name, e, address.Host)}
+}
+
+// mend returns advice on how to correct an entry.
+func mend(e runcmd.Entry) string {
+	if e.Client == "claude" || e.Client == "codex" {
+		return fmt.Sprintf("\"mcp-pruner install %s\" puts it right", e.Client)
+	}
+	return "name the program by its whole path there"
+}
+
+// runs reports whether a command can be started with this PATH.
+func runs(command string, env []string) bool {
+	if filepath.IsAbs(command) {
+		info, err := os.Stat(command)
+		return err == nil && info.Mode().IsRegular()
+	}
+	return runnerfsm.LookPath(command, env) != ""
+}

@@ -1,0 +1,120 @@
+package fsmcmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+)
+
+func run(t *testing.T, want int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	p := command.Process{Args: args, Stdout: &out, Stderr: &err}
+	require.Equal(t, want, command.Verb(t.Context(), Command(p), p), "%s", err.String())
+	return out.String(), err.String()
+}
+
+func TestStatesPageIsUpToDate(t *testing.T) {
+	page, err := os.ReadFile("../../../../docs/STATES.md")
+	require.NoError(t, err)
+	made, _ := run(t, command.OK, "--format", "docs")
+	assert.True(t, made == string(page), "docs/STATES.md is stale: run make docs")
+}
+
+// GitHub draws a state diagram only when no id holds a colon, and every id that a
+// transition names has to be declared, or its label is lost.
+func TestMermaidIdsAreDeclaredAndPlain(t *testing.T) {
+	for _, table := range fsm.Tables() {
+		out, _ := run(t, command.OK, "--machine", table.Name, "--format", "mermaid")
+		declared := map[string]bool{"[*]": true}
+		for _, m := range regexp.MustCompile(`(?m)^    state "([^"]+)" as (\w+)$`).FindAllStringSubmatch(out, -1) {
+			assert.False(t, declared[m[2]], "%s twice", m[2])
+			declared[m[2]] = true
+		}
+		edges := regexp.MustCompile(`(?m)^    (\S+) --> (\S+)(?: : (\w+) \(([A-Z0-9 ]+)\))?$`).FindAllStringSubmatch(out, -1)
+		for _, m := range edges {
+			assert.True(t, declared[m[1]] && declared[m[2]], "%s", m[0])
+		}
+		assert.Len(t, edges, len(table.Rows)+1+len(table.Terminal))
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		assert.Len(t, lines, 1+len(declared)-1+len(edges), "there is a line of another form")
+		for _, s := range fsm.MustCompile(table).States() {
+			assert.Contains(t, out, `"`+string(s)+`"`)
+		}
+	}
+}
+
+func TestDotIsReadByGraphviz(t *testing.T) {
+	program, missing := exec.LookPath("dot")
+	if missing != nil {
+		t.Log("dot is not installed: its reading of the graphs was not checked")
+	}
+	for _, table := range fsm.Tables() {
+		out, _ := run(t, command.OK, "--format", "dot", "--machine", table.Name)
+		for _, r := range table.Rows {
+			assert.Contains(t, out, `"`+string(r.From)+`" -> "`+string(r.To)+`" [label="`+string(r.Trigger)+`\n`+r.Spec+`"]`)
+		}
+		if missing != nil {
+			continue
+		}
+		cmd := exec.Command(program, "-Tsvg")
+		cmd.Stdin = strings.NewReader(out)
+		svg, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", svg)
+	}
+}
+
+// No program that draws takes several diagrams in one file.
+func TestADiagramIsOfOneMachine(t *testing.T) {
+	for _, format := range []string{"mermaid", "dot"} {
+		out, err := run(t, command.Usage, "--format", format)
+		assert.Empty(t, out)
+		assert.Contains(t, err, "a diagram is of one machine: choose it with --machine ("+strings.Join(names(fsm.Tables()), ", ")+")")
+	}
+}
+
+func TestJSONIsTheTable(t *testing.T) {
+	for _, table := range fsm.Tables() {
+		out, _ := run(t, command.OK, "--format", "json", "--machine", table.Name)
+		back, err := trace.DecodeTable([]byte(out))
+		require.NoError(t, err)
+		assert.Equal(t, table, back)
+	}
+	out, _ := run(t, command.OK, "--format", "json")
+	var all []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out), &all))
+	assert.Len(t, all, len(fsm.Tables()))
+}
+
+func TestTheTableNamesEveryRow(t *testing.T) {
+	out, _ := run(t, command.OK)
+	for _, table := range fsm.Tables() {
+		assert.Contains(t, out, table.Name+" (hash "+table.Hash()+")")
+		for _, r := range table.Rows {
+			assert.Regexp(t, `(?m)^`+r.Spec+` +`+regexp.QuoteMeta(string(r.From))+` +`+string(r.Trigger)+` +`+string(r.To), out)
+		}
+	}
+}
+
+func TestWrongUseIsSaid(t *testing.T) {
+	_, err := run(t, command.Usage, "--machine", "tea")
+	known := strings.Join(names(fsm.Tables()), ", ")
+	assert.Contains(t, err, `invalid argument "tea" for "--machine" flag: want `+command.Or(names(fsm.Tables())))
+	_, err = run(t, command.Usage, "--format", "xml")
+	assert.Contains(t, err, `want table, mermaid, dot, json or docs`)
+	_, err = run(t, command.Usage, "request")
+	assert.Contains(t, err, `there is no argument "request"`)
+	out, _ := run(t, command.OK, "--help")
+	assert.Contains(t, out, "one of "+known+" (default: all)")
+}

@@ -1,0 +1,304 @@
+package verbs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/gateway"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
+)
+
+// How long the verbs wait for upstream servers.
+const (
+	upstreamsWithin = 60 * time.Second // list and --report: npx may download a package first
+	serveWithin     = 20 * time.Second // a client that asks for the first list
+)
+
+// gatewayFlags are the flags that the gateway's verbs share.
+type gatewayFlags struct {
+	mode    string
+	splitRW bool
+	bare    bool
+	target  float64
+	mapFile string
+	freeze  string
+}
+
+func (f *gatewayFlags) add(c *cobra.Command) {
+	f.mode, f.target = gateway.Auto, upstream.DefaultTarget
+	flags := c.Flags()
+	flags.Var(command.Choice(&f.mode, gateway.Auto, gateway.Group, gateway.Trim), "mode",
+		"few tools with actions, the same tools with less text, or by client")
+	flags.BoolVar(&f.splitRW, "split-rw", false, "put what only reads in tools of its own")
+	flags.BoolVar(&f.bare, "bare", false, "tool names without the server's name in front; for exactly one server")
+	flags.Var(command.Share(&f.target), "target", "share of the list's tokens that has to go, at most; less keeps more prose")
+	flags.StringVar(&f.mapFile, "map", "", "file that says how tools are grouped, pinned, hidden and renamed")
+	flags.StringVar(&f.freeze, "freeze", "", "file that keeps the grouping when servers add tools; made when missing")
+}
+
+// gatewayCommand is the verb gateway.
+func gatewayCommand(p command.Process) *cobra.Command {
+	var f gatewayFlags
+	var overHTTP, report, asJSON bool
+	c := &cobra.Command{
+		Use:   "gateway [flags] CONFIG",
+		Short: "Serve the tools of other MCP servers in fewer tokens",
+		Long: `Starts the MCP servers of CONFIG, a file with {"mcpServers": {...}} as clients use
+it ("-" is the standard input, except over stdio), and serves their tools: as a few tools with an action parameter, or, for clients
+that search tools themselves, under their own names with less text. Calls, results,
+errors, progress and questions to the client pass through.
+
+docs/GATEWAY.md has the forms, the mapping file, and when not to use it.`,
+		Example: `  mcp-pruner gateway --report servers.json
+  claude mcp add all -- mcp-pruner gateway servers.json
+  mcp-pruner gateway --http --port 8010 servers.json`,
+		Args: command.OneArgument("CONFIG"),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case asJSON && !report:
+				return command.Usagef("--json is a form of the report; add --report")
+			case report:
+				return f.report(c.Context(), p, args[0], asJSON)
+			case overHTTP:
+				return f.serve(c.Context(), p, args[0], given(c, settings.HTTP))
+			}
+			return f.serve(c.Context(), p, args[0], nil)
+		},
+	}
+	f.add(c)
+	c.Flags().BoolVar(&overHTTP, "http", false, "serve over HTTP, as the verb serve does")
+	c.Flags().BoolVar(&report, "report", false, "print bytes and tokens before and after, and end")
+	c.Flags().BoolVar(&asJSON, "json", false, "the report as JSON")
+	addFlags(c, settings.HTTP)
+	c.AddCommand(gatewayListCommand(p), gatewayInitCommand(p))
+	return command.EndsItself(c)
+}
+
+// gatewayListCommand is the verb gateway list.
+func gatewayListCommand(p command.Process) *cobra.Command {
+	var f gatewayFlags
+	c := &cobra.Command{
+		Use:   "list [flags] CONFIG",
+		Short: "Print what is exposed of each server, and why",
+		Args:  command.OneArgument("CONFIG"),
+		RunE: func(c *cobra.Command, args []string) error {
+			g, err := f.open(p, args[0], note(nil))
+			if err != nil {
+				return err
+			}
+			defer g.Close()
+			g.Wait(c.Context(), upstreamsWithin, false)
+			if err := g.Check(); err != nil {
+				return command.Usagef("%v", err)
+			}
+			return g.WriteList(p.Stdout, g.ModeFor(""))
+		},
+	}
+	f.add(c)
+	return c
+}
+
+func (f *gatewayFlags) report(ctx context.Context, p command.Process, path string, asJSON bool) error {
+	g, err := f.open(p, path, note(nil))
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	g.Wait(ctx, upstreamsWithin, false)
+	if err := g.Check(); err != nil {
+		return command.Usagef("%v", err)
+	}
+	rows := g.Report(tokens.Estimate)
+	if asJSON {
+		return json.NewEncoder(p.Stdout).Encode(map[string]any{"rows": rows})
+	}
+	return gateway.WriteReport(p.Stdout, rows)
+}
+
+// serve serves the upstreams' tools, over HTTP where flags are given.
+func (f *gatewayFlags) serve(ctx context.Context, p command.Process, path string, flags map[string]string) error {
+	open := func(emit func(event.Event)) (*offered, error) {
+		var tell atomic.Pointer[func()]
+		g, err := f.openWith(p, path, flags == nil, note(emit), func() {
+			if changed := tell.Load(); changed != nil {
+				(*changed)()
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		g.Wait(ctx, serveWithin, true)
+		if err := g.Check(); err != nil {
+			g.Close()
+			return nil, err
+		}
+		notified := func(client *mcpserver.Caller, method string) { g.Notified(client, method) }
+		return &offered{
+			list: g.Tools, instruct: g.Instructions, notified: notified, prunes: g.Prunes(), close: g.Close,
+			tell: func(changed func()) { tell.Store(&changed) },
+		}, nil
+	}
+	if flags != nil {
+		return command.Exit(overHTTP{tools: true, other: open}.serve(ctx, p, flags, eventlog.JSON))
+	}
+	return command.Exit(serveStdio(ctx, p, open))
+}
+
+func (f *gatewayFlags) open(p command.Process, path string, note func(string, map[string]any)) (*gateway.Gateway, error) {
+	g, err := f.openWith(p, path, false, note, nil)
+	if err != nil {
+		return nil, command.Usagef("%v", err)
+	}
+	return g, nil
+}
+
+func (f *gatewayFlags) openWith(p command.Process, path string, oneClient bool, note func(string, map[string]any), changed func()) (*gateway.Gateway, error) {
+	raw, err := readConfig(p, path, oneClient)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration cannot be read: %w", err)
+	}
+	servers, err := gateway.ReadConfig(raw, p.Lookup)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	o := gateway.Options{
+		Servers: servers, Mode: f.mode, SplitRW: f.splitRW, Bare: f.bare, Target: f.target, Freeze: f.freeze,
+		Version: buildVersion(), OneClient: oneClient, Env: upstreamEnv(p.Env), Note: note, Changed: changed,
+		Stderr: func(server, line string) {
+			note("gateway.upstream_stderr", map[string]any{"upstream": server, "message": line})
+		},
+	}
+	if f.mapFile != "" {
+		raw, err := os.ReadFile(f.mapFile)
+		if err != nil {
+			return nil, fmt.Errorf("the mapping file cannot be read: %w", err)
+		}
+		if o.Maps, err = upstream.ParseMappings(raw, o.Names()); err != nil {
+			return nil, err
+		}
+	}
+	return gateway.Open(o)
+}
+
+// readConfig reads a file, or the standard input unless that carries MCP.
+func readConfig(p command.Process, path string, overStdio bool) ([]byte, error) {
+	switch {
+	case path != "-":
+		return os.ReadFile(path)
+	case overStdio:
+		return nil, errors.New("the standard input carries MCP; name a file")
+	}
+	return io.ReadAll(p.Stdin)
+}
+
+// note turns notes about upstream servers into events. With a nil emit they are dropped.
+func note(emit func(event.Event)) func(string, map[string]any) {
+	return func(name string, facts map[string]any) {
+		if emit != nil {
+			emit(event.New(name, "", facts))
+		}
+	}
+}
+
+// upstreamEnv returns the environment that upstream servers get in addition to their own entries.
+func upstreamEnv(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return tools.Withheld(name)
+	})
+}
+
+// gatewayInitCommand returns the verb gateway init.
+func gatewayInitCommand(p command.Process) *cobra.Command {
+	var undo bool
+	c := &cobra.Command{
+		Use:   "init [--uninstall] " + strings.Join(gateway.Clients, "|"),
+		Short: "Put the servers of a client's configuration behind the gateway, or back",
+		Long: `Moves the MCP servers of a client's own configuration into a file of the gateway and
+puts the gateway in their place. --uninstall puts them back. Servers over SSE, servers
+that the client's rules restrict and this program's own entries stay where they are.`,
+		Args: command.OneArgument("CLIENT"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			self, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			t, err := gateway.TakeoverOf(args[0], self, p.Lookup)
+			switch {
+			case err != nil && !slices.Contains(gateway.Clients, args[0]):
+				return command.Usagef("%v", err)
+			case err != nil:
+				return err
+			}
+			if t.Client == "claude" {
+				t.Rules = append(t.Rules, runnerfsm.Settings{Env: p.Env}.ManagedClaudeSettings()...)
+			}
+			if undo {
+				return takeBack(p, t)
+			}
+			return takeOver(p, t)
+		},
+	}
+	c.Flags().BoolVar(&undo, "uninstall", false, "put the servers back")
+	return c
+}
+
+func takeOver(p command.Process, t gateway.Takeover) error {
+	moved, stay, err := t.Install()
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.File, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(stay)) {
+		if _, err := fmt.Fprintf(p.Stdout, "%s stays with the client: %s.\n", name, stay[name]); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(moved) == 0:
+		_, err = fmt.Fprintf(p.Stdout, "%s has no server to take over; nothing was changed.\n", t.File)
+	default:
+		_, err = fmt.Fprintf(p.Stdout, "%s now go through the gateway (%s). \"mcp-pruner gateway init --uninstall %s\" puts them back.\n",
+			strings.Join(moved, ", "), t.Config, t.Client)
+	}
+	for _, rule := range t.Stale {
+		if err == nil {
+			_, err = fmt.Fprintf(p.Stdout, "The rule %s no longer matches a tool, which the gateway calls SERVER_TOOL. Write the rule for that name to keep it.\n", rule)
+		}
+	}
+	return err
+}
+
+func takeBack(p command.Process, t gateway.Takeover) error {
+	done, err := t.Uninstall()
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.File, err)
+	}
+	what := "has no gateway of ours; nothing was changed."
+	if done.Changed {
+		what = "has its servers back."
+	}
+	if _, err := fmt.Fprintf(p.Stdout, "%s %s\n", t.File, what); err != nil || done.Left == "" {
+		return err
+	}
+	_, err = fmt.Fprintf(p.Stdout, "%s.\n", done.Left)
+	return err
+}

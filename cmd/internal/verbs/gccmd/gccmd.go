@@ -1,0 +1,167 @@
+// Package gccmd implements the verb gc, the ledger's tools on the command line.
+package gccmd
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+)
+
+// verb holds what the verbs below gc have in common.
+type verb struct {
+	p       command.Process
+	version string
+	store   string
+	project string
+	json    bool
+}
+
+// Command is the verb.
+func Command(p command.Process, version string) *cobra.Command {
+	v := &verb{p: p, version: version}
+	c := &cobra.Command{
+		Use:   "gc",
+		Short: "Look into the ledger of what agents were given, and prune it",
+		Long: `The ledger has every output that this program's server, hooks and proxy saw. These verbs do what the
+tools of toolset gc do, and call them in the same way. docs/GC.md explains the ledger.`,
+		Args: command.NeedsVerb, RunE: func(*cobra.Command, []string) error { return nil },
+	}
+	f := c.PersistentFlags()
+	f.StringVar(&v.store, "store", "", "the ledger's file (default: MCP_PRUNER_GC_STORE, else in the user's state directory)")
+	f.StringVar(&v.project, "project-id", "", "the project (default: this folder's)")
+	f.BoolVar(&v.json, "json", false, "print one JSON value")
+	c.AddCommand(v.analyze(), v.prune(), v.pin("pin", "Protect segments from pruning"), v.pin("unpin", "Allow segments to be pruned again"),
+		v.get(), v.search(), v.stats(), v.clean(), v.settings())
+	return c
+}
+
+// arguments holds the arguments of a tool call, from the command line.
+type arguments map[string]any
+
+func (a arguments) add(name string, value any, given bool) {
+	if given {
+		a[name] = value
+	}
+}
+
+// call runs a tool through the request machine and prints its result.
+func (v *verb) call(ctx context.Context, tool string, args arguments, show func(io.Writer, json.RawMessage) error) error {
+	store, err := v.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }() // nothing is left to write
+	config, _, err := settings.Load(settings.Stdio, nil, v.p.Lookup)
+	if err != nil {
+		return command.Usagef("%w", err)
+	}
+	machine, err := fsm.Compile(fsm.RequestTable())
+	if err != nil {
+		return err
+	}
+	folder, _ := os.Getwd() // a folder that was removed belongs to no project
+	shown := ledger.Shown(ledger.Index(v.p.Lookup), store.Path(), folder)
+	pipeline := &states.Pipeline{Machine: machine, Tools: contextgc.Toolset{Store: store, Shown: shown}.Tools()}
+	if config.Trace != "" {
+		write := event.NewLog(v.p.Stderr, event.Info) // the heads of the trace are logged like a server's
+		o, err := assemble.TraceOptions(config, "gc", func(e event.Event) {
+			e.RunID = config.RunID
+			write(e)
+		}, nil)
+		if err != nil {
+			return err
+		}
+		o.Failed = func(err error) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: trace: %v\n", err) }
+		file, err := trace.Open(config.Trace, o)
+		if err != nil {
+			return fmt.Errorf("MCP_PRUNER_TRACE: %w", err)
+		}
+		defer func() { _ = file.Close() }()
+		pipeline.Observers = []states.Observer{states.Tracer{Trace: file, Version: v.version, Detail: config.TraceFull}}
+	}
+	call := pipeline.Run(ctx, states.Request{Params: map[string]any{"name": tool, "arguments": map[string]any(args)}, Client: "command-line"})
+	return v.answer(ctx, call, show)
+}
+
+// answer prints the answer to a call.
+func (v *verb) answer(ctx context.Context, call *states.Call, show func(io.Writer, json.RawMessage) error) error {
+	a := call.Answer()
+	structured, err := json.Marshal(a.Structured)
+	switch {
+	case err != nil:
+		return err
+	case a.Kind == states.NoAnswer:
+		return ctx.Err()
+	case a.Kind == states.InvalidParams:
+		call.Answering(0)
+		return command.Usagef("%s", described(a.Issues))
+	case a.IsError:
+		call.Answering(len(structured))
+		call.Written(ctx)
+		return errors.New(strings.TrimPrefix(a.Text, "Error "))
+	case a.Kind != states.Result:
+		return errors.New("internal error")
+	}
+	call.Answering(len(structured))
+	out := bufio.NewWriter(v.p.Stdout)
+	if v.json {
+		fmt.Fprintf(out, "%s\n", structured)
+	} else {
+		err = show(out, structured)
+	}
+	if err = errors.Join(err, out.Flush()); err != nil {
+		call.WriteFailed(ctx, err)
+		return err
+	}
+	call.Written(ctx)
+	return nil
+}
+
+// described turns issues into messages about flags.
+func described(issues []states.Issue) string {
+	var parts []string
+	for _, i := range issues {
+		name := strings.TrimPrefix(i.Path, "arguments.")
+		name, _, _ = strings.Cut(name, ".")
+		parts = append(parts, "--"+strings.ReplaceAll(name, "_", "-")+": "+strings.ReplaceAll(i.Code, "_", " "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (v *verb) open() (*contextgc.Store, error) {
+	file, err := ledger.Find(v.store, v.p.Lookup)
+	if err != nil {
+		return nil, err
+	}
+	return ledger.Open(context.Background(), file, func(m string) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: %s\n", m) })
+}
+
+// with returns a call's arguments, including the project.
+func (v *verb) with(args arguments) (arguments, error) {
+	args["project_id"] = v.project
+	if v.project == "" {
+		root, err := os.Getwd()
+		if err != nil {
+			return nil, err
+		}
+		args["project_id"] = contextgc.ProjectOf(root)
+	}
+	return args, nil
+}

@@ -1,0 +1,84 @@
+package gccmd
+
+import (
+	_ "embed"
+	"encoding/json"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+)
+
+// target is the API or client for which settings are printed.
+type target string
+
+const (
+	claudeAPI target = "claude-api"
+	opencode  target = "opencode"
+)
+
+//go:embed opencode.js
+var opencodePlugin string
+
+// settings prints settings with which an API or a client clears old results by itself.
+func (v *verb) settings() *cobra.Command {
+	what := claudeAPI
+	c := &cobra.Command{
+		Use: "settings", Short: "Print what makes an API clear old results by itself", Args: command.NoArguments,
+		Long: `For claude-api prints the context_management block of Anthropic's Messages API that comes closest
+to what the planner does. Send it with the header "anthropic-beta: context-management-2025-06-27".
+For opencode prints a plugin that does what the proxy does, without the proxy.`,
+		Example: "  mcp-pruner gc settings --for opencode > ~/.config/opencode/plugins/mcp-pruner-gc.js",
+		RunE: func(*cobra.Command, []string) error {
+			if what == opencode && v.json {
+				return command.Usagef("the plugin for opencode is JavaScript; leave out --json")
+			}
+			if what == opencode {
+				return printPlugin(v.p.Stdout)
+			}
+			enc := json.NewEncoder(v.p.Stdout)
+			enc.SetIndent("", "  ")
+			return enc.Encode(contextManagement(planner.DefaultPolicy()))
+		},
+	}
+	c.Flags().Var(command.Choice(&what, claudeAPI, opencode), "for", "the API or the client")
+	return c
+}
+
+// printPlugin prints the plugin with the path of this program, which need not be on PATH.
+func printPlugin(w io.Writer) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, setup.OpencodePlugin(opencodePlugin, self))
+	return err
+}
+
+type amount struct {
+	Type  string `json:"type"`
+	Value int    `json:"value"`
+}
+
+type clearToolUses struct {
+	Type         string `json:"type"`
+	Trigger      amount `json:"trigger"`
+	Keep         amount `json:"keep"`
+	ClearAtLeast amount `json:"clear_at_least"`
+}
+
+// contextManagement returns a fixed rule, because the API supports nothing else. When it clears comes from the best
+// fixed rule on recorded sessions; how much it keeps comes from the planner's policy.
+func contextManagement(policy planner.Policy) any {
+	rule := planner.BestFixedRule()
+	return map[string]any{"context_management": map[string]any{"edits": []clearToolUses{{
+		Type:         "clear_tool_uses_20250919",
+		Trigger:      amount{"input_tokens", rule.Above},
+		Keep:         amount{"tool_uses", max(rule.Keep, policy.KeepLast)},
+		ClearAtLeast: amount{"input_tokens", rule.Free},
+	}}}}
+}

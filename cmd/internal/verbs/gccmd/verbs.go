@@ -1,0 +1,268 @@
+package gccmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+)
+
+func (v *verb) analyze() *cobra.Command {
+	var file, task string
+	var target, limit int
+	var why, allowDelete bool
+	c := &cobra.Command{
+		Use: "analyze", Short: "List what can go, the least useful first", Args: command.NoArguments,
+		Example: "  mcp-pruner gc analyze --target-tokens 20000 --why",
+	}
+	f := c.Flags()
+	f.StringVar(&file, "current-file", "", "the file you work on; it is kept")
+	f.StringVar(&task, "task-id", "", "the current task; its messages are kept")
+	f.IntVar(&target, "target-tokens", 0, "plan to free this many tokens")
+	f.BoolVar(&allowDelete, "allow-delete", false, "the plan may delete; without it, it only stashes")
+	f.IntVar(&limit, "limit", 20, "list at most this many")
+	f.BoolVar(&why, "why", false, "explain the scores and the plan")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		args, err := v.with(arguments{"limit": float64(limit), "why": why, "allow_delete": allowDelete})
+		if err != nil {
+			return err
+		}
+		args.add("task_id", task, task != "")
+		args.add("target_tokens", float64(target), f.Changed("target-tokens"))
+		args.add("context_descriptors", map[string]any{"current_file": map[string]any{"path": file}}, file != "")
+		return v.call(c.Context(), "context_gc_analyze", args, showAnalysis)
+	}
+	return c
+}
+
+func showAnalysis(w io.Writer, raw json.RawMessage) error {
+	var a contextgc.Analysis
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "segment\tscore\ttokens\ttype\treason")
+	for _, c := range a.Candidates {
+		fmt.Fprintf(t, "%s\t%.2f\t%d\t%s\t%s\n", c.ID, c.Score, c.Tokens, c.Type, c.Reason)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%d candidates, %d tokens\n", a.Total, a.Freed)
+	if a.Plan != nil {
+		fmt.Fprintf(w, "plan: %s\n  stash: %v\n  delete: %v\n", a.Plan.Reason, a.Plan.Stash, a.Plan.Delete)
+		if b := a.Plan.BreakEven; b != nil {
+			fmt.Fprintf(w, "  frees %d tokens; costs %.0f fresh tokens once, saves %.0f with each call, pays after %d calls\n",
+				a.Plan.Freed, b.Cost, b.SavedPerCall, b.Calls)
+		}
+	}
+	for _, line := range append(append(a.Warnings, a.Message), a.Explanation...) {
+		if line != "" {
+			fmt.Fprintln(w, line)
+		}
+	}
+	return nil
+}
+
+// listed turns ids on the command line into an argument.
+func listed(ids []string) []any {
+	list := make([]any, len(ids))
+	for i, id := range ids {
+		list[i] = id
+	}
+	return list
+}
+
+func (v *verb) prune() *cobra.Command {
+	var ids []string
+	var action string
+	var confirm bool
+	c := &cobra.Command{
+		Use: "prune", Short: "Stash or delete segments", Args: command.NoArguments,
+		Example: "  mcp-pruner gc prune --segment-ids s12,s13 --action stash",
+	}
+	f := c.Flags()
+	f.StringSliceVar(&ids, "segment-ids", nil, "segments, separated by commas")
+	f.StringVar(&action, "action", "", "stash or delete")
+	f.BoolVar(&confirm, "confirm", false, "needed to delete")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if len(ids) == 0 || action == "" {
+			return command.Usagef("--segment-ids and --action are needed")
+		}
+		args, err := v.with(arguments{"segment_ids": listed(ids), "action": action, "confirm": confirm})
+		if err != nil {
+			return err
+		}
+		return v.call(c.Context(), "context_gc_prune", args, func(w io.Writer, raw json.RawMessage) error {
+			var r contextgc.Pruned
+			if err := json.Unmarshal(raw, &r); err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "%s %d segments with %d tokens: %v\n", r.Action, len(r.Segments), r.Freed, r.Segments)
+			return problems(w, r.Errors)
+		})
+	}
+	return c
+}
+
+func problems(w io.Writer, list []string) error {
+	for _, p := range list {
+		if _, err := fmt.Fprintln(w, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *verb) pin(name, short string) *cobra.Command {
+	var ids []string
+	c := &cobra.Command{
+		Use: name, Short: short, Args: command.NoArguments,
+		Example: "  mcp-pruner gc " + name + " --segment-ids s12",
+	}
+	c.Flags().StringSliceVar(&ids, "segment-ids", nil, "segments, separated by commas")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if len(ids) == 0 {
+			return command.Usagef("--segment-ids is needed")
+		}
+		args, err := v.with(arguments{"segment_ids": listed(ids)})
+		if err != nil {
+			return err
+		}
+		return v.call(c.Context(), "context_gc_"+name, args, func(w io.Writer, raw json.RawMessage) error {
+			var r contextgc.PinResult
+			if err := json.Unmarshal(raw, &r); err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "%sned: %v\n", name, append(r.Pinned, r.Unpinned...))
+			return problems(w, r.Errors)
+		})
+	}
+	return c
+}
+
+func (v *verb) get() *cobra.Command {
+	var first, last int
+	var pattern string
+	c := &cobra.Command{
+		Use: "get ID", Short: "Print the exact text of a segment, or some of its lines", Args: command.OneArgument("ID"),
+		Example: "  mcp-pruner gc get s12 --start-line 120 --end-line 154",
+	}
+	f := c.Flags()
+	f.IntVar(&first, "start-line", 0, "first line, from 1")
+	f.IntVar(&last, "end-line", 0, "last line")
+	f.StringVar(&pattern, "pattern", "", "only lines that match this regular expression, with their numbers")
+	c.RunE = func(c *cobra.Command, ids []string) error {
+		args := arguments{"segment_id": ids[0]}
+		args.add("project_id", v.project, v.project != "")
+		args.add("start_line", float64(first), f.Changed("start-line"))
+		args.add("end_line", float64(last), f.Changed("end-line"))
+		args.add("pattern", pattern, pattern != "")
+		return v.call(c.Context(), "context_get", args, func(w io.Writer, raw json.RawMessage) error {
+			var got contextgc.Got
+			if err := json.Unmarshal(raw, &got); err != nil {
+				return err
+			}
+			_, err := io.WriteString(w, got.Text)
+			return err
+		})
+	}
+	return c
+}
+
+func (v *verb) search() *cobra.Command {
+	var task, kind, tier, path string
+	var tags []string
+	var limit int
+	c := &cobra.Command{
+		Use: "search WORDS", Short: "Find segments in which all the words occur", Args: command.OneArgument("WORDS"),
+		Example: `  mcp-pruner gc search "connection refused"`,
+	}
+	f := c.Flags()
+	f.StringVar(&task, "task-id", "", "only of this task")
+	f.StringVar(&kind, "type", "", "only of this type: message, code, log, note, decision or summary")
+	f.StringVar(&tier, "tier", "", "only in this tier: working or stashed")
+	f.StringVar(&path, "path", "", "only of this file")
+	f.StringSliceVar(&tags, "tags", nil, "only with all of these tags")
+	f.IntVar(&limit, "limit", 20, "at most this many")
+	c.RunE = func(c *cobra.Command, words []string) error {
+		args, err := v.with(arguments{"query": words[0], "limit": float64(limit)})
+		if err != nil {
+			return err
+		}
+		args.add("task_id", task, task != "")
+		args.add("type", kind, kind != "")
+		args.add("tier", tier, tier != "")
+		args.add("path", path, path != "")
+		args.add("tags", listed(tags), len(tags) > 0)
+		return v.call(c.Context(), "context_search", args, showFound)
+	}
+	return c
+}
+
+func showFound(w io.Writer, raw json.RawMessage) error {
+	var r contextgc.Found
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return err
+	}
+	for _, s := range r.Segments {
+		fmt.Fprintf(w, "%s %s %s %d tokens, line %d: %s\n", s.ID, s.Tier, s.Tool, s.Tokens, s.Line, s.Excerpt)
+	}
+	_, err := fmt.Fprintf(w, "%d of %d\n", len(r.Segments), r.Total)
+	return err
+}
+
+func (v *verb) stats() *cobra.Command {
+	var content bool
+	c := &cobra.Command{Use: "stats", Short: "Say what the proxy's sessions used and saved, and how large the ledger is", Args: command.NoArguments}
+	c.Flags().BoolVar(&content, "ledger", false, "only what the ledger holds; with --json, this instead of the sessions")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		store, err := v.open()
+		if err != nil {
+			return err
+		}
+		defer func() { _ = store.Close() }() // the store was only read
+		if !content {
+			list, err := store.Usages(c.Context())
+			if err != nil {
+				return err
+			}
+			if v.json {
+				return json.NewEncoder(v.p.Stdout).Encode(list)
+			}
+			if err := showUsage(v.p.Stdout, list); err != nil {
+				return err
+			}
+		}
+		size, err := store.Size(c.Context())
+		if err != nil {
+			return err
+		}
+		if v.json {
+			return json.NewEncoder(v.p.Stdout).Encode(size)
+		}
+		return showSize(v.p.Stdout, size)
+	}
+	return c
+}
+
+func showUsage(w io.Writer, list []contextgc.Usage) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "session\tcalls\tfresh\tcache read\tcache write\toutput\tcleared\tinput bill\tsaved\t")
+	for _, u := range list {
+		bill := u.Bill()
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%.0f\t%+.1f %%\t\n",
+			u.Session, u.Calls, u.Input, u.Read, u.Written, u.Output, u.Cleared, bill, 100*u.Saved())
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(w, "The bill is in fresh input tokens, from the API's own usage. Saved is the share of the bill without\n"+
+		"clearing; what writing the cache again cost is taken off.\n")
+	return err
+}

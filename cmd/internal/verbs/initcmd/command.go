@@ -1,0 +1,254 @@
+// Package initcmd implements `mcp-pruner init`. It adds hooks, servers and the proxy to the clients' configurations,
+// and later removes exactly what it added.
+package initcmd
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+)
+
+// clients are the clients that init can set up.
+var clients = []string{"claude", "codex", "gemini", "opencode"}
+
+// options holds the command line's flags.
+type options struct {
+	hooks, mcp, proxy, show, uninstall, allowRecover bool
+}
+
+// Command returns the verb.
+func Command(p command.Process) *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "init claude|codex|gemini|opencode",
+		Short: "Set a client up: hooks on its own tools, our tools, or the proxy",
+		Long: `Changes the configuration of a client. Without a flag: hooks, which prune the results
+of the tools that the client has already. Foreign entries, comments and formatting
+stay; a copy of the file before the first change is kept beside it. A file that the
+client cannot read is left as it is. Running it twice changes nothing, and --uninstall
+takes out exactly what was put in.`,
+		Example: `  mcp-pruner init claude
+  mcp-pruner init claude --show
+  mcp-pruner init codex --mcp
+  mcp-pruner init claude --allow-recover
+  mcp-pruner init claude --uninstall`,
+		Args: command.OneArgument("CLIENT"),
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(p, args[0]) },
+	}
+	f := c.Flags()
+	f.BoolVar(&o.hooks, "hooks", false, "hooks on the client's own tools (default where the client has them)")
+	f.BoolVar(&o.mcp, "mcp", false, "our read, bash and grep as an MCP server")
+	f.BoolVar(&o.proxy, "proxy", false, "send the client's API calls through mcp-pruner proxy")
+	f.BoolVar(&o.show, "show", false, "say what is there and change nothing")
+	f.BoolVar(&o.allowRecover, "allow-recover", false, "write the rule in your settings that lets the model run recover without asking")
+	f.BoolVar(&o.uninstall, "uninstall", false, "take out what init put in")
+	return c
+}
+
+func (o options) run(p command.Process, client string) error {
+	h, err := homeOf(p)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(clients, client) {
+		return command.Usagef("unknown client %q: want claude, codex, gemini or opencode", client)
+	}
+	all, err := h.pieces(client)
+	if err != nil {
+		return err
+	}
+	r, unruled := h.rulePiece(client)
+	if r.kind == rule {
+		all = append(all, r)
+	}
+	if o.show && o.uninstall {
+		return command.Usagef("--show changes nothing and --uninstall does; choose one")
+	}
+	out := bufio.NewWriter(p.Stdout)
+	if o.show {
+		return errors.Join(show(out, all), out.Flush())
+	}
+	chosen, err := o.choose(client, all)
+	if err != nil {
+		return err
+	}
+	if o.uninstall {
+		return errors.Join(uninstall(out, all, chosen), h.dropSecret(chosen), out.Flush())
+	}
+	if err = install(out, all, chosen); err == nil {
+		h.warnOfNpx(out)
+		err = o.permit(p, h, out, client, all, chosen, unruled)
+	}
+	return errors.Join(err, out.Flush())
+}
+
+// warnOfNpx says that this program may vanish, if it may.
+func (h home) warnOfNpx(w io.Writer) {
+	if command.InNpxCache(h.path, h.system) {
+		fmt.Fprintf(w, "%s is in npx's cache, which npx may empty. To keep it: npm install --global mcp-pruner, then init once more.\n", h.path)
+	}
+}
+
+// homeOf finds this program's path and the folders of the configurations.
+func homeOf(p command.Process) (home, error) {
+	path, onPath, err := command.Self()
+	if err != nil {
+		return home{}, fmt.Errorf("find this program: %w", err)
+	}
+	return home{Home: setup.Home{Lookup: p.Lookup}, system: runtime.GOOS, path: path, onPath: onPath}, nil
+}
+
+// choose returns the pieces that the flags select.
+func (o options) choose(client string, all []piece) ([]piece, error) {
+	wanted := map[kind]bool{hooks: o.hooks, mcp: o.mcp, proxy: o.proxy, rule: o.uninstall && o.allowRecover}
+	switch {
+	case o.hooks || o.mcp || o.proxy || wanted[rule]:
+	case o.uninstall:
+		return all, nil
+	default:
+		if client == "gemini" {
+			return nil, command.Usagef("gemini shows its model every result that a hook replaces as an error; choose --hooks all the same, or --mcp")
+		}
+		wanted[hooks] = true
+	}
+	var chosen []piece
+	for _, k := range []kind{hooks, mcp, proxy, rule} {
+		i := slices.IndexFunc(all, func(p piece) bool { return p.kind == k })
+		switch {
+		case !wanted[k]:
+		case i < 0:
+			return nil, command.Usagef("init cannot set up the %s of %s; docs/HOOKS.md says how to do it by hand", k, client)
+		default:
+			chosen = append(chosen, all[i])
+		}
+	}
+	return chosen, nil
+}
+
+// install adds the chosen pieces. It writes no file if one of them would be refused.
+func install(w io.Writer, all, chosen []piece) error {
+	for _, p := range chosen {
+		if _, _, err := p.file.Plan(p.install, p.check); err != nil {
+			return fmt.Errorf("%s: %w", p.file.Path, err)
+		}
+	}
+	for _, p := range chosen {
+		write := p.file.Install
+		if slices.ContainsFunc(all, func(other piece) bool { return other.file == p.file && other.installed() }) {
+			write = p.file.Update
+		}
+		changed, err := write(p.install, p.check)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.file.Path, err)
+		}
+		what := "was there already"
+		if changed {
+			what = "installed"
+		}
+		fmt.Fprintf(w, "%s: %s (%s)\n", p.kind, what, p.file.Path)
+		if p.note != "" {
+			fmt.Fprintln(w, p.note)
+		}
+	}
+	return nil
+}
+
+// uninstall works file by file, because a file from which all pieces are removed can be restored to its original
+// bytes.
+func uninstall(w io.Writer, all, chosen []piece) error {
+	var failed error
+	for _, file := range filesOf(chosen) {
+		text, err := file.Read()
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", file.Path, err))
+			continue
+		}
+		var there, going []piece
+		for _, p := range all {
+			if p.file != file || text == nil || !p.present(text) {
+				continue
+			}
+			there = append(there, p)
+			if slices.ContainsFunc(chosen, func(c piece) bool { return c.kind == p.kind }) {
+				going = append(going, p)
+			}
+		}
+		failed = errors.Join(failed, takeOut(w, file, there, going))
+	}
+	return failed
+}
+
+func takeOut(w io.Writer, file setup.File, there, going []piece) error {
+	if len(going) == 0 {
+		fmt.Fprintf(w, "nothing of ours in %s\n", file.Path)
+		return nil
+	}
+	remove := func(text []byte) ([]byte, error) {
+		return each(text, going, func(p piece) func([]byte) ([]byte, error) { return p.remove })
+	}
+	var changed bool
+	var err error
+	if len(there) == len(going) {
+		changed, err = file.Uninstall(func(text []byte) ([]byte, error) {
+			return each(text, there, func(p piece) func([]byte) ([]byte, error) { return p.install })
+		}, remove)
+	} else {
+		changed, err = file.Update(remove)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", file.Path, err)
+	}
+	if changed {
+		fmt.Fprintf(w, "taken out of %s\n", file.Path)
+	}
+	return nil
+}
+
+func each(text []byte, list []piece, of func(piece) func([]byte) ([]byte, error)) ([]byte, error) {
+	for _, p := range list {
+		var err error
+		if text, err = of(p)(text); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
+func filesOf(list []piece) []setup.File {
+	var files []setup.File
+	for _, p := range list {
+		if !slices.Contains(files, p.file) {
+			files = append(files, p.file)
+		}
+	}
+	return files
+}
+
+// show lists the pieces. It returns an error for each file that its client cannot read.
+func show(w io.Writer, all []piece) error {
+	var failed error
+	for _, file := range filesOf(all) {
+		if err := unreadable(file); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", file.Path, err))
+		}
+	}
+	for _, p := range all {
+		state := "not installed"
+		switch {
+		case unreadable(p.file) != nil:
+			state = "cannot be read"
+		case p.installed():
+			state = "installed"
+		}
+		fmt.Fprintf(w, "%-6s %-14s %s\n", p.kind, state, p.file.Path)
+	}
+	return failed
+}

@@ -1,0 +1,98 @@
+package initcmd
+
+import (
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+)
+
+// installed reports whether the client finds the piece in its configuration.
+func (p piece) installed() bool {
+	text, err := p.file.Read()
+	return err == nil && text != nil && p.present(text)
+}
+
+// unreadable returns the reason why a client cannot read its file, or nil.
+func unreadable(file setup.File) error {
+	text, err := file.Read()
+	if err == nil {
+		_, err = file.Syntax.Decode(text)
+	}
+	return err
+}
+
+// Hooked is a client whose own tools have our hooks.
+type Hooked struct {
+	Client, File string
+	Program      string // what they start, or "" if init did not write them
+	Plugin       bool   // they are a plugin's, which starts the program that is on PATH
+}
+
+// AllHooked lists the clients that have our hooks. Files that their clients cannot read have none.
+func AllHooked(p command.Process) (found []Hooked) {
+	h, err := homeOf(p)
+	if err != nil {
+		return nil
+	}
+	for _, client := range clients {
+		all, _ := h.pieces(client)
+		for _, piece := range all {
+			if piece.kind != hooks || unreadable(piece.file) != nil || !piece.installed() {
+				continue
+			}
+			if text, err := piece.file.Read(); err == nil {
+				found = append(found, Hooked{Client: client, File: piece.file.Path, Program: piece.program(text)})
+			}
+		}
+	}
+	return append(found, h.plugin()...)
+}
+
+// plugin reports Claude Code's plugin with our hooks, if it is enabled for the user.
+func (h home) plugin() []Hooked {
+	files, err := h.Files("claude")
+	if err != nil || unreadable(files.Hooks) != nil {
+		return nil
+	}
+	text, err := files.Hooks.Read()
+	if err != nil || text == nil {
+		return nil
+	}
+	j, err := setup.ParseJSON(text)
+	if err != nil || j.Get("enabledPlugins", "mcp-pruner@mcp-pruner") != true {
+		return nil
+	}
+	return []Hooked{{Client: "claude", File: files.Hooks.Path, Plugin: true}}
+}
+
+// Refusal is a file that init would not change.
+type Refusal struct {
+	Client string
+	File   string // "": the client's files cannot be found
+	Err    error
+	Broken bool // the client cannot read it; otherwise it is only not safe to change
+}
+
+// Refusals lists the files of all clients that init would not change as they are now. Files that do not exist are not
+// listed.
+func Refusals(p command.Process) (found []Refusal) {
+	h, err := homeOf(p)
+	if err != nil {
+		return nil
+	}
+	for _, client := range clients {
+		all, err := h.pieces(client)
+		if err != nil {
+			found = append(found, Refusal{Client: client, Err: err, Broken: true})
+			continue
+		}
+		for _, file := range filesOf(all) {
+			if text, err := file.Read(); err == nil && text == nil {
+				continue
+			}
+			if err := file.Check(); err != nil {
+				found = append(found, Refusal{client, file.Path, err, unreadable(file) != nil})
+			}
+		}
+	}
+	return found
+}

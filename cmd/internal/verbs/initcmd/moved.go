@@ -1,0 +1,118 @@
+package initcmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+)
+
+// After an update, or when this program was moved, entries of an earlier init start a program that is somewhere else.
+// init then changes the program's path in them and nothing else.
+
+// ownHook is a command that init writes, in the spelling of any shell: the program, and what it is told to do.
+var ownHook = regexp.MustCompile(`^(?:& )?('[^']*'|"[^"]*"|[^\s'"]+) hook (\S+)( --replace)?$`)
+
+// hookProgram returns the program that a client's hook starts, or "" if init did not write the command.
+func hookProgram(command, client string) string {
+	m := ownHook.FindStringSubmatch(command)
+	if m == nil || m[2] != client || !strings.Contains(m[1], "mcp-pruner") {
+		return ""
+	}
+	return strings.Trim(m[1], `'"`)
+}
+
+// foundHook is one command in a list of hooks, and where it is.
+type foundHook struct {
+	command string
+	path    []string
+}
+
+func hookCommands(j *setup.JSON, event string) (found []foundHook) {
+	list, _ := j.Get("hooks", event).([]any)
+	for i := range list {
+		path := []string{"hooks", event, strconv.Itoa(i), "hooks", "0", "command"}
+		if command, ok := j.Get(path...).(string); ok {
+			found = append(found, foundHook{command, path})
+		}
+	}
+	return found
+}
+
+func moveHooks(j *setup.JSON, client, line, event string) error {
+	for _, c := range hookCommands(j, event) {
+		if !filepath.IsAbs(hookProgram(c.command, client)) {
+			continue
+		}
+		if err := replace(j, line, c.path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moveServer changes the command of a server's entry to that of the value that init would write.
+func moveServer(j *setup.JSON, value any, path []string) error {
+	entry, _ := value.(map[string]any)
+	at := append(append([]string{}, path...), "command")
+	switch command := entry["command"].(type) {
+	case string:
+		return moveCommand(j, command, at)
+	case []any: // opencode
+		return moveCommand(j, command[0].(string), append(at, "0"))
+	}
+	return nil // the proxy's address
+}
+
+// moveCommand changes the path of a program. A name that is looked for on PATH stays.
+func moveCommand(j *setup.JSON, program string, path []string) error {
+	if now, ok := j.Get(path...).(string); !ok || !filepath.IsAbs(now) {
+		return nil
+	}
+	return replace(j, program, path)
+}
+
+// replace changes a string that is there.
+func replace(j *setup.JSON, value string, path []string) error {
+	if j.Get(path...) == value {
+		return nil
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return j.SetText(string(text), path...)
+}
+
+var tableCommand = regexp.MustCompile(`(?m)^command = .*$`)
+
+// moveTable changes the command in the part of a TOML file that init wrote.
+func moveTable(text []byte, block string) []byte {
+	start := bytes.Index(text, []byte(tomlBegin))
+	end := bytes.Index(text, []byte(tomlEnd))
+	if end < start {
+		return text
+	}
+	command := tableCommand.FindString(block)
+	moved := tableCommand.ReplaceAllLiteral(text[start:end], []byte(command))
+	return bytes.Join([][]byte{text[:start], moved, text[end:]}, nil)
+}
+
+var pluginStart = regexp.MustCompile(`(?m)^const program = (".*")$`)
+
+// pluginProgram returns the program that opencode's plugin starts.
+func pluginProgram(text []byte) string {
+	m := pluginStart.FindSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	program, err := strconv.Unquote(string(m[1]))
+	if err != nil {
+		return ""
+	}
+	return program
+}

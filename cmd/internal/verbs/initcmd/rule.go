@@ -1,0 +1,191 @@
+package initcmd
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/wayback"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+)
+
+// rule lets the client's model run `mcp-pruner recover` without asking. It is written only if the user says so.
+const rule kind = "rule"
+
+// rulePiece returns the rule of a client for this program. An error says why it cannot or need not be added.
+func (h home) rulePiece(client string) (piece, error) {
+	path, err := wayback.Lasting(h.Lookup)
+	if err != nil {
+		return piece{}, err
+	}
+	r, ok, err := wayback.RuleFor(client, path, h.Home)
+	if err != nil {
+		return piece{}, err
+	}
+	p := fileRule(r)
+	if r.Path != nil {
+		p = memberRule(r)
+	}
+	if !ok {
+		return p, fmt.Errorf("a rule of %s cannot name %s: move the program to a path without spaces and quotes", client, path)
+	}
+	if text, err := p.file.Read(); err == nil && client == "opencode" && !p.present(text) {
+		return p, opencodeAsks(text, r)
+	}
+	return p, nil
+}
+
+// fileRule is a piece that is a whole file.
+func fileRule(r wayback.Rule) piece {
+	return piece{
+		kind: rule, file: r.File, text: r.Text,
+		install: func([]byte) ([]byte, error) { return []byte(r.Text), nil },
+		remove:  func([]byte) ([]byte, error) { return nil, nil },
+		present: func(now []byte) bool { return bytes.Contains(now, []byte("mcp-pruner")) },
+	}
+}
+
+// memberRule is a piece that is an element or a member of a JSON file.
+func memberRule(r wayback.Rule) piece {
+	where := strings.Join(r.Path, ".")
+	p := piece{kind: rule, file: r.File, text: fmt.Sprintf("in %s: %q", where, r.Text)}
+	if !r.List {
+		p.text = fmt.Sprintf("in %s: %q: \"allow\"", where, r.Text)
+	}
+	p.install = func(text []byte) ([]byte, error) {
+		return edit(text, func(j *setup.JSON) error {
+			if slices.Contains(ownRules(j, r), r.Text) {
+				return nil
+			}
+			dropRules(j, r) // of a program that was moved
+			if r.List {
+				return j.Append(r.Text, r.Path...)
+			}
+			return j.Set("allow", append(slices.Clone(r.Path), r.Text)...)
+		})
+	}
+	p.remove = func(text []byte) ([]byte, error) {
+		return edit(text, func(j *setup.JSON) error {
+			dropRules(j, r)
+			return nil
+		})
+	}
+	p.present = func(text []byte) bool {
+		j, err := setup.ParseJSON(text)
+		return err == nil && len(ownRules(j, r)) > 0
+	}
+	return p
+}
+
+// ownRules lists the rules of a file that allow recover for a program of this name.
+func ownRules(j *setup.JSON, r wayback.Rule) (found []string) {
+	switch value := j.Get(r.Path...).(type) {
+	case []any:
+		for _, v := range value {
+			if text, ok := v.(string); ok && r.List && r.Ours(text) {
+				found = append(found, text)
+			}
+		}
+	case map[string]any:
+		for name, action := range value {
+			if !r.List && action == "allow" && r.Ours(name) {
+				found = append(found, name)
+			}
+		}
+	}
+	return found
+}
+
+func dropRules(j *setup.JSON, r wayback.Rule) {
+	if r.List {
+		j.RemoveElements(func(v any) bool { text, ok := v.(string); return ok && r.Ours(text) }, r.Path...)
+		return
+	}
+	for _, name := range ownRules(j, r) {
+		j.Remove(append(slices.Clone(r.Path), name)...)
+	}
+}
+
+// opencodeAsks returns why opencode needs no rule, as errNotAsked, or why it cannot have one. It asks before a command only
+// where its settings say so.
+func opencodeAsks(text []byte, r wayback.Rule) error {
+	j, err := setup.ParseJSON(text)
+	if err != nil {
+		return err
+	}
+	all := j.Get("permission")
+	if byTool, ok := all.(map[string]any); ok {
+		if _, byCommand := byTool["bash"].(map[string]any); byCommand {
+			return nil
+		}
+		if all = byTool["bash"]; all == nil {
+			all = byTool["*"]
+		}
+	}
+	if all == nil || all == "allow" {
+		return errNotAsked
+	}
+	return fmt.Errorf("%s has no list of commands to which a rule could be added: write permission.bash as {\"*\": %q}", r.File.Path, fmt.Sprint(all))
+}
+
+var errNotAsked = errors.New("opencode runs commands without asking, so that it needs no rule")
+
+// asks says when a client asks before its model runs a command.
+var asks = map[string]string{
+	"claude": "Claude Code asks", "gemini": "Gemini CLI asks", "opencode": "opencode asks",
+	"codex": "Codex runs it in its sandbox without asking, but with approval_policy \"untrusted\" it asks",
+}
+
+// offer says how the model may bring results back without a question each time, and asks whether to allow it. It reports
+// whether a person on a terminal said yes.
+func offer(p command.Process, w *bufio.Writer, client string, r piece) bool {
+	fmt.Fprintf(w, "A cut result names the command that brings it back. %s before its model runs it, unless %s has this rule:\n  %s\n",
+		asks[client], r.file.Path, strings.ReplaceAll(strings.TrimSpace(r.text), "\n", "\n  "))
+	if !command.IsTerminal(p.Stdin) || !command.IsTerminal(p.Stdout) {
+		fmt.Fprintf(w, "To write it: mcp-pruner init %s --allow-recover\n", client)
+		return false
+	}
+	fmt.Fprint(w, "Write it? [y/N] ")
+	return w.Flush() == nil && agrees(p.Stdin)
+}
+
+// agrees reports whether an answer is an explicit yes.
+func agrees(r io.Reader) bool {
+	answer, err := bufio.NewReader(r).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return err == nil && (answer == "y" || answer == "yes")
+}
+
+// permit writes the rule, or says what it would be. It does so where something is cut, and if a flag asks for the rule. err
+// is the reason why the rule cannot or need not be added.
+func (o options) permit(p command.Process, h home, w *bufio.Writer, client string, all, chosen []piece, err error) error {
+	cuts := slices.ContainsFunc(chosen, func(p piece) bool { return p.kind == hooks || p.kind == proxy })
+	if !cuts && !o.allowRecover {
+		return nil
+	}
+	switch {
+	case errors.Is(err, errNotAsked):
+		if o.allowRecover {
+			fmt.Fprintln(w, "rule:", err)
+		}
+		return nil
+	case err != nil && o.allowRecover:
+		return err
+	case err != nil:
+		fmt.Fprintln(w, "rule:", err)
+		return nil
+	}
+	r := all[len(all)-1]
+	if !o.allowRecover && (r.installed() || !offer(p, w, client, r)) {
+		return nil
+	}
+	if err := wayback.MakeLink(h.Lookup); err != nil {
+		return err
+	}
+	return install(w, all, []piece{r})
+}

@@ -1,0 +1,63 @@
+package runcmd
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
+)
+
+// KeepCommand returns the verb keep, the supervisor process between run and the client. It uses the
+// process's own streams; all its arguments are the client's command.
+func KeepCommand(command.Process) *cobra.Command {
+	return command.EndsItself(&cobra.Command{
+		Use: "keep", Short: "Used by run", Hidden: true, DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error { return command.Exit(keeper.Main(args)) },
+	})
+}
+
+// mixed makes c accept undeclared options, which belong to the client. work gets those options and the
+// arguments after "--". Only the first argument can ask for help, because the client has a help option,
+// too.
+func mixed(c *cobra.Command, work func(client, after []string) error) *cobra.Command {
+	c.DisableFlagParsing = true
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if isHelp(args) {
+			return c.Help()
+		}
+		own, client, after := split(c.Flags(), args)
+		if err := c.Flags().Parse(own); err != nil {
+			return command.Usagef("%v", err)
+		}
+		return work(client, after)
+	}
+	return command.EndsItself(c)
+}
+
+func isHelp(args []string) bool { return len(args) > 0 && (args[0] == "-h" || args[0] == "--help") }
+
+// split separates declared options and their values from others, up to "--".
+func split(declared *pflag.FlagSet, args []string) (own, others, after []string) {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args, after = args[:i], args[i+1:]
+	}
+	for i := 0; i < len(args); i++ {
+		name, _, attached := strings.Cut(args[i], "=")
+		bare, long := strings.CutPrefix(name, "--")
+		f := declared.Lookup(bare)
+		if !long || f == nil || bare == "help" {
+			others = append(others, args[i])
+			continue
+		}
+		own = append(own, args[i])
+		if f.NoOptDefVal == "" && !attached && i+1 < len(args) {
+			i++
+			own = append(own, args[i])
+		}
+	}
+	return own, others, after
+}

@@ -1,0 +1,174 @@
+package runcmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	serversettings "github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+)
+
+// Entry is an entry for this server in a client's configuration.
+type Entry struct {
+	Client  string
+	File    string
+	Scope   string // of claude: local, user or project; otherwise ""
+	Name    string // the key of the entry
+	Command string // empty for a server over HTTP
+	Args    []string
+	Env     map[string]string
+	URL     string // of a server over HTTP
+	Err     error  // the file cannot be read; Command, Args and URL are then empty
+}
+
+// Ours reports whether the entry starts this program, whatever the entry's name.
+func (e Entry) Ours() bool {
+	for _, word := range append([]string{e.Command}, e.Args...) {
+		name := strings.TrimPrefix(filepath.Base(word), "jeeves-")
+		if strings.HasPrefix(name, "mcp-pruner") {
+			return true
+		}
+	}
+	return false
+}
+
+// Same reports whether the entry starts the server exactly as given.
+func (e Entry) Same(s runnerfsm.Server) bool {
+	return e.URL == "" && e.Command == s.Command && slices.Equal(e.Args, s.Args) && maps.Equal(e.Env, s.Env)
+}
+
+// String returns the location of the entry.
+func (e Entry) String() string {
+	if e.Scope == "" {
+		return e.File
+	}
+	return e.File + " (" + e.Scope + ")"
+}
+
+// Entries returns the entries for this server in the configurations of all clients, as seen by a client
+// that works in dir: entries named "pruner", and those that start this program. A client whose configuration cannot be
+// found has none.
+func Entries(env []string, dir string) []Entry {
+	home := homeOf(env)
+	var found []Entry
+	for _, client := range setup.Clients {
+		files, err := home.Files(client)
+		switch {
+		case err == nil && client == "claude":
+			found = append(found, claudeEntries(files.Servers, dir)...)
+		case err == nil:
+			found = append(found, readEntries(client, "", files.Servers, anywhere)...)
+		}
+		if client == "claude" {
+			found = append(found, readEntries(client, "project", setup.ProjectServers(dir), anywhere)...)
+		}
+	}
+	return found
+}
+
+func homeOf(env []string) setup.Home {
+	return setup.Home{Lookup: serversettings.FromEnv(env)}
+}
+
+// entriesOf returns the entries of one client.
+func entriesOf(client string, env []string, dir string) []Entry {
+	return slices.DeleteFunc(Entries(env, dir), func(e Entry) bool { return e.Client != client })
+}
+
+// configured is the part of a client's configuration that is read. Its fields cover the clients' different
+// names for the list of servers.
+type configured struct {
+	MCPServers map[string]configuredServer `json:"mcpServers"`
+	Codex      map[string]configuredServer `json:"mcp_servers"`
+	OpenCode   map[string]configuredServer `json:"mcp"`
+}
+
+type configuredServer struct {
+	Command     words             `json:"command"`
+	Args        []string          `json:"args"`
+	Env         map[string]string `json:"env"`
+	Environment map[string]string `json:"environment"` // opencode
+	URL         string            `json:"url"`
+}
+
+// words is a command: a string or, in opencode's configuration, a list.
+type words []string
+
+func (w *words) UnmarshalJSON(text []byte) error {
+	var one string
+	if json.Unmarshal(text, &one) == nil {
+		*w = words{one}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(w))
+}
+
+func claudeEntries(file setup.File, dir string) []Entry {
+	found := readEntries("claude", "user", file, anywhere)
+	return append(found, readEntries("claude", "local", file, func(all map[string]any) any {
+		projects, _ := all["projects"].(map[string]any)
+		return projects[dir]
+	})...)
+}
+
+// anywhere selects all of a file.
+func anywhere(all map[string]any) any { return all }
+
+// readEntries reads one file, or the part that is selected. A file that does not exist has no entries. An error is
+// reported for the whole file only.
+func readEntries(client, scope string, file setup.File, part func(map[string]any) any) []Entry {
+	at := Entry{Client: client, Scope: scope, File: file.Path}
+	text, err := file.Read()
+	var data any
+	if err == nil {
+		data, err = file.Syntax.Decode(text)
+	}
+	var read configured
+	if all, ok := data.(map[string]any); ok {
+		err = convert(part(all), &read)
+	}
+	switch {
+	case err != nil && scope == "local":
+		return nil // it is reported once, for the scope user
+	case err != nil:
+		at.Err = fmt.Errorf("%s: %w", file.Path, err)
+		return []Entry{at}
+	}
+	var found []Entry
+	for _, servers := range []map[string]configuredServer{read.MCPServers, read.Codex, read.OpenCode} {
+		for _, name := range slices.Sorted(maps.Keys(servers)) {
+			if e := at.filled(name, servers[name]); e.Ours() || name == runnerfsm.ServerName {
+				found = append(found, e)
+			}
+		}
+	}
+	return found
+}
+
+// convert decodes data into a struct with JSON names. nil has no fields.
+func convert(data any, into any) error {
+	text, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("its list of servers cannot be read: %w", err)
+	}
+	return nil
+}
+
+func (e Entry) filled(name string, s configuredServer) Entry {
+	e.Name, e.URL, e.Args, e.Env = name, s.URL, s.Args, s.Env
+	if len(s.Command) > 0 {
+		e.Command, e.Args = s.Command[0], append(slices.Clone([]string(s.Command[1:])), s.Args...)
+	}
+	if e.Env == nil {
+		e.Env = s.Environment
+	}
+	return e
+}

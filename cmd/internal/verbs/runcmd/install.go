@@ -1,0 +1,307 @@
+package runcmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	serversettings "github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+)
+
+const installHelp = `Adds the server to the client's own configuration, with the client's own command
+("claude mcp add-json", "codex mcp add"), and says what it did. The server then serves the
+directory the client works in and prunes by itself; JEEVES_PRUNER_URL or PRUNER_URL in the
+environment names a service instead. Running it again changes nothing. Options that are not
+listed here go to that command: for claude, --scope user adds the server for every project.`
+
+// InstallCommand returns the verb install.
+func InstallCommand(p command.Process) *cobra.Command {
+	var show, uninstall bool
+	c := &cobra.Command{
+		Use: "install claude|codex [flags] [OPTIONS OF THE CLIENT]", DisableFlagsInUseLine: true, Short: "Add the server to claude's or codex's own configuration",
+		Long: installHelp,
+	}
+	c.Flags().BoolVar(&show, "show", false, "say what the client's configuration has, and change nothing")
+	c.Flags().BoolVar(&uninstall, "uninstall", false, "take the entry out again")
+	return mixed(c, func(client, after []string) error {
+		switch {
+		case len(client) == 0 || installers()[client[0]].command == nil:
+			return command.Usagef("name the client first: claude or codex")
+		case isHelp(client[1:]):
+			return c.Help()
+		case show && uninstall:
+			return command.Usagef("--show or --uninstall, not both")
+		}
+		// Unless configured otherwise, the server prunes with the embedded pruner.
+		set, servers, code := injection(append([]string{"PRUNER_URL=embedded"}, p.Env...), p.Stderr)
+		if code != command.OK {
+			return command.Exit(code)
+		}
+		if _, err := homeOf(p.Env).Files(client[0]); err != nil {
+			return err
+		}
+		i := newInstallation(c.Context(), p, set, servers, client[0])
+		i.options = append(client[1:], after...)
+		notePruner(c.Context(), servers, p.Stderr)
+		do := i.install
+		switch {
+		case show:
+			do = i.show
+		case uninstall:
+			do = i.uninstall
+		}
+		if err := do(); err != nil {
+			fmt.Fprintf(p.Stderr, "mcp-pruner: %v\n", err)
+			return command.Exit(command.Fail)
+		}
+		return nil
+	})
+}
+
+func newInstallation(ctx context.Context, p command.Process, set runnerfsm.Settings, servers runnerfsm.Servers, client string) installation {
+	return installation{
+		installer: installers()[client], client: client, env: p.Env,
+		server: published(lasting(servers[runnerfsm.ServerName]), runtime.GOOS),
+		found:  entriesOf(client, p.Env, set.Dir),
+		run: func(line, shown []string) error {
+			fmt.Fprintf(p.Stdout, "running: %s\n", shellLine(shown))
+			return runClient(ctx, line, p.Env, p.Stdin, p.Stdout, p.Stderr)
+		},
+		stdout: p.Stdout,
+	}
+}
+
+// installation is one call of the verb.
+type installation struct {
+	installer
+	client  string
+	options []string // options for the client itself
+	env     []string
+	server  runnerfsm.Server
+	found   []Entry                             // entries in the client's configuration
+	run     func(command, shown []string) error // shown is the command without passwords
+	stdout  io.Writer
+}
+
+// show prints the entries.
+func (i installation) show() error {
+	for _, e := range i.found {
+		if e.Err != nil {
+			return e.Err
+		}
+		what := e.URL
+		if e.Command != "" {
+			what = shellLine(append([]string{e.Command}, e.Args...))
+		}
+		fmt.Fprintf(i.stdout, "%s: %s in %s: %s\n", i.client, e.Name, e, what)
+		for _, name := range slices.Sorted(maps.Keys(e.Env)) {
+			fmt.Fprintf(i.stdout, "  %s=%s\n", name, serversettings.Shown(e.Env[name]))
+		}
+	}
+	if len(i.found) == 0 {
+		fmt.Fprintf(i.stdout, "%s: there is no entry; \"mcp-pruner install %s\" adds one\n", i.client, i.client)
+	}
+	return nil
+}
+
+// install adds the entry and replaces an older one of this program.
+func (i installation) install() error {
+	for _, e := range i.inScope(i.scope()) {
+		switch {
+		case e.Err != nil:
+			return e.Err
+		case e.Same(i.server):
+			fmt.Fprintf(i.stdout, "%s: the server is there already, in %s\n", i.client, e)
+			return nil
+		case !e.Ours() && e.Command != i.server.Command:
+			return fmt.Errorf("%s has another server named %s, in %s: take it out first", i.client, e.Name, e)
+		}
+		if err := i.run(i.remove(e.Scope), i.remove(e.Scope)); err != nil {
+			return fmt.Errorf("%s did not take the older entry out: %w", i.client, err)
+		}
+	}
+	if err := i.run(i.command(i.server, i.options), i.command(withoutPasswords(i.server), eachShown(i.options))); err != nil {
+		return fmt.Errorf("%s did not add the server: %w", i.client, err)
+	}
+	fmt.Fprint(i.stdout, i.after)
+	return nil
+}
+
+// withoutPasswords returns a server whose addresses can be shown. Whole command lines cannot be searched for passwords,
+// because what looks like one may be part of a path.
+func withoutPasswords(s runnerfsm.Server) runnerfsm.Server {
+	s.Env = maps.Clone(s.Env)
+	for name, value := range s.Env {
+		s.Env[name] = serversettings.Shown(value)
+	}
+	s.Args = eachShown(s.Args)
+	return s
+}
+
+func eachShown(words []string) []string {
+	shown := slices.Clone(words)
+	for i, w := range shown {
+		shown[i] = serversettings.Shown(w)
+	}
+	return shown
+}
+
+// uninstall removes every entry of this program in the user's own configuration, or the entry in the given
+// scope.
+func (i installation) uninstall() error {
+	entries := i.inScope(i.scope())
+	if len(scopeOf(i.options)) == 0 {
+		entries = append(entries, i.inScope("user")...)
+	}
+	removed := 0
+	for _, e := range entries {
+		switch {
+		case e.Err != nil:
+			return e.Err
+		case !e.Ours() && e.Command != i.server.Command:
+			fmt.Fprintf(i.stdout, "%s: %s in %s is another server and stays\n", i.client, e.Name, e)
+			continue
+		}
+		if err := i.run(i.remove(e.Scope), i.remove(e.Scope)); err != nil {
+			return fmt.Errorf("%s did not take the server out: %w", i.client, err)
+		}
+		removed++
+	}
+	if removed == 0 {
+		fmt.Fprintf(i.stdout, "%s: there is nothing to take out\n", i.client)
+	}
+	return nil
+}
+
+// inScope returns the entries of one scope that have this program's entry name.
+func (i installation) inScope(scope string) []Entry {
+	return slices.DeleteFunc(slices.Clone(i.found), func(e Entry) bool {
+		return e.Err == nil && (e.Scope != scope || e.Name != runnerfsm.ServerName)
+	})
+}
+
+// scope returns the scope that the client's command will write to.
+func (i installation) scope() string {
+	if i.client != "claude" {
+		return ""
+	}
+	if given := scopeOf(i.options); len(given) > 0 {
+		return given[len(given)-1]
+	}
+	return "local"
+}
+
+// scopeOf returns the values of claude's option --scope.
+func scopeOf(options []string) (values []string) {
+	for n, o := range options {
+		name, value, attached := strings.Cut(o, "=")
+		switch {
+		case name != "--scope" && name != "-s":
+		case attached:
+			values = append(values, value)
+		case n+1 < len(options):
+			values = append(values, options[n+1])
+		}
+	}
+	return values
+}
+
+// published returns the entry for a program that is in npx's cache: a command that finds it there again or
+// downloads it. system is a name as in runtime.GOOS.
+func published(s runnerfsm.Server, system string) runnerfsm.Server {
+	if !command.InNpxCache(s.Command, system) {
+		return s
+	}
+	s.Command, s.Args = "npx", []string{"-y", "mcp-pruner"}
+	if system == "windows" { // npx is a script there
+		s.Command, s.Args = "cmd", []string{"/c", "npx", "-y", "mcp-pruner"}
+	}
+	return s
+}
+
+// installer describes how one client adds a server.
+type installer struct {
+	command func(s runnerfsm.Server, options []string) []string
+	remove  func(scope string) []string
+	after   string // a suggestion for the user's next step
+}
+
+func installers() map[string]installer {
+	return map[string]installer{
+		"claude": {claudeInstall, claudeRemove, `check:  claude mcp list
+use read and grep without being asked:  claude --allowedTools mcp__pruner__read,mcp__pruner__grep
+remove: mcp-pruner install claude --uninstall
+`},
+		"codex": {codexInstall, codexRemove, `check:  codex mcp list
+"codex exec" refuses tools that change things; to let it use read and grep alone, in ~/.codex/config.toml under [mcp_servers.pruner]:
+  enabled_tools = ["read", "grep"]
+remove: mcp-pruner install codex --uninstall
+`},
+	}
+}
+
+func claudeRemove(scope string) []string {
+	return []string{"claude", "mcp", "remove", "--scope", scope, runnerfsm.ServerName}
+}
+
+func codexRemove(string) []string { return []string{"codex", "mcp", "remove", runnerfsm.ServerName} }
+
+func claudeInstall(s runnerfsm.Server, options []string) []string {
+	command := append([]string{"claude", "mcp", "add-json"}, options...)
+	return append(command, runnerfsm.ServerName, s.JSON())
+}
+
+func codexInstall(s runnerfsm.Server, options []string) []string {
+	command := append([]string{"codex", "mcp", "add"}, options...)
+	for _, entry := range s.EnvList() {
+		command = append(command, "--env", entry)
+	}
+	command = append(command, runnerfsm.ServerName, "--", s.Command)
+	return append(command, s.Args...)
+}
+
+// lasting returns the entry for future sessions. It omits the root of this session, so that the server
+// serves the directory it is started in.
+func lasting(s runnerfsm.Server) runnerfsm.Server {
+	env := make(map[string]string, len(s.Env))
+	for name, value := range s.Env {
+		if name != "MCP_PRUNER_CWD" {
+			env[name] = value
+		}
+	}
+	s.Env = env
+	return s
+}
+
+func runClient(ctx context.Context, command, env []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	program, err := runnerfsm.ClientPath(command[0], command[1:], env)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, program, command[1:]...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, stdin, stdout, stderr
+	return cmd.Run()
+}
+
+func shellLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = w
+		if strings.Trim(w, shellPlain) != "" {
+			quoted[i] = shellQuote(w)
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+// shellPlain are the characters that need no quotes in a shell.
+const shellPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@+"

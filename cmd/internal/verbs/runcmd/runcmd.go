@@ -1,0 +1,64 @@
+// Package runcmd implements the runner's verbs: run, config, install, and keep, the supervisor with which
+// run can end a client and all processes it started.
+package runcmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+)
+
+// settings returns the runner's settings for a run in the current directory.
+func settings(env []string) (runnerfsm.Settings, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return runnerfsm.Settings{}, fmt.Errorf("working directory: %w", err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return runnerfsm.Settings{}, fmt.Errorf("own executable: %w", err)
+	}
+	return runnerfsm.Settings{Env: env, Dir: dir, Root: dir, Beside: filepath.Dir(exe), Self: exe}, nil
+}
+
+// injection returns the runner's settings and the servers that it would inject. On failure it prints the
+// reason, and code is not 0.
+func injection(env []string, stderr io.Writer) (set runnerfsm.Settings, servers runnerfsm.Servers, code int) {
+	set, err := settings(env)
+	if err != nil {
+		fmt.Fprintf(stderr, "mcp-pruner: %v\n", err)
+		return set, nil, command.Fail
+	}
+	servers, err = set.Servers()
+	if err != nil {
+		fmt.Fprintf(stderr, "mcp-pruner: %v\n", err)
+		return set, nil, command.Usage
+	}
+	return set, servers, command.OK
+}
+
+// notePruner prints a note if no pruner answers at the URL that the server would use.
+func notePruner(ctx context.Context, servers runnerfsm.Servers, stderr io.Writer) {
+	url := servers[runnerfsm.ServerName].Env["PRUNER_URL"]
+	if url == "" || url == "embedded" {
+		return
+	}
+	if err := pruneclient.Reach(ctx, url); err != nil {
+		fmt.Fprintf(stderr, "note: nothing is pruned while no service answers at PRUNER_URL (%v); with JEEVES_PRUNER_URL=embedded the server prunes by itself\n", err)
+	}
+}
+
+func providerNames() string {
+	var names []string
+	for _, p := range runnerfsm.Providers() {
+		names = append(names, p.Name())
+	}
+	return strings.Join(names, "|")
+}

@@ -1,0 +1,43 @@
+package verbs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+)
+
+// maxToken is the maximum length of a token in bytes.
+const maxToken = 4096
+
+// readToken returns the first line of a file that only its owner may read, or "" without a file.
+func readToken(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular() || info.Size() > maxToken:
+		return "", fmt.Errorf("%s: want a file of at most %d bytes", path, maxToken)
+	case othersMayRead(runtime.GOOS, info.Mode()):
+		return "", fmt.Errorf("%s: others may read it; chmod 600", path)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	token, _, _ := strings.Cut(string(raw), "\n")
+	if token = strings.TrimSpace(token); token == "" {
+		return "", errors.New(path + ": the first line is empty")
+	}
+	return token, nil
+}
+
+// othersMayRead reports whether the mode of a file lets other users read or change it. On Windows the mode says
+// nothing about other users.
+func othersMayRead(system string, mode os.FileMode) bool {
+	return system != "windows" && mode.Perm()&0o077 != 0
+}

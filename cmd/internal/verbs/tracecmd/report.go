@@ -1,0 +1,211 @@
+package tracecmd
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/states/audit"
+)
+
+// maxRows is the number of records, the latest ones, that a report lists one by one. Its figures cover all
+// records.
+const maxRows = 100_000
+
+//go:embed report/page.html
+var pageHTML string
+
+//go:embed report/page.css
+var pageCSS string
+
+//go:embed report/page.js
+var pageJS string
+
+// page is the template's data.
+type page struct {
+	CSS      template.CSS
+	JS       template.JS
+	Title    string
+	Verdict  shownVerdict
+	Drawings []drawing
+	Data     data
+}
+
+// shownVerdict is the verdict in the page's form.
+type shownVerdict struct {
+	audit.Verdict
+	Line, Compared, Written string
+	More                    int // number of problems that are not listed
+}
+
+// data is the input of the page's own calculations.
+type data struct {
+	Left       int         `json:"left"` // number of records older than the listed ones
+	Unreadable int         `json:"unreadable"`
+	Machines   []machine   `json:"machines"`
+	Paths      []dataPath  `json:"paths"`
+	Tools      []string    `json:"tools"`
+	Sessions   []string    `json:"sessions"`
+	Clients    []string    `json:"clients"`
+	Ends       [][2]string `json:"ends"` // pairs of outcome and reason
+	Pruning    [][2]string `json:"pruning"`
+	Count      int         `json:"count"`
+	Base       int64       `json:"base"` // start of the first record, in ms since 1970
+	Rows       string      `json:"rows"`
+	From       int64       `json:"from"` // in ms since 1970
+	To         int64       `json:"to"`
+	Totals     *totals     `json:"totals,omitempty"` // of all records, if not all are listed
+}
+
+func runReport(p command.Process, s settings) (int, error) {
+	var html bytes.Buffer
+	var c *audit.Collector
+	err := s.verified(p.Stdin, true, func(t *audit.Trace) (err error) {
+		last := recent{most: maxRows}
+		if c, err = t.Summarize(s.selection, last.add); err != nil {
+			return err
+		}
+		return writeReport(&html, c, last.inOrder(), title(s.files))
+	})
+	if err != nil {
+		return exitBad, err
+	}
+	verdict := c.Stats.Verdict
+	if s.output == "-" {
+		_, err = p.Stdout.Write(html.Bytes())
+		return exitFor(verdict), err
+	}
+	if err := os.WriteFile(s.output, html.Bytes(), 0o600); err != nil {
+		return exitBad, err
+	}
+	return exitFor(verdict), sayWhere(p.Stdout, s.output, c.Stats, html.Len())
+}
+
+func sayWhere(out io.Writer, file string, s audit.Stats, size int) error {
+	if !s.Verdict.OK {
+		showProof(out, s.Verdict)
+	}
+	_, err := fmt.Fprintf(out, "%s: %s, %s kB\n", file, counted(s.Records, "record"), count(size/1000))
+	return err
+}
+
+// row is one record of the report.
+type row struct {
+	audit.Entry
+	audit.Saving
+}
+
+// recent keeps the rows added last.
+type recent struct {
+	most int
+	rows []row
+	next int // index of the oldest row once the buffer is full
+}
+
+func (r *recent) add(e *audit.Entry, s audit.Saving) {
+	if len(r.rows) < r.most {
+		r.rows = append(r.rows, row{*e, s})
+		return
+	}
+	r.rows[r.next] = row{*e, s}
+	r.next = (r.next + 1) % r.most
+}
+
+func (r *recent) inOrder() []row { return append(r.rows[r.next:], r.rows[:r.next]...) }
+
+// writeReport writes the page with the figures of all records and a list of the last ones.
+func writeReport(out io.Writer, c *audit.Collector, last []row, title string) error {
+	t := newTables()
+	packed := newRows()
+	for i := range last {
+		packed.add(t, &last[i])
+	}
+	blob, err := packed.pack()
+	if err != nil {
+		return err
+	}
+	p := page{CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Title: title, Verdict: shown(c.Stats.Verdict)}
+	left := c.Stats.Records - len(last)
+	var all *totals
+	if left > 0 {
+		all = totalsOf(c, t)
+	}
+	p.Data = data{
+		Left: left, Unreadable: c.Stats.Unreadable, Machines: t.machines, Paths: t.paths, Tools: t.tools.list, Sessions: t.sessions.list,
+		Clients: t.clients.list, Ends: t.ends.list, Pruning: t.pruning.list, Count: len(last), Base: packed.base, Rows: blob,
+		From: c.Stats.From.UnixMilli(), To: c.Stats.To.UnixMilli(), Totals: all,
+	}
+	for _, m := range t.machines {
+		p.Drawings = append(p.Drawings, draw(m))
+	}
+	tmpl, err := template.New("report").Funcs(template.FuncMap{"count": func(n int64) string { return count(int(n)) }}).Parse(pageHTML)
+	if err != nil {
+		return err
+	}
+	return tmpl.Execute(out, p)
+}
+
+// maxShown is the largest number of problems that a report lists.
+const maxShown = 20
+
+func shown(v audit.Verdict) shownVerdict {
+	s := shownVerdict{Verdict: v, Line: verdictLine(v), Compared: comparedText(v), Written: byKind(v.Versions)}
+	s.Problems = v.Problems[:min(len(v.Problems), maxShown)]
+	s.More = v.Found - len(s.Problems)
+	return s
+}
+
+func title(files []string) string {
+	var names []string
+	for _, f := range files {
+		names = append(names, filepath.Base(f))
+	}
+	if len(names) > 3 {
+		names = append(names[:3], fmt.Sprintf("and %d more", len(names)-3))
+	}
+	return strings.Join(names, ", ")
+}
+
+// totals are the figures of all records, equal to those that the page would compute from the records. Times
+// are lists of pairs of a duration and its count.
+type totals struct {
+	Stats audit.Stats `json:"stats"`
+	Tools []int       `json:"tools"` // indexes of the tools in stats
+	Paths [][2]int    `json:"paths"` // index of the path, count
+	Edges []edgeTimes `json:"edges"`
+	Hours [][4]int64  `json:"hours"` // start in ms, requests, tokens sent, tokens pruned away
+}
+
+type edgeTimes struct {
+	Machine int     `json:"machine"`
+	Edge    int     `json:"edge"`
+	Max     int64   `json:"max"`
+	Times   []int64 `json:"times"`
+}
+
+func totalsOf(c *audit.Collector, t *tables) *totals {
+	all := &totals{Stats: c.Stats, Tools: []int{}, Paths: [][2]int{}, Edges: []edgeTimes{}, Hours: [][4]int64{}}
+	all.Stats.Verdict = audit.Verdict{} // the page shows it separately
+	for _, tool := range c.Stats.Tools {
+		all.Tools = append(all.Tools, t.tools.of(tool.Tool))
+	}
+	for _, w := range c.Stats.Paths {
+		all.Paths = append(all.Paths, [2]int{t.path(w.Path), w.Count})
+	}
+	for e, d := range c.Edges {
+		m := t.machineNamed(e.Machine, e.From)
+		times := edgeTimes{Machine: m, Edge: t.machines[m].edge(dataEdge{e.From, e.Trigger, e.To, e.Row}), Max: d.Max}
+		d.Each(func(us int64, n int) { times.Times = append(times.Times, us, int64(n)) })
+		all.Edges = append(all.Edges, times)
+	}
+	for start, p := range c.Hours {
+		all.Hours = append(all.Hours, [4]int64{start.UnixMilli(), int64(p.Count), int64(p.Sent), int64(p.Gross)})
+	}
+	return all
+}

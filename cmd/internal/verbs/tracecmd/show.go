@@ -1,0 +1,206 @@
+package tracecmd
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"github.com/mcp-pruner/mcp-pruner/states/audit"
+)
+
+// stats is a form of audit.Stats for display.
+type stats audit.Stats
+
+// showStats prints the stats for a terminal, starting with the verdict on the trace they are computed from.
+func showStats(out io.Writer, of audit.Stats) error {
+	s := stats(of)
+	var text bytes.Buffer
+	showProof(&text, s.Verdict)
+	fmt.Fprintln(&text)
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	s.showHead(w)
+	s.showSaved(w)
+	s.showTools(w)
+	s.showOutcomes(w)
+	s.showPruner(w)
+	s.showPaths(w)
+	s.showStates(w)
+	_ = w.Flush() // writes to memory
+	_, err := out.Write(text.Bytes())
+	return err
+}
+
+func (s stats) showHead(w io.Writer) {
+	fmt.Fprintf(w, "%s and %s in %s of %s", counted(s.Requests, "request"), counted(s.Runs, "run"), counted(s.Sessions, "session"),
+		counted(s.Processes, "process"))
+	if s.Records > 0 {
+		fmt.Fprintf(w, ", %s to %s", s.From.Format(time.RFC3339), s.To.Format(time.RFC3339))
+	}
+	fmt.Fprintln(w)
+	if s.Unreadable > 0 {
+		fmt.Fprintf(w, "not counted: %s without a record; \"mcp-pruner trace verify\" says why\n", counted(s.Unreadable, "line"))
+	}
+}
+
+func (s stats) showSaved(w io.Writer) {
+	fmt.Fprintf(w, "\nTOKENS (o200k)\n")
+	fmt.Fprintf(w, "from tools\t%s\t(%s bytes)\n", count(s.Tokens.Raw), count(s.Bytes.Raw))
+	fmt.Fprintf(w, "sent\t%s\t(%s bytes)\n", count(s.Tokens.Sent), count(s.Bytes.Sent))
+	fmt.Fprintf(w, "pruned away\t%s\tmarkers and notes are counted as sent\n", count(s.Saved.Gross))
+	fmt.Fprintf(w, "not shown\t%s\tthe client would have cut these anyway\n", count(-s.Saved.NotShown))
+	fmt.Fprintf(w, "questions\t%s\twhat asking cost the model\n", count(-s.Saved.Questions))
+	fmt.Fprintf(w, "read again\t%s\t%s about what had been pruned, and what was pruned of those\n",
+		count(-s.Saved.Rereads-s.Saved.OfRereads), counted(s.Saved.RereadsOf, "request"))
+	fmt.Fprintf(w, "net saved\t%s\t%s of the %s a model would have read without pruning\n",
+		count(s.Saved.Net), percent(s.Saved.NetShare), count(s.Saved.Without))
+	if s.Tokens.Estimated > 0 {
+		fmt.Fprintf(w, "\t\tof %s the tokens are estimated, within some per cent\n", counted(s.Tokens.Estimated, "request"))
+	}
+}
+
+func (s stats) showTools(w io.Writer) {
+	fmt.Fprintf(w, "\nTOOL\trequests\tfailed\ttokens in\tsent\tnet saved\tp50\tp95\tp99\tmax\n")
+	for _, t := range s.Tools {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", toolName(t.Tool), count(t.Count), count(t.Failed), count(t.Raw), count(t.Sent), count(t.Net), columns(t.Latency))
+	}
+	fmt.Fprintf(w, "all\t%s\t\t%s\t%s\t%s\t%s\n", count(s.Requests), count(s.Tokens.Raw), count(s.Tokens.Sent), count(s.Saved.Net), columns(s.Latency))
+}
+
+func (s stats) showOutcomes(w io.Writer) {
+	fmt.Fprintf(w, "\nOUTCOME\twhy\ttool\tmachine\tcount\n")
+	for _, o := range s.Outcomes {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", printable(o.Outcome), orDash(printable(o.Why)), toolName(o.Tool), printable(o.Machine), count(o.Count))
+	}
+}
+
+func (s stats) showPruner(w io.Writer) {
+	p := s.Pruner
+	fmt.Fprintf(w, "\nPRUNER\tcalled %s\tapplied %s\tfailed %s\tcancelled %s\t%s\n",
+		count(p.Called), count(p.Applied), count(p.Failed), count(p.Cancelled), columns(p.Latency))
+	for _, reason := range slices.Sorted(maps.Keys(p.Failures)) {
+		fmt.Fprintf(w, "failed\t%s\t%s\n", printable(reason), count(p.Failures[reason]))
+	}
+	for _, reason := range slices.Sorted(maps.Keys(p.Skipped)) {
+		fmt.Fprintf(w, "not called\t%s\t%s\n", printable(reason), count(p.Skipped[reason]))
+	}
+}
+
+func (s stats) showPaths(w io.Writer) {
+	fmt.Fprintf(w, "\nPATH\tshare\t%sends in\ttriggers\n", s.machine("machine"))
+	for _, p := range s.Paths {
+		fmt.Fprintf(w, "%s\t%s\t%s%s\t%s\n", count(p.Count), percent(p.Share), s.machine(p.Machine),
+			printable(p.States[len(p.States)-1]), printable(strings.Join(p.Triggers, " ")))
+	}
+}
+
+func (s stats) showStates(w io.Writer) {
+	fmt.Fprintf(w, "\nTIME IN STATE\t%stimes\tp50\tp95\tp99\tmax\n", s.machine("machine"))
+	for _, st := range s.States {
+		fmt.Fprintf(w, "%s\t%s%s\t%s\n", printable(st.State), s.machine(st.Machine), count(st.Count), columns(st.Latency))
+	}
+}
+
+// machine returns a column with the machine's name, or "" if all records are of one machine.
+func (s stats) machine(name string) string {
+	for _, p := range s.Paths {
+		if p.Machine != s.Paths[0].Machine {
+			return printable(name) + "\t"
+		}
+	}
+	return ""
+}
+
+// columns formats the four figures of a latency.
+func columns(l audit.Latency) string {
+	return span(l.P50) + "\t" + span(l.P95) + "\t" + span(l.P99) + "\t" + span(l.Max)
+}
+
+// span formats a time in microseconds with at most three digits.
+func span(us int64) string {
+	switch {
+	case us < 1000:
+		return strconv.FormatInt(us, 10) + "µs"
+	case us < 1_000_000:
+		return digits(float64(us)/1e3) + "ms"
+	default:
+		return digits(float64(us)/1e6) + "s"
+	}
+}
+
+func digits(f float64) string {
+	switch {
+	case f < 10:
+		return strconv.FormatFloat(f, 'f', 2, 64)
+	case f < 100:
+		return strconv.FormatFloat(f, 'f', 1, 64)
+	default:
+		return strconv.FormatFloat(f, 'f', 0, 64)
+	}
+}
+
+func percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) + "%" }
+
+// counted formats a number with its noun.
+func counted(n int, thing string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(thing, "s"):
+		thing += "es"
+	default:
+		thing += "s"
+	}
+	return count(n) + " " + thing
+}
+
+// count formats a number with thousands separators.
+func count(n int) string {
+	s := strconv.Itoa(n)
+	first := 1
+	if n < 0 {
+		first = 2
+	}
+	for i := len(s) - 3; i >= first; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// printable escapes text from a trace for a terminal: characters that would end a line or move the cursor
+// rather than appear as themselves.
+func printable(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsGraphic(r) {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+	}
+	return b.String()
+}
+
+// toolName returns a tool's name in a form safe for a terminal, because a client may send any name.
+func toolName(name string) string {
+	switch quoted := strconv.QuoteToGraphic(name); {
+	case name == "":
+		return "-"
+	case quoted == `"`+name+`"`:
+		return name
+	default:
+		return quoted
+	}
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

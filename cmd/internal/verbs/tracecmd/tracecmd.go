@@ -1,0 +1,279 @@
+// Package tracecmd implements `mcp-pruner trace`: the verbs that verify, summarise, list and draw the trace
+// of a server or runner.
+package tracecmd
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/states/audit"
+)
+
+// Exit codes.
+const (
+	exitOK  = command.OK
+	exitBad = command.Fail // the trace is invalid or cannot be read
+
+	exitUnproved = 3 // nothing wrong was found, but the heads do not prove everything
+)
+
+// settings are the checked command-line options.
+type settings struct {
+	all          bool
+	json, csv    bool
+	heads        string
+	output       string
+	since, until string
+	selection    audit.Selection
+	files        []string
+}
+
+// Command returns the verb trace with its sub-verbs.
+func Command(p command.Process) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "trace",
+		Short: "Verify and sum up what MCP_PRUNER_TRACE recorded",
+		Long: `Reads traces as MCP_PRUNER_TRACE makes them. Without FILE it is the file that
+variable names; "-" is the standard input. Files that a trace was rotated into, by
+the server or by others, are read from the oldest on, whatever the order of the
+arguments.
+
+The exit status is 0 when the trace is in order, 1 when it is not or cannot be read,
+and 2 for a wrong command line. With --heads it is 3 when nothing wrong was found, but
+a process was killed or still runs, so that its last lines could be missing.`,
+		Example: `  MCP_PRUNER_TRACE=trace.jsonl mcp-pruner        serve, and keep a trace
+  mcp-pruner trace verify trace.jsonl
+  mcp-pruner trace stats --since 24h trace.jsonl
+  mcp-pruner trace list --tool bash --csv trace.jsonl
+  mcp-pruner trace report -o report.html trace.jsonl*`,
+		Args: command.NeedsVerb, RunE: func(*cobra.Command, []string) error { return nil },
+	}
+	c.AddCommand(verifyCommand(p), headsCommand(p), statsCommand(p), listCommand(p), reportCommand(p))
+	return c
+}
+
+func verifyCommand(p command.Process) *cobra.Command {
+	var s settings
+	c := verb(p, &s, runVerify, "verify [FILE...]", "Check every record and that no line was changed, taken out or put in",
+		`Replays every record against the table of the version that wrote it, and checks that
+no line was changed, taken out or put in.`)
+	c.Flags().BoolVar(&s.all, "all", false, "name every problem, not only the first")
+	c.Flags().BoolVar(&s.json, "json", false, "print JSON")
+	return comparing(c, &s)
+}
+
+func headsCommand(p command.Process) *cobra.Command {
+	var s settings
+	return verb(p, &s, runHeads, "heads [FILE...]", "Print the state of each process' chain, to be kept elsewhere",
+		`Prints a JSON line for each process in the trace: how many lines it wrote, the hash of
+the last, and the key of the next seal. Kept where the audited agent cannot write, they
+show later that nothing was cut off or put in its place: trace verify --heads. A server
+reports its heads in its event log at start, with every batch of lines and at its end.`)
+}
+
+const selects = `Verifies the trace first and shows the verdict; the exit status is 1 when the trace is
+not in order.`
+
+func statsCommand(p command.Process) *cobra.Command {
+	var s settings
+	c := verb(p, &s, runStats, "stats [FILE...]", "Requests, outcomes, latency per state, bytes and tokens saved", selects)
+	c.Flags().BoolVar(&s.json, "json", false, "print JSON")
+	return selecting(comparing(c, &s), &s)
+}
+
+func listCommand(p command.Process) *cobra.Command {
+	var s settings
+	c := verb(p, &s, runList, "list [FILE...]", "The records, one a line: for people, or as CSV or JSON lines",
+		selects+` The verdict goes to the standard error.`)
+	c.Flags().BoolVar(&s.json, "json", false, "print one JSON array, with a record a line")
+	c.Flags().BoolVar(&s.csv, "csv", false, "print CSV, with the names of the columns first")
+	return selecting(comparing(c, &s), &s)
+}
+
+func reportCommand(p command.Process) *cobra.Command {
+	var s settings
+	c := verb(p, &s, runReport, "report [FILE...]", "The same as one HTML page", selects)
+	c.Flags().StringVarP(&s.output, "output", "o", "report.html", `where the report goes; "-" is the standard output`)
+	return selecting(comparing(c, &s), &s)
+}
+
+// memoryLimit is the soft limit of the garbage collector in bytes. With it, a trace of any size takes less
+// than 200 MiB.
+const memoryLimit = 150 << 20
+
+// verb returns one of the verbs that read traces.
+func verb(p command.Process, s *settings, run func(command.Process, settings) (int, error), use, short, long string) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Long: long, RunE: func(_ *cobra.Command, files []string) error {
+		if err := s.complete(p, files); err != nil {
+			return command.Usagef("%w", err)
+		}
+		if limit := debug.SetMemoryLimit(-1); limit > memoryLimit { // GOMEMLIMIT may set a lower limit
+			defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryLimit))
+		}
+		code, err := run(p, *s)
+		if err != nil {
+			return err
+		}
+		return command.Exit(code)
+	}}
+}
+
+func comparing(c *cobra.Command, s *settings) *cobra.Command {
+	c.Flags().StringVar(&s.heads, "heads", "", "an event log or the output of trace heads, kept elsewhere: shows what was cut off or invented")
+	return c
+}
+
+// selecting adds the flags that select records.
+func selecting(c *cobra.Command, s *settings) *cobra.Command {
+	f := c.Flags()
+	f.StringVar(&s.since, "since", "", "only what started since then: 24h, 2026-11-21 or 2026-11-21T04:00:00Z")
+	f.StringVar(&s.until, "until", "", "only what started before then")
+	f.StringVar(&s.selection.Session, "session", "", "only this session")
+	f.StringVar(&s.selection.Tool, "tool", "", "only calls of this tool")
+	f.StringVar(&s.selection.Client, "client", "", "only what this client asked for")
+	f.StringVar(&s.selection.Run, "run", "", "only this run and what its servers were asked for")
+	f.IntVar(&s.selection.Limit, "limit", 0, "bytes the client shows of one result (default: what is known of the client)")
+	return c
+}
+
+func (s *settings) complete(p command.Process, files []string) error {
+	if s.selection.Limit < 0 {
+		return fmt.Errorf("--limit is a number of bytes, not %d", s.selection.Limit)
+	}
+	if s.json && s.csv {
+		return errors.New("--json or --csv?")
+	}
+	s.files = files
+	if len(files) == 0 {
+		file, _ := p.Lookup("MCP_PRUNER_TRACE")
+		if file == "" {
+			return errors.New("which FILE? (MCP_PRUNER_TRACE is not set either)")
+		}
+		s.files = []string{file}
+	}
+	for flag, bound := range map[string]*time.Time{"since": &s.selection.Since, "until": &s.selection.Until} {
+		text := map[string]string{"since": s.since, "until": s.until}[flag]
+		if text == "" {
+			continue
+		}
+		var err error
+		if *bound, err = audit.ParseTime(text, time.Now()); err != nil {
+			return fmt.Errorf("--%s %w", flag, err)
+		}
+	}
+	return nil
+}
+
+// verified verifies the trace and calls use with it while its files are open.
+func (s settings) verified(stdin io.Reader, all bool, use func(*audit.Trace) error) error {
+	known, err := headsFrom(s.heads, stdin)
+	if err != nil {
+		return err
+	}
+	return audit.Open(s.files, stdin, func(sources []*audit.Source) error {
+		t, err := audit.Verify(sources, audit.Options{All: all, Heads: known})
+		if err != nil {
+			return err
+		}
+		return use(t)
+	})
+}
+
+func headsFrom(file string, stdin io.Reader) (*audit.Heads, error) {
+	switch file {
+	case "":
+		return nil, nil
+	case "-":
+		return audit.ReadHeads(stdin)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	h, err := audit.ReadHeads(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return h, nil
+}
+
+// exitFor returns the exit code for a verdict.
+func exitFor(v audit.Verdict) int {
+	switch {
+	case !v.OK:
+		return exitBad
+	case v.Heads && v.Unproved > 0:
+		return exitUnproved
+	}
+	return exitOK
+}
+
+func runVerify(p command.Process, s settings) (int, error) {
+	var v audit.Verdict
+	err := s.verified(p.Stdin, s.all, func(t *audit.Trace) error {
+		v = t.Verdict()
+		return nil
+	})
+	switch {
+	case err != nil:
+		return exitBad, err
+	case s.json:
+		return exitFor(v), writeJSON(p.Stdout, v)
+	default:
+		return exitFor(v), showVerdict(p.Stdout, v)
+	}
+}
+
+func runHeads(p command.Process, s settings) (int, error) {
+	e := json.NewEncoder(p.Stdout)
+	err := s.verified(p.Stdin, true, func(t *audit.Trace) error {
+		for _, h := range t.Heads() {
+			if err := e.Encode(h); err != nil {
+				return err
+			}
+		}
+		if !t.Verdict().OK {
+			return errors.New(`the trace is not in order, "trace verify" says why`)
+		}
+		return nil
+	})
+	if err != nil {
+		return exitBad, err
+	}
+	return exitOK, nil
+}
+
+func runStats(p command.Process, s settings) (int, error) {
+	var stats audit.Stats
+	err := s.verified(p.Stdin, true, func(t *audit.Trace) error {
+		c, err := t.Summarize(s.selection, nil)
+		if err == nil {
+			stats = c.Stats
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return exitBad, err
+	case s.json:
+		return exitFor(stats.Verdict), writeJSON(p.Stdout, stats)
+	default:
+		return exitFor(stats.Verdict), showStats(p.Stdout, stats)
+	}
+}
+
+func writeJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

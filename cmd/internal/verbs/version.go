@@ -1,0 +1,57 @@
+package verbs
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+)
+
+// Release is the version of this source tree.
+const Release = "0.1.0"
+
+// The commit of a release and its date, set by the linker (make dist). Other builds get the commit from Go's build
+// information.
+var commit, date string
+
+// buildVersion returns the release and, if known, the commit.
+func buildVersion() string {
+	revision := commit
+	if info, ok := debug.ReadBuildInfo(); ok && revision == "" {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				revision = s.Value
+			}
+		}
+	}
+	if len(revision) < 12 {
+		return Release
+	}
+	return Release + "+" + revision[:12]
+}
+
+func versionCommand(p command.Process) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: command.NoArguments,
+		RunE: func(*cobra.Command, []string) error { return printVersion(p) },
+	}
+}
+
+func printVersion(p command.Process) error {
+	line := command.Program + " " + buildVersion()
+	if date != "" {
+		line += " (" + date + ")"
+	}
+	_, err := fmt.Fprintln(p.Stdout, line)
+	return err
+}
+
+// IsHTTPName reports whether the program was called by the name under which it is only the HTTP server. ".exe" or a
+// version may follow the name.
+func IsHTTPName(program string) bool {
+	return strings.HasPrefix(filepath.Base(program), "jeeves-mcp-pruner")
+}

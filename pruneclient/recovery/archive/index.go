@@ -1,0 +1,187 @@
+package archive
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+)
+
+// Index says for each id where its text is. There is one index in a state directory, for every store of this user, so
+// that an id never has two meanings: an entry is a file named after the id, and creating that file fails if it exists.
+// Writing an entry costs a hook one small file.
+type Index struct {
+	State string        // the state directory
+	newID func() string // nil: random ids
+}
+
+// Entry says where the text with an id is, and proves that a text is the right one.
+type Entry struct {
+	Ledger string `json:"ledger,omitempty"` // absolute path of the ledger with the text; "": the folder of originals
+	Hash   string `json:"sha256"`           // of the text, in hex
+	First  int    `json:"first,omitempty"`  // number of the text's first line in its file; 0 means 1
+
+	// Project is the root of the project whose session stored the text. It is "" if nobody said which that is, as for the
+	// proxy and a client that does not name its folder.
+	Project string `json:"project,omitempty"`
+}
+
+// NewEntry returns the entry of the text with a hash, whose first line has a number. ledger is the file of the ledger that
+// has the text, or "" if it becomes an original of its own. project is the root that ProjectOf returns.
+func NewEntry(sum [sha256.Size]byte, ledger, project string, first int) Entry {
+	if first <= 1 {
+		first = 0
+	}
+	return Entry{Ledger: ledger, Hash: hex.EncodeToString(sum[:]), Project: project, First: first}
+}
+
+// FirstLine returns the number of the text's first line.
+func (e Entry) FirstLine() int { return max(e.First, 1) }
+
+// Sum returns the hash of the text. It is zero if the entry has none.
+func (e Entry) Sum() (sum [sha256.Size]byte) {
+	_, _ = hex.Decode(sum[:], []byte(e.Hash)[:min(len(e.Hash), 2*len(sum))]) // a damaged hash is that of no text
+	return sum
+}
+
+// Is reports whether a text is the one that the entry was written for.
+func (e Entry) Is(text string) bool { return sha256.Sum256([]byte(text)) == e.Sum() }
+
+// ErrNotFound means that no text has that id, or that it has been removed.
+var ErrNotFound = errors.New("no original of that id is kept (hooks keep them for 7 days, the ledger for its own time)")
+
+// ID matches the ids that an index assigns.
+var ID = regexp.MustCompile(`^prn_[0-9a-f]{8}$`)
+
+// Claim writes an entry under a new id. An error means that there is no id, and that the text must not be cut.
+func (x Index) Claim(e Entry) (id string, err error) {
+	if x.State == "" {
+		return "", statedir.ErrUnknown
+	}
+	content, err := json.Marshal(e)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(x.dir(), 0o700); err != nil {
+		return "", err
+	}
+	random := x.newID
+	if random == nil {
+		random = newID
+	}
+	for range 8 {
+		id = random()
+		if exists(filepath.Join(In(x.State).Dir, id)) { // an original from before there was an index
+			err = fs.ErrExist
+			continue
+		}
+		if err = create(x.path(id), content); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("write the index of originals: %w", err)
+	}
+	return id, nil
+}
+
+// create writes a new file. Nobody knows its name before it is complete.
+func create(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+// Release removes the entry of an id that was never shown to anybody.
+func (x Index) Release(id string) {
+	_ = os.Remove(x.path(id)) // a forgotten entry costs a few bytes until the next cleaning
+}
+
+// Find returns the entry of an id, or ErrNotFound.
+func (x Index) Find(id string) (Entry, error) {
+	e, found, err := x.find(id)
+	if err == nil && !found {
+		err = ErrNotFound
+	}
+	return e, err
+}
+
+// find returns the entry of an id. found is false if the id has none.
+func (x Index) find(id string) (e Entry, found bool, err error) {
+	if !ID.MatchString(id) || x.State == "" {
+		return e, false, ErrNotFound
+	}
+	content, err := os.ReadFile(x.path(id))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return e, false, nil
+	case err != nil:
+		return e, false, err
+	case json.Unmarshal(content, &e) != nil: // its writer was killed
+		return Entry{}, true, ErrNotFound
+	}
+	return e, true, nil
+}
+
+// Sweep removes the entries of a ledger's texts that the ledger no longer has, those of ledgers that do not exist
+// any more, and those of originals that were removed.
+func (x Index) Sweep(ledger string, has func(sum [sha256.Size]byte) (bool, error), now time.Time) error {
+	files, err := os.ReadDir(x.dir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil || now.Sub(info.ModTime()) < unsettled { // its text may not have been stored yet
+			continue
+		}
+		e, err := x.Find(f.Name())
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			continue
+		}
+		stays := false
+		switch {
+		case err != nil:
+		case e.Ledger == "":
+			stays = exists(filepath.Join(In(x.State).Dir, f.Name()))
+		case e.Ledger == ledger:
+			if stays, err = has(e.Sum()); err != nil {
+				return err
+			}
+		default:
+			stays = exists(e.Ledger) || now.Sub(info.ModTime()) < MaxAge // its disk may come back
+		}
+		if !stays {
+			x.Release(f.Name())
+		}
+	}
+	return nil
+}
+
+// unsettled is the age of an entry up to which its text may still be on its way into its store.
+const unsettled = time.Hour
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func (x Index) dir() string           { return filepath.Join(x.State, "index") }
+func (x Index) path(id string) string { return filepath.Join(x.dir(), id) }

@@ -1,0 +1,81 @@
+package archive
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ProjectOf returns the root of the project to which a folder belongs: the nearest folder with an entry .git, which may be
+// the folder itself, and the folder itself if there is none. Links are resolved. A folder that is not known is "", and so
+// is its project.
+func ProjectOf(folder string) string {
+	if !filepath.IsAbs(folder) {
+		return ""
+	}
+	folder = resolved(folder)
+	for dir := folder; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return folder
+		}
+	}
+}
+
+// ProjectOfSession returns the project of a session by the folder of an event and the folder that the client calls its
+// project, or "". An agent that has changed to a folder inside the client's project is still in that project.
+func ProjectOfSession(folder, clientProject string) string {
+	if filepath.IsAbs(clientProject) && within(resolved(folder), resolved(clientProject)) {
+		folder = clientProject
+	}
+	return ProjectOf(folder)
+}
+
+// MayBeReadIn reports whether an agent that works in a folder may have the text: the folder belongs to the project whose
+// session stored the text, or that project is not known.
+func (e Entry) MayBeReadIn(folder string) bool {
+	return e.Project == "" || filepath.IsAbs(folder) && within(resolved(folder), e.Project)
+}
+
+// within reports whether a folder is root or below it. Two names of one folder are equal, as where case does not count.
+func within(folder, root string) bool {
+	info, err := os.Stat(root)
+	for dir := folder; ; dir = filepath.Dir(dir) {
+		if dir == root {
+			return true
+		}
+		if here, hereErr := os.Stat(dir); err == nil && hereErr == nil && os.SameFile(here, info) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+// resolved returns a folder's path without links. A folder that is not on this machine keeps its name.
+func resolved(folder string) string {
+	if path, err := filepath.EvalSymlinks(folder); err == nil {
+		return path
+	}
+	return filepath.Clean(folder)
+}
+
+// sessionVariables name the folders that clients call the project when they run a hook.
+var sessionVariables = []string{"CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"}
+
+// ProjectOfHook returns the project of the session whose client runs this process as a hook. folder is the event's; if the
+// event has none, it is this process's.
+func ProjectOfHook(folder string, lookup func(string) (string, bool)) string {
+	if folder == "" {
+		folder, _ = os.Getwd() // without either the project is not known
+	}
+	for _, name := range sessionVariables {
+		if dir, ok := lookup(name); ok && strings.TrimSpace(dir) != "" {
+			return ProjectOfSession(folder, dir)
+		}
+	}
+	return ProjectOf(folder)
+}

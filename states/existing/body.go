@@ -1,0 +1,141 @@
+// Package fresh prunes a result that a client's own tool has just produced. The hooks, the proxy and replay
+// share it, so that replay measures what the other two send.
+package existing
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+)
+
+// Body is a tool's output without the words and line numbers that a client put around and before its lines.
+type Body struct {
+	Lines    []string
+	First    int    // number of the first line: in its file if lines are numbered, else in the client's text
+	Mark     string // separator between a number and its line; "" if lines are not numbered
+	Pad      int    // width of the numbers; 0 if they are not aligned
+	Head     string // the client's text before the lines
+	Tail     string // the client's text after them
+	Trailing bool   // the output ended with a newline
+
+	overwritten string // the lines as a program wrote them, if Lines have only the last states of some; "" if they are the same
+}
+
+// NewBody splits an output into lines and removes a client's line numbers from a read. Of the lines that a command
+// overwrote to show its progress it has the last state, as a terminal shows it.
+func NewBody(kind history.Kind, out string) Body {
+	if kind == history.Read {
+		if t, ok := unnumbered(out); ok {
+			return t
+		}
+	}
+	head, lines, tail := framed(out)
+	overwritten := ""
+	if kind == history.Bash {
+		if shown := terminal.LastStates(lines); len(shown)+terminal.LeastSaved <= len(lines) {
+			lines, overwritten = shown, strings.TrimSuffix(lines, "\n")
+		}
+	}
+	return Body{
+		overwritten: overwritten,
+
+		Head: head, Lines: strings.Split(strings.TrimSuffix(lines, "\n"), "\n"), Tail: tail,
+		First: 1 + strings.Count(head, "\n"), Trailing: strings.HasSuffix(lines, "\n"),
+	}
+}
+
+// Original returns the text to store for a cut output, and the number of its first line. If lines are numbered that is
+// the part of the file, else all that the client shows: the exit status is part of it.
+func (b Body) Original() (text string, first int) {
+	text = cmp.Or(b.overwritten, b.Code())
+	if b.Trailing {
+		text += "\n"
+	}
+	if b.Mark != "" {
+		return text, b.First
+	}
+	return b.Head + text + b.Tail, 1
+}
+
+// beforeLines is the end of opencode's text before the lines of a file. Some versions have a line break after it.
+const beforeLines = "<content>"
+
+// unnumbered removes consecutive line numbers in the form of Claude Code, " 12→code" or "12<tab>code", or
+// of opencode, "12: code" after a head. The text after the last numbered line becomes Tail.
+func unnumbered(out string) (Body, bool) {
+	var t Body
+	rest := out
+	if before, after, found := strings.Cut(out[:min(len(out), maxFrame)], beforeLines); found {
+		t.Head = before + beforeLines
+		if strings.HasPrefix(after, "\n") {
+			t.Head += "\n"
+		}
+		rest = out[len(t.Head):]
+	}
+	for rest != "" {
+		line, after, _ := strings.Cut(rest, "\n")
+		n, mark, code, ok := numberedLine(line)
+		switch {
+		case !ok && t.Lines == nil:
+			return Body{}, false
+		case !ok || t.Lines != nil && n != t.First+len(t.Lines):
+			t.Tail = rest
+			return t, len(t.Lines) > 0
+		case t.Lines == nil:
+			t.First, t.Mark, t.Pad = n, mark, padding(line)
+		}
+		t.Lines = append(t.Lines, code)
+		rest = after
+	}
+	return t, len(t.Lines) > 0
+}
+
+func numberedLine(line string) (n int, mark, code string, ok bool) {
+	trimmed := strings.TrimLeft(line, " ")
+	end := strings.IndexFunc(trimmed, func(r rune) bool { return r < '0' || r > '9' })
+	if end < 1 || end > 9 {
+		return 0, "", "", false
+	}
+	n, _ = strconv.Atoi(trimmed[:end])
+	for _, mark := range []string{"→", "\t", ": "} { // Claude Code then and now, opencode
+		if code, ok := strings.CutPrefix(trimmed[end:], mark); ok {
+			return n, mark, code, true
+		}
+	}
+	return 0, "", "", false
+}
+
+// padding returns the width of an aligned number.
+func padding(line string) int {
+	if line[0] != ' ' {
+		return 0
+	}
+	return strings.IndexFunc(line, func(r rune) bool { return r != ' ' && (r < '0' || r > '9') })
+}
+
+// NumberedByClaude reports whether the numbers are in the form of Claude Code.
+func (b Body) NumberedByClaude() bool { return b.Mark == "\t" || b.Mark == "→" }
+
+// text returns all that the client shows.
+func (b Body) text() string {
+	if b.Mark == "" {
+		text, _ := b.Original()
+		return text
+	}
+	lines := make([]string, len(b.Lines))
+	for i := range b.Lines {
+		lines[i] = b.Line(i + 1)
+	}
+	return b.Head + strings.Join(lines, "\n") + b.Tail
+}
+
+// Tokens estimates the tokens of what the tool printed. The thresholds of pruning are in these, so that a client's line
+// numbers and its own words make no difference.
+func (b Body) Tokens() int { return tokens.EstimateWell(cmp.Or(b.overwritten, b.Code())) }
+
+// Code is the text without numbers.
+func (b Body) Code() string { return strings.Join(b.Lines, "\n") }

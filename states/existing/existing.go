@@ -1,0 +1,231 @@
+package existing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+)
+
+// Result is one tool result and what is known about it.
+type Result struct {
+	Call     history.Call
+	Args     map[string]any
+	Body     Body
+	Question string
+	Context  []pruneclient.Event // most recent first
+	Careful  bool                // prune only lines that are very unlikely to be needed
+
+	Noted bool // the client shows one range of lines and the others in a note of limited length, as Claude Code does with a Read
+
+	Asked bool // the question was written for this text, by a caller of this program's tools
+	Rules bool // rank by the hand-written rules alone, for comparison
+
+	Boldness float64 // factor for the price at which a line is kept; 0 means 1
+
+	Weights *learned.Weights // weights of the ranking; nil: the embedded ones
+}
+
+// Know completes a result, whose call and body are set, by what the session knows before the call. It returns whether the
+// result may be pruned at all. Hooks, the proxy and replay all decide by it.
+func (r *Result) Know(log *history.Log, others history.OtherTools) history.Decision {
+	r.Question, r.Context = log.Question(r.Call), log.Context()
+	decision := log.Decide(r.Call, r.Body.Tokens(), others)
+	r.Careful = decision.Careful
+	return decision
+}
+
+// Cut is a pruner's decision on a result.
+type Cut struct {
+	Kind   lineprune.Kind
+	Kept   []int             // 1-based lines of the body
+	Blocks []lineprune.Block // the omitted ranges, as far as there is more to say of them than their lines
+	Total  int
+
+	Overwritten bool // the lines lack states that a program overwrote, so that the result is shorter although all are kept
+
+	// For a result with a note.
+	Main Window   // the range that the client numbers; the other kept lines are in the note
+	Left []Window // ranges that the pruner kept but the note has no room for
+}
+
+// Whole reports whether nothing was cut.
+func (c Cut) Whole() bool { return c.complete() && !c.Overwritten }
+
+// complete reports whether all lines are kept.
+func (c Cut) complete() bool { return len(c.Kept) >= c.Total }
+
+// keepAll makes a decision to cut no line.
+func (c *Cut) keepAll() {
+	c.Kept, c.Blocks, c.Main, c.Left = nil, nil, Window{}, nil
+	for n := range c.Total {
+		c.Kept = append(c.Kept, n+1)
+	}
+}
+
+// ExampleWay is a command of typical length that recovers an original.
+const ExampleWay = DefaultBack + " prn_3ddf8b97"
+
+// saves reports whether a cut, with its header and markers, is shorter than the whole.
+func (r Result) saves(c Cut) bool {
+	sent := Text(r.Body, c, ExampleWay)
+	if r.Noted {
+		sent = ClaudeRead(r.Body, c, ExampleWay)
+	}
+	return tokens.EstimateWell(sent) < tokens.EstimateWell(r.Body.text())
+}
+
+// Prune selects the lines to keep.
+func Prune(ctx context.Context, r Result) (Cut, error) {
+	kind := lineprune.Auto
+	opts := lineprune.Options{
+		Call:   session.Call{Tool: string(r.Call.Kind), Args: r.Args, Context: r.Context, Careful: r.Careful, Asked: r.Asked, Boldness: r.Boldness},
+		Marker: marker, Weights: r.Weights,
+	}
+	if r.Rules {
+		opts.Call = session.Call{}
+	}
+	if file, _, _ := r.Call.FileRead(); file != "" {
+		opts.File = file
+	}
+	switch r.Call.Kind {
+	case history.Grep:
+		kind, opts.Marker = lineprune.Grep, nil
+	case history.Bash:
+		opts.Command = r.Call.Command
+	}
+	res, err := lineprune.Prune(ctx, r.Body.Code(), r.Question, kind, opts)
+	if err != nil {
+		return Cut{}, err
+	}
+	cut := Cut{Kind: res.Kind, Kept: res.Kept, Total: res.Total, Blocks: res.Blocks, Overwritten: r.Body.overwritten != ""}
+	if !cut.Whole() {
+		cut.Kept = r.Body.notices(cut.Kept)
+	}
+	if r.Call.Kind == history.Bash && !r.Asked && wholeCommands(cut) {
+		cut.keepAll()
+	}
+	if r.Noted && !cut.Whole() {
+		cut = noted(r.Body, cut, res.Scores)
+	}
+	if !cut.Whole() && !r.saves(cut) {
+		cut.keepAll()
+		cut.Overwritten = false
+	}
+	return cut, nil
+}
+
+// gapMark has the length of a typical marker; gaps shorter than it are kept.
+const gapMark = "... 120-154"
+
+// marker returns a marker as long as that of an omitted range.
+func marker(b lineprune.Block) string {
+	if b.Records == 0 && b.Place == render.Free {
+		return gapMark
+	}
+	return lineprune.Gap(b, 1)
+}
+
+// wholeCommands reports whether a command's output of that kind stays whole: everything except logs and
+// lists of matches.
+func wholeCommands(c Cut) bool { return c.Kind != lineprune.Logs && c.Kind != lineprune.Grep }
+
+// Header returns the first line of a pruned text: how many lines were kept, and the command way that
+// recovers the original.
+func Header(c Cut, way string) string {
+	switch {
+	case c.complete():
+		return fmt.Sprintf("[progress shows its last state; all: `%s`]", way)
+	case c.Kind == lineprune.Grep:
+		return fmt.Sprintf("[%d of %d lines; all: `%s`]", len(c.Kept), c.Total, way)
+	}
+	return fmt.Sprintf("[%d of %d lines; rest: `%s --lines A-B`]", len(c.Kept), c.Total, way)
+}
+
+// Text returns a pruned text for clients that show it unchanged: the header, the kept lines, and a short
+// marker for each gap. Matches need no markers, and in numbered lines the numbers show the gaps.
+func Text(b Body, c Cut, way string) string {
+	var out strings.Builder
+	out.WriteString(Header(c, way))
+	if b.Head != "" {
+		out.WriteString("\n" + strings.TrimSuffix(b.Head, "\n"))
+	}
+	next := 1
+	for _, n := range c.Kept {
+		if n > next {
+			out.WriteString(gap(b, c, next, n-1))
+		}
+		out.WriteString("\n")
+		out.WriteString(b.Line(n))
+		next = n + 1
+	}
+	if next <= c.Total {
+		out.WriteString(gap(b, c, next, c.Total))
+	}
+	if b.Trailing {
+		out.WriteString("\n")
+	}
+	if b.Tail != "" && b.Mark != "" {
+		out.WriteString("\n")
+	}
+	out.WriteString(b.Tail)
+	return out.String()
+}
+
+func gap(b Body, c Cut, from, to int) string {
+	block := lineprune.Block{Start: from, End: to}
+	if i := slices.IndexFunc(c.Blocks, func(b lineprune.Block) bool { return b.Start == from && b.End == to }); i >= 0 {
+		block = c.Blocks[i]
+	}
+	switch {
+	case c.Kind == lineprune.Grep:
+		return ""
+	case b.Mark != "":
+		return "\n" + lineprune.NumberedGap(block)
+	}
+	return "\n" + lineprune.Gap(block, b.First)
+}
+
+// Line returns line n as the client shows it, including its number in the file if the client numbers lines.
+func (b Body) Line(n int) string {
+	if b.Mark == "" {
+		return b.Lines[n-1]
+	}
+	return fmt.Sprintf("%*d%s%s", b.Pad, b.First+n-1, b.Mark, b.Lines[n-1])
+}
+
+// Shown returns the given lines as the client shows them.
+func (b Body) Shown(lines []int) string {
+	var out strings.Builder
+	for i, n := range lines {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		out.WriteString(b.Line(n))
+	}
+	return out.String()
+}
+
+// Window is a range of kept lines, both ends included.
+type Window struct{ From, To int }
+
+// Windows lists the ranges of kept lines.
+func (c Cut) Windows() []Window {
+	var out []Window
+	for _, n := range c.Kept {
+		if len(out) > 0 && out[len(out)-1].To == n-1 {
+			out[len(out)-1].To = n
+			continue
+		}
+		out = append(out, Window{n, n})
+	}
+	return out
+}

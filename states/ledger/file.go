@@ -1,0 +1,76 @@
+package ledger
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+)
+
+// File returns the ledger's default file, in the user's state directory.
+func File(lookup func(string) (string, bool)) (string, error) {
+	dir, err := statedir.Find(lookup)
+	if err != nil {
+		return "", fmt.Errorf("there is no directory for the ledger (%w): name a file with --store or %s", err, Variable)
+	}
+	return filepath.Join(dir, "ledger.db"), nil
+}
+
+// Open opens a ledger and stores the entries that hooks left in its spool. failed receives messages about
+// errors that do not prevent opening; nil: they are dropped.
+func Open(ctx context.Context, file string, failed func(message string)) (*contextgc.Store, error) {
+	store, err := contextgc.Open(contextgc.StoreSettings{File: file, Report: failed})
+	if err != nil {
+		return nil, err
+	}
+	if err := SpoolOf(file).Drain(ctx, store); err != nil && failed != nil {
+		failed(err.Error())
+	}
+	return store, nil
+}
+
+// SessionID returns the name of a client's session in the ledger. It is the same for the session's hooks
+// and for its requests to the API.
+func SessionID(given string) string {
+	sum := sha256.Sum256([]byte(given))
+	return "sess_" + hex.EncodeToString(sum[:8])
+}
+
+// Variable is the environment variable with the ledger's file name.
+const Variable = "MCP_PRUNER_GC_STORE"
+
+// Find returns the given file, else the one named in the environment, else the user's default. It returns an error if
+// the given file is there and not of SQLite: opening it would rename it as a damaged ledger.
+func Find(given string, lookup func(string) (string, bool)) (string, error) {
+	if given != "" {
+		return given, refuseForeign(given)
+	}
+	if file, ok := lookup(Variable); ok && file != "" {
+		return file, nil
+	}
+	return File(lookup)
+}
+
+func refuseForeign(path string) error {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil // opening the ledger creates it, or fails
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	const magic = "SQLite format 3\x00"
+	start := make([]byte, len(magic))
+	n, err := io.ReadFull(f, start)
+	if err == io.EOF || string(start[:n]) == magic { // an empty file becomes a ledger
+		return nil
+	}
+	return fmt.Errorf("%s is not a ledger: name another file", path)
+}

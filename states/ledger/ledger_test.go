@@ -1,0 +1,65 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
+)
+
+func open(t *testing.T) *contextgc.Store {
+	t.Helper()
+	store, err := contextgc.Open(contextgc.StoreSettings{File: filepath.Join(t.TempDir(), "ledger.db")})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, store.Close()) })
+	return store
+}
+
+func TestDeliveriesBecomeSegments(t *testing.T) {
+	store := open(t)
+	o := Observer{Store: store, Project: "p", Failed: func(err error) { t.Error(err) }}
+	sent := states.Delivery{Call: tooltest.Call(nil), Wire: 10, Session: "ses_1", Tool: "read", Text: "one\ntwo\n",
+		Source: tools.Source{File: "a.go", FirstLine: 5}, Subject: tools.Subject{Path: "a.go", Part: true}}
+	o.Ended(&sent)
+	unsent := sent
+	unsent.Err = errors.New("gone")
+	o.Ended(&unsent)
+	own := sent
+	own.Tool = "context_get"
+	o.Ended(&own)
+	all, err := store.Segments(context.Background(), "p", "", contextgc.Working)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	s := all[0]
+	assert.Equal(t, []any{contextgc.Code, "a.go", 5, 6, "ses_1", "read"}, []any{s.Type, s.Path, s.FirstLine, s.LastLine, s.Session, s.Tool})
+	assert.Positive(t, s.Tokens)
+	_, text, err := store.Get(context.Background(), "p", s.ID)
+	require.NoError(t, err)
+	assert.Equal(t, "one\ntwo\n", text)
+}
+
+func TestClosingStoresWhatWaits(t *testing.T) {
+	store := open(t)
+	l := New(store, func(err error) { t.Error(err) })
+	l.Add(contextgc.Entry{Text: "x", Segment: contextgc.Segment{Project: "p"}})
+	l.AddUsage(contextgc.Usage{Session: "s", Input: 3, Before: 10, After: 9})
+	l.AddUsage(contextgc.Usage{Session: "s", Input: 4, Before: 30, After: 20})
+	l.Close(time.Minute)
+	all, err := store.Segments(context.Background(), "p", "", contextgc.Working)
+	require.NoError(t, err)
+	assert.Len(t, all, 1)
+	list, err := store.Usages(context.Background())
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	assert.Equal(t, []any{2, 7, 30.0, 20.0}, []any{list[0].Calls, list[0].Input, list[0].Before, list[0].After})
+	assert.InDelta(t, 1.0/3, list[0].Saved(), 1e-9)
+}

@@ -1,0 +1,46 @@
+package ledger
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+)
+
+// Index returns the index of originals in the user's state directory. Without such a directory its State is "", and no
+// id can be claimed or found.
+func Index(lookup func(string) (string, bool)) archive.Index {
+	dir, _ := statedir.Find(lookup)
+	return archive.Index{State: dir}
+}
+
+// Shown returns a function that finds the hash of a text in a ledger's file by the id that an agent was shown, for an
+// agent that works in a folder.
+func Shown(index archive.Index, file, folder string) func(id string) (sum [sha256.Size]byte, ok bool) {
+	return func(id string) (sum [sha256.Size]byte, ok bool) {
+		e, err := index.Find(id)
+		return e.Sum(), err == nil && e.Ledger == file && e.MayBeReadIn(folder)
+	}
+}
+
+// Original returns the text with an id that an agent was shown, from whichever store has it, and the number of its first
+// line. folder is where the agent works: it is given texts of its own project only. Original changes no file. It returns
+// originals.ErrNotFound if no store has the text, and also if it is another project's, so that the answer says nothing
+// about other projects.
+func Original(ctx context.Context, index archive.Index, folder, id string) (text string, first int, err error) {
+	e, err := index.Find(id)
+	if err == nil && e.Ledger != "" {
+		if !e.MayBeReadIn(folder) {
+			return "", 0, archive.ErrNotFound
+		}
+		text, err = contextgc.ReadText(ctx, e.Ledger, e.Sum())
+		if errors.Is(err, contextgc.ErrNotFound) {
+			err = archive.ErrNotFound
+		}
+		return text, e.FirstLine(), err
+	}
+	return archive.In(index.State).Get(id, folder)
+}

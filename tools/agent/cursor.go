@@ -1,0 +1,4 @@
+package agent
+
+// Cursor is Cursor.
+var Cursor = Client{Name: "cursor"}
