@@ -4,7 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"mcp-pruner/tools/tooltest/stated"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
 // TestStated ties the times of a run to their constants.
@@ -21,4 +22,17 @@ func TestStated(t *testing.T) {
 	page.Says("(codex, http: %s, claude", "ownedStartTimeout", ownedStartTimeout/time.Second)
 	page = stated.On(t, "docs/clients/codex.md")
 	page.Says("The runner sets %s.", "codexToolTimeout", codexToolTimeout/time.Second)
+	page = stated.On(t, "docs/RUNNER.md")
+	page.Says("- %s if there is no such client", "notFound", notFound)
+	page.Says("such client, %s if it cannot be", "keeper.CannotStart", keeper.CannotStart)
+	page = stated.On(t, "docs/HTTP.md")
+	page.Says("`/healthz` every %s s", "healthEvery", healthEvery/time.Second)
+	page.Says("%s requests in a row", "maxFailures", maxFailures)
+	page = stated.On(t, "testdata/help.txt")
+	page.Says("the server may take to end (%s)", "ownedStopTimeout", ownedStopTimeout/time.Second)
+	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page.Says("it may take %s s, since", "silentFor", silentFor/time.Second)
+	page.Says("no answer after %s s is", "silentFor", silentFor/time.Second)
+	page.Says("`startup_timeout_sec` %s and", "codexStartTimeout", codexStartTimeout/time.Second)
+	page.Says("`tool_timeout_sec` %s, longer", "codexToolTimeout", codexToolTimeout/time.Second)
 }

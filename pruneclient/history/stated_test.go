@@ -3,8 +3,8 @@ package history
 import (
 	"testing"
 
-	"mcp-pruner/pruneclient/lineprune/tuning"
-	"mcp-pruner/tools/tooltest/stated"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
 // TestStated ties when hooks prune at all to their constants.
@@ -25,6 +25,10 @@ func TestStated(t *testing.T) {
 	page.Says("for other outputs, at %s tokens", "tuning.ShareTokens", tuning.ShareTokens)
 	page = stated.On(t, "docs/clients/opencode.md")
 	page.Says("a result above %s tokens begins", "MinTokens", MinTokens)
+	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page.Says("the last %s questions", "maxEvents", maxEvents)
+	page.Says("session only %s events", "maxEvents", maxEvents)
+	page.Says("the edits of %s turns", "editMemory", editMemory)
 }
 
 // A file that the agent works on is cut with more care, as docs/HOOKS.md says; it does not stay whole.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"mcp-pruner/pruneclient/recovery"
-	"mcp-pruner/tools/tooltest/stated"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
 // TestStated ties what the store of the line pruner keeps to their constants.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"mcp-pruner/tools/tooltest/stated"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
 // TestStated ties the numbers of the line pruner's page to their constants.
@@ -14,4 +14,9 @@ func TestStated(t *testing.T) {
 	page.Says("in texts under %s bytes", "markersDecide", markersDecide)
 	page.Says("`threshold` %s, the service's default", "sweDefaultThreshold", sweDefaultThreshold)
 	page.Says("beyond about %s characters a pa", "documentBytes", documentBytes)
+	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page.Says("A search ends after %s s", "searchTime", searchTime/time.Second)
+	page.Says("lengthen a text below %s bytes", "markersDecide", markersDecide)
+	page.Says("always has at least %s ms", "storeGrace", storeGrace/time.Millisecond)
+	page.Says("At `threshold` %s the", "sweDefaultThreshold", sweDefaultThreshold)
 }

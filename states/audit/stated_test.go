@@ -1,10 +1,11 @@
 package audit
 
 import (
+	"math"
 	"testing"
 	"time"
 
-	"mcp-pruner/tools/tooltest/stated"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
 // TestStated ties what verify and stats state to their constants.
@@ -12,4 +13,13 @@ func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/AUDIT.md")
 	page.Says("ended more than %s ms apart", "maxBatch", maxBatch/time.Millisecond)
 	page.Says("over %s MiB is a problem", "maxLineBytes", maxLineBytes>>20)
+	page = stated.On(t, "docs/AUDIT.md")
+	page.Says("Above %s records ids", "sortedMarks", sortedMarks)
+	page.Says("%s bytes a record)", "markBytes", markBytes)
+	page.Says("counted in steps of %s %", "significantBits", math.Round(1000.0/(1<<significantBits))/10)
+	page.Says("durations rounded to %s %", "significantBits", math.Round(1000.0/(1<<significantBits))/10)
+	page.Says("fewer than %s other subjects", "maxPruned", maxPruned)
+	page.Says("No record ended %s days or more", "maxBackwards", maxBackwards/(24*time.Hour))
+	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page.Says("a step back of %s days is", "maxBackwards", maxBackwards/(24*time.Hour))
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"mcp-pruner/tools/tooltest/stated"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
 // TestStated ties the ledger's numbers to their constants.
@@ -18,4 +18,16 @@ func TestStated(t *testing.T) {
 	page.Says("in days + %s * type", "typeWeight", typeWeight)
 	page.Says("type + %s / (references", "referenceWeight", referenceWeight)
 	page.Says("+ 1) + %s * generation", "generationWeight", generationWeight)
+	page = stated.On(t, "docs/GC.md")
+	page.Says("Type is %s for a log", "worth[Log]", worth[Log])
+	page.Says("for a log, %s note", "worth[Note]", worth[Note])
+	page.Says("note, %s code", "worth[Code]", worth[Code])
+	page.Says("code, %s message", "worth[Message]", worth[Message])
+	page.Says("message, %s summary", "worth[Summary]", worth[Summary])
+	page.Says("summary, %s decision", "worth[Decision]", worth[Decision])
+	page.Says("Generation is %s for", "oldGeneration", oldGeneration)
+	page.Says("survived %s collections", "oldAfter", oldAfter)
+	page.Says("collections, else %s", "youngGeneration", youngGeneration)
+	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page.Says("`limit` (default %s) limits", "maxListed", maxListed)
 }

@@ -3,7 +3,7 @@ package terminal
 import (
 	"testing"
 
-	"mcp-pruner/tools/tooltest/stated"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
 // TestStated ties the least that is saved of lines that show progress to their constants.

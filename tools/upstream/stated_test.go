@@ -3,7 +3,7 @@ package upstream
 import (
 	"testing"
 
-	"mcp-pruner/tools/tooltest/stated"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
 // TestStated ties the numbers of the gateway's page to their constants.
@@ -12,4 +12,12 @@ func TestStated(t *testing.T) {
 	page.Says("At most %s tools are made", "maxTools", maxTools)
 	page.Says("A name of more than %s characters", "maxName", maxName)
 	page.Says("a server's part has at most %s.", "maxPrefix", maxPrefix)
+	page = stated.On(t, "docs/GATEWAY.md")
+	page.Says("`--target` (%s) is", "DefaultTarget", DefaultTarget)
+	page.Says("At %s little more than", "DefaultTarget", DefaultTarget)
+	page = stated.On(t, "testdata/help.txt")
+	page.Says("less keeps more prose (default %s)", "DefaultTarget", DefaultTarget)
+	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page.Says("`--target` defaults to %s,", "DefaultTarget", DefaultTarget)
+	page.Says("the specified %s % over", "DefaultTarget", DefaultTarget*100)
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"mcp-pruner/tools/tooltest/stated"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
 // TestStated ties the gateway's times to their constants.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"mcp-pruner/tools/tooltest/stated"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
 // TestStated ties the numbers of the hooks' page to their constants.
@@ -13,4 +13,6 @@ func TestStated(t *testing.T) {
 	page.Says("%s seconds passed) the hook prints nothing", "longest", longest/time.Second)
 	page.Says("Up to %s ms of that can be a wait", "lateBy", lateBy/time.Millisecond)
 	page.Says("not above %s bytes, where Codex", "codexShows", codexShows)
+	page = stated.On(t, "docs/GC.md")
+	page.Says("names the %s largest", "maxReminded", maxReminded)
 }

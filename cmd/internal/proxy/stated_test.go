@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"mcp-pruner/tools/tooltest/stated"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
 // TestStated ties the proxy's numbers to their constants.
@@ -14,4 +14,6 @@ func TestStated(t *testing.T) {
 	page.Says("(after %s minutes, or", "cacheLife", cacheLife/time.Minute)
 	page.Says("minutes, or %s if the client asks for an hour", "longCacheLife", longCacheLife/time.Minute)
 	page.Says("waits %s minute more", "cacheMargin", cacheMargin/time.Minute)
+	page = stated.On(t, "docs/GC.md")
+	page.Says("or after %s idle minutes", "idle", idle/time.Minute)
 }

@@ -3,7 +3,8 @@ package replay
 import (
 	"testing"
 
-	"mcp-pruner/tools/tooltest/stated"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
 // TestStated ties the numbers of the bill to their constants.
@@ -13,7 +14,6 @@ func TestStated(t *testing.T) {
 	page.Says("cache write %s, cache read", "CacheWrite", DefaultPrices.CacheWrite)
 	page.Says("cache read %s, output", "CacheRead", DefaultPrices.CacheRead)
 	page.Says("output %s (`--prices`", "Output", DefaultPrices.Output)
-	page.Says("o200k tokens estimated from the text, times %s.", "claudeTokens", claudeTokens)
 	page.Says("bash and grep of %s tokens and more", "limitFrom", limitFrom)
 	page.Says("(our MCP tools only): %s tokens and the question", "askTokens", askTokens)
 	page.Says("(MCP only): %s tokens in every prompt", "definitionTokens", definitionTokens)
@@ -26,4 +26,14 @@ func TestStated(t *testing.T) {
 	page.Says("next search looks for, within %s calls", "lookCalls", lookCalls)
 	page.Says("next look opens (at most %s lines", "maxLookLines", maxLookLines)
 	page.Says("lines and %s hits)", "maxLookHits", maxLookHits)
+	page.Says("Lines shorter than %s characters do not", "minLine", minLine)
+	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page.Says("counts results of %s tokens and more", "limitFrom", limitFrom)
+	page.Says("o200k tokens times %s (", "ClaudePerToken", tokens.ClaudePerToken)
+	page.Says("session loses when its net is below %s %", "losing", losing)
+	page = stated.On(t, "docs/BILL.md")
+	page.Says("sessions whose net is below %s % of", "losing", losing)
+	page.Says("Its weight is %s for call i", "CacheWrite", DefaultPrices.CacheWrite)
+	page.Says("until the next compaction %s, or", "CacheRead", DefaultPrices.CacheRead)
+	page.Says("compaction 0.1, or %s where the cache", "CacheWrite", DefaultPrices.CacheWrite)
 }

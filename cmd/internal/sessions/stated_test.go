@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"mcp-pruner/tools/tooltest/stated"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
 // TestStated ties how far hooks read back to their constants.
@@ -12,4 +12,7 @@ func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/HOOKS.md")
 	page.Says("at most %s MiB or", "TailBytes", TailBytes>>20)
 	page.Says("MiB or %s ms, and decodes", "TailTime", TailTime/time.Millisecond)
+	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page.Says("has no bound of %s MiB", "TailBytes", TailBytes>>20)
+	page.Says("MiB or %s ms for reading", "TailTime", TailTime/time.Millisecond)
 }

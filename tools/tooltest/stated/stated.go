@@ -38,18 +38,28 @@ func On(t *testing.T, path string) Page {
 // the sentence's unit, such as timeout/time.Second.
 func (p Page) Says(sentence, name string, value any) {
 	p.t.Helper()
-	if fault := p.check(sentence, name, amount(value)); fault != "" {
+	if fault := p.fault(sentence, name, amount(value)); fault != "" {
 		p.t.Error(fault)
 	}
 }
 
-// number matches a number of a page: 800, 9,500, 0.1, 2.5, .05.
-const number = `(-?[0-9.][0-9.,]*[0-9]|[0-9])`
+// number matches a number of a page: 800, 9,500, 0.1, 2.5, .05, three.
+const number = `(-?[0-9.][0-9.,]*[0-9]|[0-9]|half|quarter|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)`
 
-// check returns what is wrong, or "".
-func (p Page) check(sentence, name string, want float64) string {
-	pattern := regexp.QuoteMeta(strings.Join(strings.Fields(sentence), " "))
-	pattern = strings.ReplaceAll(pattern, " ", `\s+`)
+var words = map[string]float64{"half": .5, "quarter": .25, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+	"ten": 10, "eleven": 11, "twelve": 12}
+
+// parse returns the value of what number matched.
+func parse(s string) (float64, error) {
+	if n, ok := words[s]; ok {
+		return n, nil
+	}
+	return strconv.ParseFloat(strings.ReplaceAll(s, ",", ""), 64)
+}
+
+// fault returns what is wrong, or "".
+func (p Page) fault(sentence, name string, want float64) string {
+	pattern := flexible(sentence)
 	if strings.Count(pattern, "%s") != 1 {
 		return fmt.Sprintf("the sentence %q needs %%s once, in place of the number", sentence)
 	}
@@ -58,7 +68,7 @@ func (p Page) check(sentence, name string, want float64) string {
 		return fmt.Sprintf("%s does not say %q; %s is %v", p.path, sentence, name, want)
 	}
 	for _, m := range found {
-		if got, err := strconv.ParseFloat(strings.ReplaceAll(m[1], ",", ""), 64); err != nil || got != want {
+		if got, err := parse(m[1]); err != nil || got != want {
 			return fmt.Sprintf("%s says %q, but %s is %v", p.path, m[0], name, want)
 		}
 	}
@@ -80,16 +90,19 @@ func amount(value any) float64 {
 	panic(fmt.Sprintf("%T is no number", value))
 }
 
-// top returns the folder of the repository: the nearest one above the test's own with a go.mod.
+// top returns the folder of the repository: the nearest one above the test's own with a README.md and a go.mod. The
+// module of the development programs, cmd/dev, has no README.md.
 func top() (string, error) {
 	folder, err := os.Getwd()
 	for err == nil {
-		if _, missing := os.Stat(filepath.Join(folder, "go.mod")); missing == nil {
+		_, noModule := os.Stat(filepath.Join(folder, "go.mod"))
+		_, noReadme := os.Stat(filepath.Join(folder, "README.md"))
+		if noModule == nil && noReadme == nil {
 			return folder, nil
 		}
 		above := filepath.Dir(folder)
 		if above == folder {
-			err = errors.New("no folder above the test has a go.mod")
+			err = errors.New("no folder above the test has a go.mod and a README.md")
 		}
 		folder = above
 	}

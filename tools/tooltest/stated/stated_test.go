@@ -21,6 +21,6 @@ func TestCheck(t *testing.T) {
 		{"keeps %s words", "room", 9500, `P does not say "keeps %s words"; room is 9500`},
 		{"keeps", "room", 1, `the sentence "keeps" needs %s once, in place of the number`},
 	} {
-		assert.Equal(t, c.fault, page.check(c.sentence, c.name, amount(c.value)))
+		assert.Equal(t, c.fault, page.fault(c.sentence, c.name, amount(c.value)))
 	}
 }

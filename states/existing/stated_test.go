@@ -1,9 +1,9 @@
-package fresh
+package existing
 
 import (
 	"testing"
 
-	"mcp-pruner/tools/tooltest/stated"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
 // TestStated ties the length of a note to their constants.

@@ -4,11 +4,14 @@ import (
 	"testing"
 	"time"
 
-	"mcp-pruner/tools/tooltest/stated"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
 // TestStated ties the patience of the event log to their constants.
 func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/AUDIT.md")
 	page.Says("nobody has read the log for %s ms", "patience", patience/time.Millisecond)
+	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page.Says("When %s lines are waiting", "capacity", capacity)
+	page.Says("is waited for at most %s ms", "patience", patience/time.Millisecond)
 }

@@ -1,10 +1,10 @@
-package originals
+package archive
 
 import (
 	"testing"
 	"time"
 
-	"mcp-pruner/tools/tooltest/stated"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
 // TestStated ties how long and how much of the originals hooks keep to their constants.
@@ -15,4 +15,9 @@ func TestStated(t *testing.T) {
 	page = stated.On(t, "docs/GC.md")
 	page.Says("removed after %s days", "MaxAge", MaxAge/(24*time.Hour))
 	page.Says("and above %s MiB", "MaxBytes", MaxBytes>>20)
+	page = stated.On(t, "testdata/help.txt")
+	page.Says("keep originals for %s days", "MaxAge", MaxAge/(24*time.Hour))
+	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page.Says("for its %s days", "MaxAge", MaxAge/(24*time.Hour))
+	page.Says("until they are %s days old", "MaxAge", MaxAge/(24*time.Hour))
 }

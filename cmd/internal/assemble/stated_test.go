@@ -1,0 +1,14 @@
+package assemble
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
+)
+
+// The numbers that the pages state are the ones of the code.
+func TestStated(t *testing.T) {
+	page := stated.On(t, "docs/AUDIT.md")
+	page.Says("waits for a place at most %s s", "anchorPatience", anchorPatience/time.Second)
+}

@@ -1,0 +1,35 @@
+package command
+
+import (
+	"testing"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
+)
+
+// The numbers that the pages state are the ones of the code.
+func TestStated(t *testing.T) {
+	page := stated.On(t, "docs/CONFIG.md")
+	page.Says("with exit code %s and an", "Usage", Usage)
+	page = stated.On(t, "docs/HOOKS.md")
+	page.Says("exits with status %s. So", "Fail", Fail)
+	page.Says("prints nothing and exits with %s,", "OK", OK)
+	page = stated.On(t, "docs/HTTP.md")
+	page.Says("stops the start with exit code %s and", "Usage", Usage)
+	page.Says("cancels the rest, and exits with %s.", "OK", OK)
+	page = stated.On(t, "docs/LINE-PRUNER.md")
+	page.Says("stops the start with exit code %s and", "Usage", Usage)
+	page.Says("(exit code %s), or", "Usage", Usage)
+	page.Says("in use (exit code %s)", "Fail", Fail)
+	page = stated.On(t, "docs/RUNNER.md")
+	page.Says("- %s for a refused command line", "Usage", Usage)
+	page.Says("command line, %s if the answer", "Fail", Fail)
+	page = stated.On(t, "docs/TROUBLESHOOTING.md")
+	page.Says("makes it exit with %s.", "Fail", Fail)
+	page.Says("ends it with exit code %s.", "Usage", Usage)
+	page = stated.On(t, "docs/GATEWAY.md")
+	page.Says("the command exits with %s and", "Fail", Fail)
+	page = stated.On(t, "testdata/help.txt")
+	page.Says("The exit status is %s when something", "Fail", Fail)
+	page.Says("exits with %s when it is well", "OK", OK)
+	page.Says("the exit status is %s: the result", "OK", OK)
+}

@@ -1,0 +1,41 @@
+package mcpserver
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
+)
+
+// TestStated ties the numbers of both transports to their constants.
+func TestStated(t *testing.T) {
+	page := stated.On(t, "docs/HTTP.md")
+	page.Says("| %s clients listen for changes", "maxListeners", maxListeners)
+	page.Says("takes longer than %s s, the client gave", "progressEvery", progressEvery/time.Second)
+	page.Says("`notifications/progress` every %s s", "progressEvery", progressEvery/time.Second)
+	page.Says("arrives before its call is remembered for %s s.", "recentForgets", recentForgets/time.Second)
+	page = stated.On(t, "docs/clients/claude-code.md")
+	page.Says("Claude's own ceiling is %s.", "maxResultChars", maxResultChars)
+	page = stated.On(t, "docs/HTTP.md")
+	page.Says("errors (`%s`", "codeParseError", codeParseError)
+	page.Says("`, `%s`, `-32601`", "codeInvalidRequest", codeInvalidRequest)
+	page.Says("`-32600`, `%s`, `-32602`", "codeMethodNotFound", codeMethodNotFound)
+	page.Says("`-32601`, `%s`, `-32603`", "codeInvalidParams", codeInvalidParams)
+	page.Says("`-32602`, `%s`) included", "codeInternalError", codeInternalError)
+	page.Says("`%s` has the same `data`", "codeInvalidParams", codeInvalidParams)
+	page.Says("400 and `%s`, also", "codeHeaderMismatch", codeHeaderMismatch)
+	page.Says("is 400 and `%s` with `supported`", "codeUnsupportedVersion", codeUnsupportedVersion)
+	page.Says("JSON-RPC error %s with the versions", "codeUnsupportedVersion", codeUnsupportedVersion)
+	page.Says("has at most a %s of the slots", "1/EachPart", 1.0/EachPart)
+	page.Says("together leave a %s to the others", "1/EachPart", 1.0/EachPart)
+	page.Says("a %s of them for each name", "1/EachPart", 1.0/EachPart)
+	page = stated.On(t, "docs/CONFIG.md")
+	page.Says("a JSON-RPC error %s.", "codeInvalidParams", codeInvalidParams)
+	page = stated.On(t, "docs/LINE-PRUNER.md")
+	page.Says("| an argument is invalid | %s |", "codeInvalidParams", codeInvalidParams)
+	page = stated.On(t, "docs/GATEWAY.md")
+	page.Says("take at most a %s of the slots", "1/EachPart", 1.0/EachPart)
+	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page.Says("stays at %s, because output", "maxResultChars", maxResultChars)
+	page.Says("for a minute (%s ids a session)", "maxRecent", maxRecent)
+}

@@ -1,0 +1,15 @@
+package learned
+
+import (
+	"testing"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
+)
+
+// The numbers that the pages state are the ones of the code.
+func TestStated(t *testing.T) {
+	page := stated.On(t, "docs/LEARNED.md")
+	page.Says("texts of more than %s lines", "MaxLines", MaxLines)
+	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page.Says("texts of more than %s lines (for speed)", "MaxLines", MaxLines)
+}
