@@ -30,9 +30,10 @@ func TestStated(t *testing.T) {
 	page.Says("%s requests in a row", "maxFailures", maxFailures)
 	page = stated.On(t, "testdata/help.txt")
 	page.Says("the server may take to end (%s)", "ownedStopTimeout", ownedStopTimeout/time.Second)
-	page = stated.On(t, "docs/SPEC-NOTES.md")
-	page.Says("it may take %s s, since", "silentFor", silentFor/time.Second)
-	page.Says("no answer after %s s is", "silentFor", silentFor/time.Second)
+	page = stated.On(t, "docs/decisions/024-what-a-run-gives-its-server.md")
 	page.Says("`startup_timeout_sec` %s and", "codexStartTimeout", codexStartTimeout/time.Second)
 	page.Says("`tool_timeout_sec` %s, longer", "codexToolTimeout", codexToolTimeout/time.Second)
+	page = stated.On(t, "docs/decisions/026-when-a-run-is-unreachable.md")
+	page.Says("it may take %s s, since", "silentFor", silentFor/time.Second)
+	page.Says("no answer after %s s is", "silentFor", silentFor/time.Second)
 }

@@ -25,8 +25,9 @@ func TestStated(t *testing.T) {
 	page.Says("for other outputs, at %s tokens", "tuning.ShareTokens", tuning.ShareTokens)
 	page = stated.On(t, "docs/clients/opencode.md")
 	page.Says("a result above %s tokens begins", "MinTokens", MinTokens)
-	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page = stated.On(t, "docs/decisions/049-our-own-tools-use-the-rules-first.md")
 	page.Says("the last %s questions", "maxEvents", maxEvents)
+	page = stated.On(t, "docs/decisions/077-how-a-bill-is-counted.md")
 	page.Says("session only %s events", "maxEvents", maxEvents)
 	page.Says("the edits of %s turns", "editMemory", editMemory)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Syntax is how a client reads one of its files. What the clients accept was found by running them; docs/SPEC-NOTES.md
+// Syntax is how a client reads one of its files. What the clients accept was found by running them; docs/decisions
 // has the versions.
 type Syntax struct {
 	Client string // as in messages: "Claude Code"

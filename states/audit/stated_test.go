@@ -20,6 +20,6 @@ func TestStated(t *testing.T) {
 	page.Says("durations rounded to %s %", "significantBits", math.Round(1000.0/(1<<significantBits))/10)
 	page.Says("fewer than %s other subjects", "maxPruned", maxPruned)
 	page.Says("No record ended %s days or more", "maxBackwards", maxBackwards/(24*time.Hour))
-	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page = stated.On(t, "docs/decisions/030-what-verify-checks.md")
 	page.Says("a step back of %s days is", "maxBackwards", maxBackwards/(24*time.Hour))
 }

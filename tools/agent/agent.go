@@ -1,6 +1,6 @@
 // Package agent describes the clients of mcp-pruner: coding agents such as Claude Code and Codex. Each client is one value
 // with all that is known of it, in a file of its own; what differs between clients is asked here and nowhere else. For the
-// sources see docs/SPEC-NOTES.md and docs/clients.
+// sources see docs/decisions and docs/clients.
 package agent
 
 import "slices"

@@ -17,7 +17,7 @@ func TestStated(t *testing.T) {
 	page = stated.On(t, "docs/AUDIT.md")
 	page.Says("beyond %s bytes for `claude-code`", "Claude.Results.Ceiling", Claude.Results.Ceiling)
 	page.Says("%s for `codex-mcp-client`", "Codex.Results.Ceiling", Codex.Results.Ceiling)
-	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page = stated.On(t, "docs/decisions/018-limits-follow-the-client.md")
 	page.Says("Claude Code: Read %s tokens", `Claude.Results.Limits["read"].Tokens`, claude["read"].Tokens)
 	page.Says("Bash %s characters, Grep", `Claude.Results.Limits["bash"].Bytes`, claude["bash"].Bytes)
 	page.Says("characters, Grep %s;", `Claude.Results.Limits["grep"].Bytes`, claude["grep"].Bytes)

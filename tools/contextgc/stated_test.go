@@ -28,6 +28,6 @@ func TestStated(t *testing.T) {
 	page.Says("Generation is %s for", "oldGeneration", oldGeneration)
 	page.Says("survived %s collections", "oldAfter", oldAfter)
 	page.Says("collections, else %s", "youngGeneration", youngGeneration)
-	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page = stated.On(t, "docs/decisions/065-plans-stash-and-never-delete.md")
 	page.Says("`limit` (default %s) limits", "maxListed", maxListed)
 }

@@ -8,6 +8,6 @@ import (
 
 // The numbers that the pages state are the ones of the code.
 func TestStated(t *testing.T) {
-	page := stated.On(t, "docs/SPEC-NOTES.md")
+	page := stated.On(t, "docs/decisions/015-how-read-ends.md")
 	page.Says("Error messages quote at most %s bytes", "QuotedBytes", QuotedBytes)
 }

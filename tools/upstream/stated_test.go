@@ -17,7 +17,7 @@ func TestStated(t *testing.T) {
 	page.Says("At %s little more than", "DefaultTarget", DefaultTarget)
 	page = stated.On(t, "testdata/help.txt")
 	page.Says("less keeps more prose (default %s)", "DefaultTarget", DefaultTarget)
-	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page = stated.On(t, "docs/decisions/060-how-the-gateway-groups.md")
 	page.Says("`--target` defaults to %s,", "DefaultTarget", DefaultTarget)
 	page.Says("the specified %s % over", "DefaultTarget", DefaultTarget*100)
 }

@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -90,15 +91,45 @@ func TestFirstPagesFitATerminal(t *testing.T) {
 	}
 }
 
-// TestEveryPageIsInTheSite proves that the site's table of contents lists every page under docs/.
+// TestEveryPageIsInTheSite proves that the site's table of contents lists every page under docs/. The index of decisions lists these.
 func TestEveryPageIsInTheSite(t *testing.T) {
 	contents, err := os.ReadFile(filepath.Join(top, "site/hugo.toml"))
 	require.NoError(t, err)
 	for _, page := range pages(t) {
-		if name, ok := strings.CutPrefix(filepath.ToSlash(page), top+"/docs/"); ok {
+		name, ok := strings.CutPrefix(filepath.ToSlash(page), top+"/docs/")
+		if ok && !record.MatchString(name) {
 			assert.Contains(t, string(contents), `"`+strings.TrimSuffix(name, ".md")+`"`)
 		}
 	}
+}
+
+var (
+	record = regexp.MustCompile(`^decisions/(\d{3})-[a-z0-9-]+\.md$`)
+	status = regexp.MustCompile(`^# (.+)\n\nDate: 20\d\d-\d\d-\d\d\. Status: (?:in force|replaced by \d{3})\.\n\n` +
+		`\*\*Context\.\*\* (?s:.+)\n\n\*\*Decision\.\*\* (?s:.+)\n\n\*\*Consequence\.\*\* `)
+)
+
+// TestDecisions proves that decisions are numbered without a gap, have date and status, and that the index lists their titles.
+func TestDecisions(t *testing.T) {
+	var index strings.Builder
+	for _, page := range pages(t) {
+		name, _ := strings.CutPrefix(filepath.ToSlash(page), top+"/docs/")
+		number := record.FindStringSubmatch(name)
+		if number == nil {
+			continue
+		}
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		head := status.FindStringSubmatch(string(text))
+		require.NotNil(t, head, "%s: want title, date, status, context, decision and consequence", name)
+		n := strings.Count(index.String(), "\n") + 1
+		require.Equal(t, fmt.Sprintf("%03d", n), number[1], name)
+		fmt.Fprintf(&index, "%d. [%s](%s)\n", n, head[1], filepath.Base(name))
+	}
+	page, err := os.ReadFile(filepath.Join(top, "docs/decisions/README.md"))
+	require.NoError(t, err)
+	_, list, _ := strings.Cut(string(page), "\n1. ")
+	assert.Equal(t, index.String(), "1. "+list)
 }
 
 // TestInstallLinks proves that all links that install the server in an editor configure the same command.

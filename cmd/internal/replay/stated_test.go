@@ -27,7 +27,7 @@ func TestStated(t *testing.T) {
 	page.Says("next look opens (at most %s lines", "maxLookLines", maxLookLines)
 	page.Says("lines and %s hits)", "maxLookHits", maxLookHits)
 	page.Says("Lines shorter than %s characters do not", "minLine", minLine)
-	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page = stated.On(t, "docs/decisions/077-how-a-bill-is-counted.md")
 	page.Says("counts results of %s tokens and more", "limitFrom", limitFrom)
 	page.Says("o200k tokens times %s (", "ClaudePerToken", tokens.ClaudePerToken)
 	page.Says("session loses when its net is below %s %", "losing", losing)

@@ -23,8 +23,9 @@ func TestStated(t *testing.T) {
 	page.Says("Above %s GiB the sessions", "MCP_PRUNER_GC_MAX_BYTES", byDefault(t, Stdio, "MCP_PRUNER_GC_MAX_BYTES")>>30)
 	page = stated.On(t, "docs/clients/codex.md")
 	page.Says("may take %s s (`tool_timeout_sec`), as long as the longest command", "MCP_PRUNER_BASH_MAX_TIMEOUT_MS", byDefault(t, Stdio, "MCP_PRUNER_BASH_MAX_TIMEOUT_MS")/1000)
-	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page = stated.On(t, "docs/decisions/020-originals-live-for-a-day.md")
 	page.Says("uses the specified %s s.", "the default of the service", byDefault(t, Pruner, "MCP_PRUNER_PRUNE_ID_TTL_S"))
+	page = stated.On(t, "docs/decisions/034-slots-are-shared-fairly.md")
 	page.Says("`MCP_PRUNER_MAX_CALLS` (%s) limits", "the default", byDefault(t, Stdio, "MCP_PRUNER_MAX_CALLS"))
 }
 

@@ -10,6 +10,6 @@ import (
 func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/LEARNED.md")
 	page.Says("texts of more than %s lines", "MaxLines", MaxLines)
-	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page = stated.On(t, "docs/decisions/048-the-learned-ranking-needs-a-session.md")
 	page.Says("texts of more than %s lines (for speed)", "MaxLines", MaxLines)
 }

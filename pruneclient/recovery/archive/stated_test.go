@@ -17,7 +17,8 @@ func TestStated(t *testing.T) {
 	page.Says("and above %s MiB", "MaxBytes", MaxBytes>>20)
 	page = stated.On(t, "testdata/help.txt")
 	page.Says("keep originals for %s days", "MaxAge", MaxAge/(24*time.Hour))
-	page = stated.On(t, "docs/SPEC-NOTES.md")
-	page.Says("for its %s days", "MaxAge", MaxAge/(24*time.Hour))
+	page = stated.On(t, "docs/decisions/067-originals-have-ids-of-the-user.md")
 	page.Says("until they are %s days old", "MaxAge", MaxAge/(24*time.Hour))
+	page = stated.On(t, "docs/decisions/068-an-original-belongs-to-a-project.md")
+	page.Says("for its %s days", "MaxAge", MaxAge/(24*time.Hour))
 }

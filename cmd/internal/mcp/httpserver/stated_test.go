@@ -21,7 +21,7 @@ func TestStated(t *testing.T) {
 	page.Says("running calls within %s seconds and", "finishWithin", finishWithin/time.Second)
 	page = stated.On(t, "docs/AUDIT.md")
 	page.Says("idle for %s minutes", "maxIdle", maxIdle/time.Minute)
-	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page = stated.On(t, "docs/decisions/058-edges-of-the-service.md")
 	page.Says("A body over %s MiB gets", "maxBodyBytes", maxBodyBytes>>20)
 	page.Says("a body that stops for %s s", "stall", stall/time.Second)
 	page.Says("nothing of its answer for %s s", "stall", stall/time.Second)

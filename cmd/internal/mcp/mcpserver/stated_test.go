@@ -35,7 +35,8 @@ func TestStated(t *testing.T) {
 	page.Says("| an argument is invalid | %s |", "codeInvalidParams", codeInvalidParams)
 	page = stated.On(t, "docs/GATEWAY.md")
 	page.Says("take at most a %s of the slots", "1/EachPart", 1.0/EachPart)
-	page = stated.On(t, "docs/SPEC-NOTES.md")
-	page.Says("stays at %s, because output", "maxResultChars", maxResultChars)
+	page = stated.On(t, "docs/decisions/007-cancelled-calls-have-no-answer.md")
 	page.Says("for a minute (%s ids a session)", "maxRecent", maxRecent)
+	page = stated.On(t, "docs/decisions/018-limits-follow-the-client.md")
+	page.Says("stays at %s, because output", "maxResultChars", maxResultChars)
 }

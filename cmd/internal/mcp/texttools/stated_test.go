@@ -15,7 +15,7 @@ func TestStated(t *testing.T) {
 	page.Says("after the last line | %s `invalid_range`", "codeBadRange", codeBadRange)
 	page.Says("an answer may be | %s `", "codeBadRange", codeBadRange)
 	page.Says("takes too long | %s `", "codeBadRange", codeBadRange)
-	page = stated.On(t, "docs/SPEC-NOTES.md")
+	page = stated.On(t, "docs/decisions/055-what-recover-text-answers.md")
 	page.Says("over HTTP returns at most %s MiB", "maxAnswerBytes", maxAnswerBytes>>20)
 	page.Says("service share %s MiB", "answerBudget", answerBudget>>20)
 	page.Says("Answers up to %s KiB never wait", "freeAnswer", freeAnswer>>10)
