@@ -9,6 +9,7 @@
 # make fuzz       each fuzz target for a while (FUZZTIME=10s, or a number of runs: 5000x)
 # make soak       the HTTP server under mixed load with faults (SOAK=10m)
 # make wire       whether clients get the same bytes from this program as from another build (BEFORE=path)
+# make house      lines per room, circles of files, unused exports (BEFORE=another checkout for a column of its own)
 # make site       docs/ as a site in .cache/site, where hugo is here
 # make picture    the picture of the README
 # make docs       what is generated from the tables
@@ -27,7 +28,7 @@ FIXTURES ?= ../shared/fixtures
 DIST ?= dist
 SYSTEMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: all build install demo fmt check-fmt vet lint test bench quality train bill e2e soak wire fuzz docs site picture dist licenses versions vulns rg
+.PHONY: all build install demo fmt check-fmt vet lint test bench quality train bill e2e soak wire house fuzz docs site picture dist licenses versions vulns rg
 
 all: fmt vet lint test
 
@@ -122,6 +123,10 @@ soak: build
 # Plays the same calls, hook events and requests against two builds and compares the answers byte by byte.
 wire: build
 	$(call dev,wire) && .cache/dev/wire -before "$(BEFORE)" -after bin/mcp-pruner
+
+# How the product is built, as a table; BEFORE is another checkout.
+house:
+	$(call dev,house) && .cache/dev/house $(if $(BEFORE),-before "$(BEFORE)")
 
 # The same commit gives the same bytes: docs/RELEASE.md.
 dist:
