@@ -1,8 +1,10 @@
 package existing
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
@@ -15,6 +17,7 @@ import (
 // ran, and its output is already known.
 type Machine struct {
 	Client    string
+	Session   *states.Session // nil: the results belong to none
 	Keep      func(ctx context.Context, text string) (id string, err error)
 	Emit      func(event.Event) // nil: none
 	Observers []states.Observer // of the delivery: trace, ledger
@@ -48,26 +51,31 @@ func (r *Replacement) Written(ctx context.Context, bytes int, write func() error
 
 // Prune runs the machine for one result. ok is false if the result stays unchanged.
 func (m Machine) Prune(ctx context.Context, r Result) (replacement *Replacement, ok bool, err error) {
-	definition, err := fsm.Compile(fsm.RequestTable())
-	if err != nil {
-		return nil, false, err
-	}
 	out := &Replacement{}
-	p := &pruner{result: r, out: out, back: m.Back}
-	if p.back == "" {
-		p.back = DefaultBack
-	}
-	pipeline := &states.Pipeline{
-		Machine: definition, Pruner: p, Keep: m.keep(r.Body), Emit: m.Emit, Observers: m.Observers,
-		Tools: []tools.Tool{{Name: r.Call.Tool, Check: func(map[string]any) (tools.Call, []tools.Issue) { return given{r}, nil }}},
-	}
-	args := r.Args
+	p := &pruner{result: r, out: out, back: cmp.Or(m.Back, DefaultBack)}
+	_, first := r.Body.Original()
+	m.Keep = m.keep(r.Body)
+	out.call = m.run(ctx, p, r.Args, given{
+		question: r.Question, subject: tools.Subject{Path: r.Call.File, Command: r.Call.Command, Pattern: r.Call.Pattern},
+		output: output{r.Body.Code(), tools.Source{File: r.Call.File, Command: r.Call.Command, FirstLine: first}},
+	}, r.Call.Tool)
+	applied := out.call.Pruning().Applied && !out.Cut.Whole()
+	return out, applied, errors.Join(p.err, ctx.Err())
+}
+
+// table is the request machine.
+var table = sync.OnceValue(func() *fsm.Definition { return fsm.MustCompile(fsm.RequestTable()) })
+
+// run takes a result through the machine.
+func (m Machine) run(ctx context.Context, p pruneclient.Pruner, args map[string]any, g given, tool string) *states.Call {
 	if args == nil {
 		args = map[string]any{}
 	}
-	out.call = pipeline.Run(ctx, states.Request{Client: m.Client, Params: map[string]any{"name": r.Call.Tool, "arguments": args}})
-	applied := out.call.Pruning().Applied && !out.Cut.Whole()
-	return out, applied, errors.Join(p.err, ctx.Err())
+	pipeline := &states.Pipeline{
+		Machine: table(), Pruner: p, Keep: m.Keep, Emit: m.Emit, Observers: m.Observers,
+		Tools: []tools.Tool{{Name: tool, Check: func(map[string]any) (tools.Call, []tools.Issue) { return g, nil }}},
+	}
+	return pipeline.Run(ctx, states.Request{Client: m.Client, Session: m.Session, Params: map[string]any{"name": tool, "arguments": args}})
 }
 
 // keep returns a function that stores the original, of which the machine has only the lines.
@@ -82,27 +90,26 @@ func (m Machine) keep(b Body) func(context.Context, string) (string, error) {
 }
 
 // given is a call whose output is already known.
-type given struct{ r Result }
-
-func (g given) FocusQuestion() string                     { return g.r.Question }
-func (g given) Run(context.Context) (tools.Output, error) { return output{g.r, g.r.Body.Code()}, nil }
-func (g given) Subject() tools.Subject {
-	return tools.Subject{Path: g.r.Call.File, Command: g.r.Call.Command, Pattern: g.r.Call.Pattern}
+type given struct {
+	question string
+	subject  tools.Subject
+	output   output
 }
+
+func (g given) FocusQuestion() string                     { return g.question }
+func (g given) Run(context.Context) (tools.Output, error) { return g.output, nil }
+func (g given) Subject() tools.Subject                    { return g.subject }
 
 // output is a text in the client's form.
 type output struct {
-	r    Result
-	text string
+	text   string
+	source tools.Source
 }
 
-func (o output) Code() string { return o.text }
-func (o output) Text() string { return o.text }
-func (o output) Source() tools.Source {
-	_, first := o.r.Body.Original()
-	return tools.Source{File: o.r.Call.File, Command: o.r.Call.Command, FirstLine: first}
-}
-func (o output) Prune(pruned string) (tools.Output, error) { return output{o.r, pruned}, nil }
+func (o output) Code() string                              { return o.text }
+func (o output) Text() string                              { return o.text }
+func (o output) Source() tools.Source                      { return o.source }
+func (o output) Prune(pruned string) (tools.Output, error) { return output{pruned, o.source}, nil }
 func (o output) Structured(pruning any) any {
 	return map[string]any{"text": o.text, "pruning": pruning}
 }

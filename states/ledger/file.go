@@ -2,8 +2,6 @@ package ledger
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -33,13 +31,6 @@ func Open(ctx context.Context, file string, failed func(message string)) (*conte
 		failed(err.Error())
 	}
 	return store, nil
-}
-
-// SessionID returns the name of a client's session in the ledger. It is the same for the session's hooks
-// and for its requests to the API.
-func SessionID(given string) string {
-	sum := sha256.Sum256([]byte(given))
-	return "sess_" + hex.EncodeToString(sum[:8])
 }
 
 // Variable is the environment variable with the ledger's file name.

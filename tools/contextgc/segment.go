@@ -9,6 +9,7 @@ package contextgc
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -94,4 +95,11 @@ func CleanID(text string) string {
 func ProjectOf(root string) string {
 	sum := sha256.Sum256([]byte(root))
 	return fmt.Sprintf("%.100s-%x", CleanID(filepath.Base(root)), sum[:2])
+}
+
+// SessionID returns the name of a client's session in the ledger. It is the same for the session's hooks
+// and for its requests to the API.
+func SessionID(given string) string {
+	sum := sha256.Sum256([]byte(given))
+	return "sess_" + hex.EncodeToString(sum[:8])
 }

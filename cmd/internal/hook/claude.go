@@ -146,7 +146,7 @@ func rememberCompaction(ctx context.Context, m map[string]any, s state) []byte {
 		return nil
 	}
 	defer func() { _ = store.Close() }() // the stored entries are complete by now
-	session := ledger.SessionID(text(m, "session_id"))
+	session := contextgc.SessionID(text(m, "session_id"))
 	if kind == "PreCompact" {
 		mark := contextgc.Mark{Session: session, Kind: contextgc.Compacted, Detail: text(m, "trigger")}
 		if cwd := text(m, "cwd"); cwd != "" {

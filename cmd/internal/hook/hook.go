@@ -178,7 +178,7 @@ var errStays = errors.New("the client cannot show the replacement: the result st
 // spooler passes the result to the ledger.
 func (s state) spooler(c client, f finished, call history.Call) ledger.Spooler {
 	segment := ledger.Result(call, f.text)
-	segment.Session, segment.Project = ledger.SessionID(f.session), contextgc.CleanID(c.name)
+	segment.Session, segment.Project = contextgc.SessionID(f.session), contextgc.CleanID(c.name)
 	if f.cwd != "" {
 		segment.Project = contextgc.ProjectOf(f.cwd)
 	}

@@ -7,11 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
 
 // codexShows is the number of bytes of a hook's text that Codex shows. It cuts longer texts and writes them
@@ -119,7 +120,11 @@ func clearOpencode(ctx context.Context, m map[string]any, s state) []byte {
 	defer func() { _ = store.Close() }() // the decisions are stored by now
 	records := openRecords(s.dir)
 	defer records.close()
-	outputs, err := proxy.ClearOpencode(ctx, store, archive.Index{State: s.dir}, text(m, "directory"), s.wayBack("opencode"), text(m, "sessionID"), messages, records.observers, records.emit)
+	e := &clearing.Engine{
+		Store: store, Index: archive.Index{State: s.dir}, Machine: existing.Machine{Emit: records.emit, Observers: records.observers},
+		Runs: clearing.NewRuns(records.emit, nil, "", s.now), Back: s.wayBack, Policy: planner.DefaultPolicy(), Clears: true, Now: s.now,
+	}
+	outputs, err := e.Opencode(ctx, text(m, "directory"), text(m, "sessionID"), messages)
 	if err != nil || len(outputs) == 0 {
 		return nil
 	}

@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
 // A result may contain anything, even the texts that the proxy writes itself. Lines that stay are the tool's own.
@@ -38,27 +40,6 @@ func TestAPrunedResultKeepsItsOwnIds(t *testing.T) {
 	got := string(r.post(t, "/v1/messages", body))
 	assert.Less(t, len(got), len(body)/4)
 	assert.Contains(t, got, "got prn_00000000, want s1234567")
-}
-
-// The lifetime of a cache entry is read from the request's cache marks, however they are written, and from nothing else.
-func TestCacheLifetime(t *testing.T) {
-	for body, hour := range map[string]bool{
-		`{"messages":[],"system":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"1h"}}]}`:                                     true,
-		`{"messages":[],"system":[{"type":"text","text":"x","cache_control":{"type":"ephemeral", "ttl" : "1h"}}]}`:                                  true,
-		"{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"x\",\"cache_control\":{\"ttl\":\n\"1h\"}}]}]}":                true,
-		`{"messages":[],"tools":[{"name":"x","input_schema":{},"cache_control":{"type":"ephemeral","ttl": "1h"}}]}`:                                 true,
-		`{"messages":[],"cache_control":{"type":"ephemeral","ttl": "1h"}}`:                                                                          true,
-		`{"messages":[],"cache_control":{"type":"ephemeral","ttl":"5m"}}`:                                                                           false,
-		`{"messages":[],"metadata":{"ttl":"1h"}}`:                                                                                                   false,
-		`{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"dns","input":{"ttl":"1h"}}]}]}`:                            false,
-		`{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"x","input":{"cache_control":{"ttl":"1h"}}}]}]}`:            false,
-		`{"messages":[{"role":"user","content":"\"cache_control\":{\"ttl\":\"1h\"}"}]}`:                                                             false,
-		`{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"text":"x","cache_control":{"ttl":"1h"}}]}]}]}`: true,
-	} {
-		c, err := parseMessages([]byte(body))
-		require.NoError(t, err, body)
-		assert.Equal(t, hour, c.cachedForAnHour(), body)
-	}
 }
 
 // Whatever an upstream sends instead of HTTP, none of it is in the log or in the answer.
@@ -129,53 +110,25 @@ func TestEqualResultsWithEqualIds(t *testing.T) {
 			rest := last
 			for i := 0; strings.Contains(rest, "[cleared: "); i++ {
 				_, rest, _ = strings.Cut(rest, "[cleared: ")
-				require.Equal(t, text(i), original(t, r.engine.index, rest), "result %d", i)
+				require.Equal(t, text(i), original(t, r.engine.Index, rest), "result %d", i)
 			}
-			c, err := parseChat(history(6))
+			c, err := wire.APIOf("/chat/completions").Parse(history(6))
 			require.NoError(t, err)
-			for i, result := range c.results {
-				assert.Equal(t, fmt.Sprintf(command, i), result.use.call.Command, "each result is that of its own call")
+			for i, result := range c.Results {
+				assert.Equal(t, fmt.Sprintf(command, i), result.Use.Args["command"], "each result is that of its own call")
 			}
 		})
 	}
 }
 
-// The plugin of opencode replaces outputs by call id, so that an output whose id is not its own stays whole.
-func TestOpencodeOutputsWithEqualIds(t *testing.T) {
-	before := encoded([]any{map[string]any{"parts": []any{
-		map[string]any{"type": "tool", "callID": "a", "state": map[string]any{"output": "1"}},
-		map[string]any{"type": "tool", "callID": "a", "state": map[string]any{"output": "2"}},
-		map[string]any{"type": "tool", "callID": "b", "state": map[string]any{"output": "3"}}}}})
-	changed, err := changedOutputs(before, bytes.ReplaceAll(bytes.ReplaceAll(before, []byte(`"1"`), []byte(`"x"`)), []byte(`"3"`), []byte(`"y"`)))
-	require.NoError(t, err)
-	assert.Equal(t, map[string]string{"b": "y"}, changed)
-}
-
 // Half a surrogate pair, and bytes that are not UTF-8, are the same after clearing and recovering, and in lines that stay.
 func TestTextsThatAreNoUnicodeStayExact(t *testing.T) {
-	for raw, text := range map[string]string{
-		`a\ud800b`: "a\xed\xa0\x80b", `\udfff`: "\xed\xbf\xbf", `\ud83d\ude00`: "\U0001f600", `\ude00\ud83d`: "\xed\xb8\x80\xed\xa0\xbd",
-		`\ud800\ud83d\ude00`: "\xed\xa0\x80\U0001f600", `\\ud800`: `\ud800`, "\\n\xff": "\n\xff", `\u00e9\/\"\t`: "\u00e9/\"\t", `\ud800\n`: "\xed\xa0\x80\n",
-	} {
-		got, err := unescape([]byte(raw))
-		require.NoError(t, err, raw)
-		assert.Equal(t, text, got, raw)
-		quoted := quote(text)
-		again, err := unescape(quoted[1 : len(quoted)-1])
-		require.NoError(t, err)
-		assert.Equal(t, text, again, raw)
-	}
-	for _, bad := range []string{`\`, `\x`, `\u12`, `\u12g4`} {
-		_, err := unescape([]byte(bad))
-		assert.Error(t, err, bad)
-	}
-
 	r := newRig(t, database(t), policyGC)
 	half := bytes.ReplaceAll(claudeHistory(40), []byte("ünlike"), []byte(`\ud800 \\ud800`))
 	require.NotEqual(t, string(half), string(claudeHistory(40)))
 	sent := string(r.post(t, "/v1/messages", half))
 	require.Contains(t, sent, "[cleared: ")
-	assert.Equal(t, strings.ReplaceAll(output(0), "ünlike", "\xed\xa0\x80 \\ud800"), original(t, r.engine.index, sent))
+	assert.Equal(t, strings.ReplaceAll(output(0), "ünlike", "\xed\xa0\x80 \\ud800"), original(t, r.engine.Index, sent))
 	assert.NotContains(t, sent, "\ufffd")
 
 	r = newRig(t, database(t), policyBoth)
@@ -229,7 +182,7 @@ func TestALedgerThatIsGone(t *testing.T) {
 			again := newRig(t, file, policyGC) // a new process, with a new ledger
 			sent := again.post(t, "/v1/messages", claudeHistory(91))
 			assert.Positive(t, cleared(sent))
-			assert.Equal(t, output(0), original(t, again.engine.index, string(sent)))
+			assert.Equal(t, output(0), original(t, again.engine.Index, string(sent)))
 		})
 	}
 }

@@ -21,15 +21,17 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/telemetry"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/wayback"
-	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/states/clearing"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
 // policy selects what the proxy changes in requests.
@@ -183,28 +185,23 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	if file != nil {
 		observers = append(observers, states.Tracer{Trace: file, Version: o.version, Detail: c.TraceFull})
 	}
-	machine, err := fsm.Compile(fsm.RequestTable())
-	if err != nil {
-		panic(err) // the tables are part of the program, so that an error is a bug
+	sessions := clearing.NewRuns(emit, file, o.version, time.Now)
+	e := &clearing.Engine{
+		Store: store, Index: ledger.Index(p.Lookup), Machine: existing.Machine{Emit: emit, Observers: append(observers, told.Observers...)},
+		Runs: sessions, Back: wayBackOf(p), Policy: planner.DefaultPolicy(),
+		Clears: o.policy != policyPrune, Prunes: o.policy != policyGC, Others: c.OtherTools, Now: time.Now,
 	}
-	sessions := newRuns(emit, file, o.version, time.Now)
-	q := &requests{machine: machine, emit: emit, observers: append(observers, told.Observers...), runs: sessions}
-	e := &engine{
-		store: store, index: ledger.Index(p.Lookup), back: wayBackOf(p), policy: planner.DefaultPolicy(),
-		clears: o.policy != policyPrune, prunes: o.policy != policyGC, others: c.OtherTools,
-		replace: q.replace, now: time.Now,
-	}
-	if err := e.load(ctx); err != nil {
+	if err := e.Load(ctx); err != nil {
 		failed(err)
 	}
 	s := newServer(o.upstream, e, sessions, emit)
 	book := ledger.New(store, failed)
-	stopCleaning := ledger.KeepClean(store, e.index, assemble.Limits(c), failed)
+	stopCleaning := ledger.KeepClean(store, e.Index, assemble.Limits(c), failed)
 	s.usage = book.AddUsage
-	s.feed = func(c *conversation, client string) {
-		for _, r := range c.now().results {
-			if len(r.texts) > 0 {
-				book.Add(c.entry(r, client))
+	s.feed = func(c *wire.Conversation, client string) {
+		for _, r := range c.Last().Results {
+			if r.HasText() {
+				book.Add(clearing.Entry(c, r, client))
 			}
 		}
 	}
@@ -212,7 +209,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 		stopCleaning()
 		s.feeding.Wait()
 		book.Close(2 * time.Second)
-		sessions.close()
+		sessions.Close()
 		if file != nil {
 			_ = file.Close() // it has reported its errors
 		}

@@ -105,50 +105,6 @@ func TestErrorsArriveUnchanged(t *testing.T) {
 	assert.Empty(t, r.usages)
 }
 
-// The events of a stream arrive one by one, and a stream cut by the upstream is cut for the client.
-func TestStreams(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
-	next := make(chan struct{})
-	r.up.answer = func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, `data: {"type":"message_start","message":{"model":"claude-x","usage":{"input_tokens":3,"cache_read_input_tokens":900,"cache_creation_input_tokens":50}}}`+"\n\n")
-		w.(http.Flusher).Flush()
-		<-next
-		_, _ = io.WriteString(w, `data: {"type":"message_delta","usage":{"output_tokens":12}}`+"\n\n")
-		w.(http.Flusher).Flush()
-		<-next
-		panic(http.ErrAbortHandler)
-	}
-	res, err := http.Post(r.proxy.URL+"/v1/messages", "application/json", bytes.NewReader(claudeHistory(2)))
-	require.NoError(t, err)
-	defer func() { _ = res.Body.Close() }()
-	buf := make([]byte, 4096)
-	n, err := res.Body.Read(buf)
-	require.NoError(t, err)
-	assert.Contains(t, string(buf[:n]), "message_start", "before the second was made")
-	next <- struct{}{}
-	n, err = res.Body.Read(buf)
-	require.NoError(t, err)
-	assert.Contains(t, string(buf[:n]), "message_delta")
-	next <- struct{}{}
-	_, err = io.ReadAll(res.Body)
-	require.Error(t, err, "the cut shows")
-	r.proxy.Close()
-	require.Len(t, r.usages, 1)
-	u := r.usages[0]
-	assert.Equal(t, []any{"claude-x", 3, 900, 50, 12}, []any{u.Model, u.Input, u.Read, u.Written, u.Output})
-}
-
-func TestUsageOfOthers(t *testing.T) {
-	for text, want := range map[string]usage{
-		`{"model":"gpt-x","usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":60},"output_tokens":5}}`: {Model: "gpt-x", Input: 40, Read: 60, Output: 5},
-		`{"usage":{"prompt_tokens":100,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens":5}}`:            {Input: 100, Output: 5},
-		`{"usageMetadata":{"promptTokenCount":70,"cachedContentTokenCount":30,"candidatesTokenCount":2}}`:              {Input: 40, Read: 30, Output: 2},
-	} {
-		assert.Equal(t, want, usageIn([]byte(text)))
-	}
-}
-
 func TestCompressedRequests(t *testing.T) {
 	r := newRig(t, database(t), policyGC)
 	send := func(body []byte, encoding string) []byte {
@@ -211,4 +167,38 @@ func TestForeignPagesAreRefused(t *testing.T) {
 		assert.Equal(t, http.StatusForbidden, res.StatusCode)
 	}
 	assert.Empty(t, r.up.bodies)
+}
+
+// The events of a stream arrive one by one, and a stream cut by the upstream is cut for the client.
+func TestStreams(t *testing.T) {
+	r := newRig(t, database(t), policyGC)
+	next := make(chan struct{})
+	r.up.answer = func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, `data: {"type":"message_start","message":{"model":"claude-x","usage":{"input_tokens":3,"cache_read_input_tokens":900,"cache_creation_input_tokens":50}}}`+"\n\n")
+		w.(http.Flusher).Flush()
+		<-next
+		_, _ = io.WriteString(w, `data: {"type":"message_delta","usage":{"output_tokens":12}}`+"\n\n")
+		w.(http.Flusher).Flush()
+		<-next
+		panic(http.ErrAbortHandler)
+	}
+	res, err := http.Post(r.proxy.URL+"/v1/messages", "application/json", bytes.NewReader(claudeHistory(2)))
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	buf := make([]byte, 4096)
+	n, err := res.Body.Read(buf)
+	require.NoError(t, err)
+	assert.Contains(t, string(buf[:n]), "message_start", "before the second was made")
+	next <- struct{}{}
+	n, err = res.Body.Read(buf)
+	require.NoError(t, err)
+	assert.Contains(t, string(buf[:n]), "message_delta")
+	next <- struct{}{}
+	_, err = io.ReadAll(res.Body)
+	require.Error(t, err, "the cut shows")
+	r.proxy.Close()
+	require.Len(t, r.usages, 1)
+	u := r.usages[0]
+	assert.Equal(t, []any{"claude-x", 3, 900, 50, 12}, []any{u.Model, u.Input, u.Read, u.Written, u.Output})
 }

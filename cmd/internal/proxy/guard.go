@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/loopback"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
 // peerKey is the context key of the error about a connection's other end.
@@ -65,4 +66,11 @@ func (f *refusals) first(reason string) bool {
 	}
 	f.last[reason] = time.Now()
 	return true
+}
+
+// refuse answers a request with an error of the proxy's own, in the form of the API that the request is for.
+func refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(wire.Refusal(r, status, "mcp-pruner proxy: "+message))
 }

@@ -34,7 +34,7 @@ var shownID = regexp.MustCompile("mcp-pruner recover (prn_[0-9a-f]{8})`")
 // s1, which an earlier version showed, brings back none.
 func TestTwoLedgersNeverMixTheirTexts(t *testing.T) {
 	one, two := newRig(t, database(t), policyGC), newRig(t, database(t), policyGC)
-	two.engine.index = one.engine.index
+	two.engine.Index = one.engine.Index
 	of := map[*rig]string{one: "the output of call", two: "a secret of call"}
 	seen := map[string]bool{}
 	for r, words := range of {
@@ -44,7 +44,7 @@ func TestTwoLedgersNeverMixTheirTexts(t *testing.T) {
 		for n, id := range ids {
 			require.False(t, seen[id[1]], "an id names one text")
 			seen[id[1]] = true
-			code, text, _ := recoverVerb(t, one.engine.index, id[1])
+			code, text, _ := recoverVerb(t, one.engine.Index, id[1])
 			require.Zero(t, code)
 			require.Equal(t, strings.ReplaceAll(output(n), "the output of call", words), text)
 		}
@@ -54,7 +54,7 @@ func TestTwoLedgersNeverMixTheirTexts(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEmpty(t, text, "both have a segment s1")
 	}
-	code, stdout, stderr := recoverVerb(t, one.engine.index, "s1")
+	code, stdout, stderr := recoverVerb(t, one.engine.Index, "s1")
 	assert.Equal(t, 1, code)
 	assert.Empty(t, stdout)
 	assert.Contains(t, stderr, "mcp-pruner gc get s1 --store FILE")
@@ -69,7 +69,7 @@ func TestAnIDOfARemovedLedger(t *testing.T) {
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		require.NoError(t, os.RemoveAll(file+suffix))
 	}
-	index := r.engine.index
+	index := r.engine.Index
 	missing := func() {
 		before, err := os.ReadDir(filepath.Dir(file))
 		require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestAnIDOfARemovedLedger(t *testing.T) {
 	missing()
 	assert.NoFileExists(t, file)
 	again := newRig(t, file, policyGC)
-	again.engine.index = index
+	again.engine.Index = index
 	again.post(t, "/v1/messages", bytes.ReplaceAll(claudeHistory(40), []byte("the output of call"), []byte("a secret of call")))
 	require.NoError(t, again.store.Close())
 	missing()
@@ -93,7 +93,7 @@ func TestAnIDOfARemovedLedger(t *testing.T) {
 // If no id can be claimed, nothing is cleared, and the request arrives as it was.
 func TestAnIndexThatCannotBeWrittenClearsNothing(t *testing.T) {
 	r := newRig(t, database(t), policyGC)
-	blocked := filepath.Join(r.engine.index.State, "index")
+	blocked := filepath.Join(r.engine.Index.State, "index")
 	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
 	for n := range 3 {
 		body := claudeHistory(40 + n)
@@ -126,10 +126,10 @@ func TestAClearedResultBelongsToItsProject(t *testing.T) {
 			id := shownID.FindStringSubmatch(string(r.post(t, api.path, body)))[1]
 			for folder, want := range map[string]int{project: 0, filepath.Join(project, "sub"): 0, elsewhere: 1, filepath.Dir(project): 1} {
 				t.Chdir(folder)
-				code, stdout, stderr := recoverVerb(t, r.engine.index, id)
+				code, stdout, stderr := recoverVerb(t, r.engine.Index, id)
 				require.Equal(t, want, code, "%s: %s", folder, stderr)
 				if code != 0 {
-					never, _, unknown := recoverVerb(t, r.engine.index, "prn_00000000")
+					never, _, unknown := recoverVerb(t, r.engine.Index, "prn_00000000")
 					assert.Equal(t, code, never)
 					assert.Equal(t, strings.ReplaceAll(unknown, "prn_00000000", id), stderr, "as for an id that never was")
 					assert.Empty(t, stdout)

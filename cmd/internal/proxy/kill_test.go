@@ -155,7 +155,7 @@ func TestTheLogHasTheFirstHeadBeforeTheTraceHasALine(t *testing.T) {
 	}
 	p := command.Process{Env: []string{"XDG_STATE_HOME=" + dir}, Stderr: io.Discard}
 	s, end := assembleProxy(t.Context(), p, settings.Settings{}, options{store: filepath.Join(dir, "ledger.db"), policy: policyGC, version: "test"}, emit, sync)
-	s.runs.session("a session", "a client")
+	s.runs.Session("a session", "a client")
 	end()
 	assert.Equal(t, 1, synced)
 	assert.Len(t, recorded(t, filepath.Join(dir, "proxy-trace.jsonl")), 1)

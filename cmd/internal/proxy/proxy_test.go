@@ -16,12 +16,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
 // In sessions of 60 calls, each request starts with the bytes of the previous one, except where old results
@@ -52,12 +53,12 @@ func TestSessionsAreCleared(t *testing.T) {
 			}
 
 			again := newRig(t, file, policyGC) // a new process
-			again.engine.now = func() time.Time { return r.clock().Add(time.Hour) }
+			again.engine.Now = func() time.Time { return r.clock().Add(time.Hour) }
 			for n := range 60 {
 				require.Equal(t, string(sent[n]), string(again.post(t, api.path, api.history(n))), "call %d, after a restart", n)
 			}
 			assert.Empty(t, again.seen, "nothing was decided anew")
-			assert.Equal(t, output(0), original(t, r.engine.index, string(sent[59])), "the exact bytes")
+			assert.Equal(t, output(0), original(t, r.engine.Index, string(sent[59])), "the exact bytes")
 		})
 	}
 }
@@ -166,22 +167,23 @@ func TestSixtyFourSessionsAtOnce(t *testing.T) {
 				assert.Equal(t, bodies[i-1][:marker], body[:marker])
 			}
 		}
-		text := original(t, r.engine.index, bodies[len(bodies)-1])
+		text := original(t, r.engine.Index, bodies[len(bodies)-1])
 		assert.Equal(t, strings.ReplaceAll(output(0), "the output of call", mark(session)+" call"), text)
 	}
-	r.runs.close()
+	r.runs.Close()
 	require.NoError(t, r.trace.Close())
 	assert.Len(t, recorded(t, r.traced), sessions)
 }
 
 func TestPinnedResultsStay(t *testing.T) {
 	r := newRig(t, database(t), policyGC)
-	c, err := parseMessages(claudeHistory(40))
+	c, err := wire.APIOf("/messages").Parse(claudeHistory(40))
 	require.NoError(t, err)
-	r.engine.keys.identify(c)
-	ids, err := r.store.Put(context.Background(), c.entry(c.results[0], "test"))
+	new(wire.Keyring).Identify(c)
+	pinned := clearing.Entry(c, c.Results[0], "test")
+	ids, err := r.store.Put(context.Background(), pinned)
 	require.NoError(t, err)
-	_, _, err = r.store.Pin(context.Background(), c.project("test"), ids, true)
+	_, _, err = r.store.Pin(context.Background(), pinned.Project, ids, true)
 	require.NoError(t, err)
 	got := string(r.post(t, "/v1/messages", claudeHistory(40)))
 	assert.Contains(t, got, "output of call 0,")
@@ -206,7 +208,7 @@ func TestOtherServersResultsStayWhole(t *testing.T) {
 	r := newRig(t, database(t), policyPrune)
 	assert.Equal(t, string(body), string(r.post(t, "/v1/messages", body)))
 	r = newRig(t, database(t), policyPrune)
-	r.engine.others = history.OtherTools{"ci"}
+	r.engine.Others = history.OtherTools{"ci"}
 	got := string(r.post(t, "/v1/messages", body))
 	assert.Less(t, len(got), len(body)/4)
 	assert.Contains(t, got, "got 3, want 4")
@@ -232,7 +234,7 @@ func TestFreshResultsArePruned(t *testing.T) {
 	assert.Contains(t, got, "got 3, want 4")
 	assert.Contains(t, got, `"is_error":true`)
 	assert.Equal(t, got, string(r.post(t, "/v1/messages", body)))
-	assert.Equal(t, strings.Join(lines, "\n"), original(t, r.engine.index, got))
+	assert.Equal(t, strings.Join(lines, "\n"), original(t, r.engine.Index, got))
 }
 
 // Sessions that begin with the same call and the same short call id are not taken for each other: the first result of
@@ -254,7 +256,7 @@ func TestSessionsThatBeginAlikeAreDecidedEach(t *testing.T) {
 		}})
 		got := string(r.post(t, "/v1/messages", body))
 		assert.Less(t, len(got), len(body)/4, name)
-		assert.Equal(t, text, original(t, r.engine.index, got))
+		assert.Equal(t, text, original(t, r.engine.Index, got))
 		r.server.feeding.Wait()
 	}
 }
@@ -272,7 +274,7 @@ func TestEachSessionIsARun(t *testing.T) {
 	r.post(t, "/v1/messages", other)
 	require.NoError(t, r.trace.Flush())
 	require.Len(t, recorded(t, r.traced), 2, "both were idle for an hour, and one came back")
-	r.runs.close()
+	r.runs.Close()
 	require.NoError(t, r.trace.Close())
 	degraded, ids := 0, map[string]bool{}
 	records := recorded(t, r.traced)
@@ -298,25 +300,21 @@ func TestImagesStay(t *testing.T) {
 }
 
 func TestStubIsShort(t *testing.T) {
-	assert.LessOrEqual(t, len(Stub(123456, existing.DefaultBack+" prn_3ddf8b97"))/3, 25)
+	assert.LessOrEqual(t, len(clearing.Stub(123456, existing.DefaultBack+" prn_3ddf8b97"))/3, 25)
 }
 
 func BenchmarkPrepareMegabyte(b *testing.B) {
 	store, err := contextgc.Open(contextgc.StoreSettings{File: filepath.Join(b.TempDir(), "ledger.db")})
 	require.NoError(b, err)
 	defer func() { _ = store.Close() }()
-	machine, err := fsm.Compile(fsm.RequestTable())
-	require.NoError(b, err)
-	e := &engine{
-		store: store, index: archive.Index{State: b.TempDir()}, policy: planner.DefaultPolicy(), clears: true,
-		replace: (&requests{machine: machine, runs: newRuns(nil, nil, "", time.Now)}).replace, now: time.Now,
-	}
+	e := &clearing.Engine{Store: store, Index: archive.Index{State: b.TempDir()}, Runs: clearing.NewRuns(nil, nil, "", time.Now),
+		Policy: planner.DefaultPolicy(), Clears: true, Now: time.Now}
 	body := claudeHistory(125)
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		c, err := parseMessages(body)
+		c, err := wire.APIOf("/messages").Parse(body)
 		require.NoError(b, err)
-		_, err = e.rewrite(context.Background(), c, "bench", true)
+		_, err = e.Rewrite(context.Background(), c, "bench", true)
 		require.NoError(b, err)
 	}
 }

@@ -19,12 +19,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/states/audit"
+	"github.com/mcp-pruner/mcp-pruner/states/clearing"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
@@ -73,16 +74,16 @@ const patience = time.Hour
 type rig struct {
 	up     *upstream
 	proxy  *httptest.Server
-	engine *engine
+	engine *clearing.Engine
 	store  *contextgc.Store
 	now    time.Time
 	mu     sync.Mutex // the server goes on after an answer
 	events []string
 	seen   []*states.Delivery
-	usages []usage
+	usages []contextgc.Usage
 
 	server *server
-	runs   *runs
+	runs   *clearing.Runs
 	trace  *trace.File // of the runs
 	traced string      // its name
 }
@@ -101,8 +102,6 @@ func newRig(t *testing.T, file string, mode policy) *rig {
 	r.store, err = contextgc.Open(contextgc.StoreSettings{File: file, Patience: patience})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.store.Close() })
-	machine, err := fsm.Compile(fsm.RequestTable())
-	require.NoError(t, err)
 	emit := func(e event.Event) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -112,14 +111,13 @@ func newRig(t *testing.T, file string, mode policy) *rig {
 	r.trace, err = trace.Open(r.traced, trace.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.trace.Close() })
-	r.runs = newRuns(emit, r.trace, "test", r.clock)
-	q := &requests{machine: machine, observers: []states.Observer{r}, runs: r.runs}
-	r.engine = &engine{store: r.store, index: archive.Index{State: t.TempDir()}, policy: planner.DefaultPolicy(), clears: mode != policyPrune, prunes: mode != policyGC,
-		replace: q.replace, now: r.clock}
+	r.runs = clearing.NewRuns(emit, r.trace, "test", r.clock)
+	r.engine = &clearing.Engine{Store: r.store, Index: archive.Index{State: t.TempDir()}, Machine: existing.Machine{Emit: emit, Observers: []states.Observer{r}},
+		Runs: r.runs, Policy: planner.DefaultPolicy(), Clears: mode != policyPrune, Prunes: mode != policyGC, Now: r.clock}
 	to, err := url.Parse(r.up.URL)
 	require.NoError(t, err)
 	s := newServer(to, r.engine, r.runs, emit)
-	s.usage = func(u usage) {
+	s.usage = func(u contextgc.Usage) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.usages = append(r.usages, u)

@@ -23,6 +23,9 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
+	"github.com/mcp-pruner/mcp-pruner/states/clearing"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
 // maxBody is the size in bytes of the largest request that is parsed; larger ones pass through.
@@ -36,22 +39,22 @@ const decideWithin = 2 * time.Second
 type server struct {
 	secret   secret.Secret // of the clients; "": none is asked for
 	refusals refusals
-	upstream *url.URL // nil: each request goes to the provider that it names
-	engine   *engine  // nil: everything passes through
-	runs     *runs    // nil if engine is nil
+	upstream *url.URL         // nil: each request goes to the provider that it names
+	engine   *clearing.Engine // nil: everything passes through
+	runs     *clearing.Runs   // nil if engine is nil
 	patience time.Duration
 	emit     func(event.Event)
-	usage    func(usage)
-	feed     func(c *conversation, client string)
+	usage    func(contextgc.Usage)
+	feed     func(c *wire.Conversation, client string)
 	feeding  sync.WaitGroup
 	proxy    *httputil.ReverseProxy
 }
 
-func newServer(upstream *url.URL, e *engine, r *runs, emit func(event.Event)) *server {
+func newServer(upstream *url.URL, e *clearing.Engine, r *clearing.Runs, emit func(event.Event)) *server {
 	if e != nil {
-		e.report = func(err error) { emit(event.New("ledger.failed", "", event.Facts{"message": err.Error()})) }
+		e.Report = func(err error) { emit(event.New("ledger.failed", "", event.Facts{"message": err.Error()})) }
 	}
-	s := &server{upstream: upstream, engine: e, runs: r, patience: decideWithin, emit: emit, usage: func(usage) {}, feed: func(*conversation, string) {}}
+	s := &server{upstream: upstream, engine: e, runs: r, patience: decideWithin, emit: emit, usage: func(contextgc.Usage) {}, feed: func(*wire.Conversation, string) {}}
 	s.proxy = &httputil.ReverseProxy{
 		Rewrite: s.rewrite, FlushInterval: -1, // each piece of a stream is forwarded at once
 		Transport: &http.Transport{
@@ -71,15 +74,15 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	to := s.upstream
 	if to == nil {
-		p, why := route(r)
+		p, why := wire.Route(r)
 		if p == nil {
 			s.misdirected(w, r, why)
 			return
 		}
-		to = p.url
+		to = p.URL
 	}
 	r = r.WithContext(context.WithValue(r.Context(), targetKey{}, to))
-	if a := apiOf(r.URL.Path); a != nil && s.engine != nil && r.Method == http.MethodPost {
+	if a := wire.APIOf(r.URL.Path); a != nil && s.engine != nil && r.Method == http.MethodPost {
 		r = s.prepare(r, a)
 	}
 	s.proxy.ServeHTTP(w, r)
@@ -110,12 +113,13 @@ type exchangeKey struct{}
 
 // exchange is a request that was parsed.
 type exchange struct {
-	api     *api
-	outcome outcome
+	api     *wire.API
+	session string
+	outcome clearing.Outcome
 }
 
 // prepare rewrites a request's body. After any error the body is sent as it came.
-func (s *server) prepare(r *http.Request, a *api) *http.Request {
+func (s *server) prepare(r *http.Request, a *wire.API) *http.Request {
 	body, rest, err := readBody(r)
 	if err != nil || rest {
 		return r
@@ -126,10 +130,10 @@ func (s *server) prepare(r *http.Request, a *api) *http.Request {
 		return r
 	}
 	x := s.understand(r, a, plain)
-	if x == nil || len(x.outcome.body) == 0 || bytes.Equal(x.outcome.body, plain) {
+	if x == nil || len(x.outcome.Body) == 0 || bytes.Equal(x.outcome.Body, plain) {
 		setBody(r, body, false)
 	} else {
-		setBody(r, x.outcome.body, true)
+		setBody(r, x.outcome.Body, true)
 	}
 	if x == nil {
 		return r
@@ -139,46 +143,44 @@ func (s *server) prepare(r *http.Request, a *api) *http.Request {
 
 // understand parses the request and decides on its replacements. It returns nil if the request is not
 // understood. It recovers from panics, because no bug in the proxy may cost a client its request.
-func (s *server) understand(r *http.Request, a *api, body []byte) (x *exchange) {
+func (s *server) understand(r *http.Request, a *wire.API, body []byte) (x *exchange) {
 	defer func() {
 		if p := recover(); p != nil {
 			x = nil
-			s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.name, "reason": "panic"}))
+			s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.Name, "reason": "panic"}))
 		}
 	}()
-	c, err := a.parse(body)
+	c, err := a.Parse(body)
 	if err != nil {
-		s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.name, "reason": "not_understood"}))
+		s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.Name, "reason": "not_understood"}))
 		return nil
 	}
-	c.alias(r.Header.Get("X-Session-Id")) // opencode's session id
+	c.Alias(r.Header.Get("X-Session-Id")) // opencode's session id
 	client := clientOf(r.Header.Get("User-Agent"))
-	s.runs.session(c.session, client)
+	s.runs.Session(c.Session, client)
 	ctx, cancel := context.WithTimeout(r.Context(), s.patience)
 	defer cancel()
-	o, err := s.engine.rewrite(ctx, c, client, !a.counts)
+	o, err := s.engine.Rewrite(ctx, c, client, !a.Counts)
 	if err != nil {
-		if s.refusals.first("store_failed") || !errors.Is(err, errLost) {
-			s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.name, "reason": "store_failed", "message": err.Error()}))
+		if s.refusals.first("store_failed") || !errors.Is(err, clearing.ErrLost) {
+			s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.Name, "reason": "store_failed", "message": err.Error()}))
 		}
-		s.runs.failed(c.session)
-		o = s.engine.known(c)
+		s.runs.Failed(c.Session)
+		o = s.engine.Known(c)
 	}
-	if o.fresh > 0 {
-		s.emit(event.New("proxy.cleared", "", event.Facts{"api": a.name, "session": o.session, "results": o.fresh, "message": o.why}))
-	}
-	if !a.counts {
+	s.engine.Tell(a.Name, c, o)
+	if !a.Counts {
 		s.feeding.Go(func() { // the request does not wait for the ledger
-			if errors.Is(err, errLost) {
+			if errors.Is(err, clearing.ErrLost) {
 				return
 			}
 			s.feed(c, client)
-			if err := s.engine.flushInTurn(context.WithoutCancel(r.Context())); err != nil {
+			if err := s.engine.Flush(context.WithoutCancel(r.Context())); err != nil {
 				s.emit(event.New("ledger.failed", "", event.Facts{"message": err.Error()}))
 			}
 		})
 	}
-	return &exchange{api: a, outcome: o}
+	return &exchange{api: a, session: c.Session, outcome: o}
 }
 
 // clientOf returns the client's name from the start of its User-Agent.

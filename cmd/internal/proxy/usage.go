@@ -5,14 +5,9 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
-	"regexp"
-	"strconv"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
-
-// usage is the token counts that the API reported for a call.
-type usage = contextgc.Usage
 
 // Bytes kept of an answer to read its usage from. The answer is not delayed; its beginning and end are
 // copied as it passes.
@@ -24,13 +19,13 @@ const (
 // listen records the usage of an answer as it passes.
 func (s *server) listen(res *http.Response) error {
 	x, ok := res.Request.Context().Value(exchangeKey{}).(*exchange)
-	if !ok || x.api.counts || res.StatusCode != http.StatusOK {
+	if !ok || x.api.Counts || res.StatusCode != http.StatusOK {
 		return nil
 	}
 	res.Body = &listener{ReadCloser: res.Body, packed: res.Header.Get("Content-Encoding"), done: func(text []byte) {
-		u := usageIn(text)
-		u.Session, u.API = x.outcome.session, x.api.name
-		u.Before, u.After, u.Cleared = x.outcome.bill.Before, x.outcome.bill.After, x.outcome.cleared
+		u := wire.UsageIn(text)
+		u.Session, u.API = x.session, x.api.Name
+		u.Before, u.After, u.Cleared = x.outcome.Bill.Before, x.outcome.Bill.After, x.outcome.Results
 		s.usage(u)
 	}}
 	return nil
@@ -81,44 +76,4 @@ func (l *listener) text() []byte {
 	}
 	plain, _ := io.ReadAll(io.LimitReader(z, 16<<20)) // the middle may be missing; the text before it is used
 	return plain
-}
-
-// counts matches the APIs' names for token counts. If a name occurs several times, the last one counts:
-// streams repeat it at their end.
-var counts = regexp.MustCompile(`"(input_tokens|prompt_tokens|promptTokenCount|cache_creation_input_tokens|cache_read_input_tokens|` +
-	`cached_tokens|cachedContentTokenCount|output_tokens|completion_tokens|candidatesTokenCount)"\s*:\s*(\d+)`)
-
-var modelName = regexp.MustCompile(`"model(?:Version)?"\s*:\s*"([^"]{1,80})"`)
-
-// usageIn extracts the token counts from an answer, streamed or not.
-func usageIn(text []byte) usage {
-	var u usage
-	inclusive, cached := false, 0
-	for _, m := range counts.FindAllSubmatch(text, -1) {
-		n, err := strconv.Atoi(string(m[2]))
-		if err != nil {
-			continue
-		}
-		switch string(m[1]) {
-		case "input_tokens":
-			u.Input = n
-		case "prompt_tokens", "promptTokenCount":
-			u.Input, inclusive = n, true
-		case "cache_creation_input_tokens":
-			u.Written = n
-		case "cache_read_input_tokens":
-			u.Read = n
-		case "cached_tokens", "cachedContentTokenCount":
-			cached, inclusive = n, true
-		default:
-			u.Output = n
-		}
-	}
-	if inclusive { // OpenAI and Gemini include cached tokens in the input
-		u.Read, u.Input = cached, max(0, u.Input-cached)
-	}
-	if m := modelName.FindSubmatch(text); m != nil {
-		u.Model = string(m[1])
-	}
-	return u
 }

@@ -1,8 +1,31 @@
-package proxy
+package wire
+
+import (
+	"net/http"
+	"net/url"
+)
+
+var gemini = &Provider{
+	Name: "Gemini", URL: &url.URL{Scheme: "https", Host: "generativelanguage.googleapis.com"},
+	headers: "x-goog-api-key or ?key=", keyHeader: "X-Goog-Api-Key", keyQuery: "key", prefixes: []string{"AIza", "AQ.", "ya29."},
+	folders: []string{"v1beta", "v1alpha", "upload", "download"},
+	apis: []API{
+		{Name: "gemini", suffix: ":generateContent", parse: parseGemini},
+		{Name: "gemini", suffix: ":streamGenerateContent", parse: parseGemini},
+		{Name: "gemini", suffix: ":countTokens", parse: parseGemini, Counts: true},
+	},
+	refusal: func(status int, _, text string) any {
+		code := "FAILED_PRECONDITION"
+		if status >= http.StatusInternalServerError {
+			code = "UNAVAILABLE"
+		}
+		return map[string]any{"error": map[string]any{"code": status, "message": text, "status": code}}
+	},
+}
 
 // parseGemini parses a request to Gemini's generateContent, streamed or not. Its calls and results may have no ids; they
 // are then matched by tool and order.
-func parseGemini(b []byte) (*conversation, error) {
+func parseGemini(b []byte) (*Conversation, error) {
 	c, top, err := newConversation(b)
 	if err != nil {
 		return nil, err
@@ -12,7 +35,7 @@ func parseGemini(b []byte) (*conversation, error) {
 		return nil, err
 	}
 	c.system = found[1]
-	c.base = found[1].to - found[1].from + found[2].to - found[2].from
+	c.Base = found[1].to - found[1].from + found[2].to - found[2].from
 	err = c.items(found[0], func(content span) error {
 		m, err := c.members(content, "role", "parts")
 		if err != nil || m[1].to == 0 {
@@ -27,7 +50,7 @@ func parseGemini(b []byte) (*conversation, error) {
 	return c, nil
 }
 
-func (c *conversation) geminiPart(part span, model bool) error {
+func (c *Conversation) geminiPart(part span, model bool) error {
 	found, err := c.members(part, "text", "functionCall", "functionResponse")
 	if err != nil {
 		return err
@@ -49,7 +72,7 @@ func (c *conversation) geminiPart(part span, model bool) error {
 	return nil
 }
 
-func (c *conversation) geminiCall(call span) error {
+func (c *Conversation) geminiCall(call span) error {
 	found, err := c.members(call, "id", "name", "args")
 	if err != nil {
 		return err
@@ -63,19 +86,19 @@ func (c *conversation) geminiCall(call span) error {
 }
 
 // geminiResponse parses a result: an object with exactly one member that is a text.
-func (c *conversation) geminiResponse(response span) error {
+func (c *Conversation) geminiResponse(response span) error {
 	found, err := c.members(response, "id", "response", "name")
 	if err != nil || found[1].to == 0 || !found[1].isObject(c.body) {
 		return errShape
 	}
-	r := &result{}
+	r := &Result{}
 	err = c.fields(found[1], func(_ []byte, v span) error {
 		if v.isString(c.body) {
 			r.texts, r.at = append(r.texts, v), v
 		}
 		return nil
 	})
-	r.fixed = len(r.texts) != 1
+	r.Fixed = len(r.texts) != 1
 	c.resulted(geminiID(found[0].text(c.body), found[2].text(c.body)), r)
 	return err
 }

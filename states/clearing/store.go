@@ -1,7 +1,6 @@
-package proxy
+package clearing
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -30,25 +30,21 @@ func (w *walk) commit(ctx context.Context, client string, changes []change, free
 	unused, err := w.claim(changes)
 	defer func() {
 		for id := range unused {
-			w.index.Release(id)
+			w.Index.Release(id)
 		}
 	}()
 	if err != nil {
 		return err
 	}
-	back := w.wayBack(client)
-	for i := range changes {
-		changes[i].text = changes[i].write(back + " " + changes[i].id)
-	}
-	replaced, err := w.replace(ctx, w.conversation, client, changes)
+	replaced, err := w.run(ctx, client, changes)
 	if err != nil {
 		return err
 	}
 	var list []contextgc.Clearing
 	for _, ch := range changes {
-		if text, ok := replaced[ch.result.index]; ok {
-			list = append(list, contextgc.Clearing{Item: ch.result.key, Segment: ch.segment, Stub: text,
-				Tokens: tokens.OfJSON(ch.result.bytes), Free: free})
+		if text, ok := replaced[ch.result.Index]; ok {
+			list = append(list, contextgc.Clearing{Item: ch.result.Key, Segment: ch.segment, Stub: text,
+				Tokens: tokens.OfJSON(ch.result.Bytes), Free: free})
 		}
 	}
 	if len(list) == 0 {
@@ -58,13 +54,13 @@ func (w *walk) commit(ctx context.Context, client string, changes []change, free
 		return err
 	}
 	place := w.place()
-	holds, err := w.store.Clear(ctx, place, list)
+	holds, err := w.Store.Clear(ctx, place, list)
 	if err != nil {
 		clear(unused) // the decisions may have been stored all the same
 		return err
 	}
 	for _, ch := range changes {
-		if slices.ContainsFunc(holds, func(c contextgc.Clearing) bool { return c.Stub == replaced[ch.result.index] }) {
+		if slices.ContainsFunc(holds, func(c contextgc.Clearing) bool { return c.Stub == replaced[ch.result.Index] }) {
 			delete(unused, ch.id)
 		}
 	}
@@ -76,6 +72,27 @@ func (w *walk) commit(ctx context.Context, client string, changes []change, free
 	w.at[len(w.at)-1] = w.head
 	w.settle()
 	return nil
+}
+
+// run runs the request machine for results that are to be replaced. It returns the texts of those that were replaced, by
+// index.
+func (w *walk) run(ctx context.Context, client string, changes []change) (map[int]string, error) {
+	texts := make(map[int]string, len(changes))
+	m := w.Machine
+	m.Client, m.Session = client, w.Runs.Session(w.Conversation.Session, client)
+	back := w.wayBack(client)
+	for _, ch := range changes {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		shown := existing.Decided{Call: w.calls[ch.result.Index], Args: ch.result.Use.Args, Text: w.Text(ch.result), ID: ch.id, Segment: ch.segment,
+			Shown: ch.write(back + " " + ch.id), Why: ch.why}
+		size := func(text string) int { return w.SizeWith(ch.result, text) } // the bytes of the request that carries it
+		if text, ok := m.Replace(ctx, shown, size); ok {
+			texts[ch.result.Index] = text
+		}
+	}
+	return texts, nil
 }
 
 // place returns the place at the end of the history, at which a decision is made now.
@@ -94,13 +111,13 @@ func (w *walk) place() contextgc.Place {
 // claim records in changes the ids that the agent will be shown, and returns them. They are unique among all stores of
 // this user, unlike the ids of segments, which every ledger counts from 1.
 func (w *walk) claim(changes []change) (ids map[string]bool, err error) {
-	project := archive.ProjectOf(w.workingFolder())
+	project := archive.ProjectOf(w.WorkingFolder())
 	ids = make(map[string]bool, len(changes))
 	for i, ch := range changes {
-		text := ch.result.text(w.body)
-		first := ledger.Result(ch.result.use.call, text).FirstLine
-		e := archive.NewEntry(sha256.Sum256([]byte(text)), w.store.Path(), project, first)
-		if changes[i].id, err = w.index.Claim(e); err != nil {
+		text := w.Text(ch.result)
+		first := ledger.Result(w.calls[ch.result.Index], text).FirstLine
+		e := archive.NewEntry(sha256.Sum256([]byte(text)), w.Store.Path(), project, first)
+		if changes[i].id, err = w.Index.Claim(e); err != nil {
 			return ids, err
 		}
 		ids[changes[i].id] = true
@@ -112,9 +129,9 @@ func (w *walk) claim(changes []change) (ids map[string]bool, err error) {
 func (w *walk) keep(ctx context.Context, client string, changes []change) error {
 	entries := make([]contextgc.Entry, len(changes))
 	for i, ch := range changes {
-		entries[i] = w.entry(ch.result, client)
+		entries[i] = Entry(w.Conversation, ch.result, client)
 	}
-	ids, err := w.store.Put(ctx, entries...)
+	ids, err := w.Store.Put(ctx, entries...)
 	if err != nil {
 		return err
 	}
@@ -124,51 +141,24 @@ func (w *walk) keep(ctx context.Context, client string, changes []change) error 
 	return nil
 }
 
-// entry returns a result in the form of the ledger.
-func (c *conversation) entry(r *result, client string) contextgc.Entry {
-	k, text := r.key, r.text(c.body)
-	e := contextgc.Entry{Text: text, Key: k[:], Segment: ledger.Result(r.use.call, text)}
-	e.Project, e.Session, e.Tokens = c.project(client), c.session, tokens.OfJSON(r.bytes)
+// Entry returns a result in the form of the ledger.
+func Entry(c *wire.Conversation, r *wire.Result, client string) contextgc.Entry {
+	k, text := r.Key, c.Text(r)
+	e := contextgc.Entry{Text: text, Key: k[:], Segment: ledger.Result(callOf(r), text)}
+	e.Project, e.Session, e.Tokens = contextgc.CleanID(client), c.Session, tokens.OfJSON(r.Bytes)
+	if folder := c.WorkingFolder(); folder != "" {
+		e.Project = contextgc.ProjectOf(folder)
+	}
 	return e
-}
-
-// project returns the ledger's name of the project in which the client says it works, or the client's name.
-func (c *conversation) project(client string) string {
-	if folder := c.workingFolder(); folder != "" {
-		return contextgc.ProjectOf(folder)
-	}
-	return contextgc.CleanID(client)
-}
-
-// folderMarks stand before the folder in which a client says it works. The last two are those of Gemini CLI.
-var folderMarks = []string{"orking directory: /", "<cwd>/", "orking in the directory: /", `Workspace Directories:**\n  - /`}
-
-// workingFolder returns the folder in which the client says it works, or "". It is read from the system prompt and then
-// from the words before the first answer: a tool's result could name any folder.
-func (c *conversation) workingFolder() string {
-	if c.looked {
-		return c.folder
-	}
-	c.looked = true
-	for _, words := range append([]span{c.system}, c.turns[0].words...) {
-		for _, mark := range folderMarks {
-			_, rest, found := bytes.Cut(words.of(c.body), []byte(mark))
-			if end := bytes.IndexAny(rest[:min(len(rest), 4096)], "\"<\\\n"); found && end > 0 {
-				c.folder = "/" + string(rest[:end])
-				return c.folder
-			}
-		}
-	}
-	return ""
 }
 
 // prune prunes new results, using the session's history so far.
 func (w *walk) prune(ctx context.Context) {
-	last := len(w.turns) - 1
-	if !w.prunes {
+	last := len(w.Turns) - 1
+	if !w.Prunes {
 		return
 	}
-	for _, r := range w.turns[last].results {
+	for _, r := range w.Turns[last].Results {
 		if write := w.cut(ctx, r); write != nil {
 			w.pruned = append(w.pruned, change{result: r, write: write, why: "fresh"})
 		}
@@ -177,12 +167,13 @@ func (w *walk) prune(ctx context.Context) {
 
 // cut returns a function that writes a new result without the parts that the agent is not looking for, or nil if the
 // result stays whole. The way back is part of the header and is never searched for in the text, which may contain anything.
-func (w *walk) cut(ctx context.Context, r *result) func(way string) string {
-	if r.fixed || r.bytes < history.MinTokens { // a token has at least one byte
+func (w *walk) cut(ctx context.Context, r *wire.Result) func(way string) string {
+	if r.Fixed || r.Bytes < history.MinTokens { // a token has at least one byte
 		return nil
 	}
-	known := existing.Result{Call: r.use.call, Args: r.use.args, Body: existing.NewBody(r.use.call.Kind, r.text(w.body))}
-	if !known.Know(w.log(r.turn), w.others).Prune {
+	call := w.calls[r.Index]
+	known := existing.Result{Call: call, Args: r.Use.Args, Body: existing.NewBody(call.Kind, w.Text(r))}
+	if !known.Know(w.log(r.Turn), w.Others).Prune {
 		return nil
 	}
 	kept, err := existing.Prune(ctx, known)
@@ -195,24 +186,24 @@ func (w *walk) cut(ctx context.Context, r *result) func(way string) string {
 // log returns the history before the results of a turn.
 func (w *walk) log(turn int) *history.Log {
 	log := &history.Log{}
-	for i, t := range w.turns[:turn] {
+	for i, t := range w.Turns[:turn] {
 		if i > 0 {
 			log.Turn()
 		}
-		for _, v := range t.words {
-			log.User(v.text(w.body))
+		for _, words := range w.Words(i) {
+			log.User(words)
 		}
-		for _, r := range t.results {
-			log.Say(r.use.why)
-			log.Use(r.use.call)
+		for _, r := range t.Results {
+			log.Say(r.Use.Why)
+			log.Use(w.calls[r.Index])
 			if i > turn-20 {
-				log.Result(r.use.call, r.text(w.body))
+				log.Result(w.calls[r.Index], w.Text(r))
 			}
 		}
 	}
 	log.Turn()
-	for _, r := range w.turns[turn].results {
-		log.Say(r.use.why)
+	for _, r := range w.Turns[turn].Results {
+		log.Say(r.Use.Why)
 	}
 	return log
 }

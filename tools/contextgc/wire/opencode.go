@@ -1,43 +1,9 @@
-package proxy
+package wire
 
 import (
-	"context"
 	"encoding/json"
 	"maps"
-	"time"
-
-	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
-	"github.com/mcp-pruner/mcp-pruner/states"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
-
-// ClearOpencode clears old results in the messages that opencode is about to send, as the proxy does in a
-// request. It returns the replacements by call id. The originals are stored first. folder is where opencode works, and back
-// the command that recovers a text.
-func ClearOpencode(ctx context.Context, store *contextgc.Store, index archive.Index, folder, back, session string, messages []byte, observers []states.Observer, emit func(event.Event)) (map[string]string, error) {
-	c, err := parseOpencode(messages)
-	if err != nil {
-		return nil, err
-	}
-	c.alias(session)
-	c.folder, c.looked = folder, true
-	q := &requests{machine: fsm.MustCompile(fsm.RequestTable()), emit: emit, observers: observers, runs: newRuns(emit, nil, "", time.Now)}
-	e := &engine{store: store, index: index, back: func(string) string { return back }, policy: planner.DefaultPolicy(), clears: true, replace: q.replace, now: time.Now}
-	o, err := e.rewrite(ctx, c, "opencode", true)
-	if err == nil {
-		err = e.flush(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if o.fresh > 0 {
-		emit(event.New("proxy.cleared", "", event.Facts{"api": "opencode", "session": o.session, "results": o.fresh, "message": o.why}))
-	}
-	return changedOutputs(messages, o.body)
-}
 
 // opencodeMessages are messages in the form that opencode's plugins get.
 type opencodeMessages []struct {
@@ -48,8 +14,8 @@ type opencodeMessages []struct {
 	}
 }
 
-// changedOutputs returns the outputs in after that differ from before, by call id.
-func changedOutputs(before, after []byte) (map[string]string, error) {
+// OpencodeOutputs returns the outputs in after that differ from before, by call id.
+func OpencodeOutputs(before, after []byte) (map[string]string, error) {
 	var was, is opencodeMessages
 	if err := json.Unmarshal(before, &was); err != nil {
 		return nil, err
@@ -73,8 +39,8 @@ func changedOutputs(before, after []byte) (map[string]string, error) {
 	return changed, nil
 }
 
-// parseOpencode parses messages: a list of {info, parts}. A call and its result form one part.
-func parseOpencode(b []byte) (*conversation, error) {
+// ParseOpencode parses the messages that opencode gives its plugins: a list of {info, parts}. A call and its result form one part.
+func ParseOpencode(b []byte) (*Conversation, error) {
 	c, top, err := newConversation(b)
 	if err != nil {
 		return nil, err
@@ -98,7 +64,7 @@ func parseOpencode(b []byte) (*conversation, error) {
 	return c, nil
 }
 
-func (c *conversation) opencodePart(part span, model bool) error {
+func (c *Conversation) opencodePart(part span, model bool) error {
 	found, err := c.members(part, "type", "text", "callID", "tool", "state")
 	if err != nil {
 		return err
@@ -112,7 +78,7 @@ func (c *conversation) opencodePart(part span, model bool) error {
 		id := found[2].text(c.body)
 		c.called(id, found[3].text(c.body), state[0], false)
 		if state[1].to > 0 && state[1].isString(c.body) {
-			c.resulted(id, &result{texts: []span{state[1]}, at: state[1]})
+			c.resulted(id, &Result{texts: []span{state[1]}, at: state[1]})
 		}
 	case kind == "text" && found[1].to > 0 && model:
 		c.speak(found[1])

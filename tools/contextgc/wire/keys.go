@@ -1,4 +1,4 @@
-package proxy
+package wire
 
 import (
 	"crypto/sha256"
@@ -7,18 +7,18 @@ import (
 	"sync"
 )
 
-// key identifies a tool result, or a history up to some point: equal histories have equal keys.
-type key [sha256.Size]byte
+// Key identifies a tool result, or a history up to some point: equal histories have equal keys.
+type Key [sha256.Size]byte
 
-// keyring holds the keys of the results seen before. A client sends its whole history with every request,
+// Keyring holds the keys of the results seen before. A client sends its whole history with every request,
 // so almost all results have been seen, and recognising one is some ten times faster than hashing its text
 // with SHA-256. The zero value is ready to use.
-type keyring struct {
+type Keyring struct {
 	once sync.Once
 	seed maphash.Seed
 
 	mu    sync.Mutex
-	known map[fingerprint]key
+	known map[fingerprint]Key
 }
 
 // fingerprint identifies a result within this process. Nobody outside knows the seed of its hash.
@@ -31,40 +31,40 @@ type fingerprint struct {
 // maxKnown bounds the keys held in memory.
 const maxKnown = 100_000
 
-// identify sets the key of each result of a conversation.
-func (k *keyring) identify(c *conversation) {
-	k.once.Do(func() { k.seed, k.known = maphash.MakeSeed(), make(map[fingerprint]key) })
-	equal := make(map[key]uint64)
-	for _, r := range c.results {
-		print := fingerprint{call: r.id, bytes: r.bytes}
+// Identify sets the key of each result of a conversation.
+func (k *Keyring) Identify(c *Conversation) {
+	k.once.Do(func() { k.seed, k.known = maphash.MakeSeed(), make(map[fingerprint]Key) })
+	equal := make(map[Key]uint64)
+	for _, r := range c.Results {
+		print := fingerprint{call: r.ID, bytes: r.Bytes}
 		for _, s := range r.texts {
 			print.hash = print.hash*31 + maphash.Bytes(k.seed, s.of(c.body))
 		}
 		var known bool
-		if r.key, known = k.find(print); !known {
-			r.key = r.hash(c.body)
-			k.add(print, r.key)
+		if r.Key, known = k.find(print); !known {
+			r.Key = r.hash(c.body)
+			k.add(print, r.Key)
 		}
-		n := equal[r.key]
-		equal[r.key]++
+		n := equal[r.Key]
+		equal[r.Key]++
 		if n > 0 {
-			r.key = r.key.again(n)
+			r.Key = r.Key.again(n)
 		}
 	}
 }
 
 // again returns the key of the result that follows n equal ones: local servers give every call the same id, and a command
 // that runs twice may print the same.
-func (k key) again(n uint64) key { return sha256.Sum256(binary.AppendUvarint(k[:], n)) }
+func (k Key) again(n uint64) Key { return sha256.Sum256(binary.AppendUvarint(k[:], n)) }
 
-func (k *keyring) find(print fingerprint) (key, bool) {
+func (k *Keyring) find(print fingerprint) (Key, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	found, ok := k.known[print]
 	return found, ok
 }
 
-func (k *keyring) add(print fingerprint, of key) {
+func (k *Keyring) add(print fingerprint, of Key) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.known) >= maxKnown {
@@ -75,9 +75,9 @@ func (k *keyring) add(print fingerprint, of key) {
 
 // hash derives a result's key from the call's id and the text, so that the same text read again later is a
 // different result.
-func (r *result) hash(body []byte) (k key) {
+func (r *Result) hash(body []byte) (k Key) {
 	hash := sha256.New()
-	hash.Write([]byte(r.id))
+	hash.Write([]byte(r.ID))
 	for _, s := range r.texts {
 		hash.Write([]byte{0})
 		hash.Write(s.of(body))

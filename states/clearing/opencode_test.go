@@ -1,17 +1,30 @@
-package proxy
+package clearing_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/clearing"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
+
+// output returns the output of the nth tool call.
+func output(n int) string {
+	return strings.Repeat(fmt.Sprintf("line of the output of call %d, \"quoted\" <and> ünlike others\n", n), 120)
+}
 
 // opencodeHistory returns n calls in the form that opencode's plugins get.
 func opencodeHistory(n int) []byte {
@@ -24,18 +37,25 @@ func opencodeHistory(n int) []byte {
 			map[string]any{"type": "step-finish", "reason": "tool-calls"},
 		}})
 	}
-	return encoded(m)
+	text, err := json.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	return text
 }
 
 // TestOpencodeMessages checks the complete answer to opencode's plugin, which stays the same in later
 // requests.
 func TestOpencodeMessages(t *testing.T) {
-	store, err := contextgc.Open(contextgc.StoreSettings{File: database(t)})
+	store, err := contextgc.Open(contextgc.StoreSettings{File: filepath.Join(t.TempDir(), "ledger.db")})
 	require.NoError(t, err)
 	defer func() { _ = store.Close() }()
 	index := archive.Index{State: t.TempDir()}
+	folder := t.TempDir()
 	ask := func(messages []byte) (map[string]string, error) {
-		return ClearOpencode(t.Context(), store, index, t.TempDir(), "mcp-pruner recover", "ses_1", messages, nil, func(event.Event) {})
+		e := &clearing.Engine{Store: store, Index: index, Machine: existing.Machine{Emit: func(event.Event) {}},
+			Runs: clearing.NewRuns(nil, nil, "", time.Now), Policy: planner.DefaultPolicy(), Clears: true, Now: time.Now}
+		return e.Opencode(t.Context(), folder, "ses_1", messages)
 	}
 	var shown map[string]string
 	for n := 1; n <= 40; n++ {
@@ -48,7 +68,10 @@ func TestOpencodeMessages(t *testing.T) {
 	}
 	require.Greater(t, len(shown), 20)
 	assert.NotContains(t, shown, "call_39", "the last results stay")
-	assert.Equal(t, output(0), original(t, index, shown["call_0"]), "the exact text")
+	_, way, _ := strings.Cut(shown["call_0"], existing.DefaultBack+" ")
+	text, _, err := ledger.Original(t.Context(), index, folder, way[:len("prn_01234567")])
+	require.NoError(t, err)
+	assert.Equal(t, output(0), text, "the exact text")
 	for _, odd := range []string{``, `{}`, `[7]`, `[{"info":{}}]`, `[{"info":{"role":"assistant"},"parts":[{"type":"tool","state":{}}]}]`} {
 		_, err := ask([]byte(odd))
 		assert.Error(t, err, odd)

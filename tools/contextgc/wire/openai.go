@@ -1,7 +1,24 @@
-package proxy
+package wire
+
+import "net/url"
+
+var openai = &Provider{
+	Name: "OpenAI", URL: &url.URL{Scheme: "https", Host: "api.openai.com"},
+	headers: "Authorization: Bearer", prefixes: []string{"sk-"},
+	roots: []string{"models", "files", "skills",
+		"responses", "chat", "completions", "embeddings", "images", "audio", "videos", "moderations", "fine_tuning", "batches", "uploads",
+		"vector_stores", "assistants", "threads", "realtime", "conversations", "evals", "graders", "containers", "chatkit", "organization", "memories"},
+	apis: []API{
+		{Name: "openai-responses", suffix: "/responses", parse: parseResponses},
+		{Name: "openai-chat", suffix: "/chat/completions", parse: parseChat},
+	},
+	refusal: func(_ int, kind, text string) any {
+		return map[string]any{"error": map[string]any{"message": text, "type": kind, "param": nil, "code": nil}}
+	},
+}
 
 // parseResponses parses a request to OpenAI's Responses API.
-func parseResponses(b []byte) (*conversation, error) {
+func parseResponses(b []byte) (*Conversation, error) {
 	c, top, err := newConversation(b)
 	if err != nil {
 		return nil, err
@@ -11,7 +28,7 @@ func parseResponses(b []byte) (*conversation, error) {
 		return nil, err
 	}
 	c.system = found[1]
-	c.base = found[1].to - found[1].from + found[2].to - found[2].from
+	c.Base = found[1].to - found[1].from + found[2].to - found[2].from
 	if found[0].to == 0 || !found[0].isArray(b) {
 		return nil, errShape // the input is a single string, without results
 	}
@@ -22,7 +39,7 @@ func parseResponses(b []byte) (*conversation, error) {
 	return c, nil
 }
 
-func (c *conversation) inputItem(item span) error {
+func (c *Conversation) inputItem(item span) error {
 	found, err := c.members(item, "type", "role", "content", "call_id", "name", "arguments", "output", "input")
 	if err != nil {
 		return err
@@ -49,26 +66,8 @@ func (c *conversation) inputItem(item span) error {
 	return nil
 }
 
-// words parses a message's content: a string, or a list of which only the texts count.
-func (c *conversation) words(content span, note func(span)) error {
-	if content.to == 0 {
-		return nil
-	}
-	if !content.isArray(c.body) {
-		note(content)
-		return nil
-	}
-	return c.items(content, func(block span) error {
-		found, err := c.members(block, "text")
-		if err == nil && found[0].to > 0 {
-			note(found[0])
-		}
-		return err
-	})
-}
-
 // parseChat parses a request to OpenAI's Chat Completions API.
-func parseChat(b []byte) (*conversation, error) {
+func parseChat(b []byte) (*Conversation, error) {
 	c, top, err := newConversation(b)
 	if err != nil {
 		return nil, err
@@ -77,7 +76,7 @@ func parseChat(b []byte) (*conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.base = found[1].to - found[1].from
+	c.Base = found[1].to - found[1].from
 	if err := c.items(found[0], c.chatMessage); err != nil {
 		return nil, err
 	}
@@ -85,7 +84,7 @@ func parseChat(b []byte) (*conversation, error) {
 	return c, nil
 }
 
-func (c *conversation) chatMessage(m span) error {
+func (c *Conversation) chatMessage(m span) error {
 	found, err := c.members(m, "role", "content", "tool_calls", "tool_call_id")
 	if err != nil {
 		return err
@@ -110,7 +109,7 @@ func (c *conversation) chatMessage(m span) error {
 	return c.words(found[1], c.word)
 }
 
-func (c *conversation) chatCall(call span) error {
+func (c *Conversation) chatCall(call span) error {
 	found, err := c.members(call, "id", "function")
 	if err != nil || found[1].to == 0 || !found[1].isObject(c.body) {
 		return errShape

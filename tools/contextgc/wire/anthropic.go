@@ -1,9 +1,25 @@
-package proxy
+package wire
 
-import "regexp"
+import (
+	"net/url"
+	"regexp"
+)
+
+var anthropic = &Provider{
+	Name: "Anthropic", URL: &url.URL{Scheme: "https", Host: "api.anthropic.com"},
+	headers: "anthropic-version or x-api-key", keyHeader: "X-Api-Key", beginning: "Anthropic-", prefixes: []string{"sk-ant-"},
+	folders: []string{"api"}, // where Claude Code finds its account and settings
+	roots: []string{"models", "files", "skills",
+		"messages", "complete", "organizations", "code", "sessions", "session_ingress", "environments", "oauth", "agents", "memory_stores",
+		"vaults", "mcp_servers", "tunnels", "deployments", "user_profiles", "dreams", "design", "ultrareview", "toolbox", "filestore", "privacy-consents"},
+	apis: []API{
+		{Name: "anthropic-messages", suffix: "/messages", parse: parseMessages},
+		{Name: "anthropic-messages", suffix: "/messages/count_tokens", parse: parseMessages, Counts: true},
+	},
+}
 
 // parseMessages parses a request to Anthropic's Messages API, or to its count_tokens.
-func parseMessages(b []byte) (*conversation, error) {
+func parseMessages(b []byte) (*Conversation, error) {
 	c, top, err := newConversation(b)
 	if err != nil {
 		return nil, err
@@ -13,7 +29,7 @@ func parseMessages(b []byte) (*conversation, error) {
 		return nil, err
 	}
 	c.system = found[1]
-	c.base = found[1].to - found[1].from + found[2].to - found[2].from
+	c.Base = found[1].to - found[1].from + found[2].to - found[2].from
 	if err := c.items(found[0], c.message); err != nil {
 		return nil, err
 	}
@@ -26,7 +42,7 @@ func parseMessages(b []byte) (*conversation, error) {
 var sessionIn = regexp.MustCompile(`session(?:_id"\s*:\s*"|_)([0-9A-Za-z-]{8,})`)
 
 // userID returns the session id from Claude Code's user_id, or "" if that names a person.
-func (c *conversation) userID(metadata span) string {
+func (c *Conversation) userID(metadata span) string {
 	if metadata.to == 0 {
 		return ""
 	}
@@ -40,7 +56,7 @@ func (c *conversation) userID(metadata span) string {
 	return ""
 }
 
-func (c *conversation) message(m span) error {
+func (c *Conversation) message(m span) error {
 	found, err := c.members(m, "role", "content")
 	if err != nil || found[1].to == 0 {
 		return errShape
@@ -60,7 +76,7 @@ func (c *conversation) message(m span) error {
 	return c.items(content, c.givenBlock)
 }
 
-func (c *conversation) answerBlock(block span) error {
+func (c *Conversation) answerBlock(block span) error {
 	found, err := c.members(block, "type", "text", "id", "name", "input")
 	if err != nil {
 		return err
@@ -76,7 +92,7 @@ func (c *conversation) answerBlock(block span) error {
 	return nil
 }
 
-func (c *conversation) givenBlock(block span) error {
+func (c *Conversation) givenBlock(block span) error {
 	found, err := c.members(block, "type", "text", "tool_use_id", "content")
 	if err != nil {
 		return err
@@ -96,40 +112,14 @@ func (c *conversation) givenBlock(block span) error {
 	return nil
 }
 
-// listed parses a result that is a string or a list of blocks. A list is replaced as a whole by one block
-// of the given type, unless it contains something that must stay.
-func (c *conversation) listed(content span, texts ...string) (*result, error) {
-	if content.isString(c.body) {
-		return &result{texts: []span{content}, at: content}, nil
-	}
-	r := &result{at: content, list: true, block: texts[0], fixed: !content.isArray(c.body)}
-	if r.fixed {
-		return r, nil
-	}
-	err := c.items(content, func(block span) error {
-		found, err := c.members(block, "type", "text", "cache_control")
-		if err != nil {
-			return err
-		}
-		kind := found[0].text(c.body)
-		if kind != texts[0] && kind != texts[1] || found[1].to == 0 || found[2].to > 0 {
-			r.fixed = true
-			return nil
-		}
-		r.texts = append(r.texts, found[1])
-		return nil
-	})
-	return r, err
-}
-
-// cachedForAnHour reports whether the request asks for a cache entry that lives for an hour: a cache_control with the ttl
+// CachedForAnHour reports whether the request asks for a cache entry that lives for an hour: a cache_control with the ttl
 // 1h, of the request itself or of a block. Tool calls and texts may contain anything, so they are not searched.
-func (c *conversation) cachedForAnHour() bool {
+func (c *Conversation) CachedForAnHour() bool {
 	return c.hourIn(span{space(c.body, 0), len(c.body)})
 }
 
-// hourIn is cachedForAnHour for a value and the blocks in it.
-func (c *conversation) hourIn(v span) (found bool) {
+// hourIn is CachedForAnHour for a value and the blocks in it.
+func (c *Conversation) hourIn(v span) (found bool) {
 	each := func(v span) error { found = found || c.hourIn(v); return nil }
 	switch {
 	case v.isArray(c.body):

@@ -1,4 +1,4 @@
-package proxy
+package clearing
 
 import (
 	"context"
@@ -14,11 +14,11 @@ import (
 // idle is the time without a request after which a session's run ends.
 const idle = time.Hour
 
-// runs holds the sessions that pass through the proxy. Each is a run of the run machine: it starts with the
+// Runs holds the sessions that pass through the proxy. Each is a run of the run machine: it starts with the
 // session's first request, degrades when a request passes through undecided, and ends with the proxy or
 // after an idle hour. The id of its record is the session in the records of its requests. A note of each
 // run in progress is in the trace, so that a killed proxy's runs are recorded as interrupted.
-type runs struct {
+type Runs struct {
 	definition *fsm.Definition
 	emit       func(event.Event)
 	trace      *trace.File // nil: runs are not recorded
@@ -39,12 +39,13 @@ type sessionRun struct {
 	note    trace.Note
 }
 
-func newRuns(emit func(event.Event), file *trace.File, version string, now func() time.Time) *runs {
-	return &runs{definition: fsm.MustCompile(fsm.RunTable()), emit: emit, trace: file, version: version, now: now, going: make(map[string]*sessionRun)}
+// NewRuns returns no runs yet. file may be nil: runs are then not recorded.
+func NewRuns(emit func(event.Event), file *trace.File, version string, now func() time.Time) *Runs {
+	return &Runs{definition: fsm.MustCompile(fsm.RunTable()), emit: emit, trace: file, version: version, now: now, going: make(map[string]*sessionRun)}
 }
 
-// session returns the state shared by the records of a conversation's requests.
-func (r *runs) session(name, client string) *states.Session {
+// Session returns the state shared by the records of a conversation's requests.
+func (r *Runs) Session(name, client string) *states.Session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
@@ -62,9 +63,9 @@ func (r *runs) session(name, client string) *states.Session {
 	return s.session
 }
 
-// failed records that a request of a conversation passed through undecided because the ledger did not
+// Failed records that a request of a conversation passed through undecided because the ledger did not
 // answer.
-func (r *runs) failed(name string) {
+func (r *Runs) Failed(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s := r.going[name]; s != nil && s.machine.State() == fsm.RunRunning {
@@ -73,8 +74,8 @@ func (r *runs) failed(name string) {
 	}
 }
 
-// close ends every run.
-func (r *runs) close() {
+// Close ends every run.
+func (r *Runs) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for name := range r.going {
@@ -83,7 +84,7 @@ func (r *runs) close() {
 }
 
 // sweep ends the runs that have been idle too long.
-func (r *runs) sweep(now time.Time) {
+func (r *Runs) sweep(now time.Time) {
 	if now.Sub(r.swept) < time.Minute {
 		return
 	}
@@ -95,7 +96,7 @@ func (r *runs) sweep(now time.Time) {
 	}
 }
 
-func (r *runs) end(name string) {
+func (r *Runs) end(name string) {
 	s := r.going[name]
 	delete(r.going, name)
 	r.fire(s, fsm.PhaseEnded, nil)
@@ -105,13 +106,13 @@ func (r *runs) end(name string) {
 }
 
 // takeNote notes a run's progress in case the proxy is killed.
-func (r *runs) takeNote(s *sessionRun) {
+func (r *Runs) takeNote(s *sessionRun) {
 	if r.trace != nil {
 		s.note = r.trace.Renote(s.note, r.record(s))
 	}
 }
 
-func (r *runs) record(s *sessionRun) *trace.Record {
+func (r *Runs) record(s *sessionRun) *trace.Record {
 	record := new(trace.Record)
 	record.Take(s.machine)
 	record.Server, record.Client = r.version, s.client
@@ -119,7 +120,7 @@ func (r *runs) record(s *sessionRun) *trace.Record {
 }
 
 // fire fires a trigger of a run's machine. The table has a row for each trigger fired in this package.
-func (r *runs) fire(s *sessionRun, trigger fsm.Trigger, facts fsm.Facts) {
+func (r *Runs) fire(s *sessionRun, trigger fsm.Trigger, facts fsm.Facts) {
 	if err := s.machine.Fire(context.Background(), trigger, facts); err != nil {
 		panic(err)
 	}

@@ -1,0 +1,358 @@
+// Package clearing replaces tool results in the requests of an agent to its model: old ones that the planner cleared by
+// stubs, and new ones by their pruned texts. The proxy and the plugin of opencode share it.
+package clearing
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+)
+
+// Engine decides what replaces the results in a request. Decisions are held in memory and in the store. They are stored
+// before they are applied, so that a restarted proxy sends the same bytes. Its first fields are to be set before its use.
+type Engine struct {
+	Store   *contextgc.Store
+	Index   archive.Index
+	Machine existing.Machine // through which replaced results go; Client, Session and Keep are not used
+	Runs    *Runs
+	Back    func(client string) string // the command that recovers a text, without the id; nil: existing.DefaultBack
+	Policy  planner.Policy
+	Clears  bool // clears old results
+	Prunes  bool // prunes new results
+	Others  history.OtherTools
+	Now     func() time.Time
+	Report  func(error) // told once that the ledger is lost; nil: nobody
+
+	keys     wire.Keyring
+	lost     atomic.Bool
+	deciding [1024]sync.Mutex // by mark: one history that several requests have at once is decided by one of them
+	flushing sync.Mutex       // held by Flush
+
+	mu       sync.Mutex
+	groups   map[wire.Key]*group   // decisions, by id
+	heads    map[wire.Key]wire.Key // by mark
+	unstored map[wire.Key]wire.Key // heads that are not in the store yet
+	loaded   int64                 // number of the last decision loaded from the store
+	seen     map[string]time.Time  // time of each session's latest request
+	pinned   map[[32]byte]bool
+	looked   time.Time // time of the latest check of the store for other processes' decisions
+}
+
+// decision is the text that replaces a result.
+type decision struct {
+	text   string
+	tokens int
+	free   bool
+}
+
+// change is a planned replacement of a result.
+type change struct {
+	result  *wire.Result
+	write   func(id string) string // returns the replacement, which names the original by its id
+	segment string                 // of the ledger, with the original
+	id      string                 // by which the agent recovers the original
+	why     string
+}
+
+// Outcome is the rewritten request and its statistics.
+type Outcome struct {
+	wire.Replaced
+	Fresh int // number of results whose replacement was decided in this request
+	Bill  planner.Bill
+	Why   string
+}
+
+// maxSessions bounds the sessions whose latest request is remembered.
+const maxSessions = 100_000
+
+// ErrLost means that the ledger was removed or replaced. The ids in the stubs then lead nowhere.
+var ErrLost = errors.New("the ledger was removed or replaced while the proxy runs")
+
+// Load reads other processes' decisions from the store, at most once per second. It returns ErrLost from the moment on
+// at which the ledger was found to be lost.
+func (e *Engine) Load(ctx context.Context) error {
+	if e.lost.Load() || e.Store.Lost() {
+		e.forget()
+		return ErrLost
+	}
+	e.mu.Lock()
+	fresh := e.groups != nil && e.Now().Sub(e.looked) < time.Second
+	e.mu.Unlock()
+	if fresh {
+		return nil
+	}
+	return e.reload(ctx)
+}
+
+// forget drops every decision, because their originals are in the requests only.
+func (e *Engine) forget() {
+	if e.lost.Swap(true) {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.groups, e.heads, e.unstored = make(map[wire.Key]*group), make(map[wire.Key]wire.Key), make(map[wire.Key]wire.Key)
+	if e.Report != nil {
+		e.Report(fmt.Errorf("%w (%s): results are sent whole, and nothing is cleared until the proxy starts again", ErrLost, e.Store.Path()))
+	}
+}
+
+func (e *Engine) reload(ctx context.Context) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	list, last, err := e.Store.Clearings(ctx, e.loaded)
+	if err != nil {
+		return err
+	}
+	pinned, err := e.Store.Pinned(ctx)
+	if err != nil {
+		return err
+	}
+	if e.groups == nil {
+		e.groups, e.heads, e.unstored = make(map[wire.Key]*group), make(map[wire.Key]wire.Key), make(map[wire.Key]wire.Key)
+		e.seen = make(map[string]time.Time)
+	}
+	e.loaded, e.pinned, e.looked = last, pinned, e.Now()
+	e.learn(list)
+	return nil
+}
+
+// Rewrite returns the request to send. With decide false it makes no new decisions, as for requests that
+// only count tokens.
+func (e *Engine) Rewrite(ctx context.Context, c *wire.Conversation, client string, decide bool) (Outcome, error) {
+	if err := e.Load(ctx); err != nil {
+		return Outcome{}, err
+	}
+	e.keys.Identify(c)
+	marks := c.Marks()
+	if here := marks[len(marks)-1]; decide && len(here) > 0 {
+		lock := &e.deciding[binary.BigEndian.Uint16(here[0][:])%uint16(len(e.deciding))]
+		lock.Lock()
+		defer lock.Unlock()
+	}
+	expired := decide && e.expired(c)
+	for {
+		heads, err := e.lookup(ctx, marks)
+		if err != nil {
+			return Outcome{}, err
+		}
+		w := e.walk(c, marks, heads)
+		err = w.all(ctx, client, expired, decide)
+		if errors.Is(err, contextgc.ErrDecided) {
+			if err = e.reload(ctx); err == nil {
+				continue // by another process
+			}
+		}
+		return w.outcome(), err
+	}
+}
+
+// How long the provider keeps its cache after the last use, by default and if a request asks for an hour, and how much
+// longer the proxy takes it for alive: clearing a cache that is alive costs more than waiting.
+const (
+	cacheLife     = 5 * time.Minute
+	longCacheLife = time.Hour
+	cacheMargin   = time.Minute
+)
+
+// expired reports whether the provider's cache has expired since the session's last request.
+func (e *Engine) expired(c *wire.Conversation) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.Now()
+	before, known := e.seen[c.Session]
+	e.seen[c.Session] = now
+	if len(e.seen) > maxSessions {
+		e.seen = map[string]time.Time{c.Session: now}
+	}
+	if !known || now.Sub(before) <= cacheLife+cacheMargin {
+		return false
+	}
+	return now.Sub(before) > longCacheLife+cacheMargin || !c.CachedForAnHour()
+}
+
+// walk processes a conversation in the order in which it happened.
+type walk struct {
+	*Engine
+	*wire.Conversation
+	calls   []history.Call // by result
+	marks   [][]wire.Key
+	heads   map[wire.Key]wire.Key // of the marks that were known before
+	session *planner.Session
+	forced  map[wire.Key]bool     // decisions in force so far
+	inForce map[wire.Key]decision // by result
+	grown   bool                  // there are decisions that apply has not applied
+	head    wire.Key              // the latest decision in force
+	at      []wire.Key            // the same, at the end of each turn
+	shown   []*decision           // per result, its replacement; nil: none
+	pruned  []change              // new results and their replacements
+	fresh   int                   // number of new decisions
+	why     string
+}
+
+// walk returns a walk at the beginning of a conversation.
+func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.Key]wire.Key) *walk {
+	w := &walk{Engine: e, Conversation: c, calls: make([]history.Call, len(c.Results)), marks: marks, heads: heads,
+		session: planner.NewSession(e.Policy), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]decision),
+		at: make([]wire.Key, len(c.Turns)), shown: make([]*decision, len(c.Results))}
+	for i, r := range c.Results {
+		w.calls[i] = callOf(r)
+	}
+	return w
+}
+
+// callOf returns the call that a result answers, in client-independent form.
+func callOf(r *wire.Result) history.Call { return history.ParseCall(r.Use.Tool, r.Use.Args) }
+
+// all walks through every turn and decides at the last one.
+func (w *walk) all(ctx context.Context, client string, expired, decide bool) error {
+	last := len(w.Turns) - 1
+	for i := range w.Turns[:last] {
+		w.enter(i)
+		w.turn(i)
+		w.apply(i)
+	}
+	known := w.enter(last)
+	decides := decide && !known && w.asks()
+	if decides {
+		w.prune(ctx)
+	}
+	w.turn(last)
+	if decides {
+		if err := w.decide(ctx, client, expired); err != nil {
+			return err
+		}
+	}
+	if w.asks() {
+		w.apply(last)
+	}
+	if decide {
+		w.settle()
+	}
+	return nil
+}
+
+// asks reports whether the request asks for a new answer, rather than the continuation of one that it
+// begins.
+func (w *walk) asks() bool {
+	t := w.Turns[len(w.Turns)-1]
+	return t.Given > 0 || len(t.Results) > 0
+}
+
+// turn adds a turn to the session. Results that were pruned when they were new never counted with their
+// full size.
+func (w *walk) turn(i int) {
+	t := w.Turns[i]
+	if i == 0 {
+		w.session.Text(tokens.OfJSON(w.Base))
+	}
+	for _, u := range t.Uses {
+		if kind := history.KindOf(u.Tool); kind == history.Edit || kind == history.Write {
+			w.session.Work(history.ParseCall(u.Tool, u.Args).File)
+		}
+	}
+	w.session.Text(tokens.OfJSON(t.Answer + t.Given))
+	for _, r := range t.Results {
+		size := tokens.OfJSON(r.Bytes)
+		if d, ok := w.inForce[r.Key]; ok {
+			size = d.tokens
+			w.shown[r.Index] = &d
+		}
+		for _, ch := range w.pruned {
+			if ch.result == r {
+				size = tokens.OfJSON(len(ch.write("prn_01234567")))
+			}
+		}
+		file, _, _ := w.calls[r.Index].FileRead()
+		w.session.Result(size, file, r.Fixed || w.isPinned(r.Key))
+	}
+}
+
+func (w *walk) isPinned(k wire.Key) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pinned[k]
+}
+
+// apply applies the decisions in force at the end of a turn, before the model call that followed.
+func (w *walk) apply(i int) {
+	var clear []int
+	free := false
+	if w.grown {
+		for _, r := range w.Results {
+			d, ok := w.inForce[r.Key]
+			if !ok || r.Turn > i || w.shown[r.Index] != nil {
+				continue
+			}
+			w.shown[r.Index] = &d
+			if r.Turn < i {
+				clear, free = append(clear, r.Index), d.free
+			}
+		}
+		w.grown = false
+	}
+	w.session.Call(clear, free)
+}
+
+// decide clears the results that the planner selects.
+func (w *walk) decide(ctx context.Context, client string, expired bool) error {
+	changes := w.pruned
+	if w.Clears {
+		d := w.Policy.Decide(w.session.Window(expired))
+		w.why = d.Why
+		for _, i := range d.Clear {
+			r := w.Results[i]
+			stub := func(way string) string { return Stub(tokens.OfJSON(r.Bytes), way) }
+			changes = append(changes, change{result: r, write: stub, why: d.Why})
+		}
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	return w.commit(ctx, client, changes, expired)
+}
+
+// wayBack returns the command by which a client's agent recovers a text, without the id.
+func (e *Engine) wayBack(client string) string {
+	if e.Back == nil {
+		return existing.DefaultBack
+	}
+	return e.Back(client)
+}
+
+// outcome puts the replacements into the request.
+func (w *walk) outcome() Outcome {
+	texts := make([]string, len(w.Results))
+	for i, d := range w.shown {
+		if d != nil {
+			texts[i] = d.text
+		}
+	}
+	return Outcome{Replaced: w.Replace(texts), Fresh: w.fresh, Bill: w.session.Bill(), Why: w.why}
+}
+
+// Known is Rewrite without the store: it applies earlier decisions and makes no new ones.
+func (e *Engine) Known(c *wire.Conversation) Outcome {
+	e.keys.Identify(c)
+	marks := c.Marks()
+	heads, _ := e.recall(marks)
+	w := e.walk(c, marks, heads)
+	for i := range c.Turns {
+		w.enter(i)
+		w.turn(i)
+		w.apply(i)
+	}
+	return w.outcome()
+}

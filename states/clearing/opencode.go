@@ -1,0 +1,35 @@
+package clearing
+
+import (
+	"context"
+
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
+)
+
+// Opencode clears old results in the messages that opencode is about to send, as the proxy does in a request. It returns
+// the replacements by call id. The originals are stored first. folder is where opencode works.
+func (e *Engine) Opencode(ctx context.Context, folder, session string, messages []byte) (map[string]string, error) {
+	c, err := wire.ParseOpencode(messages)
+	if err != nil {
+		return nil, err
+	}
+	c.Alias(session)
+	c.WorksIn(folder)
+	o, err := e.Rewrite(ctx, c, "opencode", true)
+	if err == nil {
+		err = e.flush(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.Tell("opencode", c, o)
+	return wire.OpencodeOutputs(messages, o.Body)
+}
+
+// Tell emits the event of what was cleared anew, if anything.
+func (e *Engine) Tell(api string, c *wire.Conversation, o Outcome) {
+	if o.Fresh > 0 {
+		e.Machine.Emit(event.New("proxy.cleared", "", event.Facts{"api": api, "session": c.Session, "results": o.Fresh, "message": o.Why}))
+	}
+}

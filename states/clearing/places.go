@@ -1,0 +1,174 @@
+package clearing
+
+import (
+	"context"
+	"maps"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+)
+
+// Any mark of a place leads to a head, which is the latest decision in force there, and each decision to the one before it.
+// A place that was lost by an edit therefore costs nothing if a later one is found. What a mark leads to is stored when a
+// history is first sent, even if that is no decision, and never changes.
+
+// group is the clearings decided at one place.
+type group struct {
+	parent wire.Key // the decision before it; zero: none
+	items  map[wire.Key]decision
+}
+
+// recall returns the heads of the marks that are in memory, and the other marks.
+func (e *Engine) recall(marks [][]wire.Key) (heads map[wire.Key]wire.Key, others [][32]byte) {
+	heads = make(map[wire.Key]wire.Key)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, list := range marks {
+		for _, m := range list {
+			if head, ok := e.heads[m]; ok {
+				heads[m] = head
+			} else {
+				others = append(others, m)
+			}
+		}
+	}
+	return heads, others
+}
+
+// lookup returns the heads of the known marks.
+func (e *Engine) lookup(ctx context.Context, marks [][]wire.Key) (map[wire.Key]wire.Key, error) {
+	heads, unknown := e.recall(marks)
+	if len(unknown) == 0 {
+		return heads, nil
+	}
+	stored, err := e.Store.Heads(ctx, unknown)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	missing := false
+	for m, head := range stored {
+		heads[m], e.heads[m] = head, head
+		missing = missing || wire.Key(head) != wire.Key{} && e.groups[head] == nil
+	}
+	e.mu.Unlock()
+	if missing { // another process decided just now
+		return heads, e.reload(ctx)
+	}
+	return heads, nil
+}
+
+// remember records what marks lead to, unless they are known. It is stored with the next decision or by flush.
+func (e *Engine) remember(heads map[wire.Key]wire.Key) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.heads) > maxHeads {
+		e.heads = maps.Clone(e.unstored)
+	}
+	for m, head := range heads {
+		if _, ok := e.heads[m]; !ok {
+			e.heads[m], e.unstored[m] = head, head
+		}
+	}
+}
+
+// maxHeads bounds the marks held in memory; the others are in the store.
+const maxHeads = 200_000
+
+// Flush stores what remains of the requests that have been answered. Those that wait for another one find theirs stored.
+func (e *Engine) Flush(ctx context.Context) error {
+	e.flushing.Lock()
+	defer e.flushing.Unlock()
+	return e.flush(ctx)
+}
+
+// flush stores what remember recorded.
+func (e *Engine) flush(ctx context.Context) error {
+	e.mu.Lock()
+	heads := make(map[[32]byte][32]byte, len(e.unstored))
+	for m, head := range e.unstored {
+		heads[m] = head
+	}
+	e.mu.Unlock()
+	if len(heads) == 0 {
+		return nil
+	}
+	if err := e.Store.Settle(ctx, heads); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for m := range heads {
+		delete(e.unstored, m)
+	}
+	return nil
+}
+
+// learn adds decisions from the store. A decision is stored and read as a whole and never changes.
+func (e *Engine) learn(list []contextgc.Clearing) {
+	mine := make(map[wire.Key]*group)
+	for _, c := range list {
+		g := mine[c.Since]
+		if g == nil {
+			g = &group{parent: c.Parent, items: make(map[wire.Key]decision)}
+			mine[c.Since] = g
+		}
+		g.items[c.Item] = decision{c.Stub, tokens.OfJSON(len(c.Stub)), c.Free}
+	}
+	maps.Copy(e.groups, mine)
+}
+
+// enter puts the decisions of a turn's place into force. It reports whether the place is known.
+func (w *walk) enter(i int) (known bool) {
+	for _, m := range w.marks[i] {
+		head, ok := w.heads[m]
+		if !ok {
+			continue
+		}
+		known = true
+		w.force(head)
+	}
+	w.at[i] = w.head
+	return known
+}
+
+// force puts a decision and those before it into force.
+func (w *walk) force(head wire.Key) {
+	if w.forced[head] {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for k := head; k != (wire.Key{}) && !w.forced[k]; {
+		g := w.groups[k]
+		if g == nil {
+			break // removed from the ledger
+		}
+		w.forced[k], w.grown = true, true
+		for item, d := range g.items {
+			if _, ok := w.inForce[item]; !ok {
+				w.inForce[item] = d
+			}
+		}
+		k = g.parent
+	}
+	if w.forced[head] {
+		w.head = head
+	}
+}
+
+// settle records what the places of this history lead to, so that later decisions do not change it.
+func (w *walk) settle() {
+	heads := make(map[wire.Key]wire.Key)
+	for i, list := range w.marks {
+		for _, m := range list {
+			if _, ok := w.heads[m]; !ok {
+				heads[m] = w.at[i]
+			}
+		}
+	}
+	if len(heads) > 0 {
+		w.remember(heads)
+	}
+}

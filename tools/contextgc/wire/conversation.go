@@ -1,0 +1,277 @@
+// Package wire reads the requests of the models' APIs: which provider one is for, and the conversation in it as turns,
+// calls and results, each with its position in the body. A provider is one value, and so is each of its APIs.
+package wire
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+)
+
+// Conversation is the history that a request contains.
+type Conversation struct {
+	document
+	Session string // the client's session id, or a hash of the conversation's beginning
+	Base    int    // bytes of the system prompt and the tool definitions
+	Turns   []Turn
+	Results []*Result
+
+	system span    // the system prompt, if the API has a member for it
+	folder *string // the folder in which the client says it works, once it was looked for
+
+	open map[string][]*Use // calls without a result so far, by call id; the last one of an id stays
+	said string            // the model's latest words
+}
+
+// Turn is the part of a history between two model calls: the answer to the first call, and the input that
+// followed it.
+type Turn struct {
+	Answer  int // bytes of the model's words and tool calls
+	Uses    []*Use
+	Given   int // bytes of the input other than tool results
+	Results []*Result
+
+	words []span
+}
+
+// Use is a call of a tool.
+type Use struct {
+	Tool string
+	Args map[string]any // those that identify its subject
+	Why  string         // the model's words before it
+
+	raw  span // of the arguments
+	turn int  // index of its turn
+}
+
+// Result is a tool result in a request.
+type Result struct {
+	ID    string // of the call
+	Key   Key    // set by Keyring.Identify
+	Use   *Use   // the call; never nil
+	Fixed bool   // it contains something that must stay: an image or a cache marker
+	Bytes int
+	Index int // its index among all results
+	Turn  int // index of its turn in the conversation
+
+	texts []span // the JSON strings that make up its text
+	at    span   // the value that a stub replaces
+	list  bool   // a stub must be a list with one text block
+	block string // type of that block
+}
+
+// Text returns a result's text.
+func (c *Conversation) Text(r *Result) string {
+	parts := make([]string, len(r.texts))
+	for i, s := range r.texts {
+		parts[i] = s.text(c.body)
+	}
+	return strings.Join(parts, "\n")
+}
+
+// HasText reports whether a result has a text, even an empty one.
+func (r *Result) HasText() bool { return len(r.texts) > 0 }
+
+// Words returns the words of the person or the client in a turn.
+func (c *Conversation) Words(turn int) []string {
+	words := make([]string, len(c.Turns[turn].words))
+	for i, s := range c.Turns[turn].words {
+		words[i] = s.text(c.body)
+	}
+	return words
+}
+
+// Replaced is a request with other texts in place of some results.
+type Replaced struct {
+	Body          []byte
+	Results       int
+	Before, After int // bytes of the replaced results, and of what stands in their places
+}
+
+// Replace returns the request with texts in place of results, by index. An empty text, and a result that must stay,
+// change nothing.
+func (c *Conversation) Replace(texts []string) Replaced {
+	out := Replaced{Body: c.body}
+	var edits []edit
+	for i, text := range texts {
+		r := c.Results[i]
+		if text == "" || r.Fixed {
+			continue
+		}
+		stub := r.stub(text)
+		edits = append(edits, edit{r.at, stub})
+		out.Results++
+		out.Before += r.at.to - r.at.from
+		out.After += len(stub)
+	}
+	if len(edits) > 0 {
+		out.Body = splice(c.body, edits)
+	}
+	return out
+}
+
+// SizeWith returns the size of the request with a text in place of a result.
+func (c *Conversation) SizeWith(r *Result, text string) int {
+	return len(c.body) - (r.at.to - r.at.from) + len(r.stub(text))
+}
+
+// stub returns the JSON that puts text in the result's place.
+func (r *Result) stub(text string) []byte {
+	if !r.list {
+		return quote(text)
+	}
+	return []byte(`[{"type":"` + r.block + `","text":` + string(quote(text)) + `}]`)
+}
+
+// newConversation returns an empty conversation, and the span of the body's value.
+func newConversation(body []byte) (*Conversation, span, error) {
+	d, top, err := parse(body)
+	return &Conversation{document: d, open: make(map[string][]*Use), Turns: make([]Turn, 1)}, top, err
+}
+
+// Last returns the latest turn.
+func (c *Conversation) Last() *Turn { return &c.Turns[len(c.Turns)-1] }
+
+// given records bytes of input to the model. Output after it belongs to the model's next answer.
+func (c *Conversation) given(bytes int) {
+	c.Last().Given += bytes
+}
+
+// answered records bytes of the model's answer. The first ones after input start a new turn.
+func (c *Conversation) answered(bytes int) {
+	if t := c.Last(); t.Given > 0 || len(t.Results) > 0 {
+		c.Turns = append(c.Turns, Turn{})
+		c.said = ""
+	}
+	c.Last().Answer += bytes
+}
+
+// word records words of the person or the client.
+func (c *Conversation) word(v span) {
+	c.Last().words = append(c.Last().words, v)
+	c.given(v.to - v.from)
+}
+
+// speak records words of the model.
+func (c *Conversation) speak(v span) {
+	c.answered(v.to - v.from)
+	if text := strings.TrimSpace(v.text(c.body)); text != "" {
+		c.said = text
+	}
+}
+
+// called records a tool call.
+func (c *Conversation) called(id, tool string, args span, encoded bool) {
+	c.answered(args.to - args.from + len(tool))
+	u := &Use{Tool: tool, Args: c.arguments(args, encoded), Why: c.said, raw: args, turn: len(c.Turns) - 1}
+	c.Last().Uses = append(c.Last().Uses, u)
+	open := c.open[id]
+	if len(open) > 0 && open[0].turn != u.turn {
+		open = nil // the id is used again
+	}
+	c.open[id] = append(open, u)
+}
+
+// kept lists the arguments that identify the subject of a call. It excludes the texts that a call writes
+// into files, which can be large.
+var kept = []string{"file_path", "filePath", "path", "notebook_path", "absolute_path", "offset", "limit", "start_line", "end_line",
+	"command", "cmd", "description", "pattern", "query", "glob", "dirPath", "dir_path", "url", "prompt"}
+
+func (d *document) arguments(args span, encoded bool) map[string]any {
+	if encoded { // JSON within a string
+		inner, all, err := parse([]byte(args.text(d.body)))
+		if err != nil {
+			return nil
+		}
+		return inner.arguments(all, false)
+	}
+	found, err := d.members(args, kept...)
+	if err != nil {
+		return nil
+	}
+	m := make(map[string]any)
+	for i, v := range found {
+		if v.to > 0 {
+			var value any
+			if json.Unmarshal(v.of(d.body), &value) == nil {
+				m[kept[i]] = value
+			}
+		}
+	}
+	return m
+}
+
+// resulted records a tool result.
+func (c *Conversation) resulted(id string, r *Result) {
+	for _, s := range r.texts {
+		r.Bytes += s.to - s.from
+	}
+	r.ID, r.Use, r.Index, r.Turn = id, c.callOf(id), len(c.Results), len(c.Turns)-1
+	c.Results = append(c.Results, r)
+	c.Last().Results = append(c.Last().Results, r)
+}
+
+// callOf returns the call that a result answers. Some servers give several calls one id, or none; results then come in
+// the order of the calls.
+func (c *Conversation) callOf(id string) *Use {
+	open := c.open[id]
+	if len(open) == 0 {
+		return &Use{}
+	}
+	if len(open) > 1 {
+		c.open[id] = open[1:]
+	}
+	return open[0]
+}
+
+// Alias sets the conversation's name to the client's, if the request itself did not contain one.
+func (c *Conversation) Alias(given string) {
+	if given != "" && strings.HasPrefix(c.Session, "conv_") {
+		c.name(given)
+	}
+}
+
+// name sets the conversation's name to the one given by the client, or to a hash of its first words.
+func (c *Conversation) name(given string) {
+	if given == "" {
+		hash := sha256.New()
+		for _, w := range c.Turns[0].words {
+			hash.Write(w.of(c.body))
+		}
+		c.Session = "conv_" + hex.EncodeToString(hash.Sum(nil)[:8])
+		return
+	}
+	c.Session = contextgc.SessionID(given)
+}
+
+// WorksIn sets the folder in which the client works, for requests that do not say it.
+func (c *Conversation) WorksIn(folder string) { c.folder = &folder }
+
+// folderMarks stand before the folder in which a client says it works. The last two are those of Gemini CLI.
+var folderMarks = []string{"orking directory: /", "<cwd>/", "orking in the directory: /", `Workspace Directories:**\n  - /`}
+
+// WorkingFolder returns the folder in which the client says it works, or "". It is read from the system prompt and then
+// from the words before the first answer: a tool's result could name any folder.
+func (c *Conversation) WorkingFolder() string {
+	if c.folder == nil {
+		folder := c.folderIn(append([]span{c.system}, c.Turns[0].words...))
+		c.folder = &folder
+	}
+	return *c.folder
+}
+
+func (c *Conversation) folderIn(texts []span) string {
+	for _, words := range texts {
+		for _, mark := range folderMarks {
+			_, rest, found := bytes.Cut(words.of(c.body), []byte(mark))
+			if end := bytes.IndexAny(rest[:min(len(rest), 4096)], "\"<\\\n"); found && end > 0 {
+				return "/" + string(rest[:end])
+			}
+		}
+	}
+	return ""
+}

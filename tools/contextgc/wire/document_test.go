@@ -1,0 +1,87 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// requests are small requests of each API.
+var requests = map[string]string{
+	"/v1/messages": `{"system":"s","messages":[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"Bash",` +
+		`"input":{"command":"ls"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"out"}]}]}]}`,
+	"/v1/responses": `{"instructions":"s","input":[{"role":"user","content":[{"type":"input_text","text":"go"}]},{"type":"function_call","call_id":"a",` +
+		`"name":"exec_command","arguments":"{\"cmd\":\"ls\"}"},{"type":"function_call_output","call_id":"a","output":"out"}]}`,
+	"/v1/chat/completions": `{"messages":[{"role":"system","content":"s"},{"role":"user","content":"go"},{"role":"assistant","content":null,"tool_calls":[` +
+		`{"id":"a","type":"function","function":{"name":"bash","arguments":"{\"command\":\"ls\"}"}}]},{"role":"tool","tool_call_id":"a","content":"out"}]}`,
+	"/v1beta/models/m:generateContent": `{"contents":[{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"name":"run_shell_command",` +
+		`"args":{"command":"ls"}}}]},{"role":"user","parts":[{"functionResponse":{"name":"run_shell_command","response":{"output":"out"}}}]}]}`,
+}
+
+// Each API's request is the same conversation: a call in the turn after the words, with its result.
+func TestEachAPIIsTheSameConversation(t *testing.T) {
+	for path, body := range requests {
+		c, err := APIOf(path).Parse([]byte(body))
+		require.NoError(t, err, path)
+		assert.Equal(t, []string{"go"}, c.Words(0)[len(c.Words(0))-1:], path)
+		require.Len(t, c.Turns, 2, path)
+		require.Len(t, c.Results, 1, path)
+		assert.Equal(t, "out", c.Text(c.Results[0]), path)
+		for _, argument := range c.Results[0].Use.Args {
+			assert.Equal(t, "ls", argument, path)
+		}
+		replaced := c.Replace([]string{"less"})
+		assert.Equal(t, len(replaced.Body), c.SizeWith(c.Results[0], "less"), path)
+		again, err := APIOf(path).Parse(replaced.Body)
+		require.NoError(t, err, path)
+		assert.Equal(t, "less", again.Text(again.Results[0]), path)
+	}
+}
+
+// Every value of a JSON text is found where it is, whether it is long enough for the index or not. Other
+// texts are refused or split in some way, but never cause a panic.
+func FuzzDocument(f *testing.F) {
+	for _, text := range requests {
+		f.Add([]byte(text))
+	}
+	for _, text := range []string{`{`, `[]`, ` {"a" : [1, {"b":"\\\"]}"}, null ] , "c":{}} `, `[[[`, `{"a"}`, `"\`, `}`, `[}]`, `tru`, `[1 2]`,
+		`["a long text that is indexed, with a \\\" and a ] in it, and a second", {"and":"another long one, so that the object is indexed, too, \\"}]`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		d, all, err := parse(body)
+		if !json.Valid(body) {
+			if err == nil {
+				d.visit(all, func(span) {})
+			}
+			return
+		}
+		require.NoError(t, err)
+		assert.Equal(t, string(bytes.TrimSpace(body)), string(all.of(body)))
+		d.visit(all, func(v span) { require.True(t, json.Valid(v.of(body)), "%s", v.of(body)) })
+		var elements []json.RawMessage
+		if json.Unmarshal(body, &elements) != nil || elements == nil {
+			return
+		}
+		var found []json.RawMessage
+		require.NoError(t, d.items(all, func(v span) error { found = append(found, v.of(body)); return nil }))
+		require.Len(t, found, len(elements))
+		for i := range found {
+			assert.Equal(t, string(elements[i]), string(found[i]))
+		}
+	})
+}
+
+// visit calls each for every value within a value. It stops where the text is not JSON.
+func (d *document) visit(v span, each func(span)) {
+	each(v)
+	inner := func(v span) error { d.visit(v, each); return nil }
+	if v.isArray(d.body) {
+		_ = d.items(v, inner)
+	} else if v.isObject(d.body) {
+		_ = d.fields(v, func(_ []byte, v span) error { return inner(v) })
+	}
+}

@@ -1,0 +1,83 @@
+package wire
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"strings"
+	"unicode"
+)
+
+// A place is the input of a model call: the end of a turn. What was decided there must be found again in every history that
+// passes it, and in no other, because the same history must always become the same bytes. Clients rewrite parts of their
+// histories, so a place has several marks, any of which identifies it: the results of its turn by text, by call id and by
+// call, or the words of a turn without results.
+
+// Marks returns the marks of each turn. Before the first result there is nothing to decide and no mark.
+func (c *Conversation) Marks() [][]Key {
+	all := make([][]Key, len(c.Turns))
+	found := make(map[Key]bool)
+	var last *Result
+	silent := uint64(0) // turns without results since the last result
+	for i, t := range c.Turns {
+		add := func(kind byte, parts ...[]byte) {
+			hash := sha256.New()
+			hash.Write([]byte{kind})
+			for _, p := range parts {
+				hash.Write(binary.AppendUvarint(nil, uint64(len(p))))
+				hash.Write(p)
+			}
+			if k := Key(hash.Sum(nil)); !found[k] { // the second of two would be ambiguous
+				found[k] = true
+				all[i] = append(all[i], k)
+			}
+		}
+		var before Key
+		if last != nil {
+			before = last.Key
+		}
+		for n, r := range t.Results {
+			if distinctive(r.ID) {
+				add('r', r.Key[:])
+				add('i', []byte(r.ID))
+			} else {
+				add('r', before[:], r.Key[:]) // other sessions may have such a result, too
+			}
+			if last != nil { // unrelated sessions begin with the same call
+				add('c', before[:], []byte(r.Use.Tool), r.Use.raw.of(c.body), binary.AppendUvarint(nil, uint64(n)))
+			}
+		}
+		if len(t.Results) > 0 {
+			last, silent = t.Results[len(t.Results)-1], 0
+			continue
+		}
+		if last == nil || t.Given == 0 {
+			continue
+		}
+		for _, w := range t.words {
+			if text := w.of(c.body); !strings.HasPrefix(string(text[:min(len(text), len(reminder))]), reminder) {
+				add('w', before[:], text)
+			}
+		}
+		place := binary.AppendUvarint(nil, silent)
+		add('u', before[:], place)
+		if distinctive(last.ID) {
+			add('v', []byte(last.ID), place)
+		}
+		silent++
+	}
+	return all
+}
+
+// reminder is the start of the text that a client adds to a person's words and may omit later.
+const reminder = `"<system-reminder>`
+
+// distinctive reports whether a call id is unique everywhere, as those of the large providers are. Local servers send
+// call_0 or functions.bash:3, which other sessions have, too.
+func distinctive(id string) bool {
+	for part := range strings.FieldsFuncSeq(strings.ReplaceAll(id, "-", ""), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if len(part) >= 16 && strings.ContainsAny(part, "0123456789") {
+			return true
+		}
+	}
+	return false
+}

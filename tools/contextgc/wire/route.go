@@ -1,0 +1,69 @@
+package wire
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Route returns the provider that a request is for. A request goes to a provider only if its path and its key both belong
+// there: a key that reaches another company cannot be called back. If the request does not name exactly one provider, Route
+// returns nil and the reason, which contains no key.
+func Route(r *http.Request) (to *Provider, why string) {
+	owners := ownersOf(r.URL.Path)
+	if len(owners) == 0 {
+		return nil, "its path belongs to no known API"
+	}
+	keys, scheme := credentials(r)
+	if scheme != "" {
+		return nil, scheme + " is no kind of key that Anthropic, OpenAI or Gemini use"
+	}
+	named := identified(r)
+	switch {
+	case len(named) == 1:
+		to = named[0]
+	case len(named) > 1:
+		return nil, fmt.Sprintf("its headers name both %s and %s", named[0].Name, named[1].Name)
+	case len(owners) == 1 && len(keys) > 0 && slices.Contains(issuers(keys), owners[0]):
+		to = owners[0] // a known key on the path of its own provider
+	case len(keys) > 0:
+		to = openai // whose clients send nothing but the key
+	default:
+		return nil, "it has no key that names a provider"
+	}
+	if !slices.Contains(owners, to) {
+		return nil, fmt.Sprintf("its path is one of %s, but its key is in the form of %s (%s)", names(owners), to.Name, to.headers)
+	}
+	for _, issuer := range issuers(keys) {
+		if issuer != to {
+			return nil, fmt.Sprintf("it is in the form of %s, but its key was issued by another provider", to.Name)
+		}
+	}
+	return to, ""
+}
+
+func names(list []*Provider) string {
+	var all []string
+	for _, p := range list {
+		all = append(all, p.Name)
+	}
+	return strings.Join(all, " and ")
+}
+
+// Refusal returns the body of an error for a request, in the form of the API that the request is for. A request that could
+// be for several gets a form that the clients of each can read.
+func Refusal(r *http.Request, status int, text string) []byte {
+	kind := "invalid_request_error"
+	if status >= http.StatusInternalServerError {
+		kind = "api_error"
+	}
+	owners := ownersOf(r.URL.Path)
+	if len(owners) != 1 {
+		owners = identified(r)
+	}
+	if len(owners) == 1 && owners[0].refusal != nil {
+		return encode(owners[0].refusal(status, kind, text))
+	}
+	return encode(map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": text}})
+}

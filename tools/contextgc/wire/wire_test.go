@@ -1,0 +1,82 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+)
+
+// The lifetime of a cache entry is read from the request's cache marks, however they are written, and from nothing else.
+func TestCacheLifetime(t *testing.T) {
+	for body, hour := range map[string]bool{
+		`{"messages":[],"system":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"1h"}}]}`:                                     true,
+		`{"messages":[],"system":[{"type":"text","text":"x","cache_control":{"type":"ephemeral", "ttl" : "1h"}}]}`:                                  true,
+		"{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"x\",\"cache_control\":{\"ttl\":\n\"1h\"}}]}]}":                true,
+		`{"messages":[],"tools":[{"name":"x","input_schema":{},"cache_control":{"type":"ephemeral","ttl": "1h"}}]}`:                                 true,
+		`{"messages":[],"cache_control":{"type":"ephemeral","ttl": "1h"}}`:                                                                          true,
+		`{"messages":[],"cache_control":{"type":"ephemeral","ttl":"5m"}}`:                                                                           false,
+		`{"messages":[],"metadata":{"ttl":"1h"}}`:                                                                                                   false,
+		`{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"dns","input":{"ttl":"1h"}}]}]}`:                            false,
+		`{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"x","input":{"cache_control":{"ttl":"1h"}}}]}]}`:            false,
+		`{"messages":[{"role":"user","content":"\"cache_control\":{\"ttl\":\"1h\"}"}]}`:                                                             false,
+		`{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"text":"x","cache_control":{"ttl":"1h"}}]}]}]}`: true,
+	} {
+		c, err := APIOf("/messages").Parse([]byte(body))
+		require.NoError(t, err, body)
+		assert.Equal(t, hour, c.CachedForAnHour(), body)
+	}
+}
+
+// The plugin of opencode replaces outputs by call id, so that an output whose id is not its own stays whole.
+func TestOpencodeOutputsWithEqualIds(t *testing.T) {
+	before := encoded(t, []any{map[string]any{"parts": []any{
+		map[string]any{"type": "tool", "callID": "a", "state": map[string]any{"output": "1"}},
+		map[string]any{"type": "tool", "callID": "a", "state": map[string]any{"output": "2"}},
+		map[string]any{"type": "tool", "callID": "b", "state": map[string]any{"output": "3"}}}}})
+	changed, err := OpencodeOutputs(before, bytes.ReplaceAll(bytes.ReplaceAll(before, []byte(`"1"`), []byte(`"x"`)), []byte(`"3"`), []byte(`"y"`)))
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"b": "y"}, changed)
+}
+
+// encoded returns the JSON of a value.
+func encoded(t *testing.T, v any) []byte {
+	t.Helper()
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	return text
+}
+
+// Half a surrogate pair, and bytes that are not UTF-8, are the same after decoding and encoding.
+func TestTextsThatAreNoUnicodeStayExact(t *testing.T) {
+	for raw, text := range map[string]string{
+		`a\ud800b`: "a\xed\xa0\x80b", `\udfff`: "\xed\xbf\xbf", `\ud83d\ude00`: "\U0001f600", `\ude00\ud83d`: "\xed\xb8\x80\xed\xa0\xbd",
+		`\ud800\ud83d\ude00`: "\xed\xa0\x80\U0001f600", `\\ud800`: `\ud800`, "\\n\xff": "\n\xff", `\u00e9\/\"\t`: "\u00e9/\"\t", `\ud800\n`: "\xed\xa0\x80\n",
+	} {
+		got, err := unescape([]byte(raw))
+		require.NoError(t, err, raw)
+		assert.Equal(t, text, got, raw)
+		quoted := quote(text)
+		again, err := unescape(quoted[1 : len(quoted)-1])
+		require.NoError(t, err)
+		assert.Equal(t, text, again, raw)
+	}
+	for _, bad := range []string{`\`, `\x`, `\u12`, `\u12g4`} {
+		_, err := unescape([]byte(bad))
+		assert.Error(t, err, bad)
+	}
+}
+
+func TestUsageOfOthers(t *testing.T) {
+	for text, want := range map[string]contextgc.Usage{
+		`{"model":"gpt-x","usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":60},"output_tokens":5}}`: {Model: "gpt-x", Input: 40, Read: 60, Output: 5},
+		`{"usage":{"prompt_tokens":100,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens":5}}`:            {Input: 100, Output: 5},
+		`{"usageMetadata":{"promptTokenCount":70,"cachedContentTokenCount":30,"candidatesTokenCount":2}}`:              {Input: 40, Read: 30, Output: 2},
+	} {
+		assert.Equal(t, want, UsageIn([]byte(text)))
+	}
+}
