@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs"
 )
 
 // module is a Go module that the program links. The exported fields are those of `go list -json`.
@@ -26,7 +28,7 @@ type module struct {
 func modules(ctx context.Context) ([]module, error) {
 	found := make(map[string]module)
 	for _, system := range []string{"linux", "darwin", "windows"} {
-		text, err := output(ctx, "env", "GOOS="+system, "CGO_ENABLED=0", "go", "list", "-deps", "-json=Module", "github.com/mcp-pruner/mcp-pruner/cmd/mcp-pruner")
+		text, err := output(ctx, "env", "GOOS="+system, "CGO_ENABLED=0", "go", "list", "-deps", "-json=Module", verbs.Repository+"/cmd/mcp-pruner")
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs"
 )
 
 // npmNames maps Go's name of a system to Node's names of the operating system and the processor.
@@ -30,9 +32,11 @@ func (r *release) platformPackage(system string, program []byte) error {
 		Version     string   `json:"version"`
 		Description string   `json:"description"`
 		License     string   `json:"license"`
+		Repository  string   `json:"repository"`
 		OS          []string `json:"os"`
 		CPU         []string `json:"cpu"`
-	}{platformName(system), r.version, "mcp-pruner for " + n.os + " on " + n.cpu, "Apache-2.0", []string{n.os}, []string{n.cpu}}, "", "  ")
+	}{platformName(system), r.version, "mcp-pruner for " + n.os + " on " + n.cpu, "Apache-2.0", "https://" + verbs.Repository,
+		[]string{n.os}, []string{n.cpu}}, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -84,9 +84,9 @@ func (r *release) build(ctx context.Context, system string) error {
 
 func (r *release) compile(ctx context.Context, system, to string) error {
 	goos, goarch, _ := strings.Cut(system, "/")
-	link := fmt.Sprintf("-s -w -buildid= -X github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs.commit=%s -X github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs.date=%s",
-		r.commit, r.when.Format(time.DateOnly))
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", link, "-o", to, "github.com/mcp-pruner/mcp-pruner/cmd/mcp-pruner")
+	link := fmt.Sprintf("-s -w -buildid= -X %[1]s/cmd/internal/verbs.commit=%[2]s -X %[1]s/cmd/internal/verbs.date=%[3]s",
+		verbs.Repository, r.commit, r.when.Format(time.DateOnly))
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", link, "-o", to, verbs.Repository+"/cmd/mcp-pruner")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+goarch, "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, text)

@@ -182,8 +182,9 @@ func main() {
 	require.True(t, errors.As(exec.Command(program, misspelled).Run(), &failed), "the reader refuses what it does not know")
 }
 
-// TestReleaseWorkflow: actionlint accepts the workflow that cuts a release, which attests every file of make dist.
-func TestReleaseWorkflow(t *testing.T) {
+// TestWorkflows: actionlint accepts the workflows. The one for pull requests runs .ci/run; the one that cuts a release attests every
+// file of make dist.
+func TestWorkflows(t *testing.T) {
 	dir := t.TempDir()
 	install := exec.Command("go", "install", "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12")
 	install.Env = append(os.Environ(), "GOBIN="+dir)
@@ -191,10 +192,15 @@ func TestReleaseWorkflow(t *testing.T) {
 		t.Skipf("actionlint cannot be had: %s", out)
 	}
 	lint := filepath.Join(dir, "actionlint")
-	workflow := filepath.Join(top, ".github/workflows/release.yml")
-	ran(t, lint, workflow)
+	workflows, err := filepath.Glob(filepath.Join(top, ".github/workflows/*.yml"))
+	require.NoError(t, err)
+	require.Len(t, workflows, 2)
+	ran(t, lint, workflows...)
+	text, err := os.ReadFile(filepath.Join(top, ".github/workflows/pull-request.yml"))
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "run: .ci/run\n")
 
-	text, err := os.ReadFile(workflow)
+	text, err = os.ReadFile(filepath.Join(top, ".github/workflows/release.yml"))
 	require.NoError(t, err)
 	for _, needed := range []string{"attestations: write", "uses: actions/attest@", "subject-checksums: dist/checksums.txt", "args: release --clean"} {
 		assert.Contains(t, string(text), needed)

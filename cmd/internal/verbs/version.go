@@ -14,6 +14,9 @@ import (
 // Release is the version of this source tree.
 const Release = "0.1.0"
 
+// Repository is the address of the source and the path of the module. A test names the files that have to say the same.
+const Repository = "github.com/mcp-pruner/mcp-pruner"
+
 // The commit of a release and its date, set by the linker (make dist). Other builds get the commit from Go's build
 // information.
 var commit, date string
