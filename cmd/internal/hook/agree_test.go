@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/replay"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gaincmd"
 )
 
 // story returns a session in which a file is read once and then carried through three more calls. shown is
@@ -77,7 +78,7 @@ func TestGainAgreesWithReplay(t *testing.T) {
 	writeLines(t, w.transcript, story(text(file, "content"), 12_000))
 	code, text := gainVerb(w, "--json")
 	require.Zero(t, code, text)
-	var g gain
+	var g gaincmd.Gain
 	require.NoError(t, json.Unmarshal([]byte(text), &g))
 	t.Logf("replay foresaw %.0f, gain says %.0f", foreseen, g.Total.Net)
 	require.InEpsilon(t, foreseen, g.Total.Net, 0.05)
@@ -102,7 +103,7 @@ func TestSubAgentsAskTheirOwnQuestions(t *testing.T) {
 	writeLines(t, agent, lines)
 	code, text := gainVerb(w, "--json")
 	require.Zero(t, code, text)
-	var g gain
+	var g gaincmd.Gain
 	require.NoError(t, json.Unmarshal([]byte(text), &g))
 	require.Equal(t, 1, g.Total.Results)
 	require.Zero(t, g.Unknown, "its transcript is read as its own")

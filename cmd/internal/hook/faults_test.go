@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
@@ -39,7 +40,7 @@ func TestHooksAtTheSameTime(t *testing.T) {
 	require.NoError(t, err)
 	ids := map[string]bool{}
 	s := state{dir: filepath.Join(w.state, "mcp-pruner")}
-	for _, e := range s.entries() {
+	for _, e := range notes.Read(s.dir) {
 		ids[e.ID] = true
 		whole, _, err := archive.In(s.dir).Get(e.ID, here)
 		require.NoError(t, err)
@@ -96,7 +97,7 @@ func TestTheClockJumps(t *testing.T) {
 	w := newWorld(t)
 	require.NotEmpty(t, w.hook([]string{"claude"}, w.log(failingTests())))
 	s := state{dir: filepath.Join(w.state, "mcp-pruner")}
-	id := s.entries()[0].ID
+	id := notes.Read(s.dir)[0].ID
 	later := time.Now().AddDate(3, 0, 0)
 	require.NoError(t, os.Chtimes(filepath.Join(s.dir, "originals", id), later, later))
 	require.NoError(t, os.Chtimes(w.transcript, later, later))
@@ -130,7 +131,7 @@ func TestAMegabyte(t *testing.T) {
 	require.Contains(t, shown, "want 3 retries, got 4")
 	require.Less(t, len(shown), len(log)/10)
 	s := state{dir: filepath.Join(w.state, "mcp-pruner")}
-	code, whole := recoverVerb(t, w, s.entries()[0].ID)
+	code, whole := recoverVerb(t, w, notes.Read(s.dir)[0].ID)
 	require.Zero(t, code)
 	require.True(t, whole == log, "the exact bytes")
 }

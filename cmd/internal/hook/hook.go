@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/wayback"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
@@ -167,7 +168,7 @@ func (s state) replace(ctx context.Context, c client, message map[string]any, f 
 		spool.Sent(size)
 	}
 	if err == nil {
-		s.note(entry{Client: c.name, Session: f.session, Transcript: f.transcript, Tool: f.tool, Call: f.id, ID: replacement.ID,
+		notes.Add(s.dir, notes.Note{Time: s.now().UTC().Truncate(time.Millisecond), Client: c.name, Session: f.session, Transcript: f.transcript, Tool: f.tool, Call: f.id, ID: replacement.ID,
 			About: about(r.Call), Tokens: tokens.Claude(f.shown(r.Body)), Sent: tokens.Claude(f.sent(replacement, r.Body))})
 	}
 }

@@ -1,4 +1,5 @@
-package hook
+// Package gaincmd implements the verb gain.
+package gaincmd
 
 import (
 	"cmp"
@@ -16,11 +17,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/replay"
+	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
-// GainCommand returns the verb gain.
-func GainCommand(p command.Process) *cobra.Command {
+// Command returns the verb gain.
+func Command(p command.Process) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "gain",
@@ -30,11 +33,11 @@ carrying the cut tokens would have cost, what getting some of them back did cost
 what remains. Prices are relative to a fresh input token, as in replay.`,
 		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := newState(p.Lookup)
+			dir, err := statedir.Find(p.Lookup)
 			if err != nil {
 				return err
 			}
-			g, err := gainOf(c.Context(), s.entries())
+			g, err := gainOf(c.Context(), notes.Read(dir))
 			if err != nil {
 				return err
 			}
@@ -50,20 +53,20 @@ what remains. Prices are relative to a fresh input token, as in replay.`,
 	return c
 }
 
-// gain is the total saving and loss of hooks.
-type gain struct {
+// Gain is the total saving and loss of hooks.
+type Gain struct {
 	Sessions int             `json:"sessions"`
 	Unknown  int             `json:"results_without_transcript"` // counted at the price of one call
-	Total    part            `json:"total"`
-	Known    part            `json:"in_transcripts"` // the results that were found in transcripts
+	Total    Part            `json:"total"`
+	Known    Part            `json:"in_transcripts"` // the results that were found in transcripts
 	Bill     float64         `json:"bill"`           // total price of the sessions that have these results
 	Net      float64         `json:"net_pct"`        // the net of Known in percent of what the bill would be without hooks
-	Tools    map[string]part `json:"tools"`
-	Days     map[string]part `json:"days"`
+	Tools    map[string]Part `json:"tools"`
+	Days     map[string]Part `json:"days"`
 }
 
-// part is one summand of gain. Prices are in fresh input tokens.
-type part struct {
+// Part is one summand of a Gain. Prices are in fresh input tokens.
+type Part struct {
 	Results int     `json:"results"`
 	Tokens  int     `json:"tokens_cut"`
 	Gross   float64 `json:"gross"`
@@ -72,14 +75,14 @@ type part struct {
 	Again   int     `json:"recovered"` // results of which a part was recovered
 }
 
-func (a part) plus(b part) part {
-	return part{a.Results + b.Results, a.Tokens + b.Tokens, a.Gross + b.Gross, a.Rereads + b.Rereads, a.Net + b.Net, a.Again + b.Again}
+func (a Part) plus(b Part) Part {
+	return Part{a.Results + b.Results, a.Tokens + b.Tokens, a.Gross + b.Gross, a.Rereads + b.Rereads, a.Net + b.Net, a.Again + b.Again}
 }
 
-func gainOf(ctx context.Context, entries []entry) (*gain, error) {
-	g := &gain{Tools: map[string]part{}, Days: map[string]part{}}
-	byTranscript := map[string][]entry{}
-	for _, e := range entries {
+func gainOf(ctx context.Context, noted []notes.Note) (*Gain, error) {
+	g := &Gain{Tools: map[string]Part{}, Days: map[string]Part{}}
+	byTranscript := map[string][]notes.Note{}
+	for _, e := range noted {
 		if e.ID != "" {
 			byTranscript[e.Transcript] = append(byTranscript[e.Transcript], e)
 		}
@@ -108,9 +111,9 @@ func gainOf(ctx context.Context, entries []entry) (*gain, error) {
 }
 
 // add adds a result. session is nil if there is no transcript.
-func (g *gain) add(e entry, session *replay.Carried) {
+func (g *Gain) add(e notes.Note, session *replay.Carried) {
 	cut := e.Tokens - e.Sent
-	p := part{Results: 1, Tokens: cut}
+	p := Part{Results: 1, Tokens: cut}
 	weight, rereads := replay.DefaultPrices.CacheWrite, 0.0
 	known := false
 	if session != nil {
@@ -134,7 +137,7 @@ func (g *gain) add(e entry, session *replay.Carried) {
 	g.Days[day] = g.Days[day].plus(p)
 }
 
-func (g *gain) show(w io.Writer) error {
+func (g *Gain) show(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d results cut in %d sessions: %d tokens, worth %.0f fresh input tokens over the calls that carried them;\n", g.Total.Results, g.Sessions, g.Total.Tokens, g.Total.Gross)
 	fmt.Fprintf(&b, "%d were fetched again, which cost %.0f. Net %+.0f.\n", g.Total.Again, g.Total.Rereads, g.Total.Net)
@@ -156,7 +159,7 @@ func (g *gain) show(w io.Writer) error {
 	return err
 }
 
-func table(b *strings.Builder, what string, parts map[string]part) {
+func table(b *strings.Builder, what string, parts map[string]Part) {
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	fmt.Fprintf(w, "%s\tresults\ttokens cut\tgross\tre-reads\tnet\n", what)
 	names := slices.SortedFunc(maps.Keys(parts), func(a, c string) int {
