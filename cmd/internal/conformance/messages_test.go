@@ -19,14 +19,14 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	fsmtrace "github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/states"
-	"github.com/mcp-pruner/mcp-pruner/states/audit"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
 // ground lists the folders that must not repeat each other's messages.
-var ground = []string{"fsm", "tools", "pruneclient", "states/audit"}
+var ground = []string{"fsm", "tools", "pruneclient"}
 
 // TestNoPartKnowsAnothersMessages proves that no folder of ground repeats a sentence of another one, alone or within a
 // longer string.

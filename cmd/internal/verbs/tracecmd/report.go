@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/states/audit"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 )
 
 // maxRows is the number of records, the latest ones, that a report lists one by one. Its figures cover all

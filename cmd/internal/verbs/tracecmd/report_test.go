@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/mcp-pruner/mcp-pruner/states/audit"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 )
 
 // A report lists the last records, not the first ones, in their order.

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/mcp-pruner/mcp-pruner/states/audit"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 )
 
 // stats is a form of audit.Stats for display.

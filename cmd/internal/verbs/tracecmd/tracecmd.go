@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/states/audit"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 )
 
 // Exit codes.

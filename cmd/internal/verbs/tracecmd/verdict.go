@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/states/audit"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 )
 
 // showVerdict prints a verdict for a terminal.

@@ -1,4 +1,4 @@
-package audit_test
+package states_test
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/states"
-	"github.com/mcp-pruner/mcp-pruner/states/audit"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 

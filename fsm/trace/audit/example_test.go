@@ -3,12 +3,12 @@ package audit_test
 import (
 	"fmt"
 
-	"github.com/mcp-pruner/mcp-pruner/states/audit"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 )
 
 // A trace is verified, then summarized.
 func Example() {
-	err := audit.Open([]string{"../../testdata/audit/requests.jsonl"}, nil, func(files []*audit.Source) error {
+	err := audit.Open([]string{"../../../testdata/audit/requests.jsonl"}, nil, func(files []*audit.Source) error {
 		trace, err := audit.Verify(files, audit.Options{})
 		if err != nil {
 			return err
