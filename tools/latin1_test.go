@@ -44,3 +44,27 @@ func TestGrepShowsWhatReadShows(t *testing.T) {
 		}
 	})
 }
+
+// TestGrepFindsWhatReadShows: a word with letters beyond ASCII is found in a file of any encoding, and in each but once.
+func TestGrepFindsWhatReadShows(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "latin1", "eins\nGr\xf6\xdfe \xfc Gr\xf6\xdfe key\nzw\xf6lf Gr\xf6\xdfen")
+	write(t, root, "sub/1252", "\x93Gr\xf6\xdfe\x94 \xe4\xf6\n")
+	write(t, root, "utf8", "eine Größe key\n")
+	write(t, root, "ascii", "key\n")
+	engines(t, func(t *testing.T, s Settings) {
+		s.Root = root
+		grep := newTools(t, s)["grep"]
+		for _, c := range []struct{ args, want string }{
+			{`"pattern":"Größe"`, "latin1:2:1:Größe ü Größe key\nlatin1:3:7:zwölf Größen\nsub/1252:1:2:“Größe” äö\nutf8:1:6:eine Größe key"},
+			{`"pattern":"größe[^n]","case_sensitive":false,"output_mode":"count"`, "latin1:1\nsub/1252:1\nutf8:1"},
+			{`"pattern":"größe","case_sensitive":false,"output_mode":"files"`, "latin1\nsub/1252\nutf8"},
+			{`"pattern":"Größen","fixed_string":true,"paths":["latin1"],"context_lines":1`, "latin1-2-Größe ü Größe key\nlatin1:3:7:zwölf Größen"},
+			{`"pattern":"”|key","glob":"!utf8"`, "ascii:1:1:key\nlatin1:2:15:Größe ü Größe key\nsub/1252:1:7:“Größe” äö"},
+		} {
+			out, err := call(t, grep, "{"+c.args+"}")
+			require.NoError(t, err, c.args)
+			assert.Equal(t, c.want, out.Text(), c.args)
+		}
+	})
+}

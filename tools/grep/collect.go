@@ -46,6 +46,7 @@ type collector struct {
 	search Search
 	// locate finds the first match in a line if the engine does not report it.
 	locate func(line []byte) int
+	wide   bool // the pattern has characters outside ASCII, so Latin-1 files are decoded before they are searched
 
 	all  map[string]*found
 	at   *found // the file of the current hits
@@ -65,7 +66,7 @@ type collector struct {
 }
 
 func newCollector(ctx context.Context, root *os.Root, s Search) *collector {
-	return &collector{ctx: ctx, root: root, search: s, all: map[string]*found{}}
+	return &collector{ctx: ctx, root: root, search: s, wide: !ascii([]byte(s.Pattern)), all: map[string]*found{}}
 }
 
 // add adds a hit. Hits arrive file by file and line by line. It returns process.ErrEnough

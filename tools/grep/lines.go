@@ -60,8 +60,8 @@ func (c *collector) read(f *found) (lines []fileLine, text int) {
 	if len(f.hits) == 0 {
 		return nil, math.MaxInt
 	}
-	s, done := c.scanner(f.file)
-	if s == nil {
+	s, done, err := c.scanner(f.file)
+	if err != nil {
 		return nil, math.MaxInt
 	}
 	defer done()
@@ -94,11 +94,11 @@ func (c *collector) read(f *found) (lines []fileLine, text int) {
 	return lines, math.MaxInt
 }
 
-// scanner opens a file below the root. It returns nil if that fails.
-func (c *collector) scanner(file string) (s *lineScanner, done func()) {
+// scanner opens a file below the root.
+func (c *collector) scanner(file string) (s *lineScanner, done func(), err error) {
 	f, _, err := files.OpenRegular(c.root, file)
 	if err != nil {
-		return nil, nil
+		return nil, nil, err
 	}
 	text, encoding := files.Decoded(f)
 	s = &lineScanner{r: text, ctx: c.ctx, nul: -1, latin1: encoding == files.Latin1}
@@ -106,7 +106,21 @@ func (c *collector) scanner(file string) (s *lineScanner, done func()) {
 	if at, err := f.Seek(0, io.SeekCurrent); err == nil && at == int64(text.Buffered()) {
 		s.file = f
 	}
-	return s, func() { _ = f.Close() }
+	if c.wide && s.latin1 {
+		s.r, s.file, s.latin1 = bufio.NewReaderSize(files.FromLatin1(text), nulMargin), nil, false
+	}
+	return s, func() { _ = f.Close() }, nil
+}
+
+// latin1 reports whether a file is Latin-1.
+func (c *collector) latin1(file string) bool {
+	f, _, err := files.OpenRegular(c.root, file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, encoding := files.DecodedWith(f, files.Sniffed)
+	return encoding == files.Latin1
 }
 
 // named reports whether a file was itself a search path.
@@ -129,8 +143,8 @@ func (c *collector) countable(file string) int {
 
 // binary reports whether a file, once decoded, contains a NUL byte.
 func (c *collector) binary(file string) bool {
-	s, done := c.scanner(file)
-	if s == nil {
+	s, done, err := c.scanner(file)
+	if err != nil {
 		return false
 	}
 	defer done()
@@ -148,8 +162,8 @@ func (c *collector) binary(file string) bool {
 
 // textLines returns the number of lines before a file's binary part.
 func (c *collector) textLines(file string) int {
-	s, done := c.scanner(file)
-	if s == nil {
+	s, done, err := c.scanner(file)
+	if err != nil {
 		return 0
 	}
 	defer done()

@@ -1,7 +1,6 @@
 package grep
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
 	"github.com/mcp-pruner/mcp-pruner/tools/process"
@@ -23,10 +21,6 @@ func (e *Engine) findWithRg(ctx context.Context, dir string, s Search, found *co
 	if err != nil {
 		return process.NotInstalled("rg")
 	}
-	// rg reports no position for an empty match at the very end of a file.
-	if p, err := s.translate(); err == nil {
-		found.locate = locator(p)
-	}
 	plain, mixed := s.Paths, []Path(nil)
 	if s.Mode != Content {
 		plain, mixed = found.split(s.Paths)
@@ -35,10 +29,18 @@ func (e *Engine) findWithRg(ctx context.Context, dir string, s Search, found *co
 	if run.glob != nil {
 		run.base = realPath(dir)
 	}
-	if err := run.over(ctx, s.Mode, plain); err != nil {
-		return err
+	for _, latin1 := range []bool{false, true} {
+		if run.latin1 = latin1; latin1 && !found.wide {
+			break
+		}
+		if err := run.over(ctx, s.Mode, plain); err != nil {
+			return err
+		}
+		if err := run.over(ctx, Content, mixed); err != nil {
+			return err
+		}
 	}
-	return run.over(ctx, Content, mixed)
+	return nil
 }
 
 // split separates search paths that are files with a NUL byte: in those, rg -c and rg -l
@@ -62,6 +64,7 @@ type rgRun struct {
 	found     *collector
 	glob      *globFilter
 	base      string // dir, symbolic links resolved; the glob is relative to it
+	latin1    bool   // searches only Latin-1 files, and decodes them; if the pattern is not wide, such files are searched as they are
 }
 
 // over searches paths and reads the output of rg in one of the modes.
@@ -86,28 +89,36 @@ func (r *rgRun) over(ctx context.Context, mode string, paths []Path) error {
 		return err
 	}
 	defer done()
-	args = append(append(args, r.patternArgs()...), more...)
-	args = append(args, "-e", r.search.Pattern, "--")
-	for _, p := range paths {
-		args = append(args, filepath.Join(r.engine.Root.Real(), p.real))
+	if r.latin1 {
+		args = append(args, "--encoding=latin1")
 	}
-	p := process.Process{Path: r.path, Args: args, Dir: r.dir, Stdin: stdin}
-	if mode != Content {
-		p.Stdout = &rgNames{run: r, counts: mode == Counts}
-		_, err := r.engine.run(ctx, p)
-		return err
-	}
-	return r.events(ctx, p)
-}
-
-func (r *rgRun) patternArgs() (args []string) {
 	if r.search.Fixed {
 		args = append(args, "-F")
 	}
 	if r.search.IgnoreCase {
 		args = append(args, "-i")
 	}
-	return args
+	args = append(args, more...)
+	args = append(args, "-e", r.search.Pattern, "--")
+	for _, p := range paths {
+		args = append(args, filepath.Join(r.engine.Root.Real(), p.real))
+	}
+	p := process.Process{Path: r.path, Args: args, Dir: r.dir, Stdin: stdin}
+	if mode == Content {
+		return r.events(ctx, p)
+	}
+	list := &names{ends: onlyNames, take: func(name string, count int) error {
+		if rel := r.inside(name); rel != "" {
+			return r.found.addCount(rel, count)
+		}
+		return nil
+	}}
+	if mode == Counts {
+		list.ends = withCounts
+	}
+	p.Stdout = list
+	_, err = r.engine.run(ctx, p)
+	return err
 }
 
 // globArgs returns the arguments that narrow the search to a glob. --pre-glob is there only
@@ -149,73 +160,15 @@ func (r *rgRun) events(ctx context.Context, p process.Process) error {
 }
 
 // inside returns a path printed by rg relative to the root, or "" if the glob excludes it:
-// an ignore file may include again what the glob excludes.
+// an ignore file may include again what the glob excludes. So it is with a file that another run searches, in its
+// encoding.
 func (r *rgRun) inside(path string) string {
 	rel, err := filepath.Rel(r.engine.Root.Real(), path)
 	if err != nil || !files.Local(rel) || !r.found.named(rel) && !r.glob.wants(r.base, path) {
 		return ""
 	}
+	if r.found.wide && r.found.latin1(rel) != r.latin1 {
+		return ""
+	}
 	return rel
-}
-
-// maxTime bounds every search process; a call's own timeout is shorter.
-const maxTime = 2 * time.Hour
-
-// run runs a search process until it ends. It returns what the process wrote to standard
-// error although it succeeded.
-func (e *Engine) run(ctx context.Context, p process.Process) (string, error) {
-	said := newComplaints()
-	p.Stderr, p.Env, p.Timeout = said, e.Env(), maxTime
-	code, err := p.Run(ctx)
-	if err != nil {
-		return "", err
-	}
-	if code > 1 && !(code == 2 && said.harmless()) {
-		return "", &Failure{code, said.text("search failed")}
-	}
-	return said.text(""), nil
-}
-
-// rgNames reads the output of rg -c --null and rg -l --null: names that end with NUL, each
-// followed by a count and a line feed in the case of -c.
-type rgNames struct {
-	run    *rgRun
-	counts bool
-	part   []byte
-}
-
-func (n *rgNames) Write(p []byte) (int, error) {
-	n.part = append(n.part, p...)
-	rest := n.part
-	for {
-		name, after, ok := bytes.Cut(rest, []byte{0})
-		count := 1
-		if ok && n.counts {
-			var digits []byte
-			if digits, after, ok = bytes.Cut(after, []byte("\n")); ok {
-				count, _ = number(digits)
-			}
-		}
-		if !ok {
-			n.part = append(n.part[:0], rest...)
-			return len(p), nil
-		}
-		rest = after
-		if rel := n.run.inside(string(name)); rel != "" && count > 0 {
-			if err := n.run.found.addCount(rel, count); err != nil {
-				return 0, err
-			}
-		}
-	}
-}
-
-// number parses the decimal digits at the beginning of a text.
-func number(text []byte) (n int, rest []byte) {
-	for i, ch := range text {
-		if ch < '0' || ch > '9' {
-			return n, text[i:]
-		}
-		n = n*10 + int(ch-'0')
-	}
-	return n, nil
 }

@@ -7,17 +7,11 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
-// rgEvents parses the output of rg --json. A complete event is parsed in place. If an event
-// arrives in pieces, only the parts with the position of the match are kept: the beginning
-// of long strings, and of a long event everything before the second match in its line. So
-// lines of any length need little memory.
+// rgEvents parses the output of rg --json, as far as it gives the positions of matches. Lines of any length need little
+// memory: of an event that arrives in pieces only what stands around the fields is kept.
 type rgEvents struct {
 	run    *rgRun
 	event  []byte
-	quoted bool // inside a string
-	escape int  // characters of an escape sequence still to come
-	whole  bool // that escape sequence is kept, not dropped
-	length int  // of the string so far
 	unread bool // a match event could not be parsed
 
 	path []byte // path of the latest match, as printed by rg and relative to the root
@@ -26,87 +20,50 @@ type rgEvents struct {
 }
 
 const (
-	eventString = 64 << 10
-	eventBytes  = 256 << 10
+	eventBytes = 256 << 10
+	// fieldBytes are kept after each key and at the end: more than two fields with their numbers.
+	fieldBytes = 256
 )
 
 func (e *rgEvents) Write(p []byte) (int, error) {
 	written := len(p)
 	for len(p) > 0 {
-		if len(e.event) == 0 {
-			if end := bytes.IndexByte(p, '\n'); end >= 0 {
-				if err := e.take(p[:end]); err != nil {
-					return 0, err
-				}
-				p = p[end+1:]
-				continue
-			}
+		part, rest, ended := bytes.Cut(p, []byte("\n"))
+		p = rest
+		if len(e.event) > 0 || !ended {
+			e.event = append(e.event, part...)
+			part = e.event
 		}
-		if n := e.plain(p); n > 0 {
-			p = p[n:]
-			continue
+		if !ended {
+			e.shrink()
+			break
 		}
-		ch := p[0]
-		p = p[1:]
-		if ch == '\n' {
-			err := e.take(e.event)
-			e.event, e.quoted, e.escape = e.event[:0], false, 0
-			if err != nil {
-				return 0, err
-			}
-			continue
-		}
-		if e.keep(ch) && len(e.event) < eventBytes {
-			e.event = append(e.event, ch)
+		err := e.take(part)
+		e.event = e.event[:0]
+		if err != nil {
+			return 0, err
 		}
 	}
 	return written, nil
 }
 
-// plain reads the part of a string before its next quote, backslash or line end. A line end
-// always ends the event.
-func (e *rgEvents) plain(p []byte) int {
-	if !e.quoted || e.escape > 0 {
-		return 0
+// shrink drops from a long event what stands between the latest key and its end so far. A space takes its place, so that
+// no key comes about there.
+func (e *rgEvents) shrink() {
+	if len(e.event) < eventBytes {
+		return
 	}
-	n := bytes.IndexByte(p, '"')
-	if n < 0 {
-		n = len(p)
-	}
-	for _, end := range []byte(`\` + "\n") {
-		if i := bytes.IndexByte(p[:n], end); i >= 0 {
-			n = i
+	at := 0
+	for _, key := range [][]byte{linesKey, lineKey, matches, startKey} {
+		i := bytes.Index(e.event[at:], key)
+		if i < 0 {
+			break
 		}
+		at += i + len(key)
 	}
-	room := max(0, min(n, eventString-e.length, eventBytes-len(e.event)))
-	e.event = append(e.event, p[:room]...)
-	e.length += n
-	return n
-}
-
-// keep tracks strings and their escapes, and drops the excess of a string that is too long.
-func (e *rgEvents) keep(ch byte) bool {
-	if !e.quoted {
-		e.quoted, e.length = ch == '"', 0
-		return true
+	if end := len(e.event) - fieldBytes; at > 0 && at+fieldBytes < end {
+		e.event = append(append(e.event[:at+fieldBytes], ' '), e.event[end:]...)
 	}
-	fits := e.length < eventString
-	switch {
-	case e.escape > 0:
-		// An incomplete escape would swallow the quote after it.
-		fits = e.whole
-		e.escape--
-		if ch == 'u' { // not a hexadecimal digit, so it is the first character of the escape
-			e.escape = 4
-		}
-	case ch == '\\':
-		e.escape, e.whole = 1, fits
-	case ch == '"':
-		e.quoted = false
-		return true
-	}
-	e.length++
-	return fits
 }
 
 var (
@@ -130,12 +87,13 @@ func (e *rgEvents) take(event []byte) error {
 	}
 	if after, same := bytes.CutPrefix(event, e.head); same && len(e.head) > 0 {
 		rest = after
-	} else if rest, ok = e.begin(rest); !ok {
-		return e.fail()
+	} else {
+		rest, ok = e.begin(rest)
 	}
-	h, ok := parseMatch(rest)
-	if !ok {
-		return e.fail()
+	h, parsed := parseMatch(rest)
+	if !ok || !parsed {
+		e.unread = true
+		return process.ErrEnough
 	}
 	if e.rel == "" {
 		return nil
@@ -143,22 +101,18 @@ func (e *rgEvents) take(event []byte) error {
 	return e.run.found.add(e.rel, h)
 }
 
-func (e *rgEvents) fail() error {
-	e.unread = true
-	return process.ErrEnough
-}
-
-// begin reads the path of the first match in a file and returns what comes after it.
+// begin reads the path of the first match in a file, as text, or as bytes if it is not valid UTF-8. It returns what comes
+// after it.
 func (e *rgEvents) begin(event []byte) (rest []byte, ok bool) {
 	path, rest, ok := bytes.Cut(event, linesKey)
-	if !ok {
+	var name struct {
+		Text  string
+		Bytes []byte
+	}
+	if !ok || json.Unmarshal(path, &name) != nil || name.Text == "" && name.Bytes == nil {
 		return nil, false
 	}
-	name, ok := decodePath(path)
-	if !ok {
-		return nil, false
-	}
-	e.path, e.rel = append(e.path[:0], path...), e.run.inside(name)
+	e.path, e.rel = append(e.path[:0], path...), e.run.inside(name.Text+string(name.Bytes))
 	e.head = append(append(append(e.head[:0], matchEvent...), path...), linesKey...)
 	return rest, true
 }
@@ -173,8 +127,7 @@ var (
 	startKey  = []byte(`"start":`)
 )
 
-// parseMatch returns the position that a match event gives after its path. A truncated
-// event ends after its first submatch.
+// parseMatch returns the position that a match event gives after its path.
 func parseMatch(event []byte) (h hit, ok bool) {
 	h.start, h.at = -1, -1
 	_, rest, ok := bytes.Cut(event, lineKey)
@@ -193,15 +146,13 @@ func parseMatch(event []byte) (h hit, ok bool) {
 	return h, h.line > 0
 }
 
-// decodePath decodes a path printed by rg: as text, or as bytes if it is not valid UTF-8.
-func decodePath(raw []byte) (string, bool) {
-	var path struct {
-		Text  string
-		Bytes []byte
+// number parses the decimal digits at the beginning of a text.
+func number(text []byte) (n int, rest []byte) {
+	for i, ch := range text {
+		if ch < '0' || ch > '9' {
+			return n, text[i:]
+		}
+		n = n*10 + int(ch-'0')
 	}
-	if json.Unmarshal(raw, &path) != nil {
-		return "", false
-	}
-	name := path.Text + string(path.Bytes)
-	return name, name != ""
+	return n, nil
 }

@@ -33,10 +33,10 @@ func TestRgEventsOfAnyLength(t *testing.T) {
 		"short":           event(`"x\\\"\u001b"`, sub),
 		"long string":     event(`"`+strings.Repeat("x", 300<<10)+`"`, sub),
 		"escapes":         event(`"`+strings.Repeat(`\u001b\\\"`, 60<<10)+`"`, sub),
-		"cut at a quote":  event(`"`+strings.Repeat("x", eventString-1)+`\"\"\"needle"`, sub),
-		"cut behind it":   event(`"`+strings.Repeat("x", eventString-2)+`\"\"\"needle"`, sub),
-		"cut in unicode":  event(`"`+strings.Repeat("x", eventString-3)+`\u001b\"\u001b\"needle"`, sub),
-		"just dropped":    event(`"`+strings.Repeat("x", eventString)+`\"\u001b\\"`, sub),
+		"cut at a quote":  event(`"`+strings.Repeat("x", eventBytes-1)+`\"\"\"needle"`, sub),
+		"cut behind it":   event(`"`+strings.Repeat("x", eventBytes-2)+`\"\"\"needle"`, sub),
+		"cut in unicode":  event(`"`+strings.Repeat("x", eventBytes-3)+`\u001b\"\u001b\"needle"`, sub),
+		"just dropped":    event(`"`+strings.Repeat("x", eventBytes)+`\"\u001b\\"`, sub),
 		"many submatches": event(`"x"`, strings.Repeat(sub+",", 20<<10)+sub),
 	} {
 		for _, piece := range []int{7, 4096, len(text)} {

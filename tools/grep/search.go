@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
 	"github.com/mcp-pruner/mcp-pruner/tools/process"
@@ -93,17 +94,43 @@ func (e *Engine) Run(ctx context.Context, dir string, s Search) (*Result, error)
 	return found.result(asked), nil
 }
 
-// find searches with rg or, if it is not installed, without it.
+// find searches with rg; if it is not installed with grep; without either, or if the pattern is beyond grep, with Go's
+// regexp.
 func (e *Engine) find(ctx context.Context, dir string, s Search, found *collector) error {
 	if len(s.Paths) == 0 {
 		return nil
 	}
+	p, refused := s.parse()
+	if refused == nil { // rg too gives no position for an empty match at the very end of a file
+		found.locate = p.locate
+	}
 	err := e.findWithRg(ctx, dir, s, found)
 	var spawn *process.SpawnError
-	if errors.As(err, &spawn) && process.IsUnusable(spawn.Err) {
-		return e.findWithGrep(ctx, dir, s, found)
+	switch {
+	case !errors.As(err, &spawn) || !process.IsUnusable(spawn.Err):
+		return err
+	case refused != nil:
+		return &Failure{2, "regular expression: " + files.Quoted(refused.Error())}
 	}
-	return err
+	return e.findWithGrep(ctx, dir, s, p, found)
+}
+
+// maxTime bounds every search process; a call's own timeout is shorter.
+const maxTime = 2 * time.Hour
+
+// run runs a search process until it ends. It returns what the process wrote to standard
+// error although it succeeded.
+func (e *Engine) run(ctx context.Context, p process.Process) (string, error) {
+	said := newComplaints()
+	p.Stderr, p.Env, p.Timeout = said, e.Env(), maxTime
+	code, err := p.Run(ctx)
+	if err != nil {
+		return "", err
+	}
+	if code > 1 && !(code == 2 && said.harmless()) {
+		return "", &Failure{code, said.text("search failed")}
+	}
+	return said.text(""), nil
 }
 
 // existing resolves the symbolic links of every path. It drops duplicates and paths that
@@ -135,4 +162,12 @@ func (p Path) prefix() string {
 		return ""
 	}
 	return p.Show
+}
+
+// realPath resolves the symbolic links of a path as far as possible.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
