@@ -34,6 +34,7 @@ type Engine struct {
 	Others  history.OtherTools
 	Now     func() time.Time
 	Report  func(error) // told once that the ledger is lost; nil: nobody
+	SyncLog func()      // waits, for a bounded time, until all events so far are written; nil: nothing to wait for
 
 	keys     wire.Keyring
 	lost     atomic.Bool

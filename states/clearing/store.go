@@ -92,6 +92,9 @@ func (w *walk) run(ctx context.Context, client string, changes []change) (map[in
 			texts[ch.result.Index] = text
 		}
 	}
+	if w.SyncLog != nil {
+		w.SyncLog() // once for all: none of these tools runs now, and what may not overtake the log is the request
+	}
 	return texts, nil
 }
 

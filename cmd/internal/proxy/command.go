@@ -189,7 +189,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	e := &clearing.Engine{
 		Store: store, Index: ledger.Index(p.Lookup), Machine: existing.Machine{Emit: emit, Observers: append(observers, told.Observers...)},
 		Runs: sessions, Back: wayBackOf(p), Policy: planner.DefaultPolicy(),
-		Clears: o.policy != policyPrune, Prunes: o.policy != policyGC, Others: c.OtherTools, Now: time.Now,
+		Clears: o.policy != policyPrune, Prunes: o.policy != policyGC, Others: c.OtherTools, Now: time.Now, SyncLog: sync,
 	}
 	if err := e.Load(ctx); err != nil {
 		failed(err)

@@ -9,12 +9,16 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -144,7 +148,7 @@ func TestTheLogHasTheFirstHeadBeforeTheTraceHasALine(t *testing.T) {
 			heads++
 		}
 	}
-	sync := func() {
+	written := func() {
 		synced++
 		assert.Equal(t, 1, heads)
 		raw, err := os.ReadFile(filepath.Join(dir, "proxy-trace.jsonl"))
@@ -154,9 +158,44 @@ func TestTheLogHasTheFirstHeadBeforeTheTraceHasALine(t *testing.T) {
 		assert.Empty(t, raw)
 	}
 	p := command.Process{Env: []string{"XDG_STATE_HOME=" + dir}, Stderr: io.Discard}
-	s, end := assembleProxy(t.Context(), p, settings.Settings{}, options{store: filepath.Join(dir, "ledger.db"), policy: policyGC, version: "test"}, emit, sync)
+	s, end := assembleProxy(t.Context(), p, settings.Settings{}, options{store: filepath.Join(dir, "ledger.db"), policy: policyGC, version: "test"}, emit, written)
 	s.runs.Session("a session", "a client")
 	end()
 	assert.Equal(t, 1, synced)
 	assert.Len(t, recorded(t, filepath.Join(dir, "proxy-trace.jsonl")), 1)
+}
+
+// A request is sent when the log has the calls whose results are replaced in it, so that a proxy which is killed meanwhile
+// has replaced nothing that the log does not name.
+func TestTheLogHasTheCallsOfARequestBeforeItIsSent(t *testing.T) {
+	var mu sync.Mutex
+	var emitted, logged []string
+	emit := func(e event.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		emitted = append(emitted, e.Name)
+	}
+	written := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		logged = slices.Clone(emitted)
+	}
+	up := newUpstream(t)
+	to, err := url.Parse(up.URL)
+	require.NoError(t, err)
+	p := command.Process{Env: []string{"XDG_STATE_HOME=" + t.TempDir()}, Stderr: io.Discard}
+	s, end := assembleProxy(t.Context(), p, settings.Settings{}, options{upstream: to, store: database(t), policy: policyGC, version: "test"}, emit, written)
+	defer end()
+	named := -1
+	up.answer = func(http.ResponseWriter, *http.Request) {
+		named = 0
+		for _, name := range logged {
+			if name == "tool.respond_ok" {
+				named++
+			}
+		}
+	}
+	s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "http://127.0.0.1/v1/messages", bytes.NewReader(claudeHistory(40))))
+	assert.Positive(t, named)
+	assert.Equal(t, cleared(up.last()), named)
 }
