@@ -261,6 +261,34 @@ func TestSessionsThatBeginAlikeAreDecidedEach(t *testing.T) {
 	}
 }
 
+// Two sessions whose first results are equal, call id and all, have asked different questions: each gets its own lines, and
+// gets them again.
+func TestSessionsWithEqualFirstResultsAreDecidedEach(t *testing.T) {
+	r := newRig(t, database(t), policyPrune)
+	lines := make([]string, 900)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("entry %d: the %s server answered after %d ms", i, []string{"first", "second", "third"}[i%3], i%97)
+	}
+	lines[200], lines[700] = "entry 200: backup of alpha stopped: no space", "entry 700: login of beta refused: wrong realm"
+	ask := func(words string) string {
+		return string(r.post(t, "/v1/messages", encoded(map[string]any{"messages": []any{
+			map[string]any{"role": "user", "content": words},
+			map[string]any{"role": "assistant", "content": []any{
+				map[string]any{"type": "tool_use", "id": "call_0", "name": "Bash", "input": map[string]any{"command": "cat service.log"}}}},
+			map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "call_0", "content": strings.Join(lines, "\n")}}},
+		}})))
+	}
+	alpha := ask("why did the backup of alpha stop?")
+	r.server.feeding.Wait()
+	beta := ask("why was the login of beta refused?")
+	assert.Contains(t, alpha, "no space")
+	assert.Contains(t, beta, "wrong realm")
+	assert.Equal(t, 1, strings.Count(beta, "mcp-pruner recover"), "it was pruned")
+	assert.NotEqual(t, between(alpha, "mcp-pruner recover", "`"), between(beta, "mcp-pruner recover", "`"))
+	later := ask("why did the backup of alpha stop? <system-reminder>be careful</system-reminder>")
+	assert.Equal(t, between(alpha, "tool_result", "}]"), between(later, "tool_result", "}]"), "a reminder is not the person's")
+}
+
 // Each session is a run: its record is valid and names the session in the records of its requests.
 func TestEachSessionIsARun(t *testing.T) {
 	r := newRig(t, database(t), policyGC)

@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash/maphash"
+	"strings"
 	"sync"
 )
 
-// Key identifies a tool result, or a history up to some point: equal histories have equal keys.
+// Key identifies a tool result, or a history up to some point: equal histories have equal keys. Results whose call ids other
+// sessions have, too, are kept apart by the first words of their sessions.
 type Key [sha256.Size]byte
 
 // Keyring holds the keys of the results seen before. A client sends its whole history with every request,
@@ -35,6 +37,7 @@ const maxKnown = 100_000
 func (k *Keyring) Identify(c *Conversation) {
 	k.once.Do(func() { k.seed, k.known = maphash.MakeSeed(), make(map[fingerprint]Key) })
 	equal := make(map[Key]uint64)
+	beginning := c.beginning()
 	for _, r := range c.Results {
 		print := fingerprint{call: r.ID, bytes: r.Bytes}
 		for _, s := range r.texts {
@@ -45,12 +48,28 @@ func (k *Keyring) Identify(c *Conversation) {
 			r.Key = r.hash(c.body)
 			k.add(print, r.Key)
 		}
+		if !distinctive(r.ID) { // another session may have such a result, too
+			r.Key = sha256.Sum256(append(beginning[:], r.Key[:]...))
+		}
 		n := equal[r.Key]
 		equal[r.Key]++
 		if n > 0 {
 			r.Key = r.Key.again(n)
 		}
 	}
+}
+
+// beginning identifies a session by the folder in which it works and the person's first words. Before them a client may put
+// words that change, such as the date, and around them reminders that it may omit later.
+func (c *Conversation) beginning() Key {
+	first := c.Turns[0].words
+	for i := len(first) - 1; i >= 0; i-- {
+		words, _, _ := strings.Cut(first[i].text(c.body), reminder)
+		if words = strings.TrimSpace(words); words != "" {
+			return sha256.Sum256([]byte(c.WorkingFolder() + "\x00" + words))
+		}
+	}
+	return sha256.Sum256([]byte(c.WorkingFolder()))
 }
 
 // again returns the key of the result that follows n equal ones: local servers give every call the same id, and a command

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"strings"
@@ -54,7 +55,7 @@ func (c *Conversation) Marks() [][]Key {
 			continue
 		}
 		for _, w := range t.words {
-			if text := w.of(c.body); !strings.HasPrefix(string(text[:min(len(text), len(reminder))]), reminder) {
+			if text := w.of(c.body); !bytes.HasPrefix(text, []byte(`"`+reminder)) {
 				add('w', before[:], text)
 			}
 		}
@@ -69,7 +70,7 @@ func (c *Conversation) Marks() [][]Key {
 }
 
 // reminder is the start of the text that a client adds to a person's words and may omit later.
-const reminder = `"<system-reminder>`
+const reminder = `<system-reminder>`
 
 // distinctive reports whether a call id is unique everywhere, as those of the large providers are. Local servers send
 // call_0 or functions.bash:3, which other sessions have, too.
