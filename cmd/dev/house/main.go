@@ -1,6 +1,6 @@
 // Command house measures how the product's module is built: lines per room, the share of cmd, circles of files, the
 // longest chain of imports, and exported names that no other package uses. It prints a table in Markdown. With -before,
-// the folder of another checkout, it prints both.
+// the folder of another checkout, it prints both. With -circles it prints each package's largest circle of files instead.
 package main
 
 import (
@@ -11,8 +11,13 @@ import (
 
 func main() {
 	before := flag.String("before", "", "another checkout of the project, for a column of its own")
+	files := flag.Bool("circles", false, "print each package's largest circle of files")
 	flag.Parse()
-	if err := run(*before); err != nil {
+	action := func() error { return run(*before) }
+	if *files {
+		action = printCircles
+	}
+	if err := action(); err != nil {
 		fmt.Fprintln(os.Stderr, "house:", err)
 		os.Exit(1)
 	}
@@ -40,6 +45,20 @@ func run(before string) error {
 			fmt.Print(" ", m[i].value, " |")
 		}
 		fmt.Println()
+	}
+	return nil
+}
+
+// printCircles prints the circles of more than one file.
+func printCircles() error {
+	product, err := load(".")
+	if err != nil {
+		return err
+	}
+	for _, c := range circles(product) {
+		if len(c.files) > 1 {
+			fmt.Println(c)
+		}
 	}
 	return nil
 }

@@ -25,18 +25,10 @@ var rooms = []string{"cmd", "fsm", "states", "tools", "pruneclient", "runnerfsm"
 var developers = []string{"cmd/dev", "cmd/internal/dev"}
 
 func measure(folder string) (table, error) {
-	config := &packages.Config{Dir: folder, Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes |
-		packages.NeedTypesInfo | packages.NeedImports | packages.NeedDeps | packages.NeedModule}
-	loaded, err := packages.Load(config, "./...")
+	product, err := load(folder)
 	if err != nil {
 		return nil, err
 	}
-	if packages.PrintErrors(loaded) > 0 {
-		return nil, fmt.Errorf("the packages do not build")
-	}
-	product := slices.DeleteFunc(loaded, func(p *packages.Package) bool {
-		return slices.ContainsFunc(developers, func(d string) bool { return strings.HasPrefix(inside(p), d) })
-	})
 	lines, err := countLines(product)
 	if err != nil {
 		return nil, err
@@ -49,11 +41,27 @@ func measure(folder string) (table, error) {
 	}
 	m = append(m, row{"share of `cmd`", fmt.Sprintf("%.1f %%", 100*float64(lines.source["cmd"])/float64(total))})
 	m = append(m, row{"packages", number(len(product))})
-	name, size := largestCircle(product)
-	m = append(m, row{"largest circle of files", fmt.Sprintf("%d (`%s`)", size, name)})
+	largest := largestCircle(product)
+	m = append(m, row{"largest circle of files", fmt.Sprintf("%d (`%s`)", len(largest.files), largest.folder)})
 	m = append(m, row{"longest chain of imports", number(longestChain(product))})
 	m = append(m, row{"exported names unused outside their package", number(len(unused(product)))})
 	return m, nil
+}
+
+// load returns the packages of the product, with the types of all names in them.
+func load(folder string) ([]*packages.Package, error) {
+	config := &packages.Config{Dir: folder, Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes |
+		packages.NeedTypesInfo | packages.NeedImports | packages.NeedDeps | packages.NeedModule}
+	loaded, err := packages.Load(config, "./...")
+	if err != nil {
+		return nil, err
+	}
+	if packages.PrintErrors(loaded) > 0 {
+		return nil, fmt.Errorf("the packages do not build")
+	}
+	return slices.DeleteFunc(loaded, func(p *packages.Package) bool {
+		return slices.ContainsFunc(developers, func(d string) bool { return strings.HasPrefix(inside(p), d) })
+	}), nil
 }
 
 // inside is the package's folder in its module.
@@ -90,51 +98,6 @@ func countLines(product []*packages.Package) (lineCount, error) {
 		}
 	}
 	return count, nil
-}
-
-// largestCircle returns the package with the most files that all need each other, and how many these are. A file needs
-// another one that declares a name it uses.
-func largestCircle(product []*packages.Package) (name string, size int) {
-	for _, p := range product {
-		needs := map[string][]string{}
-		for ident, object := range p.TypesInfo.Uses {
-			if object.Pkg() != p.Types {
-				continue
-			}
-			from, to := p.Fset.File(ident.Pos()).Name(), p.Fset.File(object.Pos()).Name()
-			if from != to && !slices.Contains(needs[from], to) {
-				needs[from] = append(needs[from], to)
-			}
-		}
-		for from := range needs {
-			circle := 1
-			for to := range reach(needs, from) {
-				if to != from && reach(needs, to)[from] {
-					circle++
-				}
-			}
-			if circle > size || circle == size && inside(p) < name {
-				name, size = inside(p), circle
-			}
-		}
-	}
-	return name, size
-}
-
-// reach returns all files that one needs, directly or through others.
-func reach(needs map[string][]string, from string) map[string]bool {
-	found := map[string]bool{}
-	var walk func(string)
-	walk = func(file string) {
-		for _, next := range needs[file] {
-			if !found[next] {
-				found[next] = true
-				walk(next)
-			}
-		}
-	}
-	walk(from)
-	return found
 }
 
 // longestChain counts the packages of the longest way along imports.
