@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
 // Carried is a session that ran with hooks, billed from its transcript.

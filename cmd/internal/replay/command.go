@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 )
 
 // options are the checked command-line options.
@@ -98,7 +101,7 @@ func (o *options) find(p command.Process) error {
 	paths := o.paths
 	if len(paths) == 0 {
 		var err error
-		if paths, err = sessions.Defaults(p.Lookup); err != nil {
+		if paths, err = transcripts(p.Lookup); err != nil {
 			return err
 		}
 		if len(paths) == 0 {
@@ -108,6 +111,24 @@ func (o *options) find(p command.Process) error {
 	var err error
 	o.Files, err = sessions.Files(paths)
 	return err
+}
+
+// transcripts returns the existing directories in which the clients on this machine keep their transcripts. It is an error
+// if the home folder is not known.
+func transcripts(lookup func(string) (string, bool)) ([]string, error) {
+	var found []string
+	for client, below := range map[string]string{"claude": "projects", "codex": "sessions"} {
+		files, err := setup.Home{Lookup: lookup}.Files(client)
+		if err != nil {
+			return nil, err
+		}
+		dir := filepath.Join(files.Dir, below)
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			found = append(found, dir)
+		}
+	}
+	slices.Sort(found)
+	return found, nil
 }
 
 func (o options) writeHTML(r Report, stdout io.Writer) error {

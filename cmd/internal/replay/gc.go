@@ -3,8 +3,8 @@ package replay
 import (
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )

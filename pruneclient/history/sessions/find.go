@@ -15,27 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 )
-
-// Defaults returns the existing directories in which the clients on this machine keep their transcripts. It is an error
-// if the home folder is not known.
-func Defaults(lookup func(string) (string, bool)) ([]string, error) {
-	var found []string
-	for client, below := range map[string]string{"claude": "projects", "codex": "sessions"} {
-		files, err := setup.Home{Lookup: lookup}.Files(client)
-		if err != nil {
-			return nil, err
-		}
-		dir := filepath.Join(files.Dir, below)
-		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			found = append(found, dir)
-		}
-	}
-	slices.Sort(found)
-	return found, nil
-}
 
 // Files returns the transcripts at paths: files themselves, "-" as it is, and for directories all *.jsonl and
 // *.jsonl.gz below them, in order.

@@ -103,19 +103,14 @@ func TestBadLinesAreNamedAndSkipped(t *testing.T) {
 	}
 }
 
-func TestFilesAndDefaults(t *testing.T) {
+func TestFilesOfAFolder(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "projects", "p")
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	for _, name := range []string{"b.jsonl", "a.jsonl.gz", "c.txt"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
-	paths, err := Defaults(func(name string) (string, bool) { return home, name == "HOME" })
-	require.NoError(t, err)
-	require.Equal(t, []string{filepath.Join(home, ".claude", "projects")}, paths)
-	_, err = Defaults(func(string) (string, bool) { return "", false })
-	require.ErrorContains(t, err, "HOME is not set")
-	files, err := Files(paths)
+	files, err := Files([]string{filepath.Join(home, ".claude", "projects")})
 	require.NoError(t, err)
 	require.Equal(t, []string{filepath.Join(dir, "a.jsonl.gz"), filepath.Join(dir, "b.jsonl")}, files)
 }
