@@ -80,3 +80,23 @@ func (p *chooser) troubledEntries() []span {
 	}
 	return atoms
 }
+
+// records returns the records that are kept whole or not at all, one per line.
+func (p *chooser) records() []span {
+	atoms := make([]span, len(p.Doc.Lines))
+	for _, part := range p.Data.Parts {
+		if part.Record && p.Doc.TokensOf(part.Start, part.End) <= tuning.WholeRecord {
+			p.bind(atoms, part.Start, part.End)
+		}
+	}
+	return atoms
+}
+
+// recordOf returns the record that contains line i, or -1.
+func (p *chooser) recordOf(i int) int32 {
+	part := p.Data.Of[i]
+	for part >= 0 && !p.Data.Parts[part].Record {
+		part = p.Data.Parts[part].Parent
+	}
+	return part
+}

@@ -1,22 +1,6 @@
 package choose
 
-import (
-	"slices"
-
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
-)
-
-// chooser holds the state of one choice.
-type chooser struct {
-	*rank.Text
-	rank.Relevance
-	opts Options
-
-	statements []uint64 // per line, the statement that printed it, for a log dominated by one; nil: compare templates instead
-
-	confidence float64
-	brings     *company // nil until a line is to be kept
-}
+import "slices"
 
 func (p *chooser) result() Result {
 	switch {
@@ -53,8 +37,6 @@ func (p *chooser) decide() (keep []cause, warnings []string) {
 	return keep, warnings
 }
 
-func (p *chooser) budgeted() bool { return p.opts.Budget > 0 }
-
 // resultOf returns the result of a choice. Every choice passes here: one that left nothing to read is
 // replaced by the whole text, because a reader who gets no line cannot tell what was there.
 func (p *chooser) resultOf(keep []cause, warnings []string) Result {
@@ -66,41 +48,6 @@ func (p *chooser) resultOf(keep []cause, warnings []string) Result {
 	p.set(&res, keep)
 	res.Note = p.note(res, warnings)
 	return res
-}
-
-// leavesNothing reports whether a text has lines and the choice keeps none, or only blank ones, headings and notices of a
-// text that has others.
-func (p *chooser) leavesNothing(keep []cause) bool {
-	kept, visible := false, false
-	for i, c := range keep {
-		says := p.Doc.Says(i)
-		if c != dropped && says {
-			return false
-		}
-		kept, visible = kept || c != dropped, visible || says
-	}
-	return visible || len(keep) > 0 && !kept
-}
-
-// keepOne keeps the best line if the limits left nothing to read. It runs before gaps are bridged, so that
-// the result still is no longer than the text.
-func (p *chooser) keepOne(keep []cause) {
-	if !p.leavesNothing(keep) {
-		return
-	}
-	best := -1
-	for i, score := range p.Relevance.Score {
-		if p.Doc.Says(i) && (best < 0 || score > p.Relevance.Score[best]) {
-			best = i
-		}
-	}
-	keep[max(best, 0)] = required // 0: all lines are blank
-}
-
-func keepAll(keep []cause) {
-	for i := range keep {
-		keep[i] = wholeText
-	}
 }
 
 // set fills Kept and Blocks.

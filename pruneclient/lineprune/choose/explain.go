@@ -80,17 +80,3 @@ func why(c cause, terms string) string {
 	}
 	return causeNames[c]
 }
-
-var causeNames = map[cause]string{
-	definition: "definition",
-	heading:    "heading of kept lines",
-	named:      "named in the question",
-	equal:      "first of equal lines",
-	imported:   "import",
-	between:    "context",
-	guarded:    "protected: directive or marker",
-	alarm:      "protected: sign of trouble",
-	ending:     "protected: end of the log",
-	required:   "limits",
-	wholeText:  "whole text",
-}

@@ -2,7 +2,6 @@ package choose
 
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/detect"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
@@ -45,18 +44,6 @@ func (p *chooser) wanted() float64 {
 		}
 	}
 	return float64(sum)
-}
-
-// alike reports whether all lines were printed by one statement.
-func (p *chooser) alike() bool {
-	count := map[uint64]int{}
-	most := 0
-	for _, line := range p.Doc.Lines {
-		h := logs.Template(line)
-		count[h]++
-		most = max(most, count[h])
-	}
-	return most*10 >= len(p.Doc.Lines)*9
 }
 
 // objection returns the warning for a choice that is worse than the whole text, or "". Under a budget it is

@@ -1,9 +1,10 @@
 package choose
 
 import (
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
 	"slices"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
 )
 
 // note returns a short explanation for the model that asked: why the text came back whole, or that a budget

@@ -47,11 +47,3 @@ func (p *chooser) context(start, end int) bool {
 	}
 	return false
 }
-
-func keepRange(keep []cause, start, end int) {
-	for i := start; i < end; i++ {
-		if keep[i] == dropped {
-			keep[i] = between
-		}
-	}
-}

@@ -2,6 +2,7 @@ package choose
 
 import (
 	"math"
+	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/detect"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
@@ -118,16 +119,6 @@ func (p *chooser) keepKeys(keep []cause) {
 	f.surround()
 }
 
-// closeGaps keeps the gaps that are no longer than their marker.
-func (p *chooser) closeGaps(keep []cause) {
-	if p.opts.Marker == nil {
-		return
-	}
-	exact := *p
-	exact.opts.Budget = 1
-	exact.bridge(keep)
-}
-
 func (p *chooser) everything() []cause {
 	keep := make([]cause, len(p.Doc.Lines))
 	keepAll(keep)
@@ -148,4 +139,59 @@ func (p *chooser) explainRanges(keep []cause, ranking learned.Ranking) []Line {
 		}
 	}
 	return out
+}
+
+// Lines keeps the relevant lines, or the whole text if one of the gates requires it.
+func Lines(t *rank.Text, r rank.Relevance, confidence float64, opts Options) Result {
+	return (&chooser{Text: t, Relevance: r, opts: opts, confidence: confidence}).result()
+}
+
+// InOrder keeps lines in the given order (0 is the first line) until the limits are reached, and at least
+// one line. As in Lines, protected lines stay and fenced blocks and log entries are kept whole or not at
+// all; enclosing definitions, headings, imports and an outline are added up to small fractions of the
+// tokens. With a Marker, gaps no longer than their marker are kept.
+func InOrder(t *rank.Text, r rank.Relevance, confidence float64, order []int, opts Options) Result {
+	p := &chooser{Text: t, Relevance: r, opts: opts, confidence: confidence}
+	keep := p.protect()
+	f := p.newFill(keep)
+	f.reach(order, max(limitsOf(len(keep), p.opts).minKept, 1))
+	p.keepOne(keep)
+	f.outline()
+	p.settle(keep, p.closeGaps)
+	return p.resultOf(keep, nil)
+}
+
+// within returns the best ranges that fit into the budget together with what they bring.
+func (p *chooser) within(plan *learned.Plan, keep []cause) []bool {
+	budget := int(p.opts.Budget * float64(p.Doc.Total))
+	allowance := budget
+	for {
+		chosen := plan.Within(allowance)
+		over := p.tokensWith(chosen, keep) - budget
+		if over <= 0 || allowance <= 0 {
+			return chosen
+		}
+		allowance = max(allowance-max(over, budget/budgetSteps+1), 0)
+	}
+}
+
+// budgetSteps bounds how often a budget is tried that leaves more room for headings.
+const budgetSteps = 20
+
+// tokensWith returns the tokens of the kept and the chosen lines and of what they bring.
+func (p *chooser) tokensWith(chosen []bool, keep []cause) int {
+	all := slices.Clone(keep)
+	for i, yes := range chosen {
+		if yes && all[i] == dropped {
+			all[i] = relevant
+		}
+	}
+	p.brings.complete(p.Doc, all)
+	sum := 0
+	for i, c := range all {
+		if c != dropped {
+			sum += int(p.Doc.Tokens[i])
+		}
+	}
+	return sum
 }

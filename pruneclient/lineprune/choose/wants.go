@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
@@ -84,4 +85,16 @@ func (p *chooser) countIsAKey() bool {
 // that no single passage answers.
 func (p *chooser) ruled() bool {
 	return p.structured() || p.Shape == structure.Table || p.wantsOutline() || !p.budgeted() && p.needsAll()
+}
+
+// alike reports whether all lines were printed by one statement.
+func (p *chooser) alike() bool {
+	count := map[uint64]int{}
+	most := 0
+	for _, line := range p.Doc.Lines {
+		h := logs.Template(line)
+		count[h]++
+		most = max(most, count[h])
+	}
+	return most*10 >= len(p.Doc.Lines)*9
 }

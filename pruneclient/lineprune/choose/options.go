@@ -1,8 +1,10 @@
 package choose
 
 import (
+	"math/big"
+	"strconv"
+
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
 )
 
@@ -62,22 +64,27 @@ type Options struct {
 	Explain bool // fill Result.Lines and Result.Terms
 }
 
-// Lines keeps the relevant lines, or the whole text if one of the gates requires it.
-func Lines(t *rank.Text, r rank.Relevance, confidence float64, opts Options) Result {
-	return (&chooser{Text: t, Relevance: r, opts: opts, confidence: confidence}).result()
+// limits are a result's limits in whole lines.
+type limits struct {
+	minKept int // kept >= minKept
 }
 
-// InOrder keeps lines in the given order (0 is the first line) until the limits are reached, and at least
-// one line. As in Lines, protected lines stay and fenced blocks and log entries are kept whole or not at
-// all; enclosing definitions, headings, imports and an outline are added up to small fractions of the
-// tokens. With a Marker, gaps no longer than their marker are kept.
-func InOrder(t *rank.Text, r rank.Relevance, confidence float64, order []int, opts Options) Result {
-	p := &chooser{Text: t, Relevance: r, opts: opts, confidence: confidence}
-	keep := p.protect()
-	f := p.newFill(keep)
-	f.reach(order, max(limitsOf(len(keep), p.opts).minKept, 1))
-	p.keepOne(keep)
-	f.outline()
-	p.settle(keep, p.closeGaps)
-	return p.resultOf(keep, nil)
+func limitsOf(n int, opts Options) limits {
+	kept := min(n, max(opts.MinKeepLines, 0))
+	if opts.LimitRatio || opts.MaxPruneRatio > 0 {
+		kept = max(kept, n-MaxPruned(n, opts.MaxPruneRatio))
+	}
+	return limits{minKept: kept}
+}
+
+// MaxPruned returns floor(n*ratio) for a ratio in 0..1. The ratio is taken as its decimal notation: 0.29 of
+// 100 lines is 29, although the nearest float64 is slightly less than 0.29.
+func MaxPruned(n int, ratio float64) int {
+	ratio = min(max(ratio, 0), 1)
+	product, ok := new(big.Rat).SetString(strconv.FormatFloat(ratio, 'f', -1, 64))
+	if !ok { // NaN
+		return 0
+	}
+	product.Mul(product, big.NewRat(int64(n), 1))
+	return int(new(big.Int).Quo(product.Num(), product.Denom()).Int64())
 }
