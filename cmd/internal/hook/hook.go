@@ -48,6 +48,7 @@ type finished struct {
 	first      int    // number of the text's first line in its file; 0 means 1
 	numbered   bool   // the client numbers the lines it shows
 	statusless bool   // the text lacks the exit status that the model would be shown; the transcript has it
+	bytes      int    // size of the message that carries the text
 
 	// For clients without a readable transcript.
 	prompt string
@@ -121,6 +122,7 @@ func run(ctx context.Context, c client, lookup func(string) (string, bool), in i
 		}
 		return
 	}
+	f.bytes = len(raw)
 	s.replace(ctx, c, message, f, out)
 }
 
@@ -149,8 +151,8 @@ func (s state) replace(ctx context.Context, c client, message map[string]any, f 
 	if replacement == nil {
 		return
 	}
-	if err == nil && !ok { // the client shows the result unchanged
-		_ = replacement.Written(ctx, len(f.text), func() error { return nil })
+	if err == nil && !ok { // the client shows the result unchanged: no message but its own carries it
+		_ = replacement.Written(ctx, f.bytes, func() error { return nil })
 		return
 	}
 	var answer []byte

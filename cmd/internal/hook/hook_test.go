@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/recovercmd"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
@@ -46,7 +47,22 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, state: t.TempDir()}
 	w.transcript = filepath.Join(w.state, "session.jsonl")
 	w.say(question)
+	t.Cleanup(w.verify)
 	return w
+}
+
+// verify checks that whatever the hooks recorded is what a machine can have done.
+func (w *world) verify() {
+	file := filepath.Join(w.state, "mcp-pruner", "hook-trace.jsonl")
+	if _, err := os.Stat(file); err != nil {
+		return
+	}
+	require.NoError(w.t, audit.Open([]string{file}, nil, func(files []*audit.Source) error {
+		verified, err := audit.Verify(files, audit.Options{All: true})
+		require.NoError(w.t, err)
+		require.Empty(w.t, verified.Verdict().Problems)
+		return nil
+	}))
 }
 
 func (w *world) say(words string) {
@@ -359,8 +375,17 @@ func TestReminderAfterCompaction(t *testing.T) {
 	require.Empty(t, w.hook([]string{"claude"}, start))
 }
 
+// TestALongResultLeftWholeIsRecorded: no message of ours carries a result that stays, but the client's own does.
+func TestALongResultLeftWholeIsRecorded(t *testing.T) {
+	w := newWorld(t)
+	w.say("done")
+	lines := strings.Repeat("{\"id\":4711,\"title\":\"the queue is empty\",\"state\":\"open\"}\n", 80)
+	require.Empty(t, w.hook([]string{"claude"}, w.message("Bash", map[string]any{"command": "cat issues.jsonl"}, map[string]any{"stdout": lines})))
+	require.FileExists(t, filepath.Join(w.state, "mcp-pruner", "hook-trace.jsonl"), "it went through the machine")
+}
+
 // TestRecordsSayHook checks that each result that went through the machine has a record with the transport
-// "hook", and that the trace is valid.
+// "hook".
 func TestRecordsSayHook(t *testing.T) {
 	w := newWorld(t)
 	require.NotEmpty(t, w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(source(), 1))))

@@ -267,8 +267,8 @@ var further = []change{
 		r.Tokens.Raw, r.Tokens.Sent = 1, 1
 	})},
 	{"more sent than pruned", after(func(r *trace.Record, _ *rand.Rand) bool { r.Bytes.Sent += 2; return answered(r) }, fsm.Pruned)},
-	{"a message smaller than its text", with(hasText, func(r *trace.Record) { r.Bytes.Wire = r.Bytes.Sent })},
-	{"a message of one byte", with(answered, func(r *trace.Record) { r.Bytes.Wire = 1 })},
+	{"a message smaller than its text", with(hasText, func(r *trace.Record) { r.Bytes.Wire = r.Bytes.Sent + leastAround(r.Machine) - 1 })},
+	{"a message of one byte", with(hasText, func(r *trace.Record) { r.Bytes.Wire = 1 })},
 	{"nothing left of the text", after(set("pruned_bytes", int64(0)), fsm.Written)},
 	{"no output, and a text", after(set("raw_bytes", int64(0)), fsm.Written)},
 	{"more tokens than bytes", with(answered, func(r *trace.Record) { r.Tokens.Raw, r.Tokens.Sent = r.Bytes.Raw+1, r.Bytes.Sent+1 })},

@@ -2,6 +2,7 @@ package httpserver
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,8 +11,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 )
 
 // traced returns a server that keeps a trace, and a function that reads its records.
@@ -56,4 +61,31 @@ func TestABodyThatIsTooLargeHasNoSize(t *testing.T) {
 	require.Len(t, all, 1)
 	assert.Equal(t, "invalid_request", all[0].Outcome)
 	assert.Zero(t, all[0].Bytes)
+}
+
+// TestTheLinePrunersTraceIsInOrder: POST /prune answers with a text and nothing around it, and POST /rpc with a text as
+// a JSON value.
+func TestTheLinePrunersTraceIsInOrder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "trace.jsonl")
+	config, err := settings.LoadPruner(nil, settings.FromEnv([]string{"MCP_PRUNER_TRACE=" + file}))
+	require.NoError(t, err)
+	server, lines, closing, err := assemble.Pruner(assemble.Options{Settings: config, Transport: "http", Emit: func(event.Event) {}})
+	require.NoError(t, err)
+	defer closing()
+	web := httptest.NewServer(NewHandler(Config{Server: server, Pruner: NewPruner(server, lines)}))
+	prune := `{"jsonrpc":"2.0","id":1,"method":"prune_text","params":{"text":"some text","context_focus_question":"what is it"}}`
+	for _, ask := range [][2]string{{"/prune", `{"code":"some text","query":"what is it"}`}, {"/prune", `{"code":"","query":""}`}, {"/prune", `{"code":7}`}, {"/rpc", prune}} {
+		resp, err := http.Post(web.URL+ask[0], "application/json", strings.NewReader(ask[1]))
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+	}
+	web.Close()
+	server.Abandon(t.Context())
+	require.NoError(t, audit.Open([]string{file}, nil, func(files []*audit.Source) error {
+		verified, err := audit.Verify(files, audit.Options{All: true})
+		require.NoError(t, err)
+		assert.Empty(t, verified.Verdict().Problems)
+		assert.GreaterOrEqual(t, verified.Verdict().Records, 3)
+		return nil
+	}))
 }
