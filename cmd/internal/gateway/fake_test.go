@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
 // fakeVariable makes the test binary an MCP server over stdio. Its value selects the behaviour.
@@ -31,7 +33,7 @@ var atStart = map[string]func(){}
 // host is a program with a gateway over one server, for tests that kill it.
 func host() {
 	g, err := Open(Options{
-		Servers: []ServerConfig{fakeServer("shop", "family")}, Mode: Group, Env: os.Environ(),
+		Servers: []connect.Config{fakeServer("shop", "family")}, Mode: Group, Env: os.Environ(),
 		Note: func(string, map[string]any) {}, Stderr: func(string, string) {},
 	})
 	if err != nil {

@@ -1,3 +1,4 @@
+// Package gateway offers the tools of other MCP servers (upstreams) as its own, grouped or shortened by package upstream.
 package gateway
 
 import (
@@ -14,6 +15,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
 // Modes of offering tools.
@@ -29,7 +31,7 @@ var searchTools = map[string]bool{"claude-code": true, "codex-mcp-client": true}
 
 // Options configure a gateway.
 type Options struct {
-	Servers []ServerConfig
+	Servers []connect.Config
 	Maps    upstream.Mappings
 	Mode    string
 	SplitRW bool
@@ -58,12 +60,12 @@ func (o Options) Names() []string {
 // Gateway holds the upstreams and the tools offered from them.
 type Gateway struct {
 	options Options
-	servers []*server
+	servers []*connect.Server
 	frozen  upstream.Mappings
 
-	greeted func(Caller)  // called with the client when it is initialized for the first time
-	ready   chan struct{} // closed at that time
-	client  Caller        // the only client, valid after ready
+	greeted func(connect.Caller) // called with the client when it is initialized for the first time
+	ready   chan struct{}        // closed at that time
+	client  connect.Caller       // the only client, valid after ready
 
 	mu      sync.Mutex
 	lists   map[upstream.Mode]*shown
@@ -75,22 +77,19 @@ type Gateway struct {
 func Open(o Options) (*Gateway, error) {
 	g := &Gateway{options: o, ready: make(chan struct{}), lists: map[upstream.Mode]*shown{}}
 	var once sync.Once
-	g.greeted = func(c Caller) { once.Do(func() { g.client = c; close(g.ready) }) }
+	g.greeted = func(c connect.Caller) { once.Do(func() { g.client = c; close(g.ready) }) }
 	if err := g.thaw(); err != nil {
 		return nil, err
 	}
 	if err := g.checkNames(); err != nil {
 		return nil, err
 	}
-	d := dialer{env: o.Env, stderr: o.Stderr}
+	shared := connect.Options{Version: o.Version, Env: o.Env, Outside: g.outside, Note: o.Note, Stderr: o.Stderr, Changed: g.changed}
 	for _, c := range o.Servers {
-		s := &server{config: c, version: o.Version, dial: d.dial, outside: g.outside, changed: g.changed, note: o.Note}
-		s.life, s.end = context.WithCancel(context.Background())
-		s.offer, s.known = recall(c)
-		g.servers = append(g.servers, s)
+		g.servers = append(g.servers, connect.New(c, shared))
 	}
 	for _, s := range g.servers {
-		go func() { _, _ = s.connect(context.Background()) }()
+		go func() { _ = s.Connect(context.Background()) }()
 	}
 	return g, nil
 }
@@ -122,7 +121,7 @@ func (g *Gateway) mapping(server string) *upstream.Mapping {
 func (g *Gateway) Close() {
 	var all sync.WaitGroup
 	for _, s := range g.servers {
-		all.Go(s.close)
+		all.Go(s.Close)
 	}
 	all.Wait()
 }
@@ -134,10 +133,10 @@ func (g *Gateway) Wait(ctx context.Context, within time.Duration, cached bool) {
 	defer cancel()
 	var all sync.WaitGroup
 	for _, s := range g.servers {
-		if _, known, _ := s.list(); known && cached {
+		if _, known, _ := s.Offer(); known && cached {
 			continue
 		}
-		all.Go(func() { _, _ = s.connect(ctx) })
+		all.Go(func() { _ = s.Connect(ctx) })
 	}
 	all.Wait()
 }
@@ -145,7 +144,7 @@ func (g *Gateway) Wait(ctx context.Context, within time.Duration, cached bool) {
 // Notified handles a notification from the only client of a gateway over stdio: that it is initialized, or
 // that its roots have changed. With several clients, whose roots are not given to the upstreams outside of a call, it
 // does nothing.
-func (g *Gateway) Notified(client Caller, method string) {
+func (g *Gateway) Notified(client connect.Caller, method string) {
 	if !g.options.OneClient {
 		return
 	}
@@ -154,7 +153,7 @@ func (g *Gateway) Notified(client Caller, method string) {
 		g.greeted(client)
 	case "notifications/roots/list_changed":
 		for _, s := range g.servers {
-			go s.tell(s.life, method)
+			go s.Tell(method)
 		}
 	}
 }
@@ -164,7 +163,7 @@ const clientWithin = 20 * time.Second
 
 // outside returns the client that answers upstreams' requests outside of a call: the only client. With
 // several clients, as over HTTP, it returns nil.
-func (g *Gateway) outside(ctx context.Context) Caller {
+func (g *Gateway) outside(ctx context.Context) connect.Caller {
 	if !g.options.OneClient {
 		return nil
 	}
@@ -189,8 +188,8 @@ func (g *Gateway) Instructions(client string) string {
 		texts = append(texts, aboutGroups)
 	}
 	for _, s := range g.servers {
-		if offer, _, _ := s.list(); offer.instructions != "" {
-			texts = append(texts, s.config.Name+": "+strings.TrimSpace(offer.instructions))
+		if offer, _, _ := s.Offer(); offer.Instructions != "" {
+			texts = append(texts, s.Name()+": "+strings.TrimSpace(offer.Instructions))
 		}
 	}
 	return strings.Join(texts, "\n\n")
@@ -199,13 +198,13 @@ func (g *Gateway) Instructions(client string) string {
 // Check returns an error that names the tools in a mapping that a connected server does not have.
 func (g *Gateway) Check() error {
 	for _, s := range g.servers {
-		m, mapped := g.options.Maps[s.config.Name]
-		offer, known, _ := s.list()
+		m, mapped := g.options.Maps[s.Name()]
+		offer, known, _ := s.Offer()
 		if !mapped || !known {
 			continue
 		}
-		if unknown := m.Unknown(offer.tools); len(unknown) > 0 {
-			return fmt.Errorf("mapping of server %s: %s", s.config.Name, strings.Join(unknown, "; "))
+		if unknown := m.Unknown(offer.Tools); len(unknown) > 0 {
+			return fmt.Errorf("mapping of server %s: %s", s.Name(), strings.Join(unknown, "; "))
 		}
 	}
 	return nil
@@ -296,12 +295,12 @@ func (g *Gateway) upstreamOptions() upstream.Options {
 func (g *Gateway) known() []upstream.Server {
 	var out []upstream.Server
 	for _, s := range g.servers {
-		offer, known, _ := s.list()
-		if !known || len(offer.tools) == 0 {
+		offer, known, _ := s.Offer()
+		if !known || len(offer.Tools) == 0 {
 			continue
 		}
-		one := upstream.Server{Name: s.config.Name, Tools: offer.tools}
-		if m, ok := g.options.Maps[s.config.Name]; ok {
+		one := upstream.Server{Name: s.Name(), Tools: offer.Tools}
+		if m, ok := g.options.Maps[s.Name()]; ok {
 			one.Mapping = &m
 		}
 		one.Mapping = g.keep(one)
@@ -310,9 +309,9 @@ func (g *Gateway) known() []upstream.Server {
 	return out
 }
 
-func (g *Gateway) server(name string) *server {
+func (g *Gateway) server(name string) *connect.Server {
 	for _, s := range g.servers {
-		if s.config.Name == name {
+		if s.Name() == name {
 			return s
 		}
 	}

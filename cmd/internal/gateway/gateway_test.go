@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
 // patience is the time limit for an expected event. Only a failing test waits that long.
@@ -29,12 +29,12 @@ type world struct {
 	changes chan struct{}
 }
 
-func fakeServer(name, kind string) ServerConfig {
+func fakeServer(name, kind string) connect.Config {
 	exe, err := os.Executable()
 	if err != nil {
 		panic(err)
 	}
-	return ServerConfig{Name: name, Command: exe, Env: map[string]string{fakeVariable: kind, "SECRET_TOKEN": "hunter2hunter2"}}
+	return connect.Config{Name: name, Command: exe, Env: map[string]string{fakeVariable: kind, "SECRET_TOKEN": "hunter2hunter2"}}
 }
 
 // open starts a gateway with an empty cache.
@@ -93,11 +93,11 @@ func (w *world) waitFor(t *testing.T, note string) {
 func item(action string, id int) map[string]any { return map[string]any{"action": action, "id": id} }
 
 func TestResultsPassAsTheyAre(t *testing.T) {
-	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}})
+	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}})
 	w.Wait(t.Context(), patience, false)
 	out, err := w.call(t, t.Context(), "shop_item", map[string]any{"action": "list"})
 	require.NoError(t, err)
-	o := out.(answer).Opaque()
+	o := out.(connect.Answer).Opaque()
 	var want struct {
 		Content    []json.RawMessage
 		Structured json.RawMessage `json:"structuredContent"`
@@ -115,7 +115,7 @@ func TestResultsPassAsTheyAre(t *testing.T) {
 }
 
 func TestFailuresOfAnUpstreamArrive(t *testing.T) {
-	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}})
+	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}})
 	w.Wait(t.Context(), patience, false)
 	_, err := w.call(t, t.Context(), "shop_item", item("get", 2))
 	var failed *tools.Error
@@ -142,7 +142,7 @@ func TestFailuresOfAnUpstreamArrive(t *testing.T) {
 }
 
 func TestADeadUpstreamIsStartedAnew(t *testing.T) {
-	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain"), fakeServer("other", "plain")}})
+	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain"), fakeServer("other", "plain")}})
 	w.Wait(t.Context(), patience, false)
 	_, err := w.call(t, t.Context(), "shop_item", item("get", 4))
 	var failed *tools.Error
@@ -159,8 +159,8 @@ func TestADeadUpstreamIsStartedAnew(t *testing.T) {
 }
 
 func TestAServerThatCannotStartTakesNothingAway(t *testing.T) {
-	missing := ServerConfig{Name: "gone", Command: "no-such-command-anywhere", Env: map[string]string{"T": "hunter2hunter2"}}
-	w := open(t, Options{Servers: []ServerConfig{missing, fakeServer("shop", "plain")}})
+	missing := connect.Config{Name: "gone", Command: "no-such-command-anywhere", Env: map[string]string{"T": "hunter2hunter2"}}
+	w := open(t, Options{Servers: []connect.Config{missing, fakeServer("shop", "plain")}})
 	w.Wait(t.Context(), patience, false)
 	require.Len(t, w.Tools(""), 1)
 	var out strings.Builder
@@ -191,28 +191,28 @@ func (c *caller) Ask(_ context.Context, method string, params json.RawMessage) (
 }
 
 func TestProgressAndQuestionsReachTheCaller(t *testing.T) {
-	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}})
+	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}})
 	w.Wait(t.Context(), patience, false)
 	c := &caller{}
 	s := w.server("shop")
-	_, err := s.call(t.Context(), "get_item", map[string]any{"id": 5}, map[string]any{"progressToken": "mine"}, c)
+	_, err := s.Call(t.Context(), "get_item", map[string]any{"id": 5}, map[string]any{"progressToken": "mine"}, c)
 	require.NoError(t, err)
 	c.mu.Lock()
 	assert.Equal(t, []string{`notifications/progress {"message":"half","progress":1,"progressToken":"mine","total":2}`}, c.told)
 	c.mu.Unlock()
-	result, err := s.call(t.Context(), "get_item", map[string]any{"id": 6}, nil, c)
+	result, err := s.Call(t.Context(), "get_item", map[string]any{"id": 6}, nil, c)
 	require.NoError(t, err)
 	assert.Equal(t, `sampling/createMessage {"maxTokens":5,"messages":[]}`, c.asked)
-	assert.Contains(t, string(result.Result), `{\"role\":\"assistant\"}`)
+	assert.Contains(t, result.Text(), `{"role":"assistant"}`)
 }
 
 func TestACancelReachesTheUpstream(t *testing.T) {
-	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}})
+	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}})
 	w.Wait(t.Context(), patience, false)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := w.server("shop").call(ctx, "get_item", map[string]any{"id": 8}, nil, nil)
+		_, err := w.server("shop").Call(ctx, "get_item", map[string]any{"id": 8}, nil, nil)
 		ended <- err
 	}()
 	w.waitFor(t, "stderr shop at work")
@@ -222,7 +222,7 @@ func TestACancelReachesTheUpstream(t *testing.T) {
 }
 
 func TestAChangedListIsTold(t *testing.T) {
-	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}})
+	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}})
 	w.Wait(t.Context(), patience, false)
 	require.NotContains(t, string(w.Tools("")[0].InputSchema), "rename")
 	_, err := w.call(t, t.Context(), "shop_item", item("get", 7))
@@ -236,12 +236,12 @@ func TestAChangedListIsTold(t *testing.T) {
 }
 
 func TestAListIsKeptForTheNextStart(t *testing.T) {
-	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}})
+	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}})
 	w.Wait(t.Context(), patience, false)
 	before := w.Tools("")
 	w.Close()
 	deaf := fakeServer("shop", "deaf") // the same command, which now never answers
-	again := reopen(t, Options{Servers: []ServerConfig{deaf}})
+	again := reopen(t, Options{Servers: []connect.Config{deaf}})
 	again.Wait(t.Context(), patience, true)
 	after := again.Tools("")
 	require.Len(t, after, len(before))
@@ -249,7 +249,7 @@ func TestAListIsKeptForTheNextStart(t *testing.T) {
 }
 
 func TestClientsThatSearchToolsGetThemTrimmed(t *testing.T) {
-	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}, Mode: Auto})
+	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}, Mode: Auto})
 	w.Wait(t.Context(), patience, false)
 	assert.Len(t, w.Tools("claude-code"), 3)
 	assert.Len(t, w.Tools("opencode"), 1)
@@ -257,7 +257,7 @@ func TestClientsThatSearchToolsGetThemTrimmed(t *testing.T) {
 
 func TestAGroupingIsFrozen(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "frozen.json")
-	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}, Freeze: file})
+	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}, Freeze: file})
 	w.Wait(t.Context(), patience, false)
 	before := w.Tools("")
 	_, err := w.call(t, t.Context(), before[0].Name, item("get", 7))
@@ -272,7 +272,7 @@ func TestAGroupingIsFrozen(t *testing.T) {
 }
 
 func TestALargeResultPasses(t *testing.T) {
-	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}})
+	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}})
 	w.Wait(t.Context(), patience, false)
 	out, err := w.call(t, t.Context(), "shop_item", item("get", 9))
 	require.NoError(t, err)
@@ -281,50 +281,15 @@ func TestALargeResultPasses(t *testing.T) {
 
 func TestAMappingOfAnUnknownToolIsRefused(t *testing.T) {
 	maps := upstream.Mappings{"shop": {Namespace: "shop", Hide: []string{"sell_item"}}}
-	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain")}, Maps: maps})
+	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}, Maps: maps})
 	w.Wait(t.Context(), patience, false)
 	assert.EqualError(t, w.Check(), `mapping of server shop: hide: no tool "sell_item"`)
-}
-
-func TestConfig(t *testing.T) {
-	lookup := func(name string) (string, bool) {
-		return map[string]string{"TOKEN": "s3cret"}[name], name == "TOKEN"
-	}
-	got, err := ReadConfig([]byte(`{"other":1,"mcpServers":{"b":{"command":"x","args":["${DIR:-/d}/y"],"type":"stdio"},
-		"a":{"url":"https://h/mcp","headers":{"Authorization":"Bearer ${TOKEN}"}},"off":{"command":"z","disabled":true}}}`), lookup)
-	require.NoError(t, err)
-	assert.Equal(t, []ServerConfig{
-		{Name: "b", Command: "x", Args: []string{"/d/y"}},
-		{Name: "a", URL: "https://h/mcp", Headers: map[string]string{"Authorization": "Bearer s3cret"}},
-	}, got)
-	for config, want := range map[string]string{
-		`[]`:                               `the configuration is not JSON of the form {"mcpServers": {...}}`,
-		`{}`:                               "the configuration has no server under mcpServers",
-		`{"mcpServers":{"a":{}}}`:          "server a has neither command nor url",
-		`{"mcpServers":{"a":{"url":"x"}}}`: "server a: url has to begin with http:// or https://",
-		`{"mcpServers":{"a":{"command":"${NOPE}"}}}`:               "server a: the variable NOPE is not set; set it or write ${NOPE:-default}",
-		`{"mcpServers":{"a":{"command":"x"},"a":{"command":"y"}}}`: "server a is there twice",
-	} {
-		_, err := ReadConfig([]byte(config), lookup)
-		require.Error(t, err, config)
-		assert.Contains(t, err.Error(), want)
-	}
-}
-
-// TestQuestionsWithoutParams: a client may refuse "params": null, and then its
-// connection is of no use.
-func TestQuestionsWithoutParams(t *testing.T) {
-	client := &caller{}
-	c := &connection{outside: func(context.Context) Caller { return client }}
-	_, err := c.asked(t.Context(), transport.JSONRPCRequest{Method: "roots/list"})
-	require.NoError(t, err)
-	assert.Equal(t, "roots/list ", client.asked)
 }
 
 // TestTheReportComparesWithWrappers checks that each row has the servers' own list, the modes
 // and every level of wrappers, as a table and as JSON.
 func TestTheReportComparesWithWrappers(t *testing.T) {
-	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "plain"), fakeServer("gone", "rude")}, Mode: Auto, Target: upstream.DefaultTarget})
+	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain"), fakeServer("gone", "rude")}, Mode: Auto, Target: upstream.DefaultTarget})
 	w.Wait(t.Context(), patience, false)
 	rows := w.Report(func(text string) int { return len(text) })
 	require.Len(t, rows, 5) // shop and all, in two modes, and gone

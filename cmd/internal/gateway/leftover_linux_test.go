@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
 func init() { atStart["family"] = family }
@@ -63,7 +65,7 @@ func gone(t *testing.T, file string) {
 func TestNothingOutlivesTheGateway(t *testing.T) {
 	pids := filepath.Join(t.TempDir(), "pids")
 	t.Setenv("GATEWAY_TEST_PIDS", pids)
-	w := open(t, Options{Servers: []ServerConfig{fakeServer("shop", "family")}})
+	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "family")}})
 	w.Wait(t.Context(), patience, false)
 	require.Len(t, w.Tools(""), 1)
 	w.Close()

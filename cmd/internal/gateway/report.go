@@ -41,8 +41,8 @@ func (g *Gateway) Report(tokens func(string) int) []Row {
 		rows = append(rows, g.reportMode(mode, tokens)...)
 	}
 	for _, s := range g.servers {
-		if _, known, err := s.list(); !known {
-			rows = append(rows, Row{Server: s.config.Name, Problem: fmt.Sprint(cmp.Or(err, errNotThere))})
+		if _, known, err := s.Offer(); !known {
+			rows = append(rows, Row{Server: s.Name(), Problem: fmt.Sprint(cmp.Or(err, errNotThere))})
 		}
 	}
 	return rows
@@ -135,16 +135,16 @@ func (g *Gateway) WriteList(w io.Writer, mode upstream.Mode) error {
 		}
 	}
 	for _, s := range g.servers {
-		offer, known, err := s.list()
-		switch m := g.options.Maps[s.config.Name]; {
+		offer, known, err := s.Offer()
+		switch m := g.options.Maps[s.Name()]; {
 		case !known:
-			fmt.Fprintf(w, "%s: no tools: %v\n", s.config.Name, cmp.Or(err, errNotThere))
+			fmt.Fprintf(w, "%s: no tools: %v\n", s.Name(), cmp.Or(err, errNotThere))
 		case err != nil:
-			fmt.Fprintf(w, "%s: not connected (%v); the list is from last time\n", s.config.Name, err)
+			fmt.Fprintf(w, "%s: not connected (%v); the list is from last time\n", s.Name(), err)
 		case len(m.Hide) > 0:
-			fmt.Fprintf(w, "%s: hidden: %s\n", s.config.Name, strings.Join(m.Hide, ", "))
-		case len(offer.tools) == 0:
-			fmt.Fprintf(w, "%s: has no tools\n", s.config.Name)
+			fmt.Fprintf(w, "%s: hidden: %s\n", s.Name(), strings.Join(m.Hide, ", "))
+		case len(offer.Tools) == 0:
+			fmt.Fprintf(w, "%s: has no tools\n", s.Name())
 		}
 	}
 	return nil

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
 // startedAt is the environment variable with the address to which a server of kind "held"
@@ -28,7 +30,7 @@ func init() {
 
 // hold returns servers that start but answer only when they are told to, and a channel with
 // one connection for each that has started. Closing it lets the server go on.
-func hold(t *testing.T, names ...string) (servers []ServerConfig, started <-chan net.Conn) {
+func hold(t *testing.T, names ...string) (servers []connect.Config, started <-chan net.Conn) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

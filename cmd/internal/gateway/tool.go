@@ -3,20 +3,10 @@ package gateway
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"reflect"
-	"regexp"
-	"slices"
-	"strings"
-	"unicode/utf8"
-
-	"github.com/mark3labs/mcp-go/client/transport"
-	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
 // toolsOf returns a list as tools of a server.
@@ -65,7 +55,7 @@ func (c *call) Run(ctx context.Context) (tools.Output, error) {
 	target, help, refusal := c.exposed.Translate(c.args)
 	switch {
 	case help != "":
-		return answer{text: help}, nil
+		return connect.Text(help), nil
 	case refusal != "":
 		return nil, &tools.Error{Code: "invalid_arguments", Message: refusal}
 	}
@@ -74,202 +64,14 @@ func (c *call) Run(ctx context.Context) (tools.Output, error) {
 		return nil, &tools.Error{Code: "upstream_unavailable", Message: "server " + target.Def.Server + " is not configured any more"}
 	}
 	caller, meta := callerOf(ctx)
-	result, err := s.call(ctx, target.Def.Name, target.Arguments, meta, caller)
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		return nil, unavailable(s.config, err)
-	case result.Error != nil:
-		return nil, refused(s.config, result)
-	}
-	out, err := passed(s.config, result.Result)
-	if over := c.gateway.options.Maps[s.config.Name].PruneOver; err == nil && over > 0 && out.prunable(over) {
+	out, err := s.Call(ctx, target.Def.Name, target.Arguments, meta, caller)
+	if over := c.gateway.options.Maps[s.Name()].PruneOver; err == nil && over > 0 && out.Prunable(over) {
 		c.question = target.Question
 	}
-	return out, err
-}
-
-// unavailable returns the error for a server that is not connected. It names the server and says what
-// happens next.
-func unavailable(c ServerConfig, err error) *tools.Error {
-	return &tools.Error{Code: "upstream_unavailable",
-		Message: fmt.Sprintf("the MCP server %s did not answer: %s. It is started anew with the next call; the other tools work.", c.Name, redacted(err, c))}
-}
-
-// refused returns an upstream's JSON-RPC error unchanged.
-func refused(c ServerConfig, result *transport.JSONRPCResponse) *tools.Error {
-	failed := &tools.RPCError{Code: result.Error.Code, Message: result.Error.Message}
-	if result.Error.Data != nil {
-		failed.Data, _ = json.Marshal(result.Error.Data) // decoded from JSON before
-	}
-	return &tools.Error{Code: "upstream_error", Message: withoutSecrets(c.Name+": "+failed.Message, c), Opaque: &tools.Opaque{RPC: failed}}
-}
-
-// passed returns an upstream's result unchanged. Only protocol 2026-07-28 has results that ask for input, and the
-// gateway speaks an older one with its upstreams, which then ask by requests. So a result that asks is an error: the
-// model would take it for an empty output.
-func passed(c ServerConfig, raw json.RawMessage) (answer, error) {
-	var result struct {
-		Content    []json.RawMessage          `json:"content"`
-		Structured json.RawMessage            `json:"structuredContent"`
-		Meta       map[string]json.RawMessage `json:"_meta"`
-		IsError    bool                       `json:"isError"`
-		Type       mcp.ResultType             `json:"resultType"`
-	}
-	if err := json.Unmarshal(raw, &result); err != nil {
-		return answer{}, &tools.Error{Code: "upstream_error", Message: fmt.Sprintf("the MCP server %s sent something that is no result: %v", c.Name, err)}
-	}
-	if result.Type == mcp.ResultTypeInputRequired {
-		return answer{}, &tools.Error{Code: "upstream_error", Message: fmt.Sprintf("the MCP server %s asks for input by a result, which protocol %s does not have",
-			c.Name, mcp.LATEST_LEGACY_PROTOCOL_VERSION)}
-	}
-	o := &tools.Opaque{Content: result.Content, Structured: result.Structured, Meta: result.Meta, IsError: result.IsError}
-	if o.Content == nil {
-		o.Content = []json.RawMessage{}
-	}
-	text := textOf(result.Content)
-	if result.IsError {
-		return answer{}, &tools.Error{Code: "upstream_error", Message: cutText(withoutSecrets(text, c)), Opaque: o}
-	}
-	return answer{text: text, opaque: o}, nil
-}
-
-// textOf returns the texts of content blocks, for the trace and the ledger.
-func textOf(blocks []json.RawMessage) string {
-	var texts []string
-	for _, raw := range blocks {
-		if text, ok := blockText(raw); ok {
-			texts = append(texts, text)
-		}
-	}
-	return strings.Join(texts, "\n")
-}
-
-func blockText(raw json.RawMessage) (string, bool) {
-	var block struct{ Type, Text string }
-	ok := json.Unmarshal(raw, &block) == nil && block.Type == "text"
-	return block.Text, ok
-}
-
-// maxMessage is the number of bytes of an error's text kept in the log and the trace.
-const maxMessage = 500
-
-func cutText(text string) string {
-	if text = strings.TrimSpace(text); len(text) > maxMessage {
-		return strings.ToValidUTF8(text[:maxMessage], "") + "…"
-	}
-	return text
-}
-
-// answer is the result of an upstream call.
-type answer struct {
-	text   string
-	opaque *tools.Opaque
-}
-
-func (a answer) Code() string          { return a.text }
-func (a answer) Source() tools.Source  { return tools.Source{} }
-func (a answer) Text() string          { return a.text }
-func (a answer) Structured(any) any    { return nil }
-func (a answer) Opaque() *tools.Opaque { return a.opaque }
-
-// prunable reports whether a result has a single text of more than over characters.
-func (a answer) prunable(over int) bool {
-	return utf8.RuneCountInString(a.text) > over && a.textBlock() >= 0
-}
-
-// textBlock returns the index of the only text block, or -1 if there are none or several.
-func (a answer) textBlock() int {
-	at := -1
-	if a.opaque == nil {
-		return at
-	}
-	for i, raw := range a.opaque.Content {
-		if _, ok := blockText(raw); !ok {
-			continue
-		}
-		if at >= 0 {
-			return -1
-		}
-		at = i
-	}
-	return at
-}
-
-// Prune returns the answer with its text replaced by a pruned one. It removes structuredContent if the text is cut and
-// structuredContent says the same.
-func (a answer) Prune(text string) (tools.Output, error) {
-	if text == a.text {
-		return a, nil
-	}
-	pruned, err := a.withText(text)
-	if err == nil && saysSame(pruned.opaque.Structured, a.text) {
-		pruned.opaque.Structured = nil
-	}
-	return pruned, err
-}
-
-// withText returns the answer with another text in the place of its own.
-func (a answer) withText(text string) (answer, error) {
-	at := a.textBlock()
-	if at < 0 {
-		return answer{}, errors.New("it has no single text")
-	}
-	var block map[string]any
-	if err := json.Unmarshal(a.opaque.Content[at], &block); err != nil {
-		return answer{}, err
-	}
-	block["text"] = text
-	changed, err := json.Marshal(block)
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
-	other := *a.opaque
-	other.Content = slices.Clone(a.opaque.Content)
-	other.Content[at] = changed
-	return answer{text, &other}, nil
-}
-
-// saysSame reports whether a text is the JSON of a structured result, or the only string in it, as servers answer whose
-// tools return a plain text.
-func saysSame(structured json.RawMessage, text string) bool {
-	decode := func(raw string) (v any, ok bool) {
-		dec := json.NewDecoder(strings.NewReader(raw))
-		dec.UseNumber()
-		err := dec.Decode(&v)
-		_, more := dec.Token()
-		return v, err == nil && errors.Is(more, io.EOF)
-	}
-	value, ok := decode(string(structured))
-	if !ok {
-		return false
-	}
-	if object, _ := value.(map[string]any); len(object) == 1 {
-		for _, only := range object {
-			if only == any(text) {
-				return true
-			}
-		}
-	}
-	said, ok := decode(text)
-	return ok && reflect.DeepEqual(said, value)
-}
-
-// readBack matches the hint in a pruned text that says how to read the rest. The gateway offers
-// recover_text instead of read.
-var readBack = regexp.MustCompile(`\bread file_path=(prn_\w+) start_line=(\d+) end_line=(\d+)`)
-
-// WithOriginal returns the answer with a hint how to get the whole text.
-func (a answer) WithOriginal(id string) tools.Output {
-	text := readBack.ReplaceAllString(a.text, "recover_text prune_id=$1 ranges=[{start_line:$2,end_line:$3}]")
-	noted, err := a.withText(text)
-	note, failed := json.Marshal(map[string]string{"type": "text", "text": "[recover_text prune_id=" + id + " shows what is left out]"})
-	if err != nil || failed != nil { // cannot happen for an answer that was pruned before
-		return a
-	}
-	noted.opaque.Content = append(noted.opaque.Content, note)
-	return noted
+	return out, nil
 }
 
 // Prunes reports whether the results of any server are pruned.

@@ -22,9 +22,11 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/takeover"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
 // How long the verbs wait for upstream servers.
@@ -176,7 +178,7 @@ func (f *gatewayFlags) openWith(p command.Process, path string, oneClient bool, 
 	if err != nil {
 		return nil, fmt.Errorf("the configuration cannot be read: %w", err)
 	}
-	servers, err := gateway.ReadConfig(raw, p.Lookup)
+	servers, err := connect.ReadConfig(raw, p.Lookup)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -231,7 +233,7 @@ func upstreamEnv(env []string) []string {
 func gatewayInitCommand(p command.Process) *cobra.Command {
 	var undo bool
 	c := &cobra.Command{
-		Use:   "init [--uninstall] " + strings.Join(gateway.Clients, "|"),
+		Use:   "init [--uninstall] " + strings.Join(takeover.Clients, "|"),
 		Short: "Put the servers of a client's configuration behind the gateway, or back",
 		Long: `Moves the MCP servers of a client's own configuration into a file of the gateway and
 puts the gateway in their place. --uninstall puts them back. Servers over SSE, servers
@@ -242,9 +244,9 @@ that the client's rules restrict and this program's own entries stay where they 
 			if err != nil {
 				return err
 			}
-			t, err := gateway.TakeoverOf(args[0], self, p.Lookup)
+			t, err := takeover.Of(args[0], self, p.Lookup)
 			switch {
-			case err != nil && !slices.Contains(gateway.Clients, args[0]):
+			case err != nil && !slices.Contains(takeover.Clients, args[0]):
 				return command.Usagef("%v", err)
 			case err != nil:
 				return err
@@ -262,7 +264,7 @@ that the client's rules restrict and this program's own entries stay where they 
 	return c
 }
 
-func takeOver(p command.Process, t gateway.Takeover) error {
+func takeOver(p command.Process, t takeover.Takeover) error {
 	moved, stay, err := t.Install()
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.File, err)
@@ -287,7 +289,7 @@ func takeOver(p command.Process, t gateway.Takeover) error {
 	return err
 }
 
-func takeBack(p command.Process, t gateway.Takeover) error {
+func takeBack(p command.Process, t takeover.Takeover) error {
 	done, err := t.Uninstall()
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.File, err)

@@ -1,4 +1,4 @@
-package gateway
+package connect
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -25,16 +24,23 @@ const (
 	maxPages    = 200
 )
 
-// server is one upstream: its process or address, its connection if there is one, and its tools.
-type server struct {
-	config  ServerConfig
-	version string // of this program, sent to the upstream
-	dial    func(ServerConfig) (link, error)
-	outside func(context.Context) Caller // returns the client that answers requests that belong to no call
-	changed func()                       // called when the server's offer changes
-	note    func(event string, facts map[string]any)
+// Options are what all servers share.
+type Options struct {
+	Version string   // of this program, sent to the upstreams
+	Env     []string // of upstream processes; their own variables are added
 
-	life context.Context // ended by close
+	Outside func(context.Context) Caller             // returns the client that answers requests that belong to no call; nil: none
+	Note    func(event string, facts map[string]any) // receives events about upstreams
+	Stderr  func(server, line string)                // receives the lines of their standard error
+	Changed func()                                   // called when a server's offer changes
+}
+
+// Server is one upstream: its process or address, its connection if there is one, and its tools.
+type Server struct {
+	config  Config
+	options Options
+
+	life context.Context // ended by Close
 	end  context.CancelFunc
 
 	mu      sync.Mutex
@@ -42,22 +48,32 @@ type server struct {
 	pending chan struct{} // closed when the attempt in progress has ended; nil: there is none
 	err     error         // the reason why there is no connection
 	failed  time.Time     // time of the latest failed attempt
-	offer   offer
+	offer   Offer
 	known   bool // offer is valid, from the upstream or from the cache
 }
 
-// offer is the tools and instructions of a server.
-type offer struct {
-	tools        []upstream.Definition
-	instructions string
-	raw          []byte // the JSON that both were read from
+// New returns a server that is not connected. Its offer is that of the last start, if that is known.
+func New(c Config, o Options) *Server {
+	s := &Server{config: c, options: o}
+	s.life, s.end = context.WithCancel(context.Background())
+	s.offer, s.known = recall(c)
+	return s
+}
+
+// Name returns the server's name in the configuration.
+func (s *Server) Name() string { return s.config.Name }
+
+// Connect returns when the server is connected, or the reason why it is not.
+func (s *Server) Connect(ctx context.Context) error {
+	_, err := s.connect(ctx)
+	return err
 }
 
 var errEnding = errors.New("the gateway is ending")
 
 // connect returns the connection and opens one if necessary. Only one attempt runs at a time, and all
 // callers wait for it. After a failure the next attempt is delayed by a second.
-func (s *server) connect(ctx context.Context) (*connection, error) {
+func (s *Server) connect(ctx context.Context) (*connection, error) {
 	for {
 		s.mu.Lock()
 		switch {
@@ -90,7 +106,7 @@ func (s *server) connect(ctx context.Context) (*connection, error) {
 	}
 }
 
-func (s *server) attempt(done chan struct{}) {
+func (s *Server) attempt(done chan struct{}) {
 	ctx, cancel := context.WithTimeout(s.life, startWithin)
 	defer cancel()
 	started := time.Now()
@@ -116,15 +132,25 @@ func (s *server) attempt(done chan struct{}) {
 	facts := map[string]any{"upstream": s.config.Name, "duration_ms": time.Since(started).Milliseconds()}
 	if err != nil {
 		facts["message"] = err.Error()
-		s.note("gateway.upstream_failed", facts)
+		s.options.Note("gateway.upstream_failed", facts)
 	} else {
-		s.note("gateway.upstream_ready", facts)
+		s.options.Note("gateway.upstream_ready", facts)
 		go s.watch(conn)
 	}
 }
 
+// open starts or connects to the server.
+func (s *Server) open(ctx context.Context) (*connection, error) {
+	l, err := dial(s.config, s.options)
+	if err != nil {
+		return nil, err
+	}
+	conn := &connection{link: l, outside: s.options.Outside, calls: map[string]*pendingCall{}, gone: make(chan struct{})}
+	return conn, open(ctx, conn, s.options.Version, func(n mcp.JSONRPCNotification) { s.notified(conn, n) })
+}
+
 // watch waits for the end of a connection, so that the next call opens a new one.
-func (s *server) watch(conn *connection) {
+func (s *Server) watch(conn *connection) {
 	<-conn.gone
 	s.mu.Lock()
 	lost := s.conn == conn
@@ -134,12 +160,12 @@ func (s *server) watch(conn *connection) {
 	s.mu.Unlock()
 	conn.close()
 	if lost && s.life.Err() == nil {
-		s.note("gateway.upstream_lost", map[string]any{"upstream": s.config.Name})
+		s.options.Note("gateway.upstream_lost", map[string]any{"upstream": s.config.Name})
 	}
 }
 
 // refresh requests the list of tools, page by page.
-func (s *server) refresh(ctx context.Context, conn *connection) error {
+func (s *Server) refresh(ctx context.Context, conn *connection) error {
 	ctx, cancel := context.WithTimeout(ctx, listWithin)
 	defer cancel()
 	var pages []json.RawMessage
@@ -172,7 +198,7 @@ func (s *server) refresh(ctx context.Context, conn *connection) error {
 }
 
 // take makes the server's latest answer its offer, and saves it for the next start.
-func (s *server) take(said remembered) error {
+func (s *Server) take(said remembered) error {
 	list, problems, err := upstream.ParseList(s.config.Name, said.Pages...)
 	if err != nil {
 		return err
@@ -183,21 +209,21 @@ func (s *server) take(said remembered) error {
 	}
 	s.mu.Lock()
 	same := s.known && bytes.Equal(raw, s.offer.raw)
-	s.offer, s.known = offer{list, said.Instructions, raw}, true
+	s.offer, s.known = Offer{list, said.Instructions, raw}, true
 	s.mu.Unlock()
 	if same {
 		return nil
 	}
 	for _, p := range problems {
-		s.note("gateway.upstream_tool_skipped", map[string]any{"upstream": s.config.Name, "message": p})
+		s.options.Note("gateway.upstream_tool_skipped", map[string]any{"upstream": s.config.Name, "message": p})
 	}
 	store(s.config, raw)
-	s.changed()
+	s.options.Changed()
 	return nil
 }
 
 // notified handles an upstream's notification: a changed list, the progress of a call, or a log message.
-func (s *server) notified(conn *connection, n mcp.JSONRPCNotification) {
+func (s *Server) notified(conn *connection, n mcp.JSONRPCNotification) {
 	switch n.Method {
 	case "notifications/tools/list_changed":
 		go func() { _ = s.refresh(s.life, conn) }() // on an error the previous offer stays
@@ -210,9 +236,23 @@ func (s *server) notified(conn *connection, n mcp.JSONRPCNotification) {
 	}
 }
 
-// call sends a tools/call and returns the upstream's answer unchanged. If the server no longer knows the
-// session, as after a restart, the call is sent once more.
-func (s *server) call(ctx context.Context, tool string, arguments map[string]any, meta map[string]any, caller Caller) (*transport.JSONRPCResponse, error) {
+// Call sends a tools/call and returns the upstream's answer unchanged. Errors of the upstream are of type tools.Error.
+// caller, which may be nil, receives what the upstream sends during the call; meta is the call's _meta.
+func (s *Server) Call(ctx context.Context, tool string, arguments, meta map[string]any, caller Caller) (Answer, error) {
+	result, err := s.send(ctx, tool, arguments, meta, caller)
+	switch {
+	case ctx.Err() != nil:
+		return Answer{}, ctx.Err()
+	case err != nil:
+		return Answer{}, unavailable(s.config, err)
+	case result.Error != nil:
+		return Answer{}, refused(s.config, result)
+	}
+	return passed(s.config, result.Result)
+}
+
+// send sends a tools/call. If the server no longer knows the session, as after a restart, it is sent once more.
+func (s *Server) send(ctx context.Context, tool string, arguments, meta map[string]any, caller Caller) (*transport.JSONRPCResponse, error) {
 	for again := false; ; again = true {
 		conn, err := s.connect(ctx)
 		if err != nil {
@@ -231,48 +271,25 @@ func forgotten(answer *transport.JSONRPCResponse, err error) bool {
 	return errors.Is(err, transport.ErrSessionTerminated) || err == nil && answer.Error != nil && answer.ID.IsNil()
 }
 
-func (c *connection) call(ctx context.Context, tool string, arguments map[string]any, meta map[string]any, caller Caller) (*transport.JSONRPCResponse, error) {
-	params := map[string]any{"name": tool, "arguments": arguments}
-	passed := make(map[string]any, len(meta)+1)
-	for k, v := range meta {
-		if !strings.HasPrefix(k, "io.modelcontextprotocol/") { // those describe the client's connection to the gateway, not the gateway's to the upstream
-			passed[k] = v
-		}
-	}
-	delete(passed, "progressToken")
-	if caller != nil {
-		pending, end := c.begin(caller)
-		defer end(ctx)
-		ctx = context.WithValue(ctx, pendingKey{}, pending)
-		if caller.ProgressToken() != nil {
-			passed["progressToken"] = pending.token
-		}
-	}
-	if len(passed) > 0 {
-		params["_meta"] = passed
-	}
-	return c.request(ctx, "tools/call", params)
-}
-
-// list returns the server's known offer, and the reason why it is not connected.
-func (s *server) list() (o offer, known bool, err error) {
+// Offer returns the server's known offer, and the reason why it is not connected.
+func (s *Server) Offer() (o Offer, known bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.offer, s.known, s.err
 }
 
-// tell sends a notification to the server if it is connected.
-func (s *server) tell(ctx context.Context, method string) {
+// Tell sends a notification to the server if it is connected.
+func (s *Server) Tell(method string) {
 	s.mu.Lock()
 	conn := s.conn
 	s.mu.Unlock()
 	if conn != nil {
-		_ = conn.notify(ctx, method, nil) // a server that was gone asks again after it reconnects
+		_ = conn.notify(s.life, method, nil) // a server that was gone asks again after it reconnects
 	}
 }
 
-// close ends the server, including an attempt to connect to it.
-func (s *server) close() {
+// Close ends the server, including an attempt to connect to it.
+func (s *Server) Close() {
 	s.end()
 	s.mu.Lock()
 	pending := s.pending

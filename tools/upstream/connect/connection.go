@@ -1,4 +1,4 @@
-package gateway
+package connect
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,31 +53,26 @@ type Caller interface {
 	Session() any // identifies the client's session; comparable
 }
 
-// open starts or connects to the server and performs the handshake.
-func (s *server) open(ctx context.Context) (*connection, error) {
-	l, err := s.dial(s.config)
-	if err != nil {
-		return nil, err
-	}
-	conn := &connection{link: l, outside: s.outside, calls: map[string]*pendingCall{}, gone: make(chan struct{})}
-	l.transport.SetNotificationHandler(func(n mcp.JSONRPCNotification) { s.notified(conn, n) })
-	if both, ok := l.transport.(transport.BidirectionalInterface); ok {
+// open performs the handshake over a link to a server. version is of this program.
+func open(ctx context.Context, conn *connection, version string, notified func(mcp.JSONRPCNotification)) error {
+	conn.transport.SetNotificationHandler(notified)
+	if both, ok := conn.transport.(transport.BidirectionalInterface); ok {
 		both.SetRequestHandler(conn.asked)
 	}
-	if err = l.transport.Start(context.Background()); err == nil { // not ctx: the transport lives until close
-		if l.ended != nil {
+	err := conn.transport.Start(context.Background()) // not ctx: the transport lives until close
+	if err == nil {
+		if conn.ended != nil {
 			go func() {
-				<-l.ended
+				<-conn.ended
 				conn.lost()
 			}()
 		}
-		err = conn.initialize(ctx, s.version)
+		err = conn.initialize(ctx, version)
 	}
 	if err != nil {
 		conn.close()
-		return nil, err
 	}
-	return conn, nil
+	return err
 }
 
 // initialize performs the handshake. It announces the capabilities that clients of the gateway may have; a
@@ -134,6 +130,30 @@ func (c *connection) request(ctx context.Context, method string, params any) (*t
 		c.lost()
 	}
 	return nil, err
+}
+
+// call sends a tools/call. caller receives what the upstream sends during it.
+func (c *connection) call(ctx context.Context, tool string, arguments map[string]any, meta map[string]any, caller Caller) (*transport.JSONRPCResponse, error) {
+	params := map[string]any{"name": tool, "arguments": arguments}
+	passed := make(map[string]any, len(meta)+1)
+	for k, v := range meta {
+		if !strings.HasPrefix(k, "io.modelcontextprotocol/") { // those describe the client's connection to the gateway, not the gateway's to the upstream
+			passed[k] = v
+		}
+	}
+	delete(passed, "progressToken")
+	if caller != nil {
+		pending, end := c.begin(caller)
+		defer end(ctx)
+		ctx = context.WithValue(ctx, pendingKey{}, pending)
+		if caller.ProgressToken() != nil {
+			passed["progressToken"] = pending.token
+		}
+	}
+	if len(passed) > 0 {
+		params["_meta"] = passed
+	}
+	return c.request(ctx, "tools/call", params)
 }
 
 // reason returns the reason why the connection to a child was lost.

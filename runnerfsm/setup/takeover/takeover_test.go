@@ -1,4 +1,4 @@
-package gateway
+package takeover
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
 const claudeConfig = `{
@@ -48,7 +50,7 @@ func TestServersGoBehindTheGatewayAndBack(t *testing.T) {
 	for _, stays := range []string{`"numStartups": 3,`, `"old"`, `"pruner"`, `"gateway"`, o.Config} {
 		assert.Contains(t, after, stays)
 	}
-	servers, err := ReadConfig([]byte(read(t, o.Config)), func(string) (string, bool) { return "", false })
+	servers, err := connect.ReadConfig([]byte(read(t, o.Config)), func(string) (string, bool) { return "", false })
 	require.NoError(t, err)
 	assert.Len(t, servers, 2)
 
@@ -120,7 +122,7 @@ func TestEveryClientGoesBehindTheGatewayAndBack(t *testing.T) {
 		assert.Subset(t, moved, []string{"files", "web"}, client)
 		after := read(t, o.File)
 		assert.NotContains(t, after, "files-server")
-		servers, err := ReadConfig([]byte(read(t, o.Config)), func(name string) (string, bool) { return "value-of-" + name, strings.HasSuffix(name, "_TOKEN") })
+		servers, err := connect.ReadConfig([]byte(read(t, o.Config)), func(name string) (string, bool) { return "value-of-" + name, strings.HasSuffix(name, "_TOKEN") })
 		require.NoError(t, err)
 		require.Len(t, servers, 2)
 		for _, s := range servers {
@@ -159,7 +161,7 @@ func TestCodexHandsOnWhatItsServersNeed(t *testing.T) {
 	after := read(t, o.File)
 	assert.Contains(t, after, `env_vars = ["FILES_TOKEN", "WEB_TOKEN"]`)
 	assert.Contains(t, after, "model = \"gpt-5\" # mine\n\n[features]\nplugins = false # also mine\n# mcp-pruner gateway init: begin\n[mcp_servers.gateway]")
-	servers, err := ReadConfig([]byte(read(t, o.Config)), func(name string) (string, bool) { return "T", name == "WEB_TOKEN" })
+	servers, err := connect.ReadConfig([]byte(read(t, o.Config)), func(name string) (string, bool) { return "T", name == "WEB_TOKEN" })
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"FILES_TOKEN": "", "MODE": "ro"}, servers[0].Env)
 	assert.Equal(t, map[string]string{"Authorization": "Bearer T"}, servers[1].Headers)
@@ -176,7 +178,7 @@ func TestAServerAddedLaterJoinsTheOthers(t *testing.T) {
 	moved, _, err := o.Install()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"late"}, moved)
-	servers, err := ReadConfig([]byte(read(t, o.Config)), func(string) (string, bool) { return "", false })
+	servers, err := connect.ReadConfig([]byte(read(t, o.Config)), func(string) (string, bool) { return "", false })
 	require.NoError(t, err)
 	assert.Len(t, servers, 3)
 	_, err = o.Uninstall()

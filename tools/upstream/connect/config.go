@@ -1,6 +1,6 @@
-// Package gateway connects to other MCP servers (upstreams) and offers their tools as its own, grouped or
-// shortened by package upstream. It passes calls, results, progress and requests through.
-package gateway
+// Package connect connects to other MCP servers (upstreams): it starts their programs or dials their addresses, keeps
+// their lists of tools between starts, and passes calls, results, progress and requests through.
+package connect
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// ServerConfig is one entry of mcpServers: a command to run, or a URL.
-type ServerConfig struct {
+// Config is one entry of mcpServers: a command to run, or a URL.
+type Config struct {
 	Name    string            `json:"-"`
 	Command string            `json:"command,omitempty"`
 	Args    []string          `json:"args,omitempty"`
@@ -25,14 +25,14 @@ type ServerConfig struct {
 // ReadConfig parses the file format that clients use: {"mcpServers": {name: {"command", "args", "env"} or
 // {"url", "headers"}}}. It returns the servers in the file's order. Unknown fields are ignored; ${NAME} and
 // ${NAME:-default} are replaced by environment variables.
-func ReadConfig(raw []byte, lookup func(name string) (string, bool)) ([]ServerConfig, error) {
+func ReadConfig(raw []byte, lookup func(name string) (string, bool)) ([]Config, error) {
 	var file struct {
 		Servers orderedServers `json:"mcpServers"`
 	}
 	if err := json.Unmarshal(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), &file); err != nil {
 		return nil, fmt.Errorf("the configuration is not JSON of the form {\"mcpServers\": {...}}: %w", err)
 	}
-	var out []ServerConfig
+	var out []Config
 	for _, s := range file.Servers {
 		if s.Off {
 			continue
@@ -59,7 +59,7 @@ func ReadConfig(raw []byte, lookup func(name string) (string, bool)) ([]ServerCo
 }
 
 // orderedServers keeps the order of the file's entries, which is the order of the list of tools.
-type orderedServers []ServerConfig
+type orderedServers []Config
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (o *orderedServers) UnmarshalJSON(raw []byte) error {
@@ -73,7 +73,7 @@ func (o *orderedServers) UnmarshalJSON(raw []byte) error {
 		if err != nil {
 			return err
 		}
-		var s ServerConfig
+		var s Config
 		if err := dec.Decode(&s); err != nil {
 			return fmt.Errorf("server %s: %w", key, err)
 		}
@@ -91,7 +91,7 @@ var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
 
 // expand replaces variables. A variable that is missing and has no default is an error, because the server
 // would otherwise silently get a wrong path or token.
-func (s *ServerConfig) expand(lookup func(string) (string, bool)) error {
+func (s *Config) expand(lookup func(string) (string, bool)) error {
 	var missing string
 	replace := func(text string) string {
 		return variable.ReplaceAllStringFunc(text, func(m string) string {

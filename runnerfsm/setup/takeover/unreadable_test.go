@@ -1,4 +1,4 @@
-package gateway
+package takeover
 
 import (
 	"os"
@@ -30,6 +30,6 @@ func TestUnreadableConfigurationStays(t *testing.T) {
 	_, _, err := o.Install()
 	assert.ErrorContains(t, err, "which cannot be followed")
 
-	_, err = TakeoverOf("claude", "/bin/mcp-pruner", func(string) (string, bool) { return "", false })
+	_, err = Of("claude", "/bin/mcp-pruner", func(string) (string, bool) { return "", false })
 	assert.ErrorContains(t, err, "HOME is not set")
 }

@@ -1,4 +1,4 @@
-package gateway
+package connect
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package gateway
+package connect
 
 import (
 	"crypto/sha256"
@@ -14,7 +14,7 @@ import (
 // cacheFile returns the file that keeps a server's tools between starts, or "" without a cache directory.
 // The name is a hash of the command and the names of the variables; their values, which may be secret, are
 // not part of it.
-func cacheFile(c ServerConfig) string {
+func cacheFile(c Config) string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return ""
@@ -33,8 +33,15 @@ type remembered struct {
 	Pages        []json.RawMessage `json:"pages"` // results of tools/list
 }
 
+// Offer is the tools and instructions of a server.
+type Offer struct {
+	Tools        []upstream.Definition
+	Instructions string
+	raw          []byte // the JSON that both were read from
+}
+
 // store saves a server's offer. Errors are ignored: the next start then asks the server.
-func store(c ServerConfig, raw []byte) {
+func store(c Config, raw []byte) {
 	path := cacheFile(c)
 	if path != "" {
 		_ = replace.File{Path: path, Fast: true}.Write(raw)
@@ -42,12 +49,12 @@ func store(c ServerConfig, raw []byte) {
 }
 
 // recall loads the offer that was saved last time.
-func recall(c ServerConfig) (o offer, known bool) {
+func recall(c Config) (o Offer, known bool) {
 	raw, err := os.ReadFile(cacheFile(c))
 	var k remembered
 	if err != nil || json.Unmarshal(raw, &k) != nil {
-		return offer{}, false
+		return Offer{}, false
 	}
 	list, _, err := upstream.ParseList(c.Name, k.Pages...)
-	return offer{list, k.Instructions, raw}, err == nil
+	return Offer{list, k.Instructions, raw}, err == nil
 }

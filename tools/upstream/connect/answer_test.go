@@ -1,4 +1,4 @@
-package gateway
+package connect
 
 import (
 	"encoding/json"
@@ -30,14 +30,14 @@ func TestStructuredContentStaysUnlessItIsTheTextThatWasCut(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			block, err := json.Marshal(map[string]string{"type": "text", "text": c.text})
 			require.NoError(t, err)
-			a := answer{c.text, &tools.Opaque{Content: []json.RawMessage{block}, Structured: json.RawMessage(c.structured)}}
+			a := Answer{c.text, &tools.Opaque{Content: []json.RawMessage{block}, Structured: json.RawMessage(c.structured)}}
 			whole, err := a.Prune(c.text)
 			require.NoError(t, err)
-			assert.Equal(t, c.structured, string(whole.(answer).opaque.Structured), "beside a whole text it stays")
+			assert.Equal(t, c.structured, string(whole.(Answer).opaque.Structured), "beside a whole text it stays")
 			cut, err := a.Prune("cut")
 			require.NoError(t, err)
-			noted := cut.(answer).WithOriginal("prn_1").(answer)
-			for _, out := range []answer{cut.(answer), noted} {
+			noted := cut.(Answer).WithOriginal("prn_1").(Answer)
+			for _, out := range []Answer{cut.(Answer), noted} {
 				assert.Equal(t, c.stays, len(out.opaque.Structured) > 0)
 			}
 			assert.Len(t, noted.opaque.Content, 2)

@@ -1,4 +1,5 @@
-package gateway
+// Package takeover moves the MCP servers of a client's configuration behind the gateway, and back.
+package takeover
 
 import (
 	"errors"
@@ -32,8 +33,8 @@ const entryName = "gateway"
 // Clients are the clients whose configuration can be taken over.
 var Clients = []string{"claude", "codex", "gemini", "opencode", "cursor"}
 
-// TakeoverOf returns the files that a client's takeover concerns.
-func TakeoverOf(client, program string, lookup func(string) (string, bool)) (Takeover, error) {
+// Of returns the files that a client's takeover concerns.
+func Of(client, program string, lookup func(string) (string, bool)) (Takeover, error) {
 	if !slices.Contains(Clients, client) {
 		return Takeover{}, fmt.Errorf("unknown client %q: want %s; for others put the servers in a file by hand (docs/GATEWAY.md)",
 			client, strings.Join(Clients, ", "))

@@ -1,0 +1,203 @@
+package connect
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcp-pruner/mcp-pruner/tools"
+)
+
+// unavailable returns the error for a server that is not connected. It names the server and says what
+// happens next.
+func unavailable(c Config, err error) *tools.Error {
+	return &tools.Error{Code: "upstream_unavailable",
+		Message: fmt.Sprintf("the MCP server %s did not answer: %s. It is started anew with the next call; the other tools work.", c.Name, redacted(err, c))}
+}
+
+// refused returns an upstream's JSON-RPC error unchanged.
+func refused(c Config, result *transport.JSONRPCResponse) *tools.Error {
+	failed := &tools.RPCError{Code: result.Error.Code, Message: result.Error.Message}
+	if result.Error.Data != nil {
+		failed.Data, _ = json.Marshal(result.Error.Data) // decoded from JSON before
+	}
+	return &tools.Error{Code: "upstream_error", Message: withoutSecrets(c.Name+": "+failed.Message, c), Opaque: &tools.Opaque{RPC: failed}}
+}
+
+// passed returns an upstream's result unchanged. Only protocol 2026-07-28 has results that ask for input, and the
+// gateway speaks an older one with its upstreams, which then ask by requests. So a result that asks is an error: the
+// model would take it for an empty output.
+func passed(c Config, raw json.RawMessage) (Answer, error) {
+	var result struct {
+		Content    []json.RawMessage          `json:"content"`
+		Structured json.RawMessage            `json:"structuredContent"`
+		Meta       map[string]json.RawMessage `json:"_meta"`
+		IsError    bool                       `json:"isError"`
+		Type       mcp.ResultType             `json:"resultType"`
+	}
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return Answer{}, &tools.Error{Code: "upstream_error", Message: fmt.Sprintf("the MCP server %s sent something that is no result: %v", c.Name, err)}
+	}
+	if result.Type == mcp.ResultTypeInputRequired {
+		return Answer{}, &tools.Error{Code: "upstream_error", Message: fmt.Sprintf("the MCP server %s asks for input by a result, which protocol %s does not have",
+			c.Name, mcp.LATEST_LEGACY_PROTOCOL_VERSION)}
+	}
+	o := &tools.Opaque{Content: result.Content, Structured: result.Structured, Meta: result.Meta, IsError: result.IsError}
+	if o.Content == nil {
+		o.Content = []json.RawMessage{}
+	}
+	text := textOf(result.Content)
+	if result.IsError {
+		return Answer{}, &tools.Error{Code: "upstream_error", Message: cutText(withoutSecrets(text, c)), Opaque: o}
+	}
+	return Answer{text: text, opaque: o}, nil
+}
+
+// textOf returns the texts of content blocks, for the trace and the ledger.
+func textOf(blocks []json.RawMessage) string {
+	var texts []string
+	for _, raw := range blocks {
+		if text, ok := blockText(raw); ok {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+func blockText(raw json.RawMessage) (string, bool) {
+	var block struct{ Type, Text string }
+	ok := json.Unmarshal(raw, &block) == nil && block.Type == "text"
+	return block.Text, ok
+}
+
+// maxMessage is the number of bytes of an error's text kept in the log and the trace.
+const maxMessage = 500
+
+func cutText(text string) string {
+	if text = strings.TrimSpace(text); len(text) > maxMessage {
+		return strings.ToValidUTF8(text[:maxMessage], "") + "…"
+	}
+	return text
+}
+
+// Answer is the result of an upstream call.
+type Answer struct {
+	text   string
+	opaque *tools.Opaque
+}
+
+func (a Answer) Code() string          { return a.text }
+func (a Answer) Source() tools.Source  { return tools.Source{} }
+func (a Answer) Text() string          { return a.text }
+func (a Answer) Structured(any) any    { return nil }
+func (a Answer) Opaque() *tools.Opaque { return a.opaque }
+
+// Text is an answer that no upstream gave.
+func Text(text string) Answer { return Answer{text: text} }
+
+// Prunable reports whether a result has a single text of more than over characters.
+func (a Answer) Prunable(over int) bool {
+	return utf8.RuneCountInString(a.text) > over && a.textBlock() >= 0
+}
+
+// textBlock returns the index of the only text block, or -1 if there are none or several.
+func (a Answer) textBlock() int {
+	at := -1
+	if a.opaque == nil {
+		return at
+	}
+	for i, raw := range a.opaque.Content {
+		if _, ok := blockText(raw); !ok {
+			continue
+		}
+		if at >= 0 {
+			return -1
+		}
+		at = i
+	}
+	return at
+}
+
+// Prune returns the answer with its text replaced by a pruned one. It removes structuredContent if the text is cut and
+// structuredContent says the same.
+func (a Answer) Prune(text string) (tools.Output, error) {
+	if text == a.text {
+		return a, nil
+	}
+	pruned, err := a.withText(text)
+	if err == nil && saysSame(pruned.opaque.Structured, a.text) {
+		pruned.opaque.Structured = nil
+	}
+	return pruned, err
+}
+
+// withText returns the answer with another text in the place of its own.
+func (a Answer) withText(text string) (Answer, error) {
+	at := a.textBlock()
+	if at < 0 {
+		return Answer{}, errors.New("it has no single text")
+	}
+	var block map[string]any
+	if err := json.Unmarshal(a.opaque.Content[at], &block); err != nil {
+		return Answer{}, err
+	}
+	block["text"] = text
+	changed, err := json.Marshal(block)
+	if err != nil {
+		return Answer{}, err
+	}
+	other := *a.opaque
+	other.Content = slices.Clone(a.opaque.Content)
+	other.Content[at] = changed
+	return Answer{text, &other}, nil
+}
+
+// saysSame reports whether a text is the JSON of a structured result, or the only string in it, as servers answer whose
+// tools return a plain text.
+func saysSame(structured json.RawMessage, text string) bool {
+	decode := func(raw string) (v any, ok bool) {
+		dec := json.NewDecoder(strings.NewReader(raw))
+		dec.UseNumber()
+		err := dec.Decode(&v)
+		_, more := dec.Token()
+		return v, err == nil && errors.Is(more, io.EOF)
+	}
+	value, ok := decode(string(structured))
+	if !ok {
+		return false
+	}
+	if object, _ := value.(map[string]any); len(object) == 1 {
+		for _, only := range object {
+			if only == any(text) {
+				return true
+			}
+		}
+	}
+	said, ok := decode(text)
+	return ok && reflect.DeepEqual(said, value)
+}
+
+// readBack matches the hint in a pruned text that says how to read the rest. The gateway offers
+// recover_text instead of read.
+var readBack = regexp.MustCompile(`\bread file_path=(prn_\w+) start_line=(\d+) end_line=(\d+)`)
+
+// WithOriginal returns the answer with a hint how to get the whole text.
+func (a Answer) WithOriginal(id string) tools.Output {
+	text := readBack.ReplaceAllString(a.text, "recover_text prune_id=$1 ranges=[{start_line:$2,end_line:$3}]")
+	noted, err := a.withText(text)
+	note, failed := json.Marshal(map[string]string{"type": "text", "text": "[recover_text prune_id=" + id + " shows what is left out]"})
+	if err != nil || failed != nil { // cannot happen for an answer that was pruned before
+		return a
+	}
+	noted.opaque.Content = append(noted.opaque.Content, note)
+	return noted
+}

@@ -1,0 +1,39 @@
+package connect
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestConfig(t *testing.T) {
+	lookup := func(name string) (string, bool) {
+		return map[string]string{"TOKEN": "s3cret"}[name], name == "TOKEN"
+	}
+	got, err := ReadConfig([]byte(`{"other":1,"mcpServers":{"b":{"command":"x","args":["${DIR:-/d}/y"],"type":"stdio"},
+		"a":{"url":"https://h/mcp","headers":{"Authorization":"Bearer ${TOKEN}"}},"off":{"command":"z","disabled":true}}}`), lookup)
+	require.NoError(t, err)
+	assert.Equal(t, []Config{
+		{Name: "b", Command: "x", Args: []string{"/d/y"}},
+		{Name: "a", URL: "https://h/mcp", Headers: map[string]string{"Authorization": "Bearer s3cret"}},
+	}, got)
+	for config, want := range map[string]string{
+		`[]`:                               `the configuration is not JSON of the form {"mcpServers": {...}}`,
+		`{}`:                               "the configuration has no server under mcpServers",
+		`{"mcpServers":{"a":{}}}`:          "server a has neither command nor url",
+		`{"mcpServers":{"a":{"url":"x"}}}`: "server a: url has to begin with http:// or https://",
+		`{"mcpServers":{"a":{"command":"${NOPE}"}}}`:               "server a: the variable NOPE is not set; set it or write ${NOPE:-default}",
+		`{"mcpServers":{"a":{"command":"x"},"a":{"command":"y"}}}`: "server a is there twice",
+	} {
+		_, err := ReadConfig([]byte(config), lookup)
+		require.Error(t, err, config)
+		assert.Contains(t, err.Error(), want)
+	}
+}
+
+func TestSecretsAreHidden(t *testing.T) {
+	config := Config{URL: "https://me:hunter2@h/mcp?key=hunter3", Headers: map[string]string{"A": "Bearer hunter4"}}
+	assert.Equal(t, "https://[hidden]@h/mcp?[hidden] [hidden] [hidden]",
+		withoutSecrets("https://me:hunter2@h/mcp?key=hunter3 Bearer hunter4 hunter4", config))
+}

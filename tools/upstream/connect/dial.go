@@ -1,0 +1,48 @@
+package connect
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+)
+
+// silent drops the transports' logs. Standard error is reserved for events, and errors are returned.
+var silent = slog.New(slog.DiscardHandler)
+
+// link is a transport to a server.
+type link struct {
+	transport transport.Interface
+	ended     <-chan struct{} // closed when the link is lost; nil: only a request can detect that
+	why       func() error    // returns the reason for the loss
+	close     func()
+}
+
+// dial connects to a server. It starts a process with the environment of the options and passes on its standard error
+// line by line.
+func dial(c Config, o Options) (link, error) {
+	if c.URL == "" {
+		p, err := spawn(c, o.Env, func(line string) { o.Stderr(c.Name, withoutSecrets(line, c)) })
+		if err != nil {
+			return link{}, err
+		}
+		return link{p.transport(), p.ended, func() error { return p.err }, p.close}, nil
+	}
+	t, err := transport.NewStreamableHTTP(c.URL, transport.WithHTTPHeaders(c.Headers), transport.WithHTTPLogger(silent),
+		//lint:ignore SA1019 upstreams are spoken to in the protocol that has initialize, where changes come this way
+		transport.WithContinuousListening(),
+		transport.WithHTTPBasicClient(&http.Client{CheckRedirect: sameHost}))
+	if err != nil {
+		return link{}, fmt.Errorf("the url is unusable: %w", redacted(err, c))
+	}
+	return link{transport: t, close: func() {}}, nil
+}
+
+// sameHost refuses a redirect to another host, which would receive the headers and the secrets in them.
+func sameHost(next *http.Request, before []*http.Request) error {
+	if next.URL.Host != before[0].URL.Host || len(before) > 5 {
+		return fmt.Errorf("it redirects to %s; give that address", next.URL.Host)
+	}
+	return nil
+}
