@@ -5,9 +5,7 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"math"
 	"os"
-	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -53,144 +51,12 @@ func (l fileLine) decoded(start int) (fileLine, int) {
 	return l, start
 }
 
-// read returns the lines of a file's hits with the lines around them, and the number of the
-// file's lines known to be text. Lines in the binary part of a file are omitted. If the
-// file can no longer be opened, there are no lines.
-func (c *collector) read(f *found) (lines []fileLine, text int) {
-	if len(f.hits) == 0 {
-		return nil, math.MaxInt
-	}
-	s, done, err := c.scanner(f.file)
-	if err != nil {
-		return nil, math.MaxInt
-	}
-	defer done()
-	around := c.search.Context
-	if c.search.Mode != Content {
-		around = 0
-	}
-	for _, h := range f.hits {
-		if before := h.line - around - 1; !f.text || !s.jumpTo(before, h) {
-			s.skipTo(before)
-		}
-		for s.n < h.line+around {
-			line, ok := s.next()
-			if !ok {
-				break
-			}
-			lines = append(lines, line)
-		}
-	}
-	for read := s.at; !f.text && s.nul < 0 && s.at < read+nulMargin && s.skip(); {
-	}
-	if f.text || s.nul < 0 {
-		return lines, math.MaxInt
-	}
-	for i, l := range lines {
-		if l.end > s.nul-nulMargin {
-			return lines[:i], l.n - 1
-		}
-	}
-	return lines, math.MaxInt
-}
-
-// scanner opens a file below the root.
-func (c *collector) scanner(file string) (s *lineScanner, done func(), err error) {
-	f, _, err := files.OpenRegular(c.root, file)
-	if err != nil {
-		return nil, nil, err
-	}
-	text, encoding := files.Decoded(f)
-	s = &lineScanner{r: text, ctx: c.ctx, nul: -1, latin1: encoding == files.Latin1}
-	// Without a byte order mark, what was read of the file is in the buffer as it is.
-	if at, err := f.Seek(0, io.SeekCurrent); err == nil && at == int64(text.Buffered()) {
-		s.file = f
-	}
-	if c.wide && s.latin1 {
-		s.r, s.file, s.latin1 = bufio.NewReaderSize(files.FromLatin1(text), nulMargin), nil, false
-	}
-	return s, func() { _ = f.Close() }, nil
-}
-
-// latin1 reports whether a file is Latin-1.
-func (c *collector) latin1(file string) bool {
-	f, _, err := files.OpenRegular(c.root, file)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	_, encoding := files.DecodedWith(f, files.Sniffed)
-	return encoding == files.Latin1
-}
-
-// named reports whether a file was itself a search path.
-func (c *collector) named(file string) bool {
-	return slices.ContainsFunc(c.search.Paths, func(p Path) bool { return !p.dir && p.real == file })
-}
-
-// countable returns how many of a file's first lines count. A file with a NUL byte anywhere
-// is binary and has none, as with rg -c. If the call names the file, the lines before its
-// binary part count.
-func (c *collector) countable(file string) int {
-	switch {
-	case !c.binary(file):
-		return math.MaxInt
-	case c.named(file):
-		return c.textLines(file)
-	}
-	return 0
-}
-
-// binary reports whether a file, once decoded, contains a NUL byte.
-func (c *collector) binary(file string) bool {
-	s, done, err := c.scanner(file)
-	if err != nil {
-		return false
-	}
-	defer done()
-	for buf := make([]byte, nulMargin); c.ctx.Err() == nil; {
-		n, err := s.r.Read(buf)
-		if bytes.IndexByte(buf[:n], 0) >= 0 {
-			return true
-		}
-		if err != nil {
-			break
-		}
-	}
-	return false
-}
-
-// textLines returns the number of lines before a file's binary part.
-func (c *collector) textLines(file string) int {
-	s, done, err := c.scanner(file)
-	if err != nil {
-		return 0
-	}
-	defer done()
-	var ends []int64 // ends of lines that a later NUL byte may still make binary
-	for s.nul < 0 && s.skip() {
-		ends = append(ends, s.at)
-		for len(ends) > 0 && ends[0] <= s.at-nulMargin {
-			ends = ends[1:]
-		}
-	}
-	if s.nul < 0 {
-		return s.n
-	}
-	late := slices.IndexFunc(ends, func(end int64) bool { return end > s.nul-nulMargin })
-	if late < 0 {
-		return s.n
-	}
-	return s.n - (len(ends) - late)
-}
-
-// lineScanner reads a file line by line and records the first NUL byte.
+// lineScanner reads a file line by line.
 type lineScanner struct {
 	r   *bufio.Reader
 	ctx context.Context
 	n   int   // lines read
 	at  int64 // bytes read
-	nul int64 // offset of the first NUL byte, -1 if none was read yet
 
 	file *os.File // nil if the text's offsets are not the file's
 
@@ -213,9 +79,6 @@ func (s *lineScanner) skipTo(n int) {
 				return
 			}
 			continue
-		}
-		if i := bytes.IndexByte(piece, 0); i >= 0 && s.nul < 0 {
-			s.nul = s.at + int64(i)
 		}
 		discarded, _ := s.r.Discard(len(piece)) // the whole piece is in the buffer
 		s.at += int64(discarded)
@@ -261,9 +124,6 @@ func (s *lineScanner) scan(keep int) (fileLine, bool) {
 	line := fileLine{n: s.n + 1, latin1: s.latin1}
 	for {
 		part, err := s.r.ReadSlice('\n')
-		if i := bytes.IndexByte(part, 0); i >= 0 && s.nul < 0 {
-			s.nul = s.at + int64(i)
-		}
 		s.at += int64(len(part))
 		line.size += len(part)
 		if room := keep - len(line.raw); room > 0 {

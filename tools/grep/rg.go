@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -47,7 +48,7 @@ func (e *Engine) findWithRg(ctx context.Context, dir string, s Search, found *co
 // would also count matches after the NUL byte.
 func (c *collector) split(paths []Path) (plain, mixed []Path) {
 	for _, p := range paths {
-		if !p.dir && c.binary(p.real) {
+		if !p.dir && c.nul(p.real, math.MaxInt64) >= 0 {
 			mixed = append(mixed, p)
 		} else {
 			plain = append(plain, p)

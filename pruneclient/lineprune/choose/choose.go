@@ -3,28 +3,24 @@
 // pay or would lose the answer.
 package choose
 
-import "github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+import "github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 
-// choose keeps the protected lines, then the best lines, then the definitions and imports they need, then
-// as many more as the limits require.
-func (p *chooser) choose() []cause {
+// Lines keeps the relevant lines, or the whole text if one of the gates requires it.
+func Lines(t *rank.Text, r rank.Relevance, confidence float64, opts Options) Result {
+	return (&chooser{Text: t, Relevance: r, opts: opts, confidence: confidence}).result()
+}
+
+// InOrder keeps lines in the given order (0 is the first line) until the limits are reached, and at least
+// one line. As in Lines, protected lines stay and fenced blocks and log entries are kept whole or not at
+// all; enclosing definitions, headings, imports and an outline are added up to small fractions of the
+// tokens. With a Marker, gaps no longer than their marker are kept.
+func InOrder(t *rank.Text, r rank.Relevance, confidence float64, order []int, opts Options) Result {
+	p := &chooser{Text: t, Relevance: r, opts: opts, confidence: confidence}
 	keep := p.protect()
 	f := p.newFill(keep)
-	f.keepNamed()
-	f.take(p.Relevance.Ranking(p.floor()))
-	p.nameFields(f)
-	if !p.budgeted() {
-		f.allowance = f.used + int(tuning.ExtraShare*float64(p.Doc.Total))
-		f.surround()
-	}
-	if want := limitsOf(len(keep), p.opts).minKept; f.kept < want {
-		f.reach(p.Relevance.Ranking(-1), want)
-	}
-	p.keepPassages(keep)
-	p.tidyMatches(keep)
-	if p.budgeted() { // in a text of a few lines, even the smallest may exceed the budget
-		p.keepOne(keep)
-	}
-	p.settle(keep, p.bridge)
-	return keep
+	f.reach(order, max(limitsOf(len(keep), p.opts).minKept, 1))
+	p.keepOne(keep)
+	f.outline()
+	p.settle(keep, p.closeGaps)
+	return p.resultOf(keep, nil)
 }

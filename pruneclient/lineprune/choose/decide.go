@@ -1,6 +1,10 @@
 package choose
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+)
 
 func (p *chooser) result() Result {
 	switch {
@@ -70,4 +74,28 @@ func (p *chooser) set(res *Result, keep []cause) {
 		}
 		res.Blocks = append(res.Blocks, p.block(start, i+1))
 	}
+}
+
+// choose keeps the protected lines, then the best lines, then the definitions and imports they need, then
+// as many more as the limits require.
+func (p *chooser) choose() []cause {
+	keep := p.protect()
+	f := p.newFill(keep)
+	f.keepNamed()
+	f.take(p.Relevance.Ranking(p.floor()))
+	p.nameFields(f)
+	if !p.budgeted() {
+		f.allowance = f.used + int(tuning.ExtraShare*float64(p.Doc.Total))
+		f.surround()
+	}
+	if want := limitsOf(len(keep), p.opts).minKept; f.kept < want {
+		f.reach(p.Relevance.Ranking(-1), want)
+	}
+	p.keepPassages(keep)
+	p.tidyMatches(keep)
+	if p.budgeted() { // in a text of a few lines, even the smallest may exceed the budget
+		p.keepOne(keep)
+	}
+	p.settle(keep, p.bridge)
+	return keep
 }
