@@ -52,7 +52,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	if len(p) != 1 || n > 0 || !errors.Is(err, io.EOF) {
 		return n, err
 	}
-	for listens(c.Conn) {
+	for since := time.Now(); listens(c.Conn, since); {
 		select {
 		case <-c.deadlineOver(): // the request has ended, and with it net/http's read
 			return 0, os.ErrDeadlineExceeded

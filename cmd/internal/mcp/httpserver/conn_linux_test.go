@@ -59,11 +59,12 @@ func TestWhoseSocketIsListed(t *testing.T) {
 		require.NoError(t, err)
 		server, err := l.Accept()
 		require.NoError(t, err)
-		assert.True(t, listens(server), host)
+		assert.True(t, listens(server, time.Now()), host)
 		require.NoError(t, client.(*net.TCPConn).CloseWrite())
-		assert.True(t, listens(server), host)
+		assert.True(t, listens(server, time.Now()), host)
 		require.NoError(t, client.Close())
-		assert.Eventually(t, func() bool { return !listens(server) }, 10*time.Second, lookEvery/10, host)
+		gone := time.Now()
+		assert.Eventually(t, func() bool { return !listens(server, gone) }, 10*time.Second, lookEvery/10, host)
 		_ = server.Close()
 		_ = l.Close()
 	}
@@ -80,21 +81,24 @@ func TestOneLookIsForAllConnections(t *testing.T) {
 		const pair = "0100007F:1F90 0100007F:C350"
 		write("4711")
 		table := socketTable{file: file}
+		began := time.Now()
 		for range 400 {
-			require.True(t, table.holds(pair))
+			require.True(t, table.holds(pair, began))
 		}
 		assert.Equal(t, 1, table.looks)
 		write("0") // no process holds it any more
-		require.True(t, table.holds(pair), "within the interval")
+		require.True(t, table.holds(pair, began), "within the interval")
 		time.Sleep(lookEvery + 1)
-		require.False(t, table.holds(pair))
+		require.False(t, table.holds(pair, began))
 		for range 400 {
-			require.False(t, table.holds("of another client"))
+			require.False(t, table.holds("of another client", began))
 		}
 		assert.Equal(t, 2, table.looks)
-		time.Sleep(missingAfter + 1)
-		write("4711")
-		require.True(t, table.holds(pair), "a socket may be newer than the table")
+		time.Sleep(1)
+		newer := time.Now()
+		require.True(t, table.holds("of another client", newer), "a socket may be newer than the table")
+		time.Sleep(lookEvery)
+		require.False(t, table.holds("of another client", newer))
 		assert.Equal(t, 3, table.looks)
 	})
 }

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// listens reports whether the client, which has closed its sending half, still holds its socket. Clients
-// run on this machine, so the kernel's table lists the socket; one that no process holds is missing or has
-// inode 0.
-func listens(c net.Conn) bool {
+// listens reports whether the client, which had closed its sending half at the given time, still holds its socket.
+// Clients run on this machine, so the kernel's table lists the socket; one that no process holds is missing or
+// has inode 0.
+func listens(c net.Conn, since time.Time) bool {
 	ours, okOurs := c.LocalAddr().(*net.TCPAddr)
 	theirs, okTheirs := c.RemoteAddr().(*net.TCPAddr)
 	if !okOurs || !okTheirs {
@@ -25,7 +25,7 @@ func listens(c net.Conn) bool {
 	if theirs.IP.To4() == nil {
 		table = &sockets6
 	}
-	return table.holds(listed(theirs) + " " + listed(ours))
+	return table.holds(listed(theirs)+" "+listed(ours), since)
 }
 
 // socketTable is a table of the kernel, read once for all connections that are looked up in it within an interval:
@@ -44,18 +44,15 @@ var (
 	sockets6 = socketTable{file: "/proc/self/net/tcp6"}
 )
 
-// A socket that is missing in a table of that age may be newer than the table.
-const missingAfter = lookEvery / 10
-
-// holds reports whether a process holds the socket with that pair of addresses.
-func (t *socketTable) holds(pair string) bool {
+// holds reports whether a process holds the socket with that pair of addresses, which existed at the given time. A socket
+// that is missing in an older table may be newer than the table: it counts as held until the table is read again.
+func (t *socketTable) holds(pair string, since time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	age := time.Since(t.read)
-	if age > lookEvery || !t.held[pair] && age > missingAfter {
+	if time.Since(t.read) > lookEvery {
 		t.look()
 	}
-	return t.held[pair]
+	return t.held[pair] || t.read.Before(since)
 }
 
 func (t *socketTable) look() {
