@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "fake-server" {
 		fakeServer()
 	}
-	os.Exit(signaltest.Tests{M: m}.Run())
+	goleak.VerifyTestMain(signaltest.Tests{M: m})
 }
 
 // TestDialogues plays every file of testdata/runner/dialogues: a client, which is

@@ -79,7 +79,8 @@ func TestAReaderThatStopsBlocksNobody(t *testing.T) {
 }
 
 func TestCloseDoesNotWaitForever(t *testing.T) {
-	_, w := io.Pipe()
+	r, w := io.Pipe()
+	defer r.Close()
 	l := New(w, event.Debug)
 	l.Emit(numbered(1))
 	done := make(chan struct{})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper/signaltest"
 	"github.com/mcp-pruner/mcp-pruner/tools/process"
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "keep-alone" {
 		os.Exit(runAlone(os.Args[2:]))
 	}
-	os.Exit(signaltest.Tests{M: m}.Run())
+	goleak.VerifyTestMain(signaltest.Tests{M: m})
 }
 
 // family starts processes of every kind that gets away from its parent, each

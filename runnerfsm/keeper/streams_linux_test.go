@@ -51,7 +51,8 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 // TestInputNobodyCloses: the command does not read it, and ends.
 func TestInputNobodyCloses(t *testing.T) {
 	t.Parallel()
-	never, _ := io.Pipe()
+	never, end := io.Pipe()
+	t.Cleanup(func() { _ = end.Close() })
 	var out bytes.Buffer
 	assert.Equal(t, 3, stream(t, "echo done; exit 3", never, &out).waited(t))
 	assert.Equal(t, "done\n", out.String())
@@ -92,7 +93,9 @@ func TestWriterThatFails(t *testing.T) {
 // whether it came before the command's end or after it.
 func TestNobodyTakesTheOutput(t *testing.T) {
 	t.Parallel()
-	stuck := writerFunc(func([]byte) (int, error) { select {} })
+	end := make(chan struct{})
+	t.Cleanup(func() { close(end) })
+	stuck := writerFunc(func([]byte) (int, error) { <-end; return 0, io.ErrClosedPipe })
 	k := stream(t, "echo x", nil, stuck)
 	go func() {
 		<-k.ended
@@ -165,6 +168,7 @@ func TestIgnoredSignals(t *testing.T) {
 	cmd := exec.Command("/bin/sh", "-c", `grep SigIgn /proc/$$/status >"$WORK/ignored"; touch "$WORK/ready"; read line`)
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "WORK=" + work, "GORACE=atexit_sleep_ms=0"}
 	never, feed := io.Pipe()
+	t.Cleanup(func() { _ = feed.Close() })
 	cmd.Stdin = never
 	k, err := Start([]string{"/bin/sh", "-c", `trap '' HUP INT QUIT; exec "$@"`, "sh", self, "keep"}, cmd)
 	require.NoError(t, err)

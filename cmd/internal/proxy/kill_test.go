@@ -23,6 +23,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
@@ -36,7 +37,7 @@ const childMode = "PROXY_TEST_CHILD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childMode) == "" {
-		os.Exit(m.Run())
+		goleak.VerifyTestMain(m)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
