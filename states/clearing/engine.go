@@ -23,7 +23,7 @@ import (
 // Engine decides what replaces the results in a request. Decisions are held in memory and in the store. They are stored
 // before they are applied, so that a restarted proxy sends the same bytes. Its first fields are to be set before its use.
 type Engine struct {
-	Store   *contextgc.Store
+	Store   contextgc.Ledger
 	Index   archive.Index
 	Machine existing.Machine // through which replaced results go; Client, Session and Keep are not used
 	Runs    *Runs
@@ -106,18 +106,14 @@ func (e *Engine) forget() {
 	defer e.mu.Unlock()
 	e.groups, e.heads, e.unstored = make(map[wire.Key]*group), make(map[wire.Key]wire.Key), make(map[wire.Key]wire.Key)
 	if e.Report != nil {
-		e.Report(fmt.Errorf("%w (%s): results are sent whole, and nothing is cleared until the proxy starts again", ErrLost, e.Store.Path()))
+		e.Report(fmt.Errorf("%w (%s): results are sent whole, and nothing is cleared until the proxy starts again", ErrLost, e.Store.Name()))
 	}
 }
 
 func (e *Engine) reload(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	list, last, err := e.Store.Clearings(ctx, e.loaded)
-	if err != nil {
-		return err
-	}
-	pinned, err := e.Store.Pinned(ctx)
+	list, last, pinned, err := e.Store.Clearings(ctx, e.loaded)
 	if err != nil {
 		return err
 	}

@@ -119,7 +119,7 @@ func (w *walk) claim(changes []change) (ids map[string]bool, err error) {
 	for i, ch := range changes {
 		text := w.Text(ch.result)
 		first := ledger.Result(w.calls[ch.result.Index], text).FirstLine
-		e := archive.NewEntry(sha256.Sum256([]byte(text)), w.Store.Path(), project, first)
+		e := archive.NewEntry(sha256.Sum256([]byte(text)), w.Store.Name(), project, first)
 		if changes[i].id, err = w.Index.Claim(e); err != nil {
 			return ids, err
 		}

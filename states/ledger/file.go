@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
@@ -22,8 +23,8 @@ func File(lookup func(string) (string, bool)) (string, error) {
 
 // Open opens a ledger and stores the entries that hooks left in its spool. failed receives messages about
 // errors that do not prevent opening; nil: they are dropped.
-func Open(ctx context.Context, file string, failed func(message string)) (*contextgc.Store, error) {
-	store, err := contextgc.Open(contextgc.StoreSettings{File: file, Report: failed})
+func Open(ctx context.Context, file string, failed func(message string)) (contextgc.Ledger, error) {
+	store, err := sqlite.Open(sqlite.Settings{File: file, Report: failed})
 	if err != nil {
 		return nil, err
 	}

@@ -14,16 +14,16 @@ import (
 const cleanEvery = 24 * time.Hour
 
 // Clean removes what is beyond the limits, and the index's entries of texts that are gone.
-func Clean(ctx context.Context, store *contextgc.Store, index archive.Index, limits contextgc.Limits) (removed int, err error) {
+func Clean(ctx context.Context, store contextgc.Ledger, index archive.Index, limits contextgc.Limits) (removed int, err error) {
 	if removed, err = store.Clean(ctx, limits); err != nil || index.State == "" {
 		return removed, err
 	}
-	has := func(sum [sha256.Size]byte) (bool, error) { return store.HasText(ctx, sum) }
-	return removed, index.Sweep(store.Path(), has, time.Now())
+	has := func(sum [sha256.Size]byte) (bool, error) { return store.Has(ctx, sum) }
+	return removed, index.Sweep(store.Name(), has, time.Now())
 }
 
 // KeepClean calls Clean now and once a day, until stop is called. failed is called with errors.
-func KeepClean(store *contextgc.Store, index archive.Index, limits contextgc.Limits, failed func(error)) (stop func()) {
+func KeepClean(store contextgc.Ledger, index archive.Index, limits contextgc.Limits, failed func(error)) (stop func()) {
 	if limits == (contextgc.Limits{}) {
 		return func() {}
 	}

@@ -18,7 +18,7 @@ const waiting = 1024
 
 // Ledger stores entries in the background, in batches.
 type Ledger struct {
-	store  *contextgc.Store
+	store  contextgc.Ledger
 	failed func(error)
 
 	mu      sync.Mutex
@@ -30,7 +30,7 @@ type Ledger struct {
 }
 
 // New returns a Ledger for a store. failed is called for every batch that could not be stored.
-func New(store *contextgc.Store, failed func(error)) *Ledger {
+func New(store contextgc.Ledger, failed func(error)) *Ledger {
 	l := &Ledger{store: store, failed: failed, wake: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
 	go l.work()
 	return l
@@ -109,7 +109,7 @@ func (l *Ledger) flush() {
 // Observer stores a server's deliveries as segments of a project. Each is stored after its answer is
 // written, so that none is lost when the server ends.
 type Observer struct {
-	Store   *contextgc.Store
+	Store   contextgc.Segments
 	Project string
 	Failed  func(error)
 }

@@ -13,12 +13,13 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
 )
 
-func open(t *testing.T) *contextgc.Store {
+func open(t *testing.T) contextgc.Ledger {
 	t.Helper()
-	store, err := contextgc.Open(contextgc.StoreSettings{File: filepath.Join(t.TempDir(), "ledger.db")})
+	store, err := sqlite.Open(sqlite.Settings{File: filepath.Join(t.TempDir(), "ledger.db")})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, store.Close()) })
 	return store
@@ -36,13 +37,13 @@ func TestDeliveriesBecomeSegments(t *testing.T) {
 	own := sent
 	own.Tool = "context_get"
 	o.Ended(&own)
-	all, err := store.Segments(context.Background(), "p", "", contextgc.Working)
+	all, err := store.List(context.Background(), contextgc.Filter{Project: "p", Tier: contextgc.Working})
 	require.NoError(t, err)
 	require.Len(t, all, 1)
 	s := all[0]
 	assert.Equal(t, []any{contextgc.Code, "a.go", 5, 6, "ses_1", "read"}, []any{s.Type, s.Path, s.FirstLine, s.LastLine, s.Session, s.Tool})
 	assert.Positive(t, s.Tokens)
-	_, text, err := store.Get(context.Background(), "p", s.ID)
+	_, text, err := store.Get(context.Background(), contextgc.Reference{Project: "p", ID: s.ID})
 	require.NoError(t, err)
 	assert.Equal(t, "one\ntwo\n", text)
 }
@@ -54,7 +55,7 @@ func TestClosingStoresWhatWaits(t *testing.T) {
 	l.AddUsage(contextgc.Usage{Session: "s", Input: 3, Before: 10, After: 9})
 	l.AddUsage(contextgc.Usage{Session: "s", Input: 4, Before: 30, After: 20})
 	l.Close(time.Minute)
-	all, err := store.Segments(context.Background(), "p", "", contextgc.Working)
+	all, err := store.List(context.Background(), contextgc.Filter{Project: "p", Tier: contextgc.Working})
 	require.NoError(t, err)
 	assert.Len(t, all, 1)
 	list, err := store.Usages(context.Background())

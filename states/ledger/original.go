@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
@@ -36,7 +37,7 @@ func Original(ctx context.Context, index archive.Index, folder, id string) (text
 		if !e.MayBeReadIn(folder) {
 			return "", 0, archive.ErrNotFound
 		}
-		text, err = contextgc.ReadText(ctx, e.Ledger, e.Sum())
+		text, err = sqlite.ReadText(ctx, e.Ledger, e.Sum())
 		if errors.Is(err, contextgc.ErrNotFound) {
 			err = archive.ErrNotFound
 		}

@@ -64,7 +64,7 @@ const batch = 64
 // Drain stores the waiting entries and removes them. An entry that is stored twice, by two processes or
 // after a crash, becomes a single segment, because its key is the file's name. Unreadable entries are
 // removed.
-func (s Spool) Drain(ctx context.Context, store *contextgc.Store) error {
+func (s Spool) Drain(ctx context.Context, store contextgc.Segments) error {
 	files, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -41,11 +41,11 @@ func TestASpoolIsDrainedOnce(t *testing.T) {
 	store, err := Open(context.Background(), file, nil)
 	require.NoError(t, err)
 	defer func() { _ = store.Close() }()
-	segments, err := store.Segments(context.Background(), "p", "", contextgc.Working)
+	segments, err := store.List(context.Background(), contextgc.Filter{Project: "p", Tier: contextgc.Working})
 	require.NoError(t, err)
 	require.Len(t, segments, n)
 	for _, s := range segments {
-		_, text, err := store.Get(context.Background(), "p", s.ID)
+		_, text, err := store.Get(context.Background(), contextgc.Reference{Project: "p", ID: s.ID})
 		require.NoError(t, err)
 		assert.True(t, want[text], text)
 		assert.GreaterOrEqual(t, s.Tokens, 100)

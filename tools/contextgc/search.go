@@ -1,10 +1,7 @@
 package contextgc
 
 import (
-	"context"
-	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -29,63 +26,14 @@ type Hit struct {
 
 var word = regexp.MustCompile(`[\p{L}\p{N}_]+`)
 
-// Search finds the segments that contain every word of the query, newest first. total is
-// their number, regardless of the limit.
-func (s *Store) Search(ctx context.Context, q Query) (hits []Hit, total int, err error) {
-	where, args := q.where()
-	db := s.file.DB()
-	if err := db.QueryRowContext(ctx, `SELECT COUNT(*) FROM segments s WHERE `+where, args...).Scan(&total); err != nil {
-		return nil, 0, fmt.Errorf("search: %w", err)
-	}
-	if q.Limit <= 0 {
-		q.Limit = 20
-	}
-	rows, err := db.QueryContext(ctx, `SELECT `+columns+`, substr(t.body, 1, ?)`+fromSegments+
-		`JOIN texts t ON t.hash = s.hash WHERE `+where+` ORDER BY s.created DESC, s.seq DESC LIMIT ?`,
-		slices.Concat([]any{maxIndexed}, args, []any{q.Limit})...)
-	if err != nil {
-		return nil, 0, fmt.Errorf("search: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var body []byte
-		segment, err := scan(rows, &body)
-		if err != nil {
-			return nil, 0, fmt.Errorf("search: %w", err)
-		}
-		hit := Hit{Segment: segment}
-		hit.Line, hit.Excerpt = excerpt(string(body), q.words())
-		hits = append(hits, hit)
-	}
-	return hits, total, rows.Err()
-}
+// Words returns the words of a query in lower case.
+func (q Query) Words() []string { return word.FindAllString(strings.ToLower(q.Text), -1) }
 
-func (q Query) words() []string { return word.FindAllString(strings.ToLower(q.Text), -1) }
-
-func (q Query) where() (string, []any) {
-	clauses, args := []string{"s.project = ?"}, []any{q.Project}
-	add := func(clause string, arg any) {
-		clauses, args = append(clauses, clause), append(args, arg)
-	}
-	if q.Task != "" {
-		add("s.task = ?", q.Task)
-	}
-	if q.Type != "" {
-		add("s.type = ?", q.Type)
-	}
-	if q.Tier != "" {
-		add("s.tier = ?", q.Tier)
-	}
-	if q.Path != "" {
-		add("s.path = ?", q.Path)
-	}
-	for _, tag := range q.Tags {
-		add("EXISTS (SELECT 1 FROM json_each(s.tags) WHERE value = ?)", tag)
-	}
-	if words := q.words(); len(words) > 0 {
-		add("s.seq IN (SELECT rowid FROM words WHERE words MATCH ?)", `"`+strings.Join(words, `" "`)+`"`)
-	}
-	return strings.Join(clauses, " AND "), args
+// Hit returns a found segment with the line of its text that is shown.
+func (q Query) Hit(s Segment, text string) Hit {
+	hit := Hit{Segment: s}
+	hit.Line, hit.Excerpt = excerpt(text, q.Words())
+	return hit
 }
 
 // maxExcerpt bounds the part of a line that a hit shows, in bytes.

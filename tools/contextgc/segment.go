@@ -1,10 +1,9 @@
 // Package contextgc keeps a ledger of everything an agent was shown, scores which parts are
 // worth keeping, and plans what to remove from the context, and when.
 //
-// A [Segment] is one tool result or one message. The [Store] keeps segments with their
-// texts in one SQLite file, which several processes may share. [Analyze] and [MakePlan]
-// implement the design's garbage collection of segments. [Planner] decides when clearing
-// old results from a conversation pays off, at the prices of a prompt cache.
+// A [Segment] is one tool result or one message. A [Ledger] keeps segments with their texts;
+// package sqlite is one. [Analyze] and [MakePlan] implement the design's garbage collection of
+// segments. Package planner decides when clearing old results from a conversation pays off.
 package contextgc
 
 import (

@@ -10,9 +10,9 @@ import (
 // TestStated ties the ledger's numbers to their constants.
 func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/GC.md")
-	page.Says("those of the last %s hours", "inUse", inUse/time.Hour)
+	page.Says("those of the last %s hours", "InUse", InUse/time.Hour)
 	page = stated.On(t, "docs/CONFIG.md")
-	page.Says("those of the last %s hours", "inUse", inUse/time.Hour)
+	page.Says("those of the last %s hours", "InUse", InUse/time.Hour)
 	page = stated.On(t, "docs/GC.md")
 	page.Says("`%s * age in days", "ageWeight", ageWeight)
 	page.Says("in days + %s * type", "typeWeight", typeWeight)
@@ -26,7 +26,7 @@ func TestStated(t *testing.T) {
 	page.Says("message, %s summary", "worth[Summary]", worth[Summary])
 	page.Says("summary, %s decision", "worth[Decision]", worth[Decision])
 	page.Says("Generation is %s for", "oldGeneration", oldGeneration)
-	page.Says("survived %s collections", "oldAfter", oldAfter)
+	page.Says("survived %s collections", "OldAfter", OldAfter)
 	page.Says("collections, else %s", "youngGeneration", youngGeneration)
 	page = stated.On(t, "docs/decisions/065-plans-stash-and-never-delete.md")
 	page.Says("`limit` (default %s) limits", "maxListed", maxListed)

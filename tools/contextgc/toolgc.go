@@ -70,7 +70,7 @@ func (t Toolset) analyzeCall(a arguments) (tools.Call, []tools.Issue) {
 // Analyze finds the segments of a project that may be pruned, and makes a plan for the
 // target.
 func (t Toolset) Analyze(ctx context.Context, a AnalyzeArgs) (Analysis, error) {
-	segments, err := t.Store.Segments(ctx, a.Project, "", Working)
+	segments, err := t.Store.List(ctx, Filter{Project: a.Project, Tier: Working})
 	if err != nil {
 		return Analysis{}, err
 	}
@@ -163,16 +163,27 @@ func (t Toolset) pruneCall(a arguments) (tools.Call, []tools.Issue) {
 	}}, nil
 }
 
+// Pruned is the result of context_gc_prune.
+type Pruned struct {
+	Segments []string `json:"pruned_segments"`
+	Freed    int      `json:"tokens_freed"`
+	Action   string   `json:"action"` // "stashed" or "deleted"
+	Errors   []string `json:"errors"`
+}
+
 // Prune stashes or deletes segments.
 func (t Toolset) Prune(ctx context.Context, a PruneArgs) (Pruned, error) {
 	if a.Action == Delete && !a.Confirm {
 		return Pruned{}, &tools.Error{Code: "confirmation_required", Message: "deleting is for good: call again with confirm true, or stash"}
 	}
-	result, err := t.Store.Prune(ctx, a.Project, a.IDs, a.Action)
-	if err == nil && len(result.Segments) == 0 && result.Pinned > 0 && result.Pinned == len(result.Errors) {
-		return result, &tools.Error{Code: "all_pinned", Message: result.Errors[0] + "; nothing was pruned. Unpin with context_gc_unpin first"}
+	done, err := t.Store.Change(ctx, a.Project, a.IDs, a.Action)
+	if err != nil {
+		return Pruned{}, err
 	}
-	return result, err
+	if len(done.Segments) == 0 && done.Pinned > 0 && done.Pinned == len(done.Errors) {
+		return Pruned{}, &tools.Error{Code: "all_pinned", Message: done.Errors[0] + "; nothing was pruned. Unpin with context_gc_unpin first"}
+	}
+	return Pruned{Segments: done.Segments, Freed: done.Freed, Action: map[Action]string{Stash: "stashed", Delete: "deleted"}[a.Action], Errors: done.Errors}, nil
 }
 
 // PinResult is the result of context_gc_pin and context_gc_unpin. One of the two fields is
@@ -205,12 +216,16 @@ func (t Toolset) pinCall(pin bool) builder {
 
 // Pin protects segments from pruning, or removes their protection.
 func (t Toolset) Pin(ctx context.Context, project string, list []string, pin bool) (PinResult, error) {
-	done, problems, err := t.Store.Pin(ctx, project, list, pin)
-	result := PinResult{Errors: problems}
+	action := Unpin
 	if pin {
-		result.Pinned = done
+		action = Pin
+	}
+	done, err := t.Store.Change(ctx, project, list, action)
+	result := PinResult{Errors: done.Errors}
+	if pin {
+		result.Pinned = done.Segments
 	} else {
-		result.Unpinned = done
+		result.Unpinned = done.Segments
 	}
 	return result, err
 }

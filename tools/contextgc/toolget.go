@@ -65,7 +65,7 @@ func (t Toolset) Get(ctx context.Context, a GetArgs) (output, error) {
 	if err != nil {
 		return output{}, err
 	}
-	_ = t.Store.Touch(ctx, segment.Project, segment.ID) // a text is returned even if its use cannot be stored, as on a full disk
+	_, _ = t.Store.Change(ctx, segment.Project, []string{segment.ID}, Touch) // a text is returned even if its use cannot be stored, as on a full disk
 	got := Got{SegmentInfo: info(segment)}
 	if got.Text, got.TotalLines, got.Matches = Select(body, a.FirstLine, a.LastLine, a.Pattern); got.Text == "" {
 		return output{fields: got, isText: true, notice: got.emptiness()}, nil
@@ -75,12 +75,13 @@ func (t Toolset) Get(ctx context.Context, a GetArgs) (output, error) {
 
 // segment finds a segment by its own id, or by the id that the agent was shown in place of its text.
 func (t Toolset) segment(ctx context.Context, a GetArgs) (Segment, string, error) {
+	what := Reference{Project: a.Project, ID: a.ID}
 	if t.Shown != nil {
 		if hash, ok := t.Shown(a.ID); ok {
-			return t.Store.GetHash(ctx, a.Project, a.ID, hash)
+			what.Hash = &hash
 		}
 	}
-	return t.Store.Get(ctx, a.Project, a.ID)
+	return t.Store.Get(ctx, what)
 }
 
 func (g Got) emptiness() string {

@@ -1,4 +1,4 @@
-package contextgc
+package contextgc_test
 
 import (
 	"cmp"
@@ -15,26 +15,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 )
 
 var noon = time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC)
 
-func newStore(t *testing.T) *Store {
+func newStore(t *testing.T) contextgc.Segments {
 	t.Helper()
-	store, err := Open(StoreSettings{File: filepath.Join(t.TempDir(), "ledger.db"), Now: func() time.Time { return noon }})
+	store, err := sqlite.Open(sqlite.Settings{File: filepath.Join(t.TempDir(), "ledger.db"), Now: func() time.Time { return noon }})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, store.Close()) })
 	return store
 }
 
-func sorted(candidates []Candidate) []Candidate {
-	slices.SortFunc(candidates, moreLikely)
-	return candidates
-}
-
 // callTool calls a tool as a client does. refused is true if the call failed or its
 // arguments were invalid.
-func callTool(t *testing.T, set Toolset, name string, args map[string]any) (result map[string]any, refused bool) {
+func callTool(t *testing.T, set contextgc.Toolset, name string, args map[string]any) (result map[string]any, refused bool) {
 	t.Helper()
 	out, err := runTool(t, set, name, args)
 	if err != nil {
@@ -46,7 +43,7 @@ func callTool(t *testing.T, set Toolset, name string, args map[string]any) (resu
 	return result, false
 }
 
-func runTool(t *testing.T, set Toolset, name string, args map[string]any) (tools.Output, error) {
+func runTool(t *testing.T, set contextgc.Toolset, name string, args map[string]any) (tools.Output, error) {
 	t.Helper()
 	i := slices.IndexFunc(set.Tools(), func(t tools.Tool) bool { return t.Name == name })
 	require.GreaterOrEqual(t, i, 0, name)
@@ -58,21 +55,21 @@ func runTool(t *testing.T, set Toolset, name string, args map[string]any) (tools
 }
 
 // world returns a project with a log, a message, old code, a decision and a pinned note.
-func world(t *testing.T) Toolset {
+func world(t *testing.T) contextgc.Toolset {
 	t.Helper()
 	store := newStore(t)
-	add := func(id string, kind Type, tokens int, age time.Duration, pinned bool) {
-		_, err := store.Put(context.Background(), Entry{Text: "the text of " + id + "\nline two\n", Segment: Segment{
+	add := func(id string, kind contextgc.Type, tokens int, age time.Duration, pinned bool) {
+		_, err := store.Put(context.Background(), contextgc.Entry{Text: "the text of " + id + "\nline two\n", Segment: contextgc.Segment{
 			ID: id, Project: "p", Type: kind, Tokens: tokens, Created: noon.Add(-age), Pinned: pinned,
 		}})
 		require.NoError(t, err)
 	}
-	add("a", Log, 100, 2*time.Hour, false)
-	add("b", Message, 50, 0, false)
-	add("c", Code, 70, 30*time.Hour, false)
-	add("d", Decision, 20, 30*time.Minute, false)
-	add("pin", Note, 30, 90*time.Hour, true)
-	return Toolset{Store: store, Project: "p", Now: func() time.Time { return noon }}
+	add("a", contextgc.Log, 100, 2*time.Hour, false)
+	add("b", contextgc.Message, 50, 0, false)
+	add("c", contextgc.Code, 70, 30*time.Hour, false)
+	add("d", contextgc.Decision, 20, 30*time.Minute, false)
+	add("pin", contextgc.Note, 30, 90*time.Hour, true)
+	return contextgc.Toolset{Store: store, Project: "p", Now: func() time.Time { return noon }}
 }
 
 // list returns a JSON array.
@@ -183,9 +180,9 @@ func TestRootsAreKept(t *testing.T) {
 	set := world(t)
 	got, _ := callTool(t, set, "context_gc_analyze", map[string]any{"project_id": "p", "context_descriptors": map[string]any{}})
 	assert.EqualValues(t, 3, got["total_candidates"], "the decision of the last hour is kept")
-	_, err := set.Store.Put(context.Background(), Entry{Text: "m", Segment: Segment{
-		ID: "m", Project: "p", Type: Message, Task: "t1", Tags: []string{"ref:a"}}}, Entry{Text: "f", Segment: Segment{
-		ID: "f", Project: "p", Type: Code, Path: "x.go"}})
+	_, err := set.Store.Put(context.Background(), contextgc.Entry{Text: "m", Segment: contextgc.Segment{
+		ID: "m", Project: "p", Type: contextgc.Message, Task: "t1", Tags: []string{"ref:a"}}}, contextgc.Entry{Text: "f", Segment: contextgc.Segment{
+		ID: "f", Project: "p", Type: contextgc.Code, Path: "x.go"}})
 	require.NoError(t, err)
 	got, _ = callTool(t, set, "context_gc_analyze", map[string]any{"project_id": "p", "task_id": "t1",
 		"context_descriptors": map[string]any{"current_file": map[string]any{"path": "x.go"}, "recent_messages": list()}})
@@ -200,7 +197,7 @@ func TestRootsAreKept(t *testing.T) {
 }
 
 func TestBadArguments(t *testing.T) {
-	set := Toolset{}
+	set := contextgc.Toolset{}
 	for _, c := range []struct {
 		tool, args, want string
 	}{
@@ -223,7 +220,7 @@ func TestBadArguments(t *testing.T) {
 
 func TestGetLinesAndMatches(t *testing.T) {
 	set := world(t)
-	_, err := set.Store.Put(context.Background(), Entry{Text: "one\r\ntwo\nthree", Segment: Segment{ID: "t", Project: "p"}})
+	_, err := set.Store.Put(context.Background(), contextgc.Entry{Text: "one\r\ntwo\nthree", Segment: contextgc.Segment{ID: "t", Project: "p"}})
 	require.NoError(t, err)
 	get := func(args map[string]any) string {
 		args["segment_id"] = "t"
@@ -240,19 +237,6 @@ func TestGetLinesAndMatches(t *testing.T) {
 	assert.Equal(t, "nothing there: the segment has 3 lines", out.(tools.Noticer).Notice())
 }
 
-// A text can be read although nothing can be written.
-func TestGetNeedsNoWrite(t *testing.T) {
-	set := world(t)
-	db := set.Store.file.DB()
-	db.SetMaxOpenConns(1) // the setting applies to one connection
-	_, err := db.Exec(`PRAGMA query_only = 1`)
-	require.NoError(t, err)
-	require.Error(t, set.Store.Touch(context.Background(), "p", "a"))
-	out, err := runTool(t, set, "context_get", map[string]any{"segment_id": "a"})
-	require.NoError(t, err)
-	assert.Equal(t, "the text of a\nline two\n", out.Text())
-}
-
 func TestSearch(t *testing.T) {
 	set := world(t)
 	got, _ := callTool(t, set, "context_search", map[string]any{"project_id": "p", "query": "LINE two", "limit": 1.0})
@@ -263,42 +247,4 @@ func TestSearch(t *testing.T) {
 	assert.Equal(t, "line two", first["excerpt"])
 	got, _ = callTool(t, set, "context_search", map[string]any{"project_id": "p", "query": `"two" OR (`, "type": "log"})
 	assert.EqualValues(t, 0, got["total_matches"], "or is a word like any other")
-}
-
-// A segment becomes old after three collections of its project.
-func TestGenerations(t *testing.T) {
-	set := world(t)
-	for range oldAfter {
-		_, err := set.Store.Put(context.Background(), Entry{Text: "x", Segment: Segment{ID: "x", Project: "p"}})
-		require.NoError(t, err)
-		_, err = set.Store.Prune(context.Background(), "p", []string{"x"}, Delete)
-		require.NoError(t, err)
-	}
-	all, err := set.Store.Segments(context.Background(), "p", "", Working)
-	require.NoError(t, err)
-	for _, s := range all {
-		assert.True(t, s.Old, s.ID)
-	}
-}
-
-func TestLaterReadsSupersede(t *testing.T) {
-	store := newStore(t)
-	put := func(first, last int) string {
-		ids, err := store.Put(context.Background(), Entry{Text: "x", Segment: Segment{
-			Project: "p", Type: Code, Path: "x.go", FirstLine: first, LastLine: last}})
-		require.NoError(t, err)
-		return ids[0]
-	}
-	part, other, whole := put(10, 20), put(30, 40), ""
-	again := put(5, 25)
-	by := func(id string) string {
-		s, _, err := store.Get(context.Background(), "p", id)
-		require.NoError(t, err)
-		return s.SupersededBy
-	}
-	assert.Equal(t, again, by(part))
-	assert.Empty(t, by(other))
-	whole = put(0, 0)
-	assert.Equal(t, whole, by(other))
-	assert.Equal(t, again, by(part))
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
-// Toolset makes the tools for one store.
+// Toolset makes the tools for one ledger.
 type Toolset struct {
-	Store   *Store
+	Store   Segments
 	Project string           // project of this server's deliveries; descriptions name it
 	Now     func() time.Time // nil: time.Now
 

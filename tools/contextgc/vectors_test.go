@@ -1,4 +1,4 @@
-package contextgc
+package contextgc_test
 
 import (
 	"context"
@@ -11,24 +11,26 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // vectorSegment is a segment in the format of the design's first implementation.
 type vectorSegment struct {
-	ID      string   `json:"segment_id"`
-	Text    string   `json:"text"`
-	Type    Type     `json:"type"`
-	Project string   `json:"project_id"`
-	Task    *string  `json:"task_id"`
-	Created string   `json:"created_at"`
-	Touched string   `json:"last_touched_at"`
-	Pinned  bool     `json:"pinned"`
-	Gen     string   `json:"generation"`
-	Refs    int      `json:"refcount"`
-	Path    *string  `json:"file_path"`
-	Tags    []string `json:"tags"`
-	Topic   *string  `json:"topic_id"`
-	Tokens  *int     `json:"tokens"`
+	ID      string         `json:"segment_id"`
+	Text    string         `json:"text"`
+	Type    contextgc.Type `json:"type"`
+	Project string         `json:"project_id"`
+	Task    *string        `json:"task_id"`
+	Created string         `json:"created_at"`
+	Touched string         `json:"last_touched_at"`
+	Pinned  bool           `json:"pinned"`
+	Gen     string         `json:"generation"`
+	Refs    int            `json:"refcount"`
+	Path    *string        `json:"file_path"`
+	Tags    []string       `json:"tags"`
+	Topic   *string        `json:"topic_id"`
+	Tokens  *int           `json:"tokens"`
 }
 
 func value[T any](p *T) (v T) {
@@ -48,20 +50,20 @@ func at(t *testing.T, text string) time.Time {
 	return when
 }
 
-func (v vectorSegment) entry(t *testing.T, tier Tier) Entry {
+func (v vectorSegment) entry(t *testing.T, tier contextgc.Tier) contextgc.Entry {
 	t.Helper()
-	return Entry{Text: v.Text, Segment: Segment{
+	return contextgc.Entry{Text: v.Text, Segment: contextgc.Segment{
 		ID: v.ID, Project: v.Project, Task: value(v.Task), Type: v.Type, Path: value(v.Path), Tokens: value(v.Tokens),
 		Created: at(t, v.Created), Touched: at(t, v.Touched), Pinned: v.Pinned, Tier: tier, Old: v.Gen == "old",
 		References: v.Refs, Tags: v.Tags, Topic: value(v.Topic),
 	}}
 }
 
-func segmentsOf(t *testing.T, list []vectorSegment) []Segment {
+func segmentsOf(t *testing.T, list []vectorSegment) []contextgc.Segment {
 	t.Helper()
-	var all []Segment
+	var all []contextgc.Segment
 	for _, v := range list {
-		all = append(all, v.entry(t, Working).Segment)
+		all = append(all, v.entry(t, contextgc.Working).Segment)
 	}
 	return all
 }
@@ -71,21 +73,21 @@ type vectors struct {
 		Now string `json:"now"`
 	} `json:"meta"`
 	Score []struct {
-		Type   Type    `json:"type"`
-		Age    float64 `json:"age_hours"`
-		Refs   int     `json:"refcount"`
-		Gen    string  `json:"generation"`
-		Score  float64 `json:"score"`
-		Bucket string  `json:"bucket"`
-		Note   string  `json:"note"`
+		Type   contextgc.Type `json:"type"`
+		Age    float64        `json:"age_hours"`
+		Refs   int            `json:"refcount"`
+		Gen    string         `json:"generation"`
+		Score  float64        `json:"score"`
+		Bucket string         `json:"bucket"`
+		Note   string         `json:"note"`
 	} `json:"score_segment"`
 	Reason struct {
 		Cases []struct {
-			Age    float64 `json:"age"`
-			Type   Type    `json:"type"`
-			Refs   int     `json:"refcount"`
-			Gen    string  `json:"generation"`
-			Reason string  `json:"reason"`
+			Age    float64        `json:"age"`
+			Type   contextgc.Type `json:"type"`
+			Refs   int            `json:"refcount"`
+			Gen    string         `json:"generation"`
+			Reason string         `json:"reason"`
 		} `json:"cases"`
 	} `json:"candidate_reason"`
 	Reach []struct {
@@ -99,17 +101,17 @@ type vectors struct {
 	} `json:"reference_graph"`
 	Analyze struct {
 		Cases []struct {
-			Name       string          `json:"name"`
-			Segments   []vectorSegment `json:"segments"`
-			Roots      []string        `json:"roots"`
-			Candidates []Candidate     `json:"candidates"`
+			Name       string                `json:"name"`
+			Segments   []vectorSegment       `json:"segments"`
+			Roots      []string              `json:"roots"`
+			Candidates []contextgc.Candidate `json:"candidates"`
 		} `json:"cases"`
 	} `json:"analyze_candidates"`
 	Plan struct {
 		Cases []struct {
-			Candidates [][]any `json:"candidates"`
-			Target     int     `json:"target_tokens"`
-			Plan       Plan    `json:"plan"`
+			Candidates [][]any        `json:"candidates"`
+			Target     int            `json:"target_tokens"`
+			Plan       contextgc.Plan `json:"plan"`
 		} `json:"cases"`
 	} `json:"pruning_plan"`
 	Handlers []handlerCase `json:"handlers"`
@@ -124,9 +126,9 @@ type handlerCase struct {
 	Result      json.RawMessage `json:"result"`
 	Recommended json.RawMessage `json:"recommended"`
 	After       []struct {
-		ID     string `json:"segment_id"`
-		Tier   Tier   `json:"tier"`
-		Pinned bool   `json:"pinned"`
+		ID     string         `json:"segment_id"`
+		Tier   contextgc.Tier `json:"tier"`
+		Pinned bool           `json:"pinned"`
 	} `json:"after"`
 }
 
@@ -150,30 +152,30 @@ func TestVectorsOfScores(t *testing.T) {
 		if c.Note != "" {
 			continue // this implementation treats negative ages as 0
 		}
-		s := Segment{Type: c.Type, References: c.Refs, Old: c.Gen == "old", Touched: now.Add(-time.Duration(c.Age * float64(time.Hour)))}
-		got := Score(s, now)
+		s := contextgc.Segment{Type: c.Type, References: c.Refs, Old: c.Gen == "old", Touched: now.Add(-time.Duration(c.Age * float64(time.Hour)))}
+		got := contextgc.Score(s, now)
 		assert.InDelta(t, c.Score, got, 1e-6, "%+v", c)
 		bucket := "skip"
-		if got > deleteScore {
+		if got > contextgc.DeleteScore {
 			bucket = "delete"
-		} else if got > stashScore {
+		} else if got > contextgc.StashScore {
 			bucket = "stash"
 		}
 		assert.Equal(t, c.Bucket, bucket, "%+v", c)
 	}
 	for _, c := range v.Reason.Cases {
-		s := Segment{Type: c.Type, References: c.Refs, Old: c.Gen == "old", Touched: now.Add(-time.Duration(c.Age * float64(time.Hour)))}
-		assert.Equal(t, c.Reason, Reason(s, now))
+		s := contextgc.Segment{Type: c.Type, References: c.Refs, Old: c.Gen == "old", Touched: now.Add(-time.Duration(c.Age * float64(time.Hour)))}
+		assert.Equal(t, c.Reason, contextgc.Reason(s, now))
 	}
 }
 
 func TestVectorsOfGraphs(t *testing.T) {
 	v := loadVectors(t)
 	for _, c := range v.Reach {
-		assert.ElementsMatch(t, c.Reachable, Reachable(c.Roots, c.Refs))
+		assert.ElementsMatch(t, c.Reachable, contextgc.Reachable(c.Roots, c.Refs))
 	}
 	for _, c := range v.Graph {
-		got := References(segmentsOf(t, c.Segments))
+		got := contextgc.References(segmentsOf(t, c.Segments))
 		assert.Len(t, got, len(c.Refs))
 		for id, refs := range c.Refs {
 			assert.ElementsMatch(t, refs, got[id], id)
@@ -184,14 +186,14 @@ func TestVectorsOfGraphs(t *testing.T) {
 func TestVectorsOfCandidates(t *testing.T) {
 	v := loadVectors(t)
 	for _, c := range v.Analyze.Cases {
-		sameCandidates(t, c.Candidates, Analyze(segmentsOf(t, c.Segments), c.Roots, at(t, v.Meta.Now)), c.Name)
+		sameCandidates(t, c.Candidates, contextgc.Analyze(segmentsOf(t, c.Segments), c.Roots, at(t, v.Meta.Now)), c.Name)
 	}
 	for _, c := range v.Plan.Cases {
-		var candidates []Candidate
+		var candidates []contextgc.Candidate
 		for _, raw := range c.Candidates {
-			candidates = append(candidates, Candidate{ID: raw[0].(string), Score: raw[1].(float64), Tokens: int(raw[2].(float64))})
+			candidates = append(candidates, contextgc.Candidate{ID: raw[0].(string), Score: raw[1].(float64), Tokens: int(raw[2].(float64))})
 		}
-		got := MakePlan(sorted(candidates), c.Target, true)
+		got := contextgc.MakePlan(contextgc.SortCandidates(candidates), c.Target, true)
 		assert.Equal(t, c.Plan.Freed, got.Freed)
 		assert.Equal(t, c.Plan.Stash, got.Stash)
 		assert.Equal(t, c.Plan.Delete, got.Delete)
@@ -199,15 +201,16 @@ func TestVectorsOfCandidates(t *testing.T) {
 	}
 }
 
-func sameCandidates(t *testing.T, want, got []Candidate, name string) {
+func sameCandidates(t *testing.T, want, got []contextgc.Candidate, name string) {
 	t.Helper()
 	require.Len(t, got, len(want), name)
 	for i := range want {
 		assert.InDelta(t, want[i].Score, got[i].Score, 1e-6, name)
 		assert.InDelta(t, want[i].AgeHours, got[i].AgeHours, 1e-6, name)
-		got[i].Score, got[i].AgeHours, got[i].touched = want[i].Score, want[i].AgeHours, time.Time{}
+		got[i].Score, got[i].AgeHours = want[i].Score, want[i].AgeHours
+		got[i] = got[i].WithoutUse()
 	}
-	assert.Equal(t, append([]Candidate{}, want...), append([]Candidate{}, got...), name)
+	assert.Equal(t, append([]contextgc.Candidate{}, want...), append([]contextgc.Candidate{}, got...), name)
 }
 
 func TestVectorsOfTools(t *testing.T) {
@@ -226,7 +229,7 @@ func (c handlerCase) run(t *testing.T, now time.Time) {
 		name = c.Tool
 	}
 	store := newStore(t)
-	for tier, list := range map[Tier][]vectorSegment{Working: c.Segments, Stashed: c.Stashed} {
+	for tier, list := range map[contextgc.Tier][]vectorSegment{contextgc.Working: c.Segments, contextgc.Stashed: c.Stashed} {
 		for _, s := range list {
 			_, err := store.Put(context.Background(), s.entry(t, tier))
 			require.NoError(t, err)
@@ -239,7 +242,7 @@ func (c handlerCase) run(t *testing.T, now time.Time) {
 	if c.Name == "target too high" {
 		c.Args["allow_delete"] = true // the first implementation did not require it
 	}
-	got, refused := callTool(t, Toolset{Store: store, Now: func() time.Time { return now }}, name, c.Args)
+	got, refused := callTool(t, contextgc.Toolset{Store: store, Now: func() time.Time { return now }}, name, c.Args)
 	if c.wantsError() {
 		assert.True(t, refused)
 		return
@@ -306,17 +309,17 @@ func same(t *testing.T, want, got any, path string) {
 	}
 }
 
-func (c handlerCase) compareAfter(t *testing.T, store *Store) {
+func (c handlerCase) compareAfter(t *testing.T, store contextgc.Segments) {
 	t.Helper()
 	total := 0
-	for _, tier := range []Tier{Working, Stashed} {
-		all, err := store.Segments(context.Background(), "p", "", tier)
+	for _, tier := range []contextgc.Tier{contextgc.Working, contextgc.Stashed} {
+		all, err := store.List(context.Background(), contextgc.Filter{Project: "p", Tier: tier})
 		require.NoError(t, err)
 		total += len(all)
 	}
 	assert.Equal(t, len(c.After), total)
 	for _, want := range c.After {
-		s, _, err := store.Get(context.Background(), "p", want.ID)
+		s, _, err := store.Get(context.Background(), contextgc.Reference{Project: "p", ID: want.ID})
 		require.NoError(t, err)
 		assert.Equal(t, want.Tier, s.Tier, want.ID)
 		assert.Equal(t, want.Pinned, s.Pinned, want.ID)

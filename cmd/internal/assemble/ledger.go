@@ -30,7 +30,7 @@ func addLedger(p *states.Pipeline, o Options) error {
 	}
 	project, index := contextgc.ProjectOf(o.Settings.Root), ledger.Index(settings.FromEnv(o.Env))
 	if offers {
-		p.Tools = append(p.Tools, contextgc.Toolset{Store: store, Project: project, Shown: ledger.Shown(index, store.Path(), o.Settings.Root)}.Tools()...)
+		p.Tools = append(p.Tools, contextgc.Toolset{Store: store, Project: project, Shown: ledger.Shown(index, store.Name(), o.Settings.Root)}.Tools()...)
 	}
 	failed := func(err error) { tell(err.Error()) }
 	p.Observers = append(p.Observers, ledger.Observer{Store: store, Project: project, Failed: failed})

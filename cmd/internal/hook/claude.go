@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
@@ -155,11 +156,15 @@ func rememberCompaction(ctx context.Context, m map[string]any, s state) []byte {
 		_ = store.AddMark(ctx, mark) // a mark that cannot be stored is dropped
 		return nil
 	}
-	went, err := store.Largest(ctx, session, maxReminded)
+	went, err := store.List(ctx, contextgc.Filter{Session: session, Tier: contextgc.Stashed})
+	went = slices.DeleteFunc(went, func(w contextgc.Segment) bool { return w.SupersededBy != "" })
 	if err != nil || len(went) == 0 {
 		return nil
 	}
-	return s.reminder(store.Path(), s.project(text(m, "cwd")), went)
+	slices.Reverse(went)
+	slices.SortStableFunc(went, func(a, b contextgc.Segment) int { return b.Bytes - a.Bytes })
+	went = went[:min(len(went), maxReminded)]
+	return s.reminder(store.Name(), s.project(text(m, "cwd")), went)
 }
 
 // reminder names outputs of a project in a ledger by ids with which they can be recovered.

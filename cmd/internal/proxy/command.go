@@ -180,7 +180,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 		failed(err)
 		return newServer(o.upstream, nil, nil, emit), closeTelemetry
 	}
-	file := openTrace(c, store.Path(), emit, sync)
+	file := openTrace(c, store.Name(), emit, sync)
 	var observers []states.Observer
 	if file != nil {
 		observers = append(observers, states.Tracer{Trace: file, Version: o.version, Detail: c.TraceFull})
@@ -226,7 +226,7 @@ func wayBackOf(p command.Process) func(agent string) string {
 }
 
 // openStore opens the ledger at file, or the user's ledger if file is "".
-func openStore(ctx context.Context, p command.Process, file string, emit func(event.Event)) (*contextgc.Store, error) {
+func openStore(ctx context.Context, p command.Process, file string, emit func(event.Event)) (contextgc.Ledger, error) {
 	file, err := ledger.Find(file, p.Lookup)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/recovercmd"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // recoverVerb runs `mcp-pruner recover` with a state directory.
@@ -50,7 +51,7 @@ func TestTwoLedgersNeverMixTheirTexts(t *testing.T) {
 		}
 	}
 	for _, r := range []*rig{one, two} {
-		_, text, err := r.store.Get(t.Context(), "", "s1")
+		_, text, err := r.store.Get(t.Context(), contextgc.Reference{ID: "s1"})
 		require.NoError(t, err)
 		require.NotEmpty(t, text, "both have a segment s1")
 	}

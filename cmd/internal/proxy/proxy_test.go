@@ -22,6 +22,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
@@ -183,7 +184,7 @@ func TestPinnedResultsStay(t *testing.T) {
 	pinned := clearing.Entry(c, c.Results[0], "test")
 	ids, err := r.store.Put(context.Background(), pinned)
 	require.NoError(t, err)
-	_, _, err = r.store.Pin(context.Background(), pinned.Project, ids, true)
+	_, err = r.store.Change(context.Background(), pinned.Project, ids, contextgc.Pin)
 	require.NoError(t, err)
 	got := string(r.post(t, "/v1/messages", claudeHistory(40)))
 	assert.Contains(t, got, "output of call 0,")
@@ -332,7 +333,7 @@ func TestStubIsShort(t *testing.T) {
 }
 
 func BenchmarkPrepareMegabyte(b *testing.B) {
-	store, err := contextgc.Open(contextgc.StoreSettings{File: filepath.Join(b.TempDir(), "ledger.db")})
+	store, err := sqlite.Open(sqlite.Settings{File: filepath.Join(b.TempDir(), "ledger.db")})
 	require.NoError(b, err)
 	defer func() { _ = store.Close() }()
 	e := &clearing.Engine{Store: store, Index: archive.Index{State: b.TempDir()}, Runs: clearing.NewRuns(nil, nil, "", time.Now),

@@ -29,6 +29,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 )
 
 // upstream is a model API that records the requests it gets.
@@ -75,7 +76,7 @@ type rig struct {
 	up     *upstream
 	proxy  *httptest.Server
 	engine *clearing.Engine
-	store  *contextgc.Store
+	store  contextgc.Ledger
 	now    time.Time
 	mu     sync.Mutex // the server goes on after an answer
 	events []string
@@ -99,7 +100,7 @@ func newRig(t *testing.T, file string, mode policy) *rig {
 	t.Helper()
 	r := &rig{up: newUpstream(t), now: time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC)}
 	var err error
-	r.store, err = contextgc.Open(contextgc.StoreSettings{File: file, Patience: patience})
+	r.store, err = sqlite.Open(sqlite.Settings{File: file, Patience: patience})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.store.Close() })
 	emit := func(e event.Event) {

@@ -1,4 +1,5 @@
-package contextgc
+// Package sqlite keeps a ledger in one SQLite file in WAL mode, which several processes may have open.
+package sqlite
 
 import (
 	"cmp"
@@ -12,8 +13,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/sqlfile"
 )
 
-// StoreSettings configure a store. Only File is required.
-type StoreSettings struct {
+// Settings configure a store. Only File is required.
+type Settings struct {
 	File string
 	// Report is called with a message if a damaged file was renamed. Nil: no report.
 	Report   func(message string)
@@ -21,11 +22,9 @@ type StoreSettings struct {
 	Now      func() time.Time // nil means time.Now
 }
 
-// Store is the ledger: segments, their texts, a full-text index, and the planner's
-// decisions. It is one SQLite file in WAL mode, which several processes may have open. Once
-// a method has returned, its changes survive kill -9. It is safe for concurrent use.
+// Store implements contextgc.Ledger.
 type Store struct {
-	settings StoreSettings
+	settings Settings
 	file     *sqlfile.File
 }
 
@@ -66,7 +65,7 @@ CREATE TABLE IF NOT EXISTS marks (
 
 // Open opens a store, or creates it. A damaged file is renamed and reported, and a new
 // store is created in its place.
-func Open(s StoreSettings) (*Store, error) {
+func Open(s Settings) (*Store, error) {
 	if s.Report == nil {
 		s.Report = func(string) {}
 	}
@@ -96,8 +95,8 @@ func prepare(db *sql.DB) error {
 	return db.QueryRow(`SELECT (SELECT COUNT(*) FROM segments WHERE seq < 1000) + (SELECT COUNT(*) FROM clearings)`).Scan(&n)
 }
 
-// Path returns the absolute path of the store's file.
-func (s *Store) Path() string { return s.file.Path() }
+// Name returns the absolute path of the file.
+func (s *Store) Name() string { return s.file.Path() }
 
 // Lost reports that the file was removed or replaced while it was open, so that no other
 // process finds what it contains.

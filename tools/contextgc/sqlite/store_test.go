@@ -1,4 +1,4 @@
-package contextgc
+package sqlite
 
 import (
 	"bufio"
@@ -15,7 +15,22 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/ledgertest"
 )
+
+func TestLedger(t *testing.T) {
+	ledgertest.Run(t, func(t *testing.T, now func() time.Time) func() contextgc.Ledger {
+		file := filepath.Join(t.TempDir(), "ledger.db")
+		return func() contextgc.Ledger {
+			store, err := Open(Settings{File: file, Now: now})
+			require.NoError(t, err)
+			t.Cleanup(func() { assert.NoError(t, store.Close()) })
+			return store
+		}
+	})
+}
 
 // childFile is the environment variable that gives a child process the store to write to
 // until it is killed.
@@ -30,13 +45,13 @@ func TestMain(m *testing.M) {
 
 // writeUntilKilled prints the id and the text of each segment after it was stored.
 func writeUntilKilled(file string) {
-	store, err := Open(StoreSettings{File: file})
+	store, err := Open(Settings{File: file})
 	if err != nil {
 		panic(err)
 	}
 	for i := 0; ; i++ {
 		text := fmt.Sprintf("process %d, segment %d", os.Getpid(), i)
-		ids, err := store.Put(context.Background(), Entry{Text: text, Segment: Segment{Project: "p"}})
+		ids, err := store.Put(context.Background(), contextgc.Entry{Text: text, Segment: contextgc.Segment{Project: "p"}})
 		if err != nil {
 			panic(err)
 		}
@@ -66,16 +81,16 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	store, err := Open(StoreSettings{File: file, Report: func(m string) { t.Error(m) }})
+	store, err := Open(Settings{File: file, Report: func(m string) { t.Error(m) }})
 	require.NoError(t, err)
 	defer func() { _ = store.Close() }()
 	assert.GreaterOrEqual(t, len(acknowledged), 10_000)
 	for id, text := range acknowledged {
-		_, got, err := store.Get(context.Background(), "p", id)
+		_, got, err := store.Get(context.Background(), contextgc.Reference{Project: "p", ID: id})
 		require.NoError(t, err, id)
 		assert.Equal(t, text, got)
 	}
-	_, total, err := store.Search(context.Background(), Query{Project: "p", Text: "process segment"})
+	_, total, err := store.Search(context.Background(), contextgc.Query{Project: "p", Text: "process segment"})
 	require.NoError(t, err)
 	assert.GreaterOrEqual(t, total, len(acknowledged), "the index has them, too")
 }
@@ -105,7 +120,7 @@ func runAndKill(t *testing.T, file string, after int) map[string]string {
 // A full disk causes an error but no loss: stored segments stay, and the store works again
 // once there is space.
 func TestAFullDiskIsAnError(t *testing.T) {
-	store, err := Open(StoreSettings{File: filepath.Join(t.TempDir(), "ledger.db")})
+	store, err := Open(Settings{File: filepath.Join(t.TempDir(), "ledger.db")})
 	require.NoError(t, err)
 	defer func() { _ = store.Close() }()
 	db := store.file.DB()
@@ -115,7 +130,7 @@ func TestAFullDiskIsAnError(t *testing.T) {
 	kept := make(map[string]string)
 	put := func(i int) error {
 		text := fmt.Sprintf("segment %d %s", i, strings.Repeat("x", 4000))
-		ids, err := store.Put(t.Context(), Entry{Text: text, Segment: Segment{Project: "p"}})
+		ids, err := store.Put(t.Context(), contextgc.Entry{Text: text, Segment: contextgc.Segment{Project: "p"}})
 		if err == nil {
 			kept[ids[0]] = text
 		}
@@ -128,13 +143,13 @@ func TestAFullDiskIsAnError(t *testing.T) {
 	}
 	require.ErrorContains(t, err, "full")
 	require.NotEmpty(t, kept)
-	_, err = store.Clear(t.Context(), Place{ID: [32]byte{1}, Marks: [][32]byte{{1}}}, []Clearing{{Item: [32]byte{2}, Segment: "s1", Stub: strings.Repeat("stub", 20_000)}})
+	_, err = store.Clear(t.Context(), contextgc.Place{ID: [32]byte{1}, Marks: [][32]byte{{1}}}, []contextgc.Clearing{{Item: [32]byte{2}, Segment: "s1", Stub: strings.Repeat("stub", 20_000)}})
 	require.ErrorContains(t, err, "full", "nothing is cleared that is not stored")
 	_, err = db.Exec(`PRAGMA max_page_count = 1000000`)
 	require.NoError(t, err)
 	require.NoError(t, put(2000))
 	for id, text := range kept {
-		_, got, err := store.Get(t.Context(), "p", id)
+		_, got, err := store.Get(t.Context(), contextgc.Reference{Project: "p", ID: id})
 		require.NoError(t, err)
 		assert.True(t, got == text, id)
 	}
@@ -144,10 +159,10 @@ func TestDamagedFileIsKeptAside(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ledger.db")
 	require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("this is no database ", 500)), 0o600))
 	var reports []string
-	store, err := Open(StoreSettings{File: file, Report: func(m string) { reports = append(reports, m) }})
+	store, err := Open(Settings{File: file, Report: func(m string) { reports = append(reports, m) }})
 	require.NoError(t, err)
 	defer func() { _ = store.Close() }()
-	_, err = store.Put(context.Background(), Entry{Text: "x", Segment: Segment{Project: "p"}})
+	_, err = store.Put(context.Background(), contextgc.Entry{Text: "x", Segment: contextgc.Segment{Project: "p"}})
 	require.NoError(t, err)
 	require.Len(t, reports, 1)
 	aside, err := filepath.Glob(file + ".damaged-*")
@@ -159,64 +174,83 @@ func TestDamagedFileIsKeptAside(t *testing.T) {
 	assert.Contains(t, string(kept), "this is no database")
 }
 
-func TestEqualKeysAreOneSegment(t *testing.T) {
-	store := newStore(t)
-	e := Entry{Text: "x", Key: []byte("k"), Segment: Segment{Project: "p"}}
-	first, err := store.Put(context.Background(), e)
+// A text can be read although nothing can be written.
+func TestGetNeedsNoWrite(t *testing.T) {
+	store, err := Open(Settings{File: filepath.Join(t.TempDir(), "ledger.db")})
 	require.NoError(t, err)
-	again, err := store.Put(context.Background(), e)
+	defer func() { _ = store.Close() }()
+	ids, err := store.Put(t.Context(), contextgc.Entry{Text: "one\ntwo\n", Segment: contextgc.Segment{Project: "p"}})
 	require.NoError(t, err)
-	assert.Equal(t, first, again)
+	db := store.file.DB()
+	db.SetMaxOpenConns(1) // the setting applies to one connection
+	_, err = db.Exec(`PRAGMA query_only = 1`)
+	require.NoError(t, err)
+	_, err = store.Change(t.Context(), "p", ids, contextgc.Touch)
+	require.Error(t, err)
+	out, err := contextgc.Toolset{Store: store}.Get(t.Context(), contextgc.GetArgs{ID: ids[0]})
+	require.NoError(t, err)
+	assert.Equal(t, "one\ntwo\n", out.Text())
 }
 
-// A text of arbitrary bytes is returned unchanged.
-func TestTextsAreExact(t *testing.T) {
-	store := newStore(t)
-	for _, text := range []string{"", "\x00\xff\r\n", strings.Repeat("long ", 1<<18), "ünï\u2028"} {
-		ids, err := store.Put(context.Background(), Entry{Text: text, Segment: Segment{Project: "p"}})
-		require.NoError(t, err)
-		_, got, err := store.Get(context.Background(), "", ids[0])
-		require.NoError(t, err)
-		assert.Equal(t, text, got)
+// Nothing remains in any table of what was cleaned.
+func TestCleanLeavesNoRow(t *testing.T) {
+	now := time.Now()
+	store, err := Open(Settings{File: filepath.Join(t.TempDir(), "ledger.db"), Now: func() time.Time { return now }})
+	require.NoError(t, err)
+	defer func() { _ = store.Close() }()
+	key := [32]byte{1}
+	_, err = store.Put(t.Context(), contextgc.Entry{Text: "x", Key: key[:], Segment: contextgc.Segment{Project: "p"}})
+	require.NoError(t, err)
+	_, err = store.Clear(t.Context(), contextgc.Place{ID: key, Marks: [][32]byte{key}}, []contextgc.Clearing{{Item: key, Segment: "s1"}})
+	require.NoError(t, err)
+	require.NoError(t, store.AddUsage(t.Context(), contextgc.Usage{Session: "s"}))
+	require.NoError(t, store.AddMark(t.Context(), contextgc.Mark{Session: "s", Kind: "x"}))
+	now = now.Add(48 * time.Hour)
+	_, err = store.Clean(t.Context(), contextgc.Limits{Age: 24 * time.Hour})
+	require.NoError(t, err)
+	for _, table := range []string{"texts", "segments", "words", "marks", "places", "usage", "clearings"} {
+		var n int
+		require.NoError(t, store.file.DB().QueryRow(`SELECT COUNT(*) FROM `+table).Scan(&n))
+		assert.Zero(t, n, table)
 	}
 }
 
 // fill stores n segments like those of a toolset.
-func fill(b *testing.B, n int) Toolset {
+func fill(b *testing.B, n int) contextgc.Toolset {
 	b.Helper()
-	store, err := Open(StoreSettings{File: filepath.Join(b.TempDir(), "ledger.db")})
+	store, err := Open(Settings{File: filepath.Join(b.TempDir(), "ledger.db")})
 	require.NoError(b, err)
 	b.Cleanup(func() { _ = store.Close() })
 	words := strings.Fields("request answer handler state table row trigger event server client session error file path line token")
 	r := rand.New(rand.NewPCG(1, 2))
 	for from := 0; from < n; from += 500 {
-		var batch []Entry
+		var batch []contextgc.Entry
 		for i := range 500 {
 			var text strings.Builder
 			for range 120 {
 				fmt.Fprintf(&text, "%s_%d %s\n", words[r.IntN(len(words))], r.IntN(5000), words[r.IntN(len(words))])
 			}
-			batch = append(batch, Entry{Text: text.String(), Segment: Segment{Project: "p", Type: Code, Tokens: 900,
+			batch = append(batch, contextgc.Entry{Text: text.String(), Segment: contextgc.Segment{Project: "p", Type: contextgc.Code, Tokens: 900,
 				Path: fmt.Sprintf("file%d.go", r.IntN(700)), Created: time.Now().Add(-time.Duration(n-from-i) * time.Second)}})
 		}
 		_, err := store.Put(context.Background(), batch...)
 		require.NoError(b, err)
 	}
-	return Toolset{Store: store}
+	return contextgc.Toolset{Store: store}
 }
 
 func benchmarkSize(b *testing.B, n int) {
 	set := fill(b, n)
 	b.Run("analyze", func(b *testing.B) {
 		for b.Loop() {
-			_, err := set.Analyze(context.Background(), AnalyzeArgs{Project: "p", Descriptors: &Descriptors{CurrentFile: "file3.go"}})
+			_, err := set.Analyze(context.Background(), contextgc.AnalyzeArgs{Project: "p", Descriptors: &contextgc.Descriptors{CurrentFile: "file3.go"}})
 			require.NoError(b, err)
 		}
 	})
 	for name, query := range map[string]string{"common": "server client", "rare": "trigger_77"} {
 		b.Run("search/"+name, func(b *testing.B) {
 			for b.Loop() {
-				_, _, err := set.Store.Search(context.Background(), Query{Project: "p", Text: query})
+				_, _, err := set.Store.Search(context.Background(), contextgc.Query{Project: "p", Text: query})
 				require.NoError(b, err)
 			}
 		})

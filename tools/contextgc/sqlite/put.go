@@ -1,28 +1,19 @@
-package contextgc
+package sqlite
 
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
-// Entry is a segment to store, with its text.
-type Entry struct {
-	Segment
-	Text string
-
-	// Key, if set, identifies a delivery: an entry with a known key is not stored again.
-	Key []byte
-}
-
-// Put stores entries in one transaction and returns their ids. Once it has returned, the
-// entries survive the end of the process. A zero time means now, an empty id a new id.
-func (s *Store) Put(ctx context.Context, entries ...Entry) ([]string, error) {
+// Put implements contextgc.Segments.
+func (s *Store) Put(ctx context.Context, entries ...contextgc.Entry) ([]string, error) {
 	ids := make([]string, len(entries))
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		for i, e := range entries {
@@ -40,11 +31,11 @@ func (s *Store) Put(ctx context.Context, entries ...Entry) ([]string, error) {
 	return ids, nil
 }
 
-func (s *Store) put(tx *sql.Tx, e Entry) (string, error) {
+func (s *Store) put(tx *sql.Tx, e contextgc.Entry) (string, error) {
 	if id, err := known(tx, e.Key); err != nil || id != "" {
 		return id, err
 	}
-	if err := s.complete(&e); err != nil {
+	if err := e.Complete(s.settings.Now()); err != nil {
 		return "", err
 	}
 	if _, err := tx.Exec(`INSERT OR IGNORE INTO texts (hash, body) VALUES (?, ?)`, e.Hash[:], []byte(e.Text)); err != nil {
@@ -78,24 +69,7 @@ func known(tx *sql.Tx, key []byte) (id string, err error) {
 	return id, err
 }
 
-// complete fills in the missing fields of an entry.
-func (s *Store) complete(e *Entry) error {
-	if !ValidID(e.Project) || e.ID != "" && !ValidID(e.ID) {
-		return fmt.Errorf("bad project or segment id %q %q", e.Project, e.ID)
-	}
-	now := s.settings.Now()
-	if e.Created.IsZero() {
-		e.Created = now
-	}
-	if e.Touched.IsZero() {
-		e.Touched = e.Created
-	}
-	e.Type, e.Tier = cmp.Or(e.Type, Log), cmp.Or(e.Tier, Working)
-	e.Hash, e.Bytes = sha256.Sum256([]byte(e.Text)), len(e.Text)
-	return nil
-}
-
-func insert(tx *sql.Tx, e Entry) (seq int64, err error) {
+func insert(tx *sql.Tx, e contextgc.Entry) (seq int64, err error) {
 	tags, err := json.Marshal(e.Tags)
 	if err != nil {
 		return 0, err
@@ -105,7 +79,7 @@ func insert(tx *sql.Tx, e Entry) (seq int64, err error) {
 		return 0, err
 	}
 	if e.Old {
-		born -= oldAfter
+		born -= contextgc.OldAfter
 	}
 	err = tx.QueryRow(`INSERT INTO segments (id, key, project, task, session, type, tool, path, first_line, last_line, tokens,
 		bytes, created, touched, pinned, tier, born, refs, tags, topic, hash)
@@ -131,8 +105,8 @@ func nameSegment(tx *sql.Tx, seq int64) (string, error) {
 
 // supersede marks earlier segments with the same lines of the same file, because they may
 // be out of date.
-func supersede(tx *sql.Tx, e Entry) error {
-	if e.Path == "" || e.Type != Code {
+func supersede(tx *sql.Tx, e contextgc.Entry) error {
+	if e.Path == "" || e.Type != contextgc.Code {
 		return nil
 	}
 	whole := e.FirstLine == 0
@@ -145,16 +119,13 @@ func supersede(tx *sql.Tx, e Entry) error {
 // maxIndexed bounds the part of a text that is searchable, in bytes.
 const maxIndexed = 1 << 20
 
-func indexed(e Entry) string {
+func indexed(e contextgc.Entry) string {
 	text := e.Text
 	if len(text) > maxIndexed {
 		text = text[:maxIndexed]
 	}
 	return text
 }
-
-// oldAfter is the number of collections of its project after which a segment is old.
-const oldAfter = 3
 
 // collections returns the number of times a project was pruned.
 func collections(tx *sql.Tx, project string) (n int, err error) {

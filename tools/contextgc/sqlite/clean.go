@@ -1,30 +1,17 @@
-package contextgc
+package sqlite
 
 import (
 	"context"
 	"database/sql"
 	"fmt"
 	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
-// Limits bound the ledger. The zero value sets no limit.
-type Limits struct {
-	Age   time.Duration // sessions that were not used for longer are removed
-	Bytes int64         // above this size the sessions not used for longest are removed
-}
-
-// Size is the content of the ledger.
-type Size struct {
-	Segments int       `json:"segments"`
-	Pinned   int       `json:"pinned"`
-	Sessions int       `json:"sessions"`
-	Bytes    int64     `json:"bytes"` // of the file, without its unused pages
-	Oldest   time.Time `json:"oldest,omitzero"`
-}
-
-// Size returns the current content.
-func (s *Store) Size(ctx context.Context) (Size, error) {
-	var size Size
+// Size implements contextgc.Ledger.
+func (s *Store) Size(ctx context.Context) (contextgc.Size, error) {
+	var size contextgc.Size
 	var oldest sql.NullInt64
 	err := s.file.DB().QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(SUM(pinned), 0), COUNT(DISTINCT NULLIF(session, '')), MIN(created) FROM segments`).
 		Scan(&size.Segments, &size.Pinned, &size.Sessions, &oldest)
@@ -32,7 +19,7 @@ func (s *Store) Size(ctx context.Context) (Size, error) {
 		size.Bytes, err = s.bytes(ctx)
 	}
 	if err != nil {
-		return Size{}, fmt.Errorf("measure the ledger: %w", err)
+		return contextgc.Size{}, fmt.Errorf("measure the ledger: %w", err)
 	}
 	if oldest.Valid {
 		size.Oldest = fromMicro(oldest.Int64)
@@ -46,13 +33,8 @@ func (s *Store) bytes(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// inUse is how long a session stays although the ledger is too large: its client may go on, and what it was
-// sent must not change.
-const inUse = 24 * time.Hour
-
-// Clean removes sessions until the ledger is within its limits: their segments, texts, clearings and usage.
-// Pinned segments stay. It returns the number of segments removed.
-func (s *Store) Clean(ctx context.Context, l Limits) (removed int, err error) {
+// Clean implements contextgc.Ledger.
+func (s *Store) Clean(ctx context.Context, l contextgc.Limits) (removed int, err error) {
 	now := s.settings.Now()
 	if l.Age > 0 {
 		before := now.Add(-l.Age)
@@ -68,7 +50,7 @@ func (s *Store) Clean(ctx context.Context, l Limits) (removed int, err error) {
 	if l.Bytes <= 0 {
 		return removed, nil
 	}
-	n, err := s.removeBatches(ctx, now.Add(-inUse), func() (bool, error) {
+	n, err := s.removeBatches(ctx, now.Add(-contextgc.InUse), func() (bool, error) {
 		size, err := s.bytes(ctx)
 		return size > l.Bytes, err
 	})

@@ -1,0 +1,201 @@
+// Package ledgertest has the tests that every implementation of contextgc.Ledger passes.
+package ledgertest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+)
+
+// Fresh makes an empty ledger with a clock. Each call of open opens that ledger once more, as another process would.
+type Fresh func(t *testing.T, now func() time.Time) (open func() contextgc.Ledger)
+
+// Run runs all tests.
+func Run(t *testing.T, fresh Fresh) {
+	for name, test := range map[string]func(*world){
+		"Put":      (*world).put,
+		"Get":      (*world).get,
+		"List":     (*world).list,
+		"Search":   (*world).search,
+		"Change":   (*world).change,
+		"Old":      (*world).old,
+		"Later":    (*world).later,
+		"Decide":   (*world).decide,
+		"Settle":   (*world).settle,
+		"Sessions": (*world).sessions,
+		"Age":      (*world).age,
+		"Bytes":    (*world).bytes,
+		"Shared":   (*world).shared,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{T: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
+			w.open = fresh(t, func() time.Time { return w.now })
+			w.Ledger = w.open()
+			test(w)
+		})
+	}
+}
+
+// world is a ledger whose clock a test sets.
+type world struct {
+	*testing.T
+	contextgc.Ledger
+	open func() contextgc.Ledger
+	now  time.Time
+}
+
+// store stores one entry of the project p and returns its id.
+func (w *world) store(e contextgc.Entry) string {
+	w.Helper()
+	if e.Project == "" {
+		e.Project = "p"
+	}
+	ids, err := w.Put(w.Context(), e)
+	require.NoError(w, err)
+	require.Len(w, ids, 1)
+	return ids[0]
+}
+
+// of returns a segment of the project p.
+func (w *world) of(id string) contextgc.Segment {
+	w.Helper()
+	s, _, err := w.Ledger.Get(w.Context(), contextgc.Reference{Project: "p", ID: id})
+	require.NoError(w, err)
+	return s
+}
+
+func (w *world) changed(action contextgc.Action, ids ...string) contextgc.Changed {
+	w.Helper()
+	done, err := w.Change(w.Context(), "p", ids, action)
+	require.NoError(w, err)
+	return done
+}
+
+// ids returns the ids of segments.
+func ids(list []contextgc.Segment) []string {
+	all := []string{}
+	for _, s := range list {
+		all = append(all, s.ID)
+	}
+	return all
+}
+
+func (w *world) days(n int) { w.now = w.now.Add(time.Duration(n) * 24 * time.Hour) }
+
+// has reports whether the project p has a segment.
+func (w *world) has(id string) bool {
+	_, _, err := w.Ledger.Get(w.Context(), contextgc.Reference{Project: "p", ID: id})
+	return err == nil
+}
+
+// A session's results are cleared one by one; each is a decision of its own place.
+func (w *world) clearedResult(session, text string) string {
+	w.Helper()
+	key := [32]byte{byte(len(text))}
+	copy(key[1:], text)
+	id := w.store(contextgc.Entry{Text: text, Key: key[:], Segment: contextgc.Segment{Session: session}})
+	_, err := w.Clear(w.Context(), contextgc.Place{ID: key, Marks: [][32]byte{key}}, []contextgc.Clearing{{Item: key, Segment: id, Stub: "[cleared]"}})
+	require.NoError(w, err)
+	return id
+}
+
+// Sessions go as a whole when they were not used for long enough, with their texts, words, decisions and usage. Pinned
+// segments stay.
+func (w *world) age() {
+	old, pinned, alone := w.clearedResult("old", "an old text"), w.clearedResult("old", "a pinned text"), w.clearedResult("", "a lonely text")
+	long := w.clearedResult("long", "the beginning of a long session")
+	gone := w.of(old).Hash
+	w.changed(contextgc.Pin, pinned)
+	require.NoError(w, w.AddUsage(w.Context(), contextgc.Usage{Session: "old"}))
+	w.days(60)
+	recent := w.clearedResult("long", "its end")
+	w.days(31)
+
+	removed, err := w.Clean(w.Context(), contextgc.Limits{})
+	require.NoError(w, err)
+	assert.Zero(w, removed, "no limit")
+	removed, err = w.Clean(w.Context(), contextgc.Limits{Age: 90 * 24 * time.Hour})
+	require.NoError(w, err)
+	assert.Equal(w, 2, removed)
+	assert.Equal(w, []bool{false, true, false, true, true}, []bool{w.has(old), w.has(pinned), w.has(alone), w.has(long), w.has(recent)})
+	has, err := w.Has(w.Context(), gone)
+	require.NoError(w, err)
+	assert.False(w, has)
+
+	found, total, err := w.Ledger.Search(w.Context(), contextgc.Query{Project: "p", Text: "text"})
+	require.NoError(w, err)
+	assert.Equal(w, []any{1, pinned}, []any{total, found[0].ID})
+	clearings, _, _, err := w.Clearings(w.Context(), 0)
+	require.NoError(w, err)
+	assert.Len(w, clearings, 3, "those of the segments that stay")
+	usages, err := w.Usages(w.Context())
+	require.NoError(w, err)
+	assert.Empty(w, usages)
+	size, err := w.Size(w.Context())
+	require.NoError(w, err)
+	assert.Equal(w, []int{3, 1, 2}, []int{size.Segments, size.Pinned, size.Sessions})
+	assert.Equal(w, 2026, size.Oldest.Year())
+}
+
+// A ledger that is too large loses the sessions not used for longest, but none of the last day.
+func (w *world) bytes() {
+	const perDay = 30
+	var all []string
+	for day := range 20 {
+		w.days(1)
+		for i := range perDay {
+			text := ""
+			for range 500 {
+				text += fmt.Sprintf("output %d of day %d\n", i, day)
+			}
+			all = append(all, w.clearedResult(fmt.Sprint("session ", day), text))
+		}
+	}
+	w.now = w.now.Add(time.Hour)
+	before, err := w.Size(w.Context())
+	require.NoError(w, err)
+	removed, err := w.Clean(w.Context(), contextgc.Limits{Bytes: before.Bytes / 2})
+	require.NoError(w, err)
+	after, err := w.Size(w.Context())
+	require.NoError(w, err)
+	assert.LessOrEqual(w, after.Bytes, before.Bytes/2)
+	assert.Greater(w, removed, 200)
+	assert.Less(w, removed, 500, "no more than needed")
+	assert.False(w, w.has(all[0]))
+	assert.True(w, w.has(all[len(all)-1]))
+
+	_, err = w.Clean(w.Context(), contextgc.Limits{Bytes: 1})
+	require.NoError(w, err)
+	size, err := w.Size(w.Context())
+	require.NoError(w, err)
+	assert.Equal(w, perDay, size.Segments, "the last day's")
+	require.NoError(w, w.Shrink(w.Context()))
+	assert.True(w, w.has(all[len(all)-1]))
+}
+
+// Usage adds up by session, and a compaction stashes what a session was shown.
+func (w *world) sessions() {
+	for i := range 2 {
+		require.NoError(w, w.AddUsage(w.Context(), contextgc.Usage{Session: "s", API: "a", Model: "m", Input: 1, Read: 2, Written: 3, Output: 4,
+			Before: float64(10 + i), After: 9, Cleared: i}))
+	}
+	w.days(1)
+	require.NoError(w, w.AddUsage(w.Context(), contextgc.Usage{Session: "later"}))
+	list, err := w.Usages(w.Context())
+	require.NoError(w, err)
+	require.Len(w, list, 2)
+	assert.Equal(w, "later", list[0].Session)
+	u := list[1]
+	assert.Equal(w, []any{2, 2, 4, 6, 8, 11.0, 9.0, 1}, []any{u.Calls, u.Input, u.Read, u.Written, u.Output, u.Before, u.After, u.Cleared})
+
+	shown, pinned := w.store(contextgc.Entry{Text: "x", Segment: contextgc.Segment{Session: "s"}}), w.store(contextgc.Entry{Text: "y", Segment: contextgc.Segment{Session: "s"}})
+	other := w.store(contextgc.Entry{Text: "z", Segment: contextgc.Segment{Session: "later"}})
+	w.changed(contextgc.Pin, pinned)
+	require.NoError(w, w.AddMark(w.Context(), contextgc.Mark{Session: "s", Kind: contextgc.Compacted}))
+	assert.Equal(w, []contextgc.Tier{contextgc.Stashed, contextgc.Working, contextgc.Working}, []contextgc.Tier{w.of(shown).Tier, w.of(pinned).Tier, w.of(other).Tier})
+}

@@ -1,0 +1,70 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+)
+
+// AddUsage adds one call to its session's usage. Before, After and Cleared are totals of
+// the session and are not added up.
+func (s *Store) AddUsage(ctx context.Context, u contextgc.Usage) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.Exec(`INSERT INTO usage (session, api, model, calls, input, read, written, output, before, after, cleared, updated)
+			VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET
+			model = excluded.model, calls = calls + 1, input = input + excluded.input, read = read + excluded.read,
+			written = written + excluded.written, output = output + excluded.output, before = max(before, excluded.before),
+			after = CASE WHEN excluded.before >= before THEN excluded.after ELSE after END,
+			cleared = max(cleared, excluded.cleared), updated = excluded.updated`,
+			u.Session, u.API, u.Model, u.Input, u.Read, u.Written, u.Output, u.Before, u.After, u.Cleared,
+			s.settings.Now().UnixMicro())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("store usage: %w", err)
+	}
+	return nil
+}
+
+// Usages returns the usage of every session, latest first.
+func (s *Store) Usages(ctx context.Context) ([]contextgc.Usage, error) {
+	rows, err := s.file.DB().QueryContext(ctx, `SELECT session, api, model, calls, input, read, written, output, before, after,
+		cleared, updated FROM usage ORDER BY updated DESC`)
+	if err != nil {
+		return nil, fmt.Errorf("list usage: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	list := []contextgc.Usage{}
+	for rows.Next() {
+		var u contextgc.Usage
+		var updated int64
+		if err := rows.Scan(&u.Session, &u.API, &u.Model, &u.Calls, &u.Input, &u.Read, &u.Written, &u.Output, &u.Before, &u.After,
+			&u.Cleared, &updated); err != nil {
+			return nil, err
+		}
+		u.Updated = fromMicro(updated)
+		list = append(list, u)
+	}
+	return list, rows.Err()
+}
+
+// AddMark stores a mark. If a session was compacted, its working segments become stashed,
+// because they are no longer in the context.
+func (s *Store) AddMark(ctx context.Context, m contextgc.Mark) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		if m.Kind == contextgc.Compacted {
+			if _, err := tx.Exec(`UPDATE segments SET tier = 'stashed' WHERE session = ? AND tier = 'working' AND NOT pinned`, m.Session); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec(`INSERT INTO marks (session, project, kind, detail, created) VALUES (?, ?, ?, ?, ?)`,
+			m.Session, m.Project, m.Kind, m.Detail, s.settings.Now().UnixMicro())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("store a mark: %w", err)
+	}
+	return nil
+}
