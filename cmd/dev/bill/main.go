@@ -13,8 +13,9 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/dev/folds"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/replay"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
+	"github.com/mcp-pruner/mcp-pruner/states/replay"
 )
 
 // The page begins with head and ends with goals. The figures in goals are copied by hand from this page and others.
@@ -63,7 +64,7 @@ func page(ctx context.Context, dir, weights string) (string, error) {
 	b.WriteString(head)
 	all := []replay.Policy{replay.Hook, replay.MCP, replay.Proxy, replay.GC}
 	for _, set := range sets {
-		r, err := f.replay(ctx, set, "", all)
+		r, err := f.replay(ctx, set, replay.Experiment{}, all)
 		if err != nil {
 			return "", err
 		}
@@ -108,16 +109,10 @@ func readFolds(dir string) ([]*learned.Weights, error) {
 	return out, nil
 }
 
-func (f fixtures) replay(ctx context.Context, set string, without replay.Ablation, policies []replay.Policy) (replay.Report, error) {
-	return f.at(ctx, 1, replay.Settings{Files: []string{set}, Policies: policies, Without: without})
-}
-
-// at replays one collection, each session with the weights of its fold. price is a factor for the price at which a line
-// is kept: the higher it is, the more is cut.
-func (f fixtures) at(ctx context.Context, price float64, s replay.Settings) (replay.Report, error) {
-	fmt.Fprintln(os.Stderr, "bill:", s.Files[0], s.Without, price)
-	s.Files = []string{filepath.Join(f.dir, s.Files[0]+".jsonl.gz")}
-	s.Prices, s.Boldness = replay.DefaultPrices, price
+// replay replays one collection, each session with the weights of its fold.
+func (f fixtures) replay(ctx context.Context, set string, with replay.Experiment, policies []replay.Policy) (replay.Report, error) {
+	fmt.Fprintln(os.Stderr, "bill:", set, policies)
+	s := replay.Settings{Files: []string{filepath.Join(f.dir, set+".jsonl.gz")}, Policies: policies, Prices: bill.DefaultPrices, Experiment: with}
 	s.Weights = func(session string) *learned.Weights { return f.unseen[folds.Of(session)] }
 	r, _, err := replay.Replay(ctx, s)
 	return r, err
@@ -128,7 +123,7 @@ func (f fixtures) at(ctx context.Context, price float64, s replay.Settings) (rep
 func (f fixtures) writeCurve(ctx context.Context, b *strings.Builder) error {
 	b.WriteString("\n## How deep to cut\n\nclaude-code by hook, at multiples of the price at which a line is kept:\n\n| price | gross | net | misses twice | three times | median | losing |\n|---|---|---|---|---|---|---|\n")
 	for _, price := range []float64{0.25, 0.5, 0.75, 1, 1.5, 2, 3} {
-		r, err := f.at(ctx, price, replay.Settings{Files: []string{"claude-code"}, Policies: []replay.Policy{replay.Hook}})
+		r, err := f.replay(ctx, "claude-code", replay.Experiment{Boldness: price}, []replay.Policy{replay.Hook})
 		if err != nil {
 			return err
 		}
@@ -181,13 +176,13 @@ func (f fixtures) writeAblations(ctx context.Context, b *strings.Builder) error 
 	b.WriteString("\n## What each part is worth\n\nclaude-code with one part taken away:\n\n" + withoutHead)
 	policies := []replay.Policy{replay.Hook, replay.MCP}
 	rows := map[replay.Policy]string{}
-	for _, without := range []replay.Ablation{"", replay.Context, replay.Learning, replay.Decision, replay.Relevance} {
-		r, err := f.replay(ctx, "claude-code", without, policies)
+	for _, part := range []ablation{"", noContext, noLearning, noDecision, noRelevance} {
+		r, err := f.replay(ctx, "claude-code", without(part), policies)
 		if err != nil {
 			return err
 		}
 		for _, p := range policies {
-			rows[p] += withoutRow(p, string(without), r)
+			rows[p] += withoutRow(p, string(part), r)
 		}
 	}
 	for _, p := range policies {
@@ -210,13 +205,14 @@ func (f fixtures) writeAsking(ctx context.Context, b *strings.Builder) error {
 	b.WriteString(askingHead)
 	for _, set := range []string{"claude-code", "swe-bench"} {
 		for _, defined := range []bool{false, true} {
-			for _, asking := range []replay.Asking{replay.AsksAlways, replay.AsksSearches, replay.AsksWell} {
-				r, err := f.at(ctx, 1, replay.Settings{Files: []string{set}, Policies: []replay.Policy{replay.MCP}, Asking: asking, Defined: defined})
+			for _, h := range habits {
+				with := replay.Experiment{Defined: defined, Asks: func(r bill.Result, careful bool) bool { return !careful && h.asks(r) }}
+				r, err := f.replay(ctx, set, with, []replay.Policy{replay.MCP})
 				if err != nil {
 					return err
 				}
 				s, d := r.Policies[replay.MCP].(replay.Pruning), r.Details[replay.MCP]
-				fmt.Fprintf(b, "| %s | %s | %.1f | %.1f | %.1f | %+.1f | %+.1f to %+.1f | %+.1f | %+.1f | %.0f %% |\n", set, cmp.Or(string(asking), "on every call"),
+				fmt.Fprintf(b, "| %s | %s | %.1f | %.1f | %.1f | %+.1f | %+.1f to %+.1f | %+.1f | %+.1f | %.0f %% |\n", set, h.name,
 					s.Gross, d.Questions, d.Definitions, s.Net, d.Interval[0], d.Interval[1], s.Median, s.P10, s.Losing)
 			}
 		}

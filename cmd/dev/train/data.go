@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/replay"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
@@ -100,16 +99,15 @@ func loadSessions(ctx context.Context, dir string) ([]*example, map[string]known
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".jsonl.gz")
 		err = errors.Join(err, sessions.ReadFile(ctx, file, func(s sessions.Session) error {
-			return replay.Cases(ctx, s, func(c replay.Case) error {
-				contexts[stepKey(name, s.ID, c.Step)] = known{c.Context, c.Served}
-				if len(c.Gold) > 0 && c.Question != "" {
+			return replayCases(ctx, s, func(c replayCase) {
+				contexts[stepKey(name, s.ID, c.step)] = known{c.Context, c.Served}
+				if len(c.gold) > 0 && c.Question != "" {
 					out = append(out, &example{
-						question: c.Question, text: c.Text, task: string(c.Call.Kind), gold: c.Gold, weight: 1,
-						call: session.Call{Tool: c.Call.Tool, Args: c.Args, Context: c.Context}, served: c.Served,
+						question: c.Question, text: c.Body.Code(), task: string(c.call.Kind), gold: c.gold, weight: 1,
+						call: session.Call{Tool: c.call.Tool, Args: c.args, Context: c.Context}, served: c.Served,
 						group: s.ID, repo: repoOf(name, s.ID),
 					})
 				}
-				return nil
 			})
 		}))
 	}

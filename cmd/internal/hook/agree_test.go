@@ -2,7 +2,6 @@ package hook
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -12,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/replay"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gaincmd"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/states/replay"
 )
 
 // story returns a session in which a file is read once and then carried through three more calls. shown is
@@ -60,17 +59,9 @@ func TestGainAgreesWithReplay(t *testing.T) {
 	w := newWorld(t)
 	whole := filepath.Join(w.state, "whole.jsonl")
 	writeLines(t, whole, story(numberedLines(source()), 20_000))
-	var out, errs bytes.Buffer
-	p := command.Process{Args: []string{"--policy", "hook", "--json", whole}, Stdout: &out, Stderr: &errs}
-	require.Zero(t, command.Verb(context.Background(), replay.Command(p), p), errs.String())
-	var said struct {
-		Bill     float64
-		Policies map[string]struct {
-			Net float64 `json:"net_pct"`
-		}
-	}
-	require.NoError(t, json.Unmarshal(out.Bytes(), &said), out.String())
-	foreseen := said.Policies["hook"].Net / 100 * said.Bill // no result is fetched again
+	said, _, err := replay.Replay(t.Context(), replay.Settings{Files: []string{whole}, Policies: []replay.Policy{replay.Hook}, Prices: bill.DefaultPrices})
+	require.NoError(t, err)
+	foreseen := said.Policies[replay.Hook].(replay.Pruning).Net / 100 * said.Bill // no result is fetched again
 
 	writeLines(t, w.transcript, story("", 20_000)[:2])
 	answer := w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(source(), 1)))

@@ -18,7 +18,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/replay"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
@@ -91,7 +91,7 @@ func gainOf(ctx context.Context, noted []notes.Note) (*Gain, error) {
 		return nil, errors.New("no hook has cut anything yet; \"mcp-pruner init CLIENT\" sets hooks up")
 	}
 	for _, path := range slices.Sorted(maps.Keys(byTranscript)) {
-		session, err := replay.Open(ctx, path)
+		session, err := bill.Open(ctx, path)
 		if err != nil && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -111,17 +111,17 @@ func gainOf(ctx context.Context, noted []notes.Note) (*Gain, error) {
 }
 
 // add adds a result. session is nil if there is no transcript.
-func (g *Gain) add(e notes.Note, session *replay.Carried) {
+func (g *Gain) add(e notes.Note, session *bill.Carried) {
 	cut := e.Tokens - e.Sent
 	p := Part{Results: 1, Tokens: cut}
-	weight, rereads := replay.DefaultPrices.CacheWrite, 0.0
+	weight, rereads := bill.DefaultPrices.CacheWrite, 0.0
 	known := false
 	if session != nil {
 		weight, rereads, known = session.Result(e.Call, e.ID)
 	}
 	if !known {
 		g.Unknown++
-		weight = replay.DefaultPrices.CacheWrite
+		weight = bill.DefaultPrices.CacheWrite
 	}
 	p.Gross, p.Rereads = float64(cut)*weight, rereads
 	p.Net = p.Gross - p.Rereads

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -10,46 +9,13 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
-
-// A session without usage, with thoughts, words, a tool call and a compaction. What the model writes is output of its call,
-// and input of the next one.
-//
-//	call 0: writes 4000 + n                                          output o
-//	call 1: reads  4000 + n, writes o + m
-//	call 2: reads  4000, the system prompt; writes a tenth of n + o + m, the summary, and k
-func TestModelOfAnswersAndCompactionOnPaper(t *testing.T) {
-	prompt, out, thought, words, command := strings.Repeat("why does it fail ", 20), strings.Repeat("one line of a file\n", 50),
-		"the limit is in another file", "I look there", "cat limits.go"
-	n, m, k := tokens.Claude(prompt), tokens.Claude(out), tokens.Claude("go on")
-	o := tokens.Claude(thought) + tokens.Claude(words) + 3 + tokens.Claude("command") + tokens.Claude(command) + 3 + tokens.Claude("timeout")
-	b := billed([]sessions.Step{
-		{Kind: sessions.User, Text: prompt},
-		{Kind: sessions.Call},
-		{Kind: sessions.Say, Text: words, Think: thought},
-		{Kind: sessions.Use, Tool: "Bash", Args: map[string]any{"command": command, "timeout": 5.0}},
-		{Kind: sessions.Result, Tool: "Bash", Out: out},
-		{Kind: sessions.Call},
-		{Kind: sessions.Compact},
-		{Kind: sessions.User, Text: "go on"},
-		{Kind: sessions.Call},
-	})
-	assert.Equal(t, sessions.Usage{CacheWrite: 4000 + n, Output: o}, b.calls[0].usage)
-	assert.Equal(t, sessions.Usage{CacheRead: 4000 + n, CacheWrite: o + m}, b.calls[1].usage)
-	assert.Equal(t, sessions.Usage{CacheRead: 4000, CacheWrite: (n+o+m)/10 + k}, b.calls[2].usage)
-}
-
-// Call 1 had a smaller prompt (1010) than call 0 (2010) although nothing says that the context was compacted: its text then
-// begins nowhere before 1010, and a later call that read as much has it in the cache.
-func TestCacheOfASmallerPromptOnPaper(t *testing.T) {
-	steps := paper()
-	steps[2].Usage, steps[3].Usage, steps[4].Usage = counted(10, 1000, 0, 20), counted(10, 0, 1010, 20), counted(10, 0, 1009, 20)
-	assert.InDelta(t, 1.25+0.1+1.25, billed(steps).results[0].weight, 1e-9)
-}
 
 // tried is a session of one result per tool, each of 1,000 tokens and with a cut that keeps the first of its three lines; a
 // tool's name may end in "!" for a failed call.
@@ -61,9 +27,9 @@ func tried(tools ...string) *trial {
 		steps = append(steps, sessions.Step{Kind: sessions.Result, ID: tool, Tool: name, Args: args, Out: "text", Err: failed})
 	}
 	steps = append(steps, sessions.Step{Kind: sessions.Call, Usage: counted(10, 1000, 2000, 20)})
-	tr := &trial{bill: billed(steps), needs: make([][]need, len(tools)), attempts: map[int]attempt{}, served: map[int]attempt{}}
+	tr := &trial{Bill: billed(steps), needs: make([][]needs.Need, len(tools)), attempts: map[int]attempt{}, served: map[int]attempt{}}
 	for i := range tools {
-		tr.results[i].tokens = 1000
+		tr.Results[i].Tokens = 1000
 		tr.attempts[i] = attempt{result: i, question: "why", decision: history.Decision{Prune: true}, kept: 300, header: 20,
 			cut: existing.Cut{Kept: []int{1}, Total: 3}, body: existing.Body{Lines: []string{"one", "two", "three"}, First: 1}}
 		tr.served[i] = tr.attempts[i]
@@ -97,9 +63,9 @@ func TestWhatEachPolicyPrunes(t *testing.T) {
 // Each result is sent once, so a token weighs 1.25. A pruned one saves 700 x 1.25 = 875 and has markers of 20 x 1.25 = 25.
 func TestOutcomesOnPaper(t *testing.T) {
 	tr := tried("Read", "Bash")
-	tr.needs[0] = []need{{line: 1, step: 3, rule: ruleEdit}}
+	tr.needs[0] = []needs.Need{{Line: 1, Step: 3, Rule: needs.RuleEdit}}
 	// Line 2 of the command's output stands in the file, too: it is missed only where the file is cut there as well.
-	tr.needs[1] = []need{{line: 1, step: 3, rule: ruleEdit, earlier: []place{{result: 0, line: 1}}}}
+	tr.needs[1] = []needs.Need{{Line: 1, Step: 3, Rule: needs.RuleEdit, Earlier: []needs.Place{{Result: 0, Line: 1}}}}
 	delete(tr.served, 0) // our server returns the file whole
 	o := tr.judge(Hook)
 	assert.InDeltaSlice(t, []float64{1750, 50, 0, 0}, []float64{o.Gross, o.Markers, o.Questions, o.Definitions}, 1e-9)
@@ -111,14 +77,14 @@ func TestOutcomesOnPaper(t *testing.T) {
 	assert.Equal(t, []int{1, 0}, []int{o.Pruned, o.Missed})
 	assert.InDelta(t, o.Gross-o.Markers-o.Questions-o.Definitions, o.Net(2), 1e-9)
 
-	tr.asking = AsksSearches
+	tr.with.Asks = func(r bill.Result, careful bool) bool { return r.Kind != history.Bash && !careful }
 	assert.Zero(t, tr.judge(MCP).Pruned, "nothing is asked of the command, so that nothing is cut")
 	assert.Equal(t, 2, tr.judge(Hook).Pruned, "a hook needs no question")
 }
 
 // The turn of a miss comes before the step that needs the line, in the last call that had begun.
 func TestTurnOfAMissOnPaper(t *testing.T) {
-	tr := &trial{bill: billed(paper())} // calls at the steps 0, 2, 3 and 4, with prompts of 2010, 3010, 3110 and 3210 tokens
+	tr := &trial{Bill: billed(paper())} // calls at the steps 0, 2, 3 and 4, with prompts of 2010, 3010, 3110 and 3210 tokens
 	for step, want := range map[int]int{0: 2010, 1: 2010, 2: 3010, 3: 3110, 4: 3210, 9: 3210} {
 		context, _ := tr.turnBefore(step)
 		assert.Equal(t, want, context, "step %d", step)
@@ -137,12 +103,14 @@ func TestQuestionsOnPaper(t *testing.T) {
 		{"a long one counts 40", "Read", func(tr *trial) { tr.attempts[0] = attempt{question: strings.Repeat("why not so ", 40)} }, 48},
 		{"one that is not known counts 20", "Read", func(tr *trial) { tr.attempts = nil }, 28},
 		{"the file is about to be edited", "Read", careful, 0},
-		{"the same without the decision", "Read", func(tr *trial) { careful(tr); tr.without = Decision }, askTokens + tokens.Claude("why")},
+		{"a model that asks all the same", "Read", func(tr *trial) {
+			careful(tr)
+			tr.with.Asks = func(bill.Result, bool) bool { return true }
+		}, askTokens + tokens.Claude("why")},
 		{"a tool that is not ours", "WebFetch", func(*trial) {}, 0},
-		{"a command", "Bash", func(tr *trial) { tr.asking = AsksSearches }, 0},
-		{"a search", "Grep", func(tr *trial) { tr.asking = AsksSearches }, askTokens + tokens.Claude("why")},
-		{"a long result", "Bash", func(tr *trial) { tr.asking, tr.results[0].tokens = AsksWell, 800 }, askTokens + tokens.Claude("why")},
-		{"a short result", "Bash", func(tr *trial) { tr.asking, tr.results[0].tokens = AsksWell, 799 }, 0},
+		{"a command of which nothing is asked", "Bash", func(tr *trial) {
+			tr.with.Asks = func(r bill.Result, _ bool) bool { return r.Kind != history.Bash }
+		}, 0},
 	} {
 		tr, o := tried(c.tool), Outcome{}
 		c.change(tr)
@@ -150,7 +118,7 @@ func TestQuestionsOnPaper(t *testing.T) {
 		assert.InDelta(t, float64(c.tokens)*(5+1.25), o.Questions, 1e-9, c.name)
 	}
 	tr, o := tried("Read"), Outcome{}
-	tr.defined = true
+	tr.with.Defined = true
 	tr.chargeServer(&o)
 	assert.Zero(t, o.Definitions, "our tools take the place of the client's")
 }
@@ -205,9 +173,9 @@ func TestClearingOnPaper(t *testing.T) {
 }
 
 // figuresOf returns the figures of a session whose first result has 1,000 tokens.
-func figuresOf(steps []sessions.Step) *figures {
-	f := &figures{trial: &trial{bill: billed(steps)}}
-	f.results[0].tokens = 1000
+func figuresOf(steps []sessions.Step) *Figures {
+	f := &Figures{trial: &trial{Bill: billed(steps)}}
+	f.Results[0].Tokens = 1000
 	return f
 }
 
@@ -258,9 +226,9 @@ func TestClearedIsTheChange(t *testing.T) {
 		steps = append(steps, sessions.Step{Kind: sessions.Call}, step)
 	}
 	steps = append(steps, sessions.Step{Kind: sessions.Result, Tool: "Edit", Args: map[string]any{"file_path": "/r/a.go", "old_string": "a", "new_string": "b"}})
-	f := &figures{trial: &trial{bill: newBill(sessions.Session{Steps: steps}, Prices{Input: 1, CacheWrite: 2, CacheRead: 0.2, Output: 7})}}
+	f := &Figures{trial: &trial{Bill: bill.New(sessions.Session{Steps: steps}, bill.Prices{Input: 1, CacheWrite: 2, CacheRead: 0.2, Output: 7})}}
 	for i := range 30 {
-		f.results[i].tokens = 5000
+		f.Results[i].Tokens = 5000
 	}
 	policy := planner.DefaultPolicy()
 	policy.Prices = planner.Prices{Write: 2, Read: 0.2, Output: 7}
@@ -271,48 +239,4 @@ func TestClearedIsTheChange(t *testing.T) {
 	assert.Equal(t, cleared{input: ours.Before, change: ours.After - ours.Before, reread: ours.Reread, fixed: fixed.After - fixed.Before}, f.clear())
 	// 30 calls write 4,000 and 29 times 5,000 tokens, and read 4,000 + 5,000 i tokens in call i + 2.
 	assert.InDelta(t, 2*(4000+29*5000)+0.2*(29*4000+5000*28*29/2), ours.Before, 1e-6)
-}
-
-// What gain counts of a session with hooks: the weight of the cut result r, 1.25 + 0.1 + 0.1, and what was fetched again.
-//
-//	recover, 200 tokens, in call 2: the context of call 1 read once more, a short answer, and the tokens from then on:
-//	        3010*0.1 + 150*5 + 200*(1.25 + 0.1) = 1321
-//	the same file, 100 tokens, in call 3: 3110*0.1 + 150*5 + 100*1.25 = 1186
-func TestCarriedOnPaper(t *testing.T) {
-	result := func(tool string, args map[string]any) sessions.Step {
-		return sessions.Step{Kind: sessions.Result, ID: "q", Tool: tool, Args: args, Out: "text"}
-	}
-	recover := result("Bash", map[string]any{"command": "mcp-pruner recover prn_1"})
-	again := result("Read", map[string]any{"file_path": "/r/a.go"})
-	compact := sessions.Step{Kind: sessions.Compact}
-	for name, c := range map[string]struct {
-		early, late []sessions.Step // before call 2, with 200 tokens each, and before call 3, with 100
-		rereads     float64
-	}{
-		"recover":                    {early: []sessions.Step{recover}, rereads: 1321},
-		"the file":                   {late: []sessions.Step{again}, rereads: 1186},
-		"both":                       {early: []sessions.Step{recover}, late: []sessions.Step{again}, rereads: 1321 + 1186},
-		"another id":                 {early: []sessions.Step{result("Bash", map[string]any{"command": "mcp-pruner recover prn_2"})}},
-		"another file":               {late: []sessions.Step{result("Read", map[string]any{"file_path": "/r/b.go"})}},
-		"an edit of the file":        {late: []sessions.Step{result("Edit", map[string]any{"file_path": "/r/a.go", "old_string": "a", "new_string": "b"})}},
-		"the file, after compaction": {late: []sessions.Step{compact, again}},
-	} {
-		steps := paper()
-		steps[1].ID = "r"
-		carried := &Carried{billed(slices.Concat(steps[:3], c.early, steps[3:4], c.late, steps[4:]))}
-		for i := range carried.b.results {
-			carried.b.results[i].tokens = map[int]int{1: 1000, 2: 200, 3: 100}[carried.b.results[i].call]
-		}
-		_, rereads, ok := carried.Result("r", "prn_1")
-		assert.True(t, ok)
-		assert.InDelta(t, c.rereads, rereads, 1e-9, name)
-	}
-	b := billed(paper())
-	b.results[0].tokens = 1000
-	b.session.Steps[1].ID = "r"
-	weight, rereads, ok := (&Carried{b}).Result("r", "prn_1")
-	assert.Equal(t, []any{1.45, 0.0, true}, []any{math.Round(weight*100) / 100, rereads, ok})
-	b.session.Steps[1].ID = ""
-	_, _, ok = (&Carried{b}).Result("", "prn_1")
-	assert.False(t, ok, "a result without a call's id is not found by an empty one")
 }

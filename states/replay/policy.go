@@ -4,19 +4,10 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
-)
-
-// Policy is the place between tool and model at which the pruner is assumed to work.
-type Policy string
-
-// The policies.
-const (
-	Hook  Policy = "hook"  // the client's own tools, pruned by its hook
-	MCP   Policy = "mcp"   // this program's read, bash and grep in addition to the client's
-	Proxy Policy = "proxy" // between client and model: any tool, including failed commands
-	GC    Policy = "gc"    // old results cleared by the planner
 )
 
 // Tokens that the policies add.
@@ -24,18 +15,6 @@ const (
 	definitionTokens = 760 // the tool list and instructions of this program's server, as the model sees them
 	askTokens        = 8   // the name and quotes of context_focus_question
 	maxAskTokens     = 40  // limit for the length of a question that a model writes
-	turnTokens       = 150 // output of one further turn
-)
-
-// Asking says on which calls of this program's tools a model writes a question. It never does when it opens
-// a narrow range or is about to edit the file.
-type Asking string
-
-// The habits of asking.
-const (
-	AsksAlways   Asking = ""                         // on every call
-	AsksSearches Asking = "reads and searches"       // not on commands
-	AsksWell     Asking = "where the result is long" // it guesses right which results are
 )
 
 // Outcome is the effect that a policy would have had on one session, in fresh input tokens.
@@ -61,11 +40,11 @@ type questionCost struct {
 // row is one pruned result of an outcome.
 type row struct {
 	a     attempt
-	r     result
+	r     bill.Result
 	saved float64
 	added float64
 	miss  float64
-	need  need
+	need  needs.Need
 	again int // tokens fetched again
 	ok    bool
 
@@ -85,10 +64,9 @@ func (t *trial) judge(p Policy) Outcome {
 	if p == MCP {
 		attempts = t.served
 	}
-	asked := func(i int) bool { return p != MCP || t.asks(t.results[i]) }
 	chosen := map[int]map[int]bool{} // by result, its kept lines
 	for i, a := range attempts {
-		if t.prunes(p, a) && asked(i) {
+		if t.prunes(p, a) && (p != MCP || t.asks(i)) {
 			chosen[i] = lineSet(a.cut)
 		}
 	}
@@ -96,7 +74,7 @@ func (t *trial) judge(p Policy) Outcome {
 		kept, pruned := chosen[result]
 		return pruned && !kept[line]
 	}
-	for i := range t.results {
+	for i := range t.Results {
 		if chosen[i] != nil {
 			o.add(t.row(attempts[i], cut))
 		}
@@ -109,8 +87,8 @@ func (t *trial) judge(p Policy) Outcome {
 
 // prunes reports whether a policy would have pruned a result.
 func (t *trial) prunes(p Policy, a attempt) bool {
-	r := t.results[a.result]
-	step := t.session.Steps[r.step]
+	r := t.Results[a.result]
+	step := t.Session.Steps[r.Step]
 	switch {
 	case a.err != nil || !a.decision.Prune || a.cut.Whole():
 		return false
@@ -119,7 +97,7 @@ func (t *trial) prunes(p Policy, a attempt) bool {
 	case p == Hook && strings.HasPrefix(step.Tool, "mcp__"):
 		return !step.Err
 	}
-	return r.kind != history.Other && !step.Err
+	return r.Kind != history.Other && !step.Err
 }
 
 func lineSet(c existing.Cut) map[int]bool {
@@ -131,12 +109,12 @@ func lineSet(c existing.Cut) map[int]bool {
 }
 
 func (t *trial) row(a attempt, cut func(result, line int) bool) row {
-	r := t.results[a.result]
-	out := row{a: a, r: r, saved: float64(r.tokens-a.kept) * r.weight, added: float64(a.header) * r.weight}
+	r := t.Results[a.result]
+	out := row{a: a, r: r, saved: float64(r.Tokens-a.kept) * r.Weight, added: float64(a.header) * r.Weight}
 	out.need, out.again, out.ok = t.missed(a, cut)
 	if out.ok {
-		out.context, out.then = t.turnBefore(out.need.step)
-		out.miss = float64(out.context)*t.prices.CacheRead + turnTokens*t.prices.Output + float64(out.again)*out.then
+		out.context, out.then = t.turnBefore(out.need.Step)
+		out.miss = float64(out.context)*t.Prices.CacheRead + bill.TurnTokens*t.Prices.Output + float64(out.again)*out.then
 	}
 	return out
 }
@@ -146,10 +124,10 @@ func (t *trial) row(a attempt, cut func(result, line int) bool) row {
 // fetches again stay in it from then on.
 func (t *trial) turnBefore(step int) (context int, weight float64) {
 	at := 0
-	for at < len(t.calls)-1 && t.calls[at+1].step <= step {
+	for at < len(t.Calls)-1 && t.Calls[at+1].Step <= step {
 		at++
 	}
-	return t.calls[at].prompt, t.weightFrom(at)
+	return t.Calls[at].Prompt, t.WeightFrom(at)
 }
 
 func (o *Outcome) add(r row) {
@@ -167,33 +145,30 @@ func (o *Outcome) add(r row) {
 // with every call that may be worth one.
 func (t *trial) chargeServer(o *Outcome) {
 	first := true
-	for i, call := range t.calls {
-		if !t.defined && (first || t.calls[i-1].context != call.context) {
-			o.defined = append(o.defined, t.weightFrom(i))
-			o.Definitions += definitionTokens * t.weightFrom(i)
+	for i, call := range t.Calls {
+		if !t.with.Defined && (first || t.Calls[i-1].Context != call.Context) {
+			o.defined = append(o.defined, t.WeightFrom(i))
+			o.Definitions += definitionTokens * t.WeightFrom(i)
 			first = false
 		}
 	}
-	for i, r := range t.results {
-		a, pruned := t.attempts[i]
-		if !ours(r.kind) || !t.asks(r) || r.parsed.Narrow(history.NarrowLines) || pruned && !t.asksOf(a) {
+	for i, r := range t.Results {
+		if !ours(r.Kind) || !t.asks(i) || r.Parsed.Narrow(history.NarrowLines) {
 			continue
 		}
-		q := questionCost{r.step, askTokens + min(maxAskTokens, t.questionTokens(i)), r.weight}
+		q := questionCost{r.Step, askTokens + min(maxAskTokens, t.questionTokens(i)), r.Weight}
 		o.asked = append(o.asked, q)
-		o.Questions += float64(q.tokens) * (t.prices.Output + q.weight)
+		o.Questions += float64(q.tokens) * (t.Prices.Output + q.weight)
 	}
 }
 
-// asks reports whether a model of this habit writes a question with a call.
-func (t *trial) asks(r result) bool {
-	switch t.asking {
-	case AsksSearches:
-		return r.kind != history.Bash
-	case AsksWell:
-		return r.tokens >= history.MinTokens
+// asks reports whether a model writes a question with a call. It does not when it is about to edit the file.
+func (t *trial) asks(result int) bool {
+	careful := t.attempts[result].decision.Careful
+	if t.with.Asks != nil {
+		return t.with.Asks(t.Results[result], careful)
 	}
-	return true
+	return !careful
 }
 
 // questionTokens returns the assumed length of the question that a model would have written.
@@ -205,4 +180,4 @@ func (t *trial) questionTokens(result int) int {
 }
 
 // toolOf returns the name of a result's tool in the transcript.
-func (t *trial) toolOf(r result) string { return t.session.Steps[r.step].Tool }
+func (t *trial) toolOf(r bill.Result) string { return t.Session.Steps[r.Step].Tool }

@@ -1,6 +1,4 @@
-// Package replay computes from recorded sessions how much each part of this program would have saved and
-// lost. docs/BILL.md explains the formula.
-package replay
+package bill
 
 import (
 	"fmt"

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 )
@@ -19,18 +20,18 @@ type Prediction struct {
 // Predict returns the predictions for the results of a session that a later prompt contains. The test of the hooks
 // compares them with what the hooks do.
 func Predict(ctx context.Context, s sessions.Session, others history.OtherTools) ([]Prediction, error) {
-	t, err := try(ctx, newBill(s, DefaultPrices), Settings{Policies: []Policy{Hook}, Others: others})
+	t, err := try(ctx, bill.New(s, bill.DefaultPrices), Settings{Policies: []Policy{Hook}, Others: others})
 	if err != nil {
 		return nil, err
 	}
 	var list []Prediction
-	for i, r := range t.results {
-		p := Prediction{Step: r.step}
+	for i, r := range t.Results {
+		p := Prediction{Step: r.Step}
 		a, tried := t.attempts[i]
 		if p.Pruned = tried && t.prunes(Hook, a); p.Pruned {
 			p.Body, p.Cut = a.body, a.cut
 		}
-		if r.weight > 0 {
+		if r.Weight > 0 {
 			list = append(list, p)
 		}
 	}

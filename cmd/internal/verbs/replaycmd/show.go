@@ -1,4 +1,4 @@
-package replay
+package replaycmd
 
 import (
 	"encoding/json"
@@ -6,29 +6,31 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/mcp-pruner/mcp-pruner/states/replay"
 )
 
 // writeJSON writes the report as one JSON value.
-func writeJSON(w io.Writer, r Report) error {
+func writeJSON(w io.Writer, r replay.Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(r)
 }
 
 // writeText writes the report for a terminal.
-func writeText(w io.Writer, r Report) error {
+func writeText(w io.Writer, r replay.Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d sessions, %d of them with the API's own usage, the others modelled. Bill: %.0f fresh input tokens.\n", r.Sessions, r.Measured, r.Bill)
 	fmt.Fprintf(&b, "Prices: %s. All figures are percent of the whole bill.\n\n", r.Prices)
 	writeShares(&b, r)
 	fmt.Fprintf(&b, "\nA perfect pruner of results of 1,000 tokens and more (read, bash, grep) that keeps 10, 20, 30 %%: %.1f, %.1f, %.1f\n\n", r.Limit.Keep10, r.Limit.Keep20, r.Limit.Keep30)
 	writePolicies(&b, r)
-	for _, p := range []Policy{Hook, MCP, Proxy} {
+	for _, p := range []replay.Policy{replay.Hook, replay.MCP, replay.Proxy} {
 		if d, ok := r.Details[p]; ok {
 			writeDetail(&b, p, d)
 		}
 	}
-	if gc, ok := r.Policies[GC].(Clearing); ok {
+	if gc, ok := r.Policies[replay.GC].(replay.Clearing); ok {
 		fmt.Fprintf(&b, "\ngc: modelled input %+.1f %%, re-reads in it %.1f; per session: median %+.1f, worst %+.1f, %.1f %% of them lose\n"+
 			"the best fixed rule: %+.1f %%; median %+.1f, worst %+.1f, %.1f %% lose\n",
 			gc.Input, gc.Reread, gc.Median, gc.Worst, gc.Losing, gc.Fixed, gc.FixedMedian, gc.FixedWorst, gc.FixedLosing)
@@ -40,25 +42,25 @@ func writeText(w io.Writer, r Report) error {
 	return err
 }
 
-func writeShares(b *strings.Builder, r Report) {
+func writeShares(b *strings.Builder, r replay.Report) {
 	b.WriteString("Share of the bill that tool results are:\n")
-	for i, name := range byValue(r.Share) {
+	for i, name := range replay.ByValue(r.Share) {
 		if i >= 10 || r.Share[name] < 0.05 {
 			break
 		}
 		fmt.Fprintf(b, "  %-36s %5.1f\n", name, r.Share[name])
 	}
 	b.WriteString("by size of the result in tokens:\n")
-	for _, c := range sizeClasses {
-		fmt.Fprintf(b, "  %-36s %5.1f\n", c.name, r.sizes[c.name])
+	for _, c := range replay.SizeClasses {
+		fmt.Fprintf(b, "  %-36s %5.1f\n", c.Name, r.Sizes[c.Name])
 	}
 }
 
-func writePolicies(b *strings.Builder, r Report) {
+func writePolicies(b *strings.Builder, r replay.Report) {
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "policy\tgross\tmarkers\tquestions\tdefinitions\tmisses\tnet\ttwice\tthree times\tmedian\tp10\tp90\tlosing\t")
-	for _, p := range []Policy{Hook, MCP, Proxy} {
-		s, ok := r.Policies[p].(Pruning)
+	for _, p := range []replay.Policy{replay.Hook, replay.MCP, replay.Proxy} {
+		s, ok := r.Policies[p].(replay.Pruning)
 		if !ok {
 			continue
 		}
@@ -69,22 +71,22 @@ func writePolicies(b *strings.Builder, r Report) {
 	_ = w.Flush() // writes to memory
 }
 
-func writeDetail(b *strings.Builder, p Policy, d Detail) {
+func writeDetail(b *strings.Builder, p replay.Policy, d replay.Detail) {
 	fmt.Fprintf(b, "\n%s: %d results pruned, %d with a line that was needed later\n", p, d.Pruned, d.Missed)
 	values := map[string]float64{}
 	for name, g := range d.Tools {
 		values[name] = g.Gross
 	}
-	for _, name := range byValue(values) {
+	for _, name := range replay.ByValue(values) {
 		writeGroup(b, name, d.Tools[name])
 	}
-	for _, c := range sizeClasses {
-		if g, ok := d.Sizes[c.name]; ok {
-			writeGroup(b, c.name, g)
+	for _, c := range replay.SizeClasses {
+		if g, ok := d.Sizes[c.Name]; ok {
+			writeGroup(b, c.Name, g)
 		}
 	}
 }
 
-func writeGroup(b *strings.Builder, name string, g Group) {
+func writeGroup(b *strings.Builder, name string, g replay.Group) {
 	fmt.Fprintf(b, "  %-36s pruned %5d  missed %4d  gross %5.2f  net %+5.2f\n", name, g.Pruned, g.Missed, g.Gross, g.Net)
 }

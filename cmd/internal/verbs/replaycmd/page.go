@@ -1,4 +1,4 @@
-package replay
+package replaycmd
 
 import (
 	"cmp"
@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/states/replay"
 )
 
 //go:embed page.html
@@ -17,15 +19,15 @@ var pageHTML string
 var page = template.Must(template.New("page").Parse(pageHTML))
 
 // writePage writes the report as one self-contained HTML file.
-func writePage(w io.Writer, r Report) error {
+func writePage(w io.Writer, r replay.Report) error {
 	return page.Execute(w, pageData(r))
 }
 
 type pageView struct {
-	Report
+	replay.Report
 	Shares, SizeShares []bar
 	Rows               []pageRow
-	Clearing           *Clearing
+	Clearing           *replay.Clearing
 }
 
 // bar is one bar of a plot. Left and Width are percent of the plot's width, Zero is where its zero line is.
@@ -37,25 +39,25 @@ type bar struct {
 
 // pageRow is the row of one policy.
 type pageRow struct {
-	Policy Policy
-	Pruning
-	Detail  Detail
+	Policy replay.Policy
+	replay.Pruning
+	Detail  replay.Detail
 	Bars    []bar
 	Curve   template.HTML // nets of all sessions, sorted
 	ByGroup []bar
 }
 
-func pageData(r Report) pageView {
-	v := pageView{Report: r, Shares: bars(r.Share, byValue(r.Share), 12), SizeShares: bars(r.sizes, sizeNames(), 9)}
-	for _, p := range []Policy{Hook, MCP, Proxy} {
-		s, ok := r.Policies[p].(Pruning)
+func pageData(r replay.Report) pageView {
+	v := pageView{Report: r, Shares: bars(r.Share, replay.ByValue(r.Share), 12), SizeShares: bars(r.Sizes, sizeNames(), 9)}
+	for _, p := range []replay.Policy{replay.Hook, replay.MCP, replay.Proxy} {
+		s, ok := r.Policies[p].(replay.Pruning)
 		if !ok {
 			continue
 		}
 		d := r.Details[p]
 		v.Rows = append(v.Rows, pageRow{Policy: p, Pruning: s, Detail: d, Bars: terms(s, d), Curve: curve(d.PerSession), ByGroup: groupBars(d)})
 	}
-	if gc, ok := r.Policies[GC].(Clearing); ok {
+	if gc, ok := r.Policies[replay.GC].(replay.Clearing); ok {
 		v.Clearing = &gc
 	}
 	return v
@@ -63,8 +65,8 @@ func pageData(r Report) pageView {
 
 func sizeNames() []string {
 	var names []string
-	for _, c := range sizeClasses {
-		names = append(names, c.name)
+	for _, c := range replay.SizeClasses {
+		names = append(names, c.Name)
 	}
 	return names
 }
@@ -109,7 +111,7 @@ func signed(figures []named, format string) []bar {
 }
 
 // terms returns the terms whose sum is the net.
-func terms(s Pruning, d Detail) []bar {
+func terms(s replay.Pruning, d replay.Detail) []bar {
 	return signed([]named{
 		{"gross", s.Gross}, {"headers and markers", -d.Markers}, {"questions", -d.Questions}, {"definitions", -d.Definitions}, {"misses", -d.Misses},
 		{"net", s.Net}, {"net, misses twice", s.Misses2}, {"net, misses three times", s.Misses3},
@@ -119,7 +121,7 @@ func terms(s Pruning, d Detail) []bar {
 // mostGroups is the number of tools in the plot: those with the largest gains and losses.
 const mostGroups = 8
 
-func groupBars(d Detail) []bar {
+func groupBars(d replay.Detail) []bar {
 	var all []named
 	for name, g := range d.Tools {
 		all = append(all, named{name, g.Net})

@@ -1,4 +1,4 @@
-package replay
+package replaycmd
 
 import (
 	"regexp"
@@ -8,18 +8,20 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/states/replay"
 )
 
 // losingReport is a report in which pruning gains with some tools and sessions and loses with others.
-func losingReport() Report {
-	tools := map[string]Group{"mcp__a_server_with_a_long_name__a_tool_with_a_long_name": {Net: -3.5}, "worst": {Net: -9}, "even": {}}
+func losingReport() replay.Report {
+	tools := map[string]replay.Group{"mcp__a_server_with_a_long_name__a_tool_with_a_long_name": {Net: -3.5}, "worst": {Net: -9}, "even": {}}
 	for i := range 9 {
-		tools["gain "+strconv.Itoa(i)] = Group{Net: float64(i) / 4}
+		tools["gain "+strconv.Itoa(i)] = replay.Group{Net: float64(i) / 4}
 	}
-	return Report{
-		Sessions: 5, Bill: 1000, Share: map[string]float64{"Read": 30, "Bash": 12.5}, sizes: map[string]float64{"20k+": 3, "under 1k": 20},
-		Policies: map[Policy]any{Hook: Pruning{Gross: 5, Net: -4.25, Misses2: -9, Misses3: -14, Median: -1, P10: -20, P90: 6, Losing: 60}},
-		Details: map[Policy]Detail{Hook: {Markers: .25, Misses: 9, Pruned: 7, Missed: 3, Tools: tools,
+	return replay.Report{
+		Sessions: 5, Bill: 1000, Share: map[string]float64{"Read": 30, "Bash": 12.5}, Sizes: map[string]float64{"20k+": 3, "under 1k": 20},
+		Policies: map[replay.Policy]any{replay.Hook: replay.Pruning{Gross: 5, Net: -4.25, Misses2: -9, Misses3: -14, Median: -1, P10: -20, P90: 6, Losing: 60}},
+		Details: map[replay.Policy]replay.Detail{replay.Hook: {Markers: .25, Misses: 9, Pruned: 7, Missed: 3, Tools: tools,
 			PerSession: []float64{-30, -8, -1, 2, 12}}},
 	}
 }
@@ -33,7 +35,7 @@ func TestLossesAreDrawnAsLosses(t *testing.T) {
 	var page strings.Builder
 	require.NoError(t, writePage(&page, losingReport()))
 	found := shownBar.FindAllStringSubmatch(page.String(), -1)
-	require.Len(t, found, 2+len(sizeClasses)+8+mostGroups)
+	require.Len(t, found, 2+len(replay.SizeClasses)+8+mostGroups)
 	seen := map[string]string{}
 	for _, m := range found {
 		number := func(i int) float64 {

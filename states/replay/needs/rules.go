@@ -1,4 +1,4 @@
-package replay
+package needs
 
 import (
 	"path"
@@ -18,7 +18,7 @@ func (g *goldFinder) said(text string) {
 	for _, span := range ticked.FindAllStringSubmatch(text, -1) {
 		g.quoted(strings.TrimSpace(span[1]))
 		for _, name := range identifiers(span[1]) {
-			g.named(name, 1, nameCalls, ruleCite)
+			g.named(name, 1, nameCalls, RuleCite)
 		}
 	}
 	for _, m := range fileLine.FindAllStringSubmatch(text, -1) {
@@ -44,14 +44,14 @@ func (g *goldFinder) quoted(line string) {
 	for _, form := range []string{line, strings.TrimLeft(line, "-*+>0123456789. ")} {
 		at, ok := g.lines[form]
 		if ok && at.line >= 0 && !at.seen && g.call-at.text.call <= quoteCalls {
-			g.mark(at.text, at.line, ruleQuoteSay)
+			g.mark(at.text, at.line, RuleQuoteSay)
 			return
 		}
 	}
 }
 
 // named is an identifier that at most so many lines of one result brought up.
-func (g *goldFinder) named(name string, lines, calls int, why rule) {
+func (g *goldFinder) named(name string, lines, calls int, why Rule) {
 	id := g.idents[name]
 	if id == nil || id.text == nil || len(id.lines) > lines || g.call-id.text.call > calls {
 		return
@@ -73,14 +73,14 @@ func (g *goldFinder) placed(file string, n int) {
 				continue
 			}
 			if i := n - t.text.First; i >= 0 && i < len(t.text.Lines) {
-				g.mark(t, i, ruleFileLine)
+				g.mark(t, i, RuleFileLine)
 				return
 			}
 			continue
 		}
 		for i, line := range t.text.Lines {
 			if strings.Contains(line, path.Base(file)+":"+strconv.Itoa(n)) {
-				g.mark(t, i, ruleFileLine)
+				g.mark(t, i, RuleFileLine)
 				return
 			}
 		}
@@ -101,7 +101,7 @@ func (g *goldFinder) used(c history.Call) {
 		g.looked(c)
 	case history.Grep:
 		for _, name := range identifiers(c.Pattern) {
-			g.named(name, 2, lookCalls, ruleIdent)
+			g.named(name, 2, lookCalls, RuleIdent)
 		}
 		g.know(c.Pattern)
 	}
@@ -117,7 +117,7 @@ func (g *goldFinder) edited(file string, r history.Replacement) {
 	g.copied(r)
 	for _, name := range identifiers(r.New) {
 		if !strings.Contains(r.Old, name) {
-			g.named(name, 1, nameCalls, ruleCite)
+			g.named(name, 1, nameCalls, RuleCite)
 		}
 	}
 	g.know(r.New)
@@ -136,7 +136,7 @@ func (g *goldFinder) replaced(file string, old []string) {
 		}
 		if n == 1 {
 			for i := range old {
-				g.mark(t, at+i, ruleEdit)
+				g.mark(t, at+i, RuleEdit)
 			}
 		}
 		return
@@ -182,10 +182,10 @@ func (g *goldFinder) copied(r history.Replacement) {
 		}
 		adjacent := previous.text == at.text && previous.line+1 == at.line
 		if blankless(key) >= quoteCodeChars || adjacent {
-			g.mark(at.text, at.line, ruleQuoteCode)
+			g.mark(at.text, at.line, RuleQuoteCode)
 		}
 		if adjacent {
-			g.mark(previous.text, previous.line, ruleQuoteCode)
+			g.mark(previous.text, previous.line, RuleQuoteCode)
 		}
 		previous = at
 	}
@@ -197,7 +197,7 @@ func (g *goldFinder) commanded(command string) {
 	flush := func() {
 		if len(run) >= 3 {
 			for _, at := range run {
-				g.mark(at.text, at.line, ruleQuoteCmd)
+				g.mark(at.text, at.line, RuleQuoteCmd)
 			}
 		}
 		run = nil
@@ -224,7 +224,7 @@ func (g *goldFinder) looked(c history.Call) {
 	if file == "" {
 		if c.Kind == history.Bash {
 			for _, name := range identifiers(grepPattern(c.Command)) {
-				g.named(name, 2, lookCalls, ruleIdent)
+				g.named(name, 2, lookCalls, RuleIdent)
 			}
 		}
 		return
@@ -270,7 +270,7 @@ func (g *goldFinder) opened(t *shownText, file string, from, to int) bool {
 		return false
 	}
 	for _, i := range hits {
-		g.mark(t, i, ruleOpen)
+		g.mark(t, i, RuleOpen)
 	}
 	return true
 }
@@ -293,6 +293,6 @@ func (g *goldFinder) listed(t *shownText, file string) bool {
 	if found < 0 || g.lines[strings.TrimSpace(t.text.Lines[found])].seen {
 		return false
 	}
-	g.mark(t, found, rulePath)
+	g.mark(t, found, RulePath)
 	return true
 }

@@ -1,4 +1,4 @@
-package replay
+package replaycmd
 
 import (
 	"context"
@@ -13,13 +13,15 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/states/replay"
 )
 
 // options are the checked command-line options.
 type options struct {
-	Settings
+	replay.Settings
 	json  bool
 	html  string
 	paths []string
@@ -28,7 +30,7 @@ type options struct {
 // Command returns the verb replay.
 func Command(p command.Process) *cobra.Command {
 	var o options
-	policy, prices := Policy("all"), ""
+	policy, prices := replay.Policy("all"), ""
 	c := &cobra.Command{
 		Use:   "replay [PATH...]",
 		Short: "Say what pruning would have saved and lost in your own sessions",
@@ -41,7 +43,7 @@ sessions. Nothing leaves the machine. docs/BILL.md explains every figure.`,
   mcp-pruner replay --explain 062a8bdd sessions.jsonl.gz`,
 		RunE: func(c *cobra.Command, paths []string) error {
 			var err error
-			if o.Prices, err = ParsePrices(prices); err != nil {
+			if o.Prices, err = bill.ParsePrices(prices); err != nil {
 				return command.Usagef("%w", err)
 			}
 			if o.json && o.Explain != "" {
@@ -55,7 +57,7 @@ sessions. Nothing leaves the machine. docs/BILL.md explains every figure.`,
 		},
 	}
 	f := c.Flags()
-	f.Var(command.Choice(&policy, Hook, MCP, Proxy, GC, "all"), "policy", "what stands between tool and model")
+	f.Var(command.Choice(&policy, replay.Hook, replay.MCP, replay.Proxy, replay.GC, "all"), "policy", "what stands between tool and model")
 	f.BoolVar(&o.json, "json", false, "print one JSON value")
 	f.StringVar(&o.html, "html", "", "write a report with plots to this file; - is the standard output")
 	f.StringVar(&o.Explain, "explain", "", "show every term of one session: its id, or how that begins")
@@ -63,11 +65,11 @@ sessions. Nothing leaves the machine. docs/BILL.md explains every figure.`,
 	return c
 }
 
-func policiesOf(name Policy) []Policy {
+func policiesOf(name replay.Policy) []replay.Policy {
 	if name == "all" {
-		return []Policy{Hook, MCP, Proxy, GC}
+		return []replay.Policy{replay.Hook, replay.MCP, replay.Proxy, replay.GC}
 	}
-	return []Policy{name}
+	return []replay.Policy{name}
 }
 
 func (o options) run(ctx context.Context, p command.Process) error {
@@ -76,7 +78,7 @@ func (o options) run(ctx context.Context, p command.Process) error {
 	}
 	bar := &progress{w: p.Stderr}
 	o.Progress = bar.step
-	report, explained, err := Replay(ctx, o.Settings)
+	report, explained, err := replay.Replay(ctx, o.Settings)
 	bar.end()
 	if err != nil {
 		return err
@@ -88,7 +90,7 @@ func (o options) run(ctx context.Context, p command.Process) error {
 	}
 	switch {
 	case o.Explain != "":
-		return explain(p.Stdout, explained, o.Policies)
+		return explained.Explain(p.Stdout, o.Policies)
 	case o.json:
 		return writeJSON(p.Stdout, report)
 	case o.html == "-":
@@ -131,7 +133,7 @@ func transcripts(lookup func(string) (string, bool)) ([]string, error) {
 	return found, nil
 }
 
-func (o options) writeHTML(r Report, stdout io.Writer) error {
+func (o options) writeHTML(r replay.Report, stdout io.Writer) error {
 	if o.html == "-" {
 		return writePage(stdout, r)
 	}

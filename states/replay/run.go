@@ -3,7 +3,6 @@ package replay
 import (
 	"context"
 	"errors"
-	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,49 +10,26 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 )
 
-// Settings configure a replay.
-type Settings struct {
-	Files    []string  // "-": Stdin
-	Stdin    io.Reader // may be nil if no file is "-"
-	Policies []Policy
-	Prices   Prices
-	Others   history.OtherTools // the other tools whose results are pruned
-	Without  Ablation           // the part of the pruner to switch off; "": none
-	Explain  string             // the session to explain: its id or a prefix of it
-	Progress func(done string)  // called after each session; nil: not called
-
-	// Boldness is a factor for the price at which a line is kept: above 1, more is cut. 0 means 1.
-	Boldness float64
-
-	Asking  Asking // when a model writes a question for this program's tools
-	Defined bool   // count no definitions of this program's tools, as if they took the place of the client's
-
-	// Weights returns the weights of the ranking for a session, so that a session can be judged by weights
-	// that were learned without it. nil: the embedded weights.
-	Weights func(session string) *learned.Weights
-}
-
-// figures are the results of one session.
-type figures struct {
+// Figures are the results of one session.
+type Figures struct {
 	*trial
 	outcomes map[Policy]Outcome
 	cleared  cleared
 }
 
-// Replay computes the report and, if Settings.Explain is set, the figures of that session.
-func Replay(ctx context.Context, s Settings) (Report, *figures, error) {
+// Replay computes the report and, if Settings.Explain is set, the Figures of that session.
+func Replay(ctx context.Context, s Settings) (Report, *Figures, error) {
 	c := newCollector(s.Policies, s.Prices)
-	var explained *figures
+	var explained *Figures
 	var mu sync.Mutex
 	seen := map[string]bool{}
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
-	var order []*figures // in reading order, so that sums are the same on every run
+	var order []*Figures // in reading order, so that sums are the same on every run
 	for _, file := range s.Files {
 		read := sessions.ReadFile
 		if file == "-" {
@@ -66,7 +42,7 @@ func Replay(ctx context.Context, s Settings) (Report, *figures, error) {
 				return nil
 			}
 			seen[one.Source+" "+one.ID] = true
-			slot := &figures{}
+			slot := &Figures{}
 			order = append(order, slot)
 			work.Go(func() error {
 				f, err := compute(ctx, one, s)
@@ -115,9 +91,9 @@ func noSessions(s Settings, skipped []string) error {
 }
 
 // compute bills one session and evaluates the policies.
-func compute(ctx context.Context, one sessions.Session, s Settings) (*figures, error) {
-	b := newBill(one, s.Prices)
-	f := &figures{trial: &trial{bill: b}, outcomes: map[Policy]Outcome{}}
+func compute(ctx context.Context, one sessions.Session, s Settings) (*Figures, error) {
+	b := bill.New(one, s.Prices)
+	f := &Figures{trial: &trial{Bill: b}, outcomes: map[Policy]Outcome{}}
 	prunes := slices.ContainsFunc(s.Policies, func(p Policy) bool { return p != GC })
 	if prunes {
 		t, err := try(ctx, b, s)
@@ -138,22 +114,22 @@ func compute(ctx context.Context, one sessions.Session, s Settings) (*figures, e
 
 // slim drops the texts of a session that are no longer needed, because a large history would not fit into
 // memory.
-func (f *figures) slim(keep bool) {
+func (f *Figures) slim(keep bool) {
 	if keep {
 		return
 	}
-	for i := range f.session.Steps {
-		step := &f.session.Steps[i]
+	for i := range f.Session.Steps {
+		step := &f.Session.Steps[i]
 		step.Text, step.Think, step.Out, step.Args = "", "", "", nil
 	}
 	f.attempts, f.served, f.needs = nil, nil, nil
-	for i := range f.results {
-		f.results[i].parsed.Command, f.results[i].parsed.Replace = "", nil
+	for i := range f.Results {
+		f.Results[i].Parsed.Command, f.Results[i].Parsed.Replace = "", nil
 	}
 	for _, o := range f.outcomes {
 		for i := range o.rows {
 			o.rows[i].a.body.Lines, o.rows[i].a.cut.Kept = nil, nil
-			o.rows[i].r.parsed.Replace = nil
+			o.rows[i].r.Parsed.Replace = nil
 		}
 	}
 }

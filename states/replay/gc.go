@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
@@ -15,17 +16,17 @@ type decider interface {
 }
 
 // clear returns the effects of the planner and of the best fixed rule on a session.
-func (f *figures) clear() cleared {
+func (f *Figures) clear() cleared {
 	policy := planner.DefaultPolicy()
-	policy.Prices = planner.Prices{Write: f.prices.CacheWrite, Read: f.prices.CacheRead, Output: f.prices.Output}
-	bill, fixed := f.clearWith(policy, policy), f.clearWith(policy, planner.BestFixedRule())
-	return cleared{input: bill.Before, change: bill.After - bill.Before, reread: bill.Reread, fixed: fixed.After - fixed.Before}
+	policy.Prices = planner.Prices{Write: f.Prices.CacheWrite, Read: f.Prices.CacheRead, Output: f.Prices.Output}
+	ours, fixed := f.clearWith(policy, policy), f.clearWith(policy, planner.BestFixedRule())
+	return cleared{input: ours.Before, change: ours.After - ours.Before, reread: ours.Reread, fixed: fixed.After - fixed.Before}
 }
 
 // clearWith replays a session and lets by clear results before every model call.
-func (f *figures) clearWith(policy planner.Policy, by decider) planner.Bill {
-	w := clearingWalk{figures: f, session: planner.NewSession(policy), by: by, begins: true, read: make(map[string]bool)}
-	for _, step := range f.session.Steps {
+func (f *Figures) clearWith(policy planner.Policy, by decider) planner.Bill {
+	w := clearingWalk{Figures: f, session: planner.NewSession(policy), by: by, begins: true, read: make(map[string]bool)}
+	for _, step := range f.Session.Steps {
 		w.take(step)
 	}
 	return w.session.Bill()
@@ -33,7 +34,7 @@ func (f *figures) clearWith(policy planner.Policy, by decider) planner.Bill {
 
 // clearingWalk is the state of that replay.
 type clearingWalk struct {
-	*figures
+	*Figures
 	session *planner.Session
 	by      decider
 
@@ -48,14 +49,14 @@ func (w *clearingWalk) take(step sessions.Step) {
 	case sessions.User:
 		w.text(tokens.Claude(step.Text))
 	case sessions.Say, sessions.Use:
-		w.text(outputTokens(step))
+		w.text(bill.OutputTokens(step))
 	case sessions.Compact:
 		w.session.Compact()
 		w.tokens, w.begins = 0, true
 	case sessions.Call:
 		w.called()
 	case sessions.Result:
-		w.resulted(&w.results[w.result])
+		w.resulted(&w.Results[w.result])
 		w.result++
 	}
 }
@@ -68,33 +69,33 @@ func (w *clearingWalk) text(n int) {
 // called bills a model call. For the first call of a context, the difference between its usage and the
 // known texts is the size of everything that the transcript does not contain, such as the system prompt.
 func (w *clearingWalk) called() {
-	this := w.calls[w.call]
+	this := w.Calls[w.call]
 	if w.begins {
-		base := modelledSystem
-		if w.measured {
-			base = max(0, this.prompt-w.tokens)
+		base := bill.ModelledSystem
+		if w.Measured {
+			base = max(0, this.Prompt-w.tokens)
 		}
 		w.text(base)
 	}
 	expired := false
-	if !w.begins && w.measured && w.call > 0 {
-		expired = this.usage.CacheRead < w.calls[w.call-1].prompt/2
+	if !w.begins && w.Measured && w.call > 0 {
+		expired = this.Usage.CacheRead < w.Calls[w.call-1].Prompt/2
 	}
 	w.session.Call(w.by.Decide(w.session.Window(expired)).Clear, expired)
 	w.begins = false
 	w.call++
 }
 
-func (w *clearingWalk) resulted(r *result) {
-	for _, file := range w.edits(r.parsed) {
+func (w *clearingWalk) resulted(r *bill.Result) {
+	for _, file := range w.edits(r.Parsed) {
 		w.session.Edited(file)
 	}
-	file, _, _ := r.parsed.FileRead()
+	file, _, _ := r.Parsed.FileRead()
 	if file != "" {
 		w.read[file] = true
 	}
-	w.tokens += r.tokens
-	w.session.Result(r.tokens, file, false)
+	w.tokens += r.Tokens
+	w.session.Result(r.Tokens, file, false)
 }
 
 // edits returns the files that a call changed and that had been read before.

@@ -1,4 +1,4 @@
-package replay
+package bill
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 )
 
 // Carried is a session that ran with hooks, billed from its transcript.
-type Carried struct{ b *bill }
+type Carried struct{ B *Bill }
 
 // errStop stops reading a file after its first session.
 var errStop = errors.New("read")
@@ -18,7 +18,7 @@ var errStop = errors.New("read")
 func Open(ctx context.Context, path string) (*Carried, error) {
 	var c *Carried
 	err := sessions.ReadFile(ctx, path, func(s sessions.Session) error {
-		c = &Carried{newBill(s, DefaultPrices)}
+		c = &Carried{New(s, DefaultPrices)}
 		return errStop
 	})
 	if c == nil {
@@ -28,43 +28,43 @@ func Open(ctx context.Context, path string) (*Carried, error) {
 }
 
 // Bill returns the price of the whole session, in fresh input tokens.
-func (c *Carried) Bill() float64 { return c.b.total }
+func (c *Carried) Bill() float64 { return c.B.Total }
 
 // Result finds the result of a tool call. weight is the price of one of its tokens over the session,
 // rereads the price of fetching parts of the original again: by a command that names its id, or by another
 // read of the file.
 func (c *Carried) Result(call, id string) (weight, rereads float64, ok bool) {
 	at := -1
-	for i, r := range c.b.results {
-		step := c.b.session.Steps[r.step]
+	for i, r := range c.B.Results {
+		step := c.B.Session.Steps[r.Step]
 		switch {
 		case step.ID == call && call != "":
 			at = i
-		case at >= 0 && c.fetches(c.b.results[at], r, id):
+		case at >= 0 && c.fetches(c.B.Results[at], r, id):
 			rereads += c.price(r)
 		}
 	}
 	if at < 0 {
 		return 0, rereads, false
 	}
-	return c.b.results[at].weight, rereads, true
+	return c.B.Results[at].Weight, rereads, true
 }
 
 // fetches reports whether a later result contains parts of a cut one's original.
-func (c *Carried) fetches(cut, later result, id string) bool {
-	if strings.Contains(later.parsed.Command, "recover "+id) {
+func (c *Carried) fetches(cut, later Result, id string) bool {
+	if strings.Contains(later.Parsed.Command, "recover "+id) {
 		return true
 	}
-	sameContext := later.call < len(c.b.calls) && cut.call < len(c.b.calls) && c.b.calls[later.call].context == c.b.calls[cut.call].context
-	return sameContext && cut.parsed.File != "" && cut.kind == later.kind && cut.parsed.File == later.parsed.File
+	sameContext := later.Call < len(c.B.Calls) && cut.Call < len(c.B.Calls) && c.B.Calls[later.Call].Context == c.B.Calls[cut.Call].Context
+	return sameContext && cut.Parsed.File != "" && cut.Kind == later.Kind && cut.Parsed.File == later.Parsed.File
 }
 
 // price returns the price of one further turn: the context read once more, a short answer, and the result
 // from then on.
-func (c *Carried) price(r result) float64 {
-	if r.call == 0 || r.call > len(c.b.calls) {
-		return float64(r.tokens) * r.weight
+func (c *Carried) price(r Result) float64 {
+	if r.Call == 0 || r.Call > len(c.B.Calls) {
+		return float64(r.Tokens) * r.Weight
 	}
-	before := c.b.calls[r.call-1]
-	return float64(before.prompt)*c.b.prices.CacheRead + turnTokens*c.b.prices.Output + float64(r.tokens)*r.weight
+	before := c.B.Calls[r.Call-1]
+	return float64(before.Prompt)*c.B.Prices.CacheRead + TurnTokens*c.B.Prices.Output + float64(r.Tokens)*r.Weight
 }

@@ -7,13 +7,14 @@ import (
 	"text/tabwriter"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
-// explain writes out one session so that every figure can be verified by hand.
-func explain(w io.Writer, f *figures, policies []Policy) error {
+// Explain writes out one session so that every figure can be verified by hand.
+func (f *Figures) Explain(w io.Writer, policies []Policy) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "session %s (%s, %s)\n\n", f.session.ID, f.session.Source, measuredBy(f.measured))
+	fmt.Fprintf(&b, "session %s (%s, %s)\n\n", f.Session.ID, f.Session.Source, measuredBy(f.Measured))
 	f.explainBill(&b)
 	f.explainResults(&b)
 	for _, p := range policies {
@@ -36,47 +37,47 @@ func measuredBy(measured bool) string {
 	return "usage modelled from the texts"
 }
 
-func (f *figures) explainBill(b *strings.Builder) {
+func (f *Figures) explainBill(b *strings.Builder) {
 	var u sessions.Usage
 	contexts := 1
-	for i, c := range f.calls {
-		u.Input += c.usage.Input
-		u.CacheWrite += c.usage.CacheWrite
-		u.CacheRead += c.usage.CacheRead
-		u.Output += c.usage.Output
-		if i > 0 && c.context != f.calls[i-1].context {
+	for i, c := range f.Calls {
+		u.Input += c.Usage.Input
+		u.CacheWrite += c.Usage.CacheWrite
+		u.CacheRead += c.Usage.CacheRead
+		u.Output += c.Usage.Output
+		if i > 0 && c.Context != f.Calls[i-1].Context {
 			contexts++
 		}
 	}
-	p := f.prices
+	p := f.Prices
 	fmt.Fprintf(b, "%d model calls in %d contexts. Bill = %d x %g + %d x %g + %d x %g + %d x %g = %.1f\n",
-		len(f.calls), contexts, u.Input, p.Input, u.CacheWrite, p.CacheWrite, u.CacheRead, p.CacheRead, u.Output, p.Output, f.total)
+		len(f.Calls), contexts, u.Input, p.Input, u.CacheWrite, p.CacheWrite, u.CacheRead, p.CacheRead, u.Output, p.Output, f.Total)
 	b.WriteString("            (input, cache write, cache read, output tokens, each times its price)\n\n")
 }
 
 // explainResults lists the results that count and the cost of carrying one token of each: weight = one
 // cache write + cache reads + further cache writes.
-func (f *figures) explainResults(b *strings.Builder) {
-	fmt.Fprintf(b, "Results of %d tokens and more. price = tokens x weight; weight = writes x %g + reads x %g\n", history.MinTokens/2, f.prices.CacheWrite, f.prices.CacheRead)
+func (f *Figures) explainResults(b *strings.Builder) {
+	fmt.Fprintf(b, "Results of %d tokens and more. price = tokens x weight; weight = writes x %g + reads x %g\n", history.MinTokens/2, f.Prices.CacheWrite, f.Prices.CacheRead)
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "step\ttool\tfirst in call\twrites\treads\tweight\ttokens\tprice\tdecision\tabout")
-	for i, r := range f.results {
-		if r.tokens < history.MinTokens/2 {
+	for i, r := range f.Results {
+		if r.Tokens < history.MinTokens/2 {
 			continue
 		}
-		writes, reads := f.countWeight(r.call)
-		fmt.Fprintf(w, "%d\t%s\t%d\t%d\t%d\t%.2f\t%d\t%.1f\t%s\t%s\n", r.step, f.toolOf(r), r.call+1, writes, reads, r.weight, r.tokens, float64(r.tokens)*r.weight, f.decided(i), about(r.parsed))
+		writes, reads := f.countWeight(r.Call)
+		fmt.Fprintf(w, "%d\t%s\t%d\t%d\t%d\t%.2f\t%d\t%.1f\t%s\t%s\n", r.Step, f.toolOf(r), r.Call+1, writes, reads, r.Weight, r.Tokens, float64(r.Tokens)*r.Weight, f.decided(i), about(r.Parsed))
 	}
 	_ = w.Flush() // writes to memory
 }
 
-func (f *figures) countWeight(from int) (writes, reads int) {
-	if from >= len(f.calls) {
+func (f *Figures) countWeight(from int) (writes, reads int) {
+	if from >= len(f.Calls) {
 		return 0, 0
 	}
 	writes = 1
-	for j := from + 1; j < len(f.calls) && f.calls[j].context == f.calls[from].context; j++ {
-		if f.cached(from, j) {
+	for j := from + 1; j < len(f.Calls) && f.Calls[j].Context == f.Calls[from].Context; j++ {
+		if f.Cached(from, j) {
 			reads++
 		} else {
 			writes++
@@ -86,7 +87,7 @@ func (f *figures) countWeight(from int) (writes, reads int) {
 }
 
 // decided returns a description of the decision on a result.
-func (f *figures) decided(i int) string {
+func (f *Figures) decided(i int) string {
 	a, ok := f.attempts[i]
 	switch {
 	case !ok:
@@ -109,27 +110,27 @@ func about(c history.Call) string {
 	return text
 }
 
-func (f *figures) explainPolicy(b *strings.Builder, p Policy) {
+func (f *Figures) explainPolicy(b *strings.Builder, p Policy) {
 	o := f.outcomes[p]
 	fmt.Fprintf(b, "\npolicy %s: gross = (tokens - kept) x weight, markers = header x weight, miss = context x %g + %d x %g + again x weight then\n"+
-		"            (header: the tokens beyond those of the kept lines, 0 where the client's form saves as many; context and weight then: at the step that needed a cut line)\n", p, f.prices.CacheRead, turnTokens, f.prices.Output)
+		"            (header: the tokens beyond those of the kept lines, 0 where the client's form saves as many; context and weight then: at the step that needed a cut line)\n", p, f.Prices.CacheRead, bill.TurnTokens, f.Prices.Output)
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "step\ttokens\tkept\theader\tgross\tmarkers\tmiss\tneeded at step\trule\tagain\tcontext\tweight then")
 	for _, r := range o.rows {
 		miss := "\t\t\t\t"
 		if r.ok {
-			miss = fmt.Sprintf("%d\t%s line %d\t%d\t%d\t%.2f", r.need.step, r.need.rule, r.a.body.First+r.need.line, r.again, r.context, r.then)
+			miss = fmt.Sprintf("%d\t%s line %d\t%d\t%d\t%.2f", r.need.Step, r.need.Rule, r.a.body.First+r.need.Line, r.again, r.context, r.then)
 		}
-		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%.1f\t%.1f\t%.1f\t%s\n", r.r.step, r.r.tokens, r.a.kept, r.a.header, r.saved, r.added, r.miss, miss)
+		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%.1f\t%.1f\t%.1f\t%s\n", r.r.Step, r.r.Tokens, r.a.kept, r.a.header, r.saved, r.added, r.miss, miss)
 	}
 	_ = w.Flush() // writes to memory
 	f.explainServer(b, o)
 	fmt.Fprintf(b, "gross %.1f - markers %.1f - questions %.1f - definitions %.1f - misses %.1f = net %.1f, %.2f %% of the bill (misses twice %.2f %%, three times %.2f %%)\n",
-		o.Gross, o.Markers, o.Questions, o.Definitions, o.Misses, o.Net(1), 100*o.Net(1)/f.total, 100*o.Net(2)/f.total, 100*o.Net(3)/f.total)
+		o.Gross, o.Markers, o.Questions, o.Definitions, o.Misses, o.Net(1), 100*o.Net(1)/f.Total, 100*o.Net(2)/f.Total, 100*o.Net(3)/f.Total)
 }
 
 // explainServer prints what a server of its own adds: definitions and questions.
-func (f *figures) explainServer(b *strings.Builder, o Outcome) {
+func (f *Figures) explainServer(b *strings.Builder, o Outcome) {
 	if len(o.defined) == 0 {
 		return
 	}
@@ -137,11 +138,11 @@ func (f *figures) explainServer(b *strings.Builder, o Outcome) {
 	for _, w := range o.defined {
 		weight += w
 	}
-	fmt.Fprintf(b, "definitions = %d x %.2f, the weights of %d contexts. A question costs tokens x (%g + weight):\n", definitionTokens, weight, len(o.defined), f.prices.Output)
+	fmt.Fprintf(b, "definitions = %d x %.2f, the weights of %d contexts. A question costs tokens x (%g + weight):\n", definitionTokens, weight, len(o.defined), f.Prices.Output)
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "step\ttokens\tweight\tquestion")
 	for _, q := range o.asked {
-		fmt.Fprintf(w, "%d\t%d\t%.2f\t%.1f\n", q.step, q.tokens, q.weight, float64(q.tokens)*(f.prices.Output+q.weight))
+		fmt.Fprintf(w, "%d\t%d\t%.2f\t%.1f\n", q.step, q.tokens, q.weight, float64(q.tokens)*(f.Prices.Output+q.weight))
 	}
 	_ = w.Flush() // writes to memory
 }

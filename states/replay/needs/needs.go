@@ -1,41 +1,42 @@
-package replay
+package needs
 
 import (
 	"regexp"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 )
 
 // need is a line that the agent demonstrably used later.
-type need struct {
-	line int // 0-based, in the result's body
-	step int // step of the session in which it was first used
-	rule rule
+type Need struct {
+	Line int // 0-based, in the result's body
+	Step int // step of the session in which it was first used
+	Rule Rule
 
 	// earlier lists where the same context had shown the line before. The use is a miss only if the line
 	// was cut there, too.
-	earlier []place
+	Earlier []Place
 }
 
 // place is a line of a result.
-type place struct{ result, line int }
+type Place struct{ Result, Line int }
 
 // rule names the evidence of a use. docs/BILL.md describes the rules.
-type rule string
+type Rule string
 
 const (
-	ruleEdit      rule = "edit"
-	ruleQuoteSay  rule = "quote-say"
-	ruleQuoteCode rule = "quote-code"
-	ruleQuoteCmd  rule = "quote-cmd"
-	ruleCite      rule = "cite"
-	ruleIdent     rule = "ident"
-	ruleOpen      rule = "open"
-	ruleFileLine  rule = "fileline"
-	rulePath      rule = "path"
+	RuleEdit      Rule = "edit"
+	RuleQuoteSay  Rule = "quote-say"
+	RuleQuoteCode Rule = "quote-code"
+	RuleQuoteCmd  Rule = "quote-cmd"
+	RuleCite      Rule = "cite"
+	RuleIdent     Rule = "ident"
+	RuleOpen      Rule = "open"
+	RuleFileLine  Rule = "fileline"
+	RulePath      Rule = "path"
 )
 
 // The number of model calls within which a use counts, and the minimum length of matching text in bytes.
@@ -58,8 +59,8 @@ type shownText struct {
 	text   existing.Body
 	call   int
 	file   string // the file, if the result is from read
-	needs  map[int]need
-	before map[int]place // lines shown before, with the latest place
+	needs  map[int]Need
+	before map[int]Place // lines shown before, with the latest place
 	known  map[int]bool  // lines that the agent or the user had written before
 }
 
@@ -71,11 +72,11 @@ type lineAt struct {
 }
 
 // gold returns for each of the bill's results the lines that the session used later in the same context.
-func (b *bill) gold() [][]need {
-	g := &goldFinder{bill: b, found: make([][]need, len(b.results))}
+func Of(b *bill.Bill) [][]Need {
+	g := &goldFinder{bill: b, found: make([][]Need, len(b.Results))}
 	g.reset()
 	next := 0
-	for i, step := range b.session.Steps {
+	for i, step := range b.Session.Steps {
 		g.step = i
 		switch step.Kind {
 		case sessions.Call:
@@ -99,8 +100,8 @@ func (b *bill) gold() [][]need {
 
 // goldFinder processes a session and keeps track of the texts that the current context shows.
 type goldFinder struct {
-	bill  *bill
-	found [][]need
+	bill  *bill.Bill
+	found [][]Need
 	step  int
 	call  int
 
@@ -133,23 +134,23 @@ func (g *goldFinder) reset() {
 }
 
 // mark records the use of a line. Only the first use counts.
-func (g *goldFinder) mark(t *shownText, line int, why rule) {
+func (g *goldFinder) mark(t *shownText, line int, why Rule) {
 	if _, ok := t.needs[line]; ok || line < 0 || line >= len(t.text.Lines) || t.known[line] || len(strings.TrimSpace(t.text.Lines[line])) < minLine {
 		return
 	}
-	t.needs[line] = need{line, g.step, why, g.chain(t, line)}
+	t.needs[line] = Need{line, g.step, why, g.chain(t, line)}
 }
 
 // chain lists the places that showed a line before, latest first.
-func (g *goldFinder) chain(t *shownText, line int) []place {
-	var chain []place
+func (g *goldFinder) chain(t *shownText, line int) []Place {
+	var chain []Place
 	for len(chain) < 4 {
 		at, ok := t.before[line]
 		if !ok {
 			return chain
 		}
 		chain = append(chain, at)
-		t, line = g.byResult[at.result], at.line
+		t, line = g.byResult[at.Result], at.Line
 	}
 	return chain
 }
@@ -170,9 +171,9 @@ func (g *goldFinder) know(text string) {
 
 // shown adds a result to the context.
 func (g *goldFinder) shown(index int, step sessions.Step) {
-	r := g.bill.results[index]
-	t := &shownText{result: index, text: existing.NewBody(r.kind, step.Out), call: g.call, needs: map[int]need{}, before: map[int]place{}, known: map[int]bool{}}
-	t.file, _, _ = r.parsed.FileRead()
+	r := g.bill.Results[index]
+	t := &shownText{result: index, text: existing.NewBody(r.Kind, step.Out), call: g.call, needs: map[int]Need{}, before: map[int]Place{}, known: map[int]bool{}}
+	t.file, _, _ = r.Parsed.FileRead()
 	g.texts = append(g.texts, t)
 	g.byResult[index] = t
 	for i, line := range t.text.Lines {
@@ -190,7 +191,7 @@ func (g *goldFinder) shown(index int, step sessions.Step) {
 			continue
 		}
 		if had && before.line >= 0 {
-			t.before[i] = place{before.text.result, before.line}
+			t.before[i] = Place{before.text.result, before.line}
 		}
 		g.lines[key] = lineAt{t, i, had || g.known[key]}
 		if len(key) < 2000 {

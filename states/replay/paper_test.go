@@ -1,14 +1,15 @@
 package replay
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -30,74 +31,8 @@ func paper() []sessions.Step {
 	}
 }
 
-func billed(steps []sessions.Step) *bill {
-	return newBill(sessions.Session{ID: "paper", Steps: steps}, DefaultPrices)
-}
-
-func TestBillOnPaper(t *testing.T) {
-	b := billed(paper())
-	assert.InDelta(t, 2610+1560+535+545, b.total, 1e-9)
-	assert.InDelta(t, 2510+1460+435+445, b.input, 1e-9, "the same without 4 x 20 x 5 of output")
-	assert.InDelta(t, 1.25+0.1+0.1, b.results[0].weight, 1e-9, "written by call 1, read by calls 2 and 3")
-}
-
-// The cache of call 0 has 2010 tokens and that of call 1 has 3010: what call 1 added is in the cache for a later call that
-// read at least (2010+3010)/2 = 2510 tokens.
-func TestCacheExpiryOnPaper(t *testing.T) {
-	for _, c := range []struct {
-		read   int
-		weight float64
-	}{
-		{2510, 1.25 + 0.1 + 0.1},
-		{2509, 1.25 + 1.25 + 0.1},
-		{0, 1.25 + 1.25 + 0.1},
-	} {
-		steps := paper()
-		steps[3].Usage = counted(10, 3100-c.read, c.read, 20)
-		assert.InDelta(t, c.weight, billed(steps).results[0].weight, 1e-9, "call 2 read %d", c.read)
-	}
-}
-
-// A compaction before call 2 ends the result's stay: only call 1 pays for it. What comes after it starts anew at call 2.
-func TestCompactionOnPaper(t *testing.T) {
-	steps := paper()
-	late := sessions.Step{Kind: sessions.Result, ID: "q", Tool: "Read", Args: map[string]any{"file_path": "/r/b.go"}, Out: "text"}
-	steps = append(steps[:3:3], append([]sessions.Step{{Kind: sessions.Compact}, late}, steps[3:]...)...)
-	steps[6].Usage = counted(10, 1200, 2000, 20)
-	b := billed(steps)
-	require.Len(t, b.results, 2)
-	assert.InDelta(t, 1.25, b.results[0].weight, 1e-9)
-	// No call of its context comes before call 2, so the middle of what call 2 added is (0+3110)/2 = 1555, and call 3
-	// read 2,000 tokens.
-	assert.InDelta(t, 1.25+0.1, b.results[1].weight, 1e-9)
-	assert.InDelta(t, 2610+1560+535+1810, b.total, 1e-9, "the bill is what the API counted, compacted or not")
-}
-
-// A result after the last call was never sent and costs nothing.
-func TestUnsentResultOnPaper(t *testing.T) {
-	steps := append(paper(), sessions.Step{Kind: sessions.Result, Tool: "Read", Out: "text"})
-	assert.Zero(t, billed(steps).results[1].weight)
-}
-
-// A session without usage: 4,000 tokens of system prompt, and words of the user of n tokens.
-//
-//	call 0: writes 4000 + n
-//	call 1: reads  4000 + n, writes m, the tokens of the result
-func TestModelOnPaper(t *testing.T) {
-	prompt, out := strings.Repeat("why does it fail ", 20), strings.Repeat("one line of a file\n", 50)
-	n, m := tokens.Claude(prompt), tokens.Claude(out)
-	require.Positive(t, n)
-	require.Positive(t, m)
-	b := billed([]sessions.Step{
-		{Kind: sessions.User, Text: prompt},
-		{Kind: sessions.Call},
-		{Kind: sessions.Result, Tool: "Read", Out: out},
-		{Kind: sessions.Call},
-	})
-	assert.False(t, b.measured)
-	assert.Equal(t, sessions.Usage{CacheWrite: 4000 + n}, b.calls[0].usage)
-	assert.Equal(t, sessions.Usage{CacheRead: 4000 + n, CacheWrite: m}, b.calls[1].usage)
-	assert.InDelta(t, float64(4000+n)*(1.25+0.1)+float64(m)*1.25, b.total, 1e-6)
+func billed(steps []sessions.Step) *bill.Bill {
+	return bill.New(sessions.Session{ID: "paper", Steps: steps}, bill.DefaultPrices)
 }
 
 // A cut of a result of 5 lines keeps the lines 1 and 5. Line 3 was needed by the last answer (call 3, whose context is
@@ -109,10 +44,10 @@ func TestModelOnPaper(t *testing.T) {
 //	        = 321 + 750 + gap x 1.25
 func TestMissOnPaper(t *testing.T) {
 	b := billed(paper())
-	b.results[0].tokens = 1000
+	b.Results[0].Tokens = 1000
 	body := existing.Body{Lines: []string{"first line here", "second line here", "third line here", "fourth line here", "fifth line here"}, First: 1}
 	a := attempt{body: body, cut: existing.Cut{Kept: []int{1, 5}}, kept: 300, header: 20}
-	tr := &trial{bill: b, needs: [][]need{{{line: 2, step: len(b.session.Steps) - 1, rule: ruleCite}}}}
+	tr := &trial{Bill: b, needs: [][]needs.Need{{{Line: 2, Step: len(b.Session.Steps) - 1, Rule: needs.RuleCite}}}}
 	r := tr.row(a, func(_, line int) bool { return line >= 1 && line <= 3 })
 	gap := tokens.Claude(body.Shown([]int{2, 3, 4}))
 	require.Positive(t, gap)
@@ -126,7 +61,7 @@ func TestMissOnPaper(t *testing.T) {
 	assert.InDelta(t, 1015-29-r.miss, o.Net(1), 1e-9)
 	assert.InDelta(t, 1015-29-3*r.miss, o.Net(3), 1e-9, "misses counted three times")
 
-	tr.needs[0][0].earlier = []place{{result: 7, line: 0}}
+	tr.needs[0][0].Earlier = []needs.Place{{Result: 7, Line: 0}}
 	assert.False(t, tr.row(a, func(result, line int) bool { return result == 0 && line >= 1 && line <= 3 }).ok, "an earlier result shows the line")
 }
 
@@ -135,7 +70,7 @@ func TestMissOnPaper(t *testing.T) {
 // 20 tokens: (8 + 20) x (5 + 1.45) = 180.6.
 func TestServerOnPaper(t *testing.T) {
 	charged := func(steps []sessions.Step) (o Outcome) {
-		(&trial{bill: billed(steps)}).chargeServer(&o)
+		(&trial{Bill: billed(steps)}).chargeServer(&o)
 		return o
 	}
 	assert.InDelta(t, 1178, charged(paper()).Definitions, 1e-9)

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 )
 
 // Report is the result over all sessions. Its JSON is a contract (SPEC part J). Savings are positive and in
@@ -18,12 +20,11 @@ type Report struct {
 	Limit    Limit              `json:"limit_pct"`
 	Policies map[Policy]any     `json:"policies"`
 
-	Measured int               `json:"sessions_with_usage"`
-	Prices   string            `json:"prices"`
-	Details  map[Policy]Detail `json:"details,omitempty"`
-	Skipped  []string          `json:"skipped,omitempty"`
-	input    float64
-	sizes    map[string]float64
+	Measured int                `json:"sessions_with_usage"`
+	Prices   string             `json:"prices"`
+	Details  map[Policy]Detail  `json:"details,omitempty"`
+	Skipped  []string           `json:"skipped,omitempty"`
+	Sizes    map[string]float64 `json:"-"` // by the names of SizeClasses
 }
 
 // Limit is the saving of a perfect pruner that keeps a given share of every result of read, bash and grep
@@ -89,16 +90,16 @@ const losing = -0.05
 // limitFrom is the size in tokens from which a result counts for Limit.
 const limitFrom = 1000
 
-// sizeClasses are classes of results by size in tokens.
-var sizeClasses = []struct {
-	name string
+// SizeClasses are classes of results by size in tokens.
+var SizeClasses = []struct {
+	Name string
 	from int
 }{{"20k+", 20000}, {"5k-20k", 5000}, {"2k-5k", 2000}, {"1k-2k", 1000}, {"under 1k", 0}}
 
 func sizeClass(tokens int) string {
-	for _, c := range sizeClasses {
+	for _, c := range SizeClasses {
 		if tokens >= c.from {
-			return c.name
+			return c.Name
 		}
 	}
 	return ""
@@ -123,7 +124,7 @@ type sum struct {
 	sizes map[string]Group
 }
 
-func newCollector(policies []Policy, prices Prices) *collector {
+func newCollector(policies []Policy, prices bill.Prices) *collector {
 	c := &collector{share: map[string]float64{}, sizes: map[string]float64{}, policies: map[Policy]*sum{}}
 	c.report.Prices = prices.String()
 	for _, p := range policies {
@@ -137,18 +138,17 @@ func newCollector(policies []Policy, prices Prices) *collector {
 }
 
 // add adds the figures of one session.
-func (c *collector) add(f *figures) {
+func (c *collector) add(f *Figures) {
 	c.report.Sessions++
-	c.report.Bill += f.total
-	c.report.input += f.input
-	if f.measured {
+	c.report.Bill += f.Total
+	if f.Measured {
 		c.report.Measured++
 	}
-	for _, r := range f.results {
-		price := float64(r.tokens) * r.weight
+	for _, r := range f.Results {
+		price := float64(r.Tokens) * r.Weight
 		c.share[f.toolOf(r)] += price
-		c.sizes[sizeClass(r.tokens)] += price
-		if r.tokens >= limitFrom && (r.kind == history.Read || r.kind == history.Bash || r.kind == history.Grep) {
+		c.sizes[sizeClass(r.Tokens)] += price
+		if r.Tokens >= limitFrom && (r.Kind == history.Read || r.Kind == history.Bash || r.Kind == history.Grep) {
 			for i, kept := range []float64{.1, .2, .3} {
 				c.limit[i] += price * (1 - kept)
 			}
@@ -170,12 +170,12 @@ func (s *sum) add(t *trial, o Outcome) {
 	s.Misses += o.Misses
 	s.Pruned += o.Pruned
 	s.Missed += o.Missed
-	s.nets = append(s.nets, [2]float64{o.Net(1), t.total})
-	if t.total > 0 {
-		s.per = append(s.per, 100*o.Net(1)/t.total)
+	s.nets = append(s.nets, [2]float64{o.Net(1), t.Total})
+	if t.Total > 0 {
+		s.per = append(s.per, 100*o.Net(1)/t.Total)
 	}
 	for _, r := range o.rows {
-		for groups, name := range map[*map[string]Group]string{&s.tools: t.toolOf(r.r), &s.sizes: sizeClass(r.r.tokens)} {
+		for groups, name := range map[*map[string]Group]string{&s.tools: t.toolOf(r.r), &s.sizes: sizeClass(r.r.Tokens)} {
 			g := (*groups)[name]
 			g.Pruned++
 			g.Gross += r.saved
@@ -192,7 +192,7 @@ func (s *sum) add(t *trial, o Outcome) {
 func (c *collector) finish() Report {
 	r := c.report
 	pct := func(x float64) float64 { return percent(x, r.Bill) }
-	r.Share, r.sizes = scaled(c.share, r.Bill), scaled(c.sizes, r.Bill)
+	r.Share, r.Sizes = scaled(c.share, r.Bill), scaled(c.sizes, r.Bill)
 	r.Limit = Limit{pct(c.limit[0]), pct(c.limit[1]), pct(c.limit[2])}
 	r.Policies, r.Details = map[Policy]any{}, map[Policy]Detail{}
 	for p, s := range c.policies {
@@ -258,9 +258,29 @@ func lost(per []float64) float64 {
 	return percent(float64(n), float64(len(per)))
 }
 
-// byValue returns the names sorted by value, largest first.
-func byValue(m map[string]float64) []string {
+// ByValue returns the names sorted by value, largest first.
+func ByValue(m map[string]float64) []string {
 	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
 		return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(a, b))
 	})
+}
+
+// interval returns the 95 % bootstrap interval of a pooled net in percent, by resampling sessions.
+func interval(nets [][2]float64) [2]float64 {
+	if len(nets) == 0 {
+		return [2]float64{}
+	}
+	const draws = 1000
+	random := rand.New(rand.NewPCG(7, uint64(len(nets))))
+	pooled := make([]float64, draws)
+	for d := range pooled {
+		var net, bill float64
+		for range nets {
+			one := nets[random.IntN(len(nets))]
+			net, bill = net+one[0], bill+one[1]
+		}
+		pooled[d] = percent(net, bill)
+	}
+	slices.Sort(pooled)
+	return [2]float64{pooled[draws*25/1000], pooled[draws*975/1000]}
 }

@@ -1,0 +1,86 @@
+package replaycmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+)
+
+// sample is a session with a large read, a message about it, and an edit of one of its lines.
+const sample = "../../../../states/replay/testdata/sample.jsonl"
+
+func TestTranscriptsOfThisMachine(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, ".claude", "projects")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	paths, err := transcripts(func(name string) (string, bool) { return home, name == "HOME" })
+	require.NoError(t, err)
+	require.Equal(t, []string{dir}, paths)
+	_, err = transcripts(func(string) (string, bool) { return "", false })
+	require.ErrorContains(t, err, "HOME is not set")
+}
+
+// TestJSON checks the contract of SPEC part J.
+func TestJSON(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, 0, verb(&stdout, &stderr, "--json", sample), stderr.String())
+	var got struct {
+		Sessions int                           `json:"sessions"`
+		Bill     float64                       `json:"bill"`
+		Share    map[string]float64            `json:"share_pct"`
+		Limit    map[string]float64            `json:"limit_pct"`
+		Policies map[string]map[string]float64 `json:"policies"`
+	}
+	require.NoError(t, json.Unmarshal(stdout.Bytes(), &got))
+	require.Equal(t, 1, got.Sessions)
+	require.Positive(t, got.Bill)
+	require.Positive(t, got.Share["Read"])
+	require.Greater(t, got.Limit["keep10"], got.Limit["keep30"])
+	for _, policy := range []string{"hook", "mcp", "proxy"} {
+		for _, key := range []string{"gross_pct", "net_pct", "net_pct_misses2", "net_pct_misses3", "median_pct", "p10_pct", "p90_pct", "losing_pct"} {
+			require.Contains(t, got.Policies[policy], key)
+		}
+	}
+	for _, key := range []string{"input_pct", "reread_pct", "worst_session_pct", "median_pct", "losing_pct",
+		"fixed_rule_pct", "fixed_rule_worst_session_pct", "fixed_rule_median_pct", "fixed_rule_losing_pct"} {
+		require.Contains(t, got.Policies["gc"], key)
+	}
+}
+
+func TestTextExplainAndPage(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "report.html")
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, 0, verb(&stdout, &stderr, sample, "--policy", "hook", "--html", page), stderr.String())
+	require.Contains(t, stdout.String(), "policy")
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Contains(t, string(html), "<svg")
+	stdout.Reset()
+	require.Equal(t, 0, verb(&stdout, &stderr, "--explain", "s1", sample))
+	require.Contains(t, stdout.String(), "40 x 1 + 42600 x 1.25 + 22000 x 0.1 + 80 x 5 = 55890.0")
+	require.Contains(t, stdout.String(), "definitions = 760 x 2.70, the weights of 1 contexts")
+	require.Regexp(t, `(?m)^4 +10842 +\d+ +.*  edit line 42 +\d+ +21010 +2\.60$`, stdout.String(), "every term of a miss")
+	require.Regexp(t, `(?m)^4 +15 +2\.60 +114\.0$`, stdout.String(), "the question: 15 x (5 + 2.6)")
+}
+
+func TestWrongUsage(t *testing.T) {
+	for _, args := range [][]string{{"--policy", "none"}, {"--prices", "x=1"}, {"--prices", "input=-1"}, {"--unknown"}, {"--json", "--explain", "x"}} {
+		var stdout, stderr bytes.Buffer
+		require.Equal(t, 2, verb(&stdout, &stderr, args...), args)
+		require.Empty(t, stdout.String())
+	}
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, 1, verb(&stdout, &stderr, filepath.Join(t.TempDir(), "none")))
+}
+
+func verb(stdout, stderr *bytes.Buffer, args ...string) int {
+	p := command.Process{Args: args, Stdout: stdout, Stderr: stderr}
+	return command.Verb(context.Background(), Command(p), p)
+}

@@ -1,0 +1,155 @@
+// Package bill computes what a session cost, and what one token of each of its results cost. docs/BILL.md explains the
+// formula.
+package bill
+
+import (
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+)
+
+// modelledSystem is the assumed size in tokens of system prompt and tool definitions, for transcripts
+// without usage.
+const ModelledSystem = 4000
+
+// turnTokens is the assumed output of one further turn.
+const TurnTokens = 150
+
+// bill is one session with its costs.
+type Bill struct {
+	Session  sessions.Session
+	Prices   Prices
+	Measured bool    // usage is from the API; otherwise it is modelled from the texts
+	Total    float64 // price of the whole session, in fresh input tokens
+	Input    float64 // the part of total for all prompts
+	Calls    []modelCall
+	Results  []Result
+}
+
+// modelCall is one call of the model.
+type modelCall struct {
+	Usage   sessions.Usage
+	Prompt  int // tokens of the prompt
+	Context int // number of the context; every compaction starts another one
+	Step    int
+}
+
+// result is one tool result and the cost of carrying it.
+type Result struct {
+	Step   int // index of the session's step
+	Call   int // the first model call whose prompt contains it
+	Tokens int
+	Weight float64 // price of one of its tokens over the session
+	Kind   history.Kind
+	Parsed history.Call
+}
+
+// newBill computes the bill of a session.
+func New(s sessions.Session, prices Prices) *Bill {
+	b := &Bill{Session: s, Prices: prices, Measured: s.Measured()}
+	b.addCalls()
+	for i := range b.Calls {
+		u := b.Calls[i].Usage
+		in := float64(u.Input)*prices.Input + float64(u.CacheWrite)*prices.CacheWrite + float64(u.CacheRead)*prices.CacheRead
+		b.Input += in
+		b.Total += in + float64(u.Output)*prices.Output
+	}
+	for i := range b.Results {
+		b.Results[i].Weight = b.WeightFrom(b.Results[i].Call)
+	}
+	return b
+}
+
+// addCalls adds the model calls and results in one pass over the steps.
+func (b *Bill) addCalls() {
+	model := usageModel{prompt: ModelledSystem}
+	context := 0
+	for i, step := range b.Session.Steps {
+		switch step.Kind {
+		case sessions.Compact:
+			context++
+			model.compact()
+		case sessions.Call:
+			usage := model.call()
+			if b.Measured {
+				usage = *step.Usage
+			}
+			b.Calls = append(b.Calls, modelCall{Usage: usage, Prompt: usage.Prompt(), Context: context, Step: i})
+		case sessions.Say, sessions.Use:
+			n := OutputTokens(step)
+			model.answer(n)
+			if !b.Measured && len(b.Calls) > 0 {
+				b.Calls[len(b.Calls)-1].Usage.Output += n
+			}
+		case sessions.User:
+			model.prompted(tokens.Claude(step.Text))
+		case sessions.Result:
+			r := Result{Step: i, Call: len(b.Calls), Tokens: tokens.Claude(step.Out), Parsed: history.ParseCall(step.Tool, step.Args)}
+			r.Kind = r.Parsed.Kind
+			model.prompted(r.Tokens)
+			b.Results = append(b.Results, r)
+		}
+	}
+}
+
+// weightFrom returns the price of one token that entered the prompt at model call from and stayed until the
+// end of the context: one cache write, then a cache read per call, or another cache write where the cache
+// had expired.
+func (b *Bill) WeightFrom(from int) float64 {
+	if from >= len(b.Calls) {
+		return 0 // the session ended before it was sent
+	}
+	w := b.Prices.CacheWrite
+	for j := from + 1; j < len(b.Calls) && b.Calls[j].Context == b.Calls[from].Context; j++ {
+		if b.Cached(from, j) {
+			w += b.Prices.CacheRead
+		} else {
+			w += b.Prices.CacheWrite
+		}
+	}
+	return w
+}
+
+// cached reports whether call j read from the cache the text that entered the prompt at call from. That is
+// so if the cached part of the prompt extends past the middle of that text.
+func (b *Bill) Cached(from, j int) bool {
+	before := 0
+	if from > 0 && b.Calls[from-1].Context == b.Calls[from].Context {
+		before = b.Calls[from-1].Prompt
+	}
+	return b.Calls[j].Usage.CacheRead >= (min(before, b.Calls[from].Prompt)+b.Calls[from].Prompt)/2
+}
+
+// usageModel computes usage for a transcript without it: new text is written to the cache once and read
+// from it in every later call.
+type usageModel struct {
+	prompt, cached, output int
+}
+
+func (m *usageModel) prompted(n int) { m.prompt += n }
+func (m *usageModel) answer(n int)   { m.output += n }
+
+func (m *usageModel) call() sessions.Usage {
+	m.prompt += m.output
+	m.output = 0
+	u := sessions.Usage{CacheRead: m.cached, CacheWrite: m.prompt - m.cached}
+	m.cached = m.prompt
+	return u
+}
+
+// compact leaves the system prompt and a summary of a tenth of the context.
+func (m *usageModel) compact() {
+	m.prompt = ModelledSystem + (m.prompt-ModelledSystem)/10
+	m.cached = ModelledSystem
+}
+
+func OutputTokens(step sessions.Step) int {
+	n := tokens.Claude(step.Text) + tokens.Claude(step.Think)
+	for name, value := range step.Args {
+		n += 3 + tokens.Claude(name)
+		if text, ok := value.(string); ok {
+			n += tokens.Claude(text)
+		}
+	}
+	return n
+}

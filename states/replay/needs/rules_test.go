@@ -1,0 +1,140 @@
+package needs
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+)
+
+// needsAfter returns the lines of a result that what follows needs, with the rule of each; between them are so many calls.
+func needsAfter(tool string, args map[string]any, out string, calls int, then sessions.Step) map[int]Rule {
+	steps := []sessions.Step{{Kind: sessions.Call}, {Kind: sessions.Result, ID: "a", Tool: tool, Args: args, Out: out}}
+	for range calls {
+		steps = append(steps, sessions.Step{Kind: sessions.Call})
+	}
+	found := map[int]Rule{}
+	for _, n := range Of(bill.New(sessions.Session{Steps: append(steps, then)}, bill.DefaultPrices))[0] {
+		found[n.Line] = n.Rule
+	}
+	return found
+}
+
+// TestEachRuleOfNeed has for each row of the table in docs/BILL.md the evidence and what just fails to be evidence.
+func TestEachRuleOfNeed(t *testing.T) {
+	out := "first := openConnection()\nsecond line, which is long enough to be quoted\nthird line, which is long enough to be copied\nfourth one here\nfifth one here\n"
+	words := func(s string) sessions.Step { return sessions.Step{Kind: sessions.Say, Text: s} }
+	edit := func(old, new string) sessions.Step {
+		return sessions.Step{Kind: sessions.Use, Tool: "Edit", Args: map[string]any{"file_path": "/r/a.txt", "old_string": old, "new_string": new}}
+	}
+	bash := func(s string) sessions.Step {
+		return sessions.Step{Kind: sessions.Use, Tool: "Bash", Args: map[string]any{"command": s}}
+	}
+	for _, c := range []struct {
+		name  string
+		calls int
+		then  sessions.Step
+		want  map[int]Rule
+	}{
+		{"edit: both lines replaced", 1, edit("fourth one here\nfifth one here", "x"), map[int]Rule{3: RuleEdit, 4: RuleEdit}},
+		{"edit: stands twice", 1, edit("one here", "x"), map[int]Rule{}},
+		{"quote-say: 40 calls later", 40, words("second line, which is long enough to be quoted"), map[int]Rule{1: RuleQuoteSay}},
+		{"quote-say: 41 calls later", 41, words("second line, which is long enough to be quoted"), map[int]Rule{}},
+		{"quote-say: 13 characters", 1, words("fourth one here"), map[int]Rule{}},
+		{"quote-code: 30 characters", 1, edit("", "third line, which is long enough to be copied"), map[int]Rule{2: RuleQuoteCode}},
+		{"quote-code: two short lines", 1, edit("", "fourth one here\nfifth one here"), map[int]Rule{3: RuleQuoteCode, 4: RuleQuoteCode}},
+		{"quote-code: one short line", 1, edit("", "fourth one here"), map[int]Rule{}},
+		{"quote-cmd: three lines", 1, bash("third line, which is long enough to be copied\nfourth one here\nfifth one here"), map[int]Rule{2: RuleQuoteCmd, 3: RuleQuoteCmd, 4: RuleQuoteCmd}},
+		{"quote-cmd: two lines", 1, bash("fourth one here\nfifth one here"), map[int]Rule{}},
+		{"cite: 4 calls later", 4, words("it is `openConnection` then"), map[int]Rule{0: RuleCite}},
+		{"cite: 5 calls later", 5, words("it is `openConnection` then"), map[int]Rule{}},
+		{"cite: without backticks", 1, words("it is openConnection then"), map[int]Rule{}},
+		{"ident: 6 calls later", 6, bash("rg openConnection"), map[int]Rule{0: RuleIdent}},
+		{"ident: 7 calls later", 7, bash("rg openConnection"), map[int]Rule{}},
+		{"fileline", 1, words("see a.txt:4"), map[int]Rule{3: RuleFileLine}},
+		{"fileline: past the end", 1, words("see a.txt:99"), map[int]Rule{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			assert.Equal(t, c.want, needsAfter("Bash", map[string]any{"command": "cat /r/a.txt"}, out, c.calls, c.then))
+		})
+	}
+}
+
+// TestNeedsOfSearchesAndListings has the two rules about what is opened next.
+func TestNeedsOfSearchesAndListings(t *testing.T) {
+	read := func(file string, offset, limit float64) sessions.Step {
+		return sessions.Step{Kind: sessions.Use, Tool: "Read", Args: map[string]any{"file_path": file, "offset": offset, "limit": limit}}
+	}
+	search := "pkg/a.go:10:one\npkg/a.go:12:two\npkg/a.go:14:three\npkg/a.go:16:four\npkg/b.go:5:other\n"
+	listing := "pkg/a.go\npkg/b.go\npkg/c.go\n"
+	for _, c := range []struct {
+		name  string
+		out   string
+		calls int
+		then  sessions.Step
+		want  map[int]Rule
+	}{
+		{"open: three hits", search, 1, read("/r/pkg/a.go", 10, 5), map[int]Rule{0: RuleOpen, 1: RuleOpen, 2: RuleOpen}},
+		{"open: four hits", search, 1, read("/r/pkg/a.go", 10, 7), map[int]Rule{}},
+		{"open: another place", search, 1, read("/r/pkg/b.go", 50, 7), map[int]Rule{}},
+		{"open: 250 lines", search, 1, read("/r/pkg/b.go", 1, 250), map[int]Rule{4: RuleOpen}},
+		{"open: 251 lines", search, 1, read("/r/pkg/b.go", 1, 251), map[int]Rule{}},
+		{"open: 7 calls later", search, 7, read("/r/pkg/b.go", 1, 20), map[int]Rule{}},
+		{"path", listing, 1, read("/r/pkg/b.go", 1, 20), map[int]Rule{1: RulePath}},
+		{"path: not listed", listing, 1, read("/r/pkg/d.go", 1, 20), map[int]Rule{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			assert.Equal(t, c.want, needsAfter("Bash", map[string]any{"command": "rg -n x"}, c.out, c.calls, c.then))
+		})
+	}
+}
+
+// TestEdgesOfTheRules has the last line and call that each rule counts, and the first that it does not.
+func TestEdgesOfTheRules(t *testing.T) {
+	numbered := func(n int) (out string) {
+		for i := range n {
+			out += fmt.Sprintf("unlike line number %d\n", i+1)
+		}
+		return out
+	}
+	words := func(s string) sessions.Step { return sessions.Step{Kind: sessions.Say, Text: s} }
+	edit := func(old, new string) sessions.Step {
+		return sessions.Step{Kind: sessions.Use, Tool: "Edit", Args: map[string]any{"file_path": "/r/a.txt", "old_string": old, "new_string": new}}
+	}
+	look := sessions.Step{Kind: sessions.Use, Tool: "Read", Args: map[string]any{"file_path": "/r/pkg/b.go", "offset": 1.0, "limit": 20.0}}
+	command := sessions.Step{Kind: sessions.Use, Tool: "Bash", Args: map[string]any{"command": "wxyz\nsecond line here\nthird line here"}}
+	const twenty, thirty = "abcdefghij klmnopqrst", "abcdefghij klmnopqrst uvwxyzabcd"
+	for _, c := range []struct {
+		name  string
+		out   string
+		calls int
+		then  sessions.Step
+		want  int
+	}{
+		{"quote-say: 20 characters", twenty + "\nx\n", 1, words(twenty), 1},
+		{"quote-say: 19 characters", twenty[1:] + "\nx\n", 1, words(twenty[1:]), 0},
+		{"quote-code: 30 characters", thirty + "\nx\n", 1, edit("", thirty), 1},
+		{"quote-code: 29 characters", thirty[1:] + "\nx\n", 1, edit("", thirty[1:]), 0},
+		{"quote-code: 40 calls later", thirty + "\nx\n", 40, edit("", thirty), 1},
+		{"quote-code: 41 calls later", thirty + "\nx\n", 41, edit("", thirty), 0},
+		{"fileline: 40 calls later", "a\nline two\n", 40, words("see a.txt:2"), 1},
+		{"fileline: 41 calls later", "a\nline two\n", 41, words("see a.txt:2"), 0},
+		{"fileline: four characters", "a\nwxyz\n", 1, words("see a.txt:2"), 1},
+		{"fileline: three characters", "a\nxyz\n", 1, words("see a.txt:2"), 0},
+		{"edit: 60 lines", numbered(60), 1, edit(numbered(60), "x"), 60},
+		{"edit: 61 lines", numbered(61), 1, edit(numbered(61), "x"), 0},
+		{"quote-cmd: a line of four characters", "wxyz\nsecond line here\nthird line here\n", 1, command, 3},
+		{"open: 6 calls later", "pkg/b.go:5:other\n", 6, look, 1},
+		{"open: 7 calls later", "pkg/b.go:5:other\n", 7, look, 0},
+	} {
+		command := "cat /r/a.txt"
+		if strings.HasPrefix(c.name, "open") {
+			command = "rg -n x"
+		}
+		assert.Len(t, needsAfter("Bash", map[string]any{"command": command}, c.out, c.calls, c.then), c.want, c.name)
+	}
+}

@@ -1,0 +1,92 @@
+package replay
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
+)
+
+func counted(in, write, read, out int) *sessions.Usage {
+	return &sessions.Usage{Input: in, CacheWrite: write, CacheRead: read, Output: out}
+}
+
+// sample returns one session: a large read, a message about it, and an edit of one of its lines.
+func sample(t *testing.T) (s sessions.Session) {
+	t.Helper()
+	require.NoError(t, sessions.ReadFile(t.Context(), "testdata/sample.jsonl", func(one sessions.Session) error {
+		s = one
+		return nil
+	}))
+	return s
+}
+
+func TestBillIsUsageTimesPrice(t *testing.T) {
+	b := bill.New(sample(t), bill.DefaultPrices)
+	require.True(t, b.Measured)
+	require.InDelta(t, 40*1+42600*1.25+22000*0.1+80*5, b.Total, 1e-6)
+}
+
+func TestWeightOfAResult(t *testing.T) {
+	b := bill.New(sample(t), bill.DefaultPrices)
+	require.Equal(t, 1, b.Results[0].Call, "it first stands in the second prompt")
+	require.InDelta(t, 1.25+0.1+1.25, b.Results[0].Weight, 1e-9, "written, read, and written again when the cache had expired")
+}
+
+func TestWeightEndsWithTheContext(t *testing.T) {
+	s := sample(t)
+	s.Steps = append(s.Steps[:8], append([]sessions.Step{{Kind: sessions.Compact}}, s.Steps[8:]...)...)
+	require.InDelta(t, 1.25, bill.New(s, bill.DefaultPrices).Results[0].Weight, 1e-9)
+}
+
+func TestUsageIsModelledWhereItIsMissing(t *testing.T) {
+	s := sample(t)
+	for i := range s.Steps {
+		s.Steps[i].Usage = nil
+	}
+	b := bill.New(s, bill.DefaultPrices)
+	require.False(t, b.Measured)
+	last := b.Calls[len(b.Calls)-1].Usage
+	require.Equal(t, b.Calls[len(b.Calls)-2].Prompt, last.CacheRead, "everything older is read from the cache")
+	require.Greater(t, b.Total, 0.0)
+}
+
+// TestTurnBefore checks the terms of a miss against a calculation by hand: the context at the time, and the
+// weight of the lines from then on.
+func TestTurnBefore(t *testing.T) {
+	tr := &trial{Bill: bill.New(sample(t), bill.DefaultPrices)}
+	context, weight := tr.turnBefore(6)
+	require.Equal(t, 21010, context)
+	require.InDelta(t, 1.25+0.1+1.25, weight, 1e-9)
+}
+
+func TestNothingIsNeededAcrossACompaction(t *testing.T) {
+	s := sample(t)
+	s.Steps = append(s.Steps[:6], append([]sessions.Step{{Kind: sessions.Compact}}, s.Steps[6:]...)...)
+	require.Empty(t, needs.Of(bill.New(s, bill.DefaultPrices))[0])
+}
+
+// TestReplayFollowsTheHookOnOtherTools checks that replay prunes the results of another server under the same setting
+// as the hook and the proxy.
+func TestReplayFollowsTheHookOnOtherTools(t *testing.T) {
+	s := sample(t)
+	for i := range s.Steps {
+		if s.Steps[i].ID == "a" {
+			s.Steps[i].Tool = "mcp__files__page"
+		}
+	}
+	for _, c := range []struct {
+		others history.OtherTools
+		pruned int
+	}{{nil, 0}, {history.OtherTools{"files"}, 1}} {
+		f, err := compute(context.Background(), s, Settings{Policies: []Policy{Hook, Proxy}, Prices: bill.DefaultPrices, Others: c.others})
+		require.NoError(t, err)
+		require.Equal(t, c.pruned, f.outcomes[Hook].Pruned, "%q", c.others)
+		require.Equal(t, c.pruned, f.outcomes[Proxy].Pruned, "%q", c.others)
+	}
+}

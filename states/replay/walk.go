@@ -1,0 +1,75 @@
+package replay
+
+import (
+	"github.com/mcp-pruner/mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+)
+
+// Known is the knowledge in a session at the time of a call.
+type Known struct {
+	Question string
+	Context  []pruneclient.Event // for a pruner that sees the whole session
+	Served   []pruneclient.Event // for this program's server, which sees only its own calls and their questions
+	Decision history.Decision
+	Body     existing.Body
+}
+
+// Walk calls each for every result, with the knowledge at the time of the call.
+func Walk(b *bill.Bill, others history.OtherTools, each func(index int, step sessions.Step, k Known) error) error {
+	var log, served history.Log
+	open := map[string]Known{}
+	outputs := outs(b)
+	next := 0
+	ask := func(call history.Call, out string) Known {
+		known := existing.Result{Call: call, Body: existing.NewBody(call.Kind, out)}
+		decision := known.Know(&log, others)
+		return Known{Question: known.Question, Context: known.Context, Decision: decision, Body: known.Body}
+	}
+	for _, step := range b.Session.Steps {
+		switch step.Kind {
+		case sessions.Use:
+			if list := outputs[step.ID]; len(list) > 0 {
+				open[step.ID], outputs[step.ID] = ask(history.ParseCall(step.Tool, step.Args), list[0]), list[1:]
+			}
+		case sessions.Result:
+			r := &b.Results[next]
+			a, ok := open[step.ID]
+			if !ok { // from the flattened transcript of a sub-agent
+				a = ask(r.Parsed, step.Out)
+			}
+			a.Served = served.Context()
+			if err := each(next, step, a); err != nil {
+				return err
+			}
+			if ours(r.Kind) {
+				served.Served(r.Parsed, a.Question, step.Out)
+			}
+			next++
+		}
+		step.AddTo(&log)
+	}
+	return nil
+}
+
+// outs returns the outputs of the calls with an id, in order.
+func outs(b *bill.Bill) map[string][]string {
+	outs := map[string][]string{}
+	for _, step := range b.Session.Steps {
+		if step.Kind == sessions.Result {
+			outs[step.ID] = append(outs[step.ID], step.Out)
+		}
+	}
+	return outs
+}
+
+// ours reports whether this program's server has a tool of that kind.
+func ours(kind history.Kind) bool {
+	return kind == history.Read || kind == history.Grep || kind == history.Bash
+}
+
+func prunable(kind history.Kind) bool {
+	return kind == history.Read || kind == history.Grep || kind == history.Bash || kind == history.Other
+}
