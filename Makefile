@@ -1,7 +1,8 @@
 # make            what you would want before a commit
 # make demo       the server over stdio, one pruned read, before and after
 # make test       every test, with the race detector
-# make bench      speed and memory, as ratios within one run
+# make bench      speed and memory, as ratios within one run (MEASURES="stdio http", BENCHTIME=5s, COUNT=1)
+# make bench-compare   the times of the last make bench beside cmd/dev/bench/baseline.txt; bench-baseline makes them the baseline
 # make quality    how well the embedded pruner prunes (PRUNEBENCH=folder of cases)
 # make train      learn the weights of the ranking (FIXTURES=folder of cases and sessions) and write docs/LEARNED.md
 # make bill       what pruning saves and loses in recorded sessions (FIXTURES=folder), into docs/BILL.md
@@ -24,11 +25,14 @@ GO ?= go
 STRIP := -ldflags '-s -w'
 FUZZTIME ?= 10s
 SOAK ?= 10m
+BENCHTIME ?= 5s
+COUNT ?= 1
+TIMES := .cache/bench/times.txt
 FIXTURES ?= ../shared/fixtures
 DIST ?= dist
 SYSTEMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: all build install demo fmt check-fmt vet lint test bench quality train bill e2e soak wire house fuzz docs site picture dist licenses versions vulns rg
+.PHONY: all build install demo fmt check-fmt vet lint test bench bench-compare bench-baseline quality train bill e2e soak wire house fuzz docs site picture dist licenses versions vulns rg
 
 all: fmt vet lint test
 
@@ -74,9 +78,20 @@ test: rg
 
 # The server beside a bare mcp-go server, what a trace costs, and the pruner's speed.
 bench: build
-	$(call dev,bench) && .cache/dev/bench bin/mcp-pruner
-	$(GO) test -run '^$$' -bench 'Tracing|Verify' -benchtime 5s ./cmd/internal/verbs/tracecmd
-	$(GO) test -run '^$$' -bench . -cpu 1 ./pruneclient/lineprune
+	@mkdir -p $(dir $(TIMES)) && rm -f $(TIMES)
+	$(call dev,bench) && for i in $$(seq $(COUNT)); do .cache/dev/bench -o $(TIMES) bin/mcp-pruner $(MEASURES) || exit 1; done
+	$(GO) test -run '^$$' -bench 'Tracing|Verify' -benchtime $(BENCHTIME) -count $(COUNT) ./cmd/internal/verbs/tracecmd >$(TIMES).go || { cat $(TIMES).go; exit 1; }
+	$(GO) test -run '^$$' -bench . -cpu 1 -count $(COUNT) ./pruneclient/lineprune >>$(TIMES).go || { cat $(TIMES).go; exit 1; }
+	@cat $(TIMES).go && cat $(TIMES).go >>$(TIMES) && rm $(TIMES).go
+
+# benchstat needs about ten runs (COUNT=10) of both to tell a change from noise, on a machine with nothing else to do.
+bench-compare:
+	$(GO) -C cmd/dev build -o $(CURDIR)/.cache/dev/ golang.org/x/perf/cmd/benchstat
+	.cache/dev/benchstat cmd/dev/bench/baseline.txt $(TIMES)
+
+bench-baseline:
+	@test -n "$(WHERE)" || { echo 'bench-baseline: say where it was measured: WHERE="2 processors, nothing else to do"'; exit 1; }
+	@{ echo "# $$(git log -1 --format='%h of %cs'), $(COUNT) runs: $(WHERE)"; cat $(TIMES); } >cmd/dev/bench/baseline.txt
 
 # Every fuzz target there is, one after the other.
 fuzz:

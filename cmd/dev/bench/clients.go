@@ -53,6 +53,7 @@ func proxied(w *tabwriter.Writer, binary, root string) error {
 	}
 	fmt.Fprintf(w, "a request of %.1f MB to an API on this machine\tp50\tp99\tmore than straight\t\n", float64(len(body))/1e6)
 	for i, name := range []string{"straight", "mcp-pruner proxy --policy off", "mcp-pruner proxy --policy gc"} {
+		record("Proxy", name, times[i])
 		p50 := percentile(times[i], .5)
 		fmt.Fprintf(w, "%s\t%v\t%v\t%v\t\n", name, p50, percentile(times[i], .99), p50-percentile(times[0], .5))
 	}
@@ -147,6 +148,7 @@ func hooks(w *tabwriter.Writer, binary, root string) error {
 	}
 	fmt.Fprintln(w, "a hook, process start to end\tp50\tp99\tratio\t")
 	for i, c := range cases {
+		record("Hook", c.name, times[i])
 		p50 := percentile(times[i], .5)
 		fmt.Fprintf(w, "%s\t%v\t%v\t%s\t\n", c.name, p50, percentile(times[i], .99), ratio(p50, percentile(times[0], .5)))
 	}

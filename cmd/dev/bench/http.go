@@ -185,6 +185,7 @@ func compareRequests(w *tabwriter.Writer, clients int, servers []*web) error {
 	fmt.Fprintf(w, "one small read over HTTP, %d at once\tp50\tp99\trequests/s\t\n", clients)
 	var rates [2]float64
 	for i, name := range []string{"mcp-pruner serve, machine and logs on", "bare mcp-go, os.ReadFile"} {
+		record("HTTP", name, times[i])
 		rates[i] = float64(len(times[i])) / took[i].Seconds()
 		fmt.Fprintf(w, "%s\t%v\t%v\t%.0f\t\n", name, percentile(times[i], .5), percentile(times[i], .99), rates[i])
 	}

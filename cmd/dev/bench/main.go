@@ -1,14 +1,17 @@
 // Command bench compares the built server with a bare mcp-go server that has one trivial tool. Measurements of the two
 // alternate within one run, so that the ratios hold on any machine:
 //
-//	make bench [MEASURE...]
+//	make bench MEASURES="stdio http"
 package main
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -28,14 +31,30 @@ func main() {
 		serveBareHTTP()
 		return
 	}
-	if len(os.Args) < 2 {
-		fmt.Fprintf(os.Stderr, "usage: bench PATH-OF-MCP-PRUNER [MEASURE...]; measures: %s\n", strings.Join(names(), " "))
+	out := flag.String("o", "", "file to add the times to, in the format that benchstat reads")
+	flag.Parse()
+	if flag.NArg() == 0 {
+		fmt.Fprintf(os.Stderr, "usage: bench [-o FILE] PATH-OF-MCP-PRUNER [MEASURE...]; measures: %s\n", strings.Join(names(), " "))
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2:]); err != nil {
+	if err := recorded(*out, flag.Arg(0), flag.Args()[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+// recorded runs the measures and adds their times to a file.
+func recorded(out, binary string, only []string) error {
+	if out == "" {
+		return run(binary, only)
+	}
+	f, err := os.OpenFile(out, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(f, "goos: %s\ngoarch: %s\npkg: bench\n", runtime.GOOS, runtime.GOARCH)
+	records = f
+	return errors.Join(run(binary, only), f.Close())
 }
 
 // serveBare runs the bare server over stdio: unchanged mcp-go with one tool that returns a word.

@@ -52,6 +52,7 @@ func roundTrips(w *tabwriter.Writer, binary, root string) error {
 		for _, d := range times[i] {
 			sum += d
 		}
+		record("Stdio", name, times[i])
 		figures[i] = [3]time.Duration{percentile(times[i], .5), percentile(times[i], .99), sum}
 		fmt.Fprintf(w, "%s\t%v\t%v\t%.0f\t\n", name, figures[i][0], figures[i][1], float64(len(times[i]))/sum.Seconds())
 	}
@@ -92,6 +93,7 @@ func startUp(w *tabwriter.Writer, binary, root string) error {
 				return err
 			}
 		}
+		record("Start", s.name, times)
 		fmt.Fprintf(w, "%s\t%v\t%v\t\n", s.name, percentile(times, .5), percentile(times, 1))
 	}
 	return nil
@@ -121,6 +123,7 @@ func pings(w *tabwriter.Writer, binary, root string) error {
 	}
 	fmt.Fprintf(w, "ping while 100 commands start and sleep, %d rounds\tp50\tp99\tmax, median round\tmax\t\n", rounds)
 	for i, name := range []string{"mcp-pruner, they are its calls", "bare mcp-go, they are not"} {
+		record("Ping", name, all[i])
 		fmt.Fprintf(w, "%s\t%v\t%v\t%v\t%v\t\n", name, percentile(all[i], .5), percentile(all[i], .99), percentile(worst[i], .5), percentile(worst[i], 1))
 	}
 	return nil

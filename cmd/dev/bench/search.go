@@ -67,6 +67,8 @@ func (s search) compare(w io.Writer, binary, root string) error {
 		return err
 	}
 	a, b := percentile(times[0], .5), percentile(times[1], .5)
+	record("Search", s.about, times[0])
+	record("Rg", s.about, times[1])
 	fmt.Fprintf(w, "%s\t%v\t%v\t%s\t%s\t\n", s.about, a, b, ratio(a, b), ratio(processorTime(ours.cmd), used))
 	return nil
 }
