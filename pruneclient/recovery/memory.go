@@ -14,7 +14,7 @@ type memory struct {
 	limits Settings
 
 	mu      sync.Mutex
-	byID    map[string]*list.Element // of *item
+	byID    map[string]*list.Element // of *Item
 	order   *list.List               // oldest first: with one TTL for all, also the first to expire
 	texts   map[[sha256.Size]byte]*shared
 	bytes   int64
@@ -27,33 +27,35 @@ type shared struct {
 	ids  int
 }
 
-func newMemory(s Settings) *memory {
+func newMemory(s Settings) (Backend, error) {
 	return &memory{
 		limits: s,
 		byID:   map[string]*list.Element{},
 		order:  list.New(),
 		texts:  map[[sha256.Size]byte]*shared{},
-	}
+	}, nil
 }
 
-func (m *memory) put(_ context.Context, i item, text string) error {
+// Put implements Backend.
+func (m *memory) Put(_ context.Context, i Item, text string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.dropExpired(i.created)
-	m.byID[i.id] = m.order.PushBack(&i)
-	if t, ok := m.texts[i.hash]; ok {
+	m.dropExpired(i.Created)
+	m.byID[i.ID] = m.order.PushBack(&i)
+	if t, ok := m.texts[i.Hash]; ok {
 		t.ids++
 	} else {
 		// Copied, because text may be a small part of a large request, which it would keep
 		// in memory.
-		m.texts[i.hash] = &shared{text: strings.Clone(text), ids: 1}
+		m.texts[i.Hash] = &shared{text: strings.Clone(text), ids: 1}
 		m.bytes += int64(len(text))
 	}
 	m.makeRoom()
 	return nil
 }
 
-func (m *memory) get(_ context.Context, id string, now time.Time) (string, bool, error) {
+// Get implements Backend.
+func (m *memory) Get(_ context.Context, id string, now time.Time) (string, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.dropExpired(now)
@@ -61,23 +63,25 @@ func (m *memory) get(_ context.Context, id string, now time.Time) (string, bool,
 	if !ok {
 		return "", false, nil
 	}
-	return m.texts[e.Value.(*item).hash].text, true, nil
+	return m.texts[e.Value.(*Item).Hash].text, true, nil
 }
 
-func (m *memory) stats(now time.Time) (Stats, error) {
+// Stats implements Backend.
+func (m *memory) Stats(now time.Time) (Stats, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.dropExpired(now)
 	return Stats{Items: len(m.byID), Texts: len(m.texts), Bytes: m.bytes, Evicted: m.evicted}, nil
 }
 
-func (m *memory) close() error { return nil }
+// Close implements Backend.
+func (m *memory) Close() error { return nil }
 
 // dropExpired relies on the monotonic clock readings in created and now, so that changing
 // the wall clock neither expires nor revives an id.
 func (m *memory) dropExpired(now time.Time) {
 	for e := m.order.Front(); e != nil; e = m.order.Front() {
-		if now.Sub(e.Value.(*item).created) < m.limits.TTL {
+		if now.Sub(e.Value.(*Item).Created) < m.limits.TTL {
 			return
 		}
 		m.drop(e)
@@ -92,11 +96,11 @@ func (m *memory) makeRoom() {
 }
 
 func (m *memory) drop(e *list.Element) {
-	i := m.order.Remove(e).(*item)
-	delete(m.byID, i.id)
-	t := m.texts[i.hash]
+	i := m.order.Remove(e).(*Item)
+	delete(m.byID, i.ID)
+	t := m.texts[i.Hash]
 	if t.ids--; t.ids == 0 {
-		delete(m.texts, i.hash)
+		delete(m.texts, i.Hash)
 		m.bytes -= int64(len(t.text))
 	}
 }

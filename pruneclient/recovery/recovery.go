@@ -19,18 +19,13 @@ const (
 	DefaultMaxBytes = 256 << 20
 )
 
-// Settings are the limits of a store. The zero value keeps texts in memory, with the
-// defaults above.
+// Settings are the limits of a store. The zero value means the defaults above.
 type Settings struct {
 	TTL      time.Duration // time from Put during which an id can be recovered
 	MaxItems int           // maximum number of ids; the oldest are dropped first
 	MaxBytes int64         // maximum size of all distinct texts; the oldest are dropped first
 
-	// File, if set, keeps the texts across restarts. Several processes may share it; the
-	// limits then apply to all of them together.
-	File string
-	// Report is called with messages for the user about File, for example that a damaged
-	// file was renamed. Nil drops them.
+	// Report is called with messages for the user, for example that a damaged file was renamed. Nil drops them.
 	Report func(message string)
 
 	Now func() time.Time // nil means time.Now
@@ -50,45 +45,45 @@ var ErrTooLarge = errors.New("text larger than the recovery store")
 // Store stores texts under new ids. It is safe for concurrent use.
 type Store struct {
 	settings Settings
-	backend  backend
+	backend  Backend
 }
 
-// backend stores the texts in memory or in a file. Both drop texts older than the TTL and,
-// oldest first, those that exceed the limits.
-type backend interface {
-	put(ctx context.Context, i item, text string) error
-	get(ctx context.Context, id string, now time.Time) (text string, ok bool, err error)
-	stats(now time.Time) (Stats, error)
-	close() error
+// Backend stores the texts of a [Store]: in memory, or as package sqlite does. It drops texts older than the TTL and, oldest
+// first, those that exceed the limits. Several processes may share a backend; the limits then apply to all of them
+// together. Package recoverytest has the tests that every backend passes.
+type Backend interface {
+	Put(ctx context.Context, i Item, text string) error
+	// Get does not wait for writers.
+	Get(ctx context.Context, id string, now time.Time) (text string, ok bool, err error)
+	Stats(now time.Time) (Stats, error)
+	Close() error
 }
 
-// item is one id.
-type item struct {
-	id      string
-	hash    [sha256.Size]byte // hash of its text: identical texts are stored once
-	created time.Time
+// Item is one id.
+type Item struct {
+	ID      string
+	Hash    [sha256.Size]byte // hash of its text: identical texts are stored once
+	Created time.Time
 }
 
-// Open returns a store. It fails if the settings are invalid, or if the file can neither be
-// used nor renamed.
-func Open(s Settings) (*Store, error) {
+// Open returns a store in memory. It fails if the settings are invalid.
+func Open(s Settings) (*Store, error) { return OpenIn(s, newMemory) }
+
+// OpenIn returns a store in a backend, which it opens with complete settings.
+func OpenIn(s Settings, open func(Settings) (Backend, error)) (*Store, error) {
 	if s.TTL < 0 || s.MaxItems < 0 || s.MaxBytes < 0 {
 		return nil, errors.New("recovery limits must not be negative")
 	}
 	s = s.withDefaults()
-	if s.File == "" {
-		return &Store{settings: s, backend: newMemory(s)}, nil
-	}
-	f, err := openFile(s)
+	backend, err := open(s)
 	if err != nil {
-		return nil, fmt.Errorf("open recovery store %s: %w", s.File, err)
+		return nil, err
 	}
-	return &Store{settings: s, backend: f}, nil
+	return &Store{settings: s, backend: backend}, nil
 }
 
 // Put stores a text and returns its id, a new one on every call. If it fails, the text must
-// not be pruned. It waits for a locked file until ctx ends, but no longer than
-// lockPatience.
+// not be pruned.
 func (s *Store) Put(ctx context.Context, text string) (string, error) {
 	if int64(len(text)) > s.settings.MaxBytes {
 		return "", ErrTooLarge
@@ -104,7 +99,7 @@ func (s *Store) PutShort(ctx context.Context, text string) (string, error) {
 	}
 	id := NewID()[:shortID]
 	for {
-		_, taken, err := s.backend.get(ctx, id, s.settings.Now())
+		_, taken, err := s.backend.Get(ctx, id, s.settings.Now())
 		if err != nil {
 			return "", fmt.Errorf("store the original: %w", err)
 		}
@@ -118,17 +113,16 @@ func (s *Store) PutShort(ctx context.Context, text string) (string, error) {
 const shortID = len("prn_") + 8
 
 func (s *Store) put(ctx context.Context, id, text string) (string, error) {
-	i := item{id: id, hash: sha256.Sum256([]byte(text)), created: s.settings.Now()}
-	if err := s.backend.put(ctx, i, text); err != nil {
+	i := Item{ID: id, Hash: sha256.Sum256([]byte(text)), Created: s.settings.Now()}
+	if err := s.backend.Put(ctx, i, text); err != nil {
 		return "", fmt.Errorf("store the original: %w", err)
 	}
-	return i.id, nil
+	return id, nil
 }
 
-// Get returns the text with an id, or *NotFound if the id is unknown or expired. It does
-// not wait for writers.
+// Get returns the text with an id, or *NotFound if the id is unknown or expired.
 func (s *Store) Get(ctx context.Context, id string) (Text, error) {
-	text, ok, err := s.backend.get(ctx, id, s.settings.Now())
+	text, ok, err := s.backend.Get(ctx, id, s.settings.Now())
 	if err != nil {
 		return Text{}, fmt.Errorf("read the original: %w", err)
 	}
@@ -139,10 +133,10 @@ func (s *Store) Get(ctx context.Context, id string) (Text, error) {
 }
 
 // Stats returns the current content of the store.
-func (s *Store) Stats() (Stats, error) { return s.backend.stats(s.settings.Now()) }
+func (s *Store) Stats() (Stats, error) { return s.backend.Stats(s.settings.Now()) }
 
-// Close closes the file, if there is one. Its texts are kept.
-func (s *Store) Close() error { return s.backend.close() }
+// Close closes the backend. What it keeps is kept.
+func (s *Store) Close() error { return s.backend.Close() }
 
 // NewID returns a new id, "prn_" and 32 hexadecimal digits, that cannot be guessed.
 func NewID() string {

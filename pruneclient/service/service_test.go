@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/sqlite"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
 )
 
@@ -386,7 +387,10 @@ func TestPruneNeverLengthens(t *testing.T) {
 // A store that somebody else holds counts towards the time limit.
 func TestPruneWaitsForTheStoreWithinItsTime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
-	s := newService(t, service.Settings{Store: newStore(t, recovery.Settings{File: path})})
+	store, err := sqlite.Open(path, recovery.Settings{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = store.Close() })
+	s := newService(t, service.Settings{Store: store})
 	other, err := sql.Open("sqlite", path+"?_txlock=immediate")
 	require.NoError(t, err)
 	defer func() { _ = other.Close() }()

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/sqlite"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/tools"
@@ -81,10 +82,14 @@ func Server(o Options) (*mcpserver.Server, error) {
 
 // openStore opens the store of originals.
 func openStore(o Options) (*recovery.Store, error) {
-	store, err := recovery.Open(recovery.Settings{
-		TTL: o.Settings.RecoveryTTL, MaxBytes: o.Settings.RecoveryMaxBytes, File: o.Settings.RecoveryStore,
+	limits := recovery.Settings{
+		TTL: o.Settings.RecoveryTTL, MaxBytes: o.Settings.RecoveryMaxBytes,
 		Report: func(m string) { o.Emit(event.New("mcp_pruner.warning", "", event.Facts{"message": m})) },
-	})
+	}
+	if o.Settings.RecoveryStore == "" {
+		return recovery.Open(limits)
+	}
+	store, err := sqlite.Open(o.Settings.RecoveryStore, limits)
 	if err != nil {
 		return nil, fmt.Errorf("MCP_PRUNER_RECOVERY_STORE: %w", err)
 	}

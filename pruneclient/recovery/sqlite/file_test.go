@@ -1,4 +1,4 @@
-package recovery_test
+package sqlite_test
 
 import (
 	"bufio"
@@ -18,7 +18,42 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/recoverytest"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/sqlite"
 )
+
+func TestFile(t *testing.T) {
+	fresh := func(t *testing.T) func(recovery.Settings) (*recovery.Store, error) {
+		path := filepath.Join(t.TempDir(), "a b?c#%41.db")
+		return func(s recovery.Settings) (*recovery.Store, error) { return sqlite.Open(path, s) }
+	}
+	recoverytest.Run(t, fresh)
+	recoverytest.RunShared(t, fresh)
+	_, err := sqlite.Open(filepath.Join(t.TempDir(), "no", "such", "folder.db"), recovery.Settings{})
+	assert.ErrorContains(t, err, "folder.db")
+}
+
+func open(t *testing.T, path string, s recovery.Settings) *recovery.Store {
+	t.Helper()
+	store, err := sqlite.Open(path, s)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+func put(t *testing.T, s *recovery.Store, text string) string {
+	t.Helper()
+	id, err := s.Put(t.Context(), text)
+	require.NoError(t, err)
+	return id
+}
+
+func requireText(t *testing.T, s *recovery.Store, id, want string) {
+	t.Helper()
+	got, err := s.Get(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, want, got.String())
+}
 
 // childFile makes this test binary a process that stores texts.
 const childFile = "RECOVERY_TEST_CHILD_FILE"
@@ -33,7 +68,7 @@ func TestMain(m *testing.M) {
 // storeOnDemand stores one text for each line of its input and prints the id
 // once the text is acknowledged.
 func storeOnDemand(path string) {
-	s, err := recovery.Open(recovery.Settings{File: path})
+	s, err := sqlite.Open(path, recovery.Settings{})
 	demand := bufio.NewScanner(os.Stdin)
 	for i := 0; err == nil && demand.Scan(); i++ {
 		var id string
@@ -93,7 +128,7 @@ func TestFileSurvivesKill(t *testing.T) {
 		ids = append(ids, c.ids.Text())
 	}
 	_ = c.Wait()
-	s := open(t, recovery.Settings{File: path, Report: func(m string) { t.Error(m) }})
+	s := open(t, path, recovery.Settings{Report: func(m string) { t.Error(m) }})
 	for i, id := range ids {
 		requireText(t, s, id, childText(i))
 	}
@@ -102,7 +137,7 @@ func TestFileSurvivesKill(t *testing.T) {
 func TestFileIsSharedByProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	a, b := startChild(t, path), startChild(t, path)
-	ours := open(t, recovery.Settings{File: path})
+	ours := open(t, path, recovery.Settings{})
 	for i := range 30 {
 		a.store(t, 1)
 		b.store(t, 1)
@@ -112,55 +147,9 @@ func TestFileIsSharedByProcesses(t *testing.T) {
 	}
 }
 
-func TestFileLimitsHoldForAllProcessesTogether(t *testing.T) {
-	s := recovery.Settings{File: filepath.Join(t.TempDir(), "store.db"), MaxItems: 3}
-	one, two := open(t, s), open(t, s)
-	oldest := put(t, one, "a")
-	put(t, two, "b")
-	put(t, one, "c")
-	newest := put(t, two, "d")
-	requireNotFound(t, one, oldest)
-	requireText(t, one, newest, "d")
-	assert.Equal(t, 3, stats(t, one).Items)
-}
-
-func TestFileSurvivesRestart(t *testing.T) {
-	clock := newClock()
-	s := recovery.Settings{File: filepath.Join(t.TempDir(), "store.db"), TTL: time.Minute, Now: clock.Now}
-	first := open(t, s)
-	id := put(t, first, "text")
-	require.NoError(t, first.Close())
-
-	clock.advance(59 * time.Second)
-	second := open(t, s)
-	requireText(t, second, id, "text")
-	clock.advance(time.Second)
-	requireNotFound(t, second, id)
-	require.NoError(t, second.Close())
-
-	third := open(t, s)
-	assert.Equal(t, recovery.Stats{}, stats(t, third))
-}
-
-// The TTL runs on the monotonic clock: what another process wrote with a wall
-// clock an hour ahead or behind lives its TTL from when it is first seen, and
-// not for ever.
-func TestFileIgnoresAWallClockAhead(t *testing.T) {
-	ahead, clock := newClock(), newClock()
-	ahead.advance(time.Hour)
-	s := recovery.Settings{File: filepath.Join(t.TempDir(), "store.db"), TTL: time.Minute}
-	s.Now = ahead.Now
-	id := put(t, open(t, s), "text")
-	s.Now = clock.Now
-	ours := open(t, s)
-	requireText(t, ours, id, "text")
-	clock.advance(time.Minute)
-	requireNotFound(t, ours, id)
-}
-
 func TestFileIsPrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
-	put(t, open(t, recovery.Settings{File: path}), "secret")
+	put(t, open(t, path, recovery.Settings{}), "secret")
 	for _, suffix := range []string{"", "-wal"} {
 		info, err := os.Stat(path + suffix)
 		require.NoError(t, err)
@@ -170,7 +159,7 @@ func TestFileIsPrivate(t *testing.T) {
 
 func TestFileDamaged(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "whole.db")
-	s := open(t, recovery.Settings{File: whole})
+	s := open(t, whole, recovery.Settings{})
 	for i := range 50 {
 		put(t, s, childText(i*50))
 	}
@@ -186,7 +175,7 @@ func TestFileDamaged(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "store.db")
 			require.NoError(t, os.WriteFile(path, content, 0o600))
 			var reports []string
-			s := open(t, recovery.Settings{File: path, Report: func(m string) { reports = append(reports, m) }})
+			s := open(t, path, recovery.Settings{Report: func(m string) { reports = append(reports, m) }})
 			requireText(t, s, put(t, s, "works again"), "works again")
 			aside, err := filepath.Glob(path + ".damaged-*")
 			require.NoError(t, err)
@@ -204,14 +193,16 @@ func TestFileDamaged(t *testing.T) {
 func TestFileNoticesADamagedText(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	var reports []string
-	s := open(t, recovery.Settings{File: path, Report: func(m string) { reports = append(reports, m) }})
+	s := open(t, path, recovery.Settings{Report: func(m string) { reports = append(reports, m) }})
 	id := put(t, s, "text")
 	db, err := sql.Open("sqlite", path)
 	require.NoError(t, err)
 	_, err = db.Exec(`UPDATE texts SET body = 'tixt'`)
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
-	requireNotFound(t, s, id)
+	_, err = s.Get(t.Context(), id)
+	var missing *recovery.NotFound
+	require.ErrorAs(t, err, &missing)
 	assert.Len(t, reports, 1)
 }
 
@@ -219,7 +210,7 @@ func TestFileNoticesADamagedText(t *testing.T) {
 // however many wait, and what is stored can be read meanwhile.
 func TestFileLockedByAnotherProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
-	s := open(t, recovery.Settings{File: path})
+	s := open(t, path, recovery.Settings{})
 	id := put(t, s, "stored before")
 	other, err := sql.Open("sqlite", path+"?_txlock=immediate")
 	require.NoError(t, err)
@@ -244,5 +235,7 @@ func TestFileLockedByAnotherProcess(t *testing.T) {
 
 	require.NoError(t, held.Rollback())
 	requireText(t, s, put(t, s, "stored after"), "stored after")
-	assert.Equal(t, 2, stats(t, s).Items, "what failed left nothing")
+	stats, err := s.Stats()
+	require.NoError(t, err)
+	assert.Equal(t, 2, stats.Items, "what failed left nothing")
 }

@@ -1,20 +1,23 @@
-package recovery
+// Package sqlite keeps the texts of a recovery store in one SQLite file, which several processes may have open.
+package sqlite
 
 import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/tools/sqlfile"
 )
 
 // file is the backend that survives the process: one SQLite file, which several processes
 // may have open.
 type file struct {
-	limits  Settings
+	limits  recovery.Settings
 	store   *sqlfile.File
 	evicted atomic.Int64
 	clock   *clock
@@ -34,16 +37,20 @@ CREATE TABLE IF NOT EXISTS items (
 CREATE INDEX IF NOT EXISTS items_hash ON items (hash);
 CREATE INDEX IF NOT EXISTS texts_size ON texts (hash, bytes);`
 
-func openFile(s Settings) (*file, error) {
-	f := &file{limits: s, clock: newClock(s.TTL)}
-	var err error
-	f.store, err = sqlfile.Open(sqlfile.Settings{
-		Path: s.File, Name: "the recovery store", Patience: lockPatience, Prepare: f.prepare, Damaged: f.damaged, Now: s.Now,
+// Open returns a store whose texts stand in a file, also after a restart. It fails if the settings are invalid, or if the
+// file can neither be used nor renamed.
+func Open(path string, s recovery.Settings) (*recovery.Store, error) {
+	return recovery.OpenIn(s, func(s recovery.Settings) (recovery.Backend, error) {
+		f := &file{limits: s, clock: newClock(s.TTL)}
+		var err error
+		f.store, err = sqlfile.Open(sqlfile.Settings{
+			Path: path, Name: "the recovery store", Patience: lockPatience, Prepare: f.prepare, Damaged: f.damaged, Now: s.Now,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("open recovery store %s: %w", path, err)
+		}
+		return f, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
 }
 
 // prepare creates the tables and reads each of them once, so that a damaged file is
@@ -66,7 +73,8 @@ func (f *file) damaged(report string) {
 	f.seen.Store(0)
 }
 
-func (f *file) put(ctx context.Context, i item, text string) error {
+// Put implements recovery.Backend. It waits for a locked file until ctx ends, but no longer than lockPatience.
+func (f *file) Put(ctx context.Context, i recovery.Item, text string) error {
 	err := f.store.Write(ctx, func(tx *sql.Tx) error { return f.insert(tx, i, text) })
 	if err != nil {
 		f.seen.Store(0) // the transaction may have been rolled back: read all ids again
@@ -74,24 +82,24 @@ func (f *file) put(ctx context.Context, i item, text string) error {
 	return err
 }
 
-func (f *file) insert(tx *sql.Tx, i item, text string) error {
-	if err := f.dropExpired(tx, i.created); err != nil {
+func (f *file) insert(tx *sql.Tx, i recovery.Item, text string) error {
+	if err := f.dropExpired(tx, i.Created); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(`INSERT OR IGNORE INTO texts (hash, bytes, body) VALUES (?, ?, ?)`,
-		i.hash[:], len(text), []byte(text)); err != nil {
+		i.Hash[:], len(text), []byte(text)); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(`INSERT INTO items (id, hash, created_ms) VALUES (?, ?, ?)`,
-		i.id, i.hash[:], i.created.UnixMilli()); err != nil {
+		i.ID, i.Hash[:], i.Created.UnixMilli()); err != nil {
 		return err
 	}
-	f.clock.start(i.id, i.created)
+	f.clock.start(i.ID, i.Created)
 	return f.makeRoom(tx)
 }
 
-// get takes no lock: SQLite allows reads while others write.
-func (f *file) get(ctx context.Context, id string, now time.Time) (string, bool, error) {
+// Get implements recovery.Backend. It takes no lock: SQLite allows reads while others write.
+func (f *file) Get(ctx context.Context, id string, now time.Time) (string, bool, error) {
 	var created int64
 	var hash, body []byte
 	db := f.store.DB()
@@ -114,19 +122,20 @@ func (f *file) get(ctx context.Context, id string, now time.Time) (string, bool,
 	return string(body), true, nil
 }
 
-// stats takes no lock, so that a health check never waits. It uses the wall clock, which is
+// Stats implements recovery.Backend. It takes no lock, so that a health check never waits. It uses the wall clock, which is
 // accurate enough for counting.
-func (f *file) stats(now time.Time) (Stats, error) { return f.count(f.store.DB(), now) }
+func (f *file) Stats(now time.Time) (recovery.Stats, error) { return f.count(f.store.DB(), now) }
 
-func (f *file) count(db *sql.DB, now time.Time) (Stats, error) {
-	s := Stats{Evicted: f.evicted.Load()}
+func (f *file) count(db *sql.DB, now time.Time) (recovery.Stats, error) {
+	s := recovery.Stats{Evicted: f.evicted.Load()}
 	err := db.QueryRow(`SELECT (SELECT COUNT(*) FROM items WHERE created_ms > ?),
 		COUNT(*), COALESCE(SUM(bytes), 0) FROM texts`, now.Add(-f.limits.TTL).UnixMilli()).
 		Scan(&s.Items, &s.Texts, &s.Bytes)
 	return s, err
 }
 
-func (f *file) close() error { return f.store.Close() }
+// Close implements recovery.Backend.
+func (f *file) Close() error { return f.store.Close() }
 
 // dropExpired drops expired ids, after it has read the ids that other processes added.
 func (f *file) dropExpired(tx *sql.Tx, now time.Time) error {
