@@ -44,13 +44,13 @@ func (n *Annotations) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// hints returns annotations that hold for every action. If the actions differ, the more
-// cautious hint is used. A hint that some actions lack is omitted, which makes clients
+// common returns annotations that hold for every tool of a list. If the tools differ, the more
+// cautious hint is used. A hint that some tools lack is omitted, which makes clients
 // assume the cautious value.
-func hints(actions []Action) Annotations {
+func common(list []Annotations) Annotations {
 	all := func(get func(Annotations) *bool) (values []*bool) {
-		for _, a := range actions {
-			values = append(values, get(a.Def.Annotations))
+		for _, n := range list {
+			values = append(values, get(n))
 		}
 		return values
 	}

@@ -6,20 +6,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/parameter"
 )
 
 func TestHintsAreTheMostCarefulOnes(t *testing.T) {
 	yes, no := true, false
-	of := func(list ...Annotations) (actions []Action) {
-		for _, a := range list {
-			actions = append(actions, Action{Def: &Definition{Annotations: a}})
-		}
-		return actions
-	}
 	reads, writes, silent := Annotations{ReadOnly: &yes}, Annotations{ReadOnly: &no, Destructive: &yes}, Annotations{}
-	assert.Equal(t, Annotations{ReadOnly: &yes, Destructive: &no}, hints(of(reads, reads)))
-	assert.Equal(t, Annotations{ReadOnly: &no, Destructive: &yes}, hints(of(reads, writes)))
-	assert.Nil(t, hints(of(reads, silent)).ReadOnly, "a tool that says nothing is not read-only")
+	assert.Equal(t, Annotations{ReadOnly: &yes, Destructive: &no}, common([]Annotations{reads, reads}))
+	assert.Equal(t, Annotations{ReadOnly: &no, Destructive: &yes}, common([]Annotations{reads, writes}))
+	assert.Nil(t, common([]Annotations{reads, silent}).ReadOnly, "a tool that says nothing is not read-only")
 }
 
 // TestAHintThatCannotBeReadIsTheMostCareful gives every hint a value of every wrong type, for a tool alone and in a group.
@@ -34,7 +30,7 @@ func TestAHintThatCannotBeReadIsTheMostCareful(t *testing.T) {
 		tools := parse(t, "s", `{"name":"get_thing","annotations":`+hints+`}`, `{"name":"set_thing","annotations":`+hints+`}`)
 		for _, mode := range []Mode{Trimmed, Grouped} {
 			for _, e := range Build([]Server{{Name: "s", Tools: tools}}, mode, options).Tools {
-				assert.JSONEq(t, want, string(compactJSON(e.Annotations)), "%s %s", mode, written)
+				assert.JSONEq(t, want, string(parameter.Compact(e.Annotations)), "%s %s", mode, written)
 			}
 		}
 	}
@@ -46,11 +42,11 @@ func TestAHintThatCannotBeReadIsTheMostCareful(t *testing.T) {
 		`{"destructiveHint":"false","openWorldHint":false}`: `{"destructiveHint":true,"openWorldHint":false}`,
 	} {
 		tools := parse(t, "s", `{"name":"get_thing","annotations":`+annotations+`}`)
-		assert.JSONEq(t, want, string(compactJSON(tools[0].Annotations)), annotations)
+		assert.JSONEq(t, want, string(parameter.Compact(tools[0].Annotations)), annotations)
 	}
 	mixed := parse(t, "s", `{"name":"get_thing","annotations":{"readOnlyHint":true,"destructiveHint":"true","idempotentHint":true}}`,
 		`{"name":"list_thing","annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":"true"}}`)
 	merged := Build([]Server{{Name: "s", Tools: mixed}}, Grouped, options).Tools
 	require.Len(t, merged, 1)
-	assert.JSONEq(t, `{"readOnlyHint":true,"destructiveHint":true,"idempotentHint":false}`, string(compactJSON(merged[0].Annotations)))
+	assert.JSONEq(t, `{"readOnlyHint":true,"destructiveHint":true,"idempotentHint":false}`, string(parameter.Compact(merged[0].Annotations)))
 }

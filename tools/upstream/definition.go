@@ -1,17 +1,20 @@
 // Package upstream exposes the tools of other MCP servers again, as fewer and smaller ones.
-// It knows tool definitions and arguments as JSON, but not how a server is reached: the
-// gateway in cmd connects to servers, and this package decides what a client sees and which
-// upstream call a call of an exposed tool becomes.
+// It knows tool definitions and arguments as JSON, but not how a server is reached:
+// package connect knows that, and this package decides what a client sees and which upstream
+// call a call of an exposed tool becomes.
 //
 // Every function depends on its input only, so the same upstream list gives the same bytes,
 // as prompt caches require.
 package upstream
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/schema"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/parameter"
 )
 
 // Definition is one tool as its server lists it.
@@ -76,7 +79,7 @@ func parseTool(server string, raw json.RawMessage) (d Definition, problem string
 	if strings.TrimSpace(d.Name) == "" {
 		return d, "has no name"
 	}
-	d.schema, d.cyclic = resolved(d.InputSchema)
+	d.schema, d.cyclic = parameter.Resolve(d.InputSchema)
 	d.lazy = new(lazySchema)
 	return d, ""
 }
@@ -84,26 +87,20 @@ func parseTool(server string, raw json.RawMessage) (d Definition, problem string
 // properties returns the parameters of the tool, including those of top-level alternatives,
 // and the names that every valid call must have.
 func (d *Definition) properties() (properties map[string]map[string]any, required []string) {
-	return propertiesOf(d.schema)
+	return parameter.Of(d.schema)
 }
 
-// compactJSON returns the shortest JSON of v, without escapes for HTML.
-func compactJSON(v any) json.RawMessage {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil { // values decoded from JSON can be encoded
-		return json.RawMessage("{}")
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+// lazySchema compiles a schema when its tool is first called: most tools are never called.
+type lazySchema struct {
+	once  sync.Once
+	rules *schema.Schema // nil: it cannot be compiled
 }
 
-func decodeJSON(raw []byte) (any, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return nil, err
-	}
-	return v, nil
+func (d *Definition) compiled() *schema.Schema {
+	d.lazy.once.Do(func() {
+		if rules, err := schema.Compile(d.InputSchema); err == nil {
+			d.lazy.rules = rules
+		}
+	})
+	return d.lazy.rules
 }

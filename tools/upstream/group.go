@@ -5,15 +5,17 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
 )
 
 // maxTools is the maximum number of tools per server. Further tools become the actions of
 // one last tool.
 const maxTools = 12
 
-// AutoGroup groups the tools of one server by noun. The result depends on the set of tools
+// autoGroup groups the tools of one server by noun. The result depends on the set of tools
 // only, not on their order.
-func AutoGroup(namespace string, tools []Definition, leaveOut map[string]bool) Mapping {
+func autoGroup(namespace string, tools []Definition, leaveOut map[string]bool) Mapping {
 	m := Mapping{Namespace: namespace, Groups: map[string]Group{}}
 	names := namesOf(tools, leaveOut)
 	grouped := byNoun(names)
@@ -56,7 +58,7 @@ func namesOf(tools []Definition, leaveOut map[string]bool) []parsedName {
 	var names []parsedName
 	for _, t := range tools {
 		if !leaveOut[t.Name] && !t.cyclic {
-			names = append(names, parsedName{tool: t.Name, words: splitName(t.Name)})
+			names = append(names, parsedName{tool: t.Name, words: language.Split(t.Name)})
 		}
 	}
 	slices.SortFunc(names, func(a, b parsedName) int { return cmp.Compare(a.tool, b.tool) })
@@ -79,7 +81,7 @@ func stripShared(names []parsedName) {
 			}
 			first = n.words[0]
 		}
-		if verbs[first] {
+		if language.IsVerb(first) {
 			return
 		}
 		for i := range names {
@@ -94,30 +96,30 @@ func splitVerb(words []string) (verb string, nouns []string) {
 	switch last := len(words) - 1; {
 	case last < 0:
 		return "", nil
-	case verbs[words[0]]:
+	case language.IsVerb(words[0]):
 		verb, rest = words[0], words[1:]
-	case agents[words[last]] != "" && last > 0:
-		verb, rest = agents[words[last]], words[:last]
-	case verbs[words[last]] && last > 0:
+	case language.AgentVerb(words[last]) != "" && last > 0:
+		verb, rest = language.AgentVerb(words[last]), words[:last]
+	case language.IsVerb(words[last]) && last > 0:
 		verb, rest = words[last], words[:last]
 	}
-	for len(rest) > 2 && (rest[0] == "or" || rest[0] == "and") && verbs[rest[1]] { // create_or_update_file
+	for len(rest) > 2 && (rest[0] == "or" || rest[0] == "and") && language.IsVerb(rest[1]) { // create_or_update_file
 		rest = rest[2:]
 	}
 	for _, w := range rest {
 		if noise[w] {
 			break // list_directory_with_sizes, update_pull_request_by_id
 		}
-		nouns = append(nouns, singular(w))
+		nouns = append(nouns, language.Singular(w))
 	}
 	if len(nouns) == 0 && verb == "" && len(words) > 0 {
-		nouns = []string{singular(words[0])}
+		nouns = []string{language.Singular(words[0])}
 	}
 	return verb, nouns
 }
 
 // noise are words after which a name says how the tool works, not on what.
-var noise = wordSet("with by for from to in of on via as using")
+var noise = language.Set("with by for from to in of on via as using")
 
 // byNoun puts every tool into the group of the noun that most tools share, and of the
 // longer noun in a tie. Tools without a shared noun become the actions of one last tool, as
@@ -251,7 +253,7 @@ func actionName(noun string, n parsedName) string {
 	for i := 0; i+len(parts) <= len(words); i++ {
 		match := true
 		for j, p := range parts {
-			if singular(words[i+j]) != p {
+			if language.Singular(words[i+j]) != p {
 				match = false
 			}
 		}
@@ -260,8 +262,8 @@ func actionName(noun string, n parsedName) string {
 			break
 		}
 	}
-	if len(words) == 1 && agents[words[0]] != "" {
-		words[0] = agents[words[0]]
+	if len(words) == 1 && language.AgentVerb(words[0]) != "" {
+		words[0] = language.AgentVerb(words[0])
 	}
 	if len(words) == 0 {
 		return ""

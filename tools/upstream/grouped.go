@@ -1,17 +1,14 @@
 package upstream
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
-)
+	"unicode/utf8"
 
-// param is a parameter of an exposed tool.
-type param struct {
-	name  string
-	shape map[string]any
-}
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/parameter"
+)
 
 // grouped returns a tool with an action parameter and the parameters of all actions.
 // Actions whose parameters agree share them.
@@ -25,16 +22,18 @@ func grouped(t planned, l level) Exposed {
 		description = listActions(t.noun, t.actions, maxDescription)
 	}
 	var names, lines []string
+	var hints []Annotations
 	for _, a := range g.actions {
+		hints = append(hints, a.Def.Annotations)
 		names = append(names, a.Name)
 		lines = append(lines, g.line(a, l))
 	}
-	action := map[string]any{"type": "string", "enum": anyList(names)}
+	action := map[string]any{"type": "string", "enum": parameter.List(names)}
 	if text := strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n"); text != "" {
 		action["description"] = text
 	}
 	params := append([]param{{"action", action}}, g.params...)
-	e := Exposed{Name: t.name, Description: description, Annotations: hints(t.actions), Actions: g.actions, Why: t.why}
+	e := Exposed{Name: t.name, Description: description, Annotations: common(hints), Actions: g.actions, Why: t.why}
 	if t.asks {
 		params, e.asks = withFocus(params)
 	}
@@ -58,7 +57,7 @@ func newGrouping(actions []Action, l level) *grouping {
 			if !a.takes(name) {
 				continue
 			}
-			exposed := g.add(a, name, shapeOf(properties[name], l.detail()), properties)
+			exposed := g.add(a, name, parameter.Shape(properties[name], l.detail()), properties)
 			if exposed != name {
 				a.Rename[exposed] = name
 			}
@@ -71,14 +70,6 @@ func newGrouping(actions []Action, l level) *grouping {
 	return g
 }
 
-// takes reports whether the action accepts an upstream parameter.
-func (a Action) takes(name string) bool {
-	if _, fixed := a.Route.Set[name]; fixed {
-		return false
-	}
-	return !a.Route.listed || slices.Contains(a.Route.Params, name)
-}
-
 // add adds a parameter of an action and returns its exposed name: its own name if that is
 // free or has the same meaning there, otherwise a name that ends in the action's name.
 func (g *grouping) add(a Action, name string, shape map[string]any, own map[string]map[string]any) string {
@@ -86,14 +77,14 @@ func (g *grouping) add(a Action, name string, shape map[string]any, own map[stri
 	if i := g.find(exposed); i < 0 {
 		g.params = append(g.params, param{exposed, shape})
 		return exposed
-	} else if merged, ok := mergeShapes(g.params[i].shape, shape); ok {
+	} else if merged, ok := parameter.Merge(g.params[i].shape, shape); ok {
 		g.params[i].shape = merged
 		return exposed
 	}
-	exposed = cutName(exposed + "_" + strings.Join(splitName(a.Name), "_"))
+	exposed = cutName(exposed + "_" + strings.Join(language.Split(a.Name), "_"))
 	for i := g.find(exposed); i >= 0 || own[exposed] != nil; i = g.find(exposed) {
 		if i >= 0 && own[exposed] == nil {
-			if merged, ok := mergeShapes(g.params[i].shape, shape); ok {
+			if merged, ok := parameter.Merge(g.params[i].shape, shape); ok {
 				g.params[i].shape = merged
 				return exposed
 			}
@@ -140,7 +131,7 @@ func (g *grouping) line(a Action, l level) string {
 		}
 		head += "(" + strings.Join(args, ",") + ")"
 	}
-	text := shorten(orElse(a.Def.Description, a.Def.Title), l.action)
+	text := language.Shorten(orElse(a.Def.Description, a.Def.Title), l.action)
 	switch {
 	case text != "":
 		return head + ": " + text
@@ -150,49 +141,29 @@ func (g *grouping) line(a Action, l level) string {
 	return "" // the enum already lists it
 }
 
-// maxParam is the maximum length of a parameter name that model APIs accept.
-const maxParam = 64
+// maxDescription is the design's limit for the description of a grouped tool.
+const maxDescription = 60
 
-// paramName returns the exposed name of a parameter: its own, unless that is "action" or a
-// name that model APIs refuse.
-func paramName(name string, own map[string]map[string]any) string {
-	exposed := name
-	if name == "action" {
-		exposed = "subaction"
-	}
-	if !validName(exposed, maxParam) {
-		exposed = plainName(name)
-	}
-	for exposed != name && own[exposed] != nil {
-		exposed = cutName(exposed + "_2")
-	}
-	return exposed
-}
-
-func cutName(name string) string {
-	if validName(name, maxParam) {
-		return name
-	}
-	return plainName(name)
-}
-
-// objectSchema encodes an input schema with the parameters in the given order.
-func objectSchema(params []param, required []string) json.RawMessage {
-	var out strings.Builder
-	out.WriteString(`{"type":"object","properties":{`)
-	for i, p := range params {
-		if i > 0 {
-			out.WriteByte(',')
+// listActions returns the description of a grouped tool: the noun and, within limit
+// characters, its actions.
+func listActions(noun string, actions []Action, limit int) string {
+	noun = strings.TrimSpace(strings.ReplaceAll(noun, "_", " "))
+	text := noun
+	for i, a := range actions {
+		separator, end := "|", 2
+		if i == 0 {
+			separator = ": "
 		}
-		out.Write(compactJSON(p.name))
-		out.WriteByte(':')
-		out.Write(compactJSON(p.shape))
+		if i == len(actions)-1 {
+			end = 0
+		}
+		if utf8.RuneCountInString(text)+len(separator)+len(a.Name)+end > limit {
+			if i > 0 {
+				text += "|…"
+			}
+			return text
+		}
+		text += separator + a.Name
 	}
-	out.WriteByte('}')
-	if len(required) > 0 {
-		out.WriteString(`,"required":`)
-		out.Write(compactJSON(required))
-	}
-	out.WriteByte('}')
-	return json.RawMessage(out.String())
+	return text
 }

@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"encoding/json"
 	"slices"
 	"sync"
 )
@@ -82,28 +81,11 @@ func (l *List) Find(name string) *Exposed {
 	return nil
 }
 
-// Server returns the name of the server that receives the tool's calls.
-func (e *Exposed) Server() string { return e.Actions[0].Def.Server }
-
-// RawTokens returns the number of tokens of a server's own list as a model would see it.
-func RawTokens(tools []Definition, tokens func(string) int) int {
-	sum := 0
-	for i := range tools {
-		sum += tokens(visible(tools[i].Name, tools[i].Description, tools[i].InputSchema))
-	}
-	return sum
-}
-
 // Frozen returns the grouping of a server as a mapping, for --freeze to save.
 func Frozen(s Server) Mapping {
 	m := s.mapping()
 	if len(m.Groups) == 0 {
-		m.Groups = AutoGroup(m.Namespace, s.Tools, m.routed()).Groups
+		m.Groups = autoGroup(m.Namespace, s.Tools, m.routed()).Groups
 	}
 	return m
-}
-
-// Wire returns the tool as sent in tools/list.
-func (e *Exposed) Wire() json.RawMessage {
-	return compactJSON(Definition{Name: e.Name, Title: e.Title, Description: e.Description, InputSchema: e.InputSchema, Annotations: e.Annotations})
 }

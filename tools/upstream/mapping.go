@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,7 +11,7 @@ import (
 )
 
 // Mapping says how the tools of one server are grouped. An operator writes it, --freeze
-// saves it, or [AutoGroup] computes it.
+// saves it, or autoGroup computes it.
 type Mapping struct {
 	Namespace string            `json:"namespace"`
 	Groups    map[string]Group  `json:"groups,omitempty"`     // by noun
@@ -168,4 +169,22 @@ func (m Mapping) routed() map[string]bool {
 		named[tool] = true
 	}
 	return named
+}
+
+// Server is the input for the exposed tools of one server.
+type Server struct {
+	Name    string
+	Tools   []Definition
+	Mapping *Mapping // nil: group by noun
+}
+
+// mapping returns the operator's mapping or an empty one. The namespace defaults to the
+// server's name.
+func (s Server) mapping() Mapping {
+	var m Mapping
+	if s.Mapping != nil {
+		m = *s.Mapping
+	}
+	m.Namespace = cmp.Or(m.Namespace, s.Name)
+	return m
 }

@@ -4,8 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
 )
 
 // An exposed tool is called <server>_<tool>, with one server too. The part before the first "_" stands for the server
@@ -22,12 +23,12 @@ const (
 )
 
 // Reserved are the names of this program's own tools. No tool of a server is exposed under one of them.
-var Reserved = wordSet(`read bash grep prune_text recover_text recover_range find context_get context_search
+var Reserved = language.Set(`read bash grep prune_text recover_text recover_range find context_get context_search
 	context_gc_analyze context_gc_prune context_gc_pin context_gc_unpin`)
 
-// Prefix returns the part of exposed names that stands for a server or its namespace: lower-case letters, digits and
+// serverPrefix returns the part of exposed names that stands for a server or its namespace: lower-case letters, digits and
 // "-". It contains no "_". A name with other letters, and a long one, gets a hash.
-func Prefix(server string) string {
+func serverPrefix(server string) string {
 	lossy := false
 	folded := strings.Map(func(r rune) rune {
 		switch {
@@ -56,7 +57,7 @@ func Prefix(server string) string {
 func CheckPrefixes(servers []Server) error {
 	owner := map[string]string{}
 	for _, s := range servers {
-		prefix := Prefix(s.mapping().Namespace)
+		prefix := serverPrefix(s.mapping().Namespace)
 		if other, taken := owner[prefix]; taken {
 			return fmt.Errorf("the servers %q and %q would both be %q in the names of their tools; rename one of them, "+
 				"or give one another namespace in the mapping file", other, s.Name, prefix)
@@ -85,7 +86,7 @@ type naming struct {
 }
 
 func (s Server) naming(bare bool) naming {
-	return naming{s.Name, Prefix(s.mapping().Namespace), bare}
+	return naming{s.Name, serverPrefix(s.mapping().Namespace), bare}
 }
 
 // tool returns the name of a tool that is not grouped. It keeps the spelling that the server gave it.
@@ -101,7 +102,7 @@ func (n naming) tool(name string) string {
 func (n naming) group(nouns ...string) string {
 	whole := strings.Join(nouns, "_")
 	plain := plainWords(whole)
-	return n.join(plain, whole, plain == strings.Join(splitName(whole), "_"))
+	return n.join(plain, whole, plain == strings.Join(language.Split(whole), "_"))
 }
 
 // renamed returns the name that an operator gave a tool, after the prefix if it does not begin with it.
@@ -130,26 +131,6 @@ func marked(name string, length int, parts ...string) string {
 	return strings.TrimRight(name[:min(len(name), maxName-length-1)], "_-") + "_" + hashOf(length, parts...)
 }
 
-// separate gives a hash to the tools of one server that would have the same name. A name that the operator's mapping
-// gives keeps its meaning.
-func (n naming) separate(tools []planned) []planned {
-	count, fixed := map[string]int{}, map[string]int{}
-	for _, t := range tools {
-		count[t.name]++
-		if t.given {
-			fixed[t.name]++
-		}
-	}
-	for i := range tools {
-		if t := &tools[i]; count[t.name] > 1 && (!t.given || fixed[t.name] > 1) {
-			t.why += "; " + t.name + " is the name of several of its tools"
-			t.name = marked(t.name, longMark, n.server, t.noun, t.actions[0].Def.Name)
-		}
-	}
-	slices.SortFunc(tools, func(a, b planned) int { return strings.Compare(a.name, b.name) })
-	return slices.CompactFunc(tools, func(a, b planned) bool { return a.name == b.name })
-}
-
 // plainWords returns the words of a name joined by "_", without the characters that are not ASCII.
 func plainWords(name string) string {
 	ascii := func(r rune) rune {
@@ -158,5 +139,28 @@ func plainWords(name string) string {
 		}
 		return r
 	}
-	return strings.Trim(strings.Map(ascii, strings.Join(splitName(name), "_")), "_")
+	return strings.Trim(strings.Map(ascii, strings.Join(language.Split(name), "_")), "_")
+}
+
+// plainName builds a name of at most maxName characters from [a-z0-9_] words. A longer name
+// is cut and gets a hash, so that two long names stay different.
+func plainName(name string) string {
+	plain := plainWords(name)
+	if plain != "" && plain == strings.Join(language.Split(name), "_") && len(plain) <= maxName {
+		return plain
+	}
+	return marked(orElse(plain, "tool"), shortMark, name)
+}
+
+// validName reports whether clients and model APIs accept the name unchanged.
+func validName(name string, longest int) bool {
+	if name == "" || len(name) > longest {
+		return false
+	}
+	for _, r := range name {
+		if !(r == '_' || r == '-' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') {
+			return false
+		}
+	}
+	return true
 }

@@ -110,7 +110,7 @@ func TestANameMeansOneServerOnly(t *testing.T) {
 					}
 					require.Equal(t, owner[key], means, "seed %d: %s", seed, key)
 					prefix, _, _ := strings.Cut(e.Name, "_")
-					require.Equal(t, Prefix(e.Server()), prefix)
+					require.Equal(t, serverPrefix(e.Server()), prefix)
 				}
 			}
 		}

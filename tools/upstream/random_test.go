@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/schema"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/parameter"
 )
 
 // TestRandomLists checks the invariants of the design on random servers: every tool is
@@ -101,7 +102,7 @@ func randomTools(r *rand.Rand) []string {
 			continue
 		}
 		names[name] = true
-		out = append(out, tool(name, strings.Repeat("Does a thing with it. ", r.Intn(8)), string(compactJSON(randomSchema(r)))))
+		out = append(out, tool(name, strings.Repeat("Does a thing with it. ", r.Intn(8)), string(parameter.Compact(randomSchema(r)))))
 	}
 	return out
 }
@@ -172,15 +173,15 @@ func randomProperty(r *rand.Rand, depth int) map[string]any {
 }
 
 func randomValue(r *rand.Rand, schema map[string]any) any {
-	if enum := listOf(schema["enum"]); len(enum) > 0 {
+	if enum, _ := schema["enum"].([]any); len(enum) > 0 {
 		return enum[r.Intn(len(enum))]
 	}
-	if any := listOf(schema["anyOf"]); len(any) > 0 {
-		return randomValue(r, asSchema(any[r.Intn(len(any))]))
+	if any, _ := schema["anyOf"].([]any); len(any) > 0 {
+		return randomValue(r, object(any[r.Intn(len(any))]))
 	}
-	types := declaredTypes(schema)
-	if len(types) == 0 {
-		return []any{"text", true, json.Number("4.5")}[r.Intn(3)]
+	types, several := parameter.Shape(schema, parameter.Detail{})["type"].([]any)
+	if !several {
+		types = []any{parameter.Shape(schema, parameter.Detail{})["type"]}
 	}
 	switch types[r.Intn(len(types))] {
 	case "integer":
@@ -190,15 +191,20 @@ func randomValue(r *rand.Rand, schema map[string]any) any {
 	case "boolean":
 		return r.Intn(2) == 0
 	case "array":
-		return []any{randomValue(r, asSchema(schema["items"]))}
+		return []any{randomValue(r, object(schema["items"]))}
 	case "object":
 		out := map[string]any{}
-		for name, p := range asSchema(schema["properties"]) {
-			out[name] = randomValue(r, asSchema(p))
+		for name, p := range object(schema["properties"]) {
+			out[name] = randomValue(r, object(p))
 		}
 		return out
 	case "null":
 		return nil
 	}
 	return "text"
+}
+
+func object(v any) map[string]any {
+	o, _ := v.(map[string]any)
+	return o
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/parameter"
 )
 
 // recordedCall is an MCP call of a recorded session.
@@ -23,7 +25,7 @@ type recordedCall struct {
 // were called, with the parameters and types that occurred.
 func recordedCalls(t *testing.T) (calls []recordedCall, servers map[string][]Definition) {
 	t.Helper()
-	types := map[string]map[string]map[string][]string{} // by server, tool and parameter
+	values := map[string]map[string]map[string][]any{} // by server, tool and parameter
 	for _, step := range sessionSteps(t) {
 		parts := strings.SplitN(step.Tool, "__", 3)
 		if step.K != "use" || len(parts) != 3 || parts[0] != "mcp" {
@@ -31,25 +33,25 @@ func recordedCalls(t *testing.T) (calls []recordedCall, servers map[string][]Def
 		}
 		c := recordedCall{parts[1], parts[2], step.Args}
 		calls = append(calls, c)
-		if types[c.server] == nil {
-			types[c.server] = map[string]map[string][]string{}
+		if values[c.server] == nil {
+			values[c.server] = map[string]map[string][]any{}
 		}
-		if types[c.server][c.tool] == nil {
-			types[c.server][c.tool] = map[string][]string{}
+		if values[c.server][c.tool] == nil {
+			values[c.server][c.tool] = map[string][]any{}
 		}
 		for name, value := range c.args {
-			types[c.server][c.tool][name] = append(types[c.server][c.tool][name], typeOfValue(value))
+			values[c.server][c.tool][name] = append(values[c.server][c.tool][name], value)
 		}
 	}
 	servers = map[string][]Definition{}
-	for server, tools := range types {
+	for server, tools := range values {
 		var defs []string
 		for name, params := range tools {
 			properties := map[string]any{}
 			for param, list := range params {
-				properties[param] = map[string]any{"type": anyList(ordered(list))}
+				properties[param] = parameter.Shape(map[string]any{"enum": list}, parameter.Detail{})
 			}
-			defs = append(defs, tool(name, "", string(compactJSON(map[string]any{"type": "object", "properties": properties}))))
+			defs = append(defs, tool(name, "", string(parameter.Compact(map[string]any{"type": "object", "properties": properties}))))
 		}
 		slices.Sort(defs)
 		servers[server] = parse(t, server, defs...)

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/schema"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/parameter"
 )
 
 // Call is the upstream call for a call of an exposed tool.
@@ -120,7 +121,7 @@ func (e *Exposed) Help(given string) string {
 		}
 		fmt.Fprintf(&out, "## %s\n%s\n", a.usage(), strings.TrimSpace(orElse(a.Def.Description, a.Def.Title)))
 		if len(a.Route.Set) > 0 {
-			fmt.Fprintf(&out, "Fixed: %s\n", compactJSON(a.Route.Set))
+			fmt.Fprintf(&out, "Fixed: %s\n", parameter.Compact(a.Route.Set))
 		}
 		fmt.Fprintf(&out, "Input schema of %s: %s\n\n", a.Def.Name, a.Def.InputSchema)
 	}
@@ -198,7 +199,7 @@ func (a *Action) check(e *Exposed, args map[string]any) string {
 	}
 	properties, _ := a.Def.properties()
 	found := slices.DeleteFunc(rules.Check(map[string]any(args)), func(f schema.Finding) bool {
-		return f.Missing && len(f.At) == 1 && hasDefault(properties[f.At[0]])
+		return f.Missing && len(f.At) == 1 && parameter.HasDefault(properties[f.At[0]])
 	})
 	if len(found) == 0 {
 		return ""
@@ -236,21 +237,6 @@ func (a *Action) explain(found []schema.Finding) []string {
 	}
 	slices.Sort(list)
 	return list[:min(len(list), maxExplained)]
-}
-
-// lazySchema compiles a schema when its tool is first called: most tools are never called.
-type lazySchema struct {
-	once  sync.Once
-	rules *schema.Schema // nil: it cannot be compiled
-}
-
-func (d *Definition) compiled() *schema.Schema {
-	d.lazy.once.Do(func() {
-		if rules, err := schema.Compile(d.InputSchema); err == nil {
-			d.lazy.rules = rules
-		}
-	})
-	return d.lazy.rules
 }
 
 // closest returns the name most similar to the given one, or "" if none is similar.
@@ -296,4 +282,30 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// maxQuoted bounds the length of an argument in a default question.
+const maxQuoted = 200
+
+// about returns the default question when the model gave none: the tool's name and its text
+// arguments.
+func (c *Call) about() string {
+	parts := language.Split(c.Def.Name)
+	for _, name := range slices.Sorted(maps.Keys(c.Arguments)) {
+		if text, ok := c.Arguments[name].(string); ok && len(text) <= maxQuoted {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// takeFocus removes the question from a call's arguments and returns both.
+func (e *Exposed) takeFocus(args map[string]any) (question string, rest map[string]any) {
+	if _, given := args[focusParam]; !e.asks || !given {
+		return "", args
+	}
+	rest = maps.Clone(args)
+	delete(rest, focusParam)
+	question, _ = args[focusParam].(string)
+	return strings.TrimSpace(question), rest
 }

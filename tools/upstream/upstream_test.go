@@ -191,36 +191,6 @@ func TestLinesOfWrappers(t *testing.T) {
 	}
 }
 
-func TestShapesMerge(t *testing.T) {
-	for _, c := range []struct {
-		name, a, b, want string // want "" means a conflict
-	}{
-		{"the same", `{"type":"string"}`, `{"type":"string","description":"of it"}`, `{"type":"string","description":"of it"}`},
-		{"integer and number", `{"type":"integer"}`, `{"type":"number"}`, `{"type":"number"}`},
-		{"two enums", `{"type":"string","enum":["a","b"]}`, `{"type":"string","enum":["b","c"]}`, `{"type":"string","enum":["a","b","c"]}`},
-		{"an enum and any string", `{"type":"string","enum":["a"]}`, `{"type":"string"}`, `{"type":"string"}`},
-		{"nullable stays nullable", `{"type":["string","null"]}`, `{"type":"string"}`, `{"type":["string","null"]}`},
-		{"a real conflict", `{"type":"string"}`, `{"type":"boolean"}`, ``},
-		{"arrays of different items", `{"type":"array","items":{"type":"string"}}`, `{"type":"array","items":{"type":"number"}}`, ``},
-	} {
-		merged, ok := mergeShapes(shapeOf(object(t, c.a), detail{words: 9, enum: 9, inner: 9}), shapeOf(object(t, c.b), detail{words: 9, enum: 9, inner: 9}))
-		if c.want == "" {
-			assert.False(t, ok, c.name)
-			continue
-		}
-		if assert.True(t, ok, c.name) {
-			assert.JSONEq(t, c.want, string(compactJSON(merged)), c.name)
-		}
-	}
-}
-
-func object(t *testing.T, text string) map[string]any {
-	t.Helper()
-	v, err := decodeJSON([]byte(text))
-	require.NoError(t, err)
-	return v.(map[string]any)
-}
-
 func TestAConflictIsExposedUnderTheActionsName(t *testing.T) {
 	tools := parse(t, "shop",
 		tool("create_order", "Creates.", `{"type":"object","properties":{"items":{"type":"array","items":{"type":"string"}}}}`),
@@ -318,20 +288,20 @@ func TestAServerWhoseResultsArePrunedIsAskedAQuestion(t *testing.T) {
 	for _, mode := range []Mode{Grouped, Trimmed} {
 		list := Build([]Server{{Name: "library", Tools: library(t), Mapping: &Mapping{PruneOver: 1000}}}, mode, options)
 		for i := range list.Tools {
-			assert.Contains(t, string(list.Tools[i].InputSchema), FocusParam)
+			assert.Contains(t, string(list.Tools[i].InputSchema), focusParam)
 		}
 	}
 	book := find(t, Expose(Server{Name: "library", Tools: library(t), Mapping: &Mapping{PruneOver: 1000}}, Grouped, options), "library_book")
-	call, _, refusal := book.Translate(map[string]any{"action": "get", "isbn": "1", FocusParam: " who wrote it? "})
+	call, _, refusal := book.Translate(map[string]any{"action": "get", "isbn": "1", focusParam: " who wrote it? "})
 	require.Empty(t, refusal)
 	assert.Equal(t, "who wrote it?", call.Question)
 	assert.Equal(t, map[string]any{"isbn": "1"}, call.Arguments)
 	call, _, _ = book.Translate(map[string]any{"action": "get", "isbn": "1"})
 	assert.Equal(t, "get book 1", call.Question)
 	own := parse(t, "own", tool("ask", "Asks.", `{"type":"object","properties":{"context_focus_question":{"type":"integer"}}}`))
-	call, _, refusal = Expose(Server{Name: "own", Tools: own, Mapping: &Mapping{PruneOver: 1}}, Trimmed, options)[0].Translate(map[string]any{FocusParam: json.Number("3")})
+	call, _, refusal = Expose(Server{Name: "own", Tools: own, Mapping: &Mapping{PruneOver: 1}}, Trimmed, options)[0].Translate(map[string]any{focusParam: json.Number("3")})
 	require.Empty(t, refusal)
-	assert.Equal(t, json.Number("3"), call.Arguments[FocusParam], "a parameter of the server's own stays its own")
+	assert.Equal(t, json.Number("3"), call.Arguments[focusParam], "a parameter of the server's own stays its own")
 }
 
 func TestAFrozenGroupingStays(t *testing.T) {

@@ -29,7 +29,6 @@ var larger = map[string]int{
 	"tools/agent":                     6,
 	"tools/grep":                      6,
 	"tools/process":                   6,
-	"tools/upstream":                  15,
 }
 
 func TestFilesOfAPackageNeedFewOthersInCircles(t *testing.T) {

@@ -16,6 +16,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
+// closeWithin is how long a server has to end after it was asked to.
+const closeWithin = 3 * time.Second
+
 // child is an upstream server that the gateway started: its process and the pipes to it.
 type child struct {
 	input  *outbox

@@ -19,11 +19,10 @@ type link struct {
 	close     func()
 }
 
-// dial connects to a server. It starts a process with the environment of the options and passes on its standard error
-// line by line.
-func dial(c Config, o Options) (link, error) {
+// dial connects to a server. It starts a process with the given environment; stderr gets each line of its standard error.
+func dial(c Config, env []string, stderr func(line string)) (link, error) {
 	if c.URL == "" {
-		p, err := spawn(c, o.Env, func(line string) { o.Stderr(c.Name, withoutSecrets(line, c)) })
+		p, err := spawn(c, env, stderr)
 		if err != nil {
 			return link{}, err
 		}

@@ -19,7 +19,6 @@ import (
 const (
 	startWithin = 60 * time.Second // npx downloads a package first
 	listWithin  = 30 * time.Second
-	closeWithin = 3 * time.Second
 	retryAfter  = time.Second
 	maxPages    = 200
 )
@@ -141,7 +140,7 @@ func (s *Server) attempt(done chan struct{}) {
 
 // open starts or connects to the server.
 func (s *Server) open(ctx context.Context) (*connection, error) {
-	l, err := dial(s.config, s.options)
+	l, err := dial(s.config, s.options.Env, func(line string) { s.options.Stderr(s.config.Name, withoutSecrets(line, s.config)) })
 	if err != nil {
 		return nil, err
 	}

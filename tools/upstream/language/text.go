@@ -1,4 +1,4 @@
-package upstream
+package language
 
 import (
 	"regexp"
@@ -16,10 +16,10 @@ var (
 		`use this (tool )?(to|when|for)|allows you to|tool (to|for|that)|a tool (to|for|that)|please|used to|provides|optional[:.,]?|required[:.,]?)\s+`)
 )
 
-// shorten keeps at most words words of a description: the first sentence, and more
+// Shorten keeps at most words words of a description: the first sentence, and more
 // sentences while there is room, without markup and opening phrases. It keeps function
 // words, because tool searches that rank by word counts use them.
-func shorten(text string, words int) string {
+func Shorten(text string, words int) string {
 	if words <= 0 {
 		return ""
 	}
@@ -46,13 +46,13 @@ func shorten(text string, words int) string {
 	return cutRunes(strings.TrimRight(strings.Join(kept, " "), ".,;:( "), words*runesPerWord)
 }
 
-// clip cuts a description to at most words words and changes nothing else.
-func clip(text string, words int) string {
+// Clip cuts a description to at most words words and changes nothing else.
+func Clip(text string, words int) string {
 	text = strings.TrimSpace(text)
 	if len(strings.Fields(text)) <= words {
 		return text
 	}
-	return shorten(text, words)
+	return Shorten(text, words)
 }
 
 // cutRunes cuts a text that is longer than limit characters, at a word boundary.

@@ -1,16 +1,19 @@
-package upstream
+// Package parameter reads the JSON schemas of tools and reduces them to what a model needs to fill in a parameter.
+package parameter
 
 import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
 )
 
-// propertiesOf returns the properties of an object schema, of its allOf parts, and of the
+// Of returns the properties of an object schema, of its allOf parts, and of the
 // alternatives of anyOf and oneOf. A property is required only if every alternative
 // requires it, and if it has no default: servers that generate their schemas with zod list
 // properties with a default as required, and fill them in.
-func propertiesOf(schema map[string]any) (properties map[string]map[string]any, required []string) {
+func Of(schema map[string]any) (properties map[string]map[string]any, required []string) {
 	properties = map[string]map[string]any{}
 	own, _ := schema["properties"].(map[string]any)
 	for name, p := range own {
@@ -18,14 +21,14 @@ func propertiesOf(schema map[string]any) (properties map[string]map[string]any, 
 	}
 	required = stringsOf(schema["required"])
 	for _, part := range listOf(schema["allOf"]) {
-		more, needed := propertiesOf(asSchema(part))
+		more, needed := Of(asSchema(part))
 		addMissing(properties, more)
 		required = append(required, needed...)
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
 		var common []string
 		for i, part := range listOf(schema[key]) {
-			more, needed := propertiesOf(asSchema(part))
+			more, needed := Of(asSchema(part))
 			addMissing(properties, more)
 			if i == 0 {
 				common = needed
@@ -36,10 +39,11 @@ func propertiesOf(schema map[string]any) (properties map[string]map[string]any, 
 	}
 	slices.Sort(required)
 	required = slices.Compact(required)
-	return properties, slices.DeleteFunc(required, func(n string) bool { return properties[n] == nil || hasDefault(properties[n]) })
+	return properties, slices.DeleteFunc(required, func(n string) bool { return properties[n] == nil || HasDefault(properties[n]) })
 }
 
-func hasDefault(property map[string]any) bool {
+// HasDefault reports whether a schema says which value counts if none is given.
+func HasDefault(property map[string]any) bool {
 	_, has := property["default"]
 	return has
 }
@@ -53,7 +57,7 @@ func addMissing(to, from map[string]map[string]any) {
 			to[name] = from[name]
 			continue
 		}
-		if merged, ok := mergeShapes(shapeOf(have, everything), shapeOf(from[name], everything)); ok {
+		if merged, ok := Merge(Shape(have, everything), Shape(from[name], everything)); ok {
 			merged["description"] = textOf(have["description"])
 			to[name] = merged
 			continue
@@ -62,59 +66,59 @@ func addMissing(to, from map[string]map[string]any) {
 	}
 }
 
-// detail says how much of a parameter's schema is shown.
-type detail struct {
-	words int // of its description; half as many for each level of nesting
-	enum  int // maximum values of an enum; a longer one becomes a plain string
-	inner int // depth to which properties of objects are listed
+// Detail says how much of a parameter's schema is shown.
+type Detail struct {
+	Words int // of its description; half as many for each level of nesting
+	Enum  int // maximum values of an enum; a longer one becomes a plain string
+	Inner int // depth to which properties of objects are listed
 }
 
 // everything shows a complete shape, without descriptions.
-var everything = detail{enum: maxExpanded, inner: maxDepth}
+var everything = Detail{Enum: maxExpanded, Inner: maxDepth}
 
-func (d detail) within() detail { return detail{d.words / 2, d.enum, d.inner - 1} }
+func (d Detail) within() Detail { return Detail{d.Words / 2, d.Enum, d.Inner - 1} }
 
-// shapeOf reduces the schema of a parameter to what a model needs to fill it in: its type,
+// Shape reduces the schema of a parameter to what a model needs to fill it in: its type,
 // its values, and the properties of objects. Formats, limits and defaults are removed,
 // since calls are checked against the original schema. Every shape has a type.
-func shapeOf(schema map[string]any, d detail) map[string]any {
+func Shape(schema map[string]any, d Detail) map[string]any {
 	types, values := typesOf(schema, 0)
 	shape := map[string]any{}
 	switch {
 	case len(types) == 1:
 		shape["type"] = types[0]
 	default:
-		shape["type"] = anyList(types)
+		shape["type"] = List(types)
 	}
 	if text := describe(schema, values, types, d); text != "" {
 		shape["description"] = text
 	}
-	if len(values) > 0 && len(values) <= d.enum && onlyStrings(types, values) {
-		shape["enum"] = anyList(values)
+	if len(values) > 0 && len(values) <= d.Enum && onlyStrings(types, values) {
+		shape["enum"] = List(values)
 	}
-	if slices.Contains(types, "array") && d.inner > 0 {
+	if slices.Contains(types, "array") && d.Inner > 0 {
 		if items := itemsOf(schema); items != nil {
-			shape["items"] = shapeOf(items, detail{d.words / 2, d.enum, d.inner})
+			shape["items"] = Shape(items, Detail{d.Words / 2, d.Enum, d.Inner})
 		}
 	}
-	if slices.Contains(types, "object") && d.inner > 0 {
+	if slices.Contains(types, "object") && d.Inner > 0 {
 		addObject(shape, schema, d.within())
 	}
 	return shape
 }
 
-func addObject(shape, schema map[string]any, d detail) {
-	properties, required := propertiesOf(objectOf(schema))
+func addObject(shape, schema map[string]any, d Detail) {
+	properties, required := Of(objectOf(schema))
 	if len(properties) == 0 {
 		return
 	}
 	inner := make(map[string]any, len(properties))
 	for name, p := range properties {
-		inner[name] = shapeOf(p, d)
+		inner[name] = Shape(p, d)
 	}
 	shape["properties"] = inner
-	if len(required) > 0 && d.words > 0 {
-		shape["required"] = anyList(required)
+	if len(required) > 0 && d.Words > 0 {
+		shape["required"] = List(required)
 	}
 }
 
@@ -127,7 +131,7 @@ func objectOf(schema map[string]any) map[string]any {
 	var found []map[string]any
 	for _, key := range []string{"anyOf", "oneOf"} {
 		for _, part := range listOf(schema[key]) {
-			if p := asSchema(part); slices.Contains(declaredTypes(p), "object") {
+			if p := asSchema(part); slices.Contains(declared(p), "object") {
 				found = append(found, p)
 			}
 		}
@@ -158,51 +162,16 @@ func itemsOf(schema map[string]any) map[string]any {
 
 // describe returns the shortened description of a parameter. It lists values that cannot
 // become an enum.
-func describe(schema map[string]any, values []any, types []string, d detail) string {
-	text := shorten(textOf(schema["description"]), d.words)
-	if len(values) == 0 || len(values) > d.enum || onlyStrings(types, values) {
+func describe(schema map[string]any, values []any, types []string, d Detail) string {
+	text := language.Shorten(textOf(schema["description"]), d.Words)
+	if len(values) == 0 || len(values) > d.Enum || onlyStrings(types, values) {
 		return text
 	}
 	var named []string
 	for _, v := range values {
 		if v != nil { // null is part of the type
-			named = append(named, string(compactJSON(v)))
+			named = append(named, string(Compact(v)))
 		}
 	}
 	return strings.TrimSpace(text + " One of " + strings.Join(named, ", "))
-}
-
-func asSchema(v any) map[string]any {
-	if m, ok := v.(map[string]any); ok {
-		return m
-	}
-	return map[string]any{} // true, or not a schema: accept anything
-}
-
-func listOf(v any) []any {
-	list, _ := v.([]any)
-	return list
-}
-
-func stringsOf(v any) []string {
-	var out []string
-	for _, e := range listOf(v) {
-		if s, ok := e.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-func anyList[T any](list []T) []any {
-	out := make([]any, len(list))
-	for i, e := range list {
-		out[i] = e
-	}
-	return out
-}
-
-func textOf(v any) string {
-	s, _ := v.(string)
-	return s
 }

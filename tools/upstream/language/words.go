@@ -1,4 +1,6 @@
-package upstream
+// Package language knows how names and descriptions of tools are written: their words, verbs and nouns, and how a text is
+// made shorter.
+package language
 
 import (
 	"strings"
@@ -7,7 +9,7 @@ import (
 
 // verbs are the words that say what a tool does to its noun. Names are split at them:
 // list_pull_requests becomes the action list of pull_request.
-var verbs = wordSet(`accept activate add analyze apply approve archive assign authorize bootstrap browse build calculate call
+var verbs = Set(`accept activate add analyze apply approve archive assign authorize bootstrap browse build calculate call
 	cancel change check clear click clone close compare complete compute configure connect convert copy count create
 	deactivate debug delete deploy describe detect disable disconnect download draw drop duplicate edit emulate enable end
 	estimate evaluate execute explore export extract fetch fill filter find fork format generate geocode get handle hover
@@ -30,10 +32,11 @@ var agents = map[string]string{
 
 // readVerbs are the first words of names of tools that only read. They group tools for
 // --split-rw, but never make a client treat a tool as read-only.
-var readVerbs = wordSet(`analyze browse calculate check compare count describe explore fetch find get inspect list lookup ping preview query
+var readVerbs = Set(`analyze browse calculate check compare count describe explore fetch find get inspect list lookup ping preview query
 	rank read recommend retrieve scan search show stat suggest summarize view whois`)
 
-func wordSet(words string) map[string]bool {
+// Set returns the words of a text.
+func Set(words string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(words) {
 		set[w] = true
@@ -41,9 +44,18 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// splitName splits a tool's name into lower-case words at separators and changes of case,
+// IsVerb reports whether a word says what a tool does.
+func IsVerb(word string) bool { return verbs[word] }
+
+// Reads reports whether a verb says that a tool only reads.
+func Reads(verb string) bool { return readVerbs[verb] }
+
+// AgentVerb returns the verb of a word that names the doer of an action, or "".
+func AgentVerb(word string) string { return agents[word] }
+
+// Split splits a tool's name into lower-case words at separators and changes of case,
 // as in getStoryWithComments, get-story and HTTPGet.
-func splitName(name string) []string {
+func Split(name string) []string {
 	var words []string
 	var word []rune
 	flush := func() {
@@ -69,8 +81,8 @@ func splitName(name string) []string {
 	return words
 }
 
-// singular guesses the singular of an English noun: entities, boxes, servers.
-func singular(word string) string {
+// Singular guesses the Singular of an English noun: entities, boxes, servers.
+func Singular(word string) string {
 	switch {
 	case len(word) < 4 || strings.HasSuffix(word, "ss") || strings.HasSuffix(word, "us") || strings.HasSuffix(word, "is"):
 		return word
@@ -82,27 +94,4 @@ func singular(word string) string {
 		return word[:len(word)-1]
 	}
 	return word
-}
-
-// plainName builds a name of at most maxName characters from [a-z0-9_] words. A longer name
-// is cut and gets a hash, so that two long names stay different.
-func plainName(name string) string {
-	plain := plainWords(name)
-	if plain != "" && plain == strings.Join(splitName(name), "_") && len(plain) <= maxName {
-		return plain
-	}
-	return marked(orElse(plain, "tool"), shortMark, name)
-}
-
-// validName reports whether clients and model APIs accept the name unchanged.
-func validName(name string, longest int) bool {
-	if name == "" || len(name) > longest {
-		return false
-	}
-	for _, r := range name {
-		if !(r == '_' || r == '-' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') {
-			return false
-		}
-	}
-	return true
 }

@@ -1,17 +1,17 @@
-package upstream
+package parameter
 
 import (
 	"reflect"
 	"slices"
 )
 
-// mergeShapes returns a shape that accepts the values of either shape, if one exists that
+// Merge returns a shape that accepts the values of either shape, if one exists that
 // loses no information: the same shape; number for integer and number; the union of two
 // enums; a type with and without null; a free string for an enum and a string. Otherwise ok
 // is false.
-func mergeShapes(a, b map[string]any) (merged map[string]any, ok bool) {
-	if reflect.DeepEqual(bare(a), bare(b)) {
-		return withText(bare(a), a, b), true
+func Merge(a, b map[string]any) (merged map[string]any, ok bool) {
+	if reflect.DeepEqual(withoutText(a), withoutText(b)) {
+		return withText(withoutText(a), a, b), true
 	}
 	left, right := shapeTypes(a), shapeTypes(b)
 	core := func(types []string) []string {
@@ -27,9 +27,9 @@ func mergeShapes(a, b map[string]any) (merged map[string]any, ok bool) {
 	if !sameInside(a, b) {
 		return nil, false
 	}
-	merged = bare(a)
+	merged = withoutText(a)
 	types := ordered(append(slices.Clone(left), right...))
-	merged["type"] = anyList(types)
+	merged["type"] = List(types)
 	if len(types) == 1 {
 		merged["type"] = types[0]
 	}
@@ -40,7 +40,7 @@ func mergeShapes(a, b map[string]any) (merged map[string]any, ok bool) {
 // sameInside reports whether two shapes have equal items, properties and required.
 func sameInside(a, b map[string]any) bool {
 	for _, key := range []string{"items", "properties", "required"} {
-		if !reflect.DeepEqual(bareValue(a[key]), bareValue(b[key])) {
+		if !reflect.DeepEqual(valueWithoutText(a[key]), valueWithoutText(b[key])) {
 			return false
 		}
 	}
@@ -78,16 +78,16 @@ func withText(merged, a, b map[string]any) map[string]any {
 	return merged
 }
 
-// bare returns a shape without descriptions.
-func bare(shape map[string]any) map[string]any {
-	out, _ := bareValue(shape).(map[string]any)
+// withoutText returns a shape without descriptions.
+func withoutText(shape map[string]any) map[string]any {
+	out, _ := valueWithoutText(shape).(map[string]any)
 	if out == nil {
 		out = map[string]any{}
 	}
 	return out
 }
 
-func bareValue(v any) any {
+func valueWithoutText(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		if v == nil {
@@ -98,13 +98,13 @@ func bareValue(v any) any {
 			if _, isText := e.(string); k == "description" && isText {
 				continue
 			}
-			out[k] = bareValue(e)
+			out[k] = valueWithoutText(e)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = bareValue(e)
+			out[i] = valueWithoutText(e)
 		}
 		return out
 	}

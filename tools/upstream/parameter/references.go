@@ -1,4 +1,4 @@
-package upstream
+package parameter
 
 import (
 	"encoding/json"
@@ -6,18 +6,15 @@ import (
 	"strings"
 )
 
-// maxDepth bounds the depth to which a schema is read. Anything deeper accepts any value.
-const maxDepth = 24
-
 // maxExpanded bounds the number of nodes of a schema once its references are expanded.
 // Anything beyond that accepts any value.
 const maxExpanded = 20_000
 
-// resolved decodes a schema and expands its local references. It returns nil if the schema
+// Resolve decodes a schema and expands its local references. It returns nil if the schema
 // cannot be decoded. If the schema refers to itself or is too large, the parts not expanded
 // accept any value, and cyclic is true.
-func resolved(raw json.RawMessage) (schema map[string]any, cyclic bool) {
-	v, err := decodeJSON(raw)
+func Resolve(raw json.RawMessage) (schema map[string]any, cyclic bool) {
+	v, err := decode(raw)
 	if err != nil {
 		return nil, false
 	}
@@ -81,8 +78,8 @@ func (r *resolver) follow(ref string, beside map[string]any, depth int) any {
 	if r.open[ref] {
 		r.cyclic = true
 		out := map[string]any{}
-		if types := declaredTypes(merged); len(types) > 0 {
-			out["type"] = anyList(types)
+		if types := declared(merged); len(types) > 0 {
+			out["type"] = List(types)
 		}
 		return out
 	}

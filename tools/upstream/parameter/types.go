@@ -1,4 +1,4 @@
-package upstream
+package parameter
 
 import (
 	"encoding/json"
@@ -17,7 +17,7 @@ func typesOf(schema map[string]any, depth int) (types []string, values []any) {
 	} else if v, ok := schema["const"]; ok {
 		values = []any{v}
 	}
-	types = declaredTypes(schema)
+	types = declared(schema)
 	if len(types) == 0 && len(values) > 0 {
 		for _, v := range values {
 			types = append(types, typeOfValue(v))
@@ -50,14 +50,14 @@ func typesOfParts(schema map[string]any, depth int) (types []string, values []an
 		values = nil
 	}
 	for _, part := range listOf(schema["allOf"]) { // all parts apply: use the first that has a type
-		if t := declaredTypes(asSchema(part)); len(types) == 0 && len(t) > 0 {
+		if t := declared(asSchema(part)); len(types) == 0 && len(t) > 0 {
 			types, values = typesOf(asSchema(part), depth+1)
 		}
 	}
 	return types, values
 }
 
-func declaredTypes(schema map[string]any) []string {
+func declared(schema map[string]any) []string {
 	var types []string
 	switch t := schema["type"].(type) {
 	case string:

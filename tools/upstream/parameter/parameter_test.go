@@ -1,0 +1,38 @@
+package parameter
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestShapesMerge(t *testing.T) {
+	for _, c := range []struct {
+		name, a, b, want string // want "" means a conflict
+	}{
+		{"the same", `{"type":"string"}`, `{"type":"string","description":"of it"}`, `{"type":"string","description":"of it"}`},
+		{"integer and number", `{"type":"integer"}`, `{"type":"number"}`, `{"type":"number"}`},
+		{"two enums", `{"type":"string","enum":["a","b"]}`, `{"type":"string","enum":["b","c"]}`, `{"type":"string","enum":["a","b","c"]}`},
+		{"an enum and any string", `{"type":"string","enum":["a"]}`, `{"type":"string"}`, `{"type":"string"}`},
+		{"nullable stays nullable", `{"type":["string","null"]}`, `{"type":"string"}`, `{"type":["string","null"]}`},
+		{"a real conflict", `{"type":"string"}`, `{"type":"boolean"}`, ``},
+		{"arrays of different items", `{"type":"array","items":{"type":"string"}}`, `{"type":"array","items":{"type":"number"}}`, ``},
+	} {
+		merged, ok := Merge(Shape(decoded(t, c.a), Detail{Words: 9, Enum: 9, Inner: 9}), Shape(decoded(t, c.b), Detail{Words: 9, Enum: 9, Inner: 9}))
+		if c.want == "" {
+			assert.False(t, ok, c.name)
+			continue
+		}
+		if assert.True(t, ok, c.name) {
+			assert.JSONEq(t, c.want, string(Compact(merged)), c.name)
+		}
+	}
+}
+
+func decoded(t *testing.T, text string) map[string]any {
+	t.Helper()
+	v, err := decode([]byte(text))
+	require.NoError(t, err)
+	return v.(map[string]any)
+}

@@ -1,0 +1,66 @@
+package parameter
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// maxDepth bounds the depth to which a schema is read. Anything deeper accepts any value.
+const maxDepth = 24
+
+func asSchema(v any) map[string]any {
+	if m, ok := v.(map[string]any); ok {
+		return m
+	}
+	return map[string]any{} // true, or not a schema: accept anything
+}
+
+func listOf(v any) []any {
+	list, _ := v.([]any)
+	return list
+}
+
+func stringsOf(v any) []string {
+	var out []string
+	for _, e := range listOf(v) {
+		if s, ok := e.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// List returns a list as JSON decodes one.
+func List[T any](list []T) []any {
+	out := make([]any, len(list))
+	for i, e := range list {
+		out[i] = e
+	}
+	return out
+}
+
+func textOf(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// Compact returns the shortest JSON of v, without escapes for HTML.
+func Compact(v any) json.RawMessage {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil { // values decoded from JSON can be encoded
+		return json.RawMessage("{}")
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+func decode(raw []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
