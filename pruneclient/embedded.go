@@ -19,9 +19,9 @@ type Embedded struct {
 	timeout time.Duration
 }
 
-// NewEmbedded returns the in-process pruner. A timeout of 0 means DefaultTimeout.
+// NewEmbedded returns the in-process pruner. A timeout of 0 means defaultTimeout.
 func NewEmbedded(timeout time.Duration) *Embedded {
-	return &Embedded{timeout: orDefault(timeout, DefaultTimeout)}
+	return &Embedded{timeout: orDefault(timeout, defaultTimeout)}
 }
 
 // Endpoint returns "embedded".

@@ -16,14 +16,14 @@ import (
 
 // Defaults of HTTPSettings.
 const (
-	DefaultTimeout     = 30 * time.Second
-	DefaultMaxInflight = 2 // the reference service processes one request at a time
+	defaultTimeout     = 30 * time.Second
+	defaultMaxInflight = 2 // the reference service processes one request at a time
 )
 
 // HTTPSettings holds the address of a pruning service and the limits of calls to it.
 type HTTPSettings struct {
 	URL         string        // absolute, http or https; path, query and userinfo are used as given
-	Timeout     time.Duration // of a whole call, including the wait for a free slot; 0 means DefaultTimeout
+	Timeout     time.Duration // of a whole call, including the wait for a free slot; 0 means defaultTimeout
 	MaxInflight int           // concurrent calls; 0 means DefaultMaxInflight
 	Threshold   *float64      // sent with each request when not nil
 	Client      *http.Client  // nil means a new client; its redirect policy is replaced
@@ -52,10 +52,10 @@ func NewHTTP(s HTTPSettings) (*HTTP, error) {
 	return &HTTP{
 		url:       s.URL,
 		endpoint:  publicURL(u),
-		timeout:   orDefault(s.Timeout, DefaultTimeout),
+		timeout:   orDefault(s.Timeout, defaultTimeout),
 		threshold: s.Threshold,
 		client:    withoutRedirects(s.Client),
-		turns:     make(chan struct{}, orDefault(s.MaxInflight, DefaultMaxInflight)),
+		turns:     make(chan struct{}, orDefault(s.MaxInflight, defaultMaxInflight)),
 	}, nil
 }
 

@@ -31,7 +31,7 @@ func (o OtherTools) Stays(c Call, tokens int) string {
 		return "small"
 	case c.Kind == Edit, c.Kind == Write, c.Kind == Glob:
 		return "not a kind that is pruned"
-	case c.Kind == Other && !o.Includes(c.Tool):
+	case c.Kind == Other && !o.includes(c.Tool):
 		return "another tool"
 	case c.Narrow(NarrowLines):
 		return "a narrow range"
@@ -54,7 +54,7 @@ func (l *Log) Decide(c Call, tokens int, others OtherTools) Decision {
 
 // decideFile decides on a file's content, with caution for files that the agent edits.
 func (l *Log) decideFile(c Call, file string) Decision {
-	if turns, ok := l.Edited(file); ok && turns <= editMemory {
+	if turns, ok := l.editedSince(file); ok && turns <= editMemory {
 		return Decision{Prune: true, Careful: true, Why: "edited before"}
 	}
 	if l.toBeChanged(c, file) {

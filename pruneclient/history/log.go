@@ -151,8 +151,8 @@ func (l *Log) Context() []pruneclient.Event {
 	return events
 }
 
-// Edited returns how many turns ago a file was edited. ok is false if it was not edited.
-func (l *Log) Edited(file string) (turns int, ok bool) {
+// editedSince returns how many turns ago a file was edited. ok is false if it was not edited.
+func (l *Log) editedSince(file string) (turns int, ok bool) {
 	last := -1
 	for name, turn := range l.edited {
 		if Same(name, file) {

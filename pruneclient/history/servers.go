@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// AllTools is the item of [OtherTools] that stands for every tool.
-const AllTools = "all"
+// allTools is the item of [OtherTools] that stands for every tool.
+const allTools = "all"
 
 // OtherTools names the tools of kind [Other] whose results may be pruned. An item is a tool by the client's name
-// for it, the name of an MCP server, or [AllTools]. Without items the results of other tools stay whole: no
+// for it, the name of an MCP server, or "all". Without items the results of other tools stay whole: no
 // measurement has shown yet that pruning them saves more than it loses.
 type OtherTools []string
 
-// Includes reports whether a tool, or the server that it belongs to, is named.
-func (o OtherTools) Includes(tool string) bool {
+// includes reports whether a tool, or the server that it belongs to, is named.
+func (o OtherTools) includes(tool string) bool {
 	return slices.ContainsFunc(o, func(item string) bool {
-		return item == AllTools || strings.EqualFold(item, tool) || ofServer(tool, item)
+		return item == allTools || strings.EqualFold(item, tool) || ofServer(tool, item)
 	})
 }
 

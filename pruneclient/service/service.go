@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 )
 
-// DefaultMaxInputChars is the default maximum length of a text to prune, in code points.
-const DefaultMaxInputChars = 2_000_000
+// defaultMaxInputChars is the default maximum length of a text to prune, in code points.
+const defaultMaxInputChars = 2_000_000
 
 // Settings configure a Service.
 type Settings struct {
@@ -39,7 +39,7 @@ type Service struct {
 // New returns a Service over s.Store, which the caller must close.
 func New(s Settings) *Service {
 	if s.MaxInputChars == 0 {
-		s.MaxInputChars = DefaultMaxInputChars
+		s.MaxInputChars = defaultMaxInputChars
 	}
 	if s.Concurrency == 0 {
 		s.Concurrency = max(1, runtime.GOMAXPROCS(0)-1)

@@ -53,7 +53,7 @@ func (s *Sink) add(p []byte) {
 		// Bytes beyond the limit need no replacement, because a replacement never shortens the text.
 		p = CutRune(p, s.Limit-len(s.Text)+utf8.UTFMax)
 		s.Replaced += invalid(p)
-		p = AppendValid(nil, p)
+		p = appendValid(nil, p)
 	}
 	room := s.Limit - len(s.Text)
 	if len(p) > room {
@@ -99,8 +99,8 @@ func Quoted(s string) string {
 	return string(CutRune([]byte(s[:QuotedBytes+1]), QuotedBytes)) + "…"
 }
 
-// AppendValid appends p with one U+FFFD for each byte that is not UTF-8.
-func AppendValid(to, p []byte) []byte {
+// appendValid appends p with one U+FFFD for each byte that is not UTF-8.
+func appendValid(to, p []byte) []byte {
 	for len(p) > 0 {
 		r, n := utf8.DecodeRune(p)
 		to = utf8.AppendRune(to, r)
@@ -126,7 +126,7 @@ func ValidText(p []byte) string {
 	if utf8.Valid(p) {
 		return string(p)
 	}
-	return string(AppendValid(nil, p))
+	return string(appendValid(nil, p))
 }
 
 // Sniffed is the number of bytes at the start of a file that decide whether it is text.

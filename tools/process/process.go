@@ -41,12 +41,12 @@ func NotInstalled(name string) error {
 	return &SpawnError{fmt.Errorf("%s: %w", name, syscall.ENOENT)}
 }
 
-// Entry is one process of the system.
-type Entry struct{ PID, Parent, Group, Session int }
+// entry is one process of the system.
+type entry struct{ PID, Parent, Group, Session int }
 
-// MarkVariable is set to a random value in the environment of a watched command. With it, processes are found that
+// markVariable is set to a random value in the environment of a watched command. With it, processes are found that
 // left the command's session, as those of setsid(1) do.
-const MarkVariable = "MCPPRUNER_COMMAND"
+const markVariable = "MCPPRUNER_COMMAND"
 
 // family is the processes of a command's session, and those with its mark. With the mark "" there are none of the
 // latter.
@@ -142,7 +142,7 @@ func (p Process) command() (cmd *exec.Cmd, mark string) {
 	ownGroup(cmd)
 	if p.Watched {
 		mark = rand.Text()
-		cmd.Env = append(cmd.Environ(), MarkVariable+"="+mark)
+		cmd.Env = append(cmd.Environ(), markVariable+"="+mark)
 	}
 	return cmd, mark
 }
@@ -187,8 +187,8 @@ func Start(cmd *exec.Cmd) (exited <-chan struct{}, err error) {
 	return ended, <-started
 }
 
-// Group is a number of processes that are ended together.
-type Group interface {
+// group is a number of processes that are ended together.
+type group interface {
 	Signal(syscall.Signal)
 	Alive() bool // reports whether one of them has not ended
 }
@@ -196,7 +196,7 @@ type Group interface {
 // End sends a group a signal that asks it to end, and kills it when the grace period is over or hurry receives a
 // value. It returns when the group is gone, or 2 seconds after it was killed, because a process that is stuck in the
 // kernel does not end.
-func End(g Group, ask syscall.Signal, grace time.Duration, hurry <-chan os.Signal) {
+func End(g group, ask syscall.Signal, grace time.Duration, hurry <-chan os.Signal) {
 	g.Signal(ask)
 	if ask == syscall.SIGKILL {
 		grace = 0

@@ -51,7 +51,7 @@ func (f family) alive() bool {
 	return slices.ContainsFunc(living(), f.includes)
 }
 
-func (f family) includes(l Entry) bool {
+func (f family) includes(l entry) bool {
 	return l.Group == f.leader || l.Session == f.leader || f.marked(l.PID)
 }
 
@@ -62,11 +62,11 @@ func (f family) marked(pid int) bool {
 		return false
 	}
 	env, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	return bytes.Contains(env, []byte(MarkVariable+"="+f.mark))
+	return bytes.Contains(env, []byte(markVariable+"="+f.mark))
 }
 
 // Living lists the system's processes except zombies. It returns nil on systems other than Linux.
-func Living() []Entry {
+func Living() []entry {
 	if living == nil {
 		return nil
 	}

@@ -14,7 +14,7 @@ func DieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL
 var living = listed
 
 // listed lists the system's processes except zombies.
-func listed() (all []Entry) {
+func listed() (all []entry) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
 		stat, err := os.ReadFile(path)
@@ -33,7 +33,7 @@ func listed() (all []Entry) {
 		parent, _ := strconv.Atoi(string(fields[1]))
 		group, _ := strconv.Atoi(string(fields[2]))
 		session, _ := strconv.Atoi(string(fields[3]))
-		all = append(all, Entry{pid, parent, group, session})
+		all = append(all, entry{pid, parent, group, session})
 	}
 	return all
 }

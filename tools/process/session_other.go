@@ -9,4 +9,4 @@ import "syscall"
 func DieWithParent(*syscall.SysProcAttr) {}
 
 // living is nil: the system's processes are not known here.
-var living func() []Entry
+var living func() []entry

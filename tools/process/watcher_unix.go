@@ -29,9 +29,9 @@ for again in 1 2 3; do
 		set -- ${line##*\) }
 		case $live in *" $4:"*) kill -9 "${process#/proc/}"; continue ;; esac
 		{ while read -r line || [ -n "$line" ]; do
-			case $line in *` + MarkVariable + `=*) ;; *) continue ;; esac
+			case $line in *` + markVariable + `=*) ;; *) continue ;; esac
 			for id in $live; do
-				case $line in *` + MarkVariable + `="${id#*:}"*) kill -9 "${process#/proc/}" ;; esac
+				case $line in *` + markVariable + `="${id#*:}"*) kill -9 "${process#/proc/}" ;; esac
 			done
 		done <"$process/environ"; } 2>/dev/null
 	done

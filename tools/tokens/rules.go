@@ -7,15 +7,15 @@ import (
 
 // Bytes per token where only a size is known.
 const (
-	BytesPerToken     = 4   // code and English: a rule of thumb
-	BytesPerTokenJSON = 3.6 // code and prose inside JSON, with its quotes and escapes
+	bytesPerToken     = 4   // code and English: a rule of thumb
+	bytesPerTokenJSON = 3.6 // code and prose inside JSON, with its quotes and escapes
 )
 
 // OfSize estimates the tokens of a text of which only the size in bytes is known.
-func OfSize(bytes int) int { return bytes / BytesPerToken }
+func OfSize(bytes int) int { return bytes / bytesPerToken }
 
 // OfJSON estimates the tokens of a part of a JSON document of which only the size in bytes is known.
-func OfJSON(bytes int) int { return int(float64(bytes) / BytesPerTokenJSON) }
+func OfJSON(bytes int) int { return int(float64(bytes) / bytesPerTokenJSON) }
 
 // ClaudePerToken is the number of tokens by Claude's tokenizer per o200k token. It is the median over 64 results of at
 // least 8,000 tokens that were the only addition between two calls of recorded sessions, so that the usage gives their

@@ -74,7 +74,6 @@ func Read(ctx context.Context, path string, f io.Reader, yield func(Session) err
 		}
 	}
 	r := fileReader{path: path, yield: func(s Session) error {
-		s.Path = path
 		if !slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Kind == Call }) {
 			return nil
 		}

@@ -70,7 +70,6 @@ func (u Usage) Prompt() int { return u.Input + u.CacheWrite + u.CacheRead }
 type Session struct {
 	ID     string
 	Source string // claude, codex, or the source named by the collection
-	Path   string // the file it was read from
 	Steps  []Step
 
 	Exits map[string]int // exit statuses of commands by call id, as far as the transcript has them (Codex)

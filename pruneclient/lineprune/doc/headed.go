@@ -26,13 +26,13 @@ type Headed struct {
 	others  int     // lines that are neither heading, match nor separator
 }
 
-// Found reports whether the text is such a list. A heading may be followed by lines that continue a match, and the list
+// found reports whether the text is such a list. A heading may be followed by lines that continue a match, and the list
 // may begin and end with notices.
-func (h *Headed) Found() bool { return h.files > 0 && h.matches > 0 && h.others*10 <= len(h.places)+20 }
+func (h *Headed) found() bool { return h.files > 0 && h.matches > 0 && h.others*10 <= len(h.places)+20 }
 
 // Sure reports whether the text is such a list even if nothing else says that it comes from a search.
 func (h *Headed) Sure() bool {
-	return h.Found() && h.strong*2 > h.files && h.matches > 2 && h.others*10 <= len(h.places)
+	return h.found() && h.strong*2 > h.files && h.matches > 2 && h.others*10 <= len(h.places)
 }
 
 // Texts returns the matched texts.

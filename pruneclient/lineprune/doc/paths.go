@@ -17,7 +17,7 @@ func (d *Document) Locate(bare bool) {
 	if bare || found*2 > len(d.Lines) {
 		return
 	}
-	if h := ReadHeaded(d, len(d.Lines)); h.Found() {
+	if h := ReadHeaded(d, len(d.Lines)); h.found() {
 		d.Places, d.Heads = h.places, h.heads
 	}
 }

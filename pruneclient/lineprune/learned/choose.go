@@ -25,9 +25,9 @@ func power(score int32) int64 {
 
 // Plan holds the lines to choose among, and the costs of keeping and omitting them.
 type Plan struct {
-	Gain   []int64 // per line
-	Tokens []int32 // per line
-	Marker int32   // tokens of the marker that replaces an omitted range
+	gain   []int64 // per line
+	tokens []int32 // per line
+	marker int32   // tokens of the marker that replaces an omitted range
 	Forced []bool  // lines that are always kept; nil: none
 }
 
@@ -35,9 +35,9 @@ type Plan struct {
 // confidence in the text as a whole.
 func (p *Plan) Average() int64 {
 	gain, tokens := int64(0), int64(0)
-	for i, g := range p.Gain {
+	for i, g := range p.gain {
 		gain += g
-		tokens += int64(p.Tokens[i])
+		tokens += int64(p.tokens[i])
 	}
 	return gain / max(tokens, 1)
 }
@@ -48,20 +48,20 @@ func (p *Plan) At(price int64, keep []bool) {
 	// keepBest and dropBest are the best totals up to the current line with that line kept or omitted. from
 	// records which predecessor each total came from.
 	const fromKeep, fromDrop = 1, 2
-	from := make([]uint8, len(p.Gain))
-	keepBest, dropBest := int64(0), -int64(p.Marker)*price
-	for i, g := range p.Gain {
+	from := make([]uint8, len(p.gain))
+	keepBest, dropBest := int64(0), -int64(p.marker)*price
+	for i, g := range p.gain {
 		k, d := keepBest, dropBest
 		if d > k {
 			k, from[i] = d, fromKeep
 		}
-		if open := keepBest - int64(p.Marker)*price; i > 0 && open > dropBest {
+		if open := keepBest - int64(p.marker)*price; i > 0 && open > dropBest {
 			d, from[i] = open, from[i]|fromDrop
 		}
 		if p.Forced != nil && p.Forced[i] {
 			d = -1 << 60
 		}
-		keepBest, dropBest = k+g-int64(p.Tokens[i])*price, d
+		keepBest, dropBest = k+g-int64(p.tokens[i])*price, d
 	}
 	kept := keepBest >= dropBest
 	for i := len(keep) - 1; i >= 0; i-- {
@@ -82,33 +82,12 @@ func (p *Plan) Within(budget int) []bool {
 	return keep
 }
 
-// Holding returns a choice whose total gain is at least gain with as few tokens as possible: the choice of At
-// at the highest such price.
-func (p *Plan) Holding(gain int64) []bool {
-	keep, best := make([]bool, len(p.Gain)), make([]bool, len(p.Gain))
-	for i := range best {
-		best[i] = true
-	}
-	low, high := int64(0), p.highest()
-	for range rounds {
-		mid := (low + high) / 2
-		p.At(mid, keep)
-		if p.held(keep) >= gain {
-			low = mid
-			copy(best, keep)
-		} else {
-			high = mid
-		}
-	}
-	return best
-}
-
 // rounds is the number of steps of the binary search for a price.
 const rounds = 22
 
 // search returns the choice at the lowest price that fits.
 func (p *Plan) search(fits func([]bool) bool) []bool {
-	keep, best := make([]bool, len(p.Gain)), make([]bool, len(p.Gain))
+	keep, best := make([]bool, len(p.gain)), make([]bool, len(p.gain))
 	low, high := int64(0), p.highest()
 	p.At(high, best)
 	for range rounds {
@@ -127,8 +106,8 @@ func (p *Plan) search(fits func([]bool) bool) []bool {
 // highest returns a price above the gain per token of every line.
 func (p *Plan) highest() int64 {
 	top := int64(0)
-	for i, g := range p.Gain {
-		top = max(top, g/int64(max(p.Tokens[i], 1)))
+	for i, g := range p.gain {
+		top = max(top, g/int64(max(p.tokens[i], 1)))
 	}
 	return top + 1
 }
@@ -137,17 +116,7 @@ func (p *Plan) tokensOf(keep []bool) int {
 	sum := 0
 	for i, k := range keep {
 		if k {
-			sum += int(p.Tokens[i])
-		}
-	}
-	return sum
-}
-
-func (p *Plan) held(keep []bool) int64 {
-	sum := int64(0)
-	for i, k := range keep {
-		if k {
-			sum += p.Gain[i]
+			sum += int(p.tokens[i])
 		}
 	}
 	return sum
@@ -158,16 +127,16 @@ func (p *Plan) fill(keep []bool, left int) {
 	for {
 		best, at := int64(-1), -1
 		for i, k := range keep {
-			t := int64(p.Tokens[i])
+			t := int64(p.tokens[i])
 			beside := i > 0 && keep[i-1] || i+1 < len(keep) && keep[i+1]
-			if !k && beside && int(t) <= left && p.Gain[i]/t > best {
-				best, at = p.Gain[i]/t, i
+			if !k && beside && int(t) <= left && p.gain[i]/t > best {
+				best, at = p.gain[i]/t, i
 			}
 		}
 		if at < 0 {
 			return
 		}
 		keep[at] = true
-		left -= int(p.Tokens[at])
+		left -= int(p.tokens[at])
 	}
 }

@@ -12,7 +12,7 @@ func earned(p *Plan, price int64, keep []bool) int64 {
 	sum := p.held(keep) - int64(p.tokensOf(keep))*price
 	for i, k := range keep {
 		if !k && (i == 0 || keep[i-1]) {
-			sum -= int64(p.Marker) * price
+			sum -= int64(p.marker) * price
 		}
 	}
 	return sum
@@ -23,9 +23,9 @@ func TestNoChoiceIsBetter(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
 	for range 300 {
 		n := 1 + random.Intn(9)
-		p := &Plan{Marker: int32(random.Intn(6)), Forced: make([]bool, n)}
+		p := &Plan{marker: int32(random.Intn(6)), Forced: make([]bool, n)}
 		for i := range n {
-			p.Gain, p.Tokens = append(p.Gain, random.Int63n(60)), append(p.Tokens, 1+random.Int31n(9))
+			p.gain, p.tokens = append(p.gain, random.Int63n(60)), append(p.tokens, 1+random.Int31n(9))
 			p.Forced[i] = random.Intn(6) == 0
 		}
 		price := random.Int63n(12)
@@ -51,9 +51,9 @@ func TestBudgetIsALimit(t *testing.T) {
 	random := rand.New(rand.NewSource(2))
 	for range 200 {
 		n := 1 + random.Intn(60)
-		p := &Plan{Marker: 6}
+		p := &Plan{marker: 6}
 		for range n {
-			p.Gain, p.Tokens = append(p.Gain, random.Int63n(1<<24)), append(p.Tokens, 1+random.Int31n(30))
+			p.gain, p.tokens = append(p.gain, random.Int63n(1<<24)), append(p.tokens, 1+random.Int31n(30))
 		}
 		budget := random.Intn(300)
 		require.LessOrEqual(t, p.tokensOf(p.Within(budget)), budget)
@@ -61,11 +61,11 @@ func TestBudgetIsALimit(t *testing.T) {
 }
 
 func TestBudgetIsUsedOnOneRangeRatherThanOnScatteredLines(t *testing.T) {
-	p := &Plan{Marker: 16, Gain: make([]int64, 40), Tokens: make([]int32, 40)}
-	for i := range p.Tokens {
-		p.Tokens[i], p.Gain[i] = 10, 10
+	p := &Plan{marker: 16, gain: make([]int64, 40), tokens: make([]int32, 40)}
+	for i := range p.tokens {
+		p.tokens[i], p.gain[i] = 10, 10
 	}
-	p.Gain[20], p.Gain[22] = 9000, 9000
+	p.gain[20], p.gain[22] = 9000, 9000
 	require.Equal(t, []int{19, 20, 21, 22}, kept(p.Within(40)))
 }
 
@@ -85,4 +85,15 @@ func TestPowersOfTwo(t *testing.T) {
 	require.EqualValues(t, 2048, power(-1024))
 	require.EqualValues(t, 1, power(-1<<30))
 	require.EqualValues(t, 1<<24, power(1<<30))
+}
+
+// held returns the total gain of the kept lines.
+func (p *Plan) held(keep []bool) int64 {
+	sum := int64(0)
+	for i, k := range keep {
+		if k {
+			sum += p.gain[i]
+		}
+	}
+	return sum
 }

@@ -90,7 +90,7 @@ func (r Ranking) OfFile() bool { return toolOf(r.in) == readTool }
 
 // Plan prepares a choice in which every omitted range costs marker tokens.
 func (r Ranking) Plan(marker int) *Plan {
-	return &Plan{Gain: gainOf(r.in, r.Scores), Tokens: r.in.Tokens, Marker: int32(marker)}
+	return &Plan{gain: gainOf(r.in, r.Scores), tokens: r.in.Tokens, marker: int32(marker)}
 }
 
 // Why explains a line's score: it names the two groups of features that raise it most.

@@ -10,9 +10,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
-// Names returns what a question names literally: quoted text, numbers and ids, identifiers, paths, and capitalised
+// names returns what a question names literally: quoted text, numbers and ids, identifiers, paths, and capitalised
 // names. Each occurs once, in the question's order, at most tuning.MostNames.
-func Names(question string) []string {
+func names(question string) []string {
 	var names []string
 	add := func(name string) {
 		if len(name) >= tuning.ShortestName && len(name) <= tuning.LongestNamed && len(names) < tuning.MostNames && !slices.Contains(names, name) {
@@ -136,7 +136,7 @@ func FindNamed(text, question string, lines int) []int {
 	}
 	var all []found
 	most := min(max(lines/tuning.NamedShare, tuning.FewNamed), tuning.MostNamed)
-	for _, name := range Names(question) {
+	for _, name := range names(question) {
 		at := linesWith(text, name, lines/tuning.CommonShare+1)
 		switch {
 		case len(at) == 0 || len(at) > lines/tuning.CommonShare:

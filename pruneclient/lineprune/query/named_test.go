@@ -24,9 +24,9 @@ func TestNamesOfAQuestion(t *testing.T) {
 		"which tests failed and why":                           nil,
 		"is it a well-known bug":                               nil,
 	} {
-		require.Equal(t, want, Names(question), question)
+		require.Equal(t, want, names(question), question)
 	}
-	require.Len(t, Names(strings.Repeat("a1b ", 3)+"x1 y22 z33 w44 a55 b66 c77 d88 e99 f10 g11 h12 i13 j14 k15"), 12, "at most")
+	require.Len(t, names(strings.Repeat("a1b ", 3)+"x1 y22 z33 w44 a55 b66 c77 d88 e99 f10 g11 h12 i13 j14 k15"), 12, "at most")
 }
 
 // A name stands for whole words, on few lines; of a frequent one only the first line is named.

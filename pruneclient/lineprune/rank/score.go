@@ -33,8 +33,8 @@ type Text struct {
 // Relevance is the result of scoring: a score per line, and values from which Confidence is computed.
 type Relevance struct {
 	Score  []float64
-	Rarity []float64 // per group of the question: its rarity in this text times its weight
-	Found  float64   // bits of the question that occur together at the best place
+	rarity []float64 // per group of the question: its rarity in this text times its weight
+	found  float64   // bits of the question that occur together at the best place
 
 	// For logs only.
 	Signal   []float64 // per line, how much it looks like trouble, 0..1
@@ -49,7 +49,7 @@ type Relevance struct {
 // would depend on the machine.
 func Score(ctx context.Context, t *Text) (Relevance, error) {
 	d, q, m, o, kind := t.Doc, t.Question, t.Matches, t.Outline, t.Kind
-	r := Relevance{Score: make([]float64, len(d.Lines)), Rarity: make([]float64, len(q.Groups))}
+	r := Relevance{Score: make([]float64, len(d.Lines)), rarity: make([]float64, len(q.Groups))}
 	r.weigh(d, q, m.Hits)
 	r.near(d, q, m.Hits, steps(d, kind, t.Shape), profileOf(kind))
 	if err := ctx.Err(); err != nil {
@@ -98,7 +98,7 @@ func (r *Relevance) weigh(d *doc.Document, q *query.Question, hits []query.Hit) 
 		}
 	}
 	for g, group := range q.Groups {
-		r.Rarity[g] = Idf(float64(len(d.Lines)), df[g]) * group.Weight
+		r.rarity[g] = Idf(float64(len(d.Lines)), df[g]) * group.Weight
 	}
 }
 
@@ -140,16 +140,16 @@ func (r *Relevance) near(d *doc.Document, q *query.Question, found []query.Hit, 
 			continue
 		}
 		spread(reach, hits, steps)
-		bits, rarity := float32(q.Groups[g].Weight*q.Groups[g].Bits), r.Rarity[g]
+		bits, rarity := float32(q.Groups[g].Weight*q.Groups[g].Bits), r.rarity[g]
 		for i, v := range reach {
 			r.Score[i] += float64(rarity * float64(v))
 			together[i] += float32(bits * v)
 		}
 		for _, h := range hits {
-			r.Score[h.Line] += p.Own * r.Rarity[g] * float64(h.Weight) * 16 / float64(8+d.Tokens[h.Line])
+			r.Score[h.Line] += p.Own * r.rarity[g] * float64(h.Weight) * 16 / float64(8+d.Tokens[h.Line])
 		}
 	}
-	r.Found = float64(highest(together))
+	r.found = float64(highest(together))
 }
 
 // addColumns treats the question's words in a table's header as found in every row, because they name what
@@ -171,7 +171,7 @@ func (r *Relevance) addColumns(t *Text) {
 		}
 	}
 	if best > 0 {
-		r.Found = min(bits+best, t.Question.Asked())
+		r.found = min(bits+best, t.Question.Asked())
 	}
 }
 

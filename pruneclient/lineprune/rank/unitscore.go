@@ -50,13 +50,13 @@ func (r *Relevance) bm25(d *doc.Document, q *query.Question, found []query.Hit, 
 			for _, h := range found[from:to] {
 				tf[h.Group] += h.Weight
 				if o.Units[u].Head == int(h.Line) {
-					score[u] += float64(p.Head * r.Rarity[h.Group] * float64(h.Weight))
+					score[u] += float64(p.Head * r.rarity[h.Group] * float64(h.Weight))
 				}
 			}
 			k := float64(tuning.TermSaturation * (1 - tuning.LengthShare + float64(tuning.LengthShare*length[u]/average)))
 			for g, t := range tf {
 				if t > 0 {
-					score[u] += p.Unit * r.Rarity[g] * float64(t) * (tuning.TermSaturation + 1) / (float64(t) + k)
+					score[u] += p.Unit * r.rarity[g] * float64(t) * (tuning.TermSaturation + 1) / (float64(t) + k)
 				}
 			}
 		}
@@ -109,7 +109,7 @@ func (r *Relevance) bestOf(q *query.Question, buf []byte, word string) float64 {
 		return best
 	}
 	for _, ref := range q.Stems[string(words.Stem(words.Lowered(buf, word)))] {
-		best = max(best, r.Rarity[ref.Group]*float64(ref.Weight))
+		best = max(best, r.rarity[ref.Group]*float64(ref.Weight))
 	}
 	return best
 }

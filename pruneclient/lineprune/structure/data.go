@@ -37,7 +37,7 @@ type Part struct {
 	Start, End int   // lines, End excluded
 	Parent     int32 // index of the enclosing part, or -1
 	Record     bool  // it is one of many of its kind
-	Item       bool  // it is an element of a list, which may be in a record
+	item       bool  // it is an element of a list, which may be in a record
 	Array      bool  // a JSON array
 	Stays      []int // lines that stay when any line of the part stays
 }
@@ -133,7 +133,7 @@ type field struct {
 func (d *Data) identify(fields []field) {
 	own := make([]int, len(d.Parts))
 	for _, f := range fields {
-		if p := &d.Parts[f.part]; (p.Record || p.Item) && own[f.part] < tuning.IdentifyingFields {
+		if p := &d.Parts[f.part]; (p.Record || p.item) && own[f.part] < tuning.IdentifyingFields {
 			own[f.part]++
 			p.stay(f.line)
 		}

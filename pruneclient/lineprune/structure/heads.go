@@ -73,8 +73,8 @@ func SmallItems(d *doc.Document, lines int) (items [][2]int) {
 	return items
 }
 
-// LongestHead is the length in bytes of the longest line that is a heading. A longer one says more than what it heads.
-const LongestHead = 240
+// longestHead is the length in bytes of the longest line that is a heading. A longer one says more than what it heads.
+const longestHead = 240
 
 // depths of headings. Titles stand above everything; a line that introduces others stands above those with its own
 // indentation.
@@ -117,7 +117,7 @@ func (f *headFinder) line(i int) {
 	}
 	depth := depthIn(f.d, i) * perColumn
 	switch {
-	case len(text) > LongestHead:
+	case len(text) > longestHead:
 		f.heads[i] = f.above(depth)
 	case f.introduces(i, text):
 		f.push(i, depth-1)
@@ -223,7 +223,7 @@ func branched(line string) bool {
 	if line == "" || line[0] != ' ' && line[0] != '|' && line[0] != '`' && line[0] != '+' && line[0] != '\\' && line[0] < 0x80 {
 		return false
 	}
-	start := line[:min(len(line), LongestHead)]
+	start := line[:min(len(line), longestHead)]
 	for _, mark := range []string{"── ", "|-- ", "`-- ", "+- ", `\- `, "+-- "} {
 		if strings.Contains(start, mark) {
 			return true

@@ -114,7 +114,7 @@ func (b *jsonBuilder) records() []bool {
 func (b *jsonBuilder) add(i, first, last int, isRecord bool) {
 	v := b.values[i]
 	part := Part{Start: first, End: last + 1, Parent: b.partOf[i], Record: isRecord, Array: v.Kind == records.Array, Stays: []int{first, last}}
-	part.Item = v.Parent >= 0 && b.values[v.Parent].Kind == records.Array
+	part.item = v.Parent >= 0 && b.values[v.Parent].Kind == records.Array
 	if part.Parent < 0 && first > 0 && strings.TrimSpace(b.lineText(first-1)) != "" {
 		part.Stays = append(part.Stays, first-1) // says what the JSON is
 	}

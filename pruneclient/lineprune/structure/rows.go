@@ -58,7 +58,7 @@ func TableHeads(d *doc.Document, shape Shape) []int32 {
 		}
 		heads[i] = int32(to)
 	}
-	if first := firstLine(d); first >= 0 && shape == Table && !IsRecord(d.Lines[first]) {
+	if first := firstLine(d); first >= 0 && shape == Table && !isRecord(d.Lines[first]) {
 		head = first
 	}
 	whole := head >= 0
@@ -115,7 +115,7 @@ func isColumnNames(d *doc.Document, i int) bool {
 		return false
 	}
 	line := strings.Trim(d.Lines[i], " \r")
-	return len(line) <= LongestHead && strings.Trim(line, columnLetters) == "" && strings.Contains(line, "  ")
+	return len(line) <= longestHead && strings.Trim(line, columnLetters) == "" && strings.Contains(line, "  ")
 }
 
 // columnLetters are the characters in the names of aligned columns.

@@ -39,8 +39,8 @@ func isTable(d *doc.Document) bool {
 	if first < 0 {
 		return false
 	}
-	if IsRecord(d.Lines[first]) {
-		return agrees(d, IsRecord)
+	if isRecord(d.Lines[first]) {
+		return agrees(d, isRecord)
 	}
 	for _, c := range []byte(delimiters) {
 		n := columns(d.Lines[first], c)
@@ -51,8 +51,8 @@ func isTable(d *doc.Document) bool {
 	return false
 }
 
-// IsRecord reports whether a line is a JSON object.
-func IsRecord(line string) bool {
+// isRecord reports whether a line is a JSON object.
+func isRecord(line string) bool {
 	return strings.HasPrefix(line, `{"`) && strings.HasSuffix(strings.TrimRight(line, "\r"), "}")
 }
 

@@ -22,7 +22,7 @@ var announcements = []struct{ prefix, style string }{
 //	[x]        commit 1a2b3c4...                   a section, a commit
 //	diff --git a/x b/x    On branch x              and the other announcements
 func Title(line string) (style string, ok bool) {
-	if len(line) < 3 || len(line) > LongestHead || words.Class[line[0]] == words.Space {
+	if len(line) < 3 || len(line) > longestHead || words.Class[line[0]] == words.Space {
 		return "", false
 	}
 	switch c := line[0]; {

@@ -103,7 +103,7 @@ func (b *yamlBuilder) parts() {
 			parent = at[unit.Parent]
 		}
 		at[u] = int32(len(b.data.Parts))
-		b.data.Parts = append(b.data.Parts, Part{Start: unit.Start, End: unit.End, Parent: parent, Item: isItem(b.d, unit.Head), Stays: []int{unit.Head}})
+		b.data.Parts = append(b.data.Parts, Part{Start: unit.Start, End: unit.End, Parent: parent, item: isItem(b.d, unit.Head), Stays: []int{unit.Head}})
 	}
 	for ; next < len(starts); next++ {
 		b.document(starts, next)

@@ -16,7 +16,7 @@ const (
 	Lower
 	Upper
 	Digit
-	Underscore
+	underscore
 )
 
 var Class = func() (t [256]byte) {
@@ -31,7 +31,7 @@ var Class = func() (t [256]byte) {
 		case c >= '0' && c <= '9':
 			t[c] = Digit
 		case c == '_':
-			t[c] = Underscore
+			t[c] = underscore
 		case c >= 0x80:
 			t[c] = High
 		}
@@ -60,7 +60,7 @@ func EachPart(word string, part func(string)) int {
 		a, b := Class[word[k-1]], Class[word[k]]
 		end := k
 		switch {
-		case a == Underscore:
+		case a == underscore:
 			start = k
 			continue
 		case a == b || a == Upper && b == Lower && k-1 == start:
@@ -72,7 +72,7 @@ func EachPart(word string, part func(string)) int {
 		n++
 		start = end
 	}
-	if word != "" && Class[word[len(word)-1]] != Underscore {
+	if word != "" && Class[word[len(word)-1]] != underscore {
 		part(word[start:])
 		n++
 	}
