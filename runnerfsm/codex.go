@@ -5,16 +5,18 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // Codex is the Codex CLI, run as "codex exec".
 type Codex struct{}
 
 // Name returns the value of --provider.
-func (Codex) Name() string { return "codex" }
+func (Codex) Name() string { return agent.Codex.Name }
 
 // Program is the client's executable.
-func (Codex) Program() string { return "codex" }
+func (Codex) Program() string { return agent.Codex.Name }
 
 // Dir returns the directory in which Codex works, which its options can change.
 func (Codex) Dir(options []string, dir string) string {

@@ -7,9 +7,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // The runner's environment.
@@ -178,7 +181,9 @@ func (s Settings) Get(name string) string { return here(s.Env).get(name) }
 func (s Settings) Home() string { return here(s.Env).home() }
 
 // ManagedClaudeSettings returns the paths of an administrator's settings of Claude, whether they exist or not.
-func (s Settings) ManagedClaudeSettings() []string { return here(s.Env).managedClaudeSettings() }
+func (s Settings) ManagedClaudeSettings() []string {
+	return agent.Claude.Files.Managed(runtime.GOOS, s.Get)
+}
 
 // lookup returns a variable; if it is set twice, the last value counts.
 func lookup(env []string, name string) (string, bool) { return here(env).lookup(name) }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // shellTool is the server's tool that runs commands. A client's sandbox and its approval
@@ -136,13 +138,16 @@ func isBashOrDefault(rule string) bool { return isBash(rule) || rule == "default
 // in its options. It also reads those that --setting-sources excludes, because a user who
 // set up a sandbox anywhere wants it.
 func claudeSettings(options []string, s Settings) (texts [][]byte) {
-	files := append([]string{
-		filepath.Join(s.Dir, ".claude", "settings.json"), filepath.Join(s.Dir, ".claude", "settings.local.json"),
-	}, here(s.Env).managedClaudeSettings()...)
-	if home := s.Get("CLAUDE_CONFIG_DIR"); home != "" {
-		files = append(files, filepath.Join(home, "settings.json"))
+	where := agent.Claude.Files
+	var files []string
+	for _, name := range where.InProject {
+		files = append(files, filepath.Join(s.Dir, name))
+	}
+	files = append(files, s.ManagedClaudeSettings()...)
+	if home := s.Get(where.Folder.Variable); home != "" {
+		files = append(files, filepath.Join(home, where.Hooks.Name))
 	} else if home := s.Home(); home != "" {
-		files = append(files, filepath.Join(home, ".claude", "settings.json"))
+		files = append(files, filepath.Join(home, where.Folder.Default, where.Hooks.Name))
 	}
 	given, _ := cutOption(options, "--settings")
 	for _, value := range given {

@@ -79,20 +79,6 @@ func (s system) home() string {
 	return s.get("USERPROFILE")
 }
 
-// managedClaudeSettings returns the paths of an administrator's settings of Claude.
-func (s system) managedClaudeSettings() []string {
-	if !s.windows() {
-		return []string{
-			"/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json",
-		}
-	}
-	var paths []string
-	for _, variable := range [][2]string{{"ProgramFiles", `C:\Program Files`}, {"ProgramW6432", `C:\Program Files`}, {"ProgramData", `C:\ProgramData`}} {
-		paths = append(paths, filepath.Join(cmp.Or(s.get(variable[0]), variable[1]), "ClaudeCode", "managed-settings.json"))
-	}
-	return paths
-}
-
 // checkArgs refuses arguments that a client's command file (npm installs a .cmd) would not get as they are: cmd.exe
 // looks for special characters in them, and would run what follows an ampersand.
 func (s system) checkArgs(program string, args []string) error {

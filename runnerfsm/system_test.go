@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // What a run finds on Windows: programs without execute permission, by their extension, on a PATH that is spelled Path.
@@ -51,7 +53,7 @@ func TestClaudeSettingsOfEverySystem(t *testing.T) {
 	} {
 		s := system{name, env}
 		assert.Equal(t, want.home, s.home(), name)
-		assert.Equal(t, want.managed, s.managedClaudeSettings(), name)
+		assert.Equal(t, want.managed, agent.Claude.Files.Managed(name, s.get), name)
 		assert.Equal(t, "/home", system{name, append(env, "HOME=/home")}.home(), name)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
 	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
@@ -181,13 +182,8 @@ func (c *bashCall) failed(err error, out *bashOutput) *Error {
 	return e
 }
 
-// Variables that commands do not see: the server's own settings and the client's session
-// secrets.
-var (
-	ownPrefixes    = []string{"PRUNER_", "MCP_PRUNER_", "JEEVES_", "DEEPINFRA_", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"}
-	clientPrefixes = []string{"ANTHROPIC_", "CLAUDE_CODE_", "CODEX_"}
-	clientSecrets  = []string{"OPENAI_API_KEY"}
-)
+// ownPrefixes begin the variables that commands do not see beside the secrets of clients: the server's own settings.
+var ownPrefixes = []string{"PRUNER_", "MCP_PRUNER_", "JEEVES_", "DEEPINFRA_", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"}
 
 // environment returns the server's environment without the hidden variables, overridden by
 // the call's own variables.
@@ -222,7 +218,7 @@ func Secret(name string) bool { return hasPrefix(name, ownPrefixes) || ClientSec
 // ClientSecret reports whether a variable is one of the client's session secrets, which the
 // server does not need.
 func ClientSecret(name string) bool {
-	return slices.Contains(clientSecrets, name) || hasPrefix(name, clientPrefixes)
+	return slices.ContainsFunc(agent.Clients, func(c *agent.Client) bool { return c.HasSecret(name) })
 }
 
 func hasPrefix(name string, prefixes []string) bool {

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // shells are the shells that the tool bash uses, in order of preference.
@@ -55,7 +57,7 @@ func thisWindows() windows {
 // although it precedes Git's on PATH: that one starts WSL, a different system with other
 // files and programs.
 func (w windows) shell(name string) (string, error) {
-	if path := w.getenv("CLAUDE_CODE_GIT_BASH_PATH"); name == "bash" && path != "" {
+	if path := w.getenv(agent.GitBash); name == "bash" && path != "" {
 		i := max(strings.LastIndexAny(path, `\/`), 0)
 		if absolute(path) && w.isFile(path) && !w.launchesWSL(path[:i]) {
 			return path, nil

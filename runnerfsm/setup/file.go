@@ -18,7 +18,7 @@ const (
 // File is a configuration file.
 type File struct {
 	Path   string
-	Syntax *Syntax // how its client reads it; nil: any text is right
+	Syntax Syntax // how its client reads it
 }
 
 // Backup returns the path of the file's content before the first change, which exists while the change is installed.

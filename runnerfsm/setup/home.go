@@ -2,11 +2,15 @@ package setup
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// Home finds the configuration files of one user's clients. It is the only place that knows where they are.
+// Home finds the configuration files of one user's clients.
 type Home struct {
 	Lookup func(string) (string, bool) // finds a variable of the environment, as os.LookupEnv does
 }
@@ -14,68 +18,67 @@ type Home struct {
 // Files are the configuration files of a client.
 type Files struct {
 	Dir     string // folder of the client's settings
-	Hooks   File   // settings with the client's hooks; of opencode: our plugin
+	Hooks   File   // settings with the client's hooks, or our plugin; without a path: the client has none
 	Servers File   // settings with the client's MCP servers
 }
 
-// Clients are the clients whose files are known.
-var Clients = []string{"claude", "codex", "gemini", "cursor", "opencode"}
-
-// Files returns the files of one of Clients. They need not exist.
+// Files returns the files of the client with a name. They need not exist.
 func (h Home) Files(client string) (Files, error) {
-	switch client {
-	case "claude":
-		dir, err := h.folder("CLAUDE_CONFIG_DIR", ".claude")
-		if err != nil {
-			return Files{}, err
-		}
-		servers, err := h.folder("CLAUDE_CONFIG_DIR")
-		return Files{
-			Dir:     dir,
-			Hooks:   File{filepath.Join(dir, "settings.json"), claudeJSON},
-			Servers: ServersFile(client, filepath.Join(servers, ".claude.json")),
-		}, err
-	case "codex":
-		dir, err := h.folder("CODEX_HOME", ".codex")
-		return Files{
-			Dir:     dir,
-			Hooks:   File{filepath.Join(dir, "hooks.json"), codexHooks},
-			Servers: ServersFile(client, filepath.Join(dir, "config.toml")),
-		}, err
-	case "gemini":
-		base, err := h.folder("GEMINI_CLI_HOME")
-		dir := filepath.Join(base, ".gemini")
-		settings := ServersFile(client, filepath.Join(dir, "settings.json"))
-		return Files{Dir: dir, Hooks: settings, Servers: settings}, err
-	case "opencode":
-		base, err := h.folder("XDG_CONFIG_HOME", ".config")
-		dir := filepath.Join(base, "opencode")
-		return Files{
-			Dir:     dir,
-			Hooks:   File{Path: filepath.Join(dir, "plugins", "mcp-pruner.js")},
-			Servers: ServersFile(client, OpencodeFile(dir)),
-		}, err
-	case "cursor":
-		base, err := h.folder("", ".cursor")
-		return Files{Dir: base, Servers: ServersFile(client, filepath.Join(base, "mcp.json"))}, err
+	c := agent.Named(client)
+	if c.Name == "" {
+		return Files{}, fmt.Errorf("unknown client %q", client)
 	}
-	return Files{}, fmt.Errorf("unknown client %q", client)
+	dir, err := h.folder(c.Files.Folder)
+	if err != nil {
+		return Files{}, err
+	}
+	hooks, err := h.file(c, dir, c.Files.Hooks)
+	if err != nil {
+		return Files{}, err
+	}
+	servers, err := h.file(c, dir, c.Files.Servers)
+	return Files{dir, hooks, servers}, err
+}
+
+// file returns a file of a client whose settings are in a folder.
+func (h Home) file(c *agent.Client, dir string, f agent.File) (File, error) {
+	if f.Name == "" {
+		return File{}, nil
+	}
+	if f.In != nil {
+		var err error
+		if dir, err = h.folder(*f.In); err != nil {
+			return File{}, err
+		}
+	}
+	name := f.Name
+	for _, other := range slices.Backward(f.Or) {
+		if _, err := os.Lstat(filepath.Join(dir, other)); err == nil {
+			name = other
+		}
+	}
+	return File{filepath.Join(dir, filepath.FromSlash(name)), Syntax{c.Title, f.As}}, nil
 }
 
 // ServersFile returns a file at a path as one that has the MCP servers of a client.
 func ServersFile(client, path string) File {
-	syntax := map[string]*Syntax{"claude": claudeJSON, "codex": codexTOML, "gemini": geminiJSON, "opencode": opencodeJSON, "cursor": cursorJSON}
-	return File{path, syntax[client]}
+	c := agent.Named(client)
+	return File{path, Syntax{c.Title, c.Files.Servers.As}}
 }
 
-// ProjectServers returns the file in which a project lists MCP servers for Claude Code.
-func ProjectServers(dir string) File { return File{filepath.Join(dir, ".mcp.json"), claudeJSON} }
+// ProjectServers returns the file in which a project lists MCP servers for a client, without a path if there is none.
+func ProjectServers(client, dir string) File {
+	name := agent.Named(client).Files.Project
+	if name == "" {
+		return File{}
+	}
+	return ServersFile(client, filepath.Join(dir, name))
+}
 
-// folder returns the folder that a variable names, or one below the home folder if it is not set. A relative path is
-// an error, because it names another folder in every directory.
-func (h Home) folder(variable string, fallback ...string) (string, error) {
-	if v := h.get(variable); v != "" {
-		return v, h.absolute(variable, v)
+// folder returns a folder of the user. A relative path is an error, because it names another folder in every directory.
+func (h Home) folder(f agent.Folder) (string, error) {
+	if v := h.get(f.Variable); v != "" {
+		return filepath.Join(v, f.Below), h.absolute(f.Variable, v)
 	}
 	name := "HOME"
 	home := h.get(name)
@@ -86,7 +89,7 @@ func (h Home) folder(variable string, fallback ...string) (string, error) {
 	if home == "" {
 		return "", fmt.Errorf("%s is not set, so the configuration of the client cannot be found: set it to your home folder", name)
 	}
-	return filepath.Join(append([]string{home}, fallback...)...), h.absolute(name, home)
+	return filepath.Join(home, f.Default, f.Below), h.absolute(name, home)
 }
 
 func (h Home) get(variable string) string {

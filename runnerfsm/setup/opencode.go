@@ -2,21 +2,9 @@ package setup
 
 import (
 	_ "embed"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
-
-// OpencodeFile returns the configuration file that exists in opencode's folder, or opencode.json if there is none.
-func OpencodeFile(dir string) string {
-	for _, name := range []string{"opencode.jsonc", "opencode.json", "config.json"} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return filepath.Join(dir, name)
-		}
-	}
-	return filepath.Join(dir, "opencode.json")
-}
 
 //go:embed opencode.js
 var opencodeAsk string

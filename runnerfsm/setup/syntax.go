@@ -12,25 +12,20 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/tailscale/hujson"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// Syntax is how a client reads one of its files. What the clients accept was found by running them; docs/decisions
-// has the versions.
+// Syntax is how a client reads one of its files.
 type Syntax struct {
 	Client string // as in messages: "Claude Code"
-	// decode returns the file's data: maps, slices and scalars. An error is an *Unreadable.
-	decode func([]byte) (any, error)
+	Format agent.Format
 }
 
-// The syntaxes.
-var (
-	claudeJSON   = &Syntax{"Claude Code", strictJSON}
-	codexHooks   = &Syntax{"Codex", hooksJSON}
-	codexTOML    = &Syntax{"Codex", decodeTOML}
-	geminiJSON   = &Syntax{"Gemini CLI", commentedJSON}
-	opencodeJSON = &Syntax{"opencode", jsonc}
-	cursorJSON   = &Syntax{"Cursor", jsonc}
-)
+// decoders return a file's data by its format: maps, slices and scalars. An error is an *Unreadable.
+var decoders = map[agent.Format]func([]byte) (any, error){
+	agent.StrictJSON: strictJSON, agent.HooksJSON: hooksJSON, agent.CommentedJSON: commentedJSON, agent.JSONC: jsonc, agent.TOML: decodeTOML,
+}
 
 // Unreadable is a file that its client cannot read.
 type Unreadable struct {
@@ -44,15 +39,15 @@ func (u *Unreadable) Error() string {
 }
 
 // Decode returns the data that the client finds in a file, as maps, slices and scalars. An empty file has none: nil. The
-// error is an *Unreadable. A nil Syntax accepts every text.
-func (s *Syntax) Decode(text []byte) (any, error) {
-	if s == nil || len(bytes.TrimSpace(text)) == 0 {
+// error is an *Unreadable. agent.AnyText accepts every text.
+func (s Syntax) Decode(text []byte) (any, error) {
+	if s.Format == agent.AnyText || len(bytes.TrimSpace(text)) == 0 {
 		return nil, nil
 	}
 	if bytes.HasPrefix(text, bom) {
 		return nil, &Unreadable{s.Client, 1, "a byte order mark, which not every program can read: save the file as UTF-8 without it"}
 	}
-	data, err := s.decode(text)
+	data, err := decoders[s.Format](text)
 	if u, ok := errors.AsType[*Unreadable](err); ok {
 		u.Client = s.Client
 		return nil, u

@@ -1,15 +1,51 @@
 package agent
 
+import "path/filepath"
+
 // Claude is Claude Code.
 var Claude = Client{
 	Name:      "claude",
+	Title:     "Claude Code",
 	Announces: "claude-code",
+	Files: Files{
+		Folder: Folder{Variable: "CLAUDE_CONFIG_DIR", Default: ".claude"},
+		Hooks:  File{Name: "settings.json", As: StrictJSON},
+		// Without the variable it is beside the folder, not in it.
+		Servers:     File{Name: ".claude.json", In: &Folder{Variable: "CLAUDE_CONFIG_DIR"}, As: StrictJSON},
+		Project:     ".mcp.json",
+		InProject:   []string{".claude/settings.json", ".claude/settings.local.json"},
+		Managed:     claudeManaged,
+		Transcripts: "projects",
+	},
 	Results: Results{
 		Limits: map[string]Limit{
 			"read": {Lines: 2000, Tokens: 25_000, Bytes: 200_000},
 			"bash": {Bytes: 30_000},
 			"grep": {Bytes: 20_000},
 		},
-		Ceiling: 500_000, // with anthropic/maxResultSizeChars, which the server sends
+		Ceiling:        500_000, // with anthropic/maxResultSizeChars, which the server sends
+		OnlyStructured: true,
+		HidesErrorData: true,
 	},
+	SearchesTools:   true,
+	ProjectVariable: "CLAUDE_PROJECT_DIR",
+	Secrets:         []string{"ANTHROPIC_", "CLAUDE_CODE_"},
 }
+
+func claudeManaged(system string, get func(string) string) (paths []string) {
+	const name = "managed-settings.json"
+	if system != "windows" {
+		return []string{"/etc/claude-code/" + name, "/Library/Application Support/ClaudeCode/" + name}
+	}
+	for _, folder := range [][2]string{{"ProgramFiles", `C:\Program Files`}, {"ProgramW6432", `C:\Program Files`}, {"ProgramData", `C:\ProgramData`}} {
+		at := get(folder[0])
+		if at == "" {
+			at = folder[1]
+		}
+		paths = append(paths, filepath.Join(at, "ClaudeCode", name))
+	}
+	return paths
+}
+
+// GitBash is the variable in which users of Claude Code on Windows name the bash of Git.
+const GitBash = "CLAUDE_CODE_GIT_BASH_PATH"

@@ -17,6 +17,12 @@ type Results struct {
 	// Ceiling is the size in bytes at which the client cuts any result or stores it in a file, even one that a
 	// call asked for; 0 means that none is known.
 	Ceiling int
+
+	// OnlyStructured: the client ignores content where structuredContent is present. Its model would read escaped JSON.
+	OnlyStructured bool
+
+	// HidesErrorData: the client shows its model only the message of a -32602 error, or nothing that a model can use.
+	HidesErrorData bool
 }
 
 // Limit is the part of one output that a model is shown, at most what its client's own tool would show. A field of 0 means

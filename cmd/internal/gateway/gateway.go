@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
@@ -24,10 +25,6 @@ const (
 	Group = string(upstream.Grouped)
 	Trim  = string(upstream.Trimmed)
 )
-
-// searchTools lists the clients that show their model only the names of tools and let it search for the
-// rest. docs/GATEWAY.md lists the versions that were measured.
-var searchTools = map[string]bool{"claude-code": true, "codex-mcp-client": true}
 
 // Options configure a gateway.
 type Options struct {
@@ -253,7 +250,7 @@ func (g *Gateway) ModeFor(client string) upstream.Mode {
 	switch {
 	case g.options.Mode == Group:
 		return upstream.Grouped
-	case g.options.Mode == Trim || searchTools[client]:
+	case g.options.Mode == Trim || agent.Announced(client).SearchesTools:
 		return upstream.Trimmed
 	}
 	return upstream.Grouped

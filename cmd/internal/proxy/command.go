@@ -29,6 +29,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
@@ -222,7 +223,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 
 // wayBackOf returns the command that recovers a text for the client with a User-Agent.
 func wayBackOf(p command.Process) func(agent string) string {
-	return func(agent string) string { return wayback.Command(wayback.Client(agent), p.Lookup) }
+	return func(userAgent string) string { return wayback.Command(agent.Calling(userAgent).Name, p.Lookup) }
 }
 
 // openStore opens the ledger at file, or the user's ledger if file is "".

@@ -48,13 +48,13 @@ func toolRows() []Row {
 			Meaning: "Narrows `core`, e.g. `read,grep` for a server without a shell.",
 			Take:    unlessEmpty(names(func(s *Settings) *[]string { return &s.Tools }, tools.Names()...))},
 		{Name: "MCP_PRUNER_RESULT", For: both, Default: "auto", Allowed: "auto, full or text",
-			Meaning: "`full`: `content` and `structuredContent`. `text`: `content` only. `auto`: `text` for clients that would show their model only the JSON (Claude Code, Codex), `full` for all others.",
+			Meaning: "`full`: `content` and `structuredContent`. `text`: `content` only. `auto`: `text` for clients that would show their model only the JSON (" + titles(onlyStructured) + "), `full` for all others.",
 			Take:    word(func(s *Settings) *string { return &s.Result }, "auto", "full", "text")},
 		{Name: "MCP_PRUNER_NONZERO_EXIT", For: both, Default: "auto", Allowed: "auto, error or output",
 			Meaning: "`output` makes a failing command a normal result, so that a failing test run can be pruned; `error` a tool error with all it printed. `auto`: `output` with the embedded pruner, else `error`.",
 			Take:    word(func(s *Settings) *string { return &s.NonzeroExit }, "auto", "error", "output")},
 		{Name: "MCP_PRUNER_INVALID_PARAMS", For: both, Default: "auto", Allowed: "auto, protocol or tool",
-			Meaning: "`protocol`: bad arguments are a JSON-RPC error -32602. `tool`: a tool error that names the argument and the right one. `auto`: `tool` for clients that hide the error's data from their model (Claude Code, Codex, opencode), else `protocol`.",
+			Meaning: "`protocol`: bad arguments are a JSON-RPC error -32602. `tool`: a tool error that names the argument and the right one. `auto`: `tool` for clients that hide the error's data from their model (" + titles(hidesErrorData) + "), else `protocol`.",
 			Take:    word(func(s *Settings) *string { return &s.InvalidParams }, "auto", "protocol", "tool")},
 		{Name: "MCP_PRUNER_BASH_TIMEOUT_MS", For: both, Default: "30000", Allowed: "an integer from 100 to 3600000",
 			Meaning: "How long a command may run that names no `timeout_ms`.",
@@ -66,7 +66,7 @@ func toolRows() []Row {
 			Meaning: "`true`: a call that asks again for what was just pruned gets it whole.",
 			Take:    boolean(func(s *Settings) *bool { return &s.RepeatRaw })},
 		{Name: "MCP_PRUNER_PASS_ENV", For: both, Allowed: "names separated by commas",
-			Meaning: "Variables that `bash` passes on although they are withheld by default: the server's settings (`PRUNER_*`, `MCP_PRUNER_*`, `JEEVES_*`, `DEEPINFRA_*`, `OTEL_EXPORTER_OTLP_HEADERS`) and the client's secrets (`ANTHROPIC_*`, `CLAUDE_CODE_*`, `CODEX_*`, `OPENAI_API_KEY`).",
+			Meaning: "Variables that `bash` passes on although they are withheld by default: the server's settings (`PRUNER_*`, `MCP_PRUNER_*`, `JEEVES_*`, `DEEPINFRA_*`, `OTEL_EXPORTER_OTLP_HEADERS`) and the client's secrets (" + clientSecrets() + ").",
 			Take: func(s *Settings, v string) bool {
 				s.PassEnv = list(v)
 				return true

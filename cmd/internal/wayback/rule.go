@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // Rule is what lets a client's model run the command without asking, in the client's own form. It allows recover with any
@@ -40,7 +41,7 @@ func RuleFor(client, path string, home setup.Home) (rule Rule, ok bool, err erro
 	if err != nil {
 		return Rule{}, false, err
 	}
-	start, ok := command.ToolShell(runtime.GOOS, client).Start(runtime.GOOS, path)
+	start, ok := agent.Named(client).ToolShell(runtime.GOOS).Start(runtime.GOOS, path)
 	ok = ok && start == filepath.ToSlash(path) // in quotes it is another word to some of the clients
 	switch client {
 	case "claude":

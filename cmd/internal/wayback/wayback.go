@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
@@ -28,7 +28,7 @@ func Command(client string, lookup func(string) (string, bool)) string {
 	if link := Link(path, lookup); link != "" && point(link, path) == nil {
 		path = link
 	} // else its own path, as on Windows, where making a link is a privilege
-	start, ok := command.ToolShell(runtime.GOOS, client).Start(runtime.GOOS, path)
+	start, ok := agent.Named(client).ToolShell(runtime.GOOS).Start(runtime.GOOS, path)
 	if !ok {
 		return existing.DefaultBack
 	}
@@ -89,17 +89,6 @@ func point(link, path string) error {
 		err = os.Rename(made, link)
 	}
 	return errors.Join(err, os.RemoveAll(temp))
-}
-
-// Client returns the name by which this package knows the client with a User-Agent, or "" if it does not know it.
-func Client(agent string) string {
-	agent = strings.ToLower(agent)
-	for _, client := range []string{"claude", "codex", "gemini", "opencode"} {
-		if strings.HasPrefix(agent, client) {
-			return client
-		}
-	}
-	return ""
 }
 
 // readable returns the content of a small file, or nil.

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -138,12 +137,4 @@ func TestRules(t *testing.T) {
 	}
 	_, _, err := RuleFor("claude", "/opt/bin/mcp-pruner", setup.Home{Lookup: func(string) (string, bool) { return "", false }})
 	assert.Error(t, err)
-}
-
-func TestClient(t *testing.T) {
-	for agent, want := range map[string]string{
-		"claude-cli": "claude", "codex_cli_rs": "codex", "GeminiCLI-v1": "gemini", "opencode": "opencode", "python-requests": "", "": "",
-	} {
-		assert.Equal(t, want, Client(agent), strconv.Quote(agent))
-	}
 }

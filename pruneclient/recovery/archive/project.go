@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // ProjectOf returns the root of the project to which a folder belongs: the nearest folder with an entry .git, which may be
@@ -63,17 +65,14 @@ func resolved(folder string) string {
 	return filepath.Clean(folder)
 }
 
-// sessionVariables name the folders that clients call the project when they run a hook.
-var sessionVariables = []string{"CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"}
-
 // ProjectOfHook returns the project of the session whose client runs this process as a hook. folder is the event's; if the
 // event has none, it is this process's.
 func ProjectOfHook(folder string, lookup func(string) (string, bool)) string {
 	if folder == "" {
 		folder, _ = os.Getwd() // without either the project is not known
 	}
-	for _, name := range sessionVariables {
-		if dir, ok := lookup(name); ok && strings.TrimSpace(dir) != "" {
+	for _, c := range agent.Clients {
+		if dir, ok := lookup(c.ProjectVariable); ok && c.ProjectVariable != "" && strings.TrimSpace(dir) != "" {
 			return ProjectOfSession(folder, dir)
 		}
 	}

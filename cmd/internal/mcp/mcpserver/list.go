@@ -7,10 +7,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
-
-// maxResultChars raises Claude's limit on the characters of one result that its model is shown.
-const maxResultChars = 500_000
 
 // toolList is the result of tools/list.
 type toolList struct {
@@ -50,7 +48,7 @@ func (s *Server) tools(client string) []tools.Tool {
 
 // listed returns a tool's entry in tools/list.
 func listed(t tools.Tool, alwaysLoad bool) (json.RawMessage, error) {
-	meta := map[string]any{"anthropic/maxResultSizeChars": maxResultChars}
+	meta := map[string]any{"anthropic/maxResultSizeChars": agent.Claude.Results.Ceiling}
 	if alwaysLoad {
 		meta["anthropic/alwaysLoad"] = true
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // Keys of _meta. From protocol 2026-07-28 on, every request and result carries in them the information that
@@ -96,15 +97,18 @@ func (p params) parent() string {
 	return span
 }
 
-// model returns the model on whose behalf the client calls, or "" if unknown. Codex sends it in an object,
-// or in a string of JSON.
+// model returns the model on whose behalf the client calls, or "" if unknown.
 func (p params) model() string {
-	turn, _ := p.meta["x-codex-turn-metadata"].(map[string]any)
-	if text, ok := p.meta["x-codex-turn-metadata"].(string); ok {
-		_ = json.Unmarshal([]byte(text), &turn) // on an error turn stays empty
+	for _, c := range agent.Clients {
+		turn, _ := p.meta[c.ModelIn].(map[string]any)
+		if text, ok := p.meta[c.ModelIn].(string); ok {
+			_ = json.Unmarshal([]byte(text), &turn) // on an error turn stays empty
+		}
+		if model, ok := turn["model"].(string); ok && c.ModelIn != "" {
+			return model
+		}
 	}
-	model, _ := turn["model"].(string)
-	return model
+	return ""
 }
 
 // name returns params.name, which is the tool's name in a tools/call.

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // toolResult is the result of tools/call. mcp-go's type is not used, because its marshalling escapes for
@@ -20,13 +21,9 @@ type textContent struct {
 	Text string `json:"text"`
 }
 
-// showOnlyStructured lists the clients known to ignore content when structuredContent is present. Their
-// models would read escaped JSON.
-var showOnlyStructured = map[string]bool{"claude-code": true, "codex-mcp-client": true}
-
 // textOnly reports whether a client gets content without structuredContent.
 func textOnly(shape, client string) bool {
-	return shape == "text" || shape == "auto" && showOnlyStructured[client]
+	return shape == "text" || shape == "auto" && agent.Announced(client).Results.OnlyStructured
 }
 
 func newToolResult(a states.Answer, textOnly bool) toolResult {

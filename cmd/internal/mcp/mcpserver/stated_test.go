@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
@@ -15,7 +16,7 @@ func TestStated(t *testing.T) {
 	page.Says("`notifications/progress` every %s s", "progressEvery", progressEvery/time.Second)
 	page.Says("arrives before its call is remembered for %s s.", "recentForgets", recentForgets/time.Second)
 	page = stated.On(t, "docs/clients/claude-code.md")
-	page.Says("Claude's own ceiling is %s.", "maxResultChars", maxResultChars)
+	page.Says("Claude's own ceiling is %s.", "Claude.Results.Ceiling", agent.Claude.Results.Ceiling)
 	page = stated.On(t, "docs/HTTP.md")
 	page.Says("errors (`%s`", "codeParseError", codeParseError)
 	page.Says("`, `%s`, `-32601`", "codeInvalidRequest", codeInvalidRequest)
@@ -38,5 +39,5 @@ func TestStated(t *testing.T) {
 	page = stated.On(t, "docs/decisions/007-cancelled-calls-have-no-answer.md")
 	page.Says("for a minute (%s ids a session)", "maxRecent", maxRecent)
 	page = stated.On(t, "docs/decisions/018-limits-follow-the-client.md")
-	page.Says("stays at %s, because output", "maxResultChars", maxResultChars)
+	page.Says("stays at %s, because output", "Claude.Results.Ceiling", agent.Claude.Results.Ceiling)
 }

@@ -1,14 +1,13 @@
 package mcpserver
 
-import "github.com/mcp-pruner/mcp-pruner/states"
-
-// hideErrorData are the clients known to show their model only "Invalid params" of a
-// -32602 error, or nothing a model can use.
-var hideErrorData = map[string]bool{"claude-code": true, "codex-mcp-client": true, "opencode": true, "gemini-cli-mcp-client": true}
+import (
+	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+)
 
 // teaches says whether a client is answered bad arguments with a tool error.
 func teaches(how, client string) bool {
-	return how == "tool" || how == "auto" && hideErrorData[client]
+	return how == "tool" || how == "auto" && agent.Announced(client).Results.HidesErrorData
 }
 
 // refusal is the tool error that says what is wrong with a call's arguments. The data

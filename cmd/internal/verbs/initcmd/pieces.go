@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // kind is a kind of piece: something that init can add to a client's configuration.
@@ -150,7 +150,7 @@ func (h home) hookPiece(file setup.File, client string, entries []hook, note str
 
 // hookCommand returns the command that a client runs after its tools.
 func (h home) hookCommand(client string) (string, error) {
-	start, ok := command.HookShell(h.system, client).Start(h.system, h.path)
+	start, ok := agent.Named(client).HookShell(h.system).Start(h.system, h.path)
 	switch {
 	case !ok && h.onPath:
 		start = "mcp-pruner"
@@ -283,7 +283,7 @@ func (h home) codexMCP(file setup.File) piece {
 // serversKey matches the start of a value of the key mcp_servers.
 var serversKey = regexp.MustCompile(`(?m)^[ \t]*["']?mcp_servers["']?[ \t]*=`)
 
-func addTOML(syntax *setup.Syntax, text []byte, block string) ([]byte, error) {
+func addTOML(syntax setup.Syntax, text []byte, block string) ([]byte, error) {
 	if bytes.Contains(text, []byte(tomlBegin)) {
 		return moveTable(text, block), nil
 	}

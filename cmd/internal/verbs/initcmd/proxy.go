@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // claudeProxy sends Claude Code's API calls through the proxy, with the secret in a header. Claude Code reads headers from
@@ -103,8 +104,8 @@ func (h home) dropSecret(chosen []piece) error {
 	if !slices.ContainsFunc(chosen, func(p piece) bool { return p.kind == proxy }) {
 		return nil
 	}
-	for _, client := range setup.Clients {
-		all, err := h.pieces(client)
+	for _, c := range agent.Clients {
+		all, err := h.pieces(c.Name)
 		if err != nil {
 			continue // init cannot set it up
 		}

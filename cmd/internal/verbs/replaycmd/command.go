@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // options are the checked command-line options.
@@ -107,7 +109,7 @@ func (o *options) find(p command.Process) error {
 			return err
 		}
 		if len(paths) == 0 {
-			return errors.New("no sessions of Claude Code or Codex on this machine; name a file or folder")
+			return fmt.Errorf("no sessions of %s on this machine; name a file or folder", strings.Join(agent.Titles(agent.With(hasTranscripts)), " or "))
 		}
 	}
 	var err error
@@ -119,12 +121,12 @@ func (o *options) find(p command.Process) error {
 // if the home folder is not known.
 func transcripts(lookup func(string) (string, bool)) ([]string, error) {
 	var found []string
-	for client, below := range map[string]string{"claude": "projects", "codex": "sessions"} {
-		files, err := setup.Home{Lookup: lookup}.Files(client)
+	for _, c := range agent.With(hasTranscripts) {
+		files, err := setup.Home{Lookup: lookup}.Files(c.Name)
 		if err != nil {
 			return nil, err
 		}
-		dir := filepath.Join(files.Dir, below)
+		dir := filepath.Join(files.Dir, c.Files.Transcripts)
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			found = append(found, dir)
 		}
@@ -132,6 +134,8 @@ func transcripts(lookup func(string) (string, bool)) ([]string, error) {
 	slices.Sort(found)
 	return found, nil
 }
+
+func hasTranscripts(c *agent.Client) bool { return c.Files.Transcripts != "" }
 
 func (o options) writeHTML(r replay.Report, stdout io.Writer) error {
 	if o.html == "-" {

@@ -11,6 +11,7 @@ import (
 	serversettings "github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // Entry is an entry for this server in a client's configuration.
@@ -56,16 +57,17 @@ func (e Entry) String() string {
 func Entries(env []string, dir string) []Entry {
 	home := homeOf(env)
 	var found []Entry
-	for _, client := range setup.Clients {
-		files, err := home.Files(client)
+	for _, c := range agent.Clients {
+		project := setup.ProjectServers(c.Name, dir)
+		files, err := home.Files(c.Name)
 		switch {
-		case err == nil && client == "claude":
-			found = append(found, claudeEntries(files.Servers, dir)...)
+		case err == nil && project.Path != "":
+			found = append(found, scopedEntries(c.Name, files.Servers, dir)...)
 		case err == nil:
-			found = append(found, readEntries(client, "", files.Servers, anywhere)...)
+			found = append(found, readEntries(c.Name, "", files.Servers, anywhere)...)
 		}
-		if client == "claude" {
-			found = append(found, readEntries(client, "project", setup.ProjectServers(dir), anywhere)...)
+		if project.Path != "" {
+			found = append(found, readEntries(c.Name, "project", project, anywhere)...)
 		}
 	}
 	return found
@@ -108,9 +110,10 @@ func (w *words) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(w))
 }
 
-func claudeEntries(file setup.File, dir string) []Entry {
-	found := readEntries("claude", "user", file, anywhere)
-	return append(found, readEntries("claude", "local", file, func(all map[string]any) any {
+// scopedEntries returns the entries of a client whose file has servers of the user and of the user in projects.
+func scopedEntries(client string, file setup.File, dir string) []Entry {
+	found := readEntries(client, "user", file, anywhere)
+	return append(found, readEntries(client, "local", file, func(all map[string]any) any {
 		projects, _ := all["projects"].(map[string]any)
 		return projects[dir]
 	})...)

@@ -1,4 +1,4 @@
-package command
+package agent
 
 import (
 	"testing"
@@ -24,12 +24,12 @@ func TestTheShellsOfClients(t *testing.T) {
 		{"windows", "gemini", spaced, "& 'C:/Program Files/it''s/mcp-pruner.exe'", "& 'C:/Program Files/it''s/mcp-pruner.exe'"},
 		{"windows", "gemini", simple, "C:/bin/mcp-pruner.exe", "C:/bin/mcp-pruner.exe"},
 	} {
-		hook, ok := HookShell(c.system, c.client).Start(c.system, c.path)
+		hook, ok := Named(c.client).HookShell(c.system).Start(c.system, c.path)
 		assert.Equal(t, c.hook != "", ok, c)
 		if ok {
 			assert.Equal(t, c.hook, hook, c)
 		}
-		tool, ok := ToolShell(c.system, c.client).Start(c.system, c.path)
+		tool, ok := Named(c.client).ToolShell(c.system).Start(c.system, c.path)
 		assert.True(t, ok, c)
 		assert.Equal(t, c.tool, tool, c)
 	}

@@ -1,4 +1,4 @@
-package command
+package agent
 
 import "strings"
 
@@ -12,19 +12,24 @@ const (
 	CMD
 )
 
-// HookShell returns the shell by which a client runs its hooks. system is a name as in runtime.GOOS. On Windows,
-// Claude Code uses Git Bash, Codex cmd.exe, and Gemini CLI PowerShell.
-func HookShell(system, client string) Shell {
-	if system == "windows" && client == "codex" {
-		return CMD
-	}
-	return ToolShell(system, client)
+// Shells are the shells of a client on Windows.
+type Shells struct {
+	Hooks Shell // by which it runs its hooks
+	Tools Shell // by which its model runs commands
 }
 
-// ToolShell returns the shell by which a client's agent runs commands.
-func ToolShell(system, client string) Shell {
-	if system == "windows" && (client == "codex" || client == "gemini") {
-		return PowerShell
+// HookShell returns the shell by which the client runs its hooks. system is a name as in runtime.GOOS.
+func (c *Client) HookShell(system string) Shell {
+	if system == "windows" {
+		return c.Shells.Hooks
+	}
+	return POSIX
+}
+
+// ToolShell returns the shell by which the client's model runs commands.
+func (c *Client) ToolShell(system string) Shell {
+	if system == "windows" {
+		return c.Shells.Tools
 	}
 	return POSIX
 }
