@@ -366,7 +366,7 @@ func running(pid int) bool {
 		flag, pid = "-g", -pid
 	}
 	states, _ := exec.Command("ps", "-o", "stat=", flag, strconv.Itoa(pid)).Output()
-	for _, state := range strings.Fields(string(states)) {
+	for state := range strings.FieldsSeq(string(states)) {
 		if state[0] != 'Z' {
 			return true
 		}

@@ -10,8 +10,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/grep"
 )
 
-func column(n int) *int { return &n }
-
 func match(path string, line int, column *int, text string) grep.Match {
 	return grep.Match{Path: path, Line: line, Column: column, Text: text}
 }
@@ -20,9 +18,9 @@ func TestGrepPrune(t *testing.T) {
 	raw := (&grepOutput{
 		Tool: "grep", mode: grep.Content,
 		Matches: []grep.Match{
-			match("a.go", 3, column(2), "12:34: x"),
+			match("a.go", 3, new(2), "12:34: x"),
 			match("a.go", 5, nil, "7:text"),
-			match("b:1:c", 9, column(1), "y"),
+			match("b:1:c", 9, new(1), "y"),
 		},
 		Context: []grep.Line{{Path: "a.go", Line: 4, Text: "between"}},
 	}).rendered()
@@ -38,7 +36,7 @@ func TestGrepPrune(t *testing.T) {
 		{"markers only", "(filtered 4 lines)", []grep.Match{}, 0},
 		{"nothing", "", []grep.Match{}, 0},
 		{"blank", " \n\n", []grep.Match{}, 0},
-		{"another line of a known path", "b:1:c:8:2:z", []grep.Match{match("b:1:c", 8, column(2), "z")}, 0},
+		{"another line of a known path", "b:1:c:8:2:z", []grep.Match{match("b:1:c", 8, new(2), "z")}, 0},
 		{"an unknown path", "new.go:8:z", []grep.Match{match("new.go", 8, nil, "z")}, 0},
 		{"no text", "new.go:8:", []grep.Match{match("new.go", 8, nil, "")}, 0},
 	} {

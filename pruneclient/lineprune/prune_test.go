@@ -302,7 +302,7 @@ func TestStemsBringFormsTogether(t *testing.T) {
 	for _, forms := range []string{"prune pruned prunes pruning pruner", "retry retries retried", "copy copied copies", "deny denied", "allocate allocation allocating",
 		"connect connection connected", "match matches matching", "validate validation"} {
 		want := ""
-		for _, w := range strings.Fields(forms) {
+		for w := range strings.FieldsSeq(forms) {
 			if want == "" {
 				want = words.StemOf(w)
 			}

@@ -50,7 +50,7 @@ func TestSessionSaysWhatTheQuestionDoesNot(t *testing.T) {
 func TestBudgetHoldsWithTheSession(t *testing.T) {
 	call := session.Call{Args: map[string]any{"file_path": "widgets.go"}}
 	total := 0
-	for _, line := range strings.Split(strings.TrimSuffix(widgets(), "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(widgets(), "\n"), "\n") {
 		total += tokens.Line(line)
 	}
 	for _, budget := range []float64{0.05, 0.3, 0.5, 0.9} {

@@ -1,8 +1,9 @@
 package service
 
 import (
+	"cmp"
 	"math"
-	"sort"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -102,14 +103,14 @@ func pick(all []document, relevance []float64, limit int) []document {
 			best[k] = max(best[k], relevance[i])
 		}
 	}
-	sort.SliceStable(order, func(a, b int) bool { return best[order[a]] > best[order[b]] })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(best[b], best[a]) })
 	top := (limit + 1) / 2
 	chosen, others := order[:top:top], append([]int{}, order[top:]...)
-	sort.Ints(others)
+	slices.Sort(others)
 	for _, i := range evenly(len(others), limit-top) {
 		chosen = append(chosen, others[i])
 	}
-	sort.Ints(chosen)
+	slices.Sort(chosen)
 	docs := make([]document, len(chosen))
 	for k, i := range chosen {
 		docs[k] = all[i]

@@ -19,7 +19,7 @@ var DefaultPrices = Prices{Input: 1, CacheWrite: 1.25, CacheRead: 0.1, Output: 5
 func ParsePrices(s string) (Prices, error) {
 	p := DefaultPrices
 	fields := map[string]*float64{"input": &p.Input, "cache_write": &p.CacheWrite, "cache_read": &p.CacheRead, "output": &p.Output}
-	for _, item := range strings.Split(s, ",") {
+	for item := range strings.SplitSeq(s, ",") {
 		if item = strings.TrimSpace(item); item == "" {
 			continue
 		}

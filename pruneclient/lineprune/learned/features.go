@@ -333,11 +333,9 @@ func verbOf(command string) int32 {
 		if v, ok := verbs[path.Base(word)]; ok {
 			return v
 		}
-		cut := strings.Index(command, "&&")
-		if word != "cd" || cut < 0 {
-			return 0
+		if _, command, _ = strings.Cut(command, "&&"); word != "cd" {
+			break
 		}
-		command = command[cut+2:]
 	}
 	return 0
 }

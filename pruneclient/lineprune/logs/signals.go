@@ -16,7 +16,7 @@ var signalWords = func() map[string]float64 {
 	out := map[string]float64{}
 	for _, line := range tuning.Lines("logs", "signals") {
 		weight, words := tuning.Number(line)
-		for _, w := range strings.Fields(words) {
+		for w := range strings.FieldsSeq(words) {
 			out[w] = weight
 		}
 	}

@@ -21,7 +21,7 @@ func names(question string) []string {
 	}
 	eachQuoted(question, add)
 	eachTitle(question, add)
-	for _, token := range strings.Fields(question) {
+	for token := range strings.FieldsSeq(question) {
 		for _, name := range tokenNames(token) {
 			add(name)
 		}
@@ -70,7 +70,7 @@ func eachTitle(text string, add func(string)) {
 		}
 		run = nil
 	}
-	for _, token := range strings.Fields(text) {
+	for token := range strings.FieldsSeq(text) {
 		word := strings.TrimFunc(token, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		first, _ := utf8.DecodeRuneInString(word)
 		opened := word != "" && !strings.HasPrefix(token, word[:1])

@@ -2,9 +2,9 @@
 package query
 
 import (
+	"maps"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
@@ -79,7 +79,7 @@ func parse(text string, typed bool) *Question {
 		text = strings.ToValidUTF8(text[:tuning.MaxQuestion], "")
 	}
 	q := &Question{Text: text, Stems: map[string][]Ref{}, wholes: map[string][]Ref{}, last: -1, typed: typed}
-	for _, tok := range strings.Fields(text) {
+	for tok := range strings.FieldsSeq(text) {
 		q.addToken(tok)
 	}
 	words.EachRuneWord(text, func(w string) { q.unicode = true; q.addStem(w, w, 1) })
@@ -255,12 +255,7 @@ func (q *Question) like(stem []byte) (Ref, bool) {
 // addSynonyms lets other words stand for the question's, at a discount. Stems are
 // visited in order so that the result does not depend on a map's.
 func (q *Question) addSynonyms() {
-	own := make([]string, 0, len(q.Stems))
-	for s := range q.Stems {
-		own = append(own, s)
-	}
-	sort.Strings(own)
-	for _, s := range own {
+	for _, s := range slices.Sorted(maps.Keys(q.Stems)) {
 		r := q.Stems[s][0]
 		for _, syn := range synonyms[s] {
 			q.Stems[syn] = append(q.Stems[syn], Ref{r.Group, float32(tuning.Rank.Synonym)})

@@ -1,8 +1,9 @@
 package query
 
 import (
+	"cmp"
 	"context"
-	"sort"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -30,8 +31,10 @@ func (m *Matches) Add(group int16, lines []int) {
 	for _, line := range lines {
 		m.Hits = append(m.Hits, Hit{Line: int32(line), Group: group, Weight: 1})
 	}
-	sort.SliceStable(m.Hits, func(a, b int) bool { return m.Hits[a].Line < m.Hits[b].Line })
+	slices.SortStableFunc(m.Hits, byLine)
 }
+
+func byLine(a, b Hit) int { return cmp.Compare(a.Line, b.Line) }
 
 // scanner matches a text against a question in one pass over its bytes.
 type scanner struct {
@@ -88,7 +91,7 @@ func Match(ctx context.Context, d *doc.Document, text string, q *Question) (Matc
 	s.findTypos()
 	s.findLiterals(text)
 	if len(s.hits) > before { // restore line order
-		sort.SliceStable(s.hits, func(a, b int) bool { return s.hits[a].Line < s.hits[b].Line })
+		slices.SortStableFunc(s.hits, byLine)
 	}
 	m := Matches{Hits: s.hits}
 	m.PathHits = s.matchPaths()

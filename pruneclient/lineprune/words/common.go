@@ -14,7 +14,7 @@ func parseCommon(lines []string) map[string]float64 {
 	out := map[string]float64{}
 	for _, line := range lines {
 		bits, words := tuning.Number(line)
-		for _, w := range strings.Fields(words) {
+		for w := range strings.FieldsSeq(words) {
 			out[StemOf(w)] = bits
 		}
 	}
