@@ -9,5 +9,5 @@ import (
 // TestStated ties the least that is saved of lines that show progress to their constants.
 func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/HOOKS.md")
-	page.Says("worth less than %s bytes", "LeastSaved", LeastSaved)
+	page.Says("would become less than %s bytes", "LeastSaved", LeastSaved)
 }
