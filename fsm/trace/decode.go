@@ -32,9 +32,6 @@ type Decoder struct {
 	at    int
 	bad   bool
 
-	// Offsets of the parts that an amending record has to repeat.
-	request, last, metadata, sizes, rest, sum int
-
 	strict, cut bool // see torn
 }
 
@@ -66,35 +63,9 @@ func (d *Decoder) Decode(line []byte, r *Record) error {
 	return ErrSpelling
 }
 
-// Reseal encodes a changed record with a matching checksum. It is for tests that show what
-// checksums alone do not prove.
-func Reseal(r *Record) []byte {
-	slices.SortFunc(r.Pruning, compareValues)
-	line := AppendRecord(nil, r)
-	return line[:len(line)-1]
-}
-
-// SealedLines encodes the records of one process as it would write them, each in a batch of its own. It is for tests.
-func SealedLines(records ...*Record) []byte {
-	var text []byte
-	sign, prev := newSigner(), ""
-	for _, r := range records {
-		r.Prev = prev
-		if r.Process != nil {
-			r.Process.Key = sign.public()
-		}
-		start := len(text)
-		text = r.appendRest(r.appendPlace(text), start, sign)
-		sign.advance()
-		prev = link(text[start : len(text)-1])
-	}
-	return text
-}
-
 func (d *Decoder) record(r *Record) {
 	d.want(`{"v":`)
-	r.Schema = int(d.int())
-	if r.Schema < 1 || r.Schema > SchemaVersion {
+	if d.int() != SchemaVersion {
 		d.bad = true
 		return
 	}
@@ -113,18 +84,14 @@ func (d *Decoder) record(r *Record) {
 		d.refuse(r.Prev == "")
 	}
 	r.Lost = int(d.intIf(`,"lost":`))
-	if r.Schema > 2 {
-		d.process(r)
-		r.Recovered = d.commonIf(`,"recovered":`)
-	}
+	d.process(r)
+	r.Recovered = d.commonIf(`,"recovered":`)
 	d.want(`,"id":`)
 	r.ID = d.string()
-	r.Amends = d.has(`,"amends":true`)
-	d.request = d.at
 	r.Session = d.commonIf(`,"session":`)
 	r.Client = d.commonIf(`,"client":`)
 	r.Tool = d.commonIf(`,"tool":`)
-	if r.Schema > 2 && d.has(`,"traceparent":`) {
+	if d.has(`,"traceparent":`) {
 		r.Parent = d.string()
 		d.refuse(r.Parent == "")
 	}
@@ -132,20 +99,15 @@ func (d *Decoder) record(r *Record) {
 	d.steps(r)
 	d.want(`,"outcome":`)
 	r.Outcome = d.common()
-	d.metadata = d.at
 	d.pruning(r)
-	d.sizes = d.at
 	d.size(r)
-	d.rest = d.at
 	r.Subject = d.commonIf(`,"subject":`)
 	r.Part = d.has(`,"part":true`)
 	d.detail(r)
-	if r.Schema > 2 {
-		r.Opaque = d.has(`,"opaque":true`)
-		r.Answer = Answer(d.commonIf(`,"answer":`))
-		d.ended(r)
-		d.seal(r)
-	}
+	r.Opaque = d.has(`,"opaque":true`)
+	r.Answer = Answer(d.commonIf(`,"answer":`))
+	d.ended(r)
+	d.seal(r)
 	d.checkSum(r)
 	d.want(`}`)
 }
@@ -201,16 +163,10 @@ func (d *Decoder) seal(r *Record) {
 }
 
 func (d *Decoder) checkSum(r *Record) {
-	d.sum = d.at
+	end := d.at
 	d.want(`,"sum":`)
-	d.refuse(d.strict && !d.beginsSum(d.sum, r.Schema))
+	d.refuse(d.strict && !d.beginsSum(end))
 	r.Sum = d.string()
-}
-
-// Lasting returns the parts of the decoded line that an amending record has to repeat: the
-// request with its start, every step but the last, the metadata and the subject.
-func (d *Decoder) Lasting() [3][]byte {
-	return [3][]byte{d.in[d.request:d.last], d.in[d.metadata:d.sizes], d.in[d.rest:d.sum]}
 }
 
 func (d *Decoder) start(r *Record) {
@@ -238,7 +194,6 @@ func (d *Decoder) step(r *Record) {
 	if n := len(r.Steps); n < cap(r.Steps) { // reuse the event list of a previous step
 		s.Events = r.Steps[:n+1][n].Events[:0]
 	}
-	d.last = d.at
 	d.want(`{"from":`)
 	s.From = fsm.State(d.common())
 	d.want(`,"trigger":`)
@@ -303,10 +258,8 @@ func (d *Decoder) size(r *Record) {
 		r.Bytes.Sent = int(d.int())
 		d.want(`,"wire":`)
 		r.Bytes.Wire = int(d.int())
-		if r.Schema > 2 {
-			r.Bytes.Beside = int(d.intIf(`,"beside":`))
-			r.Bytes.BesideSent = int(d.intIf(`,"beside_sent":`))
-		}
+		r.Bytes.Beside = int(d.intIf(`,"beside":`))
+		r.Bytes.BesideSent = int(d.intIf(`,"beside_sent":`))
 		d.refuse(r.Bytes == Bytes{})
 		d.want(`}`)
 	}

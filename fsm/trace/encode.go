@@ -26,11 +26,7 @@ func AppendRecord(b []byte, r *Record) []byte {
 	start := len(b)
 	b = r.appendRest(r.appendPlace(b), start, nil)
 	line := b[start : len(b)-1]
-	r.Sum = string(line[len(line)-len(`"}`)-sumLength(r.Schema) : len(line)-len(`"}`)])
-	r.Link = r.Sum
-	if r.Schema != 1 {
-		r.Link = link(line)
-	}
+	r.Sum, r.Link = string(line[len(line)-len(`"}`)-2*crc32.Size:len(line)-len(`"}`)]), link(line)
 	return b
 }
 
@@ -44,22 +40,12 @@ func link(line []byte) string {
 // appendSum appends the checksum of line, which is given up to the place of the checksum:
 // its CRC-32 in hex. The checksum detects accidental and careless changes. The link in the
 // next line detects deliberate ones, and is computed after the answer has been written.
-func appendSum(b, line []byte, schema int) []byte {
-	if schema == 1 {
-		return append(b, link(line)...)
-	}
+func appendSum(b, line []byte) []byte {
 	sum := crc32.ChecksumIEEE(line)
 	for shift := 28; shift >= 0; shift -= 4 {
 		b = append(b, hexDigits[sum>>shift&15])
 	}
 	return b
-}
-
-func sumLength(schema int) int {
-	if schema == 1 {
-		return 2 * linkBytes
-	}
-	return 2 * crc32.Size
 }
 
 // appendRest appends everything after the line's place in the trace. The line begins at
@@ -87,17 +73,13 @@ func (r *Record) appendRest(b []byte, start int, sign *signer) []byte {
 	}
 	line := b[start:]
 	b = append(b, `,"sum":"`...)
-	b = appendSum(b, line, r.Schema)
+	b = appendSum(b, line)
 	return append(b, "\"}\n"...)
 }
 
 func (r *Record) appendPlace(b []byte) []byte {
-	schema := r.Schema
-	if schema == 0 {
-		schema = SchemaVersion
-	}
 	b = append(b, `{"v":`...)
-	b = strconv.AppendInt(b, int64(schema), 10)
+	b = strconv.AppendInt(b, SchemaVersion, 10)
 	b = append(b, `,"server":`...)
 	b = appendString(b, r.Server)
 	b = append(b, `,"machine":`...)
@@ -141,7 +123,6 @@ func (e *Ended) append(b []byte) []byte {
 func (r *Record) appendIDs(b []byte) []byte {
 	b = append(b, `,"id":`...)
 	b = appendString(b, r.ID)
-	b = appendFlag(b, `,"amends":true`, r.Amends)
 	b = appendText(b, `,"session":`, r.Session)
 	b = appendText(b, `,"client":`, r.Client)
 	b = appendText(b, `,"tool":`, r.Tool)

@@ -66,7 +66,7 @@ func TestOnlyTheEndOfALineIsMissing(t *testing.T) {
 	r := record(1)
 	r.Writer, r.Seq = "0123456789abcdef", 1
 	r.Process, r.Seal = &Process{Key: strings.Repeat("k", 43)}, &Seal{strings.Repeat("k", 43), strings.Repeat("k", 43), strings.Repeat("s", 86), false}
-	before := bytes.Repeat([]byte("\n"), limit-len(Reseal(r)))
+	before := bytes.Repeat([]byte("\n"), limit-len(reseal(r)))
 	require.NoError(t, os.WriteFile(path, before, 0o600))
 	cmd := exec.Command(os.Args[0], "-test.run=^TestOnlyTheEndOfALineIsMissing$")
 	cmd.Env = append(os.Environ(), "TRACE_TEST_FULL="+path)

@@ -258,7 +258,7 @@ func TestAForgedSealIsNotValid(t *testing.T) {
 	require.True(t, r.Seal.Valid())
 	r.ID = "req_2"
 	var back Record
-	require.NoError(t, NewDecoder().Decode(Reseal(&r), &back))
+	require.NoError(t, NewDecoder().Decode(reseal(&r), &back))
 	require.False(t, back.Seal.Valid())
 }
 
@@ -311,9 +311,9 @@ func TestAFileIsPutAsideWhenItIsOld(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	old := record(1)
-	old.Schema, old.Writer, old.Seq = 2, "0123456789abcdef", 1
+	old.Writer, old.Seq = "0123456789abcdef", 1
 	old.Start = old.Start.AddDate(2020, 0, 0)
-	require.NoError(t, os.WriteFile(path, append(Reseal(old), '\n'), 0o600))
+	require.NoError(t, os.WriteFile(path, append(reseal(old), '\n'), 0o600))
 	f, err := Open(path, Options{MaxAge: 1000})
 	require.NoError(t, err)
 	appendNow(f, record(2))
@@ -327,7 +327,7 @@ func TestAFileIsPutAsideWhenItIsOld(t *testing.T) {
 // The zeros that a loss of power leaves in a line make it a torn line.
 func TestZerosAtTheEndAreATornLine(t *testing.T) {
 	r := record(1)
-	line := Reseal(r)
+	line := reseal(r)
 	for _, left := range []string{"\x00\x00\x00", string(line[:40]) + "\x00\x00", string(line[:1]) + "\x00"} {
 		var back Record
 		require.ErrorIs(t, NewDecoder().Decode([]byte(left), &back), ErrTorn, "%q", left)

@@ -12,15 +12,12 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
 
-// SchemaVersion is the version of the record format that this package writes. It also reads
-// version 2, which had no seals and no amending records, and version 1, whose checksum was
-// the first 128 bits of the line's SHA-256.
+// SchemaVersion is the version of the record format. Versions 1 and 2 are those of programs before the first release.
 const SchemaVersion = 3
 
 // Record is one finished machine as it is stored in a trace: enough to replay it against
 // its table, but none of the content of the call.
 type Record struct {
-	Schema  int    // version of the record format; 0: the current one
 	Server  string // version of the program that ran the machine
 	Machine string // the table's name
 	Table   string // hash of the table against which the record is replayed
@@ -35,7 +32,6 @@ type Record struct {
 	Link string // the value of Prev in the next line; not part of this line
 
 	ID      string
-	Amends  bool // replaces the process's earlier line with the same id
 	Session string
 	Client  string
 	Tool    string
@@ -115,7 +111,7 @@ type Bytes struct {
 	Sent int // text of the actual answer
 	Wire int // whole message that carried the answer
 
-	Beside     int // Raw without the output that a pruner is given; negative if Raw was cut below it; since version 3
+	Beside     int // Raw without the output that a pruner is given; negative if Raw was cut below it
 	BesideSent int // the same part of Sent
 }
 

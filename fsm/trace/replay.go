@@ -166,12 +166,9 @@ func (p *Table) checkMetadata(r *Record, rows []*Row) error {
 			expected = override(expected, a)
 		}
 	}
-	left := 0
 	for _, a := range expected {
 		value, ok := r.Metadata(a.Field)
 		switch {
-		case !ok && a.Fact && isMessage(a.Field):
-			left++
 		case !ok:
 			return fmt.Errorf("the metadata lacks %s, which a row on the path sets", a.Field)
 		case a.Fact && !isFact(a.Field, value):
@@ -180,7 +177,7 @@ func (p *Table) checkMetadata(r *Record, rows []*Row) error {
 			return fmt.Errorf("the metadata says %s=%v, and the rows on the path set %v", a.Field, value, a.Value)
 		}
 	}
-	if len(r.Pruning) == len(expected)-left {
+	if len(r.Pruning) == len(expected) {
 		return nil
 	}
 	for _, v := range r.Pruning {
@@ -190,9 +187,6 @@ func (p *Table) checkMetadata(r *Record, rows []*Row) error {
 	}
 	return fmt.Errorf("the metadata has a field twice")
 }
-
-// isMessage reports whether a field is a message, which earlier versions left out.
-func isMessage(field string) bool { return strings.HasSuffix(field, ".message") }
 
 func override(list []fsm.Assignment, a fsm.Assignment) []fsm.Assignment {
 	for i := range list {

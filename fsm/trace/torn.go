@@ -24,8 +24,11 @@ func misread(line []byte) error {
 		return fmt.Errorf("broken line: %w", err)
 	case head.V == nil:
 		return fmt.Errorf("%w: there is none", ErrSchema)
-	case *head.V < 1 || *head.V > SchemaVersion:
-		return fmt.Errorf("%w %d: this program reads 1 to %d", ErrSchema, *head.V, SchemaVersion)
+	case *head.V > SchemaVersion:
+		return fmt.Errorf("%w %d: a later program wrote it, this one reads version %d: read it with that one", ErrSchema, *head.V, SchemaVersion)
+	case *head.V != SchemaVersion:
+		return fmt.Errorf("%w %d: a program before the first release wrote it, this one reads version %d: move the file away, a server begins a new one",
+			ErrSchema, *head.V, SchemaVersion)
 	}
 	return ErrSpelling
 }
@@ -102,7 +105,7 @@ func (d *Decoder) beginsTime() bool {
 
 // beginsSum reports whether the rest of the line is the checksum of the line up to end, or
 // the beginning of that checksum.
-func (d *Decoder) beginsSum(end, schema int) bool {
+func (d *Decoder) beginsSum(end int) bool {
 	rest := string(d.in[min(d.at, len(d.in)):])
-	return strings.HasPrefix(`"`+string(appendSum(nil, d.in[:end], schema))+`"}`, rest)
+	return strings.HasPrefix(`"`+string(appendSum(nil, d.in[:end]))+`"}`, rest)
 }

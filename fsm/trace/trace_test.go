@@ -75,6 +75,13 @@ func factsFor(fsm.Trigger, []fsm.Trigger, int) fsm.Facts {
 	}
 }
 
+// reseal encodes a changed record with a matching checksum, without the newline.
+func reseal(r *Record) []byte {
+	slices.SortFunc(r.Pruning, compareValues)
+	line := AppendRecord(nil, r)
+	return line[:len(line)-1]
+}
+
 func replayer(t testing.TB) *Replayer {
 	t.Helper()
 	p, err := NewReplayer()
@@ -104,13 +111,13 @@ func TestEveryWayOfEveryMachineReplays(t *testing.T) {
 func TestARecordIsSpelledAsDocumented(t *testing.T) {
 	d := fsm.MustCompile(fsm.RequestTable())
 	r := recordOf(t, d, []fsm.Trigger{fsm.Accept, fsm.ArgumentsValid, fsm.ToolFailed}, 0)
-	r.Amends, r.Lost, r.Prev, r.Seq = true, 2, "", 1
+	r.Lost, r.Prev, r.Seq = 2, "", 1
 	r.Tool = "a\"b\\\n\u2028\xff"
 	r.Parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	r.Detail = &Detail{Question: "why?", Path: "a/b.go", Command: "ls", Pattern: "x"}
 	line := string(AppendRecord(nil, &r))
 	want := `{"v":3,"server":"0.1.0","machine":"request","table":"` + d.Hash() + `","writer":"00112233445566ff","seq":1,"lost":2,` +
-		`"id":"req_0000","amends":true,"session":"ses_1","client":"claude-code","tool":"a\"b\\\u000a` + "\u2028\ufffd" + `","traceparent":"` + r.Parent + `","start":"2026-11-21T04:00:00.005000Z","steps":[` +
+		`"id":"req_0000","session":"ses_1","client":"claude-code","tool":"a\"b\\\u000a` + "\u2028\ufffd" + `","traceparent":"` + r.Parent + `","start":"2026-11-21T04:00:00.005000Z","steps":[` +
 		`{"from":"req:received","trigger":"accept","to":"req:validating","row":"T9","events":["tool.request_received"],"us":5000},` +
 		`{"from":"req:validating","trigger":"arguments_valid","to":"req:executing_tool","row":"T11","events":["tool.exec_start"],"us":10000},` +
 		`{"from":"req:executing_tool","trigger":"tool_failed","to":"req:tool_error","row":"T12 E6","events":["tool.exec_failed"],"us":15000,"why":"not_found"}],` +
@@ -133,8 +140,7 @@ func TestStringsSurviveWriting(t *testing.T) {
 func TestAnyChangedByteIsFound(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	decoder := NewDecoder()
-	for i, r := range everyRecord(t) {
-		r.Schema = 1 + i%3
+	for _, r := range everyRecord(t) {
 		line := AppendRecord(nil, &r)
 		line = line[:len(line)-1]
 		for range 200 {
@@ -217,22 +223,18 @@ func TestOldTablesStayReplayable(t *testing.T) {
 	require.NoError(t, replay(ReplayerOf(archived, fsm.RequestTable()), &back))
 }
 
-// A line of schema version 1 holds its own SHA-256, which the next line of the same process
-// repeats.
-func TestLinesOfTheFirstVersionAreRead(t *testing.T) {
+// Lines of a program before the first release are not read, and the error says what to do.
+func TestLinesOfOlderVersionsAreNamed(t *testing.T) {
 	r := everyRecord(t)[0]
-	r.Schema = 1
-	line := AppendRecord(nil, &r)
-	line = line[:len(line)-1]
-	before, _, _ := bytes.Cut(line, []byte(`,"sum":`))
-	assert.Equal(t, fmt.Sprintf(`,"sum":"%x"}`, sha256.Sum256(before))[:len(`,"sum":"`)+32]+`"}`, string(line[len(before):]))
-	var back Record
-	require.NoError(t, NewDecoder().Decode(line, &back))
-	assert.Equal(t, 1, back.Schema)
-	assert.Equal(t, back.Sum, back.Link)
-	require.NoError(t, replay(replayer(t), &back))
-	today := bytes.Replace(line, []byte(`{"v":1`), []byte(`{"v":3`), 1)
-	require.ErrorIs(t, NewDecoder().Decode(today, &back), ErrChecksum, "each version has its own checksum")
+	for _, version := range []string{"0", "1", "2"} {
+		line := strings.Replace(string(reseal(&r)), `{"v":3`, `{"v":`+version, 1)
+		err := NewDecoder().Decode([]byte(line), new(Record))
+		require.ErrorIs(t, err, ErrSchema)
+		assert.EqualError(t, err, "unknown schema version "+version+
+			": a program before the first release wrote it, this one reads version 3: move the file away, a server begins a new one")
+	}
+	err := NewDecoder().Decode([]byte(strings.Replace(string(reseal(&r)), `{"v":3`, `{"v":4`, 1)), new(Record))
+	assert.EqualError(t, err, "unknown schema version 4: a later program wrote it, this one reads version 3: read it with that one")
 }
 
 // The checksum of a line and the link to the line before can be computed with common tools.
@@ -288,7 +290,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		var r Record
-		if NewDecoder().Decode(line, &r) == nil && string(Reseal(&r)) != string(line) {
+		if NewDecoder().Decode(line, &r) == nil && string(reseal(&r)) != string(line) {
 			t.Errorf("%q was read and is written otherwise", line)
 		}
 	})

@@ -21,9 +21,8 @@ func (s Selection) takes(e *Entry) bool {
 		(s.Session == "" || s.Session == e.Session) && (s.Tool == "" || s.Tool == e.Tool) && (s.Client == "" || s.Client == e.Client) && (s.Run == "" || s.Run == e.Run)
 }
 
-// Records reads the trace again and passes the selected records to take. An amended record
-// is replaced by the record that amends it. Lines that are not a record, or a record
-// without steps, are counted in unreadable and skipped. The saving of a record depends on
+// Records reads the trace again and passes the selected records to take. Lines that are not a
+// record, or a record without steps, are counted in unreadable and skipped. The saving of a record depends on
 // earlier records, so it is computed before the selection. take must copy an entry to keep
 // it.
 func (t *Trace) Records(s Selection, take func(*Entry, Saving) error) (unreadable int, err error) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"strings"
 	"time"
 
@@ -104,9 +103,6 @@ type line struct {
 	blank bool  // there is nothing but white space on the line
 	ok    bool  // there is a record
 
-	lasting uint64 // hash of the parts that an amending record has to repeat
-
-	schema     int
 	key        string  // public key, on the first line of a process
 	writer     process // also on that line
 	recovered  string
@@ -114,7 +110,6 @@ type line struct {
 	prev, link string
 	seq        uint64
 	lost       int
-	amends     bool
 }
 
 // reader decodes lines. Each worker has its own.
@@ -131,9 +126,6 @@ func newReader(a *Auditor) reader {
 }
 
 var opening = []byte(`{"v":`)
-
-// lastingSeed is shared by all readers, because their hashes are compared.
-var lastingSeed = maphash.MakeSeed()
 
 // read decodes the first record of a line and returns the rest of the line. A line has one
 // record, unless a process could not write its newline: then the next process may write
@@ -176,23 +168,12 @@ func (r reader) replay(l *line) {
 		return
 	}
 	l.err = r.auditor.Check(r.record)
-	var h maphash.Hash
-	h.SetSeed(lastingSeed)
-	for _, part := range r.decoder.Lasting() {
-		_, _ = h.Write(part)
-	}
-	for _, part := range []string{l.Server, l.Writer, l.Table, l.ID} {
-		_, _ = h.WriteString(part)
-		_ = h.WriteByte(0)
-	}
-	l.lasting = h.Sum64()
 }
 
 // keep copies the data of the record that is needed once the next line has overwritten it.
 func (r reader) keep(l *line) {
 	rec := r.record
-	l.prev, l.link, l.seq, l.lost, l.amends = rec.Prev, rec.Link, rec.Seq, rec.Lost, rec.Amends
-	l.schema, l.recovered, l.seal = rec.Schema, rec.Recovered, rec.Seal
+	l.prev, l.link, l.seq, l.lost, l.recovered, l.seal = rec.Prev, rec.Link, rec.Seq, rec.Lost, rec.Recovered, rec.Seal
 	if rec.Process != nil {
 		l.key, l.writer = rec.Process.Key, process{rec.Process.Run, rec.Process.Transport}
 	}

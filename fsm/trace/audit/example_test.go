@@ -13,17 +13,17 @@ func Example() {
 		if err != nil {
 			return err
 		}
-		sums, err := trace.Summarize(audit.Selection{Tool: "grep"}, nil)
+		sums, err := trace.Summarize(audit.Selection{Tool: "bash"}, nil)
 		if err != nil {
 			return err
 		}
 		fmt.Println("in order:", trace.Verdict().OK)
-		fmt.Println(sums.Stats.Requests, "calls of grep saved", sums.Stats.Saved.Net, "tokens")
+		fmt.Println(sums.Stats.Requests, "calls of bash saved", sums.Stats.Saved.Net, "tokens")
 		return nil
 	})
 	fmt.Println(err)
 	// Output:
 	// in order: true
-	// 2 calls of grep saved 425 tokens
+	// 6 calls of bash saved 1982 tokens
 	// <nil>
 }

@@ -12,21 +12,17 @@ import (
 
 // mark is the data of a record that is kept to find other records with its id.
 type mark struct {
-	id      uint64 // hash of the id
-	at      place
-	lasting uint64
-	flags   markFlags
+	id    uint64 // hash of the id
+	at    place
+	flags markFlags
 }
 
 type markFlags uint64
 
 const (
-	amends      markFlags = 1 << iota
-	recovered             // its process was killed, and another process wrote the record
-	wasAnswered           // it is the record of an answer and amends no other record
-	wholeChain            // the trace has the first line of its process
-	inLog                 // not a record: an event log names the request
-	inNotes               // not a record: the request is in the side file of a killed process
+	recovered markFlags = 1 << iota // its process was killed, and another process wrote the record
+	inLog                           // not a record: an event log names the request
+	inNotes                         // not a record: the request is in the side file of a killed process
 )
 
 // place is the position of a line: the number of its source and the line number.
@@ -37,7 +33,7 @@ func placeOf(l *line) place { return place(l.file)<<48 | place(l.number)&(1<<48-
 func (p place) file() int { return int(p >> 48) }
 func (p place) line() int { return int(p & (1<<48 - 1)) }
 
-const markBytes = 32
+const markBytes = 24
 
 // sortedMarks is the number of marks held in memory. The others are written to temporary
 // files, so that memory use does not grow with the number of records.
@@ -74,7 +70,7 @@ func (s *sorter) spill() error {
 	out := bufio.NewWriterSize(f, 1<<16)
 	var raw [markBytes]byte
 	for _, m := range s.held {
-		for i, n := range []uint64{m.id, uint64(m.at), m.lasting, uint64(m.flags)} {
+		for i, n := range []uint64{m.id, uint64(m.at), uint64(m.flags)} {
 			binary.LittleEndian.PutUint64(raw[8*i:], n)
 		}
 		_, _ = out.Write(raw[:]) // Flush reports it
@@ -151,7 +147,7 @@ func (r *run) next() bool {
 		return false
 	}
 	n := func(i int) uint64 { return binary.LittleEndian.Uint64(raw[8*i:]) }
-	r.first = mark{n(0), place(n(1)), n(2), markFlags(n(3))}
+	r.first = mark{n(0), place(n(1)), markFlags(n(2))}
 	return true
 }
 

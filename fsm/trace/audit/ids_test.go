@@ -20,7 +20,7 @@ func TestMarksAreSortedOnDisk(t *testing.T) {
 	s.most = 64
 	want := make(map[uint64][]place)
 	for i := range 1000 {
-		m := mark{id: random.Uint64N(300), at: place(i), lasting: 7, flags: amends}
+		m := mark{id: random.Uint64N(300), at: place(i), flags: recovered}
 		want[m.id] = append(want[m.id], m.at)
 		require.NoError(t, s.add(m))
 	}
@@ -31,7 +31,7 @@ func TestMarksAreSortedOnDisk(t *testing.T) {
 		last = int(group[0].id)
 		var at []place
 		for _, m := range group {
-			require.Equal(t, mark{group[0].id, m.at, 7, amends}, m)
+			require.Equal(t, mark{group[0].id, m.at, recovered}, m)
 			at = append(at, m.at)
 		}
 		require.Equal(t, want[group[0].id], at)

@@ -70,7 +70,6 @@ type learned struct {
 	rows    []learnedRow        // by index in the table
 	reasons map[string]evidence // why output was not pruned, with the implication of that reason
 	answers bool                // its machines answer requests
-	amended map[fsm.State]bool  // states that the trigger written leaves
 }
 
 type learnedRow struct {
@@ -87,15 +86,13 @@ type learnedRow struct {
 
 // learn derives the implications of a table.
 func learn(t *trace.Table) *learned {
-	l := &learned{name: t.Name, reasons: make(map[string]evidence), amended: make(map[fsm.State]bool)}
+	l := &learned{name: t.Name, reasons: make(map[string]evidence)}
 	passed := make(map[fsm.State]evidence)
 	for _, row := range t.Rows {
 		r := learnedRow{Row: row, sets: row.Assigns(), names: strings.Fields(row.Events)}
 		r.learn(passed)
 		l.noteReason(&r)
-		if row.Trigger == fsm.Written {
-			l.answers, l.amended[row.From] = true, true
-		}
+		l.answers = l.answers || row.Trigger == fsm.Written
 		l.rows = append(l.rows, r)
 	}
 	return l
@@ -170,14 +167,13 @@ const lastSecond = 1 << 33
 // each other.
 func (p *learned) check(r *trace.Record, rows []*learnedRow) error {
 	shown, tool, end, m := evidence{}, never, rows[len(rows)-1], metadataOf(r)
-	last := r.Steps[len(rows)-1]
 	for _, row := range rows {
 		shown = shown.and(row.evidence)
 		if tool == never || row.tool == always {
 			tool = row.tool
 		}
 	}
-	if err := p.checkRecord(r, end, last.From); err != nil {
+	if err := p.checkRecord(r, end); err != nil {
 		return err
 	}
 	shown, err := p.checkReason(shown, end, m)
@@ -194,8 +190,7 @@ func (p *learned) check(r *trace.Record, rows []*learnedRow) error {
 }
 
 // checkRecord checks the fields that every record has.
-func (p *learned) checkRecord(r *trace.Record, end *learnedRow, from fsm.State) error {
-	unanswered := end.Trigger == fsm.WriteFailed || end.Trigger == fsm.Abort
+func (p *learned) checkRecord(r *trace.Record, end *learnedRow) error {
 	took := r.Steps[len(r.Steps)-1].Micros / 1e6
 	switch {
 	case r.ID == "":
@@ -206,16 +201,12 @@ func (p *learned) checkRecord(r *trace.Record, end *learnedRow, from fsm.State) 
 		return fmt.Errorf("no clock shows the year %d", r.Start.Year())
 	case r.Start.Unix()+took >= lastSecond:
 		return fmt.Errorf("it took %d seconds, to a year that no clock shows", took)
-	case r.Amends && r.Schema > 2:
-		return errors.New("no line of this version amends another one")
-	case r.Amends && (!unanswered || !p.amended[from]):
-		return errors.New("only an answer that could not be written is amended")
 	case r.Answer == trace.Unconfirmed && (r.Recovered == "" || r.Bytes.Wire == 0),
 		r.Answer == trace.Unwritten && end.Trigger == fsm.Written,
 		r.Answer == trace.Interrupted && end.Trigger != fsm.ArgumentsValid,
 		r.Answer != "" && r.Answer != trace.Unwritten && r.Answer != trace.Unconfirmed && r.Answer != trace.Interrupted:
 		return fmt.Errorf("the path contradicts an answer that is %s", r.Answer)
-	case r.Schema > 2 && end.Trigger == fsm.WriteFailed && r.Answer != trace.Unwritten:
+	case end.Trigger == fsm.WriteFailed && r.Answer != trace.Unwritten:
 		return errors.New("the write failed, but the record says that the answer went out")
 	case p.answers && r.Ended != nil:
 		return errors.New("only a run lets go of a server")

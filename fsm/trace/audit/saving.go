@@ -89,10 +89,13 @@ func shown(tokens, bytes, limit int) int {
 	return int(int64(tokens) * int64(limit) / int64(bytes))
 }
 
+// aboutSeed is of the hashes of one run of the program.
+var aboutSeed = maphash.MakeSeed()
+
 // aboutOf returns a hash of the session and the subject of a request.
 func aboutOf(e *Entry) uint64 {
 	var h maphash.Hash
-	h.SetSeed(lastingSeed)
+	h.SetSeed(aboutSeed)
 	_, _ = h.WriteString(e.Session)
 	_ = h.WriteByte(0)
 	_, _ = h.WriteString(e.Subject)

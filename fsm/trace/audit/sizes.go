@@ -42,20 +42,12 @@ func checkSizes(r *trace.Record, end *learnedRow, shown evidence, m metadata) er
 	return checkTokens(r, shown, m)
 }
 
-// checkText compares the sizes of the text with those of the tool's output. Since version
-// 3, lines also have the size of the text beside the output; earlier lines allow fewer
-// checks.
+// checkText compares the sizes of the text with those of the tool's output and of what stands beside it.
 func checkText(r *trace.Record, end *learnedRow, m metadata) error {
 	b := r.Bytes
 	if !m.output || end.Trigger == fsm.Abort {
 		if b.Raw != 0 || b.Sent != 0 {
 			return errors.New("there is no output on the path, but the record has the size of a text")
-		}
-		return nil
-	}
-	if r.Schema < 3 {
-		if !m.applied && b.Raw != b.Sent {
-			return errors.New("nothing was pruned, but the raw size and the size sent differ")
 		}
 		return nil
 	}

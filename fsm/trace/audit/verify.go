@@ -15,7 +15,6 @@ type Verdict struct {
 	Records  int            `json:"records"`
 	Machines map[string]int `json:"machines"`
 	Writers  int            `json:"processes"`
-	Amended  int            `json:"amended"`
 	Lost     int            `json:"lost"` // records that processes report as not written
 	First    *time.Time     `json:"first,omitempty"`
 	Last     *time.Time     `json:"last,omitempty"`
@@ -52,7 +51,7 @@ type Trace struct {
 	sources []*Source
 	verdict Verdict
 	heads   []Head
-	skip    map[place]bool // records that were replaced by later ones
+	skip    map[place]bool // records that were written once more
 }
 
 // verifier checks the facts that involve more than one line: that no line was changed,
@@ -237,8 +236,6 @@ func (v *verifier) sealed(l *line) string {
 		v.recovered[l.recovered]++
 	}
 	switch {
-	case l.schema < 3:
-		return ""
 	case (l.seq == 1) != (l.key != ""):
 		return "the first line of a process says who writes, and no other does"
 	case l.seq == 1:
@@ -281,21 +278,14 @@ func (w *writer) follow(l *line) {
 
 // remember keeps the data needed to compare the record with others of its id.
 func (v *verifier) remember(l *line) {
-	m := mark{id: maphash.String(v.seed, l.ID), at: placeOf(l), lasting: l.lasting}
-	set := func(on bool, flag markFlags) {
-		if on {
-			m.flags |= flag
-		}
+	m := mark{id: maphash.String(v.seed, l.ID), at: placeOf(l)}
+	if l.recovered != "" {
+		m.flags = recovered
 	}
-	set(l.amends, amends)
-	set(l.recovered != "", recovered)
-	set(l.Outcome == "responded" && !l.amends, wasAnswered)
-	set(v.writers[l.Writer].whole, wholeChain)
 	v.spilled = v.ids.add(m)
 }
 
-// once checks the records of one id: there must be one. The record of an answer may be
-// followed by records that amend it and differ from it only in their ends.
+// once checks the records of one id: there must be one.
 func (v *verifier) once(group []mark) {
 	inside := slices.IndexFunc(group, func(m mark) bool { return m.flags&(inLog|inNotes) != 0 })
 	switch {
@@ -307,32 +297,12 @@ func (v *verifier) once(group []mark) {
 	case inside > 0:
 		group = group[:inside]
 	}
-	first := group[0]
-	if first.flags&amends != 0 && first.flags&wholeChain != 0 {
-		v.found(first.at, "it amends the record of its id, and there is none")
-	}
-	earlier := first
 	for _, m := range group[1:] {
-		switch {
-		case m.flags&recovered != 0: // killed after it wrote the line and before it freed the note
+		if m.flags&recovered != 0 { // killed after it wrote the line and before it freed the note
 			v.skip[m.at] = true
 			continue
-		case m.flags&amends == 0:
-			v.found(m.at, fmt.Sprintf("there is a record of its id already, in %s", v.short(earlier.at)))
-			continue
-		case earlier.flags&wasAnswered == 0:
-			v.found(m.at, fmt.Sprintf("it amends %s, which is not an answer", v.short(earlier.at)))
-			continue
-		case m.lasting != earlier.lasting:
-			v.found(m.at, fmt.Sprintf("it amends %s, and differs from it in more than its end", v.short(earlier.at)))
-			continue
 		}
-		v.skip[earlier.at] = true
-		v.verdict.Amended++
-		earlier = m
-	}
-	if first.flags&amends != 0 {
-		v.verdict.Amended++
+		v.found(m.at, fmt.Sprintf("there is a record of its id already, in %s", v.short(group[0].at)))
 	}
 }
 

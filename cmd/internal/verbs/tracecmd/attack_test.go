@@ -9,14 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace/tracetest"
 )
 
 // attacked is a server whose agent attacks it with its own bash, and the log that the client keeps.
@@ -116,31 +115,11 @@ func TestAnHonestTraceOfAYoungServerIsAccepted(t *testing.T) {
 		out, code := a.verify(t)
 		assert.Equal(t, exitUnproved, code, "%d answers: %s", answers, out)
 		next, err := trace.Open(a.trace, trace.Options{Head: func(h trace.Head) {
-			fmt.Fprintf(a.log, `{"event":"mcp_pruner.trace_head","data":{"writer":%q,"seq":%d,"link":%q,"key":%q,"final":%t}}`+"\n", h.Writer, h.Seq, h.Link, h.Key, h.Final)
+			a.log.WriteString(tracetest.HeadLine(h))
 		}})
 		require.NoError(t, err)
 		require.NoError(t, next.Close())
 		out, code = a.verify(t)
 		assert.Equal(t, exitUnproved, code, "%d answers, folded in: %s", answers, out)
 	}
-}
-
-// TestAllSealsMissing: without its seals, and with chains worked out anew, a trace of several batches is not in order.
-func TestAllSealsMissing(t *testing.T) {
-	path, _ := anchored(t)
-	raw, err := os.ReadFile(path)
-	require.NoError(t, err)
-	links := map[string]string{}
-	var stripped []byte
-	for i, line := range split0(raw) {
-		r := parsed(t, line)
-		r.Seal, r.Prev = nil, links[r.Writer]
-		r.Start = r.Start.Add(time.Duration(i) * time.Second)
-		line = seal(r)
-		links[r.Writer] = parsed(t, line).Link
-		stripped = append(stripped, line...)
-	}
-	stdout, code := verifyWith(t, stripped, nil)
-	assert.Equal(t, exitBad, code)
-	assert.Equal(t, 2, strings.Count(stdout, "BAD: seals missing: the last 60 lines of process"), stdout)
 }

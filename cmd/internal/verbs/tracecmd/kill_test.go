@@ -168,7 +168,7 @@ func (c *client) read(most int, arrived chan<- struct{}, resume, hungUp <-chan s
 func checkTrace(t *testing.T, file string, fates []fate) {
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
-	v := verifyText(t, raw)
+	v := verified(t, raw)
 	require.Empty(t, v.Problems)
 
 	recorded, claimed := make(map[string]int), make(map[string]bool)

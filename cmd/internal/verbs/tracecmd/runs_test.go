@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace/tracetest"
 )
 
 // fakeClaude is a client that starts the server of its environment for one call, or says
@@ -41,9 +42,9 @@ func runClient(t *testing.T, args []string, env ...string) (work string, records
 	require.NoError(t, err, string(said))
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Empty(t, verifyText(t, raw).Problems)
-	for _, line := range split0(raw) {
-		records = append(records, parsed(t, line))
+	require.Empty(t, verified(t, raw).Problems)
+	for _, line := range tracetest.Lines(raw) {
+		records = append(records, tracetest.Decode(t, line))
 	}
 	events, err = os.ReadFile(log)
 	require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace/tracetest"
 )
 
 // converse runs a server with the lines as its whole input.
@@ -70,7 +72,7 @@ func TestATraceSaysNothingOfWhatCallsWereAbout(t *testing.T) {
 	require.Equal(t, len(lines), bytes.Count(raw, []byte("\n")))
 	assert.NotContains(t, strings.ToLower(string(raw)), "secret")
 	assert.Equal(t, 1, strings.Count(string(raw), root), "the first line names the root")
-	require.Empty(t, verifyText(t, raw).Problems)
+	require.Empty(t, verified(t, raw).Problems)
 }
 
 // What stands beside a pruned text, and beside nothing, is in order.
@@ -96,7 +98,7 @@ func TestTracesOfAnyPrunedTextAreInOrder(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, len(lines), bytes.Count(raw, []byte("\n")))
 		assert.GreaterOrEqual(t, bytes.Count(raw, []byte(`"pruned_bytes"`)), 5, string(raw))
-		assert.Empty(t, verifyText(t, raw).Problems, "%q", pruned)
+		assert.Empty(t, verified(t, raw).Problems, "%q", pruned)
 	}
 }
 
@@ -111,7 +113,7 @@ func TestDetailIsRecordedOnlyWhenAskedFor(t *testing.T) {
 	}
 	assert.NotContains(t, string(raw), "secretContent", "never what a tool returned")
 	assert.NotContains(t, string(raw), "secretvalue")
-	require.Empty(t, verifyText(t, raw).Problems)
+	require.Empty(t, verified(t, raw).Problems)
 }
 
 // Calls about the same thing share a subject within a session, and only there.
@@ -127,8 +129,8 @@ func TestSubjectsAreVeiled(t *testing.T) {
 	require.NoError(t, err)
 	subjects := map[string]map[string]int{} // by session
 	parts := map[string]int{}
-	for _, line := range split0(raw) {
-		r := parsed(t, line)
+	for _, line := range tracetest.Lines(raw) {
+		r := tracetest.Decode(t, line)
 		if subjects[r.Session] == nil {
 			subjects[r.Session] = map[string]int{}
 		}
@@ -191,14 +193,14 @@ func TestAnAnswerThatNeverArrivedIsUnwritten(t *testing.T) {
 
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
-	lines := split0(raw)
+	lines := tracetest.Lines(raw)
 	require.Len(t, lines, 1)
-	r := parsed(t, lines[0])
+	r := tracetest.Decode(t, lines[0])
 	assert.Equal(t, "internal_error", r.Outcome)
 	assert.Equal(t, trace.Unwritten, r.Answer)
 	assert.Equal(t, "E11", r.Steps[len(r.Steps)-1].Row)
 	assert.Zero(t, r.Bytes)
-	require.Empty(t, verifyText(t, raw).Problems)
+	require.Empty(t, verified(t, raw).Problems)
 }
 
 // A trace is rotated while it is written, and its parts are one trace.
@@ -224,6 +226,6 @@ func TestAServerNamesItsRootAndItsEnd(t *testing.T) {
 	_, stderr, code := converse(t, root, nil, ask(1, "read", map[string]any{"file_path": "a"}))
 	require.Equal(t, 0, code)
 	resolvedRoot := resolved(t, root)
-	assert.Contains(t, stderr, `"event":"mcp_pruner.ready","data":{"root":`+quote(resolvedRoot)+`}`)
+	assert.Contains(t, stderr, `"event":"mcp_pruner.ready","data":{"root":`+strconv.Quote(resolvedRoot)+`}`)
 	assert.Contains(t, stderr, `"event":"mcp_pruner.stopped","data":{"graceful":true,`)
 }

@@ -3,6 +3,7 @@
 package tracecmd
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace/report"
 )
 
 // Exit codes.
@@ -104,6 +106,9 @@ func reportCommand(p command.Process) *cobra.Command {
 	c.Flags().StringVarP(&s.output, "output", "o", "report.html", `where the report goes; "-" is the standard output`)
 	return selecting(comparing(c, &s), &s)
 }
+
+// maxRows is the number of records, the latest ones, that a report lists one by one. Its figures cover all records.
+const maxRows = 100_000
 
 // memoryLimit is the soft limit of the garbage collector in bytes. With it, a trace of any size takes less
 // than 200 MiB.
@@ -229,7 +234,7 @@ func runVerify(p command.Process, s settings) (int, error) {
 	case s.json:
 		return exitFor(v), writeJSON(p.Stdout, v)
 	default:
-		return exitFor(v), showVerdict(p.Stdout, v)
+		return exitFor(v), report.Verdict(p.Stdout, v)
 	}
 }
 
@@ -267,8 +272,48 @@ func runStats(p command.Process, s settings) (int, error) {
 	case s.json:
 		return exitFor(stats.Verdict), writeJSON(p.Stdout, stats)
 	default:
-		return exitFor(stats.Verdict), showStats(p.Stdout, stats)
+		return exitFor(stats.Verdict), report.Stats(p.Stdout, stats)
 	}
+}
+
+func runList(p command.Process, s settings) (int, error) {
+	format := report.Text
+	switch {
+	case s.json:
+		format = report.JSON
+	case s.csv:
+		format = report.CSV
+	}
+	var verdict audit.Verdict
+	err := s.verified(p.Stdin, true, func(t *audit.Trace) error {
+		verdict = t.Verdict()
+		return report.List(p.Stdout, t, s.selection, format)
+	})
+	if err != nil {
+		return exitBad, err
+	}
+	report.Proof(p.Stderr, verdict)
+	return exitFor(verdict), nil
+}
+
+func runReport(p command.Process, s settings) (int, error) {
+	var html bytes.Buffer
+	var stats audit.Stats
+	err := s.verified(p.Stdin, true, func(t *audit.Trace) (err error) {
+		stats, err = report.Page(&html, t, s.selection, s.files, maxRows)
+		return err
+	})
+	if err != nil {
+		return exitBad, err
+	}
+	if s.output == "-" {
+		_, err = p.Stdout.Write(html.Bytes())
+		return exitFor(stats.Verdict), err
+	}
+	if err := os.WriteFile(s.output, html.Bytes(), 0o600); err != nil {
+		return exitBad, err
+	}
+	return exitFor(stats.Verdict), report.WrittenPage(p.Stdout, s.output, stats, html.Len())
 }
 
 func writeJSON(out io.Writer, v any) error {

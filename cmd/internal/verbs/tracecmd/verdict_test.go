@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace/tracetest"
 )
 
 // verdicts are traces and what their verdicts are.
@@ -20,13 +19,13 @@ func verdicts(t *testing.T) map[string]struct {
 	code int
 	want []string // in what is shown
 } {
-	good := newGenerator(t).trace(60)
-	lines := split0(good)
+	good := tracetest.New(t).Trace(60)
+	lines := tracetest.Lines(good)
 	torn := slices.Concat(good, lines[0][:200])
-	r := parsed(t, lines[20])
+	r := tracetest.Decode(t, lines[20])
 	r.Tool = "forged"
 	forged := slices.Clone(lines)
-	forged[20] = seal(r)
+	forged[20] = tracetest.Encode(r)
 	return map[string]struct {
 		text []byte
 		code int
@@ -42,8 +41,7 @@ func verdicts(t *testing.T) map[string]struct {
 // stats, list and report verify first and show the verdict, and what it is about.
 func TestTheVerdictComesFirst(t *testing.T) {
 	for name, c := range verdicts(t) {
-		path := filepath.Join(t.TempDir(), "trace.jsonl")
-		require.NoError(t, os.WriteFile(path, c.text, 0o600))
+		path := written(t, c.text)
 		sum := fmt.Sprintf("sha256 %x", sha256.Sum256(c.text))
 		stats, _, code := runTrace(t, "stats", path)
 		assert.Equal(t, c.code, code, name)
@@ -61,47 +59,11 @@ func TestTheVerdictComesFirst(t *testing.T) {
 	}
 }
 
-// The report has its verdict, in a real browser, on a good, a torn, a forged and an
-// empty trace; it saves its records as CSV and JSON.
-func TestReportShowsItsVerdict(t *testing.T) {
-	b := startBrowser(t)
-	for name, c := range verdicts(t) {
-		file, _ := report(t, c.text)
-		b.open(file)
-		require.Empty(t, eval[string](b, `document.documentElement.dataset.error || ''`), name)
-		shown := eval[string](b, `document.getElementById('verdict').textContent`)
-		for _, want := range c.want {
-			assert.Contains(t, shown, want, name)
-		}
-		assert.Contains(t, shown, fmt.Sprintf("%x", sha256.Sum256(c.text)), name)
-		assert.Equal(t, len(c.text) > 0, strings.Contains(shown, "Versions: 0.1.0 60"), name)
-		assert.Equal(t, c.code == exitBad, eval[bool](b, `document.getElementById('verdict').classList.contains('bad')`), name)
-		assert.Less(t, eval[float64](b, `document.getElementById('verdict').getBoundingClientRect().top`),
-			eval[float64](b, `document.getElementById('figures').getBoundingClientRect().top`), "the verdict stands first")
-		b.screenshot("verdict-" + name + ".png")
-	}
-	file, s := report(t, newGenerator(t).trace(40))
-	b.open(file)
-	saved := eval[[]string](b, `(() => { // what the buttons save
-		const made = [];
-		window.Blob = class { constructor(parts) { made.push(parts.join('')); } };
-		URL.createObjectURL = () => 'data:,';
-		HTMLAnchorElement.prototype.click = () => {};
-		document.getElementById('csv').click(); document.getElementById('json').click();
-		return made; })()`)
-	require.Len(t, saved, 2)
-	assert.Equal(t, s.Records+1, strings.Count(saved[0], "\r\n"))
-	assert.True(t, strings.HasPrefix(saved[0], "start,machine,id,"), saved[0])
-	assert.Equal(t, s.Records, strings.Count(saved[1], `"triggers"`))
-	b.calm()
-}
-
 // CSV is for spreadsheets, which take some texts for formulas.
 func TestNoNameIsAFormula(t *testing.T) {
-	r := parsed(t, split0(newGenerator(t).trace(1))[0])
+	r := tracetest.Decode(t, tracetest.New(t).Trace(1))
 	r.Client = `=HYPERLINK("x")`
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	require.NoError(t, os.WriteFile(path, seal(r), 0o600))
+	path := written(t, tracetest.Encode(r))
 	stdout, _, _ := runTrace(t, "list", "--csv", path)
 	assert.Contains(t, stdout, `"'=HYPERLINK(""x"")"`)
 	stdout, _, _ = runTrace(t, "list", "--json", path)

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,235 +15,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace/tracetest"
 )
 
-func verifyText(t testing.TB, texts ...[]byte) audit.Verdict {
+// verified verifies a trace and returns its verdict.
+func verified(t *testing.T, text []byte) (v audit.Verdict) {
 	t.Helper()
-	return verified(t, texts...).Verdict()
-}
-
-func verified(t testing.TB, texts ...[]byte) *audit.Trace {
-	t.Helper()
-	var sources []*audit.Source
-	for i, text := range texts {
-		sources = append(sources, audit.NewSource(fmt.Sprintf("trace%d", i+1), bytes.NewReader(text)))
-	}
-	v, err := audit.Verify(sources, audit.Options{All: true})
+	trace, err := audit.Verify([]*audit.Source{audit.NewSource("trace", bytes.NewReader(text))}, audit.Options{All: true})
 	require.NoError(t, err)
-	return v
+	return trace.Verdict()
 }
 
-func split0(text []byte) [][]byte {
-	return bytes.SplitAfter(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
-}
-
-func TestAGoodTraceVerifies(t *testing.T) {
-	text := newGenerator(t).trace(5000)
-	v := verifyText(t, text)
-	require.Empty(t, v.Problems)
-	assert.Empty(t, v.Notes)
-	assert.True(t, v.OK)
-	assert.Equal(t, 5000, v.Records)
-	assert.Greater(t, v.Machines["run"], 10)
-	assert.Equal(t, 5000, v.Machines["run"]+v.Machines["request"])
-
-	// In two files, and in the other order of arguments.
-	half := bytes.IndexByte(text[len(text)/2:], '\n') + len(text)/2 + 1
-	assert.Empty(t, verifyText(t, text[:half], text[half:]).Problems)
-	assert.NotEmpty(t, verifyText(t, text[half:], text[:half]).Problems)
-	only := verifyText(t, text[half:])
-	assert.Empty(t, only.Problems, "a file whose beginning was put aside is in order by itself")
-	assert.Contains(t, strings.Join(only.Notes, "\n"), "the first lines of process")
-}
-
-// parsed is a line and its record, to be changed.
-func parsed(t testing.TB, line []byte) *trace.Record {
+// written writes a trace into a file.
+func written(t *testing.T, text []byte) (path string) {
 	t.Helper()
-	r := new(trace.Record)
-	require.NoError(t, trace.NewDecoder().Decode(bytes.TrimSuffix(line, []byte("\n")), r))
-	return r
-}
-
-func seal(r *trace.Record) []byte {
-	introduce(r)
-	return append(trace.Reseal(r), '\n')
-}
-
-// introduce gives a process' first line what it has to say.
-func introduce(r *trace.Record) {
-	if r.Process = nil; r.Seq == 1 && r.Schema != 1 && r.Schema != 2 {
-		r.Process = &trace.Process{Key: "made up"}
-	}
-}
-
-// What is done to a trace as a whole, by someone who makes every checksum fit.
-func TestATraceThatWasTamperedWithIsFound(t *testing.T) {
-	original := split0(newGenerator(t).trace(600))
-	line := 300 // of a process that goes on behind it
-	for name, c := range map[string]struct {
-		do   func(lines [][]byte) [][]byte
-		want string
-	}{
-		"a line changed": {func(l [][]byte) [][]byte {
-			r := parsed(t, l[line])
-			r.Tool = "other"
-			l[line] = seal(r)
-			return l
-		}, "which was changed after it was written"},
-		"a line taken out": {func(l [][]byte) [][]byte { return slices.Delete(l, line, line+1) }, "1 line is missing"},
-		"a line copied":    {func(l [][]byte) [][]byte { return slices.Insert(l, line, l[line]) }, "a line was copied or moved"},
-		"a line moved up": {func(l [][]byte) [][]byte {
-			moved := l[line]
-			return slices.Insert(slices.Delete(l, line, line+1), 100, moved)
-		}, "is missing that process"},
-		"a line moved, with numbers that fit": {func(l [][]byte) [][]byte {
-			r := parsed(t, l[line])
-			for i := line + 1; i < len(l); i++ {
-				if next := parsed(t, l[i]); next.Writer == r.Writer {
-					r.Seq, next.Seq = next.Seq, r.Seq
-					r.Prev, next.Prev = next.Prev, r.Prev
-					l[line], l[i] = seal(next), seal(r)
-					break
-				}
-			}
-			return l
-		}, "does not follow"},
-		"a line put in": {func(l [][]byte) [][]byte {
-			r := parsed(t, l[line])
-			r.ID, r.Seq, r.Prev = "req_new", r.Seq+1, r.Link
-			return slices.Insert(l, line+1, seal(r))
-		}, "a line was copied or moved"},
-		"an id twice": {func(l [][]byte) [][]byte {
-			r := parsed(t, l[line])
-			first := parsed(t, l[len(l)-1])
-			r.Writer, r.Seq, r.Prev = first.Writer, first.Seq+1, first.Link
-			r.ID = first.ID
-			return append(append(l[:len(l)-1], append(l[len(l)-1], '\n')), seal(r))
-		}, "there is a record of its id already, in trace1 line"},
-		"a record that amends nothing": {func(l [][]byte) [][]byte {
-			r := amendmentOf(t, responded(t, l))
-			r.Seq, r.Prev = 1, ""
-			return append([][]byte{seal(r)}, l...)
-		}, "it amends the record of"},
-		"another table": {func(l [][]byte) [][]byte {
-			r := parsed(t, l[0])
-			r.Table = "0000000000000000"
-			return [][]byte{seal(r)}
-		}, "not known to this program: use the version that wrote it (0.1.0)"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			v := verifyText(t, bytes.Join(c.do(slices.Clone(original)), nil))
-			require.False(t, v.OK)
-			assert.Contains(t, strings.Join(v.Problems, "\n"), c.want)
-		})
-	}
-}
-
-// A changed byte in any line, its checksum left as it was.
-func TestAnyChangeToAnyLineIsNamed(t *testing.T) {
-	lines := split0(newGenerator(t).trace(200))
-	random := rand.New(rand.NewPCG(9, 10))
-	for i := range lines {
-		changed := slices.Clone(lines)
-		line := bytes.Clone(lines[i])
-		at := random.IntN(len(line) - 1)
-		line[at] = "0aZ{}\",: "[random.IntN(9)]
-		if bytes.Equal(line, lines[i]) {
-			continue
-		}
-		changed[i] = line
-		v := verifyText(t, bytes.Join(changed, nil))
-		require.False(t, v.OK, "%s", line)
-		// A line whose end was changed looks torn: it is named so, and then missed.
-		said := strings.Join(append(v.Notes, v.Problems...), "\n")
-		assert.Contains(t, said, fmt.Sprintf("trace1: line %d: ", i+1))
-	}
-}
-
-func TestTornLinesAreNotTampering(t *testing.T) {
-	lines := split0(newGenerator(t).trace(100))
-	text := bytes.Join(lines, nil)
-	torn := []byte(`{"v":1,"server":"0.1.0","machine":"requ`)
-
-	v := verifyText(t, append(slices.Clone(text), append([]byte("\n"), torn...)...))
-	assert.True(t, v.OK, v.Problems)
-	assert.Contains(t, v.Notes[0], "line 101: torn: it is the last and breaks off after 39 bytes")
-
-	middle := slices.Insert(slices.Clone(lines), 50, append(slices.Clone(torn), '\n'))
-	v = verifyText(t, bytes.Join(middle, nil))
-	assert.True(t, v.OK, v.Problems)
-	assert.Contains(t, v.Notes[0], "line 51: torn: it breaks off after 39 bytes")
-
-	glued := slices.Clone(lines)
-	glued[50] = append(slices.Clone(torn), glued[50]...)
-	v = verifyText(t, bytes.Join(glued, nil))
-	assert.True(t, v.OK, v.Problems)
-	assert.Equal(t, 100, v.Records)
-	assert.Contains(t, v.Notes[0], "line 51: 39 bytes of a torn record stand in front of another one")
-
-	// A whole line that is cut short is tampering: what follows it is missing it.
-	cut := slices.Clone(lines)
-	cut[10] = append(slices.Clone(cut[10][:200]), '\n')
-	v = verifyText(t, bytes.Join(cut, nil))
-	assert.False(t, v.OK)
-}
-
-// responded is the last answered request of a trace, as the first line of its own
-// process.
-func responded(t testing.TB, lines [][]byte) *trace.Record {
-	t.Helper()
-	for _, l := range slices.Backward(lines) {
-		if r := parsed(t, l); r.Outcome == "responded" {
-			r.Schema, r.Bytes.Beside, r.Bytes.BesideSent = 2, 0, 0 // later versions amend nothing
-			r.Writer, r.Seq, r.Prev = "feedfeedfeedfeed", 1, ""
-			return parsed(t, seal(r))
-		}
-	}
-	require.FailNow(t, "nothing was answered")
-	return nil
-}
-
-// amendmentOf is the record that follows right behind that of an answer and says
-// that it never arrived.
-func amendmentOf(t testing.TB, r *trace.Record) *trace.Record {
-	t.Helper()
-	amended := parsed(t, seal(r))
-	amended.Seq, amended.Prev, amended.Amends = r.Seq+1, amended.Link, true
-	last := &amended.Steps[len(amended.Steps)-1]
-	last.Trigger, last.To, last.Row, last.Events = fsm.WriteFailed, fsm.InternalError, "E11", []string{"tool.respond_failed"}
-	amended.Outcome, amended.Bytes, amended.Tokens = "internal_error", trace.Bytes{}, trace.Tokens{}
-	return amended
-}
-
-func TestAWriteThatFailedIsAmended(t *testing.T) {
-	answer := responded(t, split0(newGenerator(t).trace(50)))
-	first, second := seal(answer), seal(amendmentOf(t, answer))
-	v := verifyText(t, append(slices.Clone(first), second...))
-	require.Empty(t, v.Problems)
-	assert.Equal(t, 1, v.Amended)
-
-	c, err := verified(t, append(slices.Clone(first), second...)).Summarize(audit.Selection{}, nil)
-	require.NoError(t, err)
-	require.Len(t, c.Stats.Outcomes, 1)
-	assert.Equal(t, "internal_error", c.Stats.Outcomes[0].Outcome)
-	assert.Equal(t, 1, c.Stats.Records)
-
-	assert.Contains(t, verifyText(t, append(slices.Clone(first), append(second, second...)...)).Problems[0], "copied or moved")
-}
-
-// The samples were written by real servers; what they hold replays for ever.
-func TestSamplesVerify(t *testing.T) {
-	samples, err := filepath.Glob("../../../../testdata/audit/*.jsonl")
-	require.NoError(t, err)
-	require.NotEmpty(t, samples)
-	for _, file := range samples {
-		stdout, stderr, code := runTrace(t, "verify", file)
-		assert.Equal(t, exitOK, code, "%s%s", stdout, stderr)
-		assert.Regexp(t, `^ok: \d+ records \((request|run)`, stdout)
-	}
+	path = filepath.Join(t.TempDir(), "trace.jsonl")
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	return path
 }
 
 func runTrace(t testing.TB, args ...string) (stdout, stderr string, code int) {
@@ -261,10 +48,9 @@ func execute(t testing.TB, args []string, stdout, stderr io.Writer) int {
 }
 
 func TestVerifyTellsWhereAndWhy(t *testing.T) {
-	r := parsed(t, split0(newGenerator(t).trace(1))[0])
+	r := tracetest.Decode(t, tracetest.New(t).Trace(1))
 	r.Steps = r.Steps[:len(r.Steps)-1]
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	require.NoError(t, os.WriteFile(path, seal(r), 0o600))
+	path := written(t, tracetest.Encode(r))
 	stdout, _, code := runTrace(t, "verify", path)
 	assert.Equal(t, exitBad, code)
 	assert.Regexp(t, `(?m)^BAD: .*trace\.jsonl: line 1: it ends in req:\w+, which is not a terminal state$`, stdout)
@@ -306,7 +92,7 @@ func TestWrongUseIsSaid(t *testing.T) {
 // A trace is cut where its server, log rotation or a person cut it, and the parts lie
 // about under any names.
 func TestFilesAreReadInTheOrderOfTheirTimes(t *testing.T) {
-	lines, dir := split0(newGenerator(t).trace(400)), t.TempDir()
+	lines, dir := tracetest.Lines(tracetest.New(t).Trace(400)), t.TempDir()
 	part := func(name string, from, to int) string {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
@@ -333,24 +119,11 @@ func TestFilesAreReadInTheOrderOfTheirTimes(t *testing.T) {
 
 // The variable names the trace when no argument does.
 func TestTheVariableNamesTheTrace(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	require.NoError(t, os.WriteFile(path, newGenerator(t).trace(3), 0o600))
+	path := written(t, tracetest.New(t).Trace(3))
 	t.Setenv("MCP_PRUNER_TRACE", path)
 	stdout, _, code := runTrace(t, "verify")
 	assert.Equal(t, exitOK, code)
 	assert.Contains(t, stdout, "ok: 3 records")
-}
-
-// BenchmarkVerify is a million lines when it runs with -benchtime=1x.
-func BenchmarkVerify(b *testing.B) {
-	text := newGenerator(b).trace(1_000_000)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		v := verifyText(b, text)
-		require.Empty(b, v.Problems)
-		require.Equal(b, 1_000_000, v.Records)
-	}
-	b.ReportMetric(float64(len(text))/1e6, "MB")
 }
 
 // full is a disk that takes nothing.
@@ -359,11 +132,42 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
 func TestAVerdictThatCannotBeWrittenIsNone(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	require.NoError(t, os.WriteFile(path, newGenerator(t).trace(3), 0o600))
+	path := written(t, tracetest.New(t).Trace(3))
 	for _, args := range [][]string{{"verify", path}, {"verify", "--json", path}, {"stats", path}, {"list", path}, {"list", "--csv", path}, {"report", "-o", "-", path}} {
 		var stderr bytes.Buffer
 		assert.Equal(t, exitBad, execute(t, args, full{}, &stderr), args)
 		assert.Contains(t, stderr.String(), "no space left on device", args)
+	}
+}
+
+func TestVerifySaysOnlyWhatItSaw(t *testing.T) {
+	lines := tracetest.Lines(tracetest.New(t).Trace(60))
+	write := func(text []byte) (stdout string) {
+		stdout, _, _ = runTrace(t, "verify", written(t, text))
+		return stdout
+	}
+	begun := write(bytes.Join(lines[10:], nil))
+	assert.Contains(t, begun, "or were taken out; nothing here tells which")
+	assert.Contains(t, begun, "from the first to the last line here of each process none is changed or missing")
+	assert.Equal(t, "ok, but empty: there is no record in it, so nothing was verified\n", write(nil))
+	assert.Contains(t, write([]byte("\n\n")), "line 1: the line is empty, the first of 2 such")
+	assert.Contains(t, write(bytes.ReplaceAll(bytes.Join(lines, nil), []byte("\n"), []byte("\r\n"))), "line 1: the line ends in CR LF")
+}
+
+// Whoever forges a record chooses its names, and none of them may write lines of its
+// own into what verify and stats print.
+func TestForgedNamesPrintNoLines(t *testing.T) {
+	const name = "x\x1b[2K\nok: 5 records\u202e\u009b"
+	first := tracetest.Decode(t, tracetest.New(t).Trace(1))
+	first.ID, first.Machine, first.Outcome, first.Steps[0].Why, first.Steps[0].From, first.Steps[0].Trigger = name, name, name, name, name, name
+	second := *first
+	second.Writer = "aaaaaaaaaaaaaaaa"
+	path := written(t, slices.Concat(tracetest.Encode(first), tracetest.Encode(&second)))
+	for _, args := range [][]string{{"verify", "--all", path}, {"stats", path}} {
+		stdout, stderr, _ := runTrace(t, args...)
+		require.Empty(t, stderr)
+		assert.NotContains(t, stdout, "\nok: 5")
+		assert.Contains(t, stdout, `x\x1b[2K\nok: 5 records\u202e\u009b`)
+		assert.NotRegexp(t, "[\x1b\u009b\u202e]", stdout)
 	}
 }

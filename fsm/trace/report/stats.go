@@ -1,4 +1,4 @@
-package tracecmd
+package report
 
 import (
 	"bytes"
@@ -18,11 +18,11 @@ import (
 // stats is a form of audit.Stats for display.
 type stats audit.Stats
 
-// showStats prints the stats for a terminal, starting with the verdict on the trace they are computed from.
-func showStats(out io.Writer, of audit.Stats) error {
+// Stats writes the stats for a terminal, starting with the verdict on the trace they are computed from.
+func Stats(out io.Writer, of audit.Stats) error {
 	s := stats(of)
 	var text bytes.Buffer
-	showProof(&text, s.Verdict)
+	Proof(&text, s.Verdict)
 	fmt.Fprintln(&text)
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	s.showHead(w)

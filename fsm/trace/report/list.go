@@ -1,15 +1,15 @@
-package tracecmd
+package report
 
 import (
 	"bufio"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 )
 
@@ -64,33 +64,34 @@ func (i listed) text() string {
 		span(i.Micros), count(i.RawTok), count(i.SentTok), printable(strings.TrimSuffix(i.Pruning+" "+i.Reason, " ")))
 }
 
-func runList(p command.Process, s settings) (int, error) {
-	out := bufio.NewWriterSize(p.Stdout, 64<<10)
-	var verdict audit.Verdict
-	err := s.verified(p.Stdin, true, func(t *audit.Trace) error {
-		verdict = t.Verdict()
-		write, end, err := s.lister(out)
-		if err != nil {
-			return err
-		}
-		if _, err = t.Records(s.selection, func(e *audit.Entry, saving audit.Saving) error { return write(listedOf(e, saving)) }); err != nil {
-			return err
-		}
-		end()
-		return out.Flush()
-	})
+// Format is the form of a list.
+type Format int
+
+// The formats of a list. JSON is one array with a record a line, so that a trace of any size passes through.
+const (
+	Text Format = iota
+	CSV
+	JSON
+)
+
+// List writes the selected records, one a line.
+func List(to io.Writer, t *audit.Trace, s audit.Selection, format Format) error {
+	out := bufio.NewWriterSize(to, 64<<10)
+	write, end, err := lister(out, format)
 	if err != nil {
-		return exitBad, err
+		return err
 	}
-	showProof(p.Stderr, verdict)
-	return exitFor(verdict), nil
+	if _, err = t.Records(s, func(e *audit.Entry, saving audit.Saving) error { return write(listedOf(e, saving)) }); err != nil {
+		return err
+	}
+	end()
+	return out.Flush()
 }
 
-// lister returns a function that writes records in the format that the flags select, and one that writes what follows
-// the last record. JSON is one array with a record a line, so that a trace of any size passes through.
-func (s settings) lister(out *bufio.Writer) (write func(listed) error, end func(), err error) {
-	switch {
-	case s.json:
+// lister returns a function that writes records, and one that writes what follows the last record.
+func lister(out *bufio.Writer, format Format) (write func(listed) error, end func(), err error) {
+	switch format {
+	case JSON:
 		e := json.NewEncoder(out)
 		e.SetEscapeHTML(false)
 		before := "["
@@ -100,7 +101,7 @@ func (s settings) lister(out *bufio.Writer) (write func(listed) error, end func(
 			return e.Encode(i)
 		}
 		return write, func() { _, _ = out.WriteString(strings.TrimPrefix(before, ",") + "]\n") }, nil
-	case s.csv:
+	case CSV:
 		w := csv.NewWriter(out)
 		write := func(fields []string) error {
 			_ = w.Write(fields) // Flush and Error report the error

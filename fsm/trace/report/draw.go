@@ -1,4 +1,4 @@
-package tracecmd
+package report
 
 import (
 	"cmp"

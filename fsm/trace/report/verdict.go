@@ -1,4 +1,5 @@
-package tracecmd
+// Package report writes what an audit of a trace found: as text, as CSV and JSON, and as a page of HTML.
+package report
 
 import (
 	"bytes"
@@ -12,8 +13,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 )
 
-// showVerdict prints a verdict for a terminal.
-func showVerdict(out io.Writer, v audit.Verdict) error {
+// Verdict writes a verdict for a terminal.
+func Verdict(out io.Writer, v audit.Verdict) error {
 	var page bytes.Buffer
 	for _, n := range v.Notes {
 		fmt.Fprintln(&page, "note: "+printable(n))
@@ -62,9 +63,9 @@ func byKind(of map[string]int) string {
 	return strings.Join(list, ", ")
 }
 
-// showProof prints the basis of the figures: the verdict, the files it covers, and the versions of the
+// Proof writes the basis of the figures: the verdict, the files it covers, and the versions of the
 // program that wrote them.
-func showProof(w io.Writer, v audit.Verdict) {
+func Proof(w io.Writer, v audit.Verdict) {
 	fmt.Fprintln(w, verdictLine(v))
 	if !v.OK {
 		fmt.Fprintf(w, "BAD: %s\n", printable(v.Problems[0]))

@@ -1,34 +1,27 @@
-package tracecmd
+package report
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 )
 
-// maxRows is the number of records, the latest ones, that a report lists one by one. Its figures cover all
-// records.
-const maxRows = 100_000
-
-//go:embed report/page.html
+//go:embed page.html
 var pageHTML string
 
-//go:embed report/page.css
+//go:embed page.css
 var pageCSS string
 
-//go:embed report/page.js
+//go:embed page.js
 var pageJS string
 
-// page is the template's data.
-type page struct {
+// content is the template's data.
+type content struct {
 	CSS      template.CSS
 	JS       template.JS
 	Title    string
@@ -63,33 +56,21 @@ type data struct {
 	Totals     *totals     `json:"totals,omitempty"` // of all records, if not all are listed
 }
 
-func runReport(p command.Process, s settings) (int, error) {
-	var html bytes.Buffer
-	var c *audit.Collector
-	err := s.verified(p.Stdin, true, func(t *audit.Trace) (err error) {
-		last := recent{most: maxRows}
-		if c, err = t.Summarize(s.selection, last.add); err != nil {
-			return err
-		}
-		return writeReport(&html, c, last.inOrder(), title(s.files))
-	})
+// Page writes a page of HTML with the figures of all selected records and a list of the last ones, at most so many. It
+// returns the figures. files are the names of the trace's files.
+func Page(out io.Writer, t *audit.Trace, s audit.Selection, files []string, most int) (audit.Stats, error) {
+	last := recent{most: most}
+	c, err := t.Summarize(s, last.add)
 	if err != nil {
-		return exitBad, err
+		return audit.Stats{}, err
 	}
-	verdict := c.Stats.Verdict
-	if s.output == "-" {
-		_, err = p.Stdout.Write(html.Bytes())
-		return exitFor(verdict), err
-	}
-	if err := os.WriteFile(s.output, html.Bytes(), 0o600); err != nil {
-		return exitBad, err
-	}
-	return exitFor(verdict), sayWhere(p.Stdout, s.output, c.Stats, html.Len())
+	return c.Stats, write(out, c, last.inOrder(), title(files))
 }
 
-func sayWhere(out io.Writer, file string, s audit.Stats, size int) error {
+// WrittenPage writes where a page is, and the verdict if the trace is not in order.
+func WrittenPage(out io.Writer, file string, s audit.Stats, size int) error {
 	if !s.Verdict.OK {
-		showProof(out, s.Verdict)
+		Proof(out, s.Verdict)
 	}
 	_, err := fmt.Fprintf(out, "%s: %s, %s kB\n", file, counted(s.Records, "record"), count(size/1000))
 	return err
@@ -119,8 +100,8 @@ func (r *recent) add(e *audit.Entry, s audit.Saving) {
 
 func (r *recent) inOrder() []row { return append(r.rows[r.next:], r.rows[:r.next]...) }
 
-// writeReport writes the page with the figures of all records and a list of the last ones.
-func writeReport(out io.Writer, c *audit.Collector, last []row, title string) error {
+// write writes the page with the figures of all records and a list of the last ones.
+func write(out io.Writer, c *audit.Collector, last []row, title string) error {
 	t := newTables()
 	packed := newRows()
 	for i := range last {
@@ -130,7 +111,7 @@ func writeReport(out io.Writer, c *audit.Collector, last []row, title string) er
 	if err != nil {
 		return err
 	}
-	p := page{CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Title: title, Verdict: shown(c.Stats.Verdict)}
+	p := content{CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Title: title, Verdict: shown(c.Stats.Verdict)}
 	left := c.Stats.Records - len(last)
 	var all *totals
 	if left > 0 {

@@ -1,5 +1,0 @@
-//go:build !race
-
-package tracecmd
-
-const raceDetector = false
