@@ -50,7 +50,7 @@ type Store struct {
 
 // Backend stores the texts of a [Store]: in memory, or as package sqlite does. It drops texts older than the TTL and, oldest
 // first, those that exceed the limits. Several processes may share a backend; the limits then apply to all of them
-// together. Package recoverytest has the tests that every backend passes.
+// together. TestBackends is what every backend passes.
 type Backend interface {
 	Put(ctx context.Context, i Item, text string) error
 	// Get does not wait for writers.

@@ -11,7 +11,7 @@ import (
 
 // Ledger is a store of what agents were given: segments with their texts, the decisions to clear some, and what the
 // sessions used. Once a method has returned, its changes survive kill -9. It is safe for concurrent use, and several
-// processes may have one ledger open. Package ledgertest has the tests that every implementation passes.
+// processes may have one ledger open. TestLedgers is what every implementation passes.
 type Ledger interface {
 	Segments
 	Decisions

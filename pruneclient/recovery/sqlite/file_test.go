@@ -18,17 +18,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/recoverytest"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/sqlite"
 )
 
-func TestFile(t *testing.T) {
-	fresh := func(t *testing.T) func(recovery.Settings) (*recovery.Store, error) {
-		path := filepath.Join(t.TempDir(), "a b?c#%41.db")
-		return func(s recovery.Settings) (*recovery.Store, error) { return sqlite.Open(path, s) }
-	}
-	recoverytest.Run(t, fresh)
-	recoverytest.RunShared(t, fresh)
+func TestFileThatCannotBeOpened(t *testing.T) {
 	_, err := sqlite.Open(filepath.Join(t.TempDir(), "no", "such", "folder.db"), recovery.Settings{})
 	assert.ErrorContains(t, err, "folder.db")
 }

@@ -17,20 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/ledgertest"
 )
-
-func TestLedger(t *testing.T) {
-	ledgertest.Run(t, func(t *testing.T, now func() time.Time) func() contextgc.Ledger {
-		file := filepath.Join(t.TempDir(), "ledger.db")
-		return func() contextgc.Ledger {
-			store, err := Open(Settings{File: file, Now: now})
-			require.NoError(t, err)
-			t.Cleanup(func() { assert.NoError(t, store.Close()) })
-			return store
-		}
-	})
-}
 
 // childFile is the environment variable that gives a child process the store to write to
 // until it is killed.

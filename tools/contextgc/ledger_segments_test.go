@@ -1,4 +1,4 @@
-package ledgertest
+package contextgc_test
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ import (
 
 // A text of arbitrary bytes is returned unchanged, an entry with a known key is stored once, and of several entries all are
 // stored or none.
-func (w *world) put() {
+func (w *ledgerTest) put() {
 	for _, text := range []string{"", "\x00\xff\r\n", strings.Repeat("long ", 1<<18), "ünï\u2028"} {
 		_, got, err := w.Ledger.Get(w.Context(), contextgc.Reference{ID: w.store(contextgc.Entry{Text: text})})
 		require.NoError(w, err)
@@ -36,7 +36,7 @@ func (w *world) put() {
 }
 
 // A segment is found by its id or by its text's hash, in one project or in any.
-func (w *world) get() {
+func (w *ledgerTest) get() {
 	id := w.store(contextgc.Entry{Text: "x"})
 	other := w.store(contextgc.Entry{Text: "x", Segment: contextgc.Segment{Project: "q"}})
 	hash := w.of(id).Hash
@@ -59,7 +59,7 @@ func (w *world) get() {
 	}
 }
 
-func (w *world) list() {
+func (w *ledgerTest) list() {
 	one := w.store(contextgc.Entry{Text: "1", Segment: contextgc.Segment{Task: "t", Session: "s"}})
 	two := w.store(contextgc.Entry{Text: "2", Segment: contextgc.Segment{Tier: contextgc.Stashed}})
 	three := w.store(contextgc.Entry{Text: "3", Segment: contextgc.Segment{Session: "s", Created: w.now.Add(-time.Hour)}})
@@ -80,7 +80,7 @@ func (w *world) list() {
 	}
 }
 
-func (w *world) search() {
+func (w *ledgerTest) search() {
 	old := w.store(contextgc.Entry{Text: "the first line\nÜber a Server\n", Segment: contextgc.Segment{Created: w.now.Add(-time.Hour), Type: contextgc.Code, Path: "a.go", Tags: []string{"x", "y"}}})
 	late := w.store(contextgc.Entry{Text: "über my server_name", Segment: contextgc.Segment{Tier: contextgc.Stashed, Task: "t"}})
 	later := w.store(contextgc.Entry{Text: "server über all", Segment: contextgc.Segment{Tags: []string{"x"}}})
@@ -115,7 +115,7 @@ func (w *world) search() {
 }
 
 // Changes name what they refuse, and change the rest.
-func (w *world) change() {
+func (w *ledgerTest) change() {
 	a, b := w.store(contextgc.Entry{Text: "a", Segment: contextgc.Segment{Tokens: 5}}), w.store(contextgc.Entry{Text: "b", Segment: contextgc.Segment{Tokens: 7}})
 	hash := w.of(b).Hash
 	missing := contextgc.Changed{Segments: []string{a}, Errors: []string{"Segment none not found"}}
@@ -144,7 +144,7 @@ func (w *world) change() {
 }
 
 // A segment becomes old after some collections of its project.
-func (w *world) old() {
+func (w *ledgerTest) old() {
 	old := w.store(contextgc.Entry{Text: "old"})
 	for range contextgc.OldAfter {
 		assert.False(w, w.of(old).Old)
@@ -155,7 +155,7 @@ func (w *world) old() {
 }
 
 // A later segment with the same lines of a file supersedes earlier ones.
-func (w *world) later() {
+func (w *ledgerTest) later() {
 	put := func(first, last int) string {
 		return w.store(contextgc.Entry{Text: "x", Segment: contextgc.Segment{Type: contextgc.Code, Path: "x.go", FirstLine: first, LastLine: last}})
 	}
@@ -169,7 +169,7 @@ func (w *world) later() {
 }
 
 // Several processes write at once: every id is given once, and each reads what the others wrote.
-func (w *world) shared() {
+func (w *ledgerTest) shared() {
 	var mu sync.Mutex
 	all := make(map[string]bool)
 	var writers sync.WaitGroup

@@ -1,8 +1,8 @@
-// Package recoverytest has the tests that every backend of a recovery store passes.
-package recoverytest
+package recovery_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/sqlite"
 )
 
 // fakeClock stands still until it is moved.
@@ -34,46 +35,57 @@ func (c *fakeClock) advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// Fresh makes an empty backend. Each call of open opens a store in that backend, as another process would.
-type Fresh func(t *testing.T) (open func(recovery.Settings) (*recovery.Store, error))
+// backends are the places of a store's texts. Each makes an empty one; every call of what it returns opens a store there, as
+// another process would. Those in shared outlive a process.
+var (
+	backends = map[string]func(*testing.T) opener{"memory": inMemory, "sqlite": inSQLite}
+	shared   = map[string]func(*testing.T) opener{"sqlite": inSQLite}
+)
 
-// opener opens stores and closes them after the test.
-type opener func(recovery.Settings) *recovery.Store
+type opener func(recovery.Settings) (*recovery.Store, error)
 
-func (fresh Fresh) opener(t *testing.T) opener {
+func inMemory(*testing.T) opener { return recovery.Open }
+
+func inSQLite(t *testing.T) opener {
+	path := filepath.Join(t.TempDir(), "a b?c#%41.db")
+	return func(s recovery.Settings) (*recovery.Store, error) { return sqlite.Open(path, s) }
+}
+
+// store opens a store and closes it after the test.
+func (open opener) store(t *testing.T, s recovery.Settings) *recovery.Store {
 	t.Helper()
-	open := fresh(t)
-	return func(s recovery.Settings) *recovery.Store {
-		t.Helper()
-		store, err := open(s)
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = store.Close() })
-		return store
+	store, err := open(s)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+// TestBackends is what every backend passes.
+func TestBackends(t *testing.T) {
+	for kind, fresh := range backends {
+		for name, test := range map[string]func(*testing.T, opener){
+			"KeepsTextsByteForByte": keepsTexts, "SharesIdenticalTexts": sharesTexts, "ForgetsAfterTheTTL": forgets,
+			"RefusesWhatCannotFit": refusesLarge, "StaysWithinItsBounds": staysWithinBounds, "ServesManyAtOnce": servesMany,
+			"DropsTheOldest/items": func(t *testing.T, open opener) { dropsOldest(t, open.store(t, recovery.Settings{MaxItems: 2})) },
+			"DropsTheOldest/bytes": func(t *testing.T, open opener) { dropsOldest(t, open.store(t, recovery.Settings{MaxBytes: 7})) },
+		} {
+			t.Run(kind+"/"+name, func(t *testing.T) { test(t, fresh(t)) })
+		}
+		for _, s := range []recovery.Settings{{TTL: -1}, {MaxItems: -1}, {MaxBytes: -1}} {
+			_, err := fresh(t)(s)
+			assert.Error(t, err)
+		}
 	}
 }
 
-// Run runs the tests of one process.
-func Run(t *testing.T, fresh Fresh) {
-	for name, test := range map[string]func(*testing.T, opener){
-		"KeepsTextsByteForByte": keepsTexts, "SharesIdenticalTexts": sharesTexts, "ForgetsAfterTheTTL": forgets,
-		"RefusesWhatCannotFit": refusesLarge, "StaysWithinItsBounds": staysWithinBounds, "ServesManyAtOnce": servesMany,
-		"DropsTheOldest/items": func(t *testing.T, open opener) { dropsOldest(t, open(recovery.Settings{MaxItems: 2})) },
-		"DropsTheOldest/bytes": func(t *testing.T, open opener) { dropsOldest(t, open(recovery.Settings{MaxBytes: 7})) },
-	} {
-		t.Run(name, func(t *testing.T) { test(t, fresh.opener(t)) })
-	}
-	for _, s := range []recovery.Settings{{TTL: -1}, {MaxItems: -1}, {MaxBytes: -1}} {
-		_, err := fresh(t)(s)
-		assert.Error(t, err)
-	}
-}
-
-// RunShared runs the tests of a backend that outlives a process and that several share.
-func RunShared(t *testing.T, fresh Fresh) {
-	for name, test := range map[string]func(*testing.T, opener){
-		"LimitsHoldForAllTogether": limitsTogether, "SurvivesARestart": survivesRestart, "IgnoresAWallClockAhead": ignoresWallClock,
-	} {
-		t.Run(name, func(t *testing.T) { test(t, fresh.opener(t)) })
+// TestSharedBackends is what every backend passes that several processes share.
+func TestSharedBackends(t *testing.T) {
+	for kind, fresh := range shared {
+		for name, test := range map[string]func(*testing.T, opener){
+			"LimitsHoldForAllTogether": limitsTogether, "SurvivesARestart": survivesRestart, "IgnoresAWallClockAhead": ignoresWallClock,
+		} {
+			t.Run(kind+"/"+name, func(t *testing.T) { test(t, fresh(t)) })
+		}
 	}
 }
 
@@ -108,7 +120,7 @@ func stats(t *testing.T, s *recovery.Store) recovery.Stats {
 }
 
 func keepsTexts(t *testing.T, open opener) {
-	s := open(recovery.Settings{})
+	s := open.store(t, recovery.Settings{})
 	texts := []string{"", "\n", "a", "a\r\nb\r\n", "\xff\x00\xc3", "é\u2028\u0085\f", strings.Repeat("x", 1<<20)}
 	ids := map[string]string{}
 	for _, text := range texts {
@@ -125,7 +137,7 @@ func keepsTexts(t *testing.T, open opener) {
 }
 
 func sharesTexts(t *testing.T, open opener) {
-	s := open(recovery.Settings{MaxItems: 2})
+	s := open.store(t, recovery.Settings{MaxItems: 2})
 	a, b := put(t, s, "same"), put(t, s, "same")
 	require.NotEqual(t, a, b)
 	assert.Equal(t, recovery.Stats{Items: 2, Texts: 1, Bytes: 4}, stats(t, s))
@@ -141,7 +153,7 @@ func sharesTexts(t *testing.T, open opener) {
 
 func forgets(t *testing.T, open opener) {
 	clock := newClock()
-	s := open(recovery.Settings{TTL: time.Minute, Now: clock.Now})
+	s := open.store(t, recovery.Settings{TTL: time.Minute, Now: clock.Now})
 	first := put(t, s, "one")
 	clock.advance(30 * time.Second)
 	second := put(t, s, "one")
@@ -165,7 +177,7 @@ func dropsOldest(t *testing.T, s *recovery.Store) {
 }
 
 func refusesLarge(t *testing.T, open opener) {
-	s := open(recovery.Settings{MaxBytes: 4})
+	s := open.store(t, recovery.Settings{MaxBytes: 4})
 	kept := put(t, s, "1234")
 	_, err := s.Put(t.Context(), "12345")
 	require.ErrorIs(t, err, recovery.ErrTooLarge)
@@ -177,7 +189,7 @@ func refusesLarge(t *testing.T, open opener) {
 func staysWithinBounds(t *testing.T, open opener) {
 	const maxItems, maxBytes = 7, 100
 	clock := newClock()
-	s := open(recovery.Settings{MaxItems: maxItems, MaxBytes: maxBytes, TTL: time.Minute, Now: clock.Now})
+	s := open.store(t, recovery.Settings{MaxItems: maxItems, MaxBytes: maxBytes, TTL: time.Minute, Now: clock.Now})
 	var ids, texts []string
 	for i := range 100 {
 		texts = append(texts, strings.Repeat(string(rune('a'+i%5)), i*i%43))
@@ -200,7 +212,7 @@ func staysWithinBounds(t *testing.T, open opener) {
 }
 
 func servesMany(t *testing.T, open opener) {
-	s := open(recovery.Settings{})
+	s := open.store(t, recovery.Settings{})
 	var all sync.WaitGroup
 	for w := range 8 {
 		all.Go(func() {
@@ -222,7 +234,7 @@ func servesMany(t *testing.T, open opener) {
 }
 
 func limitsTogether(t *testing.T, open opener) {
-	one, two := open(recovery.Settings{MaxItems: 3}), open(recovery.Settings{MaxItems: 3})
+	one, two := open.store(t, recovery.Settings{MaxItems: 3}), open.store(t, recovery.Settings{MaxItems: 3})
 	oldest := put(t, one, "a")
 	put(t, two, "b")
 	put(t, one, "c")
@@ -235,17 +247,17 @@ func limitsTogether(t *testing.T, open opener) {
 func survivesRestart(t *testing.T, open opener) {
 	clock := newClock()
 	s := recovery.Settings{TTL: time.Minute, Now: clock.Now}
-	first := open(s)
+	first := open.store(t, s)
 	id := put(t, first, "text")
 	require.NoError(t, first.Close())
 
 	clock.advance(59 * time.Second)
-	second := open(s)
+	second := open.store(t, s)
 	requireText(t, second, id, "text")
 	clock.advance(time.Second)
 	requireNotFound(t, second, id)
 	require.NoError(t, second.Close())
-	assert.Equal(t, recovery.Stats{}, stats(t, open(s)))
+	assert.Equal(t, recovery.Stats{}, stats(t, open.store(t, s)))
 }
 
 // The TTL runs on the monotonic clock: what another process wrote with a wall clock an hour ahead or behind lives its TTL
@@ -253,8 +265,8 @@ func survivesRestart(t *testing.T, open opener) {
 func ignoresWallClock(t *testing.T, open opener) {
 	ahead, clock := newClock(), newClock()
 	ahead.advance(time.Hour)
-	id := put(t, open(recovery.Settings{TTL: time.Minute, Now: ahead.Now}), "text")
-	ours := open(recovery.Settings{TTL: time.Minute, Now: clock.Now})
+	id := put(t, open.store(t, recovery.Settings{TTL: time.Minute, Now: ahead.Now}), "text")
+	ours := open.store(t, recovery.Settings{TTL: time.Minute, Now: clock.Now})
 	requireText(t, ours, id, "text")
 	clock.advance(time.Minute)
 	requireNotFound(t, ours, id)

@@ -1,8 +1,8 @@
-// Package ledgertest has the tests that every implementation of contextgc.Ledger passes.
-package ledgertest
+package contextgc_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -10,39 +10,44 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 )
 
-// Fresh makes an empty ledger with a clock. Each call of open opens that ledger once more, as another process would.
-type Fresh func(t *testing.T, now func() time.Time) (open func() contextgc.Ledger)
+// ledgers are the implementations of contextgc.Ledger. Each makes an empty ledger with a clock; every call of what it returns
+// opens that ledger once more, as another process would.
+var ledgers = map[string]func(t *testing.T, now func() time.Time) (open func() contextgc.Ledger){
+	"sqlite": func(t *testing.T, now func() time.Time) func() contextgc.Ledger {
+		file := filepath.Join(t.TempDir(), "ledger.db")
+		return func() contextgc.Ledger {
+			store, err := sqlite.Open(sqlite.Settings{File: file, Now: now})
+			require.NoError(t, err)
+			t.Cleanup(func() { assert.NoError(t, store.Close()) })
+			return store
+		}
+	},
+}
 
-// Run runs all tests.
-func Run(t *testing.T, fresh Fresh) {
-	for name, test := range map[string]func(*world){
-		"Put":      (*world).put,
-		"Get":      (*world).get,
-		"List":     (*world).list,
-		"Search":   (*world).search,
-		"Change":   (*world).change,
-		"Old":      (*world).old,
-		"Later":    (*world).later,
-		"Decide":   (*world).decide,
-		"Settle":   (*world).settle,
-		"Sessions": (*world).sessions,
-		"Age":      (*world).age,
-		"Bytes":    (*world).bytes,
-		"Shared":   (*world).shared,
+// TestLedgers is what every implementation passes.
+func TestLedgers(t *testing.T) {
+	for name, test := range map[string]func(*ledgerTest){
+		"Put": (*ledgerTest).put, "Get": (*ledgerTest).get, "List": (*ledgerTest).list, "Search": (*ledgerTest).search,
+		"Change": (*ledgerTest).change, "Old": (*ledgerTest).old, "Later": (*ledgerTest).later, "Decide": (*ledgerTest).decide,
+		"Settle": (*ledgerTest).settle, "Sessions": (*ledgerTest).sessions, "Age": (*ledgerTest).age, "Bytes": (*ledgerTest).bytes,
+		"Shared": (*ledgerTest).shared,
 	} {
-		t.Run(name, func(t *testing.T) {
-			w := &world{T: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
-			w.open = fresh(t, func() time.Time { return w.now })
-			w.Ledger = w.open()
-			test(w)
-		})
+		for kind, fresh := range ledgers {
+			t.Run(kind+"/"+name, func(t *testing.T) {
+				w := &ledgerTest{T: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
+				w.open = fresh(t, func() time.Time { return w.now })
+				w.Ledger = w.open()
+				test(w)
+			})
+		}
 	}
 }
 
-// world is a ledger whose clock a test sets.
-type world struct {
+// ledgerTest is a ledger whose clock a test sets.
+type ledgerTest struct {
 	*testing.T
 	contextgc.Ledger
 	open func() contextgc.Ledger
@@ -50,7 +55,7 @@ type world struct {
 }
 
 // store stores one entry of the project p and returns its id.
-func (w *world) store(e contextgc.Entry) string {
+func (w *ledgerTest) store(e contextgc.Entry) string {
 	w.Helper()
 	if e.Project == "" {
 		e.Project = "p"
@@ -62,14 +67,14 @@ func (w *world) store(e contextgc.Entry) string {
 }
 
 // of returns a segment of the project p.
-func (w *world) of(id string) contextgc.Segment {
+func (w *ledgerTest) of(id string) contextgc.Segment {
 	w.Helper()
 	s, _, err := w.Ledger.Get(w.Context(), contextgc.Reference{Project: "p", ID: id})
 	require.NoError(w, err)
 	return s
 }
 
-func (w *world) changed(action contextgc.Action, ids ...string) contextgc.Changed {
+func (w *ledgerTest) changed(action contextgc.Action, ids ...string) contextgc.Changed {
 	w.Helper()
 	done, err := w.Change(w.Context(), "p", ids, action)
 	require.NoError(w, err)
@@ -85,16 +90,16 @@ func ids(list []contextgc.Segment) []string {
 	return all
 }
 
-func (w *world) days(n int) { w.now = w.now.Add(time.Duration(n) * 24 * time.Hour) }
+func (w *ledgerTest) days(n int) { w.now = w.now.Add(time.Duration(n) * 24 * time.Hour) }
 
 // has reports whether the project p has a segment.
-func (w *world) has(id string) bool {
+func (w *ledgerTest) has(id string) bool {
 	_, _, err := w.Ledger.Get(w.Context(), contextgc.Reference{Project: "p", ID: id})
 	return err == nil
 }
 
 // A session's results are cleared one by one; each is a decision of its own place.
-func (w *world) clearedResult(session, text string) string {
+func (w *ledgerTest) clearedResult(session, text string) string {
 	w.Helper()
 	key := [32]byte{byte(len(text))}
 	copy(key[1:], text)
@@ -106,7 +111,7 @@ func (w *world) clearedResult(session, text string) string {
 
 // Sessions go as a whole when they were not used for long enough, with their texts, words, decisions and usage. Pinned
 // segments stay.
-func (w *world) age() {
+func (w *ledgerTest) age() {
 	old, pinned, alone := w.clearedResult("old", "an old text"), w.clearedResult("old", "a pinned text"), w.clearedResult("", "a lonely text")
 	long := w.clearedResult("long", "the beginning of a long session")
 	gone := w.of(old).Hash
@@ -143,7 +148,7 @@ func (w *world) age() {
 }
 
 // A ledger that is too large loses the sessions not used for longest, but none of the last day.
-func (w *world) bytes() {
+func (w *ledgerTest) bytes() {
 	const perDay = 30
 	var all []string
 	for day := range 20 {
@@ -179,7 +184,7 @@ func (w *world) bytes() {
 }
 
 // Usage adds up by session, and a compaction stashes what a session was shown.
-func (w *world) sessions() {
+func (w *ledgerTest) sessions() {
 	for i := range 2 {
 		require.NoError(w, w.AddUsage(w.Context(), contextgc.Usage{Session: "s", API: "a", Model: "m", Input: 1, Read: 2, Written: 3, Output: 4,
 			Before: float64(10 + i), After: 9, Cleared: i}))

@@ -1,4 +1,4 @@
-package ledgertest
+package contextgc_test
 
 import (
 	"github.com/stretchr/testify/assert"
@@ -8,7 +8,7 @@ import (
 )
 
 // Whoever decides first for a place has decided for all, and everybody reads the same. What is pinned is not cleared.
-func (w *world) decide() {
+func (w *ledgerTest) decide() {
 	item, pinned := [32]byte{1}, [32]byte{2}
 	w.store(contextgc.Entry{Text: "x", Key: item[:]})
 	w.changed(contextgc.Pin, w.store(contextgc.Entry{Text: "y", Key: pinned[:]}))
@@ -49,7 +49,7 @@ func (w *world) decide() {
 }
 
 // What a mark leads to never changes, however many there are.
-func (w *world) settle() {
+func (w *ledgerTest) settle() {
 	heads := make(map[[32]byte][32]byte)
 	var marks [][32]byte
 	for i := range 300 {
