@@ -71,6 +71,9 @@ func (c *Cut) keepAll() {
 	}
 }
 
+// DefaultBack is the command by which an agent recovers the original.
+const DefaultBack = "mcp-pruner recover"
+
 // ExampleWay is a command of typical length that recovers an original.
 const ExampleWay = DefaultBack + " prn_3ddf8b97"
 

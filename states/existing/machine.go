@@ -24,9 +24,6 @@ type Machine struct {
 	Back      string            // the command that recovers a text, without the id; "": DefaultBack
 }
 
-// DefaultBack is the command by which an agent recovers the original.
-const DefaultBack = "mcp-pruner recover"
-
 // Replacement is a result that went through the machine.
 type Replacement struct {
 	Cut Cut

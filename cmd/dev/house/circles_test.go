@@ -24,7 +24,6 @@ var larger = map[string]int{
 	"pruneclient/lineprune/structure": 7,
 	"runnerfsm":                       12,
 	"states":                          8,
-	"states/existing":                 5,
 	"tools":                           6,
 	"tools/agent":                     6,
 	"tools/grep":                      6,

@@ -9,6 +9,9 @@ import (
 // providers are all providers.
 var providers = []*Provider{anthropic, openai, gemini}
 
+// bearer is the provider whose clients send nothing but a bearer token.
+var bearer = openai
+
 // elsewhere are beginnings of other companies' keys. Without --upstream there is no address for them.
 var elsewhere = []string{"sk-or-", "gsk_", "xai-", "hf_", "pplx-", "nvapi-", "csk-", "fw_", "tgp_v1_", "r8_", "ghp_", "gho_", "ghu_", "ghs_", "github_pat_",
 	"AKIA", "ASIA", "ABSK", "bedrock-api-key-"}
@@ -60,7 +63,9 @@ func identified(r *http.Request) (list []*Provider) {
 func credentials(r *http.Request) (keys []string, foreign string) {
 	for _, p := range providers {
 		keys = append(keys, r.Header.Values(p.keyHeader)...)
-		keys = append(keys, r.URL.Query()[p.keyQuery]...)
+		if p.keyQuery != "" {
+			keys = append(keys, r.URL.Query()[p.keyQuery]...)
+		}
 	}
 	if r.Header.Get("Api-Key") != "" {
 		return nil, "the header api-key"

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 )
 
 // Route returns the provider that a request is for. A request goes to a provider only if its path and its key both belong
@@ -17,7 +16,7 @@ func Route(r *http.Request) (to *Provider, why string) {
 	}
 	keys, scheme := credentials(r)
 	if scheme != "" {
-		return nil, scheme + " is no kind of key that Anthropic, OpenAI or Gemini use"
+		return nil, scheme + " is no kind of key that " + names(providers, "or") + " use"
 	}
 	named := identified(r)
 	switch {
@@ -28,12 +27,12 @@ func Route(r *http.Request) (to *Provider, why string) {
 	case len(owners) == 1 && len(keys) > 0 && slices.Contains(issuers(keys), owners[0]):
 		to = owners[0] // a known key on the path of its own provider
 	case len(keys) > 0:
-		to = openai // whose clients send nothing but the key
+		to = bearer
 	default:
 		return nil, "it has no key that names a provider"
 	}
 	if !slices.Contains(owners, to) {
-		return nil, fmt.Sprintf("its path is one of %s, but its key is in the form of %s (%s)", names(owners), to.Name, to.headers)
+		return nil, fmt.Sprintf("its path is one of %s, but its key is in the form of %s (%s)", names(owners, "and"), to.Name, to.headers)
 	}
 	for _, issuer := range issuers(keys) {
 		if issuer != to {
@@ -43,12 +42,17 @@ func Route(r *http.Request) (to *Provider, why string) {
 	return to, ""
 }
 
-func names(list []*Provider) string {
-	var all []string
-	for _, p := range list {
-		all = append(all, p.Name)
+// names returns "A, B and C".
+func names(list []*Provider, last string) string {
+	all := list[0].Name
+	for i, p := range list[1:] {
+		separator := ", "
+		if i == len(list)-2 {
+			separator = " " + last + " "
+		}
+		all += separator + p.Name
 	}
-	return strings.Join(all, " and ")
+	return all
 }
 
 // Refusal returns the body of an error for a request, in the form of the API that the request is for. A request that could

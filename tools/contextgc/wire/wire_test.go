@@ -3,6 +3,10 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -79,4 +83,41 @@ func TestUsageOfOthers(t *testing.T) {
 	} {
 		assert.Equal(t, want, UsageIn([]byte(text)))
 	}
+}
+
+// A provider that is added to the list of providers is routed to by its paths and keys, its requests are parsed, and its
+// clients are refused in its own form: nothing else has to know it.
+func TestAProviderIsOneValue(t *testing.T) {
+	acme := &Provider{
+		Name: "Acme", URL: &url.URL{Scheme: "https", Host: "api.acme.example"}, headers: "x-acme-key", keyHeader: "X-Acme-Key", prefixes: []string{"acme-"},
+		folders: []string{"acme"}, apis: []API{{Name: "acme-talk", suffix: "/talk", parse: parseChat}},
+		refusal: func(_ int, _, text string) any { return map[string]any{"complaint": text} },
+	}
+	defer func(before []*Provider) { providers = before }(providers)
+	providers = append(slices.Clone(providers), acme)
+	request := func(path, header, key string) *http.Request {
+		r := httptest.NewRequest(http.MethodPost, path, nil)
+		r.Header.Set(header, key)
+		return r
+	}
+	for _, r := range []*http.Request{request("/acme/talk", "X-Acme-Key", "any"), request("/acme/talk", "Authorization", "Bearer acme-1")} {
+		to, why := Route(r)
+		assert.Same(t, acme, to, why)
+	}
+	for want, r := range map[string]*http.Request{
+		"its path is one of Acme, but its key is in the form of OpenAI (Authorization: Bearer)": request("/acme/talk", "Authorization", "Bearer sk-1"),
+		"its path is one of Anthropic, but its key is in the form of Acme (x-acme-key)":         request("/v1/messages", "X-Acme-Key", "any"),
+		"it is in the form of Anthropic, but its key was issued by another provider":            request("/v1/messages", "X-Api-Key", "acme-1"),
+		"the header api-key is no kind of key that Anthropic, OpenAI, Gemini or Acme use":       request("/acme/talk", "Api-Key", "any"),
+	} {
+		to, why := Route(r)
+		assert.Nil(t, to)
+		assert.Equal(t, want, why)
+	}
+	api := APIOf("/acme/talk")
+	require.NotNil(t, api)
+	c, err := api.Parse([]byte(requests["/v1/chat/completions"]))
+	require.NoError(t, err)
+	assert.Len(t, c.Results, 1)
+	assert.JSONEq(t, `{"complaint":"no"}`, string(Refusal(request("/acme/talk", "X-Acme-Key", "any"), http.StatusForbidden, "no")))
 }
