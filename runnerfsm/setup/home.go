@@ -22,6 +22,17 @@ type Files struct {
 	Servers File   // settings with the client's MCP servers
 }
 
+// At returns one of the files, without a path if it is one of its own.
+func (f Files) At(p agent.Place) File {
+	switch p {
+	case agent.InHooks:
+		return f.Hooks
+	case agent.InServers:
+		return f.Servers
+	}
+	return File{}
+}
+
 // Files returns the files of the client with a name. They need not exist.
 func (h Home) Files(client string) (Files, error) {
 	c := agent.Named(client)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
@@ -16,14 +17,14 @@ func (e *Engine) Opencode(ctx context.Context, folder, session string, messages 
 	}
 	c.Alias(session)
 	c.WorksIn(folder)
-	o, err := e.Rewrite(ctx, c, "opencode", true)
+	o, err := e.Rewrite(ctx, c, agent.Opencode.Name, true)
 	if err == nil {
 		err = e.flush(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	e.Tell("opencode", c, o)
+	e.Tell(agent.Opencode.Name, c, o)
 	return wire.OpencodeOutputs(messages, o.Body)
 }
 

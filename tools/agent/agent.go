@@ -23,6 +23,11 @@ type Client struct {
 	Results Results
 	Shells  Shells // on Windows; elsewhere all of them are POSIX
 
+	Hooks   *Hooks // nil: it has none that are known, and init cannot set it up
+	Servers ServerList
+	Proxy   *Proxy // nil: not known
+	Rule    *Rule  // nil: not known
+
 	// SearchesTools: it shows its model only the names of tools and lets it search for the rest. docs/GATEWAY.md lists the
 	// versions that were measured.
 	SearchesTools bool

@@ -1,6 +1,9 @@
 package agent
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"regexp"
+)
 
 // Claude is Claude Code.
 var Claude = Client{
@@ -26,6 +29,17 @@ var Claude = Client{
 		Ceiling:        500_000, // with anthropic/maxResultSizeChars, which the server sends
 		OnlyStructured: true,
 		HidesErrorData: true,
+	},
+	Hooks: &claudeHooks,
+	Servers: ServerList{Member: "mcpServers", Entry: func(program string, env map[string]any) map[string]any {
+		return map[string]any{"type": "stdio", "command": program, "args": []any{}, "env": env}
+	}},
+	// It reads headers from its environment only, so that the secret is in its settings, which then only their owner can read.
+	Proxy: &Proxy{URL: []string{"env", "ANTHROPIC_BASE_URL"}, HeaderLines: []string{"env", "ANTHROPIC_CUSTOM_HEADERS"}},
+	Rule: &Rule{
+		Path: []string{"permissions", "allow"}, List: true, Asks: "Claude Code asks",
+		Line:    func(program string) string { return "Bash(" + program + " recover:*)" },
+		Pattern: regexp.MustCompile(`^Bash\((.*mcp-pruner(?:\.exe)?) recover(?::\*| \*)\)$`),
 	},
 	SearchesTools:   true,
 	ProjectVariable: "CLAUDE_PROJECT_DIR",

@@ -1,5 +1,10 @@
 package agent
 
+import (
+	"regexp"
+	"strconv"
+)
+
 // Codex is the Codex CLI.
 var Codex = Client{
 	Name:      "codex",
@@ -20,7 +25,18 @@ var Codex = Client{
 		OnlyStructured: true,
 		HidesErrorData: true,
 	},
-	Shells:        Shells{Hooks: CMD, Tools: PowerShell},
+	Shells:  Shells{Hooks: CMD, Tools: PowerShell},
+	Hooks:   &codexHooks,
+	Servers: ServerList{Member: "mcp_servers"},
+	Rule: &Rule{
+		In: InOwnFile, Own: "rules/mcp-pruner.rules",
+		Asks: "Codex runs it in its sandbox without asking, but with approval_policy \"untrusted\" it asks",
+		Line: func(program string) string {
+			return "# Written by mcp-pruner init: Codex may run this command without asking.\n" +
+				"prefix_rule(pattern = [" + strconv.Quote(program) + `, "recover"], decision = "allow")` + "\n"
+		},
+		Pattern: regexp.MustCompile(`(?m)^prefix_rule\(pattern = \["([^"\\]*mcp-pruner(?:\.exe)?)", "recover"\], decision = "allow"\)`),
+	},
 	SearchesTools: true,
 	ModelIn:       "x-codex-turn-metadata",
 	Secrets:       []string{"CODEX_", "OPENAI_API_KEY"},

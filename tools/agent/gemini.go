@@ -1,5 +1,10 @@
 package agent
 
+import (
+	"regexp"
+	"strconv"
+)
+
 // Gemini is the Gemini CLI.
 var Gemini = Client{
 	Name:      "gemini",
@@ -21,6 +26,39 @@ var Gemini = Client{
 		},
 		HidesErrorData: true,
 	},
-	Shells:          Shells{Hooks: PowerShell, Tools: PowerShell},
+	Shells: Shells{Hooks: PowerShell, Tools: PowerShell},
+	Hooks:  &geminiHooks,
+	Servers: ServerList{Member: "mcpServers", Entry: func(program string, env map[string]any) map[string]any {
+		return map[string]any{"command": program, "env": env}
+	}},
+	Rule: &Rule{
+		In: InOwnFile, Own: "policies/mcp-pruner.toml", Asks: "Gemini CLI asks",
+		Line: func(program string) string {
+			return "# Written by mcp-pruner init: Gemini CLI may run this command without asking.\n" +
+				"[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = " + strconv.Quote(program+" recover") + "\ndecision = \"allow\"\npriority = 100\n"
+		},
+		Pattern: regexp.MustCompile(`(?m)^commandPrefix = "([^"\\]*mcp-pruner(?:\.exe)?) recover"`),
+	},
 	ProjectVariable: "GEMINI_PROJECT_DIR",
+}
+
+// geminiHooks: an AfterTool hook that denies replaces the result, but the model sees an error.
+var geminiHooks = Hooks{
+	Events:   []Event{{"AfterTool", "read_file|run_shell_command|search_file_content|grep_search", 5000}},
+	AsErrors: true,
+	Read:     readGemini,
+	Answer: func(_ Message, _ string, r Replacement) any {
+		return map[string]any{"decision": "deny", "reason": r.Text}
+	},
+}
+
+func readGemini(m Message, _ func(string) string) (Call, Occasion) {
+	response := m.Child("tool_response")
+	c := Call{
+		Session: m.Text("session_id"), Folder: m.Text("cwd"), Tool: m.Text("tool_name"), Args: m.Child("tool_input"), Text: response.Text("llmContent"),
+	}
+	if m.Text("hook_event_name") != "AfterTool" || response["error"] != nil || c.Text == "" {
+		return c, Unconcerned
+	}
+	return c, ToolEnded
 }

@@ -1,5 +1,10 @@
 package agent
 
+import (
+	"fmt"
+	"regexp"
+)
+
 // Opencode is opencode.
 var Opencode = Client{
 	Name:      "opencode",
@@ -17,4 +22,34 @@ var Opencode = Client{
 		},
 		HidesErrorData: true,
 	},
+	Hooks: &opencodeHooks,
+	Servers: ServerList{Member: "mcp", Entry: func(program string, env map[string]any) map[string]any {
+		return map[string]any{"type": "local", "command": []any{program}, "environment": env}
+	}},
+	Proxy: &Proxy{
+		In: InServers, URL: []string{"provider", "anthropic", "options", "baseURL"}, Suffix: "/v1",
+		Headers: []string{"provider", "anthropic", "options", "headers"},
+	},
+	Rule: &Rule{
+		In: InServers, Path: []string{"permission", "bash"}, Asks: "opencode asks", Asked: opencodeAsks,
+		Line:    func(program string) string { return program + " recover *" },
+		Pattern: regexp.MustCompile(`^(.*mcp-pruner(?:\.exe)?) recover \*$`),
+	},
+}
+
+// opencodeAsks: opencode asks before a command only where its settings say so.
+func opencodeAsks(get func(path ...string) any) (asks bool, first string) {
+	all := get("permission")
+	if byTool, ok := all.(map[string]any); ok {
+		if _, byCommand := byTool["bash"].(map[string]any); byCommand {
+			return true, ""
+		}
+		if all = byTool["bash"]; all == nil {
+			all = byTool["*"]
+		}
+	}
+	if all == nil || all == "allow" {
+		return false, ""
+	}
+	return true, fmt.Sprintf("write permission.bash as {\"*\": %q}", fmt.Sprint(all))
 }

@@ -14,6 +14,8 @@ func TestStated(t *testing.T) {
 	page.Says("Results above %s tokens (`MAX_MCP", `Claude.Results.Limits["read"].Tokens`, claude["read"].Tokens)
 	page = stated.On(t, "docs/clients/codex.md")
 	page.Says("%s for gpt-5.5", "Codex.Results.Ceiling", Codex.Results.Ceiling)
+	page = stated.On(t, "docs/HOOKS.md")
+	page.Says("not above %s bytes, where Codex", "Codex.Hooks.Longest", Codex.Hooks.Longest)
 	page = stated.On(t, "docs/AUDIT.md")
 	page.Says("beyond %s bytes for `claude-code`", "Claude.Results.Ceiling", Claude.Results.Ceiling)
 	page.Says("%s for `codex-mcp-client`", "Codex.Results.Ceiling", Codex.Results.Ceiling)

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
@@ -37,33 +37,8 @@ var patience = longest
 
 // finished is a client's message about a finished tool call.
 type finished struct {
-	session    string
-	cwd        string
-	transcript string
-	agent      string // the sub-agent's id; "": the main thread
-	id         string // id of the tool call
-	tool       string
-	args       map[string]any
-	text       string // the text that the model would be sent
-	first      int    // number of the text's first line in its file; 0 means 1
-	numbered   bool   // the client numbers the lines it shows
-	statusless bool   // the text lacks the exit status that the model would be shown; the transcript has it
-	bytes      int    // size of the message that carries the text
-
-	// For clients without a readable transcript.
-	prompt string
-	said   []string // the agent's messages, in order
-}
-
-// client adapts the hook protocol of one client.
-type client struct {
-	name string
-	// read parses a message. ok is false if there is nothing to replace.
-	read func(message map[string]any) (f finished, ok bool)
-	// answer returns the client's JSON that replaces the result, or nil to leave the result unchanged.
-	answer func(message map[string]any, f finished, r *existing.Replacement, body existing.Body) ([]byte, error)
-	// other answers messages that are not about a finished tool.
-	other func(ctx context.Context, message map[string]any, s state) []byte
+	agent.Call
+	bytes int // size of the message that carries the text
 }
 
 // state is the data that hooks keep between runs.
@@ -88,7 +63,7 @@ func newState(lookup func(string) (string, bool)) (state, error) {
 func (s state) project(folder string) string { return archive.ProjectOfHook(folder, s.lookup) }
 
 // Run answers one message. It never fails: it prints a whole answer or nothing.
-func Run(ctx context.Context, c client, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
+func Run(ctx context.Context, c *agent.Client, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	done := make(chan struct{})
@@ -103,35 +78,51 @@ func Run(ctx context.Context, c client, lookup func(string) (string, bool), in i
 	}
 }
 
-func run(ctx context.Context, c client, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
+func run(ctx context.Context, c *agent.Client, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
 	raw, err := io.ReadAll(io.LimitReader(in, maxInput+1))
 	if err != nil || len(raw) > maxInput {
 		return
 	}
-	message := object(raw)
 	s, err := newState(lookup)
 	if err != nil {
 		return
 	}
-	f, ok := c.read(message)
-	if !ok {
-		if c.other != nil {
-			if answer := c.other(ctx, message, s); answer != nil {
-				_, _ = out.Write(answer) // if the client is gone, nothing can be done
-			}
+	message := object(raw)
+	call, occasion := c.Hooks.Read(message, kindOf)
+	if occasion == agent.ToolEnded {
+		if call.Exit != nil {
+			call.Text = existing.WithStatus(*call.Exit, call.Text)
 		}
+		s.replace(ctx, c, message, finished{call, len(raw)}, out)
 		return
 	}
-	f.bytes = len(raw)
-	s.replace(ctx, c, message, f, out)
+	if answer := s.other(ctx, c, call, occasion); answer != nil {
+		_, _ = out.Write(answer) // if the client is gone, nothing can be done
+	}
+}
+
+// kindOf returns the kind of a tool.
+func kindOf(tool string) string { return string(history.KindOf(tool)) }
+
+// other answers messages that are not about a finished tool.
+func (s state) other(ctx context.Context, c *agent.Client, call agent.Call, occasion agent.Occasion) []byte {
+	switch occasion {
+	case agent.Compacting:
+		s.mark(ctx, call)
+	case agent.Compacted:
+		return s.remind(ctx, c, call)
+	case agent.NextRequest:
+		return s.clear(ctx, call)
+	}
+	return nil
 }
 
 // replace prunes a result and prints the answer.
-func (s state) replace(ctx context.Context, c client, message map[string]any, f finished, out io.Writer) {
-	r := existing.Result{Call: history.ParseCall(f.tool, f.args), Args: f.args, Noted: f.numbered}
+func (s state) replace(ctx context.Context, c *agent.Client, message agent.Message, f finished, out io.Writer) {
+	r := existing.Result{Call: history.ParseCall(f.Tool, f.Args), Args: f.Args, Noted: f.Numbered}
 	r.Body = f.body(r.Call.Kind)
 	size := r.Body.Tokens()
-	if f.text == "" || size < history.MinTokens {
+	if f.Text == "" || size < history.MinTokens {
 		return
 	}
 	prune := s.know(c, &f, size, &r)
@@ -144,8 +135,8 @@ func (s state) replace(ctx context.Context, c client, message map[string]any, f 
 	records := openRecords(s.dir)
 	defer records.close()
 	m := existing.Machine{
-		Client: c.name, Keep: archive.In(s.dir).From(s.project(f.cwd), first), Emit: records.emit,
-		Observers: append(records.observers, spool), Back: s.wayBack(c.name),
+		Client: c.Name, Keep: archive.In(s.dir).From(s.project(f.Folder), first), Emit: records.emit,
+		Observers: append(records.observers, spool), Back: s.wayBack(c.Name),
 	}
 	replacement, ok, err := m.Prune(ctx, r)
 	if replacement == nil {
@@ -157,7 +148,7 @@ func (s state) replace(ctx context.Context, c client, message map[string]any, f 
 	}
 	var answer []byte
 	if err == nil {
-		answer, err = c.answer(message, f, replacement, r.Body)
+		answer, err = answerOf(c, message, r.Call.Kind, replacement, r.Body)
 	}
 	err = replacement.Written(ctx, max(len(answer), 1), func() error {
 		if err != nil || answer == nil || ctx.Err() != nil {
@@ -170,7 +161,7 @@ func (s state) replace(ctx context.Context, c client, message map[string]any, f 
 		spool.Sent(size)
 	}
 	if err == nil {
-		notes.Add(s.dir, notes.Note{Time: s.now().UTC().Truncate(time.Millisecond), Client: c.name, Session: f.session, Transcript: f.transcript, Tool: f.tool, Call: f.id, ID: replacement.ID,
+		notes.Add(s.dir, notes.Note{Time: s.now().UTC().Truncate(time.Millisecond), Client: c.Name, Session: f.Session, Transcript: f.Transcript, Tool: f.Tool, Call: f.ID, ID: replacement.ID,
 			About: about(r.Call), Tokens: tokens.Claude(f.shown(r.Body)), Sent: tokens.Claude(f.sent(replacement, r.Body))})
 	}
 }
@@ -179,19 +170,19 @@ func (s state) replace(ctx context.Context, c client, message map[string]any, f 
 var errStays = errors.New("the client cannot show the replacement: the result stays")
 
 // spooler passes the result to the ledger.
-func (s state) spooler(c client, f finished, call history.Call) ledger.Spooler {
-	segment := ledger.Result(call, f.text)
-	segment.Session, segment.Project = contextgc.SessionID(f.session), contextgc.CleanID(c.name)
-	if f.cwd != "" {
-		segment.Project = contextgc.ProjectOf(f.cwd)
+func (s state) spooler(c *agent.Client, f finished, call history.Call) ledger.Spooler {
+	segment := ledger.Result(call, f.Text)
+	segment.Session, segment.Project = contextgc.SessionID(f.Session), contextgc.CleanID(c.Name)
+	if f.Folder != "" {
+		segment.Project = contextgc.ProjectOf(f.Folder)
 	}
-	return ledger.Spooler{Spool: ledger.SpoolOf(s.ledger), Segment: segment, Text: f.text}
+	return ledger.Spooler{Spool: ledger.SpoolOf(s.ledger), Segment: segment, Text: f.Text}
 }
 
 // shown returns the text that the client would have shown its model.
 func (f finished) shown(body existing.Body) string {
-	if !f.numbered {
-		return f.text
+	if !f.Numbered {
+		return f.Text
 	}
 	var b strings.Builder
 	for n := range body.Lines {
@@ -202,17 +193,17 @@ func (f finished) shown(body existing.Body) string {
 
 // sent returns the text that the model is sent in place of the whole result.
 func (f finished) sent(r *existing.Replacement, body existing.Body) string {
-	if f.numbered {
+	if f.Numbered {
 		return existing.ClaudeRead(body, r.Cut, r.Way)
 	}
 	return existing.Text(body, r.Cut, r.Way)
 }
 
 func (f finished) body(kind history.Kind) existing.Body {
-	if !f.numbered {
-		return existing.NewBody(kind, f.text)
+	if !f.Numbered {
+		return existing.NewBody(kind, f.Text)
 	}
-	return existing.Body{Lines: strings.Split(f.text, "\n"), First: max(f.first, 1), Mark: "\t"}
+	return existing.Body{Lines: strings.Split(f.Text, "\n"), First: max(f.First, 1), Mark: "\t"}
 }
 
 // wayBack returns the command by which a client's agent recovers a text, without the id.
@@ -227,40 +218,31 @@ func about(c history.Call) string {
 	return ""
 }
 
-// clients returns the clients that can be named on the command line.
-func clients(replaceErrors bool) []client {
-	return []client{claude(), codex(), gemini(replaceErrors), opencode()}
-}
-
-func find(name string, replaceErrors bool) (client, bool) {
-	all := clients(replaceErrors)
-	i := slices.IndexFunc(all, func(c client) bool { return c.name == name })
-	if i < 0 {
-		return client{}, false
+// answerOf returns the client's JSON that replaces a result, or nil to leave the result unchanged.
+func answerOf(c *agent.Client, message agent.Message, kind history.Kind, r *existing.Replacement, body existing.Body) ([]byte, error) {
+	replacement := agent.Replacement{Text: existing.Text(body, r.Cut, r.Way), Part: func() (agent.Part, bool) {
+		main, note := existing.Split(body, r.Cut, r.Way)
+		if main.From == 0 || !existing.NoteFits(note) {
+			return agent.Part{}, false
+		}
+		text := strings.Join(body.Lines[main.From-1:main.To], "\n")
+		return agent.Part{Text: text, First: body.First + main.From - 1, Count: main.To - main.From + 1, Note: note}, true
+	}}
+	if most := c.Hooks.Longest; most > 0 && len(replacement.Text) > most {
+		return nil, nil
 	}
-	return all[i], true
+	answer := c.Hooks.Answer(message, string(kind), replacement)
+	if answer == nil {
+		return nil, nil
+	}
+	return json.Marshal(answer)
 }
 
 // object decodes a message. It returns nil if that is not a JSON object.
-func object(message []byte) map[string]any {
-	var m map[string]any
+func object(message []byte) agent.Message {
+	var m agent.Message
 	if json.Unmarshal(message, &m) != nil {
 		return nil
 	}
 	return m
-}
-
-func text(m map[string]any, name string) string {
-	s, _ := m[name].(string)
-	return s
-}
-
-func child(m map[string]any, name string) map[string]any {
-	c, _ := m[name].(map[string]any)
-	return c
-}
-
-func integer(m map[string]any, name string) int {
-	n, _ := m[name].(float64)
-	return int(n)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/recovercmd"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // childMode is the environment variable that makes this test program the verb hook.
@@ -401,3 +402,7 @@ func TestUnknownClientIsAUsageError(t *testing.T) {
 	p := command.Process{Args: []string{"emacs"}, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr}
 	require.Equal(t, 2, command.Verb(context.Background(), Command(p), p))
 }
+
+func text(m map[string]any, name string) string          { return agent.Message(m).Text(name) }
+func child(m map[string]any, name string) map[string]any { return agent.Message(m).Child(name) }
+func integer(m map[string]any, name string) int          { return agent.Message(m).Integer(name) }

@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // pause waits for a transcript. Tests replace it.
@@ -14,29 +15,29 @@ var pause = time.Sleep
 
 // know completes the result, which has the given number of tokens, by what the session knows: the question, and the exit
 // status if the client did not tell it. It reports whether the result may be pruned at all.
-func (s state) know(c client, f *finished, size int, r *existing.Result) bool {
+func (s state) know(c *agent.Client, f *finished, size int, r *existing.Result) bool {
 	if s.others.Stays(r.Call, size) != "" {
 		return false // whatever the session knows
 	}
 	var log history.Log
 	var session sessions.Session
-	if f.transcript != "" {
+	if f.Transcript != "" {
 		session = s.transcript(c, *f, r.Call)
-		feed(&log, session.Steps, f.id)
+		feed(&log, session.Steps, f.ID)
 	}
-	if f.statusless {
-		status, known := session.Exits[f.id]
+	if f.Statusless {
+		status, known := session.Exits[f.ID]
 		if !known {
 			return false // without it a failed command would look like one that succeeded
 		}
-		f.text = existing.WithStatus(status, f.text)
+		f.Text = existing.WithStatus(status, f.Text)
 		r.Body = f.body(r.Call.Kind)
 	}
-	if len(f.said) > 0 || f.prompt != "" {
-		log.User(f.prompt)
+	if len(f.Said) > 0 || f.Prompt != "" {
+		log.User(f.Prompt)
 		log.Turn()
 	}
-	for _, words := range f.said {
+	for _, words := range f.Said {
 		log.Say(words)
 	}
 	return r.Know(&log, s.others).Prune
@@ -44,22 +45,22 @@ func (s state) know(c client, f *finished, size int, r *existing.Result) bool {
 
 // transcript reads the session up to the call. Clients write their transcripts shortly after they run hooks, so it waits
 // for a call that is not there yet, unless the call itself says what it is for.
-func (s state) transcript(c client, f finished, call history.Call) sessions.Session {
-	needs := func(session sessions.Session) history.Need { return needsOf(session, f.id) }
+func (s state) transcript(c *agent.Client, f finished, call history.Call) sessions.Session {
+	needs := func(session sessions.Session) history.Need { return needsOf(session, f.ID) }
 	var session sessions.Session
 	size := int64(-1)
 	for waited := time.Duration(0); ; waited += lookAgain {
-		info, err := os.Stat(f.transcript)
+		info, err := os.Stat(f.Transcript)
 		if err != nil {
 			return session
 		}
 		if info.Size() != size {
 			size = info.Size()
-			session, _ = sessions.Tail(f.transcript, c.name, f.agent, needs) // after an error, what has been read
+			session, _ = sessions.Tail(f.Transcript, c.Name, f.Agent, needs) // after an error, what has been read
 		}
-		_, ended := session.Exits[f.id]
+		_, ended := session.Exits[f.ID]
 		switch {
-		case f.id == "", waited >= lateBy, session.Uses(f.id) && (ended || !f.statusless), call.About != "" && !f.statusless:
+		case f.ID == "", waited >= lateBy, session.Uses(f.ID) && (ended || !f.Statusless), call.About != "" && !f.Statusless:
 			return session
 		}
 		pause(lookAgain)

@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // A live session is a recorded session that happens once more: the transcript grows step by step, and the hook is run
@@ -80,9 +81,9 @@ func prediction(t *testing.T, p replay.Prediction, message map[string]any, answe
 	raw, err := json.Marshal(message)
 	require.NoError(t, err)
 	decoded := object(raw)
-	f, ok := readClaude(decoded)
-	require.True(t, ok)
-	want, err := answerClaude(decoded, f, &existing.Replacement{Cut: p.Cut, Way: wayIn(answer)}, p.Body)
+	call, occasion := agent.Claude.Hooks.Read(decoded, kindOf)
+	require.Equal(t, agent.ToolEnded, occasion)
+	want, err := answerOf(&agent.Claude, decoded, history.KindOf(call.Tool), &existing.Replacement{Cut: p.Cut, Way: wayIn(answer)}, p.Body)
 	require.NoError(t, err)
 	return string(want)
 }
@@ -109,7 +110,7 @@ func live(t *testing.T, s sessions.Session, others string, a *agreement) {
 		if p, known := byStep[i]; known && step.Kind == sessions.Result && !step.Err && len(step.Out) > 1500 {
 			message := liveMessage(w, step)
 			raw, _ := json.Marshal(message)
-			if _, ok := readClaude(object(raw)); ok {
+			if _, occasion := agent.Claude.Hooks.Read(object(raw), kindOf); occasion == agent.ToolEnded {
 				answer := w.hook([]string{"claude"}, message)
 				want := prediction(t, p, message, answer)
 				equal := want == answer
@@ -214,8 +215,8 @@ func codexPrediction(t *testing.T, p replay.Prediction, output, shown, answer st
 	var status int
 	_, err := fmt.Sscanf(shown[strings.Index(shown, "Process exited"):], "Process exited with code %d", &status)
 	require.NoError(t, err)
-	f := finished{text: existing.WithStatus(status, output)}
-	want, err := codex().answer(nil, f, &existing.Replacement{Cut: p.Cut, Way: wayIn(answer)}, f.body(history.Bash))
+	f := finished{Call: agent.Call{Text: existing.WithStatus(status, output)}}
+	want, err := answerOf(&agent.Codex, nil, history.Bash, &existing.Replacement{Cut: p.Cut, Way: wayIn(answer)}, f.body(history.Bash))
 	require.NoError(t, err)
 	return string(want)
 }

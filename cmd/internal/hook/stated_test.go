@@ -12,7 +12,6 @@ func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/HOOKS.md")
 	page.Says("%s seconds passed) the hook prints nothing", "longest", longest/time.Second)
 	page.Says("Up to %s ms of that can be a wait", "lateBy", lateBy/time.Millisecond)
-	page.Says("not above %s bytes, where Codex", "codexShows", codexShows)
 	page = stated.On(t, "docs/GC.md")
 	page.Says("names the %s largest", "maxReminded", maxReminded)
 }

@@ -1,12 +1,9 @@
 package wayback
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"strconv"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
@@ -14,70 +11,43 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// Rule is what lets a client's model run the command without asking, in the client's own form. It allows recover with any
-// arguments and nothing else.
+// Rule is what lets a client's model run the command without asking, for a program.
 type Rule struct {
+	agent.Rule
 	File setup.File // of the user, never of a project
-	Path []string   // where in File; nil: the rule is the whole file
 	Text string     // the rule itself
-	List bool       // Path names a list that has Text as an element; else Text is a member whose value is "allow"
 }
 
 // Ours reports whether an element of the list, or the name of a member, is such a rule with the path of any program of this
 // name.
 func (r Rule) Ours(text string) bool {
-	pattern := opencodeRule
-	if r.List {
-		pattern = claudeRule
-	}
-	m := pattern.FindStringSubmatch(text)
+	m := r.Pattern.FindStringSubmatch(text)
 	return text == r.Text || m != nil && filepath.IsAbs(m[1])
 }
 
 // RuleFor returns the rule of a client for a program at a path. ok is false if the path cannot be written in a rule; what
 // the rule says beside its text holds all the same.
 func RuleFor(client, path string, home setup.Home) (rule Rule, ok bool, err error) {
+	c := agent.Named(client)
 	files, err := home.Files(client)
-	if err != nil {
+	switch {
+	case err != nil:
 		return Rule{}, false, err
+	case c.Rule == nil:
+		return Rule{}, false, fmt.Errorf("%s has no rule that is known", client)
 	}
-	start, ok := agent.Named(client).ToolShell(runtime.GOOS).Start(runtime.GOOS, path)
+	start, ok := c.ToolShell(runtime.GOOS).Start(runtime.GOOS, path)
 	ok = ok && start == filepath.ToSlash(path) // in quotes it is another word to some of the clients
-	switch client {
-	case "claude":
-		return Rule{File: files.Hooks, Path: []string{"permissions", "allow"}, Text: "Bash(" + start + verb + ":*)", List: true}, ok, nil
-	case "opencode":
-		return Rule{File: files.Servers, Path: []string{"permission", "bash"}, Text: start + verb + " *"}, ok, nil
-	case "codex":
-		return Rule{File: ownFile(files.Dir, "rules", "mcp-pruner.rules"), Text: codexRule(start)}, ok, nil
-	case "gemini":
-		return Rule{File: ownFile(files.Dir, "policies", "mcp-pruner.toml"), Text: geminiRule(start)}, ok, nil
+	return Rule{*c.Rule, ruleFile(c, files), c.Rule.Line(start)}, ok, nil
+}
+
+// ruleFile returns the file with a client's rule.
+func ruleFile(c *agent.Client, files setup.Files) setup.File {
+	if c.Rule.In == agent.InOwnFile {
+		return setup.File{Path: filepath.Join(files.Dir, filepath.FromSlash(c.Rule.Own))}
 	}
-	return Rule{}, false, fmt.Errorf("%s has no rule that is known", client)
+	return files.At(c.Rule.In)
 }
-
-// ownFile is a file that has nothing but the rule.
-func ownFile(parts ...string) setup.File {
-	return setup.File{Path: filepath.Join(parts...)}
-}
-
-func codexRule(start string) string {
-	return "# Written by mcp-pruner init: Codex may run this command without asking.\n" +
-		"prefix_rule(pattern = [" + strconv.Quote(start) + `, "recover"], decision = "allow")` + "\n"
-}
-
-func geminiRule(start string) string {
-	return "# Written by mcp-pruner init: Gemini CLI may run this command without asking.\n" +
-		"[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = " + strconv.Quote(start+verb) + "\ndecision = \"allow\"\npriority = 100\n"
-}
-
-// Patterns of rules that allow the command, in the files of clients. The first group is how the rule starts the program.
-var (
-	claudeRule   = regexp.MustCompile(`^Bash\((.*mcp-pruner(?:\.exe)?) recover(?::\*| \*)\)$`)
-	opencodeRule = regexp.MustCompile(`^(.*mcp-pruner(?:\.exe)?) recover \*$`)
-	codexPattern = regexp.MustCompile(`(?m)^prefix_rule\(pattern = \["([^"\\]*mcp-pruner(?:\.exe)?)", "recover"\], decision = "allow"\)`)
-	geminiPrefix = regexp.MustCompile(`(?m)^commandPrefix = "([^"\\]*mcp-pruner(?:\.exe)?) recover"`)
-)
 
 // allowed returns how a rule in the user's settings of a client starts this program, or "" if no rule names a path of it.
 func allowed(client string, lookup func(string) (string, bool)) string {
@@ -85,7 +55,7 @@ func allowed(client string, lookup func(string) (string, bool)) string {
 	if err != nil {
 		return ""
 	}
-	for _, start := range starts(client, files) {
+	for _, start := range starts(agent.Named(client), files) {
 		if filepath.IsAbs(start) && command.IsSelf(start) {
 			return start
 		}
@@ -94,52 +64,48 @@ func allowed(client string, lookup func(string) (string, bool)) string {
 }
 
 // starts returns how the rules of a client start a program of this name.
-func starts(client string, files setup.Files) (found []string) {
-	var rules []string
-	pattern := claudeRule
-	switch client {
-	case "claude":
-		var settings struct{ Permissions struct{ Allow []string } }
-		if json.Unmarshal(readable(files.Hooks.Path), &settings) == nil {
-			rules = settings.Permissions.Allow
-		}
-	case "opencode":
-		pattern = opencodeRule
-		rules = opencodeRules(files.Servers.Path)
-	case "codex":
-		return submatches(codexPattern, readable(filepath.Join(files.Dir, "rules", "mcp-pruner.rules")))
-	case "gemini":
-		return submatches(geminiPrefix, readable(filepath.Join(files.Dir, "policies", "mcp-pruner.toml")))
+func starts(c *agent.Client, files setup.Files) (found []string) {
+	if c.Rule == nil {
+		return nil
 	}
-	for _, rule := range rules {
-		if m := pattern.FindStringSubmatch(rule); m != nil {
+	file := ruleFile(c, files)
+	text := readable(file.Path)
+	if !strings.Contains(string(text), "recover") { // a hook has no time to parse what it does not need
+		return nil
+	}
+	if c.Rule.In == agent.InOwnFile {
+		for _, m := range c.Rule.Pattern.FindAllSubmatch(text, -1) {
+			found = append(found, string(m[1]))
+		}
+		return found
+	}
+	value, _ := file.Syntax.Decode(text) // a file that the client cannot read has no rules
+	for _, name := range c.Rule.Path {
+		object, _ := value.(map[string]any)
+		value = object[name]
+	}
+	for _, rule := range allowing(value) {
+		if m := c.Rule.Pattern.FindStringSubmatch(rule); m != nil {
 			found = append(found, m[1])
 		}
 	}
 	return found
 }
 
-func submatches(pattern *regexp.Regexp, text []byte) (found []string) {
-	for _, m := range pattern.FindAllSubmatch(text, -1) {
-		found = append(found, string(m[1]))
-	}
-	return found
-}
-
-// opencodeRules returns the patterns of commands that opencode's settings allow.
-func opencodeRules(path string) (rules []string) {
-	text := readable(path)
-	if !strings.Contains(string(text), verb+" *") { // a hook has no time to parse what it does not need
-		return nil
-	}
-	j, err := setup.ParseJSON(text)
-	if err != nil {
-		return nil
-	}
-	bash, _ := j.Get("permission", "bash").(map[string]any)
-	for pattern, action := range bash {
-		if action == "allow" {
-			rules = append(rules, pattern)
+// allowing returns the rules of a list, or the members of an object that allow something.
+func allowing(value any) (rules []string) {
+	switch value := value.(type) {
+	case []any:
+		for _, v := range value {
+			if text, ok := v.(string); ok {
+				rules = append(rules, text)
+			}
+		}
+	case map[string]any:
+		for pattern, action := range value {
+			if action == "allow" {
+				rules = append(rules, pattern)
+			}
 		}
 	}
 	return rules

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // world is a home folder in whose bin this test program is "mcp-pruner".
@@ -62,8 +63,12 @@ func TestTheCommandIsTheOneThatTheRuleNames(t *testing.T) {
 		"opencode": func(w *world, path string) {
 			w.write("{ // mine\n\"permission\":{\"bash\":{\"*\":\"ask\",\""+path+" recover *\":\"allow\"}}}", ".config", "opencode", "opencode.jsonc")
 		},
-		"codex":  func(w *world, path string) { w.write(codexRule(path), ".codex", "rules", "mcp-pruner.rules") },
-		"gemini": func(w *world, path string) { w.write(geminiRule(path), ".gemini", "policies", "mcp-pruner.toml") },
+		"codex": func(w *world, path string) {
+			w.write(agent.Codex.Rule.Line(path), ".codex", "rules", "mcp-pruner.rules")
+		},
+		"gemini": func(w *world, path string) {
+			w.write(agent.Gemini.Rule.Line(path), ".gemini", "policies", "mcp-pruner.toml")
+		},
 	} {
 		t.Run(client, func(t *testing.T) {
 			w := newWorld(t)

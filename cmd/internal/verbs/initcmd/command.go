@@ -9,15 +9,19 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// clients are the clients that init can set up.
-var clients = []string{"claude", "codex", "gemini", "opencode"}
+// clients are the names of the clients that init can set up.
+func clients() []string {
+	return agent.Names(agent.With(func(c *agent.Client) bool { return c.Hooks != nil }))
+}
 
 // options holds the command line's flags.
 type options struct {
@@ -28,7 +32,7 @@ type options struct {
 func Command(p command.Process) *cobra.Command {
 	var o options
 	c := &cobra.Command{
-		Use:   "init claude|codex|gemini|opencode",
+		Use:   "init " + strings.Join(clients(), "|"),
 		Short: "Set a client up: hooks on its own tools, our tools, or the proxy",
 		Long: `Changes the configuration of a client. Without a flag: hooks, which prune the results
 of the tools that the client has already. Foreign entries, comments and formatting
@@ -58,8 +62,8 @@ func (o options) run(p command.Process, client string) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(clients, client) {
-		return command.Usagef("unknown client %q: want claude, codex, gemini or opencode", client)
+	if !slices.Contains(clients(), client) {
+		return command.Usagef("unknown client %q: want %s", client, command.Or(clients()))
 	}
 	all, err := h.pieces(client)
 	if err != nil {
@@ -114,8 +118,8 @@ func (o options) choose(client string, all []piece) ([]piece, error) {
 	case o.uninstall:
 		return all, nil
 	default:
-		if client == "gemini" {
-			return nil, command.Usagef("gemini shows its model every result that a hook replaces as an error; choose --hooks all the same, or --mcp")
+		if agent.Named(client).Hooks.AsErrors {
+			return nil, command.Usagef("%s shows its model every result that a hook replaces as an error; choose --hooks all the same, or --mcp", client)
 		}
 		wanted[hooks] = true
 	}

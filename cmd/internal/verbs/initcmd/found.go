@@ -3,6 +3,7 @@ package initcmd
 import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // installed reports whether the client finds the piece in its configuration.
@@ -33,7 +34,7 @@ func AllHooked(p command.Process) (found []Hooked) {
 	if err != nil {
 		return nil
 	}
-	for _, client := range clients {
+	for _, client := range clients() {
 		all, _ := h.pieces(client)
 		for _, piece := range all {
 			if piece.kind != hooks || unreadable(piece.file) != nil || !piece.installed() {
@@ -44,24 +45,27 @@ func AllHooked(p command.Process) (found []Hooked) {
 			}
 		}
 	}
-	return append(found, h.plugin()...)
+	for _, c := range agent.Clients {
+		if c.Hooks != nil && c.Hooks.Enabled != nil && h.enabled(c) {
+			files, _ := h.Files(c.Name) // found before
+			found = append(found, Hooked{Client: c.Name, File: files.Hooks.Path, Plugin: true})
+		}
+	}
+	return found
 }
 
-// plugin reports Claude Code's plugin with our hooks, if it is enabled for the user.
-func (h home) plugin() []Hooked {
-	files, err := h.Files("claude")
+// enabled reports whether a client's plugin with our hooks is in use for the user.
+func (h home) enabled(c *agent.Client) bool {
+	files, err := h.Files(c.Name)
 	if err != nil || unreadable(files.Hooks) != nil {
-		return nil
+		return false
 	}
 	text, err := files.Hooks.Read()
 	if err != nil || text == nil {
-		return nil
+		return false
 	}
 	j, err := setup.ParseJSON(text)
-	if err != nil || j.Get("enabledPlugins", "mcp-pruner@mcp-pruner") != true {
-		return nil
-	}
-	return []Hooked{{Client: "claude", File: files.Hooks.Path, Plugin: true}}
+	return err == nil && j.Get(c.Hooks.Enabled...) == true
 }
 
 // Refusal is a file that init would not change.
@@ -79,7 +83,7 @@ func Refusals(p command.Process) (found []Refusal) {
 	if err != nil {
 		return nil
 	}
-	for _, client := range clients {
+	for _, client := range clients() {
 		all, err := h.pieces(client)
 		if err != nil {
 			found = append(found, Refusal{Client: client, Err: err, Broken: true})

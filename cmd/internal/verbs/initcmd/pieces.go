@@ -2,7 +2,6 @@ package initcmd
 
 import (
 	"bytes"
-	_ "embed"
 	"errors"
 	"fmt"
 	"regexp"
@@ -52,69 +51,52 @@ func (h home) pieces(client string) ([]piece, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch client {
-	case "claude":
-		return []piece{
-			h.hookPiece(files.Hooks, "claude", h.claudeHooks(), ""),
-			h.mcpPiece(files.Servers, []string{"mcpServers", "pruner"}, map[string]any{"type": "stdio", "command": h.path, "args": []any{}, "env": map[string]any{"PRUNER_URL": "embedded"}}),
-			h.claudeProxy(files.Hooks),
-		}, nil
-	case "codex":
-		return []piece{
-			h.hookPiece(files.Hooks, "codex", h.codexHooks(), "Codex runs new hooks only after you trust them: start codex and open /hooks."),
-			h.codexMCP(files.Servers),
-		}, nil
-	case "gemini":
-		return []piece{
-			h.hookPiece(files.Hooks, "gemini", h.geminiHooks(), "Gemini CLI shows its model every replaced result as an error."),
-			h.mcpPiece(files.Servers, []string{"mcpServers", "pruner"}, map[string]any{"command": h.path, "env": map[string]any{"PRUNER_URL": "embedded"}}),
-		}, nil
-	case "opencode":
-		return []piece{
-			h.opencodePlugin(files.Hooks),
-			h.mcpPiece(files.Servers, []string{"mcp", "pruner"}, map[string]any{"type": "local", "command": []any{h.path}, "environment": map[string]any{"PRUNER_URL": "embedded"}}),
-			h.opencodeProxy(files.Servers),
-		}, nil
+	c := agent.Named(client)
+	if c.Hooks == nil {
+		return nil, fmt.Errorf("init cannot set up %s", client)
 	}
-	return nil, fmt.Errorf("init cannot set up %s", client)
-}
-
-// hook is one entry of a client's hooks.
-type hook struct {
-	event, matcher string
-	timeout        int // in the client's unit
-}
-
-func (h home) claudeHooks() []hook {
-	return []hook{{"PostToolUse", "Bash|Read|Grep|mcp__.*", 5}, {"PreCompact", "", 5}, {"SessionStart", "compact", 5}}
-}
-
-func (h home) codexHooks() []hook { return []hook{{"PostToolUse", "Bash|mcp__.*", 5}} }
-func (h home) geminiHooks() []hook {
-	return []hook{{"AfterTool", "read_file|run_shell_command|search_file_content|grep_search", 5000}}
+	found := []piece{h.hookPiece(files.Hooks, c)}
+	if c.Hooks.Plugin != "" {
+		found[0] = h.pluginPiece(files.Hooks, c.Hooks.Plugin)
+	}
+	switch {
+	case c.Servers.Entry != nil:
+		entry := c.Servers.Entry(h.path, map[string]any{"PRUNER_URL": "embedded"})
+		found = append(found, h.memberPiece(mcp, files.Servers, entry, c.Servers.Member, "pruner"))
+	case c.Files.Servers.As == agent.TOML:
+		found = append(found, h.tablePiece(files.Servers, c.Servers.Member))
+	}
+	if c.Proxy != nil {
+		found = append(found, h.proxyPiece(files.At(c.Proxy.In), *c.Proxy))
+	}
+	return found, nil
 }
 
 // hookPiece adds entries to the lists under "hooks".
-func (h home) hookPiece(file setup.File, client string, entries []hook, note string) piece {
-	line, startErr := h.hookCommand(client)
-	p := piece{kind: hooks, file: file, note: note}
+func (h home) hookPiece(file setup.File, c *agent.Client) piece {
+	line, startErr := h.hookCommand(c)
+	client, entries := c.Name, c.Hooks.Events
+	p := piece{kind: hooks, file: file, note: c.Hooks.Note}
+	if c.Hooks.AsErrors {
+		p.note = c.Title + " shows its model every replaced result as an error."
+	}
 	p.install = func(text []byte) ([]byte, error) {
 		if startErr != nil {
 			return nil, startErr
 		}
 		return edit(text, func(j *setup.JSON) error {
 			for _, e := range entries {
-				if h.has(j.Get("hooks", e.event), client) {
-					if err := moveHooks(j, client, line, e.event); err != nil {
+				if h.has(j.Get("hooks", e.Name), client) {
+					if err := moveHooks(j, client, line, e.Name); err != nil {
 						return err
 					}
 					continue
 				}
-				entry := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line, "timeout": e.timeout}}}
-				if e.matcher != "" {
-					entry["matcher"] = e.matcher
+				entry := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line, "timeout": e.Timeout}}}
+				if e.Matcher != "" {
+					entry["matcher"] = e.Matcher
 				}
-				if err := j.Append(entry, "hooks", e.event); err != nil {
+				if err := j.Append(entry, "hooks", e.Name); err != nil {
 					return err
 				}
 			}
@@ -124,21 +106,21 @@ func (h home) hookPiece(file setup.File, client string, entries []hook, note str
 	p.remove = func(text []byte) ([]byte, error) {
 		return edit(text, func(j *setup.JSON) error {
 			for _, e := range entries {
-				j.RemoveElements(func(v any) bool { return h.ours(v, client) }, "hooks", e.event)
+				j.RemoveElements(func(v any) bool { return h.ours(v, client) }, "hooks", e.Name)
 			}
 			return nil
 		})
 	}
 	p.present = func(text []byte) bool {
 		j, err := setup.ParseJSON(text)
-		return err == nil && h.has(j.Get("hooks", entries[0].event), client)
+		return err == nil && h.has(j.Get("hooks", entries[0].Name), client)
 	}
 	p.program = func(text []byte) string {
 		j, err := setup.ParseJSON(text)
 		if err != nil {
 			return ""
 		}
-		for _, c := range hookCommands(j, entries[0].event) {
+		for _, c := range hookCommands(j, entries[0].Name) {
 			if program := hookProgram(c.command, client); program != "" {
 				return program
 			}
@@ -149,18 +131,19 @@ func (h home) hookPiece(file setup.File, client string, entries []hook, note str
 }
 
 // hookCommand returns the command that a client runs after its tools.
-func (h home) hookCommand(client string) (string, error) {
-	start, ok := agent.Named(client).HookShell(h.system).Start(h.system, h.path)
+func (h home) hookCommand(c *agent.Client) (string, error) {
+	start, ok := c.HookShell(h.system).Start(h.system, h.path)
 	switch {
 	case !ok && h.onPath:
 		start = "mcp-pruner"
 	case !ok:
-		return "", fmt.Errorf("%s runs hooks with cmd.exe, which cannot start %s: move it to a path of letters and digits, or put its folder on PATH", client, h.path)
+		return "", fmt.Errorf("%s runs hooks with cmd.exe, which cannot start %s: move it to a path of letters and digits, or put its folder on PATH", c.Name, h.path)
 	}
-	if client == "gemini" {
-		return start + " hook gemini --replace", nil
+	line := start + " hook " + c.Name
+	if c.Hooks.AsErrors {
+		line += " --replace"
 	}
-	return start + " hook " + client, nil
+	return line, nil
 }
 
 func (h home) has(list any, client string) bool {
@@ -189,11 +172,6 @@ func (h home) ours(v any, client string) bool {
 func (h home) names(command string) bool {
 	slashed := strings.NewReplacer(`\`, "/")
 	return strings.Contains(command, "mcp-pruner") || strings.Contains(slashed.Replace(command), slashed.Replace(h.path))
-}
-
-// mcpPiece adds this program's server to a client's servers.
-func (h home) mcpPiece(file setup.File, path []string, entry map[string]any) piece {
-	return h.memberPiece(mcp, file, entry, path...)
 }
 
 // memberPiece adds one member. A member of the same name that init did not write is an error.
@@ -248,12 +226,9 @@ func edit(text []byte, change func(*setup.JSON) error) ([]byte, error) {
 	return text, nil
 }
 
-//go:embed opencode.js
-var opencodeJS string
-
-// opencodePlugin is a piece that is a whole file.
-func (h home) opencodePlugin(file setup.File) piece {
-	text := setup.OpencodePlugin(opencodeJS, h.path)
+// pluginPiece is a piece that is a whole file.
+func (h home) pluginPiece(file setup.File, plugin string) piece {
+	text := setup.OpencodePlugin(plugin, h.path)
 	return piece{
 		kind: hooks, file: file,
 		install: func(now []byte) ([]byte, error) { return []byte(text), nil },
@@ -269,21 +244,19 @@ const (
 	tomlEnd   = "# mcp-pruner init: end\n"
 )
 
-// codexMCP adds a table at the end of config.toml.
-func (h home) codexMCP(file setup.File) piece {
-	block := tomlBegin + "[mcp_servers.pruner]\ncommand = " + strconv.Quote(h.path) + "\n[mcp_servers.pruner.env]\nPRUNER_URL = \"embedded\"\n" + tomlEnd
+// tablePiece adds a table of our server at the end of a TOML file.
+func (h home) tablePiece(file setup.File, member string) piece {
+	table := member + ".pruner"
+	block := tomlBegin + "[" + table + "]\ncommand = " + strconv.Quote(h.path) + "\n[" + table + ".env]\nPRUNER_URL = \"embedded\"\n" + tomlEnd
 	return piece{
 		kind: mcp, file: file,
-		install: func(text []byte) ([]byte, error) { return addTOML(file.Syntax, text, block) },
+		install: func(text []byte) ([]byte, error) { return addTOML(file.Syntax, text, member, block) },
 		remove:  removeTOML,
 		present: func(text []byte) bool { return bytes.Contains(text, []byte(tomlBegin)) },
 	}
 }
 
-// serversKey matches the start of a value of the key mcp_servers.
-var serversKey = regexp.MustCompile(`(?m)^[ \t]*["']?mcp_servers["']?[ \t]*=`)
-
-func addTOML(syntax setup.Syntax, text []byte, block string) ([]byte, error) {
+func addTOML(syntax setup.Syntax, text []byte, member, block string) ([]byte, error) {
 	if bytes.Contains(text, []byte(tomlBegin)) {
 		return moveTable(text, block), nil
 	}
@@ -292,19 +265,20 @@ func addTOML(syntax setup.Syntax, text []byte, block string) ([]byte, error) {
 		return nil, err
 	}
 	all, _ := data.(map[string]any)
-	servers, _ := all["mcp_servers"].(map[string]any)
+	servers, _ := all[member].(map[string]any)
 	if servers["pruner"] != nil {
-		return nil, errors.New("mcp_servers.pruner is there already")
+		return nil, errors.New(member + ".pruner is there already")
 	}
 	lead := ""
 	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
 		lead = "\n"
 	}
 	after := append(bytes.Clone(text), lead+block...)
-	if at := serversKey.FindIndex(text); at != nil {
+	key := regexp.MustCompile(`(?m)^[ \t]*["']?` + member + `["']?[ \t]*=`) // the start of a value
+	if at := key.FindIndex(text); at != nil {
 		if _, err := syntax.Decode(after); err != nil {
-			return nil, fmt.Errorf("line %d: mcp_servers is an inline table, to which nothing can be added: write its servers as tables, [mcp_servers.NAME]",
-				1+bytes.Count(text[:at[0]], []byte("\n")))
+			return nil, fmt.Errorf("line %d: %s is an inline table, to which nothing can be added: write its servers as tables, [%s.NAME]",
+				1+bytes.Count(text[:at[0]], []byte("\n")), member, member)
 		}
 	}
 	return after, nil

@@ -11,35 +11,19 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// claudeProxy sends Claude Code's API calls through the proxy, with the secret in a header. Claude Code reads headers from
-// its environment only, so that the secret is in its settings, which then only their owner can read.
-func (h home) claudeProxy(file setup.File) piece {
-	p := h.memberPiece(proxy, file, proxyURL, "env", "ANTHROPIC_BASE_URL")
+// proxyPiece sends a client's API calls through the proxy, with the secret in a header.
+func (h home) proxyPiece(file setup.File, p agent.Proxy) piece {
+	address := h.memberPiece(proxy, file, proxyURL+p.Suffix, p.URL...)
+	if p.HeaderLines != nil {
+		return h.withHeaderLine(address, p.HeaderLines)
+	}
+	return h.withHeader(address, p.Headers)
+}
+
+// withHeaderLine adds the secret to a text of headers, one a line.
+func (h home) withHeaderLine(p piece, at []string) piece {
 	change := func(text []byte, add func() (string, error)) ([]byte, error) {
-		return edit(text, func(j *setup.JSON) error {
-			now, isText := j.Get("env", claudeHeaders).(string)
-			if !isText && j.Get("env", claudeHeaders) != nil {
-				return fmt.Errorf("env.%s is not a text", claudeHeaders)
-			}
-			lines := strings.Split(now, "\n")
-			lines = slices.DeleteFunc(lines, func(l string) bool { return l == "" || strings.HasPrefix(l, secret.Header+":") })
-			line, err := add()
-			if err != nil {
-				return err
-			}
-			if line != "" {
-				lines = append(lines, line)
-			}
-			switch text := strings.Join(lines, "\n"); {
-			case text == "" && isText:
-				j.Remove("env", claudeHeaders)
-			case isText:
-				return replace(j, text, []string{"env", claudeHeaders})
-			case text != "":
-				return j.Set(text, "env", claudeHeaders)
-			}
-			return nil
-		})
+		return edit(text, func(j *setup.JSON) error { return changeLines(j, at, add) })
 	}
 	return extended(p, func(text []byte) ([]byte, error) {
 		return change(text, func() (string, error) {
@@ -51,15 +35,37 @@ func (h home) claudeProxy(file setup.File) piece {
 	})
 }
 
-// claudeHeaders is the variable with which Claude Code is given headers, one a line.
-const claudeHeaders = "ANTHROPIC_CUSTOM_HEADERS"
+// changeLines replaces the line of the secret in a text of headers by another, or by none.
+func changeLines(j *setup.JSON, at []string, add func() (string, error)) error {
+	now, isText := j.Get(at...).(string)
+	if !isText && j.Get(at...) != nil {
+		return fmt.Errorf("%s is not a text", strings.Join(at, "."))
+	}
+	lines := strings.Split(now, "\n")
+	lines = slices.DeleteFunc(lines, func(l string) bool { return l == "" || strings.HasPrefix(l, secret.Header+":") })
+	line, err := add()
+	if err != nil {
+		return err
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	switch text := strings.Join(lines, "\n"); {
+	case text == "" && isText:
+		j.Remove(at...)
+	case isText:
+		return replace(j, text, at)
+	case text != "":
+		return j.Set(text, at...)
+	}
+	return nil
+}
 
-// opencodeProxy sends opencode's calls of Anthropic's API through the proxy. opencode reads the secret from its file.
-func (h home) opencodeProxy(file setup.File) piece {
-	p := h.memberPiece(proxy, file, proxyURL+"/v1", "provider", "anthropic", "options", "baseURL")
+// withHeader adds the secret to an object of headers, as the name of its file, which the client reads.
+func (h home) withHeader(p piece, at []string) piece {
 	header := func() (piece, error) {
 		path, err := secret.File(h.Lookup)
-		return h.memberPiece(proxy, file, "{file:"+path+"}", "provider", "anthropic", "options", "headers", secret.Header), err
+		return h.memberPiece(proxy, p.file, "{file:"+path+"}", append(slices.Clone(at), secret.Header)...), err
 	}
 	return extended(p, func(text []byte) ([]byte, error) {
 		if _, err := secret.Load(h.Lookup); err != nil {

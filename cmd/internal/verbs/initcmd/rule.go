@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/wayback"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // rule lets the client's model run `mcp-pruner recover` without asking. It is written only if the user says so.
@@ -34,11 +35,28 @@ func (h home) rulePiece(client string) (piece, error) {
 	if !ok {
 		return p, fmt.Errorf("a rule of %s cannot name %s: move the program to a path without spaces and quotes", client, path)
 	}
-	if text, err := p.file.Read(); err == nil && client == "opencode" && !p.present(text) {
-		return p, opencodeAsks(text, r)
+	if text, err := p.file.Read(); err == nil && r.Asked != nil && !p.present(text) {
+		return p, asked(client, text, r)
 	}
 	return p, nil
 }
+
+// asked returns why a client needs no rule, as errNotAsked, or why it cannot have one.
+func asked(client string, text []byte, r wayback.Rule) error {
+	j, err := setup.ParseJSON(text)
+	if err != nil {
+		return err
+	}
+	switch asks, first := r.Asked(j.Get); {
+	case !asks:
+		return fmt.Errorf("%s %w", client, errNotAsked)
+	case first != "":
+		return fmt.Errorf("%s has no list of commands to which a rule could be added: %s", r.File.Path, first)
+	}
+	return nil
+}
+
+var errNotAsked = errors.New("runs commands without asking, so that it needs no rule")
 
 // fileRule is a piece that is a whole file.
 func fileRule(r wayback.Rule) piece {
@@ -111,41 +129,11 @@ func dropRules(j *setup.JSON, r wayback.Rule) {
 	}
 }
 
-// opencodeAsks returns why opencode needs no rule, as errNotAsked, or why it cannot have one. It asks before a command only
-// where its settings say so.
-func opencodeAsks(text []byte, r wayback.Rule) error {
-	j, err := setup.ParseJSON(text)
-	if err != nil {
-		return err
-	}
-	all := j.Get("permission")
-	if byTool, ok := all.(map[string]any); ok {
-		if _, byCommand := byTool["bash"].(map[string]any); byCommand {
-			return nil
-		}
-		if all = byTool["bash"]; all == nil {
-			all = byTool["*"]
-		}
-	}
-	if all == nil || all == "allow" {
-		return errNotAsked
-	}
-	return fmt.Errorf("%s has no list of commands to which a rule could be added: write permission.bash as {\"*\": %q}", r.File.Path, fmt.Sprint(all))
-}
-
-var errNotAsked = errors.New("opencode runs commands without asking, so that it needs no rule")
-
-// asks says when a client asks before its model runs a command.
-var asks = map[string]string{
-	"claude": "Claude Code asks", "gemini": "Gemini CLI asks", "opencode": "opencode asks",
-	"codex": "Codex runs it in its sandbox without asking, but with approval_policy \"untrusted\" it asks",
-}
-
 // offer says how the model may bring results back without a question each time, and asks whether to allow it. It reports
 // whether a person on a terminal said yes.
 func offer(p command.Process, w *bufio.Writer, client string, r piece) bool {
 	fmt.Fprintf(w, "A cut result names the command that brings it back. %s before its model runs it, unless %s has this rule:\n  %s\n",
-		asks[client], r.file.Path, strings.ReplaceAll(strings.TrimSpace(r.text), "\n", "\n  "))
+		agent.Named(client).Rule.Asks, r.file.Path, strings.ReplaceAll(strings.TrimSpace(r.text), "\n", "\n  "))
 	if !command.IsTerminal(p.Stdin) || !command.IsTerminal(p.Stdout) {
 		fmt.Fprintf(w, "To write it: mcp-pruner init %s --allow-recover\n", client)
 		return false

@@ -1,0 +1,42 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/clearing"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+)
+
+// clear answers a plugin of a client that asks before the next request. The answer holds the replacements of old results by
+// call id.
+func (s state) clear(ctx context.Context, call agent.Call) []byte {
+	messages, err := json.Marshal(call.Messages)
+	if err != nil {
+		return nil
+	}
+	store, err := ledger.Open(ctx, s.ledger, nil)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = store.Close() }() // the decisions are stored by now
+	records := openRecords(s.dir)
+	defer records.close()
+	e := &clearing.Engine{
+		Store: store, Index: archive.Index{State: s.dir}, Machine: existing.Machine{Emit: records.emit, Observers: records.observers},
+		Runs: clearing.NewRuns(records.emit, nil, "", s.now), Back: s.wayBack, Policy: planner.DefaultPolicy(), Clears: true, Now: s.now,
+	}
+	outputs, err := e.Opencode(ctx, call.Folder, call.Session, messages)
+	if err != nil || len(outputs) == 0 {
+		return nil
+	}
+	answer, err := json.Marshal(map[string]any{"outputs": outputs})
+	if err != nil {
+		return nil
+	}
+	return answer
+}

@@ -1,0 +1,71 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+)
+
+// maxReminded is the largest number of outputs that a reminder names.
+const maxReminded = 8
+
+// mark notes a compaction in the ledger. A mark that cannot be stored is dropped.
+func (s state) mark(ctx context.Context, call agent.Call) {
+	store, err := ledger.Open(ctx, s.ledger, nil)
+	if err != nil {
+		return
+	}
+	defer func() { _ = store.Close() }() // the stored entries are complete by now
+	mark := contextgc.Mark{Session: contextgc.SessionID(call.Session), Kind: contextgc.Compacted, Detail: call.Trigger}
+	if call.Folder != "" {
+		mark.Project = contextgc.ProjectOf(call.Folder)
+	}
+	_ = store.AddMark(ctx, mark)
+}
+
+// remind names the largest outputs that a compaction removed and that can be recovered.
+func (s state) remind(ctx context.Context, c *agent.Client, call agent.Call) []byte {
+	store, err := ledger.Open(ctx, s.ledger, nil)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = store.Close() }() // nothing was written
+	went, err := store.List(ctx, contextgc.Filter{Session: contextgc.SessionID(call.Session), Tier: contextgc.Stashed})
+	went = slices.DeleteFunc(went, func(w contextgc.Segment) bool { return w.SupersededBy != "" })
+	if err != nil || len(went) == 0 {
+		return nil
+	}
+	slices.Reverse(went)
+	slices.SortStableFunc(went, func(a, b contextgc.Segment) int { return b.Bytes - a.Bytes })
+	went = went[:min(len(went), maxReminded)]
+	return s.reminder(c, store.Name(), s.project(call.Folder), went)
+}
+
+// reminder names outputs of a project in a ledger by ids with which they can be recovered.
+func (s state) reminder(c *agent.Client, file, project string, went []contextgc.Segment) []byte {
+	index := archive.Index{State: s.dir}
+	var named []string
+	for _, w := range went {
+		about := w.Tool + " " + w.Path
+		if w.FirstLine > 0 {
+			about += fmt.Sprintf(" %d-%d", w.FirstLine, w.LastLine)
+		}
+		id, err := index.Claim(archive.NewEntry(w.Hash, file, project, w.FirstLine))
+		if err != nil {
+			return nil
+		}
+		named = append(named, fmt.Sprintf("%s (%s, %.1f kB)", id, strings.TrimSpace(about), float64(w.Bytes)/1e3))
+	}
+	answer, err := json.Marshal(c.Hooks.Remind("Whole outputs from before the compaction, recoverable with `" + s.wayBack(c.Name) + " ID`: " + strings.Join(named, ", ")))
+	if err != nil {
+		return nil
+	}
+	return answer
+}

@@ -1,0 +1,52 @@
+package agent
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// codexHooks: a PostToolUse hook that "blocks" replaces the result by its reason. In code mode the model gets that as an
+// error, so models that work in code mode are left alone.
+var codexHooks = Hooks{
+	Events:  []Event{{"PostToolUse", "Bash|mcp__.*", 5}},
+	Note:    "Codex runs new hooks only after you trust them: start codex and open /hooks.",
+	Longest: 9_500, // it cuts longer texts and writes them to a file
+	Read:    readCodex,
+	Answer: func(_ Message, _ string, r Replacement) any {
+		return map[string]any{"decision": "block", "reason": r.Text}
+	},
+}
+
+func readCodex(m Message, kind func(string) string) (Call, Occasion) {
+	if m.Text("hook_event_name") != "PostToolUse" || codeMode(m.Text("model")) {
+		return Call{}, Unconcerned
+	}
+	c := Call{
+		Session: m.Text("session_id"), Folder: m.Text("cwd"), Transcript: m.Text("transcript_path"),
+		ID: m.Text("tool_use_id"), Tool: m.Text("tool_name"), Args: m.Child("tool_input"), Text: mcpText(m["tool_response"]),
+	}
+	if strings.Contains(c.Text, "Warning: truncated output (original token count") {
+		return c, Unconcerned // Codex has already cut it, so that the whole cannot be recovered
+	}
+	is := kind(c.Tool)
+	c.Statusless = is == "bash"
+	if c.Text == "" || is != "bash" && is != "other" {
+		return c, Unconcerned
+	}
+	return c, ToolEnded
+}
+
+// modelVersion matches the version in a model's name, such as gpt-5.6-codex.
+var modelVersion = regexp.MustCompile(`^gpt-(\d+)(?:\.(\d+))?`)
+
+// codeMode reports whether a model calls its tools from code, as gpt-5.6 and later do.
+func codeMode(model string) bool {
+	v := modelVersion.FindStringSubmatch(model)
+	if v == nil {
+		return false
+	}
+	major, _ := strconv.Atoi(v[1])
+	minor, _ := strconv.Atoi(v[2]) // 0 if there is none
+	return major > 5 || major == 5 && minor >= 6
+}

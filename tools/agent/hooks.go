@@ -1,0 +1,126 @@
+package agent
+
+// Hooks say how a client runs a program after its own tools, what it tells the program, and what it does with the answer.
+type Hooks struct {
+	// Events are the entries in its settings; none: the client has plugins, and Plugin is ours.
+	Events []Event
+	Plugin string
+
+	// Enabled is where its settings say that our plugin of the client's own market is in use; nil: there is no such plugin.
+	Enabled []string
+
+	// Note is what the user must do beside, "" for nothing.
+	Note string
+
+	// AsErrors: its model sees each replaced result as an error. Results are replaced only if the user asks for that.
+	AsErrors bool
+
+	// Longest is the size in bytes of the longest text that can replace a result; 0: of any.
+	Longest int
+
+	// Read parses a message. kind returns the kind of a tool by its name: read, bash, grep, other and so on.
+	Read func(m Message, kind func(tool string) string) (Call, Occasion)
+
+	// Answer returns what replaces a result, nil if it has to stay.
+	Answer func(m Message, kind string, r Replacement) any
+
+	// Remind returns the answer that shows the model a text after its context was compacted.
+	Remind func(text string) any
+}
+
+// Event is one entry of a client's hooks.
+type Event struct {
+	Name, Matcher string
+	Timeout       int // in the client's unit
+}
+
+// Occasion is what a message is about.
+type Occasion int
+
+// The occasions.
+const (
+	Unconcerned Occasion = iota // nothing to do
+	ToolEnded                   // a tool has run, and its result may be replaced
+	Compacting                  // the context is going to be compacted
+	Compacted                   // it was
+	NextRequest                 // the messages of the next request, in which old results may be replaced
+)
+
+// Call is what a client tells of a session and a call that has ended.
+type Call struct {
+	Session    string
+	Folder     string // the agent's
+	Transcript string
+	Agent      string // the sub-agent's id; "": the main thread
+	ID         string // of the tool call
+	Tool       string
+	Args       map[string]any
+	Text       string // the text that the model would be sent
+	First      int    // number of the text's first line in its file; 0 means 1
+	Numbered   bool   // the client numbers the lines it shows
+	Statusless bool   // the text lacks the exit status that the model would be shown; the transcript has it
+	Exit       *int   // status of a command, which the text lacks
+
+	// Of clients without a readable transcript.
+	Prompt string
+	Said   []string // the agent's messages, in order
+
+	Trigger  string // Compacting: why
+	Messages any    // NextRequest
+}
+
+// Replacement is what takes the place of a result.
+type Replacement struct {
+	Text string // all of it
+
+	// Part is one range of the result's lines, and a note with the others, for a client that numbers the lines it shows.
+	// ok is false if the client cannot show that.
+	Part func() (p Part, ok bool)
+}
+
+// Part is a range of lines.
+type Part struct {
+	Text         string
+	First, Count int
+	Note         string
+}
+
+// Message is a message of a client, decoded from JSON.
+type Message map[string]any
+
+// Text returns a member that is a text, else "".
+func (m Message) Text(name string) string {
+	s, _ := m[name].(string)
+	return s
+}
+
+// Child returns a member that is an object, else nil.
+func (m Message) Child(name string) Message {
+	c, _ := m[name].(map[string]any)
+	return c
+}
+
+// Integer returns a member that is a number, else 0.
+func (m Message) Integer(name string) int {
+	n, _ := m[name].(float64)
+	return int(n)
+}
+
+// mcpText returns the text of an MCP result that is a single text, else "".
+func mcpText(response any) string {
+	if s, ok := response.(string); ok {
+		return s
+	}
+	if m, ok := response.(map[string]any); ok {
+		response = m["content"]
+	}
+	blocks, _ := response.([]any)
+	if len(blocks) != 1 {
+		return ""
+	}
+	block, _ := blocks[0].(map[string]any)
+	if Message(block).Text("type") != "text" {
+		return ""
+	}
+	return Message(block).Text("text")
+}

@@ -1,0 +1,38 @@
+package agent
+
+import _ "embed"
+
+//go:embed opencode.js
+var opencodePlugin string
+
+// opencodeHooks: our plugin sends the data of a call, and replaces the result by the output of the answer. The plugin that
+// "mcp-pruner gc settings --for opencode" prints sends the messages of the next request.
+var opencodeHooks = Hooks{
+	Plugin: opencodePlugin,
+	Read:   readOpencode,
+	Answer: func(_ Message, _ string, r Replacement) any { return map[string]any{"output": r.Text} },
+}
+
+func readOpencode(m Message, kind func(string) string) (Call, Occasion) {
+	c := Call{
+		Session: m.Text("sessionID"), Folder: m.Text("directory"), ID: m.Text("callID"), Tool: m.Text("tool"), Args: m.Child("args"),
+		Text: m.Text("output"), Prompt: m.Text("prompt"), Messages: m["messages"],
+	}
+	if _, told := m["exit"].(float64); told && kind(c.Tool) == "bash" {
+		exit := m.Integer("exit") // opencode shows its model no status
+		c.Exit = &exit
+	}
+	said, _ := m["said"].([]any)
+	for _, s := range said {
+		if one, ok := s.(string); ok {
+			c.Said = append(c.Said, one)
+		}
+	}
+	switch {
+	case c.Text != "":
+		return c, ToolEnded
+	case m.Text("event") == "messages":
+		return c, NextRequest
+	}
+	return c, Unconcerned
+}

@@ -1,0 +1,46 @@
+package agent
+
+import "regexp"
+
+// Place is one of a client's files.
+type Place int
+
+// The places.
+const (
+	InHooks   Place = iota // Files.Hooks
+	InServers              // Files.Servers
+	InOwnFile              // a file that has nothing else
+)
+
+// ServerList says how the client's file lists MCP servers.
+type ServerList struct {
+	Member string // the object with the servers by name
+
+	// Entry returns the entry of a server that a client starts; nil for TOML.
+	Entry func(program string, env map[string]any) map[string]any
+}
+
+// Proxy says how the client is told to send its API calls elsewhere, with a secret in a header.
+type Proxy struct {
+	In     Place
+	URL    []string // path of the address in the file
+	Suffix string   // of the address
+
+	HeaderLines []string // path of a text of headers, one a line; or
+	Headers     []string // path of an object of headers, whose values may name a file: "{file:PATH}"
+}
+
+// Rule lets the client's model run "PROGRAM recover" with any arguments, and nothing else, without asking.
+type Rule struct {
+	In      Place
+	Own     string   // InOwnFile: the file, a path below the client's folder
+	Path    []string // else: where in the file
+	List    bool     // Path names a list with the rule as an element; else the rule is a member whose value is "allow"
+	Line    func(program string) string
+	Pattern *regexp.Regexp // finds such rules; the first group is how the rule starts the program
+	Asks    string         // when the client asks before its model runs a command
+
+	// Asked reports whether the client asks at all, by its settings, and what has to be done before a rule can be added; nil:
+	// it asks, and one can be added.
+	Asked func(get func(path ...string) any) (asks bool, first string)
+}
