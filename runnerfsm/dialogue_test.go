@@ -22,8 +22,10 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper/signaltest"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
 )
 
 var update = flag.Bool("update", false, "write what the dialogues show into their files")
@@ -159,14 +161,14 @@ func (d *dialogue) program(t *testing.T, name, script string) {
 }
 
 func (d *dialogue) play(t *testing.T) runnerfsm.Result {
-	provider, ok := runnerfsm.ProviderByName(d.keys["provider"])
+	provider, ok := provider.ByName(d.keys["provider"])
 	require.True(t, ok, "provider: %q", d.keys["provider"])
 	self, err := os.Executable()
 	require.NoError(t, err)
 	signals := make(chan os.Signal, 1)
 	result, err := runnerfsm.Run(context.Background(), runnerfsm.Options{
 		ID: "run_1", Provider: provider, ProviderOptions: strings.Fields(d.keys["options"]), Prompt: d.keys["prompt"],
-		Settings:     runnerfsm.Settings{Env: d.env, Dir: d.work, Root: d.work, Beside: d.in("bin")},
+		Settings:     inject.Settings{Env: d.env, Dir: d.work, Root: d.work, Beside: d.in("bin")},
 		StartTimeout: d.duration(t, "start-timeout"), Keeper: []string{self, "keep"}, Signals: signals,
 		Stdin: strings.NewReader(d.stdin), Stdout: &interrupter{&d.stdout, d.keys["interrupt"], signals}, Stderr: &d.stderr,
 		Emit: func(e event.Event) { assert.Empty(t, e.RequestID, "a run's events are the process's own") },

@@ -12,7 +12,12 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/secrets"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/server"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
 )
 
 // HTTPOptions configure a run that owns the process of its server.
@@ -28,10 +33,7 @@ type HTTPOptions struct {
 
 const (
 	ownedStartTimeout = 10 * time.Second
-	ownedStopTimeout  = 8 * time.Second // a server finishes and cancels its calls within 7 s
-	healthEvery       = time.Second
-	maxFailures       = 3
-	silentFor         = 30 * time.Second      // a server that is only busy answers within this time
+	ownedStopTimeout  = 8 * time.Second       // a server finishes and cancels its calls within 7 s
 	startingEvery     = 20 * time.Millisecond // interval of health checks while the server starts
 	exitGrace         = time.Second           // the report of an exit may arrive after connections failed
 )
@@ -42,7 +44,7 @@ var httpTable = fsm.MustCompile(fsm.HTTPRunTable())
 type owned struct {
 	*run
 	options HTTPOptions
-	server  *server // nil until it is started
+	server  *server.Process // nil until it is started
 
 	connected bool    // the client reported a connection
 	end       *ending // of the server; nil until it has ended
@@ -59,16 +61,16 @@ func RunHTTP(ctx context.Context, o HTTPOptions) (Result, error) {
 		o.ShutdownTimeout = ownedStopTimeout
 	}
 	if o.HealthEvery == 0 {
-		o.HealthEvery = healthEvery
+		o.HealthEvery = server.HealthEvery
 	}
 	if o.MaxFailures == 0 {
-		o.MaxFailures = maxFailures
+		o.MaxFailures = server.MaxFailures
 	}
 	if o.SilentFor == 0 {
-		o.SilentFor = silentFor
+		o.SilentFor = server.SilentFor
 	}
 	h := &owned{run: newRun(o.Options), options: o}
-	defer func() { h.secrets.remove() }()
+	defer func() { h.secrets.Remove() }()
 	result, err := h.drive(ctx, httpTable, map[fsm.State]handler{
 		fsm.RunInit:     h.decide,
 		fsm.RunStarting: h.start,
@@ -90,7 +92,7 @@ func (h *owned) decide(context.Context) (fsm.Trigger, fsm.Facts) {
 	}
 	h.wanted = true
 	if err == nil {
-		err = errors.Join(h.check(), h.checkTools())
+		err = errors.Join(h.check(), h.Settings.CheckTools(h.shell))
 	}
 	if err != nil {
 		return fsm.ConfigInvalid, fsm.Facts{"message": oneLine(err), "reason": "config_invalid"}
@@ -99,8 +101,8 @@ func (h *owned) decide(context.Context) (fsm.Trigger, fsm.Facts) {
 }
 
 func (h *owned) check() error {
-	_, pathErr := h.Settings.httpCommand()
-	env, urlErr := h.Settings.httpEnv()
+	_, pathErr := h.Settings.HTTPCommand()
+	env, urlErr := h.Settings.HTTPEnv()
 	var settingsErr error
 	if h.options.Check != nil {
 		settingsErr = h.options.Check(env)
@@ -118,51 +120,47 @@ func (h *owned) start(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	}
 	trigger, facts := h.await(ctx, failed)
 	if trigger != fsm.ServerReady {
-		h.server.kill()
+		h.server.Kill()
 	}
 	return trigger, facts
 }
 
 func (h *owned) spawn() error {
-	command, pathErr := h.Settings.httpCommand()
-	env, urlErr := h.Settings.httpEnv()
+	command, pathErr := h.Settings.HTTPCommand()
+	env, urlErr := h.Settings.HTTPEnv()
 	if err := errors.Join(pathErr, urlErr); err != nil { // both were valid a moment ago
 		return err
 	}
-	if program := LookPath(command[0], env); program != "" {
+	if program := system.Here(env).LookPath(command[0]); program != "" {
 		command[0] = program
 	}
 	env, err := h.guard(env)
 	if err != nil {
 		return err
 	}
-	server, err := startServer(h.Keeper, command, env, h.Settings.Root, h.options.ServerLog)
-	if err != nil {
-		return err
-	}
-	h.server = server
-	return nil
+	h.server, err = server.Start(h.Keeper, command, env, h.Settings.Root, h.options.ServerLog)
+	return err
 }
 
 // guard makes the server require a token that only this run has. Without it, every user of
 // the machine could use its tools. A server that is not this program ignores the token.
 func (h *owned) guard(env []string) ([]string, error) {
 	var err error
-	if h.secrets, err = newSecrets(); err != nil {
+	if h.secrets, err = secrets.New(); err != nil {
 		return nil, err
 	}
-	return append(env, tokenFileVariable+"="+h.secrets.tokenFile()), nil
+	return append(env, secrets.FileVariable+"="+h.secrets.TokenFile()), nil
 }
 
 // await waits until the server is healthy, or cannot become healthy.
 func (h *owned) await(ctx context.Context, failed func(string) fsm.Facts) (fsm.Trigger, fsm.Facts) {
 	timeout := time.NewTimer(h.options.StartTimeout)
 	defer timeout.Stop()
-	probes := newProber(startingEvery, h.server, h.options.StartTimeout)
-	defer probes.stop()
+	probes := server.NewProber(startingEvery, h.server, h.options.StartTimeout)
+	defer probes.Stop()
 	for {
 		select {
-		case <-h.server.exited:
+		case <-h.server.Exited:
 			return h.neverReady(failed)
 		case <-timeout.C:
 			facts := failed(fmt.Sprintf("not healthy within %v", h.options.StartTimeout))
@@ -172,14 +170,14 @@ func (h *owned) await(ctx context.Context, failed func(string) fsm.Facts) (fsm.T
 			return h.interrupt(s, failed)
 		case <-ctx.Done():
 			return h.interrupt(syscall.SIGTERM, failed)
-		case <-probes.tick():
-			probes.start(ctx)
-		case err := <-probes.result:
-			probes.take(err)
-			if err != nil || h.server.gone() {
+		case <-probes.Tick():
+			probes.Start(ctx)
+		case err := <-probes.Result:
+			probes.Take(err)
+			if err != nil || h.server.Gone() {
 				continue
 			}
-			host, port := h.server.address()
+			host, port := h.server.Address()
 			return fsm.ServerReady, fsm.Facts{"host": host, "port": port, "root": h.Settings.Root}
 		}
 	}
@@ -194,11 +192,11 @@ func (h *owned) interrupt(s os.Signal, failed func(string) fsm.Facts) (fsm.Trigg
 
 // neverReady distinguishes a server that could not be executed from one that exited.
 func (h *owned) neverReady(failed func(string) fsm.Facts) (fsm.Trigger, fsm.Facts) {
-	if h.server.code == keeper.CannotStart {
-		return fsm.SpawnFailed, failed(h.server.lastWords())
+	if h.server.Code == keeper.CannotStart {
+		return fsm.SpawnFailed, failed(h.server.LastWords())
 	}
-	message := fmt.Sprintf("exited with code %d before it was ready", h.server.code)
-	if words := h.server.lastWords(); words != "" {
+	message := fmt.Sprintf("exited with code %d before it was ready", h.server.Code)
+	if words := h.server.LastWords(); words != "" {
 		message += ": " + words
 	}
 	return fsm.StartFailed, failed(message)
@@ -207,14 +205,14 @@ func (h *owned) neverReady(failed func(string) fsm.Facts) (fsm.Trigger, fsm.Fact
 // watch handles run:mcp_pruner_running, until the client ends or the server is lost, either
 // altogether or for this client only.
 func (h *owned) watch(ctx context.Context) (fsm.Trigger, fsm.Facts) {
-	host, port := h.server.address()
-	entry := Server{URL: serverURL(host, port) + "/mcp"}
+	host, port := h.server.Address()
+	entry := inject.Server{URL: server.URL(host, port) + "/mcp"}
 	if h.secrets != nil {
-		entry.Token = h.secrets.token
+		entry.Token = h.secrets.Token
 	}
-	h.phase = h.launch(ctx, Servers{ServerName: entry})
-	probes := newProber(h.options.HealthEvery, h.server, h.options.SilentFor)
-	defer probes.stop()
+	h.phase = h.launch(ctx, inject.Servers{inject.ServerName: entry})
+	probes := server.NewProber(h.options.HealthEvery, h.server, h.options.SilentFor)
+	defer probes.Stop()
 	for {
 		select {
 		case <-h.phase.ended:
@@ -223,32 +221,32 @@ func (h *owned) watch(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 			if trigger, facts := h.heard(report); trigger != "" {
 				return trigger, facts
 			}
-		case <-h.server.exited:
+		case <-h.server.Exited:
 			return fsm.ServerExited, h.exitFacts()
-		case <-probes.tick():
-			probes.start(ctx)
-		case err := <-probes.result:
-			if probes.take(err); !probes.lost(err, h.options.MaxFailures) {
+		case <-probes.Tick():
+			probes.Start(ctx)
+		case err := <-probes.Result:
+			if probes.Take(err); !probes.Lost(err, h.options.MaxFailures) {
 				continue
 			}
-			if h.server.goneWithin(exitGrace) {
+			if h.server.GoneWithin(exitGrace) {
 				return fsm.ServerExited, h.exitFacts()
 			}
-			return fsm.ServerUnreachable, unreachableFacts(probes.failures, err.Error())
+			return fsm.ServerUnreachable, unreachableFacts(probes.Failures, err.Error())
 		}
 	}
 }
 
 // heard handles a report of the client about the server while the client works. A client
 // that gives up because of the server is about to end, and is handled then.
-func (h *owned) heard(report Report) (fsm.Trigger, fsm.Facts) {
+func (h *owned) heard(report provider.Report) (fsm.Trigger, fsm.Facts) {
 	switch report.News {
-	case Ready:
+	case provider.Ready:
 		h.connected = true
-	case NotReady:
+	case provider.NotReady:
 		return fsm.ServerUnreachable, unreachableFacts(0, report.Message)
-	case Failed:
-		if h.server.goneWithin(exitGrace) {
+	case provider.Failed:
+		if h.server.GoneWithin(exitGrace) {
 			return fsm.ServerExited, h.exitFacts()
 		}
 		return fsm.ServerUnreachable, unreachableFacts(0, "the client reports a call as failed: "+report.Reason)
@@ -282,7 +280,7 @@ func (h *owned) ended() (fsm.Trigger, fsm.Facts) {
 }
 
 func unreachableFacts(failures int, message string) fsm.Facts {
-	return fsm.Facts{"failures": failures, "message": message, "reason": unreachable}
+	return fsm.Facts{"failures": failures, "message": message, "reason": provider.Unreachable}
 }
 
 // finish handles run:mcp_pruner_disabled and run:mcp_pruner_degraded: the client does its
@@ -309,15 +307,15 @@ func (h *owned) stop() ending {
 	}
 	began := time.Now()
 	h.live.Wait() // from here on, this function receives the signals
-	before := h.server.gone()
+	before := h.server.Gone()
 	killed := !h.ends()
 	if killed {
 		h.escalated = true
 		waited := min(time.Since(began), h.options.ShutdownTimeout)
 		h.Emit(event.New("mcp_pruner.kill_escalated", "", fsm.Facts{"timeout_ms": waited.Milliseconds()}))
-		h.server.kill()
+		h.server.Kill()
 	}
-	signal, code := h.server.ending()
+	signal, code := h.server.Ending()
 	h.end = &ending{
 		graceful: !before && !killed && signal == "" && code == 0,
 		lost:     before || !killed && signal != "" && signal != "SIGTERM",
@@ -329,24 +327,24 @@ func (h *owned) stop() ending {
 // ends asks the server to end and says whether it did, before its time was over or
 // the run was told to end, once more if it was told before.
 func (h *owned) ends() bool {
-	if h.server.gone() {
+	if h.server.Gone() {
 		return true // ignore everything else
 	}
-	h.server.askToEnd()
+	h.server.AskToEnd()
 	timeout := time.NewTimer(h.options.ShutdownTimeout)
 	defer timeout.Stop()
 	select {
-	case <-h.server.exited:
+	case <-h.server.Exited:
 	case s := <-h.Signals:
 		h.interrupted.Store(signalNumber(s))
 	case <-timeout.C:
 	}
-	return h.server.gone() // it may have ended at the same moment
+	return h.server.Gone() // it may have ended at the same moment
 }
 
 func (h *owned) exitFacts() fsm.Facts {
-	facts := fsm.Facts{"reason": exited}
-	if signal, code := h.server.ending(); signal != "" {
+	facts := fsm.Facts{"reason": provider.Exited}
+	if signal, code := h.server.Ending(); signal != "" {
 		facts["signal"] = signal
 	} else {
 		facts["exit_code"] = code

@@ -20,6 +20,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
 )
 
 // fakeServer is a server over HTTP as a script of a dialogue asks for one: it says
@@ -71,7 +73,7 @@ type httpDialogue struct {
 
 func (d *httpDialogue) play(t *testing.T) runnerfsm.Result {
 	t.Helper()
-	provider, ok := runnerfsm.ProviderByName(d.keys["provider"])
+	provider, ok := provider.ByName(d.keys["provider"])
 	require.True(t, ok, "provider: %q", d.keys["provider"])
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -81,7 +83,7 @@ func (d *httpDialogue) play(t *testing.T) runnerfsm.Result {
 	result, err := runnerfsm.RunHTTP(context.Background(), runnerfsm.HTTPOptions{
 		Options: runnerfsm.Options{
 			ID: "run_1", Provider: provider, ProviderOptions: strings.Fields(d.keys["options"]), Prompt: d.keys["prompt"],
-			Settings:     runnerfsm.Settings{Env: d.env, Dir: d.work, Root: d.work, Beside: d.in("bin")},
+			Settings:     inject.Settings{Env: d.env, Dir: d.work, Root: d.work, Beside: d.in("bin")},
 			StartTimeout: d.duration(t, "start-timeout"), Keeper: []string{self, "keep"}, Signals: signals,
 			Stdin: strings.NewReader(d.stdin), Stdout: &interrupter{&d.stdout, d.keys["interrupt"], signals}, Stderr: &d.stderr,
 			Emit: func(e event.Event) { d.log(t, e) },

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/server"
 )
 
 // TestEndedServerEnded: a server that is gone was not killed, even if the run is
@@ -17,7 +20,7 @@ func TestEndedServerEnded(t *testing.T) {
 	for range 50 {
 		signals := make(chan os.Signal, 1)
 		signals <- syscall.SIGINT
-		h := &owned{run: newRun(Options{Provider: Claude{}, Signals: signals}), server: &server{exited: exited}}
+		h := &owned{run: newRun(Options{Provider: provider.Claude{}, Signals: signals}), server: &server.Process{Exited: exited}}
 		h.options.ShutdownTimeout = time.Minute
 		assert.True(t, h.ends())
 	}

@@ -9,7 +9,11 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/stream"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
 )
 
 // notFound is the shell's exit code for a command that does not exist.
@@ -17,20 +21,20 @@ const notFound = 127
 
 // phase is one launch of the client.
 type phase struct {
-	news  chan Report   // reports that move the machine; their number is bounded, see reportTo
-	ended chan struct{} // closed when the client and all processes it started have ended
-	code  int           // exit code, valid once ended is closed
+	news  chan provider.Report // reports that move the machine; their number is bounded, see reportTo
+	ended chan struct{}        // closed when the client and all processes it started have ended
+	code  int                  // exit code, valid once ended is closed
 
 	mu     sync.Mutex
 	usage  Usage
-	told   [CallEnded]bool // every kind of news except calls is reported once
+	told   [provider.CallEnded]bool // every kind of news except calls is reported once
 	gaveUp bool
 	why    string
 }
 
 // launch starts the client with the given servers injected.
-func (r *run) launch(ctx context.Context, servers Servers) *phase {
-	p := &phase{news: make(chan Report, len(phase{}.told)), ended: make(chan struct{})}
+func (r *run) launch(ctx context.Context, servers inject.Servers) *phase {
+	p := &phase{news: make(chan provider.Report, len(phase{}.told)), ended: make(chan struct{})}
 	kept, err := r.start(p, servers)
 	if err != nil {
 		fmt.Fprintf(r.Notes, "mcp-pruner: %s: %v\n", r.Provider.Name(), err)
@@ -43,40 +47,40 @@ func (r *run) launch(ctx context.Context, servers Servers) *phase {
 	r.live.Go(func() { passStops(stops, kept, p.ended) })
 	go func() {
 		p.code = kept.Wait()
-		r.input.end()
+		r.input.End()
 		close(p.ended)
 	}()
 	return p
 }
 
 // start starts the client's process. If servers are injected, its output is read.
-func (r *run) start(p *phase, servers Servers) (*keeper.Kept, error) {
-	launch := Launch{
+func (r *run) start(p *phase, servers inject.Servers) (*keeper.Kept, error) {
+	launch := provider.Launch{
 		Servers: servers, Lost: r.wanted && len(servers) == 0, Passed: slices.Concat(r.Settings.Passed(), r.handedOver), Tools: r.Settings.Tools(r.shell),
 		Options: r.ProviderOptions, Prompt: r.Prompt, StartTimeout: r.StartTimeout,
 	}
 	if r.secrets != nil && len(servers) > 0 {
 		var err error
-		if launch.ConfigFile, err = r.secrets.config(servers); err != nil {
+		if launch.ConfigFile, err = r.secrets.Config(servers.JSON()); err != nil {
 			return nil, err
 		}
 	}
 	args := r.Provider.Args(launch)
-	path, err := ClientPath(r.Provider.Program(), args, r.Settings.Env)
+	path, err := system.Here(r.Settings.Env).ClientPath(r.Provider.Program(), args)
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(path, args...)
 	cmd.Dir, cmd.Env = r.Settings.Dir, slices.Clone(r.Settings.Env)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.input.open(len(servers) == 0), r.Stdout, r.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.input.Open(len(servers) == 0), r.Stdout, r.Stderr
 	if len(servers) > 0 {
 		cmd.Env = append(cmd.Env, r.Provider.Env(launch)...)
-		cmd.Env = append(cmd.Env, servers.pastProxies(cmd.Env)...)
-		r.read(cmd, r.Provider.Read(launch, Output{Stdout: &r.answer, Stderr: r.Notes, Report: r.reportTo(p)}))
+		cmd.Env = append(cmd.Env, servers.PastProxies(cmd.Env)...)
+		r.read(cmd, r.Provider.Read(launch, provider.Output{Stdout: &r.answer, Stderr: r.Notes, Report: r.reportTo(p)}))
 	}
 	self := r.Keeper
 	if r.secrets != nil {
-		self = append(slices.Clone(self), keeper.Removes(r.secrets.dir))
+		self = append(slices.Clone(self), keeper.Removes(r.secrets.Dir))
 	}
 	return keeper.Start(self, cmd)
 }
@@ -84,12 +88,12 @@ func (r *run) start(p *phase, servers Servers) (*keeper.Kept, error) {
 // read attaches a reader to the client's output. If standard output cannot be passed on,
 // the client finds it closed, as it would without the runner. Messages that cannot be
 // passed on are read nevertheless.
-func (r *run) read(cmd *exec.Cmd, reader Reader) {
-	stdout := &tap{lines: lines{take: reader.Stdout}, failed: r.answer.failed, ended: reader.End}
+func (r *run) read(cmd *exec.Cmd, reader provider.Reader) {
+	stdout := &stream.Tap{Lines: stream.Lines{Take: reader.Stdout}, Failed: r.answer.Failed, Ended: reader.End}
 	if reader.Raw() {
-		stdout.through = &r.answer
+		stdout.Through = &r.answer
 	}
-	stderr := &tap{lines: lines{take: reader.Stderr}, through: r.Stderr}
+	stderr := &stream.Tap{Lines: stream.Lines{Take: reader.Stderr}, Through: r.Stderr}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 }
 
@@ -118,11 +122,11 @@ func signalNumber(s os.Signal) int32 {
 
 // reportTo returns the function that takes the reader's reports. It counts calls, and keeps
 // only the first report of every other kind, so that the channel never fills.
-func (r *run) reportTo(p *phase) func(Report) {
-	return func(report Report) {
+func (r *run) reportTo(p *phase) func(provider.Report) {
+	return func(report provider.Report) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if report.News == CallEnded {
+		if report.News == provider.CallEnded {
 			p.usage.add(report.Pruning)
 			return
 		}
@@ -130,11 +134,11 @@ func (r *run) reportTo(p *phase) func(Report) {
 			return
 		}
 		p.told[report.News] = true
-		if report.News == GaveUp {
+		if report.News == provider.GaveUp {
 			p.gaveUp, p.why = true, report.Message
 		}
 		if !p.gaveUp {
-			r.input.forget()
+			r.input.Forget()
 		}
 		p.news <- report
 	}
@@ -150,7 +154,7 @@ func (p *phase) counted() Usage {
 
 // next waits for the next report or the end of the phase. Reports made before the end are
 // returned first.
-func (p *phase) next() (report Report, more bool) {
+func (p *phase) next() (report provider.Report, more bool) {
 	select {
 	case report = <-p.news:
 		return report, true
@@ -160,6 +164,6 @@ func (p *phase) next() (report Report, more bool) {
 	case report = <-p.news:
 		return report, true
 	default:
-		return Report{}, false
+		return provider.Report{}, false
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,18 +19,22 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/secrets"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/stream"
 )
 
 // Options configure one run.
 type Options struct {
 	ID              string // id of the run in its trace
-	Provider        Provider
-	ProviderOptions []string      // the user's own options for the client
-	Prompt          string        // "" when the client reads it from Stdin
-	Settings        Settings      // the client is started in their Dir, with their Env
-	StartTimeout    time.Duration // time for the server to start; 0: the provider's default
-	AllowBash       bool          // offer the server's bash even if GrantsShell is false
-	Keeper          []string      // command line that runs this program as a keeper
+	Provider        provider.Provider
+	ProviderOptions []string        // the user's own options for the client
+	Prompt          string          // "" when the client reads it from Stdin
+	Settings        inject.Settings // the client is started in their Dir, with their Env
+	StartTimeout    time.Duration   // time for the server to start; 0: the provider's default
+	AllowBash       bool            // offer the server's bash even if GrantsShell is false
+	Keeper          []string        // command line that runs this program as a keeper
 	Signals         <-chan os.Signal
 
 	Stdin          io.Reader
@@ -49,23 +53,17 @@ type Result struct {
 	Server   *trace.Ended // how this run's own server ended; nil: there was none
 }
 
-// Reasons for the failure of a ready server, as in mcp_pruner.degraded.
-const (
-	exited      = "exited"
-	unreachable = "unreachable"
-)
-
 var table = fsm.MustCompile(fsm.RunTable())
 
 type run struct {
 	Options
-	input       *input
-	answer      output   // Stdout, as it is left to a reader
-	wanted      bool     // servers were meant to be injected
-	shell       bool     // the server's bash is offered
-	secrets     *secrets // of a run over HTTP whose server requires a token
-	handedOver  []string // variables moved from the server's entry to the environment
-	phase       *phase   // the latest launch; nil before the first
+	input       *stream.Input
+	answer      stream.Output   // Stdout, as it is left to a reader
+	wanted      bool            // servers were meant to be injected
+	shell       bool            // the server's bash is offered
+	secrets     *secrets.Folder // of a run over HTTP whose server requires a token
+	handedOver  []string        // variables moved from the server's entry to the environment
+	phase       *phase          // the latest launch; nil before the first
 	live        sync.WaitGroup
 	interrupted atomic.Int32 // signal that ended the run; 0: none
 }
@@ -96,9 +94,9 @@ func newRun(o Options) *run {
 	}
 	shell := o.AllowBash || o.Provider.GrantsShell(o.ProviderOptions, o.Settings)
 	if !shell {
-		o.Settings = o.Settings.withoutShell()
+		o.Settings = o.Settings.WithoutShell()
 	}
-	return &run{Options: o, shell: shell, input: newInput(o.Stdin), answer: output{w: o.Stdout}}
+	return &run{Options: o, shell: shell, input: stream.NewInput(o.Stdin), answer: stream.Output{W: o.Stdout}}
 }
 
 // drive takes a run through its machine.
@@ -115,7 +113,7 @@ func (r *run) drive(ctx context.Context, table *fsm.Definition, handlers map[fsm
 		}
 	}
 	r.live.Wait()
-	if err := r.answer.failed(); err != nil {
+	if err := r.answer.Failed(); err != nil {
 		fmt.Fprintf(r.Notes, "mcp-pruner: %s: output is lost: %v\n", r.Provider.Name(), err)
 	}
 	return Result{ExitCode: r.exitCode(), Machine: m, Usage: r.phase.counted()}, nil
@@ -128,18 +126,10 @@ func (r *run) decide(context.Context) (fsm.Trigger, fsm.Facts) {
 	}
 	r.wanted = true
 	_, err := r.Settings.Servers()
-	if err = errors.Join(err, r.checkTools()); err != nil {
+	if err = errors.Join(err, r.Settings.CheckTools(r.shell)); err != nil {
 		return fsm.ConfigInvalid, fsm.Facts{"message": oneLine(err), "reason": "config_invalid"}
 	}
 	return fsm.ConfigResolved, nil
-}
-
-// checkTools returns an error for settings that leave the server without tools.
-func (r *run) checkTools() error {
-	if len(r.Settings.Tools(r.shell)) > 0 {
-		return nil
-	}
-	return fmt.Errorf("%s=%q leaves no tool: bash is not offered without --allow-bash", envTools, r.Settings.Get(envTools))
 }
 
 // connect handles run:mcp_pruner_starting: the client starts with the server injected, and
@@ -149,29 +139,17 @@ func (r *run) connect(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	if err != nil { // the file existed a moment ago
 		return fsm.SpawnFailed, fsm.Facts{"message": oneLine(err), "reason": "start_failed"}
 	}
-	r.keepOffCommandLines(servers)
+	r.Settings, r.handedOver = r.Settings.OffCommandLines(servers)
 	r.phase = r.launch(ctx, servers)
 	report, more := r.phase.next()
 	switch {
 	case !more:
 		return fsm.StartFailed, fsm.Facts{"message": "phase ended before ready", "reason": "start_failed"}
-	case report.News == Ready:
+	case report.News == provider.Ready:
 		return fsm.ServerReady, fsm.Facts{"root": r.Settings.Root}
 	default:
 		return fsm.SpawnFailed, fsm.Facts{"message": report.Message, "reason": "start_failed"}
 	}
-}
-
-// keepOffCommandLines moves a URL that may hold a password from the servers' entries,
-// which are arguments, to the client's environment, from which the server gets it.
-func (r *run) keepOffCommandLines(servers Servers) {
-	prunerURL := servers[ServerName].Env[envServerURL]
-	if !mayHoldSecret(prunerURL) {
-		return
-	}
-	delete(servers[ServerName].Env, envServerURL)
-	r.Settings.Env = append(slices.Clone(r.Settings.Env), envServerURL+"="+prunerURL)
-	r.handedOver = []string{envServerURL}
 }
 
 // watch handles run:mcp_pruner_running, until the server fails or the phase ends.
@@ -181,7 +159,7 @@ func (r *run) watch(context.Context) (fsm.Trigger, fsm.Facts) {
 		switch {
 		case !more:
 			return fsm.PhaseEnded, nil
-		case report.News == Failed:
+		case report.News == provider.Failed:
 			return fsm.ServerFailed, fsm.Facts{"reason": report.Reason}
 		}
 	}
@@ -225,7 +203,7 @@ func (r *run) exitCode() int {
 		return r.phase.code
 	case s != 0:
 		return 128 + int(s)
-	case r.answer.failed() != nil:
+	case r.answer.Failed() != nil:
 		return 1
 	}
 	return 0
@@ -252,3 +230,6 @@ func (r Result) Summary() string {
 	return fmt.Sprintf("%s; calls %d, pruned %d; saved %d of %d bytes, about %d tokens; exit %d", path,
 		r.Usage.Calls, r.Usage.Pruned, r.Usage.RawBytes-r.Usage.Bytes, r.Usage.RawBytes, r.Usage.SavedTokens(), r.ExitCode)
 }
+
+// oneLine puts joined errors on one line.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

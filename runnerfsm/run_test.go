@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
 )
 
 // ended returns a run whose client has ended with a code, and which was told to end by a signal, 0: none.
 func ended(code int, signal syscall.Signal) *run {
-	r := newRun(Options{Provider: Codex{}, Stdout: io.Discard})
+	r := newRun(Options{Provider: provider.Codex{}, Stdout: io.Discard})
 	r.phase = noPhase()
 	r.phase.code = code
 	r.interrupted.Store(signalNumber(signal))

@@ -1,6 +1,9 @@
 package runnerfsm
 
-import "github.com/mcp-pruner/mcp-pruner/tools/tokens"
+import (
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+)
 
 // Usage adds up the pruning figures in the server's results, as the client passed them on.
 // It counts what reached the client, and is available however the run ends.
@@ -11,7 +14,7 @@ type Usage struct {
 	Bytes    int // their size after pruning
 }
 
-func (u *Usage) add(p Pruning) {
+func (u *Usage) add(p provider.Pruning) {
 	u.Calls++
 	if p.Applied {
 		u.Pruned++

@@ -22,7 +22,6 @@ var larger = map[string]int{
 	"fsm/trace":                       6,
 	"pruneclient/lineprune/choose":    18,
 	"pruneclient/lineprune/structure": 7,
-	"runnerfsm":                       12,
 	"states":                          8,
 	"tools":                           6,
 	"tools/agent":                     6,

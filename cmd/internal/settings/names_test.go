@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
@@ -19,7 +19,7 @@ func TestEveryToolCanBeNamed(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []string{name}, s.Tools)
 	}
-	assert.Equal(t, tools.Names(), runnerfsm.Settings{}.Tools(true))
+	assert.Equal(t, tools.Names(), inject.Settings{}.Tools(true))
 	rows := settings.Rows(settings.Stdio)
 	row := rows[slices.IndexFunc(rows, func(r settings.Row) bool { return r.Name == "MCP_PRUNER_TOOLS" })]
 	assert.Equal(t, "names out of read, bash, grep separated by commas", row.Allowed)

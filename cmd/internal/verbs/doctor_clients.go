@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
 )
 
 // defaultPruner is the pruner of a server whose entry names none.
@@ -130,5 +130,5 @@ func runs(command string, env []string) bool {
 		info, err := os.Stat(command)
 		return err == nil && info.Mode().IsRegular()
 	}
-	return runnerfsm.LookPath(command, env) != ""
+	return system.Here(env).LookPath(command) != ""
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/takeover"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
@@ -252,7 +252,7 @@ that the client's rules restrict and this program's own entries stay where they 
 				return err
 			}
 			if t.Client == "claude" {
-				t.Rules = append(t.Rules, runnerfsm.Settings{Env: p.Env}.ManagedClaudeSettings()...)
+				t.Rules = append(t.Rules, inject.Settings{Env: p.Env}.ManagedClaudeSettings()...)
 			}
 			if undo {
 				return takeBack(p, t)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 )
 
 var updateSurface = flag.Bool("update-surface", false, "write testdata/surface.txt")
@@ -54,7 +54,7 @@ func surface() []string {
 			lines = append(lines, fmt.Sprintf("setting %s default=%q want %s", row.Name, row.Default, row.Allowed))
 		}
 	}
-	for _, tool := range (runnerfsm.Settings{}).Tools(true) {
+	for _, tool := range (inject.Settings{}).Tools(true) {
 		lines = append(lines, "tool "+tool)
 	}
 	lines = append(lines, fmt.Sprintf("exit ok=%d fail=%d usage=%d", command.OK, command.Fail, command.Usage))

@@ -13,7 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
 )
 
 // ConfigCommand returns the verb config.
@@ -52,7 +53,7 @@ func printConfig(ctx context.Context, p command.Process, f form, allowBash bool)
 		return command.Exit(code)
 	}
 	out := bufio.NewWriter(p.Stdout)
-	launch := runnerfsm.Launch{Servers: servers, Passed: set.Passed(), Tools: set.Tools(allowBash)}
+	launch := provider.Launch{Servers: servers, Passed: set.Passed(), Tools: set.Tools(allowBash)}
 	f.print(out, launch)
 	if err := out.Flush(); err != nil {
 		return err
@@ -68,37 +69,37 @@ func printConfig(ctx context.Context, p command.Process, f form, allowBash bool)
 
 // form prints servers in the format of one client. hint says what else that client needs.
 type form struct {
-	print func(io.Writer, runnerfsm.Launch)
-	hint  func(runnerfsm.Launch) string
+	print func(io.Writer, provider.Launch)
+	hint  func(provider.Launch) string
 }
 
 // configForms returns the forms by the values of --provider.
 func configForms() map[string]form {
-	always := func(hint string) func(runnerfsm.Launch) string {
-		return func(runnerfsm.Launch) string { return hint }
+	always := func(hint string) func(provider.Launch) string {
+		return func(provider.Launch) string { return hint }
 	}
 	return map[string]form{
-		"claude": {jsonConfig, func(l runnerfsm.Launch) string {
-			return "claude -p --mcp-config=JSON; these let it use the tools without asking: " + shellLine(runnerfsm.ClaudeTools(runnerfsm.ServerName, l.Tools))
+		"claude": {jsonConfig, func(l provider.Launch) string {
+			return "claude -p --mcp-config=JSON; these let it use the tools without asking: " + shellLine(provider.ClaudeTools(inject.ServerName, l.Tools))
 		}},
 		"codex": {codexConfig, always("codex exec with the first part, or ~/.codex/config.toml with the second")},
 		"json":  {jsonConfig, always("every client that reads an mcpServers record")},
 	}
 }
 
-func jsonConfig(w io.Writer, l runnerfsm.Launch) { fmt.Fprintln(w, l.Servers.JSON()) }
+func jsonConfig(w io.Writer, l provider.Launch) { fmt.Fprintln(w, l.Servers.JSON()) }
 
 // codexConfig prints the configuration for Codex. It omits the settings that suit only a single run,
 // because all sessions share the file: a required server that is missing, for example, would end every
 // session.
-func codexConfig(w io.Writer, l runnerfsm.Launch) {
-	for _, s := range runnerfsm.CodexConfig(l) {
+func codexConfig(w io.Writer, l provider.Launch) {
+	for _, s := range provider.CodexConfig(l) {
 		fmt.Fprintf(w, "--config %s\n", shellQuote(s))
 	}
-	section := "mcp_servers." + runnerfsm.ServerName
+	section := "mcp_servers." + inject.ServerName
 	fmt.Fprintf(w, "\n[%s]\n", section)
-	l.Servers = runnerfsm.Servers{runnerfsm.ServerName: lasting(l.Servers[runnerfsm.ServerName])}
-	for _, s := range runnerfsm.CodexConfig(l) {
+	l.Servers = inject.Servers{inject.ServerName: lasting(l.Servers[inject.ServerName])}
+	for _, s := range provider.CodexConfig(l) {
 		key, value, _ := strings.Cut(strings.TrimPrefix(s, section+"."), "=")
 		if key != "required" && key != "enabled" {
 			fmt.Fprintf(w, "%s = %s\n", key, value)

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	serversettings "github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
@@ -39,7 +39,7 @@ func (e Entry) Ours() bool {
 }
 
 // Same reports whether the entry starts the server exactly as given.
-func (e Entry) Same(s runnerfsm.Server) bool {
+func (e Entry) Same(s inject.Server) bool {
 	return e.URL == "" && e.Command == s.Command && slices.Equal(e.Args, s.Args) && maps.Equal(e.Env, s.Env)
 }
 
@@ -145,7 +145,7 @@ func readEntries(client, scope string, file setup.File, part func(map[string]any
 	var found []Entry
 	for _, servers := range []map[string]configuredServer{read.MCPServers, read.Codex, read.OpenCode} {
 		for _, name := range slices.Sorted(maps.Keys(servers)) {
-			if e := at.filled(name, servers[name]); e.Ours() || name == runnerfsm.ServerName {
+			if e := at.filled(name, servers[name]); e.Ours() || name == inject.ServerName {
 				found = append(found, e)
 			}
 		}

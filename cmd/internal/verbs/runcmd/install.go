@@ -14,7 +14,8 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	serversettings "github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
 )
 
 const installHelp = `Adds the server to the client's own configuration, with the client's own command
@@ -67,10 +68,10 @@ func InstallCommand(p command.Process) *cobra.Command {
 	})
 }
 
-func newInstallation(ctx context.Context, p command.Process, set runnerfsm.Settings, servers runnerfsm.Servers, client string) installation {
+func newInstallation(ctx context.Context, p command.Process, set inject.Settings, servers inject.Servers, client string) installation {
 	return installation{
 		installer: installers()[client], client: client, env: p.Env,
-		server: published(lasting(servers[runnerfsm.ServerName]), runtime.GOOS),
+		server: published(lasting(servers[inject.ServerName]), runtime.GOOS),
 		found:  entriesOf(client, p.Env, set.Dir),
 		run: func(line, shown []string) error {
 			fmt.Fprintf(p.Stdout, "running: %s\n", shellLine(shown))
@@ -86,7 +87,7 @@ type installation struct {
 	client  string
 	options []string // options for the client itself
 	env     []string
-	server  runnerfsm.Server
+	server  inject.Server
 	found   []Entry                             // entries in the client's configuration
 	run     func(command, shown []string) error // shown is the command without passwords
 	stdout  io.Writer
@@ -138,7 +139,7 @@ func (i installation) install() error {
 
 // withoutPasswords returns a server whose addresses can be shown. Whole command lines cannot be searched for passwords,
 // because what looks like one may be part of a path.
-func withoutPasswords(s runnerfsm.Server) runnerfsm.Server {
+func withoutPasswords(s inject.Server) inject.Server {
 	s.Env = maps.Clone(s.Env)
 	for name, value := range s.Env {
 		s.Env[name] = serversettings.Shown(value)
@@ -185,7 +186,7 @@ func (i installation) uninstall() error {
 // inScope returns the entries of one scope that have this program's entry name.
 func (i installation) inScope(scope string) []Entry {
 	return slices.DeleteFunc(slices.Clone(i.found), func(e Entry) bool {
-		return e.Err == nil && (e.Scope != scope || e.Name != runnerfsm.ServerName)
+		return e.Err == nil && (e.Scope != scope || e.Name != inject.ServerName)
 	})
 }
 
@@ -217,7 +218,7 @@ func scopeOf(options []string) (values []string) {
 
 // published returns the entry for a program that is in npx's cache: a command that finds it there again or
 // downloads it. system is a name as in runtime.GOOS.
-func published(s runnerfsm.Server, system string) runnerfsm.Server {
+func published(s inject.Server, system string) inject.Server {
 	if !command.InNpxCache(s.Command, system) {
 		return s
 	}
@@ -230,7 +231,7 @@ func published(s runnerfsm.Server, system string) runnerfsm.Server {
 
 // installer describes how one client adds a server.
 type installer struct {
-	command func(s runnerfsm.Server, options []string) []string
+	command func(s inject.Server, options []string) []string
 	remove  func(scope string) []string
 	after   string // a suggestion for the user's next step
 }
@@ -250,28 +251,28 @@ remove: mcp-pruner install codex --uninstall
 }
 
 func claudeRemove(scope string) []string {
-	return []string{"claude", "mcp", "remove", "--scope", scope, runnerfsm.ServerName}
+	return []string{"claude", "mcp", "remove", "--scope", scope, inject.ServerName}
 }
 
-func codexRemove(string) []string { return []string{"codex", "mcp", "remove", runnerfsm.ServerName} }
+func codexRemove(string) []string { return []string{"codex", "mcp", "remove", inject.ServerName} }
 
-func claudeInstall(s runnerfsm.Server, options []string) []string {
+func claudeInstall(s inject.Server, options []string) []string {
 	command := append([]string{"claude", "mcp", "add-json"}, options...)
-	return append(command, runnerfsm.ServerName, s.JSON())
+	return append(command, inject.ServerName, s.JSON())
 }
 
-func codexInstall(s runnerfsm.Server, options []string) []string {
+func codexInstall(s inject.Server, options []string) []string {
 	command := append([]string{"codex", "mcp", "add"}, options...)
 	for _, entry := range s.EnvList() {
 		command = append(command, "--env", entry)
 	}
-	command = append(command, runnerfsm.ServerName, "--", s.Command)
+	command = append(command, inject.ServerName, "--", s.Command)
 	return append(command, s.Args...)
 }
 
 // lasting returns the entry for future sessions. It omits the root of this session, so that the server
 // serves the directory it is started in.
-func lasting(s runnerfsm.Server) runnerfsm.Server {
+func lasting(s inject.Server) inject.Server {
 	env := make(map[string]string, len(s.Env))
 	for name, value := range s.Env {
 		if name != "MCP_PRUNER_CWD" {
@@ -283,7 +284,7 @@ func lasting(s runnerfsm.Server) runnerfsm.Server {
 }
 
 func runClient(ctx context.Context, command, env []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	program, err := runnerfsm.ClientPath(command[0], command[1:], env)
+	program, err := system.Here(env).ClientPath(command[0], command[1:])
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 )
 
 // recorder is a client that records its command lines.
@@ -200,6 +200,6 @@ func TestEntries(t *testing.T) {
 	assert.ErrorContains(t, cursor.Err, "mcp.json: cannot be read by Cursor: line 1: ")
 	assert.Equal(t, []string{"-x"}, opencode.Args)
 	assert.Equal(t, map[string]string{"A": "b"}, opencode.Env)
-	assert.True(t, gemini.Same(runnerfsm.Server{Command: "/opt/mcp-pruner", Env: map[string]string{"PRUNER_URL": ""}}))
-	assert.False(t, codex.Same(runnerfsm.Server{Command: ""}))
+	assert.True(t, gemini.Same(inject.Server{Command: "/opt/mcp-pruner", Env: map[string]string{"PRUNER_URL": ""}}))
+	assert.False(t, codex.Same(inject.Server{Command: ""}))
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 )
 
 // The entry for a program in npx's cache, on every system.
@@ -23,7 +23,7 @@ func TestPublished(t *testing.T) {
 		{"linux", `/odd\_npx\mcp-pruner`, []string{`/odd\_npx\mcp-pruner`}},
 		{"windows", `C:\bin\mcp-pruner.exe`, []string{`C:\bin\mcp-pruner.exe`}},
 	} {
-		got := published(runnerfsm.Server{Command: c.command, Env: map[string]string{"A": "b"}}, c.system)
+		got := published(inject.Server{Command: c.command, Env: map[string]string{"A": "b"}}, c.system)
 		assert.Equal(t, c.want, append([]string{got.Command}, got.Args...), c.system)
 		assert.Equal(t, map[string]string{"A": "b"}, got.Env, "its settings stay")
 	}

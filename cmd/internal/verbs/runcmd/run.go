@@ -20,6 +20,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
 )
 
 // allowBashUsage is the help text of --allow-bash. The client's sandbox does not apply to the server's
@@ -73,7 +75,7 @@ func RunCommand(p command.Process, version string) *cobra.Command {
 // request is a parsed command line of run.
 type request struct {
 	version      string // of this program
-	provider     runnerfsm.Provider
+	provider     provider.Provider
 	pruner       *string // set by an option
 	allowBash    bool
 	options      []string // options for the client itself
@@ -88,11 +90,11 @@ type request struct {
 }
 
 func (r *request) setProvider(name string) error {
-	provider, ok := runnerfsm.ProviderByName(name)
+	found, ok := provider.ByName(name)
 	if !ok {
 		return errors.New("not one of " + providerNames())
 	}
-	r.provider = provider
+	r.provider = found
 	return nil
 }
 
@@ -141,7 +143,7 @@ func (r *request) setTrace(path string) (err error) {
 // withTrace returns the environment with the absolute path of the trace, because the server opens it, too,
 // and may run in another directory.
 func (r *request) withTrace(env []string) ([]string, error) {
-	path := runnerfsm.Settings{Env: env}.Get(traceVariable)
+	path := inject.Settings{Env: env}.Get(traceVariable)
 	if r.trace == "" && path != "" {
 		absolute, err := filepath.Abs(path)
 		if err != nil {
@@ -212,7 +214,7 @@ func (r *request) run(ctx context.Context, env []string, stdin io.Reader, stdout
 }
 
 // noteDisabled explains how to enable the server in a run that injects none.
-func (r *request) noteDisabled(set runnerfsm.Settings, stderr io.Writer) {
+func (r *request) noteDisabled(set inject.Settings, stderr io.Writer) {
 	enabled := set.Enabled()
 	if r.http {
 		on, err := set.HTTPEnabled()

@@ -12,25 +12,26 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
 )
 
 // settings returns the runner's settings for a run in the current directory.
-func settings(env []string) (runnerfsm.Settings, error) {
+func settings(env []string) (inject.Settings, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return runnerfsm.Settings{}, fmt.Errorf("working directory: %w", err)
+		return inject.Settings{}, fmt.Errorf("working directory: %w", err)
 	}
 	exe, err := os.Executable()
 	if err != nil {
-		return runnerfsm.Settings{}, fmt.Errorf("own executable: %w", err)
+		return inject.Settings{}, fmt.Errorf("own executable: %w", err)
 	}
-	return runnerfsm.Settings{Env: env, Dir: dir, Root: dir, Beside: filepath.Dir(exe), Self: exe}, nil
+	return inject.Settings{Env: env, Dir: dir, Root: dir, Beside: filepath.Dir(exe), Self: exe}, nil
 }
 
 // injection returns the runner's settings and the servers that it would inject. On failure it prints the
 // reason, and code is not 0.
-func injection(env []string, stderr io.Writer) (set runnerfsm.Settings, servers runnerfsm.Servers, code int) {
+func injection(env []string, stderr io.Writer) (set inject.Settings, servers inject.Servers, code int) {
 	set, err := settings(env)
 	if err != nil {
 		fmt.Fprintf(stderr, "mcp-pruner: %v\n", err)
@@ -45,8 +46,8 @@ func injection(env []string, stderr io.Writer) (set runnerfsm.Settings, servers 
 }
 
 // notePruner prints a note if no pruner answers at the URL that the server would use.
-func notePruner(ctx context.Context, servers runnerfsm.Servers, stderr io.Writer) {
-	url := servers[runnerfsm.ServerName].Env["PRUNER_URL"]
+func notePruner(ctx context.Context, servers inject.Servers, stderr io.Writer) {
+	url := servers[inject.ServerName].Env["PRUNER_URL"]
 	if url == "" || url == "embedded" {
 		return
 	}
@@ -57,7 +58,7 @@ func notePruner(ctx context.Context, servers runnerfsm.Servers, stderr io.Writer
 
 func providerNames() string {
 	var names []string
-	for _, p := range runnerfsm.Providers() {
+	for _, p := range provider.All() {
 		names = append(names, p.Name())
 	}
 	return strings.Join(names, "|")

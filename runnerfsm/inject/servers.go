@@ -1,4 +1,4 @@
-package runnerfsm
+package inject
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
 )
 
 // ServerName is the key of our entry in every client's list of servers.
@@ -26,13 +28,13 @@ type Server struct {
 func (s Server) MarshalJSON() ([]byte, error) {
 	if s.URL == "" {
 		type stdio Server
-		return []byte(marshal(stdio(s))), nil
+		return []byte(JSON(stdio(s))), nil
 	}
 	var headers map[string]string
 	if s.Token != "" {
 		headers = map[string]string{"Authorization": "Bearer " + s.Token}
 	}
-	return []byte(marshal(struct {
+	return []byte(JSON(struct {
 		Type    string            `json:"type"`
 		URL     string            `json:"url"`
 		Headers map[string]string `json:"headers,omitempty"`
@@ -40,7 +42,7 @@ func (s Server) MarshalJSON() ([]byte, error) {
 }
 
 // JSON returns the entry alone.
-func (s Server) JSON() string { return marshal(s) }
+func (s Server) JSON() string { return JSON(s) }
 
 // EnvList returns the entry's environment as NAME=VALUE, in a fixed order.
 func (s Server) EnvList() []string {
@@ -57,10 +59,11 @@ type Servers map[string]Server
 // JSON returns the record as {"mcpServers": {...}}, the form of Claude and the Agent SDK.
 // Equal records give equal bytes.
 func (s Servers) JSON() string {
-	return marshal(map[string]Servers{"mcpServers": s})
+	return JSON(map[string]Servers{"mcpServers": s})
 }
 
-func marshal(v any) string {
+// JSON encodes a value as clients take it: on one line, with every character of HTML as it is.
+func JSON(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -68,38 +71,24 @@ func marshal(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// names lists the servers in a fixed order.
-func (s Servers) names() []string { return slices.Sorted(maps.Keys(s)) }
-
-// tomlString returns a TOML basic string. Every JSON escape is valid in TOML; in addition,
-// TOML requires DEL to be escaped.
-func tomlString(s string) string {
-	return strings.ReplaceAll(marshal(s), "\x7f", `\u007f`)
-}
-
-func tomlArray(list []string) string {
-	quoted := make([]string, len(list))
-	for i, s := range list {
-		quoted[i] = tomlString(s)
-	}
-	return "[" + strings.Join(quoted, ",") + "]"
-}
+// Names lists the servers in a fixed order.
+func (s Servers) Names() []string { return slices.Sorted(maps.Keys(s)) }
 
 // loopback lists the hosts that a client must not reach through a proxy.
 var loopback = []string{"127.0.0.1", "localhost", "::1"}
 
-// pastProxies returns the variables that make a client connect to servers on this machine
+// PastProxies returns the variables that make a client connect to servers on this machine
 // directly: the operator of a proxy could read every command and file.
-func (s Servers) pastProxies(env []string) (variables []string) {
+func (s Servers) PastProxies(env []string) (variables []string) {
 	overHTTP := func(name string) bool { return s[name].URL != "" }
-	if !slices.ContainsFunc(s.names(), overHTTP) {
+	if !slices.ContainsFunc(s.Names(), overHTTP) {
 		return nil
 	}
 	for _, name := range []string{"NO_PROXY", "no_proxy"} {
-		value, set := lookup(env, name)
+		value, set := system.Here(env).Lookup(name)
 		if !set { // the other spelling may be set, and this one would override it
 			other := map[string]string{"NO_PROXY": "no_proxy", "no_proxy": "NO_PROXY"}[name]
-			value, _ = lookup(env, other)
+			value, _ = system.Here(env).Lookup(other)
 		}
 		hosts := words(value)
 		for _, host := range loopback {

@@ -1,4 +1,4 @@
-package runnerfsm
+package secrets
 
 import "io/fs"
 

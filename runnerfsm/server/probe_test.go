@@ -1,4 +1,4 @@
-package runnerfsm
+package server
 
 import (
 	"context"
@@ -65,7 +65,7 @@ func TestUnreachable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &server{host: "127.0.0.1", port: 1}
+				s := &Process{host: "127.0.0.1", port: 1}
 				s.probe.Transport = &c.answers
 				lost, err := watched(t.Context(), s, 10*time.Minute)
 				assert.Equal(t, c.lost, lost)
@@ -78,18 +78,18 @@ func TestUnreachable(t *testing.T) {
 }
 
 // watched checks a server for a time, and returns when it was lost and why.
-func watched(ctx context.Context, s *server, atMost time.Duration) (time.Duration, error) {
+func watched(ctx context.Context, s *Process, atMost time.Duration) (time.Duration, error) {
 	began, end := time.Now(), time.After(atMost)
-	probes := newProber(healthEvery, s, silentFor)
-	defer probes.stop()
+	probes := NewProber(HealthEvery, s, SilentFor)
+	defer probes.Stop()
 	for {
 		select {
 		case <-end:
 			return 0, nil
-		case <-probes.tick():
-			probes.start(ctx)
-		case err := <-probes.result:
-			if probes.take(err); probes.lost(err, maxFailures) {
+		case <-probes.Tick():
+			probes.Start(ctx)
+		case err := <-probes.Result:
+			if probes.Take(err); probes.Lost(err, MaxFailures) {
 				return time.Since(began), err
 			}
 		}

@@ -1,4 +1,4 @@
-package runnerfsm
+package stream
 
 import (
 	"io"
@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// input is the run's standard input. A client that is started a second time receives the
-// input of the first launch again. The source is read only when a launch asks for more, by
+// Input is the run's standard input. A client that is started a second time receives the
+// Input of the first launch again. The source is read only when a launch asks for more, by
 // a goroutine that nothing waits for: reading from an idle pipe may never return.
-type input struct {
+type Input struct {
 	source io.Reader
 	file   *os.File // set when source is a file that can be read again
 	start  int64    // offset at which reading begins
@@ -24,11 +24,11 @@ type input struct {
 	launch  int // number of the current launch
 }
 
-// newInput returns nil if there is no input to read: no source, or a terminal. A client
+// NewInput returns nil if there is no input to read: no source, or a terminal. A client
 // without a screen has no use for a terminal, and a process group in the background must
 // not read it.
-func newInput(source io.Reader) *input {
-	in := &input{source: source, keep: true}
+func NewInput(source io.Reader) *Input {
+	in := &Input{source: source, keep: true}
 	in.changed.L = &in.mu
 	file, ok := source.(*os.File)
 	if !ok {
@@ -48,9 +48,9 @@ func newInput(source io.Reader) *input {
 	return in
 }
 
-// open returns the input of one launch of the client, from the beginning. It ends when the
+// Open returns the input of one launch of the client, from the beginning. It ends when the
 // next one is opened.
-func (in *input) open(last bool) io.Reader {
+func (in *Input) Open(last bool) io.Reader {
 	switch {
 	case in == nil:
 		return nil
@@ -58,7 +58,7 @@ func (in *input) open(last bool) io.Reader {
 		_, _ = in.file.Seek(in.start, io.SeekStart)
 		return in.file
 	}
-	in.end()
+	in.End()
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.at = 0
@@ -66,8 +66,8 @@ func (in *input) open(last bool) io.Reader {
 	return launchInput{in, in.launch}
 }
 
-// end ends the input of the current launch, even during a read.
-func (in *input) end() {
+// End ends the input of the current launch, even during a read.
+func (in *Input) End() {
 	if in == nil {
 		return
 	}
@@ -77,8 +77,8 @@ func (in *input) end() {
 	in.changed.Broadcast()
 }
 
-// forget stops keeping the data, because there will be no second launch.
-func (in *input) forget() {
+// Forget stops keeping the data, because there will be no second launch.
+func (in *Input) Forget() {
 	if in == nil {
 		return
 	}
@@ -89,14 +89,14 @@ func (in *input) forget() {
 }
 
 // trim drops the data that was read, once it is no longer kept.
-func (in *input) trim() {
+func (in *Input) trim() {
 	if !in.keep {
 		in.kept, in.at = in.kept[in.at:], 0
 	}
 }
 
 // fill reads the source once.
-func (in *input) fill() {
+func (in *Input) fill() {
 	buffer := make([]byte, 32<<10)
 	n, err := in.source.Read(buffer)
 	in.mu.Lock()
@@ -108,7 +108,7 @@ func (in *input) fill() {
 
 // launchInput is the input as one launch reads it.
 type launchInput struct {
-	*input
+	*Input
 	number int
 }
 

@@ -1,7 +1,8 @@
-package runnerfsm_test
+package provider_test
 
 import (
 	"bytes"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -11,14 +12,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
 )
 
 // TestCodexConfigIsTOML: whatever is in a path or a URL, Codex reads it back.
 func TestCodexConfigIsTOML(t *testing.T) {
 	nasty := "a \"b\" \\ 'c' \t\n\x00\x1f\x7f <&> é 😀  ${x}"
-	settings := runnerfsm.CodexConfig(runnerfsm.Launch{
-		Servers: runnerfsm.Servers{"pruner": {Command: nasty, Args: []string{nasty, "", "-x"}, Env: map[string]string{"PRUNER_URL": nasty, "B": ""}}},
+	settings := provider.CodexConfig(provider.Launch{
+		Servers: inject.Servers{"pruner": {Command: nasty, Args: []string{nasty, "", "-x"}, Env: map[string]string{"PRUNER_URL": nasty, "B": ""}}},
 		Passed:  []string{"X"},
 	})
 	var got struct {
@@ -43,8 +45,8 @@ func TestCodexConfigIsTOML(t *testing.T) {
 // TestCodexConfigHidesTheUsersEntry: what a user's own entry of that name has, and
 // ours has not, is laid over all the same.
 func TestCodexConfigHidesTheUsersEntry(t *testing.T) {
-	for name, server := range map[string]runnerfsm.Server{"started": {Command: "/s"}, "over HTTP": {URL: "http://localhost:1/mcp"}} {
-		settings := runnerfsm.CodexConfig(runnerfsm.Launch{Servers: runnerfsm.Servers{"pruner": server}})
+	for name, server := range map[string]inject.Server{"started": {Command: "/s"}, "over HTTP": {URL: "http://localhost:1/mcp"}} {
+		settings := provider.CodexConfig(provider.Launch{Servers: inject.Servers{"pruner": server}})
 		assert.Contains(t, settings, "mcp_servers.pruner.enabled=true", name)
 		assert.Equal(t, server.URL == "", slices.Contains(settings, "mcp_servers.pruner.args=[]"), name)
 	}
@@ -60,9 +62,9 @@ func TestCodexSaysNothing(t *testing.T) {
 		"-c mcp_servers.pruner.enabled=false":                                    false, "-cmcp_servers.pruner.required=false": false,
 		"--config mcp_servers.pruner={required=false}": false, "--config=mcp_servers={pruner={enabled=false}}": false,
 	} {
-		var told []runnerfsm.News
-		l := runnerfsm.Launch{Servers: runnerfsm.Servers{"pruner": {}}, Options: strings.Fields(options)}
-		reader := runnerfsm.Codex{}.Read(l, runnerfsm.Output{Report: func(r runnerfsm.Report) { told = append(told, r.News) }})
+		var told []provider.News
+		l := provider.Launch{Servers: inject.Servers{"pruner": {}}, Options: strings.Fields(options)}
+		reader := provider.Codex{}.Read(l, provider.Output{Report: func(r provider.Report) { told = append(told, r.News) }})
 		reader.Stdout([]byte(`{"type":"thread.started"}`))
 		assert.Equal(t, ready, len(told) == 1, options)
 	}
@@ -70,10 +72,9 @@ func TestCodexSaysNothing(t *testing.T) {
 
 // TestReadersReadBothStreams: each stream is read in a goroutine of its own.
 func TestReadersReadBothStreams(t *testing.T) {
-	for _, p := range runnerfsm.Providers() {
-		var out safeBuffer
-		l := runnerfsm.Launch{Servers: runnerfsm.Servers{"pruner": {}}}
-		reader := p.Read(l, runnerfsm.Output{Stdout: &out, Stderr: &out, Report: func(runnerfsm.Report) {}})
+	for _, p := range provider.All() {
+		l := provider.Launch{Servers: inject.Servers{"pruner": {}}}
+		reader := p.Read(l, provider.Output{Stdout: io.Discard, Stderr: io.Discard, Report: func(provider.Report) {}})
 		var both sync.WaitGroup
 		both.Go(func() { reader.Stdout([]byte(`{"type":"thread.started"}`)) })
 		both.Go(func() { reader.Stderr([]byte("required MCP servers failed to initialize: pruner: no")) })
@@ -87,7 +88,7 @@ func TestCodexRefusesOurEntry(t *testing.T) {
 		"pruner": true, "pruner.command": true, "pruner2": false, "pruner-x": false, "pruner2.command": false, "other": false,
 	} {
 		told := 0
-		reader := runnerfsm.Codex{}.Read(runnerfsm.Launch{}, runnerfsm.Output{Report: func(runnerfsm.Report) { told++ }})
+		reader := provider.Codex{}.Read(provider.Launch{}, provider.Output{Report: func(provider.Report) { told++ }})
 		reader.Stderr([]byte("Error loading config.toml: url is not supported for stdio"))
 		reader.Stderr([]byte("in `mcp_servers." + entry + "`"))
 		assert.Equal(t, ours, told == 1, entry)
@@ -99,20 +100,20 @@ func TestCodexDir(t *testing.T) {
 		"": "/run", "-C /x": "/x", "--cd sub": "/run/sub", "--cd=/y -m gpt": "/y", "-m -C": "/run",
 		"-Csub": "/run/sub", "-C/x -m gpt": "/x", "-C=sub": "/run/sub", "-C a --cd b": "/run/b", "--color never": "/run",
 	} {
-		assert.Equal(t, want, runnerfsm.Codex{}.Dir(strings.Fields(options), "/run"), options)
+		assert.Equal(t, want, provider.Codex{}.Dir(strings.Fields(options), "/run"), options)
 	}
 }
 
 // TestOptionsStayTheUsers: what is injected wins nothing over what the user says.
 func TestOptionsStayTheUsers(t *testing.T) {
-	servers := runnerfsm.Servers{"pruner": {Command: "/s"}}
-	l := runnerfsm.Launch{Servers: servers, Prompt: "--help", Options: []string{"--allowedTools", "Bash Edit", "--output-format", "text"}}
-	args := runnerfsm.Claude{}.Args(l)
+	servers := inject.Servers{"pruner": {Command: "/s"}}
+	l := provider.Launch{Servers: servers, Prompt: "--help", Options: []string{"--allowedTools", "Bash Edit", "--output-format", "text"}}
+	args := provider.Claude{}.Args(l)
 	assert.Equal(t, []string{"--allowedTools", "Bash Edit", "--", "--help"}, args[len(args)-4:])
 	assert.NotContains(t, args, "text", "the format is ours while a server is injected")
 
 	l.Options = []string{"--json", "-c", "mcp_servers.pruner.required=false"}
-	args = runnerfsm.Codex{}.Args(l)
+	args = provider.Codex{}.Args(l)
 	assert.Equal(t, []string{"-c", "mcp_servers.pruner.required=false", "--", "--help"}, args[len(args)-4:])
 }
 
@@ -120,16 +121,16 @@ func TestOptionsStayTheUsers(t *testing.T) {
 // not hide the rest of its event.
 func TestNewShapes(t *testing.T) {
 	var out bytes.Buffer
-	read := func(p runnerfsm.Provider, line string) string {
+	read := func(p provider.Provider, line string) string {
 		out.Reset()
-		l := runnerfsm.Launch{Servers: runnerfsm.Servers{"pruner": {}}}
-		reader := p.Read(l, runnerfsm.Output{Stdout: &out, Stderr: &out, Report: func(runnerfsm.Report) {}})
+		l := provider.Launch{Servers: inject.Servers{"pruner": {}}}
+		reader := p.Read(l, provider.Output{Stdout: &out, Stderr: &out, Report: func(provider.Report) {}})
 		reader.Stdout([]byte(line))
 		reader.Stdout([]byte(`{"type":"turn.completed"}`))
 		return out.String()
 	}
-	assert.Equal(t, "x\n", read(runnerfsm.Claude{}, `{"type":"result","subtype":"success","tools":{},"result":"x"}`))
-	assert.Equal(t, "x\n", read(runnerfsm.Codex{}, `{"type":"item.completed","item":{"type":"agent_message","text":"x","server":7}}`))
+	assert.Equal(t, "x\n", read(provider.Claude{}, `{"type":"result","subtype":"success","tools":{},"result":"x"}`))
+	assert.Equal(t, "x\n", read(provider.Codex{}, `{"type":"item.completed","item":{"type":"agent_message","text":"x","server":7}}`))
 }
 
 // FuzzReaders: a client may print anything. Whatever it is, a reader survives it,
@@ -146,11 +147,11 @@ func FuzzReaders(f *testing.F) {
 		f.Add([]byte(line))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		for _, p := range runnerfsm.Providers() {
+		for _, p := range provider.All() {
 			for _, options := range [][]string{nil, {"--json", "--output-format=stream-json"}} {
 				var out bytes.Buffer
-				l := runnerfsm.Launch{Servers: runnerfsm.Servers{"pruner": {}}, Options: options}
-				reader := p.Read(l, runnerfsm.Output{Stdout: &out, Stderr: &out, Report: func(runnerfsm.Report) {}})
+				l := provider.Launch{Servers: inject.Servers{"pruner": {}}, Options: options}
+				reader := p.Read(l, provider.Output{Stdout: io.Discard, Stderr: io.Discard, Report: func(provider.Report) {}})
 				for range 2 {
 					reader.Stdout(line)
 					reader.Stderr(line)

@@ -1,4 +1,4 @@
-package runnerfsm
+package inject
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
 )
 
 // Environment variables of a runner that owns its server, in addition to the server's own.
@@ -31,9 +33,9 @@ func (s Settings) HTTPEnabled() (bool, error) {
 	return false, fmt.Errorf("%s=%q: neither 1, true, yes, on nor 0, false, no, off", envHTTPEnabled, value)
 }
 
-// httpCommand returns the command line of the server. It listens on any free port unless a
+// HTTPCommand returns the command line of the server. It listens on any free port unless a
 // port is set.
-func (s Settings) httpCommand() ([]string, error) {
+func (s Settings) HTTPCommand() ([]string, error) {
 	path, err := s.serverPath()
 	if err != nil && s.Get(envPath) == "" && s.Self != "" {
 		path, err = s.Self, nil
@@ -72,11 +74,11 @@ func (s Settings) isOurs(path string) bool {
 	return err == nil && os.SameFile(server, self)
 }
 
-// httpEnv returns the environment of the server. It prunes in the same cases as a server
+// HTTPEnv returns the environment of the server. It prunes in the same cases as a server
 // started by a client, unless the server's own variable is set.
-func (s Settings) httpEnv() ([]string, error) {
+func (s Settings) HTTPEnv() ([]string, error) {
 	env := slices.Clone(s.Env)
-	if _, set := lookup(s.Env, envURL); !set || s.Get(envEndpoint) != "" {
+	if _, set := system.Here(s.Env).Lookup(envURL); !set || s.Get(envEndpoint) != "" {
 		return env, nil
 	}
 	prunerURL, err := s.prunerURL()

@@ -1,4 +1,4 @@
-package runnerfsm
+package provider
 
 import (
 	"fmt"
@@ -6,8 +6,12 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
+
+// tokenVariable holds the token of an HTTP server.
+const tokenVariable = "MCP_PRUNER_RUN_TOKEN"
 
 // Codex is the Codex CLI, run as "codex exec".
 type Codex struct{}
@@ -38,7 +42,7 @@ func (Codex) Args(l Launch) []string {
 	if len(l.Servers) == 0 {
 		options := l.Options
 		if l.Lost {
-			options = codexWithout(options, ServerName)
+			options = codexWithout(options, inject.ServerName)
 		}
 		return withPrompt(append([]string{"exec"}, options...), l.Prompt)
 	}
@@ -53,7 +57,7 @@ func (Codex) Args(l Launch) []string {
 // Env returns the token of an HTTP server. Variables for a server that Codex starts are
 // named in the server's entry.
 func (Codex) Env(l Launch) []string {
-	if token := l.Servers[ServerName].Token; token != "" {
+	if token := l.Servers[inject.ServerName].Token; token != "" {
 		return []string{tokenVariable + "=" + token}
 	}
 	return nil
@@ -140,14 +144,14 @@ func (r *codexReader) Stderr(line []byte) {
 		r.gaveUp(r.refuse + " " + text)
 	}
 	_, failures, _ := strings.Cut(text, "required MCP servers failed to initialize: ")
-	if _, why, ours := strings.Cut(" "+failures, " "+ServerName+": "); ours {
+	if _, why, ours := strings.Cut(" "+failures, " "+inject.ServerName+": "); ours {
 		r.gaveUp(why)
 	}
 }
 
 // isOurEntry reports whether the line names our entry or a key of it.
 func isOurEntry(line string) bool {
-	rest, found := strings.CutPrefix(line, "in `"+codexServers+"."+ServerName)
+	rest, found := strings.CutPrefix(line, "in `"+codexServers+"."+inject.ServerName)
 	return found && strings.IndexAny(rest, ".`") == 0
 }
 
@@ -168,7 +172,7 @@ func (r *codexReader) End() {}
 func (r *codexReader) completed(item codexItem) {
 	switch item.Type {
 	case "mcp_tool_call":
-		if item.Server == ServerName {
+		if item.Server == inject.ServerName {
 			r.returned(item)
 		}
 		r.progress("mcp: %s/%s (%s)", item.Server, item.Tool, item.Status)
@@ -200,9 +204,9 @@ func (r *codexReader) returned(item codexItem) {
 	switch message := item.Error.Message; {
 	case item.Status != "failed":
 	case strings.Contains(message, "Caused by:\n    Transport closed"):
-		r.out.Report(Report{News: Failed, Reason: exited})
+		r.out.Report(Report{News: Failed, Reason: Exited})
 	case strings.Contains(message, "timed out awaiting tools/call"):
-		r.out.Report(Report{News: Failed, Reason: unreachable})
+		r.out.Report(Report{News: Failed, Reason: Unreachable})
 	}
 }
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package runnerfsm
+package secrets
 
 import (
 	"io/fs"

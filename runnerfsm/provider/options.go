@@ -1,4 +1,4 @@
-package runnerfsm
+package provider
 
 import (
 	"slices"

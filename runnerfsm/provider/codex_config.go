@@ -1,4 +1,4 @@
-package runnerfsm
+package provider
 
 import (
 	"maps"
@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 )
 
 const (
@@ -25,7 +27,7 @@ const (
 // report whether it connected. Only its tools are approved.
 func CodexConfig(l Launch) []string {
 	var settings []string
-	for _, name := range l.Servers.names() {
+	for _, name := range l.Servers.Names() {
 		server, key := l.Servers[name], codexServers+"."+name+"."
 		if server.URL != "" {
 			settings = append(settings, key+"url="+tomlString(server.URL))
@@ -49,7 +51,7 @@ func CodexConfig(l Launch) []string {
 const codexServers = "mcp_servers"
 
 // codexCommand returns the settings of a server that Codex starts.
-func codexCommand(key string, server Server, passed []string) []string {
+func codexCommand(key string, server inject.Server, passed []string) []string {
 	settings := []string{key + "command=" + tomlString(server.Command), key + "args=" + tomlArray(server.Args)}
 	for _, k := range slices.Sorted(maps.Keys(server.Env)) {
 		settings = append(settings, key+"env."+k+"="+tomlString(server.Env[k]))
@@ -77,7 +79,7 @@ func codexSilent(options []string) bool {
 	silent := make(map[string]bool)
 	for _, value := range values {
 		for _, key := range []string{"enabled", "required"} {
-			if set, found := codexSetting(value, codexServers, ServerName, key); found {
+			if set, found := codexSetting(value, codexServers, inject.ServerName, key); found {
 				silent[key] = set == false
 			}
 		}
@@ -125,4 +127,18 @@ func codexWithout(options []string, server string) []string {
 		i += length - 1
 	}
 	return rest
+}
+
+// tomlString returns a TOML basic string. Every JSON escape is valid in TOML; in addition,
+// TOML requires DEL to be escaped.
+func tomlString(s string) string {
+	return strings.ReplaceAll(inject.JSON(s), "\x7f", `\u007f`)
+}
+
+func tomlArray(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = tomlString(s)
+	}
+	return "[" + strings.Join(quoted, ",") + "]"
 }

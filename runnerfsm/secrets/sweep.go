@@ -1,4 +1,4 @@
-package runnerfsm
+package secrets
 
 import (
 	"fmt"
@@ -15,17 +15,17 @@ import (
 const ownerFile = "owner"
 
 // own writes the owner of a new directory of secrets.
-func (s *secrets) own() error {
+func (s *Folder) own() error {
 	start, ok := process.Started(os.Getpid())
 	if !ok {
 		return nil // such a directory is never swept
 	}
-	return s.write(filepath.Join(s.dir, ownerFile), fmt.Sprintf("%d %s\n", os.Getpid(), start))
+	return s.write(filepath.Join(s.Dir, ownerFile), fmt.Sprintf("%d %s\n", os.Getpid(), start))
 }
 
-// sweepSecrets removes the directories that runs of this user left in a folder because they were killed together with
+// sweep removes the directories that runs of this user left in a folder because they were killed together with
 // their keepers. It removes real directories only, and only if their owner is gone.
-func sweepSecrets(folder string) {
+func sweep(folder string) {
 	left, err := filepath.Glob(filepath.Join(folder, keeper.SecretsPrefix+"*"))
 	if err != nil {
 		return

@@ -1,4 +1,4 @@
-package runnerfsm_test
+package provider_test
 
 import (
 	"os"
@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
 )
 
 // TestClaudeGrantsShell: only a rule for every command, or no rules at all, is a
@@ -40,8 +41,8 @@ func TestClaudeGrantsShell(t *testing.T) {
 		{[]string{"--dangerously-skip-permissions", "--settings", `{"permissions":{"allow":["Bash"]}}`}, true},
 		{[]string{"--dangerously-skip-permissions", "--settings", `{"sandbox"`}, false},
 	} {
-		set := runnerfsm.Settings{Dir: t.TempDir(), Env: []string{"CLAUDE_CONFIG_DIR=" + t.TempDir()}}
-		assert.Equal(t, c.granted, runnerfsm.Claude{}.GrantsShell(c.options, set), "%q", c.options)
+		set := inject.Settings{Dir: t.TempDir(), Env: []string{"CLAUDE_CONFIG_DIR=" + t.TempDir()}}
+		assert.Equal(t, c.granted, provider.Claude{}.GrantsShell(c.options, set), "%q", c.options)
 	}
 }
 
@@ -50,12 +51,12 @@ func TestClaudesSettingsWithholdTheShell(t *testing.T) {
 	skips := []string{"--dangerously-skip-permissions"}
 	for _, file := range []string{"home/.claude/settings.json", "work/.claude/settings.json", "work/.claude/settings.local.json"} {
 		dir := t.TempDir()
-		set := runnerfsm.Settings{Dir: filepath.Join(dir, "work"), Env: []string{"HOME=" + filepath.Join(dir, "home")}}
-		assert.True(t, runnerfsm.Claude{}.GrantsShell(skips, set))
+		set := inject.Settings{Dir: filepath.Join(dir, "work"), Env: []string{"HOME=" + filepath.Join(dir, "home")}}
+		assert.True(t, provider.Claude{}.GrantsShell(skips, set))
 		path := filepath.Join(dir, file)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(`{"sandbox": {"enabled": true}}`), 0o600))
-		assert.False(t, runnerfsm.Claude{}.GrantsShell(skips, set), file)
+		assert.False(t, provider.Claude{}.GrantsShell(skips, set), file)
 	}
 }
 
@@ -76,41 +77,22 @@ func TestCodexGrantsShell(t *testing.T) {
 		{[]string{"--sandbox", "danger-full-access", "--disable", "shell_tool"}, false},
 		{[]string{"--sandbox", "danger-full-access", "-c", "features.shell_tool=false"}, false},
 	} {
-		assert.Equal(t, c.granted, runnerfsm.Codex{}.GrantsShell(c.options, runnerfsm.Settings{}), "%q", c.options)
-	}
-}
-
-// TestTools: what a client may use without asking is what the server's settings
-// choose, and bash only with a shell.
-func TestTools(t *testing.T) {
-	for _, c := range []struct {
-		env            []string
-		without, withs []string
-	}{
-		{nil, []string{"read", "grep"}, []string{"read", "bash", "grep"}},
-		{[]string{"MCP_PRUNER_TOOLS=read, bash"}, []string{"read"}, []string{"read", "bash"}},
-		{[]string{"MCP_PRUNER_TOOLS=bash"}, nil, []string{"bash"}},
-		{[]string{"MCP_PRUNER_TOOLSETS=core,text"}, []string{"read", "grep", "prune_text", "recover_text"},
-			[]string{"read", "bash", "grep", "prune_text", "recover_text"}},
-	} {
-		set := runnerfsm.Settings{Env: c.env}
-		assert.ElementsMatch(t, c.without, set.Tools(false), "%q", c.env)
-		assert.ElementsMatch(t, c.withs, set.Tools(true), "%q", c.env)
+		assert.Equal(t, c.granted, provider.Codex{}.GrantsShell(c.options, inject.Settings{}), "%q", c.options)
 	}
 }
 
 // TestNoShellOnTheCommandLine: without a shell every client is told in its own way.
 func TestNoShellOnTheCommandLine(t *testing.T) {
-	launch := runnerfsm.Launch{Servers: runnerfsm.Servers{"pruner": {Command: "/s"}}, Tools: []string{"read", "grep"}}
-	claude := runnerfsm.Claude{}.Args(launch)
+	launch := provider.Launch{Servers: inject.Servers{"pruner": {Command: "/s"}}, Tools: []string{"read", "grep"}}
+	claude := provider.Claude{}.Args(launch)
 	assert.Contains(t, claude, "--disallowedTools=mcp__pruner__bash")
 	assert.Contains(t, claude, "--allowedTools=mcp__pruner__grep")
 	assert.NotContains(t, claude, "--allowedTools=mcp__pruner")
-	assert.Contains(t, runnerfsm.Codex{}.Args(launch), `mcp_servers.pruner.enabled_tools=["read","grep"]`)
+	assert.Contains(t, provider.Codex{}.Args(launch), `mcp_servers.pruner.enabled_tools=["read","grep"]`)
 
 	launch.Tools = []string{"read", "bash", "grep"}
-	claude = runnerfsm.Claude{}.Args(launch)
+	claude = provider.Claude{}.Args(launch)
 	assert.Contains(t, claude, "--allowedTools=mcp__pruner__bash")
 	assert.NotContains(t, claude, "--disallowedTools=mcp__pruner__bash")
-	assert.Contains(t, runnerfsm.Codex{}.Args(launch), `mcp_servers.pruner.enabled_tools=["read","bash","grep"]`)
+	assert.Contains(t, provider.Codex{}.Args(launch), `mcp_servers.pruner.enabled_tools=["read","bash","grep"]`)
 }

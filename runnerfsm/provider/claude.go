@@ -1,4 +1,4 @@
-package runnerfsm
+package provider
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
@@ -36,7 +37,7 @@ func (Claude) Args(l Launch) []string {
 		options = l.Options // Claude itself reports the invalid option
 	}
 	args := []string{"-p", formatOption, "stream-json", "--verbose", "--mcp-config=" + cmp.Or(l.ConfigFile, l.Servers.JSON())}
-	for _, name := range l.Servers.names() {
+	for _, name := range l.Servers.Names() {
 		args = append(args, ClaudeTools(name, l.Tools)...)
 	}
 	return withPrompt(append(args, options...), l.Prompt)
@@ -49,8 +50,8 @@ func ClaudeTools(server string, tools []string) []string {
 	for _, tool := range tools {
 		args = append(args, "--allowedTools="+claudeTool(server, tool))
 	}
-	if !slices.Contains(tools, shellTool) {
-		args = append(args, "--disallowedTools="+claudeTool(server, shellTool))
+	if !slices.Contains(tools, inject.ShellTool) {
+		args = append(args, "--disallowedTools="+claudeTool(server, inject.ShellTool))
 	}
 	return args
 }
@@ -150,7 +151,7 @@ func (r *claudeReader) Stdout(line []byte) {
 func (r *claudeReader) initialized(l claudeLine) {
 	status := "not listed"
 	for _, s := range l.MCPServers {
-		if s.Name == ServerName {
+		if s.Name == inject.ServerName {
 			status = s.Status
 		}
 	}
@@ -161,7 +162,7 @@ func (r *claudeReader) initialized(l claudeLine) {
 		r.ready = true
 		r.out.Report(Report{News: Ready})
 	case r.ready:
-		r.out.Report(Report{News: Failed, Reason: exited})
+		r.out.Report(Report{News: Failed, Reason: Exited})
 	case status == "connected":
 		r.out.Report(Report{News: NotReady, Message: "claude reports it connected, but without tools"})
 	default:
@@ -169,7 +170,7 @@ func (r *claudeReader) initialized(l claudeLine) {
 	}
 }
 
-const claudeToolPrefix = "mcp__" + ServerName + "__"
+const claudeToolPrefix = "mcp__" + inject.ServerName + "__"
 
 func (r *claudeReader) called(blocks []claudeBlock) {
 	for _, b := range blocks {
@@ -204,12 +205,12 @@ func claudeFailure(b claudeBlock) string {
 	if !b.IsError || json.Unmarshal(b.Content, &text) != nil {
 		return ""
 	}
-	server := `MCP server "` + ServerName + `" `
+	server := `MCP server "` + inject.ServerName + `" `
 	switch {
 	case text == "Connection closed", text == server+"is not connected":
-		return exited
+		return Exited
 	case strings.HasPrefix(text, server+"tool ") && strings.Contains(text, " timed out after "):
-		return unreachable
+		return Unreachable
 	}
 	return ""
 }

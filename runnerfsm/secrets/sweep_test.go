@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package runnerfsm
+package secrets
 
 import (
 	"fmt"
@@ -19,9 +19,9 @@ import (
 func TestSecretsOfRunsThatAreGoneAreSwept(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	alive, err := newSecrets()
+	alive, err := New()
 	require.NoError(t, err)
-	owner, err := os.ReadFile(filepath.Join(alive.dir, ownerFile))
+	owner, err := os.ReadFile(filepath.Join(alive.Dir, ownerFile))
 	require.NoError(t, err)
 
 	ended := exec.Command("true")
@@ -45,15 +45,15 @@ func TestSecretsOfRunsThatAreGoneAreSwept(t *testing.T) {
 	link := filepath.Join(tmp, keeper.SecretsPrefix+"link")
 	require.NoError(t, os.Symlink(elsewhere, link))
 
-	next, err := newSecrets()
+	next, err := New()
 	require.NoError(t, err)
 	for _, dir := range []string{gone, reused} {
 		assert.NoDirExists(t, dir)
 	}
-	for _, dir := range []string{alive.dir, twin, nameless, odd, elsewhere, next.dir} {
+	for _, dir := range []string{alive.Dir, twin, nameless, odd, elsewhere, next.Dir} {
 		assert.DirExists(t, dir)
 	}
 	assert.FileExists(t, filepath.Join(link, "token"), "links are left, and what they lead to")
-	next.remove()
-	assert.NoDirExists(t, next.dir)
+	next.Remove()
+	assert.NoDirExists(t, next.Dir)
 }

@@ -1,4 +1,4 @@
-package runnerfsm
+package system
 
 import (
 	"os"
@@ -20,22 +20,22 @@ func TestProgramsOnWindows(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "runs"), nil, 0o755))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder.exe"), 0o755))
 	at := func(name string) string { return filepath.Join(dir, name) }
-	windows := system{"windows", []string{"PATH=elsewhere", "Path=relative" + string(os.PathListSeparator) + dir}}
+	windows := System{"windows", []string{"PATH=elsewhere", "Path=relative" + string(os.PathListSeparator) + dir}}
 	for program, want := range map[string]string{
 		"mcp-pruner": at("mcp-pruner.exe"), "mcp-pruner.exe": at("mcp-pruner.exe"),
 		"claude": at("claude.cmd"), "codex": "", "node": "", "folder": "", "runs": "",
 	} {
-		assert.Equal(t, want, windows.lookPath(program), program)
+		assert.Equal(t, want, windows.LookPath(program), program)
 	}
 	windows.env = append(windows.env, "PATHEXT=.PS1;.EXE")
-	assert.Equal(t, at("node.ps1"), windows.lookPath("node"))
-	assert.Empty(t, windows.lookPath("claude"))
+	assert.Equal(t, at("node.ps1"), windows.LookPath("node"))
+	assert.Empty(t, windows.LookPath("claude"))
 
 	for _, name := range []string{"linux", "darwin"} {
-		unix := system{name, []string{"PATH=" + dir, "Path=elsewhere"}}
-		assert.Equal(t, at("runs"), unix.lookPath("runs"), name)
-		assert.Empty(t, unix.lookPath("mcp-pruner"), name)
-		assert.Empty(t, unix.lookPath("mcp-pruner.exe"), name)
+		unix := System{name, []string{"PATH=" + dir, "Path=elsewhere"}}
+		assert.Equal(t, at("runs"), unix.LookPath("runs"), name)
+		assert.Empty(t, unix.LookPath("mcp-pruner"), name)
+		assert.Empty(t, unix.LookPath("mcp-pruner.exe"), name)
 	}
 }
 
@@ -51,16 +51,16 @@ func TestClaudeSettingsOfEverySystem(t *testing.T) {
 		"darwin":  {"", unix},
 		"windows": {"/profile", []string{"/programs/ClaudeCode/managed-settings.json", `C:\Program Files/ClaudeCode/managed-settings.json`, "/data/ClaudeCode/managed-settings.json"}},
 	} {
-		s := system{name, env}
-		assert.Equal(t, want.home, s.home(), name)
-		assert.Equal(t, want.managed, agent.Claude.Files.Managed(name, s.get), name)
-		assert.Equal(t, "/home", system{name, append(env, "HOME=/home")}.home(), name)
+		s := System{name, env}
+		assert.Equal(t, want.home, s.Home(), name)
+		assert.Equal(t, want.managed, agent.Claude.Files.Managed(name, s.Get), name)
+		assert.Equal(t, "/home", System{name, append(env, "HOME=/home")}.Home(), name)
 	}
 }
 
 // cmd.exe runs what stands after an ampersand in an argument of a command file, so such a prompt is refused.
 func TestArgumentsOfCommandFiles(t *testing.T) {
-	windows, quoted := system{name: "windows"}, []string{"-p", `{"command":"C:\\Program Files (x86)\\it's"}`, "what fails?"}
+	windows, quoted := System{name: "windows"}, []string{"-p", `{"command":"C:\\Program Files (x86)\\it's"}`, "what fails?"}
 	for _, program := range []string{`C:\npm\claude.cmd`, `C:\npm\claude.BAT`, `C:\bin\claude.exe`} {
 		assert.NoError(t, windows.checkArgs(program, quoted), program)
 	}
@@ -69,7 +69,7 @@ func TestArgumentsOfCommandFiles(t *testing.T) {
 		assert.ErrorContains(t, err, "is a command file, and cmd.exe would change an argument with", arg)
 		assert.NoError(t, windows.checkArgs(`C:\bin\claude.exe`, []string{"-p", arg}), arg)
 		for _, name := range []string{"linux", "darwin"} {
-			assert.NoError(t, system{name: name}.checkArgs("/opt/claude.cmd", []string{arg}), arg)
+			assert.NoError(t, System{name: name}.checkArgs("/opt/claude.cmd", []string{arg}), arg)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package runnerfsm
+package provider
 
 import (
 	"os"
@@ -6,73 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
-
-// shellTool is the server's tool that runs commands. A client's sandbox and its approval
-// rules for commands do not apply to it, because the server is not sandboxed.
-const shellTool = "bash"
-
-// Settings of the server that select its tools.
-const (
-	envTools    = "MCP_PRUNER_TOOLS"
-	envToolsets = "MCP_PRUNER_TOOLSETS"
-)
-
-// coreTools are the tools of the toolset "core"; MCP_PRUNER_TOOLS narrows them.
-var coreTools = []string{"read", shellTool, "grep"}
-
-// toolsets are the tools of the other toolsets that MCP_PRUNER_TOOLSETS can name.
-var toolsets = map[string][]string{
-	"text": {"prune_text", "recover_text"},
-	"gc":   {"context_gc_analyze", "context_gc_prune", "context_gc_pin", "context_gc_unpin", "context_get", "context_search"},
-}
-
-// Tools returns the tools that a client is told to offer and may use without asking: those
-// that the server's settings select, with bash only if shell is true.
-func (s Settings) Tools(shell bool) []string {
-	var tools []string
-	for _, set := range orElse(words(s.Get(envToolsets)), "core") {
-		chosen := toolsets[set]
-		if set == "core" {
-			chosen = orElse(words(s.Get(envTools)), coreTools...)
-		}
-		tools = append(tools, chosen...)
-	}
-	if !shell {
-		tools = slices.DeleteFunc(tools, func(tool string) bool { return tool == shellTool })
-	}
-	return tools
-}
-
-// withoutShell returns the settings with an environment in which the server offers bash to
-// no client. This cannot be expressed if MCP_PRUNER_TOOLS names only bash, since empty
-// means all: then only the client's own rules apply.
-func (s Settings) withoutShell() Settings {
-	core := orElse(words(s.Get(envTools)), coreTools...)
-	core = slices.DeleteFunc(slices.Clone(core), func(tool string) bool { return tool == shellTool })
-	if len(core) > 0 {
-		s.Env = append(slices.Clone(s.Env), envTools+"="+strings.Join(core, ","))
-	}
-	return s
-}
-
-func orElse(list []string, otherwise ...string) []string {
-	if len(list) == 0 {
-		return otherwise
-	}
-	return list
-}
-
-// words splits a comma-separated list of the server's settings.
-func words(list string) []string {
-	return strings.FieldsFunc(list, func(c rune) bool { return c == ',' || c == ' ' })
-}
 
 // GrantsShell reports whether the user's own options let Claude run any command without
 // sandbox and approval. A sandbox, or a rule against Bash, in the settings that Claude
 // reads revokes that.
-func (c Claude) GrantsShell(options []string, s Settings) bool {
+func (c Claude) GrantsShell(options []string, s inject.Settings) bool {
 	modes, _ := cutOption(options, "--permission-mode")
 	skips, _ := cutFlag(options, "--dangerously-skip-permissions")
 	granted := skips || last(modes) == "bypassPermissions" ||
@@ -82,7 +23,7 @@ func (c Claude) GrantsShell(options []string, s Settings) bool {
 
 // withholdsShell reports whether any option or setting of Claude denies Bash or puts it
 // into a sandbox. Unreadable settings count as if they did.
-func (c Claude) withholdsShell(options []string, s Settings) bool {
+func (c Claude) withholdsShell(options []string, s inject.Settings) bool {
 	if modes, _ := cutOption(options, "--permission-mode"); last(modes) == "plan" {
 		return true
 	}
@@ -137,7 +78,7 @@ func isBashOrDefault(rule string) bool { return isBash(rule) || rule == "default
 // claudeSettings returns the contents of the settings that Claude may read, including those
 // in its options. It also reads those that --setting-sources excludes, because a user who
 // set up a sandbox anywhere wants it.
-func claudeSettings(options []string, s Settings) (texts [][]byte) {
+func claudeSettings(options []string, s inject.Settings) (texts [][]byte) {
 	where := agent.Claude.Files
 	var files []string
 	for _, name := range where.InProject {
@@ -183,7 +124,7 @@ func withholdsBash(text []byte) bool {
 
 // GrantsShell reports whether the user's own options let Codex run commands without its
 // sandbox. "codex exec" never asks for approval.
-func (Codex) GrantsShell(options []string, _ Settings) bool {
+func (Codex) GrantsShell(options []string, _ inject.Settings) bool {
 	modes, _ := cutOption(options, "--sandbox", "-s")
 	bypass, _ := cutFlag(options, "--dangerously-bypass-approvals-and-sandbox")
 	yolo, _ := cutFlag(options, "--yolo")

@@ -1,4 +1,5 @@
-package runnerfsm
+// Package server runs the process of a server over HTTP that a run owns, and checks its health.
+package server
 
 import (
 	"context"
@@ -14,15 +15,16 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/stream"
 )
 
-// server is the process of a server over HTTP that this run owns.
-type server struct {
+// Process is the process of a server over HTTP that this run owns.
+type Process struct {
 	kept   *keeper.Kept
-	output *lines
+	output *stream.Lines
 	log    io.Writer     // receives the server's output; nil: it is dropped
-	exited chan struct{} // closed when the server and all processes it started have ended
-	code   int           // exit code, valid once exited is closed
+	Exited chan struct{} // closed when the server and all processes it started have ended
+	Code   int           // exit code, valid once exited is closed
 	probe  http.Client
 
 	mu   sync.Mutex
@@ -31,14 +33,14 @@ type server struct {
 	last string // the last line it printed
 }
 
-// startServer starts the server under a keeper without a grace period of its own: the
+// Start starts the server under a keeper without a grace period of its own: the
 // caller decides how long the server may take to end.
-func startServer(self, command, env []string, dir string, log io.Writer) (*server, error) {
+func Start(self, command, env []string, dir string, log io.Writer) (*Process, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env, cmd.Dir = env, dir
-	s := &server{log: log, exited: make(chan struct{})}
+	s := &Process{log: log, Exited: make(chan struct{})}
 	s.probe.Transport = &http.Transport{DisableKeepAlives: true} // and no proxy
-	s.output = &lines{take: s.read}
+	s.output = &stream.Lines{Take: s.read}
 	cmd.Stdout, cmd.Stderr = s.output, s.output
 	kept, err := keeper.Start(append(append([]string{}, self...), keeper.Grace(24*time.Hour)), cmd)
 	if err != nil {
@@ -46,14 +48,14 @@ func startServer(self, command, env []string, dir string, log io.Writer) (*serve
 	}
 	s.kept = kept
 	go func() { // ends with the process, which stop ends
-		s.code = kept.Wait()
-		close(s.exited)
+		s.Code = kept.Wait()
+		close(s.Exited)
 	}()
 	return s, nil
 }
 
 // read reads a line of the server's output. One of the lines reports the listening address.
-func (s *server) read(line []byte) {
+func (s *Process) read(line []byte) {
 	if s.log != nil {
 		_, _ = s.log.Write(append(append([]byte{}, line...), '\n')) // a failing log does not stop the server
 	}
@@ -77,20 +79,20 @@ func (s *server) read(line []byte) {
 	}
 }
 
-// address returns the listening address; the port is 0 until the server reported it.
-func (s *server) address() (host string, port int) {
+// Address returns the listening address; the port is 0 until the server reported it.
+func (s *Process) Address() (host string, port int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.host, s.port
 }
 
-// health checks the health of the server, until the context is done.
-func (s *server) health(ctx context.Context) error {
-	host, port := s.address()
+// Health checks the health of the server, until the context is done.
+func (s *Process) Health(ctx context.Context) error {
+	host, port := s.Address()
 	if port == 0 {
 		return fmt.Errorf("it did not say where it listens")
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, serverURL(host, port)+"/healthz", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, URL(host, port)+"/healthz", nil)
 	if err != nil {
 		return err
 	}
@@ -109,13 +111,13 @@ func (s *server) health(ctx context.Context) error {
 	return nil
 }
 
-// gone reports whether the server has ended.
-func (s *server) gone() bool { return s.goneWithin(0) }
+// Gone reports whether the server has ended.
+func (s *Process) Gone() bool { return s.GoneWithin(0) }
 
-// goneWithin reports whether the server ends within d.
-func (s *server) goneWithin(d time.Duration) bool {
+// GoneWithin reports whether the server ends within d.
+func (s *Process) GoneWithin(d time.Duration) bool {
 	select {
-	case <-s.exited:
+	case <-s.Exited:
 		return true
 	default:
 	}
@@ -123,38 +125,38 @@ func (s *server) goneWithin(d time.Duration) bool {
 		return false
 	}
 	select {
-	case <-s.exited:
+	case <-s.Exited:
 		return true
 	case <-time.After(d):
 		return false
 	}
 }
 
-// askToEnd asks the server to end.
-func (s *server) askToEnd() {
-	if !s.gone() {
+// AskToEnd asks the server to end.
+func (s *Process) AskToEnd() {
+	if !s.Gone() {
 		s.kept.Signal(syscall.SIGTERM)
 	}
 }
 
-// kill ends the server with all it started.
-func (s *server) kill() {
-	if !s.gone() {
+// Kill ends the server with all it started.
+func (s *Process) Kill() {
+	if !s.Gone() {
 		s.kept.Kill()
 	}
-	<-s.exited
+	<-s.Exited
 }
 
-// ending returns the signal that ended the server or, if there was none, its exit code.
-func (s *server) ending() (signal string, code int) {
-	n := s.code - 128
+// Ending returns the signal that ended the server or, if there was none, its exit code.
+func (s *Process) Ending() (signal string, code int) {
+	n := s.Code - 128
 	if n <= 0 {
-		return "", s.code
+		return "", s.Code
 	}
 	if name, known := signalNames[syscall.Signal(n)]; known {
-		return name, s.code
+		return name, s.Code
 	}
-	return fmt.Sprintf("signal %d", n), s.code
+	return fmt.Sprintf("signal %d", n), s.Code
 }
 
 var signalNames = map[syscall.Signal]string{
@@ -162,13 +164,13 @@ var signalNames = map[syscall.Signal]string{
 	syscall.SIGKILL: "SIGKILL", syscall.SIGSEGV: "SIGSEGV", syscall.SIGTERM: "SIGTERM",
 }
 
-// serverURL is the server's address without a path.
-func serverURL(host string, port int) string {
+// URL is the server's address without a path.
+func URL(host string, port int) string {
 	return "http://" + net.JoinHostPort(host, strconv.Itoa(port))
 }
 
-// lastWords returns the last line that the server printed.
-func (s *server) lastWords() string {
+// LastWords returns the last line that the server printed.
+func (s *Process) LastWords() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last

@@ -1,4 +1,4 @@
-package runnerfsm_test
+package inject_test
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 )
 
 func TestEnabled(t *testing.T) {
@@ -17,9 +17,9 @@ func TestEnabled(t *testing.T) {
 		"1": true, "true": true, "yes": true, "on": true, "TRUE": true, " on ": true,
 		"": false, "0": false, "false": false, "no": false, "off": false, "2": false, "enabled": false,
 	} {
-		assert.Equal(t, want, runnerfsm.Settings{Env: []string{"JEEVES_PRUNER_ENABLED=" + value}}.Enabled(), "%q", value)
+		assert.Equal(t, want, inject.Settings{Env: []string{"JEEVES_PRUNER_ENABLED=" + value}}.Enabled(), "%q", value)
 	}
-	assert.False(t, runnerfsm.Settings{}.Enabled(), "unset")
+	assert.False(t, inject.Settings{}.Enabled(), "unset")
 }
 
 // files makes a directory of executables and plain files ("name-" is not
@@ -80,17 +80,17 @@ func TestServers(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			servers, err := runnerfsm.Settings{Env: c.env, Dir: given, Root: "/root", Beside: c.beside}.Servers()
+			servers, err := inject.Settings{Env: c.env, Dir: given, Root: "/root", Beside: c.beside}.Servers()
 			if c.err != "" {
 				assert.ErrorContains(t, err, c.err)
 				assert.Empty(t, servers)
 				return
 			}
 			require.NoError(t, err)
-			want := runnerfsm.Server{Command: c.command, Args: append([]string{}, c.args...), Env: map[string]string{
+			want := inject.Server{Command: c.command, Args: append([]string{}, c.args...), Env: map[string]string{
 				"PRUNER_URL": c.url, "MCP_PRUNER_CWD": "/root",
 			}}
-			assert.Equal(t, runnerfsm.Servers{"pruner": want}, servers)
+			assert.Equal(t, inject.Servers{"pruner": want}, servers)
 		})
 	}
 }
@@ -98,9 +98,28 @@ func TestServers(t *testing.T) {
 // TestPassed: what a user sets for the server reaches it also in a client that
 // clears the environment; keys of models and clients do not.
 func TestPassed(t *testing.T) {
-	passed := runnerfsm.Settings{Env: []string{
+	passed := inject.Settings{Env: []string{
 		"PRUNER_TIMEOUT_MS=1", "MCP_PRUNER_TRACE=x", "MCP_PRUNER_TRACE=y", "DEEPINFRA_API_KEY=k",
 		"PRUNER_URL=ignored", "MCP_PRUNER_CWD=ignored", "JEEVES_PRUNER_URL=x", "OPENAI_API_KEY=s", "ANTHROPIC_API_KEY=s", "HOME=/",
 	}}.Passed()
 	assert.Equal(t, []string{"DEEPINFRA_API_KEY", "MCP_PRUNER_TRACE", "PRUNER_TIMEOUT_MS"}, passed)
+}
+
+// TestTools: what a client may use without asking is what the server's settings
+// choose, and bash only with a shell.
+func TestTools(t *testing.T) {
+	for _, c := range []struct {
+		env            []string
+		without, withs []string
+	}{
+		{nil, []string{"read", "grep"}, []string{"read", "bash", "grep"}},
+		{[]string{"MCP_PRUNER_TOOLS=read, bash"}, []string{"read"}, []string{"read", "bash"}},
+		{[]string{"MCP_PRUNER_TOOLS=bash"}, nil, []string{"bash"}},
+		{[]string{"MCP_PRUNER_TOOLSETS=core,text"}, []string{"read", "grep", "prune_text", "recover_text"},
+			[]string{"read", "bash", "grep", "prune_text", "recover_text"}},
+	} {
+		set := inject.Settings{Env: c.env}
+		assert.ElementsMatch(t, c.without, set.Tools(false), "%q", c.env)
+		assert.ElementsMatch(t, c.withs, set.Tools(true), "%q", c.env)
+	}
 }

@@ -1,4 +1,4 @@
-package runnerfsm
+package inject
 
 import (
 	"os"
@@ -30,10 +30,10 @@ func TestHTTPCommand(t *testing.T) {
 		{"a script", in("server.mjs"), dir, []string{"node", in("server.mjs")}},
 	} {
 		s := Settings{Env: []string{"JEEVES_MCP_PRUNER_PATH=" + c.given}, Root: "/r", Beside: c.beside, Self: in("renamed")}
-		command, err := s.httpCommand()
+		command, err := s.HTTPCommand()
 		require.NoError(t, err, c.name)
 		assert.Equal(t, append(c.want, "--root", "/r", "--host", "127.0.0.1", "--port", "0"), command, c.name)
 	}
-	_, err := Settings{Env: []string{"JEEVES_MCP_PRUNER_PATH=" + in("missing")}, Self: in("renamed")}.httpCommand()
+	_, err := Settings{Env: []string{"JEEVES_MCP_PRUNER_PATH=" + in("missing")}, Self: in("renamed")}.HTTPCommand()
 	assert.ErrorContains(t, err, "no such file", "one that is named is not replaced")
 }

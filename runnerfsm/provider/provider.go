@@ -1,8 +1,14 @@
-package runnerfsm
+// Package provider knows the clients that run agents: how each is started with the server injected, and how its output is
+// read.
+package provider
 
 import (
+	"encoding/json"
+	"errors"
 	"io"
 	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 )
 
 // Provider is one client that runs agents: how the server is injected, and how the client's
@@ -18,7 +24,7 @@ type Provider interface {
 	Env(Launch) []string
 	// GrantsShell reports whether the user's own options already give the client a shell
 	// without sandbox and approval. Only then is bash offered by default.
-	GrantsShell(options []string, s Settings) bool
+	GrantsShell(options []string, s inject.Settings) bool
 	// Dir returns the client's working directory, given its own options.
 	Dir(options []string, dir string) string
 	// Read returns a reader for the output of one launch with servers. Without servers the
@@ -28,13 +34,13 @@ type Provider interface {
 
 // Launch is one start of a client.
 type Launch struct {
-	Servers      Servers  // servers to inject; empty: run the client unchanged
-	ConfigFile   string   // file with the servers, for a client that takes one; "": they contain no secret
-	Lost         bool     // servers were to be injected, and could not be
-	Passed       []string // names of variables that the servers may see
-	Tools        []string // tools of the servers to offer and to use without asking
-	Options      []string // the user's own options for the client
-	Prompt       string   // "" when the client reads it from standard input
+	Servers      inject.Servers // servers to inject; empty: run the client unchanged
+	ConfigFile   string         // file with the servers, for a client that takes one; "": they contain no secret
+	Lost         bool           // servers were to be injected, and could not be
+	Passed       []string       // names of variables that the servers may see
+	Tools        []string       // tools of the servers to offer and to use without asking
+	Options      []string       // the user's own options for the client
+	Prompt       string         // "" when the client reads it from standard input
 	StartTimeout time.Duration
 }
 
@@ -89,15 +95,16 @@ type resultMeta struct {
 	} `json:"_meta"`
 }
 
-// Providers returns the supported clients.
-func Providers() []Provider { return []Provider{Claude{}, Codex{}} }
-
-// ProviderByName returns the provider with a name, and whether there is one.
-func ProviderByName(name string) (Provider, bool) {
-	for _, p := range Providers() {
-		if p.Name() == name {
-			return p, true
-		}
-	}
-	return nil, false
+// decode parses one event and reports whether the line is JSON at all. A field of an
+// unexpected type is skipped: clients change, and the other fields should still be read.
+func decode(line []byte, event any) bool {
+	err := json.Unmarshal(line, event)
+	var mismatch *json.UnmarshalTypeError
+	return err == nil || errors.As(err, &mismatch)
 }
+
+// Reasons for the failure of a ready server, as in mcp_pruner.degraded.
+const (
+	Exited      = "exited"
+	Unreachable = "unreachable"
+)

@@ -1,4 +1,5 @@
-package runnerfsm
+// Package inject knows what a run injects into a client: the entry of the server and its settings, from the environment.
+package inject
 
 import (
 	"cmp"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
@@ -88,10 +90,10 @@ func (s Settings) Passed() []string {
 // server's. A variable that is set but empty turns pruning off and is passed on.
 func (s Settings) prunerURL() (string, error) {
 	name := envURL
-	value, set := lookup(s.Env, name)
+	value, set := system.Here(s.Env).Lookup(name)
 	if !set {
 		name = envServerURL
-		value, set = lookup(s.Env, name)
+		value, set = system.Here(s.Env).Lookup(name)
 	}
 	switch {
 	case !set:
@@ -135,10 +137,10 @@ func (s Settings) serverPath() (string, error) {
 	if path := s.Get(envPath); path != "" {
 		return s.givenPath(path)
 	}
-	if beside := here(s.Env).in(s.Beside, serverProgram); s.Beside != "" && beside != "" {
+	if beside := system.Here(s.Env).In(s.Beside, serverProgram); s.Beside != "" && beside != "" {
 		return beside, nil
 	}
-	if path := LookPath(serverProgram, s.Env); path != "" {
+	if path := system.Here(s.Env).LookPath(serverProgram); path != "" {
 		return path, nil
 	}
 	return "", fmt.Errorf("%s is not set, and %s is neither beside the runner (%s) nor on PATH", envPath, serverProgram, s.Beside)
@@ -155,7 +157,7 @@ func (s Settings) givenPath(given string) (string, error) {
 		return "", fmt.Errorf("%s=%q: %w", envPath, given, errors.Unwrap(err))
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("%s=%q: not a file", envPath, given)
-	case !isScript(path) && !here(s.Env).executable(path):
+	case !isScript(path) && !system.Here(s.Env).Executable(path):
 		return "", fmt.Errorf("%s=%q: neither executable nor a .js, .mjs or .cjs file", envPath, given)
 	}
 	return path, nil
@@ -175,32 +177,28 @@ func (s Settings) checkTimeout() error {
 }
 
 // Get returns the value of a variable, "" if it is not set.
-func (s Settings) Get(name string) string { return here(s.Env).get(name) }
+func (s Settings) Get(name string) string { return system.Here(s.Env).Get(name) }
 
 // Home returns the user's home folder, "" if it is not known.
-func (s Settings) Home() string { return here(s.Env).home() }
+func (s Settings) Home() string { return system.Here(s.Env).Home() }
 
 // ManagedClaudeSettings returns the paths of an administrator's settings of Claude, whether they exist or not.
 func (s Settings) ManagedClaudeSettings() []string {
 	return agent.Claude.Files.Managed(runtime.GOOS, s.Get)
 }
 
-// lookup returns a variable; if it is set twice, the last value counts.
-func lookup(env []string, name string) (string, bool) { return here(env).lookup(name) }
-
 func isScript(path string) bool {
 	return slices.Contains([]string{".js", ".mjs", ".cjs"}, filepath.Ext(path))
 }
 
-// LookPath is exec.LookPath for an arbitrary environment. It finds absolute paths only, and
-// returns "" if there is none.
-func LookPath(program string, env []string) string { return here(env).lookPath(program) }
-
-// ClientPath returns the path of a client that is to be started with these arguments.
-func ClientPath(client string, args, env []string) (string, error) {
-	path := LookPath(client, env)
-	if path == "" {
-		return "", fmt.Errorf("%s is not on PATH", client)
+// OffCommandLines moves a URL that may hold a password from the servers' entries, which are arguments, to the client's
+// environment, from which the server gets it. It returns the settings with that environment, and the variables moved.
+func (s Settings) OffCommandLines(servers Servers) (moved Settings, variables []string) {
+	prunerURL := servers[ServerName].Env[envServerURL]
+	if !mayHoldSecret(prunerURL) {
+		return s, nil
 	}
-	return path, here(env).checkArgs(path, args)
+	delete(servers[ServerName].Env, envServerURL)
+	s.Env = append(slices.Clone(s.Env), envServerURL+"="+prunerURL)
+	return s, []string{envServerURL}
 }
