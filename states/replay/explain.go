@@ -45,6 +45,7 @@ func (f *Figures) explainBill(b *strings.Builder) {
 		u.CacheWrite += c.Usage.CacheWrite
 		u.CacheRead += c.Usage.CacheRead
 		u.Output += c.Usage.Output
+		u.Hour += c.Usage.Hour
 		if i > 0 && c.Context != f.Calls[i-1].Context {
 			contexts++
 		}
@@ -52,7 +53,14 @@ func (f *Figures) explainBill(b *strings.Builder) {
 	p := f.Prices
 	fmt.Fprintf(b, "%d model calls in %d contexts. Bill = %d x %g + %d x %g + %d x %g + %d x %g = %.1f\n",
 		len(f.Calls), contexts, u.Input, p.Input, u.CacheWrite, p.CacheWrite, u.CacheRead, p.CacheRead, u.Output, p.Output, f.Total)
-	b.WriteString("            (input, cache write, cache read, output tokens, each times its price)\n\n")
+	b.WriteString("            (input, cache write, cache read, output tokens, each times its price)\n")
+	if u.Hour > 0 {
+		fmt.Fprintf(b, "            (and %d x %g more for what was written for an hour)\n", u.Hour, p.CacheHour-p.CacheWrite)
+	}
+	if f.Guessed > 0 {
+		fmt.Fprintf(b, "            (of %d calls the transcript has a placeholder for the output; it is modelled from the texts)\n", f.Guessed)
+	}
+	b.WriteByte('\n')
 }
 
 // explainResults lists the results that count and the cost of carrying one token of each: weight = one

@@ -6,9 +6,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 )
 
 // Report is the result over all sessions. Its JSON is a contract (SPEC part J). Savings are positive and in
@@ -21,6 +21,8 @@ type Report struct {
 	Policies map[Policy]any     `json:"policies"`
 
 	Measured int                `json:"sessions_with_usage"`
+	Guessed  int                `json:"calls_with_modelled_output"` // because the transcript has placeholders
+	Calls    int                `json:"calls"`
 	Prices   string             `json:"prices"`
 	Details  map[Policy]Detail  `json:"details,omitempty"`
 	Skipped  []string           `json:"skipped,omitempty"`
@@ -113,6 +115,7 @@ type collector struct {
 	limit    [3]float64
 	policies map[Policy]*sum
 	clearing *clearing
+	prices   map[string]bool
 }
 
 // sum holds the totals of one policy over all sessions.
@@ -124,9 +127,8 @@ type sum struct {
 	sizes map[string]Group
 }
 
-func newCollector(policies []Policy, prices bill.Prices) *collector {
-	c := &collector{share: map[string]float64{}, sizes: map[string]float64{}, policies: map[Policy]*sum{}}
-	c.report.Prices = prices.String()
+func newCollector(policies []Policy) *collector {
+	c := &collector{share: map[string]float64{}, sizes: map[string]float64{}, policies: map[Policy]*sum{}, prices: map[string]bool{}}
 	for _, p := range policies {
 		if p == GC {
 			c.clearing = &clearing{}
@@ -144,6 +146,9 @@ func (c *collector) add(f *Figures) {
 	if f.Measured {
 		c.report.Measured++
 	}
+	c.report.Calls += len(f.Calls)
+	c.report.Guessed += f.Guessed
+	c.prices[f.Prices.String()] = true
 	for _, r := range f.Results {
 		price := float64(r.Tokens) * r.Weight
 		c.share[f.toolOf(r)] += price
@@ -191,6 +196,7 @@ func (s *sum) add(t *trial, o Outcome) {
 // finish converts the sums to percentages.
 func (c *collector) finish() Report {
 	r := c.report
+	r.Prices = strings.Join(slices.Sorted(maps.Keys(c.prices)), "; ")
 	pct := func(x float64) float64 { return percent(x, r.Bill) }
 	r.Share, r.Sizes = scaled(c.share, r.Bill), scaled(c.sizes, r.Bill)
 	r.Limit = Limit{pct(c.limit[0]), pct(c.limit[1]), pct(c.limit[2])}

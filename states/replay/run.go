@@ -23,7 +23,7 @@ type Figures struct {
 
 // Replay computes the report and, if Settings.Explain is set, the Figures of that session.
 func Replay(ctx context.Context, s Settings) (Report, *Figures, error) {
-	c := newCollector(s.Policies, s.Prices)
+	c := newCollector(s.Policies)
 	var explained *Figures
 	var mu sync.Mutex
 	seen := map[string]bool{}
@@ -92,7 +92,7 @@ func noSessions(s Settings, skipped []string) error {
 
 // compute bills one session and evaluates the policies.
 func compute(ctx context.Context, one sessions.Session, s Settings) (*Figures, error) {
-	b := bill.New(one, s.Prices)
+	b := bill.New(one, s.Prices.On(bill.PricesOf(one)))
 	f := &Figures{trial: &trial{Bill: b}, outcomes: map[Policy]Outcome{}}
 	prunes := slices.ContainsFunc(s.Policies, func(p Policy) bool { return p != GC })
 	if prunes {

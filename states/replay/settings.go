@@ -27,7 +27,7 @@ type Settings struct {
 	Files    []string  // "-": Stdin
 	Stdin    io.Reader // may be nil if no file is "-"
 	Policies []Policy
-	Prices   bill.Prices
+	Prices   bill.Override      // of the prices of each session's provider
 	Others   history.OtherTools // the other tools whose results are pruned
 	Explain  string             // the session to explain: its id or a prefix of it
 	Progress func(done string)  // called after each session; nil: not called

@@ -112,7 +112,7 @@ func readFolds(dir string) ([]*learned.Weights, error) {
 // replay replays one collection, each session with the weights of its fold.
 func (f fixtures) replay(ctx context.Context, set string, with replay.Experiment, policies []replay.Policy) (replay.Report, error) {
 	fmt.Fprintln(os.Stderr, "bill:", set, policies)
-	s := replay.Settings{Files: []string{filepath.Join(f.dir, set+".jsonl.gz")}, Policies: policies, Prices: bill.DefaultPrices, Experiment: with}
+	s := replay.Settings{Files: []string{filepath.Join(f.dir, set+".jsonl.gz")}, Policies: policies, Experiment: with}
 	s.Weights = func(session string) *learned.Weights { return f.unseen[folds.Of(session)] }
 	r, _, err := replay.Replay(ctx, s)
 	return r, err

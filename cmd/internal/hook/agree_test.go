@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gaincmd"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 )
 
@@ -59,7 +58,7 @@ func TestGainAgreesWithReplay(t *testing.T) {
 	w := newWorld(t)
 	whole := filepath.Join(w.state, "whole.jsonl")
 	writeLines(t, whole, story(numberedLines(source()), 20_000))
-	said, _, err := replay.Replay(t.Context(), replay.Settings{Files: []string{whole}, Policies: []replay.Policy{replay.Hook}, Prices: bill.DefaultPrices})
+	said, _, err := replay.Replay(t.Context(), replay.Settings{Files: []string{whole}, Policies: []replay.Policy{replay.Hook}})
 	require.NoError(t, err)
 	foreseen := said.Policies[replay.Hook].(replay.Pruning).Net / 100 * said.Bill // no result is fetched again
 

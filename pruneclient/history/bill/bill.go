@@ -20,18 +20,20 @@ type Bill struct {
 	Session  sessions.Session
 	Prices   Prices
 	Measured bool    // usage is from the API; otherwise it is modelled from the texts
+	Guessed  int     // measured calls whose output the transcript gives as a placeholder; it is modelled from the texts
 	Total    float64 // price of the whole session, in fresh input tokens
 	Input    float64 // the part of total for all prompts
-	Calls    []modelCall
+	Calls    []Call
 	Results  []Result
 }
 
-// modelCall is one call of the model.
-type modelCall struct {
+// Call is one call of the model.
+type Call struct {
 	Usage   sessions.Usage
 	Prompt  int // tokens of the prompt
 	Context int // number of the context; every compaction starts another one
 	Step    int
+	written int // tokens of the texts and tool calls of its answer
 }
 
 // result is one tool result and the cost of carrying it.
@@ -49,13 +51,20 @@ func New(s sessions.Session, prices Prices) *Bill {
 	b := &Bill{Session: s, Prices: prices, Measured: s.Measured()}
 	b.addCalls()
 	for i := range b.Calls {
-		u := b.Calls[i].Usage
-		in := float64(u.Input)*prices.Input + float64(u.CacheWrite)*prices.CacheWrite + float64(u.CacheRead)*prices.CacheRead
+		u := &b.Calls[i].Usage
+		if u.Output < b.Calls[i].written/2 {
+			u.Output = b.Calls[i].written
+			b.Guessed++
+		}
+		in := float64(u.Input)*prices.Input + float64(u.CacheWrite)*b.WritePrice(i) + float64(u.CacheRead)*prices.CacheRead
 		b.Input += in
 		b.Total += in + float64(u.Output)*prices.Output
 	}
 	for i := range b.Results {
 		b.Results[i].Weight = b.WeightFrom(b.Results[i].Call)
+	}
+	if !b.Measured {
+		b.Guessed = 0
 	}
 	return b
 }
@@ -74,14 +83,14 @@ func (b *Bill) addCalls() {
 			if b.Measured {
 				usage = *step.Usage
 			}
-			b.Calls = append(b.Calls, modelCall{Usage: usage, Prompt: usage.Prompt(), Context: context, Step: i})
+			b.Calls = append(b.Calls, Call{Usage: usage, Prompt: usage.Prompt(), Context: context, Step: i})
 		case sessions.Say, sessions.Use:
 			n := OutputTokens(step)
 			model.answer(n)
-			if !b.Measured && len(b.Calls) > 0 {
-				b.Calls[len(b.Calls)-1].Usage.Output += n
+			if len(b.Calls) > 0 {
+				b.Calls[len(b.Calls)-1].written += n
 			}
-		case sessions.User:
+		case sessions.User, sessions.Attach:
 			model.prompted(tokens.Claude(step.Text))
 		case sessions.Result:
 			r := Result{Step: i, Call: len(b.Calls), Tokens: tokens.Claude(step.Out), Parsed: history.ParseCall(step.Tool, step.Args)}
@@ -92,25 +101,36 @@ func (b *Bill) addCalls() {
 	}
 }
 
-// weightFrom returns the price of one token that entered the prompt at model call from and stayed until the
+// WeightFrom returns the price of one token that entered the prompt at model call from and stayed until the
 // end of the context: one cache write, then a cache read per call, or another cache write where the cache
 // had expired.
 func (b *Bill) WeightFrom(from int) float64 {
 	if from >= len(b.Calls) {
 		return 0 // the session ended before it was sent
 	}
-	w := b.Prices.CacheWrite
+	w := b.WritePrice(from)
 	for j := from + 1; j < len(b.Calls) && b.Calls[j].Context == b.Calls[from].Context; j++ {
 		if b.Cached(from, j) {
 			w += b.Prices.CacheRead
 		} else {
-			w += b.Prices.CacheWrite
+			w += b.WritePrice(j)
 		}
 	}
 	return w
 }
 
-// cached reports whether call j read from the cache the text that entered the prompt at call from. That is
+// WritePrice returns the price of a token that a call writes to the cache: of a mixture, if the cache keeps a part of them
+// for an hour.
+func (b *Bill) WritePrice(call int) float64 {
+	u := b.Calls[call].Usage
+	if u.Hour == 0 {
+		return b.Prices.CacheWrite
+	}
+	hour := float64(u.Hour) / float64(u.CacheWrite)
+	return (1-hour)*b.Prices.CacheWrite + hour*b.Prices.CacheHour
+}
+
+// Cached reports whether call j read from the cache the text that entered the prompt at call from. That is
 // so if the cached part of the prompt extends past the middle of that text.
 func (b *Bill) Cached(from, j int) bool {
 	before := 0
@@ -143,6 +163,7 @@ func (m *usageModel) compact() {
 	m.cached = ModelledSystem
 }
 
+// OutputTokens returns the tokens of a step of the model's answer.
 func OutputTokens(step sessions.Step) int {
 	n := tokens.Claude(step.Text) + tokens.Claude(step.Think)
 	for name, value := range step.Args {

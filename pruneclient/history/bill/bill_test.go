@@ -200,17 +200,23 @@ func TestBillOfEachClient(t *testing.T) {
 {"type":"assistant","isSidechain":true,"agentId":"x","sessionId":"s","message":{"id":"m2","usage":{"input_tokens":5000,"output_tokens":50},"content":"b"}}`},
 		// 5000 + 50*5 = 5250
 		{"a sub-agent of Claude Code", 5250, `{"type":"assistant","isSidechain":true,"agentId":"x","sessionId":"s","message":{"id":"m2","usage":{"input_tokens":5000,"output_tokens":50},"content":"b"}}`},
-		// Codex counts the cached tokens in its input: (1000-600)*1 + 600*0.1 + 30*5 = 610.
-		{"Codex", 610, `{"type":"session_meta","payload":{"id":"s"}}
+		// Codex counts the cached tokens in its input: (1000-600)*1 + 600*0.1 + 30*8 = 700.
+		{"Codex", 700, `{"type":"session_meta","payload":{"id":"s"}}
 {"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]}}
 {"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":1000,"cached_input_tokens":600,"output_tokens":30}}}}`},
+		// Of 100 tokens written 40 are kept for an hour: 60*1.25 + 40*2 + 9*5 = 200.
+		{"a cache of an hour", 200, `{"type":"assistant","sessionId":"s","message":{"id":"m","model":"claude-opus-4-6","usage":{"cache_creation_input_tokens":100,"cache_creation":{"ephemeral_1h_input_tokens":40},"output_tokens":9},"content":"b"}}`},
+		// No model is named, but a cache is read that nobody wrote: 10 + 30*0.1 + 4*8 = 45.
+		{"a collection of opencode with OpenAI", 45, `{"id":"s","src":"opencode","steps":[{"k":"call","usage":{"input_tokens":10,"cache_read_input_tokens":30,"output_tokens":4}}]}`},
+		// Google's output costs six: 10 + 4*6 = 34.
+		{"a collection of Gemini CLI", 34, `{"id":"s","src":"gemini","steps":[{"k":"call","model":"gemini-3-pro","usage":{"input_tokens":10,"output_tokens":4}}]}`},
 		// 10 + 20*1.25 + 30*0.1 + 4*5 = 58
 		{"a collection", 58, `{"id":"s","src":"opencode","steps":[{"k":"call","usage":{"input_tokens":10,"cache_creation_input_tokens":20,"cache_read_input_tokens":30,"output_tokens":4}}]}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var bills []float64
 			require.NoError(t, sessions.Read(t.Context(), "s.jsonl", strings.NewReader(c.lines+"\n"), func(s sessions.Session) error {
-				b := New(s, DefaultPrices)
+				b := New(s, PricesOf(s))
 				assert.True(t, b.Measured)
 				bills = append(bills, b.Total)
 				return nil
@@ -219,4 +225,28 @@ func TestBillOfEachClient(t *testing.T) {
 			assert.InDelta(t, c.total, bills[0], 1e-9)
 		})
 	}
+}
+
+// A call whose answer has more than twice the tokens that the transcript counts has a placeholder: the texts count.
+func TestPlaceholdersOnPaper(t *testing.T) {
+	text := strings.Repeat("all of this was written ", 10)
+	n := tokens.Claude(text)
+	for counted, want := range map[int]int{1: n, n/2 - 1: n, n / 2: n / 2, 3 * n: 3 * n} {
+		steps := paper()
+		steps[0].Usage.Output = counted
+		steps = slices.Insert(steps, 1, sessions.Step{Kind: sessions.Say, Text: text})
+		b := billed(steps)
+		assert.Equal(t, want, b.Calls[0].Usage.Output, "counted %d", counted)
+		assert.Equal(t, want != counted, b.Guessed == 1)
+		assert.InDelta(t, 2510+1460+435+445+float64(want+60)*5, b.Total, 1e-9)
+	}
+}
+
+func TestOverrideOfPrices(t *testing.T) {
+	o, err := ParsePrices(" cache_read=0.25, output=4")
+	require.NoError(t, err)
+	p := o.On(DefaultPrices)
+	assert.Equal(t, Prices{Input: 1, CacheWrite: 1.25, CacheRead: 0.25, Output: 4, CacheHour: 2}, p)
+	assert.Equal(t, DefaultPrices, Override(nil).On(DefaultPrices))
+	assert.Equal(t, "input 1, cache write 1.25, cache read 0.25, output 4, write for an hour 2", p.String())
 }

@@ -2,6 +2,8 @@ package sessions
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -18,9 +20,11 @@ type claudeEntry struct {
 	Message     *struct {
 		ID      string    `json:"id"`
 		Role    string    `json:"role"`
+		Model   string    `json:"model"`
 		Usage   *apiUsage `json:"usage"`
 		Content any       `json:"content"`
 	} `json:"message"`
+	Attachment any `json:"attachment"`
 }
 
 // ClaudeReader converts the lines of a Claude Code transcript into steps.
@@ -60,6 +64,8 @@ func (r *ClaudeReader) entry(e claudeEntry) {
 	case e.Type == "system" && e.Subtype == "compact_boundary":
 		r.add(Step{Kind: Compact})
 		r.message = ""
+	case e.Type == "attachment":
+		r.attached(e.Attachment)
 	case e.Message == nil || e.APIErrorMsg:
 	case e.Type == "assistant":
 		r.assistant(e)
@@ -73,7 +79,7 @@ func (r *ClaudeReader) add(s Step) { r.Session.Steps = append(r.Session.Steps, s
 func (r *ClaudeReader) assistant(e claudeEntry) {
 	if e.Message.ID == "" || e.Message.ID != r.message {
 		r.message = e.Message.ID
-		r.add(Step{Kind: Call, Usage: e.Message.Usage.usage()})
+		r.add(Step{Kind: Call, Usage: e.Message.Usage.usage(), Model: e.Message.Model})
 	} else {
 		r.refreshUsage(e.Message.Usage)
 	}
@@ -94,6 +100,37 @@ func (r *ClaudeReader) assistant(e claudeEntry) {
 			r.use(Step{Kind: Use, ID: str(block["id"]), Tool: str(block["name"]), Args: args})
 		}
 	}
+}
+
+// attached adds what the client put into the prompt by itself: a list of skills, a file that changed. Each type has a form
+// of its own; the texts in it are what the model sees, nearly.
+func (r *ClaudeReader) attached(attachment any) {
+	members, _ := attachment.(map[string]any)
+	if kind := str(members["type"]); kind != "" {
+		delete(members, "type")
+		r.add(Step{Kind: Attach, Type: kind, Text: strings.Join(texts(members), "\n")})
+	}
+}
+
+// texts returns the strings in a JSON value, those of an object in the order of its keys.
+func texts(v any) []string {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		var all []string
+		for _, item := range v {
+			all = append(all, texts(item)...)
+		}
+		return all
+	case map[string]any:
+		var all []string
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			all = append(all, texts(v[name])...)
+		}
+		return all
+	}
+	return nil
 }
 
 // refreshUsage updates the usage from later lines of the same answer, whose output count is the final one.

@@ -14,6 +14,7 @@ type codexEntry struct {
 // codexItem is a response item or an event message.
 type codexItem struct {
 	Type      string          `json:"type"`
+	Model     string          `json:"model"` // turn_context
 	ID        string          `json:"id"`
 	Role      string          `json:"role"`
 	Name      string          `json:"name"`
@@ -48,6 +49,7 @@ type codexReader struct {
 	session Session
 	open    int // index of the current call plus one; 0: none
 	uses    map[string]Step
+	model   string
 }
 
 func (r *codexReader) line(line []byte) {
@@ -64,6 +66,8 @@ func (r *codexReader) entry(e codexEntry) {
 		if r.session.ID == "" {
 			r.session.ID = item.ID
 		}
+	case "turn_context":
+		r.model = item.Model
 	case "compacted":
 		r.add(Step{Kind: Compact})
 		r.open = 0
@@ -130,7 +134,7 @@ func (r *codexReader) message(item codexItem) {
 // answer adds a step of the model's answer, preceded by the call if it is the first.
 func (r *codexReader) answer(s Step) {
 	if r.open == 0 {
-		r.add(Step{Kind: Call})
+		r.add(Step{Kind: Call, Model: r.model})
 		r.open = len(r.session.Steps)
 	}
 	r.add(s)

@@ -11,6 +11,8 @@ type collected struct {
 	Source string `json:"src"`
 	Steps  []struct {
 		Kind  Kind            `json:"k"`
+		Type  string          `json:"type"`
+		Model string          `json:"model"`
 		Text  string          `json:"text"`
 		Think string          `json:"think"`
 		Usage *apiUsage       `json:"usage"`
@@ -28,13 +30,16 @@ type apiUsage struct {
 	CacheWrite int `json:"cache_creation_input_tokens"`
 	CacheRead  int `json:"cache_read_input_tokens"`
 	Output     int `json:"output_tokens"`
+	Created    struct {
+		Hour int `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
 }
 
 func (u *apiUsage) usage() *Usage {
 	if u == nil {
 		return nil
 	}
-	return &Usage{u.Input, u.CacheWrite, u.CacheRead, u.Output}
+	return &Usage{Input: u.Input, CacheWrite: u.CacheWrite, CacheRead: u.CacheRead, Output: u.Output, Hour: min(u.Created.Hour, u.CacheWrite)}
 }
 
 // parseCollected parses one line of a collection.
@@ -48,7 +53,7 @@ func parseCollected(line []byte) (Session, error) {
 	}
 	s := Session{ID: c.ID, Source: c.Source, Steps: make([]Step, 0, len(c.Steps))}
 	for _, in := range c.Steps {
-		step := Step{Kind: in.Kind, Text: in.Text, Think: in.Think, Usage: in.Usage.usage(), ID: in.ID, Tool: in.Tool, Out: in.Out, Err: in.Err}
+		step := Step{Kind: in.Kind, Text: in.Text, Think: in.Think, Usage: in.Usage.usage(), ID: in.ID, Tool: in.Tool, Out: in.Out, Err: in.Err, Model: in.Model, Type: in.Type}
 		step.Args = arguments(in.Args)
 		s.Steps = append(s.Steps, step)
 	}

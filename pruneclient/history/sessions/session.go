@@ -20,16 +20,19 @@ const (
 	Use     Kind = "use"     // a tool call
 	Result  Kind = "result"  // the tool's result
 	Compact Kind = "compact" // the context was summarised: it contains nothing from before
+	Attach  Kind = "attach"  // what the client added by itself, such as a list of skills or a changed file
 )
 
 // Step is one step.
 type Step struct {
 	Kind Kind
 
-	Text  string // user, say
+	Text  string // user, say, attach
 	Think string // say
 
 	Usage *Usage // call; nil if the transcript has none
+	Model string // call; "" if the transcript does not name it
+	Type  string // attach: what it is
 
 	ID   string // use, result: of the tool call
 	Tool string // use, result
@@ -61,6 +64,8 @@ func (s Step) AddTo(log *history.Log) {
 // cache.
 type Usage struct {
 	Input, CacheWrite, CacheRead, Output int
+
+	Hour int // the part of CacheWrite that the cache keeps for an hour
 }
 
 // Prompt returns the number of tokens of the whole prompt.
@@ -87,6 +92,16 @@ func (s Session) Measured() bool {
 		}
 	}
 	return calls > 0
+}
+
+// Model returns the model of the first call that names one.
+func (s Session) Model() string {
+	for _, step := range s.Steps {
+		if step.Kind == Call && step.Model != "" {
+			return step.Model
+		}
+	}
+	return ""
 }
 
 // Uses reports whether the session has a tool call with that id.

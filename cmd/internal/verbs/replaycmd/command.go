@@ -63,7 +63,7 @@ sessions. Nothing leaves the machine. docs/BILL.md explains every figure.`,
 	f.BoolVar(&o.json, "json", false, "print one JSON value")
 	f.StringVar(&o.html, "html", "", "write a report with plots to this file; - is the standard output")
 	f.StringVar(&o.Explain, "explain", "", "show every term of one session: its id, or how that begins")
-	f.StringVar(&prices, "prices", "", `prices relative to a fresh input token, e.g. "cache_read=0.25,output=4"`)
+	f.StringVar(&prices, "prices", "", `prices relative to a fresh input token instead of the provider's, e.g. "cache_read=0.25,output=4"`)
 	return c
 }
 

@@ -21,7 +21,11 @@ func writeJSON(w io.Writer, r replay.Report) error {
 func writeText(w io.Writer, r replay.Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d sessions, %d of them with the API's own usage, the others modelled. Bill: %.0f fresh input tokens.\n", r.Sessions, r.Measured, r.Bill)
-	fmt.Fprintf(&b, "Prices: %s. All figures are percent of the whole bill.\n\n", r.Prices)
+	fmt.Fprintf(&b, "Prices: %s. All figures are percent of the whole bill.\n", r.Prices)
+	if r.Guessed > 0 {
+		fmt.Fprintf(&b, "Of %d of %d model calls the transcripts have a placeholder for the output; it is modelled from the texts.\n", r.Guessed, r.Calls)
+	}
+	b.WriteByte('\n')
 	writeShares(&b, r)
 	fmt.Fprintf(&b, "\nA perfect pruner of results of 1,000 tokens and more (read, bash, grep) that keeps 10, 20, 30 %%: %.1f, %.1f, %.1f\n\n", r.Limit.Keep10, r.Limit.Keep20, r.Limit.Keep30)
 	writePolicies(&b, r)
