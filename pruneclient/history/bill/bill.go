@@ -81,7 +81,7 @@ func (b *Bill) addCalls() {
 		case sessions.Call:
 			usage := model.call()
 			if b.Measured {
-				usage = *step.Usage
+				usage = b.usageOf(step)
 			}
 			b.Calls = append(b.Calls, Call{Usage: usage, Prompt: usage.Prompt(), Context: context, Step: i})
 		case sessions.Say, sessions.Use:
@@ -99,6 +99,18 @@ func (b *Bill) addCalls() {
 			b.Results = append(b.Results, r)
 		}
 	}
+}
+
+// usageOf returns the usage of a measured session's call. One that was interrupted has none: it read what the call before it
+// had sent.
+func (b *Bill) usageOf(call sessions.Step) sessions.Usage {
+	switch {
+	case call.Usage != nil:
+		return *call.Usage
+	case len(b.Calls) > 0:
+		return sessions.Usage{CacheRead: b.Calls[len(b.Calls)-1].Prompt}
+	}
+	return sessions.Usage{}
 }
 
 // WeightFrom returns the price of one token that entered the prompt at model call from and stayed until the

@@ -35,19 +35,24 @@ type codexItem struct {
 		ExitCode *int   `json:"exit_code"`
 	} `json:"item"`
 	Info *struct {
-		Last struct {
-			Input  int `json:"input_tokens"`
-			Cached int `json:"cached_input_tokens"`
-			Output int `json:"output_tokens"`
-		} `json:"last_token_usage"`
+		Last  codexUsage `json:"last_token_usage"`
+		Total codexUsage `json:"total_token_usage"`
 	} `json:"info"`
 }
 
+type codexUsage struct {
+	Input  int `json:"input_tokens"`
+	Cached int `json:"cached_input_tokens"`
+	Output int `json:"output_tokens"`
+}
+
 // codexReader converts the lines of a Codex rollout file into steps. A model call begins with the first
-// item of an answer and ends with the token count, or with the first result.
+// item of an answer and ends with the token count, or with the first result where that comes earlier.
 type codexReader struct {
 	session Session
 	open    int // index of the current call plus one; 0: none
+	latest  int // the same of the latest call that began
+	total   codexUsage
 	uses    map[string]Step
 	model   string
 }
@@ -87,11 +92,18 @@ func (r *codexReader) event(item codexItem) {
 	case item.Type == "exec_command_end":
 		r.exited(item.CallID, item.ExitCode)
 	}
-	if item.Type != "token_count" || item.Info == nil || r.open == 0 {
+	if item.Type == "token_count" && item.Info != nil {
+		r.counted(item.Info.Last, item.Info.Total)
+	}
+}
+
+// counted records the usage of the latest call. A count is repeated, with the same total, when limits of the account change.
+func (r *codexReader) counted(last, total codexUsage) {
+	if r.latest == 0 || total == r.total && total != (codexUsage{}) {
 		return
 	}
-	last := item.Info.Last
-	r.session.Steps[r.open-1].Usage = &Usage{Input: max(last.Input-last.Cached, 0), CacheRead: last.Cached, Output: last.Output}
+	r.total, r.open = total, 0
+	r.session.Steps[r.latest-1].Usage = &Usage{Input: max(last.Input-last.Cached, 0), CacheRead: last.Cached, Output: last.Output}
 }
 
 // exited records the exit status of a call's command. It is in the transcript before Codex runs its hooks.
@@ -136,6 +148,7 @@ func (r *codexReader) answer(s Step) {
 	if r.open == 0 {
 		r.add(Step{Kind: Call, Model: r.model})
 		r.open = len(r.session.Steps)
+		r.latest = r.open
 	}
 	r.add(s)
 }

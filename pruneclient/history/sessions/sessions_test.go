@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,4 +114,38 @@ func TestFilesOfAFolder(t *testing.T) {
 	files, err := Files([]string{filepath.Join(home, ".claude", "projects")})
 	require.NoError(t, err)
 	require.Equal(t, []string{filepath.Join(dir, "a.jsonl.gz"), filepath.Join(dir, "b.jsonl")}, files)
+}
+
+// A count may come before or after the results of its call, a repeated one counts nothing, and a call without results ends
+// with its count.
+func TestUsageOfCodex(t *testing.T) {
+	count := func(input, total int) string {
+		return fmt.Sprintf(`{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":%d},"total_token_usage":{"input_tokens":%d}}}}`, input, total)
+	}
+	const (
+		meta   = `{"type":"turn_context","payload":{"model":"gpt-5.5"}}`
+		call   = `{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{}","call_id":"c"}}`
+		output = `{"type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"ok"}}`
+		words  = `{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]}}`
+	)
+	lines := []string{meta, call, output, count(10, 10), count(10, 10), call, count(20, 30), output, words, count(30, 60), words, count(40, 100), count(40, 100)}
+	var inputs []int
+	require.NoError(t, Read(t.Context(), "r.jsonl", strings.NewReader(`{"type":"session_meta","payload":{"id":"s"}}`+"\n"+strings.Join(lines, "\n")), func(s Session) error {
+		require.True(t, s.Measured())
+		require.Equal(t, "gpt-5.5", s.Model())
+		for _, step := range s.Steps {
+			if step.Kind == Call {
+				inputs = append(inputs, step.Usage.Input)
+			}
+		}
+		return nil
+	}))
+	require.Equal(t, []int{10, 20, 30, 40}, inputs)
+}
+
+func TestAttachmentsOfClaudeCode(t *testing.T) {
+	line := `{"type":"attachment","sessionId":"s","attachment":{"type":"skill_listing","skills":[{"name":"a","text":"first"},{"name":"b"}]}}`
+	r := &ClaudeReader{}
+	r.Line([]byte(line))
+	require.Equal(t, []Step{{Kind: Attach, Type: "skill_listing", Text: "a\nfirst\nb"}}, r.Session.Steps)
 }
