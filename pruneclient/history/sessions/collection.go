@@ -39,7 +39,7 @@ func (u *apiUsage) usage() *Usage {
 	if u == nil {
 		return nil
 	}
-	return &Usage{Input: u.Input, CacheWrite: u.CacheWrite, CacheRead: u.CacheRead, Output: u.Output, Hour: min(u.Created.Hour, u.CacheWrite)}
+	return &Usage{Input: u.Input, CacheWrite: u.CacheWrite, CacheRead: u.CacheRead, Output: u.Output, Hour: max(min(u.Created.Hour, u.CacheWrite), 0)}
 }
 
 // parseCollected parses one line of a collection.
