@@ -18,9 +18,9 @@ type Candidate struct {
 	touched time.Time
 }
 
-// Analyze returns the segments that may be pruned, most likely first: those that are
+// analyze returns the segments that may be pruned, most likely first: those that are
 // neither pinned nor reachable from the roots.
-func Analyze(segments []Segment, roots []string, now time.Time) []Candidate {
+func analyze(segments []Segment, roots []string, now time.Time) []Candidate {
 	keep := make(map[string]bool)
 	if len(roots) > 0 {
 		for _, id := range reachable(segments, roots) {
@@ -33,8 +33,8 @@ func Analyze(segments []Segment, roots []string, now time.Time) []Candidate {
 			continue
 		}
 		candidates = append(candidates, Candidate{
-			ID: s.ID, Score: Score(s, now), Tokens: s.Tokens, Reason: Reason(s, now),
-			Type: s.Type, AgeHours: AgeHours(s, now), touched: s.Touched,
+			ID: s.ID, Score: score(s, now), Tokens: s.Tokens, Reason: reason(s, now),
+			Type: s.Type, AgeHours: ageHours(s, now), touched: s.Touched,
 		})
 	}
 	slices.SortFunc(candidates, moreLikely)
@@ -52,7 +52,7 @@ func moreLikely(a, b Candidate) int {
 	)
 }
 
-// reachable is Reachable over References, but without a reference for each pair of segments
+// reachable is reach over references, but without a reference for each pair of segments
 // of a topic, which would be too many for a large topic. Instead, each segment refers to a
 // node for its topic.
 func reachable(segments []Segment, roots []string) []string {
@@ -66,12 +66,12 @@ func reachable(segments []Segment, roots []string) []string {
 		s.Topic = ""
 		bare = append(bare, s)
 	}
-	refs := References(bare)
+	refs := references(bare)
 	for topic, ids := range topics {
 		refs[topicNode+topic] = ids
 		for _, id := range ids {
 			refs[id] = append(refs[id], topicNode+topic)
 		}
 	}
-	return Reachable(roots, refs)
+	return reach(roots, refs)
 }

@@ -22,3 +22,13 @@ func (c Candidate) WithoutUse() Candidate {
 	c.touched = time.Time{}
 	return c
 }
+
+// The functions that the vectors call.
+var (
+	Analyze    = analyze
+	MakePlan   = makePlan
+	Reachable  = reach
+	Reason     = reason
+	References = references
+	Score      = score
+)

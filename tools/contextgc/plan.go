@@ -28,9 +28,9 @@ type Plan struct {
 	BreakEven *planner.BreakEven `json:"break_even,omitempty"`
 }
 
-// MakePlan selects candidates, highest score first, until target tokens are freed. All are
+// makePlan selects candidates, highest score first, until target tokens are freed. All are
 // stashed; if deleting is allowed, those with the highest scores are deleted instead.
-func MakePlan(candidates []Candidate, target int, allowDelete bool) Plan {
+func makePlan(candidates []Candidate, target int, allowDelete bool) Plan {
 	p := Plan{Candidates: candidates, Stash: []string{}, Delete: []string{}}
 	if len(candidates) == 0 {
 		p.Candidates, p.Reason = []Candidate{}, "no candidates available"

@@ -16,10 +16,10 @@ type Descriptors struct {
 	TaskID      string
 }
 
-// Roots returns the ids of the segments that a collection must keep: segments of the
+// rootsOf returns the ids of the segments that a collection must keep: segments of the
 // current file, messages of the current task, and decisions of the last hour. Without
 // descriptors there are none.
-func Roots(segments []Segment, d *Descriptors, now time.Time) []string {
+func rootsOf(segments []Segment, d *Descriptors, now time.Time) []string {
 	if d == nil {
 		return nil
 	}
@@ -38,9 +38,9 @@ func Roots(segments []Segment, d *Descriptors, now time.Time) []string {
 // referenceTag is the prefix of a tag that refers to another segment.
 const referenceTag = "ref:"
 
-// References maps each segment's id to the ids it refers to: those named by its tags, and
+// references maps each segment's id to the ids it refers to: those named by its tags, and
 // those of segments with the same topic.
-func References(segments []Segment) map[string][]string {
+func references(segments []Segment) map[string][]string {
 	known := make(map[string]bool, len(segments))
 	topics := make(map[string][]string)
 	for _, s := range segments {
@@ -70,9 +70,9 @@ func References(segments []Segment) map[string][]string {
 	return refs
 }
 
-// Reachable returns, sorted, the roots and all segments to which they refer directly or
+// reach returns, sorted, the roots and all segments to which they refer directly or
 // indirectly.
-func Reachable(roots []string, refs map[string][]string) []string {
+func reach(roots []string, refs map[string][]string) []string {
 	seen := make(map[string]bool)
 	queue := slices.Clone(roots)
 	for len(queue) > 0 {

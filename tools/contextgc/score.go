@@ -25,13 +25,13 @@ const (
 // worth is the pruning weight of each type: a higher value is pruned sooner.
 var worth = map[Type]float64{Log: 1, Note: .8, Code: .5, Message: .3, Summary: .2, Decision: .1}
 
-// AgeHours returns the hours since a segment was last used, at least 0.
-func AgeHours(s Segment, now time.Time) float64 {
+// ageHours returns the hours since a segment was last used, at least 0.
+func ageHours(s Segment, now time.Time) float64 {
 	return max(0, now.Sub(s.Touched).Hours())
 }
 
-// Score rates a segment: a higher score is more likely to be pruned.
-func Score(s Segment, now time.Time) float64 {
+// score rates a segment: a higher score is more likely to be pruned.
+func score(s Segment, now time.Time) float64 {
 	w, known := worth[s.Type]
 	if !known {
 		w = otherWorth
@@ -40,14 +40,14 @@ func Score(s Segment, now time.Time) float64 {
 	if s.Old {
 		generation = oldGeneration
 	}
-	return ageWeight*(AgeHours(s, now)/24) + typeWeight*w +
+	return ageWeight*(ageHours(s, now)/24) + typeWeight*w +
 		referenceWeight*(1/float64(s.References+1)) + generationWeight*generation
 }
 
-// Reason explains a segment's score in words.
-func Reason(s Segment, now time.Time) string {
+// reason explains a segment's score in words.
+func reason(s Segment, now time.Time) string {
 	var parts []string
-	switch age := AgeHours(s, now); {
+	switch age := ageHours(s, now); {
 	case age > 24:
 		parts = append(parts, fmt.Sprintf("old (%.1fh)", age))
 	case age > 1:
@@ -66,17 +66,17 @@ func Reason(s Segment, now time.Time) string {
 		parts = append(parts, "old generation")
 	}
 	if len(parts) == 0 {
-		return fmt.Sprintf("score %.2f", Score(s, now))
+		return fmt.Sprintf("score %.2f", score(s, now))
 	}
 	return strings.Join(parts, ", ")
 }
 
-// Explain returns the score as a sum of its parts.
-func Explain(s Segment, now time.Time) string {
-	age := ageWeight * AgeHours(s, now) / 24
-	kind := Score(Segment{Type: s.Type, References: math.MaxInt32, Touched: now}, now) - generationWeight*.3
+// explain returns the score as a sum of its parts.
+func explain(s Segment, now time.Time) string {
+	age := ageWeight * ageHours(s, now) / 24
+	kind := score(Segment{Type: s.Type, References: math.MaxInt32, Touched: now}, now) - generationWeight*.3
 	refs := referenceWeight / float64(s.References+1)
 	return fmt.Sprintf("%s scores %.2f = age %.2f (%.1f h) + type %.2f (%s) + references %.2f (%d) + generation %.2f",
-		s.ID, Score(s, now), age, AgeHours(s, now), kind, s.Type, refs, s.References,
-		Score(s, now)-age-kind-refs)
+		s.ID, score(s, now), age, ageHours(s, now), kind, s.Type, refs, s.References,
+		score(s, now)-age-kind-refs)
 }

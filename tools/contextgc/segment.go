@@ -2,7 +2,7 @@
 // worth keeping, and plans what to remove from the context, and when.
 //
 // A [Segment] is one tool result or one message. A [Ledger] keeps segments with their texts;
-// package sqlite is one. [Analyze] and [MakePlan] implement the design's garbage collection of
+// package sqlite is one. [Toolset] implements the design's garbage collection of
 // segments. Package planner decides when clearing old results from a conversation pays off.
 package contextgc
 
@@ -28,8 +28,8 @@ const (
 	Summary  Type = "summary"
 )
 
-// Types returns every type of segment.
-func Types() []Type { return []Type{Message, Code, Log, Note, Decision, Summary} }
+// types returns every type of segment.
+func types() []Type { return []Type{Message, Code, Log, Note, Decision, Summary} }
 
 // Tier says whether a segment is in the agent's context.
 type Tier string

@@ -13,8 +13,8 @@ import (
 // maxListed is the default number of candidates in a result.
 const maxListed = 100
 
-// AnalyzeArgs are the arguments of context_gc_analyze.
-type AnalyzeArgs struct {
+// analyzeArgs are the arguments of context_gc_analyze.
+type analyzeArgs struct {
 	Project     string
 	Descriptors *Descriptors
 	Target      *int // tokens to free; nil: no plan
@@ -47,7 +47,7 @@ func analyzeSchema(t Toolset) json.RawMessage {
 }
 
 func (t Toolset) analyzeCall(a arguments) (tools.Call, []tools.Issue) {
-	args := AnalyzeArgs{
+	args := analyzeArgs{
 		Project: a.text("project_id"), Descriptors: a.descriptors("context_descriptors"),
 		AllowDelete: a.flag("allow_delete"), Why: a.flag("why"), Limit: a.number("limit"),
 	}
@@ -62,14 +62,14 @@ func (t Toolset) analyzeCall(a arguments) (tools.Call, []tools.Issue) {
 		args.Target = &target
 	}
 	return call{tool: "context_gc_analyze", run: func(ctx context.Context) (output, error) {
-		result, err := t.Analyze(ctx, args)
+		result, err := t.analyze(ctx, args)
 		return output{fields: result}, err
 	}}, nil
 }
 
-// Analyze finds the segments of a project that may be pruned, and makes a plan for the
+// analyze finds the segments of a project that may be pruned, and makes a plan for the
 // target.
-func (t Toolset) Analyze(ctx context.Context, a AnalyzeArgs) (Analysis, error) {
+func (t Toolset) analyze(ctx context.Context, a analyzeArgs) (Analysis, error) {
 	segments, err := t.Store.List(ctx, Filter{Project: a.Project, Tier: Working})
 	if err != nil {
 		return Analysis{}, err
@@ -79,7 +79,7 @@ func (t Toolset) Analyze(ctx context.Context, a AnalyzeArgs) (Analysis, error) {
 			"all %d segments of project %s are pinned; unpin some with context_gc_unpin first", len(segments), a.Project)}
 	}
 	now := t.now()
-	candidates := Analyze(segments, Roots(segments, a.Descriptors, now), now)
+	candidates := analyze(segments, rootsOf(segments, a.Descriptors, now), now)
 	result := Analysis{Candidates: candidates, Total: len(candidates)}
 	for _, c := range candidates {
 		result.Freed += c.Tokens
@@ -107,7 +107,7 @@ func allPinned(segments []Segment) bool {
 }
 
 func (r *Analysis) plan(segments []Segment, target int, allowDelete bool) {
-	plan := MakePlan(r.Candidates, target, allowDelete)
+	plan := makePlan(r.Candidates, target, allowDelete)
 	if plan.Freed > 0 {
 		breakEven := planner.DefaultPrices().BreakEven(plan.Freed, plan.behind(segments))
 		plan.BreakEven = &breakEven
@@ -136,8 +136,8 @@ func (r *Analysis) list(limit int) {
 	}
 }
 
-// PruneArgs are the arguments of context_gc_prune.
-type PruneArgs struct {
+// pruneArgs are the arguments of context_gc_prune.
+type pruneArgs struct {
 	Project string
 	IDs     []string
 	Action  Action
@@ -154,11 +154,11 @@ func pruneSchema(t Toolset) json.RawMessage {
 }
 
 func (t Toolset) pruneCall(a arguments) (tools.Call, []tools.Issue) {
-	args := PruneArgs{
+	args := pruneArgs{
 		Project: a.text("project_id"), IDs: a.texts("segment_ids"), Action: Action(a.text("action")), Confirm: a.flag("confirm"),
 	}
 	return call{tool: "context_gc_prune", run: func(ctx context.Context) (output, error) {
-		result, err := t.Prune(ctx, args)
+		result, err := t.prune(ctx, args)
 		return output{fields: result}, err
 	}}, nil
 }
@@ -171,8 +171,8 @@ type Pruned struct {
 	Errors   []string `json:"errors"`
 }
 
-// Prune stashes or deletes segments.
-func (t Toolset) Prune(ctx context.Context, a PruneArgs) (Pruned, error) {
+// prune stashes or deletes segments.
+func (t Toolset) prune(ctx context.Context, a pruneArgs) (Pruned, error) {
 	if a.Action == Delete && !a.Confirm {
 		return Pruned{}, &tools.Error{Code: "confirmation_required", Message: "deleting is for good: call again with confirm true, or stash"}
 	}
@@ -208,14 +208,14 @@ func (t Toolset) pinCall(pin bool) builder {
 	return func(a arguments) (tools.Call, []tools.Issue) {
 		project, list := a.text("project_id"), a.texts("segment_ids")
 		return call{tool: name, run: func(ctx context.Context) (output, error) {
-			result, err := t.Pin(ctx, project, list, pin)
+			result, err := t.pin(ctx, project, list, pin)
 			return output{fields: result}, err
 		}}, nil
 	}
 }
 
-// Pin protects segments from pruning, or removes their protection.
-func (t Toolset) Pin(ctx context.Context, project string, list []string, pin bool) (PinResult, error) {
+// pin protects segments from pruning, or removes their protection.
+func (t Toolset) pin(ctx context.Context, project string, list []string, pin bool) (PinResult, error) {
 	action := Unpin
 	if pin {
 		action = Pin

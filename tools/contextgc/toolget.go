@@ -14,8 +14,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 )
 
-// GetArgs are the arguments of context_get.
-type GetArgs struct {
+// getArgs are the arguments of context_get.
+type getArgs struct {
 	Project   string // "": any
 	ID        string
 	FirstLine int // 0: from the start
@@ -34,7 +34,7 @@ func getSchema() json.RawMessage {
 }
 
 func (t Toolset) getCall(a arguments) (tools.Call, []tools.Issue) {
-	args := GetArgs{Project: a.text("project_id"), ID: a.text("segment_id"), FirstLine: a.number("start_line"), LastLine: a.number("end_line")}
+	args := getArgs{Project: a.text("project_id"), ID: a.text("segment_id"), FirstLine: a.number("start_line"), LastLine: a.number("end_line")}
 	var issues []tools.Issue
 	if args.LastLine > 0 && args.FirstLine > args.LastLine {
 		issues = append(issues, tools.Issue{Path: "start_line", Code: schema.Custom})
@@ -47,7 +47,7 @@ func (t Toolset) getCall(a arguments) (tools.Call, []tools.Issue) {
 	}
 	about := tools.Subject{PruneID: args.ID, Part: args.FirstLine > 0 || args.LastLine > 0 || args.Pattern != nil}
 	return call{tool: "context_get", about: about, run: func(ctx context.Context) (output, error) {
-		return t.Get(ctx, args)
+		return t.get(ctx, args)
 	}}, issues
 }
 
@@ -59,22 +59,22 @@ type Got struct {
 	Matches    *int   `json:"match_count,omitempty"`
 }
 
-// Get returns a segment's text, a range of its lines, or the lines that match.
-func (t Toolset) Get(ctx context.Context, a GetArgs) (output, error) {
+// get returns a segment's text, a range of its lines, or the lines that match.
+func (t Toolset) get(ctx context.Context, a getArgs) (output, error) {
 	segment, body, err := t.segment(ctx, a)
 	if err != nil {
 		return output{}, err
 	}
 	_, _ = t.Store.Change(ctx, segment.Project, []string{segment.ID}, Touch) // a text is returned even if its use cannot be stored, as on a full disk
 	got := Got{SegmentInfo: info(segment)}
-	if got.Text, got.TotalLines, got.Matches = Select(body, a.FirstLine, a.LastLine, a.Pattern); got.Text == "" {
+	if got.Text, got.TotalLines, got.Matches = selectLines(body, a.FirstLine, a.LastLine, a.Pattern); got.Text == "" {
 		return output{fields: got, isText: true, notice: got.emptiness()}, nil
 	}
 	return output{fields: got, text: got.Text, isText: true}, nil
 }
 
 // segment finds a segment by its own id, or by the id that the agent was shown in place of its text.
-func (t Toolset) segment(ctx context.Context, a GetArgs) (Segment, string, error) {
+func (t Toolset) segment(ctx context.Context, a getArgs) (Segment, string, error) {
 	what := Reference{Project: a.Project, ID: a.ID}
 	if t.Shown != nil {
 		if hash, ok := t.Shown(a.ID); ok {
@@ -91,10 +91,10 @@ func (g Got) emptiness() string {
 	return fmt.Sprintf("nothing there: the segment has %d lines", g.TotalLines)
 }
 
-// Select returns lines first to last of a text byte for byte, and the number of lines of
+// selectLines returns lines first to last of a text byte for byte, and the number of lines of
 // the whole text. With a pattern it returns the matching lines, each after its number and a
 // colon, and their number.
-func Select(body string, first, last int, pattern *regexp.Regexp) (part string, total int, matches *int) {
+func selectLines(body string, first, last int, pattern *regexp.Regexp) (part string, total int, matches *int) {
 	if first == 0 && last == 0 && pattern == nil {
 		return body, countLines(body), nil
 	}
@@ -154,8 +154,8 @@ func info(s Segment) SegmentInfo {
 }
 
 func searchSchema(t Toolset) json.RawMessage {
-	kinds := make([]string, 0, len(Types()))
-	for _, kind := range Types() {
+	kinds := make([]string, 0, len(types()))
+	for _, kind := range types() {
 		kinds = append(kinds, string(kind))
 	}
 	return object([]string{"project_id"}, map[string]*property{
@@ -176,7 +176,7 @@ func (t Toolset) searchCall(a arguments) (tools.Call, []tools.Issue) {
 		Tier: Tier(a.text("tier")), Path: a.text("path"), Tags: a.texts("tags"), Limit: a.number("limit"),
 	}
 	return call{tool: "context_search", run: func(ctx context.Context) (output, error) {
-		result, err := t.Search(ctx, q)
+		result, err := t.search(ctx, q)
 		return output{fields: result}, err
 	}}, nil
 }
@@ -196,8 +196,8 @@ type FoundSegment struct {
 	Excerpt string `json:"excerpt"`
 }
 
-// Search finds segments by the words of their texts.
-func (t Toolset) Search(ctx context.Context, q Query) (Found, error) {
+// search finds segments by the words of their texts.
+func (t Toolset) search(ctx context.Context, q Query) (Found, error) {
 	hits, total, err := t.Store.Search(ctx, q)
 	result := Found{Segments: []FoundSegment{}, Total: total, Query: q.Text}
 	for _, h := range hits {

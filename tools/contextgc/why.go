@@ -26,7 +26,7 @@ func (r *Analysis) explain(segments []Segment, now time.Time) {
 	say("%d segments with %d tokens are in the context; %d are pinned, %d more are kept because the work in hand refers to them.",
 		len(segments), tokens, pinned, len(segments)-pinned-len(r.Candidates))
 	for _, c := range r.Candidates[:min(len(r.Candidates), maxExplained)] {
-		say("%s", Explain(byID[c.ID], now))
+		say("%s", explain(byID[c.ID], now))
 	}
 	if r.Plan == nil || r.Plan.BreakEven == nil {
 		return

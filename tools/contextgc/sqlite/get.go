@@ -42,9 +42,12 @@ func scan(row interface{ Scan(...any) error }, more ...any) (contextgc.Segment, 
 
 // List implements contextgc.Segments.
 func (s *Store) List(ctx context.Context, f contextgc.Filter) ([]contextgc.Segment, error) {
-	rows, err := s.file.DB().QueryContext(ctx, `SELECT `+columns+fromSegments+
-		`WHERE (?1 = '' OR s.project = ?1) AND (?2 = '' OR s.task = ?2) AND (?3 = '' OR s.session = ?3) AND (?4 = '' OR s.tier = ?4) ORDER BY s.seq`,
-		f.Project, f.Task, f.Session, f.Tier)
+	var c conditions
+	c.add("s.project = ?", f.Project)
+	c.add("s.task = ?", f.Task)
+	c.add("s.session = ?", f.Session)
+	c.add("s.tier = ?", string(f.Tier))
+	rows, err := s.file.DB().QueryContext(ctx, `SELECT `+columns+fromSegments+`WHERE `+c.String()+` ORDER BY s.seq`, c.values...)
 	if err != nil {
 		return nil, fmt.Errorf("list segments: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
@@ -161,6 +163,17 @@ func TestDamagedFileIsKeptAside(t *testing.T) {
 	assert.Contains(t, string(kept), "this is no database")
 }
 
+// callTool calls a tool of the toolset gc.
+func callTool(t testing.TB, store contextgc.Segments, name string, args map[string]any) tools.Output {
+	t.Helper()
+	all := contextgc.Toolset{Store: store}.Tools()
+	call, issues := all[slices.IndexFunc(all, func(t tools.Tool) bool { return t.Name == name })].Check(args)
+	require.Empty(t, issues)
+	out, err := call.Run(context.Background())
+	require.NoError(t, err)
+	return out
+}
+
 // A text can be read although nothing can be written.
 func TestGetNeedsNoWrite(t *testing.T) {
 	store, err := Open(Settings{File: filepath.Join(t.TempDir(), "ledger.db")})
@@ -174,8 +187,7 @@ func TestGetNeedsNoWrite(t *testing.T) {
 	require.NoError(t, err)
 	_, err = store.Change(t.Context(), "p", ids, contextgc.Touch)
 	require.Error(t, err)
-	out, err := contextgc.Toolset{Store: store}.Get(t.Context(), contextgc.GetArgs{ID: ids[0]})
-	require.NoError(t, err)
+	out := callTool(t, store, "context_get", map[string]any{"segment_id": ids[0]})
 	assert.Equal(t, "one\ntwo\n", out.Text())
 }
 
@@ -230,8 +242,7 @@ func benchmarkSize(b *testing.B, n int) {
 	set := fill(b, n)
 	b.Run("analyze", func(b *testing.B) {
 		for b.Loop() {
-			_, err := set.Analyze(context.Background(), contextgc.AnalyzeArgs{Project: "p", Descriptors: &contextgc.Descriptors{CurrentFile: "file3.go"}})
-			require.NoError(b, err)
+			callTool(b, set.Store, "context_gc_analyze", map[string]any{"project_id": "p", "context_descriptors": map[string]any{"current_file": "file3.go"}})
 		}
 	})
 	for name, query := range map[string]string{"common": "server client", "rare": "trigger_77"} {
