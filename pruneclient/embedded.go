@@ -132,7 +132,7 @@ func pruneInTime(ctx context.Context, req Request, kind lineprune.Kind, opts lin
 func (r Request) options() lineprune.Options {
 	return lineprune.Options{
 		File: r.File, Command: r.Command, Budget: r.Budget,
-		Call: session.Call{Tool: r.Tool, Args: r.Args, Context: r.Context, Asked: true},
+		Call: session.Origin{Tool: r.Tool, Args: r.Args, Context: r.Context, Asked: true},
 	}
 }
 

@@ -36,7 +36,7 @@ type Answer struct {
 }
 
 // Answer returns the answer for the client, according to the machine's state.
-func (c *Call) Answer() Answer {
+func (c *Execution) Answer() Answer {
 	switch state := c.machine.State(); {
 	case c.dropped:
 		return Answer{Kind: NoAnswer}

@@ -16,7 +16,7 @@ func (r Request) limitOf(tool string) tools.Limit {
 
 // fit cuts the answer, and the unpruned output that it replaces, to the size that the client's own tool would
 // show. Output that cannot be read again is stored first; if that fails, it is not cut.
-func (c *Call) fit(ctx context.Context) {
+func (c *Execution) fit(ctx context.Context) {
 	if state := c.machine.State(); state != fsm.RespondRaw && state != fsm.RespondPruned {
 		return
 	}
@@ -55,7 +55,7 @@ func fitted(whole tools.Output, limit tools.Limit, store func(rest string) (id s
 }
 
 // shown returns the fraction of the unpruned output, 0 to 1, that fits the client's limit.
-func (c *Call) shown() float64 {
+func (c *Execution) shown() float64 {
 	if cutter, ok := c.output.(tools.Cutter); ok {
 		return cutter.Shown(c.request.limitOf(c.toolName))
 	}

@@ -112,7 +112,7 @@ type Starter interface {
 
 // announce tells the observers that the call's tool is about to run. If the tool may change anything, the log has the
 // call before it starts: a command can kill this process.
-func (c *Call) announce() {
+func (c *Execution) announce() {
 	for _, o := range c.pipeline.Observers {
 		if starter, ok := o.(Starter); ok {
 			if c.started == nil {
@@ -127,7 +127,7 @@ func (c *Call) announce() {
 }
 
 // newStart returns the facts about a call that has no output yet.
-func (c *Call) newStart() *Delivery {
+func (c *Execution) newStart() *Delivery {
 	return &Delivery{
 		Machine: c.machine, Session: c.request.Session.ID(), Client: cut(c.request.Client, maxNameBytes), Parent: c.request.Parent,
 		Tool: cut(c.toolName, maxNameBytes),
@@ -135,35 +135,35 @@ func (c *Call) newStart() *Delivery {
 }
 
 // readOnly reports whether the tool of a valid call changes nothing.
-func (c *Call) readOnly() bool {
+func (c *Execution) readOnly() bool {
 	return slices.ContainsFunc(c.offered(), func(t tools.Tool) bool { return t.Name == c.toolName && t.ReadOnly })
 }
 
 // unwritten holds the calls whose answers are being written.
 type unwritten struct {
 	mu    sync.Mutex
-	calls map[*Call]struct{}
+	calls map[*Execution]struct{}
 }
 
-func (u *unwritten) add(c *Call) {
+func (u *unwritten) add(c *Execution) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.calls == nil {
-		u.calls = make(map[*Call]struct{})
+		u.calls = make(map[*Execution]struct{})
 	}
 	u.calls[c] = struct{}{}
 }
 
-func (u *unwritten) remove(c *Call) {
+func (u *unwritten) remove(c *Execution) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.calls, c)
 }
 
-func (u *unwritten) all() []*Call {
+func (u *unwritten) all() []*Execution {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	list := make([]*Call, 0, len(u.calls))
+	list := make([]*Execution, 0, len(u.calls))
 	for c := range u.calls {
 		list = append(list, c)
 	}
@@ -186,7 +186,7 @@ func (p *Pipeline) Abandon(ctx context.Context) {
 
 // Answering reports to the call that its answer of wire bytes is about to be written. With
 // 0 there is no answer, and the call ends.
-func (c *Call) Answering(wire int) {
+func (c *Execution) Answering(wire int) {
 	if wire == 0 {
 		c.end(nil, func() {})
 		return
@@ -203,7 +203,7 @@ func (c *Call) Answering(wire int) {
 
 // end takes the call's last step and notifies the observers. Only the first call has an
 // effect.
-func (c *Call) end(err error, last func()) {
+func (c *Execution) end(err error, last func()) {
 	c.ending.Lock()
 	defer c.ending.Unlock()
 	if c.ended {
@@ -231,7 +231,7 @@ func tell(observe func(*Delivery), d *Delivery) {
 	observe(d)
 }
 
-func (c *Call) newDelivery(wire int) *Delivery {
+func (c *Execution) newDelivery(wire int) *Delivery {
 	d := c.newStart()
 	d.Call, d.Pruning, d.PruneID, d.Wire, d.IsError = c.call, c.pruning, c.pruneID, wire, c.failure != nil
 	if c.started != nil {

@@ -13,7 +13,7 @@ import (
 
 // handler does the work of one state and returns the trigger that leaves the state. An
 // error means a bug, or that the request's context has ended.
-type handler func(context.Context, *Call) (fsm.Trigger, fsm.Facts, error)
+type handler func(context.Context, *Execution) (fsm.Trigger, fsm.Facts, error)
 
 // handlers are in the order in which a request reaches their states. Terminal states have
 // no handler, nor have the states req:respond_*, which wait for the transport.
@@ -27,7 +27,7 @@ var handlers = map[fsm.State]handler{
 	fsm.PrunerErrorFallback: fallBack,
 }
 
-func receive(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
+func receive(_ context.Context, c *Execution) (fsm.Trigger, fsm.Facts, error) {
 	if c.request.Malformed != "" {
 		return fsm.ParseFailed, fsm.Facts{"message": c.request.Malformed}, nil
 	}
@@ -40,7 +40,7 @@ func receive(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	return fsm.Accept, nil, nil
 }
 
-func validate(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
+func validate(_ context.Context, c *Execution) (fsm.Trigger, fsm.Facts, error) {
 	c.call, c.issues, c.advice = checkParams(c.offered(), c.request.Params)
 	if params, ok := c.request.Params.(map[string]any); ok {
 		c.arguments, _ = params["arguments"].(map[string]any)
@@ -57,7 +57,7 @@ func validate(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	return fsm.ArgumentsValid, nil, nil
 }
 
-func execute(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
+func execute(ctx context.Context, c *Execution) (fsm.Trigger, fsm.Facts, error) {
 	c.announce()
 	start := c.now()
 	output, err := c.call.Run(ctx)
@@ -83,7 +83,7 @@ func execute(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 	return fsm.ToolFailed, facts, nil
 }
 
-func capture(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
+func capture(_ context.Context, c *Execution) (fsm.Trigger, fsm.Facts, error) {
 	if c.pipeline.Pruner != nil {
 		c.before = c.request.Session.remember(c)
 	}
@@ -92,16 +92,16 @@ func capture(_ context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 
 // conditions say whether a row out of req:prune_check applies. The table decides which rows
 // there are, and in which order they are tried.
-var conditions = map[fsm.Trigger]func(*Call) bool{
-	fsm.NoQuestion:  func(c *Call) bool { return c.call.FocusQuestion() == "" },
-	fsm.RepeatRead:  (*Call).repeatsPruned,
-	fsm.PruningOff:  func(c *Call) bool { return c.pipeline.Pruner == nil },
-	fsm.TooLarge:    (*Call).tooLarge,
-	fsm.OutputEmpty: func(c *Call) bool { return c.outputBytes() == 0 },
-	fsm.Eligible:    func(*Call) bool { return true },
+var conditions = map[fsm.Trigger]func(*Execution) bool{
+	fsm.NoQuestion:  func(c *Execution) bool { return c.call.FocusQuestion() == "" },
+	fsm.RepeatRead:  (*Execution).repeatsPruned,
+	fsm.PruningOff:  func(c *Execution) bool { return c.pipeline.Pruner == nil },
+	fsm.TooLarge:    (*Execution).tooLarge,
+	fsm.OutputEmpty: func(c *Execution) bool { return c.outputBytes() == 0 },
+	fsm.Eligible:    func(*Execution) bool { return true },
 }
 
-func checkPrune(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
+func checkPrune(ctx context.Context, c *Execution) (fsm.Trigger, fsm.Facts, error) {
 	for _, trigger := range c.machine.Definition().Leaving(fsm.PruneCheck) {
 		holds := conditions[trigger]
 		if holds == nil || !holds(c) {
@@ -122,7 +122,7 @@ func checkPrune(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
 const StoreFull = "store_full"
 
 // callPruner stores the original and calls the pruner. Without the original the pruner is not called.
-func callPruner(ctx context.Context, c *Call) (fsm.Trigger, fsm.Facts, error) {
+func callPruner(ctx context.Context, c *Execution) (fsm.Trigger, fsm.Facts, error) {
 	start := c.now()
 	output, bytes := tools.Output(nil), 0
 	id, err := c.keep(ctx, c.output.Code())
@@ -168,7 +168,7 @@ var pruneFailures = map[pruneclient.ErrorCode]fsm.Trigger{
 
 // prune calls the pruner and puts its answer into the output. bytes is the size of the
 // pruner's answer.
-func (c *Call) prune(ctx context.Context) (output tools.Output, bytes int, err error) {
+func (c *Execution) prune(ctx context.Context) (output tools.Output, bytes int, err error) {
 	code, source, id := c.output.Code(), c.output.Source(), c.original
 	result, err := c.pipeline.Pruner.Prune(ctx, pruneclient.Request{
 		Text: code, Question: c.call.FocusQuestion(), RecoveryID: id,
@@ -194,30 +194,30 @@ func (c *Call) prune(ctx context.Context) (output tools.Output, bytes int, err e
 	return output, len(result.Text), nil
 }
 
-func (c *Call) keep(ctx context.Context, text string) (string, error) {
+func (c *Execution) keep(ctx context.Context, text string) (string, error) {
 	if c.pipeline.Keep == nil {
 		return "", nil
 	}
 	return c.pipeline.Keep(ctx, text)
 }
 
-func fallBack(context.Context, *Call) (fsm.Trigger, fsm.Facts, error) {
+func fallBack(context.Context, *Execution) (fsm.Trigger, fsm.Facts, error) {
 	return fsm.FallBack, nil, nil
 }
 
-func (c *Call) tooLarge() bool {
+func (c *Execution) tooLarge() bool {
 	return c.pipeline.MaxPruneBytes > 0 && c.outputBytes() > c.pipeline.MaxPruneBytes
 }
 
 // repeatsPruned reports whether the call asks again for output that was pruned. It is false
 // for a failed call, which is answered with its error.
-func (c *Call) repeatsPruned() bool {
+func (c *Execution) repeatsPruned() bool {
 	return c.pipeline.RepeatRaw && c.failure == nil && c.request.Session.again(c.asked())
 }
 
 // asked returns the tool and the subject of the call; the subject is zero if the tool names
 // none.
-func (c *Call) asked() asked {
+func (c *Execution) asked() asked {
 	about, _ := c.call.(tools.Subjecter)
 	if about == nil {
 		return asked{tool: c.toolName}
@@ -226,7 +226,7 @@ func (c *Call) asked() asked {
 }
 
 // outputBytes returns the size of the tool's output, whether the tool succeeded or failed.
-func (c *Call) outputBytes() int {
+func (c *Execution) outputBytes() int {
 	if c.failure != nil {
 		return c.failure.OutputBytes()
 	}
@@ -236,7 +236,7 @@ func (c *Call) outputBytes() int {
 // unprunedReason returns pruning.reason for a tool error: the reason of the first row out
 // of req:prune_check whose condition holds, as for a result. It is "" if only the error
 // itself prevented pruning.
-func (c *Call) unprunedReason() string {
+func (c *Execution) unprunedReason() string {
 	d := c.machine.Definition()
 	for _, trigger := range d.Leaving(fsm.PruneCheck) {
 		holds := conditions[trigger]

@@ -57,8 +57,8 @@ type Request struct {
 	Parent    string       // caller's span, in W3C traceparent form; "" when it gave none
 }
 
-// Call is one request with its machine.
-type Call struct {
+// Execution is one request with its machine.
+type Execution struct {
 	pipeline *Pipeline
 	machine  *fsm.Machine
 	request  Request
@@ -95,7 +95,7 @@ type Call struct {
 // Run takes a request through its machine until it reaches a terminal state, or waits in
 // req:respond_* for the transport to write the answer. It never fails and never panics:
 // errors are recorded in the call.
-func (p *Pipeline) Run(ctx context.Context, req Request) *Call {
+func (p *Pipeline) Run(ctx context.Context, req Request) *Execution {
 	c := p.newCall(req)
 	for !c.settled() {
 		trigger, facts := c.step(ctx)
@@ -106,15 +106,15 @@ func (p *Pipeline) Run(ctx context.Context, req Request) *Call {
 }
 
 // offered returns the tools that the call may name.
-func (c *Call) offered() []tools.Tool {
+func (c *Execution) offered() []tools.Tool {
 	if c.request.Tools != nil {
 		return c.request.Tools
 	}
 	return c.pipeline.Tools
 }
 
-func (p *Pipeline) newCall(req Request) *Call {
-	c := &Call{pipeline: p, request: req}
+func (p *Pipeline) newCall(req Request) *Execution {
+	c := &Execution{pipeline: p, request: req}
 	newID := p.NewID
 	if newID == nil {
 		newID = randomID
@@ -124,13 +124,13 @@ func (p *Pipeline) newCall(req Request) *Call {
 }
 
 // settled reports whether the call can go no further without the transport.
-func (c *Call) settled() bool {
+func (c *Execution) settled() bool {
 	return c.stuck || c.machine.Done() || handlers[c.machine.State()] == nil
 }
 
 // step runs the handler of the current state. A cancelled request and a panic both leave
 // the state by the abort row.
-func (c *Call) step(ctx context.Context) (trigger fsm.Trigger, facts fsm.Facts) {
+func (c *Execution) step(ctx context.Context) (trigger fsm.Trigger, facts fsm.Facts) {
 	defer func() {
 		if r := recover(); r != nil {
 			trigger, facts = fsm.Abort, panicFacts(r)
@@ -157,7 +157,7 @@ func panicFacts(r any) fsm.Facts {
 }
 
 // fire takes the row. If the table has no such row, the request ends in internal error.
-func (c *Call) fire(ctx context.Context, trigger fsm.Trigger, facts fsm.Facts) {
+func (c *Execution) fire(ctx context.Context, trigger fsm.Trigger, facts fsm.Facts) {
 	if facts == nil {
 		facts = make(fsm.Facts, 1)
 	}
@@ -177,7 +177,7 @@ func (c *Call) fire(ctx context.Context, trigger fsm.Trigger, facts fsm.Facts) {
 
 // Cancel ends a call that waits for its answer to be written, because the client no longer
 // wants the answer. It does nothing to a finished call.
-func (c *Call) Cancel(ctx context.Context) {
+func (c *Execution) Cancel(ctx context.Context) {
 	c.end(nil, func() {
 		if !c.machine.Done() {
 			c.fire(ctx, fsm.Abort, cancelled())
@@ -187,7 +187,7 @@ func (c *Call) Cancel(ctx context.Context) {
 
 // Written reports to the call that its whole answer was sent. There is then time to prepare
 // a machine for the next call.
-func (c *Call) Written(ctx context.Context) {
+func (c *Execution) Written(ctx context.Context) {
 	c.end(nil, func() {
 		if c.machine.Done() || c.stuck {
 			return
@@ -203,7 +203,7 @@ const unchangedReason = "unchanged"
 
 // sentAs returns how the answer was sent: pruned, or raw with the reason for which it stayed
 // whole.
-func (c *Call) sentAs() fsm.Facts {
+func (c *Execution) sentAs() fsm.Facts {
 	switch {
 	case c.machine.State() != fsm.RespondPruned:
 		return fsm.Facts{"mode": "raw", "raw_reason": c.pruning.Reason}
@@ -214,7 +214,7 @@ func (c *Call) sentAs() fsm.Facts {
 }
 
 // WriteFailed reports to the call that its answer could not be encoded or written.
-func (c *Call) WriteFailed(ctx context.Context, err error) {
+func (c *Execution) WriteFailed(ctx context.Context, err error) {
 	c.end(err, func() {
 		if !c.machine.Done() && !c.stuck {
 			c.fire(ctx, fsm.WriteFailed, fsm.Facts{"message": err.Error()})
@@ -223,15 +223,15 @@ func (c *Call) WriteFailed(ctx context.Context, err error) {
 }
 
 // Machine returns the call's machine, with its id, its state and the steps it took.
-func (c *Call) Machine() *fsm.Machine { return c.machine }
+func (c *Execution) Machine() *fsm.Machine { return c.machine }
 
 // Pruning returns the call's metadata as far as the machine has set it.
-func (c *Call) Pruning() PruningMetadata { return c.pruning }
+func (c *Execution) Pruning() PruningMetadata { return c.pruning }
 
 // elapsed returns the milliseconds since a time, by the pipeline's clock.
-func (c *Call) elapsed(since time.Time) int64 { return c.now().Sub(since).Milliseconds() }
+func (c *Execution) elapsed(since time.Time) int64 { return c.now().Sub(since).Milliseconds() }
 
-func (c *Call) now() time.Time {
+func (c *Execution) now() time.Time {
 	if c.pipeline.Now == nil {
 		return time.Now()
 	}

@@ -99,7 +99,7 @@ func echoRequest(args map[string]any) Request {
 }
 
 // way returns the Spec of each row that a call took.
-func way(c *Call) []string {
+func way(c *Execution) []string {
 	var specs []string
 	for _, s := range c.Machine().Steps() {
 		specs = append(specs, s.Spec)
@@ -108,22 +108,22 @@ func way(c *Call) []string {
 }
 
 // scenarios together take every row of the table.
-func scenarios() map[string]func(*Pipeline) *Call {
-	run := func(pruner pruneclient.Pruner, args map[string]any, end func(*Call)) func(*Pipeline) *Call {
-		return func(p *Pipeline) *Call {
+func scenarios() map[string]func(*Pipeline) *Execution {
+	run := func(pruner pruneclient.Pruner, args map[string]any, end func(*Execution)) func(*Pipeline) *Execution {
+		return func(p *Pipeline) *Execution {
 			p.Pruner = pruner
 			c := p.Run(context.Background(), echoRequest(args))
 			end(c)
 			return c
 		}
 	}
-	written := func(c *Call) { c.Written(context.Background()) }
-	lost := func(c *Call) { c.WriteFailed(context.Background(), errors.New("gone")) }
+	written := func(c *Execution) { c.Written(context.Background()) }
+	lost := func(c *Execution) { c.WriteFailed(context.Background(), errors.New("gone")) }
 	ask := map[string]any{"text": "long", "question": "what?"}
 	fails := func(code pruneclient.ErrorCode) pruneclient.Pruner {
 		return answering("", &pruneclient.Error{Code: code, Message: "as told"})
 	}
-	return map[string]func(*Pipeline) *Call{
+	return map[string]func(*Pipeline) *Execution{
 		"raw":                run(answering("short", nil), map[string]any{"text": "long"}, written),
 		"raw, lost":          run(nil, map[string]any{"text": "long"}, lost),
 		"off":                run(nil, ask, written),
@@ -138,13 +138,13 @@ func scenarios() map[string]func(*Pipeline) *Call {
 		"tool late":          run(nil, map[string]any{"fail": "timeout"}, written),
 		"tool panics":        run(nil, map[string]any{"fail": "panic"}, written),
 		"arguments":          run(nil, map[string]any{"bad": true}, written),
-		"malformed":          func(p *Pipeline) *Call { return p.Run(context.Background(), Request{Malformed: "not JSON"}) },
+		"malformed":          func(p *Pipeline) *Execution { return p.Run(context.Background(), Request{Malformed: "not JSON"}) },
 		"repeated":           repeated,
 		"cancelled at start": cancelledAtStart,
 	}
 }
 
-func repeated(p *Pipeline) *Call {
+func repeated(p *Pipeline) *Execution {
 	p.RepeatRaw, p.Pruner = true, answering("short", nil)
 	request := echoRequest(map[string]any{"text": "long", "question": "what?"})
 	params := request.Params
@@ -155,7 +155,7 @@ func repeated(p *Pipeline) *Call {
 	return c
 }
 
-func cancelledAtStart(p *Pipeline) *Call {
+func cancelledAtStart(p *Pipeline) *Execution {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return p.Run(ctx, echoRequest(nil))

@@ -68,7 +68,7 @@ func (s *Session) again(call asked) bool {
 
 // remember returns the earlier calls of the session, most recent first, and adds the call
 // with its result.
-func (s *Session) remember(c *Call) []pruneclient.Event {
+func (s *Session) remember(c *Execution) []pruneclient.Event {
 	if s == nil {
 		return nil
 	}

@@ -90,7 +90,7 @@ func addSizes(r *trace.Record, d *Delivery) {
 
 // session returns the call's session. All calls without one share one for their records:
 // whether such a call asks again for pruned output cannot be known otherwise.
-func (c *Call) session() *Session {
+func (c *Execution) session() *Session {
 	if c.request.Session == nil {
 		return &c.pipeline.alone
 	}
@@ -99,7 +99,7 @@ func (c *Call) session() *Session {
 
 // subject returns the pseudonym of the call's subject. A call that recovers pruned output
 // has the subject of the pruned call.
-func (s *Session) subject(c *Call, about tools.Subject) string {
+func (s *Session) subject(c *Execution, about tools.Subject) string {
 	s.mu.Lock()
 	subject, known := s.originals[about.PruneID]
 	s.mu.Unlock()

@@ -26,8 +26,8 @@ const (
 	Other Kind = "other"
 )
 
-// Call is one tool call in client-independent form.
-type Call struct {
+// ToolCall is one tool call in client-independent form.
+type ToolCall struct {
 	Kind Kind
 	Tool string // the client's name of the tool
 
@@ -71,8 +71,8 @@ func KindOf(tool string) Kind {
 }
 
 // ParseCall parses a call's arguments. It never fails; fields that it does not find stay empty.
-func ParseCall(tool string, args map[string]any) Call {
-	c := Call{Kind: KindOf(tool), Tool: tool}
+func ParseCall(tool string, args map[string]any) ToolCall {
+	c := ToolCall{Kind: KindOf(tool), Tool: tool}
 	text := func(names ...string) string { return firstText(args, names...) }
 	switch c.Kind {
 	case Read:
@@ -131,7 +131,7 @@ func replacements(args map[string]any) []Replacement {
 }
 
 // Narrow reports whether a read requested a range of at most the given number of lines.
-func (c Call) Narrow(lines int) bool { return c.Kind == Read && c.Limit > 0 && c.Limit <= lines }
+func (c ToolCall) Narrow(lines int) bool { return c.Kind == Read && c.Limit > 0 && c.Limit <= lines }
 
 // Same reports whether two paths, one of which may be relative, mean the same file.
 func Same(a, b string) bool {
@@ -152,7 +152,7 @@ var printed = regexp.MustCompile(`^\s*(?:cd\s+\S+\s*&&\s*)?(?:cat|head|tail|nl|l
 
 // FileRead returns the file and range of lines that a call shows, if it shows a single file: a read, or a
 // shell command that only prints it. to is 0 if there is no end.
-func (c Call) FileRead() (file string, from, to int) {
+func (c ToolCall) FileRead() (file string, from, to int) {
 	switch {
 	case c.Kind == Read && c.Limit > 0:
 		from = max(c.Offset, 1)

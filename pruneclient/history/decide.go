@@ -23,7 +23,7 @@ type Decision struct {
 
 // Stays returns the reason why the result of a call stays whole whatever the session contains, or "". tokens is the
 // number of tokens of the result.
-func (o OtherTools) Stays(c Call, tokens int) string {
+func (o OtherTools) Stays(c ToolCall, tokens int) string {
 	switch {
 	case ofOwnServer(c.Tool):
 		return "this program's server has pruned it"
@@ -41,7 +41,7 @@ func (o OtherTools) Stays(c Call, tokens int) string {
 
 // Decide returns whether a result of the given number of tokens may be pruned. It is called before a
 // pruner.
-func (l *Log) Decide(c Call, tokens int, others OtherTools) Decision {
+func (l *Log) Decide(c ToolCall, tokens int, others OtherTools) Decision {
 	if why := others.Stays(c, tokens); why != "" {
 		return Decision{Why: why}
 	}
@@ -53,7 +53,7 @@ func (l *Log) Decide(c Call, tokens int, others OtherTools) Decision {
 }
 
 // decideFile decides on a file's content, with caution for files that the agent edits.
-func (l *Log) decideFile(c Call, file string) Decision {
+func (l *Log) decideFile(c ToolCall, file string) Decision {
 	if turns, ok := l.editedSince(file); ok && turns <= editMemory {
 		return Decision{Prune: true, Careful: true, Why: "edited before"}
 	}
@@ -67,7 +67,7 @@ func (l *Log) decideFile(c Call, file string) Decision {
 var change = regexp.MustCompile(`(?i)\b(?:updat|modif|chang|edit|fix|add|insert|remov|delet|renam|refactor|rewrit|replac|implement|mov(?:e|ing)|extract|extend|correct|creat|writ(?:e|ing)|simplif|migrat|convert)\w*`)
 
 // toBeChanged reports whether a sentence before the call names both the file and a change.
-func (l *Log) toBeChanged(c Call, file string) bool {
+func (l *Log) toBeChanged(c ToolCall, file string) bool {
 	base := strings.ToLower(path.Base(strings.ReplaceAll(file, `\`, "/")))
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	if len(stem) <= 2 {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestParseCall(t *testing.T) {
-	require.Equal(t, Call{Kind: Read, Tool: "Read", File: "a.go", Offset: 10, Limit: 5}, ParseCall("Read", map[string]any{"file_path": "a.go", "offset": 10.0, "limit": 5.0}))
+	require.Equal(t, ToolCall{Kind: Read, Tool: "Read", File: "a.go", Offset: 10, Limit: 5}, ParseCall("Read", map[string]any{"file_path": "a.go", "offset": 10.0, "limit": 5.0}))
 	require.Equal(t, "ls -l", ParseCall("shell", map[string]any{"command": []any{"bash", "-lc", "ls -l"}}).Command)
 	require.Equal(t, Other, ParseCall("mcp__github__read", nil).Kind, "another server's tool")
 	require.Equal(t, Read, ParseCall("mcp__pruner__read", nil).Kind)

@@ -66,7 +66,7 @@ func (l *Log) speak(text string, thought bool) {
 
 // Use records a tool call when the agent makes it. Reads and searches count from then on, so Question and
 // Context must be called before Use if this call's result is to be pruned.
-func (l *Log) Use(c Call) {
+func (l *Log) Use(c ToolCall) {
 	switch c.Kind {
 	case Edit, Write:
 		l.edit(c)
@@ -83,7 +83,7 @@ func (l *Log) Use(c Call) {
 	}
 }
 
-func (l *Log) edit(c Call) {
+func (l *Log) edit(c ToolCall) {
 	if l.edited == nil {
 		l.edited = map[string]int{}
 	}
@@ -96,7 +96,7 @@ func (l *Log) edit(c Call) {
 }
 
 // Served records a call of which only the question is known, as in a server, with its result.
-func (l *Log) Served(c Call, question, text string) {
+func (l *Log) Served(c ToolCall, question, text string) {
 	l.Turn()
 	l.Say(question)
 	l.Use(c)
@@ -104,7 +104,7 @@ func (l *Log) Served(c Call, question, text string) {
 }
 
 // Result records a call's result as the agent was shown it.
-func (l *Log) Result(c Call, text string) {
+func (l *Log) Result(c ToolCall, text string) {
 	if c.Kind == Edit || c.Kind == Write || text == "" {
 		return
 	}
@@ -165,7 +165,7 @@ func (l *Log) editedSince(file string) (turns int, ok bool) {
 // Question returns what the agent wants to know from a call. It is the first of these that exists: the
 // call's description, the message in the same answer, the end of the reasoning in it, a message up to two
 // answers earlier, the user's latest message. The call's own pattern and names are appended.
-func (l *Log) Question(c Call) string {
+func (l *Log) Question(c ToolCall) string {
 	question := c.About
 	if question == "" {
 		question = l.words()

@@ -105,7 +105,7 @@ func BenchmarkFourMegabytes(b *testing.B) {
 
 // The learned ranking in a session, at the length up to which it is used.
 func BenchmarkLearned(b *testing.B) {
-	call := session.Call{Tool: "Read", Args: map[string]any{"file_path": "client.go"}, Context: []session.Event{
+	call := session.Origin{Tool: "Read", Args: map[string]any{"file_path": "client.go"}, Context: []session.Event{
 		{Kind: session.Say, Text: "The client gives up too early. Let me see how it counts the attempts before the deadline."},
 		{Kind: session.Search, Text: "attempt.*deadline"},
 		{Kind: session.Edit, File: "wrap.go", Text: "return wrap(err, \"send\")"},

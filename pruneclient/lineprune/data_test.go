@@ -142,7 +142,7 @@ func TestQuestionsAboutAllRecordsKeepThemAll(t *testing.T) {
 		} {
 			require.True(t, prune(t, text, question, Auto, marked()).Whole(), "%s\n%.60s", question, text)
 			known := marked()
-			known.Call = session.Call{Tool: "Bash", Args: map[string]any{"command": "x"}, Context: []session.Event{{Kind: session.Say, Text: "the queue"}}}
+			known.Call = session.Origin{Tool: "Bash", Args: map[string]any{"command": "x"}, Context: []session.Event{{Kind: session.Say, Text: "the queue"}}}
 			require.True(t, prune(t, text, question, Auto, known).Whole(), "%s\n%.60s", question, text)
 		}
 	}

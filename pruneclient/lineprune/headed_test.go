@@ -70,7 +70,7 @@ func TestMatchesStayBelowTheNameOfTheirFile(t *testing.T) {
 				opts.Budget = []float64{0.05, 0.1, 0.2, 0.5}[r.Intn(4)]
 			}
 			if round%2 == 1 {
-				opts.Call = session.Call{Tool: "grep", Args: map[string]any{"pattern": "retry|send|wait"}, Asked: round%4 == 1}
+				opts.Call = session.Origin{Tool: "grep", Args: map[string]any{"pattern": "retry|send|wait"}, Asked: round%4 == 1}
 			}
 			res := prune(t, text, questions[r.Intn(len(questions))], Grep, opts)
 			requireSound(t, text, opts, res)

@@ -23,7 +23,7 @@ type Options struct {
 	File    string // file name, for detection
 	Command string // command line, for detection
 
-	Call session.Call // the tool call that produced the text, and what its session did before
+	Call session.Origin // the tool call that produced the text, and what its session did before
 
 	Budget float64 // > 0: the largest fraction of the text's tokens to keep; disables the gates and the confidence test
 

@@ -55,10 +55,10 @@ func TestKeptLinesBringTheirHeading(t *testing.T) {
 		case 1:
 			opts.Budget = []float64{0.1, 0.2, 0.5}[r.Intn(3)]
 		case 2:
-			opts.Call = session.Call{Tool: "bash", Args: map[string]any{"command": opts.Command}}
+			opts.Call = session.Origin{Tool: "bash", Args: map[string]any{"command": opts.Command}}
 			opts.Call.Context = []session.Event{{Kind: session.Say, Text: "I look at the checks"}}
 		case 3:
-			opts.Call, opts.Marker = session.Call{Tool: "bash", Args: map[string]any{"command": opts.Command}}, ShortMarker
+			opts.Call, opts.Marker = session.Origin{Tool: "bash", Args: map[string]any{"command": opts.Command}}, ShortMarker
 		}
 		question := questions[r.Intn(len(questions))]
 		res := prune(t, text, question, Auto, opts)
@@ -91,7 +91,7 @@ func TestWhatAQuestionNamesStays(t *testing.T) {
 		}
 	}
 	text := b.String()
-	call := session.Call{Tool: "bash", Args: map[string]any{"command": "snapshot"}}
+	call := session.Origin{Tool: "bash", Args: map[string]any{"command": "snapshot"}}
 	for _, opts := range []Options{{}, {Budget: 0.05}, {Command: "snapshot"}, {Command: "snapshot", Call: call}, {Command: "snapshot", Call: call, Budget: 0.05}} {
 		for _, question := range []string{
 			"letters and notes of the Royal Society about the analytical engine, its birth date and its author, and then Charles Babbage",
@@ -122,7 +122,7 @@ func TestOfEqualLinesTheFirstStays(t *testing.T) {
 			opts.Budget = 0.2
 		}
 		if round%3 == 0 {
-			opts.Call = session.Call{Tool: "bash", Args: map[string]any{"command": "snapshot"}}
+			opts.Call = session.Origin{Tool: "bash", Args: map[string]any{"command": "snapshot"}}
 		}
 		text := strings.Join(lines, "\n")
 		word := []string{"basket", "delivery", "price"}[r.Intn(3)]

@@ -26,7 +26,7 @@ func TestThePassageOfASearchStaysWhole(t *testing.T) {
 	}
 	for name, opts := range map[string]Options{
 		"asked":   {},
-		"session": {Call: session.Call{Tool: "grep", Args: map[string]any{"pattern": "func open"}, Context: []session.Event{{Kind: session.Say, Text: "open5 fails"}}}},
+		"session": {Call: session.Origin{Tool: "grep", Args: map[string]any{"pattern": "func open"}, Context: []session.Event{{Kind: session.Say, Text: "open5 fails"}}}},
 	} {
 		res, err := Prune(context.Background(), strings.Join(found, "\n"), "what does open5 do in internal/shop/part5.go", Grep, opts)
 		require.NoError(t, err)

@@ -51,7 +51,7 @@ func randomOptions(r *rand.Rand) Options {
 		opts.Marker = ShortMarker
 	}
 	if r.Intn(2) == 0 {
-		opts.Call = session.Call{Tool: "Bash", Args: map[string]any{"command": "run"}, Asked: r.Intn(2) == 0}
+		opts.Call = session.Origin{Tool: "Bash", Args: map[string]any{"command": "run"}, Asked: r.Intn(2) == 0}
 		if r.Intn(2) == 0 {
 			opts.Call.Context = []session.Event{{Kind: session.Say, Text: "I look at the retry of a request"}, {Kind: session.Search, Text: "parse"}}
 		}
@@ -116,7 +116,7 @@ func TestOneLineStays(t *testing.T) {
 	for _, text := range []string{"[" + records + "{}]", strings.Repeat("word ", 2000), "\n\n" + records + "\n\n", "x"} {
 		for _, n := range []int{0, 1, 3} { // events of the session
 			for _, opts := range []Options{{}, {Budget: 0.01}, {LimitRatio: true, MaxPruneRatio: 1}, {Marker: ShortMarker}, {Marker: ShortMarker, Budget: 0.01}} {
-				opts.Call = session.Call{Tool: "mcp__tracker__list", Args: map[string]any{"state": "open"}, Context: slices.Repeat([]session.Event{{Kind: session.Say, Text: "where is the queue filled?"}}, n)}
+				opts.Call = session.Origin{Tool: "mcp__tracker__list", Args: map[string]any{"state": "open"}, Context: slices.Repeat([]session.Event{{Kind: session.Say, Text: "where is the queue filled?"}}, n)}
 				for _, kind := range kinds {
 					requireSomething(t, doc.Lines(text), prune(t, text, "why is the queue empty", kind, opts))
 				}

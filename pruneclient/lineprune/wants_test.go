@@ -117,7 +117,7 @@ func deployments(n int) string {
 
 // A number that a key has is read; a number of records is not.
 func TestANumberThatAKeyHasIsRead(t *testing.T) {
-	opts := Options{File: "deploy.yaml", Call: session.Call{Tool: "read", Args: map[string]any{"file_path": "deploy.yaml"}, Asked: true}}
+	opts := Options{File: "deploy.yaml", Call: session.Origin{Tool: "read", Args: map[string]any{"file_path": "deploy.yaml"}, Asked: true}}
 	text := deployments(60)
 	_, res := keptText(t, text, "how many replicas does service17 have", opts)
 	require.False(t, res.Whole(), "%v", res.Warnings)
@@ -138,7 +138,7 @@ func TestKeysAreChosenByTheRules(t *testing.T) {
 		fmt.Fprintf(&b, "  \"voucher.message%d.title\": \"text number %d\",\n", i, i)
 	}
 	b.WriteString("  \"voucher.expired.text\": \"this one is over\"\n}\n")
-	opts := Options{File: "en.json", Call: session.Call{Tool: "read", Args: map[string]any{"file_path": "en.json"}, Asked: true}}
+	opts := Options{File: "en.json", Call: session.Origin{Tool: "read", Args: map[string]any{"file_path": "en.json"}, Asked: true}}
 	kept, res := keptText(t, b.String(), "what is the text for an expired voucher", opts)
 	require.Less(t, res.Confidence, tuning.Precise)
 	require.True(t, kept[`  "voucher.expired.text": "this one is over"`])

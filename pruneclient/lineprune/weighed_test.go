@@ -22,7 +22,7 @@ func widgets() string {
 	return out.String()
 }
 
-func pruneWith(t *testing.T, call session.Call, budget float64) lineprune.Result {
+func pruneWith(t *testing.T, call session.Origin, budget float64) lineprune.Result {
 	t.Helper()
 	res, err := lineprune.Prune(t.Context(), widgets(), "look at the file", lineprune.Auto, lineprune.Options{
 		File: call.File(), Call: call, Budget: budget, Explain: true,
@@ -33,7 +33,7 @@ func pruneWith(t *testing.T, call session.Call, budget float64) lineprune.Result
 
 // TestSessionSaysWhatTheQuestionDoesNot asks a question without usable terms: the session must supply them.
 func TestSessionSaysWhatTheQuestionDoesNot(t *testing.T) {
-	call := session.Call{Tool: "Read", Args: map[string]any{"file_path": "/src/widgets.go"}, Context: []session.Event{
+	call := session.Origin{Tool: "Read", Args: map[string]any{"file_path": "/src/widgets.go"}, Context: []session.Event{
 		{Kind: session.Say, Text: "Widget31 returns the wrong error, I will fix its check"},
 		{Kind: session.Search, Text: "Widget31"},
 	}}
@@ -48,7 +48,7 @@ func TestSessionSaysWhatTheQuestionDoesNot(t *testing.T) {
 }
 
 func TestBudgetHoldsWithTheSession(t *testing.T) {
-	call := session.Call{Args: map[string]any{"file_path": "widgets.go"}}
+	call := session.Origin{Args: map[string]any{"file_path": "widgets.go"}}
 	total := 0
 	for line := range strings.SplitSeq(strings.TrimSuffix(widgets(), "\n"), "\n") {
 		total += tokens.Line(line)
@@ -66,7 +66,7 @@ func TestBudgetHoldsWithTheSession(t *testing.T) {
 func TestSealedLinesStayWithTheSession(t *testing.T) {
 	text := widgets() + "⟦NO_PRUNE_BEGIN⟧\nkeep me\n⟦NO_PRUNE_END⟧\n" + widgets()
 	res, err := lineprune.Prune(t.Context(), text, "Widget3", lineprune.Code, lineprune.Options{
-		Call: session.Call{Args: map[string]any{"file_path": "w.go"}}, Budget: 0.1,
+		Call: session.Origin{Args: map[string]any{"file_path": "w.go"}}, Budget: 0.1,
 	})
 	require.NoError(t, err)
 	sealed := strings.Count(widgets(), "\n") + 2
@@ -74,7 +74,7 @@ func TestSealedLinesStayWithTheSession(t *testing.T) {
 }
 
 func TestEveryLineIsExplained(t *testing.T) {
-	res := pruneWith(t, session.Call{Args: map[string]any{"file_path": "widgets.go"}}, 0.3)
+	res := pruneWith(t, session.Origin{Args: map[string]any{"file_path": "widgets.go"}}, 0.3)
 	require.Len(t, res.Lines, res.Total)
 	for i, line := range res.Lines {
 		require.NotEmpty(t, line.Why, "line %d", i+1)
@@ -98,7 +98,7 @@ func TestPreciseQuestionsGoByTheRules(t *testing.T) {
 	byRules, err := lineprune.Prune(t.Context(), widgets(), "what does the function Widget31 return", lineprune.Code, opts)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, byRules.Confidence, 0.6)
-	opts.Call = session.Call{Tool: "read", Args: map[string]any{"file_path": "widgets.go"}, Asked: true, Context: []session.Event{
+	opts.Call = session.Origin{Tool: "read", Args: map[string]any{"file_path": "widgets.go"}, Asked: true, Context: []session.Event{
 		{Kind: session.Say, Text: "how does Widget3 fail"},
 	}}
 	asked, err := lineprune.Prune(t.Context(), widgets(), "what does the function Widget31 return", lineprune.Code, opts)

@@ -184,7 +184,7 @@ func (e *Engine) expired(c *wire.Conversation) bool {
 type walk struct {
 	*Engine
 	*wire.Conversation
-	calls   []history.Call // by result
+	calls   []history.ToolCall // by result
 	marks   [][]wire.Key
 	heads   map[wire.Key]wire.Key // of the marks that were known before
 	session *planner.Session
@@ -201,7 +201,7 @@ type walk struct {
 
 // walk returns a walk at the beginning of a conversation.
 func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.Key]wire.Key) *walk {
-	w := &walk{Engine: e, Conversation: c, calls: make([]history.Call, len(c.Results)), marks: marks, heads: heads,
+	w := &walk{Engine: e, Conversation: c, calls: make([]history.ToolCall, len(c.Results)), marks: marks, heads: heads,
 		session: planner.NewSession(e.Policy), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]decision),
 		at: make([]wire.Key, len(c.Turns)), shown: make([]*decision, len(c.Results))}
 	for i, r := range c.Results {
@@ -211,7 +211,7 @@ func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.K
 }
 
 // callOf returns the call that a result answers, in client-independent form.
-func callOf(r *wire.Result) history.Call { return history.ParseCall(r.Use.Tool, r.Use.Args) }
+func callOf(r *wire.Result) history.ToolCall { return history.ParseCall(r.Use.Tool, r.Use.Args) }
 
 // all walks through every turn and decides at the last one.
 func (w *walk) all(ctx context.Context, client string, expired, decide bool) error {

@@ -12,7 +12,7 @@ import (
 
 // Decided is a result whose replacement was decided before.
 type Decided struct {
-	Call    history.Call
+	Call    history.ToolCall
 	Args    map[string]any
 	Text    string // all of the result
 	ID      string // of the original, which is stored already

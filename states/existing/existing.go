@@ -17,7 +17,7 @@ import (
 
 // Result is one tool result and what is known about it.
 type Result struct {
-	Call     history.Call
+	Call     history.ToolCall
 	Args     map[string]any
 	Body     Body
 	Question string
@@ -90,11 +90,11 @@ func (r Result) saves(c Cut) bool {
 func Prune(ctx context.Context, r Result) (Cut, error) {
 	kind := lineprune.Auto
 	opts := lineprune.Options{
-		Call:   session.Call{Tool: string(r.Call.Kind), Args: r.Args, Context: r.Context, Careful: r.Careful, Asked: r.Asked, Boldness: r.Boldness},
+		Call:   session.Origin{Tool: string(r.Call.Kind), Args: r.Args, Context: r.Context, Careful: r.Careful, Asked: r.Asked, Boldness: r.Boldness},
 		Marker: marker, Weights: r.Weights,
 	}
 	if r.Rules {
-		opts.Call = session.Call{}
+		opts.Call = session.Origin{}
 	}
 	if file, _, _ := r.Call.FileRead(); file != "" {
 		opts.File = file

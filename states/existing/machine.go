@@ -30,7 +30,7 @@ type Replacement struct {
 	ID  string // of the original
 	Way string // the command that recovers it
 
-	call *states.Call
+	call *states.Execution
 }
 
 // Written calls write, which writes a replacement of the given number of bytes, and reports its success to
@@ -64,7 +64,7 @@ func (m Machine) Prune(ctx context.Context, r Result) (replacement *Replacement,
 var table = sync.OnceValue(func() *fsm.Definition { return fsm.MustCompile(fsm.RequestTable()) })
 
 // run takes a result through the machine.
-func (m Machine) run(ctx context.Context, p pruneclient.Pruner, args map[string]any, g given, tool string) *states.Call {
+func (m Machine) run(ctx context.Context, p pruneclient.Pruner, args map[string]any, g given, tool string) *states.Execution {
 	if args == nil {
 		args = map[string]any{}
 	}

@@ -7,7 +7,7 @@ import (
 
 // Result returns the segment for a result of a client's own tool. Its line range is known if the call
 // requested one.
-func Result(call history.Call, text string) contextgc.Segment {
+func Result(call history.ToolCall, text string) contextgc.Segment {
 	s := contextgc.Segment{Tool: call.Tool, Type: contextgc.Log}
 	s.Path, s.FirstLine, s.LastLine = call.FileRead()
 	switch {

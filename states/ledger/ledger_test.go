@@ -28,7 +28,7 @@ func open(t *testing.T) contextgc.Ledger {
 func TestDeliveriesBecomeSegments(t *testing.T) {
 	store := open(t)
 	o := Observer{Store: store, Project: "p", Failed: func(err error) { t.Error(err) }}
-	sent := states.Delivery{Call: tooltest.Call(nil), Wire: 10, Session: "ses_1", Tool: "read", Text: "one\ntwo\n",
+	sent := states.Delivery{Call: tooltest.Func(nil), Wire: 10, Session: "ses_1", Tool: "read", Text: "one\ntwo\n",
 		Source: tools.Source{File: "a.go", FirstLine: 5}, Subject: tools.Subject{Path: "a.go", Part: true}}
 	o.Ended(&sent)
 	unsent := sent

@@ -110,7 +110,7 @@ func (f *Figures) decided(i int) string {
 	return fmt.Sprintf("cut to %d of %d lines", len(a.cut.Kept), a.cut.Total)
 }
 
-func about(c history.Call) string {
+func about(c history.ToolCall) string {
 	text := strings.Join(strings.Fields(strings.Join([]string{c.File, c.Command, c.Pattern}, " ")), " ")
 	if runes := []rune(text); len(runes) > 60 {
 		return string(runes[:57]) + "..."

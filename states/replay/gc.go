@@ -99,7 +99,7 @@ func (w *clearingWalk) resulted(r *bill.Result) {
 }
 
 // edits returns the files that a call changed and that had been read before.
-func (w *clearingWalk) edits(c history.Call) []string {
+func (w *clearingWalk) edits(c history.ToolCall) []string {
 	if c.Kind == history.Edit {
 		return []string{c.File}
 	}

@@ -23,7 +23,7 @@ func Walk(b *bill.Bill, others history.OtherTools, each func(index int, step ses
 	open := map[string]Known{}
 	outputs := outs(b)
 	next := 0
-	ask := func(call history.Call, out string) Known {
+	ask := func(call history.ToolCall, out string) Known {
 		known := existing.Result{Call: call, Body: existing.NewBody(call.Kind, out)}
 		decision := known.Know(&log, others)
 		return Known{Question: known.Question, Context: known.Context, Decision: decision, Body: known.Body}

@@ -9,14 +9,14 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
-// Call is a call without a focus question.
-type Call func(ctx context.Context) (tools.Output, error)
+// Func is a call without a focus question.
+type Func func(ctx context.Context) (tools.Output, error)
 
-func (Call) FocusQuestion() string                           { return "" }
-func (c Call) Run(ctx context.Context) (tools.Output, error) { return c(ctx) }
+func (Func) FocusQuestion() string                           { return "" }
+func (c Func) Run(ctx context.Context) (tools.Output, error) { return c(ctx) }
 
 // Tool returns a tool that accepts any arguments.
-func Tool(name string, run Call) tools.Tool {
+func Tool(name string, run Func) tools.Tool {
 	return tools.Tool{
 		Name: name, InputSchema: json.RawMessage(`{"type":"object"}`),
 		Check: func(map[string]any) (tools.Call, []tools.Issue) { return run, nil },
@@ -44,7 +44,7 @@ func Nap() tools.Tool {
 	t.Check = func(args map[string]any) (tools.Call, []tools.Issue) {
 		seconds, _ := args["seconds"].(json.Number)
 		n, _ := seconds.Int64()
-		return Call(func(ctx context.Context) (tools.Output, error) {
+		return Func(func(ctx context.Context) (tools.Output, error) {
 			select {
 			case <-time.After(time.Duration(n) * time.Second):
 				return Slept, nil

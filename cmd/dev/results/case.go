@@ -135,7 +135,7 @@ func (s *Sample) set(line string) (err error) {
 }
 
 // call is the call as the clients' doors see it.
-func (s *Sample) call() history.Call { return history.ParseCall(s.tool, s.args) }
+func (s *Sample) call() history.ToolCall { return history.ParseCall(s.tool, s.args) }
 
 var (
 	repeats  = regexp.MustCompile(`^@repeat (\d+) (\d+)$`)

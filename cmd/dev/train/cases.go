@@ -15,7 +15,7 @@ import (
 type replayCase struct {
 	replay.Known
 	step int
-	call history.Call
+	call history.ToolCall
 	args map[string]any
 	gold []int // 1-based lines that were used later; empty: no use could be shown
 }

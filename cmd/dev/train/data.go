@@ -104,7 +104,7 @@ func loadSessions(ctx context.Context, dir string) ([]*example, map[string]known
 				if len(c.gold) > 0 && c.Question != "" {
 					out = append(out, &example{
 						question: c.Question, text: c.Body.Code(), task: string(c.call.Kind), gold: c.gold, weight: 1,
-						call: session.Call{Tool: c.call.Tool, Args: c.args, Context: c.Context}, served: c.Served,
+						call: session.Origin{Tool: c.call.Tool, Args: c.args, Context: c.Context}, served: c.Served,
 						group: s.ID, repo: repoOf(name, s.ID),
 					})
 				}
@@ -142,7 +142,7 @@ func loadSessionBench(name string, contexts map[string]known) ([]*example, error
 		before := contexts[stepKey(collection, c.Session, c.Step)]
 		out = append(out, &example{
 			question: c.Question, text: c.Text, kind: c.Type, task: c.Task, gold: c.Gold, weight: 1, test: true,
-			call: session.Call{Tool: c.Tool, Args: c.Args, Context: before.all}, served: before.served,
+			call: session.Origin{Tool: c.Tool, Args: c.Args, Context: before.all}, served: before.served,
 			group: c.Session, repo: repoOf(collection, c.Session),
 		})
 	})
@@ -163,7 +163,7 @@ func loadPruneBench(dir string) ([]*example, error) {
 	}
 	var out []*example
 	for i, c := range all {
-		call := session.Call{Args: argumentsOf(c)}
+		call := session.Origin{Args: argumentsOf(c)}
 		for k := 1; k <= foreignCases; k++ {
 			if other := all[(31*i+97*k)%len(all)]; other.Repo != c.Repo {
 				call.Context = append(call.Context, eventsOf(other)...)
@@ -194,7 +194,7 @@ func argumentsOf(c benchCase) map[string]any {
 
 // eventsOf returns the events of a session that read a case's text, up to 4,000 bytes of it, and asked its question.
 func eventsOf(c benchCase) []session.Event {
-	file := session.Call{Args: argumentsOf(c)}.File()
+	file := session.Origin{Args: argumentsOf(c)}.File()
 	return []session.Event{
 		{Kind: session.Result, Text: c.Text[:min(len(c.Text), 4000)], File: file},
 		{Kind: session.Read, File: file},

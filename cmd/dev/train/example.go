@@ -18,7 +18,7 @@ type example struct {
 	kind     lineprune.Kind  // empty if unknown: it is detected then
 	task     string          // read, bash, grep, or prunebench's kind of question
 	gold     []int           // 1-based numbers of the gold lines
-	call     session.Call    // its Context is nil if the session is not available
+	call     session.Origin  // its Context is nil if the session is not available
 	served   []session.Event // the events of the session that our own server would see
 
 	group  string  // session, or repository in prunebench; a group is never divided between folds
@@ -37,7 +37,7 @@ const (
 )
 
 // known returns the call with the events of a view.
-func (e *example) known(v view) session.Call {
+func (e *example) known(v view) session.Origin {
 	call := e.call
 	switch v {
 	case alone:

@@ -209,7 +209,7 @@ type named struct{ pruneclient.Pruner }
 
 func (named) Endpoint() string { return "http://pruner.test/prune" }
 
-func ask(ctx context.Context, cancel func(), s *mcpserver.Server, session *mcpserver.Session, k knobs, line string) (*states.Call, string) {
+func ask(ctx context.Context, cancel func(), s *mcpserver.Server, session *mcpserver.Session, k knobs, line string) (*states.Execution, string) {
 	if k.cancelAt == "start" {
 		cancel()
 	}

@@ -170,7 +170,7 @@ func (s state) replace(ctx context.Context, c *agent.Client, message agent.Messa
 var errStays = errors.New("the client cannot show the replacement: the result stays")
 
 // spooler passes the result to the ledger.
-func (s state) spooler(c *agent.Client, f finished, call history.Call) ledger.Spooler {
+func (s state) spooler(c *agent.Client, f finished, call history.ToolCall) ledger.Spooler {
 	segment := ledger.Result(call, f.Text)
 	segment.Session, segment.Project = contextgc.SessionID(f.Session), contextgc.CleanID(c.Name)
 	if f.Folder != "" {
@@ -209,7 +209,7 @@ func (f finished) body(kind history.Kind) existing.Body {
 // wayBack returns the command by which a client's agent recovers a text, without the id.
 func (s state) wayBack(client string) string { return wayback.Command(client, s.lookup) }
 
-func about(c history.Call) string {
+func about(c history.ToolCall) string {
 	for _, s := range []string{c.File, c.Pattern, c.Command} {
 		if s != "" {
 			return strings.ToValidUTF8(s[:min(len(s), 200)], "")

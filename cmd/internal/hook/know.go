@@ -45,7 +45,7 @@ func (s state) know(c *agent.Client, f *finished, size int, r *existing.Result) 
 
 // transcript reads the session up to the call. Clients write their transcripts shortly after they run hooks, so it waits
 // for a call that is not there yet, unless the call itself says what it is for.
-func (s state) transcript(c *agent.Client, f finished, call history.Call) sessions.Session {
+func (s state) transcript(c *agent.Client, f finished, call history.ToolCall) sessions.Session {
 	needs := func(session sessions.Session) history.Need { return needsOf(session, f.ID) }
 	var session sessions.Session
 	size := int64(-1)

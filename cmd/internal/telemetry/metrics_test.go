@@ -57,7 +57,7 @@ func TestManyToolsShareASeries(t *testing.T) {
 	var logs eventLog
 	p, end := pipeline(t, Options{Metrics: "127.0.0.1:0", Transport: "tcp", Emit: logs.emit})
 	defer end()
-	run := tooltest.Call(func(context.Context) (tools.Output, error) { return tooltest.Output("x"), nil })
+	run := tooltest.Func(func(context.Context) (tools.Output, error) { return tooltest.Output("x"), nil })
 	ask := func(name string) {
 		c := p.Run(t.Context(), states.Request{Params: map[string]any{"name": name, "arguments": map[string]any{}}})
 		c.Answer()
@@ -89,7 +89,7 @@ func TestACallOvertakesTheEndOfTheOneBefore(t *testing.T) {
 	p, end := pipeline(t, Options{Metrics: "127.0.0.1:0", Transport: "tcp", Emit: logs.emit})
 	defer end()
 	session, text := new(states.Session), strings.Repeat("a long text of several words ", 50)
-	answer := func(args map[string]any) *states.Call {
+	answer := func(args map[string]any) *states.Execution {
 		c := p.Run(t.Context(), states.Request{Params: map[string]any{"name": "echo", "arguments": args}, Session: session})
 		c.Answer()
 		c.Answering(9)

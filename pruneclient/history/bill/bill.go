@@ -43,7 +43,7 @@ type Result struct {
 	Tokens int
 	Weight float64 // price of one of its tokens over the session
 	Kind   history.Kind
-	Parsed history.Call
+	Parsed history.ToolCall
 }
 
 // newBill computes the bill of a session.

@@ -23,8 +23,8 @@ type Event struct {
 	File string `json:"file,omitempty"` // the file concerned, if any
 }
 
-// Call is the call whose output is pruned, and the events before it.
-type Call struct {
+// Origin is the call whose output is pruned, and the events before it.
+type Origin struct {
 	Tool    string         // name of the tool
 	Args    map[string]any // its arguments, as decoded from JSON
 	Context []Event        // most recent first
@@ -37,7 +37,7 @@ type Call struct {
 
 // File returns the path of the one file that the call reads, or "". A search has a path argument, too, but
 // its output is matches rather than the file.
-func (c Call) File() string {
+func (c Origin) File() string {
 	if _, search := c.Args["pattern"]; search {
 		return ""
 	}
@@ -45,10 +45,10 @@ func (c Call) File() string {
 }
 
 // Command returns the shell command that the call runs, or "".
-func (c Call) Command() string { return c.text("command", "cmd") }
+func (c Origin) Command() string { return c.text("command", "cmd") }
 
 // text returns the first of the named arguments that is a non-empty string, or "".
-func (c Call) text(names ...string) string {
+func (c Origin) text(names ...string) string {
 	for _, name := range names {
 		if s, ok := c.Args[name].(string); ok && s != "" {
 			return s
@@ -58,10 +58,10 @@ func (c Call) text(names ...string) string {
 }
 
 // Pattern returns the pattern that the call searches for, or "".
-func (c Call) Pattern() string { return c.text("pattern", "query") }
+func (c Origin) Pattern() string { return c.text("pattern", "query") }
 
 // FirstLine returns the number of the first line that the call asks for, or 0.
-func (c Call) FirstLine() int {
+func (c Origin) FirstLine() int {
 	for _, name := range []string{"offset", "start_line"} {
 		switch n := c.Args[name].(type) {
 		case float64:

@@ -88,7 +88,7 @@ func (g *goldFinder) placed(file string, n int) {
 }
 
 // used applies the rules to a tool call.
-func (g *goldFinder) used(c history.Call) {
+func (g *goldFinder) used(c history.ToolCall) {
 	switch c.Kind {
 	case history.Edit, history.Write:
 		for _, r := range c.Replace {
@@ -219,7 +219,7 @@ func (g *goldFinder) commanded(command string) {
 
 // looked marks the hits of a search that the next look opens, and the line of a
 // listing that first named the file.
-func (g *goldFinder) looked(c history.Call) {
+func (g *goldFinder) looked(c history.ToolCall) {
 	file, from, to := c.FileRead()
 	if file == "" {
 		if c.Kind == history.Bash {

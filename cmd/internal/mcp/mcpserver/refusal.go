@@ -65,7 +65,7 @@ func (s *Server) Refused(ctx context.Context, why string) {
 }
 
 // run runs a refused request through its machine.
-func (s *Server) run(ctx context.Context, session *Session, why string) *states.Call {
+func (s *Server) run(ctx context.Context, session *Session, why string) *states.Execution {
 	return s.config.Pipeline.Run(context.WithoutCancel(ctx), states.Request{
 		Malformed: why, Session: session.states(), Client: session.client(params{}),
 	})

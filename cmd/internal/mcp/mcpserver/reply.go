@@ -10,14 +10,14 @@ import (
 // Failed afterwards.
 type Reply struct {
 	body     []byte
-	call     *states.Call
+	call     *states.Execution
 	err      error  // the answer could not be created
 	release  func() // releases the call's slot; nil: the call has none
 	answered func() // reports that the answer was written; nil: nobody is told
 }
 
 // Call returns the request behind the answer, or nil if no machine ran for it.
-func (r Reply) Call() *states.Call { return r.call }
+func (r Reply) Call() *states.Execution { return r.call }
 
 // Begin returns the bytes to write, or nil if there is no answer, as for notifications and for calls
 // cancelled up to this moment. After an error, no answer could be created and the transport must close the

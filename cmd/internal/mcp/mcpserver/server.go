@@ -185,7 +185,7 @@ func (s *Server) acquire(ctx context.Context, session *Session, a asked) (releas
 	return from.acquire(ctx, name, holder)
 }
 
-func (s *Server) encodeCall(a asked, call *states.Call) (body []byte, err error) {
+func (s *Server) encodeCall(a asked, call *states.Execution) (body []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("making the answer: %v", r)

@@ -101,7 +101,7 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 }
 
 // answer prints the answer to a call.
-func (v *verb) answer(ctx context.Context, call *states.Call, show func(io.Writer, json.RawMessage) error) error {
+func (v *verb) answer(ctx context.Context, call *states.Execution, show func(io.Writer, json.RawMessage) error) error {
 	a := call.Answer()
 	structured, err := json.Marshal(a.Structured)
 	switch {

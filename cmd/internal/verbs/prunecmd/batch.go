@@ -31,7 +31,7 @@ type request struct {
 // options returns the pruning options of the request. A file or command counts as an argument of the call, in either
 // place.
 func (r *request) options() lineprune.Options {
-	call := session.Call{Tool: r.Tool, Args: r.Args, Context: r.Context}
+	call := session.Origin{Tool: r.Tool, Args: r.Args, Context: r.Context}
 	if len(r.Args) == 0 {
 		call.Args = named(map[string]string{"file_path": r.File, "command": r.Command})
 	}
