@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/takeover/restriction"
 )
 
 // member returns the name of the object that contains the servers.
@@ -26,10 +27,7 @@ func (t Takeover) movesJSON(text []byte) (kept, error) {
 	if err != nil {
 		return k, err
 	}
-	if err := t.serverLists(file); err != nil {
-		return k, err
-	}
-	rules, err := t.rules(file)
+	rules, err := t.source().JSON(file)
 	if err != nil {
 		return k, err
 	}
@@ -45,13 +43,13 @@ func (t Takeover) movesJSON(text []byte) (kept, error) {
 			k.stay[name] = "its transport is not supported"
 			continue
 		}
-		if why := t.stays(name, fields, rules); why != "" {
+		if why := restriction.Stays(name, fields, rules); why != "" {
 			k.stay[name] = why
 			continue
 		}
 		k.Servers[name], k.Original[name] = converted, entry
 	}
-	k.stale = rewrite(rules, k.Servers)
+	k.stale = restriction.Stale(rules, k.Servers)
 	return k, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/takeover/restriction"
 	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
 )
 
@@ -152,9 +153,9 @@ func (t Takeover) named(text []byte) (path string, there bool, err error) {
 	if entry == nil || !t.own(entry["command"]) {
 		return "", false, nil
 	}
-	args := texts(entry["args"])
+	args := restriction.Texts(entry["args"])
 	if t.Client == "opencode" {
-		command := texts(entry["command"])
+		command := restriction.Texts(entry["command"])
 		args = command[min(1, len(command)):]
 	}
 	if len(args) == 0 || args[0] != "gateway" {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/takeover/restriction"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
@@ -63,6 +64,11 @@ func Of(client, program string, lookup func(string) (string, bool)) (Takeover, e
 // file returns the client's configuration.
 func (t Takeover) file() setup.File { return setup.ServersFile(t.Client, t.File) }
 
+// source returns where the client's rules are.
+func (t Takeover) source() restriction.Source {
+	return restriction.Source{Client: t.Client, Paths: t.Rules, Dir: t.Dir}
+}
+
 // Install moves the servers into the gateway's configuration and returns their names, and the reasons for
 // those that stay with the client. Servers that were moved earlier stay behind the gateway. It sets Config to the
 // file that received the servers, and Stale.
@@ -99,7 +105,7 @@ func apart(all, moved kept) error {
 	together := maps.Clone(all.Servers)
 	maps.Copy(together, moved.Servers)
 	var servers []upstream.Server
-	for _, name := range sortedKeys(together) {
+	for _, name := range slices.Sorted(maps.Keys(together)) {
 		servers = append(servers, upstream.Server{Name: name})
 	}
 	return upstream.CheckPrefixes(servers)

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/takeover/restriction"
 )
 
 // Lines that mark the gateway's table in Codex's configuration.
@@ -102,7 +104,7 @@ func (t Takeover) movesTOML(text []byte) (kept, error) {
 	if err != nil {
 		return kept{}, err
 	}
-	rules, err := t.codexRules(text)
+	rules, err := t.source().TOML(text)
 	if err != nil {
 		return kept{}, err
 	}
@@ -112,7 +114,7 @@ func (t Takeover) movesTOML(text []byte) (kept, error) {
 		if !ok || s.Command == "" && s.URL == "" || t.own(s.Command) {
 			return false
 		}
-		if why := t.stays(name, entries[name], rules); why != "" {
+		if why := restriction.Stays(name, entries[name], rules); why != "" {
 			moved.stay[name] = why
 			return false
 		}

@@ -1,4 +1,4 @@
-package takeover
+package restriction
 
 import (
 	"errors"
@@ -26,7 +26,7 @@ var folders = map[string]map[string]string{
 const maxRuleFiles = 5000
 
 // folderRules returns the rules in the files below a client's folder.
-func folderRules(client, dir string) (rules []rule, err error) {
+func folderRules(client, dir string) (rules []Rule, err error) {
 	if dir == "" {
 		return nil, nil
 	}
@@ -59,7 +59,7 @@ func folderRules(client, dir string) (rules []rule, err error) {
 }
 
 // fileRules returns the rules in one file, by the kind of file.
-func fileRules(client, path string) ([]rule, error) {
+func fileRules(client, path string) ([]Rule, error) {
 	text, err := setup.File{Path: path}.Read()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -88,7 +88,7 @@ func fileRules(client, path string) ([]rule, error) {
 
 // frontMatter returns the rules in the lines between "---" at the top of a Markdown file: of an agent, a command or a
 // skill. Every word in them that names a server's tools counts, since what is allowed there is all that is allowed.
-func frontMatter(client, text string) []rule {
+func frontMatter(client, text string) []Rule {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 	rest, ok := strings.CutPrefix(text, "---\n")
 	head, _, ended := strings.Cut(rest, "\n---")
@@ -104,13 +104,13 @@ func frontMatter(client, text string) []rule {
 	head = strings.Join(lines, "")
 	rules := words(client, head)
 	if strings.Contains(head, "mcpServers") || strings.Contains(head, "mcp_servers") { // a list of servers' names
-		rules = append(rules, rule{text: "mcpServers", concerns: func(server string) bool { return strings.Contains(head, server) }})
+		rules = append(rules, Rule{text: "mcpServers", concerns: func(server string) bool { return strings.Contains(head, server) }})
 	}
 	return rules
 }
 
 // words returns the rules for the words of a text that may be names of servers' tools.
-func words(client, text string) []rule {
+func words(client, text string) []Rule {
 	var found []string
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;\"'`[]{}<>|", r) }) {
 		word = strings.Trim(word, ":.")
@@ -124,19 +124,19 @@ func words(client, text string) []rule {
 }
 
 // policies returns the rules of a policy file of Gemini CLI that do not simply allow.
-func policies(file map[string]any) (rules []rule) {
+func policies(file map[string]any) (rules []Rule) {
 	for _, key := range sortedKeys(file) {
 		entries, _ := file[key].([]map[string]any)
 		for _, entry := range entries {
 			if entry["decision"] == "allow" {
 				continue
 			}
-			tools := slices.Concat(texts(entry["toolName"]), texts([]any{entry["toolName"]}))
-			for _, server := range slices.Concat(texts(entry["mcpName"]), texts([]any{entry["mcpName"]})) {
+			tools := slices.Concat(Texts(entry["toolName"]), Texts([]any{entry["toolName"]}))
+			for _, server := range slices.Concat(Texts(entry["mcpName"]), Texts([]any{entry["mcpName"]})) {
 				if server == "*" && (len(tools) == 0 || slices.Equal(tools, []string{"*"})) {
 					continue // for every server: holds for the gateway, too
 				}
-				rules = append(rules, rule{text: server, concerns: func(name string) bool {
+				rules = append(rules, Rule{text: server, concerns: func(name string) bool {
 					return slices.ContainsFunc(names(name), func(n string) bool { return begins(server+"\x00", n+"\x00") })
 				}})
 			}
@@ -149,16 +149,16 @@ func policies(file map[string]any) (rules []rule) {
 }
 
 // tableRules returns the rules of a TOML file of Codex: tables of servers, and hooks.
-func tableRules(file map[string]any) (rules []rule) {
+func tableRules(file map[string]any) (rules []Rule) {
 	servers, _ := file["mcp_servers"].(map[string]any)
 	for _, name := range sortedKeys(servers) {
-		rules = append(rules, rule{text: "mcp_servers." + name, concerns: func(server string) bool { return server == name }})
+		rules = append(rules, Rule{text: "mcp_servers." + name, concerns: func(server string) bool { return server == name }})
 	}
 	return append(rules, hookRules(file["hooks"])...)
 }
 
 // hookRules returns the matchers and conditions of hooks, wherever they are in the configuration of the hooks.
-func hookRules(hooks any) (rules []rule) {
+func hookRules(hooks any) (rules []Rule) {
 	switch hooks := hooks.(type) {
 	case map[string]any:
 		for _, key := range sortedKeys(hooks) {
@@ -184,9 +184,9 @@ func hookRules(hooks any) (rules []rule) {
 	return rules
 }
 
-// codexRules returns the rules of Codex besides the fields of a server's entry: in profiles, hooks, and the files below
+// TOML returns the rules of Codex besides the fields of a server's entry: in profiles, hooks, and the files below
 // its folder.
-func (t Takeover) codexRules(text []byte) ([]rule, error) {
+func (s Source) TOML(text []byte) ([]Rule, error) {
 	var file map[string]any
 	if _, err := toml.Decode(string(text), &file); err != nil {
 		return nil, err
@@ -196,22 +196,22 @@ func (t Takeover) codexRules(text []byte) ([]rule, error) {
 	for _, name := range sortedKeys(profiles) {
 		profile, _ := profiles[name].(map[string]any)
 		for _, r := range tableRules(profile) {
-			rules = append(rules, rule{text: "profiles." + name + "." + r.text, concerns: r.concerns})
+			rules = append(rules, Rule{text: "profiles." + name + "." + r.text, concerns: r.concerns})
 		}
 	}
-	more, err := folderRules(t.Client, t.Dir)
-	if err != nil || t.Dir == "" {
+	more, err := folderRules(s.Client, s.Dir)
+	if err != nil || s.Dir == "" {
 		return append(rules, more...), err
 	}
-	entries, err := os.ReadDir(t.Dir)
+	entries, err := os.ReadDir(s.Dir)
 	for _, entry := range entries { // profiles in files of their own
-		if path := filepath.Join(t.Dir, entry.Name()); strings.HasSuffix(path, ".config.toml") {
-			profile, err := fileRules(t.Client, path)
+		if path := filepath.Join(s.Dir, entry.Name()); strings.HasSuffix(path, ".config.toml") {
+			profile, err := fileRules(s.Client, path)
 			if err != nil {
 				return nil, err
 			}
 			for _, r := range profile {
-				more = append(more, rule{text: r.text + " in " + path, concerns: r.concerns})
+				more = append(more, Rule{text: r.text + " in " + path, concerns: r.concerns})
 			}
 		}
 	}

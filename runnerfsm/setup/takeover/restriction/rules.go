@@ -1,9 +1,10 @@
-package takeover
+// Package restriction finds in a client's configuration what restricts the tools of its MCP servers, and what selects
+// them by name.
+package restriction
 
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,14 +13,21 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 )
 
+// Source says where a client's rules are.
+type Source struct {
+	Client string
+	Paths  []string // further files with the client's rules of what its tools may do
+	Dir    string   // folder with more such files, in folders of their own; "": none
+}
+
 // limits are the fields of an entry by which clients restrict a server's tools. The gateway has
 // no such rules, and the client's would not match the names that it shows.
 var limits = []string{"includeTools", "excludeTools", "enabledTools", "disabledTools", "enabled_tools", "disabled_tools",
 	"default_tools_approval_mode", "tools"}
 
-// stays returns the reason why a server has to stay with the client: moving it would allow what
+// Stays returns the reason why a server has to stay with the client: moving it would allow what
 // the client's configuration forbids or asks for. It returns "" if the server can be moved.
-func (t Takeover) stays(name string, entry map[string]any, rules []rule) string {
+func Stays(name string, entry map[string]any, rules []Rule) string {
 	for _, field := range limits {
 		if entry[field] != nil {
 			return field + " restricts its tools"
@@ -33,8 +41,8 @@ func (t Takeover) stays(name string, entry map[string]any, rules []rule) string 
 	return ""
 }
 
-// rewrite returns the rules that allow tools of moved servers and match nothing behind the gateway.
-func rewrite(rules []rule, moved map[string]any) (texts []string) {
+// Stale returns the rules that allow tools of moved servers and match nothing behind the gateway.
+func Stale(rules []Rule, moved map[string]any) (texts []string) {
 	for _, r := range rules {
 		if r.allows && slices.ContainsFunc(sortedKeys(moved), r.concerns) && !slices.Contains(texts, r.text) {
 			texts = append(texts, r.text)
@@ -43,12 +51,15 @@ func rewrite(rules []rule, moved map[string]any) (texts []string) {
 	return texts
 }
 
-// rules returns the client's rules that forbid something, make it ask, or select tools by name: from its configuration,
-// from the files in Rules and below Dir, and from those of the projects that the configuration names.
-func (t Takeover) rules(file *setup.JSON) ([]rule, error) {
-	rules := restrictions(t.Client, file)
-	projects := projectFolders(t.Client, file)
-	paths := slices.Clone(t.Rules)
+// JSON returns the client's rules that forbid something, make it ask, or select tools by name: from its configuration,
+// from the files in Paths and below Dir, and from those of the projects that the configuration names.
+func (s Source) JSON(file *setup.JSON) ([]Rule, error) {
+	if err := s.serverLists(file); err != nil {
+		return nil, err
+	}
+	rules := restrictions(s.Client, file)
+	projects := projectFolders(s.Client, file)
+	paths := slices.Clone(s.Paths)
 	for _, dir := range projects {
 		paths = append(paths, filepath.Join(dir, "settings.json"), filepath.Join(dir, "settings.local.json"))
 	}
@@ -64,13 +75,13 @@ func (t Takeover) rules(file *setup.JSON) ([]rule, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		if err := t.serverLists(more); err != nil {
+		if err := s.serverLists(more); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		rules = append(rules, restrictions(t.Client, more)...)
+		rules = append(rules, restrictions(s.Client, more)...)
 	}
-	for _, dir := range append(projects, t.Dir) {
-		more, err := folderRules(t.Client, dir)
+	for _, dir := range append(projects, s.Dir) {
+		more, err := folderRules(s.Client, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -94,27 +105,27 @@ func projectFolders(client string, file *setup.JSON) (dirs []string) {
 	return dirs
 }
 
-func restrictions(client string, file *setup.JSON) (rules []rule) {
+func restrictions(client string, file *setup.JSON) (rules []Rule) {
 	switch client {
 	case "claude":
-		rules = patterns(slices.Concat(texts(file.Get("permissions", "deny")), texts(file.Get("permissions", "ask")), deniedServers(file))...)
+		rules = patterns(slices.Concat(Texts(file.Get("permissions", "deny")), Texts(file.Get("permissions", "ask")), deniedServers(file))...)
 		projects, _ := file.Get("projects").(map[string]any)
 		for _, path := range sortedKeys(projects) {
 			project, _ := projects[path].(map[string]any)
-			rules = append(rules, patterns(texts(project["disabledMcpServers"])...)...)
-			rules = append(rules, allowances(texts(project["allowedTools"])...)...)
+			rules = append(rules, patterns(Texts(project["disabledMcpServers"])...)...)
+			rules = append(rules, allowances(Texts(project["allowedTools"])...)...)
 		}
-		rules = append(rules, allowances(slices.Concat(texts(file.Get("permissions", "allow")), texts(file.Get("allowedTools")))...)...)
+		rules = append(rules, allowances(slices.Concat(Texts(file.Get("permissions", "allow")), Texts(file.Get("allowedTools")))...)...)
 	case "cursor":
-		rules = append(patterns(texts(file.Get("permissions", "deny"))...), allowances(texts(file.Get("permissions", "allow"))...)...)
+		rules = append(patterns(Texts(file.Get("permissions", "deny"))...), allowances(Texts(file.Get("permissions", "allow"))...)...)
 	case "gemini":
-		rules = patterns(slices.Concat(texts(file.Get("mcp", "excluded")), texts(file.Get("excludeMCPServers")))...)
-		rules = append(rules, geminiRules(slices.Concat(texts(file.Get("tools", "exclude")), texts(file.Get("excludeTools")),
-			texts(file.Get("tools", "confirmationRequired")))...)...)
-		rules = append(rules, allowances(slices.Concat(texts(file.Get("tools", "allowed")), texts(file.Get("allowedTools")))...)...)
+		rules = patterns(slices.Concat(Texts(file.Get("mcp", "excluded")), Texts(file.Get("excludeMCPServers")))...)
+		rules = append(rules, geminiRules(slices.Concat(Texts(file.Get("tools", "exclude")), Texts(file.Get("excludeTools")),
+			Texts(file.Get("tools", "confirmationRequired")))...)...)
+		rules = append(rules, allowances(slices.Concat(Texts(file.Get("tools", "allowed")), Texts(file.Get("allowedTools")))...)...)
 		for _, key := range []string{"policyPaths", "adminPolicyPaths"} {
 			if file.Get(key) != nil {
-				rules = append(rules, rule{text: key, concerns: func(string) bool { return true }}) // policies elsewhere, which are not read
+				rules = append(rules, Rule{text: key, concerns: func(string) bool { return true }}) // policies elsewhere, which are not read
 			}
 		}
 	case "opencode":
@@ -130,8 +141,6 @@ func restrictions(client string, file *setup.JSON) (rules []rule) {
 	return append(rules, hookRules(file.Get("hooks"))...)
 }
 
-func sortedKeys(object map[string]any) []string { return slices.Sorted(maps.Keys(object)) }
-
 // refusing returns the names that an object of opencode switches off or does not simply allow.
 func refusing(object any) (names []string) {
 	entries, _ := object.(map[string]any)
@@ -143,26 +152,16 @@ func refusing(object any) (names []string) {
 	return names
 }
 
-func texts(list any) (out []string) {
-	entries, _ := list.([]any)
-	for _, e := range entries {
-		if text, ok := e.(string); ok {
-			out = append(out, text)
-		}
-	}
-	return out
-}
-
 // serverLists returns an error if the client's rules choose servers in a way that would not apply behind the gateway: by a
 // list of those that may be used, or by their command or address.
-func (t Takeover) serverLists(file *setup.JSON) error {
+func (s Source) serverLists(file *setup.JSON) error {
 	allowed := map[string][][]string{"gemini": {{"mcp", "allowed"}, {"allowMCPServers"}}, "claude": {{"allowedMcpServers"}}}
-	for _, path := range allowed[t.Client] {
+	for _, path := range allowed[s.Client] {
 		if file.Get(path...) != nil {
 			return fmt.Errorf("%s names the servers that may be used; move them by hand (docs/GATEWAY.md)", strings.Join(path, "."))
 		}
 	}
-	if denied, ok := file.Get("deniedMcpServers").([]any); ok && t.Client == "claude" && len(deniedServers(file)) < len(denied) {
+	if denied, ok := file.Get("deniedMcpServers").([]any); ok && s.Client == "claude" && len(deniedServers(file)) < len(denied) {
 		return errors.New("deniedMcpServers names servers by their command or address; move servers by hand (docs/GATEWAY.md)")
 	}
 	return nil

@@ -1,27 +1,28 @@
-package takeover
+package restriction
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
 
-// rule is something in a client's configuration that forbids a tool, makes the client ask, or selects tools by name.
-type rule struct {
+// Rule is something in a client's configuration that forbids a tool, makes the client ask, or selects tools by name.
+type Rule struct {
 	text     string // as it is written
 	concerns func(server string) bool
 	allows   bool // it only allows: behind the gateway its client asks, which keeps no server
 }
 
 // patterns returns the rules for names of tools or servers, with or without wildcards.
-func patterns(texts ...string) (rules []rule) {
+func patterns(texts ...string) (rules []Rule) {
 	for _, text := range texts {
-		rules = append(rules, rule{text: text, concerns: func(server string) bool { return ruleOf(text, server) }})
+		rules = append(rules, Rule{text: text, concerns: func(server string) bool { return ruleOf(text, server) }})
 	}
 	return rules
 }
 
 // allowances returns the rules that only allow.
-func allowances(texts ...string) []rule {
+func allowances(texts ...string) []Rule {
 	rules := patterns(texts...)
 	for i := range rules {
 		rules[i].allows = true
@@ -84,8 +85,8 @@ func begins(pattern, prefix string) bool {
 var everything = []string{"", "*", ".*", "mcp__", "mcp__*", "mcp__.*", "mcp__.+"}
 
 // matcher returns the rule for the matcher of a hook, a regular expression for names of tools.
-func matcher(text string) rule {
-	return rule{text: text, concerns: func(server string) bool {
+func matcher(text string) Rule {
+	return Rule{text: text, concerns: func(server string) bool {
 		return slices.ContainsFunc(strings.Split(text, "|"), func(part string) bool { return matches(strings.Trim(part, "^$() "), server) })
 	}}
 }
@@ -116,10 +117,10 @@ var geminiTools = strings.Fields(`list_directory read_file write_file glob searc
 
 // geminiRules returns the rules for names of tools as Gemini CLI writes them. A name without a server may be that of any
 // server's tool.
-func geminiRules(texts ...string) (rules []rule) {
+func geminiRules(texts ...string) (rules []Rule) {
 	for _, text := range texts {
 		name, _, _ := strings.Cut(text, "(")
-		rules = append(rules, rule{text: text, concerns: func(server string) bool {
+		rules = append(rules, Rule{text: text, concerns: func(server string) bool {
 			switch {
 			case name == "*" || name == "mcp_*" || slices.Contains(geminiTools, name):
 				return false
@@ -130,4 +131,17 @@ func geminiRules(texts ...string) (rules []rule) {
 		}})
 	}
 	return rules
+}
+
+func sortedKeys(object map[string]any) []string { return slices.Sorted(maps.Keys(object)) }
+
+// Texts returns the texts of a list that was decoded from JSON.
+func Texts(list any) (out []string) {
+	entries, _ := list.([]any)
+	for _, e := range entries {
+		if text, ok := e.(string); ok {
+			out = append(out, text)
+		}
+	}
+	return out
 }
