@@ -71,6 +71,7 @@ func TestPackages(t *testing.T) {
 	require.NoError(t, err)
 	for _, system := range allSystems {
 		require.NoError(t, r.archive(system, []byte("program")))
+		require.NoError(t, r.linuxPackages(system, []byte("program")))
 		require.NoError(t, r.platformPackage(system, []byte("program")))
 		require.NoError(t, r.bundle(system, []byte("program")))
 	}
@@ -107,6 +108,84 @@ func TestPackages(t *testing.T) {
 		system := strings.TrimPrefix(name, "@mcp-pruner/")
 		assert.Contains(t, untar(t, read("mcp-pruner-"+system+"-1.2.3.tgz"))["package/package.json"], `"name": "`+name+`"`)
 	}
+}
+
+// TestLinuxPackages: dpkg and rpm install and remove the packages in a folder, where each file has its place. The same files give the
+// same bytes.
+func TestLinuxPackages(t *testing.T) {
+	t.Chdir("../../..")
+	places := []string{"/usr/bin/jeeves-mcp-pruner", "/usr/bin/mcp-pruner", "/usr/share/bash-completion/completions/mcp-pruner", "/usr/share/doc/mcp-pruner/README.md",
+		"/usr/share/doc/mcp-pruner/copyright", "/usr/share/fish/vendor_completions.d/mcp-pruner.fish", "/usr/share/man/man1/mcp-pruner-run.1"}
+	for format, c := range map[string]struct {
+		zsh, file       string
+		install, remove []string
+	}{
+		"deb": {"/usr/share/zsh/vendor-completions/_mcp-pruner", "mcp-pruner_1.2.3-1_amd64.deb",
+			[]string{"dpkg", "--force-not-root", "--force-architecture", "--log=/dev/null", "--root=ROOT", "--install", "FILE"},
+			[]string{"dpkg", "--force-not-root", "--log=/dev/null", "--root=ROOT", "--purge", "mcp-pruner"}},
+		"rpm": {"/usr/share/zsh/site-functions/_mcp-pruner", "mcp-pruner-1.2.3-1.x86_64.rpm",
+			[]string{"rpm", "--root=ROOT", "--ignorearch", "--nodeps", "--install", "FILE"},
+			[]string{"rpm", "--root=ROOT", "--nodeps", "--erase", "mcp-pruner"}},
+	} {
+		t.Run(format, func(t *testing.T) {
+			file := packedTwice(t, format, c.file)
+			if _, err := exec.LookPath(c.install[0]); err != nil {
+				t.Skipf("%s is not here: the package is not installed", c.install[0])
+			}
+			root := systemRoot(t)
+			run := func(command []string) {
+				for i, arg := range command {
+					command[i] = strings.NewReplacer("ROOT", root, "FILE", file).Replace(arg)
+				}
+				text, err := exec.Command(command[0], command[1:]...).CombinedOutput()
+				require.NoError(t, err, "%s", text)
+			}
+			run(c.install)
+			for _, place := range append(places, c.zsh) {
+				assert.FileExists(t, filepath.Join(root, place))
+			}
+			program, err := os.Stat(filepath.Join(root, "/usr/bin/mcp-pruner"))
+			require.NoError(t, err)
+			assert.Equal(t, os.FileMode(0o755), program.Mode())
+			link, err := os.Readlink(filepath.Join(root, "/usr/bin/jeeves-mcp-pruner"))
+			require.NoError(t, err)
+			assert.Equal(t, "mcp-pruner", link)
+			run(c.remove)
+			for _, place := range append(places, c.zsh) {
+				assert.NoFileExists(t, filepath.Join(root, place))
+			}
+		})
+	}
+}
+
+// packedTwice packs twice, compares the bytes, and returns the path of the second package.
+func packedTwice(t *testing.T, format, name string) string {
+	t.Helper()
+	var packed [2][]byte
+	path := ""
+	for i := range packed {
+		r := &release{out: t.TempDir(), version: "1.2.3", when: time.Unix(1e9, 0).UTC()}
+		var err error
+		r.extras, err = r.documents()
+		require.NoError(t, err)
+		require.NoError(t, r.linuxPackage(format, "amd64", []byte("program")))
+		path = filepath.Join(r.out, name)
+		packed[i], err = os.ReadFile(path)
+		require.NoError(t, err)
+	}
+	require.True(t, bytes.Equal(packed[0], packed[1]), "the same files give the same bytes")
+	return path
+}
+
+// systemRoot returns the root of a system without packages.
+func systemRoot(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	for _, needed := range []string{"var/lib/dpkg/info", "var/lib/dpkg/updates", "var/lib/rpm", "tmp"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(root, needed), 0o755))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(root, "var/lib/dpkg/status"), nil, 0o644))
+	return root
 }
 
 // TestNpmSaysWhatIsMissing: if npm has not installed the system's package, the command explains why and how to get the

@@ -60,7 +60,7 @@ func newRelease(ctx context.Context, out string) (*release, error) {
 	return r, os.MkdirAll(out, 0o755)
 }
 
-// build compiles the program for one system and writes its archive, npm package and MCPB bundle.
+// build compiles the program for one system and writes its archive and packages.
 func (r *release) build(ctx context.Context, system string) error {
 	if !slices.Contains(allSystems, system) {
 		return fmt.Errorf("not one of %s", strings.Join(allSystems, ", "))
@@ -74,7 +74,7 @@ func (r *release) build(ctx context.Context, system string) error {
 		return err
 	}
 	r.built = append(r.built, system)
-	for _, pack := range []func(system string, program []byte) error{r.archive, r.platformPackage, r.bundle} {
+	for _, pack := range []func(system string, program []byte) error{r.archive, r.linuxPackages, r.platformPackage, r.bundle} {
 		if err := pack(system, program); err != nil {
 			return err
 		}
