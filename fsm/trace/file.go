@@ -58,10 +58,6 @@ type Options struct {
 	lock locker // nil: lockFile
 }
 
-// locker locks a file until its process ends or unlock is called. It fails with errLocked if another process holds the
-// lock, and with errors.ErrUnsupported on a system without locks.
-type locker func(*os.File) (unlock func(), err error)
-
 // Head is the state of the chain of one process. If it is kept where the audited agent
 // cannot write, it proves that no earlier line was removed, changed or replaced.
 type Head struct {

@@ -2,15 +2,12 @@ package trace
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // Left is the content of the side file of a process that was killed.
@@ -37,11 +34,6 @@ func leftovers(path string, lock locker, take func(Left) bool) error {
 		err = errors.Join(err, leftover(path, file, lock, take))
 	}
 	return err
-}
-
-// globEscape escapes a path so that Glob takes it literally.
-func globEscape(path string) string {
-	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
 
 func leftover(path, file string, lock locker, take func(Left) bool) error {
@@ -75,48 +67,6 @@ func leftover(path, file string, lock locker, take func(Left) bool) error {
 		return os.Remove(file)
 	}
 	return nil
-}
-
-// readNotes reads a side file. The records are ordered by time, earliest first.
-func readNotes(raw []byte) (records []Record) {
-	definition := definitions()
-	add := func(state noteState, body []byte) {
-		if r, err := readNote(body, state, definition); err == nil {
-			records = append(records, r)
-		}
-	}
-	for at := 0; at+slotBytes <= min(len(raw), ringBytes); at += slotBytes {
-		slot := raw[at : at+slotBytes]
-		size := int(binary.LittleEndian.Uint16(slot[1:]))
-		if state := noteState(slot[0]); state != noteFree && size <= slotBytes-slotHead {
-			add(state, slot[slotHead:slotHead+size])
-		}
-	}
-	for rest := raw[min(len(raw), ringBytes):]; len(rest) >= longHead; {
-		state, size := noteState(rest[0]), int(binary.LittleEndian.Uint32(rest[1:]))
-		if size > len(rest)-longHead {
-			break
-		}
-		if state != noteFree {
-			add(state, rest[longHead:longHead+size])
-		}
-		rest = rest[longHead+size:]
-	}
-	slices.SortStableFunc(records, func(x, y Record) int { return x.Start.Compare(y.Start) })
-	return records
-}
-
-// definitions returns a lookup of tables by hash, over the tables of this program and of
-// its archive.
-func definitions() func(hash string) *fsm.Definition {
-	known := make(map[string]*fsm.Definition)
-	archived, _ := ArchivedTables() // the current tables are available without the archive
-	for _, t := range append(archived, fsm.Tables()...) {
-		if d, err := fsm.Compile(t); err == nil {
-			known[t.Hash()] = d
-		}
-	}
-	return func(hash string) *fsm.Definition { return known[hash] }
 }
 
 // tailBytes is how much of the end of a trace is searched for records that a killed process

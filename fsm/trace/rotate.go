@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -47,6 +48,11 @@ func (t *File) asides() ([]string, error) {
 	return files, err
 }
 
+// globEscape escapes a path so that Glob takes it literally.
+func globEscape(path string) string {
+	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
+}
+
 // forget removes the rotated files that exceed Options.Keep.
 func (t *File) forget() error {
 	if t.options.Keep <= 0 {
@@ -69,9 +75,6 @@ func (t *File) full() bool {
 	info, err := t.file.Stat()
 	return err == nil && info.Size() >= t.options.MaxBytes && info.Mode().IsRegular()
 }
-
-// errLocked means that another process holds the lock.
-var errLocked = errors.New("the file is locked")
 
 // rotate renames the file, unless another process has just done so. Only the holder of the
 // lock may rename. A process that does not get the lock does not wait: it tries again with
