@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
@@ -19,12 +19,8 @@ func addLedger(p *states.Pipeline, o Options) error {
 	if !offers && o.Settings.GCStore == "" {
 		return nil
 	}
-	tell := func(message string) { o.Emit(event.New("ledger.failed", "", event.Facts{"message": message})) }
-	file, err := ledger.Find(o.Settings.GCStore, settings.FromEnv(o.Env))
-	if err != nil {
-		return err
-	}
-	store, err := ledger.Open(context.Background(), file, tell)
+	tell := stores.LedgerFailed(o.Emit)
+	store, err := stores.OpenLedger(context.Background(), o.Settings.GCStore, settings.FromEnv(o.Env), tell)
 	if err != nil {
 		return err
 	}
@@ -34,7 +30,7 @@ func addLedger(p *states.Pipeline, o Options) error {
 	}
 	failed := func(err error) { tell(err.Error()) }
 	p.Observers = append(p.Observers, ledger.Observer{Store: store, Project: project, Failed: failed})
-	stop := ledger.KeepClean(store, index, Limits(o.Settings), failed)
+	stop := ledger.KeepClean(store, index, stores.Limits(o.Settings), failed)
 	p.Closers = append(p.Closers, func() error {
 		stop()
 		return nil
@@ -49,9 +45,4 @@ func elsewhere(ctx context.Context, o Options, id string) (text string, found bo
 		return "", false, nil
 	}
 	return text, err == nil, err
-}
-
-// Limits returns the limits of the ledger in the settings.
-func Limits(s settings.Settings) contextgc.Limits {
-	return contextgc.Limits{Age: s.GCKeep, Bytes: s.GCMaxBytes}
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
-	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
@@ -19,7 +19,7 @@ func (s state) clear(ctx context.Context, call agent.Call) []byte {
 	if err != nil {
 		return nil
 	}
-	store, err := ledger.Open(ctx, s.ledger, nil)
+	store, err := stores.OpenLedger(ctx, "", s.lookup, nil)
 	if err != nil {
 		return nil
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/states"
@@ -20,6 +22,9 @@ type records struct {
 // maxLog is the size in bytes at which a new event log is started. The previous one is kept.
 const maxLog = 16 << 20
 
+// keptTraces is the number of rotated traces of hooks that are kept.
+const keptTraces = 4
+
 // openRecords opens the event log and the trace. Hooks work without them.
 func openRecords(dir string) *records {
 	r := &records{}
@@ -27,7 +32,8 @@ func openRecords(dir string) *records {
 		return r
 	}
 	r.openLog(dir)
-	if file, err := trace.Open(filepath.Join(dir, "hook-trace.jsonl"), trace.Options{MaxBytes: maxLog, Keep: 4, Process: trace.Process{PID: os.Getpid(), Transport: "hook"}, Head: r.tellHead}); err == nil {
+	c := settings.Settings{TraceMaxBytes: maxLog, TraceKeep: keptTraces}
+	if file, err := (stores.Door{Settings: c, Transport: "hook", Emit: r.emit}).TraceAt(filepath.Join(dir, "hook-trace.jsonl")); err == nil {
 		r.trace = file
 		r.observers = []states.Observer{states.Tracer{Trace: file}}
 	}
@@ -43,13 +49,6 @@ func (r *records) openLog(dir string) {
 	if err == nil {
 		r.log, r.write = f, event.NewLog(f, event.Info)
 	}
-}
-
-// tellHead writes a head of the trace into the event log.
-func (r *records) tellHead(h trace.Head) {
-	r.emit(event.New("mcp_pruner.trace_head", "", event.Facts{
-		"writer": h.Writer, "seq": int64(h.Seq), "link": h.Link, "key": h.Key, "final": h.Final,
-	}))
 }
 
 func (r *records) emit(e event.Event) {

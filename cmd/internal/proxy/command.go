@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/telemetry"
@@ -30,7 +30,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
@@ -176,7 +175,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	if o.policy == policyOff {
 		return newServer(o.upstream, nil, nil, emit), closeTelemetry
 	}
-	store, err := openStore(ctx, p, o.store, emit)
+	store, err := stores.OpenLedger(ctx, o.store, p.Lookup, stores.LedgerFailed(emit))
 	if err != nil {
 		failed(err)
 		return newServer(o.upstream, nil, nil, emit), closeTelemetry
@@ -197,7 +196,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	}
 	s := newServer(o.upstream, e, sessions, emit)
 	book := ledger.New(store, failed)
-	stopCleaning := ledger.KeepClean(store, e.Index, assemble.Limits(c), failed)
+	stopCleaning := ledger.KeepClean(store, e.Index, stores.Limits(c), failed)
 	s.usage = book.AddUsage
 	s.feed = func(c *wire.Conversation, client string) {
 		for _, r := range c.Last().Results {
@@ -226,17 +225,6 @@ func wayBackOf(p command.Process) func(agent string) string {
 	return func(userAgent string) string { return wayback.Command(agent.Calling(userAgent).Name, p.Lookup) }
 }
 
-// openStore opens the ledger at file, or the user's ledger if file is "".
-func openStore(ctx context.Context, p command.Process, file string, emit func(event.Event)) (contextgc.Ledger, error) {
-	file, err := ledger.Find(file, p.Lookup)
-	if err != nil {
-		return nil, err
-	}
-	return ledger.Open(ctx, file, func(m string) {
-		emit(event.New("ledger.failed", "", event.Facts{"message": m}))
-	})
-}
-
 // openTrace opens the trace that the settings name, or the one beside the ledger. It returns nil if the
 // trace cannot be opened, which is reported. sync waits until the log has all events emitted so far.
 func openTrace(c settings.Settings, ledger string, emit func(event.Event), sync func()) *trace.File {
@@ -244,13 +232,9 @@ func openTrace(c settings.Settings, ledger string, emit func(event.Event), sync 
 	if path == "" {
 		path = filepath.Join(filepath.Dir(ledger), "proxy-trace.jsonl")
 	}
-	o, err := assemble.TraceOptions(c, "proxy", emit, sync)
+	file, err := stores.Door{Settings: c, Transport: "proxy", Emit: emit, Sync: sync}.TraceAt(path)
 	if err != nil {
-		o.Failed(err)
-	}
-	file, err := trace.Open(path, o)
-	if err != nil {
-		o.Failed(fmt.Errorf("%s: %w", path, err))
+		emit(event.New("mcp_pruner.trace_failed", "", event.Facts{"message": fmt.Sprintf("%s: %v", path, err)}))
 		return nil
 	}
 	return file

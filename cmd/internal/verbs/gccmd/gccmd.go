@@ -13,12 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
-	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
@@ -81,17 +80,17 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 	pipeline := &states.Pipeline{Machine: machine, Tools: contextgc.Toolset{Store: store, Shown: shown}.Tools()}
 	if config.Trace != "" {
 		write := event.NewLog(v.p.Stderr, event.Info) // the heads of the trace are logged like a server's
-		o, err := assemble.TraceOptions(config, "gc", func(e event.Event) {
-			e.RunID = config.RunID
-			write(e)
-		}, nil)
+		door := stores.Door{
+			Settings: config, Transport: "gc",
+			Emit: func(e event.Event) {
+				e.RunID = config.RunID
+				write(e)
+			},
+			Failed: func(err error) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: trace: %v\n", err) },
+		}
+		file, err := door.Trace()
 		if err != nil {
 			return err
-		}
-		o.Failed = func(err error) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: trace: %v\n", err) }
-		file, err := trace.Open(config.Trace, o)
-		if err != nil {
-			return fmt.Errorf("MCP_PRUNER_TRACE: %w", err)
 		}
 		defer func() { _ = file.Close() }()
 		pipeline.Observers = []states.Observer{states.Tracer{Trace: file, Version: v.version, Detail: config.TraceFull}}
@@ -146,11 +145,7 @@ func described(issues []states.Issue) string {
 }
 
 func (v *verb) open() (contextgc.Ledger, error) {
-	file, err := ledger.Find(v.store, v.p.Lookup)
-	if err != nil {
-		return nil, err
-	}
-	return ledger.Open(context.Background(), file, func(m string) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: %s\n", m) })
+	return stores.OpenLedger(context.Background(), v.store, v.p.Lookup, func(m string) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: %s\n", m) })
 }
 
 // with returns a call's arguments, including the project.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	server "github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
@@ -21,15 +21,12 @@ const runVariable = "MCP_PRUNER_RUN_ID"
 // appendTrace appends the run's record to the trace; the heads of its chain go into the
 // run's event log. A trace that cannot be written is reported, and changes nothing else.
 func appendTrace(path string, run runnerfsm.Options, record trace.Record, stderr io.Writer) {
-	o, err := assemble.TraceOptions(traceSettings(run.Settings.Env), "run", run.Emit, nil)
-	o.Process.Run, o.Process.Root = run.ID, run.Settings.Root
-	o.Failed = func(err error) { fmt.Fprintf(stderr, "mcp-pruner: trace: %v\n", err) }
+	c := traceSettings(run.Settings.Env)
+	c.RunID, c.Root = run.ID, run.Settings.Root
+	failed := func(err error) { fmt.Fprintf(stderr, "mcp-pruner: trace: %v\n", err) }
+	file, err := stores.Door{Settings: c, Transport: "run", Emit: run.Emit, Failed: failed}.TraceAt(path)
 	if err != nil {
-		o.Failed(err)
-	}
-	file, err := trace.Open(path, o)
-	if err != nil {
-		o.Failed(err)
+		failed(err)
 		return
 	}
 	defer file.Close()

@@ -1,4 +1,4 @@
-package assemble
+package stores
 
 import (
 	"bufio"
@@ -15,21 +15,18 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
-	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 )
 
 // headsOfATrace opens and closes a trace whose heads go to a place, and returns the errors that were logged.
 func headsOfATrace(t *testing.T, target string) (failures []string) {
 	t.Helper()
-	c := settings.Settings{TraceHeads: target}
-	o, err := TraceOptions(c, "stdio", func(e event.Event) {
+	c := settings.Settings{TraceHeads: target, Trace: filepath.Join(t.TempDir(), "trace.jsonl")}
+	f, err := Door{Settings: c, Transport: "stdio", Emit: func(e event.Event) {
 		if e.Name == "mcp_pruner.trace_failed" {
 			failures = append(failures, e.Data["message"].(string))
 		}
-	}, nil)
-	require.NoError(t, err)
-	f, err := trace.Open(filepath.Join(t.TempDir(), "trace.jsonl"), o)
+	}}.Trace()
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	return failures
@@ -112,7 +109,7 @@ func TestHeadsGoToTheJournal(t *testing.T) {
 // TestABadPlaceIsRefused proves that a server does not start without the place that its operator named.
 func TestABadPlaceIsRefused(t *testing.T) {
 	for _, target := range []string{"unix:" + filepath.Join(t.TempDir(), "none"), "exec:no-such-program-anywhere", "file:/x"} {
-		_, err := TraceOptions(settings.Settings{TraceHeads: target}, "stdio", func(event.Event) {}, nil)
+		_, err := Door{Settings: settings.Settings{TraceHeads: target}, Transport: "stdio"}.Trace()
 		require.ErrorContains(t, err, "MCP_PRUNER_TRACE_HEADS", target)
 	}
 }

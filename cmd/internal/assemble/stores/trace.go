@@ -1,0 +1,88 @@
+// Package stores opens what outlives a process: its trace and the ledger. Every door opens them here.
+package stores
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+)
+
+// Door is a process that keeps a trace.
+type Door struct {
+	Settings  settings.Settings
+	Transport string            // of its requests
+	Emit      func(event.Event) // the event log, which gets the heads of the trace
+	Sync      func()            // waits until the log has all events emitted so far; nil: Emit writes at once
+	Failed    func(error)       // gets what fails later; nil: the event log does
+}
+
+// Trace opens the trace that MCP_PRUNER_TRACE names. It fails if the heads cannot be sent where MCP_PRUNER_TRACE_HEADS
+// names.
+func (d Door) Trace() (*trace.File, error) {
+	away, err := openAnchor(d.Settings.TraceHeads)
+	if err != nil {
+		return nil, err
+	}
+	file, err := d.open(d.Settings.Trace, away)
+	if err != nil {
+		return nil, fmt.Errorf("MCP_PRUNER_TRACE: %w", err)
+	}
+	return file, nil
+}
+
+// TraceAt opens a trace that the door keeps whatever MCP_PRUNER_TRACE says. That its heads cannot be sent is reported.
+func (d Door) TraceAt(path string) (*trace.File, error) {
+	away, err := openAnchor(d.Settings.TraceHeads)
+	if err != nil {
+		d.failed(err)
+	}
+	return d.open(path, away)
+}
+
+func (d Door) failed(err error) {
+	if d.Failed != nil {
+		d.Failed(err)
+		return
+	}
+	d.Emit(event.New("mcp_pruner.trace_failed", "", event.Facts{"message": err.Error()}))
+}
+
+// open opens a trace whose heads go into the log, and away if that is not nil. The log has the first head before the
+// trace has a line: if the process is killed early, its lines are not those of a stranger.
+func (d Door) open(path string, away *anchor) (*trace.File, error) {
+	c := d.Settings
+	return trace.Open(path, trace.Options{
+		MaxBytes: c.TraceMaxBytes, MaxAge: c.TraceMaxAge, Keep: c.TraceKeep, Process: d.process(), Failed: d.failed,
+		Head: func(h trace.Head) {
+			head := event.New("mcp_pruner.trace_head", "", event.Facts{
+				"writer": h.Writer, "seq": int64(h.Seq), "link": h.Link, "key": h.Key, "final": h.Final,
+			})
+			d.Emit(head)
+			if h.Seq == 0 && d.Sync != nil {
+				d.Sync()
+			}
+			if away != nil {
+				if err := away.send(head); err != nil {
+					d.failed(err)
+				}
+			}
+		},
+		Removed: func(file string) {
+			d.Emit(event.New("mcp_pruner.trace_removed", "", event.Facts{"file": file}))
+		},
+	})
+}
+
+// process describes this process, for the first line that it writes.
+func (d Door) process() trace.Process {
+	p := trace.Process{PID: os.Getpid(), Run: d.Settings.RunID, Root: d.Settings.Root, Transport: d.Transport}
+	p.Host, _ = os.Hostname() // "" if the name is unknown
+	if u, err := user.Current(); err == nil {
+		p.User = u.Username
+	}
+	return p
+}
