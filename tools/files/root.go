@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 )
 
@@ -67,9 +68,15 @@ func Local(rel string) bool {
 // ErrOutside is the error of a path that leaves the root through a symbolic link.
 var ErrOutside = errors.New("leads out of the root through a symbolic link")
 
+// maxPath is longer than a path may be on any system. Longer ones are not looked up, because that copies them many times.
+const maxPath = 64 << 10
+
 // Resolve follows the symbolic links of a path below the root, and returns the target's path relative to the real
 // root.
 func (r *Root) Resolve(rel string) (string, error) {
+	if len(rel) > maxPath {
+		return "", syscall.ENAMETOOLONG
+	}
 	path := filepath.Join(r.real, rel)
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil && r.endsOutside(rel) {

@@ -65,8 +65,11 @@ func given(c *cobra.Command, program settings.Program) map[string]string {
 	return flags
 }
 
-// sharedMemoryLimit replaces memoryLimit where many clients' outputs are in memory at the same time.
-const sharedMemoryLimit = 512 << 20
+// These replace memoryLimit where many clients' outputs are in memory at the same time.
+const (
+	sharedMemoryLimit = 192 << 20 // twice what bodies may take
+	prunerMemoryLimit = 512 << 20 // without its store
+)
 
 // overHTTP is a program that serves over HTTP: either the tools of the pipeline or the line pruner.
 type overHTTP struct {
@@ -129,7 +132,7 @@ func (o overHTTP) load(flags map[string]string, env settings.Lookup) (settings.S
 func (o overHTTP) boundMemory(p command.Process, c settings.Settings) {
 	limit := int64(sharedMemoryLimit)
 	if !o.tools {
-		limit += c.RecoveryMaxBytes
+		limit = prunerMemoryLimit + c.RecoveryMaxBytes
 	}
 	boundMemory(settings.FromEnv(p.Env), limit)
 }

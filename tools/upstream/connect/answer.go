@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"regexp"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 )
 
 // unavailable returns the error for a server that is not connected. It names the server and says what
@@ -164,15 +164,8 @@ func (a Answer) withText(text string) (Answer, error) {
 // saysSame reports whether a text is the JSON of a structured result, or the only string in it, as servers answer whose
 // tools return a plain text.
 func saysSame(structured json.RawMessage, text string) bool {
-	decode := func(raw string) (v any, ok bool) {
-		dec := json.NewDecoder(strings.NewReader(raw))
-		dec.UseNumber()
-		err := dec.Decode(&v)
-		_, more := dec.Token()
-		return v, err == nil && errors.Is(more, io.EOF)
-	}
-	value, ok := decode(string(structured))
-	if !ok {
+	value, err := schema.Decode(structured)
+	if err != nil {
 		return false
 	}
 	if object, _ := value.(map[string]any); len(object) == 1 {
@@ -182,8 +175,8 @@ func saysSame(structured json.RawMessage, text string) bool {
 			}
 		}
 	}
-	said, ok := decode(text)
-	return ok && reflect.DeepEqual(said, value)
+	said, err := schema.Decode([]byte(text))
+	return err == nil && reflect.DeepEqual(said, value)
 }
 
 // readBack matches the hint in a pruned text that says how to read the rest. The gateway offers

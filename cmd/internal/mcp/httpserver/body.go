@@ -15,9 +15,13 @@ import (
 
 const (
 	maxBodyBytes = mcpserver.MaxMessageBytes
-	// bodyBudget is the number of bytes of request bodies held at once; further requests wait. It limits
-	// memory when many large texts arrive together.
-	bodyBudget = 128 << 20
+	// bodyBudget is the number of bytes that request bodies take at once; further requests wait. It limits
+	// memory when many large texts arrive together. The request beyond the budget has its own room.
+	bodyBudget = 96<<20 - bodyCost*maxBodyBytes
+	// bodyCost is the number of bytes of memory that a byte of a body takes: first in the body itself and in
+	// the buffer that it outgrows, then in the body and in its decoded value, and in the end in that value and
+	// in one copy that a tool makes of it.
+	bodyCost = 2
 	// freeBody is the number of bytes per request outside the budget, so that small calls never wait for
 	// large ones.
 	freeBody = 64 << 10
@@ -160,7 +164,7 @@ func (s *share) enlarge(ctx context.Context, body []byte, size int64) ([]byte, e
 	if next >= size/2 {
 		next = size
 	}
-	if err := s.grow(ctx, next-freeBody-s.bytes); err != nil {
+	if err := s.grow(ctx, bodyCost*(next-freeBody)-s.bytes); err != nil {
 		return nil, err
 	}
 	return append(make([]byte, 0, next), body...), nil

@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/texttools"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
 	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 )
 
 // Pruner is the line pruner's own HTTP contract: POST /rpc, POST /prune and GET /health.
@@ -122,13 +123,12 @@ func unread(f *fault) service.Detail {
 
 // parseCode parses the body of a prune request.
 func parseCode(body []byte) (map[string]any, []service.Detail) {
-	if !json.Valid(body) {
+	value, err := schema.Decode(body)
+	if err != nil {
 		return nil, []service.Detail{{Type: "json_invalid", Loc: []string{"body"}, Msg: "JSON decode error"}}
 	}
-	var request map[string]any
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber()
-	if err := dec.Decode(&request); err != nil || request == nil {
+	request, _ := value.(map[string]any)
+	if request == nil {
 		return nil, []service.Detail{{Type: "model_attributes_type", Loc: []string{"body"}, Msg: "Input should be a valid object"}}
 	}
 	_, bad := service.ParseCode(request)

@@ -3,8 +3,11 @@
 package mcpserver
 
 import (
+	"bytes"
 	"encoding/json"
 	"unicode/utf8"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 )
 
 // MaxMessageBytes is the size of the largest message accepted; larger ones are refused.
@@ -61,20 +64,20 @@ func (m Message) Fault() int { return m.fault }
 // unsolicited one.
 func (m Message) Stray() bool { return m.stray }
 
-// Parse parses one message. It never fails: an error in the line is recorded in the message and becomes its
+// Parse parses one message, which keeps parts of the line until its params are decoded. It never fails: an error in the line is recorded in the message and becomes its
 // answer.
 func Parse(line []byte) Message {
 	if !utf8.Valid(line) { // JSON is UTF-8, and repairing an argument would change it
 		return Message{fault: codeParseError, reason: "not valid UTF-8"}
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(line, &fields); err == nil && fields != nil {
-		return fromFields(fields)
-	}
-	if json.Valid(line) {
+	fields, err := schema.Members(line)
+	switch {
+	case err != nil:
+		return Message{fault: codeParseError, reason: "not valid JSON"}
+	case fields == nil:
 		return Message{fault: codeInvalidRequest, reason: "not a JSON object (batches are not supported)"}
 	}
-	return Message{fault: codeParseError, reason: "not valid JSON"}
+	return fromFields(fields)
 }
 
 // TooLong returns the message that stands for a line over MaxMessageBytes.
@@ -83,7 +86,7 @@ func TooLong() Message {
 }
 
 func fromFields(fields map[string]json.RawMessage) Message {
-	m := Message{ID: fields["id"], Params: fields["params"], lazy: new(lazyParams)}
+	m := Message{ID: bytes.Clone(fields["id"]), Params: fields["params"], lazy: new(lazyParams)}
 	method, hasMethod := fields["method"]
 	_, hasResult := fields["result"]
 	_, hasError := fields["error"]

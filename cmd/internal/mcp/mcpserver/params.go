@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"bytes"
 	"encoding/json"
 	"regexp"
 	"sync"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 )
 
 // Keys of _meta. From protocol 2026-07-28 on, every request and result carries in them the information that
@@ -51,17 +51,12 @@ func newParams(value any) params {
 	return p
 }
 
-// decode decodes JSON and keeps the spelling of numbers. It returns nil for nil.
+// decode decodes params, which were found to be valid JSON. It returns nil if there are none.
 func decode(raw json.RawMessage) any {
 	if raw == nil {
 		return nil
 	}
-	var v any
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if d.Decode(&v) != nil {
-		return nil
-	}
+	v, _ := schema.Decode(raw)
 	return v
 }
 
