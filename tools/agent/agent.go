@@ -23,6 +23,8 @@ type Client struct {
 	Results Results
 	Shells  Shells // on Windows; elsewhere all of them are POSIX
 
+	Transcripts Transcripts
+
 	Hooks   *Hooks // nil: it has none that are known, and init cannot set it up
 	Servers ServerList
 	Proxy   *Proxy // nil: not known

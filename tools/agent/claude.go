@@ -14,12 +14,12 @@ var Claude = Client{
 		Folder: Folder{Variable: "CLAUDE_CONFIG_DIR", Default: ".claude"},
 		Hooks:  File{Name: "settings.json", As: StrictJSON},
 		// Without the variable it is beside the folder, not in it.
-		Servers:     File{Name: ".claude.json", In: &Folder{Variable: "CLAUDE_CONFIG_DIR"}, As: StrictJSON},
-		Project:     ".mcp.json",
-		InProject:   []string{".claude/settings.json", ".claude/settings.local.json"},
-		Managed:     claudeManaged,
-		Transcripts: "projects",
+		Servers:   File{Name: ".claude.json", In: &Folder{Variable: "CLAUDE_CONFIG_DIR"}, As: StrictJSON},
+		Project:   ".mcp.json",
+		InProject: []string{".claude/settings.json", ".claude/settings.local.json"},
+		Managed:   claudeManaged,
 	},
+	Transcripts: Transcripts{Folder: "projects", Lines: ClaudeLines},
 	Results: Results{
 		Limits: map[string]Limit{
 			"read": {Lines: 2000, Tokens: 25_000, Bytes: 200_000},

@@ -11,11 +11,11 @@ var Codex = Client{
 	Title:     "Codex",
 	Announces: "codex-mcp-client",
 	Files: Files{
-		Folder:      Folder{Variable: "CODEX_HOME", Default: ".codex"},
-		Hooks:       File{Name: "hooks.json", As: HooksJSON},
-		Servers:     File{Name: "config.toml", As: TOML},
-		Transcripts: "sessions",
+		Folder:  Folder{Variable: "CODEX_HOME", Default: ".codex"},
+		Hooks:   File{Name: "hooks.json", As: HooksJSON},
+		Servers: File{Name: "config.toml", As: TOML},
 	},
+	Transcripts: Transcripts{Folder: "sessions", Lines: CodexLines},
 	Results: Results{
 		Limits: map[string]Limit{AnyTool: {Tokens: 10_000, Bytes: 36_000}},
 		// Of models that it does not know, such as those of another provider, it shows 12,000 bytes, our notice included.

@@ -15,9 +15,6 @@ type Files struct {
 
 	// Managed returns the paths of an administrator's settings. system is a name as in runtime.GOOS; get returns a variable.
 	Managed func(system string, get func(string) string) []string
-
-	// Transcripts is the folder below Folder with the transcripts of sessions; "" if their format is not known.
-	Transcripts string
 }
 
 // Folder is a folder of the user.

@@ -1,10 +1,13 @@
 package sessions
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // claudeEntry is one line of a Claude Code transcript.
@@ -27,37 +30,45 @@ type claudeEntry struct {
 	Attachment any `json:"attachment"`
 }
 
-// ClaudeReader converts the lines of a Claude Code transcript into steps.
-type ClaudeReader struct {
-	Session Session
+// claudeFormat is how Claude Code writes its transcripts.
+var claudeFormat = format{
+	decode: func(line []byte) (any, error) {
+		var e claudeEntry
+		err := json.Unmarshal(line, &e)
+		return e, err
+	},
+	reader: func(sub string) reader { return &claudeReader{session: Session{Source: agent.Claude.Name}, agent: sub} },
+	mayBePrompt: func(line []byte) bool {
+		result := bytes.Contains(line, []byte(`"tool_result"`)) && !bytes.Contains(line, []byte(`"text"`))
+		return bytes.Contains(line, []byte(`"user"`)) && !result
+	},
+}
 
-	// Agent selects the sub-agent with that id, whose entries may be in the main transcript; "" selects the
+// claudeReader converts the lines of a Claude Code transcript into steps.
+type claudeReader struct {
+	session Session
+
+	// agent selects the sub-agent with that id, whose entries may be in the main transcript; "" selects the
 	// main thread.
-	Agent string
+	agent string
 
 	message string          // id of the model's current answer
 	uses    map[string]Step // by id, for the results
 	side    int             // number of entries skipped because they belong to sub-agents
 }
 
-// Line adds one line. It skips an invalid line, because the last line of a running session may be
-// incomplete.
-func (r *ClaudeReader) Line(line []byte) {
-	var e claudeEntry
-	if json.Unmarshal(line, &e) == nil {
-		r.entry(e)
-	}
-}
+func (r *claudeReader) read() *Session { return &r.session }
 
-func (r *ClaudeReader) entry(e claudeEntry) {
-	if e.Sidechain && e.AgentID != "" && e.AgentID != r.Agent || e.Sidechain != (r.Agent != "") && e.AgentID == "" {
+func (r *claudeReader) entry(line any) {
+	e, _ := line.(claudeEntry)
+	if e.Sidechain && e.AgentID != "" && e.AgentID != r.agent || e.Sidechain != (r.agent != "") && e.AgentID == "" {
 		r.side++
 		return
 	}
-	if r.Session.ID == "" && e.SessionID != "" {
-		r.Session.ID = e.SessionID
-		if r.Agent != "" {
-			r.Session.ID += "/" + r.Agent
+	if r.session.ID == "" && e.SessionID != "" {
+		r.session.ID = e.SessionID
+		if r.agent != "" {
+			r.session.ID += "/" + r.agent
 		}
 	}
 	switch {
@@ -74,9 +85,9 @@ func (r *ClaudeReader) entry(e claudeEntry) {
 	}
 }
 
-func (r *ClaudeReader) add(s Step) { r.Session.Steps = append(r.Session.Steps, s) }
+func (r *claudeReader) add(s Step) { r.session.Steps = append(r.session.Steps, s) }
 
-func (r *ClaudeReader) assistant(e claudeEntry) {
+func (r *claudeReader) assistant(e claudeEntry) {
 	if e.Message.ID == "" || e.Message.ID != r.message {
 		r.message = e.Message.ID
 		r.add(Step{Kind: Call, Usage: e.Message.Usage.usage(), Model: e.Message.Model})
@@ -104,9 +115,10 @@ func (r *ClaudeReader) assistant(e claudeEntry) {
 
 // attached adds what the client put into the prompt by itself: a list of skills, a file that changed. Each type has a form
 // of its own; the texts in it are what the model sees, nearly.
-func (r *ClaudeReader) attached(attachment any) {
+func (r *claudeReader) attached(attachment any) {
 	members, _ := attachment.(map[string]any)
 	if kind := str(members["type"]); kind != "" {
+		members = maps.Clone(members)
 		delete(members, "type")
 		r.add(Step{Kind: Attach, Type: kind, Text: strings.Join(texts(members), "\n")})
 	}
@@ -134,19 +146,19 @@ func texts(v any) []string {
 }
 
 // refreshUsage updates the usage from later lines of the same answer, whose output count is the final one.
-func (r *ClaudeReader) refreshUsage(u *apiUsage) {
+func (r *claudeReader) refreshUsage(u *apiUsage) {
 	if u == nil {
 		return
 	}
-	for i := len(r.Session.Steps) - 1; i >= 0; i-- {
-		if r.Session.Steps[i].Kind == Call {
-			r.Session.Steps[i].Usage = u.usage()
+	for i := len(r.session.Steps) - 1; i >= 0; i-- {
+		if r.session.Steps[i].Kind == Call {
+			r.session.Steps[i].Usage = u.usage()
 			return
 		}
 	}
 }
 
-func (r *ClaudeReader) use(s Step) {
+func (r *claudeReader) use(s Step) {
 	if r.uses == nil {
 		r.uses = map[string]Step{}
 	}
@@ -154,7 +166,7 @@ func (r *ClaudeReader) use(s Step) {
 	r.add(s)
 }
 
-func (r *ClaudeReader) user(e claudeEntry) {
+func (r *claudeReader) user(e claudeEntry) {
 	blocks, isList := e.Message.Content.([]any)
 	if !isList {
 		if text := plainText(e.Message.Content); text != "" && !e.Meta && !e.Summary {

@@ -1,8 +1,11 @@
 package sessions
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // codexEntry is one line of a Codex rollout file.
@@ -46,6 +49,17 @@ type codexUsage struct {
 	Output int `json:"output_tokens"`
 }
 
+// codexFormat is how Codex writes its rollout files.
+var codexFormat = format{
+	decode: func(line []byte) (any, error) {
+		var e codexEntry
+		err := json.Unmarshal(line, &e)
+		return e, err
+	},
+	reader:      func(string) reader { return &codexReader{session: Session{Source: agent.Codex.Name}} },
+	mayBePrompt: func(line []byte) bool { return bytes.Contains(line, []byte(`"user"`)) },
+}
+
 // codexReader converts the lines of a Codex rollout file into steps. A model call begins with the first
 // item of an answer and ends with the token count, or with the first result where that comes earlier.
 type codexReader struct {
@@ -57,14 +71,10 @@ type codexReader struct {
 	model   string
 }
 
-func (r *codexReader) line(line []byte) {
-	var e codexEntry
-	if json.Unmarshal(line, &e) == nil {
-		r.entry(e)
-	}
-}
+func (r *codexReader) read() *Session { return &r.session }
 
-func (r *codexReader) entry(e codexEntry) {
+func (r *codexReader) entry(line any) {
+	e, _ := line.(codexEntry)
 	item := e.Payload
 	switch e.Type {
 	case "session_meta":

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // Files returns the transcripts at paths: files themselves, "-" as it is, and for directories all *.jsonl and
@@ -109,53 +111,51 @@ func eachLine(ctx context.Context, in io.Reader, take func(n int, line []byte) e
 type fileReader struct {
 	path   string
 	yield  func(Session) error
-	claude *ClaudeReader
-	codex  *codexReader
+	format format
+	reader reader // nil until the format is known
 	n      int
 	bad    []error // one for each line that was skipped
 }
 
 // errFormat lists the accepted formats.
-var errFormat = errors.New("neither a Claude Code or Codex transcript nor sessions as JSON lines")
+var errFormat = fmt.Errorf("neither a %s transcript nor sessions as JSON lines", strings.Join(agent.Titles(agent.With(hasTranscripts)), " or "))
 
+func hasTranscripts(c *agent.Client) bool { return c.Transcripts.Folder != "" }
+
+// line adds one line. It skips an invalid one, because the last line of a running session may be incomplete.
 func (r *fileReader) line(line []byte) error {
-	switch {
-	case r.claude != nil:
-		r.claude.Line(line)
-		return nil
-	case r.codex != nil:
-		r.codex.line(line)
+	if r.reader != nil {
+		if e, err := r.format.decode(line); err == nil {
+			r.reader.entry(e)
+		}
 		return nil
 	}
 	var head struct {
-		Type      string          `json:"type"`
-		Payload   json.RawMessage `json:"payload"`
 		Steps     json.RawMessage `json:"steps"`
-		SessionID string          `json:"sessionId"`
 		AgentID   string          `json:"agentId"`
 		Sidechain bool            `json:"isSidechain"`
 	}
 	if err := json.Unmarshal(line, &head); err != nil {
 		return r.skip(errFormat)
 	}
-	switch {
-	case head.Steps != nil:
+	if head.Steps != nil {
 		s, err := parseCollected(line)
 		if err != nil {
 			return r.skip(err)
 		}
 		return r.yield(s)
-	case head.Payload != nil:
-		r.codex = &codexReader{session: Session{Source: "codex"}}
-		return r.line(line)
-	case head.Type != "":
-		r.claude = &ClaudeReader{Session: Session{Source: "claude"}}
-		if head.Sidechain {
-			r.claude.Agent = cmp.Or(head.AgentID, "agent")
-		}
-		return r.line(line)
 	}
-	return r.skip(errFormat)
+	client := clientOfLine(line)
+	if client == nil {
+		return r.skip(errFormat)
+	}
+	sub := ""
+	if head.Sidechain {
+		sub = cmp.Or(head.AgentID, "agent")
+	}
+	r.format = formatOf(client)
+	r.reader = r.format.reader(sub)
+	return r.line(line)
 }
 
 func (r *fileReader) skip(why error) error {
@@ -184,15 +184,10 @@ func (r *fileReader) skipped() error {
 // end yields the session of a transcript.
 func (r *fileReader) end() error {
 	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(r.path), ".gz"), ".jsonl")
-	var s Session
-	switch {
-	case r.claude != nil:
-		s = r.claude.Session
-	case r.codex != nil:
-		s = r.codex.session
-	default:
+	if r.reader == nil {
 		return nil
 	}
+	s := *r.reader.read()
 	if s.ID == "" {
 		s.ID = name
 	}

@@ -7,39 +7,25 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // Kind is the kind of a step.
-type Kind string
+type Kind = agent.StepKind
 
 // The kinds of steps.
 const (
-	User    Kind = "user"    // a message of the person
-	Call    Kind = "call"    // a model call; the says and uses that follow are its answer
-	Say     Kind = "say"     // a message or the reasoning of the model
-	Use     Kind = "use"     // a tool call
-	Result  Kind = "result"  // the tool's result
-	Compact Kind = "compact" // the context was summarised: it contains nothing from before
-	Attach  Kind = "attach"  // what the client added by itself, such as a list of skills or a changed file
+	User    = agent.User
+	Call    = agent.Turn
+	Say     = agent.Say
+	Use     = agent.Use
+	Result  = agent.Result
+	Compact = agent.Compact
+	Attach  = agent.Attach
 )
 
 // Step is one step.
-type Step struct {
-	Kind Kind
-
-	Text  string // user, say, attach
-	Think string // say
-
-	Usage *Usage // call; nil if the transcript has none
-	Model string // call; "" if the transcript does not name it
-	Type  string // attach: what it is
-
-	ID   string // use, result: of the tool call
-	Tool string // use, result
-	Args map[string]any
-	Out  string // result: the text that the model was shown
-	Err  bool   // result: the client marked it as an error
-}
+type Step agent.Step
 
 // AddTo adds the step to a log.
 func (s Step) AddTo(log *history.Log) {
@@ -60,16 +46,8 @@ func (s Step) AddTo(log *history.Log) {
 	}
 }
 
-// Usage is the API's token counts for one model call. Input excludes tokens read from or written to the
-// cache.
-type Usage struct {
-	Input, CacheWrite, CacheRead, Output int
-
-	Hour int // the part of CacheWrite that the cache keeps for an hour
-}
-
-// Prompt returns the number of tokens of the whole prompt.
-func (u Usage) Prompt() int { return u.Input + u.CacheWrite + u.CacheRead }
+// Usage is the API's token counts for one model call.
+type Usage = agent.Usage
 
 // Session is one session.
 type Session struct {

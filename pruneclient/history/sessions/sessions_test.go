@@ -145,7 +145,11 @@ func TestUsageOfCodex(t *testing.T) {
 
 func TestAttachmentsOfClaudeCode(t *testing.T) {
 	line := `{"type":"attachment","sessionId":"s","attachment":{"type":"skill_listing","skills":[{"name":"a","text":"first"},{"name":"b"}]}}`
-	r := &ClaudeReader{}
-	r.Line([]byte(line))
-	require.Equal(t, []Step{{Kind: Attach, Type: "skill_listing", Text: "a\nfirst\nb"}}, r.Session.Steps)
+	e, err := claudeFormat.decode([]byte(line))
+	require.NoError(t, err)
+	for range 2 { // a transcript is read from its end, and its lines more than once
+		r := claudeFormat.reader("")
+		r.entry(e)
+		require.Equal(t, []Step{{Kind: Attach, Type: "skill_listing", Text: "a\nfirst\nb"}}, r.read().Steps)
+	}
 }

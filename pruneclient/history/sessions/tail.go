@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // How far back a running session's transcript is read. Replay has only the bounds of [history.Log]: the ones here are
@@ -52,17 +52,14 @@ type tail struct {
 	end   int64 // offset of the end of what has not been read
 	least int64 // offset at which reading ends
 	chunk []byte
-	at    int64   // offset of the chunk
-	found []entry // in reverse order
-	held  int     // bytes of the lines of found
+	at    int64 // offset of the chunk
+	found []any // decoded lines in reverse order
+	held  int   // bytes of the lines of found
 	short *distiller
 }
 
-// entry is a decoded line of a client's transcript.
-type entry struct {
-	claude claudeEntry
-	codex  codexEntry
-}
+// format returns the format of the lines.
+func (t *tail) format() format { return formatOf(agent.Named(t.client)) }
 
 func (t *tail) read(needs func(Session) history.Need) (Session, error) {
 	need := history.NeedsEvents
@@ -81,7 +78,7 @@ func (t *tail) read(needs func(Session) history.Need) (Session, error) {
 		if err != nil || line == nil {
 			break
 		}
-		if !t.mayBePrompt(line) {
+		if !t.format().mayBePrompt(line) {
 			continue
 		}
 		before := len(t.found)
@@ -97,13 +94,7 @@ func (t *tail) read(needs func(Session) history.Need) (Session, error) {
 // hold decodes and keeps a line. It skips an invalid one: the last line of a running session may be incomplete.
 func (t *tail) hold(line []byte) {
 	t.held += len(line) + 1
-	var e entry
-	var err error
-	if t.client == "codex" {
-		err = json.Unmarshal(line, &e.codex)
-	} else {
-		err = json.Unmarshal(line, &e.claude)
-	}
+	e, err := t.format().decode(line)
 	if err == nil {
 		t.found = append(t.found, e)
 	}
@@ -124,28 +115,12 @@ func afterUnknown(s Session) Session {
 }
 
 // steps converts entries in reverse order.
-func (t *tail) steps(found []entry) Session {
-	claude, codex := &ClaudeReader{Agent: t.agent}, &codexReader{}
+func (t *tail) steps(found []any) Session {
+	r := t.format().reader(t.agent)
 	for _, e := range slices.Backward(found) {
-		if t.client == "codex" {
-			codex.entry(e.codex)
-			continue
-		}
-		claude.entry(e.claude)
+		r.entry(e)
 	}
-	if t.client == "codex" {
-		return codex.session
-	}
-	return claude.Session
-}
-
-// mayBePrompt reports without decoding whether a line may be a message of the user.
-func (t *tail) mayBePrompt(line []byte) bool {
-	if t.client == "codex" {
-		return bytes.Contains(line, []byte(`"user"`))
-	}
-	result := bytes.Contains(line, []byte(`"tool_result"`)) && !bytes.Contains(line, []byte(`"text"`))
-	return bytes.Contains(line, []byte(`"user"`)) && !result
+	return *r.read()
 }
 
 func hasPrompt(s Session) bool {

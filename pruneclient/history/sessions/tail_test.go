@@ -174,16 +174,18 @@ func TestTailEqualsTheWhole(t *testing.T) {
 					i, strings.Repeat(`\"\\é`, random.IntN(100)*random.IntN(300)))
 			}
 		}
-		whole := &ClaudeReader{}
+		whole := claudeFormat.reader("")
 		for line := range strings.Lines(b.String()) {
-			whole.Line([]byte(line))
+			e, err := claudeFormat.decode([]byte(line))
+			require.NoError(t, err)
+			whole.entry(e)
 		}
 		r, _ := tailOf(b.String(), stopped)
 		s, err := r.read(logNeeds)
 		require.NoError(t, err)
 		call := history.ParseCall("Read", map[string]any{"file_path": "f3"})
 		var all, end history.Log
-		for _, step := range whole.Session.Steps {
+		for _, step := range whole.read().Steps {
 			step.AddTo(&all)
 		}
 		for _, step := range s.Steps {

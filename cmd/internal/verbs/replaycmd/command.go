@@ -126,7 +126,7 @@ func transcripts(lookup func(string) (string, bool)) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		dir := filepath.Join(files.Dir, c.Files.Transcripts)
+		dir := filepath.Join(files.Dir, filepath.FromSlash(c.Transcripts.Folder))
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			found = append(found, dir)
 		}
@@ -135,7 +135,7 @@ func transcripts(lookup func(string) (string, bool)) ([]string, error) {
 	return found, nil
 }
 
-func hasTranscripts(c *agent.Client) bool { return c.Files.Transcripts != "" }
+func hasTranscripts(c *agent.Client) bool { return c.Transcripts.Folder != "" }
 
 func (o options) writeHTML(r replay.Report, stdout io.Writer) error {
 	if o.html == "-" {

@@ -1,0 +1,99 @@
+package sessions
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+)
+
+// format is how a client writes its transcripts.
+type format struct {
+	decode func(line []byte) (entry any, err error)
+
+	// reader returns a reader of entries. agent is the id of a sub-agent; "" selects the main thread.
+	reader func(agent string) reader
+
+	// mayBePrompt reports without decoding whether a line may be a message of the user.
+	mayBePrompt func(line []byte) bool
+}
+
+// reader converts decoded lines into the steps of one session.
+type reader interface {
+	entry(any)
+	read() *Session
+}
+
+// formatOf returns the format of the transcripts of a client.
+func formatOf(c *agent.Client) format {
+	switch {
+	case c.Transcripts.Lines == agent.CodexLines:
+		return codexFormat
+	case c.Transcripts.Steps != nil:
+		return ownFormat(c)
+	}
+	return claudeFormat
+}
+
+// clientOfLine returns the client whose transcript begins with a line, or nil.
+func clientOfLine(line []byte) *agent.Client {
+	for _, c := range agent.Clients {
+		if steps := c.Transcripts.Steps; steps != nil && len(steps(line)) > 0 {
+			return c
+		}
+	}
+	var head struct {
+		Type    string          `json:"type"`
+		Payload json.RawMessage `json:"payload"`
+	}
+	switch {
+	case json.Unmarshal(line, &head) != nil:
+		return nil
+	case head.Payload != nil:
+		return &agent.Codex
+	case head.Type != "":
+		return &agent.Claude
+	}
+	return nil
+}
+
+// ownFormat is the format of a client whose value has a function that reads it.
+func ownFormat(c *agent.Client) format {
+	return format{
+		decode: func(line []byte) (any, error) {
+			steps := c.Transcripts.Steps(line)
+			if len(steps) == 0 {
+				return nil, errNoStep
+			}
+			return steps, nil
+		},
+		reader:      func(string) reader { return &ownReader{session: Session{Source: c.Name}} },
+		mayBePrompt: func([]byte) bool { return true },
+	}
+}
+
+var errNoStep = errors.New("no step")
+
+type ownReader struct {
+	session Session
+	uses    map[string]Step // by id, for the results
+}
+
+func (r *ownReader) read() *Session { return &r.session }
+
+func (r *ownReader) entry(e any) {
+	steps, _ := e.([]agent.Step)
+	for _, s := range steps {
+		step := Step(s)
+		use, known := r.uses[step.ID]
+		switch {
+		case step.Kind == Use && r.uses == nil:
+			r.uses = map[string]Step{step.ID: step}
+		case step.Kind == Use:
+			r.uses[step.ID] = step
+		case step.Kind == Result && known:
+			step.Tool, step.Args = use.Tool, use.Args
+		}
+		r.session.Steps = append(r.session.Steps, step)
+	}
+}

@@ -1,0 +1,61 @@
+package agent
+
+// Transcripts are a client's records of its sessions: files of JSON lines.
+type Transcripts struct {
+	Folder string // below Files.Folder; "": they cannot be read
+	Lines  Lines
+	Steps  func(line []byte) []Step // OwnLines: the steps of a line, none if it has no meaning here
+}
+
+// Lines is the format of the lines of transcripts.
+type Lines int
+
+// The formats.
+const (
+	OwnLines    Lines = iota // Steps reads them
+	ClaudeLines              // as of Claude Code
+	CodexLines               // as of Codex
+)
+
+// StepKind is the kind of a step.
+type StepKind string
+
+// Step is one step of a session.
+type Step struct {
+	Kind StepKind
+
+	Text  string // user, say, attach
+	Think string // say
+
+	Usage *Usage // call; nil if the transcript has none
+	Model string // call; "" if the transcript does not name it
+	Type  string // attach: what it is
+
+	ID   string // use, result: of the tool call
+	Tool string // use, result
+	Args map[string]any
+	Out  string // result: the text that the model was shown
+	Err  bool   // result: the client marked it as an error
+}
+
+// The kinds of steps.
+const (
+	User    StepKind = "user"    // a message of the person
+	Turn    StepKind = "call"    // a model call; the says and uses that follow are its answer
+	Say     StepKind = "say"     // a message or the reasoning of the model
+	Use     StepKind = "use"     // a tool call
+	Result  StepKind = "result"  // the tool's result
+	Compact StepKind = "compact" // the context was summarised: it contains nothing from before
+	Attach  StepKind = "attach"  // what the client added by itself, such as a list of skills or a changed file
+)
+
+// Usage is the API's token counts for one model call. Input excludes tokens read from or written to the
+// cache.
+type Usage struct {
+	Input, CacheWrite, CacheRead, Output int
+
+	Hour int // the part of CacheWrite that the cache keeps for an hour
+}
+
+// Prompt returns the number of tokens of the whole prompt.
+func (u Usage) Prompt() int { return u.Input + u.CacheWrite + u.CacheRead }
