@@ -48,20 +48,10 @@ const bashLimits = `{"properties": {
 }}`
 
 func newBash(b *base) Tool {
-	listed := compact(strings.NewReplacer(
+	listed := strings.NewReplacer(
 		"DEFAULT_TIMEOUT", strconv.Itoa(b.defaultTimeout()), "MAX_TIMEOUT", strconv.Itoa(b.BashMaxTimeout),
-	).Replace(bashSchema))
-	r := newRules(listed, bashLimits)
-	return Tool{
-		Name:        "bash",
-		Root:        b.root.Given(),
-		Description: bashDescription,
-		InputSchema: listed,
-		Destructive: true,
-		Check: func(args map[string]any) (Call, []Issue) {
-			return checkBash(b, r, args)
-		},
-	}
+	).Replace(bashSchema)
+	return b.tool(Tool{Name: "bash", Description: bashDescription, Destructive: true}, listed, bashLimits, checkBash)
 }
 
 // bashCall is a checked call of bash.

@@ -3,12 +3,12 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 )
 
 // Explain describes the issues of a call's arguments in words for a model: the wrong

@@ -53,18 +53,7 @@ const grepLimits = `{"properties": {
 }}`
 
 func newGrep(b *base) Tool {
-	listed := compact(grepSchema)
-	r := newRules(listed, grepLimits)
-	return Tool{
-		Name:        "grep",
-		Root:        b.root.Given(),
-		Description: grepDescription,
-		InputSchema: listed,
-		ReadOnly:    true,
-		Check: func(args map[string]any) (Call, []Issue) {
-			return checkGrep(b, r, args)
-		},
-	}
+	return b.tool(Tool{Name: "grep", Description: grepDescription, ReadOnly: true}, grepSchema, grepLimits, checkGrep)
 }
 
 // grepCall is a checked call of grep.

@@ -44,18 +44,7 @@ const readLimits = `{"properties": {
 }}`
 
 func newRead(b *base) Tool {
-	listed := compact(readSchema)
-	r := newRules(listed, readLimits)
-	return Tool{
-		Name:        "read",
-		Root:        b.root.Given(),
-		Description: readDescription,
-		InputSchema: listed,
-		ReadOnly:    true,
-		Check: func(args map[string]any) (Call, []Issue) {
-			return checkRead(b, r, args)
-		},
-	}
+	return b.tool(Tool{Name: "read", Description: readDescription, ReadOnly: true}, readSchema, readLimits, checkRead)
 }
 
 // readCall is a checked call of read.
