@@ -1,8 +1,9 @@
-package lineprune
+// Command commonwords counts anew how common words are in source code, over the folders that it is given, and prints the
+// table that the line pruner embeds: pruneclient/lineprune/tuning/lists/common.txt.
+package main
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -11,33 +12,20 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
-
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
-var sources = flag.String("sources", "", "count lists/common.txt anew over these folders, separated by colons")
-
-func TestCommonWords(t *testing.T) {
-	if *sources != "" {
-		var c counting
-		for _, root := range filepath.SplitList(*sources) {
-			require.NoError(t, c.count(root))
+func main() {
+	var c counting
+	for _, root := range os.Args[1:] {
+		if err := c.count(root); err != nil {
+			fmt.Fprintln(os.Stderr, "commonwords:", err)
+			os.Exit(1)
 		}
-		require.NoError(t, os.WriteFile("tuning/lists/common.txt", []byte(c.table()), 0o644))
-		return
 	}
-	assert.Zero(t, words.BitsOf("the"))
-	assert.Less(t, words.BitsOf("errors"), words.BitsOf("retries"))
-	assert.InDelta(t, tuning.RareBits, words.BitsOf("websocket"), 0)
-	for stem, bits := range words.Common {
-		assert.True(t, bits >= 0 && bits <= tuning.RareBits, "%s: %v", stem, bits)
-	}
+	fmt.Print(c.table())
 }
 
 // counting holds the number of files in which each stem, and each word, occurs.
@@ -107,7 +95,7 @@ func (c *counting) table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# How common words are in source code: log2(files/files with the word's stem), rounded.\n")
 	fmt.Fprintf(&b, "# Counted over %.0f files of the standard libraries of Go, Python, Perl and C, and of npm;\n", c.files)
-	fmt.Fprintf(&b, "# TestCommonWords counts anew.\n")
+	fmt.Fprintf(&b, "# cmd/dev/commonwords counts anew.\n")
 	for _, bits := range slices.SortedFunc(maps.Keys(byBits), cmp.Compare) {
 		slices.Sort(byBits[bits])
 		for row := range slices.Chunk(byBits[bits], 16) {

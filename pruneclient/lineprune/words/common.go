@@ -6,9 +6,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// Common maps a stem to the information in its occurrence, in bits: log2(files / files with it), counted
+// common maps a stem to the information in its occurrence, in bits: log2(files / files with it), counted
 // over source files. Stems that are not listed have RareBits.
-var Common = parseCommon(tuning.File("common"))
+var common = parseCommon(tuning.File("common"))
 
 func parseCommon(lines []string) map[string]float64 {
 	out := map[string]float64{}
@@ -23,7 +23,7 @@ func parseCommon(lines []string) map[string]float64 {
 
 // BitsOf returns the information, in bits, in the fact that a text contains a word.
 func BitsOf(word string) float64 {
-	if bits, ok := Common[StemOf(word)]; ok {
+	if bits, ok := common[StemOf(word)]; ok {
 		return bits
 	}
 	return tuning.RareBits
