@@ -1,4 +1,4 @@
-// Package clientconfig edits the configuration files of clients. Everything else in them stays as it is, including
+// Package setup edits the configuration files of clients. Everything else in them stays as it is, including
 // comments, order and white space.
 package setup
 

@@ -1,4 +1,4 @@
-// Package fresh prunes a result that a client's own tool has just produced. The hooks, the proxy and replay
+// Package existing prunes a result that a client's own tool has just produced. The hooks, the proxy and replay
 // share it, so that replay measures what the other two send.
 package existing
 
