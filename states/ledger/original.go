@@ -29,7 +29,7 @@ func Shown(index archive.Index, file, folder string) func(id string) (sum [sha25
 
 // Original returns the text with an id that an agent was shown, from whichever store has it, and the number of its first
 // line. folder is where the agent works: it is given texts of its own project only. Original changes no file. It returns
-// originals.ErrNotFound if no store has the text, and also if it is another project's, so that the answer says nothing
+// archive.ErrNotFound if no store has the text, and also if it is another project's, so that the answer says nothing
 // about other projects.
 func Original(ctx context.Context, index archive.Index, folder, id string) (text string, first int, err error) {
 	e, err := index.Find(id)

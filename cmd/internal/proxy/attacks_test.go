@@ -23,20 +23,8 @@ import (
 // A result may contain anything, even the texts that the proxy writes itself. Lines that stay are the tool's own.
 func TestAPrunedResultKeepsItsOwnIds(t *testing.T) {
 	r := newRig(t, database(t), policyBoth)
-	var lines []string
-	for i := range 900 {
-		lines = append(lines, fmt.Sprintf("ok  \tpackage/number%d\t0.%02ds", i, i%60))
-	}
-	const failure = "--- FAIL: TestIds (0.00s)\n    ids_test.go:12: got prn_00000000, want s1234567\nFAIL\tpackage/ids\t0.01s"
-	lines[700] = failure
-	body := encoded(map[string]any{"messages": []any{
-		map[string]any{"role": "user", "content": "why do the tests fail"},
-		map[string]any{"role": "assistant", "content": []any{
-			map[string]any{"type": "text", "text": "Let me see which test fails and why."},
-			map[string]any{"type": "tool_use", "id": "t1", "name": "Bash", "input": map[string]any{"command": "go test ./..."}}}},
-		map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "t1",
-			"content": strings.Join(lines, "\n")}}},
-	}})
+	log := passed("package", "--- FAIL: TestIds (0.00s)\n    ids_test.go:12: got prn_00000000, want s1234567\nFAIL\tpackage/ids\t0.01s")
+	body := oneCall("why do the tests fail", "t1", "Bash", "go test ./...", log)
 	got := string(r.post(t, "/v1/messages", body))
 	assert.Less(t, len(got), len(body)/4)
 	assert.Contains(t, got, "got prn_00000000, want s1234567")
@@ -132,18 +120,8 @@ func TestTextsThatAreNoUnicodeStayExact(t *testing.T) {
 	assert.NotContains(t, sent, "\ufffd")
 
 	r = newRig(t, database(t), policyBoth)
-	var lines []string
-	for i := range 900 {
-		lines = append(lines, fmt.Sprintf("ok  \tpackage/number%d\t0.%02ds", i, i%60))
-	}
-	lines[700] = "--- FAIL: TestHalf (0.00s)\n    half_test.go:12: got HALF, want 1\nFAIL\tpackage/half\t0.01s"
-	body := bytes.Replace(encoded(map[string]any{"messages": []any{
-		map[string]any{"role": "user", "content": "why do the tests fail"},
-		map[string]any{"role": "assistant", "content": []any{
-			map[string]any{"type": "text", "text": "Let me see which test fails and why."},
-			map[string]any{"type": "tool_use", "id": "t1", "name": "Bash", "input": map[string]any{"command": "go test ./..."}}}},
-		map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "t1", "content": strings.Join(lines, "\n")}}},
-	}}), []byte("HALF"), []byte(`\ud800`), 1)
+	log := passed("package", "--- FAIL: TestHalf (0.00s)\n    half_test.go:12: got HALF, want 1\nFAIL\tpackage/half\t0.01s")
+	body := bytes.Replace(oneCall("why do the tests fail", "t1", "Bash", "go test ./...", log), []byte("HALF"), []byte(`\ud800`), 1)
 	got := string(r.post(t, "/v1/messages", body))
 	require.Less(t, len(got), len(body)/4)
 	assert.Contains(t, got, `got \ud800, want 1`)

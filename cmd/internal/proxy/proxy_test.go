@@ -199,13 +199,7 @@ func TestOtherServersResultsStayWhole(t *testing.T) {
 		fmt.Fprintf(&log, "--- PASS: TestCase%d (0.00s)\n", i)
 	}
 	log.WriteString("--- FAIL: TestTotals (0.00s)\n    totals_test.go:12: got 3, want 4\n")
-	body := encoded(map[string]any{"messages": []any{
-		map[string]any{"role": "user", "content": "why do the tests fail"},
-		map[string]any{"role": "assistant", "content": []any{
-			map[string]any{"type": "text", "text": "Let me see which test fails and why."},
-			map[string]any{"type": "tool_use", "id": "t1", "name": "mcp__ci__log", "input": map[string]any{}}}},
-		map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "t1", "content": log.String()}}},
-	}})
+	body := oneCall("why do the tests fail", "t1", "mcp__ci__log", "", log.String())
 	r := newRig(t, database(t), policyPrune)
 	assert.Equal(t, string(body), string(r.post(t, "/v1/messages", body)))
 	r = newRig(t, database(t), policyPrune)
@@ -217,25 +211,14 @@ func TestOtherServersResultsStayWhole(t *testing.T) {
 
 func TestFreshResultsArePruned(t *testing.T) {
 	r := newRig(t, database(t), policyBoth)
-	var lines []string
-	for i := range 900 {
-		lines = append(lines, fmt.Sprintf("ok  \tpackage/number%d\t0.%02ds", i, i%60))
-	}
-	lines[700] = "--- FAIL: TestTotals (0.00s)\n    totals_test.go:12: got 3, want 4\nFAIL\tpackage/totals\t0.01s"
-	body := encoded(map[string]any{"messages": []any{
-		map[string]any{"role": "user", "content": "why do the tests fail"},
-		map[string]any{"role": "assistant", "content": []any{
-			map[string]any{"type": "text", "text": "Let me see which test fails and why."},
-			map[string]any{"type": "tool_use", "id": "t1", "name": "Bash", "input": map[string]any{"command": "go test ./..."}}}},
-		map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "t1", "is_error": true,
-			"content": strings.Join(lines, "\n")}}},
-	}})
+	log := passed("package", "--- FAIL: TestTotals (0.00s)\n    totals_test.go:12: got 3, want 4\nFAIL\tpackage/totals\t0.01s")
+	body := bytes.Replace(oneCall("why do the tests fail", "t1", "Bash", "go test ./...", log), []byte(`"tool_use_id"`), []byte(`"is_error":true,"tool_use_id"`), 1)
 	got := string(r.post(t, "/v1/messages", body))
 	assert.Less(t, len(got), len(body)/4)
 	assert.Contains(t, got, "got 3, want 4")
 	assert.Contains(t, got, `"is_error":true`)
 	assert.Equal(t, got, string(r.post(t, "/v1/messages", body)))
-	assert.Equal(t, strings.Join(lines, "\n"), original(t, r.engine.Index, got))
+	assert.Equal(t, log, original(t, r.engine.Index, got))
 }
 
 // Sessions that begin with the same call and the same short call id are not taken for each other: the first result of
@@ -243,18 +226,8 @@ func TestFreshResultsArePruned(t *testing.T) {
 func TestSessionsThatBeginAlikeAreDecidedEach(t *testing.T) {
 	r := newRig(t, database(t), policyPrune)
 	for _, name := range []string{"alpha", "beta"} {
-		lines := make([]string, 900)
-		for i := range lines {
-			lines[i] = fmt.Sprintf("ok  \t%s/number%d\t0.%02ds", name, i, i%60)
-		}
-		lines[700] = "--- FAIL: TestTotals (0.00s)\n    totals_test.go:12: got 3, want 4\nFAIL\t" + name + "/totals\t0.01s"
-		text := strings.Join(lines, "\n")
-		body := encoded(map[string]any{"messages": []any{
-			map[string]any{"role": "user", "content": "why do the tests of " + name + " fail"},
-			map[string]any{"role": "assistant", "content": []any{
-				map[string]any{"type": "tool_use", "id": "call_0", "name": "Bash", "input": map[string]any{"command": "go test ./..."}}}},
-			map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "call_0", "content": text}}},
-		}})
+		text := passed(name, "--- FAIL: TestTotals (0.00s)\n    totals_test.go:12: got 3, want 4\nFAIL\t"+name+"/totals\t0.01s")
+		body := oneCall("why do the tests of "+name+" fail", "call_0", "Bash", "go test ./...", text)
 		got := string(r.post(t, "/v1/messages", body))
 		assert.Less(t, len(got), len(body)/4, name)
 		assert.Equal(t, text, original(t, r.engine.Index, got))
@@ -272,12 +245,7 @@ func TestSessionsWithEqualFirstResultsAreDecidedEach(t *testing.T) {
 	}
 	lines[200], lines[700] = "entry 200: backup of alpha stopped: no space", "entry 700: login of beta refused: wrong realm"
 	ask := func(words string) string {
-		return string(r.post(t, "/v1/messages", encoded(map[string]any{"messages": []any{
-			map[string]any{"role": "user", "content": words},
-			map[string]any{"role": "assistant", "content": []any{
-				map[string]any{"type": "tool_use", "id": "call_0", "name": "Bash", "input": map[string]any{"command": "cat service.log"}}}},
-			map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "call_0", "content": strings.Join(lines, "\n")}}},
-		}})))
+		return string(r.post(t, "/v1/messages", oneCall(words, "call_0", "Bash", "cat service.log", strings.Join(lines, "\n"))))
 	}
 	alpha := ask("why did the backup of alpha stop?")
 	r.server.feeding.Wait()

@@ -225,6 +225,27 @@ func geminiHistory(n int) []byte {
 	return ordered("systemInstruction", map[string]any{"parts": []any{map[string]any{"text": strings.Repeat("You are an agent. ", 2000)}}}, "contents", c)
 }
 
+// oneCall returns a request to Anthropic's API of a session with one call and its output.
+func oneCall(words, id, tool, command, output string) []byte {
+	return encoded(map[string]any{"messages": []any{
+		map[string]any{"role": "user", "content": words},
+		map[string]any{"role": "assistant", "content": []any{
+			map[string]any{"type": "text", "text": "Let me see which test fails and why."},
+			map[string]any{"type": "tool_use", "id": id, "name": tool, "input": map[string]any{"command": command}}}},
+		map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": output}}},
+	}})
+}
+
+// passed is the output of 900 packages' tests, of which one says something else.
+func passed(module, failure string) string {
+	lines := make([]string, 900)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("ok  \t%s/number%d\t0.%02ds", module, i, i%60)
+	}
+	lines[700] = failure
+	return strings.Join(lines, "\n")
+}
+
 // ordered encodes an object with its members in the given order, as clients send them.
 func ordered(pairs ...any) []byte {
 	out := []byte("{")

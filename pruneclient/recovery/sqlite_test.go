@@ -1,4 +1,4 @@
-package sqlite_test
+package recovery_test
 
 import (
 	"bufio"
@@ -28,24 +28,7 @@ func TestFileThatCannotBeOpened(t *testing.T) {
 
 func open(t *testing.T, path string, s recovery.Settings) *recovery.Store {
 	t.Helper()
-	store, err := sqlite.Open(path, s)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = store.Close() })
-	return store
-}
-
-func put(t *testing.T, s *recovery.Store, text string) string {
-	t.Helper()
-	id, err := s.Put(t.Context(), text)
-	require.NoError(t, err)
-	return id
-}
-
-func requireText(t *testing.T, s *recovery.Store, id, want string) {
-	t.Helper()
-	got, err := s.Get(t.Context(), id)
-	require.NoError(t, err)
-	require.Equal(t, want, got.String())
+	return opener(func(s recovery.Settings) (*recovery.Store, error) { return sqlite.Open(path, s) }).store(t, s)
 }
 
 // childFile makes this test binary a process that stores texts.
@@ -193,9 +176,7 @@ func TestFileNoticesADamagedText(t *testing.T) {
 	_, err = db.Exec(`UPDATE texts SET body = 'tixt'`)
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
-	_, err = s.Get(t.Context(), id)
-	var missing *recovery.NotFound
-	require.ErrorAs(t, err, &missing)
+	requireNotFound(t, s, id)
 	assert.Len(t, reports, 1)
 }
 
@@ -228,7 +209,5 @@ func TestFileLockedByAnotherProcess(t *testing.T) {
 
 	require.NoError(t, held.Rollback())
 	requireText(t, s, put(t, s, "stored after"), "stored after")
-	stats, err := s.Stats()
-	require.NoError(t, err)
-	assert.Equal(t, 2, stats.Items, "what failed left nothing")
+	assert.Equal(t, 2, stats(t, s).Items, "what failed left nothing")
 }
