@@ -17,7 +17,7 @@ func TestStated(t *testing.T) {
 	page.Says("the server exits with code %s and logs", "Usage", Usage)
 	page.Says("cancels the rest, and exits with %s.", "OK", OK)
 	page = stated.On(t, "docs/LINE-PRUNER.md")
-	page.Says("stops the start with exit code %s and", "Usage", Usage)
+	page.Says("the service exits with code %s and", "Usage", Usage)
 	page.Says("(exit code %s), or", "Usage", Usage)
 	page.Says("in use (exit code %s)", "Fail", Fail)
 	page = stated.On(t, "docs/RUNNER.md")
