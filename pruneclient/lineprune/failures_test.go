@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
@@ -106,19 +105,6 @@ func TestALogOfTestsHoldsNoDeath(t *testing.T) {
 		for _, question := range []string{"What went wrong?", "Why does the build abort?", "why did the job crash"} {
 			require.False(t, prune(t, steps+c.end, question, Logs, Options{}).Whole(), "%s: %s", name, question)
 		}
-	}
-}
-
-func TestWhatCompilersAndTestRunnersSayOfAFailure(t *testing.T) {
-	for _, line := range []string{
-		"alpha.c:7:3: error: x", "error: could not compile `alpha`", "FAIL: test_alpha", "    --- FAIL: TestAlpha/beta (0.00s)", "not ok 7 - alpha",
-		"=== RUN   TestAlpha", "make: Target 'all' not remade because of errors.", "E   assert 3 == 4", "AssertionError: 3 != 4", "✗ alpha", "✕ alpha",
-		"  ● alpha", "  3 failing", "  2) alpha", "  code: 'ERR_ASSERTION'",
-	} {
-		require.True(t, rank.FailedCheck(line), line)
-	}
-	for _, line := range []string{"ERROR alpha failed", "nginx: configuration file test failed", "could not connect to test_db", "error: must be specified"} {
-		require.False(t, rank.FailedCheck(line), line)
 	}
 }
 

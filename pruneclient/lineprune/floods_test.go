@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 )
 
 // Among many lines printed by one statement, those that differ are kept.
@@ -35,16 +33,6 @@ func TestAFloodKeepsWhatIsDifferent(t *testing.T) {
 	require.Subset(t, res.Kept, []int{901, 902, 903, 904, 905, 906}, "the traceback that is another, whole")
 
 	require.True(t, prune(t, errors.String(), "why does the build fail?", Logs, Options{}).Whole(), "each is to be mended")
-}
-
-// A question asks for all items only by a whole word such as "all" or "which", not by a part of a word.
-func TestWhoAsksForAll(t *testing.T) {
-	for question, want := range map[string]bool{
-		"which jobs failed?": true, "list the errors": true, "all errors": true, "who failed": true,
-		"why does the whole call to the listener fail to reach the firewall?": false, "errors": false,
-	} {
-		require.Equal(t, want, query.Parse(question).Lists, question)
-	}
 }
 
 // The size of a gap includes line prefixes and colour codes, because they count toward the budget.

@@ -10,27 +10,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
-	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
-
-func TestSignsOfTrouble(t *testing.T) {
-	for _, line := range []string{
-		"ERROR upload 7 rejected", "main.go:3:5: undefined: x", "error: null pointer dereference", `{"error":"disk full"}`,
-		"java.io.IOException: x", "OSError: [Errno 5] x", "Reason: OOMKilled", "thread 'main' (7) panicked at src/main.rs:4:5:", "10 errors", "errors=0.5", "open x: no such file or directory", "Error: none of the hosts answered", "\tfailed: 0x80070005",
-		"Error.", "thrown by java.lang.Exception.", "src/error.rs:7: it failed",
-		`{"message":"checkout","error.type":"Declined"}`, `msg="upload done" error.kind=quota`, `{"msg":"x","error.class":"Declined"}`, "msg=x error.class=Declined", "auth failed.check credentials",
-		"ERROR/app.worker x", "ERROR-com.shop.Mail: x", "failed-1.5 x", "FAILED.",
-	} {
-		assert.Greater(t, logs.Signal(line), 0.5, line)
-	}
-	for _, line := range []string{
-		"0 errors", "errors: 0", "failures=0", "errors=0 status=200", `{"errors":0,"error":null}`, `{"error":"","ok":true}`, "error=<nil> error=nil x=1",
-		`"error": false}`, `"failures": []`, "errors=null", "test upload ... ok", "--- PASS: TestError (0.00s)",
-		"a - mp_error_to_string.o", "/app/node_modules/assertion-error/index.d.ts", "[parsing started src/UncheckedException.java]", "/app/src/expected-failures.test.ts",
-	} {
-		assert.Zero(t, logs.Signal(line), line)
-	}
-}
 
 // Colour codes and CRLF line endings do not change the result.
 func TestColoursAndLineEndsChangeNothing(t *testing.T) {
@@ -48,17 +28,6 @@ func TestColoursAndLineEndsChangeNothing(t *testing.T) {
 	}
 }
 
-func TestVerdictsOfRunsWithoutAFailure(t *testing.T) {
-	for _, line := range []string{"PASS", "OK", "OK (1200 tests, 3400 assertions)", "ok  \ta/b\t0.1s", "test result: ok. 3 passed", "BUILD SUCCESSFUL in 9s",
-		"[INFO] BUILD SUCCESS", "Build succeeded.", "120 examples, 0 failures", "added 57 packages in 3s", "    Finished `dev` profile in 0.5s",
-		"Success: no issues found in 3 source files", "all tests passed", "webpack 5.90.0 compiled successfully in 123 ms", "✓ built in 4.21s", "ℹ fail 0"} {
-		assert.True(t, logs.SuccessLine(line), line)
-	}
-	for _, line := range []string{"120 examples, 10 failures", "added a retry", "Build failed.", "webpack 5.90.0 compiled with 1 error in 9 ms"} {
-		assert.False(t, logs.SuccessLine(line), line)
-	}
-}
-
 // PHP and gdb print numbered stack frames without indentation.
 func TestNumberedFramesFollowTheirMessage(t *testing.T) {
 	trace := []string{"PHP Fatal error:  Uncaught TypeError: wrong", "Stack trace:", "#0 /srv/cart.php(41): Cart->add()", "#1 {main}", "  thrown in /srv/Cart.php on line 17"}
@@ -69,20 +38,6 @@ func TestNumberedFramesFollowTheirMessage(t *testing.T) {
 	}
 	o := logs.Outline(doc.New("#1 [internal] load\n#1 done\n#2 [1/6] FROM\n#2 done\n"))
 	require.Equal(t, []int32{0, 1, 2, 3}, o.Of, "steps are no frames")
-}
-
-func TestEscapeSequencesEndSomewhere(t *testing.T) {
-	for in, want := range map[string]string{
-		"a\x1b[31mb\x1b[0m":                      "ab",
-		"\x1b[":                                  "",
-		"\x1b":                                   "",
-		"a\x1b(Bb":                               "aBb",
-		"\x1b]0;title\abc":                       "bc",
-		"\x1b]8;;http://x\x1b\\c\x1b]8;;\x1b\\d": "cd",
-		"\x1b]unfinished":                        "",
-	} {
-		assert.Equal(t, want, terminal.WithoutEscapes(in), "%q", in)
-	}
 }
 
 // A line of carets is kept only together with the source line it points into.
@@ -195,8 +150,6 @@ func TestWhatACompilerSays(t *testing.T) {
 		log := strings.Repeat("10:04:05 INFO one more parcel left the hall\n", 400) + line + "\n"
 		require.True(t, prune(t, log, "What is the first compiler error?", Logs, Options{}).Whole(), line)
 	}
-	require.True(t, logs.Diagnostic("src/a.go:12: x"))
-	require.False(t, logs.Diagnostic("src/a.go:12"), "a count of matches")
 }
 
 // When a program logs the same error over and over, a few of the repetitions are kept, and so is every

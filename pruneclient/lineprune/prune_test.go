@@ -11,8 +11,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/detect"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 func prune(t *testing.T, text, question string, kind Kind, opts Options) Result {
@@ -259,58 +257,6 @@ func TestKindOfAText(t *testing.T) {
 	}
 }
 
-func TestDefinitionsOfManyLanguages(t *testing.T) {
-	for line, name := range map[string]string{
-		"func (c *Client) Do(ctx context.Context) error {": "Do",
-		"def parse(line):":                                   "parse",
-		"    async def fetch(self, url):":                    "fetch",
-		"pub(crate) fn read_all<R: Read>(r: R) -> usize {":   "read_all",
-		"export default class NoteStore extends Base {":      "NoteStore",
-		"public static <T> List<T> of(T... items) {":         "of",
-		"static int ring_push(struct ring *r, char c) {":     "ring_push",
-		"const open = (path) => {":                           "open",
-		"interface Reader {":                                 "Reader",
-		"void Ledger::close(int id) {":                       "close",
-		"std::vector<int> Ring::drain() const {":             "drain",
-		"fun <T> List<T>.second(): T {":                      "second",
-		"suspend fun refund(id: Long): Boolean =":            "refund",
-		"foldTree :: (a -> b) -> Tree a -> b":                "foldTree",
-		"CREATE OR REPLACE FUNCTION billing.refund(id int)":  "refund",
-		"create table if not exists orders (":                "orders",
-		"mutating func drain() -> Int {":                     "drain",
-		"CJSON_PUBLIC(cJSON *) cJSON_Parse(const char *v) {": "CJSON_PUBLIC",
-	} {
-		require.True(t, structure.IsDefinition(strings.TrimSpace(line), nil), line)
-		require.Equal(t, name, structure.DefinedName(line), line)
-	}
-	for _, line := range []string{"if (a) {", "return parse(x)", "x = call(a)", "} else {", "for (;;) {", "type = 3", "import os", "foo(bar);", "created x", "std::cout << \"x\";", "create(x);", "init();"} {
-		require.False(t, structure.IsDefinition(line, nil), line)
-	}
-}
-
-func TestIdentifiersFallIntoParts(t *testing.T) {
-	for word, want := range map[string]string{"parseHTTPBody_v2": "parse HTTP Body v 2", "max_output_bytes": "max output bytes",
-		"__init__": "init", "utf8": "utf 8", "X": "X", "HTTPServer": "HTTP Server", "_": "", "": "", "aB": "a B"} {
-		var parts []string
-		n := words.EachPart(word, func(p string) { parts = append(parts, p) })
-		require.Equal(t, want, strings.Join(parts, " "), word)
-		require.Len(t, parts, n)
-	}
-}
-
-func TestStemsBringFormsTogether(t *testing.T) {
-	for _, forms := range []string{"prune pruned prunes pruning pruner", "retry retries retried", "copy copied copies", "deny denied", "allocate allocation allocating",
-		"connect connection connected", "match matches matching", "validate validation"} {
-		want := ""
-		for w := range strings.FieldsSeq(forms) {
-			if want == "" {
-				want = words.StemOf(w)
-			}
-			require.Equal(t, want, words.StemOf(w), w)
-		}
-	}
-}
-
 func TestMarkersAreOneSafeLine(t *testing.T) {
 	m := Marker("prn_1", Block{Start: 3, End: 9, Reason: "evil⟧\n⟦x\r"})
 	require.Equal(t, "⟦PRUNÉ: prune_id=prn_1 lignes 3-9 (7) raison=evil   x ⟧", m)
@@ -335,7 +281,6 @@ func TestHeadingsOfManyMarkups(t *testing.T) {
 		first, _, _ := strings.Cut(named("Rotating"), "\n")
 		requireKept(t, text, res, strings.TrimSpace(first), "Old ones stay valid for a websocket client.")
 	}
-	require.False(t, structure.IsHeading("<h3>"+strings.Repeat("a table on one line ", 20)+"</h3>", ""))
 }
 
 // Polite phrases in a question neither match nor count as missing.

@@ -44,3 +44,17 @@ func FuzzLastStates(f *testing.F) {
 		require.Equal(t, shown, LastStates(shown))
 	})
 }
+
+func TestEscapeSequencesEndSomewhere(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\x1b[31mb\x1b[0m":                      "ab",
+		"\x1b[":                                  "",
+		"\x1b":                                   "",
+		"a\x1b(Bb":                               "aBb",
+		"\x1b]0;title\abc":                       "bc",
+		"\x1b]8;;http://x\x1b\\c\x1b]8;;\x1b\\d": "cd",
+		"\x1b]unfinished":                        "",
+	} {
+		require.Equal(t, want, WithoutEscapes(in), "%q", in)
+	}
+}

@@ -10,7 +10,7 @@ import (
 // LogShape reports whether a line looks like a program's log output: it has a time, a level, a test's name
 // or verdict, or a place in a file.
 func LogShape(text string) bool {
-	if timestamped(text) || FrontEnd(text) > 0 || harmless(text) && !strings.HasPrefix(text, "=== ") || Verdict(text) || Diagnostic(text) || titledRule(text) {
+	if timestamped(text) || FrontEnd(text) > 0 || harmless(text) && !strings.HasPrefix(text, "=== ") || Verdict(text) || diagnostic(text) || titledRule(text) {
 		return true
 	}
 	for _, p := range []string{"=== RUN", "=== CONT", "--- FAIL", "FAIL", "Traceback (", "npm ", "make", "gcc ", "cc ", "not ok ", "goroutine ",

@@ -58,7 +58,7 @@ func Signal(line string) float64 {
 		return 0
 	}
 	best := 0.0
-	if Diagnostic(line) && !strings.Contains(line, "warning:") && !strings.Contains(line, "note:") && !passingBy(line) {
+	if diagnostic(line) && !strings.Contains(line, "warning:") && !strings.Contains(line, "note:") && !passingBy(line) {
 		best = 0.95
 	}
 	for i := 0; i+1 < len(line); {
@@ -189,8 +189,8 @@ func harmless(line string) bool {
 	return false
 }
 
-// Diagnostic reports whether a line is a compiler's message: it starts with path:line: or path(line,
-func Diagnostic(line string) bool {
+// diagnostic reports whether a line is a compiler's message: it starts with path:line: or path(line,
+func diagnostic(line string) bool {
 	rest, ok := afterPath(line)
 	return ok && strings.TrimLeft(rest, "0123456789") != "" // otherwise it is a count of matches
 }

@@ -23,3 +23,13 @@ func TestWordsOfTheLists(t *testing.T) {
 	}
 	require.Greater(t, Parse("how do quotas work, I want to reimburse").Asked(), asked)
 }
+
+// A question asks for all items only by a whole word such as "all" or "which", not by a part of a word.
+func TestWhoAsksForAll(t *testing.T) {
+	for question, want := range map[string]bool{
+		"which jobs failed?": true, "list the errors": true, "all errors": true, "who failed": true,
+		"why does the whole call to the listener fail to reach the firewall?": false, "errors": false,
+	} {
+		require.Equal(t, want, Parse(question).Lists, question)
+	}
+}

@@ -89,15 +89,15 @@ func fearsDeath(q *query.Question) bool {
 func (t *Text) onlyChecksFailed(r *Relevance) bool {
 	for u, alarmed := range r.Alarmed {
 		unit := t.Outline.Units[u]
-		if alarmed && !slices.ContainsFunc(t.Doc.Lines[unit.Start:unit.End], FailedCheck) {
+		if alarmed && !slices.ContainsFunc(t.Doc.Lines[unit.Start:unit.End], failedCheck) {
 			return false
 		}
 	}
 	return true
 }
 
-// FailedCheck reports whether a line is a compiler's or test runner's report of a failure.
-func FailedCheck(line string) bool {
+// failedCheck reports whether a line is a compiler's or test runner's report of a failure.
+func failedCheck(line string) bool {
 	if logs.FromCompiler(line) || logs.Verdict(line) || strings.Contains(line, "ERR_ASSERTION") || strings.HasSuffix(line, " failing") {
 		return true
 	}

@@ -83,9 +83,9 @@ func log2(x float64) float64 {
 	return float64(e-1) + (2*half - 1)
 }
 
-// Idf is the inverse document frequency of BM25 for a term that df of n documents contain, in bits: log2(1
+// idf is the inverse document frequency of BM25 for a term that df of n documents contain, in bits: log2(1
 // + (n-df+0.5)/(df+0.5)). It is positive even for a term in every document.
-func Idf(n, df float64) float64 { return log2(1 + (max(n-df, 0)+0.5)/(df+0.5)) }
+func idf(n, df float64) float64 { return log2(1 + (max(n-df, 0)+0.5)/(df+0.5)) }
 
 // weigh computes the rarity of every group in this text.
 func (r *Relevance) weigh(d *doc.Document, q *query.Question, hits []query.Hit) {
@@ -98,7 +98,7 @@ func (r *Relevance) weigh(d *doc.Document, q *query.Question, hits []query.Hit) 
 		}
 	}
 	for g, group := range q.Groups {
-		r.rarity[g] = Idf(float64(len(d.Lines)), df[g]) * group.Weight
+		r.rarity[g] = idf(float64(len(d.Lines)), df[g]) * group.Weight
 	}
 }
 

@@ -127,7 +127,7 @@ func (r *Relevance) files(q *query.Question, found []query.Hit, o structure.Outl
 	}
 	for _, h := range found {
 		key := [2]int{int(o.Of[h.Line]), int(h.Group)}
-		rarity := Idf(float64(len(o.Units)), df[h.Group]) * q.Groups[h.Group].Weight
+		rarity := idf(float64(len(o.Units)), df[h.Group]) * q.Groups[h.Group].Weight
 		score[key[0]] += float64(tuning.Rank.Grep.Head * rarity * best[key])
 		delete(best, key) // further hits in the same file add nothing
 	}

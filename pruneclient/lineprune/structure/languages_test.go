@@ -1,6 +1,7 @@
 package structure
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,7 +10,17 @@ import (
 // Lines that open a definition, by language, with the name that they define.
 func TestDefinitionsByLanguage(t *testing.T) {
 	for language, lines := range map[string][][2]string{
+		"Go":         {{"func (c *Client) Do(ctx context.Context) error {", "Do"}},
+		"Python":     {{"def parse(line):", "parse"}, {"    async def fetch(self, url):", "fetch"}},
+		"Rust":       {{"pub(crate) fn read_all<R: Read>(r: R) -> usize {", "read_all"}},
+		"JavaScript": {{"export default class NoteStore extends Base {", "NoteStore"}, {"const open = (path) => {", "open"}},
+		"Java":       {{"public static <T> List<T> of(T... items) {", "of"}, {"interface Reader {", "Reader"}},
+		"C": {
+			{"static int ring_push(struct ring *r, char c) {", "ring_push"},
+			{"CJSON_PUBLIC(cJSON *) cJSON_Parse(const char *v) {", "CJSON_PUBLIC"},
+		},
 		"C++": {
+			{"void Ledger::close(int id) {", "close"},
 			{"template <typename T> class RingBuffer {", "RingBuffer"},
 			{"class Parser final : public Base {", "Parser"},
 			{"struct Point {", "Point"},
@@ -26,6 +37,7 @@ func TestDefinitionsByLanguage(t *testing.T) {
 		},
 		"Haskell": {
 			{"parse :: String -> Maybe Int", "parse"},
+			{"foldTree :: (a -> b) -> Tree a -> b", "foldTree"},
 			{"data Shape = Circle Double | Square Double", "Shape"},
 			{"newtype Parser a = Parser { run :: String -> a }", "Parser"},
 			{"instance Show Shape where", "Show"},
@@ -34,6 +46,7 @@ func TestDefinitionsByLanguage(t *testing.T) {
 		},
 		"Kotlin": {
 			{"fun release(slot: Int): Boolean {", "release"},
+			{"suspend fun refund(id: Long): Boolean =", "refund"},
 			{"private suspend fun <T> List<T>.second(): T = this[1]", "second"},
 			{"data class Parcel(val id: Int)", "Parcel"},
 			{"sealed interface Shape", "Shape"},
@@ -51,6 +64,7 @@ func TestDefinitionsByLanguage(t *testing.T) {
 			{"convenience init?(raw: Int) {", "init"},
 			{"@objc func tapped() {", "tapped"},
 			{"nonmutating func push(_ x: Int) {", "push"},
+			{"mutating func drain() -> Int {", "drain"},
 			{"actor Counter {", "Counter"},
 			{"subscript(index: Int) -> Int {", "subscript"},
 			{"static func == (a: P, b: P) -> Bool {", ""},
@@ -68,7 +82,7 @@ func TestDefinitionsByLanguage(t *testing.T) {
 		},
 	} {
 		for _, l := range lines {
-			assert.True(t, IsDefinition(l[0], nil), "%s: %s", language, l[0])
+			assert.True(t, IsDefinition(strings.TrimSpace(l[0]), nil), "%s: %s", language, l[0])
 			assert.Equal(t, l[1], DefinedName(l[0]), "%s: %s", language, l[0])
 		}
 	}
@@ -77,8 +91,13 @@ func TestDefinitionsByLanguage(t *testing.T) {
 func TestCallsAreNoDefinitions(t *testing.T) {
 	for _, line := range []string{
 		"actor.move(3)", "data = load()", "instance = cls()", "deinit()", "var total = 3", "@cached", "@app.route(\"/\")",
-		"print(operator)", "template <typename T>", "init = func(x)", "return parse(x) {",
+		"if (a) {", "return parse(x)", "} else {", "for (;;) {", "type = 3", "import os", "foo(bar);", "created x", "std::cout << \"x\";",
+		"create(x);", "init();", "print(operator)", "template <typename T>", "init = func(x)", "return parse(x) {",
 	} {
 		assert.False(t, IsDefinition(line, nil), line)
 	}
+}
+
+func TestALongTableIsNoHeading(t *testing.T) {
+	assert.False(t, isHeading("<h3>"+strings.Repeat("a table on one line ", 20)+"</h3>", ""))
 }

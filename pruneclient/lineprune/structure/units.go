@@ -36,7 +36,7 @@ func Docs(d *doc.Document) Outline {
 	var open, levels []int
 	for i, line := range d.Lines {
 		fence = FenceAfter(fence, line)
-		if fence == "" && IsHeading(line, d.Next(i)) {
+		if fence == "" && isHeading(line, d.Next(i)) {
 			if current >= 0 {
 				o.Units[current].End = i
 			}
@@ -106,9 +106,9 @@ func texLevel(line string) int {
 	return 0
 }
 
-// IsHeading knows Markdown, AsciiDoc, HTML, LaTeX and underlined headings, and man
+// isHeading knows Markdown, AsciiDoc, HTML, LaTeX and underlined headings, and man
 // pages' capitals.
-func IsHeading(line, next string) bool {
+func isHeading(line, next string) bool {
 	if line == "" {
 		return false
 	}

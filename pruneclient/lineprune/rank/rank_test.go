@@ -1,0 +1,29 @@
+package rank
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestWhatCompilersAndTestRunnersSayOfAFailure(t *testing.T) {
+	for _, line := range []string{
+		"alpha.c:7:3: error: x", "error: could not compile `alpha`", "FAIL: test_alpha", "    --- FAIL: TestAlpha/beta (0.00s)", "not ok 7 - alpha",
+		"=== RUN   TestAlpha", "make: Target 'all' not remade because of errors.", "E   assert 3 == 4", "AssertionError: 3 != 4", "✗ alpha", "✕ alpha",
+		"  ● alpha", "  3 failing", "  2) alpha", "  code: 'ERR_ASSERTION'",
+	} {
+		require.True(t, failedCheck(line), line)
+	}
+	for _, line := range []string{"ERROR alpha failed", "nginx: configuration file test failed", "could not connect to test_db", "error: must be specified"} {
+		require.False(t, failedCheck(line), line)
+	}
+}
+
+func TestRarityFallsWithEveryLineAndStaysPositive(t *testing.T) {
+	for _, n := range []float64{1, 511, 512, 1 << 20, 1 << 31} {
+		require.Positive(t, idf(n, n), n)
+		for df := n; df > 0 && df > n-2000; df-- {
+			require.Greater(t, idf(n, df-1), idf(n, df), "%v of %v", df, n)
+		}
+	}
+}
