@@ -120,21 +120,33 @@ func about(c history.ToolCall) string {
 
 func (f *Figures) explainPolicy(b *strings.Builder, p Policy) {
 	o := f.outcomes[p]
-	fmt.Fprintf(b, "\npolicy %s: gross = (tokens - kept) x weight, markers = header x weight, miss = context x %g + %d x %g + again x weight then\n"+
-		"            (header: the tokens beyond those of the kept lines, 0 where the client's form saves as many; context and weight then: at the step that needed a cut line)\n", p, f.Prices.CacheRead, bill.TurnTokens, f.Prices.Output)
+	fmt.Fprintf(b, "\npolicy %s: gross = (tokens - kept) x weight, markers = header x weight\n"+
+		"            (header: the tokens beyond those of the kept lines, 0 where the client's form saves as many)\n", p)
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "step\ttokens\tkept\theader\tgross\tmarkers\tmiss\tneeded at step\trule\tagain\tcontext\tweight then")
+	fmt.Fprintln(w, "step\ttokens\tkept\theader\tgross\tmarkers\tits misses")
 	for _, r := range o.rows {
-		miss := "\t\t\t\t"
-		if r.ok {
-			miss = fmt.Sprintf("%d\t%s line %d\t%d\t%d\t%.2f", r.need.Step, r.need.Rule, r.a.body.First+r.need.Line, r.again, r.context, r.then)
-		}
-		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%.1f\t%.1f\t%.1f\t%s\n", r.r.Step, r.r.Tokens, r.a.kept, r.a.header, r.saved, r.added, r.miss, miss)
+		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%.1f\t%.1f\t%.1f\n", r.r.Step, r.r.Tokens, r.a.kept, r.a.header, r.saved, r.added, r.miss)
 	}
 	_ = w.Flush() // writes to memory
+	f.explainMisses(b, o.missed)
 	f.explainServer(b, o)
-	fmt.Fprintf(b, "gross %.1f - markers %.1f - questions %.1f - definitions %.1f - misses %.1f = net %.1f, %.2f %% of the bill (misses twice %.2f %%, three times %.2f %%)\n",
-		o.Gross, o.Markers, o.Questions, o.Definitions, o.Misses, o.Net(1), 100*o.Net(1)/f.Total, 100*o.Net(2)/f.Total, 100*o.Net(3)/f.Total)
+	fmt.Fprintf(b, "gross %.1f - markers %.1f - questions %.1f - definitions %.1f - misses %.1f = net %.1f, %.2f %% of the bill (misses twice %.2f %%, three times %.2f %%; by the wide rule %.2f %%)\n",
+		o.Gross, o.Markers, o.Questions, o.Definitions, o.Misses, o.Net(1), 100*o.Net(1)/f.Total, 100*o.Net(2)/f.Total, 100*o.Net(3)/f.Total, 100*(o.Net(1)+o.Misses-o.Wide)/f.Total)
+}
+
+// explainMisses prints each gap that was fetched, and the turn of the call that lacked it.
+func (f *Figures) explainMisses(b *strings.Builder, missed []miss) {
+	if len(missed) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "miss = again x weight then, and context x %g + %d x %g for the first of a model call\n", f.Prices.CacheRead, bill.TurnTokens, f.Prices.Output)
+	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "of step\tneeded at step\trule\tline\tagain\tweight then\tcontext\tmiss")
+	for _, m := range missed {
+		line := f.attempts[m.result].body.First + m.need.Line
+		fmt.Fprintf(w, "%d\t%d\t%s\t%d\t%d\t%.2f\t%d\t%.1f\n", f.Results[m.result].Step, m.need.Step, m.need.Rule, line, m.again, m.then, m.context, m.cost)
+	}
+	_ = w.Flush() // writes to memory
 }
 
 // explainServer prints what a server of its own adds: definitions and questions.

@@ -64,12 +64,13 @@ func TestWhatEachPolicyPrunes(t *testing.T) {
 func TestOutcomesOnPaper(t *testing.T) {
 	tr := tried("Read", "Bash")
 	tr.needs[0] = []needs.Need{{Line: 1, Step: 3, Rule: needs.RuleEdit}}
-	// Line 2 of the command's output stands in the file, too: it is missed only where the file is cut there as well.
+	// Line 2 of the command's output stands in the file, too: it is missed only where the file is cut there as well, and
+	// there once.
 	tr.needs[1] = []needs.Need{{Line: 1, Step: 3, Rule: needs.RuleEdit, Earlier: []needs.Place{{Result: 0, Line: 1}}}}
 	delete(tr.served, 0) // our server returns the file whole
 	o := tr.judge(Hook)
 	assert.InDeltaSlice(t, []float64{1750, 50, 0, 0}, []float64{o.Gross, o.Markers, o.Questions, o.Definitions}, 1e-9)
-	assert.Equal(t, []int{2, 2}, []int{o.Pruned, o.Missed})
+	assert.Equal(t, []int{2, 1}, []int{o.Pruned, o.Missed})
 
 	o = tr.judge(MCP)
 	q := float64(askTokens + tokens.Claude("why"))
@@ -82,12 +83,11 @@ func TestOutcomesOnPaper(t *testing.T) {
 	assert.Equal(t, 2, tr.judge(Hook).Pruned, "a hook needs no question")
 }
 
-// The turn of a miss comes before the step that needs the line, in the last call that had begun.
-func TestTurnOfAMissOnPaper(t *testing.T) {
-	tr := &trial{Bill: billed(paper())} // calls at the steps 0, 2, 3 and 4, with prompts of 2010, 3010, 3110 and 3210 tokens
-	for step, want := range map[int]int{0: 2010, 1: 2010, 2: 3010, 3: 3110, 4: 3210, 9: 3210} {
-		context, _ := tr.turnBefore(step)
-		assert.Equal(t, want, context, "step %d", step)
+// A step belongs to the last call that had begun.
+func TestCallOfAStep(t *testing.T) {
+	tr := &trial{Bill: billed(paper())} // calls at the steps 0, 2, 3 and 4
+	for step, want := range map[int]int{0: 0, 1: 0, 2: 1, 3: 2, 4: 3, 9: 3} {
+		assert.Equal(t, want, tr.callOf(step), "step %d", step)
 	}
 }
 

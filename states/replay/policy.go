@@ -6,7 +6,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
-	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -24,9 +23,12 @@ type Outcome struct {
 	Questions   float64
 	Definitions float64
 	Misses      float64 // price of all misses, each counted once
+	Wide        float64 // the same where every identifier counts that stands only in cut lines
 
-	Pruned, Missed int
+	Pruned, Missed int // results
+	Turns          int // model calls that lacked something
 	rows           []row
+	missed         []miss
 	asked          []questionCost // for each question
 	defined        []float64      // for each context, the weight of the definitions
 }
@@ -39,17 +41,12 @@ type questionCost struct {
 
 // row is one pruned result of an outcome.
 type row struct {
-	a     attempt
-	r     bill.Result
-	saved float64
-	added float64
-	miss  float64
-	need  needs.Need
-	again int // tokens fetched again
-	ok    bool
-
-	context int     // tokens of the context at the time of a miss
-	then    float64 // weight of a token that enters the prompt at that time
+	a      attempt
+	r      bill.Result
+	saved  float64
+	added  float64
+	missed bool
+	miss   float64
 }
 
 // Net returns the saving if every miss is counted the given number of times.
@@ -74,9 +71,18 @@ func (t *trial) judge(p Policy) Outcome {
 		kept, pruned := chosen[result]
 		return pruned && !kept[line]
 	}
+	o.missed = t.misses(attempts, cut, false)
+	for _, m := range t.misses(attempts, cut, true) {
+		o.Wide += m.cost
+	}
 	for i := range t.Results {
 		if chosen[i] != nil {
-			o.add(t.row(attempts[i], cut))
+			o.add(t.row(attempts[i], o.missed))
+		}
+	}
+	for _, m := range o.missed {
+		if m.context > 0 {
+			o.Turns++
 		}
 	}
 	if p == MCP {
@@ -108,26 +114,17 @@ func lineSet(c existing.Cut) map[int]bool {
 	return set
 }
 
-func (t *trial) row(a attempt, cut func(result, line int) bool) row {
+// row returns what became of a pruned result.
+func (t *trial) row(a attempt, missed []miss) row {
 	r := t.Results[a.result]
 	out := row{a: a, r: r, saved: float64(r.Tokens-a.kept) * r.Weight, added: float64(a.header) * r.Weight}
-	out.need, out.again, out.ok = t.missed(a, cut)
-	if out.ok {
-		out.context, out.then = t.turnBefore(out.need.Step)
-		out.miss = float64(out.context)*t.Prices.CacheRead + bill.TurnTokens*t.Prices.Output + float64(out.again)*out.then
+	for _, m := range missed {
+		if m.result == a.result {
+			out.missed = true
+			out.miss += m.cost
+		}
 	}
 	return out
-}
-
-// turnBefore returns what one further turn before a step would cost: the tokens of the context, which are
-// read from the cache once more, and the weight of what enters the prompt there. The lines that a miss
-// fetches again stay in it from then on.
-func (t *trial) turnBefore(step int) (context int, weight float64) {
-	at := 0
-	for at < len(t.Calls)-1 && t.Calls[at+1].Step <= step {
-		at++
-	}
-	return t.Calls[at].Prompt, t.WeightFrom(at)
 }
 
 func (o *Outcome) add(r row) {
@@ -135,9 +132,9 @@ func (o *Outcome) add(r row) {
 	o.Pruned++
 	o.Gross += r.saved
 	o.Markers += r.added
-	if r.ok {
+	o.Misses += r.miss
+	if r.missed {
 		o.Missed++
-		o.Misses += r.miss
 	}
 }
 

@@ -56,15 +56,6 @@ func TestUsageIsModelledWhereItIsMissing(t *testing.T) {
 	require.Greater(t, b.Total, 0.0)
 }
 
-// TestTurnBefore checks the terms of a miss against a calculation by hand: the context at the time, and the
-// weight of the lines from then on.
-func TestTurnBefore(t *testing.T) {
-	tr := &trial{Bill: bill.New(sample(t), bill.DefaultPrices)}
-	context, weight := tr.turnBefore(6)
-	require.Equal(t, 21010, context)
-	require.InDelta(t, 1.25+0.1+1.25, weight, 1e-9)
-}
-
 func TestNothingIsNeededAcrossACompaction(t *testing.T) {
 	s := sample(t)
 	s.Steps = append(s.Steps[:6], append([]sessions.Step{{Kind: sessions.Compact}}, s.Steps[6:]...)...)

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -20,13 +21,39 @@ type Report struct {
 	Limit    Limit              `json:"limit_pct"`
 	Policies map[Policy]any     `json:"policies"`
 
-	Measured int                `json:"sessions_with_usage"`
-	Guessed  int                `json:"calls_with_modelled_output"` // because the transcript has placeholders
-	Calls    int                `json:"calls"`
-	Prices   string             `json:"prices"`
-	Details  map[Policy]Detail  `json:"details,omitempty"`
-	Skipped  []string           `json:"skipped,omitempty"`
-	Sizes    map[string]float64 `json:"-"` // by the names of SizeClasses
+	Measured int `json:"sessions_with_usage"`
+	Guessed  int `json:"calls_with_modelled_output"` // because the transcript has placeholders
+	Calls    int `json:"calls"`
+
+	// Needed is the share in percent of the results large enough to be cut of which a line was needed later. A set with a small
+	// one has needs that the rules do not see.
+	Needed float64 `json:"results_needed_later_pct"`
+	Large  int     `json:"large_results"`
+
+	Prices  string             `json:"prices"`
+	Details map[Policy]Detail  `json:"details,omitempty"`
+	Skipped []string           `json:"skipped,omitempty"`
+	Sizes   map[string]float64 `json:"-"` // by the names of SizeClasses
+}
+
+// Below these shares of Needed, and with so many results, the figures are labelled, and not printed. Agents that edit what they
+// read have half of the large results needed; those that review, or click through pages, leave few marks.
+const (
+	fewNeeds    = 25
+	noNeeds     = 8
+	judgedNeeds = 30
+)
+
+// Label returns a warning about figures that look better than they are; "" where they do not. printed is false where the
+// needs are not seen at all, so that nobody can say what pruning would have saved.
+func (r Report) Label() (label string, printed bool) {
+	switch {
+	case r.Large < judgedNeeds || r.Needed >= fewNeeds:
+		return "", true
+	case r.Needed >= noNeeds:
+		return fmt.Sprintf("Too good: only %.0f %% of the large results leave a mark of being needed (half do where agents edit), so that misses are not seen.", r.Needed), true
+	}
+	return fmt.Sprintf("No net: only %.0f %% of the large results leave a mark of being needed, so that nobody can say what was missed.", r.Needed), false
 }
 
 // Limit is the saving of a perfect pruner that keeps a given share of every result of read, bash and grep
@@ -41,6 +68,7 @@ type Limit struct {
 type Pruning struct {
 	Gross   float64 `json:"gross_pct"`
 	Net     float64 `json:"net_pct"`
+	Wide    float64 `json:"net_pct_wide"` // where every identifier that stands only in cut lines is needed when it is written
 	Misses2 float64 `json:"net_pct_misses2"`
 	Misses3 float64 `json:"net_pct_misses3"`
 	Median  float64 `json:"median_pct"`
@@ -72,6 +100,7 @@ type Detail struct {
 	Misses      float64          `json:"misses_pct"`
 	Pruned      int              `json:"pruned"`
 	Missed      int              `json:"missed"`
+	Turns       int              `json:"calls_that_lacked"` // each costs a turn
 	Tools       map[string]Group `json:"tools"`
 	Sizes       map[string]Group `json:"sizes"`
 	Interval    [2]float64       `json:"net_pct_interval"` // 95 % bootstrap interval over sessions
@@ -116,6 +145,8 @@ type collector struct {
 	policies map[Policy]*sum
 	clearing *clearing
 	prices   map[string]bool
+
+	large, needed int // results
 }
 
 // sum holds the totals of one policy over all sessions.
@@ -148,6 +179,8 @@ func (c *collector) add(f *Figures) {
 	}
 	c.report.Calls += len(f.Calls)
 	c.report.Guessed += f.Guessed
+	c.large += f.large
+	c.needed += f.needed
 	c.prices[f.Prices.String()] = true
 	for _, r := range f.Results {
 		price := float64(r.Tokens) * r.Weight
@@ -173,6 +206,8 @@ func (s *sum) add(t *trial, o Outcome) {
 	s.Questions += o.Questions
 	s.Definitions += o.Definitions
 	s.Misses += o.Misses
+	s.Wide += o.Wide
+	s.Turns += o.Turns
 	s.Pruned += o.Pruned
 	s.Missed += o.Missed
 	s.nets = append(s.nets, [2]float64{o.Net(1), t.Total})
@@ -185,7 +220,7 @@ func (s *sum) add(t *trial, o Outcome) {
 			g.Pruned++
 			g.Gross += r.saved
 			g.Net += r.saved - r.added - r.miss
-			if r.ok {
+			if r.missed {
 				g.Missed++
 			}
 			(*groups)[name] = g
@@ -196,6 +231,8 @@ func (s *sum) add(t *trial, o Outcome) {
 // finish converts the sums to percentages.
 func (c *collector) finish() Report {
 	r := c.report
+	r.Large = c.large
+	r.Needed = percent(float64(c.needed), float64(c.large))
 	r.Prices = strings.Join(slices.Sorted(maps.Keys(c.prices)), "; ")
 	pct := func(x float64) float64 { return percent(x, r.Bill) }
 	r.Share, r.Sizes = scaled(c.share, r.Bill), scaled(c.sizes, r.Bill)
@@ -203,19 +240,25 @@ func (c *collector) finish() Report {
 	r.Policies, r.Details = map[Policy]any{}, map[Policy]Detail{}
 	for p, s := range c.policies {
 		slices.Sort(s.per)
-		r.Policies[p] = Pruning{
-			pct(s.Gross), pct(s.Net(1)), pct(s.Net(2)), pct(s.Net(3)),
-			round(quantile(s.per, .5)), round(quantile(s.per, .1)), round(quantile(s.per, .9)), lost(s.per),
-		}
+		r.Policies[p] = s.pruning(pct)
 		r.Details[p] = Detail{
-			pct(s.Markers), pct(s.Questions), pct(s.Definitions), pct(s.Misses), s.Pruned, s.Missed,
-			groups(s.tools, r.Bill), groups(s.sizes, r.Bill), interval(s.nets), s.per,
+			Markers: pct(s.Markers), Questions: pct(s.Questions), Definitions: pct(s.Definitions), Misses: pct(s.Misses),
+			Pruned: s.Pruned, Missed: s.Missed, Turns: s.Turns,
+			Tools: groups(s.tools, r.Bill), Sizes: groups(s.sizes, r.Bill), Interval: interval(s.nets), PerSession: s.per,
 		}
 	}
 	if c.clearing != nil {
 		r.Policies[GC] = c.clearing.finish()
 	}
 	return r
+}
+
+// pruning summarises a policy. Sessions are judged by the strict rule.
+func (s *sum) pruning(pct func(float64) float64) Pruning {
+	return Pruning{
+		Gross: pct(s.Gross), Net: pct(s.Net(1)), Wide: pct(s.Net(1) + s.Misses - s.Wide), Misses2: pct(s.Net(2)), Misses3: pct(s.Net(3)),
+		Median: round(quantile(s.per, .5)), P10: round(quantile(s.per, .1)), P90: round(quantile(s.per, .9)), Losing: lost(s.per),
+	}
 }
 
 func groups(in map[string]Group, bill float64) map[string]Group {

@@ -10,8 +10,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 )
 
 // Figures are the results of one session.
@@ -19,6 +21,8 @@ type Figures struct {
 	*trial
 	outcomes map[Policy]Outcome
 	cleared  cleared
+
+	large, needed int // results that are large enough to be cut, and those of which a line was needed later
 }
 
 // Replay computes the report and, if Settings.Explain is set, the Figures of that session.
@@ -101,6 +105,7 @@ func compute(ctx context.Context, one sessions.Session, s Settings) (*Figures, e
 			return nil, err
 		}
 		f.trial = t
+		f.countNeeds()
 	}
 	for _, p := range s.Policies {
 		if p == GC {
@@ -110,6 +115,19 @@ func compute(ctx context.Context, one sessions.Session, s Settings) (*Figures, e
 		f.outcomes[p] = f.judge(p)
 	}
 	return f, nil
+}
+
+// countNeeds counts the results that are large enough to be cut, and those that a later step needed.
+func (f *Figures) countNeeds() {
+	for i, r := range f.Results {
+		if !prunable(r.Kind) || r.Tokens < history.MinTokens || r.Weight == 0 {
+			continue
+		}
+		f.large++
+		if slices.ContainsFunc(f.needs[i], func(n needs.Need) bool { return n.Rule != needs.RuleWide }) {
+			f.needed++
+		}
+	}
 }
 
 // slim drops the texts of a session that are no longer needed, because a large history would not fit into

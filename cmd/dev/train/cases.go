@@ -21,7 +21,7 @@ type replayCase struct {
 }
 
 // replayCases calls each for every result of read, bash and grep with at least 60 lines or 4,000 bytes. Lines
-// that the context had shown before are not gold.
+// that the context had shown before are not gold, nor those of which a name alone was needed.
 func replayCases(ctx context.Context, s sessions.Session, each func(replayCase)) error {
 	b := bill.New(s, bill.DefaultPrices)
 	found := needs.Of(b)
@@ -33,7 +33,7 @@ func replayCases(ctx context.Context, s sessions.Session, each func(replayCase))
 		}
 		c := replayCase{Known: k, step: r.Step, call: r.Parsed, args: step.Args}
 		for _, n := range found[index] {
-			if len(n.Earlier) == 0 {
+			if named := n.Rule == needs.RuleShort || n.Rule == needs.RuleWide; !named && len(n.Earlier) == 0 {
 				c.gold = append(c.gold, n.Line+1)
 			}
 		}

@@ -1,7 +1,9 @@
 package needs
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
@@ -37,6 +39,8 @@ const (
 	RuleOpen      Rule = "open"
 	RuleFileLine  Rule = "fileline"
 	RulePath      Rule = "path"
+	RuleShort     Rule = "short" // an id, a number with a key, a title
+	RuleWide      Rule = "wide"  // an identifier; no part of the strict judgement
 )
 
 // The number of model calls within which a use counts, and the minimum length of matching text in bytes.
@@ -60,6 +64,7 @@ type shownText struct {
 	call   int
 	file   string // the file, if the result is from read
 	needs  map[int]Need
+	wide   map[int]Need  // those of the wide rule
 	before map[int]Place // lines shown before, with the latest place
 	known  map[int]bool  // lines that the agent or the user had written before
 }
@@ -86,9 +91,12 @@ func Of(b *bill.Bill) [][]Need {
 		case sessions.User:
 			g.know(step.Text)
 		case sessions.Say:
+			g.mentioned(step.Text+"\n"+step.Think, nil, nil)
 			g.said(step.Text + "\n" + step.Think)
 		case sessions.Use:
-			g.used(history.ParseCall(step.Tool, step.Args))
+			call := history.ParseCall(step.Tool, step.Args)
+			g.mentioned("", &call, step.Args)
+			g.used(call)
 		case sessions.Result:
 			g.shown(next, step)
 			next++
@@ -109,6 +117,7 @@ type goldFinder struct {
 	lines  map[string]lineAt // by trimmed line: the latest place that showed it
 	idents map[string]*ident
 	known  map[string]bool // lines written by the agent or the user
+	names  names
 
 	byResult map[int]*shownText
 }
@@ -123,22 +132,28 @@ type ident struct {
 func (g *goldFinder) reset() {
 	for _, t := range g.texts {
 		needs := g.found[t.result]
-		for _, n := range t.needs {
-			needs = append(needs, n)
+		for _, list := range []map[int]Need{t.needs, t.wide} {
+			for _, line := range slices.Sorted(maps.Keys(list)) {
+				needs = append(needs, list[line])
+			}
 		}
 		g.found[t.result] = needs
 	}
 	g.texts = nil
 	g.lines, g.idents, g.known = map[string]lineAt{}, map[string]*ident{}, map[string]bool{}
-	g.byResult = map[int]*shownText{}
+	g.byResult, g.names = map[int]*shownText{}, newNames()
 }
 
 // mark records the use of a line. Only the first use counts.
-func (g *goldFinder) mark(t *shownText, line int, why Rule) {
-	if _, ok := t.needs[line]; ok || line < 0 || line >= len(t.text.Lines) || t.known[line] || len(strings.TrimSpace(t.text.Lines[line])) < minLine {
+func (g *goldFinder) mark(t *shownText, line int, why Rule, others ...Place) {
+	needs := t.needs
+	if why == RuleWide {
+		needs = t.wide
+	}
+	if _, ok := needs[line]; ok || line < 0 || line >= len(t.text.Lines) || t.known[line] || len(strings.TrimSpace(t.text.Lines[line])) < minLine {
 		return
 	}
-	t.needs[line] = Need{line, g.step, why, g.chain(t, line)}
+	needs[line] = Need{line, g.step, why, append(g.chain(t, line), others...)}
 }
 
 // chain lists the places that showed a line before, latest first.
@@ -166,13 +181,17 @@ func (g *goldFinder) know(text string) {
 		if g.idents[name] == nil {
 			g.idents[name] = &ident{}
 		}
+		entry(g.names.wide, name).known = true
+	}
+	for _, name := range append(numbers.FindAllString(text, -1), shortNames(text, history.Other)...) {
+		entry(g.names.short, strings.Trim(name, "@.-")).known = true
 	}
 }
 
 // shown adds a result to the context.
 func (g *goldFinder) shown(index int, step sessions.Step) {
 	r := g.bill.Results[index]
-	t := &shownText{result: index, text: existing.NewBody(r.Kind, step.Out), call: g.call, needs: map[int]Need{}, before: map[int]Place{}, known: map[int]bool{}}
+	t := &shownText{result: index, text: existing.NewBody(r.Kind, step.Out), call: g.call, needs: map[int]Need{}, wide: map[int]Need{}, before: map[int]Place{}, known: map[int]bool{}}
 	t.file, _, _ = r.Parsed.FileRead()
 	g.texts = append(g.texts, t)
 	g.byResult[index] = t
@@ -196,6 +215,7 @@ func (g *goldFinder) shown(index int, step sessions.Step) {
 		g.lines[key] = lineAt{t, i, had || g.known[key]}
 		if len(key) < 2000 {
 			g.nameIdents(t, i, line)
+			g.index(t, i, line, r.Kind)
 		}
 	}
 }

@@ -19,7 +19,9 @@ func needsAfter(tool string, args map[string]any, out string, calls int, then se
 	}
 	found := map[int]Rule{}
 	for _, n := range Of(bill.New(sessions.Session{Steps: append(steps, then)}, bill.DefaultPrices))[0] {
-		found[n.Line] = n.Rule
+		if n.Rule != RuleWide {
+			found[n.Line] = n.Rule
+		}
 	}
 	return found
 }
@@ -137,4 +139,53 @@ func TestEdgesOfTheRules(t *testing.T) {
 		}
 		assert.Len(t, needsAfter("Bash", map[string]any{"command": command}, c.out, c.calls, c.then), c.want, c.name)
 	}
+}
+
+// Short names: an id of a record or page, a number with a key, a title. A name that the agent wrote first is no need.
+func TestShortNamesAreNeeded(t *testing.T) {
+	page := "uid=45_181 link \"Sign up for free\"\nuid=45_182 button \"Search code\"\n  \"number\": 2253,\n  \"stars\": 17\n"
+	use := func(tool string, args map[string]any) sessions.Step {
+		return sessions.Step{Kind: sessions.Use, Tool: tool, Args: args}
+	}
+	words := func(s string) sessions.Step { return sessions.Step{Kind: sessions.Say, Text: s} }
+	for _, c := range []struct {
+		name  string
+		calls int
+		then  sessions.Step
+		want  map[int]Rule
+	}{
+		{"a click", 1, use("mcp__page__click", map[string]any{"uid": "45_181"}), map[int]Rule{0: RuleShort}},
+		{"a click 40 calls later", 40, use("mcp__page__click", map[string]any{"uid": "45_181"}), map[int]Rule{0: RuleShort}},
+		{"a click 41 calls later", 41, use("mcp__page__click", map[string]any{"uid": "45_181"}), map[int]Rule{}},
+		{"a click elsewhere", 1, use("mcp__page__click", map[string]any{"uid": "45_18"}), map[int]Rule{}},
+		{"a number as an argument", 1, use("mcp__github__get", map[string]any{"issue_number": 2253.0}), map[int]Rule{2: RuleShort}},
+		{"a number in words", 1, words("issue 2253 it is"), map[int]Rule{2: RuleShort}},
+		{"a number of two digits in words", 1, words("it has 17 stars"), map[int]Rule{}},
+		{"a title in words", 1, words("press **Sign up for free**"), map[int]Rule{0: RuleShort}},
+		{"a title without a mark", 1, words("press Sign up for free"), map[int]Rule{}},
+		{"an id in a command", 1, use("Bash", map[string]any{"command": "page click @45_182"}), map[int]Rule{1: RuleShort}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			assert.Equal(t, c.want, needsAfter("mcp__page__snapshot", nil, page, c.calls, c.then))
+		})
+	}
+	again := sessions.Step{Kind: sessions.Use, Tool: "mcp__page__click", Args: map[string]any{"uid": "45_181"}}
+	steps := []sessions.Step{{Kind: sessions.Call}, {Kind: sessions.User, Text: "click 45_181"}, {Kind: sessions.Result, Tool: "mcp__page__snapshot", Out: page}, again}
+	assert.Empty(t, Of(bill.New(sessions.Session{Steps: steps}, bill.DefaultPrices))[0], "the user named it first")
+}
+
+// An identifier that the agent writes at any later time is a need by the wide rule, at the latest line that shows it; it is
+// missed only where all of them are cut.
+func TestWideRule(t *testing.T) {
+	result := func(out string) sessions.Step {
+		return sessions.Step{Kind: sessions.Result, Tool: "Bash", Args: map[string]any{"command": "rg x"}, Out: out}
+	}
+	steps := []sessions.Step{{Kind: sessions.Call}, result("a := openConnection()\nother"), result("more\nb := openConnection(1)")}
+	for range 50 {
+		steps = append(steps, sessions.Step{Kind: sessions.Call})
+	}
+	steps = append(steps, sessions.Step{Kind: sessions.Say, Text: "so openConnection fails"}, sessions.Step{Kind: sessions.Say, Text: "openConnection again"})
+	found := Of(bill.New(sessions.Session{Steps: steps}, bill.DefaultPrices))
+	assert.Empty(t, found[0])
+	assert.Equal(t, []Need{{Line: 1, Step: 53, Rule: RuleWide, Earlier: []Place{{Result: 0, Line: 0}}}}, found[1])
 }

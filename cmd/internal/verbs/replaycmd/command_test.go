@@ -66,7 +66,7 @@ func TestTextExplainAndPage(t *testing.T) {
 	require.Equal(t, 0, verb(&stdout, &stderr, "--explain", "s1", sample))
 	require.Contains(t, stdout.String(), "40 x 1 + 42600 x 1.25 + 22000 x 0.1 + 80 x 5 = 55890.0")
 	require.Contains(t, stdout.String(), "definitions = 760 x 2.70, the weights of 1 contexts")
-	require.Regexp(t, `(?m)^4 +10842 +\d+ +.*  edit line 42 +\d+ +21010 +2\.60$`, stdout.String(), "every term of a miss")
+	require.Regexp(t, `(?m)^4 +6 +edit +42 +\d+ +2\.60 +21010 +\d+\.\d$`, stdout.String(), "every term of a miss")
 	require.Regexp(t, `(?m)^4 +15 +2\.60 +114\.0$`, stdout.String(), "the question: 15 x (5 + 2.6)")
 }
 

@@ -28,6 +28,7 @@ type pageView struct {
 	Shares, SizeShares []bar
 	Rows               []pageRow
 	Clearing           *replay.Clearing
+	Warning            string
 }
 
 // bar is one bar of a plot. Left and Width are percent of the plot's width, Zero is where its zero line is.
@@ -49,6 +50,7 @@ type pageRow struct {
 
 func pageData(r replay.Report) pageView {
 	v := pageView{Report: r, Shares: bars(r.Share, replay.ByValue(r.Share), 12), SizeShares: bars(r.Sizes, sizeNames(), 9)}
+	v.Warning, _ = r.Label()
 	for _, p := range []replay.Policy{replay.Hook, replay.MCP, replay.Proxy} {
 		s, ok := r.Policies[p].(replay.Pruning)
 		if !ok {

@@ -61,22 +61,30 @@ func writeShares(b *strings.Builder, r replay.Report) {
 }
 
 func writePolicies(b *strings.Builder, r replay.Report) {
+	label, printed := r.Label()
+	if label != "" {
+		fmt.Fprintf(b, "%s\n", label)
+	}
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "policy\tgross\tmarkers\tquestions\tdefinitions\tmisses\tnet\ttwice\tthree times\tmedian\tp10\tp90\tlosing\t")
+	fmt.Fprintln(w, "policy\tgross\tmarkers\tquestions\tdefinitions\tmisses\tnet\twide\ttwice\tthree times\tmedian\tp10\tp90\tlosing\t")
 	for _, p := range []replay.Policy{replay.Hook, replay.MCP, replay.Proxy} {
 		s, ok := r.Policies[p].(replay.Pruning)
 		if !ok {
 			continue
 		}
 		d := r.Details[p]
-		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%+.1f\t%+.1f\t%+.1f\t%+.1f\t%+.1f\t%+.1f\t%.0f %%\t\n",
-			p, s.Gross, d.Markers, d.Questions, d.Definitions, d.Misses, s.Net, s.Misses2, s.Misses3, s.Median, s.P10, s.P90, s.Losing)
+		if !printed {
+			fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t-\t-\t-\t-\t-\t-\t-\t-\t-\t\n", p, s.Gross, d.Markers, d.Questions, d.Definitions)
+			continue
+		}
+		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%+.1f\t%+.1f\t%+.1f\t%+.1f\t%+.1f\t%+.1f\t%+.1f\t%.0f %%\t\n",
+			p, s.Gross, d.Markers, d.Questions, d.Definitions, d.Misses, s.Net, s.Wide, s.Misses2, s.Misses3, s.Median, s.P10, s.P90, s.Losing)
 	}
 	_ = w.Flush() // writes to memory
 }
 
 func writeDetail(b *strings.Builder, p replay.Policy, d replay.Detail) {
-	fmt.Fprintf(b, "\n%s: %d results pruned, %d with a line that was needed later\n", p, d.Pruned, d.Missed)
+	fmt.Fprintf(b, "\n%s: %d results pruned, %d with a line that was needed later, by %d model calls\n", p, d.Pruned, d.Missed, d.Turns)
 	values := map[string]float64{}
 	for name, g := range d.Tools {
 		values[name] = g.Gross
