@@ -52,20 +52,10 @@ type Options struct {
 	Process Process // written in the first line of this process; its key is filled in
 
 	Failed  func(error)       // called with the first error of each outage; nil: errors are not reported
-	Head    func(Head)        // called with each head of the chain; nil: heads are not reported
+	Heads   Heads             // keeps each head of the chain; nil: heads are not kept
 	Removed func(file string) // called with the name of each rotated file that was removed
 
 	lock locker // nil: lockFile
-}
-
-// Head is the state of the chain of one process. If it is kept where the audited agent
-// cannot write, it proves that no earlier line was removed, changed or replaced.
-type Head struct {
-	Writer string
-	Seq    uint64 // number of lines written
-	Link   string // link of the last line; "" before the first
-	Key    string // public key of the next seal
-	Final  bool   // the process will write no more lines
 }
 
 // gather is how long a batch waits for more records, so that they share one write and one
@@ -103,7 +93,7 @@ func Open(path string, o Options) (*File, error) {
 		t.foldIn()
 		t.notes, _ = newNotes(path+notesInfix+t.writer, o.lock) // else a kill loses the last batch
 	}
-	t.tellHead(false)
+	t.keepHead(false)
 	t.gone.Go(t.work)
 	return t, nil
 }
@@ -216,9 +206,14 @@ func (t *File) tell(err error) {
 	t.failing = true
 }
 
-func (t *File) tellHead(final bool) {
-	if t.options.Head != nil {
-		t.options.Head(Head{t.writer, t.seq, t.prev, t.sign.public(), final})
+// keepHead passes the head of the chain on. That it could not be kept changes nothing else.
+func (t *File) keepHead(final bool) {
+	if t.options.Heads == nil {
+		return
+	}
+	err := t.options.Heads.Keep(Head{t.writer, t.seq, t.prev, t.sign.public(), final})
+	if err != nil && t.options.Failed != nil {
+		t.options.Failed(err)
 	}
 }
 
@@ -246,7 +241,7 @@ func (t *File) Close() error {
 	}
 	t.io.Lock()
 	defer t.io.Unlock()
-	t.tellHead(true)
+	t.keepHead(true)
 	if t.notes != nil {
 		err = errors.Join(err, t.notes.close())
 	}
@@ -287,7 +282,7 @@ func (t *File) write(batch []queued) error {
 	if whole == len(batch) {
 		t.sign.advance()
 		if !t.ending {
-			t.tellHead(false)
+			t.keepHead(false)
 		}
 		return err
 	}

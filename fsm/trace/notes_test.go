@@ -211,12 +211,19 @@ func FuzzNotes(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, in []byte) { _, _ = readNote(in, noteWritten, find) })
 }
 
+type keptHeads []Head
+
+func (k *keptHeads) Keep(h Head) error {
+	*k = append(*k, h)
+	return nil
+}
+
 // Every batch is sealed, each seal names the key of the next, and heads are reported at the
 // start, after every batch, and at the end.
 func TestSealsAndHeads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	var heads []Head
-	f, err := Open(path, Options{Process: Process{Run: "run_1", Host: "h", User: "u", Root: "/r", PID: 7, Transport: "hook"}, Head: func(h Head) { heads = append(heads, h) }})
+	var heads keptHeads
+	f, err := Open(path, Options{Process: Process{Run: "run_1", Host: "h", User: "u", Root: "/r", PID: 7, Transport: "hook"}, Heads: &heads})
 	require.NoError(t, err)
 	for batch := range 30 {
 		for i := range 50 {

@@ -48,7 +48,7 @@ func (v *verifier) noteUnproved() {
 }
 
 func (v *verifier) finishWriter(id string, w *writer) {
-	v.heads = append(v.heads, Head{Writer: id, Seq: w.seq, Link: w.link, Key: w.key})
+	v.heads = append(v.heads, trace.Head{Writer: id, Seq: w.seq, Link: w.link, Key: w.key})
 	if !w.whole {
 		v.note("the first lines of process %s are not here: they are in a file that was put aside, or were taken out; nothing here tells which", id)
 	}

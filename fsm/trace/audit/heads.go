@@ -11,20 +11,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// Head is the state of a process's chain, as reported by its event log or by `trace heads`.
-type Head struct {
-	Writer string `json:"writer"`
-	Seq    uint64 `json:"seq"`
-	Link   string `json:"link"`
-	Key    string `json:"key"`
-	Final  bool   `json:"final"`
-}
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+)
 
 // Heads are the heads of each process, and what else the event log says about the trace.
 type Heads struct {
-	of      map[string][]Head
+	of      map[string][]trace.Head
 	started map[string]bool // processes whose first head is known
 	removed bool            // files of the trace were removed because of their age
 	named   *named
@@ -35,7 +28,7 @@ var errNoHead = errors.New(`there is no head in it: it is neither an event log w
 // ReadHeads reads heads from an event log, as JSON or text, or from the output of `trace
 // heads`. It skips all other lines.
 func ReadHeads(in io.Reader) (*Heads, error) {
-	h := &Heads{of: make(map[string][]Head), started: make(map[string]bool), named: newNamed()}
+	h := &Heads{of: make(map[string][]trace.Head), started: make(map[string]bool), named: newNamed()}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLineBytes)
 	for lines.Scan() {
@@ -59,19 +52,19 @@ func ReadHeads(in io.Reader) (*Heads, error) {
 
 var textHead = regexp.MustCompile(`mcp_pruner\.trace_head writer=([0-9a-f]+) seq=(\d+) link=("?[0-9a-f]*"?) key=(\S+) final=(true|false)`)
 
-func headOf(text string) (Head, bool) {
+func headOf(text string) (trace.Head, bool) {
 	if m := textHead.FindStringSubmatch(text); m != nil {
 		seq, err := strconv.ParseUint(m[2], 10, 64)
-		return Head{m[1], seq, strings.Trim(m[3], `"`), strings.Trim(m[4], `"`), m[5] == "true"}, err == nil
+		return trace.Head{Writer: m[1], Seq: seq, Link: strings.Trim(m[3], `"`), Key: strings.Trim(m[4], `"`), Final: m[5] == "true"}, err == nil
 	}
 	var line struct {
-		Head
-		Event string `json:"event"`
-		Data  Head   `json:"data"`
+		trace.Head
+		Event string     `json:"event"`
+		Data  trace.Head `json:"data"`
 	}
 	at := strings.IndexByte(text, '{') // clients put a prefix before a server's lines
 	if at < 0 || json.Unmarshal([]byte(text[at:]), &line) != nil {
-		return Head{}, false
+		return trace.Head{}, false
 	}
 	if line.Event == "mcp_pruner.trace_head" {
 		return line.Data, line.Data.Writer != ""
@@ -110,7 +103,7 @@ func (h *Heads) checkRecovered(writer string) string {
 	if !ok {
 		return fmt.Sprintf("it was recovered for process %s, which is in no head", writer)
 	}
-	if slices.ContainsFunc(known, func(one Head) bool { return one.Final }) {
+	if slices.ContainsFunc(known, func(one trace.Head) bool { return one.Final }) {
 		return fmt.Sprintf("it was recovered for process %s, which ended in order", writer)
 	}
 	return ""

@@ -21,9 +21,10 @@ import (
 // chains returns the lines that some processes wrote one after the other, each in batches, and the log with their heads.
 func chains(t *testing.T, processes, lines, batch int) (text [][]byte, log []string) {
 	t.Helper()
+	heads := new(tracetest.HeadLog)
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	for p := range processes {
-		f, err := trace.Open(path, trace.Options{Head: func(h trace.Head) { log = append(log, tracetest.HeadLine(h)) }})
+		f, err := trace.Open(path, trace.Options{Heads: heads})
 		require.NoError(t, err)
 		for i := range lines {
 			f.Append(new(answerOf(t, fmt.Sprintf("req_%d_%d", p, i))), 0)
@@ -37,7 +38,7 @@ func chains(t *testing.T, processes, lines, batch int) (text [][]byte, log []str
 	require.NoError(t, err)
 	text = tracetest.Lines(raw)
 	require.Len(t, text, processes*lines)
-	return text, log
+	return text, strings.SplitAfter(heads.String(), "\n")
 }
 
 func answerOf(t *testing.T, id string) trace.Record {
@@ -65,10 +66,10 @@ func problems(t *testing.T, lines [][]byte, log []string) []string {
 func TestHeadsAreReadFromATextLog(t *testing.T) {
 	h, ok := headOf(`2026-01-01T00:00:00.000000Z INFO  mcp_pruner.trace_head writer=00112233445566ff seq=0 link="" key=abc+/ final=false`)
 	require.True(t, ok)
-	assert.Equal(t, Head{Writer: "00112233445566ff", Key: "abc+/"}, h)
+	assert.Equal(t, trace.Head{Writer: "00112233445566ff", Key: "abc+/"}, h)
 	h, ok = headOf(`2026-01-01T00:00:00.000000Z INFO  mcp_pruner.trace_head writer=00112233445566ff seq=7 link=0a1b key=abc final=true`)
 	require.True(t, ok)
-	assert.Equal(t, Head{"00112233445566ff", 7, "0a1b", "abc", true}, h)
+	assert.Equal(t, trace.Head{Writer: "00112233445566ff", Seq: 7, Link: "0a1b", Key: "abc", Final: true}, h)
 	_, ok = headOf("hello")
 	require.False(t, ok)
 }

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
 // Verdict is the result of verifying a trace.
@@ -50,7 +52,7 @@ type Options struct {
 type Trace struct {
 	sources []*Source
 	verdict Verdict
-	heads   []Head
+	heads   []trace.Head
 	skip    map[place]bool // records that were written once more
 }
 
@@ -125,7 +127,7 @@ func Verify(sources []*Source, o Options) (*Trace, error) {
 func (t *Trace) Verdict() Verdict { return t.verdict }
 
 // Heads returns the head of each process's chain at the end of the trace.
-func (t *Trace) Heads() []Head { return t.heads }
+func (t *Trace) Heads() []trace.Head { return t.heads }
 
 func (v *verifier) take(l *line) error {
 	if l.blank {

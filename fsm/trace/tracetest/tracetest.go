@@ -6,13 +6,13 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/base64"
-	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
@@ -80,7 +80,11 @@ func Chain(records ...*trace.Record) []byte {
 	return text
 }
 
-// HeadLine is a head as an event log has it.
-func HeadLine(h trace.Head) string {
-	return fmt.Sprintf(`{"event":"mcp_pruner.trace_head","data":{"writer":%q,"seq":%d,"link":%q,"key":%q,"final":%t}}`+"\n", h.Writer, h.Seq, h.Link, h.Key, h.Final)
+// HeadLog keeps heads as an event log does.
+type HeadLog struct{ bytes.Buffer }
+
+// Keep implements [trace.Heads].
+func (l *HeadLog) Keep(h trace.Head) error {
+	event.NewLog(l, event.Debug)(h.Event())
+	return nil
 }

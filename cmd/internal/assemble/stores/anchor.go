@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
 // journal is the socket on which systemd's journal takes messages.
@@ -56,10 +57,10 @@ func openAnchor(target string) (*anchor, error) {
 	return a, nil
 }
 
-// send sends an event. After a failure the place is opened again, once for each event.
-func (a *anchor) send(e event.Event) error {
+// Keep implements [trace.Heads]. After a failure the place is opened again, once for each head.
+func (a *anchor) Keep(h trace.Head) error {
 	var line bytes.Buffer
-	event.NewLog(&line, event.Debug)(e)
+	event.NewLog(&line, event.Debug)(h.Event())
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var failed error

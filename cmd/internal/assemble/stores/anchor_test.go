@@ -2,11 +2,14 @@ package stores
 
 import (
 	"bufio"
+	"bytes"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,95 +18,131 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
-	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit/headstest"
 )
 
-// headsOfATrace opens and closes a trace whose heads go to a place, and returns the errors that were logged.
-func headsOfATrace(t *testing.T, target string) (failures []string) {
+// anchored opens a place.
+func anchored(t *testing.T, target string) *anchor {
 	t.Helper()
-	c := settings.Settings{TraceHeads: target, Trace: filepath.Join(t.TempDir(), "trace.jsonl")}
-	f, err := Door{Settings: c, Transport: "stdio", Emit: func(e event.Event) {
-		if e.Name == "mcp_pruner.trace_failed" {
-			failures = append(failures, e.Data["message"].(string))
-		}
-	}}.Trace()
+	a, err := openAnchor(target)
 	require.NoError(t, err)
-	require.NoError(t, f.Close())
-	return failures
+	t.Cleanup(func() {
+		if a.out != nil {
+			_ = a.out.Close()
+		}
+	})
+	return a
 }
 
-func requireHeads(t *testing.T, text string) {
+// collected reads lines until the end of a stream.
+type collected struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (c *collected) take(in io.Reader) {
+	for s := bufio.NewScanner(in); s.Scan(); {
+		c.mu.Lock()
+		c.text.WriteString(s.Text() + "\n")
+		c.mu.Unlock()
+	}
+}
+
+func (c *collected) kept() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.String()
+}
+
+func TestHeadsGoToTheLog(t *testing.T) {
+	headstest.Place(func(*testing.T) (trace.Heads, func() string) {
+		var log bytes.Buffer
+		return headLog{emit: event.NewLog(&log, event.Info)}, log.String
+	}).Run(t)
+}
+
+// listen is a place that keeps what it reads from a socket.
+func listen(t *testing.T) (target string, l net.Listener, c *collected) {
 	t.Helper()
-	_, err := audit.ReadHeads(strings.NewReader(text))
-	require.NoError(t, err, text)
-	assert.Equal(t, 2, strings.Count(text, `"event":"mcp_pruner.trace_head"`), text)
-	assert.Contains(t, text, `"final":true`)
-}
-
-// TestHeadsGoToASocket proves that each head arrives as a line that verify reads, and that a reader that went away is
-// reported and dialled again.
-func TestHeadsGoToASocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
 	require.NoError(t, err)
-	lines := make(chan string, 8)
+	t.Cleanup(func() { _ = l.Close() })
+	c = new(collected)
 	go func() {
 		for {
-			c, err := l.Accept()
+			conn, err := l.Accept()
 			if err != nil {
 				return
 			}
-			go func() {
-				for s := bufio.NewScanner(c); s.Scan(); {
-					lines <- s.Text()
-				}
-			}()
+			go c.take(conn)
 		}
 	}()
-	require.Empty(t, headsOfATrace(t, "unix:"+path))
-	requireHeads(t, <-lines+"\n"+<-lines)
+	return "unix:" + path, l, c
+}
 
-	a, err := openAnchor("unix:" + path)
-	require.NoError(t, err)
+func TestHeadsGoToASocket(t *testing.T) {
+	headstest.Place(func(t *testing.T) (trace.Heads, func() string) {
+		target, _, c := listen(t)
+		return anchored(t, target), c.kept
+	}).Run(t)
+}
+
+// TestAReaderThatWentAwayIsDialledAgain: and if nobody is there, that is said.
+func TestAReaderThatWentAwayIsDialledAgain(t *testing.T) {
+	target, l, c := listen(t)
+	a := anchored(t, target)
 	require.NoError(t, a.out.Close()) // as if the reader had gone
-	require.NoError(t, a.send(event.New("mcp_pruner.trace_failed", "", event.Facts{"message": "x"})))
-	assert.Contains(t, <-lines, "trace_failed")
+	require.NoError(t, a.Keep(trace.Head{Writer: "00"}))
+	assert.Eventually(t, func() bool { return strings.Contains(c.kept(), `"writer":"00"`) }, 10*time.Second, time.Millisecond)
 	require.NoError(t, l.Close())
 	require.NoError(t, a.out.Close())
-	require.ErrorContains(t, a.send(event.New("mcp_pruner.trace_failed", "", event.Facts{"message": "x"})), "heads: ")
+	require.ErrorContains(t, a.Keep(trace.Head{}), "heads: ")
 }
 
 func TestHeadsGoToAProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no tee")
 	}
-	file := filepath.Join(t.TempDir(), "heads")
-	require.Empty(t, headsOfATrace(t, "exec:tee "+file))
-	assert.Eventually(t, func() bool {
-		text, _ := os.ReadFile(file)
-		return strings.Count(string(text), "\n") == 2
-	}, 10*time.Second, 5*time.Millisecond)
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	requireHeads(t, string(text))
+	headstest.Place(func(t *testing.T) (trace.Heads, func() string) {
+		file := filepath.Join(t.TempDir(), "heads")
+		return anchored(t, "exec:tee "+file), func() string {
+			text, _ := os.ReadFile(file) // there when the program has started
+			return string(text)
+		}
+	}).Run(t)
 }
 
+// TestHeadsGoToTheJournal: each line is an entry of its own, which `journalctl -o cat` prints as it was.
 func TestHeadsGoToTheJournal(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no journal")
 	}
-	path := filepath.Join(t.TempDir(), "j")
-	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	require.NoError(t, err)
-	defer socket.Close()
-	out, err := dialJournal(path)
-	require.NoError(t, err)
-	_, err = out.Write([]byte(`{"event":"mcp_pruner.trace_head"}` + "\n"))
-	require.NoError(t, err)
-	var b [4096]byte
-	n, err := socket.Read(b[:])
-	require.NoError(t, err)
-	assert.Equal(t, "MESSAGE={\"event\":\"mcp_pruner.trace_head\"}\nPRIORITY=6\nSYSLOG_IDENTIFIER=mcp-pruner\n", string(b[:n]))
+	headstest.Place(func(t *testing.T) (trace.Heads, func() string) {
+		path := filepath.Join(t.TempDir(), "j")
+		socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = socket.Close() })
+		c := new(collected)
+		go func() {
+			for b := make([]byte, 4096); ; {
+				n, err := socket.Read(b)
+				if err != nil {
+					return
+				}
+				entry := string(b[:n])
+				if assert.Regexp(t, `^MESSAGE=\{.*\}\nPRIORITY=6\nSYSLOG_IDENTIFIER=mcp-pruner\n$`, entry) {
+					message, _, _ := strings.Cut(strings.TrimPrefix(entry, "MESSAGE="), "\n")
+					c.take(strings.NewReader(message))
+				}
+			}
+		}()
+		out, err := dialJournal(path)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = out.Close() })
+		return &anchor{out: out}, c.kept
+	}).Run(t)
 }
 
 // TestABadPlaceIsRefused proves that a server does not start without the place that its operator named.

@@ -51,30 +51,35 @@ func (d Door) failed(err error) {
 	d.Emit(event.New("mcp_pruner.trace_failed", "", event.Facts{"message": err.Error()}))
 }
 
-// open opens a trace whose heads go into the log, and away if that is not nil. The log has the first head before the
-// trace has a line: if the process is killed early, its lines are not those of a stranger.
+// open opens a trace whose heads go into the log, and away if that is not nil.
 func (d Door) open(path string, away *anchor) (*trace.File, error) {
+	heads := trace.AllHeads{headLog{d.Emit, d.Sync}}
+	if away != nil {
+		heads = append(heads, away)
+	}
 	c := d.Settings
 	return trace.Open(path, trace.Options{
-		MaxBytes: c.TraceMaxBytes, MaxAge: c.TraceMaxAge, Keep: c.TraceKeep, Process: d.process(), Failed: d.failed,
-		Head: func(h trace.Head) {
-			head := event.New("mcp_pruner.trace_head", "", event.Facts{
-				"writer": h.Writer, "seq": int64(h.Seq), "link": h.Link, "key": h.Key, "final": h.Final,
-			})
-			d.Emit(head)
-			if h.Seq == 0 && d.Sync != nil {
-				d.Sync()
-			}
-			if away != nil {
-				if err := away.send(head); err != nil {
-					d.failed(err)
-				}
-			}
-		},
+		MaxBytes: c.TraceMaxBytes, MaxAge: c.TraceMaxAge, Keep: c.TraceKeep, Process: d.process(), Failed: d.failed, Heads: heads,
 		Removed: func(file string) {
 			d.Emit(event.New("mcp_pruner.trace_removed", "", event.Facts{"file": file}))
 		},
 	})
+}
+
+// headLog keeps heads in the event log. The log has the first head before the trace has a line: if the process is killed
+// early, its lines are not those of a stranger.
+type headLog struct {
+	emit func(event.Event)
+	sync func() // see Door
+}
+
+// Keep implements [trace.Heads].
+func (l headLog) Keep(h trace.Head) error {
+	l.emit(h.Event())
+	if h.Seq == 0 && l.sync != nil {
+		l.sync()
+	}
+	return nil
 }
 
 // process describes this process, for the first line that it writes.

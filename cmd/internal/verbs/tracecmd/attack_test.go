@@ -22,7 +22,7 @@ import (
 type attacked struct {
 	*server
 	trace string
-	log   *bytes.Buffer
+	log   *tracetest.HeadLog
 	asked int
 }
 
@@ -30,7 +30,7 @@ func attack(t *testing.T) *attacked {
 	t.Helper()
 	root := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(root, "a.txt"), []byte("text\n"), 0o600))
-	a := &attacked{trace: filepath.Join(t.TempDir(), "trace.jsonl"), log: new(bytes.Buffer)}
+	a := &attacked{trace: filepath.Join(t.TempDir(), "trace.jsonl"), log: new(tracetest.HeadLog)}
 	a.server = prepareServer(t, root, "MCP_PRUNER_TRACE="+a.trace, "PRUNER_URL=")
 	a.cmd.Stderr = a.log
 	require.NoError(t, a.cmd.Start())
@@ -114,9 +114,7 @@ func TestAnHonestTraceOfAYoungServerIsAccepted(t *testing.T) {
 		_ = a.cmd.Wait()
 		out, code := a.verify(t)
 		assert.Equal(t, exitUnproved, code, "%d answers: %s", answers, out)
-		next, err := trace.Open(a.trace, trace.Options{Head: func(h trace.Head) {
-			a.log.WriteString(tracetest.HeadLine(h))
-		}})
+		next, err := trace.Open(a.trace, trace.Options{Heads: a.log})
 		require.NoError(t, err)
 		require.NoError(t, next.Close())
 		out, code = a.verify(t)

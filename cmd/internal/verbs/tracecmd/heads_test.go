@@ -31,8 +31,8 @@ func TestHeadsArePrinted(t *testing.T) {
 
 // TestAllIsProved: with the log of a process that ended in order, nothing is left to be proved, until a line is cut off.
 func TestAllIsProved(t *testing.T) {
-	path, log := filepath.Join(t.TempDir(), "trace.jsonl"), new(bytes.Buffer)
-	f, err := trace.Open(path, trace.Options{Head: func(h trace.Head) { log.WriteString(tracetest.HeadLine(h)) }})
+	path, log := filepath.Join(t.TempDir(), "trace.jsonl"), new(tracetest.HeadLog)
+	f, err := trace.Open(path, trace.Options{Heads: log})
 	require.NoError(t, err)
 	for _, line := range tracetest.Lines(tracetest.New(t).Trace(3)) {
 		r := tracetest.Decode(t, line)
