@@ -63,7 +63,8 @@ func (s state) reminder(c *agent.Client, file, project string, went []contextgc.
 		}
 		named = append(named, fmt.Sprintf("%s (%s, %.1f kB)", id, strings.TrimSpace(about), float64(w.Bytes)/1e3))
 	}
-	answer, err := json.Marshal(c.Hooks.Remind("Whole outputs from before the compaction, recoverable with `" + s.wayBack(c.Name) + " ID`: " + strings.Join(named, ", ")))
+	answer, err := json.Marshal(c.Hooks.Remind(
+		"Whole outputs from before the compaction, recoverable with `" + s.wayBack(c.Name) + " ID`: " + strings.Join(named, ", ")))
 	if err != nil {
 		return nil
 	}

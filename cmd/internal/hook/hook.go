@@ -161,8 +161,9 @@ func (s state) replace(ctx context.Context, c *agent.Client, message agent.Messa
 		spool.Sent(size)
 	}
 	if err == nil {
-		notes.Add(s.dir, notes.Note{Time: s.now().UTC().Truncate(time.Millisecond), Client: c.Name, Session: f.Session, Transcript: f.Transcript, Tool: f.Tool, Call: f.ID, ID: replacement.ID,
-			About: about(r.Call), Tokens: tokens.Claude(f.shown(r.Body)), Sent: tokens.Claude(f.sent(replacement, r.Body))})
+		notes.Add(s.dir, notes.Note{Time: s.now().UTC().Truncate(time.Millisecond), Client: c.Name, Session: f.Session,
+			Transcript: f.Transcript, Tool: f.Tool, Call: f.ID, ID: replacement.ID, About: about(r.Call),
+			Tokens: tokens.Claude(f.shown(r.Body)), Sent: tokens.Claude(f.sent(replacement, r.Body))})
 	}
 }
 

@@ -54,7 +54,8 @@ func newServer(upstream *url.URL, e *clearing.Engine, r *clearing.Runs, emit fun
 	if e != nil {
 		e.Report = func(err error) { emit(event.New("ledger.failed", "", event.Facts{"message": err.Error()})) }
 	}
-	s := &server{upstream: upstream, engine: e, runs: r, patience: decideWithin, emit: emit, usage: func(contextgc.Usage) {}, feed: func(*wire.Conversation, string) {}}
+	s := &server{upstream: upstream, engine: e, runs: r, patience: decideWithin, emit: emit,
+		usage: func(contextgc.Usage) {}, feed: func(*wire.Conversation, string) {}}
 	s.proxy = &httputil.ReverseProxy{
 		Rewrite: s.rewrite, FlushInterval: -1, // each piece of a stream is forwarded at once
 		Transport: &http.Transport{

@@ -139,7 +139,8 @@ func (g *Gain) add(e notes.Note, session *bill.Carried) {
 
 func (g *Gain) show(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d results cut in %d sessions: %d tokens, worth %.0f fresh input tokens over the calls that carried them;\n", g.Total.Results, g.Sessions, g.Total.Tokens, g.Total.Gross)
+	fmt.Fprintf(&b, "%d results cut in %d sessions: %d tokens, worth %.0f fresh input tokens over the calls that carried them;\n",
+		g.Total.Results, g.Sessions, g.Total.Tokens, g.Total.Gross)
 	fmt.Fprintf(&b, "%d were fetched again, which cost %.0f. Net %+.0f.\n", g.Total.Again, g.Total.Rereads, g.Total.Net)
 	if g.Bill+g.Known.Net > 0 && g.Known.Results > 0 {
 		fmt.Fprintf(&b, "The %d results that stand in transcripts: net %+.0f, %+.1f %% of what their sessions would have cost without hooks.\n",
