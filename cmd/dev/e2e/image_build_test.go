@@ -85,7 +85,9 @@ func (b *builder) volumes() map[string]string {
 // bases makes the images on which the Dockerfile is based.
 func (b *builder) bases() {
 	b.t.Helper()
-	require.NoError(b.t, command(5*time.Minute, top, "go", "mod", "download"))
+	for _, module := range []string{top, filepath.Join(top, "cmd/dev")} { // the second has what writes the licences
+		require.NoError(b.t, command(5*time.Minute, module, "go", "mod", "download"))
+	}
 	for name, lines := range map[string]string{
 		"docker.io/library/golang:1.26": "WORKDIR /tmp\nENV PATH=/usr/local/go/bin:/bin GOTOOLCHAIN=local GOPATH=/go GOPROXY=file:///modules GOCACHE=/cache\n",
 		"gcr.io/distroless/static-debian12:nonroot": "COPY . /\nUSER 65532\nWORKDIR /home/nonroot\n" +
