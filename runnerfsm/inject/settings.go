@@ -182,9 +182,12 @@ func (s Settings) Get(name string) string { return system.Here(s.Env).Get(name) 
 // Home returns the user's home folder, "" if it is not known.
 func (s Settings) Home() string { return system.Here(s.Env).Home() }
 
-// ManagedClaudeSettings returns the paths of an administrator's settings of Claude, whether they exist or not.
-func (s Settings) ManagedClaudeSettings() []string {
-	return agent.Claude.Files.Managed(runtime.GOOS, s.Get)
+// Managed returns the paths of an administrator's settings of a client, whether they exist or not.
+func (s Settings) Managed(c *agent.Client) []string {
+	if c.Files.Managed == nil {
+		return nil
+	}
+	return c.Files.Managed(runtime.GOOS, s.Get)
 }
 
 func isScript(path string) bool {

@@ -84,7 +84,7 @@ func claudeSettings(options []string, s inject.Settings) (texts [][]byte) {
 	for _, name := range where.InProject {
 		files = append(files, filepath.Join(s.Dir, name))
 	}
-	files = append(files, s.ManagedClaudeSettings()...)
+	files = append(files, s.Managed(&agent.Claude)...)
 	if home := s.Get(where.Folder.Variable); home != "" {
 		files = append(files, filepath.Join(home, where.Hooks.Name))
 	} else if home := s.Home(); home != "" {

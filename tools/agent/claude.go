@@ -17,6 +17,7 @@ var Claude = Client{
 		Servers:   File{Name: ".claude.json", In: &Folder{Variable: "CLAUDE_CONFIG_DIR"}, As: StrictJSON},
 		Project:   ".mcp.json",
 		InProject: []string{".claude/settings.json", ".claude/settings.local.json"},
+		Rules:     []string{"settings.json", "settings.local.json"},
 		Managed:   claudeManaged,
 	},
 	Transcripts: Transcripts{Folder: "projects", Lines: ClaudeLines},
@@ -34,6 +35,13 @@ var Claude = Client{
 	Servers: ServerList{Member: "mcpServers", Entry: func(program string, env map[string]any) map[string]any {
 		return map[string]any{"type": "stdio", "command": program, "args": []any{}, "env": env}
 	}},
+	Install: &Installer{
+		Add: []string{"claude", "mcp", "add-json"}, JSON: true, Remove: []string{"claude", "mcp", "remove"}, Scope: "local",
+		After: `check:  claude mcp list
+use read and grep without being asked:  claude --allowedTools mcp__pruner__read,mcp__pruner__grep
+remove: mcp-pruner install claude --uninstall
+`,
+	},
 	// It reads headers from its environment only, so that the secret is in its settings, which then only their owner can read.
 	Proxy: &Proxy{URL: []string{"env", "ANTHROPIC_BASE_URL"}, HeaderLines: []string{"env", "ANTHROPIC_CUSTOM_HEADERS"}},
 	Rule: &Rule{

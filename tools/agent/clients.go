@@ -6,7 +6,7 @@ import (
 )
 
 // Clients are the known clients. Nothing but a test changes it.
-var Clients = []*Client{&Claude, &Codex, &Gemini, &Cursor, &Opencode}
+var Clients = []*Client{&Claude, &Codex, &Gemini, &Opencode, &Cursor}
 
 // unknown stands for all other clients.
 var unknown = Client{}

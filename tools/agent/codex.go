@@ -28,6 +28,14 @@ var Codex = Client{
 	Shells:  Shells{Hooks: CMD, Tools: PowerShell},
 	Hooks:   &codexHooks,
 	Servers: ServerList{Member: "mcp_servers"},
+	Install: &Installer{
+		Add: []string{"codex", "mcp", "add"}, Remove: []string{"codex", "mcp", "remove"},
+		After: `check:  codex mcp list
+"codex exec" refuses tools that change things; to let it use read and grep alone, in ~/.codex/config.toml under [mcp_servers.pruner]:
+  enabled_tools = ["read", "grep"]
+remove: mcp-pruner install codex --uninstall
+`,
+	},
 	Rule: &Rule{
 		In: InOwnFile, Own: "rules/mcp-pruner.rules",
 		Asks: "Codex runs it in its sandbox without asking, but with approval_policy \"untrusted\" it asks",

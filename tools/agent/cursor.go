@@ -7,5 +7,7 @@ var Cursor = Client{
 	Files: Files{
 		Folder:  Folder{Default: ".cursor"},
 		Servers: File{Name: "mcp.json", As: JSONC},
+		Rules:   []string{"cli-config.json", "hooks.json"},
 	},
+	Servers: ServerList{Member: "mcpServers", URLIsHTTP: true},
 }

@@ -23,7 +23,7 @@ var Opencode = Client{
 		HidesErrorData: true,
 	},
 	Hooks: &opencodeHooks,
-	Servers: ServerList{Member: "mcp", Entry: func(program string, env map[string]any) map[string]any {
+	Servers: ServerList{Member: "mcp", CommandList: true, Entry: func(program string, env map[string]any) map[string]any {
 		return map[string]any{"type": "local", "command": []any{program}, "environment": env}
 	}},
 	Proxy: &Proxy{

@@ -16,8 +16,20 @@ const (
 type ServerList struct {
 	Member string // the object with the servers by name
 
-	// Entry returns the entry of a server that a client starts; nil for TOML.
+	// Entry returns the entry of a server that a client starts; nil for TOML, and if init does not write one.
 	Entry func(program string, env map[string]any) map[string]any
+
+	CommandList bool // in an entry the command is one list with its arguments, and its kind is "local" or "remote"
+	URLIsHTTP   bool // an entry with an address and no kind is a server over HTTP, not over SSE
+}
+
+// Installer is the client's own command that adds a server to its configuration.
+type Installer struct {
+	Add    []string // before the options of the user
+	JSON   bool     // then follow the name and the entry as JSON; else --env NAME=VALUE, the name, "--" and the command
+	Remove []string // before the name
+	Scope  string   // where it adds a server unless --scope says otherwise; "": it has no scopes
+	After  string   // a suggestion for the user's next step
 }
 
 // Proxy says how the client is told to send its API calls elsewhere, with a secret in a header.

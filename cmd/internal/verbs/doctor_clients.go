@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // defaultPruner is the pruner of a server whose entry names none.
@@ -118,7 +119,7 @@ func served(e runcmd.Entry) finding {
 
 // mend returns advice on how to correct an entry.
 func mend(e runcmd.Entry) string {
-	if e.Client == "claude" || e.Client == "codex" {
+	if agent.Named(e.Client).Install != nil {
 		return fmt.Sprintf("\"mcp-pruner install %s\" puts it right", e.Client)
 	}
 	return "name the program by its whole path there"

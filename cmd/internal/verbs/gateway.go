@@ -24,6 +24,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/takeover"
 	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
@@ -233,7 +234,7 @@ func upstreamEnv(env []string) []string {
 func gatewayInitCommand(p command.Process) *cobra.Command {
 	var undo bool
 	c := &cobra.Command{
-		Use:   "init [--uninstall] " + strings.Join(takeover.Clients, "|"),
+		Use:   "init [--uninstall] " + strings.Join(takeover.Clients(), "|"),
 		Short: "Put the servers of a client's configuration behind the gateway, or back",
 		Long: `Moves the MCP servers of a client's own configuration into a file of the gateway and
 puts the gateway in their place. --uninstall puts them back. Servers over SSE, servers
@@ -246,14 +247,12 @@ that the client's rules restrict and this program's own entries stay where they 
 			}
 			t, err := takeover.Of(args[0], self, p.Lookup)
 			switch {
-			case err != nil && !slices.Contains(takeover.Clients, args[0]):
+			case err != nil && !slices.Contains(takeover.Clients(), args[0]):
 				return command.Usagef("%v", err)
 			case err != nil:
 				return err
 			}
-			if t.Client == "claude" {
-				t.Rules = append(t.Rules, inject.Settings{Env: p.Env}.ManagedClaudeSettings()...)
-			}
+			t.Rules = append(t.Rules, inject.Settings{Env: p.Env}.Managed(agent.Named(t.Client))...)
 			if undo {
 				return takeBack(p, t)
 			}

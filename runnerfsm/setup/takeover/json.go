@@ -9,15 +9,7 @@ import (
 )
 
 // member returns the name of the object that contains the servers.
-func (t Takeover) member() string {
-	switch t.Client {
-	case "opencode":
-		return "mcp"
-	case "codex":
-		return "mcp_servers"
-	}
-	return "mcpServers"
-}
+func (t Takeover) member() string { return t.client().Servers.Member }
 
 // movesJSON returns the entries that a gateway can take over: all except its own, those with an unsupported
 // transport, and those that the client's rules restrict.
@@ -58,22 +50,22 @@ func (t Takeover) convert(fields map[string]any) map[string]any {
 	out := maps.Clone(fields)
 	url, kind := fields["url"], fields["type"]
 	switch {
-	case t.Client == "opencode":
-		return convertOpencode(fields)
+	case t.client().Servers.CommandList:
+		return convertList(fields)
 	case fields["command"] != nil:
 		return out
 	case fields["httpUrl"] != nil: // Gemini CLI
 		out["url"] = fields["httpUrl"]
 		delete(out, "httpUrl")
 		return out
-	case url != nil && kind == "http", url != nil && t.Client == "cursor" && kind == nil:
+	case url != nil && kind == "http", url != nil && t.client().Servers.URLIsHTTP && kind == nil:
 		return out
 	}
 	return nil
 }
 
-// convertOpencode converts an entry of opencode, whose command is a list.
-func convertOpencode(fields map[string]any) map[string]any {
+// convertList converts an entry whose command is a list.
+func convertList(fields map[string]any) map[string]any {
 	out := map[string]any{"disabled": fields["enabled"] == false}
 	if fields["type"] == "remote" {
 		out["url"], out["headers"] = fields["url"], fields["headers"]
@@ -89,7 +81,7 @@ func convertOpencode(fields map[string]any) map[string]any {
 
 // entry returns the gateway's entry in the client's configuration.
 func (t Takeover) entry() map[string]any {
-	if t.Client == "opencode" {
+	if t.client().Servers.CommandList {
 		return map[string]any{"type": "local", "command": []any{t.Program, "gateway", t.Config}}
 	}
 	return map[string]any{"command": t.Program, "args": []any{"gateway", t.Config}}

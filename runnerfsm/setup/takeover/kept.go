@@ -68,7 +68,7 @@ func (t Takeover) receiver(text []byte) (kept, error) {
 		return kept{}, errors.Join(err, fmt.Errorf("%s.%s is there and not ours; rename it first", t.member(), entryName))
 	}
 	fresh := kept{Servers: map[string]any{}}
-	if t.Client != "codex" {
+	if !t.toml() {
 		fresh.Original = map[string]any{}
 	}
 	base := strings.TrimSuffix(t.Config, ".json")
@@ -124,7 +124,7 @@ func (t Takeover) keep(all, moved kept) error {
 // read returns the servers that were moved into a file. It is an error if gateway init did not make the file.
 func (t Takeover) read(path string) (kept, error) {
 	k := kept{Servers: map[string]any{}}
-	if t.Client != "codex" {
+	if !t.toml() {
 		k.Original = map[string]any{}
 	}
 	raw, err := os.ReadFile(path)
@@ -154,7 +154,7 @@ func (t Takeover) named(text []byte) (path string, there bool, err error) {
 		return "", false, nil
 	}
 	args := restriction.Texts(entry["args"])
-	if t.Client == "opencode" {
+	if t.client().Servers.CommandList {
 		command := restriction.Texts(entry["command"])
 		args = command[min(1, len(command)):]
 	}
@@ -175,7 +175,7 @@ func (t Takeover) named(text []byte) (path string, there bool, err error) {
 
 // entries returns the servers in a client's configuration.
 func (t Takeover) entries(text []byte) (map[string]any, error) {
-	if t.Client != "codex" {
+	if !t.toml() {
 		file, err := setup.ParseJSON(text)
 		if err != nil {
 			return nil, err
@@ -193,7 +193,7 @@ func (t Takeover) entries(text []byte) (map[string]any, error) {
 
 // originals returns the entries that the servers had in the client's file.
 func (t Takeover) originals(k kept) (map[string]any, error) {
-	if t.Client == "codex" {
+	if t.toml() {
 		return t.entries([]byte(k.Text))
 	}
 	return k.Original, nil
@@ -254,7 +254,7 @@ func (t Takeover) edited(k kept) string {
 
 // converted returns the gateway's form of a server that was moved.
 func (t Takeover) converted(k kept, name string) map[string]any {
-	if t.Client == "codex" {
+	if t.toml() {
 		servers, err := codexServers([]byte(k.Text))
 		if err != nil {
 			return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/takeover/restriction"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
@@ -31,14 +32,16 @@ type Takeover struct {
 // entryName is the name of the gateway's entry in the client's configuration.
 const entryName = "gateway"
 
-// Clients are the clients whose configuration can be taken over.
-var Clients = []string{"claude", "codex", "gemini", "opencode", "cursor"}
+// Clients are the names of the clients whose configuration can be taken over.
+func Clients() []string {
+	return agent.Names(agent.With(func(c *agent.Client) bool { return c.Servers.Member != "" }))
+}
 
 // Of returns the files that a client's takeover concerns.
 func Of(client, program string, lookup func(string) (string, bool)) (Takeover, error) {
-	if !slices.Contains(Clients, client) {
+	if !slices.Contains(Clients(), client) {
 		return Takeover{}, fmt.Errorf("unknown client %q: want %s; for others put the servers in a file by hand (docs/GATEWAY.md)",
-			client, strings.Join(Clients, ", "))
+			client, strings.Join(Clients(), ", "))
 	}
 	files, err := setup.Home{Lookup: lookup}.Files(client)
 	if err != nil {
@@ -50,16 +53,17 @@ func Of(client, program string, lookup func(string) (string, bool)) (Takeover, e
 	}
 	t := Takeover{Client: client, Program: program, File: files.Servers.Path, Config: filepath.Join(config, "mcp-pruner", "gateway-"+client+".json")}
 	t.Dir = files.Dir
-	switch client {
-	case "claude":
-		t.Rules = []string{files.Hooks.Path, filepath.Join(files.Dir, "settings.local.json")}
-	case "cursor":
-		t.Rules = []string{filepath.Join(files.Dir, "cli-config.json"), filepath.Join(files.Dir, "hooks.json")}
-	case "gemini":
-		t.Rules = []string{"/etc/gemini-cli/settings.json", "/Library/Application Support/GeminiCli/settings.json"}
+	for _, name := range agent.Named(client).Files.Rules {
+		t.Rules = append(t.Rules, filepath.Join(files.Dir, name))
 	}
 	return t, nil
 }
+
+// client returns what is known of the client.
+func (t Takeover) client() *agent.Client { return agent.Named(t.Client) }
+
+// toml reports whether the client's configuration is TOML, in which the text of the entries is kept instead of their data.
+func (t Takeover) toml() bool { return t.client().Files.Servers.As == agent.TOML }
 
 // file returns the client's configuration.
 func (t Takeover) file() setup.File { return setup.ServersFile(t.Client, t.File) }
@@ -122,7 +126,7 @@ func (t Takeover) own(command any) bool {
 
 // moves returns the servers of a client's configuration that a gateway can take over.
 func (t Takeover) moves(text []byte) (kept, error) {
-	if t.Client == "codex" {
+	if t.toml() {
 		return t.movesTOML(text)
 	}
 	return t.movesJSON(text)
@@ -130,7 +134,7 @@ func (t Takeover) moves(text []byte) (kept, error) {
 
 // install returns a client's configuration with the gateway in the place of the moved servers.
 func (t Takeover) install(text []byte, moved kept) ([]byte, error) {
-	if t.Client == "codex" {
+	if t.toml() {
 		return t.installTOML(text, moved)
 	}
 	return t.installJSON(text, moved)
@@ -185,7 +189,7 @@ func (t Takeover) Uninstall() (Restored, error) {
 
 // restore puts the servers back into a file that was changed since install.
 func (t Takeover) restore(text []byte, k kept) ([]byte, error) {
-	if t.Client == "codex" {
+	if t.toml() {
 		return t.restoreTOML(text, k)
 	}
 	return t.restoreJSON(text, k)

@@ -82,14 +82,7 @@ func entriesOf(client string, env []string, dir string) []Entry {
 	return slices.DeleteFunc(Entries(env, dir), func(e Entry) bool { return e.Client != client })
 }
 
-// configured is the part of a client's configuration that is read. Its fields cover the clients' different
-// names for the list of servers.
-type configured struct {
-	MCPServers map[string]configuredServer `json:"mcpServers"`
-	Codex      map[string]configuredServer `json:"mcp_servers"`
-	OpenCode   map[string]configuredServer `json:"mcp"`
-}
-
+// configuredServer is the part of an entry that is read.
 type configuredServer struct {
 	Command     words             `json:"command"`
 	Args        []string          `json:"args"`
@@ -131,9 +124,10 @@ func readEntries(client, scope string, file setup.File, part func(map[string]any
 	if err == nil {
 		data, err = file.Syntax.Decode(text)
 	}
-	var read configured
+	var servers map[string]configuredServer
 	if all, ok := data.(map[string]any); ok {
-		err = convert(part(all), &read)
+		within, _ := part(all).(map[string]any)
+		err = convert(within[agent.Named(client).Servers.Member], &servers)
 	}
 	switch {
 	case err != nil && scope == "local":
@@ -143,17 +137,15 @@ func readEntries(client, scope string, file setup.File, part func(map[string]any
 		return []Entry{at}
 	}
 	var found []Entry
-	for _, servers := range []map[string]configuredServer{read.MCPServers, read.Codex, read.OpenCode} {
-		for _, name := range slices.Sorted(maps.Keys(servers)) {
-			if e := at.filled(name, servers[name]); e.Ours() || name == inject.ServerName {
-				found = append(found, e)
-			}
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		if e := at.filled(name, servers[name]); e.Ours() || name == inject.ServerName {
+			found = append(found, e)
 		}
 	}
 	return found
 }
 
-// convert decodes data into a struct with JSON names. nil has no fields.
+// convert decodes data by JSON names. nil has no members.
 func convert(data any, into any) error {
 	text, err := json.Marshal(data)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	serversettings "github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 const installHelp = `Adds the server to the client's own configuration, with the client's own command
@@ -27,16 +28,17 @@ listed here go to that command: for claude, --scope user adds the server for eve
 // InstallCommand returns the verb install.
 func InstallCommand(p command.Process) *cobra.Command {
 	var show, uninstall bool
+	names := agent.Names(installable())
 	c := &cobra.Command{
-		Use: "install claude|codex [flags] [OPTIONS OF THE CLIENT]", DisableFlagsInUseLine: true, Short: "Add the server to claude's or codex's own configuration",
+		Use: "install " + strings.Join(names, "|") + " [flags] [OPTIONS OF THE CLIENT]", DisableFlagsInUseLine: true, Short: "Add the server to claude's or codex's own configuration",
 		Long: installHelp,
 	}
 	c.Flags().BoolVar(&show, "show", false, "say what the client's configuration has, and change nothing")
 	c.Flags().BoolVar(&uninstall, "uninstall", false, "take the entry out again")
 	return mixed(c, func(client, after []string) error {
 		switch {
-		case len(client) == 0 || installers()[client[0]].command == nil:
-			return command.Usagef("name the client first: claude or codex")
+		case len(client) == 0 || agent.Named(client[0]).Install == nil:
+			return command.Usagef("name the client first: %s", command.Or(names))
 		case isHelp(client[1:]):
 			return c.Help()
 		case show && uninstall:
@@ -70,7 +72,7 @@ func InstallCommand(p command.Process) *cobra.Command {
 
 func newInstallation(ctx context.Context, p command.Process, set inject.Settings, servers inject.Servers, client string) installation {
 	return installation{
-		installer: installers()[client], client: client, env: p.Env,
+		Installer: *agent.Named(client).Install, client: client, env: p.Env,
 		server: published(lasting(servers[inject.ServerName]), runtime.GOOS),
 		found:  entriesOf(client, p.Env, set.Dir),
 		run: func(line, shown []string) error {
@@ -83,7 +85,7 @@ func newInstallation(ctx context.Context, p command.Process, set inject.Settings
 
 // installation is one call of the verb.
 type installation struct {
-	installer
+	agent.Installer
 	client  string
 	options []string // options for the client itself
 	env     []string
@@ -130,10 +132,10 @@ func (i installation) install() error {
 			return fmt.Errorf("%s did not take the older entry out: %w", i.client, err)
 		}
 	}
-	if err := i.run(i.command(i.server, i.options), i.command(withoutPasswords(i.server), eachShown(i.options))); err != nil {
+	if err := i.run(i.add(i.server, i.options), i.add(withoutPasswords(i.server), eachShown(i.options))); err != nil {
 		return fmt.Errorf("%s did not add the server: %w", i.client, err)
 	}
-	fmt.Fprint(i.stdout, i.after)
+	fmt.Fprint(i.stdout, i.After)
 	return nil
 }
 
@@ -192,13 +194,13 @@ func (i installation) inScope(scope string) []Entry {
 
 // scope returns the scope that the client's command will write to.
 func (i installation) scope() string {
-	if i.client != "claude" {
+	if i.Scope == "" {
 		return ""
 	}
 	if given := scopeOf(i.options); len(given) > 0 {
 		return given[len(given)-1]
 	}
-	return "local"
+	return i.Scope
 }
 
 // scopeOf returns the values of claude's option --scope.
@@ -229,45 +231,31 @@ func published(s inject.Server, system string) inject.Server {
 	return s
 }
 
-// installer describes how one client adds a server.
-type installer struct {
-	command func(s inject.Server, options []string) []string
-	remove  func(scope string) []string
-	after   string // a suggestion for the user's next step
+// installable are the clients with a command that adds a server.
+func installable() []*agent.Client {
+	return agent.With(func(c *agent.Client) bool { return c.Install != nil })
 }
 
-func installers() map[string]installer {
-	return map[string]installer{
-		"claude": {claudeInstall, claudeRemove, `check:  claude mcp list
-use read and grep without being asked:  claude --allowedTools mcp__pruner__read,mcp__pruner__grep
-remove: mcp-pruner install claude --uninstall
-`},
-		"codex": {codexInstall, codexRemove, `check:  codex mcp list
-"codex exec" refuses tools that change things; to let it use read and grep alone, in ~/.codex/config.toml under [mcp_servers.pruner]:
-  enabled_tools = ["read", "grep"]
-remove: mcp-pruner install codex --uninstall
-`},
+// add returns the client's command that adds a server.
+func (i installation) add(s inject.Server, options []string) []string {
+	line := slices.Concat(i.Add, options)
+	if i.JSON {
+		return append(line, inject.ServerName, s.JSON())
 	}
-}
-
-func claudeRemove(scope string) []string {
-	return []string{"claude", "mcp", "remove", "--scope", scope, inject.ServerName}
-}
-
-func codexRemove(string) []string { return []string{"codex", "mcp", "remove", inject.ServerName} }
-
-func claudeInstall(s inject.Server, options []string) []string {
-	command := append([]string{"claude", "mcp", "add-json"}, options...)
-	return append(command, inject.ServerName, s.JSON())
-}
-
-func codexInstall(s inject.Server, options []string) []string {
-	command := append([]string{"codex", "mcp", "add"}, options...)
 	for _, entry := range s.EnvList() {
-		command = append(command, "--env", entry)
+		line = append(line, "--env", entry)
 	}
-	command = append(command, inject.ServerName, "--", s.Command)
-	return append(command, s.Args...)
+	line = append(line, inject.ServerName, "--", s.Command)
+	return append(line, s.Args...)
+}
+
+// remove returns the client's command that removes the server from a scope.
+func (i installation) remove(scope string) []string {
+	line := slices.Clone(i.Remove)
+	if i.Scope != "" {
+		line = append(line, "--scope", scope)
+	}
+	return append(line, inject.ServerName)
 }
 
 // lasting returns the entry for future sessions. It omits the root of this session, so that the server

@@ -193,7 +193,7 @@ func TestEntries(t *testing.T) {
 	f.write(".cursor/mcp.json", `{"mcpServers":`)
 	got := runcmd.Entries(env, f.dir)
 	require.Len(t, got, 5)
-	project, codex, gemini, cursor, opencode := got[0], got[1], got[2], got[3], got[4]
+	project, codex, gemini, opencode, cursor := got[0], got[1], got[2], got[3], got[4]
 	assert.Equal(t, "claude project code npx", project.Client+" "+project.Scope+" "+project.Name+" "+project.Command)
 	assert.Equal(t, "http://127.0.0.1:8005/mcp", codex.URL)
 	assert.Equal(t, map[string]string{"PRUNER_URL": ""}, gemini.Env)
