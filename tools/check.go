@@ -4,21 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/schema"
-)
-
-// Limits shared by several arguments.
-const (
-	minTimeoutMS   = 100
-	maxTimeoutMS   = 300_000
-	maxOutputBytes = 10 << 20 // also the cap of a call that names none
-	defaultTimeout = 30_000
-	maxLineNumber  = math.MaxInt32
 )
 
 // rules checks a call's arguments against the schema that clients see, plus limits that are
@@ -55,9 +45,6 @@ func Checked(listed json.RawMessage, limits string, build Builder) func(map[stri
 		return call, nil
 	}
 }
-
-// alias is a second name of a required argument, which some clients use by mistake.
-type alias struct{ name, other string }
 
 // arguments are one call's arguments with their issues. An invalid value reads as its
 // default, so that one pass finds every violation.

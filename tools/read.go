@@ -135,14 +135,9 @@ func (c *readCall) Run(ctx context.Context) (Output, error) {
 	return out, nil
 }
 
-// Files that the kernel generates have size 0, and some of them never end, or wait for an event.
-const (
-	// sizelessPatience is the longest time that a read of such a file may take.
-	sizelessPatience = 10 * time.Second
-	// mostSizeless is the number of such reads at once. It bounds the threads and descriptors of reads that never return,
-	// because nothing interrupts them.
-	mostSizeless = 16
-)
+// sizelessPatience is the longest time that a read of a file with size 0 may take. The kernel generates such files, and
+// some of them never end, or wait for an event.
+const sizelessPatience = 10 * time.Second
 
 var (
 	errEndless = fmt.Errorf("the file has no size and no end after %s, as some files of the kernel; try bash with a timeout", sizelessPatience)

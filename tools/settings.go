@@ -2,17 +2,25 @@ package tools
 
 import (
 	"context"
-	"fmt"
+	"math"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
+
+// Limits shared by several arguments.
+const (
+	minTimeoutMS   = 100
+	maxTimeoutMS   = 300_000
+	maxOutputBytes = 10 << 20 // also the cap of a call that names none
+	defaultTimeout = 30_000
+	maxLineNumber  = math.MaxInt32
+)
+
+// mostSizeless is the number of reads of files without a size at once. It bounds the threads and descriptors of reads
+// that never return, because nothing interrupts them.
+const mostSizeless = 16
 
 // Settings configure the tools. The zero value of every field but Root is its default.
 type Settings struct {
@@ -37,46 +45,6 @@ type Settings struct {
 	Env      func() []string              // nil: os.Environ
 	LookPath func(string) (string, error) // nil: exec.LookPath
 	Now      func() time.Time             // nil: time.Now
-}
-
-// Instructions tell a model what the tools are for and when to ask a focus question.
-const Instructions = `read, bash and grep leave out what does not answer context_focus_question. ` +
-	`Ask it of large or unknown output, in the words the text would use; ` +
-	`not of short output or of what you are about to edit.`
-
-// core are the tools of this package, in the order in which they are listed.
-var core = []struct {
-	name string
-	make func(*base) Tool
-}{{"read", newRead}, {"bash", newBash}, {"grep", newGrep}}
-
-// Names returns the names of the tools that New can return.
-func Names() []string {
-	names := make([]string, len(core))
-	for i, t := range core {
-		names[i] = t.name
-	}
-	return names
-}
-
-// New returns the tools of this package, or those that Narrow names.
-func New(s Settings) ([]Tool, error) {
-	b, err := newBase(s)
-	if err != nil {
-		return nil, err
-	}
-	for _, want := range s.Narrow {
-		if !slices.Contains(Names(), want) {
-			return nil, fmt.Errorf("unknown tool %q, allowed: %s", want, strings.Join(Names(), ", "))
-		}
-	}
-	var all []Tool
-	for _, t := range core {
-		if len(s.Narrow) == 0 || slices.Contains(s.Narrow, t.name) {
-			all = append(all, t.make(b))
-		}
-	}
-	return all, nil
 }
 
 // base is shared by the three tools: the root, and the settings with defaults filled in.
@@ -118,22 +86,8 @@ func (b *base) alias(name, other string) alias {
 	return alias{name, other}
 }
 
-// standardFolders are the directories searched for programs if PATH is not set.
-var standardFolders = []string{"/usr/local/bin", "/usr/bin", "/bin", "/opt/homebrew/bin"}
-
-// lookPath finds a program. If PATH is not set, it searches the standard folders.
-func lookPath(name string) (string, error) {
-	path, err := findProgram(runtime.GOOS, name, thisWindows(), exec.LookPath)
-	if err == nil || os.Getenv("PATH") != "" {
-		return path, err
-	}
-	for _, folder := range standardFolders {
-		if found, ferr := exec.LookPath(filepath.Join(folder, name)); ferr == nil {
-			return found, nil
-		}
-	}
-	return "", err
-}
-
 // since is the time from start to now in whole milliseconds.
 func (b *base) since(start time.Time) int64 { return b.Now().Sub(start).Milliseconds() }
+
+// alias is a second name of a required argument, which some clients use by mistake.
+type alias struct{ name, other string }

@@ -3,6 +3,8 @@ package tools
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -161,4 +163,21 @@ func findProgram(system, name string, w windows, otherwise func(string) (string,
 		return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 	}
 	return otherwise(name)
+}
+
+// standardFolders are the directories searched for programs if PATH is not set.
+var standardFolders = []string{"/usr/local/bin", "/usr/bin", "/bin", "/opt/homebrew/bin"}
+
+// lookPath finds a program. If PATH is not set, it searches the standard folders.
+func lookPath(name string) (string, error) {
+	path, err := findProgram(runtime.GOOS, name, thisWindows(), exec.LookPath)
+	if err == nil || os.Getenv("PATH") != "" {
+		return path, err
+	}
+	for _, folder := range standardFolders {
+		if found, ferr := exec.LookPath(filepath.Join(folder, name)); ferr == nil {
+			return found, nil
+		}
+	}
+	return "", err
 }

@@ -19,8 +19,6 @@ const (
 	killAfter  = 500 * time.Millisecond // between SIGTERM and SIGKILL
 	lookEvery  = 5 * time.Millisecond   // for processes that are to end
 	reapWithin = 2 * time.Second        // for killed processes to be gone
-	drainFor   = 100 * time.Millisecond // to wait for output after the process ended
-	drainBytes = 1 << 20                // maximum number of bytes that are read from a pipe after that
 )
 
 var (
@@ -39,20 +37,6 @@ func (e *SpawnError) Unwrap() error { return e.Err }
 // NotInstalled returns the SpawnError of a program that was not found.
 func NotInstalled(name string) error {
 	return &SpawnError{fmt.Errorf("%s: %w", name, syscall.ENOENT)}
-}
-
-// entry is one process of the system.
-type entry struct{ PID, Parent, Group, Session int }
-
-// markVariable is set to a random value in the environment of a watched command. With it, processes are found that
-// left the command's session, as those of setsid(1) do.
-const markVariable = "MCPPRUNER_COMMAND"
-
-// family is the processes of a command's session, and those with its mark. With the mark "" there are none of the
-// latter.
-type family struct {
-	leader int
-	mark   string
 }
 
 // Process is a child process to run. It has no terminal. Its standard input is Stdin or the null device, and its

@@ -9,6 +9,12 @@ import (
 	"time"
 )
 
+// Limits of reading after the process ended.
+const (
+	drainFor   = 100 * time.Millisecond // to wait for output
+	drainBytes = 1 << 20                // maximum number of bytes that are read from a pipe
+)
+
 // pump copies one output stream of a child to a writer.
 type pump struct {
 	read, write *os.File

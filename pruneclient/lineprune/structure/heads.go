@@ -73,9 +73,6 @@ func SmallItems(d *doc.Document, lines int) (items [][2]int) {
 	return items
 }
 
-// longestHead is the length in bytes of the longest line that is a heading. A longer one says more than what it heads.
-const longestHead = 240
-
 // depths of headings. Titles stand above everything; a line that introduces others stands above those with its own
 // indentation.
 const (

@@ -184,3 +184,8 @@ func opensKeys(d *doc.Document, i int) bool {
 	}
 	return false
 }
+
+// isItem reports whether line i is an item of a YAML list.
+func isItem(d *doc.Document, i int) bool {
+	return d.Indent[i] >= 0 && strings.HasPrefix(strings.TrimLeft(d.Lines[i], " ")+" ", "- ")
+}

@@ -75,3 +75,6 @@ func ruled(line string) (style string, ok bool) {
 func verdict(text string) bool {
 	return strings.HasPrefix(text, "--- PASS: ") || strings.HasPrefix(text, "--- FAIL: ") || strings.HasPrefix(text, "--- SKIP: ")
 }
+
+// longestHead is the length in bytes of the longest line that is a heading. A longer one says more than what it heads.
+const longestHead = 240

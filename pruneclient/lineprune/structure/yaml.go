@@ -51,11 +51,6 @@ func yamlKey(t string) (string, bool) {
 	return key, ok && key != "" && !strings.ContainsAny(key, " <={[") && (rest == "" || rest[0] == ' ' || rest[0] == '\r')
 }
 
-// isItem reports whether line i is an item of a YAML list.
-func isItem(d *doc.Document, i int) bool {
-	return d.Indent[i] >= 0 && strings.HasPrefix(strings.TrimLeft(d.Lines[i], " ")+" ", "- ")
-}
-
 // yamlBuilder turns the units of nested keys into parts. Documents come first.
 type yamlBuilder struct {
 	d      *doc.Document

@@ -1,0 +1,47 @@
+package tools
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Instructions tell a model what the tools are for and when to ask a focus question.
+const Instructions = `read, bash and grep leave out what does not answer context_focus_question. ` +
+	`Ask it of large or unknown output, in the words the text would use; ` +
+	`not of short output or of what you are about to edit.`
+
+// core are the tools of this package, in the order in which they are listed.
+var core = []struct {
+	name string
+	make func(*base) Tool
+}{{"read", newRead}, {"bash", newBash}, {"grep", newGrep}}
+
+// Names returns the names of the tools that New can return.
+func Names() []string {
+	names := make([]string, len(core))
+	for i, t := range core {
+		names[i] = t.name
+	}
+	return names
+}
+
+// New returns the tools of this package, or those that Narrow names.
+func New(s Settings) ([]Tool, error) {
+	b, err := newBase(s)
+	if err != nil {
+		return nil, err
+	}
+	for _, want := range s.Narrow {
+		if !slices.Contains(Names(), want) {
+			return nil, fmt.Errorf("unknown tool %q, allowed: %s", want, strings.Join(Names(), ", "))
+		}
+	}
+	var all []Tool
+	for _, t := range core {
+		if len(s.Narrow) == 0 || slices.Contains(s.Narrow, t.name) {
+			all = append(all, t.make(b))
+		}
+	}
+	return all, nil
+}
