@@ -7,6 +7,18 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states"
 )
 
+// JSON-RPC error codes.
+const (
+	codeParseError     = -32700
+	codeInvalidRequest = -32600
+	codeMethodNotFound = -32601
+	codeInvalidParams  = -32602
+	codeInternalError  = -32603
+
+	codeHeaderMismatch     = -32020
+	codeUnsupportedVersion = -32022
+)
+
 // schemaVersion is the version of this server's additions to MCP's messages.
 type schemaVersion struct {
 	SchemaVersion int `json:"schemaVersion"`

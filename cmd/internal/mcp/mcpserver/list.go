@@ -19,12 +19,11 @@ type toolList struct {
 	Meta       map[string]any    `json:"_meta,omitempty"`
 }
 
-// list answers tools/list.
-func (s *Server) list(client string, p params) (toolList, error) {
-	offered := s.tools(client)
+// listOf returns the list of the tools offered. To a request of a newer protocol it names the server.
+func listOf(offered []tools.Tool, alwaysLoad bool, p params, server mcp.Implementation) (toolList, error) {
 	l := toolList{Tools: make([]json.RawMessage, len(offered))}
 	for i, t := range offered {
-		raw, err := listed(t, s.config.AlwaysLoad)
+		raw, err := listed(t, alwaysLoad)
 		if err != nil {
 			return l, err
 		}
@@ -33,17 +32,9 @@ func (s *Server) list(client string, p params) (toolList, error) {
 	if p.modern() {
 		l.ResultType = string(mcp.ResultTypeComplete)
 		l.TTL, l.Scope = new(int), mcp.CacheScopePrivate
-		l.Meta = map[string]any{serverInfoKey: s.implementation()}
+		l.Meta = map[string]any{serverInfoKey: server}
 	}
 	return l, nil
-}
-
-// tools returns the tools offered to a client.
-func (s *Server) tools(client string) []tools.Tool {
-	if s.config.List != nil {
-		return s.config.List(client)
-	}
-	return s.config.Pipeline.Tools
 }
 
 // listed returns a tool's entry in tools/list.
@@ -72,20 +63,4 @@ func listed(t tools.Tool, alwaysLoad bool) (json.RawMessage, error) {
 	maps.Copy(all, t.Listed)
 	maps.DeleteFunc(all, func(_ string, field json.RawMessage) bool { return field == nil })
 	return json.Marshal(all)
-}
-
-// InputSchema returns the input schema, as offered to the client, of the tool that a tools/call names, or
-// nil if there is no such tool.
-func (s *Server) InputSchema(m Message) json.RawMessage {
-	if m.fault != 0 || m.Method != "tools/call" {
-		return nil
-	}
-	client, _ := m.params().client()
-	name := m.ToolName()
-	for _, t := range s.tools(client) {
-		if t.Name == name {
-			return t.InputSchema
-		}
-	}
-	return nil
 }

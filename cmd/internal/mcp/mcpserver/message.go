@@ -5,25 +5,18 @@ package mcpserver
 import (
 	"bytes"
 	"encoding/json"
+	"sync"
 	"unicode/utf8"
 
+	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 )
 
 // MaxMessageBytes is the size of the largest message accepted; larger ones are refused.
 const MaxMessageBytes = 32 << 20
 
-// JSON-RPC error codes.
-const (
-	codeParseError     = -32700
-	codeInvalidRequest = -32600
-	codeMethodNotFound = -32601
-	codeInvalidParams  = -32602
-	codeInternalError  = -32603
-
-	codeHeaderMismatch     = -32020
-	codeUnsupportedVersion = -32022
-)
+// methodListen opens a subscription in protocol 2026-07-28 and later.
+const methodListen = "subscriptions/listen"
 
 // Message is one received JSON-RPC message.
 type Message struct {
@@ -142,4 +135,35 @@ func (m Message) ToolName() string {
 // Cancels reports whether the message is a notifications/cancelled.
 func (m Message) Cancels() bool {
 	return m.fault == 0 && m.ID == nil && m.Method == "notifications/cancelled"
+}
+
+// lazyParams decodes params on first use, so that the goroutine that reads messages does not spend time on
+// large ones.
+type lazyParams struct {
+	once    sync.Once
+	decoded params
+}
+
+// params decodes the message's params.
+func (m Message) params() params {
+	if m.lazy == nil {
+		return newParams(decode(m.Params))
+	}
+	m.lazy.once.Do(func() { m.lazy.decoded = newParams(decode(m.Params)) })
+	return m.lazy.decoded
+}
+
+// asked holds the parts of a request that its answer depends on besides the call itself. It leaves out the
+// arguments, which may be large.
+type asked struct {
+	id      json.RawMessage
+	method  string
+	client  string
+	tool    *string // the name in the request; nil: none
+	modern  bool
+	direct  string // the method that stands for the tool; "": none
+	bare    bool
+	alone   bool
+	named   string // the alias by which the request names the tool; "": its own name
+	offered []tools.Tool
 }

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"encoding/json"
 	"regexp"
-	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -26,22 +25,6 @@ type params struct {
 	value  any            // numbers keep their spelling; nil: absent
 	object map[string]any // nil: the value is not an object
 	meta   map[string]any // its _meta; nil: absent or not an object
-}
-
-// lazyParams decodes params on first use, so that the goroutine that reads messages does not spend time on
-// large ones.
-type lazyParams struct {
-	once    sync.Once
-	decoded params
-}
-
-// params decodes the message's params.
-func (m Message) params() params {
-	if m.lazy == nil {
-		return newParams(decode(m.Params))
-	}
-	m.lazy.once.Do(func() { m.lazy.decoded = newParams(decode(m.Params)) })
-	return m.lazy.decoded
 }
 
 func newParams(value any) params {

@@ -12,15 +12,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states"
 )
 
-// Versions are the supported protocol versions, newest first. 2025-03-26 is not supported, because it
-// requires batches.
-var Versions = slices.DeleteFunc(slices.Clone(mcp.ValidProtocolVersions), func(v string) bool { return v == mcp.ProtocolVersion20250326 })
-
-// implementation returns the server's name and version for initialize.
-func (s *Server) implementation() mcp.Implementation {
-	return mcp.Implementation{Name: Name, Version: s.config.Version}
-}
-
 // known lists the methods besides tools/call that are answered.
 var known = map[string]bool{"initialize": true, "ping": true, "tools/list": true, "server/discover": true}
 
@@ -53,7 +44,7 @@ func (s *Server) answerProtocol(ctx context.Context, session *Session, m Message
 		session.introduce(p)
 		m.Params = reduced(p)
 	case "tools/list":
-		list, err := s.list(a.client, p)
+		list, err := listOf(s.tools(a.client), s.config.AlwaysLoad, p, s.implementation())
 		if err != nil {
 			return encodeError(m.ID, codeInternalError, nil)
 		}

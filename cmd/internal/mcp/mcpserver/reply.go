@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/mcp-pruner/mcp-pruner/states"
 )
@@ -64,3 +65,19 @@ func (r Reply) Failed(ctx context.Context, err error) {
 		r.call.WriteFailed(ctx, err)
 	}
 }
+
+// Code returns the JSON-RPC error code of the answer, or 0 if it is not an error.
+func (r Reply) Code() int {
+	var answer struct {
+		Error *struct {
+			Code int `json:"code"`
+		} `json:"error"`
+	}
+	if len(r.body) > maxErrorBytes || json.Unmarshal(r.body, &answer) != nil || answer.Error == nil {
+		return 0
+	}
+	return answer.Error.Code
+}
+
+// maxErrorBytes exceeds the size of every error that the server itself creates.
+const maxErrorBytes = 64 << 10

@@ -15,9 +15,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
-// Name is the server's name in initialize.
-const Name = "@jeeves/mcp-pruner"
-
 // Config configures a server.
 type Config struct {
 	Pipeline *states.Pipeline
@@ -145,21 +142,6 @@ func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 	return Reply{body: body, call: call, err: err, release: sync.OnceFunc(func() { free(); caller.ended() })}
 }
 
-// asked holds the parts of a request that its answer depends on besides the call itself. It leaves out the
-// arguments, which may be large.
-type asked struct {
-	id      json.RawMessage
-	method  string
-	client  string
-	tool    *string // the name in the request; nil: none
-	modern  bool
-	direct  string // the method that stands for the tool; "": none
-	bare    bool
-	alone   bool
-	named   string // the alias by which the request names the tool; "": its own name
-	offered []tools.Tool
-}
-
 func (s *Server) asked(session *Session, m Message, p params) asked {
 	a := asked{id: m.ID, method: m.Method, client: session.client(p), modern: p.modern(), direct: m.direct, bare: m.bare, alone: m.alone, named: m.named}
 	if name, ok := p.name(); ok && m.Method == "tools/call" {
@@ -199,14 +181,14 @@ func (s *Server) encodeCall(a asked, call *states.Execution) (body []byte, err e
 		if answer.Advice == "" || a.direct != "" || !teaches(s.config.InvalidParams, a.client) {
 			return s.encodeIssues(a, answer.Issues), nil
 		}
-		return encodeResult(a.id, s.introduced(a, s.refusal(a, answer)))
+		return encodeResult(a.id, s.introduced(a, refusal(answer.Advice, s.invalid(a, answer.Issues))))
 	case states.Failed:
 		return encodeError(a.id, codeInternalError, nil), nil
 	}
 	if o := answer.Opaque; o != nil && o.RPC != nil {
 		return encode(a.id, "error", o.RPC)
 	}
-	if body, err := s.encodeForm(a, answer); body != nil || err != nil {
+	if body, err := s.config.form.encode(a, answer); body != nil || err != nil {
 		return body, err
 	}
 	result := newToolResult(answer, textOnly(s.config.Result, a.client))
@@ -239,4 +221,53 @@ func (s *Server) invalid(a asked, issues []states.Issue) invalidParams {
 		data.FieldErrors = states.FieldErrors(issues)
 	}
 	return data
+}
+
+// tools returns the tools offered to a client.
+func (s *Server) tools(client string) []tools.Tool {
+	if s.config.List != nil {
+		return s.config.List(client)
+	}
+	return s.config.Pipeline.Tools
+}
+
+// InputSchema returns the input schema, as offered to the client, of the tool that a tools/call names, or
+// nil if there is no such tool.
+func (s *Server) InputSchema(m Message) json.RawMessage {
+	if m.fault != 0 || m.Method != "tools/call" {
+		return nil
+	}
+	client, _ := m.params().client()
+	name := m.ToolName()
+	for _, t := range s.tools(client) {
+		if t.Name == name {
+			return t.InputSchema
+		}
+	}
+	return nil
+}
+
+// implementation returns the server's name and version for initialize.
+func (s *Server) implementation() mcp.Implementation {
+	return mcp.Implementation{Name: Name, Version: s.config.Version}
+}
+
+// Refuse answers a message with a refusal. The request runs through a machine like any other.
+func (s *Server) Refuse(ctx context.Context, session *Session, m Message, why *Refusal) Reply {
+	call := s.run(ctx, session, why.message)
+	body, err := encode(m.ID, "error", rpcError{why.code, why.message, why.data})
+	return Reply{body: body, call: call, err: err}
+}
+
+// Refused runs a machine for a request that never became a message because the transport turned it down.
+// The log and the trace then have an entry for it.
+func (s *Server) Refused(ctx context.Context, why string) {
+	s.run(ctx, Alone(), why).Answering(0)
+}
+
+// run runs a refused request through its machine.
+func (s *Server) run(ctx context.Context, session *Session, why string) *states.Execution {
+	return s.config.Pipeline.Run(context.WithoutCancel(ctx), states.Request{
+		Malformed: why, Session: session.states(), Client: session.client(params{}),
+	})
 }

@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
@@ -10,12 +9,12 @@ func teaches(how, client string) bool {
 	return how == "tool" || how == "auto" && agent.Announced(client).Results.HidesErrorData
 }
 
-// refusal is the tool error that says what is wrong with a call's arguments. The data
-// of the protocol's error goes along.
-func (s *Server) refusal(a asked, answer states.Answer) toolResult {
+// refusal returns the tool error that says in words what is wrong with a call's arguments. The data of the protocol's
+// error goes along.
+func refusal(advice string, data invalidParams) toolResult {
 	return toolResult{
-		Content: []any{textContent{"text", "Error (invalid_params): " + answer.Advice}},
+		Content: []any{textContent{"text", "Error (invalid_params): " + advice}},
 		IsError: true,
-		Meta:    map[string]any{"jeeves/invalid_params": s.invalid(a, answer.Issues)},
+		Meta:    map[string]any{"jeeves/invalid_params": data},
 	}
 }
