@@ -99,10 +99,10 @@ func (s *share) release() {
 	s.budget.Release(s.bytes)
 }
 
-// withBody reads the body within the budget shared by all requests and calls use, or calls refuse with the
+// receive reads the body within the budget shared by all requests and calls use, or calls refuse with the
 // reason.
-func (h *Handler) withBody(w http.ResponseWriter, r *http.Request, use func(body []byte), refuse func(*fault)) {
-	held := &share{bodies: h.bodies}
+func (b *bodies) receive(w http.ResponseWriter, r *http.Request, use func(body []byte), refuse func(*fault)) {
+	held := &share{bodies: b}
 	defer held.release()
 	body, err := held.read(w, r)
 	var over *http.MaxBytesError

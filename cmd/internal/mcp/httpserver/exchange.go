@@ -3,7 +3,9 @@ package httpserver
 import (
 	"bytes"
 	"errors"
+	"mime"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -101,4 +103,20 @@ func streamEvent(line []byte) []byte {
 	b.Write(bytes.TrimSuffix(line, []byte("\n")))
 	b.WriteString("\n\n")
 	return b.Bytes()
+}
+
+// accepts reports whether the Accept headers include a media type.
+func accepts(accept []string, media string) bool {
+	family, _, _ := strings.Cut(media, "/")
+	for _, item := range strings.Split(strings.Join(accept, ","), ",") {
+		name, params, _ := mime.ParseMediaType(item)
+		if params["q"] == "0" {
+			continue
+		}
+		switch name {
+		case media, family + "/*", "*/*":
+			return true
+		}
+	}
+	return false
 }

@@ -3,32 +3,14 @@
 package httpserver
 
 import (
-	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
-
-// Config configures a handler.
-type Config struct {
-	Server  *mcpserver.Server
-	Version string
-	Emit    func(event.Event) // receives events about connection errors; nil: they are dropped
-	Token   string            // bearer token required in every request except GET /healthz; "": none
-
-	Pruner *Pruner // the line pruner's endpoints in addition to /mcp; nil: none
-
-	BodyWithin  time.Duration // time limit for a request's body; 0: 30 s
-	WriteWithin time.Duration // time limit for writing its answer; 0: 60 s
-
-	FinishWithin time.Duration // time limit for requests in progress when the server ends; 0: 5 s
-}
 
 // Handler answers HTTP requests.
 type Handler struct {
@@ -76,18 +58,18 @@ func (h *Handler) Server() *mcpserver.Server { return h.config.Server }
 // ServeHTTP routes by the exact path. http.ServeMux would answer an unclean path with a redirect.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer internalError(w)
-	if f := h.guard(r); f != nil {
-		h.refuse(w, r, f)
+	if f := h.config.guard(r); f != nil {
+		h.config.refuse(w, r, f)
 		return
 	}
 	e, ok := h.endpoints[r.URL.Path]
 	switch {
 	case !ok:
-		h.refuse(w, r, &fault{http.StatusNotFound, "not_found", "there is " + h.paths()})
+		h.config.refuse(w, r, &fault{http.StatusNotFound, "not_found", "there is " + h.paths()})
 	case !slices.Contains(e.allow, r.Method):
 		allow := strings.Join(e.allow, ", ")
 		w.Header().Set("Allow", allow)
-		h.refuse(w, r, &fault{http.StatusMethodNotAllowed, "method_not_allowed", "want " + allow})
+		h.config.refuse(w, r, &fault{http.StatusMethodNotAllowed, "method_not_allowed", "want " + allow})
 	default:
 		e.serve(w, r)
 	}
@@ -128,20 +110,4 @@ func (h *Handler) health(w http.ResponseWriter, _ *http.Request) {
 	}{true, "ok", server{mcpserver.Name, h.config.Version}, clock{
 		h.started.UTC().Format("2006-01-02T15:04:05.000Z07:00"), time.Since(h.started).Milliseconds(),
 	}})
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	body, err := json.Marshal(v)
-	if err != nil { // strings and numbers always marshal
-		panic(err)
-	}
-	setJSON(w.Header(), len(body))
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client may be gone
-}
-
-func setJSON(h http.Header, length int) {
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(length))
-	h.Set("X-Content-Type-Options", "nosniff")
 }

@@ -15,12 +15,12 @@ import (
 // mcp answers one JSON-RPC message.
 func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
 	if f := checkHeaders(r); f != nil {
-		h.refuse(w, r, f)
+		h.config.refuse(w, r, f)
 		return
 	}
-	h.withBody(w, r, func(body []byte) {
+	h.bodies.receive(w, r, func(body []byte) {
 		h.message(w, r, mcpserver.Parse(body))
-	}, func(f *fault) { h.refuse(w, r, f) })
+	}, func(f *fault) { h.config.refuse(w, r, f) })
 }
 
 // message answers a parsed message.
@@ -29,7 +29,7 @@ func (h *Handler) message(w http.ResponseWriter, r *http.Request, m mcpserver.Me
 	var bad *mcpserver.Refusal
 	x.modern, bad = checkModern(r, m)
 	if bad == nil && x.modern {
-		bad = h.checkParamHeaders(r, m)
+		bad = checkParamHeaders(h.config.Server, r, m)
 	}
 	if bad != nil {
 		h.reply(x, h.config.Server.Refuse(r.Context(), alone(r), m, bad))
@@ -40,11 +40,11 @@ func (h *Handler) message(w http.ResponseWriter, r *http.Request, m mcpserver.Me
 		f = &fault{http.StatusBadRequest, "session_required", "a cancel without Mcp-Session-Id is nobody's"}
 	}
 	if f != nil {
-		h.refuse(w, r, f)
+		h.config.refuse(w, r, f)
 		return
 	}
 	if m.Listens() && x.notifier() == nil {
-		h.refuse(w, r, streamNotAccepted)
+		h.config.refuse(w, r, streamNotAccepted)
 		return
 	}
 	h.answer(x, session, m)
@@ -64,22 +64,6 @@ func checkHeaders(r *http.Request) *fault {
 		return &fault{http.StatusNotAcceptable, "not_acceptable", "answers are application/json"}
 	}
 	return nil
-}
-
-// accepts reports whether the Accept headers include a media type.
-func accepts(accept []string, media string) bool {
-	family, _, _ := strings.Cut(media, "/")
-	for _, item := range strings.Split(strings.Join(accept, ","), ",") {
-		name, params, _ := mime.ParseMediaType(item)
-		if params["q"] == "0" {
-			continue
-		}
-		switch name {
-		case media, family + "/*", "*/*":
-			return true
-		}
-	}
-	return false
 }
 
 // session returns the session of a message. initialize starts a session. A message without a session stands

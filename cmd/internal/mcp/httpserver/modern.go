@@ -56,8 +56,8 @@ func checkOlder(m mcpserver.Message, versions ...string) (refused bool, bad *mcp
 
 // checkParamHeaders checks the headers that repeat arguments of a call. A tool's schema marks those
 // arguments with x-mcp-header.
-func (h *Handler) checkParamHeaders(r *http.Request, m mcpserver.Message) *mcpserver.Refusal {
-	schema := h.config.Server.InputSchema(m)
+func checkParamHeaders(server *mcpserver.Server, r *http.Request, m mcpserver.Message) *mcpserver.Refusal {
+	schema := server.InputSchema(m)
 	if !bytes.Contains(schema, []byte(`"x-mcp-header"`)) {
 		return nil
 	}

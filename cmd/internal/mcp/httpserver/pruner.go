@@ -8,48 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/texttools"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
-	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 )
-
-// Pruner is the line pruner's own HTTP contract: POST /rpc, POST /prune and GET /health.
-type Pruner struct {
-	service   *service.Service
-	rpc, code *mcpserver.Server
-}
-
-// NewPruner mounts the contract on a server.
-func NewPruner(s *mcpserver.Server, lines *service.Service) *Pruner {
-	rpc, code := texttools.RPC(lines), []tools.Tool{texttools.Code(lines)}
-	return &Pruner{
-		service: lines,
-		rpc:     s.Mount(func(string) []tools.Tool { return rpc }, rpcForm()),
-		code:    s.Mount(func(string) []tools.Tool { return code }, mcpserver.Form{}),
-	}
-}
-
-// rpcForm returns the methods that POST /rpc has in addition to MCP's.
-func rpcForm() mcpserver.Form {
-	return mcpserver.Form{
-		Name:    "mcp-pruner",
-		Plain:   true,
-		Aliases: map[string]string{"recover_range": "recover_text"},
-		Methods: map[string]mcpserver.Method{
-			"prune_text":    {Tool: "prune_text"},
-			"recover_text":  {Tool: "recover_text"},
-			"recover_range": {Tool: "recover_text"},
-			"health":        {Tool: "health", Bare: true},
-		},
-		Results: map[string]any{
-			"notifications/initialized": struct{}{},
-			"resources/list":            map[string]any{"resources": []any{}},
-			"resources/templates/list":  map[string]any{"resourceTemplates": []any{}},
-			"prompts/list":              map[string]any{"prompts": []any{}},
-		},
-	}
-}
 
 func (h *Handler) prunerEndpoints() map[string]endpoint {
 	return map[string]endpoint{
@@ -66,11 +27,11 @@ func (h *Handler) prunerHealth(w http.ResponseWriter, _ *http.Request) {
 // rpc answers one JSON-RPC message of the contract. It has no sessions and accepts any media type, because
 // its clients predate MCP over HTTP.
 func (h *Handler) rpc(w http.ResponseWriter, r *http.Request) {
-	h.withBody(w, r, func(body []byte) {
+	h.bodies.receive(w, r, func(body []byte) {
 		x := &exchange{w: w, r: r, within: h.config.WriteWithin, server: h.config.Pruner.rpc}
 		h.answer(x, alone(x.r), mcpserver.Parse(mended(body)))
 	}, func(f *fault) {
-		h.note(r, f)
+		h.config.note(r, f)
 		writeJSON(w, f.status, json.RawMessage(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}`))
 	})
 }
@@ -78,10 +39,10 @@ func (h *Handler) rpc(w http.ResponseWriter, r *http.Request) {
 // prune answers requests of the swe-pruner contract. Errors have the form that FastAPI gives them.
 func (h *Handler) prune(w http.ResponseWriter, r *http.Request) {
 	refuse := func(f *fault, details ...service.Detail) {
-		h.note(r, f)
+		h.config.note(r, f)
 		writeJSON(w, f.status, map[string]any{"detail": details})
 	}
-	h.withBody(w, r, func(body []byte) {
+	h.bodies.receive(w, r, func(body []byte) {
 		args, bad := parseCode(body)
 		if len(bad) > 0 {
 			refuse(&fault{http.StatusUnprocessableEntity, "invalid_body", "the body is no request to prune"}, bad...)

@@ -18,15 +18,15 @@ type fault struct {
 }
 
 // guard returns the reason why a request must not be served at all, or nil.
-func (h *Handler) guard(r *http.Request) *fault {
+func (c Config) guard(r *http.Request) *fault {
 	if why := loopback.Foreign(r); why != "" {
 		return &fault{http.StatusForbidden, "forbidden", why}
 	}
-	if h.config.Token == "" || withoutToken[r.URL.Path] {
+	if c.Token == "" || withoutToken[r.URL.Path] {
 		return nil
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(strings.TrimSpace(token)), []byte(h.config.Token)) != 1 {
+	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(strings.TrimSpace(token)), []byte(c.Token)) != 1 {
 		return &fault{http.StatusUnauthorized, "unauthorized", "want Authorization: Bearer with the server's token"}
 	}
 	return nil
@@ -37,8 +37,8 @@ var withoutToken = map[string]bool{"/healthz": true}
 
 // refuse answers with a fault in the form used by all endpoints except the JSON-RPC ones, and runs a
 // machine for it, so that the log and the trace contain it.
-func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, f *fault) {
-	h.note(r, f)
+func (c Config) refuse(w http.ResponseWriter, r *http.Request, f *fault) {
+	c.note(r, f)
 	if f.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
@@ -47,9 +47,9 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, f *fault) {
 
 // note runs a machine for a refused request. The recorded reason is the server's own text and contains
 // neither the path nor the body of the request.
-func (h *Handler) note(r *http.Request, f *fault) {
-	if h.config.Server != nil {
-		h.config.Server.Refused(r.Context(), fmt.Sprintf("%d %s: %s", f.status, f.code, f.message))
+func (c Config) note(r *http.Request, f *fault) {
+	if c.Server != nil {
+		c.Server.Refused(r.Context(), fmt.Sprintf("%d %s: %s", f.status, f.code, f.message))
 	}
 }
 
@@ -66,16 +66,16 @@ func problem(w http.ResponseWriter, f *fault) {
 }
 
 // refusedByHTTP records a request that net/http itself refused.
-func (h *Handler) refusedByHTTP(why string) {
-	if h.config.Server != nil {
-		h.config.Server.Refused(context.Background(), why)
+func (c Config) refusedByHTTP(why string) {
+	if c.Server != nil {
+		c.Server.Refused(context.Background(), why)
 	}
 }
 
 // complain logs net/http's message if a connection could not be accepted. It drops all others, such as the
 // text of a handler's panic, which may reveal too much.
-func (h *Handler) complain(line string) {
-	if h.config.Emit != nil && strings.Contains(line, "Accept error") {
-		h.config.Emit(event.New("mcp_pruner.accept_failed", "", event.Facts{"message": strings.TrimSpace(line)}))
+func (c Config) complain(line string) {
+	if c.Emit != nil && strings.Contains(line, "Accept error") {
+		c.Emit(event.New("mcp_pruner.accept_failed", "", event.Facts{"message": strings.TrimSpace(line)}))
 	}
 }

@@ -12,8 +12,7 @@ import (
 
 // Time limits of a shutdown.
 const (
-	finishWithin = 5 * time.Second // for received requests, unless configured
-	endWithin    = 2 * time.Second // for cancelled calls
+	endWithin = 2 * time.Second // for cancelled calls
 
 	maxHeaderBytes = 64 << 10
 )
@@ -37,11 +36,11 @@ func Serve(ctx context.Context, hurry <-chan struct{}, l net.Listener, h *Handle
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          log.New(complaints(h.complain), "", 0), // standard error belongs to the event log
+		ErrorLog:          log.New(complaints(h.config.complain), "", 0), // standard error belongs to the event log
 	}
 	server.RegisterOnShutdown(h.config.Server.StopListening) // otherwise the shutdown would wait for streams
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener{l, h.refusedByHTTP}) }()
+	go func() { served <- server.Serve(listener{l, h.config.refusedByHTTP}) }()
 	select {
 	case err := <-served:
 		_ = server.Close()

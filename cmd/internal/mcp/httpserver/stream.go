@@ -36,7 +36,7 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if f != nil {
-		h.refuse(w, r, f)
+		h.config.refuse(w, r, f)
 		return
 	}
 	defer l.Close()
