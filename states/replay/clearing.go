@@ -2,7 +2,7 @@ package replay
 
 import "slices"
 
-// cleared is the effect that the policy gc would have had on one session.
+// cleared is the effect that the policy gc would have had on one session, beside its outcome.
 type cleared struct {
 	input  float64 // price of all prompts as they were
 	change float64 // change of that price by clearing; negative is good
@@ -28,24 +28,11 @@ func (c *clearing) add(s cleared) {
 	}
 }
 
-func (c *clearing) finish() Clearing {
+func (c *clearing) finish(p Pruning) Clearing {
 	slices.Sort(c.per)
 	slices.Sort(c.fixedPer)
 	return Clearing{
-		Input: percent(c.change, c.input), Reread: percent(c.reread, c.input),
-		Worst: round(quantile(c.per, 1)), Median: round(quantile(c.per, .5)), Losing: rising(c.per),
-		Fixed:      percent(c.fixed, c.input),
-		FixedWorst: round(quantile(c.fixedPer, 1)), FixedMedian: round(quantile(c.fixedPer, .5)), FixedLosing: rising(c.fixedPer),
+		Pruning: p, Input: percent(c.change, c.input), Reread: percent(c.reread, c.input), Worst: round(quantile(c.per, 1)),
+		Fixed: percent(c.fixed, c.input), FixedWorst: round(quantile(c.fixedPer, 1)),
 	}
-}
-
-// rising returns the percentage of sessions whose input costs more than without clearing.
-func rising(per []float64) float64 {
-	n := 0
-	for _, change := range per {
-		if change > -losing {
-			n++
-		}
-	}
-	return percent(float64(n), float64(len(per)))
 }

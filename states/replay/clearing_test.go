@@ -13,8 +13,5 @@ func TestClearingPerSession(t *testing.T) {
 	c.add(cleared{input: 100, change: 2, fixed: 5})
 	c.add(cleared{input: 900, change: -90})
 	c.add(cleared{})
-	assert.Equal(t, Clearing{
-		Input: -19.4, Reread: .5, Worst: 2, Median: -10, Losing: 33.33,
-		Fixed: -4.75, FixedWorst: 5, FixedMedian: 0, FixedLosing: 33.33,
-	}, c.finish())
+	assert.Equal(t, Clearing{Pruning: Pruning{Net: 3}, Input: -19.4, Reread: .5, Worst: 2, Fixed: -4.75, FixedWorst: 5}, c.finish(Pruning{Net: 3}))
 }

@@ -18,12 +18,19 @@ func (f *Figures) Explain(w io.Writer, policies []Policy) error {
 	f.explainBill(&b)
 	f.explainResults(&b)
 	for _, p := range policies {
-		if p == GC {
-			fmt.Fprintf(&b, "\npolicy gc: prompts cost %.0f, clearing changes that by %+.0f, of which re-reads %.0f; the best fixed rule by %+.0f\n",
-				f.cleared.input, f.cleared.change, f.cleared.reread, f.cleared.fixed)
-			continue
+		o := f.outcomes[p]
+		switch {
+		case p == GC:
+			b.WriteString("\npolicy gc: what the planner clears from modelled prompts\n")
+			f.explainClearing(&b, o)
+		case o.parts != nil:
+			hook, gc := o.parts[0], o.parts[1]
+			fmt.Fprintf(&b, "\npolicy %s: net %.1f of the hook, and from what it left\n", p, hook.Net(1))
+			f.explainClearing(&b, gc)
+		default:
+			f.explainPolicy(&b, p, o)
 		}
-		f.explainPolicy(&b, p)
+		f.explainNet(&b, o)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -118,8 +125,14 @@ func about(c history.ToolCall) string {
 	return text
 }
 
-func (f *Figures) explainPolicy(b *strings.Builder, p Policy) {
-	o := f.outcomes[p]
+// explainClearing prints the terms of the planner's outcome.
+func (f *Figures) explainClearing(b *strings.Builder, o Outcome) {
+	c := o.clearing
+	fmt.Fprintf(b, "prompts %.1f - with %d results cleared at %d times %.1f = %.1f net, in which %d model calls read %.1f again\n",
+		c.Before, c.Cleared, c.Clearings, c.After, c.Before-c.After, c.Turns, c.Reread)
+}
+
+func (f *Figures) explainPolicy(b *strings.Builder, p Policy, o Outcome) {
 	fmt.Fprintf(b, "\npolicy %s: gross = (tokens - kept) x weight, markers = header x weight\n"+
 		"            (header: the tokens beyond those of the kept lines, 0 where the client's form saves as many)\n", p)
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
@@ -130,6 +143,10 @@ func (f *Figures) explainPolicy(b *strings.Builder, p Policy) {
 	_ = w.Flush() // writes to memory
 	f.explainMisses(b, o.missed)
 	f.explainServer(b, o)
+}
+
+// explainNet prints the sum of an outcome.
+func (f *Figures) explainNet(b *strings.Builder, o Outcome) {
 	fmt.Fprintf(b, "gross %.1f - markers %.1f - questions %.1f - definitions %.1f - misses %.1f = net %.1f, %.2f %% of the bill (misses twice %.2f %%, three times %.2f %%; by the wide rule %.2f %%)\n",
 		o.Gross, o.Markers, o.Questions, o.Definitions, o.Misses, o.Net(1), 100*o.Net(1)/f.Total, 100*o.Net(2)/f.Total, 100*o.Net(3)/f.Total, 100*(o.Net(1)+o.Misses-o.Wide)/f.Total)
 }

@@ -162,7 +162,7 @@ func TestClearingOnPaper(t *testing.T) {
 	} {
 		by := &clearsAt{which: map[int][]int{3: {0}}}
 		f := figuresOf(append(append(steps[:4:4], c.then), steps[4:]...))
-		bill := f.clearWith(planner.DefaultPolicy(), by)
+		bill := f.clearWith(planner.DefaultPolicy(), by, nil, false)
 		assert.InDelta(t, 2512.5+1451+232.25+c.after, bill.After, 1e-9, name)
 		assert.InDelta(t, c.reread, bill.Reread, 1e-9, name)
 		assert.Equal(t, "/r/a.go", by.shown[1].Items[0].Path)
@@ -185,7 +185,7 @@ func TestExpiryForClearingOnPaper(t *testing.T) {
 	for read, expired := range map[int]bool{1505: false, 1504: true} {
 		steps, by := paper(), &clearsAt{}
 		steps[3].Usage = counted(10, 3100-read, read, 20)
-		figuresOf(steps).clearWith(planner.DefaultPolicy(), by)
+		figuresOf(steps).clearWith(planner.DefaultPolicy(), by, nil, false)
 		assert.Equal(t, expired, by.shown[2].Expired, "call 3 read %d", read)
 		assert.False(t, by.shown[0].Expired, "the first call has no cache")
 	}
@@ -193,7 +193,7 @@ func TestExpiryForClearingOnPaper(t *testing.T) {
 	for i := range steps {
 		steps[i].Usage = nil
 	}
-	figuresOf(steps).clearWith(planner.DefaultPolicy(), by)
+	figuresOf(steps).clearWith(planner.DefaultPolicy(), by, nil, false)
 	assert.Equal(t, []int{4000, 5000}, []int{by.shown[0].Tokens, by.shown[1].Tokens})
 }
 
@@ -204,14 +204,14 @@ func TestRestOfAPromptOnPaper(t *testing.T) {
 	question := sessions.Step{Kind: sessions.User, Text: "why does it fail"}
 	steps := append([]sessions.Step{question, {Kind: sessions.Compact}}, paper()[1:]...)
 	by := &clearsAt{}
-	figuresOf(steps).clearWith(planner.DefaultPolicy(), by)
+	figuresOf(steps).clearWith(planner.DefaultPolicy(), by, nil, false)
 	assert.Equal(t, 3010, by.shown[0].Tokens, "call 1 of paper is the first here")
 	by = &clearsAt{}
-	figuresOf(append([]sessions.Step{question}, paper()...)).clearWith(planner.DefaultPolicy(), by)
+	figuresOf(append([]sessions.Step{question}, paper()...)).clearWith(planner.DefaultPolicy(), by, nil, false)
 	assert.Equal(t, []int{2010, 3010}, []int{by.shown[0].Tokens, by.shown[1].Tokens})
 	question.Text = strings.Repeat("why does it fail ", 2000)
 	by = &clearsAt{}
-	figuresOf(append([]sessions.Step{question}, paper()...)).clearWith(planner.DefaultPolicy(), by)
+	figuresOf(append([]sessions.Step{question}, paper()...)).clearWith(planner.DefaultPolicy(), by, nil, false)
 	assert.Equal(t, tokens.Claude(question.Text), by.shown[0].Tokens)
 }
 
@@ -232,11 +232,42 @@ func TestClearedIsTheChange(t *testing.T) {
 	}
 	policy := planner.DefaultPolicy()
 	policy.Prices = planner.Prices{Write: 2, Read: 0.2, Output: 7}
-	ours, fixed := f.clearWith(policy, policy), f.clearWith(policy, planner.BestFixedRule())
+	ours, fixed := f.clearWith(policy, policy, nil, false), f.clearWith(policy, planner.BestFixedRule(), nil, false)
 	assert.Negative(t, ours.Change())
 	assert.Positive(t, ours.Reread)
 	assert.NotEqual(t, ours.After, fixed.After)
-	assert.Equal(t, cleared{input: ours.Before, change: ours.After - ours.Before, reread: ours.Reread, fixed: fixed.After - fixed.Before}, f.clear())
+	o := f.clear(nil)
+	assert.Equal(t, cleared{input: ours.Before, change: ours.After - ours.Before, reread: ours.Reread, fixed: fixed.After - fixed.Before}, f.cleared)
+	assert.InDelta(t, ours.Before-ours.After, o.Net(1), 1e-6)
+	assert.InDelta(t, ours.Reread, o.Misses, 1e-6)
 	// 30 calls write 4,000 and 29 times 5,000 tokens, and read 4,000 + 5,000 i tokens in call i + 2.
 	assert.InDelta(t, 2*(4000+29*5000)+0.2*(29*4000+5000*28*29/2), ours.Before, 1e-6)
+}
+
+// A line of the cleared result is cited, not edited: it is read again at the same price as in TestClearingOnPaper. A line that
+// the hook had cut before is the hook's miss, and an identifier counts by the wide rule alone. A result that the hook left with
+// 320 tokens is cleared at that size: calls 2 and 3 are 680 tokens smaller.
+func TestClearingIsChargedForAllNeeds(t *testing.T) {
+	say := sessions.Step{Kind: sessions.Say}
+	steps := append(append(paper()[:4:4], say), paper()[4:]...)
+	hook := &Outcome{rows: []row{{a: attempt{kept: 300, header: 20, cut: existing.Cut{Kept: []int{1}, Total: 3}}}}}
+	for name, c := range map[string]struct {
+		need          needs.Need
+		after         *Outcome
+		wide          bool
+		reread, total float64
+	}{
+		"a citation":                 {needs.Need{Step: 4, Rule: needs.RuleCite}, nil, false, 953.5 + 1250, 2512.5 + 1451 + 232.25 + 953.5 + 1453.5},
+		"a name by the strict rule":  {needs.Need{Step: 4, Rule: needs.RuleWide}, nil, false, 0, 2512.5 + 1451 + 232.25 + 203.5},
+		"a name by the wide rule":    {needs.Need{Step: 4, Rule: needs.RuleWide}, nil, true, 953.5 + 1250, 2512.5 + 1451 + 232.25 + 953.5 + 1453.5},
+		"a line that the hook left":  {needs.Need{Step: 4, Rule: needs.RuleCite}, hook, false, 953.5 + 400, 2512.5 + 601 + 232.25 + 953.5 + 603.5},
+		"a line that the hook cut":   {needs.Need{Line: 1, Step: 4, Rule: needs.RuleCite}, hook, false, 0, 2512.5 + 601 + 232.25 + 203.5},
+		"another place is gone, too": {needs.Need{Step: 4, Rule: needs.RuleCite, Earlier: []needs.Place{{Result: 0, Line: 2}}}, nil, false, 953.5 + 1250, 2512.5 + 1451 + 232.25 + 953.5 + 1453.5},
+	} {
+		f := figuresOf(steps)
+		f.needs = [][]needs.Need{{c.need}}
+		b := f.clearWith(planner.DefaultPolicy(), &clearsAt{which: map[int][]int{3: {0}}}, c.after, c.wide)
+		assert.InDelta(t, c.total, b.After, 1e-9, name)
+		assert.InDelta(t, c.reread, b.Reread, 1e-9, name)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -29,6 +30,8 @@ type Outcome struct {
 	Turns          int // model calls that lacked something
 	rows           []row
 	missed         []miss
+	clearing       planner.Bill   // of policy gc
+	parts          []Outcome      // of a combination
 	asked          []questionCost // for each question
 	defined        []float64      // for each context, the weight of the definitions
 }

@@ -77,19 +77,27 @@ type Pruning struct {
 	Losing  float64 `json:"losing_pct"`
 }
 
-// Clearing summarises the policy gc.
+// Clearing summarises the policy gc: its figures as those of the others, and the change of modelled input.
 type Clearing struct {
+	Pruning
 	Input  float64 `json:"input_pct"` // change of modelled input; negative is good
 	Reread float64 `json:"reread_pct"`
 	Worst  float64 `json:"worst_session_pct"`
-	Median float64 `json:"median_pct"` // of the sessions' changes
-	Losing float64 `json:"losing_pct"` // share of the sessions whose input costs more
 
 	// The same with the best fixed rule.
-	Fixed       float64 `json:"fixed_rule_pct"`
-	FixedWorst  float64 `json:"fixed_rule_worst_session_pct"`
-	FixedMedian float64 `json:"fixed_rule_median_pct"`
-	FixedLosing float64 `json:"fixed_rule_losing_pct"`
+	Fixed      float64 `json:"fixed_rule_pct"`
+	FixedWorst float64 `json:"fixed_rule_worst_session_pct"`
+}
+
+// Of returns the figures of a policy.
+func (r Report) Of(p Policy) (Pruning, bool) {
+	switch figures := r.Policies[p].(type) {
+	case Pruning:
+		return figures, true
+	case Clearing:
+		return figures.Pruning, true
+	}
+	return Pruning{}, false
 }
 
 // Detail breaks down the figures of a Pruning.
@@ -163,7 +171,6 @@ func newCollector(policies []Policy) *collector {
 	for _, p := range policies {
 		if p == GC {
 			c.clearing = &clearing{}
-			continue
 		}
 		c.policies[p] = &sum{tools: map[string]Group{}, sizes: map[string]Group{}}
 	}
@@ -248,7 +255,7 @@ func (c *collector) finish() Report {
 		}
 	}
 	if c.clearing != nil {
-		r.Policies[GC] = c.clearing.finish()
+		r.Policies[GC] = c.clearing.finish(r.Policies[GC].(Pruning))
 	}
 	return r
 }

@@ -98,23 +98,36 @@ func noSessions(s Settings, skipped []string) error {
 func compute(ctx context.Context, one sessions.Session, s Settings) (*Figures, error) {
 	b := bill.New(one, s.Prices.On(bill.PricesOf(one)))
 	f := &Figures{trial: &trial{Bill: b}, outcomes: map[Policy]Outcome{}}
-	prunes := slices.ContainsFunc(s.Policies, func(p Policy) bool { return p != GC })
-	if prunes {
+	if slices.ContainsFunc(s.Policies, func(p Policy) bool { return p != GC }) {
 		t, err := try(ctx, b, s)
 		if err != nil {
 			return nil, err
 		}
 		f.trial = t
-		f.countNeeds()
+	} else {
+		f.needs = needs.Of(b)
 	}
+	f.countNeeds()
 	for _, p := range s.Policies {
-		if p == GC {
-			f.cleared = f.clear()
-			continue
-		}
-		f.outcomes[p] = f.judge(p)
+		f.outcomes[p] = f.outcome(p)
 	}
 	return f, nil
+}
+
+// outcome evaluates a policy.
+func (f *Figures) outcome(p Policy) Outcome {
+	switch p {
+	case GC:
+		return f.clear(nil)
+	case Both, All:
+		for _, same := range []Policy{Both, All} {
+			if o, ok := f.outcomes[same]; ok {
+				return o
+			}
+		}
+		return f.both()
+	}
+	return f.judge(p)
 }
 
 // countNeeds counts the results that are large enough to be cut, and those that a later step needed.

@@ -20,6 +20,9 @@ const (
 	MCP   Policy = "mcp"   // this program's read, bash and grep in addition to the client's
 	Proxy Policy = "proxy" // between client and model: any tool, including failed commands
 	GC    Policy = "gc"    // old results cleared by the planner
+
+	Both Policy = "hook+gc"
+	All  Policy = "all" // the combination of all parts that save; context (part K) is not among them yet
 )
 
 // Settings configure a replay.

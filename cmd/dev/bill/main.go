@@ -62,7 +62,7 @@ func page(ctx context.Context, dir, weights string) (string, error) {
 	f := fixtures{dir, unseen}
 	var b strings.Builder
 	b.WriteString(head)
-	all := []replay.Policy{replay.Hook, replay.MCP, replay.Proxy, replay.GC}
+	all := []replay.Policy{replay.Hook, replay.MCP, replay.Proxy, replay.GC, replay.Both}
 	for _, set := range sets {
 		r, err := f.replay(ctx, set, replay.Experiment{}, all)
 		if err != nil {

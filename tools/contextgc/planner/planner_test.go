@@ -65,7 +65,7 @@ func TestWhatStays(t *testing.T) {
 	assert.True(t, clears(files(30), 0), "a file read long ago goes")
 	assert.False(t, clears(files(7), 0), "a file just read stays")
 	edited := files(30)
-	edited.Edited("x.go")
+	edited.Work("x.go")
 	assert.False(t, clears(edited, 0), "a file in work stays")
 	edited.Result(4000, "x.go", false)
 	for range 3 {
@@ -107,16 +107,24 @@ func TestBills(t *testing.T) {
 	assert.Negative(t, cleared.Change())
 }
 
-func TestEditingAClearedFileReadsItAgain(t *testing.T) {
+// Of two results, 10,000 and 4,000 tokens, the first is cleared. Then a call needs both, and later again.
+func TestANeededResultIsReadAgain(t *testing.T) {
 	s := NewSession(DefaultPolicy())
 	s.Result(10_000, "a.go", false)
+	s.Result(4_000, "", false)
 	s.Call(nil, false)
 	s.Call([]int{0}, false)
-	s.Edited("a.go")
-	assert.InDelta(t, 25*.1+150*5+10_000*1.25, s.Bill().Reread, 1e-6)
-	s.Edited("a.go")
-	assert.InDelta(t, 25*.1+150*5+10_000*1.25, s.Bill().Reread, 1e-6, "it is there again")
-	assert.Equal(t, 10_025, s.Window(false).Tokens)
+	s.Needed(0, 1)
+	assert.InDelta(t, 4025*.1+150*5+10_000*1.25, s.Bill().Reread, 1e-6)
+	s.Needed(0)
+	assert.InDelta(t, 4025*.1+150*5+10_000*1.25, s.Bill().Reread, 1e-6, "it is there again")
+	assert.Equal(t, 14_025, s.Window(false).Tokens)
+	assert.Equal(t, 1, s.Bill().Turns)
+
+	s.Call([]int{1, 2}, false)
+	s.Needed(0, 1)
+	assert.InDelta(t, 4025*.1+150*5+10_000*1.25+75*.1+150*5+14_000*1.25, s.Bill().Reread, 1e-6, "one turn for both")
+	assert.Equal(t, 2, s.Bill().Turns)
 }
 
 func TestCompactionEmptiesThePrompt(t *testing.T) {

@@ -7,6 +7,7 @@ type Bill struct {
 	Reread        float64 // part of After: the cost of reading again what was cleared too early
 	Clearings     int
 	Cleared       int // number of results
+	Turns         int // of model calls that lacked a cleared result
 }
 
 // Change returns the relative change of the bill by clearing; negative means a saving.
@@ -34,6 +35,8 @@ type Session struct {
 	was    int    // the same, without clearing
 	calls  int
 	edited map[string]int
+	again  map[int]int // by the number of a result that was read again, its new number
+	turned int         // the last call for which a turn was counted
 }
 
 // part is one part of the prompt.
@@ -44,7 +47,7 @@ type part struct {
 
 // NewSession returns a session without any parts.
 func NewSession(p Policy) *Session {
-	return &Session{prices: p.Prices, stub: p.StubTokens, edited: make(map[string]int)}
+	return &Session{prices: p.Prices, stub: p.StubTokens, edited: make(map[string]int), again: make(map[int]int), turned: -1}
 }
 
 // Bill returns the bill so far.
@@ -53,10 +56,11 @@ func (s *Session) Bill() Bill { return s.bill }
 // Text adds a part that is never cleared: text, tool calls, tool definitions.
 func (s *Session) Text(tokens int) { s.add(part{tokens: tokens}) }
 
-// Result adds a tool result. path is the file it shows, "" if none.
-func (s *Session) Result(tokens int, path string, pinned bool) {
+// Result adds a tool result and returns its number. path is the file it shows, "" if none.
+func (s *Session) Result(tokens int, path string, pinned bool) int {
 	s.items = append(s.items, len(s.parts))
 	s.add(part{tokens: tokens, item: Item{Tokens: tokens, Path: path, Call: s.calls + 1, Pinned: pinned}})
+	return len(s.items) - 1
 }
 
 func (s *Session) add(p part) {
@@ -67,39 +71,49 @@ func (s *Session) add(p part) {
 
 // Compact empties the prompt.
 func (s *Session) Compact() {
-	s.parts, s.items = nil, nil
+	s.parts, s.items, s.again = nil, nil, make(map[int]int)
 	s.window, s.whole, s.sent, s.was = 0, 0, 0, 0
 }
 
-// Work records that the model edited a file whose results are in the prompt as given, so
-// that no result is read again.
+// Work records that the model edited a file: its results are kept for a while.
 func (s *Session) Work(path string) {
 	if path != "" {
 		s.edited[path] = s.calls
 	}
 }
 
-// Edited records that the model edited a file. If the file's latest result was cleared, the
-// model had to read it again first: the cost is one more turn and the result's text again.
-func (s *Session) Edited(path string) {
-	if path == "" {
-		return
+// Cleared reports whether a result is no longer in the prompt.
+func (s *Session) Cleared(result int) bool { return s.parts[s.items[s.latest(result)]].item.Cleared }
+
+// latest returns the number under which a result stands in the prompt: another one if it was read again.
+func (s *Session) latest(result int) int {
+	for again, ok := s.again[result]; ok; again, ok = s.again[result] {
+		result = again
 	}
-	s.edited[path] = s.calls
-	for i := len(s.items) - 1; i >= 0; i-- {
-		if item := s.parts[s.items[i]].item; item.Path == path {
-			if item.Cleared {
-				s.readAgain(item)
-			}
-			return
+	return result
+}
+
+// Needed records that the model needs results, by their numbers. Those that are cleared are read again: their texts stand in
+// the prompt once more, and the model call that lacks any of them costs one more turn.
+func (s *Session) Needed(results ...int) {
+	for _, i := range results {
+		i = s.latest(i)
+		if item := s.parts[s.items[i]].item; item.Cleared {
+			s.again[i] = len(s.items)
+			s.readAgain(item)
 		}
 	}
 }
 
 func (s *Session) readAgain(item Item) {
-	turn := float64(s.window)*s.prices.Read + replyTokens*s.prices.Output
-	s.bill.After += turn // the next call pays for the text
-	s.bill.Reread += turn + float64(item.Tokens)*s.prices.Write
+	if s.turned != s.calls {
+		s.turned = s.calls
+		turn := float64(s.window)*s.prices.Read + replyTokens*s.prices.Output
+		s.bill.Turns++
+		s.bill.After += turn // the next call pays for the text
+		s.bill.Reread += turn
+	}
+	s.bill.Reread += float64(item.Tokens) * s.prices.Write
 	whole := s.whole
 	s.Result(item.Tokens, item.Path, item.Pinned)
 	s.whole = whole

@@ -32,7 +32,7 @@ type options struct {
 // Command returns the verb replay.
 func Command(p command.Process) *cobra.Command {
 	var o options
-	policy, prices := replay.Policy("all"), ""
+	policy, prices := replay.All, ""
 	c := &cobra.Command{
 		Use:   "replay [PATH...]",
 		Short: "Say what pruning would have saved and lost in your own sessions",
@@ -59,7 +59,7 @@ sessions. Nothing leaves the machine. docs/BILL.md explains every figure.`,
 		},
 	}
 	f := c.Flags()
-	f.Var(command.Choice(&policy, replay.Hook, replay.MCP, replay.Proxy, replay.GC, "all"), "policy", "what stands between tool and model")
+	f.Var(command.Choice(&policy, replay.Hook, replay.MCP, replay.Proxy, replay.GC, replay.Both, replay.All), "policy", "what stands between tool and model; all: each by itself, and together")
 	f.BoolVar(&o.json, "json", false, "print one JSON value")
 	f.StringVar(&o.html, "html", "", "write a report with plots to this file; - is the standard output")
 	f.StringVar(&o.Explain, "explain", "", "show every term of one session: its id, or how that begins")
@@ -67,9 +67,12 @@ sessions. Nothing leaves the machine. docs/BILL.md explains every figure.`,
 	return c
 }
 
+// allPolicies lists the policies in the order of the report.
+var allPolicies = []replay.Policy{replay.Hook, replay.MCP, replay.Proxy, replay.GC, replay.Both, replay.All}
+
 func policiesOf(name replay.Policy) []replay.Policy {
-	if name == "all" {
-		return []replay.Policy{replay.Hook, replay.MCP, replay.Proxy, replay.GC}
+	if name == replay.All {
+		return allPolicies
 	}
 	return []replay.Policy{name}
 }

@@ -51,8 +51,8 @@ type pageRow struct {
 func pageData(r replay.Report) pageView {
 	v := pageView{Report: r, Shares: bars(r.Share, replay.ByValue(r.Share), 12), SizeShares: bars(r.Sizes, sizeNames(), 9)}
 	v.Warning, _ = r.Label()
-	for _, p := range []replay.Policy{replay.Hook, replay.MCP, replay.Proxy} {
-		s, ok := r.Policies[p].(replay.Pruning)
+	for _, p := range allPolicies {
+		s, ok := r.Of(p)
 		if !ok {
 			continue
 		}

@@ -35,9 +35,11 @@ func writeText(w io.Writer, r replay.Report) error {
 		}
 	}
 	if gc, ok := r.Policies[replay.GC].(replay.Clearing); ok {
-		fmt.Fprintf(&b, "\ngc: modelled input %+.1f %%, re-reads in it %.1f; per session: median %+.1f, worst %+.1f, %.1f %% of them lose\n"+
-			"the best fixed rule: %+.1f %%; median %+.1f, worst %+.1f, %.1f %% lose\n",
-			gc.Input, gc.Reread, gc.Median, gc.Worst, gc.Losing, gc.Fixed, gc.FixedMedian, gc.FixedWorst, gc.FixedLosing)
+		fmt.Fprintf(&b, "\ngc, of modelled input: %+.1f %%, re-reads in it %.1f; the worst session %+.1f. The best fixed rule: %+.1f %%, the worst session %+.1f\n",
+			gc.Input, gc.Reread, gc.Worst, gc.Fixed, gc.FixedWorst)
+	}
+	if _, ok := r.Policies[replay.All]; ok {
+		b.WriteString("all is hook+gc: what could go from the fixed prefix (context) is not among the policies yet\n")
 	}
 	for _, s := range r.Skipped {
 		fmt.Fprintf(&b, "skipped: %s\n", s)
@@ -67,8 +69,8 @@ func writePolicies(b *strings.Builder, r replay.Report) {
 	}
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "policy\tgross\tmarkers\tquestions\tdefinitions\tmisses\tnet\twide\ttwice\tthree times\tmedian\tp10\tp90\tlosing\t")
-	for _, p := range []replay.Policy{replay.Hook, replay.MCP, replay.Proxy} {
-		s, ok := r.Policies[p].(replay.Pruning)
+	for _, p := range allPolicies {
+		s, ok := r.Of(p)
 		if !ok {
 			continue
 		}
