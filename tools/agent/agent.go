@@ -20,11 +20,12 @@ type Client struct {
 
 	Transcripts Transcripts
 
-	Hooks   *Hooks // nil: it has none that are known, and init cannot set it up
-	Servers ServerList
-	Install *Installer // nil: the client has no command that adds a server
-	Proxy   *Proxy     // nil: not known
-	Rule    *Rule      // nil: not known
+	Hooks        *Hooks // nil: it has none that are known, and init cannot set it up
+	Servers      ServerList
+	Restrictions Restrictions
+	Install      *Installer // nil: the client has no command that adds a server
+	Proxy        *Proxy     // nil: not known
+	Rule         *Rule      // nil: not known
 
 	// SearchesTools: it shows its model only the names of tools and lets it search for the rest. docs/GATEWAY.md lists the
 	// versions that were measured.

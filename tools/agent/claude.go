@@ -17,7 +17,6 @@ var Claude = Client{
 		Servers:   File{Name: ".claude.json", In: &Folder{Variable: "CLAUDE_CONFIG_DIR"}, As: StrictJSON},
 		Project:   ".mcp.json",
 		InProject: []string{".claude/settings.json", ".claude/settings.local.json"},
-		Rules:     []string{"settings.json", "settings.local.json"},
 		Managed:   claudeManaged,
 	},
 	Transcripts: Transcripts{Folder: "projects", Lines: ClaudeLines},
@@ -35,6 +34,17 @@ var Claude = Client{
 	Servers: ServerList{Member: "mcpServers", Entry: func(program string, env map[string]any) map[string]any {
 		return map[string]any{"type": "stdio", "command": program, "args": []any{}, "env": env}
 	}},
+	Restrictions: Restrictions{
+		Settings: []Setting{
+			{[]string{"permissions", "deny"}, Refuses}, {[]string{"permissions", "ask"}, Refuses}, {[]string{"deniedMcpServers"}, RefusesServers},
+			{[]string{"projects", "*", "disabledMcpServers"}, Refuses}, {[]string{"projects", "*", "allowedTools"}, Allows},
+			{[]string{"permissions", "allow"}, Allows}, {[]string{"allowedTools"}, Allows},
+		},
+		Files:   []string{"settings.json", "settings.local.json"},
+		Folders: []RuleFolder{{"agents", ".md"}, {"commands", ".md"}, {"skills", ".md"}, {"plugins", "hooks.json"}},
+		Chosen:  [][]string{{"allowedMcpServers"}},
+		Project: ".claude",
+	},
 	Install: &Installer{
 		Add: []string{"claude", "mcp", "add-json"}, JSON: true, Remove: []string{"claude", "mcp", "remove"}, Scope: "local",
 		After: `check:  claude mcp list

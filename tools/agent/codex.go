@@ -25,9 +25,10 @@ var Codex = Client{
 		OnlyStructured: true,
 		HidesErrorData: true,
 	},
-	Shells:  Shells{Hooks: CMD, Tools: PowerShell},
-	Hooks:   &codexHooks,
-	Servers: ServerList{Member: "mcp_servers"},
+	Shells:       Shells{Hooks: CMD, Tools: PowerShell},
+	Hooks:        &codexHooks,
+	Servers:      ServerList{Member: "mcp_servers"},
+	Restrictions: Restrictions{Folders: []RuleFolder{{"agents", ".toml"}, {"rules", ".rules"}, {"hooks.json", "hooks.json"}}},
 	Install: &Installer{
 		Add: []string{"codex", "mcp", "add"}, Remove: []string{"codex", "mcp", "remove"},
 		After: `check:  codex mcp list

@@ -7,7 +7,10 @@ var Cursor = Client{
 	Files: Files{
 		Folder:  Folder{Default: ".cursor"},
 		Servers: File{Name: "mcp.json", As: JSONC},
-		Rules:   []string{"cli-config.json", "hooks.json"},
 	},
 	Servers: ServerList{Member: "mcpServers", URLIsHTTP: true},
+	Restrictions: Restrictions{
+		Settings: []Setting{{[]string{"permissions", "deny"}, Refuses}, {[]string{"permissions", "allow"}, Allows}},
+		Files:    []string{"cli-config.json", "hooks.json"},
+	},
 }

@@ -13,9 +13,6 @@ type Files struct {
 	// InProject are the client's settings in a project's folder.
 	InProject []string
 
-	// Rules are further files below Folder that restrict the tools of servers.
-	Rules []string
-
 	// Managed returns the paths of an administrator's settings. system is a name as in runtime.GOOS; get returns a variable.
 	Managed func(system string, get func(string) string) []string
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // Gemini is the Gemini CLI.
@@ -31,6 +32,18 @@ var Gemini = Client{
 	Servers: ServerList{Member: "mcpServers", Entry: func(program string, env map[string]any) map[string]any {
 		return map[string]any{"command": program, "env": env}
 	}},
+	Restrictions: Restrictions{
+		Settings: []Setting{
+			{[]string{"mcp", "excluded"}, Refuses}, {[]string{"excludeMCPServers"}, Refuses}, {[]string{"tools", "exclude"}, RefusesTools},
+			{[]string{"excludeTools"}, RefusesTools}, {[]string{"tools", "confirmationRequired"}, RefusesTools},
+			{[]string{"tools", "allowed"}, Allows}, {[]string{"allowedTools"}, Allows},
+			{[]string{"policyPaths"}, RestrictsAll}, {[]string{"adminPolicyPaths"}, RestrictsAll},
+		},
+		Folders:  []RuleFolder{{"policies", ".toml"}, {"agents", ".md"}},
+		Chosen:   [][]string{{"mcp", "allowed"}, {"allowMCPServers"}},
+		Marks:    []string{"__"},
+		OwnTools: geminiTools,
+	},
 	Rule: &Rule{
 		In: InOwnFile, Own: "policies/mcp-pruner.toml", Asks: "Gemini CLI asks",
 		Line: func(program string) string {
@@ -62,3 +75,9 @@ func readGemini(m Message, _ func(string) string) (Call, Occasion) {
 	}
 	return c, ToolEnded
 }
+
+// geminiTools are the names of Gemini CLI's own tools, those of earlier versions too.
+var geminiTools = strings.Fields(`list_directory read_file write_file glob search_file_content grep_search replace run_shell_command web_fetch
+	google_web_search save_memory read_many_files write_todos activate_skill ask_user get_internal_docs enter_plan_mode exit_plan_mode
+	codebase_investigator cli_help complete_task delegate_to_agent LSTool ReadFileTool WriteFileTool GlobTool GrepTool RipGrepTool EditTool ShellTool
+	WebFetchTool WebSearchTool MemoryTool ReadManyFilesTool WriteTodosTool`)

@@ -26,6 +26,15 @@ var Opencode = Client{
 	Servers: ServerList{Member: "mcp", CommandList: true, Entry: func(program string, env map[string]any) map[string]any {
 		return map[string]any{"type": "local", "command": []any{program}, "environment": env}
 	}},
+	Restrictions: Restrictions{
+		Settings: []Setting{
+			{[]string{"tools"}, AllowsMembers}, {[]string{"permission"}, AllowsMembers},
+			{[]string{"agent", "*", "tools"}, AllowsMembers}, {[]string{"agent", "*", "permission"}, AllowsMembers},
+			{[]string{"mode", "*", "tools"}, AllowsMembers}, {[]string{"mode", "*", "permission"}, AllowsMembers},
+		},
+		Folders: []RuleFolder{{"agent", ".md"}, {"agents", ".md"}, {"mode", ".md"}, {"modes", ".md"}, {"command", ".md"}, {"commands", ".md"}},
+		Marks:   []string{"_", "*", "?"},
+	},
 	Proxy: &Proxy{
 		In: InServers, URL: []string{"provider", "anthropic", "options", "baseURL"}, Suffix: "/v1",
 		Headers: []string{"provider", "anthropic", "options", "headers"},

@@ -21,8 +21,7 @@ import (
 )
 
 // scribe is a made-up client. What a real one costs is this value, in a file of tools/agent, and its place in agent.Clients:
-// two product files. A client whose rules restrict tools by name in a way of its own costs a third,
-// runnerfsm/setup/takeover/restriction/rules.go, before its servers may be put behind the gateway.
+// two product files.
 var scribe = agent.Client{
 	Name: "scribe", Title: "Scribe", Announces: "scribe-mcp",
 	Files: agent.Files{
@@ -43,7 +42,8 @@ var scribe = agent.Client{
 	Servers: agent.ServerList{Member: "helpers", Entry: func(program string, env map[string]any) map[string]any {
 		return map[string]any{"command": program, "env": env}
 	}},
-	Proxy: &agent.Proxy{URL: []string{"model", "url"}, Headers: []string{"model", "headers"}},
+	Restrictions: agent.Restrictions{Settings: []agent.Setting{{Path: []string{"never"}, As: agent.Refuses}}},
+	Proxy:        &agent.Proxy{URL: []string{"model", "url"}, Headers: []string{"model", "headers"}},
 	Rule: &agent.Rule{
 		Path: []string{"may"}, List: true, Asks: "Scribe asks",
 		Line:    func(program string) string { return "run " + program + " recover" },
@@ -127,7 +127,7 @@ func TestANewClientIsOneValue(t *testing.T) {
 	agent.Clients = append(slices.Clone(before), &scribe)
 	t.Cleanup(func() { agent.Clients = before })
 	h := home{t, t.TempDir()}
-	const own = "{\n  // mine\n  \"helpers\": {\"files\": {\"command\": \"files-server\"}},\n}\n"
+	const own = "{\n  // mine\n  \"never\": [\"mcp__mail__send\"],\n  \"helpers\": {\"files\": {\"command\": \"files-server\"}, \"mail\": {\"command\": \"mail-server\"}},\n}\n"
 	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "AppData"} { // where the gateway keeps the servers
 		t.Setenv(name, filepath.Join(h.dir, "config"))
 	}
@@ -174,7 +174,9 @@ func TestANewClientIsOneValue(t *testing.T) {
 		assert.Equal(t, upstream.Trimmed, new(gateway.Gateway).ModeFor("scribe-mcp"), "it searches its tools by itself")
 		assert.Contains(t, h.run(0, "", "init", "scribe", "--uninstall"), "taken out of")
 		assert.Equal(t, own, h.settings(), "init leaves what was there")
-		assert.Contains(t, h.run(0, "", "gateway", "init", "scribe"), "files now go through the gateway")
+		said := h.run(0, "", "gateway", "init", "scribe")
+		assert.Contains(t, said, "files now go through the gateway")
+		assert.Contains(t, said, "mail stays with the client: the rule mcp__mail__send restricts it")
 		assert.NotContains(t, h.settings(), "files-server")
 		assert.Contains(t, h.run(0, "", "gateway", "init", "scribe", "--uninstall"), "has its servers back")
 		assert.Equal(t, own, h.settings(), "and so does the gateway")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // Prices are relative to the price of one fresh input token.
@@ -36,7 +37,7 @@ func PricesOf(s sessions.Session) Prices {
 	switch {
 	case strings.Contains(model, "claude"):
 		return DefaultPrices
-	case strings.Contains(model, "gpt") || strings.Contains(model, "codex") || s.Source == "codex":
+	case strings.Contains(model, "gpt") || strings.Contains(model, "codex") || s.Source == agent.Codex.Name:
 		return openAI
 	case strings.Contains(model, "gemini"):
 		return google

@@ -53,7 +53,7 @@ func Of(client, program string, lookup func(string) (string, bool)) (Takeover, e
 	}
 	t := Takeover{Client: client, Program: program, File: files.Servers.Path, Config: filepath.Join(config, "mcp-pruner", "gateway-"+client+".json")}
 	t.Dir = files.Dir
-	for _, name := range agent.Named(client).Files.Rules {
+	for _, name := range agent.Named(client).Restrictions.Files {
 		t.Rules = append(t.Rules, filepath.Join(files.Dir, name))
 	}
 	return t, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // ConfigCommand returns the verb config.
@@ -79,11 +80,11 @@ func configForms() map[string]form {
 		return func(provider.Launch) string { return hint }
 	}
 	return map[string]form{
-		"claude": {jsonConfig, func(l provider.Launch) string {
+		agent.Claude.Name: {jsonConfig, func(l provider.Launch) string {
 			return "claude -p --mcp-config=JSON; these let it use the tools without asking: " + shellLine(provider.ClaudeTools(inject.ServerName, l.Tools))
 		}},
-		"codex": {codexConfig, always("codex exec with the first part, or ~/.codex/config.toml with the second")},
-		"json":  {jsonConfig, always("every client that reads an mcpServers record")},
+		agent.Codex.Name: {codexConfig, always("codex exec with the first part, or ~/.codex/config.toml with the second")},
+		"json":           {jsonConfig, always("every client that reads an mcpServers record")},
 	}
 }
 

@@ -12,15 +12,8 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
-
-// folders are the folders beside a client's settings whose files select tools by name, with the names of the files.
-var folders = map[string]map[string]string{
-	"claude":   {"agents": ".md", "commands": ".md", "skills": ".md", "plugins": "hooks.json"},
-	"opencode": {"agent": ".md", "agents": ".md", "mode": ".md", "modes": ".md", "command": ".md", "commands": ".md"},
-	"gemini":   {"policies": ".toml", "agents": ".md"},
-	"codex":    {"agents": ".toml", "rules": ".rules", "hooks.json": "hooks.json"},
-}
 
 // maxRuleFiles bounds the number of files that are read below one folder.
 const maxRuleFiles = 5000
@@ -31,14 +24,14 @@ func folderRules(client, dir string) (rules []Rule, err error) {
 		return nil, nil
 	}
 	files := 0
-	for folder, suffix := range folders[client] {
-		err = filepath.WalkDir(filepath.Join(dir, folder), func(path string, entry fs.DirEntry, err error) error {
+	for _, folder := range agent.Named(client).Restrictions.Folders {
+		err = filepath.WalkDir(filepath.Join(dir, folder.Name), func(path string, entry fs.DirEntry, err error) error {
 			switch {
 			case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission) && entry != nil && entry.IsDir():
 				return nil
 			case err != nil:
 				return err
-			case entry.IsDir() || !strings.HasSuffix(path, suffix):
+			case entry.IsDir() || !strings.HasSuffix(path, folder.Suffix):
 				return nil
 			}
 			if files++; files > maxRuleFiles {
@@ -78,10 +71,7 @@ func fileRules(client, path string) ([]Rule, error) {
 		if _, err := toml.Decode(string(text), &file); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		if client == "gemini" {
-			return policies(file), nil
-		}
-		return tableRules(file), nil
+		return append(policies(file), tableRules(file)...), nil
 	}
 	return words(client, string(text)), nil
 }
@@ -111,11 +101,12 @@ func frontMatter(client, text string) []Rule {
 
 // words returns the rules for the words of a text that may be names of servers' tools.
 func words(client, text string) []Rule {
+	marks := append([]string{"mcp_"}, agent.Named(client).Restrictions.Marks...)
 	var found []string
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;\"'`[]{}<>|", r) }) {
 		word = strings.Trim(word, ":.")
 		name, _, _ := strings.Cut(word, "(")
-		tool := strings.Contains(word, "mcp_") || client == "opencode" && strings.ContainsAny(word, "_*?") || client == "gemini" && strings.Contains(word, "__")
+		tool := slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(word, mark) })
 		if tool && name != "*" {
 			found = append(found, name)
 		}
@@ -141,7 +132,7 @@ func policies(file map[string]any) (rules []Rule) {
 				}})
 			}
 			if entry["mcpName"] == nil {
-				rules = append(rules, geminiRules(tools...)...)
+				rules = append(rules, toolRules(tools...)...)
 			}
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // Rule is something in a client's configuration that forbids a tool, makes the client ask, or selects tools by name.
@@ -105,24 +107,23 @@ func matches(part, server string) bool {
 	if strings.HasPrefix(head, "mcp_") {
 		return slices.ContainsFunc(prefixes(server), func(p string) bool { return strings.HasPrefix(p, head) || strings.HasPrefix(head, p) })
 	}
-	builtin := head != "" && (head[0] >= 'A' && head[0] <= 'Z' || slices.ContainsFunc(geminiTools, func(tool string) bool { return strings.HasPrefix(tool, head) }))
+	builtin := head != "" && (head[0] >= 'A' && head[0] <= 'Z' || ownTool(func(tool string) bool { return strings.HasPrefix(tool, head) }))
 	return !builtin
 }
 
-// geminiTools are the names of Gemini CLI's own tools, which no server's tool has.
-var geminiTools = strings.Fields(`list_directory read_file write_file glob search_file_content grep_search replace run_shell_command web_fetch
-	google_web_search save_memory read_many_files write_todos activate_skill ask_user get_internal_docs enter_plan_mode exit_plan_mode
-	codebase_investigator cli_help complete_task delegate_to_agent LSTool ReadFileTool WriteFileTool GlobTool GrepTool RipGrepTool EditTool ShellTool
-	WebFetchTool WebSearchTool MemoryTool ReadManyFilesTool WriteTodosTool`)
+// ownTool reports whether any client has a tool of its own for whose name a condition holds.
+func ownTool(is func(string) bool) bool {
+	return slices.ContainsFunc(agent.Clients, func(c *agent.Client) bool { return slices.ContainsFunc(c.Restrictions.OwnTools, is) })
+}
 
-// geminiRules returns the rules for names of tools as Gemini CLI writes them. A name without a server may be that of any
-// server's tool.
-func geminiRules(texts ...string) (rules []Rule) {
+// toolRules returns the rules for names of tools without their server, as Gemini CLI writes them. Such a name may be that of
+// any server's tool.
+func toolRules(texts ...string) (rules []Rule) {
 	for _, text := range texts {
 		name, _, _ := strings.Cut(text, "(")
 		rules = append(rules, Rule{text: text, concerns: func(server string) bool {
 			switch {
-			case name == "*" || name == "mcp_*" || slices.Contains(geminiTools, name):
+			case name == "*" || name == "mcp_*" || ownTool(func(tool string) bool { return tool == name }):
 				return false
 			case ruleOf(name, server):
 				return true

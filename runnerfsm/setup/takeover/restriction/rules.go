@@ -3,7 +3,6 @@
 package restriction
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // Source says where a client's rules are.
@@ -90,14 +90,15 @@ func (s Source) JSON(file *setup.JSON) ([]Rule, error) {
 	return rules, nil
 }
 
-// projectFolders returns the folders with settings of the projects that Claude Code has worked in.
+// projectFolders returns the folders with settings of the projects that a client's configuration names.
 func projectFolders(client string, file *setup.JSON) (dirs []string) {
-	if client != "claude" {
+	folder := agent.Named(client).Restrictions.Project
+	if folder == "" {
 		return nil
 	}
 	projects, _ := file.Get("projects").(map[string]any)
 	for _, project := range sortedKeys(projects) {
-		dir := filepath.Join(project, ".claude")
+		dir := filepath.Join(project, folder)
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			dirs = append(dirs, dir)
 		}
@@ -106,42 +107,51 @@ func projectFolders(client string, file *setup.JSON) (dirs []string) {
 }
 
 func restrictions(client string, file *setup.JSON) (rules []Rule) {
-	switch client {
-	case "claude":
-		rules = patterns(slices.Concat(Texts(file.Get("permissions", "deny")), Texts(file.Get("permissions", "ask")), deniedServers(file))...)
-		projects, _ := file.Get("projects").(map[string]any)
-		for _, path := range sortedKeys(projects) {
-			project, _ := projects[path].(map[string]any)
-			rules = append(rules, patterns(Texts(project["disabledMcpServers"])...)...)
-			rules = append(rules, allowances(Texts(project["allowedTools"])...)...)
-		}
-		rules = append(rules, allowances(slices.Concat(Texts(file.Get("permissions", "allow")), Texts(file.Get("allowedTools")))...)...)
-	case "cursor":
-		rules = append(patterns(Texts(file.Get("permissions", "deny"))...), allowances(Texts(file.Get("permissions", "allow"))...)...)
-	case "gemini":
-		rules = patterns(slices.Concat(Texts(file.Get("mcp", "excluded")), Texts(file.Get("excludeMCPServers")))...)
-		rules = append(rules, geminiRules(slices.Concat(Texts(file.Get("tools", "exclude")), Texts(file.Get("excludeTools")),
-			Texts(file.Get("tools", "confirmationRequired")))...)...)
-		rules = append(rules, allowances(slices.Concat(Texts(file.Get("tools", "allowed")), Texts(file.Get("allowedTools")))...)...)
-		for _, key := range []string{"policyPaths", "adminPolicyPaths"} {
-			if file.Get(key) != nil {
-				rules = append(rules, Rule{text: key, concerns: func(string) bool { return true }}) // policies elsewhere, which are not read
-			}
-		}
-	case "opencode":
-		rules = patterns(append(refusing(file.Get("tools")), refusing(file.Get("permission"))...)...)
-		for _, kind := range []string{"agent", "mode"} {
-			agents, _ := file.Get(kind).(map[string]any)
-			for _, name := range sortedKeys(agents) {
-				agent, _ := agents[name].(map[string]any)
-				rules = append(rules, patterns(slices.Concat(refusing(agent["tools"]), refusing(agent["permission"]))...)...)
-			}
+	for _, s := range agent.Named(client).Restrictions.Settings {
+		for _, value := range values(file.Get(), s.Path) {
+			rules = append(rules, rulesOf(s, value)...)
 		}
 	}
 	return append(rules, hookRules(file.Get("hooks"))...)
 }
 
-// refusing returns the names that an object of opencode switches off or does not simply allow.
+// values returns the values at a path, in which "*" stands for every member.
+func values(data any, path []string) []any {
+	if len(path) == 0 {
+		return []any{data}
+	}
+	members, _ := data.(map[string]any)
+	names := []string{path[0]}
+	if path[0] == "*" {
+		names = sortedKeys(members)
+	}
+	var found []any
+	for _, name := range names {
+		if members[name] != nil {
+			found = append(found, values(members[name], path[1:])...)
+		}
+	}
+	return found
+}
+
+// rulesOf returns the rules in a value of a setting.
+func rulesOf(s agent.Setting, value any) []Rule {
+	switch s.As {
+	case agent.Refuses:
+		return patterns(Texts(value)...)
+	case agent.RefusesTools:
+		return toolRules(Texts(value)...)
+	case agent.RefusesServers:
+		return patterns(serverNames(value)...)
+	case agent.AllowsMembers:
+		return patterns(refusing(value)...)
+	case agent.Allows:
+		return allowances(Texts(value)...)
+	}
+	return []Rule{{text: strings.Join(s.Path, "."), concerns: func(string) bool { return true }}}
+}
+
+// refusing returns the names that an object switches off or does not simply allow.
 func refusing(object any) (names []string) {
 	entries, _ := object.(map[string]any)
 	for _, name := range sortedKeys(entries) {
@@ -155,21 +165,24 @@ func refusing(object any) (names []string) {
 // serverLists returns an error if the client's rules choose servers in a way that would not apply behind the gateway: by a
 // list of those that may be used, or by their command or address.
 func (s Source) serverLists(file *setup.JSON) error {
-	allowed := map[string][][]string{"gemini": {{"mcp", "allowed"}, {"allowMCPServers"}}, "claude": {{"allowedMcpServers"}}}
-	for _, path := range allowed[s.Client] {
+	r := agent.Named(s.Client).Restrictions
+	for _, path := range r.Chosen {
 		if file.Get(path...) != nil {
 			return fmt.Errorf("%s names the servers that may be used; move them by hand (docs/GATEWAY.md)", strings.Join(path, "."))
 		}
 	}
-	if denied, ok := file.Get("deniedMcpServers").([]any); ok && s.Client == "claude" && len(deniedServers(file)) < len(denied) {
-		return errors.New("deniedMcpServers names servers by their command or address; move servers by hand (docs/GATEWAY.md)")
+	for _, setting := range r.Settings {
+		denied, _ := file.Get(setting.Path...).([]any)
+		if setting.As == agent.RefusesServers && len(serverNames(denied)) < len(denied) {
+			return fmt.Errorf("%s names servers by their command or address; move servers by hand (docs/GATEWAY.md)", strings.Join(setting.Path, "."))
+		}
 	}
 	return nil
 }
 
-// deniedServers returns the names of the servers that settings of Claude Code refuse by name.
-func deniedServers(settings *setup.JSON) (names []string) {
-	entries, _ := settings.Get("deniedMcpServers").([]any)
+// serverNames returns the names of servers in a list of objects.
+func serverNames(list any) (names []string) {
+	entries, _ := list.([]any)
 	for _, e := range entries {
 		entry, _ := e.(map[string]any)
 		if name, ok := entry["serverName"].(string); ok {

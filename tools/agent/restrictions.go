@@ -1,0 +1,39 @@
+package agent
+
+// Restrictions say where a client's configuration restricts the tools of MCP servers, or selects them by their names.
+type Restrictions struct {
+	Settings []Setting // in the file with the servers and in Files
+	Files    []string  // further files below the client's folder
+	Folders  []RuleFolder
+
+	// Chosen are the paths of lists with the only servers that may be used.
+	Chosen [][]string
+
+	// Project is the folder with settings, as in the client's own folder, in each project that its configuration names.
+	Project string
+
+	Marks    []string // beside "mcp_", what makes a word in a text the name of a server's tool
+	OwnTools []string // names of the client's own tools, which no server's tool has
+}
+
+// Setting is one setting with rules.
+type Setting struct {
+	Path []string // "*" stands for every member
+	As   SettingKind
+}
+
+// SettingKind is the meaning of a setting.
+type SettingKind int
+
+// The kinds of settings.
+const (
+	Refuses        SettingKind = iota // a list of tools or servers that are refused, or asked about
+	RefusesTools                      // the same, of tools as the client writes them: a name may be that of any server's tool
+	RefusesServers                    // the same, of servers: objects with a serverName
+	AllowsMembers                     // an object by names: those that are not true or "allow" are refused
+	Allows                            // a list of tools or servers that are allowed
+	RestrictsAll                      // names rules elsewhere, which are not read
+)
+
+// RuleFolder is a folder, below the client's or a project's, whose files select tools by name.
+type RuleFolder struct{ Name, Suffix string }
