@@ -64,6 +64,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 	pipeline := &states.Pipeline{
 		Machine: machine, Tools: offered, Pruner: pruner, Keep: store.PutShort,
 		RepeatRaw: o.Settings.RepeatRaw, MaxPruneBytes: o.MaxPruneBytes, FieldErrors: o.FieldErrors, Emit: o.Emit, SyncLog: o.Sync,
+		Closers: []func() error{store.Close},
 	}
 	if err := addTrace(pipeline, o); err != nil {
 		return nil, err

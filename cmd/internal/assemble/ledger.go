@@ -33,7 +33,7 @@ func addLedger(p *states.Pipeline, o Options) error {
 	stop := ledger.KeepClean(store, index, stores.Limits(o.Settings), failed)
 	p.Closers = append(p.Closers, func() error {
 		stop()
-		return nil
+		return store.Close()
 	})
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
@@ -24,7 +26,8 @@ func TestMain(m *testing.M) {
 		(&fake{kind: kind, more: os.Getenv("GATEWAY_TEST_MORE") != ""}).serve()
 		return
 	}
-	os.Exit(m.Run())
+	// No goroutine is left, except the one that waits for the process that watches over commands: there is one for the whole life of a server.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/mcp-pruner/mcp-pruner/tools/process.startWatcher.func1"))
 }
 
 // atStart maps a kind of fake server to its first action.

@@ -137,7 +137,12 @@ func TestAServerThatEndedBetweenTwoCallsIsStartedBeforeTheSecond(t *testing.T) {
 func TestAFloodIsPassedOver(t *testing.T) {
 	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}})
 	go func() { // it prints more lines than the test keeps
-		for range w.notes {
+		for {
+			select {
+			case <-w.notes:
+			case <-t.Context().Done():
+				return
+			}
 		}
 	}()
 	w.ready(t, "shop")
