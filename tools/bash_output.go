@@ -133,21 +133,21 @@ func (o *bashOutput) cut(name, text string, limit Limit, pruned bool) string {
 	switch {
 	case pruned:
 	case o.written == nil:
-		before = lineCount(o.rest)
+		before = CountLines(o.rest)
 		o.rest = joined(o.rest, text)
 	case name == "stderr": // the rest has both streams
-		before = lineCount(o.written.Stdout)
+		before = CountLines(o.written.Stdout)
 	}
 	head := limit.share(headShare).head(text)
 	tail := head + limit.share(100-headShare).tail(text[head:])
 	first := strings.Count(text[:head], "\n") + 1
-	last := lineCount(text[:tail])
+	last := CountLines(text[:tail])
 	gap := fmt.Sprintf("... %d-%d", before+first, before+last)
 	if pruned {
 		gap = "..."
 		o.gaps = append(o.gaps, fmt.Sprintf("%d more lines of the pruned %s", last-first+1, name)+readIt(o.storedAs, "all"))
 	} else {
-		o.gaps = append(o.gaps, fmt.Sprintf("%s lines %d-%d of %d", name, before+first, before+last, before+lineCount(text)))
+		o.gaps = append(o.gaps, fmt.Sprintf("%s lines %d-%d of %d", name, before+first, before+last, before+CountLines(text)))
 	}
 	lead := text[:head]
 	if lead != "" && !strings.HasSuffix(lead, "\n") {

@@ -80,7 +80,7 @@ func (o *readOutput) Cut(limit Limit) (Output, bool) {
 	next := o.first + max(lines, 1)
 	p.rest = outline(o.Content[at:], next)
 	if p.TotalLines == nil && !o.Truncated {
-		total := o.first - 1 + lineCount(o.Content)
+		total := o.first - 1 + CountLines(o.Content)
 		p.TotalLines = &total
 	}
 	p.NextStartLine = &next
@@ -90,8 +90,8 @@ func (o *readOutput) Cut(limit Limit) (Output, bool) {
 	return &p, true
 }
 
-// lineCount counts lines; the last one need not have a line end.
-func lineCount(text string) int {
+// CountLines counts lines; the last one need not have a line end.
+func CountLines(text string) int {
 	n := strings.Count(text, "\n")
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		n++

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
@@ -12,7 +13,7 @@ func Result(call history.ToolCall, text string) contextgc.Segment {
 	s.Path, s.FirstLine, s.LastLine = call.FileRead()
 	switch {
 	case s.LastLine == 0 && s.FirstLine > 1:
-		s.LastLine = s.FirstLine + lines(text) - 1
+		s.LastLine = s.FirstLine + max(tools.CountLines(text), 1) - 1
 	case s.LastLine == 0:
 		s.FirstLine = 0 // the whole file
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
@@ -137,7 +138,7 @@ func (o Observer) Ended(d *states.Delivery) {
 	}
 	if d.Subject.Part {
 		e.FirstLine = max(d.Source.FirstLine, 1)
-		e.LastLine = e.FirstLine + lines(d.Text) - 1
+		e.LastLine = e.FirstLine + max(tools.CountLines(d.Text), 1) - 1
 	}
 	if _, err := o.Store.Put(context.Background(), e); err != nil {
 		o.Failed(err)
@@ -150,14 +151,4 @@ func typeOf(d *states.Delivery) contextgc.Type {
 		return contextgc.Code
 	}
 	return contextgc.Log
-}
-
-func lines(text string) int {
-	n := 1
-	for i := range len(text) {
-		if text[i] == '\n' && i < len(text)-1 {
-			n++
-		}
-	}
-	return n
 }

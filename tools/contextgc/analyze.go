@@ -21,11 +21,9 @@ type Candidate struct {
 // analyze returns the segments that may be pruned, most likely first: those that are
 // neither pinned nor reachable from the roots.
 func analyze(segments []Segment, roots []string, now time.Time) []Candidate {
-	keep := make(map[string]bool)
+	var keep map[string]bool
 	if len(roots) > 0 {
-		for _, id := range reachable(segments, roots) {
-			keep[id] = true
-		}
+		keep = reach(roots, references(segments))
 	}
 	candidates := make([]Candidate, 0, len(segments))
 	for _, s := range segments {
@@ -50,28 +48,4 @@ func moreLikely(a, b Candidate) int {
 		a.touched.Compare(b.touched),
 		cmp.Compare(a.ID, b.ID),
 	)
-}
-
-// reachable is reach over references, but without a reference for each pair of segments
-// of a topic, which would be too many for a large topic. Instead, each segment refers to a
-// node for its topic.
-func reachable(segments []Segment, roots []string) []string {
-	const topicNode = "\x00topic:" // no id can begin like this
-	var bare []Segment
-	topics := make(map[string][]string)
-	for _, s := range segments {
-		if s.Topic != "" {
-			topics[s.Topic] = append(topics[s.Topic], s.ID)
-		}
-		s.Topic = ""
-		bare = append(bare, s)
-	}
-	refs := references(bare)
-	for topic, ids := range topics {
-		refs[topicNode+topic] = ids
-		for _, id := range ids {
-			refs[id] = append(refs[id], topicNode+topic)
-		}
-	}
-	return reach(roots, refs)
 }

@@ -1,7 +1,6 @@
 package contextgc
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -38,41 +37,32 @@ func rootsOf(segments []Segment, d *Descriptors, now time.Time) []string {
 // referenceTag is the prefix of a tag that refers to another segment.
 const referenceTag = "ref:"
 
-// references maps each segment's id to the ids it refers to: those named by its tags, and
-// those of segments with the same topic.
+// topicNode is the beginning of a node to which the segments of a topic refer, and which refers to them: a reference for
+// each pair of segments would be too many. No id can begin like this.
+const topicNode = "\x00topic:"
+
+// references maps each segment's id to what it refers to: the ids named by its tags, and the node of its topic.
 func references(segments []Segment) map[string][]string {
 	known := make(map[string]bool, len(segments))
-	topics := make(map[string][]string)
 	for _, s := range segments {
 		known[s.ID] = true
-		if s.Topic != "" {
-			topics[s.Topic] = append(topics[s.Topic], s.ID)
-		}
 	}
 	refs := make(map[string][]string)
-	add := func(from, to string) {
-		if !slices.Contains(refs[from], to) {
-			refs[from] = append(refs[from], to)
-		}
-	}
 	for _, s := range segments {
 		for _, tag := range s.Tags {
 			if to, ok := strings.CutPrefix(tag, referenceTag); ok && known[to] {
-				add(s.ID, to)
+				refs[s.ID] = append(refs[s.ID], to)
 			}
 		}
-		for _, to := range topics[s.Topic] {
-			if to != s.ID {
-				add(s.ID, to)
-			}
+		if node := topicNode + s.Topic; s.Topic != "" {
+			refs[s.ID], refs[node] = append(refs[s.ID], node), append(refs[node], s.ID)
 		}
 	}
 	return refs
 }
 
-// reach returns, sorted, the roots and all segments to which they refer directly or
-// indirectly.
-func reach(roots []string, refs map[string][]string) []string {
+// reach returns the roots and everything to which they refer directly or indirectly.
+func reach(roots []string, refs map[string][]string) map[string]bool {
 	seen := make(map[string]bool)
 	queue := slices.Clone(roots)
 	for len(queue) > 0 {
@@ -83,5 +73,5 @@ func reach(roots []string, refs map[string][]string) []string {
 			queue = append(queue, refs[id]...)
 		}
 	}
-	return slices.Sorted(maps.Keys(seen))
+	return seen
 }

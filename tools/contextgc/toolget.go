@@ -96,7 +96,7 @@ func (g Got) emptiness() string {
 // colon, and their number.
 func selectLines(body string, first, last int, pattern *regexp.Regexp) (part string, total int, matches *int) {
 	if first == 0 && last == 0 && pattern == nil {
-		return body, countLines(body), nil
+		return body, tools.CountLines(body), nil
 	}
 	last = cmp.Or(last, math.MaxInt)
 	var out strings.Builder
@@ -117,14 +117,6 @@ func selectLines(body string, first, last int, pattern *regexp.Regexp) (part str
 		matches = &found
 	}
 	return out.String(), total, matches
-}
-
-func countLines(text string) int {
-	n := strings.Count(text, "\n")
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		n++
-	}
-	return n
 }
 
 // SegmentInfo is the form of a segment in results.
