@@ -18,7 +18,7 @@ const defaultMaxInputChars = 2_000_000
 type Settings struct {
 	Store         *recovery.Store   // keeps the originals; required
 	Reranker      *deepinfra.Client // nil: use the heuristic only
-	MaxInputChars int               // 0 means DefaultMaxInputChars
+	MaxInputChars int               // 0 means defaultMaxInputChars
 	Version       string            // reported by Health
 
 	// Concurrency is the maximum number of texts processed at once; others wait within

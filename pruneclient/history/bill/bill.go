@@ -23,12 +23,12 @@ type Bill struct {
 	Guessed  int     // measured calls whose output the transcript gives as a placeholder; it is modelled from the texts
 	Total    float64 // price of the whole session, in fresh input tokens
 	Input    float64 // the part of total for all prompts
-	Calls    []Call
+	Calls    []ModelCall
 	Results  []Result
 }
 
-// Call is one call of the model.
-type Call struct {
+// ModelCall is one call of the model.
+type ModelCall struct {
 	Usage   sessions.Usage
 	Prompt  int // tokens of the prompt
 	Context int // number of the context; every compaction starts another one
@@ -36,7 +36,7 @@ type Call struct {
 	written int // tokens of the texts and tool calls of its answer
 }
 
-// result is one tool result and the cost of carrying it.
+// Result is one tool result and the cost of carrying it.
 type Result struct {
 	Step   int // index of the session's step
 	Call   int // the first model call whose prompt contains it
@@ -46,7 +46,7 @@ type Result struct {
 	Parsed history.ToolCall
 }
 
-// newBill computes the bill of a session.
+// New computes the bill of a session.
 func New(s sessions.Session, prices Prices) *Bill {
 	b := &Bill{Session: s, Prices: prices, Measured: s.Measured()}
 	b.addCalls()
@@ -83,7 +83,7 @@ func (b *Bill) addCalls() {
 			if b.Measured {
 				usage = b.usageOf(step)
 			}
-			b.Calls = append(b.Calls, Call{Usage: usage, Prompt: usage.Prompt(), Context: context, Step: i})
+			b.Calls = append(b.Calls, ModelCall{Usage: usage, Prompt: usage.Prompt(), Context: context, Step: i})
 		case sessions.Say, sessions.Use:
 			n := OutputTokens(step)
 			model.answer(n)

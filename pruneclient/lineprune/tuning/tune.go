@@ -13,8 +13,8 @@ type Profile struct {
 	Sure   float64 // amount of evidence that raises confidence to one half
 }
 
-// Ranking holds the constants of the ranking.
-type Ranking struct {
+// ranking holds the constants of the ranking.
+type ranking struct {
 	Code, Docs, Logs, Grep Profile
 
 	Synonym float64 // weight of a synonym, relative to the word itself
@@ -34,7 +34,7 @@ type Ranking struct {
 }
 
 // Rank is the ranking in use.
-var Rank = Ranking{
+var Rank = ranking{
 	Code: Profile{Before: 0.85, After: 0.89, Own: 0.35, Unit: 0.2, Head: 1.4, Parent: 0.4, Sure: 3.4},
 	Docs: Profile{Before: 0.91, After: 0.87, Own: 0.15, Unit: 0.2, Head: 1.1, Parent: 0.7, Sure: 4},
 	Logs: Profile{Before: 0.95, After: 0.88, Own: 0.33, Unit: 0.05, Head: 0.27, Sure: 3},

@@ -2,18 +2,18 @@
 // are integers, so that every machine computes the same score.
 package trees
 
-// Depth is the number of comparisons on the way to a leaf. Each tree is stored as a heap: the children of
+// depth is the number of comparisons on the way to a leaf. Each tree is stored as a heap: the children of
 // node i are 2i+1 and 2i+2.
 const (
-	Depth  = 5
-	Inner  = 1<<Depth - 1
-	Leaves = 1 << Depth
+	depth  = 5
+	Inner  = 1<<depth - 1
+	Leaves = 1 << depth
 )
 
 // Bit is one bit in the unit of leaves and scores.
 const Bit = 1024
 
-// Node tests whether a feature is above a threshold. Where a tree is shallower than Depth, the threshold is
+// Node tests whether a feature is above a threshold. Where a tree is shallower than depth, the threshold is
 // Never.
 type Node struct {
 	Feature   int32
@@ -23,7 +23,7 @@ type Node struct {
 // Never is a threshold that no feature exceeds.
 const Never = 1<<31 - 1
 
-// Tree is a decision tree of Depth levels.
+// Tree is a decision tree of depth levels.
 type Tree struct {
 	Nodes [Inner]Node
 	Leaf  [Leaves]int32 // in 1024ths of a bit
@@ -32,7 +32,7 @@ type Tree struct {
 // Reach returns the index of the leaf that a row of features leads to.
 func (t *Tree) Reach(row []int32) int {
 	i := 0
-	for range Depth {
+	for range depth {
 		n := t.Nodes[i]
 		i = 2*i + 1
 		if row[n.Feature] > n.Threshold {
