@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/httpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
@@ -138,12 +139,12 @@ func (o overHTTP) boundMemory(p command.Process, c settings.Settings) {
 }
 
 func (o overHTTP) handler(c settings.Settings, env []string, logs *eventlog.Log, tools *offered) (h *httpserver.Handler, closing func(), err error) {
-	token, err := readToken(c.TokenFile)
+	keys, err := keysOf(c)
 	if err != nil {
-		return nil, nil, fmt.Errorf("MCP_PRUNER_TOKEN_FILE: %w", err)
+		return nil, nil, err
 	}
 	options := assemble.Options{Settings: c, Env: env, Version: buildVersion(), Emit: logs.Emit, Sync: logs.Sync, Transport: "http"}
-	web := httpserver.Config{Version: buildVersion(), Emit: logs.Emit, Token: token}
+	web := httpserver.Config{Version: buildVersion(), Emit: logs.Emit, Keys: keys}
 	closing = func() {}
 	var lines *service.Service
 	if o.tools {
@@ -161,6 +162,18 @@ func (o overHTTP) handler(c settings.Settings, env []string, logs *eventlog.Log,
 		web.Pruner = httpserver.NewPruner(web.Server, lines)
 	}
 	return httpserver.NewHandler(web), closing, nil
+}
+
+// keysOf returns the keys with which clients may call; nil: they need none.
+func keysOf(c settings.Settings) (auth.Keys, error) {
+	if c.TokenFile == "" {
+		return nil, nil
+	}
+	token, err := auth.ReadToken(c.TokenFile)
+	if err != nil {
+		return nil, fmt.Errorf("MCP_PRUNER_TOKEN_FILE: %w", err)
+	}
+	return token, nil
 }
 
 // announce logs the address on which the server listens, at every log level, because with port 0 nobody could find

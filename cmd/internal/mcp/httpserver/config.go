@@ -3,6 +3,7 @@ package httpserver
 import (
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
@@ -12,7 +13,7 @@ type Config struct {
 	Server  *mcpserver.Server
 	Version string
 	Emit    func(event.Event) // receives events about connection errors; nil: they are dropped
-	Token   string            // bearer token required in every request except GET /healthz; "": none
+	Keys    auth.Keys         // of the bearer tokens, one of which every request except GET /healthz has to carry; nil: none has to
 
 	Pruner *Pruner // the line pruner's endpoints in addition to /mcp; nil: none
 

@@ -2,7 +2,6 @@ package httpserver
 
 import (
 	"context"
-	"crypto/subtle"
 	"fmt"
 	"net/http"
 	"strings"
@@ -22,11 +21,15 @@ func (c Config) guard(r *http.Request) *fault {
 	if why := loopback.Foreign(r); why != "" {
 		return &fault{http.StatusForbidden, "forbidden", why}
 	}
-	if c.Token == "" || withoutToken[r.URL.Path] {
+	if c.Keys == nil || withoutToken[r.URL.Path] {
 		return nil
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(strings.TrimSpace(token)), []byte(c.Token)) != 1 {
+	_, known, err := c.Keys.Owner(r.Context(), strings.TrimSpace(token))
+	switch {
+	case err != nil: // nobody is admitted unasked
+		return &fault{http.StatusServiceUnavailable, "unavailable", "the keys of callers cannot be read now"}
+	case !known || !strings.EqualFold(scheme, "Bearer"):
 		return &fault{http.StatusUnauthorized, "unauthorized", "want Authorization: Bearer with the server's token"}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 )
 
 // Every refused request leaves an event and a record with a reason in the server's own words.
@@ -40,7 +43,7 @@ func TestRefusalsAreLogged(t *testing.T) {
 }
 
 func TestATokenIsAskedFor(t *testing.T) {
-	p := newPlace(t, func(c *Config) { c.Token = "s3cret" })
+	p := newPlace(t, func(c *Config) { c.Keys = auth.Token("s3cret") })
 	ping := message("ping", nil)
 	for header, status := range map[string]int{
 		"": 401, "Authorization: Bearer wrong": 401, "Authorization: Basic s3cret": 401, "Authorization: Bearer ": 401,
@@ -54,6 +57,21 @@ func TestATokenIsAskedFor(t *testing.T) {
 	assert.Equal(t, 200, response.StatusCode, "whether it is there is no secret")
 	response, _ = p.send("GET", "/other", "")
 	assert.Equal(t, 401, response.StatusCode, "which paths there are is one")
+}
+
+// lost is a place of keys that cannot be asked.
+type lost struct{}
+
+func (lost) Owner(context.Context, string) (string, bool, error) {
+	return "", true, errors.New("no connection to db-7")
+}
+
+// Nobody is admitted while keys cannot be asked for, and why that is so is nobody's business.
+func TestLostKeysAdmitNobody(t *testing.T) {
+	p := newPlace(t, func(c *Config) { c.Keys = lost{} })
+	response, body := p.post(message("ping", nil), "Authorization: Bearer s3cret")
+	assert.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
+	assert.NotContains(t, string(body), "db-7")
 }
 
 // listening serves requests as the program does.

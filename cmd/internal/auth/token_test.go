@@ -1,13 +1,10 @@
-package verbs
+package auth
 
 import (
 	"io/fs"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // A token that others may read is refused wherever the mode of a file says so.
@@ -17,12 +14,4 @@ func TestWhoMayReadAToken(t *testing.T) {
 		assert.Equal(t, open, othersMayRead("darwin", mode), mode)
 		assert.False(t, othersMayRead("windows", mode), mode)
 	}
-}
-
-func TestReadToken(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "token")
-	require.NoError(t, os.WriteFile(path, []byte("secret\r\nsecond line\n"), 0o600))
-	token, err := readToken(path)
-	require.NoError(t, err)
-	assert.Equal(t, "secret", token, "an editor on Windows ends lines with CR LF")
 }

@@ -1,4 +1,4 @@
-package verbs
+package auth
 
 import (
 	"errors"
@@ -11,11 +11,8 @@ import (
 // maxToken is the maximum length of a token in bytes.
 const maxToken = 4096
 
-// readToken returns the first line of a file that only its owner may read, or "" without a file.
-func readToken(path string) (string, error) {
-	if path == "" {
-		return "", nil
-	}
+// ReadToken returns the first line of a file that only its owner may read.
+func ReadToken(path string) (Token, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -33,7 +30,7 @@ func readToken(path string) (string, error) {
 	if token = strings.TrimSpace(token); token == "" {
 		return "", errors.New(path + ": the first line is empty")
 	}
-	return token, nil
+	return Token(token), nil
 }
 
 // othersMayRead reports whether the mode of a file lets other users read or change it. On Windows the mode says
