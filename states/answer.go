@@ -64,17 +64,3 @@ func joinNotes(a, b string) string {
 	}
 	return a + "; " + b
 }
-
-func noticeOf(o tools.Output) string {
-	if n, ok := o.(tools.Noticer); ok {
-		return n.Notice()
-	}
-	return ""
-}
-
-func opaqueOf(o tools.Output) *tools.Opaque {
-	if p, ok := o.(tools.Opaquer); ok {
-		return p.Opaque()
-	}
-	return nil
-}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
@@ -85,7 +86,7 @@ func execute(ctx context.Context, c *Execution) (fsm.Trigger, fsm.Facts, error) 
 
 func capture(_ context.Context, c *Execution) (fsm.Trigger, fsm.Facts, error) {
 	if c.pipeline.Pruner != nil {
-		c.before = c.request.Session.remember(c)
+		c.before = c.request.Session.remember(history.ParseCall(c.toolName, c.arguments), c.call.FocusQuestion(), c.output.Code())
 	}
 	return fsm.OutputCaptured, fsm.Facts{"raw_bytes": len(c.output.Code())}, nil
 }

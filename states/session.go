@@ -2,6 +2,7 @@ package states
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"slices"
 	"sync"
@@ -66,20 +67,6 @@ func (s *Session) again(call asked) bool {
 	})
 }
 
-// remember returns the earlier calls of the session, most recent first, and adds the call
-// with its result.
-func (s *Session) remember(c *Execution) []pruneclient.Event {
-	if s == nil {
-		return nil
-	}
-	call, question := history.ParseCall(c.toolName, c.arguments), c.call.FocusQuestion()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	before := s.log.Context()
-	s.log.Served(call, question, c.output.Code())
-	return before
-}
-
 func (s *Session) rememberPruned(call asked) {
 	if s == nil {
 		return
@@ -90,4 +77,61 @@ func (s *Session) rememberPruned(call asked) {
 		s.pruned = append(s.pruned[:0], s.pruned[1:]...)
 	}
 	s.pruned = append(s.pruned, call)
+}
+
+// remember returns the earlier calls of the session, most recent first, and adds the call
+// with its result.
+func (s *Session) remember(call history.ToolCall, question, output string) []pruneclient.Event {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.log.Context()
+	s.log.Served(call, question, output)
+	return before
+}
+
+// subject returns the pseudonym of a call's subject. A call that recovers pruned output has
+// the subject of the pruned call; pruneID is the id by which this call's output can be
+// recovered, or "".
+func (s *Session) subject(client, tool string, about tools.Subject, pruneID string) string {
+	s.mu.Lock()
+	subject, known := s.originals[about.PruneID]
+	s.mu.Unlock()
+	if known {
+		return subject
+	}
+	subject = s.pseudonym(client, tool, about)
+	if pruneID != "" {
+		s.keepOriginal(pruneID, subject)
+	}
+	return subject
+}
+
+// keepOriginal remembers the subject of the original with a prune id.
+func (s *Session) keepOriginal(id, subject string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.originals == nil {
+		s.originals = make(map[string]string)
+	}
+	if len(s.ids) == remembered {
+		delete(s.originals, s.ids[0])
+		s.ids = append(s.ids[:0], s.ids[1:]...)
+	}
+	s.ids = append(s.ids, id)
+	s.originals[id] = subject
+}
+
+// pseudonym returns a name for a subject that means something within this session only,
+// because the key never leaves the process. The range of the subject is ignored.
+func (s *Session) pseudonym(client, tool string, about tools.Subject) string {
+	s.introduce()
+	text := append(make([]byte, 0, 256), s.key[:]...)
+	for _, part := range []string{client, tool, about.Path, about.Dir, about.Command, about.Pattern, about.PruneID, about.Options} {
+		text = append(append(text, part...), 0)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
 }

@@ -1,11 +1,7 @@
 package states
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
-	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
 // Trace stores records. *trace.File implements it.
@@ -24,9 +20,6 @@ type Tracer struct {
 	Version string // of this program
 	Detail  bool   // records also have the question, path, command and pattern of the call
 }
-
-// maxDetailBytes bounds each text in a record's detail.
-const maxDetailBytes = 64 << 10
 
 // Starting implements [Starter]. The note preserves that the call was under way if the process ends before the call
 // does.
@@ -86,56 +79,4 @@ func addSizes(r *trace.Record, d *Delivery) {
 			r.Bytes.BesideSent = r.Bytes.Sent - *d.Pruning.PrunedBytes
 		}
 	}
-}
-
-// session returns the call's session. All calls without one share one for their records:
-// whether such a call asks again for pruned output cannot be known otherwise.
-func (c *Execution) session() *Session {
-	if c.request.Session == nil {
-		return &c.pipeline.alone
-	}
-	return c.request.Session
-}
-
-// subject returns the pseudonym of the call's subject. A call that recovers pruned output
-// has the subject of the pruned call.
-func (s *Session) subject(c *Execution, about tools.Subject) string {
-	s.mu.Lock()
-	subject, known := s.originals[about.PruneID]
-	s.mu.Unlock()
-	if known {
-		return subject
-	}
-	subject = s.pseudonym(cut(c.request.Client, maxNameBytes), c.toolName, about)
-	if c.pruneID != "" {
-		s.keepOriginal(c.pruneID, subject)
-	}
-	return subject
-}
-
-// keepOriginal remembers the subject of the original with a prune id.
-func (s *Session) keepOriginal(id, subject string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.originals == nil {
-		s.originals = make(map[string]string)
-	}
-	if len(s.ids) == remembered {
-		delete(s.originals, s.ids[0])
-		s.ids = append(s.ids[:0], s.ids[1:]...)
-	}
-	s.ids = append(s.ids, id)
-	s.originals[id] = subject
-}
-
-// pseudonym returns a name for a subject that means something within this session only,
-// because the key never leaves the process. The range of the subject is ignored.
-func (s *Session) pseudonym(client, tool string, about tools.Subject) string {
-	s.introduce()
-	text := append(make([]byte, 0, 256), s.key[:]...)
-	for _, part := range []string{client, tool, about.Path, about.Dir, about.Command, about.Pattern, about.PruneID, about.Options} {
-		text = append(append(text, part...), 0)
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:8])
 }

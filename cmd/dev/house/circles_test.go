@@ -15,7 +15,6 @@ var larger = map[string]int{
 	"cmd/internal/verbs/initcmd":      7,
 	"fsm":                             6,
 	"pruneclient/lineprune/structure": 7,
-	"states":                          8,
 	"tools":                           6,
 	"tools/process":                   6,
 }
