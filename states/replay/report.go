@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 )
 
 // Report is the result over all sessions. Its JSON is a contract (SPEC part J). Savings are positive and in
@@ -20,6 +21,9 @@ type Report struct {
 	Share    map[string]float64 `json:"share_pct"`
 	Limit    Limit              `json:"limit_pct"`
 	Policies map[Policy]any     `json:"policies"`
+
+	// Composition is what the bill is made of: by content, then by price.
+	Composition map[string]bill.By `json:"composition"`
 
 	Measured int `json:"sessions_with_usage"`
 	Guessed  int `json:"calls_with_modelled_output"` // because the transcript has placeholders
@@ -153,6 +157,7 @@ type collector struct {
 	policies map[Policy]*sum
 	clearing *clearing
 	prices   map[string]bool
+	contents map[string]bill.By
 
 	large, needed int // results
 }
@@ -167,7 +172,7 @@ type sum struct {
 }
 
 func newCollector(policies []Policy) *collector {
-	c := &collector{share: map[string]float64{}, sizes: map[string]float64{}, policies: map[Policy]*sum{}, prices: map[string]bool{}}
+	c := &collector{share: map[string]float64{}, sizes: map[string]float64{}, policies: map[Policy]*sum{}, prices: map[string]bool{}, contents: map[string]bill.By{}}
 	for _, p := range policies {
 		if p == GC {
 			c.clearing = &clearing{}
@@ -186,6 +191,9 @@ func (c *collector) add(f *Figures) {
 	}
 	c.report.Calls += len(f.Calls)
 	c.report.Guessed += f.Guessed
+	for content, by := range f.contents {
+		c.contents[content] = c.contents[content].Plus(by)
+	}
 	c.large += f.large
 	c.needed += f.needed
 	c.prices[f.Prices.String()] = true
@@ -238,10 +246,14 @@ func (s *sum) add(t *trial, o Outcome) {
 // finish converts the sums to percentages.
 func (c *collector) finish() Report {
 	r := c.report
+	pct := func(x float64) float64 { return percent(x, r.Bill) }
+	r.Composition = map[string]bill.By{}
+	for content, by := range c.contents {
+		r.Composition[content] = bill.By{Fresh: pct(by.Fresh), Write: pct(by.Write), Again: pct(by.Again), Read: pct(by.Read), Output: pct(by.Output)}
+	}
 	r.Large = c.large
 	r.Needed = percent(float64(c.needed), float64(c.large))
 	r.Prices = strings.Join(slices.Sorted(maps.Keys(c.prices)), "; ")
-	pct := func(x float64) float64 { return percent(x, r.Bill) }
 	r.Share, r.Sizes = scaled(c.share, r.Bill), scaled(c.sizes, r.Bill)
 	r.Limit = Limit{pct(c.limit[0]), pct(c.limit[1]), pct(c.limit[2])}
 	r.Policies, r.Details = map[Policy]any{}, map[Policy]Detail{}

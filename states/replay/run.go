@@ -21,6 +21,7 @@ type Figures struct {
 	*trial
 	outcomes map[Policy]Outcome
 	cleared  cleared
+	contents map[string]bill.By
 
 	large, needed int // results that are large enough to be cut, and those of which a line was needed later
 }
@@ -108,6 +109,7 @@ func compute(ctx context.Context, one sessions.Session, s Settings) (*Figures, e
 		f.needs = needs.Of(b)
 	}
 	f.countNeeds()
+	f.contents = b.Contents()
 	for _, p := range s.Policies {
 		f.outcomes[p] = f.outcome(p)
 	}

@@ -26,6 +26,7 @@ func writeText(w io.Writer, r replay.Report) error {
 		fmt.Fprintf(&b, "Of %d of %d model calls the transcripts have a placeholder for the output; it is modelled from the texts.\n", r.Guessed, r.Calls)
 	}
 	b.WriteByte('\n')
+	writeContents(&b, r)
 	writeShares(&b, r)
 	fmt.Fprintf(&b, "\nA perfect pruner of results of 1,000 tokens and more (read, bash, grep) that keeps 10, 20, 30 %%: %.1f, %.1f, %.1f\n\n", r.Limit.Keep10, r.Limit.Keep20, r.Limit.Keep30)
 	writePolicies(&b, r)
@@ -46,6 +47,26 @@ func writeText(w io.Writer, r replay.Report) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// mostContents is the number of contents that the text shows.
+const mostContents = 16
+
+func writeContents(b *strings.Builder, r replay.Report) {
+	sums := map[string]float64{}
+	for content, by := range r.Composition {
+		sums[content] = by.Sum()
+	}
+	b.WriteString("What the bill is made of, by content and price:\n")
+	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "fresh\twritten\twritten again\tread\toutput\tall\t")
+	for i, content := range replay.ByValue(sums) {
+		if by := r.Composition[content]; i < mostContents {
+			fmt.Fprintf(w, "%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t  %s\n", by.Fresh, by.Write, by.Again, by.Read, by.Output, by.Sum(), content)
+		}
+	}
+	_ = w.Flush() // writes to memory
+	b.WriteByte('\n')
 }
 
 func writeShares(b *strings.Builder, r replay.Report) {

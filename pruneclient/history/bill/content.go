@@ -1,0 +1,173 @@
+package bill
+
+import (
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+)
+
+// By is a price split by what is paid for.
+type By struct {
+	Fresh  float64 `json:"fresh"`
+	Write  float64 `json:"write"`
+	Again  float64 `json:"again"` // written once more, or sent fresh, because the cache had expired
+	Read   float64 `json:"read"`
+	Output float64 `json:"output"`
+}
+
+// Plus returns the sum of two prices.
+func (a By) Plus(b By) By {
+	return By{a.Fresh + b.Fresh, a.Write + b.Write, a.Again + b.Again, a.Read + b.Read, a.Output + b.Output}
+}
+
+// Times returns a price times a factor.
+func (a By) Times(n float64) By {
+	return By{a.Fresh * n, a.Write * n, a.Again * n, a.Read * n, a.Output * n}
+}
+
+// Sum returns the whole price.
+func (a By) Sum() float64 { return a.Fresh + a.Write + a.Again + a.Read + a.Output }
+
+// The contents of a bill beside "result: TOOL" and "attached: TYPE".
+const (
+	Prefix    = "fixed prefix"
+	Summary   = "summary after a compaction"
+	EditArgs  = "arguments of edits"
+	OtherArgs = "arguments of other calls"
+	Words     = "the agent's words"
+	Thinking  = "thinking"
+	Person    = "the user"
+	Unknown   = "unknown" // in the API's usage, but not in the transcript; below 0 where the texts were estimated too large
+)
+
+// Contents splits the bill by content and price. What the transcript does not show is Unknown, not spread over the rest.
+func (b *Bill) Contents() map[string]By {
+	c := contents{Bill: b, by: map[string]By{}, pending: map[string]int{}}
+	for _, step := range b.Session.Steps {
+		c.take(step)
+	}
+	rest := By{}
+	for i, call := range b.Calls {
+		u := call.Usage
+		rest = rest.Plus(By{
+			Fresh: float64(u.Input) * b.Prices.Input, Write: float64(u.CacheWrite) * b.WritePrice(i),
+			Read: float64(u.CacheRead) * b.Prices.CacheRead, Output: float64(u.Output) * b.Prices.Output,
+		})
+	}
+	for _, by := range c.by {
+		rest = rest.Plus(by.Times(-1))
+	}
+	rest.Write, rest.Again = rest.Write+rest.Again, 0 // usage does not say what was written before
+	c.by[Unknown] = c.by[Unknown].Plus(rest)
+	return c.by
+}
+
+type contents struct {
+	*Bill
+	by      map[string]By
+	pending map[string]int // tokens that the next call sends for the first time
+	calls   int
+	prefix  int
+}
+
+func (c *contents) take(step sessions.Step) {
+	switch step.Kind {
+	case sessions.User:
+		c.pending[Person] += tokens.Claude(step.Text)
+	case sessions.Attach:
+		c.pending["attached: "+step.Type] += tokens.Claude(step.Text)
+	case sessions.Result:
+		c.pending["result: "+step.Tool] += tokens.Claude(step.Out)
+	case sessions.Compact:
+		c.pending = map[string]int{}
+	case sessions.Call:
+		c.call()
+	case sessions.Say:
+		c.written(Words, tokens.Claude(step.Text))
+		c.output(Thinking, tokens.Claude(step.Think))
+	case sessions.Use:
+		content := OtherArgs
+		if kind := history.ParseCall(step.Tool, step.Args).Kind; kind == history.Edit || kind == history.Write {
+			content = EditArgs
+		}
+		c.written(content, OutputTokens(step))
+	}
+}
+
+// written counts output that the next prompts contain.
+func (c *contents) written(content string, n int) {
+	c.output(content, n)
+	c.pending[content] += n
+}
+
+// output counts tokens of an answer, at most as many as the API counted for it.
+func (c *contents) output(content string, n int) {
+	if c.calls == 0 || n == 0 {
+		return
+	}
+	call := c.Calls[c.calls-1]
+	if call.Usage.Output < call.written {
+		n = n * call.Usage.Output / call.written
+	}
+	c.by[content] = c.by[content].Plus(By{Output: float64(n) * c.Prices.Output})
+}
+
+// call bills what a call sends for the first time, for as long as it stays. The rest of a context's first prompt is the
+// fixed prefix, and after a compaction the summary.
+func (c *contents) call() {
+	i := c.calls
+	c.calls++
+	known := 0
+	for content, n := range c.pending {
+		known += n
+		c.by[content] = c.by[content].Plus(c.weight(i, false).Times(float64(n)))
+	}
+	c.pending = map[string]int{}
+	if i > 0 && c.Calls[i-1].Context == c.Calls[i].Context {
+		return
+	}
+	rest := max(c.Calls[i].Prompt-known, 0)
+	if i == 0 {
+		c.prefix = rest
+	}
+	prefix := min(rest, c.prefix)
+	read := min(prefix, c.Calls[i].Usage.CacheRead)
+	later := c.weight(i, true)
+	entry := c.entry(i)
+	c.by[Prefix] = c.by[Prefix].Plus(later.Times(float64(prefix))).Plus(By{Read: float64(read) * c.Prices.CacheRead}).Plus(entry.Times(float64(prefix - read)))
+	if summary := rest - prefix; summary > 0 {
+		c.by[Summary] = c.by[Summary].Plus(c.weight(i, false).Times(float64(summary)))
+	}
+}
+
+// entry returns the price of a token that a call sends for the first time.
+func (c *contents) entry(call int) By {
+	u := c.Calls[call].Usage
+	fresh := 0.0
+	if sent := u.Input + u.CacheWrite; sent > 0 {
+		fresh = float64(u.Input) / float64(sent)
+	}
+	return By{Fresh: fresh * c.Prices.Input, Write: (1 - fresh) * c.WritePrice(call)}
+}
+
+// weight returns the price of a token that enters at a call and stays until the context ends: with its entry, or without it
+// for the prefix, which stands in front.
+func (c *contents) weight(from int, prefix bool) By {
+	w := By{}
+	if !prefix {
+		w = c.entry(from)
+	}
+	for j := from + 1; j < len(c.Calls) && c.Calls[j].Context == c.Calls[from].Context; j++ {
+		cached := c.Cached(from, j)
+		if prefix {
+			cached = c.Calls[j].Usage.CacheRead >= c.prefix/2
+		}
+		if cached {
+			w.Read += c.Prices.CacheRead
+		} else {
+			again := c.entry(j)
+			w.Again += again.Sum()
+		}
+	}
+	return w
+}
