@@ -1,6 +1,7 @@
 package runnerfsm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,21 +55,11 @@ type owned struct {
 // RunHTTP starts a server, runs the client with its URL, and stops the server. As with Run,
 // the error concerns this program only.
 func RunHTTP(ctx context.Context, o HTTPOptions) (Result, error) {
-	if o.StartTimeout == 0 {
-		o.StartTimeout = ownedStartTimeout
-	}
-	if o.ShutdownTimeout == 0 {
-		o.ShutdownTimeout = ownedStopTimeout
-	}
-	if o.HealthEvery == 0 {
-		o.HealthEvery = server.HealthEvery
-	}
-	if o.MaxFailures == 0 {
-		o.MaxFailures = server.MaxFailures
-	}
-	if o.SilentFor == 0 {
-		o.SilentFor = server.SilentFor
-	}
+	o.StartTimeout = cmp.Or(o.StartTimeout, ownedStartTimeout)
+	o.ShutdownTimeout = cmp.Or(o.ShutdownTimeout, ownedStopTimeout)
+	o.HealthEvery = cmp.Or(o.HealthEvery, server.HealthEvery)
+	o.MaxFailures = cmp.Or(o.MaxFailures, server.MaxFailures)
+	o.SilentFor = cmp.Or(o.SilentFor, server.SilentFor)
 	h := &owned{run: newRun(o.Options), options: o}
 	defer func() { h.secrets.Remove() }()
 	result, err := h.drive(ctx, httpTable, map[fsm.State]handler{

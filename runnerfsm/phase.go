@@ -66,7 +66,7 @@ func (r *run) start(p *phase, servers inject.Servers) (*keeper.Kept, error) {
 		}
 	}
 	args := r.Provider.Args(launch)
-	path, err := system.Here(r.Settings.Env).ClientPath(r.Provider.Program(), args)
+	path, err := system.Here(r.Settings.Env).ClientPath(r.Provider.Name(), args)
 	if err != nil {
 		return nil, err
 	}

@@ -71,21 +71,17 @@ type run struct {
 // handler does one state's work and returns the trigger that leaves the state.
 type handler func(context.Context) (fsm.Trigger, fsm.Facts)
 
-func (r *run) handlers() map[fsm.State]handler {
-	return map[fsm.State]handler{
+// Run runs the client until it ends. The error concerns this program; failures of the
+// server or the client are in the result.
+func Run(ctx context.Context, o Options) (Result, error) {
+	r := newRun(o)
+	return r.drive(ctx, table, map[fsm.State]handler{
 		fsm.RunInit:     r.decide,
 		fsm.RunStarting: r.connect,
 		fsm.RunRunning:  r.watch,
 		fsm.RunDegraded: r.finish,
 		fsm.RunDisabled: r.finish,
-	}
-}
-
-// Run runs the client until it ends. The error concerns this program; failures of the
-// server or the client are in the result.
-func Run(ctx context.Context, o Options) (Result, error) {
-	r := newRun(o)
-	return r.drive(ctx, table, r.handlers())
+	})
 }
 
 func newRun(o Options) *run {

@@ -19,9 +19,6 @@ type Claude struct{}
 // Name returns the value of --provider.
 func (Claude) Name() string { return agent.Claude.Name }
 
-// Program is the client's executable.
-func (Claude) Program() string { return agent.Claude.Name }
-
 // Dir returns the directory in which Claude works: the one in which it is started.
 func (Claude) Dir(_ []string, dir string) string { return dir }
 

@@ -19,9 +19,6 @@ type Codex struct{}
 // Name returns the value of --provider.
 func (Codex) Name() string { return agent.Codex.Name }
 
-// Program is the client's executable.
-func (Codex) Program() string { return agent.Codex.Name }
-
 // Dir returns the directory in which Codex works, which its options can change.
 func (Codex) Dir(options []string, dir string) string {
 	values, _ := cutOption(options, "--cd", "-C")

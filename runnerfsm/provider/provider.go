@@ -14,10 +14,8 @@ import (
 // Provider is one client that runs agents: how the server is injected, and how the client's
 // output is read. All clients are ended in the same way, by the keeper.
 type Provider interface {
-	// Name returns the value of --provider.
+	// Name returns the value of --provider, which is also the client's executable on PATH.
 	Name() string
-	// Program returns the client's executable, which is looked up on PATH.
-	Program() string
 	// Args returns the arguments that run the client headless.
 	Args(Launch) []string
 	// Env returns additional environment variables for a client with injected servers.

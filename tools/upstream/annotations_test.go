@@ -29,7 +29,7 @@ func TestAHintThatCannotBeReadIsTheMostCareful(t *testing.T) {
 		hints := fmt.Sprintf(`{"readOnlyHint":%[1]s,"destructiveHint":%[1]s,"idempotentHint":%[1]s,"openWorldHint":%[1]s}`, written)
 		tools := parse(t, "s", `{"name":"get_thing","annotations":`+hints+`}`, `{"name":"set_thing","annotations":`+hints+`}`)
 		for _, mode := range []Mode{Trimmed, Grouped} {
-			for _, e := range Build([]Server{{Name: "s", Tools: tools}}, mode, options).Tools {
+			for _, e := range Build([]Server{{Name: "s", Tools: tools}}, mode, options) {
 				assert.JSONEq(t, want, string(parameter.Compact(e.Annotations)), "%s %s", mode, written)
 			}
 		}
@@ -46,7 +46,7 @@ func TestAHintThatCannotBeReadIsTheMostCareful(t *testing.T) {
 	}
 	mixed := parse(t, "s", `{"name":"get_thing","annotations":{"readOnlyHint":true,"destructiveHint":"true","idempotentHint":true}}`,
 		`{"name":"list_thing","annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":"true"}}`)
-	merged := Build([]Server{{Name: "s", Tools: mixed}}, Grouped, options).Tools
+	merged := Build([]Server{{Name: "s", Tools: mixed}}, Grouped, options)
 	require.Len(t, merged, 1)
 	assert.JSONEq(t, `{"readOnlyHint":true,"destructiveHint":true,"idempotentHint":false}`, string(parameter.Compact(merged[0].Annotations)))
 }

@@ -17,16 +17,9 @@ const (
 	fairRounds = 3
 )
 
-// List is the complete list of tools that a client is offered.
-type List struct {
-	Tools []Exposed // sorted within a server, servers in the order given
-
-	byName map[string]int
-}
-
-// Build builds the list of all servers. The target applies to the whole list: large servers
+// Build builds the list of all servers: sorted within a server, servers in the order given. The target applies to the whole list: large servers
 // make up for small ones that cannot reach it.
-func Build(servers []Server, mode Mode, o Options) *List {
+func Build(servers []Server, mode Mode, o Options) []Exposed {
 	parts, sizes, after := make([][]Exposed, len(servers)), make([]int, len(servers)), make([]int, len(servers))
 	var all sync.WaitGroup
 	for i, s := range servers {
@@ -54,31 +47,14 @@ func Build(servers []Server, mode Mode, o Options) *List {
 		o.Target += fairStep
 		for _, i := range bySize {
 			if float64(now) <= allowed {
-				return join(parts)
+				return slices.Concat(parts...)
 			}
 			before := ListTokens(parts[i], o.Tokens)
 			parts[i] = Expose(servers[i], mode, o)
 			now += ListTokens(parts[i], o.Tokens) - before
 		}
 	}
-	return join(parts)
-}
-
-func join(parts [][]Exposed) *List {
-	l := &List{Tools: slices.Concat(parts...)}
-	l.byName = make(map[string]int, len(l.Tools))
-	for i := range l.Tools {
-		l.byName[l.Tools[i].Name] = i
-	}
-	return l
-}
-
-// Find returns the exposed tool with a name, or nil if there is none.
-func (l *List) Find(name string) *Exposed {
-	if i, ok := l.byName[name]; ok {
-		return &l.Tools[i]
-	}
-	return nil
+	return slices.Concat(parts...)
 }
 
 // Frozen returns the grouping of a server as a mapping, for --freeze to save.

@@ -17,17 +17,17 @@ func TestNoServerTakesAnothersName(t *testing.T) {
 	victim := Server{Name: "victim", Tools: parse(t, "victim", tool("send_mail", "", `{}`))}
 	for _, servers := range [][]Server{{evil, victim}, {victim, evil}} {
 		list := Build(servers, Trimmed, options)
-		require.Len(t, list.Tools, 4)
-		assert.Equal(t, "victim", list.Find("victim_send_mail").Server())
-		assert.Equal(t, "evil", list.Find("evil_victim_send_mail").Server())
-		assert.Nil(t, list.Find("recover_text"))
+		require.Len(t, list, 4)
+		assert.Equal(t, "victim", find(t, list, "victim_send_mail").Server())
+		assert.Equal(t, "evil", find(t, list, "evil_victim_send_mail").Server())
+		assert.False(t, has(list, "recover_text"))
 	}
 	o := options
 	o.Bare = true
 	bare := Build([]Server{evil}, Trimmed, o)
-	assert.NotNil(t, bare.Find("send_mail"))
-	assert.Nil(t, bare.Find("recover_text"), "the gateway's own")
-	assert.NotNil(t, bare.Find("recover_text_"+hashOf(shortMark, "evil", "recover_text")))
+	assert.True(t, has(bare, "send_mail"))
+	assert.False(t, has(bare, "recover_text"), "the gateway's own")
+	assert.True(t, has(bare, "recover_text_"+hashOf(shortMark, "evil", "recover_text")))
 }
 
 func TestNames(t *testing.T) {
@@ -46,7 +46,7 @@ func TestNames(t *testing.T) {
 			hashOf(shortMark, "github", "add_pull_request_review_comment_to_pending_review")},
 	} {
 		list := Build([]Server{{Name: c.server, Tools: parse(t, c.server, tool(c.tool, "", `{}`))}}, Trimmed, options)
-		assert.Equal(t, c.trimmed, list.Tools[0].Name)
+		assert.Equal(t, c.trimmed, list[0].Name)
 	}
 }
 
@@ -69,9 +69,9 @@ func TestARenamedToolKeepsItsServer(t *testing.T) {
 	tools := parse(t, "box", tool("ping", "", `{}`), tool("alive", "", `{}`), tool("other", "", `{}`))
 	m := Mapping{Rename: map[string]string{"ping": "box_alive", "other": "victim_send"}}
 	list := Build([]Server{{Name: "box", Tools: tools, Mapping: &m}}, Trimmed, options)
-	assert.Equal(t, "ping", list.Find("box_alive").Actions[0].Def.Name, "the operator's name stays")
-	assert.Equal(t, "other", list.Find("box_victim_send").Actions[0].Def.Name)
-	require.Len(t, list.Tools, 3)
+	assert.Equal(t, "ping", find(t, list, "box_alive").Actions[0].Def.Name, "the operator's name stays")
+	assert.Equal(t, "other", find(t, list, "box_victim_send").Actions[0].Def.Name)
+	require.Len(t, list, 3)
 }
 
 // TestANameMeansOneServerOnly builds lists of random servers with names made to collide, in random orders, with some of
@@ -92,14 +92,14 @@ func TestANameMeansOneServerOnly(t *testing.T) {
 			for _, mode := range []Mode{Grouped, Trimmed} {
 				list := Build(up, mode, o)
 				seen := map[string]bool{}
-				for i := range list.Tools {
-					e := &list.Tools[i]
+				for i := range list {
+					e := &list[i]
 					require.False(t, seen[e.Name], "seed %d: %s is there twice", seed, e.Name)
 					seen[e.Name] = true
 					require.LessOrEqual(t, len(e.Name), maxName)
 					require.True(t, validName(e.Name, maxName), e.Name)
 					require.False(t, Reserved[e.Name], e.Name)
-					require.Same(t, e, list.Find(e.Name))
+					require.Same(t, e, find(t, list, e.Name))
 					means := e.Server()
 					if mode == Trimmed {
 						means += "/" + e.Actions[0].Def.Name

@@ -24,9 +24,7 @@ func paramName(name string, own map[string]map[string]any) string {
 	if name == "action" {
 		exposed = "subaction"
 	}
-	if !validName(exposed, maxParam) {
-		exposed = plainName(name)
-	}
+	exposed = cutName(exposed)
 	for exposed != name && own[exposed] != nil {
 		exposed = cutName(exposed + "_2")
 	}

@@ -30,9 +30,9 @@ func TestRandomLists(t *testing.T) {
 			r.Shuffle(len(again), func(i, j int) { again[i], again[j] = again[j], again[i] })
 			other := Build([]Server{{Name: "rnd", Tools: again}}, mode, o)
 			reached := map[string]int{}
-			for i := range list.Tools {
-				e := &list.Tools[i]
-				require.Equal(t, string(e.Wire()), string(other.Tools[i].Wire()), "seed %d: the order of the list changes bytes", seed)
+			for i := range list {
+				e := &list[i]
+				require.Equal(t, string(e.Wire()), string(other[i].Wire()), "seed %d: the order of the list changes bytes", seed)
 				for j := range e.Actions {
 					reached[e.Actions[j].Def.Name]++
 					checkRoundTrip(t, r, e, &e.Actions[j], fmt.Sprintf("seed %d %s %s", seed, e.Name, e.Actions[j].Name))

@@ -71,10 +71,10 @@ func TestRecordedCallsArriveAsTheyWere(t *testing.T) {
 			exposed, actions := map[string]*Exposed{}, map[string]*Action{}
 			for server, tools := range servers {
 				list := Build([]Server{{Name: server, Tools: tools}}, mode, o)
-				for i := range list.Tools {
-					for j := range list.Tools[i].Actions {
-						a := &list.Tools[i].Actions[j]
-						exposed[server+"/"+a.Def.Name], actions[server+"/"+a.Def.Name] = &list.Tools[i], a
+				for i := range list {
+					for j := range list[i].Actions {
+						a := &list[i].Actions[j]
+						exposed[server+"/"+a.Def.Name], actions[server+"/"+a.Def.Name] = &list[i], a
 					}
 				}
 			}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/schema"
@@ -239,51 +238,6 @@ func (a *Action) explain(found []schema.Finding) []string {
 	return list[:min(len(list), maxExplained)]
 }
 
-// closest returns the name most similar to the given one, or "" if none is similar.
-func closest(given string, names []string) string {
-	type candidate struct {
-		name     string
-		distance int
-	}
-	var list []candidate
-	for _, n := range names {
-		list = append(list, candidate{n, distance(strings.ToLower(given), strings.ToLower(n))})
-	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].distance < list[j].distance })
-	if given == "" || len(list) == 0 || list[0].distance > 1+len(given)/4 {
-		for _, n := range names {
-			if given != "" && (strings.HasPrefix(n, given) || strings.HasPrefix(given, n)) {
-				return n
-			}
-		}
-		return ""
-	}
-	return list[0].name
-}
-
-// distance returns the Levenshtein distance of two short words.
-func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return 64
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
-}
-
 // maxQuoted bounds the length of an argument in a default question.
 const maxQuoted = 200
 
@@ -308,4 +262,21 @@ func (e *Exposed) takeFocus(args map[string]any) (question string, rest map[stri
 	delete(rest, focusParam)
 	question, _ = args[focusParam].(string)
 	return strings.TrimSpace(question), rest
+}
+
+// closest returns the name most similar to the given one, or "" if none is similar.
+func closest(given string, names []string) string {
+	if given == "" || len(names) == 0 {
+		return ""
+	}
+	distance := func(name string) int { return language.Distance(strings.ToLower(given), strings.ToLower(name)) }
+	nearest := slices.MinFunc(names, func(a, b string) int { return distance(a) - distance(b) })
+	if distance(nearest) <= 1+len(given)/4 {
+		return nearest
+	}
+	i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, given) || strings.HasPrefix(given, name) })
+	if i < 0 {
+		return ""
+	}
+	return names[i]
 }

@@ -155,8 +155,8 @@ func TestHeadersOfParametersAreNotExposed(t *testing.T) {
 		tool("ping", "Pings.", `{"type":"object","properties":{"host":{"type":"string","x-mcp-header":"Host"}}}`))
 	for _, mode := range []Mode{Grouped, Trimmed} {
 		list := Build([]Server{{Name: "cloud", Tools: tools, Mapping: &Mapping{Pin: []string{"ping"}}}}, mode, options)
-		for i := range list.Tools {
-			e := &list.Tools[i]
+		for i := range list {
+			e := &list[i]
 			assert.Equal(t, e.Actions[0].Def.Name == "ping", strings.Contains(string(e.InputSchema), "x-mcp-header"), e.Name)
 		}
 	}
@@ -287,8 +287,8 @@ func TestAMappingWithoutANamespaceKeepsTheServersName(t *testing.T) {
 func TestAServerWhoseResultsArePrunedIsAskedAQuestion(t *testing.T) {
 	for _, mode := range []Mode{Grouped, Trimmed} {
 		list := Build([]Server{{Name: "library", Tools: library(t), Mapping: &Mapping{PruneOver: 1000}}}, mode, options)
-		for i := range list.Tools {
-			assert.Contains(t, string(list.Tools[i].InputSchema), focusParam)
+		for i := range list {
+			assert.Contains(t, string(list[i].InputSchema), focusParam)
 		}
 	}
 	book := find(t, Expose(Server{Name: "library", Tools: library(t), Mapping: &Mapping{PruneOver: 1000}}, Grouped, options), "library_book")
@@ -319,9 +319,9 @@ func TestNamesOfSeveralServersStayApart(t *testing.T) {
 	one := parse(t, "one", tool("search", "Searches one.", `{"type":"object"}`))
 	two := parse(t, "two", tool("search", "Searches two.", `{"type":"object"}`), tool("only", "Only here.", `{"type":"object"}`))
 	list := Build([]Server{{Name: "one", Tools: one}, {Name: "two", Tools: two}}, Trimmed, options)
-	require.NotNil(t, list.Find("one_search"))
-	require.NotNil(t, list.Find("two_search"))
-	assert.Equal(t, "two", list.Find("two_search").Server())
-	assert.NotNil(t, list.Find("two_only"))
-	assert.Nil(t, list.Find("search"))
+	require.True(t, has(list, "one_search"))
+	require.True(t, has(list, "two_search"))
+	assert.Equal(t, "two", find(t, list, "two_search").Server())
+	assert.True(t, has(list, "two_only"))
+	assert.False(t, has(list, "search"))
 }

@@ -226,23 +226,18 @@ func (g *Gateway) changed() {
 	}
 }
 
-func same(a, b *upstream.List) bool {
-	return slices.EqualFunc(a.Tools, b.Tools, func(x, y upstream.Exposed) bool {
+func same(a, b []upstream.Exposed) bool {
+	return slices.EqualFunc(a, b, func(x, y upstream.Exposed) bool {
 		return x.Name == y.Name && x.Description == y.Description && string(x.InputSchema) == string(y.InputSchema)
 	})
 }
 
-// List returns the list of tools for a client with the given name.
-func (g *Gateway) List(client string) *upstream.List { return g.showTo(client).list }
-
-// Tools returns the same list as tools of a server.
-func (g *Gateway) Tools(client string) []tools.Tool { return slices.Clip(g.showTo(client).tools) }
-
-func (g *Gateway) showTo(client string) *shown {
+// Tools returns the list of tools for a client with the given name.
+func (g *Gateway) Tools(client string) []tools.Tool {
 	g.mu.Lock()
 	g.listed = true
 	g.mu.Unlock()
-	return g.show(g.ModeFor(client))
+	return slices.Clip(g.show(g.ModeFor(client)).tools)
 }
 
 // ModeFor returns the mode of a client.
@@ -258,11 +253,11 @@ func (g *Gateway) ModeFor(client string) upstream.Mode {
 
 // shown is the list of a mode. It is made once, because every call looks up its tool in it.
 type shown struct {
-	list  *upstream.List
+	list  []upstream.Exposed
 	tools []tools.Tool
 }
 
-func (g *Gateway) list(mode upstream.Mode) *upstream.List { return g.show(mode).list }
+func (g *Gateway) list(mode upstream.Mode) []upstream.Exposed { return g.show(mode).list }
 
 // show returns the list of a mode and makes it again if the upstreams' tools changed. Every list it returns
 // is also stored, because changed compares with the lists that clients have seen.

@@ -59,7 +59,7 @@ func (g *Gateway) reportMode(mode upstream.Mode, tokens func(string) int) []Row 
 		for i := range s.Tools {
 			row.WireBefore += len(wire(s.Tools[i]))
 		}
-		own := slices.DeleteFunc(slices.Clone(list.Tools), func(e upstream.Exposed) bool { return e.Server() != s.Name })
+		own := slices.DeleteFunc(slices.Clone(list), func(e upstream.Exposed) bool { return e.Server() != s.Name })
 		row.Exposed, row.After = len(own), upstream.ListTokens(own, tokens)
 		for i := range own {
 			row.Wire += len(own[i].Wire())
@@ -123,7 +123,7 @@ func WriteReport(w io.Writer, rows []Row) error {
 
 // WriteList prints the tools offered in a mode, with reasons.
 func (g *Gateway) WriteList(w io.Writer, mode upstream.Mode) error {
-	for _, e := range g.list(mode).Tools {
+	for _, e := range g.list(mode) {
 		if _, err := fmt.Fprintf(w, "%s  (%s; %s)\n    %s\n", e.Name, e.Server(), e.Why, strings.ReplaceAll(e.Description, "\n", " ")); err != nil {
 			return err
 		}

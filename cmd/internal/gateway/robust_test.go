@@ -79,7 +79,7 @@ func TestOddToolsAreListedAndCalled(t *testing.T) {
 		w.ready(t, "odd")
 		validList(t, w.Tools(""))
 		called := map[string]bool{}
-		for _, e := range w.List("").Tools {
+		for _, e := range w.list(w.ModeFor("")) {
 			for _, a := range e.Actions {
 				args := map[string]any{}
 				if a.Name != "" {
@@ -106,7 +106,7 @@ func TestSevenHundredTools(t *testing.T) {
 	assert.LessOrEqual(t, len(list), 12)
 	validList(t, list)
 	tools := 0
-	for _, e := range w.List("").Tools {
+	for _, e := range w.list(w.ModeFor("")) {
 		tools += len(e.Actions)
 	}
 	assert.Equal(t, 700, tools)

@@ -10,10 +10,10 @@ import (
 )
 
 // toolsOf returns a list as tools of a server.
-func (g *Gateway) toolsOf(list *upstream.List) []tools.Tool {
-	out := make([]tools.Tool, len(list.Tools))
-	for i := range list.Tools {
-		e := &list.Tools[i]
+func (g *Gateway) toolsOf(list []upstream.Exposed) []tools.Tool {
+	out := make([]tools.Tool, len(list))
+	for i := range list {
+		e := &list[i]
 		out[i] = tools.Tool{
 			Name: e.Name, Description: e.Description, InputSchema: e.InputSchema,
 			ReadOnly: e.Annotations.ReadOnly != nil && *e.Annotations.ReadOnly,

@@ -3,6 +3,8 @@ package settings
 import (
 	"slices"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
 )
 
 // prefixes are the beginnings of names that only this project's settings have.
@@ -38,30 +40,9 @@ func nearest(name string, known []string) string {
 	const far = 4
 	best, least := "", far
 	for _, k := range known {
-		if d := distance(name, k); d < least {
+		if d := language.Distance(name, k); d < least {
 			best, least = k, d
 		}
 	}
 	return best
-}
-
-// distance returns the Levenshtein distance.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substitute := diagonal
-			if a[i] != b[j] {
-				substitute++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substitute, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -162,16 +162,14 @@ func cutTOML(text []byte, take func(server string) bool) (tables, rest []byte, e
 
 // codexEntries returns the entries with all their fields.
 func codexEntries(text []byte) (map[string]map[string]any, error) {
-	var file struct {
-		Servers map[string]map[string]any `toml:"mcp_servers"`
-	}
-	_, err := toml.Decode(string(text), &file)
-	return file.Servers, err
+	return serversIn[map[string]any](text)
 }
 
-func codexServers(text []byte) (map[string]codexServer, error) {
+func codexServers(text []byte) (map[string]codexServer, error) { return serversIn[codexServer](text) }
+
+func serversIn[T any](text []byte) (map[string]T, error) {
 	var file struct {
-		Servers map[string]codexServer `toml:"mcp_servers"`
+		Servers map[string]T `toml:"mcp_servers"`
 	}
 	_, err := toml.Decode(string(text), &file)
 	return file.Servers, err

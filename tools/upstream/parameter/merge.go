@@ -1,6 +1,7 @@
 package parameter
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 )
@@ -66,14 +67,8 @@ func mergeEnums(merged, a, b map[string]any, types []string) {
 
 // withText gives a merged shape the description of the first shape that has one.
 func withText(merged, a, b map[string]any) map[string]any {
-	left, right := textOf(a["description"]), textOf(b["description"])
-	switch {
-	case left != "" && (right == "" || right == left):
-		merged["description"] = left
-	case left == "" && right != "":
-		merged["description"] = right
-	case left != "":
-		merged["description"] = left
+	if text := cmp.Or(textOf(a["description"]), textOf(b["description"])); text != "" {
+		merged["description"] = text
 	}
 	return merged
 }
