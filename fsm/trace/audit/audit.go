@@ -13,33 +13,27 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
-// Auditor checks single records. It is safe for concurrent use.
-type Auditor struct {
+// auditor checks single records. It is safe for concurrent use.
+type auditor struct {
 	replayer *trace.Replayer
 	learned  map[*trace.Table]*learned
 }
 
-// New returns an auditor for the tables of this program and of its archive.
-func New() (*Auditor, error) {
+func newAuditor() (*auditor, error) {
 	replayer, err := trace.NewReplayer()
 	if err != nil {
 		return nil, err
 	}
-	return Of(replayer), nil
-}
-
-// Of returns an auditor for the tables of a replayer.
-func Of(replayer *trace.Replayer) *Auditor {
-	a := &Auditor{replayer: replayer, learned: make(map[*trace.Table]*learned)}
+	a := &auditor{replayer: replayer, learned: make(map[*trace.Table]*learned)}
 	for _, t := range replayer.Tables() {
 		a.learned[t] = learn(t)
 	}
-	return a
+	return a, nil
 }
 
-// Check returns the reason why no machine with the record's table can have produced it, or
+// check returns the reason why no machine with the record's table can have produced it, or
 // nil if one can.
-func (a *Auditor) Check(r *trace.Record) error {
+func (a *auditor) check(r *trace.Record) error {
 	var room [16]*trace.Row
 	walk, err := a.replayer.Replay(r, room[:0])
 	if err != nil {

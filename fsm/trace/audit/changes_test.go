@@ -319,7 +319,7 @@ var further = []change{
 // machine.
 func TestImpossibleRecordsAreFound(t *testing.T) {
 	random, all := rand.New(rand.NewPCG(3, 4)), slices.Concat(changes, further)
-	p, decoder := auditor(t), trace.NewDecoder()
+	p, decoder := auditorOf(t), trace.NewDecoder()
 	applied := map[string]int{}
 	for _, original := range everyRecord(t) {
 		for _, c := range all {
@@ -333,7 +333,7 @@ func TestImpossibleRecordsAreFound(t *testing.T) {
 			sealed := bytes.TrimSuffix(tracetest.Encode(&r), []byte("\n"))
 			var back trace.Record
 			require.NoError(t, decoder.Decode(sealed, &back), "%s: %s", c.name, sealed)
-			require.Error(t, p.Check(&back), "%s: %s", c.name, sealed)
+			require.Error(t, p.check(&back), "%s: %s", c.name, sealed)
 		}
 	}
 	for _, c := range all {

@@ -115,13 +115,13 @@ type line struct {
 // reader decodes lines. Each worker has its own.
 type reader struct {
 	decoder *trace.Decoder
-	auditor *Auditor // nil: records are not checked
+	auditor *auditor // nil: records are not checked
 	paths   map[string]*Path
 	record  *trace.Record
 	key     *[]byte
 }
 
-func newReader(a *Auditor) reader {
+func newReader(a *auditor) reader {
 	return reader{trace.NewDecoder(), a, make(map[string]*Path), new(trace.Record), new([]byte)}
 }
 
@@ -167,7 +167,7 @@ func (r reader) replay(l *line) {
 	if r.auditor == nil {
 		return
 	}
-	l.err = r.auditor.Check(r.record)
+	l.err = r.auditor.check(r.record)
 }
 
 // keep copies the data of the record that is needed once the next line has overwritten it.

@@ -129,20 +129,20 @@ func describeRequest(r *trace.Record, way []fsm.Trigger, n int) {
 	}
 }
 
-func auditor(t testing.TB) *Auditor {
+func auditorOf(t testing.TB) *auditor {
 	t.Helper()
-	a, err := New()
+	a, err := newAuditor()
 	require.NoError(t, err)
 	return a
 }
 
 // The unchanged record of a real machine is valid, on every path through every table.
 func TestEveryPathIsPossible(t *testing.T) {
-	a := auditor(t)
+	a := auditorOf(t)
 	for _, r := range everyRecord(t) {
 		line := trace.AppendRecord(nil, &r)
 		var back trace.Record
 		require.NoError(t, trace.NewDecoder().Decode(line[:len(line)-1], &back))
-		require.NoError(t, a.Check(&back), "%s", line)
+		require.NoError(t, a.check(&back), "%s", line)
 	}
 }

@@ -99,7 +99,7 @@ const maxBackwards = 30 * 24 * time.Hour
 
 // Verify reads a trace and checks every record and the chains of the lines.
 func Verify(sources []*Source, o Options) (*Trace, error) {
-	auditor, err := New()
+	checks, err := newAuditor()
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func Verify(sources []*Source, o Options) (*Trace, error) {
 		v.seed = o.Heads.named.seed
 		defer o.Heads.named.ids.close()
 	}
-	err = scan(sources, func() reader { return newReader(auditor) }, v.take)
+	err = scan(sources, func() reader { return newReader(checks) }, v.take)
 	if err != nil && err != errStop {
 		return nil, err
 	}
