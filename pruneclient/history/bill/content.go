@@ -46,9 +46,10 @@ func (b *Bill) Contents() map[string]By {
 	for _, step := range b.Session.Steps {
 		c.take(step)
 	}
-	rest := By{}
+	rest, writes := By{}, false
 	for i, call := range b.Calls {
 		u := call.Usage
+		writes = writes || u.CacheWrite > 0
 		rest = rest.Plus(By{
 			Fresh: float64(u.Input) * b.Prices.Input, Write: float64(u.CacheWrite) * b.WritePrice(i),
 			Read: float64(u.CacheRead) * b.Prices.CacheRead, Output: float64(u.Output) * b.Prices.Output,
@@ -57,7 +58,10 @@ func (b *Bill) Contents() map[string]By {
 	for _, by := range c.by {
 		rest = rest.Plus(by.Times(-1))
 	}
-	rest.Write, rest.Again = rest.Write+rest.Again, 0 // usage does not say what was written before
+	sent := rest.Fresh + rest.Write + rest.Again // usage does not say what was sent before
+	if rest.Fresh, rest.Write, rest.Again = sent, 0, 0; writes {
+		rest.Fresh, rest.Write = 0, sent
+	}
 	c.by[Unknown] = c.by[Unknown].Plus(rest)
 	return c.by
 }
