@@ -21,7 +21,7 @@ func (h Head) Event() event.Event {
 	return event.New("mcp_pruner.trace_head", "", event.Facts{"writer": h.Writer, "seq": int64(h.Seq), "link": h.Link, "key": h.Key, "final": h.Final})
 }
 
-// Heads is a place that keeps heads. Package headstest has the tests that every such place passes.
+// Heads is a place that keeps heads. The tests of assemble/stores have those that every such place passes.
 type Heads interface {
 	// Keep returns when the place has the head or cannot take it. The next batch of the trace waits for it, a request
 	// never does.

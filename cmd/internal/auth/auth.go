@@ -7,7 +7,7 @@ import (
 	"crypto/subtle"
 )
 
-// Keys is a place of keys. Package authtest has the tests that every such place passes.
+// Keys is a place of keys. The tests of this package have those that every such place passes.
 type Keys interface {
 	// Owner returns whose key it is, "" if the place knows no names. ok is false if it is nobody's. An error means that
 	// the place could not be asked: then nobody is admitted.

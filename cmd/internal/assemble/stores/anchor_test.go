@@ -19,7 +19,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
-	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit/headstest"
 )
 
 // anchored opens a place.
@@ -56,10 +55,10 @@ func (c *collected) kept() string {
 }
 
 func TestHeadsGoToTheLog(t *testing.T) {
-	headstest.Place(func(*testing.T) (trace.Heads, func() string) {
+	place(func(*testing.T) (trace.Heads, func() string) {
 		var log bytes.Buffer
 		return headLog{emit: event.NewLog(&log, event.Info)}, log.String
-	}).Run(t)
+	}).run(t)
 }
 
 // listen is a place that keeps what it reads from a socket.
@@ -83,10 +82,10 @@ func listen(t *testing.T) (target string, l net.Listener, c *collected) {
 }
 
 func TestHeadsGoToASocket(t *testing.T) {
-	headstest.Place(func(t *testing.T) (trace.Heads, func() string) {
+	place(func(t *testing.T) (trace.Heads, func() string) {
 		target, _, c := listen(t)
 		return anchored(t, target), c.kept
-	}).Run(t)
+	}).run(t)
 }
 
 // TestAReaderThatWentAwayIsDialledAgain: and if nobody is there, that is said.
@@ -105,13 +104,13 @@ func TestHeadsGoToAProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no tee")
 	}
-	headstest.Place(func(t *testing.T) (trace.Heads, func() string) {
+	place(func(t *testing.T) (trace.Heads, func() string) {
 		file := filepath.Join(t.TempDir(), "heads")
 		return anchored(t, "exec:tee "+file), func() string {
 			text, _ := os.ReadFile(file) // there when the program has started
 			return string(text)
 		}
-	}).Run(t)
+	}).run(t)
 }
 
 // TestHeadsGoToTheJournal: each line is an entry of its own, which `journalctl -o cat` prints as it was.
@@ -119,7 +118,7 @@ func TestHeadsGoToTheJournal(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no journal")
 	}
-	headstest.Place(func(t *testing.T) (trace.Heads, func() string) {
+	place(func(t *testing.T) (trace.Heads, func() string) {
 		path := filepath.Join(t.TempDir(), "j")
 		socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
 		require.NoError(t, err)
@@ -142,7 +141,7 @@ func TestHeadsGoToTheJournal(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = out.Close() })
 		return &anchor{out: out}, c.kept
-	}).Run(t)
+	}).run(t)
 }
 
 // TestABadPlaceIsRefused proves that a server does not start without the place that its operator named.

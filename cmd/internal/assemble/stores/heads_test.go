@@ -1,5 +1,4 @@
-// Package headstest has the tests that every place for the heads of traces passes.
-package headstest
+package stores
 
 import (
 	"bytes"
@@ -19,18 +18,18 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/tracetest"
 )
 
-// Place opens an empty place. kept returns what the place has, as `trace verify --heads` is given it.
-type Place func(t *testing.T) (heads trace.Heads, kept func() string)
+// place opens an empty place for heads. kept returns what the place has, as `trace verify --heads` is given it.
+type place func(t *testing.T) (heads trace.Heads, kept func() string)
 
-// Run runs the tests.
-func (p Place) Run(t *testing.T) {
+// run runs the tests that every place passes.
+func (p place) run(t *testing.T) {
 	t.Helper()
 	t.Run("a trace is proved by its heads", p.proves)
 	t.Run("processes at once", p.atOnce)
 }
 
 // proves: with the heads a trace is in order, and no more when a line is cut off its end.
-func (p Place) proves(t *testing.T) {
+func (p place) proves(t *testing.T) {
 	heads, kept := p(t)
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	file, err := trace.Open(path, trace.Options{Heads: heads, Failed: func(err error) { t.Error(err) }})
@@ -58,7 +57,7 @@ func (p Place) proves(t *testing.T) {
 }
 
 // atOnce: heads of several processes stay whole, and those of each process in order.
-func (p Place) atOnce(t *testing.T) {
+func (p place) atOnce(t *testing.T) {
 	heads, kept := p(t)
 	const processes, each = 8, 5
 	var all sync.WaitGroup
