@@ -42,10 +42,16 @@ func main() {
 }
 
 // sets are the names of the fixtures' collections of sessions.
-var sets = []string{"claude-code", "swe-bench", "mini-swe", "mcp-tools"}
+var sets = []string{"claude-code", "claude-code-2", "swe-bench", "mini-swe", "opencode", "mcp-tools"}
 
-// remarks stand below the headings of collections. A collection whose figures are withdrawn is not in the README.
+// remarks stand below the headings of collections: repository, language and year, and what is wrong with a set. A collection
+// whose figures are withdrawn is not in the README.
 var remarks = map[string]string{
+	"claude-code":   "entireio/cli, Go, 2025 and 2026.\n\n",
+	"claude-code-2": "FSM1/cipher-box and PackmindHub/context-evaluator, TypeScript, 2026.\n\n",
+	"swe-bench":     "SWE-bench Verified, twelve Python repositories, 2026.\n\n",
+	"mini-swe":      "SWE-bench Verified by one bash tool, Python, 2025.\n\n",
+	"opencode":      "dayhaysoos/nimbus, TypeScript, 2026: short sessions of sub-agents that review.\n\n",
 	"mcp-tools": `**Withdrawn.** These figures count as saved what nobody can say was not needed: no rule sees a need in these sessions (a record's id,
 a ` + "`uid`" + `, a title), so no miss is charged. Until November 2026 this page stated +6.7 for the hook; most of that was results of one line that
 were cut to nothing. What is left is reads, commands and searches: results of other servers' tools stay whole.
@@ -62,7 +68,7 @@ func page(ctx context.Context, dir, weights string) (string, error) {
 	f := fixtures{dir, unseen}
 	var b strings.Builder
 	b.WriteString(head)
-	all := []replay.Policy{replay.Hook, replay.MCP, replay.Proxy, replay.GC, replay.Both}
+	all := []replay.Policy{replay.Hook, replay.MCP, replay.Proxy, replay.GC, replay.Both, replay.All}
 	for _, set := range sets {
 		r, err := f.replay(ctx, set, replay.Experiment{}, all)
 		if err != nil {
@@ -140,20 +146,46 @@ func writeSet(b *strings.Builder, set string, r replay.Report) {
 		from = "the API's own usage"
 	}
 	fmt.Fprintf(b, "\n## %s: %d sessions, %s\n\n%s", set, r.Sessions, from, remarks[set])
+	label, printed := r.Label()
+	if label != "" {
+		fmt.Fprintf(b, "**%s**\n\n", label)
+	}
+	writeContents(b, r)
 	fmt.Fprintf(b, "A perfect pruner that keeps 10, 20, 30 %%: %.1f, %.1f, %.1f.\n\n", r.Limit.Keep10, r.Limit.Keep20, r.Limit.Keep30)
-	b.WriteString("| policy | gross | markers | questions | definitions | misses | net | 95 % | misses twice | three times | median | p10 | p90 | losing |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
-	for _, p := range []replay.Policy{replay.Hook, replay.MCP, replay.Proxy} {
-		s, ok := r.Policies[p].(replay.Pruning)
+	if !printed {
+		return
+	}
+	b.WriteString("| policy | gross | markers | questions | definitions | misses | net | 95 % | wide | misses twice | three times | median | p10 | p90 | losing |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, p := range []replay.Policy{replay.Hook, replay.MCP, replay.Proxy, replay.GC, replay.Both, replay.All} {
+		s, ok := r.Of(p)
 		if !ok {
 			continue
 		}
 		d := r.Details[p]
-		fmt.Fprintf(b, "| %s | %.1f | %.2f | %.1f | %.1f | %.2f | **%+.1f** | %+.1f to %+.1f | %+.1f | %+.1f | %+.1f | %+.1f | %+.1f | %.0f %% |\n",
-			p, s.Gross, d.Markers, d.Questions, d.Definitions, d.Misses, s.Net, d.Interval[0], d.Interval[1], s.Misses2, s.Misses3, s.Median, s.P10, s.P90, s.Losing)
+		fmt.Fprintf(b, "| %s | %.1f | %.2f | %.1f | %.1f | %.2f | **%+.1f** | %+.1f to %+.1f | %+.1f | %+.1f | %+.1f | %+.1f | %+.1f | %+.1f | %.0f %% |\n",
+			p, s.Gross, d.Markers, d.Questions, d.Definitions, d.Misses, s.Net, d.Interval[0], d.Interval[1], s.Wide, s.Misses2, s.Misses3, s.Median, s.P10, s.P90, s.Losing)
 	}
 	if gc, ok := r.Policies[replay.GC].(replay.Clearing); ok {
-		fmt.Fprintf(b, "\nContext GC: modelled input %+.1f %%, of which re-reads %.1f; worst session %+.1f.\n", gc.Input, gc.Reread, gc.Worst)
+		fmt.Fprintf(b, "\nContext GC, of modelled input: %+.1f %%, of which re-reads %.1f; worst session %+.1f. The best fixed rule: %+.1f, worst %+.1f.\n", gc.Input, gc.Reread, gc.Worst, gc.Fixed, gc.FixedWorst)
 	}
+}
+
+// mostContents is the number of contents in the table of a set.
+const mostContents = 12
+
+// writeContents writes what the bill of a set is made of.
+func writeContents(b *strings.Builder, r replay.Report) {
+	sums := map[string]float64{}
+	for content, by := range r.Composition {
+		sums[content] = by.Sum()
+	}
+	b.WriteString("| the bill is made of | fresh | written | written again | read | output | all |\n|---|---|---|---|---|---|---|\n")
+	for i, content := range replay.ByValue(sums) {
+		if by := r.Composition[content]; i < mostContents {
+			fmt.Fprintf(b, "| %s | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", content, by.Fresh, by.Write, by.Again, by.Read, by.Output, by.Sum())
+		}
+	}
+	b.WriteByte('\n')
 }
 
 // writeParts writes the hook's figures by tool and by size of the result.
