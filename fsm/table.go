@@ -120,8 +120,3 @@ func (t Table) Hash() string {
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
-
-// Tables returns every table of this program.
-func Tables() []Table {
-	return []Table{RequestTable(), HTTPRequestTable(), RunTable(), HTTPRunTable()}
-}
