@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +18,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/telemetry"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/wayback"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
@@ -102,7 +100,7 @@ func run(ctx context.Context, p command.Process, o options) error {
 	}
 	logs := eventlog.New(p.Stderr, event.Level(config.LogLevel)).InRun(config.RunID)
 	defer logs.Close(time.Second)
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.port)))
+	l, err := web.Listen(ctx, "127.0.0.1", o.port)
 	if err != nil {
 		return err
 	}
@@ -124,23 +122,9 @@ const finishWithin = 3 * time.Second
 
 // serve answers requests until ctx ends. graceful reports whether every answer in progress was finished.
 func serve(ctx context.Context, l net.Listener, h http.Handler) (graceful bool, err error) {
-	s := &http.Server{
-		Handler: h, ConnContext: withPeer, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		ErrorLog: log.New(io.Discard, "", 0), // standard error belongs to the event log
-	}
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
-	select {
-	case err := <-served:
-		return false, err
-	case <-ctx.Done():
-	}
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
-	defer cancel()
-	graceful = s.Shutdown(end) == nil
-	_ = s.Close() // close what remains
-	<-served
-	return graceful, nil
+	s := web.NewServer(h)
+	s.ConnContext = withPeer
+	return web.Serve(ctx, s, l, func() bool { return web.ShutDown(s, finishWithin, nil) })
 }
 
 // announce writes the proxy's address with the secret into a file, and prints the address without it and the file's

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/loopback"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
@@ -30,8 +30,8 @@ func withPeer(ctx context.Context, c net.Conn) context.Context {
 func (s *server) admit(w http.ResponseWriter, r *http.Request) bool {
 	reason, message := "", ""
 	switch {
-	case loopback.Foreign(r) != "":
-		reason, message = "foreign", loopback.Foreign(r)
+	case web.Foreign(r) != "":
+		reason, message = "foreign", web.Foreign(r)
 	case r.Context().Value(peerKey{}) != nil:
 		reason, message = "other_user", "this proxy belongs to another user of the machine; start one of your own"
 	case !s.secret.Take(r):

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/loopback"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 )
 
 // take validates a value and stores it in the settings. It reports whether the value is valid.
@@ -146,5 +146,5 @@ func takeMetrics(s *Settings, v string) bool {
 // takeName takes a loopback address or its name.
 func takeName(s *Settings, v string) bool {
 	s.Host = v
-	return loopback.IsName(strings.TrimSuffix(strings.TrimPrefix(v, "["), "]"))
+	return web.IsLoopback(strings.TrimSuffix(strings.TrimPrefix(v, "["), "]"))
 }

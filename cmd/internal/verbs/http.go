@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/httpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
@@ -98,7 +99,7 @@ func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string
 	}
 	if err == nil {
 		defer closing()
-		listener, err = httpserver.Listen(ctx, config.Host, config.Port)
+		listener, err = web.Listen(ctx, config.Host, config.Port)
 	}
 	if err != nil {
 		emit(event.New("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))

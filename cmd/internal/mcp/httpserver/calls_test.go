@@ -18,6 +18,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 )
 
 // waits is a command that writes its process id and then sleeps until it is killed.
@@ -148,7 +150,7 @@ func TestNobodyWaitsForAnother(t *testing.T) {
 // After the first signal the server waits for the requests it has; after the second it does not.
 func TestASecondSignalIsNotWaitedFor(t *testing.T) {
 	p := newPlace(t, nil)
-	l, err := Listen(t.Context(), "127.0.0.1", 0)
+	l, err := web.Listen(t.Context(), "127.0.0.1", 0)
 	require.NoError(t, err)
 	ctx, end := context.WithCancel(t.Context())
 	hurry, ended := make(chan struct{}), make(chan bool)

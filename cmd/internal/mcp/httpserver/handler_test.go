@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/loopback"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 )
 
 func TestEndpoints(t *testing.T) {
@@ -130,7 +130,7 @@ func TestWhoMayCall(t *testing.T) {
 		if c.origin != "" {
 			r.Header.Set("Origin", c.origin)
 		}
-		assert.Equal(t, c.ok, loopback.Foreign(r) == "", "Host %q, Origin %q: %s", c.host, c.origin, loopback.Foreign(r))
+		assert.Equal(t, c.ok, web.Foreign(r) == "", "Host %q, Origin %q: %s", c.host, c.origin, web.Foreign(r))
 	}
 }
 
@@ -139,7 +139,7 @@ func TestEveryOriginCounts(t *testing.T) {
 	r := httptest.NewRequest("POST", "/mcp", nil)
 	r.Host = "localhost"
 	r.Header["Origin"] = []string{"http://localhost", "http://evil.example.com"}
-	assert.NotEmpty(t, loopback.Foreign(r))
+	assert.NotEmpty(t, web.Foreign(r))
 }
 
 func TestJSONRPCAnswersAre200(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/loopback"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
 
@@ -18,7 +18,7 @@ type fault struct {
 
 // guard returns the reason why a request must not be served at all, or nil.
 func (c Config) guard(r *http.Request) *fault {
-	if why := loopback.Foreign(r); why != "" {
+	if why := web.Foreign(r); why != "" {
 		return &fault{http.StatusForbidden, "forbidden", why}
 	}
 	if c.Keys == nil || withoutToken[r.URL.Path] {

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 )
 
 // Every refused request leaves an event and a record with a reason in the server's own words.
@@ -77,7 +78,7 @@ func TestLostKeysAdmitNobody(t *testing.T) {
 // listening serves requests as the program does.
 func listening(t *testing.T, p *place) (address string) {
 	t.Helper()
-	l, err := Listen(t.Context(), "127.0.0.1", 0)
+	l, err := web.Listen(t.Context(), "127.0.0.1", 0)
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	hurry := make(chan struct{})

@@ -1,6 +1,6 @@
-// Package loopback says which HTTP requests may be served on this machine: those of
+// Package web is the HTTP server of every door, and says which requests it may serve on this machine: those of
 // its own programs, and none that a web page could have sent.
-package loopback
+package web
 
 import (
 	"net"
@@ -15,12 +15,12 @@ import (
 // origin; a page whose name was made to point here (DNS rebinding) carries that
 // name in Host.
 func Foreign(r *http.Request) string {
-	if !IsName(hostOf(r.Host)) {
+	if !IsLoopback(hostOf(r.Host)) {
 		return "Host is not a loopback address"
 	}
 	for _, origin := range r.Header.Values("Origin") {
 		u, err := url.Parse(origin)
-		if err != nil || !IsName(u.Hostname()) { // "null" has no host
+		if err != nil || !IsLoopback(u.Hostname()) { // "null" has no host
 			return "Origin is not a loopback address"
 		}
 	}
@@ -35,8 +35,8 @@ func hostOf(hostport string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
 }
 
-// IsName knows only names that cannot lead anywhere else.
-func IsName(host string) bool {
+// IsLoopback knows only names that cannot lead anywhere else.
+func IsLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}
