@@ -11,7 +11,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/entry"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
@@ -28,7 +29,7 @@ func clientEntries(ctx context.Context, p command.Process) (found []finding) {
 	}
 	refused, files := refusals(p)
 	found = append(found, refused...)
-	for _, e := range runcmd.Entries(p.Env, dir) {
+	for _, e := range entry.All(setup.Home{Lookup: p.Lookup}, dir) {
 		if e.Err == nil || !slices.Contains(files, e.File) {
 			found = append(found, client(ctx, p.Env, e))
 		}
@@ -87,7 +88,7 @@ func plugin(env []string, h initcmd.Hooked, all []initcmd.Hooked) finding {
 }
 
 // client is one entry.
-func client(ctx context.Context, env []string, e runcmd.Entry) finding {
+func client(ctx context.Context, env []string, e entry.Entry) finding {
 	f := finding{what: e.Client}
 	switch {
 	case e.Err != nil:
@@ -109,7 +110,7 @@ func client(ctx context.Context, env []string, e runcmd.Entry) finding {
 }
 
 // served reports an entry for a server over HTTP, which need not be running now.
-func served(e runcmd.Entry) finding {
+func served(e entry.Entry) finding {
 	address, err := url.Parse(e.URL)
 	if err != nil || address.Host == "" {
 		return finding{e.Client, fmt.Sprintf("%s in %s: %q %s", e.Name, e, settings.Shown(e.URL), noURL), noURL}
@@ -118,7 +119,7 @@ func served(e runcmd.Entry) finding {
 }
 
 // mend returns advice on how to correct an entry.
-func mend(e runcmd.Entry) string {
+func mend(e entry.Entry) string {
 	if agent.Named(e.Client).Install != nil {
 		return fmt.Sprintf("\"mcp-pruner install %s\" puts it right", e.Client)
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	serversettings "github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/entry"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
@@ -74,7 +76,7 @@ func newInstallation(ctx context.Context, p command.Process, set inject.Settings
 	return installation{
 		Installer: *agent.Named(client).Install, client: client, env: p.Env,
 		server: published(lasting(servers[inject.ServerName]), runtime.GOOS),
-		found:  entriesOf(client, p.Env, set.Dir),
+		found:  entry.Of(client, homeOf(p.Env), set.Dir),
 		run: func(line, shown []string) error {
 			fmt.Fprintf(p.Stdout, "running: %s\n", shellLine(shown))
 			return runClient(ctx, line, p.Env, p.Stdin, p.Stdout, p.Stderr)
@@ -90,7 +92,7 @@ type installation struct {
 	options []string // options for the client itself
 	env     []string
 	server  inject.Server
-	found   []Entry                             // entries in the client's configuration
+	found   []entry.Entry                       // entries in the client's configuration
 	run     func(command, shown []string) error // shown is the command without passwords
 	stdout  io.Writer
 }
@@ -186,8 +188,8 @@ func (i installation) uninstall() error {
 }
 
 // inScope returns the entries of one scope that have this program's entry name.
-func (i installation) inScope(scope string) []Entry {
-	return slices.DeleteFunc(slices.Clone(i.found), func(e Entry) bool {
+func (i installation) inScope(scope string) []entry.Entry {
+	return slices.DeleteFunc(slices.Clone(i.found), func(e entry.Entry) bool {
 		return e.Err == nil && (e.Scope != scope || e.Name != inject.ServerName)
 	})
 }
@@ -231,6 +233,10 @@ func published(s inject.Server, system string) inject.Server {
 	return s
 }
 
+func homeOf(env []string) setup.Home {
+	return setup.Home{Lookup: serversettings.FromEnv(env)}
+}
+
 // installable are the clients with a command that adds a server.
 func installable() []*agent.Client {
 	return agent.With(func(c *agent.Client) bool { return c.Install != nil })
@@ -242,8 +248,8 @@ func (i installation) add(s inject.Server, options []string) []string {
 	if i.JSON {
 		return append(line, inject.ServerName, s.JSON())
 	}
-	for _, entry := range s.EnvList() {
-		line = append(line, "--env", entry)
+	for _, variable := range s.EnvList() {
+		line = append(line, "--env", variable)
 	}
 	line = append(line, inject.ServerName, "--", s.Command)
 	return append(line, s.Args...)

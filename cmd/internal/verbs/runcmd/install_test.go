@@ -8,9 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 )
 
 // recorder is a client that records its command lines.
@@ -179,27 +176,4 @@ func TestInstallFromNpx(t *testing.T) {
 	code, _, stderr := call(t, "install", append(f.env, "JEEVES_MCP_PRUNER_PATH="+path), "codex")
 	require.Zero(t, code, stderr)
 	assert.Equal(t, []string{"mcp add --env PRUNER_URL=embedded pruner -- npx -y mcp-pruner"}, f.calls())
-}
-
-// TestEntries checks the file and the names of every client.
-func TestEntries(t *testing.T) {
-	f := newFresh(t)
-	env := []string{"HOME=" + f.dir, "CODEX_HOME=" + filepath.Join(f.dir, "cx")}
-	assert.Empty(t, runcmd.Entries(env, f.dir))
-	f.write(".mcp.json", `{"mcpServers":{"code":{"command":"npx","args":["-y","mcp-pruner"]},"other":{"command":"x"}}}`)
-	f.write("cx/config.toml", "[mcp_servers.pruner]\nurl = \"http://127.0.0.1:8005/mcp\"\n")
-	f.write(".gemini/settings.json", `{"mcpServers":{"p":{"command":"/opt/mcp-pruner","env":{"PRUNER_URL":""}}}}`)
-	f.write(".config/opencode/opencode.json", `{"mcp":{"p":{"type":"local","command":["jeeves-mcp-pruner","-x"],"environment":{"A":"b"}}}}`)
-	f.write(".cursor/mcp.json", `{"mcpServers":`)
-	got := runcmd.Entries(env, f.dir)
-	require.Len(t, got, 5)
-	project, codex, gemini, opencode, cursor := got[0], got[1], got[2], got[3], got[4]
-	assert.Equal(t, "claude project code npx", project.Client+" "+project.Scope+" "+project.Name+" "+project.Command)
-	assert.Equal(t, "http://127.0.0.1:8005/mcp", codex.URL)
-	assert.Equal(t, map[string]string{"PRUNER_URL": ""}, gemini.Env)
-	assert.ErrorContains(t, cursor.Err, "mcp.json: cannot be read by Cursor: line 1: ")
-	assert.Equal(t, []string{"-x"}, opencode.Args)
-	assert.Equal(t, map[string]string{"A": "b"}, opencode.Env)
-	assert.True(t, gemini.Same(inject.Server{Command: "/opt/mcp-pruner", Env: map[string]string{"PRUNER_URL": ""}}))
-	assert.False(t, codex.Same(inject.Server{Command: ""}))
 }

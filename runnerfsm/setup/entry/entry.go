@@ -1,4 +1,5 @@
-package runcmd
+// Package entry finds the entries for this server in the configurations of clients.
+package entry
 
 import (
 	"encoding/json"
@@ -8,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	serversettings "github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -51,11 +51,10 @@ func (e Entry) String() string {
 	return e.File + " (" + e.Scope + ")"
 }
 
-// Entries returns the entries for this server in the configurations of all clients, as seen by a client
+// All returns the entries for this server in the configurations of all clients, as seen by a client
 // that works in dir: entries named "pruner", and those that start this program. A client whose configuration cannot be
 // found has none.
-func Entries(env []string, dir string) []Entry {
-	home := homeOf(env)
+func All(home setup.Home, dir string) []Entry {
 	var found []Entry
 	for _, c := range agent.Clients {
 		project := setup.ProjectServers(c.Name, dir)
@@ -73,13 +72,9 @@ func Entries(env []string, dir string) []Entry {
 	return found
 }
 
-func homeOf(env []string) setup.Home {
-	return setup.Home{Lookup: serversettings.FromEnv(env)}
-}
-
-// entriesOf returns the entries of one client.
-func entriesOf(client string, env []string, dir string) []Entry {
-	return slices.DeleteFunc(Entries(env, dir), func(e Entry) bool { return e.Client != client })
+// Of returns the entries of one client.
+func Of(client string, home setup.Home, dir string) []Entry {
+	return slices.DeleteFunc(All(home, dir), func(e Entry) bool { return e.Client != client })
 }
 
 // configuredServer is the part of an entry that is read.
