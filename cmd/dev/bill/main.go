@@ -52,9 +52,8 @@ var remarks = map[string]string{
 	"swe-bench":     "SWE-bench Verified, twelve Python repositories, 2026.\n\n",
 	"mini-swe":      "SWE-bench Verified by one bash tool, Python, 2025.\n\n",
 	"opencode":      "dayhaysoos/nimbus, TypeScript, 2026: short sessions of sub-agents that review.\n\n",
-	"mcp-tools": `**Withdrawn.** These figures count as saved what nobody can say was not needed: no rule sees a need in these sessions (a record's id,
-a ` + "`uid`" + `, a title), so no miss is charged. Until November 2026 this page stated +6.7 for the hook; most of that was results of one line that
-were cut to nothing. What is left is reads, commands and searches: results of other servers' tools stay whole.
+	"mcp-tools": `**Withdrawn.** Claude Code with GitHub or browser servers, short graded tasks, 2026. Until November 2026 this page stated +6.7 for the hook; most of
+that was results of one line that were cut to nothing, and no rule saw a need (a record's id, a ` + "`uid`" + `, a title). Now the rules see these, and they are few.
 
 `,
 }
@@ -259,7 +258,7 @@ Our own tools, by when the model writes a question. Nobody knows beforehand how 
 of a set is a limit. The rows without definitions are of a client in which our tools take the place of its own. The
 instructions of the server tell a model to ask only of large or unknown output.
 
-A model that asks nothing of commands brings the median of Claude Code's sessions above 0. No habit brings the sessions that
+A model that asks nothing of commands brings the median of Claude Code's sessions close to 0. No habit brings the sessions that
 lose down to 15 %: where no result is large nothing can be saved, and the definitions and the questions remain. A hook has
 neither. Without the decision (above) our server nets more, because then a question is asked of files that are about to be
 edited, too; with misses counted three times it nets less.
