@@ -73,7 +73,8 @@ func (f *Figures) explainBill(b *strings.Builder) {
 // explainResults lists the results that count and the cost of carrying one token of each: weight = one
 // cache write + cache reads + further cache writes.
 func (f *Figures) explainResults(b *strings.Builder) {
-	fmt.Fprintf(b, "Results of %d tokens and more. price = tokens x weight; weight = writes x %g + reads x %g\n", history.MinTokens/2, f.Prices.CacheWrite, f.Prices.CacheRead)
+	fmt.Fprintf(b, "Results of %d tokens and more. price = tokens x weight; weight = writes x %g + reads x %g\n",
+		history.MinTokens/2, f.Prices.CacheWrite, f.Prices.CacheRead)
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "step\ttool\tfirst in call\twrites\treads\tweight\ttokens\tprice\tdecision\tabout")
 	for i, r := range f.Results {
@@ -81,7 +82,8 @@ func (f *Figures) explainResults(b *strings.Builder) {
 			continue
 		}
 		writes, reads := f.countWeight(r.Call)
-		fmt.Fprintf(w, "%d\t%s\t%d\t%d\t%d\t%.2f\t%d\t%.1f\t%s\t%s\n", r.Step, f.toolOf(r), r.Call+1, writes, reads, r.Weight, r.Tokens, float64(r.Tokens)*r.Weight, f.decided(i), about(r.Parsed))
+		fmt.Fprintf(w, "%d\t%s\t%d\t%d\t%d\t%.2f\t%d\t%.1f\t%s\t%s\n", r.Step, f.toolOf(r), r.Call+1, writes, reads,
+			r.Weight, r.Tokens, float64(r.Tokens)*r.Weight, f.decided(i), about(r.Parsed))
 	}
 	_ = w.Flush() // writes to memory
 }
@@ -147,8 +149,10 @@ func (f *Figures) explainPolicy(b *strings.Builder, p Policy, o Outcome) {
 
 // explainNet prints the sum of an outcome.
 func (f *Figures) explainNet(b *strings.Builder, o Outcome) {
-	fmt.Fprintf(b, "gross %.1f - markers %.1f - questions %.1f - definitions %.1f - misses %.1f = net %.1f, %.2f %% of the bill (misses twice %.2f %%, three times %.2f %%; by the wide rule %.2f %%)\n",
-		o.Gross, o.Markers, o.Questions, o.Definitions, o.Misses, o.Net(1), 100*o.Net(1)/f.Total, 100*o.Net(2)/f.Total, 100*o.Net(3)/f.Total, 100*(o.Net(1)+o.Misses-o.Wide)/f.Total)
+	fmt.Fprintf(b, "gross %.1f - markers %.1f - questions %.1f - definitions %.1f - misses %.1f = net %.1f, "+
+		"%.2f %% of the bill (misses twice %.2f %%, three times %.2f %%; by the wide rule %.2f %%)\n",
+		o.Gross, o.Markers, o.Questions, o.Definitions, o.Misses, o.Net(1), 100*o.Net(1)/f.Total,
+		100*o.Net(2)/f.Total, 100*o.Net(3)/f.Total, 100*(o.Net(1)+o.Misses-o.Wide)/f.Total)
 }
 
 // explainMisses prints each gap that was fetched, and the turn of the call that lacked it.
@@ -175,7 +179,8 @@ func (f *Figures) explainServer(b *strings.Builder, o Outcome) {
 	for _, w := range o.defined {
 		weight += w
 	}
-	fmt.Fprintf(b, "definitions = %d x %.2f, the weights of %d contexts. A question costs tokens x (%g + weight):\n", definitionTokens, weight, len(o.defined), f.Prices.Output)
+	fmt.Fprintf(b, "definitions = %d x %.2f, the weights of %d contexts. A question costs tokens x (%g + weight):\n",
+		definitionTokens, weight, len(o.defined), f.Prices.Output)
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "step\ttokens\tweight\tquestion")
 	for _, q := range o.asked {

@@ -172,7 +172,8 @@ type sum struct {
 }
 
 func newCollector(policies []Policy) *collector {
-	c := &collector{share: map[string]float64{}, sizes: map[string]float64{}, policies: map[Policy]*sum{}, prices: map[string]bool{}, contents: map[string]bill.By{}}
+	c := &collector{share: map[string]float64{}, sizes: map[string]float64{}, policies: map[Policy]*sum{},
+		prices: map[string]bool{}, contents: map[string]bill.By{}}
 	for _, p := range policies {
 		if p == GC {
 			c.clearing = &clearing{}

@@ -8,14 +8,14 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
-// modelledSystem is the assumed size in tokens of system prompt and tool definitions, for transcripts
+// ModelledSystem is the assumed size in tokens of system prompt and tool definitions, for transcripts
 // without usage.
 const ModelledSystem = 4000
 
-// turnTokens is the assumed output of one further turn.
+// TurnTokens is the assumed output of one further turn.
 const TurnTokens = 150
 
-// bill is one session with its costs.
+// Bill is one session with its costs.
 type Bill struct {
 	Session  sessions.Session
 	Prices   Prices

@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 )
 
-// need is a line that the agent demonstrably used later.
+// Need is a line that the agent demonstrably used later.
 type Need struct {
 	Line int // 0-based, in the result's body
 	Step int // step of the session in which it was first used
@@ -23,10 +23,10 @@ type Need struct {
 	Earlier []Place
 }
 
-// place is a line of a result.
+// Place is a line of a result.
 type Place struct{ Result, Line int }
 
-// rule names the evidence of a use. docs/BILL.md describes the rules.
+// Rule names the evidence of a use. docs/BILL.md describes the rules.
 type Rule string
 
 const (
@@ -76,7 +76,7 @@ type lineAt struct {
 	seen bool // it was known before this text showed it
 }
 
-// gold returns for each of the bill's results the lines that the session used later in the same context.
+// Of returns for each of the bill's results the lines that the session used later in the same context.
 func Of(b *bill.Bill) [][]Need {
 	g := &goldFinder{bill: b, found: make([][]Need, len(b.Results))}
 	g.reset()
@@ -191,7 +191,8 @@ func (g *goldFinder) know(text string) {
 // shown adds a result to the context.
 func (g *goldFinder) shown(index int, step sessions.Step) {
 	r := g.bill.Results[index]
-	t := &shownText{result: index, text: existing.NewBody(r.Kind, step.Out), call: g.call, needs: map[int]Need{}, wide: map[int]Need{}, before: map[int]Place{}, known: map[int]bool{}}
+	t := &shownText{result: index, text: existing.NewBody(r.Kind, step.Out), call: g.call,
+		needs: map[int]Need{}, wide: map[int]Need{}, before: map[int]Place{}, known: map[int]bool{}}
 	t.file, _, _ = r.Parsed.FileRead()
 	g.texts = append(g.texts, t)
 	g.byResult[index] = t
