@@ -7,16 +7,16 @@ import (
 
 // addTrace makes a pipeline record its calls, if the settings ask for it.
 func addTrace(p *states.Pipeline, o Options) error {
-	c := o.Settings
-	if c.Trace == "" {
+	if o.Settings.Trace == "" {
 		return nil
 	}
-	file, err := stores.Door{Settings: c, Transport: o.Transport, Emit: o.Emit, Sync: o.Sync}.Trace()
+	door := stores.Door{Settings: o.Settings, Version: o.Version, Transport: o.Transport, Emit: o.Emit, Sync: o.Sync}
+	file, err := door.Trace()
 	if err != nil {
 		return err
 	}
 	stores.CloseProc()
-	p.Observers = append(p.Observers, states.Tracer{Trace: file, Version: o.Version, Detail: c.TraceFull})
+	p.Observers = append(p.Observers, door.Tracer(file))
 	p.Closers = append(p.Closers, file.Close)
 	return nil
 }

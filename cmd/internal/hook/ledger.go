@@ -33,9 +33,10 @@ func openRecords(dir string) *records {
 	}
 	r.openLog(dir)
 	c := settings.Settings{TraceMaxBytes: maxLog, TraceKeep: keptTraces}
-	if file, err := (stores.Door{Settings: c, Transport: "hook", Emit: r.emit}).TraceAt(filepath.Join(dir, "hook-trace.jsonl")); err == nil {
+	door := stores.Door{Settings: c, Transport: "hook", Emit: r.emit}
+	if file, err := door.TraceAt(filepath.Join(dir, "hook-trace.jsonl")); err == nil {
 		r.trace = file
-		r.observers = []states.Observer{states.Tracer{Trace: file}}
+		r.observers = []states.Observer{door.Tracer(file)}
 	}
 	return r
 }

@@ -164,10 +164,11 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 		failed(err)
 		return newServer(o.upstream, nil, nil, emit), closeTelemetry
 	}
-	file := openTrace(c, store.Name(), emit, sync)
+	door := stores.Door{Settings: c, Version: o.version, Transport: "proxy", Emit: emit, Sync: sync}
+	file := openTrace(door, store.Name())
 	var observers []states.Observer
 	if file != nil {
-		observers = append(observers, states.Tracer{Trace: file, Version: o.version, Detail: c.TraceFull})
+		observers = append(observers, door.Tracer(file))
 	}
 	sessions := clearing.NewRuns(emit, file, o.version, time.Now)
 	e := &clearing.Engine{
@@ -209,16 +210,16 @@ func wayBackOf(p command.Process) func(agent string) string {
 	return func(userAgent string) string { return wayback.Command(agent.Calling(userAgent).Name, p.Lookup) }
 }
 
-// openTrace opens the trace that the settings name, or the one beside the ledger. It returns nil if the
-// trace cannot be opened, which is reported. sync waits until the log has all events emitted so far.
-func openTrace(c settings.Settings, ledger string, emit func(event.Event), sync func()) *trace.File {
-	path := c.Trace
+// openTrace opens the trace that the settings name, or the one beside the ledger. It returns nil if the trace cannot be
+// opened, which is reported.
+func openTrace(door stores.Door, ledger string) *trace.File {
+	path := door.Settings.Trace
 	if path == "" {
 		path = filepath.Join(filepath.Dir(ledger), "proxy-trace.jsonl")
 	}
-	file, err := stores.Door{Settings: c, Transport: "proxy", Emit: emit, Sync: sync}.TraceAt(path)
+	file, err := door.TraceAt(path)
 	if err != nil {
-		emit(event.New("mcp_pruner.trace_failed", "", event.Facts{"message": fmt.Sprintf("%s: %v", path, err)}))
+		door.Emit(event.New("mcp_pruner.trace_failed", "", event.Facts{"message": fmt.Sprintf("%s: %v", path, err)}))
 		return nil
 	}
 	return file

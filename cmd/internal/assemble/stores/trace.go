@@ -9,11 +9,13 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/states"
 )
 
 // Door is a process that keeps a trace.
 type Door struct {
 	Settings  settings.Settings
+	Version   string            // of the program, in each record
 	Transport string            // of its requests
 	Emit      func(event.Event) // the event log, which gets the heads of the trace
 	Sync      func()            // waits until the log has all events emitted so far; nil: Emit writes at once
@@ -41,6 +43,12 @@ func (d Door) TraceAt(path string) (*trace.File, error) {
 		d.failed(err)
 	}
 	return d.open(path, away)
+}
+
+// Tracer returns the observer that records calls in a file which the door has opened, with the texts of these calls only
+// if the settings ask for them.
+func (d Door) Tracer(file *trace.File) states.Tracer {
+	return states.Tracer{Trace: file, Version: d.Version, Detail: d.Settings.TraceFull}
 }
 
 func (d Door) failed(err error) {

@@ -81,7 +81,7 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 	if config.Trace != "" {
 		write := event.NewLog(v.p.Stderr, event.Info) // the heads of the trace are logged like a server's
 		door := stores.Door{
-			Settings: config, Transport: "gc",
+			Settings: config, Version: v.version, Transport: "gc",
 			Emit: func(e event.Event) {
 				e.RunID = config.RunID
 				write(e)
@@ -93,7 +93,7 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 			return err
 		}
 		defer func() { _ = file.Close() }()
-		pipeline.Observers = []states.Observer{states.Tracer{Trace: file, Version: v.version, Detail: config.TraceFull}}
+		pipeline.Observers = []states.Observer{door.Tracer(file)}
 	}
 	call := pipeline.Run(ctx, states.Request{Params: map[string]any{"name": tool, "arguments": map[string]any(args)}, Client: "command-line"})
 	return v.answer(ctx, call, show)

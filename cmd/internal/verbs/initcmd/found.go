@@ -6,12 +6,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// installed reports whether the client finds the piece in its configuration.
-func (p piece) installed() bool {
-	text, err := p.file.Read()
-	return err == nil && text != nil && p.present(text)
-}
-
 // unreadable returns the reason why a client cannot read its file, or nil.
 func unreadable(file setup.File) error {
 	text, err := file.Read()

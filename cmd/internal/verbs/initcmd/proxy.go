@@ -11,6 +11,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
+// proxyURL is the address of `mcp-pruner proxy --port 8787`.
+const proxyURL = "http://127.0.0.1:8787"
+
 // proxyPiece sends a client's API calls through the proxy, with the secret in a header.
 func (h home) proxyPiece(file setup.File, p agent.Proxy) piece {
 	address := h.memberPiece(proxy, file, proxyURL+p.Suffix, p.URL...)

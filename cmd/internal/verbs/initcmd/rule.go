@@ -15,9 +15,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// rule lets the client's model run `mcp-pruner recover` without asking. It is written only if the user says so.
-const rule kind = "rule"
-
 // rulePiece returns the rule of a client for this program. An error says why it cannot or need not be added.
 func (h home) rulePiece(client string) (piece, error) {
 	path, err := wayback.Lasting(h.Lookup)

@@ -1,0 +1,118 @@
+package initcmd
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+)
+
+// hookPiece adds entries to the lists under "hooks".
+func (h home) hookPiece(file setup.File, c *agent.Client) piece {
+	line, startErr := h.hookCommand(c)
+	client, entries := c.Name, c.Hooks.Events
+	p := piece{kind: hooks, file: file, note: c.Hooks.Note}
+	if c.Hooks.AsErrors {
+		p.note = c.Title + " shows its model every replaced result as an error."
+	}
+	p.install = func(text []byte) ([]byte, error) {
+		if startErr != nil {
+			return nil, startErr
+		}
+		return edit(text, func(j *setup.JSON) error {
+			for _, e := range entries {
+				if h.has(j.Get("hooks", e.Name), client) {
+					if err := moveHooks(j, client, line, e.Name); err != nil {
+						return err
+					}
+					continue
+				}
+				entry := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line, "timeout": e.Timeout}}}
+				if e.Matcher != "" {
+					entry["matcher"] = e.Matcher
+				}
+				if err := j.Append(entry, "hooks", e.Name); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	p.remove = func(text []byte) ([]byte, error) {
+		return edit(text, func(j *setup.JSON) error {
+			for _, e := range entries {
+				j.RemoveElements(func(v any) bool { return h.ours(v, client) }, "hooks", e.Name)
+			}
+			return nil
+		})
+	}
+	p.present = func(text []byte) bool {
+		j, err := setup.ParseJSON(text)
+		return err == nil && h.has(j.Get("hooks", entries[0].Name), client)
+	}
+	p.program = func(text []byte) string {
+		j, err := setup.ParseJSON(text)
+		if err != nil {
+			return ""
+		}
+		for _, c := range hookCommands(j, entries[0].Name) {
+			if program := hookProgram(c.command, client); program != "" {
+				return program
+			}
+		}
+		return ""
+	}
+	return p
+}
+
+// hookCommand returns the command that a client runs after its tools.
+func (h home) hookCommand(c *agent.Client) (string, error) {
+	start, ok := c.HookShell(h.system).Start(h.system, h.path)
+	switch {
+	case !ok && h.onPath:
+		start = "mcp-pruner"
+	case !ok:
+		return "", fmt.Errorf("%s runs hooks with cmd.exe, which cannot start %s: move it to a path of letters and digits, or put its folder on PATH", c.Name, h.path)
+	}
+	line := start + " hook " + c.Name
+	if c.Hooks.AsErrors {
+		line += " --replace"
+	}
+	return line, nil
+}
+
+func (h home) has(list any, client string) bool {
+	entries, _ := list.([]any)
+	for _, e := range entries {
+		if h.ours(e, client) {
+			return true
+		}
+	}
+	return false
+}
+
+// ours reports whether an entry in a list of hooks runs this program and nothing else.
+func (h home) ours(v any, client string) bool {
+	entry, _ := v.(map[string]any)
+	commands, _ := entry["hooks"].([]any)
+	if len(commands) != 1 {
+		return false
+	}
+	one, _ := commands[0].(map[string]any)
+	command, _ := one["command"].(string)
+	return h.names(command) && strings.Contains(command, " hook "+client)
+}
+
+// pluginPiece is a piece that is a whole file.
+func (h home) pluginPiece(file setup.File, plugin string) piece {
+	text := setup.OpencodePlugin(plugin, h.path)
+	return piece{
+		kind: hooks, file: file,
+		install: func(now []byte) ([]byte, error) { return []byte(text), nil },
+		remove:  func(now []byte) ([]byte, error) { return nil, nil },
+		present: func(now []byte) bool { return bytes.Contains(now, []byte("mcp-pruner")) },
+		program: pluginProgram,
+	}
+}

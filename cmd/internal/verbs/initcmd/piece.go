@@ -1,0 +1,69 @@
+package initcmd
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+)
+
+// kind is a kind of piece: something that init can add to a client's configuration.
+type kind string
+
+// The kinds.
+const (
+	hooks kind = "hooks"
+	mcp   kind = "mcp"
+	proxy kind = "proxy"
+
+	// rule lets the client's model run `mcp-pruner recover` without asking. It is written only if the user says so.
+	rule kind = "rule"
+)
+
+// piece is one addition to one file.
+type piece struct {
+	kind    kind
+	file    setup.File
+	install func([]byte) ([]byte, error) // returns the same text if the piece is already installed
+	remove  func([]byte) ([]byte, error)
+	present func([]byte) bool
+	program func([]byte) string // hooks: the program that they start, or "" if init did not write the command
+	note    string              // what the user must do in addition
+	text    string              // rule: as a user would write it
+}
+
+// home finds the clients' configurations.
+type home struct {
+	setup.Home
+	system string // as runtime.GOOS
+	path   string // this program's path
+	onPath bool   // a shell finds it as "mcp-pruner"
+}
+
+// installed reports whether the client finds the piece in its configuration.
+func (p piece) installed() bool {
+	text, err := p.file.Read()
+	return err == nil && text != nil && p.present(text)
+}
+
+// names reports whether a command starts this program, under its own name or another.
+func (h home) names(command string) bool {
+	slashed := strings.NewReplacer(`\`, "/")
+	return strings.Contains(command, "mcp-pruner") || strings.Contains(slashed.Replace(command), slashed.Replace(h.path))
+}
+
+// edit changes a JSON file. If the change has no effect, the file keeps its bytes.
+func edit(text []byte, change func(*setup.JSON) error) ([]byte, error) {
+	j, err := setup.ParseJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	before := j.Bytes()
+	if err := change(j); err != nil {
+		return nil, err
+	}
+	if after := j.Bytes(); !bytes.Equal(before, after) {
+		return after, nil
+	}
+	return text, nil
+}

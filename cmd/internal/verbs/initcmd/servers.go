@@ -1,0 +1,106 @@
+package initcmd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+)
+
+// memberPiece adds one member. A member of the same name that init did not write is an error.
+func (h home) memberPiece(k kind, file setup.File, value any, path ...string) piece {
+	isOurs := func(v any) bool {
+		text := fmt.Sprint(v)
+		return h.names(text) || k == proxy && text == fmt.Sprint(value)
+	}
+	p := piece{kind: k, file: file}
+	p.install = func(text []byte) ([]byte, error) {
+		return edit(text, func(j *setup.JSON) error {
+			switch there := j.Get(path...); {
+			case there == nil:
+				return j.Set(value, path...)
+			case isOurs(there):
+				return moveServer(j, value, path)
+			}
+			return fmt.Errorf("%s is set to something else", strings.Join(path, "."))
+		})
+	}
+	p.remove = func(text []byte) ([]byte, error) {
+		return edit(text, func(j *setup.JSON) error {
+			if isOurs(j.Get(path...)) {
+				j.Remove(path...)
+			}
+			return nil
+		})
+	}
+	p.present = func(text []byte) bool {
+		j, err := setup.ParseJSON(text)
+		return err == nil && j.Get(path...) != nil && isOurs(j.Get(path...))
+	}
+	if k == proxy {
+		p.note = "Start the proxy before the client: mcp-pruner proxy --port 8787"
+	}
+	return p
+}
+
+// Lines before and after init's part of a TOML file.
+const (
+	tomlBegin = "# mcp-pruner init: begin\n"
+	tomlEnd   = "# mcp-pruner init: end\n"
+)
+
+// tablePiece adds a table of our server at the end of a TOML file.
+func (h home) tablePiece(file setup.File, member string) piece {
+	table := member + ".pruner"
+	block := tomlBegin + "[" + table + "]\ncommand = " + strconv.Quote(h.path) + "\n[" + table + ".env]\nPRUNER_URL = \"embedded\"\n" + tomlEnd
+	return piece{
+		kind: mcp, file: file,
+		install: func(text []byte) ([]byte, error) { return addTOML(file.Syntax, text, member, block) },
+		remove:  removeTOML,
+		present: func(text []byte) bool { return bytes.Contains(text, []byte(tomlBegin)) },
+	}
+}
+
+func addTOML(syntax setup.Syntax, text []byte, member, block string) ([]byte, error) {
+	if bytes.Contains(text, []byte(tomlBegin)) {
+		return moveTable(text, block), nil
+	}
+	data, err := syntax.Decode(text)
+	if err != nil {
+		return nil, err
+	}
+	all, _ := data.(map[string]any)
+	servers, _ := all[member].(map[string]any)
+	if servers["pruner"] != nil {
+		return nil, errors.New(member + ".pruner is there already")
+	}
+	lead := ""
+	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
+		lead = "\n"
+	}
+	after := append(bytes.Clone(text), lead+block...)
+	key := regexp.MustCompile(`(?m)^[ \t]*["']?` + member + `["']?[ \t]*=`) // the start of a value
+	if at := key.FindIndex(text); at != nil {
+		if _, err := syntax.Decode(after); err != nil {
+			return nil, fmt.Errorf("line %d: %s is an inline table, to which nothing can be added: write its servers as tables, [%s.NAME]",
+				1+bytes.Count(text[:at[0]], []byte("\n")), member, member)
+		}
+	}
+	return after, nil
+}
+
+func removeTOML(text []byte) ([]byte, error) {
+	before, rest, ok := bytes.Cut(text, []byte(tomlBegin))
+	if !ok {
+		return text, nil
+	}
+	_, after, ok := bytes.Cut(rest, []byte(tomlEnd))
+	if !ok {
+		return nil, errors.New("the line \"" + strings.TrimSpace(tomlEnd) + "\" is missing; remove our table by hand")
+	}
+	return append(bytes.Clone(before), after...), nil
+}
