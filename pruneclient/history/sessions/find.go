@@ -50,7 +50,7 @@ func Files(paths []string) ([]string, error) {
 	return slices.Compact(files), nil
 }
 
-// maxLine is the length in bytes of the longest line accepted; a longer one is an error.
+// maxLine is the length in bytes of the longest line that is read; a longer one is skipped.
 const maxLine = 256 << 20
 
 // ReadFile calls Read for a file.
@@ -81,8 +81,12 @@ func Read(ctx context.Context, path string, f io.Reader, yield func(Session) err
 		}
 		return yield(s)
 	}}
-	if err := eachLine(ctx, in, func(n int, line []byte) error {
+	lines := lineReader{in: bufio.NewReaderSize(in, 64<<10), max: maxLine}
+	if err := lines.each(ctx, func(n int, line []byte) error {
 		r.n = n
+		if line == nil {
+			return r.skip(fmt.Errorf("longer than %d MiB", maxLine>>20))
+		}
 		return r.line(line)
 	}); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -90,21 +94,50 @@ func Read(ctx context.Context, path string, f io.Reader, yield func(Session) err
 	return errors.Join(r.end(), r.skipped())
 }
 
-// eachLine passes on the lines that are not empty, with their numbers from 1.
-func eachLine(ctx context.Context, in io.Reader, take func(n int, line []byte) error) error {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(make([]byte, 0, 1<<20), maxLine)
-	for n := 1; lines.Scan(); n++ {
+// lineReader reads lines of at most max bytes.
+type lineReader struct {
+	in   *bufio.Reader
+	max  int
+	line []byte // the last one
+}
+
+// each passes on the lines that are not empty, with their numbers from 1; nil stands for a line that is too long.
+func (r *lineReader) each(ctx context.Context, take func(n int, line []byte) error) error {
+	for n := 1; ; n++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if line := bytes.TrimSpace(lines.Bytes()); len(line) > 0 {
+		line, long, end := r.next()
+		if long {
+			line = nil
+		}
+		if len(line) > 0 || long {
 			if err := take(n, line); err != nil {
 				return err
 			}
 		}
+		if end == io.EOF {
+			return nil
+		}
+		if end != nil {
+			return end
+		}
 	}
-	return lines.Err()
+}
+
+// next reads a line, which it returns without the white space around it unless it is too long. err is io.EOF after the
+// last line.
+func (r *lineReader) next() (line []byte, long bool, err error) {
+	r.line = r.line[:0]
+	for {
+		part, err := r.in.ReadSlice('\n')
+		if long = long || len(r.line)+len(part) > r.max; !long {
+			r.line = append(r.line, part...)
+		}
+		if err != bufio.ErrBufferFull {
+			return bytes.TrimSpace(r.line), long, err
+		}
+	}
 }
 
 // fileReader recognises the format of a file and collects the lines of one session.

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -101,6 +102,31 @@ func TestBadLinesAreNamedAndSkipped(t *testing.T) {
 	require.Equal(t, []string{"a", "b", "d"}, ids)
 	for _, want := range []string{"some.jsonl: lines that cannot be read: line 2: neither ", "; line 4: a session has an id and steps; line 6: json: ", "; line 8: ", "and 2 more"} {
 		require.ErrorContains(t, err, want)
+	}
+}
+
+// A line that is too long loses itself only.
+func TestLinesThatAreTooLong(t *testing.T) {
+	long := strings.Repeat("x", 40)
+	for text, want := range map[string][]string{
+		"":                           nil,
+		"a":                          {"1 a"},
+		"a\n\n b \n":                 {"1 a", "3 b"},
+		"a\n" + long + "\nb\n":       {"1 a", "2 too long", "3 b"},
+		long:                         {"1 too long"},
+		long[:29] + "\n" + long[:30]: {"1 " + long[:29], "2 " + long[:30]},
+		long[:30] + "\r\nb":          {"1 too long", "2 b"}, // the line's end counts
+	} {
+		var got []string
+		lines := lineReader{in: bufio.NewReaderSize(strings.NewReader(text), 16), max: 30}
+		require.NoError(t, lines.each(t.Context(), func(n int, line []byte) error {
+			if line == nil {
+				line = []byte("too long")
+			}
+			got = append(got, fmt.Sprintf("%d %s", n, line))
+			return nil
+		}))
+		require.Equal(t, want, got, "%q", text)
 	}
 }
 
