@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
+	"github.com/mcp-pruner/mcp-pruner/tools/page"
 )
 
 //go:embed page.html
@@ -22,12 +23,9 @@ var pageJS string
 
 // content is the template's data.
 type content struct {
-	CSS      template.CSS
-	JS       template.JS
 	Title    string
 	Verdict  shownVerdict
 	Drawings []drawing
-	Data     data
 }
 
 // shownVerdict is the verdict in the page's form.
@@ -111,25 +109,24 @@ func write(out io.Writer, c *audit.Collector, last []row, title string) error {
 	if err != nil {
 		return err
 	}
-	p := content{CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Title: title, Verdict: shown(c.Stats.Verdict)}
+	v := content{Title: title, Verdict: shown(c.Stats.Verdict)}
 	left := c.Stats.Records - len(last)
 	var all *totals
 	if left > 0 {
 		all = totalsOf(c, t)
 	}
-	p.Data = data{
+	d := data{
 		Left: left, Unreadable: c.Stats.Unreadable, Machines: t.machines, Paths: t.paths, Tools: t.tools.list, Sessions: t.sessions.list,
 		Clients: t.clients.list, Ends: t.ends.list, Pruning: t.pruning.list, Count: len(last), Base: packed.base, Rows: blob,
 		From: c.Stats.From.UnixMilli(), To: c.Stats.To.UnixMilli(), Totals: all,
 	}
 	for _, m := range t.machines {
-		p.Drawings = append(p.Drawings, draw(m))
+		v.Drawings = append(v.Drawings, draw(m))
 	}
-	tmpl, err := template.New("report").Funcs(template.FuncMap{"count": func(n int64) string { return count(int(n)) }}).Parse(pageHTML)
-	if err != nil {
-		return err
-	}
-	return tmpl.Execute(out, p)
+	return page.Page{
+		Title: "Trace report: " + title, CSS: pageCSS, JS: pageJS, Body: pageHTML, Data: d,
+		Funcs: template.FuncMap{"count": func(n int64) string { return count(int(n)) }},
+	}.Write(out, v)
 }
 
 // maxShown is the largest number of problems that a report lists.

@@ -11,16 +11,18 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
+	"github.com/mcp-pruner/mcp-pruner/tools/page"
 )
 
 //go:embed page.html
 var pageHTML string
 
-var page = template.Must(template.New("page").Parse(pageHTML))
+//go:embed page.css
+var pageCSS string
 
 // writePage writes the report as one self-contained HTML file.
 func writePage(w io.Writer, r replay.Report) error {
-	return page.Execute(w, pageData(r))
+	return page.Page{Title: "mcp-pruner replay", CSS: pageCSS, Body: pageHTML}.Write(w, pageData(r))
 }
 
 type pageView struct {
