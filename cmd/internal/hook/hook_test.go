@@ -340,6 +340,17 @@ func TestALateTranscript(t *testing.T) {
 	}
 	require.NotEmpty(t, late("Bash", map[string]any{"command": "go test"}, log))
 	require.Equal(t, lookAgain, waited, "until the call is there")
+
+	// In front of a session's first call there may be no file yet.
+	text, err := os.ReadFile(w.transcript)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(w.transcript))
+	pause = func(d time.Duration) {
+		waited += d
+		require.NoError(t, os.WriteFile(w.transcript, text, 0o600))
+	}
+	require.NotEmpty(t, late("Bash", map[string]any{"command": "go test"}, log))
+	require.Equal(t, lookAgain, waited, "until the file is there")
 }
 
 func TestMissingTranscriptAndStateAreNoFault(t *testing.T) {

@@ -44,17 +44,18 @@ func (s state) know(c *agent.Client, f *finished, size int, r *existing.Result) 
 }
 
 // transcript reads the session up to the call. Clients write their transcripts shortly after they run hooks, so it waits
-// for a call that is not there yet, unless the call itself says what it is for.
+// for a call that is not there yet, unless the call itself says what it is for. In front of a session's first call even the
+// file can be missing.
 func (s state) transcript(c *agent.Client, f finished, call history.ToolCall) sessions.Session {
 	needs := func(session sessions.Session) history.Need { return needsOf(session, f.ID) }
 	var session sessions.Session
 	size := int64(-1)
 	for waited := time.Duration(0); ; waited += lookAgain {
 		info, err := os.Stat(f.Transcript)
-		if err != nil {
+		if err != nil && waited >= lateBy {
 			return session
 		}
-		if info.Size() != size {
+		if err == nil && info.Size() != size {
 			size = info.Size()
 			session, _ = sessions.Tail(f.Transcript, c.Name, f.Agent, needs) // after an error, what has been read
 		}
