@@ -89,5 +89,5 @@ func (b *base) alias(name, other string) alias {
 // since is the time from start to now in whole milliseconds.
 func (b *base) since(start time.Time) int64 { return b.Now().Sub(start).Milliseconds() }
 
-// alias is a second name of a required argument, which some clients use by mistake.
+// alias is another name for a required argument. Some models send it in place of the right one.
 type alias struct{ name, other string }

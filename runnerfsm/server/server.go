@@ -18,7 +18,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/stream"
 )
 
-// Process is the process of a server over HTTP that this run owns.
+// Process is an HTTP server that a run has started and must end.
 type Process struct {
 	kept   *keeper.Kept
 	output *stream.Lines

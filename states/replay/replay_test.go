@@ -16,7 +16,7 @@ func counted(in, write, read, out int) *sessions.Usage {
 	return &sessions.Usage{Input: in, CacheWrite: write, CacheRead: read, Output: out}
 }
 
-// sample returns one session: a large read, a message about it, and an edit of one of its lines.
+// sample returns a session in which the agent reads a large file, writes about it, and edits one of its lines.
 func sample(t *testing.T) (s sessions.Session) {
 	t.Helper()
 	require.NoError(t, sessions.ReadFile(t.Context(), "testdata/sample.jsonl", func(one sessions.Session) error {

@@ -36,7 +36,7 @@ type Segments interface {
 	// Put stores entries, all or none, and returns their ids. A zero time means now, an empty id a new one. An entry with
 	// the key of an earlier one is not stored again.
 	Put(ctx context.Context, entries ...Entry) ([]string, error)
-	// Get returns a segment and its exact text, the latest one if several fit, or ErrNotFound.
+	// Get returns a segment with its exact text. If several match, it returns the latest; if none does, ErrNotFound.
 	Get(ctx context.Context, what Reference) (Segment, string, error)
 	// Has reports whether a segment has a text with a hash.
 	Has(ctx context.Context, hash [sha256.Size]byte) (bool, error)

@@ -19,7 +19,7 @@ import (
 // zshFolders are where the distributions of each format look for completions of zsh.
 var zshFolders = map[string]string{"deb": "/usr/share/zsh/vendor-completions/", "rpm": "/usr/share/zsh/site-functions/"}
 
-// linuxPackages writes the .deb and the .rpm of a Linux system.
+// linuxPackages writes a .deb and an .rpm for one Linux architecture.
 func (r *release) linuxPackages(system string, program []byte) error {
 	arch, isLinux := strings.CutPrefix(system, "linux/")
 	if !isLinux {

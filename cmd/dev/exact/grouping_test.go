@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
-// toolList reads a real server's tool list, which is stored beside the checkout.
+// toolList reads a real server's tool list from the fixtures, which are beside the repository, not in it.
 func toolList(t *testing.T, name string) []upstream.Definition {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "fixtures", "gateway", name+".json"))

@@ -48,7 +48,7 @@ func measure(folder string) (table, error) {
 	return m, nil
 }
 
-// load returns the packages of the product, with the types of all names in them.
+// load parses and type-checks the packages of the product.
 func load(folder string) ([]*packages.Package, error) {
 	config := &packages.Config{Dir: folder, Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes |
 		packages.NeedTypesInfo | packages.NeedImports | packages.NeedDeps | packages.NeedModule}

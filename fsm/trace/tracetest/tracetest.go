@@ -68,7 +68,7 @@ var (
 	public = base64.RawStdEncoding.EncodeToString(key.Public().(ed25519.PublicKey))
 )
 
-// Chain numbers the records of one process, chains them and seals each.
+// Chain gives the records of one process their numbers, the hash of the record before, and a signature.
 func Chain(records ...*trace.Record) []byte {
 	var text []byte
 	prev := ""

@@ -254,8 +254,8 @@ func (c *Conversation) WorksIn(folder string) { c.folder = &folder }
 // folderMarks stand before the folder in which a client says it works. The last two are those of Gemini CLI.
 var folderMarks = []string{"orking directory: /", "<cwd>/", "orking in the directory: /", `Workspace Directories:**\n  - /`}
 
-// WorkingFolder returns the folder in which the client says it works, or "". It is read from the system prompt and then
-// from the words before the first answer: a tool's result could name any folder.
+// WorkingFolder returns the folder in which the client says it works, or "". It looks in the system
+// prompt, then in what stands before the first answer, but not in results of tools, which could name any folder.
 func (c *Conversation) WorkingFolder() string {
 	if c.folder == nil {
 		folder := c.folderIn(append([]span{c.system}, c.Turns[0].words...))

@@ -12,7 +12,7 @@ var providers = []*Provider{anthropic, openai, gemini}
 // bearer is the provider whose clients send nothing but a bearer token.
 var bearer = openai
 
-// elsewhere are beginnings of other companies' keys. Without --upstream there is no address for them.
+// elsewhere lists prefixes of other companies' keys. No address is known for them, so that their requests need --upstream.
 var elsewhere = []string{"sk-or-", "gsk_", "xai-", "hf_", "pplx-", "nvapi-", "csk-", "fw_", "tgp_v1_", "r8_", "ghp_", "gho_", "ghu_", "ghs_", "github_pat_",
 	"AKIA", "ASIA", "ABSK", "bedrock-api-key-"}
 

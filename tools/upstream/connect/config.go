@@ -1,5 +1,5 @@
-// Package connect connects to other MCP servers (upstreams): it starts their programs or dials their addresses, keeps
-// their lists of tools between starts, and passes calls, results, progress and requests through.
+// Package connect is the client of other MCP servers (upstreams). It starts their programs or dials their addresses, keeps
+// their tool lists from one start to the next, and passes calls, results, progress and requests through.
 package connect
 
 import (

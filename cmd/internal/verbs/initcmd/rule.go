@@ -38,7 +38,8 @@ func (h home) rulePiece(client string) (piece, error) {
 	return p, nil
 }
 
-// asked returns why a client needs no rule, as errNotAsked, or why it cannot have one.
+// asked returns nil if the client asks the user before it runs recover, so that a rule is of use. It returns errNotAsked if
+// the client never asks, and another error if the rule cannot be written.
 func asked(client string, text []byte, r wayback.Rule) error {
 	j, err := setup.ParseJSON(text)
 	if err != nil {
