@@ -16,6 +16,9 @@ type claudeEntry struct {
 	Subtype     string `json:"subtype"`
 	SessionID   string `json:"sessionId"`
 	AgentID     string `json:"agentId"`
+	Folder      string `json:"cwd"`
+	Version     string `json:"version"`
+	Time        string `json:"timestamp"`
 	Sidechain   bool   `json:"isSidechain"`
 	Meta        bool   `json:"isMeta"`
 	Summary     bool   `json:"isCompactSummary"`
@@ -71,6 +74,7 @@ func (r *claudeReader) entry(line any) {
 			r.session.ID += "/" + r.agent
 		}
 	}
+	r.session.begin(e.Folder, e.Version, e.Time)
 	switch {
 	case e.Type == "system" && e.Subtype == "compact_boundary":
 		r.add(Step{Kind: Compact})
@@ -117,11 +121,22 @@ func (r *claudeReader) assistant(e claudeEntry) {
 // of its own; the texts in it are what the model sees, nearly.
 func (r *claudeReader) attached(attachment any) {
 	members, _ := attachment.(map[string]any)
-	if kind := str(members["type"]); kind != "" {
+	kind := str(members["type"])
+	if kind == "" {
+		return
+	}
+	shown := members[shownMembers[kind]]
+	if shown == nil {
 		members = maps.Clone(members)
 		delete(members, "type")
-		r.add(Step{Kind: Attach, Type: kind, Text: strings.Join(texts(members), "\n")})
+		shown = members
 	}
+	r.add(Step{Kind: Attach, Type: kind, Text: strings.Join(texts(shown), "\n")})
+}
+
+// shownMembers are the members that the model sees, of attachments that have others beside it, such as the names in a listing.
+var shownMembers = map[string]string{
+	"skill_listing": "content", "agent_listing_delta": "addedLines", "deferred_tools_delta": "addedLines", "mcp_instructions_delta": "addedBlocks",
 }
 
 // texts returns the strings in a JSON value, those of an object in the order of its keys.

@@ -17,7 +17,10 @@ type codexEntry struct {
 // codexItem is a response item or an event message.
 type codexItem struct {
 	Type      string          `json:"type"`
-	Model     string          `json:"model"` // turn_context
+	Folder    string          `json:"cwd"`         // session_meta
+	Version   string          `json:"cli_version"` // session_meta
+	Time      string          `json:"timestamp"`   // session_meta
+	Model     string          `json:"model"`       // turn_context
 	ID        string          `json:"id"`
 	Role      string          `json:"role"`
 	Name      string          `json:"name"`
@@ -81,6 +84,7 @@ func (r *codexReader) entry(line any) {
 		if r.session.ID == "" {
 			r.session.ID = item.ID
 		}
+		r.session.begin(item.Folder, item.Version, item.Time)
 	case "turn_context":
 		r.model = item.Model
 	case "compacted":

@@ -3,13 +3,16 @@ package sessions
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // collected is one session of a collection: a JSON object on one line.
 type collected struct {
-	ID     string `json:"id"`
-	Source string `json:"src"`
-	Steps  []struct {
+	ID      string `json:"id"`
+	Source  string `json:"src"`
+	When    string `json:"when"`
+	Version string `json:"version"`
+	Steps   []struct {
 		Kind  Kind            `json:"k"`
 		Type  string          `json:"type"`
 		Model string          `json:"model"`
@@ -51,13 +54,23 @@ func parseCollected(line []byte) (Session, error) {
 	if c.ID == "" || c.Steps == nil {
 		return Session{}, fmt.Errorf("a session has an id and steps")
 	}
-	s := Session{ID: c.ID, Source: c.Source, Steps: make([]Step, 0, len(c.Steps))}
+	s := Session{ID: c.ID, Source: c.Source, Project: c.Source, Version: c.Version, Begun: day(c.When, c.ID), Steps: make([]Step, 0, len(c.Steps))}
 	for _, in := range c.Steps {
 		step := Step{Kind: in.Kind, Text: in.Text, Think: in.Think, Usage: in.Usage.usage(), ID: in.ID, Tool: in.Tool, Out: in.Out, Err: in.Err, Model: in.Model, Type: in.Type}
 		step.Args = arguments(in.Args)
 		s.Steps = append(s.Steps, step)
 	}
 	return s, nil
+}
+
+// day returns the day that the first of some texts begins with that begins with one.
+func day(texts ...string) time.Time {
+	for _, text := range texts {
+		if day, err := time.Parse(time.DateOnly, text[:min(len(text), len(time.DateOnly))]); err == nil {
+			return day
+		}
+	}
+	return time.Time{}
 }
 
 // arguments decodes an object, or a string that contains one.

@@ -3,8 +3,10 @@
 package sessions
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -55,7 +57,19 @@ type Session struct {
 	Source string // claude, codex, or the source named by the collection
 	Steps  []Step
 
+	Project string    // folder or repository; "" if the transcript does not name it
+	Version string    // of the client; "" likewise
+	Begun   time.Time // or the day; zero likewise
+
 	Exits map[string]int // exit statuses of commands by call id, as far as the transcript has them (Codex)
+}
+
+// begin sets the project, the version and the start of the session, each by the first line that has it.
+func (s *Session) begin(project, version, at string) {
+	s.Project, s.Version = cmp.Or(s.Project, project), cmp.Or(s.Version, version)
+	if s.Begun.IsZero() {
+		s.Begun, _ = time.Parse(time.RFC3339, at)
+	}
 }
 
 // Measured reports whether the model calls have their usage: nine of ten at least, because an interrupted one may have none.

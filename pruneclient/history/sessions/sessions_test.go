@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -170,12 +171,39 @@ func TestUsageOfCodex(t *testing.T) {
 }
 
 func TestAttachmentsOfClaudeCode(t *testing.T) {
-	line := `{"type":"attachment","sessionId":"s","attachment":{"type":"skill_listing","skills":[{"name":"a","text":"first"},{"name":"b"}]}}`
-	e, err := claudeFormat.decode([]byte(line))
-	require.NoError(t, err)
-	for range 2 { // a transcript is read from its end, and its lines more than once
-		r := claudeFormat.reader("")
-		r.entry(e)
-		require.Equal(t, []Step{{Kind: Attach, Type: "skill_listing", Text: "a\nfirst\nb"}}, r.read().Steps)
+	for attachment, want := range map[string]Step{
+		`{"type":"skill_listing","skills":[{"name":"a","text":"first"},{"name":"b"}]}`:    {Kind: Attach, Type: "skill_listing", Text: "a\nfirst\nb"},
+		`{"type":"skill_listing","content":"- a: first","names":["a"],"skillCount":1}`:    {Kind: Attach, Type: "skill_listing", Text: "- a: first"},
+		`{"type":"agent_listing_delta","addedTypes":["a"],"addedLines":["- a: x","- b"]}`: {Kind: Attach, Type: "agent_listing_delta", Text: "- a: x\n- b"},
+	} {
+		e, err := claudeFormat.decode([]byte(`{"type":"attachment","sessionId":"s","attachment":` + attachment + `}`))
+		require.NoError(t, err)
+		for range 2 { // a transcript is read from its end, and its lines more than once
+			r := claudeFormat.reader("")
+			r.entry(e)
+			require.Equal(t, []Step{want}, r.read().Steps)
+		}
+	}
+}
+
+// Where and when a session began, and with which version, stands in the first lines that say so.
+func TestOriginOfASession(t *testing.T) {
+	began := time.Date(2026, 2, 13, 10, 0, 0, 0, time.UTC)
+	claude := `{"type":"user","sessionId":"abc","cwd":"/r","version":"2.1.49","timestamp":"2026-02-13T10:00:00Z","message":{"role":"user","content":"hi"}}
+{"type":"assistant","cwd":"/r/sub","timestamp":"2026-02-13T11:00:00Z","message":{"id":"m1","content":"hello"}}`
+	codex := `{"type":"session_meta","payload":{"id":"c","cwd":"/r","cli_version":"0.140.0","timestamp":"2026-02-13T10:00:00Z"}}
+{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hello"}]}}`
+	for text, version := range map[string]string{claude: "2.1.49", codex: "0.140.0"} {
+		s := read(t, "a.jsonl", text)[0]
+		require.Equal(t, []any{"/r", version, began}, []any{s.Project, s.Version, s.Begun})
+	}
+	day := began.Truncate(24 * time.Hour)
+	for text, want := range map[string]time.Time{
+		`{"id":"x","src":"a/b","when":"2026-02-13","version":"2.1.49","steps":[{"k":"call"}]}`: day,
+		`{"id":"2026-02-13-x","src":"a/b","version":"2.1.49","steps":[{"k":"call"}]}`:          day,
+		`{"id":"x","src":"a/b","when":"","version":"2.1.49","steps":[{"k":"call"}]}`:           {},
+	} {
+		s := read(t, "a.jsonl", text)[0]
+		require.Equal(t, []any{"a/b", "2.1.49", want}, []any{s.Project, s.Version, s.Begun})
 	}
 }
