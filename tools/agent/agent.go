@@ -27,6 +27,8 @@ type Client struct {
 	Proxy        *Proxy     // nil: not known
 	Rule         *Rule      // nil: not known
 
+	Definitions []Definitions // of its own tools, oldest version first; none if they were not measured
+
 	// SearchesTools: it shows its model only the names of tools and lets it search for the rest. docs/GATEWAY.md lists the
 	// versions that were measured.
 	SearchesTools bool

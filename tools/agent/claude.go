@@ -62,6 +62,7 @@ remove: mcp-pruner install claude --uninstall
 	SearchesTools:   true,
 	ProjectVariable: "CLAUDE_PROJECT_DIR",
 	Secrets:         []string{"ANTHROPIC_", "CLAUDE_CODE_"},
+	Definitions:     claudeDefinitions,
 }
 
 func claudeManaged(system string, get func(string) string) (paths []string) {

@@ -49,4 +49,5 @@ remove: mcp-pruner install codex --uninstall
 	SearchesTools: true,
 	ModelIn:       "x-codex-turn-metadata",
 	Secrets:       []string{"CODEX_", "OPENAI_API_KEY"},
+	Definitions:   codexDefinitions,
 }

@@ -53,6 +53,7 @@ var Gemini = Client{
 		Pattern: regexp.MustCompile(`(?m)^commandPrefix = "([^"\\]*mcp-pruner(?:\.exe)?) recover"`),
 	},
 	ProjectVariable: "GEMINI_PROJECT_DIR",
+	Definitions:     geminiDefinitions,
 }
 
 // geminiHooks: an AfterTool hook that denies replaces the result, but the model sees an error.

@@ -44,6 +44,7 @@ var Opencode = Client{
 		Line:    func(program string) string { return program + " recover *" },
 		Pattern: regexp.MustCompile(`^(.*mcp-pruner(?:\.exe)?) recover \*$`),
 	},
+	Definitions: opencodeDefinitions,
 }
 
 // opencodeAsks: opencode asks before a command only where its settings say so.
