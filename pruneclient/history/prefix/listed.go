@@ -1,0 +1,71 @@
+package prefix
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+)
+
+// listings are the kinds of attachments that list parts of the prefix, with the kind of their entries.
+var listings = map[string]Kind{"skill_listing": Skill, "agent_listing_delta": Agent, "deferred_tools_delta": Tool, "mcp_instructions_delta": Other}
+
+// Listed returns the parts that the transcript of a session lists, with the tokens that stand in the prompt: skills, agents, the
+// names of deferred tools, instructions of servers. Each is returned once, as it was listed first.
+func Listed(s sessions.Session) []Part {
+	var parts []Part
+	seen := map[part]bool{}
+	for _, step := range s.Steps {
+		if step.Kind != sessions.Attach {
+			continue
+		}
+		for _, p := range ListedIn(step) {
+			if key := (part{p.Kind, p.Name}); !seen[key] {
+				seen[key] = true
+				parts = append(parts, p)
+			}
+		}
+	}
+	return parts
+}
+
+// ListedIn returns the parts that one attachment lists.
+func ListedIn(step sessions.Step) []Part {
+	kind, ok := listings[step.Type]
+	if !ok {
+		return nil
+	}
+	starts := entry
+	switch kind {
+	case Tool:
+		starts = deferred
+	case Other:
+		starts = heading
+	}
+	var parts []Part
+	at := starts.FindAllStringSubmatchIndex(step.Text, -1)
+	for i, m := range at {
+		end := len(step.Text)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		p := ofPlugin(kind, strings.TrimSpace(step.Text[m[2]:m[3]]))
+		switch kind {
+		case Tool:
+			p.Server = ServerOf(p.Name)
+		case Other:
+			p.Server = p.Name
+		}
+		p.Tokens = tokens.Claude(step.Text[m[0]:end])
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// Forms of the entries of a listing.
+var (
+	entry    = regexp.MustCompile(`(?m)^- ([\w./-]+(?::[\w./-]+)*)(?::\s|\s*$)`) // "- NAME: description"
+	deferred = regexp.MustCompile(`(?m)^(?:- )?([A-Za-z]\w+)(?::.*)?$`)          // "NAME"
+	heading  = regexp.MustCompile(`(?m)^## (.+)$`)                               // "## SERVER"
+)

@@ -1,0 +1,126 @@
+// Package prefix decides what could go from the fixed prefix of an agent's prompts: from everything that stands before the
+// user's first word and is paid for with every call. It knows sizes and use, and starts no client.
+package prefix
+
+import (
+	"fmt"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+)
+
+// Kind is the kind of a part.
+type Kind string
+
+// The kinds of parts.
+const (
+	System Kind = "system"
+	Tool   Kind = "tool"
+	Memory Kind = "memory"
+	Skill  Kind = "skill"
+	Agent  Kind = "agent"
+	Other  Kind = "other" // with a server: its instructions
+)
+
+// Part is one part of a prefix.
+type Part struct {
+	Kind   Kind   `json:"kind"`
+	Name   string `json:"name"`             // as the model calls it
+	Server string `json:"server,omitempty"` // MCP server of a tool, or plugin of a skill or an agent; "" for the client's own
+	Tokens int    `json:"tokens"`
+
+	// Decided names whoever decided that the part stands there, such as an administrator or the project's shared settings. Such
+	// a part stays. "" for a part that the user may switch off.
+	Decided string `json:"decided,omitempty"`
+}
+
+// Verdict says whether a part could go. Its JSON is a contract (SPEC part J).
+type Verdict struct {
+	Part
+	Used  int    `json:"sessions_used"`
+	Seen  int    `json:"sessions_seen"`
+	CanGo bool   `json:"can_go"`
+	Why   string `json:"why"`
+}
+
+// The bounds of the rule.
+const (
+	MinTokens = 150 // of what can go, a whole server's or plugin's parts together
+	MinSeen   = 10  // sessions in which it could have been used
+
+	// LateSeen is MinSeen for what a project may begin to use late: plan mode, questions to the user, skills, the web. See
+	// docs/decisions/090-what-could-go-from-the-prefix.md.
+	LateSeen = 30
+)
+
+// Judge returns a verdict on each part, in the order of parts.
+func Judge(parts []Part, use *Use) []Verdict {
+	together := map[origin]int{}
+	for _, p := range parts {
+		if p.Server != "" {
+			together[originOf(p)] += p.Tokens
+		}
+	}
+	verdicts := make([]Verdict, len(parts))
+	for i, p := range parts {
+		v := Verdict{Part: p}
+		v.Used, v.Seen = use.Of(p)
+		tokens := p.Tokens
+		if p.Server != "" && use.ofOrigin(originOf(p)) == 0 {
+			tokens = together[originOf(p)]
+		}
+		v.Why = v.stays(tokens)
+		if v.CanGo = v.Why == ""; v.CanGo {
+			v.Why = fmt.Sprintf("used in none of %d sessions", v.Seen)
+		}
+		verdicts[i] = v
+	}
+	return verdicts
+}
+
+// stays returns why a part stays, or "". tokens is the size of what would go with it.
+func (v Verdict) stays(tokens int) string {
+	least := MinSeen
+	if v.late() {
+		least = LateSeen
+	}
+	switch {
+	case v.Decided != "":
+		return "decided by " + v.Decided
+	case v.Kind == Memory:
+		return "memory files are the user's"
+	case v.Kind == System, v.Kind == Other && v.Server == "":
+		return "no switch of the client removes it"
+	case v.Kind == Tool && works(v.Part):
+		return "agents work with it"
+	case v.Used > 0:
+		return fmt.Sprintf("used in %d of %d sessions", v.Used, v.Seen)
+	case v.Seen < least:
+		return fmt.Sprintf("seen in %d sessions, of %d that are needed", v.Seen, least)
+	case tokens < MinTokens:
+		return fmt.Sprintf("less than %d tokens", MinTokens)
+	}
+	return ""
+}
+
+// working are tools, beside those whose kind says so, that belong to reading, editing, searching and running.
+var working = names("BashOutput", "KillShell", "KillBash", "TaskOutput", "TaskStop", "Monitor", "ToolSearch", "StructuredOutput",
+	"write_stdin", "read_many_files", "view_image")
+
+// works reports whether agents read, edit, search or run commands with a tool. No rule takes these away.
+func works(p Part) bool {
+	return p.Server == "" && (history.KindOf(p.Name) != history.Other || working[p.Name])
+}
+
+// lateTools are tools that a project may begin to use late.
+var lateTools = names("EnterPlanMode", "ExitPlanMode", "AskUserQuestion", "Skill", "WebFetch", "WebSearch",
+	"request_user_input", "web_fetch", "google_web_search", "webfetch", "websearch", "skill", "question")
+
+func (v Verdict) late() bool { return v.Kind == Skill || v.Server == "" && lateTools[v.Name] }
+
+func names(list ...string) map[string]bool {
+	set := map[string]bool{}
+	for _, name := range list {
+		set[name] = true
+	}
+	return set
+}

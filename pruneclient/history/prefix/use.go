@@ -1,0 +1,157 @@
+package prefix
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+)
+
+// Use counts in how many sessions the parts of a prefix were used.
+type Use struct {
+	seen     int
+	used     map[part]int
+	origins  map[origin]int
+	listed   map[part]int // sessions whose transcript says that the part stood in their prefix
+	listings map[Kind]int // sessions whose transcript says so of a kind
+}
+
+// part identifies a part in a count.
+type part struct {
+	kind Kind
+	name string
+}
+
+// origin is an MCP server or a plugin.
+type origin struct {
+	plugin bool
+	name   string
+}
+
+func originOf(p Part) origin { return origin{p.Kind == Skill || p.Kind == Agent, p.Server} }
+
+// NewUse returns a count without sessions.
+func NewUse() *Use {
+	return &Use{used: map[part]int{}, origins: map[origin]int{}, listed: map[part]int{}, listings: map[Kind]int{}}
+}
+
+// Sessions returns the number of sessions counted.
+func (u *Use) Sessions() int { return u.seen }
+
+// Of returns in how many sessions a part was used, and in how many it could have been. Where transcripts list the parts of a
+// kind, as newer ones of Claude Code list skills, only sessions that list the part count: one that was installed yesterday has
+// not been unused for long.
+func (u *Use) Of(p Part) (used, seen int) {
+	key := part{p.Kind, as(p.Name)}
+	used, seen = u.used[key], u.seen
+	if p.Kind == Other {
+		used = u.origins[originOf(p)]
+	}
+	if u.listings[p.Kind] > 0 && (p.Kind != Tool || p.Server != "") {
+		seen = u.listed[key]
+	}
+	return used, max(seen, used)
+}
+
+// ofOrigin returns the number of sessions that used anything of a server or plugin.
+func (u *Use) ofOrigin(o origin) int { return u.origins[o] }
+
+// Add counts one session.
+func (u *Use) Add(s sessions.Session) {
+	u.seen++
+	used, origins := map[part]bool{}, map[origin]bool{}
+	for _, p := range Called(s) {
+		used[part{p.Kind, as(p.Name)}] = true
+		if p.Server != "" {
+			origins[originOf(p)] = true
+		}
+	}
+	for p := range used {
+		u.used[p]++
+	}
+	for o := range origins {
+		u.origins[o]++
+	}
+	kinds := map[Kind]bool{}
+	listed := map[part]bool{}
+	for _, p := range Listed(s) {
+		kinds[p.Kind], listed[part{p.Kind, as(p.Name)}] = true, true
+	}
+	for kind := range kinds {
+		u.listings[kind]++
+	}
+	for p := range listed {
+		u.listed[p]++
+	}
+}
+
+// renamed maps names to the one under which uses are counted: the newer name of a tool, and one of two tools that are of no
+// use without the other.
+var renamed = map[string]string{"Task": "Agent", "ExitPlanMode": "EnterPlanMode", "exit_plan_mode": "EnterPlanMode", "SlashCommand": "Skill"}
+
+func as(name string) string {
+	if newer, ok := renamed[name]; ok {
+		return newer
+	}
+	return name
+}
+
+// Called returns what a session called: tools, and skills and agents by the arguments of the calls, or by the user's commands.
+// Parts may occur several times, and have no tokens.
+func Called(s sessions.Session) []Part {
+	var parts []Part
+	for _, step := range s.Steps {
+		parts = append(parts, calledBy(step)...)
+	}
+	return parts
+}
+
+func calledBy(step sessions.Step) []Part {
+	if step.Kind == sessions.User {
+		var parts []Part
+		for _, m := range slash.FindAllStringSubmatch(step.Text, -1) {
+			parts = append(parts, ofPlugin(Skill, m[1]))
+		}
+		return parts
+	}
+	if step.Kind != sessions.Use {
+		return nil
+	}
+	parts := []Part{{Kind: Tool, Name: step.Tool, Server: ServerOf(step.Tool)}}
+	for _, arg := range []struct {
+		kind  Kind
+		names []string
+	}{{Skill, []string{"skill", "command"}}, {Agent, []string{"subagent_type"}}} {
+		if as(step.Tool) != map[Kind]string{Skill: "Skill", Agent: "Agent"}[arg.kind] {
+			continue
+		}
+		for _, name := range arg.names {
+			if value, _ := step.Args[name].(string); value != "" {
+				parts = append(parts, ofPlugin(arg.kind, strings.TrimPrefix(value, "/")))
+			}
+		}
+	}
+	return parts
+}
+
+// slash matches a command of the user, as Claude Code records it.
+var slash = regexp.MustCompile(`<command-name>/([\w:.-]+)</command-name>`)
+
+// ServerOf returns the MCP server in a tool's name of the form mcp__SERVER__TOOL, as Claude Code and Codex write it, or "".
+func ServerOf(tool string) string {
+	rest, ok := strings.CutPrefix(tool, "mcp__")
+	server, _, named := strings.Cut(rest, "__")
+	if !ok || !named {
+		return ""
+	}
+	return server
+}
+
+// ofPlugin returns a skill or agent, whose name begins with its plugin's if it has one: PLUGIN:NAME.
+func ofPlugin(kind Kind, name string) Part {
+	plugin, _, ok := strings.Cut(name, ":")
+	if !ok {
+		plugin = ""
+	}
+	return Part{Kind: kind, Name: name, Server: plugin}
+}
