@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -39,7 +40,7 @@ const (
 	exitGrace         = time.Second           // the report of an exit may arrive after connections failed
 )
 
-var httpTable = fsm.MustCompile(fsm.HTTPRunTable())
+var httpTable = sync.OnceValue(func() *fsm.Definition { return fsm.MustCompile(fsm.HTTPRunTable()) })
 
 // owned is a run that owns the process of its server.
 type owned struct {
@@ -62,7 +63,7 @@ func RunHTTP(ctx context.Context, o HTTPOptions) (Result, error) {
 	o.SilentFor = cmp.Or(o.SilentFor, server.SilentFor)
 	h := &owned{run: newRun(o.Options), options: o}
 	defer func() { h.secrets.Remove() }()
-	result, err := h.drive(ctx, httpTable, map[fsm.State]handler{
+	result, err := h.drive(ctx, httpTable(), map[fsm.State]handler{
 		fsm.RunInit:     h.decide,
 		fsm.RunStarting: h.start,
 		fsm.RunRunning:  h.watch,

@@ -53,7 +53,7 @@ type Result struct {
 	Server   *trace.Ended // how this run's own server ended; nil: there was none
 }
 
-var table = fsm.MustCompile(fsm.RunTable())
+var table = sync.OnceValue(func() *fsm.Definition { return fsm.MustCompile(fsm.RunTable()) })
 
 type run struct {
 	Options
@@ -75,7 +75,7 @@ type handler func(context.Context) (fsm.Trigger, fsm.Facts)
 // server or the client are in the result.
 func Run(ctx context.Context, o Options) (Result, error) {
 	r := newRun(o)
-	return r.drive(ctx, table, map[fsm.State]handler{
+	return r.drive(ctx, table(), map[fsm.State]handler{
 		fsm.RunInit:     r.decide,
 		fsm.RunStarting: r.connect,
 		fsm.RunRunning:  r.watch,

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/grep"
 )
@@ -250,7 +251,7 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("the %d %s", n, many)
 }
 
-var filteredMarker = regexp.MustCompile(`^\s*\(filtered \d+ lines?\)\s*$`)
+var filteredMarker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\(filtered \d+ lines?\)\s*$`) })
 
 // Prune parses the pruned text. Its lines are the lines that were sent, some of them left
 // out or replaced by a mark. Only an unknown line has to be split into path, line and text,
@@ -272,7 +273,7 @@ func (o *grepOutput) Prune(pruned string) (Output, error) {
 			continue
 		}
 		rest = after
-		if strings.TrimSpace(line) == "" || filteredMarker.MatchString(line) {
+		if strings.TrimSpace(line) == "" || filteredMarker().MatchString(line) {
 			continue
 		}
 		if err := p.parse(line, known); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
@@ -16,23 +17,25 @@ const (
 
 // landmark matches a line that introduces the lines after it: a definition, a heading, a
 // top-level key, a table or section.
-var landmark = regexp.MustCompile(`(?i)^(?:` + strings.Join([]string{
-	`#{1,6} \S`,
-	`\[{1,2}[\w."' -]+\]{1,2}\s*$`,
-	`(?:export |default |public |private |protected |internal |static |final |abstract |async |pub(?:\([a-z]+\))? |unsafe |override |open |sealed |inline |virtual |extern |const )*` +
-		`(?:func|function|def|class|interface|type|struct|enum|trait|impl|fn|mod|module|namespace|package|record|object|protocol|extension|union|macro_rules!)\b`,
-	`(?:create|alter|drop) (?:table|view|index|function|procedure|trigger|type)\b`,
-	`(?:const|let|var) \w+ = (?:async )?(?:function\b|\(|\w+ =>)`,
-	`diff --git `, `@@ -\d`, `commit [0-9a-f]{7,40}`,
-	`<(?:h[1-6]|section|article|table|template|script|style)\b`,
-	`[\w:<>,~&* ]+ [\w:~]+\([^;]*\)\s*(?:const\s*)?\{\s*$`,
-}, "|") + `)`)
+var landmark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:` + strings.Join([]string{
+		`#{1,6} \S`,
+		`\[{1,2}[\w."' -]+\]{1,2}\s*$`,
+		`(?:export |default |public |private |protected |internal |static |final |abstract |async |pub(?:\([a-z]+\))? |unsafe |override |open |sealed |inline |virtual |extern |const )*` +
+			`(?:func|function|def|class|interface|type|struct|enum|trait|impl|fn|mod|module|namespace|package|record|object|protocol|extension|union|macro_rules!)\b`,
+		`(?:create|alter|drop) (?:table|view|index|function|procedure|trigger|type)\b`,
+		`(?:const|let|var) \w+ = (?:async )?(?:function\b|\(|\w+ =>)`,
+		`diff --git `, `@@ -\d`, `commit [0-9a-f]{7,40}`,
+		`<(?:h[1-6]|section|article|table|template|script|style)\b`,
+		`[\w:<>,~&* ]+ [\w:~]+\([^;]*\)\s*(?:const\s*)?\{\s*$`,
+	}, "|") + `)`)
+})
 
 // topKey is a key at the top level of YAML or TOML, and nestedKey one of a JSON
 // object that is spread over lines.
 var (
-	topKey    = regexp.MustCompile(`^[A-Za-z_"'][\w."' -]*(?::(?:\s|$)| = )`)
-	nestedKey = regexp.MustCompile(`^(?:  |\t|    )"[^"]{1,80}"\s*:`)
+	topKey    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_"'][\w."' -]*(?::(?:\s|$)| = )`) })
+	nestedKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:  |\t|    )"[^"]{1,80}"\s*:`) })
 )
 
 // outline returns the landmarks of a text whose first line has the number first. If there
@@ -44,7 +47,7 @@ func outline(text string, first int) []string {
 		line = strings.TrimRight(line, "\r\n")
 		bare := strings.TrimLeft(line, " \t")
 		indent := len(line) - len(bare)
-		if len(line) < 2000 && (indent <= 8 && landmark.MatchString(bare) || topKey.MatchString(line) || nestedKey.MatchString(line)) {
+		if len(line) < 2000 && (indent <= 8 && landmark().MatchString(bare) || topKey().MatchString(line) || nestedKey().MatchString(line)) {
 			found = append(found, mark{n, indent, bare})
 		}
 		n++

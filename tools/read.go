@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
@@ -85,11 +86,11 @@ func checkRead(b *base, r rules, args map[string]any) (Call, []Issue) {
 func (c *readCall) FocusQuestion() string { return c.focus }
 
 // originalID matches the ids of originals: short ones from the pipeline, a hook or the proxy, long ones from prune_text.
-var originalID = regexp.MustCompile(`^prn_[0-9a-f]{8}(?:[0-9a-f]{24})?$`)
+var originalID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^prn_[0-9a-f]{8}(?:[0-9a-f]{24})?$`) })
 
 // isOriginal reports whether the call asks for an original rather than a file.
 func (c *readCall) isOriginal() bool {
-	return c.base.Original != nil && originalID.MatchString(c.given)
+	return c.base.Original != nil && originalID().MatchString(c.given)
 }
 
 // original reads the output stored under the id as if it were a file.

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Kind is the kind of a tool, independent of the client's name for it.
@@ -145,10 +146,14 @@ func Same(a, b string) bool {
 func clean(p string) string { return path.Clean(strings.ReplaceAll(p, `\`, "/")) }
 
 // sedRange matches a command that prints one range of lines of a file.
-var sedRange = regexp.MustCompile(`\bsed\s+-n\s+['"]?(\d+),(\d+)p['"]?\s+['"]?([^\s'"|;&]+)`)
+var sedRange = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\bsed\s+-n\s+['"]?(\d+),(\d+)p['"]?\s+['"]?([^\s'"|;&]+)`)
+})
 
 // printed matches a command that prints a whole file or its beginning or end.
-var printed = regexp.MustCompile(`^\s*(?:cd\s+\S+\s*&&\s*)?(?:cat|head|tail|nl|less|bat)(?:\s+-[-\w=]+(?:\s+\d+)?)*\s+['"]?([^\s'"|;&<>]+)['"]?\s*(?:\|\s*head[^|;&]*)?$`)
+var printed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:cd\s+\S+\s*&&\s*)?(?:cat|head|tail|nl|less|bat)(?:\s+-[-\w=]+(?:\s+\d+)?)*\s+['"]?([^\s'"|;&<>]+)['"]?\s*(?:\|\s*head[^|;&]*)?$`)
+})
 
 // FileRead returns the file and range of lines that a call shows, if it shows a single file: a read, or a
 // shell command that only prints it. to is 0 if there is no end.
@@ -162,12 +167,12 @@ func (c ToolCall) FileRead() (file string, from, to int) {
 	case c.Kind != Bash:
 		return "", 0, 0
 	}
-	if m := sedRange.FindStringSubmatch(c.Command); m != nil {
+	if m := sedRange().FindStringSubmatch(c.Command); m != nil {
 		from, _ = strconv.Atoi(m[1])
 		to, _ = strconv.Atoi(m[2])
 		return m[3], from, to
 	}
-	if m := printed.FindStringSubmatch(c.Command); m != nil {
+	if m := printed().FindStringSubmatch(c.Command); m != nil {
 		return m[1], 1, 0
 	}
 	return "", 0, 0

@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // When a result is pruned at all. The numbers are where replay nets most on the dev
@@ -64,7 +65,9 @@ func (l *Log) decideFile(c ToolCall, file string) Decision {
 }
 
 // change matches words that announce a change.
-var change = regexp.MustCompile(`(?i)\b(?:updat|modif|chang|edit|fix|add|insert|remov|delet|renam|refactor|rewrit|replac|implement|mov(?:e|ing)|extract|extend|correct|creat|writ(?:e|ing)|simplif|migrat|convert)\w*`)
+var change = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:updat|modif|chang|edit|fix|add|insert|remov|delet|renam|refactor|rewrit|replac|implement|mov(?:e|ing)|extract|extend|correct|creat|writ(?:e|ing)|simplif|migrat|convert)\w*`)
+})
 
 // toBeChanged reports whether a sentence before the call names both the file and a change.
 func (l *Log) toBeChanged(c ToolCall, file string) bool {
@@ -73,8 +76,8 @@ func (l *Log) toBeChanged(c ToolCall, file string) bool {
 	if len(stem) <= 2 {
 		return false
 	}
-	for _, sentence := range sentences.Split(strings.ToLower(l.Question(c)), -1) {
-		if strings.Contains(sentence, stem) && change.MatchString(sentence) {
+	for _, sentence := range sentences().Split(strings.ToLower(l.Question(c)), -1) {
+		if strings.Contains(sentence, stem) && change().MatchString(sentence) {
 			return true
 		}
 	}
@@ -82,4 +85,4 @@ func (l *Log) toBeChanged(c ToolCall, file string) bool {
 }
 
 // sentences matches the end of a sentence. The dot in a file's name does not end one.
-var sentences = regexp.MustCompile(`[.!?;:]\s+|\n+`)
+var sentences = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.!?;:]\s+|\n+`) })

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
@@ -205,23 +206,27 @@ func (l *Log) words() string {
 }
 
 var (
-	fences  = regexp.MustCompile("(?s)```.*?```")
-	tags    = regexp.MustCompile(`(?s)<(system-reminder|command-\w+|local-command-\w+)>.*?</[\w-]+>`)
-	opening = regexp.MustCompile(`(?i)^(?:(?:great|good|perfect|excellent|ok|okay|now|sure|right|thanks|alright|thought)\b[,.!:]?\s*)*(?:(?:i'll|i will|let me|let's|i need to|i should)\s+(?:now\s+|first\s+|also\s+)*)?`)
-	words   = regexp.MustCompile(`[\p{L}\d_]{4,}`)
+	fences = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?s)```.*?```") })
+	tags   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?s)<(system-reminder|command-\w+|local-command-\w+)>.*?</[\w-]+>`)
+	})
+	opening = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(?:(?:great|good|perfect|excellent|ok|okay|now|sure|right|thanks|alright|thought)\b[,.!:]?\s*)*(?:(?:i'll|i will|let me|let's|i need to|i should)\s+(?:now\s+|first\s+|also\s+)*)?`)
+	})
+	words = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\p{L}\d_]{4,}`) })
 )
 
 // stripped removes text without information: code blocks, tags, phrases such as "Great! Let me now".
 func stripped(text string) string {
-	text = tags.ReplaceAllString(fences.ReplaceAllString(text, " "), " ")
+	text = tags().ReplaceAllString(fences().ReplaceAllString(text, " "), " ")
 	text = strings.TrimSpace(text)
-	if bare := strings.TrimSpace(text[len(opening.FindString(text)):]); bare != "" {
+	if bare := strings.TrimSpace(text[len(opening().FindString(text)):]); bare != "" {
 		return bare
 	}
 	return text
 }
 
-func content(text string) int { return len(words.FindAllString(text, 3)) }
+func content(text string) int { return len(words().FindAllString(text, 3)) }
 
 // clip returns the beginning of a text, cut at a rune boundary. It is a copy, so that the rest of an output
 // can be freed.

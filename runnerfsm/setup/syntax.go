@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2"
@@ -203,14 +204,14 @@ func after(text []byte, from int, s string) int {
 	return len(text)
 }
 
-var hujsonLine = regexp.MustCompile(`^hujson: line (\d+), column \d+: `)
+var hujsonLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^hujson: line (\d+), column \d+: `) })
 
 // jsonc reads JSON with comments and trailing commas.
 func jsonc(text []byte) (any, error) {
 	v, err := hujson.Parse(bytes.Clone(text))
 	if err != nil {
 		u := &Unreadable{Line: 1, Why: err.Error()}
-		if m := hujsonLine.FindStringSubmatch(u.Why); m != nil {
+		if m := hujsonLine().FindStringSubmatch(u.Why); m != nil {
 			u.Line, _ = strconv.Atoi(m[1])
 			u.Why = u.Why[len(m[0]):]
 		}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A client writes words of its own around the output of a tool: fences that mark it as untrusted, the exit status, what
@@ -12,43 +13,49 @@ import (
 // other. So they are no lines of a body: its head and its tail always stay.
 
 // heads match what a client writes before an output.
-var heads = []*regexp.Regexp{
-	// Codex: "Chunk ID: 9014a9", "Wall time: ...", "Process exited with code 3", "Original token count: ...", "Output:".
-	regexp.MustCompile(`\A(?:(?:Chunk ID|Wall time|Exit code|Original token count|Total output lines): [^\n]*\n` +
-		`|Process (?:exited|running) with [^\n]*\n)+Output:\n`),
-	// Gemini CLI: what was run, in older versions, and what is missing of a file.
-	regexp.MustCompile(`\ACommand: [^\n]*\nDirectory: [^\n]*\n(?:Output|Stdout): `),
-	regexp.MustCompile(`\AIMPORTANT: The file content has been truncated\.\n(?s:.{0,1000}?)\n--- FILE CONTENT \(truncated\) ---\n`),
-	// Searches of opencode and Gemini CLI.
-	regexp.MustCompile(`\AFound \d+ (?:match|file)[^\n]*\n(?:---\n)?`),
-}
+var heads = sync.OnceValue(func() []*regexp.Regexp {
+	return []*regexp.Regexp{
+		// Codex: "Chunk ID: 9014a9", "Wall time: ...", "Process exited with code 3", "Original token count: ...", "Output:".
+		regexp.MustCompile(`\A(?:(?:Chunk ID|Wall time|Exit code|Original token count|Total output lines): [^\n]*\n` +
+			`|Process (?:exited|running) with [^\n]*\n)+Output:\n`),
+		// Gemini CLI: what was run, in older versions, and what is missing of a file.
+		regexp.MustCompile(`\ACommand: [^\n]*\nDirectory: [^\n]*\n(?:Output|Stdout): `),
+		regexp.MustCompile(`\AIMPORTANT: The file content has been truncated\.\n(?s:.{0,1000}?)\n--- FILE CONTENT \(truncated\) ---\n`),
+		// Searches of opencode and Gemini CLI.
+		regexp.MustCompile(`\AFound \d+ (?:match|file)[^\n]*\n(?:---\n)?`),
+	}
+})
 
 // tails match what a client writes after an output.
-var tails = []*regexp.Regexp{
-	regexp.MustCompile(`\n*<system-reminder>\n(?:[^<]|<[^/]|</[^s])*</system-reminder>\s*\z`),
-	regexp.MustCompile(`\n*<bash_metadata>\n(?:[^<]|<[^/]|</[^b])*</bash_metadata>\s*\z`),
-	regexp.MustCompile(`\n*\((?:End of file|Showing lines|Output (?:truncated|capped)|Results? (?:is|are) truncated|File has more lines)[^\n]*\)\s*\z`),
-	regexp.MustCompile(`\n*\[Showing results with pagination[^\n]*\]\s*\z`),
-	// Gemini CLI: status, signal and processes, then the end of the fence.
-	regexp.MustCompile(`(?:\n(?:Error|Stderr|Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)*\n(?:Background PIDs|Process Group PGID): [^\n]*\s*\z`),
-}
+var tails = sync.OnceValue(func() []*regexp.Regexp {
+	return []*regexp.Regexp{
+		regexp.MustCompile(`\n*<system-reminder>\n(?:[^<]|<[^/]|</[^s])*</system-reminder>\s*\z`),
+		regexp.MustCompile(`\n*<bash_metadata>\n(?:[^<]|<[^/]|</[^b])*</bash_metadata>\s*\z`),
+		regexp.MustCompile(`\n*\((?:End of file|Showing lines|Output (?:truncated|capped)|Results? (?:is|are) truncated|File has more lines)[^\n]*\)\s*\z`),
+		regexp.MustCompile(`\n*\[Showing results with pagination[^\n]*\]\s*\z`),
+		// Gemini CLI: status, signal and processes, then the end of the fence.
+		regexp.MustCompile(`(?:\n(?:Error|Stderr|Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)*\n(?:Background PIDs|Process Group PGID): [^\n]*\s*\z`),
+	}
+})
 
 // fencedHead is what Gemini CLI writes between its fence and an output. Elsewhere it is a word of the output.
-var fencedHead = regexp.MustCompile(`\AOutput: `)
+var fencedHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\AOutput: `) })
 
 // searchTail ends a search of Gemini CLI.
-var searchTail = regexp.MustCompile(`\n---\s*\z`)
+var searchTail = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n---\s*\z`) })
 
 // fence matches a first line that is one opening tag, as in "<output>".
-var fence = regexp.MustCompile(`\A<([a-zA-Z_][\w-]*)>\n`)
+var fence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A<([a-zA-Z_][\w-]*)>\n`) })
 
 // notice matches a line in which a client says that it has left out a part of an output.
-var notice = regexp.MustCompile(`(?i)^[\s.…\[(<]*(?:output truncated\b|\d[\d,]* (?:lines|characters|chars|tokens|bytes) (?:were )?(?:truncated|omitted)\b)`)
+var notice = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^[\s.…\[(<]*(?:output truncated\b|\d[\d,]* (?:lines|characters|chars|tokens|bytes) (?:were )?(?:truncated|omitted)\b)`)
+})
 
 // notices adds the client's own lines to the kept ones.
 func (b Body) notices(kept []int) []int {
 	for i, line := range b.Lines {
-		if len(line) < 200 && strings.Contains(line, "ted") && notice.MatchString(line) && !slices.Contains(kept, i+1) {
+		if len(line) < 200 && strings.Contains(line, "ted") && notice().MatchString(line) && !slices.Contains(kept, i+1) {
 			kept = append(kept, i+1)
 		}
 	}
@@ -81,15 +88,15 @@ func framed(text string) (head, output, tail string) {
 // peeled takes one fence, or one head and one tail, off an output. outside is the head that has been taken off already.
 func peeled(text, outside string) (head, output, tail string) {
 	start := text[:min(len(text), maxFrame)]
-	if m := fence.FindStringSubmatch(start); m != nil {
+	if m := fence().FindStringSubmatch(start); m != nil {
 		end := "\n</" + m[1] + ">"
 		if at := strings.LastIndex(text, end); at >= len(m[0]) && strings.TrimSpace(text[at+len(end):]) == "" {
 			return m[0], text[len(m[0]):at], text[at:]
 		}
 	}
-	first := heads
+	first := heads()
 	if strings.HasSuffix(outside, "<untrusted_context>\n") {
-		first = append(slices.Clone(heads), fencedHead)
+		first = append(slices.Clone(heads()), fencedHead())
 	}
 	for _, h := range first {
 		if head = h.FindString(start); head != "" {
@@ -97,9 +104,9 @@ func peeled(text, outside string) (head, output, tail string) {
 		}
 	}
 	output = text[len(head):]
-	last := tails
+	last := tails()
 	if strings.Contains(outside+head, "---\n") {
-		last = append(slices.Clone(tails), searchTail)
+		last = append(slices.Clone(tails()), searchTail())
 	}
 	from := max(len(output)-maxFrame, 0)
 	for _, t := range last {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // codexHooks: a PostToolUse hook that "blocks" replaces the result by its reason. In code mode the model gets that as an
@@ -38,11 +39,11 @@ func readCodex(m Message, kind func(string) string) (Call, Occasion) {
 }
 
 // modelVersion matches the version in a model's name, such as gpt-5.6-codex.
-var modelVersion = regexp.MustCompile(`^gpt-(\d+)(?:\.(\d+))?`)
+var modelVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^gpt-(\d+)(?:\.(\d+))?`) })
 
 // codeMode reports whether a model calls its tools from code, as gpt-5.6 and later do.
 func codeMode(model string) bool {
-	v := modelVersion.FindStringSubmatch(model)
+	v := modelVersion().FindStringSubmatch(model)
 	if v == nil {
 		return false
 	}

@@ -38,7 +38,7 @@ func object(required []string, properties map[string]*property) json.RawMessage 
 func text(description string) *property { return &property{Type: "string", Description: description} }
 
 func id(description string) *property {
-	return &property{Type: "string", Description: description, Pattern: idPattern.String()}
+	return &property{Type: "string", Description: description, Pattern: idPattern().String()}
 }
 
 func ids(description string) *property {

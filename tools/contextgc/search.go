@@ -3,6 +3,7 @@ package contextgc
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Query holds the conditions of a search. Empty fields match anything.
@@ -24,10 +25,10 @@ type Hit struct {
 	Excerpt string
 }
 
-var word = regexp.MustCompile(`[\p{L}\p{N}_]+`)
+var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\p{L}\p{N}_]+`) })
 
 // Words returns the words of a query in lower case.
-func (q Query) Words() []string { return word.FindAllString(strings.ToLower(q.Text), -1) }
+func (q Query) Words() []string { return word().FindAllString(strings.ToLower(q.Text), -1) }
 
 // Hit returns a found segment with the line of its text that is shown.
 func (q Query) Hit(s Segment, text string) Hit {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"time"
 )
 
@@ -70,16 +71,16 @@ type Segment struct {
 	SupersededBy string            // id of a later segment that shows the same lines of the same file
 }
 
-var idPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+var idPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`) })
 
 // ValidID reports whether a text is a valid id of a segment, project or task.
-func ValidID(id string) bool { return idPattern.MatchString(id) }
+func ValidID(id string) bool { return idPattern().MatchString(id) }
 
-var notInID = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var notInID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9._-]+`) })
 
 // CleanID converts any text to a valid id.
 func CleanID(text string) string {
-	id := notInID.ReplaceAllString(text, "-")
+	id := notInID().ReplaceAllString(text, "-")
 	switch {
 	case id == "":
 		return "default"

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
@@ -43,12 +44,14 @@ func (c *complaints) Write(p []byte) (int, error) {
 }
 
 var (
-	badIgnoreLine = regexp.MustCompile(`[/\\](?:\.gitignore|\.ignore|\.rgignore|exclude): line \d+: error parsing glob '`)
-	systemError   = regexp.MustCompile(`\(os error \d+\)$`) // so a file has that name
+	badIgnoreLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[/\\](?:\.gitignore|\.ignore|\.rgignore|exclude): line \d+: error parsing glob '`)
+	})
+	systemError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(os error \d+\)$`) }) // so a file has that name
 )
 
 func (c *complaints) take() {
-	if badIgnoreLine.Match(c.line) && !systemError.Match(c.line) {
+	if badIgnoreLine().Match(c.line) && !systemError().Match(c.line) {
 		c.ignored = true
 	} else {
 		_, _ = c.kept.Write(append(shortLine(c.line), '\n'))

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
 	"github.com/mcp-pruner/mcp-pruner/tools/process"
@@ -150,7 +151,7 @@ func (r *grepRun) run(p process.Process, rel string) error {
 		r.complain(err)
 		return nil
 	}
-	if optionRefused.MatchString(said) { // some greps then end like a search in vain
+	if optionRefused().MatchString(said) { // some greps then end like a search in vain
 		r.complain(errors.New(said))
 	}
 	return err
@@ -159,7 +160,9 @@ func (r *grepRun) run(p process.Process, rel string) error {
 // optionRefused is what greps say of an option they do not know. Whatever else
 // stands on standard error of a search that ended well, such as a warning of the
 // dynamic linker, is no failure.
-var optionRefused = regexp.MustCompile(`(?i)\b(unrecognized|invalid|unknown|illegal|unsupported) option|^usage:`)
+var optionRefused = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(unrecognized|invalid|unknown|illegal|unsupported) option|^usage:`)
+})
 
 func (r *grepRun) complain(err error) {
 	if r.complaint == nil {

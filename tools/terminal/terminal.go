@@ -5,6 +5,7 @@ package terminal
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -74,9 +75,9 @@ func LastStates(text string) string {
 
 var (
 	// toStart matches what moves the cursor to the first column.
-	toStart = regexp.MustCompile(`\r|\x1b\[[01]?G`)
+	toStart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\r|\x1b\[[01]?G`) })
 	// erase matches what erases the line or a part of it.
-	erase = regexp.MustCompile(`\x1b\[[0-2]?K`)
+	erase = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-2]?K`) })
 )
 
 func lastState(line string) string {
@@ -85,12 +86,12 @@ func lastState(line string) string {
 		return line
 	}
 	var states []string
-	for _, state := range toStart.Split(body, -1) {
-		if state = erase.ReplaceAllString(state, ""); strings.TrimSpace(WithoutEscapes(state)) != "" {
+	for _, state := range toStart().Split(body, -1) {
+		if state = erase().ReplaceAllString(state, ""); strings.TrimSpace(WithoutEscapes(state)) != "" {
 			states = append(states, state)
 		}
 	}
-	if len(states) < 2 || !erase.MatchString(body) && !alike(states) {
+	if len(states) < 2 || !erase().MatchString(body) && !alike(states) {
 		return line
 	}
 	last := states[len(states)-1]

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 )
 
 // Self returns a path of this program. onPath reports whether a shell finds the program as "mcp-pruner". The path is one
@@ -56,7 +57,7 @@ func find(self, system string, folders []string) (path string, onPath bool) {
 }
 
 // versioned matches the name of a folder that an upgrade removes, such as 1.2.3, v22.1.0 or mcp-pruner_0.1.0_linux_amd64.
-var versioned = regexp.MustCompile(`(?:^|[-_@v])\d+\.\d+`)
+var versioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[-_@v])\d+\.\d+`) })
 
 // Lasts reports whether a path of a program stays valid after an upgrade: no folder in it has a version in its name, as
 // under nvm, asdf and in Homebrew's Cellar, and it is not in npx's cache.
@@ -65,7 +66,7 @@ func Lasts(path, system string) bool {
 		return false
 	}
 	for _, folder := range strings.FieldsFunc(filepath.Dir(path), func(r rune) bool { return r == '/' || r == '\\' }) {
-		if versioned.MatchString(folder) {
+		if versioned().MatchString(folder) {
 			return false
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/deepinfra"
@@ -194,15 +195,17 @@ func (r Row) prefix() string {
 }
 
 // credentials matches the part before the host of a URL, even of an invalid one.
-var credentials = regexp.MustCompile(`(^[a-zA-Z][a-zA-Z0-9+.-]*://)?[^/@\s]*:[^@\s]*(@[^@/\s]*)*@`)
+var credentials = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^[a-zA-Z][a-zA-Z0-9+.-]*://)?[^/@\s]*:[^@\s]*(@[^@/\s]*)*@`)
+})
 
 // filePath matches the start of a path, in which an "@" has no meaning.
-var filePath = regexp.MustCompile(`^(/[^/]|\.\.?/|~/|[a-zA-Z]:\\)`)
+var filePath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(/[^/]|\.\.?/|~/|[a-zA-Z]:\\)`) })
 
 // Shown returns a value with its password replaced. Paths stay.
 func Shown(value string) string {
-	if filePath.MatchString(value) {
+	if filePath().MatchString(value) {
 		return value
 	}
-	return credentials.ReplaceAllString(value, "${1}xxxxx@")
+	return credentials().ReplaceAllString(value, "${1}xxxxx@")
 }

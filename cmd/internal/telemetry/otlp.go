@@ -39,8 +39,8 @@ func newClient(endpoint string, header http.Header, warn func(error)) *client {
 
 // The names and values of headers that HTTP allows.
 var (
-	headerName  = regexp.MustCompile("^[0-9A-Za-z!#$%&'*+.^_`|~-]+$")
-	headerValue = regexp.MustCompile(`^[^\x00-\x08\x0a-\x1f\x7f]*$`)
+	headerName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[0-9A-Za-z!#$%&'*+.^_`|~-]+$") })
+	headerValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\x00-\x08\x0a-\x1f\x7f]*$`) })
 )
 
 // parseHeaders reads name=value,name=value, with values in percent encoding. The error does not contain the text, which
@@ -55,7 +55,7 @@ func parseHeaders(list string) (header http.Header, err error) {
 		value, invalid := url.PathUnescape(strings.TrimSpace(value))
 		switch {
 		case strings.TrimSpace(pair) == "":
-		case !strings.Contains(pair, "="), invalid != nil, !headerName.MatchString(name), !headerValue.MatchString(value):
+		case !strings.Contains(pair, "="), invalid != nil, !headerName().MatchString(name), !headerValue().MatchString(value):
 			err = fmt.Errorf("entry %d of the headers for spans is not sent: want name=value, the value in percent encoding", n)
 		default:
 			header.Set(name, value)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
@@ -50,10 +51,12 @@ func ReadHeads(in io.Reader) (*Heads, error) {
 	return h, nil
 }
 
-var textHead = regexp.MustCompile(`mcp_pruner\.trace_head writer=([0-9a-f]+) seq=(\d+) link=("?[0-9a-f]*"?) key=(\S+) final=(true|false)`)
+var textHead = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`mcp_pruner\.trace_head writer=([0-9a-f]+) seq=(\d+) link=("?[0-9a-f]*"?) key=(\S+) final=(true|false)`)
+})
 
 func headOf(text string) (trace.Head, bool) {
-	if m := textHead.FindStringSubmatch(text); m != nil {
+	if m := textHead().FindStringSubmatch(text); m != nil {
 		seq, err := strconv.ParseUint(m[2], 10, 64)
 		return trace.Head{Writer: m[1], Seq: seq, Link: strings.Trim(m[3], `"`), Key: strings.Trim(m[4], `"`), Final: m[5] == "true"}, err == nil
 	}

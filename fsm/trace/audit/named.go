@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
@@ -27,7 +28,9 @@ const maxNamed = 1 << 12
 // requestEvents are the events after which a record of the request must exist: its tool was started, or it was answered.
 var requestEvents = map[string]bool{"tool.exec_start": true, "tool.respond_ok": true}
 
-var textRequest = regexp.MustCompile(` (tool\.exec_start|tool\.respond_ok) request_id=(\S+)`)
+var textRequest = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(` (tool\.exec_start|tool\.respond_ok) request_id=(\S+)`)
+})
 
 func newNamed() *named {
 	return &named{seed: maphash.MakeSeed(), ids: newSorter(), texts: make(map[uint64]string)}
@@ -36,7 +39,7 @@ func newNamed() *named {
 // read takes what a line of an event log says.
 func (n *named) read(text string) error {
 	n.failed = n.failed || strings.Contains(text, "mcp_pruner.trace_failed")
-	if m := textRequest.FindStringSubmatch(text); m != nil {
+	if m := textRequest().FindStringSubmatch(text); m != nil {
 		return n.add(m[2])
 	}
 	at := strings.IndexByte(text, '{')

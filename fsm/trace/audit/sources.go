@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -125,7 +126,7 @@ func spool(name string, pipe io.Reader) (*Source, error) {
 	return s, nil
 }
 
-var rotated = regexp.MustCompile(`\.(\d{8}T\d{6}\.\d{9}Z-[0-9a-f]{16})$`)
+var rotated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.(\d{8}T\d{6}\.\d{9}Z-[0-9a-f]{16})$`) })
 
 // inOrder sorts the rotated files of a trace in the order in which they were written: files
 // rotated by a server by the times in their names, then all others by their first records.
@@ -138,7 +139,7 @@ func inOrder(sources []*Source) []*Source {
 	places := make([]place, len(sources))
 	for i, s := range sources {
 		places[i] = place{Source: s, aside: "~"} // sorts after every time
-		if m := rotated.FindStringSubmatch(s.Name); m != nil {
+		if m := rotated().FindStringSubmatch(s.Name); m != nil {
 			places[i].aside = m[1]
 			continue
 		}

@@ -264,7 +264,7 @@ func (v *votes) add(d *doc.Document, i int, text string) {
 // statement is true of assignments, and of lines that begin as code does.
 func statement(text string) bool {
 	first, rest := structure.FirstWord(text)
-	return structure.NotCalls[first] && !strings.HasSuffix(text, ".") || strings.Contains(text, " = ") || strings.Contains(text, " := ") ||
+	return structure.NotCalls()[first] && !strings.HasSuffix(text, ".") || strings.Contains(text, " = ") || strings.Contains(text, " := ") ||
 		first != "" && (strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, ".")) && strings.IndexByte(text, ' ') != len(first)
 }
 

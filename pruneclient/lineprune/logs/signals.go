@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
@@ -12,7 +13,7 @@ import (
 
 // signalWords are the words that mark a log line as trouble, with their weights. Words that do so only
 // before certain other words are in signalPhrases.
-var signalWords = func() map[string]float64 {
+var signalWords = sync.OnceValue(func() map[string]float64 {
 	out := map[string]float64{}
 	for _, line := range tuning.Lines("logs", "signals") {
 		weight, words := tuning.Number(line)
@@ -21,11 +22,11 @@ var signalWords = func() map[string]float64 {
 		}
 	}
 	return out
-}()
+})
 
 // signalPhrases are pairs of words that signal trouble, with their weights: the second word distinguishes
 // them from harmless uses of the first.
-var signalPhrases = func() map[string]map[string]float64 {
+var signalPhrases = sync.OnceValue(func() map[string]map[string]float64 {
 	out := map[string]map[string]float64{}
 	for _, line := range tuning.Lines("logs", "phrases") {
 		weight, rest := tuning.Number(line)
@@ -36,18 +37,19 @@ var signalPhrases = func() map[string]map[string]float64 {
 		out[word][tuning.Unquoted(after)] = weight
 	}
 	return out
-}()
+})
 
 // signalFilter passes the words that begin like one of the above.
-var signalFilter = func() (f words.Filter) {
-	for w := range signalWords {
+var signalFilter = sync.OnceValue(func() *words.Filter {
+	var f words.Filter
+	for w := range signalWords() {
 		f.Add(w)
 	}
-	for w := range signalPhrases {
+	for w := range signalPhrases() {
 		f.Add(w)
 	}
-	return f
-}()
+	return &f
+})
 
 // Signal returns how much a log line looks like trouble, 0..1.
 func Signal(line string) float64 {
@@ -57,7 +59,7 @@ func Signal(line string) float64 {
 	if harmless(line) {
 		return 0
 	}
-	best := 0.0
+	filter, best := signalFilter(), 0.0
 	if diagnostic(line) && !strings.Contains(line, "warning:") && !strings.Contains(line, "note:") && !passingBy(line) {
 		best = 0.95
 	}
@@ -67,7 +69,7 @@ func Signal(line string) float64 {
 			continue
 		}
 		end := partEnd(line, i)
-		if end-i >= 2 && signalFilter.Passes(line[i:end]) {
+		if end-i >= 2 && filter.Passes(line[i:end]) {
 			best = max(best, wordSignal(line, i, end))
 		}
 		i = end
@@ -104,7 +106,7 @@ func wordSignal(line string, start, end int) float64 {
 		return 0
 	}
 	word := words.Lowered(buf[:0], line[start:end])
-	if weight, ok := signalWords[string(word)]; ok {
+	if weight, ok := signalWords()[string(word)]; ok {
 		switch {
 		case countsNothing(line, start, end), inFileName(line, start, end):
 			return 0
@@ -113,7 +115,7 @@ func wordSignal(line string, start, end int) float64 {
 		}
 		return weight
 	}
-	for after, weight := range signalPhrases[string(word)] {
+	for after, weight := range signalPhrases()[string(word)] {
 		if strings.HasPrefix(line[end:], after) {
 			return weight
 		}

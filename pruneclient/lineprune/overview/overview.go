@@ -4,6 +4,7 @@ package overview
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
@@ -27,13 +28,13 @@ const (
 func Of(q *query.Question) Want {
 	text := normal(q.Text)
 	switch {
-	case has(text, outlinePhrases) && namesNothing(q):
+	case has(text, outlinePhrases()) && namesNothing(q):
 		return Outline
-	case has(text, judgePhrases) && namesNothing(q):
+	case has(text, judgePhrases()) && namesNothing(q):
 		return Judged
-	case has(text, computePhrases):
+	case has(text, computePhrases()):
 		return Computed
-	case has(text, extentPhrases):
+	case has(text, extentPhrases()):
 		return Extent
 	}
 	return Passage
@@ -43,16 +44,16 @@ func Of(q *query.Question) Want {
 // compare them.
 func AboutAll(q *query.Question) bool {
 	text := normal(q.Text)
-	return has(text, computePhrases) || has(text, allPhrases)
+	return has(text, computePhrases()) || has(text, allPhrases())
 }
 
 var (
-	allPhrases     = tuning.Parts("english", "about-all")
-	outlinePhrases = tuning.Parts("english", "overview")
-	judgePhrases   = tuning.Parts("english", "judgement")
-	extentPhrases  = tuning.Parts("english", "extent")
-	computePhrases = tuning.Parts("english", "compute")
-	subjects       = words.StemSet(tuning.Words("english", "subjects"))
+	allPhrases     = sync.OnceValue(func() []string { return tuning.Parts("english", "about-all") })
+	outlinePhrases = sync.OnceValue(func() []string { return tuning.Parts("english", "overview") })
+	judgePhrases   = sync.OnceValue(func() []string { return tuning.Parts("english", "judgement") })
+	extentPhrases  = sync.OnceValue(func() []string { return tuning.Parts("english", "extent") })
+	computePhrases = sync.OnceValue(func() []string { return tuning.Parts("english", "compute") })
+	subjects       = sync.OnceValue(func() map[string]bool { return words.StemSet(tuning.Words("english", "subjects")) })
 )
 
 // normal returns a question in lower case with its words separated by single spaces.
@@ -75,7 +76,7 @@ func has(text string, phrases []string) bool {
 // "an overview of the retry logic" does.
 func namesNothing(q *query.Question) bool {
 	for _, g := range q.Groups {
-		if g.Bits > 0 && g.Weight >= 1 && !subjects[words.StemOf(g.Name)] {
+		if g.Bits > 0 && g.Weight >= 1 && !subjects()[words.StemOf(g.Name)] {
 			return false
 		}
 	}

@@ -3,13 +3,16 @@ package query
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // partEnd matches the end of one part of a question: the mark after a sentence, or "and" before a word that
 // opens another question. The first group is that word, which belongs to the next part.
-var partEnd = regexp.MustCompile(`(?i)[?;]+\s+|\n+|,?\s+(?:and|or)\s+(?:also\s+|then\s+)?(` + strings.Join(tuning.Words("english", "openers"), "|") + `)\s`)
+var partEnd = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)[?;]+\s+|\n+|,?\s+(?:and|or)\s+(?:also\s+|then\s+)?(` + strings.Join(tuning.Words("english", "openers"), "|") + `)\s`)
+})
 
 // Parts returns the parts of a question that asks for several things ("how does it retry, and where is the
 // limit set?"), or nil. A part that names fewer than tuning.PartTerms things is left out, because it asks
@@ -17,7 +20,7 @@ var partEnd = regexp.MustCompile(`(?i)[?;]+\s+|\n+|,?\s+(?:and|or)\s+(?:also\s+|
 func (q *Question) Parts() []string {
 	var parts []string
 	from := 0
-	for _, m := range append(partEnd.FindAllStringSubmatchIndex(q.Text, -1), []int{len(q.Text), len(q.Text), -1, -1}) {
+	for _, m := range append(partEnd().FindAllStringSubmatchIndex(q.Text, -1), []int{len(q.Text), len(q.Text), -1, -1}) {
 		if part := strings.TrimSpace(q.Text[from:m[0]]); namesEnough(part) {
 			parts = append(parts, part)
 		}

@@ -6,13 +6,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // synonyms maps a stem to the stems with about the same meaning.
-var synonyms = parseSynonyms(tuning.File("synonyms"))
+var synonyms = sync.OnceValue(func() map[string][]string { return parseSynonyms(tuning.File("synonyms")) })
 
 func parseSynonyms(lines []string) map[string][]string {
 	out := map[string][]string{}
@@ -86,24 +87,28 @@ func parse(text string, typed bool) *Question {
 	q.addPrefixes()
 	q.addSynonyms()
 	lowered := strings.ToLower(text)
-	q.Failure = asksFor(lowered, failureWords)
+	q.Failure = asksFor(lowered, failureWords())
 	q.Warning = strings.Contains(lowered, "warn")
-	q.Tests = asksFor(" "+lowered, testWords)
-	q.Lists = wantsAll.MatchString(lowered)
-	q.Prose = asksFor(lowered, docWords)
+	q.Tests = asksFor(" "+lowered, testWords())
+	q.Lists = wantsAll().MatchString(lowered)
+	q.Prose = asksFor(lowered, docWords())
 	return q
 }
 
 // FailureTalk holds the stems of words that ask for a failure rather than name a subject.
 var (
-	failureWords = tuning.Parts("english", "failure")
-	testWords    = tuning.Parts("english", "tests")
-	docWords     = tuning.Parts("english", "documentation")
-	FailureTalk  = words.StemSet(slices.Concat(tuning.Words("english", "checkers"), tuning.Words("english", "failure-talk")))
+	failureWords = sync.OnceValue(func() []string { return tuning.Parts("english", "failure") })
+	testWords    = sync.OnceValue(func() []string { return tuning.Parts("english", "tests") })
+	docWords     = sync.OnceValue(func() []string { return tuning.Parts("english", "documentation") })
+	FailureTalk  = sync.OnceValue(func() map[string]bool {
+		return words.StemSet(slices.Concat(tuning.Words("english", "checkers"), tuning.Words("english", "failure-talk")))
+	})
 )
 
 // wantsAll matches the words by which a question asks for all items.
-var wantsAll = regexp.MustCompile(`\b(` + strings.ReplaceAll(strings.Join(tuning.Words("english", "all"), "|"), "-", " ") + `)\b`)
+var wantsAll = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(` + strings.ReplaceAll(strings.Join(tuning.Words("english", "all"), "|"), "-", " ") + `)\b`)
+})
 
 func asksFor(lowered string, words []string) bool {
 	for _, w := range words {
@@ -176,7 +181,7 @@ func (q *Question) addWord(w string, boost float64) {
 	if q.typed {
 		w = withoutTypo(w)
 	}
-	weight, known := wordWeight[w]
+	weight, known := wordWeight()[w]
 	if !known {
 		weight = 1
 	}
@@ -210,7 +215,7 @@ func (q *Question) follow(g int16) {
 
 func (q *Question) newGroup(name string, weight float64) int16 {
 	bits := 1 + words.BitsOf(name)
-	if questionTalk[words.StemOf(name)] {
+	if questionTalk()[words.StemOf(name)] {
 		bits = 0
 	}
 	q.Groups = append(q.Groups, Group{name, weight, bits})
@@ -257,7 +262,7 @@ func (q *Question) like(stem []byte) (Ref, bool) {
 func (q *Question) addSynonyms() {
 	for _, s := range slices.Sorted(maps.Keys(q.Stems)) {
 		r := q.Stems[s][0]
-		for _, syn := range synonyms[s] {
+		for _, syn := range synonyms()[s] {
 			q.Stems[syn] = append(q.Stems[syn], Ref{r.Group, float32(tuning.Rank.Synonym)})
 			q.Filter.Add(syn)
 		}
@@ -302,7 +307,9 @@ func (q *Question) Asked() float64 {
 func (q *Question) BitsOf(g int16) float64 { return float64(q.Groups[g].Weight * q.Groups[g].Bits) }
 
 // wordWeight lowers what questions say whatever they ask about. 0 drops a word.
-var wordWeight = tuning.Weights("english", map[string]float64{"stop": 0, "weak": 0.3})
+var wordWeight = sync.OnceValue(func() map[string]float64 {
+	return tuning.Weights("english", map[string]float64{"stop": 0, "weak": 0.3})
+})
 
 // questionTalk are the stems of words that questions have whatever they ask about.
-var questionTalk = words.StemSet(tuning.Words("english", "talk"))
+var questionTalk = sync.OnceValue(func() map[string]bool { return words.StemSet(tuning.Words("english", "talk")) })

@@ -1,6 +1,8 @@
 package query
 
 import (
+	"sync"
+
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
@@ -43,7 +45,7 @@ func plainWord(w string) bool {
 }
 
 // spoken are the longer words that questions have whatever they ask about.
-var spoken = func() (list []string) {
+var spoken = sync.OnceValue(func() (list []string) {
 	for _, section := range []string{"stop", "weak", "talk"} {
 		for _, w := range tuning.Words("english", section) {
 			if len(w)+1 >= tuning.MinTalkTypo {
@@ -52,16 +54,16 @@ var spoken = func() (list []string) {
 		}
 	}
 	return list
-}()
+})
 
 // withoutTypo returns the word of every question that a misspelt word stands for, or the word itself.
 // Otherwise the misspelt one would count as a rare word that the text does not have.
 func withoutTypo(w string) string {
-	_, listed := wordWeight[w]
-	if len(w) < tuning.MinTalkTypo || listed || questionTalk[words.StemOf(w)] || words.BitsOf(w) < tuning.RareBits || !plainWord(w) {
+	_, listed := wordWeight()[w]
+	if len(w) < tuning.MinTalkTypo || listed || questionTalk()[words.StemOf(w)] || words.BitsOf(w) < tuning.RareBits || !plainWord(w) {
 		return w
 	}
-	for _, s := range spoken {
+	for _, s := range spoken() {
 		if oneSlip(w, s) && words.StemOf(w) != words.StemOf(s) { // else it is another form
 			return s
 		}

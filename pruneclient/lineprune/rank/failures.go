@@ -3,6 +3,7 @@ package rank
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
@@ -36,7 +37,7 @@ func (t *Text) mentioned(r *Relevance) float64 {
 	}
 	named, found := 0.0, 0.0
 	for g, group := range t.Question.Groups {
-		if group.Weight >= 1 && group.Bits > 0 && !query.FailureTalk[words.StemOf(group.Name)] {
+		if group.Weight >= 1 && group.Bits > 0 && !query.FailureTalk()[words.StemOf(group.Name)] {
 			named += group.Weight
 			found += float64(group.Weight * float64(best[g]))
 		}
@@ -58,31 +59,33 @@ var (
 
 // checkTalk are the stems of words for builds, tests and checks, which are said to crash or abort when they
 // merely failed.
-var checkTalk = words.StemSet(slices.Concat(tuning.Words("english", "checkers"), tuning.Words("english", "check-talk")))
+var checkTalk = sync.OnceValue(func() map[string]bool {
+	return words.StemSet(slices.Concat(tuning.Words("english", "checkers"), tuning.Words("english", "check-talk")))
+})
 
 // Text found on lines about failed tests and assertions, and about programs that ended prematurely.
 var (
-	testTalk  = tuning.Parts("logs", "test-talk")
-	deathTalk = tuning.Parts("logs", "death-talk")
+	testTalk  = sync.OnceValue(func() []string { return tuning.Parts("logs", "test-talk") })
+	deathTalk = sync.OnceValue(func() []string { return tuning.Parts("logs", "death-talk") })
 )
 
 // lacksTests reports whether the question asks for a failed test or assertion, but the log has only other
 // failures.
 func (t *Text) lacksTests(r *Relevance) bool {
 	asked := t.Question.Tests || t.Question.Asks(assertStem)
-	return asked && r.troubled && !t.has(testStem) && !t.isTold(r, testTalk, 0)
+	return asked && r.troubled && !t.has(testStem) && !t.isTold(r, testTalk(), 0)
 }
 
 // lacksDeath reports whether the question asks why a program died, but the log has only failures of tests
 // and compilers.
 func (t *Text) lacksDeath(r *Relevance) bool {
-	return fearsDeath(t.Question) && r.troubled && !slices.ContainsFunc(deathStems, t.has) && !t.isTold(r, deathTalk, tuning.LastWords) &&
+	return fearsDeath(t.Question) && r.troubled && !slices.ContainsFunc(deathStems, t.has) && !t.isTold(r, deathTalk(), tuning.LastWords) &&
 		t.onlyChecksFailed(r)
 }
 
 // fearsDeath reports whether the question asks why a program died.
 func fearsDeath(q *query.Question) bool {
-	return slices.ContainsFunc(deathStems, q.Asks) && !slices.ContainsFunc(q.Groups, func(g query.Group) bool { return checkTalk[words.StemOf(g.Name)] })
+	return slices.ContainsFunc(deathStems, q.Asks) && !slices.ContainsFunc(q.Groups, func(g query.Group) bool { return checkTalk()[words.StemOf(g.Name)] })
 }
 
 // onlyChecksFailed reports whether every entry with an alarm comes from a test or a compiler.

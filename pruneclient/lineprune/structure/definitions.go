@@ -2,15 +2,16 @@ package structure
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 var (
-	modifiers = tuning.Set("code", "modifiers")   // words that may precede the keyword of a definition
-	defWords  = tuning.Set("code", "definitions") // keywords that open a definition
-	NotCalls  = tuning.Set("code", "not-calls")   // words that may precede a parenthesis without being a definition's name
+	modifiers = sync.OnceValue(func() map[string]bool { return tuning.Set("code", "modifiers") })   // words that may precede the keyword of a definition
+	defWords  = sync.OnceValue(func() map[string]bool { return tuning.Set("code", "definitions") }) // keywords that open a definition
+	NotCalls  = sync.OnceValue(func() map[string]bool { return tuning.Set("code", "not-calls") })   // words that may precede a parenthesis without being a definition's name
 )
 
 // IsDefinition reports whether a line, without surrounding white space, opens a definition: by a keyword in
@@ -33,10 +34,10 @@ func IsDefinition(line string, next []string) bool {
 			return strings.HasSuffix(after, "{")
 		case w == "":
 			return signature(line, rest, next)
-		case defWords[w]:
+		case defWords()[w]:
 			operator := w == "func" && strings.HasPrefix(after, "==")
 			return operator || len(after) > 0 && !strings.ContainsRune("=.,:", rune(after[0]))
-		case !modifiers[w]:
+		case !modifiers()[w]:
 			return signature(line, rest, next)
 		}
 		rest = strings.TrimLeft(after, " \t")
@@ -94,7 +95,7 @@ func unindented(s string) string {
 // signature recognises `int f(int a) {`, `name(args) {`, `x = function (`, `const f = (a) => {` and a C
 // function whose brace is on the next line.
 func signature(line, rest string, next []string) bool {
-	if first, _ := FirstWord(rest); NotCalls[first] {
+	if first, _ := FirstWord(rest); NotCalls()[first] {
 		return false
 	}
 	line = strings.TrimRight(line, " \t\r")
@@ -154,9 +155,9 @@ func createStatement(line string) string {
 		switch {
 		case word == "":
 			return ""
-		case sqlObjects[strings.ToLower(word)]:
+		case sqlObjects()[strings.ToLower(word)]:
 			created = true
-		case created && !sqlBetween[strings.ToLower(word)]:
+		case created && !sqlBetween()[strings.ToLower(word)]:
 			for strings.HasPrefix(rest, ".") { // schema.name
 				word, rest = FirstWord(rest[1:])
 			}
@@ -168,8 +169,8 @@ func createStatement(line string) string {
 
 // Words of SQL's CREATE: what is created, and what may stand between that and its name.
 var (
-	sqlObjects = tuning.Set("code", "sql-objects")
-	sqlBetween = tuning.Set("code", "sql-between")
+	sqlObjects = sync.OnceValue(func() map[string]bool { return tuning.Set("code", "sql-objects") })
+	sqlBetween = sync.OnceValue(func() map[string]bool { return tuning.Set("code", "sql-between") })
 )
 
 // bodyFollows says whether a signature that does not end on its line reaches an
@@ -192,7 +193,7 @@ func bodyFollows(line string, next []string) bool {
 
 func controlLine(l string) bool {
 	first, _ := FirstWord(l)
-	return NotCalls[first]
+	return NotCalls()[first]
 }
 
 // IsImport recognises the lines that name what a file needs.
@@ -245,12 +246,12 @@ func DefinedName(line string) string {
 		if word == "fun" {
 			return receiverless(after)
 		}
-		if defWords[word] {
+		if defWords()[word] {
 			if receiver, ok := strings.CutPrefix(after, "("); ok && word == "func" {
 				_, after, _ = strings.Cut(receiver, ")")
 			}
 			name, after := FirstWord(strings.TrimLeft(after, " \t!*&"))
-			if defWords[name] && !strings.HasPrefix(after, "(") { // enum class, companion object
+			if defWords()[name] && !strings.HasPrefix(after, "(") { // enum class, companion object
 				name, _ = FirstWord(after)
 			}
 			return name
@@ -258,7 +259,7 @@ func DefinedName(line string) string {
 		if (word == "init" || word == "deinit") && !strings.HasPrefix(after, "=") {
 			return word
 		}
-		if !modifiers[word] {
+		if !modifiers()[word] {
 			return nameBeforeParenthesis(line)
 		}
 		if after, ok := strings.CutPrefix(after, "("); ok { // pub(crate)

@@ -3,6 +3,7 @@ package structure
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
@@ -119,7 +120,9 @@ func (p *Part) stay(line int) {
 	}
 }
 
-var identifying, identifyingEnds = wordSet(tuning.Words("data", "identifying")), tuning.Words("data", "identifying-ends")
+var identifying = sync.OnceValue(func() map[string]bool { return wordSet(tuning.Words("data", "identifying")) })
+
+var identifyingEnds = sync.OnceValue(func() []string { return tuning.Words("data", "identifying-ends") })
 
 func wordSet(list []string) map[string]bool {
 	set := map[string]bool{}
@@ -132,8 +135,8 @@ func wordSet(list []string) map[string]bool {
 // identifies reports whether a field of this name tells a record from the others.
 func identifies(name string) bool {
 	lower := strings.ToLower(name)
-	if identifying[lower] {
+	if identifying()[lower] {
 		return true
 	}
-	return slices.ContainsFunc(identifyingEnds, func(end string) bool { return strings.HasSuffix(name, end) })
+	return slices.ContainsFunc(identifyingEnds(), func(end string) bool { return strings.HasSuffix(name, end) })
 }

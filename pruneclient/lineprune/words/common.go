@@ -2,13 +2,14 @@ package words
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // common maps a stem to the information in its occurrence, in bits: log2(files / files with it), counted
 // over source files. Stems that are not listed have RareBits.
-var common = parseCommon(tuning.File("common"))
+var common = sync.OnceValue(func() map[string]float64 { return parseCommon(tuning.File("common")) })
 
 func parseCommon(lines []string) map[string]float64 {
 	out := map[string]float64{}
@@ -23,7 +24,7 @@ func parseCommon(lines []string) map[string]float64 {
 
 // BitsOf returns the information, in bits, in the fact that a text contains a word.
 func BitsOf(word string) float64 {
-	if bits, ok := common[StemOf(word)]; ok {
+	if bits, ok := common()[StemOf(word)]; ok {
 		return bits
 	}
 	return tuning.RareBits

@@ -14,7 +14,7 @@ func TestPutAndGet(t *testing.T) {
 	s := In(t.TempDir())
 	id, err := s.Put("all of it\n", "", 1)
 	require.NoError(t, err)
-	require.Regexp(t, ID, id)
+	require.Regexp(t, ID(), id)
 	text, first, err := s.Get(id, "/")
 	require.NoError(t, err)
 	require.Equal(t, "all of it\n", text)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
@@ -59,7 +60,7 @@ func (e Entry) Is(text string) bool { return sha256.Sum256([]byte(text)) == e.Su
 var ErrNotFound = errors.New("no original of that id is kept (hooks keep them for 7 days, the ledger for its own time)")
 
 // ID matches the ids that an index assigns.
-var ID = regexp.MustCompile(`^prn_[0-9a-f]{8}$`)
+var ID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^prn_[0-9a-f]{8}$`) })
 
 // Claim writes an entry under a new id. An error means that there is no id, and that the text must not be cut.
 func (x Index) Claim(e Entry) (id string, err error) {
@@ -122,7 +123,7 @@ func (x Index) Find(id string) (Entry, error) {
 
 // find returns the entry of an id. found is false if the id has none.
 func (x Index) find(id string) (e Entry, found bool, err error) {
-	if !ID.MatchString(id) || x.State == "" {
+	if !ID().MatchString(id) || x.State == "" {
 		return e, false, ErrNotFound
 	}
 	content, err := os.ReadFile(x.path(id))

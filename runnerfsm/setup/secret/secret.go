@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
@@ -30,12 +31,12 @@ const Mask = "***"
 
 // A secret needs no escaping in a path or a header.
 var (
-	anywhere = regexp.MustCompile(`mcpp_[0-9a-f]{48}`)
-	form     = regexp.MustCompile(`^` + anywhere.String() + `$`)
+	anywhere = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`mcpp_[0-9a-f]{48}`) })
+	form     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^` + anywhere().String() + `$`) })
 )
 
 // In reports whether a text contains a secret, so that only its owner may read it.
-func In(text []byte) bool { return anywhere.Match(text) }
+func In(text []byte) bool { return anywhere().Match(text) }
 
 // Secret is the content of the secret file; "" accepts every request.
 type Secret string
@@ -100,7 +101,7 @@ func read(path string) (Secret, error) {
 		return "", err
 	}
 	s := strings.TrimSpace(string(text))
-	if !form.MatchString(s) {
+	if !form().MatchString(s) {
 		return "", fmt.Errorf("%s is not the secret of a proxy: delete it, and the proxy makes a new one", path)
 	}
 	return Secret(s), nil

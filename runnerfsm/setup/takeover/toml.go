@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 
@@ -80,7 +81,7 @@ func (c codexServer) variables() []string {
 }
 
 // tomlTable matches the header line of a table.
-var tomlTable = regexp.MustCompile(`^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?$`)
+var tomlTable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?$`) })
 
 // serverOf returns the server whose table a header starts: mcp_servers.NAME or a table below it, else "".
 func serverOf(header string) string {
@@ -141,7 +142,7 @@ func cutTOML(text []byte, take func(server string) bool) (tables, rest []byte, e
 			above = append(above, line)
 			continue
 		}
-		if header := tomlTable.FindStringSubmatch(strings.TrimRight(line, "\r\n")); header != nil {
+		if header := tomlTable().FindStringSubmatch(strings.TrimRight(line, "\r\n")); header != nil {
 			out = &stays
 			if name := serverOf(header[1]); name != "" && take(name) {
 				out = &cut

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 )
@@ -58,15 +59,17 @@ func (g *goldFinder) index(t *shownText, i int, line string, kind history.Kind) 
 }
 
 // keyed is a value with a digit behind a key, such as uid=45_181 or "number": 225, and #17.
-var keyed = regexp.MustCompile(`\b[A-Za-z_][\w-]{0,30}"?\s*[=:]\s*"?(@?[\w./-]*\d[\w./-]*)|#(\d{2,7})\b`)
+var keyed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b[A-Za-z_][\w-]{0,30}"?\s*[=:]\s*"?(@?[\w./-]*\d[\w./-]*)|#(\d{2,7})\b`)
+})
 
 // title is a text in double quotes.
-var title = regexp.MustCompile(`"([^"\n]+)"`)
+var title = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"([^"\n]+)"`) })
 
 // shortNames lists the ids and numbers on a line of a result, and the titles on a line of a record.
 func shortNames(line string, kind history.Kind) []string {
 	var found []string
-	for _, m := range keyed.FindAllStringSubmatch(line, -1) {
+	for _, m := range keyed().FindAllStringSubmatch(line, -1) {
 		if v := strings.Trim(m[1]+m[2], "@./-"); len(v) > 1 && len(v) <= maxNamed {
 			found = append(found, v)
 		}
@@ -74,7 +77,7 @@ func shortNames(line string, kind history.Kind) []string {
 	if kind != history.Other {
 		return found
 	}
-	for _, m := range title.FindAllStringSubmatch(line, -1) {
+	for _, m := range title().FindAllStringSubmatch(line, -1) {
 		if len(m[1]) >= minTitle && len(m[1]) <= maxNamed {
 			found = append(found, m[1])
 		}
@@ -123,12 +126,12 @@ func (g *goldFinder) missable(index map[string]*name, key string, calls int, why
 }
 
 // numbers matches numbers and ids in text.
-var numbers = regexp.MustCompile(`[A-Za-z_]*\d[\w.-]*`)
+var numbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_]*\d[\w.-]*`) })
 
 // commandNames lists what may be ids in a command: letters and digits mixed, or a long number.
 func commandNames(command string) []string {
 	var found []string
-	for _, word := range numbers.FindAllString(command, -1) {
+	for _, word := range numbers().FindAllString(command, -1) {
 		word = strings.Trim(word, ".-")
 		if plain := strings.Trim(word, "0123456789.") == ""; len(word) > 1 && (!plain || digits(word) >= commandName) {
 			found = append(found, word)
@@ -145,18 +148,18 @@ func wordsNames(words string, shown map[string]*name) []string {
 			found = append(found, key)
 		}
 	}
-	for _, word := range numbers.FindAllString(words, -1) {
+	for _, word := range numbers().FindAllString(words, -1) {
 		word = strings.Trim(word, ".-")
 		add(word, digits(word) >= wordsName)
 	}
-	for _, m := range marked.FindAllStringSubmatch(words, -1) {
+	for _, m := range marked().FindAllStringSubmatch(words, -1) {
 		add(m[1]+m[2]+m[3], true)
 	}
 	return found
 }
 
 // marked is a text in quotes, backticks or bold.
-var marked = regexp.MustCompile("\"([^\"\n]+)\"|`([^`\n]+)`|\\*\\*([^*\n]+)\\*\\*")
+var marked = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\"([^\"\n]+)\"|`([^`\n]+)`|\\*\\*([^*\n]+)\\*\\*") })
 
 func digits(s string) int {
 	n := 0

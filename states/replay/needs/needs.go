@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
@@ -183,7 +184,7 @@ func (g *goldFinder) know(text string) {
 		}
 		entry(g.names.wide, name).known = true
 	}
-	for _, name := range append(numbers.FindAllString(text, -1), shortNames(text, history.Other)...) {
+	for _, name := range append(numbers().FindAllString(text, -1), shortNames(text, history.Other)...) {
 		entry(g.names.short, strings.Trim(name, "@.-")).known = true
 	}
 }
@@ -235,12 +236,12 @@ func (g *goldFinder) nameIdents(t *shownText, i int, line string) {
 }
 
 // word matches identifiers of ten characters or more.
-var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]{9,79}`)
+var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]{9,79}`) })
 
 // identifiers lists the compound identifiers of a text: those with an underscore or an inner capital.
 func identifiers(s string) []string {
 	var names []string
-	for _, name := range word.FindAllString(s, -1) {
+	for _, name := range word().FindAllString(s, -1) {
 		inner := strings.Trim(name, "_")
 		if strings.Contains(inner, "_") || strings.ContainsAny(inner[min(1, len(inner)):], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && inner != strings.ToUpper(inner) {
 			names = append(names, name)

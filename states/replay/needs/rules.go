@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 )
@@ -15,13 +16,13 @@ func (g *goldFinder) said(text string) {
 	for _, line := range strings.Split(text, "\n") {
 		g.quoted(strings.TrimSpace(line))
 	}
-	for _, span := range ticked.FindAllStringSubmatch(text, -1) {
+	for _, span := range ticked().FindAllStringSubmatch(text, -1) {
 		g.quoted(strings.TrimSpace(span[1]))
 		for _, name := range identifiers(span[1]) {
 			g.named(name, 1, nameCalls, RuleCite)
 		}
 	}
-	for _, m := range fileLine.FindAllStringSubmatch(text, -1) {
+	for _, m := range fileLine().FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.Atoi(m[2])
 		g.placed(m[1], n)
 	}
@@ -29,10 +30,10 @@ func (g *goldFinder) said(text string) {
 }
 
 // ticked matches a span in backticks.
-var ticked = regexp.MustCompile("`([^`\n]{3,300})`")
+var ticked = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`([^`\n]{3,300})`") })
 
 // fileLine is file:line.
-var fileLine = regexp.MustCompile(`([\w./\\-]+\.\w{1,5}):(\d{1,6})\b`)
+var fileLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\w./\\-]+\.\w{1,5}):(\d{1,6})\b`) })
 
 func blankless(s string) int { return len(s) - strings.Count(s, " ") - strings.Count(s, "\t") }
 
@@ -241,13 +242,15 @@ func (g *goldFinder) looked(c history.ToolCall) {
 
 // grepPattern is what a shell command searches for.
 func grepPattern(command string) string {
-	if m := searched.FindStringSubmatch(command); m != nil {
+	if m := searched().FindStringSubmatch(command); m != nil {
 		return m[1]
 	}
 	return ""
 }
 
-var searched = regexp.MustCompile(`\b(?:grep|rg|ag)\b((?:\s+(?:-\S+|"[^"]*"|'[^']*'|[^\s|;&]+)){1,4})`)
+var searched = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:grep|rg|ag)\b((?:\s+(?:-\S+|"[^"]*"|'[^']*'|[^\s|;&]+)){1,4})`)
+})
 
 // opened marks the hits in the range that was opened, at most three.
 func (g *goldFinder) opened(t *shownText, file string, from, to int) bool {
@@ -260,7 +263,7 @@ func (g *goldFinder) opened(t *shownText, file string, from, to int) bool {
 		if len(line) > 4096 || !strings.Contains(line, base) {
 			continue
 		}
-		if m := hit.FindStringSubmatch(line); m != nil && history.Same(file, m[1]+m[3]) {
+		if m := hit().FindStringSubmatch(line); m != nil && history.Same(file, m[1]+m[3]) {
 			if n, _ := strconv.Atoi(m[2] + m[4]); n >= from && n <= to {
 				hits = append(hits, i)
 			}
@@ -276,7 +279,9 @@ func (g *goldFinder) opened(t *shownText, file string, from, to int) bool {
 }
 
 // hit is path:N or File "path", line N.
-var hit = regexp.MustCompile(`^\s*(?:([\w./\\@+-]+):(\d+)[:\-]|.*?File "([^"]+)", line (\d+))`)
+var hit = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:([\w./\\@+-]+):(\d+)[:\-]|.*?File "([^"]+)", line (\d+))`)
+})
 
 // listed marks the one line of a listing that is the file, where it is new.
 func (g *goldFinder) listed(t *shownText, file string) bool {

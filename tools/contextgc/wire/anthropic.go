@@ -3,6 +3,7 @@ package wire
 import (
 	"net/url"
 	"regexp"
+	"sync"
 )
 
 var anthropic = &Provider{
@@ -39,7 +40,7 @@ func parseMessages(b []byte) (*Conversation, error) {
 
 // sessionIn matches the session id in the user_id that Claude Code sends: JSON in a string or, in earlier
 // versions, words joined by underscores.
-var sessionIn = regexp.MustCompile(`session(?:_id"\s*:\s*"|_)([0-9A-Za-z-]{8,})`)
+var sessionIn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`session(?:_id"\s*:\s*"|_)([0-9A-Za-z-]{8,})`) })
 
 // userID returns the session id from Claude Code's user_id, or "" if that names a person.
 func (c *Conversation) userID(metadata span) string {
@@ -50,7 +51,7 @@ func (c *Conversation) userID(metadata span) string {
 	if err != nil || found[0].to == 0 {
 		return ""
 	}
-	if m := sessionIn.FindStringSubmatch(found[0].text(c.body)); m != nil {
+	if m := sessionIn().FindStringSubmatch(found[0].text(c.body)); m != nil {
 		return m[1]
 	}
 	return ""

@@ -3,22 +3,25 @@ package wire
 import (
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // counts matches the APIs' names for token counts. If a name occurs several times, the last one counts:
 // streams repeat it at their end.
-var counts = regexp.MustCompile(`"(input_tokens|prompt_tokens|promptTokenCount|cache_creation_input_tokens|cache_read_input_tokens|` +
-	`cached_tokens|cachedContentTokenCount|output_tokens|completion_tokens|candidatesTokenCount)"\s*:\s*(\d+)`)
+var counts = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(input_tokens|prompt_tokens|promptTokenCount|cache_creation_input_tokens|cache_read_input_tokens|` +
+		`cached_tokens|cachedContentTokenCount|output_tokens|completion_tokens|candidatesTokenCount)"\s*:\s*(\d+)`)
+})
 
-var modelName = regexp.MustCompile(`"model(?:Version)?"\s*:\s*"([^"]{1,80})"`)
+var modelName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"model(?:Version)?"\s*:\s*"([^"]{1,80})"`) })
 
 // UsageIn extracts the token counts from an answer, streamed or not.
 func UsageIn(text []byte) contextgc.Usage {
 	var u contextgc.Usage
 	inclusive, cached := false, 0
-	for _, m := range counts.FindAllSubmatch(text, -1) {
+	for _, m := range counts().FindAllSubmatch(text, -1) {
 		n, err := strconv.Atoi(string(m[2]))
 		if err != nil {
 			continue
@@ -41,7 +44,7 @@ func UsageIn(text []byte) contextgc.Usage {
 	if inclusive { // OpenAI and Gemini include cached tokens in the input
 		u.Read, u.Input = cached, max(0, u.Input-cached)
 	}
-	if m := modelName.FindSubmatch(text); m != nil {
+	if m := modelName().FindSubmatch(text); m != nil {
 		u.Model = string(m[1])
 	}
 	return u

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -181,11 +182,13 @@ func saysSame(structured json.RawMessage, text string) bool {
 
 // readBack matches the hint in a pruned text that says how to read the rest. The gateway offers
 // recover_text instead of read.
-var readBack = regexp.MustCompile(`\bread file_path=(prn_\w+) start_line=(\d+) end_line=(\d+)`)
+var readBack = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\bread file_path=(prn_\w+) start_line=(\d+) end_line=(\d+)`)
+})
 
 // WithOriginal returns the answer with a hint how to get the whole text.
 func (a Answer) WithOriginal(id string) tools.Output {
-	text := readBack.ReplaceAllString(a.text, "recover_text prune_id=$1 ranges=[{start_line:$2,end_line:$3}]")
+	text := readBack().ReplaceAllString(a.text, "recover_text prune_id=$1 ranges=[{start_line:$2,end_line:$3}]")
 	noted, err := a.withText(text)
 	note, failed := json.Marshal(map[string]string{"type": "text", "text": "[recover_text prune_id=" + id + " shows what is left out]"})
 	if err != nil || failed != nil { // cannot happen for an answer that was pruned before

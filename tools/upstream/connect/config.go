@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Config is one entry of mcpServers: a command to run, or a URL.
@@ -87,15 +88,15 @@ func (o *orderedServers) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`) })
 
 // expand replaces variables. A variable that is missing and has no default is an error, because the server
 // would otherwise silently get a wrong path or token.
 func (s *Config) expand(lookup func(string) (string, bool)) error {
 	var missing string
 	replace := func(text string) string {
-		return variable.ReplaceAllStringFunc(text, func(m string) string {
-			parts := variable.FindStringSubmatch(m)
+		return variable().ReplaceAllStringFunc(text, func(m string) string {
+			parts := variable().FindStringSubmatch(m)
 			if value, ok := lookup(parts[1]); ok && value != "" {
 				return value
 			}

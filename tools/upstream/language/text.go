@@ -3,6 +3,7 @@ package language
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -10,10 +11,12 @@ import (
 const runesPerWord = 7
 
 var (
-	markup   = regexp.MustCompile("[*_`#>]{2,}|`|^[-*>#]+ |\\[([^\\]]*)\\]\\([^)]*\\)")
-	sentence = regexp.MustCompile(`[.!?]["')]?\s+|[。！？]|\n\s*\n`)
-	openings = regexp.MustCompile(`(?i)^(this (tool|function|method|endpoint|action) (is used to|can be used to|lets you|allows you to|will|can)?|` +
-		`use this (tool )?(to|when|for)|allows you to|tool (to|for|that)|a tool (to|for|that)|please|used to|provides|optional[:.,]?|required[:.,]?)\s+`)
+	markup   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[*_`#>]{2,}|`|^[-*>#]+ |\\[([^\\]]*)\\]\\([^)]*\\)") })
+	sentence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.!?]["')]?\s+|[。！？]|\n\s*\n`) })
+	openings = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(this (tool|function|method|endpoint|action) (is used to|can be used to|lets you|allows you to|will|can)?|` +
+			`use this (tool )?(to|when|for)|allows you to|tool (to|for|that)|a tool (to|for|that)|please|used to|provides|optional[:.,]?|required[:.,]?)\s+`)
+	})
 )
 
 // Shorten keeps at most words words of a description: the first sentence, and more
@@ -23,10 +26,10 @@ func Shorten(text string, words int) string {
 	if words <= 0 {
 		return ""
 	}
-	text = strings.TrimSpace(markup.ReplaceAllString(text, "$1"))
+	text = strings.TrimSpace(markup().ReplaceAllString(text, "$1"))
 	var kept []string
-	for _, part := range sentence.Split(text, -1) {
-		part = openings.ReplaceAllString(strings.Join(strings.Fields(part), " "), "")
+	for _, part := range sentence().Split(text, -1) {
+		part = openings().ReplaceAllString(strings.Join(strings.Fields(part), " "), "")
 		fields := strings.Fields(part)
 		room := words - len(kept)
 		if len(fields) == 0 {

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"encoding/json"
 	"regexp"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -62,14 +63,16 @@ func (p params) client() (name string, said bool) {
 
 // traceparent and noSpan match a span in the notation of W3C Trace Context, and the version and ids that it forbids.
 var (
-	traceparent = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
-	noSpan      = regexp.MustCompile(`^ff|-0{32}-|-0{16}-`)
+	traceparent = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+	})
+	noSpan = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ff|-0{32}-|-0{16}-`) })
 )
 
 // parent returns the caller's span, or "" if the request names none or an invalid one.
 func (p params) parent() string {
 	span, _ := p.meta["traceparent"].(string)
-	if !traceparent.MatchString(span) || noSpan.MatchString(span) {
+	if !traceparent().MatchString(span) || noSpan().MatchString(span) {
 		return ""
 	}
 	return span

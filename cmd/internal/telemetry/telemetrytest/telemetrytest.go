@@ -74,10 +74,10 @@ func Documented(t *testing.T, page string) map[string][]string {
 			continue
 		}
 		var labels []string
-		for _, l := range quoted.FindAllStringSubmatch(cells[2], -1) {
+		for _, l := range quoted().FindAllStringSubmatch(cells[2], -1) {
 			labels = append(labels, l[1])
 		}
-		for _, name := range quoted.FindAllStringSubmatch(cells[1], -1) {
+		for _, name := range quoted().FindAllStringSubmatch(cells[1], -1) {
 			all[name[1]] = labels
 		}
 	}
@@ -85,7 +85,7 @@ func Documented(t *testing.T, page string) map[string][]string {
 	return all
 }
 
-var quoted = regexp.MustCompile("`([^`]+)`")
+var quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`([^`]+)`") })
 
 // Sum adds the series that have the given labels; their other labels may be anything. Histograms count their observations.
 func (m Metrics) Sum(name string, labels map[string]string) (total float64) {

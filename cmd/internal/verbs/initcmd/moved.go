@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 )
@@ -15,11 +16,13 @@ import (
 // init then changes the program's path in them and nothing else.
 
 // ownHook is a command that init writes, in the spelling of any shell: the program, and what it is told to do.
-var ownHook = regexp.MustCompile(`^(?:& )?('[^']*'|"[^"]*"|[^\s'"]+) hook (\S+)( --replace)?$`)
+var ownHook = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:& )?('[^']*'|"[^"]*"|[^\s'"]+) hook (\S+)( --replace)?$`)
+})
 
 // hookProgram returns the program that a client's hook starts, or "" if init did not write the command.
 func hookProgram(command, client string) string {
-	m := ownHook.FindStringSubmatch(command)
+	m := ownHook().FindStringSubmatch(command)
 	if m == nil || m[2] != client || !strings.Contains(m[1], "mcp-pruner") {
 		return ""
 	}
@@ -88,7 +91,7 @@ func replace(j *setup.JSON, value string, path []string) error {
 	return j.SetText(string(text), path...)
 }
 
-var tableCommand = regexp.MustCompile(`(?m)^command = .*$`)
+var tableCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^command = .*$`) })
 
 // moveTable changes the command in the part of a TOML file that init wrote.
 func moveTable(text []byte, block string) []byte {
@@ -97,16 +100,16 @@ func moveTable(text []byte, block string) []byte {
 	if end < start {
 		return text
 	}
-	command := tableCommand.FindString(block)
-	moved := tableCommand.ReplaceAllLiteral(text[start:end], []byte(command))
+	command := tableCommand().FindString(block)
+	moved := tableCommand().ReplaceAllLiteral(text[start:end], []byte(command))
 	return bytes.Join([][]byte{text[:start], moved, text[end:]}, nil)
 }
 
-var pluginStart = regexp.MustCompile(`(?m)^const program = (".*")$`)
+var pluginStart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^const program = (".*")$`) })
 
 // pluginProgram returns the program that opencode's plugin starts.
 func pluginProgram(text []byte) string {
-	m := pluginStart.FindSubmatch(text)
+	m := pluginStart().FindSubmatch(text)
 	if m == nil {
 		return ""
 	}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -72,12 +73,12 @@ func lineRange(s string) (from, to int, err error) {
 }
 
 // segmentID matches the ids of segments, which every ledger counts from 1.
-var segmentID = regexp.MustCompile(`^s[1-9][0-9]*x*$`)
+var segmentID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^s[1-9][0-9]*x*$`) })
 
 // recoverText prints some lines of the text with an id. Notes of an earlier version named a segment, without the ledger
 // that it is in: it could be that of another session, so it is never printed.
 func recoverText(ctx context.Context, p command.Process, id string, from, to int, re *regexp.Regexp) error {
-	if segmentID.MatchString(id) {
+	if segmentID().MatchString(id) {
 		return fmt.Errorf("%s is the number of a segment, and every ledger has one: name the ledger's file, as in %s gc get %s --store FILE", id, command.Program, id)
 	}
 	folder, _ := os.Getwd() // a folder that was removed belongs to no project
