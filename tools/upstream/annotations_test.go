@@ -1,7 +1,9 @@
 package upstream
 
 import (
+	"encoding/json"
 	"fmt"
+	"math/rand"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -49,4 +51,55 @@ func TestAHintThatCannotBeReadIsTheMostCareful(t *testing.T) {
 	merged := Build([]Server{{Name: "s", Tools: mixed}}, Grouped, options)
 	require.Len(t, merged, 1)
 	assert.JSONEq(t, `{"readOnlyHint":true,"destructiveHint":true,"idempotentHint":false}`, string(parameter.Compact(merged[0].Annotations)))
+}
+
+// TestAnnotationsOnlyBecomeMoreCareful gives the tools of random lists random hints: right, mistyped, missing. What a client assumes of an
+// exposed tool is never less careful than what it would assume of any tool behind it, read strictly.
+func TestAnnotationsOnlyBecomeMoreCareful(t *testing.T) {
+	values := []string{"true", "false", "null", `"true"`, `"false"`, "0", "1", "[]", "{}"}
+	keys := []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint", "READONLYHINT", "title"}
+	for seed := range int64(200) {
+		r := rand.New(rand.NewSource(seed))
+		var list []string
+		for _, raw := range randomTools(r) {
+			hints := []string{"null", "7", `"readOnly"`, "[true]"}[r.Intn(4)]
+			if r.Intn(8) > 0 {
+				fields := map[string]json.RawMessage{}
+				for range r.Intn(6) {
+					fields[keys[r.Intn(len(keys))]] = json.RawMessage(values[r.Intn(len(values))])
+				}
+				hints = string(parameter.Compact(fields))
+			}
+			list = append(list, raw[:len(raw)-1]+`,"annotations":`+hints+`}`)
+		}
+		tools := parse(t, "rnd", list...)
+		strict := map[string]map[string]bool{}
+		for i := range tools {
+			strict[tools[i].Name] = assumed(t, list[i])
+		}
+		o := Options{Tokens: words, Target: DefaultTarget, SplitRW: r.Intn(2) == 0}
+		for _, mode := range []Mode{Grouped, Trimmed} {
+			for _, e := range Build([]Server{{Name: "rnd", Tools: tools}}, mode, o) {
+				shown := assumed(t, string(e.Wire()))
+				for _, a := range e.Actions {
+					for hint, risk := range strict[a.Def.Name] {
+						require.False(t, risk && !shown[hint], "seed %d: %s hides that %s is not %s", seed, e.Name, a.Def.Name, hint)
+					}
+				}
+			}
+		}
+	}
+}
+
+// assumed returns for each hint of a tool whether a client has to assume the risk: that it writes, destroys, reaches the open world or does
+// more when it is called again. Only a boolean takes a risk away.
+func assumed(t *testing.T, wire string) map[string]bool {
+	t.Helper()
+	var listed struct{ Annotations any }
+	require.NoError(t, json.Unmarshal([]byte(wire), &listed))
+	hints, _ := listed.Annotations.(map[string]any)
+	reads := hints["readOnlyHint"] == true
+	_, says := hints["destructiveHint"]
+	return map[string]bool{"read-only": !reads, "harmless": hints["destructiveHint"] != false && (says || !reads),
+		"closed": hints["openWorldHint"] != false, "idempotent": hints["idempotentHint"] != true}
 }
