@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
@@ -13,16 +14,39 @@ import (
 // Expose returns the exposed tools of one server, sorted by name, with as much prose as the
 // target allows.
 func Expose(s Server, mode Mode, o Options) []Exposed {
-	plan := planOf(s, mode, o)
-	allowed := float64(RawTokens(s.Tools, o.Tokens)) * (1 - o.Target)
-	var list []Exposed
-	for _, l := range levels[mode] {
-		list = plan.build(l)
-		if float64(ListTokens(list, o.Tokens)) <= allowed {
-			break
-		}
-	}
+	list, _ := newTexts(s, mode, o).fitting(o.Target)
 	return list
+}
+
+// texts are the forms of one server's exposed tools, from the most prose to none. Each is made when it is first needed.
+type texts struct {
+	plan    plan
+	levels  []level
+	raw     int // tokens of the server's own list
+	lists   [][]Exposed
+	sizes   []int
+	measure func(string) int
+}
+
+func newTexts(s Server, mode Mode, o Options) *texts {
+	n := len(levels[mode])
+	return &texts{planOf(s, mode, o), levels[mode], RawTokens(s.Tools, o.Tokens), make([][]Exposed, n), make([]int, n), o.Tokens}
+}
+
+// fitting returns the form with the most prose that fits the target, or the one without any, and its tokens.
+func (t *texts) fitting(target float64) ([]Exposed, int) {
+	allowed := float64(t.raw) * (1 - target)
+	i := sort.Search(len(t.levels)-1, func(i int) bool { return float64(t.size(i)) <= allowed })
+	size := t.size(i)
+	return t.lists[i], size
+}
+
+func (t *texts) size(i int) int {
+	if t.lists[i] == nil {
+		t.lists[i] = t.plan.build(t.levels[i])
+		t.sizes[i] = ListTokens(t.lists[i], t.measure)
+	}
+	return t.sizes[i]
 }
 
 func (p plan) build(l level) []Exposed {

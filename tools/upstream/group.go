@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"cmp"
+	"container/heap"
 	"maps"
 	"slices"
 	"strings"
@@ -103,14 +104,16 @@ func splitVerb(words []string) (verb string, nouns []string) {
 	case language.IsVerb(words[last]) && last > 0:
 		verb, rest = words[last], words[:last]
 	}
-	for len(rest) > 2 && (rest[0] == "or" || rest[0] == "and") && language.IsVerb(rest[1]) { // create_or_update_file
+	for len(rest) > 2 && language.Joins(rest[0]) && language.IsVerb(rest[1]) { // create_or_update_file
 		rest = rest[2:]
 	}
 	for _, w := range rest {
 		if noise[w] {
 			break // list_directory_with_sizes, update_pull_request_by_id
 		}
-		nouns = append(nouns, language.Singular(w))
+		if !language.IsArticle(w) { // retrieve_a_page
+			nouns = append(nouns, language.Singular(w))
+		}
 	}
 	if len(nouns) == 0 && verb == "" && len(words) > 0 {
 		nouns = []string{language.Singular(words[0])}
@@ -126,59 +129,78 @@ var noise = language.Set("with by for from to in of on via as using")
 // do the smallest groups when there are too many.
 func byNoun(names []parsedName) map[string][]string {
 	groups := map[string][]string{}
-	left := names
-	for len(left) > 0 {
-		noun, members := bestNoun(left)
-		if len(members) < 2 {
-			break
+	members := map[string][]int{} // by candidate
+	open := make([]bool, len(names))
+	for i, n := range names {
+		open[i] = true
+		for _, candidate := range candidates(n) {
+			members[candidate] = append(members[candidate], i)
 		}
-		var rest []parsedName
-		for _, n := range left {
-			if slices.Contains(members, n.tool) {
-				groups[noun] = append(groups[noun], n.tool)
-			} else {
-				rest = append(rest, n)
-			}
+	}
+	queue := make(nounQueue, 0, len(members))
+	for candidate, list := range members {
+		queue = append(queue, sharedNoun{candidate, len(list)})
+	}
+	heap.Init(&queue)
+	for len(queue) > 0 && queue[0].tools > 1 {
+		best := &queue[0]
+		left := slices.DeleteFunc(members[best.noun], func(i int) bool { return !open[i] })
+		members[best.noun] = left
+		if len(left) < best.tools { // some of its tools have found another group meanwhile
+			best.tools = len(left)
+			heap.Fix(&queue, 0)
+			continue
 		}
-		left = rest
+		for _, i := range left {
+			groups[best.noun] = append(groups[best.noun], names[i].tool)
+			open[i] = false
+		}
+		heap.Pop(&queue)
 	}
 	var alone []string
-	for _, n := range left {
-		alone = append(alone, n.tool)
+	for i, n := range names {
+		if open[i] {
+			alone = append(alone, n.tool)
+		}
 	}
 	return limitGroups(groups, alone, names)
 }
 
-// bestNoun returns the candidate with the most members; ties go to the longest, then to the
-// first in the alphabet.
-func bestNoun(names []parsedName) (noun string, members []string) {
-	support := map[string][]string{}
-	for _, n := range names {
-		for _, candidate := range candidates(n) {
-			support[candidate] = append(support[candidate], n.tool)
-		}
-	}
-	for _, candidate := range slices.Sorted(maps.Keys(support)) {
-		have := support[candidate]
-		better := len(have) > len(members) ||
-			len(have) == len(members) && strings.Count(candidate, "_") > strings.Count(noun, "_")
-		if better {
-			noun, members = candidate, have
-		}
-	}
-	return noun, members
+// sharedNoun is a noun with the number of tools that share it.
+type sharedNoun struct {
+	noun  string
+	tools int
+}
+
+// nounQueue is a heap: the noun of most tools first, then the longest, then the first in the alphabet.
+type nounQueue []sharedNoun
+
+func (q nounQueue) Len() int { return len(q) }
+func (q nounQueue) Less(i, j int) bool {
+	a, b := q[i], q[j]
+	return cmp.Or(cmp.Compare(b.tools, a.tools), cmp.Compare(strings.Count(b.noun, "_"), strings.Count(a.noun, "_")), cmp.Compare(a.noun, b.noun)) < 0
+}
+func (q nounQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *nounQueue) Push(any)     {} // nouns are never added
+func (q *nounQueue) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
 }
 
 // candidates returns the nouns under which a tool may be grouped: each prefix of its noun
-// words, and the last word alone (search_museum_objects: object).
+// words, and the last word alone (search_museum_objects: object). A word that says which one, like current, is no noun
+// by itself.
 func candidates(n parsedName) []string {
 	var out []string
 	for i := 1; i <= min(len(n.nouns), 3); i++ {
-		out = append(out, strings.Join(n.nouns[:i], "_"))
+		if language.IsNoun(n.nouns[i-1]) {
+			out = append(out, strings.Join(n.nouns[:i], "_"))
+		}
 	}
 	if len(n.nouns) > 1 {
 		last := n.nouns[len(n.nouns)-1]
-		if !slices.Contains(out, last) {
+		if language.IsNoun(last) && !slices.Contains(out, last) {
 			out = append(out, last)
 		}
 	}

@@ -45,11 +45,13 @@ func grouped(t planned, l level) Exposed {
 type grouping struct {
 	actions []Action
 	params  []param
-	needs   map[string][]string // by action: exposed names of its required parameters
+	index   map[string]int   // of a parameter, by exposed name
+	needs   map[string][]int // by action: its required parameters, in the order of params
+	common  []string         // parameters that every action requires
 }
 
 func newGrouping(actions []Action, l level) *grouping {
-	g := &grouping{needs: map[string][]string{}}
+	g := &grouping{index: map[string]int{}, needs: map[string][]int{}}
 	for _, a := range actions {
 		a.Rename = map[string]string{}
 		properties, required := a.Def.properties()
@@ -62,10 +64,22 @@ func newGrouping(actions []Action, l level) *grouping {
 				a.Rename[exposed] = name
 			}
 			if slices.Contains(required, name) || slices.Contains(a.Route.Require, name) {
-				g.needs[a.Name] = append(g.needs[a.Name], exposed)
+				g.needs[a.Name] = append(g.needs[a.Name], g.index[exposed])
 			}
 		}
+		slices.Sort(g.needs[a.Name])
 		g.actions = append(g.actions, a)
+	}
+	users := make([]int, len(g.params))
+	for _, needed := range g.needs {
+		for _, i := range needed {
+			users[i]++
+		}
+	}
+	for i, n := range users {
+		if n == len(g.actions) {
+			g.common = append(g.common, g.params[i].name)
+		}
 	}
 	return g
 }
@@ -74,54 +88,41 @@ func newGrouping(actions []Action, l level) *grouping {
 // free or has the same meaning there, otherwise a name that ends in the action's name.
 func (g *grouping) add(a Action, name string, shape map[string]any, own map[string]map[string]any) string {
 	exposed := paramName(name, own)
-	if i := g.find(exposed); i < 0 {
-		g.params = append(g.params, param{exposed, shape})
-		return exposed
-	} else if merged, ok := parameter.Merge(g.params[i].shape, shape); ok {
-		g.params[i].shape = merged
+	if g.place(exposed, shape) {
 		return exposed
 	}
 	exposed = cutName(exposed + "_" + strings.Join(language.Split(a.Name), "_"))
-	for i := g.find(exposed); i >= 0 || own[exposed] != nil; i = g.find(exposed) {
-		if i >= 0 && own[exposed] == nil {
-			if merged, ok := parameter.Merge(g.params[i].shape, shape); ok {
-				g.params[i].shape = merged
-				return exposed
-			}
-		}
+	for own[exposed] != nil || !g.place(exposed, shape) {
 		exposed = cutName(exposed + "_2")
 	}
-	g.params = append(g.params, param{exposed, shape})
 	return exposed
 }
 
-func (g *grouping) find(name string) int {
-	return slices.IndexFunc(g.params, func(p param) bool { return p.name == name })
+// place adds a parameter under a name that is free, or where one with a shape that agrees is. Otherwise it returns false.
+func (g *grouping) place(exposed string, shape map[string]any) bool {
+	i, taken := g.index[exposed]
+	if !taken {
+		g.index[exposed] = len(g.params)
+		g.params = append(g.params, param{exposed, shape})
+		return true
+	}
+	merged, ok := parameter.Merge(g.params[i].shape, shape)
+	if ok {
+		g.params[i].shape = merged
+	}
+	return ok
 }
 
 // required returns the parameters that every action requires.
-func (g *grouping) required() []string {
-	needed := []string{"action"}
-	for _, p := range g.params {
-		everywhere := true
-		for _, a := range g.actions {
-			everywhere = everywhere && slices.Contains(g.needs[a.Name], p.name)
-		}
-		if everywhere {
-			needed = append(needed, p.name)
-		}
-	}
-	return needed
-}
+func (g *grouping) required() []string { return append([]string{"action"}, g.common...) }
 
 // line describes an action and its required parameters: "info(name): Detailed information
 // about server". Parameters that every action requires are not repeated.
 func (g *grouping) line(a Action, l level) string {
 	var args []string
-	common := g.required()
-	for _, p := range g.params {
-		if slices.Contains(g.needs[a.Name], p.name) && !slices.Contains(common, p.name) {
-			args = append(args, p.name)
+	for _, i := range g.needs[a.Name] {
+		if name := g.params[i].name; !slices.Contains(g.common, name) {
+			args = append(args, name)
 		}
 	}
 	head := a.Name

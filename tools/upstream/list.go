@@ -20,24 +20,22 @@ const (
 // Build builds the list of all servers: sorted within a server, servers in the order given. The target applies to the whole list: large servers
 // make up for small ones that cannot reach it.
 func Build(servers []Server, mode Mode, o Options) []Exposed {
-	parts, sizes, after := make([][]Exposed, len(servers)), make([]int, len(servers)), make([]int, len(servers))
+	forms, parts, after := make([]*texts, len(servers)), make([][]Exposed, len(servers)), make([]int, len(servers))
 	var all sync.WaitGroup
 	for i, s := range servers {
 		all.Go(func() {
-			parts[i], sizes[i] = Expose(s, mode, o), RawTokens(s.Tools, o.Tokens)
-			after[i] = ListTokens(parts[i], o.Tokens)
+			forms[i] = newTexts(s, mode, o)
+			parts[i], after[i] = forms[i].fitting(o.Target)
 		})
 	}
 	all.Wait()
 	raw, now := 0, 0
-	for i := range servers {
-		raw, now = raw+sizes[i], now+after[i]
-	}
 	bySize := make([]int, len(servers))
-	for i := range bySize {
+	for i := range servers {
+		raw, now = raw+forms[i].raw, now+after[i]
 		bySize[i] = i
 	}
-	slices.SortStableFunc(bySize, func(i, j int) int { return sizes[j] - sizes[i] })
+	slices.SortStableFunc(bySize, func(i, j int) int { return forms[j].raw - forms[i].raw })
 	allowed := float64(raw) * (1 - o.Target)
 	rounds := fairRounds
 	if o.SplitRW { // more tools to tell apart, which takes all the prose there is
@@ -49,9 +47,9 @@ func Build(servers []Server, mode Mode, o Options) []Exposed {
 			if float64(now) <= allowed {
 				return slices.Concat(parts...)
 			}
-			before := ListTokens(parts[i], o.Tokens)
-			parts[i] = Expose(servers[i], mode, o)
-			now += ListTokens(parts[i], o.Tokens) - before
+			before := after[i]
+			parts[i], after[i] = forms[i].fitting(o.Target)
+			now += after[i] - before
 		}
 	}
 	return slices.Concat(parts...)

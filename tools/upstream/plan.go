@@ -149,17 +149,16 @@ func (p *plan) split(t planned, apart bool) []planned {
 	return []planned{r, w}
 }
 
-// reading reports whether an action only reads: by the server's hint or, without one, by
-// the action's name.
+// reading reports whether an action only reads: by the server's hint or, without one, by every verb of the tool's name. Where
+// the operator's mapping fixes what a tool does, that is its name.
 func reading(a Action) bool {
 	if a.Def.Annotations.ReadOnly != nil {
 		return *a.Def.Annotations.ReadOnly
 	}
-	words := language.Split(a.Name)
 	if set, ok := a.Route.Set["action"].(string); ok {
-		words = language.Split(set)
+		return language.OnlyReads(set)
 	}
-	return len(words) > 0 && language.Reads(words[0])
+	return language.OnlyReads(a.Def.Name)
 }
 
 // separate gives a hash to the tools of one server that would have the same name. A name that the operator's mapping

@@ -245,6 +245,53 @@ func TestSplitPutsReadsApart(t *testing.T) {
 	assert.Nil(t, find(t, list, "library_book_view").Annotations.ReadOnly, "a name is no promise")
 }
 
+// TestAnActionReadsByHintOrByAllItsVerbs checks that a name with any other verb is not put among the tools that read.
+func TestAnActionReadsByHintOrByAllItsVerbs(t *testing.T) {
+	tools := parse(t, "db", tool("get_table", "", `{}`), tool("list_tables", "", `{}`), tool("query_and_drop_table", "", `{}`), tool("get_and_close_table", "", `{}`),
+		`{"name":"get_table_or_make_it","annotations":{"readOnlyHint":true}}`, `{"name":"find_table","annotations":{"readOnlyHint":"yes"}}`)
+	o := options
+	o.SplitRW = true
+	list := Expose(Server{Name: "db", Tools: tools}, Grouped, o)
+	assert.Equal(t, []string{"get", "get_or_make_it", "list"}, find(t, list, "db_table_view").actionNames())
+	assert.Equal(t, []string{"find", "get_and_close", "query_and_drop"}, find(t, list, "db_table_change").actionNames())
+}
+
+// TestGroupsAreNamedByNouns uses names in which an article or an adjective stands where the noun usually is.
+func TestGroupsAreNamedByNouns(t *testing.T) {
+	var tools []string
+	for _, name := range []string{"API-retrieve-a-block", "API-update-a-block", "API-delete-a-block", "API-get-block-children", "API-retrieve-a-page",
+		"API-patch-page", "API-post-page", "API-retrieve-a-page-property", "API-create-a-database", "API-update-a-database", "API-retrieve-a-database",
+		"API-get-current-user", "API-get-current-time", "API-get-current-bot"} {
+		tools = append(tools, tool(name, "", `{}`))
+	}
+	var names []string
+	for _, e := range Expose(Server{Name: "notion", Tools: parse(t, "notion", tools...)}, Grouped, options) {
+		names = append(names, e.Name)
+	}
+	assert.Equal(t, []string{"notion_api", "notion_block", "notion_database", "notion_page"}, names)
+}
+
+// TestTenThousandTools checks that a list of any size is grouped. It would take minutes if the work grew with the square of the list.
+func TestTenThousandTools(t *testing.T) {
+	for _, form := range []string{"get_n%[1]d_thing%[1]d", "get_noun%[2]d_%[1]d", "do%[1]d_noun%[2]d"} {
+		var names []string
+		for i := range 10_000 {
+			names = append(names, tool(fmt.Sprintf(form, i, i%700), "Does it.", fmt.Sprintf(
+				`{"type":"object","properties":{"p%d":{"type":"string"},"kind":{"enum":["k%d"]},"q":{"type":"integer"}},"required":["q"]}`, i%3000, i)))
+		}
+		tools := parse(t, "big", names...)
+		reached := map[string]int{}
+		list := Build([]Server{{Name: "big", Tools: tools}}, Grouped, options)
+		for _, e := range list {
+			for _, a := range e.Actions {
+				reached[a.Def.Name]++
+			}
+		}
+		assert.Len(t, reached, len(tools))
+		assert.LessOrEqual(t, len(list), maxTools)
+	}
+}
+
 func TestAMappingRoutes(t *testing.T) {
 	tools := parse(t, "box", tool("manage", "Manages boxes.",
 		`{"type":"object","properties":{"action":{"type":"string"},"name":{"type":"string"},"size":{"type":"integer"}},"required":["action"]}`),

@@ -35,6 +35,36 @@ var agents = map[string]string{
 var readVerbs = Set(`analyze browse calculate check compare count describe explore fetch find get inspect list lookup ping preview query
 	rank read recommend retrieve scan search show stat suggest summarize view whois`)
 
+// changing are verbs of tools that change something which are not among verbs, because other names use them as nouns.
+var changing = Set(`abort alter append ban buy destroy discard drain drop empty erase evict flush grant kill mutate overwrite
+	pay prepend purge reboot rewrite sell shutdown terminate truncate wipe`)
+
+// nounsToo are verbs that are nouns as well: the report of get_report is one.
+var nounsToo = Set(`build call change copy display export filter fork format import link load log manage mark monitor plan play post press
+	process publish pull query record register release report request review run scan schedule screenshot search share split start stat
+	stream tag test track trigger type use view`)
+
+// articles say nothing about what a tool works on.
+var articles = Set("a an the all any each every this that my your our its some")
+
+// modifiers say which of several things a tool works on, not what they are.
+var modifiers = Set(`active available basic best bulk current daily existing full historical last latest live many me more multiple
+	new next old other own previous public random raw real recent self simple single specific top trending upcoming user's various`)
+
+// IsArticle reports whether a word of a name can be left out.
+func IsArticle(word string) bool { return articles[word] }
+
+// Joins reports whether a word joins two verbs.
+func Joins(word string) bool { return word == "and" || word == "or" || word == "then" }
+
+// IsNoun reports whether a word can name what a tool works on.
+func IsNoun(word string) bool {
+	if modifiers[word] || articles[word] || Joins(word) || verbs[word] && !nounsToo[word] {
+		return false
+	}
+	return strings.ContainsFunc(word, unicode.IsLetter) && (len(word) > 1)
+}
+
 // Set returns the words of a text.
 func Set(words string) map[string]bool {
 	set := map[string]bool{}
@@ -47,8 +77,26 @@ func Set(words string) map[string]bool {
 // IsVerb reports whether a word says what a tool does.
 func IsVerb(word string) bool { return verbs[word] }
 
-// Reads reports whether a verb says that a tool only reads.
-func Reads(verb string) bool { return readVerbs[verb] }
+// OnlyReads reports whether all verbs of a name are verbs of tools that only read: list_pull_requests, but not get_and_close
+// or query_drop_table.
+func OnlyReads(name string) bool {
+	words := Split(name)
+	if len(words) == 0 {
+		return false
+	}
+	last := len(words) - 1
+	if verb := agents[words[last]]; verb != "" && last > 0 && !verbs[words[0]] {
+		words = append([]string{verb}, words[:last]...)
+	}
+	for i, w := range words {
+		must := i == 0 || Joins(words[i-1]) // a verb stands here, known or not
+		changes := (verbs[w] && !nounsToo[w] || changing[w] || agents[w] != "" && !readVerbs[agents[w]]) && !readVerbs[w]
+		if changes && !(w == "merge" && i < last && strings.HasPrefix(words[i+1], "request")) || must && !readVerbs[w] {
+			return false
+		}
+	}
+	return true
+}
 
 // AgentVerb returns the verb of a word that names the doer of an action, or "".
 func AgentVerb(word string) string { return agents[word] }

@@ -62,8 +62,13 @@ func mergeEnums(merged, a, b map[string]any, types []string) {
 			union = append(union, v)
 		}
 	}
-	merged["enum"] = union
+	if len(union) <= maxUnion {
+		merged["enum"] = union
+	}
 }
+
+// maxUnion is the maximum number of values that a parameter of several actions lists. With more it is a plain string.
+const maxUnion = 60
 
 // withText gives a merged shape the description of the first shape that has one.
 func withText(merged, a, b map[string]any) map[string]any {
