@@ -272,8 +272,9 @@ func (w *walk) turn(i int) {
 				size = tokens.OfJSON(len(ch.write("prn_01234567")))
 			}
 		}
-		file, _, _ := w.calls[r.Index].FileRead()
-		w.session.Result(size, file, r.Fixed || w.isPinned(r.Key))
+		item := existing.Item(w.calls[r.Index], size)
+		item.Pinned = r.Fixed || w.isPinned(r.Key)
+		w.session.Add(item)
 	}
 }
 
@@ -300,14 +301,22 @@ func (w *walk) apply(i int) {
 		}
 		w.grown = false
 	}
-	w.session.Call(clear, free)
+	cached := w.session.Sent()
+	if free {
+		cached = 0
+	}
+	w.session.Call(clear, cached)
 }
 
 // decide clears the results that the planner selects.
 func (w *walk) decide(ctx context.Context, client string, expired bool) error {
 	changes := w.pruned
 	if w.Clears {
-		d := w.Policy.Decide(w.session.Window(expired))
+		cached := w.session.Sent()
+		if expired {
+			cached = 0
+		}
+		d := w.Policy.Decide(w.session.Window(cached))
 		w.why = d.Why
 		for _, i := range d.Clear {
 			r := w.Results[i]

@@ -162,7 +162,7 @@ func TestClearingOnPaper(t *testing.T) {
 	} {
 		by := &clearsAt{which: map[int][]int{3: {0}}}
 		f := figuresOf(append(append(steps[:4:4], c.then), steps[4:]...))
-		bill := f.clearWith(planner.DefaultPolicy(), by, nil, false)
+		bill := f.tape(nil).play(planner.DefaultPolicy(), by, false)
 		assert.InDelta(t, 2512.5+1451+232.25+c.after, bill.After, 1e-9, name)
 		assert.InDelta(t, c.reread, bill.Reread, 1e-9, name)
 		assert.Equal(t, "/r/a.go", by.shown[1].Items[0].Path)
@@ -179,21 +179,21 @@ func figuresOf(steps []sessions.Step) *Figures {
 	return f
 }
 
-// The cache has expired where a call read less than half of the prompt before: 3010/2 = 1505 tokens. Without usage it never has,
+// What a call did not read of the prompt before it, 3,010 tokens, the cache has lost, unless it is a small rest. Without usage it has lost nothing,
 // and the system prompt of 4,000 tokens is what the transcript does not have.
 func TestExpiryForClearingOnPaper(t *testing.T) {
 	for read, expired := range map[int]bool{1505: false, 1504: true} {
 		steps, by := paper(), &clearsAt{}
 		steps[3].Usage = counted(10, 3100-read, read, 20)
-		figuresOf(steps).clearWith(planner.DefaultPolicy(), by, nil, false)
-		assert.Equal(t, expired, by.shown[2].Expired, "call 3 read %d", read)
-		assert.False(t, by.shown[0].Expired, "the first call has no cache")
+		figuresOf(steps).tape(nil).play(planner.DefaultPolicy(), by, false)
+		assert.Equal(t, expired, by.shown[2].Cached < 1505, "call 3 read %d", read)
+		assert.Zero(t, by.shown[0].Cached, "the first call has no cache")
 	}
 	steps, by := paper(), &clearsAt{}
 	for i := range steps {
 		steps[i].Usage = nil
 	}
-	figuresOf(steps).clearWith(planner.DefaultPolicy(), by, nil, false)
+	figuresOf(steps).tape(nil).play(planner.DefaultPolicy(), by, false)
 	assert.Equal(t, []int{4000, 5000}, []int{by.shown[0].Tokens, by.shown[1].Tokens})
 }
 
@@ -204,14 +204,14 @@ func TestRestOfAPromptOnPaper(t *testing.T) {
 	question := sessions.Step{Kind: sessions.User, Text: "why does it fail"}
 	steps := append([]sessions.Step{question, {Kind: sessions.Compact}}, paper()[1:]...)
 	by := &clearsAt{}
-	figuresOf(steps).clearWith(planner.DefaultPolicy(), by, nil, false)
+	figuresOf(steps).tape(nil).play(planner.DefaultPolicy(), by, false)
 	assert.Equal(t, 3010, by.shown[0].Tokens, "call 1 of paper is the first here")
 	by = &clearsAt{}
-	figuresOf(append([]sessions.Step{question}, paper()...)).clearWith(planner.DefaultPolicy(), by, nil, false)
+	figuresOf(append([]sessions.Step{question}, paper()...)).tape(nil).play(planner.DefaultPolicy(), by, false)
 	assert.Equal(t, []int{2010, 3010}, []int{by.shown[0].Tokens, by.shown[1].Tokens})
 	question.Text = strings.Repeat("why does it fail ", 2000)
 	by = &clearsAt{}
-	figuresOf(append([]sessions.Step{question}, paper()...)).clearWith(planner.DefaultPolicy(), by, nil, false)
+	figuresOf(append([]sessions.Step{question}, paper()...)).tape(nil).play(planner.DefaultPolicy(), by, false)
 	assert.Equal(t, tokens.Claude(question.Text), by.shown[0].Tokens)
 }
 
@@ -232,7 +232,7 @@ func TestClearedIsTheChange(t *testing.T) {
 	}
 	policy := planner.DefaultPolicy()
 	policy.Prices = planner.Prices{Write: 2, Read: 0.2, Output: 7}
-	ours, fixed := f.clearWith(policy, policy, nil, false), f.clearWith(policy, planner.BestFixedRule(), nil, false)
+	ours, fixed := f.tape(nil).play(policy, policy, false), f.tape(nil).play(policy, planner.BestFixedRule(), false)
 	assert.Negative(t, ours.Change())
 	assert.Positive(t, ours.Reread)
 	assert.NotEqual(t, ours.After, fixed.After)
@@ -266,7 +266,7 @@ func TestClearingIsChargedForAllNeeds(t *testing.T) {
 	} {
 		f := figuresOf(steps)
 		f.needs = [][]needs.Need{{c.need}}
-		b := f.clearWith(planner.DefaultPolicy(), &clearsAt{which: map[int][]int{3: {0}}}, c.after, c.wide)
+		b := f.tape(c.after).play(planner.DefaultPolicy(), &clearsAt{which: map[int][]int{3: {0}}}, c.wide)
 		assert.InDelta(t, c.total, b.After, 1e-9, name)
 		assert.InDelta(t, c.reread, b.Reread, 1e-9, name)
 	}

@@ -11,10 +11,10 @@ func ExampleSession() {
 	s := planner.NewSession(planner.DefaultPolicy())
 	cleared := 0
 	for range 40 {
-		s.Result(4000, "", false)
-		decision := planner.DefaultPolicy().Decide(s.Window(false))
+		s.Add(planner.Item{Kind: planner.Command, Tokens: 4000})
+		decision := planner.DefaultPolicy().Decide(s.Window(s.Sent()))
 		cleared += len(decision.Clear)
-		s.Call(decision.Clear, false)
+		s.Call(decision.Clear, s.Sent())
 	}
 	fmt.Println(cleared > 0)
 	// Output: true

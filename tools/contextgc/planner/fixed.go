@@ -1,7 +1,7 @@
 package planner
 
 // FixedRule clears all but the latest results once a prompt is large and enough can be
-// freed. It is the baseline for the planner.
+// freed. What the model has not seen yet stays. It is the baseline for the planner.
 type FixedRule struct {
 	Above int // minimum tokens of the prompt
 	Keep  int // number of latest results to keep
@@ -18,7 +18,7 @@ func (f FixedRule) Decide(w Window) Decision {
 		return d
 	}
 	for i, item := range w.Items[:max(0, len(w.Items)-f.Keep)] {
-		if !item.Cleared && !item.Pinned {
+		if !item.Cleared && !item.Pinned && item.Call < w.Call {
 			d.Clear = append(d.Clear, i)
 			d.Freed += item.Tokens
 		}

@@ -1,19 +1,25 @@
-// Package planner decides which old tool results to clear from a conversation, and when.
-// Clearing a result invalidates the provider's prompt cache from that point on, so results
-// are cleared in batches, and only if that soon pays off. The package knows no API and no
-// store: the proxy, the plugins and the replay of recorded sessions share it.
+// Package planner decides which old tool results, and which old arguments of edits, to clear from a conversation, and when.
+// Clearing an item invalidates the provider's prompt cache from that point on, so items are cleared where the cache has to be
+// written again anyway, or in batches that soon pay off. The package knows no API and no store: the proxy, the plugins and the
+// replay of recorded sessions share it.
 package planner
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"slices"
+)
 
-// Item is one tool result in a conversation.
+// Item is one piece of a conversation that may be cleared: a tool result, or the arguments of a call that wrote a file.
 type Item struct {
+	Kind    Kind
 	Tokens  int
 	At      int    // tokens of the prompt before it
 	Call    int    // number of the first model call that included it
-	Path    string // file it shows, "" if none
+	Path    string // file it shows or wrote, "" if none
 	Pinned  bool
 	Cleared bool // it is already replaced by its stub
+	Again   bool // the model asked for it after it had been cleared
 }
 
 // Window is a conversation just before it is sent.
@@ -23,92 +29,117 @@ type Window struct {
 	Call   int // number of this model call in the session, from 1
 
 	Edited map[string]int // number of the last call that edited each file
-	Bill   float64        // cost of the session's input so far without clearing, in fresh tokens
-	Lost   float64        // cost of clearing so far that has not been saved yet
 
-	// Expired says that the provider's cache has expired, so that the whole prompt will be
+	// Cached is the part of the prompt that the provider's cache still has, in tokens from its beginning. What follows is
 	// written to it again whether or not anything is cleared.
-	Expired bool
+	Cached int
+	Cold   int // earlier calls that found less than half of their prompts in the cache
+
+	Bill float64 // cost of the session's input so far without clearing, in fresh tokens
+	Lost float64 // cost of clearing so far; negative if it has saved more
 }
 
 // Decision lists the items to clear, with the reason.
 type Decision struct {
 	Clear  []int // indices of items, ascending
 	Freed  int   // tokens
-	Behind int   // tokens after the first cleared item, which must be written to the cache again
+	Behind int   // tokens after the first cleared item that the cache has and that must be written to it again
 	BreakEven
 	Why string
 }
 
-// Policy holds the parameters of the planner. They were chosen on recorded sessions;
-// docs/GC.md says what they save there.
+// Policy holds the parameters of the planner. They were chosen on recorded sessions; docs/GC.md says what they save there.
 type Policy struct {
 	Prices     Prices
 	StubTokens int // size of a stub
 
-	KeepLast  int // number of latest results that are never cleared
-	YoungFor  int // calls during which a file is kept after it was read, since it may be edited
-	EditedFor int // calls during which a file is kept after it was edited
-	MinTokens int // smaller results are never cleared
+	KeepLast  int // number of latest items that are never cleared
+	MinCalls  int // calls that must have included an item
+	YoungFor  int // calls during which the latest result of a file is kept
+	AgainFor  int // the same for what the model asked for after it had been cleared
+	EditedFor int // calls during which the latest result of a file is kept after the file was edited
+	MinTokens int // smaller items are never cleared
 
-	MinFreed     int // minimum tokens freed by a clearing
-	MinFreedFree int // the same when the cache has expired and clearing costs nothing
-	Horizon      int // calls over which the saving of a clearing is estimated
+	MinFreed     int     // minimum tokens freed by a clearing that breaks the cache
+	MinFreedOf   float64 // the same as a share of the prompt
+	MinFreedFree int     // minimum tokens freed where the cache is written again anyway
+	Horizon      int     // calls over which the saving of a clearing is estimated, at most
+	MaxPay       int     // calls within which a clearing that breaks the cache must pay off
 
-	// A clearing must pay off within MaxPay calls. If the session ends right after it, the
-	// loss may be at most MaxLoss of the session's bill, or SoonLoss if the clearing pays
-	// off within SoonPay calls.
-	MaxPay   int
-	MaxLoss  float64
-	SoonPay  int
-	SoonLoss float64
+	// MaxLoss is the part of the session's bill so far that a clearing may put at risk. The risk is that the session ends
+	// after the next call, and that it goes on for GoesOn times the calls so far and needs more than was to be expected by
+	// Deviations standard deviations.
+	MaxLoss    float64
+	GoesOn     float64
+	Deviations float64
 }
 
 // DefaultPolicy returns the policy of the product.
 func DefaultPolicy() Policy {
 	return Policy{
 		Prices: DefaultPrices(), StubTokens: 25,
-		KeepLast: 3, YoungFor: 11, EditedFor: 6, MinTokens: 40,
-		MinFreed: 3000, MinFreedFree: 1000, Horizon: 40,
-		MaxPay: 12, MaxLoss: .025, SoonPay: 3, SoonLoss: .15,
+		KeepLast: 2, MinCalls: 2, YoungFor: 2, AgainFor: 4, EditedFor: 3, MinTokens: 100,
+		MinFreed: 3000, MinFreedOf: .2, MinFreedFree: 500, Horizon: 60, MaxPay: 10,
+		MaxLoss: .01, GoesOn: .7, Deviations: 3,
 	}
 }
 
 // Decide plans for one prompt. Its result depends on its argument and the policy only.
 //
-// Everything after a cleared item is written to the cache again. So once an item is
-// cleared, every later item that may be cleared is cleared too. Decide tries each item as
-// the first one and returns the best of the safe decisions.
+// What follows a cleared item is written to the cache again. So once an item is cleared, every later item is cleared too whose
+// tokens are worth more than the risk that they are needed. Decide tries each item as the first one and returns the best of
+// the safe decisions.
 func (p Policy) Decide(w Window) Decision {
+	plan := batch{Policy: p, Window: w, horizon: p.horizon(w)}
 	may := p.may(w)
 	var best Decision
-	bestNet, freed := 0.0, 0
-	for i := len(may) - 1; i >= 0; i-- {
-		item := w.Items[may[i]]
-		freed += item.Tokens - p.StubTokens
-		d := Decision{Clear: may[i:], Freed: freed, Behind: w.Tokens - item.At - freed}
-		d.BreakEven = p.Prices.BreakEven(d.Freed, d.Behind)
-		if net := p.net(w, d); net > bestNet && p.safe(w, d) {
+	bestNet, most := 0.0, 0
+	for _, i := range slices.Backward(may) {
+		most += w.Items[i].Tokens - p.StubTokens
+		if !plan.add(i) {
+			continue
+		}
+		d := plan.decision()
+		if net := plan.gain - d.Cost; net > bestNet && plan.safe(d) {
 			best, bestNet = d, net
+			best.Clear = slices.Clone(plan.items)
 		}
 	}
-	best.Why = p.why(w, may, freed, best)
+	slices.Reverse(best.Clear)
+	best.Why = p.why(w, may, most, best)
 	return best
 }
 
+// horizon returns the calls over which a clearing saves: while the cache is warm, those until it will probably be cold, since
+// the same clearing is free then. How often that happens is learned from the session.
+func (p Policy) horizon(w Window) float64 {
+	h := min(float64(p.Horizon), 10+float64(w.Call))
+	if 2*w.Cached > w.Tokens {
+		h = min(h, (float64(w.Call)+coldPriorCalls)/(float64(w.Cold)+coldPrior))
+	}
+	return h
+}
+
+// A new session is taken to have had coldPrior cold calls of coldPriorCalls.
+const (
+	coldPrior      = .3
+	coldPriorCalls = 30
+)
+
 // may returns the indices of the items that may be cleared.
 func (p Policy) may(w Window) []int {
-	latest := make(map[string]int) // latest result of each file
+	latest := make(map[string]int) // latest item of each file
 	for i, item := range w.Items {
 		latest[item.Path] = i
 	}
 	var all []int
 	for i, item := range w.Items[:max(0, len(w.Items)-p.KeepLast)] {
+		age := w.Call - item.Call
 		shown := item.Path != "" && latest[item.Path] == i
 		edit, edited := w.Edited[item.Path]
 		switch {
-		case item.Pinned, item.Cleared, item.Tokens < p.MinTokens:
-		case shown && w.Call-item.Call < p.YoungFor:
+		case item.Pinned, item.Cleared, item.Tokens < p.MinTokens, age < p.MinCalls:
+		case item.Again && age < p.AgainFor, shown && age < p.YoungFor:
 		case shown && edited && w.Call-edit <= p.EditedFor:
 		default:
 			all = append(all, i)
@@ -117,24 +148,81 @@ func (p Policy) may(w Window) []int {
 	return all
 }
 
-// net returns the expected gain of a decision, in fresh tokens.
-func (p Policy) net(w Window, d Decision) float64 {
-	saved := d.SavedPerCall * float64(p.Horizon)
-	if w.Expired {
-		return saved
-	}
-	return saved - d.Cost
+// batch is a growing set of items to clear, from the last one to the first.
+type batch struct {
+	Policy
+	Window
+	horizon float64
+
+	items    []int
+	first    int     // tokens of the prompt before the first item
+	freed    int     // tokens
+	warm     int     // tokens of the items in the cache
+	gain     float64 // expected
+	now      float64 // what the next call saves
+	needed   float64 // expected number of items that the model needs again
+	again    float64 // expected price of their tokens
+	variance float64
 }
 
-// safe reports whether a decision frees enough, soon pays off, and loses little if the
-// session ends at once.
-func (p Policy) safe(w Window, d Decision) bool {
-	if w.Expired {
-		return d.Freed >= p.MinFreedFree
+// add adds an item if clearing it is worth the risk.
+func (b *batch) add(i int) bool {
+	item := b.Items[i]
+	saved := float64(item.Tokens - b.StubTokens)
+	price := b.Prices.Read // of the next call
+	if item.At >= b.Cached {
+		price = b.Prices.Write
 	}
-	atStake := w.Lost + d.Cost
-	return d.Freed >= p.MinFreed &&
-		(d.Calls <= p.MaxPay && atStake <= p.MaxLoss*w.Bill || d.Calls <= p.SoonPay && atStake <= p.SoonLoss*w.Bill)
+	need, tokens := b.need(item), float64(item.Tokens)*b.Prices.Write
+	full := turnShare*b.turn() + tokens
+	value := saved*(price+b.Prices.Read*b.horizon) - need*full
+	if value <= 0 {
+		return false
+	}
+	b.items, b.first = append(b.items, i), item.At
+	b.freed += item.Tokens - b.StubTokens
+	if item.At < b.Cached {
+		b.warm += item.Tokens
+	} else {
+		b.now += saved * price
+	}
+	b.gain += value
+	b.needed += need
+	b.again += need * tokens
+	b.variance += need * (1 - need) * full * full
+	return true
+}
+
+// turn returns the cost of a turn in which the model asks for items again.
+func (b *batch) turn() float64 {
+	return float64(b.Tokens)*b.Prices.Read + replyTokens*b.Prices.Output
+}
+
+// turnShare is the part of a turn that a needed item costs, because one turn may ask for several. Of very many items maxTurns
+// are expected at most.
+const (
+	turnShare = .7
+	maxTurns  = 4
+)
+
+func (b *batch) decision() Decision {
+	d := Decision{Freed: b.freed, Behind: max(0, b.Cached-b.first-b.warm)}
+	d.BreakEven = b.Prices.BreakEven(d.Freed, d.Behind)
+	return d
+}
+
+// safe reports whether a decision frees enough, soon pays off, and puts little at risk.
+func (b *batch) safe(d Decision) bool {
+	free := max(b.MinFreed, int(b.MinFreedOf*float64(b.Tokens)))
+	if d.Behind == 0 {
+		free = b.MinFreedFree
+	}
+	turns := maxTurns * (1 - math.Exp(-b.needed/maxTurns))
+	risk := b.again + turns*turnShare*b.turn() + b.Deviations*math.Sqrt(b.variance*turns/b.needed)
+	atStake, most := b.Lost+d.Cost-b.now, b.MaxLoss*b.Bill
+	ends := min(1, .05*float64(b.Call))
+	goesOn := min(b.GoesOn*float64(b.Call), float64(b.Horizon)/2)
+	return d.Freed >= free && d.Calls <= b.MaxPay && atStake-ends*d.SavedPerCall <= most && atStake+risk-goesOn*d.SavedPerCall <= most
 }
 
 // why explains a decision in one sentence.
@@ -144,8 +232,8 @@ func (p Policy) why(w Window, may []int, most int, d Decision) string {
 		return fmt.Sprintf("nothing may go: the last %d results, pinned ones and the files in work stay", p.KeepLast)
 	case len(d.Clear) == 0:
 		return fmt.Sprintf("%d tokens in %d results may go, but that would not pay within %d calls or is too much to risk", most, len(may), p.MaxPay)
-	case w.Expired:
-		return fmt.Sprintf("the cache has expired, so clearing %d results with %d tokens costs nothing", len(d.Clear), d.Freed)
+	case d.Behind == 0:
+		return fmt.Sprintf("the cache is written again anyway, so clearing %d results with %d tokens costs nothing", len(d.Clear), d.Freed)
 	}
 	return fmt.Sprintf("clearing %d results frees %d tokens; writing the %d tokens behind them to the cache again pays after %d calls",
 		len(d.Clear), d.Freed, d.Behind, d.Calls)

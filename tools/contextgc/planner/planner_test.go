@@ -5,80 +5,134 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
-// talk returns a session of n calls after a base prompt; result returns the tool result of
-// each call.
-func talk(n int, result func(call int) (tokens int, path string)) *Session {
+// talk returns a session of n calls after a base prompt; result returns the tool result of each call.
+func talk(n int, result func(call int) Item) *Session {
 	s := NewSession(DefaultPolicy())
 	s.Text(20_000)
 	for call := range n {
-		s.Call(nil, false)
+		s.Call(nil, s.Sent())
 		s.Text(100)
-		tokens, path := result(call)
-		s.Result(tokens, path, false)
+		s.Add(result(call))
 	}
 	return s
 }
 
-func logs(tokens int) func(int) (int, string) {
-	return func(int) (int, string) { return tokens, "" }
+func logs(tokens int) func(int) Item {
+	return func(int) Item { return Item{Kind: Command, Tokens: tokens} }
 }
 
+// warm and cold are what the next call meets: all of the last prompt in the cache, or nothing.
+func warm(s *Session) Window { return s.Window(s.Sent()) }
+func cold(s *Session) Window { return s.Window(0) }
+
 func TestSmallSessionsAreLeftAlone(t *testing.T) {
-	d := DefaultPolicy().Decide(talk(8, logs(300)).Window(false))
+	d := DefaultPolicy().Decide(warm(talk(8, logs(300))))
 	assert.Empty(t, d.Clear)
 	assert.Contains(t, d.Why, "would not pay")
 }
 
 func TestAClearingPays(t *testing.T) {
-	w := talk(30, logs(2000)).Window(false)
+	w := warm(talk(30, logs(2000)))
 	d := DefaultPolicy().Decide(w)
 	assert.NotEmpty(t, d.Clear)
 	assert.NotContains(t, d.Clear, 29, "the last results stay")
-	assert.NotContains(t, d.Clear, 27)
+	assert.NotContains(t, d.Clear, 28)
+	assert.IsIncreasing(t, d.Clear)
 	assert.LessOrEqual(t, d.Calls, DefaultPolicy().MaxPay)
+	assert.GreaterOrEqual(t, d.Freed, w.Tokens/5, "in a batch of a fifth of the prompt")
 	assert.Contains(t, d.Why, "pays after")
 	assert.Equal(t, d, DefaultPolicy().Decide(w), "the same prompt, the same decision")
 }
 
-func TestAnExpiredCacheMakesClearingFree(t *testing.T) {
-	s := talk(8, logs(300))
-	assert.Empty(t, DefaultPolicy().Decide(s.Window(false)).Clear)
-	d := DefaultPolicy().Decide(s.Window(true))
-	assert.Equal(t, []int{0, 1, 2, 3, 4}, d.Clear)
+// Where the cache is written again anyway, a clearing costs nothing. Of a cache that has a part of the prompt, this holds for
+// what follows the part.
+func TestFreeMoments(t *testing.T) {
+	s := talk(8, logs(600))
+	assert.Empty(t, DefaultPolicy().Decide(warm(s)).Clear)
+	d := DefaultPolicy().Decide(cold(s))
+	assert.Equal(t, []int{0, 1, 2, 3, 4, 5}, d.Clear)
 	assert.Contains(t, d.Why, "costs nothing")
+	d = DefaultPolicy().Decide(s.Window(20_000 + 3*700 + 50))
+	assert.Equal(t, []int{3, 4, 5}, d.Clear, "the first three are in the cache")
+	assert.Zero(t, d.Cost)
+}
+
+// A model that has just begun is not taken to go on for long: what frees much may still put too much at risk.
+func TestAYoungSessionRisksLittle(t *testing.T) {
+	bigAt := func(at int) func(int) Item {
+		return func(call int) Item {
+			if call == at {
+				return Item{Kind: Command, Tokens: 20_000}
+			}
+			return Item{Kind: Command, Tokens: 10}
+		}
+	}
+	assert.Empty(t, DefaultPolicy().Decide(warm(talk(4, bigAt(0)))).Clear)
+	assert.Equal(t, []int{26}, DefaultPolicy().Decide(warm(talk(30, bigAt(26)))).Clear)
+}
+
+// In a session whose cache was often cold, the planner waits for the next time.
+func TestThePlannerWaitsForAColdCache(t *testing.T) {
+	w := warm(talk(60, logs(400)))
+	require.NotEmpty(t, DefaultPolicy().Decide(w).Clear)
+	w.Cold = 20
+	assert.Empty(t, DefaultPolicy().Decide(w).Clear)
 }
 
 func TestWhatStays(t *testing.T) {
 	clears := func(s *Session, item int) bool {
-		return slices.Contains(DefaultPolicy().Decide(s.Window(true)).Clear, item)
+		return slices.Contains(DefaultPolicy().Decide(cold(s)).Clear, item)
 	}
 	files := func(n int) *Session {
-		return talk(n, func(call int) (int, string) {
+		return talk(n, func(call int) Item {
 			if call == 0 {
-				return 4000, "x.go"
+				return Item{Kind: File, Tokens: 4000, Path: "x.go"}
 			}
-			return 2000, ""
+			return Item{Kind: Command, Tokens: 2000}
 		})
 	}
 	assert.True(t, clears(files(30), 0), "a file read long ago goes")
-	assert.False(t, clears(files(7), 0), "a file just read stays")
 	edited := files(30)
 	edited.Work("x.go")
 	assert.False(t, clears(edited, 0), "a file in work stays")
-	edited.Result(4000, "x.go", false)
-	for range 3 {
-		edited.Result(10, "", false)
-	}
+	edited.Add(Item{Kind: File, Tokens: 4000, Path: "x.go"})
 	assert.True(t, clears(edited, 0), "a later result shows the file")
+	unseen := talk(10, logs(10))
+	for range 6 {
+		unseen.Add(Item{Kind: Command, Tokens: 9000})
+	}
+	assert.Empty(t, DefaultPolicy().Decide(cold(unseen)).Clear, "the model has not seen them")
+	again := files(30)
+	again.Call([]int{0}, 0)
+	again.Needed(0)
+	for range 3 {
+		again.Add(Item{Kind: Command, Tokens: 10})
+		again.Call(nil, again.Sent())
+	}
+	assert.False(t, clears(again, 30), "the model has just asked for it again")
 	pinned := NewSession(DefaultPolicy())
-	pinned.Result(9000, "", true)
+	pinned.Add(Item{Tokens: 9000, Pinned: true})
 	for range 5 {
-		pinned.Result(9000, "", false)
+		pinned.Add(Item{Tokens: 9000})
+	}
+	for range 20 {
+		pinned.Call(nil, pinned.Sent())
 	}
 	assert.False(t, clears(pinned, 0), "pinned")
 	assert.True(t, clears(pinned, 1))
+}
+
+// The fixed rule clears nothing that the model has not seen either.
+func TestFixedRule(t *testing.T) {
+	s := talk(40, logs(2000))
+	assert.Len(t, BestFixedRule().Decide(warm(s)).Clear, 35)
+	for range 20 {
+		s.Add(Item{Tokens: 9000})
+	}
+	assert.Len(t, BestFixedRule().Decide(warm(s)).Clear, 39)
 }
 
 // Clearing costs the rewriting of everything after it, and saves the reading of the cleared
@@ -87,15 +141,15 @@ func TestBills(t *testing.T) {
 	run := func(clear bool) Bill {
 		s := NewSession(DefaultPolicy())
 		s.Text(1000)
-		s.Result(10_000, "a.go", false)
+		s.Add(Item{Kind: File, Tokens: 10_000, Path: "a.go"})
 		s.Text(500)
-		s.Call(nil, false)
+		s.Call(nil, s.Sent())
 		if clear {
-			s.Call([]int{0}, false)
+			s.Call([]int{0}, s.Sent())
 		} else {
-			s.Call(nil, false)
+			s.Call(nil, s.Sent())
 		}
-		s.Call(nil, false)
+		s.Call(nil, s.Sent())
 		return s.Bill()
 	}
 	plain := run(false)
@@ -110,18 +164,18 @@ func TestBills(t *testing.T) {
 // Of two results, 10,000 and 4,000 tokens, the first is cleared. Then a call needs both, and later again.
 func TestANeededResultIsReadAgain(t *testing.T) {
 	s := NewSession(DefaultPolicy())
-	s.Result(10_000, "a.go", false)
-	s.Result(4_000, "", false)
-	s.Call(nil, false)
-	s.Call([]int{0}, false)
+	s.Add(Item{Kind: File, Tokens: 10_000, Path: "a.go"})
+	s.Add(Item{Tokens: 4_000})
+	s.Call(nil, s.Sent())
+	s.Call([]int{0}, s.Sent())
 	s.Needed(0, 1)
 	assert.InDelta(t, 4025*.1+150*5+10_000*1.25, s.Bill().Reread, 1e-6)
 	s.Needed(0)
 	assert.InDelta(t, 4025*.1+150*5+10_000*1.25, s.Bill().Reread, 1e-6, "it is there again")
-	assert.Equal(t, 14_025, s.Window(false).Tokens)
+	assert.Equal(t, 14_025, s.Window(s.Sent()).Tokens)
 	assert.Equal(t, 1, s.Bill().Turns)
 
-	s.Call([]int{1, 2}, false)
+	s.Call([]int{1, 2}, s.Sent())
 	s.Needed(0, 1)
 	assert.InDelta(t, 4025*.1+150*5+10_000*1.25+75*.1+150*5+14_000*1.25, s.Bill().Reread, 1e-6, "one turn for both")
 	assert.Equal(t, 2, s.Bill().Turns)
@@ -131,7 +185,7 @@ func TestCompactionEmptiesThePrompt(t *testing.T) {
 	s := talk(10, logs(1000))
 	s.Compact()
 	s.Text(500)
-	w := s.Window(false)
+	w := s.Window(s.Sent())
 	assert.Empty(t, w.Items)
 	assert.Equal(t, 500, w.Tokens)
 	assert.Equal(t, 11, w.Call)

@@ -6,8 +6,9 @@ type Bill struct {
 	Before, After float64
 	Reread        float64 // part of After: the cost of reading again what was cleared too early
 	Clearings     int
-	Cleared       int // number of results
-	Turns         int // of model calls that lacked a cleared result
+	Free          int // the clearings that broke no cache
+	Cleared       int // number of items
+	Turns         int // of model calls that lacked a cleared item
 }
 
 // Change returns the relative change of the bill by clearing; negative means a saving.
@@ -23,50 +24,54 @@ const replyTokens = 150
 
 // Session follows a conversation step by step and computes its bill.
 type Session struct {
-	prices Prices
-	stub   int
-	bill   Bill
+	Prices Prices // of the next call
+
+	stub int
+	bill Bill
 
 	parts  []part // of the prompt, in order
-	items  []int  // indices of the parts that are tool results
+	items  []int  // indices of the parts that are items
 	window int    // tokens of the prompt, with clearing
 	whole  int    // tokens of the prompt, without clearing
-	sent   int    // tokens of the last call's prompt that are in the cache
+	sent   int    // tokens of the last call's prompt, with clearing
 	was    int    // the same, without clearing
 	calls  int
+	cold   int // calls that found no cache
 	edited map[string]int
-	again  map[int]int // by the number of a result that was read again, its new number
+	again  map[int]int // by the number of an item that was read again, its new number
 	turned int         // the last call for which a turn was counted
 }
 
 // part is one part of the prompt.
 type part struct {
 	tokens int
-	item   Item // of a tool result
+	whole  int // tokens without clearing; 0 for what was read again
+	item   Item
 }
 
 // NewSession returns a session without any parts.
 func NewSession(p Policy) *Session {
-	return &Session{prices: p.Prices, stub: p.StubTokens, edited: make(map[string]int), again: make(map[int]int), turned: -1}
+	return &Session{Prices: p.Prices, stub: p.StubTokens, edited: make(map[string]int), again: make(map[int]int), turned: -1}
 }
 
 // Bill returns the bill so far.
 func (s *Session) Bill() Bill { return s.bill }
 
-// Text adds a part that is never cleared: text, tool calls, tool definitions.
-func (s *Session) Text(tokens int) { s.add(part{tokens: tokens}) }
+// Text adds a part that is never cleared: words, small tool calls, tool definitions.
+func (s *Session) Text(tokens int) { s.add(part{tokens: tokens, whole: tokens}) }
 
-// Result adds a tool result and returns its number. path is the file it shows, "" if none.
-func (s *Session) Result(tokens int, path string, pinned bool) int {
+// Add adds an item and returns its number.
+func (s *Session) Add(item Item) int {
+	item.Call = s.calls + 1
 	s.items = append(s.items, len(s.parts))
-	s.add(part{tokens: tokens, item: Item{Tokens: tokens, Path: path, Call: s.calls + 1, Pinned: pinned}})
+	s.add(part{tokens: item.Tokens, whole: item.Tokens, item: item})
 	return len(s.items) - 1
 }
 
 func (s *Session) add(p part) {
 	s.parts = append(s.parts, p)
 	s.window += p.tokens
-	s.whole += p.tokens
+	s.whole += p.whole
 }
 
 // Compact empties the prompt.
@@ -82,21 +87,21 @@ func (s *Session) Work(path string) {
 	}
 }
 
-// Cleared reports whether a result is no longer in the prompt.
-func (s *Session) Cleared(result int) bool { return s.parts[s.items[s.latest(result)]].item.Cleared }
+// Cleared reports whether an item is no longer in the prompt.
+func (s *Session) Cleared(item int) bool { return s.parts[s.items[s.latest(item)]].item.Cleared }
 
-// latest returns the number under which a result stands in the prompt: another one if it was read again.
-func (s *Session) latest(result int) int {
-	for again, ok := s.again[result]; ok; again, ok = s.again[result] {
-		result = again
+// latest returns the number under which an item stands in the prompt: another one if it was read again.
+func (s *Session) latest(item int) int {
+	for again, ok := s.again[item]; ok; again, ok = s.again[item] {
+		item = again
 	}
-	return result
+	return item
 }
 
-// Needed records that the model needs results, by their numbers. Those that are cleared are read again: their texts stand in
+// Needed records that the model needs items, by their numbers. Those that are cleared are read again: their texts stand in
 // the prompt once more, and the model call that lacks any of them costs one more turn.
-func (s *Session) Needed(results ...int) {
-	for _, i := range results {
+func (s *Session) Needed(items ...int) {
+	for _, i := range items {
 		i = s.latest(i)
 		if item := s.parts[s.items[i]].item; item.Cleared {
 			s.again[i] = len(s.items)
@@ -106,24 +111,35 @@ func (s *Session) Needed(results ...int) {
 }
 
 func (s *Session) readAgain(item Item) {
-	if s.turned != s.calls {
-		s.turned = s.calls
-		turn := float64(s.window)*s.prices.Read + replyTokens*s.prices.Output
-		s.bill.Turns++
-		s.bill.After += turn // the next call pays for the text
-		s.bill.Reread += turn
-	}
-	s.bill.Reread += float64(item.Tokens) * s.prices.Write
+	s.Charge()
+	s.bill.Reread += float64(item.Tokens) * s.Prices.Write
+	item.Cleared, item.Again = false, true
 	whole := s.whole
-	s.Result(item.Tokens, item.Path, item.Pinned)
+	s.parts[s.items[s.Add(item)]].whole = 0
 	s.whole = whole
 }
 
-// Window returns the prompt of the next call.
-func (s *Session) Window(expired bool) Window {
+// Charge bills the turn with which the model asks for cleared items again, once for each model call.
+func (s *Session) Charge() {
+	if s.turned == s.calls {
+		return
+	}
+	s.turned = s.calls
+	turn := float64(s.window)*s.Prices.Read + replyTokens*s.Prices.Output
+	s.bill.Turns++
+	s.bill.After += turn // the next call pays for the text
+	s.bill.Reread += turn
+}
+
+// Sent returns the tokens of the last prompt without clearing, all of which the provider's cache has unless it expired.
+func (s *Session) Sent() int { return s.was }
+
+// Window returns the prompt of the next call, of which the cache still has the given number of tokens, counted without
+// clearing.
+func (s *Session) Window(cached int) Window {
 	w := Window{
 		Items: make([]Item, 0, len(s.items)), Tokens: s.window, Call: s.calls + 1, Edited: s.edited,
-		Bill: s.bill.Before, Lost: max(0, s.bill.After-s.bill.Before), Expired: expired,
+		Cached: s.warm(cached), Bill: s.bill.Before, Lost: s.bill.After - s.bill.Before, Cold: s.cold,
 	}
 	at, next := 0, 0
 	for i, p := range s.parts {
@@ -137,16 +153,42 @@ func (s *Session) Window(expired bool) Window {
 	return w
 }
 
-// Call bills one model call. The items with the given indices were cleared before it.
-func (s *Session) Call(clear []int, expired bool) {
-	s.calls++
-	s.bill.Before += s.cost(s.was, s.whole, expired)
-	s.was = s.whole
-	cached := min(s.sent, s.window)
-	if len(clear) > 0 {
-		cached = min(cached, s.clear(clear))
+// warm returns how many tokens of the prompt as it was sent, with clearing, the cache still has.
+func (s *Session) warm(cached int) int {
+	if cached >= s.was {
+		return s.sent
 	}
-	s.bill.After += s.cost(cached, s.window, expired)
+	at, whole := 0, 0
+	for _, p := range s.parts {
+		if p.whole > 0 && whole+p.whole > cached {
+			if p.tokens == p.whole {
+				at += cached - whole
+			}
+			break
+		}
+		at, whole = at+p.tokens, whole+p.whole
+	}
+	return min(at, s.sent)
+}
+
+// Call bills one model call for which the cache still had the given number of tokens, counted without clearing. The items with
+// the given indices were cleared before it.
+func (s *Session) Call(clear []int, cached int) {
+	s.calls++
+	if s.was > 0 && 2*cached < s.was {
+		s.cold++
+	}
+	warm := min(s.warm(cached), s.window)
+	s.bill.Before += s.cost(min(cached, s.was), s.whole)
+	s.was = s.whole
+	if len(clear) > 0 {
+		first := s.clear(clear)
+		if first >= warm {
+			s.bill.Free++
+		}
+		warm = min(warm, first)
+	}
+	s.bill.After += s.cost(warm, s.window)
 	s.sent = s.window
 }
 
@@ -167,9 +209,6 @@ func (s *Session) clear(which []int) int {
 }
 
 // cost bills a prompt whose first cached tokens are in the cache.
-func (s *Session) cost(cached, tokens int, expired bool) float64 {
-	if expired {
-		cached = 0
-	}
-	return float64(cached)*s.prices.Read + float64(tokens-cached)*s.prices.Write
+func (s *Session) cost(cached, tokens int) float64 {
+	return float64(cached)*s.Prices.Read + float64(tokens-cached)*s.Prices.Write
 }

@@ -93,6 +93,9 @@ func (c *Conversation) answerBlock(block span) error {
 	return nil
 }
 
+// imageBytes is the size of a text with as many tokens as an image has at most.
+const imageBytes = 5000
+
 func (c *Conversation) givenBlock(block span) error {
 	found, err := c.members(block, "type", "text", "tool_use_id", "content")
 	if err != nil {
@@ -107,7 +110,9 @@ func (c *Conversation) givenBlock(block span) error {
 			return err
 		}
 		c.resulted(found[2].text(c.body), r)
-	default: // images, and block types added later
+	case kind == "image":
+		c.given(min(block.to-block.from, imageBytes))
+	default: // block types added later
 		c.given(block.to - block.from)
 	}
 	return nil

@@ -1,0 +1,348 @@
+package replay
+
+import (
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+)
+
+// tape is a session as the planner meets it, in sizes instead of texts. It can be played with several planners.
+type tape struct {
+	Events []taped
+	Items  int
+}
+
+// taped is one event of a tape. Which of its fields are set depends on its kind.
+type taped struct {
+	Kind   tapedKind
+	Tokens int
+	Item   planner.Item
+	Number int     // of the item, in the order of the session
+	Cached float64 // call: fraction of the prompt before it that the cache still had
+	Write  float64 // call: price of a token that it writes to the cache
+	Files  []string
+	Needs  []tapedNeed
+}
+
+type tapedKind int
+
+const (
+	tapedText    tapedKind = iota
+	tapedItem              // an item enters the prompt
+	tapedCall              // a model call
+	tapedCompact           // the prompt is emptied
+	tapedEdit              // files were edited, whose latest items the model must have seen
+	tapedUse               // the model uses lines of items
+)
+
+// tapedNeed is a line that the model uses: it lacks it if none of the items that showed it shows it any more.
+type tapedNeed struct {
+	Item    int // the latest item that showed it, which is read again
+	Earlier []int
+	Wide    bool
+}
+
+// tape records a session. after is what a hook had cut before, nil if nothing.
+func (f *Figures) tape(after *Outcome) tape {
+	r := recorder{Figures: f, begins: true, read: map[string]bool{}, items: map[int]int{}, sizes: map[int]int{}, kept: map[int]map[int]bool{},
+		needed: map[int][]resultNeed{}, lines: map[string][]int{}}
+	for result, list := range f.needs {
+		for _, n := range list {
+			r.needed[n.Step] = append(r.needed[n.Step], resultNeed{n, result})
+		}
+	}
+	if after != nil {
+		for _, row := range after.rows {
+			r.sizes[row.a.result], r.kept[row.a.result] = row.a.kept+row.a.header, lineSet(row.a.cut)
+		}
+	}
+	for i, step := range f.Session.Steps {
+		r.take(i, step)
+	}
+	return r.tape
+}
+
+// resultNeed is a need of a line of a result.
+type resultNeed struct {
+	needs.Need
+	result int
+}
+
+// recorder writes a tape.
+type recorder struct {
+	*Figures
+	tape tape
+
+	call, result int  // indexes of the next ones
+	tokens       int  // tokens of the texts in the prompt so far
+	begins       bool // the next call is the first of a context
+	read         map[string]bool
+
+	items  map[int]int          // by result, its item; only those of this context
+	sizes  map[int]int          // of results that a hook cut
+	kept   map[int]map[int]bool // their lines
+	needed map[int][]resultNeed // by step
+	lines  map[string][]int     // by line of a written text, the items that show it
+}
+
+func (r *recorder) add(e taped) { r.tape.Events = append(r.tape.Events, e) }
+
+func (r *recorder) text(n int) {
+	r.tokens += n
+	r.add(taped{Kind: tapedText, Tokens: n})
+}
+
+func (r *recorder) item(item planner.Item) int {
+	r.tokens += item.Tokens
+	n := r.tape.Items
+	r.tape.Items++
+	r.add(taped{Kind: tapedItem, Item: item, Number: n})
+	return n
+}
+
+func (r *recorder) take(i int, step sessions.Step) {
+	switch step.Kind {
+	case sessions.User, sessions.Attach:
+		r.text(tokens.Claude(step.Text))
+	case sessions.Say:
+		r.needs(i)
+		r.text(bill.OutputTokens(step))
+	case sessions.Use:
+		r.needs(i)
+		r.used(step)
+	case sessions.Compact:
+		r.add(taped{Kind: tapedCompact})
+		r.tokens, r.begins = 0, true
+		clear(r.items)
+		clear(r.lines)
+	case sessions.Call:
+		r.called()
+	case sessions.Result:
+		r.resulted(&r.Results[r.result], step)
+		r.result++
+	}
+}
+
+// needs records the lines that a step uses. A line that a hook had cut is the hook's miss.
+func (r *recorder) needs(step int) {
+	e := taped{Kind: tapedUse}
+	for _, n := range r.needed[step] {
+		item, shown := r.visible(needs.Place{Result: n.result, Line: n.Line})
+		if !shown {
+			continue
+		}
+		one := tapedNeed{Item: item, Wide: n.Rule == needs.RuleWide}
+		for _, p := range n.Earlier {
+			if earlier, ok := r.visible(p); ok {
+				one.Earlier = append(one.Earlier, earlier)
+			}
+		}
+		e.Needs = append(e.Needs, one)
+	}
+	if len(e.Needs) > 0 {
+		r.add(e)
+	}
+}
+
+// visible returns the item that showed a line to the model, if the context still had it without clearing.
+func (r *recorder) visible(p needs.Place) (item int, ok bool) {
+	kept, cut := r.kept[p.Result]
+	item, ok = r.items[p.Result]
+	return item, ok && (!cut || kept[p.Line])
+}
+
+// used records a call's arguments. Those of an edit are an item, and the lines that the edit replaces are needed where the
+// model had written them itself.
+func (r *recorder) used(step sessions.Step) {
+	all := bill.OutputTokens(step)
+	call := history.ParseCall(step.Tool, step.Args)
+	if call.Kind != history.Edit && call.Kind != history.Write {
+		r.text(all)
+		return
+	}
+	r.writtenNeeds(call)
+	n := min(writtenTokens(step.Args), all)
+	if n < planner.MinWritten {
+		r.text(all)
+		return
+	}
+	r.text(all - n)
+	item := r.item(planner.Item{Kind: planner.Written, Tokens: n, Path: call.File})
+	for _, text := range call.Replace {
+		r.shows(item, text.New)
+	}
+}
+
+func (r *recorder) shows(item int, text string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); len(line) >= 8 {
+			r.lines[line] = append(r.lines[line], item)
+		}
+	}
+}
+
+// writtenNeeds records the lines to be replaced that the model knows from its own earlier calls.
+func (r *recorder) writtenNeeds(call history.ToolCall) {
+	e := taped{Kind: tapedUse}
+	for _, text := range call.Replace {
+		for line := range strings.SplitSeq(text.Old, "\n") {
+			if list := r.lines[strings.TrimSpace(line)]; len(list) > 0 {
+				last := len(list) - 1
+				e.Needs = append(e.Needs, tapedNeed{Item: list[last], Earlier: list[max(0, last-8):last]})
+			}
+		}
+	}
+	if len(e.Needs) > 0 {
+		r.add(e)
+	}
+}
+
+// writtenTokens returns the tokens of the long texts in the arguments of an edit.
+func writtenTokens(value any) int {
+	n := 0
+	switch v := value.(type) {
+	case string:
+		if len(v) >= planner.WrittenBytes {
+			return tokens.Claude(v)
+		}
+	case map[string]any:
+		for _, member := range v {
+			n += writtenTokens(member)
+		}
+	case []any:
+		for _, member := range v {
+			n += writtenTokens(member)
+		}
+	}
+	return n
+}
+
+// called records a model call. For the first call of a context, the difference between its usage and the
+// known texts is the size of everything that the transcript does not contain, such as the system prompt.
+func (r *recorder) called() {
+	this := r.Calls[r.call]
+	if r.begins {
+		base := bill.ModelledSystem
+		if r.Measured {
+			base = max(0, this.Prompt-r.tokens)
+		}
+		r.text(base)
+	}
+	e := taped{Kind: tapedCall, Cached: 1, Write: r.WritePrice(r.call)}
+	if !r.begins && r.Measured && r.call > 0 {
+		e.Cached = cachedOf(this.Usage.CacheRead, r.Calls[r.call-1].Prompt)
+	}
+	r.add(e)
+	r.begins = false
+	r.call++
+}
+
+// cachedOf returns the fraction of a prompt that the next call read from the cache. The end of a prompt is never read, because
+// caches have blocks and marks: a loss of a few tokens is none.
+func cachedOf(read, prompt int) float64 {
+	if lost := prompt - read; lost < max(smallLoss, prompt/25) {
+		return 1
+	}
+	return float64(read) / float64(prompt)
+}
+
+const smallLoss = 1500
+
+func (r *recorder) resulted(result *bill.Result, step sessions.Step) {
+	if files := r.edits(result.Parsed); len(files) > 0 {
+		r.add(taped{Kind: tapedEdit, Files: files})
+	}
+	item := existing.Item(result.Parsed, result.Tokens)
+	if item.Path != "" {
+		r.read[item.Path] = true
+	}
+	if size, cut := r.sizes[r.result]; cut {
+		item.Tokens = size
+	}
+	number := r.item(item)
+	r.items[r.result] = number
+	for _, line := range strings.Split(step.Out, "\n") { // of what the model wrote itself
+		line = strings.TrimSpace(line)
+		if _, rest, found := strings.Cut(line, "→"); found {
+			line = strings.TrimSpace(rest)
+		}
+		if len(r.lines[line]) > 0 {
+			r.lines[line] = append(r.lines[line], number)
+		}
+	}
+}
+
+// edits returns the files that a call changed and that had been read before.
+func (r *recorder) edits(c history.ToolCall) []string {
+	if c.Kind == history.Edit {
+		return []string{c.File}
+	}
+	var files []string
+	if c.Kind == history.Bash && (strings.Contains(c.Command, "sed -i") || strings.Contains(c.Command, "write(")) {
+		for file := range r.read {
+			if strings.Contains(c.Command, file) {
+				files = append(files, file)
+			}
+		}
+	}
+	return files
+}
+
+// play returns the bill of a session in which by clears items before every model call. With wide the identifiers that stand
+// only in cleared items are needed, too.
+func (t tape) play(policy planner.Policy, by decider, wide bool) planner.Bill {
+	s := planner.NewSession(policy)
+	items := make([]int, t.Items) // the numbers that the session gave to items
+	showed := map[string]int{}    // by file, the item that showed it last
+	for _, e := range t.Events {
+		switch e.Kind {
+		case tapedText:
+			s.Text(e.Tokens)
+		case tapedItem:
+			items[e.Number] = s.Add(e.Item)
+			if e.Item.Kind == planner.File {
+				showed[e.Item.Path] = items[e.Number]
+			}
+		case tapedCompact:
+			s.Compact()
+			clear(showed)
+		case tapedCall:
+			s.Prices.Write = e.Write
+			cached := int(e.Cached * float64(s.Sent()))
+			s.Call(by.Decide(s.Window(cached)).Clear, cached)
+		case tapedEdit:
+			for _, file := range e.Files {
+				s.Work(file)
+				if item, ok := showed[file]; ok {
+					s.Needed(item)
+				}
+			}
+		case tapedUse:
+			for _, n := range e.Needs {
+				if (wide || !n.Wide) && gone(s, items, n) {
+					s.Needed(items[n.Item])
+				}
+			}
+		}
+	}
+	return s.Bill()
+}
+
+// gone reports whether nothing shows a line any more.
+func gone(s *planner.Session, items []int, n tapedNeed) bool {
+	if !s.Cleared(items[n.Item]) {
+		return false
+	}
+	for _, earlier := range n.Earlier {
+		if !s.Cleared(items[earlier]) {
+			return false
+		}
+	}
+	return true
+}

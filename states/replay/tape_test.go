@@ -1,0 +1,51 @@
+package replay
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+)
+
+// A file of some 400 tokens is written, an edit replaces one of its lines, and between them the arguments are cleared: the model
+// lacks what it wrote. It does not where a result that still stands shows the line.
+func TestArgumentsOfEditsAreItems(t *testing.T) {
+	text := strings.Repeat("a line of the file that is written\n", 60) + "the line that is edited\n"
+	write := sessions.Step{Kind: sessions.Use, Tool: "Write", Args: map[string]any{"file_path": "/r/a.go", "content": text}}
+	edit := sessions.Step{Kind: sessions.Use, Tool: "Edit", Args: map[string]any{"file_path": "/r/a.go", "old_string": "the line that is edited", "new_string": "another line"}}
+	shows := sessions.Step{Kind: sessions.Result, Tool: "Bash", Out: "    61→the line that is edited\n"}
+	call := sessions.Step{Kind: sessions.Call}
+	for name, c := range map[string]struct {
+		before sessions.Step
+		turns  int
+	}{"the model wrote it": {sessions.Step{Kind: sessions.Say}, 1}, "a result shows it": {shows, 0}} {
+		f := &Figures{trial: &trial{Bill: billed([]sessions.Step{call, write, call, c.before, call, edit, call})}}
+		by := &clearsAt{which: map[int][]int{3: {0}}}
+		b := f.tape(nil).play(planner.DefaultPolicy(), by, false)
+		require.Len(t, by.shown[1].Items, 1, name)
+		item := by.shown[1].Items[0]
+		assert.Equal(t, planner.Written, item.Kind)
+		assert.Equal(t, "/r/a.go", item.Path)
+		assert.Equal(t, tokens.Claude(text), item.Tokens)
+		assert.Equal(t, c.turns, b.Turns, name)
+	}
+	small := write
+	small.Args = map[string]any{"file_path": "/r/a.go", "content": "short\n"}
+	by := &clearsAt{}
+	f := &Figures{trial: &trial{Bill: billed([]sessions.Step{call, small, call})}}
+	f.tape(nil).play(planner.DefaultPolicy(), by, false)
+	assert.Empty(t, by.shown[1].Items)
+}
+
+// The cache has what a call read of the prompt before it, by its share of that prompt; a small rest at its end is always written
+// again.
+func TestWhatTheCacheStillHas(t *testing.T) {
+	for read, want := range map[int]float64{50_000: 1, 48_400: 1, 40_000: .8, 10_000: .2, 0: 0} {
+		assert.InDelta(t, want, cachedOf(read, 50_000), 1e-9, "%d read", read)
+	}
+}

@@ -1,0 +1,44 @@
+package planner
+
+import "math"
+
+// Kind is what an item contains.
+type Kind int
+
+// The kinds.
+const (
+	Other   Kind = iota
+	File         // a file, or a part of one
+	Search       // matches, or names of files
+	Command      // the output of a command
+	Edited       // what an edit answered
+	Written      // the arguments of a call that wrote a file
+)
+
+// MinWritten is the number of tokens from which the arguments of a call that wrote a file are an item, and WrittenBytes the
+// number of bytes from which a text in them is replaced.
+const (
+	MinWritten   = 200
+	WrittenBytes = 200
+)
+
+// needs are the probabilities that the model needs an item again, by kind: at first, the calls after which a third of that is
+// left, and for ever. They were estimated from the needs that replay finds in recorded sessions, on which age and kind tell most.
+var needs = [...]struct{ first, calls, always float64 }{
+	Other:   {.22, 8, .01},
+	File:    {.42, 16, .01},
+	Search:  {.2, 3, .008},
+	Command: {.07, 4, .006},
+	Edited:  {.2, 14, .01},
+	Written: {.15, 14, .01},
+}
+
+// need returns the probability that the model needs an item again. A file is as young as its latest edit.
+func (w Window) need(item Item) float64 {
+	age := w.Call - item.Call
+	if edit, ok := w.Edited[item.Path]; ok && item.Path != "" {
+		age = min(age, w.Call-edit)
+	}
+	n := needs[item.Kind]
+	return n.first*math.Exp(-float64(age)/n.calls) + n.always
+}
