@@ -73,6 +73,9 @@ type Opaque struct {
 	Meta       map[string]json.RawMessage // _meta; keys that start with "jeeves/" are added to it
 	IsError    bool
 
+	// More are the other members of the result, such as a task. nil as a value: the result does not have that member.
+	More map[string]json.RawMessage
+
 	// RPC, if set, is the JSON-RPC error that answers the call; the fields above are
 	// ignored.
 	RPC *RPCError

@@ -83,7 +83,7 @@ func suiteServer(t *testing.T) (url string) {
 		for i, s := range suiteTools {
 			all[i] = s.tool(func() {
 				version.Add(1)
-				server.ListChanged()
+				server.ListChanged(mcpserver.ToolsList)
 			})
 		}
 		all[0].Description = fmt.Sprintf("version %d", version.Load())

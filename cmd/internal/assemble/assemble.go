@@ -3,6 +3,7 @@ package assemble
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,9 +33,11 @@ type Options struct {
 
 	// List returns the tools offered to a client; nil: the tools of the toolsets.
 	List     func(client string) []tools.Tool
-	Recovers bool                                          // recover_text is offered in addition to List
-	Instruct func(client string) string                    // instructions that go with List
-	Notified func(client *mcpserver.Caller, method string) // receives clients' notifications; nil: they are ignored
+	Recovers bool                       // recover_text is offered in addition to List
+	Instruct func(client string) string // instructions that go with List
+	Features *mcpserver.Features        // what goes with List; nil: nothing
+
+	Notified func(client *mcpserver.Caller, method string, params json.RawMessage) // receives clients' notifications; nil: they are ignored
 
 	Table         fsm.Table // of its requests
 	Aliases       bool      // accepts the argument names of the HTTP document too
@@ -77,7 +80,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 		Pipeline: pipeline, List: listOf(o, store), Version: o.Version, Result: o.Settings.Result,
 		AlwaysLoad: o.Settings.AlwaysLoad, MaxCalls: o.Settings.MaxCalls, MaxEach: o.MaxEach,
 		InvalidParams: o.Settings.InvalidParams, Instructions: instructions(o),
-		Instruct: o.Instruct, Notified: o.Notified, Answered: answered,
+		Instruct: o.Instruct, Notified: o.Notified, Features: o.Features, Answered: answered,
 	}), nil
 }
 

@@ -1,20 +1,90 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
-// callerOf returns the client that made the call, and the call's _meta.
-func callerOf(ctx context.Context) (connect.Caller, map[string]any) {
-	c := mcpserver.CallerOf(ctx)
-	if c == nil {
-		return nil, nil
+// caller is a client as one server sees it: ids of the server's tasks get their offered form.
+type caller struct {
+	*mcpserver.Caller
+	names upstream.Names
+}
+
+// callerOf returns the client that made the call, and the call's _meta. Both are nil outside of a call.
+func (g *Gateway) callerOf(ctx context.Context, server string) (c connect.Caller, meta, extra map[string]any) {
+	from := mcpserver.CallerOf(ctx)
+	if from == nil {
+		return nil, nil, nil
 	}
-	var meta map[string]any
+	return caller{from, g.names(server)}, metaOf(from), from.Extra()
+}
+
+func metaOf(c *mcpserver.Caller) (meta map[string]any) {
 	_ = json.Unmarshal(c.Meta(), &meta) // decoded from an object before
-	return c, meta
+	return meta
+}
+
+// Notify implements connect.Caller.
+func (c caller) Notify(method string, params any) {
+	if fields, ok := params.(map[string]any); ok && method == "notifications/tasks/status" {
+		if id, ok := fields["taskId"].(string); ok {
+			fields = maps.Clone(fields)
+			fields["taskId"] = c.names.URI(id)
+		}
+		params = fields
+	}
+	c.Caller.Notify(method, params)
+}
+
+// relatedTask is the key of _meta that names the task which a request of a server belongs to.
+const relatedTask = "io.modelcontextprotocol/related-task"
+
+// Ask implements connect.Caller.
+func (c caller) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, *tools.RPCError, error) {
+	return c.Caller.Ask(ctx, method, inMember(params, "_meta", func(meta json.RawMessage) json.RawMessage {
+		return inMember(meta, relatedTask, func(task json.RawMessage) json.RawMessage { return renameTask(task, c.names) })
+	}))
+}
+
+// renameTask gives the id in a task its offered form.
+func renameTask(task json.RawMessage, names upstream.Names) json.RawMessage {
+	return inMember(task, "taskId", func(id json.RawMessage) json.RawMessage { return inString(id, names.URI) })
+}
+
+// inMember returns an object with one member changed. What is no object, or does not have the member, stays as it is.
+func inMember(raw json.RawMessage, name string, change func(json.RawMessage) json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil || members[name] == nil {
+		return raw
+	}
+	members[name] = change(members[name])
+	return encoded(members)
+}
+
+// inString returns a JSON string with its text changed. What is no string stays as it is.
+func inString(raw json.RawMessage, change func(string) string) json.RawMessage {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return raw
+	}
+	return encoded(change(text))
+}
+
+// encoded returns strings, and values that were decoded from JSON, as JSON without escapes for HTML.
+func encoded(value any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(value) != nil { // cannot happen for such values
+		return json.RawMessage("null")
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

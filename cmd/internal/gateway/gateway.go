@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
@@ -38,11 +39,12 @@ type Options struct {
 	Version string
 	Env     []string // of upstream processes
 
-	OneClient bool // served over stdio: requests outside of a call go to the only client
+	OneClient bool          // served over stdio: the servers are started for the only client, with its capabilities
+	IdleAfter time.Duration // when a client's connection without calls is closed; 0: idleAfter
 
 	Note    func(event string, facts map[string]any) // receives events about upstreams
 	Stderr  func(server, line string)                // receives the lines of their standard error
-	Changed func()                                   // called when the list changes after it was first shown
+	Changed func(lists ...string)                    // called when lists change after the first client came
 }
 
 // Names returns the servers' names in order.
@@ -60,35 +62,74 @@ type Gateway struct {
 	servers []*connect.Server
 	frozen  upstream.Mappings
 
-	greeted func(connect.Caller) // called with the client when it is initialized for the first time
-	ready   chan struct{}        // closed at that time
-	client  connect.Caller       // the only client, valid after ready
+	life    context.Context // ended by Close
+	end     context.CancelFunc
+	started time.Time
+	starts  sync.Once // of the servers
+	links   links
+	given   given
 
 	mu      sync.Mutex
 	lists   map[upstream.Mode]*shown
-	version int // incremented when an upstream's tools change
-	listed  bool
+	offered *catalog // nil: it has to be made anew
+	version int      // incremented when an upstream's offer changes
 }
 
-// Open starts all upstreams concurrently and returns without waiting for them.
+// Open makes a gateway and starts all upstreams concurrently, without waiting for them. Those of an only client are
+// started when that has said what it can do.
 func Open(o Options) (*Gateway, error) {
-	g := &Gateway{options: o, ready: make(chan struct{}), lists: map[upstream.Mode]*shown{}}
-	var once sync.Once
-	g.greeted = func(c connect.Caller) { once.Do(func() { g.client = c; close(g.ready) }) }
+	if o.IdleAfter == 0 {
+		o.IdleAfter = idleAfter
+	}
+	g := &Gateway{options: o, started: time.Now(), lists: map[upstream.Mode]*shown{}, links: links{open: map[linkKey]*link{}}, given: given{servers: map[givenKey]string{}}}
+	g.life, g.end = context.WithCancel(context.Background())
 	if err := g.thaw(); err != nil {
 		return nil, err
 	}
 	if err := g.checkNames(); err != nil {
 		return nil, err
 	}
-	shared := connect.Options{Version: o.Version, Env: o.Env, Outside: g.outside, Note: o.Note, Stderr: o.Stderr, Changed: g.changed}
+	shared := connect.Options{Version: o.Version, Env: o.Env, Persistent: true, Note: o.Note, Stderr: o.Stderr, Changed: g.changed}
 	for _, c := range o.Servers {
 		g.servers = append(g.servers, connect.New(c, shared))
 	}
-	for _, s := range g.servers {
-		go func() { _ = s.Connect(context.Background()) }()
+	if !o.OneClient {
+		g.start()
 	}
 	return g, nil
+}
+
+func (g *Gateway) start() {
+	for _, s := range g.servers {
+		go func() { _ = s.Connect(g.life) }()
+	}
+}
+
+// greetWithin is the time that a client's first request may wait for servers whose offer nobody knows.
+const greetWithin = 2 * time.Second
+
+// greet starts the servers of an only client, and waits for those whose offer is not known. What comes later is announced
+// as a change.
+func (g *Gateway) greet(ctx context.Context, c *mcpserver.Caller) {
+	began := g.started
+	if g.options.OneClient {
+		g.starts.Do(func() {
+			for _, s := range g.servers {
+				s.Belong(caller{c, g.names(s.Name())})
+			}
+			g.mu.Lock()
+			g.version, g.offered, g.lists = g.version+1, nil, map[upstream.Mode]*shown{}
+			g.started = time.Now()
+			g.mu.Unlock()
+			g.start()
+		})
+		g.mu.Lock()
+		began = g.started
+		g.mu.Unlock()
+	}
+	if rest := greetWithin - time.Since(began); rest > 0 {
+		g.Wait(ctx, rest, true)
+	}
 }
 
 // checkNames returns an error if the tools of two servers could not be told apart by their names.
@@ -116,7 +157,9 @@ func (g *Gateway) mapping(server string) *upstream.Mapping {
 
 // Close ends every upstream.
 func (g *Gateway) Close() {
+	g.end()
 	var all sync.WaitGroup
+	all.Go(g.links.close)
 	for _, s := range g.servers {
 		all.Go(s.Close)
 	}
@@ -130,7 +173,7 @@ func (g *Gateway) Wait(ctx context.Context, within time.Duration, cached bool) {
 	defer cancel()
 	var all sync.WaitGroup
 	for _, s := range g.servers {
-		if _, known, _ := s.Offer(); known && cached {
+		if cached && s.Exact() {
 			continue
 		}
 		all.Go(func() { _ = s.Connect(ctx) })
@@ -138,39 +181,20 @@ func (g *Gateway) Wait(ctx context.Context, within time.Duration, cached bool) {
 	all.Wait()
 }
 
-// Notified handles a notification from the only client of a gateway over stdio: that it is initialized, or
-// that its roots have changed. With several clients, whose roots are not given to the upstreams outside of a call, it
-// does nothing.
-func (g *Gateway) Notified(client connect.Caller, method string) {
-	if !g.options.OneClient {
+// Notified handles a client's notification. The servers that the client is connected to hear that its roots have changed,
+// and of its progress with their questions.
+func (g *Gateway) Notified(client *mcpserver.Caller, method string, raw json.RawMessage) {
+	if method != "notifications/roots/list_changed" && method != "notifications/progress" {
 		return
 	}
-	switch method {
-	case "notifications/initialized":
-		g.greeted(client)
-	case "notifications/roots/list_changed":
-		for _, s := range g.servers {
-			go s.Tell(method)
-		}
+	holder, _ := client.Holder()
+	servers := g.links.of(holder)
+	if g.options.OneClient {
+		servers = g.servers
 	}
-}
-
-// clientWithin is the time for which an upstream's request waits for the client to be initialized.
-const clientWithin = 20 * time.Second
-
-// outside returns the client that answers upstreams' requests outside of a call: the only client. With
-// several clients, as over HTTP, it returns nil.
-func (g *Gateway) outside(ctx context.Context) connect.Caller {
-	if !g.options.OneClient {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, clientWithin)
-	defer cancel()
-	select {
-	case <-g.ready:
-		return g.client
-	case <-ctx.Done():
-		return nil
+	params, _ := decoded(raw).(map[string]any)
+	for _, s := range servers {
+		go s.Tell(method, params)
 	}
 }
 
@@ -186,7 +210,7 @@ func (g *Gateway) Instructions(client string) string {
 	}
 	for _, s := range g.servers {
 		if offer, _, _ := s.Offer(); offer.Instructions != "" {
-			texts = append(texts, s.Name()+": "+strings.TrimSpace(offer.Instructions))
+			texts = append(texts, "The server "+s.Name()+" says:\n> "+strings.ReplaceAll(offer.Instructions, "\n", "\n> "))
 		}
 	}
 	return strings.Join(texts, "\n\n")
@@ -207,22 +231,33 @@ func (g *Gateway) Check() error {
 	return nil
 }
 
-// changed discards the lists made so far and notifies the clients that have seen one.
-func (g *Gateway) changed() {
+// changed discards the lists made so far and announces those that are different now to the clients.
+func (g *Gateway) changed(old, now connect.Offer) {
 	g.mu.Lock()
 	before := g.lists
-	g.lists = map[upstream.Mode]*shown{}
+	g.lists, g.offered = map[upstream.Mode]*shown{}, nil
 	g.version++
-	tell := g.listed && g.options.Changed != nil
+	tell := g.options.Changed != nil
 	g.mu.Unlock()
 	if !tell {
 		return
 	}
+	var lists []string
 	for mode, old := range before {
 		if !same(old.list, g.list(mode)) {
-			g.options.Changed()
-			return
+			lists = append(lists, mcpserver.ToolsList)
+			break
 		}
+	}
+	resources, prompts := old.SameLists(now)
+	if !resources {
+		lists = append(lists, mcpserver.ResourcesList)
+	}
+	if !prompts {
+		lists = append(lists, mcpserver.PromptsList)
+	}
+	if len(lists) > 0 {
+		g.options.Changed(lists...)
 	}
 }
 
@@ -234,9 +269,6 @@ func same(a, b []upstream.Exposed) bool {
 
 // Tools returns the list of tools for a client with the given name.
 func (g *Gateway) Tools(client string) []tools.Tool {
-	g.mu.Lock()
-	g.listed = true
-	g.mu.Unlock()
 	return slices.Clip(g.show(g.ModeFor(client)).tools)
 }
 

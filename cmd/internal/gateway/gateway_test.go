@@ -51,7 +51,7 @@ func reopen(t *testing.T, o Options) *world {
 	o.Env = os.Environ()
 	o.Note = func(event string, facts map[string]any) { w.notes <- event + " " + fmt.Sprint(facts) }
 	o.Stderr = func(server, line string) { w.notes <- "stderr " + server + " " + line }
-	o.Changed = func() { w.changes <- struct{}{} }
+	o.Changed = func(...string) { w.changes <- struct{}{} }
 	if o.Mode == "" {
 		o.Mode = Group
 	}
@@ -169,23 +169,27 @@ func TestAServerThatCannotStartTakesNothingAway(t *testing.T) {
 	assert.NotContains(t, out.String(), "hunter2")
 }
 
-// caller is a client that records what it receives.
-type caller struct {
+// recorder is a client that records what it receives.
+type recorder struct {
 	mu    sync.Mutex
 	told  []string
 	asked string
 }
 
-func (c *caller) ProgressToken() any            { return "mine" }
-func (c *caller) Session() any                  { return c }
-func (c *caller) Capabilities() json.RawMessage { return json.RawMessage(`{"roots":{}}`) }
-func (c *caller) Notify(method string, params any) {
+func (c *recorder) ProgressToken() any { return "mine" }
+func (c *recorder) Session() any       { return c }
+func (c *recorder) Capabilities() json.RawMessage {
+	return json.RawMessage(`{"roots":{},"sampling":{},"elicitation":{}}`)
+}
+func (c *recorder) Modern() bool     { return false }
+func (c *recorder) LogLevel() string { return "" }
+func (c *recorder) Notify(method string, params any) {
 	raw, _ := json.Marshal(params)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.told = append(c.told, method+" "+string(raw))
 }
-func (c *caller) Ask(_ context.Context, method string, params json.RawMessage) (json.RawMessage, *tools.RPCError, error) {
+func (c *recorder) Ask(_ context.Context, method string, params json.RawMessage) (json.RawMessage, *tools.RPCError, error) {
 	c.asked = method + " " + string(params)
 	return json.RawMessage(`{"role":"assistant"}`), nil, nil
 }
@@ -193,14 +197,14 @@ func (c *caller) Ask(_ context.Context, method string, params json.RawMessage) (
 func TestProgressAndQuestionsReachTheCaller(t *testing.T) {
 	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}})
 	w.Wait(t.Context(), patience, false)
-	c := &caller{}
+	c := &recorder{}
 	s := w.server("shop")
-	_, err := s.Call(t.Context(), "get_item", map[string]any{"id": 5}, map[string]any{"progressToken": "mine"}, c)
+	_, err := s.Call(t.Context(), "get_item", map[string]any{"id": 5}, map[string]any{"progressToken": "mine"}, nil, c)
 	require.NoError(t, err)
 	c.mu.Lock()
 	assert.Equal(t, []string{`notifications/progress {"message":"half","progress":1,"progressToken":"mine","total":2}`}, c.told)
 	c.mu.Unlock()
-	result, err := s.Call(t.Context(), "get_item", map[string]any{"id": 6}, nil, c)
+	result, err := s.Call(t.Context(), "get_item", map[string]any{"id": 6}, nil, nil, c)
 	require.NoError(t, err)
 	assert.Equal(t, `sampling/createMessage {"maxTokens":5,"messages":[]}`, c.asked)
 	assert.Contains(t, result.Text(), `{"role":"assistant"}`)
@@ -212,7 +216,7 @@ func TestACancelReachesTheUpstream(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := w.server("shop").Call(ctx, "get_item", map[string]any{"id": 8}, nil, nil)
+		_, err := w.server("shop").Call(ctx, "get_item", map[string]any{"id": 8}, nil, nil, nil)
 		ended <- err
 	}()
 	w.waitFor(t, "stderr shop at work")

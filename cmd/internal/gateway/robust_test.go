@@ -158,7 +158,7 @@ func TestAServerThatDoesNotReadHoldsUpNobody(t *testing.T) {
 	first, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 2)
 	call := func(id any) {
-		_, err := w.server("shop").Call(first, "get_item", map[string]any{"id": id}, nil, nil)
+		_, err := w.server("shop").Call(first, "get_item", map[string]any{"id": id}, nil, nil, nil)
 		ended <- err
 	}
 	go call(12)
@@ -187,6 +187,6 @@ func TestSecretsStayHidden(t *testing.T) {
 func TestAServersInstructionsReachTheClient(t *testing.T) {
 	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}, Mode: Auto})
 	w.ready(t, "shop")
-	assert.Equal(t, "shop: Ask for items.", w.Instructions("claude-code"))
+	assert.Equal(t, "The server shop says:\n> Ask for items.", w.Instructions("claude-code"))
 	assert.Contains(t, w.Instructions("some-client"), `action="help"`)
 }

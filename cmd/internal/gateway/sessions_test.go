@@ -15,10 +15,10 @@ func TestAQuestionReachesNoOtherSession(t *testing.T) {
 	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}})
 	w.ready(t, "shop")
 	s := w.server("shop")
-	call := func(ctx context.Context, id int, c *caller) <-chan string {
+	call := func(ctx context.Context, id int, c *recorder) <-chan string {
 		result := make(chan string, 1)
 		go func() {
-			answer, err := s.Call(ctx, "get_item", map[string]any{"id": id}, nil, c)
+			answer, err := s.Call(ctx, "get_item", map[string]any{"id": id}, nil, nil, c)
 			if err != nil {
 				result <- err.Error()
 				return
@@ -27,7 +27,7 @@ func TestAQuestionReachesNoOtherSession(t *testing.T) {
 		}()
 		return result
 	}
-	alice, bob := &caller{}, &caller{}
+	alice, bob := &recorder{}, &recorder{}
 	waiting := call(t.Context(), 16, alice)
 	w.waitFor(t, "holding")
 	assert.Contains(t, <-call(t.Context(), 17, bob), "it is not known which one is meant")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
@@ -59,12 +60,21 @@ func (c *call) Run(ctx context.Context) (tools.Output, error) {
 	case refusal != "":
 		return nil, &tools.Error{Code: "invalid_arguments", Message: refusal}
 	}
-	s := c.gateway.server(target.Def.Server)
-	if s == nil {
-		return nil, &tools.Error{Code: "upstream_unavailable", Message: "server " + target.Def.Server + " is not configured any more"}
+	from := mcpserver.CallerOf(ctx)
+	s, done, unreachable := c.gateway.reach(from, target.Def.Server)
+	if unreachable != nil {
+		return nil, unreachable
 	}
-	caller, meta := callerOf(ctx)
-	out, err := s.Call(ctx, target.Def.Name, target.Arguments, meta, caller)
+	defer done()
+	caller, meta, extra := c.gateway.callerOf(ctx, s.Name())
+	out, err := s.Call(ctx, target.Def.Name, target.Arguments, meta, extra, caller)
+	if o := out.Opaque(); err == nil && o != nil && from != nil {
+		holder, _ := from.Holder()
+		c.gateway.given.note(holder, s.Name(), o.Content)
+		if task := o.More["task"]; task != nil {
+			o.More["task"] = renameTask(task, c.gateway.names(s.Name()))
+		}
+	}
 	if over := c.gateway.options.Maps[s.Name()].PruneOver; err == nil && over > 0 && out.Prunable(over) {
 		c.question = target.Question
 	}

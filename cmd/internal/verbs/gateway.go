@@ -17,7 +17,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/gateway"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
@@ -33,7 +32,6 @@ import (
 // How long the verbs wait for upstream servers.
 const (
 	upstreamsWithin = 60 * time.Second // list and --report: npx may download a package first
-	serveWithin     = 20 * time.Second // a client that asks for the first list
 )
 
 // gatewayFlags are the flags that the gateway's verbs share.
@@ -140,24 +138,22 @@ func (f *gatewayFlags) report(ctx context.Context, p command.Process, path strin
 // serve serves the upstreams' tools, over HTTP where flags are given.
 func (f *gatewayFlags) serve(ctx context.Context, p command.Process, path string, flags map[string]string) error {
 	open := func(emit func(event.Event)) (*offered, error) {
-		var tell atomic.Pointer[func()]
-		g, err := f.openWith(p, path, flags == nil, note(emit), func() {
+		var tell atomic.Pointer[func(lists ...string)]
+		g, err := f.openWith(p, path, flags == nil, note(emit), func(lists ...string) {
 			if changed := tell.Load(); changed != nil {
-				(*changed)()
+				(*changed)(lists...)
 			}
 		})
 		if err != nil {
 			return nil, err
 		}
-		g.Wait(ctx, serveWithin, true)
 		if err := g.Check(); err != nil {
 			g.Close()
 			return nil, err
 		}
-		notified := func(client *mcpserver.Caller, method string) { g.Notified(client, method) }
 		return &offered{
-			list: g.Tools, instruct: g.Instructions, notified: notified, prunes: g.Prunes(), close: g.Close,
-			tell: func(changed func()) { tell.Store(&changed) },
+			list: g.Tools, instruct: g.Instructions, notified: g.Notified, features: g.Features(), prunes: g.Prunes(), close: g.Close,
+			tell: func(changed func(lists ...string)) { tell.Store(&changed) },
 		}, nil
 	}
 	if flags != nil {
@@ -174,7 +170,7 @@ func (f *gatewayFlags) open(p command.Process, path string, note func(string, ma
 	return g, nil
 }
 
-func (f *gatewayFlags) openWith(p command.Process, path string, oneClient bool, note func(string, map[string]any), changed func()) (*gateway.Gateway, error) {
+func (f *gatewayFlags) openWith(p command.Process, path string, oneClient bool, note func(string, map[string]any), changed func(lists ...string)) (*gateway.Gateway, error) {
 	raw, err := readConfig(p, path, oneClient)
 	if err != nil {
 		return nil, fmt.Errorf("the configuration cannot be read: %w", err)

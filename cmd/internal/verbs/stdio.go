@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -87,16 +88,17 @@ type offer func(emit func(event.Event)) (*offered, error)
 type offered struct {
 	list     func(client string) []tools.Tool
 	instruct func(client string) string
-	notified func(client *mcpserver.Caller, method string)
-	prunes   bool                 // some of its results are pruned, by the embedded pruner if no other is set
-	tell     func(changed func()) // sets the function that is called when the list changes
+	notified func(client *mcpserver.Caller, method string, params json.RawMessage)
+	features *mcpserver.Features                 // what goes with the list
+	prunes   bool                                // some of its results are pruned, by the embedded pruner if no other is set
+	tell     func(changed func(lists ...string)) // sets the function that is called when lists change
 	close    func()
 }
 
 // in adds the tools to the options of a server.
 func (o *offered) in(options *assemble.Options) {
 	if o != nil {
-		options.List, options.Instruct, options.Notified = o.list, o.instruct, o.notified
+		options.List, options.Instruct, options.Notified, options.Features = o.list, o.instruct, o.notified, o.features
 		options.Settings.AlwaysLoad = false                              // a client that loads tools on demand keeps doing so
 		options.MaxEach = options.Settings.MaxCalls / mcpserver.EachPart // a server that hangs leaves slots for the others
 		options.Recovers = o.prunes

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -38,21 +39,21 @@ func refused(c Config, result *transport.JSONRPCResponse) *tools.Error {
 // gateway speaks an older one with its upstreams, which then ask by requests. So a result that asks is an error: the
 // model would take it for an empty output.
 func passed(c Config, raw json.RawMessage) (Answer, error) {
+	var members map[string]json.RawMessage
 	var result struct {
-		Content    []json.RawMessage          `json:"content"`
-		Structured json.RawMessage            `json:"structuredContent"`
-		Meta       map[string]json.RawMessage `json:"_meta"`
-		IsError    bool                       `json:"isError"`
-		Type       mcp.ResultType             `json:"resultType"`
+		Content []json.RawMessage          `json:"content"`
+		Meta    map[string]json.RawMessage `json:"_meta"`
+		IsError bool                       `json:"isError"`
+		Type    mcp.ResultType             `json:"resultType"`
 	}
-	if err := json.Unmarshal(raw, &result); err != nil {
+	if err := errors.Join(json.Unmarshal(raw, &members), json.Unmarshal(raw, &result)); err != nil {
 		return Answer{}, &tools.Error{Code: "upstream_error", Message: fmt.Sprintf("the MCP server %s sent something that is no result: %v", c.Name, err)}
 	}
 	if result.Type == mcp.ResultTypeInputRequired {
 		return Answer{}, &tools.Error{Code: "upstream_error", Message: fmt.Sprintf("the MCP server %s asks for input by a result, which protocol %s does not have",
 			c.Name, mcp.LATEST_LEGACY_PROTOCOL_VERSION)}
 	}
-	o := &tools.Opaque{Content: result.Content, Structured: result.Structured, Meta: result.Meta, IsError: result.IsError}
+	o := &tools.Opaque{Content: result.Content, Structured: members["structuredContent"], Meta: result.Meta, IsError: result.IsError, More: more(members)}
 	if o.Content == nil {
 		o.Content = []json.RawMessage{}
 	}
@@ -61,6 +62,18 @@ func passed(c Config, raw json.RawMessage) (Answer, error) {
 		return Answer{}, &tools.Error{Code: "upstream_error", Message: cutText(withoutSecrets(text, c)), Opaque: o}
 	}
 	return Answer{text: text, opaque: o}, nil
+}
+
+// more returns the members of a result that no field of Opaque has, such as the task of a call that goes on.
+func more(members map[string]json.RawMessage) map[string]json.RawMessage {
+	rest := maps.Clone(members)
+	for _, known := range []string{"content", "structuredContent", "_meta", "isError", "resultType"} {
+		delete(rest, known)
+	}
+	if len(rest) > 0 && members["content"] == nil {
+		rest["content"] = nil
+	}
+	return rest
 }
 
 // textOf returns the texts of content blocks, for the trace and the ledger.

@@ -21,6 +21,9 @@ type Config struct {
 	URL     string            `json:"url,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
 	Off     bool              `json:"disabled,omitempty"`
+
+	// Stateless: the server keeps nothing between calls, so that all clients may share one connection to it.
+	Stateless bool `json:"stateless,omitempty"`
 }
 
 // ReadConfig parses the file format that clients use: {"mcpServers": {name: {"command", "args", "env"} or

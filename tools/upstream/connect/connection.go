@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -21,15 +20,17 @@ import (
 // connection is one connection to an upstream, from start to end.
 type connection struct {
 	link
-	outside      func(context.Context) Caller // returns the client that answers requests that belong to no call; nil: none
-	instructions string                       // the server's own instructions for its tools
+	owner        Caller          // the only client whose connection it is; nil: several share it
+	instructions string          // the server's own instructions for its tools
+	capabilities json.RawMessage // of the server
 	ids          atomic.Int64
 	gone         chan struct{} // closed when the connection is no longer usable
 	once         sync.Once
 
-	mu    sync.Mutex
-	calls map[string]*pendingCall // by progress token
-	last  []*pendingCall          // in order of their start, with those that were cancelled a moment ago
+	mu        sync.Mutex
+	calls     map[string]*pendingCall // by progress token
+	last      []*pendingCall          // in order of their start, with those that were cancelled a moment ago
+	questions map[string]*question    // of the server, by id
 }
 
 // pendingCall is a call in progress, during which the upstream may send requests and notifications.
@@ -51,10 +52,12 @@ type Caller interface {
 	ProgressToken() any
 	Capabilities() json.RawMessage
 	Session() any // identifies the client's session; comparable
+	Modern() bool // it speaks protocol 2026-07-28 or later
+	LogLevel() string
 }
 
-// open performs the handshake over a link to a server. version is of this program.
-func open(ctx context.Context, conn *connection, version string, notified func(mcp.JSONRPCNotification)) error {
+// open performs the handshake over a link to a server. version is of this program, capabilities are the client's.
+func open(ctx context.Context, conn *connection, version string, capabilities json.RawMessage, notified func(mcp.JSONRPCNotification)) error {
 	conn.transport.SetNotificationHandler(notified)
 	if both, ok := conn.transport.(transport.BidirectionalInterface); ok {
 		both.SetRequestHandler(conn.asked)
@@ -67,7 +70,7 @@ func open(ctx context.Context, conn *connection, version string, notified func(m
 				conn.lost()
 			}()
 		}
-		err = conn.initialize(ctx, version)
+		err = conn.initialize(ctx, version, capabilities)
 	}
 	if err != nil {
 		conn.close()
@@ -75,13 +78,18 @@ func open(ctx context.Context, conn *connection, version string, notified func(m
 	return err
 }
 
-// initialize performs the handshake. It announces the capabilities that clients of the gateway may have; a
-// request that the actual client does not support gets an error.
-func (c *connection) initialize(ctx context.Context, version string) error {
+// everything is what a connection declares that several clients share. Each of them is asked only what it declared itself.
+var everything = json.RawMessage(`{"sampling":{"tools":{},"context":{}},"elicitation":{"form":{},"url":{}},"roots":{"listChanged":true}}`)
+
+// initialize performs the handshake.
+func (c *connection) initialize(ctx context.Context, version string, capabilities json.RawMessage) error {
+	if capabilities == nil {
+		capabilities = everything
+	}
 	result, err := c.request(ctx, "initialize", map[string]any{
 		"protocolVersion": mcp.LATEST_LEGACY_PROTOCOL_VERSION,
 		"clientInfo":      map[string]any{"name": "mcp-pruner-gateway", "version": version},
-		"capabilities":    map[string]any{"sampling": struct{}{}, "elicitation": struct{}{}, "roots": map[string]any{"listChanged": true}},
+		"capabilities":    capabilities,
 	})
 	if err != nil {
 		return err
@@ -90,13 +98,14 @@ func (c *connection) initialize(ctx context.Context, version string) error {
 		return fmt.Errorf("initialize was refused: %s", result.Error.Message)
 	}
 	var answer struct {
-		ProtocolVersion string `json:"protocolVersion"`
-		Instructions    string `json:"instructions"`
+		ProtocolVersion string          `json:"protocolVersion"`
+		Instructions    string          `json:"instructions"`
+		Capabilities    json.RawMessage `json:"capabilities"`
 	}
 	if err := json.Unmarshal(result.Result, &answer); err != nil {
 		return fmt.Errorf("the answer to initialize is unusable: %w", err)
 	}
-	c.instructions = answer.Instructions
+	c.instructions, c.capabilities = bounded(answer.Instructions), answer.Capabilities
 	if h, ok := c.transport.(transport.HTTPConnection); ok {
 		h.SetProtocolVersion(answer.ProtocolVersion)
 	}
@@ -132,9 +141,8 @@ func (c *connection) request(ctx context.Context, method string, params any) (*t
 	return nil, err
 }
 
-// call sends a tools/call. caller receives what the upstream sends during it.
-func (c *connection) call(ctx context.Context, tool string, arguments map[string]any, meta map[string]any, caller Caller) (*transport.JSONRPCResponse, error) {
-	params := map[string]any{"name": tool, "arguments": arguments}
+// passOn sends a client's request with its params, which it changes. caller receives what the upstream sends during it.
+func (c *connection) passOn(ctx context.Context, method string, params, meta map[string]any, caller Caller) (*transport.JSONRPCResponse, error) {
 	passed := make(map[string]any, len(meta)+1)
 	for k, v := range meta {
 		if !strings.HasPrefix(k, "io.modelcontextprotocol/") { // those describe the client's connection to the gateway, not the gateway's to the upstream
@@ -150,10 +158,21 @@ func (c *connection) call(ctx context.Context, tool string, arguments map[string
 			passed["progressToken"] = pending.token
 		}
 	}
-	if len(passed) > 0 {
+	if delete(params, "_meta"); len(passed) > 0 {
 		params["_meta"] = passed
 	}
-	return c.request(ctx, "tools/call", params)
+	return c.request(ctx, method, params)
+}
+
+// maxInstructions is the number of bytes kept of a server's instructions, which clients put before their model.
+const maxInstructions = 2000
+
+// bounded returns a text cut to maxInstructions. It says that it was.
+func bounded(text string) string {
+	if text = strings.TrimSpace(text); len(text) <= maxInstructions {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxInstructions], "") + " [the rest of these instructions is left out]"
 }
 
 // reason returns the reason why the connection to a child was lost.
@@ -190,95 +209,6 @@ func (c *connection) close() {
 	case <-time.After(closeWithin):
 	}
 	c.link.close()
-}
-
-func (c *connection) progress(fields map[string]any) {
-	token, _ := fields["progressToken"].(string)
-	c.mu.Lock()
-	call := c.calls[token]
-	c.mu.Unlock()
-	if call == nil || call.caller.ProgressToken() == nil {
-		return
-	}
-	passed := maps.Clone(fields)
-	passed["progressToken"] = call.caller.ProgressToken()
-	call.caller.Notify("notifications/progress", passed)
-}
-
-// asked passes an upstream's request to the session that caused it, or refuses it.
-func (c *connection) asked(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
-	refuse := func(code int, text string) *transport.JSONRPCResponse {
-		return transport.NewJSONRPCErrorResponse(r.ID, code, text, nil)
-	}
-	if r.Method == "ping" {
-		return transport.NewJSONRPCResultResponse(r.ID, json.RawMessage("{}")), nil
-	}
-	caller := c.answering(ctx)
-	if r.Method == "roots/list" && !hasRoots(caller) {
-		return transport.NewJSONRPCResultResponse(r.ID, json.RawMessage(`{"roots":[]}`)), nil
-	}
-	if caller == nil {
-		return refuse(mcp.METHOD_NOT_FOUND, "there is no client that could answer, or several are using the server and it is not known which one is meant"), nil
-	}
-	var params json.RawMessage // a request without them goes on without them: null is not allowed
-	if r.Params != nil {
-		var err error
-		if params, err = json.Marshal(r.Params); err != nil {
-			return refuse(mcp.INVALID_PARAMS, "the params cannot be passed on"), nil
-		}
-	}
-	result, failed, err := caller.Ask(ctx, r.Method, params)
-	switch {
-	case err != nil:
-		return refuse(mcp.METHOD_NOT_FOUND, err.Error()), nil
-	case failed != nil:
-		return transport.NewJSONRPCErrorResponse(r.ID, failed.Code, failed.Message, failed.Data), nil
-	}
-	return transport.NewJSONRPCResultResponse(r.ID, result), nil
-}
-
-// answering returns the client that answers an upstream's request, or nil if there is none: that of the call in whose
-// answer the request came, else the only session that is calling.
-func (c *connection) answering(ctx context.Context) Caller {
-	if call, ok := ctx.Value(pendingKey{}).(*pendingCall); ok {
-		return call.caller
-	}
-	if caller, calling := c.only(); calling {
-		return caller
-	}
-	if c.outside != nil {
-		return c.outside(ctx)
-	}
-	return nil
-}
-
-// hasRoots reports whether a client announced the roots capability.
-func hasRoots(c Caller) bool {
-	var said struct{ Roots json.RawMessage }
-	return c != nil && json.Unmarshal(c.Capabilities(), &said) == nil && said.Roots != nil
-}
-
-// cancelledFor is the time for which a cancelled call counts as one in progress: the upstream may not have noticed.
-const cancelledFor = time.Minute
-
-// only returns the latest caller if all calls in progress are of one session, else nil. An upstream sends requests and
-// log messages during a call, but not every transport says during which, and another session must not get them. calling
-// reports whether there are calls that were not cancelled.
-func (c *connection) only() (caller Caller, calling bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.last = slices.DeleteFunc(c.last, func(p *pendingCall) bool { return !p.cancelled.IsZero() && time.Since(p.cancelled) > cancelledFor })
-	mixed := false
-	for _, p := range c.last {
-		mixed = mixed || p.caller.Session() != c.last[0].caller.Session()
-		if p.cancelled.IsZero() {
-			caller, calling = p.caller, true
-		}
-	}
-	if mixed {
-		return nil, calling
-	}
-	return caller, calling
 }
 
 // begin registers a call. end has to be called with the call's context when it has ended.

@@ -19,8 +19,10 @@ type client struct {
 	asked string
 }
 
-func (c *client) Session() any                  { return c }
-func (c *client) Capabilities() json.RawMessage { return json.RawMessage(`{"roots":{}}`) }
+func (c *client) Session() any { return c }
+func (c *client) Capabilities() json.RawMessage {
+	return json.RawMessage(`{"roots":{},"elicitation":{}}`)
+}
 func (c *client) Ask(_ context.Context, method string, params json.RawMessage) (json.RawMessage, *tools.RPCError, error) {
 	c.asked = method + " " + string(params)
 	return json.RawMessage(`{}`), nil, nil
@@ -30,7 +32,7 @@ func (c *client) Ask(_ context.Context, method string, params json.RawMessage) (
 // connection is of no use.
 func TestQuestionsWithoutParams(t *testing.T) {
 	user := &client{}
-	c := &connection{outside: func(context.Context) Caller { return user }}
+	c := &connection{owner: user, questions: map[string]*question{}, gone: make(chan struct{})}
 	_, err := c.asked(t.Context(), transport.JSONRPCRequest{Method: "roots/list"})
 	require.NoError(t, err)
 	assert.Equal(t, "roots/list ", user.asked)
@@ -39,7 +41,7 @@ func TestQuestionsWithoutParams(t *testing.T) {
 // TestAQuestionInAnAnswerBelongsToItsCall checks a transport that says during which call the upstream asks.
 func TestAQuestionInAnAnswerBelongsToItsCall(t *testing.T) {
 	alice, bob := &client{}, &client{}
-	c := &connection{calls: map[string]*pendingCall{}}
+	c := &connection{calls: map[string]*pendingCall{}, questions: map[string]*question{}, gone: make(chan struct{})}
 	of, _ := c.begin(alice)
 	_, end := c.begin(bob)
 	question := transport.JSONRPCRequest{Method: "elicitation/create", Params: json.RawMessage(`{}`)}

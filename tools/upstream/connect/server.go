@@ -5,22 +5,23 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"maps"
 	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
+	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
-// Time limits for an upstream, and the delay before the next attempt to connect.
+// Time limits for an upstream, and the pauses before attempts to connect.
 const (
 	startWithin = 60 * time.Second // npx downloads a package first
 	listWithin  = 30 * time.Second
-	retryAfter  = time.Second
-	maxPages    = 200
+	retryAfter  = time.Second     // and twice as long after each further failure
+	retryAtMost = 5 * time.Minute // between attempts in the background
+	steadyAfter = time.Minute     // a connection that lived that long ends a series of failures
 )
 
 // Options are what all servers share.
@@ -28,10 +29,11 @@ type Options struct {
 	Version string   // of this program, sent to the upstreams
 	Env     []string // of upstream processes; their own variables are added
 
-	Outside func(context.Context) Caller             // returns the client that answers requests that belong to no call; nil: none
+	Persistent bool // a connection that is lost, or could not be opened, is tried again in the background
+
 	Note    func(event string, facts map[string]any) // receives events about upstreams
 	Stderr  func(server, line string)                // receives the lines of their standard error
-	Changed func()                                   // called when a server's offer changes
+	Changed func(before, after Offer)                // called when a server's offer changes
 }
 
 // Server is one upstream: its process or address, its connection if there is one, and its tools.
@@ -42,25 +44,81 @@ type Server struct {
 	life context.Context // ended by Close
 	end  context.CancelFunc
 
-	mu      sync.Mutex
-	conn    *connection
-	pending chan struct{} // closed when the attempt in progress has ended; nil: there is none
-	err     error         // the reason why there is no connection
-	failed  time.Time     // time of the latest failed attempt
-	offer   Offer
-	known   bool // offer is valid, from the upstream or from the cache
+	mu           sync.Mutex
+	owner        Caller          // the only client; nil: several share the server
+	capabilities json.RawMessage // declared to the server; nil: everything
+	level        string          // of the log messages that clients want; "": the server's own
+	watched      watched
+	conn         *connection
+	opened       time.Time     // when conn was opened
+	pending      chan struct{} // closed when the attempt in progress has ended; nil: there is none
+	err          error         // the reason why there is no connection
+	failed       time.Time     // time of the latest failed attempt
+	failures     int           // in a row
+	again        *time.Timer   // the next attempt in the background; nil: there is none
+	offer        Offer
+	known        bool // offer is valid, from the upstream or from the cache
+	exact        bool // the offer is one for these capabilities
 }
 
 // New returns a server that is not connected. Its offer is that of the last start, if that is known.
 func New(c Config, o Options) *Server {
-	s := &Server{config: c, options: o}
+	s := &Server{config: c, options: o, watched: watched{}}
 	s.life, s.end = context.WithCancel(context.Background())
-	s.offer, s.known = recall(c)
+	s.offer, s.known = recall(c, nil)
+	s.exact = s.known
 	return s
+}
+
+// Belong makes a client the only one of a server that is not connected yet. Its capabilities are declared to the server,
+// and what the server sends outside of a call goes to it.
+func (s *Server) Belong(owner Caller) {
+	capabilities := passable(owner.Capabilities())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.owner, s.capabilities = owner, capabilities
+	if o, known := recall(s.config, capabilities); known {
+		s.offer, s.known, s.exact = o, true, true
+	} else {
+		s.exact = false // other clients' capabilities may have made another list
+	}
+}
+
+// passable returns those of a client's capabilities that the gateway can serve, in one spelling.
+func passable(declared json.RawMessage) json.RawMessage {
+	var all map[string]any
+	_ = json.Unmarshal(declared, &all) // none: nothing is declared
+	kept := map[string]any{}
+	for _, name := range []string{"roots", "sampling", "elicitation", "tasks", "extensions"} {
+		if value, ok := all[name]; ok {
+			kept[name] = value
+		}
+	}
+	raw, err := json.Marshal(kept)
+	if err != nil { // values that were decoded from JSON
+		return json.RawMessage("{}")
+	}
+	return raw
 }
 
 // Name returns the server's name in the configuration.
 func (s *Server) Name() string { return s.config.Name }
+
+// Config returns the server's entry in the configuration.
+func (s *Server) Config() Config { return s.config }
+
+// Stateless reports whether all clients may share the connection.
+func (s *Server) Stateless() bool { return s.config.Stateless }
+
+// Compare asks the server for its lists again if another connection to it was offered something else.
+func (s *Server) Compare(other Offer) {
+	s.mu.Lock()
+	conn, same := s.conn, bytes.Equal(s.offer.raw, other.raw)
+	s.mu.Unlock()
+	if conn != nil && !same {
+		go func() { _ = s.refresh(s.life, conn) }()
+	}
+}
 
 // Connect returns when the server is connected, or the reason why it is not.
 func (s *Server) Connect(ctx context.Context) error {
@@ -71,7 +129,7 @@ func (s *Server) Connect(ctx context.Context) error {
 var errEnding = errors.New("the gateway is ending")
 
 // connect returns the connection and opens one if necessary. Only one attempt runs at a time, and all
-// callers wait for it. After a failure the next attempt is delayed by a second.
+// callers wait for it. After a failure calls make no other attempt for a second.
 func (s *Server) connect(ctx context.Context) (*connection, error) {
 	for {
 		s.mu.Lock()
@@ -122,9 +180,10 @@ func (s *Server) attempt(done chan struct{}) {
 	s.mu.Lock()
 	s.conn, s.err, s.pending = nil, err, nil
 	if err == nil {
-		s.conn = conn
+		s.conn, s.opened = conn, time.Now()
 	} else {
 		s.failed = time.Now()
+		s.retry()
 	}
 	s.mu.Unlock()
 	close(done)
@@ -138,23 +197,51 @@ func (s *Server) attempt(done chan struct{}) {
 	}
 }
 
+// retry plans an attempt in the background, after a pause that grows with each failure. s.mu is locked.
+func (s *Server) retry() {
+	s.failures++
+	if !s.options.Persistent || s.life.Err() != nil {
+		return
+	}
+	if s.again != nil {
+		s.again.Stop()
+	}
+	s.again = time.AfterFunc(pause(s.failures), func() { _ = s.Connect(s.life) })
+}
+
+// pause returns the time between a number of failures in a row and the next attempt in the background.
+func pause(failures int) time.Duration {
+	if failures > 9 {
+		return retryAtMost
+	}
+	return min(retryAfter<<max(failures-1, 0), retryAtMost)
+}
+
 // open starts or connects to the server.
 func (s *Server) open(ctx context.Context) (*connection, error) {
 	l, err := dial(s.config, s.options.Env, func(line string) { s.options.Stderr(s.config.Name, withoutSecrets(line, s.config)) })
 	if err != nil {
 		return nil, err
 	}
-	conn := &connection{link: l, outside: s.options.Outside, calls: map[string]*pendingCall{}, gone: make(chan struct{})}
-	return conn, open(ctx, conn, s.options.Version, func(n mcp.JSONRPCNotification) { s.notified(conn, n) })
+	s.mu.Lock()
+	owner, capabilities := s.owner, s.capabilities
+	s.mu.Unlock()
+	conn := &connection{link: l, owner: owner, calls: map[string]*pendingCall{}, questions: map[string]*question{}, gone: make(chan struct{})}
+	return conn, open(ctx, conn, s.options.Version, capabilities, func(n mcp.JSONRPCNotification) { s.notified(conn, n) })
 }
 
-// watch waits for the end of a connection, so that the next call opens a new one.
+// watch waits for the end of a connection. The next call, or an attempt in the background, opens a new one.
 func (s *Server) watch(conn *connection) {
+	s.restore(conn)
 	<-conn.gone
 	s.mu.Lock()
 	lost := s.conn == conn
 	if lost {
 		s.conn, s.err = nil, nil
+		if time.Since(s.opened) > steadyAfter {
+			s.failures = 0
+		}
+		s.retry()
 	}
 	s.mu.Unlock()
 	conn.close()
@@ -163,82 +250,68 @@ func (s *Server) watch(conn *connection) {
 	}
 }
 
-// refresh requests the list of tools, page by page.
+// refresh requests what the server has.
 func (s *Server) refresh(ctx context.Context, conn *connection) error {
 	ctx, cancel := context.WithTimeout(ctx, listWithin)
 	defer cancel()
-	var pages []json.RawMessage
-	for cursor, page := "", 0; page < maxPages; page++ {
-		params := map[string]any{}
-		if cursor != "" {
-			params["cursor"] = cursor
-		}
-		answer, err := conn.request(ctx, "tools/list", params)
-		if err != nil {
-			return err
-		}
-		if answer.Error != nil {
-			if page == 0 && answer.Error.Code == mcp.METHOD_NOT_FOUND {
-				break // a server without tools
-			}
-			return fmt.Errorf("tools/list was refused: %s", answer.Error.Message)
-		}
-		pages = append(pages, answer.Result)
-		var next struct {
-			Cursor string `json:"nextCursor"`
-		}
-		_ = json.Unmarshal(answer.Result, &next)
-		if next.Cursor == "" || next.Cursor == cursor {
-			break
-		}
-		cursor = next.Cursor
-	}
-	return s.take(remembered{conn.instructions, pages})
-}
-
-// take makes the server's latest answer its offer, and saves it for the next start.
-func (s *Server) take(said remembered) error {
-	list, problems, err := upstream.ParseList(s.config.Name, said.Pages...)
+	said, problems, err := conn.ask(ctx)
 	if err != nil {
 		return err
 	}
-	raw, err := json.Marshal(said)
+	o, err := said.offer(s.config.Name)
 	if err != nil {
-		return fmt.Errorf("tools/list: %w", err)
+		return err
 	}
-	s.mu.Lock()
-	same := s.known && bytes.Equal(raw, s.offer.raw)
-	s.offer, s.known = Offer{list, said.Instructions, raw}, true
-	s.mu.Unlock()
-	if same {
-		return nil
-	}
-	for _, p := range problems {
-		s.options.Note("gateway.upstream_tool_skipped", map[string]any{"upstream": s.config.Name, "message": p})
-	}
-	store(s.config, raw)
-	s.options.Changed()
+	o.Problems = append(o.Problems, problems...)
+	s.take(o)
 	return nil
 }
 
-// notified handles an upstream's notification: a changed list, the progress of a call, or a log message.
+// take makes the server's latest answer its offer, and saves it for the next start.
+func (s *Server) take(o Offer) {
+	s.mu.Lock()
+	before, known, capabilities := s.offer, s.known, s.capabilities
+	s.offer, s.known, s.exact = o, true, true
+	s.mu.Unlock()
+	if known && bytes.Equal(o.raw, before.raw) {
+		return
+	}
+	for _, p := range o.Problems {
+		s.options.Note("gateway.upstream_tool_skipped", map[string]any{"upstream": s.config.Name, "message": p})
+	}
+	store(s.config, capabilities, o.raw)
+	s.options.Changed(before, o)
+}
+
+// notified handles an upstream's notification.
 func (s *Server) notified(conn *connection, n mcp.JSONRPCNotification) {
+	fields := n.Params.AdditionalFields
 	switch n.Method {
-	case "notifications/tools/list_changed":
+	case "notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/prompts/list_changed":
 		go func() { _ = s.refresh(s.life, conn) }() // on an error the previous offer stays
 	case "notifications/progress":
-		conn.progress(n.Params.AdditionalFields)
+		conn.progress(fields)
 	case "notifications/message":
-		if caller, _ := conn.only(); caller != nil {
-			caller.Notify(n.Method, n.Params.AdditionalFields)
+		conn.log(fields)
+	case "notifications/cancelled":
+		conn.cancelled(fields)
+	case "notifications/resources/updated":
+		uri, _ := fields["uri"].(string)
+		s.updated(uri)
+	case "notifications/tasks/status", "notifications/elicitation/complete":
+		if caller := conn.latest(); caller != nil {
+			caller.Notify(n.Method, fields)
 		}
 	}
 }
 
 // Call sends a tools/call and returns the upstream's answer unchanged. Errors of the upstream are of type tools.Error.
-// caller, which may be nil, receives what the upstream sends during the call; meta is the call's _meta.
-func (s *Server) Call(ctx context.Context, tool string, arguments, meta map[string]any, caller Caller) (Answer, error) {
-	result, err := s.send(ctx, tool, arguments, meta, caller)
+// caller, which may be nil, receives what the upstream sends during the call; meta is the call's _meta, extra its other
+// params.
+func (s *Server) Call(ctx context.Context, tool string, arguments, meta, extra map[string]any, caller Caller) (Answer, error) {
+	params := map[string]any{"name": tool, "arguments": arguments}
+	maps.Copy(params, extra)
+	result, err := s.send(ctx, "tools/call", params, meta, caller)
 	switch {
 	case ctx.Err() != nil:
 		return Answer{}, ctx.Err()
@@ -250,14 +323,29 @@ func (s *Server) Call(ctx context.Context, tool string, arguments, meta map[stri
 	return passed(s.config, result.Result)
 }
 
-// send sends a tools/call. If the server no longer knows the session, as after a restart, it is sent once more.
-func (s *Server) send(ctx context.Context, tool string, arguments, meta map[string]any, caller Caller) (*transport.JSONRPCResponse, error) {
+// Request sends another request and returns the upstream's result or error unchanged. meta is the request's _meta.
+func (s *Server) Request(ctx context.Context, method string, params, meta map[string]any, caller Caller) (json.RawMessage, *tools.RPCError) {
+	answer, err := s.send(ctx, method, params, meta, caller)
+	switch {
+	case ctx.Err() != nil:
+		return nil, &tools.RPCError{Code: mcp.INTERNAL_ERROR, Message: "cancelled"}
+	case err != nil:
+		return nil, &tools.RPCError{Code: mcp.INTERNAL_ERROR, Message: unavailable(s.config, err).Message}
+	case answer.Error != nil:
+		return nil, refused(s.config, answer).Opaque.RPC
+	}
+	return answer.Result, nil
+}
+
+// send sends a client's request. If the server no longer knows the session, as after a restart, it is sent once more.
+func (s *Server) send(ctx context.Context, method string, params, meta map[string]any, caller Caller) (*transport.JSONRPCResponse, error) {
 	for again := false; ; again = true {
 		conn, err := s.connect(ctx)
 		if err != nil {
 			return nil, err
 		}
-		answer, err := conn.call(ctx, tool, arguments, meta, caller)
+		s.verbose(ctx, conn, caller)
+		answer, err := conn.passOn(ctx, method, params, meta, caller)
 		if again || !forgotten(answer, err) {
 			return answer, err
 		}
@@ -277,13 +365,24 @@ func (s *Server) Offer() (o Offer, known bool, err error) {
 	return s.offer, s.known, s.err
 }
 
-// Tell sends a notification to the server if it is connected.
-func (s *Server) Tell(method string) {
+// Exact reports whether the known offer is one for the declared capabilities.
+func (s *Server) Exact() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known && s.exact
+}
+
+// Tell sends a client's notification to the server if it is connected. Progress is sent only to a server that waits for it.
+func (s *Server) Tell(method string, params map[string]any) {
 	s.mu.Lock()
 	conn := s.conn
 	s.mu.Unlock()
-	if conn != nil {
-		_ = conn.notify(s.life, method, nil) // a server that was gone asks again after it reconnects
+	switch {
+	case conn == nil: // a server that was gone asks again after it reconnects
+	case method == "notifications/progress":
+		conn.progressed(s.life, params)
+	default:
+		_ = conn.notify(s.life, method, params)
 	}
 }
 
@@ -292,6 +391,9 @@ func (s *Server) Close() {
 	s.end()
 	s.mu.Lock()
 	pending := s.pending
+	if s.again != nil {
+		s.again.Stop()
+	}
 	s.mu.Unlock()
 	if pending != nil {
 		<-pending

@@ -58,7 +58,8 @@ func (h *Handler) Server() *mcpserver.Server { return h.config.Server }
 // ServeHTTP routes by the exact path. http.ServeMux would answer an unclean path with a redirect.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer internalError(w)
-	if f := h.config.guard(r); f != nil {
+	r, f := h.config.guard(r)
+	if f != nil {
 		h.config.refuse(w, r, f)
 		return
 	}

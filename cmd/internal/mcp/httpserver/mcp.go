@@ -73,7 +73,9 @@ func (h *Handler) session(r *http.Request, m mcpserver.Message, modern bool) (*m
 	case modern:
 		return alone(r), nil
 	case m.Method == "initialize":
-		return mcpserver.NewSession(""), nil
+		session := mcpserver.NewSession("")
+		owns(r, session)
+		return session, nil
 	}
 	return h.sessionOf(r)
 }
@@ -83,7 +85,15 @@ type connKey struct{}
 
 // alone returns the session of a message that belongs to none.
 func alone(r *http.Request) *mcpserver.Session {
-	return mcpserver.AloneOn(r.Context().Value(connKey{}))
+	session := mcpserver.AloneOn(r.Context().Value(connKey{}))
+	owns(r, session)
+	return session
+}
+
+// owns reports whether a session belongs to the owner of a request's key. A new session becomes the owner's.
+func owns(r *http.Request, session *mcpserver.Session) bool {
+	owner, keyed := r.Context().Value(ownerKey{}).(string)
+	return !keyed || session.Claim(owner)
 }
 
 // sessionOf returns the session that a request's headers name.
@@ -99,7 +109,7 @@ func (h *Handler) sessionOf(r *http.Request) (*mcpserver.Session, *fault) {
 		return alone(r), nil
 	}
 	session, ok := h.sessions.find(id)
-	if !ok {
+	if !ok || !owns(r, session) {
 		return nil, &fault{http.StatusNotFound, "session_not_found", "Mcp-Session-Id is none of this server's: initialize anew"}
 	}
 	return session, nil

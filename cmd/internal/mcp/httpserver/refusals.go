@@ -16,24 +16,27 @@ type fault struct {
 	code, message string
 }
 
-// guard returns the reason why a request must not be served at all, or nil.
-func (c Config) guard(r *http.Request) *fault {
+// guard returns the request with the owner of its key, or the reason why it must not be served at all.
+func (c Config) guard(r *http.Request) (*http.Request, *fault) {
 	if why := web.Foreign(r); why != "" {
-		return &fault{http.StatusForbidden, "forbidden", why}
+		return r, &fault{http.StatusForbidden, "forbidden", why}
 	}
 	if c.Keys == nil || withoutToken[r.URL.Path] {
-		return nil
+		return r, nil
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	_, known, err := c.Keys.Owner(r.Context(), strings.TrimSpace(token))
+	owner, known, err := c.Keys.Owner(r.Context(), strings.TrimSpace(token))
 	switch {
 	case err != nil: // nobody is admitted unasked
-		return &fault{http.StatusServiceUnavailable, "unavailable", "the keys of callers cannot be read now"}
+		return r, &fault{http.StatusServiceUnavailable, "unavailable", "the keys of callers cannot be read now"}
 	case !known || !strings.EqualFold(scheme, "Bearer"):
-		return &fault{http.StatusUnauthorized, "unauthorized", "want Authorization: Bearer with the server's token"}
+		return r, &fault{http.StatusUnauthorized, "unauthorized", "want Authorization: Bearer with the server's token"}
 	}
-	return nil
+	return r.WithContext(context.WithValue(r.Context(), ownerKey{}, owner)), nil
 }
+
+// ownerKey is the key of the name of the key's owner in a request's context.
+type ownerKey struct{}
 
 // withoutToken lists the paths that require no token. They reveal only that the server is running.
 var withoutToken = map[string]bool{"/healthz": true}

@@ -24,11 +24,11 @@ func (h *Handler) mcpOrStream(w http.ResponseWriter, r *http.Request) {
 	h.mcp(w, r)
 }
 
-// stream notifies a session's client of changes of its list of tools, as long as the client listens.
-// Protocol 2026-07-28 uses subscriptions instead.
+// stream notifies a session's client of changes of lists, as long as the client listens, and of what other servers send
+// it outside of calls. Protocol 2026-07-28 uses subscriptions instead.
 func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{w: w, r: r, within: h.config.WriteWithin, server: h.config.Server}
-	f := h.checkStream(x)
+	session, f := h.checkStream(x)
 	var l *mcpserver.Listener
 	if f == nil {
 		if l = h.config.Server.Listen(); l == nil {
@@ -40,12 +40,15 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer l.Close()
+	defer session.Attach(x.notify)()
 	alive := time.NewTicker(aliveEvery)
 	defer alive.Stop()
 	for x.send(aliveLine); x.broken() == nil; {
 		select {
 		case <-l.Changed:
-			x.notify(mcpserver.ListChangedLine(nil))
+			for _, list := range l.Take() {
+				x.notify(mcpserver.ListChangedLine(list, nil))
+			}
 		case <-alive.C:
 			x.send(aliveLine)
 		case <-l.Over:
@@ -56,20 +59,20 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// checkStream returns the reason why a client cannot listen, or nil.
-func (h *Handler) checkStream(x *exchange) *fault {
+// checkStream returns the session of a client that wants to listen, or the reason why it cannot.
+func (h *Handler) checkStream(x *exchange) (*mcpserver.Session, *fault) {
 	if x.notifier() == nil {
-		return streamNotAccepted
+		return nil, streamNotAccepted
 	}
 	if mcp.IsModernProtocol(x.r.Header.Get(mcp.HeaderProtocolVersion)) {
 		x.w.Header().Set("Allow", http.MethodPost)
-		return &fault{http.StatusMethodNotAllowed, "method_not_allowed", "want POST subscriptions/listen in this protocol version"}
+		return nil, &fault{http.StatusMethodNotAllowed, "method_not_allowed", "want POST subscriptions/listen in this protocol version"}
 	}
 	session, f := h.sessionOf(x.r)
 	if f == nil && session.IsAlone() {
 		f = &fault{http.StatusBadRequest, "session_required", "a stream is a session's: send Mcp-Session-Id"}
 	}
-	return f
+	return session, f
 }
 
 // aliveLine is a comment in an event stream.

@@ -2,6 +2,8 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -10,29 +12,60 @@ import (
 // maxListeners is the largest number of clients that can wait for changes at once.
 const maxListeners = 1024
 
-// changes holds the listeners for changes of the list of tools.
+// Lists that may change while the server runs.
+const (
+	ToolsList     = "tools"
+	ResourcesList = "resources"
+	PromptsList   = "prompts"
+)
+
+// changes holds the listeners for changes of lists.
 type changes struct {
 	mu      sync.Mutex
-	waiting map[chan struct{}]bool
+	waiting map[*Listener]bool
 	over    chan struct{} // closed when the server ends
 	end     func()
 }
 
 func newChanges() *changes {
 	over := make(chan struct{})
-	return &changes{waiting: make(map[chan struct{}]bool), over: over, end: sync.OnceFunc(func() { close(over) })}
+	return &changes{waiting: make(map[*Listener]bool), over: over, end: sync.OnceFunc(func() { close(over) })}
 }
 
-// Listener is notified of changes of the list of tools.
+// Listener is notified of changes of lists.
 type Listener struct {
-	Changed <-chan struct{} // has one element after one or more changes
+	Changed chan struct{}   // has one element after one or more changes
 	Over    <-chan struct{} // closed when the server ends
 	Close   func()
+
+	mu    sync.Mutex
+	lists map[string]bool // that changed since the last Take
 }
 
-// ListChangedLine returns the notification of a change, within a subscription or, with nil, outside one.
-func ListChangedLine(subscription json.RawMessage) []byte {
-	fields := map[string]any{"method": mcp.MethodNotificationToolsListChanged}
+// Take returns the lists that changed since it was called last.
+func (l *Listener) Take() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lists := slices.Sorted(maps.Keys(l.lists))
+	clear(l.lists)
+	return lists
+}
+
+func (l *Listener) tell(lists []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, list := range lists {
+		l.lists[list] = true
+	}
+	select {
+	case l.Changed <- struct{}{}:
+	default: // the previous change has not been received yet
+	}
+}
+
+// ListChangedLine returns the notification that a list has changed, within a subscription or, with nil, outside one.
+func ListChangedLine(list string, subscription json.RawMessage) []byte {
+	fields := map[string]any{"method": "notifications/" + list + "/list_changed"}
 	if subscription != nil {
 		fields["params"] = map[string]any{"_meta": map[string]any{mcp.MetaKeySubscriptionID: subscription}}
 	}
@@ -41,28 +74,26 @@ func ListChangedLine(subscription json.RawMessage) []byte {
 
 // listen returns a new listener, or nil if there are already maxListeners.
 func (c *changes) listen() *Listener {
-	changed := make(chan struct{}, 1)
+	l := &Listener{Changed: make(chan struct{}, 1), Over: c.over, lists: map[string]bool{}}
+	l.Close = func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.waiting, l)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.waiting) >= maxListeners {
 		return nil
 	}
-	c.waiting[changed] = true
-	return &Listener{Changed: changed, Over: c.over, Close: func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.waiting, changed)
-	}}
+	c.waiting[l] = true
+	return l
 }
 
-// tell notifies every listener that its list of tools has changed. It does not wait for them.
-func (c *changes) tell() {
+// tell notifies every listener that lists have changed. It does not wait for them.
+func (c *changes) tell(lists []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for changed := range c.waiting {
-		select {
-		case changed <- struct{}{}:
-		default: // the previous change has not been received yet
-		}
+	for l := range c.waiting {
+		l.tell(lists)
 	}
 }

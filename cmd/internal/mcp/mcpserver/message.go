@@ -41,9 +41,10 @@ type Message struct {
 	result, problem json.RawMessage
 }
 
-// TakesLong reports whether the answer may take long: the message is a tools/call or opens a subscription.
+// TakesLong reports whether the answer may take long: the message is a tools/call, may be passed to another server, or
+// opens a subscription.
 func (m Message) TakesLong() bool {
-	return m.fault == 0 && m.ID != nil && (m.Method == "tools/call" || m.Method == methodListen)
+	return m.fault == 0 && m.ID != nil && (m.Method == "tools/call" || m.Method == methodListen || isFeature(m.Method))
 }
 
 // Listens reports whether the message opens a subscription, which lasts until its client or the server ends

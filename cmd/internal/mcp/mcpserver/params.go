@@ -19,6 +19,7 @@ const (
 	protocolVersionKey = "io.modelcontextprotocol/protocolVersion"
 	serverInfoKey      = "io.modelcontextprotocol/serverInfo"
 	capabilitiesKey    = "io.modelcontextprotocol/clientCapabilities"
+	logLevelKey        = "io.modelcontextprotocol/logLevel"
 )
 
 // params are a request's params after decoding.

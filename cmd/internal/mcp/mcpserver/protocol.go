@@ -42,6 +42,7 @@ func (s *Server) answerProtocol(ctx context.Context, session *Session, m Message
 	switch m.Method {
 	case "initialize":
 		session.introduce(p)
+		s.greet(ctx, session, m)
 		m.Params = reduced(p)
 	case "tools/list":
 		list, err := listOf(s.tools(a.client), s.config.AlwaysLoad, p, s.implementation())
@@ -112,13 +113,13 @@ func (s *Server) decorated(client string, result any) any {
 	case mcp.DiscoverResult:
 		return s.decorated(client, &r)
 	case *mcp.DiscoverResult:
-		r.Capabilities, r.Instructions = s.withChanges(r.Capabilities), s.instructions(client)
+		r.Capabilities, r.Instructions = s.withFeatures(s.withChanges(r.Capabilities), true), s.instructions(client)
 		return r
 	case mcp.InitializeResult:
 		if name := s.config.form.Name; name != "" {
 			r.ServerInfo.Name = name
 		}
-		r.Capabilities, r.Instructions = s.withChanges(r.Capabilities), s.instructions(client)
+		r.Capabilities, r.Instructions = s.withFeatures(s.withChanges(r.Capabilities), false), s.instructions(client)
 		return struct {
 			mcp.InitializeResult
 			Jeeves schemaVersion `json:"jeeves"`

@@ -1,6 +1,9 @@
 package mcpserver
 
 import (
+	"encoding/json"
+	"maps"
+
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -74,4 +77,13 @@ func (r *toolResult) pass(o *tools.Opaque) {
 			r.Meta[key] = value
 		}
 	}
+}
+
+// with returns the members of the result and more of them; a nil value removes a member.
+func (r toolResult) with(more map[string]json.RawMessage) map[string]json.RawMessage {
+	members := map[string]json.RawMessage{}
+	_ = json.Unmarshal(plain(r), &members) // encoded from a struct
+	maps.Copy(members, more)
+	maps.DeleteFunc(members, func(_ string, value json.RawMessage) bool { return value == nil })
+	return members
 }

@@ -40,7 +40,10 @@ type Config struct {
 	Answered func(method string, code int, took time.Duration)
 
 	// Notified receives the clients' notifications other than cancellations; nil: they are ignored.
-	Notified func(client *Caller, method string)
+	Notified func(client *Caller, method string, params json.RawMessage)
+
+	// Features are what the server has beside its tools; nil: nothing.
+	Features *Features
 
 	form Form // set by Mount
 }
@@ -83,11 +86,18 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 	case m.ID == nil:
 		session.notified(m)
 		if s.config.Notified != nil {
-			s.config.Notified(&Caller{session: session, notify: session.Notify}, m.Method)
+			s.config.Notified(session.standing(), m.Method, m.Params)
 		}
 		return Reply{}
+	}
+	if m.params().modern() {
+		s.greet(ctx, session, m)
+	}
+	switch {
 	case m.Method == "tools/call":
 		return s.call(ctx, session, m)
+	case s.config.Features != nil && isFeature(m.Method):
+		return s.timed(m, s.feature(ctx, session, m), began)
 	case m.Method == methodListen && m.params().modern() && s.Changes():
 		return s.listen(ctx, session, m)
 	case s.config.form.Results[m.Method] != nil:
@@ -124,12 +134,8 @@ func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 	}
 	a := s.asked(session, m, p)
 	free := s.acquire(ctx, session, a)
-	notify := m.Notify
-	if notify == nil {
-		notify = session.Notify
-	}
-	stop := progress(notify, p.meta["progressToken"])
-	caller := &Caller{session: session, notify: notify, params: params{meta: p.meta}}
+	caller := callerOf(session, m)
+	stop := progress(caller.notify, p.meta["progressToken"])
 	ctx = withCaller(ctx, caller)
 	call := s.config.Pipeline.Run(ctx, states.Request{
 		Params: p.value, Tools: a.offered, Session: session.states(), Client: a.client, Parent: p.parent(), Model: p.model(),
@@ -191,8 +197,11 @@ func (s *Server) encodeCall(a asked, call *states.Execution) (body []byte, err e
 	if body, err := s.config.form.encode(a, answer); body != nil || err != nil {
 		return body, err
 	}
-	result := newToolResult(answer, textOnly(s.config.Result, a.client))
-	return encodeResult(a.id, s.introduced(a, result))
+	result := s.introduced(a, newToolResult(answer, textOnly(s.config.Result, a.client)))
+	if o := answer.Opaque; o != nil && len(o.More) > 0 {
+		return encodeResult(a.id, result.with(o.More))
+	}
+	return encodeResult(a.id, result)
 }
 
 // introduced adds the members that protocol 2026-07-28 and later requires in every result.

@@ -25,14 +25,110 @@ type Session struct {
 	unsorted bool // messages may arrive out of order: a cancellation may precede its call
 
 	mu           sync.Mutex
-	name         string // clientInfo.name
-	opened       bool   // a valid initialize was received
+	subject      *string // whose key the client uses; nil: there are no keys
+	level        string  // the least of the log messages that the client wants; "": not set
+	name         string  // clientInfo.name
+	opened       bool    // a valid initialize was received
 	capabilities json.RawMessage
 	flying       map[string]*flight
 	over         recent // ids of calls that have ended
 	cancelled    recent // ids whose cancellation arrived before their call
 	asked        int
 	asking       map[string]chan<- Message // pending requests to the client, by id
+	streams      []*stream                 // that the client listens on outside of requests, the latest last
+	begun        chan struct{}             // closed when the client is initialized; nil: nobody has asked
+	ready        bool                      // the client is initialized
+}
+
+// stream is a way to a client outside of requests.
+type stream struct{ notify func(line []byte) }
+
+// Attach makes the session's client reachable outside of requests until the returned function is called.
+func (s *Session) Attach(notify func(line []byte)) (detach func()) {
+	way := &stream{notify}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.streams = append(s.streams, way)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.streams = slices.DeleteFunc(s.streams, func(other *stream) bool { return other == way })
+	}
+}
+
+// Claim gives the session to the owner of the key that its client uses. It returns false if it is somebody else's.
+func (s *Session) Claim(owner string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.subject == nil {
+		s.subject = &owner
+	}
+	return *s.subject == owner
+}
+
+// reachable reports whether the client can be sent something outside of a request.
+func (s *Session) reachable() bool {
+	if s.Notify != nil {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.streams) > 0
+}
+
+// send sends a line to the client outside of a request, if that is possible.
+func (s *Session) send(line []byte) {
+	if s.Notify != nil {
+		s.Notify(line)
+		return
+	}
+	s.mu.Lock()
+	var way *stream
+	if len(s.streams) > 0 {
+		way = s.streams[len(s.streams)-1]
+	}
+	s.mu.Unlock()
+	if way != nil {
+		way.notify(line)
+	}
+}
+
+// standing returns the session's client, outside of any request.
+func (s *Session) standing() *Caller { return &Caller{session: s, notify: s.send, standing: true} }
+
+// readyWithin is the time for which a server's request waits for the client to be initialized.
+const readyWithin = 20 * time.Second
+
+// initialized waits until the client is initialized and reports whether it is.
+func (s *Session) initialized(ctx context.Context) bool {
+	s.mu.Lock()
+	if s.ready {
+		s.mu.Unlock()
+		return true
+	}
+	if s.begun == nil {
+		s.begun = make(chan struct{})
+	}
+	begun := s.begun
+	s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	select {
+	case <-begun:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// begin notes that the client is initialized.
+func (s *Session) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ready && s.begun != nil {
+		close(s.begun)
+	}
+	s.ready = true
 }
 
 // flight is a call in progress.
@@ -148,8 +244,11 @@ func (s *Session) Start(ctx context.Context, m Message) (context.Context, func()
 	}
 }
 
-// notified handles a notification. Of those, only cancellations have an effect.
+// notified handles a notification: the end of the handshake, or a cancellation.
 func (s *Session) notified(m Message) {
+	if m.Method == "notifications/initialized" {
+		s.begin()
+	}
 	if m.Method != "notifications/cancelled" {
 		return
 	}

@@ -1,0 +1,130 @@
+package gateway
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
+)
+
+// catalog is what the servers have beside tools, under the names and URIs by which it is offered.
+type catalog struct {
+	lists   map[string][]json.RawMessage // by the method that lists them
+	prompts map[string]target            // by offered name
+	own     map[string][]string          // servers that list a resource, by its own URI
+	shapes  []shape
+}
+
+// target is a prompt of a server.
+type target struct{ server, name string }
+
+// shape is a template of a server's own URIs.
+type shape struct {
+	server  string
+	matches *regexp.Regexp
+}
+
+// listMembers are the members of the results of listing methods.
+var listMembers = map[string]string{"resources/list": "resources", "resources/templates/list": "resourceTemplates", "prompts/list": "prompts"}
+
+// catalog returns the catalog of what is known of the servers now.
+func (g *Gateway) catalog() *catalog {
+	g.mu.Lock()
+	there, version := g.offered, g.version
+	g.mu.Unlock()
+	if there != nil {
+		return there
+	}
+	c := &catalog{lists: map[string][]json.RawMessage{}, prompts: map[string]target{}, own: map[string][]string{}}
+	for _, s := range g.servers {
+		offer, _, _ := s.Offer()
+		names := g.names(s.Name())
+		for _, raw := range offer.Resources {
+			c.add("resources/list", raw, "uri", func(uri string) string {
+				c.own[uri] = append(c.own[uri], s.Name())
+				return names.URI(uri)
+			})
+		}
+		for _, raw := range offer.Templates {
+			c.add("resources/templates/list", raw, "uriTemplate", func(uri string) string {
+				c.shapes = append(c.shapes, shape{s.Name(), shapeOf(uri)})
+				return names.URI(uri)
+			})
+		}
+		for _, raw := range offer.Prompts {
+			c.add("prompts/list", raw, "name", func(name string) string {
+				offered := names.Prompt(name)
+				c.prompts[offered] = target{s.Name(), name}
+				return offered
+			})
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.version == version {
+		g.offered = c
+	}
+	return c
+}
+
+// add adds an entry with its name or URI changed. An entry without one is left out, because nobody could ask for it.
+func (c *catalog) add(method string, raw json.RawMessage, member string, change func(string) string) {
+	var members map[string]json.RawMessage
+	var name string
+	if json.Unmarshal(raw, &members) != nil || json.Unmarshal(members[member], &name) != nil || name == "" {
+		return
+	}
+	members[member] = encoded(change(name))
+	c.lists[method] = append(c.lists[method], encoded(members))
+}
+
+// list returns the result of a method that lists something.
+func (c *catalog) list(method string) json.RawMessage {
+	entries := c.lists[method]
+	if entries == nil {
+		entries = []json.RawMessage{}
+	}
+	return encoded(map[string]any{listMembers[method]: entries})
+}
+
+// owners returns the servers that have a resource under its own URI.
+func (c *catalog) owners(uri string) (servers []string) {
+	if servers = c.own[uri]; len(servers) > 0 {
+		return servers
+	}
+	seen := map[string]bool{}
+	for _, s := range c.shapes {
+		if !seen[s.server] && s.matches.MatchString(uri) {
+			seen[s.server] = true
+			servers = append(servers, s.server)
+		}
+	}
+	return servers
+}
+
+// expression matches an expression of a URI template.
+var expression = regexp.MustCompile(`\{([+#./;?&]?)[^{}]*\}`)
+
+// shapeOf returns what matches the URIs of a template. It is wider than RFC 6570: the server decides in the end.
+func shapeOf(template string) *regexp.Regexp {
+	var b strings.Builder
+	b.WriteString("^")
+	at := 0
+	for _, m := range expression.FindAllStringSubmatchIndex(template, -1) {
+		b.WriteString(regexp.QuoteMeta(template[at:m[0]]))
+		if m[2] == m[3] { // one segment
+			b.WriteString(`[^/?#]*`)
+		} else {
+			b.WriteString(`.*`)
+		}
+		at = m[1]
+	}
+	b.WriteString(regexp.QuoteMeta(template[at:]) + "$")
+	return regexp.MustCompile(b.String())
+}
+
+// names returns the names of a server's prompts, resources and tasks.
+func (g *Gateway) names(server string) upstream.Names {
+	return upstream.NamesOf(upstream.Server{Name: server, Mapping: g.mapping(server)}, g.options.Bare)
+}

@@ -1,0 +1,148 @@
+package connect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools"
+)
+
+// watched holds who wants to hear of updates of which resource, by the resource's URI.
+type watched map[string]map[any]func(uri string)
+
+// maxWatched is the largest number of resources that a server's clients watch.
+const maxWatched = 1000
+
+// Watch calls updated for each update of a resource until Unwatch is called with the same key.
+func (s *Server) Watch(ctx context.Context, uri string, key any, updated func(uri string), caller Caller) (json.RawMessage, *tools.RPCError) {
+	s.mu.Lock()
+	full := s.watched[uri] == nil && len(s.watched) >= maxWatched
+	s.mu.Unlock()
+	if full {
+		return nil, &tools.RPCError{Code: -32603, Message: "too many resources of the server " + s.config.Name + " are watched already; unsubscribe from some"}
+	}
+	result, refused := s.Request(ctx, "resources/subscribe", map[string]any{"uri": uri}, nil, caller)
+	if refused != nil {
+		return nil, refused
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watched[uri] == nil {
+		s.watched[uri] = map[any]func(string){}
+	}
+	s.watched[uri][key] = updated
+	return result, nil
+}
+
+// Unwatch ends a Watch. The server is told when nobody watches the resource any more.
+func (s *Server) Unwatch(ctx context.Context, uri string, key any, caller Caller) (json.RawMessage, *tools.RPCError) {
+	s.mu.Lock()
+	delete(s.watched[uri], key)
+	left := len(s.watched[uri])
+	if left == 0 {
+		delete(s.watched, uri)
+	}
+	s.mu.Unlock()
+	if left > 0 {
+		return json.RawMessage("{}"), nil
+	}
+	return s.Request(ctx, "resources/unsubscribe", map[string]any{"uri": uri}, nil, caller)
+}
+
+// Watched reports whether a client watches a resource of the server.
+func (s *Server) Watched() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.watched) > 0
+}
+
+// updated tells those who watch a resource, or one that it is a part of, of its update.
+func (s *Server) updated(uri string) {
+	s.mu.Lock()
+	var tell []func(string)
+	for watched, clients := range s.watched {
+		if watched != uri && !strings.HasPrefix(uri, strings.TrimSuffix(watched, "/")+"/") {
+			continue
+		}
+		for _, updated := range clients {
+			tell = append(tell, updated)
+		}
+	}
+	s.mu.Unlock()
+	for _, updated := range tell {
+		updated(uri)
+	}
+}
+
+// SetLevel sets the least level of the log messages that the server sends. Where several clients share the server, the
+// level only becomes more verbose, and each client gets the messages of its own level.
+func (s *Server) SetLevel(ctx context.Context, level string) error {
+	if err := CheckLevel(level); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	if s.owner != nil || s.level == "" || slices.Index(levels, level) < slices.Index(levels, s.level) {
+		s.level = level
+	}
+	conn := s.conn
+	s.mu.Unlock()
+	if conn != nil {
+		s.sendLevel(ctx, conn)
+	}
+	return nil
+}
+
+// CheckLevel returns an error that lists the levels if level is none.
+func CheckLevel(level string) error {
+	if !slices.Contains(levels, level) {
+		return errors.New("level is one of " + strings.Join(levels, ", "))
+	}
+	return nil
+}
+
+// verbose makes the server send the log messages that a request asks for, as requests of protocol 2026-07-28 do.
+func (s *Server) verbose(ctx context.Context, conn *connection, caller Caller) {
+	if caller == nil || !caller.Modern() || !slices.Contains(levels, caller.LogLevel()) {
+		return
+	}
+	s.mu.Lock()
+	less := s.level == "" || slices.Index(levels, caller.LogLevel()) < slices.Index(levels, s.level)
+	if less {
+		s.level = caller.LogLevel()
+	}
+	s.mu.Unlock()
+	if less {
+		s.sendLevel(ctx, conn)
+	}
+}
+
+// sendLevel sends the level to the server, if that logs.
+func (s *Server) sendLevel(ctx context.Context, conn *connection) {
+	s.mu.Lock()
+	level := s.level
+	s.mu.Unlock()
+	var has Capabilities
+	if json.Unmarshal(conn.capabilities, &has) != nil || has.Logging == nil || level == "" {
+		return
+	}
+	_, _ = conn.request(ctx, "logging/setLevel", map[string]any{"level": level}) // a server that refuses it sends what it likes
+}
+
+// restore repeats on a new connection what clients asked for on the previous one.
+func (s *Server) restore(conn *connection) {
+	ctx, cancel := context.WithTimeout(s.life, listWithin)
+	defer cancel()
+	s.sendLevel(ctx, conn)
+	s.mu.Lock()
+	var uris []string
+	for uri := range s.watched {
+		uris = append(uris, uri)
+	}
+	s.mu.Unlock()
+	for _, uri := range uris {
+		_, _ = conn.request(ctx, "resources/subscribe", map[string]any{"uri": uri}) // a resource that is gone has no updates
+	}
+}

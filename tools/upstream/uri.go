@@ -1,0 +1,39 @@
+package upstream
+
+import "strings"
+
+// Names are the names and URIs under which a server's prompts, resources and tasks are offered. They follow the rule of
+// its tools' names: each begins with the part that stands for the server, and none depends on other servers.
+type Names struct{ naming }
+
+// NamesOf returns the names of a server. With bare set, for the only server of a gateway, everything keeps its name.
+func NamesOf(s Server, bare bool) Names { return Names{s.naming(bare)} }
+
+// Prompt returns the name of a prompt.
+func (n Names) Prompt(name string) string { return n.tool(name) }
+
+// URI returns the URI of a resource, or a template: everything+demo://item/1 for demo://item/1 of the server everything.
+// Ids of tasks have the same form.
+func (n Names) URI(uri string) string {
+	if n.bare {
+		return uri
+	}
+	return n.scheme() + uri
+}
+
+// Original returns the server's own URI for one that URI returned. ok is false for all others.
+func (n Names) Original(exposed string) (uri string, ok bool) {
+	if n.bare {
+		return exposed, true
+	}
+	return strings.CutPrefix(exposed, n.scheme())
+}
+
+// scheme returns what stands before a server's URIs. A scheme begins with a letter and may have "." and "+", which no
+// server's part has, so that no two servers have the same and what follows the first "+" is the original.
+func (n Names) scheme() string {
+	if c := n.prefix[0]; c >= '0' && c <= '9' {
+		return "x." + n.prefix + "+"
+	}
+	return n.prefix + "+"
+}
