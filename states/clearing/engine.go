@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -188,6 +189,8 @@ type walk struct {
 	marks   [][]wire.Key
 	heads   map[wire.Key]wire.Key // of the marks that were known before
 	session *planner.Session
+	items   []int                 // by number of an item of the session, the index of its result
+	numbers map[int]int           // the other way round
 	forced  map[wire.Key]bool     // decisions in force so far
 	inForce map[wire.Key]decision // by result
 	grown   bool                  // there are decisions that apply has not applied
@@ -202,7 +205,7 @@ type walk struct {
 // walk returns a walk at the beginning of a conversation.
 func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.Key]wire.Key) *walk {
 	w := &walk{Engine: e, Conversation: c, calls: make([]history.ToolCall, len(c.Results)), marks: marks, heads: heads,
-		session: planner.NewSession(e.Policy), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]decision),
+		session: planner.NewSession(e.Policy), numbers: make(map[int]int), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]decision),
 		at: make([]wire.Key, len(c.Turns)), shown: make([]*decision, len(c.Results))}
 	for i, r := range c.Results {
 		w.calls[i] = callOf(r)
@@ -260,22 +263,43 @@ func (w *walk) turn(i int) {
 			w.session.Work(history.ParseCall(u.Tool, u.Args).File)
 		}
 	}
-	w.session.Text(tokens.OfJSON(t.Answer + t.Given))
-	for _, r := range t.Results {
-		size := tokens.OfJSON(r.Bytes)
-		if d, ok := w.inForce[r.Key]; ok {
-			size = d.tokens
-			w.shown[r.Index] = &d
+	rest := t.Answer + t.Given
+	for _, u := range t.Uses {
+		if r := u.Wrote; r != nil && w.clearable(r) {
+			rest -= r.Bytes
+			w.add(r, planner.Item{Kind: planner.Written, Tokens: w.size(r), Path: w.calls[r.Index].File})
 		}
-		for _, ch := range w.pruned {
-			if ch.result == r {
-				size = tokens.OfJSON(len(ch.write("prn_01234567")))
-			}
-		}
-		item := existing.Item(w.calls[r.Index], size)
-		item.Pinned = r.Fixed || w.isPinned(r.Key)
-		w.session.Add(item)
 	}
+	w.session.Text(tokens.OfJSON(rest))
+	for _, r := range t.Results {
+		w.add(r, existing.Item(w.calls[r.Index], w.size(r)))
+	}
+}
+
+// clearable reports whether the arguments of a call are large enough to be cleared, and those of a call that wrote a file.
+func (w *walk) clearable(r *wire.Result) bool {
+	kind := w.calls[r.Index].Kind
+	return (kind == history.Edit || kind == history.Write) && tokens.OfJSON(r.Bytes) >= planner.MinWritten
+}
+
+func (w *walk) add(r *wire.Result, item planner.Item) {
+	item.Pinned = r.Fixed || w.isPinned(r.Key)
+	w.numbers[r.Index] = w.session.Add(item)
+	w.items = append(w.items, r.Index)
+}
+
+// size returns the tokens of a result when it was first sent.
+func (w *walk) size(r *wire.Result) int {
+	if d, ok := w.inForce[r.Key]; ok {
+		w.shown[r.Index] = &d
+		return d.tokens
+	}
+	for _, ch := range w.pruned {
+		if ch.result == r {
+			return tokens.OfJSON(len(ch.write("prn_01234567")))
+		}
+	}
+	return tokens.OfJSON(r.Bytes)
 }
 
 func (w *walk) isPinned(k wire.Key) bool {
@@ -295,11 +319,12 @@ func (w *walk) apply(i int) {
 				continue
 			}
 			w.shown[r.Index] = &d
-			if r.Turn < i {
-				clear, free = append(clear, r.Index), d.free
+			if number, ok := w.numbers[r.Index]; ok && r.Turn < i {
+				clear, free = append(clear, number), d.free
 			}
 		}
 		w.grown = false
+		slices.Sort(clear)
 	}
 	cached := w.session.Sent()
 	if free {
@@ -319,7 +344,7 @@ func (w *walk) decide(ctx context.Context, client string, expired bool) error {
 		d := w.Policy.Decide(w.session.Window(cached))
 		w.why = d.Why
 		for _, i := range d.Clear {
-			r := w.Results[i]
+			r := w.Results[w.items[i]]
 			stub := func(way string) string { return Stub(tokens.OfJSON(r.Bytes), way) }
 			changes = append(changes, change{result: r, write: stub, why: d.Why})
 		}

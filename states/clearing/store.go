@@ -147,7 +147,11 @@ func (w *walk) keep(ctx context.Context, client string, changes []change) error 
 // Entry returns a result in the form of the ledger.
 func Entry(c *wire.Conversation, r *wire.Result, client string) contextgc.Entry {
 	k, text := r.Key, c.Text(r)
-	e := contextgc.Entry{Text: text, Key: k[:], Segment: ledger.Result(callOf(r), text)}
+	call := callOf(r)
+	e := contextgc.Entry{Text: text, Key: k[:], Segment: ledger.Result(call, text)}
+	if r.Arguments {
+		e.Type, e.Path = contextgc.Code, call.File
+	}
 	e.Project, e.Session, e.Tokens = contextgc.CleanID(client), c.Session, tokens.OfJSON(r.Bytes)
 	if folder := c.WorkingFolder(); folder != "" {
 		e.Project = contextgc.ProjectOf(folder)

@@ -18,7 +18,7 @@ type Conversation struct {
 	Session string // the client's session id, or a hash of the conversation's beginning
 	Base    int    // bytes of the system prompt and the tool definitions
 	Turns   []Turn
-	Results []*Result
+	Results []*Result // what can be replaced: results, and the long arguments of calls
 
 	system span    // the system prompt, if the API has a member for it
 	folder *string // the folder in which the client says it works, once it was looked for
@@ -44,12 +44,16 @@ type Use struct {
 	Args map[string]any // those that identify its subject
 	Why  string         // the model's words before it
 
+	Wrote *Result // its long arguments; nil: none
+
 	raw  span // of the arguments
 	turn int  // index of its turn
 }
 
-// Result is a tool result in a request.
+// Result is a tool result in a request, or the long arguments of a call.
 type Result struct {
+	Arguments bool
+
 	ID    string // of the call
 	Key   Key    // set by Keyring.Identify
 	Use   *Use   // the call; never nil
@@ -62,10 +66,16 @@ type Result struct {
 	at    span   // the value that a stub replaces
 	list  bool   // a stub must be a list with one text block
 	block string // type of that block
+
+	encoded bool // arguments that are JSON within a string
+	whole   bool // arguments that are one text
 }
 
 // Text returns a result's text.
 func (c *Conversation) Text(r *Result) string {
+	if r.Arguments {
+		return c.writtenText(r)
+	}
 	parts := make([]string, len(r.texts))
 	for i, s := range r.texts {
 		parts[i] = s.text(c.body)
@@ -102,7 +112,7 @@ func (c *Conversation) Replace(texts []string) Replaced {
 		if text == "" || r.Fixed {
 			continue
 		}
-		stub := r.stub(text)
+		stub := c.stub(r, text)
 		edits = append(edits, edit{r.at, stub})
 		out.Results++
 		out.Before += r.at.to - r.at.from
@@ -116,12 +126,15 @@ func (c *Conversation) Replace(texts []string) Replaced {
 
 // SizeWith returns the size of the request with a text in place of a result.
 func (c *Conversation) SizeWith(r *Result, text string) int {
-	return len(c.body) - (r.at.to - r.at.from) + len(r.stub(text))
+	return len(c.body) - (r.at.to - r.at.from) + len(c.stub(r, text))
 }
 
 // stub returns the JSON that puts text in the result's place.
-func (r *Result) stub(text string) []byte {
-	if !r.list {
+func (c *Conversation) stub(r *Result, text string) []byte {
+	switch {
+	case r.Arguments && !r.whole:
+		return c.clearedArguments(r, text)
+	case !r.list:
 		return quote(text)
 	}
 	return []byte(`[{"type":"` + r.block + `","text":` + string(quote(text)) + `}]`)
@@ -166,6 +179,11 @@ func (c *Conversation) speak(v span) {
 
 // called records a tool call.
 func (c *Conversation) called(id, tool string, args span, encoded bool) {
+	c.wrote(id, c.use(id, tool, args, encoded), args, encoded)
+}
+
+// use records a tool call without looking for long texts in its arguments.
+func (c *Conversation) use(id, tool string, args span, encoded bool) *Use {
 	c.answered(args.to - args.from + len(tool))
 	u := &Use{Tool: tool, Args: c.arguments(args, encoded), Why: c.said, raw: args, turn: len(c.Turns) - 1}
 	c.Last().Uses = append(c.Last().Uses, u)
@@ -174,6 +192,7 @@ func (c *Conversation) called(id, tool string, args span, encoded bool) {
 		open = nil // the id is used again
 	}
 	c.open[id] = append(open, u)
+	return u
 }
 
 // kept lists the arguments that identify the subject of a call. It excludes the texts that a call writes

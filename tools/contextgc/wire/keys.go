@@ -25,9 +25,10 @@ type Keyring struct {
 
 // fingerprint identifies a result within this process. Nobody outside knows the seed of its hash.
 type fingerprint struct {
-	call  string // its id
-	bytes int
-	hash  uint64
+	call      string // its id
+	arguments bool
+	bytes     int
+	hash      uint64
 }
 
 // maxKnown bounds the keys held in memory.
@@ -39,7 +40,7 @@ func (k *Keyring) Identify(c *Conversation) {
 	equal := make(map[Key]uint64)
 	beginning := c.beginning()
 	for _, r := range c.Results {
-		print := fingerprint{call: r.ID, bytes: r.Bytes}
+		print := fingerprint{call: r.ID, arguments: r.Arguments, bytes: r.Bytes}
 		for _, s := range r.texts {
 			print.hash = print.hash*31 + maphash.Bytes(k.seed, s.of(c.body))
 		}
@@ -97,6 +98,9 @@ func (k *Keyring) add(print fingerprint, of Key) {
 func (r *Result) hash(body []byte) (k Key) {
 	hash := sha256.New()
 	hash.Write([]byte(r.ID))
+	if r.Arguments {
+		hash.Write([]byte("\x00arguments"))
+	}
 	for _, s := range r.texts {
 		hash.Write([]byte{0})
 		hash.Write(s.of(body))

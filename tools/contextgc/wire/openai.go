@@ -49,7 +49,8 @@ func (c *Conversation) inputItem(item span) error {
 	case kind == "function_call" && found[5].to > 0:
 		c.called(found[3].text(c.body), found[4].text(c.body), found[5], true)
 	case kind == "custom_tool_call" && found[7].to > 0:
-		c.answered(item.to - item.from)
+		id := found[3].text(c.body)
+		c.wroteText(id, c.use(id, found[4].text(c.body), found[7], true), found[7])
 	case (kind == "function_call_output" || kind == "custom_tool_call_output") && found[6].to > 0:
 		r, err := c.listed(found[6], "input_text", "output_text")
 		if err != nil {

@@ -76,7 +76,7 @@ func (c *Conversation) opencodePart(part span, model bool) error {
 			return errShape
 		}
 		id := found[2].text(c.body)
-		c.called(id, found[3].text(c.body), state[0], false)
+		c.use(id, found[3].text(c.body), state[0], false) // plugins can replace outputs alone
 		if state[1].to > 0 && state[1].isString(c.body) {
 			c.resulted(id, &Result{texts: []span{state[1]}, at: state[1]})
 		}
