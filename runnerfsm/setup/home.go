@@ -51,6 +51,30 @@ func (h Home) Files(client string) (Files, error) {
 	return Files{dir, hooks, servers}, err
 }
 
+// Transcripts returns the folder and the databases with the records of a client's sessions, if they exist.
+func (h Home) Transcripts(c *agent.Client) ([]string, error) {
+	in := c.Files.Folder
+	if c.Transcripts.In != nil {
+		in = *c.Transcripts.In
+	}
+	dir, err := h.folder(in)
+	if err != nil || c.Transcripts.Folder == "" {
+		return nil, err
+	}
+	var found []string
+	folder := filepath.Join(dir, filepath.FromSlash(c.Transcripts.Folder))
+	if info, err := os.Stat(folder); err == nil && info.IsDir() {
+		found = append(found, folder)
+	}
+	entries, _ := os.ReadDir(dir) // not there: nothing was recorded
+	for _, e := range entries {
+		if ok, _ := filepath.Match(c.Transcripts.Database, e.Name()); ok && e.Type().IsRegular() {
+			found = append(found, filepath.Join(dir, e.Name()))
+		}
+	}
+	return found, nil
+}
+
 // file returns a file of a client whose settings are in a folder.
 func (h Home) file(c *agent.Client, dir string, f agent.File) (File, error) {
 	if f.Name == "" {

@@ -15,6 +15,11 @@ var Opencode = Client{
 		Hooks:   File{Name: "plugins/mcp-pruner.js"},
 		Servers: File{Name: "opencode.json", Or: []string{"opencode.jsonc", "opencode.json", "config.json"}, As: JSONC},
 	},
+	// Versions before 1.2 kept JSON files. The folder has clones of repositories, too, in which nobody wants to search.
+	Transcripts: Transcripts{
+		In:     &Folder{Variable: "XDG_DATA_HOME", Default: ".local/share", Below: "opencode"},
+		Folder: "storage/session", Database: "opencode*.db",
+	},
 	Results: Results{
 		Limits: map[string]Limit{
 			"grep":  {Lines: 100, Bytes: 45_000},

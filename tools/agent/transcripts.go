@@ -1,10 +1,15 @@
 package agent
 
-// Transcripts are a client's records of its sessions: files of JSON lines.
+// Transcripts are a client's records of its sessions: files of JSON lines, or a database.
 type Transcripts struct {
-	Folder string // below Files.Folder; "": they cannot be read
-	Lines  Lines
-	Steps  func(line []byte) []Step // OwnLines: the steps of a line, none if it has no meaning here
+	Folder string  // below Files.Folder; "": they cannot be read
+	In     *Folder // another folder than Files.Folder
+
+	// Database is the pattern of the names of databases, beside Folder; "" if there are none.
+	Database string
+
+	Lines Lines
+	Steps func(line []byte) []Step // OwnLines: the steps of a line, none if it has no meaning here
 }
 
 // Lines is the format of the lines of transcripts.

@@ -19,8 +19,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// Files returns the transcripts at paths: files themselves, "-" as it is, and for directories all *.jsonl and
-// *.jsonl.gz below them, in order.
+// Files returns the transcripts at paths: files themselves, "-" as it is, and for directories what is below them, in order:
+// *.jsonl, *.jsonl.gz, and opencode's databases and sessions.
 func Files(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
@@ -37,7 +37,7 @@ func Files(paths []string) ([]string, error) {
 			continue
 		}
 		err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
-			if err == nil && d.Type().IsRegular() && (strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".jsonl.gz")) {
+			if err == nil && d.Type().IsRegular() && isTranscript(name) {
 				files = append(files, name)
 			}
 			return nil // an unreadable directory is skipped
@@ -50,11 +50,23 @@ func Files(paths []string) ([]string, error) {
 	return slices.Compact(files), nil
 }
 
+func isTranscript(path string) bool {
+	name := filepath.Base(path)
+	database, _ := filepath.Match("opencode*.db", name)
+	return database || strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".jsonl.gz") || opencodeFile(path)
+}
+
 // maxLine is the length in bytes of the longest line that is read; a longer one is skipped.
 const maxLine = 256 << 20
 
-// ReadFile calls Read for a file.
+// ReadFile calls Read for a file, and reads the files of opencode.
 func ReadFile(ctx context.Context, path string, yield func(Session) error) error {
+	switch {
+	case opencodeFile(path):
+		return readOpencodeFile(path, withCalls(yield))
+	case opencodeDatabase(path):
+		return readOpencodeDatabase(ctx, path, withCalls(yield))
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -75,12 +87,7 @@ func Read(ctx context.Context, path string, f io.Reader, yield func(Session) err
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	r := fileReader{path: path, yield: func(s Session) error {
-		if !slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Kind == Call }) {
-			return nil
-		}
-		return yield(s)
-	}}
+	r := fileReader{path: path, yield: withCalls(yield)}
 	lines := lineReader{in: bufio.NewReaderSize(in, 64<<10), max: maxLine}
 	if err := lines.each(ctx, func(n int, line []byte) error {
 		r.n = n
@@ -92,6 +99,16 @@ func Read(ctx context.Context, path string, f io.Reader, yield func(Session) err
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return errors.Join(r.end(), r.skipped())
+}
+
+// withCalls leaves out sessions without a model call.
+func withCalls(yield func(Session) error) func(Session) error {
+	return func(s Session) error {
+		if !slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Kind == Call }) {
+			return nil
+		}
+		return yield(s)
+	}
 }
 
 // lineReader reads lines of at most max bytes.
