@@ -18,22 +18,48 @@ func (f *Figures) Explain(w io.Writer, policies []Policy) error {
 	f.explainBill(&b)
 	f.explainResults(&b)
 	for _, p := range policies {
-		o := f.outcomes[p]
-		switch {
-		case p == GC:
-			b.WriteString("\npolicy gc: what the planner clears from modelled prompts\n")
-			f.explainClearing(&b, o)
-		case o.parts != nil:
-			hook, gc := o.parts[0], o.parts[1]
-			fmt.Fprintf(&b, "\npolicy %s: net %.1f of the hook, and from what it left\n", p, hook.Net(1))
-			f.explainClearing(&b, gc)
-		default:
-			f.explainPolicy(&b, p, o)
-		}
-		f.explainNet(&b, o)
+		f.explainOutcome(&b, p)
+		f.explainNet(&b, f.outcomes[p])
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// explainOutcome prints the terms of a policy.
+func (f *Figures) explainOutcome(b *strings.Builder, p Policy) {
+	o := f.outcomes[p]
+	switch p {
+	case GC:
+		b.WriteString("\npolicy gc: what the planner clears from modelled prompts\n")
+		f.explainClearing(b, o)
+	case Context:
+		f.explainContext(b, o)
+	case Both:
+		fmt.Fprintf(b, "\npolicy %s: net %.1f of the hook, and from what it left\n", p, o.parts[0].Net(1))
+		f.explainClearing(b, o.parts[1])
+	case All:
+		both, context := o.parts[0], o.parts[1]
+		fmt.Fprintf(b, "\npolicy %s: net %.1f of %s + net %.1f of context + %d turns x %d tokens of the prefix that they do not read x %g\n",
+			p, both.Net(1), Both, context.Net(1), both.Turns, context.gone, f.Prices.CacheRead)
+	default:
+		f.explainPolicy(b, p, o)
+	}
+}
+
+// explainContext prints what went from the fixed prefix.
+func (f *Figures) explainContext(b *strings.Builder, o Outcome) {
+	fmt.Fprintf(b, "\npolicy %s: parts of the fixed prefix that no earlier session of the project used\n", Context)
+	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "kind\tname\ttokens\tprice")
+	for _, p := range f.facts.parts {
+		if p.gone {
+			fmt.Fprintf(w, "%s\t%s\t%d\t%.1f\n", p.Kind, p.Name, p.Tokens, p.price)
+		}
+	}
+	_ = w.Flush() // writes to memory
+	if o.hurt {
+		fmt.Fprintf(b, "%d parts were called that had gone: one turn, and %d tokens written again, cost %.1f\n", o.Missed, o.again, o.Misses)
+	}
 }
 
 // measuredBy returns the source of a bill's usage.

@@ -32,6 +32,9 @@ type Outcome struct {
 	missed         []miss
 	clearing       planner.Bill   // of policy gc
 	parts          []Outcome      // of a combination
+	gone           int            // of policy context: tokens that the prefix lacks
+	hurt           bool           // of policy context: the session called what was switched off
+	again          int            // tokens of the prompt that is then sent again
 	asked          []questionCost // for each question
 	defined        []float64      // for each context, the weight of the definitions
 }

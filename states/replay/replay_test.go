@@ -75,7 +75,7 @@ func TestReplayFollowsTheHookOnOtherTools(t *testing.T) {
 		others history.OtherTools
 		pruned int
 	}{{nil, 0}, {history.OtherTools{"files"}, 1}} {
-		f, err := compute(context.Background(), s, Settings{Policies: []Policy{Hook, Proxy}, Others: c.others})
+		f, err := compute(context.Background(), s, Settings{Others: c.others}, []Policy{Hook, Proxy})
 		require.NoError(t, err)
 		require.Equal(t, c.pruned, f.outcomes[Hook].Pruned, "%q", c.others)
 		require.Equal(t, c.pruned, f.outcomes[Proxy].Pruned, "%q", c.others)

@@ -113,6 +113,7 @@ type Detail struct {
 	Pruned      int              `json:"pruned"`
 	Missed      int              `json:"missed"`
 	Turns       int              `json:"calls_that_lacked"` // each costs a turn
+	Hurt        float64          `json:"hurt_sessions_pct"` // of policy context: sessions that called what was switched off
 	Tools       map[string]Group `json:"tools"`
 	Sizes       map[string]Group `json:"sizes"`
 	Interval    [2]float64       `json:"net_pct_interval"` // 95 % bootstrap interval over sessions
@@ -169,6 +170,7 @@ type sum struct {
 	nets  [][2]float64 // per session: net and bill
 	tools map[string]Group
 	sizes map[string]Group
+	hurt  int // sessions
 }
 
 func newCollector(policies []Policy) *collector {
@@ -226,6 +228,9 @@ func (s *sum) add(t *trial, o Outcome) {
 	s.Turns += o.Turns
 	s.Pruned += o.Pruned
 	s.Missed += o.Missed
+	if o.hurt {
+		s.hurt++
+	}
 	s.nets = append(s.nets, [2]float64{o.Net(1), t.Total})
 	if t.Total > 0 {
 		s.per = append(s.per, 100*o.Net(1)/t.Total)
@@ -263,7 +268,7 @@ func (c *collector) finish() Report {
 		r.Policies[p] = s.pruning(pct)
 		r.Details[p] = Detail{
 			Markers: pct(s.Markers), Questions: pct(s.Questions), Definitions: pct(s.Definitions), Misses: pct(s.Misses),
-			Pruned: s.Pruned, Missed: s.Missed, Turns: s.Turns,
+			Pruned: s.Pruned, Missed: s.Missed, Turns: s.Turns, Hurt: percent(float64(s.hurt), float64(len(s.nets))),
 			Tools: groups(s.tools, r.Bill), Sizes: groups(s.sizes, r.Bill), Interval: interval(s.nets), PerSession: s.per,
 		}
 	}

@@ -23,6 +23,11 @@ type Figures struct {
 	cleared  cleared
 	contents map[string]bill.By
 
+	prefixTokens int
+	facts        prefixFacts
+
+	aside bool // the session has no part in the report
+
 	large, needed int // results that are large enough to be cut, and those of which a line was needed later
 }
 
@@ -43,18 +48,24 @@ func Replay(ctx context.Context, s Settings) (Report, *Figures, error) {
 			}
 		}
 		err := read(ctx, file, func(one sessions.Session) error {
-			if seen[one.Source+" "+one.ID] || s.Explain != "" && !strings.HasPrefix(one.ID, s.Explain) {
+			aside := s.Explain != "" && !strings.HasPrefix(one.ID, s.Explain)
+			if seen[one.Source+" "+one.ID] || aside && !s.choosesContext() {
 				return nil
 			}
 			seen[one.Source+" "+one.ID] = true
 			slot := &Figures{}
 			order = append(order, slot)
 			work.Go(func() error {
-				f, err := compute(ctx, one, s)
+				policies := s.Policies
+				if aside {
+					policies = nil // it only has its part in the choice of the policy context
+				}
+				f, err := compute(ctx, one, s, policies)
 				if err != nil {
 					return err
 				}
-				f.slim(s.Explain != "")
+				f.aside = aside
+				f.slim(s.Explain != "" && !aside)
 				mu.Lock()
 				defer mu.Unlock()
 				*slot = *f
@@ -72,7 +83,16 @@ func Replay(ctx context.Context, s Settings) (Report, *Figures, error) {
 	if err := work.Wait(); err != nil {
 		return Report{}, nil, err
 	}
+	if s.choosesContext() {
+		chooseContexts(order)
+	}
 	for _, f := range order {
+		if f.aside {
+			continue
+		}
+		if slices.Contains(s.Policies, All) {
+			f.outcomes[All] = f.together()
+		}
 		c.add(f)
 		explained = f
 	}
@@ -95,41 +115,51 @@ func noSessions(s Settings, skipped []string) error {
 	return errors.New("no session with a model call found")
 }
 
-// compute bills one session and evaluates the policies.
-func compute(ctx context.Context, one sessions.Session, s Settings) (*Figures, error) {
+// choosesContext reports whether a policy depends on other sessions of the project.
+func (s Settings) choosesContext() bool {
+	return slices.Contains(s.Policies, Context) || slices.Contains(s.Policies, All)
+}
+
+// compute bills one session and evaluates the policies that depend on no other.
+func compute(ctx context.Context, one sessions.Session, s Settings, policies []Policy) (*Figures, error) {
 	b := bill.New(one, s.Prices.On(bill.PricesOf(one)))
 	f := &Figures{trial: &trial{Bill: b}, outcomes: map[Policy]Outcome{}}
-	if slices.ContainsFunc(s.Policies, func(p Policy) bool { return p != GC }) {
+	if slices.ContainsFunc(policies, func(p Policy) bool { return p != GC && p != Context }) {
 		t, err := try(ctx, b, s)
 		if err != nil {
 			return nil, err
 		}
 		f.trial = t
-	} else {
+	} else if policies != nil {
 		f.needs = needs.Of(b)
 	}
+	f.contents, f.prefixTokens = b.Contents()
+	if s.choosesContext() {
+		f.facts = f.prefixFacts()
+	}
+	if policies == nil {
+		return f, nil
+	}
 	f.countNeeds()
-	f.contents = b.Contents()
-	for _, p := range s.Policies {
-		f.outcomes[p] = f.outcome(p)
+	for _, p := range policies {
+		f.evaluate(p)
 	}
 	return f, nil
 }
 
-// outcome evaluates a policy.
-func (f *Figures) outcome(p Policy) Outcome {
+// evaluate computes the outcome of a policy, except for what needs other sessions.
+func (f *Figures) evaluate(p Policy) {
 	switch p {
 	case GC:
-		return f.clear(nil)
+		f.outcomes[GC] = f.clear(nil)
+	case Context:
 	case Both, All:
-		for _, same := range []Policy{Both, All} {
-			if o, ok := f.outcomes[same]; ok {
-				return o
-			}
+		if _, ok := f.outcomes[Both]; !ok {
+			f.outcomes[Both] = f.both()
 		}
-		return f.both()
+	default:
+		f.outcomes[p] = f.judge(p)
 	}
-	return f.judge(p)
 }
 
 // countNeeds counts the results that are large enough to be cut, and those that a later step needed.

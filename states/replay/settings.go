@@ -21,8 +21,10 @@ const (
 	Proxy Policy = "proxy" // between client and model: any tool, including failed commands
 	GC    Policy = "gc"    // old results cleared by the planner
 
+	Context Policy = "context" // without what a project's earlier sessions did not use of the fixed prefix
+
 	Both Policy = "hook+gc"
-	All  Policy = "all" // the combination of all parts that save; context (part K) is not among them yet
+	All  Policy = "all" // hook, gc and context together
 )
 
 // Settings configure a replay.

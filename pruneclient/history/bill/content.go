@@ -40,8 +40,9 @@ const (
 	Unknown   = "unknown" // in the API's usage, but not in the transcript; below 0 where the texts were estimated too large
 )
 
-// Contents splits the bill by content and price. What the transcript does not show is Unknown, not spread over the rest.
-func (b *Bill) Contents() map[string]By {
+// Contents splits the bill by content and price. What the transcript does not show is Unknown, not spread over the rest. prefix
+// is the size of the fixed prefix in tokens.
+func (b *Bill) Contents() (by map[string]By, prefix int) {
 	c := contents{Bill: b, by: map[string]By{}, pending: map[string]int{}}
 	for _, step := range b.Session.Steps {
 		c.take(step)
@@ -63,7 +64,7 @@ func (b *Bill) Contents() map[string]By {
 		rest.Fresh, rest.Write = 0, sent
 	}
 	c.by[Unknown] = c.by[Unknown].Plus(rest)
-	return c.by
+	return c.by, c.prefix
 }
 
 type contents struct {

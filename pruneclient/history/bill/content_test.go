@@ -19,13 +19,14 @@ func TestContentsOnPaper(t *testing.T) {
 	steps := append([]sessions.Step{{Kind: sessions.User, Text: "why does it fail"}}, paper()...)
 	b := billed(steps)
 	u, n := float64(tokens.Claude("why does it fail")), float64(tokens.Claude("text"))
-	by := b.Contents()
+	by, size := b.Contents()
 	first := By{Fresh: 10.0 / 2010, Write: 2000.0 / 2010 * 1.25, Read: .3}
 	second := By{Fresh: 10.0 / 1010, Write: 1000.0 / 1010 * 1.25, Read: .2}
 	near := func(want, got By, what string) {
 		assert.InDeltaSlice(t, []float64{want.Fresh, want.Write, want.Again, want.Read, want.Output}, []float64{got.Fresh, got.Write, got.Again, got.Read, got.Output}, 1e-6, what)
 	}
 	near(first.Times(2010-u), by[Prefix], "prefix")
+	assert.Equal(t, 2010-int(u), size)
 	near(first.Times(u), by[Person], "user")
 	near(second.Times(n), by["result: Read"], "result")
 	sum := By{}
@@ -42,7 +43,7 @@ func TestContentsAfterTheCacheExpired(t *testing.T) {
 	steps := paper()
 	steps[0].Usage = counted(10, 500, 1500, 20)
 	steps[3].Usage = counted(10, 3100, 0, 20)
-	by := billed(steps).Contents()
+	by, _ := billed(steps).Contents()
 	again := 10.0/3110 + 3100.0/3110*1.25
 	assert.InDelta(t, 2010*again, by[Prefix].Again, 1e-6)
 	assert.InDelta(t, 1500*.1+2010*.2, by[Prefix].Read, 1e-6)
@@ -54,6 +55,6 @@ func TestContentsAfterTheCacheExpired(t *testing.T) {
 func TestContentsAfterACompaction(t *testing.T) {
 	steps := paper()
 	steps = append(steps[:3:3], append([]sessions.Step{{Kind: sessions.Compact}}, steps[3:]...)...)
-	by := billed(steps).Contents()
+	by, _ := billed(steps).Contents()
 	assert.InDelta(t, 1100*.1, by[Summary].Read, 1e-6, "3110 - 2010 tokens, read by the last call")
 }

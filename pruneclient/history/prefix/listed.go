@@ -1,10 +1,14 @@
 package prefix
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -30,6 +34,37 @@ func Listed(s sessions.Session) []Part {
 	return parts
 }
 
+// Defined returns the client's own tools whose definitions stood in the session's prefix, as far as their sizes are known from
+// measurements of the client's version. Tools that the transcript lists as deferred have no definition there.
+func Defined(s sessions.Session) []Part {
+	sizes := clientOf(s).Defined(s.Version)
+	for _, p := range Listed(s) {
+		if p.Kind == Tool {
+			sizes = maps.Clone(sizes)
+			delete(sizes, p.Name)
+		}
+	}
+	var parts []Part
+	for _, name := range slices.Sorted(maps.Keys(sizes)) {
+		parts = append(parts, Part{Kind: Tool, Name: name, Tokens: sizes[name]})
+	}
+	return parts
+}
+
+// clientOf returns the client of a session: by the transcript, or in a collection by the names of tools, which only Claude Code
+// writes with capital letters.
+func clientOf(s sessions.Session) *agent.Client {
+	if c := agent.Named(s.Source); c.Name != "" {
+		return c
+	}
+	for _, step := range s.Steps {
+		if step.Kind == sessions.Use && (step.Tool == "Read" || step.Tool == "Bash") {
+			return &agent.Claude
+		}
+	}
+	return agent.Named("")
+}
+
 // ListedIn returns the parts that one attachment lists.
 func ListedIn(step sessions.Step) []Part {
 	kind, ok := listings[step.Type]
@@ -44,7 +79,7 @@ func ListedIn(step sessions.Step) []Part {
 		starts = heading
 	}
 	var parts []Part
-	at := starts.FindAllStringSubmatchIndex(step.Text, -1)
+	at := starts().FindAllStringSubmatchIndex(step.Text, -1)
 	for i, m := range at {
 		end := len(step.Text)
 		if i+1 < len(at) {
@@ -65,7 +100,9 @@ func ListedIn(step sessions.Step) []Part {
 
 // Forms of the entries of a listing.
 var (
-	entry    = regexp.MustCompile(`(?m)^- ([\w./-]+(?::[\w./-]+)*)(?::\s|\s*$)`) // "- NAME: description"
-	deferred = regexp.MustCompile(`(?m)^(?:- )?([A-Za-z]\w+)(?::.*)?$`)          // "NAME"
-	heading  = regexp.MustCompile(`(?m)^## (.+)$`)                               // "## SERVER"
+	entry = sync.OnceValue(func() *regexp.Regexp { // "- NAME: description"
+		return regexp.MustCompile(`(?m)^- ([\w./-]+(?::[\w./-]+)*)(?::\s|\s*$)`)
+	})
+	deferred = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(?:- )?([A-Za-z]\w+)(?::.*)?$`) }) // "NAME"
+	heading  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^## (.+)$`) })                      // "## SERVER"
 )

@@ -3,6 +3,7 @@ package prefix
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
@@ -56,32 +57,38 @@ func (u *Use) Of(p Part) (used, seen int) {
 // ofOrigin returns the number of sessions that used anything of a server or plugin.
 func (u *Use) ofOrigin(o origin) int { return u.origins[o] }
 
+// Facts are what counts of a session: the parts that it called and those that its transcript lists.
+type Facts struct{ Called, Listed []Part }
+
+// FactsOf returns the facts of a session.
+func FactsOf(s sessions.Session) Facts { return Facts{Called(s), Listed(s)} }
+
 // Add counts one session.
-func (u *Use) Add(s sessions.Session) {
+func (u *Use) Add(s sessions.Session) { u.AddFacts(FactsOf(s)) }
+
+// AddFacts counts one session.
+func (u *Use) AddFacts(f Facts) {
 	u.seen++
 	used, origins := map[part]bool{}, map[origin]bool{}
-	for _, p := range Called(s) {
+	for _, p := range f.Called {
 		used[part{p.Kind, as(p.Name)}] = true
 		if p.Server != "" {
 			origins[originOf(p)] = true
 		}
 	}
-	for p := range used {
-		u.used[p]++
-	}
-	for o := range origins {
-		u.origins[o]++
-	}
-	kinds := map[Kind]bool{}
-	listed := map[part]bool{}
-	for _, p := range Listed(s) {
+	kinds, listed := map[Kind]bool{}, map[part]bool{}
+	for _, p := range f.Listed {
 		kinds[p.Kind], listed[part{p.Kind, as(p.Name)}] = true, true
 	}
-	for kind := range kinds {
-		u.listings[kind]++
-	}
-	for p := range listed {
-		u.listed[p]++
+	count(u.used, used)
+	count(u.origins, origins)
+	count(u.listed, listed)
+	count(u.listings, kinds)
+}
+
+func count[K comparable](counts map[K]int, of map[K]bool) {
+	for k := range of {
+		counts[k]++
 	}
 }
 
@@ -101,15 +108,16 @@ func as(name string) string {
 func Called(s sessions.Session) []Part {
 	var parts []Part
 	for _, step := range s.Steps {
-		parts = append(parts, calledBy(step)...)
+		parts = append(parts, CalledBy(step)...)
 	}
 	return parts
 }
 
-func calledBy(step sessions.Step) []Part {
+// CalledBy returns what one step called.
+func CalledBy(step sessions.Step) []Part {
 	if step.Kind == sessions.User {
 		var parts []Part
-		for _, m := range slash.FindAllStringSubmatch(step.Text, -1) {
+		for _, m := range slash().FindAllStringSubmatch(step.Text, -1) {
 			parts = append(parts, ofPlugin(Skill, m[1]))
 		}
 		return parts
@@ -135,7 +143,7 @@ func calledBy(step sessions.Step) []Part {
 }
 
 // slash matches a command of the user, as Claude Code records it.
-var slash = regexp.MustCompile(`<command-name>/([\w:.-]+)</command-name>`)
+var slash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<command-name>/([\w:.-]+)</command-name>`) })
 
 // ServerOf returns the MCP server in a tool's name of the form mcp__SERVER__TOOL, as Claude Code and Codex write it, or "".
 func ServerOf(tool string) string {
@@ -155,3 +163,6 @@ func ofPlugin(kind Kind, name string) Part {
 	}
 	return Part{Kind: kind, Name: name, Server: plugin}
 }
+
+// Same reports whether a call of one part needs another: it is that part, or the other half of it.
+func Same(a, b Part) bool { return a.Kind == b.Kind && as(a.Name) == as(b.Name) }

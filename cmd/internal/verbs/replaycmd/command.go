@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -37,9 +36,10 @@ func Command(p command.Process) *cobra.Command {
 		Use:   "replay [PATH...]",
 		Short: "Say what pruning would have saved and lost in your own sessions",
 		Long: `Says what pruning and clearing would have saved and lost in sessions that already
-happened. PATH is a transcript of Claude Code or Codex, a folder of them, or sessions
-as JSON lines (*.jsonl, *.jsonl.gz); "-" is the standard input. Without PATH: your own
-sessions. Nothing leaves the machine. docs/BILL.md explains every figure.`,
+happened. PATH is a transcript of Claude Code or Codex, a database of opencode, a
+folder of these, or sessions as JSON lines (*.jsonl, *.jsonl.gz); "-" is the standard
+input. Without PATH: your own sessions. Nothing leaves the machine. docs/BILL.md
+explains every figure.`,
 		Example: `  mcp-pruner replay
   mcp-pruner replay --policy hook --html report.html ~/.claude/projects
   mcp-pruner replay --explain 062a8bdd sessions.jsonl.gz`,
@@ -59,7 +59,7 @@ sessions. Nothing leaves the machine. docs/BILL.md explains every figure.`,
 		},
 	}
 	f := c.Flags()
-	f.Var(command.Choice(&policy, replay.Hook, replay.MCP, replay.Proxy, replay.GC, replay.Both, replay.All), "policy", "what stands between tool and model; all: each by itself, and together")
+	f.Var(command.Choice(&policy, replay.Hook, replay.MCP, replay.Proxy, replay.GC, replay.Context, replay.Both, replay.All), "policy", "what stands between tool and model; all: each by itself, and together")
 	f.BoolVar(&o.json, "json", false, "print one JSON value")
 	f.StringVar(&o.html, "html", "", "write a report with plots to this file; - is the standard output")
 	f.StringVar(&o.Explain, "explain", "", "show every term of one session: its id, or how that begins")
@@ -68,7 +68,7 @@ sessions. Nothing leaves the machine. docs/BILL.md explains every figure.`,
 }
 
 // allPolicies lists the policies in the order of the report.
-var allPolicies = []replay.Policy{replay.Hook, replay.MCP, replay.Proxy, replay.GC, replay.Both, replay.All}
+var allPolicies = []replay.Policy{replay.Hook, replay.MCP, replay.Proxy, replay.GC, replay.Context, replay.Both, replay.All}
 
 func policiesOf(name replay.Policy) []replay.Policy {
 	if name == replay.All {
@@ -120,19 +120,16 @@ func (o *options) find(p command.Process) error {
 	return err
 }
 
-// transcripts returns the existing directories in which the clients on this machine keep their transcripts. It is an error
-// if the home folder is not known.
+// transcripts returns the existing folders and databases in which the clients on this machine keep their transcripts. It is
+// an error if the home folder is not known.
 func transcripts(lookup func(string) (string, bool)) ([]string, error) {
 	var found []string
 	for _, c := range agent.With(hasTranscripts) {
-		files, err := setup.Home{Lookup: lookup}.Files(c.Name)
+		paths, err := setup.Home{Lookup: lookup}.Transcripts(c)
 		if err != nil {
 			return nil, err
 		}
-		dir := filepath.Join(files.Dir, filepath.FromSlash(c.Transcripts.Folder))
-		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			found = append(found, dir)
-		}
+		found = append(found, paths...)
 	}
 	slices.Sort(found)
 	return found, nil

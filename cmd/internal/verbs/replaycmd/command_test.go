@@ -23,6 +23,13 @@ func TestTranscriptsOfThisMachine(t *testing.T) {
 	paths, err := transcripts(func(name string) (string, bool) { return home, name == "HOME" })
 	require.NoError(t, err)
 	require.Equal(t, []string{dir}, paths)
+	data := filepath.Join(home, ".local", "share", "opencode")
+	require.NoError(t, os.MkdirAll(filepath.Join(data, "storage", "session"), 0o700))
+	require.NoError(t, os.MkdirAll(filepath.Join(data, "repos", "opencode.db"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(data, "opencode.db"), nil, 0o600))
+	paths, err = transcripts(func(name string) (string, bool) { return home, name == "HOME" })
+	require.NoError(t, err)
+	require.Equal(t, []string{dir, filepath.Join(data, "opencode.db"), filepath.Join(data, "storage", "session")}, paths)
 	_, err = transcripts(func(string) (string, bool) { return "", false })
 	require.ErrorContains(t, err, "HOME is not set")
 }
@@ -43,7 +50,7 @@ func TestJSON(t *testing.T) {
 	require.Positive(t, got.Bill)
 	require.Positive(t, got.Share["Read"])
 	require.Greater(t, got.Limit["keep10"], got.Limit["keep30"])
-	for _, policy := range []string{"hook", "mcp", "proxy", "gc", "hook+gc", "all"} {
+	for _, policy := range []string{"hook", "mcp", "proxy", "gc", "context", "hook+gc", "all"} {
 		for _, key := range []string{"gross_pct", "net_pct", "net_pct_wide", "net_pct_misses2", "net_pct_misses3", "median_pct", "p10_pct", "p90_pct", "losing_pct"} {
 			require.Contains(t, got.Policies[policy], key, policy)
 		}

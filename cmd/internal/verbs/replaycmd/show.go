@@ -39,8 +39,9 @@ func writeText(w io.Writer, r replay.Report) error {
 		fmt.Fprintf(&b, "\ngc, of modelled input: %+.1f %%, re-reads in it %.1f; the worst session %+.1f. The best fixed rule: %+.1f %%, the worst session %+.1f\n",
 			gc.Input, gc.Reread, gc.Worst, gc.Fixed, gc.FixedWorst)
 	}
-	if _, ok := r.Policies[replay.All]; ok {
-		b.WriteString("all is hook+gc: what could go from the fixed prefix (context) is not among the policies yet\n")
+	if d, ok := r.Details[replay.Context]; ok {
+		fmt.Fprintf(&b, "\ncontext: before each session, what no earlier session of its project used is switched off (from the tenth on, of known size): %d parts;\n"+
+			"%.1f %% of the sessions call something that was switched off\n", d.Pruned, d.Hurt)
 	}
 	for _, s := range r.Skipped {
 		fmt.Fprintf(&b, "skipped: %s\n", s)

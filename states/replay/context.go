@@ -1,0 +1,173 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+)
+
+// prefixFacts are what the policy context needs of a session. They are kept for every session of a project.
+type prefixFacts struct {
+	prefix.Facts
+	parts  []standing
+	called []calledPart
+}
+
+// standing is a part of the fixed prefix whose size is known.
+type standing struct {
+	prefix.Part
+	price float64 // over the session
+	gone  bool
+}
+
+// calledPart is a part that a session called, at the model call with an index.
+type calledPart struct {
+	prefix.Part
+	call int
+}
+
+// prefixFacts collects them. A sub-agent's prefix is another one, which is not known.
+func (f *Figures) prefixFacts() prefixFacts {
+	s := f.Session
+	facts := prefixFacts{Facts: prefix.FactsOf(s)}
+	if !subAgent(s) {
+		facts.parts = append(f.listed(), f.defined()...)
+	}
+	call := -1
+	for _, step := range s.Steps {
+		if step.Kind == sessions.Call {
+			call++
+		}
+		for _, p := range prefix.CalledBy(step) {
+			facts.called = append(facts.called, calledPart{p, max(call, 0)})
+		}
+	}
+	return facts
+}
+
+func subAgent(s sessions.Session) bool {
+	return agent.Named(s.Source).Name != "" && strings.Contains(s.ID, "/")
+}
+
+// listed returns the parts that the transcript lists, each with the price of all its listings.
+func (f *Figures) listed() []standing {
+	var parts []standing
+	at := map[[2]string]int{}
+	call := 0
+	for _, step := range f.Session.Steps {
+		if step.Kind == sessions.Call {
+			call++
+		}
+		for _, p := range prefix.ListedIn(step) {
+			key := [2]string{string(p.Kind), p.Name}
+			i, ok := at[key]
+			if !ok {
+				i, at[key] = len(parts), len(parts)
+				parts = append(parts, standing{Part: p})
+			}
+			parts[i].price += float64(p.Tokens) * f.WeightFrom(call)
+		}
+	}
+	return parts
+}
+
+// defined returns the client's own tools of known size. A token of theirs costs as much as the average one of the prefix.
+func (f *Figures) defined() []standing {
+	if f.prefixTokens == 0 {
+		return nil
+	}
+	perToken := f.contents[bill.Prefix].Sum() / float64(f.prefixTokens)
+	var parts []standing
+	for _, p := range prefix.Defined(f.Session) {
+		parts = append(parts, standing{Part: p, price: float64(p.Tokens) * perToken})
+	}
+	return parts
+}
+
+// chooseContexts evaluates the policy context: before each session of a project, what the sessions before it did not use is
+// switched off.
+func chooseContexts(list []*Figures) {
+	projects := map[string][]*Figures{}
+	var order []string
+	for _, f := range list {
+		key := f.Session.Source + "\n" + f.Session.Project
+		if projects[key] == nil {
+			order = append(order, key)
+		}
+		projects[key] = append(projects[key], f)
+	}
+	for _, key := range order {
+		one := projects[key]
+		slices.SortStableFunc(one, func(a, b *Figures) int {
+			if a.Session.Begun.IsZero() != b.Session.Begun.IsZero() { // undated sessions are taken for the latest
+				return cmp.Compare(b.Session.Begun.Unix(), a.Session.Begun.Unix())
+			}
+			return a.Session.Begun.Compare(b.Session.Begun)
+		})
+		use := prefix.NewUse()
+		for _, f := range one {
+			f.context(use)
+			use.AddFacts(f.facts.Facts)
+		}
+	}
+}
+
+// context computes the outcome of the policy context. use counts the sessions before. A session that calls what is switched off
+// pays a turn, and everything is written to the cache once more, because the definitions stand in front; that part then saves
+// nothing in this session.
+func (f *Figures) context(use *prefix.Use) {
+	parts := make([]prefix.Part, len(f.facts.parts))
+	for i, p := range f.facts.parts {
+		parts[i] = p.Part
+	}
+	var o Outcome
+	last := 0 // the last call that calls what is switched off
+	for i, v := range prefix.Judge(parts, use) {
+		p := &f.facts.parts[i]
+		if !v.CanGo {
+			continue
+		}
+		if call, ok := f.calls(v.Part); ok {
+			o.Missed++
+			o.hurt, last = true, max(last, call)
+			continue
+		}
+		p.gone = true
+		o.Pruned++
+		o.Gross += p.price
+		o.gone += p.Tokens
+	}
+	if o.hurt {
+		o.Turns, o.again = 1, f.Calls[last].Prompt
+		o.Misses = float64(o.again)*(f.Prices.CacheRead+f.WritePrice(last)) + bill.TurnTokens*f.Prices.Output
+		o.Wide = o.Misses
+	}
+	f.outcomes[Context] = o
+}
+
+// calls returns the last model call that calls a part; a server's instructions belong to its tools.
+func (f *Figures) calls(p prefix.Part) (call int, ok bool) {
+	for _, c := range f.facts.called {
+		if prefix.Same(c.Part, p) || p.Kind == prefix.Other && c.Server == p.Server {
+			call, ok = c.call, true
+		}
+	}
+	return call, ok
+}
+
+// together combines hook+gc with context. It is less than the sum of their misses: the context that a turn reads once more
+// is smaller.
+func (f *Figures) together() Outcome {
+	both, context := f.outcomes[Both], f.outcomes[Context]
+	smaller := float64(both.Turns*context.gone) * f.Prices.CacheRead
+	return Outcome{
+		Gross: both.Gross + context.Gross, Markers: both.Markers, Misses: both.Misses + context.Misses - smaller,
+		Wide: both.Wide + context.Wide - smaller, Pruned: both.Pruned + context.Pruned, Missed: both.Missed + context.Missed,
+		Turns: both.Turns + context.Turns, parts: []Outcome{both, context}, hurt: context.hurt, gone: context.gone,
+	}
+}
