@@ -10,6 +10,8 @@ package upstream
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -25,6 +27,9 @@ type Definition struct {
 	Description string          `json:"description,omitempty"`
 	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
 	Annotations Annotations     `json:"annotations,omitzero"`
+
+	// More are the fields that a model does not see and that a client may need, such as outputSchema and icons.
+	More map[string]json.RawMessage `json:"-"`
 
 	schema map[string]any // InputSchema with local references expanded; nil when it is unusable
 	cyclic bool           // InputSchema refers to itself
@@ -76,12 +81,31 @@ func parseTool(server string, raw json.RawMessage) (d Definition, problem string
 	d.Description, _ = entry.Description.(string)
 	d.InputSchema = entry.InputSchema
 	d.Annotations = entry.Annotations
+	d.More = moreOf(raw)
 	if strings.TrimSpace(d.Name) == "" {
 		return d, "has no name"
 	}
 	d.schema, d.cyclic = parameter.Resolve(d.InputSchema)
 	d.lazy = new(lazySchema)
 	return d, ""
+}
+
+// moreFields are the fields of a tool that are offered as they are.
+var moreFields = []string{"title", "icons", "outputSchema", "execution", "_meta"}
+
+func moreOf(raw json.RawMessage) map[string]json.RawMessage {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(raw, &fields) // an object, as seen before
+	maps.DeleteFunc(fields, func(name string, value json.RawMessage) bool {
+		return !slices.Contains(moreFields, name) || string(value) == "null"
+	})
+	return fields
+}
+
+// takesTasks reports whether calls of the tool may go on as tasks.
+func (d *Definition) takesTasks() bool {
+	var execution struct{ TaskSupport string }
+	return json.Unmarshal(d.More["execution"], &execution) == nil && (execution.TaskSupport == "optional" || execution.TaskSupport == "required")
 }
 
 // properties returns the parameters of the tool, including those of top-level alternatives,

@@ -18,6 +18,8 @@ type Exposed struct {
 	Actions     []Action // a single one without a Name when the tool takes no action
 	Why         string   // reason for this form, for an operator
 
+	More map[string]json.RawMessage // fields that a model does not see, such as outputSchema and icons
+
 	asks bool // has the parameter focusParam besides those of its actions
 }
 

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -34,6 +35,9 @@ func grouped(t planned, l level) Exposed {
 	}
 	params := append([]param{{"action", action}}, g.params...)
 	e := Exposed{Name: t.name, Description: description, Annotations: common(hints), Actions: g.actions, Why: t.why}
+	if slices.ContainsFunc(g.actions, func(a Action) bool { return a.Def.takesTasks() }) {
+		e.More = map[string]json.RawMessage{"execution": json.RawMessage(`{"taskSupport":"optional"}`)}
+	}
 	if t.asks {
 		params, e.asks = withFocus(params)
 	}

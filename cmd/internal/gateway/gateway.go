@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -263,7 +264,8 @@ func (g *Gateway) changed(old, now connect.Offer) {
 
 func same(a, b []upstream.Exposed) bool {
 	return slices.EqualFunc(a, b, func(x, y upstream.Exposed) bool {
-		return x.Name == y.Name && x.Description == y.Description && string(x.InputSchema) == string(y.InputSchema)
+		return x.Name == y.Name && x.Description == y.Description && string(x.InputSchema) == string(y.InputSchema) &&
+			maps.EqualFunc(x.More, y.More, func(a, b json.RawMessage) bool { return string(a) == string(b) })
 	})
 }
 

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"maps"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/tools"
@@ -30,6 +31,7 @@ func (g *Gateway) toolsOf(list []upstream.Exposed) []tools.Tool {
 // listed returns the fields of a tool other than name, description and schema.
 func listed(e *upstream.Exposed) map[string]json.RawMessage {
 	fields := map[string]json.RawMessage{"_meta": nil}
+	maps.Copy(fields, e.More)
 	if e.Title != "" {
 		fields["title"], _ = json.Marshal(e.Title)
 	}
