@@ -51,11 +51,12 @@ func ParseList(server string, results ...json.RawMessage) (list []Definition, pr
 		for i, raw := range page.Tools {
 			d, problem := parseTool(server, raw)
 			switch {
+			case problem != "" && len(problems) >= maxProblems: // a list of nonsense says nothing new
 			case problem != "":
 				problems = append(problems, fmt.Sprintf("%s: tool %d: %s", server, i+1, problem))
-			case seen[d.Name]:
+			case seen[d.Name] && len(problems) < maxProblems:
 				problems = append(problems, fmt.Sprintf("%s: tool %s is listed twice; the first counts", server, d.Name))
-			default:
+			case !seen[d.Name]:
 				seen[d.Name] = true
 				list = append(list, d)
 			}
@@ -63,6 +64,9 @@ func ParseList(server string, results ...json.RawMessage) (list []Definition, pr
 	}
 	return list, problems, nil
 }
+
+// maxProblems is the number of problems with a list that are reported.
+const maxProblems = 20
 
 func parseTool(server string, raw json.RawMessage) (d Definition, problem string) {
 	var entry struct {

@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
 // caller is a client as one server sees it: ids of the server's tasks get their offered form.
@@ -18,15 +17,7 @@ type caller struct {
 	names upstream.Names
 }
 
-// callerOf returns the client that made the call, and the call's _meta. Both are nil outside of a call.
-func (g *Gateway) callerOf(ctx context.Context, server string) (c connect.Caller, meta, extra map[string]any) {
-	from := mcpserver.CallerOf(ctx)
-	if from == nil {
-		return nil, nil, nil
-	}
-	return caller{from, g.names(server)}, metaOf(from), from.Extra()
-}
-
+// metaOf returns the _meta of a request.
 func metaOf(c *mcpserver.Caller) (meta map[string]any) {
 	_ = json.Unmarshal(c.Meta(), &meta) // decoded from an object before
 	return meta

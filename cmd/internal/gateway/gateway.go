@@ -69,6 +69,7 @@ type Gateway struct {
 	starts  sync.Once // of the servers
 	links   links
 	given   given
+	rounds  rounds
 
 	mu      sync.Mutex
 	lists   map[upstream.Mode]*shown
@@ -82,7 +83,7 @@ func Open(o Options) (*Gateway, error) {
 	if o.IdleAfter == 0 {
 		o.IdleAfter = idleAfter
 	}
-	g := &Gateway{options: o, started: time.Now(), lists: map[upstream.Mode]*shown{}, links: links{open: map[linkKey]*link{}}, given: given{servers: map[givenKey]string{}}}
+	g := &Gateway{options: o, started: time.Now(), lists: map[upstream.Mode]*shown{}, links: links{open: map[linkKey]*link{}}, given: given{servers: map[givenKey]string{}}, rounds: rounds{waiting: map[string]*round{}}}
 	g.life, g.end = context.WithCancel(context.Background())
 	if err := g.thaw(); err != nil {
 		return nil, err

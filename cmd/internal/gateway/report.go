@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
 // Row is the report on one server in one mode.
@@ -134,18 +136,57 @@ func (g *Gateway) WriteList(w io.Writer, mode upstream.Mode) error {
 			fmt.Fprintf(w, "    %s -> %s\n", a.Name, a.Def.Name)
 		}
 	}
+	for _, trouble := range g.Troubles() {
+		fmt.Fprintln(w, trouble)
+	}
 	for _, s := range g.servers {
-		offer, known, err := s.Offer()
-		switch m := g.options.Maps[s.Name()]; {
-		case !known:
-			fmt.Fprintf(w, "%s: no tools: %v\n", s.Name(), cmp.Or(err, errNotThere))
-		case err != nil:
-			fmt.Fprintf(w, "%s: not connected (%v); the list is from last time\n", s.Name(), err)
-		case len(m.Hide) > 0:
-			fmt.Fprintf(w, "%s: hidden: %s\n", s.Name(), strings.Join(m.Hide, ", "))
-		case len(offer.Tools) == 0:
-			fmt.Fprintf(w, "%s: has no tools\n", s.Name())
+		offer, known, _ := s.Offer()
+		if hidden := g.options.Maps[s.Name()].Hide; known && len(hidden) > 0 {
+			fmt.Fprintf(w, "%s: hidden: %s\n", s.Name(), strings.Join(hidden, ", "))
+		}
+		if n := len(offer.Resources) + len(offer.Templates); n+len(offer.Prompts) > 0 {
+			fmt.Fprintf(w, "%s: besides %d resources and templates, %d prompts\n", s.Name(), n, len(offer.Prompts))
 		}
 	}
 	return nil
+}
+
+// Troubles says of each server what is wrong with it, if something is.
+func (g *Gateway) Troubles() (lines []string) {
+	for _, s := range g.servers {
+		offer, known, err := s.Offer()
+		switch {
+		case !known:
+			lines = append(lines, fmt.Sprintf("%s: no tools: %v", s.Name(), cmp.Or(err, errNotThere)))
+		case err != nil:
+			lines = append(lines, fmt.Sprintf("%s: not connected (%v); the list is from last time", s.Name(), err))
+		case len(offer.Tools)+len(offer.Resources)+len(offer.Templates)+len(offer.Prompts) == 0:
+			lines = append(lines, s.Name()+": has no tools, and nothing else")
+		}
+		for i, problem := range offer.Problems {
+			if i == maxProblems {
+				lines = append(lines, fmt.Sprintf("%s: and %d problems more", s.Name(), len(offer.Problems)-i))
+				break
+			}
+			lines = append(lines, s.Name()+": "+strings.TrimPrefix(problem, s.Name()+": "))
+		}
+	}
+	return lines
+}
+
+// maxProblems is the number of a server's problems that are shown.
+const maxProblems = 3
+
+// Lost connects to a server and returns what it would lose behind a gateway, or why it cannot be asked; "": it loses nothing.
+func Lost(ctx context.Context, c connect.Config, version string, env []string) string {
+	s := connect.New(c, connect.Options{
+		Version: version, Env: env,
+		Note: func(string, map[string]any) {}, Stderr: func(string, string) {}, Changed: func(_, _ connect.Offer) {},
+	})
+	defer s.Close()
+	if err := s.Connect(ctx); err != nil {
+		return fmt.Sprintf("it cannot be asked what it has (%v)", err)
+	}
+	o, _, _ := s.Offer()
+	return o.Lost()
 }

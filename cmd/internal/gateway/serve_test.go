@@ -306,3 +306,39 @@ func TestOurNamesAreReserved(t *testing.T) {
 	}
 	assert.Equal(t, 11, names)
 }
+
+// able are the fields of a request of protocol 2026-07-28 of a client that can be asked for a sample.
+const able = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"some-client","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"sampling":{}}}`
+
+// TestAQuestionIsAResultInTheNewestProtocol checks that a server's question becomes a result that asks, that the next call
+// brings the server the answer, that its state counts once and only for the same call, and that a client which did not
+// declare the capability is not asked.
+func TestAQuestionIsAResultInTheNewestProtocol(t *testing.T) {
+	c := converse(t)
+	call := func(id int, meta, more string) string {
+		return c.result(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"shop_item","arguments":{"action":"get","id":6}%s,%s}}`, id, more, meta))
+	}
+	var result struct {
+		Type     string                     `json:"resultType"`
+		Requests map[string]json.RawMessage `json:"inputRequests"`
+		State    string                     `json:"requestState"`
+		Content  *json.RawMessage           `json:"content"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(call(1, able, "")), &result))
+	assert.Equal(t, "input_required", result.Type)
+	assert.Nil(t, result.Content)
+	require.Len(t, result.Requests, 1)
+	assert.JSONEq(t, `{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":5}}`, string(result.Requests["q1"]))
+
+	answers := fmt.Sprintf(`,"inputResponses":{"q1":{"role":"assistant","model":"m"}},"requestState":%q`, result.State)
+	done := call(2, able, answers)
+	assert.Contains(t, done, `{\"model\":\"m\",\"role\":\"assistant\"}`)
+	assert.Contains(t, done, `"resultType":"complete"`)
+	assert.Contains(t, call(3, able, answers), "requestState belongs to no call that waits for an answer")
+
+	require.NoError(t, json.Unmarshal([]byte(call(4, able, "")), &result))
+	other := fmt.Sprintf(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"shop_item","arguments":{"action":"get","id":1},"requestState":%q,%s}}`, result.State, able)
+	assert.Contains(t, c.result(other), "requestState belongs to no call that waits for an answer", "another call")
+
+	assert.Contains(t, call(6, modern, ""), `{"type":"text","text":""}`, "the server's question was refused")
+}

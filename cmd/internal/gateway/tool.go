@@ -62,28 +62,62 @@ func (c *call) Run(ctx context.Context) (tools.Output, error) {
 	case refusal != "":
 		return nil, &tools.Error{Code: "invalid_arguments", Message: refusal}
 	}
-	from := mcpserver.CallerOf(ctx)
-	s, done, unreachable := c.gateway.reach(from, target.Def.Server)
-	if unreachable != nil {
-		return nil, unreachable
-	}
-	defer done()
-	caller, meta, extra := c.gateway.callerOf(ctx, s.Name())
-	out, err := s.Call(ctx, target.Def.Name, target.Arguments, meta, extra, caller)
-	if o := out.Opaque(); err == nil && o != nil && from != nil {
-		holder, _ := from.Holder()
-		c.gateway.given.note(holder, s.Name(), o.Content)
-		if task := o.More["task"]; task != nil {
-			o.More["task"] = renameTask(task, c.gateway.names(s.Name()))
-		}
-	}
-	if over := c.gateway.options.Maps[s.Name()].PruneOver; err == nil && over > 0 && out.Prunable(over) {
+	out, err := c.gateway.call(ctx, target)
+	if over := c.gateway.options.Maps[target.Def.Server].PruneOver; err == nil && over > 0 && out.Prunable(over) {
 		c.question = target.Question
 	}
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// call makes a call of a server.
+func (g *Gateway) call(ctx context.Context, target *upstream.Call) (connect.Answer, error) {
+	from := mcpserver.CallerOf(ctx)
+	if from == nil || !from.Modern() {
+		return g.callFrom(ctx, target, from, nil)
+	}
+	key := target.Def.Server + " " + target.Def.Name + " " + string(encoded(target.Arguments))
+	if _, again := from.Extra()["requestState"]; again {
+		r, err := g.resume(from, key)
+		if err != nil {
+			return connect.Answer{}, &tools.Error{Code: "invalid_arguments", Message: err.Error()}
+		}
+		return g.wait(ctx, r)
+	}
+	r := g.begin(from, g.names(target.Def.Server), key, func(ctx context.Context, asking connect.Caller) (connect.Answer, error) {
+		return g.callFrom(ctx, target, from, asking)
+	})
+	return g.wait(ctx, r)
+}
+
+// callFrom makes a call on the connection of a client. asking receives what the server sends during it; nil: the client does.
+func (g *Gateway) callFrom(ctx context.Context, target *upstream.Call, from *mcpserver.Caller, asking connect.Caller) (connect.Answer, error) {
+	s, done, unreachable := g.reach(from, target.Def.Server)
+	if unreachable != nil {
+		return connect.Answer{}, unreachable
+	}
+	defer done()
+	if from == nil {
+		return s.Call(ctx, target.Def.Name, target.Arguments, nil, nil, nil)
+	}
+	names, extra := g.names(s.Name()), map[string]any{}
+	if task, ok := from.Extra()["task"]; ok {
+		extra["task"] = task
+	}
+	if asking == nil {
+		asking = caller{from, names}
+	}
+	out, err := s.Call(ctx, target.Def.Name, target.Arguments, metaOf(from), extra, asking)
+	if o := out.Opaque(); err == nil && o != nil {
+		holder, _ := from.Holder()
+		g.given.note(holder, s.Name(), o.Content)
+		if task := o.More["task"]; task != nil {
+			o.More["task"] = renameTask(task, names)
+		}
+	}
+	return out, err
 }
 
 // Prunes reports whether the results of any server are pruned.

@@ -7,14 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/gateway"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/entry"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
 // defaultPruner is the pruner of a server whose entry names none.
@@ -32,6 +35,7 @@ func clientEntries(ctx context.Context, p command.Process) (found []finding) {
 	for _, e := range entry.All(setup.Home{Lookup: p.Lookup}, dir) {
 		if e.Err == nil || !slices.Contains(files, e.File) {
 			found = append(found, client(ctx, p.Env, e))
+			found = append(found, behindGateway(ctx, p, e)...)
 		}
 	}
 	all := initcmd.AllHooked(p)
@@ -107,6 +111,27 @@ func client(ctx context.Context, env []string, e entry.Entry) finding {
 	f = reach(ctx, e.Client, where)
 	f.found = fmt.Sprintf("%s in %s: %s", e.Name, e, f.found)
 	return f
+}
+
+// gatewayWithin is the time for which doctor waits for the servers of a gateway.
+const gatewayWithin = 10 * time.Second
+
+// behindGateway reports the servers of a gateway's entry that cannot be used.
+func behindGateway(ctx context.Context, p command.Process, e entry.Entry) (found []finding) {
+	if len(e.Args) < 2 || e.Args[0] != "gateway" || e.Err != nil {
+		return nil
+	}
+	f := gatewayFlags{mode: gateway.Auto, target: upstream.DefaultTarget}
+	g, err := f.open(p, e.Args[len(e.Args)-1], note(nil))
+	if err != nil {
+		return []finding{{e.Client, fmt.Sprintf("%s in %s: %v", e.Name, e, err), cannotBeRead}}
+	}
+	defer g.Close()
+	g.Wait(ctx, gatewayWithin, false)
+	for _, trouble := range g.Troubles() {
+		found = append(found, finding{e.Client, fmt.Sprintf("%s in %s: %s", e.Name, e, trouble), cannotBeStarted})
+	}
+	return found
 }
 
 // served reports an entry for a server over HTTP, which need not be running now.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -228,15 +229,18 @@ func upstreamEnv(env []string) []string {
 
 // gatewayInitCommand returns the verb gateway init.
 func gatewayInitCommand(p command.Process) *cobra.Command {
-	var undo bool
+	var undo, all bool
 	c := &cobra.Command{
-		Use:   "init [--uninstall] " + strings.Join(takeover.Clients(), "|"),
+		Use:   "init [--yes] [--uninstall] " + strings.Join(takeover.Clients(), "|"),
 		Short: "Put the servers of a client's configuration behind the gateway, or back",
 		Long: `Moves the MCP servers of a client's own configuration into a file of the gateway and
 puts the gateway in their place. --uninstall puts them back. Servers over SSE, servers
-that the client's rules restrict and this program's own entries stay where they are.`,
+that the client's rules restrict and this program's own entries stay where they are.
+
+Each server is started once and asked what it has. One that cannot be asked, or has
+something that does not pass the gateway, stays too, unless --yes is given.`,
 		Args: command.OneArgument("CLIENT"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			self, err := os.Executable()
 			if err != nil {
 				return err
@@ -252,11 +256,43 @@ that the client's rules restrict and this program's own entries stay where they 
 			if undo {
 				return takeBack(p, t)
 			}
+			if !all {
+				t.Lost = func(servers map[string]any) map[string]string { return lost(c.Context(), p, servers) }
+			}
 			return takeOver(p, t)
 		},
 	}
+	c.Flags().BoolVarP(&all, "yes", "y", false, "move servers, too, that lose something or cannot be asked now")
 	c.Flags().BoolVar(&undo, "uninstall", false, "put the servers back")
 	return c
+}
+
+// lost starts servers and returns what each of them would lose behind the gateway.
+func lost(ctx context.Context, p command.Process, servers map[string]any) map[string]string {
+	raw, err := json.Marshal(map[string]any{"mcpServers": servers})
+	if err != nil {
+		return nil // they were decoded from a file
+	}
+	configs, err := connect.ReadConfig(raw, p.Lookup)
+	if err != nil {
+		return nil // what a name is wrong with, the gateway says
+	}
+	ctx, cancel := context.WithTimeout(ctx, upstreamsWithin)
+	defer cancel()
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	losses := map[string]string{}
+	for _, c := range configs {
+		all.Go(func() {
+			if why := gateway.Lost(ctx, c, buildVersion(), upstreamEnv(p.Env)); why != "" {
+				mu.Lock()
+				defer mu.Unlock()
+				losses[c.Name] = why + "; --yes moves it all the same"
+			}
+		})
+	}
+	all.Wait()
+	return losses
 }
 
 func takeOver(p command.Process, t takeover.Takeover) error {

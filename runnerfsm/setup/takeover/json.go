@@ -35,7 +35,7 @@ func (t Takeover) movesJSON(text []byte) (kept, error) {
 			k.stay[name] = "its transport is not supported"
 			continue
 		}
-		if why := restriction.Stays(name, fields, rules); why != "" {
+		if why := t.stays(name, fields, rules); why != "" {
 			k.stay[name] = why
 			continue
 		}

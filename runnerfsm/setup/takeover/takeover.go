@@ -26,6 +26,12 @@ type Takeover struct {
 	Rules []string // further files with the client's rules of what its tools may do
 	Dir   string   // folder with more such files, in folders of their own; "": none
 
+	// Lost returns what each of the servers would lose behind the gateway; servers that lose something stay. nil: nobody
+	// is asked, and all move.
+	Lost func(servers map[string]any) map[string]string
+
+	losses map[string]string // what Lost returned
+
 	Stale []string // set by Install: rules that allow tools of moved servers under their old names
 }
 
@@ -82,6 +88,10 @@ func (t *Takeover) Install() (names []string, stay map[string]string, err error)
 		return nil, nil, err
 	}
 	moved, err := t.moves(text)
+	if err == nil && t.Lost != nil && len(moved.Servers) > 0 {
+		t.losses = t.Lost(moved.Servers)
+		moved, err = t.moves(text)
+	}
 	if err != nil || len(moved.Servers) == 0 {
 		return nil, moved.stay, err
 	}
@@ -113,6 +123,14 @@ func apart(all, moved kept) error {
 		servers = append(servers, upstream.Server{Name: name})
 	}
 	return upstream.CheckPrefixes(servers)
+}
+
+// stays returns the reason why a server stays with the client, or "".
+func (t Takeover) stays(name string, entry map[string]any, rules []restriction.Rule) string {
+	if why := restriction.Stays(name, entry, rules); why != "" {
+		return why
+	}
+	return t.losses[name]
 }
 
 // own reports whether a command starts this program, as the gateway or as the server itself.

@@ -12,8 +12,6 @@ import (
 	"sync"
 
 	"github.com/BurntSushi/toml"
-
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/takeover/restriction"
 )
 
 // Lines that mark the gateway's table in Codex's configuration.
@@ -115,7 +113,7 @@ func (t Takeover) movesTOML(text []byte) (kept, error) {
 		if !ok || s.Command == "" && s.URL == "" || t.own(s.Command) {
 			return false
 		}
-		if why := restriction.Stays(name, entries[name], rules); why != "" {
+		if why := t.stays(name, entries[name], rules); why != "" {
 			moved.stay[name] = why
 			return false
 		}

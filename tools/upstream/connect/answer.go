@@ -22,6 +22,10 @@ import (
 // unavailable returns the error for a server that is not connected. It names the server and says what
 // happens next.
 func unavailable(c Config, err error) *tools.Error {
+	if c.Problem != "" {
+		return &tools.Error{Code: "upstream_unavailable",
+			Message: fmt.Sprintf("the MCP server %s is not there: %s. Correct the entry and start the gateway anew; the other tools work.", c.Name, redacted(err, c))}
+	}
 	return &tools.Error{Code: "upstream_unavailable",
 		Message: fmt.Sprintf("the MCP server %s did not answer: %s. It is started anew with the next call; the other tools work.", c.Name, redacted(err, c))}
 }
@@ -114,6 +118,15 @@ func (a Answer) Source() tools.Source  { return tools.Source{} }
 func (a Answer) Text() string          { return a.text }
 func (a Answer) Structured(any) any    { return nil }
 func (a Answer) Opaque() *tools.Opaque { return a.opaque }
+
+// Asking is an answer of protocol 2026-07-28 that asks the client something. state comes back with the client's answers.
+func Asking(requests map[string]any, state string) Answer {
+	more := map[string]json.RawMessage{"content": nil}
+	for name, value := range map[string]any{"resultType": mcp.ResultTypeInputRequired, "inputRequests": requests, "requestState": state} {
+		more[name], _ = json.Marshal(value) // texts, and values that were JSON
+	}
+	return Answer{opaque: &tools.Opaque{Content: []json.RawMessage{}, More: more}}
+}
 
 // Text is an answer that no upstream gave.
 func Text(text string) Answer { return Answer{text: text} }

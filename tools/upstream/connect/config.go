@@ -24,11 +24,15 @@ type Config struct {
 
 	// Stateless: the server keeps nothing between calls, so that all clients may share one connection to it.
 	Stateless bool `json:"stateless,omitempty"`
+
+	// Problem says why the entry cannot be used; "": it can.
+	Problem string `json:"-"`
 }
 
 // ReadConfig parses the file format that clients use: {"mcpServers": {name: {"command", "args", "env"} or
 // {"url", "headers"}}}. It returns the servers in the file's order. Unknown fields are ignored; ${NAME} and
-// ${NAME:-default} are replaced by environment variables.
+// ${NAME:-default} are replaced by environment variables. An entry that cannot be used has a Problem, which says why; it
+// is no error, because the other servers work.
 func ReadConfig(raw []byte, lookup func(name string) (string, bool)) ([]Config, error) {
 	var file struct {
 		Servers orderedServers `json:"mcpServers"`
@@ -41,18 +45,20 @@ func ReadConfig(raw []byte, lookup func(name string) (string, bool)) ([]Config, 
 		if s.Off {
 			continue
 		}
-		if err := s.expand(lookup); err != nil {
-			return nil, fmt.Errorf("server %s: %w", s.Name, err)
+		if strings.TrimSpace(s.Name) == "" {
+			return nil, fmt.Errorf("a server has an empty name")
+		}
+		if err := s.expand(lookup); err != nil && s.Problem == "" {
+			s.Problem = err.Error()
 		}
 		switch {
-		case strings.TrimSpace(s.Name) == "":
-			return nil, fmt.Errorf("a server has an empty name")
+		case s.Problem != "":
 		case s.Command == "" && s.URL == "":
-			return nil, fmt.Errorf("server %s has neither command nor url", s.Name)
+			s.Problem = "it has neither command nor url"
 		case s.Command != "" && s.URL != "":
-			return nil, fmt.Errorf("server %s has both command and url; keep one", s.Name)
+			s.Problem = "it has both command and url; keep one"
 		case s.URL != "" && !strings.HasPrefix(s.URL, "http://") && !strings.HasPrefix(s.URL, "https://"):
-			return nil, fmt.Errorf("server %s: url has to begin with http:// or https://", s.Name)
+			s.Problem = "its url has to begin with http:// or https://"
 		}
 		out = append(out, s)
 	}
@@ -78,8 +84,12 @@ func (o *orderedServers) UnmarshalJSON(raw []byte) error {
 			return err
 		}
 		var s Config
-		if err := dec.Decode(&s); err != nil {
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
 			return fmt.Errorf("server %s: %w", key, err)
+		}
+		if err := json.Unmarshal(raw, &s); err != nil {
+			s = Config{Problem: fmt.Sprintf("it cannot be read: %v", err)}
 		}
 		s.Name, _ = key.(string)
 		if seen[s.Name] {

@@ -19,16 +19,37 @@ func TestConfig(t *testing.T) {
 		{Name: "a", URL: "https://h/mcp", Headers: map[string]string{"Authorization": "Bearer s3cret"}},
 	}, got)
 	for config, want := range map[string]string{
-		`[]`:                               `the configuration is not JSON of the form {"mcpServers": {...}}`,
-		`{}`:                               "the configuration has no server under mcpServers",
-		`{"mcpServers":{"a":{}}}`:          "server a has neither command nor url",
-		`{"mcpServers":{"a":{"url":"x"}}}`: "server a: url has to begin with http:// or https://",
-		`{"mcpServers":{"a":{"command":"${NOPE}"}}}`:               "server a: the variable NOPE is not set; set it or write ${NOPE:-default}",
+		`[]`: `the configuration is not JSON of the form {"mcpServers": {...}}`,
+		`{}`: "the configuration has no server under mcpServers",
 		`{"mcpServers":{"a":{"command":"x"},"a":{"command":"y"}}}`: "server a is there twice",
 	} {
 		_, err := ReadConfig([]byte(config), lookup)
 		require.Error(t, err, config)
 		assert.Contains(t, err.Error(), want)
+	}
+}
+
+// TestAnEntryThatCannotBeUsedCostsItself reads configurations with one bad entry and one good one.
+func TestAnEntryThatCannotBeUsedCostsItself(t *testing.T) {
+	for entry, want := range map[string]string{
+		`{}`:                               "it has neither command nor url",
+		`7`:                                "it cannot be read",
+		`{"command":["x"]}`:                "it cannot be read",
+		`{"command":"x","url":"http://h"}`: "it has both command and url",
+		`{"url":"x"}`:                      "its url has to begin with http:// or https://",
+		`{"command":"${NOPE}"}`:            "the variable NOPE is not set; set it or write ${NOPE:-default}",
+	} {
+		got, err := ReadConfig([]byte(`{"mcpServers":{"bad":`+entry+`,"good":{"command":"x"}}}`), func(string) (string, bool) { return "", false })
+		require.NoError(t, err, entry)
+		require.Len(t, got, 2)
+		assert.Contains(t, got[0].Problem, want)
+		assert.Equal(t, Config{Name: "good", Command: "x"}, got[1])
+
+		s := New(got[0], Options{})
+		_, err = s.connect(t.Context())
+		require.ErrorContains(t, err, "its entry in the configuration cannot be used: ")
+		assert.Contains(t, unavailable(got[0], err).Message, "the MCP server bad is not there: ")
+		s.Close()
 	}
 }
 

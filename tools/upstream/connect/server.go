@@ -67,6 +67,9 @@ func New(c Config, o Options) *Server {
 	s.life, s.end = context.WithCancel(context.Background())
 	s.offer, s.known = recall(c, nil)
 	s.exact = s.known
+	if c.Problem != "" {
+		s.err = errors.New("its entry in the configuration cannot be used: " + c.Problem)
+	}
 	return s
 }
 
@@ -137,6 +140,9 @@ func (s *Server) connect(ctx context.Context) (*connection, error) {
 		case s.life.Err() != nil:
 			s.mu.Unlock()
 			return nil, errEnding
+		case s.config.Problem != "":
+			defer s.mu.Unlock()
+			return nil, s.err
 		case s.conn != nil && s.conn.alive():
 			defer s.mu.Unlock()
 			return s.conn, nil

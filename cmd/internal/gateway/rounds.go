@@ -1,0 +1,174 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
+)
+
+// In protocol 2026-07-28 a server does not ask its client by requests: its result says what it needs, and the client makes
+// the call again with the answers. The servers here ask by requests. So their call goes on while the client is asked by a
+// result, and the client's next call, which has the state of that result, waits for it.
+
+const (
+	maxRounds   = 256             // calls that wait for their client's next call
+	roundWithin = 5 * time.Minute // for that call
+)
+
+// rounds are the calls that wait for their client's next call, by the state that it will have.
+type rounds struct {
+	mu      sync.Mutex
+	waiting map[string]*round
+}
+
+// round is a call of a server that may ask its client by results.
+type round struct {
+	caller        // as it was at the first call; its Notify and Ask are replaced
+	call   string // which tool with which arguments
+
+	now    atomic.Pointer[mcpserver.Caller] // the client's latest call
+	asked  chan asked
+	result chan outcome
+	cancel context.CancelFunc
+
+	mu   sync.Mutex
+	open map[string]asked // questions without an answer
+	last int
+}
+
+type asked struct {
+	method string
+	params json.RawMessage
+	answer chan json.RawMessage
+}
+
+type outcome struct {
+	answer connect.Answer
+	err    error
+}
+
+// Notify implements connect.Caller.
+func (r *round) Notify(method string, params any) {
+	caller{r.now.Load(), r.names}.Notify(method, params)
+}
+
+// ProgressToken implements connect.Caller.
+func (r *round) ProgressToken() any { return r.now.Load().ProgressToken() }
+
+// Ask implements connect.Caller.
+func (r *round) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, *tools.RPCError, error) {
+	question := asked{method, params, make(chan json.RawMessage, 1)}
+	select {
+	case r.asked <- question:
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+	select {
+	case answer := <-question.answer:
+		return answer, nil, nil
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+}
+
+// begin makes a server's call for a client of protocol 2026-07-28, which call identifies.
+func (g *Gateway) begin(c *mcpserver.Caller, names upstream.Names, call string, run func(ctx context.Context, from connect.Caller) (connect.Answer, error)) *round {
+	ctx, cancel := context.WithCancel(g.life)
+	r := &round{caller: caller{c, names}, call: call, asked: make(chan asked), result: make(chan outcome, 1), cancel: cancel, open: map[string]asked{}}
+	r.now.Store(c)
+	go func() {
+		defer cancel()
+		answer, err := run(ctx, r)
+		r.result <- outcome{answer, err}
+	}()
+	return r
+}
+
+// wait returns the result of a round, or a result that asks the client what the server asks.
+func (g *Gateway) wait(ctx context.Context, r *round) (connect.Answer, error) {
+	select {
+	case <-ctx.Done():
+		r.cancel()
+		<-r.result
+		return connect.Answer{}, ctx.Err()
+	case done := <-r.result:
+		return done.answer, done.err
+	case question := <-r.asked:
+		return g.ask(r, question)
+	}
+}
+
+func (g *Gateway) ask(r *round, question asked) (connect.Answer, error) {
+	r.mu.Lock()
+	r.last++
+	id := "q" + strconv.Itoa(r.last)
+	r.open[id] = question
+	r.mu.Unlock()
+	request := map[string]any{"method": question.method}
+	if question.params != nil {
+		request["params"] = question.params
+	}
+	state := rand.Text()
+	g.rounds.mu.Lock()
+	defer g.rounds.mu.Unlock()
+	if len(g.rounds.waiting) >= maxRounds {
+		r.cancel()
+		return connect.Answer{}, &tools.Error{Code: "upstream_unavailable", Message: "too many calls wait for answers of their clients; try again later"}
+	}
+	g.rounds.waiting[state] = r
+	time.AfterFunc(roundWithin, func() {
+		if g.rounds.take(state) != nil {
+			r.cancel()
+		}
+	})
+	return connect.Asking(map[string]any{id: request}, state), nil
+}
+
+func (r *rounds) take(state string) *round {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	there := r.waiting[state]
+	delete(r.waiting, state)
+	return there
+}
+
+var errNoRound = errors.New("requestState belongs to no call that waits for an answer: it was answered already, or more than five minutes ago; make the call anew, without requestState")
+
+// resume gives a round the answers in its client's next call.
+func (g *Gateway) resume(c *mcpserver.Caller, call string) (*round, error) {
+	state, _ := c.Extra()["requestState"].(string)
+	r := g.rounds.take(state)
+	if r == nil {
+		return nil, errNoRound
+	}
+	if _, mine := c.Holder(); r.call != call || mine != subjectOf(r.Caller) {
+		r.cancel()
+		return nil, errNoRound
+	}
+	r.now.Store(c)
+	answers, _ := c.Extra()["inputResponses"].(map[string]any)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, question := range r.open {
+		if answer, given := answers[id]; given {
+			question.answer <- encoded(answer)
+			delete(r.open, id)
+		}
+	}
+	return r, nil
+}
+
+func subjectOf(c *mcpserver.Caller) any {
+	_, subject := c.Holder()
+	return subject
+}
