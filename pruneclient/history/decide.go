@@ -32,7 +32,7 @@ func (o OtherTools) Stays(c ToolCall, tokens int) string {
 		return "small"
 	case c.Kind == Edit, c.Kind == Write, c.Kind == Glob:
 		return "not a kind that is pruned"
-	case c.Kind == Other && !o.includes(c.Tool):
+	case c.Kind == Other && !o.Includes(c.Tool):
 		return "another tool"
 	case c.Narrow(NarrowLines):
 		return "a narrow range"

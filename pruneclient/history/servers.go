@@ -13,8 +13,8 @@ const allTools = "all"
 // measurement has shown yet that pruning them saves more than it loses.
 type OtherTools []string
 
-// includes reports whether a tool, or the server that it belongs to, is named.
-func (o OtherTools) includes(tool string) bool {
+// Includes reports whether a tool, or the server that it belongs to, is named.
+func (o OtherTools) Includes(tool string) bool {
 	return slices.ContainsFunc(o, func(item string) bool {
 		return item == allTools || strings.EqualFold(item, tool) || ofServer(tool, item)
 	})

@@ -4,6 +4,7 @@ package existing
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,8 @@ type Body struct {
 	Head     string // the client's text before the lines
 	Tail     string // the client's text after them
 	Trailing bool   // the output ended with a newline
+
+	All string // the text to store, if Lines are a part of it; "": they are all
 
 	overwritten string // the lines as a program wrote them, if Lines have only the last states of some; "" if they are the same
 }
@@ -51,6 +54,9 @@ func NewBody(kind history.Kind, out string) Body {
 // Original returns the text to store for a cut output, and the number of its first line. If lines are numbered that is
 // the part of the file, else all that the client shows: the exit status is part of it.
 func (b Body) Original() (text string, first int) {
+	if b.All != "" {
+		return b.All, 1
+	}
 	text = cmp.Or(b.overwritten, b.Code())
 	if b.Trailing {
 		text += "\n"
@@ -139,3 +145,33 @@ func (b Body) Tokens() int { return tokens.EstimateWell(cmp.Or(b.overwritten, b.
 
 // Code is the text without numbers.
 func (b Body) Code() string { return strings.Join(b.Lines, "\n") }
+
+// Hidden returns the lines of a command's output that a client does not show, with their numbers. head and tail are what it
+// shows, and lead is what is to be said of them. ok is false if the output does not begin with head, or if all is shown.
+func Hidden(all, head, tail, lead string) (b Body, ok bool) {
+	if !Begins(all, head) {
+		return Body{}, false
+	}
+	head, tail = strings.TrimSpace(head), strings.TrimSpace(tail)
+	from := strings.Index(all, head) + len(head)
+	from = strings.LastIndexByte(all[:from], '\n') + 1 // the line at the cut is not whole
+	to := len(strings.TrimRight(all, " \t\r\n"))
+	if strings.HasSuffix(all[:to], tail) && tail != "" {
+		to -= len(tail)
+		if end := strings.IndexByte(all[to:], '\n'); end >= 0 {
+			to += end
+		}
+	}
+	if to <= from {
+		return Body{}, false
+	}
+	first := 1 + strings.Count(all[:from], "\n")
+	lines := strings.Split(all[from:to], "\n")
+	return Body{All: all, Lines: lines, First: first, Mark: "\t", Head: fmt.Sprintf(lead, first, first+len(lines)-1)}, true
+}
+
+// Begins reports whether a text begins with another, apart from white space around it.
+func Begins(text, head string) bool {
+	head = strings.TrimSpace(head)
+	return head != "" && strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), head)
+}

@@ -24,6 +24,10 @@ type Result struct {
 	Context  []pruneclient.Event // most recent first
 	Careful  bool                // prune only lines that are very unlikely to be needed
 
+	// Most is the number of tokens that a text may keep of which the client itself would show only a part; 0: the text would be
+	// shown whole. Something is then selected from it, whatever it is.
+	Most int
+
 	Noted bool // the client shows one range of lines and the others in a note of limited length, as Claude Code does with a Read
 
 	Asked bool // the question was written for this text, by a caller of this program's tools
@@ -38,6 +42,10 @@ type Result struct {
 // result may be pruned at all. Hooks, the proxy and replay all decide by it.
 func (r *Result) Know(log *history.Log, others history.OtherTools) history.Decision {
 	r.Question, r.Context = log.Question(r.Call), log.Context()
+	if words := r.Call; r.Most > 0 && words.About != "" { // which often says only what runs
+		words.About = ""
+		r.Question = r.Call.About + ". " + log.Question(words)
+	}
 	decision := log.Decide(r.Call, r.Body.Tokens(), others)
 	r.Careful = decision.Careful
 	return decision
@@ -105,7 +113,7 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 	case history.Bash:
 		opts.Command = r.Call.Command
 	}
-	res, err := lineprune.Prune(ctx, r.Body.Code(), r.Question, kind, opts)
+	res, err := r.selected(ctx, kind, opts)
 	if err != nil {
 		return Cut{}, err
 	}
@@ -113,7 +121,7 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 	if !cut.Whole() {
 		cut.Kept = r.Body.notices(cut.Kept)
 	}
-	if r.Call.Kind == history.Bash && !r.Asked && wholeCommands(cut) {
+	if r.Call.Kind == history.Bash && !r.Asked && r.Most == 0 && wholeCommands(cut) {
 		cut.keepAll()
 	}
 	if r.Noted && !cut.Whole() {
@@ -125,6 +133,40 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 	}
 	return cut, nil
 }
+
+// selected runs the pruner. A text of which the client would show only a part gets no more than it may keep, and of that the
+// lines of rare forms get a share.
+func (r Result) selected(ctx context.Context, kind lineprune.Kind, opts lineprune.Options) (lineprune.Result, error) {
+	opts.Diffs = r.Most > 0
+	res, err := lineprune.Prune(ctx, r.Body.Code(), r.Question, kind, opts)
+	if err != nil || r.Most == 0 {
+		return res, err
+	}
+	rare := r.Body.rare(int(rareShare * float64(r.Most)))
+	if r.tooLong(res) {
+		opts.Budget = (1 - rareShare) * float64(r.Most) / float64(r.Body.Tokens())
+		if res, err = lineprune.Prune(ctx, r.Body.Code(), r.Question, kind, opts); err != nil {
+			return res, err
+		}
+	}
+	res.Kept = slices.Compact(slices.Sorted(slices.Values(slices.Concat(res.Kept, rare))))
+	return res, nil
+}
+
+// tooLong reports whether a selection has more tokens than the text may keep beside the lines of rare forms.
+func (r Result) tooLong(res lineprune.Result) bool {
+	kept := 0
+	for _, n := range res.Kept {
+		kept += len(r.Body.Lines[n-1]) + 1
+		if kept > maxBytesPerToken*r.Most {
+			return true
+		}
+	}
+	return float64(tokens.EstimateWell(r.Body.Shown(res.Kept))) > (1-rareShare)*float64(r.Most)
+}
+
+// maxBytesPerToken is more than any text has, so that only short selections are counted.
+const maxBytesPerToken = 16
 
 // gapMark has the length of a typical marker; gaps shorter than it are kept.
 const gapMark = "... 120-154"

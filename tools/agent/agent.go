@@ -36,6 +36,9 @@ type Client struct {
 	// ModelIn is the key of a call's _meta that has, as an object or as a text of JSON, a member "model"; "" if there is none.
 	ModelIn string
 
+	// SessionVariable names, in the environment of the commands that the client runs, the id of the session; "": not known.
+	SessionVariable string
+
 	// ProjectVariable names, in the environment of hooks, the folder that the client calls the project.
 	ProjectVariable string
 

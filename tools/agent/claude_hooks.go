@@ -4,19 +4,29 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // claudeHooks: a PostToolUse hook replaces a result by updatedToolOutput, in the tool's own shape. A failed command triggers
 // PostToolUseFailure instead, which cannot replace anything.
 var claudeHooks = Hooks{
-	Events:  []Event{{"PostToolUse", "Bash|Read|Grep|mcp__.*", 5}, {"PreCompact", "", 5}, {"SessionStart", "compact", 5}},
+	Events: []Event{
+		{Name: "PostToolUse", Matcher: "Bash|Read|Grep|mcp__.*", Timeout: 5}, {Name: "PostToolUseFailure", Matcher: "Bash", Timeout: 5},
+		{Name: "PreCompact", Timeout: 5}, {Name: "SessionStart", Matcher: "startup|resume|clear|compact", Was: "compact", Timeout: 5},
+	},
 	Enabled: []string{"enabledPlugins", "mcp-pruner@mcp-pruner"},
 	Read:    readClaude,
 	Answer:  answerClaude,
 	Remind: func(text string) any {
 		return map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": "SessionStart", "additionalContext": text}}
 	},
+	Add: func(text string) any {
+		return map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": "PostToolUseFailure", "additionalContext": text}}
+	},
+	Prelude: "CLAUDE_ENV_FILE",
+	Running: claudeRunning,
 }
 
 func readClaude(m Message, kind func(string) string) (Call, Occasion) {
@@ -29,11 +39,20 @@ func readClaude(m Message, kind func(string) string) (Call, Occasion) {
 		return c, Compacting
 	case event == "SessionStart" && m.Text("source") == "compact":
 		return c, Compacted
-	case event != "PostToolUse":
+	case event == "SessionStart":
+		return c, Started
+	case event != "PostToolUse" && event != "PostToolUseFailure":
 		return c, Unconcerned
 	}
+	c.SpillIn = claudeResults(c)
 	if c.Agent != "" {
 		c.Transcript = agentTranscript(m, c)
+	}
+	if m.Text("hook_event_name") == "PostToolUseFailure" {
+		if c.Shown = claudeEnds(m.Text("error")); c.Shown == nil || kind(c.Tool) != "bash" {
+			return c, Unconcerned
+		}
+		return c, ToolFailed
 	}
 	if !c.readOutput(m["tool_response"], kind(c.Tool)) {
 		return c, Unconcerned
@@ -66,8 +85,8 @@ func (c *Call) readOutput(response any, kind string) bool {
 	r := Message(object)
 	switch kind {
 	case "bash":
-		c.Text = r.Text("stdout")
-		return r.Text("persistedOutputPath") == "" && r["isImage"] != true
+		c.Text, c.Spill = r.Text("stdout"), r.Text("persistedOutputPath")
+		return r["isImage"] != true
 	case "read":
 		file := r.Child("file")
 		c.Text, c.First, c.Numbered = file.Text("content"), file.Integer("startLine"), true
@@ -84,7 +103,7 @@ func answerClaude(m Message, kind string, r Replacement) any {
 	shape := m.Child("tool_response")
 	switch kind {
 	case "bash":
-		output["updatedToolOutput"] = with(shape, map[string]any{"stdout": r.Text})
+		output["updatedToolOutput"] = without(with(shape, map[string]any{"stdout": r.Text}), "persistedOutputPath", "persistedOutputSize")
 	case "grep":
 		output["updatedToolOutput"] = with(shape, map[string]any{"content": r.Text, "numLines": strings.Count(r.Text, "\n") + 1})
 	case "read":
@@ -104,9 +123,54 @@ func answerClaude(m Message, kind string, r Replacement) any {
 	return map[string]any{"hookSpecificOutput": output}
 }
 
+// claudeResults returns the folder with the session's long results, which is beside its transcript. "" means that the
+// transcript is not named after the session.
+func claudeResults(c Call) string {
+	folder, ok := strings.CutSuffix(c.Transcript, ".jsonl")
+	if !ok || c.Session == "" || filepath.Base(folder) != c.Session {
+		return ""
+	}
+	return filepath.Join(folder, "tool-results")
+}
+
+// claudeCut is what Claude Code writes in place of the middle of a failed command's output.
+var claudeCut = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\s*\.\.\. \[\d+ characters truncated\] \.\.\.\s*`)
+})
+
+// claudeEnds returns what Claude Code shows of the output of a failed command, or nil if it shows all of it.
+func claudeEnds(text string) *Ends {
+	if _, output, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(text, "Exit code ") {
+		text = output
+	}
+	at := claudeCut().FindStringIndex(text)
+	if at == nil {
+		return nil
+	}
+	return &Ends{text[:at[0]], text[at[1]:]}
+}
+
+// claudeRunning: Claude Code lets a command write to TMPDIR/claude-UID/PROJECT/SESSION/tasks/ID.output, and removes the file
+// when the command has failed, before it runs a hook.
+func claudeRunning(path string) (session string, ok bool) {
+	tasks := filepath.Dir(path)
+	if filepath.Ext(path) != ".output" || filepath.Base(tasks) != "tasks" {
+		return "", false
+	}
+	return filepath.Base(filepath.Dir(tasks)), true
+}
+
 // with returns a copy of an object with some members replaced.
 func with(object Message, members map[string]any) map[string]any {
 	copied := maps.Clone(map[string]any(object))
 	maps.Copy(copied, members)
 	return copied
+}
+
+// without removes members of an object.
+func without(object map[string]any, names ...string) map[string]any {
+	for _, name := range names {
+		delete(object, name)
+	}
+	return object
 }

@@ -46,8 +46,9 @@ remove: mcp-pruner install codex --uninstall
 		},
 		Pattern: regexp.MustCompile(`(?m)^prefix_rule\(pattern = \["([^"\\]*mcp-pruner(?:\.exe)?)", "recover"\], decision = "allow"\)`),
 	},
-	SearchesTools: true,
-	ModelIn:       "x-codex-turn-metadata",
-	Secrets:       []string{"CODEX_", "OPENAI_API_KEY"},
-	Definitions:   codexDefinitions,
+	SearchesTools:   true,
+	ModelIn:         "x-codex-turn-metadata",
+	SessionVariable: "CODEX_SESSION_ID",
+	Secrets:         []string{"CODEX_", "OPENAI_API_KEY"},
+	Definitions:     codexDefinitions,
 }

@@ -10,7 +10,7 @@ import (
 // codexHooks: a PostToolUse hook that "blocks" replaces the result by its reason. In code mode the model gets that as an
 // error, so models that work in code mode are left alone.
 var codexHooks = Hooks{
-	Events:  []Event{{"PostToolUse", "Bash|mcp__.*", 5}},
+	Events:  []Event{{Name: "PostToolUse", Matcher: "Bash|mcp__.*", Timeout: 5}},
 	Note:    "Codex runs new hooks only after you trust them: start codex and open /hooks.",
 	Longest: 9_500, // it cuts longer texts and writes them to a file
 	Read:    readCodex,
@@ -27,9 +27,7 @@ func readCodex(m Message, kind func(string) string) (Call, Occasion) {
 		Session: m.Text("session_id"), Folder: m.Text("cwd"), Transcript: m.Text("transcript_path"),
 		ID: m.Text("tool_use_id"), Tool: m.Text("tool_name"), Args: m.Child("tool_input"), Text: mcpText(m["tool_response"]),
 	}
-	if strings.Contains(c.Text, "Warning: truncated output (original token count") {
-		return c, Unconcerned // Codex has already cut it, so that the whole cannot be recovered
-	}
+	c.Clipped = strings.Contains(c.Text, "Warning: truncated output (original token count") // the transcript has more of it
 	is := kind(c.Tool)
 	c.Statusless = is == "bash"
 	if c.Text == "" || is != "bash" && is != "other" {

@@ -58,7 +58,7 @@ var Gemini = Client{
 
 // geminiHooks: an AfterTool hook that denies replaces the result, but the model sees an error.
 var geminiHooks = Hooks{
-	Events:   []Event{{"AfterTool", "read_file|run_shell_command|search_file_content|grep_search", 5000}},
+	Events:   []Event{{Name: "AfterTool", Matcher: "read_file|run_shell_command|search_file_content|grep_search", Timeout: 5000}},
 	AsErrors: true,
 	Read:     readGemini,
 	Answer: func(_ Message, _ string, r Replacement) any {

@@ -26,12 +26,24 @@ type Hooks struct {
 
 	// Remind returns the answer that shows the model a text after its context was compacted.
 	Remind func(text string) any
+
+	// Add returns the answer that shows the model a text beside the result of a tool that failed; nil: the client has none.
+	Add func(text string) any
+
+	// Prelude is the variable that names a file of shell commands, which the client runs before each command of its model;
+	// "" if there is none. It is set for the message that a session began.
+	Prelude string
+
+	// Running returns the session whose running command writes to the file at a path; nil: not known.
+	Running func(path string) (session string, ok bool)
 }
 
 // Event is one entry of a client's hooks.
 type Event struct {
-	Name, Matcher string
-	Timeout       int // in the client's unit
+	Name    string
+	Matcher string
+	Was     string // the matcher that an earlier version wrote; "": the same
+	Timeout int    // in the client's unit
 }
 
 // Occasion is what a message is about.
@@ -41,9 +53,11 @@ type Occasion int
 const (
 	Unconcerned Occasion = iota // nothing to do
 	ToolEnded                   // a tool has run, and its result may be replaced
+	ToolFailed                  // a tool has run, and a text can be added to its result
 	Compacting                  // the context is going to be compacted
 	Compacted                   // it was
 	NextRequest                 // the messages of the next request, in which old results may be replaced
+	Started                     // a session began or goes on, before its first call
 )
 
 // Call is what a client tells of a session and a call that has ended.
@@ -61,6 +75,12 @@ type Call struct {
 	Statusless bool   // the text lacks the exit status that the model would be shown; the transcript has it
 	Exit       *int   // status of a command, which the text lacks
 
+	// Where the client cut the text itself.
+	Spill   string // path of the file in which it kept the whole; "" if there is none
+	SpillIn string // folder of such files of this session
+	Clipped bool   // the whole is in the transcript
+	Shown   *Ends  // ToolFailed: what it shows of a text that it cut in the middle
+
 	// Of clients without a readable transcript.
 	Prompt string
 	Said   []string // the agent's messages, in order
@@ -68,6 +88,9 @@ type Call struct {
 	Trigger  string // Compacting: why
 	Messages any    // NextRequest
 }
+
+// Ends are the beginning and the end of a text that a client shows without its middle.
+type Ends struct{ Head, Tail string }
 
 // Replacement is what takes the place of a result.
 type Replacement struct {

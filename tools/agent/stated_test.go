@@ -15,7 +15,7 @@ func TestStated(t *testing.T) {
 	page = stated.On(t, "docs/clients/codex.md")
 	page.Says("%s for gpt-5.5", "Codex.Results.Ceiling", Codex.Results.Ceiling)
 	page = stated.On(t, "docs/HOOKS.md")
-	page.Says("not above %s bytes, where Codex", "Codex.Hooks.Longest", Codex.Hooks.Longest)
+	page.Says("not above %s bytes of text", "Codex.Hooks.Longest", Codex.Hooks.Longest)
 	page = stated.On(t, "docs/AUDIT.md")
 	page.Says("beyond %s bytes for `claude-code`", "Claude.Results.Ceiling", Claude.Results.Ceiling)
 	page.Says("%s for `codex-mcp-client`", "Codex.Results.Ceiling", Codex.Results.Ceiling)

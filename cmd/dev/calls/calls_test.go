@@ -76,7 +76,9 @@ func TestCalls(t *testing.T) {
 	if *update {
 		clients, err := os.ReadFile("../../../testdata/calls/clients.md")
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(page, []byte(document(all)+"\n"+string(clients)), 0o644))
+		long, err := os.ReadFile("../../../testdata/calls/long.md")
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(page, []byte(document(all)+"\n"+string(clients)+"\n"+string(long)), 0o644))
 	}
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)

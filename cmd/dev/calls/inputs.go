@@ -23,9 +23,14 @@ func inputs() map[string]maker {
 	return all
 }
 
-// Write writes every input below a folder.
-func Write(dir string) error {
-	for path, make := range inputs() {
+// Write writes every input of the calls below a folder.
+func Write(dir string) error { return write(dir, inputs()) }
+
+// WriteLong writes every long output below a folder, and the commands that print them.
+func WriteLong(dir string) error { return write(dir, long()) }
+
+func write(dir string, all map[string]maker) error {
+	for path, make := range all {
 		hash := fnv.New64a()
 		_, _ = hash.Write([]byte(path))
 		file := filepath.Join(dir, path)

@@ -11,7 +11,8 @@ import (
 
 // Command returns the verb hook.
 func Command(p command.Process) *cobra.Command {
-	var replaceErrors bool
+	var replaceErrors, keep bool
+	var only, except []string
 	names := agent.Names(agent.With(func(c *agent.Client) bool { return c.Hooks != nil }))
 	c := &cobra.Command{
 		Use:   "hook " + strings.Join(names, "|"),
@@ -28,12 +29,19 @@ the result stays as it was. "mcp-pruner init CLIENT" sets it up.`,
 			if client.Hooks.AsErrors && !replaceErrors {
 				client = unconcerned(client)
 			}
-			Run(c.Context(), client, p.Lookup, p.Stdin, p.Stdout)
+			if keep {
+				Keep(client, p.Lookup, p.Stdout)
+				return nil
+			}
+			Run(c.Context(), client, Tools{Only: only, Except: except}, p.Lookup, p.Stdin, p.Stdout)
 			return nil
 		},
 	}
 	asErrors := agent.Names(agent.With(func(c *agent.Client) bool { return c.Hooks != nil && c.Hooks.AsErrors }))
 	c.Flags().BoolVar(&replaceErrors, "replace", false, strings.Join(asErrors, ", ")+": replace results although its model then sees them as errors")
+	c.Flags().StringSliceVar(&only, "only", nil, "replace only the results of these tools and MCP servers")
+	c.Flags().StringSliceVar(&except, "except", nil, "leave the results of these tools and MCP servers whole")
+	c.Flags().BoolVar(&keep, "keep", false, "keep the output of a command that has just failed (shells of Claude Code run this)")
 	return c
 }
 

@@ -38,7 +38,8 @@ var patience = longest
 // finished is a client's message about a finished tool call.
 type finished struct {
 	agent.Call
-	bytes int // size of the message that carries the text
+	bytes   int    // size of the message that carries the text
+	preview string // what the client would show of a text of which it shows only a part
 }
 
 // state is the data that hooks keep between runs.
@@ -46,6 +47,7 @@ type state struct {
 	dir    string
 	ledger string // the ledger's file name
 	others history.OtherTools
+	tools  Tools
 	lookup func(string) (string, bool)
 	now    func() time.Time
 }
@@ -56,21 +58,21 @@ func newState(lookup func(string) (string, bool)) (state, error) {
 		return state{}, err
 	}
 	file, err := ledger.Find("", lookup)
-	return state{dir, file, settings.FindOtherTools(lookup), lookup, time.Now}, err
+	return state{dir: dir, ledger: file, others: settings.FindOtherTools(lookup), lookup: lookup, now: time.Now}, err
 }
 
 // project returns the root of the project of the session that sent a message, by the folder that the message names.
 func (s state) project(folder string) string { return archive.ProjectOfHook(folder, s.lookup) }
 
 // Run answers one message. It never fails: it prints a whole answer or nothing.
-func Run(ctx context.Context, c *agent.Client, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
+func Run(ctx context.Context, c *agent.Client, only Tools, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		defer func() { _ = recover() }() // no bug in a hook may cost the user a result
-		run(ctx, c, lookup, in, out)
+		run(ctx, c, only, lookup, in, out)
 	}()
 	select {
 	case <-done:
@@ -78,7 +80,7 @@ func Run(ctx context.Context, c *agent.Client, lookup func(string) (string, bool
 	}
 }
 
-func run(ctx context.Context, c *agent.Client, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
+func run(ctx context.Context, c *agent.Client, only Tools, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
 	raw, err := io.ReadAll(io.LimitReader(in, maxInput+1))
 	if err != nil || len(raw) > maxInput {
 		return
@@ -87,13 +89,17 @@ func run(ctx context.Context, c *agent.Client, lookup func(string) (string, bool
 	if err != nil {
 		return
 	}
+	s.tools = only
 	message := object(raw)
 	call, occasion := c.Hooks.Read(message, kindOf)
+	if s.stays(call, occasion) {
+		return
+	}
 	if occasion == agent.ToolEnded {
 		if call.Exit != nil {
 			call.Text = existing.WithStatus(*call.Exit, call.Text)
 		}
-		s.replace(ctx, c, message, finished{call, len(raw)}, out)
+		s.replace(ctx, c, message, finished{Call: call, bytes: len(raw)}, out)
 		return
 	}
 	if answer := s.other(ctx, c, call, occasion); answer != nil {
@@ -110,7 +116,12 @@ func (s state) other(ctx context.Context, c *agent.Client, call agent.Call, occa
 	case agent.Compacting:
 		s.mark(ctx, call)
 	case agent.Compacted:
+		s.prelude(c)
 		return s.remind(ctx, c, call)
+	case agent.Started:
+		s.prelude(c)
+	case agent.ToolFailed:
+		return s.add(ctx, c, finished{Call: call})
 	case agent.NextRequest:
 		return s.clear(ctx, call)
 	}
@@ -120,6 +131,9 @@ func (s state) other(ctx context.Context, c *agent.Client, call agent.Call, occa
 // replace prunes a result and prints the answer.
 func (s state) replace(ctx context.Context, c *agent.Client, message agent.Message, f finished, out io.Writer) {
 	r := existing.Result{Call: history.ParseCall(f.Tool, f.Args), Args: f.Args, Noted: f.Numbered}
+	if f.Spill != "" && !f.whole(&r) {
+		return
+	}
 	r.Body = f.body(r.Call.Kind)
 	size := r.Body.Tokens()
 	if f.Text == "" || size < history.MinTokens {
@@ -161,10 +175,22 @@ func (s state) replace(ctx context.Context, c *agent.Client, message agent.Messa
 		spool.Sent(size)
 	}
 	if err == nil {
-		notes.Add(s.dir, notes.Note{Time: s.now().UTC().Truncate(time.Millisecond), Client: c.Name, Session: f.Session,
-			Transcript: f.Transcript, Tool: f.Tool, Call: f.ID, ID: replacement.ID, About: about(r.Call),
-			Tokens: tokens.Claude(f.shown(r.Body)), Sent: tokens.Claude(f.sent(replacement, r.Body))})
+		s.note(c, f, r.Call, replacement.ID, tokens.Claude(f.shown(r.Body)), tokens.Claude(f.sent(replacement, r.Body)))
 	}
+}
+
+// stays reports whether hooks are turned off for a session, its project, a tool or a call.
+func (s state) stays(call agent.Call, occasion agent.Occasion) bool {
+	if s.off(call.Session) || offIn(s.project(call.Folder)) {
+		return true
+	}
+	return (occasion == agent.ToolEnded || occasion == agent.ToolFailed) && (!s.tools.includes(call.Tool) || wantsWhole(call.Args))
+}
+
+// note keeps what was replaced: shown tokens by sent ones.
+func (s state) note(c *agent.Client, f finished, call history.ToolCall, id string, shown, sent int) {
+	notes.Add(s.dir, notes.Note{Time: s.now().UTC().Truncate(time.Millisecond), Client: c.Name, Session: f.Session,
+		Transcript: f.Transcript, Tool: f.Tool, Call: f.ID, ID: id, About: about(call), Tokens: shown, Sent: sent})
 }
 
 // errStays ends a request whose replacement the client cannot show.
@@ -182,7 +208,10 @@ func (s state) spooler(c *agent.Client, f finished, call history.ToolCall) ledge
 
 // shown returns the text that the client would have shown its model.
 func (f finished) shown(body existing.Body) string {
-	if !f.Numbered {
+	switch {
+	case f.preview != "":
+		return f.preview
+	case !f.Numbered:
 		return f.Text
 	}
 	var b strings.Builder

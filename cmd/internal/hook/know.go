@@ -30,6 +30,9 @@ func (s state) know(c *agent.Client, f *finished, size int, r *existing.Result) 
 		if !known {
 			return false // without it a failed command would look like one that succeeded
 		}
+		if f.Clipped && !f.whole(r) {
+			return false
+		}
 		f.Text = existing.WithStatus(status, f.Text)
 		r.Body = f.body(r.Call.Kind)
 	}
@@ -61,7 +64,7 @@ func (s state) transcript(c *agent.Client, f finished, call history.ToolCall) se
 		}
 		_, ended := session.Exits[f.ID]
 		switch {
-		case f.ID == "", waited >= lateBy, session.Uses(f.ID) && (ended || !f.Statusless), call.About != "" && !f.Statusless:
+		case f.ID == "", waited >= lateBy, session.Uses(f.ID) && (ended || !f.Statusless), call.About != "" && !f.Statusless && f.Shown == nil && f.preview == "":
 			return session
 		}
 		pause(lookAgain)

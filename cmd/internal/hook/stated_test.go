@@ -12,6 +12,9 @@ func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/HOOKS.md")
 	page.Says("%s seconds passed) the hook prints nothing", "longest", longest/time.Second)
 	page.Says("Up to %s ms of that can be a wait", "lateBy", lateBy/time.Millisecond)
+	page.Says("another line has, at most %s tokens", "mostLong", mostLong)
+	page.Says("adds at most %s tokens", "mostAdded", mostAdded)
+	page.Says("%s MiB; links are not followed", "maxSpill", maxSpill>>20)
 	page = stated.On(t, "docs/GC.md")
 	page.Says("names the %s largest", "maxReminded", maxReminded)
 }

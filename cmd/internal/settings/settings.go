@@ -125,6 +125,9 @@ func FromEnv(env []string) Lookup {
 	}
 }
 
+// Hook is the variable that turns hooks off: "off".
+const Hook = "MCP_PRUNER_HOOK"
+
 // OtherTools is the setting that names the other servers and tools whose results are pruned.
 const OtherTools = "MCP_PRUNER_OTHER_TOOLS"
 

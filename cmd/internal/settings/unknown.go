@@ -19,7 +19,7 @@ type Stray struct {
 
 // Unknown returns the strays of an environment, sorted by name.
 func Unknown(env []string) []Stray {
-	var known []string
+	known := []string{Hook} // of no server
 	for _, r := range table() {
 		known = append(known, r.Name)
 	}

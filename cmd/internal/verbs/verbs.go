@@ -38,7 +38,7 @@ func Root(p command.Process) *cobra.Command {
 	)
 	group(root, servers, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), prunerCommand(p), healthCommand(p), prunecmd.Command(p))
 	group(root, clients, runcmd.RunCommand(p, buildVersion()), runcmd.ConfigCommand(p), runcmd.InstallCommand(p),
-		initcmd.Command(p), hook.Command(p), recovercmd.Command(p), gaincmd.Command(p))
+		initcmd.Command(p), hook.Command(p), hook.PauseCommand(p), recovercmd.Command(p), gaincmd.Command(p))
 	group(root, insight, demoCommand(p), doctorCommand(p), tracecmd.Command(p), replaycmd.Command(p),
 		gccmd.Command(p, buildVersion()), fsmcmd.Command(p), versionCommand(p))
 	root.AddCommand(runcmd.KeepCommand(p))

@@ -26,6 +26,9 @@ func clients() []string {
 // options holds the command line's flags.
 type options struct {
 	hooks, mcp, proxy, show, uninstall, allowRecover bool
+
+	only, except []string // tools and servers
+	selects      bool     // one of these flags is given; empty, it selects all
 }
 
 // Command returns the verb.
@@ -45,7 +48,10 @@ takes out exactly what was put in.`,
   mcp-pruner init claude --allow-recover
   mcp-pruner init claude --uninstall`,
 		Args: command.OneArgument("CLIENT"),
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(p, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			o.selects = c.Flags().Changed("only") || c.Flags().Changed("except")
+			return o.run(p, args[0])
+		},
 	}
 	f := c.Flags()
 	f.BoolVar(&o.hooks, "hooks", false, "hooks on the client's own tools (default where the client has them)")
@@ -53,6 +59,8 @@ takes out exactly what was put in.`,
 	f.BoolVar(&o.proxy, "proxy", false, "send the client's API calls through mcp-pruner proxy")
 	f.BoolVar(&o.show, "show", false, "say what is there and change nothing")
 	f.BoolVar(&o.allowRecover, "allow-recover", false, "write the rule in your settings that lets the model run recover without asking")
+	f.StringSliceVar(&o.only, "only", nil, "hooks: replace only the results of these tools and MCP servers; \"\": of all")
+	f.StringSliceVar(&o.except, "except", nil, "hooks: leave the results of these tools and MCP servers whole")
 	f.BoolVar(&o.uninstall, "uninstall", false, "take out what init put in")
 	return c
 }
@@ -64,6 +72,9 @@ func (o options) run(p command.Process, client string) error {
 	}
 	if !slices.Contains(clients(), client) {
 		return command.Usagef("unknown client %q: want %s", client, command.Or(clients()))
+	}
+	if h.tools, err = newTools(o.only, o.except, o.selects); err != nil {
+		return err
 	}
 	all, err := h.pieces(client)
 	if err != nil {

@@ -24,12 +24,12 @@ func (h home) hookPiece(file setup.File, c *agent.Client) piece {
 		return edit(text, func(j *setup.JSON) error {
 			for _, e := range entries {
 				if h.has(j.Get("hooks", e.Name), client) {
-					if err := moveHooks(j, client, line, e.Name); err != nil {
+					if err := h.moveHooks(j, client, line+h.tools.flags(), e); err != nil {
 						return err
 					}
 					continue
 				}
-				entry := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line, "timeout": e.Timeout}}}
+				entry := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line + h.tools.flags(), "timeout": e.Timeout}}}
 				if e.Matcher != "" {
 					entry["matcher"] = e.Matcher
 				}
@@ -107,10 +107,15 @@ func (h home) ours(v any, client string) bool {
 
 // pluginPiece is a piece that is a whole file.
 func (h home) pluginPiece(file setup.File, plugin string) piece {
-	text := setup.OpencodePlugin(plugin, h.path)
+	text := setup.OpencodePlugin(plugin, h.path, h.tools.arguments()...)
 	return piece{
 		kind: hooks, file: file,
-		install: func(now []byte) ([]byte, error) { return []byte(text), nil },
+		install: func(now []byte) ([]byte, error) {
+			if m := pluginTools.FindSubmatch(now); m != nil && h.tools == nil {
+				return pluginTools.ReplaceAll([]byte(text), m[0]), nil
+			}
+			return []byte(text), nil
+		},
 		remove:  func(now []byte) ([]byte, error) { return nil, nil },
 		present: func(now []byte) bool { return bytes.Contains(now, []byte("mcp-pruner")) },
 		program: pluginProgram,

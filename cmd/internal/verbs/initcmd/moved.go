@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // After an update, or when this program was moved, entries of an earlier init start a program that is somewhere else.
@@ -17,7 +19,7 @@ import (
 
 // ownHook is a command that init writes, in the spelling of any shell: the program, and what it is told to do.
 var ownHook = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:& )?('[^']*'|"[^"]*"|[^\s'"]+) hook (\S+)( --replace)?$`)
+	return regexp.MustCompile(`^(?:& )?('[^']*'|"[^"]*"|[^\s'"]+) hook (\S+)( --replace)?((?: --(?:only|except) [\w,*.-]+)*)$`)
 })
 
 // hookProgram returns the program that a client's hook starts, or "" if init did not write the command.
@@ -46,8 +48,18 @@ func hookCommands(j *setup.JSON, event string) (found []foundHook) {
 	return found
 }
 
-func moveHooks(j *setup.JSON, client, line, event string) error {
-	for _, c := range hookCommands(j, event) {
+// moveHooks changes the commands of a client's event, and a matcher that an earlier version wrote.
+func (h home) moveHooks(j *setup.JSON, client, line string, e agent.Event) error {
+	for _, c := range hookCommands(j, e.Name) {
+		if matcher := append(slices.Clone(c.path[:3]), "matcher"); hookProgram(c.command, client) != "" && e.Was != "" && j.Get(matcher...) == e.Was {
+			if err := replace(j, e.Matcher, matcher); err != nil {
+				return err
+			}
+		}
+		line := line
+		if m := ownHook().FindStringSubmatch(c.command); m != nil && h.tools == nil {
+			line += m[4]
+		}
 		if !filepath.IsAbs(hookProgram(c.command, client)) {
 			continue
 		}

@@ -38,6 +38,7 @@ type home struct {
 	system string // as runtime.GOOS
 	path   string // this program's path
 	onPath bool   // a shell finds it as "mcp-pruner"
+	tools  *tools // nil: those that the hooks have already, or all
 }
 
 // installed reports whether the client finds the piece in its configuration.

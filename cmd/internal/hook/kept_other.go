@@ -1,0 +1,9 @@
+//go:build !linux && !darwin
+
+package hook
+
+import "os"
+
+const canKeep = false
+
+func pathOf(*os.File) string { return "" }

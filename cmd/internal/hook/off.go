@@ -1,0 +1,97 @@
+package hook
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+)
+
+// Unpruned is the word that keeps the result of one command whole: the agent or the user writes it into the command's
+// description, or into a comment of the command.
+const Unpruned = "unpruned"
+
+// ProjectFile is the file of a project in which a line turns the hooks off for it.
+const ProjectFile = ".mcp-pruner"
+
+// Tools selects the tools whose results hooks may replace.
+type Tools struct {
+	Only   history.OtherTools // none: all
+	Except history.OtherTools
+}
+
+func (t Tools) includes(tool string) bool {
+	return (len(t.Only) == 0 || t.Only.Includes(tool)) && !t.Except.Includes(tool)
+}
+
+// off reports whether the hooks are turned off for a session: by the environment, by its project, or by `mcp-pruner pause`.
+func (s state) off(session string) bool {
+	v, _ := s.lookup(settings.Hook)
+	return isOff(v) || session != "" && paused(s.dir, session)
+}
+
+func isOff(value string) bool {
+	switch strings.ToLower(strings.TrimSpace(value)) {
+	case "off", "0", "false", "no":
+		return true
+	}
+	return false
+}
+
+// offIn reports whether a project turns the hooks off, by a line of its file.
+func offIn(project string) bool {
+	if project == "" {
+		return false
+	}
+	f, err := os.Open(filepath.Join(project, ProjectFile))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	for lines := bufio.NewScanner(io.LimitReader(f, 64<<10)); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), "=")
+		if strings.TrimSpace(name) == settings.Hook && isOff(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// wantsWhole reports whether a command says that its result has to stay whole.
+func wantsWhole(args map[string]any) bool {
+	for _, name := range []string{"description", "command", "cmd"} {
+		text, _ := args[name].(string)
+		if name != "description" { // only a comment of it
+			_, text, _ = strings.Cut(text, "#")
+		}
+		for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' }) {
+			if word == Unpruned {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// paused reports whether the hooks are off for one session.
+func paused(dir, session string) bool {
+	if !plainSession(session) {
+		return false
+	}
+	_, err := os.Lstat(pauseFile(dir, session))
+	return err == nil
+}
+
+func pauseFile(dir, session string) string { return filepath.Join(dir, "paused", session) }
+
+// plainSession reports whether a session's id can be the name of a file.
+func plainSession(session string) bool {
+	return session != "" && len(session) < 200 && strings.Trim(session, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_") == ""
+}
