@@ -43,7 +43,10 @@ type ToolCall struct {
 }
 
 // Replacement is one replacement made by an edit, or a whole text written.
-type Replacement struct{ Old, New string }
+type Replacement struct {
+	Old, New string
+	File     string // of a patch, which may change several; "": the call's
+}
 
 // kinds maps the tool names of known clients and benchmarks.
 var kinds = map[string]Kind{
@@ -88,6 +91,9 @@ func ParseCall(tool string, args map[string]any) ToolCall {
 		c.Pattern, c.Path = text("pattern", "query", "glob"), text("path", "dirPath", "dir_path")
 	case Edit:
 		c.File, c.Replace = text("file_path", "filePath", "path"), replacements(args)
+		if patch := patchReplacements(text("input", "patchText", "patch")); len(patch) > 0 {
+			c.File, c.Replace = patch[0].File, patch
+		}
 	case Write:
 		c.File = text("file_path", "filePath", "path")
 		c.Replace = []Replacement{{New: text("content", "contents")}}
@@ -116,7 +122,7 @@ func command(args map[string]any) string {
 func replacements(args map[string]any) []Replacement {
 	var out []Replacement
 	add := func(m map[string]any) {
-		r := Replacement{firstText(m, "old_string", "oldString", "old_str"), firstText(m, "new_string", "newString", "new_str")}
+		r := Replacement{Old: firstText(m, "old_string", "oldString", "old_str"), New: firstText(m, "new_string", "newString", "new_str")}
 		if r != (Replacement{}) {
 			out = append(out, r)
 		}

@@ -90,3 +90,20 @@ func TestResultsOfOtherToolsStayWhole(t *testing.T) {
 		require.Equal(t, c.prune, l.Decide(ParseCall(c.tool, nil), 5000, c.others).Prune, "%s with %q", c.tool, c.others)
 	}
 }
+
+// A patch of Codex or opencode is an edit of each of its files.
+func TestPatches(t *testing.T) {
+	const text = "*** Begin Patch\n*** Update File: /r/a.go\n@@ func a() {\n one\n-two\n+2\n@@\n\n-three\r\n*** Add File: b.go\n+new\n*** End Patch\n"
+	want := []Replacement{{Old: "one\ntwo", New: "one\n2", File: "/r/a.go"}, {Old: "\nthree", New: "", File: "/r/a.go"}, {New: "new", File: "b.go"}}
+	for _, name := range []string{"input", "patchText"} {
+		c := ParseCall("apply_patch", map[string]any{name: text})
+		require.Equal(t, ToolCall{Kind: Edit, Tool: "apply_patch", File: "/r/a.go", Replace: want}, c)
+		var log Log
+		log.Use(c)
+		for _, file := range []string{"/r/a.go", "/r/b.go"} {
+			_, edited := log.editedSince(file)
+			require.True(t, edited, file)
+		}
+	}
+	require.Empty(t, ParseCall("apply_patch", map[string]any{"input": "no patch"}).Replace)
+}

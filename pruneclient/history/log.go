@@ -92,6 +92,9 @@ func (l *Log) edit(c ToolCall) {
 	var text []string
 	for _, r := range c.Replace {
 		text = append(text, r.Old, r.New)
+		if r.File != "" {
+			l.edited[clean(r.File)] = l.turn
+		}
 	}
 	l.add(session.Edit, clip(strings.Join(text, "\n"), maxEventText), c.File)
 }

@@ -33,7 +33,7 @@ func replayCases(ctx context.Context, s sessions.Session, each func(replayCase))
 		}
 		c := replayCase{Known: k, step: r.Step, call: r.Parsed, args: step.Args}
 		for _, n := range found[index] {
-			if named := n.Rule == needs.RuleShort || n.Rule == needs.RuleWide; !named && len(n.Earlier) == 0 {
+			if judged := n.Rule == needs.RuleShort || n.Rule == needs.RuleWide || n.Rule == needs.RuleRewrite; !judged && len(n.Earlier) == 0 {
 				c.gold = append(c.gold, n.Line+1)
 			}
 		}

@@ -40,8 +40,9 @@ const (
 	RuleOpen      Rule = "open"
 	RuleFileLine  Rule = "fileline"
 	RulePath      Rule = "path"
-	RuleShort     Rule = "short" // an id, a number with a key, a title
-	RuleWide      Rule = "wide"  // an identifier; no part of the strict judgement
+	RuleRewrite   Rule = "rewrite" // in a file that is written anew, or in a very long edit
+	RuleShort     Rule = "short"   // an id, a number with a key, a title
+	RuleWide      Rule = "wide"    // an identifier; no part of the strict judgement
 )
 
 // The number of model calls within which a use counts, and the minimum length of matching text in bytes.

@@ -1,6 +1,7 @@
 package needs
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -93,7 +94,10 @@ func (g *goldFinder) used(c history.ToolCall) {
 	switch c.Kind {
 	case history.Edit, history.Write:
 		for _, r := range c.Replace {
-			g.edited(c.File, r)
+			g.edited(cmp.Or(r.File, c.File), r)
+		}
+		if c.Kind == history.Write {
+			g.rewritten(c)
 		}
 	case history.Bash:
 		g.commanded(c.Command)
@@ -112,8 +116,12 @@ func (g *goldFinder) used(c history.ToolCall) {
 // copied into what it writes.
 func (g *goldFinder) edited(file string, r history.Replacement) {
 	old := strings.Split(strings.Trim(r.Old, "\n"), "\n")
-	if r.Old != "" && len(old) <= maxEditLines {
-		g.replaced(file, old)
+	switch {
+	case r.Old == "":
+	case len(old) <= maxEditLines:
+		g.replaced(file, old, RuleEdit)
+	default:
+		g.replaced(file, old, RuleRewrite)
 	}
 	g.copied(r)
 	for _, name := range identifiers(r.New) {
@@ -126,7 +134,7 @@ func (g *goldFinder) edited(file string, r history.Replacement) {
 
 // replaced marks the lines of the latest text that holds all of old, once. What the
 // agent wrote itself before it read is known to it.
-func (g *goldFinder) replaced(file string, old []string) {
+func (g *goldFinder) replaced(file string, old []string, why Rule) {
 	for _, t := range slices.Backward(g.texts) {
 		if t.file != "" && file != "" && !history.Same(t.file, file) {
 			continue
@@ -137,7 +145,29 @@ func (g *goldFinder) replaced(file string, old []string) {
 		}
 		if n == 1 {
 			for i := range old {
-				g.mark(t, at+i, RuleEdit)
+				g.mark(t, at+i, why)
+			}
+		}
+		return
+	}
+}
+
+// rewritten marks the lines that a file keeps when it is written anew after it was read: the agent writes them from what it
+// was shown.
+func (g *goldFinder) rewritten(c history.ToolCall) {
+	for _, t := range slices.Backward(g.texts) {
+		if t.file == "" || !history.Same(t.file, c.File) {
+			continue
+		}
+		stays := map[string]bool{}
+		for _, r := range c.Replace {
+			for line := range strings.SplitSeq(r.New, "\n") {
+				stays[strings.TrimSpace(line)] = true
+			}
+		}
+		for i, line := range t.text.Lines {
+			if stays[strings.TrimSpace(line)] {
+				g.mark(t, i, RuleRewrite)
 			}
 		}
 		return

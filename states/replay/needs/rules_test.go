@@ -36,6 +36,13 @@ func TestEachRuleOfNeed(t *testing.T) {
 	bash := func(s string) sessions.Step {
 		return sessions.Step{Kind: sessions.Use, Tool: "Bash", Args: map[string]any{"command": s}}
 	}
+	write := func(file, text string) sessions.Step {
+		return sessions.Step{Kind: sessions.Use, Tool: "Write", Args: map[string]any{"file_path": file, "content": text}}
+	}
+	patch := func(hunk string) sessions.Step {
+		text := "*** Begin Patch\n*** Update File: /r/a.txt\n@@\n" + hunk + "\n*** End Patch\n"
+		return sessions.Step{Kind: sessions.Use, Tool: "apply_patch", Args: map[string]any{"input": text}}
+	}
 	for _, c := range []struct {
 		name  string
 		calls int
@@ -57,6 +64,10 @@ func TestEachRuleOfNeed(t *testing.T) {
 		{"cite: without backticks", 1, words("it is openConnection then"), map[int]Rule{}},
 		{"ident: 6 calls later", 6, bash("rg openConnection"), map[int]Rule{0: RuleIdent}},
 		{"ident: 7 calls later", 7, bash("rg openConnection"), map[int]Rule{}},
+		{"rewrite: a file is written anew", 50, write("/r/a.txt", "fourth one here\nnew\n  fifth one here"), map[int]Rule{3: RuleRewrite, 4: RuleRewrite}},
+		{"rewrite: another file", 50, write("/r/b.txt", "fourth one here\nnew\n  fifth one here"), map[int]Rule{}},
+		{"edit by a patch", 1, patch(" fourth one here\n-fifth one here\n+x"), map[int]Rule{3: RuleEdit, 4: RuleEdit}},
+		{"edit by a patch elsewhere", 1, patch(" fourth one here\n-fifth one there\n+x"), map[int]Rule{}},
 		{"fileline", 1, words("see a.txt:4"), map[int]Rule{3: RuleFileLine}},
 		{"fileline: past the end", 1, words("see a.txt:99"), map[int]Rule{}},
 	} {
@@ -128,7 +139,7 @@ func TestEdgesOfTheRules(t *testing.T) {
 		{"fileline: four characters", "a\nwxyz\n", 1, words("see a.txt:2"), 1},
 		{"fileline: three characters", "a\nxyz\n", 1, words("see a.txt:2"), 0},
 		{"edit: 60 lines", numbered(60), 1, edit(numbered(60), "x"), 60},
-		{"edit: 61 lines", numbered(61), 1, edit(numbered(61), "x"), 0},
+		{"rewrite: an edit of 61 lines", numbered(61), 1, edit(numbered(61), "x"), 61},
 		{"quote-cmd: a line of four characters", "wxyz\nsecond line here\nthird line here\n", 1, command, 3},
 		{"open: 6 calls later", "pkg/b.go:5:other\n", 6, look, 1},
 		{"open: 7 calls later", "pkg/b.go:5:other\n", 7, look, 0},
