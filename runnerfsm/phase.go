@@ -35,12 +35,12 @@ type phase struct {
 // launch starts the client with the given servers injected.
 func (r *run) launch(ctx context.Context, servers inject.Servers) *phase {
 	p := &phase{news: make(chan provider.Report, len(phase{}.told)), ended: make(chan struct{})}
+	if r.InFront {
+		return r.launchInFront(ctx, p)
+	}
 	kept, err := r.start(p, servers)
 	if err != nil {
-		fmt.Fprintf(r.Notes, "mcp-pruner: %s: %v\n", r.Provider.Name(), err)
-		p.code = notFound
-		close(p.ended)
-		return p
+		return r.unstarted(p, notFound, err)
 	}
 	r.live.Go(func() { r.passSignals(ctx, kept, p.ended) })
 	stops := watchStops()
@@ -50,6 +50,14 @@ func (r *run) launch(ctx context.Context, servers inject.Servers) *phase {
 		r.input.End()
 		close(p.ended)
 	}()
+	return p
+}
+
+// unstarted reports a client that could not be started.
+func (r *run) unstarted(p *phase, code int, err error) *phase {
+	fmt.Fprintf(r.Notes, "mcp-pruner: %s: %v\n", r.Provider.Name(), err)
+	p.code = code
+	close(p.ended)
 	return p
 }
 

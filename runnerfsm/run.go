@@ -36,6 +36,7 @@ type Options struct {
 	AllowBash       bool            // offer the server's bash even if GrantsShell is false
 	Keeper          []string        // command line that runs this program as a keeper
 	Signals         <-chan os.Signal
+	InFront         bool // the client has the terminal, and ends like a program that a shell started; no server is injected
 
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer // of the client; safe for concurrent use

@@ -36,7 +36,7 @@ func passStops(stops chan os.Signal, kept *keeper.Kept, ended <-chan struct{}) {
 			kept.Forward(s)
 			unstopped = nil
 			if s == syscall.SIGTSTP {
-				stopSelf()
+				keeper.StopSelf()
 				unstopped = time.After(stopGrace)
 			}
 		case <-unstopped:
@@ -45,8 +45,3 @@ func passStops(stops chan os.Signal, kept *keeper.Kept, ended <-chan struct{}) {
 		}
 	}
 }
-
-// stopSelf sends SIGTTIN. Like an uncaught SIGTSTP it stops this process unless no shell
-// could continue it. SIGTSTP itself cannot be used: after signal.Reset, Go's own handler is
-// still in place and drops the signal.
-func stopSelf() { _ = syscall.Kill(os.Getpid(), syscall.SIGTTIN) }

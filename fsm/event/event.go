@@ -59,6 +59,7 @@ func Schemas() []Schema {
 		{Name: "proxy.refused", Level: Warn, Fields: "reason message"},
 		{Name: "proxy.upstream_failed", Level: Warn, Fields: "message"},
 		{Name: "ledger.failed", Level: Error, Fields: "message"},
+		{Name: "ledger.restored", Level: Info, Fields: "message"},
 		{Name: "mcp_pruner.start_timeout", Level: Error, Fields: "timeout_ms"},
 		{Name: "mcp_pruner.exited", Level: Warn, Fields: "exit_code? signal?"},
 		{Name: "mcp_pruner.unreachable", Level: Warn, Fields: "failures message"},

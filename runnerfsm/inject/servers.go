@@ -84,6 +84,12 @@ func (s Servers) PastProxies(env []string) (variables []string) {
 	if !slices.ContainsFunc(s.Names(), overHTTP) {
 		return nil
 	}
+	return PastProxies(env)
+}
+
+// PastProxies returns the variables that make a client connect to this machine directly, beside the hosts that it is told
+// already to reach so.
+func PastProxies(env []string) (variables []string) {
 	for _, name := range []string{"NO_PROXY", "no_proxy"} {
 		value, set := system.Here(env).Lookup(name)
 		if !set { // the other spelling may be set, and this one would override it

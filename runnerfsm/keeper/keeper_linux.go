@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"os"
+	"os/exec"
 	"syscall"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/process"
@@ -30,4 +31,9 @@ func below(root int) []int {
 		queue = append(queue, children[queue[0]]...)
 	}
 	return found
+}
+
+// endWithParent has the kernel ask a command to end when this process is gone.
+func endWithParent(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 }

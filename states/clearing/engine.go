@@ -107,7 +107,7 @@ func (e *Engine) forget() {
 	defer e.mu.Unlock()
 	e.groups, e.heads, e.unstored = make(map[wire.Key]*group), make(map[wire.Key]wire.Key), make(map[wire.Key]wire.Key)
 	if e.Report != nil {
-		e.Report(fmt.Errorf("%w (%s): results are sent whole, and nothing is cleared until the proxy starts again", ErrLost, e.Store.Name()))
+		e.Report(fmt.Errorf("%w (%s): results are sent whole", ErrLost, e.Store.Name()))
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 
 // A result may contain anything, even the texts that the proxy writes itself. Lines that stay are the tool's own.
 func TestAPrunedResultKeepsItsOwnIds(t *testing.T) {
-	r := newRig(t, database(t), policyBoth)
+	r := newRig(t, database(t), Both)
 	log := passed("package", "--- FAIL: TestIds (0.00s)\n    ids_test.go:12: got prn_00000000, want s1234567\nFAIL\tpackage/ids\t0.01s")
 	body := oneCall("why do the tests fail", "t1", "Bash", "go test ./...", log)
 	got := string(r.post(t, "/v1/messages", body))
@@ -84,7 +84,7 @@ func TestEqualResultsWithEqualIds(t *testing.T) {
 				return ordered("model", "any", "messages", m)
 			}
 			file := database(t)
-			r := newRig(t, file, policyGC)
+			r := newRig(t, file, GC)
 			var sent [][]byte
 			for n := 2; n <= 60; n += 2 {
 				sent = append(sent, r.post(t, "/v1/chat/completions", history(n)))
@@ -111,7 +111,7 @@ func TestEqualResultsWithEqualIds(t *testing.T) {
 
 // Half a surrogate pair, and bytes that are not UTF-8, are the same after clearing and recovering, and in lines that stay.
 func TestTextsThatAreNoUnicodeStayExact(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	half := bytes.ReplaceAll(claudeHistory(40), []byte("ünlike"), []byte(`\ud800 \\ud800`))
 	require.NotEqual(t, string(half), string(claudeHistory(40)))
 	sent := string(r.post(t, "/v1/messages", half))
@@ -119,7 +119,7 @@ func TestTextsThatAreNoUnicodeStayExact(t *testing.T) {
 	assert.Equal(t, strings.ReplaceAll(output(0), "ünlike", "\xed\xa0\x80 \\ud800"), original(t, r.engine.Index, sent))
 	assert.NotContains(t, sent, "\ufffd")
 
-	r = newRig(t, database(t), policyBoth)
+	r = newRig(t, database(t), Both)
 	log := passed("package", "--- FAIL: TestHalf (0.00s)\n    half_test.go:12: got HALF, want 1\nFAIL\tpackage/half\t0.01s")
 	body := bytes.Replace(oneCall("why do the tests fail", "t1", "Bash", "go test ./...", log), []byte("HALF"), []byte(`\ud800`), 1)
 	got := string(r.post(t, "/v1/messages", body))
@@ -141,7 +141,7 @@ func TestALedgerThatIsGone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "sub", "ledger.db")
-			r := newRig(t, file, policyGC)
+			r := newRig(t, file, GC)
 			require.Positive(t, cleared(r.post(t, "/v1/messages", claudeHistory(40))))
 			r.server.feeding.Wait()
 			require.NoError(t, take(file))
@@ -157,7 +157,7 @@ func TestALedgerThatIsGone(t *testing.T) {
 			}
 			assert.Equal(t, 1, said)
 
-			again := newRig(t, file, policyGC) // a new process, with a new ledger
+			again := newRig(t, file, GC) // a new process, with a new ledger
 			sent := again.post(t, "/v1/messages", claudeHistory(91))
 			assert.Positive(t, cleared(sent))
 			assert.Equal(t, output(0), original(t, again.engine.Index, string(sent)))

@@ -82,7 +82,7 @@ func TestAnEditLosesOnlyWhatItChanged(t *testing.T) {
 	}
 	for path, render := range renderings {
 		for form, id := range idForms {
-			r := newRig(t, database(t), policyGC)
+			r := newRig(t, database(t), GC)
 			var whole, sent []byte
 			for k := 1; k <= n; k++ {
 				whole = render(steps(k, id))
@@ -112,7 +112,7 @@ func TestSelfEditingClients(t *testing.T) {
 		for form, id := range idForms {
 			for seed := range uint64(2) {
 				t.Run(fmt.Sprintf("%s, %s ids, seed %d", path, form, seed), func(t *testing.T) {
-					plain := newRig(t, database(t), policyGC)
+					plain := newRig(t, database(t), GC)
 					saved := 0
 					for k := 1; k <= 60; k++ {
 						body := render(steps(k, id))
@@ -120,7 +120,7 @@ func TestSelfEditingClients(t *testing.T) {
 					}
 
 					file := database(t)
-					proxies := []*rig{newRig(t, file, policyGC), newRig(t, file, policyGC)}
+					proxies := []*rig{newRig(t, file, GC), newRig(t, file, GC)}
 					random := rand.New(rand.NewPCG(seed, 0))
 					sent := make(map[string]string)
 					send := func(list []step) int {
@@ -150,7 +150,7 @@ func TestSelfEditingClients(t *testing.T) {
 							send(append(slices.Clone(again), step{id: id(1000 + k), command: "other", output: output(1000 + k)}))
 						}
 						if random.IntN(10) == 0 { // a restart
-							proxies[random.IntN(2)] = newRig(t, file, policyGC)
+							proxies[random.IntN(2)] = newRig(t, file, GC)
 						}
 					}
 					for _, h := range histories {

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -21,7 +23,7 @@ import (
 
 // Requests that are not understood pass through byte for byte.
 func TestEverythingElsePassesThrough(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	for _, body := range []string{``, `{`, `[]`, `"x"`, `{"messages":7}`, `{"messages":[{"role":"user"}]}`, `{"messages":[{"role":"user","content":[{"type":}]}]}`,
 		"{\"messages\":[\"\xff\xfe\"]}", `{"input":"just a question"}`, `{"contents":[{"role":"user","parts":[{"functionResponse":{"response":3}}]}]}`} {
 		for _, api := range apis {
@@ -35,7 +37,7 @@ func TestEverythingElsePassesThrough(t *testing.T) {
 
 // If the store fails, requests pass through and only the saving is lost.
 func TestABrokenStoreStopsNothing(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	sent := r.post(t, "/v1/messages", claudeHistory(40))
 	require.NoError(t, r.store.Close())
 	r.advance(time.Hour)
@@ -45,11 +47,58 @@ func TestABrokenStoreStopsNothing(t *testing.T) {
 	assert.Contains(t, r.logged(), "proxy.passed_through")
 }
 
+// A ledger that is removed or damaged switches clearing off for every session at once. The proxy says so, opens another one,
+// and clears again, without a restart.
+func TestALostLedgerHeals(t *testing.T) {
+	for name, spoil := range map[string]func(file string) error{
+		"removed":  os.Remove,
+		"replaced": func(file string) error { return os.Rename(file, file+".old") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			up, file := newUpstream(t), database(t)
+			p := startChild(t, up.URL, file)
+			p.post(t, claudeHistory(40))
+			require.Positive(t, cleared(up.last()))
+			require.NoError(t, spoil(file))
+			p.post(t, claudeHistory(40))
+			assert.True(t, bytes.Equal(claudeHistory(40), up.last()), "its ids would lead nowhere")
+			assert.Equal(t, Passing, p.health(t).Status)
+			other := bytes.Replace(claudeHistory(41), []byte("fix the bug"), []byte("add a test"), 1)
+			p.post(t, other)
+			assert.True(t, bytes.Equal(other, up.last()), "another session")
+			require.Eventually(t, func() bool {
+				p.post(t, other)
+				return cleared(up.last()) > 0
+			}, time.Minute, 10*time.Millisecond)
+			assert.Equal(t, OK, p.health(t).Status)
+			log := p.end(t)
+			assert.Equal(t, 1, strings.Count(log, `"ledger.failed"`), log)
+			assert.Equal(t, 1, strings.Count(log, `"ledger.restored"`))
+		})
+	}
+}
+
+// A proxy whose ledger cannot be opened when it starts opens it later.
+func TestALedgerThatCannotBeOpenedHeals(t *testing.T) {
+	up, dir := newUpstream(t), t.TempDir()
+	file := filepath.Join(dir, "folder", "ledger.db")
+	require.NoError(t, os.WriteFile(filepath.Dir(file), nil, 0o600))
+	p := startChild(t, up.URL, file)
+	p.post(t, claudeHistory(40))
+	assert.Zero(t, cleared(up.last()))
+	assert.Equal(t, Passing, p.health(t).Status)
+	require.NoError(t, os.Remove(filepath.Dir(file)))
+	require.Eventually(t, func() bool {
+		p.post(t, claudeHistory(40))
+		return cleared(up.last()) > 0
+	}, time.Minute, 10*time.Millisecond)
+}
+
 // If another process keeps the store locked, requests pass through without delay, with the earlier
 // decisions applied.
 func TestASlowStoreStopsNothing(t *testing.T) {
 	file := database(t)
-	r := newRig(t, file, policyGC)
+	r := newRig(t, file, GC)
 	sent := r.post(t, "/v1/messages", claudeHistory(40))
 	r.server.feeding.Wait()
 	other, err := sql.Open("sqlite", "file:"+filepath.ToSlash(file))
@@ -72,7 +121,7 @@ func TestASlowStoreStopsNothing(t *testing.T) {
 
 // A request of 20 MB is rewritten like any other.
 func TestTwentyMegabytes(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	body := claudeHistory(60)
 	image := `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + strings.Repeat("QUJD", 5<<20) + `"}}`
 	body = bytes.Replace(body, []byte(`"content":"fix the bug"`), []byte(`"content":[{"type":"text","text":"fix the bug"},`+image+`]`), 1)
@@ -84,7 +133,7 @@ func TestTwentyMegabytes(t *testing.T) {
 }
 
 func TestErrorsArriveUnchanged(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	for _, status := range []int{400, 401, 429, 529, 500} {
 		r.up.answer = func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "7")
@@ -106,7 +155,7 @@ func TestErrorsArriveUnchanged(t *testing.T) {
 }
 
 func TestCompressedRequests(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	send := func(body []byte, encoding string) []byte {
 		req, err := http.NewRequest(http.MethodPost, r.proxy.URL+"/v1/responses", bytes.NewReader(body))
 		require.NoError(t, err)
@@ -131,11 +180,23 @@ func TestCompressedRequests(t *testing.T) {
 	assert.Contains(t, string(got), "[cleared: ")
 	assert.Empty(t, r.up.heads[1].Get("Content-Encoding"))
 	assert.Equal(t, "zzz", string(send([]byte("zzz"), "zstd")))
+	assert.Equal(t, "zzz", string(send([]byte("zzz"), "br")))
+	z, err := zstd.NewWriter(nil)
+	require.NoError(t, err)
+	packed := z.EncodeAll(responsesHistory(2), nil)
+	assert.Equal(t, packed, send(packed, "zstd"), "unchanged, so as it came")
+	last := func() http.Header { return r.up.heads[len(r.up.heads)-1] }
+	assert.Equal(t, "zstd", last().Get("Content-Encoding"))
+	assert.Equal(t, string(got), string(send(z.EncodeAll(responsesHistory(40), nil), "zstd")), "the same bytes, however they are packed")
+	assert.Empty(t, last().Get("Content-Encoding"))
+	bomb := z.EncodeAll(make([]byte, maxBody+1), nil)
+	assert.Equal(t, bomb, send(bomb, "zstd"))
+	assert.Equal(t, pack(make([]byte, maxBody+1)), send(pack(make([]byte, maxBody+1)), "gzip"))
 }
 
 func TestKeysPassThroughAndAreKeptNowhere(t *testing.T) {
 	file := database(t)
-	r := newRig(t, file, policyGC)
+	r := newRig(t, file, GC)
 	req, err := http.NewRequest(http.MethodPost, r.proxy.URL+"/v1/messages?key=secret-three", bytes.NewReader(claudeHistory(40)))
 	require.NoError(t, err)
 	req.Header.Set("X-Api-Key", "secret-one")
@@ -153,7 +214,7 @@ func TestKeysPassThroughAndAreKeptNowhere(t *testing.T) {
 }
 
 func TestForeignPagesAreRefused(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	for header, value := range map[string]string{"Host": "evil.example", "Origin": "https://evil.example"} {
 		req, err := http.NewRequest(http.MethodPost, r.proxy.URL+"/v1/messages", strings.NewReader("{}"))
 		require.NoError(t, err)
@@ -171,7 +232,7 @@ func TestForeignPagesAreRefused(t *testing.T) {
 
 // The events of a stream arrive one by one, and a stream cut by the upstream is cut for the client.
 func TestStreams(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	next := make(chan struct{})
 	r.up.answer = func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")

@@ -34,7 +34,7 @@ var shownID = regexp.MustCompile("mcp-pruner recover (prn_[0-9a-f]{8})`")
 // Two proxies with ledgers of their own both have a segment s1. Every id that either shows brings back its own text, and
 // s1, which an earlier version showed, brings back none.
 func TestTwoLedgersNeverMixTheirTexts(t *testing.T) {
-	one, two := newRig(t, database(t), policyGC), newRig(t, database(t), policyGC)
+	one, two := newRig(t, database(t), GC), newRig(t, database(t), GC)
 	two.engine.Index = one.engine.Index
 	of := map[*rig]string{one: "the output of call", two: "a secret of call"}
 	seen := map[string]bool{}
@@ -64,7 +64,7 @@ func TestTwoLedgersNeverMixTheirTexts(t *testing.T) {
 // An id of a ledger that was removed is not found, also when a new ledger has taken its place and numbers its segments from 1.
 func TestAnIDOfARemovedLedger(t *testing.T) {
 	file := database(t)
-	r := newRig(t, file, policyGC)
+	r := newRig(t, file, GC)
 	id := shownID.FindStringSubmatch(string(r.post(t, "/v1/messages", claudeHistory(40))))[1]
 	require.NoError(t, r.store.Close())
 	for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -84,7 +84,7 @@ func TestAnIDOfARemovedLedger(t *testing.T) {
 	}
 	missing()
 	assert.NoFileExists(t, file)
-	again := newRig(t, file, policyGC)
+	again := newRig(t, file, GC)
 	again.engine.Index = index
 	again.post(t, "/v1/messages", bytes.ReplaceAll(claudeHistory(40), []byte("the output of call"), []byte("a secret of call")))
 	require.NoError(t, again.store.Close())
@@ -93,7 +93,7 @@ func TestAnIDOfARemovedLedger(t *testing.T) {
 
 // If no id can be claimed, nothing is cleared, and the request arrives as it was.
 func TestAnIndexThatCannotBeWrittenClearsNothing(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	blocked := filepath.Join(r.engine.Index.State, "index")
 	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
 	for n := range 3 {
@@ -121,7 +121,7 @@ func TestAClearedResultBelongsToItsProject(t *testing.T) {
 	}
 	for name, api := range apis {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, database(t), policyGC)
+			r := newRig(t, database(t), GC)
 			body := bytes.Replace(api.history(40), []byte("You are an agent. "), bytes.Trim(encoded(words[name]), `"`), 1)
 			body = bytes.ReplaceAll(body, []byte("the output of call"), []byte("Working directory: /etc/x call"))
 			id := shownID.FindStringSubmatch(string(r.post(t, api.path, body)))[1]

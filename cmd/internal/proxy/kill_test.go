@@ -90,6 +90,16 @@ func (c *child) post(t *testing.T, body []byte) {
 	require.NoError(t, res.Body.Close())
 }
 
+// health is what the proxy says about itself.
+func (c *child) health(t *testing.T) (h Health) {
+	t.Helper()
+	res, err := http.Get(c.url + HealthPath)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&h))
+	return h
+}
+
 // end ends the proxy in order and returns its event log.
 func (c *child) end(t *testing.T) string {
 	t.Helper()
@@ -159,7 +169,7 @@ func TestTheLogHasTheFirstHeadBeforeTheTraceHasALine(t *testing.T) {
 		assert.Empty(t, raw)
 	}
 	p := command.Process{Env: []string{"XDG_STATE_HOME=" + dir}, Stderr: io.Discard}
-	s, end := assembleProxy(t.Context(), p, settings.Settings{}, options{store: filepath.Join(dir, "ledger.db"), policy: policyGC, version: "test"}, emit, written)
+	s, end := assembleProxy(t.Context(), p, settings.Settings{}, Options{Store: filepath.Join(dir, "ledger.db"), Policy: GC, Version: "test"}, emit, written)
 	s.runs.Session("a session", "a client")
 	end()
 	assert.Equal(t, 1, synced)
@@ -185,7 +195,7 @@ func TestTheLogHasTheCallsOfARequestBeforeItIsSent(t *testing.T) {
 	to, err := url.Parse(up.URL)
 	require.NoError(t, err)
 	p := command.Process{Env: []string{"XDG_STATE_HOME=" + t.TempDir()}, Stderr: io.Discard}
-	s, end := assembleProxy(t.Context(), p, settings.Settings{}, options{upstream: to, store: database(t), policy: policyGC, version: "test"}, emit, written)
+	s, end := assembleProxy(t.Context(), p, settings.Settings{}, Options{Upstream: to, Store: database(t), Policy: GC, Version: "test"}, emit, written)
 	defer end()
 	named := -1
 	up.answer = func(http.ResponseWriter, *http.Request) {

@@ -32,7 +32,7 @@ func TestSessionsAreCleared(t *testing.T) {
 	for name, api := range apis {
 		t.Run(name, func(t *testing.T) {
 			file := database(t)
-			r := newRig(t, file, policyGC)
+			r := newRig(t, file, GC)
 			var sent [][]byte
 			breaks, total, asked := 0, 0, 0
 			for n := range 60 {
@@ -53,7 +53,7 @@ func TestSessionsAreCleared(t *testing.T) {
 				assert.True(t, d.Pruning.Applied)
 			}
 
-			again := newRig(t, file, policyGC) // a new process
+			again := newRig(t, file, GC) // a new process
 			again.engine.Now = func() time.Time { return r.clock().Add(time.Hour) }
 			for n := range 60 {
 				require.Equal(t, string(sent[n]), string(again.post(t, api.path, api.history(n))), "call %d, after a restart", n)
@@ -66,7 +66,7 @@ func TestSessionsAreCleared(t *testing.T) {
 
 // Only texts of results change: taken out again, the request is what it was.
 func TestNothingElseChanges(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	var got []byte
 	for n := range 40 {
 		got = r.post(t, "/v1/messages", claudeHistory(n))
@@ -94,7 +94,7 @@ func TestNothingElseChanges(t *testing.T) {
 }
 
 func TestCountingDecidesNothing(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	body := claudeHistory(40)
 	assert.Equal(t, string(body), string(r.post(t, "/v1/messages/count_tokens", body)))
 	sent := r.post(t, "/v1/messages", body)
@@ -105,7 +105,7 @@ func TestCountingDecidesNothing(t *testing.T) {
 // Two requests of one history at the same time, a fork of it and a sub-agent beside
 // it do not disturb each other.
 func TestForksAndParallelRequests(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -142,7 +142,7 @@ func TestSixtyFourSessionsAtOnce(t *testing.T) {
 			}
 		}
 	}
-	alone, r := newRig(t, database(t), policyGC), newRig(t, database(t), policyGC)
+	alone, r := newRig(t, database(t), GC), newRig(t, database(t), GC)
 	use(alone, 0)
 	var wg sync.WaitGroup
 	for session := range sessions {
@@ -177,7 +177,7 @@ func TestSixtyFourSessionsAtOnce(t *testing.T) {
 }
 
 func TestPinnedResultsStay(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	c, err := wire.APIOf("/messages").Parse(claudeHistory(40))
 	require.NoError(t, err)
 	new(wire.Keyring).Identify(c)
@@ -200,9 +200,9 @@ func TestOtherServersResultsStayWhole(t *testing.T) {
 	}
 	log.WriteString("--- FAIL: TestTotals (0.00s)\n    totals_test.go:12: got 3, want 4\n")
 	body := oneCall("why do the tests fail", "t1", "mcp__ci__log", "", log.String())
-	r := newRig(t, database(t), policyPrune)
+	r := newRig(t, database(t), Prune)
 	assert.Equal(t, string(body), string(r.post(t, "/v1/messages", body)))
-	r = newRig(t, database(t), policyPrune)
+	r = newRig(t, database(t), Prune)
 	r.engine.Others = history.OtherTools{"ci"}
 	got := string(r.post(t, "/v1/messages", body))
 	assert.Less(t, len(got), len(body)/4)
@@ -210,7 +210,7 @@ func TestOtherServersResultsStayWhole(t *testing.T) {
 }
 
 func TestFreshResultsArePruned(t *testing.T) {
-	r := newRig(t, database(t), policyBoth)
+	r := newRig(t, database(t), Both)
 	log := passed("package", "--- FAIL: TestTotals (0.00s)\n    totals_test.go:12: got 3, want 4\nFAIL\tpackage/totals\t0.01s")
 	body := bytes.Replace(oneCall("why do the tests fail", "t1", "Bash", "go test ./...", log), []byte(`"tool_use_id"`), []byte(`"is_error":true,"tool_use_id"`), 1)
 	got := string(r.post(t, "/v1/messages", body))
@@ -224,7 +224,7 @@ func TestFreshResultsArePruned(t *testing.T) {
 // Sessions that begin with the same call and the same short call id are not taken for each other: the first result of
 // each is pruned.
 func TestSessionsThatBeginAlikeAreDecidedEach(t *testing.T) {
-	r := newRig(t, database(t), policyPrune)
+	r := newRig(t, database(t), Prune)
 	for _, name := range []string{"alpha", "beta"} {
 		text := passed(name, "--- FAIL: TestTotals (0.00s)\n    totals_test.go:12: got 3, want 4\nFAIL\t"+name+"/totals\t0.01s")
 		body := oneCall("why do the tests of "+name+" fail", "call_0", "Bash", "go test ./...", text)
@@ -238,7 +238,7 @@ func TestSessionsThatBeginAlikeAreDecidedEach(t *testing.T) {
 // Two sessions whose first results are equal, call id and all, have asked different questions: each gets its own lines, and
 // gets them again.
 func TestSessionsWithEqualFirstResultsAreDecidedEach(t *testing.T) {
-	r := newRig(t, database(t), policyPrune)
+	r := newRig(t, database(t), Prune)
 	lines := make([]string, 900)
 	for i := range lines {
 		lines[i] = fmt.Sprintf("entry %d: the %s server answered after %d ms", i, []string{"first", "second", "third"}[i%3], i%97)
@@ -260,7 +260,7 @@ func TestSessionsWithEqualFirstResultsAreDecidedEach(t *testing.T) {
 
 // Each session is a run: its record is valid and names the session in the records of its requests.
 func TestEachSessionIsARun(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	r.post(t, "/v1/messages", claudeHistory(40))
 	other := bytes.Replace(claudeHistory(2), []byte("fix the bug"), []byte("add a test"), 1)
 	r.post(t, "/v1/messages", other)
@@ -288,7 +288,7 @@ func TestEachSessionIsARun(t *testing.T) {
 }
 
 func TestImagesStay(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	withImage := bytes.Replace(claudeHistory(40), []byte(`"content":[{"text":`), []byte(`"content":[{"type":"image","source":{"type":"base64","data":"AAAA"}},{"text":`), 1)
 	got := string(r.post(t, "/v1/messages", withImage))
 	assert.Contains(t, got, `"data":"AAAA"`)

@@ -30,6 +30,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
 // upstream is a model API that records the requests it gets.
@@ -96,7 +97,7 @@ func (r *rig) Ended(d *states.Delivery) {
 	r.seen = append(r.seen, d)
 }
 
-func newRig(t *testing.T, file string, mode policy) *rig {
+func newRig(t *testing.T, file string, mode Policy) *rig {
 	t.Helper()
 	r := &rig{up: newUpstream(t), now: time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC)}
 	var err error
@@ -114,15 +115,17 @@ func newRig(t *testing.T, file string, mode policy) *rig {
 	t.Cleanup(func() { _ = r.trace.Close() })
 	r.runs = clearing.NewRuns(emit, r.trace, "test", r.clock)
 	r.engine = &clearing.Engine{Store: r.store, Index: archive.Index{State: t.TempDir()}, Machine: existing.Machine{Emit: emit, Observers: []states.Observer{r}},
-		Runs: r.runs, Policy: planner.DefaultPolicy(), Clears: mode != policyPrune, Prunes: mode != policyGC, Now: r.clock}
+		Runs: r.runs, Policy: planner.DefaultPolicy(), Clears: mode != Prune, Prunes: mode != GC, Now: r.clock}
 	to, err := url.Parse(r.up.URL)
 	require.NoError(t, err)
-	s := newServer(to, r.engine, r.runs, emit)
-	s.usage = func(u contextgc.Usage) {
+	s := newServer(to, r.runs, emit)
+	r.engine.Report = s.health.failed
+	s.work.Store(&work{engine: r.engine, feed: func(*wire.Conversation, string) {}, usage: func(u contextgc.Usage) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.usages = append(r.usages, u)
-	}
+	}})
+	s.health.retry = 0
 	s.patience = patience
 	r.server = s
 	r.proxy = httptest.NewServer(s)

@@ -87,7 +87,7 @@ func TestEachKeyReachesItsProviderOnly(t *testing.T) {
 	var mu sync.Mutex
 	var reached []*http.Request
 	var events []event.Event
-	s := newServer(nil, nil, nil, func(e event.Event) {
+	s := newServer(nil, nil, func(e event.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		events = append(events, e)
@@ -149,7 +149,7 @@ func TestEachKeyReachesItsProviderOnly(t *testing.T) {
 
 // With --upstream every request goes there, whatever it carries.
 func TestAConfiguredUpstreamGetsEverything(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	for i, c := range routed {
 		req, err := http.NewRequest(c.method, r.proxy.URL+c.path, nil)
 		require.NoError(t, err)

@@ -5,20 +5,17 @@ package proxy
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
@@ -28,9 +25,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
-// maxBody is the size in bytes of the largest request that is parsed; larger ones pass through.
-const maxBody = 64 << 20
-
 // decideWithin is the time limit for decisions. After it a request passes through with only the earlier
 // decisions applied.
 const decideWithin = 2 * time.Second
@@ -39,23 +33,27 @@ const decideWithin = 2 * time.Second
 type server struct {
 	secret   secret.Secret // of the clients; "": none is asked for
 	refusals refusals
-	upstream *url.URL         // nil: each request goes to the provider that it names
-	engine   *clearing.Engine // nil: everything passes through
-	runs     *clearing.Runs   // nil if engine is nil
+	upstream *url.URL            // nil: each request goes to the provider that it names
+	routes   map[string]*url.URL // where requests go whose path begins with a segment, which is taken out
+	runs     *clearing.Runs      // nil: everything passes through
+	work     atomic.Pointer[work]
+	health   health
 	patience time.Duration
 	emit     func(event.Event)
-	usage    func(contextgc.Usage)
-	feed     func(c *wire.Conversation, client string)
 	feeding  sync.WaitGroup
 	proxy    *httputil.ReverseProxy
 }
 
-func newServer(upstream *url.URL, e *clearing.Engine, r *clearing.Runs, emit func(event.Event)) *server {
-	if e != nil {
-		e.Report = func(err error) { emit(event.New("ledger.failed", "", event.Facts{"message": err.Error()})) }
-	}
-	s := &server{upstream: upstream, engine: e, runs: r, patience: decideWithin, emit: emit,
-		usage: func(contextgc.Usage) {}, feed: func(*wire.Conversation, string) {}}
+// work is what the proxy does beside passing requests on. It has a ledger.
+type work struct {
+	engine *clearing.Engine
+	usage  func(contextgc.Usage)
+	feed   func(c *wire.Conversation, client string)
+	close  func() error
+}
+
+func newServer(upstream *url.URL, r *clearing.Runs, emit func(event.Event)) *server {
+	s := &server{upstream: upstream, runs: r, patience: decideWithin, emit: emit, health: health{emit: emit, retry: tryAgainAfter}}
 	s.proxy = &httputil.ReverseProxy{
 		Rewrite: s.rewrite, FlushInterval: -1, // each piece of a stream is forwarded at once
 		Transport: &http.Transport{
@@ -70,23 +68,53 @@ func newServer(upstream *url.URL, e *clearing.Engine, r *clearing.Runs, emit fun
 
 // ServeHTTP implements http.Handler.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodConnect {
+		refuse(w, r, http.StatusMethodNotAllowed, "CONNECT is refused, because this is no forward proxy: its address belongs into a base URL, not into HTTPS_PROXY")
+		return
+	}
 	if !s.admit(w, r) {
 		return
 	}
-	to := s.upstream
+	if r.URL.Path == HealthPath && r.Method == http.MethodGet {
+		s.answerHealth(w, r)
+		return
+	}
+	s.health.requests.Add(1)
+	to, why := s.target(r)
 	if to == nil {
-		p, why := wire.Route(r)
-		if p == nil {
-			s.misdirected(w, r, why)
-			return
-		}
-		to = p.URL
+		s.misdirected(w, r, why)
+		return
 	}
 	r = r.WithContext(context.WithValue(r.Context(), targetKey{}, to))
-	if a := wire.APIOf(r.URL.Path); a != nil && s.engine != nil && r.Method == http.MethodPost {
-		r = s.prepare(r, a)
+	if a := wire.APIOf(r.URL.Path); a != nil && s.runs != nil {
+		switch {
+		case r.Method == http.MethodPost:
+			r = s.prepare(r, a)
+		case r.Header.Get("Upgrade") != "": // Codex then uses HTTP, whose bodies can be worked on
+			refuse(w, r, http.StatusUpgradeRequired, "conversations go through here by HTTP and not by WebSocket")
+			return
+		}
 	}
 	s.proxy.ServeHTTP(w, r)
+}
+
+// target returns where a request goes; nil: nowhere, and why.
+func (s *server) target(r *http.Request) (to *url.URL, why string) {
+	first, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
+	if to := s.routes[first]; to != nil {
+		if path, err := url.PathUnescape("/" + rest); err == nil {
+			r.URL.Path, r.URL.RawPath = path, "/"+rest
+			return to, ""
+		}
+	}
+	if s.upstream != nil {
+		return s.upstream, ""
+	}
+	p, why := wire.Route(r)
+	if p == nil {
+		return nil, why
+	}
+	return p.URL, ""
 }
 
 // misdirected refuses a request that names no single provider. It is sent nowhere.
@@ -102,6 +130,7 @@ type targetKey struct{}
 // rewrite sets a request's address to the upstream.
 func (s *server) rewrite(r *httputil.ProxyRequest) {
 	to := r.In.Context().Value(targetKey{}).(*url.URL)
+	r.Out.URL.RawQuery = r.In.URL.RawQuery // ReverseProxy leaves out what it cannot parse
 	r.SetURL(to)
 	r.Out.Host = to.Host
 	if _, given := r.In.Header["User-Agent"]; !given {
@@ -114,6 +143,7 @@ type exchangeKey struct{}
 
 // exchange is a request that was parsed.
 type exchange struct {
+	*work
 	api     *wire.API
 	session string
 	outcome clearing.Outcome
@@ -159,29 +189,53 @@ func (s *server) understand(r *http.Request, a *wire.API, body []byte) (x *excha
 	c.Alias(r.Header.Get("X-Session-Id")) // opencode's session id
 	client := clientOf(r.Header.Get("User-Agent"))
 	s.runs.Session(c.Session, client)
-	ctx, cancel := context.WithTimeout(r.Context(), s.patience)
+	w, decides := s.worker(r.Context())
+	if !decides {
+		s.runs.Failed(c.Session)
+	}
+	if w == nil {
+		return nil
+	}
+	x = &exchange{work: w, api: a, session: c.Session}
+	if !decides {
+		x.outcome = w.engine.Known(c)
+		return x
+	}
+	x.outcome, err = s.decide(r.Context(), w, c, client, a)
+	if !a.Counts && !errors.Is(err, clearing.ErrLost) {
+		s.feeding.Go(func() { s.remember(context.WithoutCancel(r.Context()), w, c, client) }) // the request does not wait for the ledger
+	}
+	return x
+}
+
+// decide applies earlier decisions to a request and makes new ones. If the ledger does not answer, only the earlier ones are
+// applied.
+func (s *server) decide(ctx context.Context, w *work, c *wire.Conversation, client string, a *wire.API) (clearing.Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
-	o, err := s.engine.Rewrite(ctx, c, client, !a.Counts)
+	o, err := w.engine.Rewrite(ctx, c, client, !a.Counts)
 	if err != nil {
-		if s.refusals.first("store_failed") || !errors.Is(err, clearing.ErrLost) {
+		if s.refusals.first("store_failed") {
 			s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.Name, "reason": "store_failed", "message": err.Error()}))
 		}
+		if ctx.Err() == nil { // it did answer, with an error
+			s.health.failed(err)
+		}
 		s.runs.Failed(c.Session)
-		o = s.engine.Known(c)
+		o = w.engine.Known(c)
 	}
-	s.engine.Tell(a.Name, c, o)
-	if !a.Counts {
-		s.feeding.Go(func() { // the request does not wait for the ledger
-			if errors.Is(err, clearing.ErrLost) {
-				return
-			}
-			s.feed(c, client)
-			if err := s.engine.Flush(context.WithoutCancel(r.Context())); err != nil {
-				s.emit(event.New("ledger.failed", "", event.Facts{"message": err.Error()}))
-			}
-		})
+	w.engine.Tell(a.Name, c, o)
+	return o, err
+}
+
+// remember stores what a request showed. That it could be stored proves that the ledger works.
+func (s *server) remember(ctx context.Context, w *work, c *wire.Conversation, client string) {
+	w.feed(c, client)
+	if err := w.engine.Flush(ctx); err != nil {
+		s.health.failed(err)
+		return
 	}
-	return &exchange{api: a, session: c.Session, outcome: o}
+	s.health.works()
 }
 
 // clientOf returns the client's name from the start of its User-Agent.
@@ -192,95 +246,4 @@ func clientOf(agent string) string {
 		return "proxy"
 	}
 	return name[:min(len(name), 64)]
-}
-
-// readBody reads a request's body. rest reports that the body is too large: it is then restored and passes
-// through.
-func readBody(r *http.Request) (body []byte, rest bool, err error) {
-	if r.ContentLength > maxBody {
-		return nil, true, nil
-	}
-	var buf bytes.Buffer
-	if r.ContentLength > 0 {
-		buf.Grow(int(r.ContentLength) + bytes.MinRead)
-	}
-	_, err = buf.ReadFrom(io.LimitReader(r.Body, maxBody+1))
-	if err == nil && buf.Len() <= maxBody {
-		return buf.Bytes(), false, nil
-	}
-	// A body that the client did not send completely must not look complete to the upstream.
-	tail := io.Reader(r.Body)
-	if err != nil {
-		tail = failing{err}
-	}
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(buf.Bytes()), tail), r.Body}
-	return nil, true, err
-}
-
-type failing struct{ err error }
-
-// Read implements io.Reader.
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
-
-// decoded returns a body without its compression. ok is false for an unknown compression.
-func decoded(r *http.Request, body []byte) (plain []byte, ok bool) {
-	switch strings.ToLower(r.Header.Get("Content-Encoding")) {
-	case "", "identity":
-		return body, true
-	case "gzip":
-		z, err := gzip.NewReader(bytes.NewReader(body))
-		if err != nil {
-			return nil, false
-		}
-		plain, err = io.ReadAll(io.LimitReader(z, maxBody+1))
-		return plain, err == nil && len(plain) <= maxBody
-	}
-	return nil, false
-}
-
-// setBody sets the request's body. A changed body is sent uncompressed.
-func setBody(r *http.Request, body []byte, changed bool) {
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	r.ContentLength = int64(len(body))
-	r.TransferEncoding = nil
-	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
-	if changed {
-		r.Header.Del("Content-Encoding")
-	}
-}
-
-// unreachable answers with an error of the proxy's own when the upstream cannot be reached.
-func (s *server) unreachable(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() == nil {
-		s.emit(event.New("proxy.upstream_failed", "", event.Facts{"message": "the upstream cannot be reached: " + failure(err)}))
-	}
-	refuse(w, r, http.StatusBadGateway, "the upstream cannot be reached")
-}
-
-// failure says what kind of error a round trip ended with. It never returns an error's own text: those of net/http quote
-// what the other side sent, which is a part of the conversation, and addresses, which may contain a key.
-func failure(err error) string {
-	var name *net.DNSError
-	var certificate *tls.CertificateVerificationError
-	var record tls.RecordHeaderError
-	var late net.Error
-	var op *net.OpError
-	switch {
-	case errors.As(err, &name):
-		return "its name cannot be resolved"
-	case errors.As(err, &certificate):
-		return "its certificate is not trusted"
-	case errors.As(err, &record):
-		return "it does not speak TLS"
-	case errors.As(err, &late) && late.Timeout():
-		return "it did not answer in time"
-	case errors.As(err, &op) && op.Op == "dial":
-		return "it refuses connections"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), op != nil:
-		return "the connection was closed before the answer"
-	}
-	return "its answer is not HTTP, or the connection failed"
 }

@@ -1,0 +1,165 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/telemetry"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/wayback"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/states/clearing"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
+)
+
+// Policy selects what the proxy changes in requests.
+type Policy string
+
+// The policies.
+const (
+	GC    Policy = "gc"
+	Prune Policy = "prune"
+	Both  Policy = "both"
+	Off   Policy = "off"
+)
+
+// Flag returns the policy as the value of an option.
+func (p *Policy) Flag() pflag.Value { return command.Choice(p, GC, Prune, Both, Off) }
+
+// Help texts of the options that the proxy and a run with a proxy have.
+const (
+	PolicyUsage = "clear old results, prune fresh ones, both, or pass everything through"
+	StoreUsage  = "the ledger's file (default: MCP_PRUNER_GC_STORE, else in the user's state directory)"
+)
+
+// Options are the checked options of a proxy.
+type Options struct {
+	Port     int                 // 0: any free one
+	Upstream *url.URL            // nil: each request goes to the provider that it names
+	Routes   map[string]*url.URL // where requests go whose path begins with a segment
+	Policy   Policy
+	Store    string
+	Version  string
+}
+
+// finishWithin is the time limit for answers in progress when the proxy ends.
+const finishWithin = 3 * time.Second
+
+// serve answers requests until ctx ends. graceful reports whether every answer in progress was finished.
+func serve(ctx context.Context, l net.Listener, h http.Handler) (graceful bool, err error) {
+	s := web.NewServer(h)
+	s.ConnContext = withPeer
+	return web.Serve(ctx, s, l, func() bool { return web.ShutDown(s, finishWithin, nil) })
+}
+
+// assembleProxy creates the proxy's parts. Without a ledger everything passes through: a broken ledger must not stop an
+// agent. sync waits until the log has all events emitted so far.
+func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, o Options, emit func(event.Event), sync func()) (*server, func()) {
+	told := telemetry.Open(telemetry.Options{Metrics: c.Metrics, Env: p.Env, Version: o.Version, Emit: emit})
+	closeTelemetry := func() {
+		if told.Close != nil {
+			_ = told.Close() // no one is left to report an error to
+		}
+	}
+	s := newServer(o.Upstream, nil, emit)
+	s.routes, s.health.policy, s.health.version = o.Routes, o.Policy, o.Version
+	if o.Policy == Off {
+		return s, closeTelemetry
+	}
+	name, err := ledger.Find(o.Store, p.Lookup)
+	if err != nil {
+		s.health.failed(err)
+		return s, closeTelemetry
+	}
+	s.health.ledger = name
+	door := stores.Door{Settings: c, Version: o.Version, Transport: "proxy", Emit: emit, Sync: sync}
+	file := openTrace(door, name)
+	var observers []states.Observer
+	if file != nil {
+		observers = append(observers, door.Tracer(file))
+	}
+	s.runs = clearing.NewRuns(emit, file, o.Version, time.Now)
+	s.health.open = func(ctx context.Context) (*work, error) {
+		return s.openWork(ctx, p, c, name, &clearing.Engine{
+			Machine: existing.Machine{Emit: emit, Observers: append(observers, told.Observers...)},
+			Runs:    s.runs, Back: wayBackOf(p), Policy: planner.DefaultPolicy(),
+			Clears: o.Policy != Prune, Prunes: o.Policy != GC, Others: c.OtherTools, Now: time.Now, SyncLog: sync,
+		})
+	}
+	s.reopen(ctx)
+	return s, func() {
+		s.feeding.Wait()
+		if w := s.work.Load(); w != nil {
+			if err := w.close(); err != nil {
+				s.health.failed(err)
+			}
+		}
+		s.runs.Close()
+		if file != nil {
+			_ = file.Close() // it has reported its errors
+		}
+		closeTelemetry()
+	}
+}
+
+// openWork opens the ledger for an engine.
+func (s *server) openWork(ctx context.Context, p command.Process, c settings.Settings, name string, e *clearing.Engine) (*work, error) {
+	store, err := stores.OpenLedger(ctx, name, p.Lookup, stores.LedgerFailed(s.emit))
+	if err != nil {
+		return nil, err
+	}
+	e.Store, e.Index = store, ledger.Index(p.Lookup)
+	e.Report = s.health.failed
+	if err := e.Load(ctx); err != nil {
+		s.health.failed(err)
+	}
+	book := ledger.New(store, s.health.failed)
+	stopCleaning := ledger.KeepClean(store, e.Index, stores.Limits(c), func(err error) { stores.LedgerFailed(s.emit)(err.Error()) })
+	return &work{engine: e, usage: book.AddUsage, feed: func(c *wire.Conversation, client string) {
+		for _, r := range c.Last().Results {
+			if r.HasText() {
+				book.Add(clearing.Entry(c, r, client))
+			}
+		}
+	}, close: func() error {
+		stopCleaning()
+		book.Close(2 * time.Second)
+		return store.Close()
+	}}, nil
+}
+
+// wayBackOf returns the command that recovers a text for the client with a User-Agent.
+func wayBackOf(p command.Process) func(agent string) string {
+	return func(userAgent string) string { return wayback.Command(agent.Calling(userAgent).Name, p.Lookup) }
+}
+
+// openTrace opens the trace that the settings name, or the one beside the ledger. It returns nil if the trace cannot be
+// opened, which is reported.
+func openTrace(door stores.Door, ledger string) *trace.File {
+	path := door.Settings.Trace
+	if path == "" {
+		path = filepath.Join(filepath.Dir(ledger), "proxy-trace.jsonl")
+	}
+	file, err := door.TraceAt(path)
+	if err != nil {
+		door.Emit(event.New("mcp_pruner.trace_failed", "", event.Facts{"message": fmt.Sprintf("%s: %v", path, err)}))
+		return nil
+	}
+	return file
+}

@@ -1,0 +1,150 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/states/clearing"
+)
+
+// HealthPath is where a proxy says how it is, to those who have its secret.
+const HealthPath = "/healthz"
+
+// Health is what a proxy says about itself.
+type Health struct {
+	Status   string `json:"status"` // "ok", or "passing": nothing is pruned or cleared, for the reason in Message
+	Policy   Policy `json:"policy"`
+	Ledger   string `json:"ledger,omitempty"`
+	Message  string `json:"message,omitempty"`
+	Requests int64  `json:"requests"`
+	Version  string `json:"version"`
+}
+
+// The values of Status.
+const (
+	OK      = "ok"
+	Passing = "passing"
+)
+
+// tryAgainAfter is how long a ledger that failed is left alone before a request tries it again.
+const tryAgainAfter = 2 * time.Second
+
+// health is whether the ledger works. If it does not, nothing new is pruned or cleared, for any session, until it works
+// again.
+type health struct {
+	emit     func(event.Event)
+	open     func(context.Context) (*work, error) // nil: there is nothing to open
+	policy   Policy
+	ledger   string
+	version  string
+	retry    time.Duration
+	requests atomic.Int64
+
+	mu     sync.Mutex
+	why    string // "": it works
+	lost   bool   // it has to be opened again
+	trying time.Time
+}
+
+// failed switches pruning and clearing off.
+func (h *health) failed(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lost = h.lost || errors.Is(err, clearing.ErrLost)
+	h.trying = time.Now()
+	if h.why != "" {
+		return
+	}
+	h.why = err.Error()
+	h.emit(event.New("ledger.failed", "", event.Facts{"message": h.why + "; nothing is pruned or cleared until the ledger works again"}))
+}
+
+// works switches them on again.
+func (h *health) works() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.why == "" || h.lost {
+		return
+	}
+	h.why = ""
+	h.emit(event.New("ledger.restored", "", event.Facts{"message": "the ledger works again, and so do pruning and clearing"}))
+}
+
+// due reports whether the ledger works, or this request is the one that tries it again.
+func (h *health) due() (try, lost bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.why == "" {
+		return true, false
+	}
+	if time.Since(h.trying) < h.retry {
+		return false, h.lost
+	}
+	h.trying = time.Now()
+	return true, h.lost
+}
+
+// worker returns what works on a request now; nil: nothing does. decides reports whether it may decide anything new.
+func (s *server) worker(ctx context.Context) (w *work, decides bool) {
+	try, lost := s.health.due()
+	w = s.work.Load()
+	if try && s.health.open != nil && (lost || w == nil) {
+		s.reopen(ctx)
+		w = s.work.Load()
+	}
+	if w == nil || w.engine.Store.Lost() && !try {
+		return nil, false // the ids in the stubs lead nowhere
+	}
+	return w, try
+}
+
+// reopen opens the ledger, or opens it again after it was lost.
+func (s *server) reopen(ctx context.Context) {
+	w, err := s.health.open(context.WithoutCancel(ctx))
+	if err != nil {
+		s.health.failed(err)
+		return
+	}
+	s.health.mu.Lock()
+	s.health.lost = false
+	s.health.mu.Unlock()
+	if old := s.work.Swap(w); old != nil {
+		s.feeding.Go(func() { _ = old.close() }) // it was lost; requests that still use it pass through
+		s.health.works()
+	}
+}
+
+// state returns what the proxy says about itself. It looks whether the ledger is still there.
+func (s *server) state(ctx context.Context) Health {
+	if s.runs != nil {
+		w, decides := s.worker(ctx)
+		if w != nil && decides {
+			err := w.engine.Load(ctx)
+			if err == nil {
+				err = w.engine.Flush(ctx)
+			}
+			if err != nil {
+				s.health.failed(err)
+			}
+		}
+	}
+	s.health.mu.Lock()
+	defer s.health.mu.Unlock()
+	now := Health{Status: OK, Policy: s.health.policy, Ledger: s.health.ledger, Message: s.health.why, Requests: s.health.requests.Load(), Version: s.health.version}
+	if now.Message != "" {
+		now.Status = Passing
+	}
+	return now
+}
+
+// answerHealth answers GET /healthz. The answer is 200 in any case, because the API can be reached through the proxy.
+func (s *server) answerHealth(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(s.state(r.Context())) // the client is gone
+}
