@@ -118,7 +118,7 @@ func (r *run) drive(ctx context.Context, table *fsm.Definition, handlers map[fsm
 
 // decide handles run:init: it reads the settings.
 func (r *run) decide(context.Context) (fsm.Trigger, fsm.Facts) {
-	if !r.Settings.Enabled() {
+	if r.InFront || !r.Settings.Enabled() {
 		return fsm.ConfigDisabled, fsm.Facts{"reason": "config_disabled"}
 	}
 	r.wanted = true

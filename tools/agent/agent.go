@@ -25,6 +25,7 @@ type Client struct {
 	Restrictions Restrictions
 	Install      *Installer // nil: the client has no command that adds a server
 	Proxy        *Proxy     // nil: not known
+	Base         *Base      // nil: a run cannot send its API calls elsewhere
 	Rule         *Rule      // nil: not known
 
 	Definitions []Definitions // of its own tools, oldest version first; none if they were not measured

@@ -54,6 +54,11 @@ remove: mcp-pruner install claude --uninstall
 	},
 	// It reads headers from its environment only, so that the secret is in its settings, which then only their owner can read.
 	Proxy: &Proxy{URL: []string{"env", "ANTHROPIC_BASE_URL"}, HeaderLines: []string{"env", "ANTHROPIC_CUSTOM_HEADERS"}},
+	Base: &Base{Variable: "ANTHROPIC_BASE_URL", Address: "https://api.anthropic.com", Others: []Other{
+		{"CLAUDE_CODE_USE_BEDROCK", "Amazon Bedrock"}, {"CLAUDE_CODE_USE_MANTLE", "Amazon Bedrock"}, {"CLAUDE_CODE_USE_ANTHROPIC_AWS", "Claude on AWS"},
+		{"CLAUDE_CODE_USE_VERTEX", "Google Vertex AI"}, {"CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD", "Claude on Google Cloud"},
+		{"CLAUDE_CODE_USE_FOUNDRY", "Microsoft Foundry"}, {"CLAUDE_CODE_USE_GATEWAY", "a gateway"}, {"ANTHROPIC_UNIX_SOCKET", "a Unix socket"},
+	}},
 	Rule: &Rule{
 		Path: []string{"permissions", "allow"}, List: true, Asks: "Claude Code asks",
 		Line:    func(program string) string { return "Bash(" + program + " recover:*)" },

@@ -37,6 +37,7 @@ var Codex = Client{
 remove: mcp-pruner install codex --uninstall
 `,
 	},
+	Base: &Base{Address: "https://api.openai.com/v1"},
 	Rule: &Rule{
 		In: InOwnFile, Own: "rules/mcp-pruner.rules",
 		Asks: "Codex runs it in its sandbox without asking, but with approval_policy \"untrusted\" it asks",

@@ -44,6 +44,9 @@ var Gemini = Client{
 		Marks:    []string{"__"},
 		OwnTools: geminiTools,
 	},
+	Base: &Base{Variable: "GOOGLE_GEMINI_BASE_URL", Address: "https://generativelanguage.googleapis.com", Others: []Other{
+		{"GOOGLE_GENAI_USE_VERTEXAI", "Google Vertex AI"}, {"GOOGLE_GENAI_USE_GCA", "Gemini Code Assist"},
+	}},
 	Rule: &Rule{
 		In: InOwnFile, Own: "policies/mcp-pruner.toml", Asks: "Gemini CLI asks",
 		Line: func(program string) string {

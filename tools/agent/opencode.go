@@ -44,6 +44,7 @@ var Opencode = Client{
 		In: InServers, URL: []string{"provider", "anthropic", "options", "baseURL"}, Suffix: "/v1",
 		Headers: []string{"provider", "anthropic", "options", "headers"},
 	},
+	Base: &Base{Variable: "OPENCODE_CONFIG_CONTENT"},
 	Rule: &Rule{
 		In: InServers, Path: []string{"permission", "bash"}, Asks: "opencode asks", Asked: opencodeAsks,
 		Line:    func(program string) string { return program + " recover *" },

@@ -54,6 +54,9 @@ type usageError struct{ error }
 // Usagef returns an error in the command line. A hint at the help follows its message, and the exit code is 2.
 func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// IsUsage reports whether an error is one in the command line.
+func IsUsage(err error) bool { return errors.As(err, new(usageError)) }
+
 // exit ends a verb that has printed its own messages.
 type exit int
 

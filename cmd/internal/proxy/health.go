@@ -23,6 +23,7 @@ type Health struct {
 	Ledger   string `json:"ledger,omitempty"`
 	Message  string `json:"message,omitempty"`
 	Requests int64  `json:"requests"`
+	Replaced int64  `json:"replaced"` // results that were pruned or cleared by this process
 	Version  string `json:"version"`
 }
 
@@ -45,6 +46,7 @@ type health struct {
 	version  string
 	retry    time.Duration
 	requests atomic.Int64
+	replaced atomic.Int64
 
 	mu     sync.Mutex
 	why    string // "": it works
@@ -136,7 +138,8 @@ func (s *server) state(ctx context.Context) Health {
 	}
 	s.health.mu.Lock()
 	defer s.health.mu.Unlock()
-	now := Health{Status: OK, Policy: s.health.policy, Ledger: s.health.ledger, Message: s.health.why, Requests: s.health.requests.Load(), Version: s.health.version}
+	now := Health{Status: OK, Policy: s.health.policy, Ledger: s.health.ledger, Message: s.health.why, Version: s.health.version,
+		Requests: s.health.requests.Load(), Replaced: s.health.replaced.Load()}
 	if now.Message != "" {
 		now.Status = Passing
 	}

@@ -224,6 +224,7 @@ func (s *server) decide(ctx context.Context, w *work, c *wire.Conversation, clie
 		s.runs.Failed(c.Session)
 		o = w.engine.Known(c)
 	}
+	s.health.replaced.Add(int64(o.Fresh))
 	w.engine.Tell(a.Name, c, o)
 	return o, err
 }

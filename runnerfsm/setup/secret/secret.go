@@ -57,6 +57,13 @@ func file(lookup func(string) (string, bool), name string) (string, error) {
 	return filepath.Join(dir, name), nil
 }
 
+// New returns a secret that is in no file, for a proxy of a single run.
+func New() Secret {
+	random := make([]byte, 24)
+	_, _ = rand.Read(random) // never fails
+	return Secret("mcpp_" + hex.EncodeToString(random))
+}
+
 // Load returns the user's secret. It makes one if there is none yet.
 func Load(lookup func(string) (string, bool)) (Secret, error) {
 	path, err := File(lookup)
@@ -67,9 +74,7 @@ func Load(lookup func(string) (string, bool)) (Secret, error) {
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return found, err
 	}
-	random := make([]byte, 24)
-	_, _ = rand.Read(random) // never fails
-	if err := write(path, "mcpp_"+hex.EncodeToString(random)+"\n"); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := write(path, string(New())+"\n"); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("write the secret of the proxy: %w", err)
 	}
 	return read(path) // another process may have been first

@@ -38,6 +38,44 @@ func mixed(c *cobra.Command, work func(client, after []string) error) *cobra.Com
 	return command.EndsItself(c)
 }
 
+// clientFirst makes c accept a client as its first argument. This program's own options may stand before and directly after
+// it; everything else is the client's, and so is all after "--".
+func clientFirst(c *cobra.Command, clients []string, work func(client string, args []string) error) *cobra.Command {
+	otherwise := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		before, rest := leading(c.Flags(), args)
+		hasProvider := slices.ContainsFunc(before, func(o string) bool { return strings.HasPrefix(o, "--provider") })
+		if hasProvider || len(rest) == 0 || !slices.Contains(clients, rest[0]) {
+			return otherwise(c, args)
+		}
+		after, client := leading(c.Flags(), rest[1:])
+		if err := c.Flags().Parse(slices.Concat(before, after)); err != nil {
+			return command.Usagef("%v", err)
+		}
+		if len(client) > 0 && client[0] == "--" {
+			client = client[1:]
+		}
+		return work(rest[0], client)
+	}
+	return c
+}
+
+// leading separates the declared options at the beginning, with their values, from the rest.
+func leading(declared *pflag.FlagSet, args []string) (own, rest []string) {
+	for i := 0; i < len(args); i++ {
+		name, _, attached := strings.Cut(args[i], "=")
+		bare, long := strings.CutPrefix(name, "--")
+		f := declared.Lookup(bare)
+		if !long || f == nil || bare == "help" {
+			return args[:i], args[i:]
+		}
+		if f.NoOptDefVal == "" && !attached {
+			i++
+		}
+	}
+	return args, nil
+}
+
 func isHelp(args []string) bool { return len(args) > 0 && (args[0] == "-h" || args[0] == "--help") }
 
 // split separates declared options and their values from others, up to "--".

@@ -16,19 +16,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
 	server "github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/redirect"
 )
 
 // allowBashUsage is the help text of --allow-bash. The client's sandbox does not apply to the server's
 // bash.
 const allowBashUsage = "offer the server's bash as well; the client's sandbox does not hold for it"
 
-const runHelp = `Runs "claude -p" or "codex exec" with the server injected, passes its streams through,
+const runHelp = `With CLIENT and --proxy: runs the client as it is, in the terminal or not, and sends its API
+calls through a proxy that only this run can use and that ends with it. An address that is
+configured already becomes the proxy's upstream. Nothing is written to the client's files.
+Options of this program stand directly after CLIENT; all other arguments are the client's.
+
+With --provider: runs "claude -p" or "codex exec" with the server injected, passes its streams through,
 and exits with its exit code. Options that are not listed here are the client's. Without
 PROMPT the client reads it from standard input. The server is injected with --pruner, or
 when JEEVES_PRUNER_ENABLED is 1, true, yes or on; a server that fails never fails the run.
@@ -41,10 +48,14 @@ What is printed is what the client prints for the options given: its answer, or 
 
 // RunCommand returns the verb run. version is recorded in traces.
 func RunCommand(p command.Process, version string) *cobra.Command {
-	req := &request{version: version}
+	req := &request{version: version, proxied: proxied{policy: proxy.GC}}
 	c := &cobra.Command{
-		Use: "run [flags] [OPTIONS OF THE CLIENT] -- PROMPT", DisableFlagsInUseLine: true, Short: "Run claude or codex with the server injected",
-		Long: runHelp,
+		Use: "run CLIENT --proxy [ARGUMENTS OF THE CLIENT] | run --provider PROVIDER [OPTIONS OF THE CLIENT] -- PROMPT", DisableFlagsInUseLine: true,
+		Short: "Run a client under a proxy of its own, or with the server injected",
+		Long:  runHelp,
+		Example: `  mcp-pruner run claude --proxy
+  mcp-pruner run codex --proxy exec "find the retry limit"
+  mcp-pruner run --provider claude --pruner embedded -- "find the retry limit"`,
 	}
 	f := c.Flags()
 	f.Func("provider", "the client: "+providerNames(), req.setProvider)
@@ -55,20 +66,39 @@ func RunCommand(p command.Process, version string) *cobra.Command {
 	f.Func("trace", "append the run's trace, and its requests', to this file", req.setTrace)
 	f.Func("start-timeout", "seconds that the server may take to start (codex, http: 10, claude: 30)", seconds(&req.startTimeout))
 	f.Func("shutdown-timeout", "http: seconds that the server may take to end (8)", seconds(&req.stopTimeout))
+	f.BoolVar(&req.proxied.on, "proxy", false, "send the client's API calls through a proxy that ends with the run")
+	f.Var(req.proxied.policy.Flag(), "policy", "with --proxy: "+proxy.PolicyUsage)
+	f.StringVar(&req.proxied.store, "store", "", "with --proxy: "+proxy.StoreUsage)
+	f.BoolVar(&req.proxied.show, "show", false, "with --proxy: print what would change, and start nothing")
 	command.CompleteFlag(c, "provider", strings.Split(providerNames(), "|")...)
 	command.CompleteFlag(c, "pruner", "embedded", "off")
 	command.CompleteFlag(c, "transport", "stdio", "http")
-	return mixed(c, func(client, prompt []string) error {
-		if req.provider == nil {
-			return command.Usagef("--provider is missing: %s", providerNames())
+	work := func() error {
+		if err := req.checkProxied(f.Changed); err != nil {
+			return err
 		}
-		req.options, req.prompt = client, strings.Join(prompt, " ")
 		said := &messages{w: p.Stderr}
-		code, err := req.run(c.Context(), p.Env, p.Stdin, p.Stdout, said)
+		code, err := req.run(c.Context(), p, said)
 		if err != nil {
 			fmt.Fprintf(said.own(), "mcp-pruner: %v\n", err)
 		}
 		return command.Exit(code)
+	}
+	mixed(c, func(client, prompt []string) error {
+		if req.provider == nil {
+			return command.Usagef("name a client first, %s, or --provider %s", command.Or(redirect.Clients()), providerNames())
+		}
+		req.options, req.prompt = client, strings.Join(prompt, " ")
+		return work()
+	})
+	return clientFirst(c, redirect.Clients(), func(client string, args []string) error {
+		for _, name := range []string{"provider", "pruner", "allow-bash", "transport", "start-timeout", "shutdown-timeout"} {
+			if f.Changed(name) {
+				return command.Usagef("--%s is for runs with the server: use --provider %s", name, client)
+			}
+		}
+		req.provider, req.options, req.inFront = provider.Given(client), args, true
+		return work()
 	})
 }
 
@@ -84,6 +114,9 @@ type request struct {
 	trace        string
 	traceGiven   bool // set by an option
 	startTimeout time.Duration
+
+	proxied proxied
+	inFront bool // the client has the terminal, and its arguments are as given
 
 	http        bool // the run starts a server of its own over HTTP
 	stopTimeout time.Duration
@@ -178,12 +211,15 @@ func seconds(to *time.Duration) func(string) error {
 }
 
 // run runs the client. It returns an error only for a failure of this program, not of the run.
-func (r *request) run(ctx context.Context, env []string, stdin io.Reader, stdout io.Writer, stderr *messages) (int, error) {
-	options, err := r.runOptions(env)
+func (r *request) run(ctx context.Context, p command.Process, stderr *messages) (int, error) {
+	options, err := r.runOptions(p.Env)
 	if err != nil {
 		return command.Fail, err
 	}
-	events, err := openEvents(r.events, stderr.own())
+	if r.proxied.show {
+		return failed(r.showProxied(p.Stdout, options))
+	}
+	events, err := openEvents(r.events, r.eventsOtherwise(stderr))
 	if err != nil {
 		return command.Usage, fmt.Errorf("--events: %w", err)
 	}
@@ -191,26 +227,74 @@ func (r *request) run(ctx context.Context, env []string, stdin io.Reader, stdout
 	if err := r.checkTrace(); err != nil {
 		return command.Usage, fmt.Errorf("--trace: %w", err)
 	}
-	signals, stop := watchSignals(ctx)
+	signals, stop := r.watch(ctx)
 	defer stop()
 	write := event.NewLog(events, event.Info)
 	options.Signals, options.Emit = signals, func(e event.Event) {
 		e.RunID = options.ID
 		write(e)
 	}
-	options.Stdin, options.Stdout, options.Stderr, options.Notes = stdin, stdout, stderr, stderr.own()
-	r.noteDisabled(options.Settings, stderr.own())
+	options.Stdin, options.Stdout, options.Stderr, options.Notes = p.Stdin, p.Stdout, stderr, stderr.own()
+	if r.inFront {
+		options.InFront, options.Stderr = true, p.Stderr
+	}
+	if r.proxied.on {
+		end, err := r.proxyFor(ctx, p, &options)
+		if err != nil {
+			return failed(err)
+		}
+		defer func() { fmt.Fprintf(stderr.own(), "mcp-pruner: %s: %s\n", r.provider.Name(), end()) }()
+	}
+	if !r.inFront {
+		r.noteDisabled(options.Settings, stderr.own())
+	}
 	result, err := r.launch(context.WithoutCancel(ctx), options, events)
 	if err != nil {
 		return command.Fail, err
 	}
-	if r.trace != "" {
-		record := trace.NewRecord(result.Machine)
-		record.Server, record.Client, record.Ended = r.version, r.provider.Name(), result.Server
-		appendTrace(r.trace, options, record, stderr.own())
+	r.record(result, options, stderr.own())
+	if !r.inFront {
+		fmt.Fprintf(stderr.own(), "mcp-pruner: %s: %s\n", r.provider.Name(), result.Summary())
 	}
-	fmt.Fprintf(stderr.own(), "mcp-pruner: %s: %s\n", r.provider.Name(), result.Summary())
 	return result.ExitCode, nil
+}
+
+// failed returns the exit code for an error: what the user has to change is a usage error.
+func failed(err error) (int, error) {
+	var refused redirect.Refusal
+	switch {
+	case err == nil:
+		return command.OK, nil
+	case errors.As(err, &refused), command.IsUsage(err):
+		return command.Usage, err
+	}
+	return command.Fail, err
+}
+
+// eventsOtherwise returns where events go without --events. A client that has the terminal may be drawing on it.
+func (r *request) eventsOtherwise(stderr *messages) io.Writer {
+	if r.inFront {
+		return io.Discard
+	}
+	return stderr.own()
+}
+
+// watch returns the signals that this process gets, as the kind of run wants them.
+func (r *request) watch(ctx context.Context) (signals <-chan os.Signal, stop func()) {
+	if r.inFront {
+		return passedSignals()
+	}
+	return watchSignals(ctx)
+}
+
+// record appends the run to the trace, if there is one.
+func (r *request) record(result runnerfsm.Result, options runnerfsm.Options, stderr io.Writer) {
+	if r.trace == "" {
+		return
+	}
+	record := trace.NewRecord(result.Machine)
+	record.Server, record.Client, record.Ended = r.version, r.provider.Name(), result.Server
+	appendTrace(r.trace, options, record, stderr)
 }
 
 // noteDisabled explains how to enable the server in a run that injects none.

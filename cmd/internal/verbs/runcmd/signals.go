@@ -60,3 +60,12 @@ func pass(to chan<- os.Signal, s os.Signal) {
 	default:
 	}
 }
+
+// passedSignals returns a channel of the signals that ask this process to end, for a client that has the terminal: what it
+// does then is its own, and this process ends when it does.
+func passedSignals() (signals <-chan os.Signal, stop func()) {
+	keeper.IgnoreQuit()
+	caught := make(chan os.Signal, 8)
+	signal.Notify(caught, keeper.EndSignals()...)
+	return caught, func() { signal.Stop(caught) }
+}
