@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -80,4 +81,107 @@ func TestRunProxy(t *testing.T) {
 		w.checkClearings(nil)
 		w.leavesNothing(state)
 	})
+}
+
+// TestRunProxyInteractive proves that a client under "run --proxy" has the terminal: it draws its screen, gets the keys, and
+// its exit code is that of the run.
+func TestRunProxyInteractive(t *testing.T) {
+	t.Run("claude", func(t *testing.T) {
+		w := newWorld(t, both()[0], native("", "Bash", map[string]any{"command": "echo one two"}), done)
+		state := w.withState()
+		w.env = append(w.env, "TERM=xterm-256color")
+		w.write(filepath.Join(w.home, ".claude.json"), `{"hasCompletedOnboarding":true,"theme":"dark","numStartups":9,"customApiKeyResponses":{"approved":["sk-secret-anthropic"],"rejected":[]},"projects":{"`+w.dir+`":{"hasTrustDialogAccepted":true,"hasCompletedProjectOnboarding":true}}}`, 0o600)
+		cmd := w.underProxy(nil, "--strict-mcp-config", "--setting-sources", "user", "--permission-mode", "default", "--allowedTools=Bash")
+		screen := onTerminal(t, cmd)
+		screen.see("❯")
+		screen.keys("how many?\r")
+		screen.see("three times")
+		screen.keys("/exit\r")
+		assert.Zero(t, screen.exit())
+		screen.see("requests through the proxy, 0 results replaced (policy gc)")
+		assert.Contains(t, string(w.model.Requests()[len(w.model.Requests())-1].Body), "one two")
+		w.leavesNothing(state)
+	})
+}
+
+// script puts a shell script in the place of a client.
+func (w *world) script(client, text string) {
+	path := filepath.Join(filepath.Dir(w.dir), "bin", client)
+	require.NoError(w.t, os.RemoveAll(path))
+	w.write(path, "#!/bin/bash\n"+text, 0o755)
+}
+
+// TestRunProxyJobControl proves that Ctrl-C, Ctrl-Z and fg work under "run --proxy" as a shell's user expects, also with a
+// client that stops only itself, and that the exit code is the client's.
+func TestRunProxyJobControl(t *testing.T) {
+	w := newWorld(t, both()[0], done)
+	state := w.withState()
+	w.onPath()
+	w.script("claude", `trap 'echo interrupted' INT
+trap 'echo continued' CONT
+echo "ready $1"
+while ! read -r line; do :; done
+echo "said $line"
+[ "$line" = stop ] && kill -STOP $$ && echo "went on"
+read -r line
+echo "said $line"
+exit 7
+`)
+	shell := exec.Command("bash", "--norc", "--noprofile", "-i")
+	shell.Dir, shell.Env = w.dir, append(slices.Clone(w.env), "PS1=> ", "TERM=dumb")
+	screen := onTerminal(t, shell)
+	screen.keys("mcp-pruner run claude --proxy now\r")
+	screen.see("ready now")
+	screen.keys("\x03")
+	screen.see("interrupted")
+	screen.keys("\x1a")
+	screen.see("Stopped")
+	screen.keys("fg\r")
+	screen.see("continued")
+	screen.keys("stop\r")
+	screen.see("said stop")
+	require.Eventually(t, func() bool { return strings.Count(screen.text(), "Stopped") == 2 }, time.Minute, 20*time.Millisecond, "%s", lazy(screen.text))
+	screen.keys("fg; echo code=$?\r")
+	screen.see("went on")
+	screen.keys("bye\r")
+	screen.see("said bye")
+	screen.see("code=7")
+	screen.keys("exit\r")
+	assert.Equal(t, 0, screen.exit())
+	w.leavesNothing(state)
+}
+
+// TestRunProxyKilled proves that a client does not outlive a run that was killed, because its API is then gone.
+func TestRunProxyKilled(t *testing.T) {
+	w := newWorld(t, both()[0], done)
+	w.withState()
+	w.script("claude", "echo ready; exec sleep 300\n")
+	cmd := w.underProxy(nil)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	_, err = out.Read(make([]byte, 5))
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	assert.Eventually(t, func() bool { return len(w.left()) == 0 }, 10*time.Second, 20*time.Millisecond)
+}
+
+// TestRunProxySignals proves that a signal to the run is the client's to answer.
+func TestRunProxySignals(t *testing.T) {
+	for signal, want := range map[os.Signal]int{os.Interrupt: 3, syscall.SIGTERM: 128 + 15} {
+		w := newWorld(t, both()[0], done)
+		state := w.withState()
+		w.script("claude", "trap 'exit 3' INT; echo ready; while :; do sleep 0.05; done\n")
+		cmd := w.underProxy(nil)
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		_, err = out.Read(make([]byte, 5))
+		require.NoError(t, err)
+		require.NoError(t, cmd.Process.Signal(signal))
+		_ = cmd.Wait()
+		assert.Equal(t, want, cmd.ProcessState.ExitCode(), signal)
+		w.leavesNothing(state)
+	}
 }

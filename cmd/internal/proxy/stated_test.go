@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
@@ -8,5 +9,8 @@ import (
 
 // TestStated ties the proxy's numbers to their constants.
 func TestStated(t *testing.T) {
-	stated.On(t, "docs/GC.md").Says("Requests over %s MiB", "maxBody", maxBody>>20)
+	page := stated.On(t, "docs/GC.md")
+	page.Says("Requests over %s MiB", "maxBody", maxBody>>20)
+	page.Says("the proxy tries every %s seconds", "tryAgainAfter", int(tryAgainAfter.Seconds()))
+	page.Says("A conversation by WebSocket is refused with %s", "http.StatusUpgradeRequired", http.StatusUpgradeRequired)
 }

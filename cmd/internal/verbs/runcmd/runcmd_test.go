@@ -113,7 +113,7 @@ func TestRunRotatesItsTrace(t *testing.T) {
 func TestRunRefuses(t *testing.T) {
 	p := newPlace(t, map[string]string{"claude": connects})
 	for _, c := range []struct{ args, want string }{
-		{"-- x", "--provider is missing: claude|codex"},
+		{"-- x", "name a client first, claude, codex, gemini or opencode, or --provider claude|codex"},
 		{"--provider -- x", "flag needs an argument: --provider"},
 		{"--provider gemini -- x", `invalid argument "gemini" for "--provider" flag: not one of claude|codex`},
 		{"--provider claude --start-timeout soon -- x", `invalid argument "soon" for "--start-timeout" flag: not a number of seconds`},

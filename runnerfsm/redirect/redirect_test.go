@@ -1,0 +1,211 @@
+package redirect
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// world is a user's home folder and a project.
+type world struct {
+	t         *testing.T
+	home, dir string
+	env       []string
+}
+
+func newWorld(t *testing.T, env ...string) *world {
+	t.Helper()
+	w := &world{t: t, home: t.TempDir(), dir: t.TempDir()}
+	w.env = append([]string{"HOME=" + w.home}, env...)
+	return w
+}
+
+func (w *world) write(text string, path ...string) {
+	w.t.Helper()
+	file := filepath.Join(path...)
+	require.NoError(w.t, os.MkdirAll(filepath.Dir(file), 0o700))
+	require.NoError(w.t, os.WriteFile(file, []byte(text), 0o600))
+}
+
+var at = Proxy{Address: "http://127.0.0.1:4000", Secret: "mcpp_x", Folder: "/run"}
+
+// found returns the upstream, or the refusal, and the change.
+func (w *world) found(client string, args ...string) (to string, c Change) {
+	w.t.Helper()
+	plan, err := Find(client, Start{Env: w.env, Dir: w.dir, Args: args})
+	if err != nil {
+		require.ErrorAs(w.t, err, new(Refusal))
+		return "refused: " + err.Error(), Change{}
+	}
+	c, err = plan.Change(at)
+	require.NoError(w.t, err)
+	for _, arg := range c.Args {
+		assert.NotContains(w.t, arg, at.Secret, "other users can read command lines")
+	}
+	for _, route := range []string{"", "anthropic", "corp"} {
+		if u := plan.Upstreams[route]; u != nil {
+			to += route + " " + u.String() + " "
+		}
+	}
+	return strings.TrimSpace(to), c
+}
+
+const ownURL = "ANTHROPIC_BASE_URL=http://127.0.0.1:4000/mcpp_x"
+
+func TestClaude(t *testing.T) {
+	t.Run("nothing is configured", func(t *testing.T) {
+		to, c := newWorld(t).found("claude", "-p", "hi")
+		assert.Equal(t, "https://api.anthropic.com", to)
+		assert.Equal(t, Change{Env: []string{ownURL}, Args: []string{"-p", "hi"}}, c)
+	})
+	t.Run("an address in the environment", func(t *testing.T) {
+		to, c := newWorld(t, "ANTHROPIC_BASE_URL=https://corp.example/llm?key=k").found("claude")
+		assert.Equal(t, "https://corp.example/llm?key=k", to)
+		assert.Equal(t, []string{ownURL}, c.Env)
+		assert.Empty(t, c.Files)
+	})
+	t.Run("an address in the settings wins, and so does ours over it", func(t *testing.T) {
+		w := newWorld(t, "ANTHROPIC_BASE_URL=https://other.example")
+		w.write(`{"env":{"ANTHROPIC_BASE_URL":"https://user.example"}}`, w.home, ".claude", "settings.json")
+		to, c := w.found("claude", "--settings", `{"model":"m","env":{"A":"b"}}`, "--", "--settings")
+		assert.Equal(t, "https://user.example", to)
+		file := filepath.Join("/run", "settings.json")
+		assert.Equal(t, []string{"--settings", file, "--", "--settings"}, c.Args)
+		assert.JSONEq(t, `{"model":"m","env":{"A":"b","ANTHROPIC_BASE_URL":"http://127.0.0.1:4000/mcpp_x"}}`, c.Files[file])
+		w.write(`{"env":{"ANTHROPIC_BASE_URL":"https://project.example"}}`, w.dir, ".claude", "settings.json")
+		to, _ = w.found("claude")
+		assert.Equal(t, "https://project.example", to)
+		w.write(`{"env":{"ANTHROPIC_BASE_URL":"https://local.example"}}`, w.dir, ".claude", "settings.local.json")
+		to, _ = w.found("claude")
+		assert.Equal(t, "https://local.example", to)
+		w.write(`{"env":{"ANTHROPIC_BASE_URL":"https://given.example"}}`, w.dir, "given.json")
+		to, _ = w.found("claude", "--settings=given.json")
+		assert.Equal(t, "https://given.example", to)
+	})
+	t.Run("the proxy of init is no upstream", func(t *testing.T) {
+		w := newWorld(t)
+		w.write(`{"env":{"ANTHROPIC_BASE_URL":"http://127.0.0.1:8787","ANTHROPIC_CUSTOM_HEADERS":"A: b\nX-Mcp-Pruner-Secret: mcpp_1"}}`, w.home, ".claude", "settings.json")
+		to, c := w.found("claude")
+		assert.Equal(t, "https://api.anthropic.com", to)
+		assert.Len(t, c.Files, 1)
+	})
+	t.Run("other providers", func(t *testing.T) {
+		for _, name := range []string{"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"} {
+			to, _ := newWorld(t, name+"=1").found("claude")
+			assert.Regexp(t, `^refused: Claude Code uses .* \(`+name+`=1\), whose requests the proxy cannot work on`, to)
+			to, _ = newWorld(t, name+"=0").found("claude")
+			assert.Equal(t, "https://api.anthropic.com", to)
+			w := newWorld(t)
+			w.write(`{"env":{"`+name+`":"true"}}`, w.dir, ".claude", "settings.json")
+			to, _ = w.found("claude")
+			assert.Contains(t, to, "refused: ")
+		}
+		to, _ := newWorld(t, "ANTHROPIC_BASE_URL=ftp://x").found("claude")
+		assert.Contains(t, to, "refused: ")
+	})
+}
+
+func TestCodex(t *testing.T) {
+	option := func(c Change, key string) string {
+		for i, arg := range c.Args {
+			if value, ok := strings.CutPrefix(arg, key+"="); ok && c.Args[i-1] == "--config" {
+				return value
+			}
+		}
+		return ""
+	}
+	t.Run("its own provider", func(t *testing.T) {
+		to, c := newWorld(t).found("codex", "exec", "hi")
+		assert.Equal(t, "https://api.openai.com", to)
+		assert.Equal(t, []string{"MCP_PRUNER_PROXY_SECRET=mcpp_x"}, c.Env)
+		assert.Equal(t, `"http://127.0.0.1:4000/v1"`, option(c, "model_providers.mcp-pruner.base_url"))
+		assert.Equal(t, "true", option(c, "model_providers.mcp-pruner.requires_openai_auth"))
+		assert.Equal(t, []string{"exec", "hi"}, c.Args[len(c.Args)-2:])
+	})
+	w := newWorld(t)
+	w.write("model_provider = \"corp\"\nprofile = \"p\"\n[model_providers.corp]\nbase_url = \"https://corp.example/openai/v1\"\n"+
+		"[model_providers.two]\nbase_url = \"https://two.example\"\n[profiles.two]\nmodel_provider = \"two\"\n[profiles.aws]\nmodel_provider = \"amazon-bedrock\"\n", w.home, ".codex", "config.toml")
+	for _, test := range []struct{ args, to, base string }{
+		{"", "https://corp.example", `corp.base_url="http://127.0.0.1:4000/openai/v1"`},
+		{"exec hi", "https://corp.example", `corp.base_url="http://127.0.0.1:4000/openai/v1"`},
+		{"--profile two", "https://two.example", `two.base_url="http://127.0.0.1:4000"`},
+		{"-p two exec", "https://two.example", `two.base_url="http://127.0.0.1:4000"`},
+		{`exec -c model_provider="two"`, "https://two.example", `two.base_url="http://127.0.0.1:4000"`},
+		{`exec -c model_provider=two --config model_providers.two.base_url="https://three.example/v1"`, "https://three.example", `two.base_url="http://127.0.0.1:4000/v1"`},
+		{`exec -- -c model_provider=two`, "https://corp.example", `corp.base_url="http://127.0.0.1:4000/openai/v1"`},
+		{"--profile aws", "refused: Codex uses Amazon Bedrock", ""},
+		{"--oss", "refused: Codex uses a local model", ""},
+		{"-c model_providers.two={}", "refused: --config model_providers.two replaces a whole provider", ""},
+		{`-c model_provider="a.b"`, "refused: the name of the provider", ""},
+	} {
+		to, c := w.found("codex", strings.Fields(test.args)...)
+		assert.True(t, strings.HasPrefix(to, test.to), "%s: %s", test.args, to)
+		if test.base != "" {
+			assert.Contains(t, c.Args, "model_providers."+test.base, test.args)
+			assert.NotContains(t, strings.Join(c.Args, " "), "three.example", "it would win")
+		}
+	}
+	t.Run("signed in with ChatGPT", func(t *testing.T) {
+		w := newWorld(t)
+		w.write(`{"OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}`, w.home, ".codex", "auth.json")
+		to, _ := w.found("codex")
+		assert.Contains(t, to, "refused: Codex is signed in with ChatGPT")
+		w.write(`{"OPENAI_API_KEY":"sk-x","tokens":null}`, w.home, ".codex", "auth.json")
+		to, _ = w.found("codex")
+		assert.Equal(t, "https://api.openai.com", to)
+	})
+}
+
+func TestGemini(t *testing.T) {
+	w := newWorld(t)
+	to, c := w.found("gemini")
+	assert.Equal(t, "https://generativelanguage.googleapis.com", to)
+	assert.Equal(t, []string{"GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:4000/mcpp_x"}, c.Env)
+	w.write("# mine\nexport GOOGLE_GEMINI_BASE_URL=\"https://corp.example\"\nX='y'\n", w.home, ".env")
+	to, _ = w.found("gemini")
+	assert.Equal(t, "https://corp.example", to)
+	w.write("GOOGLE_GENAI_USE_VERTEXAI=true # ours\n", w.dir, ".gemini", ".env")
+	to, _ = w.found("gemini")
+	assert.Contains(t, to, "refused: Gemini CLI uses Google Vertex AI")
+	require.NoError(t, os.RemoveAll(filepath.Join(w.dir, ".gemini")))
+	for kind, refused := range map[string]bool{"gemini-api-key": false, "oauth-personal": true, "vertex-ai": true, "compute-default-credentials": true} {
+		w.write(`{"security":{"auth":{"selectedType":"`+kind+`"}}} // mine`, w.home, ".gemini", "settings.json")
+		to, _ = w.found("gemini")
+		assert.Equal(t, refused, strings.HasPrefix(to, "refused: "), to)
+	}
+}
+
+func TestOpencode(t *testing.T) {
+	w := newWorld(t, `OPENCODE_CONFIG_CONTENT={"theme":"x","provider":{"corp":{"options":{"apiKey":"sk-1"}}}}`)
+	w.write(`{"model":"corp/big", // mine
+"provider":{"corp":{"options":{"baseURL":"https://corp.example/x/v1"}},"odd":{"options":{"baseURL":"{env:ODD}"}}}}`, w.home, ".config", "opencode", "opencode.jsonc")
+	to, c := w.found("opencode", "run", "hi")
+	assert.Equal(t, "anthropic https://api.anthropic.com corp https://corp.example", to)
+	var content struct {
+		Theme    string
+		Provider map[string]struct{ Options struct{ APIKey, BaseURL string } }
+	}
+	require.NoError(t, json.Unmarshal([]byte(strings.TrimPrefix(c.Env[0], "OPENCODE_CONFIG_CONTENT=")), &content))
+	assert.Equal(t, "x", content.Theme)
+	assert.Equal(t, "sk-1", content.Provider["corp"].Options.APIKey)
+	assert.Equal(t, "http://127.0.0.1:4000/mcpp_x/corp/x/v1", content.Provider["corp"].Options.BaseURL)
+	assert.Equal(t, "http://127.0.0.1:4000/mcpp_x/anthropic/v1", content.Provider["anthropic"].Options.BaseURL)
+	assert.NotContains(t, content.Provider, "odd")
+	to, _ = w.found("opencode", "run", "-m", "amazon-bedrock/claude")
+	assert.Contains(t, to, "refused: opencode uses the provider amazon-bedrock")
+	w.write(`{"provider":{"corp":{"options":{"baseURL":"https://project.example"}}}}`, w.dir, "opencode.json")
+	to, _ = w.found("opencode")
+	assert.Contains(t, to, "corp https://project.example")
+	shown := at
+	shown.Shown = true
+	plan, err := Find("opencode", Start{Env: w.env, Dir: w.dir})
+	require.NoError(t, err)
+	c, err = plan.Change(shown)
+	require.NoError(t, err)
+	assert.NotContains(t, c.Env[0], "sk-1")
+}
