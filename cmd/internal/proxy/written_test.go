@@ -34,7 +34,7 @@ func writingHistory(n int) []byte {
 // and the same history is the same bytes in another process.
 func TestArgumentsOfEditsAreCleared(t *testing.T) {
 	file := database(t)
-	r := newRig(t, file, policyGC)
+	r := newRig(t, file, GC)
 	var sent [][]byte
 	for n := range 50 {
 		got := r.post(t, "/v1/messages", writingHistory(n))
@@ -52,7 +52,7 @@ func TestArgumentsOfEditsAreCleared(t *testing.T) {
 		return encoded(written(n))
 	})
 	assert.Equal(t, string(writingHistory(49)), string(restored))
-	again := newRig(t, file, policyGC)
+	again := newRig(t, file, GC)
 	for n := range 50 {
 		require.Equal(t, string(sent[n]), string(again.post(t, "/v1/messages", writingHistory(n))))
 	}
