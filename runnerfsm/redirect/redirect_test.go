@@ -188,7 +188,9 @@ func TestOpencode(t *testing.T) {
 	assert.Equal(t, "anthropic https://api.anthropic.com corp https://corp.example", to)
 	var content struct {
 		Theme    string
-		Provider map[string]struct{ Options struct{ APIKey, BaseURL string } }
+		Provider map[string]struct {
+			Options struct{ APIKey, BaseURL string }
+		}
 	}
 	require.NoError(t, json.Unmarshal([]byte(strings.TrimPrefix(c.Env[0], "OPENCODE_CONFIG_CONTENT=")), &content))
 	assert.Equal(t, "x", content.Theme)
