@@ -38,6 +38,7 @@ type Engine struct {
 	SyncLog func()      // waits, for a bounded time, until all events so far are written; nil: nothing to wait for
 
 	keys     wire.Keyring
+	warm     warmth
 	lost     atomic.Bool
 	deciding [1024]sync.Mutex // by mark: one history that several requests have at once is decided by one of them
 	flushing sync.Mutex       // held by Flush
@@ -47,7 +48,6 @@ type Engine struct {
 	heads    map[wire.Key]wire.Key // by mark
 	unstored map[wire.Key]wire.Key // heads that are not in the store yet
 	loaded   int64                 // number of the last decision loaded from the store
-	seen     map[string]time.Time  // time of each session's latest request
 	pinned   map[[32]byte]bool
 	looked   time.Time // time of the latest check of the store for other processes' decisions
 }
@@ -74,10 +74,9 @@ type Outcome struct {
 	Fresh int // number of results whose replacement was decided in this request
 	Bill  planner.Bill
 	Why   string
-}
 
-// maxSessions bounds the sessions whose latest request is remembered.
-const maxSessions = 100_000
+	Changed bool // the cache seemed not to have all that the session had sent
+}
 
 // ErrLost means that the ledger was removed or replaced. The ids in the stubs then lead nowhere.
 var ErrLost = errors.New("the ledger was removed or replaced while the proxy runs")
@@ -120,7 +119,6 @@ func (e *Engine) reload(ctx context.Context) error {
 	}
 	if e.groups == nil {
 		e.groups, e.heads, e.unstored = make(map[wire.Key]*group), make(map[wire.Key]wire.Key), make(map[wire.Key]wire.Key)
-		e.seen = make(map[string]time.Time)
 	}
 	e.loaded, e.pinned, e.looked = last, pinned, e.Now()
 	e.learn(list)
@@ -140,14 +138,14 @@ func (e *Engine) Rewrite(ctx context.Context, c *wire.Conversation, client strin
 		lock.Lock()
 		defer lock.Unlock()
 	}
-	expired := decide && e.expired(c)
+	e.warm.begin()
 	for {
 		heads, err := e.lookup(ctx, marks)
 		if err != nil {
 			return Outcome{}, err
 		}
 		w := e.walk(c, marks, heads)
-		err = w.all(ctx, client, expired, decide)
+		err = w.all(ctx, client, decide)
 		if errors.Is(err, contextgc.ErrDecided) {
 			if err = e.reload(ctx); err == nil {
 				continue // by another process
@@ -155,30 +153,6 @@ func (e *Engine) Rewrite(ctx context.Context, c *wire.Conversation, client strin
 		}
 		return w.outcome(), err
 	}
-}
-
-// How long the provider keeps its cache after the last use, by default and if a request asks for an hour, and how much
-// longer the proxy takes it for alive: clearing a cache that is alive costs more than waiting.
-const (
-	cacheLife     = 5 * time.Minute
-	longCacheLife = time.Hour
-	cacheMargin   = time.Minute
-)
-
-// expired reports whether the provider's cache has expired since the session's last request.
-func (e *Engine) expired(c *wire.Conversation) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	now := e.Now()
-	before, known := e.seen[c.Session]
-	e.seen[c.Session] = now
-	if len(e.seen) > maxSessions {
-		e.seen = map[string]time.Time{c.Session: now}
-	}
-	if !known || now.Sub(before) <= cacheLife+cacheMargin {
-		return false
-	}
-	return now.Sub(before) > longCacheLife+cacheMargin || !c.CachedForAnHour()
 }
 
 // walk processes a conversation in the order in which it happened.
@@ -191,6 +165,11 @@ type walk struct {
 	session *planner.Session
 	items   []int                 // by number of an item of the session, the index of its result
 	numbers map[int]int           // the other way round
+	sizes   []int                 // tokens, without clearing, before the turns and at the end of each
+	files   map[string]int        // by file, the index of the latest result that showed it
+	edited  map[string]bool       // files that were edited since then
+	ids     map[string]bool       // of the results that stubs stand for so far
+	changed bool                  // the cache does not have all that the session sent
 	forced  map[wire.Key]bool     // decisions in force so far
 	inForce map[wire.Key]decision // by result
 	grown   bool                  // there are decisions that apply has not applied
@@ -205,7 +184,7 @@ type walk struct {
 // walk returns a walk at the beginning of a conversation.
 func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.Key]wire.Key) *walk {
 	w := &walk{Engine: e, Conversation: c, calls: make([]history.ToolCall, len(c.Results)), marks: marks, heads: heads,
-		session: planner.NewSession(e.Policy), numbers: make(map[int]int), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]decision),
+		session: planner.NewSession(e.Policy), numbers: make(map[int]int), files: make(map[string]int), edited: make(map[string]bool), ids: make(map[string]bool), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]decision),
 		at: make([]wire.Key, len(c.Turns)), shown: make([]*decision, len(c.Results))}
 	for i, r := range c.Results {
 		w.calls[i] = callOf(r)
@@ -217,7 +196,7 @@ func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.K
 func callOf(r *wire.Result) history.ToolCall { return history.ParseCall(r.Use.Tool, r.Use.Args) }
 
 // all walks through every turn and decides at the last one.
-func (w *walk) all(ctx context.Context, client string, expired, decide bool) error {
+func (w *walk) all(ctx context.Context, client string, decide bool) error {
 	last := len(w.Turns) - 1
 	for i := range w.Turns[:last] {
 		w.enter(i)
@@ -231,7 +210,7 @@ func (w *walk) all(ctx context.Context, client string, expired, decide bool) err
 	}
 	w.turn(last)
 	if decides {
-		if err := w.decide(ctx, client, expired); err != nil {
+		if err := w.decide(ctx, client); err != nil {
 			return err
 		}
 	}
@@ -240,6 +219,7 @@ func (w *walk) all(ctx context.Context, client string, expired, decide bool) err
 	}
 	if decide {
 		w.settle()
+		w.warm.send(w.Conversation.Session, w.Prefixes(w.warm.seed, w.texts()), w.Now())
 	}
 	return nil
 }
@@ -256,11 +236,14 @@ func (w *walk) asks() bool {
 func (w *walk) turn(i int) {
 	t := w.Turns[i]
 	if i == 0 {
-		w.session.Text(tokens.OfJSON(w.Base))
+		w.session.Text(w.base())
+		w.sizes = append(w.sizes, w.base())
 	}
 	for _, u := range t.Uses {
 		if kind := history.KindOf(u.Tool); kind == history.Edit || kind == history.Write {
-			w.session.Work(history.ParseCall(u.Tool, u.Args).File)
+			file := history.ParseCall(u.Tool, u.Args).File
+			w.session.Work(file)
+			w.edited[file] = true
 		}
 	}
 	rest := t.Answer + t.Given
@@ -274,6 +257,7 @@ func (w *walk) turn(i int) {
 	for _, r := range t.Results {
 		w.add(r, existing.Item(w.calls[r.Index], w.size(r)))
 	}
+	w.sizes = append(w.sizes, w.session.Size())
 }
 
 // clearable reports whether the arguments of a call are large enough to be cleared, and those of a call that wrote a file.
@@ -284,14 +268,37 @@ func (w *walk) clearable(r *wire.Result) bool {
 
 func (w *walk) add(r *wire.Result, item planner.Item) {
 	item.Pinned = r.Fixed || w.isPinned(r.Key)
-	w.numbers[r.Index] = w.session.Add(item)
+	add := w.session.Add
+	if !r.Arguments && w.broughtBack(r, item) {
+		add = w.session.AddAgain
+	}
+	if item.Kind == planner.File {
+		w.files[item.Path] = r.Index
+		delete(w.edited, item.Path)
+	}
+	w.numbers[r.Index] = add(item)
 	w.items = append(w.items, r.Index)
+}
+
+// broughtBack reports whether the model asked for a result because another one had been cleared: by its id, or by reading the
+// file again, unless the file was edited since then.
+func (w *walk) broughtBack(r *wire.Result, item planner.Item) bool {
+	call := w.calls[r.Index]
+	id, _ := r.Use.Args["id"].(string)
+	for _, text := range []string{call.Command, call.File, id} {
+		if id := archive.IDIn(text); id != "" && w.ids[id] {
+			return true
+		}
+	}
+	before, read := w.files[item.Path]
+	return read && w.shown[before] != nil && !w.edited[item.Path]
 }
 
 // size returns the tokens of a result when it was first sent.
 func (w *walk) size(r *wire.Result) int {
 	if d, ok := w.inForce[r.Key]; ok {
 		w.shown[r.Index] = &d
+		w.ids[archive.IDIn(d.text)] = true
 		return d.tokens
 	}
 	for _, ch := range w.pruned {
@@ -319,6 +326,7 @@ func (w *walk) apply(i int) {
 				continue
 			}
 			w.shown[r.Index] = &d
+			w.ids[archive.IDIn(d.text)] = true
 			if number, ok := w.numbers[r.Index]; ok && r.Turn < i {
 				clear, free = append(clear, number), d.free
 			}
@@ -334,15 +342,13 @@ func (w *walk) apply(i int) {
 }
 
 // decide clears the results that the planner selects.
-func (w *walk) decide(ctx context.Context, client string, expired bool) error {
-	changes := w.pruned
+func (w *walk) decide(ctx context.Context, client string) error {
+	changes, free := w.pruned, false
 	if w.Clears {
-		cached := w.session.Sent()
-		if expired {
-			cached = 0
-		}
+		cached := w.cached(ctx)
+		w.changed = cached < w.session.Sent()
 		d := w.Policy.Decide(w.session.Window(cached))
-		w.why = d.Why
+		w.why, free = d.Why, len(d.Clear) > 0 && d.Behind == 0
 		for _, i := range d.Clear {
 			r := w.Results[w.items[i]]
 			stub := func(way string) string { return Stub(tokens.OfJSON(r.Bytes), way) }
@@ -350,9 +356,9 @@ func (w *walk) decide(ctx context.Context, client string, expired bool) error {
 		}
 	}
 	if len(changes) == 0 {
-		return nil
+		return w.stay(ctx)
 	}
-	return w.commit(ctx, client, changes, expired)
+	return w.commit(ctx, client, changes, free)
 }
 
 // wayBack returns the command by which a client's agent recovers a text, without the id.
@@ -365,13 +371,18 @@ func (e *Engine) wayBack(client string) string {
 
 // outcome puts the replacements into the request.
 func (w *walk) outcome() Outcome {
+	return Outcome{Replaced: w.Replace(w.texts()), Fresh: w.fresh, Bill: w.session.Bill(), Why: w.why, Changed: w.changed}
+}
+
+// texts returns the texts that replace results, by index.
+func (w *walk) texts() []string {
 	texts := make([]string, len(w.Results))
 	for i, d := range w.shown {
 		if d != nil {
 			texts[i] = d.text
 		}
 	}
-	return Outcome{Replaced: w.Replace(texts), Fresh: w.fresh, Bill: w.session.Bill(), Why: w.why}
+	return texts
 }
 
 // Known is Rewrite without the store: it applies earlier decisions and makes no new ones.

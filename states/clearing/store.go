@@ -3,8 +3,10 @@ package clearing
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
@@ -48,7 +50,7 @@ func (w *walk) commit(ctx context.Context, client string, changes []change, free
 		}
 	}
 	if len(list) == 0 {
-		return nil
+		return w.stay(ctx)
 	}
 	if err := w.flush(ctx); err != nil {
 		return err
@@ -73,6 +75,25 @@ func (w *walk) commit(ctx context.Context, client string, changes []change, free
 	w.settle()
 	return nil
 }
+
+// stay stores that nothing is decided at this place. Another process that has the same history could decide otherwise at the same
+// time: of two decisions the first one that is stored holds, and it is stored before the request is sent. A request does not wait
+// long for a ledger that is slow or broken, because there is nothing to lose but a cache.
+func (w *walk) stay(ctx context.Context) error {
+	place := w.place()
+	if len(place.Marks) == 0 {
+		return nil
+	}
+	short, cancel := context.WithTimeout(ctx, stayWithin)
+	defer cancel()
+	if _, err := w.Store.Clear(short, place, nil); errors.Is(err, contextgc.ErrDecided) {
+		return err
+	}
+	return nil
+}
+
+// stayWithin is how long a request waits until it is stored that nothing is decided.
+const stayWithin = 250 * time.Millisecond
 
 // run runs the request machine for results that are to be replaced. It returns the texts of those that were replaced, by
 // index.

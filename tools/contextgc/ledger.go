@@ -72,6 +72,8 @@ type Sessions interface {
 	AddUsage(ctx context.Context, u Usage) error
 	// Usages returns the usage of every session, latest first.
 	Usages(ctx context.Context) ([]Usage, error)
+	// LastUse returns when a session's usage was last added to; zero: never.
+	LastUse(ctx context.Context, session string) (time.Time, error)
 	// AddMark stores a mark. If a session was compacted, its working segments become stashed, because they are no longer
 	// in the context.
 	AddMark(ctx context.Context, m Mark) error

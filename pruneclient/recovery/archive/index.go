@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -61,6 +62,16 @@ var ErrNotFound = errors.New("no original of that id is kept (hooks keep them fo
 
 // ID matches the ids that an index assigns.
 var ID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^prn_[0-9a-f]{8}$`) })
+
+var idIn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bprn_[0-9a-f]{8}\b`) })
+
+// IDIn returns the first id in a text, or "".
+func IDIn(text string) string {
+	if !strings.Contains(text, "prn_") {
+		return ""
+	}
+	return idIn().FindString(text)
+}
 
 // Claim writes an entry under a new id. An error means that there is no id, and that the text must not be cut.
 func (x Index) Claim(e Entry) (id string, err error) {

@@ -105,22 +105,25 @@ func (s *Session) Needed(items ...int) {
 		i = s.latest(i)
 		if item := s.parts[s.items[i]].item; item.Cleared {
 			s.again[i] = len(s.items)
-			s.readAgain(item)
+			s.AddAgain(item)
 		}
 	}
 }
 
-func (s *Session) readAgain(item Item) {
-	s.Charge()
+// AddAgain adds an item that the model asked for because it had been cleared, and returns its number. It would not be there
+// without clearing, nor would the turn with which the model asked.
+func (s *Session) AddAgain(item Item) int {
+	s.charge()
 	s.bill.Reread += float64(item.Tokens) * s.Prices.Write
 	item.Cleared, item.Again = false, true
 	whole := s.whole
-	s.parts[s.items[s.Add(item)]].whole = 0
-	s.whole = whole
+	number := s.Add(item)
+	s.parts[s.items[number]].whole, s.whole = 0, whole
+	return number
 }
 
-// Charge bills the turn with which the model asks for cleared items again, once for each model call.
-func (s *Session) Charge() {
+// charge bills the turn with which the model asks for cleared items again, once for each model call.
+func (s *Session) charge() {
 	if s.turned == s.calls {
 		return
 	}
@@ -133,6 +136,9 @@ func (s *Session) Charge() {
 
 // Sent returns the tokens of the last prompt without clearing, all of which the provider's cache has unless it expired.
 func (s *Session) Sent() int { return s.was }
+
+// Size returns the tokens of the prompt so far without clearing.
+func (s *Session) Size() int { return s.whole }
 
 // Window returns the prompt of the next call, of which the cache still has the given number of tokens, counted without
 // clearing.

@@ -3,7 +3,9 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
@@ -48,6 +50,19 @@ func (s *Store) Usages(ctx context.Context) ([]contextgc.Usage, error) {
 		list = append(list, u)
 	}
 	return list, rows.Err()
+}
+
+// LastUse returns when a session's usage was last added to; zero: never.
+func (s *Store) LastUse(ctx context.Context, session string) (time.Time, error) {
+	var updated int64
+	err := s.file.DB().QueryRowContext(ctx, `SELECT updated FROM usage WHERE session = ?`, session).Scan(&updated)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return time.Time{}, nil
+	case err != nil:
+		return time.Time{}, fmt.Errorf("look up a session's last use: %w", err)
+	}
+	return fromMicro(updated), nil
 }
 
 // AddMark stores a mark. If a session was compacted, its working segments become stashed,

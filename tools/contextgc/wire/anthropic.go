@@ -25,14 +25,18 @@ func parseMessages(b []byte) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.members(top, "messages", "system", "tools", "metadata")
+	found, err := c.members(top, "messages", "system", "tools", "metadata", "model")
 	if err != nil {
 		return nil, err
 	}
-	c.system = found[1]
+	c.system, c.base = found[1], []span{found[4], found[1], found[2]}
 	c.Base = found[1].to - found[1].from + found[2].to - found[2].from
 	if err := c.items(found[0], c.message); err != nil {
 		return nil, err
+	}
+	c.Life = ShortLife
+	if c.hourIn(top) {
+		c.Life = LongLife
 	}
 	c.name(c.userID(found[3]))
 	return c, nil
@@ -88,7 +92,7 @@ func (c *Conversation) answerBlock(block span) error {
 	case kind == "tool_use" && found[4].to > 0:
 		c.called(found[2].text(c.body), found[3].text(c.body), found[4], false)
 	default: // thinking, and block types added later
-		c.answered(block.to - block.from)
+		c.answered(block)
 	}
 	return nil
 }
@@ -111,20 +115,16 @@ func (c *Conversation) givenBlock(block span) error {
 		}
 		c.resulted(found[2].text(c.body), r)
 	case kind == "image":
-		c.given(min(block.to-block.from, imageBytes))
+		c.given(block)
+		c.Last().Given -= max(0, block.to-block.from-imageBytes)
 	default: // block types added later
-		c.given(block.to - block.from)
+		c.given(block)
 	}
 	return nil
 }
 
-// CachedForAnHour reports whether the request asks for a cache entry that lives for an hour: a cache_control with the ttl
-// 1h, of the request itself or of a block. Tool calls and texts may contain anything, so they are not searched.
-func (c *Conversation) CachedForAnHour() bool {
-	return c.hourIn(span{space(c.body, 0), len(c.body)})
-}
-
-// hourIn is CachedForAnHour for a value and the blocks in it.
+// hourIn reports whether a value asks for a cache entry that lives for an hour: a cache_control with the ttl 1h, of the request
+// itself or of a block. Tool calls and texts may contain anything, so they are not searched.
 func (c *Conversation) hourIn(v span) (found bool) {
 	each := func(v span) error { found = found || c.hourIn(v); return nil }
 	switch {

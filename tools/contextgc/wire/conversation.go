@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
@@ -15,12 +16,14 @@ import (
 // Conversation is the history that a request contains.
 type Conversation struct {
 	document
-	Session string // the client's session id, or a hash of the conversation's beginning
-	Base    int    // bytes of the system prompt and the tool definitions
+	Session string        // the client's session id, or a hash of the conversation's beginning
+	Base    int           // bytes of the system prompt and the tool definitions
+	Life    time.Duration // how long the provider's cache keeps this request after its last use, at least
 	Turns   []Turn
 	Results []*Result // what can be replaced: results, and the long arguments of calls
 
 	system span    // the system prompt, if the API has a member for it
+	base   []span  // model, system prompt and tools
 	folder *string // the folder in which the client says it works, once it was looked for
 
 	open map[string][]*Use // calls without a result so far, by call id; the last one of an id stays
@@ -36,6 +39,7 @@ type Turn struct {
 	Results []*Result
 
 	words []span
+	parts []span // everything but results and long arguments
 }
 
 // Use is a call of a tool.
@@ -150,28 +154,30 @@ func newConversation(body []byte) (*Conversation, span, error) {
 func (c *Conversation) Last() *Turn { return &c.Turns[len(c.Turns)-1] }
 
 // given records bytes of input to the model. Output after it belongs to the model's next answer.
-func (c *Conversation) given(bytes int) {
-	c.Last().Given += bytes
+func (c *Conversation) given(v span) {
+	c.Last().Given += v.to - v.from
+	c.Last().parts = append(c.Last().parts, v)
 }
 
 // answered records bytes of the model's answer. The first ones after input start a new turn.
-func (c *Conversation) answered(bytes int) {
+func (c *Conversation) answered(v span) {
 	if t := c.Last(); t.Given > 0 || len(t.Results) > 0 {
 		c.Turns = append(c.Turns, Turn{})
 		c.said = ""
 	}
-	c.Last().Answer += bytes
+	c.Last().Answer += v.to - v.from
+	c.Last().parts = append(c.Last().parts, v)
 }
 
 // word records words of the person or the client.
 func (c *Conversation) word(v span) {
 	c.Last().words = append(c.Last().words, v)
-	c.given(v.to - v.from)
+	c.given(v)
 }
 
 // speak records words of the model.
 func (c *Conversation) speak(v span) {
-	c.answered(v.to - v.from)
+	c.answered(v)
 	if text := strings.TrimSpace(v.text(c.body)); text != "" {
 		c.said = text
 	}
@@ -184,7 +190,7 @@ func (c *Conversation) called(id, tool string, args span, encoded bool) {
 
 // use records a tool call without looking for long texts in its arguments.
 func (c *Conversation) use(id, tool string, args span, encoded bool) *Use {
-	c.answered(args.to - args.from + len(tool))
+	c.answered(args)
 	u := &Use{Tool: tool, Args: c.arguments(args, encoded), Why: c.said, raw: args, turn: len(c.Turns) - 1}
 	c.Last().Uses = append(c.Last().Uses, u)
 	open := c.open[id]
@@ -198,7 +204,7 @@ func (c *Conversation) use(id, tool string, args span, encoded bool) *Use {
 // kept lists the arguments that identify the subject of a call. It excludes the texts that a call writes
 // into files, which can be large.
 var kept = []string{"file_path", "filePath", "path", "notebook_path", "absolute_path", "offset", "limit", "start_line", "end_line",
-	"command", "cmd", "description", "pattern", "query", "glob", "dirPath", "dir_path", "url", "prompt"}
+	"command", "cmd", "description", "pattern", "query", "glob", "dirPath", "dir_path", "url", "prompt", "id"}
 
 func (d *document) arguments(args span, encoded bool) map[string]any {
 	if encoded { // JSON within a string

@@ -34,7 +34,8 @@ func parseGemini(b []byte) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.system = found[1]
+	c.system, c.base = found[1], []span{found[1], found[2]} // the model stands in the path
+	c.Life = LongLife
 	c.Base = found[1].to - found[1].from + found[2].to - found[2].from
 	err = c.items(found[0], func(content span) error {
 		m, err := c.members(content, "role", "parts")
@@ -65,9 +66,9 @@ func (c *Conversation) geminiPart(part span, model bool) error {
 	case found[0].to > 0:
 		c.word(found[0])
 	case model:
-		c.answered(part.to - part.from)
+		c.answered(part)
 	default:
-		c.given(part.to - part.from)
+		c.given(part)
 	}
 	return nil
 }

@@ -23,11 +23,12 @@ func parseResponses(b []byte) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.members(top, "input", "instructions", "tools", "prompt_cache_key")
+	found, err := c.members(top, "input", "instructions", "tools", "prompt_cache_key", "model", "prompt_cache_retention")
 	if err != nil {
 		return nil, err
 	}
-	c.system = found[1]
+	c.system, c.base = found[1], []span{found[4], found[1], found[2]}
+	c.keeps(found[5])
 	c.Base = found[1].to - found[1].from + found[2].to - found[2].from
 	if found[0].to == 0 || !found[0].isArray(b) {
 		return nil, errShape // the input is a single string, without results
@@ -37,6 +38,13 @@ func parseResponses(b []byte) (*Conversation, error) {
 	}
 	c.name(found[3].text(b))
 	return c, nil
+}
+
+// keeps sets how long the cache keeps a request: up to an hour, or a day if the request asks for it.
+func (c *Conversation) keeps(retention span) {
+	if c.Life = LongLife; retention.text(c.body) == "24h" {
+		c.Life = DayLife
+	}
 }
 
 func (c *Conversation) inputItem(item span) error {
@@ -62,7 +70,7 @@ func (c *Conversation) inputItem(item span) error {
 	case role != "":
 		return c.words(found[2], c.word)
 	default: // reasoning, searches and types added later belong to the model
-		c.answered(item.to - item.from)
+		c.answered(item)
 	}
 	return nil
 }
@@ -73,11 +81,12 @@ func parseChat(b []byte) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.members(top, "messages", "tools", "prompt_cache_key")
+	found, err := c.members(top, "messages", "tools", "prompt_cache_key", "model", "prompt_cache_retention")
 	if err != nil {
 		return nil, err
 	}
-	c.Base = found[1].to - found[1].from
+	c.Base, c.base = found[1].to-found[1].from, []span{found[3], found[1]}
+	c.keeps(found[4])
 	if err := c.items(found[0], c.chatMessage); err != nil {
 		return nil, err
 	}

@@ -45,6 +45,7 @@ func ParseOpencode(b []byte) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Life = LongLife // of which provider is not said
 	err = c.items(top, func(m span) error {
 		found, err := c.members(m, "info", "parts")
 		if err != nil || found[0].to == 0 || found[1].to == 0 {
@@ -85,7 +86,7 @@ func (c *Conversation) opencodePart(part span, model bool) error {
 	case kind == "text" && found[1].to > 0:
 		c.word(found[1])
 	case kind == "reasoning":
-		c.answered(part.to - part.from)
+		c.answered(part)
 	} // other parts, such as step-finish, are not sent to the model
 	return nil
 }

@@ -32,7 +32,7 @@ func TestCacheLifetime(t *testing.T) {
 	} {
 		c, err := APIOf("/messages").Parse([]byte(body))
 		require.NoError(t, err, body)
-		assert.Equal(t, hour, c.CachedForAnHour(), body)
+		assert.Equal(t, hour, c.Life == LongLife, body)
 	}
 }
 

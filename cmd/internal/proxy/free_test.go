@@ -1,0 +1,139 @@
+package proxy
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+)
+
+// smallHistory is a history of which nothing is cleared while the cache is warm, and much once it is cold: results are short.
+func smallHistory(path string, n int) []byte {
+	list := steps(n, idForms["long"])
+	for i := range list {
+		if len(list[i].output) > 2000 {
+			list[i].output = list[i].output[:2000]
+		}
+	}
+	return renderings[path](list)
+}
+
+const messagesPath = "/v1/messages"
+
+// A cache is cold once its lifetime has passed, which the request itself may say. What is due is cleared in that very request.
+func TestAPauseMakesClearingFree(t *testing.T) {
+	responses := responsesHistory
+	retained := func(n int) []byte {
+		return bytes.Replace(responses(n), []byte(`"model"`), []byte(`"prompt_cache_retention":"24h","model"`), 1)
+	}
+	hour := func(n int) []byte {
+		return bytes.Replace(smallHistory(messagesPath, n), []byte(`"model"`), []byte(`"cache_control":{"type":"ephemeral", "ttl" : "1h"},"model"`), 1)
+	}
+	small := func(n int) []byte { return smallHistory(messagesPath, n) }
+	for name, c := range map[string]struct {
+		path    string
+		history func(int) []byte
+		calls   int
+		warm    time.Duration
+		cold    time.Duration
+	}{
+		"Anthropic":            {messagesPath, small, 9, 5 * time.Minute, 7 * time.Minute},
+		"Anthropic, an hour":   {messagesPath, hour, 9, 59 * time.Minute, 62 * time.Minute},
+		"OpenAI":               {"/v1/responses", responses, 4, 30 * time.Minute, 62 * time.Minute},
+		"OpenAI, a day":        {"/v1/responses", retained, 4, 10 * time.Hour, 25 * time.Hour},
+		"Gemini":               {geminiPath, func(n int) []byte { return smallHistory(geminiPath, n) }, 9, 30 * time.Minute, 62 * time.Minute},
+		"Anthropic, next day":  {messagesPath, small, 9, time.Minute, 20 * time.Hour},
+		"Anthropic, next week": {messagesPath, small, 9, time.Minute, 160 * time.Hour},
+	} {
+		r := newRig(t, database(t), policyGC)
+		for n := 1; n < c.calls; n++ {
+			require.Zero(t, cleared(r.post(t, c.path, c.history(n))), name)
+		}
+		r.advance(c.warm)
+		require.Zero(t, cleared(r.post(t, c.path, c.history(c.calls))), "%s: the cache is warm", name)
+		r.advance(c.cold)
+		got := r.post(t, c.path, c.history(c.calls+1))
+		assert.Positive(t, cleared(got), name)
+		assert.Equal(t, string(got), string(r.post(t, c.path, c.history(c.calls+1))), name)
+	}
+}
+
+const geminiPath = "/v1beta/models/gemini-3-pro:generateContent"
+
+// A client that changes its model, its tools, its system prompt or the beginning of its history breaks the cache itself: what
+// follows the change is written again anyway, and what is due there is cleared.
+func TestWhatTheClientBreaksIsFree(t *testing.T) {
+	replace := func(old, new string) func([]byte) []byte {
+		return func(body []byte) []byte { return bytes.Replace(body, []byte(old), []byte(new), 1) }
+	}
+	for name, c := range map[string]struct {
+		change func([]byte) []byte
+		free   bool
+	}{
+		"another model":                               {replace(`"model":"claude"`, `"model":"claude-2"`), true},
+		"another tool list":                           {replace(`"model"`, `"tools":[{"name":"other"}],"model"`), true},
+		"another system prompt":                       {replace(`You are an agent.`, `You are another agent.`), true},
+		"an edited history":                           {replace(`output of call 0,`, `edited output of call 0,`), true},
+		"a header of the client in the system prompt": {replace(`x-anthropic-billing-header: cch=1`, `x-anthropic-billing-header: cch=2`), false},
+		"nothing":                                     {replace("xx", "xx"), false},
+	} {
+		r := newRig(t, database(t), policyGC)
+		history := func(n int) []byte {
+			return replace(`"system":"You`, `"system":[{"type":"text","text":"x-anthropic-billing-header: cch=1"},{"type":"text","text":"You`)(
+				replace(` ","messages"`, ` "}],"messages"`)(smallHistory(messagesPath, n)))
+		}
+		for n := 1; n < 9; n++ {
+			require.Zero(t, cleared(r.post(t, messagesPath, history(n))), name)
+		}
+		got := r.post(t, messagesPath, c.change(history(9)))
+		assert.Equal(t, c.free, cleared(got) > 0, name)
+	}
+}
+
+// A new process knows from the ledger when a session was used last. What it does not know it takes for warm.
+func TestPausesAreKnownAfterARestart(t *testing.T) {
+	for name, c := range map[string]struct {
+		after time.Duration
+		used  bool
+		free  bool
+	}{
+		"at once":                  {time.Second, true, false},
+		"next day":                 {24 * time.Hour, true, true},
+		"a session never seen yet": {24 * time.Hour, false, false},
+	} {
+		file := database(t)
+		r := newRig(t, file, policyGC)
+		for n := 1; n < 9; n++ {
+			require.Zero(t, cleared(r.post(t, messagesPath, smallHistory(messagesPath, n))))
+		}
+		r.server.feeding.Wait()
+		if c.used {
+			require.NoError(t, r.store.AddUsage(t.Context(), contextgc.Usage{Session: r.usages[0].Session, API: "anthropic-messages"}))
+		}
+		again := newRig(t, file, policyGC)
+		again.engine.Now = func() time.Time { return time.Now().Add(c.after) }
+		assert.Equal(t, c.free, cleared(again.post(t, messagesPath, smallHistory(messagesPath, 9))) > 0, name)
+	}
+}
+
+// If the provider read from its cache what seemed to be changed, the session's changes are no longer believed.
+func TestAWarmCacheIsBelieved(t *testing.T) {
+	r := newRig(t, database(t), policyGC)
+	r.up.answer = func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"usage":{"input_tokens":10,"cache_read_input_tokens":9000,"cache_creation_input_tokens":10,"output_tokens":1}}`))
+	}
+	odd := func(n int, system string) []byte {
+		return bytes.Replace(smallHistory(messagesPath, n), []byte("You are an agent."), []byte(system), 1)
+	}
+	require.Zero(t, cleared(r.post(t, messagesPath, odd(2, "You are one."))))
+	require.Zero(t, cleared(r.post(t, messagesPath, odd(3, "You are two."))), "too little to clear")
+	for n := 4; n < 10; n++ {
+		assert.Zero(t, cleared(r.post(t, messagesPath, odd(n, "You are "+strings.Repeat("n", n)))))
+	}
+}
