@@ -51,7 +51,7 @@ func TestAPauseMakesClearingFree(t *testing.T) {
 		"Anthropic, next day":  {messagesPath, small, 9, time.Minute, 20 * time.Hour},
 		"Anthropic, next week": {messagesPath, small, 9, time.Minute, 160 * time.Hour},
 	} {
-		r := newRig(t, database(t), policyGC)
+		r := newRig(t, database(t), GC)
 		for n := 1; n < c.calls; n++ {
 			require.Zero(t, cleared(r.post(t, c.path, c.history(n))), name)
 		}
@@ -83,7 +83,7 @@ func TestWhatTheClientBreaksIsFree(t *testing.T) {
 		"a header of the client in the system prompt": {replace(`x-anthropic-billing-header: cch=1`, `x-anthropic-billing-header: cch=2`), false},
 		"nothing":                                     {replace("xx", "xx"), false},
 	} {
-		r := newRig(t, database(t), policyGC)
+		r := newRig(t, database(t), GC)
 		history := func(n int) []byte {
 			return replace(`"system":"You`, `"system":[{"type":"text","text":"x-anthropic-billing-header: cch=1"},{"type":"text","text":"You`)(
 				replace(` ","messages"`, ` "}],"messages"`)(smallHistory(messagesPath, n)))
@@ -108,7 +108,7 @@ func TestPausesAreKnownAfterARestart(t *testing.T) {
 		"a session never seen yet": {24 * time.Hour, false, false},
 	} {
 		file := database(t)
-		r := newRig(t, file, policyGC)
+		r := newRig(t, file, GC)
 		for n := 1; n < 9; n++ {
 			require.Zero(t, cleared(r.post(t, messagesPath, smallHistory(messagesPath, n))))
 		}
@@ -116,7 +116,7 @@ func TestPausesAreKnownAfterARestart(t *testing.T) {
 		if c.used {
 			require.NoError(t, r.store.AddUsage(t.Context(), contextgc.Usage{Session: r.usages[0].Session, API: "anthropic-messages"}))
 		}
-		again := newRig(t, file, policyGC)
+		again := newRig(t, file, GC)
 		again.engine.Now = func() time.Time { return time.Now().Add(c.after) }
 		assert.Equal(t, c.free, cleared(again.post(t, messagesPath, smallHistory(messagesPath, 9))) > 0, name)
 	}
@@ -124,7 +124,7 @@ func TestPausesAreKnownAfterARestart(t *testing.T) {
 
 // If the provider read from its cache what seemed to be changed, the session's changes are no longer believed.
 func TestAWarmCacheIsBelieved(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	r.up.answer = func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"usage":{"input_tokens":10,"cache_read_input_tokens":9000,"cache_creation_input_tokens":10,"output_tokens":1}}`))
 	}

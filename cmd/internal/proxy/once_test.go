@@ -17,7 +17,7 @@ func TestTwoProxiesDecideOnce(t *testing.T) {
 	for path, render := range renderings {
 		for form, id := range map[string]func(int) string{"long": idForms["long"], "same": idForms["same"], "none": func(int) string { return "" }} {
 			file := database(t)
-			proxies := []*rig{newRig(t, file, policyGC), newRig(t, file, policyGC)}
+			proxies := []*rig{newRig(t, file, GC), newRig(t, file, GC)}
 			for n := 1; n <= 30; n++ {
 				var wg sync.WaitGroup
 				got := [2]string{}
@@ -36,7 +36,7 @@ func TestTwoProxiesDecideOnce(t *testing.T) {
 // bytes.
 func TestSubAgentsWithOneBeginning(t *testing.T) {
 	file := database(t)
-	proxies := []*rig{newRig(t, file, policyGC), newRig(t, file, policyGC)}
+	proxies := []*rig{newRig(t, file, GC), newRig(t, file, GC)}
 	render, id := renderings[messagesPath], idForms["same"]
 	for n := 1; n <= 20; n++ {
 		proxies[n%2].post(t, messagesPath, render(steps(n, id)))
@@ -68,7 +68,7 @@ func TestSubAgentsWithOneBeginning(t *testing.T) {
 
 // What the model brought back by the command in a stub stays for some calls, whatever it costs to keep, and is charged.
 func TestWhatWasBroughtBackStays(t *testing.T) {
-	r := newRig(t, database(t), policyGC)
+	r := newRig(t, database(t), GC)
 	list := steps(20, idForms["long"])
 	var got []byte
 	for n := 1; n <= 20; n++ {
