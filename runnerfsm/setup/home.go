@@ -75,6 +75,15 @@ func (h Home) Transcripts(c *agent.Client) ([]string, error) {
 	return found, nil
 }
 
+// File returns a file in a client's folder.
+func (h Home) File(c *agent.Client, f agent.File) (File, error) {
+	dir, err := h.folder(c.Files.Folder)
+	if err != nil {
+		return File{}, err
+	}
+	return h.file(c, dir, f)
+}
+
 // file returns a file of a client whose settings are in a folder.
 func (h Home) file(c *agent.Client, dir string, f agent.File) (File, error) {
 	if f.Name == "" {

@@ -27,6 +27,7 @@ type Client struct {
 	Proxy        *Proxy     // nil: not known
 	Base         *Base      // nil: a run cannot send its API calls elsewhere
 	Rule         *Rule      // nil: not known
+	Prefix       *Prefix    // nil: not known
 
 	Definitions []Definitions // of its own tools, oldest version first; none if they were not measured
 

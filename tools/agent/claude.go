@@ -30,7 +30,8 @@ var Claude = Client{
 		OnlyStructured: true,
 		HidesErrorData: true,
 	},
-	Hooks: &claudeHooks,
+	Hooks:  &claudeHooks,
+	Prefix: &claudePrefix,
 	Servers: ServerList{Member: "mcpServers", Entry: func(program string, env map[string]any) map[string]any {
 		return map[string]any{"type": "stdio", "command": program, "args": []any{}, "env": env}
 	}},

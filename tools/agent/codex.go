@@ -27,6 +27,7 @@ var Codex = Client{
 	},
 	Shells:       Shells{Hooks: CMD, Tools: PowerShell},
 	Hooks:        &codexHooks,
+	Prefix:       &codexPrefix,
 	Servers:      ServerList{Member: "mcp_servers"},
 	Restrictions: Restrictions{Folders: []RuleFolder{{"agents", ".toml"}, {"rules", ".rules"}, {"hooks.json", "hooks.json"}}},
 	Install: &Installer{

@@ -29,6 +29,7 @@ var Gemini = Client{
 	},
 	Shells: Shells{Hooks: PowerShell, Tools: PowerShell},
 	Hooks:  &geminiHooks,
+	Prefix: &geminiPrefix,
 	Servers: ServerList{Member: "mcpServers", Entry: func(program string, env map[string]any) map[string]any {
 		return map[string]any{"command": program, "env": env}
 	}},

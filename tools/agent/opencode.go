@@ -27,7 +27,8 @@ var Opencode = Client{
 		},
 		HidesErrorData: true,
 	},
-	Hooks: &opencodeHooks,
+	Hooks:  &opencodeHooks,
+	Prefix: &opencodePrefix,
 	Servers: ServerList{Member: "mcp", CommandList: true, Entry: func(program string, env map[string]any) map[string]any {
 		return map[string]any{"type": "local", "command": []any{program}, "environment": env}
 	}},

@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/contextcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/fsmcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gaincmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gccmd"
@@ -39,7 +40,7 @@ func Root(p command.Process) *cobra.Command {
 	group(root, servers, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), prunerCommand(p), healthCommand(p), prunecmd.Command(p))
 	group(root, clients, runcmd.RunCommand(p, buildVersion()), runcmd.ConfigCommand(p), runcmd.InstallCommand(p),
 		initcmd.Command(p), hook.Command(p), hook.PauseCommand(p), recovercmd.Command(p), gaincmd.Command(p))
-	group(root, insight, demoCommand(p), doctorCommand(p), tracecmd.Command(p), replaycmd.Command(p),
+	group(root, insight, contextcmd.Command(p), demoCommand(p), doctorCommand(p), tracecmd.Command(p), replaycmd.Command(p),
 		gccmd.Command(p, buildVersion()), fsmcmd.Command(p), versionCommand(p))
 	root.AddCommand(runcmd.KeepCommand(p))
 	command.Completions(root)

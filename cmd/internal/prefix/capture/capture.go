@@ -1,0 +1,251 @@
+package capture
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+)
+
+// Options say what is captured.
+type Options struct {
+	Client *agent.Client
+	Folder string   // the project's
+	Env    []string // the user's
+	Keeper []string // how this program is run as a keeper
+
+	NoServers bool // no MCP server starts
+
+	Limit time.Duration // 0: Limit
+}
+
+const (
+	// Limit is how long a client may take to send the request, its MCP servers included. After that, what is known is used.
+	Limit = 60 * time.Second
+
+	ends  = 3 * time.Second // how long the client may take to end after its answer
+	grace = time.Second     // how long it may take to end after it was asked to
+)
+
+// Captured is what a client sent.
+type Captured struct {
+	Request  parts.Request
+	Prompt   string // the prompt that this program gave
+	Complete bool   // it is the request for a model's turn
+	Took     time.Duration
+	Version  string // of the client, "" if its requests do not say it
+}
+
+// Run starts the client once and returns the request with which its session began.
+func Run(ctx context.Context, o Options) (Captured, error) {
+	s, err := listen(o.Client.Prefix.Turn)
+	if err != nil {
+		return Captured{}, fmt.Errorf("there is no stand-in for the model's API: %w", err)
+	}
+	defer s.close()
+	private, err := privateFolder(o.Env)
+	if err != nil {
+		return Captured{}, err
+	}
+	defer os.RemoveAll(private)
+	prompt := "mcp-pruner-" + rand.Text()
+	cmd, replaced, err := o.command(s.url, private, prompt)
+	if err != nil {
+		return Captured{}, err
+	}
+	history, err := watch(o, prompt)
+	if err != nil {
+		return Captured{}, err
+	}
+	said, started := &tail{}, time.Now()
+	cmd.Stdout, cmd.Stderr = said, said
+	kept, err := keeper.Start(slices.Concat(o.Keeper, []string{keeper.Grace(grace)}), cmd)
+	if err != nil {
+		return Captured{}, fmt.Errorf("%s cannot be started: %w", o.Client.Title, err)
+	}
+	took, waited := o.await(ctx, kept, s)
+	if err := errors.Join(waited, history.clean()); err != nil {
+		return Captured{}, err
+	}
+	request, version, right := s.kept()
+	if request.Body == nil {
+		return Captured{}, fmt.Errorf("%s sent no request within %s%s", o.Client.Title, time.Since(started).Round(time.Second), said.quoted())
+	}
+	for from, to := range replaced {
+		request.Body = bytes.ReplaceAll(request.Body, encoded(from), encoded(to))
+	}
+	return Captured{request, prompt, right, took, version}, nil
+}
+
+// privateFolder creates a folder below that of this program's state, which only the user can read.
+func privateFolder(env []string) (string, error) {
+	dir, err := statedir.Find(system.Here(env).Lookup)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		return "", err
+	}
+	return os.MkdirTemp(dir, "context-")
+}
+
+// await waits for the request, and then for the end of the client and of all that it started.
+func (o Options) await(ctx context.Context, kept *keeper.Kept, s *standIn) (took time.Duration, err error) {
+	started, gone := time.Now(), make(chan struct{})
+	go func() { kept.Wait(); close(gone) }() // returns after the signals below at the latest
+	limit := time.NewTimer(cmp.Or(o.Limit, Limit))
+	defer limit.Stop()
+	select {
+	case <-s.recorded:
+		took = time.Since(started)
+		end := time.NewTimer(ends)
+		defer end.Stop()
+		select {
+		case <-gone:
+		case <-end.C:
+		case <-ctx.Done():
+		}
+	case <-gone:
+	case <-limit.C:
+	case <-ctx.Done():
+	}
+	select {
+	case <-gone:
+	default:
+		kept.Signal(os.Interrupt)
+		<-gone
+	}
+	return cmp.Or(took, time.Since(started)), ctx.Err()
+}
+
+// command returns the command that starts the client, after its files are written, and the paths of agent.Launch.For.
+func (o Options) command(url, private, prompt string) (cmd *exec.Cmd, replaced map[string]string, err error) {
+	here := system.Here(o.Env)
+	files, err := setup.Home{Lookup: here.Lookup}.Files(o.Client.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	launch := o.Client.Prefix.Start(agent.Occurrence{
+		URL: url, Folder: private, Prompt: prompt, Dir: files.Dir, Entries: names(files.Dir), Alone: o.NoServers,
+		Servers: Project{o.Client, o.Folder, here.Lookup}.Servers(), Settings: settings(o.Client), Get: here.Get,
+	})
+	if err := furnish(private, launch); err != nil {
+		return nil, nil, err
+	}
+	path, err := here.ClientPath(o.Client.Name, launch.Args)
+	if err != nil {
+		return nil, nil, err
+	}
+	cmd = exec.Command(path, launch.Args...)
+	cmd.Dir, cmd.Env = o.Folder, environment(o.Env, launch.Env)
+	return cmd, launch.For, nil
+}
+
+// encoded returns a path as it is within a text of JSON.
+func encoded(path string) []byte {
+	b, _ := json.Marshal(path) // a text
+	return b[1 : len(b)-1]
+}
+
+// furnish writes a launch's files and links into its private folder.
+func furnish(private string, l agent.Launch) error {
+	for name, data := range l.Files {
+		text, err := json.Marshal(data)
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(private, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			return err
+		}
+	}
+	for name, target := range l.Links {
+		if err := os.Symlink(target, filepath.Join(private, filepath.FromSlash(name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names returns the names in a folder, none if it cannot be read.
+func names(folder string) (list []string) {
+	entries, _ := os.ReadDir(folder)
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return list
+}
+
+// environment returns the user's environment with the launch's variables. Loopback is reached without a proxy.
+func environment(env []string, set map[string]string) []string {
+	set = maps.Clone(set)
+	for _, name := range []string{"NO_PROXY", "no_proxy"} {
+		set[name] = strings.TrimPrefix(system.Here(env).Get(name)+",127.0.0.1", ",")
+	}
+	env = slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		_, there := set[name]
+		return there
+	})
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if set[name] != "" {
+			env = append(env, name+"="+set[name])
+		}
+	}
+	return env
+}
+
+// settings returns a function that reads a file with settings. What cannot be read has none.
+func settings(c *agent.Client) func(path string) map[string]any {
+	return func(path string) map[string]any {
+		syntax := setup.Syntax{Client: c.Title, Format: agent.JSONC}
+		if filepath.Ext(path) == ".toml" {
+			syntax.Format = agent.TOML
+		}
+		text, err := setup.File{Path: path, Syntax: syntax}.Read()
+		if err != nil {
+			return nil
+		}
+		data, _ := syntax.Decode(text)
+		object, _ := data.(map[string]any)
+		return object
+	}
+}
+
+// tail keeps the end of what a client printed.
+type tail struct{ text []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.text = append(t.text, p...)
+	t.text = t.text[max(0, len(t.text)-1000):]
+	return len(p), nil
+}
+
+// quoted returns the text for an error message.
+func (t *tail) quoted() string {
+	text := bytes.TrimSpace(t.text)
+	if len(text) == 0 {
+		return ""
+	}
+	return "; it said: " + strings.ToValidUTF8(string(text), "")
+}

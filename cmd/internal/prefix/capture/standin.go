@@ -1,0 +1,136 @@
+// Package capture gets the request with which a session of a client begins: it starts the client once, headless, with a
+// stand-in on loopback in place of its model's API, records the request, and takes away what the session left.
+package capture
+
+import (
+	"compress/gzip"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
+)
+
+// maxBody is the size of the longest request that is read.
+const maxBody = 64 << 20
+
+// standIn answers as a model's API would, with one word. It keeps the bodies of requests; their headers, which have the
+// client's credentials, are dropped.
+type standIn struct {
+	server *http.Server
+	url    string
+	turn   []string // tools of which the right request has one
+
+	mu       sync.Mutex
+	best     parts.Request // the right request, or else the longest one with tools
+	right    bool
+	version  string        // of the client that sent it
+	recorded chan struct{} // closed when the right one is there
+}
+
+// listen starts a stand-in on a free port of loopback, below a path that nobody can guess.
+func listen(turn []string) (*standIn, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	path := "/" + rand.Text()
+	s := &standIn{url: "http://" + l.Addr().String() + path, turn: turn, recorded: make(chan struct{})}
+	s.server = &http.Server{Handler: http.StripPrefix(path, s), ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = s.server.Serve(l) }() // until close
+	return s, nil
+}
+
+func (s *standIn) close() { _ = s.server.Close() }
+
+// ServeHTTP implements http.Handler.
+func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	api := wire.APIOf(r.URL.Path)
+	if r.Method != http.MethodPost || api == nil {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, `{"type":"error","error":{"type":"not_found_error","message":"this is a stand-in of mcp-pruner"}}`)
+		return
+	}
+	body, err := readBody(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if !api.Counts {
+		s.keep(parts.Request{API: api.Name, Body: body}, version(r.UserAgent()))
+	}
+	answer(w, r.URL.Path, api, streams(r.URL.Path, body))
+}
+
+func readBody(r *http.Request) ([]byte, error) {
+	var from io.Reader = io.LimitReader(r.Body, maxBody+1)
+	switch coding := r.Header.Get("Content-Encoding"); coding {
+	case "", "identity":
+	case "gzip":
+		zipped, err := gzip.NewReader(from)
+		if err != nil {
+			return nil, err
+		}
+		from = io.LimitReader(zipped, maxBody+1)
+	default:
+		return nil, errors.New("this stand-in does not read bodies in " + coding)
+	}
+	body, err := io.ReadAll(from)
+	if err == nil && len(body) > maxBody {
+		err = errors.New("the request is too long")
+	}
+	return body, err
+}
+
+// keep keeps a request if it is the right one, or the best so far.
+func (s *standIn) keep(r parts.Request, version string) {
+	names := r.Tools()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.right || len(names) == 0 {
+		return
+	}
+	for _, name := range names {
+		for _, own := range s.turn {
+			s.right = s.right || name == own
+		}
+	}
+	if s.right || len(r.Body) > len(s.best.Body) {
+		s.best, s.version = r, version
+	}
+	if s.right {
+		close(s.recorded)
+	}
+}
+
+// kept returns the best request so far, the client's version, and whether the request is the right one.
+func (s *standIn) kept() (r parts.Request, version string, right bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.best, s.version, s.right
+}
+
+var versioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/(\d+(?:\.\d+)+)`) })
+
+// version returns the version in a User-Agent, the one thing that is read of the headers.
+func version(userAgent string) string {
+	if m := versioned().FindStringSubmatch(userAgent); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+func streams(path string, body []byte) bool {
+	var asked struct{ Stream bool }
+	_ = json.Unmarshal(body, &asked) // what cannot be read is not kept either
+	return asked.Stream || strings.HasSuffix(path, ":streamGenerateContent")
+}

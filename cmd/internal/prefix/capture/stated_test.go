@@ -1,0 +1,11 @@
+package capture
+
+import (
+	"testing"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
+)
+
+func TestStated(t *testing.T) {
+	stated.On(t, "docs/CONTEXT.md").Says("turn after %s s is ended", "Limit", Limit.Seconds())
+}

@@ -1,0 +1,177 @@
+// Package contextcmd implements the verb context.
+package contextcmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/capture"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+)
+
+// options are the checked command-line options.
+type options struct {
+	command.Process
+	capture.Project
+	json      bool
+	from      string
+	save      string
+	noServers bool
+	trust     bool
+}
+
+const help = `Starts the client once, headless, in this folder with your own configuration, and with a
+stand-in on this machine in place of its model's API. Shows the parts of the request with
+which every session begins, how many of your sessions of the last 90 days used each, and
+what could go. No model is asked, no token is spent, and the session leaves nothing in your
+history. The client's MCP servers and session hooks do start, as at any start; they are
+named before. docs/CONTEXT.md explains the table.`
+
+// Command returns the verb context.
+func Command(p command.Process) *cobra.Command {
+	o := options{Process: p}
+	names := agent.Names(Clients())
+	c := &cobra.Command{
+		Use:   "context CLIENT",
+		Short: "Show what a client sends before your first word, and what of it you never use",
+		Long:  help,
+		Example: `  mcp-pruner context claude
+  mcp-pruner context codex --json --no-servers`,
+		ValidArgs: names,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return command.Usagef("which client? %s", command.Or(names))
+			}
+			if o.Client = agent.Named(args[0]); o.Client.Prefix == nil {
+				return command.Usagef("the client %q is not one of %s", args[0], strings.Join(names, ", "))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error {
+			folder, err := os.Getwd()
+			if err != nil {
+				return err
+			}
+			if o.Folder, err = filepath.EvalSymlinks(folder); err != nil {
+				return err
+			}
+			o.Project.Lookup = p.Lookup
+			return o.run(c.Context())
+		},
+	}
+	f := c.Flags()
+	f.BoolVar(&o.json, "json", false, "print one JSON value")
+	f.StringVar(&o.from, "from", "", "take the recorded request in this file and start nothing; - is the standard input")
+	f.StringVar(&o.save, "save", "", "write the recorded request to this new file, which only you can read")
+	f.BoolVar(&o.noServers, "no-servers", false, "start no MCP server")
+	f.BoolVar(&o.trust, "trust", false, "start the client although it has not been told to trust this folder")
+	return command.EndsItself(c)
+}
+
+// Clients are the clients whose prefix can be shown.
+func Clients() []*agent.Client {
+	return agent.With(func(c *agent.Client) bool { return c.Prefix != nil })
+}
+
+func (o options) run(ctx context.Context) error {
+	seen, err := o.look(ctx)
+	if err != nil {
+		return err
+	}
+	report, err := o.report(ctx, seen)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return report.writeJSON(o.Stdout)
+	}
+	return report.writeText(o.Stdout)
+}
+
+// seen is a prefix with the client's version.
+type seen struct {
+	parts.Prefix
+	version  string
+	complete bool
+}
+
+// look returns the prefix of a recorded request, or of one that the client is started for.
+func (o options) look(ctx context.Context) (seen, error) {
+	if o.from != "" {
+		request, err := recorded(o.Stdin, o.from)
+		if err != nil {
+			return seen{}, err
+		}
+		p, err := parts.Of(o.Client, request, o.Servers(), "")
+		return seen{p, "", true}, err
+	}
+	if !o.trust {
+		if err := o.Trusted(); err != nil {
+			return seen{}, err
+		}
+	}
+	return o.start(ctx)
+}
+
+// start starts the client after it said what else that starts.
+func (o options) start(ctx context.Context) (seen, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return seen{}, err
+	}
+	starts := o.Starts()
+	if o.noServers {
+		starts += "; but no MCP server"
+	}
+	fmt.Fprintf(o.Stderr, "starting %s once in %s, with %s; no model is asked\n", o.Client.Title, o.Folder, starts)
+	got, err := capture.Run(ctx, capture.Options{
+		Client: o.Client, Folder: o.Folder, Env: o.Env, Keeper: []string{self, "keep"}, NoServers: o.noServers,
+	})
+	if err != nil {
+		return seen{}, err
+	}
+	if o.save != "" {
+		if err := save(o.save, got.Request.Body); err != nil {
+			return seen{}, err
+		}
+	}
+	p, err := parts.Of(o.Client, got.Request, o.Servers(), got.Prompt)
+	return seen{p, got.Version, got.Complete}, err
+}
+
+// save writes a request to a new file that only its owner can read.
+func save(path string, body []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(body)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+func recorded(stdin io.Reader, path string) (parts.Request, error) {
+	read := func() ([]byte, error) { return os.ReadFile(path) }
+	if path == "-" {
+		read = func() ([]byte, error) { return io.ReadAll(stdin) }
+	}
+	text, err := read()
+	if err != nil {
+		return parts.Request{}, err
+	}
+	request, err := parts.Recorded(text)
+	if err != nil {
+		return parts.Request{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return request, nil
+}

@@ -1,0 +1,151 @@
+package contextcmd
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+)
+
+// shownTokens is the size from which the table shows a part by itself.
+const shownTokens = 100
+
+// group is what the table shows under one heading.
+type group struct {
+	title string
+	parts []Part
+}
+
+// groups returns the parts by kind, those of MCP servers and plugins by server.
+func (r *Report) groups() (list []group) {
+	titles := map[prefix.Kind]string{prefix.System: "system prompt", prefix.Tool: "tools", prefix.Memory: "memory files", prefix.Skill: "skills",
+		prefix.Agent: "agents", prefix.Other: "the rest"}
+	at := map[string]int{}
+	for _, p := range r.Parts {
+		title := titles[p.Kind]
+		if p.Server != "" && (p.Kind == prefix.Tool || p.Kind == prefix.Other) {
+			title = "server " + p.Server
+		}
+		i, known := at[title]
+		if !known {
+			i = len(list)
+			at[title] = i
+			list = append(list, group{title: title})
+		}
+		list[i].parts = append(list[i].parts, p)
+	}
+	return list
+}
+
+func (g group) tokens() (sum int) {
+	for _, p := range g.parts {
+		sum += p.Tokens
+	}
+	return sum
+}
+
+func (r *Report) writeText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s sends %s tokens before your first word", strings.TrimSpace(r.client.Title+" "+r.Version), thousands(r.Tokens))
+	if r.BillPct > 0 {
+		fmt.Fprintf(&b, "; the prefix cost %.0f %% of the bill of your last %d sessions", r.BillPct, r.Sessions)
+	}
+	b.WriteString(".\n")
+	if !r.Complete {
+		fmt.Fprintf(&b, "It did not send the request for a model's turn in time; this is the longest one that it sent.\n")
+	}
+	b.WriteByte('\n')
+	r.table(&b)
+	r.advise(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// table writes the parts with their size and use. Small ones that cannot go by themselves stand together.
+func (r *Report) table(b *strings.Builder) {
+	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "tokens\tshare\tof the bill\tused in\t\t ")
+	for _, g := range r.groups() {
+		sum := g.tokens()
+		share := 100 * float64(sum) / float64(max(r.Tokens, 1))
+		fmt.Fprintf(t, "%s\t%.1f %%\t%s\t\t\t %s\n", thousands(sum), share, r.bill(share*r.BillPct/100), g.title)
+		if len(g.parts) == 1 && g.parts[0].Name == g.title {
+			continue
+		}
+		r.rows(t, g.parts)
+	}
+	_ = t.Flush() // writes to memory
+}
+
+func (r *Report) rows(t io.Writer, list []Part) {
+	list = slices.SortedFunc(slices.Values(list), func(a, b Part) int { return cmp.Compare(b.Tokens, a.Tokens) })
+	few, sum := 0, 0
+	for _, p := range list {
+		if p.Tokens < shownTokens {
+			few, sum = few+1, sum+p.Tokens
+			continue
+		}
+		mark := ""
+		if p.CanGo {
+			mark = "could go"
+		}
+		fmt.Fprintf(t, "%s\t%.1f %%\t%s\t%s\t%s\t   %s\n", thousands(p.Tokens), p.SharePct, r.bill(p.BillPct), p.use(), mark, p.Name)
+		for _, s := range p.Sections {
+			if s.Tokens >= shownTokens {
+				fmt.Fprintf(t, "%s\t\t\t\t\t     # %s\n", thousands(s.Tokens), s.Name)
+			}
+		}
+	}
+	if few > 0 {
+		fmt.Fprintf(t, "%s\t\t\t\t\t   %d smaller ones\n", thousands(sum), few)
+	}
+}
+
+// bill writes a share of the bill, nothing if it is not known.
+func (r *Report) bill(pct float64) string {
+	if r.BillPct == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f %%", pct)
+}
+
+func (p Part) use() string {
+	if p.Seen == 0 || p.Kind == prefix.System || p.Kind == prefix.Memory {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", p.Used, p.Seen)
+}
+
+// advise names what could go.
+func (r *Report) advise(b *strings.Builder) {
+	var names []string
+	sum := 0
+	for _, p := range r.Parts {
+		if p.CanGo {
+			names, sum = append(names, p.Name), sum+p.Tokens
+		}
+	}
+	switch {
+	case len(names) > 0:
+		fmt.Fprintf(b, "\nNo session used these, %s tokens: %s\n", thousands(sum), strings.Join(names, ", "))
+	case r.Sessions < prefix.MinSeen:
+		fmt.Fprintf(b, "\nWhat could go is said after %d sessions; %d can be read here.\n", prefix.MinSeen, r.Sessions)
+	default:
+		fmt.Fprintf(b, "\nNothing of %d tokens and more was unused in all of your sessions.\n", prefix.MinTokens)
+	}
+	b.WriteString("Tokens are o200k, estimated; --json shows every part.\n")
+}
+
+// thousands writes a number with commas.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for at := len(s) - 3; at > 0; at -= 3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
+}
