@@ -29,17 +29,23 @@ var claudePrefix = Prefix{
 		return l
 	},
 	History:    []string{"projects"},
-	ServerTool: ServerTool{Before: "mcp__", Between: "__", Plain: nameChars},
+	ServerTool: claudeTools,
 	Trust: &Trust{
 		File: File{Name: ".claude.json", In: &Folder{Variable: "CLAUDE_CONFIG_DIR"}, As: StrictJSON},
 		In: func(data map[string]any, folder string) bool {
 			return above(folder, func(f string) bool { return memberOf(data, "projects", f)["hasTrustDialogAccepted"] == true })
 		},
 	},
-	Shared:   []string{".claude/settings.json", ".mcp.json", ".claude/skills", ".claude/agents", ".claude/commands"},
-	Started:  []string{"hooks", "enabledPlugins"},
-	Listings: claudeListings,
+	Shared:     []string{".claude/settings.json", ".mcp.json", ".claude/skills", ".claude/agents", ".claude/commands"},
+	Started:    []string{"hooks", "enabledPlugins"},
+	SwitchesIn: InHooks,
+	Own:        ".claude/settings.local.json",
+	Switch:     claudeSwitch,
+	Tokens:     13_100,
+	Listings:   claudeListings,
 }
+
+var claudeTools = ServerTool{Before: "mcp__", Between: "__", Plain: nameChars}
 
 var claudeListings = sync.OnceValue(func() []Listing {
 	return []Listing{
@@ -50,3 +56,18 @@ var claudeListings = sync.OnceValue(func() []Listing {
 		{"skill", regexp.MustCompile(`(?s)The following skills are available for use with the Skill tool:\n\n.*?(?:\n\n|</system-reminder>|\z)`), regexp.MustCompile(listItem)},
 	}
 })
+
+// claudeSwitch: rules with a bare name take the definition out of the request. A rule for a server takes its tools out, but not
+// its instructions.
+func claudeSwitch(t Thing) *Switch {
+	deny := []string{"permissions", "deny"}
+	switch t.Kind {
+	case "skill":
+		return &Switch{Path: []string{"skillOverrides", t.Name}, Value: "off"}
+	case "agent":
+		return &Switch{deny, true, "Agent(" + t.Name + ")"}
+	case "server":
+		return &Switch{deny, true, "mcp__" + claudeTools.Name(t.Name)}
+	}
+	return &Switch{deny, true, t.Name}
+}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"regexp"
+	"strings"
 	"sync"
 )
 
@@ -40,6 +41,10 @@ var codexPrefix = Prefix{
 	},
 	Shared:     []string{".codex/config.toml", ".codex/skills", ".codex/agents", ".agents/skills"},
 	Started:    []string{"hooks", "notify"},
+	SwitchesIn: InServers,
+	Switch:     codexSwitch,
+	Nested:     sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\btools\.(\w+)\s*\(`) }),
+	Tokens:     11_100,
 	Listings:   codexListings,
 	ServerTool: ServerTool{Before: "mcp__", Between: "__", Plain: nameChars},
 }
@@ -52,3 +57,28 @@ var codexListings = sync.OnceValue(func() []Listing {
 		{"tool", regexp.MustCompile("(?s)\n### `\\w+`\n.*"), regexp.MustCompile("(?m)^### `(\\w+)`$")},
 	}
 })
+
+// codexFeatures are the features that bring tools, by the tools' names or how these begin.
+var codexFeatures = []struct{ tool, feature string }{
+	{"multi_agent_v1", "multi_agent"}, {"collaboration", "multi_agent"}, {"create_goal", "goals"}, {"get_goal", "goals"}, {"update_goal", "goals"},
+	{"image_generation", "image_generation"},
+}
+
+func codexSwitch(t Thing) *Switch {
+	switch t.Kind {
+	case "skill":
+		return &Switch{Path: []string{"skills", "config"}, List: true, Value: map[string]any{"name": t.Name, "enabled": false}}
+	case "server":
+		return &Switch{Path: []string{"mcp_servers", t.Name, "enabled"}, Value: false}
+	case "tool":
+		if t.Name == "web_search" {
+			return &Switch{Path: []string{"web_search"}, Value: "disabled"}
+		}
+		for _, f := range codexFeatures {
+			if t.Server == "" && (t.Name == f.tool || strings.HasPrefix(t.Name, f.tool+"__")) {
+				return &Switch{Path: []string{"features", f.feature}, Value: false}
+			}
+		}
+	}
+	return nil
+}

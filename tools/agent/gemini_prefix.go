@@ -57,6 +57,9 @@ var geminiPrefix = Prefix{
 	},
 	Shared:     []string{".gemini/settings.json", ".gemini/skills", ".gemini/agents", ".agents/skills"},
 	Started:    []string{"hooks"},
+	SwitchesIn: InServers,
+	Switch:     geminiSwitch,
+	Tokens:     12_900,
 	Listings:   geminiListings,
 	ServerTool: ServerTool{Before: "mcp_", Between: "_", Plain: nameChars + "."},
 }
@@ -86,3 +89,15 @@ var geminiListings = sync.OnceValue(func() []Listing {
 		{"other", regexp.MustCompile(`(?s)The following are instructions provided by the tool server .*?---\[end of server instructions\]---`), regexp.MustCompile(`The following are instructions provided by the tool server '([^']+)'`)},
 	}
 })
+
+func geminiSwitch(t Thing) *Switch {
+	switch t.Kind {
+	case "skill":
+		return &Switch{[]string{"skills", "disabled"}, true, t.Name}
+	case "agent":
+		return &Switch{Path: []string{"agents", "overrides", t.Name, "enabled"}, Value: false}
+	case "server":
+		return &Switch{[]string{"mcp", "excluded"}, true, t.Name}
+	}
+	return &Switch{[]string{"tools", "exclude"}, true, t.Name}
+}

@@ -24,6 +24,9 @@ var opencodePrefix = Prefix{
 	Shared: []string{"opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/skills", ".opencode/skill",
 		".opencode/agents", ".opencode/agent", ".opencode/plugins", ".opencode/plugin", ".claude/skills", ".agents/skills"},
 	Started:    []string{"plugin"},
+	SwitchesIn: InServers,
+	Switch:     opencodeSwitch,
+	Tokens:     8_500,
 	Listings:   opencodeListings,
 	ServerTool: ServerTool{Between: "_", Plain: nameChars},
 }
@@ -36,3 +39,15 @@ var opencodeListings = sync.OnceValue(func() []Listing {
 		{"agent", regexp.MustCompile(`(?s)Available agent types and the tools they have access to:\n.*`), regexp.MustCompile(listItem)},
 	}
 })
+
+func opencodeSwitch(t Thing) *Switch {
+	switch t.Kind {
+	case "skill":
+		return &Switch{Path: []string{"permission", "skill", t.Name}, Value: "deny"}
+	case "agent":
+		return &Switch{Path: []string{"agent", t.Name, "disable"}, Value: true}
+	case "server":
+		return &Switch{Path: []string{"mcp", t.Name, "enabled"}, Value: false}
+	}
+	return &Switch{Path: []string{"permission", t.Name}, Value: "deny"}
+}

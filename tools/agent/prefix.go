@@ -29,8 +29,35 @@ type Prefix struct {
 	// Shared are the files and folders in a project that its settings, servers, skills and agents are in for all who work on it.
 	Shared []string
 
+	// SwitchesIn is the user's file with the switches; Own is the file of a project that is the user's alone, "" if there is none.
+	SwitchesIn Place
+	Own        string
+
+	// Switch returns the setting that keeps a thing out of the prefix; nil: there is none.
+	Switch func(t Thing) *Switch
+
+	// Nested matches the calls of tools within the code that a model runs; the first group is the tool. Nil: there are none.
+	Nested func() *regexp.Regexp
+
+	// Tokens is the size of the prefix in an empty project, of which docs/CONTEXT.md names the version.
+	Tokens int
+
 	// Started are the members of its settings that name what it starts beside servers: hooks and plugins.
 	Started []string
+}
+
+// Thing is what a client can be told to leave out: a tool, a skill, an agent, or all of a server.
+type Thing struct {
+	Kind   string // tool, skill, agent or server
+	Name   string
+	Server string // of a tool
+}
+
+// Switch is a setting.
+type Switch struct {
+	Path  []string `json:"path"`
+	List  bool     `json:"list,omitempty"` // Path names a list, and Value is one of its elements
+	Value any      `json:"value"`
 }
 
 // Trust says where the client notes the folders whose settings it may follow.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -41,7 +42,8 @@ func Of(ctx context.Context, o Options) (Usage, error) {
 		u.Add(s)
 		b := bill.New(s, bill.PricesOf(s))
 		if b.Measured {
-			prefixes, bills = prefixes+b.Contents()[bill.Prefix].Sum(), bills+b.Total
+			contents, _ := b.Contents()
+			prefixes, bills = prefixes+contents[bill.Prefix].Sum(), bills+b.Total
 		}
 	})
 	if bills > 0 {
@@ -52,39 +54,75 @@ func Of(ctx context.Context, o Options) (Usage, error) {
 
 // each calls a function for each session, with the steps of its sub-agents.
 func (o Options) each(ctx context.Context, yield func(sessions.Session)) error {
-	dir, err := o.transcripts()
-	if dir == "" || err != nil {
+	groups, order, err := o.files()
+	if err != nil {
 		return err
 	}
-	groups, order := o.files(dir)
 	for _, name := range order {
 		var whole sessions.Session
 		for _, path := range groups[name] {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
+			alone := len(groups[name]) == 1                                   // such as a database with many sessions
 			_ = sessions.ReadFile(ctx, path, func(s sessions.Session) error { // lines that cannot be read are skipped
-				if whole.ID == "" {
-					whole, s = s, sessions.Session{}
+				switch {
+				case alone:
+					o.take(s, yield)
+				case whole.ID == "":
+					whole = s
+				default:
+					whole.Steps = append(whole.Steps, s.Steps...)
 				}
-				whole.Steps = append(whole.Steps, s.Steps...)
 				return nil
 			})
 		}
-		if whole.ID != "" && (o.Folder == "" || whole.Project == o.Folder) {
-			yield(whole)
+		if whole.ID != "" {
+			o.take(whole, yield)
 		}
 	}
 	return nil
 }
 
+// take yields a session if it counts, with the tools that its model called by code.
+func (o Options) take(s sessions.Session, yield func(sessions.Session)) {
+	if o.Folder != "" && s.Project != o.Folder || !s.Begun.IsZero() && s.Begun.Before(o.since()) {
+		return
+	}
+	if o.Client.Prefix.Nested != nil {
+		s.Steps = nested(s.Steps, o.Client.Prefix.Nested())
+	}
+	yield(s)
+}
+
+func nested(steps []sessions.Step, calls *regexp.Regexp) []sessions.Step {
+	for _, step := range steps {
+		if step.Kind != sessions.Use {
+			continue
+		}
+		for _, arg := range step.Args {
+			code, _ := arg.(string)
+			for _, m := range calls.FindAllStringSubmatch(code, -1) {
+				steps = append(steps, sessions.Step{Kind: sessions.Use, Tool: m[1]})
+			}
+		}
+	}
+	return steps
+}
+
+func (o Options) since() time.Time { return o.Now.AddDate(0, 0, -Days) }
+
 // files returns the newer transcripts by session, the session's own before those of its sub-agents, and the order.
-func (o Options) files(dir string) (groups map[string][]string, order []string) {
+func (o Options) files() (groups map[string][]string, order []string, err error) {
 	groups = map[string][]string{}
-	files, _ := sessions.Files([]string{dir})
+	paths, err := setup.Home{Lookup: o.Lookup}.Transcripts(o.Client)
+	if err != nil {
+		return nil, nil, err
+	}
+	files, _ := sessions.Files(paths) // they exist
 	for _, path := range files {
 		info, err := os.Stat(path)
-		if err != nil || info.ModTime().Before(o.Now.AddDate(0, 0, -Days)) {
+		if err != nil || info.ModTime().Before(o.since()) {
 			continue
 		}
 		name := strings.TrimSuffix(path, ".jsonl")
@@ -100,21 +138,5 @@ func (o Options) files(dir string) (groups map[string][]string, order []string) 
 		}
 		groups[name] = append(groups[name], path)
 	}
-	return groups, order
-}
-
-// transcripts returns the folder with the client's transcripts, "" if there is none that can be read.
-func (o Options) transcripts() (string, error) {
-	if o.Client.Transcripts.Folder == "" {
-		return "", nil
-	}
-	files, err := setup.Home{Lookup: o.Lookup}.Files(o.Client.Name)
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(files.Dir, filepath.FromSlash(o.Client.Transcripts.Folder))
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", nil
-	}
-	return dir, nil
+	return groups, order, nil
 }

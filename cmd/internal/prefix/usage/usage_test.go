@@ -1,0 +1,75 @@
+package usage
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+)
+
+// transcript is a session of Claude Code with one call of a tool.
+func transcript(id, folder, tool string) string {
+	return `{"type":"user","sessionId":"` + id + `","cwd":"` + folder + `","timestamp":"2026-11-20T10:00:00Z","message":{"role":"user","content":"go on"}}
+{"type":"assistant","sessionId":"` + id + `","cwd":"` + folder + `","message":{"id":"m1","role":"assistant","model":"claude-opus","content":[{"type":"tool_use","id":"t1","name":"` + tool + `","input":{}}],"usage":{"input_tokens":100,"cache_creation_input_tokens":20000,"cache_read_input_tokens":0,"output_tokens":50}}}
+`
+}
+
+func write(t *testing.T, path, text string, at time.Time) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	require.NoError(t, os.Chtimes(path, at, at))
+}
+
+func TestUseOfTheLastDays(t *testing.T) {
+	home := t.TempDir()
+	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	projects := filepath.Join(home, ".claude", "projects", "p")
+	write(t, filepath.Join(projects, "a.jsonl"), transcript("a", "/p", "Bash"), now)
+	write(t, filepath.Join(projects, "a", "subagents", "agent-1.jsonl"), transcript("a", "/p", "Workflow"), now)
+	write(t, filepath.Join(projects, "b.jsonl"), transcript("b", "/q", "mcp__notes__find"), now)
+	write(t, filepath.Join(projects, "old.jsonl"), transcript("old", "/p", "WebFetch"), now.AddDate(0, 0, -Days-1))
+	o := Options{Client: &agent.Claude, Now: now, Lookup: func(name string) (string, bool) { return home, name == "HOME" }}
+	u, err := Of(t.Context(), o)
+	require.NoError(t, err)
+	require.Equal(t, 2, u.Sessions(), "the sub-agent's belongs to its session")
+	used := func(name, server string) int {
+		n, seen := u.Use.Of(prefix.Part{Kind: prefix.Tool, Name: name, Server: server})
+		require.Equal(t, 2, seen)
+		return n
+	}
+	require.Equal(t, 1, used("Workflow", ""))
+	require.Equal(t, 1, used("mcp__notes__find", "notes"))
+	require.Zero(t, used("WebFetch", ""), "too long ago")
+	require.Greater(t, u.Share, 0.5)
+
+	o.Folder = "/q"
+	u, err = Of(t.Context(), o)
+	require.NoError(t, err)
+	require.Equal(t, 1, u.Sessions())
+	o.Client = &agent.Gemini
+	u, err = Of(t.Context(), o)
+	require.NoError(t, err)
+	require.Zero(t, u.Sessions(), "its sessions cannot be read")
+}
+
+// TestToolsCalledByCode: in Codex's code mode the transcript names only exec.
+func TestToolsCalledByCode(t *testing.T) {
+	home := t.TempDir()
+	text := `{"timestamp":"2026-11-20T10:00:00Z","type":"session_meta","payload":{"id":"a","cwd":"/p"}}
+{"timestamp":"2026-11-20T10:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go on"}]}}
+{"timestamp":"2026-11-20T10:00:02Z","type":"response_item","payload":{"type":"custom_tool_call","call_id":"c1","name":"exec","input":"text(await tools.update_goal({status: 'done'}))"}}
+{"timestamp":"2026-11-20T10:00:03Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"done"}]}}
+`
+	write(t, filepath.Join(home, ".codex", "sessions", "2026", "r.jsonl"), text, time.Now())
+	u, err := Of(t.Context(), Options{Client: &agent.Codex, Now: time.Now(), Lookup: func(name string) (string, bool) { return home, name == "HOME" }})
+	require.NoError(t, err)
+	require.Equal(t, 1, u.Sessions())
+	used, _ := u.Use.Of(prefix.Part{Kind: prefix.Tool, Name: "update_goal"})
+	require.Equal(t, 1, used)
+}
