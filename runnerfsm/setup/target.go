@@ -131,7 +131,9 @@ func (f File) unchanged(temp string, before, text []byte) error {
 		return errors.Join(err, errors.New("the disk does not return what was written; the file stays as it is"))
 	}
 	if now, err := f.Read(); err != nil || !bytes.Equal(now, before) {
-		return errors.Join(err, errors.New("another program changed it at the same moment; try again"))
+		return errors.Join(err, errChanged)
 	}
 	return nil
 }
+
+var errChanged = errors.New("another program changed it at the same moment; try again")

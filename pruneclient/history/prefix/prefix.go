@@ -90,7 +90,7 @@ func (v Verdict) stays(tokens int) string {
 		return "memory files are the user's"
 	case v.Kind == System, v.Kind == Other && v.Server == "":
 		return "no switch of the client removes it"
-	case v.Kind == Tool && works(v.Part):
+	case v.Kind == Tool && Works(v.Part):
 		return "agents work with it"
 	case v.Used > 0:
 		return fmt.Sprintf("used in %d of %d sessions", v.Used, v.Seen)
@@ -106,8 +106,8 @@ func (v Verdict) stays(tokens int) string {
 var working = names("BashOutput", "KillShell", "KillBash", "TaskOutput", "TaskStop", "Monitor", "ToolSearch", "StructuredOutput",
 	"write_stdin", "read_many_files", "view_image")
 
-// works reports whether agents read, edit, search or run commands with a tool. No rule takes these away.
-func works(p Part) bool {
+// Works reports whether agents read, edit, search or run commands with a tool. No rule takes these away.
+func Works(p Part) bool {
 	return p.Server == "" && (history.KindOf(p.Name) != history.Other || working[p.Name])
 }
 

@@ -1,6 +1,9 @@
 package capture
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -58,6 +61,27 @@ func (p Project) Servers() []string {
 		note(names, own[p.Client.Servers.Member])
 	}
 	return slices.Sorted(maps.Keys(names))
+}
+
+// Entry returns a checksum of what the user's settings say of a server, "" if they do not list it.
+func (p Project) Entry(server string) string {
+	user, _, _ := p.files()
+	for _, path := range user {
+		list, _ := p.settings(path)[p.Client.Servers.Member].(map[string]any)
+		entry, ok := list[server].(map[string]any)
+		if !ok {
+			continue
+		}
+		entry = maps.Clone(entry)
+		delete(entry, "enabled") // a switch of its own
+		text, err := json.Marshal(entry)
+		if err != nil {
+			continue
+		}
+		sum := sha256.Sum256(text)
+		return hex.EncodeToString(sum[:8])
+	}
+	return ""
 }
 
 // note adds the names of an object's members, or the texts of a list.

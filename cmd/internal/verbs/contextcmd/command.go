@@ -26,12 +26,17 @@ type options struct {
 	save      string
 	noServers bool
 	trust     bool
+	off       bool
+	back      bool
+	own       bool
+	names     []string // of what is switched off
 }
 
 const help = `Starts the client once, headless, in this folder with your own configuration, and with a
 stand-in on this machine in place of its model's API. Shows the parts of the request with
 which every session begins, how many of your sessions of the last 90 days used each, and
-what could go. No model is asked, no token is spent, and the session leaves nothing in your
+what could go. --apply switches that off by the client's own settings, measures again, and
+takes back what had no effect; --undo restores the settings. No model is asked, no token is spent, and the session leaves nothing in your
 history. The client's MCP servers and session hooks do start, as at any start; they are
 named before. docs/CONTEXT.md explains the table.`
 
@@ -40,20 +45,24 @@ func Command(p command.Process) *cobra.Command {
 	o := options{Process: p}
 	names := agent.Names(Clients())
 	c := &cobra.Command{
-		Use:   "context CLIENT",
+		Use:   "context CLIENT [--apply [NAME...]]",
 		Short: "Show what a client sends before your first word, and what of it you never use",
 		Long:  help,
 		Example: `  mcp-pruner context claude
-  mcp-pruner context codex --json --no-servers`,
+  mcp-pruner context codex --json --no-servers
+  mcp-pruner context claude --apply
+  mcp-pruner context claude --apply Workflow notes
+  mcp-pruner context claude --undo`,
 		ValidArgs: names,
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			if len(args) == 0 {
 				return command.Usagef("which client? %s", command.Or(names))
 			}
 			if o.Client = agent.Named(args[0]); o.Client.Prefix == nil {
 				return command.Usagef("the client %q is not one of %s", args[0], strings.Join(names, ", "))
 			}
-			return nil
+			o.names = args[1:]
+			return o.check()
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			folder, err := os.Getwd()
@@ -73,7 +82,25 @@ func Command(p command.Process) *cobra.Command {
 	f.StringVar(&o.save, "save", "", "write the recorded request to this new file, which only you can read")
 	f.BoolVar(&o.noServers, "no-servers", false, "start no MCP server")
 	f.BoolVar(&o.trust, "trust", false, "start the client although it has not been told to trust this folder")
+	f.BoolVar(&o.off, "apply", false, "switch off what could go, or what NAME names, in your own settings, and measure again")
+	f.BoolVar(&o.back, "undo", false, "switch on again what --apply switched off")
+	f.BoolVar(&o.own, "project", false, "count this project's sessions only, and change the project's settings that are yours alone")
 	return command.EndsItself(c)
+}
+
+// check refuses options that do not go together.
+func (o options) check() error {
+	switch {
+	case len(o.names) > 0 && !o.off:
+		return command.Usagef("%q is a name for --apply", o.names[0])
+	case o.off && o.back:
+		return command.Usagef("--apply or --undo?")
+	case o.off && o.from != "":
+		return command.Usagef("--apply measures before and after; leave out --from")
+	case o.off && o.noServers:
+		return command.Usagef("--apply measures what a session would have; leave out --no-servers")
+	}
+	return nil
 }
 
 // Clients are the clients whose prefix can be shown.
@@ -82,6 +109,9 @@ func Clients() []*agent.Client {
 }
 
 func (o options) run(ctx context.Context) error {
+	if o.back {
+		return o.undo()
+	}
 	seen, err := o.look(ctx)
 	if err != nil {
 		return err
@@ -89,6 +119,11 @@ func (o options) run(ctx context.Context) error {
 	report, err := o.report(ctx, seen)
 	if err != nil {
 		return err
+	}
+	if o.off {
+		if err := o.apply(ctx, report); err != nil {
+			return err
+		}
 	}
 	if o.json {
 		return report.writeJSON(o.Stdout)

@@ -35,15 +35,13 @@ type Part struct {
 	Sections []parts.Section `json:"sections,omitempty"`
 }
 
-// After is the prefix after a change.
-type After struct {
-	Tokens int           `json:"tokens"`
-	Parts  []prefix.Part `json:"parts"`
-}
-
 // report judges the parts of a prefix by the user's own sessions.
 func (o options) report(ctx context.Context, s seen) (*Report, error) {
-	used, err := usage.Of(ctx, usage.Options{Client: o.Client, Lookup: o.Project.Lookup, Now: time.Now()})
+	sessions := usage.Options{Client: o.Client, Lookup: o.Project.Lookup, Now: time.Now()}
+	if o.own {
+		sessions.Folder = o.Folder
+	}
+	used, err := usage.Of(ctx, sessions)
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +56,7 @@ func (o options) report(ctx context.Context, s seen) (*Report, error) {
 		share := 100 * float64(v.Tokens) / float64(max(s.Tokens, 1))
 		r.Parts = append(r.Parts, Part{v, round(share), round(share * used.Share), s.Parts[i].Sections})
 	}
+	r.judge(used.Use)
 	return r, nil
 }
 

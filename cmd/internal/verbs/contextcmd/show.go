@@ -61,7 +61,11 @@ func (r *Report) writeText(w io.Writer) error {
 	}
 	b.WriteByte('\n')
 	r.table(&b)
-	r.advise(&b)
+	if r.After != nil {
+		r.compared(&b)
+	} else {
+		r.advise(&b)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -133,12 +137,33 @@ func (r *Report) advise(b *strings.Builder) {
 	switch {
 	case len(names) > 0:
 		fmt.Fprintf(b, "\nNo session used these, %s tokens: %s\n", thousands(sum), strings.Join(names, ", "))
+		fmt.Fprintf(b, "mcp-pruner context %s --apply switches them off.\n", r.Client)
 	case r.Sessions < prefix.MinSeen:
 		fmt.Fprintf(b, "\nWhat could go is said after %d sessions; %d can be read here.\n", prefix.MinSeen, r.Sessions)
 	default:
 		fmt.Fprintf(b, "\nNothing of %d tokens and more was unused in all of your sessions.\n", prefix.MinTokens)
 	}
 	b.WriteString("Tokens are o200k, estimated; --json shows every part.\n")
+}
+
+// compared says what --apply did.
+func (r *Report) compared(b *strings.Builder) {
+	a := r.After
+	switch {
+	case len(a.Off) > 0:
+		fmt.Fprintf(b, "\nSwitched off in %s: %s\n", a.File, strings.Join(a.Off, ", "))
+		fmt.Fprintf(b, "Before %s tokens, after %s, as measured: %s fewer (%.0f %%).\n", thousands(r.Tokens), thousands(a.Tokens), thousands(r.Tokens-a.Tokens),
+			100*float64(r.Tokens-a.Tokens)/float64(max(r.Tokens, 1)))
+		fmt.Fprintf(b, "mcp-pruner context %s --undo switches it on again.\n", r.Client)
+	default:
+		b.WriteString("\nNothing is switched off.\n")
+	}
+	if len(a.Without) > 0 {
+		fmt.Fprintf(b, "Taken back, because the request still had it: %s\n", strings.Join(a.Without, ", "))
+	}
+	if len(a.Left) > 0 {
+		fmt.Fprintf(b, "Left as it is: %s\n", strings.Join(a.Left, "; "))
+	}
 }
 
 // thousands writes a number with commas.

@@ -1,0 +1,147 @@
+package contextcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/change"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+)
+
+// After is the prefix after a change.
+type After struct {
+	Tokens  int           `json:"tokens"`
+	Parts   []prefix.Part `json:"parts"`
+	File    string        `json:"file"`
+	Off     []string      `json:"off"`
+	Without []string      `json:"without_effect,omitempty"` // switches that were taken back
+	Left    []string      `json:"left,omitempty"`           // what was not switched off, with the reason
+}
+
+// target returns the file that is changed: the user's, or the project's that is the user's alone.
+func (o options) target(own bool) (change.Target, error) {
+	t := change.Target{Client: o.Client.Name, Now: time.Now()}
+	files, err := setup.Home{Lookup: o.Project.Lookup}.Files(o.Client.Name)
+	if err != nil {
+		return t, err
+	}
+	if t.State, err = statedir.Find(o.Project.Lookup); err != nil {
+		return t, err
+	}
+	t.File = files.At(o.Client.Prefix.SwitchesIn)
+	if own {
+		if o.Client.Prefix.Own == "" {
+			return t, command.Usagef("%s has no settings of a project that are yours alone; leave out --project", o.Client.Title)
+		}
+		t.Folder = o.Folder
+		t.File = setup.File{Path: filepath.Join(o.Folder, filepath.FromSlash(o.Client.Prefix.Own)), Syntax: t.File.Syntax}
+	}
+	return t, nil
+}
+
+// apply switches off what can go, or what the names name, and measures again.
+func (o options) apply(ctx context.Context, r *Report) error {
+	t, err := o.target(o.own)
+	if err != nil {
+		return err
+	}
+	list, wrong := r.chosen(o.names)
+	if len(wrong) > 0 {
+		return command.Usagef("nothing is changed: %s", strings.Join(wrong, "; "))
+	}
+	things := make([]change.Off, len(list))
+	for i, c := range list {
+		things[i] = c.Off
+		if c.Kind == "server" {
+			things[i].Entry = o.Entry(c.Name)
+		}
+	}
+	done, refused, err := t.On(things)
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.Path, err)
+	}
+	r.After = &After{Tokens: r.Tokens, File: t.Path, Off: []string{}}
+	for _, f := range refused {
+		r.After.Left = append(r.After.Left, fmt.Sprintf("%s: %v", f.Name, f.Why))
+	}
+	if len(done) == 0 {
+		return nil
+	}
+	after, err := o.start(ctx)
+	if err != nil || !after.complete {
+		err = errors.Join(err, errIncomplete(after.complete))
+		return errors.Join(fmt.Errorf("%s is as it was, because after the change there was no request to compare: %w", t.Path, err), t.Back(done))
+	}
+	return r.compare(t, done, after)
+}
+
+func errIncomplete(complete bool) error {
+	if complete {
+		return nil
+	}
+	return errors.New("the client did not send the request for a model's turn")
+}
+
+// compare takes back the switches without effect.
+func (r *Report) compare(t change.Target, done []change.Off, after seen) error {
+	r.After.Tokens = after.Tokens
+	for _, p := range after.Parts {
+		r.After.Parts = append(r.After.Parts, p.Part)
+	}
+	var without []change.Off
+	for _, o := range done {
+		if o.In(r.After.Parts) {
+			without = append(without, o)
+			r.After.Without = append(r.After.Without, o.Name)
+			continue
+		}
+		r.After.Off = append(r.After.Off, o.Name)
+	}
+	if len(without) == 0 {
+		return nil
+	}
+	return t.Back(without)
+}
+
+// undo switches on what is off in the user's file and in the project's.
+func (o options) undo() error {
+	found := false
+	for _, own := range []bool{false, true} {
+		if own && o.Client.Prefix.Own == "" {
+			continue
+		}
+		t, err := o.target(own)
+		if err != nil {
+			return err
+		}
+		undone, err := t.Undo()
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.Path, err)
+		}
+		if undone == nil {
+			continue
+		}
+		found = true
+		names := make([]string, len(undone.Off))
+		for i, off := range undone.Off {
+			names[i] = off.Name
+		}
+		how := "it is byte for byte what it was"
+		if !undone.Exact {
+			how = "somebody has changed it since, so only these entries are taken out"
+		}
+		fmt.Fprintf(o.Stdout, "%s: %s on again; %s\n", t.Path, strings.Join(slices.Compact(names), ", "), how)
+	}
+	if !found {
+		fmt.Fprintf(o.Stdout, "nothing of %s is switched off by mcp-pruner here\n", o.Client.Title)
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package contextcmd
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/change"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+)
+
+// choice is what one switch takes out of the prefix: a part, all of a server, or the tools of a feature.
+type choice struct {
+	change.Off
+	parts []int // indexes of the report's parts
+}
+
+// choices groups the parts by the switch that takes them out. A server goes as a whole if no session used it.
+func (r *Report) choices() (list []choice) {
+	for i, p := range r.Parts {
+		thing := agent.Thing{Kind: string(p.Kind), Name: p.Name, Server: p.Server}
+		switch {
+		case p.Server != "" && (p.Kind == prefix.Tool || p.Kind == prefix.Other) && !r.used(p.Server):
+			thing = agent.Thing{Kind: "server", Name: p.Server}
+		case p.Kind != prefix.Tool && p.Kind != prefix.Skill && p.Kind != prefix.Agent:
+			continue
+		}
+		s := r.client.Prefix.Switch(thing)
+		if s == nil {
+			continue
+		}
+		at := slices.IndexFunc(list, func(c choice) bool { return reflect.DeepEqual(c.Switch, *s) })
+		if at < 0 {
+			at = len(list)
+			list = append(list, choice{Off: change.Off{Thing: thing, Switch: *s}})
+		}
+		list[at].parts = append(list[at].parts, i)
+		list[at].Tokens += p.Tokens
+	}
+	return list
+}
+
+// used reports whether a session used a tool of a server.
+func (r *Report) used(server string) bool {
+	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Server == server && p.Used > 0 && p.Kind == prefix.Tool })
+}
+
+// judge decides by choice what can go: all of it, or nothing. What no switch takes out stays.
+func (r *Report) judge(use *prefix.Use) {
+	switched := map[int]bool{}
+	for _, c := range r.choices() {
+		var together []prefix.Part
+		for _, i := range c.parts {
+			p := r.Parts[i].Part
+			if p.Server == "" {
+				p.Tokens = c.Tokens
+			}
+			together = append(together, p)
+		}
+		verdicts := prefix.Judge(together, use)
+		stays := slices.IndexFunc(verdicts, func(v prefix.Verdict) bool { return !v.CanGo })
+		for k, i := range c.parts {
+			switched[i] = true
+			r.Parts[i].CanGo, r.Parts[i].Why = stays < 0, verdicts[k].Why
+			if stays >= 0 && verdicts[k].CanGo {
+				r.Parts[i].Why = fmt.Sprintf("its switch would take %s with it", verdicts[stays].Name)
+			}
+		}
+	}
+	for i := range r.Parts {
+		if !switched[i] && r.Parts[i].CanGo {
+			r.Parts[i].CanGo, r.Parts[i].Why = false, "no switch of the client removes it"
+		}
+	}
+}
+
+// chosen returns the choices with the names, or all that can go if there are no names. wrong says of each name that cannot be
+// switched off, why.
+func (r *Report) chosen(names []string) (list []choice, wrong []string) {
+	all := r.choices()
+	if len(names) == 0 {
+		return slices.DeleteFunc(all, func(c choice) bool { return !r.Parts[c.parts[0]].CanGo }), nil
+	}
+	for _, name := range names {
+		at := slices.IndexFunc(all, func(c choice) bool {
+			return c.Name == name || slices.ContainsFunc(c.parts, func(i int) bool { return r.Parts[i].Name == name })
+		})
+		if at < 0 {
+			wrong = append(wrong, fmt.Sprintf("%s: %s", name, r.unknown(name)))
+			continue
+		}
+		if why := r.barred(all[at]); why != "" {
+			wrong = append(wrong, fmt.Sprintf("%s: %s", name, why))
+			continue
+		}
+		if !slices.ContainsFunc(list, func(c choice) bool { return reflect.DeepEqual(c.Switch, all[at].Switch) }) {
+			list = append(list, all[at])
+		}
+	}
+	return list, wrong
+}
+
+func (r *Report) unknown(name string) string {
+	at := slices.IndexFunc(r.Parts, func(p Part) bool { return p.Name == name || p.Server == name })
+	if at < 0 {
+		return "the prefix has no part of this name"
+	}
+	return "no switch of the client removes it"
+}
+
+// barred returns why a choice is never switched off, though its user names it.
+func (r *Report) barred(c choice) string {
+	for _, i := range c.parts {
+		p := r.Parts[i]
+		switch {
+		case p.Decided != "":
+			return "decided by " + p.Decided
+		case prefix.Works(p.Part):
+			return strings.TrimSpace(fmt.Sprintf("agents work with %s", p.Name))
+		}
+	}
+	return ""
+}
