@@ -36,6 +36,8 @@ var claudePrefix = Prefix{
 			return above(folder, func(f string) bool { return memberOf(data, "projects", f)["hasTrustDialogAccepted"] == true })
 		},
 	},
+	Elsewhere: [][]string{{"env", "ANTHROPIC_BASE_URL"}, {"env", "CLAUDE_CODE_USE_BEDROCK"}, {"env", "CLAUDE_CODE_USE_VERTEX"},
+		{"env", "CLAUDE_CODE_USE_FOUNDRY"}, {"env", "ANTHROPIC_API_KEY"}, {"env", "ANTHROPIC_AUTH_TOKEN"}, {"apiKeyHelper"}},
 	Shared:     []string{".claude/settings.json", ".mcp.json", ".claude/skills", ".claude/agents", ".claude/commands"},
 	Started:    []string{"hooks", "enabledPlugins"},
 	SwitchesIn: InHooks,

@@ -55,6 +55,7 @@ var geminiPrefix = Prefix{
 			return trusted
 		},
 	},
+	Elsewhere:  [][]string{{"security", "auth", "selectedType"}, {"security", "auth", "enforcedType"}},
 	Shared:     []string{".gemini/settings.json", ".gemini/skills", ".gemini/agents", ".agents/skills"},
 	Started:    []string{"hooks"},
 	SwitchesIn: InServers,

@@ -26,6 +26,9 @@ type Prefix struct {
 
 	Trust *Trust // nil: the client asks nobody which folders it may trust
 
+	// Elsewhere are settings by which an administrator sends the client to another API: no other setting wins over them.
+	Elsewhere [][]string
+
 	// Shared are the files and folders in a project that its settings, servers, skills and agents are in for all who work on it.
 	Shared []string
 
@@ -88,6 +91,11 @@ func memberOf(data map[string]any, path ...string) map[string]any {
 		data, _ = data[name].(map[string]any)
 	}
 	return data
+}
+
+// ValueAt returns the value at a path of settings, nil if there is none.
+func ValueAt(data map[string]any, path ...string) any {
+	return memberOf(data, path[:len(path)-1]...)[path[len(path)-1]]
 }
 
 // ServerTool says how the client names the tool of an MCP server: Before, the server, Between, the tool.

@@ -154,6 +154,21 @@ func (p Project) Trusted() error {
 	return nil
 }
 
+// Reachable returns an error if an administrator's settings send the client to another API than the stand-in.
+func (p Project) Reachable() error {
+	_, _, managed := p.files()
+	for _, path := range managed {
+		data := p.settings(path)
+		for _, setting := range p.Client.Prefix.Elsewhere {
+			if agent.ValueAt(data, setting...) != nil {
+				return fmt.Errorf("%s sets %s, and nothing wins over it: %s would ask a model in earnest; take a recorded request instead (--from)",
+					path, strings.Join(setting, "."), p.Client.Title)
+			}
+		}
+	}
+	return nil
+}
+
 // Decided returns who decided that a part stands in the prefix: an administrator or the project, for all who work on it; ""
 // for the user.
 func (p Project) Decided(part prefix.Part) string {

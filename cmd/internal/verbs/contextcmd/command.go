@@ -148,6 +148,9 @@ func (o options) look(ctx context.Context) (seen, error) {
 		p, err := parts.Of(o.Client, request, o.Servers(), "")
 		return seen{p, "", true}, err
 	}
+	if err := o.Reachable(); err != nil {
+		return seen{}, err
+	}
 	if !o.trust {
 		if err := o.Trusted(); err != nil {
 			return seen{}, err

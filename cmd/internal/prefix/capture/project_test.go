@@ -1,0 +1,97 @@
+package capture
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+)
+
+// project is a folder below a home, with an administrator's file beside them.
+func project(t *testing.T, c agent.Client) (p Project, home string) {
+	t.Helper()
+	home = t.TempDir()
+	c.Files.Managed = func(string, func(string) string) []string { return []string{filepath.Join(home, "managed.json")} }
+	p = Project{Client: &c, Folder: filepath.Join(home, "p"), Lookup: func(name string) (string, bool) { return home, name == "HOME" }}
+	require.NoError(t, os.Mkdir(p.Folder, 0o700))
+	return p, home
+}
+
+func put(t *testing.T, text string, path ...string) {
+	t.Helper()
+	file := filepath.Join(path...)
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+}
+
+func TestTrust(t *testing.T) {
+	p, home := project(t, agent.Claude)
+	require.ErrorContains(t, p.Trusted(), "Claude Code has not been told to trust "+p.Folder)
+	put(t, `{"projects": {"`+filepath.ToSlash(home)+`": {"hasTrustDialogAccepted": true}}}`, home, ".claude.json")
+	require.NoError(t, p.Trusted(), "the folder above is trusted")
+	put(t, `{"projects": {`, home, ".claude.json")
+	require.ErrorContains(t, p.Trusted(), "cannot be read by Claude Code")
+
+	p, home = project(t, agent.Codex)
+	put(t, "[projects.'"+p.Folder+"']\ntrust_level = \"untrusted\"\n", home, ".codex", "config.toml")
+	require.Error(t, p.Trusted())
+	put(t, "[projects.'"+p.Folder+"']\ntrust_level = \"trusted\"\n", home, ".codex", "config.toml")
+	require.NoError(t, p.Trusted())
+
+	p, home = project(t, agent.Gemini)
+	put(t, `{"`+home+`": "TRUST_FOLDER", "`+p.Folder+`": "DO_NOT_TRUST"}`, home, ".gemini", "trustedFolders.json")
+	require.Error(t, p.Trusted(), "the nearest entry counts")
+	put(t, `{"`+home+`": "TRUST_FOLDER"}`, home, ".gemini", "trustedFolders.json")
+	require.NoError(t, p.Trusted())
+
+	p, _ = project(t, agent.Opencode)
+	require.NoError(t, p.Trusted())
+	put(t, "{}", p.Folder, "opencode.json")
+	require.ErrorContains(t, p.Trusted(), "has settings of its own")
+}
+
+func TestWhatStartsIsNamed(t *testing.T) {
+	p, home := project(t, agent.Claude)
+	require.Equal(t, "no MCP servers and no hooks", p.Starts())
+	put(t, `{"mcpServers": {"notes": {}}, "projects": {"`+p.Folder+`": {"mcpServers": {"own": {}}}}}`, home, ".claude.json")
+	put(t, `{"hooks": {"SessionStart": [], "Stop": []}, "enabledPlugins": {"x@y": true}}`, home, ".claude", "settings.json")
+	put(t, `{"mcpServers": {"shared": {}}}`, p.Folder, ".mcp.json")
+	require.Equal(t, "MCP servers notes, own, shared; hooks SessionStart, Stop; enabledPlugins x@y", p.Starts())
+	require.NotEmpty(t, p.Entry("notes"))
+	require.Empty(t, p.Entry("shared"), "it is not the user's")
+}
+
+func TestWhoDecided(t *testing.T) {
+	p, home := project(t, agent.Claude)
+	put(t, `{"permissions": {"allow": ["Workflow(fast)"]}}`, home, "managed.json")
+	put(t, `{"mcpServers": {"shared": {}}}`, p.Folder, ".mcp.json")
+	put(t, "---\n", p.Folder, ".claude", "skills", "plot", "SKILL.md")
+	put(t, "---\n", p.Folder, ".claude", "agents", "helper.md")
+	for _, c := range []struct {
+		part prefix.Part
+		want string
+	}{
+		{prefix.Part{Kind: prefix.Tool, Name: "Workflow"}, filepath.Join(home, "managed.json")},
+		{prefix.Part{Kind: prefix.Tool, Name: "mcp__shared__find", Server: "shared"}, filepath.Join(p.Folder, ".mcp.json")},
+		{prefix.Part{Kind: prefix.Skill, Name: "plot"}, filepath.Join(p.Folder, ".claude", "skills", "plot")},
+		{prefix.Part{Kind: prefix.Agent, Name: "helper"}, filepath.Join(p.Folder, ".claude", "agents", "helper.md")},
+		{prefix.Part{Kind: prefix.Tool, Name: "helper"}, ""},
+		{prefix.Part{Kind: prefix.Skill, Name: "../../.mcp.json"}, ""},
+		{prefix.Part{Kind: prefix.Skill, Name: "other"}, ""},
+	} {
+		require.Equal(t, c.want, p.Decided(c.part), c.part.Name)
+	}
+}
+
+// TestAnAdministratorsAddress: what would send the client to a real model is refused.
+func TestAnAdministratorsAddress(t *testing.T) {
+	p, home := project(t, agent.Claude)
+	put(t, `{"env": {"DISABLE_TELEMETRY": "1"}}`, home, "managed.json")
+	require.NoError(t, p.Reachable())
+	put(t, `{"env": {"ANTHROPIC_BASE_URL": "https://gateway.example"}}`, home, "managed.json")
+	require.ErrorContains(t, p.Reachable(), "sets env.ANTHROPIC_BASE_URL, and nothing wins over it")
+}
