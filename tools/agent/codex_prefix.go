@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -14,8 +15,11 @@ var codexPrefix = Prefix{
 			`model_provider="stand_in"`, `model_providers.stand_in.name="stand_in"`, `model_providers.stand_in.base_url="` + o.URL + `/v1"`,
 			`model_providers.stand_in.wire_api="responses"`, `model_providers.stand_in.env_key="MCP_PRUNER_STAND_IN_KEY"`,
 			`model_providers.stand_in.request_max_retries=0`, `model_providers.stand_in.stream_max_retries=0`,
-			`features.unbounded_connection_retries=false`, `features.plugins=false`, `features.enable_request_compression=false`,
+			`features.unbounded_connection_retries=false`, `features.enable_request_compression=false`,
 			`analytics.enabled=false`, `otel.exporter="none"`, `check_for_update_on_startup=false`,
+		}
+		if o.Settings(filepath.Join(o.Dir, "config.toml"))["plugins"] == nil { // without plugins it need not ask their market
+			set = append(set, "features.plugins=false")
 		}
 		if o.Alone {
 			for _, name := range o.Servers {

@@ -13,7 +13,7 @@ var Opencode = Client{
 	Files: Files{
 		Folder:  Folder{Variable: "XDG_CONFIG_HOME", Default: ".config", Below: "opencode"},
 		Hooks:   File{Name: "plugins/mcp-pruner.js"},
-		Servers: File{Name: "opencode.json", Or: []string{"opencode.jsonc", "opencode.json", "config.json"}, As: JSONC},
+		Servers: File{Name: "opencode.json", Or: opencodeFiles, As: JSONC},
 	},
 	// Versions before 1.2 kept JSON files. The folder has clones of repositories, too, in which nobody wants to search.
 	Transcripts: Transcripts{
@@ -70,3 +70,6 @@ func opencodeAsks(get func(path ...string) any) (asks bool, first string) {
 	}
 	return true, fmt.Sprintf("write permission.bash as {\"*\": %q}", fmt.Sprint(all))
 }
+
+// opencodeFiles are the names of its settings.
+var opencodeFiles = []string{"opencode.jsonc", "opencode.json", "config.json"}

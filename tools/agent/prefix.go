@@ -123,6 +123,7 @@ type Occurrence struct {
 	Folder  string   // a private folder for the launch's files
 	Dir     string   // the client's folder
 	Entries []string // what is in it, by name
+	Project string   // the folder in which it is started
 	Prompt  string   // one word
 	Servers []string // the MCP servers that its settings name
 	Alone   bool     // none of them may start

@@ -143,7 +143,7 @@ func (o Options) command(url, private, prompt string) (cmd *exec.Cmd, replaced m
 		return nil, nil, err
 	}
 	launch := o.Client.Prefix.Start(agent.Occurrence{
-		URL: url, Folder: private, Prompt: prompt, Dir: files.Dir, Entries: names(files.Dir), Alone: o.NoServers,
+		URL: url, Folder: private, Prompt: prompt, Dir: files.Dir, Entries: names(files.Dir), Project: o.Folder, Alone: o.NoServers,
 		Servers: Project{o.Client, o.Folder, here.Lookup}.Servers(), Settings: settings(o.Client), Get: here.Get,
 	})
 	if err := furnish(private, launch); err != nil {
