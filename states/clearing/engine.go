@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -351,8 +352,7 @@ func (w *walk) decide(ctx context.Context, client string) error {
 		w.why, free = d.Why, len(d.Clear) > 0 && d.Behind == 0
 		for _, i := range d.Clear {
 			r := w.Results[w.items[i]]
-			stub := func(way string) string { return Stub(tokens.OfJSON(r.Bytes), way) }
-			changes = append(changes, change{result: r, write: stub, why: d.Why})
+			changes = append(changes, change{result: r, write: w.stubOf(r), why: d.Why})
 		}
 	}
 	if len(changes) == 0 {
@@ -361,12 +361,30 @@ func (w *walk) decide(ctx context.Context, client string) error {
 	return w.commit(ctx, client, changes, free)
 }
 
-// wayBack returns the command by which a client's agent recovers a text, without the id.
-func (e *Engine) wayBack(client string) string {
-	if e.Back == nil {
+// wayBack returns how a client's agent recovers a text, without the id: by a command, or by a tool of our server if the
+// request offers that tool and none that could run a command.
+func (w *walk) wayBack(client string) string {
+	if tool := readTool(w.Tools()); tool != "" {
+		return tool + " file_path"
+	}
+	if w.Back == nil {
 		return existing.DefaultBack
 	}
-	return e.Back(client)
+	return w.Back(client)
+}
+
+// readTool returns the name of our server's tool read, or "" if it is not offered, or if a command can be run.
+func readTool(offered []string) (own string) {
+	for _, name := range offered {
+		lower := strings.ToLower(name)
+		if slices.ContainsFunc([]string{"bash", "shell", "exec", "terminal", "command", "run"}, func(part string) bool { return strings.Contains(lower, part) }) {
+			return ""
+		}
+		if strings.Contains(lower, "pruner_") && strings.HasSuffix(lower, "_read") {
+			own = name
+		}
+	}
+	return own
 }
 
 // outcome puts the replacements into the request.

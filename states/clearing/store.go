@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -16,12 +15,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
-
-// Stub returns the text that replaces a cleared result: at most 25 tokens and the command that prints the result, if that is
-// the program's name.
-func Stub(tokens int, way string) string {
-	return fmt.Sprintf("[cleared: %d tokens; `%s` prints them]", tokens, way)
-}
 
 // commit stores the originals, runs the request machine for the results and stores the replacements. Only
 // after that are they applied.

@@ -162,7 +162,7 @@ func (w *world) checkClearings(p *gcProxy) {
 	for n, results := range texts {
 		changed := false
 		for i, text := range results {
-			if !strings.Contains(text, "[cleared: ") {
+			if !strings.Contains(text, "[cleared ") {
 				whole[i] = text
 			}
 			changed = changed || n > 0 && i < len(texts[n-1]) && text != texts[n-1][i]

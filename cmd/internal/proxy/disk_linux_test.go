@@ -46,7 +46,7 @@ func TestAFullDiskOfTheTraceStopsNothing(t *testing.T) {
 	p := startChild(t, up.URL, filepath.Join(t.TempDir(), "ledger.db"), "MCP_PRUNER_TRACE="+filepath.Join(dir, "trace.jsonl"))
 	fill()
 	p.post(t, claudeHistory(40))
-	assert.Contains(t, string(up.last()), "[cleared: ")
+	assert.Contains(t, string(up.last()), "[cleared ")
 	log := p.end(t)
 	assert.Contains(t, log, `"mcp_pruner.trace_failed"`)
 	assert.NotContains(t, log, `"proxy.passed_through"`)

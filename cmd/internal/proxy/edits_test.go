@@ -63,7 +63,7 @@ func steps(n int, id func(int) string) (list []step) {
 	return list
 }
 
-func cleared(body []byte) int { return strings.Count(string(body), "[cleared: ") }
+func cleared(body []byte) int { return strings.Count(string(body), "[cleared ") }
 
 // Whatever single result or text a client edits, removes or wraps, the others stay cleared, and so does everything in the
 // requests that follow.

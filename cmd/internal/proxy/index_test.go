@@ -102,7 +102,7 @@ func TestAnIndexThatCannotBeWrittenClearsNothing(t *testing.T) {
 	}
 	assert.Contains(t, r.logged(), "proxy.passed_through")
 	require.NoError(t, os.Remove(blocked))
-	assert.Contains(t, string(r.post(t, "/v1/messages", claudeHistory(44))), "[cleared: ")
+	assert.Contains(t, string(r.post(t, "/v1/messages", claudeHistory(44))), "[cleared ")
 }
 
 // A cleared result belongs to the project in which its client says it works: recover prints it there and nowhere else. What

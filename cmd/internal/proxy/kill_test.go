@@ -146,7 +146,7 @@ func TestRunsOfAKilledProxyAreRecorded(t *testing.T) {
 		assert.Equal(t, r.Outcome != fsm.RunShutdown.Short(), r.Recovered != "", "recovered means interrupted here")
 	}
 	assert.Equal(t, map[string]int{fsm.RunRunning.Short(): 2, fsm.RunShutdown.Short(): 1}, ends)
-	assert.Equal(t, strings.Count(string(up.bodies[0]), "[cleared: "), requests, "a record of each cleared result")
+	assert.Equal(t, strings.Count(string(up.bodies[0]), "[cleared "), requests, "a record of each cleared result")
 }
 
 // The log has the first head of the trace before the trace has a line, so that a proxy that is killed early leaves no

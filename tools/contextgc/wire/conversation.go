@@ -23,7 +23,7 @@ type Conversation struct {
 	Results []*Result // what can be replaced: results, and the long arguments of calls
 
 	system span    // the system prompt, if the API has a member for it
-	base   []span  // model, system prompt and tools
+	base   []span  // model, system prompt, and at the end the tools
 	folder *string // the folder in which the client says it works, once it was looked for
 
 	open map[string][]*Use // calls without a result so far, by call id; the last one of an id stays

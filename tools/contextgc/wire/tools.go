@@ -1,0 +1,41 @@
+package wire
+
+// Tools returns the names of the tools that the model may call, those of a group with the group's name before them.
+func (c *Conversation) Tools() (names []string) {
+	if len(c.base) == 0 {
+		return nil
+	}
+	if tools := c.base[len(c.base)-1]; tools.to > 0 && tools.isArray(c.body) {
+		c.toolsIn(tools, "", &names)
+	}
+	return names
+}
+
+// toolsIn adds the names of a list of tools.
+func (c *Conversation) toolsIn(list span, group string, names *[]string) {
+	_ = c.items(list, func(tool span) error { // the request was parsed before; what is no tool has no name
+		if !tool.isObject(c.body) {
+			return nil
+		}
+		found, err := c.members(tool, "name", "type", "function", "functionDeclarations", "tools")
+		if err != nil {
+			return nil
+		}
+		name := found[0].text(c.body)
+		switch {
+		case found[2].to > 0 && found[2].isObject(c.body): // Chat Completions
+			if f, err := c.members(found[2], "name"); err == nil {
+				*names = append(*names, f[0].text(c.body))
+			}
+		case found[3].to > 0 && found[3].isArray(c.body): // Gemini
+			c.toolsIn(found[3], group, names)
+		case found[4].to > 0 && found[4].isArray(c.body): // a namespace of Codex
+			c.toolsIn(found[4], name+"__", names)
+		case name != "":
+			*names = append(*names, group+name)
+		default: // one of the API's own, such as local_shell
+			*names = append(*names, found[1].text(c.body))
+		}
+		return nil
+	})
+}
