@@ -377,11 +377,12 @@ func (w *walk) wayBack(client string) string {
 func readTool(offered []string) (own string) {
 	for _, name := range offered {
 		lower := strings.ToLower(name)
+		if strings.HasSuffix(lower, "pruner__read") || strings.HasSuffix(lower, "pruner_read") {
+			own = name
+			continue
+		}
 		if slices.ContainsFunc([]string{"bash", "shell", "exec", "terminal", "command", "run"}, func(part string) bool { return strings.Contains(lower, part) }) {
 			return ""
-		}
-		if strings.Contains(lower, "pruner_") && strings.HasSuffix(lower, "_read") {
-			own = name
 		}
 	}
 	return own
