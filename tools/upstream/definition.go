@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/schema"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream/parameter"
 )
 
@@ -116,6 +117,17 @@ func (d *Definition) takesTasks() bool {
 // and the names that every valid call must have.
 func (d *Definition) properties() (properties map[string]map[string]any, required []string) {
 	return parameter.Of(d.schema)
+}
+
+// ParameterNames returns the names of the tool's parameters, in order.
+func (d *Definition) ParameterNames() []string {
+	properties, _ := d.properties()
+	return slices.Sorted(maps.Keys(properties))
+}
+
+// Texts returns the first sentence of the tool's description, or its title, and the other sentences.
+func (d *Definition) Texts() (opening, rest string) {
+	return language.Opening(orElse(d.Description, d.Title))
 }
 
 // lazySchema compiles a schema when its tool is first called: most tools are never called.

@@ -130,9 +130,16 @@ func (e *Exposed) Help(given string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// usage describes an action with its exposed parameters. Optional ones end in a question
-// mark.
+// usage describes an action with its exposed parameters.
 func (a *Action) usage() string {
+	if a.Name == "" {
+		return a.Def.Name + "(" + strings.Join(a.Parameters(), ", ") + ")"
+	}
+	return strings.Join(append([]string{"action=" + a.Name}, a.Parameters()...), ", ")
+}
+
+// Parameters returns the exposed names of an action's parameters, the required ones first. Optional ones end in a question mark.
+func (a *Action) Parameters() []string {
 	properties, required := a.Def.properties()
 	exposed := map[string]string{}
 	for to, from := range a.Rename {
@@ -143,25 +150,14 @@ func (a *Action) usage() string {
 		if !a.takes(name) {
 			continue
 		}
-		shown := name
-		if to := exposed[name]; to != "" {
-			shown = to
-		}
+		shown := cmp.Or(exposed[name], name)
 		if slices.Contains(required, name) || slices.Contains(a.Route.Require, name) {
 			needed = append(needed, shown)
 		} else {
 			optional = append(optional, shown+"?")
 		}
 	}
-	head := a.Def.Name
-	if a.Name != "" {
-		head = "action=" + a.Name
-		if len(needed)+len(optional) > 0 {
-			head += ", "
-		}
-		return head + strings.Join(append(needed, optional...), ", ")
-	}
-	return head + "(" + strings.Join(append(needed, optional...), ", ") + ")"
+	return append(needed, optional...)
 }
 
 func (a *Action) undeclared(name string) bool {

@@ -305,7 +305,7 @@ func (g *Gateway) show(mode upstream.Mode) *shown {
 			return there
 		}
 		list := upstream.Build(g.known(), mode, g.upstreamOptions())
-		there = &shown{list, g.toolsOf(list)}
+		there = &shown{list, g.toolsOf(mode, list)}
 		g.mu.Lock()
 		if g.version == version {
 			g.lists[mode] = there

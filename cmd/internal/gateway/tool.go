@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
-// toolsOf returns a list as tools of a server.
-func (g *Gateway) toolsOf(list []upstream.Exposed) []tools.Tool {
+// toolsOf returns a mode's list as tools of a server. A long grouped list has a tool that searches it.
+func (g *Gateway) toolsOf(mode upstream.Mode, list []upstream.Exposed) []tools.Tool {
 	out := make([]tools.Tool, len(list))
 	for i := range list {
 		e := &list[i]
@@ -24,6 +24,9 @@ func (g *Gateway) toolsOf(list []upstream.Exposed) []tools.Tool {
 				return &call{gateway: g, exposed: e, args: args}, nil
 			},
 		}
+	}
+	if t, offered := findTool(list); offered && mode == upstream.Grouped {
+		out = append(out, t)
 	}
 	return out
 }

@@ -49,6 +49,16 @@ func Shorten(text string, words int) string {
 	return cutRunes(strings.TrimRight(strings.Join(kept, " "), ".,;:( "), words*runesPerWord)
 }
 
+// Opening splits a text after its first sentence.
+func Opening(text string) (opening, rest string) {
+	text = strings.TrimSpace(text)
+	end := sentence().FindStringIndex(text)
+	if end == nil {
+		return text, ""
+	}
+	return strings.TrimSpace(text[:end[1]]), strings.TrimSpace(text[end[1]:])
+}
+
 // Clip cuts a description to at most words words and changes nothing else.
 func Clip(text string, words int) string {
 	text = strings.TrimSpace(text)

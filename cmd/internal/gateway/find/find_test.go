@@ -1,0 +1,126 @@
+package find
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
+)
+
+// fixture reads a file of the benchmark, which is stored beside the checkout.
+func fixture(t *testing.T, name string, into any) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "..", "shared", "fixtures", "gateway", "livemcpbench", name))
+	if os.IsNotExist(err) {
+		t.Skip("the fixtures are not here")
+	}
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, into))
+}
+
+type task struct {
+	Question     string
+	Steps, Tools []string
+}
+
+// benchmark returns the servers of the benchmark, and the tasks that need at least one of their tools.
+func benchmark(t *testing.T) (servers []upstream.Server, tasks []task) {
+	t.Helper()
+	var lists []struct {
+		Server string
+		Tools  json.RawMessage
+	}
+	fixture(t, "servers.json", &lists)
+	known := map[string]bool{}
+	for _, s := range lists {
+		tools, _, err := upstream.ParseList(s.Server, []byte(`{"tools":`+string(s.Tools)+`}`))
+		require.NoError(t, err)
+		for _, d := range tools {
+			known[d.Name] = true
+		}
+		servers = append(servers, upstream.Server{Name: s.Server, Tools: tools})
+	}
+	fixture(t, "queries.json", &tasks)
+	number := regexp.MustCompile(`^\d+\.\s*`)
+	for i := range tasks {
+		for j, name := range tasks[i].Tools {
+			tasks[i].Tools[j] = number.ReplaceAllString(strings.TrimSpace(name), "")
+		}
+		tasks[i].Tools = slices.DeleteFunc(tasks[i].Tools, func(name string) bool { return !known[name] })
+	}
+	return servers, slices.DeleteFunc(tasks, func(q task) bool { return len(q.Tools) == 0 })
+}
+
+// result is what the model gets for the tasks of the benchmark, on average.
+type result struct {
+	tool    float64 // fraction of the needed tools that are behind a tool of the answer
+	written float64 // fraction whose parameters the answer has
+	tokens  int     // of an answer
+}
+
+func measure(x *Index, tasks []task, limit int, ask func(task) (string, []string)) (r result) {
+	for _, q := range tasks {
+		text, steps := ask(q)
+		parts, found := x.Find(text, steps, limit)
+		behind, written := map[string]bool{}, map[string]bool{}
+		for _, h := range slices.Concat(found...) {
+			for _, a := range h.Tool.Actions {
+				behind[a.Def.Name] = true
+			}
+			for _, a := range h.Actions {
+				written[a.Def.Name] = true
+			}
+		}
+		for _, name := range q.Tools {
+			if behind[name] {
+				r.tool += 1 / float64(len(q.Tools)*len(tasks))
+			}
+			if written[name] {
+				r.written += 1 / float64(len(q.Tools)*len(tasks))
+			}
+		}
+		r.tokens += tokens.Estimate(Answer(parts, found))
+	}
+	r.tokens /= len(tasks)
+	return r
+}
+
+// TestRecall measures what docs/GATEWAY.md shows of find on the annotated benchmark.
+func TestRecall(t *testing.T) {
+	servers, tasks := benchmark(t)
+	list := upstream.Build(servers, upstream.Grouped, upstream.Options{Target: upstream.DefaultTarget, Tokens: tokens.Estimate})
+	raw := 0
+	for _, s := range servers {
+		raw += upstream.RawTokens(s.Tools, tokens.Estimate)
+	}
+	t.Logf("tokens: the servers' lists %d, grouped %d", raw, upstream.ListTokens(list, tokens.Estimate))
+	x := New(list)
+	for _, c := range []struct {
+		name        string
+		ask         func(task) (string, []string)
+		at5, at10   float64 // of the exposed tools
+		written5    float64
+		maxTokens10 int
+	}{
+		{"steps", func(q task) (string, []string) { return "", q.Steps }, .85, .90, .75, 2400},
+		{"steps as one text", func(q task) (string, []string) { return strings.Join(q.Steps, "\n"), nil }, .85, .90, .75, 2400},
+		{"task and steps", func(q task) (string, []string) { return q.Question, q.Steps }, .85, .90, .77, 3000},
+		{"task", func(q task) (string, []string) { return q.Question, nil }, .55, .65, .45, 1600},
+	} {
+		five, ten := measure(x, tasks, 5, c.ask), measure(x, tasks, 10, c.ask)
+		t.Logf("%s: at 5 %.3f, written %.3f, %d tokens; at 10 %.3f, written %.3f, %d tokens", c.name, five.tool, five.written, five.tokens, ten.tool, ten.written, ten.tokens)
+		assert.GreaterOrEqual(t, five.tool, c.at5, c.name)
+		assert.GreaterOrEqual(t, ten.tool, c.at10, c.name)
+		assert.GreaterOrEqual(t, five.written, c.written5, c.name)
+		assert.LessOrEqual(t, ten.tokens, c.maxTokens10, c.name)
+	}
+}

@@ -1,0 +1,57 @@
+package find
+
+import (
+	_ "embed"
+	"iter"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
+)
+
+// eachWord yields the stem of each word of a text, and the word in lower case. Identifiers are split into their parts, and
+// scripts that are written without spaces into pairs of adjacent characters.
+func eachWord(text string) iter.Seq2[string, string] {
+	return func(yield func(stem, word string) bool) {
+		more := true
+		for field := range strings.FieldsFuncSeq(text, func(r rune) bool { return r < utf8.RuneSelf && !words.InWord(byte(r)) }) {
+			ascii := strings.FieldsFunc(field, func(r rune) bool { return r >= utf8.RuneSelf })
+			for _, word := range ascii {
+				words.EachPart(word, func(part string) { more = more && yield(words.StemOf(part), strings.ToLower(part)) })
+			}
+			if len(ascii) != 1 || len(ascii[0]) != len(field) {
+				words.EachRuneWord(field, func(word string) { more = more && yield(word, word) })
+			}
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+//go:embed synonyms.txt
+var ownSynonyms string
+
+// synonyms returns the stems that mean the same as a stem: to programmers, as the line pruner knows them, and to users of tools.
+var synonyms = sync.OnceValue(func() map[string][]string {
+	all := map[string][]string{}
+	for _, line := range append(tuning.File("synonyms"), strings.Split(ownSynonyms, "\n")...) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		idea := strings.Fields(line)
+		for i := range idea {
+			idea[i] = words.StemOf(idea[i])
+		}
+		for _, a := range idea {
+			for _, b := range idea {
+				if a != b {
+					all[a] = append(all[a], b)
+				}
+			}
+		}
+	}
+	return all
+})
