@@ -201,15 +201,15 @@ func (g *Gateway) Notified(client *mcpserver.Caller, method string, raw json.Raw
 }
 
 // aboutGroups explains the use of grouped tools that their schemas do not show.
-const aboutGroups = `Tools with an "action" stand for several tools of another server; action="help" describes all their actions and parameters in full, action="help NAME" one of them. A tool without actions takes action="help", too.`
+const aboutGroups = `Tools with an "action" stand for several tools of another server; action="help" describes all their actions and parameters in full, action="help NAME" one of them. A tool without actions takes action="help", too. The tool find, where it is listed, finds the tools for a task.`
 
-// Instructions returns the instructions for a client's model: how to use grouped tools, and the
+// aboutTrim says how a model gets the texts that were cut.
+const aboutTrim = `Texts of tools and parameters are shortened. A call with {"action": "help"} as its only argument does nothing and returns the tool's full description and schema.`
+
+// Instructions returns the instructions for a client's model: how to use the tools and get their full texts, and the
 // instructions of the upstream servers.
 func (g *Gateway) Instructions(client string) string {
-	var texts []string
-	if g.ModeFor(client) == upstream.Grouped {
-		texts = append(texts, aboutGroups)
-	}
+	texts := []string{map[upstream.Mode]string{upstream.Grouped: aboutGroups, upstream.Trimmed: aboutTrim}[g.ModeFor(client)]}
 	for _, s := range g.servers {
 		if offer, _, _ := s.Offer(); offer.Instructions != "" {
 			texts = append(texts, "The server "+s.Name()+" says:\n> "+strings.ReplaceAll(offer.Instructions, "\n", "\n> "))

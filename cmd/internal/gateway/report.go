@@ -75,6 +75,12 @@ func (g *Gateway) reportMode(mode upstream.Mode, tokens func(string) int) []Row 
 		all.WireBefore, all.Wire = all.WireBefore+row.WireBefore, all.Wire+row.Wire
 		all.Before, all.After = all.Before+row.Before, all.After+row.After
 	}
+	if t, offered := findTool(list); offered && mode == upstream.Grouped {
+		own := []upstream.Exposed{{Name: t.Name, Description: t.Description, InputSchema: t.InputSchema}}
+		row := Row{Server: "(find)", Mode: string(mode), Exposed: 1, Wire: len(own[0].Wire()), After: upstream.ListTokens(own, tokens)}
+		rows = append(rows, row)
+		all.Exposed, all.Wire, all.After = all.Exposed+row.Exposed, all.Wire+row.Wire, all.After+row.After
+	}
 	return append(rows, all.done())
 }
 
@@ -135,6 +141,9 @@ func (g *Gateway) WriteList(w io.Writer, mode upstream.Mode) error {
 			}
 			fmt.Fprintf(w, "    %s -> %s\n", a.Name, a.Def.Name)
 		}
+	}
+	if t, offered := findTool(g.list(mode)); offered && mode == upstream.Grouped {
+		fmt.Fprintf(w, "%s  (this program; searches the list, which has %d tools or more)\n    %s\n", t.Name, findFrom, t.Description)
 	}
 	for _, trouble := range g.Troubles() {
 		fmt.Fprintln(w, trouble)

@@ -187,6 +187,6 @@ func TestSecretsStayHidden(t *testing.T) {
 func TestAServersInstructionsReachTheClient(t *testing.T) {
 	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}, Mode: Auto})
 	w.ready(t, "shop")
-	assert.Equal(t, "The server shop says:\n> Ask for items.", w.Instructions("claude-code"))
+	assert.Equal(t, aboutTrim+"\n\nThe server shop says:\n> Ask for items.", w.Instructions("claude-code"))
 	assert.Contains(t, w.Instructions("some-client"), `action="help"`)
 }

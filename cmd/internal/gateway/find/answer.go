@@ -14,6 +14,7 @@ const (
 	wordsOfAction  = 14 // of an action's description
 	runesOfHeading = 60 // of a step
 	namesOfOthers  = 16 // actions of a tool that are only named
+	optionalShown  = 6  // parameters of an action that may be missing
 )
 
 // Answer returns the definitions of the tools that were found, each written once: the exposed tool's name, and for each action that fits
@@ -59,9 +60,9 @@ func writeTool(out *strings.Builder, h Hit, written map[*upstream.Action]bool, a
 		opening, _ := a.Def.Texts()
 		line := language.Shorten(opening, wordsOfAction)
 		if a.Name == "" {
-			fmt.Fprintf(out, "(%s)", strings.Join(a.Parameters(), ", "))
+			fmt.Fprintf(out, "(%s)", parameters(a))
 		} else {
-			fmt.Fprintf(out, "\n  %s", strings.Join(append([]string{"action=" + a.Name}, a.Parameters()...), ", "))
+			fmt.Fprintf(out, "\n  %s", strings.TrimSuffix("action="+a.Name+", "+parameters(a), ", "))
 		}
 		if line != "" {
 			out.WriteString(": " + line)
@@ -84,4 +85,14 @@ func writeTool(out *strings.Builder, h Hit, written map[*upstream.Action]bool, a
 		others = append(others[:namesOfOthers], fmt.Sprintf("and %d more", n))
 	}
 	fmt.Fprintf(out, "  other actions: %s\n", strings.Join(others, ", "))
+}
+
+// parameters returns the parameters of an action. Of many optional ones it names the first.
+func parameters(a *upstream.Action) string {
+	all := a.Parameters()
+	optional := slices.IndexFunc(all, func(p string) bool { return strings.HasSuffix(p, "?") })
+	if optional >= 0 && len(all)-optional > optionalShown {
+		all = append(all[:optional+optionalShown:optional+optionalShown], "…")
+	}
+	return strings.Join(all, ", ")
 }
