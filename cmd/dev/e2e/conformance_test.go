@@ -45,6 +45,7 @@ var ofServe = inapplicable{
 // ofGateway applies to the gateway in front of the suite's tools.
 var ofGateway = inapplicable{
 	`server-stateless/.*(undeclared-capability|missing-capability-http-400)`: "the gateway declares every capability to its servers, and refuses their questions where the client cannot answer",
+	`server-stateless/.*prompts-list-changed-on-subscription`:                "the suite's server has no prompts that could change",
 }
 
 // gatewayOfSuite starts the gateway in front of a server with the suite's tools. The tools keep their names, and their

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -25,10 +24,11 @@ func overHTTP(t *testing.T) (address string, log <-chan string) {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
-	exe, err := os.Executable()
-	require.NoError(t, err)
-	config := filepath.Join(t.TempDir(), "servers.json")
-	require.NoError(t, os.WriteFile(config, []byte(fmt.Sprintf(`{"mcpServers":{"shop":{"command":%q,"env":{"GATEWAY_TEST_SERVER":"plain"}}}}`, exe)), 0o600))
+	return overHTTPWith(t, serversFile(t, map[string]any{"shop": fakeEntry("plain")}))
+}
+
+func overHTTPWith(t *testing.T, config string) (address string, log <-chan string) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	read, write := io.Pipe()
 	end := make(chan int, 1)
@@ -62,12 +62,18 @@ func overHTTP(t *testing.T) (address string, log <-chan string) {
 type httpClient struct {
 	t                *testing.T
 	address, session string
+	headers          map[string]string
 }
 
 func session(t *testing.T, address, name string) httpClient {
 	t.Helper()
+	return sessionWith(t, address, name, `{"elicitation":{},"sampling":{}}`)
+}
+
+func sessionWith(t *testing.T, address, name, capabilities string) httpClient {
+	t.Helper()
 	c := httpClient{t: t, address: address}
-	answer := c.post(hello(name, `{"elicitation":{},"sampling":{}}`))
+	answer := c.post(hello(name, capabilities))
 	defer answer.Body.Close()
 	c.session = answer.Header.Get("Mcp-Session-Id")
 	require.NotEmpty(t, c.session)
@@ -80,6 +86,9 @@ func (c httpClient) post(body string) *http.Response {
 	require.NoError(c.t, err)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
+	for name, value := range c.headers {
+		r.Header.Set(name, value)
+	}
 	if c.session != "" {
 		r.Header.Set("Mcp-Session-Id", c.session)
 	}

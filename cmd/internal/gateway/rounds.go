@@ -39,6 +39,7 @@ type round struct {
 	now    atomic.Pointer[mcpserver.Caller] // the client's latest call
 	asked  chan asked
 	result chan outcome
+	life   context.Context // of the server's call
 	cancel context.CancelFunc
 
 	mu   sync.Mutex
@@ -68,6 +69,9 @@ func (r *round) ProgressToken() any { return r.now.Load().ProgressToken() }
 // Ask implements connect.Caller.
 func (r *round) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, *tools.RPCError, error) {
 	question := asked{method, params, make(chan json.RawMessage, 1)}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.life, cancel)()
 	select {
 	case r.asked <- question:
 	case <-ctx.Done():
@@ -84,7 +88,7 @@ func (r *round) Ask(ctx context.Context, method string, params json.RawMessage) 
 // begin makes a server's call for a client of protocol 2026-07-28, which call identifies.
 func (g *Gateway) begin(c *mcpserver.Caller, names upstream.Names, call string, run func(ctx context.Context, from connect.Caller) (connect.Answer, error)) *round {
 	ctx, cancel := context.WithCancel(g.life)
-	r := &round{caller: caller{c, names}, call: call, asked: make(chan asked), result: make(chan outcome, 1), cancel: cancel, open: map[string]asked{}}
+	r := &round{caller: caller{c, names}, call: call, asked: make(chan asked), result: make(chan outcome, 1), life: ctx, cancel: cancel, open: map[string]asked{}}
 	r.now.Store(c)
 	go func() {
 		defer cancel()
@@ -153,6 +157,7 @@ func (g *Gateway) resume(c *mcpserver.Caller, call string) (*round, error) {
 	}
 	if _, mine := c.Holder(); r.call != call || mine != subjectOf(r.Caller) {
 		r.cancel()
+		<-r.result // the server has been told
 		return nil, errNoRound
 	}
 	r.now.Store(c)

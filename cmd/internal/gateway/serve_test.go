@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +23,7 @@ import (
 type conversation struct {
 	t   *testing.T
 	in  *io.PipeWriter
-	out *bufio.Reader
+	out chan string // lines
 	end chan int
 }
 
@@ -30,23 +31,41 @@ func converse(t *testing.T, args ...string) *conversation {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
+	return converseWith(t, serversFile(t, map[string]any{"shop": fakeEntry("plain")}), args...)
+}
+
+// fakeEntry is the entry of a fake server.
+func fakeEntry(kind string) map[string]any {
 	exe, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return map[string]any{"command": exe, "env": map[string]string{"GATEWAY_TEST_SERVER": kind, "SHOP_TOKEN": "hunter2hunter2"}}
+}
+
+func serversFile(t *testing.T, entries map[string]any) (path string) {
+	t.Helper()
+	raw, err := json.Marshal(map[string]any{"mcpServers": entries})
 	require.NoError(t, err)
-	config := filepath.Join(t.TempDir(), "servers.json")
-	require.NoError(t, os.WriteFile(config, []byte(fmt.Sprintf(
-		`{"mcpServers":{"shop":{"command":%q,"env":{"GATEWAY_TEST_SERVER":"plain","SHOP_TOKEN":"hunter2hunter2"}}}}`, exe)), 0o600))
+	path = filepath.Join(t.TempDir(), "servers.json")
+	require.NoError(t, os.WriteFile(path, raw, 0o600))
+	return path
+}
+
+func converseWith(t *testing.T, config string, args ...string) *conversation {
+	t.Helper()
 	stdin, in := io.Pipe()
 	out, stdout := io.Pipe()
 	var log strings.Builder
-	p := command.Process{Args: append(append([]string{"gateway"}, args...), config), Env: os.Environ(), Stdin: stdin, Stdout: stdout, Stderr: &log}
-	c := &conversation{t: t, in: in, out: bufio.NewReaderSize(out, 64<<20), end: make(chan int, 1)}
+	p := command.Process{Args: slices.Concat([]string{"gateway"}, args, []string{config}), Env: os.Environ(), Stdin: stdin, Stdout: stdout, Stderr: &log}
+	c := &conversation{t: t, in: in, out: make(chan string, 10_000), end: make(chan int, 1)}
+	go c.read(out)
 	go func() {
 		c.end <- command.Execute(t.Context(), verbs.Root(p), p)
 		stdout.Close()
 	}()
 	t.Cleanup(func() {
 		in.Close()
-		go io.Copy(io.Discard, out) //nolint:errcheck // whatever is left
 		assert.Equal(t, 0, <-c.end)
 		assert.NotContains(t, log.String(), "hunter2")
 	})
@@ -61,9 +80,19 @@ func (c *conversation) say(line string) {
 
 func (c *conversation) hear() string {
 	c.t.Helper()
-	line, err := c.out.ReadString('\n')
-	require.NoError(c.t, err)
-	return strings.TrimSpace(line)
+	line, ok := <-c.out
+	require.True(c.t, ok, "it has ended")
+	return line
+}
+
+// read reads all lines, also while the client says something, as clients do.
+func (c *conversation) read(out io.Reader) {
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		c.out <- lines.Text()
+	}
+	close(c.out)
 }
 
 func (c *conversation) result(request string) string {

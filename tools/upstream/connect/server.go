@@ -268,7 +268,7 @@ func (s *Server) refresh(ctx context.Context, conn *connection) error {
 	if err != nil {
 		return err
 	}
-	o.Problems = append(o.Problems, problems...)
+	o.Problems = append(problems, o.Problems...)
 	s.take(o)
 	return nil
 }

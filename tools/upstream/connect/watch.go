@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
@@ -19,34 +21,36 @@ const maxWatched = 1000
 // Watch calls updated for each update of a resource until Unwatch is called with the same key.
 func (s *Server) Watch(ctx context.Context, uri string, key any, updated func(uri string), caller Caller) (json.RawMessage, *tools.RPCError) {
 	s.mu.Lock()
-	full := s.watched[uri] == nil && len(s.watched) >= maxWatched
-	s.mu.Unlock()
-	if full {
-		return nil, &tools.RPCError{Code: -32603, Message: "too many resources of the server " + s.config.Name + " are watched already; unsubscribe from some"}
+	if s.watched[uri] == nil && len(s.watched) >= maxWatched {
+		s.mu.Unlock()
+		return nil, &tools.RPCError{Code: mcp.INTERNAL_ERROR, Message: "too many resources of the server " + s.config.Name + " are watched already; unsubscribe from some"}
 	}
-	result, refused := s.Request(ctx, "resources/subscribe", map[string]any{"uri": uri}, nil, caller)
-	if refused != nil {
-		return nil, refused
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.watched[uri] == nil {
 		s.watched[uri] = map[any]func(string){}
 	}
-	s.watched[uri][key] = updated
-	return result, nil
+	s.watched[uri][key] = updated // before the server is told: an update may come before its answer
+	s.mu.Unlock()
+	result, refused := s.Request(ctx, "resources/subscribe", map[string]any{"uri": uri}, nil, caller)
+	if refused != nil {
+		s.forget(uri, key)
+	}
+	return result, refused
+}
+
+// forget removes a watcher and returns the number of those that are left.
+func (s *Server) forget(uri string, key any) (left int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.watched[uri], key)
+	if left = len(s.watched[uri]); left == 0 {
+		delete(s.watched, uri)
+	}
+	return left
 }
 
 // Unwatch ends a Watch. The server is told when nobody watches the resource any more.
 func (s *Server) Unwatch(ctx context.Context, uri string, key any, caller Caller) (json.RawMessage, *tools.RPCError) {
-	s.mu.Lock()
-	delete(s.watched[uri], key)
-	left := len(s.watched[uri])
-	if left == 0 {
-		delete(s.watched, uri)
-	}
-	s.mu.Unlock()
-	if left > 0 {
+	if s.forget(uri, key) > 0 {
 		return json.RawMessage("{}"), nil
 	}
 	return s.Request(ctx, "resources/unsubscribe", map[string]any{"uri": uri}, nil, caller)

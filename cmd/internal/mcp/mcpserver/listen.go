@@ -20,21 +20,24 @@ func (s *Server) ListChanged(lists ...string) { s.changes.tell(lists) }
 // StopListening ends every subscription. It is called before the server ends.
 func (s *Server) StopListening() { s.changes.end() }
 
-// Tell sends the session's client a notification for each change until ctx ends. The session's Notify must
-// be set.
+// Tell sends the session's client a notification for each change, once it is initialized, until ctx ends. The session's
+// Notify must be set.
 func (s *Server) Tell(ctx context.Context, session *Session) {
 	l := s.Listen()
 	if l == nil {
 		return
 	}
 	defer l.Close()
+	for !session.initialized(ctx) { // changes until then are kept
+		if ctx.Err() != nil {
+			return
+		}
+	}
 	for {
 		select {
 		case <-l.Changed:
 			for _, list := range l.Take() {
-				if session.Opened() {
-					session.Notify(ListChangedLine(list, nil))
-				}
+				session.Notify(ListChangedLine(list, nil))
 			}
 		case <-l.Over:
 			return
