@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,7 @@ type dialogue struct {
 	in      io.WriteCloser
 	log     bytes.Buffer
 	answers map[string]string // results by the method of the server's request
+	hello   string            // the result of initialize
 
 	replies chan wireMessage
 	mu      sync.Mutex
@@ -46,11 +48,17 @@ type wireMessage struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// converse starts a server and initializes the connection. The caller ends the server with end.
+// converse starts our program and initializes the connection. The caller ends the server with end.
 func converse(w *world, capabilities string, answers map[string]string, args ...string) *dialogue {
 	w.t.Helper()
-	d := &dialogue{t: w.t, cmd: exec.Command(pruner, args...), answers: answers, replies: make(chan wireMessage, 100)}
-	d.cmd.Dir, d.cmd.Env, d.cmd.Stderr = w.dir, w.env, &d.log
+	return converseWith(w, exec.Command(pruner, args...), capabilities, answers)
+}
+
+// converseWith is converse for any server. The command's environment is added to the world's.
+func converseWith(w *world, cmd *exec.Cmd, capabilities string, answers map[string]string) *dialogue {
+	w.t.Helper()
+	d := &dialogue{t: w.t, cmd: cmd, answers: answers, replies: make(chan wireMessage, 100)}
+	d.cmd.Dir, d.cmd.Env, d.cmd.Stderr = w.dir, slices.Concat(w.env, cmd.Env), &d.log
 	var err error
 	d.in, err = d.cmd.StdinPipe()
 	require.NoError(w.t, err)
@@ -58,7 +66,7 @@ func converse(w *world, capabilities string, answers map[string]string, args ...
 	require.NoError(w.t, err)
 	require.NoError(w.t, d.cmd.Start())
 	go d.listen(out)
-	d.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":`+capabilities+`,"clientInfo":{"name":"e2e","version":"1"}}`)
+	d.hello = d.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":`+capabilities+`,"clientInfo":{"name":"e2e","version":"1"}}`)
 	d.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return d
 }
