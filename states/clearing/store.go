@@ -132,6 +132,9 @@ func (w *walk) claim(changes []change) (ids map[string]bool, err error) {
 	ids = make(map[string]bool, len(changes))
 	for i, ch := range changes {
 		text := w.Text(ch.result)
+		if changes[i].id = w.cutBefore(text); changes[i].id != "" {
+			continue
+		}
 		first := ledger.Result(w.calls[ch.result.Index], text).FirstLine
 		e := archive.NewEntry(sha256.Sum256([]byte(text)), w.Store.Name(), project, first)
 		if changes[i].id, err = w.Index.Claim(e); err != nil {
@@ -140,6 +143,19 @@ func (w *walk) claim(changes []change) (ids map[string]bool, err error) {
 		ids[changes[i].id] = true
 	}
 	return ids, nil
+}
+
+// cutBefore returns the id of the original of a text that a hook has cut, if the agent may read it; "" for any other text. Once
+// the text is cleared, the same id brings the original back.
+func (w *walk) cutBefore(text string) string {
+	id := existing.CutID(text)
+	if id == "" {
+		return ""
+	}
+	if e, err := w.Index.Find(id); err != nil || !e.MayBeReadIn(w.WorkingFolder()) {
+		return "" // the text only looks like one
+	}
+	return id
 }
 
 // keep stores the originals and records the ids of their segments in changes.
@@ -190,6 +206,9 @@ func (w *walk) prune(ctx context.Context) {
 // result stays whole. The way back is part of the header and is never searched for in the text, which may contain anything.
 func (w *walk) cut(ctx context.Context, r *wire.Result) func(way string) string {
 	if r.Fixed || r.Bytes < history.MinTokens { // a token has at least one byte
+		return nil
+	}
+	if w.cutBefore(w.Text(r)) != "" {
 		return nil
 	}
 	call := w.calls[r.Index]

@@ -3,8 +3,10 @@ package existing
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
@@ -193,6 +195,19 @@ func Header(c Cut, way string) string {
 		return fmt.Sprintf("[%d of %d lines; all: `%s`]", len(c.Kept), c.Total, way)
 	}
 	return fmt.Sprintf("[%d of %d lines; rest: `%s --lines A-B`]", len(c.Kept), c.Total, way)
+}
+
+// header matches the first line that Header writes, with the id in its command.
+var header = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("^\\[(?:\\d+ of \\d+ lines|progress shows its last state); (?:all|rest): `[^`\n]* (prn_[0-9a-f]{8})(?: --lines A-B)?`\\]")
+})
+
+// CutID returns the id of the original of a pruned text, or "" for a text without a header.
+func CutID(text string) string {
+	if m := header().FindStringSubmatch(text[:min(len(text), maxFrame)]); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // Text returns a pruned text for clients that show it unchanged: the header, the kept lines, and a short
