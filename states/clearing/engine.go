@@ -168,6 +168,7 @@ type walk struct {
 	numbers map[int]int           // the other way round
 	sizes   []int                 // tokens, without clearing, before the turns and at the end of each
 	files   map[string]int        // by file, the index of the latest result that showed it
+	cleared map[int]bool          // indices of results that were cleared after they had been sent
 	edited  map[string]bool       // files that were edited since then
 	ids     map[string]bool       // of the results that stubs stand for so far
 	changed bool                  // the cache does not have all that the session sent
@@ -185,7 +186,7 @@ type walk struct {
 // walk returns a walk at the beginning of a conversation.
 func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.Key]wire.Key) *walk {
 	w := &walk{Engine: e, Conversation: c, calls: make([]history.ToolCall, len(c.Results)), marks: marks, heads: heads,
-		session: planner.NewSession(e.Policy), numbers: make(map[int]int), files: make(map[string]int), edited: make(map[string]bool), ids: make(map[string]bool), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]decision),
+		session: planner.NewSession(e.Policy), numbers: make(map[int]int), files: make(map[string]int), edited: make(map[string]bool), cleared: make(map[int]bool), ids: make(map[string]bool), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]decision),
 		at: make([]wire.Key, len(c.Turns)), shown: make([]*decision, len(c.Results))}
 	for i, r := range c.Results {
 		w.calls[i] = callOf(r)
@@ -282,7 +283,7 @@ func (w *walk) add(r *wire.Result, item planner.Item) {
 }
 
 // broughtBack reports whether the model asked for a result because another one had been cleared: by its id, or by reading the
-// file again, unless the file was edited since then.
+// same lines of the file again, unless the file was edited since then.
 func (w *walk) broughtBack(r *wire.Result, item planner.Item) bool {
 	call := w.calls[r.Index]
 	id, _ := r.Use.Args["id"].(string)
@@ -292,7 +293,7 @@ func (w *walk) broughtBack(r *wire.Result, item planner.Item) bool {
 		}
 	}
 	before, read := w.files[item.Path]
-	return read && w.shown[before] != nil && !w.edited[item.Path]
+	return read && w.cleared[before] && !w.edited[item.Path] && w.calls[before].Offset == call.Offset && w.calls[before].Limit == call.Limit
 }
 
 // size returns the tokens of a result when it was first sent.
@@ -323,12 +324,13 @@ func (w *walk) apply(i int) {
 	if w.grown {
 		for _, r := range w.Results {
 			d, ok := w.inForce[r.Key]
-			if !ok || r.Turn > i || w.shown[r.Index] != nil {
-				continue
+			if before := w.shown[r.Index]; !ok || r.Turn > i || before != nil && before.text == d.text {
+				continue // a result that was pruned when it was new may be cleared later
 			}
 			w.shown[r.Index] = &d
 			w.ids[archive.IDIn(d.text)] = true
 			if number, ok := w.numbers[r.Index]; ok && r.Turn < i {
+				w.cleared[r.Index] = true
 				clear, free = append(clear, number), d.free
 			}
 		}

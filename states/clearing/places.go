@@ -140,6 +140,7 @@ func (w *walk) force(head wire.Key) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	newer := make(map[wire.Key]bool) // what a later decision of this call is about
 	for k := head; k != (wire.Key{}) && !w.forced[k]; {
 		g := w.groups[k]
 		if g == nil {
@@ -147,8 +148,8 @@ func (w *walk) force(head wire.Key) {
 		}
 		w.forced[k], w.grown = true, true
 		for item, d := range g.items {
-			if _, ok := w.inForce[item]; !ok {
-				w.inForce[item] = d
+			if !newer[item] {
+				newer[item], w.inForce[item] = true, d
 			}
 		}
 		k = g.parent

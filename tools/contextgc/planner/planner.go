@@ -67,9 +67,10 @@ type Policy struct {
 	MaxPay       int     // calls within which a clearing that breaks the cache must pay off
 
 	// MaxLoss is the part of the session's bill so far that a clearing may put at risk. The risk is that the session ends
-	// after the next call, and that it goes on for GoesOn times the calls so far and needs more than was to be expected by
-	// Deviations standard deviations.
+	// after Ends times the calls so far, and that it goes on for GoesOn times the calls so far and needs more than was to be
+	// expected by Deviations standard deviations.
 	MaxLoss    float64
+	Ends       float64
 	GoesOn     float64
 	Deviations float64
 }
@@ -80,7 +81,7 @@ func DefaultPolicy() Policy {
 		Prices: DefaultPrices(), StubTokens: 25,
 		KeepLast: 2, MinCalls: 2, YoungFor: 2, AgainFor: 4, EditedFor: 3, MinTokens: 100,
 		MinFreed: 3000, MinFreedOf: .2, MinFreedFree: 500, Horizon: 60, MaxPay: 10,
-		MaxLoss: .01, GoesOn: .7, Deviations: 3,
+		MaxLoss: .01, Ends: .05, GoesOn: .7, Deviations: 3,
 	}
 }
 
@@ -211,6 +212,9 @@ func (b *batch) decision() Decision {
 	return d
 }
 
+// mostCalls is the number of calls for which a session is taken to go on at most, at least.
+const mostCalls = 10
+
 // safe reports whether a decision frees enough, soon pays off, and puts little at risk.
 func (b *batch) safe(d Decision) bool {
 	free := max(b.MinFreed, int(b.MinFreedOf*float64(b.Tokens)))
@@ -220,7 +224,7 @@ func (b *batch) safe(d Decision) bool {
 	turns := maxTurns * (1 - math.Exp(-b.needed/maxTurns))
 	risk := b.again + turns*turnShare*b.turn() + b.Deviations*math.Sqrt(b.variance*turns/b.needed)
 	atStake, most := b.Lost+d.Cost-b.now, b.MaxLoss*b.Bill
-	ends := min(1, .05*float64(b.Call))
+	ends := min(mostCalls, b.Ends*float64(b.Call))
 	goesOn := min(b.GoesOn*float64(b.Call), float64(b.Horizon)/2)
 	return d.Freed >= free && d.Calls <= b.MaxPay && atStake-ends*d.SavedPerCall <= most && atStake+risk-goesOn*d.SavedPerCall <= most
 }

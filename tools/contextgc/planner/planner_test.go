@@ -76,9 +76,9 @@ func TestAYoungSessionRisksLittle(t *testing.T) {
 
 // In a session whose cache was often cold, the planner waits for the next time.
 func TestThePlannerWaitsForAColdCache(t *testing.T) {
-	w := warm(talk(60, logs(400)))
+	w := warm(talk(60, logs(500)))
 	require.NotEmpty(t, DefaultPolicy().Decide(w).Clear)
-	w.Cold = 20
+	w.Cold = 40
 	assert.Empty(t, DefaultPolicy().Decide(w).Clear)
 }
 
