@@ -174,11 +174,16 @@ type recorder struct {
 	mu    sync.Mutex
 	told  []string
 	asked string
+
+	capabilities json.RawMessage // nil: everything that the fake servers ask for
 }
 
 func (c *recorder) ProgressToken() any { return "mine" }
 func (c *recorder) Session() any       { return c }
 func (c *recorder) Capabilities() json.RawMessage {
+	if c.capabilities != nil {
+		return c.capabilities
+	}
 	return json.RawMessage(`{"roots":{},"sampling":{},"elicitation":{}}`)
 }
 func (c *recorder) Modern() bool     { return false }

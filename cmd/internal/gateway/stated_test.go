@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"testing"
+	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
@@ -10,5 +11,9 @@ import (
 func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/GATEWAY.md")
 	page.Says("of servers with %s tools or more", "findFrom", findFrom)
+	page.Says("of a client waits %s s at most", "greetWithin", greetWithin/time.Second)
+	page.Says("closed after %s idle minutes", "idleAfter", idleAfter/time.Minute)
+	page.Says("may have %s connections, and the gateway", "maxLinksEach", maxLinksEach)
+	page.Says("and the gateway\n%s; a further one", "maxLinks", maxLinks)
 	page.Says("`limit` (%s tools for each step)", "foundByDefault", foundByDefault)
 }
