@@ -39,7 +39,7 @@ func (h Home) Files(client string) (Files, error) {
 	if c.Name == "" {
 		return Files{}, fmt.Errorf("unknown client %q", client)
 	}
-	dir, err := h.folder(c.Files.Folder)
+	dir, err := h.Folder(c.Files.Folder)
 	if err != nil {
 		return Files{}, err
 	}
@@ -57,7 +57,7 @@ func (h Home) Transcripts(c *agent.Client) ([]string, error) {
 	if c.Transcripts.In != nil {
 		in = *c.Transcripts.In
 	}
-	dir, err := h.folder(in)
+	dir, err := h.Folder(in)
 	if err != nil || c.Transcripts.Folder == "" {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (h Home) Transcripts(c *agent.Client) ([]string, error) {
 
 // File returns a file in a client's folder.
 func (h Home) File(c *agent.Client, f agent.File) (File, error) {
-	dir, err := h.folder(c.Files.Folder)
+	dir, err := h.Folder(c.Files.Folder)
 	if err != nil {
 		return File{}, err
 	}
@@ -91,7 +91,7 @@ func (h Home) file(c *agent.Client, dir string, f agent.File) (File, error) {
 	}
 	if f.In != nil {
 		var err error
-		if dir, err = h.folder(*f.In); err != nil {
+		if dir, err = h.Folder(*f.In); err != nil {
 			return File{}, err
 		}
 	}
@@ -119,8 +119,8 @@ func ProjectServers(client, dir string) File {
 	return ServersFile(client, filepath.Join(dir, name))
 }
 
-// folder returns a folder of the user. A relative path is an error, because it names another folder in every directory.
-func (h Home) folder(f agent.Folder) (string, error) {
+// Folder returns a folder of the user. A relative path is an error, because it names another folder in every directory.
+func (h Home) Folder(f agent.Folder) (string, error) {
 	if v := h.get(f.Variable); v != "" {
 		return filepath.Join(v, f.Below), h.absolute(f.Variable, v)
 	}

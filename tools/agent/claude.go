@@ -54,7 +54,8 @@ remove: mcp-pruner install claude --uninstall
 `,
 	},
 	// It reads headers from its environment only, so that the secret is in its settings, which then only their owner can read.
-	Proxy: &Proxy{URL: []string{"env", "ANTHROPIC_BASE_URL"}, HeaderLines: []string{"env", "ANTHROPIC_CUSTOM_HEADERS"}},
+	Proxy: &Proxy{URL: []string{"env", "ANTHROPIC_BASE_URL"}, HeaderLines: []string{"env", "ANTHROPIC_CUSTOM_HEADERS"},
+		Start: []string{"SessionStart", "UserPromptSubmit"}},
 	Base: &Base{Variable: "ANTHROPIC_BASE_URL", Address: "https://api.anthropic.com", Others: []Other{
 		{"CLAUDE_CODE_USE_BEDROCK", "Amazon Bedrock"}, {"CLAUDE_CODE_USE_MANTLE", "Amazon Bedrock"}, {"CLAUDE_CODE_USE_ANTHROPIC_AWS", "Claude on AWS"},
 		{"CLAUDE_CODE_USE_VERTEX", "Google Vertex AI"}, {"CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD", "Claude on Google Cloud"},

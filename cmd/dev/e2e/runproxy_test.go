@@ -5,11 +5,13 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -183,5 +185,45 @@ func TestRunProxySignals(t *testing.T) {
 		_ = cmd.Wait()
 		assert.Equal(t, want, cmd.ProcessState.ExitCode(), signal)
 		w.leavesNothing(state)
+	}
+}
+
+// TestInitProxyStarts proves that Claude Code, set up by "init --proxy", starts the proxy itself and that its first request
+// reaches the model through it, also after the proxy was killed, and that doctor asks it.
+func TestInitProxyStarts(t *testing.T) {
+	w := newWorld(t, both()[0], done)
+	w.withState()
+	w.env = slices.DeleteFunc(w.env, func(v string) bool { return strings.HasPrefix(v, "ANTHROPIC_BASE_URL=") })
+	w.ours("init", "claude", "--proxy")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	settings := filepath.Join(w.home, "settings.json")
+	text, err := os.ReadFile(settings)
+	require.NoError(t, err)
+	// The test has a port and a model of its own.
+	text = bytes.ReplaceAll(text, []byte("8787"), []byte(port))
+	text = bytes.ReplaceAll(text, []byte("--port "+port), []byte("--port "+port+" --upstream "+w.model.URL))
+	w.write(settings, string(text), 0o600)
+	ended := func() {
+		for _, line := range w.left() {
+			pid, rest, _ := strings.Cut(line, " ")
+			if n, err := strconv.Atoi(pid); err == nil && strings.Contains(rest, " proxy --port "+port) {
+				_ = syscall.Kill(n, syscall.SIGKILL)
+			}
+		}
+	}
+	t.Cleanup(ended)
+	for n := range 2 {
+		out, err := w.own("say it").CombinedOutput()
+		require.NoError(t, err, string(out))
+		assert.Contains(t, string(out), "three times")
+		assert.Len(t, w.model.Requests(), n+1, "no request was lost, and none was repeated")
+		for _, r := range w.model.Requests() {
+			assert.NotContains(t, string(r.Body), "mcp-pruner", "the hooks print nothing that the model would see")
+		}
+		ended()
 	}
 }

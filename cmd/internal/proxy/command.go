@@ -23,6 +23,8 @@ import (
 func Command(p command.Process, version string) *cobra.Command {
 	o := Options{Policy: GC, Version: version}
 	var upstream string
+	var ensured bool
+	var idle time.Duration
 	c := &cobra.Command{
 		Use:   "proxy",
 		Short: "Clear old tool results between an agent and its model's API",
@@ -47,7 +49,13 @@ are never stored. docs/GC.md explains what it does and what it saves.`,
 			if o.Port < 0 || o.Port > 65535 {
 				return command.Usagef("--port %d: want a number from 0 to 65535", o.Port)
 			}
-			return run(c.Context(), p, o)
+			if ensured {
+				if o.Port == 0 {
+					return command.Usagef("--ensure wants --port")
+				}
+				return ensure(c.Context(), p, o)
+			}
+			return run(c.Context(), p, o, idle)
 		},
 	}
 	f := c.Flags()
@@ -55,11 +63,13 @@ are never stored. docs/GC.md explains what it does and what it saves.`,
 	f.StringVar(&upstream, "upstream", "", "where all requests go (default: to the provider that path and key both name)")
 	f.Var(o.Policy.Flag(), "policy", PolicyUsage)
 	f.StringVar(&o.Store, "store", "", StoreUsage)
+	f.BoolVar(&ensured, "ensure", false, "start the proxy in the background unless one answers there, and wait until it does")
+	f.DurationVar(&idle, "end-idle", 0, "end after a time without requests (default: never)")
 	return command.EndsItself(c)
 }
 
 // run serves until ctx ends.
-func run(ctx context.Context, p command.Process, o Options) error {
+func run(ctx context.Context, p command.Process, o Options, idle time.Duration) error {
 	started := time.Now()
 	config, _, err := settings.Load(settings.Stdio, nil, p.Lookup)
 	if err != nil {
@@ -78,6 +88,8 @@ func run(ctx context.Context, p command.Process, o Options) error {
 	defer func() { _ = os.Remove(file) }() // the address ends with the proxy
 	handler, end := assembleProxy(ctx, p, config, o, logs.Emit, logs.Sync)
 	handler.secret = access
+	ctx, stop := handler.endIdle(ctx, idle)
+	defer stop()
 	graceful, err := serve(ctx, l, handler)
 	end()
 	logs.Emit(event.New("mcp_pruner.stopped", "", event.Facts{"graceful": graceful, "duration_ms": time.Since(started).Milliseconds()}))

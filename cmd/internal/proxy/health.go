@@ -47,6 +47,7 @@ type health struct {
 	retry    time.Duration
 	requests atomic.Int64
 	replaced atomic.Int64
+	active   atomic.Int64 // requests in progress
 
 	mu     sync.Mutex
 	why    string // "": it works

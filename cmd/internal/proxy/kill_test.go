@@ -42,7 +42,11 @@ func TestMain(m *testing.M) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	c := Command(command.Process{Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr}, "test")
-	c.SetArgs(os.Args[1:])
+	args := os.Args[1:]
+	if len(args) > 0 && args[0] == "proxy" { // as the program starts itself
+		args = args[1:]
+	}
+	c.SetArgs(args)
 	if err := c.ExecuteContext(ctx); err != nil {
 		_, _ = os.Stderr.WriteString(err.Error() + "\n")
 		os.Exit(1)

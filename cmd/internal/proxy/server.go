@@ -80,6 +80,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.health.requests.Add(1)
+	s.health.active.Add(1)
+	defer s.health.active.Add(-1)
 	to, why := s.target(r)
 	if to == nil {
 		s.misdirected(w, r, why)

@@ -11,6 +11,7 @@ import (
 func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/GC.md")
 	page.Says("Requests over %s MiB", "maxBody", maxBody>>20)
+	page.Says("ends after %s hours without a request", "idleInBackground", int(idleInBackground.Hours()))
 	page.Says("the proxy tries every %s seconds", "tryAgainAfter", int(tryAgainAfter.Seconds()))
 	page.Says("A conversation by WebSocket is refused with %s", "http.StatusUpgradeRequired", http.StatusUpgradeRequired)
 }

@@ -42,6 +42,7 @@ func clientEntries(ctx context.Context, p command.Process) (found []finding) {
 	for _, h := range all {
 		found = append(found, hooked(p.Env, h, all))
 	}
+	found = append(found, proxies(ctx, p)...)
 	if len(found) == 0 {
 		return []finding{{"clients", fmt.Sprintf(`%s, or hooks: "mcp-pruner init claude" adds hooks, "mcp-pruner install claude" the server`, noClient), noClient}}
 	}

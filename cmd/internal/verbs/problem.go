@@ -23,6 +23,8 @@ const (
 	cannotBeFound
 	cannotBeChanged
 	hookedTwice
+	noProxy
+	proxyPasses
 	noClient
 	problems // their number
 )
@@ -46,6 +48,8 @@ func (p problem) String() string {
 		cannotBeFound:   "cannot be found",
 		cannotBeChanged: "cannot be changed",
 		hookedTwice:     "beside the hooks of init",
+		noProxy:         "no proxy answers",
+		proxyPasses:     "replaces nothing",
 		noClient:        "no client's configuration has this server",
 	}[p]
 }
@@ -55,7 +59,7 @@ func (p problem) mark() string {
 	switch p {
 	case none:
 		return "ok"
-	case noSearch, slowSearch, pruningUnset, cannotBeChanged, hookedTwice, noClient: // worth knowing, but not a fault
+	case noSearch, slowSearch, pruningUnset, cannotBeChanged, hookedTwice, proxyPasses, noClient: // worth knowing, but not a fault
 		return "note"
 	}
 	return "BAD"

@@ -123,7 +123,7 @@ func homeOf(p command.Process) (home, error) {
 
 // choose returns the pieces that the flags select.
 func (o options) choose(client string, all []piece) ([]piece, error) {
-	wanted := map[kind]bool{hooks: o.hooks, mcp: o.mcp, proxy: o.proxy, rule: o.uninstall && o.allowRecover}
+	wanted := map[kind]bool{hooks: o.hooks, mcp: o.mcp, proxy: o.proxy, unit: o.proxy, rule: o.uninstall && o.allowRecover}
 	switch {
 	case o.hooks || o.mcp || o.proxy || wanted[rule]:
 	case o.uninstall:
@@ -135,10 +135,10 @@ func (o options) choose(client string, all []piece) ([]piece, error) {
 		wanted[hooks] = true
 	}
 	var chosen []piece
-	for _, k := range []kind{hooks, mcp, proxy, rule} {
+	for _, k := range []kind{hooks, mcp, proxy, unit, rule} {
 		i := slices.IndexFunc(all, func(p piece) bool { return p.kind == k })
 		switch {
-		case !wanted[k]:
+		case !wanted[k], k == unit && i < 0:
 		case i < 0:
 			return nil, command.Usagef("init cannot set up the %s of %s; docs/HOOKS.md says how to do it by hand", k, client)
 		default:

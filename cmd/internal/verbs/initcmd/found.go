@@ -94,3 +94,27 @@ func Refusals(p command.Process) (found []Refusal) {
 	}
 	return found
 }
+
+// Proxied is a client whose API calls go to the proxy that init set up.
+type Proxied struct {
+	Client, File string
+	Address      string // of the proxy
+	Starts       bool   // the client starts the proxy itself
+}
+
+// AllProxied lists the clients whose API calls go to the proxy.
+func AllProxied(p command.Process) (found []Proxied) {
+	h, err := homeOf(p)
+	if err != nil {
+		return nil
+	}
+	for _, client := range clients() {
+		all, _ := h.pieces(client)
+		for _, piece := range all {
+			if piece.kind == proxy && unreadable(piece.file) == nil && piece.installed() {
+				found = append(found, Proxied{client, piece.file.Path, proxyURL, len(agent.Named(client).Proxy.Start) > 0})
+			}
+		}
+	}
+	return found
+}

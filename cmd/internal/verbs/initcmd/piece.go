@@ -16,6 +16,9 @@ const (
 	mcp   kind = "mcp"
 	proxy kind = "proxy"
 
+	// unit starts the proxy with the user's session. It comes with proxy where the client has no hook that can.
+	unit kind = "unit"
+
 	// rule lets the client's model run `mcp-pruner recover` without asking. It is written only if the user says so.
 	rule kind = "rule"
 )

@@ -28,7 +28,10 @@ func (h home) pieces(client string) ([]piece, error) {
 		found = append(found, h.tablePiece(files.Servers, c.Servers.Member))
 	}
 	if c.Proxy != nil {
-		found = append(found, h.proxyPiece(files.At(c.Proxy.In), *c.Proxy))
+		found = append(found, h.proxyPiece(files.At(c.Proxy.In), c))
+		if p, ok := h.unitPiece(); ok && len(c.Proxy.Start) == 0 {
+			found = append(found, p)
+		}
 	}
 	return found, nil
 }

@@ -11,12 +11,13 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// proxyURL is the address of `mcp-pruner proxy --port 8787`.
-const proxyURL = "http://127.0.0.1:8787"
+// proxyURL is the address of the proxy that init sets up.
+var proxyURL = fmt.Sprintf("http://127.0.0.1:%d", proxyPort)
 
 // proxyPiece sends a client's API calls through the proxy, with the secret in a header.
-func (h home) proxyPiece(file setup.File, p agent.Proxy) piece {
-	address := h.memberPiece(proxy, file, proxyURL+p.Suffix, p.URL...)
+func (h home) proxyPiece(file setup.File, c *agent.Client) piece {
+	p := c.Proxy
+	address := h.withStart(h.memberPiece(proxy, file, proxyURL+p.Suffix, p.URL...), c)
 	if p.HeaderLines != nil {
 		return h.withHeaderLine(address, p.HeaderLines)
 	}

@@ -42,7 +42,7 @@ func (h home) memberPiece(k kind, file setup.File, value any, path ...string) pi
 		return err == nil && j.Get(path...) != nil && isOurs(j.Get(path...))
 	}
 	if k == proxy {
-		p.note = "Start the proxy before the client: mcp-pruner proxy --port 8787"
+		p.note = fmt.Sprintf("Start the proxy before the client: mcp-pruner proxy --port %d", proxyPort)
 	}
 	return p
 }

@@ -1,0 +1,96 @@
+package proxy
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
+)
+
+// freePort returns a port that nothing listens on.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// Several clients that start at once get one proxy, which is independent of them and ends when nobody needs it.
+func TestEnsure(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the test program takes no verb there")
+	}
+	state := t.TempDir()
+	port := strconv.Itoa(freePort(t))
+	env := append(os.Environ(), childMode+"=1", "XDG_STATE_HOME="+state, "ANTHROPIC_API_KEY=sk-ant-hidden")
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			cmd := exec.Command(os.Args[0], "--ensure", "--port", port)
+			cmd.Env = env
+			out, err := cmd.CombinedOutput()
+			assert.NoError(t, err, string(out))
+			assert.Empty(t, string(out), "it would go to the model")
+		})
+	}
+	all.Wait()
+	access, err := secret.Load(func(name string) (string, bool) { return state, name == "XDG_STATE_HOME" })
+	require.NoError(t, err)
+	address := "http://127.0.0.1:" + port
+	now, err := Ask(t.Context(), address, access)
+	require.NoError(t, err)
+	assert.Equal(t, OK, now.Status)
+	_, err = Ask(t.Context(), address, secret.New())
+	assert.ErrorContains(t, err, "refuses the secret")
+	log, err := os.ReadFile(filepath.Join(state, "mcp-pruner", "proxy-"+port+".log"))
+	require.NoError(t, err)
+	assert.NotContains(t, string(log), string(access))
+	endBackground(t, port)
+	require.Eventually(t, func() bool { _, err := Ask(t.Context(), address, access); return NotRunning(err) }, time.Minute, 10*time.Millisecond)
+}
+
+// endBackground ends the proxies of a port, which are no children of this test.
+func endBackground(t *testing.T, port string) {
+	t.Helper()
+	processes, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	require.NoError(t, err)
+	for _, path := range processes {
+		text, err := os.ReadFile(path)
+		if err != nil || string(text) != os.Args[0]+"\x00proxy\x00--port\x00"+port+"\x00--policy\x00gc\x00--end-idle\x0024h0m0s\x00" {
+			continue
+		}
+		env, err := os.ReadFile(filepath.Join(filepath.Dir(path), "environ"))
+		require.NoError(t, err)
+		assert.NotContains(t, string(env), "sk-ant-hidden", "a process that stays has no use for a key")
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		require.NoError(t, err)
+		process, err := os.FindProcess(pid)
+		require.NoError(t, err)
+		require.NoError(t, process.Signal(os.Interrupt))
+	}
+}
+
+func TestAProxyThatNobodyUsesEnds(t *testing.T) {
+	idle := newServer(nil, nil, nil)
+	ctx, stop := idle.endIdle(t.Context(), 50*time.Millisecond)
+	defer stop()
+	idle.health.active.Add(1)
+	select {
+	case <-ctx.Done():
+		t.Fatal("a request is in progress")
+	case <-time.After(200 * time.Millisecond):
+	}
+	idle.health.active.Add(-1)
+	<-ctx.Done()
+}

@@ -1,0 +1,37 @@
+package verbs
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
+)
+
+// proxies reports, for each client whose API calls go to the proxy, whether the proxy answers a request.
+func proxies(ctx context.Context, p command.Process) (found []finding) {
+	for _, client := range initcmd.AllProxied(p) {
+		found = append(found, proxyOf(ctx, p, client))
+	}
+	return found
+}
+
+func proxyOf(ctx context.Context, p command.Process, c initcmd.Proxied) finding {
+	access, err := secret.Load(p.Lookup)
+	if err != nil {
+		return finding{c.Client, fmt.Sprintf("proxy: %v", err), cannotBeRead}
+	}
+	now, err := proxy.Ask(ctx, c.Address, access)
+	switch {
+	case err != nil && c.Starts && proxy.NotRunning(err):
+		return finding{what: c.Client, found: fmt.Sprintf("proxy at %s, by %s: not running now; the client starts it with its next session", c.Address, c.File)}
+	case err != nil:
+		return finding{c.Client, fmt.Sprintf("%s at %s (%v), so that the client has no API: \"mcp-pruner proxy --ensure --port 8787\" starts it, \"mcp-pruner init %s --proxy --uninstall\" does without",
+			noProxy, c.Address, err, c.Client), noProxy}
+	case now.Status != proxy.OK:
+		return finding{c.Client, fmt.Sprintf("the proxy at %s %s: %s", c.Address, proxyPasses, now.Message), proxyPasses}
+	}
+	return finding{what: c.Client, found: fmt.Sprintf("proxy at %s answers (policy %s, %d requests, %d results replaced)", c.Address, now.Policy, now.Requests, now.Replaced)}
+}

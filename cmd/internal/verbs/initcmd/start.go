@@ -1,0 +1,165 @@
+package initcmd
+
+import (
+	"encoding/xml"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+)
+
+// proxyPort is the port of the proxy that init sets up.
+const proxyPort = 8787
+
+// startPhrase is what follows the program in the command that starts the proxy unless it runs.
+const startPhrase = " proxy --ensure --port "
+
+// withStart adds hooks that start the proxy before the client's first request, and before each prompt in case it has ended.
+func (h home) withStart(p piece, c *agent.Client) piece {
+	if len(c.Proxy.Start) == 0 {
+		return p
+	}
+	p.note = "The client starts the proxy itself, before its first request."
+	start, ok := c.HookShell(h.system).Start(h.system, h.path)
+	ours := func(v any) bool {
+		command, one := onlyCommand(v)
+		return one && h.names(command) && strings.Contains(command, startPhrase)
+	}
+	return extended(p, func(text []byte) ([]byte, error) {
+		if !ok {
+			return nil, fmt.Errorf("%s runs hooks with a shell that cannot start %s: move it to a path of letters and digits", c.Title, h.path)
+		}
+		line := start + startPhrase + strconv.Itoa(proxyPort)
+		return edit(text, func(j *setup.JSON) error {
+			for _, event := range c.Proxy.Start {
+				if err := addStart(j, event, line, ours); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}, func(text []byte) ([]byte, error) {
+		return edit(text, func(j *setup.JSON) error {
+			for _, event := range c.Proxy.Start {
+				j.RemoveElements(ours, "hooks", event)
+			}
+			return nil
+		})
+	})
+}
+
+// addStart adds the command to an event's hooks, or changes the program in it.
+func addStart(j *setup.JSON, event, line string, ours func(any) bool) error {
+	list, _ := j.Get("hooks", event).([]any)
+	if at := slices.IndexFunc(list, ours); at >= 0 {
+		return replace(j, line, []string{"hooks", event, strconv.Itoa(at), "hooks", "0", "command"})
+	}
+	entry := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line, "timeout": startTimeout}}}
+	return j.Append(entry, "hooks", event)
+}
+
+// startTimeout is how many seconds a client waits for the proxy.
+const startTimeout = 15
+
+// onlyCommand returns the command of an entry in a list of hooks that has no other.
+func onlyCommand(v any) (command string, one bool) {
+	entry, _ := v.(map[string]any)
+	commands, _ := entry["hooks"].([]any)
+	if len(commands) != 1 {
+		return "", false
+	}
+	only, _ := commands[0].(map[string]any)
+	command, one = only["command"].(string)
+	return command, one
+}
+
+// unitPiece starts the proxy with the user's session, for a client that has no hook at its start. ok is false where no
+// such service is known.
+func (h home) unitPiece() (p piece, ok bool) {
+	path, text, enable := h.service()
+	if path == "" {
+		return piece{}, false
+	}
+	return piece{
+		kind: unit, file: setup.File{Path: path},
+		install: func([]byte) ([]byte, error) {
+			if h.system == "linux" && strings.ContainsAny(h.path, "\"'\\") {
+				return nil, fmt.Errorf("systemd cannot start %s: move it to a path without quotes and backslashes", h.path)
+			}
+			return []byte(text), nil
+		},
+		remove:  func([]byte) ([]byte, error) { return nil, nil },
+		present: func(now []byte) bool { return strings.Contains(string(now), "mcp-pruner") },
+		note:    "Untried here: it is written and checked, but was never run by a real " + h.system + " session. Start it with: " + enable,
+	}, true
+}
+
+// service returns the file of a service of the user's session, its content, and the command that starts it.
+func (h home) service() (path, text, enable string) {
+	config, err := h.Folder(agent.Folder{Variable: "XDG_CONFIG_HOME", Default: ".config"})
+	if h.system == "darwin" {
+		config, err = h.Folder(agent.Folder{Variable: "HOME"})
+	}
+	if err != nil {
+		return "", "", ""
+	}
+	switch h.system {
+	case "linux":
+		const name = "mcp-pruner-proxy.service"
+		return filepath.Join(config, "systemd", "user", name), fmt.Sprintf(systemdUnit, systemdQuote(h.path), proxyPort), "systemctl --user enable --now " + name
+	case "darwin":
+		path := filepath.Join(config, "Library", "LaunchAgents", "mcp-pruner.proxy.plist")
+		return path, fmt.Sprintf(launchAgent, escaped(h.path), proxyPort), "launchctl bootstrap gui/$(id -u) " + path
+	}
+	return "", "", ""
+}
+
+const systemdUnit = `# Written by mcp-pruner init.
+[Unit]
+Description=mcp-pruner proxy between coding agents and their models' APIs
+
+[Service]
+ExecStart=%s proxy --port %d
+Restart=on-failure
+
+[Install]
+WantedBy=default.target
+`
+
+// systemdQuote quotes a program for ExecStart.
+func systemdQuote(path string) string { return `"` + strings.ReplaceAll(path, "%", "%%") + `"` }
+
+const launchAgent = `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+	<key>Label</key>
+	<string>mcp-pruner.proxy</string>
+	<key>ProgramArguments</key>
+	<array>
+		<string>%s</string>
+		<string>proxy</string>
+		<string>--port</string>
+		<string>%d</string>
+	</array>
+	<key>RunAtLoad</key>
+	<true/>
+	<key>KeepAlive</key>
+	<dict>
+		<key>SuccessfulExit</key>
+		<false/>
+	</dict>
+</dict>
+</plist>
+`
+
+// escaped returns a text for XML.
+func escaped(text string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(text)) // a strings.Builder never fails
+	return b.String()
+}
