@@ -20,6 +20,7 @@ func Expose(s Server, mode Mode, o Options) []Exposed {
 
 // texts are the forms of one server's exposed tools, from the most prose to none. Each is made when it is first needed.
 type texts struct {
+	mode    Mode
 	plan    plan
 	levels  []level
 	raw     int // tokens of the server's own list
@@ -30,11 +31,14 @@ type texts struct {
 
 func newTexts(s Server, mode Mode, o Options) *texts {
 	n := len(levels[mode])
-	return &texts{planOf(s, mode, o), levels[mode], RawTokens(s.Tools, o.Tokens), make([][]Exposed, n), make([]int, n), o.Tokens}
+	return &texts{mode, planOf(s, mode, o), levels[mode], RawTokens(s.Tools, o.Tokens), make([][]Exposed, n), make([]int, n), o.Tokens}
 }
 
 // fitting returns the form with the most prose that fits the target, or the one without any, and its tokens.
 func (t *texts) fitting(target float64) ([]Exposed, int) {
+	if t.mode == Trimmed {
+		target = min(target, TrimTarget)
+	}
 	allowed := float64(t.raw) * (1 - target)
 	i := sort.Search(len(t.levels)-1, func(i int) bool { return float64(t.size(i)) <= allowed })
 	size := t.size(i)
@@ -82,13 +86,14 @@ func single(t planned, l level) Exposed {
 	properties, required := d.properties()
 	params := make([]param, 0, len(properties))
 	rename := map[string]string{}
+	detail := l.detail().Of(d.Name)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		exposed := name
 		if !validName(name, maxParam) {
 			exposed = paramName(name, properties)
 			rename[exposed] = name
 		}
-		params = append(params, param{exposed, parameter.Shape(properties[name], l.detail())})
+		params = append(params, param{exposed, parameter.Shape(properties[name], detail.Of(name))})
 		for i := range required {
 			if required[i] == name {
 				required[i] = exposed

@@ -12,6 +12,8 @@ func TestStated(t *testing.T) {
 	page.Says("At most %s tools are made", "maxTools", maxTools)
 	page.Says("A name of more than %s characters", "maxName", maxName)
 	page.Says("a server's part has at most %s.", "maxPrefix", maxPrefix)
+	page.Says("until %s of the list's tokens", "TrimTarget", TrimTarget)
+	page.Says("so does a text with %s words or more", "unguessable", unguessable)
 	page = stated.On(t, "docs/GATEWAY.md")
 	page.Says("`--target` (%s) is", "DefaultTarget", DefaultTarget)
 	page.Says("At %s little more than", "DefaultTarget", DefaultTarget)

@@ -29,6 +29,7 @@ type Row struct {
 	// Wrappers are the tokens behind the wrappers of mcp-compressor, by its levels.
 	Wrappers map[string]int `json:"mcp_compressor_tokens,omitempty"`
 
+	Why     string `json:"why,omitempty"` // why trim removes less than it aims at
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -70,7 +71,11 @@ func (g *Gateway) reportMode(mode upstream.Mode, tokens func(string) int) []Row 
 			row.Wrappers[level] = upstream.WrapperTokens(s.Tools, level, tokens)
 			all.Wrappers[level] += row.Wrappers[level]
 		}
-		rows = append(rows, row.done())
+		row = row.done()
+		if mode == upstream.Trimmed {
+			row.Why = row.tooLittle(g.options.Target, own)
+		}
+		rows = append(rows, row)
 		all.Tools, all.Exposed = all.Tools+row.Tools, all.Exposed+row.Exposed
 		all.WireBefore, all.Wire = all.WireBefore+row.WireBefore, all.Wire+row.Wire
 		all.Before, all.After = all.Before+row.Before, all.After+row.After
@@ -89,6 +94,15 @@ func (r Row) done() Row {
 		r.SavedPct = float64(int(1000*(1-float64(r.After)/float64(r.Before))+0.5)) / 10
 	}
 	return r
+}
+
+// tooLittle says why trim removed less of a server's list than it aims at, or "".
+func (r Row) tooLittle(target float64, own []upstream.Exposed) string {
+	if aim := 100 * min(target, upstream.TrimTarget); r.SavedPct < aim {
+		return fmt.Sprintf("%s: trim removes %.0f %% and not %.0f %%: names, types, the tools' descriptions, and %d texts of parameters that cannot be guessed from their names stay",
+			r.Server, r.SavedPct, aim, upstream.Kept(own))
+	}
+	return ""
 }
 
 func wire(d upstream.Definition) []byte {
@@ -120,8 +134,11 @@ func WriteReport(w io.Writer, rows []Row) error {
 		return err
 	}
 	for _, r := range rows {
-		if r.Problem != "" {
+		switch {
+		case r.Problem != "":
 			fmt.Fprintf(w, "%s is left out: %s\n", r.Server, r.Problem)
+		case r.Why != "":
+			fmt.Fprintln(w, r.Why)
 		}
 	}
 	_, err := fmt.Fprintln(w, "Tokens are what a model sees: names, descriptions and input schemas (o200k, estimated).\n"+

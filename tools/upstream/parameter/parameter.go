@@ -68,15 +68,30 @@ func addMissing(to, from map[string]map[string]any) {
 
 // Detail says how much of a parameter's schema is shown.
 type Detail struct {
-	Words int // of its description; half as many for each level of nesting
-	Enum  int // maximum values of an enum; a longer one becomes a plain string
-	Inner int // depth to which properties of objects are listed
+	Words int      // of its description; half as many for each level of nesting
+	Novel int      // words of its description that its name and the tool's do not have; with fewer it is left out
+	Brief bool     // only the words of its description that are no filler
+	Enum  int      // maximum values of an enum; a longer one becomes a plain string
+	Inner int      // depth to which properties of objects are listed
+	Known []string // the names
+}
+
+// Of returns the detail for a parameter with a name.
+func (d Detail) Of(name string) Detail {
+	d.Known = append(d.Known[:len(d.Known):len(d.Known)], name)
+	return d
 }
 
 // everything shows a complete shape, without descriptions.
 var everything = Detail{Enum: maxExpanded, Inner: maxDepth}
 
-func (d Detail) within() Detail { return Detail{d.Words / 2, d.Enum, d.Inner - 1} }
+func (d Detail) within() Detail {
+	if d.Novel == 0 {
+		d.Words /= 2
+	}
+	d.Inner--
+	return d
+}
 
 // Shape reduces the schema of a parameter to what a model needs to fill it in: its type,
 // its values, and the properties of objects. Formats, limits and defaults are removed,
@@ -98,7 +113,9 @@ func Shape(schema map[string]any, d Detail) map[string]any {
 	}
 	if slices.Contains(types, "array") && d.Inner > 0 {
 		if items := itemsOf(schema); items != nil {
-			shape["items"] = Shape(items, Detail{d.Words / 2, d.Enum, d.Inner})
+			inside := d.within()
+			inside.Inner = d.Inner
+			shape["items"] = Shape(items, inside)
 		}
 	}
 	if slices.Contains(types, "object") && d.Inner > 0 {
@@ -114,10 +131,10 @@ func addObject(shape, schema map[string]any, d Detail) {
 	}
 	inner := make(map[string]any, len(properties))
 	for name, p := range properties {
-		inner[name] = Shape(p, d)
+		inner[name] = Shape(p, d.Of(name))
 	}
 	shape["properties"] = inner
-	if len(required) > 0 && d.Words > 0 {
+	if len(required) > 0 {
 		shape["required"] = List(required)
 	}
 }
@@ -163,7 +180,7 @@ func itemsOf(schema map[string]any) map[string]any {
 // describe returns the shortened description of a parameter. It lists values that cannot
 // become an enum.
 func describe(schema map[string]any, values []any, types []string, d Detail) string {
-	text := language.Shorten(textOf(schema["description"]), d.Words)
+	text := d.text(textOf(schema["description"]))
 	if len(values) == 0 || len(values) > d.Enum || onlyStrings(types, values) {
 		return text
 	}
@@ -174,4 +191,22 @@ func describe(schema map[string]any, values []any, types []string, d Detail) str
 		}
 	}
 	return strings.TrimSpace(text + " One of " + strings.Join(named, ", "))
+}
+
+// read is the number of words of a description that are read to judge whether it can be guessed.
+const read = 16
+
+// text returns what is shown of a description.
+func (d Detail) text(description string) string {
+	if d.Novel == 0 {
+		return language.Shorten(description, d.Words)
+	}
+	start := language.Shorten(description, read)
+	switch {
+	case language.Novel(start, language.Roots(d.Known...)) < d.Novel:
+		return ""
+	case d.Brief:
+		return language.Brief(start, d.Words)
+	}
+	return language.Shorten(start, d.Words)
 }
