@@ -42,7 +42,7 @@ type upstream struct {
 	answer http.HandlerFunc // nil: answers with an empty object
 }
 
-func newUpstream(t *testing.T) *upstream {
+func newUpstream(t testing.TB) *upstream {
 	t.Helper()
 	u := &upstream{}
 	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -97,7 +97,7 @@ func (r *rig) Ended(d *states.Delivery) {
 	r.seen = append(r.seen, d)
 }
 
-func newRig(t *testing.T, file string, mode Policy) *rig {
+func newRig(t testing.TB, file string, mode Policy) *rig {
 	t.Helper()
 	r := &rig{up: newUpstream(t), now: time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC)}
 	var err error

@@ -63,14 +63,30 @@ var ErrNotFound = errors.New("no original of that id is kept (hooks keep them fo
 // ID matches the ids that an index assigns.
 var ID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^prn_[0-9a-f]{8}$`) })
 
-var idIn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bprn_[0-9a-f]{8}\b`) })
-
-// IDIn returns the first id in a text, or "".
+// IDIn returns the first id in a text, or "". A proxy asks for each result of each request.
 func IDIn(text string) string {
-	if !strings.Contains(text, "prn_") {
-		return ""
+	for at := 0; ; at++ {
+		next := strings.Index(text[at:], "prn_")
+		if next < 0 {
+			return ""
+		}
+		at += next
+		if end := at + len("prn_") + idDigits; end <= len(text) && ID().MatchString(text[at:end]) && !wordAt(text, at-1) && !wordAt(text, end) {
+			return text[at:end]
+		}
 	}
-	return idIn().FindString(text)
+}
+
+// idDigits is the number of digits of an id.
+const idDigits = 8
+
+// wordAt reports whether a byte of a text belongs to a word.
+func wordAt(text string, at int) bool {
+	if at < 0 || at >= len(text) {
+		return false
+	}
+	c := text[at]
+	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
 // Claim writes an entry under a new id. An error means that there is no id, and that the text must not be cut.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"net/url"
 	"regexp"
 	"sync"
@@ -35,7 +36,7 @@ func parseMessages(b []byte) (*Conversation, error) {
 		return nil, err
 	}
 	c.Life = ShortLife
-	if c.hourIn(top) {
+	if bytes.Contains(b, hour) && c.hourIn(top) { // else nothing has to be walked through
 		c.Life = LongLife
 	}
 	c.name(c.userID(found[3]))
@@ -122,6 +123,9 @@ func (c *Conversation) givenBlock(block span) error {
 	}
 	return nil
 }
+
+// hour is a lifetime of a cache as a text of JSON.
+var hour = []byte(`"1h"`)
 
 // hourIn reports whether a value asks for a cache entry that lives for an hour: a cache_control with the ttl 1h, of the request
 // itself or of a block. Tool calls and texts may contain anything, so they are not searched.

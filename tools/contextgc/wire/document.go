@@ -45,6 +45,7 @@ func quoted(b []byte, i int) (int, error) {
 type document struct {
 	body []byte
 	long []span // strings, objects and arrays of at least longValue bytes, sorted by their starts
+	last int    // index in long of the value found last: the next one is usually near
 }
 
 // longValue is the size in bytes from which looking up a value's end is faster than finding it again.
@@ -114,14 +115,33 @@ func (d *document) skip(i int) (int, error) {
 	}
 	switch d.body[i] {
 	case '"', '{', '[':
-		at, found := slices.BinarySearchFunc(d.long, i, func(s span, i int) int { return s.from - i })
-		if found {
+		if at, found := d.find(i); found {
+			d.last = at
 			return d.long[at].to, nil
 		}
 		return short(d.body, i)
 	}
 	return word(d.body, i)
 }
+
+// find returns the index of the long value that begins at i. It looks at the next ones first, because values are mostly
+// visited in their order.
+func (d *document) find(i int) (at int, found bool) {
+	from := d.last
+	if from >= len(d.long) || d.long[from].from > i {
+		return slices.BinarySearchFunc(d.long, i, func(s span, i int) int { return s.from - i })
+	}
+	for at = from; at < min(from+nearby, len(d.long)); at++ {
+		if d.long[at].from >= i {
+			return at, d.long[at].from == i
+		}
+	}
+	rest, found := slices.BinarySearchFunc(d.long[at:], i, func(s span, i int) int { return s.from - i })
+	return at + rest, found
+}
+
+// nearby is how many of the next values are looked at one by one.
+const nearby = 4
 
 // word returns the end of the number or name that begins at i.
 func word(b []byte, i int) (int, error) {
