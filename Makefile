@@ -9,6 +9,7 @@
 # make e2e        real clients against the real server (installs them from npm), and the container image
 # make fuzz       each fuzz target for a while (FUZZTIME=10s, or a number of runs: 5000x)
 # make soak       the HTTP server under mixed load with faults (SOAK=10m)
+# make live       recorded sessions through the running proxy, beside what replay says (FIXTURES=folder)
 # make wire       whether clients get the same bytes from this program as from another build (BEFORE=path)
 # make house      lines per room, circles of files, unused exports (BEFORE=another checkout for a column of its own)
 # make site       docs/ as a site in .cache/site, where hugo is here
@@ -32,7 +33,7 @@ FIXTURES ?= ../shared/fixtures
 DIST ?= dist
 SYSTEMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: all build install demo fmt check-fmt vet lint test bench bench-compare bench-baseline quality train bill e2e soak wire house fuzz docs site picture dist licenses versions vulns rg
+.PHONY: all build install demo fmt check-fmt vet lint test bench bench-compare bench-baseline quality train bill e2e soak live wire house fuzz docs site picture dist licenses versions vulns rg
 
 all: fmt vet lint test
 
@@ -134,6 +135,10 @@ train:
 # The HTTP server under mixed load with faults, and what that leaves behind.
 soak: build
 	$(call dev,soak) && .cache/dev/soak -for $(SOAK) bin/mcp-pruner
+
+# Recorded sessions turn by turn through the running proxy, billed from the bytes that it sends, beside what replay says.
+live: build
+	$(call dev,live) && .cache/dev/live -data "$(FIXTURES)" bin/mcp-pruner
 
 # Plays the same calls, hook events and requests against two builds and compares the answers byte by byte.
 wire: build

@@ -113,7 +113,7 @@ func (h *warmth) misled(session string) bool {
 // Answered tells the engine what the provider read from its cache for a request of a session. Where that is much although the
 // client seemed to have changed the beginning of its prompt, the session's changes are no longer believed.
 func (e *Engine) Answered(session string, o Outcome, read, prompt int) {
-	if !o.Changed || 2*read < prompt {
+	if !o.Changed || prompt == 0 || 2*read < prompt {
 		return
 	}
 	e.warm.begin()

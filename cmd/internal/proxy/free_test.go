@@ -122,6 +122,19 @@ func TestPausesAreKnownAfterARestart(t *testing.T) {
 	}
 }
 
+// A client that breaks its cache again and again clears what is due each time, also where the answers have no usage.
+func TestEachBreakIsFree(t *testing.T) {
+	r := newRig(t, database(t), GC)
+	had := 0
+	for n := 9; n <= 36; n += 9 {
+		body := bytes.Replace(smallHistory(messagesPath, n), []byte("You are an agent."), []byte("You are "+strings.Repeat("n", n)), 1)
+		r.post(t, messagesPath, smallHistory(messagesPath, n-1))
+		got := cleared(r.post(t, messagesPath, body))
+		assert.Greater(t, got, had, "request %d", n)
+		had = got
+	}
+}
+
 // If the provider read from its cache what seemed to be changed, the session's changes are no longer believed.
 func TestAWarmCacheIsBelieved(t *testing.T) {
 	r := newRig(t, database(t), GC)

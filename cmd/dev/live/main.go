@@ -1,0 +1,122 @@
+// Command live drives recorded sessions turn by turn through the running proxy, against a stand-in for the model's API, bills
+// them from the bytes that were sent, and compares the saving with what replay says.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/states/replay"
+)
+
+// near is the difference in points of the bill that the comparison allows.
+const near = 3
+
+func main() {
+	data := flag.String("data", "../shared/fixtures", "folder of the fixtures")
+	set := flag.String("set", "claude-code", "collection of sessions")
+	ids := flag.String("sessions", "", "beginnings of the ids of sessions, separated by commas; none: the first ones that are long")
+	flag.Parse()
+	if err := run(context.Background(), filepath.Join(*data, "sessions", *set+".jsonl.gz"), strings.Split(*ids, ","), flag.Arg(0)); err != nil {
+		fmt.Fprintln(os.Stderr, "live:", err)
+		os.Exit(1)
+	}
+}
+
+// run compares each API's session. Where ids has fewer of them than there are APIs, they are used again.
+func run(ctx context.Context, file string, ids []string, program string) error {
+	if program == "" {
+		return fmt.Errorf("name the program: live [flags] bin/mcp-pruner")
+	}
+	list, err := find(ctx, file, ids)
+	if err != nil {
+		return err
+	}
+	far := 0
+	fmt.Println("| API | session | calls | policy | clears | prunes | saved, from the bytes sent | by replay |\n|---|---|---|---|---|---|---|---|")
+	for i, a := range apis {
+		one := list[i%len(list)]
+		for _, policy := range []string{"gc", "both"} {
+			want, err := replayed(ctx, file, one.ID, policy)
+			if err != nil {
+				return err
+			}
+			sent, err := drive(ctx, program, policy, a, one)
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", a.name, one.ID, err)
+			}
+			got := 100 * (sent.whole - sent.bill) / sent.whole * want.ofBill
+			note := ""
+			if diff := got - want.saved; diff > near || diff < -near {
+				note = " (far)"
+				far++
+			}
+			fmt.Printf("| %s | %.8s | %d | %s | %d | %d | %.1f %%%s | %.1f %% |\n", a.name, one.ID, sent.calls, policy, sent.cleared, sent.pruned, got, note, want.saved)
+		}
+	}
+	if far > 0 {
+		return fmt.Errorf("%d of the figures differ by more than %d points", far, near)
+	}
+	return nil
+}
+
+// longEnough is the number of model calls of a session that is taken where none is named.
+const longEnough = 60
+
+// find returns the sessions whose ids begin so.
+func find(ctx context.Context, file string, ids []string) (list []sessions.Session, err error) {
+	err = sessions.ReadFile(ctx, file, func(s sessions.Session) error {
+		calls := 0
+		for _, step := range s.Steps {
+			if step.Kind == sessions.Call {
+				calls++
+			}
+		}
+		for _, id := range ids {
+			if id != "" && strings.HasPrefix(s.ID, id) || id == "" && calls >= longEnough && len(list) < len(apis) {
+				list = append(list, s)
+			}
+		}
+		return nil
+	})
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("no such session in %s", file)
+	}
+	return list, err
+}
+
+// expected is what replay says of a session, in percent of its whole bill, before re-reads, which nobody makes here.
+type expected struct {
+	saved  float64
+	ofBill float64 // the share of the prompts, as the planner models them, in the bill
+}
+
+func replayed(ctx context.Context, file, id, policy string) (expected, error) {
+	r, _, err := replay.Replay(ctx, replay.Settings{Files: []string{file}, Policies: []replay.Policy{replay.GC, replay.Both}, Explain: id})
+	if err != nil {
+		return expected{}, err
+	}
+	gc := r.Policies[replay.GC].(replay.Clearing)
+	e := expected{saved: gc.Gross, ofBill: 1}
+	if saved := gc.Reread - gc.Input; saved > 0 {
+		e.ofBill = gc.Gross / saved
+	}
+	if policy == "both" {
+		both, _ := r.Of(replay.Both)
+		e.saved = both.Gross - r.Details[replay.Both].Markers
+	}
+	return e, nil
+}
+
+// proxyCommand returns the command that starts a proxy in a state folder of its own.
+func proxyCommand(ctx context.Context, program, state, policy, upstream string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, program, "proxy", "--port", "0", "--policy", policy, "--upstream", upstream)
+	cmd.Env = append(os.Environ(), "HOME="+state, "XDG_STATE_HOME="+filepath.Join(state, "state"))
+	return cmd
+}
