@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 )
 
@@ -204,7 +203,7 @@ func (c *collector) add(f *Figures) {
 		price := float64(r.Tokens) * r.Weight
 		c.share[f.toolOf(r)] += price
 		c.sizes[sizeClass(r.Tokens)] += price
-		if r.Tokens >= limitFrom && (r.Kind == history.Read || r.Kind == history.Bash || r.Kind == history.Grep) {
+		if inLimit(r) {
 			for i, kept := range []float64{.1, .2, .3} {
 				c.limit[i] += price * (1 - kept)
 			}

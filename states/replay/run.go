@@ -144,6 +144,9 @@ func compute(ctx context.Context, one sessions.Session, s Settings, policies []P
 	for _, p := range policies {
 		f.evaluate(p)
 	}
+	if s.Judged != nil {
+		s.Judged(f)
+	}
 	return f, nil
 }
 

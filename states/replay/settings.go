@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 )
@@ -48,7 +49,7 @@ type Experiment struct {
 
 	// Weights returns the weights of the ranking for a session, so that a session can be judged by weights
 	// that were learned without it. nil: the embedded weights.
-	Weights func(session string) *learned.Weights
+	Weights func(sessions.Session) *learned.Weights
 
 	Decide func(*history.Decision, bill.Result)            // changes the decision whether to prune
 	Know   func(*existing.Result)                          // changes what the pruner is told
@@ -58,4 +59,6 @@ type Experiment struct {
 	// is, about to edit the file.
 	Asks    func(r bill.Result, careful bool) bool
 	Defined bool // count no definitions of this program's tools, as if they took the place of the client's
+
+	Judged func(*Figures) // called with each session's figures, at the same time for several
 }

@@ -42,7 +42,7 @@ func try(ctx context.Context, b *bill.Bill, s Settings) (*trial, error) {
 		t.served = map[int]attempt{}
 	}
 	if s.Weights != nil {
-		t.weights = s.Weights(b.Session.ID)
+		t.weights = s.Weights(b.Session)
 	}
 	err := Walk(b, s.Others, func(index int, step sessions.Step, k Known) error { return t.result(ctx, index, step, k) })
 	return t, err

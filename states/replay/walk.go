@@ -20,7 +20,7 @@ type Known struct {
 // Walk calls each for every result, with the knowledge at the time of the call.
 func Walk(b *bill.Bill, others history.OtherTools, each func(index int, step sessions.Step, k Known) error) error {
 	var log, served history.Log
-	open := map[string]Known{}
+	open := map[string][]Known{} // several where a transcript repeats an id
 	outputs := outs(b)
 	next := 0
 	ask := func(call history.ToolCall, out string) Known {
@@ -32,12 +32,14 @@ func Walk(b *bill.Bill, others history.OtherTools, each func(index int, step ses
 		switch step.Kind {
 		case sessions.Use:
 			if list := outputs[step.ID]; len(list) > 0 {
-				open[step.ID], outputs[step.ID] = ask(history.ParseCall(step.Tool, step.Args), list[0]), list[1:]
+				open[step.ID], outputs[step.ID] = append(open[step.ID], ask(history.ParseCall(step.Tool, step.Args), list[0])), list[1:]
 			}
 		case sessions.Result:
 			r := &b.Results[next]
-			a, ok := open[step.ID]
-			if !ok { // from the flattened transcript of a sub-agent
+			var a Known
+			if list := open[step.ID]; len(list) > 0 {
+				a, open[step.ID] = list[0], list[1:]
+			} else { // from the flattened transcript of a sub-agent
 				a = ask(r.Parsed, step.Out)
 			}
 			a.Served = served.Context()

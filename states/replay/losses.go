@@ -1,0 +1,82 @@
+package replay
+
+import (
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
+)
+
+// limitKept is the share of a result that the perfect pruner keeps whose saving losses are counted from.
+const limitKept = .2
+
+// Loss is a part of the difference between what a perfect pruner would save and what a policy saves. In a session they add up
+// to that difference.
+type Loss struct {
+	Tool   string
+	Tokens int
+	Cause  string
+	Cost   float64 // in fresh input tokens; negative where a policy saves what the limit does not count
+}
+
+// Losses returns what a policy that prunes loses to the limit in the session, result by result.
+func (f *Figures) Losses(p Policy) []Loss {
+	rows := map[int]row{}
+	for _, r := range f.outcomes[p].rows {
+		rows[r.a.result] = r
+	}
+	var list []Loss
+	for i, r := range f.Results {
+		add := func(cause string, cost float64) {
+			if cost != 0 {
+				list = append(list, Loss{f.toolOf(r), r.Tokens, cause, cost})
+			}
+		}
+		best := 0.0
+		if inLimit(r) {
+			best = (1 - limitKept) * float64(r.Tokens) * r.Weight
+		}
+		cut, pruned := rows[i]
+		switch {
+		case !pruned:
+			add("whole: "+f.whole(i), best)
+			continue
+		case best == 0:
+			add("not in the limit", -cut.saved)
+		case cut.saved < best && cut.a.decision.Careful:
+			add("too little: being edited", best-cut.saved)
+		case cut.saved < best:
+			add("too little", best-cut.saved)
+		default:
+			add("deeper than the limit", best-cut.saved)
+		}
+		add("header and markers", cut.added)
+		add("misses", cut.miss)
+	}
+	return list
+}
+
+// inLimit reports whether a result counts for Limit.
+func inLimit(r bill.Result) bool {
+	return r.Tokens >= limitFrom && (r.Kind == history.Read || r.Kind == history.Bash || r.Kind == history.Grep)
+}
+
+// whole returns why a result stayed whole.
+func (f *Figures) whole(i int) string {
+	a, tried := f.attempts[i]
+	switch {
+	case f.Session.Steps[f.Results[i].Step].Err:
+		return "failed call"
+	case !tried:
+		return "not looked at"
+	case a.err != nil:
+		return "error"
+	case !a.decision.Prune:
+		return a.decision.Why
+	case a.cut.Kind == lineprune.Code || a.cut.Kind == lineprune.Docs:
+		return "the pruner kept it, " + string(a.cut.Kind)
+	}
+	return "the pruner kept it"
+}
+
+// Outcome returns the effect of a policy on the session.
+func (f *Figures) Outcome(p Policy) Outcome { return f.outcomes[p] }
