@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/dev/folds"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 )
@@ -60,7 +60,7 @@ that was results of one line that were cut to nothing, and no rule saw a need (a
 
 // page returns the text of the page. dir is the folder of the sessions, weights that of the weights by fold.
 func page(ctx context.Context, dir, weights string) (string, error) {
-	unseen, err := readFolds(weights)
+	unseen, err := folds.Weights(weights)
 	if err != nil {
 		return "", err
 	}
@@ -94,31 +94,11 @@ type fixtures struct {
 	unseen []*learned.Weights // indexed by fold
 }
 
-func readFolds(dir string) ([]*learned.Weights, error) {
-	var out []*learned.Weights
-	for fold := range folds.Count {
-		call, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(fold), learned.CallFile))
-		if err != nil {
-			return nil, err
-		}
-		session, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(fold), learned.SessionFile))
-		if err != nil {
-			return nil, err
-		}
-		w, err := learned.Parse(string(call), string(session))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, w)
-	}
-	return out, nil
-}
-
 // replay replays one collection, each session with the weights of its fold.
 func (f fixtures) replay(ctx context.Context, set string, with replay.Experiment, policies []replay.Policy) (replay.Report, error) {
 	fmt.Fprintln(os.Stderr, "bill:", set, policies)
 	s := replay.Settings{Files: []string{filepath.Join(f.dir, set+".jsonl.gz")}, Policies: policies, Experiment: with}
-	s.Weights = func(session string) *learned.Weights { return f.unseen[folds.Of(session)] }
+	s.Weights = func(s sessions.Session) *learned.Weights { return f.unseen[folds.Of(folds.Repository(s.Source, s.ID))] }
 	r, _, err := replay.Replay(ctx, s)
 	return r, err
 }

@@ -1,57 +1,76 @@
-// Package folds divides the fixtures' sessions into folds, so that no session is measured with weights that were
-// learned from it. Like the held-out half of the fixtures, a fold has later sessions of a project, or other
-// repositories than the rest.
+// Package folds divides the fixtures' sessions into folds by repository, so that no session is measured with weights that
+// were learned from its repository. The half of the fixtures that is kept back is of other repositories, too.
 package folds
 
 import (
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
-	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 )
 
 // Count is the number of folds.
 const Count = 4
 
-// Of returns the fold of a session by its id, 0 to Count-1. Sessions of SWE-bench (owner__name-number) are divided by
-// repository with a hash. Sessions whose id begins with a date are divided by time. Those whose id is a UUID are later
-// than all dated ones and are in the last fold. All others are divided by a hash of the id.
-func Of(id string) int {
-	if owner, rest, ok := strings.Cut(id, "__"); ok {
-		if cut := strings.LastIndexByte(rest, '-'); cut > 0 {
-			rest = rest[:cut]
-		}
-		return spread(owner + "/" + rest)
-	}
-	if len(id) > len(time.DateOnly) {
-		if _, err := time.Parse(time.DateOnly, id[:len(time.DateOnly)]); err == nil {
-			return dated(id)
-		}
-	}
-	if len(id) >= 36 && id[8] == '-' && id[13] == '-' && id[18] == '-' {
-		return Count - 1
-	}
-	return spread(id)
+// large are the repositories with the most sessions. The other repositories are in the last fold.
+var large = map[string]int{
+	"entireio/cli":                  0, // Go
+	"FSM1/cipher-box":               1, // TypeScript
+	"django/django":                 1, // Python
+	"PackmindHub/context-evaluator": 2, // TypeScript
+	"EntityProcess/agentv":          2, // TypeScript
 }
 
-// starts holds the first day of the second and of the third fold. They divide the dated sessions into parts of similar
-// size.
-var starts = []string{"2026-01-15", "2026-01-22"}
-
-// dated returns the number of entries of starts that are not after the id's date.
-func dated(id string) int {
-	fold := 0
-	for _, start := range starts {
-		if id >= start {
-			fold++
-		}
+// Of returns the fold of a repository, 0 to Count-1.
+func Of(repository string) int {
+	if fold, ok := large[repository]; ok {
+		return fold
 	}
-	return fold
+	return Count - 1
 }
 
-// spread returns the FNV-1a hash modulo the number of folds.
-func spread(name string) int {
-	h := uint64(14695981039346656037)
-	for _, c := range []byte(name) {
-		h = (h ^ uint64(c)) * 1099511628211
+// sources are the repositories of the sources that have sessions of one alone.
+var sources = map[string]string{
+	"entire": "entireio/cli", "codex": "EntityProcess/agentv", "bench-browser": "kunchenguid/axi", "bench-github": "kunchenguid/axi",
+}
+
+// Repository returns the repository that a session worked on, by the session's source and id. The ids of SWE-bench's sessions have the
+// form owner__name-number.
+func Repository(source, id string) string {
+	if owner, name, ok := strings.Cut(id, "__"); ok {
+		if cut := strings.LastIndexByte(name, '-'); cut > 0 {
+			name = name[:cut]
+		}
+		return owner + "/" + name
 	}
-	return int(h >> 17 % Count)
+	if name, ok := sources[source]; ok {
+		return name
+	}
+	return source
+}
+
+// Weights reads the weights of each fold, as train -folds writes them. No folder gives none.
+func Weights(dir string) ([]*learned.Weights, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	var out []*learned.Weights
+	for fold := range Count {
+		call, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(fold), learned.CallFile))
+		if err != nil {
+			return nil, err
+		}
+		session, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(fold), learned.SessionFile))
+		if err != nil {
+			return nil, err
+		}
+		w, err := learned.Parse(string(call), string(session))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, w)
+	}
+	return out, nil
 }

@@ -6,12 +6,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestFoldsImitateTheHalfKeptBack(t *testing.T) {
-	require.Equal(t, Of("scikit-learn__scikit-learn-141"), Of("scikit-learn__scikit-learn-9"), "one repository")
-	require.NotEqual(t, Of("django__django-1"), Of("scikit-learn__scikit-learn-9"))
-	require.Equal(t, []int{0, 1, 2}, []int{Of("2026-01-14-x"), Of("2026-01-15-x"), Of("2026-01-29-x")}, "by time")
-	require.Equal(t, Count-1, Of("062a8bdd-4322-4ffa-bc38-3e8b8bfb5a56"), "those without a date came last")
-	for _, id := range []string{"", "x", "axi/release/run3"} {
-		require.Contains(t, []int{0, 1, 2, 3}, Of(id))
-	}
+func TestFoldsKeepRepositoriesTogether(t *testing.T) {
+	of := func(source, id string) int { return Of(Repository(source, id)) }
+	require.Equal(t, of("vorflux", "django__django-1"), of("gemini3pro", "django__django-9"), "one repository in two collections")
+	require.Equal(t, of("entire", "2026-01-14-x"), of("entire", "062a8bdd-4322-4ffa-bc38-3e8b8bfb5a56"))
+	require.NotEqual(t, of("vorflux", "django__django-1"), of("vorflux", "scikit-learn__scikit-learn-9"))
+	require.NotEqual(t, of("FSM1/cipher-box", "a"), of("PackmindHub/context-evaluator", "b"))
+	require.Equal(t, Count-1, Of("x"))
+}
+
+func TestRepositories(t *testing.T) {
+	require.Equal(t, "scikit-learn/scikit-learn", Repository("vorflux", "scikit-learn__scikit-learn-141"))
+	require.Equal(t, "entireio/cli", Repository("entire", "2026-01-27-3b1b"))
+	require.Equal(t, "FSM1/cipher-box", Repository("FSM1/cipher-box", "x"))
 }

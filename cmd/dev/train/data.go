@@ -10,8 +10,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/dev/folds"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
@@ -95,22 +95,18 @@ func readCases(name string, each func(benchCase)) error {
 func loadSessions(ctx context.Context, dir string) ([]*example, map[string]known, error) {
 	var out []*example
 	contexts := map[string]known{}
-	files, err := sessions.Files([]string{dir})
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".jsonl.gz")
-		err = errors.Join(err, sessions.ReadFile(ctx, file, func(s sessions.Session) error {
-			return replayCases(ctx, s, func(c replayCase) {
-				contexts[stepKey(name, s.ID, c.step)] = known{c.Context, c.Served}
-				if len(c.gold) > 0 && c.Question != "" {
-					out = append(out, &example{
-						question: c.Question, text: c.Body.Code(), task: string(c.call.Kind), gold: c.gold, weight: 1,
-						call: session.Origin{Tool: c.call.Tool, Args: c.args, Context: c.Context}, served: c.Served,
-						group: s.ID, repo: repoOf(name, s.ID),
-					})
-				}
-			})
-		}))
-	}
+	err := folds.Sessions(ctx, dir, func(name string, s sessions.Session) error {
+		return replayCases(ctx, s, func(c replayCase) {
+			contexts[stepKey(name, s.ID, c.step)] = known{c.Context, c.Served}
+			if len(c.gold) > 0 && c.Question != "" {
+				out = append(out, &example{
+					question: c.Question, text: c.Body.Code(), task: string(c.call.Kind), gold: c.gold, weight: 1,
+					call: session.Origin{Tool: c.call.Tool, Args: c.args, Context: c.Context}, served: c.Served,
+					group: s.ID, repo: folds.Repository(s.Source, s.ID),
+				})
+			}
+		})
+	})
 	return out, contexts, err
 }
 
@@ -119,19 +115,6 @@ type known struct{ all, served []session.Event }
 
 func stepKey(collection, session string, step int) string {
 	return fmt.Sprintf("%s/%s/%d", collection, session, step)
-}
-
-// repoOf returns the repository that a session worked on. The ids of SWE-bench sessions have the form
-// owner__name-number. Other collections come from a single project; the collection's name stands for it.
-func repoOf(collection, id string) string {
-	owner, name, ok := strings.Cut(id, "__")
-	if !ok {
-		return collection
-	}
-	if cut := strings.LastIndexByte(name, '-'); cut > 0 {
-		name = name[:cut]
-	}
-	return owner + "/" + name
 }
 
 // loadSessionBench reads the cases of sessionbench and adds the events before each of them.
@@ -143,7 +126,7 @@ func loadSessionBench(name string, contexts map[string]known) ([]*example, error
 		out = append(out, &example{
 			question: c.Question, text: c.Text, kind: c.Type, task: c.Task, gold: c.Gold, weight: 1, test: true,
 			call: session.Origin{Tool: c.Tool, Args: c.Args, Context: before.all}, served: before.served,
-			group: c.Session, repo: repoOf(collection, c.Session),
+			group: c.Session, repo: folds.Repository(c.Source, c.Session),
 		})
 	})
 	return out, err

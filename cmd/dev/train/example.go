@@ -76,7 +76,7 @@ type prepared struct {
 
 // mostOthers is the expected number of lines drawn from an example's lines that are not gold, if it has more than that.
 // The weights of the drawn lines are raised accordingly.
-const mostOthers = 160
+const mostOthers = 80
 
 // prepare computes the features and weights of an example's lines. The gold lines weigh 1 in all, each the same; every
 // other line weighs its fraction of the text's tokens. A score learned with these weights estimates the logarithm of a

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/dev/folds"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 )
@@ -13,17 +15,8 @@ import (
 // foldsOf holds the ways to assign examples to folds, by session or by repository. An example is measured with weights
 // that were learned from the other folds.
 var foldsOf = map[string]func(e *example) int{
-	"session": func(e *example) int { return int(hashOf(e.group) >> 17 % 3) },
-	// Two repositories have most of the sessions, so each is a fold of its own.
-	"repository": func(e *example) int {
-		switch e.repo {
-		case "claude-code":
-			return 0
-		case "django/django":
-			return 1
-		}
-		return 2 + int(hashOf(e.repo)>>17%2)
-	},
+	"session":    func(e *example) int { return int(hashOf(e.group) >> 17 % 3) },
+	"repository": func(e *example) int { return folds.Of(e.repo) },
 }
 
 // figures holds the outcomes by key. Each list is in the order of the examples.
@@ -39,16 +32,20 @@ const (
 	byOracle  = "oracle"
 )
 
-// validate measures the examples for which measured is true, each with weights that were learned from the other folds.
-func validate(ctx context.Context, ms []*material, foldOf func(*example) int, measured func(*example) bool, b boosting) (figures, error) {
+// unseen holds weights by the fold that they were learned without.
+type unseen map[int]*learned.Weights
+
+// validate measures the examples for which measured is true, each with weights that were learned from the other folds. It adds to
+// trained the weights that it lacks.
+func validate(ctx context.Context, ms []*material, foldOf func(*example) int, measured func(*example) bool, b boosting, trained unseen) (figures, error) {
 	all := figures{}
-	folds := map[int]bool{}
+	numbers := map[int]bool{}
 	for _, m := range ms {
 		if measured(m.example) {
-			folds[foldOf(m.example)] = true
+			numbers[foldOf(m.example)] = true
 		}
 	}
-	for _, fold := range slices.Sorted(keys(folds)) {
+	for _, fold := range slices.Sorted(maps.Keys(numbers)) {
 		var known []*material
 		for _, m := range ms {
 			if foldOf(m.example) != fold {
@@ -58,26 +55,18 @@ func validate(ctx context.Context, ms []*material, foldOf func(*example) int, me
 		if len(known) == 0 {
 			return nil, fmt.Errorf("nothing is left to learn from without fold %d", fold)
 		}
-		weights := train(known, b)
+		if trained[fold] == nil {
+			trained[fold] = train(known, b)
+		}
 		for _, m := range ms {
 			if measured(m.example) && foldOf(m.example) == fold {
-				if err := all.measure(ctx, m.example, weights); err != nil {
+				if err := all.measure(ctx, m.example, trained[fold]); err != nil {
 					return nil, err
 				}
 			}
 		}
 	}
 	return all, nil
-}
-
-func keys(m map[int]bool) func(func(int) bool) {
-	return func(yield func(int) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // budgets are fractions of a text's tokens; 0 means no budget.

@@ -83,7 +83,7 @@ func run(ctx context.Context, o options) error {
 // writeFolds writes one folder of weights per fold. They are learned from the other folds.
 func writeFolds(folder string, ms []*material, b boosting) error {
 	for fold := range folds.Count {
-		known := slices.DeleteFunc(slices.Clone(ms), func(m *material) bool { return folds.Of(m.group) == fold })
+		known := slices.DeleteFunc(slices.Clone(ms), func(m *material) bool { return folds.Of(m.repo) == fold })
 		dir := filepath.Join(folder, strconv.Itoa(fold))
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err

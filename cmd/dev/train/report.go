@@ -11,8 +11,9 @@ import (
 func reportOf(ctx context.Context, d *data, ms []*material, b boosting) (string, error) {
 	out := &strings.Builder{}
 	fmt.Fprintf(out, reportHead, len(d.session), len(d.replay), len(d.prune), b.trees)
+	trained := map[string]unseen{"session": {}, "repository": {}}
 	for _, by := range []string{"session", "repository"} {
-		f, err := validate(ctx, ms, foldsOf[by], isAgents, b)
+		f, err := validate(ctx, ms, foldsOf[by], isAgents, b, trained[by])
 		if err != nil {
 			return "", err
 		}
@@ -22,7 +23,7 @@ func reportOf(ctx context.Context, d *data, ms []*material, b boosting) (string,
 		f.ablations(out)
 		f.natural(out)
 	}
-	f, err := validate(ctx, ms, foldsOf["session"], isPeoples, b)
+	f, err := validate(ctx, ms, foldsOf["session"], isPeoples, b, trained["session"])
 	if err != nil {
 		return "", err
 	}
@@ -51,7 +52,7 @@ agent is to use them later. Its weights are boosted decision trees, learned offl
   that were named, edited or shown before; what kind of line it is and where; what is new to the session.
 - **Target**: lines that were used later weigh, in each text, as much as all others by their tokens. A score is how much more of what is needed a line is
   expected to hold than of the tokens. Ranges are then chosen so that what they hold, less what they and their markers cost, is the most there can be.
-- **Data**: %d cases of sessionbench (with its own gold rules), %d more results of the same sessions (with replay's), %d cases of prunebench, each with and without
+- **Data**: %d cases of sessionbench (with its own gold rules), %d more results of all recorded sessions (with replay's), %d cases of prunebench, each with and without
   a session; prunebench's is about other things, so that an unrelated session does not mislead. Two forests of %d trees: for calls within a session and for others.
 - **Measured** as by sessionbench/score.py: tokens by its proxy, 16 tokens for each omitted range, recall as the mean over cases of the share of gold lines kept.
   A fold's weights have seen nothing of its sessions, or of its repositories. Brackets are 95 %% intervals, by bootstrap over sessions or repositories.

@@ -90,11 +90,6 @@ func TestBaselines(t *testing.T) {
 	require.Equal(t, []bool{true, false, false}, inOrder(lines, []int{2, 0, 1}, 0.2), "what does not fit is left out")
 }
 
-func TestRepositoriesOfSessions(t *testing.T) {
-	require.Equal(t, "scikit-learn/scikit-learn", repoOf("mini-swe", "scikit-learn__scikit-learn-141"))
-	require.Equal(t, "claude-code", repoOf("claude-code", "2026-01-27-3b1b"))
-}
-
 // world writes cases of both benchmarks, and sessions in each of which a file is read and changed. It returns their
 // folder.
 func world(t *testing.T) string {
