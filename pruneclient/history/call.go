@@ -137,8 +137,11 @@ func replacements(args map[string]any) []Replacement {
 	return out
 }
 
-// Narrow reports whether a read requested a range of at most the given number of lines.
-func (c ToolCall) Narrow(lines int) bool { return c.Kind == Read && c.Limit > 0 && c.Limit <= lines }
+// Narrow reports whether a call shows a range of at most the given number of lines of one file.
+func (c ToolCall) Narrow(lines int) bool {
+	_, from, to := c.FileRead()
+	return to > 0 && to-from < lines
+}
 
 // Same reports whether two paths, one of which may be relative, mean the same file.
 func Same(a, b string) bool {
@@ -151,14 +154,24 @@ func Same(a, b string) bool {
 
 func clean(p string) string { return path.Clean(strings.ReplaceAll(p, `\`, "/")) }
 
+// The parts of the commands that print one file. file is the name in a command, in quotes or not.
+const (
+	folder = `^\s*(?:cd\s+\S+\s*(?:&&|;)\s*)?`
+	file   = `\s+['"]?([^\s'"|;&<>]+)['"]?`
+	lines  = `['"]?(\d+),(\d+)p['"]?`
+)
+
 // sedRange matches a command that prints one range of lines of a file.
-var sedRange = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\bsed\s+-n\s+['"]?(\d+),(\d+)p['"]?\s+['"]?([^\s'"|;&]+)`)
+var sedRange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bsed\s+-n\s+` + lines + file) })
+
+// numberedRange matches a command that numbers a file's lines and prints one range of them.
+var numberedRange = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(folder + `(?:cat|nl)(?:\s+-\w+)*` + file + `\s*\|\s*sed\s+-n\s+` + lines + `\s*$`)
 })
 
 // printed matches a command that prints a whole file or its beginning or end.
 var printed = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(?:cd\s+\S+\s*&&\s*)?(?:cat|head|tail|nl|less|bat)(?:\s+-[-\w=]+(?:\s+\d+)?)*\s+['"]?([^\s'"|;&<>]+)['"]?\s*(?:\|\s*head[^|;&]*)?$`)
+	return regexp.MustCompile(folder + `(?:cat|head|tail|nl|less|bat|type|(?i:get-content))(?:\s+-[-\w=]+(?:\s+\d+)?)*` + file + `\s*(?:\|\s*head[^|;&]*)?$`)
 })
 
 // FileRead returns the file and range of lines that a call shows, if it shows a single file: a read, or a
@@ -172,6 +185,11 @@ func (c ToolCall) FileRead() (file string, from, to int) {
 		return c.File, max(c.Offset, 1), 0
 	case c.Kind != Bash:
 		return "", 0, 0
+	}
+	if m := numberedRange().FindStringSubmatch(c.Command); m != nil {
+		from, _ = strconv.Atoi(m[2])
+		to, _ = strconv.Atoi(m[3])
+		return m[1], from, to
 	}
 	if m := sedRange().FindStringSubmatch(c.Command); m != nil {
 		from, _ = strconv.Atoi(m[1])

@@ -107,3 +107,32 @@ func TestPatches(t *testing.T) {
 	}
 	require.Empty(t, ParseCall("apply_patch", map[string]any{"input": "no patch"}).Replace)
 }
+
+func TestCommandsThatPrintFiles(t *testing.T) {
+	bash := func(command string) ToolCall { return ParseCall("Bash", map[string]any{"command": command}) }
+	for command, want := range map[string][]any{
+		"nl -ba a/b.go | sed -n '10,20p'":     {"a/b.go", 10, 20},
+		"cd /r && cat -n a.py":                {"a.py", 1, 0},
+		`Get-Content -TotalCount 40 src\a.ts`: {`src\a.ts`, 1, 0},
+		"git show HEAD~1:a.go":                {"", 0, 0},
+		"cat a.go b.go":                       {"", 0, 0},
+	} {
+		file, from, to := bash(command).FileRead()
+		require.Equal(t, want, []any{file, from, to}, command)
+	}
+	for command, want := range map[string]bool{
+		"sed -n '1,9p' a.go && echo --- && sed -n '/x;y/,/z/p' b.go": true,
+		"cat a.go 2>/dev/null | grep -C 20 'a|b'":                    true,
+		"git show HEAD~1:a.go | head -300":                           true,
+		"cat > a.go <<'EOF'\nx\nEOF":                                 false,
+		"sed -i s/a/b/ a.go":                                         false,
+		"cat a.go | python3 -":                                       false,
+		"echo hello":                                                 false,
+		"git show HEAD":                                              false,
+		"cat $(ls)":                                                  false,
+		"":                                                           false,
+	} {
+		require.Equal(t, want, bash(command).Prints(), command)
+	}
+	require.False(t, ParseCall("Read", map[string]any{"file_path": "a.go"}).Prints())
+}

@@ -123,7 +123,7 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 	if !cut.Whole() {
 		cut.Kept = r.Body.notices(cut.Kept)
 	}
-	if r.Call.Kind == history.Bash && !r.Asked && r.Most == 0 && wholeCommands(cut) {
+	if r.Call.Kind == history.Bash && !r.Asked && r.Most == 0 && wholeCommands(cut) && !r.Call.Prints() {
 		cut.keepAll()
 	}
 	if r.Noted && !cut.Whole() {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/detect"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
@@ -101,15 +102,25 @@ func (p *chooser) share(ranking learned.Ranking) int64 {
 	case ranking.Asked():
 		return tuning.AskedShare
 	}
-	share := tuning.OutputShare
-	if ranking.OfFile() {
-		share = tuning.FileShare
-	}
+	share := p.shareOfKind(ranking)
 	if ranking.Careful() {
 		share *= tuning.CarefulShare
 	}
 	share *= ranking.Boldness() * math.Sqrt(float64(p.Doc.Total)/tuning.ShareTokens)
 	return int64(min(max(share, tuning.LeastShare), tuning.MostShare))
+}
+
+// shareOfKind returns the share for a text of tuning.ShareTokens tokens.
+func (p *chooser) shareOfKind(ranking learned.Ranking) float64 {
+	switch {
+	case ranking.OfFile():
+		return tuning.FileShare
+	case p.Kind == doc.Logs:
+		return tuning.LogShare
+	case p.Kind == doc.Grep:
+		return tuning.MatchShare
+	}
+	return tuning.OutputShare
 }
 
 // keepKeys keeps the keys that enclose kept lines: a value without its keys has no meaning.

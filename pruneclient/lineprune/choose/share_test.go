@@ -11,9 +11,11 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
-func shareOf(tokens int, in learned.Input) int64 {
+func shareOf(tokens int, in learned.Input) int64 { return shareOfKind(doc.Code, tokens, in) }
+
+func shareOfKind(kind doc.Kind, tokens int, in learned.Input) int64 {
 	in.Lines, in.Tokens = []string{"x"}, []int32{2}
-	p := &chooser{Text: &rank.Text{Doc: &doc.Document{Total: tokens}}}
+	p := &chooser{Text: &rank.Text{Doc: &doc.Document{Total: tokens}, Kind: kind}}
 	return p.share(learned.Embedded().Rank(&in))
 }
 
@@ -21,20 +23,23 @@ func shareOf(tokens int, in learned.Input) int64 {
 func TestHowDeepTextsAreCut(t *testing.T) {
 	before := []session.Event{{Kind: session.Say, Text: "look at the retries"}}
 	file := learned.Input{File: "a.go", Events: before}
-	require.EqualValues(t, 54, shareOf(2000, file))
-	require.EqualValues(t, 108, shareOf(8000, file), "four times as long, twice the price")
-	require.EqualValues(t, 27, shareOf(500, file))
+	require.EqualValues(t, 60, shareOf(2000, file))
+	require.EqualValues(t, 120, shareOf(8000, file), "four times as long, twice the price")
+	require.EqualValues(t, 30, shareOf(500, file))
 	require.EqualValues(t, 250, shareOf(1_000_000, file), "at most")
 	require.EqualValues(t, 15, shareOf(10, file), "at least")
 
 	careful := file
 	careful.Careful = true
-	require.EqualValues(t, 32, shareOf(2000, careful), "a file that is being worked on")
+	require.EqualValues(t, 54, shareOf(2000, careful), "a file that is being worked on")
 	bold := file
 	bold.Boldness = 2
-	require.EqualValues(t, 108, shareOf(2000, bold))
+	require.EqualValues(t, 120, shareOf(2000, bold))
 
-	require.EqualValues(t, 78, shareOf(2000, learned.Input{Command: "make", Events: before}), "what a command printed")
+	command := learned.Input{Command: "make", Events: before}
+	require.EqualValues(t, 78, shareOf(2000, command), "a file that a command printed")
+	require.EqualValues(t, 100, shareOfKind(doc.Grep, 2000, command))
+	require.EqualValues(t, 117, shareOfKind(doc.Logs, 2000, command), "little of a log is needed later")
 	asked := learned.Input{File: "a.go", Events: before, Asked: true}
 	require.Equal(t, shareOf(500, asked), shareOf(8000, asked), "a question for the text: one price")
 	require.EqualValues(t, 60, shareOf(8000, asked))

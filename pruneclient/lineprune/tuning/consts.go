@@ -142,10 +142,12 @@ const (
 // Learned ranking. Set by cross-validation over sessions (docs/LEARNED.md). The shares are thresholds: a
 // range is kept if its expected use per token is at least so many percent of the text's average.
 const (
-	FileShare      = 54.0   // percent, within a session, for a file of ShareTokens tokens; it grows with the square root of the tokens
-	OutputShare    = 78.0   // the same for the output of a command or a search, of which less is needed later
-	ShareTokens    = 2000.0 // tokens of the text to which FileShare and OutputShare apply
-	CarefulShare   = 0.6    // factor for a file that is being worked on
+	FileShare      = 60.0   // percent, within a session, for a file of ShareTokens tokens; it grows with the square root of the tokens
+	OutputShare    = 78.0   // the same for files that a command prints
+	MatchShare     = 100.0  // the same for a list of matches
+	LogShare       = 117.0  // the same for a log, of which little is needed later
+	ShareTokens    = 2000.0 // tokens of the text to which these shares apply
+	CarefulShare   = 0.9    // factor for a file that is being worked on
 	LeastShare     = 15.0   // percent, lower bound of the result
 	MostShare      = 250.0  // percent, upper bound of the result
 	Precise        = 0.6    // confidence from which the rules choose for a question that was written for the text
