@@ -3,7 +3,6 @@ package replay
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
 )
 
 // limitKept is the share of a result that the perfect pruner keeps whose saving losses are counted from.
@@ -72,10 +71,8 @@ func (f *Figures) whole(i int) string {
 		return "error"
 	case !a.decision.Prune:
 		return a.decision.Why
-	case a.cut.Kind == lineprune.Code || a.cut.Kind == lineprune.Docs:
-		return "the pruner kept it, " + string(a.cut.Kind)
 	}
-	return "the pruner kept it"
+	return "the pruner kept it, " + string(a.cut.Kind)
 }
 
 // Outcome returns the effect of a policy on the session.
