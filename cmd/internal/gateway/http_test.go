@@ -137,3 +137,48 @@ func TestOneSessionsQuestionIsNotAnothers(t *testing.T) {
 	heard = <-alice.call(17) // ends the call that waits
 	assert.Contains(t, heard+<-waiting, "Your password?", "in the stream of either call")
 }
+
+// listen returns what the session's client is sent outside of requests.
+func (c httpClient) listen() <-chan string {
+	c.t.Helper()
+	r, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, c.address, nil)
+	require.NoError(c.t, err)
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Mcp-Session-Id", c.session)
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(c.t, err)
+	require.Equal(c.t, http.StatusOK, answer.StatusCode)
+	lines := bufio.NewScanner(answer.Body)
+	require.True(c.t, lines.Scan(), "the stream begins")
+	heard := make(chan string, 100)
+	go func() {
+		defer answer.Body.Close()
+		for lines.Scan() {
+			if line, is := strings.CutPrefix(lines.Text(), "data: "); is {
+				heard <- line
+			}
+		}
+	}()
+	return heard
+}
+
+// TestUpdatesReachTheSessionThatSubscribed checks that each of two sessions hears of its own resource, and of no other.
+func TestUpdatesReachTheSessionThatSubscribed(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	address, _ := overHTTPWith(t, serversFile(t, map[string]any{"good": fakeEntry("full")}))
+	alice, bob := session(t, address, "alice"), session(t, address, "bob")
+	toAlice, toBob := alice.listen(), bob.listen()
+	updated := func(heard <-chan string) string {
+		for line := range heard {
+			if strings.Contains(line, "resources/updated") {
+				return line
+			}
+		}
+		return ""
+	}
+	alice.over("alice", "").ask("resources/subscribe", `{"uri":"good+note:///1"}`)
+	assert.Contains(t, updated(toAlice), `"uri":"good+note:///1"`)
+	bob.over("bob", "").ask("resources/subscribe", `{"uri":"note:///2"}`)
+	assert.Contains(t, updated(toBob), `"uri":"note:///2"`, "the first that he hears of, under the URI that he gave")
+}

@@ -49,6 +49,7 @@ type Server struct {
 	capabilities json.RawMessage // declared to the server; nil: everything
 	level        string          // of the log messages that clients want; "": the server's own
 	watched      watched
+	subscribed   map[string]bool // URIs for which the server has said yes
 	conn         *connection
 	opened       time.Time     // when conn was opened
 	pending      chan struct{} // closed when the attempt in progress has ended; nil: there is none
@@ -63,7 +64,7 @@ type Server struct {
 
 // New returns a server that is not connected. Its offer is that of the last start, if that is known.
 func New(c Config, o Options) *Server {
-	s := &Server{config: c, options: o, watched: watched{}}
+	s := &Server{config: c, options: o, watched: watched{}, subscribed: map[string]bool{}}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.offer, s.known = recall(c, nil)
 	s.exact = s.known

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -33,8 +34,12 @@ func (s *Server) Watch(ctx context.Context, uri string, key any, updated func(ur
 	result, refused := s.Request(ctx, "resources/subscribe", map[string]any{"uri": uri}, nil, caller)
 	if refused != nil {
 		s.forget(uri, key)
+		return nil, refused
 	}
-	return result, refused
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.subscribed[uri] = true
+	return result, nil
 }
 
 // forget removes a watcher and returns the number of those that are left.
@@ -44,6 +49,7 @@ func (s *Server) forget(uri string, key any) (left int) {
 	delete(s.watched[uri], key)
 	if left = len(s.watched[uri]); left == 0 {
 		delete(s.watched, uri)
+		delete(s.subscribed, uri)
 	}
 	return left
 }
@@ -141,10 +147,7 @@ func (s *Server) restore(conn *connection) {
 	defer cancel()
 	s.sendLevel(ctx, conn)
 	s.mu.Lock()
-	var uris []string
-	for uri := range s.watched {
-		uris = append(uris, uri)
-	}
+	uris := slices.Collect(maps.Keys(s.subscribed))
 	s.mu.Unlock()
 	for _, uri := range uris {
 		_, _ = conn.request(ctx, "resources/subscribe", map[string]any{"uri": uri}) // a resource that is gone has no updates
