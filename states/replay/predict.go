@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 )
 
 // Prediction is what replay says that a hook does with a result.
@@ -15,6 +16,9 @@ type Prediction struct {
 	Pruned bool
 	Body   existing.Body
 	Cut    existing.Cut // if the result is pruned
+
+	Call   history.ToolCall
+	Needed map[int]bool // lines of the body that the agent used later, from 1
 }
 
 // Predict returns the predictions for the results of a session that a later prompt contains. The test of the hooks
@@ -29,7 +33,12 @@ func Predict(ctx context.Context, s sessions.Session, others history.OtherTools)
 		p := Prediction{Step: r.Step}
 		a, tried := t.attempts[i]
 		if p.Pruned = tried && t.prunes(Hook, a); p.Pruned {
-			p.Body, p.Cut = a.body, a.cut
+			p.Body, p.Cut, p.Call, p.Needed = a.body, a.cut, r.Parsed, map[int]bool{}
+			for _, n := range t.needs[i] {
+				if n.Rule != needs.RuleWide {
+					p.Needed[n.Line+1] = true
+				}
+			}
 		}
 		if r.Weight > 0 {
 			list = append(list, p)

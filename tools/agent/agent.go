@@ -38,6 +38,9 @@ type Client struct {
 	// ModelIn is the key of a call's _meta that has, as an object or as a text of JSON, a member "model"; "" if there is none.
 	ModelIn string
 
+	// StatusLine is where its settings have the command of its status line; nil: it has none.
+	StatusLine []string
+
 	// SessionVariable names, in the environment of the commands that the client runs, the id of the session; "": not known.
 	SessionVariable string
 

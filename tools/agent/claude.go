@@ -68,6 +68,7 @@ remove: mcp-pruner install claude --uninstall
 	},
 	SearchesTools:   true,
 	ProjectVariable: "CLAUDE_PROJECT_DIR",
+	StatusLine:      []string{"statusLine"},
 	SessionVariable: "CLAUDE_CODE_SESSION_ID",
 	Secrets:         []string{"ANTHROPIC_", "CLAUDE_CODE_"},
 	Definitions:     claudeDefinitions,

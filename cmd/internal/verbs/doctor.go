@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,19 +32,23 @@ type finding struct {
 }
 
 func doctorCommand(p command.Process) *cobra.Command {
-	return &cobra.Command{
+	var verbose bool
+	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what the server would find: shell, rg, pruner, root, settings",
-		Long: `Says what the server would find here: shell, rg, pruner, root, files and settings.
+		Short: "Say what is installed in which client, and what is wrong",
+		Long: `Says first what is installed in which client and when it last worked, then what the
+server would find here: shell, rg, pruner, root and files, and with --verbose the settings.
 The exit status is 1 when something is wrong that you would want to know before an
 agent does.`,
 		Args: command.NoArguments,
-		RunE: func(c *cobra.Command, _ []string) error { return doctor(c.Context(), p) },
+		RunE: func(c *cobra.Command, _ []string) error { return doctor(c.Context(), p, verbose) },
 	}
+	c.Flags().BoolVar(&verbose, "verbose", false, "list the settings of the server, too")
+	return c
 }
 
 // doctor prints the report.
-func doctor(ctx context.Context, p command.Process) error {
+func doctor(ctx context.Context, p command.Process, verbose bool) error {
 	config, entries, err := settings.Load(settings.Stdio, nil, settings.FromEnv(p.Env))
 	findings := []finding{
 		{what: "version", found: buildVersion()},
@@ -61,7 +66,9 @@ func doctor(ctx context.Context, p command.Process) error {
 	}
 	findings = append(findings, clientEntries(ctx, p)...)
 	findings = append(findings, strays(p.Env)...)
+	showStates(p)
 	code := command.OK
+	slices.SortStableFunc(findings, func(a, b finding) int { return cmp.Compare(a.problem.rank(), b.problem.rank()) })
 	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	for _, f := range findings {
 		if f.what == "" {
@@ -73,8 +80,11 @@ func doctor(ctx context.Context, p command.Process) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", mark, f.what, f.found)
 	}
-	fmt.Fprintln(w, "\nsetting\tvalue\tfrom")
-	for _, e := range entries {
+	if verbose {
+		fmt.Fprintln(w, "\nsetting\tvalue\tfrom")
+	}
+	for i := 0; verbose && i < len(entries); i++ {
+		e := entries[i]
 		fmt.Fprintf(w, "%s\t%s\t%s\n", e.Name, orDash(e.Value), e.Source)
 	}
 	if err := w.Flush(); err != nil && code == command.OK {

@@ -54,6 +54,14 @@ func (p problem) String() string {
 	}[p]
 }
 
+// rank orders findings: notes come last.
+func (p problem) rank() int {
+	if p.mark() == "note" {
+		return 1
+	}
+	return 0
+}
+
 // mark returns the first word of a finding's line.
 func (p problem) mark() string {
 	switch p {

@@ -4,6 +4,7 @@ package notes
 import (
 	"bufio"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -21,6 +22,7 @@ type Note struct {
 	ID         string    `json:"id,omitempty"` // id of the original
 	Tokens     int       `json:"tokens,omitempty"`
 	Sent       int       `json:"sent,omitempty"`
+	Back       bool      `json:"back,omitempty"` // Sent tokens of the original were brought back
 }
 
 func file(dir string) string { return filepath.Join(dir, "hooks.jsonl") }
@@ -40,6 +42,24 @@ func Add(dir string, n Note) {
 	_ = f.Close()
 }
 
+// latestBytes is the size of the end of the notes that Latest reads.
+const latestBytes = 512 << 10
+
+// Latest returns the notes at the end of the file, quickly.
+func Latest(dir string) []Note {
+	f, err := os.Open(file(dir))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > latestBytes {
+		if _, err := f.Seek(-latestBytes, io.SeekEnd); err != nil { // into a line, which is skipped
+			return nil
+		}
+	}
+	return notesIn(f)
+}
+
 // Read returns the notes in a state directory and skips lines that were cut short.
 func Read(dir string) []Note {
 	f, err := os.Open(file(dir))
@@ -47,7 +67,11 @@ func Read(dir string) []Note {
 		return nil
 	}
 	defer f.Close()
-	var all []Note
+	return notesIn(f)
+}
+
+// notesIn skips lines that are not whole.
+func notesIn(f io.Reader) (all []Note) {
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {

@@ -24,7 +24,7 @@ import (
 
 // Command returns the verb gain.
 func Command(p command.Process) *cobra.Command {
-	var asJSON bool
+	var asJSON, watch bool
 	c := &cobra.Command{
 		Use:   "gain",
 		Short: "Say what the hooks have saved and lost so far",
@@ -36,6 +36,9 @@ what remains. Prices are relative to a fresh input token, as in replay.`,
 			dir, err := statedir.Find(p.Lookup)
 			if err != nil {
 				return err
+			}
+			if watch {
+				return follow(c.Context(), dir, p.Stdout)
 			}
 			g, err := gainOf(c.Context(), notes.Read(dir))
 			if err != nil {
@@ -49,7 +52,9 @@ what remains. Prices are relative to a fresh input token, as in replay.`,
 			return g.show(p.Stdout)
 		},
 	}
+	c.Flags().BoolVar(&watch, "watch", false, "print a line for each result that is cut from now on, until interrupted")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON value")
+	c.MarkFlagsMutuallyExclusive("watch", "json")
 	return c
 }
 
@@ -83,7 +88,7 @@ func gainOf(ctx context.Context, noted []notes.Note) (*Gain, error) {
 	g := &Gain{Tools: map[string]Part{}, Days: map[string]Part{}}
 	byTranscript := map[string][]notes.Note{}
 	for _, e := range noted {
-		if e.ID != "" {
+		if e.ID != "" && !e.Back {
 			byTranscript[e.Transcript] = append(byTranscript[e.Transcript], e)
 		}
 	}
@@ -139,18 +144,18 @@ func (g *Gain) add(e notes.Note, session *bill.Carried) {
 
 func (g *Gain) show(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d results cut in %d sessions: %d tokens, worth %.0f fresh input tokens over the calls that carried them;\n",
-		g.Total.Results, g.Sessions, g.Total.Tokens, g.Total.Gross)
-	fmt.Fprintf(&b, "%d were fetched again, which cost %.0f. Net %+.0f.\n", g.Total.Again, g.Total.Rereads, g.Total.Net)
+	fmt.Fprintf(&b, "%s cut in %s: %d tokens, worth %.0f fresh input tokens over the calls that carried them;\n",
+		counted(g.Total.Results, "result"), counted(g.Sessions, "session"), g.Total.Tokens, g.Total.Gross)
+	fmt.Fprintf(&b, "%d %s fetched again, which cost %.0f. Net %+.0f.\n", g.Total.Again, plural(g.Total.Again, "was", "were"), g.Total.Rereads, g.Total.Net)
 	if g.Bill+g.Known.Net > 0 && g.Known.Results > 0 {
-		fmt.Fprintf(&b, "The %d results that stand in transcripts: net %+.0f, %+.1f %% of what their sessions would have cost without hooks.\n",
-			g.Known.Results, g.Known.Net, g.Net)
+		fmt.Fprintf(&b, "%s in transcripts: net %+.0f, %+.1f %% of what their sessions would have cost without hooks.\n",
+			counted(g.Known.Results, "result"), g.Known.Net, g.Net)
 	}
 	if g.Total.Net < 0 {
 		b.WriteString("You lost: \"mcp-pruner init CLIENT --uninstall\" takes the hooks out.\n")
 	}
 	if g.Unknown > 0 {
-		fmt.Fprintf(&b, "%d results are not in a transcript that can be read; they count once, as written to the cache.\n", g.Unknown)
+		fmt.Fprintf(&b, "%s not in a transcript that can be read: counted once, as written to the cache.\n", counted(g.Unknown, "result"))
 	}
 	b.WriteByte('\n')
 	table(&b, "tool", g.Tools)

@@ -25,7 +25,9 @@ func clients() []string {
 
 // options holds the command line's flags.
 type options struct {
-	hooks, mcp, proxy, show, uninstall, allowRecover bool
+	hooks, mcp, proxy, status, show, uninstall, allowRecover, yes bool
+
+	quiet bool // without the closing words
 
 	only, except []string // tools and servers
 	selects      bool     // one of these flags is given; empty, it selects all
@@ -35,21 +37,26 @@ type options struct {
 func Command(p command.Process) *cobra.Command {
 	var o options
 	c := &cobra.Command{
-		Use:   "init " + strings.Join(clients(), "|"),
+		Use:   "init [" + strings.Join(clients(), "|") + "]",
 		Short: "Set a client up: hooks on its own tools, our tools, or the proxy",
-		Long: `Changes the configuration of a client. Without a flag: hooks, which prune the results
+		Long: `Changes the configuration of a client, or without a name of those that are installed,
+after a question. Without a flag: hooks, which prune the results
 of the tools that the client has already. Foreign entries, comments and formatting
 stay; a copy of the file before the first change is kept beside it. A file that the
 client cannot read is left as it is. Running it twice changes nothing, and --uninstall
 takes out exactly what was put in.`,
-		Example: `  mcp-pruner init claude
+		Example: `  mcp-pruner init
+  mcp-pruner init claude
   mcp-pruner init claude --show
   mcp-pruner init codex --mcp
   mcp-pruner init claude --allow-recover
   mcp-pruner init claude --uninstall`,
-		Args: command.OneArgument("CLIENT"),
+		Args: command.OptionalArgument("CLIENT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.selects = c.Flags().Changed("only") || c.Flags().Changed("except")
+			if len(args) == 0 {
+				return o.runAll(p)
+			}
 			return o.run(p, args[0])
 		},
 	}
@@ -57,6 +64,8 @@ takes out exactly what was put in.`,
 	f.BoolVar(&o.hooks, "hooks", false, "hooks on the client's own tools (default where the client has them)")
 	f.BoolVar(&o.mcp, "mcp", false, "our read, bash and grep as an MCP server")
 	f.BoolVar(&o.proxy, "proxy", false, "send the client's API calls through mcp-pruner proxy")
+	f.BoolVar(&o.status, "statusline", false, "beside hooks, a line in the client that says what was cut (claude), after your own")
+	f.BoolVar(&o.yes, "yes", false, "without a client: set up all that are installed, without a question")
 	f.BoolVar(&o.show, "show", false, "say what is there and change nothing")
 	f.BoolVar(&o.allowRecover, "allow-recover", false, "write the rule in your settings that lets the model run recover without asking")
 	f.StringSliceVar(&o.only, "only", nil, "hooks: replace only the results of these tools and MCP servers; \"\": of all")
@@ -98,9 +107,13 @@ func (o options) run(p command.Process, client string) error {
 	if o.uninstall {
 		return errors.Join(uninstall(out, all, chosen), h.dropSecret(chosen), out.Flush())
 	}
-	if err = install(out, all, chosen); err == nil {
+	changed, err := install(out, all, chosen)
+	if err == nil {
 		h.warnOfNpx(out)
 		err = o.permit(p, h, out, client, all, chosen, unruled)
+	}
+	if err == nil && changed && !o.quiet {
+		err = h.conclude(out)
 	}
 	return errors.Join(err, out.Flush())
 }
@@ -123,9 +136,9 @@ func homeOf(p command.Process) (home, error) {
 
 // choose returns the pieces that the flags select.
 func (o options) choose(client string, all []piece) ([]piece, error) {
-	wanted := map[kind]bool{hooks: o.hooks, mcp: o.mcp, proxy: o.proxy, unit: o.proxy, rule: o.uninstall && o.allowRecover}
+	wanted := map[kind]bool{hooks: o.hooks || o.status && !o.uninstall, mcp: o.mcp, proxy: o.proxy, unit: o.proxy, statusLine: o.status, rule: o.uninstall && o.allowRecover}
 	switch {
-	case o.hooks || o.mcp || o.proxy || wanted[rule]:
+	case o.hooks || o.mcp || o.proxy || o.status || wanted[rule]:
 	case o.uninstall:
 		return all, nil
 	default:
@@ -135,7 +148,7 @@ func (o options) choose(client string, all []piece) ([]piece, error) {
 		wanted[hooks] = true
 	}
 	var chosen []piece
-	for _, k := range []kind{hooks, mcp, proxy, unit, rule} {
+	for _, k := range []kind{hooks, mcp, proxy, unit, statusLine, rule} {
 		i := slices.IndexFunc(all, func(p piece) bool { return p.kind == k })
 		switch {
 		case !wanted[k], k == unit && i < 0:
@@ -148,11 +161,11 @@ func (o options) choose(client string, all []piece) ([]piece, error) {
 	return chosen, nil
 }
 
-// install adds the chosen pieces. It writes no file if one of them would be refused.
-func install(w io.Writer, all, chosen []piece) error {
+// install adds the chosen pieces, and reports whether a file changed. It writes no file if one of them would be refused.
+func install(w io.Writer, all, chosen []piece) (changedAny bool, err error) {
 	for _, p := range chosen {
 		if _, _, err := p.file.Plan(p.install, p.check); err != nil {
-			return fmt.Errorf("%s: %w", p.file.Path, err)
+			return false, fmt.Errorf("%s: %w", p.file.Path, err)
 		}
 	}
 	for _, p := range chosen {
@@ -162,18 +175,18 @@ func install(w io.Writer, all, chosen []piece) error {
 		}
 		changed, err := write(p.install, p.check)
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.file.Path, err)
+			return changedAny, fmt.Errorf("%s: %w", p.file.Path, err)
 		}
 		what := "was there already"
 		if changed {
-			what = "installed"
+			what, changedAny = "installed", true
 		}
 		fmt.Fprintf(w, "%s: %s (%s)\n", p.kind, what, p.file.Path)
 		if p.note != "" {
 			fmt.Fprintln(w, p.note)
 		}
 	}
-	return nil
+	return changedAny, nil
 }
 
 // uninstall works file by file, because a file from which all pieces are removed can be restored to its original

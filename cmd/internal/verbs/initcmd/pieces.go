@@ -33,5 +33,8 @@ func (h home) pieces(client string) ([]piece, error) {
 			found = append(found, p)
 		}
 	}
+	if c.StatusLine != nil {
+		found = append(found, h.statusPiece(files.Hooks, c))
+	}
 	return found, nil
 }

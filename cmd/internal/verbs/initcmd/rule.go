@@ -129,10 +129,10 @@ func dropRules(j *setup.JSON, r wayback.Rule) {
 
 // offer says how the model may bring results back without a question each time, and asks whether to allow it. It reports
 // whether a person on a terminal said yes.
-func offer(p command.Process, w *bufio.Writer, client string, r piece) bool {
+func offer(p command.Process, w *bufio.Writer, client string, r piece, yes bool) bool {
 	fmt.Fprintf(w, "A cut result names the command that brings it back. %s before its model runs it, unless %s has this rule:\n  %s\n",
 		agent.Named(client).Rule.Asks, r.file.Path, strings.ReplaceAll(strings.TrimSpace(r.text), "\n", "\n  "))
-	if !command.IsTerminal(p.Stdin) || !command.IsTerminal(p.Stdout) {
+	if yes || !command.IsTerminal(p.Stdin) || !command.IsTerminal(p.Stdout) {
 		fmt.Fprintf(w, "To write it: mcp-pruner init %s --allow-recover\n", client)
 		return false
 	}
@@ -167,11 +167,12 @@ func (o options) permit(p command.Process, h home, w *bufio.Writer, client strin
 		return nil
 	}
 	r := all[len(all)-1]
-	if !o.allowRecover && (r.installed() || !offer(p, w, client, r)) {
+	if !o.allowRecover && (r.installed() || !offer(p, w, client, r, o.yes)) {
 		return nil
 	}
 	if err := wayback.MakeLink(h.Lookup); err != nil {
 		return err
 	}
-	return install(w, all, []piece{r})
+	_, err = install(w, all, []piece{r})
+	return err
 }

@@ -5,16 +5,21 @@ package recovercmd
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // Command returns the verb.
@@ -86,5 +91,15 @@ func recoverText(ctx context.Context, p command.Process, id string, from, to int
 	if err != nil {
 		return fmt.Errorf("%s: %w", id, err)
 	}
-	return show(p.Stdout, whole, first, from, to, re)
+	var shown strings.Builder
+	if err := show(&shown, whole, first, from, to, re); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(p.Stdout, shown.String()); err != nil {
+		return err
+	}
+	if dir, err := statedir.Find(p.Lookup); err == nil {
+		notes.Add(dir, notes.Note{Time: time.Now().UTC().Truncate(time.Millisecond), ID: id, Back: true, Sent: tokens.Claude(shown.String())})
+	}
+	return nil
 }

@@ -1,0 +1,141 @@
+package gaincmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+)
+
+const (
+	maxStatusInput = 1 << 20                // bytes of a client's message
+	firstWithin    = 500 * time.Millisecond // for the user's own command
+)
+
+// StatusCommand returns the verb statusline.
+func StatusCommand(p command.Process) *cobra.Command {
+	var first string
+	c := &cobra.Command{
+		Use:   "statusline",
+		Short: "Print what the hooks have done in a session (Claude Code's status line runs this)",
+		Long: `Reads the session from the standard input, as Claude Code gives it to the command of its
+status line, and prints how many tokens were cut in it and brought back. The user's own
+command (--first) gets the same input, and its output comes first.`,
+		Args: command.NoArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			input, err := io.ReadAll(io.LimitReader(p.Stdin, maxStatusInput))
+			if err != nil {
+				return err
+			}
+			var out bytes.Buffer
+			if first != "" {
+				out.Write(runFirst(c.Context(), p, first, input))
+			}
+			if line := statusLine(p, input); line != "" {
+				if out.Len() > 0 && !bytes.HasSuffix(out.Bytes(), []byte("\n")) {
+					out.WriteByte('\n')
+				}
+				out.WriteString(line + "\n")
+			}
+			_, err = p.Stdout.Write(out.Bytes())
+			return err
+		},
+	}
+	c.Flags().StringVar(&first, "first", "", "a command of a shell whose output comes first")
+	return c
+}
+
+// runFirst returns the output of the user's own command, or what it has printed when its time is over.
+func runFirst(ctx context.Context, p command.Process, line string, input []byte) []byte {
+	ctx, cancel := context.WithTimeout(ctx, firstWithin)
+	defer cancel()
+	shell, flag := "sh", "-c"
+	if runtime.GOOS == "windows" {
+		shell = "bash" // of Git, with which Claude Code runs its commands there
+	}
+	cmd := exec.CommandContext(ctx, shell, flag, line)
+	var out bytes.Buffer
+	cmd.Env, cmd.Stdin, cmd.Stdout = p.Env, bytes.NewReader(input), &out
+	cmd.WaitDelay = time.Millisecond // a child of it may hold the pipe
+	_ = cmd.Run()                    // a command that fails may have printed something
+	return out.Bytes()
+}
+
+// statusLine returns our line for a session, or "" if nothing was done in it.
+func statusLine(p command.Process, input []byte) string {
+	var session struct {
+		ID string `json:"session_id"`
+	}
+	dir, err := statedir.Find(p.Lookup)
+	if err != nil || json.Unmarshal(input, &session) != nil || session.ID == "" {
+		return ""
+	}
+	return sumOf(notes.Latest(dir), session.ID).String()
+}
+
+// sum is what the hooks did in one session.
+type sum struct {
+	cut, back       int // results
+	tokens, fetched int // cut, and brought back
+}
+
+func sumOf(all []notes.Note, session string) (s sum) {
+	ids := map[string]bool{}
+	for _, n := range all {
+		switch {
+		case n.Back && ids[n.ID]:
+			s.back++
+			s.fetched += n.Sent
+		case n.Session == session && !n.Back:
+			ids[n.ID] = true
+			s.cut++
+			s.tokens += n.Tokens - n.Sent
+		}
+	}
+	return s
+}
+
+// String returns the sum as one line, "" if nothing was cut.
+func (s sum) String() string {
+	if s.cut == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "mcp-pruner: %s cut, %s tokens less", counted(s.cut, "result"), short(s.tokens))
+	if s.back > 0 {
+		fmt.Fprintf(&b, ", %d brought back (%s), net %s", s.back, short(s.fetched), short(s.tokens-s.fetched))
+	}
+	return b.String()
+}
+
+// short returns a number with at most three digits.
+func short(n int) string {
+	switch {
+	case n > -1000 && n < 1000:
+		return fmt.Sprint(n)
+	case n > -100_000 && n < 100_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	case n > -1_000_000 && n < 1_000_000:
+		return fmt.Sprintf("%.0fk", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// counted returns a number with a noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,59 @@
+package gaincmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+)
+
+// watchEvery is the time between two looks at the notes.
+const watchEvery = 500 * time.Millisecond
+
+// follow prints a line for each new note until the context is done.
+func follow(ctx context.Context, dir string, w io.Writer) error {
+	seen := map[string]bool{}
+	for _, n := range notes.Latest(dir) {
+		seen[key(n)] = true
+	}
+	if _, err := fmt.Fprintln(w, "waiting for results that are cut; Ctrl-C ends it"); err != nil {
+		return err
+	}
+	for tick := time.NewTicker(watchEvery); ; {
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return ctx.Err()
+		case <-tick.C:
+		}
+		for _, n := range notes.Latest(dir) {
+			if seen[key(n)] {
+				continue
+			}
+			seen[key(n)] = true
+			if _, err := fmt.Fprintln(w, noteLine(n)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func key(n notes.Note) string { return n.Time.String() + n.ID + n.Call }
+
+// noteLine describes one note.
+func noteLine(n notes.Note) string {
+	at := n.Time.Local().Format(time.TimeOnly)
+	if n.Back {
+		return fmt.Sprintf("%s  brought back %s: %d tokens", at, n.ID, n.Sent)
+	}
+	return fmt.Sprintf("%s  %s %s: %d tokens instead of %d  %s  %s", at, n.Client, n.Tool, n.Sent, n.Tokens, n.ID, n.About)
+}
+
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}

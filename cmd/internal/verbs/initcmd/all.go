@@ -1,0 +1,248 @@
+package initcmd
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+)
+
+// found is a client on this machine that init can set up.
+type found struct {
+	*agent.Client
+	where string
+}
+
+// installedClients lists the clients whose folder exists or whose program is on PATH.
+func (h home) installedClients() (list []found) {
+	for _, c := range agent.With(func(c *agent.Client) bool { return c.Hooks != nil }) {
+		files, err := h.Files(c.Name)
+		if err != nil {
+			continue
+		}
+		if info, err := os.Stat(files.Dir); err == nil && info.IsDir() {
+			list = append(list, found{c, files.Dir})
+		} else if path := h.lookPath(c.Name); path != "" {
+			list = append(list, found{c, path})
+		}
+	}
+	return list
+}
+
+// lookPath returns the path of a program on PATH, or "".
+func (h home) lookPath(program string) string {
+	folders, _ := h.Lookup("PATH")
+	for _, folder := range filepath.SplitList(folders) {
+		if path, err := exec.LookPath(filepath.Join(folder, program)); err == nil && filepath.IsAbs(path) {
+			return path
+		}
+	}
+	return ""
+}
+
+// runAll sets up the clients that are installed, after a question on a terminal or with --yes.
+func (o options) runAll(p command.Process) error {
+	h, err := homeOf(p)
+	if err != nil {
+		return err
+	}
+	list := h.installedClients()
+	if len(list) == 0 {
+		return command.Usagef("no client is found: neither a folder of settings nor a program on PATH of %s; name one", command.Or(clients()))
+	}
+	if o.show || o.uninstall {
+		var failed error
+		for _, c := range list {
+			_, _ = fmt.Fprintf(p.Stdout, "%s\n", c.Title)
+			failed = errors.Join(failed, o.run(p, c.Name))
+		}
+		return failed
+	}
+	chosen, err := o.ask(p, list)
+	if err != nil {
+		return err
+	}
+	o.quiet = true
+	var failed error
+	for _, c := range chosen {
+		_, _ = fmt.Fprintf(p.Stdout, "\n%s\n", c.Title)
+		if err := o.run(p, c.Name); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", c.Title, err))
+		}
+	}
+	o.quiet = false
+	return errors.Join(failed, h.conclude(p.Stdout))
+}
+
+// ask returns the clients that the user chooses. With --yes those are all whose hooks their models see as they should.
+func (o options) ask(p command.Process, list []found) (chosen []found, err error) {
+	var offered []found
+	for _, c := range list {
+		if c.Hooks.AsErrors && !o.hooks && !o.mcp && !o.proxy {
+			_, _ = fmt.Fprintf(p.Stdout, "%s (%s) is left out: it shows its model replaced results as errors. For its hooks all the same: mcp-pruner init %s --hooks\n", c.Title, c.where, c.Name)
+			continue
+		}
+		offered = append(offered, c)
+	}
+	switch terminal := command.IsTerminal(p.Stdin) && command.IsTerminal(p.Stdout); {
+	case len(offered) == 0:
+		return nil, command.Usagef("nothing is left to set up")
+	case o.yes:
+		return offered, nil
+	case !terminal:
+		var names []string
+		for _, c := range offered {
+			names = append(names, c.Name)
+		}
+		return nil, command.Usagef("found %s: name one, or --yes sets up all", strings.Join(names, ", "))
+	}
+	_, _ = fmt.Fprintln(p.Stdout, "Found:")
+	for i, c := range offered {
+		_, _ = fmt.Fprintf(p.Stdout, "  %d  %s (%s)\n", i+1, c.Title, c.where)
+	}
+	_, _ = fmt.Fprint(p.Stdout, "Which are to be set up? Numbers, Enter for all, n for none: ")
+	line, err := bufio.NewReader(p.Stdin).ReadString('\n')
+	if err != nil && line == "" {
+		return nil, errors.New("no answer: nothing was changed")
+	}
+	return picked(offered, line)
+}
+
+// picked returns the clients that an answer selects.
+func picked(offered []found, answer string) (chosen []found, err error) {
+	words := strings.FieldsFunc(strings.ToLower(answer), func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == '\r' || r == '\n' })
+	switch {
+	case len(words) == 0, words[0] == "y", words[0] == "yes", words[0] == "all":
+		return offered, nil
+	case words[0] == "n", words[0] == "no", words[0] == "none":
+		return nil, errors.New("nothing was changed")
+	}
+	for _, word := range words {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 || n > len(offered) {
+			return nil, command.Usagef("%q is none of the numbers 1 to %d", word, len(offered))
+		}
+		if !slices.Contains(chosen, offered[n-1]) {
+			chosen = append(chosen, offered[n-1])
+		}
+	}
+	return chosen, nil
+}
+
+// TrySentence is what a user pastes into a client to see a result being cut.
+const TrySentence = "Run this command and tell me what went wrong: for i in $(seq 1200); do echo \"INFO request $i served\"; [ $i = 700 ] && echo \"ERROR disk is full\"; done; true"
+
+// conclude says what is on, how to see it work, and how to undo it.
+func (h home) conclude(w io.Writer) error {
+	var on []string
+	for _, name := range clients() {
+		all, err := h.pieces(name)
+		if err != nil {
+			continue
+		}
+		var kinds []string
+		for _, p := range all {
+			if unreadable(p.file) == nil && p.installed() {
+				kinds = append(kinds, string(p.kind))
+			}
+		}
+		if len(kinds) > 0 {
+			on = append(on, fmt.Sprintf("%s (%s)", agent.Named(name).Title, strings.Join(kinds, ", ")))
+		}
+	}
+	if len(on) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, `
+On now: %s. It works in sessions that begin from now on.
+To see it work, paste this into the client:
+  %s
+Then: mcp-pruner gain
+To undo: mcp-pruner init CLIENT --uninstall, or mcp-pruner uninstall for everything.
+`, strings.Join(on, "; "), TrySentence)
+	return err
+}
+
+// UninstallCommand returns the verb uninstall. more takes out what other verbs have put in; it is given the writer of the
+// report.
+func UninstallCommand(p command.Process, more func(c *cobra.Command, w io.Writer) error) *cobra.Command {
+	return &cobra.Command{
+		Use:   "uninstall",
+		Short: "Take everything out of all clients, and say what stays",
+		Long: `Takes out of every client what init and install put in: hooks, servers, the proxy, status
+line and rule. Each file gets back the bytes that it had, or loses our entries alone if
+it was edited since. Data of yours stays, and it is said where.`,
+		Args: command.NoArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			h, err := homeOf(p)
+			if err != nil {
+				return err
+			}
+			var failed error
+			for _, name := range clients() {
+				failed = errors.Join(failed, h.takeOutOf(p.Stdout, name))
+			}
+			if more != nil {
+				failed = errors.Join(failed, more(c, p.Stdout))
+			}
+			return errors.Join(failed, whatStays(p))
+		},
+	}
+}
+
+// takeOutOf takes all pieces out of one client.
+func (h home) takeOutOf(w io.Writer, client string) error {
+	all, err := h.pieces(client)
+	if err != nil {
+		return err
+	}
+	if r, _ := h.rulePiece(client); r.kind == rule {
+		all = append(all, r)
+	}
+	var there []piece
+	for _, p := range all {
+		if p.installed() {
+			there = append(there, p)
+		}
+	}
+	if len(there) == 0 {
+		return nil
+	}
+	_, _ = fmt.Fprintf(w, "%s\n", agent.Named(client).Title)
+	return errors.Join(uninstall(w, all, there), h.dropSecret(there))
+}
+
+// whatStays names the user's data.
+func whatStays(p command.Process) error {
+	dir, err := statedir.Find(p.Lookup)
+	if err != nil {
+		return nil //nolint:nilerr // there can be no data
+	}
+	size := int64(0)
+	_ = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				size += info.Size()
+			}
+		}
+		return nil
+	})
+	if size == 0 {
+		_, err = fmt.Fprintln(p.Stdout, "Nothing of yours is left.")
+		return err
+	}
+	_, err = fmt.Fprintf(p.Stdout, "These stay: originals, ledger, logs and traces of cut results, %.1f MB in %s. To remove them, delete that folder.\n", float64(size)/1e6, dir)
+	return err
+}

@@ -1,0 +1,102 @@
+package initcmd
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+)
+
+// statusLine is the piece that shows in the client itself what was cut. It is written only if the user says so.
+const statusLine kind = "status"
+
+// statusArgument precedes the user's own command in ours.
+const statusArgument = " statusline --first "
+
+// statusPiece puts our line after the one of the user's own command, which ours runs.
+func (h home) statusPiece(file setup.File, c *agent.Client) piece {
+	at, command := c.StatusLine, append(append([]string{}, c.StatusLine...), "command")
+	p := piece{kind: statusLine, file: file}
+	p.install = func(text []byte) ([]byte, error) {
+		start, ok := agent.POSIX.Start(h.system, h.path)
+		if !ok {
+			return nil, fmt.Errorf("no command can start %s", h.path)
+		}
+		if where := h.managedLine(c); where != "" {
+			return nil, fmt.Errorf("an administrator's settings (%s) set the status line", where)
+		}
+		return edit(text, func(j *setup.JSON) error {
+			now, _ := j.Get(command...).(string)
+			_, first, ours := h.ownStatus(now)
+			switch {
+			case j.Get(at...) == nil:
+				return j.Set(map[string]any{"type": "command", "command": start + " statusline"}, at...)
+			case j.Get(append(append([]string{}, at...), "type")...) != "command" || now == "":
+				return errors.New("the status line that is there is no command")
+			case ours && first == "":
+				return replace(j, start+" statusline", command)
+			case ours:
+				return replace(j, start+statusArgument+quoted(first), command)
+			}
+			return replace(j, start+statusArgument+quoted(now), command)
+		})
+	}
+	p.remove = func(text []byte) ([]byte, error) {
+		return edit(text, func(j *setup.JSON) error {
+			now, _ := j.Get(command...).(string)
+			_, first, ours := h.ownStatus(now)
+			switch {
+			case ours && first == "":
+				j.Remove(at...)
+			case ours:
+				return replace(j, first, command)
+			}
+			return nil
+		})
+	}
+	p.present = func(text []byte) bool {
+		j, err := setup.ParseJSON(text)
+		if err != nil {
+			return false
+		}
+		now, _ := j.Get(command...).(string)
+		_, _, ours := h.ownStatus(now)
+		return ours
+	}
+	return p
+}
+
+// ownStatus divides our command into the program and the user's own command.
+func (h home) ownStatus(command string) (program, first string, ours bool) {
+	if program, ok := strings.CutSuffix(command, " statusline"); ok && h.names(program) && !strings.ContainsAny(program, ";|&") {
+		return program, "", true
+	}
+	program, first, ok := strings.Cut(command, statusArgument)
+	if !ok || !h.names(program) || len(first) < 2 || first[0] != '\'' || first[len(first)-1] != '\'' {
+		return "", "", false
+	}
+	return program, strings.ReplaceAll(first[1:len(first)-1], `'\''`, "'"), true
+}
+
+// quoted returns a text as one word of a shell.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// managedLine returns the file of an administrator that sets the status line, or "".
+func (h home) managedLine(c *agent.Client) string {
+	if c.Files.Managed == nil {
+		return ""
+	}
+	get := func(name string) string { v, _ := h.Lookup(name); return v }
+	for _, path := range c.Files.Managed(h.system, get) {
+		text, err := (setup.File{Path: path}).Read()
+		if err != nil || text == nil {
+			continue
+		}
+		if j, err := setup.ParseJSON(text); err == nil && j.Get(c.StatusLine...) != nil {
+			return path
+		}
+	}
+	return ""
+}
