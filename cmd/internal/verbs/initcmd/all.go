@@ -170,6 +170,7 @@ On now: %s. It works in sessions that begin from now on.
 To see it work, paste this into the client:
   %s
 Then: mcp-pruner gain
+What the client sends before your first word, and what of it could go: mcp-pruner context CLIENT
 To undo: mcp-pruner init CLIENT --uninstall, or mcp-pruner uninstall for everything.
 `, strings.Join(on, "; "), TrySentence)
 	return err
@@ -181,8 +182,8 @@ func UninstallCommand(p command.Process, more func(c *cobra.Command, w io.Writer
 	return &cobra.Command{
 		Use:   "uninstall",
 		Short: "Take everything out of all clients, and say what stays",
-		Long: `Takes out of every client what init and install put in: hooks, servers, the proxy, status
-line and rule. Each file gets back the bytes that it had, or loses our entries alone if
+		Long: `Takes out of every client what init, install and context put in: hooks, servers, the
+proxy, status line and rule; what context switched off is on again. Each file gets back the bytes that it had, or loses our entries alone if
 it was edited since. Data of yours stays, and it is said where.`,
 		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -191,11 +192,11 @@ it was edited since. Data of yours stays, and it is said where.`,
 				return err
 			}
 			var failed error
+			if more != nil { // it may have changed the same files later than init did
+				failed = errors.Join(failed, more(c, p.Stdout))
+			}
 			for _, name := range clients() {
 				failed = errors.Join(failed, h.takeOutOf(p.Stdout, name))
-			}
-			if more != nil {
-				failed = errors.Join(failed, more(c, p.Stdout))
 			}
 			return errors.Join(failed, whatStays(p))
 		},
