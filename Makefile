@@ -48,7 +48,12 @@ build:
 
 install:
 	$(GO) install $(STRIP) ./cmd/mcp-pruner
-	@bin=$$($(GO) env GOBIN); ln -sf mcp-pruner "$${bin:-$$($(GO) env GOPATH)/bin}/jeeves-mcp-pruner"
+	@bin=$$($(GO) env GOBIN); bin=$${bin:-$$($(GO) env GOPATH)/bin}; ln -sf mcp-pruner "$$bin/jeeves-mcp-pruner"; \
+	echo "installed: $$bin/mcp-pruner"; \
+	case ":$$PATH:" in \
+	*":$$bin:"*) echo "PATH has it. Next: mcp-pruner init" ;; \
+	*) echo "PATH does not have $$bin. To start it by its name: export PATH=\"$$bin:\$$PATH\"; now: $$bin/mcp-pruner init" ;; \
+	esac
 
 demo: rg
 	$(GO) run ./cmd/mcp-pruner demo -q "what happens when a handler panics" states/pipeline.go

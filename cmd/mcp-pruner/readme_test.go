@@ -23,16 +23,17 @@ import (
 // fails the test: it has to be added with the way it is run.
 func TestReadmeCommands(t *testing.T) {
 	ways := map[string]func(*testing.T, string){
-		"make install":                                installs,
-		"npm install --global mcp-pruner":             npmHasThePackage,
+		"make install": installs,
+		`go run ./cmd/mcp-pruner prune -q "what happens when a handler panics" states/pipeline.go`: prunesAFile,
+		"make test": ciRuns,
 		"tar xzf mcp-pruner_0.1.0_linux_amd64.tar.gz": archiveHasThisName,
-		"mcp-pruner init claude":                      setsUp,
-		"mcp-pruner install claude":                   installsInClaude,
-		"mcp-pruner doctor":                           setsUp,
+		"mcp-pruner init":      setsUpAll,
+		"mcp-pruner doctor":    setsUp,
+		"mcp-pruner uninstall": setsUp,
 	}
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
-	assert.Less(t, strings.Count(string(readme), "\n"), 70, "the README is one screen")
+	assert.Less(t, strings.Count(string(readme), "\n"), 85, "the README is short")
 	var found []string
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(readme), -1) {
 		for _, line := range strings.Split(strings.TrimSpace(block[1]), "\n") {
@@ -45,10 +46,14 @@ func TestReadmeCommands(t *testing.T) {
 		}
 	}
 	assert.Len(t, found, len(ways), "a command is no longer in the README")
-	assert.Contains(t, string(readme), "`make demo` shows")
 	t.Run("make demo", demoShowsBeforeAndAfter)
-	assert.Contains(t, string(readme), "`make test` runs")
-	t.Run("make test", ciRuns)
+	for text, run := range map[string]func(*testing.T, string){
+		"`npm install --global mcp-pruner`": npmHasThePackage,
+		"`mcp-pruner install\nclaude`":      installsInClaude,
+	} {
+		assert.Contains(t, string(readme), text)
+		t.Run(text, func(t *testing.T) { run(t, strings.ReplaceAll(strings.Trim(text, "`"), "\n", " ")) })
+	}
 }
 
 // TestReadmeFigures proves that the README states the savings of docs/BILL.md, and none of a set whose figures are withdrawn.
@@ -127,7 +132,7 @@ func demoShowsBeforeAndAfter(t *testing.T) {
 
 // ciRuns: running every test from within a test would never end; that .ci/run
 // does it is what can be seen here.
-func ciRuns(t *testing.T) {
+func ciRuns(t *testing.T, _ string) {
 	ci, err := os.ReadFile("../../.ci/run")
 	require.NoError(t, err)
 	assert.Contains(t, string(ci), "make test")
@@ -135,10 +140,29 @@ func ciRuns(t *testing.T) {
 
 func installs(t *testing.T, _ string) {
 	bin := t.TempDir()
-	makeTarget(t, "install", "GOBIN="+bin)
+	said := makeTarget(t, "install", "GOBIN="+bin)
+	assert.Contains(t, said, filepath.Join(bin, "mcp-pruner"))
+	assert.Contains(t, said, "PATH does not have "+bin)
 	out, err := exec.Command(filepath.Join(bin, "mcp-pruner"), "version").Output()
 	require.NoError(t, err)
 	assert.Contains(t, string(out), "mcp-pruner ")
+}
+
+// prunesAFile: the README's first command.
+func prunesAFile(t *testing.T, command string) {
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	assert.Contains(t, string(out), "recover()")
+	assert.Regexp(t, `(?m)^.*filtered|left out|\.\.\.`, string(out))
+}
+
+// setsUpAll: on a terminal it asks, here it is told to set up all.
+func setsUpAll(t *testing.T, command string) {
+	home := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(home, ".claude"), 0o700))
+	assert.Contains(t, inHome(t, command+" --yes", home), "On now: Claude Code (hooks).")
 }
 
 // npmHasThePackage: what npm would install is packed by make dist and run by the

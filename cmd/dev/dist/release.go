@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -110,12 +111,15 @@ func (r *release) archive(system string, program []byte) error {
 	return r.write(name+".tar.gz", tarred(files, r.when))
 }
 
-// finish writes the files that do not depend on the system: the main npm package, the SBOM and the checksums.
+// finish writes the files that do not depend on the system: the main npm package, the SBOM, the files of package managers and the checksums.
 func (r *release) finish() error {
 	if err := r.mainPackage(); err != nil {
 		return err
 	}
 	if err := r.sbom(); err != nil {
+		return err
+	}
+	if err := errors.Join(r.formula(), r.scoop()); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(r.out)
