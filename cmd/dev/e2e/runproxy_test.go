@@ -227,3 +227,19 @@ func TestInitProxyStarts(t *testing.T) {
 		ended()
 	}
 }
+
+// TestCodexFallsBackToHTTP proves that Codex, told that its provider has WebSockets, uses HTTP behind the proxy.
+func TestCodexFallsBackToHTTP(t *testing.T) {
+	w := newWorld(t, both()[1], done)
+	w.withState()
+	config := filepath.Join(w.home, "config.toml")
+	text, err := os.ReadFile(config)
+	require.NoError(t, err)
+	w.write(config, strings.Replace(string(text), "wire_api", "supports_websockets = true\nwire_api", 1), 0o600)
+	cmd := w.underProxy(nil, append(slices.Clone(w.client.direct), "say it")...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	require.NoError(t, cmd.Run(), stdout.String()+stderr.String())
+	assert.Contains(t, stdout.String(), "three times")
+	assert.Regexp(t, `codex: [2-9] requests through the proxy`, stderr.String(), "a WebSocket was asked for first")
+}

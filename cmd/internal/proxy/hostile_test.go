@@ -137,3 +137,38 @@ func TestHostileRequests(t *testing.T) {
 	assert.Empty(t, r.up.bodies, "nothing of that is sent on")
 	assert.Equal(t, string(claudeHistory(2)), string(r.post(t, "/v1/messages", claudeHistory(2))))
 }
+
+// A client that leaves in the middle of a stream ends the request to the upstream, and a slow one holds up nobody.
+func TestClientsThatLeaveAndWait(t *testing.T) {
+	r := newRig(t, database(t), GC)
+	left := make(chan struct{})
+	r.up.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		_, _ = io.Copy(io.Discard, q.Body)
+		if q.URL.Query().Has("stream") {
+			_, _ = io.WriteString(w, "data: {}\n\n")
+			w.(http.Flusher).Flush()
+			<-q.Context().Done()
+			close(left)
+		}
+	})
+	const head = " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n"
+	slow, err := net.Dial("tcp", strings.TrimPrefix(r.proxy.URL, "http://"))
+	require.NoError(t, err)
+	defer func() { _ = slow.Close() }()
+	_, err = io.WriteString(slow, "POST /v1/messages"+head+`{"messages"`) // and never the rest
+	require.NoError(t, err)
+	c, err := net.Dial("tcp", strings.TrimPrefix(r.proxy.URL, "http://"))
+	require.NoError(t, err)
+	_, err = io.WriteString(c, "POST /v1/messages?stream"+head+strings.Repeat(" ", 100))
+	require.NoError(t, err)
+	res, err := http.ReadResponse(bufio.NewReader(c), nil)
+	require.NoError(t, err)
+	_, err = res.Body.Read(make([]byte, 10))
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
+	<-left
+	res, err = http.Post(r.proxy.URL+"/v1/messages", "application/json", strings.NewReader("{}"))
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	assert.Equal(t, http.StatusOK, res.StatusCode)
+}
