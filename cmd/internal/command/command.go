@@ -97,6 +97,8 @@ func Execute(ctx context.Context, root *cobra.Command, p Process) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	checkBuiltIn(root)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	named, _, err := root.Find(p.Args) // before the verb runs, which changes the same flags
+	endsItself := err == nil && named.Annotations[ownEnd] != ""
 	type ended struct {
 		verb *cobra.Command
 		err  error
@@ -112,7 +114,7 @@ func Execute(ctx context.Context, root *cobra.Command, p Process) int {
 	case <-ctx.Done():
 	}
 	wait := time.After(endWithin)
-	if verb, _, err := root.Find(p.Args); err == nil && verb.Annotations[ownEnd] != "" {
+	if endsItself {
 		wait = nil
 	}
 	select {
