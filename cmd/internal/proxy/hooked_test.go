@@ -30,6 +30,6 @@ func TestWhatAHookCutKeepsItsID(t *testing.T) {
 		for n := 2; n <= 40; n++ {
 			got = string(r.post(t, messagesPath, renderings[messagesPath](list[:n])))
 		}
-		assert.Equal(t, known, strings.Contains(got, "tokens; `"+existing.DefaultBack+" "+id+"` prints them]"), name)
+		assert.Equal(t, known, strings.Contains(got, "`"+existing.DefaultBack+" "+id+"` prints them]"), name)
 	}
 }

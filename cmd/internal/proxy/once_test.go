@@ -18,7 +18,7 @@ func TestTwoProxiesDecideOnce(t *testing.T) {
 		for form, id := range map[string]func(int) string{"long": idForms["long"], "same": idForms["same"], "none": func(int) string { return "" }} {
 			file := database(t)
 			proxies := []*rig{newRig(t, file, GC), newRig(t, file, GC)}
-			for n := 1; n <= 30; n++ {
+			for n := 1; n <= 15; n++ {
 				var wg sync.WaitGroup
 				got := [2]string{}
 				for p := range proxies {
