@@ -2,6 +2,7 @@ package existing
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 // decides is often the line that has none of these forms, whatever the question was.
 const (
 	rareShare  = 0.4  // of the tokens that a long text may keep, for lines of rare forms
+	follows    = 2    // lines after one that says what went wrong
 	rareTimes  = 3    // lines of a form that is rare
 	commonWord = 0.1  // of the lines have a word that belongs to a form; other words are what varies in it
 	longLine   = 2000 // bytes of a line after which its form is not looked at
@@ -45,14 +47,20 @@ func (b Body) rare(most int) []int {
 		}
 	}
 	slices.SortStableFunc(found, func(x, y int) int { return cmp.Compare(worth[x], worth[y]) })
-	for i, n := range found {
-		if most -= tokens.EstimateWell(b.Line(n)) + gapTokens; most < 0 {
-			found = found[:i]
-			break
+	kept := map[int]bool{}
+	for _, n := range found {
+		last := n
+		if failing().MatchString(b.Lines[n-1]) { // what follows says where
+			last = min(n+follows, len(b.Lines))
+		}
+		for ; n <= last; n++ {
+			if most -= tokens.EstimateWell(b.Line(n)) + gapTokens; most < 0 {
+				return slices.Sorted(maps.Keys(kept))
+			}
+			kept[n] = true
 		}
 	}
-	slices.Sort(found)
-	return found
+	return slices.Sorted(maps.Keys(kept))
 }
 
 // gapTokens is the size of the mark of a gap.
