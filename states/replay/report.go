@@ -24,6 +24,10 @@ type Report struct {
 	// Composition is what the bill is made of: by content, then by price.
 	Composition map[string]bill.By `json:"composition"`
 
+	// HourOnPrefix is what a cache lifetime of an hour on the fixed prefix would have saved; the program does not set it.
+	HourOnPrefix float64 `json:"hour_on_prefix_pct"`
+	HourUnknown  int     `json:"hour_on_prefix_unknown_pauses"` // writes whose pause is not known, taken for shorter than an hour
+
 	Measured int `json:"sessions_with_usage"`
 	Guessed  int `json:"calls_with_modelled_output"` // because the transcript has placeholders
 	Calls    int `json:"calls"`
@@ -158,6 +162,7 @@ type collector struct {
 	clearing *clearing
 	prices   map[string]bool
 	contents map[string]bill.By
+	hour     bill.Lifetime
 
 	large, needed int // results
 }
@@ -196,6 +201,7 @@ func (c *collector) add(f *Figures) {
 	for content, by := range f.contents {
 		c.contents[content] = c.contents[content].Plus(by)
 	}
+	c.hour = c.hour.Plus(f.HourOnPrefix(f.prefixTokens))
 	c.large += f.large
 	c.needed += f.needed
 	c.prices[f.Prices.String()] = true
@@ -256,6 +262,7 @@ func (c *collector) finish() Report {
 	for content, by := range c.contents {
 		r.Composition[content] = bill.By{Fresh: pct(by.Fresh), Write: pct(by.Write), Again: pct(by.Again), Read: pct(by.Read), Output: pct(by.Output)}
 	}
+	r.HourOnPrefix, r.HourUnknown = pct(c.hour.Net()), c.hour.Unknown
 	r.Large = c.large
 	r.Needed = percent(float64(c.needed), float64(c.large))
 	r.Prices = strings.Join(slices.Sorted(maps.Keys(c.prices)), "; ")

@@ -1,5 +1,7 @@
 package agent
 
+import "time"
+
 // Transcripts are a client's records of its sessions: files of JSON lines, or a database.
 type Transcripts struct {
 	Folder string  // below Files.Folder; "": they cannot be read
@@ -35,6 +37,8 @@ type Step struct {
 	Usage *Usage // call; nil if the transcript has none
 	Model string // call; "" if the transcript does not name it
 	Type  string // attach: what it is
+
+	At time.Duration // call: since the session began; 0 if the transcript does not say
 
 	ID   string // use, result: of the tool call
 	Tool string // use, result

@@ -94,7 +94,7 @@ func (r *claudeReader) add(s Step) { r.session.Steps = append(r.session.Steps, s
 func (r *claudeReader) assistant(e claudeEntry) {
 	if e.Message.ID == "" || e.Message.ID != r.message {
 		r.message = e.Message.ID
-		r.add(Step{Kind: Call, Usage: e.Message.Usage.usage(), Model: e.Message.Model})
+		r.add(Step{Kind: Call, Usage: e.Message.Usage.usage(), Model: e.Message.Model, At: r.session.since(e.Time)})
 	} else {
 		r.refreshUsage(e.Message.Usage)
 	}

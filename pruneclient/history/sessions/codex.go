@@ -10,6 +10,7 @@ import (
 
 // codexEntry is one line of a Codex rollout file.
 type codexEntry struct {
+	Time    string    `json:"timestamp"`
 	Type    string    `json:"type"`
 	Payload codexItem `json:"payload"`
 }
@@ -72,6 +73,7 @@ type codexReader struct {
 	total   codexUsage
 	uses    map[string]Step
 	model   string
+	now     string // time stamp of the line
 }
 
 func (r *codexReader) read() *Session { return &r.session }
@@ -79,6 +81,7 @@ func (r *codexReader) read() *Session { return &r.session }
 func (r *codexReader) entry(line any) {
 	e, _ := line.(codexEntry)
 	item := e.Payload
+	r.now = e.Time
 	switch e.Type {
 	case "session_meta":
 		if r.session.ID == "" {
@@ -160,7 +163,7 @@ func (r *codexReader) message(item codexItem) {
 // answer adds a step of the model's answer, preceded by the call if it is the first.
 func (r *codexReader) answer(s Step) {
 	if r.open == 0 {
-		r.add(Step{Kind: Call, Model: r.model})
+		r.add(Step{Kind: Call, Model: r.model, At: r.session.since(r.now)})
 		r.open = len(r.session.Steps)
 		r.latest = r.open
 	}

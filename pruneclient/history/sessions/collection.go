@@ -24,6 +24,7 @@ type collected struct {
 		Args  json.RawMessage `json:"args"`
 		Out   string          `json:"out"`
 		Err   bool            `json:"err"`
+		At    float64         `json:"t"` // seconds
 	} `json:"steps"`
 }
 
@@ -58,6 +59,9 @@ func parseCollected(line []byte) (Session, error) {
 	for _, in := range c.Steps {
 		step := Step{Kind: in.Kind, Text: in.Text, Think: in.Think, Usage: in.Usage.usage(), ID: in.ID, Tool: in.Tool, Out: in.Out, Err: in.Err, Model: in.Model, Type: in.Type}
 		step.Args = arguments(in.Args)
+		if step.Kind == Call {
+			step.At = time.Duration(in.At * float64(time.Second))
+		}
 		s.Steps = append(s.Steps, step)
 	}
 	return s, nil

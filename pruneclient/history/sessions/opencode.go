@@ -33,6 +33,9 @@ type opencodeMessage struct {
 	Role    string `json:"role"`
 	ModelID string `json:"modelID"`
 	Summary any    `json:"summary"` // true: the answer is the summary of a compaction
+	Time    struct {
+		Created int64 `json:"created"` // milliseconds
+	} `json:"time"`
 }
 
 type opencodePart struct {
@@ -121,7 +124,7 @@ func (r *opencodeReader) asked(p opencodePart) {
 func (r *opencodeReader) answered(p opencodePart, m opencodeMessage) {
 	if p.Type == "step-start" || r.call == 0 && p.Type != "step-finish" {
 		r.finish()
-		r.add(Step{Kind: Call, Model: m.ModelID})
+		r.add(Step{Kind: Call, Model: m.ModelID, At: r.since(m)})
 		r.call = len(r.session.Steps)
 	}
 	switch p.Type {
@@ -137,6 +140,13 @@ func (r *opencodeReader) answered(p opencodePart, m opencodeMessage) {
 		}
 		r.finish()
 	}
+}
+
+func (r *opencodeReader) since(m opencodeMessage) time.Duration {
+	if m.Time.Created == 0 || r.session.Begun.IsZero() {
+		return 0
+	}
+	return max(time.UnixMilli(m.Time.Created).Sub(r.session.Begun), 0)
 }
 
 func (r *opencodeReader) used(p opencodePart) {

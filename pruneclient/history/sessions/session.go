@@ -72,6 +72,15 @@ func (s *Session) begin(project, version, at string) {
 	}
 }
 
+// since returns the time from the begin of the session to a time stamp, or 0.
+func (s *Session) since(at string) time.Duration {
+	t, err := time.Parse(time.RFC3339, at)
+	if err != nil || s.Begun.IsZero() {
+		return 0
+	}
+	return max(t.Sub(s.Begun), 0)
+}
+
 // Measured reports whether the model calls have their usage: nine of ten at least, because an interrupted one may have none.
 func (s Session) Measured() bool {
 	calls, measured := 0, 0

@@ -43,6 +43,13 @@ func writeText(w io.Writer, r replay.Report) error {
 		fmt.Fprintf(&b, "\ncontext: before each session, what no earlier session of its project used is switched off (from the tenth on, of known size): %d parts;\n"+
 			"%.1f %% of the sessions call something that was switched off\n", d.Pruned, d.Hurt)
 	}
+	if r.HourOnPrefix != 0 {
+		fmt.Fprintf(&b, "\nAdvice: a cache lifetime of an hour on the fixed prefix alone would have changed the bill by %+.1f %%", -r.HourOnPrefix)
+		if r.HourUnknown > 0 {
+			fmt.Fprintf(&b, ", if the %d pauses whose length is not known were shorter", r.HourUnknown)
+		}
+		b.WriteString(". mcp-pruner does not set it.\n")
+	}
 	for _, s := range r.Skipped {
 		fmt.Fprintf(&b, "skipped: %s\n", s)
 	}
