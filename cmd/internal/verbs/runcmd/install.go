@@ -138,8 +138,15 @@ func (i installation) install() error {
 		return fmt.Errorf("%s did not add the server: %w", i.client, err)
 	}
 	fmt.Fprint(i.stdout, i.After)
+	fmt.Fprintf(i.stdout, worth, i.client)
 	return nil
 }
+
+// worth says when the server pays. A test compares it with docs/BILL.md.
+const worth = `what to expect: beside the client's own tools the server costs more than it saves in most sessions, because its definitions and
+  questions cost tokens, too; hooks save there: mcp-pruner init %s --hooks
+  Where it has the only tools that read, search and run, as in an agent of your own, it saves in sessions with large results. Your own sessions: mcp-pruner replay
+`
 
 // withoutPasswords returns a server whose addresses can be shown. Whole command lines cannot be searched for passwords,
 // because what looks like one may be part of a path.

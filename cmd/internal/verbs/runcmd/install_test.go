@@ -3,6 +3,8 @@ package runcmd_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -55,6 +57,7 @@ func TestInstall(t *testing.T) {
 	assert.Contains(t, stdout, "running: claude mcp add-json --scope user pruner '{")
 	assert.Contains(t, stdout, "done that\n")
 	assert.Contains(t, stdout, "mcp-pruner install claude --uninstall")
+	assert.Contains(t, stdout, "mcp-pruner init claude --hooks\n")
 
 	code, _, _ = call(t, "install", f.env, "codex")
 	require.Zero(t, code)
@@ -64,6 +67,33 @@ func TestInstall(t *testing.T) {
 	require.Zero(t, code)
 	assert.Equal(t, []string{"mcp add --env PRUNER_URL=http://user:pass@127.0.0.1:1/prune pruner -- /bin/true"}, f.calls())
 	assert.NotContains(t, stdout, "pass@")
+}
+
+// TestWorthIsWhatTheBillSays holds the sentences that install prints against the tables of docs/BILL.md: how many sessions lose
+// beside a client's tools, and what is saved without these, on Claude Code's sessions.
+func TestWorthIsWhatTheBillSays(t *testing.T) {
+	page, err := os.ReadFile("../../../../docs/BILL.md")
+	require.NoError(t, err)
+	numbers := func(row string) (found []float64) {
+		for _, m := range regexp.MustCompile(row).FindAllStringSubmatch(string(page), -1) {
+			n, err := strconv.ParseFloat(m[1], 64)
+			require.NoError(t, err)
+			found = append(found, n)
+		}
+		return found
+	}
+	lose := numbers(`(?m)^\| mcp \| [-+\d.].* \| (\d+) % \|$`)
+	require.NotEmpty(t, lose)
+	most := 0
+	for _, n := range lose {
+		if n > 50 {
+			most++
+		}
+	}
+	assert.Greater(t, most, len(lose)/2, "most sessions lose")
+	only := numbers(`(?m)^\| claude-code \| the only tools \| reads and searches \| [\d.]+ \| [\d.]+ \| 0\.0 \| \+?(-?[\d.]+) `)
+	require.Len(t, only, 1)
+	assert.Positive(t, only[0])
 }
 
 // TestShownCommandIsTheOneThatRuns checks that the printed command is the one that runs, except for a password: an "@" in
