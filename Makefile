@@ -171,5 +171,5 @@ versions:
 bill:
 	@folds=$$(mktemp -d) && trap 'rm -r "$$folds"' EXIT && \
 	$(call dev,train) && .cache/dev/train -data "$(FIXTURES)" -folds "$$folds" && \
-	$(call dev,bill) && .cache/dev/bill -data "$(FIXTURES)" -weights "$$folds" -o docs/BILL.md
+	$(call dev,bill) && .cache/dev/bill -data "$(FIXTURES)" -weights "$$folds" -o docs/BILL.md -readme README.md
 	$(GO) test ./tools/tooltest/stated -update

@@ -49,7 +49,7 @@ func Replay(ctx context.Context, s Settings) (Report, *Figures, error) {
 		}
 		err := read(ctx, file, func(one sessions.Session) error {
 			aside := s.Explain != "" && !strings.HasPrefix(one.ID, s.Explain)
-			if seen[one.Source+" "+one.ID] || aside && !s.choosesContext() {
+			if seen[one.Source+" "+one.ID] || aside && !s.choosesContext() || s.Only != nil && !s.Only(one) {
 				return nil
 			}
 			seen[one.Source+" "+one.ID] = true

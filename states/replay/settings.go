@@ -44,6 +44,8 @@ type Settings struct {
 // Experiment changes what is tried, so that the worth of a part of the pruner can be measured. Its zero value changes
 // nothing.
 type Experiment struct {
+	Only func(sessions.Session) bool // the sessions that count; nil: all
+
 	// Boldness is a factor for the price at which a line is kept: above 1, more is cut. 0 means 1.
 	Boldness float64
 

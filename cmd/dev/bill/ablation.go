@@ -57,6 +57,9 @@ func shuffled(c existing.Cut, seed int) existing.Cut {
 	return c
 }
 
+// asInstructed is the habit that the instructions of the server ask for.
+const asInstructed = "reads and searches"
+
 // habit says on which calls of this program's tools a model writes a question. It never does when it opens a narrow range
 // or is about to edit the file.
 type habit struct {
@@ -66,6 +69,6 @@ type habit struct {
 
 var habits = []habit{
 	{"on every call", func(bill.Result) bool { return true }},
-	{"reads and searches", func(r bill.Result) bool { return r.Kind != history.Bash }},
+	{asInstructed, func(r bill.Result) bool { return r.Kind != history.Bash }},
 	{"where the result is long", func(r bill.Result) bool { return r.Tokens >= history.MinTokens }}, // it guesses right which are
 }
