@@ -56,7 +56,7 @@ func TestGainAddsUpWhatTranscriptsSay(t *testing.T) {
 	require.Equal(t, g.Total, g.Tools["Read"])
 	code, out = gainVerb(w)
 	require.Equal(t, 0, code)
-	require.Contains(t, out, "1 results cut in 1 sessions")
+	require.Contains(t, out, "1 result cut in 1 session")
 	require.InDelta(t, 100*g.Total.Net/(g.Bill+g.Total.Net), g.Net, 1e-6)
 	require.Contains(t, out, fmt.Sprintf("The 1 results that stand in transcripts: net %+.0f, %+.1f %% of what their sessions would have cost without hooks.", g.Total.Net, g.Net))
 }
