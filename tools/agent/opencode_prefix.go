@@ -20,18 +20,14 @@ var opencodePrefix = Prefix{
 			byName[name] = map[string]any{"options": map[string]any{"baseURL": o.URL + "/v1", "apiKey": NoKey}}
 		}
 		config := map[string]any{"autoupdate": false, "share": "disabled", "enabled_providers": providers, "provider": byName}
-		if o.Alone {
-			off := map[string]any{}
-			for _, name := range o.Servers {
-				off[name] = map[string]any{"enabled": false}
-			}
-			config["mcp"] = off
+		if servers := opencodeServers(o); len(servers) > 0 {
+			config["mcp"] = servers
 		}
 		content, _ := json.Marshal(config) // texts
 		return Launch{
 			Args: []string{"run", o.Prompt},
 			Env: map[string]string{"OPENCODE_CONFIG_CONTENT": string(content), "XDG_DATA_HOME": o.Path("data"),
-				"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"},
+				"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", npmOffline: "true"},
 		}
 	},
 	SwitchesIn: InServers,
@@ -62,17 +58,45 @@ func opencodeSwitch(t Thing) *Switch {
 	return &Switch{Path: []string{"permission", t.Name}, Value: "deny"}
 }
 
+// npmOffline keeps npm from its registry: at each start opencode installs a package for plugins.
+const npmOffline = "npm_config_offline"
+
+// opencodeServers returns the servers' entries as they are for the recorded session: they may use npm's registry, or they do
+// not start.
+func opencodeServers(o Occurrence) map[string]any {
+	entries := map[string]any{}
+	for _, data := range opencodeSettings(o) {
+		for name, entry := range memberOf(data, "mcp") {
+			server, _ := entry.(map[string]any)
+			switch {
+			case o.Alone && server != nil:
+				entries[name] = withSetting(server, false, "enabled")
+			case server["type"] == "local":
+				entries[name] = withSetting(server, "false", "environment", npmOffline)
+			}
+		}
+	}
+	return entries
+}
+
+// opencodeSettings returns the settings of the user and the project.
+func opencodeSettings(o Occurrence) (list []map[string]any) {
+	for _, dir := range []string{o.Dir, o.Project, filepath.Join(o.Project, ".opencode")} {
+		for _, file := range opencodeFiles {
+			list = append(list, o.Settings(filepath.Join(dir, file)))
+		}
+	}
+	return list
+}
+
 // opencodeProviders returns the providers that the user's and the project's settings name, or else the one that opencode
 // offers first.
 func opencodeProviders(o Occurrence) (names []string) {
-	for _, dir := range []string{o.Dir, o.Project, filepath.Join(o.Project, ".opencode")} {
-		for _, file := range opencodeFiles {
-			data := o.Settings(filepath.Join(dir, file))
-			for name := range memberOf(data, "provider") {
-				names = append(names, name)
-			}
-			names = append(names, modelProviders(data)...)
+	for _, data := range opencodeSettings(o) {
+		for name := range memberOf(data, "provider") {
+			names = append(names, name)
 		}
+		names = append(names, modelProviders(data)...)
 	}
 	if names == nil {
 		return []string{"anthropic"}

@@ -129,7 +129,7 @@ func (f *gatewayFlags) report(ctx context.Context, p command.Process, path strin
 	if err := g.Check(); err != nil {
 		return command.Usagef("%v", err)
 	}
-	rows := g.Report(tokens.Estimate)
+	rows := g.Report(tokens.EstimateAll)
 	if asJSON {
 		return json.NewEncoder(p.Stdout).Encode(map[string]any{"rows": rows})
 	}
