@@ -30,6 +30,9 @@ var opencodePrefix = Prefix{
 				"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", npmOffline: "true"},
 		}
 	},
+	Shared: []string{"opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/skills", ".opencode/skill",
+		".opencode/agents", ".opencode/agent", ".opencode/plugins", ".opencode/plugin", ".claude/skills", ".agents/skills"},
+	Started:    []string{"plugin"},
 	SwitchesIn: InServers,
 	Switch:     opencodeSwitch,
 	Tokens:     8_500,

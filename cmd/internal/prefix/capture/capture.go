@@ -33,7 +33,7 @@ type Options struct {
 
 	NoServers bool // no MCP server starts
 
-	Limit time.Duration // 0: Limit
+	over <-chan time.Time // nil: after Limit
 }
 
 const (
@@ -110,8 +110,11 @@ func privateFolder(env []string) (string, error) {
 func (o Options) await(ctx context.Context, kept *keeper.Kept, s *standIn) (took time.Duration, err error) {
 	started, gone := time.Now(), make(chan struct{})
 	go func() { kept.Wait(); close(gone) }() // returns after the signals below at the latest
-	limit := time.NewTimer(cmp.Or(o.Limit, Limit))
-	defer limit.Stop()
+	if o.over == nil {
+		limit := time.NewTimer(Limit)
+		defer limit.Stop()
+		o.over = limit.C
+	}
 	select {
 	case <-s.recorded:
 		took = time.Since(started)
@@ -123,7 +126,7 @@ func (o Options) await(ctx context.Context, kept *keeper.Kept, s *standIn) (took
 		case <-ctx.Done():
 		}
 	case <-gone:
-	case <-limit.C:
+	case <-o.over:
 	case <-ctx.Done():
 	}
 	select {

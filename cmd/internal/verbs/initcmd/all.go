@@ -2,6 +2,7 @@ package initcmd
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -53,7 +54,7 @@ func (h home) lookPath(program string) string {
 }
 
 // runAll sets up the clients that are installed, after a question on a terminal or with --yes.
-func (o options) runAll(p command.Process) error {
+func (o options) runAll(ctx context.Context, p command.Process) error {
 	h, err := homeOf(p)
 	if err != nil {
 		return err
@@ -66,7 +67,7 @@ func (o options) runAll(p command.Process) error {
 		var failed error
 		for _, c := range list {
 			_, _ = fmt.Fprintf(p.Stdout, "%s\n", c.Title)
-			failed = errors.Join(failed, o.run(p, c.Name))
+			failed = errors.Join(failed, o.run(ctx, p, c.Name))
 		}
 		return failed
 	}
@@ -78,7 +79,7 @@ func (o options) runAll(p command.Process) error {
 	var failed error
 	for _, c := range chosen {
 		_, _ = fmt.Fprintf(p.Stdout, "\n%s\n", c.Title)
-		if err := o.run(p, c.Name); err != nil {
+		if err := o.run(ctx, p, c.Name); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", c.Title, err))
 		}
 	}

@@ -4,16 +4,19 @@ package initcmd
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/usage"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
@@ -55,9 +58,9 @@ takes out exactly what was put in.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.selects = c.Flags().Changed("only") || c.Flags().Changed("except")
 			if len(args) == 0 {
-				return o.runAll(p)
+				return o.runAll(c.Context(), p)
 			}
-			return o.run(p, args[0])
+			return o.run(c.Context(), p, args[0])
 		},
 	}
 	f := c.Flags()
@@ -74,7 +77,7 @@ takes out exactly what was put in.`,
 	return c
 }
 
-func (o options) run(p command.Process, client string) error {
+func (o options) run(ctx context.Context, p command.Process, client string) error {
 	h, err := homeOf(p)
 	if err != nil {
 		return err
@@ -114,6 +117,9 @@ func (o options) run(p command.Process, client string) error {
 	}
 	if err == nil && changed && !o.quiet {
 		err = h.conclude(out)
+	}
+	if err == nil && !o.quiet {
+		fmt.Fprint(out, usage.Line(ctx, usage.Options{Client: agent.Named(client), Lookup: p.Lookup, Now: time.Now()}))
 	}
 	return errors.Join(err, out.Flush())
 }
