@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/asked"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
@@ -66,6 +67,9 @@ func doctor(ctx context.Context, p command.Process, verbose bool) error {
 	}
 	findings = append(findings, clientEntries(ctx, p)...)
 	findings = append(findings, strays(p.Env)...)
+	for _, again := range asked.For(ctx, p.Lookup) {
+		findings = append(findings, finding{again.Client, again.String(), wantedAgain})
+	}
 	showStates(p)
 	code := command.OK
 	slices.SortStableFunc(findings, func(a, b finding) int { return cmp.Compare(a.problem.rank(), b.problem.rank()) })

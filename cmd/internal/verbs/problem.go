@@ -26,6 +26,7 @@ const (
 	noProxy
 	proxyPasses
 	noClient
+	wantedAgain
 	problems // their number
 )
 
@@ -51,6 +52,7 @@ func (p problem) String() string {
 		noProxy:         "no proxy answers",
 		proxyPasses:     "replaces nothing",
 		noClient:        "no client's configuration has this server",
+		wantedAgain:     "is switched off, and",
 	}[p]
 }
 
@@ -67,7 +69,7 @@ func (p problem) mark() string {
 	switch p {
 	case none:
 		return "ok"
-	case noSearch, slowSearch, pruningUnset, cannotBeChanged, hookedTwice, proxyPasses, noClient: // worth knowing, but not a fault
+	case noSearch, slowSearch, pruningUnset, cannotBeChanged, hookedTwice, proxyPasses, noClient, wantedAgain: // worth knowing, but not a fault
 		return "note"
 	}
 	return "BAD"

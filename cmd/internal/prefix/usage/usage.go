@@ -32,6 +32,7 @@ type Options struct {
 	Lookup func(string) (string, bool)
 	Folder string // only sessions of this folder; "": all
 	Now    time.Time
+	Since  time.Time // zero: Days before Now
 }
 
 // Of reads the sessions of the last days. What cannot be read counts as nothing.
@@ -50,6 +51,12 @@ func Of(ctx context.Context, o Options) (Usage, error) {
 		u.Share = prefixes / bills
 	}
 	return u, err
+}
+
+// Called returns what the sessions called. What cannot be read called nothing.
+func Called(ctx context.Context, o Options) (parts []prefix.Part) {
+	_ = o.each(ctx, func(s sessions.Session) { parts = append(parts, prefix.Called(s)...) })
+	return parts
 }
 
 // each calls a function for each session, with the steps of its sub-agents.
@@ -110,7 +117,12 @@ func nested(steps []sessions.Step, calls *regexp.Regexp) []sessions.Step {
 	return steps
 }
 
-func (o Options) since() time.Time { return o.Now.AddDate(0, 0, -Days) }
+func (o Options) since() time.Time {
+	if !o.Since.IsZero() {
+		return o.Since
+	}
+	return o.Now.AddDate(0, 0, -Days)
+}
 
 // files returns the newer transcripts by session, the session's own before those of its sub-agents, and the order.
 func (o Options) files() (groups map[string][]string, order []string, err error) {

@@ -73,3 +73,14 @@ func TestToolsCalledByCode(t *testing.T) {
 	used, _ := u.Use.Of(prefix.Part{Kind: prefix.Tool, Name: "update_goal"})
 	require.Equal(t, 1, used)
 }
+
+func TestTheLineOfInit(t *testing.T) {
+	home := t.TempDir()
+	o := Options{Client: &agent.Claude, Now: time.Now(), Lookup: func(name string) (string, bool) { return home, name == "HOME" }}
+	require.Equal(t, "Claude Code sends 13100 tokens and more before your first word, with every call: \"mcp-pruner context claude\" shows what they are.\n", Line(t.Context(), o))
+	path := filepath.Join(home, ".claude", "projects", "p", "a.jsonl")
+	write(t, path, transcript("a", "/p", "Bash"), o.Now)
+	require.Equal(t, "Your newest session of Claude Code began with 20100 tokens, paid with every call: \"mcp-pruner context claude\" shows what they are.\n", Line(t.Context(), o))
+	o.Client = &agent.Cursor
+	require.Empty(t, Line(t.Context(), o))
+}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/asked"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
@@ -39,6 +40,9 @@ what remains. Prices are relative to a fresh input token, as in replay.`,
 			}
 			if watch {
 				return follow(c.Context(), dir, p.Stdout)
+			}
+			for _, again := range asked.For(c.Context(), p.Lookup) {
+				fmt.Fprintln(p.Stderr, again)
 			}
 			g, err := gainOf(c.Context(), notes.Read(dir))
 			if err != nil {

@@ -114,6 +114,7 @@ func (o options) run(ctx context.Context, p command.Process, client string) erro
 	if err == nil {
 		h.warnOfNpx(out)
 		err = o.permit(p, h, out, client, all, chosen, unruled)
+		fmt.Fprint(out, usage.Line(ctx, usage.Options{Client: agent.Named(client), Lookup: p.Lookup, Now: time.Now()}))
 	}
 	if err == nil && changed && !o.quiet {
 		err = h.conclude(out)
