@@ -58,7 +58,7 @@ func TestGainAddsUpWhatTranscriptsSay(t *testing.T) {
 	require.Equal(t, 0, code)
 	require.Contains(t, out, "1 result cut in 1 session")
 	require.InDelta(t, 100*g.Total.Net/(g.Bill+g.Total.Net), g.Net, 1e-6)
-	require.Contains(t, out, fmt.Sprintf("The 1 results that stand in transcripts: net %+.0f, %+.1f %% of what their sessions would have cost without hooks.", g.Total.Net, g.Net))
+	require.Contains(t, out, fmt.Sprintf("1 result in transcripts: net %+.0f, %+.1f %% of what their sessions would have cost without hooks.", g.Total.Net, g.Net))
 }
 
 // A percentage is of the sessions whose results are counted in it, and of their bill without hooks: results without a
