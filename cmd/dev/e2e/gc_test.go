@@ -124,7 +124,8 @@ func TestContextGC(t *testing.T) {
 		w.checkClearings(p)
 		p.end()
 		verdict := w.ours("trace", "verify", filepath.Join(dir, "proxy-trace.jsonl"))
-		assert.Regexp(t, `(?m)^note: 1 record of process .*, which was killed, come from its side file\nok: .* run 2\)`, verdict, "the run that the kill interrupted, the run after it, and a record of each cleared result")
+		assert.Regexp(t, `(?m)^note: \d+ records? of process .*, which was killed, comes? from its side file\nok: .* run 2\)`, verdict,
+			"the run that the kill interrupted, what was cleared since the last batch, and the run after it")
 		name := "sess_" // the client's own name of the session
 		if c.name == "gemini" {
 			name = "conv_" // Gemini CLI sends no name of the session
@@ -195,7 +196,7 @@ func (w *world) checkClearings(p *gcProxy) {
 	}
 	assert.Greater(t, cleared, gcCalls/2, "results cleared at the end")
 	assert.Greater(t, breaks, 0)
-	assert.Less(t, breaks, 15, "changes of what was sent before")
+	assert.Less(t, breaks, gcCalls/3, "changes of what was sent before: each has to pay for what is written to the cache again")
 	t.Logf("%s: %d requests, %d results cleared, %d clearings", w.client.name, len(texts), cleared, breaks)
 }
 
