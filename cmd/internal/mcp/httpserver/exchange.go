@@ -57,6 +57,17 @@ func (x *exchange) send(p []byte) {
 	x.lost = x.write(p)
 }
 
+var errOver = errors.New("the exchange is over")
+
+// finish drops everything that is sent later. It is called before the handler returns, since nothing may be written then.
+func (x *exchange) finish() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.lost == nil {
+		x.lost = errOver
+	}
+}
+
 // accept responds to a message that has no answer (202).
 func (x *exchange) accept() {
 	x.mu.Lock()

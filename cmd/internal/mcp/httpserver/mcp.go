@@ -26,6 +26,7 @@ func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
 // message answers a parsed message.
 func (h *Handler) message(w http.ResponseWriter, r *http.Request, m mcpserver.Message) {
 	x := &exchange{w: w, r: r, within: h.config.WriteWithin, server: h.config.Server}
+	defer x.finish()
 	var bad *mcpserver.Refusal
 	x.modern, bad = checkModern(r, m)
 	if bad == nil && x.modern {

@@ -40,6 +40,7 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer l.Close()
+	defer x.finish()
 	defer session.Attach(x.notify)()
 	alive := time.NewTicker(aliveEvery)
 	defer alive.Stop()
