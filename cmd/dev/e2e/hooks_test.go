@@ -201,8 +201,8 @@ func (w *world) lastRequest() []byte {
 	return requests[len(requests)-1].Body
 }
 
-// TestClaudeHookLeavesRulesAlone proves that a deny rule still denies, and that the output of a failing command and a
-// file that is about to be edited arrive unchanged.
+// TestClaudeHookLeavesRulesAlone proves that a deny rule still denies, that the output of a failing command arrives
+// unchanged, and that a file about to be edited keeps the place that is to be changed.
 func TestClaudeHookLeavesRulesAlone(t *testing.T) {
 	w := hooked(t, only("claude"))
 	file := filepath.Join(w.dir, "ledger.go")
@@ -217,7 +217,7 @@ func TestClaudeHookLeavesRulesAlone(t *testing.T) {
 	assert.True(t, results[0].error)
 	assert.NotContains(t, results[0].text, "handler1")
 	assert.Contains(t, results[1].text, "TestCase50 ", "PostToolUseFailure cannot replace")
-	assert.Contains(t, results[2].text, "handler100", "about to be edited")
+	assert.Contains(t, results[2].text, "494\t\tfor retries < 3 {\n", "about to be edited")
 }
 
 // TestCodexHook proves that the model gets a pruned result of Codex' own shell and can recover the cut lines.
