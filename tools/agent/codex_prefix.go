@@ -36,7 +36,7 @@ var codexPrefix = Prefix{
 		l.Args = append(l.Args, o.Prompt)
 		return l
 	},
-	History: []string{"sessions"},
+	History: []string{"sessions", "shell_snapshots"},
 	Trust: &Trust{
 		File: File{Name: "config.toml", As: TOML},
 		In: func(data map[string]any, folder string) bool {

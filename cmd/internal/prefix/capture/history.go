@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // history is what stood in a client's folders of sessions before it was started.
@@ -42,7 +43,7 @@ func (h *history) walk(root string, each func(path string, d fs.DirEntry)) {
 	})
 }
 
-// clean removes the new files that have the prompt, and the new folders that are empty then. Files of sessions that run
+// clean removes the new files that have the prompt or the key that no other session has, and the new folders that are empty then. Files of sessions that run
 // at the same time stay.
 func (h *history) clean() error {
 	var folders []string
@@ -66,5 +67,5 @@ func (h *history) clean() error {
 
 func (h *history) ours(path string) bool {
 	text, err := os.ReadFile(path)
-	return err == nil && bytes.Contains(text, h.prompt)
+	return err == nil && (bytes.Contains(text, h.prompt) || bytes.Contains(text, []byte(agent.NoKey)))
 }
