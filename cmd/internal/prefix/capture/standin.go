@@ -72,7 +72,7 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func readBody(r *http.Request) ([]byte, error) {
-	var from io.Reader = io.LimitReader(r.Body, maxBody+1)
+	from := io.LimitReader(r.Body, maxBody+1)
 	switch coding := r.Header.Get("Content-Encoding"); coding {
 	case "", "identity":
 	case "gzip":

@@ -83,7 +83,6 @@ func (o options) runAll(ctx context.Context, p command.Process) error {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", c.Title, err))
 		}
 	}
-	o.quiet = false
 	return errors.Join(failed, h.conclude(p.Stdout))
 }
 
