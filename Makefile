@@ -112,7 +112,7 @@ fuzz:
 # real program; installs them from npm once. -v because go test hides what a
 # passing package prints, and with it that everything was skipped.
 e2e:
-	$(GO) -C cmd/dev test -tags e2e -count=1 -timeout 20m -v ./e2e/...
+	$(GO) -C cmd/dev test -tags e2e -count=1 -timeout 40m -v ./e2e/...
 
 # docs/STATES.md and the archive of tables are made from the tables in fsm/.
 docs:

@@ -20,7 +20,7 @@ import (
 
 // Part J of the specification: verbs, flags, and the values of those that have a choice.
 var contract = map[string]string{
-	"replay": "policy=hook|mcp|proxy|gc|hook+gc|all json html explain", "hook": "", "recover": "lines pattern",
+	"replay": "policy=hook|mcp|proxy|gc|context|hook+gc|all json html explain", "hook": "", "recover": "lines pattern",
 	"gc analyze": "project-id target-tokens store", "gc prune": "project-id segment-ids action confirm store",
 	"gc pin": "project-id segment-ids store", "gc unpin": "project-id segment-ids store",
 	"gc get": "project-id store", "gc search": "project-id store", "gc settings": "",

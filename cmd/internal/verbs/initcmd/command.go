@@ -114,12 +114,11 @@ func (o options) run(ctx context.Context, p command.Process, client string) erro
 	if err == nil {
 		h.warnOfNpx(out)
 		err = o.permit(p, h, out, client, all, chosen, unruled)
-		fmt.Fprint(out, usage.Line(ctx, usage.Options{Client: agent.Named(client), Lookup: p.Lookup, Now: time.Now()}))
 	}
 	if err == nil && changed && !o.quiet {
 		err = h.conclude(out)
 	}
-	if err == nil && !o.quiet {
+	if err == nil {
 		fmt.Fprint(out, usage.Line(ctx, usage.Options{Client: agent.Named(client), Lookup: p.Lookup, Now: time.Now()}))
 	}
 	return errors.Join(err, out.Flush())
