@@ -6,6 +6,7 @@
 # make quality    how well the embedded pruner prunes (PRUNEBENCH=folder of cases)
 # make train      learn the weights of the ranking (FIXTURES=folder of cases and sessions) and write docs/LEARNED.md
 # make bill       what pruning saves and loses in recorded sessions (FIXTURES=folder), into docs/BILL.md
+# make context-eval   what switching off unused parts of the prefix saves there (FIXTURES=folder), into docs/CONTEXT.md
 # make e2e        real clients against the real server (installs them from npm), and the container image
 # make fuzz       each fuzz target for a while (FUZZTIME=10s, or a number of runs: 5000x)
 # make soak       the HTTP server under mixed load with faults (SOAK=10m)
@@ -33,7 +34,7 @@ FIXTURES ?= ../shared/fixtures
 DIST ?= dist
 SYSTEMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: all build install demo fmt check-fmt vet lint test bench bench-compare bench-baseline quality train bill e2e soak live wire house fuzz docs site picture dist licenses versions vulns rg
+.PHONY: all build install demo fmt check-fmt vet lint test bench bench-compare bench-baseline quality train bill context-eval e2e soak live wire house fuzz docs site picture dist licenses versions vulns rg
 
 all: fmt vet lint test
 
@@ -172,4 +173,9 @@ bill:
 	@folds=$$(mktemp -d) && trap 'rm -r "$$folds"' EXIT && \
 	$(call dev,train) && .cache/dev/train -data "$(FIXTURES)" -folds "$$folds" && \
 	$(call dev,bill) && .cache/dev/bill -data "$(FIXTURES)" -weights "$$folds" -o docs/BILL.md -readme README.md
+	$(GO) test ./tools/tooltest/stated -update
+
+# What earlier sessions of a project did not use, switched off in its later ones.
+context-eval:
+	$(call dev,bill) && .cache/dev/bill -data "$(FIXTURES)" -context docs/CONTEXT.md
 	$(GO) test ./tools/tooltest/stated -update

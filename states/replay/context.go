@@ -16,6 +16,9 @@ type prefixFacts struct {
 	prefix.Facts
 	parts  []standing
 	called []calledPart
+
+	listed  float64 // price of the parts that the transcript lists
+	earlier int     // sessions of the project before this one
 }
 
 // standing is a part of the fixed prefix whose size is known.
@@ -36,7 +39,11 @@ func (f *Figures) prefixFacts() prefixFacts {
 	s := f.Session
 	facts := prefixFacts{Facts: prefix.FactsOf(s)}
 	if !subAgent(s) {
-		facts.parts = append(f.listed(), f.defined()...)
+		facts.parts = f.listed()
+		for _, p := range facts.parts {
+			facts.listed += p.price
+		}
+		facts.parts = append(facts.parts, f.defined()...)
 	}
 	call := -1
 	for _, step := range s.Steps {
@@ -125,6 +132,7 @@ func (f *Figures) context(use *prefix.Use) {
 	for i, p := range f.facts.parts {
 		parts[i] = p.Part
 	}
+	f.facts.earlier = use.Sessions()
 	var o Outcome
 	last := 0 // the last call that calls what is switched off
 	for i, v := range prefix.Judge(parts, use) {
@@ -148,6 +156,27 @@ func (f *Figures) context(use *prefix.Use) {
 		o.Wide = o.Misses
 	}
 	f.outcomes[Context] = o
+}
+
+// PrefixSaving is what the policy context did to one session. Prices are in fresh input tokens.
+type PrefixSaving struct {
+	Earlier int // sessions of the project before this one, by which was chosen
+	Off     int // tokens that the prefix lacks
+	Net     float64
+	Bill    float64
+	Known   float64 // price of the parts whose size is known
+	Prefix  float64 // price of all that stands before the user's first word
+	Hurt    bool    // the session called what was switched off
+}
+
+// PrefixSaving returns what the policy context did.
+func (f *Figures) PrefixSaving() PrefixSaving {
+	o := f.outcomes[Context]
+	s := PrefixSaving{Earlier: f.facts.earlier, Off: o.gone, Net: o.Net(1), Bill: f.Total, Hurt: o.hurt, Prefix: f.facts.listed + f.contents[bill.Prefix].Sum()}
+	for _, p := range f.facts.parts {
+		s.Known += p.price
+	}
+	return s
 }
 
 // calls returns the last model call that calls a part; a server's instructions belong to its tools.

@@ -57,9 +57,14 @@ func TestContextOnPaper(t *testing.T) {
 			assert.InDelta(t, -(3010*.1 + 750 + 3010*1.25), o.Net(1), 1e-9)
 			assert.True(t, o.hurt)
 			assert.Equal(t, []int{0, 1, 1}, []int{o.Pruned, o.Missed, o.Turns})
+			assert.True(t, f.PrefixSaving().Hurt)
 		default:
 			assert.InDelta(t, tokens*1.55, o.Net(1), 1e-9, "day %d", day)
 			assert.Equal(t, []int{1, 0, 0}, []int{o.Pruned, o.Missed, o.Turns})
+			s := f.PrefixSaving()
+			assert.Equal(t, []int{day - 1, int(tokens)}, []int{s.Earlier, s.Off})
+			assert.InDelta(t, tokens*1.55, s.Known, 1e-9, "all that is known has gone")
+			assert.InDelta(t, s.Known+f.contents[bill.Prefix].Sum(), s.Prefix, 1e-9)
 		}
 	}
 	assert.Equal(t, Outcome{}, other.outcomes[Context], "another project has no earlier sessions")

@@ -94,6 +94,9 @@ func Replay(ctx context.Context, s Settings) (Report, *Figures, error) {
 			f.outcomes[All] = f.together()
 		}
 		c.add(f)
+		if s.Chosen != nil {
+			s.Chosen(f)
+		}
 		explained = f
 	}
 	if s.Explain == "" {

@@ -63,4 +63,5 @@ type Experiment struct {
 	Defined bool // count no definitions of this program's tools, as if they took the place of the client's
 
 	Judged func(*Figures) // called with each session's figures, at the same time for several
+	Chosen func(*Figures) // called with them in reading order, after the policy context, which needs other sessions
 }

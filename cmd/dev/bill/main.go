@@ -1,4 +1,5 @@
-// Command bill replays the fixtures' sessions and writes docs/BILL.md and the table of the README. `make bill` runs it.
+// Command bill replays the fixtures' sessions and writes docs/BILL.md and the table of the README. `make bill` runs it;
+// `make context-eval` runs it for the measured block of docs/CONTEXT.md alone.
 package main
 
 import (
@@ -23,12 +24,20 @@ var (
 )
 
 func main() {
-	data := flag.String("data", "../shared/fixtures", "folder of the fixtures")
+	folder := flag.String("data", "../shared/fixtures", "folder of the fixtures")
 	weights := flag.String("weights", "", "folder of weights per fold, as train -folds writes them")
 	out := flag.String("o", "docs/BILL.md", "file to write")
 	readme := flag.String("readme", "", "file whose table is written anew")
+	prefixes := flag.String("context", "", "file whose block on the fixed prefix is written anew, and nothing else")
 	flag.Parse()
-	if err := run(context.Background(), filepath.Join(*data, "sessions"), *weights, *out, *readme); err != nil {
+	data := filepath.Join(*folder, "sessions")
+	err := error(nil)
+	if *prefixes != "" {
+		err = evalContext(context.Background(), data, *prefixes)
+	} else {
+		err = run(context.Background(), data, *weights, *out, *readme)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bill:", err)
 		os.Exit(1)
 	}

@@ -67,7 +67,9 @@ func (f fixtures) replay(ctx context.Context, one set, with replay.Experiment, p
 	if s.Files, err = sessions.Files([]string{path}); err != nil {
 		return replay.Report{}, err
 	}
-	s.Weights = func(s sessions.Session) *learned.Weights { return f.unseen[folds.Of(folds.Repository(s.Source, s.ID))] }
+	if f.unseen != nil {
+		s.Weights = func(s sessions.Session) *learned.Weights { return f.unseen[folds.Of(folds.Repository(s.Source, s.ID))] }
+	}
 	if one.source != "" {
 		s.Only = func(s sessions.Session) bool { return s.Source == one.source }
 	}
