@@ -24,6 +24,9 @@ type Report struct {
 	Parts    []Part  `json:"parts"`
 	After    *After  `json:"after,omitempty"`
 
+	// FirstCall is the first prompt of the user's newest session in tokens, as the vendor counted them, with the user's first words; 0: not known.
+	FirstCall int `json:"first_call_tokens,omitempty"`
+
 	client *agent.Client
 }
 
@@ -52,6 +55,7 @@ func (o options) report(ctx context.Context, s seen) (*Report, error) {
 	}
 	r := &Report{Client: o.Client.Name, Version: s.version, Model: s.Model, Tokens: s.Tokens, Complete: s.complete,
 		Sessions: used.Sessions(), BillPct: round(100 * used.Share), client: o.Client}
+	r.FirstCall, _ = usage.First(ctx, sessions)
 	for i, v := range prefix.Judge(judged, used.Use) {
 		share := 100 * float64(v.Tokens) / float64(max(s.Tokens, 1))
 		r.Parts = append(r.Parts, Part{v, round(share), round(share * used.Share), s.Parts[i].Sections})

@@ -56,6 +56,9 @@ func (r *Report) writeText(w io.Writer) error {
 		fmt.Fprintf(&b, "; the prefix cost %.0f %% of the bill of your last %d sessions", r.BillPct, r.Sessions)
 	}
 	b.WriteString(".\n")
+	if r.FirstCall > 0 {
+		fmt.Fprintf(&b, "By the vendor's count, your newest session began with %s, your first words among them.\n", thousands(r.FirstCall))
+	}
 	if !r.Complete {
 		fmt.Fprintf(&b, "It did not send the request for a model's turn in time; this is the longest one that it sent.\n")
 	}

@@ -1,0 +1,42 @@
+package contextcmd
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/capture"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+)
+
+const session = `{"type":"user","sessionId":"a","cwd":"/p","message":{"role":"user","content":"go on"}}
+{"type":"assistant","sessionId":"a","cwd":"/p","message":{"id":"m1","role":"assistant","model":"claude-opus","content":[{"type":"text","text":"ok"}],"usage":{"input_tokens":100,"cache_creation_input_tokens":20000,"cache_read_input_tokens":0,"output_tokens":5}}}
+`
+
+// Beside our count stands the vendor's, where the newest session has one.
+func TestTheVendorsCount(t *testing.T) {
+	home := t.TempDir()
+	o := options{Project: capture.Project{Client: &agent.Claude, Folder: t.TempDir(), Lookup: func(name string) (string, bool) { return home, name == "HOME" }}}
+	shown := func() (text, asJSON string) {
+		r, err := o.report(t.Context(), seen{parts.Prefix{Tokens: 12000}, "2.1.329", true})
+		require.NoError(t, err)
+		var b, j bytes.Buffer
+		require.NoError(t, r.writeText(&b))
+		require.NoError(t, r.writeJSON(&j))
+		return b.String(), j.String()
+	}
+	text, asJSON := shown()
+	require.NotContains(t, text, "vendor")
+	require.NotContains(t, asJSON, "first_call_tokens")
+
+	projects := filepath.Join(home, ".claude", "projects", "p")
+	require.NoError(t, os.MkdirAll(projects, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(projects, "a.jsonl"), []byte(session), 0o600))
+	text, asJSON = shown()
+	require.Contains(t, text, "By the vendor's count, your newest session began with 20,100, your first words among them.\n")
+	require.Contains(t, asJSON, `"first_call_tokens": 20100`)
+}
