@@ -65,14 +65,16 @@ type result struct {
 	tool    float64 // fraction of the needed tools that are behind a tool of the answer
 	written float64 // fraction whose parameters the answer has
 	tokens  int     // of an answer
+	tools   float64 // different ones in an answer
 }
 
 func measure(x *Index, tasks []task, limit int, ask func(task) (string, []string)) (r result) {
 	for _, q := range tasks {
 		text, steps := ask(q)
 		parts, found := x.Find(text, steps, limit)
-		behind, written := map[string]bool{}, map[string]bool{}
+		behind, written, shown := map[string]bool{}, map[string]bool{}, map[string]bool{}
 		for _, h := range slices.Concat(found...) {
+			shown[h.Tool.Name] = true
 			for _, a := range h.Tool.Actions {
 				behind[a.Def.Name] = true
 			}
@@ -88,6 +90,7 @@ func measure(x *Index, tasks []task, limit int, ask func(task) (string, []string
 				r.written += 1 / float64(len(q.Tools)*len(tasks))
 			}
 		}
+		r.tools += float64(len(shown)) / float64(len(tasks))
 		r.tokens += tokens.Estimate(Answer(parts, found))
 	}
 	r.tokens /= len(tasks)
@@ -110,17 +113,19 @@ func TestRecall(t *testing.T) {
 		at5, at10   float64 // of the exposed tools
 		written5    float64
 		maxTokens10 int
+		tools5      float64 // different exposed tools, rounded
 	}{
-		{"steps", func(q task) (string, []string) { return "", q.Steps }, .85, .90, .75, 2400},
-		{"steps as one text", func(q task) (string, []string) { return strings.Join(q.Steps, "\n"), nil }, .85, .90, .75, 2400},
-		{"task and steps", func(q task) (string, []string) { return q.Question, q.Steps }, .85, .90, .77, 3000},
-		{"task", func(q task) (string, []string) { return q.Question, nil }, .55, .65, .45, 1600},
+		{"steps", func(q task) (string, []string) { return "", q.Steps }, .85, .90, .75, 2400, 11},
+		{"steps as one text", func(q task) (string, []string) { return strings.Join(q.Steps, "\n"), nil }, .85, .90, .75, 2400, 12},
+		{"task and steps", func(q task) (string, []string) { return q.Question, q.Steps }, .85, .90, .77, 3000, 13},
+		{"task", func(q task) (string, []string) { return q.Question, nil }, .55, .65, .45, 1600, 7},
 	} {
 		five, ten := measure(x, tasks, 5, c.ask), measure(x, tasks, 10, c.ask)
-		t.Logf("%s: at 5 %.3f, written %.3f, %d tokens; at 10 %.3f, written %.3f, %d tokens", c.name, five.tool, five.written, five.tokens, ten.tool, ten.written, ten.tokens)
+		t.Logf("%s: at 5 %.3f, written %.3f, %d tokens, %.1f tools; at 10 %.3f, written %.3f, %d tokens", c.name, five.tool, five.written, five.tokens, five.tools, ten.tool, ten.written, ten.tokens)
 		assert.GreaterOrEqual(t, five.tool, c.at5, c.name)
 		assert.GreaterOrEqual(t, ten.tool, c.at10, c.name)
 		assert.GreaterOrEqual(t, five.written, c.written5, c.name)
 		assert.LessOrEqual(t, ten.tokens, c.maxTokens10, c.name)
+		assert.InDelta(t, c.tools5, five.tools, .5, c.name)
 	}
 }
