@@ -112,6 +112,7 @@ func TestPausesAreKnownAfterARestart(t *testing.T) {
 		for n := 1; n < 9; n++ {
 			require.Zero(t, cleared(r.post(t, messagesPath, smallHistory(messagesPath, n))))
 		}
+		r.proxy.Close() // waits for the requests, whose usage is reported after the answer
 		r.server.feeding.Wait()
 		if c.used {
 			require.NoError(t, r.store.AddUsage(t.Context(), contextgc.Usage{Session: r.usages[0].Session, API: "anthropic-messages"}))
