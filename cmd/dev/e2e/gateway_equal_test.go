@@ -151,6 +151,7 @@ func TestGatewayEqualsDirect(t *testing.T) {
 		"playwright": func(b sideBySide) {
 			b.call("browser_navigate", `{"url":"data:text/html,<title>Crates</title><h1>Crate 4711</h1>"}`)
 			b.call("browser_snapshot", `{}`)
+			b.call("browser_close", `{}`) // a browser left behind would write into the folder of the test
 		},
 	}
 	for name, equal := range compare {

@@ -107,7 +107,7 @@ func TestHooksLeaveRulesAlone(t *testing.T) {
 		assert.NotContains(t, results[1].text, "TestCase50 ")
 		assert.Contains(t, results[2].text, "want 3 retries, got 4")
 		assert.Equal(t, c.name == "claude", strings.Contains(results[2].text, "TestCase50 "), "PostToolUseFailure cannot replace")
-		assert.Contains(t, results[3].text, "TestCase1 ")
+		assert.Contains(t, results[3].text, "--- FAIL: TestLedger")
 		assert.Less(t, len(results[3].text), 60_000)
 		assert.Contains(t, results[4].text, "--- PASS: TestCase50 ")
 	})
@@ -115,7 +115,7 @@ func TestHooksLeaveRulesAlone(t *testing.T) {
 
 // TestCutLinesCanBeEdited proves that the client's own tool can edit a line that a hook cut from a result.
 func TestCutLinesCanBeEdited(t *testing.T) {
-	patch := "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: ledger.go\n@@\n-\treturn w.write(7)\n+\treturn w.write(77)\n*** End Patch\nEOF"
+	patch := "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: ledger.go\n@@\n-\treturn w.write(100)\n+\treturn w.write(177)\n*** End Patch\nEOF"
 	for _, c := range []struct {
 		client
 		edit func(w *world) mockmodel.Turn
@@ -123,7 +123,7 @@ func TestCutLinesCanBeEdited(t *testing.T) {
 		{only("codex"), func(w *world) mockmodel.Turn { return w.client.shellTurn("I change it.", patch) }},
 		{other("gemini"), func(w *world) mockmodel.Turn {
 			return native("", "replace", map[string]any{"file_path": filepath.Join(w.dir, "ledger.go"), "instruction": "try more often",
-				"old_string": "\treturn w.write(7)\n", "new_string": "\treturn w.write(77)\n"})
+				"old_string": "\treturn w.write(100)\n", "new_string": "\treturn w.write(177)\n"})
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -133,10 +133,10 @@ func TestCutLinesCanBeEdited(t *testing.T) {
 			results := w.results()
 			require.Len(t, results, 2, out)
 			assert.Contains(t, results[0].text, "ledger{retries}")
-			assert.NotContains(t, results[0].text, "w.write(7)", "the line was cut")
+			assert.NotContains(t, results[0].text, "w.write(100)", "the line was cut")
 			after, err := os.ReadFile(filepath.Join(w.dir, "ledger.go"))
 			require.NoError(t, err)
-			assert.Contains(t, string(after), "w.write(77)", results[1].text)
+			assert.Contains(t, string(after), "w.write(177)", results[1].text)
 		})
 	}
 }
