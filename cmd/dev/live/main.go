@@ -23,14 +23,14 @@ func main() {
 	set := flag.String("set", "claude-code", "collection of sessions")
 	ids := flag.String("sessions", "", "beginnings of the ids of sessions, separated by commas; none: the first ones that are long")
 	flag.Parse()
-	if err := run(context.Background(), filepath.Join(*data, "sessions", *set+".jsonl.gz"), strings.Split(*ids, ","), flag.Arg(0)); err != nil {
+	if err := run(context.Background(), filepath.Join(*data, "sessions", *set+".jsonl.gz"), strings.Split(*ids, ","), flag.Arg(0), near); err != nil {
 		fmt.Fprintln(os.Stderr, "live:", err)
 		os.Exit(1)
 	}
 }
 
 // run compares each API's session. Where ids has fewer of them than there are APIs, they are used again.
-func run(ctx context.Context, file string, ids []string, program string) error {
+func run(ctx context.Context, file string, ids []string, program string, within float64) error {
 	if program == "" {
 		return fmt.Errorf("name the program: live [flags] bin/mcp-pruner")
 	}
@@ -53,7 +53,7 @@ func run(ctx context.Context, file string, ids []string, program string) error {
 			}
 			got := 100 * (sent.whole - sent.bill) / sent.whole * want.ofBill
 			note := ""
-			if diff := got - want.saved; diff > near || diff < -near {
+			if diff := got - want.saved; diff > within || diff < -within {
 				note = " (far)"
 				far++
 			}
@@ -61,7 +61,7 @@ func run(ctx context.Context, file string, ids []string, program string) error {
 		}
 	}
 	if far > 0 {
-		return fmt.Errorf("%d of the figures differ by more than %d points", far, near)
+		return fmt.Errorf("%d of the figures differ by more than %g points", far, within)
 	}
 	return nil
 }
