@@ -196,6 +196,12 @@ func (f *fake) call(m fakeMessage) {
 	case id == "14": // a long log
 		log := strings.Repeat("INFO request served in 3 ms\\n", 300) + "ERROR payment of order 77 was refused: card expired\\n" + strings.Repeat("INFO request served in 4 ms\\n", 300)
 		f.result(m.ID, `{"content":[{"type":"text","text":"`+log+`","annotations":{"priority":1}},{"type":"resource_link","uri":"x://y","name":"y"}],"structuredContent":{"log":"`+log+`"}}`)
+	case id == "18": // a patch, which is never cut
+		var patch strings.Builder
+		for n := range 200 {
+			fmt.Fprintf(&patch, "diff --git a/f%d.go b/f%d.go\n--- a/f%d.go\n+++ b/f%d.go\n@@ -1 +1 @@\n-old %d\n+new %d\n", n, n, n, n, n, n)
+		}
+		f.result(m.ID, fmt.Sprintf(`{"content":[{"type":"text","text":%q}],"structuredContent":{"patch":%q}}`, patch.String(), patch.String()))
 	case id == "15": // a result of a newer protocol
 		f.result(m.ID, `{"resultType":"input_required","inputRequests":{"name":{"method":"elicitation/create","params":{"message":"Who?"}}},"requestState":"s"}`)
 	case id == "16": // stays in progress

@@ -49,8 +49,14 @@ func reopen(t *testing.T, o Options) *world {
 	t.Helper()
 	w := &world{notes: make(chan string, 1000), changes: make(chan struct{}, 100)}
 	o.Env = os.Environ()
-	o.Note = func(event string, facts map[string]any) { w.notes <- event + " " + fmt.Sprint(facts) }
-	o.Stderr = func(server, line string) { w.notes <- "stderr " + server + " " + line }
+	note := func(text string) { // the event log drops what it cannot keep, too: a note that waited would keep its server from ending
+		select {
+		case w.notes <- text:
+		default:
+		}
+	}
+	o.Note = func(event string, facts map[string]any) { note(event + " " + fmt.Sprint(facts)) }
+	o.Stderr = func(server, line string) { note("stderr " + server + " " + line) }
 	o.Changed = func(...string) { w.changes <- struct{}{} }
 	if o.Mode == "" {
 		o.Mode = Group

@@ -136,15 +136,6 @@ func TestAServerThatEndedBetweenTwoCallsIsStartedBeforeTheSecond(t *testing.T) {
 
 func TestAFloodIsPassedOver(t *testing.T) {
 	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}})
-	go func() { // it prints more lines than the test keeps
-		for {
-			select {
-			case <-w.notes:
-			case <-t.Context().Done():
-				return
-			}
-		}
-	}()
 	w.ready(t, "shop")
 	out, err := w.call(t, t.Context(), "shop_item", item("get", 11))
 	assert.Equal(t, "after all", text(t, out, err))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
@@ -165,6 +166,40 @@ func TestLongResultsArePruned(t *testing.T) {
 	assert.Contains(t, whole, "INFO request served in 4 ms")
 	short := c.result(callOf(5, "shop_item", `{"action":"get","id":1,`+question+`}`))
 	assert.Equal(t, `{"content":[{"type":"text","text":"get_item{\"id\":1}"}]}`, short, "a short result passes as it is")
+}
+
+// TestANoteSaysWhyAResultCameWhole checks that the note is beside a text that was to be pruned, that nothing else of the
+// result changes, and that there is no note where no pruning was tried.
+func TestANoteSaysWhyAResultCameWhole(t *testing.T) {
+	const maxNoteTokens = 30
+	type result struct {
+		Content           []struct{ Type, Text string }
+		StructuredContent struct{ Patch string }
+	}
+	mapping := filepath.Join(t.TempDir(), "map.json")
+	require.NoError(t, os.WriteFile(mapping, []byte(`{"servers":{"shop":{"prune_over":2000}}}`), 0o600))
+	patch := callOf(2, "shop_item", `{"action":"get","id":18,"context_focus_question":"what is new in the ninth file?"}`)
+	asked := func(args ...string) (r result) {
+		c := converse(t, args...)
+		c.result(hello("some-client", "{}"))
+		require.NoError(t, json.Unmarshal([]byte(c.result(patch)), &r))
+		return r
+	}
+	whole := asked("--map", mapping)
+	require.Len(t, whole.Content, 2)
+	assert.Equal(t, whole.StructuredContent.Patch, whole.Content[0].Text)
+	note := whole.Content[1].Text
+	assert.Equal(t, "[not pruned: every line of a diff counts]", note)
+	assert.LessOrEqual(t, tokens.EstimateAll(note), maxNoteTokens)
+
+	t.Setenv("PRUNER_URL", "http://127.0.0.1:9/prune") // nobody listens there
+	failed := asked("--map", mapping)
+	require.Len(t, failed.Content, 2)
+	assert.Equal(t, whole.Content[0], failed.Content[0])
+	assert.Equal(t, "[not pruned: the pruner failed]", failed.Content[1].Text)
+
+	passed := asked()
+	assert.Equal(t, whole.Content[:1], passed.Content)
 }
 
 func TestAServersQuestionReachesTheClient(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
-// closeWithin is how long a server has to end after it was asked to.
+// closeWithin is how long a server has to end after it was asked to, and again after it was killed.
 const closeWithin = 3 * time.Second
 
 // child is an upstream server that the gateway started: its process and the pipes to it.
@@ -26,6 +26,7 @@ type child struct {
 	ended  chan struct{} // closed when the process and all its descendants have ended
 	err    error         // the reason it ended, valid after ended
 	kill   context.CancelFunc
+	within time.Duration // closeWithin
 }
 
 // spawn starts a server's command. stderr gets each line that the server writes to standard error.
@@ -45,7 +46,7 @@ func spawn(c Config, env []string, stderr func(line string)) (*child, error) {
 		return nil, err
 	}
 	life, kill := context.WithCancel(context.Background())
-	p := &child{input: newOutbox(ours), output: output, ended: make(chan struct{}), kill: kill}
+	p := &child{input: newOutbox(ours), output: output, ended: make(chan struct{}), kill: kill, within: closeWithin}
 	command := process.Process{
 		Path: path, Args: c.Args, Env: environment(env, c.Env), Dir: c.Cwd,
 		Stdin: theirs, Stdout: stdout, Stderr: &lineWriter{take: stderr}, Watched: true, Whole: true,
@@ -62,19 +63,24 @@ func spawn(c Config, env []string, stderr func(line string)) (*child, error) {
 	return p, nil
 }
 
-// close closes the server's input, which asks it to end, and kills the remaining processes after a time
-// limit.
+// close closes the server's input, which asks it to end, and kills the remaining processes after a time limit. It waits
+// for their end, but not forever: a reader of the server's standard error that never returns would keep it from ending.
 func (p *child) close() {
 	_ = p.input.Close()
-	late := time.NewTimer(closeWithin)
+	p.wait()
+	p.kill()
+	p.wait()
+	_ = p.output.Close()
+}
+
+// wait waits until the server has ended, or the time limit is over.
+func (p *child) wait() {
+	late := time.NewTimer(p.within)
 	defer late.Stop()
 	select {
 	case <-p.ended:
 	case <-late.C:
 	}
-	p.kill()
-	<-p.ended
-	_ = p.output.Close()
 }
 
 // transport speaks MCP over the pipes.

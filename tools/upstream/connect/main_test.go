@@ -6,5 +6,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No goroutine is left when the tests have ended.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// No goroutine is left when the tests have ended, except the one that waits for the process that watches over commands.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/mcp-pruner/mcp-pruner/tools/process.startWatcher.func1"))
+}

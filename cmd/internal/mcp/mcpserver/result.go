@@ -35,17 +35,20 @@ func newToolResult(a states.Answer, textOnly bool) toolResult {
 		IsError: a.IsError,
 		Meta:    map[string]any{"jeeves/pruning": a.Pruning},
 	}
-	if a.Notice != "" { // a separate block, so that the text stays exactly the output
-		r.Content = append(r.Content, textContent{"text", "[" + a.Notice + "]"})
-	}
 	if !textOnly {
 		r.StructuredContent = a.Structured
 	}
 	if a.Opaque != nil {
-		if !a.Pruning.Attempted {
-			r.Meta = make(map[string]any) // a passed-through result gets no additions
+		switch {
+		case !a.Pruning.Attempted: // a passed-through result gets no additions
+			r.Meta, a.Notice = make(map[string]any), ""
+		case a.Pruning.Fallback && a.Notice == "":
+			a.Notice = "not pruned: the pruner failed"
 		}
 		r.pass(a.Opaque)
+	}
+	if a.Notice != "" { // a separate block, so that the text stays exactly the output
+		r.Content = append(r.Content, textContent{"text", "[" + a.Notice + "]"})
 	}
 	if a.PruneID != "" {
 		r.Meta["jeeves/prune_id"] = a.PruneID
