@@ -4,39 +4,52 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
-// First returns the tokens of the prompt with which the user's newest session began, as the client's API counted them. ok is
-// false if no transcript says it.
+// First returns the tokens of the prompt with which the user's newest session began, as the client's API counted them: of the
+// folder's sessions, if the options name one. ok is false if that transcript does not say it.
 func First(ctx context.Context, o Options) (tokens int, ok bool) {
 	groups, order, err := o.files()
 	if err != nil {
 		return 0, false
 	}
-	var newest string
-	var at time.Time
+	changed := map[string]time.Time{}
 	for _, name := range order {
-		if info, err := os.Stat(groups[name][0]); err == nil && info.ModTime().After(at) {
-			newest, at = groups[name][0], info.ModTime()
+		if info, err := os.Stat(groups[name][0]); err == nil {
+			changed[name] = info.ModTime()
 		}
 	}
-	if newest == "" {
-		return 0, false
+	slices.SortStableFunc(order, func(a, b string) int { return changed[b].Compare(changed[a]) })
+	for _, name := range order {
+		if tokens, found := o.first(ctx, groups[name][0]); found {
+			return tokens, tokens > 0
+		}
 	}
-	begun := time.Time{}
-	_ = sessions.ReadFile(ctx, newest, func(s sessions.Session) error { // what cannot be read says nothing
+	return 0, false
+}
+
+// first returns the tokens with which the newest session in a file began, 0 if they are not known. found is false if the file has
+// no session that counts.
+func (o Options) first(ctx context.Context, path string) (tokens int, found bool) {
+	var begun time.Time
+	_ = sessions.ReadFile(ctx, path, func(s sessions.Session) error { // what cannot be read says nothing
+		if o.Folder != "" && s.Project != o.Folder || s.Begun.Before(begun) {
+			return nil
+		}
+		tokens, found, begun = 0, true, s.Begun
 		for _, step := range s.Steps {
-			if step.Kind == sessions.Call && step.Usage != nil && step.Usage.Prompt() > 0 && !s.Begun.Before(begun) {
-				tokens, ok, begun = step.Usage.Prompt(), true, s.Begun
+			if step.Kind == sessions.Call && step.Usage != nil && step.Usage.Prompt() > 0 {
+				tokens = step.Usage.Prompt()
 				break
 			}
 		}
 		return nil
 	})
-	return tokens, ok
+	return tokens, found
 }
 
 // Line says in one line what the prefix costs and how to see it; "" for a client of which nothing is known. It starts no client.

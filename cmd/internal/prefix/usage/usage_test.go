@@ -3,6 +3,7 @@ package usage
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,6 +73,23 @@ func TestToolsCalledByCode(t *testing.T) {
 	require.Equal(t, 1, u.Sessions())
 	used, _ := u.Use.Of(prefix.Part{Kind: prefix.Tool, Name: "update_goal"})
 	require.Equal(t, 1, used)
+}
+
+// TestFirstOfAProject: with a folder, the newest session of that folder counts, not the newest of all.
+func TestFirstOfAProject(t *testing.T) {
+	home := t.TempDir()
+	now := time.Now()
+	projects := filepath.Join(home, ".claude", "projects", "p")
+	small := strings.Replace(transcript("b", "/q", "Bash"), "20000", "300", 1)
+	write(t, filepath.Join(projects, "a.jsonl"), transcript("a", "/p", "Bash"), now.Add(-time.Hour))
+	write(t, filepath.Join(projects, "b.jsonl"), small, now)
+	o := Options{Client: &agent.Claude, Now: now, Lookup: func(name string) (string, bool) { return home, name == "HOME" }}
+	for folder, want := range map[string]int{"": 400, "/p": 20100, "/q": 400, "/r": 0} {
+		o.Folder = folder
+		tokens, ok := First(t.Context(), o)
+		require.Equal(t, want, tokens, folder)
+		require.Equal(t, want > 0, ok, folder)
+	}
 }
 
 func TestTheLineOfInit(t *testing.T) {
