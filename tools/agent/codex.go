@@ -14,6 +14,7 @@ var Codex = Client{
 		Folder:  Folder{Variable: "CODEX_HOME", Default: ".codex"},
 		Hooks:   File{Name: "hooks.json", As: HooksJSON},
 		Servers: File{Name: "config.toml", As: TOML},
+		Managed: codexManaged,
 	},
 	Transcripts: Transcripts{Folder: "sessions", Lines: CodexLines},
 	Results: Results{
@@ -53,4 +54,13 @@ remove: mcp-pruner install codex --uninstall
 	SessionVariable: "CODEX_SESSION_ID",
 	Secrets:         []string{"CODEX_", "OPENAI_API_KEY"},
 	Definitions:     codexDefinitions,
+}
+
+// codexManaged returns the files that win over the user's and over the command line.
+func codexManaged(system string, get func(string) string) []string {
+	const config, rules = "managed_config.toml", "requirements.toml"
+	if system != "windows" {
+		return []string{"/etc/codex/" + config, "/etc/codex/" + rules}
+	}
+	return []string{get("USERPROFILE") + `\.codex\` + config, get("ProgramData") + `\OpenAI\Codex\` + rules}
 }

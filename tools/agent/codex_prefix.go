@@ -43,6 +43,7 @@ var codexPrefix = Prefix{
 			return above(folder, func(f string) bool { return memberOf(data, "projects", f)["trust_level"] == "trusted" })
 		},
 	},
+	Elsewhere:  [][]string{{"model_provider"}}, // managed_config.toml wins over --config
 	Shared:     []string{".codex/config.toml", ".codex/skills", ".codex/agents", ".agents/skills"},
 	Started:    []string{"hooks", "notify"},
 	SwitchesIn: InServers,

@@ -174,12 +174,12 @@ func (p Project) Reachable() error {
 func (p Project) Decided(part prefix.Part) string {
 	_, shared, managed := p.files()
 	for _, path := range managed {
-		if mentions(p.settings(path), part) {
+		if p.decides(p.settings(path), part) {
 			return path
 		}
 	}
 	for _, path := range shared {
-		if mentions(p.settings(path), part) {
+		if p.decides(p.settings(path), part) {
 			return path
 		}
 		for _, name := range []string{part.Name, part.Name + ".md", part.Name + ".toml"} {
@@ -190,6 +190,16 @@ func (p Project) Decided(part prefix.Part) string {
 		}
 	}
 	return ""
+}
+
+// decides reports whether settings name a part, or set what would switch it off.
+func (p Project) decides(settings map[string]any, part prefix.Part) bool {
+	if s := p.Client.Prefix.Switch(agent.Thing{Kind: string(part.Kind), Name: part.Name, Server: part.Server}); s != nil && !s.List {
+		if agent.ValueAt(settings, s.Path...) != nil {
+			return true
+		}
+	}
+	return mentions(settings, part)
 }
 
 // mentions reports whether settings name a part or its server, in a key, a value, or a rule such as Name(...).

@@ -87,6 +87,23 @@ func TestWhoDecided(t *testing.T) {
 	}
 }
 
+// TestASwitchThatIsSet: Codex's features do not have the names of the tools that they bring.
+func TestASwitchThatIsSet(t *testing.T) {
+	c := agent.Codex
+	home := t.TempDir()
+	managed := filepath.Join(home, "managed_config.toml")
+	c.Files.Managed = func(string, func(string) string) []string { return []string{managed} }
+	p := Project{Client: &c, Folder: filepath.Join(home, "p"), Lookup: func(name string) (string, bool) { return home, name == "HOME" }}
+	put(t, "[features]\ngoals = true\n", managed)
+	put(t, "[features]\nmulti_agent = true\n", p.Folder, ".codex", "config.toml")
+	require.Equal(t, managed, p.Decided(prefix.Part{Kind: prefix.Tool, Name: "update_goal"}))
+	require.Equal(t, filepath.Join(p.Folder, ".codex", "config.toml"), p.Decided(prefix.Part{Kind: prefix.Tool, Name: "multi_agent_v1__spawn_agent"}))
+	require.Empty(t, p.Decided(prefix.Part{Kind: prefix.Tool, Name: "web_search"}))
+	require.NoError(t, p.Reachable())
+	put(t, "model_provider = \"other\"\n", managed)
+	require.ErrorContains(t, p.Reachable(), managed+" sets model_provider, and nothing wins over it")
+}
+
 // TestAnAdministratorsAddress: what would send the client to a real model is refused.
 func TestAnAdministratorsAddress(t *testing.T) {
 	p, home := project(t, agent.Claude)
