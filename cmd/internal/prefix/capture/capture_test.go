@@ -9,13 +9,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
@@ -74,6 +77,7 @@ func client(how string, args []string) {
 	}
 	ask("mcp__x__y")
 	if how == "hang" {
+		_, _ = http.Get(os.Getenv("CAPTURE_HANGS")) // it tells the test
 		for {
 			time.Sleep(time.Hour)
 		}
@@ -112,6 +116,17 @@ func newWorld(t *testing.T, how string) world {
 		Env: []string{"HOME=" + home, "PATH=" + bin + ":/usr/bin:/bin", "ANTHROPIC_API_KEY=sk-secret", "ANTHROPIC_AUTH_TOKEN=sk-secret", "CAPTURE_MARK=" + home},
 	}
 	return w
+}
+
+// hangs returns a channel that is closed when the client has its answer to the helper request and hangs.
+func (w *world) hangs(t *testing.T) <-chan time.Time {
+	t.Helper()
+	told := make(chan time.Time)
+	once := sync.OnceFunc(func() { close(told) })
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { once() }))
+	t.Cleanup(s.Close)
+	w.Env = append(w.Env, "CAPTURE_HANGS="+s.URL)
+	return told
 }
 
 // alive lists the processes with the world's mark in their environment.
@@ -160,17 +175,7 @@ func TestTheRightRequest(t *testing.T) {
 
 func TestAClientThatHangs(t *testing.T) {
 	w := newWorld(t, "hang")
-	over := make(chan time.Time)
-	w.over = over
-	go func() {
-		for { // until the client has its answer to the helper request
-			if text, err := os.ReadFile(w.out); err == nil && len(text) > 0 {
-				close(over)
-				return
-			}
-			time.Sleep(time.Millisecond)
-		}
-	}()
+	w.over = w.hangs(t)
 	got, err := Run(t.Context(), w.Options)
 	require.NoError(t, err)
 	require.False(t, got.Complete, "what is known is better than nothing")
@@ -181,10 +186,10 @@ func TestAClientThatHangs(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	w := newWorld(t, "hang")
 	ctx, stop := context.WithCancel(t.Context())
+	told := w.hangs(t)
 	go func() {
-		for len(w.alive()) == 0 {
-			time.Sleep(time.Millisecond)
-		}
+		<-told
+		assert.NotEmpty(t, w.alive())
 		stop()
 	}()
 	_, err := Run(ctx, w.Options)
