@@ -28,13 +28,15 @@ type gcProxy struct {
 	store    string
 	upstream string // "": the world's model
 	port     string
+	options  []string
 	addr     string // with the secret
 	cmd      *exec.Cmd
 }
 
 // start starts the proxy. A restarted proxy gets the same address.
 func (p *gcProxy) start() {
-	p.cmd = exec.Command(pruner, "proxy", "--port", cmp.Or(p.port, "0"), "--upstream", cmp.Or(p.upstream, p.w.model.URL), "--store", p.store)
+	args := []string{"proxy", "--port", cmp.Or(p.port, "0"), "--upstream", cmp.Or(p.upstream, p.w.model.URL), "--store", p.store}
+	p.cmd = exec.Command(pruner, append(args, p.options...)...)
 	p.cmd.Env = p.w.env
 	stderr, err := p.cmd.StderrPipe()
 	require.NoError(p.w.t, err)

@@ -55,6 +55,7 @@ type Options struct {
 	Routes   map[string]*url.URL // where requests go whose path begins with a segment
 	Policy   Policy
 	Store    string
+	Note     string // a new file for the first request of a conversation; "": none is recorded
 	Version  string
 }
 
@@ -79,6 +80,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	}
 	s := newServer(o.Upstream, nil, emit)
 	s.routes, s.health.policy, s.health.version = o.Routes, o.Policy, o.Version
+	s.note.path, s.note.emit = o.Note, emit
 	if o.Policy == Off {
 		return s, closeTelemetry
 	}

@@ -49,9 +49,17 @@ are never stored. docs/GC.md explains what it does and what it saves.`,
 			if o.Port < 0 || o.Port > 65535 {
 				return command.Usagef("--port %d: want a number from 0 to 65535", o.Port)
 			}
+			if o.Note != "" {
+				if err := newFile(o.Note); err != nil {
+					return err
+				}
+			}
 			if ensured {
-				if o.Port == 0 {
+				switch {
+				case o.Port == 0:
 					return command.Usagef("--ensure wants --port")
+				case o.Note != "":
+					return command.Usagef("--note is for a proxy that you start yourself; leave out --ensure")
 				}
 				return ensure(c.Context(), p, o)
 			}
@@ -63,6 +71,7 @@ are never stored. docs/GC.md explains what it does and what it saves.`,
 	f.StringVar(&upstream, "upstream", "", "where all requests go (default: to the provider that path and key both name)")
 	f.Var(o.Policy.Flag(), "policy", PolicyUsage)
 	f.StringVar(&o.Store, "store", "", StoreUsage)
+	f.StringVar(&o.Note, "note", "", "write the first request of a conversation to this new file, which only you can read, for mcp-pruner context --from")
 	f.BoolVar(&ensured, "ensure", false, "start the proxy in the background unless one answers there, and wait until it does")
 	f.DurationVar(&idle, "end-idle", 0, "end after a time without requests (default: never)")
 	return command.EndsItself(c)

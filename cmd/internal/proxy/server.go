@@ -39,6 +39,7 @@ type server struct {
 	work     atomic.Pointer[work]
 	health   health
 	patience time.Duration
+	note     note
 	emit     func(event.Event)
 	feeding  sync.WaitGroup
 	proxy    *httputil.ReverseProxy
@@ -88,7 +89,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r = r.WithContext(context.WithValue(r.Context(), targetKey{}, to))
-	if a := wire.APIOf(r.URL.Path); a != nil && s.runs != nil {
+	if a := wire.APIOf(r.URL.Path); a != nil && (s.runs != nil || s.note.waits()) {
 		switch {
 		case r.Method == http.MethodPost:
 			r = s.prepare(r, a)
@@ -183,6 +184,12 @@ func (s *server) understand(r *http.Request, a *wire.API, body []byte) (x *excha
 			s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.Name, "reason": "panic"}))
 		}
 	}()
+	if s.note.waits() {
+		s.note.take(r, a, body)
+	}
+	if s.runs == nil {
+		return nil
+	}
 	c, err := a.Parse(body)
 	if err != nil {
 		s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.Name, "reason": "not_understood"}))

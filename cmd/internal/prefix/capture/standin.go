@@ -93,17 +93,12 @@ func readBody(r *http.Request) ([]byte, error) {
 
 // keep keeps a request if it is the right one, or the best so far.
 func (s *standIn) keep(r parts.Request, version string) {
-	names := r.Tools()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.right || len(names) == 0 {
+	if s.right || len(r.Tools()) == 0 {
 		return
 	}
-	for _, name := range names {
-		for _, own := range s.turn {
-			s.right = s.right || name == own
-		}
-	}
+	s.right = r.HasTool(s.turn)
 	if s.right || len(r.Body) > len(s.best.Body) {
 		s.best, s.version = r, version
 	}

@@ -6,8 +6,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
 )
 
 // Request is a request to a model's API.
@@ -59,6 +63,20 @@ func (r Request) Tools() (names []string) {
 		names = append(names, t.Name)
 	}
 	return names
+}
+
+// HasTool reports whether the request defines one of some tools.
+func (r Request) HasTool(names []string) bool {
+	return slices.ContainsFunc(r.Tools(), func(name string) bool { return slices.Contains(names, name) })
+}
+
+// Save writes the request into a new file that only its owner can read.
+func (r Request) Save(path string) error {
+	err := replace.File{Path: path, New: true}.Write(r.Body)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists already; name a new file", path)
+	}
+	return err
 }
 
 // content is what a request has of every API.

@@ -177,25 +177,12 @@ func (o options) start(ctx context.Context) (seen, error) {
 		return seen{}, err
 	}
 	if o.save != "" {
-		if err := save(o.save, got.Request.Body); err != nil {
+		if err := got.Request.Save(o.save); err != nil {
 			return seen{}, err
 		}
 	}
 	p, err := parts.Of(o.Client, got.Request, o.Servers(), got.Prompt)
 	return seen{p, got.Version, got.Complete}, err
-}
-
-// save writes a request to a new file that only its owner can read.
-func save(path string, body []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(body)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	return err
 }
 
 func recorded(stdin io.Reader, path string) (parts.Request, error) {
