@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// proxied times a request of one megabyte to an API on this machine: directly, through a proxy that only copies, and
-// through ours, which clears results. The three alternate.
+// proxied times requests of 1.1 and 0.1 MB to an API on this machine: straight, through a proxy that only copies, and
+// through one that clears results. The three alternate.
 func proxied(w *tabwriter.Writer, binary, root string) error {
 	api := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -33,9 +33,18 @@ func proxied(w *tabwriter.Writer, binary, root string) error {
 		defer stop()
 		urls = append(urls, url)
 	}
-	body := history(130)
-	var times [3][]time.Duration
-	for round := range 120 {
+	for _, calls := range []int{130, 11} {
+		if err := through(w, urls, history(calls)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// through times a request straight to the API and through each proxy, in turns.
+func through(w *tabwriter.Writer, urls []string, body []byte) error {
+	times := make([][]time.Duration, len(urls))
+	for round := range 220 {
 		for i, url := range urls {
 			began := time.Now()
 			res, err := http.Post(url+"/v1/messages", "application/json", bytes.NewReader(body))
@@ -51,11 +60,12 @@ func proxied(w *tabwriter.Writer, binary, root string) error {
 			}
 		}
 	}
-	fmt.Fprintf(w, "a request of %.1f MB to an API on this machine\tp50\tp99\tmore than straight\t\n", float64(len(body))/1e6)
+	straight := percentile(times[0], .5)
+	fmt.Fprintf(w, "a request of %.1f MB to an API on this machine\tp50\tp99\tmore than straight\ttimes straight\t\n", float64(len(body))/1e6)
 	for i, name := range []string{"straight", "mcp-pruner proxy --policy off", "mcp-pruner proxy --policy gc"} {
-		record("Proxy", name, times[i])
+		record("Proxy", fmt.Sprintf("%s, %.1f MB", name, float64(len(body))/1e6), times[i])
 		p50 := percentile(times[i], .5)
-		fmt.Fprintf(w, "%s\t%v\t%v\t%v\t\n", name, p50, percentile(times[i], .99), p50-percentile(times[0], .5))
+		fmt.Fprintf(w, "%s\t%v\t%v\t%v\t%.1f\t\n", name, p50, percentile(times[i], .99), p50-straight, float64(p50)/float64(straight))
 	}
 	return nil
 }

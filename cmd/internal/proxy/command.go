@@ -77,9 +77,14 @@ are never stored. docs/GC.md explains what it does and what it saves.`,
 	return command.EndsItself(c)
 }
 
+// memoryLimit is the soft limit in bytes from which the garbage collector runs as often as usual: eight of the largest
+// requests.
+const memoryLimit = 8 * maxBody
+
 // run serves until ctx ends.
 func run(ctx context.Context, p command.Process, o Options, idle time.Duration) error {
 	started := time.Now()
+	command.BoundMemory(p.Lookup, memoryLimit)
 	config, _, err := settings.Load(settings.Stdio, nil, p.Lookup)
 	if err != nil {
 		return command.Usagef("%w", err)

@@ -30,6 +30,7 @@ func Start(ctx context.Context, p command.Process, o Options, emit func(event.Ev
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	command.BoundMemory(p.Lookup, memoryLimit)
 	handler, end := assembleProxy(ctx, p, config, o, emit, nil)
 	r := &Running{Address: "http://" + l.Addr().String(), Secret: secret.New(), server: handler, stop: stop, ended: make(chan struct{})}
 	handler.secret = r.Secret

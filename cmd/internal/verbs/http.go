@@ -136,7 +136,7 @@ func (o overHTTP) boundMemory(p command.Process, c settings.Settings) {
 	if !o.tools {
 		limit = prunerMemoryLimit + c.RecoveryMaxBytes
 	}
-	boundMemory(settings.FromEnv(p.Env), limit)
+	command.BoundMemory(p.Lookup, limit)
 }
 
 func (o overHTTP) handler(c settings.Settings, env []string, logs *eventlog.Log, tools *offered) (h *httpserver.Handler, closing func(), err error) {

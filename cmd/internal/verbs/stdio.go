@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -24,22 +23,9 @@ import (
 // flushWithin is how long the process waits at its end until the rest of the log is read.
 const flushWithin = 500 * time.Millisecond
 
-// Small requests allocate little that lives long, so the garbage collector may run less often. But a huge output must
-// not make the heap several times its size.
-const (
-	gcPercent   = 300
-	memoryLimit = 80 << 20
-)
-
-// boundMemory configures the garbage collector, unless the user's environment does.
-func boundMemory(env settings.Lookup, limit int64) {
-	if _, set := env("GOGC"); !set {
-		debug.SetGCPercent(gcPercent)
-	}
-	if _, set := env("GOMEMLIMIT"); !set {
-		debug.SetMemoryLimit(limit)
-	}
-}
+// memoryLimit is the soft limit in bytes from which the garbage collector runs as often as usual: a huge output must not
+// make the heap several times its size.
+const memoryLimit = 80 << 20
 
 // stdioCommand returns the command for the program without a verb.
 func stdioCommand(p command.Process) *cobra.Command {
@@ -139,7 +125,7 @@ func openOffer(o offer, emit func(event.Event)) (*offered, error) {
 // serveStdio serves the program's own tools or a gateway's over standard input and output.
 func serveStdio(ctx context.Context, p command.Process, other offer) int {
 	started := time.Now()
-	boundMemory(settings.FromEnv(p.Env), memoryLimit)
+	command.BoundMemory(p.Lookup, memoryLimit)
 	config, _, err := settings.Load(settings.Stdio, nil, settings.FromEnv(p.Env))
 	logs := eventlog.New(p.Stderr, event.Level(config.LogLevel)).InRun(config.RunID)
 	defer logs.Close(flushWithin)
