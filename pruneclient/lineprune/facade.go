@@ -47,6 +47,9 @@ func ShortMarker(b Block) string { return render.ShortMarker(b) }
 // text remains JSON. first is the number of the text's first line.
 func Gap(b Block, first int) string { return render.Gap(b, first) }
 
+// GapRange returns the lines that a marker of Gap stands for. ok is false for any other line.
+func GapRange(text string) (from, to int, ok bool) { return render.GapRange(text) }
+
 // NumberedGap returns the marker of an omitted range among numbered lines, whose numbers show the range.
 func NumberedGap(b Block) string { return render.NumberedGap(b) }
 

@@ -100,6 +100,12 @@ func unnumbered(out string) (Body, bool) {
 	return t, len(t.Lines) > 0
 }
 
+// Numbered returns the number and the text of a line that a client numbered.
+func Numbered(line string) (n int, code string, ok bool) {
+	n, _, code, ok = numberedLine(line)
+	return n, code, ok
+}
+
 func numberedLine(line string) (n int, mark, code string, ok bool) {
 	trimmed := strings.TrimLeft(line, " ")
 	end := strings.IndexFunc(trimmed, func(r rune) bool { return r < '0' || r > '9' })

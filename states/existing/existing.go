@@ -37,6 +37,8 @@ type Result struct {
 
 	Boldness float64 // factor for the price at which a line is kept; 0 means 1
 
+	Explain bool // Cut.Lines says why each line was kept or not
+
 	Weights *learned.Weights // weights of the ranking; nil: the embedded ones
 }
 
@@ -59,6 +61,8 @@ type Cut struct {
 	Kept   []int             // 1-based lines of the body
 	Blocks []lineprune.Block // the omitted ranges, as far as there is more to say of them than their lines
 	Total  int
+
+	Lines []lineprune.Line // one per line; only with Result.Explain
 
 	Overwritten bool // the lines lack states that a program overwrote, so that the result is shorter although all are kept
 
@@ -101,7 +105,7 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 	kind := lineprune.Auto
 	opts := lineprune.Options{
 		Call:   session.Origin{Tool: string(r.Call.Kind), Args: r.Args, Context: r.Context, Careful: r.Careful, Asked: r.Asked, Boldness: r.Boldness},
-		Marker: marker, Weights: r.Weights,
+		Marker: marker, Weights: r.Weights, Explain: r.Explain,
 	}
 	if r.Rules {
 		opts.Call = session.Origin{}
@@ -119,7 +123,7 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 	if err != nil {
 		return Cut{}, err
 	}
-	cut := Cut{Kind: res.Kind, Kept: res.Kept, Total: res.Total, Blocks: res.Blocks, Overwritten: r.Body.overwritten != ""}
+	cut := Cut{Kind: res.Kind, Kept: res.Kept, Total: res.Total, Blocks: res.Blocks, Lines: res.Lines, Overwritten: r.Body.overwritten != ""}
 	if !cut.Whole() {
 		cut.Kept = r.Body.notices(cut.Kept)
 	}

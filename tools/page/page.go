@@ -1,44 +1,118 @@
-// Package page is the frame of the pages of HTML that the program writes: the head with a policy that lets nothing be
-// loaded, the colours for light and dark screens, and the styles that all pages share. A page is one file.
+// Package page is the one page of HTML that the program shows: its markup, its stylesheet and its script. A server feeds it
+// live, and a standing copy carries its model as JSON in the page itself. Either way the page may load nothing from anywhere
+// else: its policy names the hashes of its own style and script, and forbids everything that is not needed.
 package page
 
 import (
-	_ "embed"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"html/template"
+	"html"
 	"io"
+	"os"
+	"strings"
+	"sync"
 )
 
-//go:embed frame.html
-var frame string
+//go:embed page.html page.css parts/*.js
+var files embed.FS
 
-//go:embed shared.css
-var shared string
+// scripts are the parts of the script, in order. Together they are one function.
+var scripts = []string{"base", "list", "chart", "sessions", "events", "prefix", "trace", "replay", "start"}
 
-// Page is one page.
-type Page struct {
-	Title string
-	CSS   string           // what only this page needs
-	JS    string           // "": the policy forbids scripts
-	Body  string           // a template of html/template; it may define further ones
-	Funcs template.FuncMap // for Body
-	Data  any              // for scripts, as JSON in the element with the id "data"; nil: there is none
+// MaxBytes is the size of the largest page, without a model.
+const MaxBytes = 120_000
+
+// Model is what a page shows. Each member that is set is a tab. The page computes everything else.
+type Model struct {
+	Title string `json:"title"`
+	About string `json:"about,omitempty"` // one line below the title
+	Live  bool   `json:"live,omitempty"`  // a server answers the page's questions
+	Texts bool   `json:"texts,omitempty"` // the page holds texts of outputs
+
+	Sessions any            `json:"sessions,omitempty"`
+	Windows  map[string]any `json:"windows,omitempty"` // of a standing copy, by session
+	Cuts     map[string]any `json:"cuts,omitempty"`    // of a standing copy with texts, by session and id
+	Prefix   any            `json:"prefix,omitempty"`
+	Trace    any            `json:"trace,omitempty"`
+	Replay   any            `json:"replay,omitempty"`
 }
 
-// Write writes the page. Body is executed with v.
-func (p Page) Write(out io.Writer, v any) error {
-	t, err := template.New("frame").Funcs(p.Funcs).Parse(frame)
+// Write writes a standing copy.
+func Write(out io.Writer, m Model) error {
+	data, err := json.Marshal(m) // escapes <, > and &, so that no text ends the element
 	if err != nil {
-		return fmt.Errorf("the frame of pages: %w", err)
+		return fmt.Errorf("page %q: %w", m.Title, err)
 	}
-	if _, err := t.New("body").Parse(p.Body); err != nil {
-		return fmt.Errorf("page %q: %w", p.Title, err)
+	_, err = io.WriteString(out, document(m.Title, Policy(false), string(data)))
+	return err
+}
+
+// Live returns the page that asks the server from which it came for its model.
+func Live(title string) []byte { return []byte(document(title, Policy(true), "")) }
+
+// Policy returns the page's Content-Security-Policy.
+func Policy(live bool) string {
+	policy := "default-src 'none'; style-src '" + sum(style()) + "'; script-src '" + sum(script()) + "'; img-src data:; base-uri 'none'; "
+	if live {
+		return policy + "connect-src 'self'; form-action 'self'"
 	}
-	return t.ExecuteTemplate(out, "frame", struct {
-		Title string
-		CSS   template.CSS
-		JS    template.JS
-		Data  any
-		Body  any
-	}{p.Title, template.CSS(shared + p.CSS), template.JS(p.JS), p.Data, v})
+	return policy + "form-action 'none'"
+}
+
+// sum returns the source of a policy that permits a style or a script with that text.
+func sum(text string) string {
+	hash := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(hash[:])
+}
+
+func document(title, policy, data string) string {
+	if data != "" {
+		data = `<script type="application/json" id="data">` + data + "</script>\n"
+	}
+	return strings.NewReplacer(
+		"{title}", html.EscapeString(title), "{policy}", html.EscapeString(policy), "{style}", style(), "{data}", data, "{script}", script(),
+	).Replace(file("page.html"))
+}
+
+var (
+	style  = sync.OnceValue(func() string { return file("page.css") })
+	script = sync.OnceValue(func() string {
+		var b strings.Builder
+		b.WriteString("'use strict';\n(() => {\n")
+		for _, name := range scripts {
+			b.WriteString(file("parts/" + name + ".js"))
+		}
+		b.WriteString("})();\n")
+		return b.String()
+	})
+)
+
+func file(name string) string {
+	text, err := files.ReadFile(name)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(text)
+}
+
+// File is the place of a standing copy.
+type File struct {
+	Name   string // "-": the standard output
+	Stdout io.Writer
+}
+
+// Write writes the copy. Only its owner can read the file, for it may hold names, commands and texts of the owner's work.
+func (f File) Write(m Model) error {
+	if f.Name == "-" {
+		return Write(f.Stdout, m)
+	}
+	out, err := os.OpenFile(f.Name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(out.Chmod(0o600), Write(out, m), out.Close())
 }

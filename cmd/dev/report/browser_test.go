@@ -3,28 +3,22 @@ package report_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/dev/chromium"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
@@ -32,76 +26,35 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/tracetest"
 )
 
-// browser is a page in a real headless Chromium, with everything it complained of
-// and everything it asked the network for.
+// browser is a page in a real headless Chromium.
 type browser struct {
-	context.Context
-	t        *testing.T
-	mu       sync.Mutex
-	problems []string
-	fetched  []string
+	*chromium.Browser
+	t *testing.T
 }
 
 func startBrowser(t *testing.T) *browser {
 	t.Helper()
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
+	b, stop, err := chromium.Start(t.Context())
+	if errors.Is(err, chromium.ErrNone) {
+		t.Skip("the report was not checked in a browser: ", err)
 	}
-	if path == "" {
-		t.Skip("NO CHROMIUM HERE: the report was not checked in a browser (apt-get install chromium)")
-	}
-	ctx, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU)...)
+	require.NoError(t, err)
 	t.Cleanup(stop)
-	ctx, stop = chromedp.NewContext(ctx)
-	t.Cleanup(stop)
-	ctx, stop = context.WithTimeout(ctx, 2*time.Minute)
-	t.Cleanup(stop)
-	b := &browser{Context: ctx, t: t}
-	require.NoError(t, chromedp.Listen(ctx, b.note))
-	cdpCall(b, network.Enable, network.EnableParams{})
-	cdpCall(b, log.Enable, cdp.Empty{})
-	return b
-}
-
-func cdpCall[P, R any](b *browser, command cdp.Command[P, R], params P) {
-	b.t.Helper()
-	_, err := chromedp.Call(b, command, params)
-	require.NoError(b.t, err)
-}
-
-func (b *browser) note(event any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch e := event.(type) {
-	case *runtime.EventExceptionThrown:
-		b.problems = append(b.problems, e.ExceptionDetails.Text)
-	case *runtime.EventConsoleAPICalled:
-		b.problems = append(b.problems, fmt.Sprint("console: ", e.Type))
-	case *log.EventEntryAdded:
-		b.problems = append(b.problems, e.Entry.Text)
-	case *network.EventRequestWillBeSent:
-		if !strings.HasPrefix(e.Request.URL, "data:") {
-			b.fetched = append(b.fetched, e.Request.URL)
-		}
-	}
+	return &browser{b, t}
 }
 
 // open loads a page and returns how long it took until all was drawn.
 func (b *browser) open(file string) time.Duration {
 	b.t.Helper()
-	began := time.Now()
-	require.NoError(b.t, chromedp.Do(b, chromedp.Navigate("file://"+file), chromedp.WaitReady("html[data-ready], html[data-error]")))
-	return time.Since(began)
+	took, err := b.Open("file://" + file)
+	require.NoError(b.t, err)
+	return took
 }
 
 // eval runs JavaScript and returns what it comes to.
 func eval[T any](b *browser, script string) T {
 	b.t.Helper()
-	got, err := chromedp.Run(b, chromedp.Evaluate[T](script))
+	got, err := chromium.Eval[T](b.Browser, script)
 	require.NoError(b.t, err, script)
 	return got
 }
@@ -109,10 +62,9 @@ func eval[T any](b *browser, script string) T {
 // calm checks that the page complained of nothing and fetched nothing but itself.
 func (b *browser) calm() {
 	b.t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	assert.Empty(b.t, b.problems)
-	for _, url := range b.fetched {
+	assert.Empty(b.t, b.Problems())
+	assert.Empty(b.t, eval[[]string](b, `window.refused`), "refused by the policy")
+	for _, url := range b.Fetched() {
 		assert.True(b.t, strings.HasPrefix(url, "file://") && strings.HasSuffix(url, "report.html"), url)
 	}
 }
@@ -297,12 +249,7 @@ func TestReportLooks(t *testing.T) {
 	backgrounds := map[string]bool{}
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{1280, 390} {
-			cdpCall(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-			})
-			cdpCall(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-				Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 500,
-			})
+			require.NoError(t, b.Screen(scheme, width, 900))
 			b.open(file)
 			assert.LessOrEqual(t, eval[int64](b, `document.documentElement.scrollWidth`), width, "%s at %d: the page is wider than the window", scheme, width)
 			assert.GreaterOrEqual(t, eval[float64](b, contrast), 4.5, "%s at %d: text does not stand out", scheme, width)
@@ -345,7 +292,7 @@ func (b *browser) screenshot(name string) {
 	if dir == "" {
 		return
 	}
-	picture, err := chromedp.Run(b, chromedp.FullScreenshot(100))
+	picture, err := b.Screenshot()
 	require.NoError(b.t, err)
 	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name), picture, 0o600))
 }

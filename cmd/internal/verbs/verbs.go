@@ -21,6 +21,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/replaycmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/tracecmd"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/viewcmd"
 )
 
 const (
@@ -41,7 +42,7 @@ func Root(p command.Process) *cobra.Command {
 	group(root, clients, runcmd.RunCommand(p, buildVersion()), runcmd.ConfigCommand(p), runcmd.InstallCommand(p),
 		initcmd.Command(p), hook.Command(p), hook.PauseCommand(p), recovercmd.Command(p), gaincmd.Command(p), gaincmd.StatusCommand(p),
 		initcmd.UninstallCommand(p, uninstallMore(p)))
-	group(root, insight, contextcmd.Command(p), demoCommand(p), doctorCommand(p), tracecmd.Command(p), replaycmd.Command(p), replaycmd.TryCommand(p),
+	group(root, insight, viewcmd.Command(p), contextcmd.Command(p), demoCommand(p), doctorCommand(p), tracecmd.Command(p), replaycmd.Command(p), replaycmd.TryCommand(p),
 		gccmd.Command(p, buildVersion()), fsmcmd.Command(p), versionCommand(p))
 	root.AddCommand(runcmd.KeepCommand(p))
 	command.Completions(root)

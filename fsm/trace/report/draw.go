@@ -13,26 +13,32 @@ import (
 // drawing is a machine as a layered graph: states in layers, from the initial one down,
 // and transitions as curves around the states between.
 type drawing struct {
-	Machine       string
-	Width, Height int
-	Boxes         []box
-	Arrows        []arrow
+	Machine string  `json:"machine"`
+	Width   int     `json:"width"`
+	Height  int     `json:"height"`
+	Boxes   []box   `json:"boxes"`
+	Arrows  []arrow `json:"arrows"`
 }
 
 type box struct {
-	State      string
-	Label      string
-	X, Y, W, H int // X and Y are its centre
-	Kind       string
+	State string `json:"state"`
+	Label string `json:"label"`
+	X     int    `json:"x"` // X and Y are its centre
+	Y     int    `json:"y"`
+	W     int    `json:"-"`
+	H     int    `json:"-"`
+	Kind  string `json:"kind"`
 }
 
 // arrow stands for all rows from one state to another.
 type arrow struct {
-	From, To string
-	Rows     []int // indexes of the transitions it stands for
-	Path     string
-	X, Y     int // position of its label
-	Any      bool
+	From string `json:"-"`
+	To   string `json:"-"`
+	Rows []int  `json:"rows"` // indexes of the transitions it stands for
+	Path string `json:"path"`
+	X    int    `json:"x"` // position of its label
+	Y    int    `json:"y"`
+	Any  bool   `json:"any"`
 }
 
 // Dimensions of a drawing in pixels, and the number of passes of its layout.

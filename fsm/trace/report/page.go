@@ -1,9 +1,7 @@
 package report
 
 import (
-	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"path/filepath"
 	"strings"
@@ -12,27 +10,31 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/page"
 )
 
-//go:embed page.html
-var pageHTML string
-
-//go:embed page.css
-var pageCSS string
-
-//go:embed page.js
-var pageJS string
-
-// content is the template's data.
-type content struct {
-	Title    string
-	Verdict  shownVerdict
-	Drawings []drawing
+// Model is the tab of a page that shows a trace. It has no text of any output.
+type Model struct {
+	Title    string       `json:"title"`
+	Verdict  shownVerdict `json:"verdict"`
+	Drawings []drawing    `json:"drawings"`
+	Data     data         `json:"data"`
 }
 
 // shownVerdict is the verdict in the page's form.
 type shownVerdict struct {
-	audit.Verdict
-	Line, Compared, Written string
-	More                    int // number of problems that are not listed
+	OK       bool        `json:"ok"`
+	Head     string      `json:"head"`
+	Line     string      `json:"line"`
+	Problems []string    `json:"problems,omitempty"`
+	More     int         `json:"more"` // number of problems that are not listed
+	Notes    []string    `json:"notes,omitempty"`
+	Files    []shownFile `json:"files"`
+	Written  string      `json:"written,omitempty"`
+	Compared string      `json:"compared"`
+}
+
+type shownFile struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
 }
 
 // data is the input of the page's own calculations.
@@ -54,15 +56,25 @@ type data struct {
 	Totals     *totals     `json:"totals,omitempty"` // of all records, if not all are listed
 }
 
-// Page writes a page of HTML with the figures of all selected records and a list of the last ones, at most so many. It
+// Page writes a standing page with the figures of all selected records and a list of the last ones, at most so many. It
 // returns the figures. files are the names of the trace's files.
 func Page(out io.Writer, t *audit.Trace, s audit.Selection, files []string, most int) (audit.Stats, error) {
-	last := recent{most: most}
-	c, err := t.Summarize(s, last.add)
+	m, stats, err := ModelOf(t, s, files, most)
 	if err != nil {
 		return audit.Stats{}, err
 	}
-	return c.Stats, write(out, c, last.inOrder(), title(files))
+	return stats, page.Write(out, page.Model{Title: "Trace report: " + m.Title, About: "Made by mcp-pruner trace report, from records that hold no output.", Trace: m})
+}
+
+// ModelOf returns the tab for Page, and the figures.
+func ModelOf(t *audit.Trace, s audit.Selection, files []string, most int) (Model, audit.Stats, error) {
+	last := recent{most: most}
+	c, err := t.Summarize(s, last.add)
+	if err != nil {
+		return Model{}, audit.Stats{}, err
+	}
+	m, err := model(c, last.inOrder(), title(files))
+	return m, c.Stats, err
 }
 
 // WrittenPage writes where a page is, and the verdict if the trace is not in order.
@@ -98,8 +110,8 @@ func (r *recent) add(e *audit.Entry, s audit.Saving) {
 
 func (r *recent) inOrder() []row { return append(r.rows[r.next:], r.rows[:r.next]...) }
 
-// write writes the page with the figures of all records and a list of the last ones.
-func write(out io.Writer, c *audit.Collector, last []row, title string) error {
+// model returns the tab with the figures of all records and a list of the last ones.
+func model(c *audit.Collector, last []row, title string) (Model, error) {
 	t := newTables()
 	packed := newRows()
 	for i := range last {
@@ -107,35 +119,40 @@ func write(out io.Writer, c *audit.Collector, last []row, title string) error {
 	}
 	blob, err := packed.pack()
 	if err != nil {
-		return err
+		return Model{}, err
 	}
-	v := content{Title: title, Verdict: shown(c.Stats.Verdict)}
 	left := c.Stats.Records - len(last)
 	var all *totals
 	if left > 0 {
 		all = totalsOf(c, t)
 	}
-	d := data{
+	m := Model{Title: title, Verdict: shown(c.Stats.Verdict), Drawings: []drawing{}, Data: data{
 		Left: left, Unreadable: c.Stats.Unreadable, Machines: t.machines, Paths: t.paths, Tools: t.tools.list, Sessions: t.sessions.list,
 		Clients: t.clients.list, Ends: t.ends.list, Pruning: t.pruning.list, Count: len(last), Base: packed.base, Rows: blob,
 		From: c.Stats.From.UnixMilli(), To: c.Stats.To.UnixMilli(), Totals: all,
+	}}
+	for _, machine := range t.machines {
+		m.Drawings = append(m.Drawings, draw(machine))
 	}
-	for _, m := range t.machines {
-		v.Drawings = append(v.Drawings, draw(m))
-	}
-	return page.Page{
-		Title: "Trace report: " + title, CSS: pageCSS, JS: pageJS, Body: pageHTML, Data: d,
-		Funcs: template.FuncMap{"count": func(n int64) string { return count(int(n)) }},
-	}.Write(out, v)
+	return m, nil
 }
 
 // maxShown is the largest number of problems that a report lists.
 const maxShown = 20
 
 func shown(v audit.Verdict) shownVerdict {
-	s := shownVerdict{Verdict: v, Line: verdictLine(v), Compared: comparedText(v), Written: byKind(v.Versions)}
+	s := shownVerdict{OK: v.OK, Head: "Not in order", Line: verdictLine(v), Compared: comparedText(v), Written: byKind(v.Versions), Notes: v.Notes, Files: []shownFile{}}
+	switch {
+	case v.OK && v.Records == 0:
+		s.Head = "Empty"
+	case v.OK:
+		s.Head = "In order"
+	}
 	s.Problems = v.Problems[:min(len(v.Problems), maxShown)]
 	s.More = v.Found - len(s.Problems)
+	for _, f := range v.Files {
+		s.Files = append(s.Files, shownFile{f.Name, f.Bytes, f.SHA256})
+	}
 	return s
 }
 

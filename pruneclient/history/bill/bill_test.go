@@ -170,17 +170,19 @@ func TestCarriedOnPaper(t *testing.T) {
 		for i := range carried.B.Results {
 			carried.B.Results[i].Tokens = map[int]int{1: 1000, 2: 200, 3: 100}[carried.B.Results[i].Call]
 		}
-		_, rereads, ok := carried.Result("r", "prn_1")
+		saved := carried.Saving("r", "prn_1", 0)
+		rereads, ok := saved.Rereads, saved.Known
 		assert.True(t, ok)
 		assert.InDelta(t, c.rereads, rereads, 1e-9, name)
 	}
 	b := billed(paper())
 	b.Results[0].Tokens = 1000
 	b.Session.Steps[1].ID = "r"
-	weight, rereads, ok := (&Carried{b}).Result("r", "prn_1")
+	saved := (&Carried{b}).Saving("r", "prn_1", 1)
+	weight, rereads, ok := saved.Gross, saved.Rereads, saved.Known
 	assert.Equal(t, []any{1.45, 0.0, true}, []any{math.Round(weight*100) / 100, rereads, ok})
 	b.Session.Steps[1].ID = ""
-	_, _, ok = (&Carried{b}).Result("", "prn_1")
+	ok = (&Carried{b}).Saving("", "prn_1", 1).Known
 	assert.False(t, ok, "a result without a call's id is not found by an empty one")
 }
 

@@ -18,7 +18,7 @@ var errStop = errors.New("read")
 func Open(ctx context.Context, path string) (*Carried, error) {
 	var c *Carried
 	err := sessions.ReadFile(ctx, path, func(s sessions.Session) error {
-		c = &Carried{New(s, DefaultPrices)}
+		c = &Carried{New(s, PricesOf(s))}
 		return errStop
 	})
 	if c == nil {
@@ -30,10 +30,15 @@ func Open(ctx context.Context, path string) (*Carried, error) {
 // Bill returns the price of the whole session, in fresh input tokens.
 func (c *Carried) Bill() float64 { return c.B.Total }
 
-// Result finds the result of a tool call. weight is the price of one of its tokens over the session,
-// rereads the price of fetching parts of the original again: by a command that names its id, or by another
-// read of the file.
-func (c *Carried) Result(call, id string) (weight, rereads float64, ok bool) {
+// Fetch is a later result that brought back parts of a cut one's original.
+type Fetch struct {
+	Result Result
+	Price  float64 // of the further turn, in fresh input tokens
+}
+
+// Result finds the result of a tool call. weight is the price of one of its tokens over the session, fetches are the later results
+// that brought back parts of its original: by a command that names its id, or by another read of the file.
+func (c *Carried) Result(call, id string) (weight float64, fetches []Fetch, ok bool) {
 	at := -1
 	for i, r := range c.B.Results {
 		step := c.B.Session.Steps[r.Step]
@@ -41,13 +46,37 @@ func (c *Carried) Result(call, id string) (weight, rereads float64, ok bool) {
 		case step.ID == call && call != "":
 			at = i
 		case at >= 0 && c.fetches(c.B.Results[at], r, id):
-			rereads += c.price(r)
+			fetches = append(fetches, Fetch{r, c.price(r)})
 		}
 	}
 	if at < 0 {
-		return 0, rereads, false
+		return 0, nil, false
 	}
-	return c.B.Results[at].Weight, rereads, true
+	return c.B.Results[at].Weight, fetches, true
+}
+
+// Saving is what the cut of one result saved, in fresh input tokens.
+type Saving struct {
+	Gross   float64
+	Rereads float64 // what fetching parts of it again cost
+	Fetches []Fetch
+	Known   bool // the result is in the transcript; otherwise it counts as one write to the cache
+}
+
+// Saving returns what a cut of so many tokens of a call's result saved. c may be nil: there is no transcript.
+func (c *Carried) Saving(call, id string, cut int) Saving {
+	s := Saving{}
+	weight := DefaultPrices.CacheWrite
+	if c != nil {
+		if w, fetches, known := c.Result(call, id); known {
+			weight, s.Fetches, s.Known = w, fetches, true
+		}
+	}
+	for _, f := range s.Fetches {
+		s.Rereads += f.Price
+	}
+	s.Gross = float64(cut) * weight
+	return s
 }
 
 // fetches reports whether a later result contains parts of a cut one's original.

@@ -155,6 +155,12 @@ const manyLines = 1000
 
 // isGap reports whether a line is a marker that Gap wrote.
 func isGap(text string) bool {
+	_, _, ok := GapRange(text)
+	return ok
+}
+
+// GapRange returns the lines that a marker of Gap stands for. ok is false for any other line.
+func GapRange(text string) (from, to int, ok bool) {
 	text = strings.TrimPrefix(strings.TrimSuffix(text, ","), commentOpen)
 	if inner, ok := strings.CutPrefix(text, `"`); ok {
 		text = strings.Replace(strings.TrimSuffix(inner, `"`), `": "`, ": ", 1)
@@ -162,7 +168,14 @@ func isGap(text string) bool {
 	rest, ok := strings.CutPrefix(text, gapOpen)
 	lines, records, said := strings.Cut(strings.TrimPrefix(rest, " "), ": ")
 	start, end, isRange := strings.Cut(lines, "-")
-	return ok && digits(start) && (!isRange || digits(end)) && (!said || records == leftOut || isCount(records))
+	if !ok || !digits(start) || isRange && !digits(end) || said && records != leftOut && !isCount(records) {
+		return 0, 0, false
+	}
+	from, _ = strconv.Atoi(start)
+	if to = from; isRange {
+		to, _ = strconv.Atoi(end)
+	}
+	return from, to, true
 }
 
 // isCount reports whether a text is like "12 records".

@@ -122,23 +122,16 @@ func gainOf(ctx context.Context, noted []notes.Note) (*Gain, error) {
 // add adds a result. session is nil if there is no transcript.
 func (g *Gain) add(e notes.Note, session *bill.Carried) {
 	cut := e.Tokens - e.Sent
-	p := Part{Results: 1, Tokens: cut}
-	weight, rereads := bill.DefaultPrices.CacheWrite, 0.0
-	known := false
-	if session != nil {
-		weight, rereads, known = session.Result(e.Call, e.ID)
-	}
-	if !known {
+	saved := session.Saving(e.Call, e.ID, cut)
+	if !saved.Known {
 		g.Unknown++
-		weight = bill.DefaultPrices.CacheWrite
 	}
-	p.Gross, p.Rereads = float64(cut)*weight, rereads
-	p.Net = p.Gross - p.Rereads
-	if rereads > 0 {
+	p := Part{Results: 1, Tokens: cut, Gross: saved.Gross, Rereads: saved.Rereads, Net: saved.Gross - saved.Rereads}
+	if saved.Rereads > 0 {
 		p.Again = 1
 	}
 	g.Total = g.Total.plus(p)
-	if known {
+	if saved.Known {
 		g.Known = g.Known.plus(p)
 	}
 	g.Tools[e.Tool] = g.Tools[e.Tool].plus(p)

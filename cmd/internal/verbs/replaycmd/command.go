@@ -2,10 +2,8 @@ package replaycmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -18,6 +16,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/page"
 )
 
 // options are the checked command-line options.
@@ -67,12 +66,9 @@ explains every figure.`,
 	return c
 }
 
-// allPolicies lists the policies in the order of the report.
-var allPolicies = []replay.Policy{replay.Hook, replay.MCP, replay.Proxy, replay.GC, replay.Context, replay.Both, replay.All}
-
 func policiesOf(name replay.Policy) []replay.Policy {
 	if name == replay.All {
-		return allPolicies
+		return replay.Policies()
 	}
 	return []replay.Policy{name}
 }
@@ -138,14 +134,7 @@ func transcripts(lookup func(string) (string, bool)) ([]string, error) {
 func hasTranscripts(c *agent.Client) bool { return c.Transcripts.Folder != "" }
 
 func (o options) writeHTML(r replay.Report, stdout io.Writer) error {
-	if o.html == "-" {
-		return writePage(stdout, r)
-	}
-	f, err := os.Create(o.html)
-	if err != nil {
-		return err
-	}
-	return errors.Join(writePage(f, r), f.Close())
+	return page.File{Name: o.html, Stdout: stdout}.Write(page.Model{Title: "What pruning would have saved and lost", Replay: r.Tab()})
 }
 
 // progress prints a line on standard error per given number of sessions.

@@ -98,7 +98,7 @@ func writePolicies(b *strings.Builder, r replay.Report) {
 	}
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "policy\tgross\tmarkers\tquestions\tdefinitions\tmisses\tnet\twide\ttwice\tthree times\tmedian\tp10\tp90\tlosing\t")
-	for _, p := range allPolicies {
+	for _, p := range replay.Policies() {
 		s, ok := r.Of(p)
 		if !ok {
 			continue

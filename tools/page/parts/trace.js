@@ -1,11 +1,8 @@
-'use strict';
-// Everything on the page is computed here from the records, so that filters apply
-// to all of it. Text from the trace goes into the page as text only.
-(async function () {
-  const began = performance.now();
-  const data = JSON.parse(document.getElementById('data').textContent);
-  const $ = (id) => document.getElementById(id);
+// --- the trace report ----------------------------------------------------
 
+// Everything on the tab is computed here from the records, so that filters apply to all of it.
+async function drawTrace(model) {
+  const data = model.data;
   // --- records -----------------------------------------------------------
 
   const FLAG = { estimated: 1, reread: 2, cut: 4, limited: 8 };
@@ -186,42 +183,8 @@
     return s;
   }
 
-  // --- words -------------------------------------------------------------
-
-  const count = (n) => n.toLocaleString('en-US');
-  const many = (n, thing) => `${count(n)} ${thing}${n === 1 ? '' : 's'}`;
-  const short = (n) => {
-    for (const [unit, size] of [['G', 1e9], ['M', 1e6], ['k', 1e3]]) if (Math.abs(n) >= size) return +(n / size).toPrecision(3) + unit;
-    return String(n);
-  };
-  const span = (us) => us < 1000 ? us + ' µs' : us < 1e6 ? +(us / 1e3).toPrecision(3) + ' ms' : us < 6e8 ? +(us / 1e6).toPrecision(3) + ' s' : Math.round(us / 6e7) + ' min';
-  const percent = (share) => (100 * share).toFixed(1) + '%';
-  const when = (ms) => new Date(ms).toISOString().replace('T', ' ').slice(0, 19);
   const toolName = (i) => data.tools[i] || 'no tool';
   const plain = (state) => state.replace(/^[a-z]+:/, '');
-
-  // el makes an element; children are elements or text.
-  function el(name, attributes, ...children) {
-    const e = document.createElement(name);
-    for (const [k, v] of Object.entries(attributes || {})) if (v !== undefined) e.setAttribute(k, v);
-    e.append(...children.filter((c) => c !== undefined));
-    return e;
-  }
-  function svg(name, attributes, ...children) {
-    const e = document.createElementNS('http://www.w3.org/2000/svg', name);
-    for (const [k, v] of Object.entries(attributes || {})) e.setAttribute(k, v);
-    e.append(...children);
-    return e;
-  }
-  const cell = (text, kind) => el('td', { class: kind }, text);
-  function table(id, heads, lines) {
-    if ($(id).classList.contains('cards')) { // where there is no room for columns
-      for (const cells of lines) cells.forEach((c, i) => { c.dataset.head = heads[i].replace('#', ''); });
-    }
-    $(id).replaceChildren(
-      el('thead', {}, el('tr', {}, ...heads.map((h) => el('th', { class: h.startsWith('#') ? 'num' : undefined, scope: 'col' }, h.replace('#', ''))))),
-      el('tbody', {}, ...lines.map((cells) => el('tr', {}, ...cells))));
-  }
 
   // --- parts of the page -------------------------------------------------
 
@@ -416,7 +379,7 @@
   const form = $('filters').elements;
 
   function options(select, values) {
-    select.append(el('option', { value: '' }, 'all'), ...values.map(([value, text]) => el('option', { value }, text)));
+    select.replaceChildren(el('option', { value: '' }, 'all'), ...values.map(([value, text]) => el('option', { value }, text)));
   }
 
   function prepare(all) {
@@ -444,14 +407,6 @@
     if (choice.edges) return path.machine === choice.edges.machine && path.edges.some((e) => choice.edges.rows.includes(e));
     if (choice.state) return path.machine === choice.state.machine && path.edges.some((e) => edges[e].from === choice.state.name || edges[e].to === choice.state.name);
     return true;
-  }
-
-  function tabs(id, names, current, pick) {
-    $(id).replaceChildren(...names.map((name) => {
-      const b = el('button', { type: 'button', 'aria-pressed': name === current() }, name);
-      b.addEventListener('click', () => { pick(name); tabs(id, names, current, pick); });
-      return b;
-    }));
   }
 
   // --- together ----------------------------------------------------------
@@ -495,11 +450,8 @@
     });
   }
 
-  function pickable(g, pick) {
-    g.addEventListener('click', pick);
-    g.addEventListener('keydown', (e) => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); pick(); } });
-  }
-
+  showVerdict(model);
+  $('drawings').replaceChildren(...model.drawings.map(drawing));
   prepare(all);
   document.querySelectorAll('.drawing').forEach((d) => {
     const m = data.machines.findIndex((x) => x.name === d.dataset.machine);
@@ -526,8 +478,29 @@
 
   $('range').textContent = data.count ? `${when(data.from)} to ${when(data.to)} UTC` : '';
   show();
-  document.documentElement.dataset.ready = Math.round(performance.now() - began);
-}()).catch((e) => {
-  document.documentElement.dataset.error = String(e);
-  throw e;
-});
+}
+
+function showVerdict({ title, verdict: v }) {
+  $('trace-title').textContent = title;
+  $('verdict').className = `card verdict ${v.ok ? 'good' : 'bad'}`;
+  const list = (items) => items && items.length ? el('ul', {}, ...items) : undefined;
+  const problems = (v.problems || []).map((p) => el('li', { class: 'bad' }, p));
+  if (v.more) problems.push(el('li', { class: 'bad' }, `and ${v.more} more`));
+  $('verdict').replaceChildren(el('h2', {}, v.head), el('p', {}, v.line + '.'), ...[list(problems), list((v.notes || []).map((n) => el('li', {}, n)))].filter(Boolean),
+    el('p', { class: 'sub' }, ...v.files.map((f) => el('span', { class: 'file' }, `${f.name}: ${count(f.bytes)} bytes, SHA-256 `, el('code', {}, f.sha256)))),
+    el('p', { class: 'sub' }, (v.written ? `Versions: ${v.written}; ` : '') + v.compared + '.'));
+}
+
+// drawing makes the picture of a machine, whose layout the server computed.
+function drawing(d) {
+  const head = svg('marker', { id: 'head-' + d.machine, viewBox: '0 0 8 8', refX: 1, refY: 4, markerWidth: 7, markerHeight: 7, markerUnits: 'userSpaceOnUse', orient: 'auto' },
+    svg('path', { d: 'M0 0L8 4L0 8z', class: 'head' }));
+  const arrow = (a) => svg('g', { class: a.any ? 'arrow any' : 'arrow', 'data-rows': a.rows.join(' '), tabindex: 0, role: 'button' }, svg('title'), svg('path', { class: 'hit', d: a.path }),
+    svg('path', { class: 'line', d: a.path, 'marker-end': `url(#${CSS.escape('head-' + d.machine)})` }), svg('text', { x: a.x, y: a.y }, svg('tspan', { class: 'n', x: a.x }), svg('tspan', { class: 't', x: a.x, dy: 12 })));
+  const box = (b) => svg('g', { class: `state ${b.kind}`, 'data-state': b.state, transform: `translate(${b.x} ${b.y})`, tabindex: 0, role: 'button' },
+    svg('title'), svg('rect', { x: -74, y: -17, width: 148, height: 34, rx: 9 }), svg('text', {}, b.label));
+  const picture = svg('svg', { viewBox: `0 0 ${d.width} ${d.height}`, style: `max-width:${d.width}px`, role: 'group', 'aria-label': `state machine ${d.machine}` },
+    svg('defs', {}, head), ...d.arrows.map(arrow), ...d.boxes.map(box));
+  return el('div', { class: 'drawing', 'data-machine': d.machine, hidden: '', tabindex: 0, role: 'region', 'aria-label': `state machine ${d.machine}` }, picture);
+}
+

@@ -1,0 +1,227 @@
+package view
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
+)
+
+// Window is one session: its prompts, call by call, and what happened to its results.
+type Window struct {
+	Summary
+	Measured bool    `json:"measured"` // the prompts' sizes are the API's, otherwise they are modelled from the texts
+	Columns  Columns `json:"columns"`
+	Events   []Event `json:"events"`
+
+	Gross    float64 `json:"gross"`
+	Rereads  float64 `json:"rereads"`
+	Clearing float64 `json:"clearing"`         // net of clearing, as the proxy models it
+	Pct      float64 `json:"pct"`              // net of all in percent of what the session would have cost
+	Failed   string  `json:"failed,omitempty"` // why a part is missing
+}
+
+// Columns has one entry for each model call. Prefix, Results and Rest are what the prompt consists of; Cut and Cleared would be in
+// it beside them.
+type Columns struct {
+	At      []int64  `json:"at"` // ms since the session began; 0: not known
+	Prompt  []int    `json:"prompt"`
+	Read    []int    `json:"read"`
+	Write   []int    `json:"write"`
+	Output  []int    `json:"output"`
+	Prefix  []int    `json:"prefix"`
+	Results []int    `json:"results"`
+	Rest    []int    `json:"rest"`
+	Cut     []int    `json:"cut"`
+	Cleared []int    `json:"cleared"`
+	Context []int    `json:"context"` // number of the context; a compaction starts another
+	Tools   []string `json:"tools"`   // whose results came before the call
+}
+
+// Kind is the kind of an event.
+type Kind string
+
+// The kinds of events.
+const (
+	WasCut       Kind = "cut"
+	WasCleared   Kind = "cleared"
+	FetchedAgain Kind = "again"
+	WasCompacted Kind = "compacted"
+)
+
+// Event is something that happened to the window before a model call.
+type Event struct {
+	Kind   Kind    `json:"kind"`
+	Call   int     `json:"call"` // index of the first call after it
+	Tool   string  `json:"tool,omitempty"`
+	About  string  `json:"about,omitempty"`
+	ID     string  `json:"id,omitempty"`  // of the original
+	Use    string  `json:"use,omitempty"` // the client's id of the tool call
+	Tokens int     `json:"tokens"`        // as it came
+	Sent   int     `json:"sent"`          // as it is in the window
+	Gross  float64 `json:"gross,omitempty"`
+	Cost   float64 `json:"cost,omitempty"`
+	Again  int     `json:"again,omitempty"` // how often parts of it were fetched
+	Why    string  `json:"why,omitempty"`
+	Pays   int     `json:"pays,omitempty"` // calls after which a clearing has paid
+	Since  int     `json:"since"`          // calls that there were since
+	Back   string  `json:"back,omitempty"` // the command that prints the original
+}
+
+// opened is a session that was read, with what was noted about it.
+type opened struct {
+	path    string
+	bill    *bill.Bill
+	cuts    []notes.Note
+	cleared []sqlite.Cleared
+	usage   contextgc.Usage
+	failed  string // why the ledger could not be read
+}
+
+// open reads a session. ok is false if the file has no such session.
+func (s Sources) open(ctx context.Context, path, key string) (o opened, ok bool) {
+	noted := notesOf(s.notes())
+	alone := key == keyOf(path, "")
+	each(ctx, path, func(session sessions.Session) {
+		if ok || !alone && keyOf(path, session.ID) != key {
+			return
+		}
+		o, ok = opened{path: path, bill: bill.New(session, bill.PricesOf(session)), cuts: noted.of(path, session.ID)}, true
+	})
+	if file := s.ledgerFile(); ok && file != "" {
+		var err error
+		if o.cleared, o.usage, err = sqlite.ReadSession(ctx, file, contextgc.SessionID(o.bill.Session.ID)); err != nil {
+			o.failed = err.Error()
+		}
+	}
+	return o, ok
+}
+
+// Window returns a session's window.
+func (s Sources) Window(ctx context.Context, t transcript, key string) (Window, bool) {
+	o, ok := s.open(ctx, t.path, key)
+	if !ok {
+		return Window{}, false
+	}
+	w := Window{Summary: summaryOf(t, o.bill.Session, o.cuts), Measured: o.bill.Measured, Failed: o.failed}
+	w.Key = key
+	w.Events = slices.Concat(o.cutEvents(), o.clearedEvents(), o.compactions())
+	slices.SortStableFunc(w.Events, func(a, b Event) int { return a.Call - b.Call })
+	w.Columns = o.columns(w.Events)
+	for _, e := range w.Events {
+		if e.Kind == WasCut {
+			w.Gross, w.Rereads = w.Gross+e.Gross, w.Rereads+e.Cost
+		}
+	}
+	w.Clearing = o.usage.Before - o.usage.After
+	w.Net = w.Gross - w.Rereads + w.Clearing
+	if without := w.Bill + w.Net; without > 0 {
+		w.Pct = 100 * w.Net / without
+	}
+	return w, true
+}
+
+// columns computes what each prompt consists of.
+func (o opened) columns(events []Event) Columns {
+	b := o.bill
+	n := len(b.Calls)
+	ints := func() []int { return make([]int, n) }
+	c := Columns{At: make([]int64, n), Prompt: ints(), Read: ints(), Write: ints(), Output: ints(), Prefix: ints(), Results: ints(), Rest: ints(),
+		Cut: ints(), Cleared: ints(), Context: ints(), Tools: make([]string, n)}
+	_, prefix := b.Contents()
+	for i, call := range b.Calls {
+		u := call.Usage
+		c.At[i], c.Prompt[i], c.Read[i], c.Write[i], c.Output[i] = b.Session.Steps[call.Step].At.Milliseconds(), call.Prompt, u.CacheRead, u.CacheWrite+u.Input, u.Output
+		c.Context[i], c.Prefix[i] = call.Context, min(prefix, call.Prompt)
+	}
+	for _, r := range b.Results {
+		o.carry(c.Results, r.Call, r.Tokens)
+		if r.Call < n {
+			c.Tools[r.Call] = named(c.Tools[r.Call], b.Session.Steps[r.Step].Tool)
+		}
+	}
+	for _, e := range events {
+		switch e.Kind {
+		case WasCut:
+			o.carry(c.Cut, e.Call, e.Tokens-e.Sent)
+		case WasCleared:
+			o.carry(c.Cleared, e.Call, e.Tokens-e.Sent)
+			if e.Use != "" { // the client's record has it whole
+				o.carry(c.Results, e.Call, e.Sent-e.Tokens)
+			}
+		}
+	}
+	for i := range n {
+		c.Results[i] = min(max(c.Results[i], 0), c.Prompt[i]-c.Prefix[i])
+		c.Rest[i] = c.Prompt[i] - c.Prefix[i] - c.Results[i]
+	}
+	return c
+}
+
+// mostNamed is the number of bytes that the names of tools before one call take at most.
+const mostNamed = 80
+
+func named(list, tool string) string {
+	switch {
+	case list == "":
+		return tool
+	case len(list)+len(tool) > mostNamed:
+		return list
+	}
+	return list + ", " + tool
+}
+
+// carry adds tokens to all calls of a context from one on.
+func (o opened) carry(column []int, from, tokens int) {
+	calls := o.bill.Calls
+	for i := from; i < len(calls) && calls[i].Context == calls[from].Context; i++ {
+		column[i] += tokens
+	}
+}
+
+// cutEvents returns the cuts, each followed by what was fetched of it again.
+func (o opened) cutEvents() (list []Event) {
+	carried := &bill.Carried{B: o.bill}
+	for _, n := range o.cuts {
+		saved := carried.Saving(n.Call, n.ID, n.Tokens-n.Sent)
+		e := Event{Kind: WasCut, Tool: n.Tool, About: n.About, ID: n.ID, Use: n.Call, Tokens: n.Tokens, Sent: n.Sent, Gross: saved.Gross, Cost: saved.Rereads,
+			Again: len(saved.Fetches), Back: wayBack(n.ID), Call: o.firstCall(n.Call)}
+		if !saved.Known {
+			e.Why = "not in the transcript yet: counted as one write to the cache"
+		}
+		e.Since = max(len(o.bill.Calls)-e.Call-1, 0)
+		list = append(list, e)
+		for _, f := range saved.Fetches {
+			list = append(list, Event{Kind: FetchedAgain, Tool: o.bill.Session.Steps[f.Result.Step].Tool, About: n.About, ID: n.ID, Use: n.Call, Call: f.Result.Call,
+				Tokens: f.Result.Tokens, Sent: f.Result.Tokens, Cost: f.Price, Back: wayBack(n.ID)})
+		}
+	}
+	return list
+}
+
+// firstCall returns the first model call after a result; the number of calls if there is none yet.
+func (o opened) firstCall(use string) int {
+	for _, r := range o.bill.Results {
+		if o.bill.Session.Steps[r.Step].ID == use {
+			return r.Call
+		}
+	}
+	return len(o.bill.Calls)
+}
+
+func (o opened) compactions() (list []Event) {
+	calls := 0
+	for _, step := range o.bill.Session.Steps {
+		switch step.Kind {
+		case sessions.Call:
+			calls++
+		case sessions.Compact:
+			list = append(list, Event{Kind: WasCompacted, Call: calls, Why: "the client summarized its context"})
+		}
+	}
+	return list
+}
