@@ -117,6 +117,38 @@ func TestANameMeansOneServerOnly(t *testing.T) {
 	}
 }
 
+// TestARuleOfAUserKeepsItsMeaning writes the rules that gateway init names, one for each tool and one for each server, and
+// holds them against random lists: in any order, with servers up or down and tools missing, a rule for a tool matches that
+// tool and nothing else, and a rule for a server all of its tools and nothing else.
+func TestARuleOfAUserKeepsItsMeaning(t *testing.T) {
+	const before = "mcp__gateway__"
+	for seed := range int64(300) {
+		r := rand.New(rand.NewSource(seed))
+		servers := randomServers(t, r)
+		for range 4 {
+			r.Shuffle(len(servers), func(i, j int) { servers[i], servers[j] = servers[j], servers[i] })
+			up := slices.Clone(servers[:r.Intn(len(servers)+1)])
+			for i := range up {
+				up[i].Tools = slices.DeleteFunc(slices.Clone(up[i].Tools), func(Definition) bool { return r.Intn(4) == 0 })
+			}
+			list := Build(up, Trimmed, Options{Tokens: words, Target: DefaultTarget})
+			for _, s := range servers {
+				all := before + strings.TrimSuffix(ExposedName(s.Name, "*"), "*")
+				for i := range list {
+					require.Equal(t, list[i].Server() == s.Name, strings.HasPrefix(before+list[i].Name, all), "seed %d: %s* and %s", seed, all, list[i].Name)
+				}
+				for _, d := range s.Tools {
+					rule := before + ExposedName(s.Name, d.Name)
+					for i := range list {
+						is := list[i].Server() == s.Name && list[i].Actions[0].Def.Name == d.Name
+						require.Equal(t, is, before+list[i].Name == rule, "seed %d: %s and %s", seed, rule, list[i].Name)
+					}
+				}
+			}
+		}
+	}
+}
+
 // randomServers returns servers whose names and tools are made of few words, so that many of them nearly collide. Their
 // prefixes are different, as a gateway requires.
 func randomServers(t *testing.T, r *rand.Rand) (servers []Server) {

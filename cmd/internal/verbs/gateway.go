@@ -229,9 +229,9 @@ func upstreamEnv(env []string) []string {
 
 // gatewayInitCommand returns the verb gateway init.
 func gatewayInitCommand(p command.Process) *cobra.Command {
-	var undo, all bool
+	var undo, all, show bool
 	c := &cobra.Command{
-		Use:   "init [--yes] [--uninstall] " + strings.Join(takeover.Clients(), "|"),
+		Use:   "init [--yes] [--show] [--uninstall] " + strings.Join(takeover.Clients(), "|"),
 		Short: "Put the servers of a client's configuration behind the gateway, or back",
 		Long: `Moves the MCP servers of a client's own configuration into a file of the gateway and
 puts the gateway in their place. --uninstall puts them back. Servers over SSE, servers
@@ -259,11 +259,13 @@ something that does not pass the gateway, stays too, unless --yes is given.`,
 			if !all {
 				t.Lost = func(servers map[string]any) map[string]string { return lost(c.Context(), p, servers) }
 			}
-			return takeOver(p, t)
+			return takeOver(p, t, show)
 		},
 	}
 	c.Flags().BoolVarP(&all, "yes", "y", false, "move servers, too, that lose something or cannot be asked now")
 	c.Flags().BoolVar(&undo, "uninstall", false, "put the servers back")
+	c.Flags().BoolVar(&show, "show", false, "say what would be moved, and change nothing")
+	c.MarkFlagsMutuallyExclusive("show", "uninstall")
 	return c
 }
 
@@ -295,29 +297,38 @@ func lost(ctx context.Context, p command.Process, servers map[string]any) map[st
 	return losses
 }
 
-func takeOver(p command.Process, t takeover.Takeover) error {
-	moved, stay, err := t.Install()
+// takeOver moves a client's servers, or says what it would do.
+func takeOver(p command.Process, t takeover.Takeover, show bool) error {
+	do, what := t.Install, "%[1]s now go through the gateway (%[2]s). \"mcp-pruner gateway init --uninstall %[3]s\" puts them back.\n"
+	if show {
+		do, what = t.Plan, "%[1]s would go through the gateway (%[2]s). Nothing was changed: \"mcp-pruner gateway init %[3]s\" does it.\n"
+	}
+	moved, stay, err := do()
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.File, err)
 	}
+	var out strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(stay)) {
-		if _, err := fmt.Fprintf(p.Stdout, "%s stays with the client: %s.\n", name, stay[name]); err != nil {
-			return err
-		}
+		fmt.Fprintf(&out, "%s stays with the client: %s.\n", name, stay[name])
 	}
-	switch {
-	case len(moved) == 0:
-		_, err = fmt.Fprintf(p.Stdout, "%s has no server to take over; nothing was changed.\n", t.File)
-	default:
-		_, err = fmt.Fprintf(p.Stdout, "%s now go through the gateway (%s). \"mcp-pruner gateway init --uninstall %s\" puts them back.\n",
-			strings.Join(moved, ", "), t.Config, t.Client)
+	if len(moved) == 0 {
+		fmt.Fprintf(&out, "%s has no server to take over; nothing was changed.\n", t.File)
+	} else {
+		fmt.Fprintf(&out, what, strings.Join(moved, ", "), t.Config, t.Client)
 	}
 	for _, rule := range t.Stale {
-		if err == nil {
-			_, err = fmt.Fprintf(p.Stdout, "The rule %s no longer matches a tool, which the gateway calls SERVER_TOOL. Write the rule for that name to keep it.\n", rule)
-		}
+		out.WriteString(rewritten(rule, t.Config))
 	}
+	_, err = io.WriteString(p.Stdout, out.String())
 	return err
+}
+
+// rewritten says how a rule is to be written anew.
+func rewritten(r takeover.Rewrite, config string) string {
+	if r.New == "" {
+		return fmt.Sprintf("The rule %s matches no tool behind the gateway. \"mcp-pruner gateway list %s\" prints the tools there; write a rule for one of them.\n", r.Old, config)
+	}
+	return fmt.Sprintf("The rule %s matches no tool behind the gateway. To keep it, write %s in its place.\n", r.Old, r.New)
 }
 
 func takeBack(p command.Process, t takeover.Takeover) error {

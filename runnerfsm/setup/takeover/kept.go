@@ -24,9 +24,9 @@ type kept struct {
 	Original map[string]any `json:"original,omitempty"` // for JSON: the client's entries
 	Text     string         `json:"text,omitempty"`     // the text of the entries as it was in the file
 
-	path  string            // of this file
-	stay  map[string]string // servers that stay with the client, with the reasons
-	stale []string          // rules of the client's that allow tools of these servers under their old names
+	path  string                  // of this file
+	stay  map[string]string       // servers that stay with the client, with the reasons
+	stale []restriction.Allowance // rules of the client's that allow tools of these servers under their old names
 }
 
 // add merges servers that were moved later. A server of the same name replaces the one that was moved before.

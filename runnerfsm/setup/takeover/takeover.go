@@ -32,7 +32,7 @@ type Takeover struct {
 
 	losses map[string]string // what Lost returned
 
-	Stale []string // set by Install: rules that allow tools of moved servers under their old names
+	Stale []Rewrite // set by Plan and Install: rules that allow tools of moved servers under their old names
 }
 
 // entryName is the name of the gateway's entry in the client's configuration.
@@ -79,39 +79,71 @@ func (t Takeover) source() restriction.Source {
 	return restriction.Source{Client: t.Client, Paths: t.Rules, Dir: t.Dir}
 }
 
-// Install moves the servers into the gateway's configuration and returns their names, and the reasons for
-// those that stay with the client. Servers that were moved earlier stay behind the gateway. It sets Config to the
-// file that received the servers, and Stale.
-func (t *Takeover) Install() (names []string, stay map[string]string, err error) {
+// Plan returns the names of the servers that Install would move, and the reasons for those that would stay with the
+// client. Servers that were moved earlier stay behind the gateway. It sets Config to the file that receives the servers,
+// and Stale.
+func (t *Takeover) Plan() (names []string, stay map[string]string, err error) {
+	_, moved, err := t.plan()
+	return slices.Sorted(maps.Keys(moved.Servers)), moved.stay, err
+}
+
+// plan returns the gateway's configuration as it is, and what Install adds to it.
+func (t *Takeover) plan() (all, moved kept, err error) {
 	text, err := t.file().Read()
 	if err != nil {
-		return nil, nil, err
+		return kept{}, kept{}, err
 	}
-	moved, err := t.moves(text)
+	moved, err = t.moves(text)
 	if err == nil && t.Lost != nil && len(moved.Servers) > 0 {
 		t.losses = t.Lost(moved.Servers)
 		moved, err = t.moves(text)
 	}
 	if err != nil || len(moved.Servers) == 0 {
-		return nil, moved.stay, err
+		return kept{}, moved, err
 	}
-	all, err := t.receiver(text)
-	if err != nil {
-		return nil, nil, err
+	if all, err = t.receiver(text); err != nil {
+		return kept{}, kept{}, err
 	}
-	t.Config, t.Stale = all.path, moved.stale
 	if err := apart(all, moved); err != nil {
-		return nil, nil, err
+		return kept{}, kept{}, err
 	}
-	install := func(text []byte) ([]byte, error) { return t.install(text, moved) }
-	if _, _, err := t.file().Plan(install); err != nil {
-		return nil, nil, err
+	if _, _, err := t.file().Plan(func(text []byte) ([]byte, error) { return t.install(text, moved) }); err != nil {
+		return kept{}, kept{}, err
+	}
+	t.Config, t.Stale = all.path, t.rewrites(moved.stale)
+	return all, moved, nil
+}
+
+// Install moves the servers into the gateway's configuration. It returns and sets what Plan does.
+func (t *Takeover) Install() (names []string, stay map[string]string, err error) {
+	all, moved, err := t.plan()
+	if err != nil || len(moved.Servers) == 0 {
+		return nil, moved.stay, err
 	}
 	if err := t.keep(all, moved); err != nil { // first, so that no server is lost if the next step fails
 		return nil, nil, err
 	}
-	_, err = t.file().Install(install)
+	_, err = t.file().Install(func(text []byte) ([]byte, error) { return t.install(text, moved) })
 	return slices.Sorted(maps.Keys(moved.Servers)), moved.stay, err
+}
+
+// Rewrite is a rule of the user's that has to be written anew for the tools behind the gateway.
+type Rewrite struct {
+	Old string
+	New string // "": the client's tools are grouped there, so that no rule means the same
+}
+
+// rewrites returns how rules are to be written that allow tools of moved servers. A client that searches tools gets each tool
+// under a name of its own.
+func (t Takeover) rewrites(stale []restriction.Allowance) (list []Rewrite) {
+	for _, a := range stale {
+		r := Rewrite{Old: a.Rule}
+		if a.Tool != "" && t.client().SearchesTools {
+			r.New = "mcp__" + entryName + "__" + upstream.ExposedName(a.Server, a.Tool)
+		}
+		list = append(list, r)
+	}
+	return list
 }
 
 // apart returns an error if the tools of two servers could not be told apart behind the gateway.

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
+
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
@@ -239,7 +241,7 @@ func TestNoRuleIsEscaped(t *testing.T) {
 			assert.Equal(t, []string{"web"}, moved)
 			assert.Equal(t, map[string]string{c.stays: c.why}, stay)
 			if strings.Contains(c.settings, `"allow"`) {
-				assert.Equal(t, []string{"mcp__web"}, o.Stale)
+				assert.Equal(t, []Rewrite{{"mcp__web", "mcp__gateway__web_*"}}, o.Stale)
 			}
 			assert.Contains(t, read(t, o.File), "files")
 			assert.NotContains(t, read(t, o.File), `"trust"`, "the gateway is not trusted")
@@ -286,4 +288,36 @@ func TestNoRuleIsEscaped(t *testing.T) {
 		assert.True(t, strings.HasSuffix(err.Error(), c.want), err)
 		assert.Equal(t, c.text, read(t, o.File))
 	}
+}
+
+// TestARuleThatOnlyAllowsIsWrittenAnew checks what a user is told to write, that a rule for everything is not named, and that
+// Plan says what Install does and changes nothing.
+func TestARuleThatOnlyAllowsIsWrittenAnew(t *testing.T) {
+	settings := filepath.Join(t.TempDir(), "settings.json")
+	require.NoError(t, os.WriteFile(settings, []byte(`{"permissions": {"allow": ["mcp__My_Shop", "mcp__My_Shop__list items", "mcp__web__get_*", "mcp__*", "Bash(ls)", "mcp__web__get_*"]}}`), 0o600))
+	const text = `{"mcpServers": {"My Shop": {"command": "x"}, "web": {"command": "y"}}}`
+	o := takeover(t, text)
+	o.Rules = []string{settings}
+	planned, stay, err := o.Plan()
+	require.NoError(t, err)
+	assert.Empty(t, stay)
+	assert.Equal(t, text, read(t, o.File))
+	assert.NoFileExists(t, o.Config)
+	want := []Rewrite{
+		{"mcp__My_Shop", "mcp__gateway__my-shop_*"},
+		{"mcp__My_Shop__list items", "mcp__gateway__" + upstream.ExposedName("My Shop", "list items")},
+		{"mcp__web__get_*", "mcp__gateway__web_get_*"},
+	}
+	assert.Equal(t, want, o.Stale)
+	moved, _, err := o.Install()
+	require.NoError(t, err)
+	assert.Equal(t, planned, moved)
+	assert.Equal(t, want, o.Stale)
+
+	cursor := takeover(t, `{"mcpServers": {"web": {"command": "y"}}}`)
+	cursor.Client, cursor.Rules = "cursor", []string{settings}
+	require.NoError(t, os.WriteFile(settings, []byte(`{"permissions": {"allow": ["Mcp(web:get)"]}}`), 0o600))
+	_, _, err = cursor.Plan()
+	require.NoError(t, err)
+	assert.Equal(t, []Rewrite{{"Mcp(web:get)", ""}}, cursor.Stale, "its tools are grouped")
 }

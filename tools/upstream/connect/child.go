@@ -85,11 +85,12 @@ func (p *child) wait() {
 
 // transport speaks MCP over the pipes.
 func (p *child) transport() transport.Interface {
-	return transport.NewIO(endOnError{p.output}, p.input, nil)
+	t := transport.NewIO(endOnError{p.output}, p.input, nil)
+	transport.WithCommandLogger(silent)(t)
+	return t
 }
 
-// endOnError reports every read error as the end of the stream, because mcp-go logs other errors to
-// standard error, which is reserved for events.
+// endOnError reports every read error as the end of the stream.
 type endOnError struct{ io.Reader }
 
 func (r endOnError) Read(b []byte) (int, error) {

@@ -41,14 +41,43 @@ func Stays(name string, entry map[string]any, rules []Rule) string {
 	return ""
 }
 
+// Allowance is a rule that allows tools of a moved server and matches none behind the gateway.
+type Allowance struct {
+	Rule   string // as it is written
+	Server string
+	Tool   string // the part of the rule that names the tool; "*": all; "": the rule has another form
+}
+
 // Stale returns the rules that allow tools of moved servers and match nothing behind the gateway.
-func Stale(rules []Rule, moved map[string]any) (texts []string) {
+func Stale(rules []Rule, moved map[string]any) (list []Allowance) {
 	for _, r := range rules {
-		if r.allows && slices.ContainsFunc(sortedKeys(moved), r.concerns) && !slices.Contains(texts, r.text) {
-			texts = append(texts, r.text)
+		known := slices.ContainsFunc(list, func(a Allowance) bool { return a.Rule == r.text })
+		if !r.allows || known || slices.Contains(everything, r.text) {
+			continue
+		}
+		for _, server := range sortedKeys(moved) {
+			if r.concerns(server) {
+				list = append(list, Allowance{r.text, server, toolIn(r.text, server)})
+				break
+			}
 		}
 	}
-	return texts
+	return list
+}
+
+// toolIn returns the part of a rule after the server, "*" if there is none, or "" for a rule in another form than Claude Code's.
+func toolIn(rule, server string) string {
+	for _, name := range names(server) {
+		rest, is := strings.CutPrefix(rule, "mcp__"+name)
+		tool, parted := strings.CutPrefix(rest, "__")
+		switch {
+		case is && rest == "":
+			return "*"
+		case is && parted && !strings.ContainsAny(tool, "()"):
+			return tool
+		}
+	}
+	return ""
 }
 
 // JSON returns the client's rules that forbid something, make it ask, or select tools by name: from its configuration,
