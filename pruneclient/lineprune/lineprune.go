@@ -188,7 +188,7 @@ func (s Survey) With(opts Options) Survey {
 func (s Survey) Choose() Result {
 	if s.ranking != nil && !s.precise() {
 		res := choose.Ranges(s.text, s.relevance, s.confidence, *s.ranking, s.opts.choosing())
-		if s.Kind != Logs || !res.Whole() {
+		if !s.rulesMayCut(res) {
 			return res
 		}
 	}

@@ -2,6 +2,7 @@ package lineprune
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
@@ -58,6 +59,13 @@ func (s Survey) precise() bool {
 		least = tuning.MinConfidence
 	}
 	return s.opts.Call.Asked && s.opts.Budget == 0 && s.confidence >= least
+}
+
+// rulesMayCut reports whether the rules get a try at a text that the weights leave whole: a log, and a text for which a
+// question was written, where the weights find a use for most lines. The words of such a question may stand in all of a
+// file's functions, which look alike to the weights, while the rules find the one that has most of them.
+func (s Survey) rulesMayCut(res Result) bool {
+	return res.Whole() && (s.Kind == Logs || s.opts.Call.Asked && slices.Contains(res.Warnings, NoGain))
 }
 
 // tellsOfFailure reports whether the question asks about the failure in a log that has one. The rules

@@ -105,3 +105,31 @@ func TestPreciseQuestionsGoByTheRules(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, byRules.Kept, asked.Kept)
 }
+
+// TestPlainWordsAmongSimilarFunctions asks without naming a function, where 120 functions are alike and the session is new
+// or about something else. Such a question is neither precise nor hopeless: the text is cut, and the answer stays.
+func TestPlainWordsAmongSimilarFunctions(t *testing.T) {
+	var file strings.Builder
+	file.WriteString("package store\n")
+	for i := range 120 {
+		fmt.Fprintf(&file, "\n// handler%d answers request kind %d.\nfunc handler%d(w writer, r *request) error {\n\tif r == nil {\n\t\treturn errNoRequest\n\t}\n\treturn w.write(%d)\n}\n", i, i, i, i)
+		if i == 60 {
+			file.WriteString("\n// openLedger opens the ledger and counts retries.\nfunc openLedger(path string) (*ledger, error) {\n\tretries := 0\n\tfor retries < 3 {\n\t\tretries++\n\t}\n\treturn &ledger{retries}, nil\n}\n")
+		}
+	}
+	lines := strings.Split(file.String(), "\n")
+	for _, question := range []string{"where are retries counted", "retries", "how are retries counted?"} {
+		for _, before := range [][]session.Event{nil, {{Kind: session.Say, Text: "which tests of the parser fail"}, {Kind: session.Read, File: "parser.go"}}} {
+			res, err := lineprune.Prune(t.Context(), file.String(), question, lineprune.Auto, lineprune.Options{
+				File: "store.go", Call: session.Origin{Tool: "read", Args: map[string]any{"file_path": "store.go"}, Context: before, Asked: true},
+			})
+			require.NoError(t, err)
+			require.Less(t, len(res.Kept), len(lines)/4, "%q after %v: %v", question, before, res.Warnings)
+			for i, line := range lines {
+				if strings.Contains(line, "retries") {
+					require.Contains(t, res.Kept, i+1, "%q after %v", question, before)
+				}
+			}
+		}
+	}
+}

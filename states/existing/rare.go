@@ -17,36 +17,19 @@ const (
 	rareShare  = 0.4  // of the tokens that a long text may keep, for lines of rare forms
 	follows    = 2    // lines after one that says what went wrong
 	rareTimes  = 3    // lines of a form that is rare
+	repeated   = 0.01 // of the lines may have a form whose first line still counts as rare: a run that is repeated fails the same way each time
 	commonWord = 0.1  // of the lines have a word that belongs to a form; other words are what varies in it
 	longLine   = 2000 // bytes of a line after which its form is not looked at
 )
 
 // failing matches words of lines that say why something went wrong.
 var failing = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:error|err|fail(?:ed|ure|s)?|fatal|panic|exception|expected|received|cannot|unable|denied|refused|undefined|missing|timed? ?out|no space|not found|warn(?:ing)?|traceback|assert\w*)\b|[A-Za-z]+(?:Error|Exception)\b|^\s*[>^✖●×]`)
+	return regexp.MustCompile(`(?i)\b(?:error|err|fail(?:ed|ure|s)?|fatal|panic|exception|expected|received|cannot|unable|denied|refused|undefined|missing|timed? ?out|no space|not found|warn(?:ing)?|traceback|assert\w*)\b|\bwant\b.*\bgot\b|\bgot\b.*\bwant\b|[A-Za-z]+(?:Error|Exception)\b|^\s*[>^✖●×]`)
 })
 
-// rare returns lines of rare forms that have at most the given number of tokens together: those that say what went wrong
-// first, then the rarest.
+// rare returns the rarest lines that have at most the given number of tokens together, and what follows a failure.
 func (b Body) rare(most int) []int {
-	forms := formsOf(b.Lines)
-	counts := map[string]int{}
-	for _, f := range forms {
-		counts[f]++
-	}
-	var found []int
-	worth := map[int]int{}
-	for i, f := range forms {
-		if f == "" || counts[f] > rareTimes {
-			continue
-		}
-		found = append(found, i+1)
-		worth[i+1] = counts[f]
-		if failing().MatchString(b.Lines[i]) {
-			worth[i+1] -= rareTimes
-		}
-	}
-	slices.SortStableFunc(found, func(x, y int) int { return cmp.Compare(worth[x], worth[y]) })
+	found := b.rarest()
 	kept := map[int]bool{}
 	for _, n := range found {
 		last := n
@@ -61,6 +44,31 @@ func (b Body) rare(most int) []int {
 		}
 	}
 	return slices.Sorted(maps.Keys(kept))
+}
+
+// rarest returns the lines of rare forms, and the first line of each form that is repeated: those that say what went
+// wrong first, then the rarest.
+func (b Body) rarest() (found []int) {
+	forms := formsOf(b.Lines)
+	counts, most := map[string]int{}, max(rareTimes, int(repeated*float64(len(forms))))
+	for _, f := range forms {
+		counts[f]++
+	}
+	worth, seen := map[int]int{}, map[string]bool{}
+	for i, f := range forms {
+		again := seen[f]
+		seen[f] = true
+		if f == "" || counts[f] > most || counts[f] > rareTimes && again {
+			continue
+		}
+		found = append(found, i+1)
+		worth[i+1] = min(counts[f], rareTimes+1)
+		if failing().MatchString(b.Lines[i]) {
+			worth[i+1] -= rareTimes + 1
+		}
+	}
+	slices.SortStableFunc(found, func(x, y int) int { return cmp.Compare(worth[x], worth[y]) })
+	return found
 }
 
 // gapTokens is the size of the mark of a gap.

@@ -108,6 +108,7 @@ func TestHooksLeaveRulesAlone(t *testing.T) {
 		assert.Contains(t, results[2].text, "want 3 retries, got 4")
 		assert.Equal(t, c.name == "claude", strings.Contains(results[2].text, "TestCase50 "), "PostToolUseFailure cannot replace")
 		assert.Contains(t, results[3].text, "--- FAIL: TestLedger")
+		assert.Contains(t, results[3].text, "want 3 retries, got 4", "the reason beside the verdict")
 		assert.Less(t, len(results[3].text), 60_000)
 		assert.Contains(t, results[4].text, "--- PASS: TestCase50 ")
 	})

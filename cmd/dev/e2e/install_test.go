@@ -18,7 +18,7 @@ import (
 func TestInstalled(t *testing.T) {
 	every(t, func(t *testing.T, c client) {
 		w := newWorld(t, c,
-			call("read", map[string]any{"file_path": "store.go", "context_focus_question": "how does openLedger count retries"}),
+			call("read", map[string]any{"file_path": "store.go", "context_focus_question": "where are retries counted"}),
 			call("bash", map[string]any{"command": "interpreter --version"}),
 			call("grep", map[string]any{"pattern": "retries"}), done)
 		w.env = slices.DeleteFunc(w.env, func(e string) bool { return strings.HasPrefix(e, "JEEVES_") })

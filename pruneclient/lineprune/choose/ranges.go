@@ -96,12 +96,6 @@ func (p *chooser) doubts(ranking learned.Ranking) bool {
 // token. The loss of a needed line costs one further turn however long the text is, whereas savings grow
 // with the length. Therefore the threshold rises with the length, by the square root.
 func (p *chooser) share(ranking learned.Ranking) int64 {
-	switch {
-	case !ranking.Informed():
-		return tuning.CallShare
-	case ranking.Asked():
-		return tuning.AskedShare
-	}
 	share := p.shareOfKind(ranking)
 	if ranking.Careful() {
 		share *= tuning.CarefulShare
@@ -113,6 +107,10 @@ func (p *chooser) share(ranking learned.Ranking) int64 {
 // shareOfKind returns the share for a text of tuning.ShareTokens tokens.
 func (p *chooser) shareOfKind(ranking learned.Ranking) float64 {
 	switch {
+	case !ranking.Informed():
+		return tuning.CallShare
+	case ranking.Asked():
+		return tuning.AskedShare
 	case ranking.OfFile():
 		return tuning.FileShare
 	case p.Kind == doc.Logs:

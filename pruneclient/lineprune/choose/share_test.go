@@ -41,9 +41,9 @@ func TestHowDeepTextsAreCut(t *testing.T) {
 	require.EqualValues(t, 100, shareOfKind(doc.Grep, 2000, command))
 	require.EqualValues(t, 117, shareOfKind(doc.Logs, 2000, command), "little of a log is needed later")
 	asked := learned.Input{File: "a.go", Events: before, Asked: true}
-	require.Equal(t, shareOf(500, asked), shareOf(8000, asked), "a question for the text: one price")
-	require.EqualValues(t, 60, shareOf(8000, asked))
-	require.EqualValues(t, 70, shareOf(8000, learned.Input{File: "a.go"}), "no session")
+	require.EqualValues(t, 120, shareOf(8000, asked), "a question for the text")
+	require.EqualValues(t, 70, shareOf(2000, learned.Input{File: "a.go"}), "no session")
+	require.EqualValues(t, 140, shareOf(8000, learned.Input{File: "a.go"}))
 }
 
 func TestWhoseDoubtsBringTheTextBackWhole(t *testing.T) {

@@ -146,12 +146,12 @@ const (
 	OutputShare    = 78.0   // the same for files that a command prints
 	MatchShare     = 100.0  // the same for a list of matches
 	LogShare       = 117.0  // the same for a log, of which little is needed later
+	AskedShare     = 60.0   // the same within a session, for a question that was written for the text
+	CallShare      = 70.0   // the same if only the question and the call are known
 	ShareTokens    = 2000.0 // tokens of the text to which these shares apply
 	CarefulShare   = 0.9    // factor for a file that is being worked on
 	LeastShare     = 15.0   // percent, lower bound of the result
 	MostShare      = 250.0  // percent, upper bound of the result
 	Precise        = 0.6    // confidence from which the rules choose for a question that was written for the text
-	AskedShare     = 60     // percent, within a session, for a question that was written for the text
-	CallShare      = 70     // percent, if only the question and the call are known
 	CallConfidence = 0.4    // confidence below which such a text is returned whole
 )
