@@ -49,6 +49,9 @@ type Settings struct {
 	TraceHeads    string        // where its heads go beside the event log; "": nowhere
 	RunID         string        // of the run that started the server
 
+	Store       string // where state is kept: sqlite:FILE or postgres://...; "": see the settings below
+	StoreDirect string // the same database past a pgbouncer; "": Store
+
 	RecoveryTTL      time.Duration // how long the original of pruned output can be recovered
 	RecoveryMaxBytes int64         // of all originals; the oldest are removed first
 	RecoveryStore    string        // file; "" keeps originals in memory
@@ -131,6 +134,12 @@ const Hook = "MCP_PRUNER_HOOK"
 // OtherTools is the setting that names the other servers and tools whose results are pruned.
 const OtherTools = "MCP_PRUNER_OTHER_TOOLS"
 
+// The settings that say where state is kept.
+const (
+	Store       = "MCP_PRUNER_STORE"
+	StoreDirect = "MCP_PRUNER_STORE_DIRECT"
+)
+
 // FindOtherTools returns the value of [OtherTools], for verbs that need no other setting.
 func FindOtherTools(lookup Lookup) []string {
 	v, _ := lookup(OtherTools)
@@ -210,5 +219,8 @@ func Shown(value string) string {
 	if filePath().MatchString(value) {
 		return value
 	}
-	return credentials().ReplaceAllString(value, "${1}xxxxx@")
+	return password().ReplaceAllString(credentials().ReplaceAllString(value, "${1}xxxxx@"), "${1}xxxxx")
 }
+
+// password matches a password among the words of a database's name.
+var password = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(password=)[^&\s]*`) })

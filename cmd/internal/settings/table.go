@@ -90,6 +90,12 @@ func recoveryRows() []Row {
 	return []Row{
 		recoveryTTL(both, "86400"), // an agent may come back hours later
 		recoveryTTL(Pruner, "600"), // as specified
+		{Name: Store, For: Servers, Allowed: "sqlite:FILE or postgres://USER@HOST/DATABASE",
+			Meaning: "Where state is kept that outlives a process: originals, the ledger with the proxy's decisions, API keys. A database is shared by all replicas: see [TEAMS.md](TEAMS.md). A specific setting, such as MCP_PRUNER_GC_STORE, goes before a file; together with a database it is an error. Unset keeps originals in memory and the rest in the user's state directory.",
+			Take:    storeName},
+		{Name: StoreDirect, For: Servers, Allowed: "postgres://USER@HOST/DATABASE",
+			Meaning: "The same database past a pgbouncer, for LISTEN and for `store migrate`. Unset with a pgbouncer in between, what other replicas report is polled.",
+			Take:    databaseName},
 		{Name: "MCP_PRUNER_RECOVERY_MAX_BYTES", For: Servers, Default: "67108864", Allowed: "an integer from 1048576 to 4294967296",
 			Meaning: "Bytes of originals kept; the oldest are removed first.",
 			Take:    integer(1<<20, 1<<32, func(s *Settings) *int64 { return &s.RecoveryMaxBytes })},

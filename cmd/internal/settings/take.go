@@ -148,3 +148,26 @@ func takeName(s *Settings, v string) bool {
 	s.Host = v
 	return web.IsLoopback(strings.TrimSuffix(strings.TrimPrefix(v, "["), "]"))
 }
+
+// The two kinds of places in [Store].
+const (
+	FileStore     = "sqlite:"
+	DatabaseStore = "postgres://"
+)
+
+// storeName takes a file or a database.
+func storeName(s *Settings, v string) bool {
+	s.Store = v
+	file, isFile := strings.CutPrefix(v, FileStore)
+	return v == "" || isFile && file != "" || isDatabase(v)
+}
+
+func databaseName(s *Settings, v string) bool {
+	s.StoreDirect = v
+	return v == "" || isDatabase(v)
+}
+
+func isDatabase(v string) bool {
+	u, err := url.Parse(v)
+	return err == nil && strings.HasPrefix(v, DatabaseStore) && !u.Query().Has("password")
+}

@@ -1,0 +1,91 @@
+package stores
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth/keys"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+)
+
+// Place is where one kind of state is kept: in a file, or in the database that replicas share.
+type Place struct {
+	File     string            // "": in the database, or where the kind of state is kept by default
+	Database postgres.Settings // Name "": in no database
+}
+
+// Shared reports whether the place is a database.
+func (p Place) Shared() bool { return p.Database.Name != "" }
+
+// The settings of today that name the file of one kind of state.
+const (
+	ledgerSetting   = "MCP_PRUNER_GC_STORE"
+	recoverySetting = "MCP_PRUNER_RECOVERY_STORE"
+)
+
+// Locate returns the place of a kind of state: what the option --store gives, else the kind's own setting, else
+// MCP_PRUNER_STORE. beside is added to the name of the file that MCP_PRUNER_STORE names, so that each kind has its own.
+func Locate(given, setting, beside string, lookup settings.Lookup) (Place, error) {
+	of := func(name string) string {
+		v, _ := lookup(name)
+		return v
+	}
+	own, all := "", of(settings.Store)
+	if setting != "" {
+		own = of(setting)
+	}
+	if postgres.Names(given) {
+		if postgres.HasPassword(given) {
+			return Place{}, errors.New("--store: everybody on this machine can read a command's options: name the database without its password, which belongs into a file that PGPASSFILE or password_file names")
+		}
+		if all != "" && all != given {
+			return Place{}, fmt.Errorf("--store names a database and %s another place: keep one of them", settings.Store)
+		}
+		all, given = given, ""
+	}
+	if !postgres.Names(all) {
+		if file := strings.TrimPrefix(all, settings.FileStore); all != "" && given == "" && own == "" {
+			return Place{File: file + beside}, nil
+		}
+		if given != "" {
+			own = given
+		}
+		return Place{File: own}, nil
+	}
+	switch {
+	case given != "":
+		return Place{}, fmt.Errorf("--store names a file and %s a database, in which everything is kept: leave one of them out", settings.Store)
+	case own != "":
+		return Place{}, fmt.Errorf("%s names a file and %s a database, in which everything is kept: unset one of them", setting, settings.Store)
+	}
+	return Place{Database: postgres.Settings{Name: all, Direct: of(settings.StoreDirect)}}, nil
+}
+
+// OpenKeys opens the API keys: in the database that MCP_PRUNER_STORE names, else in a file of the user. failed gets messages
+// about errors that do not prevent opening.
+func OpenKeys(given string, lookup settings.Lookup, failed func(message string)) (keys.Keys, error) {
+	place, err := Locate(given, "", ".keys", lookup)
+	if err != nil {
+		return nil, err
+	}
+	if place.Shared() {
+		db, err := postgres.Open(place.Database)
+		if err != nil {
+			return nil, err
+		}
+		return keys.In(db), nil
+	}
+	if place.File == "" {
+		dir, err := statedir.Find(lookup)
+		if err != nil {
+			return nil, fmt.Errorf("there is no directory for the API keys (%w): name a file with %s", err, settings.Store)
+		}
+		place.File = filepath.Join(dir, "keys.db")
+	}
+	return keys.OpenFile(place.File, failed, time.Now)
+}

@@ -1,0 +1,89 @@
+package keys_test
+
+import (
+	"crypto/sha256"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth/keys"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+)
+
+// TestKeysInAFile and TestKeysInADatabase are what every implementation passes. open opens one store again and again, as
+// other processes would.
+func TestKeysInAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state", "keys.db")
+	passes(t, func(t *testing.T) keys.Keys {
+		store, err := keys.OpenFile(path, func(m string) { t.Error(m) }, time.Now)
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, store.Close()) })
+		return store
+	})
+}
+
+func TestKeysInADatabase(t *testing.T) {
+	name := postgrestest.Start(t).Database(t)
+	passes(t, func(t *testing.T) keys.Keys {
+		db, err := postgres.Open(postgres.Settings{Name: name})
+		require.NoError(t, err)
+		store := keys.In(db)
+		t.Cleanup(func() { assert.NoError(t, store.Close()) })
+		return store
+	})
+}
+
+func passes(t *testing.T, open func(t *testing.T) keys.Keys) {
+	ctx := t.Context()
+	here, there := open(t), open(t)
+	hash := sha256.Sum256([]byte("one"))
+	expires := time.Date(2999, 1, 2, 3, 4, 5, 6000, time.UTC)
+	one := keys.Key{ID: "k1", Subject: "ann", Scopes: []string{"gateway", "proxy"}, Expires: expires, Note: "for CI's \"runner\""}
+	require.NoError(t, here.Add(ctx, one, hash))
+
+	_, ok, err := there.Lookup(ctx, sha256.Sum256([]byte("another")))
+	require.NoError(t, err)
+	assert.False(t, ok)
+	got, ok, err := there.Lookup(ctx, hash)
+	require.NoError(t, err)
+	require.True(t, ok)
+	assert.WithinDuration(t, time.Now(), got.Created, time.Minute)
+	one.Created = got.Created
+	assert.Equal(t, one, got)
+	assert.True(t, got.Valid(time.Now()))
+	assert.False(t, got.Valid(expires))
+
+	require.ErrorIs(t, there.Add(ctx, keys.Key{ID: "k1", Subject: "bob"}, sha256.Sum256([]byte("two"))), keys.ErrTaken)
+	require.ErrorIs(t, there.Add(ctx, keys.Key{ID: "k2", Subject: "bob"}, hash), keys.ErrTaken)
+	require.NoError(t, there.Add(ctx, keys.Key{ID: "k3", Subject: "", Created: time.Now().Add(time.Hour)}, sha256.Sum256([]byte("two"))))
+
+	require.ErrorIs(t, here.Revoke(ctx, "k2"), keys.ErrUnknown)
+	require.NoError(t, there.Revoke(ctx, "k1"))
+	first, _, err := here.Lookup(ctx, hash)
+	require.NoError(t, err)
+	assert.False(t, first.Valid(time.Now()), "the other replica knows at once")
+	require.NoError(t, here.Revoke(ctx, "k1"))
+	again, _, err := here.Lookup(ctx, hash)
+	require.NoError(t, err)
+	assert.Equal(t, first, again)
+
+	list, err := here.List(ctx)
+	require.NoError(t, err)
+	require.Len(t, list, 2)
+	assert.Equal(t, []string{"k1", "k3"}, []string{list[0].ID, list[1].ID})
+	assert.Empty(t, list[1].Scopes)
+
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			_, ok, err := there.Lookup(ctx, hash)
+			assert.True(t, ok && err == nil)
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,160 @@
+package postgres
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Each migration is a file, applied in a transaction of its own and never changed once it was released.
+//
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// steps returns the migrations in order. The version of a schema is the number of them that were applied.
+func steps() []string {
+	names, _ := fs.Glob(migrations, "migrations/*.sql") // the pattern is valid
+	slices.Sort(names)
+	return names
+}
+
+// Latest returns the version of the schema that this program uses.
+func Latest() int { return len(steps()) }
+
+// VersionError says that a database's schema is not the one that this program uses.
+type VersionError struct{ Has, Want int }
+
+func (e *VersionError) Error() string {
+	switch {
+	case e.Has == 0:
+		return "the database has no schema of mcp-pruner yet: run \"mcp-pruner store migrate\""
+	case e.Has < e.Want:
+		return fmt.Sprintf("the database's schema has version %d, and this program needs %d: run \"mcp-pruner store migrate\"", e.Has, e.Want)
+	}
+	return fmt.Sprintf("the database's schema has version %d, and this program knows versions up to %d only: use a newer mcp-pruner", e.Has, e.Want)
+}
+
+// lock is the advisory lock under which a schema is migrated.
+const lock = 0x6d70_7275_6e65_72 // "mpruner"
+
+// version returns the version of a database's schema, 0 if it has none.
+func version(ctx context.Context, q Querier) (n int, err error) {
+	err = q.QueryRow(ctx, "SELECT COALESCE(MAX(version), 0) FROM mcp_pruner.schema").Scan(&n)
+	var e *pgconn.PgError
+	if errors.As(err, &e) && (e.Code == "42P01" || e.Code == "3F000") { // undefined table, invalid schema
+		return 0, nil
+	}
+	return n, err
+}
+
+func checkVersion(ctx context.Context, q Querier) error {
+	n, err := version(ctx, q)
+	if err == nil && n != Latest() {
+		return &VersionError{Has: n, Want: Latest()}
+	}
+	return err
+}
+
+// Status is what a database says about itself.
+type Status struct {
+	Server  string // its version
+	Version int    // of the schema; 0: none
+	Bytes   int64  // of the schema's tables
+}
+
+// Inspect returns the status of a database, whatever its schema is.
+func Inspect(ctx context.Context, s Settings) (st Status, err error) {
+	err = direct(ctx, s, func(conn *pgx.Conn) error {
+		if st.Version, err = version(ctx, conn); err != nil {
+			return err
+		}
+		return conn.QueryRow(ctx, `SELECT current_setting('server_version'), COALESCE((SELECT SUM(pg_total_relation_size(c.oid))::bigint FROM pg_class c
+			JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'mcp_pruner' AND c.relkind = 'r'), 0)`).Scan(&st.Server, &st.Bytes)
+	})
+	return st, err
+}
+
+// Migrate brings a database's schema to the latest version and returns the versions before and after. Others that migrate
+// at the same time wait.
+func Migrate(ctx context.Context, s Settings) (from, to int, err error) {
+	err = direct(ctx, s, func(conn *pgx.Conn) error {
+		first := true
+		for {
+			done, now, err := step(ctx, conn)
+			if first {
+				from, first = now, false
+			}
+			to = now
+			if err != nil || done {
+				return err
+			}
+		}
+	})
+	return from, to, err
+}
+
+// step applies the next migration under the lock, which the end of the transaction releases.
+func step(ctx context.Context, conn *pgx.Conn) (done bool, before int, err error) {
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(lock)); err != nil {
+			return err
+		}
+		var there bool
+		if err := tx.QueryRow(ctx, "SELECT to_regclass('mcp_pruner.schema') IS NOT NULL").Scan(&there); err != nil {
+			return err
+		}
+		if there {
+			if before, err = version(ctx, tx); err != nil {
+				return err
+			}
+		}
+		all := steps()
+		switch {
+		case before > len(all):
+			return &VersionError{Has: before, Want: len(all)}
+		case before == len(all):
+			done = true
+			return nil
+		}
+		return apply(ctx, tx, all[before], before+1)
+	})
+	return done, before, err
+}
+
+func apply(ctx context.Context, tx pgx.Tx, file string, number int) error {
+	text, err := migrations.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
+		return fmt.Errorf("migration %s: %w", strings.TrimSuffix(path.Base(file), ".sql"), err)
+	}
+	_, err = tx.Exec(ctx, "INSERT INTO mcp_pruner.schema (version) VALUES ($1)", number)
+	return err
+}
+
+// direct does work on a connection of its own past a pgbouncer.
+func direct(ctx context.Context, s Settings, work func(*pgx.Conn) error) error {
+	name := s.Direct
+	if name == "" {
+		name = s.Name
+	}
+	c, err := poolConfig(name, 1)
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, c.ConnConfig)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // its work is done
+	return work(conn)
+}

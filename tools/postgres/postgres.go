@@ -1,0 +1,220 @@
+// Package postgres keeps state in a PostgreSQL database that the replicas of a team share. It has the pool, the schema and
+// its versions; what is kept in the tables is the business of the packages that use it.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+type pgxParseError = pgconn.ParseConfigError
+
+// Conns is the size of a process's pool.
+const Conns = 4
+
+const (
+	// connectWithin is how long a connection may take to be made.
+	connectWithin = 3 * time.Second
+	// restAfterFailure is how long a database that could not be reached is left alone: calls that come meanwhile fail at
+	// once instead of waiting for it one after the other.
+	restAfterFailure = time.Second
+)
+
+// ErrUnavailable means that the database could not be reached a moment ago and was not asked again.
+var ErrUnavailable = errors.New("the database cannot be reached")
+
+// Settings name a database.
+type Settings struct {
+	Name   string // postgres://USER@HOST:PORT/DATABASE, with libpq's words
+	Direct string // the same database past a pgbouncer, for LISTEN and migration; "": Name, if Listens
+	// Patience bounds every operation; 0: 5 seconds.
+	Patience time.Duration
+}
+
+// DB is a database. It is safe for concurrent use.
+type DB struct {
+	settings Settings
+	pool     *pgxpool.Pool
+	users    int // of the pool; guarded by open
+
+	mu      sync.Mutex
+	failing error     // why it could not be reached; nil: it can
+	resting time.Time // until when it is left alone
+}
+
+// open has the databases that this process has open: each has one pool, however many stores are in it.
+var open = struct {
+	sync.Mutex
+	databases map[Settings]*DB
+}{databases: make(map[Settings]*DB)}
+
+// Open returns a database without connecting to it, so that a process starts while it is away. Every new connection checks
+// the version of the schema. A database that is open already is shared.
+func Open(s Settings) (*DB, error) {
+	if s.Patience == 0 {
+		s.Patience = 5 * time.Second
+	}
+	open.Lock()
+	defer open.Unlock()
+	db := open.databases[s]
+	if db == nil {
+		var err error
+		if db, err = connect(s); err != nil {
+			return nil, err
+		}
+		open.databases[s] = db
+	}
+	db.users++
+	return db, nil
+}
+
+func connect(s Settings) (*DB, error) {
+	c, err := poolConfig(s.Name, Conns)
+	if err != nil {
+		return nil, err
+	}
+	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { return checkVersion(ctx, conn) }
+	pool, err := pgxpool.NewWithConfig(context.Background(), c)
+	if err != nil {
+		return nil, unparsed(err)
+	}
+	return &DB{settings: s, pool: pool}, nil
+}
+
+// Name returns the database's name without its password.
+func (db *DB) Name() string { return Redact(db.settings.Name) }
+
+// Close ends the connections once everybody who opened the database has closed it.
+func (db *DB) Close() error {
+	open.Lock()
+	defer open.Unlock()
+	if db.users--; db.users == 0 {
+		delete(open.databases, db.settings)
+		db.pool.Close()
+	}
+	return nil
+}
+
+// Check connects and says whether the database can be used: nil, a [VersionError], or why it cannot be reached.
+func (db *DB) Check(ctx context.Context) error {
+	return db.Read(ctx, func(ctx context.Context, q Querier) error {
+		_, err := q.Exec(ctx, "SELECT 1")
+		return err
+	})
+}
+
+// Querier is a connection or a transaction.
+type Querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// Read does work that reads, or is one statement. It is repeated once on another connection if the first one turns out to
+// be dead, as after a restart of the database.
+func (db *DB) Read(ctx context.Context, work func(ctx context.Context, q Querier) error) error {
+	return db.do(ctx, func(ctx context.Context) error { return work(ctx, db.pool) })
+}
+
+// Write does work in one transaction.
+func (db *DB) Write(ctx context.Context, work func(ctx context.Context, q Querier) error) error {
+	return db.do(ctx, func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error { return work(ctx, tx) })
+	})
+}
+
+// attempts bounds how often work is done again that another transaction or a dead connection prevented.
+const attempts = 4
+
+func (db *DB) do(ctx context.Context, work func(context.Context) error) error {
+	if err := db.rests(); err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, db.settings.Patience)
+	defer cancel()
+	var err error
+	for range attempts {
+		if err = work(bounded); err == nil || !again(err) {
+			break
+		}
+	}
+	if ctx.Err() == nil {
+		db.noted(err)
+	}
+	return err
+}
+
+// again reports whether work that failed changed nothing and may succeed the next time: the server undid it, or had not
+// begun it.
+func again(err error) bool {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		switch e.Code {
+		case "40001", "40P01", "57P01", "57P02", "57P05": // serialization, deadlock, ended by an administrator, by a crash, idle
+			return e.Code != "57P02"
+		}
+		return false
+	}
+	return pgconn.SafeToRetry(err)
+}
+
+func (db *DB) rests() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.failing == nil || time.Now().After(db.resting) {
+		if db.failing != nil {
+			db.resting = time.Now().Add(restAfterFailure) // one tries, the others go on without
+		}
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, db.failing)
+}
+
+// noted remembers whether the database could be reached. An answer of the server is an error of the work, unless it says
+// that it takes no work.
+func (db *DB) noted(err error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if err == nil || !unreachable(err) {
+		db.failing = nil
+		return
+	}
+	db.failing, db.resting = err, time.Now().Add(restAfterFailure)
+}
+
+// unreachable reports whether err means that no other work would succeed now.
+func unreachable(err error) bool {
+	var version *VersionError
+	if errors.As(err, &version) {
+		return true
+	}
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) || errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	var e *pgconn.PgError
+	if !errors.As(err, &e) {
+		return pgconn.Timeout(err) || pgconn.SafeToRetry(err)
+	}
+	switch e.Code[:2] {
+	case "08", "53", "57", "58": // connection, resources such as a full disk, operator, system
+		return true
+	}
+	return e.Code == readOnly
+}
+
+const readOnly = "25006"
+
+// Failing returns why the database could not be used at the last try, or nil.
+func (db *DB) Failing() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.failing
+}
