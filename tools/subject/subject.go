@@ -16,3 +16,17 @@ func Of(ctx context.Context) string {
 	name, _ := ctx.Value(key{}).(string)
 	return name
 }
+
+type userKey struct{}
+
+// WithUser returns a context of requests that a reverse proxy sent for a user of its own. The name is for records only: it
+// admits nobody.
+func WithUser(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, userKey{}, name)
+}
+
+// User returns the user that the reverse proxy named, or "".
+func User(ctx context.Context) string {
+	name, _ := ctx.Value(userKey{}).(string)
+	return name
+}

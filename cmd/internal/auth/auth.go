@@ -1,24 +1,90 @@
-// Package auth says who may call, by the keys that requests carry.
+// Package auth says who calls, by the credential that a request carries. It fails closed: what cannot be found out admits
+// nobody.
 package auth
 
 import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
+	"slices"
+	"time"
 )
 
-// Keys is a place of keys. The tests of this package have those that every such place passes.
-type Keys interface {
-	// Owner returns whose key it is, "" if the place knows no names. ok is false if it is nobody's. An error means that
-	// the place could not be asked: then nobody is admitted.
-	Owner(ctx context.Context, key string) (owner string, ok bool, err error)
+// Caller is who a credential says that calls.
+type Caller struct {
+	Subject string    // "": the owner of the machine
+	Doors   []string  // the programs that the credential is for; none: all of them
+	Until   time.Time // when the credential expires; zero: never
 }
 
-// Token is a place with one key, whose owner has no name.
+// Why a credential admits nobody. Any other error means that it could not be found out.
+var (
+	ErrUnknown = errors.New("the credential is not known, has expired or was revoked")
+	ErrScope   = errors.New("the credential is not for this server")
+)
+
+// Method is one way to show who calls. TestMethods has what every one of them passes.
+type Method interface {
+	// Check returns whose a credential is.
+	Check(ctx context.Context, credential string) (Caller, error)
+}
+
+// Gate admits the callers of one program.
+type Gate struct {
+	Door    string // the program's name in the scopes of keys: serve, gateway, pruner or proxy
+	Methods []Method
+	OAuth   *Resource // what clients are told of the tokens that one of the methods accepts; nil: none does
+}
+
+// Check returns whose a credential is, by the first method that knows it. It fails with the error of a method that could
+// not find out, if no other knows the credential.
+func (g *Gate) Check(ctx context.Context, credential string) (Caller, error) {
+	failure := ErrUnknown
+	for _, m := range g.Methods {
+		c, err := m.Check(ctx, credential)
+		switch {
+		case err == nil && len(c.Doors) > 0 && !slices.Contains(c.Doors, g.Door):
+			return Caller{}, ErrScope
+		case err == nil:
+			return c, nil
+		case !errors.Is(err, ErrUnknown):
+			failure = err
+		}
+	}
+	return Caller{}, failure
+}
+
+// Ready returns an error if no caller can be admitted now.
+func (g *Gate) Ready(ctx context.Context) error {
+	var failure error
+	for _, m := range g.Methods {
+		r, depends := m.(interface{ Ready(context.Context) error })
+		if !depends {
+			return nil
+		}
+		err := r.Ready(ctx)
+		if err == nil {
+			return nil
+		}
+		failure = err
+	}
+	return failure
+}
+
+// Unavailable reports whether an error means that it could not be found out whose a credential is.
+func Unavailable(err error) bool {
+	return err != nil && !errors.Is(err, ErrUnknown) && !errors.Is(err, ErrScope)
+}
+
+// Token is a method with one credential, which belongs to the owner of the machine.
 type Token string
 
-// Owner implements [Keys]. It compares in constant time.
-func (t Token) Owner(_ context.Context, key string) (owner string, ok bool, err error) {
-	a, b := sha256.Sum256([]byte(t)), sha256.Sum256([]byte(key))
-	return "", t != "" && subtle.ConstantTimeCompare(a[:], b[:]) == 1, nil
+// Check implements [Method]. It compares in constant time.
+func (t Token) Check(_ context.Context, credential string) (Caller, error) {
+	a, b := sha256.Sum256([]byte(t)), sha256.Sum256([]byte(credential))
+	if t == "" || subtle.ConstantTimeCompare(a[:], b[:]) != 1 {
+		return Caller{}, ErrUnknown
+	}
+	return Caller{}, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
 
@@ -13,7 +14,8 @@ type Config struct {
 	Server  *mcpserver.Server
 	Version string
 	Emit    func(event.Event) // receives events about connection errors; nil: they are dropped
-	Keys    auth.Keys         // of the bearer tokens, one of which every request except GET /healthz has to carry; nil: none has to
+	Gate    *auth.Gate        // admits the callers, each of whom has to send a bearer token except for GET /healthz and /readyz; nil: none has to
+	Access  web.Access        // from where requests may come; zero: from this machine
 
 	Pruner *Pruner // the line pruner's endpoints in addition to /mcp; nil: none
 

@@ -3,10 +3,12 @@
 package httpserver
 
 import (
+	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
@@ -19,6 +21,7 @@ type Handler struct {
 	sessions  *sessions
 	bodies    *bodies
 	endpoints map[string]endpoint
+	draining  atomic.Bool // the server ends: requests are to go to another replica
 }
 
 // endpoint is the handler of one path.
@@ -41,10 +44,16 @@ func NewHandler(c Config) *Handler {
 	h := &Handler{config: c, started: time.Now(), sessions: newSessions(), bodies: newBodies(c.BodyWithin)}
 	h.endpoints = map[string]endpoint{
 		"/healthz": {[]string{http.MethodGet, http.MethodHead}, h.health},
+		"/readyz":  {[]string{http.MethodGet, http.MethodHead}, h.ready},
 		"/mcp":     {[]string{http.MethodPost}, h.mcp},
 	}
 	if c.Server != nil && c.Server.Changes() {
 		h.endpoints["/mcp"] = endpoint{[]string{http.MethodGet, http.MethodPost}, h.mcpOrStream}
+	}
+	if c.Gate != nil && c.Gate.OAuth != nil {
+		for _, path := range c.Gate.OAuth.Paths() {
+			h.endpoints[path] = endpoint{[]string{http.MethodGet, http.MethodHead}, h.metadata}
+		}
 	}
 	if c.Pruner != nil {
 		maps.Copy(h.endpoints, h.prunerEndpoints())
@@ -111,4 +120,21 @@ func (h *Handler) health(w http.ResponseWriter, _ *http.Request) {
 	}{true, "ok", server{mcpserver.Name, h.config.Version}, clock{
 		h.started.UTC().Format("2006-01-02T15:04:05.000Z07:00"), time.Since(h.started).Milliseconds(),
 	}})
+}
+
+// ready reports whether the server can serve requests now: it does not end, and callers can be admitted.
+func (h *Handler) ready(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case h.draining.Load():
+		problem(w, &fault{http.StatusServiceUnavailable, "draining", "the server finishes its last requests"})
+	case h.config.Gate != nil && h.config.Gate.Ready(r.Context()) != nil:
+		problem(w, &fault{http.StatusServiceUnavailable, "unavailable", "the credentials of callers cannot be checked now"})
+	default:
+		writeJSON(w, http.StatusOK, map[string]bool{"ok": true})
+	}
+}
+
+// metadata tells OAuth clients where they get their tokens.
+func (h *Handler) metadata(w http.ResponseWriter, r *http.Request) {
+	writeJSON(w, http.StatusOK, json.RawMessage(h.config.metadata(r.URL.Path)))
 }

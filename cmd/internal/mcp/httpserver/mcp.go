@@ -9,6 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 )
 
@@ -91,10 +92,10 @@ func alone(r *http.Request) *mcpserver.Session {
 	return session
 }
 
-// owns reports whether a session belongs to the owner of a request's key. A new session becomes the owner's.
+// owns reports whether a session belongs to a request's subject. A new session becomes the subject's.
 func owns(r *http.Request, session *mcpserver.Session) bool {
-	owner, keyed := r.Context().Value(ownerKey{}).(string)
-	return !keyed || session.Claim(owner)
+	caller, known := r.Context().Value(callerKey{}).(auth.Caller)
+	return !known || session.Claim(caller.Subject)
 }
 
 // sessionOf returns the session that a request's headers name.
@@ -125,7 +126,7 @@ func (h *Handler) answer(x *exchange, session *mcpserver.Session, m mcpserver.Me
 		defer end()
 		m.Notify = x.notifier()
 		if m.Listens() {
-			defer x.keepAlive(end)()
+			defer x.keepAlive(h.config.admits, end)()
 		}
 	}
 	reply := x.server.Answer(ctx, session, m)

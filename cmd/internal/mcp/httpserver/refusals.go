@@ -2,12 +2,15 @@ package httpserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // fault is the reason why a request is refused before its JSON-RPC message is read.
@@ -16,37 +19,76 @@ type fault struct {
 	code, message string
 }
 
-// guard returns the request with the owner of its key, or the reason why it must not be served at all.
+// guard returns the request with its caller, or the reason why it must not be served at all.
 func (c Config) guard(r *http.Request) (*http.Request, *fault) {
-	if why := web.Foreign(r); why != "" {
-		return r, &fault{http.StatusForbidden, "forbidden", why}
-	}
-	if c.Keys == nil || withoutToken[r.URL.Path] {
+	user := c.Access.TakeUser(r)
+	if unguarded[r.URL.Path] && c.Access.Beyond() { // whoever looks after the server asks without a credential
 		return r, nil
 	}
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	owner, known, err := c.Keys.Owner(r.Context(), strings.TrimSpace(token))
-	switch {
-	case err != nil: // nobody is admitted unasked
-		return r, &fault{http.StatusServiceUnavailable, "unavailable", "the keys of callers cannot be read now"}
-	case !known || !strings.EqualFold(scheme, "Bearer"):
-		return r, &fault{http.StatusUnauthorized, "unauthorized", "want Authorization: Bearer with the server's token"}
+	if why := c.Access.Foreign(r); why != "" {
+		return r, &fault{http.StatusForbidden, "forbidden", why}
 	}
-	return r.WithContext(context.WithValue(r.Context(), ownerKey{}, owner)), nil
+	if user != "" {
+		r = r.WithContext(subject.WithUser(r.Context(), user))
+	}
+	if c.Gate == nil || unguarded[r.URL.Path] || c.metadata(r.URL.Path) != nil {
+		return r, nil
+	}
+	caller, err := c.Gate.Check(r.Context(), bearer(r))
+	switch {
+	case auth.Unavailable(err): // nobody is admitted unasked
+		return r, &fault{http.StatusServiceUnavailable, "unavailable", "the credentials of callers cannot be checked now"}
+	case errors.Is(err, auth.ErrScope):
+		return r, &fault{http.StatusForbidden, "insufficient_scope", err.Error()}
+	case err != nil:
+		return r, &fault{http.StatusUnauthorized, "unauthorized", "want Authorization: Bearer with a token of this server"}
+	}
+	return r.WithContext(subject.With(context.WithValue(r.Context(), callerKey{}, caller), caller.Subject)), nil
 }
 
-// ownerKey is the key of the name of the key's owner in a request's context.
-type ownerKey struct{}
+// bearer returns the bearer token of a request, or "".
+func bearer(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
 
-// withoutToken lists the paths that require no token. They reveal only that the server is running.
-var withoutToken = map[string]bool{"/healthz": true}
+// admits reports whether the credential of a request that was admitted is still good.
+func (c Config) admits(r *http.Request) bool {
+	if c.Gate == nil {
+		return true
+	}
+	_, err := c.Gate.Check(r.Context(), bearer(r))
+	return err == nil
+}
+
+// metadata returns the document at a path that says where OAuth clients get their tokens, or nil.
+func (c Config) metadata(path string) []byte {
+	if c.Gate == nil || c.Gate.OAuth == nil || !slices.Contains(c.Gate.OAuth.Paths(), path) {
+		return nil
+	}
+	return c.Gate.OAuth.Metadata()
+}
+
+// callerKey is the context key of a request's caller.
+type callerKey struct{}
+
+// unguarded lists the paths that need no credential. They reveal only whether the server is running.
+var unguarded = map[string]bool{"/healthz": true, "/readyz": true}
 
 // refuse answers with a fault in the form used by all endpoints except the JSON-RPC ones, and runs a
 // machine for it, so that the log and the trace contain it.
 func (c Config) refuse(w http.ResponseWriter, r *http.Request, f *fault) {
 	c.note(r, f)
-	if f.status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", "Bearer")
+	if c.Gate != nil {
+		switch f.code {
+		case "unauthorized":
+			w.Header().Set("WWW-Authenticate", c.Gate.OAuth.Challenge(auth.ErrUnknown, bearer(r) != ""))
+		case "insufficient_scope":
+			w.Header().Set("WWW-Authenticate", c.Gate.OAuth.Challenge(auth.ErrScope, true))
+		}
 	}
 	problem(w, f)
 }

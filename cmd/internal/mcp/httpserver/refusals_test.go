@@ -25,7 +25,7 @@ func TestRefusalsAreLogged(t *testing.T) {
 	for what, c := range map[string]struct{ method, path, header, want string }{
 		"another host":       {"POST", "/mcp", "Host: evil.example.com", "403 forbidden: Host is not a loopback address"},
 		"another page":       {"POST", "/mcp", "Origin: https://evil.example.com", "403 forbidden: Origin is not a loopback address"},
-		"another path":       {"GET", "/secret", "", "404 not_found: there is /healthz and /mcp"},
+		"another path":       {"GET", "/secret", "", "404 not_found: there is /healthz and /mcp and /readyz"},
 		"another method":     {"GET", "/mcp", "", "405 method_not_allowed: want POST"},
 		"another media type": {"POST", "/mcp", "Content-Type: text/plain", "415 unsupported_media_type: want Content-Type: application/json"},
 		"no such session":    {"POST", "/mcp", "Mcp-Session-Id: secret", "404 session_not_found: Mcp-Session-Id is none of this server's: initialize anew"},
@@ -44,7 +44,7 @@ func TestRefusalsAreLogged(t *testing.T) {
 }
 
 func TestATokenIsAskedFor(t *testing.T) {
-	p := newPlace(t, func(c *Config) { c.Keys = auth.Token("s3cret") })
+	p := newPlace(t, func(c *Config) { c.Gate = &auth.Gate{Methods: []auth.Method{auth.Token("s3cret")}} })
 	ping := message("ping", nil)
 	for header, status := range map[string]int{
 		"": 401, "Authorization: Bearer wrong": 401, "Authorization: Basic s3cret": 401, "Authorization: Bearer ": 401,
@@ -60,16 +60,16 @@ func TestATokenIsAskedFor(t *testing.T) {
 	assert.Equal(t, 401, response.StatusCode, "which paths there are is one")
 }
 
-// lost is a place of keys that cannot be asked.
+// lost is a method that cannot be asked.
 type lost struct{}
 
-func (lost) Owner(context.Context, string) (string, bool, error) {
-	return "", true, errors.New("no connection to db-7")
+func (lost) Check(context.Context, string) (auth.Caller, error) {
+	return auth.Caller{}, errors.New("no connection to db-7")
 }
 
 // Nobody is admitted while keys cannot be asked for, and why that is so is nobody's business.
 func TestLostKeysAdmitNobody(t *testing.T) {
-	p := newPlace(t, func(c *Config) { c.Keys = lost{} })
+	p := newPlace(t, func(c *Config) { c.Gate = &auth.Gate{Methods: []auth.Method{lost{}}} })
 	response, body := p.post(message("ping", nil), "Authorization: Bearer s3cret")
 	assert.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
 	assert.NotContains(t, string(body), "db-7")

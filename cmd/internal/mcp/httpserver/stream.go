@@ -51,6 +51,9 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 				x.notify(mcpserver.ListChangedLine(list, nil))
 			}
 		case <-alive.C:
+			if !h.config.admits(r) {
+				return // the credential expired or was revoked: the client shows a new one
+			}
 			x.send(aliveLine)
 		case <-l.Over:
 			return
@@ -80,8 +83,8 @@ func (h *Handler) checkStream(x *exchange) (*mcpserver.Session, *fault) {
 var aliveLine = []byte(": alive\n\n")
 
 // keepAlive writes to a started stream at intervals until stop is called. It calls gone when the client no
-// longer reads.
-func (x *exchange) keepAlive(gone func()) (stop func()) {
+// longer reads, or may no longer.
+func (x *exchange) keepAlive(admitted func(*http.Request) bool, gone func()) (stop func()) {
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -93,7 +96,7 @@ func (x *exchange) keepAlive(gone func()) (stop func()) {
 				return
 			case <-alive.C:
 			}
-			if x.send(aliveLine); x.broken() != nil {
+			if x.send(aliveLine); x.broken() != nil || !admitted(x.r) {
 				gone()
 				return
 			}

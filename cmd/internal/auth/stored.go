@@ -1,0 +1,184 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// How long what the store of keys said is believed.
+const (
+	fresh   = 10 * time.Second // without asking again
+	MaxLost = 60 * time.Second // while the store cannot be asked
+	// MaxRevoked is the longest time for which a revoked key is accepted.
+	MaxRevoked = MaxLost
+
+	lookupWithin  = 2 * time.Second
+	askAgainAfter = time.Second // a store that failed is left alone for so long
+	lookups       = 4           // at once, so that guesses do not take all connections of the store
+	maxRemembered = 10_000      // keys
+)
+
+// prefix begins every API key, so that scanners for secrets and our own checks recognize one.
+const prefix = "mcpk_"
+
+var keyForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^` + prefix + `[0-9a-f]{64}$`) })
+
+// IsKey reports whether a text has the form of an API key.
+func IsKey(text string) bool { return keyForm().MatchString(text) }
+
+// NewKey returns a new API key. Its 256 random bits cannot be guessed, so that a plain hash protects it.
+func NewKey() string {
+	random := make([]byte, 32)
+	_, _ = rand.Read(random) // never fails
+	return prefix + hex.EncodeToString(random)
+}
+
+// HashOf returns the hash by which an API key is stored and found.
+func HashOf(key string) []byte {
+	sum := sha256.Sum256([]byte(key))
+	return sum[:]
+}
+
+// Finder finds the caller of an API key by the key's hash. ok is false if there is none, or the key was revoked.
+type Finder func(ctx context.Context, hash []byte) (c Caller, ok bool, err error)
+
+// Stored is the method of API keys that are in a store. What the store said is remembered for a while, so that a short
+// outage of the store stops nobody. A key that was not confirmed for MaxLost is refused.
+type Stored struct {
+	find   Finder
+	now    func() time.Time
+	asking *semaphore.Weighted
+
+	mu     sync.Mutex
+	known  map[string]confirmed // by hash
+	failed time.Time            // when the store last failed; zero: it works
+	why    error                // it failed
+}
+
+// confirmed is a caller and when the store confirmed the key.
+type confirmed struct {
+	caller Caller
+	at     time.Time
+}
+
+// NewStored returns a method that asks a store. now is time.Now, except in tests.
+func NewStored(find Finder, now func() time.Time) *Stored {
+	return &Stored{find: find, now: now, asking: semaphore.NewWeighted(lookups), known: make(map[string]confirmed)}
+}
+
+// Check implements [Method].
+func (s *Stored) Check(ctx context.Context, credential string) (Caller, error) {
+	if !IsKey(credential) {
+		return Caller{}, ErrUnknown
+	}
+	hash := HashOf(credential)
+	last, seen, retry := s.remembered(string(hash))
+	if seen && s.now().Sub(last.at) < fresh {
+		return s.current(last.caller)
+	}
+	err := s.why
+	if retry {
+		var c Caller
+		var ok bool
+		if c, ok, err = s.ask(ctx, hash); err == nil {
+			if !ok {
+				return Caller{}, ErrUnknown
+			}
+			return s.current(c)
+		}
+	}
+	if seen && s.now().Sub(last.at) < MaxLost {
+		return s.current(last.caller)
+	}
+	return Caller{}, fmt.Errorf("ask the store of API keys: %w", err)
+}
+
+// current refuses a caller whose key has expired.
+func (s *Stored) current(c Caller) (Caller, error) {
+	if !c.Until.IsZero() && !s.now().Before(c.Until) {
+		return Caller{}, ErrUnknown
+	}
+	return c, nil
+}
+
+// remembered returns what is known of a key, and whether the store may be asked now.
+func (s *Stored) remembered(hash string) (last confirmed, seen, retry bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last, seen = s.known[hash]
+	return last, seen, s.failed.IsZero() || s.now().Sub(s.failed) >= askAgainAfter
+}
+
+// ask asks the store and remembers what it says. The time of the answer is that of the question: the key may be revoked in
+// between.
+func (s *Stored) ask(ctx context.Context, hash []byte) (c Caller, ok bool, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupWithin)
+	defer cancel()
+	asked := s.now()
+	if err = s.asking.Acquire(ctx, 1); err == nil {
+		c, ok, err = s.find(ctx, hash)
+		s.asking.Release(1)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.failed, s.why = s.now(), err
+		return Caller{}, false, err
+	}
+	s.failed = time.Time{}
+	if !ok {
+		delete(s.known, string(hash))
+		return Caller{}, false, nil
+	}
+	s.makeRoom()
+	s.known[string(hash)] = confirmed{c, asked}
+	return c, true, nil
+}
+
+// makeRoom drops what is of no use any more and, if that is not enough, any key: it is asked for again.
+func (s *Stored) makeRoom() {
+	if len(s.known) < maxRemembered {
+		return
+	}
+	for hash, k := range s.known {
+		if s.now().Sub(k.at) >= MaxLost {
+			delete(s.known, hash)
+		}
+	}
+	for hash := range s.known {
+		if len(s.known) < maxRemembered {
+			return
+		}
+		delete(s.known, hash)
+	}
+}
+
+// Ready returns an error if the store has been failing for so long that no key is accepted any more.
+func (s *Stored) Ready(ctx context.Context) error {
+	s.mu.Lock()
+	recent := s.now().Add(-MaxLost)
+	for _, k := range s.known {
+		if k.at.After(recent) {
+			s.mu.Unlock()
+			return nil
+		}
+	}
+	retry := s.failed.IsZero() || s.now().Sub(s.failed) >= askAgainAfter
+	why := s.why
+	s.mu.Unlock()
+	if !retry {
+		return why
+	}
+	if _, _, err := s.ask(ctx, HashOf("")); err != nil {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package auth_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
+)
+
+// store is a store of one key with a clock of its own.
+type store struct {
+	now    time.Time
+	caller auth.Caller
+	known  bool
+	err    error
+	asked  int
+}
+
+func newStore(t *testing.T) (s *store, m *auth.Stored, key string) {
+	t.Helper()
+	s, key = &store{now: time.Now(), caller: auth.Caller{Subject: "alice"}, known: true}, auth.NewKey()
+	hash := auth.HashOf(key)
+	return s, auth.NewStored(func(_ context.Context, h []byte) (auth.Caller, bool, error) {
+		s.asked++
+		return s.caller, s.known && string(h) == string(hash), s.err
+	}, func() time.Time { return s.now }), key
+}
+
+// A key is accepted for a minute after the store was lost, and refused after it. It heals by itself.
+func TestAKeyOutlivesItsStoreByAMinute(t *testing.T) {
+	s, m, key := newStore(t)
+	_, err := m.Check(t.Context(), key)
+	require.NoError(t, err)
+	s.err = errors.New("no connection")
+	s.now = s.now.Add(auth.MaxLost - time.Second)
+	c, err := m.Check(t.Context(), key)
+	require.NoError(t, err)
+	assert.Equal(t, "alice", c.Subject)
+	assert.NoError(t, m.Ready(t.Context()), "a short outage takes no replica out of the balancer")
+	_, err = m.Check(t.Context(), auth.NewKey())
+	assert.True(t, auth.Unavailable(err), "a key that was never seen is not accepted")
+	s.now = s.now.Add(time.Second)
+	_, err = m.Check(t.Context(), key)
+	require.True(t, auth.Unavailable(err), "%v", err)
+	assert.Error(t, m.Ready(t.Context()))
+	s.err = nil
+	s.now = s.now.Add(time.Second)
+	_, err = m.Check(t.Context(), key)
+	assert.NoError(t, err)
+	assert.NoError(t, m.Ready(t.Context()))
+}
+
+// A revoked key is refused within seconds, and within a minute even if the store fails right after it was revoked.
+func TestARevokedKeyIsRefused(t *testing.T) {
+	s, m, key := newStore(t)
+	_, err := m.Check(t.Context(), key)
+	require.NoError(t, err)
+	s.known = false
+	s.now = s.now.Add(10 * time.Second)
+	_, err = m.Check(t.Context(), key)
+	require.ErrorIs(t, err, auth.ErrUnknown)
+	s.err = errors.New("no connection")
+	_, err = m.Check(t.Context(), key)
+	assert.True(t, auth.Unavailable(err), "what was revoked is not remembered as known")
+
+	s, m, key = newStore(t)
+	_, err = m.Check(t.Context(), key)
+	require.NoError(t, err)
+	s.err = errors.New("no connection")
+	for range 70 {
+		s.now = s.now.Add(time.Second)
+		_, err = m.Check(t.Context(), key)
+	}
+	assert.Error(t, err, "asking again and again prolongs nothing")
+}
+
+// An expired key is refused at once, though it is remembered.
+func TestAnExpiredKeyIsRefused(t *testing.T) {
+	s, m, key := newStore(t)
+	s.caller.Until = s.now.Add(time.Second)
+	_, err := m.Check(t.Context(), key)
+	require.NoError(t, err)
+	s.now = s.now.Add(time.Second)
+	_, err = m.Check(t.Context(), key)
+	assert.ErrorIs(t, err, auth.ErrUnknown)
+	assert.Equal(t, 1, s.asked)
+}
+
+// What is not a key never reaches the store, and a store that fails is not asked for every request.
+func TestTheStoreIsSpared(t *testing.T) {
+	s, m, key := newStore(t)
+	for _, guess := range []string{"", "x", "mcpk_", key + "0"} {
+		_, err := m.Check(t.Context(), guess)
+		assert.ErrorIs(t, err, auth.ErrUnknown)
+	}
+	assert.Zero(t, s.asked)
+	for range 100 {
+		_, _ = m.Check(t.Context(), key)
+	}
+	assert.Equal(t, 1, s.asked)
+	s.err = errors.New("no connection")
+	for range 100 {
+		_, _ = m.Check(t.Context(), auth.NewKey())
+	}
+	assert.Equal(t, 2, s.asked)
+}
+
+// A key opens the doors that its scopes name, and a failing store is not an unknown key.
+func TestGate(t *testing.T) {
+	s, m, key := newStore(t)
+	g := auth.Gate{Door: "gateway", Methods: []auth.Method{auth.Token("t0ken"), m}}
+	s.caller.Doors = []string{"proxy"}
+	_, err := g.Check(t.Context(), key)
+	assert.ErrorIs(t, err, auth.ErrScope)
+	_, err = g.Check(t.Context(), "t0ken")
+	assert.NoError(t, err)
+	s.err = errors.New("no connection")
+	_, err = g.Check(t.Context(), auth.NewKey())
+	assert.True(t, auth.Unavailable(err))
+	_, err = g.Check(t.Context(), "guess")
+	assert.ErrorIs(t, err, auth.ErrUnknown)
+	assert.NoError(t, g.Ready(t.Context()), "the token needs no store")
+}
