@@ -26,7 +26,7 @@ func loadPruner(t *testing.T, file string, env ...string) (Settings, error) {
 func TestPrunerDefaults(t *testing.T) {
 	s, err := loadPruner(t, "")
 	require.NoError(t, err)
-	assert.Equal(t, "127.0.0.1", s.Host)
+	assert.Equal(t, "127.0.0.1", s.Access.Host)
 	assert.Equal(t, 8006, s.Port)
 	assert.Equal(t, 2_000_000, s.MaxInputChars)
 	assert.Equal(t, 10*time.Minute, s.RecoveryTTL)
@@ -36,7 +36,7 @@ func TestPrunerDefaults(t *testing.T) {
 func TestFlagsWin(t *testing.T) {
 	s, err := LoadPruner(map[string]string{"port": "1", "host": "::1"}, FromEnv([]string{"MCP_PRUNER_PORT=2", "MCP_PRUNER_HOST=localhost"}))
 	require.NoError(t, err)
-	assert.Equal(t, "::1", s.Host)
+	assert.Equal(t, "::1", s.Access.Host)
 	assert.Equal(t, 1, s.Port)
 }
 

@@ -21,8 +21,9 @@ var section = regexp.MustCompile(`(?s)<!-- settings: (\w+) -->\n.*?<!-- end of s
 
 var programs = map[string]func(Row) bool{
 	"stdio":  func(r Row) bool { return r.For&Stdio != 0 },
-	"http":   func(r Row) bool { return r.For&HTTP != 0 && r.For&Stdio == 0 },
-	"pruner": func(r Row) bool { return r.For&Pruner != 0 && r.For&Stdio == 0 },
+	"http":   func(r Row) bool { return r.For&HTTP != 0 && r.For&(Stdio|Proxy) == 0 },
+	"pruner": func(r Row) bool { return r.For&Pruner != 0 && r.For&(Stdio|Proxy) == 0 },
+	"doors":  func(r Row) bool { return r.For&Proxy != 0 && r.For&Stdio == 0 },
 	"runner": func(r Row) bool { return r.For == Runner },
 }
 

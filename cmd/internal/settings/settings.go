@@ -64,15 +64,12 @@ type Settings struct {
 
 	// For the servers over HTTP.
 
-	Host          string // a loopback address
-	Port          int    // 0: any free port
-	MaxPruneBytes int    // larger output is not sent to a pruner
-	MaxInputChars int    // of a text for the line pruner's service
+	Door
+	MaxPruneBytes int // larger output is not sent to a pruner
+	MaxInputChars int // of a text for the line pruner's service
 
 	Cloud *deepinfra.Settings // for the line pruner's service; nil: not used
 	Notes []string            // warnings for the user about those
-
-	TokenFile string // holds the bearer token that requests must carry; "": none
 }
 
 // Program is a bit set of programs that read settings.
@@ -84,6 +81,7 @@ const (
 	HTTP                       // mcp-pruner serve
 	Pruner                     // mcp-pruner pruner
 	Runner                     // mcp-pruner run, config and install
+	Proxy                      // mcp-pruner proxy, beside the settings of Stdio
 
 	Servers = Stdio | HTTP | Pruner
 )
@@ -99,6 +97,8 @@ type Row struct {
 	Flag   string // of the verb, without dashes; it wins over the variable
 	Shared string // the name that applies if neither flag nor Name is set
 	Code   string // the error code for an invalid value in the HTTP design
+
+	After bool // validated after the others, because what is allowed depends on them
 
 	// Take validates a value and stores it in the settings. nil: the program reads the variable itself, and
 	// the row only documents it.
@@ -176,6 +176,9 @@ func Rows(program Program) []Row {
 }
 
 func order(r Row) int {
+	if r.After {
+		return 2
+	}
 	if r.Shared != "" || r.Flag != "" {
 		return 0
 	}

@@ -11,7 +11,7 @@ import (
 // "go test ./cmd/internal/settings -update" then writes the pages under docs/.
 func table() []Row {
 	var rows []Row
-	for _, part := range [][]Row{prunerRows(), toolRows(), recoveryRows(), traceRows(), httpRows(), serviceRows(), runnerRows()} {
+	for _, part := range [][]Row{prunerRows(), toolRows(), recoveryRows(), traceRows(), httpRows(), doorRows(), serviceRows(), runnerRows()} {
 		rows = append(rows, part...)
 	}
 	return rows
@@ -166,13 +166,13 @@ func traceRows() []Row {
 
 func httpRows() []Row {
 	return []Row{
-		{Name: "JEEVES_MCP_PRUNER_HOST", For: HTTP, Flag: "host", Default: "127.0.0.1", Code: "invalid_host",
-			Allowed: "a loopback address, 127.0.0.1 or ::1", Meaning: "The address to listen on.", Take: takeHost},
+		{Name: "JEEVES_MCP_PRUNER_HOST", For: HTTP, Flag: "host", Default: "127.0.0.1", Code: "invalid_host", After: true,
+			Allowed: "a loopback address, 127.0.0.1 or ::1; " + beyond, Meaning: "The address to listen on.", Take: takeHost},
 		{Name: "JEEVES_MCP_PRUNER_PORT", For: HTTP, Flag: "port", Default: "0", Code: "invalid_port",
 			Allowed: "an integer from 0 to 65535", Meaning: "0 takes any free port; the event `mcp_pruner.ready` names it.",
 			Take: integer(0, 65535, func(s *Settings) *int { return &s.Port })},
-		{Name: "MCP_PRUNER_TOKEN_FILE", For: HTTP | Pruner, Flag: "token-file", Allowed: "a file path",
-			Meaning: "A file that only its owner may read, whose first line every request must carry as a bearer token (all but `GET /healthz`).",
+		{Name: "MCP_PRUNER_TOKEN_FILE", For: doors, Flag: "token-file", Allowed: "a file path",
+			Meaning: "A file that only its owner may read, whose first line every request must carry as a bearer token (all but `GET /healthz` and `/readyz`).",
 			Take:    text(func(s *Settings) *string { return &s.TokenFile })},
 		{Name: "JEEVES_MCP_PRUNER_ROOT_DIR", For: HTTP, Flag: "root", Shared: "MCP_PRUNER_CWD", Default: ".", Code: "invalid_root_dir",
 			Allowed: "an existing directory", Meaning: "Root, as `MCP_PRUNER_CWD`.", Take: takeRoot},
@@ -195,7 +195,7 @@ func httpRows() []Row {
 // not fatal.
 func serviceRows() []Row {
 	return []Row{
-		{Name: "MCP_PRUNER_HOST", For: Pruner, Flag: "host", Default: "127.0.0.1", Allowed: "a loopback address (127.0.0.1, ::1 or localhost)",
+		{Name: "MCP_PRUNER_HOST", For: Pruner, Flag: "host", Default: "127.0.0.1", After: true, Allowed: "a loopback address (127.0.0.1, ::1 or localhost); " + beyond,
 			Meaning: "The address to listen on.", Take: takeName},
 		{Name: "MCP_PRUNER_PORT", For: Pruner, Flag: "port", Default: "8006", Allowed: "an integer from 0 to 65535",
 			Meaning: "0 takes any free port; the event `mcp_pruner.ready` names it.",

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 )
 
 // take validates a value and stores it in the settings. It reports whether the value is valid.
@@ -123,12 +121,6 @@ func takeRoot(s *Settings, v string) bool {
 	return err == nil && info.IsDir()
 }
 
-func takeHost(s *Settings, v string) bool {
-	s.Host = v
-	ip := net.ParseIP(v)
-	return ip != nil && ip.IsLoopback()
-}
-
 // takeMetrics takes an address to listen on. A port alone means the loopback address.
 func takeMetrics(s *Settings, v string) bool {
 	if v == "" {
@@ -141,12 +133,6 @@ func takeMetrics(s *Settings, v string) bool {
 	s.Metrics = net.JoinHostPort(host, port)
 	_, err = strconv.ParseUint(port, 10, 16)
 	return err == nil && host != ""
-}
-
-// takeName takes a loopback address or its name.
-func takeName(s *Settings, v string) bool {
-	s.Host = v
-	return web.IsLoopback(strings.TrimSuffix(strings.TrimPrefix(v, "["), "]"))
 }
 
 // The two kinds of places in [Store].
