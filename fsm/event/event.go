@@ -53,7 +53,7 @@ func Schemas() []Schema {
 		{Name: "mcp_pruner.stopped", Level: Info, Fields: "graceful duration_ms"},
 		{Name: "mcp_pruner.config_invalid", Level: Error, Fields: "message"},
 		{Name: "mcp_pruner.spawn_error", Level: Error, Fields: "message"},
-		{Name: "proxy.ready", Level: Info, Fields: "url url_file"},
+		{Name: "proxy.ready", Level: Info, Fields: "url url_file?"},
 		{Name: "proxy.noted", Level: Info, Fields: "api file"},
 		{Name: "proxy.cleared", Level: Info, Fields: "api session results message"},
 		{Name: "proxy.passed_through", Level: Warn, Fields: "api reason message?"},

@@ -55,6 +55,14 @@ func (g *Gate) Check(ctx context.Context, credential string) (Caller, error) {
 	return Caller{}, failure
 }
 
+// Owns reports whether a text is a credential for this program or looks like one. It must not be sent anywhere else.
+func (g *Gate) Owns(text string) bool {
+	return IsKey(text) || slices.ContainsFunc(g.Methods, func(m Method) bool {
+		o, ok := m.(interface{ Owns(string) bool })
+		return ok && o.Owns(text)
+	})
+}
+
 // Ready returns an error if no caller can be admitted now.
 func (g *Gate) Ready(ctx context.Context) error {
 	var failure error
@@ -79,6 +87,12 @@ func Unavailable(err error) bool {
 
 // Token is a method with one credential, which belongs to the owner of the machine.
 type Token string
+
+// Owns reports whether a text is the token.
+func (t Token) Owns(text string) bool {
+	_, err := t.Check(context.Background(), text)
+	return err == nil
+}
 
 // Check implements [Method]. It compares in constant time.
 func (t Token) Check(_ context.Context, credential string) (Caller, error) {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,10 +30,16 @@ const (
 // prefix begins every API key, so that scanners for secrets and our own checks recognize one.
 const prefix = "mcpk_"
 
-var keyForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^` + prefix + `[0-9a-f]{64}$`) })
+var keyForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(prefix + `[0-9a-f]{64}`) })
+
+// keyLength is the length of an API key.
+const keyLength = len(prefix) + 64
 
 // IsKey reports whether a text has the form of an API key.
-func IsKey(text string) bool { return keyForm().MatchString(text) }
+func IsKey(text string) bool { return len(text) == keyLength && HasKey(text) }
+
+// HasKey reports whether a text contains something that has the form of an API key.
+func HasKey(text string) bool { return strings.Contains(text, prefix) && keyForm().MatchString(text) }
 
 // NewKey returns a new API key. Its 256 random bits cannot be guessed, so that a plain hash protects it.
 func NewKey() string {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"path/filepath"
 	"time"
@@ -51,6 +50,7 @@ const (
 // Options are the checked options of a proxy.
 type Options struct {
 	Port     int                 // 0: any free one
+	Door     settings.Door       // how it may be reached, and by whom
 	Upstream *url.URL            // nil: each request goes to the provider that it names
 	Routes   map[string]*url.URL // where requests go whose path begins with a segment
 	Policy   Policy
@@ -59,14 +59,17 @@ type Options struct {
 	Version  string
 }
 
-// finishWithin is the time limit for answers in progress when the proxy ends.
+// finishWithin is the time limit for answers in progress when the proxy of a run ends: its client has ended before.
 const finishWithin = 3 * time.Second
 
-// serve answers requests until ctx ends. graceful reports whether every answer in progress was finished.
-func serve(ctx context.Context, l net.Listener, h http.Handler) (graceful bool, err error) {
+// serve answers requests until ctx ends. graceful reports whether every answer in progress was finished within a time.
+func serve(ctx context.Context, hurry <-chan struct{}, l net.Listener, h *server, within time.Duration) (graceful bool, err error) {
 	s := web.NewServer(h)
 	s.ConnContext = withPeer
-	return web.Serve(ctx, s, l, func() bool { return web.ShutDown(s, finishWithin, nil) })
+	return web.Serve(ctx, s, l, func() bool {
+		h.draining.Store(true)
+		return web.ShutDown(s, within, hurry)
+	})
 }
 
 // assembleProxy creates the proxy's parts. Without a ledger everything passes through: a broken ledger must not stop an

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
@@ -54,10 +54,16 @@ are never stored. docs/GC.md explains what it does and what it saves.`,
 					return err
 				}
 			}
+			var err error
+			if o.Door, err = door(c, p); err != nil {
+				return err
+			}
 			if ensured {
 				switch {
 				case o.Port == 0:
 					return command.Usagef("--ensure wants --port")
+				case o.Door.Asks() || o.Door.Access.Cert != "":
+					return command.Usagef("--ensure starts a proxy for this machine only; a proxy for others is a service of its own, see docs/TEAMS.md")
 				case o.Note != "":
 					return command.Usagef("--note is for a proxy that you start yourself; leave out --ensure")
 				}
@@ -67,7 +73,8 @@ are never stored. docs/GC.md explains what it does and what it saves.`,
 		},
 	}
 	f := c.Flags()
-	f.IntVar(&o.Port, "port", 0, "where to listen on 127.0.0.1; 0 takes any free port")
+	f.IntVar(&o.Port, "port", 0, "where to listen; 0 takes any free port")
+	settings.AddFlags(f, settings.Proxy)
 	f.StringVar(&upstream, "upstream", "", "where all requests go (default: to the provider that path and key both name)")
 	f.Var(o.Policy.Flag(), "policy", PolicyUsage)
 	f.StringVar(&o.Store, "store", "", StoreUsage)
@@ -81,6 +88,15 @@ are never stored. docs/GC.md explains what it does and what it saves.`,
 // requests.
 const memoryLimit = 8 * maxBody
 
+// door returns how the proxy may be reached, and by whom.
+func door(c *cobra.Command, p command.Process) (settings.Door, error) {
+	s, _, err := settings.Load(settings.Proxy, settings.Given(c.Flags(), settings.Proxy), p.Lookup)
+	if err != nil {
+		return settings.Door{}, command.Usagef("%w", err)
+	}
+	return s.Door, nil
+}
+
 // run serves until ctx ends.
 func run(ctx context.Context, p command.Process, o Options, idle time.Duration) error {
 	started := time.Now()
@@ -91,20 +107,33 @@ func run(ctx context.Context, p command.Process, o Options, idle time.Duration) 
 	}
 	logs := eventlog.New(p.Stderr, event.Level(config.LogLevel)).InRun(config.RunID)
 	defer logs.Close(time.Second)
-	l, err := web.Listen(ctx, "127.0.0.1", o.Port)
+	warn := func(message string) {
+		logs.Emit(event.New("mcp_pruner.warning", "", event.Facts{"message": message}))
+	}
+	gate, closeGate, err := stores.Entry{Program: "proxy", Door: o.Door, Store: o.Store, Failed: warn}.Open(ctx, p.Lookup)
+	if err != nil {
+		return command.Usagef("%w", err)
+	}
+	defer closeGate()
+	l, err := o.Door.Access.Listen(ctx, o.Port, func(err error) { warn(err.Error()) })
 	if err != nil {
 		return err
 	}
-	access, file, err := announce(p, l)
-	if err != nil {
-		return errors.Join(err, l.Close())
+	var own secret.Secret
+	if gate == nil {
+		var file string
+		if own, file, err = announce(p, l); err != nil {
+			return errors.Join(err, l.Close())
+		}
+		defer func() { _ = os.Remove(file) }() // the address ends with the proxy
+	} else {
+		announceShared(p, o.Door.Access.Scheme(), l)
 	}
-	defer func() { _ = os.Remove(file) }() // the address ends with the proxy
 	handler, end := assembleProxy(ctx, p, config, o, logs.Emit, logs.Sync)
-	handler.secret = access
+	handler.secret, handler.gate, handler.access = own, gate, o.Door.Access
 	ctx, stop := handler.endIdle(ctx, idle)
 	defer stop()
-	graceful, err := serve(ctx, l, handler)
+	graceful, err := serve(ctx, p.Hurry, l, handler, o.Door.Drain)
 	end()
 	logs.Emit(event.New("mcp_pruner.stopped", "", event.Facts{"graceful": graceful, "duration_ms": time.Since(started).Milliseconds()}))
 	return err
@@ -127,4 +156,11 @@ func announce(p command.Process, l net.Listener) (access secret.Secret, file str
 	logs.Emit(event.New("proxy.ready", "", event.Facts{"url": address + "/" + secret.Mask, "url_file": file}))
 	logs.Close(time.Second)
 	return access, file, nil
+}
+
+// announceShared prints the address of a proxy whose callers have credentials of their own, whatever the log level.
+func announceShared(p command.Process, scheme string, l net.Listener) {
+	logs := eventlog.New(p.Stderr, event.Debug)
+	logs.Emit(event.New("proxy.ready", "", event.Facts{"url": scheme + "://" + l.Addr().String()}))
+	logs.Close(time.Second)
 }

@@ -2,16 +2,20 @@ package proxy
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // peerKey is the context key of the error about a connection's other end.
@@ -25,28 +29,106 @@ func withPeer(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// admit answers requests that do not come from the user whose keys and ledger these are. It takes the secret out of the
-// others. On a machine with several users each of them can reach 127.0.0.1.
-func (s *server) admit(w http.ResponseWriter, r *http.Request) bool {
-	reason, message := "", ""
+// admit returns a request with its subject and without what admitted it, or answers it. On loopback a request has to come
+// from the user whose keys and ledger these are: on a machine with several users each of them can reach 127.0.0.1. With
+// a gate the credential of the caller counts instead.
+func (s *server) admit(w http.ResponseWriter, r *http.Request) (admitted *http.Request, ok bool) {
+	credential := takeKey(r)
+	user := s.access.TakeUser(r)
+	status, reason, message := http.StatusForbidden, "", ""
 	switch {
-	case web.Foreign(r) != "":
-		reason, message = "foreign", web.Foreign(r)
+	case s.access.Foreign(r) != "":
+		reason, message = "foreign", s.access.Foreign(r)
+	case s.gate != nil:
+		r.Header.Del(secret.Header)
+		var caller auth.Caller
+		if caller, status, reason, message = s.check(r, credential); reason == "" {
+			return r.WithContext(subject.WithUser(subject.With(r.Context(), caller.Subject), user)), true
+		}
 	case r.Context().Value(peerKey{}) != nil:
 		reason, message = "other_user", "this proxy belongs to another user of the machine; start one of your own"
 	case !s.secret.Take(r):
 		reason, message = "no_secret", "the secret is missing or wrong. It belongs into the header "+secret.Header+
 			" or before /v1 in the base URL; the first line of the proxy's log names the file with that URL, and docs/GC.md says more"
 	default:
-		return true
+		return r, true
 	}
 	if s.refusals.first(reason) {
 		s.emit(event.New("proxy.refused", "", event.Facts{"reason": reason, "message": message}))
 	}
 	r.URL.Path = "" // what was not admitted may hold a part of the secret
-	refuse(w, r, http.StatusForbidden, message)
+	refuse(w, r, status, message)
+	return nil, false
+}
+
+// KeyHeader is the request header with a caller's credential for a proxy that several people use. The other headers have
+// the key for the provider, which passes through unread.
+const KeyHeader = "X-Mcp-Pruner-Key"
+
+// takeKey removes the credential for the proxy from a request and returns it.
+func takeKey(r *http.Request) string {
+	key := strings.TrimSpace(r.Header.Get(KeyHeader))
+	if scheme, token, two := strings.Cut(key, " "); two && strings.EqualFold(scheme, "Bearer") {
+		key = strings.TrimSpace(token)
+	}
+	r.Header.Del(KeyHeader)
+	return key
+}
+
+// check returns the caller of a request, or why it is refused.
+func (s *server) check(r *http.Request, credential string) (caller auth.Caller, status int, reason, message string) {
+	if misplaced(r, s.gate) {
+		return caller, http.StatusForbidden, "misplaced_key", "a credential of this proxy is where the provider's key belongs, and must not reach the provider. It belongs into the header " + KeyHeader
+	}
+	caller, err := s.gate.Check(r.Context(), credential)
+	switch {
+	case auth.Unavailable(err):
+		return caller, http.StatusServiceUnavailable, "credentials_unavailable", "the credentials of callers cannot be checked now"
+	case errors.Is(err, auth.ErrScope):
+		return caller, http.StatusForbidden, "insufficient_scope", err.Error()
+	case err != nil:
+		return caller, http.StatusUnauthorized, "no_key", "the key is missing, wrong, expired or revoked. It belongs into the header " + KeyHeader + "; docs/TEAMS.md says how each client sends it"
+	}
+	return caller, 0, "", ""
+}
+
+// misplaced reports whether what goes to the provider has a credential of ours.
+func misplaced(r *http.Request, gate *auth.Gate) bool {
+	if auth.HasKey(r.URL.Path) || auth.HasKey(r.URL.RawQuery) {
+		return true
+	}
+	for _, values := range r.Header {
+		for _, v := range values {
+			for word := range strings.FieldsSeq(v) {
+				if gate.Owns(word) {
+					return true
+				}
+			}
+		}
+	}
 	return false
 }
+
+// answerProbe answers those who look after the proxy and have no credential. They learn only whether it runs.
+func (s *server) answerProbe(w http.ResponseWriter, r *http.Request) bool {
+	status := http.StatusOK
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		return false
+	case r.URL.Path == readyPath && (s.draining.Load() || s.gate.Ready(r.Context()) != nil):
+		status = http.StatusServiceUnavailable
+	case r.URL.Path == readyPath, r.URL.Path == HealthPath && r.Header.Get(KeyHeader) == "":
+	default:
+		return false
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, `{"ok":%t}`+"\n", status == http.StatusOK) // the client is gone
+	return true
+}
+
+// readyPath is where a proxy for several people says whether it can serve requests now.
+const readyPath = "/readyz"
 
 // refusals remembers when each reason was logged, so that nobody can fill the log.
 type refusals struct {

@@ -36,7 +36,7 @@ func Start(ctx context.Context, p command.Process, o Options, emit func(event.Ev
 	handler.secret = r.Secret
 	go func() {
 		defer close(r.ended)
-		_, _ = serve(ctx, l, handler) // the client reports what it cannot reach
+		_, _ = serve(ctx, nil, l, handler, finishWithin) // the client reports what it cannot reach
 		end()
 	}()
 	return r, nil

@@ -18,6 +18,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
@@ -32,6 +34,9 @@ const decideWithin = 2 * time.Second
 // server is the proxy's handler.
 type server struct {
 	secret   secret.Secret // of the clients; "": none is asked for
+	gate     *auth.Gate    // admits callers by a credential of their own, in place of the secret; nil: there is none
+	access   web.Access    // from where requests may come
+	draining atomic.Bool   // the proxy ends
 	refusals refusals
 	upstream *url.URL            // nil: each request goes to the provider that it names
 	routes   map[string]*url.URL // where requests go whose path begins with a segment, which is taken out
@@ -73,7 +78,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusMethodNotAllowed, "CONNECT is refused, because this is no forward proxy: its address belongs into a base URL, not into HTTPS_PROXY")
 		return
 	}
-	if !s.admit(w, r) {
+	if s.gate != nil && s.answerProbe(w, r) {
+		return
+	}
+	r, admitted := s.admit(w, r)
+	if !admitted {
 		return
 	}
 	if r.URL.Path == HealthPath && r.Method == http.MethodGet {

@@ -101,9 +101,9 @@ func oidcRows() []Row {
 				s.OIDC.Claim = v
 				return v != ""
 			}},
-		{Name: "MCP_PRUNER_DRAIN_S", For: doors, Default: "30", Allowed: "an integer from 0 to 3600",
+		{Name: "MCP_PRUNER_DRAIN_S", For: doors, Default: "30", Allowed: "an integer from 1 to 3600",
 			Meaning: "Seconds for which requests in progress may go on after SIGTERM; a second signal ends them.",
-			Take:    seconds(0, 3600, func(s *Settings) *time.Duration { return &s.Drain })},
+			Take:    seconds(1, 3600, func(s *Settings) *time.Duration { return &s.Drain })},
 		{Name: "MCP_PRUNER_SUBJECT_TOKENS", For: HTTP, Allowed: "a file path",
 			Meaning: "A file that only its owner may read, with the subjects' own tokens for servers behind the gateway: `{\"alice\": {\"github\": \"...\"}}`. See [TEAMS.md](TEAMS.md).",
 			Take:    text(func(s *Settings) *string { return &s.SubjectTokens })},

@@ -81,7 +81,7 @@ docs/GATEWAY.md has the forms, the mapping file, and when not to use it.`,
 			case report:
 				return f.report(c.Context(), p, args[0], asJSON)
 			case overHTTP:
-				return f.serve(c.Context(), p, args[0], given(c, settings.HTTP))
+				return f.serve(c.Context(), p, args[0], settings.Given(c.Flags(), settings.HTTP))
 			}
 			return f.serve(c.Context(), p, args[0], nil)
 		},
@@ -90,7 +90,7 @@ docs/GATEWAY.md has the forms, the mapping file, and when not to use it.`,
 	c.Flags().BoolVar(&overHTTP, "http", false, "serve over HTTP, as the verb serve does")
 	c.Flags().BoolVar(&report, "report", false, "print bytes and tokens before and after, and end")
 	c.Flags().BoolVar(&asJSON, "json", false, "the report as JSON")
-	addFlags(c, settings.HTTP)
+	settings.AddFlags(c.Flags(), settings.HTTP)
 	c.AddCommand(gatewayListCommand(p), gatewayInitCommand(p))
 	return command.EndsItself(c)
 }
@@ -158,7 +158,7 @@ func (f *gatewayFlags) serve(ctx context.Context, p command.Process, path string
 		}, nil
 	}
 	if flags != nil {
-		return command.Exit(overHTTP{tools: true, other: open}.serve(ctx, p, flags, eventlog.JSON))
+		return command.Exit(overHTTP{door: "gateway", tools: true, other: open}.serve(ctx, p, flags, eventlog.JSON))
 	}
 	return command.Exit(serveStdio(ctx, p, open))
 }

@@ -2,20 +2,21 @@ package verbs
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/httpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
@@ -39,32 +40,12 @@ nothing is pruned.`,
   codex mcp add pruner --url http://127.0.0.1:8005/mcp`,
 		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return command.Exit(overHTTP{tools: true}.serve(c.Context(), p, given(c, settings.HTTP), format))
+			return command.Exit(overHTTP{door: "serve", tools: true}.serve(c.Context(), p, settings.Given(c.Flags(), settings.HTTP), format))
 		},
 	}
 	c.Flags().Var(command.Choice(&format, eventlog.JSON, eventlog.Text), "log-format", "of the events on standard error")
-	addFlags(c, settings.HTTP)
+	settings.AddFlags(c.Flags(), settings.HTTP)
 	return command.EndsItself(c)
-}
-
-// addFlags gives a verb the flags of its program's settings.
-func addFlags(c *cobra.Command, program settings.Program) {
-	for _, r := range settings.Rows(program) {
-		if r.Flag != "" {
-			c.Flags().String(r.Flag, r.Default, r.Allowed)
-		}
-	}
-}
-
-// given returns the settings that the command line sets, by the names of their flags.
-func given(c *cobra.Command, program settings.Program) map[string]string {
-	flags := make(map[string]string)
-	for _, r := range settings.Rows(program) {
-		if r.Flag != "" && c.Flags().Changed(r.Flag) {
-			flags[r.Flag] = c.Flags().Lookup(r.Flag).Value.String()
-		}
-	}
-	return flags
 }
 
 // These replace memoryLimit where many clients' outputs are in memory at the same time.
@@ -75,6 +56,7 @@ const (
 
 // overHTTP is a program that serves over HTTP: either the tools of the pipeline or the line pruner.
 type overHTTP struct {
+	door  string // its name in the scopes of keys
 	tools bool
 	other offer // tools of other servers; nil: none
 }
@@ -87,19 +69,13 @@ func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string
 	logs := eventlog.NewAs(format, p.Stderr, event.Level(config.LogLevel)).InRun(config.RunID)
 	defer logs.Close(flushWithin)
 	emit := logs.Emit
-	var handler *httpserver.Handler
-	var listener net.Listener
-	closing := func() {}
-	var tools *offered
-	if err == nil {
-		tools, err = openOffer(o.other, emit)
+	var s parts
+	if _, named := flags["root"]; err == nil && !named {
+		err = o.withoutRoot(&config)
 	}
 	if err == nil {
-		handler, closing, err = o.handler(config, p.Env, logs, tools)
-	}
-	if err == nil {
-		defer closing()
-		listener, err = web.Listen(ctx, config.Host, config.Port)
+		s, err = o.open(ctx, p, config, logs)
+		defer s.close()
 	}
 	if err != nil {
 		emit(event.New("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
@@ -109,9 +85,9 @@ func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string
 	for _, note := range config.Notes {
 		emit(event.New("mcp_pruner.warning", "", fsm.Facts{"message": note}))
 	}
-	announce(format, p.Stderr, config, listener)
-	defer tools.servedBy(handler.Server())()
-	graceful, err := httpserver.Serve(ctx, p.Hurry, listener, handler)
+	announce(format, p.Stderr, config, s.listener)
+	defer s.tools.servedBy(s.handler.Server())()
+	graceful, err := httpserver.Serve(ctx, p.Hurry, s.listener, s.handler)
 	emit(event.New("mcp_pruner.stopped", "", fsm.Facts{
 		"graceful": graceful, "duration_ms": time.Since(started).Milliseconds(),
 	}))
@@ -119,6 +95,44 @@ func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string
 		return command.Fail
 	}
 	return command.OK
+}
+
+// parts are what a server over HTTP consists of.
+type parts struct {
+	handler  *httpserver.Handler
+	listener net.Listener
+	tools    *offered
+	closers  []func()
+}
+
+// close closes the parts, the last that was opened first.
+func (s parts) close() {
+	for _, c := range slices.Backward(s.closers) {
+		c()
+	}
+}
+
+// open opens the parts. After an error, too, close closes those that are open.
+func (o overHTTP) open(ctx context.Context, p command.Process, c settings.Settings, logs *eventlog.Log) (s parts, err error) {
+	warn := func(message string) {
+		logs.Emit(event.New("mcp_pruner.warning", "", fsm.Facts{"message": message}))
+	}
+	entry := stores.Entry{Program: o.door, Door: c.Door, Shell: o.hasShell(c), Failed: warn}
+	gate, closeGate, err := entry.Open(ctx, settings.FromEnv(p.Env))
+	s.closers = append(s.closers, closeGate)
+	if err != nil {
+		return s, err
+	}
+	if s.tools, err = openOffer(o.other, logs.Emit); err != nil {
+		return s, err
+	}
+	handler, closing, err := o.handler(c, p.Env, logs, s.tools, gate)
+	if err != nil {
+		return s, err
+	}
+	s.handler, s.closers = handler, append(s.closers, closing)
+	s.listener, err = c.Access.Listen(ctx, c.Port, func(err error) { warn(err.Error()) })
+	return s, err
 }
 
 func (o overHTTP) load(flags map[string]string, env settings.Lookup) (settings.Settings, error) {
@@ -139,13 +153,27 @@ func (o overHTTP) boundMemory(p command.Process, c settings.Settings) {
 	command.BoundMemory(p.Lookup, limit)
 }
 
-func (o overHTTP) handler(c settings.Settings, env []string, logs *eventlog.Log, tools *offered) (h *httpserver.Handler, closing func(), err error) {
-	keys, err := keysOf(c)
-	if err != nil {
-		return nil, nil, err
+// withoutRoot takes read, bash and grep from a server that others than this machine reach, because nobody named the folder
+// that they may see. It fails if nothing is left.
+func (o overHTTP) withoutRoot(c *settings.Settings) error {
+	if !c.Access.Beyond() || !o.tools || o.other != nil {
+		return nil
 	}
+	c.Toolsets = slices.DeleteFunc(slices.Clone(c.Toolsets), func(set string) bool { return set == "core" })
+	if len(c.Toolsets) == 0 {
+		return errors.New("beyond loopback read, bash and grep are offered only with --root, which names the folder that callers may see")
+	}
+	return nil
+}
+
+// hasShell reports whether callers get bash.
+func (o overHTTP) hasShell(c settings.Settings) bool {
+	return o.tools && o.other == nil && slices.Contains(c.Toolsets, "core") && (len(c.Tools) == 0 || slices.Contains(c.Tools, "bash"))
+}
+
+func (o overHTTP) handler(c settings.Settings, env []string, logs *eventlog.Log, tools *offered, gate *auth.Gate) (h *httpserver.Handler, closing func(), err error) {
 	options := assemble.Options{Settings: c, Env: env, Version: buildVersion(), Emit: logs.Emit, Sync: logs.Sync, Transport: "http"}
-	web := httpserver.Config{Version: buildVersion(), Emit: logs.Emit, Keys: keys}
+	web := httpserver.Config{Version: buildVersion(), Emit: logs.Emit, Gate: gate, Access: c.Access, FinishWithin: c.Drain}
 	closing = func() {}
 	var lines *service.Service
 	if o.tools {
@@ -165,24 +193,12 @@ func (o overHTTP) handler(c settings.Settings, env []string, logs *eventlog.Log,
 	return httpserver.NewHandler(web), closing, nil
 }
 
-// keysOf returns the keys with which clients may call; nil: they need none.
-func keysOf(c settings.Settings) (auth.Keys, error) {
-	if c.TokenFile == "" {
-		return nil, nil
-	}
-	token, err := auth.ReadToken(c.TokenFile)
-	if err != nil {
-		return nil, fmt.Errorf("MCP_PRUNER_TOKEN_FILE: %w", err)
-	}
-	return token, nil
-}
-
 // announce logs the address on which the server listens, at every log level, because with port 0 nobody could find
 // the server otherwise.
 func announce(format eventlog.Format, w io.Writer, c settings.Settings, l net.Listener) {
 	logs := eventlog.NewAs(format, w, event.Debug).InRun(c.RunID)
 	facts := fsm.Facts{
-		"host": c.Host, "port": l.Addr().(*net.TCPAddr).Port, "url": "http://" + l.Addr().String() + "/mcp",
+		"host": c.Access.Host, "port": l.Addr().(*net.TCPAddr).Port, "url": c.Access.Scheme() + "://" + l.Addr().String() + "/mcp",
 	}
 	if c.Root != "" {
 		facts["root"] = c.Root

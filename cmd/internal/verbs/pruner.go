@@ -28,11 +28,11 @@ Settings come from the environment; docs/LINE-PRUNER.md describes them.`,
 		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			defer spareThreads(p)()
-			return command.Exit(overHTTP{}.serve(c.Context(), p, given(c, settings.Pruner), format))
+			return command.Exit(overHTTP{door: "pruner"}.serve(c.Context(), p, settings.Given(c.Flags(), settings.Pruner), format))
 		},
 	}
 	c.Flags().Var(command.Choice(&format, eventlog.JSON, eventlog.Text), "log-format", "of the events on standard error")
-	addFlags(c, settings.Pruner)
+	settings.AddFlags(c.Flags(), settings.Pruner)
 	return command.EndsItself(c)
 }
 

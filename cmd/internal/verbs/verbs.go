@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gaincmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gccmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/keyscmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/prunecmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/recovercmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/replaycmd"
@@ -38,7 +39,7 @@ func Root(p command.Process) *cobra.Command {
 		&cobra.Group{ID: clients, Title: "Set up and run clients:"},
 		&cobra.Group{ID: insight, Title: "Look into it:"},
 	)
-	group(root, servers, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), prunerCommand(p), healthCommand(p), prunecmd.Command(p))
+	group(root, servers, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), prunerCommand(p), keyscmd.Command(p), healthCommand(p), prunecmd.Command(p))
 	group(root, clients, runcmd.RunCommand(p, buildVersion()), runcmd.ConfigCommand(p), runcmd.InstallCommand(p),
 		initcmd.Command(p), hook.Command(p), hook.PauseCommand(p), recovercmd.Command(p), gaincmd.Command(p), gaincmd.StatusCommand(p),
 		initcmd.UninstallCommand(p, uninstallMore(p)))

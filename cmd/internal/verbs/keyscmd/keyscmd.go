@@ -1,0 +1,237 @@
+// Package keyscmd implements the verb keys: the API keys with which callers show who they are.
+package keyscmd
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth/keys"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+)
+
+// doors are the programs that a key may be for.
+var doors = []string{"serve", "gateway", "pruner", "proxy"}
+
+// Command returns the verb keys.
+func Command(p command.Process) *cobra.Command {
+	var store string
+	c := &cobra.Command{
+		Use:   "keys",
+		Short: "Add, list and revoke the API keys of callers",
+		Long: `Keeps the API keys with which callers beyond this machine show who they are (serve,
+gateway --http, pruner and proxy with --auth keys). A key is printed once and stored as
+a hash, in the database of MCP_PRUNER_STORE, else in a file of the user. A revoked key
+is refused within a minute. docs/TEAMS.md describes how callers send it.`,
+		Example: `  mcp-pruner keys add alice --expires 90d >alice.key
+  mcp-pruner keys list
+  mcp-pruner keys revoke k3f9c2d1`,
+		Args: command.NoArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.PersistentFlags().StringVar(&store, "store", "", "where keys are (default: MCP_PRUNER_STORE, else in the user's state directory)")
+	with := func(do func(c *cobra.Command, all keys.Keys) error) func(*cobra.Command) error {
+		return func(c *cobra.Command) error {
+			all, err := stores.OpenKeys(store, p.Lookup, func(m string) { _, _ = fmt.Fprintln(p.Stderr, m) })
+			if err != nil {
+				return err
+			}
+			return errors.Join(do(c, all), all.Close())
+		}
+	}
+	c.AddCommand(addCommand(p, with), listCommand(p, with), revokeCommand(p, with))
+	return c
+}
+
+// use makes what a verb does with the keys its RunE.
+type use = func(do func(c *cobra.Command, all keys.Keys) error) func(*cobra.Command) error
+
+func addCommand(p command.Process, with use) *cobra.Command {
+	var scopes []string
+	var expires, note string
+	c := &cobra.Command{
+		Use:   "add [flags] SUBJECT",
+		Short: "Make a key for a subject and print it, once",
+		Args:  command.OneArgument("SUBJECT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			k := keys.Key{ID: newID(), Subject: args[0], Scopes: scopes, Note: note}
+			if err := check(k); err != nil {
+				return err
+			}
+			if expires != "" {
+				within, err := parseDays(expires)
+				if err != nil {
+					return err
+				}
+				k.Expires = time.Now().Add(within).UTC().Truncate(time.Second)
+			}
+			return with(func(c *cobra.Command, all keys.Keys) error {
+				key := auth.NewKey()
+				if err := all.Add(c.Context(), k, keys.Hash(auth.HashOf(key))); err != nil {
+					return err
+				}
+				if _, err := fmt.Fprintln(p.Stdout, key); err != nil {
+					return errors.Join(err, all.Revoke(c.Context(), k.ID)) // nobody has seen it
+				}
+				_, err := fmt.Fprintf(p.Stderr, "%s is a key of %s. It is not shown again.\n", k.ID, k.Subject)
+				return err
+			})(c)
+		},
+	}
+	c.Flags().StringSliceVar(&scopes, "scope", nil, "what it opens: "+strings.Join(doors, ", ")+" (default: all)")
+	c.Flags().StringVar(&expires, "expires", "", "time until it expires, such as 90d or 12h (default: never)")
+	c.Flags().StringVar(&note, "note", "", "what it is for, for the list")
+	return c
+}
+
+// maxTextBytes is the longest name of a subject, and the longest note.
+const maxTextBytes = 256
+
+// check refuses what cannot be a key.
+func check(k keys.Key) error {
+	for _, text := range []string{k.Subject, k.Note} {
+		if len(text) > maxTextBytes || strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
+			return command.Usagef("%q: want at most %d bytes of printable text", text, maxTextBytes)
+		}
+	}
+	if strings.TrimSpace(k.Subject) == "" {
+		return command.Usagef("SUBJECT: want the name of whose key it is")
+	}
+	if auth.IsKey(k.Subject) {
+		return command.Usagef("SUBJECT: this is a key; want the name of whose key it is to be")
+	}
+	for _, s := range k.Scopes {
+		if !slices.Contains(doors, s) {
+			return command.Usagef("--scope %q: want %s", s, strings.Join(doors, ", "))
+		}
+	}
+	return nil
+}
+
+// parseDays parses a duration, in which "d" is a day of 24 hours.
+func parseDays(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		var n int
+		if _, err := fmt.Sscanf(days+"\n", "%d\n", &n); err == nil && n > 0 && n <= 36_500 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	} else if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return d, nil
+	}
+	return 0, command.Usagef("--expires %q: want a time such as 90d or 12h", text)
+}
+
+// newID returns the public name of a new key.
+func newID() string {
+	random := make([]byte, 4)
+	_, _ = rand.Read(random) // never fails
+	return "k" + hex.EncodeToString(random)
+}
+
+func listCommand(p command.Process, with use) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the keys, without what opens anything",
+		Args:  command.NoArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return with(func(c *cobra.Command, all keys.Keys) error {
+				list, err := all.List(c.Context())
+				if err != nil {
+					return err
+				}
+				rows := make([]row, len(list))
+				for i, k := range list {
+					rows[i] = rowOf(k, time.Now())
+				}
+				if asJSON {
+					return json.NewEncoder(p.Stdout).Encode(map[string]any{"keys": rows})
+				}
+				return write(p.Stdout, rows)
+			})(c)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return c
+}
+
+// row is a key as it is listed.
+type row struct {
+	ID      string   `json:"id"`
+	Subject string   `json:"subject"`
+	State   string   `json:"state"` // valid, expired or revoked
+	Scopes  []string `json:"scopes"`
+	Created string   `json:"created_at"`
+	Expires string   `json:"expires_at,omitempty"`
+	Note    string   `json:"note,omitempty"`
+}
+
+func rowOf(k keys.Key, now time.Time) row {
+	r := row{ID: k.ID, Subject: k.Subject, State: "valid", Scopes: append([]string{}, k.Scopes...), Created: k.Created.UTC().Format(time.RFC3339), Note: k.Note}
+	if !k.Expires.IsZero() {
+		r.Expires = k.Expires.UTC().Format(time.RFC3339)
+	}
+	switch {
+	case !k.Revoked.IsZero():
+		r.State = "revoked"
+	case !k.Valid(now):
+		r.State = "expired"
+	}
+	return r
+}
+
+func write(w io.Writer, rows []row) error {
+	if len(rows) == 0 {
+		_, err := fmt.Fprintln(w, `There are no keys. "mcp-pruner keys add SUBJECT" makes one.`)
+		return err
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "ID\tSUBJECT\tSTATE\tSCOPES\tCREATED\tEXPIRES\tNOTE") // Flush has the error
+	for _, r := range rows {
+		scopes, expires := "all", "never"
+		if len(r.Scopes) > 0 {
+			scopes = strings.Join(r.Scopes, ",")
+		}
+		if r.Expires != "" {
+			expires = r.Expires
+		}
+		_, _ = fmt.Fprintln(table, strings.Join([]string{r.ID, r.Subject, r.State, scopes, r.Created, expires, r.Note}, "\t"))
+	}
+	return table.Flush()
+}
+
+func revokeCommand(p command.Process, with use) *cobra.Command {
+	return &cobra.Command{
+		Use:   "revoke ID",
+		Short: "Refuse a key from now on",
+		Args:  command.OneArgument("ID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if auth.IsKey(args[0]) {
+				return command.Usagef(`ID: this is the key itself, which now stands in the shell's history: revoke it by its id, which "mcp-pruner keys list" shows`)
+			}
+			return with(func(c *cobra.Command, all keys.Keys) error {
+				err := all.Revoke(c.Context(), args[0])
+				if errors.Is(err, keys.ErrUnknown) {
+					return fmt.Errorf(`no key has the id %.20q; "mcp-pruner keys list" shows them`, args[0])
+				}
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(p.Stdout, "%s is revoked. Servers that know it refuse it within %d seconds.\n", args[0], int(auth.MaxRevoked.Seconds()))
+				return err
+			})(c)
+		},
+	}
+}
