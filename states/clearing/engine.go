@@ -39,6 +39,7 @@ type Engine struct {
 	SyncLog func()      // waits, for a bounded time, until all events so far are written; nil: nothing to wait for
 
 	keys     wire.Keyring
+	known    sizes
 	warm     warmth
 	lost     atomic.Bool
 	deciding [1024]sync.Mutex // by mark: one history that several requests have at once is decided by one of them
@@ -77,6 +78,10 @@ type Outcome struct {
 	Why   string
 
 	Changed bool // the cache seemed not to have all that the session had sent
+
+	place  []wire.Key // marks of the place at which the request was made
+	before int        // tokens of the prompt before this one, as it was sent
+	size   int        // tokens of this one
 }
 
 // ErrLost means that the ledger was removed or replaced. The ids in the stubs then lead nowhere.
@@ -171,7 +176,8 @@ type walk struct {
 	cleared map[int]bool          // indices of results that were cleared after they had been sent
 	edited  map[string]bool       // files that were edited since then
 	ids     map[string]bool       // of the results that stubs stand for so far
-	changed bool                  // the cache does not have all that the session sent
+	before  int                   // tokens of the prompt before the last one, as it was sent
+	cold    int                   // tokens of the prompt that the cache has, if decide has found less than all that was sent; -1: it has not
 	forced  map[wire.Key]bool     // decisions in force so far
 	inForce map[wire.Key]decision // by result
 	grown   bool                  // there are decisions that apply has not applied
@@ -180,13 +186,14 @@ type walk struct {
 	shown   []*decision           // per result, its replacement; nil: none
 	pruned  []change              // new results and their replacements
 	fresh   int                   // number of new decisions
+	id      [2]uint64             // of the conversation: what stands before the turns, and its first turn
 	why     string
 }
 
 // walk returns a walk at the beginning of a conversation.
 func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.Key]wire.Key) *walk {
 	w := &walk{Engine: e, Conversation: c, calls: make([]history.ToolCall, len(c.Results)), marks: marks, heads: heads,
-		session: planner.NewSession(e.Policy), numbers: make(map[int]int), files: make(map[string]int), edited: make(map[string]bool), cleared: make(map[int]bool), ids: make(map[string]bool), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]decision),
+		session: planner.NewSession(e.Policy), cold: -1, numbers: make(map[int]int), files: make(map[string]int), edited: make(map[string]bool), cleared: make(map[int]bool), ids: make(map[string]bool), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]decision),
 		at: make([]wire.Key, len(c.Turns)), shown: make([]*decision, len(c.Results))}
 	for i, r := range c.Results {
 		w.calls[i] = callOf(r)
@@ -200,6 +207,7 @@ func callOf(r *wire.Result) history.ToolCall { return history.ParseCall(r.Use.To
 // all walks through every turn and decides at the last one.
 func (w *walk) all(ctx context.Context, client string, decide bool) error {
 	last := len(w.Turns) - 1
+	w.begin()
 	for i := range w.Turns[:last] {
 		w.enter(i)
 		w.turn(i)
@@ -216,14 +224,26 @@ func (w *walk) all(ctx context.Context, client string, decide bool) error {
 			return err
 		}
 	}
+	w.before = w.session.Shown()
 	if w.asks() {
 		w.apply(last)
 	}
 	if decide {
 		w.settle()
+		w.warm.keep(w.Conversation.Session, w.id, w.session.Account())
+		if w.cold >= 0 {
+			w.warm.found(w.marks[last], w.cold)
+		}
 		w.warm.send(w.Conversation.Session, w.Prefixes(w.warm.seed, w.texts()), w.Now())
 	}
 	return nil
+}
+
+// begin goes on with the account of the conversation that the client compacted, if this is the one after it.
+func (w *walk) begin() {
+	first := w.Prefixes(w.warm.seed, make([]string, len(w.Results)))
+	w.id = [2]uint64{first[0], first[1]}
+	w.session.Continue(w.warm.before(w.Conversation.Session, w.id))
 }
 
 // asks reports whether the request asks for a new answer, rather than the continuation of one that it
@@ -252,12 +272,12 @@ func (w *walk) turn(i int) {
 	for _, u := range t.Uses {
 		if r := u.Wrote; r != nil && w.clearable(r) {
 			rest -= r.Bytes
-			w.add(r, planner.Item{Kind: planner.Written, Tokens: w.size(r), Path: w.calls[r.Index].File})
+			w.add(r)
 		}
 	}
 	w.session.Text(tokens.OfJSON(rest))
 	for _, r := range t.Results {
-		w.add(r, existing.Item(w.calls[r.Index], w.size(r)))
+		w.add(r)
 	}
 	w.sizes = append(w.sizes, w.session.Size())
 }
@@ -265,10 +285,23 @@ func (w *walk) turn(i int) {
 // clearable reports whether the arguments of a call are large enough to be cleared, and those of a call that wrote a file.
 func (w *walk) clearable(r *wire.Result) bool {
 	kind := w.calls[r.Index].Kind
-	return (kind == history.Edit || kind == history.Write) && tokens.OfJSON(r.Bytes) >= planner.MinWritten
+	return (kind == history.Edit || kind == history.Write) && w.item(r).Tokens >= planner.MinWritten
 }
 
-func (w *walk) add(r *wire.Result, item planner.Item) {
+// item returns a result in the form of the planner, as it is when it is whole.
+func (w *walk) item(r *wire.Result) planner.Item {
+	return w.known.of(r, func() planner.Item {
+		call, text := w.calls[r.Index], w.Text(r)
+		if r.Arguments {
+			return existing.Written(call, r.Use.Args, text, tokens.Claude(text))
+		}
+		return existing.Item(call, r.Use.Args, text, tokens.Claude(text))
+	})
+}
+
+func (w *walk) add(r *wire.Result) {
+	item := w.item(r)
+	item.Tokens = w.size(r, item.Tokens)
 	item.Pinned = r.Fixed || w.isPinned(r.Key)
 	add := w.session.Add
 	if !r.Arguments && w.broughtBack(r, item) {
@@ -296,8 +329,8 @@ func (w *walk) broughtBack(r *wire.Result, item planner.Item) bool {
 	return read && w.cleared[before] && !w.edited[item.Path] && w.calls[before].Offset == call.Offset && w.calls[before].Limit == call.Limit
 }
 
-// size returns the tokens of a result when it was first sent.
-func (w *walk) size(r *wire.Result) int {
+// size returns the tokens of a result when it was first sent. whole is its size when it is whole.
+func (w *walk) size(r *wire.Result, whole int) int {
 	if d, ok := w.inForce[r.Key]; ok {
 		w.shown[r.Index] = &d
 		w.ids[archive.IDIn(d.text)] = true
@@ -305,10 +338,10 @@ func (w *walk) size(r *wire.Result) int {
 	}
 	for _, ch := range w.pruned {
 		if ch.result == r {
-			return tokens.OfJSON(len(ch.write("prn_01234567")))
+			return tokens.Claude(ch.write("prn_01234567"))
 		}
 	}
-	return tokens.OfJSON(r.Bytes)
+	return whole
 }
 
 func (w *walk) isPinned(k wire.Key) bool {
@@ -337,11 +370,22 @@ func (w *walk) apply(i int) {
 		w.grown = false
 		slices.Sort(clear)
 	}
-	cached := w.session.Sent()
-	if free {
-		cached = 0
+	w.session.Call(clear, w.had(i, free))
+}
+
+// had returns how many tokens of the prompt the cache had at a turn. free says that something was cleared there at no cost.
+func (w *walk) had(turn int, free bool) int {
+	cold := w.cold
+	if turn < len(w.Turns)-1 {
+		cold = w.warm.at(w.marks[turn])
 	}
-	w.session.Call(clear, cached)
+	switch {
+	case cold >= 0:
+		return cold
+	case free:
+		return 0 // an earlier process found it
+	}
+	return w.session.Sent()
 }
 
 // decide clears the results that the planner selects.
@@ -349,12 +393,14 @@ func (w *walk) decide(ctx context.Context, client string) error {
 	changes, free := w.pruned, false
 	if w.Clears {
 		cached := w.cached(ctx)
-		w.changed = cached < w.session.Sent()
+		if cached < w.session.Sent() {
+			w.cold = cached
+		}
 		d := w.Policy.Decide(w.session.Window(cached))
 		w.why, free = d.Why, len(d.Clear) > 0 && d.Behind == 0
 		for _, i := range d.Clear {
 			r := w.Results[w.items[i]]
-			changes = append(changes, change{result: r, write: w.stubOf(r), why: d.Why})
+			changes = append(changes, change{result: r, write: func(way string) string { return existing.StubOf(w.calls[r.Index], r.Use.Args, w.Text(r), way) }, why: d.Why})
 		}
 	}
 	if len(changes) == 0 {
@@ -392,7 +438,8 @@ func readTool(offered []string) (own string) {
 
 // outcome puts the replacements into the request.
 func (w *walk) outcome() Outcome {
-	return Outcome{Replaced: w.Replace(w.texts()), Fresh: w.fresh, Bill: w.session.Bill(), Why: w.why, Changed: w.changed}
+	return Outcome{Replaced: w.Replace(w.texts()), Fresh: w.fresh, Bill: w.session.Bill(), Why: w.why, Changed: w.cold >= 0,
+		place: w.marks[len(w.marks)-1], before: w.before, size: w.session.Shown()}
 }
 
 // texts returns the texts that replace results, by index.

@@ -114,7 +114,7 @@ func (e *Engine) learn(list []contextgc.Clearing) {
 			g = &group{parent: c.Parent, items: make(map[wire.Key]decision)}
 			mine[c.Since] = g
 		}
-		g.items[c.Item] = decision{c.Stub, tokens.OfJSON(len(c.Stub)), c.Free}
+		g.items[c.Item] = decision{c.Stub, tokens.Claude(c.Stub), c.Free}
 	}
 	maps.Copy(e.groups, mine)
 }

@@ -39,7 +39,7 @@ func (w *walk) commit(ctx context.Context, client string, changes []change, free
 	for _, ch := range changes {
 		if text, ok := replaced[ch.result.Index]; ok {
 			list = append(list, contextgc.Clearing{Item: ch.result.Key, Segment: ch.segment, Stub: text,
-				Tokens: tokens.OfJSON(ch.result.Bytes), Free: free})
+				Tokens: w.item(ch.result).Tokens, Free: free})
 		}
 	}
 	if len(list) == 0 {
@@ -182,7 +182,7 @@ func Entry(c *wire.Conversation, r *wire.Result, client string) contextgc.Entry 
 	if r.Arguments {
 		e.Type, e.Path = contextgc.Code, call.File
 	}
-	e.Project, e.Session, e.Tokens = contextgc.CleanID(client), c.Session, tokens.OfJSON(r.Bytes)
+	e.Project, e.Session, e.Tokens = contextgc.CleanID(client), c.Session, tokens.Claude(text)
 	if folder := c.WorkingFolder(); folder != "" {
 		e.Project = contextgc.ProjectOf(folder)
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -24,6 +26,8 @@ type warmth struct {
 	sent     map[uint64]time.Time // by prefix
 	sessions map[string]time.Time // the latest request of each
 	wrong    map[string]bool      // sessions whose caches were warm although they should not have been
+	talks    map[string]conversations
+	cold     map[wire.Key]int // by mark of a place, the tokens that the cache had there, where it had not all
 }
 
 // The numbers of prefixes and sessions that are remembered.
@@ -36,7 +40,69 @@ func (h *warmth) begin() {
 	h.once.Do(func() {
 		h.seed = maphash.MakeSeed()
 		h.sent, h.sessions, h.wrong = make(map[uint64]time.Time), make(map[string]time.Time), make(map[string]bool)
+		h.cold, h.talks = make(map[wire.Key]int), make(map[string]conversations)
 	})
+}
+
+// conversations are those of one session.
+type conversations struct {
+	before map[[2]uint64]planner.Account // of each, what the session had behind it when it began
+	latest map[uint64]planner.Account    // by what stands before the turns, which a compaction leaves
+}
+
+// before returns what a session had behind it when a conversation began. A sub-agent has another system prompt than the session, so
+// that it begins with nothing.
+func (h *warmth) before(session string, id [2]uint64) planner.Account {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c, ok := h.talks[session]
+	if !ok {
+		return planner.Account{}
+	}
+	a, ok := c.before[id]
+	if !ok {
+		a = c.latest[id[0]]
+	}
+	return a
+}
+
+// keep records the account of a conversation, which has all that the session had behind it.
+func (h *warmth) keep(session string, id [2]uint64, a planner.Account) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c, ok := h.talks[session]
+	if !ok {
+		c = conversations{make(map[[2]uint64]planner.Account), make(map[uint64]planner.Account)}
+		h.talks[session] = c
+	}
+	if _, ok := c.before[id]; !ok {
+		c.before[id] = c.latest[id[0]]
+	}
+	c.latest[id[0]] = a
+}
+
+// found records how many tokens of a prompt the cache had at a place where it had not all of them.
+func (h *warmth) found(marks []wire.Key, cached int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.cold) > maxSessions {
+		clear(h.cold)
+	}
+	for _, m := range marks {
+		h.cold[m] = cached
+	}
+}
+
+// at returns what was found at a place; -1 if that is not known, or was everything.
+func (h *warmth) at(marks []wire.Key) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, m := range marks {
+		if cached, ok := h.cold[m]; ok {
+			return cached
+		}
+	}
+	return -1
 }
 
 // latest returns the time of a session's latest request, unless this process had none.
@@ -74,7 +140,7 @@ func (h *warmth) send(session string, prefixes []uint64, now time.Time) {
 		}
 	}
 	if len(h.sessions) > maxSessions {
-		h.sessions, h.wrong = map[string]time.Time{session: now}, make(map[string]bool)
+		h.sessions, h.wrong, h.talks = map[string]time.Time{session: now}, make(map[string]bool), make(map[string]conversations)
 	}
 }
 
@@ -110,17 +176,49 @@ func (h *warmth) misled(session string) bool {
 	return h.wrong[session]
 }
 
-// Answered tells the engine what the provider read from its cache for a request of a session. Where that is much although the
-// client seemed to have changed the beginning of its prompt, the session's changes are no longer believed.
-func (e *Engine) Answered(session string, o Outcome, read, prompt int) {
-	if !o.Changed || prompt == 0 || 2*read < prompt {
+// Answered tells the engine what the provider read from its cache for a request of a session, and how many tokens the prompt had.
+// Where that is much although the client seemed to have changed the beginning of its prompt, the session's changes are no longer
+// believed. Where it is little although nothing seemed to have changed, the cache had expired.
+func (e *Engine) Answered(session string, o Outcome, read, written, prompt int) {
+	if prompt == 0 || read+written == 0 { // the provider says nothing of its cache
 		return
 	}
 	e.warm.begin()
-	e.warm.mu.Lock()
-	defer e.warm.mu.Unlock()
-	e.warm.wrong[session] = true
+	switch cached := int(float64(read) / float64(prompt) * float64(o.size)); {
+	case o.Changed && 2*read >= prompt:
+		e.warm.mu.Lock()
+		defer e.warm.mu.Unlock()
+		e.warm.wrong[session] = true
+	case o.Changed || o.Fresh == 0 && planner.CachedOf(cached, o.before) < 1:
+		e.warm.found(o.place, cached)
+	}
 }
 
 // base returns the tokens before the turns.
 func (w *walk) base() int { return tokens.OfJSON(w.Base) }
+
+// sizes holds the items of the results seen before, because their texts are decoded and counted once.
+type sizes struct {
+	mu    sync.Mutex
+	items map[wire.Key]planner.Item
+}
+
+// maxSizes bounds the items held in memory.
+const maxSizes = 50_000
+
+func (s *sizes) of(r *wire.Result, compute func() planner.Item) planner.Item {
+	s.mu.Lock()
+	item, ok := s.items[r.Key]
+	s.mu.Unlock()
+	if ok {
+		return item
+	}
+	item = compute()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.items == nil || len(s.items) >= maxSizes {
+		s.items = make(map[wire.Key]planner.Item)
+	}
+	s.items[r.Key] = item
+	return item
+}

@@ -6,8 +6,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
-// TestStated ties the length of a note to their constants.
+// TestStated ties the numbers that the pages state to their constants.
 func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/HOOKS.md")
 	page.Says("at most %s characters (UTF-16 units)", "MaxNote", MaxNote)
+	stated.On(t, "docs/GC.md").Says("one line of at most %s tokens", "MaxStub", MaxStub)
 }

@@ -4,21 +4,26 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
 
-// decider decides which items to clear.
-type decider interface {
+// Decider decides which items to clear.
+type Decider interface {
 	Decide(planner.Window) planner.Decision
+}
+
+// PlannerPrices returns the session's prices in the form of the planner.
+func (f *Figures) PlannerPrices() planner.Prices {
+	return planner.Prices{Write: f.Prices.CacheWrite, Read: f.Prices.CacheRead, Output: f.Prices.Output}
 }
 
 // clear returns the outcome of the planner, after the prunings of a policy if there are any, and sets the figures of policy gc
 // if there are none.
 func (f *Figures) clear(after *Outcome) Outcome {
 	policy := planner.DefaultPolicy()
-	policy.Prices = planner.Prices{Write: f.Prices.CacheWrite, Read: f.Prices.CacheRead, Output: f.Prices.Output}
+	policy.Prices = f.PlannerPrices()
 	tape := f.tape(after)
-	ours := tape.play(policy, policy, false)
-	wide := tape.play(policy, policy, true)
+	ours := tape.Play(policy, policy, false)
+	wide := tape.Play(policy, policy, true)
 	if after == nil {
-		fixed := tape.play(policy, planner.BestFixedRule(), false)
+		fixed := tape.Play(policy, planner.BestFixedRule(), false)
 		f.cleared = cleared{input: ours.Before, change: ours.After - ours.Before, reread: ours.Reread, fixed: fixed.After - fixed.Before}
 	}
 	return Outcome{

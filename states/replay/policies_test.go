@@ -134,15 +134,15 @@ func (c *clearsAt) Decide(w planner.Window) planner.Decision {
 	return planner.Decision{Clear: c.which[w.Call]}
 }
 
-// The session of paper with a result of 1,000 tokens, which is cleared before the third call; a stub has 25 tokens. Then the
+// The session of paper with a result of 1,000 tokens, which is cleared before the third call; a stub has 30 tokens. Then the
 // file is edited: the model would have had to read it again.
 //
 //	call  without                       with clearing
 //	1     2010*1.25          = 2512.5   the same
 //	2     2010*0.1+1000*1.25 = 1451     the same
-//	3     3010*0.1           =  301     2010*0.1 + 25*1.25      =  232.25
-//	      the file is edited            2035*0.1 + 150*5        =  953.5
-//	4     3010*0.1           =  301     2035*0.1 + 1000*1.25    = 1453.5
+//	3     3010*0.1           =  301     2010*0.1 + 30*1.25      =  238.5
+//	      the file is edited            2040*0.1 + 150*5        =  954
+//	4     3010*0.1           =  301     2040*0.1 + 1000*1.25    = 1454
 func TestClearingOnPaper(t *testing.T) {
 	steps := paper()
 	edit := sessions.Step{Kind: sessions.Result, Tool: "Edit", Args: map[string]any{"file_path": "/r/a.go", "old_string": "a", "new_string": "b"}}
@@ -153,17 +153,17 @@ func TestClearingOnPaper(t *testing.T) {
 		after  float64
 		reread float64
 	}{
-		"an edit":               {edit, 953.5 + 1453.5, 953.5 + 1250},
-		"a command that edits":  {command, 953.5 + 1453.5, 953.5 + 1250},
-		"a command on another":  {other, 203.5, 0},
-		"nothing":               {sessions.Step{Kind: sessions.Say}, 203.5, 0},
+		"an edit":               {edit, 954 + 1454, 954 + 1250},
+		"a command that edits":  {command, 954 + 1454, 954 + 1250},
+		"a command on another":  {other, 204, 0},
+		"nothing":               {sessions.Step{Kind: sessions.Say}, 204, 0},
 		"a compaction":          {sessions.Step{Kind: sessions.Compact}, 3210 * 1.25, 0},
-		"words, and a new call": {sessions.Step{Kind: sessions.Say, Text: "well"}, 203.5 + 1.25*float64(tokens.Claude("well")), 0},
+		"words, and a new call": {sessions.Step{Kind: sessions.Say, Text: "well"}, 204 + 1.25*float64(tokens.Claude("well")), 0},
 	} {
 		by := &clearsAt{which: map[int][]int{3: {0}}}
 		f := figuresOf(append(append(steps[:4:4], c.then), steps[4:]...))
-		bill := f.tape(nil).play(planner.DefaultPolicy(), by, false)
-		assert.InDelta(t, 2512.5+1451+232.25+c.after, bill.After, 1e-9, name)
+		bill := f.tape(nil).Play(planner.DefaultPolicy(), by, false)
+		assert.InDelta(t, 2512.5+1451+238.5+c.after, bill.After, 1e-9, name)
 		assert.InDelta(t, c.reread, bill.Reread, 1e-9, name)
 		assert.Equal(t, "/r/a.go", by.shown[1].Items[0].Path)
 		if name == "nothing" {
@@ -185,7 +185,7 @@ func TestExpiryForClearingOnPaper(t *testing.T) {
 	for read, expired := range map[int]bool{1505: false, 1504: true} {
 		steps, by := paper(), &clearsAt{}
 		steps[3].Usage = counted(10, 3100-read, read, 20)
-		figuresOf(steps).tape(nil).play(planner.DefaultPolicy(), by, false)
+		figuresOf(steps).tape(nil).Play(planner.DefaultPolicy(), by, false)
 		assert.Equal(t, expired, by.shown[2].Cached < 1505, "call 3 read %d", read)
 		assert.Zero(t, by.shown[0].Cached, "the first call has no cache")
 	}
@@ -193,7 +193,7 @@ func TestExpiryForClearingOnPaper(t *testing.T) {
 	for i := range steps {
 		steps[i].Usage = nil
 	}
-	figuresOf(steps).tape(nil).play(planner.DefaultPolicy(), by, false)
+	figuresOf(steps).tape(nil).Play(planner.DefaultPolicy(), by, false)
 	assert.Equal(t, []int{4000, 5000}, []int{by.shown[0].Tokens, by.shown[1].Tokens})
 }
 
@@ -204,14 +204,14 @@ func TestRestOfAPromptOnPaper(t *testing.T) {
 	question := sessions.Step{Kind: sessions.User, Text: "why does it fail"}
 	steps := append([]sessions.Step{question, {Kind: sessions.Compact}}, paper()[1:]...)
 	by := &clearsAt{}
-	figuresOf(steps).tape(nil).play(planner.DefaultPolicy(), by, false)
+	figuresOf(steps).tape(nil).Play(planner.DefaultPolicy(), by, false)
 	assert.Equal(t, 3010, by.shown[0].Tokens, "call 1 of paper is the first here")
 	by = &clearsAt{}
-	figuresOf(append([]sessions.Step{question}, paper()...)).tape(nil).play(planner.DefaultPolicy(), by, false)
+	figuresOf(append([]sessions.Step{question}, paper()...)).tape(nil).Play(planner.DefaultPolicy(), by, false)
 	assert.Equal(t, []int{2010, 3010}, []int{by.shown[0].Tokens, by.shown[1].Tokens})
 	question.Text = strings.Repeat("why does it fail ", 2000)
 	by = &clearsAt{}
-	figuresOf(append([]sessions.Step{question}, paper()...)).tape(nil).play(planner.DefaultPolicy(), by, false)
+	figuresOf(append([]sessions.Step{question}, paper()...)).tape(nil).Play(planner.DefaultPolicy(), by, false)
 	assert.Equal(t, tokens.Claude(question.Text), by.shown[0].Tokens)
 }
 
@@ -232,7 +232,7 @@ func TestClearedIsTheChange(t *testing.T) {
 	}
 	policy := planner.DefaultPolicy()
 	policy.Prices = planner.Prices{Write: 2, Read: 0.2, Output: 7}
-	ours, fixed := f.tape(nil).play(policy, policy, false), f.tape(nil).play(policy, planner.BestFixedRule(), false)
+	ours, fixed := f.tape(nil).Play(policy, policy, false), f.tape(nil).Play(policy, planner.BestFixedRule(), false)
 	assert.Negative(t, ours.Change())
 	assert.Positive(t, ours.Reread)
 	assert.NotEqual(t, ours.After, fixed.After)
@@ -257,16 +257,16 @@ func TestClearingIsChargedForAllNeeds(t *testing.T) {
 		wide          bool
 		reread, total float64
 	}{
-		"a citation":                 {needs.Need{Step: 4, Rule: needs.RuleCite}, nil, false, 953.5 + 1250, 2512.5 + 1451 + 232.25 + 953.5 + 1453.5},
-		"a name by the strict rule":  {needs.Need{Step: 4, Rule: needs.RuleWide}, nil, false, 0, 2512.5 + 1451 + 232.25 + 203.5},
-		"a name by the wide rule":    {needs.Need{Step: 4, Rule: needs.RuleWide}, nil, true, 953.5 + 1250, 2512.5 + 1451 + 232.25 + 953.5 + 1453.5},
-		"a line that the hook left":  {needs.Need{Step: 4, Rule: needs.RuleCite}, hook, false, 953.5 + 400, 2512.5 + 601 + 232.25 + 953.5 + 603.5},
-		"a line that the hook cut":   {needs.Need{Line: 1, Step: 4, Rule: needs.RuleCite}, hook, false, 0, 2512.5 + 601 + 232.25 + 203.5},
-		"another place is gone, too": {needs.Need{Step: 4, Rule: needs.RuleCite, Earlier: []needs.Place{{Result: 0, Line: 2}}}, nil, false, 953.5 + 1250, 2512.5 + 1451 + 232.25 + 953.5 + 1453.5},
+		"a citation":                 {needs.Need{Step: 4, Rule: needs.RuleCite}, nil, false, 954 + 1250, 2512.5 + 1451 + 238.5 + 954 + 1454},
+		"a name by the strict rule":  {needs.Need{Step: 4, Rule: needs.RuleWide}, nil, false, 0, 2512.5 + 1451 + 238.5 + 204},
+		"a name by the wide rule":    {needs.Need{Step: 4, Rule: needs.RuleWide}, nil, true, 954 + 1250, 2512.5 + 1451 + 238.5 + 954 + 1454},
+		"a line that the hook left":  {needs.Need{Step: 4, Rule: needs.RuleCite}, hook, false, 954 + 400, 2512.5 + 601 + 238.5 + 954 + 604},
+		"a line that the hook cut":   {needs.Need{Line: 1, Step: 4, Rule: needs.RuleCite}, hook, false, 0, 2512.5 + 601 + 238.5 + 204},
+		"another place is gone, too": {needs.Need{Step: 4, Rule: needs.RuleCite, Earlier: []needs.Place{{Result: 0, Line: 2}}}, nil, false, 954 + 1250, 2512.5 + 1451 + 238.5 + 954 + 1454},
 	} {
 		f := figuresOf(steps)
 		f.needs = [][]needs.Need{{c.need}}
-		b := f.tape(c.after).play(planner.DefaultPolicy(), &clearsAt{which: map[int][]int{3: {0}}}, c.wide)
+		b := f.tape(c.after).Play(planner.DefaultPolicy(), &clearsAt{which: map[int][]int{3: {0}}}, c.wide)
 		assert.InDelta(t, c.total, b.After, 1e-9, name)
 		assert.InDelta(t, c.reread, b.Reread, 1e-9, name)
 	}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
@@ -12,8 +13,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
-// tape is a session as the planner meets it, in sizes instead of texts. It can be played with several planners.
-type tape struct {
+// Tape is a session as the planner meets it, in sizes instead of texts. It can be played with several planners.
+type Tape struct {
 	Events []taped
 	Items  int
 }
@@ -27,6 +28,7 @@ type taped struct {
 	Cached float64 // call: fraction of the prompt before it that the cache still had
 	Write  float64 // call: price of a token that it writes to the cache
 	Files  []string
+	Reads  bool // edit: the model must have the latest items of the files
 	Needs  []tapedNeed
 }
 
@@ -37,7 +39,7 @@ const (
 	tapedItem              // an item enters the prompt
 	tapedCall              // a model call
 	tapedCompact           // the prompt is emptied
-	tapedEdit              // files were edited, whose latest items the model must have seen
+	tapedEdit              // files were edited
 	tapedUse               // the model uses lines of items
 )
 
@@ -48,8 +50,17 @@ type tapedNeed struct {
 	Wide    bool
 }
 
+// Tape records a session for the policies GC and Both.
+func (f *Figures) Tape(p Policy) Tape {
+	if p != Both {
+		return f.tape(nil)
+	}
+	hook := f.judge(Hook)
+	return f.tape(&hook)
+}
+
 // tape records a session. after is what a hook had cut before, nil if nothing.
-func (f *Figures) tape(after *Outcome) tape {
+func (f *Figures) tape(after *Outcome) Tape {
 	r := recorder{Figures: f, begins: true, read: map[string]bool{}, items: map[int]int{}, sizes: map[int]int{}, kept: map[int]map[int]bool{},
 		needed: map[int][]resultNeed{}, lines: map[string][]int{}}
 	for result, list := range f.needs {
@@ -77,7 +88,7 @@ type resultNeed struct {
 // recorder writes a tape.
 type recorder struct {
 	*Figures
-	tape tape
+	tape Tape
 
 	call, result int  // indexes of the next ones
 	tokens       int  // tokens of the texts in the prompt so far
@@ -173,7 +184,7 @@ func (r *recorder) used(step sessions.Step) {
 		return
 	}
 	r.text(all - n)
-	item := r.item(planner.Item{Kind: planner.Written, Tokens: n, Path: call.File})
+	item := r.item(existing.Written(call, step.Args, "", n))
 	for _, text := range call.Replace {
 		r.shows(item, text.New)
 	}
@@ -236,29 +247,18 @@ func (r *recorder) called() {
 	}
 	e := taped{Kind: tapedCall, Cached: 1, Write: r.WritePrice(r.call)}
 	if !r.begins && r.Measured && r.call > 0 {
-		e.Cached = cachedOf(this.Usage.CacheRead, r.Calls[r.call-1].Prompt)
+		e.Cached = planner.CachedOf(this.Usage.CacheRead, r.Calls[r.call-1].Prompt)
 	}
 	r.add(e)
 	r.begins = false
 	r.call++
 }
 
-// cachedOf returns the fraction of a prompt that the next call read from the cache. The end of a prompt is never read, because
-// caches have blocks and marks: a loss of a few tokens is none.
-func cachedOf(read, prompt int) float64 {
-	if lost := prompt - read; lost < max(smallLoss, prompt/25) {
-		return 1
-	}
-	return float64(read) / float64(prompt)
-}
-
-const smallLoss = 1500
-
 func (r *recorder) resulted(result *bill.Result, step sessions.Step) {
 	if files := r.edits(result.Parsed); len(files) > 0 {
-		r.add(taped{Kind: tapedEdit, Files: files})
+		r.add(taped{Kind: tapedEdit, Files: files, Reads: true})
 	}
-	item := existing.Item(result.Parsed, result.Tokens)
+	item := existing.Item(result.Parsed, step.Args, step.Out, result.Tokens)
 	if item.Path != "" {
 		r.read[item.Path] = true
 	}
@@ -294,9 +294,20 @@ func (r *recorder) edits(c history.ToolCall) []string {
 	return files
 }
 
-// play returns the bill of a session in which by clears items before every model call. With wide the identifiers that stand
+// WithoutNeeds returns the session of a model that never needs again what was cleared.
+func (t Tape) WithoutNeeds() Tape {
+	events := slices.Clone(t.Events)
+	for i := range events {
+		events[i].Needs = nil
+		events[i].Reads = false
+	}
+	t.Events = events
+	return t
+}
+
+// Play returns the bill of a session in which by clears items before every model call. With wide the identifiers that stand
 // only in cleared items are needed, too.
-func (t tape) play(policy planner.Policy, by decider, wide bool) planner.Bill {
+func (t Tape) Play(policy planner.Policy, by Decider, wide bool) planner.Bill {
 	s := planner.NewSession(policy)
 	items := make([]int, t.Items) // the numbers that the session gave to items
 	showed := map[string]int{}    // by file, the item that showed it last
@@ -319,7 +330,7 @@ func (t tape) play(policy planner.Policy, by decider, wide bool) planner.Bill {
 		case tapedEdit:
 			for _, file := range e.Files {
 				s.Work(file)
-				if item, ok := showed[file]; ok {
+				if item, ok := showed[file]; ok && e.Reads {
 					s.Needed(item)
 				}
 			}

@@ -26,7 +26,7 @@ func TestArgumentsOfEditsAreItems(t *testing.T) {
 	}{"the model wrote it": {sessions.Step{Kind: sessions.Say}, 1}, "a result shows it": {shows, 0}} {
 		f := &Figures{trial: &trial{Bill: billed([]sessions.Step{call, write, call, c.before, call, edit, call})}}
 		by := &clearsAt{which: map[int][]int{3: {0}}}
-		b := f.tape(nil).play(planner.DefaultPolicy(), by, false)
+		b := f.tape(nil).Play(planner.DefaultPolicy(), by, false)
 		require.Len(t, by.shown[1].Items, 1, name)
 		item := by.shown[1].Items[0]
 		assert.Equal(t, planner.Written, item.Kind)
@@ -38,14 +38,6 @@ func TestArgumentsOfEditsAreItems(t *testing.T) {
 	small.Args = map[string]any{"file_path": "/r/a.go", "content": "short\n"}
 	by := &clearsAt{}
 	f := &Figures{trial: &trial{Bill: billed([]sessions.Step{call, small, call})}}
-	f.tape(nil).play(planner.DefaultPolicy(), by, false)
+	f.tape(nil).Play(planner.DefaultPolicy(), by, false)
 	assert.Empty(t, by.shown[1].Items)
-}
-
-// The cache has what a call read of the prompt before it, by its share of that prompt; a small rest at its end is always written
-// again.
-func TestWhatTheCacheStillHas(t *testing.T) {
-	for read, want := range map[int]float64{50_000: 1, 48_400: 1, 40_000: .8, 10_000: .2, 0: 0} {
-		assert.InDelta(t, want, cachedOf(read, 50_000), 1e-9, "%d read", read)
-	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/dev/exact"
-	"github.com/mcp-pruner/mcp-pruner/states/clearing"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
 )
 
 // TestStubs proves that the stub of a cleared result has at most 40 tokens, whatever tools, files and commands are called,
@@ -27,9 +27,9 @@ func TestStubs(t *testing.T) {
 		{"", "", 3, "[cleared result: 3 lines; `mcp-pruner recover prn_3ddf8b97` prints them]"},
 		{"Read", "a`b]\x00[c", 3, "[cleared Read abc: 3 lines; `mcp-pruner recover prn_3ddf8b97` prints them]"},
 	} {
-		got := clearing.Stub(c.tool, c.subject, c.lines, way)
+		got := existing.Stub(c.tool, c.subject, c.lines, way)
 		assert.Equal(t, c.want, got)
-		assert.LessOrEqual(t, exact.Count(got), clearing.MaxStub, got)
+		assert.LessOrEqual(t, exact.Count(got), existing.MaxStub, got)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	alphabets := []string{"qxzjvkw", "abcdefghijklmnopqrstuvwxyz", "aAbBxXqQ", "0123456789", "/.-_", "äöüß", "世界文件", "🜁🝔🝳𒀀", "\u202e\u0301\u200d", " \t", `!"#$%&'()*+,;<=>?@[\]^{|}~` + "`", "\xff\xfe\x80"}
@@ -45,9 +45,9 @@ func TestStubs(t *testing.T) {
 	}
 	longest := 0
 	for range 20_000 {
-		got := clearing.Stub(name(), name(), random.IntN(10_000_000), way)
+		got := existing.Stub(name(), name(), random.IntN(10_000_000), way)
 		n := exact.Count(got)
-		require.LessOrEqual(t, n, clearing.MaxStub, "%q", got)
+		require.LessOrEqual(t, n, existing.MaxStub, "%q", got)
 		longest = max(longest, n)
 		require.Equal(t, 2, strings.Count(got, "`"))
 		require.NotContains(t, got, "\n")

@@ -20,7 +20,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
-// outcome is what a session cost, in bytes times the price of their tokens.
+// outcome is what a session cost, in fresh input tokens.
 type outcome struct {
 	whole, bill     float64 // what the client sent, and what the proxy sent on
 	calls           int
@@ -29,18 +29,60 @@ type outcome struct {
 
 // meter bills the prompts of a session: what a prompt has in common with the one before it is read from the cache.
 type meter struct {
-	before []byte
+	before string // the prompt's texts
 	price  float64
 }
 
-func (m *meter) add(body []byte) {
+// add returns the tokens that were read from the cache and written to it.
+func (m *meter) add(body []byte) (read, written int) {
 	p := planner.DefaultPrices()
-	common := 0
-	for common < min(len(body), len(m.before)) && body[common] == m.before[common] {
+	text, common := textsIn(body), 0
+	for common < min(len(text), len(m.before)) && text[common] == m.before[common] {
 		common++
 	}
-	m.price += float64(common)*p.Read + float64(len(body)-common)*p.Write
-	m.before = body
+	read, written = count(text[:common]), count(text[common:])
+	m.price += float64(read)*p.Read + float64(written)*p.Write
+	m.before = text
+	return read, written
+}
+
+// count is the estimate of replay, of all of a text.
+func count(text string) int { return int(tokens.ClaudePerToken * float64(tokens.EstimateAll(text))) }
+
+// textsIn returns the texts of a request, in order. The model sees neither the names of members nor ids.
+func textsIn(body []byte) string {
+	var all strings.Builder
+	var inside []json.Delim
+	name, isName := "", false
+	for d := json.NewDecoder(bytes.NewReader(body)); ; {
+		token, err := d.Token()
+		if err != nil {
+			return all.String() // the end; the proxy sends valid JSON, or what the client sent
+		}
+		in := json.Delim(0)
+		if len(inside) > 0 {
+			in = inside[len(inside)-1]
+		}
+		switch v := token.(type) {
+		case json.Delim:
+			if v == '{' || v == '[' {
+				inside = append(inside, v)
+			} else {
+				inside = inside[:len(inside)-1]
+			}
+			isName = len(inside) > 0 && inside[len(inside)-1] == '{'
+			continue
+		case string:
+			if in == '{' && isName {
+				name, isName = v, false
+				continue
+			}
+			if name != "role" && name != "type" && !strings.HasSuffix(name, "id") {
+				all.WriteString(v + "\n")
+			}
+		}
+		isName = in == '{'
+	}
 }
 
 // drive plays a session's client against a proxy that it starts and ends.
@@ -68,7 +110,7 @@ func drive(ctx context.Context, program, policy string, a api, s sessions.Sessio
 		}
 	}
 	c.count()
-	c.out.whole, c.out.bill = c.asked.price, c.sent.price
+	c.out.whole, c.out.bill = c.asked.price, api.sent.price
 	return c.out, nil
 }
 
@@ -99,11 +141,11 @@ func started(stderr func() (io.ReadCloser, error), start func() error) (string, 
 	return strings.TrimSpace(string(url)), err
 }
 
-// standIn answers in place of a model's API and keeps the latest request.
+// standIn answers in place of a model's API with the usage of each request, and bills it.
 type standIn struct {
 	*httptest.Server
 	mu   sync.Mutex
-	last []byte
+	sent meter
 }
 
 func newStandIn() *standIn {
@@ -116,8 +158,8 @@ func newStandIn() *standIn {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.last = body
-		_, _ = io.WriteString(w, `{}`)
+		read, written := s.sent.add(body)
+		fmt.Fprintf(w, `{"usage":{"input_tokens":0,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d}}`, read, written)
 	}))
 	return s
 }
@@ -130,20 +172,22 @@ type client struct {
 	standIn *standIn
 	out     outcome
 
-	history     []any
-	system      string
-	begins      bool // the next call is the first of a context
-	call        int
-	known       int // tokens of the history
-	cold        int // calls so far that found no cache
-	asked, sent meter
+	history []any
+	input   []sessions.Step // after the model's answer; a transcript may have results between its calls, a request has not
+	system  string
+	begins  bool // the next call is the first of a context
+	call    int
+	known   int // tokens of the history
+	cold    int // calls so far that found no cache
+	asked   meter
 }
 
 func (c *client) take(step sessions.Step) error {
 	switch step.Kind {
 	case sessions.Compact:
 		c.count()
-		c.history, c.known, c.begins = nil, 0, true
+		c.history, c.input, c.known, c.begins = nil, nil, 0, true
+		return nil
 	case sessions.Call:
 		return c.called()
 	case sessions.Result:
@@ -152,50 +196,77 @@ func (c *client) take(step sessions.Step) error {
 		c.known += tokens.Claude(step.Text)
 	case sessions.Say, sessions.Use:
 		c.known += bill.OutputTokens(step)
+		if step.Think != "" { // replay counts it as a part of the prompt
+			c.history = c.add(c.history, sessions.Step{Kind: sessions.Say, Text: step.Think})
+		}
+		c.history = c.add(c.history, step)
+		return nil
 	}
-	c.history = c.add(c.history, step)
+	c.input = append(c.input, step)
 	return nil
 }
 
-// called sends a request. The system prompt has the size of what the transcript does not contain. Where the recorded call
-// found no cache, the tool list is another one than before, so that this one finds none either.
+// called sends a request. The system prompt has the size of what the transcript does not contain; after a compaction, when the client
+// sends the same one, the rest of that size is a first message. Where the recorded call found no cache, the system prompt is another
+// one from that point on to which this call found it.
 func (c *client) called() error {
 	this := c.Calls[c.call]
-	if c.begins {
+	switch {
+	case c.begins:
 		base := bill.ModelledSystem
 		if c.Measured {
 			base = max(0, this.Prompt-c.known)
 		}
-		for c.system = ""; tokens.OfJSON(len(c.system)) < base; {
-			c.system += "You are an agent. "
+		rest := filler(base)
+		if c.system == "" {
+			c.system, rest = rest, ""
 		}
-	} else if c.Measured && 2*this.Usage.CacheRead < c.Calls[c.call-1].Prompt {
+		if len(rest) > len(c.system) {
+			c.history = append(c.add(nil, sessions.Step{Kind: sessions.User, Text: rest[len(c.system):]}), c.history...)
+		}
+	case c.Measured && 2*this.Usage.CacheRead < c.Calls[c.call-1].Prompt:
 		c.cold++
+		at := min(len(filler(this.Usage.CacheRead)), len(c.system)-10)
+		c.system = c.system[:at] + fmt.Sprintf("%010d", c.cold) + c.system[at+10:]
 	}
 	c.begins = false
 	c.call++
-	tools := []any{object{"name", fmt.Sprintf("tool%d", c.cold)}}
-	body := []byte(encode(object(c.body(c.history, c.system, tools))))
-	answer, err := http.Post(c.address+c.path, "application/json", bytes.NewReader(body))
+	for _, step := range c.input {
+		c.history = c.add(c.history, step)
+	}
+	c.input = nil
+	body := []byte(encode(object(c.body(c.history, c.system, []any{object{"name", "tool"}}))))
+	request, err := http.NewRequest(http.MethodPost, c.address+c.path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
+	request.Header.Set("X-Session-Id", c.Session.ID)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	_, _ = io.Copy(io.Discard, answer.Body) // it is the stand-in's
 	_ = answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("the proxy answered %s", answer.Status)
 	}
-	c.standIn.mu.Lock()
-	defer c.standIn.mu.Unlock()
 	c.asked.add(body)
-	c.sent.add(c.standIn.last)
 	c.out.calls++
 	return nil
 }
 
+// filler returns words of a size in tokens, which have as many bytes per token as the proxy assumes of a system prompt.
+func filler(size int) string {
+	const words = "You are an agent, a tool. "
+	return strings.Repeat(words, int(1000*float64(size)/float64(tokens.OfJSON(1000*len(words)))))
+}
+
 // count counts what stands in place of results at the end of a context.
 func (c *client) count() {
-	last := string(c.sent.before)
+	c.standIn.mu.Lock()
+	defer c.standIn.mu.Unlock()
+	last := c.standIn.sent.before
 	c.out.cleared += strings.Count(last, "[cleared ")
 	c.out.pruned += strings.Count(last, " lines; rest: `") + strings.Count(last, " lines; all: `")
-	c.sent.before, c.asked.before = nil, nil
+	c.standIn.sent.before, c.asked.before = "", ""
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
 
 // near is the difference in points of the bill that the comparison allows.
@@ -97,21 +98,22 @@ type expected struct {
 	ofBill float64 // the share of the prompts, as the planner models them, in the bill
 }
 
-func replayed(ctx context.Context, file, id, policy string) (expected, error) {
-	r, _, err := replay.Replay(ctx, replay.Settings{Files: []string{file}, Policies: []replay.Policy{replay.GC, replay.Both}, Explain: id})
-	if err != nil {
-		return expected{}, err
+func replayed(ctx context.Context, file, id, policy string) (e expected, err error) {
+	judged := func(f *replay.Figures) {
+		of, pruned := replay.GC, 0.0
+		if policy == "both" {
+			hook := f.Outcome(replay.Hook)
+			of, pruned = replay.Both, hook.Gross-hook.Markers
+		}
+		rule := planner.DefaultPolicy()
+		rule.Prices = f.PlannerPrices()
+		b := f.Tape(of).WithoutNeeds().Play(rule, rule, false)
+		whole := f.Tape(replay.GC).Play(rule, rule, false).Before // the client sends what is pruned
+		e = expected{saved: 100 * (pruned + b.Before - b.After) / f.Total, ofBill: whole / f.Total}
 	}
-	gc := r.Policies[replay.GC].(replay.Clearing)
-	e := expected{saved: gc.Gross, ofBill: 1}
-	if saved := gc.Reread - gc.Input; saved > 0 {
-		e.ofBill = gc.Gross / saved
-	}
-	if policy == "both" {
-		both, _ := r.Of(replay.Both)
-		e.saved = both.Gross - r.Details[replay.Both].Markers
-	}
-	return e, nil
+	_, _, err = replay.Replay(ctx, replay.Settings{Files: []string{file}, Policies: []replay.Policy{replay.Hook, replay.GC}, Explain: id,
+		Experiment: replay.Experiment{Judged: judged}})
+	return e, err
 }
 
 // proxyCommand returns the command that starts a proxy in a state folder of its own.

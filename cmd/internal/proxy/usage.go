@@ -26,7 +26,7 @@ func (s *server) listen(res *http.Response) error {
 		u := wire.UsageIn(text)
 		u.Session, u.API = x.session, x.api.Name
 		u.Before, u.After, u.Cleared = x.outcome.Bill.Before, x.outcome.Bill.After, x.outcome.Results
-		x.engine.Answered(x.session, x.outcome, u.Read, u.Input+u.Read+u.Written)
+		x.engine.Answered(x.session, x.outcome, u.Read, u.Written, u.Input+u.Read+u.Written)
 		x.usage(u)
 	}}
 	return nil

@@ -11,7 +11,7 @@ func ExampleSession() {
 	s := planner.NewSession(planner.DefaultPolicy())
 	cleared := 0
 	for range 40 {
-		s.Add(planner.Item{Kind: planner.Command, Tokens: 4000})
+		s.Add(planner.Item{Kind: planner.Command, Tokens: 4000, Stub: 25})
 		decision := planner.DefaultPolicy().Decide(s.Window(s.Sent()))
 		cleared += len(decision.Clear)
 		s.Call(decision.Clear, s.Sent())

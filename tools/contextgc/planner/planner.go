@@ -14,6 +14,7 @@ import (
 type Item struct {
 	Kind    Kind
 	Tokens  int
+	Stub    int    // tokens of what replaces it
 	At      int    // tokens of the prompt before it
 	Call    int    // number of the first model call that included it
 	Path    string // file it shows or wrote, "" if none
@@ -21,6 +22,9 @@ type Item struct {
 	Cleared bool // it is already replaced by its stub
 	Again   bool // the model asked for it after it had been cleared
 }
+
+// freed returns the tokens that the prompt lacks once an item is cleared.
+func (i Item) freed() int { return i.Tokens - i.Stub }
 
 // Window is a conversation just before it is sent.
 type Window struct {
@@ -50,8 +54,7 @@ type Decision struct {
 
 // Policy holds the parameters of the planner. They were chosen on recorded sessions; docs/GC.md says what they save there.
 type Policy struct {
-	Prices     Prices
-	StubTokens int // size of a stub
+	Prices Prices
 
 	KeepLast  int // number of latest items that are never cleared
 	MinCalls  int // calls that must have included an item
@@ -78,7 +81,7 @@ type Policy struct {
 // DefaultPolicy returns the policy of the product.
 func DefaultPolicy() Policy {
 	return Policy{
-		Prices: DefaultPrices(), StubTokens: 25,
+		Prices:   DefaultPrices(),
 		KeepLast: 2, MinCalls: 2, YoungFor: 2, AgainFor: 4, EditedFor: 3, MinTokens: 100,
 		MinFreed: 3000, MinFreedOf: .2, MinFreedFree: 500, Horizon: 60, MaxPay: 10,
 		MaxLoss: .01, Ends: .05, GoesOn: .7, Deviations: 3,
@@ -96,7 +99,7 @@ func (p Policy) Decide(w Window) Decision {
 	var best Decision
 	bestNet, most := 0.0, 0
 	for _, i := range slices.Backward(may) {
-		most += w.Items[i].Tokens - p.StubTokens
+		most += w.Items[i].freed()
 		if !plan.add(i) {
 			continue
 		}
@@ -169,7 +172,7 @@ type batch struct {
 // add adds an item if clearing it is worth the risk.
 func (b *batch) add(i int) bool {
 	item := b.Items[i]
-	saved := float64(item.Tokens - b.StubTokens)
+	saved := float64(item.freed())
 	price := b.Prices.Read // of the next call
 	if item.At >= b.Cached {
 		price = b.Prices.Write
@@ -181,7 +184,7 @@ func (b *batch) add(i int) bool {
 		return false
 	}
 	b.items, b.first = append(b.items, i), item.At
-	b.freed += item.Tokens - b.StubTokens
+	b.freed += item.freed()
 	if item.At < b.Cached {
 		b.warm += item.Tokens
 	} else {

@@ -21,7 +21,7 @@ func talk(n int, result func(call int) Item) *Session {
 }
 
 func logs(tokens int) func(int) Item {
-	return func(int) Item { return Item{Kind: Command, Tokens: tokens} }
+	return func(int) Item { return Item{Kind: Command, Tokens: tokens, Stub: 25} }
 }
 
 // warm and cold are what the next call meets: all of the last prompt in the cache, or nothing.
@@ -65,9 +65,9 @@ func TestAYoungSessionRisksLittle(t *testing.T) {
 	bigAt := func(at int) func(int) Item {
 		return func(call int) Item {
 			if call == at {
-				return Item{Kind: Command, Tokens: 20_000}
+				return Item{Kind: Command, Tokens: 20_000, Stub: 25}
 			}
-			return Item{Kind: Command, Tokens: 10}
+			return Item{Kind: Command, Tokens: 10, Stub: 25}
 		}
 	}
 	assert.Empty(t, DefaultPolicy().Decide(warm(talk(4, bigAt(0)))).Clear)
@@ -89,34 +89,34 @@ func TestWhatStays(t *testing.T) {
 	files := func(n int) *Session {
 		return talk(n, func(call int) Item {
 			if call == 0 {
-				return Item{Kind: File, Tokens: 4000, Path: "x.go"}
+				return Item{Kind: File, Tokens: 4000, Stub: 25, Path: "x.go"}
 			}
-			return Item{Kind: Command, Tokens: 2000}
+			return Item{Kind: Command, Tokens: 2000, Stub: 25}
 		})
 	}
 	assert.True(t, clears(files(30), 0), "a file read long ago goes")
 	edited := files(30)
 	edited.Work("x.go")
 	assert.False(t, clears(edited, 0), "a file in work stays")
-	edited.Add(Item{Kind: File, Tokens: 4000, Path: "x.go"})
+	edited.Add(Item{Kind: File, Tokens: 4000, Stub: 25, Path: "x.go"})
 	assert.True(t, clears(edited, 0), "a later result shows the file")
 	unseen := talk(10, logs(10))
 	for range 6 {
-		unseen.Add(Item{Kind: Command, Tokens: 9000})
+		unseen.Add(Item{Kind: Command, Tokens: 9000, Stub: 25})
 	}
 	assert.Empty(t, DefaultPolicy().Decide(cold(unseen)).Clear, "the model has not seen them")
 	again := files(30)
 	again.Call([]int{0}, 0)
 	again.Needed(0)
 	for range 3 {
-		again.Add(Item{Kind: Command, Tokens: 10})
+		again.Add(Item{Kind: Command, Tokens: 10, Stub: 25})
 		again.Call(nil, again.Sent())
 	}
 	assert.False(t, clears(again, 30), "the model has just asked for it again")
 	pinned := NewSession(DefaultPolicy())
-	pinned.Add(Item{Tokens: 9000, Pinned: true})
+	pinned.Add(Item{Tokens: 9000, Stub: 25, Pinned: true})
 	for range 5 {
-		pinned.Add(Item{Tokens: 9000})
+		pinned.Add(Item{Tokens: 9000, Stub: 25})
 	}
 	for range 20 {
 		pinned.Call(nil, pinned.Sent())
@@ -130,7 +130,7 @@ func TestFixedRule(t *testing.T) {
 	s := talk(40, logs(2000))
 	assert.Len(t, BestFixedRule().Decide(warm(s)).Clear, 35)
 	for range 20 {
-		s.Add(Item{Tokens: 9000})
+		s.Add(Item{Tokens: 9000, Stub: 25})
 	}
 	assert.Len(t, BestFixedRule().Decide(warm(s)).Clear, 39)
 }
@@ -141,7 +141,7 @@ func TestBills(t *testing.T) {
 	run := func(clear bool) Bill {
 		s := NewSession(DefaultPolicy())
 		s.Text(1000)
-		s.Add(Item{Kind: File, Tokens: 10_000, Path: "a.go"})
+		s.Add(Item{Kind: File, Tokens: 10_000, Stub: 25, Path: "a.go"})
 		s.Text(500)
 		s.Call(nil, s.Sent())
 		if clear {
@@ -164,8 +164,8 @@ func TestBills(t *testing.T) {
 // Of two results, 10,000 and 4,000 tokens, the first is cleared. Then a call needs both, and later again.
 func TestANeededResultIsReadAgain(t *testing.T) {
 	s := NewSession(DefaultPolicy())
-	s.Add(Item{Kind: File, Tokens: 10_000, Path: "a.go"})
-	s.Add(Item{Tokens: 4_000})
+	s.Add(Item{Kind: File, Tokens: 10_000, Stub: 25, Path: "a.go"})
+	s.Add(Item{Tokens: 4_000, Stub: 25})
 	s.Call(nil, s.Sent())
 	s.Call([]int{0}, s.Sent())
 	s.Needed(0, 1)
@@ -189,4 +189,12 @@ func TestCompactionEmptiesThePrompt(t *testing.T) {
 	assert.Empty(t, w.Items)
 	assert.Equal(t, 500, w.Tokens)
 	assert.Equal(t, 11, w.Call)
+}
+
+// The cache has what a call read of the prompt before it, by its share of that prompt; a small rest at its end is always written
+// again.
+func TestWhatTheCacheStillHas(t *testing.T) {
+	for read, want := range map[int]float64{50_000: 1, 48_400: 1, 40_000: .8, 10_000: .2, 0: 0} {
+		assert.InDelta(t, want, CachedOf(read, 50_000), 1e-9, "%d read", read)
+	}
 }

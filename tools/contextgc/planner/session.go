@@ -26,7 +26,6 @@ const replyTokens = 150
 type Session struct {
 	Prices Prices // of the next call
 
-	stub int
 	bill Bill
 
 	parts  []part // of the prompt, in order
@@ -51,8 +50,20 @@ type part struct {
 
 // NewSession returns a session without any parts.
 func NewSession(p Policy) *Session {
-	return &Session{Prices: p.Prices, stub: p.StubTokens, edited: make(map[string]int), again: make(map[int]int), turned: -1}
+	return &Session{Prices: p.Prices, edited: make(map[string]int), again: make(map[int]int), turned: -1}
 }
+
+// Account is what a session has behind it: a client that compacts its conversation goes on with a new one.
+type Account struct {
+	Bill
+	Calls, Cold int
+}
+
+// Account returns the session's account.
+func (s *Session) Account() Account { return Account{s.bill, s.calls, s.cold} }
+
+// Continue begins a session with the account of what went before.
+func (s *Session) Continue(a Account) { s.bill, s.calls, s.cold = a.Bill, a.Calls, a.Cold }
 
 // Bill returns the bill so far.
 func (s *Session) Bill() Bill { return s.bill }
@@ -134,6 +145,20 @@ func (s *Session) charge() {
 	s.bill.Reread += turn
 }
 
+// CachedOf returns the fraction of a prompt of which the next call read that many tokens from the cache. The end of a prompt is
+// never read, because caches have blocks and marks: a loss of a few tokens is none.
+func CachedOf(read, prompt int) float64 {
+	if lost := prompt - read; lost < max(smallLoss, prompt/25) {
+		return 1
+	}
+	return float64(read) / float64(prompt)
+}
+
+const smallLoss = 1500
+
+// Shown returns the tokens of the last prompt as it was sent.
+func (s *Session) Shown() int { return s.sent }
+
 // Sent returns the tokens of the last prompt without clearing, all of which the provider's cache has unless it expired.
 func (s *Session) Sent() int { return s.was }
 
@@ -206,8 +231,8 @@ func (s *Session) clear(which []int) int {
 	}
 	for _, i := range which {
 		p := &s.parts[s.items[i]]
-		s.window -= p.tokens - s.stub
-		p.tokens, p.item.Cleared = s.stub, true
+		s.window -= p.tokens - p.item.Stub
+		p.tokens, p.item.Cleared = p.item.Stub, true
 	}
 	s.bill.Clearings++
 	s.bill.Cleared += len(which)

@@ -1,4 +1,4 @@
-package clearing
+package existing
 
 import (
 	"fmt"
@@ -8,8 +8,6 @@ import (
 	"unicode"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/states/existing"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
 // MaxStub is the size in tokens of the longest stub, if the way back begins with the program's name.
@@ -22,7 +20,7 @@ const subjectTokens = 12
 // them.
 func Stub(tool, subject string, lines int, way string) string {
 	number := strconv.Itoa(lines)
-	room := subjectTokens - max(0, atMost(way)-atMost(existing.ExampleWay)) - (len(number)-1)/3
+	room := subjectTokens - max(0, atMost(way)-atMost(ExampleWay)) - (len(number)-1)/3
 	what := fit(clean(tool), room/2, false)
 	if subject = clean(subject); subject != "" {
 		isPath := strings.ContainsAny(subject, `/\`) && !strings.Contains(subject, " ")
@@ -40,12 +38,9 @@ func Stub(tool, subject string, lines int, way string) string {
 	return fmt.Sprintf("[cleared %s: %s %s; `%s` prints them]", what, number, unit, way)
 }
 
-// stubOf returns the stub of a result, by its way back.
-func (w *walk) stubOf(r *wire.Result) func(way string) string {
-	return func(way string) string {
-		text := strings.TrimSuffix(w.Text(r), "\n")
-		return Stub(r.Use.Tool, subjectOf(w.calls[r.Index], r.Use.Args), strings.Count(text, "\n")+1, way)
-	}
+// StubOf returns the stub of a call's result.
+func StubOf(call history.ToolCall, args map[string]any, text, way string) string {
+	return Stub(call.Tool, subjectOf(call, args), strings.Count(strings.TrimSuffix(text, "\n"), "\n")+1, way)
 }
 
 // subjectOf returns what a call was about.
