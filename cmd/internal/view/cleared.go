@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // wayBack returns the command that prints an original, for the user.
@@ -17,7 +18,7 @@ func wayBack(id string) string { return existing.DefaultBack + " " + id }
 
 // clearedEvents returns what was cleared, with when it will have paid.
 func (o opened) clearedEvents() (list []Event) {
-	prices, stub := planner.DefaultPrices(), planner.DefaultPolicy().StubTokens
+	prices := planner.DefaultPrices()
 	at := map[[sha256.Size]byte]bill.Result{}
 	for _, r := range o.bill.Results {
 		at[sha256.Sum256([]byte(o.bill.Session.Steps[r.Step].Out))] = r
@@ -26,13 +27,14 @@ func (o opened) clearedEvents() (list []Event) {
 		call := o.callAfter(group[0].At)
 		freed, behind := 0, 0
 		for _, c := range group {
-			freed += c.Tokens - stub
+			freed += c.Tokens - tokens.Claude(c.Stub)
 			if r, ok := at[c.Hash]; ok {
 				behind = max(behind, o.behind(r, call))
 			}
 		}
 		b := prices.BreakEven(freed, max(behind-freed, 0))
 		for _, c := range group {
+			stub := tokens.Claude(c.Stub)
 			e := Event{Kind: WasCleared, Call: call, Tool: c.Tool, About: c.Path, ID: archive.IDIn(c.Stub), Tokens: c.Tokens, Sent: stub, Since: max(len(o.bill.Calls)-call, 0)}
 			if r, ok := at[c.Hash]; ok {
 				e.Use = o.bill.Session.Steps[r.Step].ID
